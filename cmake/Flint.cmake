@@ -1,0 +1,15 @@
+# FLINT, Arb and Calcium as one target lie::flint. From FLINT 3 on they are one library; Debian 12 has FLINT 2.9 with
+# Arb and Calcium beside it.
+find_path(FLINT_INCLUDE_DIR flint/flint.h REQUIRED)
+find_library(FLINT_LIBRARY flint REQUIRED)
+find_library(GMP_LIBRARY gmp REQUIRED)
+find_library(ARB_LIBRARY NAMES arb flint-arb)
+find_library(CALCIUM_LIBRARY calcium)
+
+add_library(lie::flint INTERFACE IMPORTED)
+target_include_directories(lie::flint SYSTEM INTERFACE "${FLINT_INCLUDE_DIR}")
+foreach(library IN ITEMS CALCIUM_LIBRARY ARB_LIBRARY FLINT_LIBRARY GMP_LIBRARY)
+  if(${library})
+    target_link_libraries(lie::flint INTERFACE "${${library}}")
+  endif()
+endforeach()

@@ -1,0 +1,28 @@
+# LibTorch as one target lie::torch. A user's own (Torch_DIR or CMAKE_PREFIX_PATH) is taken first; otherwise the wheel
+# that scripts/setup.sh unpacked, through imported targets: the wheel's own find_package insists on a CUDA toolkit.
+set(LIE_TORCH_WHEEL "${LIE_DEPS_DIR}/libtorch-2.11.0")
+add_library(lie::torch INTERFACE IMPORTED)
+
+if(Torch_DIR OR NOT EXISTS "${LIE_TORCH_WHEEL}/torch/lib/libtorch_cpu.so")
+  find_package(Torch QUIET)
+  if(NOT Torch_FOUND)
+    message(FATAL_ERROR "LibTorch not found. Run scripts/setup.sh, or point Torch_DIR at your own LibTorch "
+                        "(its share/cmake/Torch folder).")
+  endif()
+  target_link_libraries(lie::torch INTERFACE "${TORCH_LIBRARIES}")
+  return()
+endif()
+
+target_include_directories(lie::torch SYSTEM INTERFACE
+  "${LIE_TORCH_WHEEL}/torch/include" "${LIE_TORCH_WHEEL}/torch/include/torch/csrc/api/include")
+target_link_libraries(lie::torch INTERFACE
+  "${LIE_TORCH_WHEEL}/torch/lib/libtorch_cpu.so" "${LIE_TORCH_WHEEL}/torch/lib/libc10.so")
+if(LIE_CUDA)
+  target_link_libraries(lie::torch INTERFACE
+    "-Wl,--no-as-needed" "${LIE_TORCH_WHEEL}/torch/lib/libtorch_cuda.so"
+    "${LIE_TORCH_WHEEL}/torch/lib/libc10_cuda.so" "-Wl,--as-needed")
+endif()
+# libtorch_cpu.so needs the CUDA runtime and CUPTI only to load; nothing of ours calls them on the CPU.
+target_link_options(lie::torch INTERFACE "-Wl,--allow-shlib-undefined"
+  "-Wl,-rpath,${LIE_TORCH_WHEEL}/torch/lib" "-Wl,-rpath,${LIE_TORCH_WHEEL}/nvidia/cu13/lib"
+  "-Wl,-rpath-link,${LIE_TORCH_WHEEL}/torch/lib" "-Wl,-rpath-link,${LIE_TORCH_WHEEL}/nvidia/cu13/lib")

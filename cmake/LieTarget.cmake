@@ -1,0 +1,70 @@
+# One way to declare each kind of target, so that warnings, standards and include roots are the same everywhere.
+find_program(CCACHE_PROGRAM ccache)
+if(CCACHE_PROGRAM)
+  set(CMAKE_CXX_COMPILER_LAUNCHER "${CCACHE_PROGRAM}")
+  set(CMAKE_CUDA_COMPILER_LAUNCHER "${CCACHE_PROGRAM}")
+endif()
+
+# Contraction off: whether a*b+c is fused must be written in the code, not chosen by the compiler, or
+# the same run would give other bits from another build (invariant E1).
+add_compile_options($<$<COMPILE_LANGUAGE:CXX>:-ffp-contract=off>)
+if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64")
+  add_compile_options($<$<COMPILE_LANGUAGE:CXX>:-march=x86-64-v3> $<$<COMPILE_LANGUAGE:CXX>:-maes>
+                      $<$<COMPILE_LANGUAGE:CXX>:-mpclmul>)
+endif()
+if(LIE_SANITIZE)
+  add_compile_options(-fsanitize=${LIE_SANITIZE} -fno-omit-frame-pointer -g)
+  add_link_options(-fsanitize=${LIE_SANITIZE})
+endif()
+
+function(lie_warnings target)
+  target_compile_options(${target} PRIVATE
+    $<$<COMPILE_LANGUAGE:CXX>:-Wall -Wextra -Wshadow -Wconversion>
+    $<$<AND:$<BOOL:${LIE_WERROR}>,$<COMPILE_LANGUAGE:CXX>>:-Werror>)
+endfunction()
+
+# lie_library(lie_common SOURCES a.cpp b.cpp PUBLIC fmt::fmt PRIVATE yaml-cpp)
+function(lie_library name)
+  cmake_parse_arguments(ARG "" "" "SOURCES;PUBLIC;PRIVATE" ${ARGN})
+  add_library(${name} STATIC ${ARG_SOURCES})
+  target_include_directories(${name} PUBLIC "${PROJECT_SOURCE_DIR}")
+  target_link_libraries(${name} PUBLIC ${ARG_PUBLIC} PRIVATE ${ARG_PRIVATE})
+  lie_warnings(${name})
+endfunction()
+
+# lie_program(lie_verify SOURCES lie_verify.cpp LINK lie_verifier)
+function(lie_program name)
+  cmake_parse_arguments(ARG "" "" "SOURCES;LINK" ${ARGN})
+  add_executable(${name} ${ARG_SOURCES})
+  target_include_directories(${name} PRIVATE "${PROJECT_SOURCE_DIR}")
+  target_link_libraries(${name} PRIVATE ${ARG_LINK})
+  lie_warnings(${name})
+endfunction()
+
+# lie_test(test_common SOURCES a_test.cpp LINK lie_common [RANKS 1 2 4])
+# One GoogleTest program; with RANKS it is registered once per MPI world size.
+function(lie_test name)
+  cmake_parse_arguments(ARG "" "" "SOURCES;LINK;RANKS" ${ARGN})
+  add_executable(${name} ${ARG_SOURCES})
+  target_include_directories(${name} PRIVATE "${PROJECT_SOURCE_DIR}")
+  target_link_libraries(${name} PRIVATE ${ARG_LINK} GTest::gtest)
+  target_compile_definitions(${name} PRIVATE LIE_SOURCE_DIR="${PROJECT_SOURCE_DIR}"
+                                             LIE_BINARY_DIR="${PROJECT_BINARY_DIR}")
+  lie_warnings(${name})
+  if(NOT ARG_RANKS)
+    target_link_libraries(${name} PRIVATE GTest::gtest_main)
+    add_test(NAME ${name} COMMAND ${name})
+    return()
+  endif()
+  foreach(ranks IN LISTS ARG_RANKS)
+    add_test(NAME ${name}.np${ranks}
+             COMMAND ${MPIEXEC_EXECUTABLE} --oversubscribe -n ${ranks} $<TARGET_FILE:${name}>)
+    set_tests_properties(${name}.np${ranks} PROPERTIES ENVIRONMENT
+      "OMPI_ALLOW_RUN_AS_ROOT=1;OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1" PROCESSORS 2)
+  endforeach()
+endfunction()
+
+# lie_benchmark(bench_decode SOURCES decode_bench.cpp LINK lie_model): a program that prints its figures; never a test.
+function(lie_benchmark name)
+  lie_program(${name} ${ARGN})
+endfunction()

@@ -1,0 +1,30 @@
+// Reading, writing and explaining a config: YAML text against a FieldList.
+#pragma once
+
+#include <filesystem>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "common/options.h"
+
+namespace lie {
+
+/// Sets the fields from a YAML file, then from `overrides` ("policy_loss.clip_low=0.2").
+/// Throws Error naming file, line, key, what was expected, and for an unknown key the nearest known one.
+void load_config(const FieldList& fields, const std::filesystem::path& path,
+                 std::span<const std::string> overrides);
+
+/// The values as YAML, sections nested; load_config reads it back to the same values.
+std::string dump_config(const FieldList& fields);
+
+/// Keys with default, unit, range and sentence, by section, as --help prints them.
+std::string explain_config(const FieldList& fields);
+
+/// Keys whose values differ between the fields and a config written by dump_config, as
+/// "key: there 0.2, here 0.3"; keys under `ignored` prefixes are left out.
+std::vector<std::string> config_differences(const FieldList& fields,
+                                            const std::filesystem::path& other,
+                                            std::span<const std::string> ignored);
+
+}  // namespace lie

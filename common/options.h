@@ -1,0 +1,84 @@
+// One listing of an options struct's fields drives load, dump, --help, range errors and unknown-key
+// errors. A folder declares its struct and `void describe(FieldList&, ItsOptions&)` beside it.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <initializer_list>
+#include <limits>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace lie {
+
+/// What --help says of a field, and what values it takes.
+struct FieldInfo {
+  std::string help;       // one sentence
+  std::string unit = {};  // "tokens", "seconds", ...; empty: a plain number or a name
+  double min = -std::numeric_limits<double>::infinity();
+  double max = std::numeric_limits<double>::infinity();
+};
+
+/// One configurable value: its full key, what it is, and how to read and write it as YAML text.
+struct Field {
+  std::string key;    // "policy_loss.clip_low"
+  FieldInfo info;
+  std::string range;  // for people: "0 to 1", "grpo | gspo"
+  std::string default_text;
+  bool is_list = false;
+  std::function<std::vector<std::string>()> get;                    // scalar: one element
+  std::function<void(const std::vector<std::string>& values)> set;  // throws Error: what was expected
+};
+
+/// Collects the fields of options structs, by section.
+class FieldList {
+ public:
+  void add(std::string_view name, bool& value, FieldInfo info);
+  void add(std::string_view name, std::int64_t& value, FieldInfo info);
+  void add(std::string_view name, double& value, FieldInfo info);
+  void add(std::string_view name, std::string& value, FieldInfo info);
+  void add(std::string_view name, std::vector<std::int64_t>& value, FieldInfo info);
+  void add(std::string_view name, std::vector<std::string>& value, FieldInfo info);
+
+  /// A field with named values, such as {{"grpo", Algorithm::kGrpo}, {"gspo", Algorithm::kGspo}}.
+  template <typename Enum>
+  void add(std::string_view name, Enum& value,
+           std::initializer_list<std::pair<const char*, Enum>> choices, FieldInfo info) {
+    std::vector<std::string> names;
+    std::vector<Enum> values;
+    for (const auto& [choice_name, choice_value] : choices) {
+      names.emplace_back(choice_name);
+      values.push_back(choice_value);
+    }
+    add_choice(
+        name, names, std::move(info),
+        [&value, values] {
+          std::size_t i = 0;
+          while (i < values.size() && values[i] != value) ++i;
+          return i;
+        },
+        [&value, values](std::size_t i) { value = values[i]; });
+  }
+
+  /// Adds the fields of `options`, with "name." before their keys.
+  template <typename Options>
+  void section(std::string_view name, Options& options) {
+    const std::string outer = prefix_;
+    prefix_ += std::string(name) + ".";
+    describe(*this, options);
+    prefix_ = outer;
+  }
+
+  const std::vector<Field>& fields() const { return fields_; }
+
+ private:
+  void add_choice(std::string_view name, std::vector<std::string> names, FieldInfo info,
+                  std::function<std::size_t()> get, std::function<void(std::size_t)> set);
+
+  std::string prefix_;
+  std::vector<Field> fields_;
+};
+
+}  // namespace lie

@@ -1,0 +1,120 @@
+// The structs that flow: prompt -> ticket -> rollout group -> scored group -> trajectory log.
+// Wire and file formats of them are described in common/comm/wire.h and common/trajectory/schema.h.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace lie {
+
+/// One row of a dataset.
+struct Prompt {
+  std::int64_t problem = 0;      // row number in its dataset, from 0
+  std::string text;              // what the prompt template is applied to
+  std::string gold;              // right answer, as the verifier takes it
+  std::string data_source;       // benchmark or corpus the row is from
+  double reference_length = -1;  // L_ref in tokens; negative: not known
+};
+
+/// What a group is generated for. Evaluation groups are scored and logged, never trained on.
+enum class Purpose : std::uint8_t { kTrain = 0, kEvaluate = 1 };
+
+/// One prompt to be answered: handed by the coordinator to the actor that asks.
+struct Ticket {
+  std::int64_t step = 0;            // training step, from 1; evaluation before training: step 0
+  std::int64_t group = 0;           // position within the step and purpose: the canonical order
+  std::int64_t policy_version = 0;  // weights to generate with: number of training steps behind them
+  Purpose purpose = Purpose::kTrain;
+  std::int32_t samples = 0;  // G
+  Prompt prompt;
+};
+
+/// What the coordinator answers an actor that asks for work.
+struct Assignment {
+  enum class Kind : std::uint8_t {
+    kTicket = 0,   // generate this group
+    kWeights = 1,  // no ticket is left under these weights: finish what is in flight, then wait for the next
+    kFinish = 2,   // the run is over
+  };
+  Kind kind = Kind::kFinish;
+  Ticket ticket;
+};
+
+enum class FinishReason : std::uint8_t { kEndOfSequence = 0, kLength = 1 };
+
+/// One sampled response.
+struct Response {
+  std::vector<std::int32_t> ids;            // [T], with the end-of-sequence token where sampled
+  std::vector<float> behavior_log_probs;    // [T], of logits / temperature over the whole vocabulary
+  FinishReason finish = FinishReason::kLength;
+};
+
+/// Where a rank's time went since the run began; travels with its messages, so that the learner can
+/// report the idle share of every role.
+struct RoleClock {
+  double busy_seconds = 0;
+  double idle_seconds = 0;
+};
+
+/// The G responses to one ticket.
+struct RolloutGroup {
+  Ticket ticket;
+  std::vector<std::int32_t> prompt_ids;
+  std::vector<Response> responses;  // [G], by sample number
+  std::int32_t prompt_tokens_dropped = 0;  // by left truncation
+  std::int32_t actor = 0;                  // rank that generated it
+  RoleClock actor_clock;
+};
+
+/// Why the verifier decided as it did; every reward carries one (invariant E6).
+enum class VerdictCode : std::uint8_t {
+  kEqual = 0,
+  kUnequal = 1,
+  kNoAnswer = 2,
+  kUnparsableAnswer = 3,
+  kUnparsableGold = 4,
+  kOutOfBudget = 5,
+  kUndecided = 6,
+};
+
+/// Reward terms, kept apart from generation to log. reward() is what the advantage is made of.
+struct RewardTerms {
+  float accuracy = 0;        // R_acc: 1 if the verifier accepts
+  float length = 0;          // R_len <= 0
+  float redundancy = 0;      // R_red <= 0
+  float coverage_bonus = 0;  // ablation: direct bonus on C_context
+  float overlong = 0;        // DAPO's soft penalty near the response limit <= 0
+  float reward() const { return accuracy + length + redundancy + coverage_bonus + overlong; }
+};
+
+/// n-gram statistics of one response.
+struct Coverage {
+  std::int64_t distinct_ngrams = 0;  // C_context
+  std::int64_t ngrams = 0;           // units - n + 1, or 0
+  std::int32_t largest_repeat = 0;   // occurrences of the most frequent n-gram
+  double ratio() const {             // R_context
+    return ngrams > 0 ? static_cast<double>(distinct_ngrams) / static_cast<double>(ngrams) : 1.0;
+  }
+};
+
+/// What a reward worker says of one response.
+struct Score {
+  VerdictCode verdict = VerdictCode::kNoAnswer;
+  float verify_seconds = 0;
+  double target_length = 0;  // L_target in tokens
+  RewardTerms terms;
+  Coverage coverage;
+  std::string extracted;  // the answer as found in the response
+};
+
+/// A rollout group with a score for each response.
+struct ScoredGroup {
+  RolloutGroup rollout;
+  std::vector<Score> scores;       // [G]
+  std::vector<std::string> texts;  // [G] decoded responses where coverage units are words, else empty
+  std::int32_t reward_worker = 0;  // rank that scored it
+  RoleClock reward_clock;
+};
+
+}  // namespace lie

@@ -1,0 +1,37 @@
+// The architecture of a model, as a Hugging Face config.json describes it.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+namespace lie {
+
+/// Shapes and constants of a decoder-only transformer of the Qwen3 or Llama family.
+struct ModelConfig {
+  std::string architecture = "Qwen3ForCausalLM";  // or LlamaForCausalLM
+  std::int64_t vocabulary = 0;                    // V
+  std::int64_t width = 0;                         // D, hidden_size
+  std::int64_t ffn_width = 0;                     // F, intermediate_size
+  std::int64_t layers = 0;                        // L
+  std::int64_t heads = 0;                         // H
+  std::int64_t kv_heads = 0;                      // K
+  std::int64_t head_width = 0;                    // head_dim
+  std::int64_t max_positions = 0;                 // max_position_embeddings
+  double rope_theta = 10000.0;
+  double rms_norm_eps = 1e-6;
+  double initializer_range = 0.02;
+  bool qk_norm = true;          // RMSNorm of each query and key head (Qwen3)
+  bool tied_embeddings = true;  // the output head is the embedding matrix
+  std::vector<std::int32_t> end_of_sequence_ids;
+};
+
+/// Reads `directory/config.json` (and generation_config.json for end-of-sequence ids where present).
+/// Throws Error naming the file and the missing, unknown or unsupported key.
+ModelConfig load_model_config(const std::filesystem::path& directory);
+
+/// Writes `directory/config.json` so that Hugging Face transformers opens it.
+void save_model_config(const ModelConfig& config, const std::filesystem::path& directory);
+
+}  // namespace lie

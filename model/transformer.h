@@ -1,0 +1,52 @@
+// The policy: one transformer for generation and for training, through one set of operators, so that
+// the learner's log-prob of a sampled token is the actor's, bit for bit (invariant E5).
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+
+#include "model/kv_cache.h"
+#include "model/operators.h"
+#include "model/packed_batch.h"
+#include "model/weights.h"
+
+namespace lie {
+
+/// One token to append to a sequence of the KV cache.
+struct DecodeRow {
+  std::int32_t token = 0;
+  std::int32_t sequence = 0;   // handle from KvCache::open
+  bool wants_logits = false;   // false: prompt tokens before the last
+};
+
+class Transformer {
+ public:
+  /// Keeps a reference to both; `weights` may change between calls if weights_changed() follows.
+  Transformer(const Weights& weights, Operators& operators);
+  ~Transformer();
+
+  /// Repacks the weights for the operators. Call after any change of them.
+  void weights_changed();
+
+  /// Appends the rows to their sequences (rows of one sequence in order) and returns the logits of
+  /// those that want them: [wanting rows, V], host, fp32, valid until the next call.
+  /// A row's result does not depend on the other rows (invariant E3).
+  std::span<const float> decode(std::span<const DecodeRow> rows, KvCache& cache);
+
+  /// Log-probs and entropies of the scored rows, and with `keep_for_backward` the activations that
+  /// backward() needs. Logits are computed by chunks: [R, V] never exists whole.
+  RowLogProbs forward(const PackedBatch& batch, float temperature, bool keep_for_backward);
+
+  /// Adds to `gradient` (flat, as Weights) d(loss)/d(weights), given d(loss)/d(log_probs) and
+  /// d(loss)/d(entropies) [R] of the last forward(). Gradients accumulate over tokens in order, so
+  /// cutting a batch into micro-batches does not change their bits.
+  void backward(const PackedBatch& batch, std::span<const float> d_log_probs,
+                std::span<const float> d_entropies, std::span<float> gradient);
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace lie
