@@ -14,7 +14,8 @@ class KvCache {
  public:
   static constexpr std::int64_t kPageTokens = 16;
 
-  /// Room for `pages` pages over all layers. Throws Error with the bytes wanted if it cannot be had.
+  /// Room for `pages` pages over all layers. Throws Error with the bytes wanted if it cannot be
+  /// had.
   KvCache(const ModelConfig& config, Operators& operators, std::int64_t pages);
   ~KvCache();
 
@@ -28,7 +29,9 @@ class KvCache {
 
   std::int64_t length(std::int32_t sequence) const;  // positions held
   std::int64_t free_pages() const;
-  static std::int64_t pages_for(std::int64_t tokens) { return (tokens + kPageTokens - 1) / kPageTokens; }
+  static std::int64_t pages_for(std::int64_t tokens) {
+    return (tokens + kPageTokens - 1) / kPageTokens;
+  }
 
   struct State;
   State& state() { return *state_; }  // for Transformer

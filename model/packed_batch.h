@@ -6,8 +6,8 @@
 
 namespace lie {
 
-/// S sequences of T tokens in all. Row t of the forward pass predicts tokens[t + 1]; `rows` are those
-/// whose prediction is scored (the ones before a response token).
+/// S sequences of T tokens in all. Row t of the forward pass predicts tokens[t + 1]; `rows` are
+/// those whose prediction is scored (the ones before a response token).
 struct PackedBatch {
   std::vector<std::int32_t> tokens;   // [T]
   std::vector<std::int32_t> starts;   // [S + 1], starts[0] = 0, starts[S] = T

@@ -1,5 +1,5 @@
-// The policy: one transformer for generation and for training, through one set of operators, so that
-// the learner's log-prob of a sampled token is the actor's, bit for bit (invariant E5).
+// The policy: one transformer for generation and for training, through one set of operators, so
+// that the learner's log-prob of a sampled token is the actor's, bit for bit (invariant E5).
 #pragma once
 
 #include <cstdint>
@@ -16,8 +16,8 @@ namespace lie {
 /// One token to append to a sequence of the KV cache.
 struct DecodeRow {
   std::int32_t token = 0;
-  std::int32_t sequence = 0;   // handle from KvCache::open
-  bool wants_logits = false;   // false: prompt tokens before the last
+  std::int32_t sequence = 0;  // handle from KvCache::open
+  bool wants_logits = false;  // false: prompt tokens before the last
 };
 
 class Transformer {

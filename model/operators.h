@@ -1,0 +1,171 @@
+// What a transformer is made of: the operators between its activations, forward and backward. One
+// implementation computes on the CPU with bits that depend on nothing but a row's own input
+// (model/cpu), one through ATen on any of its devices (model/aten). The model code only calls these
+// and never looks at elements.
+//
+// Letters in shapes: T rows (tokens), D width, H heads, K kv-heads, E head width, F feed-forward
+// width, V vocabulary. Activations have dtype activation_dtype(), row statistics (inverse_rms,
+// log_sum, log-probs) and all gradients of weights fp32. Tensors may have a row stride above their
+// column count. Outputs are overwritten unless said otherwise. Calls on one object come from one
+// thread; a device implementation may run behind until copy_to_host().
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+
+#include "model/tensor.h"
+
+namespace lie {
+
+/// A weight matrix [out, in] in the layout an implementation computes with.
+class PackedWeight {
+ public:
+  PackedWeight(std::int64_t out, std::int64_t in) : out_(out), in_(in) {}
+  virtual ~PackedWeight() = default;
+  std::int64_t out() const { return out_; }
+  std::int64_t in() const { return in_; }
+
+ private:
+  std::int64_t out_, in_;
+};
+
+/// Heads of one attention layer. Rows of "qkv" are [H*E queries | K*E keys | K*E values]; rows of
+/// "rotated" [H*E queries | K*E keys] after the norm of each head and rotation. Scores are scaled
+/// by 1/sqrt(E).
+struct AttentionShape {
+  std::int64_t heads = 0;
+  std::int64_t kv_heads = 0;
+  std::int64_t head_width = 0;
+  std::int64_t q_cols() const { return heads * head_width; }
+  std::int64_t kv_cols() const { return kv_heads * head_width; }
+  std::int64_t qkv_cols() const { return q_cols() + 2 * kv_cols(); }
+};
+
+/// Norm of each query and key head and rotation of the halves (x1, x2) -> (x1 c - x2 s, x2 c + x1
+/// s).
+struct QkNormRope {
+  AttentionShape shape;
+  Tensor q_norm, k_norm;  // [E] weights, empty without QK-norm
+  float eps = 0;
+  Tensor rope;        // [positions, E] fp32: E/2 cosines, then E/2 sines
+  Indices positions;  // [T]
+};
+
+/// Sequences laid end to end: sequence s has the rows [starts[s], starts[s + 1]).
+struct PackedSequences {
+  std::span<const std::int32_t> starts;  // [S + 1], host
+  Indices device_starts;                 // the same
+  std::int64_t longest = 0;              // rows of the longest sequence
+};
+
+/// Keys and values of one layer, in pages of kPageTokens positions; what lies where within a page
+/// is the implementation's. All layers' parts of a page are one row of `pool` [pages, L * 2 *
+/// kPageTokens * K * E].
+struct KvPages {
+  Tensor pool;
+  std::int64_t layer = 0;
+};
+
+/// The rows of one decode call. Rows of one sequence are consecutive, positions ascending.
+struct DecodeBatch {
+  Indices positions;  // [T] position of the row in its sequence; it attends to [0, position]
+  Indices slots;      // [T] page * kPageTokens + place within it, where its key and value go
+  Indices sequences;  // [T] row of `table`
+  Indices table;      // [sequences, table_width] page numbers
+  std::int64_t table_width = 0;
+  std::int64_t longest = 0;  // largest position + 1
+};
+
+class Operators {
+ public:
+  static constexpr std::int64_t kPageTokens = 16;
+
+  virtual ~Operators() = default;
+
+  // ---- Memory
+  virtual DType activation_dtype() const = 0;
+  /// New uninitialised memory, rows contiguous. Throws Error with the bytes wanted if it cannot be
+  /// had.
+  virtual Buffer allocate(std::int64_t rows, std::int64_t cols, DType dtype) = 0;
+  /// A parameter used as it is (norm weights, embedding table, rotation table): the host memory
+  /// itself, which then must stay, or a copy of it on the device.
+  virtual Buffer hold(std::span<const float> host, std::int64_t rows, std::int64_t cols) = 0;
+  /// The gradient to accumulate into, fp32: the host memory itself or a device copy of it ...
+  virtual Buffer borrow_gradient(std::span<float> host) = 0;
+  /// ... and back to the host once complete.
+  virtual void return_gradient(Buffer gradient, std::span<float> host) = 0;
+  /// Host integers where the operators can read them, until the next begin_pass().
+  virtual Indices upload(std::span<const std::int32_t> host) = 0;
+  virtual void begin_pass() = 0;
+  virtual void zero(Tensor x) = 0;
+  virtual void copy(Tensor from, Tensor to) = 0;                    // same shape and dtype
+  virtual void copy_to_host(Tensor from, std::span<float> to) = 0;  // rows closed up; waits
+  virtual void copy_from_host(std::span<const float> from, Tensor to) = 0;
+
+  // ---- Products. A row of y depends on that row of x alone.
+  virtual std::unique_ptr<PackedWeight> make_weight(std::int64_t out, std::int64_t in) = 0;
+  /// Sets the rows [first_out, first_out + host.size() / in) of the weight from row-major host
+  /// memory.
+  virtual void pack(PackedWeight& weight, std::int64_t first_out, std::span<const float> host) = 0;
+  virtual void linear(Tensor x, const PackedWeight& w, Tensor y) = 0;  // y = x W^T
+  /// y = residual + x W^T; y may be residual.
+  virtual void linear_add(Tensor x, const PackedWeight& w, Tensor residual, Tensor y) = 0;
+  virtual void linear_backward_input(Tensor dy, PackedWeight& w, Tensor dx) = 0;  // dx = dy W
+  /// dw += dy^T x, [out, in] fp32; over rows in order, so that cutting the rows changes no bits.
+  virtual void linear_backward_weight(Tensor dy, Tensor x, Tensor dw) = 0;
+
+  // ---- Rows
+  virtual void embed(Tensor table, Indices tokens, Tensor y) = 0;  // y[t] = table[tokens[t]]
+  virtual void embed_backward(Tensor dy, Indices tokens,
+                              Tensor dtable) = 0;  // dtable[tokens[t]] += dy[t], in order
+  virtual void gather_rows(Tensor x, Indices rows, Tensor y) = 0;  // y[r] = x[rows[r]]
+  virtual void scatter_rows(Tensor y, Indices rows,
+                            Tensor x) = 0;  // x[rows[r]] = y[r], other rows 0
+  /// y = x / rms(x) * weight; inverse_rms [1, T] is kept unless empty.
+  virtual void rms_norm(Tensor x, Tensor weight, float eps, Tensor y, Tensor inverse_rms) = 0;
+  /// dx += ..., dweight [1, D] += ... (over rows in order).
+  virtual void rms_norm_backward(Tensor dy, Tensor x, Tensor weight, Tensor inverse_rms, Tensor dx,
+                                 Tensor dweight) = 0;
+  /// gate_up [T, 2F] = [gate | up]; y = silu(gate) * up.
+  virtual void swiglu(Tensor gate_up, Tensor y) = 0;
+  virtual void swiglu_backward(Tensor dy, Tensor gate_up, Tensor d_gate_up) = 0;
+
+  // ---- Attention
+  virtual void qk_norm_rope(Tensor qkv, const QkNormRope& how, Tensor rotated) = 0;
+  /// d_qkv: its query and key columns are written. dq_norm, dk_norm [1, E] += ... (empty without
+  /// QK-norm).
+  virtual void qk_norm_rope_backward(Tensor d_rotated, Tensor qkv, const QkNormRope& how,
+                                     Tensor d_qkv, Tensor dq_norm, Tensor dk_norm) = 0;
+  /// Puts each row's rotated keys and its values where `batch.slots` says.
+  virtual void store_kv(Tensor rotated, Tensor qkv, const AttentionShape& shape,
+                        const DecodeBatch& batch, KvPages pages) = 0;
+  virtual void attention_decode(Tensor rotated, const AttentionShape& shape,
+                                const DecodeBatch& batch, KvPages pages,
+                                Tensor y) = 0;  // y [T, H*E]
+  /// Causal attention within each sequence; log_sum [T, H] of the scaled scores is kept unless
+  /// empty.
+  virtual void attention(Tensor rotated, Tensor qkv, const AttentionShape& shape,
+                         const PackedSequences& sequences, Tensor y, Tensor log_sum) = 0;
+  /// Writes d_rotated whole and the value columns of d_qkv.
+  virtual void attention_backward(Tensor dy, Tensor rotated, Tensor qkv, Tensor y, Tensor log_sum,
+                                  const AttentionShape& shape, const PackedSequences& sequences,
+                                  Tensor d_rotated, Tensor d_qkv) = 0;
+
+  // ---- Head. z = logits / temperature, computed as logits * (1 / temperature).
+  /// log_probs[r] = z[target] - logsumexp(z), entropies[r] in nats, log_sum[r] = logsumexp(z); each
+  /// [1, R] fp32.
+  virtual void log_probs(Tensor logits, Indices targets, float temperature, Tensor log_probs,
+                         Tensor entropies, Tensor log_sum) = 0;
+  /// logits := d(loss)/d(logits), in place, from d(loss)/d(log_probs) and d(loss)/d(entropies), [1,
+  /// R] fp32.
+  virtual void log_probs_backward(Tensor logits, Indices targets, float temperature,
+                                  Tensor entropies, Tensor log_sum, Tensor d_log_probs,
+                                  Tensor d_entropies) = 0;
+};
+
+/// On the host's cores, `threads` >= 1 of them (the caller is one). Bits do not depend on `threads`
+/// nor on the instruction set found at run time (AVX2 or AVX-512).
+std::unique_ptr<Operators> make_cpu_operators(int threads);
+
+}  // namespace lie
