@@ -1,0 +1,36 @@
+#include "verifier/verify.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+
+namespace lie {
+namespace {
+
+VerdictCode boxed(std::string_view gold, std::string_view answer,
+                  const VerifierOptions& options = {}) {
+  return verify(gold, "so \\boxed{" + std::string(answer) + "}.", options).code;
+}
+
+TEST(Verify, NumbersAreComparedByValue) {
+  EXPECT_EQ(boxed("18", "18"), VerdictCode::kEqual);
+  EXPECT_EQ(boxed("1,000", "1000"), VerdictCode::kEqual);
+  EXPECT_EQ(boxed("\\frac{1}{2}", "0.5"), VerdictCode::kEqual);
+  EXPECT_EQ(boxed("2/4", "1/2"), VerdictCode::kEqual);
+  EXPECT_EQ(boxed("1/3", "0.3333"), VerdictCode::kUnequal);
+  EXPECT_EQ(boxed("7", "-7"), VerdictCode::kUnequal);
+}
+
+TEST(Verify, TuplesKeepTheirOrderAndSetsDoNot) {
+  EXPECT_EQ(boxed("(1, 2)", "(1,2)"), VerdictCode::kEqual);
+  EXPECT_EQ(boxed("(1, 2)", "(2,1)"), VerdictCode::kUnequal);
+  EXPECT_EQ(boxed("\\{1, 2\\}", "\\{2,1\\}"), VerdictCode::kEqual);
+}
+
+TEST(Verify, SaysWhyThereIsNoVerdict) {
+  EXPECT_EQ(verify("5", "the answer is 5").code, VerdictCode::kNoAnswer);
+  EXPECT_EQ(verify("5", "<think>\\boxed{5}</think> so 5").code, VerdictCode::kNoAnswer);
+}
+
+}  // namespace
+}  // namespace lie

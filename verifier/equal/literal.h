@@ -1,0 +1,35 @@
+// The short way for the commonest answers: integers, decimals and fractions, alone or in one pair
+// of brackets.
+#pragma once
+
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include "verifier/exact/rational.h"
+#include "verifier/options.h"
+
+namespace lie::equal {
+
+/// An answer that is nothing but numbers: "-3", "\frac{1}{2}", "1,000", "(1, 2)", "\{1, 2\}", "1,
+/// 2".
+struct Literal {
+  enum class Shape { kNumber, kList, kTuple, kSet } shape = Shape::kNumber;
+  std::vector<exact::Rational> numbers;
+  bool decimal = false;  // a decimal point was written
+};
+
+/// Reads a literal, or nothing where the general parser must look. Text beyond 200 bytes is left to
+/// it.
+std::optional<Literal> read_literal(std::string_view text);
+
+/// Equal by value under the rules for decimals, lists and sets; nothing where the general rules
+/// must decide.
+std::optional<bool> equal_literals(const Literal& gold, const Literal& answer,
+                                   const VerifierOptions& options);
+
+/// Numbers under the rule for decimals; `decimal`: one of the sides was written as a decimal.
+bool equal_numbers(const exact::Rational& gold, const exact::Rational& answer, bool decimal,
+                   const VerifierOptions& options);
+
+}  // namespace lie::equal

@@ -1,0 +1,17 @@
+// FLINT 2.9 with Arb beside it, and FLINT 3, where they are one library, under the same include.
+// Calcium's headers are C only before FLINT 3: see exact/algebraic.c.
+#pragma once
+
+#if __has_include(<flint/arb.h>)
+#include <flint/acb.h>
+#include <flint/acb_hypgeom.h>
+#include <flint/arb.h>
+#include <flint/fmpq.h>
+#include <flint/fmpz.h>
+#else
+#include <acb.h>
+#include <acb_hypgeom.h>
+#include <arb.h>
+#include <flint/fmpq.h>
+#include <flint/fmpz.h>
+#endif

@@ -1,0 +1,68 @@
+// An exact rational number: a value type over FLINT's fmpq, whose small numbers need no memory.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "verifier/exact/flint.h"
+
+namespace lie::exact {
+
+/// A rational in lowest terms, denominator positive.
+class Rational {
+ public:
+  Rational() { fmpq_init(value_); }
+  Rational(std::int64_t numerator, std::int64_t denominator = 1);
+  Rational(const Rational& other) : Rational() { fmpq_set(value_, other.value_); }
+  Rational(Rational&& other) noexcept : Rational() { fmpq_swap(value_, other.value_); }
+  Rational& operator=(const Rational& other);
+  Rational& operator=(Rational&& other) noexcept;
+  ~Rational() { fmpq_clear(value_); }
+
+  const fmpq* get() const { return value_; }
+  fmpq* get() { return value_; }
+  const fmpz* numerator() const { return fmpq_numref(value_); }
+  const fmpz* denominator() const { return fmpq_denref(value_); }
+
+  bool is_zero() const { return fmpq_is_zero(value_) != 0; }
+  bool is_integer() const { return fmpz_is_one(fmpq_denref(value_)) != 0; }
+  int sign() const { return fmpq_sgn(value_); }
+  /// Bits of numerator and denominator together.
+  std::int64_t bits() const;
+  /// The value where it is an integer of at most 62 bits.
+  std::optional<std::int64_t> small_integer() const;
+  std::string text() const;
+
+  friend bool operator==(const Rational& a, const Rational& b) {
+    return fmpq_equal(a.value_, b.value_) != 0;
+  }
+  friend bool operator<(const Rational& a, const Rational& b) {
+    return fmpq_cmp(a.value_, b.value_) < 0;
+  }
+  friend Rational operator+(const Rational& a, const Rational& b);
+  friend Rational operator-(const Rational& a, const Rational& b);
+  friend Rational operator*(const Rational& a, const Rational& b);
+  /// b must not be zero.
+  friend Rational operator/(const Rational& a, const Rational& b);
+  Rational operator-() const { return Rational() - *this; }
+
+ private:
+  fmpq_t value_;
+};
+
+/// What a plain decimal spells, digits and one point: "12", "0.5", ".5", "12.". No sign. Nothing on
+/// anything else.
+std::optional<Rational> from_decimal(std::string_view digits);
+
+/// 10 to a power; |exponent| must be bounded by the caller.
+Rational power_of_ten(std::int64_t exponent);
+
+/// base to an integer power; the caller bounds the size and keeps 0 from negative powers.
+Rational power(const Rational& base, std::int64_t exponent);
+
+/// Rounded to `places` decimals, ties to even.
+Rational round_to_places(const Rational& value, std::int64_t places);
+
+}  // namespace lie::exact

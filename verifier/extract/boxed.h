@@ -1,0 +1,33 @@
+// The last balanced \boxed{...} of a text, found by one scan.
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+namespace lie::extract {
+
+/// One box: its content, and where the whole command stands in the text.
+struct Box {
+  std::string_view content;
+  std::size_t begin = 0;  // of "\boxed"
+  std::size_t end = 0;    // behind the closing brace
+};
+
+/// What follows the last </think>; all of it where there is none.
+std::string_view after_think(std::string_view text);
+
+/// The last outermost balanced \boxed (or \fbox) of a text, with the boxes before it that belong to
+/// it, in order: those with nothing but separators between (see joins_boxes). Empty where there is
+/// none.
+std::vector<Box> last_boxes(std::string_view text, bool fbox, bool join);
+
+/// All outermost balanced boxes in order.
+std::vector<Box> all_boxes(std::string_view text, bool fbox);
+
+/// Whether the text between two boxes only separates the parts of one answer: spaces, commas,
+/// semicolons, dollar signs, math delimiters, \quad and the words "and", "or".
+bool joins_boxes(std::string_view between);
+
+}  // namespace lie::extract
