@@ -1,0 +1,77 @@
+#include "common/json.h"
+
+#include <algorithm>
+#include <fstream>
+#include <set>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "common/error.h"
+
+namespace lie {
+namespace {
+
+/// "line 3, column 7" of a byte position, both counted from 1.
+std::string place(std::string_view text, std::size_t byte) {
+  const std::string_view before = text.substr(0, std::min(byte, text.size()));
+  const auto line = std::count(before.begin(), before.end(), '\n') + 1;
+  const std::size_t line_start = before.rfind('\n') + 1;  // npos + 1 == 0
+  return fmt::format("line {}, column {}", line, before.size() - line_start + 1);
+}
+
+/// The parser keeps the last of two equal keys without a word; a file that has them is not what its
+/// author thinks it is.
+class DuplicateKeys {
+ public:
+  explicit DuplicateKeys(std::string_view where) : where_(where) {}
+
+  bool operator()(int, Json::parse_event_t event, Json& parsed) {
+    using Event = Json::parse_event_t;
+    if (event == Event::object_start) seen_.emplace_back();
+    if (event == Event::object_end) seen_.pop_back();
+    if (event == Event::key) check(parsed.get_ref<const std::string&>());
+    return true;
+  }
+
+ private:
+  void check(const std::string& key) {
+    if (!seen_.back().insert(key).second) {
+      fail("{}: key \"{}\" stands twice in one object; delete one", where_, key);
+    }
+  }
+
+  std::string_view where_;
+  std::vector<std::set<std::string>> seen_;
+};
+
+}  // namespace
+
+Json parse_json(std::string_view text, std::string_view where) {
+  try {
+    return Json::parse(text.begin(), text.end(), DuplicateKeys(where));
+  } catch (const Json::parse_error& error) {
+    const std::size_t byte = error.byte == 0 ? 0 : error.byte - 1;
+    fail("{}: not valid JSON at {} ({} bytes in all); is the file damaged or cut short?", where,
+         place(text, byte), text.size());
+  } catch (const Json::exception& error) {
+    fail("{}: {}", where, error.what());
+  }
+}
+
+Json read_json(const std::filesystem::path& path) {
+  std::ifstream file(path, std::ios::binary);
+  std::ostringstream text;
+  if (file && file.peek() != std::ifstream::traits_type::eof()) text << file.rdbuf();
+  if (!file) fail("{}: cannot be read; does it exist, and may this user read it?", path.string());
+  return parse_json(text.view(), path.string());
+}
+
+void write_json(const Json& value, const std::filesystem::path& path) {
+  std::ofstream file(path, std::ios::binary | std::ios::trunc);
+  file << value.dump(2) << '\n';
+  file.close();
+  if (!file) fail("{}: cannot be written; is the disk full or the folder missing?", path.string());
+}
+
+}  // namespace lie

@@ -1,0 +1,22 @@
+// JSON files in and out, with errors that name file and place.
+#pragma once
+
+#include <filesystem>
+#include <nlohmann/json.hpp>
+#include <string_view>
+
+namespace lie {
+
+using Json = nlohmann::json;
+
+/// Parses JSON text. `where` names the text in errors ("model/config.json"). Throws Error with line
+/// and column of a syntax error, of a key that stands twice in one object, or of invalid UTF-8.
+Json parse_json(std::string_view text, std::string_view where);
+
+/// Reads and parses a file. Throws Error naming it if it cannot be read or parsed.
+Json read_json(const std::filesystem::path& path);
+
+/// Writes indented JSON and a final newline. Throws Error if the file cannot be written whole.
+void write_json(const Json& value, const std::filesystem::path& path);
+
+}  // namespace lie

@@ -1,0 +1,119 @@
+#include "model/weights.h"
+
+#include <utility>
+
+#include "common/error.h"
+#include "common/random.h"
+
+namespace lie {
+namespace {
+
+constexpr std::int64_t kAlignment = 16;  // elements: one cache line of fp32
+
+/// Collects parameters end to end, each at an aligned offset.
+class LayoutBuilder {
+ public:
+  void matrix(std::string name, std::int64_t rows, std::int64_t cols) {
+    add({.name = std::move(name), .rows = rows, .cols = cols, .decay = true});
+  }
+  void vector(std::string name, std::int64_t cols) {
+    add({.name = std::move(name), .rows = 1, .cols = cols, .decay = false});
+  }
+  std::vector<Parameter> take() { return std::move(parameters_); }
+
+ private:
+  void add(Parameter parameter) {
+    parameter.offset = next_;
+    next_ += parameter.rows * parameter.cols;
+    next_ = (next_ + kAlignment - 1) / kAlignment * kAlignment;
+    parameters_.push_back(std::move(parameter));
+  }
+
+  std::int64_t next_ = 0;
+  std::vector<Parameter> parameters_;
+};
+
+void add_layer(LayoutBuilder& layout, const ModelConfig& config, std::int64_t layer) {
+  const std::string prefix = fmt::format("model.layers.{}.", layer);
+  const std::int64_t query_width = config.heads * config.head_width;
+  const std::int64_t kv_width = config.kv_heads * config.head_width;
+  layout.vector(prefix + "input_layernorm.weight", config.width);
+  layout.matrix(prefix + "self_attn.q_proj.weight", query_width, config.width);
+  layout.matrix(prefix + "self_attn.k_proj.weight", kv_width, config.width);
+  layout.matrix(prefix + "self_attn.v_proj.weight", kv_width, config.width);
+  layout.matrix(prefix + "self_attn.o_proj.weight", config.width, query_width);
+  if (config.qk_norm) {
+    layout.vector(prefix + "self_attn.q_norm.weight", config.head_width);
+    layout.vector(prefix + "self_attn.k_norm.weight", config.head_width);
+  }
+  layout.vector(prefix + "post_attention_layernorm.weight", config.width);
+  layout.matrix(prefix + "mlp.gate_proj.weight", config.ffn_width, config.width);
+  layout.matrix(prefix + "mlp.up_proj.weight", config.ffn_width, config.width);
+  layout.matrix(prefix + "mlp.down_proj.weight", config.width, config.ffn_width);
+}
+
+std::size_t flat_size(std::span<const Parameter> parameters) {
+  const Parameter& last = parameters.back();
+  const std::int64_t end = last.offset + last.rows * last.cols;
+  return static_cast<std::size_t>((end + kAlignment - 1) / kAlignment * kAlignment);
+}
+
+const Parameter& find_parameter(std::span<const Parameter> parameters, std::string_view name) {
+  for (const Parameter& parameter : parameters) {
+    if (parameter.name == name) return parameter;
+  }
+  fail("the model has no parameter \"{}\"", name);
+}
+
+void fill_normal(std::span<float> values, double deviation, std::uint64_t seed,
+                 std::size_t parameter) {
+  RandomKey key{.seed = seed, .stream = kInitialisationStream};
+  key.problem = static_cast<std::uint32_t>(parameter);
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    key.sample = static_cast<std::uint32_t>(i >> 32);
+    key.index = static_cast<std::uint32_t>(i);
+    values[i] = static_cast<float>(deviation) * random_normal(key);
+  }
+}
+
+}  // namespace
+
+std::vector<Parameter> parameter_layout(const ModelConfig& config) {
+  LayoutBuilder layout;
+  layout.matrix("model.embed_tokens.weight", config.vocabulary, config.width);
+  for (std::int64_t layer = 0; layer < config.layers; ++layer) add_layer(layout, config, layer);
+  layout.vector("model.norm.weight", config.width);
+  if (!config.tied_embeddings) layout.matrix("lm_head.weight", config.vocabulary, config.width);
+  return layout.take();
+}
+
+Weights::Weights(const ModelConfig& config)
+    : config_(config), parameters_(parameter_layout(config)), flat_(flat_size(parameters_)) {}
+
+std::span<const float> Weights::tensor(std::string_view name) const {
+  const Parameter& parameter = find_parameter(parameters_, name);
+  return flat().subspan(static_cast<std::size_t>(parameter.offset),
+                        static_cast<std::size_t>(parameter.rows * parameter.cols));
+}
+
+std::span<float> Weights::tensor(std::string_view name) {
+  const Parameter& parameter = find_parameter(parameters_, name);
+  return flat().subspan(static_cast<std::size_t>(parameter.offset),
+                        static_cast<std::size_t>(parameter.rows * parameter.cols));
+}
+
+Weights initial_weights(const ModelConfig& config, std::uint64_t seed) {
+  Weights weights(config);
+  for (std::size_t i = 0; i < weights.parameters().size(); ++i) {
+    const Parameter& parameter = weights.parameters()[i];
+    const std::span<float> values = weights.tensor(parameter.name);
+    if (parameter.decay) {
+      fill_normal(values, config.initializer_range, seed, i);
+    } else {
+      std::fill(values.begin(), values.end(), 1.0f);  // norms; there are no biases
+    }
+  }
+  return weights;
+}
+
+}  // namespace lie

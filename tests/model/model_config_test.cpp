@@ -1,0 +1,155 @@
+#include "model/model_config.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "common/json.h"
+#include "tests/model/temporary_directory.h"
+
+namespace lie {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+const std::filesystem::path kGolden =
+    std::filesystem::path(LIE_SOURCE_DIR) / "tests/model/golden/hf_tiny";
+
+Json valid_config() { return read_json(kGolden / "qwen3/config.json"); }
+
+/// The error of loading the golden config with one key set to another value.
+std::string error_with(const std::string& key, const Json& value) {
+  const TemporaryDirectory directory;
+  Json config = valid_config();
+  config[key] = value;
+  directory.write("config.json", config.dump());
+  return error_of([&] { load_model_config(directory.path()); });
+}
+
+ModelConfig loaded(const Json& config) {
+  const TemporaryDirectory directory;
+  directory.write("config.json", config.dump());
+  return load_model_config(directory.path());
+}
+
+TEST(ModelConfig, ReadsQwen3AsTransformers5WritesIt) {
+  const ModelConfig config = load_model_config(kGolden / "qwen3");
+  EXPECT_EQ(config.architecture, "Qwen3ForCausalLM");
+  EXPECT_EQ(config.vocabulary, 24);
+  EXPECT_EQ(config.width, 12);
+  EXPECT_EQ(config.ffn_width, 20);
+  EXPECT_EQ(config.layers, 2);
+  EXPECT_EQ(config.heads, 4);
+  EXPECT_EQ(config.kv_heads, 2);
+  EXPECT_EQ(config.head_width, 6);
+  EXPECT_EQ(config.max_positions, 64);
+  EXPECT_EQ(config.rope_theta, 1e6);
+  EXPECT_EQ(config.rms_norm_eps, 1e-5);
+  EXPECT_TRUE(config.qk_norm);
+  EXPECT_TRUE(config.tied_embeddings);
+  EXPECT_THAT(config.end_of_sequence_ids, ElementsAre(3));
+}
+
+TEST(ModelConfig, LlamaHasNoQueryAndKeyNorm) {
+  const ModelConfig config = load_model_config(kGolden / "llama_bf16_shards");
+  EXPECT_EQ(config.architecture, "LlamaForCausalLM");
+  EXPECT_FALSE(config.qk_norm);
+  EXPECT_FALSE(config.tied_embeddings);
+}
+
+TEST(ModelConfig, GenerationConfigDecidesTheEndOfSequence) {
+  EXPECT_THAT(load_model_config(kGolden / "llama_bf16_shards").end_of_sequence_ids,
+              ElementsAre(3, 5));
+}
+
+TEST(ModelConfig, ReadsRopeThetaOfOlderFiles) {
+  Json config = valid_config();
+  config.erase("rope_parameters");
+  config["rope_theta"] = 12345.0;
+  config["rope_scaling"] = nullptr;
+  EXPECT_EQ(loaded(config).rope_theta, 12345.0);
+}
+
+TEST(ModelConfig, FillsInTheDefaultsOfTheArchitecture) {
+  Json config = valid_config();
+  for (const char* key :
+       {"head_dim", "num_key_value_heads", "tie_word_embeddings", "rope_parameters"}) {
+    config.erase(key);
+  }
+  EXPECT_EQ(loaded(config).head_width, 128);
+  config["architectures"] = {"LlamaForCausalLM"};
+  config["head_dim"] = nullptr;
+  config["hidden_size"] = 16;
+  EXPECT_EQ(loaded(config).head_width, 4);
+  EXPECT_EQ(loaded(config).kv_heads, 4);
+  EXPECT_FALSE(loaded(config).tied_embeddings);
+  EXPECT_EQ(loaded(config).rope_theta, 10000.0);
+}
+
+TEST(ModelConfig, ComesBackAsItWasSaved) {
+  ModelConfig config = load_model_config(kGolden / "llama_bf16_shards");
+  config.rope_theta = 500000.5;
+  const TemporaryDirectory directory;
+  save_model_config(config, directory.path());
+  const ModelConfig back = load_model_config(directory.path());
+  EXPECT_EQ(back.architecture, config.architecture);
+  EXPECT_EQ(back.rope_theta, config.rope_theta);
+  EXPECT_EQ(back.rms_norm_eps, config.rms_norm_eps);
+  EXPECT_EQ(back.tied_embeddings, config.tied_embeddings);
+  EXPECT_EQ(back.end_of_sequence_ids, config.end_of_sequence_ids);
+  EXPECT_EQ(back.max_positions, config.max_positions);
+}
+
+TEST(ModelConfig, RefusesWhatWouldChangeTheResult) {
+  EXPECT_THAT(error_with("architectures", {"MistralForCausalLM"}), HasSubstr("MistralForCausalLM"));
+  EXPECT_THAT(error_with("rope_scaling", {{"rope_type", "yarn"}, {"factor", 4.0}}),
+              HasSubstr("rope_scaling"));
+  EXPECT_THAT(error_with("rope_scaling", {{"type", "linear"}, {"factor", 4.0}}),
+              HasSubstr("linear"));
+  EXPECT_THAT(error_with("rope_parameters", {{"rope_type", "dynamic"}}), HasSubstr("dynamic"));
+  EXPECT_THAT(error_with("attention_bias", true), HasSubstr("attention_bias"));
+  EXPECT_THAT(error_with("mlp_bias", true), HasSubstr("mlp_bias"));
+  EXPECT_THAT(error_with("hidden_act", "gelu"), HasSubstr("gelu"));
+  EXPECT_THAT(error_with("layer_types", {"full_attention", "sliding_attention"}),
+              HasSubstr("sliding_attention"));
+  EXPECT_THAT(error_with("quantization_config", {{"bits", 4}}), HasSubstr("quantization_config"));
+}
+
+TEST(ModelConfig, RefusesASlidingWindowInUseOnly) {
+  Json config = valid_config();
+  config.erase("layer_types");
+  config["use_sliding_window"] = true;
+  config["sliding_window"] = 8;
+  EXPECT_EQ(loaded(config).layers, 2);  // max_window_layers 28: no layer uses it
+  config["max_window_layers"] = 1;
+  EXPECT_THAT(error_of([&] { loaded(config); }), HasSubstr("use_sliding_window"));
+}
+
+TEST(ModelConfig, NamesTheKeyThatIsWrong) {
+  EXPECT_THAT(error_with("hidden_size", nullptr), HasSubstr("\"hidden_size\" is missing"));
+  EXPECT_THAT(error_with("vocab_size", -1), HasSubstr("\"vocab_size\" is -1"));
+  EXPECT_THAT(error_with("vocab_size", "many"), HasSubstr("\"vocab_size\""));
+  EXPECT_THAT(error_with("num_hidden_layers", 1u << 30), HasSubstr("\"num_hidden_layers\""));
+  EXPECT_THAT(error_with("num_key_value_heads", 3), HasSubstr("not a multiple"));
+  EXPECT_THAT(error_with("head_dim", 5), HasSubstr("odd"));
+  EXPECT_THAT(error_with("head_dim", 1 << 20), HasSubstr("\"head_dim\""));
+  EXPECT_THAT(error_with("rms_norm_eps", 0), HasSubstr("\"rms_norm_eps\""));
+  EXPECT_THAT(error_with("eos_token_id", 24), HasSubstr("\"eos_token_id\": 24"));
+  EXPECT_THAT(error_with("tie_word_embeddings", 1), HasSubstr("true or false"));
+}
+
+TEST(ModelConfig, NamesThePlaceOfBrokenJson) {
+  const TemporaryDirectory directory;
+  directory.write("config.json", "{\n  \"vocab_size\": 3,\n  oops\n}\n");
+  EXPECT_THAT(error_of([&] { load_model_config(directory.path()); }),
+              HasSubstr("line 3, column 3"));
+  directory.write("config.json", R"({"vocab_size": 3, "vocab_size": 4})");
+  EXPECT_THAT(error_of([&] { load_model_config(directory.path()); }), HasSubstr("twice"));
+  directory.write("config.json", "");
+  EXPECT_THAT(error_of([&] { load_model_config(directory.path()); }), HasSubstr("not valid JSON"));
+  EXPECT_THAT(error_of([&] { load_model_config(directory.path() / "absent"); }),
+              HasSubstr("config.json"));
+}
+
+}  // namespace
+}  // namespace lie

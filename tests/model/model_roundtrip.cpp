@@ -1,0 +1,20 @@
+// model_roundtrip IN_DIR OUT_DIR: reads a Hugging Face model directory and writes it again.
+#include <fmt/format.h>
+
+#include "common/error.h"
+#include "model/weights.h"
+
+int main(int argc, char** argv) {
+  if (argc != 3) {
+    fmt::print(stderr, "usage: model_roundtrip IN_DIR OUT_DIR\n");
+    return 2;
+  }
+  try {
+    std::filesystem::create_directories(argv[2]);
+    lie::save_weights(lie::load_weights(argv[1]), argv[2]);
+  } catch (const lie::Error& error) {
+    fmt::print(stderr, "{}\n", error.what());
+    return 1;
+  }
+  return 0;
+}
