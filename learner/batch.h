@@ -1,0 +1,69 @@
+// From a step's scored groups to what the transformer runs on: mini-batches of whole groups (one
+// update each), a learner's share of them, and micro-batches of whole sequences.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "common/options.h"
+#include "common/rollout.h"
+#include "learner/policy_loss.h"
+#include "model/packed_batch.h"
+
+namespace lie {
+
+struct BatchOptions {
+  std::int64_t mini_batch_prompts = 32;  // groups per update
+  std::int64_t epochs = 1;               // passes over a step's groups
+  std::int64_t max_micro_batch_tokens =
+      16384;  // memory, not mathematics: results do not depend on it
+};
+void describe(FieldList& fields, BatchOptions& options);
+
+/// One sequence to score: the log-probs of `response` after `prompt`.
+struct SequenceTokens {
+  std::span<const std::int32_t> prompt;    // at least one token
+  std::span<const std::int32_t> response;  // [T], at least one token
+  std::int64_t tokens() const {            // of the packed batch: the last one predicts nothing
+    return static_cast<std::int64_t>(prompt.size() + response.size()) - 1;
+  }
+};
+
+/// Where a response is in a step's groups.
+struct ResponseIndex {
+  std::size_t group = 0;   // position in the step's groups
+  std::size_t sample = 0;  // member of the group
+  bool operator==(const ResponseIndex&) const = default;
+};
+
+/// Cuts a step's groups, which must be in canonical order (ascending ticket.group; throws Error if
+/// not), into mini-batches of `prompts` groups; the last may have fewer.
+std::vector<std::vector<ResponseIndex>> cut_mini_batches(std::span<const ScoredGroup> groups,
+                                                         std::int64_t prompts);
+
+/// Sequences and response tokens of a mini-batch, over all learners.
+Denominators denominators(std::span<const ScoredGroup> groups,
+                          std::span<const ResponseIndex> mini_batch);
+
+/// Token spans of a response; they point into `groups`.
+SequenceTokens sequence_tokens(std::span<const ScoredGroup> groups, ResponseIndex index);
+
+/// Positions of the sequences that `learner` of `learners` takes, ascending: longest first to the
+/// learner with the fewest tokens so far, ties to the lower rank. The same on every learner.
+std::vector<std::size_t> share_of_learner(std::span<const SequenceTokens> sequences, int learner,
+                                          int learners);
+
+/// Whole sequences of one forward and backward pass.
+struct MicroBatch {
+  PackedBatch packed;
+  std::vector<std::size_t> sequences;   // positions in the list that was packed
+  std::vector<std::size_t> row_starts;  // [S + 1]: rows of sequence s are row_starts[s] .. [s + 1]
+};
+
+/// Packs the `chosen` sequences in order, none split: a micro-batch ends before the sequence that
+/// would exceed `max_tokens`; a longer sequence has one to itself.
+std::vector<MicroBatch> pack(std::span<const SequenceTokens> sequences,
+                             std::span<const std::size_t> chosen, std::int64_t max_tokens);
+
+}  // namespace lie

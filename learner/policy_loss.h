@@ -1,0 +1,99 @@
+// The policy-gradient loss of one sequence: GRPO (arXiv:2402.03300), GSPO (arXiv:2507.18071), dual
+// clip (arXiv:1912.09729), truncated importance sampling, KL and entropy terms. Pure functions;
+// signs are for the loss to minimise.
+#pragma once
+
+#include <cstdint>
+#include <limits>
+#include <span>
+
+#include "common/options.h"
+
+namespace lie {
+
+enum class Algorithm : std::uint8_t { kGrpo, kGspo };
+enum class Aggregation : std::uint8_t { kSequenceMean, kTokenMean, kConstant };
+enum class KlEstimator : std::uint8_t { kK1, kK2, kK3 };
+
+struct PolicyLossOptions {
+  Algorithm algorithm = Algorithm::kGspo;
+  double clip_low = -1;  // importance ratio may fall to 1 - clip_low; negative: the algorithm's own
+  double clip_high = -1;  // ... and rise to 1 + clip_high
+  double dual_clip = 0;   // c: for A < 0 the token loss is at most -A c; 0: off
+  Aggregation aggregation = Aggregation::kSequenceMean;
+  double constant_divisor = 1000;  // tokens, for Aggregation::kConstant
+  double kl_coefficient = 0;       // of KL(policy || reference policy); 0: off, no reference needed
+  KlEstimator kl_estimator = KlEstimator::kK3;
+  double entropy_coefficient = 0;        // of the mean token entropy, which is maximised
+  bool recompute_old_log_probs = false;  // old log-probs by the learner, before the step's updates
+  double tis_cap = 0;      // token weight min(exp(old - behavior), cap), for staleness >= 1; 0: off
+  double temperature = 1;  // of the rollout; set by whoever composes the run, not a key of its own
+};
+void describe(FieldList& fields, PolicyLossOptions& options);
+
+/// Throws Error where options contradict each other (GSPO has one aggregation only).
+void check_options(const PolicyLossOptions& options);
+
+/// Bounds in force: GRPO 0.2 and 0.2, GSPO 3e-4 and 4e-4 unless set.
+double clip_low(const PolicyLossOptions& options);
+double clip_high(const PolicyLossOptions& options);
+
+/// Of a whole mini-batch over all learners, so that the loss does not depend on how it is cut.
+struct Denominators {
+  std::int64_t sequences = 0;
+  std::int64_t tokens = 0;  // response tokens
+};
+
+/// Weight of each of a sequence's `tokens` token losses: sequence mean 1/(S T_i), token mean
+/// 1/(sum T), constant 1/(S divisor).
+double token_weight(const PolicyLossOptions& options, const Denominators& whole,
+                    std::int64_t tokens);
+
+/// One response, seen by the learner.
+struct SequenceInput {
+  std::span<const float> log_probs;            // [T] under the policy being trained
+  std::span<const float> old_log_probs;        // [T] the importance ratio's denominator
+  std::span<const float> behavior_log_probs;   // [T] the sampler's; read only with tis_cap
+  std::span<const float> reference_log_probs;  // [T] read only with kl_coefficient
+  std::span<const float> entropies;            // [T] nats
+  double advantage = 0;
+  double weight = 0;  // token_weight()
+};
+
+/// Sums and extremes over the response tokens seen so far; merge() over parts in order.
+struct PolicyLossStats {
+  double loss = 0;  // weighted: sums to the mini-batch's loss
+  double policy_loss = 0, kl_loss = 0, entropy_loss = 0;
+  double sequences = 0, tokens = 0;
+  double clipped_low = 0;   // tokens whose gradient the lower bound cut off (A < 0)
+  double clipped_high = 0;  // ... the upper bound (A > 0)
+  double dual_clipped = 0;
+  double clipped_sequences = 0;  // with at least one clipped token
+  double ratio_sum = 0;          // importance ratio as the loss uses it: GSPO the sequence ratio
+  double kl_k1_sum = 0;          // approximate KL(old || policy): -d_t
+  double kl_k3_sum = 0;          // r_t - 1 - d_t
+  double reference_kl_sum = 0;   // by the estimator chosen
+  double entropy_sum = 0;
+  double ratio_min = std::numeric_limits<double>::infinity();
+  double ratio_max = -std::numeric_limits<double>::infinity();
+  double max_deviation = 0;  // max |r_t - 1| over single tokens, also with GSPO
+
+  void merge(const PolicyLossStats& other);
+};
+
+/// What becomes of one sequence.
+struct SequenceOutcome {
+  double loss = 0;       // its weighted share of the mini-batch's loss
+  double log_ratio = 0;  // mean_t d_t, d_t = log_prob - old log_prob
+  bool clipped = false;  // any token clipped
+};
+
+/// Loss and its derivatives by log-probs and entropies ([T] each, overwritten). d_t is taken in
+/// double and clamped to +-20 (GRPO); GSPO: s_t = exp(min(mean d, 10)) on every token, its gradient
+/// flowing through the token's own log-prob. Token loss max(-A r, -A clip(r, 1-low, 1+high)), for
+/// A < 0 with dual clip min(that, -A c). Adds to `stats`.
+SequenceOutcome policy_loss(const PolicyLossOptions& options, const SequenceInput& input,
+                            std::span<float> d_log_probs, std::span<float> d_entropies,
+                            PolicyLossStats& stats);
+
+}  // namespace lie

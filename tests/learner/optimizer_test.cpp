@@ -1,0 +1,138 @@
+#include "learner/optimizer.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+#include <vector>
+
+#include "common/error.h"
+#include "tests/learner/golden/golden.h"
+
+namespace lie {
+namespace {
+
+/// 12 decayed elements, 4 that belong to no parameter, 8 that are not decayed.
+const std::vector<Parameter> kLayout = {{"matrix", 0, 3, 4, true}, {"norm", 16, 1, 8, false}};
+constexpr std::size_t kElements = 24;
+
+/// Spreads 20 golden values over the layout.
+std::vector<float> spread(std::span<const double> values) {
+  std::vector<float> flat(kElements, 0.0F);
+  for (std::size_t i = 0; i < 20; ++i) flat[i < 12 ? i : i + 4] = static_cast<float>(values[i]);
+  return flat;
+}
+
+void expect_close(std::span<const float> actual, std::span<const double> golden) {
+  const auto expected = spread(golden);
+  for (std::size_t i = 0; i < kElements; ++i) {
+    EXPECT_NEAR(actual[i], expected[i], 1e-6 * std::max(0.01, std::abs(double{expected[i]}))) << i;
+  }
+}
+
+OptimizerOptions golden_options() {
+  return {.learning_rate = 1e-2, .beta2 = 0.99, .weight_decay = 0.1, .warmup = 3};
+}
+
+TEST(AdamW, AgreesWithPyTorch) {
+  AdamW adamw(golden_options(), kLayout, kElements);
+  auto weights = spread(golden::kStartWeights);
+  for (std::size_t u = 0; u < 6; ++u) {
+    const auto outcome = adamw.update(
+        1, spread(std::span<const double>(golden::kGradients).subspan(u * 20, 20)), weights);
+    EXPECT_NEAR(outcome.grad_norm, golden::kNorms[u], 1e-7 * golden::kNorms[u]);
+    EXPECT_NEAR(outcome.learning_rate, golden::kRates[u], 1e-15);
+  }
+  expect_close(weights, golden::kEndWeights);
+  expect_close(adamw.first_moment(), golden::kEndFirst);
+  expect_close(adamw.second_moment(), golden::kEndSecond);
+  EXPECT_EQ(adamw.updates(), 6);
+}
+
+TEST(AdamW, ElementsOfNoParameterStay) {
+  AdamW adamw(golden_options(), kLayout, kElements);
+  std::vector<float> weights(kElements, 1.0F);
+  const std::vector<float> gradient(kElements, 1.0F);
+  for (int u = 0; u < 3; ++u) adamw.update(1, gradient, weights);
+  for (std::size_t i = 12; i < 16; ++i) EXPECT_EQ(weights[i], 1.0F);
+  EXPECT_NE(weights[0], 1.0F);
+}
+
+TEST(AdamW, NonFiniteNormSkipsAndCounts) {
+  AdamW adamw(golden_options(), kLayout, kElements);
+  std::vector<float> weights(kElements, 1.0F);
+  std::vector<float> gradient(kElements, 1.0F);
+  for (const float bad :
+       {std::numeric_limits<float>::quiet_NaN(), std::numeric_limits<float>::infinity()}) {
+    gradient[5] = bad;
+    EXPECT_TRUE(adamw.update(1, gradient, weights).skipped);
+  }
+  EXPECT_EQ(weights, std::vector<float>(kElements, 1.0F));
+  for (const float m : adamw.first_moment()) EXPECT_EQ(m, 0.0F);
+  EXPECT_EQ(adamw.skipped(), 2);
+  EXPECT_EQ(adamw.updates(), 0);
+}
+
+TEST(AdamW, RestoredStateContinuesWithTheSameBits) {
+  AdamW whole(golden_options(), kLayout, kElements);
+  auto weights = spread(golden::kStartWeights);
+  const auto gradient = spread(golden::kGradients);
+  for (int u = 0; u < 3; ++u) whole.update(1, gradient, weights);
+  AdamW resumed(golden_options(), kLayout, kElements);
+  std::copy_n(whole.first_moment().begin(), kElements, resumed.first_moment().begin());
+  std::copy_n(whole.second_moment().begin(), kElements, resumed.second_moment().begin());
+  resumed.restore_counts(whole.updates(), whole.skipped());
+  auto other = weights;
+  whole.update(1, gradient, weights);
+  resumed.update(1, gradient, other);
+  EXPECT_EQ(weights, other);
+}
+
+TEST(AdamW, WrongSizesAreRefused) {
+  AdamW adamw({}, kLayout, kElements);
+  std::vector<float> weights(kElements - 1);
+  EXPECT_THROW(adamw.update(1, std::vector<float>(kElements), weights), Error);
+}
+
+TEST(GradientNorm, CountsEveryElement) {
+  for (const std::size_t n : {0U, 1U, 15U, 16U, 17U, 100U}) {
+    EXPECT_NEAR(gradient_norm(std::vector<float>(n, 2.0F)), 2 * std::sqrt(double(n)), 1e-12) << n;
+  }
+}
+
+TEST(Schedule, WarmUpIsThePublishedOne) {
+  const OptimizerOptions options{.learning_rate = 1.0};
+  EXPECT_EQ(learning_rate_at(options, 1), 0.0);
+  EXPECT_NEAR(learning_rate_at(options, 5), 0.4, 1e-15);
+  EXPECT_EQ(learning_rate_at(options, 11), 1.0);
+  EXPECT_EQ(learning_rate_at(options, 1000), 1.0);
+  EXPECT_EQ(learning_rate_at({.learning_rate = 1.0, .warmup = 0}, 1), 1.0);
+}
+
+TEST(Schedule, CosineFallsToItsFloor) {
+  const OptimizerOptions options{.learning_rate = 1.0,
+                                 .schedule = Schedule::kCosine,
+                                 .warmup = 4,
+                                 .decay_until = 12,
+                                 .min_ratio = 0.05};
+  for (std::int64_t k = 0; k < 10; ++k) {
+    EXPECT_NEAR(learning_rate_at(options, k + 5), golden::kCosine[k], 1e-12) << k;
+  }
+  EXPECT_THROW(check_options({.schedule = Schedule::kCosine}), Error);
+}
+
+TEST(Schedule, CountsStepsOrUpdates) {
+  OptimizerOptions options = golden_options();
+  const std::vector<float> gradient(kElements, 0.1F);
+  std::vector<float> weights(kElements);
+  AdamW by_update(options, kLayout, kElements);
+  options.schedule_per_step = true;
+  AdamW by_step(options, kLayout, kElements);
+  for (int u = 0; u < 2; ++u) {
+    EXPECT_NEAR(by_update.update(1, gradient, weights).learning_rate, 0.01 * u / 3, 1e-15);
+    EXPECT_EQ(by_step.update(1, gradient, weights).learning_rate, 0.0);
+  }
+}
+
+}  // namespace
+}  // namespace lie

@@ -1,0 +1,192 @@
+#include "learner/policy_loss.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <vector>
+
+#include "common/error.h"
+#include "tests/learner/golden/golden.h"
+
+namespace lie {
+namespace {
+
+constexpr std::size_t kSequences = std::size(golden::kLengths);
+constexpr std::size_t kTokens = std::size(golden::kOld);
+
+std::vector<float> floats(std::span<const double> values) {
+  std::vector<float> result;
+  for (const double value : values) result.push_back(static_cast<float>(value));
+  return result;
+}
+
+struct Whole {
+  double loss = 0;
+  std::vector<float> d_log_probs = std::vector<float>(kTokens);
+  std::vector<float> d_entropies = std::vector<float>(kTokens);
+  PolicyLossStats stats;
+};
+
+/// The golden mini-batch of four sequences under `options`.
+Whole golden_loss(const PolicyLossOptions& options) {
+  const auto current = floats(golden::kCurrent), old = floats(golden::kOld),
+             behavior = floats(golden::kBehavior), reference = floats(golden::kReference),
+             entropy = floats(golden::kEntropy);
+  Whole whole;
+  std::size_t begin = 0;
+  for (std::size_t s = 0; s < kSequences; ++s) {
+    const auto count = static_cast<std::size_t>(golden::kLengths[s]);
+    const auto part = [&](const std::vector<float>& all) {
+      return std::span<const float>(all).subspan(begin, count);
+    };
+    const double weight =
+        token_weight(options, {kSequences, kTokens}, static_cast<std::int64_t>(count));
+    const SequenceInput input{part(current),   part(old),     part(behavior),
+                              part(reference), part(entropy), golden::kAdvantage[s],
+                              weight};
+    const auto outcome =
+        policy_loss(options, input, std::span(whole.d_log_probs).subspan(begin, count),
+                    std::span(whole.d_entropies).subspan(begin, count), whole.stats);
+    whole.loss += outcome.loss;
+    begin += count;
+  }
+  return whole;
+}
+
+void expect_golden(const PolicyLossOptions& options, double loss, std::span<const double> slope) {
+  const Whole whole = golden_loss(options);
+  EXPECT_NEAR(whole.loss, loss, 1e-12);
+  EXPECT_NEAR(whole.stats.loss, loss, 1e-12);
+  for (std::size_t t = 0; t < kTokens; ++t) {
+    EXPECT_NEAR(static_cast<double>(whole.d_log_probs[t]), slope[t], 1e-7 * std::abs(slope[t]))
+        << t;
+  }
+}
+
+constexpr auto kGrpo = Algorithm::kGrpo;
+
+TEST(PolicyLoss, AgreesWithPyTorch) {
+  using namespace golden;
+  expect_golden({.algorithm = kGrpo}, kGrpoLoss, kGrpoLogProbSlope);
+  expect_golden({.algorithm = kGrpo, .clip_high = 0.28}, kClipHigherLoss, kClipHigherLogProbSlope);
+  expect_golden({.algorithm = kGrpo, .dual_clip = 3}, kDualClipLoss, kDualClipLogProbSlope);
+  expect_golden({.algorithm = kGrpo, .aggregation = Aggregation::kTokenMean}, kTokenMeanLoss,
+                kTokenMeanLogProbSlope);
+  expect_golden({.algorithm = kGrpo, .aggregation = Aggregation::kConstant, .constant_divisor = 10},
+                kConstantLoss, kConstantLogProbSlope);
+  expect_golden({}, kGspoLoss, kGspoLogProbSlope);
+  expect_golden({.clip_low = 0.5, .clip_high = 0.5}, kGspoWideLoss, kGspoWideLogProbSlope);
+  expect_golden({.algorithm = kGrpo, .recompute_old_log_probs = true, .tis_cap = 1.2}, kTisLoss,
+                kTisLogProbSlope);
+}
+
+TEST(PolicyLoss, KlEstimatorsAgreeWithPyTorch) {
+  using namespace golden;
+  expect_golden({.algorithm = kGrpo, .kl_coefficient = 0.1, .kl_estimator = KlEstimator::kK1},
+                kKlK1Loss, kKlK1LogProbSlope);
+  expect_golden({.algorithm = kGrpo, .kl_coefficient = 0.1, .kl_estimator = KlEstimator::kK2},
+                kKlK2Loss, kKlK2LogProbSlope);
+  expect_golden({.clip_low = 0.5, .clip_high = 0.5, .kl_coefficient = 0.1}, kKlK3Loss,
+                kKlK3LogProbSlope);
+}
+
+TEST(PolicyLoss, EntropyBonusAgreesWithPyTorch) {
+  const PolicyLossOptions options{
+      .algorithm = kGrpo, .aggregation = Aggregation::kTokenMean, .entropy_coefficient = 0.01};
+  expect_golden(options, golden::kEntropyLoss, golden::kEntropyLogProbSlope);
+  const Whole whole = golden_loss(options);
+  for (std::size_t t = 0; t < kTokens; ++t) {
+    EXPECT_NEAR(static_cast<double>(whole.d_entropies[t]), golden::kEntropyEntropySlope[t], 1e-10);
+  }
+}
+
+/// One sequence of old log-probs 0, so that the log-probs are the log-ratios.
+struct One {
+  SequenceOutcome outcome;
+  std::vector<float> slope;
+  PolicyLossStats stats;
+};
+One one_sequence(const PolicyLossOptions& options, const std::vector<float>& log_ratios,
+                 double advantage) {
+  One one;
+  one.slope.resize(log_ratios.size());
+  const std::vector<float> zeros(log_ratios.size(), 0.0F);
+  std::vector<float> unused(log_ratios.size());
+  const SequenceInput input{
+      log_ratios, zeros, {}, {}, zeros, advantage, 1.0 / static_cast<double>(log_ratios.size())};
+  one.outcome = policy_loss(options, input, one.slope, unused, one.stats);
+  return one;
+}
+
+TEST(PolicyLoss, SequenceRatioIsLengthNormalised) {
+  const One one = one_sequence({.clip_low = 0.5, .clip_high = 0.5}, {0.2F, 0.0F, 0.1F, 0.1F}, 1.0);
+  EXPECT_NEAR(one.outcome.log_ratio, 0.1, 1e-7);
+  EXPECT_NEAR(one.outcome.loss, -std::exp(0.1), 1e-7);
+  for (const float slope : one.slope) EXPECT_NEAR(slope, -std::exp(0.1) / 4, 1e-7);
+}
+
+TEST(PolicyLoss, SequenceClippingSwitchesWholeSequences) {
+  const One one = one_sequence({}, {0.01F, -0.002F, 0.001F}, 1.0);
+  EXPECT_TRUE(one.outcome.clipped);
+  EXPECT_EQ(one.stats.clipped_high, 3);
+  EXPECT_EQ(one.stats.clipped_sequences, 1);
+  for (const float slope : one.slope) EXPECT_EQ(slope, 0.0F);
+}
+
+TEST(PolicyLoss, SequenceRatioIsClampedAtTenFromAboveOnly) {
+  const One above = one_sequence({}, {12.0F}, -1.0);
+  EXPECT_NEAR(above.outcome.loss, std::exp(10.0), 1e-9);
+  EXPECT_EQ(above.slope[0], 0.0F);
+  const One below = one_sequence({}, {-30.0F}, 1.0);
+  EXPECT_NEAR(below.outcome.loss, -std::exp(-30.0), 1e-20);
+  EXPECT_NE(below.slope[0], 0.0F);
+}
+
+TEST(PolicyLoss, TokenRatioIsClampedAtTwentyBothWays) {
+  const One one = one_sequence({.algorithm = kGrpo}, {25.0F, -25.0F}, -1.0);
+  EXPECT_NEAR(one.outcome.loss / ((std::exp(20.0) + 0.8) / 2), 1.0, 1e-12);
+  EXPECT_EQ(one.slope[0], 0.0F);
+  EXPECT_EQ(one.slope[1], 0.0F);
+}
+
+TEST(PolicyLoss, ClippingIsCountedBySide) {
+  const One up = one_sequence({.algorithm = kGrpo}, {0.3F, -0.3F, 0.1F}, 1.0);
+  EXPECT_EQ(up.stats.clipped_high, 1);  // A > 0 and r > 1.2; r < 0.8 keeps its gradient
+  EXPECT_EQ(up.stats.clipped_low, 0);
+  const One down = one_sequence({.algorithm = kGrpo}, {0.3F, -0.3F, 0.1F}, -1.0);
+  EXPECT_EQ(down.stats.clipped_high, 0);
+  EXPECT_EQ(down.stats.clipped_low, 1);
+  const One dual = one_sequence({.algorithm = kGrpo, .dual_clip = 10}, {3.0F}, -1.0);
+  EXPECT_EQ(dual.stats.dual_clipped, 1);
+  EXPECT_EQ(dual.outcome.loss, 10.0);
+}
+
+TEST(PolicyLoss, EqualLogProbsHaveRatioExactlyOne) {
+  for (const Algorithm algorithm : {Algorithm::kGrpo, Algorithm::kGspo}) {
+    const One one = one_sequence({.algorithm = algorithm}, {0.0F, 0.0F}, 1.0);
+    EXPECT_EQ(one.stats.ratio_min, 1.0);
+    EXPECT_EQ(one.stats.ratio_max, 1.0);
+    EXPECT_EQ(one.stats.max_deviation, 0.0);
+    EXPECT_FALSE(one.outcome.clipped);
+    EXPECT_EQ(one.slope[0], -0.5F);
+  }
+}
+
+TEST(PolicyLoss, DeviationSeesTokensThatCancelInTheSequence) {
+  EXPECT_NEAR(one_sequence({}, {0.1F, -0.1F}, 1.0).stats.max_deviation, std::expm1(0.1), 1e-7);
+}
+
+TEST(PolicyLoss, ApproximateKlOfKnownRatios) {
+  const One one = one_sequence({.algorithm = kGrpo}, {0.5F, -0.25F}, 1.0);
+  EXPECT_NEAR(one.stats.kl_k1_sum, -0.25, 1e-12);
+  EXPECT_NEAR(one.stats.kl_k3_sum, std::exp(0.5) - 1.5 + std::exp(-0.25) - 0.75, 1e-12);
+}
+
+TEST(PolicyLoss, GspoHasOneAggregation) {
+  EXPECT_THROW(check_options({.aggregation = Aggregation::kTokenMean}), Error);
+  EXPECT_THROW(check_options({.tis_cap = 2}), Error);
+  EXPECT_NO_THROW(check_options({.algorithm = kGrpo, .aggregation = Aggregation::kTokenMean}));
+}
+
+}  // namespace
+}  // namespace lie
