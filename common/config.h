@@ -11,7 +11,8 @@
 namespace lie {
 
 /// Sets the fields from a YAML file, then from `overrides` ("policy_loss.clip_low=0.2").
-/// Throws Error naming file, line, key, what was expected, and for an unknown key the nearest known one.
+/// Throws Error naming file, line, key, what was expected, and for an unknown key the nearest known
+/// one.
 void load_config(const FieldList& fields, const std::filesystem::path& path,
                  std::span<const std::string> overrides);
 

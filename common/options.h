@@ -23,16 +23,18 @@ struct FieldInfo {
 
 /// One configurable value: its full key, what it is, and how to read and write it as YAML text.
 struct Field {
-  std::string key;    // "policy_loss.clip_low"
+  std::string key;  // "policy_loss.clip_low"
   FieldInfo info;
-  std::string range;  // for people: "0 to 1", "grpo | gspo"
-  std::string default_text;
+  std::string range = {};  // for people: "0 to 1", "grpo | gspo"; empty: any number
+  std::string default_text = {};
   bool is_list = false;
-  std::function<std::vector<std::string>()> get;                    // scalar: one element
-  std::function<void(const std::vector<std::string>& values)> set;  // throws Error: what was expected
+  bool is_text = false;  // of strings: a dump quotes what else would read as a number
+  std::function<std::vector<std::string>()> get = {};             // scalar: one element
+  std::function<void(const std::vector<std::string>&)> set = {};  // throws Error: what was expected
 };
 
-/// Collects the fields of options structs, by section.
+/// Collects the fields of options structs, by section. The values they hold when added are the
+/// defaults. A number never takes nan or infinity.
 class FieldList {
  public:
   void add(std::string_view name, bool& value, FieldInfo info);
@@ -74,6 +76,7 @@ class FieldList {
   const std::vector<Field>& fields() const { return fields_; }
 
  private:
+  void append(Field field);  // takes the present value for the default
   void add_choice(std::string_view name, std::vector<std::string> names, FieldInfo info,
                   std::function<std::size_t()> get, std::function<void(std::size_t)> set);
 

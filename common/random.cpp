@@ -11,8 +11,8 @@ namespace {
 r123::Philox4x32::ctr_type philox(const RandomKey& key) {
   // Counter and key hold 192 bits together; the seed is the Philox key, the stream shares a word
   // with the sample number, of which 24 bits are ample.
-  const r123::Philox4x32::key_type seed = {{static_cast<std::uint32_t>(key.seed),
-                                            static_cast<std::uint32_t>(key.seed >> 32)}};
+  const r123::Philox4x32::key_type seed = {
+      {static_cast<std::uint32_t>(key.seed), static_cast<std::uint32_t>(key.seed >> 32)}};
   const r123::Philox4x32::ctr_type counter = {
       {key.step, key.problem, (key.stream << 24) ^ key.sample, key.index}};
   return r123::Philox4x32()(counter, seed);

@@ -22,9 +22,10 @@ enum class Purpose : std::uint8_t { kTrain = 0, kEvaluate = 1 };
 
 /// One prompt to be answered: handed by the coordinator to the actor that asks.
 struct Ticket {
-  std::int64_t step = 0;            // training step, from 1; evaluation before training: step 0
-  std::int64_t group = 0;           // position within the step and purpose: the canonical order
-  std::int64_t policy_version = 0;  // weights to generate with: number of training steps behind them
+  std::int64_t step = 0;   // training step, from 1; evaluation before training: step 0
+  std::int64_t group = 0;  // position within the step and purpose: the canonical order
+  std::int64_t policy_version =
+      0;  // weights to generate with: number of training steps behind them
   Purpose purpose = Purpose::kTrain;
   std::int32_t samples = 0;  // G
   Prompt prompt;
@@ -34,7 +35,8 @@ struct Ticket {
 struct Assignment {
   enum class Kind : std::uint8_t {
     kTicket = 0,   // generate this group
-    kWeights = 1,  // no ticket is left under these weights: finish what is in flight, then wait for the next
+    kWeights = 1,  // no ticket is left under these weights: finish what is in flight, then wait for
+                   // the next
     kFinish = 2,   // the run is over
   };
   Kind kind = Kind::kFinish;
@@ -45,8 +47,8 @@ enum class FinishReason : std::uint8_t { kEndOfSequence = 0, kLength = 1 };
 
 /// One sampled response.
 struct Response {
-  std::vector<std::int32_t> ids;            // [T], with the end-of-sequence token where sampled
-  std::vector<float> behavior_log_probs;    // [T], of logits / temperature over the whole vocabulary
+  std::vector<std::int32_t> ids;          // [T], with the end-of-sequence token where sampled
+  std::vector<float> behavior_log_probs;  // [T], of logits / temperature over the whole vocabulary
   FinishReason finish = FinishReason::kLength;
 };
 
@@ -61,7 +63,7 @@ struct RoleClock {
 struct RolloutGroup {
   Ticket ticket;
   std::vector<std::int32_t> prompt_ids;
-  std::vector<Response> responses;  // [G], by sample number
+  std::vector<Response> responses;         // [G], by sample number
   std::int32_t prompt_tokens_dropped = 0;  // by left truncation
   std::int32_t actor = 0;                  // rank that generated it
   RoleClock actor_clock;
@@ -111,8 +113,9 @@ struct Score {
 /// A rollout group with a score for each response.
 struct ScoredGroup {
   RolloutGroup rollout;
-  std::vector<Score> scores;       // [G]
-  std::vector<std::string> texts;  // [G] decoded responses where coverage units are words, else empty
+  std::vector<Score> scores;  // [G]
+  std::vector<std::string>
+      texts;  // [G] decoded responses where coverage units are words, else empty
   std::int32_t reward_worker = 0;  // rank that scored it
   RoleClock reward_clock;
 };

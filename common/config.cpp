@@ -1,0 +1,241 @@
+#include "common/config.h"
+
+#include <yaml-cpp/yaml.h>
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "common/config_keys.h"
+#include "common/error.h"
+#include "common/file.h"
+#include "common/nearest.h"
+
+namespace lie {
+namespace {
+
+/// A value as the file has it: texts and the line it stands on.
+struct Entry {
+  std::string key;
+  std::vector<std::string> values;
+  bool is_list = false;
+  int line = 0;
+};
+
+/// All sections that hold a field, outer ones included.
+std::set<std::string> sections_of(const FieldList& fields) {
+  std::set<std::string> sections;
+  for (const Field& field : fields.fields()) {
+    for (std::string_view s = section_of(field.key); !s.empty(); s = section_of(s)) {
+      sections.emplace(s);
+    }
+  }
+  return sections;
+}
+
+std::string nearest_key(const FieldList& fields, std::string_view key) {
+  std::vector<std::string> keys;
+  std::vector<std::string> names;
+  for (const Field& field : fields.fields()) {
+    keys.push_back(field.key);
+    names.emplace_back(last_part(field.key));
+  }
+  // A right name in the wrong section is a likelier slip than a wholly different key.
+  const auto by_name = std::find(names.begin(), names.end(), last_part(key));
+  if (by_name != names.end()) return keys[static_cast<std::size_t>(by_name - names.begin())];
+  return nearest_name(key, keys);
+}
+
+[[noreturn]] void fail_unknown_key(const FieldList& fields, std::string_view place,
+                                   std::string_view key) {
+  fail("{}: unknown key {}; did you mean {}? --help lists all keys", place, key,
+       nearest_key(fields, key));
+}
+
+/// Walks a YAML tree and writes down its values by full key.
+class Reader {
+ public:
+  Reader(std::string file, std::set<std::string> sections, bool sections_known)
+      : file_(std::move(file)), sections_(std::move(sections)), sections_known_(sections_known) {}
+
+  std::vector<Entry> read(const YAML::Node& root) {
+    read_section(root, "");
+    return std::move(entries_);
+  }
+
+ private:
+  std::string place(int line) const { return fmt::format("{}:{}", file_, line); }
+
+  void read_section(const YAML::Node& node, const std::string& prefix) {
+    for (const auto& pair : node) {
+      const int line = pair.first.Mark().line + 1;
+      if (!pair.first.IsScalar()) {
+        fail("{}: a key must be a plain name; write \"name: value\"", place(line));
+      }
+      read_pair(prefix + pair.first.Scalar(), pair.second, line);
+    }
+  }
+
+  void read_pair(const std::string& key, const YAML::Node& value, int line) {
+    const auto [first, fresh] = lines_.emplace(key, line);
+    if (!fresh) {
+      fail("{}: {} is already set on line {}; keep one of them", place(line), key, first->second);
+    }
+    const bool is_section = sections_.contains(key);
+    if (value.IsMap() && (is_section || !sections_known_)) return read_section(value, key + ".");
+    if (value.IsMap()) fail_unknown_section(key, line);
+    if (is_section && value.IsNull()) return;  // a section whose every line is commented out
+    if (is_section) {
+      fail("{}: {} is a section; put its keys under it, indented", place(line), key);
+    }
+    if (value.IsNull()) {
+      fail("{}: {} has no value; give one (\"\" is the empty text) or remove the line", place(line),
+           key);
+    }
+    entries_.push_back({key, texts(key, value, line), value.IsSequence(), line});
+  }
+
+  [[noreturn]] void fail_unknown_section(const std::string& key, int line) const {
+    const std::vector<std::string> known(sections_.begin(), sections_.end());
+    const std::string hint =
+        known.empty() ? "there are none" : "did you mean " + nearest_name(key, known) + "?";
+    fail("{}: {} is no section; {} --help lists all keys", place(line), key, hint);
+  }
+
+  std::vector<std::string> texts(const std::string& key, const YAML::Node& value, int line) const {
+    if (value.IsScalar()) return {value.Scalar()};
+    std::vector<std::string> values;
+    for (const YAML::Node& element : value) {
+      if (!element.IsScalar()) {
+        fail("{}: {} must be a flat list; write [a, b, c]", place(line), key);
+      }
+      values.push_back(element.Scalar());
+    }
+    return values;
+  }
+
+  std::string file_;
+  std::set<std::string> sections_;
+  bool sections_known_;  // false: any map is a section
+  std::map<std::string, int> lines_;
+  std::vector<Entry> entries_;
+};
+
+YAML::Node parse_yaml(const std::filesystem::path& path) {
+  const std::string text = read_file(path);
+  std::vector<YAML::Node> documents;
+  try {
+    documents = YAML::LoadAll(text);
+  } catch (const YAML::Exception& error) {
+    fail("{}:{}: not valid YAML: {}; check indentation, quotes and brackets there", path.string(),
+         error.mark.line + 1, error.msg);
+  }
+  if (documents.empty() || documents.front().IsNull()) {
+    fail("{}: holds no key; expected a config such as those in configs/", path.string());
+  }
+  if (documents.size() > 1) fail("{}: holds several YAML documents; keep one", path.string());
+  if (!documents.front().IsMap()) {
+    fail("{}:{}: expected \"key: value\" lines, as in configs/", path.string(),
+         documents.front().Mark().line + 1);
+  }
+  return documents.front();
+}
+
+const Field* find(const FieldList& fields, std::string_view key) {
+  for (const Field& field : fields.fields()) {
+    if (field.key == key) return &field;
+  }
+  return nullptr;
+}
+
+/// Sets one field; an Error about the value gets place, key and remedy around it.
+void assign(const FieldList& fields, const Entry& entry, const std::string& place) {
+  const Field* field = find(fields, entry.key);
+  if (field == nullptr) fail_unknown_key(fields, place, entry.key);
+  if (entry.is_list && !field->is_list) {
+    fail("{}: {} takes one value, found a list; remove the brackets", place, entry.key);
+  }
+  if (!entry.is_list && field->is_list) {
+    fail("{}: {} takes a list, found one value; write [value]", place, entry.key);
+  }
+  try {
+    field->set(entry.values);
+  } catch (const Error& error) {
+    fail("{}: {}: {}; correct it, or leave the key out for the default {}", place, entry.key,
+         error.what(), field->default_text);
+  }
+}
+
+/// The elements of "[a, b]" or "a,b" given on the command line.
+std::vector<std::string> list_of_override(const std::string& place, const std::string& text) {
+  try {
+    const YAML::Node node = YAML::Load(text.starts_with('[') ? text : "[" + text + "]");
+    std::vector<std::string> values;
+    for (const YAML::Node& element : node) {
+      if (!element.IsScalar()) fail("{}: expected a flat list such as [a, b]", place);
+      values.push_back(element.Scalar());
+    }
+    return values;
+  } catch (const YAML::Exception&) {
+    fail("{}: expected a list such as [a, b]", place);
+  }
+}
+
+void apply_override(const FieldList& fields, const std::string& text) {
+  const std::size_t equals = text.find('=');
+  if (equals == std::string::npos) fail("--set {}: expected key=value", text);
+  const std::string place = "--set " + text;
+  Entry entry;
+  entry.key = text.substr(0, equals);
+  const Field* field = find(fields, entry.key);
+  if (field == nullptr) fail_unknown_key(fields, place, entry.key);
+  const std::string value = text.substr(equals + 1);
+  entry.is_list = field->is_list;
+  entry.values = field->is_list ? list_of_override(place, value) : std::vector{value};
+  assign(fields, entry, place);
+}
+
+}  // namespace
+
+void load_config(const FieldList& fields, const std::filesystem::path& path,
+                 std::span<const std::string> overrides) {
+  Reader reader(path.string(), sections_of(fields), true);
+  for (const Entry& entry : reader.read(parse_yaml(path))) {
+    assign(fields, entry, fmt::format("{}:{}", path.string(), entry.line));
+  }
+  for (const std::string& text : overrides) apply_override(fields, text);
+}
+
+std::vector<std::string> config_differences(const FieldList& fields,
+                                            const std::filesystem::path& other,
+                                            std::span<const std::string> ignored) {
+  const auto is_ignored = [&](const std::string& key) {
+    return std::any_of(ignored.begin(), ignored.end(),
+                       [&](const std::string& prefix) { return key.starts_with(prefix); });
+  };
+  std::map<std::string, std::vector<std::string>> there;
+  for (Entry& entry : Reader(other.string(), {}, false).read(parse_yaml(other))) {
+    there.emplace(entry.key, std::move(entry.values));
+  }
+  const auto text = [](const std::vector<std::string>& values) {
+    return fmt::format("{}", fmt::join(values, ", "));
+  };
+  std::vector<std::string> differences;
+  for (const Field& field : fields.fields()) {
+    const auto found = there.find(field.key);
+    if (!is_ignored(field.key) && (found == there.end() || found->second != field.get())) {
+      differences.push_back(fmt::format("{}: there {}, here {}", field.key,
+                                        found == there.end() ? "absent" : text(found->second),
+                                        text(field.get())));
+    }
+    if (found != there.end()) there.erase(found);
+  }
+  for (const auto& [key, values] : there) {
+    if (!is_ignored(key)) {
+      differences.push_back(fmt::format("{}: there {}, here unknown", key, text(values)));
+    }
+  }
+  return differences;
+}
+
+}  // namespace lie

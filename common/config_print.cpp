@@ -1,0 +1,116 @@
+// The two listings of a config: as YAML, and for people.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+
+#include "common/config.h"
+#include "common/config_keys.h"
+#include "common/json_lines.h"
+
+namespace lie {
+namespace {
+
+struct Section {
+  std::string name;  // "" at the top level
+  std::vector<const Field*> fields;
+};
+
+/// The sections inside `outer`, depth first, each once: its own fields, then the sections in it,
+/// both in the order in which they were declared.
+void collect_sections(const FieldList& fields, const std::string& outer,
+                      std::vector<Section>& out) {
+  Section own{.name = outer, .fields = {}};
+  std::vector<std::string> inner;
+  const std::string prefix = outer.empty() ? "" : outer + ".";
+  for (const Field& field : fields.fields()) {
+    if (!field.key.starts_with(prefix)) continue;
+    const std::size_t dot = field.key.find('.', prefix.size());
+    const std::string name = dot == std::string::npos ? "" : field.key.substr(0, dot);
+    if (name.empty()) {
+      own.fields.push_back(&field);
+    } else if (std::find(inner.begin(), inner.end(), name) == inner.end()) {
+      inner.push_back(name);
+    }
+  }
+  out.push_back(std::move(own));
+  for (const std::string& name : inner) collect_sections(fields, name, out);
+}
+
+std::vector<Section> sections_of(const FieldList& fields) {
+  std::vector<Section> sections;
+  collect_sections(fields, "", sections);
+  return sections;
+}
+
+/// Whether a YAML reader could take the bare text for anything but this text.
+bool needs_quotes(std::string_view text) {
+  static constexpr std::string_view kSafe =
+      "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./-";
+  static constexpr std::array<std::string_view, 9> kWords = {"true", "false", "yes", "no", "on",
+                                                             "off",  "null",  "y",   "n"};
+  if (text.empty() || text.find_first_not_of(kSafe) != std::string_view::npos) return true;
+  // What begins with a digit, sign or dot could be a number.
+  if (std::string_view("0123456789.-").find(text.front()) != std::string_view::npos) return true;
+  std::string lower(text);
+  std::transform(lower.begin(), lower.end(), lower.begin(), [](char c) {
+    return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+  });
+  return std::find(kWords.begin(), kWords.end(), lower) != kWords.end();
+}
+
+std::string yaml_value(const Field& field) {
+  std::vector<std::string> values = field.get();
+  for (std::string& value : values) {
+    // JSON's quoted strings are YAML's.
+    if (field.is_text && needs_quotes(value)) value = json_quoted(value);
+  }
+  if (!field.is_list) return values.front();
+  return fmt::format("[{}]", fmt::join(values, ", "));
+}
+
+std::string indent_of(std::string_view key) {
+  return std::string(2 * static_cast<std::size_t>(std::count(key.begin(), key.end(), '.')), ' ');
+}
+
+/// "default 8; responses; 1 to 64"
+std::string facts(const Field& field) {
+  const std::string& value = field.default_text;
+  std::string text = fmt::format("default {}", value.empty() ? "\"\"" : value);
+  if (!field.info.unit.empty()) text += "; " + field.info.unit;
+  if (!field.range.empty()) text += "; " + field.range;
+  return text;
+}
+
+}  // namespace
+
+std::string dump_config(const FieldList& fields) {
+  std::string out;
+  for (const Section& section : sections_of(fields)) {
+    if (!section.name.empty()) {
+      out += fmt::format("{}{}:\n", indent_of(section.name), last_part(section.name));
+    }
+    for (const Field* field : section.fields) {
+      out += fmt::format("{}{}: {}\n", indent_of(field->key), last_part(field->key),
+                         yaml_value(*field));
+    }
+  }
+  return out;
+}
+
+std::string explain_config(const FieldList& fields) {
+  std::size_t width = 0;
+  for (const Field& field : fields.fields()) width = std::max(width, field.key.size());
+  std::string out;
+  for (const Section& section : sections_of(fields)) {
+    if (section.fields.empty()) continue;
+    if (!section.name.empty()) out += fmt::format("\n{}:\n", section.name);
+    for (const Field* field : section.fields) {
+      out += fmt::format("  {:<{}}  {}\n  {:<{}}    {}\n", field->key, width, field->info.help, "",
+                         width, facts(*field));
+    }
+  }
+  return out;
+}
+
+}  // namespace lie

@@ -1,0 +1,127 @@
+#include "common/file.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <system_error>
+
+#include "common/error.h"
+
+namespace lie {
+namespace {
+
+[[noreturn]] void fail_on(const std::filesystem::path& path, std::string_view what,
+                          std::string_view remedy) {
+  const int code = errno;
+  fail("{}: cannot {}: {}; {}", path.string(), what, std::generic_category().message(code), remedy);
+}
+
+/// An open file descriptor, closed on the way out.
+class Descriptor {
+ public:
+  Descriptor(const std::filesystem::path& path, int flags, std::string_view what)
+      : path_(path), fd_(::open(path.c_str(), flags | O_CLOEXEC, 0644)) {
+    if (fd_ < 0) fail_on(path, what, "check that the path is right and its permissions");
+  }
+  Descriptor(const Descriptor&) = delete;
+  Descriptor& operator=(const Descriptor&) = delete;
+  ~Descriptor() {
+    if (fd_ >= 0) ::close(fd_);
+  }
+
+  int get() const { return fd_; }
+  void sync() const {
+    if (::fsync(fd_) != 0) fail_on(path_, "sync it to the disk", "check the disk");
+  }
+  void close() {
+    const int code = ::close(fd_);
+    fd_ = -1;
+    if (code != 0) fail_on(path_, "close it", "check the disk");
+  }
+
+ private:
+  std::filesystem::path path_;
+  int fd_;
+};
+
+void write_all(const Descriptor& file, const std::filesystem::path& path, std::string_view rest) {
+  while (!rest.empty()) {
+    const ssize_t n = ::write(file.get(), rest.data(), rest.size());
+    if (n < 0 && errno == EINTR) continue;
+    if (n < 0) fail_on(path, "write it", "check that the disk has room");
+    rest.remove_prefix(static_cast<std::size_t>(n));
+  }
+}
+
+std::filesystem::path parent_of(const std::filesystem::path& path) {
+  return path.has_parent_path() ? path.parent_path() : std::filesystem::path(".");
+}
+
+}  // namespace
+
+std::string read_file(const std::filesystem::path& path) {
+  const Descriptor file(path, O_RDONLY, "open it");
+  struct stat status = {};
+  if (::fstat(file.get(), &status) != 0) fail_on(path, "look at it", "check the path");
+  if (S_ISDIR(status.st_mode)) fail("{}: is a directory; name a file", path.string());
+  std::string content(static_cast<std::size_t>(status.st_size), '\0');
+  std::size_t have = 0;
+  while (true) {
+    if (have == content.size()) content.resize(content.size() + 4096);
+    const ssize_t n = ::read(file.get(), content.data() + have, content.size() - have);
+    if (n < 0 && errno == EINTR) continue;
+    if (n < 0) fail_on(path, "read it", "check the disk");
+    if (n == 0) break;
+    have += static_cast<std::size_t>(n);
+  }
+  content.resize(have);
+  return content;
+}
+
+void write_file_atomically(const std::filesystem::path& path, std::string_view content) {
+  std::filesystem::path aside = path;
+  aside += ".partial";
+  Descriptor file(aside, O_WRONLY | O_CREAT | O_TRUNC, "create it");
+  write_all(file, aside, content);
+  file.sync();
+  file.close();
+  rename_durably(aside, path);
+}
+
+void sync_file(const std::filesystem::path& path) { Descriptor(path, O_RDONLY, "open it").sync(); }
+
+void sync_directory(const std::filesystem::path& path) {
+  Descriptor(path, O_RDONLY | O_DIRECTORY, "open it as a directory").sync();
+}
+
+void rename_durably(const std::filesystem::path& from, const std::filesystem::path& to) {
+  if (::rename(from.c_str(), to.c_str()) != 0) {
+    fail_on(from, fmt::format("rename it to {}", to.string()), "check both paths and permissions");
+  }
+  sync_directory(parent_of(to));
+}
+
+void make_directories(const std::filesystem::path& path) {
+  std::error_code code;
+  std::filesystem::create_directories(path, code);
+  if (code || !std::filesystem::is_directory(path)) {
+    fail("{}: cannot create the directory: {}; check that no file is in the way and permissions",
+         path.string(), code ? code.message() : "a file has this name");
+  }
+}
+
+std::vector<std::string> list_directory(const std::filesystem::path& path) {
+  std::error_code code;
+  std::filesystem::directory_iterator entries(path, code);
+  if (code) fail("{}: cannot list it: {}; name a directory", path.string(), code.message());
+  std::vector<std::string> names;
+  for (const auto& entry : entries) names.push_back(entry.path().filename().string());
+  std::sort(names.begin(), names.end());
+  return names;
+}
+
+}  // namespace lie

@@ -1,0 +1,35 @@
+// Files as the program needs them: read whole, written so that a crash leaves the old or the new
+// one. Every failure is an Error that names the file and what the system said.
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace lie {
+
+/// The whole content. Throws Error if `path` is missing, a directory or unreadable.
+std::string read_file(const std::filesystem::path& path);
+
+/// Replaces `path` by `content`: writes aside, syncs, renames, syncs the directory. After a crash
+/// at any moment `path` holds either the old content or the new one.
+void write_file_atomically(const std::filesystem::path& path, std::string_view content);
+
+/// Forces a file's content to the disk.
+void sync_file(const std::filesystem::path& path);
+
+/// Forces a directory's entries (creations, renames, removals) to the disk.
+void sync_directory(const std::filesystem::path& path);
+
+/// Moves a file or directory within one file system, durably: the last act of making a checkpoint.
+void rename_durably(const std::filesystem::path& from, const std::filesystem::path& to);
+
+/// Creates a directory and its missing parents. Throws Error if it cannot or if a file is in the
+/// way.
+void make_directories(const std::filesystem::path& path);
+
+/// Names in a directory in byte order. Throws Error if it is missing or not a directory.
+std::vector<std::string> list_directory(const std::filesystem::path& path);
+
+}  // namespace lie

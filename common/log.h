@@ -1,0 +1,40 @@
+// Lines for people on standard error, each with the role and rank that wrote it.
+#pragma once
+
+#include <fmt/format.h>
+
+#include <memory>
+#include <string>
+#include <string_view>
+#include <utility>
+
+namespace lie {
+
+/// One role's voice. Lines of several threads do not mix. Handed to whoever may speak; no global.
+class Log {
+ public:
+  /// Writes "[learner 0] message" to standard error.
+  Log(std::string_view role, int rank);
+  ~Log();
+  Log(Log&&) noexcept;
+  Log& operator=(Log&&) noexcept;
+
+  template <typename... Args>
+  void info(fmt::format_string<Args...> format, Args&&... args) const {
+    write(false, fmt::format(format, std::forward<Args>(args)...));
+  }
+
+  /// As info, with "warning: " before the message.
+  template <typename... Args>
+  void warn(fmt::format_string<Args...> format, Args&&... args) const {
+    write(true, fmt::format(format, std::forward<Args>(args)...));
+  }
+
+ private:
+  struct Impl;
+  void write(bool is_warning, const std::string& message) const;
+
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace lie

@@ -1,0 +1,47 @@
+#include "common/progress.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+
+namespace lie {
+
+std::string duration_text(double seconds) {
+  const auto whole = static_cast<std::int64_t>(std::max(0.0, seconds) + 0.5);
+  const std::int64_t hours = whole / 3600;
+  const std::int64_t minutes = whole / 60 % 60;
+  if (hours > 0) return fmt::format("{}:{:02}:{:02}", hours, minutes, whole % 60);
+  return fmt::format("{}:{:02}", minutes, whole % 60);
+}
+
+std::string progress_text(const StepProgress& progress, double seconds_left) {
+  return fmt::format(
+      "step {:>{}}/{} | accuracy {:.3f} | length {:.1f} | C_context {:.1f} | {:.0f} tokens/s | {} "
+      "left",
+      progress.step, std::to_string(progress.steps).size(), progress.steps, progress.accuracy,
+      progress.response_length_mean, progress.c_context_mean, progress.tokens_per_second,
+      duration_text(seconds_left));
+}
+
+ProgressLine::ProgressLine(std::FILE* out)
+    : out_(out), is_terminal_(::isatty(::fileno(out)) != 0) {}
+
+void ProgressLine::show(const StepProgress& progress) {
+  seconds_ += progress.step_seconds;
+  ++steps_seen_;
+  const double mean = seconds_ / static_cast<double>(steps_seen_);
+  const std::string text =
+      progress_text(progress, mean * static_cast<double>(progress.steps - progress.step));
+  fmt::print(out_, "{}{}{}", is_terminal_ ? "\r\033[K" : "", text, is_terminal_ ? "" : "\n");
+  std::fflush(out_);
+  is_open_ = is_terminal_;
+}
+
+void ProgressLine::finish() {
+  if (is_open_) fmt::print(out_, "\n");
+  std::fflush(out_);
+  is_open_ = false;
+}
+
+}  // namespace lie

@@ -1,0 +1,47 @@
+// The one progress line of a run.
+#pragma once
+
+#include <cstdint>
+#include <cstdio>
+#include <string>
+
+namespace lie {
+
+/// What the line shows of one finished step.
+struct StepProgress {
+  std::int64_t step = 0;   // from 1
+  std::int64_t steps = 0;  // of the run
+  double accuracy = 0;
+  double response_length_mean = 0;  // tokens
+  double c_context_mean = 0;        // distinct n-grams
+  double tokens_per_second = 0;
+  double step_seconds = 0;
+};
+
+/// "step  12/100 | accuracy 0.532 | length 34.1 | C_context 28.3 | 12345 tokens/s | 1:23 left"
+std::string progress_text(const StepProgress& progress, double seconds_left);
+
+/// "1:23" or "2:01:23"
+std::string duration_text(double seconds);
+
+/// Prints one line a step: rewritten in place on a terminal, plain lines elsewhere.
+class ProgressLine {
+ public:
+  /// Does not own `out`.
+  explicit ProgressLine(std::FILE* out);
+
+  /// Time left is the mean of this run's steps so far times the steps to come.
+  void show(const StepProgress& progress);
+
+  /// Leaves the last line standing.
+  void finish();
+
+ private:
+  std::FILE* out_;
+  bool is_terminal_;
+  bool is_open_ = false;
+  double seconds_ = 0;
+  std::int64_t steps_seen_ = 0;
+};
+
+}  // namespace lie

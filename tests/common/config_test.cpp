@@ -1,0 +1,252 @@
+#include "common/config.h"
+
+#include <gtest/gtest.h>
+
+#include "tests/common/scratch.h"
+
+namespace lie {
+namespace {
+
+enum class Algorithm { kGrpo, kGspo };
+
+struct InnerOptions {
+  double rate = 0.1;
+  std::vector<std::string> names = {"a", "b"};
+};
+
+struct LossOptions {
+  Algorithm algorithm = Algorithm::kGspo;
+  InnerOptions inner;
+  double clip_low = 0.2;
+};
+
+struct RunOptions {
+  std::int64_t seed = 1;
+  bool shuffle = true;
+  std::string name = "run";
+  std::vector<std::int64_t> budgets = {4096, 8192};
+  LossOptions policy_loss;
+  std::string last;
+};
+
+void describe(FieldList& fields, InnerOptions& options) {
+  fields.add("rate", options.rate, {.help = "Rate.", .unit = "1/step", .min = 0});
+  fields.add("names", options.names, {"Names."});
+}
+
+void describe(FieldList& fields, LossOptions& options) {
+  fields.add("algorithm", options.algorithm,
+             {{"grpo", Algorithm::kGrpo}, {"gspo", Algorithm::kGspo}}, {"Policy loss."});
+  fields.section("inner", options.inner);
+  fields.add("clip_low", options.clip_low, {.help = "Lower clip.", .min = 0, .max = 1});
+}
+
+void describe(FieldList& fields, RunOptions& options) {
+  fields.add("seed", options.seed, {.help = "Seed.", .min = 0});
+  fields.add("shuffle", options.shuffle, {"Shuffle."});
+  fields.add("name", options.name, {"Name."});
+  fields.add("budgets", options.budgets, {.help = "Budgets.", .unit = "tokens", .min = 1});
+  fields.section("policy_loss", options.policy_loss);
+  fields.add("last", options.last, {"Last."});
+}
+
+struct Config : ::testing::Test {
+  Config() { describe(fields, options); }
+
+  std::string load(const std::string& yaml, std::vector<std::string> overrides = {}) {
+    const auto path = scratch.file("c.yaml", yaml);
+    std::string message = error_of([&] { load_config(fields, path, overrides); });
+    const std::string directory = scratch.path().string() + "/";
+    for (std::size_t at; (at = message.find(directory)) != std::string::npos;) {
+      message.erase(at, directory.size());
+    }
+    return message;
+  }
+
+  Scratch scratch;
+  RunOptions options;
+  FieldList fields;
+};
+
+TEST_F(Config, SetsValuesOfEveryKind) {
+  ASSERT_EQ(load("seed: 42\n"
+                 "shuffle: false\n"
+                 "name: \"x: y\"\n"
+                 "budgets: [1, 2, 3]\n"
+                 "policy_loss:\n"
+                 "  algorithm: grpo\n"
+                 "  clip_low: 3e-4\n"
+                 "  inner:\n"
+                 "    rate: 1\n"
+                 "    names:\n"
+                 "      - one\n"
+                 "      - two words\n"),
+            "no error");
+  EXPECT_EQ(options.seed, 42);
+  EXPECT_FALSE(options.shuffle);
+  EXPECT_EQ(options.name, "x: y");
+  EXPECT_EQ(options.budgets, (std::vector<std::int64_t>{1, 2, 3}));
+  EXPECT_EQ(options.policy_loss.algorithm, Algorithm::kGrpo);
+  EXPECT_EQ(options.policy_loss.clip_low, 3e-4);
+  EXPECT_EQ(options.policy_loss.inner.rate, 1);
+  EXPECT_EQ(options.policy_loss.inner.names, (std::vector<std::string>{"one", "two words"}));
+}
+
+TEST_F(Config, OverridesWinAndTheLastOfThemStays) {
+  ASSERT_EQ(load("seed: 1\n", {"seed=2", "seed=3", "budgets=[5,6]", "policy_loss.inner.names=p, q",
+                               "name=a=b: c"}),
+            "no error");
+  EXPECT_EQ(options.seed, 3);
+  EXPECT_EQ(options.budgets, (std::vector<std::int64_t>{5, 6}));
+  EXPECT_EQ(options.policy_loss.inner.names, (std::vector<std::string>{"p", "q"}));
+  EXPECT_EQ(options.name, "a=b: c");
+}
+
+TEST_F(Config, UnknownKeyNamesPlaceAndNearest) {
+  EXPECT_EQ(load("seed: 1\npolicy_loss:\n  clip_lo: 0.1\n"),
+            "c.yaml:3: unknown key policy_loss.clip_lo; did you mean policy_loss.clip_low? --help "
+            "lists all keys");
+  EXPECT_EQ(load("clip_low: 0.1\n"),
+            "c.yaml:1: unknown key clip_low; did you mean policy_loss.clip_low? --help lists all "
+            "keys");
+  EXPECT_EQ(load("policy_los:\n  clip_low: 0.1\n"),
+            "c.yaml:1: policy_los is no section; did you mean policy_loss? --help lists all keys");
+  EXPECT_EQ(load("seed: 1\n", {"sed=2"}),
+            "--set sed=2: unknown key sed; did you mean seed? --help lists all keys");
+}
+
+TEST_F(Config, WrongValuesNamePlaceKeyExpectationAndRemedy) {
+  EXPECT_EQ(load("policy_loss:\n  clip_low: 2\n"),
+            "c.yaml:2: policy_loss.clip_low: expected a number, 0 to 1, found 2; correct it, or "
+            "leave the key out for the default 0.2");
+  EXPECT_EQ(load("seed: 99999999999999999999\n"),
+            "c.yaml:1: seed: expected an integer, at least 0, found 99999999999999999999, which no "
+            "64-bit integer holds; correct it, or leave the key out for the default 1");
+  EXPECT_EQ(load("policy_loss: {algorithm: ppo}\n"),
+            "c.yaml:1: policy_loss.algorithm: expected one of grpo, gspo, found \"ppo\"; correct "
+            "it, or leave the key out for the default gspo");
+  EXPECT_EQ(load("shuffle: maybe\n"),
+            "c.yaml:1: shuffle: expected true or false, found \"maybe\"; correct it, or leave the "
+            "key out for the default true");
+  EXPECT_EQ(load("budgets: [1, x]\n"),
+            "c.yaml:1: budgets: expected an integer, at least 1, found \"x\"; correct it, or leave "
+            "the key out for the default [4096, 8192]");
+  EXPECT_EQ(load("policy_loss:\n  clip_low: .nan\n"),
+            "c.yaml:2: policy_loss.clip_low: expected a finite number, 0 to 1, found \".nan\"; "
+            "correct it, or leave the key out for the default 0.2");
+  EXPECT_EQ(load("seed: 1\n", {"seed=-1"}),
+            "--set seed=-1: seed: expected an integer, at least 0, found -1; correct it, or leave "
+            "the key out for the default 1");
+}
+
+TEST_F(Config, WrongShapesAreNamed) {
+  EXPECT_EQ(load("seed: [1]\n"),
+            "c.yaml:1: seed takes one value, found a list; remove the brackets");
+  EXPECT_EQ(load("budgets: 5\n"), "c.yaml:1: budgets takes a list, found one value; write [value]");
+  EXPECT_EQ(load("budgets: [[1]]\n"), "c.yaml:1: budgets must be a flat list; write [a, b, c]");
+  EXPECT_EQ(load("policy_loss: 5\n"),
+            "c.yaml:1: policy_loss is a section; put its keys under it, indented");
+  EXPECT_EQ(load("seed:\n"),
+            "c.yaml:1: seed has no value; give one (\"\" is the empty text) or remove the line");
+  EXPECT_EQ(load("- a\n- b\n"), "c.yaml:1: expected \"key: value\" lines, as in configs/");
+  EXPECT_EQ(load("[a, b]: 1\n"), "c.yaml:1: a key must be a plain name; write \"name: value\"");
+  EXPECT_EQ(load("seed: {a: 1}\n"),
+            "c.yaml:1: seed is no section; did you mean policy_loss? --help lists all keys");
+  EXPECT_EQ(load("seed: 1\n", {"seed"}), "--set seed: expected key=value");
+}
+
+TEST_F(Config, DuplicatesAreRefused) {
+  EXPECT_EQ(load("seed: 1\nshuffle: true\nseed: 2\n"),
+            "c.yaml:3: seed is already set on line 1; keep one of them");
+  EXPECT_EQ(load("policy_loss: {clip_low: 0.1}\npolicy_loss: {clip_low: 0.1}\n"),
+            "c.yaml:2: policy_loss is already set on line 1; keep one of them");
+}
+
+TEST_F(Config, FilesThatAreNoConfigAreRefused) {
+  EXPECT_EQ(load(""), "c.yaml: holds no key; expected a config such as those in configs/");
+  EXPECT_EQ(load("# only a comment\n"),
+            "c.yaml: holds no key; expected a config such as those in configs/");
+  EXPECT_EQ(load("seed: 1\n---\nseed: 2\n"), "c.yaml: holds several YAML documents; keep one");
+  EXPECT_TRUE(load("seed: 1\nname: [a\nshuffle: true\n").starts_with("c.yaml:3: not valid YAML: "));
+  EXPECT_TRUE(load("seed: 1\n\tname: x\n").starts_with("c.yaml:2: not valid YAML: "));
+  EXPECT_TRUE(load(std::string(100000, '[')).starts_with("c.yaml:1: not valid YAML: "));
+  EXPECT_TRUE(load("a: &x {b: *x}\n").starts_with("c.yaml:1: a is no section"));
+  const std::string missing = error_of([&] { load_config(fields, "/nowhere/c.yaml", {}); });
+  EXPECT_EQ(missing,
+            "/nowhere/c.yaml: cannot open it: No such file or directory; check that the path is "
+            "right and its permissions");
+  EXPECT_TRUE(error_of([&] { load_config(fields, scratch.path(), {}); }).ends_with("name a file"));
+}
+
+TEST_F(Config, DumpReadsBackToTheSameValues) {
+  options.name = "tab\t \"quotes\" \\ new\nline # no comment, \xc3\xa9 \xe4\xb8\xad\x01";
+  options.policy_loss.inner.names = {"",    "true",  "12", "~",     "a,b",
+                                     "[x]", " pad ", "-",  "plain", "No"};
+  options.policy_loss.inner.rate = 0.1 + 0.2;
+  options.policy_loss.clip_low = 1.0 / 3;
+  options.policy_loss.algorithm = Algorithm::kGrpo;
+  options.budgets = {};
+  options.seed = 9223372036854775807;
+  RunOptions copy;
+  FieldList copy_fields;
+  describe(copy_fields, copy);
+  const std::string text = dump_config(fields);
+  load_config(copy_fields, scratch.file("d.yaml", text), {});
+  EXPECT_EQ(copy.name, options.name);
+  EXPECT_EQ(copy.policy_loss.inner.names, options.policy_loss.inner.names);
+  EXPECT_EQ(copy.policy_loss.inner.rate, 0.1 + 0.2);
+  EXPECT_EQ(copy.policy_loss.clip_low, 1.0 / 3);
+  EXPECT_EQ(copy.policy_loss.algorithm, Algorithm::kGrpo);
+  EXPECT_TRUE(copy.budgets.empty());
+  EXPECT_EQ(copy.seed, 9223372036854775807);
+  EXPECT_EQ(copy.last, "");
+  EXPECT_EQ(dump_config(copy_fields), text);
+}
+
+TEST_F(Config, DumpNestsSectionsOwnFieldsFirst) {
+  EXPECT_EQ(dump_config(fields),
+            "seed: 1\n"
+            "shuffle: true\n"
+            "name: run\n"
+            "budgets: [4096, 8192]\n"
+            "last: \"\"\n"
+            "policy_loss:\n"
+            "  algorithm: gspo\n"
+            "  clip_low: 0.2\n"
+            "  inner:\n"
+            "    rate: 0.1\n"
+            "    names: [a, b]\n");
+}
+
+TEST_F(Config, ExplainNamesEveryKeyWithDefaultUnitAndRange) {
+  options.seed = 5;  // a loaded value is not the default
+  const std::string text = explain_config(fields);
+  EXPECT_NE(text.find("  seed                     Seed.\n"
+                      "                             default 1; at least 0\n"),
+            std::string::npos)
+      << text;
+  EXPECT_NE(text.find("\npolicy_loss.inner:\n"
+                      "  policy_loss.inner.rate   Rate.\n"),
+            std::string::npos)
+      << text;
+  EXPECT_NE(text.find("default 0.1; 1/step; at least 0\n"), std::string::npos) << text;
+  EXPECT_NE(text.find("default gspo; grpo | gspo\n"), std::string::npos) << text;
+}
+
+TEST_F(Config, DifferencesNameBothSides) {
+  const auto path = scratch.file("there.yaml", dump_config(fields));
+  EXPECT_TRUE(config_differences(fields, path, {}).empty());
+  options.policy_loss.clip_low = 0.3;
+  options.seed = 2;
+  options.budgets = {1};
+  const std::vector<std::string> ignored = {"seed"};
+  EXPECT_EQ(config_differences(fields, path, ignored),
+            (std::vector<std::string>{"budgets: there 4096, 8192, here 1",
+                                      "policy_loss.clip_low: there 0.2, here 0.3"}));
+  const auto other = scratch.file("other.yaml", dump_config(fields) + "gone:\n  key: 1\n");
+  EXPECT_EQ(config_differences(fields, other, {}),
+            (std::vector<std::string>{"gone.key: there 1, here unknown"}));
+}
+
+}  // namespace
+}  // namespace lie

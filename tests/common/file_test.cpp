@@ -1,0 +1,57 @@
+#include "common/file.h"
+
+#include <gtest/gtest.h>
+
+#include "tests/common/scratch.h"
+
+namespace lie {
+namespace {
+
+TEST(File, WhatIsWrittenIsRead) {
+  const Scratch scratch;
+  const std::string content = std::string("a\0b\r\n", 5) + std::string(100000, 'x');
+  write_file_atomically(scratch.path() / "f", content);
+  EXPECT_EQ(read_file(scratch.path() / "f"), content);
+  write_file_atomically(scratch.path() / "f", "");
+  EXPECT_EQ(read_file(scratch.path() / "f"), "");
+  EXPECT_EQ(list_directory(scratch.path()), std::vector<std::string>{"f"}) << "nothing left aside";
+}
+
+TEST(File, ReadsFilesThatTellNoSize) { EXPECT_FALSE(read_file("/proc/self/status").empty()); }
+
+TEST(File, AFailedWriteLeavesTheOldContent) {
+  const Scratch scratch;
+  const auto path = scratch.file("f", "old");
+  std::filesystem::create_directory(scratch.path() / "f.partial");
+  EXPECT_THROW(write_file_atomically(path, "new"), Error);
+  EXPECT_EQ(read_file(path), "old");
+}
+
+TEST(File, ErrorsNameTheFile) {
+  const Scratch scratch;
+  const std::string missing = (scratch.path() / "none" / "f").string();
+  EXPECT_TRUE(
+      error_of([&] { read_file(missing); }).starts_with(missing + ": cannot open it: No such"));
+  EXPECT_TRUE(error_of([&] {
+                write_file_atomically(missing, "x");
+              }).starts_with(missing + ".partial: cannot create it: No such file"));
+  EXPECT_TRUE(error_of([&] { list_directory(missing); }).starts_with(missing + ": cannot list it"));
+  EXPECT_TRUE(error_of([&] {
+                rename_durably(missing, scratch.path() / "g");
+              }).starts_with(missing + ": cannot rename it to"));
+  const auto file = scratch.file("f", "");
+  EXPECT_TRUE(error_of([&] { make_directories(file); }).starts_with(file.string()));
+}
+
+TEST(File, DirectoriesMoveWhole) {
+  const Scratch scratch;
+  make_directories(scratch.path() / "a" / "b");
+  write_file_atomically(scratch.path() / "a" / "b" / "f", "x");
+  sync_file(scratch.path() / "a" / "b" / "f");
+  rename_durably(scratch.path() / "a", scratch.path() / "c");
+  EXPECT_EQ(read_file(scratch.path() / "c" / "b" / "f"), "x");
+  EXPECT_EQ(list_directory(scratch.path()), std::vector<std::string>{"c"});
+}
+
+}  // namespace
+}  // namespace lie

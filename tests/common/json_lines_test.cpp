@@ -1,0 +1,67 @@
+#include "common/json_lines.h"
+
+#include <gtest/gtest.h>
+
+#include "tests/common/scratch.h"
+
+namespace lie {
+namespace {
+
+JsonRow row(std::string_view text) { return parse_json_lines(text, "f.jsonl").at(0); }
+
+TEST(JsonLines, RowsKnowTheirLine) {
+  const auto rows = parse_json_lines("{\"a\": 1}\r\n\n  \n{\"a\": 2}", "f.jsonl");
+  ASSERT_EQ(rows.size(), 2u);
+  EXPECT_EQ(rows[0].place(), "f.jsonl:1");
+  EXPECT_EQ(rows[1].place(), "f.jsonl:4");
+  EXPECT_EQ(rows[1].integer("a"), 2);
+}
+
+TEST(JsonLines, FieldsAreFoundByPath) {
+  const JsonRow r = row(R"({"reward_model": {"ground_truth": "7", "n": null}, "a.b": true})");
+  EXPECT_EQ(r.text("reward_model.ground_truth"), "7");
+  EXPECT_FALSE(r.has("reward_model.n"));
+  EXPECT_FALSE(r.has("reward_model.ground_truth.x"));
+  EXPECT_EQ(r.boolean("a.b"), true);
+  EXPECT_EQ(r.text("none"), std::nullopt);
+}
+
+TEST(JsonLines, ListsOfObjectsKnowTheirPlace) {
+  const JsonRow r = row(R"({"prompt": [{"role": "user"}, {"role": 3}], "t": ["a", "b"]})");
+  ASSERT_EQ(r.rows("prompt").size(), 2u);
+  EXPECT_EQ(r.rows("prompt")[0].text("role"), "user");
+  EXPECT_EQ(error_of([&] { r.rows("prompt")[1].text("role"); }),
+            "f.jsonl:1 prompt[1]: field role: expected a text, found number; correct the row");
+  EXPECT_EQ(r.texts("t"), (std::vector<std::string>{"a", "b"}));
+}
+
+TEST(JsonLines, WrongKindsNamePlaceFieldAndExpectation) {
+  const JsonRow r = row(R"({"a": 1.5, "big": 18446744073709551615, "l": [1]})");
+  EXPECT_EQ(error_of([&] { r.integer("a"); }),
+            "f.jsonl:1: field a: expected a 64-bit integer, found number; correct the row");
+  EXPECT_NE(error_of([&] { r.integer("big"); }), "no error");
+  EXPECT_NE(error_of([&] { r.texts("l"); }), "no error");
+  EXPECT_NE(error_of([&] { r.rows("l"); }), "no error");
+  EXPECT_EQ(error_of([&] { r.required_text("x"); }),
+            "f.jsonl:1: field x: expected a text, found nothing; correct the row");
+}
+
+TEST(JsonLines, LinesThatAreNoObjectAreNamed) {
+  EXPECT_EQ(error_of([] { parse_json_lines("{}\n{\"a\": }\n", "f"); }),
+            "f:2: not valid JSON at line 1, column 7 (7 bytes in all); is the file damaged or cut "
+            "short?");
+  EXPECT_EQ(error_of([] { parse_json_lines("[1]\n", "f"); }),
+            "f:1: expected a JSON object such as {\"prompt\": \"...\"}, found array");
+  EXPECT_NE(error_of([] { parse_json_lines("{\"a\": \"\xff\"}\n", "f"); }), "no error");
+  const Scratch scratch;
+  EXPECT_TRUE(error_of([&] {
+                read_json_lines(scratch.file("e.jsonl", "\n"));
+              }).ends_with("e.jsonl: holds no row; expected one JSON object a line"));
+}
+
+TEST(JsonLines, QuotesAsJsonDoes) {
+  EXPECT_EQ(json_quoted("a\"\n\\\x01\xff"), "\"a\\\"\\n\\\\\\u0001\xef\xbf\xbd\"");
+}
+
+}  // namespace
+}  // namespace lie

@@ -1,0 +1,85 @@
+#include "common/options.h"
+
+#include <gtest/gtest.h>
+
+#include <random>
+
+#include "common/nearest.h"
+#include "tests/common/scratch.h"
+
+namespace lie {
+namespace {
+
+TEST(Options, TheValueWhenAddedIsTheDefault) {
+  double rate = 1e-6;
+  FieldList fields;
+  fields.add("rate", rate, {"Rate."});
+  rate = 3;
+  EXPECT_EQ(fields.fields()[0].default_text, "1e-06");
+  EXPECT_EQ(fields.fields()[0].get(), std::vector<std::string>{"3"});
+}
+
+TEST(Options, DoublesReadBackToTheSameBits) {
+  double value = 0;
+  FieldList fields;
+  fields.add("x", value, {"X."});
+  std::mt19937_64 bits(7);
+  for (int i = 0; i < 20000; ++i) {
+    const double original = std::bit_cast<double>(bits());
+    if (!std::isfinite(original)) continue;
+    value = original;
+    const auto text = fields.fields()[0].get();
+    value = 0;
+    fields.fields()[0].set(text);
+    ASSERT_EQ(std::bit_cast<std::uint64_t>(value), std::bit_cast<std::uint64_t>(original));
+  }
+}
+
+TEST(Options, NoNumberIsNanOrInfinite) {
+  double value = 0;
+  FieldList fields;
+  fields.add("x", value, {"X."});
+  for (const char* text : {"nan", ".nan", "inf", "-inf", ".inf", "1e999", "", "1.0x", "+-1"}) {
+    EXPECT_NE(error_of([&] { fields.fields()[0].set({text}); }), "no error") << text;
+  }
+}
+
+TEST(Options, IntegersAreWholeAndFitIn64Bits) {
+  std::int64_t value = 0;
+  FieldList fields;
+  fields.add("n", value, {.help = "N.", .min = 1, .max = 8});
+  const auto set = [&](const char* text) {
+    return error_of([&] { fields.fields()[0].set({text}); });
+  };
+  EXPECT_EQ(set("+8"), "no error");
+  EXPECT_EQ(value, 8);
+  EXPECT_EQ(set("9"), "expected an integer, 1 to 8, found 9");
+  EXPECT_EQ(set("2.5"), "expected an integer, 1 to 8, found \"2.5\"");
+  EXPECT_EQ(
+      set("99999999999999999999"),
+      "expected an integer, 1 to 8, found 99999999999999999999, which no 64-bit integer holds");
+  EXPECT_EQ(value, 8) << "a refused value changes nothing";
+}
+
+TEST(Options, AKeyIsDeclaredOnce) {
+  bool value = false;
+  FieldList fields;
+  fields.add("x", value, {"X."});
+  EXPECT_THROW(fields.add("x", value, {"X."}), Error);
+}
+
+TEST(Nearest, EditDistanceOfKnownPairs) {
+  EXPECT_EQ(edit_distance("kitten", "sitting"), 3u);
+  EXPECT_EQ(edit_distance("", "abc"), 3u);
+  EXPECT_EQ(edit_distance("same", "same"), 0u);
+}
+
+TEST(Nearest, FirstOfTheNearest) {
+  const std::vector<std::string> known = {"steps", "seed", "samples"};
+  EXPECT_EQ(nearest_name("step", known), "steps");
+  EXPECT_EQ(nearest_name("sed", known), "seed");
+  EXPECT_EQ(nearest_name("x", {}), "");
+}
+
+}  // namespace
+}  // namespace lie
