@@ -1,0 +1,22 @@
+// The ablation that rewards C_context directly; the paper shows how policies hack it.
+#pragma once
+
+#include <cstdint>
+
+#include "common/options.h"
+
+namespace lie {
+
+/// Options of the direct C_context bonus (arXiv:2602.11748, ablation). Off in the recipe.
+struct CoverageBonusOptions {
+  bool enabled = false;
+  double per_ngram = 0.3 / 9000;
+};
+
+void describe(FieldList& fields, CoverageBonusOptions& options);
+
+/// per_ngram * C_context for a wrong answer, 0 for a right one.
+float coverage_bonus(const CoverageBonusOptions& options, bool correct,
+                     std::int64_t distinct_ngrams);
+
+}  // namespace lie

@@ -1,0 +1,51 @@
+#include "rewards/length.h"
+
+#include <algorithm>
+
+namespace lie {
+namespace {
+
+// The published code scales by its data column num_tokens, which is L_ref + 1000.
+constexpr double kNumTokensMinusReference = 1000;
+
+double effective_eta(const LengthRewardOptions& options, double reference_length) {
+  if (!options.scale_eta) return options.eta;
+  const double num_tokens = reference_length + kNumTokensMinusReference;
+  return options.eta * (1.0 + options.scale_extra_tokens / num_tokens);
+}
+
+}  // namespace
+
+void describe(FieldList& fields, LengthRewardOptions& options) {
+  fields.add("enabled", options.enabled,
+             {.help = "Punish wrong answers that stop before L_target."});
+  fields.add("delta_tokens", options.delta_tokens,
+             {.help = "L_target = L_ref + this.", .unit = "tokens", .min = 0});
+  fields.add("eta", options.eta,
+             {.help = "R_len = -eta * (L_target - L) for a wrong answer of L < L_target tokens.",
+              .unit = "reward per token",
+              .min = 0});
+  fields.add("cap_target_at_limit", options.cap_target_at_limit,
+             {.help = "Lower an L_target beyond the response limit to the limit."});
+  fields.add(
+      "scale_eta", options.scale_eta,
+      {.help = "Multiply eta by 1 + scale_extra_tokens / (L_ref + 1000), as published code."});
+  fields.add("scale_extra_tokens", options.scale_extra_tokens,
+             {.help = "See scale_eta.", .unit = "tokens", .min = 0});
+}
+
+double target_length(const LengthRewardOptions& options, double reference_length,
+                     std::int64_t max_response_tokens) {
+  const double target = reference_length + options.delta_tokens;
+  if (!options.cap_target_at_limit) return target;
+  return std::min(target, static_cast<double>(max_response_tokens));
+}
+
+float length_reward(const LengthRewardOptions& options, bool correct, std::int64_t length,
+                    double target, double reference_length) {
+  const double missing = target - static_cast<double>(length);
+  if (correct || missing <= 0) return 0.0F;
+  return static_cast<float>(-effective_eta(options, reference_length) * missing);
+}
+
+}  // namespace lie

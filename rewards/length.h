@@ -1,0 +1,32 @@
+// R_len: a wrong answer that stopped before the prompt's length target pays for the missing tokens.
+#pragma once
+
+#include <cstdint>
+
+#include "common/options.h"
+
+namespace lie {
+
+/// Options of R_len. Defaults are the paper's (arXiv:2602.11748); the published code differs where
+/// said.
+struct LengthRewardOptions {
+  bool enabled = true;
+  double delta_tokens = 500;         // L_target = L_ref + delta
+  double eta = 0.3 / 9000;           // price of one missing token
+  bool cap_target_at_limit = false;  // else a target beyond the response limit cannot be reached
+  bool scale_eta = false;            // eta * (1 + extra / (L_ref + 1000)), published code only
+  double scale_extra_tokens = 500;   // 500 in the main 4B GSPO script, 1000 for Llama
+};
+
+void describe(FieldList& fields, LengthRewardOptions& options);
+
+/// L_target in tokens for a prompt whose initial-policy response length is `reference_length`.
+double target_length(const LengthRewardOptions& options, double reference_length,
+                     std::int64_t max_response_tokens);
+
+/// R_len of a response of `length` tokens, the end-of-sequence token counted: 0 if correct or
+/// length >= target, else -eta * (target - length), without a clamp.
+float length_reward(const LengthRewardOptions& options, bool correct, std::int64_t length,
+                    double target, double reference_length);
+
+}  // namespace lie

@@ -1,0 +1,25 @@
+// DAPO's soft penalty for responses that come close to the response limit.
+#pragma once
+
+#include <cstdint>
+
+#include "common/options.h"
+
+namespace lie {
+
+/// Options of the overlong penalty (DAPO, arXiv:2503.14476, eq. 13). Off in the recipe.
+struct OverlongPenaltyOptions {
+  bool enabled = false;
+  std::int64_t buffer_tokens = 4096;
+  double penalty = 1.0;
+};
+
+void describe(FieldList& fields, OverlongPenaltyOptions& options);
+
+/// 0 up to max_response_tokens - buffer_tokens, from there in a straight line to -penalty at
+/// max_response_tokens and beyond. `length` counts the end-of-sequence token. Throws Error if the
+/// buffer is longer than the limit.
+float overlong_penalty(const OverlongPenaltyOptions& options, std::int64_t length,
+                       std::int64_t max_response_tokens);
+
+}  // namespace lie

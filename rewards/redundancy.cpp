@@ -1,0 +1,20 @@
+#include "rewards/redundancy.h"
+
+namespace lie {
+
+void describe(FieldList& fields, RedundancyRewardOptions& options) {
+  fields.add("enabled", options.enabled, {.help = "Punish responses that repeat an n-gram."});
+  fields.add("beta", options.beta,
+             {.help = "R_red = -beta if an n-gram occurs threshold times.", .min = 0});
+  fields.add("threshold", options.threshold,
+             {.help = "Theta: occurrences of one n-gram that count as redundant.", .min = 1});
+  fields.add("strict", options.strict,
+             {.help = "Punish only from threshold + 1 occurrences on, as the paper writes it."});
+}
+
+float redundancy_reward(const RedundancyRewardOptions& options, std::int64_t largest_repeat) {
+  const std::int64_t first_punished = options.threshold + (options.strict ? 1 : 0);
+  return largest_repeat >= first_punished ? static_cast<float>(-options.beta) : 0.0F;
+}
+
+}  // namespace lie

@@ -1,0 +1,25 @@
+// R_red: a response that repeats itself pays, right or wrong.
+#pragma once
+
+#include <cstdint>
+
+#include "common/options.h"
+
+namespace lie {
+
+/// Options of R_red. Defaults are the paper's (arXiv:2602.11748), with N >= Theta as its code has
+/// it.
+struct RedundancyRewardOptions {
+  bool enabled = true;
+  double beta = 0.6;
+  std::int64_t threshold = 10;  // Theta
+  bool strict = false;          // N > Theta, as the paper's text has it
+};
+
+void describe(FieldList& fields, RedundancyRewardOptions& options);
+
+/// R_red of a response whose most frequent n-gram occurs `largest_repeat` times: -beta from Theta
+/// occurrences on (strict: from Theta + 1 on), else 0.
+float redundancy_reward(const RedundancyRewardOptions& options, std::int64_t largest_repeat);
+
+}  // namespace lie

@@ -1,0 +1,27 @@
+// The reward worker: rollout groups in, scored groups out.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <span>
+#include <string>
+
+#include "common/rollout.h"
+#include "common/stream.h"
+#include "rewards/score.h"
+
+namespace lie {
+
+/// Token ids to text, special tokens left out. The composition root gives the tokenizer's.
+using DecodeText = std::function<std::string(std::span<const std::int32_t>)>;
+
+/// Scores each response of a group. `texts` are kept where coverage is counted in words.
+ScoredGroup score_group(const ScoringOptions& options, RolloutGroup group,
+                        const DecodeText& decode);
+
+/// Scores groups until `rollouts` is closed, then closes `scored`. `rank` is noted on each group.
+/// Throws Error if a group cannot be scored.
+void run_reward_worker(const ScoringOptions& options, const DecodeText& decode, std::int32_t rank,
+                       Source<RolloutGroup>& rollouts, Sink<ScoredGroup>& scored);
+
+}  // namespace lie

@@ -1,0 +1,79 @@
+// n-gram statistics against cases counted by hand and against counting with ordered sets.
+#include "rewards/coverage.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "common/random.h"
+
+namespace lie {
+namespace {
+
+Coverage words(std::string_view text, std::int64_t n) {
+  return response_coverage({.unit = CoverageUnit::kWords, .ngram = n}, text, {});
+}
+
+Coverage tokens(const std::vector<std::int32_t>& ids, std::int64_t n) {
+  return response_coverage({.unit = CoverageUnit::kTokens, .ngram = n}, "", ids);
+}
+
+void expect(const Coverage& coverage, std::int64_t distinct, std::int64_t ngrams,
+            std::int32_t largest) {
+  EXPECT_EQ(coverage.distinct_ngrams, distinct);
+  EXPECT_EQ(coverage.ngrams, ngrams);
+  EXPECT_EQ(coverage.largest_repeat, largest);
+}
+
+TEST(Coverage, CountsWordNgrams) {
+  // bigrams: a b, b a, a b, b c, c a, a b
+  expect(words("a b a b c a b", 2), 4, 6, 3);
+  expect(words("a b a b c a b", 7), 1, 1, 1);
+}
+
+TEST(Coverage, ShortResponsesHaveNoNgramAndRatioOne) {
+  expect(words("one two three", 4), 0, 0, 0);
+  expect(words("", 10), 0, 0, 0);
+  expect(words(" \n\t ", 1), 0, 0, 0);
+  EXPECT_EQ(words("", 10).ratio(), 1.0);
+  EXPECT_EQ(words("a a a a", 1).ratio(), 0.25);
+}
+
+TEST(Coverage, UnderscoresSeparateWordsAndLeaveEmptyOnes) {
+  // "a_b" is a, b; "_c" is "", c; "d__" is d, "", ""
+  expect(words("a_b _c d__", 1), 5, 7, 3);
+}
+
+TEST(Coverage, SplitsOnUnicodeWhiteSpace) { expect(words("a\u00a0b\u3000a\u2003b", 1), 2, 4, 2); }
+
+TEST(Coverage, CountsTokenNgramsWithTheEndToken) {
+  expect(tokens({5, 6, 5, 6, 5, 6, 2}, 3), 3, 5, 2);  // 565 656 565 656 562
+  expect(tokens({7, 7, 7, 7}, 1), 1, 4, 4);
+  expect(tokens({7, 7}, 3), 0, 0, 0);
+}
+
+TEST(Coverage, AgreesWithOrderedSetsOnRandomIds) {
+  for (std::uint32_t round = 0; round < 50; ++round) {
+    std::vector<std::int32_t> ids;
+    const std::uint32_t length = 20 + 40 * round;
+    const std::uint64_t vocabulary = 2 + round % 7;
+    for (std::uint32_t i = 0; i < length; ++i) {
+      ids.push_back(
+          static_cast<std::int32_t>(random_bits({.sample = round, .index = i}) % vocabulary));
+    }
+    const std::int64_t n = 1 + round % 11;
+    std::map<std::vector<std::int32_t>, std::int32_t> counts;
+    std::int32_t largest = 0;
+    for (auto first = ids.begin(); ids.end() - first >= n; ++first) {
+      largest = std::max(largest, ++counts[{first, first + n}]);
+    }
+    expect(tokens(ids, n), static_cast<std::int64_t>(counts.size()),
+           static_cast<std::int64_t>(ids.size()) - n + 1, largest);
+  }
+}
+
+}  // namespace
+}  // namespace lie

@@ -1,0 +1,63 @@
+// The role's loop over in-process streams.
+#include "rewards/reward_worker.h"
+
+#include <gtest/gtest.h>
+
+#include <utility>
+#include <vector>
+
+#include "common/queue.h"
+
+namespace lie {
+namespace {
+
+// Token id 10 + d is the answer d.
+std::string decode(std::span<const std::int32_t> ids) {
+  std::string text;
+  for (const std::int32_t id : ids) text += "\\boxed{" + std::to_string(id - 10) + "} ";
+  return text;
+}
+
+RolloutGroup group(std::int64_t problem, const std::vector<std::int32_t>& answers) {
+  RolloutGroup group;
+  group.ticket.prompt.problem = problem;
+  group.ticket.prompt.gold = std::string("4");
+  group.ticket.prompt.reference_length = 8;
+  for (const std::int32_t answer : answers) group.responses.emplace_back().ids = {answer};
+  return group;
+}
+
+TEST(RewardWorker, ScoresEveryResponseInOrderAndClosesItsStream) {
+  BoundedQueue<RolloutGroup> rollouts(8);
+  BoundedQueue<ScoredGroup> scored(8);
+  rollouts.send(group(0, {14, 15}));
+  rollouts.send(group(1, {11, 12, 14}));
+  rollouts.close();
+  run_reward_worker({}, decode, 3, rollouts, scored);
+
+  const auto first = scored.receive();
+  ASSERT_TRUE(first);
+  EXPECT_EQ(first->rollout.ticket.prompt.problem, 0);
+  EXPECT_EQ(first->reward_worker, 3);
+  ASSERT_EQ(first->scores.size(), 2U);
+  EXPECT_EQ(first->scores[0].terms.accuracy, 1.0F);
+  EXPECT_EQ(first->scores[1].terms.accuracy, 0.0F);
+  EXPECT_EQ(first->texts[1], "\\boxed{5} ");
+  const auto second = scored.receive();
+  ASSERT_TRUE(second);
+  EXPECT_EQ(second->scores.size(), 3U);
+  EXPECT_GE(second->reward_clock.busy_seconds, first->reward_clock.busy_seconds);
+  EXPECT_FALSE(scored.receive());
+}
+
+TEST(RewardWorker, KeepsTextsOnlyWhereWordsAreCounted) {
+  ScoringOptions options;
+  options.rewards.coverage.unit = CoverageUnit::kTokens;
+  const ScoredGroup scored = score_group(options, group(0, {14}), decode);
+  ASSERT_EQ(scored.texts.size(), 1U);
+  EXPECT_EQ(scored.texts[0], "");
+  EXPECT_EQ(scored.scores[0].verdict, VerdictCode::kEqual);
+}
+
+}  // namespace
+}  // namespace lie

@@ -1,0 +1,120 @@
+// Whole scores of the recipe: 1.0 or 0.4 for right answers, about [-0.305, 0] for wrong ones, 0.6
+// less where they repeat themselves.
+#include "rewards/score.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "common/error.h"
+
+namespace lie {
+namespace {
+
+Ticket ticket(double reference_length, Purpose purpose = Purpose::kTrain) {
+  Ticket ticket{.step = 1, .purpose = purpose, .samples = 1, .prompt = {}};
+  ticket.prompt.problem = 17;
+  ticket.prompt.gold = std::string("2");
+  ticket.prompt.data_source = "sums";
+  ticket.prompt.reference_length = reference_length;
+  return ticket;
+}
+
+Response response(std::size_t tokens) {
+  Response response;
+  response.ids.assign(tokens, 5);
+  return response;
+}
+
+std::string repeated(std::string_view words, int times) {
+  std::string text;
+  for (int i = 0; i < times; ++i) text += std::string(words) + " ";
+  return text;
+}
+
+// 10 words, so said 10 times its n-gram occurs 10 times.
+constexpr std::string_view kTenWords = "so we add one and one and get two again";
+
+TEST(Score, RightAnswerEarnsOne) {
+  const Score score = score_response({}, ticket(100), response(7), "It is \\boxed{2}.");
+  EXPECT_EQ(score.verdict, VerdictCode::kEqual);
+  EXPECT_EQ(score.extracted, "2");
+  EXPECT_EQ(score.target_length, 600);
+  EXPECT_EQ(score.terms.reward(), 1.0F);
+}
+
+TEST(Score, RightButRedundantAnswerEarnsTwoFifths) {
+  const std::string text = repeated(kTenWords, 10) + "\\boxed{2}";
+  const Score score = score_response({}, ticket(100), response(101), text);
+  EXPECT_EQ(score.coverage.largest_repeat, 10);
+  EXPECT_EQ(score.terms.accuracy, 1.0F);
+  EXPECT_EQ(score.terms.redundancy, -0.6F);
+  EXPECT_FLOAT_EQ(score.terms.reward(), 0.4F);
+}
+
+TEST(Score, NineRepeatsAreFree) {
+  const Score score =
+      score_response({}, ticket(100), response(91), repeated(kTenWords, 9) + "\\boxed{2}");
+  EXPECT_EQ(score.coverage.largest_repeat, 9);
+  EXPECT_EQ(score.terms.reward(), 1.0F);
+}
+
+TEST(Score, WrongAndShortAnswerPaysForItsMissingTokens) {
+  const Score score = score_response({}, ticket(400), response(600), "\\boxed{3}");
+  EXPECT_EQ(score.verdict, VerdictCode::kUnequal);
+  EXPECT_EQ(score.terms.accuracy, 0.0F);
+  EXPECT_FLOAT_EQ(score.terms.length, -0.01F);  // 300 missing tokens
+  EXPECT_FLOAT_EQ(score.terms.reward(), -0.01F);
+}
+
+TEST(Score, NoAnswerIsWrongAndSaysSo) {
+  const Score score = score_response({}, ticket(100), response(600), "I do not know.");
+  EXPECT_EQ(score.verdict, VerdictCode::kNoAnswer);
+  EXPECT_EQ(score.extracted, "");
+  EXPECT_EQ(score.terms.reward(), 0.0F);
+}
+
+TEST(Score, TermsThatAreOffStayZero) {
+  ScoringOptions options;
+  options.rewards.length.enabled = false;
+  options.rewards.redundancy.enabled = false;
+  const std::string text = repeated(kTenWords, 30);
+  const Score score = score_response(options, ticket(-1), response(301), text);
+  EXPECT_EQ(score.coverage.largest_repeat, 30);
+  EXPECT_EQ(score.target_length, 0);
+  EXPECT_EQ(score.terms.reward(), 0.0F);
+}
+
+TEST(Score, AblationTermsJoinTheSum) {
+  ScoringOptions options{.max_response_tokens = 1000};
+  options.rewards.coverage = {.unit = CoverageUnit::kTokens, .ngram = 10};
+  options.rewards.length.enabled = false;
+  options.rewards.redundancy.enabled = false;
+  options.rewards.coverage_bonus = {.enabled = true, .per_ngram = 0.5};
+  options.rewards.overlong = {.enabled = true, .buffer_tokens = 500};
+  const Score score = score_response(options, ticket(-1), response(750), "");
+  EXPECT_EQ(score.terms.coverage_bonus, 0.5F);  // one distinct n-gram
+  EXPECT_EQ(score.terms.overlong, -0.5F);
+  EXPECT_EQ(score.terms.reward(), 0.0F);
+}
+
+TEST(Score, EvaluationCountsAccuracyAndCoverageOnly) {
+  const std::string text = repeated(kTenWords, 12) + "\\boxed{2}";
+  const Score score = score_response({}, ticket(-1, Purpose::kEvaluate), response(3), text);
+  EXPECT_EQ(score.coverage.largest_repeat, 12);
+  EXPECT_EQ(score.terms.reward(), 1.0F);
+}
+
+TEST(Score, MissingReferenceLengthNamesTheRow) {
+  try {
+    score_response({}, ticket(-1), response(3), "\\boxed{2}");
+    FAIL() << "accepted";
+  } catch (const Error& error) {
+    const std::string message = error.what();
+    EXPECT_NE(message.find("row 17 of sums"), std::string::npos) << message;
+    EXPECT_NE(message.find("reference-lengths"), std::string::npos) << message;
+  }
+}
+
+}  // namespace
+}  // namespace lie

@@ -1,0 +1,103 @@
+// Every term at and beside its boundaries, against values worked out by hand from the formulas.
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "common/error.h"
+#include "rewards/accuracy.h"
+#include "rewards/coverage_bonus.h"
+#include "rewards/length.h"
+#include "rewards/overlong.h"
+#include "rewards/redundancy.h"
+
+namespace lie {
+namespace {
+
+TEST(AccuracyReward, OnlyAnAcceptedAnswerCounts) {
+  EXPECT_EQ(accuracy_reward(VerdictCode::kEqual), 1.0F);
+  for (const VerdictCode code :
+       {VerdictCode::kUnequal, VerdictCode::kNoAnswer, VerdictCode::kUnparsableAnswer,
+        VerdictCode::kUnparsableGold, VerdictCode::kOutOfBudget, VerdictCode::kUndecided}) {
+    EXPECT_EQ(accuracy_reward(code), 0.0F);
+  }
+}
+
+TEST(LengthReward, TargetIsReferencePlusDelta) {
+  EXPECT_EQ(target_length({}, 1500, 8192), 2000);
+  EXPECT_EQ(target_length({.delta_tokens = 8000}, 1500, 8192), 9500);
+}
+
+TEST(LengthReward, TargetBeyondTheLimitIsCappedOnlyOnRequest) {
+  EXPECT_EQ(target_length({}, 8000, 8192), 8500);
+  EXPECT_EQ(target_length({.cap_target_at_limit = true}, 8000, 8192), 8192);
+  EXPECT_EQ(target_length({.cap_target_at_limit = true}, 7692, 8192), 8192);
+  EXPECT_EQ(target_length({.cap_target_at_limit = true}, 7691, 8192), 8191);
+}
+
+TEST(LengthReward, WrongAnswerPaysForEachMissingToken) {
+  const LengthRewardOptions options;
+  EXPECT_EQ(length_reward(options, false, 2000, 2000, 1500), 0.0F);
+  EXPECT_EQ(length_reward(options, false, 2001, 2000, 1500), 0.0F);
+  EXPECT_FLOAT_EQ(length_reward(options, false, 1999, 2000, 1500), -0.3F / 9000);
+  EXPECT_FLOAT_EQ(length_reward(options, false, 1100, 2000, 1500), -0.03F);
+  EXPECT_FLOAT_EQ(length_reward(options, false, 500, 9500, 9000), -0.3F);
+}
+
+TEST(LengthReward, HasNoClamp) {
+  EXPECT_FLOAT_EQ(length_reward({}, false, 0, 90000, 89500), -3.0F);
+}
+
+TEST(LengthReward, RightAnswerNeverPays) {
+  EXPECT_EQ(length_reward({}, true, 1, 9500, 9000), 0.0F);
+}
+
+TEST(LengthReward, ScaledEtaFollowsThePublishedCode) {
+  // num_tokens = L_ref + 1000 = 2000, so eta grows by 1 + 500 / 2000 = 1.25; 600 tokens are
+  // missing.
+  const LengthRewardOptions options{.eta = 1e-4, .scale_eta = true};
+  EXPECT_FLOAT_EQ(length_reward(options, false, 900, 1500, 1000), -0.075F);
+  const LengthRewardOptions llama{.eta = 1e-4, .scale_eta = true, .scale_extra_tokens = 1000};
+  EXPECT_FLOAT_EQ(length_reward(llama, false, 900, 1500, 1000), -0.09F);
+}
+
+TEST(RedundancyReward, PaysFromThetaOccurrencesOn) {
+  EXPECT_EQ(redundancy_reward({}, 9), 0.0F);
+  EXPECT_EQ(redundancy_reward({}, 10), -0.6F);
+  EXPECT_EQ(redundancy_reward({}, 1000), -0.6F);
+  EXPECT_EQ(redundancy_reward({}, 0), 0.0F);
+}
+
+TEST(RedundancyReward, StrictPaysBeyondThetaOccurrences) {
+  const RedundancyRewardOptions options{.beta = 0.36, .threshold = 6, .strict = true};
+  EXPECT_EQ(redundancy_reward(options, 6), 0.0F);
+  EXPECT_EQ(redundancy_reward(options, 7), -0.36F);
+}
+
+TEST(CoverageBonus, PaysWrongAnswersPerDistinctNgram) {
+  const CoverageBonusOptions options{.enabled = true};
+  EXPECT_FLOAT_EQ(coverage_bonus(options, false, 9000), 0.3F);
+  EXPECT_EQ(coverage_bonus(options, false, 0), 0.0F);
+  EXPECT_EQ(coverage_bonus(options, true, 9000), 0.0F);
+}
+
+TEST(OverlongPenalty, GrowsInAStraightLineOverTheBuffer) {
+  const OverlongPenaltyOptions options{.enabled = true};
+  EXPECT_EQ(overlong_penalty(options, 1, 20480), 0.0F);
+  EXPECT_EQ(overlong_penalty(options, 16384, 20480), 0.0F);
+  EXPECT_FLOAT_EQ(overlong_penalty(options, 16385, 20480), -1.0F / 4096);
+  EXPECT_EQ(overlong_penalty(options, 18432, 20480), -0.5F);
+  EXPECT_EQ(overlong_penalty(options, 20480, 20480), -1.0F);
+  EXPECT_EQ(overlong_penalty(options, 20481, 20480), -1.0F);
+}
+
+TEST(OverlongPenalty, RefusesABufferLongerThanTheLimit) {
+  try {
+    overlong_penalty({.buffer_tokens = 100}, 10, 99);
+    FAIL() << "accepted";
+  } catch (const Error& error) {
+    EXPECT_NE(std::string(error.what()).find("buffer_tokens"), std::string::npos) << error.what();
+  }
+}
+
+}  // namespace
+}  // namespace lie
