@@ -82,6 +82,11 @@ void observe_token(double d, const Ratio& used, float entropy, PolicyLossStats& 
   stats.entropy_sum += static_cast<double>(entropy);
 }
 
+void observe_position(std::size_t quarter, float entropy, PolicyLossStats& stats) {
+  stats.quarter_entropy_sum[quarter] += static_cast<double>(entropy);
+  stats.quarter_tokens[quarter] += 1;
+}
+
 double mean_log_ratio(const SequenceInput& input) {
   double sum = 0;
   for (std::size_t t = 0; t < input.log_probs.size(); ++t) {
@@ -189,16 +194,22 @@ double token_weight(const PolicyLossOptions& options, const Denominators& whole,
   fail("policy loss: unknown aggregation");
 }
 
+std::array<double*, PolicyLossStats::kSums> PolicyLossStats::sums() {
+  std::array<double*, kSums> all = {
+      &loss,      &policy_loss, &kl_loss,      &entropy_loss,     &sequences,
+      &tokens,    &clipped_low, &clipped_high, &dual_clipped,     &clipped_sequences,
+      &ratio_sum, &kl_k1_sum,   &kl_k3_sum,    &reference_kl_sum, &entropy_sum};
+  std::size_t i = kSums - 8;
+  for (double& sum : quarter_entropy_sum) all[i++] = &sum;
+  for (double& sum : quarter_tokens) all[i++] = &sum;
+  return all;
+}
+
 void PolicyLossStats::merge(const PolicyLossStats& other) {
-  for (const auto field :
-       {&PolicyLossStats::loss, &PolicyLossStats::policy_loss, &PolicyLossStats::kl_loss,
-        &PolicyLossStats::entropy_loss, &PolicyLossStats::sequences, &PolicyLossStats::tokens,
-        &PolicyLossStats::clipped_low, &PolicyLossStats::clipped_high,
-        &PolicyLossStats::dual_clipped, &PolicyLossStats::clipped_sequences,
-        &PolicyLossStats::ratio_sum, &PolicyLossStats::kl_k1_sum, &PolicyLossStats::kl_k3_sum,
-        &PolicyLossStats::reference_kl_sum, &PolicyLossStats::entropy_sum}) {
-    this->*field += other.*field;
-  }
+  PolicyLossStats added = other;
+  const auto mine = sums();
+  const auto theirs = added.sums();
+  for (std::size_t i = 0; i < kSums; ++i) *mine[i] += *theirs[i];
   ratio_min = std::min(ratio_min, other.ratio_min);
   ratio_max = std::max(ratio_max, other.ratio_max);
   max_deviation = std::max(max_deviation, other.max_deviation);
@@ -227,6 +238,7 @@ SequenceOutcome policy_loss(const PolicyLossOptions& options, const SequenceInpu
     d_entropies[t] = static_cast<float>(-input.weight * options.entropy_coefficient);
     count(token.clip, own);
     observe_token(d, ratio, input.entropies[t], own);
+    observe_position(4 * t / input.log_probs.size(), input.entropies[t], own);
   }
   own.sequences = 1;
   own.kl_loss = input.weight * options.kl_coefficient * own.reference_kl_sum;

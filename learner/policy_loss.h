@@ -3,6 +3,7 @@
 // signs are for the loss to minimise.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <limits>
 #include <span>
@@ -74,11 +75,16 @@ struct PolicyLossStats {
   double kl_k3_sum = 0;          // r_t - 1 - d_t
   double reference_kl_sum = 0;   // by the estimator chosen
   double entropy_sum = 0;
+  std::array<double, 4> quarter_entropy_sum = {};  // by quarter of the response
+  std::array<double, 4> quarter_tokens = {};
   double ratio_min = std::numeric_limits<double>::infinity();
   double ratio_max = -std::numeric_limits<double>::infinity();
   double max_deviation = 0;  // max |r_t - 1| over single tokens, also with GSPO
 
   void merge(const PolicyLossStats& other);
+  /// The sums alone, in a fixed order: what is added over learners. Extremes are not among them.
+  static constexpr std::size_t kSums = 23;
+  std::array<double*, kSums> sums();
 };
 
 /// What becomes of one sequence.

@@ -1,0 +1,50 @@
+// A training step in numbers: the flat, ordered list that metrics.jsonl, TensorBoard and the
+// progress line are made of. Names are the field's; a quantity that does not exist in a step is
+// left out.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "common/rollout.h"
+#include "learner/advantage.h"
+#include "learner/update.h"
+
+namespace lie {
+
+/// Name and value, in the order they are written. All values are finite.
+using Metrics = std::vector<std::pair<std::string, double>>;
+
+/// Distinct n-grams over all trajectories and the n-grams they are among.
+struct GlobalCoverage {
+  std::int64_t step_distinct = 0, step_ngrams = 0;
+  std::int64_t run_distinct = 0, run_ngrams = 0;  // of all steps so far
+};
+
+/// Everything a step's metrics are made of.
+struct StepRecord {
+  std::int64_t step = 0;
+  std::span<const ScoredGroup> groups;  // trained on; may be empty
+  std::span<const GroupAdvantages> advantages;
+  const StepUpdate* update = nullptr;  // null in step 0, which only evaluates
+  GlobalCoverage coverage;
+  std::span<const ScoredGroup> evaluation;                    // empty in steps that do not evaluate
+  std::vector<std::pair<std::string, double>> phase_seconds;  // {"step", 2.5}: "step_seconds"
+  /// Busy and idle seconds of this step by role, summed over ranks: {"actor", ...}
+  std::vector<std::pair<std::string, RoleClock>> roles;
+};
+
+Metrics step_metrics(const StepRecord& record);
+
+/// Value at quantile q in [0, 1] by linear interpolation between order statistics (as numpy).
+/// `sorted` ascending, not empty.
+double quantile(std::span<const double> sorted, double q);
+
+/// "equal", "unequal", ...: verdict_<name>_share.
+std::string_view verdict_name(VerdictCode code);
+
+}  // namespace lie

@@ -1,0 +1,240 @@
+#include "learner/update.h"
+
+#include <algorithm>
+#include <chrono>
+
+#include "common/error.h"
+#include "learner/gradient_sync.h"
+
+namespace lie {
+
+/// The groups of one update, and this learner's share of them ready to run.
+struct PolicyUpdater::MiniBatch {
+  std::vector<ResponseIndex> indices;
+  Denominators whole;
+  std::vector<MicroBatch> micro_batches;
+};
+
+/// What stays the same during one pass over one mini-batch.
+struct PolicyUpdater::Pass {
+  std::int64_t step = 0;
+  std::int64_t epoch = 0;
+  std::int32_t mini_batch = 0;
+  std::span<const ScoredGroup> groups;
+  std::span<const GroupAdvantages> advantages;
+};
+
+namespace {
+
+/// Runs `work` and adds the seconds it took to `seconds`.
+template <typename Work>
+auto timed(double& seconds, Work&& work) {
+  struct Stopwatch {
+    double& sum;
+    std::chrono::steady_clock::time_point start = std::chrono::steady_clock::now();
+    ~Stopwatch() {
+      sum += std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    }
+  } stopwatch{seconds};
+  return work();
+}
+
+std::span<const float> rows_of(const std::vector<float>& values, const MicroBatch& micro,
+                               std::size_t s) {
+  return std::span(values).subspan(micro.row_starts[s],
+                                   micro.row_starts[s + 1] - micro.row_starts[s]);
+}
+
+std::span<float> rows_of(std::vector<float>& values, const MicroBatch& micro, std::size_t s) {
+  return std::span(values).subspan(micro.row_starts[s],
+                                   micro.row_starts[s + 1] - micro.row_starts[s]);
+}
+
+/// Log-probs recomputed before any update stay as they are.
+void note_first_pass(const SequenceOutcome& outcome, std::span<const float> log_probs,
+                     ResponseUpdate& response) {
+  response.log_ratio = static_cast<float>(outcome.log_ratio);
+  response.clipped = outcome.clipped;
+  if (response.learner_log_probs.empty()) {
+    response.learner_log_probs.assign(log_probs.begin(), log_probs.end());
+  }
+}
+
+ResponseUpdate& response_of(StepUpdate& update, ResponseIndex index) {
+  return update.responses[index.group][index.sample];
+}
+
+void check_groups(std::span<const ScoredGroup> groups,
+                  std::span<const GroupAdvantages> advantages) {
+  if (groups.size() != advantages.size()) {
+    fail("update: {} groups but advantages of {}", groups.size(), advantages.size());
+  }
+  for (std::size_t g = 0; g < groups.size(); ++g) {
+    const auto& responses = groups[g].rollout.responses;
+    const bool sizes_agree = advantages[g].values.size() == responses.size() &&
+                             std::all_of(responses.begin(), responses.end(), [](const auto& r) {
+                               return r.ids.size() == r.behavior_log_probs.size();
+                             });
+    if (!sizes_agree)
+      fail("update: group {} has unequal counts of ids, log-probs or advantages", g);
+  }
+}
+
+/// Every learner has filled in the responses of its share: now all know all.
+void share_responses(Collective& learners, std::span<const ScoredGroup> groups,
+                     StepUpdate& update) {
+  if (learners.size() == 1) return;
+  std::vector<float> values;
+  for (std::size_t g = 0; g < groups.size(); ++g) {
+    for (std::size_t i = 0; i < groups[g].rollout.responses.size(); ++i) {
+      ResponseUpdate& response = update.responses[g][i];
+      response.learner_log_probs.resize(groups[g].rollout.responses[i].ids.size(), 0.0F);
+      values.insert(values.end(), response.learner_log_probs.begin(),
+                    response.learner_log_probs.end());
+      values.push_back(response.log_ratio);
+      values.push_back(response.clipped ? 1.0F : 0.0F);
+    }
+  }
+  share_values(learners, values);
+  auto next = values.begin();
+  for (auto& group : update.responses) {
+    for (ResponseUpdate& response : group) {
+      const auto count = static_cast<std::ptrdiff_t>(response.learner_log_probs.size());
+      response.learner_log_probs.assign(next, next + count);
+      next += count;
+      response.log_ratio = *next++;
+      response.clipped = *next++ != 0.0F;
+    }
+  }
+}
+
+}  // namespace
+
+PolicyUpdater::PolicyUpdater(const UpdateOptions& options, UpdateParts parts)
+    : options_(options), parts_(parts), gradient_(parts.weights.flat().size(), 0.0F) {
+  check_options(options_.loss);
+  if (options_.loss.kl_coefficient != 0 && parts_.reference == nullptr) {
+    fail("policy_loss.kl_coefficient: a KL term needs the reference policy, and none was loaded");
+  }
+}
+
+StepUpdate PolicyUpdater::run(std::int64_t step, std::span<const ScoredGroup> groups,
+                              std::span<const GroupAdvantages> advantages) {
+  check_groups(groups, advantages);
+  StepUpdate update;
+  for (const ScoredGroup& group : groups) {
+    update.responses.emplace_back(group.rollout.responses.size());
+  }
+  std::vector<MiniBatch> batches;
+  for (auto& indices : cut_mini_batches(groups, options_.batch.mini_batch_prompts)) {
+    batches.push_back(prepare(groups, std::move(indices)));
+  }
+  Pass pass{step, 0, 0, groups, advantages};
+  if (options_.loss.recompute_old_log_probs) {
+    for (const MiniBatch& batch : batches) recompute_old(batch, update);
+  }
+  for (pass.epoch = 0; pass.epoch < options_.batch.epochs; ++pass.epoch) {
+    for (std::size_t b = 0; b < batches.size(); ++b) {
+      pass.mini_batch = static_cast<std::int32_t>(b);
+      update.mini_batches.push_back(update_once(pass, batches[b], update));
+    }
+  }
+  share_responses(parts_.learners, groups, update);
+  return update;
+}
+
+PolicyUpdater::MiniBatch PolicyUpdater::prepare(std::span<const ScoredGroup> groups,
+                                                std::vector<ResponseIndex> indices) const {
+  std::vector<SequenceTokens> sequences;
+  for (const ResponseIndex index : indices) sequences.push_back(sequence_tokens(groups, index));
+  const auto mine = share_of_learner(sequences, parts_.learners.rank(), parts_.learners.size());
+  MiniBatch batch;
+  batch.whole = denominators(groups, indices);
+  batch.micro_batches = pack(sequences, mine, options_.batch.max_micro_batch_tokens);
+  batch.indices = std::move(indices);
+  return batch;
+}
+
+void PolicyUpdater::recompute_old(const MiniBatch& batch, StepUpdate& update) {
+  const auto temperature = static_cast<float>(options_.loss.temperature);
+  for (const MicroBatch& micro : batch.micro_batches) {
+    const RowLogProbs rows = timed(update.seconds.forward, [&] {
+      return parts_.policy.forward(micro.packed, temperature, false);
+    });
+    for (std::size_t s = 0; s < micro.sequences.size(); ++s) {
+      const auto own = rows_of(rows.log_probs, micro, s);
+      response_of(update, batch.indices[micro.sequences[s]])
+          .learner_log_probs.assign(own.begin(), own.end());
+    }
+  }
+}
+
+MiniBatchUpdate PolicyUpdater::update_once(const Pass& pass, const MiniBatch& batch,
+                                           StepUpdate& update) {
+  MiniBatchUpdate result;
+  result.epoch = pass.epoch;
+  std::fill(gradient_.begin(), gradient_.end(), 0.0F);
+  if (pass.epoch == 0) {
+    for (const ResponseIndex index : batch.indices) {
+      response_of(update, index).mini_batch = pass.mini_batch;
+    }
+  }
+  for (const MicroBatch& micro : batch.micro_batches) {
+    accumulate(pass, batch, micro, result, update);
+  }
+  timed(update.seconds.gradient_sync, [&] {
+    sum_gradients(parts_.learners, gradient_);
+    sum_stats(parts_.learners, result.stats);
+  });
+  timed(update.seconds.optimizer, [&] {
+    result.optimizer = parts_.optimizer.update(pass.step, gradient_, parts_.weights.flat());
+    if (!result.optimizer.skipped) parts_.policy.weights_changed();
+  });
+  return result;
+}
+
+SequenceInput PolicyUpdater::sequence_input(const Pass& pass, const MiniBatch& batch,
+                                            ResponseIndex index, const StepUpdate& update) const {
+  const Response& sampled = pass.groups[index.group].rollout.responses[index.sample];
+  SequenceInput input;
+  input.behavior_log_probs = sampled.behavior_log_probs;
+  input.old_log_probs = options_.loss.recompute_old_log_probs
+                            ? update.responses[index.group][index.sample].learner_log_probs
+                            : sampled.behavior_log_probs;
+  input.advantage = pass.advantages[index.group].values[index.sample];
+  input.weight =
+      token_weight(options_.loss, batch.whole, static_cast<std::int64_t>(sampled.ids.size()));
+  return input;
+}
+
+void PolicyUpdater::accumulate(const Pass& pass, const MiniBatch& batch, const MicroBatch& micro,
+                               MiniBatchUpdate& result, StepUpdate& update) {
+  const PolicyLossOptions& loss = options_.loss;
+  const auto temperature = static_cast<float>(loss.temperature);
+  RowLogProbs rows, reference;
+  timed(update.seconds.forward, [&] {
+    rows = parts_.policy.forward(micro.packed, temperature, true);
+    if (loss.kl_coefficient != 0) {
+      reference = parts_.reference->forward(micro.packed, temperature, false);
+    }
+  });
+  std::vector<float> d_log_probs(rows.log_probs.size()), d_entropies(rows.log_probs.size());
+  for (std::size_t s = 0; s < micro.sequences.size(); ++s) {
+    const ResponseIndex index = batch.indices[micro.sequences[s]];
+    SequenceInput input = sequence_input(pass, batch, index, update);
+    input.log_probs = rows_of(rows.log_probs, micro, s);
+    input.entropies = rows_of(rows.entropies, micro, s);
+    if (loss.kl_coefficient != 0) {
+      input.reference_log_probs = rows_of(reference.log_probs, micro, s);
+    }
+    const SequenceOutcome outcome = policy_loss(loss, input, rows_of(d_log_probs, micro, s),
+                                                rows_of(d_entropies, micro, s), result.stats);
+    if (pass.epoch == 0) {
+      note_first_pass(outcome, input.log_probs, response_of(update, index));
+    }
+  }
+  timed(update.seconds.backward,
+        [&] { parts_.policy.backward(micro.packed, d_log_probs, d_entropies, gradient_); });
+}
+
+}  // namespace lie

@@ -1,0 +1,89 @@
+// One training step's update of the policy: for each mini-batch forward and backward over
+// micro-batches, gradients summed over learners, clipping, AdamW.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "common/comm/collective.h"
+#include "common/options.h"
+#include "common/rollout.h"
+#include "learner/advantage.h"
+#include "learner/batch.h"
+#include "learner/optimizer.h"
+#include "learner/policy_loss.h"
+#include "model/transformer.h"
+
+namespace lie {
+
+struct UpdateOptions {
+  BatchOptions batch;
+  PolicyLossOptions loss;
+};
+
+/// One update of the weights: what the mini-batch looked like, over all learners.
+struct MiniBatchUpdate {
+  std::int64_t epoch = 0;  // from 0
+  PolicyLossStats stats;
+  UpdateOutcome optimizer;
+};
+
+/// What the first pass over a response found; the trajectory log keeps it.
+struct ResponseUpdate {
+  std::vector<float> learner_log_probs;  // [T]; with recompute_old_log_probs before any update
+  float log_ratio = 0;                   // mean_t log_prob - old log_prob
+  bool clipped = false;                  // any token clipped
+  std::int32_t mini_batch = -1;          // within the step
+};
+
+struct UpdateSeconds {
+  double forward = 0, backward = 0, gradient_sync = 0, optimizer = 0;
+};
+
+/// Equal on every learner, but for the seconds.
+struct StepUpdate {
+  std::vector<MiniBatchUpdate> mini_batches;           // epoch after epoch
+  std::vector<std::vector<ResponseUpdate>> responses;  // [groups][G]
+  UpdateSeconds seconds;
+};
+
+/// What is trained, and with whom. Everything must outlive the updater.
+struct UpdateParts {
+  Weights& weights;        // fp32 master weights, changed by every update
+  Transformer& policy;     // of these weights
+  Transformer* reference;  // initial policy, for the KL term; null without
+  AdamW& optimizer;
+  Collective& learners;
+};
+
+/// Owns the gradient buffer.
+class PolicyUpdater {
+ public:
+  /// Throws Error where options contradict each other or the reference policy is missing.
+  PolicyUpdater(const UpdateOptions& options, UpdateParts parts);
+
+  /// Trains on a step's groups, in canonical order and the same on every learner, with an advantage
+  /// for each response. Collective over the learners. The loss of a mini-batch has global
+  /// denominators: neither micro-batch size nor learner count changes it beyond the order of sums,
+  /// and the micro-batch size not a bit (invariant E4). Blocks.
+  StepUpdate run(std::int64_t step, std::span<const ScoredGroup> groups,
+                 std::span<const GroupAdvantages> advantages);
+
+ private:
+  struct MiniBatch;
+  struct Pass;
+  MiniBatch prepare(std::span<const ScoredGroup> groups, std::vector<ResponseIndex> indices) const;
+  void recompute_old(const MiniBatch& batch, StepUpdate& update);
+  SequenceInput sequence_input(const Pass& pass, const MiniBatch& batch, ResponseIndex index,
+                               const StepUpdate& update) const;
+  void accumulate(const Pass& pass, const MiniBatch& batch, const MicroBatch& micro,
+                  MiniBatchUpdate& result, StepUpdate& update);
+  MiniBatchUpdate update_once(const Pass& pass, const MiniBatch& batch, StepUpdate& update);
+
+  UpdateOptions options_;
+  UpdateParts parts_;
+  std::vector<float> gradient_;  // flat, as the weights
+};
+
+}  // namespace lie
