@@ -1,0 +1,94 @@
+// Counting n-grams of units (words or token ids) exactly: a rolling hash finds candidates, and
+// every match is confirmed unit by unit, so no collision can change a count.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "common/rollout.h"
+
+namespace lie {
+
+/// A polynomial hash modulo 2^64: sum of (unit + 1) * unit_factor * multiplier^k. The defaults
+/// serve; tests put in worse ones.
+struct NgramHash {
+  std::uint64_t unit_factor = 0xD6E8FEB86659FD93u;
+  std::uint64_t multiplier = 0x9E3779B97F4A7C15u;
+};
+
+/// Counts the n-grams of one response at a time. Storage is reused. Not thread-safe.
+class NgramCounter {
+ public:
+  /// n >= 1. Throws Error otherwise.
+  explicit NgramCounter(std::int64_t n, NgramHash hash = {});
+
+  /// Distinct n-grams (C_context), all n-grams, and occurrences of the most frequent one. Fewer
+  /// than n units have no n-gram: all zero. Throws Error for 2^31 units or more.
+  Coverage count(std::span<const std::int32_t> units);
+
+ private:
+  struct Slot {
+    std::uint32_t tag = 0;  // low half of the hash
+    std::uint32_t position_plus_one = 0;
+  };
+
+  void prepare(std::size_t ngrams);
+  void take(std::uint32_t position, std::uint64_t hash);
+  bool confirm(std::uint32_t first, std::uint32_t position) const;
+  void found_again(std::uint32_t first, std::uint32_t position);
+
+  std::size_t n_;
+  NgramHash hash_;
+  std::span<const std::int32_t> units_;
+  std::vector<Slot> slots_;  // at most half full
+  std::size_t mask_ = 0;
+  int shift_ = 0;
+  std::vector<std::int32_t> occurrences_;  // by position of the first one
+  std::int64_t distinct_ = 0;
+  std::int32_t largest_ = 0;
+  // The last confirmed match: if the next n-gram matches the next one there, n-1 units are known.
+  std::uint32_t matched_first_ = 0;
+  std::uint32_t matched_position_ = 0;
+};
+
+/// The union of n-grams over many responses (C_global of a step or of the run). Keeps the units of
+/// the responses it has seen, 4 bytes each, and 16 to 32 bytes per distinct n-gram. Not
+/// thread-safe.
+class NgramSet {
+ public:
+  /// n >= 1. Throws Error otherwise.
+  explicit NgramSet(std::int64_t n, NgramHash hash = {});
+
+  /// Adds one response; n-grams do not reach across responses. Returns how many were new.
+  std::int64_t add(std::span<const std::int32_t> units);
+
+  std::int64_t distinct() const { return distinct_; }  // C_global
+  std::int64_t total() const { return total_; }        // n-grams added, repeats included
+  /// R_global = distinct / total; 1 where there is none.
+  double ratio() const;
+
+  /// Forgets everything; keeps the storage.
+  void clear();
+
+ private:
+  struct Slot {
+    std::uint64_t position_plus_one : 40 = 0;  // in units_
+    std::uint64_t tag : 24 = 0;
+  };
+
+  bool insert(std::uint64_t position, std::uint64_t hash);
+  void make_room(std::size_t more);
+  std::uint64_t hash_at(std::uint64_t position) const;
+
+  std::size_t n_;
+  NgramHash hash_;
+  std::vector<std::int32_t> units_;  // of all responses with an n-gram, one after another
+  std::vector<Slot> slots_;          // at most half full
+  int shift_ = 0;
+  std::int64_t distinct_ = 0;
+  std::int64_t total_ = 0;
+};
+
+}  // namespace lie

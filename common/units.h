@@ -1,0 +1,53 @@
+// Units of coverage: what n-grams are made of. Words of a text (as the published reward counts
+// them) are given ids here; token ids are units as they are.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace lie {
+
+/// The words of UTF-8 text: Python's [w for piece in text.split() for w in piece.split("_")]. White
+/// space is Python's (ASCII 9-13 and 28-32, U+0085, U+00A0, U+1680, U+2000-200A, U+2028, U+2029,
+/// U+202F, U+205F, U+3000); empty strings of the second split count. The views point into `text`.
+std::vector<std::string_view> split_words(std::string_view text);
+
+/// Gives each distinct word an id, 0, 1, 2, ... in order of appearance; equal words have equal ids
+/// whatever their hashes. Storage is reused after clear().
+class WordIds {
+ public:
+  WordIds();
+
+  /// Appends the ids of the text's words to `ids`.
+  void append(std::string_view text, std::vector<std::int32_t>& ids);
+
+  /// Number of distinct words so far.
+  std::int32_t size() const { return static_cast<std::int32_t>(words_.size()); }
+
+  /// Forgets all words.
+  void clear();
+
+ private:
+  struct Slot {
+    std::uint32_t tag = 0;  // of the hash
+    std::uint32_t id_plus_one = 0;
+  };
+  struct Word {
+    std::uint64_t hash;
+    std::size_t begin;  // in letters_
+    std::uint32_t length;
+  };
+
+  std::int32_t id_of(std::string_view word, std::uint64_t hash);
+  std::int32_t add(std::string_view word, std::uint64_t hash, Slot& slot);
+  bool is_word(std::uint32_t id, std::string_view word) const;
+  void grow();
+
+  std::vector<Slot> slots_;  // power of two, at most half full
+  std::vector<Word> words_;
+  std::string letters_;
+};
+
+}  // namespace lie

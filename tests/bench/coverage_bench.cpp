@@ -1,0 +1,140 @@
+// Speed of coverage counting on one core: words from text and token ids, beside the plain way (a
+// hash map of joined strings, as the published reward does in Python).
+//
+//   coverage_bench [responses] [words per response]
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <cstdlib>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "common/ngram_set.h"
+#include "common/random.h"
+#include "common/units.h"
+
+namespace {
+
+using lie::Coverage;
+
+constexpr std::int64_t kN = 10;
+
+struct Responses {
+  std::vector<std::string> texts;
+  std::vector<std::vector<std::int32_t>> ids;
+  std::size_t words = 0;
+  std::size_t bytes = 0;
+};
+
+/// A word of a Zipf-like vocabulary: rank r with density ~ 1/r among 30,000.
+std::int32_t zipf_word(std::uint32_t response, std::uint32_t i) {
+  const float u = lie::random_uniform({.seed = 1, .stream = 200, .sample = response, .index = i});
+  return static_cast<std::int32_t>(std::pow(30000.0, static_cast<double>(u))) - 1;
+}
+
+std::string spelled(std::int32_t id) {
+  std::string word;
+  const std::uint64_t bits =
+      lie::random_bits({.seed = 2, .stream = 200, .index = static_cast<std::uint32_t>(id)});
+  // Frequent words are short, as in any language.
+  const int length = 2 + static_cast<int>(bits % 4) + (id > 100 ? 2 : 0) + (id > 3000 ? 2 : 0);
+  for (int i = 0; i < length; ++i) word += static_cast<char>('a' + ((bits >> (5 * i + 8)) % 26));
+  return word;
+}
+
+/// Reasoning-like text: fresh words, and one in ten responses loops over its last 25 words.
+Responses make_responses(std::uint32_t count, std::uint32_t length) {
+  Responses all;
+  for (std::uint32_t r = 0; r < count; ++r) {
+    std::vector<std::int32_t> ids;
+    std::string text;
+    for (std::uint32_t i = 0; i < length; ++i) {
+      const bool loops = r % 10 == 0 && i > length / 2;
+      ids.push_back(loops ? ids[i - 25] : zipf_word(r, i));
+      text += spelled(ids.back());
+      text += i % 17 == 16 ? "\n\n" : i % 41 == 40 ? "_" : " ";
+    }
+    all.words += lie::split_words(text).size();
+    all.bytes += text.size();
+    all.texts.push_back(std::move(text));
+    all.ids.push_back(std::move(ids));
+  }
+  return all;
+}
+
+Coverage count_words(const std::string& text) {
+  static thread_local lie::NgramCounter counter(kN);
+  static thread_local lie::WordIds ids;
+  static thread_local std::vector<std::int32_t> units;
+  ids.clear();
+  units.clear();
+  ids.append(text, units);
+  return counter.count(units);
+}
+
+Coverage count_plainly(const std::string& text) {
+  const auto words = lie::split_words(text);
+  std::unordered_map<std::string, std::int32_t> grams;
+  Coverage coverage;
+  for (std::size_t i = 0; i + kN <= words.size(); ++i) {
+    std::string gram;
+    for (std::size_t k = 0; k < kN; ++k) gram.append(words[i + k]) += '\x1f';
+    coverage.largest_repeat = std::max(coverage.largest_repeat, ++grams[gram]);
+    ++coverage.ngrams;
+  }
+  coverage.distinct_ngrams = static_cast<std::int64_t>(grams.size());
+  return coverage;
+}
+
+/// Best of `rounds` over all responses, in millions a second.
+template <typename Work>
+double rate(int rounds, std::size_t amount, Work&& work) {
+  double best = 0;
+  for (int i = 0; i < rounds; ++i) {
+    const auto begin = std::chrono::steady_clock::now();
+    work();
+    const double seconds =
+        std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+    best = std::max(best, static_cast<double>(amount) / seconds / 1e6);
+  }
+  return best;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  const auto count = static_cast<std::uint32_t>(argc > 1 ? std::atoi(argv[1]) : 200);
+  const auto length = static_cast<std::uint32_t>(argc > 2 ? std::atoi(argv[2]) : 8000);
+  const Responses all = make_responses(count, length);
+  const std::size_t tokens = std::size_t{count} * length;
+  std::int64_t fast = 0;
+  std::int64_t plain = 0;
+
+  const double word_rate = rate(7, all.words, [&] {
+    fast = 0;
+    for (const auto& text : all.texts) fast += count_words(text).distinct_ngrams;
+  });
+  const double plain_rate = rate(1, all.words, [&] {
+    for (const auto& text : all.texts) plain += count_plainly(text).distinct_ngrams;
+  });
+  lie::NgramCounter counter(kN);
+  const double token_rate = rate(7, tokens, [&] {
+    for (const auto& ids : all.ids) counter.count(ids);
+  });
+  lie::NgramSet set(kN);
+  const double set_rate = rate(3, tokens, [&] {
+    set.clear();
+    for (const auto& ids : all.ids) set.add(ids);
+  });
+  fmt::print("coverage of {} responses of {} words ({:.1f} bytes a word), n = {}, one core\n",
+             count, length, static_cast<double>(all.bytes) / static_cast<double>(all.words), kN);
+  fmt::print("words from text, C_context       {:8.1f} Mword/s\n", word_rate);
+  fmt::print("  hash map of joined strings     {:8.1f} Mword/s\n", plain_rate);
+  fmt::print("token ids, C_context             {:8.1f} Mtoken/s\n", token_rate);
+  fmt::print("token ids, C_global over all     {:8.1f} Mtoken/s\n", set_rate);
+  if (fast != plain) fmt::print("THE COUNTS DIFFER: {} and {}\n", fast, plain);
+  return fast == plain ? 0 : 1;
+}

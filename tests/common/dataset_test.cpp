@@ -1,0 +1,92 @@
+#include "common/dataset.h"
+
+#include <gtest/gtest.h>
+
+#include "tests/common/scratch.h"
+
+namespace lie {
+namespace {
+
+struct Dataset : ::testing::Test {
+  std::vector<Prompt> load(const std::string& text) {
+    return load_prompts(scratch.file("d.jsonl", text), options);
+  }
+  std::string error(const std::string& text) {
+    const std::string message = error_of([&] { load(text); });
+    return message.substr(std::min(message.find("d.jsonl"), message.size()));
+  }
+
+  Scratch scratch;
+  DataOptions options;
+};
+
+TEST_F(Dataset, ReadsOurOwnRows) {
+  const auto prompts = load(
+      "{\"prompt\": \"1 2 target 3:\\n\", \"gold\": 1, \"data_source\": \"pairs\", "
+      "\"reference_length\": 22.5}\n"
+      "\n"
+      "{\"prompt\": \"4 5 target 6:\\n\", \"answer\": \"\\\\frac{1}{2}\"}\n");
+  ASSERT_EQ(prompts.size(), 2u);
+  EXPECT_EQ(prompts[0].problem, 0);
+  EXPECT_EQ(prompts[0].text, "1 2 target 3:\n");
+  EXPECT_EQ(prompts[0].gold, "1");
+  EXPECT_EQ(prompts[0].data_source, "pairs");
+  EXPECT_EQ(prompts[0].reference_length, 22.5);
+  EXPECT_EQ(prompts[1].problem, 1);
+  EXPECT_EQ(prompts[1].gold, "\\frac{1}{2}");
+  EXPECT_EQ(prompts[1].data_source, "");
+  EXPECT_LT(prompts[1].reference_length, 0);
+}
+
+TEST_F(Dataset, ReadsVerlRows) {
+  const auto prompts =
+      load(R"({"data_source": "math_dapo", "prompt": [{"role": "system", "content": "Be brief."},)"
+           R"( {"role": "user", "content": "What is 1+1?"}], "ability": "MATH",)"
+           R"( "reward_model": {"ground_truth": "2", "num_tokens": 9175, "style": "rule"}})");
+  ASSERT_EQ(prompts.size(), 1u);
+  EXPECT_EQ(prompts[0].text, "Be brief.\n\nWhat is 1+1?");
+  EXPECT_EQ(prompts[0].gold, "2");
+  EXPECT_EQ(prompts[0].reference_length, 8175);
+}
+
+TEST_F(Dataset, FieldsAreAMatterOfOptions) {
+  options.prompt_field = std::string("q.text");
+  options.gold_field = std::string("a");
+  options.data_source_field = std::string("from");
+  options.reference_length_field = std::string("len");
+  const auto prompts = load(
+      R"({"q": {"text": "x"}, "a": "y", "from": "z", "len": 7, "gold": "no", "num_tokens": 1})");
+  EXPECT_EQ(prompts[0].text, "x");
+  EXPECT_EQ(prompts[0].gold, "y");
+  EXPECT_EQ(prompts[0].data_source, "z");
+  EXPECT_EQ(prompts[0].reference_length, 7);
+}
+
+TEST_F(Dataset, EveryRowProblemNamesFileAndRow) {
+  const std::string good = "{\"prompt\": \"x\", \"gold\": \"y\"}\n";
+  EXPECT_EQ(error(good + "{\"gold\": \"y\"}"),
+            "d.jsonl:2: field prompt: expected a text, found nothing; correct the row");
+  EXPECT_EQ(error(good + "{\"prompt\": \"\", \"gold\": \"y\"}"),
+            "d.jsonl:2: field prompt is empty; give a prompt or remove the row");
+  EXPECT_EQ(error(good + "{\"prompt\": \"x\"}"),
+            "d.jsonl:2: no right answer: expected field gold or answer or "
+            "reward_model.ground_truth; set data.gold_field to the field that holds it");
+  EXPECT_EQ(error(good + "{\"prompt\": \"x\", \"gold\": \"\"}"),
+            "d.jsonl:2: field gold is empty; give the right answer");
+  EXPECT_EQ(error(good + "{\"prompt\": \"x\", \"gold\": [1]}"),
+            "d.jsonl:2: field gold: expected a text or a number, found array; correct the row");
+  EXPECT_EQ(error("{\"prompt\": [{\"role\": \"assistant\", \"content\": \"x\"}], \"gold\": 1}"),
+            "d.jsonl:1 prompt[0]: field role: expected system or user, found assistant; a prompt "
+            "ends with the user's turn");
+  EXPECT_EQ(error("{\"prompt\": \"x\", \"gold\": 1, \"num_tokens\": 500}"),
+            "d.jsonl:1: field num_tokens: expected a reference length of at least 0 tokens, found "
+            "-500; correct the row or data.num_tokens_excess");
+  EXPECT_TRUE(error(good + "{\"prompt\": ").starts_with("d.jsonl:2: not valid JSON at line 1"));
+  EXPECT_EQ(error(""), "d.jsonl: holds no row; expected one JSON object a line");
+  options.reference_length_field = std::string("len");
+  EXPECT_EQ(error(good),
+            "d.jsonl:1: field len is missing; correct data.reference_length_field or the row");
+}
+
+}  // namespace
+}  // namespace lie
