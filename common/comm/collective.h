@@ -8,9 +8,9 @@
 
 namespace lie {
 
-/// A fixed group of participants. Every method is collective: all members call it in the same order,
-/// each from one thread. Results have the same bits on every member and in every run of the same
-/// layout. Throws Error when the job is ending because another rank failed.
+/// A fixed group of participants. Every method is collective: all members call it in the same
+/// order, each from one thread. Results have the same bits on every member and in every run of the
+/// same layout. Throws Error when the job is ending because another rank failed.
 class Collective {
  public:
   virtual ~Collective() = default;

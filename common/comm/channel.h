@@ -1,0 +1,86 @@
+// Typed streams between ranks. Closing: each sender's last message to each receiver says "closed";
+// a receiver's stream ends when all its senders have closed.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "common/comm/mailbox.h"
+#include "common/comm/wire.h"
+#include "common/stream.h"
+
+namespace lie {
+
+/// Sends values to one or several ranks, in turn. T: what wire::pack knows.
+template <typename T>
+class MpiSink : public Sink<T> {
+ public:
+  /// `first` is the position in `receivers` that gets the first value: senders that share receivers
+  /// begin at different ones.
+  MpiSink(Job& job, Tag tag, std::vector<int> receivers, std::size_t first = 0)
+      : outbox_(job), tag_(tag), receivers_(std::move(receivers)), next_(first) {
+    if (receivers_.empty()) fail("a sink needs a rank to send to");
+  }
+
+  /// Blocks, attending, only while kAhead messages have not been taken in by their receivers.
+  void send(T value) override {
+    outbox_.drain(kAhead);
+    outbox_.post(receivers_[next_++ % receivers_.size()], tag_,
+                 std::make_shared<const Bytes>(wire::pack(value)));
+  }
+
+  /// Blocks, attending, until all has been taken in.
+  void close() override {
+    const auto last = std::make_shared<const Bytes>(wire::pack_close());
+    for (const int receiver : receivers_) outbox_.post(receiver, tag_, last);
+    outbox_.drain(0);
+  }
+
+ private:
+  static constexpr std::size_t kAhead = 16;
+  Outbox outbox_;
+  Tag tag_;
+  std::vector<int> receivers_;
+  std::size_t next_;
+};
+
+/// Receives what `senders` MpiSinks of the same tag send to this rank.
+template <typename T>
+class MpiSource : public Source<T> {
+ public:
+  MpiSource(Job& job, Tag tag, int senders) : inbox_(job, tag), open_senders_(senders) {}
+
+  std::optional<T> receive() override {
+    while (open_senders_ > 0) {
+      if (std::optional<T> value = take_value(inbox_.take())) return value;
+    }
+    return std::nullopt;
+  }
+
+  std::optional<T> try_receive() override {
+    while (open_senders_ > 0) {
+      const std::optional<Message> message = inbox_.try_take();
+      if (!message) return std::nullopt;
+      if (std::optional<T> value = take_value(*message)) return value;
+    }
+    return std::nullopt;
+  }
+
+  /// Whether all senders have closed and every value has been received.
+  bool ended() const { return open_senders_ == 0; }
+
+ private:
+  std::optional<T> take_value(const Message& message) {
+    if (!wire::is_close(message.bytes)) return wire::unpack<T>(message.bytes);
+    --open_senders_;
+    return std::nullopt;
+  }
+
+  Inbox inbox_;
+  int open_senders_;
+};
+
+}  // namespace lie

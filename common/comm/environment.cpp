@@ -1,0 +1,141 @@
+#include "common/comm/environment.h"
+
+#include <sched.h>
+#include <unistd.h>
+
+#include <array>
+#include <cstdlib>
+#include <fstream>
+#include <string>
+
+#include "common/error.h"
+
+namespace lie {
+namespace mpi {
+namespace {
+
+/// Whether a launcher started this process as a rank: Open MPI, PMIx (srun --mpi=pmix), or PMI.
+bool started_by_launcher() {
+  for (const char* name : {"OMPI_COMM_WORLD_SIZE", "PMIX_RANK", "PMI_RANK", "PMI_SIZE"}) {
+    if (std::getenv(name) != nullptr) return true;
+  }
+  return false;
+}
+
+/// srun without an MPI plugin starts ranks that do not know of each other: say so at once.
+void check_slurm_step(int size) {
+  const char* tasks = std::getenv("SLURM_STEP_NUM_TASKS");
+  if (size == 1 && tasks != nullptr && std::atoi(tasks) > 1) {
+    fail(
+        "srun started {} tasks but MPI sees only this one: use srun --mpi=pmix (srun --mpi=list "
+        "names what this cluster has), or mpirun",
+        tasks);
+  }
+}
+
+std::string host_name() {
+  std::array<char, 256> name{};
+  if (gethostname(name.data(), name.size() - 1) != 0) return "unknown host";
+  return name.data();
+}
+
+void initialise() {
+  int provided = MPI_THREAD_SINGLE;
+  check(MPI_Init_thread(nullptr, nullptr, MPI_THREAD_FUNNELED, &provided), "starting MPI");
+  if (provided < MPI_THREAD_FUNNELED) {
+    fail(
+        "this MPI cannot live in a program with threads (MPI_THREAD_FUNNELED): use another build "
+        "of it");
+  }
+  check(MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN), "setting MPI's error handler");
+}
+
+}  // namespace
+
+void check(int code, std::string_view what) {
+  if (code == MPI_SUCCESS) return;
+  std::array<char, MPI_MAX_ERROR_STRING> text{};
+  int length = 0;
+  MPI_Error_string(code, text.data(), &length);
+  fail("MPI, {}: {}", what, std::string_view(text.data(), static_cast<std::size_t>(length)));
+}
+
+Environment::Environment() : launched_(started_by_launcher()), host_(host_name()) {
+  if (launched_) {
+    initialise();
+    check(MPI_Comm_rank(MPI_COMM_WORLD, &rank_), "asking for the rank");
+    check(MPI_Comm_size(MPI_COMM_WORLD, &size_), "asking for the world's size");
+  }
+  check_slurm_step(size_);
+}
+
+Environment::~Environment() {
+  if (launched_) MPI_Finalize();
+}
+
+}  // namespace mpi
+
+namespace {
+
+std::vector<int> cpus_of(const cpu_set_t& set) {
+  std::vector<int> cpus;
+  for (int cpu = 0; cpu < CPU_SETSIZE; ++cpu) {
+    if (CPU_ISSET(cpu, &set)) cpus.push_back(cpu);
+  }
+  return cpus;
+}
+
+/// Name and parent of a process from /proc/PID/stat; parent 0 if it cannot be read.
+struct Process {
+  std::string name;
+  pid_t parent = 0;
+};
+
+Process look_up(pid_t pid) {
+  std::ifstream file("/proc/" + std::to_string(pid) + "/stat");
+  std::string line;
+  std::getline(file, line);
+  const std::size_t open = line.find('(');
+  const std::size_t close = line.rfind(')');
+  if (open == std::string::npos || close == std::string::npos || close + 4 > line.size()) return {};
+  return {line.substr(open + 1, close - open - 1), std::atoi(line.c_str() + close + 4)};
+}
+
+bool is_open_mpi_launcher(const std::string& name) {
+  for (const char* launcher : {"mpirun", "mpiexec", "orterun", "orted", "prterun", "prted"}) {
+    if (name == launcher) return true;
+  }
+  return false;
+}
+
+/// The launcher on this host that this process descends from; 0 if there is none.
+pid_t open_mpi_launcher() {
+  pid_t pid = getppid();
+  while (pid > 1) {
+    const Process process = look_up(pid);
+    if (is_open_mpi_launcher(process.name)) return pid;
+    pid = process.parent;
+  }
+  return 0;
+}
+
+}  // namespace
+
+std::vector<int> usable_cpus() {
+  cpu_set_t set;
+  CPU_ZERO(&set);
+  if (sched_getaffinity(0, sizeof set, &set) != 0) return {0};
+  return cpus_of(set);
+}
+
+void widen_binding() {
+  if (std::getenv("OMPI_MCA_orte_bound_at_launch") == nullptr) return;
+  const pid_t launcher = open_mpi_launcher();
+  cpu_set_t set;
+  CPU_ZERO(&set);
+  if (launcher == 0 || sched_getaffinity(launcher, sizeof set, &set) != 0) return;
+  // Refused only where the CPUs went away in between; the narrow binding then stays and is counted.
+  sched_setaffinity(0, sizeof set, &set);
+}
+
+}  // namespace lie

@@ -1,0 +1,85 @@
+// Fail as one (invariant E8): when a rank throws, all ranks end within seconds and one of them says
+// why.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "common/comm/environment.h"
+#include "common/error.h"
+
+namespace lie {
+
+/// Thrown where a rank waits, when another rank has failed. Its text is not for the terminal: the
+/// rank that failed reports.
+class JobEnding : public Error {
+ public:
+  explicit JobEnding(int failed_rank);
+  int failed_rank() const { return failed_rank_; }
+
+ private:
+  int failed_rank_;
+};
+
+/// Something that a rank keeps moving while it waits for something else; see Job::attend.
+class Attended {
+ public:
+  virtual ~Attended() = default;
+  /// Never blocks, never calls Job::attend.
+  virtual void attend() = 0;
+};
+
+/// This rank's part in the job: runs its work, tells the others when that is over, well or badly,
+/// and hears it of them. One per process, made by main after the Environment.
+///
+/// Protocol (tag kFarewell): each rank sends each other rank exactly one farewell, on success too;
+/// a job is well ended when all said kDone. A rank that fails or hears of a failure says so, waits
+/// some seconds for the others' farewells, and leaves through MPI_Finalize. The lowest rank that
+/// failed of itself prints the report. If a rank does not answer in that time (it is stuck in a
+/// long computation) the job is ended by MPI_Abort.
+class Job {
+ public:
+  explicit Job(mpi::Environment& environment);
+  Job(const Job&) = delete;
+  Job& operator=(const Job&) = delete;
+
+  mpi::Environment& environment() { return environment_; }
+  int rank() const { return environment_.rank(); }
+  int size() const { return environment_.size(); }
+
+  /// What the report says of this rank: "actor", "generating for step 12".
+  void set_role(std::string role) { role_ = std::move(role); }
+  void set_activity(std::string activity) { activity_ = std::move(activity); }
+
+  /// Called by every loop that waits: throws JobEnding if another rank has failed, then lets the
+  /// registered parts (inboxes, relays) take in what has arrived, so that ranks that wait for
+  /// each other in a cycle still accept each other's messages.
+  void attend();
+  void add(Attended& part) { parts_.push_back(&part); }
+  void remove(Attended& part);
+
+  /// Runs `body`, then ends the job together with all other ranks. Returns the exit status: 0 if
+  /// all ranks finished, 1 if any failed. Prints the report to standard error if it falls to this
+  /// rank.
+  int run(const std::function<void()>& body);
+
+ private:
+  enum class Farewell : int { kNone = 0, kDone = 1, kFailed = 2, kFollows = 3 };
+
+  void hear_farewells();
+  void send_farewell(Farewell mine);
+  void await_others();
+  bool all_heard() const;
+  int first_failed() const;
+  int end_badly(Farewell mine, const std::string& message);
+  void report(const std::string& message) const;
+
+  mpi::Environment& environment_;
+  std::string role_ = "starting";
+  std::string activity_;
+  std::vector<Attended*> parts_;
+  std::vector<Farewell> heard_;  // by rank
+};
+
+}  // namespace lie

@@ -1,0 +1,20 @@
+// The group operations over NCCL, on spans in device memory.
+#pragma once
+
+#include <memory>
+
+#include "common/comm/collective.h"
+#include "common/comm/job.h"
+
+namespace lie {
+
+/// A group with the members of `host`, one GPU each; this rank's is number `device` of its node.
+/// The spans of all calls are device memory. Collective over `host`, which carries the identifier
+/// of the NCCL communicator. Throws Error where the program was built without CUDA, or if two
+/// members share a GPU, which NCCL refuses.
+///
+/// Bits: NCCL adds in an order of its own (its ring or tree), which is fixed for a layout as long
+/// as NCCL_ALGO and NCCL_PROTO are, not in rank order; all members get the same bits.
+std::unique_ptr<Collective> nccl_collective(Job& job, Collective& host, int device);
+
+}  // namespace lie

@@ -1,0 +1,221 @@
+#include "common/comm/roles.h"
+
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <utility>
+
+#include "common/error.h"
+
+namespace lie {
+namespace {
+
+constexpr Role kAllRoles[] = {Role::kLearner, Role::kRewardWorker, Role::kActor};
+
+struct Counts {
+  std::int64_t learners = 0;
+  std::int64_t reward_workers = 0;  // 0: carried by learner 0
+  std::int64_t actors = 0;
+};
+
+[[noreturn]] void misfit(const RolesOptions& o, std::int64_t ranks, std::string_view problem) {
+  fail(
+      "roles: actors {}, reward_workers {}, learners {} do not fit a world of {} rank{}: {}; set "
+      "them to 0 "
+      "to have them chosen",
+      o.actors, o.reward_workers, o.learners, ranks, ranks == 1 ? "" : "s", problem);
+}
+
+/// Reward workers where their number is free: all that is left if the other two are given.
+std::int64_t free_reward_workers(const RolesOptions& options, std::int64_t ranks,
+                                 std::int64_t learners) {
+  if (options.actors > 0 && options.learners > 0) return ranks - learners - options.actors;
+  const std::int64_t room = ranks - learners - std::max<std::int64_t>(options.actors, 1);
+  const std::int64_t wanted = std::max<std::int64_t>(1, ranks / 16);
+  return std::clamp<std::int64_t>(room, 0, options.actors > 0 ? room : wanted);
+}
+
+Counts count_roles(const RolesOptions& options, std::int64_t ranks) {
+  Counts counts;
+  counts.learners = options.learners;
+  if (counts.learners == 0 && options.actors > 0 && options.reward_workers > 0) {
+    counts.learners = ranks - options.actors - options.reward_workers;
+  } else if (counts.learners == 0) {
+    counts.learners = std::max<std::int64_t>(1, ranks / 8);
+  }
+  counts.reward_workers = options.reward_workers > 0
+                              ? options.reward_workers
+                              : free_reward_workers(options, ranks, counts.learners);
+  counts.actors =
+      options.actors > 0 ? options.actors : ranks - counts.learners - counts.reward_workers;
+  return counts;
+}
+
+void check_counts(const Counts& counts, const RolesOptions& options, std::int64_t ranks) {
+  const std::int64_t needed = counts.learners + counts.reward_workers + counts.actors;
+  if (needed > ranks || counts.learners < 1 || counts.reward_workers < 0 || counts.actors < 1) {
+    misfit(options, ranks, "there are more roles than ranks");
+  }
+  if (needed < ranks) misfit(options, ranks, fmt::format("{} would be idle", ranks - needed));
+}
+
+std::vector<int> consecutive(std::int64_t first, std::int64_t count) {
+  std::vector<int> ranks;
+  for (std::int64_t i = 0; i < count; ++i) ranks.push_back(static_cast<int>(first + i));
+  return ranks;
+}
+
+/// "host\n0,1,5"
+std::string place_to_text(const RankPlace& place) {
+  return fmt::format("{}\n{}", place.host, fmt::join(place.cpus, ","));
+}
+
+RankPlace place_from_text(const std::string& text) {
+  const std::size_t line_end = text.find('\n');
+  RankPlace place{text.substr(0, line_end), {}};
+  for (std::size_t at = line_end; at != std::string::npos && at + 1 < text.size();
+       at = text.find(',', at + 1)) {
+    place.cpus.push_back(std::stoi(text.substr(at + 1)));
+  }
+  return place;
+}
+
+std::string broadcast_text(Collective& group, std::string text, int root) {
+  std::uint64_t size = text.size();
+  group.broadcast(std::as_writable_bytes(std::span(&size, 1)), root);
+  text.resize(size);
+  group.broadcast(std::as_writable_bytes(std::span(text)), root);
+  return text;
+}
+
+}  // namespace
+
+std::string_view role_name(Role role) {
+  switch (role) {
+    case Role::kActor:
+      return "actor";
+    case Role::kRewardWorker:
+      return "reward worker";
+    case Role::kLearner:
+      return "learner";
+  }
+  return "unknown role";
+}
+
+void describe(FieldList& fields, RolesOptions& options) {
+  fields.add("actors", options.actors,
+             {.help = "Ranks that generate; 0 = all that the other roles leave.",
+              .unit = "ranks",
+              .min = 0});
+  fields.add(
+      "reward_workers", options.reward_workers,
+      {.help = "Ranks that verify and score; 0 = one to 16 ranks, carried by learner 0 where no "
+               "rank is left.",
+       .unit = "ranks",
+       .min = 0});
+  fields.add(
+      "learners", options.learners,
+      {.help = "Ranks that update the weights; 0 = one to 8 ranks. Changes the bits of a run.",
+       .unit = "ranks",
+       .min = 0});
+  fields.add(
+      "keep_binding", options.keep_binding,
+      {.help =
+           "Keep the binding to cores that mpirun gave each rank, instead of sharing the host."});
+}
+
+std::vector<RankPlace> gather_places(Collective& world, const RankPlace& mine) {
+  std::vector<RankPlace> places;
+  for (int rank = 0; rank < world.size(); ++rank) {
+    const std::string text = rank == world.rank() ? place_to_text(mine) : std::string();
+    places.push_back(place_from_text(broadcast_text(world, text, rank)));
+  }
+  return places;
+}
+
+const std::vector<int>& RoleLayout::ranks(Role role) const {
+  switch (role) {
+    case Role::kActor:
+      return actors;
+    case Role::kRewardWorker:
+      return reward_workers;
+    case Role::kLearner:
+      break;
+  }
+  return learners;
+}
+
+int RoleLayout::index(int rank, Role role) const {
+  const std::vector<int>& all = ranks(role);
+  const auto found = std::find(all.begin(), all.end(), rank);
+  return found == all.end() ? -1 : static_cast<int>(found - all.begin());
+}
+
+bool RoleLayout::has(int rank, Role role) const { return index(rank, role) >= 0; }
+
+int RoleLayout::threads(int rank, Role role) const {
+  if (role == Role::kRewardWorker) return 1;
+  const RankPlace& here = places[static_cast<std::size_t>(rank)];
+  double share = 0;
+  for (const int cpu : here.cpus) {
+    const auto uses = [&](int other) {
+      const RankPlace& place = places[static_cast<std::size_t>(other)];
+      return place.host == here.host &&
+             std::find(place.cpus.begin(), place.cpus.end(), cpu) != place.cpus.end();
+    };
+    share += 1.0 / static_cast<double>(std::count_if(ranks(role).begin(), ranks(role).end(), uses));
+  }
+  return std::max(1, static_cast<int>(share + 1e-6));  // 1/3 + 1/3 + 1/3 is a whole CPU
+}
+
+std::string RoleLayout::roles_of(int rank) const {
+  std::vector<std::string_view> names;
+  for (const Role role : kAllRoles) {
+    if (has(rank, role)) names.push_back(role_name(role));
+  }
+  return fmt::format("{}", fmt::join(names, ", "));
+}
+
+std::string RoleLayout::table() const {
+  const auto line_of = [&](int rank) {
+    int most = 1;
+    for (const Role role : kAllRoles) {
+      if (has(rank, role)) most = std::max(most, threads(rank, role));
+    }
+    return fmt::format("{:<24} {:<24} {:>3} thread{}", places[static_cast<std::size_t>(rank)].host,
+                       roles_of(rank), most, most == 1 ? "" : "s");
+  };
+  std::string text;
+  const int count = static_cast<int>(places.size());
+  for (int first = 0, next = 0; first < count; first = next) {
+    const std::string line = line_of(first);
+    for (next = first + 1; next < count && line_of(next) == line;) ++next;
+    const std::string who = next == first + 1 ? fmt::format("rank {}", first)
+                                              : fmt::format("ranks {}-{}", first, next - 1);
+    text += fmt::format("{:<14} {}\n", who, line);
+  }
+  return text;
+}
+
+RoleLayout plan_roles(const RolesOptions& options, std::vector<RankPlace> places) {
+  const auto ranks = static_cast<std::int64_t>(places.size());
+  RoleLayout layout;
+  layout.places = std::move(places);
+  if (ranks == 1) {
+    if (std::max({options.actors, options.reward_workers, options.learners}) > 1) {
+      misfit(options, ranks, "one rank plays each role once");
+    }
+    layout.learners = layout.reward_workers = layout.actors = {0};
+    return layout;
+  }
+  const Counts counts = count_roles(options, ranks);
+  check_counts(counts, options, ranks);
+  layout.learners = consecutive(0, counts.learners);
+  layout.reward_workers = consecutive(counts.learners, counts.reward_workers);
+  layout.actors = consecutive(counts.learners + counts.reward_workers, counts.actors);
+  if (layout.reward_workers.empty()) layout.reward_workers = {0};
+  return layout;
+}
+
+}  // namespace lie

@@ -1,0 +1,65 @@
+// Which rank plays which role, where, and with how many threads.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "common/comm/collective.h"
+#include "common/options.h"
+
+namespace lie {
+
+enum class Role { kActor, kRewardWorker, kLearner };
+
+std::string_view role_name(Role role);
+
+/// How many ranks play each role; 0 leaves it to plan_roles.
+struct RolesOptions {
+  std::int64_t actors = 0;
+  std::int64_t reward_workers = 0;
+  std::int64_t learners = 0;
+  bool keep_binding = false;
+};
+
+void describe(FieldList& fields, RolesOptions& options);
+
+/// Where a rank runs.
+struct RankPlace {
+  std::string host;
+  std::vector<int> cpus;  // that it may use, by number on its host
+};
+
+/// The places of all ranks, by rank. Collective over the world.
+std::vector<RankPlace> gather_places(Collective& world, const RankPlace& mine);
+
+/// The roles of all ranks. A rank has one role, but for two cases: a world of one rank has all, and
+/// where no rank is left for a reward worker, learner 0 carries it in a thread of its own.
+struct RoleLayout {
+  std::vector<int> learners;        // world ranks; learner 0 is rank 0
+  std::vector<int> reward_workers;  // world ranks
+  std::vector<int> actors;          // world ranks
+  std::vector<RankPlace> places;    // by world rank
+
+  const std::vector<int>& ranks(Role role) const;
+  bool has(int rank, Role role) const;
+  /// Position of `rank` among the ranks of `role`; -1 if it is none of them.
+  int index(int rank, Role role) const;
+  /// Threads for this role on this rank: its share of the CPUs it may use, counting the ranks of
+  /// the same role only, because actors work while learners wait and the reverse. Reward
+  /// workers: 1.
+  int threads(int rank, Role role) const;
+  /// "learner, reward worker"
+  std::string roles_of(int rank) const;
+  /// Ranks, hosts, roles and threads for people; equal neighbours share a line.
+  std::string table() const;
+};
+
+/// Splits the ranks. Automatic: one learner to 8 ranks and one reward worker to 16, at least one
+/// each, actors otherwise: 2 = learner with reward worker | actor; 3 = one each; 4 = 1 learner,
+/// 1 reward worker, 2 actors; 64 = 8, 4, 52. The number of learners, and it alone, changes bits of
+/// a run. Throws Error if the options do not fit the number of ranks.
+RoleLayout plan_roles(const RolesOptions& options, std::vector<RankPlace> places);
+
+}  // namespace lie

@@ -1,0 +1,121 @@
+#include "common/comm/thread_collective.h"
+
+#include <condition_variable>
+#include <cstring>
+#include <mutex>
+#include <utility>
+
+#include "common/error.h"
+
+namespace lie {
+
+/// Where the threads meet: a barrier that can be poisoned, and the spans each brings.
+class ThreadGroup::Meeting {
+ public:
+  explicit Meeting(int size) : spans_(static_cast<std::size_t>(size)) {}
+
+  int size() const { return static_cast<int>(spans_.size()); }
+  std::span<std::byte>& span(int rank) { return spans_[static_cast<std::size_t>(rank)]; }
+
+  /// Waits until all threads are here.
+  void wait() {
+    std::unique_lock lock(mutex_);
+    const std::size_t round = round_;
+    if (++here_ == spans_.size()) {
+      here_ = 0;
+      ++round_;
+      all_here_.notify_all();
+    }
+    all_here_.wait(lock, [&] { return poison_ || round_ != round; });
+    if (poison_) std::rethrow_exception(poison_);
+  }
+
+  void poison(std::exception_ptr cause) {
+    const std::lock_guard lock(mutex_);
+    if (!poison_) poison_ = std::move(cause);
+    all_here_.notify_all();
+  }
+
+ private:
+  std::mutex mutex_;
+  std::condition_variable all_here_;
+  std::vector<std::span<std::byte>> spans_;  // by thread; read between two waits
+  std::size_t here_ = 0;
+  std::size_t round_ = 0;
+  std::exception_ptr poison_;
+};
+
+class ThreadGroup::Member : public Collective {
+ public:
+  Member(Meeting& meeting, int rank) : meeting_(meeting), rank_(rank) {}
+
+  int rank() const override { return rank_; }
+  int size() const override { return meeting_.size(); }
+
+  void broadcast(std::span<std::byte> bytes, int root) override {
+    if (root < 0 || root >= size()) fail("broadcast from member {} of a group of {}", root, size());
+    bring(bytes);
+    if (rank_ != root && !bytes.empty()) {
+      std::memcpy(bytes.data(), meeting_.span(root).data(), bytes.size());
+    }
+    meeting_.wait();
+  }
+
+  void all_reduce_sum(std::span<float> values) override { reduce(values); }
+  void all_reduce_sum(std::span<double> values) override { reduce(values); }
+
+ private:
+  /// Shows this thread's bytes to the others; all must bring as many.
+  void bring(std::span<std::byte> bytes) {
+    meeting_.span(rank_) = bytes;
+    meeting_.wait();
+    for (int other = 0; other < size(); ++other) {
+      if (meeting_.span(other).size() != bytes.size()) {
+        fail(
+            "collective: thread {} brought {} bytes, thread {} {}: the threads disagree on the "
+            "order of calls",
+            rank_, bytes.size(), other, meeting_.span(other).size());
+      }
+    }
+  }
+
+  /// Each thread adds its part of the elements, in rank order, and writes the sums to all.
+  template <typename T>
+  void reduce(std::span<T> values) {
+    bring(std::as_writable_bytes(values));
+    const auto members = static_cast<std::size_t>(size());
+    const auto me = static_cast<std::size_t>(rank_);
+    const std::size_t end = values.size() * (me + 1) / members;
+    for (std::size_t i = values.size() * me / members; i < end; ++i) {
+      T sum = data<T>(0)[i];
+      for (int member = 1; member < size(); ++member) sum += data<T>(member)[i];
+      for (int member = 0; member < size(); ++member) data<T>(member)[i] = sum;
+    }
+    meeting_.wait();
+  }
+
+  template <typename T>
+  T* data(int member) {
+    return reinterpret_cast<T*>(meeting_.span(member).data());
+  }
+
+  Meeting& meeting_;
+  int rank_;
+};
+
+ThreadGroup::ThreadGroup(int size) {
+  if (size < 1) fail("a group needs at least one thread, not {}", size);
+  meeting_ = std::make_unique<Meeting>(size);
+}
+
+ThreadGroup::~ThreadGroup() = default;
+
+std::unique_ptr<Collective> ThreadGroup::member(int rank) {
+  if (rank < 0 || rank >= meeting_->size())
+    fail("no thread {} in a group of {}", rank, meeting_->size());
+  return std::make_unique<Member>(*meeting_, rank);
+}
+
+void ThreadGroup::poison(std::exception_ptr cause) { meeting_->poison(std::move(cause)); }
+
+}  // namespace lie

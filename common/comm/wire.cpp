@@ -1,0 +1,279 @@
+#include "common/comm/wire.h"
+
+#include <bit>
+#include <concepts>
+#include <cstring>
+#include <string>
+#include <type_traits>
+#include <utility>
+
+#include "common/error.h"
+
+namespace lie::wire {
+namespace {
+
+static_assert(std::endian::native == std::endian::little,
+              "messages are the memory of little-endian ranks");
+
+template <typename T>
+concept Plain = std::is_arithmetic_v<T>;
+
+// The one description of each message: what Writer writes and Reader reads, in this order.
+
+template <typename Archive>
+void fields(Archive& io, Prompt& p) {
+  io(p.problem, p.text, p.gold, p.data_source, p.reference_length);
+}
+
+template <typename Archive>
+void fields(Archive& io, Ticket& t) {
+  io(t.step, t.group, t.policy_version);
+  io.choice(t.purpose, Purpose::kEvaluate);
+  io(t.samples, t.prompt);
+}
+
+template <typename Archive>
+void fields(Archive& io, Assignment& a) {
+  io.choice(a.kind, Assignment::Kind::kFinish);
+  io(a.ticket);
+}
+
+template <typename Archive>
+void fields(Archive& io, Response& r) {
+  io(r.ids, r.behavior_log_probs);
+  io.choice(r.finish, FinishReason::kLength);
+}
+
+template <typename Archive>
+void fields(Archive& io, RoleClock& c) {
+  io(c.busy_seconds, c.idle_seconds);
+}
+
+template <typename Archive>
+void fields(Archive& io, RolloutGroup& g) {
+  io(g.ticket, g.prompt_ids, g.responses, g.prompt_tokens_dropped, g.actor, g.actor_clock);
+}
+
+template <typename Archive>
+void fields(Archive& io, RewardTerms& t) {
+  io(t.accuracy, t.length, t.redundancy, t.coverage_bonus, t.overlong);
+}
+
+template <typename Archive>
+void fields(Archive& io, Coverage& c) {
+  io(c.distinct_ngrams, c.ngrams, c.largest_repeat);
+}
+
+template <typename Archive>
+void fields(Archive& io, Score& s) {
+  io.choice(s.verdict, VerdictCode::kUndecided);
+  io(s.verify_seconds, s.target_length, s.terms, s.coverage, s.extracted);
+}
+
+template <typename Archive>
+void fields(Archive& io, ScoredGroup& g) {
+  io(g.rollout, g.scores, g.texts, g.reward_worker, g.reward_clock);
+}
+
+/// Appends values to bytes.
+class Writer {
+ public:
+  explicit Writer(Bytes& bytes) : bytes_(bytes) {}
+
+  template <typename... Ts>
+  void operator()(Ts&... values) {
+    (value(values), ...);
+  }
+  template <typename Enum>
+  void choice(Enum& chosen, Enum /*last*/) {
+    raw(&chosen, sizeof chosen);
+  }
+
+ private:
+  void raw(const void* data, std::size_t size) {
+    if (size == 0) return;  // an empty vector's data may be null
+    const std::size_t at = bytes_.size();
+    bytes_.resize(at + size);
+    std::memcpy(bytes_.data() + at, data, size);
+  }
+  template <Plain T>
+  void value(T& number) {
+    raw(&number, sizeof number);
+  }
+  void value(std::string& text) { elements(text.data(), text.size()); }
+  template <Plain T>
+  void value(std::vector<T>& numbers) {
+    elements(numbers.data(), numbers.size());
+  }
+  template <typename T>
+  void value(std::vector<T>& items) {
+    elements(static_cast<std::byte*>(nullptr), items.size());
+    for (T& item : items) value(item);
+  }
+  template <typename T>
+  void value(T& item) {
+    fields(*this, item);
+  }
+  template <typename T>
+  void elements(const T* data, std::size_t count) {
+    const std::uint64_t stored = count;
+    raw(&stored, sizeof stored);
+    if (data != nullptr) raw(data, count * sizeof(T));
+  }
+
+  Bytes& bytes_;
+};
+
+/// Takes values from bytes, checking that they are there.
+class Reader {
+ public:
+  explicit Reader(std::span<const std::byte> bytes) : bytes_(bytes) {}
+
+  template <typename... Ts>
+  void operator()(Ts&... values) {
+    (value(values), ...);
+  }
+  template <typename Enum>
+  void choice(Enum& chosen, Enum last) {
+    raw(&chosen, sizeof chosen);
+    if (chosen > last) {
+      fail("message: {} where a value up to {} was expected: the message is damaged",
+           static_cast<int>(chosen), static_cast<int>(last));
+    }
+  }
+  void expect_end() const {
+    if (!bytes_.empty()) fail("message: {} bytes too many: the message is damaged", bytes_.size());
+  }
+
+ private:
+  void raw(void* into, std::size_t size) {
+    if (size > bytes_.size()) {
+      fail("message: truncated: {} bytes wanted, {} left", size, bytes_.size());
+    }
+    if (size > 0) std::memcpy(into, bytes_.data(), size);
+    bytes_ = bytes_.subspan(size);
+  }
+  /// Number of elements that follow, each of at least `element_bytes`.
+  std::size_t count(std::size_t element_bytes) {
+    std::uint64_t stored = 0;
+    raw(&stored, sizeof stored);
+    if (stored > bytes_.size() / element_bytes) {
+      fail("message: truncated: {} elements announced, {} bytes left", stored, bytes_.size());
+    }
+    return static_cast<std::size_t>(stored);
+  }
+  template <Plain T>
+  void value(T& number) {
+    raw(&number, sizeof number);
+  }
+  void value(std::string& text) {
+    text.resize(count(1));
+    raw(text.data(), text.size());
+  }
+  template <Plain T>
+  void value(std::vector<T>& numbers) {
+    numbers.resize(count(sizeof(T)));
+    raw(numbers.data(), numbers.size() * sizeof(T));
+  }
+  template <typename T>
+  void value(std::vector<T>& items) {
+    constexpr std::size_t kSmallestItem = 8;  // every struct and string holds at least one u64
+    items.resize(count(kSmallestItem));
+    for (T& item : items) value(item);
+  }
+  template <typename T>
+  void value(T& item) {
+    fields(*this, item);
+  }
+
+  std::span<const std::byte> bytes_;
+};
+
+template <typename T>
+constexpr Kind kind_of() {
+  if constexpr (std::same_as<T, Assignment>) return Kind::kAssignment;
+  if constexpr (std::same_as<T, RolloutGroup>) return Kind::kRolloutGroup;
+  if constexpr (std::same_as<T, ScoredGroup>) return Kind::kScoredGroup;
+  if constexpr (std::same_as<T, std::vector<ScoredGroup>>) return Kind::kScoredGroups;
+  return Kind::kRolloutGroups;
+}
+
+struct Header {
+  std::uint32_t magic = kMagic;
+  std::uint16_t version = kVersion;
+  Kind kind = Kind::kClose;
+  std::uint64_t payload_bytes = 0;
+};
+static_assert(sizeof(Header) == kHeaderBytes);
+
+void write_header(Bytes& message, Kind kind) {
+  const Header header{.kind = kind, .payload_bytes = message.size() - kHeaderBytes};
+  std::memcpy(message.data(), &header, kHeaderBytes);
+}
+
+/// The header, checked as far as it does not depend on the kind.
+Header read_header(std::span<const std::byte> bytes) {
+  if (bytes.size() < kHeaderBytes) {
+    fail("message: {} bytes, where at least the {} of the header were expected", bytes.size(),
+         kHeaderBytes);
+  }
+  Header header;
+  std::memcpy(&header, bytes.data(), kHeaderBytes);
+  if (header.magic != kMagic)
+    fail("message: does not begin with \"LIEW\": it is not from this program");
+  if (header.version != kVersion) {
+    fail("message: wire version {}, here {}: start all ranks from one build", header.version,
+         kVersion);
+  }
+  if (header.payload_bytes != bytes.size() - kHeaderBytes) {
+    fail("message: {} bytes of payload, where the header announces {}", bytes.size() - kHeaderBytes,
+         header.payload_bytes);
+  }
+  return header;
+}
+
+}  // namespace
+
+template <typename T>
+Bytes pack(const T& value) {
+  Bytes message(kHeaderBytes);
+  Writer writer(message);
+  writer(const_cast<T&>(value));  // the description is shared with the Reader; a Writer only reads
+  write_header(message, kind_of<T>());
+  return message;
+}
+
+template <typename T>
+T unpack(std::span<const std::byte> bytes) {
+  const Header header = read_header(bytes);
+  if (header.kind != kind_of<T>()) {
+    fail("message: kind {} where {} was expected", static_cast<int>(header.kind),
+         static_cast<int>(kind_of<T>()));
+  }
+  T value;
+  Reader reader(bytes.subspan(kHeaderBytes));
+  reader(value);
+  reader.expect_end();
+  return value;
+}
+
+Bytes pack_close() {
+  Bytes message(kHeaderBytes);
+  write_header(message, Kind::kClose);
+  return message;
+}
+
+bool is_close(std::span<const std::byte> bytes) { return read_header(bytes).kind == Kind::kClose; }
+
+template Bytes pack(const Assignment&);
+template Bytes pack(const RolloutGroup&);
+template Bytes pack(const ScoredGroup&);
+template Bytes pack(const std::vector<RolloutGroup>&);
+template Bytes pack(const std::vector<ScoredGroup>&);
+template Assignment unpack(std::span<const std::byte>);
+template RolloutGroup unpack(std::span<const std::byte>);
+template ScoredGroup unpack(std::span<const std::byte>);
+template std::vector<RolloutGroup> unpack(std::span<const std::byte>);
+template std::vector<ScoredGroup> unpack(std::span<const std::byte>);
+
+}  // namespace lie::wire

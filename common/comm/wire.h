@@ -1,0 +1,56 @@
+// The messages between ranks as bytes. Layout, version 1, little-endian, no padding:
+//   header   u32 magic "LIEW" | u16 version | u16 kind | u64 payload bytes
+//   payload  the struct's fields in the order of wire.cpp's `fields`; numbers as they are, enums as
+//            their underlying type, strings and vectors as u64 count then elements
+// All ranks run one program, so the version guards against mixed builds, not for compatibility.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "common/comm/environment.h"
+#include "common/rollout.h"
+
+namespace lie::wire {
+
+inline constexpr std::uint32_t kMagic = 0x5745494c;  // "LIEW"
+inline constexpr std::uint16_t kVersion = 1;
+inline constexpr std::size_t kHeaderBytes = 16;
+
+enum class Kind : std::uint16_t {
+  kClose = 0,  // no payload: the sender's stream has ended
+  kAssignment = 1,
+  kRolloutGroup = 2,
+  kScoredGroup = 3,
+  kScoredGroups = 4,  // std::vector<ScoredGroup>
+  kRolloutGroups = 5,
+};
+
+/// The message that holds `value`. T: Assignment, RolloutGroup, ScoredGroup, or a vector of one of
+/// the last two.
+template <typename T>
+Bytes pack(const T& value);
+
+/// The value in a message made by pack<T>. Throws Error if the bytes are truncated, too long, of
+/// another version or kind, or hold a value out of range; never reads outside them, and never
+/// allocates more than in proportion to their number.
+template <typename T>
+T unpack(std::span<const std::byte> bytes);
+
+Bytes pack_close();
+bool is_close(std::span<const std::byte> bytes);
+
+extern template Bytes pack(const Assignment&);
+extern template Bytes pack(const RolloutGroup&);
+extern template Bytes pack(const ScoredGroup&);
+extern template Bytes pack(const std::vector<RolloutGroup>&);
+extern template Bytes pack(const std::vector<ScoredGroup>&);
+extern template Assignment unpack(std::span<const std::byte>);
+extern template RolloutGroup unpack(std::span<const std::byte>);
+extern template ScoredGroup unpack(std::span<const std::byte>);
+extern template std::vector<RolloutGroup> unpack(std::span<const std::byte>);
+extern template std::vector<ScoredGroup> unpack(std::span<const std::byte>);
+
+}  // namespace lie::wire

@@ -1,0 +1,85 @@
+#include "common/comm/channel.h"
+
+#include <gtest/gtest.h>
+
+#include "tests/comm/example_groups.h"
+#include "tests/comm/mpi_main.h"
+
+namespace lie {
+namespace {
+
+constexpr Tag kTag = Tag::kFirstFree;
+
+/// A rollout group of about `tokens` tokens, tokens and group told apart by `group`.
+RolloutGroup long_rollout(std::int64_t group, std::size_t tokens) {
+  RolloutGroup rollout = example_rollout(group);
+  rollout.responses[0].ids.assign(tokens, static_cast<std::int32_t>(group));
+  rollout.responses[0].behavior_log_probs.assign(tokens, -0.5f);
+  return rollout;
+}
+
+TEST(Channel, AllSendersReachOneSourceAndItEndsWhenAllHaveClosed) {
+  Job& job = test_job();
+  if (job.size() == 1) GTEST_SKIP() << "needs two ranks";
+  constexpr std::int64_t kEach = 40;
+  if (job.rank() > 0) {
+    MpiSink<RolloutGroup> sink(job, kTag, {0});
+    for (std::int64_t i = 0; i < kEach; ++i) {
+      sink.send(long_rollout(job.rank() * 1000 + i, i % 4 == 0 ? 50'000 : 3));
+    }
+    sink.close();
+    return;
+  }
+  MpiSource<RolloutGroup> source(job, kTag, job.size() - 1);
+  std::vector<std::int64_t> next(static_cast<std::size_t>(job.size()), 0);
+  while (const std::optional<RolloutGroup> group = source.receive()) {
+    const auto sender = static_cast<std::size_t>(group->ticket.group / 1000);
+    EXPECT_EQ(group->ticket.group % 1000, next[sender]++) << "one sender's values keep their order";
+    for (const std::int32_t id : group->responses[0].ids) ASSERT_EQ(id, group->responses[0].ids[0]);
+  }
+  for (std::size_t sender = 1; sender < next.size(); ++sender) EXPECT_EQ(next[sender], kEach);
+  EXPECT_TRUE(source.ended());
+  EXPECT_FALSE(source.try_receive());
+}
+
+TEST(Channel, OneSinkServesItsReceiversInTurn) {
+  Job& job = test_job();
+  if (job.size() == 1) GTEST_SKIP() << "needs two ranks";
+  if (job.rank() == 0) {
+    std::vector<int> receivers;
+    for (int rank = 1; rank < job.size(); ++rank) receivers.push_back(rank);
+    MpiSink<ScoredGroup> sink(job, kTag, receivers);
+    for (std::int64_t i = 0; i < 3 * (job.size() - 1); ++i) sink.send(example_scored(i));
+    sink.close();
+    return;
+  }
+  MpiSource<ScoredGroup> source(job, kTag, 1);
+  for (std::int64_t i = 0; i < 3; ++i) {
+    const std::optional<ScoredGroup> group = source.receive();
+    ASSERT_TRUE(group);
+    EXPECT_EQ(group->rollout.ticket.group, i * (job.size() - 1) + job.rank() - 1);
+  }
+  EXPECT_FALSE(source.receive());
+}
+
+/// Every rank sends more than a sink keeps on its way before any of them receives: a circle that
+/// would lock up if waiting ranks did not take messages in.
+TEST(Channel, SendersInACircleDoNotLockUp) {
+  Job& job = test_job();
+  if (job.size() == 1) GTEST_SKIP() << "needs two ranks";
+  constexpr std::int64_t kCount = 60;
+  MpiSource<RolloutGroup> source(job, kTag, 1);
+  MpiSink<RolloutGroup> sink(job, kTag, {(job.rank() + 1) % job.size()});
+  for (std::int64_t i = 0; i < kCount; ++i) sink.send(long_rollout(i, 30'000));
+  sink.close();
+  for (std::int64_t i = 0; i < kCount; ++i) EXPECT_EQ(source.receive()->ticket.group, i);
+  EXPECT_FALSE(source.receive());
+}
+
+TEST(Channel, AWorldOfOneHasNoMessages) {
+  if (test_job().size() > 1) GTEST_SKIP() << "needs one rank";
+  EXPECT_THROW((MpiSource<RolloutGroup>(test_job(), kTag, 1)), Error);
+}
+
+}  // namespace
+}  // namespace lie

@@ -1,0 +1,50 @@
+// Groups with every field set to something of its own, and their comparison.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "common/rollout.h"
+
+namespace lie {
+
+inline Ticket example_ticket(std::int64_t group) {
+  Ticket ticket{
+      .step = 7, .group = group, .policy_version = 6, .purpose = Purpose::kEvaluate, .samples = 2};
+  ticket.prompt = {.problem = 41 + group,
+                   .text = "How many pairs? \xe2\x88\x91",
+                   .gold = "\\frac{1}{2}",
+                   .data_source = "aime24",
+                   .reference_length = 12.5};
+  return ticket;
+}
+
+inline Assignment example_assignment(std::int64_t group) {
+  return {.kind = Assignment::Kind::kTicket, .ticket = example_ticket(group)};
+}
+
+inline RolloutGroup example_rollout(std::int64_t group) {
+  RolloutGroup rollout{.ticket = example_ticket(group), .prompt_ids = {5, 6, 7}, .responses = {}};
+  rollout.responses.push_back({{1, 2, 3}, {-0.1f, -0.2f, -1e-30f}, FinishReason::kEndOfSequence});
+  rollout.responses.push_back({{}, {}, FinishReason::kLength});
+  rollout.prompt_tokens_dropped = 4;
+  rollout.actor = 3;
+  rollout.actor_clock = {1.25, 0.75};
+  return rollout;
+}
+
+inline ScoredGroup example_scored(std::int64_t group) {
+  ScoredGroup scored{
+      .rollout = example_rollout(group), .scores = {}, .texts = {"first", std::string("a\0b", 3)}};
+  Score score{
+      .verdict = VerdictCode::kOutOfBudget, .verify_seconds = 0.5f, .target_length = 100.25};
+  score.terms = {1, -0.25f, -0.125f, 0.0625f, -0.5f};
+  score.coverage = {11, 13, 2};
+  score.extracted = "42";
+  scored.scores = {score, {}};
+  scored.reward_worker = 1;
+  scored.reward_clock = {0.5, 8};
+  return scored;
+}
+
+}  // namespace lie

@@ -1,0 +1,112 @@
+#include "common/comm/roles.h"
+
+#include <gtest/gtest.h>
+
+#include <numeric>
+
+#include "common/comm/mpi_collective.h"
+#include "common/error.h"
+#include "tests/comm/mpi_main.h"
+
+namespace lie {
+namespace {
+
+std::vector<int> cpus(int first, int count) {
+  std::vector<int> numbers(static_cast<std::size_t>(count));
+  std::iota(numbers.begin(), numbers.end(), first);
+  return numbers;
+}
+
+std::vector<RankPlace> one_host(int ranks, int cores) {
+  return std::vector<RankPlace>(static_cast<std::size_t>(ranks),
+                                RankPlace{"node1", cpus(0, cores)});
+}
+
+RoleLayout split(int ranks, const RolesOptions& options = {}) {
+  return plan_roles(options, one_host(ranks, 8));
+}
+
+TEST(Roles, AutomaticSplit) {
+  const struct {
+    int ranks;
+    std::size_t learners, reward_workers, actors;
+  } expected[] = {{1, 1, 1, 1}, {2, 1, 1, 1},   {3, 1, 1, 1},   {4, 1, 1, 2},      {6, 1, 1, 4},
+                  {8, 1, 1, 6}, {16, 2, 1, 13}, {64, 8, 4, 52}, {256, 32, 16, 208}};
+  for (const auto& e : expected) {
+    const RoleLayout layout = split(e.ranks);
+    EXPECT_EQ(layout.learners.size(), e.learners) << e.ranks;
+    EXPECT_EQ(layout.reward_workers.size(), e.reward_workers) << e.ranks;
+    EXPECT_EQ(layout.actors.size(), e.actors) << e.ranks;
+    EXPECT_EQ(layout.learners.front(), 0);
+    for (int rank = 0; rank < e.ranks; ++rank)
+      EXPECT_NE(layout.roles_of(rank), "") << "no idle rank";
+  }
+}
+
+TEST(Roles, OnlySmallWorldsGiveARankTwoRoles) {
+  EXPECT_EQ(split(1).roles_of(0), "learner, reward worker, actor");
+  EXPECT_EQ(split(2).roles_of(0), "learner, reward worker");
+  EXPECT_EQ(split(2).roles_of(1), "actor");
+  EXPECT_EQ(split(3).roles_of(0), "learner");
+  const RoleLayout crowded = split(3, {.actors = 1, .learners = 2});
+  EXPECT_EQ(crowded.roles_of(0), "learner, reward worker");
+  EXPECT_EQ(crowded.roles_of(1), "learner");
+}
+
+TEST(Roles, OptionsAreObeyed) {
+  const RoleLayout layout = split(8, {.reward_workers = 2, .learners = 2});
+  EXPECT_EQ(layout.learners, (std::vector{0, 1}));
+  EXPECT_EQ(layout.reward_workers, (std::vector{2, 3}));
+  EXPECT_EQ(layout.actors, (std::vector{4, 5, 6, 7}));
+  EXPECT_EQ(split(8, {.actors = 3, .reward_workers = 1}).learners.size(), 4u);
+  EXPECT_EQ(split(4, {.actors = 2, .learners = 1}).reward_workers, (std::vector{1}));
+}
+
+TEST(Roles, ImpossibleSplitsAreErrors) {
+  EXPECT_THROW(split(1, {.actors = 2}), Error);
+  EXPECT_THROW(split(4, {.learners = 4}), Error);
+  EXPECT_THROW(split(4, {.actors = 2, .reward_workers = 2, .learners = 1}), Error);
+  EXPECT_THROW(split(4, {.actors = 1, .reward_workers = 1, .learners = 1}), Error);  // one idle
+  EXPECT_THROW(split(3, {.actors = 3}), Error);
+  EXPECT_THROW(split(3, {.actors = 2, .reward_workers = 2}), Error);
+}
+
+TEST(Roles, ThreadsShareTheCpusOfTheHostAmongTheRanksOfTheRole) {
+  const RoleLayout layout = split(4);  // 8 CPUs: 1 learner, 1 reward worker, 2 actors
+  EXPECT_EQ(layout.threads(0, Role::kLearner), 8);
+  EXPECT_EQ(layout.threads(1, Role::kRewardWorker), 1);
+  EXPECT_EQ(layout.threads(2, Role::kActor), 4);
+  EXPECT_EQ(plan_roles({}, one_host(8, 2)).threads(5, Role::kActor), 1) << "at least one";
+}
+
+TEST(Roles, BoundRanksKeepTheirOwnCpus) {
+  std::vector<RankPlace> places = one_host(4, 2);
+  places[2].cpus = cpus(0, 3);
+  places[3].cpus = cpus(3, 3);
+  EXPECT_EQ(plan_roles({}, places).threads(2, Role::kActor), 3);
+  places[3] = {"node2", cpus(0, 3)};
+  EXPECT_EQ(plan_roles({}, places).threads(2, Role::kActor), 3) << "other hosts do not count";
+}
+
+TEST(Roles, TheTableFoldsEqualNeighbours) {
+  EXPECT_EQ(plan_roles({}, one_host(4, 2)).table(),
+            "rank 0         node1                    learner                    2 threads\n"
+            "rank 1         node1                    reward worker              1 thread\n"
+            "ranks 2-3      node1                    actor                      1 thread\n");
+}
+
+TEST(Roles, PlacesOfAllRanksAreKnownToAll) {
+  std::vector<int> all(static_cast<std::size_t>(test_job().size()));
+  std::iota(all.begin(), all.end(), 0);
+  const auto world = mpi_collective(test_job(), all, Tag::kWorldGroup);
+  const RankPlace mine{"host" + std::to_string(test_job().rank()), cpus(test_job().rank(), 3)};
+  const std::vector<RankPlace> places = gather_places(*world, mine);
+  ASSERT_EQ(places.size(), all.size());
+  for (const int rank : all) {
+    EXPECT_EQ(places[static_cast<std::size_t>(rank)].host, "host" + std::to_string(rank));
+    EXPECT_EQ(places[static_cast<std::size_t>(rank)].cpus, cpus(rank, 3));
+  }
+}
+
+}  // namespace
+}  // namespace lie
