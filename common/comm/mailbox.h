@@ -13,7 +13,9 @@
 
 namespace lie {
 
-/// What a message belongs to; each flow between ranks has one tag of its own.
+/// What a message belongs to. Each flow between ranks has one tag of its own for the whole run: a
+/// receiver takes in all messages of its tag as they come, so a second flow of the same tag would
+/// lose its first messages to the one before it.
 enum class Tag : int {
   kFarewell = 1,
   kRollouts = 2,       // RolloutGroup: actors to reward workers

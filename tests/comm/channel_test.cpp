@@ -8,7 +8,8 @@
 namespace lie {
 namespace {
 
-constexpr Tag kTag = Tag::kFirstFree;
+/// A tag for one stream of this file.
+Tag stream_tag(int number) { return static_cast<Tag>(static_cast<int>(Tag::kFirstFree) + number); }
 
 /// A rollout group of about `tokens` tokens, tokens and group told apart by `group`.
 RolloutGroup long_rollout(std::int64_t group, std::size_t tokens) {
@@ -23,14 +24,14 @@ TEST(Channel, AllSendersReachOneSourceAndItEndsWhenAllHaveClosed) {
   if (job.size() == 1) GTEST_SKIP() << "needs two ranks";
   constexpr std::int64_t kEach = 40;
   if (job.rank() > 0) {
-    MpiSink<RolloutGroup> sink(job, kTag, {0});
+    MpiSink<RolloutGroup> sink(job, stream_tag(0), {0});
     for (std::int64_t i = 0; i < kEach; ++i) {
       sink.send(long_rollout(job.rank() * 1000 + i, i % 4 == 0 ? 50'000 : 3));
     }
     sink.close();
     return;
   }
-  MpiSource<RolloutGroup> source(job, kTag, job.size() - 1);
+  MpiSource<RolloutGroup> source(job, stream_tag(0), job.size() - 1);
   std::vector<std::int64_t> next(static_cast<std::size_t>(job.size()), 0);
   while (const std::optional<RolloutGroup> group = source.receive()) {
     const auto sender = static_cast<std::size_t>(group->ticket.group / 1000);
@@ -48,12 +49,12 @@ TEST(Channel, OneSinkServesItsReceiversInTurn) {
   if (job.rank() == 0) {
     std::vector<int> receivers;
     for (int rank = 1; rank < job.size(); ++rank) receivers.push_back(rank);
-    MpiSink<ScoredGroup> sink(job, kTag, receivers);
+    MpiSink<ScoredGroup> sink(job, stream_tag(1), receivers);
     for (std::int64_t i = 0; i < 3 * (job.size() - 1); ++i) sink.send(example_scored(i));
     sink.close();
     return;
   }
-  MpiSource<ScoredGroup> source(job, kTag, 1);
+  MpiSource<ScoredGroup> source(job, stream_tag(1), 1);
   for (std::int64_t i = 0; i < 3; ++i) {
     const std::optional<ScoredGroup> group = source.receive();
     ASSERT_TRUE(group);
@@ -68,8 +69,8 @@ TEST(Channel, SendersInACircleDoNotLockUp) {
   Job& job = test_job();
   if (job.size() == 1) GTEST_SKIP() << "needs two ranks";
   constexpr std::int64_t kCount = 60;
-  MpiSource<RolloutGroup> source(job, kTag, 1);
-  MpiSink<RolloutGroup> sink(job, kTag, {(job.rank() + 1) % job.size()});
+  MpiSource<RolloutGroup> source(job, stream_tag(2), 1);
+  MpiSink<RolloutGroup> sink(job, stream_tag(2), {(job.rank() + 1) % job.size()});
   for (std::int64_t i = 0; i < kCount; ++i) sink.send(long_rollout(i, 30'000));
   sink.close();
   for (std::int64_t i = 0; i < kCount; ++i) EXPECT_EQ(source.receive()->ticket.group, i);
@@ -78,7 +79,7 @@ TEST(Channel, SendersInACircleDoNotLockUp) {
 
 TEST(Channel, AWorldOfOneHasNoMessages) {
   if (test_job().size() > 1) GTEST_SKIP() << "needs one rank";
-  EXPECT_THROW((MpiSource<RolloutGroup>(test_job(), kTag, 1)), Error);
+  EXPECT_THROW((MpiSource<RolloutGroup>(test_job(), stream_tag(3), 1)), Error);
 }
 
 }  // namespace

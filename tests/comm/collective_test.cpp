@@ -12,7 +12,6 @@
 #include "common/comm/mpi_collective.h"
 #include "common/comm/thread_collective.h"
 #include "common/error.h"
-#include "common/random.h"
 #include "tests/comm/mpi_main.h"
 
 namespace lie {
@@ -29,11 +28,9 @@ template <typename T>
 std::vector<T> member_values(int member, std::size_t count) {
   std::vector<T> values(count);
   for (std::size_t i = 0; i < count; ++i) {
-    const RandomKey key{.seed = 5,
-                        .sample = static_cast<std::uint32_t>(member),
-                        .index = static_cast<std::uint32_t>(i)};
-    const T normal = random_normal(key);
-    values[i] = i % 3 == 0 ? normal * T(1e6) : normal;
+    const auto mixed =
+        static_cast<std::uint32_t>(i * 16 + static_cast<std::size_t>(member)) * 2654435761u;
+    values[i] = (static_cast<T>(mixed) / T(4294967296.0) - T(0.5)) * (i % 3 == 0 ? T(1e6) : T(1));
   }
   return values;
 }

@@ -9,8 +9,12 @@
 namespace lie {
 
 inline Ticket example_ticket(std::int64_t group) {
-  Ticket ticket{
-      .step = 7, .group = group, .policy_version = 6, .purpose = Purpose::kEvaluate, .samples = 2};
+  Ticket ticket;
+  ticket.step = 7;
+  ticket.group = group;
+  ticket.policy_version = 6;
+  ticket.purpose = Purpose::kEvaluate;
+  ticket.samples = 2;
   ticket.prompt = {.problem = 41 + group,
                    .text = "How many pairs? \xe2\x88\x91",
                    .gold = "\\frac{1}{2}",
@@ -24,7 +28,9 @@ inline Assignment example_assignment(std::int64_t group) {
 }
 
 inline RolloutGroup example_rollout(std::int64_t group) {
-  RolloutGroup rollout{.ticket = example_ticket(group), .prompt_ids = {5, 6, 7}, .responses = {}};
+  RolloutGroup rollout;
+  rollout.ticket = example_ticket(group);
+  rollout.prompt_ids = {5, 6, 7};
   rollout.responses.push_back({{1, 2, 3}, {-0.1f, -0.2f, -1e-30f}, FinishReason::kEndOfSequence});
   rollout.responses.push_back({{}, {}, FinishReason::kLength});
   rollout.prompt_tokens_dropped = 4;
@@ -34,14 +40,17 @@ inline RolloutGroup example_rollout(std::int64_t group) {
 }
 
 inline ScoredGroup example_scored(std::int64_t group) {
-  ScoredGroup scored{
-      .rollout = example_rollout(group), .scores = {}, .texts = {"first", std::string("a\0b", 3)}};
-  Score score{
-      .verdict = VerdictCode::kOutOfBudget, .verify_seconds = 0.5f, .target_length = 100.25};
+  Score score;
+  score.verdict = VerdictCode::kOutOfBudget;
+  score.verify_seconds = 0.5f;
+  score.target_length = 100.25;
   score.terms = {1, -0.25f, -0.125f, 0.0625f, -0.5f};
   score.coverage = {11, 13, 2};
   score.extracted = "42";
+  ScoredGroup scored;
+  scored.rollout = example_rollout(group);
   scored.scores = {score, {}};
+  scored.texts = {"first", std::string("a\0b", 3)};
   scored.reward_worker = 1;
   scored.reward_clock = {0.5, 8};
   return scored;

@@ -16,6 +16,7 @@ namespace lie {
 namespace {
 
 constexpr std::int64_t kTickets = 50;
+constexpr auto kDoneTag = static_cast<Tag>(static_cast<int>(Tag::kFirstFree) + 10);
 
 Assignment finish() { return {.kind = Assignment::Kind::kFinish, .ticket = {}}; }
 
@@ -55,7 +56,7 @@ TEST(TicketDesk, RanksPullEachTicketOnce) {
   if (job.size() == 1) GTEST_SKIP() << "needs two ranks";
   std::vector<int> actors(static_cast<std::size_t>(job.size() - 1));
   std::iota(actors.begin(), actors.end(), 1);
-  MpiSink<RolloutGroup> done(job, Tag::kFirstFree, {0});
+  MpiSink<RolloutGroup> done(job, kDoneTag, {0});
   if (job.rank() > 0) {
     for (const std::int64_t group : work(*mpi_ticket_client(job, 0)))
       done.send(example_rollout(group));
@@ -63,7 +64,7 @@ TEST(TicketDesk, RanksPullEachTicketOnce) {
     return;
   }
   serve(*mpi_ticket_desk(job, actors), job.size() - 1);
-  MpiSource<RolloutGroup> source(job, Tag::kFirstFree, job.size() - 1);
+  MpiSource<RolloutGroup> source(job, kDoneTag, job.size() - 1);
   std::multiset<std::int64_t> groups;
   while (const auto rollout = source.receive()) groups.insert(rollout->ticket.group);
   EXPECT_EQ(groups.size(), static_cast<std::size_t>(kTickets));
