@@ -1,0 +1,28 @@
+#include "common/comm/nccl_collective.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "common/error.h"
+#include "tests/comm/mpi_main.h"
+
+namespace lie {
+namespace {
+
+TEST(NcclCollective, SaysWhatIsMissingWithoutCudaOrAGpu) {
+  constexpr int kNoSuchDevice = 1000;
+  const auto solo = solo_collective();
+  try {
+    nccl_collective(test_job(), *solo, kNoSuchDevice);
+    FAIL() << "there is no such device";
+  } catch (const Error& error) {
+    const std::string text = error.what();
+    EXPECT_TRUE(text.find("without CUDA") != std::string::npos ||
+                text.find("CUDA, choosing the device") == 0)
+        << text;
+  }
+}
+
+}  // namespace
+}  // namespace lie
