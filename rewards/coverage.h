@@ -4,9 +4,12 @@
 #include <cstdint>
 #include <span>
 #include <string_view>
+#include <vector>
 
+#include "common/ngram_set.h"
 #include "common/options.h"
 #include "common/rollout.h"
+#include "common/units.h"
 
 namespace lie {
 
@@ -21,11 +24,20 @@ struct CoverageOptions {
 
 void describe(FieldList& fields, CoverageOptions& options);
 
-/// n-gram counts of one response: over the words of `text` (white space and '_' separate,
-/// common/units.h) or over its token `ids`, as options.unit says. Exact: no hash collision changes
-/// a count. A response of fewer than n units has no n-gram: C_context 0, R_context 1, largest
-/// repeat 0.
-Coverage response_coverage(const CoverageOptions& options, std::string_view text,
-                           std::span<const std::int32_t> ids);
+/// Counts the n-grams of one response after the other, exactly. Keeps its storage; one thread.
+class ResponseCoverage {
+ public:
+  explicit ResponseCoverage(const CoverageOptions& options);
+
+  /// n-grams of the words of `text` or of its token `ids`, as options.unit says. A response of
+  /// fewer than n units has none: C_context 0, R_context 1, largest repeat 0.
+  Coverage count(std::string_view text, std::span<const std::int32_t> ids);
+
+ private:
+  CoverageUnit unit_;
+  NgramCounter counter_;
+  WordIds words_;
+  std::vector<std::int32_t> units_;
+};
 
 }  // namespace lie

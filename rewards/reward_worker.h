@@ -16,8 +16,7 @@ namespace lie {
 using DecodeText = std::function<std::string(std::span<const std::int32_t>)>;
 
 /// Scores each response of a group. `texts` are kept where coverage is counted in words.
-ScoredGroup score_group(const ScoringOptions& options, RolloutGroup group,
-                        const DecodeText& decode);
+ScoredGroup score_group(Scorer& scorer, RolloutGroup group, const DecodeText& decode);
 
 /// Scores groups until `rollouts` is closed, then closes `scored`. `rank` is noted on each group.
 /// Throws Error if a group cannot be scored.

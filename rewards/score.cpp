@@ -56,24 +56,26 @@ void check_scorable(const RewardOptions& options, const Ticket& ticket) {
       ticket.prompt.data_source.empty() ? "the training data" : ticket.prompt.data_source);
 }
 
-Score score_response(const ScoringOptions& options, const Ticket& ticket, const Response& response,
-                     std::string_view text) {
-  check_scorable(options.rewards, ticket);
+Scorer::Scorer(const ScoringOptions& options)
+    : options_(options), coverage_(options.rewards.coverage) {}
+
+Score Scorer::score(const Ticket& ticket, const Response& response, std::string_view text) {
+  const RewardOptions& rewards = options_.rewards;
+  check_scorable(rewards, ticket);
   Score score;
   const Clock::time_point start = Clock::now();
-  Verdict verdict = verify(ticket.prompt.gold, text, options.verifier);
+  Verdict verdict = verify(ticket.prompt.gold, text, options_.verifier);
   score.verify_seconds = seconds_since(start);
   score.verdict = verdict.code;
   score.extracted = std::move(verdict.extracted);
   score.terms.accuracy = accuracy_reward(verdict.code);
-  score.coverage = response_coverage(options.rewards.coverage, text, response.ids);
+  score.coverage = coverage_.count(text, response.ids);
   const double reference = ticket.prompt.reference_length;
   if (reference >= 0) {
-    score.target_length =
-        target_length(options.rewards.length, reference, options.max_response_tokens);
+    score.target_length = target_length(rewards.length, reference, options_.max_response_tokens);
   }
   if (ticket.purpose == Purpose::kTrain) {
-    shape(options.rewards, options.max_response_tokens, reference,
+    shape(rewards, options_.max_response_tokens, reference,
           static_cast<std::int64_t>(response.ids.size()), score);
   }
   return score;

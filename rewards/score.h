@@ -36,9 +36,20 @@ struct ScoringOptions {
 /// length.
 void check_scorable(const RewardOptions& options, const Ticket& ticket);
 
-/// Scores one response to `ticket`; `text` is what it decodes to. Evaluation gets R_acc and
-/// coverage only. Score::target_length is 0 where no reference length is known.
-Score score_response(const ScoringOptions& options, const Ticket& ticket, const Response& response,
-                     std::string_view text);
+/// Scores responses one after the other; keeps its storage. One thread.
+class Scorer {
+ public:
+  explicit Scorer(const ScoringOptions& options);
+
+  /// Scores one response to `ticket`; `text` is what it decodes to. Evaluation gets R_acc and
+  /// coverage only. Score::target_length is 0 where no reference length is known.
+  Score score(const Ticket& ticket, const Response& response, std::string_view text);
+
+  const ScoringOptions& options() const { return options_; }
+
+ private:
+  ScoringOptions options_;
+  ResponseCoverage coverage_;
+};
 
 }  // namespace lie

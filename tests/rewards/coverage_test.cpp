@@ -14,11 +14,11 @@ namespace lie {
 namespace {
 
 Coverage words(std::string_view text, std::int64_t n) {
-  return response_coverage({.unit = CoverageUnit::kWords, .ngram = n}, text, {});
+  return ResponseCoverage({.unit = CoverageUnit::kWords, .ngram = n}).count(text, {});
 }
 
 Coverage tokens(const std::vector<std::int32_t>& ids, std::int64_t n) {
-  return response_coverage({.unit = CoverageUnit::kTokens, .ngram = n}, "", ids);
+  return ResponseCoverage({.unit = CoverageUnit::kTokens, .ngram = n}).count("", ids);
 }
 
 void expect(const Coverage& coverage, std::int64_t distinct, std::int64_t ngrams,

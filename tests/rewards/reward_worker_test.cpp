@@ -53,7 +53,8 @@ TEST(RewardWorker, ScoresEveryResponseInOrderAndClosesItsStream) {
 TEST(RewardWorker, KeepsTextsOnlyWhereWordsAreCounted) {
   ScoringOptions options;
   options.rewards.coverage.unit = CoverageUnit::kTokens;
-  const ScoredGroup scored = score_group(options, group(0, {14}), decode);
+  Scorer scorer(options);
+  const ScoredGroup scored = score_group(scorer, group(0, {14}), decode);
   ASSERT_EQ(scored.texts.size(), 1U);
   EXPECT_EQ(scored.texts[0], "");
   EXPECT_EQ(scored.scores[0].verdict, VerdictCode::kEqual);

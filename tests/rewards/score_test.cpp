@@ -26,6 +26,11 @@ Response response(std::size_t tokens) {
   return response;
 }
 
+Score score_response(const ScoringOptions& options, const Ticket& ticket, const Response& response,
+                     std::string_view text) {
+  return Scorer(options).score(ticket, response, text);
+}
+
 std::string repeated(std::string_view words, int times) {
   std::string text;
   for (int i = 0; i < times; ++i) text += std::string(words) + " ";
