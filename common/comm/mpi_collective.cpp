@@ -1,7 +1,7 @@
 #include "common/comm/mpi_collective.h"
 
 #include <algorithm>
-#include <cstring>
+#include <numeric>
 #include <utility>
 
 #include "common/error.h"
@@ -141,6 +141,12 @@ void MpiCollective::sum_own_part(std::span<T> part) {
 std::unique_ptr<Collective> mpi_collective(Job& job, std::vector<int> members, Tag tag) {
   if (members.size() == 1 && members.front() == job.rank()) return solo_collective();
   return std::make_unique<MpiCollective>(job, std::move(members), tag);
+}
+
+std::unique_ptr<Collective> world_collective(Job& job) {
+  std::vector<int> all(static_cast<std::size_t>(job.size()));
+  std::iota(all.begin(), all.end(), 0);
+  return mpi_collective(job, std::move(all), Tag::kWorldGroup);
 }
 
 }  // namespace lie

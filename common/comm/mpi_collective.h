@@ -21,4 +21,7 @@ namespace lie {
 ///                   each
 std::unique_ptr<Collective> mpi_collective(Job& job, std::vector<int> members, Tag tag);
 
+/// The group of all ranks.
+std::unique_ptr<Collective> world_collective(Job& job);
+
 }  // namespace lie

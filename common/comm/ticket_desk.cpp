@@ -20,13 +20,12 @@ class MpiTicketDesk : public TicketDesk {
   MpiTicketDesk(Job& job, std::vector<int> actors)
       : requests_(job, Tag::kTicketRequest), answers_(job), actors_(std::move(actors)) {}
 
-  std::optional<int> waiting_actor() override {
+  std::vector<int> waiting_actors() override {
     while (const std::optional<Message> request = requests_.try_take()) {
       waiting_.push_back(actor_of(request->source));
     }
     answers_.pending();
-    if (waiting_.empty()) return std::nullopt;
-    return waiting_.front();
+    return {waiting_.begin(), waiting_.end()};
   }
 
   void answer(int actor, const Assignment& assignment) override {
@@ -146,11 +145,10 @@ void LocalTicketDesk::check_poison() const {
   if (poison_) std::rethrow_exception(poison_);
 }
 
-std::optional<int> LocalTicketDesk::waiting_actor() {
+std::vector<int> LocalTicketDesk::waiting_actors() {
   const std::lock_guard lock(mutex_);
   check_poison();
-  if (waiting_.empty()) return std::nullopt;
-  return waiting_.front();
+  return {waiting_.begin(), waiting_.end()};
 }
 
 void LocalTicketDesk::answer(int actor, const Assignment& assignment) {

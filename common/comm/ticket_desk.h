@@ -21,9 +21,9 @@ namespace lie {
 class TicketDesk {
  public:
   virtual ~TicketDesk() = default;
-  /// The actor that has waited longest for an answer, if any waits; never blocks. Throws JobEnding.
-  /// It stays the waiting actor until it is answered.
-  virtual std::optional<int> waiting_actor() = 0;
+  /// The actors that wait for an answer, the one that has waited longest first; never blocks. An
+  /// actor waits until it is answered. Throws JobEnding.
+  virtual std::vector<int> waiting_actors() = 0;
   /// Answers an actor that waits; only such an actor may be answered. Never blocks.
   virtual void answer(int actor, const Assignment& assignment) = 0;
 };
@@ -40,7 +40,7 @@ std::unique_ptr<Source<Assignment>> mpi_ticket_client(Job& job, int desk_rank);
 class LocalTicketDesk : public TicketDesk {
  public:
   explicit LocalTicketDesk(int actors);
-  std::optional<int> waiting_actor() override;
+  std::vector<int> waiting_actors() override;
   void answer(int actor, const Assignment& assignment) override;
 
   /// The end of actor number `actor`, for its thread; same behaviour as mpi_ticket_client.

@@ -5,7 +5,6 @@
 
 #include <cstdint>
 #include <cstring>
-#include <numeric>
 #include <thread>
 #include <vector>
 
@@ -16,12 +15,6 @@
 
 namespace lie {
 namespace {
-
-std::unique_ptr<Collective> world() {
-  std::vector<int> all(static_cast<std::size_t>(test_job().size()));
-  std::iota(all.begin(), all.end(), 0);
-  return mpi_collective(test_job(), all, Tag::kWorldGroup);
-}
 
 /// Values whose sum depends on the order of addition.
 template <typename T>
@@ -80,7 +73,9 @@ void run_threads(ThreadGroup& group, int size, Work work) {
   }
 }
 
-TEST(Collective, RanksAddInRankOrderAndBroadcastFromAnyRoot) { check_group(*world()); }
+TEST(Collective, RanksAddInRankOrderAndBroadcastFromAnyRoot) {
+  check_group(*world_collective(test_job()));
+}
 
 TEST(Collective, ThreadsAddInRankOrderAndBroadcastFromAnyRoot) {
   for (const int size : {1, 2, 3, 4}) {

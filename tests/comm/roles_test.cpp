@@ -96,13 +96,11 @@ TEST(Roles, TheTableFoldsEqualNeighbours) {
 }
 
 TEST(Roles, PlacesOfAllRanksAreKnownToAll) {
-  std::vector<int> all(static_cast<std::size_t>(test_job().size()));
-  std::iota(all.begin(), all.end(), 0);
-  const auto world = mpi_collective(test_job(), all, Tag::kWorldGroup);
+  const auto world = world_collective(test_job());
   const RankPlace mine{"host" + std::to_string(test_job().rank()), cpus(test_job().rank(), 3)};
   const std::vector<RankPlace> places = gather_places(*world, mine);
-  ASSERT_EQ(places.size(), all.size());
-  for (const int rank : all) {
+  ASSERT_EQ(std::ssize(places), world->size());
+  for (int rank = 0; rank < world->size(); ++rank) {
     EXPECT_EQ(places[static_cast<std::size_t>(rank)].host, "host" + std::to_string(rank));
     EXPECT_EQ(places[static_cast<std::size_t>(rank)].cpus, cpus(rank, 3));
   }

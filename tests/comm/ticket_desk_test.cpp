@@ -24,10 +24,10 @@ Assignment finish() { return {.kind = Assignment::Kind::kFinish, .ticket = {}}; 
 void serve(TicketDesk& desk, int actors) {
   std::int64_t handed_out = 0;
   for (int ended = 0; ended < actors;) {
-    std::optional<int> actor;
-    wait_any([&] { return (actor = desk.waiting_actor()).has_value(); });
+    std::vector<int> waiting;
+    wait_any([&] { return !(waiting = desk.waiting_actors()).empty(); });
     const bool more = handed_out < kTickets;
-    desk.answer(*actor, more ? example_assignment(handed_out++) : finish());
+    desk.answer(waiting.front(), more ? example_assignment(handed_out++) : finish());
     if (!more) ++ended;
   }
 }
@@ -88,20 +88,21 @@ TEST(TicketDesk, ThreadsPullEachTicketOnce) {
   EXPECT_EQ(all.size(), static_cast<std::size_t>(kTickets));
 }
 
-TEST(TicketDesk, AnActorHasOneRequestOpenAndStaysFirstUntilAnswered) {
+TEST(TicketDesk, AnActorHasOneRequestOpenAndWaitsUntilAnswered) {
   LocalTicketDesk desk(2);
   const auto first = desk.client(0);
   const auto second = desk.client(1);
-  EXPECT_FALSE(desk.waiting_actor());
+  EXPECT_TRUE(desk.waiting_actors().empty());
   EXPECT_FALSE(second->try_receive());
   EXPECT_FALSE(second->try_receive());
   EXPECT_FALSE(first->try_receive());
-  EXPECT_EQ(desk.waiting_actor(), 1);
-  EXPECT_EQ(desk.waiting_actor(), 1);
+  EXPECT_EQ(desk.waiting_actors(), (std::vector{1, 0}));
+  EXPECT_EQ(desk.waiting_actors(), (std::vector{1, 0}));
   desk.answer(1, example_assignment(5));
-  EXPECT_EQ(desk.waiting_actor(), 0);
+  EXPECT_EQ(desk.waiting_actors(), std::vector{0});
   EXPECT_EQ(second->try_receive()->ticket.group, 5);
-  EXPECT_EQ(desk.waiting_actor(), 0) << "nothing is asked before the actor wants more";
+  EXPECT_EQ(desk.waiting_actors(), std::vector{0})
+      << "nothing is asked before the actor wants more";
   EXPECT_THROW(desk.answer(1, finish()), Error);
 }
 
@@ -109,7 +110,7 @@ TEST(TicketDesk, PoisonWakesAWaitingActor) {
   LocalTicketDesk desk(1);
   std::jthread actor([&] { EXPECT_THROW(desk.client(0)->receive(), Error); });
   desk.poison(std::make_exception_ptr(Error("the learner failed")));
-  EXPECT_THROW(desk.waiting_actor(), Error);
+  EXPECT_THROW(desk.waiting_actors(), Error);
 }
 
 }  // namespace

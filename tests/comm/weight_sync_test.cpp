@@ -2,7 +2,6 @@
 
 #include <gtest/gtest.h>
 
-#include <numeric>
 #include <thread>
 #include <vector>
 
@@ -34,11 +33,7 @@ void play(Collective& group) {
   }
 }
 
-TEST(WeightSync, ActorRanksGetEveryVersionAndTheEnd) {
-  std::vector<int> all(static_cast<std::size_t>(test_job().size()));
-  std::iota(all.begin(), all.end(), 0);
-  play(*mpi_collective(test_job(), all, Tag::kWeightGroup));
-}
+TEST(WeightSync, ActorRanksGetEveryVersionAndTheEnd) { play(*world_collective(test_job())); }
 
 TEST(WeightSync, ActorThreadsGetEveryVersionAndTheEnd) {
   ThreadGroup group(3);
