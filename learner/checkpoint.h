@@ -1,0 +1,70 @@
+// Checkpoints that are complete or absent: written aside, forced to disk, renamed.
+//
+//   checkpoints/step-000050/
+//     config.json, model.safetensors     Hugging Face model directory, fp32 master weights
+//     tokenizer.json, ...                copied byte for byte from the start model
+//     optimizer.safetensors              "first_moment.<parameter>", "second_moment.<parameter>"
+//     trainer_state.json                 schema version 1, the fields of TrainerState
+//     (files of others)                  whatever `write_more` adds
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+
+#include "common/options.h"
+#include "learner/optimizer.h"
+#include "model/weights.h"
+
+namespace lie {
+
+struct CheckpointOptions {
+  std::int64_t every = 50;     // steps
+  std::int64_t keep_last = 0;  // 0: all
+};
+void describe(FieldList& fields, CheckpointOptions& options);
+
+/// Where a run stood when the checkpoint was made.
+struct TrainerState {
+  std::int64_t step = 0;  // training steps behind
+  std::int64_t policy_version = 0;
+  std::int64_t optimizer_updates = 0;
+  std::int64_t skipped_updates = 0;
+  std::uint64_t seed = 0;
+  std::string build_id;
+  std::map<std::string, std::int64_t> prompt_stream;  // as the prompt stream names its state
+  bool operator==(const TrainerState&) const = default;
+};
+
+/// What goes into a checkpoint.
+struct CheckpointContents {
+  const Weights& weights;
+  const AdamW& optimizer;
+  TrainerState state;                 // optimizer counts are taken from `optimizer`
+  std::filesystem::path start_model;  // its tokenizer files are copied
+  std::function<void(const std::filesystem::path& directory)> write_more = {};
+};
+
+/// Writes `checkpoints`/step-NNNNNN and returns its path. A crash at any moment leaves the
+/// checkpoint complete or absent; leftovers of earlier crashes are removed. Then removes all but
+/// the last `keep_last` (0: none). One rank calls it. Throws Error naming the file that cannot be
+/// written.
+std::filesystem::path save_checkpoint(const std::filesystem::path& checkpoints,
+                                      const CheckpointContents& contents, std::int64_t keep_last);
+
+/// The complete checkpoint of the highest step; empty if there is none, or no such directory.
+std::optional<std::filesystem::path> latest_checkpoint(const std::filesystem::path& checkpoints);
+
+/// Throws Error naming file, field and remedy if trainer_state.json is missing, truncated or
+/// foreign.
+TrainerState load_trainer_state(const std::filesystem::path& checkpoint);
+
+/// Restores weights, moments and counts into `weights` and `optimizer`, and returns the state.
+/// Everything is checked before anything changes: architecture, tensor names, shapes and dtypes.
+TrainerState load_checkpoint(const std::filesystem::path& checkpoint, Weights& weights,
+                             AdamW& optimizer);
+
+}  // namespace lie

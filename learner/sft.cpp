@@ -1,0 +1,273 @@
+#include "learner/sft.h"
+
+#include <algorithm>
+#include <chrono>
+#include <numeric>
+
+#include "common/error.h"
+#include "common/json_lines.h"
+#include "common/random.h"
+#include "learner/batch.h"
+#include "learner/gradient_sync.h"
+
+namespace lie {
+namespace {
+
+/// Fisher-Yates by the counter-based generator: a pure function of (seed, epoch, count).
+std::vector<std::size_t> shuffled(std::size_t count, std::uint64_t seed, std::int64_t epoch) {
+  std::vector<std::size_t> order(count);
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  RandomKey key{.seed = seed, .stream = kShuffleStream, .step = static_cast<std::uint32_t>(epoch)};
+  for (std::size_t i = count; i > 1; --i) {
+    key.index = static_cast<std::uint32_t>(i);
+    std::swap(order[i - 1], order[random_bits(key) % i]);
+  }
+  return order;
+}
+
+std::vector<SequenceTokens> sequences_of(std::span<const SftExample> examples,
+                                         std::span<const std::size_t> chosen) {
+  std::vector<SequenceTokens> sequences;
+  for (const std::size_t i : chosen) {
+    sequences.push_back({examples[i].prompt, examples[i].response});
+  }
+  return sequences;
+}
+
+std::int64_t response_tokens(std::span<const SequenceTokens> sequences) {
+  std::int64_t tokens = 0;
+  for (const auto& s : sequences) tokens += static_cast<std::int64_t>(s.response.size());
+  return tokens;
+}
+
+double negative_sum(std::span<const float> log_probs) {
+  double sum = 0;
+  for (const float value : log_probs) sum -= static_cast<double>(value);
+  return sum;
+}
+
+std::vector<MicroBatch> my_micro_batches(std::span<const SequenceTokens> sequences,
+                                         const Collective& learners, std::int64_t max_tokens) {
+  return pack(sequences, share_of_learner(sequences, learners.rank(), learners.size()), max_tokens);
+}
+
+/// Counts and loads of one run, so that run_sft reads as the loop it is.
+class Tuner {
+ public:
+  Tuner(const SftOptions& options, const SftParts& parts)
+      : options_(with_schedule(options, parts)),
+        parts_(parts),
+        optimizer_(options_.optimizer, parts.weights.parameters(), parts.weights.flat().size()),
+        gradient_(parts.weights.flat().size(), 0.0F) {
+    check_options(options_.optimizer);
+  }
+
+  std::int64_t steps() const { return options_.steps; }
+  std::int64_t resume();
+  SftProgress update(std::int64_t step);
+  void validate(SftProgress& progress);
+  void save(std::int64_t step);
+
+ private:
+  static SftOptions with_schedule(SftOptions options, const SftParts& parts);
+  const std::vector<std::size_t>& batch_of(std::int64_t step);
+  double accumulate(std::span<const SequenceTokens> sequences, double weight);
+
+  SftOptions options_;
+  const SftParts& parts_;
+  AdamW optimizer_;
+  std::vector<float> gradient_;
+  std::vector<std::vector<std::size_t>> batches_;  // of the current epoch
+  std::int64_t epoch_ = -1;
+  std::int64_t first_step_ = 0;  // of the current epoch
+};
+
+/// Fills in what the data decides: the number of steps, and the end of the cosine.
+SftOptions Tuner::with_schedule(SftOptions options, const SftParts& parts) {
+  if (options.steps == 0) {
+    for (std::int64_t epoch = 0; epoch < options.epochs; ++epoch) {
+      options.steps +=
+          static_cast<std::int64_t>(sft_batches(parts.examples, options, epoch).size());
+    }
+  }
+  if (options.optimizer.schedule == Schedule::kCosine && options.optimizer.decay_until == 0) {
+    options.optimizer.decay_until = options.steps;
+  }
+  return options;
+}
+
+std::int64_t Tuner::resume() {
+  const auto checkpoint =
+      parts_.checkpoints.empty() ? std::nullopt : latest_checkpoint(parts_.checkpoints);
+  if (!checkpoint) return 0;
+  const TrainerState state = load_checkpoint(*checkpoint, parts_.weights, optimizer_);
+  if (state.seed != static_cast<std::uint64_t>(options_.seed)) {
+    fail("{}: made with seed {}, this run has {}; use that seed or another run directory",
+         checkpoint->string(), state.seed, options_.seed);
+  }
+  parts_.model.weights_changed();
+  return state.step;
+}
+
+const std::vector<std::size_t>& Tuner::batch_of(std::int64_t step) {
+  while (step - first_step_ > static_cast<std::int64_t>(batches_.size())) {
+    first_step_ += static_cast<std::int64_t>(batches_.size());
+    batches_ = sft_batches(parts_.examples, options_, ++epoch_);
+  }
+  return batches_[static_cast<std::size_t>(step - first_step_ - 1)];
+}
+
+/// Adds this learner's share of the gradient and returns its share of the summed loss.
+double Tuner::accumulate(std::span<const SequenceTokens> sequences, double weight) {
+  double loss = 0;
+  for (const MicroBatch& micro :
+       my_micro_batches(sequences, parts_.learners, options_.max_micro_batch_tokens)) {
+    const RowLogProbs rows = parts_.model.forward(micro.packed, 1.0F, true);
+    const std::vector<float> d_log_probs(rows.log_probs.size(), static_cast<float>(-weight));
+    const std::vector<float> d_entropies(rows.log_probs.size(), 0.0F);
+    parts_.model.backward(micro.packed, d_log_probs, d_entropies, gradient_);
+    loss += negative_sum(rows.log_probs);
+  }
+  return loss;
+}
+
+SftProgress Tuner::update(std::int64_t step) {
+  const auto start = std::chrono::steady_clock::now();
+  const auto sequences = sequences_of(parts_.examples, batch_of(step));
+  SftProgress progress;
+  progress.step = step;
+  progress.steps = options_.steps;
+  progress.tokens = response_tokens(sequences);
+  const double tokens = static_cast<double>(progress.tokens);
+  const double divisor = options_.loss == SftLoss::kTokenMean ? tokens : options_.constant_divisor;
+  std::fill(gradient_.begin(), gradient_.end(), 0.0F);
+  std::array<double, 1> loss = {accumulate(sequences, 1.0 / divisor)};
+  sum_gradients(parts_.learners, gradient_);
+  parts_.learners.all_reduce_sum(std::span<double>(loss));
+  progress.loss = loss[0] / tokens;
+  progress.optimizer = optimizer_.update(step, gradient_, parts_.weights.flat());
+  parts_.model.weights_changed();
+  progress.seconds =
+      std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  return progress;
+}
+
+void Tuner::validate(SftProgress& progress) {
+  const bool due = options_.validate_every > 0 && progress.step % options_.validate_every == 0;
+  if (parts_.validation.empty() || !(due || progress.step == options_.steps)) return;
+  progress.validation_loss =
+      sft_loss(parts_.model, parts_.learners, parts_.validation, options_.max_micro_batch_tokens);
+}
+
+void Tuner::save(std::int64_t step) {
+  const std::int64_t every = options_.checkpoint.every;
+  const bool due = step == options_.steps || (every > 0 && step % every == 0);
+  if (!due || parts_.checkpoints.empty() || parts_.learners.rank() != 0) return;
+  TrainerState state;
+  state.step = state.policy_version = step;
+  state.seed = static_cast<std::uint64_t>(options_.seed);
+  state.build_id = parts_.build_id;
+  save_checkpoint(parts_.checkpoints, {parts_.weights, optimizer_, state, parts_.start_model},
+                  options_.checkpoint.keep_last);
+}
+
+void describe_data(FieldList& fields, SftOptions& options) {
+  fields.add("data", options.data, {"JSONL file with the fields prompt and response."});
+  fields.add("validation_data", options.validation_data,
+             {"JSONL file for the validation loss; empty: none."});
+  fields.add("append_end_of_sequence", options.append_end_of_sequence,
+             {"Append the model's end-of-sequence token to every response."});
+  fields.add("max_sequence_tokens", options.max_sequence_tokens,
+             {"A longer row is an error; 0: the model's max_position_embeddings.", "tokens", 0});
+  fields.add("seed", options.seed, {"Seed of the shuffle.", "", 0});
+}
+
+}  // namespace
+
+void describe(FieldList& fields, SftOptions& options) {
+  describe_data(fields, options);
+  fields.add("steps", options.steps, {"Updates; 0: as many as the epochs have.", "updates", 0});
+  fields.add("epochs", options.epochs, {"Passes over the data, where steps is 0.", "", 1});
+  fields.add("batch_sequences", options.batch_sequences, {"Rows per update.", "sequences", 1});
+  fields.add("max_batch_tokens", options.max_batch_tokens,
+             {"A batch ends early rather than exceed this.", "tokens", 1});
+  fields.add(
+      "max_micro_batch_tokens", options.max_micro_batch_tokens,
+      {"Tokens of one forward and backward pass; bounds memory, changes no result.", "tokens", 1});
+  fields.add("loss", options.loss,
+             {{"token-mean", SftLoss::kTokenMean}, {"constant", SftLoss::kConstant}},
+             {"Sum of response-token losses divided by their number or by constant_divisor."});
+  fields.add("constant_divisor", options.constant_divisor,
+             {"With loss constant: the divisor.", "tokens", 1});
+  fields.add("validate_every", options.validate_every,
+             {"Updates between validations; 0: after the last only.", "updates", 0});
+  fields.section("optimizer", options.optimizer);
+  fields.section("checkpoint", options.checkpoint);
+}
+
+std::vector<SftExample> load_sft_examples(const std::filesystem::path& path, const Encode& encode,
+                                          std::optional<std::int32_t> end_of_sequence,
+                                          std::int64_t max_tokens) {
+  std::vector<SftExample> examples;
+  for (const JsonRow& row : read_json_lines(path)) {
+    SftExample example{encode(row.required_text("prompt")), encode(row.required_text("response"))};
+    if (end_of_sequence) example.response.push_back(*end_of_sequence);
+    const auto tokens = static_cast<std::int64_t>(example.prompt.size() + example.response.size());
+    if (example.prompt.empty() || example.response.empty()) {
+      fail("{}: prompt or response is empty; each needs at least one token", row.place());
+    }
+    if (max_tokens > 0 && tokens > max_tokens) {
+      fail("{}: {} tokens, the limit is {}; shorten the row or raise sft.max_sequence_tokens",
+           row.place(), tokens, max_tokens);
+    }
+    examples.push_back(std::move(example));
+  }
+  return examples;
+}
+
+std::vector<std::vector<std::size_t>> sft_batches(std::span<const SftExample> examples,
+                                                  const SftOptions& options, std::int64_t epoch) {
+  std::vector<std::vector<std::size_t>> batches;
+  std::int64_t held = 0;
+  for (const std::size_t i :
+       shuffled(examples.size(), static_cast<std::uint64_t>(options.seed), epoch)) {
+    const std::int64_t tokens = SequenceTokens{examples[i].prompt, examples[i].response}.tokens();
+    const bool full = batches.empty() ||
+                      static_cast<std::int64_t>(batches.back().size()) == options.batch_sequences ||
+                      held + tokens > options.max_batch_tokens;
+    if (full) {
+      batches.emplace_back();
+      held = 0;
+    }
+    batches.back().push_back(i);
+    held += tokens;
+  }
+  return batches;
+}
+
+std::int64_t run_sft(const SftOptions& options, const SftParts& parts) {
+  if (parts.examples.empty()) fail("sft.data: no examples; name a JSONL file with rows");
+  Tuner tuner(options, parts);
+  for (std::int64_t step = tuner.resume() + 1; step <= tuner.steps(); ++step) {
+    SftProgress progress = tuner.update(step);
+    tuner.validate(progress);
+    tuner.save(step);
+    if (parts.progress) parts.progress(progress);
+  }
+  return tuner.steps();
+}
+
+double sft_loss(Transformer& model, Collective& learners, std::span<const SftExample> examples,
+                std::int64_t max_micro_batch_tokens) {
+  std::vector<std::size_t> all(examples.size());
+  std::iota(all.begin(), all.end(), std::size_t{0});
+  const auto sequences = sequences_of(examples, all);
+  std::array<double, 1> loss = {0.0};
+  for (const MicroBatch& micro : my_micro_batches(sequences, learners, max_micro_batch_tokens)) {
+    loss[0] += negative_sum(model.forward(micro.packed, 1.0F, false).log_probs);
+  }
+  learners.all_reduce_sum(std::span<double>(loss));
+  return loss[0] / static_cast<double>(response_tokens(sequences));
+}
+
+}  // namespace lie

@@ -1,0 +1,160 @@
+#include "learner/checkpoint.h"
+
+#include <gtest/gtest.h>
+
+#include <fstream>
+
+#include "common/error.h"
+#include "common/file.h"
+
+namespace lie {
+namespace {
+
+namespace fs = std::filesystem;
+
+ModelConfig tiny_config(std::int64_t layers = 2) {
+  ModelConfig config;
+  config.vocabulary = 11;
+  config.width = 8;
+  config.ffn_width = 16;
+  config.layers = layers;
+  config.heads = 2;
+  config.kv_heads = 1;
+  config.head_width = 4;
+  config.max_positions = 32;
+  config.end_of_sequence_ids = {1};
+  return config;
+}
+
+void write(const fs::path& path, std::string_view text) { std::ofstream(path) << text; }
+
+class Checkpoint : public ::testing::Test {
+ protected:
+  Checkpoint()
+      : root_(fs::path(LIE_BINARY_DIR) / "tmp" /
+              ::testing::UnitTest::GetInstance()->current_test_info()->name()),
+        weights_(initial_weights(tiny_config(), 3)),
+        optimizer_({}, weights_.parameters(), weights_.flat().size()) {
+    fs::remove_all(root_);
+    fs::create_directories(root_ / "start");
+    write(root_ / "start/tokenizer.json", "{\"any\": \"bytes\"}\n");
+    std::vector<float> gradient(weights_.flat().size());
+    for (std::size_t i = 0; i < gradient.size(); ++i) gradient[i] = float(i % 7) - 3.0F;
+    for (int u = 0; u < 3; ++u) optimizer_.update(1, gradient, weights_.flat());
+  }
+  ~Checkpoint() override { fs::remove_all(root_); }
+
+  fs::path save(std::int64_t step, std::int64_t keep_last = 0) {
+    TrainerState state;
+    state.step = state.policy_version = step;
+    state.seed = 0xffffffffffffffffU;
+    state.build_id = "abc \"quoted\"";
+    state.prompt_stream = {{"epoch", 1}, {"position", 77}};
+    return save_checkpoint(root_ / "checkpoints", {weights_, optimizer_, state, root_ / "start"},
+                           keep_last);
+  }
+  void expect_refused(const fs::path& checkpoint, const std::string& named) {
+    Weights weights(weights_.config());
+    AdamW optimizer({}, weights.parameters(), weights.flat().size());
+    try {
+      load_checkpoint(checkpoint, weights, optimizer);
+      FAIL() << "not refused";
+    } catch (const Error& error) {
+      EXPECT_NE(std::string(error.what()).find(named), std::string::npos) << error.what();
+    }
+    for (const float w : weights.flat()) EXPECT_EQ(w, 0.0F);  // nothing half loaded
+    for (const float m : optimizer.first_moment()) EXPECT_EQ(m, 0.0F);
+  }
+
+  fs::path root_;
+  Weights weights_;
+  AdamW optimizer_;
+};
+
+TEST_F(Checkpoint, GivesBackEveryBit) {
+  const fs::path saved = save(50);
+  EXPECT_EQ(saved.filename(), "step-000050");
+  Weights weights(weights_.config());
+  AdamW optimizer({}, weights.parameters(), weights.flat().size());
+  const TrainerState state = load_checkpoint(saved, weights, optimizer);
+  EXPECT_TRUE(std::ranges::equal(weights.flat(), weights_.flat()));
+  EXPECT_TRUE(std::ranges::equal(optimizer.first_moment(), optimizer_.first_moment()));
+  EXPECT_TRUE(std::ranges::equal(optimizer.second_moment(), optimizer_.second_moment()));
+  EXPECT_EQ(optimizer.updates(), 3);
+  EXPECT_EQ(state.step, 50);
+  EXPECT_EQ(state.seed, 0xffffffffffffffffU);
+  EXPECT_EQ(state.build_id, "abc \"quoted\"");
+  EXPECT_EQ(state.prompt_stream.at("position"), 77);
+  EXPECT_EQ(read_file(saved / "tokenizer.json"), "{\"any\": \"bytes\"}\n");
+}
+
+TEST_F(Checkpoint, LatestIgnoresWhatIsNotComplete) {
+  EXPECT_FALSE(latest_checkpoint(root_ / "checkpoints"));
+  save(5);
+  save(10);
+  fs::create_directories(root_ / "checkpoints/.step-000015.partial");
+  fs::create_directories(root_ / "checkpoints/step-000020.bak");
+  EXPECT_EQ(latest_checkpoint(root_ / "checkpoints")->filename(), "step-000010");
+  save(16);
+  EXPECT_FALSE(fs::exists(root_ / "checkpoints/.step-000015.partial"));
+}
+
+TEST_F(Checkpoint, KeepsTheLast) {
+  for (const std::int64_t step : {1, 2, 3, 4}) save(step, 2);
+  EXPECT_EQ(list_directory(root_ / "checkpoints"),
+            (std::vector<std::string>{"step-000003", "step-000004"}));
+}
+
+TEST_F(Checkpoint, SavingAgainReplaces) {
+  save(5);
+  weights_.flat()[0] = 42.0F;
+  EXPECT_EQ(load_weights(save(5)).flat()[0], 42.0F);
+}
+
+TEST_F(Checkpoint, WriteMoreAddsFilesThatAreThereOnlyWithTheRest) {
+  TrainerState state;
+  state.step = 7;
+  CheckpointContents contents{weights_, optimizer_, state, root_ / "start"};
+  contents.write_more = [&](const fs::path& directory) {
+    EXPECT_TRUE(directory.filename().string().ends_with(".partial"));
+    write(directory / "more.bin", "x");
+  };
+  EXPECT_TRUE(fs::exists(save_checkpoint(root_ / "checkpoints", contents, 0) / "more.bin"));
+  contents.state.step = 8;
+  contents.write_more = [](const fs::path&) { fail("crash"); };
+  EXPECT_THROW(save_checkpoint(root_ / "checkpoints", contents, 0), Error);
+  EXPECT_EQ(latest_checkpoint(root_ / "checkpoints")->filename(), "step-000007");
+}
+
+TEST_F(Checkpoint, DamagedOnesAreRefusedByName) {
+  const fs::path saved = save(5);
+  const std::string state = read_file(saved / "trainer_state.json");
+  write(saved / "trainer_state.json", state.substr(0, state.size() / 2));
+  expect_refused(saved, "trainer_state.json");
+  write(saved / "trainer_state.json", "{\"schema_version\": 2}");
+  expect_refused(saved, "schema_version 2");
+  write(saved / "trainer_state.json", "{\"schema_version\": 1, \"step\": \"five\"}");
+  expect_refused(saved, "\"step\"");
+  write(saved / "trainer_state.json", state);
+  fs::resize_file(saved / "optimizer.safetensors", 100);
+  expect_refused(saved, "optimizer.safetensors");
+  fs::remove(saved / "optimizer.safetensors");
+  expect_refused(saved, "optimizer.safetensors");
+}
+
+TEST_F(Checkpoint, OfAnotherModelIsRefused) {
+  const fs::path saved = save(5);
+  const Weights other = initial_weights(tiny_config(1), 3);
+  const AdamW other_optimizer({}, other.parameters(), other.flat().size());
+  TrainerState state;
+  state.step = 6;
+  const fs::path foreign =
+      save_checkpoint(root_ / "other", {other, other_optimizer, state, root_ / "start"}, 0);
+  expect_refused(foreign, "config.json");
+  fs::copy_file(foreign / "optimizer.safetensors", saved / "optimizer.safetensors",
+                fs::copy_options::overwrite_existing);
+  expect_refused(saved, "is missing");
+}
+
+}  // namespace
+}  // namespace lie

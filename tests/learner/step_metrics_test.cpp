@@ -1,0 +1,187 @@
+#include "learner/step_metrics.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <map>
+
+#include "common/error.h"
+
+namespace lie {
+namespace {
+
+void add(ScoredGroup& group, std::size_t length, bool right, float length_term) {
+  Response response;
+  response.ids.resize(length);
+  response.behavior_log_probs.resize(length);
+  response.finish = length >= 10 ? FinishReason::kLength : FinishReason::kEndOfSequence;
+  Score score;
+  score.verdict = right ? VerdictCode::kEqual : VerdictCode::kNoAnswer;
+  score.terms.accuracy = right ? 1.0F : 0.0F;
+  score.terms.length = length_term;
+  score.coverage.distinct_ngrams = static_cast<std::int64_t>(length) - 1;
+  score.coverage.ngrams = static_cast<std::int64_t>(length);
+  score.coverage.largest_repeat = 2;
+  group.rollout.responses.push_back(response);
+  group.scores.push_back(score);
+}
+
+/// One group all right, one mixed, one all wrong.
+std::vector<ScoredGroup> three_groups() {
+  std::vector<ScoredGroup> groups(3);
+  for (std::size_t g = 0; g < 3; ++g) {
+    groups[g].rollout.ticket.group = static_cast<std::int64_t>(g);
+    groups[g].rollout.ticket.policy_version = 4;
+    groups[g].rollout.prompt_ids.resize(5);
+  }
+  add(groups[0], 2, true, 0), add(groups[0], 4, true, 0);
+  add(groups[1], 6, true, 0), add(groups[1], 8, false, -0.5F);
+  add(groups[2], 10, false, -0.25F), add(groups[2], 6, false, 0);
+  return groups;
+}
+
+MiniBatchUpdate mini_batch(double deviation, double norm, bool skipped) {
+  MiniBatchUpdate update;
+  update.stats.tokens = 18;
+  update.stats.sequences = 3;
+  update.stats.clipped_low = 2;
+  update.stats.clipped_high = 1;
+  update.stats.ratio_sum = 18;
+  update.stats.ratio_min = 0.5;
+  update.stats.ratio_max = 1.5;
+  update.stats.max_deviation = deviation;
+  update.stats.entropy_sum = 36;
+  update.stats.quarter_entropy_sum = {9, 9, 9, 9};
+  update.stats.quarter_tokens = {3, 5, 5, 5};
+  update.optimizer = {norm, 1e-3, skipped};
+  return update;
+}
+
+class StepMetrics : public ::testing::Test {
+ protected:
+  StepMetrics() {
+    for (const auto& group : groups_) advantages_.push_back(group_advantages(group.scores, {}));
+    update_.mini_batches = {mini_batch(0, 2, false), mini_batch(0.5, NAN, true)};
+    StepRecord record;
+    record.step = 5;
+    record.groups = groups_;
+    record.advantages = advantages_;
+    record.update = &update_;
+    record.coverage = {20, 40, 50, 200};
+    record.evaluation = std::span(groups_).first(1);
+    record.phase_seconds = {{"step", 4.0}, {"generate", 3.0}};
+    record.roles = {{"actor", {3, 1}}, {"learner", {1, 3}}};
+    all_ = step_metrics(record);
+    for (const auto& [name, value] : all_)
+      EXPECT_TRUE(by_name_.emplace(name, value).second) << name;
+  }
+  double at(const std::string& name) const { return by_name_.at(name); }
+
+  std::vector<ScoredGroup> groups_ = three_groups();
+  std::vector<GroupAdvantages> advantages_;
+  StepUpdate update_;
+  Metrics all_;
+  std::map<std::string, double> by_name_;
+};
+
+TEST_F(StepMetrics, SaysWhatAResearcherPlots) {
+  EXPECT_EQ(all_.front().first, "step");
+  for (const char* name : {"step",
+                           "accuracy",
+                           "response_length_mean",
+                           "c_context_mean",
+                           "r_context_mean",
+                           "c_global_run",
+                           "entropy_mean",
+                           "reward_accuracy_mean",
+                           "reward_length_mean",
+                           "reward_redundancy_mean",
+                           "clip_fraction",
+                           "first_minibatch_ratio_max_deviation",
+                           "grad_norm",
+                           "tokens_per_second",
+                           "step_seconds",
+                           "generate_seconds",
+                           "eval_accuracy",
+                           "approx_kl",
+                           "learning_rate",
+                           "truncation_rate",
+                           "largest_repeat_mean",
+                           "redundant_share",
+                           "prompt_length_mean",
+                           "verdict_out_of_budget_share",
+                           "advantage_mass_redundancy"}) {
+    EXPECT_TRUE(by_name_.contains(name)) << name;
+  }
+}
+
+TEST_F(StepMetrics, CountsResponsesAndGroups) {
+  EXPECT_EQ(at("accuracy"), 0.5);
+  EXPECT_EQ(at("response_length_mean"), 6.0);
+  EXPECT_EQ(at("response_length_p50"), 6.0);
+  EXPECT_EQ(at("response_length_p25"), 4.5);
+  EXPECT_EQ(at("c_context_mean"), 5.0);
+  EXPECT_NEAR(at("truncation_rate"), 1.0 / 6, 1e-15);
+  EXPECT_EQ(at("verdict_no_answer_share"), 0.5);
+  for (const char* mix : {"groups_all_right_share", "groups_mixed_share", "groups_all_wrong_share",
+                          "groups_zero_advantage_share"}) {
+    EXPECT_NEAR(at(mix), 1.0 / 3, 1e-15) << mix;
+  }
+  EXPECT_EQ(at("response_tokens"), 36.0);
+  EXPECT_EQ(at("tokens_per_second"), 9.0);
+  EXPECT_EQ(at("prompt_length_mean"), 5.0);
+  EXPECT_EQ(at("staleness_mean"), 0.0);
+}
+
+TEST_F(StepMetrics, AdvantageMassIsAShareByTerm) {
+  double sum = 0;
+  for (const auto name : kRewardTermNames) sum += at("advantage_mass_" + std::string(name));
+  EXPECT_NEAR(sum, 1.0, 1e-12);
+  EXPECT_GT(at("advantage_mass_length"), 0.5);  // it alone moves the all-wrong group
+}
+
+TEST_F(StepMetrics, UpdateIsSummedOverMiniBatches) {
+  EXPECT_NEAR(at("clip_fraction"), 6.0 / 36, 1e-15);
+  EXPECT_NEAR(at("clip_fraction_low"), 4.0 / 36, 1e-15);
+  EXPECT_EQ(at("importance_ratio_mean"), 1.0);
+  EXPECT_EQ(at("first_minibatch_ratio_max_deviation"), 0.0);
+  EXPECT_EQ(at("entropy_mean"), 2.0);
+  EXPECT_EQ(at("entropy_quarter_1_mean"), 3.0);
+  EXPECT_EQ(at("skipped_updates"), 1.0);
+  EXPECT_EQ(at("grad_norm"), 2.0);  // of the applied updates
+}
+
+TEST_F(StepMetrics, CoverageEvaluationAndIdleShares) {
+  EXPECT_EQ(at("c_global_step"), 20.0);
+  EXPECT_EQ(at("c_global_run"), 50.0);
+  EXPECT_EQ(at("r_global"), 0.5);
+  EXPECT_EQ(at("r_global_run"), 0.25);
+  EXPECT_EQ(at("eval_accuracy"), 1.0);
+  EXPECT_EQ(at("eval_response_length_mean"), 3.0);
+  EXPECT_EQ(at("idle_share_actor"), 0.25);
+  EXPECT_EQ(at("idle_share_learner"), 0.75);
+}
+
+TEST_F(StepMetrics, ValuesAreFinite) {
+  for (const auto& [name, value] : all_) EXPECT_TRUE(std::isfinite(value)) << name;
+}
+
+TEST(StepMetricsOfStepZero, HoldOnlyTheEvaluation) {
+  const auto groups = three_groups();
+  StepRecord record;
+  record.evaluation = groups;
+  for (const auto& [name, value] : step_metrics(record)) {
+    EXPECT_TRUE(name == "step" || name == "response_tokens" || name.starts_with("eval_")) << name;
+  }
+}
+
+TEST(Quantile, InterpolatesAsNumpy) {
+  const std::vector<double> sorted = {1, 2, 4, 8};
+  EXPECT_EQ(quantile(sorted, 0), 1.0);
+  EXPECT_EQ(quantile(sorted, 0.5), 3.0);
+  EXPECT_NEAR(quantile(sorted, 0.95), 7.4, 1e-12);
+  EXPECT_EQ(quantile(sorted, 1), 8.0);
+}
+
+}  // namespace
+}  // namespace lie
