@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <map>
 #include <string_view>
 #include <system_error>
 #include <type_traits>
@@ -62,7 +63,7 @@ void remove_tree(const fs::path& path) {
 /// Takes the name away before the content, so that no half-removed checkpoint has a good name.
 void remove_checkpoint(const fs::path& checkpoint) {
   const fs::path aside =
-      checkpoint.parent_path() / ("." + checkpoint.filename().string() + ".removed");
+      checkpoint.parent_path() / fmt::format(".{}.removed", checkpoint.filename().string());
   remove_tree(aside);
   rename_durably(checkpoint, aside);
   remove_tree(aside);
@@ -152,7 +153,8 @@ void save_state(const TrainerState& state, const fs::path& path) {
   json["skipped_updates"] = state.skipped_updates;
   json["seed"] = state.seed;
   json["build_id"] = state.build_id;
-  json["prompt_stream"] = state.prompt_stream;
+  json["prompt_stream_epoch"] = state.prompt_stream.epoch;
+  json["prompt_stream_position"] = state.prompt_stream.position;
   write_json(json, path);
 }
 
@@ -250,7 +252,8 @@ TrainerState load_trainer_state(const fs::path& checkpoint) {
   state.skipped_updates = field<std::int64_t>(json, "skipped_updates", path);
   state.seed = field<std::uint64_t>(json, "seed", path);
   state.build_id = field<std::string>(json, "build_id", path);
-  state.prompt_stream = field<std::map<std::string, std::int64_t>>(json, "prompt_stream", path);
+  state.prompt_stream.epoch = field<std::int64_t>(json, "prompt_stream_epoch", path);
+  state.prompt_stream.position = field<std::int64_t>(json, "prompt_stream_position", path);
   if (state.step < 0 || state.optimizer_updates < 0 || state.skipped_updates < 0) {
     fail("{}: a count is negative; remove the checkpoint's directory to resume from the one before",
          path.string());

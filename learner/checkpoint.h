@@ -11,11 +11,11 @@
 #include <cstdint>
 #include <filesystem>
 #include <functional>
-#include <map>
 #include <optional>
 #include <string>
 
 #include "common/options.h"
+#include "common/prompt_stream.h"
 #include "learner/optimizer.h"
 #include "model/weights.h"
 
@@ -35,7 +35,7 @@ struct TrainerState {
   std::int64_t skipped_updates = 0;
   std::uint64_t seed = 0;
   std::string build_id;
-  std::map<std::string, std::int64_t> prompt_stream;  // as the prompt stream names its state
+  PromptStreamState prompt_stream;
   bool operator==(const TrainerState&) const = default;
 };
 

@@ -49,7 +49,7 @@ class Checkpoint : public ::testing::Test {
     state.step = state.policy_version = step;
     state.seed = 0xffffffffffffffffU;
     state.build_id = "abc \"quoted\"";
-    state.prompt_stream = {{"epoch", 1}, {"position", 77}};
+    state.prompt_stream = {1, 77};
     return save_checkpoint(root_ / "checkpoints", {weights_, optimizer_, state, root_ / "start"},
                            keep_last);
   }
@@ -84,7 +84,7 @@ TEST_F(Checkpoint, GivesBackEveryBit) {
   EXPECT_EQ(state.step, 50);
   EXPECT_EQ(state.seed, 0xffffffffffffffffU);
   EXPECT_EQ(state.build_id, "abc \"quoted\"");
-  EXPECT_EQ(state.prompt_stream.at("position"), 77);
+  EXPECT_EQ(state.prompt_stream, (PromptStreamState{1, 77}));
   EXPECT_EQ(read_file(saved / "tokenizer.json"), "{\"any\": \"bytes\"}\n");
 }
 
