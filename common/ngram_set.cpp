@@ -20,20 +20,27 @@ class RollingHash {
  public:
   /// `units` holds at least n units.
   RollingHash(std::span<const std::int32_t> units, std::size_t n, const NgramHash& hash)
-      : units_(units), n_(n), hash_(hash) {
-    for (std::size_t i = 0; i + 1 < n; ++i) value_ = value_ * hash.multiplier + of(units[i]);
-    for (std::size_t i = 0; i + 1 < n; ++i) leaving_ *= hash.multiplier;
+      : units_(units), n_(n), factor_(hash.unit_factor), multiplier_(hash.multiplier) {
+    for (std::size_t i = 0; i < n; ++i) {
+      value_ = value_ * hash.multiplier + of(units[i]);
+      leaving_ *= hash.multiplier;
+    }
   }
 
   /// Writes the next hashes; returns how many (0 at the end).
   std::size_t next(std::span<std::uint64_t> out) {
-    const std::size_t count = std::min(out.size(), units_.size() - n_ + 1 - done_);
-    const std::int32_t* const first = units_.data() + done_;
+    const std::size_t ngrams = units_.size() - n_ + 1;
+    const std::size_t count = std::min(out.size(), ngrams - done_);
+    const bool ends = done_ + count == ngrams;  // the final n-gram has no next one
+    const std::int32_t* const leaving = units_.data() + done_;
+    const std::int32_t* const entering = leaving + n_;
     std::uint64_t value = value_;
-    for (std::size_t i = 0; i < count; ++i) {
-      out[i] = value = value * hash_.multiplier + of(first[i + n_ - 1]);
-      value -= of(first[i]) * leaving_;
+    for (std::size_t i = 0; i + (ends ? 1 : 0) < count; ++i) {
+      out[i] = value;
+      // What does not hang on the hash before is in brackets: it can be computed ahead.
+      value = value * multiplier_ + (of(entering[i]) - of(leaving[i]) * leaving_);
     }
+    if (ends && count > 0) out[count - 1] = value;
     value_ = value;
     done_ += count;
     return count;
@@ -41,14 +48,15 @@ class RollingHash {
 
  private:
   std::uint64_t of(std::int32_t unit) const {
-    return (std::uint64_t{static_cast<std::uint32_t>(unit)} + 1) * hash_.unit_factor;
+    return (std::uint64_t{static_cast<std::uint32_t>(unit)} + 1) * factor_;
   }
 
   std::span<const std::int32_t> units_;
   std::size_t n_;
-  NgramHash hash_;
-  std::uint64_t value_ = 0;    // of the n-1 units that the next n-gram begins with
-  std::uint64_t leaving_ = 1;  // multiplier^(n-1)
+  std::uint64_t factor_;
+  std::uint64_t multiplier_;
+  std::uint64_t value_ = 0;    // of the next n-gram
+  std::uint64_t leaving_ = 1;  // multiplier^n
   std::size_t done_ = 0;
 };
 
@@ -59,66 +67,92 @@ int shift_for(std::size_t slots) { return 64 - std::countr_zero(slots); }
 
 }  // namespace
 
+/// The counting of one response: the counter's storage with everything in registers.
+class NgramCounter::Table {
+ public:
+  Table(NgramCounter& counter, std::span<const std::int32_t> units)
+      : slots_(counter.slots_.data()),
+        occurrences_(counter.occurrences_.data()),
+        units_(units.data()),
+        n_(counter.n_),
+        mask_(counter.used_slots_ - 1),
+        shift_(shift_for(counter.used_slots_)),
+        position_bits_(std::bit_width(static_cast<unsigned>(units.size()))) {}
+
+  void prefetch(std::uint64_t hash) const { __builtin_prefetch(slots_ + (hash >> shift_), 1); }
+
+  void take(std::uint32_t position, std::uint64_t hash) {
+    const auto tag = static_cast<std::uint32_t>(hash << position_bits_);
+    for (std::size_t at = hash >> shift_;; at = (at + 1) & mask_) {
+      const std::uint32_t slot = slots_[at];
+      if (slot == 0) {
+        slots_[at] = tag | (position + 1);
+        ++distinct_;
+        return;
+      }
+      if (((slot ^ tag) >> position_bits_) != 0) continue;
+      const std::uint32_t first = (slot ^ tag) - 1;
+      if (confirm(first, position)) return found_again(first, position);
+    }
+  }
+
+  std::int64_t distinct() const { return distinct_; }
+  std::int32_t largest() const { return largest_; }
+
+ private:
+  bool confirm(std::uint32_t first, std::uint32_t position) const {
+    const std::int32_t* const a = units_ + first;
+    const std::int32_t* const b = units_ + position;
+    // If the n-gram before matched the one before there, n-1 units are known to be equal.
+    const bool goes_on = first == next_first_ && position == next_position_;
+    if (goes_on) return a[n_ - 1] == b[n_ - 1];
+    return std::memcmp(a, b, n_ * sizeof(std::int32_t)) == 0;
+  }
+
+  void found_again(std::uint32_t first, std::uint32_t position) {
+    largest_ = std::max(largest_, ++occurrences_[first]);
+    next_first_ = first + 1;
+    next_position_ = position + 1;
+  }
+
+  std::uint32_t* slots_;
+  std::int32_t* occurrences_;
+  const std::int32_t* units_;
+  std::size_t n_;
+  std::size_t mask_;
+  int shift_;
+  int position_bits_;
+  std::int64_t distinct_ = 0;
+  std::int32_t largest_ = 1;
+  std::uint32_t next_first_ = 0;  // what would go on with the last confirmed match
+  std::uint32_t next_position_ = 0;
+};
+
 NgramCounter::NgramCounter(std::int64_t n, NgramHash hash) : n_(checked(n)), hash_(hash) {}
 
 Coverage NgramCounter::count(std::span<const std::int32_t> units) {
   if (units.size() < n_) return {};
   if (units.size() > 0x7fffffff) fail("a response of {} units; at most 2^31 - 1", units.size());
   const std::size_t ngrams = units.size() - n_ + 1;
-  units_ = units;
   prepare(ngrams);
+  Table table(*this, units);
   RollingHash rolling(units, n_, hash_);
   std::array<std::uint64_t, kBlock> hashes;
   std::uint32_t position = 0;
   while (const std::size_t count = rolling.next(hashes)) {
-    for (std::size_t i = 0; i < count; ++i) __builtin_prefetch(&slots_[hashes[i] >> shift_], 1);
-    for (std::size_t i = 0; i < count; ++i) take(position++, hashes[i]);
+    for (std::size_t i = 0; i < count; ++i) table.prefetch(hashes[i]);
+    for (std::size_t i = 0; i < count; ++i) table.take(position++, hashes[i]);
   }
-  return {.distinct_ngrams = distinct_,
+  return {.distinct_ngrams = table.distinct(),
           .ngrams = static_cast<std::int64_t>(ngrams),
-          .largest_repeat = largest_};
+          .largest_repeat = table.largest()};
 }
 
 void NgramCounter::prepare(std::size_t ngrams) {
-  const std::size_t slots = std::bit_ceil(std::max<std::size_t>(2 * ngrams, 16));
-  if (slots_.size() < slots) slots_.resize(slots);
-  std::fill_n(slots_.begin(), slots, Slot());
+  used_slots_ = std::bit_ceil(std::max<std::size_t>(4 * ngrams, 16));
+  if (slots_.size() < used_slots_) slots_.resize(used_slots_);
+  std::fill_n(slots_.begin(), used_slots_, 0u);
   occurrences_.assign(ngrams, 1);
-  mask_ = slots - 1;
-  shift_ = shift_for(slots);
-  distinct_ = 0;
-  largest_ = 1;
-  matched_first_ = matched_position_ = 0;
-}
-
-inline void NgramCounter::take(std::uint32_t position, std::uint64_t hash) {
-  const auto tag = static_cast<std::uint32_t>(hash);
-  for (std::size_t at = hash >> shift_;; at = (at + 1) & mask_) {
-    Slot& slot = slots_[at];
-    if (slot.position_plus_one == 0) {
-      slot = {tag, position + 1};
-      ++distinct_;
-      return;
-    }
-    if (slot.tag == tag && confirm(slot.position_plus_one - 1, position)) {
-      return found_again(slot.position_plus_one - 1, position);
-    }
-  }
-}
-
-bool NgramCounter::confirm(std::uint32_t first, std::uint32_t position) const {
-  const std::int32_t* const a = units_.data() + first;
-  const std::int32_t* const b = units_.data() + position;
-  const bool goes_on =
-      matched_position_ > 0 && matched_position_ + 1 == position && matched_first_ + 1 == first;
-  if (goes_on) return a[n_ - 1] == b[n_ - 1];
-  return std::memcmp(a, b, n_ * sizeof(std::int32_t)) == 0;
-}
-
-void NgramCounter::found_again(std::uint32_t first, std::uint32_t position) {
-  largest_ = std::max(largest_, ++occurrences_[first]);
-  matched_first_ = first;
-  matched_position_ = position;
 }
 
 NgramSet::NgramSet(std::int64_t n, NgramHash hash) : n_(checked(n)), hash_(hash) {}

@@ -29,28 +29,17 @@ class NgramCounter {
   Coverage count(std::span<const std::int32_t> units);
 
  private:
-  struct Slot {
-    std::uint32_t tag = 0;  // low half of the hash
-    std::uint32_t position_plus_one = 0;
-  };
-
+  class Table;
   void prepare(std::size_t ngrams);
-  void take(std::uint32_t position, std::uint64_t hash);
-  bool confirm(std::uint32_t first, std::uint32_t position) const;
-  void found_again(std::uint32_t first, std::uint32_t position);
 
   std::size_t n_;
   NgramHash hash_;
-  std::span<const std::int32_t> units_;
-  std::vector<Slot> slots_;  // at most half full
-  std::size_t mask_ = 0;
-  int shift_ = 0;
+  // Open addressing, at most a quarter full. A slot holds the position of an n-gram's first
+  // occurrence, plus one, in as many low bits as positions need, and bits of its hash above them; 0
+  // is empty.
+  std::vector<std::uint32_t> slots_;
+  std::size_t used_slots_ = 0;             // for the present response
   std::vector<std::int32_t> occurrences_;  // by position of the first one
-  std::int64_t distinct_ = 0;
-  std::int32_t largest_ = 0;
-  // The last confirmed match: if the next n-gram matches the next one there, n-1 units are known.
-  std::uint32_t matched_first_ = 0;
-  std::uint32_t matched_position_ = 0;
 };
 
 /// The union of n-grams over many responses (C_global of a step or of the run). Keeps the units of

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <cstring>
 
 #include "common/error.h"
@@ -41,6 +42,26 @@ std::size_t wide_space(const char* at, const char* end) {
   return is_space ? 3 : 0;
 }
 
+constexpr std::uint64_t kEachByte = 0x0101010101010101u;
+
+/// The first byte from `at` on that may be no letter: eight bytes at a time, ASCII letters are
+/// passed.
+const char* skip_letters(const char* at, const char* end) {
+  static_assert(std::endian::native == std::endian::little);
+  constexpr std::uint64_t kHigh = 0x80 * kEachByte;
+  for (; end - at >= 8; at += 8) {
+    std::uint64_t bytes;
+    std::memcpy(&bytes, at, 8);
+    const std::uint64_t underscores = bytes ^ ('_' * kEachByte);
+    // In each byte's top bit: above 127; below 33; an underscore. Exact up to the first one set.
+    const std::uint64_t stops = (bytes & kHigh) | ((bytes - 33 * kEachByte) & ~bytes & kHigh) |
+                                ((underscores - kEachByte) & ~underscores & kHigh);
+    if (stops != 0) return at + std::countr_zero(stops) / 8;
+  }
+  while (at != end && class_of(*at) == kLetter) ++at;
+  return at;
+}
+
 /// Calls take(word) for every word of `text`.
 template <typename Take>
 void for_each_word(std::string_view text, Take&& take) {
@@ -53,7 +74,7 @@ void for_each_word(std::string_view text, Take&& take) {
     const std::size_t wide = kind == kMaybeSpace ? wide_space(at, end) : 0;
     if (kind == kLetter || (kind == kMaybeSpace && wide == 0)) {
       in_piece = true;
-      ++at;
+      at = skip_letters(at + 1, end);
     } else if (kind == kUnderscore) {
       take(std::string_view(begin, static_cast<std::size_t>(at - begin)));
       in_piece = true;  // the part after the underscore is a word, even an empty one
@@ -72,7 +93,7 @@ std::uint64_t mixed(std::uint64_t a, std::uint64_t b) {
   return static_cast<std::uint64_t>(product) ^ static_cast<std::uint64_t>(product >> 64);
 }
 
-/// Up to eight bytes at `at` as a number. `readable` bytes may be read there.
+/// The first `wanted` (at most 8) bytes at `at` as a number, of which `readable` may be read.
 std::uint64_t load(const char* at, std::size_t wanted, std::size_t readable) {
   std::uint64_t value = 0;
   if (readable >= 8) {
@@ -83,16 +104,15 @@ std::uint64_t load(const char* at, std::size_t wanted, std::size_t readable) {
   return value;
 }
 
-/// `readable` >= word.size(): bytes from the word's begin to the end of the text.
-std::uint64_t hash_of(std::string_view word, std::size_t readable) {
+/// `head`: the word's first bytes; `readable`: bytes from its begin to the end of the text.
+std::uint64_t hash_of(std::string_view word, std::uint64_t head, std::size_t readable) {
   constexpr std::uint64_t kA = 0x9E3779B97F4A7C15u;
   constexpr std::uint64_t kB = 0xD6E8FEB86659FD93u;
-  std::uint64_t hash = kA ^ word.size();
-  const char* at = word.data();
-  for (std::size_t rest = word.size();; rest -= 8, readable -= 8, at += 8) {
-    hash = mixed(hash ^ load(at, rest, readable), kB);
-    if (rest <= 8) return hash;
+  std::uint64_t hash = mixed(kA ^ word.size() ^ head, kB);
+  for (std::size_t i = 8; i < word.size(); i += 8) {
+    hash = mixed(hash ^ load(word.data() + i, word.size() - i, readable - i), kB);
   }
+  return hash;
 }
 
 constexpr std::size_t kFirstSlots = 1024;
@@ -110,34 +130,38 @@ WordIds::WordIds() : slots_(kFirstSlots) {}
 void WordIds::append(std::string_view text, std::vector<std::int32_t>& ids) {
   const char* const end = text.data() + text.size();
   for_each_word(text, [&](std::string_view word) {
-    ids.push_back(id_of(word, hash_of(word, static_cast<std::size_t>(end - word.data()))));
+    const auto readable = static_cast<std::size_t>(end - word.data());
+    const std::uint64_t head = load(word.data(), word.size(), readable);
+    ids.push_back(id_of(word, head, hash_of(word, head, readable)));
   });
 }
 
-std::int32_t WordIds::id_of(std::string_view word, std::uint64_t hash) {
+inline std::int32_t WordIds::id_of(std::string_view word, std::uint64_t head, std::uint64_t hash) {
   const std::size_t mask = slots_.size() - 1;
   const auto tag = static_cast<std::uint32_t>(hash >> 32);
   for (std::size_t at = hash & mask;; at = (at + 1) & mask) {
     Slot& slot = slots_[at];
-    if (slot.id_plus_one == 0) return add(word, hash, slot);
-    if (slot.tag == tag && is_word(slot.id_plus_one - 1, word)) {
+    if (slot.id_plus_one == 0) return add(word, head, hash, slot);
+    if (slot.tag == tag && is_word(slot.id_plus_one - 1, word, head)) {
       return static_cast<std::int32_t>(slot.id_plus_one - 1);
     }
   }
 }
 
-bool WordIds::is_word(std::uint32_t id, std::string_view word) const {
+inline bool WordIds::is_word(std::uint32_t id, std::string_view word, std::uint64_t head) const {
   const Word& known = words_[id];
-  return known.length == word.size() &&
+  if (known.head != head || known.length != word.size()) return false;
+  return word.size() <= 8 ||
          std::memcmp(letters_.data() + known.begin, word.data(), word.size()) == 0;
 }
 
-std::int32_t WordIds::add(std::string_view word, std::uint64_t hash, Slot& slot) {
+std::int32_t WordIds::add(std::string_view word, std::uint64_t head, std::uint64_t hash,
+                          Slot& slot) {
   if (words_.size() >= 0x7fffffff)
     fail("more than 2^31 distinct words; count by token ids instead");
   const auto id = static_cast<std::uint32_t>(words_.size());
   slot = {static_cast<std::uint32_t>(hash >> 32), id + 1};
-  words_.push_back({hash, letters_.size(), static_cast<std::uint32_t>(word.size())});
+  words_.push_back({hash, head, letters_.size(), static_cast<std::uint32_t>(word.size())});
   letters_ += word;
   if (2 * words_.size() > slots_.size()) grow();
   return static_cast<std::int32_t>(id);

@@ -36,13 +36,14 @@ class WordIds {
   };
   struct Word {
     std::uint64_t hash;
-    std::size_t begin;  // in letters_
+    std::uint64_t head;  // its first 8 bytes; shorter words end in zeros
+    std::size_t begin;   // in letters_
     std::uint32_t length;
   };
 
-  std::int32_t id_of(std::string_view word, std::uint64_t hash);
-  std::int32_t add(std::string_view word, std::uint64_t hash, Slot& slot);
-  bool is_word(std::uint32_t id, std::string_view word) const;
+  std::int32_t id_of(std::string_view word, std::uint64_t head, std::uint64_t hash);
+  bool is_word(std::uint32_t id, std::string_view word, std::uint64_t head) const;
+  std::int32_t add(std::string_view word, std::uint64_t head, std::uint64_t hash, Slot& slot);
   void grow();
 
   std::vector<Slot> slots_;  // power of two, at most half full
