@@ -1,0 +1,154 @@
+#!/usr/bin/env python3
+"""Makes the data of the embedded task "count pairs": make_data.py OUT_DIR [--seed N]
+
+Six distinct integers of 1..20 and a target are given; the answer is how many of the 15 pairs sum to the target
+(1, 2 or 3, drawn with weights 6:3:2). A response tries pairs one by one and boxes the number of different hits it
+found, at least 1. Nothing ends the search but the policy, a lazy "1" is right in 6/11 of the problems, and the chance
+of being right rises slowly with the share c of pairs tried: P = (6 + 3c^2 + 2c^3) / 11. That is the shallow
+exploration trap of arXiv:2602.11748 in small.
+
+Writes to OUT_DIR:
+  sft_skill.jsonl   prompt/response rows that teach the skill: mostly long, careful searches
+  sft_sloppy.jsonl  rows that teach the lazy start policy: the same skill, stopped early
+  train.jsonl       RL prompts with gold answers, each used once
+  eval.jsonl        held-out prompts
+The same seed gives the same bytes with every Python 3: only random.random() is used.
+"""
+import argparse
+import json
+import os
+import random
+
+NUMBERS = 20        # integers 1..NUMBERS
+LIST_LENGTH = 6
+PAIRS = [(i, j) for i in range(LIST_LENGTH) for j in range(i + 1, LIST_LENGTH)]
+TARGETS = range(9, 33)
+ANSWER_WEIGHTS = {1: 6, 2: 3, 3: 2}
+MAX_TRIES = 20      # 1 header + 20 * 6 + 4 closing tokens = 125, under the response limit of 130
+
+
+class Draw:
+    """Draws from one random.Random using random() alone, which is the same in every Python version."""
+
+    def __init__(self, seed):
+        self.random = random.Random(seed).random
+
+    def below(self, n):
+        return int(self.random() * n)
+
+    def chance(self, p):
+        return self.random() < p
+
+    def weighted(self, weights):
+        x = self.random() * sum(weights.values())
+        for value, weight in weights.items():
+            x -= weight
+            if x < 0:
+                return value
+        return value
+
+    def distinct(self, n, highest):
+        chosen = []
+        while len(chosen) < n:
+            x = 1 + self.below(highest)
+            if x not in chosen:
+                chosen.append(x)
+        return chosen
+
+
+def problem(draw):
+    """A list, a target and the number of pairs that hit it, drawn until the wanted number is met."""
+    wanted = draw.weighted(ANSWER_WEIGHTS)
+    while True:
+        numbers = draw.distinct(LIST_LENGTH, NUMBERS)
+        sums = [numbers[i] + numbers[j] for i, j in PAIRS]
+        targets = [t for t in TARGETS if sums.count(t) == wanted]
+        if targets:
+            return numbers, targets[draw.below(len(targets))], wanted
+
+
+def prompt_text(numbers, target):
+    return " ".join(str(n) for n in numbers) + f" target {target}:\n"
+
+
+def response_text(draw, numbers, target, in_order, hazard):
+    """A search that stops after each try with probability `hazard`; a repeated hit keeps the running count."""
+    lines = ["in order:\n" if in_order else "at random:\n"]
+    hits = set()
+    at = -1
+    for _ in range(MAX_TRIES):
+        follow = at < 0 if in_order else False
+        if follow or draw.chance(0.98 if in_order else 0.2):
+            at += 1
+        else:
+            at = draw.below(len(PAIRS))
+        if at >= len(PAIRS):
+            if in_order:
+                break
+            at = 0
+        i, j = PAIRS[at]
+        a, b = numbers[i], numbers[j]
+        if a + b == target:
+            hits.add(at)
+            flag = f" yes {len(hits)}\n"
+        else:
+            flag = " no\n"
+        lines.append(f"{a}+{b}={a + b}{flag}")
+        if draw.chance(hazard):
+            break
+    lines.append("\\boxed{" + str(max(1, len(hits))) + "}")
+    return "".join(lines)
+
+
+def sft_rows(seed, count, in_order_share, long_share, long_hazard, short_hazard):
+    draw = Draw(seed)
+    for _ in range(count):
+        numbers, target, _ = problem(draw)
+        hazard = long_hazard if draw.chance(long_share) else short_hazard
+        in_order = draw.chance(in_order_share)
+        yield {"prompt": prompt_text(numbers, target),
+               "response": response_text(draw, numbers, target, in_order, hazard)}
+
+
+def prompt_rows(seed, count, taken):
+    """Problems, none of which is in `taken`."""
+    draw = Draw(seed)
+    rows = 0
+    while rows < count:
+        numbers, target, answer = problem(draw)
+        text = prompt_text(numbers, target)
+        if text in taken:
+            continue
+        taken.add(text)
+        rows += 1
+        yield {"prompt": text, "gold": str(answer), "data_source": "count_pairs"}
+
+
+def write(path, rows):
+    with open(path, "w", encoding="utf-8") as f:
+        for row in rows:
+            f.write(json.dumps(row) + "\n")
+
+
+def main():
+    arguments = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    arguments.add_argument("out")
+    arguments.add_argument("--seed", type=int, default=1)
+    arguments.add_argument("--skill-rows", type=int, default=128000)
+    arguments.add_argument("--sloppy-rows", type=int, default=8000)
+    arguments.add_argument("--train-rows", type=int, default=1280)
+    arguments.add_argument("--eval-rows", type=int, default=512)
+    a = arguments.parse_args()
+    os.makedirs(a.out, exist_ok=True)
+    at = lambda name: os.path.join(a.out, name)
+    taken = set()
+    write(at("eval.jsonl"), prompt_rows(a.seed + 1, a.eval_rows, taken))
+    write(at("train.jsonl"), prompt_rows(a.seed + 2, a.train_rows, taken))
+    write(at("sft_skill.jsonl"), sft_rows(a.seed + 3, a.skill_rows, in_order_share=0.6, long_share=0.8,
+                                          long_hazard=0.01, short_hazard=0.25))
+    write(at("sft_sloppy.jsonl"), sft_rows(a.seed + 4, a.sloppy_rows, in_order_share=0.3, long_share=0.02,
+                                           long_hazard=0.015, short_hazard=0.42))
+
+
+if __name__ == "__main__":
+    main()

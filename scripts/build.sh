@@ -1,0 +1,14 @@
+#!/usr/bin/env bash
+# Configures and builds preset "release" (or the one named) after scripts/setup.sh. Prints the tail of the log if it fails.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+preset="${1:-release}"
+shift || true
+bash scripts/setup.sh
+log="build/$preset.log"
+mkdir -p build
+echo "[build] preset $preset, log in $log"
+start=$(date +%s)
+{ cmake --preset "$preset" "$@" && cmake --build --preset "$preset" --parallel "${LIE_BUILD_JOBS:-$(nproc)}"; } >"$log" 2>&1 ||
+  { tail -n 60 "$log"; echo "[build] failed: the whole log is in $log"; exit 1; }
+echo "[build] done in $(($(date +%s) - start)) s: programs in build/$preset/bin"

@@ -1,0 +1,96 @@
+#!/usr/bin/env bash
+# Installs what LIE Cluster needs to build: system packages, and LibTorch in .deps/ unless you bring your own
+# (CMAKE_PREFIX_PATH or Torch_DIR). Safe to run again: what is there is left alone, what was cut short is mended.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+deps="${LIE_DEPS_DIR:-$PWD/.deps}"
+
+torch_version=2.11.0
+cuda_runtime_version=13.0.96
+cuda_cupti_version=13.0.85
+
+debian_packages=(g++ cmake ninja-build ccache pkg-config python3 python3-pip
+  libopenmpi-dev openmpi-bin libhdf5-dev libyaml-cpp-dev libfmt-dev libspdlog-dev libcli11-dev nlohmann-json3-dev
+  libhwy-dev libpcre2-dev libutf8proc-dev librandom123-dev libgmp-dev libflint-dev libflint-arb-dev libcalcium-dev
+  libgtest-dev libgmock-dev)
+optional_debian_packages=(libflint-arb-dev libcalcium-dev)  # part of FLINT itself from FLINT 3 on
+
+say() { printf '[setup] %s\n' "$*"; }
+
+missing_debian_packages() {
+  local package
+  for package in "${debian_packages[@]}"; do
+    if ! dpkg-query -W -f '${Status}' "$package" 2>/dev/null | grep -q 'ok installed'; then echo "$package"; fi
+  done
+}
+
+print_package_names() {
+  cat <<EOF
+[setup] Packages by distribution:
+  apt:   ${debian_packages[*]}
+  dnf:   gcc-c++ cmake ninja-build ccache pkgconf python3-pip openmpi-devel hdf5-devel yaml-cpp-devel fmt-devel spdlog-devel cli11-devel json-devel highway-devel pcre2-devel utf8proc-devel Random123-devel gmp-devel flint-devel arb-devel gtest-devel gmock-devel
+  spack: cmake ninja ccache openmpi hdf5~mpi yaml-cpp fmt spdlog cli11 nlohmann-json highway pcre2 utf8proc random123 gmp flint googletest
+  conda: cxx-compiler cmake ninja ccache pkg-config openmpi hdf5 yaml-cpp fmt spdlog cli11 nlohmann_json libhwy pcre2 libutf8proc random123 gmp libflint gtest  (channel conda-forge)
+EOF
+}
+
+apt_as_root() {
+  if [ "$(id -u)" = 0 ]; then env DEBIAN_FRONTEND=noninteractive "$@"
+  elif command -v sudo >/dev/null && sudo -n true 2>/dev/null; then sudo env DEBIAN_FRONTEND=noninteractive "$@"
+  else return 1; fi
+}
+
+install_with_apt() {  # packages...
+  apt_as_root dpkg --configure -a >/dev/null &&   # mends an install that was cut short
+    apt_as_root apt-get update -qq &&
+    apt_as_root apt-get install -y -qq --no-install-recommends "$@" >/dev/null
+}
+
+installable() {  # drops optional packages that this release does not have
+  local package
+  for package in "$@"; do
+    case " ${optional_debian_packages[*]} " in
+      *" $package "*) apt-cache show "$package" >/dev/null 2>&1 || continue ;;
+    esac
+    echo "$package"
+  done
+}
+
+install_packages() {
+  if ! command -v dpkg-query >/dev/null || ! command -v apt-get >/dev/null; then
+    say "no apt on this system: install these by your package manager; going on with what is here"
+    print_package_names
+    return
+  fi
+  local missing
+  mapfile -t missing < <(missing_debian_packages)
+  if [ "${#missing[@]}" = 0 ]; then say "system packages: all there"; return; fi
+  say "installing ${#missing[@]} system packages: ${missing[*]}"
+  apt_as_root apt-get update -qq || true
+  mapfile -t missing < <(installable "${missing[@]}")
+  if [ "${#missing[@]}" = 0 ]; then return; fi
+  if ! install_with_apt "${missing[@]}"; then
+    say "could not install them (no root, or apt failed); ask your administrator, or bring them by spack or conda:"
+    print_package_names
+    say "going on: the build will name what it does not find"
+  fi
+}
+
+install_libtorch() {
+  local home="$deps/libtorch-$torch_version"
+  if [ -n "${Torch_DIR:-}" ]; then say "LibTorch: your own, Torch_DIR=$Torch_DIR"; return; fi
+  if [ -e "$home/complete" ]; then say "LibTorch $torch_version: there"; return; fi
+  say "LibTorch $torch_version: downloading about 550 MB into $home"
+  rm -rf "$home" "$home.partial"
+  mkdir -p "$home.partial"
+  PIP_BREAK_SYSTEM_PACKAGES=1 python3 -m pip install --quiet --disable-pip-version-check --root-user-action=ignore --no-deps \
+    --target "$home.partial" "torch==$torch_version" "nvidia-cuda-runtime==$cuda_runtime_version" \
+    "nvidia-cuda-cupti==$cuda_cupti_version" ||
+    { say "could not download LibTorch. Point Torch_DIR at your own LibTorch 2.x (its share/cmake/Torch folder) instead."; exit 1; }
+  touch "$home.partial/complete"
+  mv "$home.partial" "$home"
+}
+
+install_packages
+install_libtorch
+say "done"

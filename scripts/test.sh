@@ -1,0 +1,7 @@
+#!/usr/bin/env bash
+# Set-up, build and all tests. Extra arguments go to CTest: scripts/test.sh -R verifier
+set -euo pipefail
+cd "$(dirname "$0")/.."
+bash scripts/build.sh release ${CI:+-DLIE_WERROR=ON}
+export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
+ctest --preset release "$@"
