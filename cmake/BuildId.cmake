@@ -1,0 +1,9 @@
+# LIE_BUILD_ID: version and commit, for logs and checkpoints.
+execute_process(COMMAND git describe --always --dirty --exclude=*
+  WORKING_DIRECTORY "${PROJECT_SOURCE_DIR}" OUTPUT_VARIABLE LIE_COMMIT
+  OUTPUT_STRIP_TRAILING_WHITESPACE ERROR_QUIET RESULT_VARIABLE LIE_GIT_STATUS)
+if(LIE_GIT_STATUS EQUAL 0)
+  set(LIE_BUILD_ID "${PROJECT_VERSION}+${LIE_COMMIT}")
+else()
+  set(LIE_BUILD_ID "${PROJECT_VERSION}")
+endif()

@@ -1,0 +1,40 @@
+// metrics.jsonl: one flat JSON object a step.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <fstream>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace lie {
+
+/// A step's quantities by name, in the order they are written. Non-finite values are written as null.
+struct MetricsRow {
+  std::int64_t step = 0;
+  double wall_time = 0;  // seconds since the epoch
+  std::vector<std::pair<std::string, double>> values;
+};
+
+/// Appends rows; each is on disk when append() returns.
+class MetricsLog {
+ public:
+  /// Opens the file, keeping only the rows of steps up to `last_step` (those of a resumed run) and
+  /// dropping a line that a killed process left unfinished.
+  MetricsLog(std::filesystem::path path, std::int64_t last_step);
+  void append(const MetricsRow& row);
+  /// The rows kept when the file was opened.
+  const std::vector<MetricsRow>& kept() const { return kept_; }
+
+ private:
+  std::filesystem::path path_;
+  std::vector<MetricsRow> kept_;
+  std::ofstream file_;
+};
+
+/// All complete rows of a metrics file. Throws Error naming file and line of a row that is not a flat
+/// object with a step; a last line without its end is left out.
+std::vector<MetricsRow> read_metrics(const std::filesystem::path& path);
+
+}  // namespace lie
