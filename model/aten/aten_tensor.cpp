@@ -1,0 +1,28 @@
+#include "model/aten/aten_tensor.h"
+
+#include <utility>
+
+namespace lie::aten {
+
+at::ScalarType scalar_type(DType dtype) {
+  return dtype == DType::kFloat32 ? at::kFloat : at::kBFloat16;
+}
+
+at::Tensor wrap(const Tensor& view, at::Device device) {
+  return at::from_blob(view.data, {view.rows, view.cols}, {view.stride, 1},
+                       at::TensorOptions().dtype(scalar_type(view.dtype)).device(device));
+}
+
+at::Tensor wrap(const Indices& indices, at::Device device) {
+  return at::from_blob(const_cast<std::int32_t*>(indices.data), {indices.count},
+                       at::TensorOptions().dtype(at::kInt).device(device));
+}
+
+Buffer own(at::Tensor tensor) {
+  const Tensor view{tensor.data_ptr(), tensor.size(0), tensor.size(1), tensor.stride(0),
+                    tensor.scalar_type() == at::kFloat ? DType::kFloat32 : DType::kBFloat16};
+  auto* held = new at::Tensor(std::move(tensor));
+  return Buffer(view, Buffer::Owner(held, [](void* p) { delete static_cast<at::Tensor*>(p); }));
+}
+
+}  // namespace lie::aten
