@@ -118,7 +118,7 @@ void add_rewards(Writer& out, std::span<const Row> rows) {
   }
 }
 
-void add_groups(Writer& out, const StepRecord& record) {
+void add_groups(Writer& out, const StepFacts& record) {
   double right = 0, wrong = 0, idle = 0;
   for (std::size_t g = 0; g < record.groups.size(); ++g) {
     const double accuracy = mean_of(rows_of(record.groups.subspan(g, 1)), accuracy_of);
@@ -209,7 +209,7 @@ void add_update(Writer& out, const StepUpdate& update) {
   add_optimizer(out, update);
 }
 
-void add_training(Writer& out, const StepRecord& record) {
+void add_training(Writer& out, const StepFacts& record) {
   const std::vector<Row> rows = rows_of(record.groups);
   out.mean("accuracy", rows, accuracy_of);
   add_lengths(out, rows);
@@ -238,7 +238,7 @@ void add_evaluation(Writer& out, std::span<const ScoredGroup> evaluation) {
   });
 }
 
-void add_times(Writer& out, const StepRecord& record) {
+void add_times(Writer& out, const StepFacts& record) {
   double tokens = 0;
   for (const Row& row : rows_of(record.groups)) tokens += length_of(row);
   out.add("response_tokens", tokens);
@@ -261,7 +261,7 @@ void add_times(Writer& out, const StepRecord& record) {
 
 }  // namespace
 
-Metrics step_metrics(const StepRecord& record) {
+Metrics step_metrics(const StepFacts& record) {
   if (record.groups.size() != record.advantages.size()) {
     fail("step metrics: {} groups but advantages of {}", record.groups.size(),
          record.advantages.size());

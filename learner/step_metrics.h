@@ -26,7 +26,7 @@ struct GlobalCoverage {
 };
 
 /// Everything a step's metrics are made of.
-struct StepRecord {
+struct StepFacts {
   std::int64_t step = 0;
   std::span<const ScoredGroup> groups;  // trained on; may be empty
   std::span<const GroupAdvantages> advantages;
@@ -38,7 +38,7 @@ struct StepRecord {
   std::vector<std::pair<std::string, RoleClock>> roles;
 };
 
-Metrics step_metrics(const StepRecord& record);
+Metrics step_metrics(const StepFacts& record);
 
 /// Value at quantile q in [0, 1] by linear interpolation between order statistics (as numpy).
 /// `sorted` ascending, not empty.

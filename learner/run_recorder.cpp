@@ -1,0 +1,71 @@
+#include "learner/run_recorder.h"
+
+#include <cmath>
+#include <cstdio>
+#include <string_view>
+#include <utility>
+
+namespace lie {
+namespace {
+
+/// The events of the rows that a resumed run keeps.
+std::filesystem::path fresh_event_directory(const std::filesystem::path& run_directory) {
+  const auto directory = run_directory / "tensorboard";
+  std::filesystem::remove_all(directory);
+  std::filesystem::create_directories(directory);
+  return directory;
+}
+
+void add_events(TensorBoardWriter& events, const MetricsRow& row) {
+  for (const auto& [name, value] : row.values) {
+    if (std::isfinite(value)) events.add_scalar(name, row.step, value, row.wall_time);
+  }
+  events.flush();
+}
+
+double value_or_zero(const MetricsRow& row, std::string_view name) {
+  for (const auto& [key, value] : row.values) {
+    if (key == name) return value;
+  }
+  return 0;
+}
+
+}  // namespace
+
+CurveRecorder::CurveRecorder(const std::filesystem::path& run_directory, std::int64_t last_step,
+                             std::int64_t steps)
+    : log_(run_directory / "metrics.jsonl", last_step),
+      events_(fresh_event_directory(run_directory)),
+      progress_(stderr),
+      steps_(steps) {
+  for (const MetricsRow& row : log_.kept()) add_events(events_, row);
+}
+
+void CurveRecorder::record(const MetricsRow& row) {
+  log_.append(row);
+  add_events(events_, row);
+  if (row.step > 0) show(row);
+}
+
+void CurveRecorder::show(const MetricsRow& row) {
+  progress_.show({.step = row.step,
+                  .steps = steps_,
+                  .accuracy = value_or_zero(row, "accuracy"),
+                  .response_length_mean = value_or_zero(row, "response_length_mean"),
+                  .c_context_mean = value_or_zero(row, "c_context_mean"),
+                  .tokens_per_second = value_or_zero(row, "tokens_per_second"),
+                  .step_seconds = value_or_zero(row, "step_seconds")});
+}
+
+TrajectoryRecorder::TrajectoryRecorder(std::filesystem::path directory, TrajectoryInfo info)
+    : directory_(std::move(directory)),
+      info_(std::move(info)),
+      writer_(std::make_unique<TrajectoryWriter>(directory_, info_)) {}
+
+void TrajectoryRecorder::cut_after(std::int64_t step) {
+  writer_->close();
+  info_.starts_after_step = step;
+  writer_ = std::make_unique<TrajectoryWriter>(directory_, info_);
+}
+
+}  // namespace lie

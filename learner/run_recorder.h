@@ -1,0 +1,54 @@
+// Everything a run leaves behind but its checkpoints: trajectories, metrics.jsonl, TensorBoard events
+// and the progress line.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <optional>
+
+#include "common/metrics_log.h"
+#include "common/progress.h"
+#include "common/tensorboard.h"
+#include "common/trajectory/record.h"
+#include "common/trajectory/writer.h"
+
+namespace lie {
+
+/// The curves of a run, kept by learner 0: metrics.jsonl, TensorBoard and the progress line.
+class CurveRecorder {
+ public:
+  /// Goes on after `last_step`: rows of later steps are dropped, and the event file is made anew from
+  /// those kept, so that both end where the checkpoint does.
+  CurveRecorder(const std::filesystem::path& run_directory, std::int64_t last_step,
+                std::int64_t steps);
+  void record(const MetricsRow& row);
+  void finish() { progress_.finish(); }
+
+ private:
+  void show(const MetricsRow& row);
+
+  MetricsLog log_;
+  TensorBoardWriter events_;
+  ProgressLine progress_;
+  std::int64_t steps_;
+};
+
+/// The trajectories that one learner keeps, in segments that end at checkpoints.
+class TrajectoryRecorder {
+ public:
+  /// Begins a segment after info.starts_after_step. Segments that began there or later must have been
+  /// removed (common/trajectory/segments.h).
+  TrajectoryRecorder(std::filesystem::path directory, TrajectoryInfo info);
+  void record(const StepRecord& record) { writer_->append(record); }
+  /// Ends the segment after `step`: everything up to it is on disk. The next one begins there.
+  void cut_after(std::int64_t step);
+  void close() { writer_->close(); }
+
+ private:
+  std::filesystem::path directory_;
+  TrajectoryInfo info_;
+  std::unique_ptr<TrajectoryWriter> writer_;
+};
+
+}  // namespace lie
