@@ -1,0 +1,76 @@
+// The main program: one binary for every rank of a job.
+#include <CLI/CLI.hpp>
+#include <cstdio>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "common/build_id.h"
+#include "common/comm/environment.h"
+#include "common/comm/job.h"
+#include "tools/sft/sft_command.h"
+#include "tools/train/train.h"
+#include "tools/train/train_config.h"
+
+namespace {
+
+using Command = std::function<void(lie::Job&)>;
+
+/// CONFIG and --set, as every command has them.
+struct ConfigArguments {
+  std::string config;
+  std::vector<std::string> overrides;
+
+  void add_to(CLI::App& command) {
+    command.add_option("CONFIG", config, "YAML file")->required();
+    command.add_option("--set", overrides, "Set one key of the config: --set optimizer.learning_rate=1e-6")
+        ->type_name("KEY=VALUE")
+        ->allow_extra_args(false);
+  }
+};
+
+void add_train(CLI::App& program, ConfigArguments& arguments, Command& chosen) {
+  CLI::App* train = program.add_subcommand(
+      "train", "Train by reinforcement learning; run it under mpirun or srun");
+  arguments.add_to(*train);
+  train->footer([] { return "\nKeys of the config:\n" + lie::explain_train_config(); });
+  train->callback([&] {
+    chosen = [&](lie::Job& job) { lie::train(job, {arguments.config, arguments.overrides}); };
+  });
+}
+
+void add_sft(CLI::App& program, ConfigArguments& arguments, Command& chosen) {
+  CLI::App* sft = program.add_subcommand("sft", "Supervised fine-tuning on prompts and responses");
+  arguments.add_to(*sft);
+  sft->footer([] { return "\nKeys of the config:\n" + lie::explain_sft_config(); });
+  sft->callback([&] {
+    chosen = [&](lie::Job& job) { lie::sft(job, arguments.config, arguments.overrides); };
+  });
+}
+
+int run(const Command& command) {
+  lie::mpi::Environment environment;
+  lie::Job job(environment);
+  return job.run([&] { command(job); });
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  CLI::App program("LIE Cluster: reinforcement learning for reasoning models under MPI.");
+  program.set_version_flag("--version", std::string(lie::build_id()));
+  program.require_subcommand(1);
+  ConfigArguments train_arguments, sft_arguments;
+  Command chosen;
+  add_train(program, train_arguments, chosen);
+  add_sft(program, sft_arguments, chosen);
+  try {
+    program.parse(argc, argv);
+    return run(chosen);
+  } catch (const CLI::ParseError& error) {
+    return program.exit(error);
+  } catch (const std::exception& error) {  // before there was a job to end
+    std::fprintf(stderr, "error: %s\n", error.what());
+    return 1;
+  }
+}

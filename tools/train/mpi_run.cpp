@@ -1,0 +1,96 @@
+#include "tools/train/mpi_run.h"
+
+#include <memory>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "common/comm/channel.h"
+#include "common/comm/mpi_collective.h"
+#include "tools/train/players.h"
+
+namespace lie {
+namespace {
+
+std::unique_ptr<Collective> weight_group(Job& job, const RoleLayout& layout) {
+  std::vector<int> members = {layout.learners.front()};
+  members.insert(members.end(), layout.actors.begin(), layout.actors.end());
+  return mpi_collective(job, std::move(members), Tag::kWeightGroup);
+}
+
+/// Scores on learner 0 itself, which waits for groups anyway, where no rank is left for a reward
+/// worker.
+class ScoringSource : public Source<ScoredGroup> {
+ public:
+  ScoringSource(Source<RolloutGroup>& rollouts, ScoringOptions options, DecodeText decode)
+      : rollouts_(rollouts), options_(std::move(options)), decode_(std::move(decode)) {}
+
+  std::optional<ScoredGroup> receive() override { return score(rollouts_.receive()); }
+  std::optional<ScoredGroup> try_receive() override { return score(rollouts_.try_receive()); }
+
+ private:
+  std::optional<ScoredGroup> score(std::optional<RolloutGroup> rollout) {
+    if (!rollout) return std::nullopt;
+    return score_group(options_, std::move(*rollout), decode_);
+  }
+
+  Source<RolloutGroup>& rollouts_;
+  ScoringOptions options_;
+  DecodeText decode_;
+};
+
+void act(Job& job, const TrainConfig& config, const RunStart& start, const RoleLayout& layout) {
+  const auto assignments = mpi_ticket_client(job, layout.learners.front());
+  const auto index = static_cast<std::size_t>(layout.index(job.rank(), Role::kActor));
+  MpiSink<RolloutGroup> rollouts(job, Tag::kRollouts, layout.reward_workers, index);
+  const auto group = weight_group(job, layout);
+  play_actor(config, start,
+             {*assignments, rollouts, *group, job.rank(), layout.threads(job.rank(), Role::kActor),
+              [&job] { job.attend(); }});
+}
+
+void score(Job& job, const TrainConfig& config, const RunStart& start, const RoleLayout& layout) {
+  MpiSource<RolloutGroup> rollouts(job, Tag::kRollouts, static_cast<int>(layout.actors.size()));
+  MpiSink<ScoredGroup> scored(job, Tag::kScored, {layout.learners.front()});
+  play_reward_worker(config, start, {rollouts, scored, job.rank()});
+}
+
+void lead(Job& job, const TrainConfig& config, const RunStart& start, const RoleLayout& layout,
+          Collective& learners, Source<ScoredGroup>& scored) {
+  const auto desk = mpi_ticket_desk(job, layout.actors);
+  const auto group = weight_group(job, layout);
+  LeaderTransport leader{*desk, static_cast<int>(layout.actors.size()), scored, *group};
+  play_learner(config, start, {learners, layout.threads(job.rank(), Role::kLearner), &leader});
+}
+
+void learn(Job& job, const TrainConfig& config, const RunStart& start, const RoleLayout& layout) {
+  const auto learners = mpi_collective(job, layout.learners, Tag::kLearnerGroup);
+  if (layout.index(job.rank(), Role::kLearner) > 0) {
+    play_learner(config, start, {*learners, layout.threads(job.rank(), Role::kLearner), nullptr});
+  } else if (layout.has(job.rank(), Role::kRewardWorker)) {
+    MpiSource<RolloutGroup> rollouts(job, Tag::kRollouts, static_cast<int>(layout.actors.size()));
+    ScoringSource scored(rollouts, scoring_options(config), text_decoder(start));
+    lead(job, config, start, layout, *learners, scored);
+  } else {
+    MpiSource<ScoredGroup> scored(job, Tag::kScored,
+                                  static_cast<int>(layout.reward_workers.size()));
+    lead(job, config, start, layout, *learners, scored);
+  }
+}
+
+}  // namespace
+
+void run_over_mpi(Job& job, const TrainConfig& config, const RunStart& start,
+                  const RoleLayout& layout) {
+  job.set_role(layout.roles_of(job.rank()));
+  job.set_activity("training");
+  if (layout.has(job.rank(), Role::kLearner)) {
+    learn(job, config, start, layout);
+  } else if (layout.has(job.rank(), Role::kActor)) {
+    act(job, config, start, layout);
+  } else {
+    score(job, config, start, layout);
+  }
+}
+
+}  // namespace lie

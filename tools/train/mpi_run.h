@@ -1,0 +1,15 @@
+// A world of several ranks: this rank plays its role over MPI.
+#pragma once
+
+#include "common/comm/job.h"
+#include "common/comm/roles.h"
+#include "tools/train/run_start.h"
+#include "tools/train/train_config.h"
+
+namespace lie {
+
+/// Collective over the world.
+void run_over_mpi(Job& job, const TrainConfig& config, const RunStart& start,
+                  const RoleLayout& layout);
+
+}  // namespace lie

@@ -1,0 +1,203 @@
+#include "tools/train/players.h"
+
+#include <filesystem>
+#include <memory>
+#include <utility>
+
+#include "actors/actor.h"
+#include "common/build_id.h"
+#include "common/dataset.h"
+#include "common/file.h"
+#include "common/sha256.h"
+#include "common/trajectory/run_reader.h"
+#include "learner/checkpoint.h"
+#include "learner/learner.h"
+#include "model/tokenizer/tokenizer.h"
+#include "tools/train/devices.h"
+
+namespace lie {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::string weights_sha256(const Weights& weights) {
+  Sha256 sha;
+  sha.update(std::as_bytes(weights.flat()));
+  return sha.hex_digest();
+}
+
+TrajectoryInfo trajectory_info(const TrainConfig& config, const RunStart& start,
+                               const Collective& learners) {
+  return {.build_id = std::string(build_id()),
+          .config = dump_train_config(config),
+          .seed = static_cast<std::uint64_t>(config.run.seed),
+          .model_sha256 = weights_sha256(load_weights(config.model.path)),
+          .tokenizer_sha256 = sha256_hex(read_file(fs::path(config.model.path) / "tokenizer.json")),
+          .learner_rank = learners.rank(),
+          .learner_count = learners.size(),
+          .starts_after_step = start.step};
+}
+
+/// What a learner holds of the policy, and its update.
+struct Training {
+  std::unique_ptr<Operators> operators;
+  Weights weights;
+  AdamW optimizer;
+  Transformer policy;
+  std::optional<Weights> initial_weights;  // of the reference policy, with a KL term
+  std::unique_ptr<Transformer> reference;
+  std::unique_ptr<PolicyUpdater> updater;
+  TrainerState state;
+
+  Training(const TrainConfig& config, const RunStart& start, const LearnerTransport& transport)
+      : operators(make_operators(config.model, transport.threads)),
+        weights(load_weights(config.model.path)),
+        optimizer(config.optimizer, weights.parameters(), weights.flat().size()),
+        policy(weights, *operators) {
+    if (config.policy_loss.kl_coefficient > 0) {
+      initial_weights = weights;
+      reference = std::make_unique<Transformer>(*initial_weights, *operators);
+    }
+    if (start.from_checkpoint) {
+      state = load_checkpoint(start.model_directory, weights, optimizer);
+      policy.weights_changed();
+    }
+    updater = std::make_unique<PolicyUpdater>(
+        UpdateOptions{config.update, config.policy_loss},
+        UpdateParts{weights, policy, reference.get(), optimizer, transport.learners});
+  }
+};
+
+/// The prompts of a run, where its checkpoint left them.
+PromptStream prompt_stream(const TrainConfig& config, const TrainerState& state) {
+  PromptStream stream(load_prompts(config.data.train_file, config.data),
+                      static_cast<std::uint64_t>(config.run.seed), config.data.shuffle);
+  if (!state.prompt_stream.empty()) {
+    stream.restore({.epoch = state.prompt_stream.at("epoch"),
+                    .position = state.prompt_stream.at("position")});
+  }
+  return stream;
+}
+
+/// The run's n-grams so far, counted again from its trajectories.
+RunCoverage run_coverage(const TrainConfig& config, const RunStart& start) {
+  const bool words = config.reward.coverage.unit == CoverageUnit::kWords;
+  RunCoverage coverage(config.reward.coverage.ngram, words);
+  if (start.step == 0) return coverage;
+  const DecodeText decode = text_decoder(start);
+  const RunReader run(fs::path(config.run.directory) / "trajectories");
+  for (std::size_t i = 0; i < run.samples().size(); ++i) {
+    if (run.samples()[i].key.purpose != static_cast<std::uint8_t>(Purpose::kTrain)) continue;
+    const auto ids = run.response_ids(i);
+    coverage.restore(ids, words ? decode(ids) : std::string());
+  }
+  return coverage;
+}
+
+LearnerOptions learner_options(const TrainConfig& config) {
+  return {.advantage = config.advantage,
+          .last_step = config.run.steps,
+          .checkpoint_every = config.checkpoint.every};
+}
+
+/// Writes the checkpoint behind a step, with the prompt stream as it stands then.
+class CheckpointWriter {
+ public:
+  CheckpointWriter(const TrainConfig& config, const Training& training, const PromptStream& prompts)
+      : config_(config), training_(training), prompts_(prompts) {}
+
+  void operator()(std::int64_t step) const {
+    const PromptStreamState at = prompts_.state();
+    save_checkpoint(fs::path(config_.run.directory) / "checkpoints",
+                    {.weights = training_.weights,
+                     .optimizer = training_.optimizer,
+                     .state = {.step = step,
+                               .policy_version = step,
+                               .seed = static_cast<std::uint64_t>(config_.run.seed),
+                               .build_id = std::string(build_id()),
+                               .prompt_stream = {{"epoch", at.epoch}, {"position", at.position}}},
+                     .start_model = config_.model.path},
+                    config_.checkpoint.keep_last);
+  }
+
+ private:
+  const TrainConfig& config_;
+  const Training& training_;
+  const PromptStream& prompts_;
+};
+
+void lead(const TrainConfig& config, const RunStart& start, Training& training,
+          LearnerParts& parts, LeaderTransport& transport) {
+  PromptStream prompts = prompt_stream(config, training.state);
+  std::vector<Prompt> evaluation_prompts;
+  if (!config.data.evaluation_file.empty()) {
+    evaluation_prompts = load_prompts(config.data.evaluation_file, config.data);
+  }
+  Coordinator coordinator(prompts, evaluation_prompts, config.tickets, config.evaluation,
+                          transport.desk, transport.actors, transport.scored);
+  RunCoverage coverage = run_coverage(config, start);
+  CurveRecorder curves(config.run.directory, start.step, config.run.steps);
+  Leadership leadership{coordinator, transport.weight_group, coverage, curves};
+  parts.leadership = &leadership;
+  parts.write_checkpoint = CheckpointWriter(config, training, prompts);
+  Learner(learner_options(config), parts, start.step).run();
+}
+
+}  // namespace
+
+ScoringOptions scoring_options(const TrainConfig& config) {
+  return {.rewards = config.reward,
+          .verifier = config.verifier,
+          .max_response_tokens = config.rollout.sampling.max_response_tokens};
+}
+
+DecodeText text_decoder(const RunStart& start) {
+  auto tokenizer = std::make_shared<const Tokenizer>(Tokenizer::load(start.model_directory));
+  return [tokenizer](std::span<const std::int32_t> ids) {
+    return tokenizer->decode(ids, /*skip_special=*/true);
+  };
+}
+
+void play_actor(const TrainConfig& config, const RunStart& start, const ActorTransport& transport) {
+  const Tokenizer tokenizer = Tokenizer::load(start.model_directory);
+  const auto operators = make_operators(config.model, transport.threads);
+  Weights weights(load_model_config(start.model_directory));  // overwritten by the first weight sync
+  Transformer policy(weights, *operators);
+  Generator generator(policy, *operators, weights.config(), config.rollout,
+                      static_cast<std::uint64_t>(config.run.seed),
+                      [&](const Prompt& prompt) { return tokenizer.encode(prompt.text); });
+  run_actor({.weights = weights,
+             .policy = policy,
+             .generator = generator,
+             .assignments = transport.assignments,
+             .rollouts = transport.rollouts,
+             .weight_group = transport.weight_group,
+             .rank = transport.rank,
+             .attend = transport.attend});
+}
+
+void play_reward_worker(const TrainConfig& config, const RunStart& start,
+                        const RewardTransport& transport) {
+  run_reward_worker(scoring_options(config), text_decoder(start), transport.rank,
+                    transport.rollouts, transport.scored);
+}
+
+void play_learner(const TrainConfig& config, const RunStart& start,
+                  const LearnerTransport& transport) {
+  Training training(config, start, transport);
+  TrajectoryRecorder trajectories(fs::path(config.run.directory) / "trajectories",
+                                  trajectory_info(config, start, transport.learners));
+  LearnerParts parts{.weights = training.weights,
+                     .updater = *training.updater,
+                     .learners = transport.learners,
+                     .trajectories = trajectories,
+                     .write_checkpoint = {},
+                     .leadership = nullptr};
+  if (transport.leader != nullptr) {
+    lead(config, start, training, parts, *transport.leader);
+  } else {
+    Learner(learner_options(config), parts, start.step).run();
+  }
+}
+
+}  // namespace lie

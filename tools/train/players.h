@@ -1,0 +1,24 @@
+// One function a role: makes its parts from the config and runs its loop to the end of the run.
+#pragma once
+
+#include "common/rollout.h"
+#include "rewards/reward_worker.h"
+#include "tools/train/run_start.h"
+#include "tools/train/train_config.h"
+#include "tools/train/transport.h"
+
+namespace lie {
+
+void play_actor(const TrainConfig& config, const RunStart& start, const ActorTransport& transport);
+
+void play_reward_worker(const TrainConfig& config, const RunStart& start,
+                        const RewardTransport& transport);
+
+void play_learner(const TrainConfig& config, const RunStart& start,
+                  const LearnerTransport& transport);
+
+/// What reward workers score with.
+ScoringOptions scoring_options(const TrainConfig& config);
+DecodeText text_decoder(const RunStart& start);
+
+}  // namespace lie

@@ -1,0 +1,33 @@
+// The sections of a config that belong to no folder below: the run as a whole, and its model.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "common/options.h"
+
+namespace lie {
+
+/// What to do where the run directory exists already.
+enum class Resume : std::uint8_t {
+  kAuto,   // go on if it holds a run of this config, begin if it is empty or absent
+  kNever,  // refuse a directory that holds a run
+  kMust,   // refuse to begin a new run
+};
+
+struct RunOptions {
+  std::string directory = "runs/run";
+  std::int64_t seed = 1;
+  std::int64_t steps = 100;
+  Resume resume = Resume::kAuto;
+};
+void describe(FieldList& fields, RunOptions& options);
+
+struct ModelOptions {
+  std::string path;
+  std::string device = "cpu";
+  std::int64_t threads = 0;
+};
+void describe(FieldList& fields, ModelOptions& options);
+
+}  // namespace lie

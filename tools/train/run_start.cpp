@@ -1,0 +1,107 @@
+#include "tools/train/run_start.h"
+
+#include <filesystem>
+#include <optional>
+
+#include "common/dataset.h"
+#include "common/error.h"
+#include "common/file.h"
+#include "common/trajectory/segments.h"
+#include "learner/checkpoint.h"
+#include "model/weights.h"
+#include "model/tokenizer/tokenizer.h"
+
+namespace lie {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::string join(const std::vector<std::string>& lines) {
+  std::string text;
+  for (const std::string& line : lines) text += (text.empty() ? "" : "; ") + line;
+  return text;
+}
+
+bool holds_files(const fs::path& directory) {
+  return fs::is_directory(directory) && !fs::is_empty(directory);
+}
+
+/// The run that the directory holds, if any; throws Error where the config forbids going on.
+std::optional<fs::path> existing_run(const TrainConfig& config) {
+  const fs::path directory = config.run.directory;
+  const fs::path run_config = directory / "config.yaml";
+  if (!fs::exists(run_config)) {
+    if (holds_files(directory)) {
+      fail("run.directory {} holds files but no run (config.yaml is missing): name an empty or new "
+           "directory",
+           directory.string());
+    }
+    return std::nullopt;
+  }
+  if (config.run.resume == Resume::kNever) {
+    fail("run.directory {} holds a run already and run.resume is never: name another directory",
+         directory.string());
+  }
+  const auto differences = differences_from_run(config, run_config);
+  if (!differences.empty()) {
+    fail("run.directory {} holds a run of another config ({}): restore these values, or name "
+         "another directory",
+         directory.string(), join(differences));
+  }
+  return directory;
+}
+
+/// Loads what every role will need, so that bad input is named before anything is written.
+void check_inputs(const TrainConfig& config) {
+  load_model_config(config.model.path);
+  load_weights(config.model.path);
+  Tokenizer::load(config.model.path);
+  load_prompts(config.data.train_file, config.data);
+  if (!config.data.evaluation_file.empty()) load_prompts(config.data.evaluation_file, config.data);
+}
+
+RunStart begin_run(const TrainConfig& config) {
+  if (config.run.resume == Resume::kMust) {
+    fail("run.directory {} holds no run to go on with and run.resume is must: check the path",
+         config.run.directory);
+  }
+  const fs::path directory = config.run.directory;
+  make_directories(directory / "trajectories");
+  make_directories(directory / "checkpoints");
+  write_file_atomically(directory / "config.yaml", dump_train_config(config));
+  return {.step = 0, .model_directory = config.model.path, .from_checkpoint = false};
+}
+
+RunStart go_on(const fs::path& directory, const TrainConfig& config) {
+  RunStart start{.step = 0, .model_directory = config.model.path, .from_checkpoint = false};
+  if (const auto checkpoint = latest_checkpoint(directory / "checkpoints")) {
+    start = {.step = load_trainer_state(*checkpoint).step,
+             .model_directory = *checkpoint,
+             .from_checkpoint = true};
+  }
+  make_directories(directory / "trajectories");
+  make_directories(directory / "checkpoints");
+  remove_segments_after(directory / "trajectories", start.step);
+  write_file_atomically(directory / "config.yaml", dump_train_config(config));
+  return start;
+}
+
+}  // namespace
+
+RunStart prepare_run(const TrainConfig& config) {
+  const auto existing = existing_run(config);
+  check_inputs(config);
+  return existing ? go_on(*existing, config) : begin_run(config);
+}
+
+RunStart share_start(const RunStart& start, Collective& world) {
+  std::int64_t facts[3] = {start.step, start.from_checkpoint,
+                           static_cast<std::int64_t>(start.model_directory.string().size())};
+  world.broadcast(std::as_writable_bytes(std::span(facts)), 0);
+  std::string directory = start.model_directory.string();
+  directory.resize(static_cast<std::size_t>(facts[2]));
+  world.broadcast(std::as_writable_bytes(std::span(directory)), 0);
+  return {.step = facts[0], .model_directory = directory, .from_checkpoint = facts[1] != 0};
+}
+
+}  // namespace lie

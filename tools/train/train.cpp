@@ -1,0 +1,37 @@
+#include "tools/train/train.h"
+
+#include "common/comm/mpi_collective.h"
+#include "common/comm/roles.h"
+#include "common/log.h"
+#include "tools/train/local_run.h"
+#include "tools/train/mpi_run.h"
+#include "tools/train/run_start.h"
+#include "tools/train/train_config.h"
+
+namespace lie {
+
+void train(Job& job, const TrainArguments& arguments) {
+  job.set_activity("reading the config");
+  const TrainConfig config = load_train_config(arguments.config, arguments.overrides);
+  if (!config.roles.keep_binding) widen_binding();
+  const auto world = world_collective(job);
+  job.set_activity("preparing the run");
+  const RoleLayout layout = plan_roles(
+      config.roles, gather_places(*world, {job.environment().host(), usable_cpus()}));
+  const RunStart start =
+      share_start(job.rank() == 0 ? prepare_run(config) : RunStart{}, *world);
+  if (job.rank() == 0) log_info("{}", layout.table());
+  if (start.step >= config.run.steps) {
+    if (job.rank() == 0) {
+      log_info("{} is finished: it has all {} steps", config.run.directory, config.run.steps);
+    }
+    return;
+  }
+  if (job.size() == 1) {
+    run_in_one_process(job, config, start, layout);
+  } else {
+    run_over_mpi(job, config, start, layout);
+  }
+}
+
+}  // namespace lie

@@ -1,0 +1,82 @@
+#include "tools/train/train_config.h"
+
+#include "common/config.h"
+#include "common/error.h"
+
+namespace lie {
+namespace {
+
+const std::vector<std::string> kMayChange = {"run.steps", "run.resume", "run.directory", "roles",
+                                             "checkpoint", "model.threads", "rollout.slots",
+                                             "rollout.cache_mebibytes"};
+
+void check(const TrainConfig& config) {
+  if (config.model.path.empty()) {
+    fail("model.path is not set: name the Hugging Face directory of the model to train");
+  }
+  if (config.data.train_file.empty()) {
+    fail("data.train_file is not set: name the JSONL file of training prompts");
+  }
+  if (config.evaluation.every > 0 && config.data.evaluation_file.empty()) {
+    fail("evaluation.every is {} but data.evaluation_file is not set: name the held-out prompts, or set "
+         "evaluation.every to 0",
+         config.evaluation.every);
+  }
+  check_options(config.policy_loss);
+  check_options(config.optimizer);
+}
+
+}  // namespace
+
+void describe(FieldList& fields, TrainConfig& config) {
+  fields.section("run", config.run);
+  fields.section("model", config.model);
+  fields.section("data", config.data);
+  fields.section("roles", config.roles);
+  fields.section("rollout", config.tickets);
+  fields.section("rollout", config.rollout);
+  fields.section("evaluation", config.evaluation);
+  fields.section("evaluation", config.rollout.evaluation);
+  fields.section("reward", config.reward);
+  fields.section("verifier", config.verifier);
+  fields.section("advantage", config.advantage);
+  fields.section("policy_loss", config.policy_loss);
+  fields.section("update", config.update);
+  fields.section("optimizer", config.optimizer);
+  fields.section("checkpoint", config.checkpoint);
+}
+
+TrainConfig load_train_config(const std::filesystem::path& path,
+                              std::span<const std::string> overrides) {
+  TrainConfig config;
+  FieldList fields;
+  describe(fields, config);
+  load_config(fields, path, overrides);
+  config.policy_loss.temperature = config.rollout.sampling.temperature;
+  check(config);
+  return config;
+}
+
+std::string dump_train_config(const TrainConfig& config) {
+  TrainConfig copy = config;
+  FieldList fields;
+  describe(fields, copy);
+  return dump_config(fields);
+}
+
+std::vector<std::string> differences_from_run(const TrainConfig& config,
+                                              const std::filesystem::path& run_config) {
+  TrainConfig copy = config;
+  FieldList fields;
+  describe(fields, copy);
+  return config_differences(fields, run_config, kMayChange);
+}
+
+std::string explain_train_config() {
+  TrainConfig defaults;
+  FieldList fields;
+  describe(fields, defaults);
+  return explain_config(fields);
+}
+
+}  // namespace lie

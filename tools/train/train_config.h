@@ -1,0 +1,59 @@
+// Everything a training run can be told: the options of all folders under the sections of one YAML.
+#pragma once
+
+#include <filesystem>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "actors/rollout_options.h"
+#include "common/comm/roles.h"
+#include "common/dataset.h"
+#include "common/options.h"
+#include "learner/advantage.h"
+#include "learner/batch.h"
+#include "learner/checkpoint.h"
+#include "learner/coordinator.h"
+#include "learner/optimizer.h"
+#include "learner/policy_loss.h"
+#include "rewards/score.h"
+#include "tools/train/run_options.h"
+#include "verifier/verify.h"
+
+namespace lie {
+
+struct TrainConfig {
+  RunOptions run;
+  ModelOptions model;
+  DataOptions data;
+  RolesOptions roles;
+  TicketOptions tickets;
+  RolloutOptions rollout;
+  EvaluationOptions evaluation;
+  RewardOptions reward;
+  VerifierOptions verifier;
+  AdvantageOptions advantage;
+  PolicyLossOptions policy_loss;
+  BatchOptions update;
+  OptimizerOptions optimizer;
+  CheckpointOptions checkpoint;
+};
+void describe(FieldList& fields, TrainConfig& config);
+
+/// Reads a config and its overrides, and checks what concerns several sections at once. Throws Error
+/// as load_config does.
+TrainConfig load_train_config(const std::filesystem::path& path,
+                              std::span<const std::string> overrides);
+
+/// The resolved config as YAML, as every run directory holds it.
+std::string dump_train_config(const TrainConfig& config);
+
+/// Keys whose values differ from those a run directory's config.yaml was written with and would make
+/// it another run; the number of steps, the layout of roles and the checkpoints' rhythm may change.
+std::vector<std::string> differences_from_run(const TrainConfig& config,
+                                              const std::filesystem::path& run_config);
+
+/// All keys with default, unit, range and sentence.
+std::string explain_train_config();
+
+}  // namespace lie

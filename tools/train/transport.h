@@ -1,0 +1,42 @@
+// What a role is plugged into: streams, the ticket desk and groups, over MPI or between threads.
+#pragma once
+
+#include <functional>
+
+#include "common/comm/collective.h"
+#include "common/comm/ticket_desk.h"
+#include "common/rollout.h"
+#include "common/stream.h"
+
+namespace lie {
+
+struct ActorTransport {
+  Source<Assignment>& assignments;
+  Sink<RolloutGroup>& rollouts;
+  Collective& weight_group;
+  int rank = 0;
+  int threads = 1;
+  std::function<void()> attend = {};  // called between forward passes
+};
+
+struct RewardTransport {
+  Source<RolloutGroup>& rollouts;
+  Sink<ScoredGroup>& scored;
+  int rank = 0;
+};
+
+/// What learner 0 is plugged into besides.
+struct LeaderTransport {
+  TicketDesk& desk;
+  int actors = 1;
+  Source<ScoredGroup>& scored;
+  Collective& weight_group;
+};
+
+struct LearnerTransport {
+  Collective& learners;
+  int threads = 1;
+  LeaderTransport* leader = nullptr;  // learner 0 only
+};
+
+}  // namespace lie
