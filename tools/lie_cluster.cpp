@@ -8,6 +8,7 @@
 #include "common/build_id.h"
 #include "common/comm/environment.h"
 #include "common/comm/job.h"
+#include "tools/reference_lengths/reference_lengths.h"
 #include "tools/sft/sft_command.h"
 #include "tools/train/train.h"
 #include "tools/train/train_config.h"
@@ -48,6 +49,25 @@ void add_sft(CLI::App& program, ConfigArguments& arguments, Command& chosen) {
   });
 }
 
+void add_reference_lengths(CLI::App& program, lie::ReferenceLengthsArguments& arguments,
+                           ConfigArguments& config, Command& chosen) {
+  CLI::App* measure = program.add_subcommand(
+      "reference-lengths", "Measure the initial policy's response length for every training prompt");
+  config.add_to(*measure);
+  measure->add_option("--output", arguments.output, "JSONL to write: the prompts with reference_length")
+      ->required();
+  measure->add_option("--samples", arguments.samples, "Responses sampled for each prompt")
+      ->check(CLI::PositiveNumber)
+      ->capture_default_str();
+  measure->callback([&] {
+    chosen = [&](lie::Job& job) {
+      arguments.config = config.config;
+      arguments.overrides = config.overrides;
+      lie::reference_lengths(job, arguments);
+    };
+  });
+}
+
 int run(const Command& command) {
   lie::mpi::Environment environment;
   lie::Job job(environment);
@@ -60,10 +80,12 @@ int main(int argc, char** argv) {
   CLI::App program("LIE Cluster: reinforcement learning for reasoning models under MPI.");
   program.set_version_flag("--version", std::string(lie::build_id()));
   program.require_subcommand(1);
-  ConfigArguments train_arguments, sft_arguments;
+  ConfigArguments train_arguments, sft_arguments, length_config;
+  lie::ReferenceLengthsArguments length_arguments;
   Command chosen;
   add_train(program, train_arguments, chosen);
   add_sft(program, sft_arguments, chosen);
+  add_reference_lengths(program, length_arguments, length_config, chosen);
   try {
     program.parse(argc, argv);
     return run(chosen);

@@ -20,10 +20,10 @@ void train(Job& job, const TrainArguments& arguments) {
       config.roles, gather_places(*world, {job.environment().host(), usable_cpus()}));
   const RunStart start =
       share_start(job.rank() == 0 ? prepare_run(config) : RunStart{}, *world);
-  if (job.rank() == 0) log_info("{}", layout.table());
+  if (job.rank() == 0) Log("learner", 0).info("{}", layout.table());
   if (start.step >= config.run.steps) {
     if (job.rank() == 0) {
-      log_info("{} is finished: it has all {} steps", config.run.directory, config.run.steps);
+      Log("learner", 0).info("{} is finished: it has all {} steps", config.run.directory, config.run.steps);
     }
     return;
   }

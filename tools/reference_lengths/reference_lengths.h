@@ -1,0 +1,24 @@
+// lie_cluster reference-lengths: L_ref, how long the initial policy's responses are, for each prompt.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "common/comm/job.h"
+
+namespace lie {
+
+struct ReferenceLengthsArguments {
+  std::filesystem::path config;        // of the training run: model, data.train_file, rollout
+  std::vector<std::string> overrides;  // key=value
+  std::filesystem::path output;        // JSONL: the rows of data.train_file with reference_length
+  std::int64_t samples = 4;            // responses a prompt
+};
+
+/// Samples from model.path as the run's actors would, and writes each prompt's mean response length
+/// in tokens (end-of-sequence counted) beside its row. Throws Error; one rank only.
+void reference_lengths(Job& job, const ReferenceLengthsArguments& arguments);
+
+}  // namespace lie

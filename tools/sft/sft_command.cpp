@@ -1,0 +1,180 @@
+#include "tools/sft/sft_command.h"
+
+#include <chrono>
+#include <memory>
+#include <numeric>
+#include <vector>
+
+#include "common/build_id.h"
+#include "common/comm/mpi_collective.h"
+#include "common/comm/roles.h"
+#include "common/config.h"
+#include "common/error.h"
+#include "common/file.h"
+#include "common/log.h"
+#include "common/metrics_log.h"
+#include "learner/sft.h"
+#include "model/tokenizer/tokenizer.h"
+#include "tools/train/devices.h"
+#include "tools/train/run_options.h"
+
+namespace lie {
+namespace {
+
+namespace fs = std::filesystem;
+
+struct SftConfig {
+  std::string directory = "runs/sft";
+  bool initialise = false;
+  ModelOptions model;
+  SftOptions sft;
+};
+
+void describe(FieldList& fields, SftConfig& config) {
+  fields.add("directory", config.directory,
+             {.help = "Where metrics and checkpoints go; a checkpoint there is continued from."});
+  fields.add("initialise", config.initialise,
+             {.help = "Begin with random weights; model.path then needs config.json and the "
+                      "tokenizer only."});
+  fields.section("model", config.model);
+  fields.section("sft", config.sft);
+}
+
+SftConfig load_sft_config(const fs::path& path, std::span<const std::string> overrides) {
+  SftConfig config;
+  FieldList fields;
+  describe(fields, config);
+  load_config(fields, path, overrides);
+  if (config.model.path.empty()) {
+    fail("{}: model.path is not set: name the Hugging Face directory to start from", path.string());
+  }
+  if (config.sft.data.empty()) {
+    fail("{}: sft.data is not set: name a JSONL file of rows with prompt and response",
+         path.string());
+  }
+  return config;
+}
+
+void write_resolved(SftConfig config) {
+  FieldList fields;
+  describe(fields, config);
+  make_directories(config.directory);
+  write_file_atomically(fs::path(config.directory) / "config.yaml", dump_config(fields));
+}
+
+Weights start_weights(const SftConfig& config) {
+  if (!config.initialise) return load_weights(config.model.path);
+  return initial_weights(load_model_config(config.model.path),
+                         static_cast<std::uint64_t>(config.sft.seed));
+}
+
+std::vector<SftExample> examples(const SftConfig& config, const std::string& file,
+                                 const Tokenizer& tokenizer, const ModelConfig& model) {
+  if (file.empty()) return {};
+  std::optional<std::int32_t> end_of_sequence;
+  if (config.sft.append_end_of_sequence) {
+    if (model.end_of_sequence_ids.empty()) {
+      fail("{}/config.json: eos_token_id is missing, and sft.append_end_of_sequence is on",
+           config.model.path);
+    }
+    end_of_sequence = model.end_of_sequence_ids.front();
+  }
+  const std::int64_t longest =
+      config.sft.max_sequence_tokens > 0 ? config.sft.max_sequence_tokens : model.max_positions;
+  return load_sft_examples(
+      file, [&](std::string_view text) { return tokenizer.encode(text); }, end_of_sequence, longest);
+}
+
+/// metrics.jsonl and lines for people, by rank 0.
+class SftRecorder {
+ public:
+  SftRecorder(const SftConfig& config, std::int64_t first_step)
+      : log_(fs::path(config.directory) / "metrics.jsonl", first_step) {}
+
+  void record(const SftProgress& progress) {
+    MetricsRow row{.step = progress.step, .wall_time = wall_time(), .values = {}};
+    row.values = {{"loss", progress.loss},
+                  {"grad_norm", progress.optimizer.grad_norm},
+                  {"learning_rate", progress.optimizer.learning_rate},
+                  {"response_tokens", static_cast<double>(progress.tokens)},
+                  {"step_seconds", progress.seconds}};
+    if (progress.validation_loss) row.values.emplace_back("validation_loss", *progress.validation_loss);
+    log_.append(row);
+    seconds_ += progress.seconds;
+    if (progress.validation_loss || progress.step % kShowEvery == 0) show(progress);
+  }
+
+ private:
+  static constexpr std::int64_t kShowEvery = 100;
+
+  static double wall_time() {
+    const auto now = std::chrono::system_clock::now().time_since_epoch();
+    return std::chrono::duration<double>(now).count();
+  }
+
+  void show(const SftProgress& progress) const {
+    std::string line = fmt::format("step {}/{} | loss {:.4f} | grad norm {:.3f} | {:.0f} s",
+                                   progress.step, progress.steps, progress.loss,
+                                   progress.optimizer.grad_norm, seconds_);
+    if (progress.validation_loss) {
+      line += fmt::format(" | validation loss {:.4f}", *progress.validation_loss);
+    }
+    voice_.info("{}", line);
+  }
+
+  MetricsLog log_;
+  Log voice_{"sft", 0};
+  double seconds_ = 0;
+};
+
+std::int64_t steps_behind(const SftConfig& config) {
+  const auto checkpoint = latest_checkpoint(fs::path(config.directory) / "checkpoints");
+  return checkpoint ? load_trainer_state(*checkpoint).step : 0;
+}
+
+}  // namespace
+
+std::string explain_sft_config() {
+  SftConfig defaults;
+  FieldList fields;
+  describe(fields, defaults);
+  return explain_config(fields);
+}
+
+void sft(Job& job, const fs::path& path, std::span<const std::string> overrides) {
+  job.set_role("learner");
+  job.set_activity("preparing");
+  const SftConfig config = load_sft_config(path, overrides);
+  widen_binding();
+  const auto world = world_collective(job);
+  const auto places = gather_places(*world, {job.environment().host(), usable_cpus()});
+  RoleLayout layout;
+  layout.learners.resize(static_cast<std::size_t>(job.size()));
+  std::iota(layout.learners.begin(), layout.learners.end(), 0);
+  layout.places = places;
+
+  const auto operators =
+      make_operators(config.model, layout.threads(job.rank(), Role::kLearner));
+  const Tokenizer tokenizer = Tokenizer::load(config.model.path);
+  Weights weights = start_weights(config);
+  Transformer model(weights, *operators);
+  const auto train = examples(config, config.sft.data, tokenizer, weights.config());
+  const auto held_out = examples(config, config.sft.validation_data, tokenizer, weights.config());
+  std::optional<SftRecorder> recorder;
+  if (job.rank() == 0) {
+    write_resolved(config);
+    recorder.emplace(config, steps_behind(config));
+  }
+  job.set_activity("fine-tuning");
+  run_sft(config.sft, {.weights = weights,
+                       .model = model,
+                       .learners = *world,
+                       .examples = train,
+                       .validation = held_out,
+                       .checkpoints = fs::path(config.directory) / "checkpoints",
+                       .start_model = config.model.path,
+                       .build_id = std::string(build_id()),
+                       .progress = [&](const SftProgress& p) { if (recorder) recorder->record(p); }});
+}
+
+}  // namespace lie
