@@ -1,8 +1,10 @@
 // The main program: one binary for every rank of a job.
 #include <CLI/CLI.hpp>
 #include <cstdio>
+#include <cstdlib>
 #include <functional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "common/build_id.h"
@@ -68,6 +70,14 @@ void add_reference_lengths(CLI::App& program, lie::ReferenceLengthsArguments& ar
   });
 }
 
+/// Whether this process speaks for the job about its command line, before MPI has begun.
+bool speaks_for_the_job() {
+  for (const char* name : {"OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK", "SLURM_PROCID"}) {
+    if (const char* rank = std::getenv(name)) return std::string_view(rank) == "0";
+  }
+  return true;
+}
+
 int run(const Command& command) {
   lie::mpi::Environment environment;
   lie::Job job(environment);
@@ -90,7 +100,7 @@ int main(int argc, char** argv) {
     program.parse(argc, argv);
     return run(chosen);
   } catch (const CLI::ParseError& error) {
-    return program.exit(error);
+    return speaks_for_the_job() ? program.exit(error) : error.get_exit_code();
   } catch (const std::exception& error) {  // before there was a job to end
     std::fprintf(stderr, "error: %s\n", error.what());
     return 1;
