@@ -1,0 +1,115 @@
+#include "common/trajectory/column_file.h"
+
+#include <algorithm>
+
+#include "common/error.h"
+#include "common/file.h"
+
+namespace lie {
+namespace {
+
+namespace fs = std::filesystem;
+using schema::ColumnInfo;
+
+h5::Handle column_layout(const ColumnInfo& column) {
+  h5::Handle layout(h5::checked_id(H5Pcreate(H5P_DATASET_CREATE), "create layout"), H5Pclose);
+  const hsize_t chunk = schema::chunk_rows(column.table);
+  h5::check(H5Pset_chunk(layout.id(), 1, &chunk), "set chunks");
+  h5::check(H5Pset_shuffle(layout.id()), "set shuffle");
+  h5::check(H5Pset_deflate(layout.id(), 1), "set deflate");
+  h5::check(H5Pset_obj_track_times(layout.id(), false), "set no times");
+  return layout;
+}
+
+h5::Handle create_column(hid_t file, const ColumnInfo& column) {
+  const hsize_t none = 0;
+  const hsize_t unlimited = H5S_UNLIMITED;
+  const h5::Handle space(h5::checked_id(H5Screate_simple(1, &none, &unlimited), "create extent"),
+                         H5Sclose);
+  const h5::Handle groups(h5::checked_id(H5Pcreate(H5P_LINK_CREATE), "create link list"), H5Pclose);
+  h5::check(H5Pset_create_intermediate_group(groups.id(), 1), "set intermediate groups");
+  const h5::Handle layout = column_layout(column);
+  h5::Handle dataset(H5Dcreate2(file, column.path, h5::file_type(column.type), space.id(),
+                                groups.id(), layout.id(), H5P_DEFAULT),
+                     H5Dclose);
+  h5::checked_id(dataset.id(), column.path);
+  h5::write_attribute(dataset.id(), "unit", std::string_view(column.unit));
+  h5::write_attribute(dataset.id(), "about", std::string_view(column.about));
+  return dataset;
+}
+
+void write_info(hid_t file, const TrajectoryInfo& info) {
+  namespace name = schema::attribute;
+  h5::write_attribute(file, name::kSchemaVersion, schema::kVersion);
+  h5::write_attribute(file, name::kBuildId, std::string_view(info.build_id));
+  h5::write_attribute(file, name::kConfig, std::string_view(info.config));
+  h5::write_attribute(file, name::kSeed, info.seed);
+  h5::write_attribute(file, name::kModelSha256, std::string_view(info.model_sha256));
+  h5::write_attribute(file, name::kTokenizerSha256, std::string_view(info.tokenizer_sha256));
+  h5::write_attribute(file, name::kLearnerRank, info.learner_rank);
+  h5::write_attribute(file, name::kLearnerCount, info.learner_count);
+  h5::write_attribute(file, name::kStartsAfter, info.starts_after_step);
+}
+
+}  // namespace
+
+ColumnFile::ColumnFile(const fs::path& path, const TrajectoryInfo& info) : path_(path) {
+  if (fs::exists(path)) {
+    fail(
+        "{}: exists already; remove the segments after the checkpoint before resuming, or choose "
+        "another run directory",
+        path.string());
+  }
+  const fs::path unfinished = path.string() + ".new";
+  file_ = h5::create_file(unfinished);
+  write_info(file_.id(), info);
+  create_columns();
+  h5::check(H5Fflush(file_.id(), H5F_SCOPE_GLOBAL), "flush new file");
+  h5::check(H5Fstart_swmr_write(file_.id()), "start writing beside readers");
+  fs::rename(unfinished, path);
+}
+
+void ColumnFile::create_columns() {
+  for (const ColumnInfo* info : schema::all_columns()) {
+    columns_.push_back({info, create_column(file_.id(), *info), 0});
+  }
+}
+
+void ColumnFile::append_raw(const ColumnInfo& column, const void* values, std::uint64_t count) {
+  if (count == 0) return;
+  OpenColumn& open = *std::ranges::find(columns_, &column, &OpenColumn::info);
+  const hsize_t first = open.rows;
+  const hsize_t size = count;
+  open.rows += count;
+  const hsize_t rows = open.rows;
+  h5::check(H5Dset_extent(open.dataset.id(), &rows), column.path);
+  const h5::Handle target(h5::checked_id(H5Dget_space(open.dataset.id()), column.path), H5Sclose);
+  h5::check(H5Sselect_hyperslab(target.id(), H5S_SELECT_SET, &first, nullptr, &size, nullptr),
+            column.path);
+  const h5::Handle source(h5::checked_id(H5Screate_simple(1, &size, nullptr), column.path),
+                          H5Sclose);
+  if (H5Dwrite(open.dataset.id(), h5::memory_type(column.type), source.id(), target.id(),
+               H5P_DEFAULT, values) < 0) {
+    fail("{}: cannot write {}: {}; is the disk full?", path_.string(), column.path,
+         h5::last_reason());
+  }
+}
+
+void ColumnFile::flush() {
+  for (const OpenColumn& column : columns_) {
+    if (H5Dflush(column.dataset.id()) < 0) {
+      fail("{}: cannot flush {}: {}; is the disk full?", path_.string(), column.info->path,
+           h5::last_reason());
+    }
+  }
+}
+
+void ColumnFile::close() {
+  if (!is_open()) return;
+  for (OpenColumn& column : columns_) column.dataset.close(column.info->path);
+  file_.close(path_.string());
+  sync_file(path_);
+  sync_directory(fs::absolute(path_).parent_path());
+}
+
+}  // namespace lie

@@ -1,0 +1,48 @@
+// A file of the schema being written: creation with all columns, appending to a column, flushing.
+#pragma once
+
+#include <array>
+#include <filesystem>
+#include <span>
+#include <vector>
+
+#include "common/trajectory/hdf5.h"
+#include "common/trajectory/record.h"
+#include "common/trajectory/schema.h"
+
+namespace lie {
+
+/// Owns the file and its open columns. Created beside its final name and renamed once other
+/// processes may read it, so that a half-made file is never seen.
+class ColumnFile {
+ public:
+  ColumnFile(const std::filesystem::path& path, const TrajectoryInfo& info);
+
+  template <typename T>
+  void append(const schema::Column<T>& column, std::span<const T> values) {
+    append_raw(column, values.data(), values.size());
+  }
+  /// Hands every column to the operating system, in schema order: a reader that sees a row of /step
+  /// also sees what it points to.
+  void flush();
+  /// Closes and fsyncs. Throws Error on failure.
+  void close();
+
+  bool is_open() const { return static_cast<bool>(file_); }
+  const std::filesystem::path& path() const { return path_; }
+
+ private:
+  struct OpenColumn {
+    const schema::ColumnInfo* info = nullptr;
+    h5::Handle dataset;
+    std::uint64_t rows = 0;
+  };
+  void append_raw(const schema::ColumnInfo& column, const void* values, std::uint64_t count);
+  void create_columns();
+
+  std::filesystem::path path_;
+  h5::Handle file_;
+  std::vector<OpenColumn> columns_;
+};
+
+}  // namespace lie

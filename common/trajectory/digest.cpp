@@ -1,0 +1,160 @@
+#include "common/trajectory/digest.h"
+
+#include <algorithm>
+#include <bit>
+#include <span>
+#include <vector>
+
+#include "common/sha256.h"
+
+namespace lie {
+namespace {
+
+static_assert(std::endian::native == std::endian::little, "the digest is over little-endian bytes");
+
+template <typename T>
+void add(Sha256& hash, std::span<const T> values) {
+  const auto count = static_cast<std::int64_t>(values.size());
+  hash.update(std::as_bytes(std::span(&count, 1)));
+  hash.update(std::as_bytes(values));
+}
+
+template <typename T>
+void add(Sha256& hash, const std::vector<T>& values) {
+  add(hash, std::span<const T>(values));
+}
+
+void add(Sha256& hash, const std::string& text) { add(hash, std::span<const char>(text)); }
+
+template <typename T>
+void add_one(Sha256& hash, T value) {
+  hash.update(std::as_bytes(std::span(&value, 1)));
+}
+
+/// The fixed-size facts of every response, [N] rows of bytes in canonical order.
+class FixedColumns {
+ public:
+  explicit FixedColumns(const RunReader& run) : run_(run), rows_(run.samples().size()) {}
+
+  template <typename... T>
+  void add(const schema::Column<T>&... columns) {
+    (add_column(columns), ...);
+  }
+  const std::vector<std::byte>& row(std::size_t index) const { return rows_[index]; }
+
+ private:
+  template <typename T>
+  void add_column(const schema::Column<T>& column) {
+    const std::vector<T> values = run_.column(column);
+    for (std::size_t i = 0; i < values.size(); ++i) {
+      const auto bytes = std::as_bytes(std::span(&values[i], 1));
+      rows_[i].insert(rows_[i].end(), bytes.begin(), bytes.end());
+    }
+  }
+
+  const RunReader& run_;
+  std::vector<std::vector<std::byte>> rows_;
+};
+
+FixedColumns fixed_columns(const RunReader& run) {
+  namespace c = schema::sample;
+  FixedColumns fixed(run);
+  fixed.add(c::kSample, c::kPolicyVersion, c::kTokenCount, c::kPromptCount, c::kFinishReason,
+            c::kVerdict, c::kExtractedCount, c::kRewardAccuracy, c::kRewardLength,
+            c::kRewardRedundancy, c::kRewardCoverageBonus, c::kRewardOverlong, c::kReward,
+            c::kAdvantage, c::kReferenceLength, c::kTargetLength, c::kDistinctNgrams, c::kNgrams,
+            c::kLargestRepeat, c::kSequenceLogRatio, c::kClipped, c::kMiniBatch);
+  return fixed;
+}
+
+void add_problem(Sha256& hash, const RunReader& run, std::size_t index, std::int64_t problem_row) {
+  const SampleKey& key = run.samples()[index].key;
+  const ProblemText problem = run.problem(index);
+  add_one(hash, key.purpose);
+  add_one(hash, key.step);
+  add_one(hash, key.group);
+  add_one(hash, problem_row);
+  add(hash, problem.text);
+  add(hash, problem.gold);
+  add(hash, problem.data_source);
+  add(hash, problem.prompt_ids);
+}
+
+/// The token columns of one segment for a run of neighbouring responses, read at once.
+struct TokenBlock {
+  std::int64_t first = 0;
+  std::int64_t end = 0;
+  std::vector<std::int32_t> ids;
+  std::vector<float> behavior, learner;
+
+  void cover(std::int64_t offset, std::int64_t count) {
+    first = end == 0 ? offset : std::min(first, offset);
+    end = std::max(end, offset + count);
+  }
+  void read(const SegmentReader& file) {
+    ids = file.read(schema::token::kId, first, end - first);
+    behavior = file.read(schema::token::kBehaviorLogProb, first, end - first);
+    learner = file.read(schema::token::kLearnerLogProb, first, end - first);
+  }
+  void add_to(Sha256& hash, std::int64_t offset, std::int64_t count) const {
+    const auto from = static_cast<std::size_t>(offset - first);
+    const auto size = static_cast<std::size_t>(count);
+    add(hash, std::span(ids).subspan(from, size));
+    add(hash, std::span(behavior).subspan(from, size));
+    add(hash, std::span(learner).subspan(from, size));
+  }
+};
+
+/// What hashing needs of every response besides its fixed columns.
+struct Places {
+  std::vector<std::int64_t> problem, token_offset, extracted_offset;
+  std::vector<std::int32_t> token_count, extracted_count;
+};
+
+std::vector<TokenBlock> read_blocks(const RunReader& run, const Places& places, std::size_t begin,
+                                    std::size_t end) {
+  std::vector<TokenBlock> blocks(run.segments().size());
+  for (std::size_t i = begin; i < end; ++i) {
+    blocks[run.samples()[i].segment].cover(places.token_offset[i], places.token_count[i]);
+  }
+  for (std::size_t s = 0; s < blocks.size(); ++s) blocks[s].read(run.segments()[s]);
+  return blocks;
+}
+
+bool same_step(const SamplePlace& a, const SamplePlace& b) {
+  return a.key.purpose == b.key.purpose && a.key.step == b.key.step;
+}
+
+bool same_group(const SamplePlace& a, const SamplePlace& b) {
+  return same_step(a, b) && a.key.group == b.key.group;
+}
+
+}  // namespace
+
+std::string trajectories_digest(const RunReader& run) {
+  const auto& samples = run.samples();
+  const FixedColumns fixed = fixed_columns(run);
+  const Places places{
+      run.column(schema::sample::kProblem), run.column(schema::sample::kTokenOffset),
+      run.column(schema::sample::kExtractedOffset), run.column(schema::sample::kTokenCount),
+      run.column(schema::sample::kExtractedCount)};
+  Sha256 hash;
+  hash.update("lie trajectories 1");
+  std::vector<TokenBlock> blocks;
+  for (std::size_t i = 0; i < samples.size(); ++i) {
+    if (i == 0 || !same_step(samples[i - 1], samples[i])) {
+      std::size_t end = i;
+      while (end < samples.size() && same_step(samples[i], samples[end])) ++end;
+      blocks = read_blocks(run, places, i, end);
+    }
+    if (i == 0 || !same_group(samples[i - 1], samples[i]))
+      add_problem(hash, run, i, places.problem[i]);
+    hash.update(fixed.row(i));
+    add(hash, run.segments()[samples[i].segment].text(places.extracted_offset[i],
+                                                      places.extracted_count[i]));
+    blocks[samples[i].segment].add_to(hash, places.token_offset[i], places.token_count[i]);
+  }
+  return hash.hex_digest();
+}
+
+}  // namespace lie

@@ -1,0 +1,22 @@
+// One SHA-256 over all trajectories of a run: two runs are the same run if and only if it agrees
+// (and the one over the weights does).
+#pragma once
+
+#include <string>
+
+#include "common/trajectory/run_reader.h"
+
+namespace lie {
+
+/// 64 hexadecimal digits. Independent of segments, learner count, ranks and times.
+///
+/// Hashed, in canonical order (purpose, step, group, sample), little-endian, floats by their bits:
+///   the text "lie trajectories 1";
+///   for each group of which there is a response: purpose, step, group, problem row, and (each with
+///   its length as int64 before it) prompt text, gold, data source, prompt ids;
+///   for each response: sample, the other columns of /sample except offsets, actor_rank,
+///   reward_rank and verify_seconds, in the order of schema.h; extracted answer, token ids,
+///   behavior log-probs and learner log-probs, each with its length before it.
+std::string trajectories_digest(const RunReader& run);
+
+}  // namespace lie

@@ -1,0 +1,178 @@
+#include "common/trajectory/hdf5.h"
+
+#include <vector>
+
+#include "common/error.h"
+
+namespace lie::h5 {
+namespace {
+
+herr_t keep_innermost(unsigned depth, const H5E_error2_t* error, void* out) {
+  if (depth == 0) *static_cast<std::string*>(out) = error->desc != nullptr ? error->desc : "";
+  return 0;
+}
+
+Handle text_type() {
+  Handle type(checked_id(H5Tcopy(H5T_C_S1), "copy string type"), H5Tclose);
+  check(H5Tset_size(type.id(), H5T_VARIABLE), "set string size");
+  check(H5Tset_cset(type.id(), H5T_CSET_UTF8), "set string encoding");
+  return type;
+}
+
+void write_scalar(hid_t object, const char* name, hid_t in_file, hid_t in_memory,
+                  const void* value) {
+  Handle space(checked_id(H5Screate(H5S_SCALAR), "create scalar space"), H5Sclose);
+  Handle attribute(H5Acreate2(object, name, in_file, space.id(), H5P_DEFAULT, H5P_DEFAULT),
+                   H5Aclose);
+  checked_id(attribute.id(), name);
+  check(H5Awrite(attribute.id(), in_memory, value), name);
+}
+
+Handle open_attribute(hid_t object, const char* name, H5T_class_t kind, std::string_view file) {
+  Handle attribute(H5Aopen(object, name, H5P_DEFAULT), H5Aclose);
+  if (!attribute) {
+    fail("{}: attribute {} is missing; not a trajectory file of this program?", file, name);
+  }
+  Handle type(checked_id(H5Aget_type(attribute.id()), name), H5Tclose);
+  if (H5Tget_class(type.id()) != kind) fail("{}: attribute {} has another type", file, name);
+  return attribute;
+}
+
+}  // namespace
+
+Handle& Handle::operator=(Handle&& other) noexcept {
+  if (this != &other) {
+    reset();
+    id_ = std::exchange(other.id_, H5I_INVALID_HID);
+    closer_ = other.closer_;
+  }
+  return *this;
+}
+
+void Handle::reset() noexcept {
+  if (id_ >= 0) closer_(std::exchange(id_, H5I_INVALID_HID));
+}
+
+void Handle::close(std::string_view what) {
+  if (id_ >= 0) check(closer_(std::exchange(id_, H5I_INVALID_HID)), what);
+}
+
+std::string last_reason() {
+  std::string reason;
+  H5Ewalk2(H5E_DEFAULT, H5E_WALK_UPWARD, keep_innermost, &reason);
+  return reason.empty() ? "no reason given" : reason;
+}
+
+hid_t checked_id(hid_t id, std::string_view what) {
+  if (id < 0) fail("HDF5: {}: {}", what, last_reason());
+  return id;
+}
+
+void check(herr_t status, std::string_view what) {
+  if (status < 0) fail("HDF5: {}: {}", what, last_reason());
+}
+
+void silence() { H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr); }
+
+Handle file_access() {
+  silence();
+  Handle access(checked_id(H5Pcreate(H5P_FILE_ACCESS), "create access list"), H5Pclose);
+  check(H5Pset_libver_bounds(access.id(), H5F_LIBVER_LATEST, H5F_LIBVER_LATEST),
+        "set format version");
+  // A reader meets a block that is just being written and tries again; each wait is twice the one
+  // before, from 1 ns, so HDF5's default of 100 attempts would hang on a block that is damaged.
+  check(H5Pset_metadata_read_attempts(access.id(), 25), "set read attempts");
+  check(H5Pset_file_locking(access.id(), true, true), "set file locking");
+  return access;
+}
+
+Handle create_file(const std::filesystem::path& path) {
+  const Handle access = file_access();
+  Handle file(H5Fcreate(path.c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, access.id()), H5Fclose);
+  if (!file) {
+    fail("{}: cannot create: {}; check that the directory exists, is writable and has room",
+         path.string(), last_reason());
+  }
+  return file;
+}
+
+hid_t memory_type(schema::ElementType type) {
+  switch (type) {
+    case schema::ElementType::kUint8:
+      return H5T_NATIVE_UINT8;
+    case schema::ElementType::kInt32:
+      return H5T_NATIVE_INT32;
+    case schema::ElementType::kInt64:
+      return H5T_NATIVE_INT64;
+    case schema::ElementType::kFloat32:
+      return H5T_NATIVE_FLOAT;
+    case schema::ElementType::kFloat64:
+      return H5T_NATIVE_DOUBLE;
+  }
+  return H5I_INVALID_HID;
+}
+
+hid_t file_type(schema::ElementType type) {
+  switch (type) {
+    case schema::ElementType::kUint8:
+      return H5T_STD_U8LE;
+    case schema::ElementType::kInt32:
+      return H5T_STD_I32LE;
+    case schema::ElementType::kInt64:
+      return H5T_STD_I64LE;
+    case schema::ElementType::kFloat32:
+      return H5T_IEEE_F32LE;
+    case schema::ElementType::kFloat64:
+      return H5T_IEEE_F64LE;
+  }
+  return H5I_INVALID_HID;
+}
+
+void write_attribute(hid_t object, const char* name, std::string_view text) {
+  const std::string terminated(text);
+  const char* pointer = terminated.c_str();
+  const Handle type = text_type();
+  write_scalar(object, name, type.id(), type.id(), &pointer);
+}
+
+void write_attribute(hid_t object, const char* name, std::int64_t value) {
+  write_scalar(object, name, H5T_STD_I64LE, H5T_NATIVE_INT64, &value);
+}
+
+void write_attribute(hid_t object, const char* name, std::uint64_t value) {
+  write_scalar(object, name, H5T_STD_U64LE, H5T_NATIVE_UINT64, &value);
+}
+
+std::string read_text_attribute(hid_t object, const char* name, std::string_view file) {
+  const Handle attribute = open_attribute(object, name, H5T_STRING, file);
+  const Handle type = text_type();
+  char* pointer = nullptr;
+  check(H5Aread(attribute.id(), type.id(), &pointer), name);
+  std::string text(pointer != nullptr ? pointer : "");
+  H5free_memory(pointer);
+  return text;
+}
+
+std::int64_t read_int_attribute(hid_t object, const char* name, std::string_view file) {
+  const Handle attribute = open_attribute(object, name, H5T_INTEGER, file);
+  std::int64_t value = 0;
+  check(H5Aread(attribute.id(), H5T_NATIVE_INT64, &value), name);
+  return value;
+}
+
+std::uint64_t read_uint_attribute(hid_t object, const char* name, std::string_view file) {
+  const Handle attribute = open_attribute(object, name, H5T_INTEGER, file);
+  std::uint64_t value = 0;
+  check(H5Aread(attribute.id(), H5T_NATIVE_UINT64, &value), name);
+  return value;
+}
+
+std::uint64_t row_count(hid_t dataset) {
+  const Handle space(checked_id(H5Dget_space(dataset), "get extent"), H5Sclose);
+  hsize_t rows = 0;
+  if (H5Sget_simple_extent_ndims(space.id()) != 1) fail("HDF5: a column must have one dimension");
+  H5Sget_simple_extent_dims(space.id(), &rows, nullptr);
+  return rows;
+}
+
+}  // namespace lie::h5

@@ -1,0 +1,155 @@
+#include "common/trajectory/reader.h"
+
+#include <array>
+#include <map>
+#include <utility>
+
+#include "common/error.h"
+#include "common/trajectory/hdf5.h"
+
+namespace lie {
+
+namespace fs = std::filesystem;
+using schema::ColumnInfo;
+using schema::Table;
+
+struct SegmentReader::State {
+  fs::path path;
+  h5::Handle file;
+  TrajectoryInfo info;
+  std::vector<std::int64_t> steps;
+  std::array<std::int64_t, schema::kTableCount> rows{};  // of complete steps
+  std::map<const ColumnInfo*, h5::Handle> columns;       // opened so far
+};
+
+namespace {
+
+h5::Handle open_file(const fs::path& path) {
+  if (!fs::is_regular_file(path)) fail("{}: no such file", path.string());
+  const h5::Handle access = h5::file_access();
+  h5::Handle file(H5Fopen(path.c_str(), H5F_ACC_RDONLY | H5F_ACC_SWMR_READ, access.id()), H5Fclose);
+  if (!file) {
+    fail(
+        "{}: cannot be read as a trajectory file: {}; it is damaged or from another program: "
+        "remove "
+        "it or restore it",
+        path.string(), h5::last_reason());
+  }
+  return file;
+}
+
+TrajectoryInfo read_info(hid_t file, const std::string& path) {
+  namespace name = schema::attribute;
+  const std::int64_t version = h5::read_int_attribute(file, name::kSchemaVersion, path);
+  if (version != schema::kVersion) {
+    fail("{}: schema version {}, but this program reads version {}; use the program that wrote it",
+         path, version, schema::kVersion);
+  }
+  TrajectoryInfo info;
+  info.build_id = h5::read_text_attribute(file, name::kBuildId, path);
+  info.config = h5::read_text_attribute(file, name::kConfig, path);
+  info.seed = h5::read_uint_attribute(file, name::kSeed, path);
+  info.model_sha256 = h5::read_text_attribute(file, name::kModelSha256, path);
+  info.tokenizer_sha256 = h5::read_text_attribute(file, name::kTokenizerSha256, path);
+  info.learner_rank = h5::read_int_attribute(file, name::kLearnerRank, path);
+  info.learner_count = h5::read_int_attribute(file, name::kLearnerCount, path);
+  info.starts_after_step = h5::read_int_attribute(file, name::kStartsAfter, path);
+  return info;
+}
+
+h5::Handle open_column(hid_t file, const ColumnInfo& column, const std::string& path) {
+  h5::Handle dataset(H5Dopen2(file, column.path, H5P_DEFAULT), H5Dclose);
+  if (!dataset) {
+    fail("{}: column {} cannot be opened: {}; the file is damaged", path, column.path,
+         h5::last_reason());
+  }
+  const h5::Handle type(h5::checked_id(H5Dget_type(dataset.id()), column.path), H5Tclose);
+  if (H5Tequal(type.id(), h5::file_type(column.type)) <= 0) {
+    fail("{}: column {} has another element type than schema version {} says", path, column.path,
+         schema::kVersion);
+  }
+  return dataset;
+}
+
+/// Where a step's row says how far each table reaches.
+constexpr std::pair<Table, const schema::I64*> kEnds[] = {
+    {Table::kText, &schema::step::kTextEnd},     {Table::kPrompt, &schema::step::kPromptEnd},
+    {Table::kToken, &schema::step::kTokenEnd},   {Table::kProblem, &schema::step::kProblemEnd},
+    {Table::kSample, &schema::step::kSampleEnd},
+};
+
+}  // namespace
+
+SegmentReader::SegmentReader(const fs::path& path) : state_(new State) {
+  state_->path = path;
+  state_->file = open_file(path);
+  state_->info = read_info(state_->file.id(), path.string());
+  // First of all columns, so that those opened later hold what it points to.
+  const h5::Handle steps = open_column(state_->file.id(), schema::step::kStep, path.string());
+  const auto count = static_cast<std::int64_t>(h5::row_count(steps.id()));
+  state_->rows[static_cast<std::size_t>(Table::kStep)] = count;
+  state_->steps = read(schema::step::kStep);
+  count_rows();
+}
+
+SegmentReader::~SegmentReader() = default;
+SegmentReader::SegmentReader(SegmentReader&&) noexcept = default;
+SegmentReader& SegmentReader::operator=(SegmentReader&&) noexcept = default;
+
+const fs::path& SegmentReader::path() const { return state_->path; }
+const TrajectoryInfo& SegmentReader::info() const { return state_->info; }
+const std::vector<std::int64_t>& SegmentReader::steps() const { return state_->steps; }
+
+void SegmentReader::keep_steps(std::size_t count) {
+  if (count >= state_->steps.size()) return;
+  state_->steps.resize(count);
+  count_rows();
+}
+
+std::int64_t SegmentReader::rows(Table table) const {
+  return state_->rows[static_cast<std::size_t>(table)];
+}
+
+void SegmentReader::count_rows() {
+  const auto steps = static_cast<std::int64_t>(state_->steps.size());
+  state_->rows = {};
+  state_->rows[static_cast<std::size_t>(Table::kStep)] = steps;
+  if (steps == 0) return;
+  for (const auto& [table, end] : kEnds) {
+    state_->rows[static_cast<std::size_t>(table)] = read(*end, steps - 1, 1).front();
+  }
+}
+
+void SegmentReader::check_range(const ColumnInfo& column, std::int64_t first,
+                                std::int64_t count) const {
+  if (first < 0 || count < 0 || first + count > rows(column.table)) {
+    fail("{}: {} has {} rows, but rows {} to {} are asked for; the file is damaged",
+         state_->path.string(), column.path, rows(column.table), first, first + count);
+  }
+}
+
+void SegmentReader::read_raw(const ColumnInfo& column, std::int64_t first, std::int64_t count,
+                             void* values) const {
+  if (count == 0) return;
+  h5::Handle& dataset = state_->columns[&column];
+  if (!dataset) dataset = open_column(state_->file.id(), column, state_->path.string());
+  const auto start = static_cast<hsize_t>(first);
+  const auto size = static_cast<hsize_t>(count);
+  const h5::Handle source(h5::checked_id(H5Dget_space(dataset.id()), column.path), H5Sclose);
+  const h5::Handle target(h5::checked_id(H5Screate_simple(1, &size, nullptr), column.path),
+                          H5Sclose);
+  h5::check(H5Sselect_hyperslab(source.id(), H5S_SELECT_SET, &start, nullptr, &size, nullptr),
+            column.path);
+  if (H5Dread(dataset.id(), h5::memory_type(column.type), target.id(), source.id(), H5P_DEFAULT,
+              values) < 0) {
+    fail("{}: rows {} to {} of {} cannot be read: {}; the file is damaged", state_->path.string(),
+         first, first + count, column.path, h5::last_reason());
+  }
+}
+
+std::string SegmentReader::text(std::int64_t offset, std::int32_t count) const {
+  const auto bytes = read(schema::text::kBytes, offset, count);
+  return std::string(bytes.begin(), bytes.end());
+}
+
+}  // namespace lie

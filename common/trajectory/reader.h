@@ -1,0 +1,61 @@
+// Reads one trajectory file, also while it is being written or after its writer was killed.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "common/trajectory/record.h"
+#include "common/trajectory/schema.h"
+
+namespace lie {
+
+/// The complete steps of one segment at the moment of opening. Columns are read when asked for; no
+/// column's reading touches another's data. One thread.
+class SegmentReader {
+ public:
+  /// Throws Error naming the file if it is no trajectory file of schema version 1, or damaged.
+  explicit SegmentReader(const std::filesystem::path& path);
+  ~SegmentReader();
+  SegmentReader(SegmentReader&&) noexcept;
+  SegmentReader& operator=(SegmentReader&&) noexcept;
+
+  const std::filesystem::path& path() const;
+  const TrajectoryInfo& info() const;
+  /// Numbers of the complete steps, ascending.
+  const std::vector<std::int64_t>& steps() const;
+  /// Forgets all but the first `count` steps.
+  void keep_steps(std::size_t count);
+  /// Rows of a table that belong to complete steps.
+  std::int64_t rows(schema::Table table) const;
+
+  /// All rows of a column.
+  template <typename T>
+  std::vector<T> read(const schema::Column<T>& column) const {
+    return read(column, 0, rows(column.table));
+  }
+  /// Rows [first, first + count). Throws Error if they are not there or cannot be read.
+  template <typename T>
+  std::vector<T> read(const schema::Column<T>& column, std::int64_t first,
+                      std::int64_t count) const {
+    check_range(column, first, count);
+    std::vector<T> values(static_cast<std::size_t>(count));
+    read_raw(column, first, count, values.data());
+    return values;
+  }
+  /// A string of /text/bytes.
+  std::string text(std::int64_t offset, std::int32_t count) const;
+
+ private:
+  struct State;
+  void count_rows();
+  void check_range(const schema::ColumnInfo& column, std::int64_t first, std::int64_t count) const;
+  void read_raw(const schema::ColumnInfo& column, std::int64_t first, std::int64_t count,
+                void* values) const;
+
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace lie

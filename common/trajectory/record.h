@@ -1,0 +1,47 @@
+// What the trajectory log keeps of a step: the scored groups and what the learner made of them.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "common/rollout.h"
+
+namespace lie {
+
+/// What the learner adds to one response.
+struct LearnerResult {
+  float advantage = 0;
+  std::vector<float> log_probs;  // [T] of its response; empty where not trained on: logged as NaN
+  float sequence_log_ratio = 0;  // mean over tokens of learner minus behavior log-prob, nats
+  bool clipped = false;          // GSPO: the sequence; GRPO: any of its tokens
+  std::int32_t mini_batch = -1;  // update of the step that used it, from 0; -1: not trained on
+};
+
+/// One group of the log.
+struct GroupRecord {
+  ScoredGroup scored;
+  std::vector<LearnerResult> results;  // [G], or empty where not trained on
+};
+
+/// One step of the log: every group of training and evaluation that this learner rank keeps.
+struct StepRecord {
+  std::int64_t step = 0;
+  std::vector<GroupRecord> groups;
+  double seconds = 0;  // duration of the step so far
+  double generate_seconds = 0;
+  double update_seconds = 0;
+};
+
+/// What a file says of its run.
+struct TrajectoryInfo {
+  std::string build_id;
+  std::string config;  // resolved, YAML
+  std::uint64_t seed = 0;
+  std::string model_sha256;       // of the initial model's weights
+  std::string tokenizer_sha256;   // of tokenizer.json
+  std::int64_t learner_rank = 0;  // number among the learners, from 0
+  std::int64_t learner_count = 1;
+  std::int64_t starts_after_step = 0;  // steps this segment does not hold; 0 for a new run
+};
+
+}  // namespace lie

@@ -1,0 +1,120 @@
+#include "common/trajectory/run_reader.h"
+
+#include <algorithm>
+#include <map>
+
+#include "common/error.h"
+#include "common/trajectory/segments.h"
+
+namespace lie {
+
+namespace fs = std::filesystem;
+using schema::Table;
+
+RunReader::RunReader(const fs::path& directory) {
+  open(directory);
+  keep_common_steps();
+  for (std::size_t s = 0; s < segments_.size(); ++s) index_samples(s);
+  std::ranges::sort(samples_, {}, &SamplePlace::key);
+  const auto twice = std::ranges::adjacent_find(samples_, {}, &SamplePlace::key);
+  if (twice != samples_.end()) {
+    fail(
+        "{} and {}: both hold step {} group {} sample {}; remove the one that does not belong to "
+        "this run",
+        segments_[twice->segment].path().string(),
+        segments_[std::next(twice)->segment].path().string(), twice->key.step, twice->key.group,
+        twice->key.sample);
+  }
+}
+
+void RunReader::open(const fs::path& directory) {
+  for (const Segment& segment : lie::segments(directory)) segments_.emplace_back(segment.path);
+}
+
+/// Learners that were killed in the midst of a step have logged different numbers of steps since
+/// they began together: only those that all have are the run's.
+void RunReader::keep_common_steps() {
+  std::map<std::int64_t, std::vector<SegmentReader*>> begun_together;
+  for (SegmentReader& segment : segments_) {
+    begun_together[segment.info().starts_after_step].push_back(&segment);
+  }
+  for (auto& [start, learners] : begun_together) {
+    const std::int64_t expected = learners.front()->info().learner_count;
+    std::size_t most = 0;
+    std::size_t common = learners.front()->steps().size();
+    for (const SegmentReader* learner : learners) {
+      most = std::max(most, learner->steps().size());
+      common = std::min(common, learner->steps().size());
+    }
+    if (static_cast<std::int64_t>(learners.size()) < expected) common = 0;
+    if (common < most) {
+      notes_.push_back(
+          fmt::format("segments after step {}: {} of {} steps are in the files of all {} "
+                      "learners; the others are left out",
+                      start, common, most, expected));
+    }
+    for (SegmentReader* learner : learners) learner->keep_steps(common);
+  }
+}
+
+void RunReader::index_samples(std::size_t segment) {
+  const SegmentReader& file = segments_[segment];
+  std::map<SampleKey, std::size_t> problems;  // by key of sample 0
+  const auto problem_step = file.read(schema::problem::kStep);
+  const auto problem_group = file.read(schema::problem::kGroup);
+  const auto problem_purpose = file.read(schema::problem::kPurpose);
+  for (std::size_t i = 0; i < problem_step.size(); ++i) {
+    problems[{problem_purpose[i], problem_step[i], problem_group[i], 0}] = i;
+  }
+  const auto step = file.read(schema::sample::kStep);
+  const auto group = file.read(schema::sample::kGroup);
+  const auto purpose = file.read(schema::sample::kPurpose);
+  const auto sample = file.read(schema::sample::kSample);
+  for (std::size_t i = 0; i < step.size(); ++i) {
+    const auto found = problems.find({purpose[i], step[i], group[i], 0});
+    if (found == problems.end()) {
+      fail("{}: step {} group {} has responses but no row in /problem; the file is damaged",
+           file.path().string(), step[i], group[i]);
+    }
+    samples_.push_back({{purpose[i], step[i], group[i], sample[i]}, segment, i, found->second});
+  }
+}
+
+namespace {
+
+template <typename T>
+T at(const SegmentReader& file, const schema::Column<T>& column, std::size_t row) {
+  return file.read(column, static_cast<std::int64_t>(row), 1).front();
+}
+
+}  // namespace
+
+std::vector<std::int32_t> RunReader::response_ids(std::size_t index) const {
+  const SamplePlace& place = samples_.at(index);
+  const SegmentReader& file = segments_[place.segment];
+  return file.read(schema::token::kId, at(file, schema::sample::kTokenOffset, place.row),
+                   at(file, schema::sample::kTokenCount, place.row));
+}
+
+std::string RunReader::extracted(std::size_t index) const {
+  const SamplePlace& place = samples_.at(index);
+  const SegmentReader& file = segments_[place.segment];
+  return file.text(at(file, schema::sample::kExtractedOffset, place.row),
+                   at(file, schema::sample::kExtractedCount, place.row));
+}
+
+ProblemText RunReader::problem(std::size_t index) const {
+  namespace c = schema::problem;
+  const SamplePlace& place = samples_.at(index);
+  const SegmentReader& file = segments_[place.segment];
+  const std::size_t row = place.problem;
+  ProblemText problem;
+  problem.text = file.text(at(file, c::kTextOffset, row), at(file, c::kTextCount, row));
+  problem.gold = file.text(at(file, c::kGoldOffset, row), at(file, c::kGoldCount, row));
+  problem.data_source = file.text(at(file, c::kSourceOffset, row), at(file, c::kSourceCount, row));
+  problem.prompt_ids = file.read(schema::prompt::kId, at(file, c::kPromptOffset, row),
+                                 at(file, c::kPromptCount, row));
+  return problem;
+}
+
+}  // namespace lie

@@ -1,0 +1,92 @@
+#include "common/trajectory/schema.h"
+
+namespace lie::schema {
+namespace {
+
+constexpr const ColumnInfo* kColumns[] = {
+    &text::kBytes,
+    &prompt::kId,
+    &token::kId,
+    &token::kBehaviorLogProb,
+    &token::kLearnerLogProb,
+    &problem::kStep,
+    &problem::kGroup,
+    &problem::kPurpose,
+    &problem::kProblem,
+    &problem::kTextOffset,
+    &problem::kTextCount,
+    &problem::kGoldOffset,
+    &problem::kGoldCount,
+    &problem::kSourceOffset,
+    &problem::kSourceCount,
+    &problem::kPromptOffset,
+    &problem::kPromptCount,
+    &problem::kTokensDropped,
+    &problem::kReferenceLength,
+    &sample::kStep,
+    &sample::kProblem,
+    &sample::kGroup,
+    &sample::kSample,
+    &sample::kPurpose,
+    &sample::kPolicyVersion,
+    &sample::kTokenOffset,
+    &sample::kTokenCount,
+    &sample::kPromptOffset,
+    &sample::kPromptCount,
+    &sample::kFinishReason,
+    &sample::kVerdict,
+    &sample::kVerifySeconds,
+    &sample::kExtractedOffset,
+    &sample::kExtractedCount,
+    &sample::kRewardAccuracy,
+    &sample::kRewardLength,
+    &sample::kRewardRedundancy,
+    &sample::kRewardCoverageBonus,
+    &sample::kRewardOverlong,
+    &sample::kReward,
+    &sample::kAdvantage,
+    &sample::kReferenceLength,
+    &sample::kTargetLength,
+    &sample::kDistinctNgrams,
+    &sample::kNgrams,
+    &sample::kLargestRepeat,
+    &sample::kSequenceLogRatio,
+    &sample::kClipped,
+    &sample::kMiniBatch,
+    &sample::kActorRank,
+    &sample::kRewardRank,
+    &step::kUnixTime,
+    &step::kSeconds,
+    &step::kGenerateSeconds,
+    &step::kUpdateSeconds,
+    &step::kTextEnd,
+    &step::kPromptEnd,
+    &step::kTokenEnd,
+    &step::kProblemEnd,
+    &step::kSampleEnd,
+    &step::kStep,
+};
+
+}  // namespace
+
+std::span<const ColumnInfo* const> all_columns() { return kColumns; }
+
+std::uint64_t chunk_rows(Table table) {
+  switch (table) {
+    case Table::kText:
+      return 16384;
+    case Table::kPrompt:
+      return 4096;
+    case Table::kToken:
+      return 8192;  // the last, partly filled chunk is written again in each step
+    case Table::kProblem:
+      return 64;
+    case Table::kSample:
+      return 256;
+    case Table::kStep:
+      return 64;
+  }
+  return 1;
+}
+
+}  // namespace lie::schema

@@ -1,0 +1,202 @@
+// The trajectory file, schema version 1: one description that writer and reader share.
+//
+// One HDF5 file per learner rank and segment; flat one-dimensional columns, grouped in tables. All
+// columns of a table have the same number of rows. Nothing in a file ever changes once written;
+// a step exists when its row in /step is there, and that row says how far the other tables reach.
+// Strings are packed UTF-8: /text/bytes, with offset and count in the row that owns them
+// (variable-length strings are not safe to read while another process writes).
+#pragma once
+
+#include <cstdint>
+#include <span>
+
+namespace lie::schema {
+
+inline constexpr std::int64_t kVersion = 1;
+
+/// Tables, in the order in which a step is written and flushed.
+enum class Table : std::uint8_t { kText, kPrompt, kToken, kProblem, kSample, kStep };
+inline constexpr std::size_t kTableCount = 6;
+
+enum class ElementType : std::uint8_t { kUint8, kInt32, kInt64, kFloat32, kFloat64 };
+
+/// What both sides know of a column; `unit` and `about` also stand in the file as its attributes.
+struct ColumnInfo {
+  Table table;
+  ElementType type;
+  const char* path;
+  const char* unit;
+  const char* about;
+};
+
+template <typename T>
+constexpr ElementType element_type();
+template <>
+constexpr ElementType element_type<std::uint8_t>() {
+  return ElementType::kUint8;
+}
+template <>
+constexpr ElementType element_type<std::int32_t>() {
+  return ElementType::kInt32;
+}
+template <>
+constexpr ElementType element_type<std::int64_t>() {
+  return ElementType::kInt64;
+}
+template <>
+constexpr ElementType element_type<float>() {
+  return ElementType::kFloat32;
+}
+template <>
+constexpr ElementType element_type<double>() {
+  return ElementType::kFloat64;
+}
+
+/// A column whose elements are read and written as T.
+template <typename T>
+struct Column : ColumnInfo {
+  constexpr Column(Table t, const char* path_, const char* unit_, const char* about_)
+      : ColumnInfo{t, element_type<T>(), path_, unit_, about_} {}
+};
+
+using U8 = Column<std::uint8_t>;
+using I32 = Column<std::int32_t>;
+using I64 = Column<std::int64_t>;
+using F32 = Column<float>;
+using F64 = Column<double>;
+
+namespace text {
+inline constexpr auto kT = Table::kText;
+inline constexpr U8 kBytes{kT, "/text/bytes", "UTF-8", "all strings end to end"};
+}  // namespace text
+
+namespace prompt {
+inline constexpr I32 kId{Table::kPrompt, "/prompt/id", "token id", "prompts as the model saw them"};
+}  // namespace prompt
+
+namespace token {
+inline constexpr auto kT = Table::kToken;
+inline constexpr I32 kId{kT, "/token/id", "token id", "responses, end of sequence included"};
+inline constexpr F32 kBehaviorLogProb{kT, "/token/behavior_log_prob", "nats",
+                                      "of the policy that sampled it"};
+inline constexpr F32 kLearnerLogProb{
+    kT, "/token/learner_log_prob", "nats",
+    "of the learner before the update that used it; NaN: not trained on"};
+}  // namespace token
+
+/// One row per group: what was asked.
+namespace problem {
+inline constexpr auto kT = Table::kProblem;
+inline constexpr I64 kStep{kT, "/problem/step", "step", "as in /sample/step"};
+inline constexpr I64 kGroup{kT, "/problem/group", "", "as in /sample/group"};
+inline constexpr U8 kPurpose{kT, "/problem/purpose", "", "0 train, 1 evaluate"};
+inline constexpr I64 kProblem{kT, "/problem/problem", "row", "row of the dataset, from 0"};
+inline constexpr I64 kTextOffset{kT, "/problem/text_offset", "bytes",
+                                 "prompt text, into /text/bytes"};
+inline constexpr I32 kTextCount{kT, "/problem/text_count", "bytes", "prompt text"};
+inline constexpr I64 kGoldOffset{kT, "/problem/gold_offset", "bytes",
+                                 "right answer, into /text/bytes"};
+inline constexpr I32 kGoldCount{kT, "/problem/gold_count", "bytes", "right answer"};
+inline constexpr I64 kSourceOffset{kT, "/problem/data_source_offset", "bytes",
+                                   "data source, into /text/bytes"};
+inline constexpr I32 kSourceCount{kT, "/problem/data_source_count", "bytes", "data source"};
+inline constexpr I64 kPromptOffset{kT, "/problem/prompt_offset", "tokens", "into /prompt/id"};
+inline constexpr I32 kPromptCount{kT, "/problem/prompt_count", "tokens", "length of the prompt"};
+inline constexpr I32 kTokensDropped{kT, "/problem/prompt_tokens_dropped", "tokens",
+                                    "cut from the left"};
+inline constexpr F64 kReferenceLength{kT, "/problem/reference_length", "tokens",
+                                      "L_ref; negative: not known"};
+}  // namespace problem
+
+/// One row per response.
+namespace sample {
+inline constexpr auto kT = Table::kSample;
+inline constexpr I64 kStep{kT, "/sample/step", "step",
+                           "training step, from 1; evaluation before training: 0"};
+inline constexpr I64 kProblem{kT, "/sample/problem", "row", "row of the dataset, from 0"};
+inline constexpr I64 kGroup{kT, "/sample/group", "",
+                            "position of the group in its step and purpose"};
+inline constexpr I32 kSample{kT, "/sample/sample", "", "number of the response in its group"};
+inline constexpr U8 kPurpose{kT, "/sample/purpose", "", "0 train, 1 evaluate"};
+inline constexpr I64 kPolicyVersion{kT, "/sample/policy_version", "steps",
+                                    "training steps behind the weights that sampled it"};
+inline constexpr I64 kTokenOffset{kT, "/sample/token_offset", "tokens", "into /token/*"};
+inline constexpr I32 kTokenCount{kT, "/sample/token_count", "tokens",
+                                 "response length L, end of sequence included"};
+inline constexpr I64 kPromptOffset{kT, "/sample/prompt_offset", "tokens", "into /prompt/id"};
+inline constexpr I32 kPromptCount{kT, "/sample/prompt_count", "tokens", "length of the prompt"};
+inline constexpr U8 kFinishReason{kT, "/sample/finish_reason", "",
+                                  "0 end of sequence, 1 length limit"};
+inline constexpr U8 kVerdict{kT, "/sample/verdict", "",
+                             "0 equal, 1 unequal, 2 no answer, 3 unparsable answer, 4 unparsable "
+                             "gold, 5 out of budget, 6 undecided"};
+inline constexpr F32 kVerifySeconds{kT, "/sample/verify_seconds", "s", "time of the verdict"};
+inline constexpr I64 kExtractedOffset{kT, "/sample/extracted_offset", "bytes",
+                                      "answer as found in the response, into /text/bytes"};
+inline constexpr I32 kExtractedCount{kT, "/sample/extracted_count", "bytes",
+                                     "answer as found in the response"};
+inline constexpr F32 kRewardAccuracy{kT, "/sample/reward_accuracy", "", "R_acc"};
+inline constexpr F32 kRewardLength{kT, "/sample/reward_length", "", "R_len"};
+inline constexpr F32 kRewardRedundancy{kT, "/sample/reward_redundancy", "", "R_red"};
+inline constexpr F32 kRewardCoverageBonus{kT, "/sample/reward_coverage_bonus", "",
+                                          "direct bonus on C_context"};
+inline constexpr F32 kRewardOverlong{kT, "/sample/reward_overlong", "",
+                                     "penalty near the length limit"};
+inline constexpr F32 kReward{kT, "/sample/reward", "", "sum of the reward terms"};
+inline constexpr F32 kAdvantage{kT, "/sample/advantage", "",
+                                "group-relative; 0 where not trained on"};
+inline constexpr F64 kReferenceLength{kT, "/sample/reference_length", "tokens",
+                                      "L_ref; negative: not known"};
+inline constexpr F64 kTargetLength{kT, "/sample/target_length", "tokens", "L_target"};
+inline constexpr I64 kDistinctNgrams{kT, "/sample/distinct_ngrams", "n-grams", "C_context"};
+inline constexpr I64 kNgrams{kT, "/sample/ngrams", "n-grams",
+                             "all n-grams of the response; R_context = C_context / this, or 1"};
+inline constexpr I32 kLargestRepeat{kT, "/sample/largest_repeat", "",
+                                    "occurrences of the most frequent n-gram"};
+inline constexpr F32 kSequenceLogRatio{kT, "/sample/sequence_log_ratio", "nats per token",
+                                       "mean log importance ratio when it was trained on"};
+inline constexpr U8 kClipped{kT, "/sample/clipped", "",
+                             "1: the loss clipped it (GSPO) or any of its tokens (GRPO)"};
+inline constexpr I32 kMiniBatch{kT, "/sample/mini_batch", "",
+                                "update of its step that used it, from 0; -1: not trained on"};
+inline constexpr I32 kActorRank{kT, "/sample/actor_rank", "rank", "that generated it"};
+inline constexpr I32 kRewardRank{kT, "/sample/reward_rank", "rank", "that scored it"};
+}  // namespace sample
+
+/// One row per step; its arrival makes the step complete.
+namespace step {
+inline constexpr auto kT = Table::kStep;
+inline constexpr F64 kUnixTime{kT, "/step/unix_time", "s", "when it was written, since 1970"};
+inline constexpr F64 kSeconds{kT, "/step/seconds", "s", "duration of the step"};
+inline constexpr F64 kGenerateSeconds{kT, "/step/generate_seconds", "s", "of it generating"};
+inline constexpr F64 kUpdateSeconds{kT, "/step/update_seconds", "s", "of it updating"};
+inline constexpr I64 kTextEnd{kT, "/step/text_end", "bytes", "rows of /text after this step"};
+inline constexpr I64 kPromptEnd{kT, "/step/prompt_end", "tokens",
+                                "rows of /prompt after this step"};
+inline constexpr I64 kTokenEnd{kT, "/step/token_end", "tokens", "rows of /token after this step"};
+inline constexpr I64 kProblemEnd{kT, "/step/problem_end", "rows",
+                                 "rows of /problem after this step"};
+inline constexpr I64 kSampleEnd{kT, "/step/sample_end", "rows", "rows of /sample after this step"};
+inline constexpr I64 kStep{kT, "/step/step", "step", "number of the step; flushed last"};
+}  // namespace step
+
+/// Every column, in the order in which a step is flushed: /step/step is last.
+std::span<const ColumnInfo* const> all_columns();
+
+/// Elements per chunk of a table's columns.
+std::uint64_t chunk_rows(Table table);
+
+/// Attributes of the file's root.
+namespace attribute {
+inline constexpr const char* kSchemaVersion = "schema_version";  // int64
+inline constexpr const char* kBuildId = "build_id";              // the strings are UTF-8
+inline constexpr const char* kConfig = "config";                 // resolved, YAML
+inline constexpr const char* kSeed = "seed";                     // uint64
+inline constexpr const char* kModelSha256 = "model_sha256";
+inline constexpr const char* kTokenizerSha256 = "tokenizer_sha256";
+inline constexpr const char* kLearnerRank = "learner_rank";    // int64, number among the learners
+inline constexpr const char* kLearnerCount = "learner_count";  // int64
+inline constexpr const char* kStartsAfter = "starts_after_step";  // int64
+}  // namespace attribute
+
+}  // namespace lie::schema

@@ -1,0 +1,90 @@
+#include "common/trajectory/segments.h"
+
+#include <algorithm>
+#include <charconv>
+#include <optional>
+#include <system_error>
+#include <tuple>
+
+#include "common/error.h"
+#include "common/trajectory/hdf5.h"
+
+namespace lie {
+namespace {
+
+namespace fs = std::filesystem;
+constexpr std::string_view kPrefix = "learner-";
+constexpr std::string_view kMiddle = "-segment-";
+constexpr std::string_view kUnfinished = ".h5.new";
+
+std::optional<std::int64_t> take_number(std::string_view& text) {
+  std::int64_t value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc() || value < 0) return std::nullopt;
+  text.remove_prefix(static_cast<std::size_t>(end - text.data()));
+  return value;
+}
+
+bool take(std::string_view& text, std::string_view expected) {
+  if (!text.starts_with(expected)) return false;
+  text.remove_prefix(expected.size());
+  return true;
+}
+
+std::optional<Segment> parse_name(const fs::path& path, std::string_view extension) {
+  const std::string name = path.filename().string();
+  std::string_view rest = name;
+  if (!take(rest, kPrefix)) return std::nullopt;
+  const auto learner = take_number(rest);
+  if (!learner || !take(rest, kMiddle)) return std::nullopt;
+  const auto start = take_number(rest);
+  if (!start || rest != extension) return std::nullopt;
+  return Segment{path, *learner, *start};
+}
+
+std::vector<Segment> list(const fs::path& directory, std::string_view extension) {
+  std::vector<Segment> found;
+  if (!fs::is_directory(directory)) return found;
+  for (const auto& entry : fs::directory_iterator(directory)) {
+    if (auto segment = parse_name(entry.path(), extension)) found.push_back(std::move(*segment));
+  }
+  std::ranges::sort(
+      found, {}, [](const Segment& s) { return std::tuple(s.starts_after_step, s.learner_rank); });
+  return found;
+}
+
+void remove_file(const fs::path& path) {
+  std::error_code error;
+  fs::remove(path, error);
+  if (error) fail("{}: cannot remove: {}", path.string(), error.message());
+}
+
+}  // namespace
+
+std::string segment_name(std::int64_t learner_rank, std::int64_t starts_after_step) {
+  return fmt::format("learner-{:03}-segment-{:06}.h5", learner_rank, starts_after_step);
+}
+
+std::vector<Segment> segments(const fs::path& directory) { return list(directory, ".h5"); }
+
+void remove_segments_after(const fs::path& directory, std::int64_t step) {
+  for (const Segment& segment : list(directory, kUnfinished)) remove_file(segment.path);
+  for (const Segment& segment : segments(directory)) {
+    if (segment.starts_after_step >= step) remove_file(segment.path);
+  }
+}
+
+void clear_after_crash(const fs::path& path) {
+  const h5::Handle access = h5::file_access();
+  // The two properties that the tool h5clear sets; HDF5 knows them by name only.
+  const hbool_t yes = true;
+  h5::check(H5Pset(access.id(), "clear_status_flags", &yes), "set clear_status_flags");
+  h5::check(H5Pset(access.id(), "skip_eof_check", &yes), "set skip_eof_check");
+  h5::Handle file(H5Fopen(path.c_str(), H5F_ACC_RDWR, access.id()), H5Fclose);
+  if (!file) fail("{}: cannot repair: {}", path.string(), h5::last_reason());
+  // What was written after the last flush of the file's head lies behind the end it names.
+  h5::check(H5Fincrement_filesize(file.id(), 0), "set end of file");
+  file.close(path.string());
+}
+
+}  // namespace lie

@@ -1,0 +1,35 @@
+// The files of a run's trajectory directory.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+namespace lie {
+
+/// One trajectory file, by its name.
+struct Segment {
+  std::filesystem::path path;
+  std::int64_t learner_rank = 0;
+  std::int64_t starts_after_step = 0;
+};
+
+/// "learner-000-segment-000050.h5": learner 0, the steps after step 50 up to the next segment's
+/// start.
+std::string segment_name(std::int64_t learner_rank, std::int64_t starts_after_step);
+
+/// The trajectory files in `directory`, by start step and learner. Other files are left out; a
+/// missing directory has none.
+std::vector<Segment> segments(const std::filesystem::path& directory);
+
+/// Removes the segments that start after `step` or later steps, of all learners, and the halves of
+/// files that were just being created: what a resume from the checkpoint of `step` does first.
+void remove_segments_after(const std::filesystem::path& directory, std::int64_t step);
+
+/// Repairs a file whose writer was killed, so that any HDF5 program opens it: clears the mark of a
+/// writer at work and sets the end of the file. Harmless on a file that was closed in order. Never
+/// call it while a writer has the file open. Throws Error if the file cannot be read.
+void clear_after_crash(const std::filesystem::path& path);
+
+}  // namespace lie
