@@ -95,7 +95,8 @@ class Operators {
   virtual Buffer borrow_gradient(std::span<float> host) = 0;
   /// ... and back to the host once complete.
   virtual void return_gradient(Buffer gradient, std::span<float> host) = 0;
-  /// Host integers where the operators can read them, until the next begin_pass().
+  /// Host integers where the operators can read them, until the next begin_pass(); the host's must
+  /// stay as long.
   virtual Indices upload(std::span<const std::int32_t> host) = 0;
   virtual void begin_pass() = 0;
   virtual void zero(Tensor x) = 0;
@@ -108,10 +109,12 @@ class Operators {
   /// Sets the rows [first_out, first_out + host.size() / in) of the weight from row-major host
   /// memory.
   virtual void pack(PackedWeight& weight, std::int64_t first_out, std::span<const float> host) = 0;
-  virtual void linear(Tensor x, const PackedWeight& w, Tensor y) = 0;  // y = x W^T
+  /// y = x W^T; y may be fp32 where x is bf16 (logits).
+  virtual void linear(Tensor x, const PackedWeight& w, Tensor y) = 0;
   /// y = residual + x W^T; y may be residual.
   virtual void linear_add(Tensor x, const PackedWeight& w, Tensor residual, Tensor y) = 0;
-  virtual void linear_backward_input(Tensor dy, PackedWeight& w, Tensor dx) = 0;  // dx = dy W
+  /// dx = dy W; dy may be fp32 where dx is bf16 (logits), here and below.
+  virtual void linear_backward_input(Tensor dy, PackedWeight& w, Tensor dx) = 0;
   /// dw += dy^T x, [out, in] fp32; over rows in order, so that cutting the rows changes no bits.
   virtual void linear_backward_weight(Tensor dy, Tensor x, Tensor dw) = 0;
 
@@ -133,8 +136,8 @@ class Operators {
 
   // ---- Attention
   virtual void qk_norm_rope(Tensor qkv, const QkNormRope& how, Tensor rotated) = 0;
-  /// d_qkv: its query and key columns are written. dq_norm, dk_norm [1, E] += ... (empty without
-  /// QK-norm).
+  /// d_rotated is used up. d_qkv: its query and key columns are written. dq_norm, dk_norm [1, E] +=
+  /// ... (empty without QK-norm).
   virtual void qk_norm_rope_backward(Tensor d_rotated, Tensor qkv, const QkNormRope& how,
                                      Tensor d_qkv, Tensor dq_norm, Tensor dk_norm) = 0;
   /// Puts each row's rotated keys and its values where `batch.slots` says.

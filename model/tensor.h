@@ -42,6 +42,9 @@ struct Tensor {
 struct Indices {
   const std::int32_t* data = nullptr;
   std::int64_t count = 0;
+
+  /// `length` of them from `first` on.
+  Indices from(std::int64_t first, std::int64_t length) const { return {data + first, length}; }
 };
 
 /// A tensor with the memory it lies in; move-only. The owner is empty where the memory is someone

@@ -1,0 +1,130 @@
+// Memory, copies and rows of the CPU operators.
+#include <sys/mman.h>
+
+#include <cstdlib>
+#include <cstring>
+
+#include "common/error.h"
+#include "model/cpu/cpu_operators.h"
+
+namespace lie::cpu {
+namespace {
+
+constexpr std::int64_t kHugePage = std::int64_t{2} << 20;
+
+void copy_row(const float* from, float* to, std::int64_t count) {
+  std::memcpy(to, from, static_cast<std::size_t>(count) * sizeof(float));
+}
+
+}  // namespace
+
+AlignedFloats::AlignedFloats(std::int64_t count) : size_(count) {
+  const std::int64_t bytes = count * static_cast<std::int64_t>(sizeof(float));
+  const std::int64_t alignment = bytes >= 2 * kHugePage ? kHugePage : 64;
+  const auto rounded = static_cast<std::size_t>((bytes + alignment - 1) / alignment * alignment);
+  if (rounded == 0) return;
+  void* p = std::aligned_alloc(static_cast<std::size_t>(alignment), rounded);
+  if (p == nullptr)
+    fail("out of memory: {} bytes wanted for model buffers; use a smaller batch", bytes);
+  if (alignment == kHugePage) madvise(p, rounded, MADV_HUGEPAGE);  // a wish: fewer TLB misses
+  data_.reset(static_cast<float*>(p));
+}
+
+void AlignedFloats::Free::operator()(float* p) const { std::free(p); }
+
+CpuOperators::CpuOperators(int threads)
+    : team_(threads), scratch_(static_cast<std::size_t>(std::max(threads, 1))) {}
+
+void CpuOperators::reserve_scratch(std::int64_t floats_per_member) {
+  for (AlignedFloats& scratch : scratch_) {
+    if (scratch.size() < floats_per_member) {
+      scratch = AlignedFloats();
+      scratch = AlignedFloats(floats_per_member + floats_per_member / 2);
+    }
+  }
+}
+
+Buffer CpuOperators::allocate(std::int64_t rows, std::int64_t cols, DType dtype) {
+  if (dtype != DType::kFloat32) fail("the CPU operators compute in fp32 only; bf16 was asked for");
+  AlignedFloats memory(std::max<std::int64_t>(rows * cols, 1));
+  const Tensor view{memory.data(), rows, cols, cols, dtype};
+  return {view, Buffer::Owner(
+                    memory.release(), +[](void* p) { std::free(p); })};
+}
+
+Buffer CpuOperators::hold(std::span<const float> host, std::int64_t rows, std::int64_t cols) {
+  // Held tensors are only read; the view's pointer is mutable because outputs share the type.
+  return {{const_cast<float*>(host.data()), rows, cols, cols, DType::kFloat32},
+          Buffer::Owner(
+              nullptr, +[](void*) {})};
+}
+
+Buffer CpuOperators::borrow_gradient(std::span<float> host) {
+  const auto count = static_cast<std::int64_t>(host.size());
+  return hold(host, 1, count);
+}
+
+void CpuOperators::return_gradient(Buffer, std::span<float>) {}
+
+Indices CpuOperators::upload(std::span<const std::int32_t> host) {
+  return {host.data(), static_cast<std::int64_t>(host.size())};
+}
+
+void CpuOperators::zero(Tensor x) {
+  split(x.rows, 1, x.elements() / 8, [&](Range rows) {
+    for (std::int64_t t = rows.begin; t < rows.end; ++t) std::fill_n(row(x, t), x.cols, 0.0f);
+  });
+}
+
+void CpuOperators::copy(Tensor from, Tensor to) {
+  split(from.rows, 1, from.elements() / 8, [&](Range rows) {
+    for (std::int64_t t = rows.begin; t < rows.end; ++t)
+      copy_row(row(from, t), row(to, t), from.cols);
+  });
+}
+
+void CpuOperators::copy_to_host(Tensor from, std::span<float> to) {
+  copy(from, {to.data(), from.rows, from.cols, from.cols, DType::kFloat32});
+}
+
+void CpuOperators::copy_from_host(std::span<const float> from, Tensor to) {
+  copy(hold(from, to.rows, to.cols).view(), to);
+}
+
+void CpuOperators::gather_rows(Tensor x, Indices rows, Tensor y) {
+  split(rows.count, 1, rows.count * x.cols / 8, [&](Range range) {
+    for (std::int64_t r = range.begin; r < range.end; ++r) {
+      copy_row(row(x, rows.data[r]), row(y, r), x.cols);
+    }
+  });
+}
+
+void CpuOperators::scatter_rows(Tensor y, Indices rows, Tensor x) {
+  zero(x);
+  split(rows.count, 1, rows.count * x.cols / 8, [&](Range range) {
+    for (std::int64_t r = range.begin; r < range.end; ++r) {
+      copy_row(row(y, r), row(x, rows.data[r]), x.cols);
+    }
+  });
+}
+
+void CpuOperators::embed(Tensor table, Indices tokens, Tensor y) { gather_rows(table, tokens, y); }
+
+void CpuOperators::embed_backward(Tensor dy, Indices tokens, Tensor dtable) {
+  split(dy.cols, 16, dy.elements() / 8, [&](Range cols) {
+    for (std::int64_t t = 0; t < tokens.count; ++t) {
+      add_row(row(dy, t) + cols.begin, row(dtable, tokens.data[t]) + cols.begin, cols.size());
+    }
+  });
+}
+
+}  // namespace lie::cpu
+
+namespace lie {
+
+std::unique_ptr<Operators> make_cpu_operators(int threads) {
+  if (threads < 1) fail("CPU operators with {} threads: expected 1 or more", threads);
+  return std::make_unique<cpu::CpuOperators>(threads);
+}
+
+}  // namespace lie

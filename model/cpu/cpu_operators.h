@@ -1,0 +1,132 @@
+// The operators on the host's cores: each call is cut into ranges of rows or columns for the thread
+// team, and the inner loops of kernels.h run over those.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "model/cpu/kernels.h"
+#include "model/operators.h"
+#include "model/thread_team.h"
+
+namespace lie::cpu {
+
+/// fp32 memory aligned to cache lines.
+class AlignedFloats {
+ public:
+  AlignedFloats() = default;
+  /// Uninitialised. Throws Error with the bytes wanted if it cannot be had.
+  explicit AlignedFloats(std::int64_t count);
+  float* data() const { return data_.get(); }
+  std::int64_t size() const { return size_; }
+  void* release() { return data_.release(); }
+
+ private:
+  struct Free {
+    void operator()(float* p) const;
+  };
+  std::unique_ptr<float, Free> data_;
+  std::int64_t size_ = 0;
+};
+
+/// A weight in panels for products with rows, and, once a gradient was asked for, its transpose in
+/// panels.
+class CpuWeight : public PackedWeight {
+ public:
+  CpuWeight(std::int64_t out, std::int64_t in);
+  void pack(std::int64_t first_out, std::span<const float> host);
+  const float* panels() const { return panels_.data(); }
+  const float* transposed(
+      ThreadTeam& team);  // panels of the transpose, [panels_for(in)][out][kPanel]
+
+ private:
+  AlignedFloats panels_, transposed_;
+  bool transposed_current_ = false;
+};
+
+class CpuOperators : public Operators {
+ public:
+  explicit CpuOperators(int threads);
+
+  DType activation_dtype() const override { return DType::kFloat32; }
+  Buffer allocate(std::int64_t rows, std::int64_t cols, DType dtype) override;
+  Buffer hold(std::span<const float> host, std::int64_t rows, std::int64_t cols) override;
+  Buffer borrow_gradient(std::span<float> host) override;
+  void return_gradient(Buffer gradient, std::span<float> host) override;
+  Indices upload(std::span<const std::int32_t> host) override;
+  void begin_pass() override {}
+  void zero(Tensor x) override;
+  void copy(Tensor from, Tensor to) override;
+  void copy_to_host(Tensor from, std::span<float> to) override;
+  void copy_from_host(std::span<const float> from, Tensor to) override;
+
+  std::unique_ptr<PackedWeight> make_weight(std::int64_t out, std::int64_t in) override;
+  void pack(PackedWeight& weight, std::int64_t first_out, std::span<const float> host) override;
+  void linear(Tensor x, const PackedWeight& w, Tensor y) override;
+  void linear_add(Tensor x, const PackedWeight& w, Tensor residual, Tensor y) override;
+  void linear_backward_input(Tensor dy, PackedWeight& w, Tensor dx) override;
+  void linear_backward_weight(Tensor dy, Tensor x, Tensor dw) override;
+
+  void embed(Tensor table, Indices tokens, Tensor y) override;
+  void embed_backward(Tensor dy, Indices tokens, Tensor dtable) override;
+  void gather_rows(Tensor x, Indices rows, Tensor y) override;
+  void scatter_rows(Tensor y, Indices rows, Tensor x) override;
+  void rms_norm(Tensor x, Tensor weight, float eps, Tensor y, Tensor inverse_rms) override;
+  void rms_norm_backward(Tensor dy, Tensor x, Tensor weight, Tensor inverse_rms, Tensor dx,
+                         Tensor dweight) override;
+  void swiglu(Tensor gate_up, Tensor y) override;
+  void swiglu_backward(Tensor dy, Tensor gate_up, Tensor d_gate_up) override;
+
+  void qk_norm_rope(Tensor qkv, const QkNormRope& how, Tensor rotated) override;
+  void qk_norm_rope_backward(Tensor d_rotated, Tensor qkv, const QkNormRope& how, Tensor d_qkv,
+                             Tensor dq_norm, Tensor dk_norm) override;
+  void store_kv(Tensor rotated, Tensor qkv, const AttentionShape& shape, const DecodeBatch& batch,
+                KvPages pages) override;
+  void attention_decode(Tensor rotated, const AttentionShape& shape, const DecodeBatch& batch,
+                        KvPages pages, Tensor y) override;
+  void attention(Tensor rotated, Tensor qkv, const AttentionShape& shape,
+                 const PackedSequences& sequences, Tensor y, Tensor log_sum) override;
+  void attention_backward(Tensor dy, Tensor rotated, Tensor qkv, Tensor y, Tensor log_sum,
+                          const AttentionShape& shape, const PackedSequences& sequences,
+                          Tensor d_rotated, Tensor d_qkv) override;
+
+  void log_probs(Tensor logits, Indices targets, float temperature, Tensor log_probs,
+                 Tensor entropies, Tensor log_sum) override;
+  void log_probs_backward(Tensor logits, Indices targets, float temperature, Tensor entropies,
+                          Tensor log_sum, Tensor d_log_probs, Tensor d_entropies) override;
+
+ private:
+  /// Cuts [0, count) into a range per member at multiples of `grain` and runs body(Range); on the
+  /// caller alone if `work` (about cycles) is not worth waking the others.
+  template <typename F>
+  void split(std::int64_t count, std::int64_t grain, std::int64_t work, const F& body);
+  void multiply_split(const Product& product, std::int64_t rows);
+  void reserve_scratch(std::int64_t floats_per_member);
+
+  ThreadTeam team_;
+  std::vector<AlignedFloats> scratch_;  // per member
+};
+
+inline float* floats(const Tensor& x) { return static_cast<float*>(x.data); }
+inline float* row(const Tensor& x, std::int64_t t) { return floats(x) + t * x.stride; }
+
+template <typename F>
+void CpuOperators::split(std::int64_t count, std::int64_t grain, std::int64_t work, const F& body) {
+  constexpr std::int64_t kWorthSharing = 4096;  // cycles; waking and waiting costs some 1000
+  const std::int64_t members = team_.size();
+  if (members == 1 || work < kWorthSharing || count <= grain) {
+    body(Range{0, count});
+    return;
+  }
+  const std::int64_t grains = (count + grain - 1) / grain;
+  team_.run([&](int member) {
+    const std::int64_t begin = grains * member / members * grain;
+    const std::int64_t end = std::min(grains * (member + 1) / members * grain, count);
+    if (begin < end) body(Range{begin, end});
+  });
+}
+
+}  // namespace lie::cpu

@@ -1,0 +1,89 @@
+// Matrix products of the CPU operators: packing, and how a product is shared among threads.
+#include "common/error.h"
+#include "model/cpu/cpu_operators.h"
+
+namespace lie::cpu {
+
+CpuWeight::CpuWeight(std::int64_t out, std::int64_t in)
+    : PackedWeight(out, in), panels_(panels_for(out) * in * kPanel) {
+  std::fill_n(panels_.data(), panels_.size(), 0.0f);
+}
+
+void CpuWeight::pack(std::int64_t first_out, std::span<const float> host) {
+  const auto rows = static_cast<std::int64_t>(host.size()) / in();
+  for (std::int64_t r = 0; r < rows; ++r) {
+    const std::int64_t n = first_out + r;
+    float* to = panels_.data() + n / kPanel * in() * kPanel + n % kPanel;
+    const float* from = host.data() + r * in();
+    for (std::int64_t k = 0; k < in(); ++k) to[k * kPanel] = from[k];
+  }
+  transposed_current_ = false;
+}
+
+const float* CpuWeight::transposed(ThreadTeam& team) {
+  if (transposed_current_) return transposed_.data();
+  if (transposed_.size() == 0) transposed_ = AlignedFloats(panels_for(in()) * out() * kPanel);
+  team.each(panels_for(in()), [&](std::int64_t panel, int) {
+    float* to = transposed_.data() + panel * out() * kPanel;
+    const std::int64_t first = panel * kPanel, count = std::min(kPanel, in() - first);
+    for (std::int64_t n = 0; n < out(); ++n, to += kPanel) {
+      const float* from = panels_.data() + (n / kPanel * in() + first) * kPanel + n % kPanel;
+      for (std::int64_t k = 0; k < count; ++k) to[k] = from[k * kPanel];
+      std::fill(to + count, to + kPanel, 0.0f);
+    }
+  });
+  transposed_current_ = true;
+  return transposed_.data();
+}
+
+std::unique_ptr<PackedWeight> CpuOperators::make_weight(std::int64_t out, std::int64_t in) {
+  return std::make_unique<CpuWeight>(out, in);
+}
+
+void CpuOperators::pack(PackedWeight& weight, std::int64_t first_out, std::span<const float> host) {
+  static_cast<CpuWeight&>(weight).pack(first_out, host);
+}
+
+/// Few rows: each member keeps its share of the weights in its own cache. Many: each takes its
+/// rows.
+void CpuOperators::multiply_split(const Product& product, std::int64_t rows) {
+  constexpr std::int64_t kManyRows = 512;
+  const std::int64_t panels = panels_for(product.out);
+  const std::int64_t cycles = rows * product.in * product.out / 16;
+  if (rows >= kManyRows || panels < team_.size()) {
+    split(rows, 1, cycles, [&](Range range) { multiply(product, range, {0, panels}); });
+  } else {
+    split(panels, 1, cycles, [&](Range range) { multiply(product, {0, rows}, range); });
+  }
+}
+
+void CpuOperators::linear(Tensor x, const PackedWeight& w, Tensor y) { linear_add(x, w, {}, y); }
+
+void CpuOperators::linear_add(Tensor x, const PackedWeight& w, Tensor residual, Tensor y) {
+  const auto& weight = static_cast<const CpuWeight&>(w);
+  multiply_split({floats(x), x.stride, weight.panels(), floats(residual), residual.stride,
+                  floats(y), y.stride, w.in(), w.out()},
+                 x.rows);
+}
+
+void CpuOperators::linear_backward_input(Tensor dy, PackedWeight& w, Tensor dx) {
+  const float* panels = static_cast<CpuWeight&>(w).transposed(team_);
+  multiply_split(
+      {floats(dy), dy.stride, panels, nullptr, 0, floats(dx), dx.stride, w.out(), w.in()}, dy.rows);
+}
+
+void CpuOperators::linear_backward_weight(Tensor dy, Tensor x, Tensor dw) {
+  const OuterProduct product{floats(dy), dy.stride, floats(x), x.stride,
+                             floats(dw), dw.stride, dy.rows};
+  const std::int64_t cycles = dy.rows * dy.cols * x.cols / 16;
+  constexpr std::int64_t kGrain = 84;  // rows of dw: whole tiles under AVX2 and AVX-512 (6, 14)
+  if (dy.cols >= x.cols) {
+    split(dy.cols, dy.cols >= 4 * kGrain ? kGrain : 14, cycles, [&](Range out) {
+      add_outer_product(product, out, {0, x.cols});
+    });
+  } else {
+    split(x.cols, 32, cycles, [&](Range in) { add_outer_product(product, {0, dy.cols}, in); });
+  }
+}
+
+}  // namespace lie::cpu

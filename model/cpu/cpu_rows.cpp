@@ -1,0 +1,117 @@
+// Row operators and the head of the CPU operators.
+#include "model/cpu/cpu_operators.h"
+#include "model/log_softmax.h"
+
+namespace lie::cpu {
+namespace {
+
+RmsNorm norm_of(Tensor x, Tensor weight, float eps, Tensor inverse_rms) {
+  return {floats(x), x.stride, floats(weight), x.cols, eps, floats(inverse_rms)};
+}
+
+HeadRotation rotation_of(const QkNormRope& how) {
+  return {how.shape.head_width, how.shape.heads, how.shape.kv_heads, floats(how.q_norm),
+          floats(how.k_norm),   how.eps,         floats(how.rope),   how.positions.data};
+}
+
+}  // namespace
+
+void CpuOperators::rms_norm(Tensor x, Tensor weight, float eps, Tensor y, Tensor inverse_rms) {
+  const RmsNorm norm = norm_of(x, weight, eps, inverse_rms);
+  split(x.rows, 1, x.elements() / 4,
+        [&](Range rows) { cpu::rms_norm(norm, floats(y), y.stride, rows); });
+}
+
+void CpuOperators::rms_norm_backward(Tensor dy, Tensor x, Tensor weight, Tensor inverse_rms,
+                                     Tensor dx, Tensor dweight) {
+  const RmsNorm norm = norm_of(x, weight, 0, inverse_rms);
+  split(x.rows, 1, x.elements() / 4, [&](Range rows) {
+    cpu::rms_norm_backward(norm, floats(dy), dy.stride, floats(dx), dx.stride, rows);
+  });
+  split(x.cols, 64, x.elements() / 4, [&](Range cols) {
+    rms_norm_backward_weight(norm, floats(dy), dy.stride, floats(dweight), x.rows, cols);
+  });
+}
+
+void CpuOperators::swiglu(Tensor gate_up, Tensor y) {
+  split(y.rows, 1, y.elements() / 2, [&](Range rows) {
+    cpu::swiglu(floats(gate_up), gate_up.stride, floats(y), y.stride, y.cols, rows);
+  });
+}
+
+void CpuOperators::swiglu_backward(Tensor dy, Tensor gate_up, Tensor d_gate_up) {
+  split(dy.rows, 1, dy.elements(), [&](Range rows) {
+    cpu::swiglu_backward(floats(dy), dy.stride, floats(gate_up), gate_up.stride, floats(d_gate_up),
+                         d_gate_up.stride, dy.cols, rows);
+  });
+}
+
+void CpuOperators::qk_norm_rope(Tensor qkv, const QkNormRope& how, Tensor rotated) {
+  const HeadRotation rotation = rotation_of(how);
+  split(qkv.rows, 1, rotated.elements() / 2, [&](Range rows) {
+    rotate(rotation, floats(qkv), qkv.stride, floats(rotated), rotated.stride, rows);
+  });
+}
+
+void CpuOperators::qk_norm_rope_backward(Tensor d_rotated, Tensor qkv, const QkNormRope& how,
+                                         Tensor d_qkv, Tensor dq_norm, Tensor dk_norm) {
+  const HeadRotation rotation = rotation_of(how);
+  split(qkv.rows, 1, d_rotated.elements(), [&](Range rows) {
+    rotate_backward(rotation, floats(qkv), qkv.stride, floats(d_rotated), d_rotated.stride,
+                    floats(d_qkv), d_qkv.stride, rows);
+  });
+  if (dq_norm.empty()) return;
+  split(2, 1, d_rotated.elements() / 2, [&](Range parts) {
+    const AttentionShape& shape = how.shape;
+    if (parts.begin == 0) {
+      add_heads(floats(d_rotated), d_rotated.stride, qkv.rows, shape.heads, shape.head_width,
+                floats(dq_norm));
+    }
+    if (parts.end == 2) {
+      add_heads(floats(d_rotated) + shape.q_cols(), d_rotated.stride, qkv.rows, shape.kv_heads,
+                shape.head_width, floats(dk_norm));
+    }
+  });
+}
+
+void CpuOperators::log_probs(Tensor logits, Indices targets, float temperature, Tensor log_probs,
+                             Tensor entropies, Tensor log_sum) {
+  split(logits.rows, 1, logits.elements(), [&](Range rows) {
+    for (std::int64_t r = rows.begin; r < rows.end; ++r) {
+      const std::span<const float> z(row(logits, r), static_cast<std::size_t>(logits.cols));
+      const Softmax softmax = softmax_statistics(z.data(), logits.cols, 1.0f / temperature);
+      floats(log_sum)[r] = softmax.log_sum;
+      floats(entropies)[r] = softmax.entropy;
+      floats(log_probs)[r] = log_prob(z, temperature, targets.data[r], softmax.log_sum);
+    }
+  });
+}
+
+void CpuOperators::log_probs_backward(Tensor logits, Indices targets, float temperature,
+                                      Tensor entropies, Tensor log_sum, Tensor d_log_probs,
+                                      Tensor d_entropies) {
+  split(logits.rows, 1, logits.elements(), [&](Range rows) {
+    for (std::int64_t r = rows.begin; r < rows.end; ++r) {
+      log_prob_backward(row(logits, r), logits.cols,
+                        {1.0f / temperature, floats(log_sum)[r], floats(entropies)[r],
+                         floats(d_log_probs)[r], floats(d_entropies)[r], targets.data[r]});
+    }
+  });
+}
+
+}  // namespace lie::cpu
+
+namespace lie {
+
+float log_sum_exp(std::span<const float> logits, float temperature) {
+  const auto vocabulary = static_cast<std::int64_t>(logits.size());
+  return cpu::softmax_statistics(logits.data(), vocabulary, 1.0f / temperature).log_sum;
+}
+
+void softmax(std::span<const float> logits, float temperature, float log_sum,
+             std::span<float> probabilities) {
+  cpu::softmax_probabilities(logits.data(), static_cast<std::int64_t>(logits.size()),
+                             1.0f / temperature, log_sum, probabilities.data());
+}
+
+}  // namespace lie

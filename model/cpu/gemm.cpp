@@ -1,0 +1,229 @@
+// Matrix products: register tiles in which every output has one accumulator that runs over the
+// inner index in order. Which rows and columns share a tile, and where the inner index is cut,
+// changes no bits.
+#include <algorithm>
+
+#include "model/cpu/kernels.h"
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "model/cpu/gemm.cpp"
+#include "hwy/foreach_target.h"
+#include "model/cpu/vec16-inl.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace lie {
+namespace HWY_NAMESPACE {
+
+using cpu::Product;
+using cpu::Range;
+
+constexpr int kMaxRows = kWide ? 14 : 6;
+constexpr std::int64_t kDepthBlock = 1024;        // inner indices between stores of a tile
+constexpr std::int64_t kGroupBytes = 512 * 1024;  // packed weights that stay in L2 while rows pass
+
+/// Sixteens of columns of a tile of `rows` rows: as many as registers hold, at least enough to
+/// cover the latency.
+constexpr int vecs_for(int rows) {
+  if (kWide) return rows <= 2 ? 8 : rows <= 4 ? 4 : 2;
+  return rows == 1 ? 4 : rows == 2 ? 2 : 1;
+}
+
+struct Tile {
+  const float* x;
+  std::int64_t x_stride;
+  const float* b;  // first sixteen, first inner index
+  std::int64_t panel_stride;
+  std::int64_t depth;
+  const float* init;
+  std::int64_t init_stride;
+  float* y;
+  std::int64_t y_stride;
+  std::int64_t cols;  // columns that exist from the tile's first on
+};
+
+template <int kRows, int kVecs>
+HWY_NOINLINE void multiply_tile(const Tile& tile) {
+  V16 sum[kRows][kVecs];
+  for (int r = 0; r < kRows; ++r) {
+    for (int v = 0; v < kVecs; ++v) {
+      sum[r][v] = tile.init == nullptr
+                      ? zero16()
+                      : load16(tile.init + r * tile.init_stride + v * 16, tile.cols - v * 16);
+    }
+  }
+  const float* HWY_RESTRICT x = tile.x;
+  const float* HWY_RESTRICT b = tile.b;
+  const std::int64_t stride = tile.x_stride;
+  for (std::int64_t k = 0; k < tile.depth; ++k, b += cpu::kPanel) {
+    V16 w[kVecs];
+    for (int v = 0; v < kVecs; ++v) w[v] = load16(b + (v / 2) * tile.panel_stride + (v % 2) * 16);
+    for (int r = 0; r < kRows; ++r) {
+      const Vec a = set1(x[r * stride + k]);
+      for (int v = 0; v < kVecs; ++v) sum[r][v] = fma(a, w[v], sum[r][v]);
+    }
+  }
+  for (int r = 0; r < kRows; ++r) {
+    for (int v = 0; v < kVecs; ++v) {
+      store16(sum[r][v], tile.y + r * tile.y_stride + v * 16, tile.cols - v * 16);
+    }
+  }
+}
+
+/// One block of kRows rows against the sixteens [begin, end) of columns (begin and end even).
+struct Block {
+  const Product* product;
+  std::int64_t row, k, depth;
+  std::int64_t begin, end;
+};
+
+template <int kRows, int kVecs>
+HWY_INLINE void multiply_columns(const Block& block, std::int64_t& at) {
+  const Product& p = *block.product;
+  const bool first = block.k == 0;
+  const float* init = first ? p.init : p.y;
+  const std::int64_t init_stride = first ? p.init_stride : p.y_stride;
+  for (; at + kVecs <= block.end; at += kVecs) {
+    const std::int64_t col = at * 16;
+    if (col >= p.out) continue;
+    multiply_tile<kRows, kVecs>(
+        {p.x + block.row * p.x_stride + block.k, p.x_stride,
+         p.panels + (at / 2) * p.in * cpu::kPanel + block.k * cpu::kPanel + (at % 2) * 16,
+         p.in * cpu::kPanel, block.depth,
+         init == nullptr ? nullptr : init + block.row * init_stride + col, init_stride,
+         p.y + block.row * p.y_stride + col, p.y_stride, p.out - col});
+  }
+}
+
+template <int kRows>
+void multiply_block(const Block& block) {
+  std::int64_t at = block.begin;
+  multiply_columns<kRows, vecs_for(kRows)>(block, at);
+  if constexpr (vecs_for(kRows) > 2) multiply_columns<kRows, 2>(block, at);
+}
+
+template <int kRows>
+void multiply_block_of(int rows, const Block& block) {
+  if (rows == kRows) return multiply_block<kRows>(block);
+  if constexpr (kRows > 1) multiply_block_of<kRows - 1>(rows, block);
+}
+
+/// All rows against one group of panels, in blocks of rows as equal as may be.
+void multiply_group(const Product& p, Range rows, Block block) {
+  const std::int64_t blocks = (rows.size() + kMaxRows - 1) / kMaxRows;
+  for (std::int64_t i = 0; i < blocks; ++i) {
+    block.row = rows.begin + rows.size() * i / blocks;
+    const std::int64_t end = rows.begin + rows.size() * (i + 1) / blocks;
+    block.product = &p;
+    multiply_block_of<kMaxRows>(static_cast<int>(end - block.row), block);
+  }
+}
+
+void multiply(const Product& p, Range rows, Range panels) {
+  for (std::int64_t k = 0; k < std::max<std::int64_t>(p.in, 1); k += kDepthBlock) {
+    const std::int64_t depth = std::min(kDepthBlock, p.in - k);
+    const std::int64_t group = std::max<std::int64_t>(
+        1, kGroupBytes / (std::max<std::int64_t>(depth, 1) * cpu::kPanel * 4));
+    for (std::int64_t first = panels.begin; first < panels.end; first += group) {
+      const std::int64_t last = std::min(first + group, panels.end);
+      multiply_group(p, rows, {&p, 0, k, depth, first * 2, last * 2});
+    }
+  }
+}
+
+// ---- dw += dy^T x
+
+constexpr int kOuterVecs = kWide ? 2 : 1;
+constexpr std::int64_t kTokenBlock = 512;
+constexpr std::int64_t kInBlock = 128;
+
+struct OuterTile {
+  const float* dy;
+  std::int64_t dy_stride;
+  const float* x;
+  std::int64_t x_stride;
+  float* dw;
+  std::int64_t dw_stride;
+  std::int64_t tokens;
+  std::int64_t cols;
+};
+
+template <int kRows, bool kWhole>
+HWY_NOINLINE void outer_tile(const OuterTile& tile) {
+  V16 sum[kRows][kOuterVecs];
+  for (int r = 0; r < kRows; ++r) {
+    for (int v = 0; v < kOuterVecs; ++v) {
+      sum[r][v] = load16(tile.dw + r * tile.dw_stride + v * 16, kWhole ? 16 : tile.cols - v * 16);
+    }
+  }
+  const float* HWY_RESTRICT x = tile.x;
+  const float* HWY_RESTRICT dy = tile.dy;
+  for (std::int64_t t = 0; t < tile.tokens; ++t, x += tile.x_stride, dy += tile.dy_stride) {
+    V16 in[kOuterVecs];
+    for (int v = 0; v < kOuterVecs; ++v)
+      in[v] = load16(x + v * 16, kWhole ? 16 : tile.cols - v * 16);
+    for (int r = 0; r < kRows; ++r) {
+      const Vec a = set1(dy[r]);
+      for (int v = 0; v < kOuterVecs; ++v) sum[r][v] = fma(a, in[v], sum[r][v]);
+    }
+  }
+  for (int r = 0; r < kRows; ++r) {
+    for (int v = 0; v < kOuterVecs; ++v) {
+      store16(sum[r][v], tile.dw + r * tile.dw_stride + v * 16, kWhole ? 16 : tile.cols - v * 16);
+    }
+  }
+}
+
+template <int kRows>
+void outer_rows(int rows, OuterTile tile, std::int64_t width) {
+  if (rows != kRows) {
+    if constexpr (kRows > 1) outer_rows<kRows - 1>(rows, tile, width);
+    return;
+  }
+  constexpr std::int64_t kCols = kOuterVecs * 16;
+  for (tile.cols = width; tile.cols > 0; tile.cols -= kCols, tile.x += kCols, tile.dw += kCols) {
+    if (tile.cols >= kCols) {
+      outer_tile<kRows, true>(tile);
+    } else {
+      outer_tile<kRows, false>(tile);
+    }
+  }
+}
+
+void add_outer_product(const cpu::OuterProduct& p, Range out, Range in) {
+  for (std::int64_t t = 0; t < p.tokens; t += kTokenBlock) {
+    const std::int64_t tokens = std::min(kTokenBlock, p.tokens - t);
+    for (std::int64_t k = in.begin; k < in.end; k += kInBlock) {
+      for (std::int64_t n = out.begin; n < out.end; n += kMaxRows) {
+        const int rows = static_cast<int>(std::min<std::int64_t>(kMaxRows, out.end - n));
+        outer_rows<kMaxRows>(rows,
+                             {p.dy + t * p.dy_stride + n, p.dy_stride, p.x + t * p.x_stride + k,
+                              p.x_stride, p.dw + n * p.dw_stride + k, p.dw_stride, tokens, 0},
+                             std::min(kInBlock, in.end - k));
+      }
+    }
+  }
+}
+
+}  // namespace HWY_NAMESPACE
+}  // namespace lie
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace lie {
+
+HWY_EXPORT(multiply);
+HWY_EXPORT(add_outer_product);
+
+namespace cpu {
+
+void multiply(const Product& product, Range rows, Range panels) {
+  HWY_DYNAMIC_DISPATCH(lie::multiply)(product, rows, panels);
+}
+
+void add_outer_product(const OuterProduct& product, Range out, Range in) {
+  HWY_DYNAMIC_DISPATCH(lie::add_outer_product)(product, out, in);
+}
+
+}  // namespace cpu
+}  // namespace lie
+#endif

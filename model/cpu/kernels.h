@@ -1,0 +1,109 @@
+// The inner loops of the CPU operators, each over a range of rows or columns so that threads can
+// share one call. Compiled for AVX2 and AVX-512 and chosen at run time; both give the same bits.
+#pragma once
+
+#include <cstdint>
+
+namespace lie::cpu {
+
+struct Range {
+  std::int64_t begin = 0, end = 0;
+  std::int64_t size() const { return end - begin; }
+};
+
+constexpr std::int64_t kPanel = 32;  // columns of a packed panel
+
+inline std::int64_t panels_for(std::int64_t out) { return (out + kPanel - 1) / kPanel; }
+
+/// y[t, n] = init[t, n] + sum over k in order of x[t, k] w[n, k], each term fused; init absent: 0.
+struct Product {
+  const float* x = nullptr;
+  std::int64_t x_stride = 0;
+  const float* panels = nullptr;  // w as [panels_for(out)][in][kPanel], columns past `out` zero
+  const float* init = nullptr;
+  std::int64_t init_stride = 0;
+  float* y = nullptr;
+  std::int64_t y_stride = 0;
+  std::int64_t in = 0, out = 0;
+};
+void multiply(const Product& product, Range rows, Range panels);
+
+/// dw[n, k] += sum over t in order of dy[t, n] x[t, k], each term fused.
+struct OuterProduct {
+  const float* dy = nullptr;
+  std::int64_t dy_stride = 0;
+  const float* x = nullptr;
+  std::int64_t x_stride = 0;
+  float* dw = nullptr;
+  std::int64_t dw_stride = 0;
+  std::int64_t tokens = 0;
+};
+void add_outer_product(const OuterProduct& product, Range out, Range in);
+
+/// Rows [rows.begin, rows.end) of x [*, width].
+struct RmsNorm {
+  const float* x = nullptr;
+  std::int64_t x_stride = 0;
+  const float* weight = nullptr;
+  std::int64_t width = 0;
+  float eps = 0;
+  float* inverse_rms = nullptr;  // [*], written forward unless null, read backward
+};
+void rms_norm(const RmsNorm& norm, float* y, std::int64_t y_stride, Range rows);
+/// dx += d(loss)/dx.
+void rms_norm_backward(const RmsNorm& norm, const float* dy, std::int64_t dy_stride, float* dx,
+                       std::int64_t dx_stride, Range rows);
+/// dweight[cols] += sum over rows in order.
+void rms_norm_backward_weight(const RmsNorm& norm, const float* dy, std::int64_t dy_stride,
+                              float* dweight, std::int64_t rows, Range cols);
+
+void swiglu(const float* gate_up, std::int64_t gate_up_stride, float* y, std::int64_t y_stride,
+            std::int64_t width, Range rows);
+void swiglu_backward(const float* dy, std::int64_t dy_stride, const float* gate_up,
+                     std::int64_t gate_up_stride, float* d_gate_up, std::int64_t d_gate_up_stride,
+                     std::int64_t width, Range rows);
+
+/// Heads [begin, end) of the row: norm by `weight` (null: none), rotation by `rope` [E/2 cosines,
+/// E/2 sines].
+struct HeadRotation {
+  std::int64_t head_width = 0;
+  std::int64_t heads = 0;     // heads that use q_norm
+  std::int64_t kv_heads = 0;  // heads after them that use k_norm
+  const float* q_norm = nullptr;
+  const float* k_norm = nullptr;
+  float eps = 0;
+  const float* rope = nullptr;  // [positions, E]
+  const std::int32_t* positions = nullptr;
+};
+void rotate(const HeadRotation& how, const float* qkv, std::int64_t qkv_stride, float* rotated,
+            std::int64_t rotated_stride, Range rows);
+/// d_qkv's query and key columns from d_rotated, which becomes each element's share of the norm
+/// weights' gradient.
+void rotate_backward(const HeadRotation& how, const float* qkv, std::int64_t qkv_stride,
+                     float* d_rotated, std::int64_t d_rotated_stride, float* d_qkv,
+                     std::int64_t d_qkv_stride, Range rows);
+/// sum[E] += x over rows and `heads` heads of each in order.
+void add_heads(const float* x, std::int64_t x_stride, std::int64_t rows, std::int64_t heads,
+               std::int64_t head_width, float* sum);
+
+/// sum of exp(z - max z) and of exp(z - max z) (z - max z) for z = logits * inverse_temperature.
+struct Softmax {
+  float log_sum = 0;  // logsumexp(z)
+  float entropy = 0;  // nats
+};
+Softmax softmax_statistics(const float* logits, std::int64_t vocabulary, float inverse_temperature);
+/// probabilities = exp(logits * inverse_temperature - log_sum).
+void softmax_probabilities(const float* logits, std::int64_t vocabulary, float inverse_temperature,
+                           float log_sum, float* probabilities);
+struct LogProbGradient {
+  float inverse_temperature = 0;
+  float log_sum = 0, entropy = 0;
+  float d_log_prob = 0, d_entropy = 0;
+  std::int32_t target = 0;
+};
+void log_prob_backward(float* logits, std::int64_t vocabulary, const LogProbGradient& how);
+
+/// y += x, [width].
+void add_row(const float* x, float* y, std::int64_t width);
+
+}  // namespace lie::cpu

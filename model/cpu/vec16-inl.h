@@ -1,0 +1,173 @@
+// Sixteen floats as one value: one register under AVX-512, two under AVX2. Every kernel is written
+// in them, so that lanes, and with them the order of every sum, are the same on both (invariant
+// E1). Included once per target.
+#if defined(LIE_MODEL_CPU_VEC16_INL_H) == defined(HWY_TARGET_TOGGLE)
+#ifdef LIE_MODEL_CPU_VEC16_INL_H
+#undef LIE_MODEL_CPU_VEC16_INL_H
+#else
+#define LIE_MODEL_CPU_VEC16_INL_H
+#endif
+
+#include <cmath>
+#include <cstdint>
+
+#include "hwy/highway.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace lie {
+namespace HWY_NAMESPACE {
+
+namespace hn = hwy::HWY_NAMESPACE;
+using Floats = hn::CappedTag<float, 16>;
+using Ints = hn::RebindToSigned<Floats>;
+using Vec = hn::Vec<Floats>;
+constexpr int kLanes = static_cast<int>(hn::MaxLanes(Floats()));
+constexpr int kParts = 16 / kLanes;
+constexpr bool kWide = kParts == 1;  // AVX-512: 32 registers of 16 lanes; AVX2: 16 of 8
+
+struct V16 {
+  Vec part[kParts];
+};
+
+/// Applies `f` to each part, with the parts of the arguments.
+template <typename F, typename... Args>
+HWY_INLINE V16 each(const F& f, const Args&... args) {
+  V16 out;
+  for (int i = 0; i < kParts; ++i) out.part[i] = f(args.part[i]...);
+  return out;
+}
+
+HWY_INLINE Vec set1(float x) { return hn::Set(Floats(), x); }
+HWY_INLINE V16 set16(float x) {
+  V16 out;
+  for (int i = 0; i < kParts; ++i) out.part[i] = set1(x);
+  return out;
+}
+HWY_INLINE V16 zero16() { return set16(0.0f); }
+HWY_INLINE V16 load16(const float* HWY_RESTRICT p) {
+  V16 out;
+  for (int i = 0; i < kParts; ++i) out.part[i] = hn::LoadU(Floats(), p + i * kLanes);
+  return out;
+}
+HWY_INLINE void store16(const V16& v, float* HWY_RESTRICT p) {
+  for (int i = 0; i < kParts; ++i) hn::StoreU(v.part[i], Floats(), p + i * kLanes);
+}
+
+/// How many of `count` lanes fall into part `i`.
+HWY_INLINE std::size_t lanes_in_part(std::int64_t count, int i) {
+  const std::int64_t rest = count - i * kLanes;
+  return static_cast<std::size_t>(rest < 0 ? 0 : (rest > kLanes ? kLanes : rest));
+}
+HWY_INLINE hn::Mask<Floats> first_lanes(std::int64_t count, int i) {
+  return hn::FirstN(Floats(), lanes_in_part(count, i));
+}
+/// The first `count` lanes from memory, the others 0 and not read.
+HWY_INLINE V16 load16(const float* HWY_RESTRICT p, std::int64_t count) {
+  if (count >= 16) return load16(p);
+  V16 out;
+  for (int i = 0; i < kParts; ++i) {
+    out.part[i] = hn::MaskedLoad(first_lanes(count, i), Floats(), p + i * kLanes);
+  }
+  return out;
+}
+HWY_INLINE void store16(const V16& v, float* HWY_RESTRICT p, std::int64_t count) {
+  if (count >= 16) return store16(v, p);
+  for (int i = 0; i < kParts; ++i) {
+    hn::BlendedStore(v.part[i], first_lanes(count, i), Floats(), p + i * kLanes);
+  }
+}
+/// Lanes from `count` on become `filler`.
+HWY_INLINE V16 keep_first(const V16& v, std::int64_t count, float filler) {
+  V16 out;
+  for (int i = 0; i < kParts; ++i) {
+    out.part[i] = hn::IfThenElse(first_lanes(count, i), v.part[i], set1(filler));
+  }
+  return out;
+}
+
+HWY_INLINE V16 add(const V16& a, const V16& b) {
+  return each([](Vec x, Vec y) { return hn::Add(x, y); }, a, b);
+}
+HWY_INLINE V16 sub(const V16& a, const V16& b) {
+  return each([](Vec x, Vec y) { return hn::Sub(x, y); }, a, b);
+}
+HWY_INLINE V16 mul(const V16& a, const V16& b) {
+  return each([](Vec x, Vec y) { return hn::Mul(x, y); }, a, b);
+}
+HWY_INLINE V16 div(const V16& a, const V16& b) {
+  return each([](Vec x, Vec y) { return hn::Div(x, y); }, a, b);
+}
+HWY_INLINE V16 max(const V16& a, const V16& b) {
+  return each([](Vec x, Vec y) { return hn::Max(x, y); }, a, b);
+}
+/// a * b + c, rounded once.
+HWY_INLINE V16 fma(const V16& a, const V16& b, const V16& c) {
+  return each([](Vec x, Vec y, Vec z) { return hn::MulAdd(x, y, z); }, a, b, c);
+}
+HWY_INLINE V16 fma(Vec a, const V16& b, const V16& c) {
+  return each([a](Vec y, Vec z) { return hn::MulAdd(a, y, z); }, b, c);
+}
+
+/// The sum of the lanes by halving: lane i + lane i+8, then +4, +2, +1.
+HWY_INLINE float sum_lanes(const V16& v) {
+  alignas(64) float lane[16];
+  store16(v, lane);
+  for (int half = 8; half > 0; half /= 2) {
+    for (int i = 0; i < half; ++i) lane[i] += lane[i + half];
+  }
+  return lane[0];
+}
+HWY_INLINE float max_lane(const V16& v) {
+  alignas(64) float lane[16];
+  store16(v, lane);
+  float best = lane[0];
+  for (int i = 1; i < 16; ++i) best = lane[i] > best || std::isnan(lane[i]) ? lane[i] : best;
+  return best;
+}
+
+/// e^x for x <= 88 (above: e^88), 0 below -87.3, NaN for NaN; error up to 2 ulp. Polynomial of
+/// Cephes' expf.
+HWY_INLINE Vec exp(Vec x) {
+  const Floats d;
+  // Operand order: on x86 a NaN in the second operand comes through.
+  const Vec in = hn::Min(set1(88.0f), hn::Max(set1(-87.4f), x));
+  const auto whole = hn::NearestInt(hn::Mul(in, set1(1.44269504088896341f)));
+  const Vec n = hn::ConvertTo(d, whole);
+  Vec r = hn::NegMulAdd(n, set1(0.693359375f), in);
+  r = hn::NegMulAdd(n, set1(-2.12194440e-4f), r);
+  Vec p = set1(1.9875691500e-4f);
+  p = hn::MulAdd(p, r, set1(1.3981999507e-3f));
+  p = hn::MulAdd(p, r, set1(8.3334519073e-3f));
+  p = hn::MulAdd(p, r, set1(4.1665795894e-2f));
+  p = hn::MulAdd(p, r, set1(1.6666665459e-1f));
+  p = hn::MulAdd(p, r, set1(5.0000001201e-1f));
+  p = hn::Add(hn::MulAdd(p, hn::Mul(r, r), r), set1(1.0f));
+  const auto scale = hn::ShiftLeft<23>(hn::Add(whole, hn::Set(Ints(), 127)));
+  const Vec y = hn::Mul(p, hn::BitCast(d, scale));
+  return hn::IfThenZeroElse(hn::Lt(x, set1(-87.3f)), y);
+}
+HWY_INLINE V16 exp(const V16& x) {
+  return each([](Vec v) { return exp(v); }, x);
+}
+
+/// log x for finite x > 0, rounded from double: libm's own result differs between machines.
+HWY_INLINE float log(float x) {
+  if (!(x > 0.0f) || std::isinf(x)) return x == 0.0f ? -INFINITY : x;
+  int exponent = 0;
+  double m = std::frexp(static_cast<double>(x), &exponent);  // [0.5, 1)
+  if (m < 0.70710678118654752) {
+    m *= 2.0;
+    --exponent;
+  }
+  const double s = (m - 1.0) / (m + 1.0);  // log m = 2 atanh s, |s| <= 0.1716
+  const double s2 = s * s;
+  double series = 1.0 / 15.0;
+  for (int k = 13; k > 0; k -= 2) series = series * s2 + 1.0 / static_cast<double>(k);
+  return static_cast<float>(2.0 * s * series + static_cast<double>(exponent) * 0.69314718055994531);
+}
+
+}  // namespace HWY_NAMESPACE
+}  // namespace lie
+HWY_AFTER_NAMESPACE();
+
+#endif  // LIE_MODEL_CPU_VEC16_INL_H

@@ -1,0 +1,110 @@
+#include "model/transformer.h"
+
+#include <algorithm>
+#include <cstddef>
+
+#include "common/error.h"
+#include "model/rope.h"
+#include "model/transformer_state.h"
+
+namespace lie {
+
+Tensor GrowingTensor::rows(Operators& operators, std::int64_t rows, std::int64_t cols,
+                           DType dtype) {
+  if (buffer_.empty() || buffer_.view().rows < rows || buffer_.view().cols != cols) {
+    const std::int64_t room = buffer_.empty() ? rows : rows + rows / 4;
+    buffer_ = Buffer();
+    buffer_ = operators.allocate(std::max<std::int64_t>(room, 1), cols, dtype);
+  }
+  return buffer_.view().rows_at(0, rows);
+}
+
+Transformer::State::State(const Weights& all_weights, Operators& ops)
+    : weights(all_weights),
+      config(all_weights.config()),
+      operators(ops),
+      shape{config.heads, config.kv_heads, config.head_width},
+      eps(static_cast<float>(config.rms_norm_eps)) {
+  if (config.head_width % 16 != 0) {
+    fail("head_dim {} is not a multiple of 16, which the attention operators need",
+         config.head_width);
+  }
+  for (const Parameter& parameter : weights.parameters()) parameters[parameter.name] = parameter;
+  for (std::int64_t l = 0; l < config.layers; ++l) {
+    LayerWeights layer;
+    layer.prefix = fmt::format("model.layers.{}.", l);
+    layer.qkv = operators.make_weight(shape.qkv_cols(), config.width);
+    layer.o = operators.make_weight(config.width, shape.q_cols());
+    layer.gate_up = operators.make_weight(2 * config.ffn_width, config.width);
+    layer.down = operators.make_weight(config.width, config.ffn_width);
+    layers.push_back(std::move(layer));
+  }
+  head = operators.make_weight(config.vocabulary, config.width);
+  training.x.resize(static_cast<std::size_t>(config.layers + 1));
+  pack_weights();
+}
+
+void Transformer::State::pack_weights() {
+  for (LayerWeights& layer : layers) pack_layer(layer);
+  const auto table = weights.tensor("model.embed_tokens.weight");
+  embedding = operators.hold(table, config.vocabulary, config.width);
+  final_norm = operators.hold(weights.tensor("model.norm.weight"), 1, config.width);
+  operators.pack(*head, 0, config.tied_embeddings ? table : weights.tensor("lm_head.weight"));
+}
+
+void Transformer::State::pack_layer(LayerWeights& layer) {
+  const auto tensor = [&](const char* name) { return weights.tensor(layer.prefix + name); };
+  operators.pack(*layer.qkv, 0, tensor("self_attn.q_proj.weight"));
+  operators.pack(*layer.qkv, shape.q_cols(), tensor("self_attn.k_proj.weight"));
+  operators.pack(*layer.qkv, shape.q_cols() + shape.kv_cols(), tensor("self_attn.v_proj.weight"));
+  operators.pack(*layer.o, 0, tensor("self_attn.o_proj.weight"));
+  operators.pack(*layer.gate_up, 0, tensor("mlp.gate_proj.weight"));
+  operators.pack(*layer.gate_up, config.ffn_width, tensor("mlp.up_proj.weight"));
+  operators.pack(*layer.down, 0, tensor("mlp.down_proj.weight"));
+  layer.input_norm = operators.hold(tensor("input_layernorm.weight"), 1, config.width);
+  layer.post_norm = operators.hold(tensor("post_attention_layernorm.weight"), 1, config.width);
+  if (!config.qk_norm) return;
+  layer.q_norm = operators.hold(tensor("self_attn.q_norm.weight"), 1, config.head_width);
+  layer.k_norm = operators.hold(tensor("self_attn.k_norm.weight"), 1, config.head_width);
+}
+
+void Transformer::State::grow_rope(std::int64_t end) {
+  if (end > config.max_positions) {
+    fail("a sequence of {} tokens is longer than the model's max_position_embeddings {}", end,
+         config.max_positions);
+  }
+  if (!rope.empty() && end <= rope.view().rows) return;
+  const std::int64_t positions =
+      std::min(config.max_positions, std::max<std::int64_t>(2 * end, 1024));
+  rope_host = rope_table(config, positions);
+  rope = operators.hold(rope_host, positions, config.head_width);
+}
+
+QkNormRope Transformer::State::rotation(const LayerWeights& layer, Indices positions) {
+  return {shape, layer.q_norm.view(), layer.k_norm.view(), eps, rope.view(), positions};
+}
+
+Tensor Transformer::State::rows_of(GrowingTensor& tensor, std::int64_t rows, std::int64_t cols) {
+  return tensor.rows(operators, rows, cols, operators.activation_dtype());
+}
+
+Tensor Transformer::State::floats_of(GrowingTensor& tensor, std::int64_t rows, std::int64_t cols) {
+  return tensor.rows(operators, rows, cols, DType::kFloat32);
+}
+
+Tensor Transformer::State::row_statistics(GrowingTensor& tensor, std::int64_t rows) {
+  const Tensor column = floats_of(tensor, rows, 1);
+  return {column.data, 1, rows, rows, DType::kFloat32};
+}
+
+Transformer::Transformer(const Weights& weights, Operators& operators)
+    : state_(std::make_unique<State>(weights, operators)) {}
+
+Transformer::~Transformer() = default;
+
+void Transformer::weights_changed() {
+  state_->training.kept = false;
+  state_->pack_weights();
+}
+
+}  // namespace lie

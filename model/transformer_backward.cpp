@@ -1,0 +1,199 @@
+// Training backward. Every weight's gradient is a sum over tokens in order that starts from what
+// the caller's buffer holds, so that micro-batches (whole sequences) add up to the bits of the
+// whole batch.
+#include <algorithm>
+#include <cstddef>
+
+#include "common/error.h"
+#include "model/transformer_state.h"
+
+namespace lie {
+
+/// One backward pass: the caller's gradient and where each parameter lies in it.
+struct Transformer::State::Backward {
+  State& s;
+  const PackedBatch& batch;
+  Buffer gradient;
+  PackedSequences sequences;
+  Indices positions, targets;
+
+  Tensor of(const std::string& name) const {
+    const Parameter& p = s.parameters.at(name);
+    return {static_cast<float*>(gradient.view().data) + p.offset, p.rows, p.cols, p.cols,
+            DType::kFloat32};
+  }
+  Tensor of_head() const {
+    return of(s.config.tied_embeddings ? "model.embed_tokens.weight" : "lm_head.weight");
+  }
+
+  void head(std::span<const float> d_log_probs, std::span<const float> d_entropies);
+  Tensor d_logits(std::int64_t first, std::int64_t rows);
+  void block(std::int64_t layer);
+  void feed_forward(const LayerWeights& layer, const BlockTensors& t, Tensor dx);
+  void attention(const LayerWeights& layer, const BlockTensors& t, Tensor dx);
+  void embedding();
+};
+
+/// d(loss)/d(logits) of the rows [first, first + rows), one chunk or part of it.
+Tensor Transformer::State::Backward::d_logits(std::int64_t first, std::int64_t rows) {
+  auto& t = s.training;
+  const Tensor logits =
+      t.logits_kept
+          ? s.floats_of(t.logits, s.head_chunk_rows(), s.config.vocabulary).rows_at(0, rows)
+          : s.chunk_logits(first, rows);
+  const auto part = [&](GrowingTensor& of_rows) {
+    return s.row_statistics(of_rows, t.rows).cols_at(first, rows);
+  };
+  s.operators.log_probs_backward(logits, targets.from(first, rows), t.temperature,
+                                 part(t.entropies), part(t.log_sum), part(t.d_log_probs),
+                                 part(t.d_entropies));
+  return logits;
+}
+
+/// From the loss to the residual stream after the last layer.
+void Transformer::State::Backward::head(std::span<const float> d_log_probs,
+                                        std::span<const float> d_entropies) {
+  auto& t = s.training;
+  Operators& ops = s.operators;
+  const std::int64_t width = s.config.width;
+  ops.copy_from_host(d_log_probs, s.row_statistics(t.d_log_probs, t.rows));
+  ops.copy_from_host(d_entropies, s.row_statistics(t.d_entropies, t.rows));
+  const Tensor normed = s.rows_of(t.final_normed, t.rows, width);
+  const Tensor d_normed = s.rows_of(t.d_final_normed, t.rows, width);
+  const std::int64_t chunk = s.head_chunk_rows();
+  for (std::int64_t r = 0; r < t.rows; r += chunk) {
+    const std::int64_t count = std::min(chunk, t.rows - r);
+    const Tensor d = d_logits(r, count);
+    ops.linear_backward_input(d, *s.head, d_normed.rows_at(r, count));
+    if (!s.config.tied_embeddings) {
+      ops.linear_backward_weight(d, normed.rows_at(r, count), of_head());
+    }
+  }
+  const Tensor d_last = s.rows_of(t.d_final_x, t.rows, width);
+  ops.zero(d_last);
+  ops.rms_norm_backward(d_normed, s.rows_of(t.final_x, t.rows, width), s.final_norm.view(),
+                        s.row_statistics(t.final_inverse_rms, t.rows), d_last,
+                        of("model.norm.weight"));
+  ops.scatter_rows(d_last, ops.upload(batch.rows), s.rows_of(t.dx, t.tokens, width));
+}
+
+/// dx: gradient of the stream after the block's feed-forward; becomes that of the stream before it.
+void Transformer::State::Backward::feed_forward(const LayerWeights& layer, const BlockTensors& t,
+                                                Tensor dx) {
+  Operators& ops = s.operators;
+  const std::int64_t width = s.config.ffn_width;
+  const Tensor d_activated = s.rows_of(s.training.d_activated, dx.rows, width);
+  const Tensor d_gate_up = s.rows_of(s.training.d_gate_up, dx.rows, 2 * width);
+  const Tensor d_normed = s.rows_of(s.training.d_normed, dx.rows, dx.cols);
+  ops.swiglu(t.gate_up, t.activated);
+  ops.linear_backward_weight(dx, t.activated, of(layer.prefix + "mlp.down_proj.weight"));
+  ops.linear_backward_input(dx, *layer.down, d_activated);
+  ops.swiglu_backward(d_activated, t.gate_up, d_gate_up);
+  ops.rms_norm(t.middle, layer.post_norm.view(), s.eps, t.normed, {});
+  ops.linear_backward_weight(d_gate_up.cols_at(0, width), t.normed,
+                             of(layer.prefix + "mlp.gate_proj.weight"));
+  ops.linear_backward_weight(d_gate_up.cols_at(width, width), t.normed,
+                             of(layer.prefix + "mlp.up_proj.weight"));
+  ops.linear_backward_input(d_gate_up, *layer.gate_up, d_normed);
+  ops.rms_norm_backward(d_normed, t.middle, layer.post_norm.view(), t.inverse_rms_2, dx,
+                        of(layer.prefix + "post_attention_layernorm.weight"));
+}
+
+void Transformer::State::Backward::attention(const LayerWeights& layer, const BlockTensors& t,
+                                             Tensor dx) {
+  Operators& ops = s.operators;
+  const AttentionShape& shape = s.shape;
+  const std::int64_t q = shape.q_cols(), kv = shape.kv_cols();
+  const Tensor d_attended = s.rows_of(s.training.d_attended, dx.rows, q);
+  const Tensor d_rotated = s.rows_of(s.training.d_rotated, dx.rows, q + kv);
+  const Tensor d_qkv = s.rows_of(s.training.d_qkv, dx.rows, shape.qkv_cols());
+  const Tensor d_normed = s.rows_of(s.training.d_normed, dx.rows, dx.cols);
+  const auto attention_of = [&](const char* name) {
+    return of(layer.prefix + "self_attn." + name);
+  };
+  ops.linear_backward_weight(dx, t.attended, attention_of("o_proj.weight"));
+  ops.linear_backward_input(dx, *layer.o, d_attended);
+  ops.attention_backward(d_attended, t.rotated, t.qkv, t.attended, t.log_sum, shape, sequences,
+                         d_rotated, d_qkv);
+  const bool norm = s.config.qk_norm;
+  ops.qk_norm_rope_backward(d_rotated, t.qkv, s.rotation(layer, positions), d_qkv,
+                            norm ? attention_of("q_norm.weight") : Tensor(),
+                            norm ? attention_of("k_norm.weight") : Tensor());
+  ops.rms_norm(t.x, layer.input_norm.view(), s.eps, t.normed, {});
+  ops.linear_backward_weight(d_qkv.cols_at(0, q), t.normed, attention_of("q_proj.weight"));
+  ops.linear_backward_weight(d_qkv.cols_at(q, kv), t.normed, attention_of("k_proj.weight"));
+  ops.linear_backward_weight(d_qkv.cols_at(q + kv, kv), t.normed, attention_of("v_proj.weight"));
+  ops.linear_backward_input(d_qkv, *layer.qkv, d_normed);
+  ops.rms_norm_backward(d_normed, t.x, layer.input_norm.view(), t.inverse_rms_1, dx,
+                        of(layer.prefix + "input_layernorm.weight"));
+}
+
+void Transformer::State::Backward::block(std::int64_t layer) {
+  if (s.training.recompute) s.forward_training_block(layer, sequences, positions);
+  const LayerWeights& weight = s.layers[static_cast<std::size_t>(layer)];
+  const BlockTensors tensors = s.training_tensors(layer);
+  const Tensor dx = s.rows_of(s.training.dx, s.training.tokens, s.config.width);
+  feed_forward(weight, tensors, dx);
+  attention(weight, tensors, dx);
+}
+
+/// The embedding's gradient. Where the head is the same matrix, both uses are added sequence by
+/// sequence: any other order would depend on how a batch is cut.
+void Transformer::State::Backward::embedding() {
+  auto& t = s.training;
+  const std::int64_t width = s.config.width, chunk = s.head_chunk_rows();
+  const Tensor table = of("model.embed_tokens.weight");
+  const Tensor dx = s.rows_of(t.dx, t.tokens, width);
+  const Indices tokens = s.operators.upload(batch.tokens);
+  if (!s.config.tied_embeddings) return s.operators.embed_backward(dx, tokens, table);
+  const Tensor normed = s.rows_of(t.final_normed, t.rows, width);
+  // With one chunk head() has left its d_logits here.
+  Tensor d = s.floats_of(t.logits, chunk, s.config.vocabulary);
+  std::int64_t loaded = t.logits_kept ? 0 : -1;
+  std::int64_t r = 0;
+  for (std::size_t sequence = 0; sequence + 1 < batch.starts.size(); ++sequence) {
+    const std::int64_t first = batch.starts[sequence], end = batch.starts[sequence + 1];
+    const std::int64_t rows_end =
+        std::ranges::lower_bound(batch.rows, batch.starts[sequence + 1]) - batch.rows.begin();
+    while (r < rows_end) {
+      const std::int64_t chunk_first = r / chunk * chunk;
+      if (loaded != chunk_first) d = d_logits(chunk_first, std::min(chunk, t.rows - chunk_first));
+      loaded = chunk_first;
+      const std::int64_t count = std::min(rows_end, chunk_first + chunk) - r;
+      s.operators.linear_backward_weight(d.rows_at(r - chunk_first, count),
+                                         normed.rows_at(r, count), table);
+      r += count;
+    }
+    s.operators.embed_backward(dx.rows_at(first, end - first), tokens.from(first, end - first),
+                               table);
+  }
+}
+
+void Transformer::backward(const PackedBatch& batch, std::span<const float> d_log_probs,
+                           std::span<const float> d_entropies, std::span<float> gradient) {
+  State& s = *state_;
+  if (!s.training.kept || s.training.tokens != std::ssize(batch.tokens) ||
+      s.training.rows != std::ssize(batch.rows)) {
+    fail("backward() must follow forward() of the same batch with keep_for_backward");
+  }
+  if (d_log_probs.size() != batch.rows.size() || d_entropies.size() != batch.rows.size() ||
+      gradient.size() != s.weights.flat().size()) {
+    fail("backward(): {} and {} row gradients for {} rows, {} gradient elements for {} parameters",
+         d_log_probs.size(), d_entropies.size(), batch.rows.size(), gradient.size(),
+         s.weights.flat().size());
+  }
+  s.operators.begin_pass();
+  State::Backward pass{s,
+                       batch,
+                       s.operators.borrow_gradient(gradient),
+                       s.sequences_of(batch),
+                       s.operators.upload(s.training.positions),
+                       s.operators.upload(batch.targets)};
+  pass.head(d_log_probs, d_entropies);
+  for (std::int64_t l = s.config.layers - 1; l >= 0; --l) pass.block(l);
+  pass.embedding();
+  s.operators.return_gradient(std::move(pass.gradient), gradient);
+  s.training.kept = false;
+}
+
+}  // namespace lie

@@ -1,0 +1,146 @@
+// Inside of Transformer: packed weights, and the buffers of decode and training.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "model/kv_cache_state.h"
+#include "model/transformer.h"
+
+namespace lie {
+
+/// A tensor that grows to the most rows ever asked for and then stays.
+class GrowingTensor {
+ public:
+  /// The first `rows` rows. Their content is undefined after growth.
+  Tensor rows(Operators& operators, std::int64_t rows, std::int64_t cols, DType dtype);
+
+ private:
+  Buffer buffer_;
+};
+
+/// The tensors of one block's pass: x -> attention -> middle -> feed-forward -> out.
+struct BlockTensors {
+  Tensor x;              // [T, D] residual stream coming in
+  Tensor normed;         // [T, D] after either norm
+  Tensor inverse_rms_1;  // [1, T], empty: not kept
+  Tensor qkv;            // [T, (H + 2K) E]
+  Tensor rotated;        // [T, (H + K) E]
+  Tensor attended;       // [T, H E]
+  Tensor log_sum;        // [T, H], empty: not kept
+  Tensor middle;         // [T, D] residual stream after attention
+  Tensor inverse_rms_2;  // [1, T]
+  Tensor gate_up;        // [T, 2F]
+  Tensor activated;      // [T, F]
+  Tensor out;            // [T, D] residual stream going out
+};
+
+/// Memory for BlockTensors, of which a pass keeps as much as it needs.
+struct BlockBuffers {
+  GrowingTensor inverse_rms_1, qkv, rotated, attended, log_sum, middle, inverse_rms_2, gate_up;
+};
+
+struct LayerWeights {
+  std::string prefix;  // "model.layers.0."
+  std::unique_ptr<PackedWeight> qkv, o, gate_up, down;
+  Buffer input_norm, post_norm, q_norm, k_norm;  // the last two empty without QK-norm
+};
+
+struct Transformer::State {
+  State(const Weights& all_weights, Operators& ops);
+
+  const Weights& weights;
+  const ModelConfig& config;
+  Operators& operators;
+  AttentionShape shape;
+  float eps;
+
+  std::map<std::string, Parameter> parameters;  // by name
+  std::vector<LayerWeights> layers;
+  std::unique_ptr<PackedWeight> head;
+  Buffer embedding, final_norm;
+
+  // Rotation table as far as positions were met.
+  std::vector<float> rope_host;
+  Buffer rope;
+
+  // ---- Decode
+  struct Placement {
+    std::vector<std::int32_t> tokens, positions, slots, sequences, table, wanted;
+    std::vector<const KvCache::State::Sequence*> table_sequences;
+    DecodeBatch batch;
+  };
+  Placement placement;
+  struct {
+    GrowingTensor x, normed, wanted, logits;
+    BlockBuffers block;
+    GrowingTensor activated;
+  } decoding;
+  std::vector<float> host_logits;
+
+  // ---- Training: what forward() leaves for backward()
+  struct {
+    bool kept = false;         // the last forward() was to be followed by backward()
+    bool recompute = false;    // blocks[0] is shared by all layers and filled again on the way back
+    bool logits_kept = false;  // logits of all rows are still in `logits`
+    std::int64_t tokens = 0, rows = 0;
+    float temperature = 1;
+    std::vector<std::int32_t> positions;
+    std::vector<GrowingTensor> x;      // [L + 1] residual stream before each layer and at the end
+    std::vector<BlockBuffers> blocks;  // [L], or [1] where recomputed
+    GrowingTensor normed, activated;
+    GrowingTensor final_x, final_normed, final_inverse_rms, logits;
+    GrowingTensor log_probs, entropies, log_sum;
+    // Gradients of the tensors so named.
+    GrowingTensor dx, d_normed, d_qkv, d_rotated, d_attended, d_gate_up, d_activated;
+    GrowingTensor d_final_x, d_final_normed, d_log_probs, d_entropies;
+  } training;
+
+  void pack_weights();
+  void pack_layer(LayerWeights& layer);
+  QkNormRope rotation(const LayerWeights& layer, Indices positions);
+  /// Makes the rotation table reach `end` positions. Throws Error past the model's limit.
+  void grow_rope(std::int64_t end);
+  Tensor rows_of(GrowingTensor& tensor, std::int64_t rows, std::int64_t cols);  // activation dtype
+  /// [1, rows] fp32, one number a row.
+  Tensor row_statistics(GrowingTensor& tensor, std::int64_t rows);
+  Tensor floats_of(GrowingTensor& tensor, std::int64_t rows, std::int64_t cols);  // fp32
+
+  /// One block, forward; `attend` computes t.attended from t.rotated and t.qkv.
+  template <typename Attend>
+  void forward_block(const LayerWeights& layer, const BlockTensors& t, const QkNormRope& how,
+                     const Attend& attend) {
+    operators.rms_norm(t.x, layer.input_norm.view(), eps, t.normed, t.inverse_rms_1);
+    operators.linear(t.normed, *layer.qkv, t.qkv);
+    operators.qk_norm_rope(t.qkv, how, t.rotated);
+    attend(t);
+    operators.linear_add(t.attended, *layer.o, t.x, t.middle);
+    operators.rms_norm(t.middle, layer.post_norm.view(), eps, t.normed, t.inverse_rms_2);
+    operators.linear(t.normed, *layer.gate_up, t.gate_up);
+    operators.swiglu(t.gate_up, t.activated);
+    operators.linear_add(t.activated, *layer.down, t.middle, t.out);
+  }
+
+  // transformer_decode.cpp
+  void place(std::span<const DecodeRow> rows, KvCache& cache);
+  std::span<const float> decode_logits(Tensor x);
+  // transformer_forward.cpp
+  PackedSequences sequences_of(const PackedBatch& batch);
+  void begin_training(const PackedBatch& batch, float temperature, bool keep);
+  BlockTensors training_tensors(std::int64_t layer);
+  void forward_training_block(std::int64_t layer, const PackedSequences& sequences,
+                              Indices positions);
+  void final_rows(Tensor x, Indices rows);
+  RowLogProbs score_rows(Indices targets);
+  std::int64_t head_chunk_rows() const;
+  /// Logits of the scored rows [first, first + rows); valid until the next chunk.
+  Tensor chunk_logits(std::int64_t first, std::int64_t rows);
+  // transformer_backward.cpp
+  struct Backward;
+};
+
+}  // namespace lie

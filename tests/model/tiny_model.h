@@ -1,0 +1,99 @@
+// Tiny models and batches for tests: weights from the parameter's name, as
+// golden/make_transformer_golden.py makes them.
+#pragma once
+
+#include <cmath>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "model/packed_batch.h"
+#include "model/weights.h"
+
+namespace lie::test {
+
+/// values() of the script: uniform in [-0.5, 0.5), 24 bits.
+inline std::vector<double> values(std::string_view name, std::size_t count) {
+  std::uint64_t seed = 14695981039346656037u;
+  for (const char c : name) seed = (seed ^ static_cast<unsigned char>(c)) * 1099511628211u;
+  std::vector<double> out(count);
+  for (std::size_t i = 0; i < count; ++i) {
+    std::uint64_t z = seed + (i + 1) * 0x9E3779B97F4A7C15u;
+    z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9u;
+    z = (z ^ (z >> 27)) * 0x94D049BB133111EBu;
+    z = z ^ (z >> 31);
+    out[i] = static_cast<double>(z >> 40) / 16777216.0 - 0.5;
+  }
+  return out;
+}
+
+inline std::vector<float> float_values(std::string_view name, std::size_t count,
+                                       double scale = 1.0) {
+  std::vector<float> out;
+  for (const double x : values(name, count)) out.push_back(static_cast<float>(x * scale));
+  return out;
+}
+
+inline ModelConfig tiny_config() {
+  ModelConfig config;
+  config.vocabulary = 45;
+  config.width = 24;
+  config.ffn_width = 40;
+  config.layers = 2;
+  config.heads = 4;
+  config.kv_heads = 2;
+  config.head_width = 16;
+  config.max_positions = 64;
+  return config;
+}
+
+inline Weights tiny_weights(const ModelConfig& config) {
+  Weights weights(config);
+  for (const Parameter& p : weights.parameters()) {
+    const std::span<float> tensor = weights.tensor(p.name);
+    const std::vector<double> x = values(p.name, tensor.size());
+    const double scale = 2.0 / std::sqrt(static_cast<double>(p.cols));
+    for (std::size_t i = 0; i < x.size(); ++i) {
+      tensor[i] = static_cast<float>(p.rows == 1 ? 1.0 + x[i] : x[i] * scale * 1.5);
+    }
+  }
+  return weights;
+}
+
+/// Sequences of the given lengths with tokens from `name`; every row but the last of a sequence is
+/// scored.
+inline PackedBatch tiny_batch(std::string_view name, const std::vector<int>& lengths,
+                              std::int64_t vocabulary) {
+  PackedBatch batch;
+  batch.starts.push_back(0);
+  for (const int length : lengths) batch.starts.push_back(batch.starts.back() + length);
+  const auto total = static_cast<std::size_t>(batch.starts.back());
+  for (const double x : values(name, total)) {
+    batch.tokens.push_back(static_cast<std::int32_t>((x + 0.5) * static_cast<double>(vocabulary)));
+  }
+  for (std::size_t s = 0; s + 1 < batch.starts.size(); ++s) {
+    for (std::int32_t t = batch.starts[s]; t + 1 < batch.starts[s + 1]; ++t) {
+      batch.rows.push_back(t);
+      batch.targets.push_back(batch.tokens[static_cast<std::size_t>(t + 1)]);
+    }
+  }
+  return batch;
+}
+
+/// The sequences [first, end) of a batch with one scored row per non-final token, as a batch of its
+/// own.
+inline PackedBatch part_of(const PackedBatch& batch, std::size_t first, std::size_t end) {
+  PackedBatch part;
+  const std::int32_t begin = batch.starts[first];
+  for (std::size_t s = first; s <= end; ++s) part.starts.push_back(batch.starts[s] - begin);
+  part.tokens.assign(batch.tokens.begin() + begin, batch.tokens.begin() + batch.starts[end]);
+  for (std::size_t r = 0; r < batch.rows.size(); ++r) {
+    if (batch.rows[r] < begin || batch.rows[r] >= batch.starts[end]) continue;
+    part.rows.push_back(batch.rows[r] - begin);
+    part.targets.push_back(batch.targets[r]);
+  }
+  return part;
+}
+
+}  // namespace lie::test

@@ -1,0 +1,237 @@
+// One policy (E5) and row invariance (E1, E3, E4): bits do not depend on batches, pages, forks,
+// threads or targets.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstring>
+
+#include "hwy/targets.h"
+#include "model/log_softmax.h"
+#include "model/transformer.h"
+#include "tests/model/tiny_model.h"
+
+namespace lie {
+namespace {
+
+constexpr float kTemperature = 0.9f;
+
+bool same_bits(std::span<const float> a, std::span<const float> b) {
+  return a.size() == b.size() && std::memcmp(a.data(), b.data(), a.size_bytes()) == 0;
+}
+
+/// Widths that are no multiple of a register, and long enough for several pages and tiles.
+ModelConfig config_with(bool tied) {
+  ModelConfig config = test::tiny_config();
+  config.tied_embeddings = tied;
+  config.max_positions = 256;
+  return config;
+}
+
+const std::vector<int> kLengths = {5, 70, 16, 17, 1, 33, 48, 64, 2};
+
+/// A transformer with what it stands on.
+struct Policy {
+  explicit Policy(const ModelConfig& config, int threads = 1)
+      : weights(test::tiny_weights(config)),
+        operators(make_cpu_operators(threads)),
+        transformer(weights, *operators) {}
+  Weights weights;
+  std::unique_ptr<Operators> operators;
+  Transformer transformer;
+};
+
+float score(std::span<const float> logits, std::int32_t target) {
+  return log_prob(logits, kTemperature, target, log_sum_exp(logits, kTemperature));
+}
+
+/// Log-probs of every scored row, each sequence decoded in chunks of `step` rows, all sequences
+/// side by side.
+std::vector<float> decoded_log_probs(Policy& policy, const PackedBatch& batch, int step) {
+  KvCache cache(policy.weights.config(), *policy.operators, 64);
+  const std::size_t count = batch.starts.size() - 1;
+  std::vector<std::int32_t> handles, next(batch.starts.begin(), batch.starts.end() - 1);
+  for (std::size_t s = 0; s < count; ++s) handles.push_back(cache.open());
+  std::vector<float> by_row(batch.tokens.size());
+  for (bool more = true; more;) {
+    more = false;
+    std::vector<DecodeRow> rows;
+    std::vector<std::size_t> at;
+    for (std::size_t s = 0; s < count; ++s) {
+      for (int i = 0; i < step && next[s] < batch.starts[s + 1]; ++i, ++next[s]) {
+        const auto t = static_cast<std::size_t>(next[s]);
+        const bool wants = next[s] + 1 < batch.starts[s + 1];
+        rows.push_back({batch.tokens[t], handles[s], wants});
+        if (wants) at.push_back(t);
+        more = true;
+      }
+    }
+    const std::span<const float> logits = policy.transformer.decode(rows, cache);
+    const auto vocabulary = static_cast<std::size_t>(policy.weights.config().vocabulary);
+    for (std::size_t i = 0; i < at.size(); ++i) {
+      by_row[at[i]] = score(logits.subspan(i * vocabulary, vocabulary), batch.tokens[at[i] + 1]);
+    }
+  }
+  std::vector<float> result;
+  for (const std::int32_t row : batch.rows) result.push_back(by_row[static_cast<std::size_t>(row)]);
+  return result;
+}
+
+std::vector<float> gradient_of(Policy& policy, const std::vector<PackedBatch>& parts) {
+  std::vector<float> gradient(policy.weights.flat().size());
+  std::size_t done = 0, total = 0;
+  for (const PackedBatch& part : parts) total += part.rows.size();
+  const std::vector<float> d_log_probs = test::float_values("a", total),
+                           d_entropies = test::float_values("b", total);
+  for (const PackedBatch& part : parts) {
+    policy.transformer.forward(part, kTemperature, true);
+    policy.transformer.backward(part, std::span(d_log_probs).subspan(done, part.rows.size()),
+                                std::span(d_entropies).subspan(done, part.rows.size()), gradient);
+    done += part.rows.size();
+  }
+  return gradient;
+}
+
+TEST(TransformerBits, DecodeEqualsPackedForwardWhateverTheChunks) {
+  for (const bool tied : {true, false}) {
+    Policy policy(config_with(tied));
+    const PackedBatch batch =
+        test::tiny_batch("tokens", kLengths, policy.weights.config().vocabulary);
+    const RowLogProbs packed = policy.transformer.forward(batch, kTemperature, false);
+    for (const int step : {1, 3, 16, 100}) {
+      EXPECT_TRUE(same_bits(decoded_log_probs(policy, batch, step), packed.log_probs)) << step;
+    }
+  }
+}
+
+TEST(TransformerBits, ForwardDoesNotDependOnNeighbours) {
+  Policy policy(config_with(true));
+  const PackedBatch batch =
+      test::tiny_batch("tokens", kLengths, policy.weights.config().vocabulary);
+  const RowLogProbs whole = policy.transformer.forward(batch, kTemperature, false);
+  std::vector<float> log_probs, entropies;
+  for (std::size_t s = 0; s < kLengths.size(); ++s) {
+    const RowLogProbs alone =
+        policy.transformer.forward(test::part_of(batch, s, s + 1), kTemperature, false);
+    log_probs.insert(log_probs.end(), alone.log_probs.begin(), alone.log_probs.end());
+    entropies.insert(entropies.end(), alone.entropies.begin(), alone.entropies.end());
+  }
+  EXPECT_TRUE(same_bits(log_probs, whole.log_probs));
+  EXPECT_TRUE(same_bits(entropies, whole.entropies));
+}
+
+TEST(TransformerBits, ForkedSequencesDecodeAsIfAlone) {
+  Policy policy(config_with(true));
+  const auto vocabulary = static_cast<std::size_t>(policy.weights.config().vocabulary);
+  for (const int prompt : {1, 15, 16, 17, 40}) {
+    const PackedBatch batch =
+        test::tiny_batch("fork", {prompt + 20}, policy.weights.config().vocabulary);
+    const RowLogProbs packed = policy.transformer.forward(batch, kTemperature, false);
+    KvCache cache(policy.weights.config(), *policy.operators, 16);
+    const std::int64_t pages = cache.free_pages();
+    const std::int32_t parent = cache.open();
+    std::vector<DecodeRow> rows;
+    for (int t = 0; t < prompt; ++t)
+      rows.push_back({batch.tokens[static_cast<std::size_t>(t)], parent, false});
+    EXPECT_TRUE(policy.transformer.decode(rows, cache).empty());
+    const std::int32_t child = cache.fork(parent), other = cache.fork(parent);
+    cache.close(parent);
+    for (int t = prompt; t + 1 < prompt + 20; ++t) {
+      const auto at = static_cast<std::size_t>(t);
+      // The sibling goes another way in the same call.
+      const std::vector<DecodeRow> step = {{(batch.tokens[at] + 1) % 45, other, true},
+                                           {batch.tokens[at], child, true}};
+      const auto logits = policy.transformer.decode(step, cache).subspan(vocabulary, vocabulary);
+      EXPECT_EQ(score(logits, batch.tokens[at + 1]), packed.log_probs[at]) << prompt << " " << t;
+    }
+    cache.close(child);
+    cache.close(other);
+    EXPECT_EQ(cache.free_pages(), pages);
+  }
+}
+
+TEST(TransformerBits, MicroBatchesAddUpToTheWholeBatch) {
+  for (const bool tied : {true, false}) {
+    Policy policy(config_with(tied));
+    const PackedBatch batch =
+        test::tiny_batch("tokens", kLengths, policy.weights.config().vocabulary);
+    const std::vector<float> whole = gradient_of(policy, {batch});
+    const std::vector<float> cut = gradient_of(
+        policy,
+        {test::part_of(batch, 0, 2), test::part_of(batch, 2, 3), test::part_of(batch, 3, 9)});
+    EXPECT_TRUE(same_bits(whole, cut));
+    EXPECT_TRUE(std::ranges::all_of(whole, [](float g) { return std::isfinite(g); }));
+  }
+}
+
+TEST(TransformerBits, ThreadsChangeNothing) {
+  const ModelConfig config = config_with(true);
+  const PackedBatch batch = test::tiny_batch("tokens", kLengths, config.vocabulary);
+  Policy one(config, 1);
+  const std::vector<float> log_probs =
+      one.transformer.forward(batch, kTemperature, false).log_probs;
+  const std::vector<float> gradient = gradient_of(one, {batch});
+  for (const int threads : {2, 3}) {
+    Policy policy(config, threads);
+    EXPECT_TRUE(
+        same_bits(policy.transformer.forward(batch, kTemperature, false).log_probs, log_probs))
+        << threads;
+    EXPECT_TRUE(same_bits(decoded_log_probs(policy, batch, 7), log_probs)) << threads;
+    EXPECT_TRUE(same_bits(gradient_of(policy, {batch}), gradient)) << threads;
+  }
+}
+
+TEST(TransformerBits, InstructionSetsChangeNothing) {
+  const ModelConfig config = config_with(true);
+  const PackedBatch batch = test::tiny_batch("tokens", kLengths, config.vocabulary);
+  std::vector<float> log_probs, gradient;
+  for (const std::int64_t target : {HWY_AVX2, HWY_AVX3}) {
+    hwy::SetSupportedTargetsForTest(0);
+    if ((hwy::SupportedTargets() & target) == 0) continue;
+    hwy::SetSupportedTargetsForTest(target);
+    Policy policy(config);
+    const std::vector<float> l = policy.transformer.forward(batch, kTemperature, false).log_probs;
+    const std::vector<float> g = gradient_of(policy, {batch});
+    EXPECT_TRUE(same_bits(decoded_log_probs(policy, batch, 5), l)) << hwy::TargetName(target);
+    EXPECT_TRUE(log_probs.empty() || same_bits(l, log_probs)) << hwy::TargetName(target);
+    EXPECT_TRUE(gradient.empty() || same_bits(g, gradient)) << hwy::TargetName(target);
+    log_probs = l;
+    gradient = g;
+  }
+  hwy::SetSupportedTargetsForTest(0);
+}
+
+TEST(Transformer, NewWeightsAreUsedOnceAnnounced) {
+  const ModelConfig config = config_with(false);
+  Policy policy(config), fresh(config);
+  const PackedBatch batch = test::tiny_batch("tokens", {20, 9}, config.vocabulary);
+  gradient_of(policy, {batch});
+  for (float& w : policy.weights.flat()) w *= 1.25f;
+  for (float& w : fresh.weights.flat()) w *= 1.25f;
+  policy.transformer.weights_changed();
+  Transformer other(fresh.weights, *fresh.operators);
+  const auto expected = other.forward(batch, kTemperature, false).log_probs;
+  EXPECT_TRUE(
+      same_bits(policy.transformer.forward(batch, kTemperature, false).log_probs, expected));
+  fresh.transformer.weights_changed();
+  EXPECT_TRUE(same_bits(gradient_of(policy, {batch}), gradient_of(fresh, {batch})));
+}
+
+TEST(Transformer, WrongUseIsRefusedWithReason) {
+  Policy policy(config_with(true));
+  PackedBatch batch = test::tiny_batch("tokens", {4}, 45);
+  std::vector<float> d(3), gradient(policy.weights.flat().size());
+  EXPECT_THROW(policy.transformer.backward(batch, d, d, gradient), std::runtime_error);
+  batch.tokens[0] = 45;
+  EXPECT_THROW(policy.transformer.forward(batch, 1.0f, false), std::runtime_error);
+  KvCache cache(policy.weights.config(), *policy.operators, 1);
+  EXPECT_THROW(policy.transformer.decode(std::vector<DecodeRow>{{1, 0, true}}, cache),
+               std::runtime_error);
+  const std::int32_t s = cache.open();
+  EXPECT_THROW(policy.transformer.decode(std::vector<DecodeRow>{{-1, s, true}}, cache),
+               std::runtime_error);
+  std::vector<DecodeRow> many(17, DecodeRow{1, s, false});
+  EXPECT_THROW(policy.transformer.decode(many, cache), std::runtime_error);  // one page only
+}
+
+}  // namespace
+}  // namespace lie
