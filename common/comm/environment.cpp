@@ -1,9 +1,11 @@
 #include "common/comm/environment.h"
 
 #include <sched.h>
+#include <sys/prctl.h>
 #include <unistd.h>
 
 #include <array>
+#include <csignal>
 #include <cstdlib>
 #include <fstream>
 #include <string>
@@ -11,6 +13,44 @@
 #include "common/error.h"
 
 namespace lie {
+namespace {
+
+/// Name and parent of a process from /proc/PID/stat; parent 0 if it cannot be read.
+struct Process {
+  std::string name;
+  pid_t parent = 0;
+};
+
+Process look_up(pid_t pid) {
+  std::ifstream file("/proc/" + std::to_string(pid) + "/stat");
+  std::string line;
+  std::getline(file, line);
+  const std::size_t open = line.find('(');
+  const std::size_t close = line.rfind(')');
+  if (open == std::string::npos || close == std::string::npos || close + 4 > line.size()) return {};
+  return {line.substr(open + 1, close - open - 1), std::atoi(line.c_str() + close + 4)};
+}
+
+bool is_open_mpi_launcher(const std::string& name) {
+  for (const char* launcher : {"mpirun", "mpiexec", "orterun", "orted", "prterun", "prted"}) {
+    if (name == launcher) return true;
+  }
+  return false;
+}
+
+/// The launcher on this host that this process descends from; 0 if there is none.
+pid_t open_mpi_launcher() {
+  pid_t pid = getppid();
+  while (pid > 1) {
+    const Process process = look_up(pid);
+    if (is_open_mpi_launcher(process.name)) return pid;
+    pid = process.parent;
+  }
+  return 0;
+}
+
+}  // namespace
+
 namespace mpi {
 namespace {
 
@@ -39,7 +79,13 @@ std::string host_name() {
   return name.data();
 }
 
+/// Should mpirun be killed, its ranks would compute on for nobody. (Under srun, Slurm ends them.)
+void end_with_launcher() {
+  if (is_open_mpi_launcher(look_up(getppid()).name)) prctl(PR_SET_PDEATHSIG, SIGKILL);
+}
+
 void initialise() {
+  end_with_launcher();
   int provided = MPI_THREAD_SINGLE;
   check(MPI_Init_thread(nullptr, nullptr, MPI_THREAD_FUNNELED, &provided), "starting MPI");
   if (provided < MPI_THREAD_FUNNELED) {
@@ -83,40 +129,6 @@ std::vector<int> cpus_of(const cpu_set_t& set) {
     if (CPU_ISSET(cpu, &set)) cpus.push_back(cpu);
   }
   return cpus;
-}
-
-/// Name and parent of a process from /proc/PID/stat; parent 0 if it cannot be read.
-struct Process {
-  std::string name;
-  pid_t parent = 0;
-};
-
-Process look_up(pid_t pid) {
-  std::ifstream file("/proc/" + std::to_string(pid) + "/stat");
-  std::string line;
-  std::getline(file, line);
-  const std::size_t open = line.find('(');
-  const std::size_t close = line.rfind(')');
-  if (open == std::string::npos || close == std::string::npos || close + 4 > line.size()) return {};
-  return {line.substr(open + 1, close - open - 1), std::atoi(line.c_str() + close + 4)};
-}
-
-bool is_open_mpi_launcher(const std::string& name) {
-  for (const char* launcher : {"mpirun", "mpiexec", "orterun", "orted", "prterun", "prted"}) {
-    if (name == launcher) return true;
-  }
-  return false;
-}
-
-/// The launcher on this host that this process descends from; 0 if there is none.
-pid_t open_mpi_launcher() {
-  pid_t pid = getppid();
-  while (pid > 1) {
-    const Process process = look_up(pid);
-    if (is_open_mpi_launcher(process.name)) return pid;
-    pid = process.parent;
-  }
-  return 0;
 }
 
 }  // namespace

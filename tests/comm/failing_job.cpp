@@ -1,0 +1,145 @@
+// A job of several ranks that ends in the way its argument says; job_test.cpp runs it under mpirun
+// and reads what it prints.
+#include <chrono>
+#include <csignal>
+#include <cstdio>
+#include <functional>
+#include <map>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include <unistd.h>
+
+#include "common/comm/channel.h"
+#include "common/comm/mpi_collective.h"
+
+namespace lie {
+namespace {
+
+void compute(double seconds) {
+  const auto end = std::chrono::steady_clock::now() + std::chrono::duration<double>(seconds);
+  while (std::chrono::steady_clock::now() < end) {
+  }
+}
+
+/// Waits until all ranks are here.
+void meet(Job& job) {
+  double one = 1;
+  world_collective(job)->all_reduce_sum(std::span(&one, 1));
+}
+
+RolloutGroup large_rollout() {
+  RolloutGroup rollout;
+  rollout.prompt_ids.assign(5'000'000, 1);  // 20 MB: on its way for a while
+  return rollout;
+}
+
+void wait_for_a_message(Job& job) { MpiSource<RolloutGroup>(job, Tag::kRollouts, 1).receive(); }
+
+void all_reduce_for_ever(Job& job) {
+  const auto world = world_collective(job);
+  std::vector<float> values(3'000'000, 1.0f);
+  for (;;) world->all_reduce_sum(std::span(values));
+}
+
+[[noreturn]] void break_down(Job& job) {
+  job.set_role("actor");
+  job.set_activity("generating for step 12");
+  fail("the model broke");
+}
+
+/// The last rank fails while the others wait for messages.
+void while_waiting(Job& job) {
+  if (job.rank() == job.size() - 1) break_down(job);
+  wait_for_a_message(job);
+}
+
+/// Rank 1 fails while the others are in a collective, some of them in the middle of one.
+void in_a_collective(Job& job) {
+  if (job.rank() == 1) {
+    const auto world = world_collective(job);
+    std::vector<float> values(3'000'000, 1.0f);
+    for (int i = 0; i < 3; ++i) world->all_reduce_sum(std::span(values));
+    break_down(job);
+  }
+  all_reduce_for_ever(job);
+}
+
+/// Rank 1 fails with large messages on their way, to it and between the others.
+void with_messages_on_their_way(Job& job) {
+  MpiSink<RolloutGroup> to_next(job, Tag::kRollouts, {(job.rank() + 1) % job.size()});
+  MpiSource<RolloutGroup> from_before(job, Tag::kRollouts, 1);
+  for (int i = 0; i < 3; ++i) to_next.send(large_rollout());
+  if (job.rank() == 1) break_down(job);
+  while (from_before.receive()) to_next.send(large_rollout());
+}
+
+void two_at_once(Job& job) {
+  meet(job);
+  if (job.rank() % 2 == 1) break_down(job);
+  wait_for_a_message(job);
+}
+
+/// Rank 0 is in a computation when rank 1 fails, and waits for a message after it.
+void while_another_computes(Job& job, double seconds) {
+  if (job.rank() == 1) break_down(job);
+  if (job.rank() == 0) compute(seconds);
+  wait_for_a_message(job);
+}
+
+/// The others have done their work when the last rank fails.
+void after_the_others_are_done(Job& job) {
+  if (job.rank() != job.size() - 1) return;
+  compute(0.3);
+  break_down(job);
+}
+
+void tell_pid(Job& job) {
+  std::printf("pid %d\n", static_cast<int>(getpid()));
+  std::fflush(stdout);
+  meet(job);
+}
+
+/// A rank is killed while the others wait.
+void killed(Job& job) {
+  tell_pid(job);
+  if (job.rank() == 1) std::raise(SIGKILL);
+  all_reduce_for_ever(job);
+}
+
+/// mpirun is killed while the ranks wait.
+void launcher_killed(Job& job) {
+  tell_pid(job);
+  if (job.rank() == 0) {
+    compute(1);  // mpirun passes on what was printed
+    kill(getppid(), SIGKILL);
+  }
+  wait_for_a_message(job);
+}
+
+int run(const std::string& way) {
+  const std::map<std::string, std::function<void(Job&)>> ways = {
+      {"well", [](Job&) {}},
+      {"while_waiting", while_waiting},
+      {"in_a_collective", in_a_collective},
+      {"with_messages_on_their_way", with_messages_on_their_way},
+      {"two_at_once", two_at_once},
+      {"while_another_computes", [](Job& job) { while_another_computes(job, 2); }},
+      {"while_another_is_stuck", [](Job& job) { while_another_computes(job, 60); }},
+      {"after_the_others_are_done", after_the_others_are_done},
+      {"killed", killed},
+      {"launcher_killed", launcher_killed},
+  };
+  mpi::Environment environment;
+  Job job(environment);
+  const int status = job.run([&] { ways.at(way)(job); });
+  std::printf("rank %d of %d ends with %d\n", job.rank(), job.size(), status);
+  std::fflush(stdout);
+  return status;
+}
+
+}  // namespace
+}  // namespace lie
+
+int main(int argc, char** argv) { return argc == 2 ? lie::run(argv[1]) : 2; }

@@ -1,0 +1,152 @@
+// Fail as one (invariant E8): jobs of four ranks that end badly in several ways.
+#include "common/comm/job.h"
+
+#include <gtest/gtest.h>
+
+#include <sys/wait.h>
+#include <array>
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <fstream>
+#include <sstream>
+#include <string>
+#include <thread>
+
+namespace lie {
+namespace {
+
+struct Outcome {
+  std::string output;  // of all ranks and mpirun
+  int status = 0;      // of mpirun; 124: it hung
+  double seconds = 0;
+};
+
+Outcome run_command(const std::string& command) {
+  const auto begin = std::chrono::steady_clock::now();
+  Outcome outcome;
+  FILE* pipe = popen((command + " 2>&1").c_str(), "r");
+  std::array<char, 4096> buffer;
+  while (const std::size_t count = std::fread(buffer.data(), 1, buffer.size(), pipe)) {
+    outcome.output.append(buffer.data(), count);
+  }
+  outcome.status = WEXITSTATUS(pclose(pipe));
+  outcome.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  return outcome;
+}
+
+Outcome run_job(const std::string& way, int ranks = 4) {
+  return run_command("timeout -k 1 40 " LIE_MPIEXEC " --oversubscribe -n " + std::to_string(ranks) +
+                     " " LIE_FAILING_JOB " " + way);
+}
+
+int count(const std::string& text, const std::string& part) {
+  int found = 0;
+  for (std::size_t at = text.find(part); at != std::string::npos; at = text.find(part, at + 1))
+    ++found;
+  return found;
+}
+
+/// Every rank left through MPI_Finalize with status 1, one of them said why, nothing was aborted.
+void expect_failed_as_one(const Outcome& outcome, const std::string& report,
+                          double within_seconds) {
+  EXPECT_EQ(outcome.status, 1) << outcome.output;
+  EXPECT_EQ(count(outcome.output, "error on rank"), 1) << outcome.output;
+  EXPECT_EQ(count(outcome.output, report), 1) << outcome.output;
+  EXPECT_EQ(count(outcome.output, "of 4 ends with 1"), 4) << outcome.output;
+  EXPECT_EQ(count(outcome.output, "MPI_ABORT"), 0) << outcome.output;
+  EXPECT_LT(outcome.seconds, within_seconds);
+}
+
+/// Whether a process runs; one that is dead but not yet reaped by its parent does not.
+bool runs(int pid) {
+  std::ifstream file("/proc/" + std::to_string(pid) + "/stat");
+  std::string line;
+  if (!std::getline(file, line)) return false;
+  return line.at(line.rfind(')') + 2) != 'Z';
+}
+
+/// None of the four processes that printed "pid N" runs a second later.
+void expect_all_dead(const std::string& output) {
+  std::this_thread::sleep_for(std::chrono::seconds(1));
+  std::istringstream lines(output);
+  int ranks = 0;
+  for (std::string line; std::getline(lines, line);) {
+    if (line.rfind("pid ", 0) != 0) continue;
+    ++ranks;
+    EXPECT_FALSE(runs(std::atoi(line.c_str() + 4))) << line;
+  }
+  EXPECT_EQ(ranks, 4) << output;
+}
+
+// Start and end of four ranks take one to three seconds on two busy cores.
+constexpr double kSoon_seconds = 10;
+
+TEST(Job, EndsWellTogether) {
+  const Outcome outcome = run_job("well");
+  EXPECT_EQ(outcome.status, 0);
+  EXPECT_EQ(count(outcome.output, "of 4 ends with 0"), 4) << outcome.output;
+}
+
+TEST(Job, AWorldOfOneNeedsNoLauncher) {
+  const Outcome outcome = run_command(LIE_FAILING_JOB " well");
+  EXPECT_EQ(outcome.status, 0);
+  EXPECT_EQ(outcome.output, "rank 0 of 1 ends with 0\n");
+  EXPECT_LT(outcome.seconds, 0.3) << "MPI is not started for it";
+}
+
+TEST(Job, AWorldOfOneReportsItsFailure) {
+  const Outcome outcome = run_command(LIE_FAILING_JOB " while_waiting");
+  EXPECT_EQ(outcome.status, 1);
+  EXPECT_EQ(count(outcome.output, "error on rank 0 (actor) of 1"), 1) << outcome.output;
+}
+
+TEST(Job, OneReportNamesRankRoleHostAndWork) {
+  const Outcome outcome = run_job("while_waiting");
+  expect_failed_as_one(outcome, "error on rank 3 (actor) of 4, host ", kSoon_seconds);
+  EXPECT_EQ(count(outcome.output, ", generating for step 12: the model broke\n"), 1)
+      << outcome.output;
+}
+
+TEST(Job, AFailureReachesRanksInACollective) {
+  expect_failed_as_one(run_job("in_a_collective"), "error on rank 1 (actor)", kSoon_seconds);
+}
+
+TEST(Job, AFailureWithLargeMessagesOnTheirWayEndsCleanly) {
+  expect_failed_as_one(run_job("with_messages_on_their_way"), "error on rank 1 (actor)",
+                       kSoon_seconds);
+}
+
+TEST(Job, OfTwoFailuresAtOnceTheLowestRankReports) {
+  expect_failed_as_one(run_job("two_at_once"), "error on rank 1 (actor)", kSoon_seconds);
+}
+
+TEST(Job, ARankThatComputesHearsWhenItNextWaits) {
+  expect_failed_as_one(run_job("while_another_computes"), "error on rank 1 (actor)", kSoon_seconds);
+}
+
+TEST(Job, ARankThatDoesNotAnswerIsTornDown) {
+  const Outcome outcome = run_job("while_another_is_stuck");
+  EXPECT_NE(outcome.status, 0);
+  EXPECT_NE(outcome.status, 124) << "hangs";
+  EXPECT_EQ(count(outcome.output, "error on rank 1 (actor)"), 1) << outcome.output;
+  EXPECT_LT(outcome.seconds, kSoon_seconds + 5);
+}
+
+TEST(Job, RanksThatAreDoneFailWithTheLast) {
+  expect_failed_as_one(run_job("after_the_others_are_done"), "error on rank 3 (actor)",
+                       kSoon_seconds);
+}
+
+TEST(Job, AKilledRankEndsAllAndLeavesNoOrphan) {
+  const Outcome outcome = run_job("killed");
+  EXPECT_NE(outcome.status, 0);
+  EXPECT_NE(outcome.status, 124) << "hangs";
+  EXPECT_LT(outcome.seconds, kSoon_seconds);
+  expect_all_dead(outcome.output);
+}
+
+TEST(Job, AKilledLauncherLeavesNoOrphan) { expect_all_dead(run_job("launcher_killed").output); }
+
+}  // namespace
+}  // namespace lie
