@@ -1,0 +1,125 @@
+#include "common/tensorboard.h"
+
+#include <unistd.h>
+
+#include <array>
+#include <bit>
+#include <chrono>
+#include <cstring>
+
+#include "common/error.h"
+#include "common/file.h"
+
+namespace lie {
+namespace {
+
+constexpr std::array<std::uint32_t, 256> kCrcTable = [] {
+  std::array<std::uint32_t, 256> table = {};
+  for (std::uint32_t byte = 0; byte < 256; ++byte) {
+    std::uint32_t crc = byte;
+    for (int bit = 0; bit < 8; ++bit) crc = (crc >> 1) ^ ((crc & 1) != 0 ? 0x82f63b78u : 0u);
+    table[byte] = crc;
+  }
+  return table;
+}();
+
+std::uint32_t masked_crc(std::string_view bytes) {
+  return std::rotr(crc32c(bytes), 15) + 0xa282ead8u;
+}
+
+template <typename T>
+std::string little_endian(T value) {
+  static_assert(std::endian::native == std::endian::little);
+  std::string bytes(sizeof value, '\0');
+  std::memcpy(bytes.data(), &value, sizeof value);
+  return bytes;
+}
+
+std::string varint(std::uint64_t value) {
+  std::string bytes;
+  for (; value >= 0x80; value >>= 7) bytes += static_cast<char>((value & 0x7f) | 0x80);
+  bytes += static_cast<char>(value);
+  return bytes;
+}
+
+// Protobuf's keys are (field number << 3 | kind) with kinds 0 varint, 1 eight bytes, 2 length and
+// bytes, 5 four bytes; a zero number is left out, as the library does.
+std::string bytes_field(int number, std::string_view bytes) {
+  std::string field(1, static_cast<char>(number << 3 | 2));
+  return field.append(varint(bytes.size())).append(bytes);
+}
+
+std::string integer_field(int number, std::int64_t value) {
+  if (value == 0) return {};
+  std::string field(1, static_cast<char>(number << 3));
+  return field.append(varint(static_cast<std::uint64_t>(value)));
+}
+
+std::string record(double wall_time, std::int64_t step, std::string_view what) {
+  std::string event(1, static_cast<char>(1 << 3 | 1));
+  event.append(little_endian(wall_time)).append(integer_field(2, step)).append(what);
+  const std::string length = little_endian(static_cast<std::uint64_t>(event.size()));
+  return length + little_endian(masked_crc(length)) + event + little_endian(masked_crc(event));
+}
+
+double now_seconds() {
+  return std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count();
+}
+
+std::string host_name() {
+  std::array<char, 256> name = {};
+  return ::gethostname(name.data(), name.size() - 1) == 0 ? std::string(name.data()) : "localhost";
+}
+
+}  // namespace
+
+std::uint32_t crc32c(std::string_view bytes) {
+  std::uint32_t crc = 0xffffffffu;
+  for (const char byte : bytes) {
+    crc = (crc >> 8) ^ kCrcTable[(crc ^ static_cast<unsigned char>(byte)) & 0xff];
+  }
+  return ~crc;
+}
+
+std::string version_record(double wall_time) {
+  return record(wall_time, 0, bytes_field(3, "brain.Event:2"));
+}
+
+std::string restart_record(double wall_time, std::int64_t step) {
+  constexpr std::int64_t kStart = 1;
+  return record(wall_time, step, bytes_field(7, integer_field(1, kStart)));
+}
+
+std::string scalars_record(double wall_time, std::int64_t step, std::span<const Scalar> scalars) {
+  std::string summary;
+  for (const Scalar& scalar : scalars) {
+    std::string value = bytes_field(1, scalar.tag);
+    value += static_cast<char>(2 << 3 | 5);
+    value += little_endian(static_cast<float>(scalar.value));
+    summary += bytes_field(1, value);
+  }
+  return record(wall_time, step, bytes_field(5, summary));
+}
+
+EventWriter::EventWriter(const std::filesystem::path& directory, std::int64_t first_step) {
+  make_directories(directory);
+  const double now = now_seconds();
+  path_ = directory / fmt::format("events.out.tfevents.{:010}.{}.{}",
+                                  static_cast<std::int64_t>(now), host_name(), ::getpid());
+  file_.reset(std::fopen(path_.c_str(), "ab"));
+  if (!file_) fail("{}: cannot create it; check the directory's permissions", path_.string());
+  append(version_record(now));
+  if (first_step > 1) append(restart_record(now, first_step));
+}
+
+void EventWriter::write(std::int64_t step, std::span<const Scalar> scalars) {
+  append(scalars_record(now_seconds(), step, scalars));
+}
+
+void EventWriter::append(const std::string& record) {
+  const bool ok = std::fwrite(record.data(), 1, record.size(), file_.get()) == record.size() &&
+                  std::fflush(file_.get()) == 0;
+  if (!ok) fail("{}: cannot write to it; check that the disk has room", path_.string());
+}
+
+}  // namespace lie

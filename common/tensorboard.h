@@ -1,0 +1,57 @@
+// Scalars for TensorBoard: event files, format "brain.Event:2", written without protobuf.
+//
+// A file is a sequence of records: length of data (8 bytes), its checksum, data, its checksum, all
+// little-endian; a checksum is CRC-32C, rotated and shifted as TFRecord masks it. Data is an Event
+// message: 1 wall_time (double), 2 step (int64), and one of 3 file_version (string), 5 summary
+// { 1 value { 1 tag (string), 2 simple_value (float) } ... }, 7 session_log { 1 status = START }.
+#pragma once
+
+#include <cstdint>
+#include <cstdio>
+#include <filesystem>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+
+namespace lie {
+
+/// One point of one curve. TensorBoard groups tags by what stands before the first '/'.
+struct Scalar {
+  std::string tag;
+  double value = 0;  // stored as float
+};
+
+/// CRC-32C (Castagnoli) of `bytes`.
+std::uint32_t crc32c(std::string_view bytes);
+
+/// The records that a file is made of; `wall_time` in seconds since 1970.
+std::string version_record(double wall_time);
+/// From here on the run goes on at `step`: TensorBoard drops what it has read of this step and
+/// later.
+std::string restart_record(double wall_time, std::int64_t step);
+std::string scalars_record(double wall_time, std::int64_t step, std::span<const Scalar> scalars);
+
+/// Appends to one event file of its own: "events.out.tfevents.<seconds>.<host>.<process>". Each
+/// call reaches the operating system before it returns. Throws Error naming the file if it cannot
+/// write.
+class EventWriter {
+ public:
+  /// Creates `directory` if need be. `first_step` > 1: a resumed run, whose curves go on there.
+  EventWriter(const std::filesystem::path& directory, std::int64_t first_step);
+
+  void write(std::int64_t step, std::span<const Scalar> scalars);
+
+  const std::filesystem::path& path() const { return path_; }
+
+ private:
+  struct Close {
+    void operator()(std::FILE* file) const { std::fclose(file); }
+  };
+  void append(const std::string& record);
+
+  std::filesystem::path path_;
+  std::unique_ptr<std::FILE, Close> file_;
+};
+
+}  // namespace lie

@@ -1,0 +1,63 @@
+#include "common/tensorboard.h"
+
+#include <gtest/gtest.h>
+
+#include "common/file.h"
+#include "tests/common/scratch.h"
+
+namespace lie {
+namespace {
+
+std::string hex(std::string_view bytes) {
+  std::string text;
+  for (const char byte : bytes) text += fmt::format("{:02x}", static_cast<unsigned char>(byte));
+  return text;
+}
+
+TEST(TensorBoard, Crc32cOfTheStandardsExample) { EXPECT_EQ(crc32c("123456789"), 0xe3069283u); }
+
+// Golden bytes by TensorBoard 2.21: golden/make_tensorboard.py.
+TEST(TensorBoard, RecordsEqualTheLibrarys) {
+  const std::vector<Scalar> scalars = {
+      {"reward/accuracy", 0.75}, {"zero", 0.0}, {"negative", -1e30}, {"長さ", 1.0 / 3}};
+  EXPECT_EQ(hex(version_record(1700000000.25)),
+            "1800000000000000a37f4b220900001040fc54d9411a0d627261696e2e4576656e743a32338d2fe9");
+  EXPECT_EQ(hex(restart_record(1700000001.5, 51)),
+            "0f000000000000006d532b090900006040fc54d94110333a020801eb0af7b2");
+  EXPECT_EQ(
+      hex(scalars_record(1700000002.125, 300, scalars)),
+      "53000000000000000d7d4e910900008840fc54d94110ac022a450a160a0f7265776172642f6163637572616379"
+      "150000403f0a0b0a047a65726f15000000000a0f0a086e6567617469766515caf249f10a0d0a06e995b7e38195"
+      "15abaaaa3eebb457e0");
+  EXPECT_EQ(
+      hex(scalars_record(0.5, 0, std::span(scalars).first(1))),
+      "2300000000000000b09f774309000000000000e03f2a180a160a0f7265776172642f6163637572616379150000"
+      "403fac8aed53");
+}
+
+TEST(TensorBoard, AFileIsWholeAfterEachStep) {
+  const Scratch scratch;
+  EventWriter writer(scratch.path() / "tensorboard", 1);
+  EXPECT_EQ(read_file(writer.path()).size(), version_record(0).size());
+  const std::vector<Scalar> scalars = {{"accuracy", 0.5}};
+  writer.write(1, scalars);
+  const std::string content = read_file(writer.path());
+  EXPECT_EQ(content.size(), version_record(0).size() + scalars_record(0, 1, scalars).size());
+  EXPECT_TRUE(writer.path().filename().string().starts_with("events.out.tfevents.1"));
+}
+
+TEST(TensorBoard, AResumedRunSaysWhereItGoesOn) {
+  const Scratch scratch;
+  const EventWriter writer(scratch.path(), 51);
+  EXPECT_EQ(read_file(writer.path()).size(),
+            version_record(0).size() + restart_record(0, 51).size());
+}
+
+TEST(TensorBoard, AnUnwritableDirectoryIsNamed) {
+  const Scratch scratch;
+  const auto file = scratch.file("f", "");
+  EXPECT_TRUE(error_of([&] { EventWriter(file, 1); }).starts_with(file.string()));
+}
+
+}  // namespace
+}  // namespace lie
