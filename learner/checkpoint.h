@@ -12,11 +12,10 @@
 #include <filesystem>
 #include <functional>
 #include <optional>
-#include <string>
 
 #include "common/options.h"
-#include "common/prompt_stream.h"
 #include "learner/optimizer.h"
+#include "learner/trainer_state.h"
 #include "model/weights.h"
 
 namespace lie {
@@ -26,18 +25,6 @@ struct CheckpointOptions {
   std::int64_t keep_last = 0;  // 0: all
 };
 void describe(FieldList& fields, CheckpointOptions& options);
-
-/// Where a run stood when the checkpoint was made.
-struct TrainerState {
-  std::int64_t step = 0;  // training steps behind
-  std::int64_t policy_version = 0;
-  std::int64_t optimizer_updates = 0;
-  std::int64_t skipped_updates = 0;
-  std::uint64_t seed = 0;
-  std::string build_id;
-  PromptStreamState prompt_stream;
-  bool operator==(const TrainerState&) const = default;
-};
 
 /// What goes into a checkpoint.
 struct CheckpointContents {
@@ -57,10 +44,6 @@ std::filesystem::path save_checkpoint(const std::filesystem::path& checkpoints,
 
 /// The complete checkpoint of the highest step; empty if there is none, or no such directory.
 std::optional<std::filesystem::path> latest_checkpoint(const std::filesystem::path& checkpoints);
-
-/// Throws Error naming file, field and remedy if trainer_state.json is missing, truncated or
-/// foreign.
-TrainerState load_trainer_state(const std::filesystem::path& checkpoint);
 
 /// Restores weights, moments and counts into `weights` and `optimizer`, and returns the state.
 /// Everything is checked before anything changes: architecture, tensor names, shapes and dtypes.

@@ -12,12 +12,10 @@
 
 #include "common/rollout.h"
 #include "learner/advantage.h"
+#include "learner/metrics.h"
 #include "learner/update.h"
 
 namespace lie {
-
-/// Name and value, in the order they are written. All values are finite.
-using Metrics = std::vector<std::pair<std::string, double>>;
 
 /// Distinct n-grams over all trajectories and the n-grams they are among.
 struct GlobalCoverage {

@@ -62,7 +62,7 @@ class StepMetrics : public ::testing::Test {
   StepMetrics() {
     for (const auto& group : groups_) advantages_.push_back(group_advantages(group.scores, {}));
     update_.mini_batches = {mini_batch(0, 2, false), mini_batch(0.5, NAN, true)};
-    StepRecord record;
+    StepFacts record;
     record.step = 5;
     record.groups = groups_;
     record.advantages = advantages_;
@@ -168,7 +168,7 @@ TEST_F(StepMetrics, ValuesAreFinite) {
 
 TEST(StepMetricsOfStepZero, HoldOnlyTheEvaluation) {
   const auto groups = three_groups();
-  StepRecord record;
+  StepFacts record;
   record.evaluation = groups;
   for (const auto& [name, value] : step_metrics(record)) {
     EXPECT_TRUE(name == "step" || name == "response_tokens" || name.starts_with("eval_")) << name;

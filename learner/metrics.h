@@ -1,0 +1,26 @@
+// The flat, ordered list of named numbers that a step is reported as.
+#pragma once
+
+#include <cmath>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace lie {
+
+/// Name and value, in the order they are written. All values are finite.
+using Metrics = std::vector<std::pair<std::string, double>>;
+
+/// Collects metrics; a value that is not finite is left out, for JSON has no word for it.
+class MetricsWriter {
+ public:
+  void add(std::string name, double value) {
+    if (std::isfinite(value)) metrics_.emplace_back(std::move(name), value);
+  }
+  Metrics take() { return std::move(metrics_); }
+
+ private:
+  Metrics metrics_;
+};
+
+}  // namespace lie

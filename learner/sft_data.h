@@ -1,0 +1,61 @@
+// Options and data of supervised fine-tuning: rows to token ids, epochs to batches.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "common/options.h"
+#include "learner/checkpoint.h"
+#include "learner/optimizer.h"
+
+namespace lie {
+
+enum class SftLoss : std::uint8_t { kTokenMean, kConstant };
+
+struct SftOptions {
+  std::string data;             // JSONL with "prompt" and "response"
+  std::string validation_data;  // the same; empty: no validation
+  std::int64_t steps = 0;       // updates; 0: by epochs
+  std::int64_t epochs = 1;
+  std::int64_t batch_sequences = 32;
+  std::int64_t max_batch_tokens = 65536;        // a batch ends early rather than exceed this
+  std::int64_t max_micro_batch_tokens = 16384;  // memory, not mathematics
+  SftLoss loss = SftLoss::kTokenMean;
+  double constant_divisor = 1000;        // tokens, for SftLoss::kConstant
+  bool append_end_of_sequence = true;    // after every response
+  std::int64_t max_sequence_tokens = 0;  // longer rows are an error; 0: the model's limit
+  std::int64_t validate_every = 100;     // updates; 0: after the last only
+  std::int64_t seed = 0;                 // of the shuffle
+  OptimizerOptions optimizer = {
+      .learning_rate = 1e-3, .schedule = Schedule::kCosine, .warmup = 100, .min_ratio = 0.05};
+  CheckpointOptions checkpoint = {.every = 0};
+};
+void describe(FieldList& fields, SftOptions& options);
+
+/// A pair in token ids. Only the response is learned.
+struct SftExample {
+  std::vector<std::int32_t> prompt;    // at least one token
+  std::vector<std::int32_t> response;  // at least one token
+};
+
+using Encode = std::function<std::vector<std::int32_t>(std::string_view text)>;
+
+/// The rows of a JSONL file; prompt and response are encoded apart and `end_of_sequence`, if any,
+/// is appended. Throws Error naming file and line of a row that is empty, of other fields, or
+/// longer than `max_tokens` (0: any length).
+std::vector<SftExample> load_sft_examples(const std::filesystem::path& path, const Encode& encode,
+                                          std::optional<std::int32_t> end_of_sequence,
+                                          std::int64_t max_tokens);
+
+/// The batches of one pass over `examples`: positions shuffled by (seed, epoch), cut after
+/// batch_sequences or before max_batch_tokens is exceeded.
+std::vector<std::vector<std::size_t>> sft_batches(std::span<const SftExample> examples,
+                                                  const SftOptions& options, std::int64_t epoch);
+
+}  // namespace lie

@@ -1,0 +1,187 @@
+#include "learner/sft.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <fstream>
+
+#include "common/error.h"
+#include "tests/learner/tiny_policy.h"
+
+namespace lie {
+namespace {
+
+namespace fs = std::filesystem;
+using testing::on_learners;
+using testing::relative_difference;
+using testing::TinyPolicy;
+
+/// Rows whose response repeats the prompt's last token: quickly learned.
+std::vector<SftExample> rows_to_learn(std::size_t count) {
+  std::vector<SftExample> examples;
+  for (std::uint32_t i = 0; i < count; ++i) {
+    SftExample example;
+    example.prompt = testing::random_ids(2 + i % 3, 500 + i);
+    example.response.assign(1 + i % 6, example.prompt.back());
+    example.response.push_back(1);
+    examples.push_back(std::move(example));
+  }
+  return examples;
+}
+
+SftOptions options_of(std::int64_t steps) {
+  SftOptions options;
+  options.steps = steps;
+  options.batch_sequences = 8;
+  options.validate_every = 5;
+  options.optimizer.learning_rate = 1e-2;
+  options.optimizer.warmup = 2;
+  return options;
+}
+
+struct Result {
+  std::vector<float> weights;
+  std::vector<SftProgress> progress;
+};
+
+Result tune(const SftOptions& options, Collective& learners, const fs::path& checkpoints = {}) {
+  const auto examples = rows_to_learn(40), validation = rows_to_learn(5);
+  TinyPolicy policy;
+  Result result;
+  run_sft(options,
+          {policy.weights, policy.transformer, learners, examples, validation, checkpoints, "", "",
+           [&](const SftProgress& progress) { result.progress.push_back(progress); }});
+  result.weights.assign(policy.weights.flat().begin(), policy.weights.flat().end());
+  return result;
+}
+
+Result tune(const SftOptions& options, const fs::path& checkpoints = {}) {
+  const auto alone = solo_collective();
+  return tune(options, *alone, checkpoints);
+}
+
+TEST(Sft, LearnsTheResponses) {
+  const Result result = tune(options_of(60));
+  ASSERT_EQ(result.progress.size(), 60U);
+  EXPECT_LT(result.progress.back().loss, 0.5 * result.progress.front().loss);
+  EXPECT_LT(*result.progress.back().validation_loss, *result.progress[4].validation_loss);
+  EXPECT_FALSE(result.progress[5].validation_loss);
+}
+
+TEST(Sft, MicroBatchSizeChangesNoBit) {
+  SftOptions options = options_of(4);
+  const Result whole = tune(options);
+  options.max_micro_batch_tokens = 9;
+  const Result cut = tune(options);
+  EXPECT_EQ(cut.weights, whole.weights);
+  EXPECT_EQ(cut.progress[3].loss, whole.progress[3].loss);
+}
+
+TEST(Sft, LearnerCountChangesOnlyTheOrderOfSums) {
+  SftOptions options = options_of(1);
+  options.optimizer.warmup = 0;
+  const Result alone = tune(options);
+  on_learners(3, [&](Collective& learners) {
+    const Result shared = tune(options, learners);
+    EXPECT_NEAR(shared.progress[0].optimizer.grad_norm, alone.progress[0].optimizer.grad_norm,
+                1e-6 * alone.progress[0].optimizer.grad_norm);
+    EXPECT_NEAR(shared.progress[0].loss, alone.progress[0].loss, 1e-12);
+  });
+}
+
+TEST(Sft, ResumedRunHasTheSameBits) {
+  const fs::path root = fs::path(LIE_BINARY_DIR) / "tmp/sft_resume";
+  fs::remove_all(root);
+  SftOptions options = options_of(12);
+  options.checkpoint.every = 5;
+  const Result whole = tune(options, root / "whole");
+  tune(options, root / "broken");
+  fs::remove_all(root / "broken/step-000012");
+  const Result resumed = tune(options, root / "broken");
+  EXPECT_EQ(resumed.progress.front().step, 11);
+  EXPECT_EQ(resumed.weights, whole.weights);
+  EXPECT_EQ(resumed.progress.back().loss, whole.progress.back().loss);
+  options.seed = 1;
+  EXPECT_THROW(tune(options, root / "whole"), Error);
+  fs::remove_all(root);
+}
+
+TEST(Sft, ConstantDivisorScalesTheGradientOnly) {
+  SftOptions options = options_of(1);
+  options.optimizer.warmup = 0;
+  const Result mean = tune(options);
+  options.loss = SftLoss::kConstant;
+  options.constant_divisor = 2.0 * static_cast<double>(mean.progress[0].tokens);
+  const Result constant = tune(options);
+  EXPECT_EQ(constant.progress[0].loss, mean.progress[0].loss);
+  EXPECT_NEAR(constant.progress[0].optimizer.grad_norm, mean.progress[0].optimizer.grad_norm / 2,
+              1e-6 * mean.progress[0].optimizer.grad_norm);
+}
+
+TEST(SftBatches, EveryRowOncePerEpochAndAnotherOrderInEach) {
+  const auto examples = rows_to_learn(41);
+  const SftOptions options = options_of(0);
+  std::vector<std::size_t> orders[2];
+  for (const std::int64_t epoch : {0, 1}) {
+    auto& order = orders[epoch];
+    for (const auto& batch : sft_batches(examples, options, epoch)) {
+      EXPECT_LE(batch.size(), 8U);
+      order.insert(order.end(), batch.begin(), batch.end());
+    }
+    EXPECT_EQ(order.size(), 41U);
+  }
+  EXPECT_NE(orders[0], orders[1]);
+  for (auto& order : orders) std::sort(order.begin(), order.end());
+  EXPECT_EQ(orders[0], orders[1]);
+  EXPECT_EQ(std::unique(orders[0].begin(), orders[0].end()), orders[0].end());
+}
+
+TEST(SftBatches, EndBeforeTooManyTokens) {
+  const auto examples = rows_to_learn(41);
+  SftOptions options = options_of(0);
+  options.max_batch_tokens = 25;
+  for (const auto& batch : sft_batches(examples, options, 0)) {
+    std::int64_t tokens = 0;
+    for (const auto i : batch) {
+      tokens += SequenceTokens{examples[i].prompt, examples[i].response}.tokens();
+    }
+    EXPECT_LE(tokens, 25);
+  }
+}
+
+class SftData : public ::testing::Test {
+ protected:
+  std::vector<SftExample> load(std::string_view text, std::int64_t max_tokens = 0) {
+    const fs::path path = fs::path(LIE_BINARY_DIR) / "sft_data.jsonl";
+    std::ofstream(path) << text;
+    const Encode bytes = [](std::string_view s) {
+      return std::vector<std::int32_t>(s.begin(), s.end());
+    };
+    return load_sft_examples(path, bytes, 99, max_tokens);
+  }
+  std::string error_of(std::string_view text, std::int64_t max_tokens = 0) {
+    try {
+      load(text, max_tokens);
+    } catch (const Error& error) {
+      return error.what();
+    }
+    return "";
+  }
+};
+
+TEST_F(SftData, EndsResponsesWithEndOfSequence) {
+  const auto examples = load(R"({"prompt": "ab", "response": "c"})");
+  ASSERT_EQ(examples.size(), 1U);
+  EXPECT_EQ(examples[0].prompt, (std::vector<std::int32_t>{'a', 'b'}));
+  EXPECT_EQ(examples[0].response, (std::vector<std::int32_t>{'c', 99}));
+}
+
+TEST_F(SftData, BadRowsAreNamed) {
+  const std::string good = R"({"prompt": "ab", "response": "c"})";
+  EXPECT_NE(error_of(good + "\n{\"prompt\": \"ab\"}").find("sft_data.jsonl:2"), std::string::npos);
+  EXPECT_NE(error_of(R"({"prompt": "", "response": "c"})").find(":1"), std::string::npos);
+  EXPECT_NE(error_of(good, 3).find("4 tokens"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace lie

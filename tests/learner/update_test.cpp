@@ -1,0 +1,220 @@
+#include "learner/update.h"
+
+#include <gtest/gtest.h>
+
+#include <cstdio>
+
+#include "common/error.h"
+#include "tests/learner/tiny_policy.h"
+
+namespace lie {
+namespace {
+
+using testing::on_learners;
+using testing::relative_difference;
+using testing::TinyPolicy;
+
+/// No warm-up, clipping or first-moment decay: after one update the first moment is the gradient.
+OptimizerOptions plain_optimizer() {
+  return {.learning_rate = 1e-3, .beta1 = 0, .max_grad_norm = 0, .warmup = 0};
+}
+
+struct Result {
+  std::vector<float> weights, gradient;
+  StepUpdate update;
+};
+
+/// Trains the initial policy, moved by `shift` (empty: not at all).
+Result train(const UpdateOptions& options, std::span<const ScoredGroup> groups,
+             Collective& learners, std::span<const float> shift = {}) {
+  TinyPolicy policy, reference;
+  for (std::size_t i = 0; i < shift.size(); ++i) policy.weights.flat()[i] += shift[i];
+  policy.transformer.weights_changed();
+  AdamW optimizer(plain_optimizer(), policy.weights.parameters(), policy.weights.flat().size());
+  PolicyUpdater updater(
+      options, {policy.weights, policy.transformer, &reference.transformer, optimizer, learners});
+  std::vector<GroupAdvantages> advantages;
+  for (const ScoredGroup& group : groups) {
+    advantages.push_back(group_advantages(group.scores, {}));
+  }
+  Result result;
+  result.update = updater.run(1, groups, advantages);
+  result.weights.assign(policy.weights.flat().begin(), policy.weights.flat().end());
+  result.gradient.assign(optimizer.first_moment().begin(), optimizer.first_moment().end());
+  return result;
+}
+
+Result train(const UpdateOptions& options, std::span<const ScoredGroup> groups) {
+  const auto alone = solo_collective();
+  return train(options, groups, *alone);
+}
+
+UpdateOptions gspo(std::int64_t mini_batch_prompts) {
+  UpdateOptions options;
+  options.batch.mini_batch_prompts = mini_batch_prompts;
+  options.loss.clip_low = options.loss.clip_high = 0.5;
+  return options;
+}
+
+/// Every term of the loss at once.
+UpdateOptions everything(std::int64_t mini_batch_prompts) {
+  UpdateOptions options;
+  options.batch.mini_batch_prompts = mini_batch_prompts;
+  options.batch.epochs = 2;
+  options.loss.algorithm = Algorithm::kGrpo;
+  options.loss.aggregation = Aggregation::kTokenMean;
+  options.loss.dual_clip = 10;
+  options.loss.kl_coefficient = 0.1;
+  options.loss.entropy_coefficient = 0.01;
+  return options;
+}
+
+TEST(Update, MicroBatchSizeChangesNoBit) {
+  const auto groups = testing::sampled_groups(6, 4);
+  for (UpdateOptions options : {gspo(2), everything(3)}) {
+    options.batch.max_micro_batch_tokens = 100000;
+    const Result whole = train(options, groups);
+    for (const std::int64_t tokens : {1, 30, 77}) {
+      options.batch.max_micro_batch_tokens = tokens;
+      const Result cut = train(options, groups);
+      EXPECT_EQ(cut.weights, whole.weights) << tokens;
+      EXPECT_EQ(cut.gradient, whole.gradient) << tokens;
+      for (std::size_t b = 0; b < whole.update.mini_batches.size(); ++b) {
+        EXPECT_EQ(cut.update.mini_batches[b].stats.loss, whole.update.mini_batches[b].stats.loss);
+        EXPECT_EQ(cut.update.mini_batches[b].optimizer.grad_norm,
+                  whole.update.mini_batches[b].optimizer.grad_norm);
+      }
+    }
+  }
+}
+
+TEST(Update, LearnerCountChangesOnlyTheOrderOfSums) {
+  const auto groups = testing::sampled_groups(6, 4);
+  for (const UpdateOptions& options : {gspo(6), everything(6)}) {
+    UpdateOptions once = options;
+    once.batch.epochs = 1;
+    const Result alone = train(once, groups);
+    for (const int count : {2, 3, 4}) {
+      on_learners(count, [&](Collective& learners) {
+        const Result shared = train(once, groups, learners);
+        const double gradient = relative_difference(shared.gradient, alone.gradient);
+        const double loss = shared.update.mini_batches[0].stats.loss;
+        EXPECT_LE(gradient, 1e-6);
+        EXPECT_NEAR(loss, alone.update.mini_batches[0].stats.loss, 1e-12);
+        if (learners.rank() == 0) {
+          std::printf("%d learners: gradient differs by %.2e of its norm, loss by %.2e\n", count,
+                      gradient, std::abs(loss - alone.update.mini_batches[0].stats.loss));
+        }
+      });
+    }
+  }
+}
+
+TEST(Update, EveryLearnerHasTheSameWeightsAndRecord) {
+  const auto groups = testing::sampled_groups(5, 3);
+  std::vector<Result> results(3);
+  on_learners(3, [&](Collective& learners) {
+    results[static_cast<std::size_t>(learners.rank())] = train(gspo(2), groups, learners);
+  });
+  for (const std::size_t r : {1U, 2U}) {
+    EXPECT_EQ(results[r].weights, results[0].weights);
+    for (std::size_t g = 0; g < groups.size(); ++g) {
+      for (std::size_t i = 0; i < 3; ++i) {
+        const auto &a = results[r].update.responses[g][i], &b = results[0].update.responses[g][i];
+        EXPECT_EQ(a.learner_log_probs, b.learner_log_probs);
+        EXPECT_EQ(a.log_ratio, b.log_ratio);
+        EXPECT_EQ(a.clipped, b.clipped);
+        EXPECT_EQ(a.mini_batch, static_cast<std::int32_t>(g / 2));
+      }
+    }
+  }
+}
+
+TEST(Update, FirstMiniBatchIsExactlyOnPolicy) {
+  const auto groups = testing::sampled_groups(6, 4);
+  const Result result = train({gspo(2).batch, {}}, groups);
+  ASSERT_EQ(result.update.mini_batches.size(), 3U);
+  const PolicyLossStats& first = result.update.mini_batches[0].stats;
+  EXPECT_EQ(first.max_deviation, 0.0);
+  EXPECT_EQ(first.ratio_min, 1.0);
+  EXPECT_EQ(first.ratio_max, 1.0);
+  EXPECT_EQ(first.clipped_low + first.clipped_high, 0.0);
+  EXPECT_GT(result.update.mini_batches[1].stats.max_deviation, 0.0);
+  for (std::size_t g = 0; g < 2; ++g) {
+    for (std::size_t i = 0; i < 4; ++i) {
+      EXPECT_EQ(result.update.responses[g][i].learner_log_probs,
+                groups[g].rollout.responses[i].behavior_log_probs);
+      EXPECT_EQ(result.update.responses[g][i].log_ratio, 0.0F);
+    }
+  }
+}
+
+TEST(Update, FollowsTheAdvantage) {
+  const auto groups = testing::sampled_groups(1, 6);
+  UpdateOptions options = gspo(1);
+  options.batch.epochs = 2;  // the second pass sees what the first update did
+  options.loss.clip_low = options.loss.clip_high = 1e9;
+  const Result result = train(options, groups);
+  const auto& before = result.update.mini_batches[0].stats;
+  const auto& after = result.update.mini_batches[1].stats;
+  EXPECT_LT(after.policy_loss, before.policy_loss);
+}
+
+TEST(Update, GradientIsTheSlopeOfTheLoss) {
+  const auto groups = testing::sampled_groups(4, 4);
+  const auto alone = solo_collective();
+  for (UpdateOptions options : {gspo(4), everything(4)}) {
+    options.batch.epochs = 1;
+    options.loss.clip_low = options.loss.clip_high = 1e9;
+    const std::vector<float> gradient = train(options, groups).gradient;
+    std::vector<float> ahead(gradient.size()), behind(gradient.size());
+    double slope = 0;
+    for (std::size_t i = 0; i < gradient.size(); ++i) {
+      const float step = 2e-4F * random_normal({.seed = 9, .index = static_cast<std::uint32_t>(i)});
+      ahead[i] = gradient[i] == 0 ? 0.0F : step;  // nothing lies between the parameters
+      behind[i] = -ahead[i];
+      slope += 2.0 * static_cast<double>(ahead[i]) * static_cast<double>(gradient[i]);
+    }
+    const double rise = train(options, groups, *alone, ahead).update.mini_batches[0].stats.loss -
+                        train(options, groups, *alone, behind).update.mini_batches[0].stats.loss;
+    EXPECT_NEAR(rise, slope, 2e-3 * std::abs(slope));
+    std::printf("loss rises by %.6e, gradient says %.6e\n", rise, slope);
+  }
+}
+
+TEST(Update, RecomputedOldLogProbsReplaceTheSamplers) {
+  auto groups = testing::sampled_groups(4, 3);
+  for (auto& group : groups) {
+    for (auto& response : group.rollout.responses) {
+      for (float& log_prob : response.behavior_log_probs) log_prob -= 0.5F;
+    }
+  }
+  UpdateOptions options = gspo(4);
+  EXPECT_GT(train(options, groups).update.mini_batches[0].stats.max_deviation, 0.4);
+  options.loss.recompute_old_log_probs = true;
+  options.loss.tis_cap = 1.25;
+  const Result result = train(options, groups);
+  EXPECT_EQ(result.update.mini_batches[0].stats.max_deviation, 0.0);
+  EXPECT_EQ(result.update.responses[0][0].learner_log_probs.size(),
+            groups[0].rollout.responses[0].ids.size());
+}
+
+TEST(Update, KlNeedsAReferencePolicy) {
+  TinyPolicy policy;
+  const auto alone = solo_collective();
+  AdamW optimizer({}, policy.weights.parameters(), policy.weights.flat().size());
+  const UpdateParts parts{policy.weights, policy.transformer, nullptr, optimizer, *alone};
+  EXPECT_THROW(PolicyUpdater(everything(2), parts), Error);
+}
+
+TEST(Update, GroupsWithoutAdvantagesAreRefused) {
+  const auto groups = testing::sampled_groups(2, 2);
+  TinyPolicy policy;
+  const auto alone = solo_collective();
+  AdamW optimizer({}, policy.weights.parameters(), policy.weights.flat().size());
+  PolicyUpdater updater(gspo(2), {policy.weights, policy.transformer, nullptr, optimizer, *alone});
+  EXPECT_THROW(updater.run(1, groups, std::vector<GroupAdvantages>(1)), Error);
+}
+
+}  // namespace
+}  // namespace lie
