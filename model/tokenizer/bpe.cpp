@@ -1,0 +1,177 @@
+#include "model/tokenizer/bpe.h"
+
+#include <algorithm>
+#include <bit>
+#include <functional>
+#include <queue>
+
+#include "common/error.h"
+#include "model/tokenizer/byte_map.h"
+
+namespace lie {
+namespace {
+
+constexpr std::size_t kShortWord = 32;  // up to here a scan for the lowest rank beats a queue
+constexpr std::uint32_t kNoRank = ~std::uint32_t{0};
+constexpr std::int32_t kGone = -1;
+
+std::uint64_t pair_of(std::int32_t left, std::int32_t right) {
+  return static_cast<std::uint64_t>(static_cast<std::uint32_t>(left)) << 32 |
+         static_cast<std::uint32_t>(right);
+}
+
+using Vocabulary = std::unordered_map<std::string_view, std::int32_t>;
+
+std::int32_t id_of(const Vocabulary& vocabulary, const std::string& token, const BpeSpec& spec) {
+  const auto found = vocabulary.find(token);
+  if (found == vocabulary.end())
+    fail("{}: a merge needs token \"{}\", which \"vocab\" lacks", spec.file, token);
+  return found->second;
+}
+
+}  // namespace
+
+Bpe::Bpe(const BpeSpec& spec) : ignores_merges_(spec.ignore_merges) {
+  Vocabulary vocabulary;
+  vocabulary.reserve(spec.vocabulary.size());
+  for (const auto& [token, id] : spec.vocabulary) vocabulary.emplace(token, id);
+
+  const ByteMap byte_map;
+  for (int byte = 0; byte < 256; ++byte) {
+    const auto found = vocabulary.find(byte_map.character(static_cast<std::uint8_t>(byte)));
+    byte_ids_[byte] = found == vocabulary.end() ? -1 : found->second;
+    if (byte_ids_[byte] < 0 && spec.has_unknown_token) {
+      fail(
+          "{}: \"vocab\" lacks byte {:#04x} and \"unk_token\" is set; only vocabularies of all "
+          "bytes are supported",
+          spec.file, byte);
+    }
+  }
+  merges_.resize(std::bit_ceil(spec.merges.size() * 3 + 4));
+  for (std::size_t rank = 0; rank < spec.merges.size(); ++rank) {
+    const auto& [left, right] = spec.merges[rank];
+    add_merge({.pair = pair_of(id_of(vocabulary, left, spec), id_of(vocabulary, right, spec)),
+               .rank = static_cast<std::uint32_t>(rank),
+               .joined = id_of(vocabulary, left + right, spec)});
+  }
+  if (!ignores_merges_) return;
+  for (const auto& [token, id] : spec.vocabulary) {
+    if (const auto bytes = byte_map.bytes(token)) whole_words_[*bytes] = id;
+  }
+}
+
+std::size_t Bpe::slot(std::uint64_t pair) const {
+  std::uint64_t hash = pair * 0x9e3779b97f4a7c15u;
+  hash ^= hash >> 32;
+  return hash & (merges_.size() - 1);
+}
+
+void Bpe::add_merge(const Merge& merge) {
+  std::size_t i = slot(merge.pair);
+  while (merges_[i].pair != kNoPair && merges_[i].pair != merge.pair)
+    i = (i + 1) & (merges_.size() - 1);
+  merges_[i] = merge;  // of equal pairs the last counts, as in the library
+}
+
+const Bpe::Merge* Bpe::find(std::int32_t left, std::int32_t right) const {
+  const std::uint64_t pair = pair_of(left, right);
+  for (std::size_t i = slot(pair); merges_[i].pair != kNoPair; i = (i + 1) & (merges_.size() - 1)) {
+    if (merges_[i].pair == pair) return &merges_[i];
+  }
+  return nullptr;
+}
+
+void Bpe::encode(std::string_view word, std::vector<std::int32_t>& out) const {
+  if (ignores_merges_) {
+    const auto found = whole_words_.find(std::string(word));
+    if (found != whole_words_.end()) return out.push_back(found->second);
+  }
+  std::vector<std::int32_t> symbols;
+  symbols.reserve(word.size());
+  for (const char c : word) {
+    const std::int32_t id = byte_ids_[static_cast<unsigned char>(c)];
+    if (id >= 0) symbols.push_back(id);
+  }
+  symbols.size() <= kShortWord ? merge_short(symbols) : merge_long(symbols);
+  out.insert(out.end(), symbols.begin(), symbols.end());
+}
+
+/// Keeps the rank of each neighbouring pair and scans for the lowest; the word closes up at each
+/// merge.
+void Bpe::merge_short(std::vector<std::int32_t>& symbols) const {
+  std::uint32_t ranks[kShortWord];
+  std::int32_t joined[kShortWord];
+  std::size_t count = symbols.size();
+  const auto look_up = [&](std::size_t i) {
+    const Merge* merge = i + 1 < count ? find(symbols[i], symbols[i + 1]) : nullptr;
+    ranks[i] = merge == nullptr ? kNoRank : merge->rank;
+    joined[i] = merge == nullptr ? kGone : merge->joined;
+  };
+  for (std::size_t i = 0; i < count; ++i) look_up(i);
+  while (count > 1) {
+    const std::size_t best =
+        static_cast<std::size_t>(std::min_element(ranks, ranks + count - 1) - ranks);
+    if (ranks[best] == kNoRank) break;
+    symbols[best] = joined[best];
+    std::copy(symbols.begin() + static_cast<std::ptrdiff_t>(best) + 2,
+              symbols.begin() + static_cast<std::ptrdiff_t>(count),
+              symbols.begin() + static_cast<std::ptrdiff_t>(best) + 1);
+    std::copy(ranks + best + 2, ranks + count, ranks + best + 1);
+    std::copy(joined + best + 2, joined + count, joined + best + 1);
+    --count;
+    look_up(best);
+    if (best > 0) look_up(best - 1);
+  }
+  symbols.resize(count);
+}
+
+/// A queue of merges by (rank, position) over a linked list; entries made stale by a later merge
+/// are known by the token they would make.
+void Bpe::merge_long(std::vector<std::int32_t>& symbols) const {
+  const std::size_t count = symbols.size();
+  if (count >= kNoRank)
+    fail("a word of {} bytes is too long to tokenize (limit {})", count, kNoRank);
+  std::vector<std::uint32_t> next(count);
+  std::vector<std::uint32_t> previous(count);
+  struct Candidate {
+    std::uint64_t order;  // rank << 32 | position
+    std::int32_t joined;
+    bool operator>(const Candidate& other) const { return order > other.order; }
+  };
+  std::vector<Candidate> candidates;
+  const auto candidate = [&](std::size_t i) -> const Merge* {
+    return next[i] < count ? find(symbols[i], symbols[next[i]]) : nullptr;
+  };
+  for (std::size_t i = 0; i < count; ++i) {
+    next[i] = static_cast<std::uint32_t>(i + 1);
+    previous[i] = static_cast<std::uint32_t>(i - 1);  // wraps to kNoRank for the first
+    if (const Merge* merge = candidate(i)) {
+      candidates.push_back({static_cast<std::uint64_t>(merge->rank) << 32 | i, merge->joined});
+    }
+  }
+  std::priority_queue<Candidate, std::vector<Candidate>, std::greater<>> queue(
+      {}, std::move(candidates));
+  const auto offer = [&](std::size_t i) {
+    if (const Merge* merge = candidate(i)) {
+      queue.push({static_cast<std::uint64_t>(merge->rank) << 32 | i, merge->joined});
+    }
+  };
+  while (!queue.empty()) {
+    const Candidate top = queue.top();
+    queue.pop();
+    const std::size_t left = static_cast<std::uint32_t>(top.order);
+    if (symbols[left] == kGone) continue;
+    const Merge* merge = candidate(left);
+    if (merge == nullptr || merge->joined != top.joined) continue;
+    const std::size_t right = next[left];
+    symbols[left] = top.joined;
+    symbols[right] = kGone;
+    next[left] = next[right];
+    if (next[left] < count) previous[next[left]] = static_cast<std::uint32_t>(left);
+    if (previous[left] != kNoRank) offer(previous[left]);
+    offer(left);
+  }
+  std::erase(symbols, kGone);
+}
+
+}  // namespace lie

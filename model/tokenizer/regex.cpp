@@ -1,0 +1,152 @@
+#define PCRE2_CODE_UNIT_WIDTH 8
+#include "model/tokenizer/regex.h"
+
+#include <pcre2.h>
+
+#include <algorithm>
+#include <array>
+#include <span>
+
+#include "common/error.h"
+#include "model/tokenizer/utf8.h"
+
+namespace lie {
+namespace {
+
+// Latin-1 characters that PCRE2 takes for a letter, a number, a space and none of these.
+constexpr char kShadowLetter = '\xc0';
+constexpr char kShadowNumber = '\xb2';
+constexpr char kShadowSpace = '\xa0';
+constexpr char kShadowOther = '\xa7';
+// The two letters beyond ASCII that equal an ASCII letter when case is ignored. Upper case stands
+// for them, since the patterns' literals are lower case and must not match them when case counts.
+constexpr std::uint32_t kLongS = 0x17f;
+constexpr std::uint32_t kKelvin = 0x212a;
+
+/// True if the pattern sees no more of a text than its shadow shows.
+bool is_shadow_enough(std::string_view pattern) {
+  for (std::size_t i = 0; i < pattern.size(); ++i) {
+    if (static_cast<unsigned char>(pattern[i]) >= 0x80) return false;
+    if (pattern[i] != '\\' || i + 1 == pattern.size()) continue;
+    ++i;
+    const std::string_view rest = pattern.substr(i);
+    if (rest.starts_with("p{L}") || rest.starts_with("p{N}") || rest.starts_with("P{L}") ||
+        rest.starts_with("P{N}")) {
+      continue;
+    }
+    const bool is_letter_escape =
+        (rest[0] >= 'a' && rest[0] <= 'z') || (rest[0] >= 'A' && rest[0] <= 'Z');
+    if (is_letter_escape && std::string_view("sSrnt").find(rest[0]) == std::string_view::npos)
+      return false;
+  }
+  return true;
+}
+
+std::string error_message(int code) {
+  std::array<PCRE2_UCHAR, 256> text = {};
+  pcre2_get_error_message(code, text.data(), text.size());
+  return reinterpret_cast<const char*>(text.data());
+}
+
+template <auto Free>
+struct Freed {
+  template <typename T>
+  void operator()(T* pointer) const {
+    Free(pointer);
+  }
+};
+
+bool is_ascii(std::string_view text) {
+  return std::all_of(text.begin(), text.end(),
+                     [](char c) { return static_cast<unsigned char>(c) < 0x80; });
+}
+
+/// Turns positions in the shadow (code points) into positions in the text (bytes).
+void to_byte_positions(std::string_view text, std::span<Stretch> stretches) {
+  std::size_t byte = 0;
+  for (Stretch& stretch : stretches) {
+    const std::size_t code_points = stretch.end - stretch.begin;
+    stretch.begin = byte;
+    for (std::size_t i = 0; i < code_points; ++i) byte += utf8_length(text[byte]);
+    stretch.end = byte;
+  }
+}
+
+}  // namespace
+
+struct Regex::Compiled {
+  std::unique_ptr<pcre2_code, Freed<pcre2_code_free>> code;
+  bool is_jit = false;
+};
+
+Regex::Regex(const std::string& pattern, const UnicodeTable& table)
+    : table_(table),
+      uses_shadow_(is_shadow_enough(pattern)),
+      compiled_(std::make_unique<Compiled>()) {
+  int error = 0;
+  PCRE2_SIZE position = 0;
+  const std::uint32_t options = PCRE2_UCP | (uses_shadow_ ? 0u : PCRE2_UTF | PCRE2_NO_UTF_CHECK);
+  compiled_->code.reset(pcre2_compile(reinterpret_cast<PCRE2_SPTR>(pattern.data()), pattern.size(),
+                                      options, &error, &position, nullptr));
+  if (!compiled_->code) {
+    fail("regular expression \"{}\": {} at position {}", pattern, error_message(error), position);
+  }
+  compiled_->is_jit = pcre2_jit_compile(compiled_->code.get(), PCRE2_JIT_COMPLETE) == 0;
+}
+
+Regex::~Regex() = default;
+
+void Regex::split(std::string_view text, std::vector<Stretch>& out) const {
+  if (!uses_shadow_ || is_ascii(text)) return split_bytes(text, out);
+  const std::size_t first = out.size();
+  split_bytes(shadow(text), out);
+  to_byte_positions(text, std::span(out).subspan(first));
+}
+
+void Regex::split_bytes(std::string_view subject, std::vector<Stretch>& out) const {
+  const auto* bytes = reinterpret_cast<PCRE2_SPTR>(subject.data());
+  const std::unique_ptr<pcre2_match_data, Freed<pcre2_match_data_free>> match(
+      pcre2_match_data_create(1, nullptr));
+  const PCRE2_SIZE* range = pcre2_get_ovector_pointer(match.get());
+  std::size_t done = 0;  // all before is in `out`
+  for (std::size_t start = 0; start < subject.size();) {
+    const int found = compiled_->is_jit
+                          ? pcre2_jit_match(compiled_->code.get(), bytes, subject.size(), start, 0,
+                                            match.get(), nullptr)
+                          : pcre2_match(compiled_->code.get(), bytes, subject.size(), start,
+                                        PCRE2_NO_UTF_CHECK, match.get(), nullptr);
+    if (found == PCRE2_ERROR_NOMATCH) break;
+    if (found < 0) fail("splitting text by a regular expression: {}", error_message(found));
+    if (range[0] > done) out.push_back({done, range[0], false});
+    if (range[1] > range[0]) out.push_back({range[0], range[1], true});
+    done = range[1];
+    start = range[1];
+    // An empty match cuts, too; the next one is looked for after the next character.
+    if (range[1] == range[0] && start < subject.size())
+      start += uses_shadow_ ? 1 : utf8_length(subject[start]);
+  }
+  if (done < subject.size()) out.push_back({done, subject.size(), false});
+}
+
+std::string Regex::shadow(std::string_view text) const {
+  std::string out;
+  out.reserve(text.size());
+  for (std::size_t i = 0; i < text.size(); i += utf8_length(text[i])) {
+    if (static_cast<unsigned char>(text[i]) < 0x80) {
+      out += text[i];
+      continue;
+    }
+    const std::uint32_t code_point = utf8_decode(text, i);
+    const std::uint8_t flags = table_.flags(code_point);
+    char stand_in = kShadowOther;
+    if ((flags & kLetter) != 0) stand_in = kShadowLetter;
+    if ((flags & kNumber) != 0) stand_in = kShadowNumber;
+    if ((flags & kSpace) != 0) stand_in = kShadowSpace;
+    if (code_point == kLongS) stand_in = 'S';
+    if (code_point == kKelvin) stand_in = 'K';
+    out += stand_in;
+  }
+  return out;
+}
+
+}  // namespace lie

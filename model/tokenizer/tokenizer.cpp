@@ -1,0 +1,201 @@
+#include "model/tokenizer/tokenizer.h"
+
+#include <algorithm>
+#include <mutex>
+#include <unordered_map>
+
+#include "common/error.h"
+#include "model/tokenizer/added_tokens.h"
+#include "model/tokenizer/bpe.h"
+#include "model/tokenizer/byte_map.h"
+#include "model/tokenizer/normalizer.h"
+#include "model/tokenizer/pre_tokenizer.h"
+#include "model/tokenizer/tokenizer_json.h"
+#include "model/tokenizer/utf8.h"
+#include "model/tokenizer/word_cache.h"
+
+namespace lie {
+namespace {
+
+/// What one id decodes to.
+struct Entry {
+  std::string bytes;
+  bool exists = false;
+  bool special = false;
+};
+
+/// The decoder turns characters into bytes, but leaves a token alone that holds any other
+/// character.
+std::string decoded_bytes(const std::string& token, const ByteMap& byte_map) {
+  return byte_map.bytes(token).value_or(token);
+}
+
+std::vector<AddedToken> select(const std::vector<AddedToken>& tokens, bool normalized) {
+  std::vector<AddedToken> selected;
+  for (const AddedToken& token : tokens) {
+    if (token.normalized == normalized) selected.push_back(token);
+  }
+  return selected;
+}
+
+}  // namespace
+
+struct Tokenizer::State {
+  explicit State(TokenizerSpec read)
+      : spec(std::move(read)),
+        raw_finder(select(spec.added_tokens, false), table),
+        normalized_finder(select(spec.added_tokens, true), table),
+        pre_tokenizer(spec.pre_tokenizer, table),
+        bpe(spec.bpe) {
+    for (const auto& [token, id] : spec.bpe.vocabulary) add_entry(token, token, id, false);
+    for (const AddedToken& token : spec.added_tokens)
+      add_entry(token.content, token.pattern, token.id, token.special);
+    spec.bpe = {};  // lives on in `bpe`, `ids` and `entries`
+  }
+
+  void add_entry(const std::string& name, const std::string& decodes_as, std::int32_t id,
+                 bool special) {
+    const auto i = static_cast<std::size_t>(id);
+    if (entries.size() <= i) entries.resize(i + 1);
+    entries[i] = {decoded_bytes(decodes_as, byte_map), true, special};
+    ids.insert_or_assign(name, id);
+  }
+
+  void encode_piece(std::string_view piece, WordCache* cache, std::vector<std::int32_t>& out) const;
+  void encode_normalized(std::string_view text, WordCache* cache,
+                         std::vector<std::int32_t>& out) const;
+  void encode_text(std::string_view text, WordCache* cache, std::vector<std::int32_t>& out) const;
+
+  TokenizerSpec spec;
+  UnicodeTable table;
+  ByteMap byte_map;
+  AddedTokenFinder raw_finder;         // looks in the text as it is
+  AddedTokenFinder normalized_finder;  // looks in the normalized text
+  PreTokenizer pre_tokenizer;
+  Bpe bpe;
+  std::vector<Entry> entries;  // by id
+  std::unordered_map<std::string, std::int32_t> ids;
+  std::mutex cache_mutex;  // a thread that finds it taken encodes without the cache
+  WordCache word_cache;
+};
+
+void Tokenizer::State::encode_piece(std::string_view piece, WordCache* cache,
+                                    std::vector<std::int32_t>& out) const {
+  pre_tokenizer.split(piece, [&](std::string_view word) {
+    if (cache == nullptr || word.size() > WordCache::kMaxWordBytes) return bpe.encode(word, out);
+    const WordCache::Key key = WordCache::key(word);
+    const std::span<const std::int32_t> known = cache->find(key);
+    if (!known.empty()) {
+      out.insert(out.end(), known.begin(), known.end());
+      return;
+    }
+    const std::size_t before = out.size();
+    bpe.encode(word, out);
+    cache->store(key, std::span(out).subspan(before));
+  });
+}
+
+void Tokenizer::State::encode_normalized(std::string_view text, WordCache* cache,
+                                         std::vector<std::int32_t>& out) const {
+  std::vector<Piece> pieces;
+  normalized_finder.split(text, pieces);
+  for (const Piece& piece : pieces) {
+    if (piece.id >= 0) {
+      out.push_back(piece.id);
+    } else {
+      encode_piece(piece.text, cache, out);
+    }
+  }
+}
+
+void Tokenizer::State::encode_text(std::string_view text, WordCache* cache,
+                                   std::vector<std::int32_t>& out) const {
+  std::vector<Piece> pieces;
+  raw_finder.split(text, pieces);
+  for (const Piece& piece : pieces) {
+    if (piece.id >= 0) {
+      out.push_back(piece.id);
+    } else if (spec.normalization == Normalization::kNfc && !is_nfc(piece.text, table)) {
+      encode_normalized(to_nfc(piece.text, table), cache, out);
+    } else {
+      encode_normalized(piece.text, cache, out);
+    }
+  }
+}
+
+Tokenizer Tokenizer::load(const std::filesystem::path& directory) {
+  TokenizerSpec spec = read_tokenizer_spec(directory);
+  const UnicodeTable table;
+  for (AddedToken& token : spec.added_tokens) {
+    const bool is_changed = token.normalized && spec.normalization == Normalization::kNfc;
+    token.pattern = is_changed ? to_nfc(token.content, table) : token.content;
+  }
+  auto state = std::make_unique<State>(std::move(spec));
+  const auto& eos = state->spec.end_of_sequence;
+  if (eos && !state->ids.contains(*eos)) {
+    fail("{}: \"eos_token\" \"{}\" is not a token of tokenizer.json",
+         (directory / "tokenizer_config.json").string(), *eos);
+  }
+  return Tokenizer(std::move(state));
+}
+
+Tokenizer::Tokenizer(std::unique_ptr<State> state) : state_(std::move(state)) {}
+Tokenizer::Tokenizer(Tokenizer&&) noexcept = default;
+Tokenizer& Tokenizer::operator=(Tokenizer&&) noexcept = default;
+Tokenizer::~Tokenizer() = default;
+
+std::vector<std::int32_t> Tokenizer::encode(std::string_view text, EncodeOptions options) const {
+  std::vector<std::int32_t> out;
+  out.reserve(text.size() / 3 + 8);
+  if (options.add_special_tokens) out = state_->spec.prefix;
+  const std::unique_lock lock(state_->cache_mutex, std::try_to_lock);
+  WordCache* cache = lock.owns_lock() ? &state_->word_cache : nullptr;
+  if (is_valid_utf8(text)) {
+    state_->encode_text(text, cache, out);
+  } else {
+    state_->encode_text(repair_utf8(text), cache, out);
+  }
+  if (options.add_special_tokens)
+    out.insert(out.end(), state_->spec.suffix.begin(), state_->spec.suffix.end());
+  return out;
+}
+
+std::string Tokenizer::decode(std::span<const std::int32_t> ids, bool skip_special) const {
+  std::string bytes;
+  for (const std::int32_t id : ids) {
+    if (id < 0 || static_cast<std::size_t>(id) >= state_->entries.size()) continue;
+    const Entry& entry = state_->entries[static_cast<std::size_t>(id)];
+    if (entry.exists && !(skip_special && entry.special)) bytes += entry.bytes;
+  }
+  return is_valid_utf8(bytes) ? bytes : repair_utf8(bytes);
+}
+
+std::optional<std::int32_t> Tokenizer::token_to_id(std::string_view token) const {
+  const auto found = state_->ids.find(std::string(token));
+  if (found == state_->ids.end()) return std::nullopt;
+  return found->second;
+}
+
+std::int64_t Tokenizer::vocabulary_size() const {
+  return static_cast<std::int64_t>(state_->entries.size());
+}
+
+bool Tokenizer::is_special(std::int32_t id) const {
+  const auto i = static_cast<std::size_t>(id);
+  return id >= 0 && i < state_->entries.size() && state_->entries[i].special;
+}
+
+std::vector<std::int32_t> Tokenizer::special_ids() const {
+  std::vector<std::int32_t> ids;
+  for (std::int32_t id = 0; id < vocabulary_size(); ++id) {
+    if (is_special(id)) ids.push_back(id);
+  }
+  return ids;
+}
+
+std::optional<std::int32_t> Tokenizer::end_of_sequence_id() const {
+  if (!state_->spec.end_of_sequence) return std::nullopt;
+  return token_to_id(*state_->spec.end_of_sequence);
+}
+
+}  // namespace lie

@@ -1,0 +1,265 @@
+#include "model/tokenizer/tokenizer_json.h"
+
+#include <algorithm>
+#include <functional>
+
+#include "common/error.h"
+#include "common/json.h"
+
+namespace lie {
+namespace {
+
+/// One value of the file with its place, so that every error names file and key.
+class Node {
+ public:
+  /// A null pointer stands for a key that is absent.
+  Node(const Json* json, std::string place) : json_(json), place_(std::move(place)) {}
+
+  const std::string& place() const { return place_; }
+  bool is_null() const { return json_ == nullptr || json_->is_null(); }
+  bool is_object() const { return json_ != nullptr && json_->is_object(); }
+  bool is_zero() const { return json_ != nullptr && *json_ == 0.0; }
+
+  Node at(const std::string& key) const {
+    const std::string place = place_.ends_with(' ') ? place_ + key : place_ + "." + key;
+    if (!is_object()) return {nullptr, place};
+    const auto found = json_->find(key);
+    return {found == json_->end() ? nullptr : &*found, place};
+  }
+
+  Node item(std::size_t i) const { return {&array()[i], fmt::format("{}[{}]", place_, i)}; }
+
+  const Json& array() const {
+    if (json_ == nullptr || !json_->is_array()) refuse("a list");
+    return *json_;
+  }
+
+  const Json& object() const {
+    if (!is_object()) refuse("an object");
+    return *json_;
+  }
+
+  const std::string& text() const {
+    if (json_ == nullptr || !json_->is_string()) refuse("a string");
+    return json_->get_ref<const std::string&>();
+  }
+
+  bool flag(bool otherwise) const {
+    if (is_null()) return otherwise;
+    if (!json_->is_boolean()) refuse("true or false");
+    return json_->get<bool>();
+  }
+
+  std::int32_t id() const {
+    if (json_ == nullptr || !is_id(*json_)) refuse("a token id");
+    return json_->get<std::int32_t>();
+  }
+
+  static bool is_id(const Json& json) {
+    return json.is_number_unsigned() && json.get<std::uint64_t>() < kMaxId;
+  }
+
+  [[noreturn]] void refuse(std::string_view expected) const {
+    std::string found =
+        json_ == nullptr ? "nothing" : json_->dump(-1, ' ', false, Json::error_handler_t::replace);
+    if (found.size() > 80) found = found.substr(0, 77) + "...";
+    fail("{}: found {}, expected {}", place_, found, expected);
+  }
+
+ private:
+  static constexpr std::uint64_t kMaxId = 1u << 27;  // as model_config's largest vocabulary
+
+  const Json* json_;
+  std::string place_;
+};
+
+Normalization read_normalizer(const Node& node) {
+  if (node.is_null()) return Normalization::kNone;
+  if (node.at("type").text() == "NFC") return Normalization::kNfc;
+  if (node.at("type").text() == "Sequence") {
+    Normalization found = Normalization::kNone;
+    for (std::size_t i = 0; i < node.at("normalizers").array().size(); ++i) {
+      if (read_normalizer(node.at("normalizers").item(i)) == Normalization::kNfc)
+        found = Normalization::kNfc;
+    }
+    return found;
+  }
+  node.at("type").refuse("\"NFC\" or no normalizer");
+}
+
+/// A pattern that matches just this text.
+std::string escaped(const std::string& text) {
+  std::string out;
+  for (const char c : text) {
+    if (std::string_view("\\^$.[]|()?*+{}#-&~").find(c) != std::string_view::npos) out += '\\';
+    out += c;
+  }
+  return out;
+}
+
+SplitStep read_split(const Node& node) {
+  SplitStep step;
+  const Node pattern = node.at("pattern");
+  if (pattern.at("Regex").is_null() && pattern.at("String").is_null())
+    pattern.refuse("\"Regex\" or \"String\"");
+  step.pattern = pattern.at("Regex").is_null() ? escaped(pattern.at("String").text())
+                                               : pattern.at("Regex").text();
+  step.invert = node.at("invert").flag(false);
+  const std::string behavior = node.at("behavior").text();
+  if (behavior == "Removed") {
+    step.behavior = SplitStep::Behavior::kRemoved;
+  } else if (behavior != "Isolated") {
+    node.at("behavior").refuse("\"Isolated\" or \"Removed\"");
+  }
+  return step;
+}
+
+void read_pre_tokenizer(const Node& node, std::vector<PreTokenizerStep>& steps) {
+  const std::string type = node.is_null() ? "" : node.at("type").text();
+  if (type == "Sequence") {
+    const Node members = node.at("pretokenizers");
+    for (std::size_t i = 0; i < members.array().size(); ++i)
+      read_pre_tokenizer(members.item(i), steps);
+  } else if (type == "Split") {
+    steps.emplace_back(read_split(node));
+  } else if (type == "Digits") {
+    steps.emplace_back(DigitsStep{node.at("individual_digits").flag(false)});
+  } else if (type == "ByteLevel") {
+    steps.emplace_back(ByteLevelStep{.add_prefix_space = node.at("add_prefix_space").flag(true),
+                                     .use_regex = node.at("use_regex").flag(true)});
+  } else {
+    node.refuse("a pre-tokenizer of type Sequence, Split, Digits or ByteLevel");
+  }
+}
+
+/// The byte-level alphabet is applied once, at the end; a vocabulary without it is of another kind.
+void check_byte_level(const Node& node, const std::vector<PreTokenizerStep>& steps) {
+  const auto is_byte_level = [](const PreTokenizerStep& step) {
+    return std::holds_alternative<ByteLevelStep>(step);
+  };
+  const auto count = std::count_if(steps.begin(), steps.end(), is_byte_level);
+  if (count != 1 || !is_byte_level(steps.back()))
+    node.refuse("a sequence that ends with its one ByteLevel");
+}
+
+std::pair<std::string, std::string> read_merge(const Json& merge, const std::string& place,
+                                               std::size_t rank) {
+  if (merge.is_array() && merge.size() == 2 && merge[0].is_string() && merge[1].is_string()) {
+    return {merge[0].get<std::string>(), merge[1].get<std::string>()};
+  }
+  if (merge.is_string()) {
+    const auto& text = merge.get_ref<const std::string&>();
+    const std::size_t space = text.find(' ');
+    if (space != std::string::npos && text.find(' ', space + 1) == std::string::npos) {
+      return {text.substr(0, space), text.substr(space + 1)};
+    }
+  }
+  fail("{}[{}]: found {}, expected two tokens", place, rank,
+       merge.dump(-1, ' ', false, Json::error_handler_t::replace));
+}
+
+BpeSpec read_bpe(const Node& node, const std::string& file) {
+  // Older files leave the type out.
+  if (!node.at("type").is_null() && node.at("type").text() != "BPE")
+    node.at("type").refuse("\"BPE\"");
+  if (!node.at("dropout").is_null() && !node.at("dropout").is_zero())
+    node.at("dropout").refuse("null");
+  for (const char* key : {"continuing_subword_prefix", "end_of_word_suffix"}) {
+    if (!node.at(key).is_null() && !node.at(key).text().empty())
+      node.at(key).refuse("an empty string");
+  }
+  BpeSpec bpe;
+  bpe.file = file;
+  bpe.ignore_merges = node.at("ignore_merges").flag(false);
+  bpe.has_unknown_token = !node.at("unk_token").is_null();
+  const Node vocabulary = node.at("vocab");
+  for (const auto& [token, id] : vocabulary.object().items()) {
+    if (!Node::is_id(id)) vocabulary.at(token).refuse("a token id");
+    bpe.vocabulary.emplace_back(token, id.get<std::int32_t>());
+  }
+  const Node merges = node.at("merges");
+  bpe.merges.reserve(merges.array().size());
+  for (const Json& merge : merges.array()) {
+    bpe.merges.push_back(read_merge(merge, merges.place(), bpe.merges.size()));
+  }
+  return bpe;
+}
+
+std::vector<AddedToken> read_added_tokens(const Node& node) {
+  std::vector<AddedToken> tokens;
+  for (std::size_t i = 0; !node.is_null() && i < node.array().size(); ++i) {
+    const Node item = node.item(i);
+    AddedToken token;
+    token.content = item.at("content").text();
+    token.id = item.at("id").id();
+    token.single_word = item.at("single_word").flag(false);
+    token.lstrip = item.at("lstrip").flag(false);
+    token.rstrip = item.at("rstrip").flag(false);
+    token.special = item.at("special").flag(false);
+    token.normalized = item.at("normalized").flag(!token.special);
+    if (!token.content.empty()) tokens.push_back(std::move(token));
+  }
+  return tokens;
+}
+
+/// "single" of a TemplateProcessing: special tokens before and after the text, "Sequence A".
+void read_template(const Node& node, TokenizerSpec& spec) {
+  const Node pieces = node.at("single");
+  std::vector<std::int32_t>* side = &spec.prefix;
+  for (std::size_t i = 0; i < pieces.array().size(); ++i) {
+    const Node piece = pieces.item(i);
+    if (!piece.at("Sequence").is_null()) {
+      side = &spec.suffix;
+      continue;
+    }
+    const std::string name = piece.at("SpecialToken").at("id").text();
+    const Node ids = node.at("special_tokens").at(name).at("ids");
+    for (std::size_t k = 0; k < ids.array().size(); ++k) side->push_back(ids.item(k).id());
+  }
+}
+
+void read_post_processor(const Node& node, TokenizerSpec& spec) {
+  if (node.is_null()) return;
+  const std::string type = node.at("type").text();
+  if (type == "Sequence") {
+    const Node members = node.at("processors");
+    for (std::size_t i = 0; i < members.array().size(); ++i)
+      read_post_processor(members.item(i), spec);
+  } else if (type == "TemplateProcessing") {
+    read_template(node, spec);
+  } else if (type != "ByteLevel") {  // which only moves offsets
+    node.at("type").refuse("Sequence, TemplateProcessing or ByteLevel");
+  }
+}
+
+std::optional<std::string> read_end_of_sequence(const std::filesystem::path& path) {
+  if (!std::filesystem::exists(path)) return std::nullopt;
+  const Json json = read_json(path);
+  const Node token = Node(&json, path.string() + ": ").at("eos_token");
+  if (token.is_null()) return std::nullopt;
+  return token.is_object() ? token.at("content").text() : token.text();
+}
+
+}  // namespace
+
+TokenizerSpec read_tokenizer_spec(const std::filesystem::path& directory) {
+  const auto path = directory / "tokenizer.json";
+  const Json json = read_json(path);
+  const Node root(&json, path.string() + ": ");
+  root.object();
+  TokenizerSpec spec;
+  spec.normalization = read_normalizer(root.at("normalizer"));
+  read_pre_tokenizer(root.at("pre_tokenizer"), spec.pre_tokenizer);
+  check_byte_level(root.at("pre_tokenizer"), spec.pre_tokenizer);
+  if (root.at("decoder").at("type").is_null() ||
+      root.at("decoder").at("type").text() != "ByteLevel") {
+    root.at("decoder").refuse("a decoder of type ByteLevel");
+  }
+  spec.bpe = read_bpe(root.at("model"), path.string());
+  spec.added_tokens = read_added_tokens(root.at("added_tokens"));
+  read_post_processor(root.at("post_processor"), spec);
+  spec.end_of_sequence = read_end_of_sequence(directory / "tokenizer_config.json");
+  return spec;
+}
+
+}  // namespace lie

@@ -1,0 +1,53 @@
+// UTF-8, one code point at a time, and the repair of broken text.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace lie {
+
+/// Bytes of the code point that begins with `lead`, in valid UTF-8.
+inline std::size_t utf8_length(char lead) {
+  const auto byte = static_cast<unsigned char>(lead);
+  if (byte < 0x80) return 1;
+  if (byte < 0xe0) return 2;
+  return byte < 0xf0 ? 3 : 4;
+}
+
+/// The code point at text[position], in valid UTF-8.
+inline std::uint32_t utf8_decode(std::string_view text, std::size_t position) {
+  const auto byte = [&](std::size_t i) {
+    return static_cast<std::uint32_t>(static_cast<unsigned char>(text[position + i]));
+  };
+  switch (utf8_length(text[position])) {
+    case 1:
+      return byte(0);
+    case 2:
+      return (byte(0) & 0x1f) << 6 | (byte(1) & 0x3f);
+    case 3:
+      return (byte(0) & 0x0f) << 12 | (byte(1) & 0x3f) << 6 | (byte(2) & 0x3f);
+    default:
+      return (byte(0) & 0x07) << 18 | (byte(1) & 0x3f) << 12 | (byte(2) & 0x3f) << 6 |
+             (byte(3) & 0x3f);
+  }
+}
+
+/// Where the code point before text[position] begins; position > 0.
+inline std::size_t utf8_previous(std::string_view text, std::size_t position) {
+  do {
+    --position;
+  } while ((static_cast<unsigned char>(text[position]) & 0xc0) == 0x80);
+  return position;
+}
+
+/// True if the text is valid UTF-8.
+bool is_valid_utf8(std::string_view text);
+
+/// The text with each maximal broken part replaced by U+FFFD, as Rust's from_utf8_lossy and
+/// Python's errors="replace" do (Unicode standard, section 3.9, "U+FFFD Substitution of Maximal
+/// Subparts").
+std::string repair_utf8(std::string_view text);
+
+}  // namespace lie

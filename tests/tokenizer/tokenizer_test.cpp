@@ -1,0 +1,173 @@
+#include "model/tokenizer/tokenizer.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <thread>
+
+#include "common/json.h"
+#include "model/tokenizer/templates.h"
+
+namespace lie {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+const std::filesystem::path kSource = LIE_SOURCE_DIR;
+const std::filesystem::path kGolden = kSource / "tests/tokenizer/golden";
+
+std::filesystem::path shared_data() {
+  const char* given = std::getenv("LIE_SHARED_DATA");
+  return given != nullptr ? std::filesystem::path(given) : kSource / "../shared/data";
+}
+
+std::filesystem::path directory_of(const std::string& name) {
+  if (name == "count_pairs") return kSource / "assets/count_pairs/model";
+  if (name == "qwen3" || name == "llama3") return shared_data() / "tokenizers" / name;
+  return kGolden / name;
+}
+
+std::string text_of(const Json& row) {
+  if (row.contains("text")) return row["text"];
+  const std::string hexadecimal = row["bytes"];
+  std::string bytes;
+  for (std::size_t i = 0; i < hexadecimal.size(); i += 2) {
+    bytes += static_cast<char>(std::stoi(hexadecimal.substr(i, 2), nullptr, 16));
+  }
+  return bytes;
+}
+
+using Ids = std::vector<std::int32_t>;
+
+/// One tokenizer beside what the Hugging Face library answered (golden/make_golden.py).
+class GoldenTokenizer : public testing::TestWithParam<const char*> {
+ protected:
+  void SetUp() override {
+    if (!std::filesystem::exists(directory_of(GetParam()) / "tokenizer.json")) {
+      GTEST_SKIP() << directory_of(GetParam()) << " is not here (LIE_SHARED_DATA points to it)";
+    }
+    golden_ = read_json(kGolden / "cases.json")[GetParam()];
+  }
+  Tokenizer load() const { return Tokenizer::load(directory_of(GetParam())); }
+  Json golden_;
+};
+
+TEST_P(GoldenTokenizer, GivesTheIdsOfTheLibrary) {
+  const Tokenizer tokenizer = load();
+  for (const Json& row : golden_["texts"]) {
+    const std::string text = text_of(row);
+    EXPECT_EQ(tokenizer.encode(text), row["ids"].get<Ids>()) << row;
+    EXPECT_EQ(tokenizer.encode(text, {.add_special_tokens = true}), row["with_special"].get<Ids>())
+        << row;
+  }
+}
+
+TEST_P(GoldenTokenizer, GivesTheSameIdsAgainOutOfItsCache) {
+  const Tokenizer tokenizer = load();
+  for (const Json& row : golden_["texts"]) tokenizer.encode(text_of(row));
+  for (const Json& row : golden_["texts"])
+    EXPECT_EQ(tokenizer.encode(text_of(row)), row["ids"].get<Ids>()) << row;
+}
+
+TEST_P(GoldenTokenizer, DecodesAsTheLibrary) {
+  const Tokenizer tokenizer = load();
+  for (const Json& row : golden_["texts"]) {
+    const Ids ids = row["ids"];
+    EXPECT_EQ(tokenizer.decode(ids, false), row["decoded"].get<std::string>()) << row;
+    EXPECT_EQ(tokenizer.decode(ids, true), row["decoded_skip"].get<std::string>()) << row;
+  }
+}
+
+TEST_P(GoldenTokenizer, KnowsEveryToken) {
+  const Tokenizer tokenizer = load();
+  EXPECT_EQ(tokenizer.vocabulary_size(), golden_["vocabulary_size"].get<std::int64_t>());
+  for (std::size_t i = 0; i < golden_["every_id_decoded"].size(); ++i) {
+    const Ids id = {static_cast<std::int32_t>(i)};
+    EXPECT_EQ(tokenizer.decode(id, false), golden_["every_id_decoded"][i].get<std::string>()) << i;
+  }
+  for (const auto& [token, id] : golden_["token_to_id"].items()) {
+    const auto found = tokenizer.token_to_id(token);
+    EXPECT_EQ(found ? Json(*found) : Json(nullptr), id) << token;
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Kinds, GoldenTokenizer,
+                         testing::Values("qwen", "llama", "smollm2", "gpt2_prefix_space", "flags",
+                                         "case", "removed", "empty_matches", "count_pairs", "qwen3",
+                                         "llama3"),
+                         [](const auto& tested) { return std::string(tested.param); });
+
+Tokenizer count_pairs() { return Tokenizer::load(directory_of("count_pairs")); }
+
+TEST(CountPairsTokenizer, GivesEachElementOneToken) {
+  const Tokenizer tokenizer = count_pairs();
+  EXPECT_EQ(tokenizer.encode("7+20=27 no\n").size(), 6u);
+  EXPECT_EQ(tokenizer.encode("7+4=11 yes 1\n").size(), 6u);
+  std::string response = "in order:\n";
+  for (int i = 0; i < 15; ++i) response += "7+4=11 yes 1\n";
+  response += "\\boxed{2}<|endoftext|>";
+  EXPECT_EQ(tokenizer.encode(response).size(), 95u);
+  EXPECT_EQ(tokenizer.encode("7 1 20 10 17 4 target 11:\n").size(), 14u);
+}
+
+TEST(CountPairsTokenizer, BringsAnyTextBack) {
+  const Tokenizer tokenizer = count_pairs();
+  for (const std::string text :
+       {"7 1 20 target 11:\n", "héllo 中文 \t\r\n <|endoftext|> 39 40 127"}) {
+    EXPECT_EQ(tokenizer.decode(tokenizer.encode(text), false), text);
+  }
+}
+
+TEST(CountPairsTokenizer, KnowsItsEndOfSequence) {
+  const Tokenizer tokenizer = count_pairs();
+  EXPECT_EQ(tokenizer.end_of_sequence_id(), 256);
+  EXPECT_THAT(tokenizer.special_ids(), ElementsAre(256));
+  EXPECT_TRUE(tokenizer.is_special(256));
+  EXPECT_FALSE(tokenizer.is_special(-1));
+  EXPECT_EQ(tokenizer.vocabulary_size(), 299);
+}
+
+TEST(Tokenizer, IdsWithoutATokenDecodeToNothing) {
+  EXPECT_EQ(count_pairs().decode(Ids{55, -1, 299, 319, 1 << 30, 43}), "7+");
+}
+
+TEST(Tokenizer, ThreadsShareIt) {
+  const Tokenizer tokenizer = Tokenizer::load(directory_of("qwen"));
+  const std::string text = "The quick brown fox doesn't jump 12345 times over $\\frac{4}{5}$.";
+  const Ids expected = tokenizer.encode(text);
+  std::vector<std::jthread> threads;
+  std::array<bool, 4> is_equal = {};
+  for (bool& equal : is_equal) {
+    threads.emplace_back([&] {
+      equal = true;
+      for (int i = 0; i < 200; ++i) equal = equal && tokenizer.encode(text) == expected;
+    });
+  }
+  threads.clear();
+  EXPECT_THAT(is_equal, testing::Each(true));
+}
+
+TEST(Templates, AreThoseOfTheChatTemplate) {
+  const Json golden = read_json(kGolden / "templates.json");
+  const std::string question = golden["question"];
+  EXPECT_EQ(apply_template("plain", question), question);
+  EXPECT_EQ(apply_template("qwen3", question), golden["qwen3"].get<std::string>());
+  EXPECT_EQ(apply_template("qwen3-no-thinking", question),
+            golden["qwen3-no-thinking"].get<std::string>());
+}
+
+TEST(Templates, NameTheKnownOnes) {
+  try {
+    apply_template("octothinker", "x");
+    FAIL();
+  } catch (const std::exception& error) {
+    EXPECT_THAT(
+        error.what(),
+        HasSubstr("\"octothinker\" is not known; there are plain, qwen3, qwen3-no-thinking"));
+  }
+}
+
+}  // namespace
+}  // namespace lie
