@@ -1,0 +1,90 @@
+#include "actors/actor.h"
+
+#include <optional>
+#include <utility>
+
+#include "common/clock.h"
+#include "common/comm/weight_sync.h"
+#include "common/error.h"
+
+namespace lie {
+namespace {
+
+class Actor {
+ public:
+  explicit Actor(const ActorParts& parts) : parts_(parts) {}
+
+  void run() {
+    while (generate_under_these_weights() == Assignment::Kind::kWeights) {
+      if (!take_in_weights()) break;
+    }
+    parts_.rollouts.close();
+  }
+
+ private:
+  // Works on tickets until something else is assigned and all tickets are done.
+  Assignment::Kind generate_under_these_weights() {
+    std::optional<Assignment::Kind> call;
+    while (!call || !parts_.generator.idle()) {
+      if (!call) call = pull_tickets();
+      if (!parts_.generator.idle()) send(parts_.generator.step());
+      if (parts_.attend) parts_.attend();
+    }
+    return *call;
+  }
+
+  // Takes tickets while there is room for them; returns what else was assigned, if anything. Waits
+  // only with nothing to generate.
+  std::optional<Assignment::Kind> pull_tickets() {
+    while (parts_.generator.wants_ticket()) {
+      std::optional<Assignment> next = parts_.generator.idle()
+                                           ? clock_.waiting([&] { return receive(); })
+                                           : parts_.assignments.try_receive();
+      if (!next) return std::nullopt;
+      if (next->kind != Assignment::Kind::kTicket) return next->kind;
+      accept(std::move(next->ticket));
+    }
+    return std::nullopt;
+  }
+
+  std::optional<Assignment> receive() {
+    std::optional<Assignment> next = parts_.assignments.receive();
+    if (!next) next.emplace().kind = Assignment::Kind::kFinish;
+    return next;
+  }
+
+  void accept(Ticket ticket) {
+    if (version_ && ticket.policy_version != *version_) {
+      fail("actor {}: a ticket for policy version {} came under weights of version {}", parts_.rank,
+           ticket.policy_version, *version_);
+    }
+    parts_.generator.add(std::move(ticket));
+  }
+
+  void send(std::vector<RolloutGroup> groups) {
+    for (RolloutGroup& group : groups) {
+      group.actor = parts_.rank;
+      group.actor_clock = clock_.read();
+      clock_.idle();
+      parts_.rollouts.send(std::move(group));
+      clock_.busy();
+    }
+  }
+
+  bool take_in_weights() {
+    version_ =
+        clock_.waiting([&] { return receive_weights(parts_.weight_group, parts_.weights.flat()); });
+    if (version_) parts_.policy.weights_changed();
+    return version_.has_value();
+  }
+
+  const ActorParts& parts_;
+  BusyIdleClock clock_;
+  std::optional<std::int64_t> version_;  // unknown until the first weight sync
+};
+
+}  // namespace
+
+void run_actor(const ActorParts& parts) { Actor(parts).run(); }
+
+}  // namespace lie

@@ -1,0 +1,36 @@
+// The actor: tickets in, rollout groups out, new weights between steps.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string_view>
+
+#include "actors/generator.h"
+#include "common/comm/collective.h"
+#include "common/rollout.h"
+#include "common/stream.h"
+#include "model/transformer.h"
+#include "model/weights.h"
+
+namespace lie {
+
+/// What an actor works with; all outlive run_actor.
+struct ActorParts {
+  Weights& weights;  // overwritten by weight sync
+  Transformer& policy;
+  Generator& generator;
+  Source<Assignment>& assignments;
+  Sink<RolloutGroup>& rollouts;
+  Collective& weight_group;  // learner 0 and the actors, see common/comm/weight_sync.h
+  std::int32_t rank = 0;     // noted on each group
+  /// Called between forward passes, so that a rank that computes for long hears of failures; may be
+  /// empty.
+  std::function<void()> attend = {};
+};
+
+/// Generates what is assigned until the run is over, then closes `rollouts`. All tokens of a group
+/// come from one policy version: what is in flight is finished before new weights are taken in.
+/// Throws Error if weights arrive that the next ticket was not made for.
+void run_actor(const ActorParts& parts);
+
+}  // namespace lie

@@ -1,0 +1,309 @@
+#include "actors/generator.h"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "common/error.h"
+#include "common/random.h"
+
+namespace lie {
+namespace {
+
+std::int64_t longest_response(const RolloutOptions& options) {
+  return std::max(options.sampling.max_response_tokens, options.evaluation.max_response_tokens);
+}
+
+// Pages of one response at its longest, beside the full pages that it shares with its prompt.
+std::int64_t pages_of_sample(std::int64_t prompt_tokens, std::int64_t response_tokens) {
+  return KvCache::pages_for(prompt_tokens + response_tokens) - prompt_tokens / KvCache::kPageTokens;
+}
+
+std::int64_t page_bytes(const ModelConfig& model) {
+  return model.layers * 2 * KvCache::kPageTokens * model.kv_heads * model.head_width *
+         static_cast<std::int64_t>(sizeof(float));
+}
+
+void check_fits_model(const ModelConfig& model, const RolloutOptions& options) {
+  const std::int64_t longest = options.max_prompt_tokens + longest_response(options);
+  if (longest <= model.max_positions) return;
+  fail(
+      "max_prompt_tokens {} + max_response_tokens {} is more than the model's {} positions "
+      "(max_position_embeddings in its config.json): lower them",
+      options.max_prompt_tokens, longest_response(options), model.max_positions);
+}
+
+// Pages for all slots at their longest, or as many as the memory limit allows.
+std::int64_t pages_to_allocate(const ModelConfig& model, const RolloutOptions& options) {
+  check_fits_model(model, options);
+  const std::int64_t prompt = KvCache::pages_for(options.max_prompt_tokens);
+  const std::int64_t sample = KvCache::pages_for(longest_response(options)) + 1;
+  const std::int64_t allowed = options.cache_mebibytes * (1 << 20) / page_bytes(model);
+  if (allowed < prompt + sample) {
+    fail(
+        "cache_mebibytes is {}, but one response of {} tokens to a prompt of {} needs {} MiB of KV "
+        "cache: raise it, or lower max_prompt_tokens or max_response_tokens",
+        options.cache_mebibytes, longest_response(options), options.max_prompt_tokens,
+        (prompt + sample) * page_bytes(model) / (1 << 20) + 1);
+  }
+  return std::min(allowed, options.slots * (prompt + sample));
+}
+
+std::vector<std::int32_t> end_ids(const ModelConfig& model, const RolloutOptions& options) {
+  if (options.end_of_sequence_ids.empty()) return model.end_of_sequence_ids;
+  return {options.end_of_sequence_ids.begin(), options.end_of_sequence_ids.end()};
+}
+
+void check_prompt(const Prompt& prompt, std::span<const std::int32_t> ids,
+                  std::int64_t vocabulary) {
+  if (ids.empty()) {
+    fail("problem row {} of {}: its prompt has no tokens", prompt.problem, prompt.data_source);
+  }
+  for (const std::int32_t id : ids) {
+    if (id >= 0 && id < vocabulary) continue;
+    fail(
+        "problem row {} of {}: token id {} is not in the model's vocabulary of {}: tokenizer and "
+        "model do not belong together",
+        prompt.problem, prompt.data_source, id, vocabulary);
+  }
+}
+
+// Samples are counted through the groups of a step: a step may hold a problem twice, and its two
+// groups must not be copies of each other.
+RandomKey key_of(std::uint64_t seed, const Ticket& ticket, std::int32_t sample,
+                 std::size_t token_index) {
+  return {.seed = seed,
+          .stream = ticket.purpose == Purpose::kTrain ? kRolloutStream : kEvaluationStream,
+          .step = static_cast<std::uint32_t>(ticket.step),
+          .problem = static_cast<std::uint32_t>(ticket.prompt.problem),
+          .sample = static_cast<std::uint32_t>(ticket.group * ticket.samples + sample),
+          .index = static_cast<std::uint32_t>(token_index)};
+}
+
+}  // namespace
+
+Generator::Generator(Transformer& policy, Operators& operators, const ModelConfig& model,
+                     const RolloutOptions& options, std::uint64_t seed, EncodePrompt encode)
+    : policy_(policy),
+      vocabulary_(model.vocabulary),
+      options_(options),
+      end_ids_(end_ids(model, options)),
+      seed_(seed),
+      encode_(std::move(encode)),
+      pages_(pages_to_allocate(model, options)),
+      cache_(model, operators, pages_) {}
+
+void Generator::add(Ticket ticket) {
+  if (ticket.samples < 1) {
+    fail("a ticket for problem row {} asks for {} samples; at least 1 is wanted",
+         ticket.prompt.problem, ticket.samples);
+  }
+  std::vector<std::int32_t> ids = encode_(ticket.prompt);
+  check_prompt(ticket.prompt, ids, vocabulary_);
+  const auto limit = static_cast<std::size_t>(options_.max_prompt_tokens);
+  const std::size_t dropped = ids.size() > limit ? ids.size() - limit : 0;
+  ids.erase(ids.begin(), ids.begin() + static_cast<std::ptrdiff_t>(dropped));
+  samples_to_begin_ += ticket.samples;
+  RolloutGroup& group = waiting_.emplace_back();
+  group.responses.resize(static_cast<std::size_t>(ticket.samples));
+  group.prompt_ids = std::move(ids);
+  group.prompt_tokens_dropped = static_cast<std::int32_t>(dropped);
+  group.ticket = std::move(ticket);
+}
+
+bool Generator::wants_ticket() const {
+  return std::ssize(running_) + samples_to_begin_ < options_.slots;
+}
+
+std::vector<RolloutGroup> Generator::step() {
+  open_groups();
+  lay_out_rows();
+  if (!rows_.empty()) {
+    const std::span<const float> logits = policy_.decode(rows_, cache_);
+    // Logits lie as the rows that want them: running responses first, then prompts read to the end.
+    const std::size_t running = running_.size() * static_cast<std::size_t>(vocabulary_);
+    continue_running(logits.first(running));
+    keep_first_logits(logits.subspan(running));
+  }
+  begin_samples();
+  return take_finished();
+}
+
+const SamplingOptions& Generator::sampling(const Ticket& ticket) const {
+  return ticket.purpose == Purpose::kTrain ? options_.sampling : options_.evaluation;
+}
+
+bool Generator::reserve(std::int64_t pages) {
+  if (pages_reserved_ + pages > pages_) return false;
+  pages_reserved_ += pages;
+  return true;
+}
+
+// A group opens once there is a slot to fill and room for its prompt and one response, so that
+// every open group can go on whatever the others do.
+void Generator::open_groups() {
+  std::int64_t slots_spoken_for = std::ssize(running_);
+  for (const Group& group : open_) slots_spoken_for += group.rollout.ticket.samples - group.begun;
+  while (!waiting_.empty() && slots_spoken_for < options_.slots) {
+    RolloutGroup& next = waiting_.front();
+    const std::int64_t prompt_tokens = std::ssize(next.prompt_ids);
+    const std::int64_t prompt_pages = KvCache::pages_for(prompt_tokens);
+    const std::int64_t sample_pages =
+        pages_of_sample(prompt_tokens, sampling(next.ticket).max_response_tokens);
+    if (!reserve(prompt_pages + sample_pages)) return;
+    slots_spoken_for += next.ticket.samples;
+    open_.push_back({.rollout = std::move(next),
+                     .prompt_sequence = cache_.open(),
+                     .free_seats = 1,
+                     .prompt_pages = prompt_pages,
+                     .sample_pages = sample_pages});
+    waiting_.pop_front();
+  }
+}
+
+void Generator::lay_out_rows() {
+  rows_.clear();
+  for (const Running& running : running_) {
+    const auto& ids =
+        running.group->rollout.responses[static_cast<std::size_t>(running.sample)].ids;
+    rows_.push_back({.token = ids.back(), .sequence = running.sequence, .wants_logits = true});
+  }
+  lay_out_prompts();
+}
+
+void Generator::lay_out_prompts() {
+  chunks_.clear();
+  std::int64_t room = options_.prefill_tokens;
+  for (Group& group : open_) {
+    const std::vector<std::int32_t>& ids = group.rollout.prompt_ids;
+    const std::int64_t tokens = std::min(room, std::ssize(ids) - group.prompt_read);
+    if (tokens == 0) continue;
+    for (std::int64_t i = group.prompt_read; i < group.prompt_read + tokens; ++i) {
+      rows_.push_back({.token = ids[static_cast<std::size_t>(i)],
+                       .sequence = group.prompt_sequence,
+                       .wants_logits = i + 1 == std::ssize(ids)});
+    }
+    chunks_.push_back({.group = &group, .tokens = tokens});
+    room -= tokens;
+  }
+}
+
+void Generator::continue_running(std::span<const float> logits) {
+  const auto width = static_cast<std::size_t>(vocabulary_);
+  std::size_t kept = 0;
+  for (std::size_t i = 0; i < running_.size(); ++i) {
+    const Running running = running_[i];
+    if (append_token(*running.group, running.sample, logits.subspan(i * width, width))) {
+      running_[kept++] = running;
+    } else {
+      cache_.close(running.sequence);
+      finish_sample(*running.group);
+    }
+  }
+  running_.resize(kept);
+}
+
+void Generator::keep_first_logits(std::span<const float> logits) {
+  const auto width = static_cast<std::size_t>(vocabulary_);
+  for (const PromptChunk& chunk : chunks_) {
+    Group& group = *chunk.group;
+    group.prompt_read += chunk.tokens;
+    if (group.prompt_read < std::ssize(group.rollout.prompt_ids)) continue;
+    group.first_logits.assign(logits.begin(), logits.begin() + vocabulary_);
+    logits = logits.subspan(width);
+  }
+}
+
+void Generator::begin_samples() {
+  for (Group& group : open_) {
+    if (group.first_logits.empty()) continue;
+    while (group.begun < group.rollout.ticket.samples && std::ssize(running_) < options_.slots &&
+           take_seat(group)) {
+      begin_sample(group);
+    }
+  }
+}
+
+bool Generator::take_seat(Group& group) {
+  if (group.free_seats == 0) return reserve(group.sample_pages);
+  --group.free_seats;
+  return true;
+}
+
+void Generator::begin_sample(Group& group) {
+  const std::int32_t sample = group.begun++;
+  --samples_to_begin_;
+  const bool goes_on = append_token(group, sample, group.first_logits);
+  if (goes_on) running_.push_back({&group, sample, cache_.fork(group.prompt_sequence)});
+  if (group.begun == group.rollout.ticket.samples) cache_.close(group.prompt_sequence);
+  if (!goes_on) finish_sample(group);
+}
+
+// Samples the response's next token; false if it was the last.
+bool Generator::append_token(Group& group, std::int32_t sample, std::span<const float> logits) {
+  const Ticket& ticket = group.rollout.ticket;
+  const SamplingOptions& how = sampling(ticket);
+  Response& response = group.rollout.responses[static_cast<std::size_t>(sample)];
+  const std::size_t index = response.ids.size();
+  const float uniform =
+      how.temperature == 0 ? 0.0F : random_uniform(key_of(seed_, ticket, sample, index));
+  const SampledToken token = sampler_.draw(logits, how, uniform);
+  if (!std::isfinite(token.log_prob)) {
+    fail(
+        "the policy's logits are not finite: step {}, problem row {}, sample {}, token {}: its "
+        "weights have diverged or are broken",
+        ticket.step, ticket.prompt.problem, sample, index);
+  }
+  response.ids.push_back(token.id);
+  response.behavior_log_probs.push_back(token.log_prob);
+  ++tokens_generated_;
+  if (std::find(end_ids_.begin(), end_ids_.end(), token.id) != end_ids_.end()) {
+    response.finish = FinishReason::kEndOfSequence;
+    return false;
+  }
+  response.finish = FinishReason::kLength;
+  return std::ssize(response.ids) < how.max_response_tokens;
+}
+
+// A seat that the group's other samples need stays with it.
+void Generator::finish_sample(Group& group) {
+  ++group.finished;
+  if (group.begun + group.free_seats < group.rollout.ticket.samples) {
+    ++group.free_seats;
+  } else {
+    pages_reserved_ -= group.sample_pages;
+  }
+}
+
+std::vector<RolloutGroup> Generator::take_finished() {
+  std::vector<RolloutGroup> finished;
+  for (auto group = open_.begin(); group != open_.end();) {
+    if (group->finished < group->rollout.ticket.samples) {
+      ++group;
+      continue;
+    }
+    pages_reserved_ -= group->prompt_pages;
+    finished.push_back(std::move(group->rollout));
+    group = open_.erase(group);
+  }
+  return finished;
+}
+
+std::vector<RolloutGroup> generate_all(Generator& generator, std::span<const Prompt> prompts,
+                                       std::int32_t samples, Purpose purpose) {
+  for (std::size_t i = 0; i < prompts.size(); ++i) {
+    generator.add({.group = static_cast<std::int64_t>(i),
+                   .purpose = purpose,
+                   .samples = samples,
+                   .prompt = prompts[i]});
+  }
+  std::vector<RolloutGroup> groups(prompts.size());
+  while (!generator.idle()) {
+    for (RolloutGroup& group : generator.step()) {
+      groups[static_cast<std::size_t>(group.ticket.group)] = std::move(group);
+    }
+  }
+  return groups;
+}
+
+}  // namespace lie

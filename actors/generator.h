@@ -1,0 +1,110 @@
+// The rollout engine: continuous batching of all responses in flight over one paged KV cache.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <list>
+#include <span>
+#include <vector>
+
+#include "actors/rollout_options.h"
+#include "actors/sampler.h"
+#include "common/rollout.h"
+#include "model/kv_cache.h"
+#include "model/transformer.h"
+
+namespace lie {
+
+/// A prompt's token ids, template and all.
+using EncodePrompt = std::function<std::vector<std::int32_t>(const Prompt&)>;
+
+/// Turns tickets into rollout groups. The ids and log-probs of a response depend on weights,
+/// prompt, sampling options and random key alone: not on slots, cache size, order of tickets or
+/// neighbours (invariant E3). One thread.
+class Generator {
+ public:
+  /// Keeps references to policy and operators. Throws Error if the options do not fit the model, or
+  /// the cache cannot hold even one response.
+  Generator(Transformer& policy, Operators& operators, const ModelConfig& model,
+            const RolloutOptions& options, std::uint64_t seed, EncodePrompt encode);
+
+  /// Queues a ticket. Throws Error naming the problem's row if its prompt is empty, or has ids the
+  /// model does not know.
+  void add(Ticket ticket);
+
+  /// Slots would stay empty with the tickets it has: time to add more.
+  bool wants_ticket() const;
+  /// Nothing is queued or in flight.
+  bool idle() const { return waiting_.empty() && open_.empty(); }
+
+  /// One forward pass: a token for every running response, and a chunk of the prompts that are
+  /// being read. Returns the groups that it finished.
+  std::vector<RolloutGroup> step();
+
+  std::int64_t tokens_generated() const { return tokens_generated_; }
+
+ private:
+  /// A ticket whose prompt is in the cache, or on its way there.
+  struct Group {
+    RolloutGroup rollout;
+    std::int32_t prompt_sequence = -1;  // handle in the cache; closed when all samples have begun
+    std::int64_t prompt_read = 0;       // tokens in the cache
+    std::vector<float> first_logits = {};  // [V] behind the prompt, once read
+    std::int32_t begun = 0;
+    std::int32_t finished = 0;
+    std::int32_t free_seats = 0;  // reservations for one sample's pages each, not in use
+    std::int64_t prompt_pages = 0;
+    std::int64_t sample_pages = 0;  // of one sample at its longest, beside the prompt's full pages
+  };
+  /// A response in flight.
+  struct Running {
+    Group* group = nullptr;
+    std::int32_t sample = 0;
+    std::int32_t sequence = -1;
+  };
+  /// Prompt tokens of one group within a forward pass.
+  struct PromptChunk {
+    Group* group = nullptr;
+    std::int64_t tokens = 0;
+  };
+
+  const SamplingOptions& sampling(const Ticket& ticket) const;
+  bool reserve(std::int64_t pages);
+  void open_groups();
+  void lay_out_rows();
+  void lay_out_prompts();
+  void continue_running(std::span<const float> logits);
+  void keep_first_logits(std::span<const float> logits);
+  void begin_samples();
+  bool take_seat(Group& group);
+  void begin_sample(Group& group);
+  bool append_token(Group& group, std::int32_t sample, std::span<const float> logits);
+  void finish_sample(Group& group);
+  std::vector<RolloutGroup> take_finished();
+
+  Transformer& policy_;
+  const std::int64_t vocabulary_;
+  const RolloutOptions options_;
+  const std::vector<std::int32_t> end_ids_;
+  const std::uint64_t seed_;
+  const EncodePrompt encode_;
+  const std::int64_t pages_;
+  KvCache cache_;
+  Sampler sampler_;
+  std::int64_t pages_reserved_ = 0;
+  std::int64_t samples_to_begin_ = 0;  // of waiting and open groups
+  std::deque<RolloutGroup> waiting_;   // tickets with their encoded prompts
+  std::list<Group> open_;              // addresses are held by Running
+  std::vector<Running> running_;
+  std::vector<DecodeRow> rows_;
+  std::vector<PromptChunk> chunks_;
+  std::int64_t tokens_generated_ = 0;
+};
+
+/// Generates `samples` responses to each prompt; group i answers prompts[i]. For programs that want
+/// all answers at once.
+std::vector<RolloutGroup> generate_all(Generator& generator, std::span<const Prompt> prompts,
+                                       std::int32_t samples, Purpose purpose);
+
+}  // namespace lie

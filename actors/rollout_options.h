@@ -1,0 +1,26 @@
+// What an actor may use, and how it samples.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "actors/sampler.h"
+#include "common/options.h"
+
+namespace lie {
+
+/// Options of generation. None but the sampling options, max_prompt_tokens and end_of_sequence_ids
+/// can change a token.
+struct RolloutOptions {
+  std::int64_t slots = 128;
+  std::int64_t max_prompt_tokens = 1024;
+  std::int64_t prefill_tokens = 512;
+  std::int64_t cache_mebibytes = 4096;
+  std::vector<std::int64_t> end_of_sequence_ids = {};  // empty: the model's own
+  SamplingOptions sampling = {};
+  SamplingOptions evaluation{.temperature = 0.6};
+};
+
+void describe(FieldList& fields, RolloutOptions& options);
+
+}  // namespace lie

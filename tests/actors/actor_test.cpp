@@ -1,0 +1,132 @@
+// The actor's loop between in-process streams and a group of threads for the weights.
+#include "actors/actor.h"
+
+#include <gtest/gtest.h>
+
+#include <deque>
+#include <memory>
+#include <thread>
+#include <vector>
+
+#include "common/comm/thread_collective.h"
+#include "common/comm/weight_sync.h"
+#include "common/error.h"
+#include "common/queue.h"
+#include "tests/actors/tiny_policy.h"
+
+namespace lie {
+namespace {
+
+// Hands out assignments in order; try_receive answers every second time only.
+class Script : public Source<Assignment> {
+ public:
+  void ticket(Ticket ticket) { add(Assignment::Kind::kTicket).ticket = std::move(ticket); }
+  Assignment& add(Assignment::Kind kind) {
+    script_.emplace_back().kind = kind;
+    return script_.back();
+  }
+  std::optional<Assignment> receive() override {
+    if (script_.empty()) return std::nullopt;
+    Assignment next = std::move(script_.front());
+    script_.pop_front();
+    return next;
+  }
+  std::optional<Assignment> try_receive() override {
+    answers_ = !answers_;
+    return answers_ ? receive() : std::nullopt;
+  }
+
+ private:
+  std::deque<Assignment> script_;
+  bool answers_ = false;
+};
+
+Ticket ticket_at(std::int64_t group, std::int64_t version) {
+  Ticket ticket = ticket_for(group, "abcdef", 4);
+  ticket.policy_version = version;
+  return ticket;
+}
+
+// Runs an actor through `script`, publishing each of `published` when it waits for weights.
+std::vector<RolloutGroup> run(Script& script, const std::vector<Weights>& published) {
+  TinyPolicy policy;
+  RolloutOptions options = tiny_rollout();
+  options.slots = 6;
+  Generator generator = policy.generator(options);
+  BoundedQueue<RolloutGroup> rollouts(100);
+  ThreadGroup threads(2);
+  std::thread learner([&, group = threads.member(0)] {
+    std::int64_t version = 0;
+    for (const Weights& weights : published) publish_weights(*group, version++, weights.flat());
+  });
+  const std::unique_ptr<Collective> weight_group = threads.member(1);
+  try {
+    run_actor({.weights = policy.weights,
+               .policy = policy.transformer,
+               .generator = generator,
+               .assignments = script,
+               .rollouts = rollouts,
+               .weight_group = *weight_group,
+               .rank = 2});
+  } catch (...) {
+    learner.join();
+    throw;
+  }
+  learner.join();
+  std::vector<RolloutGroup> groups;
+  while (std::optional<RolloutGroup> group = rollouts.receive()) groups.push_back(*group);
+  return groups;
+}
+
+TEST(Actor, GeneratesUnderTheWeightsThatWereSent) {
+  const Weights first = initial_weights(tiny_model(), 21);
+  const Weights second = initial_weights(tiny_model(), 22);
+  Script script;
+  script.add(Assignment::Kind::kWeights);
+  for (int i = 0; i < 5; ++i) script.ticket(ticket_at(i, 0));
+  script.add(Assignment::Kind::kWeights);
+  for (int i = 5; i < 8; ++i) script.ticket(ticket_at(i, 1));
+  script.add(Assignment::Kind::kFinish);
+  const std::vector<RolloutGroup> groups = run(script, {first, second});
+
+  ASSERT_EQ(groups.size(), 8U);
+  for (std::size_t i = 0; i < groups.size(); ++i) {
+    const RolloutGroup& group = groups[i];
+    EXPECT_EQ(group.ticket.policy_version, i < 5 ? 0 : 1);
+    EXPECT_EQ(group.actor, 2);
+    TinyPolicy alone;
+    alone.weights = group.ticket.policy_version == 0 ? first : second;
+    alone.transformer.weights_changed();
+    Generator generator = alone.generator(tiny_rollout());
+    generator.add(group.ticket);
+    std::vector<RolloutGroup> expected;
+    while (expected.empty()) expected = generator.step();
+    ASSERT_EQ(group.responses.size(), 4U);
+    for (std::size_t sample = 0; sample < 4; ++sample) {
+      EXPECT_EQ(group.responses[sample].ids, expected[0].responses[sample].ids);
+    }
+  }
+}
+
+TEST(Actor, FinishesWhatIsInFlightWhenTheRunEnds) {
+  Script script;
+  for (int i = 0; i < 3; ++i) script.ticket(ticket_at(i, 0));
+  script.add(Assignment::Kind::kFinish);
+  EXPECT_EQ(run(script, {}).size(), 3U);
+}
+
+TEST(Actor, AClosedStreamOfAssignmentsEndsTheRun) {
+  Script script;
+  script.ticket(ticket_at(0, 0));
+  EXPECT_EQ(run(script, {}).size(), 1U);
+}
+
+TEST(Actor, RefusesATicketForOtherWeights) {
+  Script script;
+  script.add(Assignment::Kind::kWeights);
+  script.ticket(ticket_at(0, 3));
+  EXPECT_THROW(run(script, {initial_weights(tiny_model(), 1)}), Error);
+}
+
+}  // namespace
+}  // namespace lie

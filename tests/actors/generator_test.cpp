@@ -1,0 +1,242 @@
+// The generator on a tiny random model: what may change tokens, what may not, and when it stops.
+#include "actors/generator.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "common/error.h"
+#include "tests/actors/tiny_policy.h"
+
+namespace lie {
+namespace {
+
+using Groups = std::map<std::int64_t, RolloutGroup>;
+
+std::vector<Ticket> some_tickets() {
+  return {ticket_for(0, "abcdefghij", 5),
+          ticket_for(1, "q", 3),
+          ticket_for(2, "thequickbrownfoxjumps", 4),  // 21 tokens: a page and a part
+          ticket_for(3, "sixteenletterswww", 2),
+          ticket_for(4, "abcdefghijklmnop", 6),  // 16 tokens: just a page
+          ticket_for(5, std::string(50, 'k') + "x", 3)};
+}
+
+Groups generate(TinyPolicy& policy, const RolloutOptions& options, std::vector<Ticket> tickets,
+                bool one_at_a_time = false) {
+  Generator generator = policy.generator(options);
+  Groups groups;
+  std::size_t next = 0;
+  while (next < tickets.size() || !generator.idle()) {
+    while (next < tickets.size() && (one_at_a_time ? generator.idle() : true)) {
+      generator.add(tickets[next++]);
+    }
+    for (RolloutGroup& group : generator.step()) groups[group.ticket.group] = std::move(group);
+  }
+  return groups;
+}
+
+void expect_same(const Groups& some, const Groups& others) {
+  ASSERT_EQ(some.size(), others.size());
+  for (const auto& [number, group] : some) {
+    const RolloutGroup& other = others.at(number);
+    ASSERT_EQ(group.responses.size(), other.responses.size());
+    EXPECT_EQ(group.prompt_ids, other.prompt_ids);
+    for (std::size_t i = 0; i < group.responses.size(); ++i) {
+      EXPECT_EQ(group.responses[i].ids, other.responses[i].ids) << number << " " << i;
+      EXPECT_EQ(group.responses[i].behavior_log_probs, other.responses[i].behavior_log_probs);
+      EXPECT_EQ(group.responses[i].finish, other.responses[i].finish);
+    }
+  }
+}
+
+TEST(Generator, SlotsChangeNoTokenAndNoLogProb) {
+  TinyPolicy policy;
+  RolloutOptions options = tiny_rollout();
+  const Groups all = generate(policy, options, some_tickets());
+  for (const std::int64_t slots : {1, 3, 7, 64}) {
+    options.slots = slots;
+    expect_same(all, generate(policy, options, some_tickets()));
+  }
+}
+
+TEST(Generator, OrderAndCompanyOfTicketsChangeNothing) {
+  TinyPolicy policy;
+  const RolloutOptions options = tiny_rollout();
+  const Groups all = generate(policy, options, some_tickets());
+  std::vector<Ticket> reversed = some_tickets();
+  std::reverse(reversed.begin(), reversed.end());
+  expect_same(all, generate(policy, options, reversed));
+  expect_same(all, generate(policy, options, some_tickets(), true));
+}
+
+TEST(Generator, PrefillChunksChangeNothing) {
+  TinyPolicy policy;
+  RolloutOptions options = tiny_rollout();
+  const Groups all = generate(policy, options, some_tickets());
+  for (const std::int64_t prefill : {1, 5, 16, 23}) {
+    options.prefill_tokens = prefill;
+    expect_same(all, generate(policy, options, some_tickets()));
+  }
+}
+
+TEST(Generator, ACacheThatHoldsOnlySomeOfTheResponsesChangesNothing) {
+  // A page is 8 KiB here, so a mebibyte holds 128; 46 responses of up to 12 pages want more.
+  TinyPolicy policy;
+  RolloutOptions options = tiny_rollout();
+  options.sampling.max_response_tokens = 180;
+  std::vector<Ticket> tickets = some_tickets();
+  for (Ticket ticket : some_tickets()) {
+    ticket.group += 10;
+    ticket.prompt.problem += 10;
+    tickets.push_back(ticket);
+  }
+  const Groups all = generate(policy, options, tickets);
+  options.cache_mebibytes = 1;
+  expect_same(all, generate(policy, options, tickets));
+}
+
+TEST(Generator, ResponsesDifferBySampleProblemStepAndSeed) {
+  TinyPolicy policy;
+  Ticket ticket = ticket_for(0, "abc", 3);
+  Ticket other_problem = ticket_for(1, "abc", 3);
+  Ticket other_step = ticket_for(2, "abc", 3);
+  other_step.prompt.problem = 0;
+  other_step.step = 5;
+  Ticket same_problem_again = ticket_for(3, "abc", 3);
+  same_problem_again.prompt.problem = 0;
+  Groups groups =
+      generate(policy, tiny_rollout(), {ticket, other_problem, other_step, same_problem_again});
+  EXPECT_NE(groups[0].responses[0].ids, groups[3].responses[0].ids);
+  EXPECT_NE(groups[0].responses[0].ids, groups[0].responses[1].ids);
+  EXPECT_NE(groups[0].responses[0].ids, groups[1].responses[0].ids);
+  EXPECT_NE(groups[0].responses[0].ids, groups[2].responses[0].ids);
+  Generator reseeded = policy.generator(tiny_rollout(), 12);
+  const auto again = generate_all(reseeded, std::vector{ticket.prompt}, 3, Purpose::kTrain);
+  EXPECT_NE(groups[0].responses[0].ids, again[0].responses[0].ids);
+}
+
+TEST(Generator, LogProbsAreTheLearnersBitForBit) {
+  TinyPolicy policy;
+  RolloutOptions options = tiny_rollout();
+  options.sampling.temperature = 0.7;
+  for (const auto& [number, group] : generate(policy, options, some_tickets())) {
+    for (const Response& response : group.responses) {
+      PackedBatch batch;
+      batch.tokens = group.prompt_ids;
+      batch.tokens.insert(batch.tokens.end(), response.ids.begin(), response.ids.end());
+      batch.starts = {0, static_cast<std::int32_t>(batch.tokens.size())};
+      for (std::size_t i = 0; i < response.ids.size(); ++i) {
+        batch.rows.push_back(static_cast<std::int32_t>(group.prompt_ids.size() + i) - 1);
+      }
+      batch.targets = response.ids;
+      EXPECT_EQ(policy.transformer.forward(batch, 0.7F, false).log_probs,
+                response.behavior_log_probs);
+    }
+  }
+}
+
+TEST(Generator, StopsAtTheEndTokenAndKeepsIt) {
+  TinyPolicy policy;
+  int ended = 0;
+  for (const auto& [number, group] : generate(policy, tiny_rollout(), some_tickets())) {
+    for (const Response& response : group.responses) {
+      const auto first_end = std::find(response.ids.begin(), response.ids.end(), 3);
+      const bool ends = response.finish == FinishReason::kEndOfSequence;
+      ended += ends;
+      EXPECT_EQ(first_end, ends ? response.ids.end() - 1 : response.ids.end());
+      EXPECT_TRUE(ends || response.ids.size() == 60U);
+    }
+  }
+  EXPECT_GT(ended, 0);
+}
+
+TEST(Generator, EndTokensCanBeReplaced) {
+  TinyPolicy policy;
+  RolloutOptions options = tiny_rollout();
+  for (std::int64_t id = 0; id < 40; ++id) options.end_of_sequence_ids.push_back(id);
+  for (const auto& [number, group] : generate(policy, options, some_tickets())) {
+    for (const Response& response : group.responses) {
+      EXPECT_EQ(response.ids.size(), 1U);
+      EXPECT_EQ(response.finish, FinishReason::kEndOfSequence);
+    }
+  }
+}
+
+TEST(Generator, EvaluationHasItsOwnSamplingAndRandomStream) {
+  TinyPolicy policy;
+  RolloutOptions options = tiny_rollout();
+  options.evaluation = {.temperature = 0, .max_response_tokens = 9};
+  Generator generator = policy.generator(options);
+  const std::vector prompts = {ticket_for(0, "abc", 0).prompt};
+  const auto greedy = generate_all(generator, prompts, 2, Purpose::kEvaluate);
+  EXPECT_EQ(greedy[0].responses[0].ids, greedy[0].responses[1].ids);
+  EXPECT_LE(greedy[0].responses[0].ids.size(), 9U);
+
+  options.evaluation = options.sampling;
+  Generator same_options = policy.generator(options);
+  const auto trained = generate_all(same_options, prompts, 1, Purpose::kTrain);
+  const auto evaluated = generate_all(same_options, prompts, 1, Purpose::kEvaluate);
+  EXPECT_NE(trained[0].responses[0].ids, evaluated[0].responses[0].ids);
+}
+
+TEST(Generator, LongPromptsLoseTheirFirstTokens) {
+  TinyPolicy policy;
+  RolloutOptions options = tiny_rollout();
+  options.max_prompt_tokens = 4;
+  Groups groups =
+      generate(policy, options, {ticket_for(0, "abcdefg", 1), ticket_for(1, "defg", 1)});
+  EXPECT_EQ(groups[0].prompt_tokens_dropped, 3);
+  EXPECT_EQ(groups[0].prompt_ids, groups[1].prompt_ids);
+  EXPECT_EQ(groups[1].prompt_tokens_dropped, 0);
+}
+
+TEST(Generator, WantsTicketsUntilItsSlotsAreSpokenFor) {
+  TinyPolicy policy;
+  RolloutOptions options = tiny_rollout();
+  options.slots = 4;
+  Generator generator = policy.generator(options);
+  EXPECT_TRUE(generator.idle());
+  EXPECT_TRUE(generator.wants_ticket());
+  generator.add(ticket_for(0, "abc", 3));
+  EXPECT_FALSE(generator.idle());
+  EXPECT_TRUE(generator.wants_ticket());
+  generator.add(ticket_for(1, "abc", 3));
+  EXPECT_FALSE(generator.wants_ticket());
+}
+
+template <typename Action>
+void expect_error(Action&& action, const std::string& part) {
+  try {
+    action();
+    FAIL() << "accepted; expected: " << part;
+  } catch (const Error& error) {
+    EXPECT_NE(std::string(error.what()).find(part), std::string::npos) << error.what();
+  }
+}
+
+TEST(Generator, RefusesWhatItCannotGenerate) {
+  TinyPolicy policy;
+  RolloutOptions options = tiny_rollout();
+  Generator generator = policy.generator(options);
+  expect_error([&] { generator.add(ticket_for(8, "", 1)); }, "row 8");
+  expect_error([&] { generator.add(ticket_for(9, "A", 1)); }, "row 9");
+  expect_error([&] { generator.add(ticket_for(9, "a", 0)); }, "samples");
+  options.sampling.max_response_tokens = 193;
+  expect_error([&] { policy.generator(options); }, "max_position_embeddings");
+}
+
+TEST(Generator, SaysWhenTheWeightsHaveDiverged) {
+  TinyPolicy policy;
+  for (float& weight : policy.weights.tensor("model.norm.weight")) weight = std::nanf("");
+  policy.transformer.weights_changed();
+  Generator generator = policy.generator(tiny_rollout());
+  generator.add(ticket_for(2, "abc", 1));
+  expect_error([&] { generator.step(); }, "not finite");
+}
+
+}  // namespace
+}  // namespace lie
