@@ -1,0 +1,26 @@
+#!/usr/bin/env bash
+# One RL step here and in TRL's GRPOTrainer, in turns on the same machine, from the same weights.
+# usage: rl_step.sh [BUILD_DIR] [STEPS]   PYTHON names an interpreter that has trl (default python3).
+set -euo pipefail
+here=$(cd "$(dirname "$0")" && pwd)
+bench="${1:-build/release}/bin/rl_step_bench"
+steps=${2:-3}
+python=${PYTHON:-python3}
+model=$(mktemp -d)
+trap 'rm -rf "$model"' EXIT
+
+"$bench" --write-model "$model"
+ours=$("$bench" --steps "$((steps * 3))" | tee /dev/stderr | tail -1)
+if ! "$python" -c "import trl" 2>/dev/null; then
+  echo "$ours"
+  echo "no TRL to compare with: set PYTHON to an interpreter that has it" >&2
+  exit 0
+fi
+trl=$("$python" "$here/rl_step_trl.py" "$model" "$steps" 2>/dev/null | tail -1)
+again=$("$bench" --steps "$((steps * 3))" | tail -1)
+printf '%s\n%s\n%s\n' "$ours" "$trl" "$again"
+awk -v a="$ours" -v b="$trl" -v c="$again" 'BEGIN {
+  split(a, x); split(b, y); split(c, z); ours = (x[3] + z[3]) / 2; best = x[7] < z[7] ? x[7] : z[7]
+  printf "ratio of means %.1f, of best steps %.1f, per token %.1f\n", y[3] / ours, y[7] / best,
+         (y[3] / y[5]) / (ours / x[5])
+}'

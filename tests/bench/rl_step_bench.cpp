@@ -1,0 +1,210 @@
+// One RL step on the shape of TRL's figure in the design notes: 0.85 M-parameter Qwen3, 16 prompts
+// x 8 samples of at most 256 tokens, one update. rl_step.sh sets TRL's GRPOTrainer beside it.
+// usage: rl_step_bench [--steps N] [--threads N] [--write-model DIR]
+#include <fmt/format.h>
+
+#include <chrono>
+#include <cstdlib>
+#include <filesystem>
+#include <map>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "actors/generator.h"
+#include "common/error.h"
+#include "learner/update.h"
+#include "model/operators.h"
+#include "model/transformer.h"
+#include "model/weights.h"
+#include "rewards/reward_worker.h"
+
+namespace {
+
+using namespace lie;
+
+constexpr std::int64_t kPrompts = 16;
+constexpr std::int32_t kSamples = 8;
+constexpr std::int32_t kPromptTokens = 16;
+constexpr std::int64_t kResponseTokens = 256;
+
+ModelConfig model_shape() {
+  ModelConfig model;
+  model.vocabulary = 512;
+  model.width = 128;
+  model.ffn_width = 384;
+  model.layers = 4;
+  model.heads = 4;
+  model.kv_heads = 2;
+  model.head_width = 32;
+  model.max_positions = 512;
+  model.end_of_sequence_ids = {1};
+  return model;
+}
+
+// The same prompts as rl_step_trl.py's.
+std::vector<std::int32_t> prompt_ids(const Prompt& prompt) {
+  std::vector<std::int32_t> ids;
+  for (std::int32_t i = 0; i < kPromptTokens; ++i) {
+    ids.push_back(2 + (static_cast<std::int32_t>(prompt.problem) * 37 + i * 11) % 500);
+  }
+  return ids;
+}
+
+// The same reward as rl_step_trl.py's: whether the first token is odd, here asked of the verifier.
+std::string decode(std::span<const std::int32_t> ids) {
+  std::string text;
+  for (const std::int32_t id : ids) text += fmt::format("t{} ", id);
+  return text + fmt::format("\\boxed{{{}}}", ids.front() % 2);
+}
+
+double seconds() {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
+
+struct StepFigures {
+  double generate_seconds = 0, reward_seconds = 0, update_seconds = 0, sync_seconds = 0;
+  std::int64_t tokens = 0;
+  UpdateSeconds update;
+  double total() const { return generate_seconds + reward_seconds + update_seconds + sync_seconds; }
+};
+
+// Actor, reward worker and learner in one thread, one after the other.
+class Step {
+ public:
+  Step(const ModelConfig& model, int threads)
+      : weights_(initial_weights(model, 1)),
+        operators_(make_cpu_operators(threads)),
+        policy_(weights_, *operators_),
+        generator_(policy_, *operators_, model, rollout_options(), 1, prompt_ids),
+        scorer_(scoring_options()),
+        optimizer_({.warmup = 0}, weights_.parameters(), weights_.flat().size()),
+        learners_(solo_collective()),
+        updater_(update_options(), {.weights = weights_,
+                                    .policy = policy_,
+                                    .reference = nullptr,
+                                    .optimizer = optimizer_,
+                                    .learners = *learners_}) {}
+
+  const Weights& weights() const { return weights_; }
+
+  StepFigures run(std::int64_t step) {
+    StepFigures figures;
+    double begun = seconds();
+    const auto lap = [&begun] { return seconds() - std::exchange(begun, seconds()); };
+    std::vector<RolloutGroup> groups = generate(step);
+    figures.generate_seconds = lap();
+    std::vector<ScoredGroup> scored;
+    std::vector<GroupAdvantages> advantages;
+    for (RolloutGroup& group : groups) {
+      for (const Response& response : group.responses) figures.tokens += std::ssize(response.ids);
+      scored.push_back(score_group(scorer_, std::move(group), decode));
+      advantages.push_back(group_advantages(scored.back().scores, {}));
+    }
+    figures.reward_seconds = lap();
+    figures.update = updater_.run(step, scored, advantages).seconds;
+    figures.update_seconds = lap();
+    policy_.weights_changed();
+    figures.sync_seconds = lap();
+    return figures;
+  }
+
+ private:
+  static RolloutOptions rollout_options() {
+    RolloutOptions options{.slots = kPrompts * kSamples, .max_prompt_tokens = kPromptTokens};
+    options.sampling.max_response_tokens = kResponseTokens;
+    options.evaluation = options.sampling;
+    return options;
+  }
+
+  static ScoringOptions scoring_options() {
+    ScoringOptions options{.max_response_tokens = kResponseTokens};
+    options.rewards.length.enabled = false;
+    return options;
+  }
+
+  static UpdateOptions update_options() {
+    UpdateOptions options;
+    options.batch.mini_batch_prompts = kPrompts;
+    options.loss.algorithm = Algorithm::kGrpo;
+    return options;
+  }
+
+  std::vector<RolloutGroup> generate(std::int64_t step) {
+    for (std::int64_t row = 0; row < kPrompts; ++row) {
+      Ticket ticket{.step = step, .group = row, .samples = kSamples, .prompt = {}};
+      ticket.prompt.problem = row;
+      ticket.prompt.gold = std::string("1");
+      generator_.add(std::move(ticket));
+    }
+    std::vector<RolloutGroup> groups(kPrompts);
+    while (!generator_.idle()) {
+      for (RolloutGroup& group : generator_.step()) {
+        groups[static_cast<std::size_t>(group.ticket.group)] = std::move(group);
+      }
+    }
+    return groups;
+  }
+
+  Weights weights_;
+  std::unique_ptr<Operators> operators_;
+  Transformer policy_;
+  Generator generator_;
+  Scorer scorer_;
+  AdamW optimizer_;
+  std::unique_ptr<Collective> learners_;
+  PolicyUpdater updater_;
+};
+
+void print(const StepFigures& f) {
+  fmt::print(
+      "step {:.3f} s = generate {:.3f} ({:.0f} tokens/s) + reward {:.4f} + update {:.3f} (forward "
+      "{:.3f}, "
+      "backward {:.3f}, optimizer {:.4f}; {:.0f} tokens/s) + repack {:.4f}; {} tokens\n",
+      f.total(), f.generate_seconds, static_cast<double>(f.tokens) / f.generate_seconds,
+      f.reward_seconds, f.update_seconds, f.update.forward, f.update.backward, f.update.optimizer,
+      static_cast<double>(f.tokens) / f.update_seconds, f.sync_seconds, f.tokens);
+}
+
+std::map<std::string, std::string> arguments(int argc, char** argv) {
+  std::map<std::string, std::string> given = {
+      {"--steps", "5"}, {"--threads", std::to_string(std::thread::hardware_concurrency())}};
+  for (int i = 1; i < argc; i += 2) {
+    if (i + 1 == argc) fail("{} needs a value", argv[i]);
+    given[argv[i]] = argv[i + 1];
+  }
+  return given;
+}
+
+void run(const std::map<std::string, std::string>& given) {
+  const int threads = std::stoi(given.at("--threads"));
+  const int steps = std::stoi(given.at("--steps"));
+  Step step(model_shape(), threads);
+  if (given.contains("--write-model")) {
+    std::filesystem::create_directories(given.at("--write-model"));
+    save_weights(step.weights(), given.at("--write-model"));
+    return;
+  }
+  print(step.run(1));  // warms up
+  double sum = 0, best = 1e9, tokens = 0;
+  for (int i = 0; i < steps; ++i) {
+    const StepFigures figures = step.run(i + 2);
+    print(figures);
+    sum += figures.total();
+    best = std::min(best, figures.total());
+    tokens += static_cast<double>(figures.tokens);
+  }
+  fmt::print("lie seconds_per_step {:.3f} tokens_per_step {:.0f} best {:.3f} threads {}\n",
+             sum / steps, tokens / steps, best, threads);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  try {
+    run(arguments(argc, argv));
+  } catch (const std::exception& error) {
+    fmt::print(stderr, "rl_step_bench: {}\n", error.what());
+    return EXIT_FAILURE;
+  }
+}
