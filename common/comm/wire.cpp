@@ -75,10 +75,10 @@ void fields(Archive& io, ScoredGroup& g) {
   io(g.rollout, g.scores, g.texts, g.reward_worker, g.reward_clock);
 }
 
-/// Appends values to bytes.
+/// Writes values to bytes that have room for them; without bytes, only counts how many there are.
 class Writer {
  public:
-  explicit Writer(Bytes& bytes) : bytes_(bytes) {}
+  explicit Writer(std::byte* into) : into_(into) {}
 
   template <typename... Ts>
   void operator()(Ts&... values) {
@@ -88,40 +88,42 @@ class Writer {
   void choice(Enum& chosen, Enum /*last*/) {
     raw(&chosen, sizeof chosen);
   }
+  std::size_t written() const { return written_; }
 
  private:
   void raw(const void* data, std::size_t size) {
-    if (size == 0) return;  // an empty vector's data may be null
-    const std::size_t at = bytes_.size();
-    bytes_.resize(at + size);
-    std::memcpy(bytes_.data() + at, data, size);
+    if (into_ != nullptr && size > 0) std::memcpy(into_ + written_, data, size);
+    written_ += size;
   }
   template <Plain T>
   void value(T& number) {
     raw(&number, sizeof number);
   }
-  void value(std::string& text) { elements(text.data(), text.size()); }
+  void value(std::string& text) {
+    count(text.size());
+    raw(text.data(), text.size());
+  }
   template <Plain T>
   void value(std::vector<T>& numbers) {
-    elements(numbers.data(), numbers.size());
+    count(numbers.size());
+    raw(numbers.data(), numbers.size() * sizeof(T));
   }
   template <typename T>
   void value(std::vector<T>& items) {
-    elements(static_cast<std::byte*>(nullptr), items.size());
+    count(items.size());
     for (T& item : items) value(item);
   }
   template <typename T>
   void value(T& item) {
     fields(*this, item);
   }
-  template <typename T>
-  void elements(const T* data, std::size_t count) {
-    const std::uint64_t stored = count;
+  void count(std::size_t elements) {
+    const std::uint64_t stored = elements;
     raw(&stored, sizeof stored);
-    if (data != nullptr) raw(data, count * sizeof(T));
   }
 
-  Bytes& bytes_;
+  std::byte* into_;
+  std::size_t written_ = 0;
 };
 
 /// Takes values from bytes, checking that they are there.
@@ -236,9 +238,13 @@ Header read_header(std::span<const std::byte> bytes) {
 
 template <typename T>
 Bytes pack(const T& value) {
-  Bytes message(kHeaderBytes);
-  Writer writer(message);
-  writer(const_cast<T&>(value));  // the description is shared with the Reader; a Writer only reads
+  T& fields_of =
+      const_cast<T&>(value);  // the description is shared with the Reader; a Writer only reads
+  Writer counter(nullptr);
+  counter(fields_of);
+  Bytes message(kHeaderBytes + counter.written());
+  Writer writer(message.data() + kHeaderBytes);
+  writer(fields_of);
   write_header(message, kind_of<T>());
   return message;
 }

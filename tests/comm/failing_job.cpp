@@ -1,5 +1,5 @@
-// A job of several ranks that ends in the way its argument says; job_test.cpp runs it under mpirun
-// and reads what it prints.
+// A job of several ranks that ends in the way its argument says; tests run it under mpirun and read
+// what it prints.
 #include <chrono>
 #include <csignal>
 #include <cstdio>
@@ -118,6 +118,22 @@ void launcher_killed(Job& job) {
   wait_for_a_message(job);
 }
 
+// Not failures: what environment_test.cpp asks for.
+
+void tells_cpus(Job&) {
+  const std::size_t bound = usable_cpus().size();
+  widen_binding();
+  std::printf("bound to %zu, widened to %zu\n", bound, usable_cpus().size());
+  std::fflush(stdout);
+}
+
+void tells_mpi(Job&) {
+  int started = 0;
+  MPI_Initialized(&started);
+  std::printf("MPI %s\n", started != 0 ? "started" : "untouched");
+  std::fflush(stdout);
+}
+
 int run(const std::string& way) {
   const std::map<std::string, std::function<void(Job&)>> ways = {
       {"well", [](Job&) {}},
@@ -130,6 +146,8 @@ int run(const std::string& way) {
       {"after_the_others_are_done", after_the_others_are_done},
       {"killed", killed},
       {"launcher_killed", launcher_killed},
+      {"tells_cpus", tells_cpus},
+      {"tells_mpi", tells_mpi},
   };
   mpi::Environment environment;
   Job job(environment);
@@ -142,4 +160,11 @@ int run(const std::string& way) {
 }  // namespace
 }  // namespace lie
 
-int main(int argc, char** argv) { return argc == 2 ? lie::run(argv[1]) : 2; }
+int main(int argc, char** argv) {
+  try {
+    return argc == 2 ? lie::run(argv[1]) : 2;
+  } catch (const std::exception& error) {  // before there was a job to end
+    std::fprintf(stderr, "error: %s\n", error.what());
+    return 1;
+  }
+}

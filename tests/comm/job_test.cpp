@@ -3,48 +3,21 @@
 
 #include <gtest/gtest.h>
 
-#include <sys/wait.h>
-#include <array>
 #include <chrono>
-#include <cstdio>
 #include <cstdlib>
 #include <fstream>
 #include <sstream>
 #include <string>
 #include <thread>
 
+#include "tests/comm/run_command.h"
+
 namespace lie {
 namespace {
-
-struct Outcome {
-  std::string output;  // of all ranks and mpirun
-  int status = 0;      // of mpirun; 124: it hung
-  double seconds = 0;
-};
-
-Outcome run_command(const std::string& command) {
-  const auto begin = std::chrono::steady_clock::now();
-  Outcome outcome;
-  FILE* pipe = popen((command + " 2>&1").c_str(), "r");
-  std::array<char, 4096> buffer;
-  while (const std::size_t count = std::fread(buffer.data(), 1, buffer.size(), pipe)) {
-    outcome.output.append(buffer.data(), count);
-  }
-  outcome.status = WEXITSTATUS(pclose(pipe));
-  outcome.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
-  return outcome;
-}
 
 Outcome run_job(const std::string& way, int ranks = 4) {
   return run_command("timeout -k 1 40 " LIE_MPIEXEC " --oversubscribe -n " + std::to_string(ranks) +
                      " " LIE_FAILING_JOB " " + way);
-}
-
-int count(const std::string& text, const std::string& part) {
-  int found = 0;
-  for (std::size_t at = text.find(part); at != std::string::npos; at = text.find(part, at + 1))
-    ++found;
-  return found;
 }
 
 /// Every rank left through MPI_Finalize with status 1, one of them said why, nothing was aborted.
@@ -86,13 +59,6 @@ TEST(Job, EndsWellTogether) {
   const Outcome outcome = run_job("well");
   EXPECT_EQ(outcome.status, 0);
   EXPECT_EQ(count(outcome.output, "of 4 ends with 0"), 4) << outcome.output;
-}
-
-TEST(Job, AWorldOfOneNeedsNoLauncher) {
-  const Outcome outcome = run_command(LIE_FAILING_JOB " well");
-  EXPECT_EQ(outcome.status, 0);
-  EXPECT_EQ(outcome.output, "rank 0 of 1 ends with 0\n");
-  EXPECT_LT(outcome.seconds, 0.3) << "MPI is not started for it";
 }
 
 TEST(Job, AWorldOfOneReportsItsFailure) {
