@@ -1,0 +1,56 @@
+#!/usr/bin/env bash
+# Invariants E8 and bad input: one clear line, exit status not 0, all ranks end, nothing half begun.
+# errors_test.sh BIN WORK
+set -uo pipefail
+BIN="$(realpath "$1")" WORK="$2"
+rm -rf "$WORK" && mkdir -p "$WORK" && WORK="$(realpath "$WORK")"
+source "$(dirname "$0")/run_lib.sh"
+cases=0
+
+# refuses NAME RANKS "words that the message must contain" [overrides...]
+refuses() {
+  local name="$1" ranks="$2" words="$3" status
+  shift 3
+  cases=$((cases + 1))
+  timeout 60 bash -c "source tests/tools/run_lib.sh; train $ranks '$WORK/$name' $*" >"$WORK/$name.log" 2>&1
+  status=$?
+  [ "$status" != 0 ] || fail "$name: exit status 0"
+  [ "$status" != 124 ] || fail "$name: still running after a minute"
+  [ "$(grep -c 'error' "$WORK/$name.log")" -ge 1 ] || { cat "$WORK/$name.log"; fail "$name: no error line"; }
+  grep 'error on rank' "$WORK/$name.log" | sort -u | wc -l | grep -qx 1 || { cat "$WORK/$name.log"; fail "$name: not one report"; }
+  grep -qF -- "$words" "$WORK/$name.log" || { cat "$WORK/$name.log"; fail "$name: the message lacks \"$words\""; }
+  [ ! -e "$WORK/$name/metrics.jsonl" ] || fail "$name: a run was begun"
+}
+export BIN WORK
+
+refuses unknown_key 4 'temperature' --set rollout.temprature=0.5
+refuses out_of_range 1 'rollout.samples_per_prompt' --set rollout.samples_per_prompt=0
+refuses wrong_type 1 'run.steps' --set run.steps=many
+refuses no_model 4 'no_such_model' --set model.path=no_such_model
+refuses no_data 1 'no_such.jsonl' --set data.train_file=no_such.jsonl
+refuses bad_device 1 'model.device' --set model.device=tpu
+refuses too_many_roles 4 'roles' --set roles.actors=9
+
+mkdir -p "$WORK/model" && cp assets/count_pairs/model/* "$WORK/model/"
+head -c 1000 assets/count_pairs/model/model.safetensors >"$WORK/model/model.safetensors"
+refuses truncated_weights 4 'model.safetensors' --set "model.path=$WORK/model"
+cp assets/count_pairs/model/model.safetensors "$WORK/model/"
+sed 's/"hidden_size": 96/"hidden_size": 128/' assets/count_pairs/model/config.json >"$WORK/model/config.json"
+refuses wrong_width 1 'model.embed_tokens.weight' --set "model.path=$WORK/model"
+cp assets/count_pairs/model/config.json "$WORK/model/"
+echo '{"version": "1.0"' >"$WORK/model/tokenizer.json"
+refuses broken_tokenizer 1 'tokenizer.json' --set "model.path=$WORK/model"
+
+printf '{"prompt": "1 2", "gold": "1", "reference_length": 5}\n{"prompt": 7}\n' >"$WORK/rows.jsonl"
+refuses bad_row 4 'rows.jsonl:2' --set "data.train_file=$WORK/rows.jsonl"
+printf '{"prompt": "1 2", "gold": "1"}\n' >"$WORK/unmeasured.jsonl"
+refuses no_reference_length 1 'reference' --set "data.train_file=$WORK/unmeasured.jsonl"
+
+# A directory that holds another run, and one that holds something else.
+train 1 "$WORK/run" --set run.steps=1 >"$WORK/run.log" 2>&1 || { cat "$WORK/run.log"; fail "first run"; }
+cp -r "$WORK/run" "$WORK/other_seed" && rm "$WORK/other_seed/metrics.jsonl"
+refuses other_seed 1 'run.seed: there 3, here 4' --set run.seed=4
+mkdir -p "$WORK/not_a_run" && touch "$WORK/not_a_run/notes.txt"
+refuses not_a_run 1 'holds files but no run' 
+
+echo "$cases wrong inputs refused, each with one report"
