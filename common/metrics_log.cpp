@@ -51,10 +51,8 @@ MetricsLog::MetricsLog(std::filesystem::path path, std::int64_t last_step)
     : path_(std::move(path)) {
   std::string text;
   if (std::filesystem::exists(path_)) {
-    for (MetricsRow& row : read_metrics(path_)) {
-      if (row.step > last_step) continue;
-      text += to_json(row).dump() + "\n";
-      kept_.push_back(std::move(row));
+    for (const MetricsRow& row : read_metrics(path_)) {
+      if (row.step <= last_step) text += to_json(row).dump() + "\n";
     }
   }
   write_file_atomically(path_, text);

@@ -24,12 +24,9 @@ class MetricsLog {
   /// dropping a line that a killed process left unfinished.
   MetricsLog(std::filesystem::path path, std::int64_t last_step);
   void append(const MetricsRow& row);
-  /// The rows kept when the file was opened.
-  const std::vector<MetricsRow>& kept() const { return kept_; }
 
  private:
   std::filesystem::path path_;
-  std::vector<MetricsRow> kept_;
   std::ofstream file_;
 };
 

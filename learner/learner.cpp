@@ -77,7 +77,8 @@ void Learner::evaluate_start() {
 }
 
 void Learner::run_step(std::int64_t number) {
-  Step step{.number = number};
+  Step step;
+  step.number = number;
   collect(step);
   update(step);
   {

@@ -8,6 +8,7 @@
 #include "common/comm/collective.h"
 #include "learner/advantage.h"
 #include "learner/coordinator.h"
+#include "learner/role_clocks.h"
 #include "learner/run_coverage.h"
 #include "learner/run_recorder.h"
 #include "learner/step_metrics.h"

@@ -4,23 +4,17 @@
 #include <cstdio>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 namespace lie {
 namespace {
 
-/// The events of the rows that a resumed run keeps.
-std::filesystem::path fresh_event_directory(const std::filesystem::path& run_directory) {
-  const auto directory = run_directory / "tensorboard";
-  std::filesystem::remove_all(directory);
-  std::filesystem::create_directories(directory);
-  return directory;
-}
-
-void add_events(TensorBoardWriter& events, const MetricsRow& row) {
+std::vector<Scalar> scalars_of(const MetricsRow& row) {
+  std::vector<Scalar> scalars;
   for (const auto& [name, value] : row.values) {
-    if (std::isfinite(value)) events.add_scalar(name, row.step, value, row.wall_time);
+    if (std::isfinite(value)) scalars.push_back({name, value});
   }
-  events.flush();
+  return scalars;
 }
 
 double value_or_zero(const MetricsRow& row, std::string_view name) {
@@ -35,15 +29,13 @@ double value_or_zero(const MetricsRow& row, std::string_view name) {
 CurveRecorder::CurveRecorder(const std::filesystem::path& run_directory, std::int64_t last_step,
                              std::int64_t steps)
     : log_(run_directory / "metrics.jsonl", last_step),
-      events_(fresh_event_directory(run_directory)),
+      events_(run_directory / "tensorboard", last_step + 1),
       progress_(stderr),
-      steps_(steps) {
-  for (const MetricsRow& row : log_.kept()) add_events(events_, row);
-}
+      steps_(steps) {}
 
 void CurveRecorder::record(const MetricsRow& row) {
   log_.append(row);
-  add_events(events_, row);
+  events_.write(row.step, scalars_of(row));
   if (row.step > 0) show(row);
 }
 

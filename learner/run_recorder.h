@@ -18,8 +18,7 @@ namespace lie {
 /// The curves of a run, kept by learner 0: metrics.jsonl, TensorBoard and the progress line.
 class CurveRecorder {
  public:
-  /// Goes on after `last_step`: rows of later steps are dropped, and the event file is made anew from
-  /// those kept, so that both end where the checkpoint does.
+  /// Goes on after `last_step`: what a killed process recorded of later steps is dropped.
   CurveRecorder(const std::filesystem::path& run_directory, std::int64_t last_step,
                 std::int64_t steps);
   void record(const MetricsRow& row);
@@ -29,7 +28,7 @@ class CurveRecorder {
   void show(const MetricsRow& row);
 
   MetricsLog log_;
-  TensorBoardWriter events_;
+  EventWriter events_;
   ProgressLine progress_;
   std::int64_t steps_;
 };

@@ -22,8 +22,8 @@ std::unique_ptr<Collective> weight_group(Job& job, const RoleLayout& layout) {
 /// worker.
 class ScoringSource : public Source<ScoredGroup> {
  public:
-  ScoringSource(Source<RolloutGroup>& rollouts, ScoringOptions options, DecodeText decode)
-      : rollouts_(rollouts), options_(std::move(options)), decode_(std::move(decode)) {}
+  ScoringSource(Source<RolloutGroup>& rollouts, const ScoringOptions& options, DecodeText decode)
+      : rollouts_(rollouts), scorer_(options), decode_(std::move(decode)) {}
 
   std::optional<ScoredGroup> receive() override { return score(rollouts_.receive()); }
   std::optional<ScoredGroup> try_receive() override { return score(rollouts_.try_receive()); }
@@ -31,11 +31,11 @@ class ScoringSource : public Source<ScoredGroup> {
  private:
   std::optional<ScoredGroup> score(std::optional<RolloutGroup> rollout) {
     if (!rollout) return std::nullopt;
-    return score_group(options_, std::move(*rollout), decode_);
+    return score_group(scorer_, std::move(*rollout), decode_);
   }
 
   Source<RolloutGroup>& rollouts_;
-  ScoringOptions options_;
+  Scorer scorer_;
   DecodeText decode_;
 };
 

@@ -72,10 +72,7 @@ struct Training {
 PromptStream prompt_stream(const TrainConfig& config, const TrainerState& state) {
   PromptStream stream(load_prompts(config.data.train_file, config.data),
                       static_cast<std::uint64_t>(config.run.seed), config.data.shuffle);
-  if (!state.prompt_stream.empty()) {
-    stream.restore({.epoch = state.prompt_stream.at("epoch"),
-                    .position = state.prompt_stream.at("position")});
-  }
+  stream.restore(state.prompt_stream);
   return stream;
 }
 
@@ -107,7 +104,6 @@ class CheckpointWriter {
       : config_(config), training_(training), prompts_(prompts) {}
 
   void operator()(std::int64_t step) const {
-    const PromptStreamState at = prompts_.state();
     save_checkpoint(fs::path(config_.run.directory) / "checkpoints",
                     {.weights = training_.weights,
                      .optimizer = training_.optimizer,
@@ -115,7 +111,7 @@ class CheckpointWriter {
                                .policy_version = step,
                                .seed = static_cast<std::uint64_t>(config_.run.seed),
                                .build_id = std::string(build_id()),
-                               .prompt_stream = {{"epoch", at.epoch}, {"position", at.position}}},
+                               .prompt_stream = prompts_.state()},
                      .start_model = config_.model.path},
                     config_.checkpoint.keep_last);
   }
