@@ -18,8 +18,7 @@ void describe(FieldList& fields, RolloutOptions& options) {
   fields.add(
       "end_of_sequence_ids", options.end_of_sequence_ids,
       {.help = "Token ids that end a response; empty: those of the model's config.", .min = 0});
-  fields.section("sampling", options.sampling);
-  fields.section("evaluation", options.evaluation);
+  describe(fields, options.sampling);
 }
 
 }  // namespace lie
