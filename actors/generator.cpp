@@ -10,10 +10,6 @@
 namespace lie {
 namespace {
 
-std::int64_t longest_response(const RolloutOptions& options) {
-  return std::max(options.sampling.max_response_tokens, options.evaluation.max_response_tokens);
-}
-
 // Pages of one response at its longest, beside the full pages that it shares with its prompt.
 std::int64_t pages_of_sample(std::int64_t prompt_tokens, std::int64_t response_tokens) {
   return KvCache::pages_for(prompt_tokens + response_tokens) - prompt_tokens / KvCache::kPageTokens;
@@ -24,26 +20,17 @@ std::int64_t page_bytes(const ModelConfig& model) {
          static_cast<std::int64_t>(sizeof(float));
 }
 
-void check_fits_model(const ModelConfig& model, const RolloutOptions& options) {
-  const std::int64_t longest = options.max_prompt_tokens + longest_response(options);
-  if (longest <= model.max_positions) return;
-  fail(
-      "max_prompt_tokens {} + max_response_tokens {} is more than the model's {} positions "
-      "(max_position_embeddings in its config.json): lower them",
-      options.max_prompt_tokens, longest_response(options), model.max_positions);
-}
-
 // Pages for all slots at their longest, or as many as the memory limit allows.
 std::int64_t pages_to_allocate(const ModelConfig& model, const RolloutOptions& options) {
-  check_fits_model(model, options);
+  check_fits_model(options, model);
   const std::int64_t prompt = KvCache::pages_for(options.max_prompt_tokens);
-  const std::int64_t sample = KvCache::pages_for(longest_response(options)) + 1;
+  const std::int64_t sample = KvCache::pages_for(options.longest_response()) + 1;
   const std::int64_t allowed = options.cache_mebibytes * (1 << 20) / page_bytes(model);
   if (allowed < prompt + sample) {
     fail(
         "cache_mebibytes is {}, but one response of {} tokens to a prompt of {} needs {} MiB of KV "
         "cache: raise it, or lower max_prompt_tokens or max_response_tokens",
-        options.cache_mebibytes, longest_response(options), options.max_prompt_tokens,
+        options.cache_mebibytes, options.longest_response(), options.max_prompt_tokens,
         (prompt + sample) * page_bytes(model) / (1 << 20) + 1);
   }
   return std::min(allowed, options.slots * (prompt + sample));

@@ -1,5 +1,7 @@
 #include "actors/rollout_options.h"
 
+#include "common/error.h"
+
 namespace lie {
 
 void describe(FieldList& fields, RolloutOptions& options) {
@@ -19,6 +21,15 @@ void describe(FieldList& fields, RolloutOptions& options) {
       "end_of_sequence_ids", options.end_of_sequence_ids,
       {.help = "Token ids that end a response; empty: those of the model's config.", .min = 0});
   describe(fields, options.sampling);
+}
+
+void check_fits_model(const RolloutOptions& options, const ModelConfig& model) {
+  const std::int64_t longest = options.max_prompt_tokens + options.longest_response();
+  if (longest <= model.max_positions) return;
+  fail(
+      "rollout.max_prompt_tokens {} + max_response_tokens {} is more than the model's {} positions "
+      "(max_position_embeddings in its config.json): lower them",
+      options.max_prompt_tokens, options.longest_response(), model.max_positions);
 }
 
 }  // namespace lie

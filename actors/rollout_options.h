@@ -1,11 +1,13 @@
 // What an actor may use, and how it samples.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <vector>
 
 #include "actors/sampler.h"
 #include "common/options.h"
+#include "model/model_config.h"
 
 namespace lie {
 
@@ -19,8 +21,16 @@ struct RolloutOptions {
   std::vector<std::int64_t> end_of_sequence_ids = {};  // empty: the model's own
   SamplingOptions sampling = {};
   SamplingOptions evaluation{.temperature = 0.6};
+
+  std::int64_t longest_response() const {
+    return std::max(sampling.max_response_tokens, evaluation.max_response_tokens);
+  }
 };
 
+/// The fields but those of `evaluation`, which stand in a section of their own.
 void describe(FieldList& fields, RolloutOptions& options);
+
+/// Throws Error if the longest prompt and response together exceed the model's positions.
+void check_fits_model(const RolloutOptions& options, const ModelConfig& model);
 
 }  // namespace lie

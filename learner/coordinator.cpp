@@ -37,11 +37,13 @@ void describe(FieldList& fields, TicketOptions& options) {
 }
 
 void describe(FieldList& fields, EvaluationOptions& options) {
-  fields.add("every", options.every,
-             {.help = "Evaluate on data.evaluation_file before training, every so many steps and at the end; "
-                      "0: never.",
-              .unit = "steps",
-              .min = 0});
+  fields.add(
+      "every", options.every,
+      {.help =
+           "Evaluate on data.evaluation_file before training, every so many steps and at the end; "
+           "0: never.",
+       .unit = "steps",
+       .min = 0});
   fields.add("prompts", options.prompts,
              {.help = "How many of the evaluation prompts are used, from the first; 0: all.",
               .unit = "prompts",
@@ -56,8 +58,7 @@ void describe(FieldList& fields, EvaluationOptions& options) {
 Coordinator::Coordinator(PromptStream& training_prompts,
                          const std::vector<Prompt>& evaluation_prompts,
                          const TicketOptions& rollout, const EvaluationOptions& evaluation,
-                         TicketDesk& desk, int actors,
-                         Source<ScoredGroup>& scored)
+                         TicketDesk& desk, int actors, Source<ScoredGroup>& scored)
     : training_prompts_(training_prompts),
       evaluation_prompts_(evaluation_prompts),
       rollout_(rollout),

@@ -153,10 +153,10 @@ void Learner::record_curves(const Step& step) {
                                     {"publish", step.publish_seconds},
                                     {"evaluate", step.evaluate_seconds}},
                   .roles = clocks_.advance(step.groups)};
-  facts.roles.emplace_back("learner", RoleClock{.busy_seconds = step.update_seconds,
-                                                .idle_seconds = step.generate_seconds +
-                                                                step.publish_seconds +
-                                                                step.evaluate_seconds});
+  facts.roles.emplace_back("learner",
+                           RoleClock{.busy_seconds = step.update_seconds,
+                                     .idle_seconds = step.generate_seconds + step.publish_seconds +
+                                                     step.evaluate_seconds});
   parts_.leadership->curves.record(
       {.step = step.number, .wall_time = now_seconds(), .values = step_metrics(facts)});
 }

@@ -30,7 +30,8 @@ std::vector<std::pair<std::string, RoleClock>> RoleClocks::advance(
     keep_latest(reward_workers_, group.reward_worker, group.reward_clock);
   }
   const auto since = [](RoleClock now, RoleClock before) {
-    return RoleClock{now.busy_seconds - before.busy_seconds, now.idle_seconds - before.idle_seconds};
+    return RoleClock{now.busy_seconds - before.busy_seconds,
+                     now.idle_seconds - before.idle_seconds};
   };
   return {{"actor", since(total(actors_), actors_before)},
           {"reward_worker", since(total(reward_workers_), workers_before)}};

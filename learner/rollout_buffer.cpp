@@ -11,7 +11,8 @@ namespace lie {
 void RolloutBuffer::add(ScoredGroup group) {
   const std::int64_t number = group.rollout.ticket.group;
   if (!groups_.emplace(number, std::move(group)).second) {
-    fail("group {} was answered twice: this is a defect of the transport, please report it", number);
+    fail("group {} was answered twice: this is a defect of the transport, please report it",
+         number);
   }
 }
 

@@ -1,5 +1,5 @@
-// Everything a run leaves behind but its checkpoints: trajectories, metrics.jsonl, TensorBoard events
-// and the progress line.
+// Everything a run leaves behind but its checkpoints: trajectories, metrics.jsonl, TensorBoard
+// events and the progress line.
 #pragma once
 
 #include <cstdint>
@@ -36,8 +36,8 @@ class CurveRecorder {
 /// The trajectories that one learner keeps, in segments that end at checkpoints.
 class TrajectoryRecorder {
  public:
-  /// Begins a segment after info.starts_after_step. Segments that began there or later must have been
-  /// removed (common/trajectory/segments.h).
+  /// Begins a segment after info.starts_after_step. Segments that began there or later must have
+  /// been removed (common/trajectory/segments.h).
   TrajectoryRecorder(std::filesystem::path directory, TrajectoryInfo info);
   void record(const StepRecord& record) { writer_->append(record); }
   /// Ends the segment after `step`: everything up to it is on disk. The next one begins there.

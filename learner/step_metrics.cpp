@@ -193,7 +193,6 @@ Metrics step_metrics(const StepFacts& record) {
          record.advantages.size());
   }
   MetricsWriter out;
-  out.add("step", static_cast<double>(record.step));
   if (!record.groups.empty()) add_training(out, record);
   if (record.update != nullptr) add_update_metrics(out, *record.update);
   if (!record.evaluation.empty()) add_evaluation(out, record.evaluation);

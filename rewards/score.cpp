@@ -51,7 +51,7 @@ void check_scorable(const RewardOptions& options, const Ticket& ticket) {
   if (!needed || ticket.prompt.reference_length >= 0) return;
   fail(
       "problem row {} of {}: no reference length, which the length reward needs; measure it with "
-      "`lie_cluster reference-lengths`, or set length.enabled to false",
+      "`lie_cluster reference-lengths`, or set reward.length.enabled to false",
       ticket.prompt.problem,
       ticket.prompt.data_source.empty() ? "the training data" : ticket.prompt.data_source);
 }

@@ -26,7 +26,9 @@ struct ConfigArguments {
 
   void add_to(CLI::App& command) {
     command.add_option("CONFIG", config, "YAML file")->required();
-    command.add_option("--set", overrides, "Set one key of the config: --set optimizer.learning_rate=1e-6")
+    command
+        .add_option("--set", overrides,
+                    "Set one key of the config: --set optimizer.learning_rate=1e-6")
         ->type_name("KEY=VALUE")
         ->allow_extra_args(false);
   }
@@ -54,9 +56,12 @@ void add_sft(CLI::App& program, ConfigArguments& arguments, Command& chosen) {
 void add_reference_lengths(CLI::App& program, lie::ReferenceLengthsArguments& arguments,
                            ConfigArguments& config, Command& chosen) {
   CLI::App* measure = program.add_subcommand(
-      "reference-lengths", "Measure the initial policy's response length for every training prompt");
+      "reference-lengths",
+      "Measure the initial policy's response length for every training prompt");
   config.add_to(*measure);
-  measure->add_option("--output", arguments.output, "JSONL to write: the prompts with reference_length")
+  measure
+      ->add_option("--output", arguments.output,
+                   "JSONL to write: the prompts with reference_length")
       ->required();
   measure->add_option("--samples", arguments.samples, "Responses sampled for each prompt")
       ->check(CLI::PositiveNumber)

@@ -85,9 +85,7 @@ class StepMetrics : public ::testing::Test {
 };
 
 TEST_F(StepMetrics, SaysWhatAResearcherPlots) {
-  EXPECT_EQ(all_.front().first, "step");
-  for (const char* name : {"step",
-                           "accuracy",
+  for (const char* name : {"accuracy",
                            "response_length_mean",
                            "c_context_mean",
                            "r_context_mean",
@@ -171,7 +169,7 @@ TEST(StepMetricsOfStepZero, HoldOnlyTheEvaluation) {
   StepFacts record;
   record.evaluation = groups;
   for (const auto& [name, value] : step_metrics(record)) {
-    EXPECT_TRUE(name == "step" || name == "response_tokens" || name.starts_with("eval_")) << name;
+    EXPECT_TRUE(name == "response_tokens" || name.starts_with("eval_")) << name;
   }
 }
 

@@ -1,4 +1,5 @@
-// lie_cluster reference-lengths: L_ref, how long the initial policy's responses are, for each prompt.
+// lie_cluster reference-lengths: L_ref, how long the initial policy's responses are, for each
+// prompt.
 #pragma once
 
 #include <cstdint>

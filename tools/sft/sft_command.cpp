@@ -82,7 +82,8 @@ std::vector<SftExample> examples(const SftConfig& config, const std::string& fil
   const std::int64_t longest =
       config.sft.max_sequence_tokens > 0 ? config.sft.max_sequence_tokens : model.max_positions;
   return load_sft_examples(
-      file, [&](std::string_view text) { return tokenizer.encode(text); }, end_of_sequence, longest);
+      file, [&](std::string_view text) { return tokenizer.encode(text); }, end_of_sequence,
+      longest);
 }
 
 /// metrics.jsonl and lines for people, by rank 0.
@@ -98,7 +99,8 @@ class SftRecorder {
                   {"learning_rate", progress.optimizer.learning_rate},
                   {"response_tokens", static_cast<double>(progress.tokens)},
                   {"step_seconds", progress.seconds}};
-    if (progress.validation_loss) row.values.emplace_back("validation_loss", *progress.validation_loss);
+    if (progress.validation_loss)
+      row.values.emplace_back("validation_loss", *progress.validation_loss);
     log_.append(row);
     seconds_ += progress.seconds;
     if (progress.validation_loss || progress.step % kShowEvery == 0) show(progress);
@@ -113,9 +115,9 @@ class SftRecorder {
   }
 
   void show(const SftProgress& progress) const {
-    std::string line = fmt::format("step {}/{} | loss {:.4f} | grad norm {:.3f} | {:.0f} s",
-                                   progress.step, progress.steps, progress.loss,
-                                   progress.optimizer.grad_norm, seconds_);
+    std::string line =
+        fmt::format("step {}/{} | loss {:.4f} | grad norm {:.3f} | {:.0f} s", progress.step,
+                    progress.steps, progress.loss, progress.optimizer.grad_norm, seconds_);
     if (progress.validation_loss) {
       line += fmt::format(" | validation loss {:.4f}", *progress.validation_loss);
     }
@@ -153,8 +155,7 @@ void sft(Job& job, const fs::path& path, std::span<const std::string> overrides)
   std::iota(layout.learners.begin(), layout.learners.end(), 0);
   layout.places = places;
 
-  const auto operators =
-      make_operators(config.model, layout.threads(job.rank(), Role::kLearner));
+  const auto operators = make_operators(config.model, layout.threads(job.rank(), Role::kLearner));
   const Tokenizer tokenizer = Tokenizer::load(config.model.path);
   Weights weights = start_weights(config);
   Transformer model(weights, *operators);
@@ -174,7 +175,9 @@ void sft(Job& job, const fs::path& path, std::span<const std::string> overrides)
                        .checkpoints = fs::path(config.directory) / "checkpoints",
                        .start_model = config.model.path,
                        .build_id = std::string(build_id()),
-                       .progress = [&](const SftProgress& p) { if (recorder) recorder->record(p); }});
+                       .progress = [&](const SftProgress& p) {
+                         if (recorder) recorder->record(p);
+                       }});
 }
 
 }  // namespace lie

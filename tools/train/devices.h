@@ -8,8 +8,8 @@
 
 namespace lie {
 
-/// `threads`: the rank's share of the host's cores, unless model.threads says otherwise. Throws Error
-/// if the device is unknown or not there.
+/// `threads`: the rank's share of the host's cores, unless model.threads says otherwise. Throws
+/// Error if the device is unknown or not there.
 std::unique_ptr<Operators> make_operators(const ModelOptions& options, int threads);
 
 }  // namespace lie

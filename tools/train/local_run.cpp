@@ -76,8 +76,9 @@ void run_in_one_process(Job& job, const TrainConfig& config, const RunStart& sta
       transport.guard([&] { act(transport, config, start, layout.threads(0, Role::kActor)); });
     });
     const std::jthread reward_worker([&] {
-      transport.guard(
-          [&] { play_reward_worker(config, start, {transport.rollouts, transport.scored, 0}); });
+      transport.guard([&] {
+        play_reward_worker(config, start, {transport.rollouts, transport.scored, 0});
+      });
     });
     transport.guard([&] { learn(transport, config, start, layout.threads(0, Role::kLearner)); });
   }

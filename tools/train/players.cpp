@@ -104,14 +104,15 @@ class CheckpointWriter {
       : config_(config), training_(training), prompts_(prompts) {}
 
   void operator()(std::int64_t step) const {
+    TrainerState state;
+    state.step = state.policy_version = step;
+    state.seed = static_cast<std::uint64_t>(config_.run.seed);
+    state.build_id = build_id();
+    state.prompt_stream = prompts_.state();
     save_checkpoint(fs::path(config_.run.directory) / "checkpoints",
                     {.weights = training_.weights,
                      .optimizer = training_.optimizer,
-                     .state = {.step = step,
-                               .policy_version = step,
-                               .seed = static_cast<std::uint64_t>(config_.run.seed),
-                               .build_id = std::string(build_id()),
-                               .prompt_stream = prompts_.state()},
+                     .state = std::move(state),
                      .start_model = config_.model.path},
                     config_.checkpoint.keep_last);
   }
@@ -122,8 +123,8 @@ class CheckpointWriter {
   const PromptStream& prompts_;
 };
 
-void lead(const TrainConfig& config, const RunStart& start, Training& training,
-          LearnerParts& parts, LeaderTransport& transport) {
+void lead(const TrainConfig& config, const RunStart& start, Training& training, LearnerParts& parts,
+          LeaderTransport& transport) {
   PromptStream prompts = prompt_stream(config, training.state);
   std::vector<Prompt> evaluation_prompts;
   if (!config.data.evaluation_file.empty()) {
@@ -157,7 +158,8 @@ DecodeText text_decoder(const RunStart& start) {
 void play_actor(const TrainConfig& config, const RunStart& start, const ActorTransport& transport) {
   const Tokenizer tokenizer = Tokenizer::load(start.model_directory);
   const auto operators = make_operators(config.model, transport.threads);
-  Weights weights(load_model_config(start.model_directory));  // overwritten by the first weight sync
+  Weights weights(
+      load_model_config(start.model_directory));  // overwritten by the first weight sync
   Transformer policy(weights, *operators);
   Generator generator(policy, *operators, weights.config(), config.rollout,
                       static_cast<std::uint64_t>(config.run.seed),

@@ -8,25 +8,28 @@ void describe(FieldList& fields, RunOptions& options) {
   fields.add("seed", options.seed,
              {.help = "Seed of the prompt order and of every sampled token.", .min = 0});
   fields.add("steps", options.steps, {.help = "Training steps in all.", .unit = "steps", .min = 1});
-  fields.add("resume", options.resume,
-             {{"auto", Resume::kAuto}, {"never", Resume::kNever}, {"must", Resume::kMust}},
-             {.help = "Where the directory holds a run of this config: go on with it (auto), refuse "
-                      "it (never), or refuse to begin a new one (must)."});
+  fields.add(
+      "resume", options.resume,
+      {{"auto", Resume::kAuto}, {"never", Resume::kNever}, {"must", Resume::kMust}},
+      {.help = "Where the directory holds a run of this config: go on with it (auto), refuse "
+               "it (never), or refuse to begin a new one (must)."});
 }
 
 void describe(FieldList& fields, ModelOptions& options) {
   fields.add("path", options.path,
              {.help = "Hugging Face directory of the policy to start from: config.json, "
                       "model*.safetensors, tokenizer.json."});
-  fields.add("device", options.device,
-             {.help = "cpu (the program's own operators), aten-cpu (LibTorch's, for comparison), or "
-                      "cuda (LibTorch's, bf16 compute with fp32 master weights)."});
-  fields.add("threads", options.threads,
-             {.help = "Threads of a rank that computes on the CPU; 0: the host's cores shared by the "
-                      "ranks of the same role. Results do not depend on it.",
-              .unit = "threads",
-              .min = 0,
-              .max = 1024});
+  fields.add(
+      "device", options.device,
+      {.help = "cpu (the program's own operators), aten-cpu (LibTorch's, for comparison), or "
+               "cuda (LibTorch's, bf16 compute with fp32 master weights)."});
+  fields.add(
+      "threads", options.threads,
+      {.help = "Threads of a rank that computes on the CPU; 0: the host's cores shared by the "
+               "ranks of the same role. Results do not depend on it.",
+       .unit = "threads",
+       .min = 0,
+       .max = 1024});
 }
 
 }  // namespace lie

@@ -8,8 +8,9 @@
 #include "common/file.h"
 #include "common/trajectory/segments.h"
 #include "learner/checkpoint.h"
-#include "model/weights.h"
 #include "model/tokenizer/tokenizer.h"
+#include "model/weights.h"
+#include "tools/train/devices.h"
 
 namespace lie {
 namespace {
@@ -32,9 +33,10 @@ std::optional<fs::path> existing_run(const TrainConfig& config) {
   const fs::path run_config = directory / "config.yaml";
   if (!fs::exists(run_config)) {
     if (holds_files(directory)) {
-      fail("run.directory {} holds files but no run (config.yaml is missing): name an empty or new "
-           "directory",
-           directory.string());
+      fail(
+          "run.directory {} holds files but no run (config.yaml is missing): name an empty or new "
+          "directory",
+          directory.string());
     }
     return std::nullopt;
   }
@@ -44,20 +46,26 @@ std::optional<fs::path> existing_run(const TrainConfig& config) {
   }
   const auto differences = differences_from_run(config, run_config);
   if (!differences.empty()) {
-    fail("run.directory {} holds a run of another config ({}): restore these values, or name "
-         "another directory",
-         directory.string(), join(differences));
+    fail(
+        "run.directory {} holds a run of another config ({}): restore these values, or name "
+        "another directory",
+        directory.string(), join(differences));
   }
   return directory;
 }
 
 /// Loads what every role will need, so that bad input is named before anything is written.
 void check_inputs(const TrainConfig& config) {
-  load_model_config(config.model.path);
-  load_weights(config.model.path);
+  const Weights weights = load_weights(config.model.path);
+  check_fits_model(config.rollout, weights.config());
   Tokenizer::load(config.model.path);
-  load_prompts(config.data.train_file, config.data);
+  for (const Prompt& prompt : load_prompts(config.data.train_file, config.data)) {
+    Ticket ticket;
+    ticket.prompt = prompt;
+    check_scorable(config.reward, ticket);
+  }
   if (!config.data.evaluation_file.empty()) load_prompts(config.data.evaluation_file, config.data);
+  make_operators(config.model, 1);
 }
 
 RunStart begin_run(const TrainConfig& config) {

@@ -11,14 +11,14 @@
 namespace lie {
 
 struct RunStart {
-  std::int64_t step = 0;                    // training steps behind the start
-  std::filesystem::path model_directory;    // config, weights and tokenizer to start from
-  bool from_checkpoint = false;             // then model_directory is that checkpoint
+  std::int64_t step = 0;                  // training steps behind the start
+  std::filesystem::path model_directory;  // config, weights and tokenizer to start from
+  bool from_checkpoint = false;           // then model_directory is that checkpoint
 };
 
-/// Rank 0: checks model, tokenizer, data and run directory, then begins the run directory or goes on
-/// with the run it holds; what a killed process left behind the checkpoint is removed. Throws Error
-/// before anything is written if something is wrong.
+/// Rank 0: checks model, tokenizer, data and run directory, then begins the run directory or goes
+/// on with the run it holds; what a killed process left behind the checkpoint is removed. Throws
+/// Error before anything is written if something is wrong.
 RunStart prepare_run(const TrainConfig& config);
 
 /// Rank 0's start reaches all ranks. Collective over the world.

@@ -16,14 +16,14 @@ void train(Job& job, const TrainArguments& arguments) {
   if (!config.roles.keep_binding) widen_binding();
   const auto world = world_collective(job);
   job.set_activity("preparing the run");
-  const RoleLayout layout = plan_roles(
-      config.roles, gather_places(*world, {job.environment().host(), usable_cpus()}));
-  const RunStart start =
-      share_start(job.rank() == 0 ? prepare_run(config) : RunStart{}, *world);
+  const RoleLayout layout =
+      plan_roles(config.roles, gather_places(*world, {job.environment().host(), usable_cpus()}));
+  const RunStart start = share_start(job.rank() == 0 ? prepare_run(config) : RunStart{}, *world);
   if (job.rank() == 0) Log("learner", 0).info("{}", layout.table());
   if (start.step >= config.run.steps) {
     if (job.rank() == 0) {
-      Log("learner", 0).info("{} is finished: it has all {} steps", config.run.directory, config.run.steps);
+      Log("learner", 0)
+          .info("{} is finished: it has all {} steps", config.run.directory, config.run.steps);
     }
     return;
   }

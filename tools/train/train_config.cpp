@@ -6,9 +6,9 @@
 namespace lie {
 namespace {
 
-const std::vector<std::string> kMayChange = {"run.steps", "run.resume", "run.directory", "roles",
-                                             "checkpoint", "model.threads", "rollout.slots",
-                                             "rollout.cache_mebibytes"};
+const std::vector<std::string> kMayChange = {
+    "run.steps",  "run.resume",    "run.directory", "roles",
+    "checkpoint", "model.threads", "rollout.slots", "rollout.cache_mebibytes"};
 
 void check(const TrainConfig& config) {
   if (config.model.path.empty()) {
@@ -18,9 +18,11 @@ void check(const TrainConfig& config) {
     fail("data.train_file is not set: name the JSONL file of training prompts");
   }
   if (config.evaluation.every > 0 && config.data.evaluation_file.empty()) {
-    fail("evaluation.every is {} but data.evaluation_file is not set: name the held-out prompts, or set "
-         "evaluation.every to 0",
-         config.evaluation.every);
+    fail(
+        "evaluation.every is {} but data.evaluation_file is not set: name the held-out prompts, or "
+        "set "
+        "evaluation.every to 0",
+        config.evaluation.every);
   }
   check_options(config.policy_loss);
   check_options(config.optimizer);

@@ -40,16 +40,17 @@ struct TrainConfig {
 };
 void describe(FieldList& fields, TrainConfig& config);
 
-/// Reads a config and its overrides, and checks what concerns several sections at once. Throws Error
-/// as load_config does.
+/// Reads a config and its overrides, and checks what concerns several sections at once. Throws
+/// Error as load_config does.
 TrainConfig load_train_config(const std::filesystem::path& path,
                               std::span<const std::string> overrides);
 
 /// The resolved config as YAML, as every run directory holds it.
 std::string dump_train_config(const TrainConfig& config);
 
-/// Keys whose values differ from those a run directory's config.yaml was written with and would make
-/// it another run; the number of steps, the layout of roles and the checkpoints' rhythm may change.
+/// Keys whose values differ from those a run directory's config.yaml was written with and would
+/// make it another run; the number of steps, the layout of roles and the checkpoints' rhythm may
+/// change.
 std::vector<std::string> differences_from_run(const TrainConfig& config,
                                               const std::filesystem::path& run_config);
 
