@@ -238,4 +238,12 @@ std::vector<std::string> config_differences(const FieldList& fields,
   return differences;
 }
 
+std::vector<std::pair<std::string, std::string>> config_values(const std::filesystem::path& path) {
+  std::vector<std::pair<std::string, std::string>> values;
+  for (const Entry& entry : Reader(path.string(), {}, false).read(parse_yaml(path))) {
+    values.emplace_back(entry.key, fmt::format("{}", fmt::join(entry.values, ", ")));
+  }
+  return values;
+}
+
 }  // namespace lie

@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "common/options.h"
@@ -27,5 +28,9 @@ std::string explain_config(const FieldList& fields);
 std::vector<std::string> config_differences(const FieldList& fields,
                                             const std::filesystem::path& other,
                                             std::span<const std::string> ignored);
+
+/// Every key of a config file with its value as text (lists with ", " between elements), in the
+/// file's order, known to this program or not.
+std::vector<std::pair<std::string, std::string>> config_values(const std::filesystem::path& path);
 
 }  // namespace lie

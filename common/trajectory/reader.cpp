@@ -100,9 +100,8 @@ const fs::path& SegmentReader::path() const { return state_->path; }
 const TrajectoryInfo& SegmentReader::info() const { return state_->info; }
 const std::vector<std::int64_t>& SegmentReader::steps() const { return state_->steps; }
 
-void SegmentReader::keep_steps(std::size_t count) {
-  if (count >= state_->steps.size()) return;
-  state_->steps.resize(count);
+void SegmentReader::keep_steps_up_to(std::int64_t last) {
+  std::erase_if(state_->steps, [last](std::int64_t step) { return step > last; });
   count_rows();
 }
 

@@ -26,8 +26,8 @@ class SegmentReader {
   const TrajectoryInfo& info() const;
   /// Numbers of the complete steps, ascending.
   const std::vector<std::int64_t>& steps() const;
-  /// Forgets all but the first `count` steps.
-  void keep_steps(std::size_t count);
+  /// Forgets the steps after `last`.
+  void keep_steps_up_to(std::int64_t last);
   /// Rows of a table that belong to complete steps.
   std::int64_t rows(schema::Table table) const;
 

@@ -1,6 +1,7 @@
 #include "common/trajectory/run_reader.h"
 
 #include <algorithm>
+#include <limits>
 #include <map>
 
 #include "common/error.h"
@@ -31,29 +32,30 @@ void RunReader::open(const fs::path& directory) {
   for (const Segment& segment : lie::segments(directory)) segments_.emplace_back(segment.path);
 }
 
-/// Learners that were killed in the midst of a step have logged different numbers of steps since
-/// they began together: only those that all have are the run's.
+/// Learners that were killed in the midst of a step have logged up to different steps since they
+/// began together: only what all have reached is the run's.
 void RunReader::keep_common_steps() {
   std::map<std::int64_t, std::vector<SegmentReader*>> begun_together;
   for (SegmentReader& segment : segments_) {
     begun_together[segment.info().starts_after_step].push_back(&segment);
   }
   for (auto& [start, learners] : begun_together) {
-    const std::int64_t expected = learners.front()->info().learner_count;
-    std::size_t most = 0;
-    std::size_t common = learners.front()->steps().size();
+    const auto expected = static_cast<std::size_t>(learners.front()->info().learner_count);
+    std::int64_t farthest = -1;
+    std::int64_t common = std::numeric_limits<std::int64_t>::max();
     for (const SegmentReader* learner : learners) {
-      most = std::max(most, learner->steps().size());
-      common = std::min(common, learner->steps().size());
+      const std::int64_t last = learner->steps().empty() ? -1 : learner->steps().back();
+      farthest = std::max(farthest, last);
+      common = std::min(common, last);
     }
-    if (static_cast<std::int64_t>(learners.size()) < expected) common = 0;
-    if (common < most) {
+    if (learners.size() < expected) common = -1;
+    if (common < farthest) {
       notes_.push_back(
-          fmt::format("segments after step {}: {} of {} steps are in the files of all {} "
-                      "learners; the others are left out",
-                      start, common, most, expected));
+          fmt::format("steps after {} up to {} are not in the files of all {} learners "
+                      "and are left out",
+                      std::max(common, start), farthest, expected));
     }
-    for (SegmentReader* learner : learners) learner->keep_steps(common);
+    for (SegmentReader* learner : learners) learner->keep_steps_up_to(common);
   }
 }
 

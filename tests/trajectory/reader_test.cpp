@@ -110,6 +110,20 @@ TEST(RunReader, AStepThatOneLearnerLacksIsLeftOutAndNoted) {
   ASSERT_EQ(run.notes().size(), 1U);
 }
 
+TEST(RunReader, AnEvaluationThatOnlyOneLearnerKeepsBelongsToTheRun) {
+  const fs::path directory = fresh_directory("evaluation");
+  TrajectoryWriter first(directory, example_info(0, 2));
+  TrajectoryWriter second(directory, example_info(1, 2));
+  StepRecord start{.step = 0, .groups = {}};
+  start.groups.push_back(example_group({}, 0, 0, Purpose::kEvaluate));
+  first.append(start);
+  first.append(example_step({}, 1, 0, 2));
+  second.append(example_step({}, 1, 1, 2));
+  const RunReader run(directory);
+  EXPECT_EQ(run.samples().size(), 4U + 16U);
+  EXPECT_TRUE(run.notes().empty());
+}
+
 TEST(RunReader, AResponseThatStandsTwiceIsAnError) {
   const fs::path directory = write_run("twice", 1, 3);
   TrajectoryWriter again(directory, example_info(0, 1, 2));

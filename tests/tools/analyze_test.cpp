@@ -1,0 +1,182 @@
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdio>
+
+#include "common/error.h"
+#include "common/sha256.h"
+#include "tests/tools/example_run.h"
+#include "tools/analyze/curves.h"
+#include "tools/analyze/report.h"
+#include "tools/analyze/responses.h"
+#include "tools/analyze/run.h"
+#include "tools/analyze/table.h"
+#include "tools/analyze/weights_digest.h"
+
+namespace lie::analyze {
+namespace {
+
+namespace fs = std::filesystem;
+
+fs::path fresh(const std::string& name) {
+  const fs::path path =
+      fs::temp_directory_path() / fmt::format("lie-analyze-test-{}-{}", name, ::getpid());
+  fs::remove_all(path);
+  return path;
+}
+
+fs::path example(const std::string& name, ExampleRun run = {.steps = 12, .planned = 12}) {
+  const fs::path path = fresh(name);
+  write_example_run(path, run);
+  return path;
+}
+
+struct Outcome {
+  int status = 0;
+  std::string output;  // both streams
+};
+
+Outcome lie_analyze(const std::string& arguments) {
+  Outcome outcome;
+  const std::string command = std::string(LIE_ANALYZE) + " " + arguments + " 2>&1";
+  std::FILE* pipe = ::popen(command.c_str(), "r");
+  char buffer[4096];
+  while (const std::size_t n = std::fread(buffer, 1, sizeof buffer, pipe))
+    outcome.output.append(buffer, n);
+  outcome.status = WEXITSTATUS(::pclose(pipe));
+  return outcome;
+}
+
+bool holds(const std::string& text, const std::string& part) {
+  return text.find(part) != std::string::npos;
+}
+
+Subject subject_of(const std::vector<fs::path>& directories) {
+  Subject subject{"subject", {}};
+  for (const fs::path& directory : directories) subject.runs.push_back(load_run(directory));
+  return subject;
+}
+
+TEST(LieAnalyze, DigestIsTheSameForTheSameRunAndDiffersForAnother) {
+  const fs::path a = example("digest-a"), b = example("digest-b");
+  const fs::path c = example("digest-c", {.steps = 12, .planned = 12, .seed = 2});
+  const Outcome first = lie_analyze("--digest " + a.string());
+  EXPECT_EQ(first.status, 0);
+  EXPECT_TRUE(first.output.starts_with("trajectories ")) << first.output;
+  EXPECT_TRUE(holds(first.output, "\nweights ")) << first.output;
+  EXPECT_EQ(lie_analyze("--digest " + b.string()).output, first.output);
+  EXPECT_NE(lie_analyze("--digest " + c.string()).output, first.output);
+}
+
+TEST(LieAnalyze, WeightsDigestIsOverTensorBytesByName) {
+  const fs::path directory = example("weights") / "checkpoints" / "step-000012";
+  const std::vector<float> values(16, 1.0F);  // a.weight, then b.weight
+  const std::string_view bytes(reinterpret_cast<const char*>(values.data()), 64);
+  EXPECT_EQ(weights_digest(directory), sha256_hex(bytes));
+}
+
+TEST(LieAnalyze, TellsWhatIsWrongInOneLine) {
+  const fs::path empty = fresh("empty");
+  fs::create_directories(empty);
+  for (const std::string& arguments :
+       {std::string("/nonexistent"), empty.string(), std::string("--digest /nonexistent"),
+        std::string("--group nonsense"), std::string()}) {
+    const Outcome outcome = lie_analyze(arguments);
+    EXPECT_EQ(outcome.status, 1) << arguments;
+    EXPECT_TRUE(outcome.output.starts_with("lie_analyze: ")) << outcome.output;
+    EXPECT_EQ(std::ranges::count(outcome.output, '\n'), 1) << outcome.output;
+  }
+}
+
+TEST(LieAnalyze, WritesTableReportAndCsv) {
+  const fs::path run = example("all");
+  const Outcome outcome = lie_analyze(run.string() + " --csv " + (run / "curves.csv").string());
+  EXPECT_EQ(outcome.status, 0) << outcome.output;
+  EXPECT_TRUE(holds(outcome.output, "finished: 12 steps")) << outcome.output;
+  EXPECT_TRUE(holds(outcome.output, "response length, tokens")) << outcome.output;
+  const std::string html = read_file(run / "report.html");
+  EXPECT_TRUE(holds(html, "End-of-sequence hazard"));
+  EXPECT_FALSE(holds(html, "src=")) << "the report must need nothing else";
+  EXPECT_FALSE(holds(html, "http"));
+  const std::string csv = read_file(run / "curves.csv");
+  EXPECT_TRUE(csv.starts_with("run,step,accuracy,"));
+  EXPECT_EQ(std::ranges::count(csv, '\n'), 1 + 13);  // header, step 0 (evaluation), 12 steps
+}
+
+TEST(LieAnalyze, ARunInProgressSaysHowFarItIs) {
+  const fs::path run = example("progress", {.steps = 3, .planned = 40, .checkpoint = false});
+  EXPECT_TRUE(holds(load_run(run).state, "step 3 of 40"));
+  EXPECT_TRUE(holds(lie_analyze("--digest " + run.string()).output, "weights none"));
+}
+
+TEST(LieAnalyze, ARunThatHasOnlyItsConfigIsReported) {
+  const fs::path run = fresh("begun");
+  fs::create_directories(run);
+  write_file_atomically(run / "config.yaml", "run:\n  steps: 40\n");
+  const Outcome outcome = lie_analyze(run.string());
+  EXPECT_EQ(outcome.status, 0) << outcome.output;
+  EXPECT_TRUE(holds(outcome.output, "no training step is complete yet")) << outcome.output;
+}
+
+TEST(LieAnalyze, WithoutMetricsFileCurvesComeFromTheTrajectories) {
+  const fs::path with = example("with"),
+                 without = example("without", {.steps = 12, .planned = 12, .metrics = false});
+  const analyze::Run a = load_run(with), b = load_run(without);
+  for (const char* metric : {"accuracy", "response_length_mean", "c_context_mean", "r_context_mean",
+                             "eval_accuracy", "reward_length_mean", "truncation_rate"}) {
+    const Curve expected = curve_of(a, metric), derived = curve_of(b, metric);
+    ASSERT_EQ(expected.size(), derived.size()) << metric;
+    for (const auto& [step, value] : expected) EXPECT_NEAR(derived.at(step), value, 1e-4) << metric;
+  }
+}
+
+TEST(LieAnalyze, ADamagedMetricsFileIsNamedWithItsLine) {
+  const fs::path run = example("damaged");
+  write_file_atomically(run / "metrics.jsonl", "{\"step\":1,\"accuracy\":0.5}\nnot json\n");
+  const Outcome outcome = lie_analyze(run.string());
+  EXPECT_EQ(outcome.status, 1);
+  EXPECT_TRUE(holds(outcome.output, "metrics.jsonl:2")) << outcome.output;
+}
+
+TEST(Report, DifferingSettingsAreMarkedAndEqualOnesAreNot) {
+  Subject lie = subject_of({example("settings-lie", {.steps = 3, .planned = 3})});
+  Subject gspo =
+      subject_of({example("settings-gspo", {.steps = 3, .planned = 3, .last_length = 25})});
+  const Subject both[] = {std::move(lie), std::move(gspo)};
+  const std::string html = html_report(both, 2);
+  EXPECT_TRUE(holds(html, "<tr class=differs><td><code>reward.length.enabled</code>"));
+  EXPECT_TRUE(holds(html, "<tr><td><code>policy_loss.algorithm</code>"));
+}
+
+TEST(Report, TextOfResponsesIsEscaped) {
+  const Subject subjects[] = {subject_of({example("escape", {.steps = 3, .planned = 3})})};
+  const std::string html = html_report(subjects, 6);
+  EXPECT_TRUE(holds(html, "1 &lt; 2"));
+  EXPECT_FALSE(holds(html, "1 < 2"));
+}
+
+TEST(Report, ChoosesResponsesOfFirstAndLastStepRightAndWrong) {
+  const analyze::Run run = load_run(example("choose"));
+  const auto chosen = chosen_responses(run, 6);
+  ASSERT_EQ(chosen.size(), 6U);
+  EXPECT_EQ(run.samples.step[chosen[0]], 1);
+  EXPECT_EQ(run.samples.step[chosen[5]], 12);
+  EXPECT_NE(run.samples.verdict[chosen[2]] == 0, run.samples.verdict[chosen[3]] == 0);
+}
+
+TEST(Curves, SeedsGiveMeanAndInterval) {
+  const Subject subject = subject_of({example("seed-1", {.steps = 3, .planned = 3, .seed = 1}),
+                                      example("seed-2", {.steps = 3, .planned = 3, .seed = 2}),
+                                      example("seed-3", {.steps = 3, .planned = 3, .seed = 3})});
+  const auto curve = subject_curve(subject, "accuracy");
+  ASSERT_EQ(curve.size(), 3U);
+  double sum = 0;
+  for (const analyze::Run& run : subject.runs) sum += curve_of(run, "accuracy").at(2);
+  EXPECT_NEAR(curve[1].value.mid, sum / 3, 1e-12);
+  EXPECT_LT(curve[1].value.low, curve[1].value.mid);
+}
+
+}  // namespace
+}  // namespace lie::analyze

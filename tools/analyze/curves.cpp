@@ -1,0 +1,85 @@
+#include "tools/analyze/curves.h"
+
+#include <algorithm>
+
+namespace lie::analyze {
+namespace {
+
+/// Responses behind a step's value, where the metric is a share of responses; else 0.
+std::int64_t trials(const Run& run, const std::string& metric, std::int64_t step) {
+  const auto& counts = metric == "eval_accuracy" ? run.eval_count : run.train_count;
+  if (metric != "accuracy" && metric != "eval_accuracy") return 0;
+  const auto found = counts.find(step);
+  return found == counts.end() ? 0 : found->second;
+}
+
+std::vector<CurvePoint> single_curve(const Run& run, const std::string& metric) {
+  std::vector<CurvePoint> points;
+  for (const auto& [step, value] : curve_of(run, metric)) {
+    points.push_back({step, share_interval(value, trials(run, metric, step))});
+  }
+  return points;
+}
+
+struct Window {
+  double mean = 0;
+  std::int64_t trials = 0;
+};
+
+Window mean_of_window(const Run& run, const std::string& metric, std::size_t window, bool at_end) {
+  const Curve curve = curve_of(run, metric);
+  std::vector<double> values;
+  Window result;
+  auto take = [&](const auto& point) {
+    values.push_back(point.second);
+    result.trials += trials(run, metric, point.first);
+  };
+  const auto skip = static_cast<std::ptrdiff_t>(curve.size() - window);
+  if (at_end) {
+    std::for_each(std::next(curve.begin(), skip), curve.end(), take);
+  } else {
+    std::for_each(curve.begin(), std::prev(curve.end(), skip), take);
+  }
+  result.mean = mean(values);
+  return result;
+}
+
+Estimate over_runs(const Subject& subject, const std::string& metric, std::size_t window,
+                   bool at_end) {
+  std::vector<double> means;
+  Window last;
+  for (const Run& run : subject.runs) {
+    last = mean_of_window(run, metric, window, at_end);
+    means.push_back(last.mean);
+  }
+  return means.size() > 1 ? mean_interval(means) : share_interval(last.mean, last.trials);
+}
+
+}  // namespace
+
+std::size_t window_of(std::size_t count) { return std::max<std::size_t>(1, (count + 5) / 10); }
+
+std::vector<CurvePoint> subject_curve(const Subject& subject, const std::string& metric) {
+  if (subject.runs.size() == 1) return single_curve(subject.runs.front(), metric);
+  std::map<std::int64_t, std::vector<double>> by_step;
+  for (const Run& run : subject.runs) {
+    for (const auto& [step, value] : curve_of(run, metric)) by_step[step].push_back(value);
+  }
+  std::vector<CurvePoint> points;
+  for (const auto& [step, values] : by_step) {
+    if (values.size() == subject.runs.size()) points.push_back({step, mean_interval(values)});
+  }
+  return points;
+}
+
+StartAndEnd start_and_end(const Subject& subject, const std::string& metric) {
+  std::size_t steps = subject.runs.empty() ? 0 : curve_of(subject.runs.front(), metric).size();
+  for (const Run& run : subject.runs) steps = std::min(steps, curve_of(run, metric).size());
+  if (steps == 0) return {};
+  // Evaluations are few: each is a measurement of its own.
+  const std::size_t window = metric.starts_with("eval_") ? 1 : window_of(steps);
+  return {true, over_runs(subject, metric, window, false), over_runs(subject, metric, window, true),
+          window};
+}
+
+}  // namespace lie::analyze

@@ -1,0 +1,74 @@
+#include "tools/analyze/derived_curves.h"
+
+#include "learner/step_metrics.h"
+
+namespace lie::analyze {
+namespace {
+
+/// Sum and count by step.
+class Means {
+ public:
+  void add(const std::string& metric, std::int64_t step, double value) {
+    auto& [sum, count] = sums_[metric][step];
+    sum += value;
+    ++count;
+  }
+  std::map<std::string, Curve> take() const {
+    std::map<std::string, Curve> curves;
+    for (const auto& [metric, steps] : sums_) {
+      for (const auto& [step, entry] : steps) {
+        curves[metric][step] = entry.first / static_cast<double>(entry.second);
+      }
+    }
+    return curves;
+  }
+
+ private:
+  std::map<std::string, std::map<std::int64_t, std::pair<double, std::int64_t>>> sums_;
+};
+
+double r_context(const SampleColumns& s, std::size_t i) {
+  return s.ngrams[i] > 0
+             ? static_cast<double>(s.distinct_ngrams[i]) / static_cast<double>(s.ngrams[i])
+             : 1.0;
+}
+
+void add_response(Means& means, const SampleColumns& s, std::size_t i, const std::string& prefix) {
+  const std::int64_t step = s.step[i];
+  means.add(prefix + "accuracy", step, s.verdict[i] == 0 ? 1 : 0);
+  means.add(prefix + "response_length_mean", step, s.tokens[i]);
+  means.add(prefix + "c_context_mean", step, static_cast<double>(s.distinct_ngrams[i]));
+  means.add(prefix + "r_context_mean", step, r_context(s, i));
+  means.add(prefix + "truncation_rate", step, s.finish_reason[i] == 1 ? 1 : 0);
+}
+
+void add_rewards(Means& means, const SampleColumns& s, std::size_t i) {
+  const std::int64_t step = s.step[i];
+  means.add("reward_mean", step, s.reward[i]);
+  means.add("reward_accuracy_mean", step, s.reward_accuracy[i]);
+  means.add("reward_length_mean", step, s.reward_length[i]);
+  means.add("reward_redundancy_mean", step, s.reward_redundancy[i]);
+  means.add("reward_coverage_bonus_mean", step, s.reward_coverage_bonus[i]);
+  means.add("reward_overlong_mean", step, s.reward_overlong[i]);
+  for (std::uint8_t code = 0; code <= static_cast<std::uint8_t>(VerdictCode::kUndecided); ++code) {
+    means.add("verdict_" + verdict_word(code) + "_share", step, s.verdict[i] == code ? 1 : 0);
+  }
+}
+
+}  // namespace
+
+std::map<std::string, Curve> derived_curves(const SampleColumns& samples) {
+  Means means;
+  for (std::size_t i = 0; i < samples.size(); ++i) {
+    add_response(means, samples, i, samples.is_training(i) ? "" : "eval_");
+    if (samples.is_training(i)) add_rewards(means, samples, i);
+  }
+  return means.take();
+}
+
+std::string verdict_word(std::uint8_t code) {
+  if (code > static_cast<std::uint8_t>(VerdictCode::kUndecided)) return "unknown";
+  return std::string(verdict_name(static_cast<VerdictCode>(code)));
+}
+
+}  // namespace lie::analyze

@@ -1,0 +1,113 @@
+#include "tools/analyze/responses.h"
+
+#include <fmt/format.h>
+
+#include <set>
+
+#include "tools/analyze/chart.h"
+#include "tools/analyze/decoder.h"
+#include "tools/analyze/derived_curves.h"
+#include "tools/analyze/table.h"
+
+namespace lie::analyze {
+namespace {
+
+constexpr std::size_t kMostCharacters = 6000;
+
+/// Of a step's training responses: right and wrong in turn, each of another group.
+void choose(const Run& run, std::int64_t step, std::size_t count,
+            std::vector<std::size_t>& chosen) {
+  std::set<std::int64_t> groups;
+  const std::size_t wanted = chosen.size() + count;
+  for (const bool strict : {true, false}) {
+    bool right = false;
+    bool found = true;
+    while (found && chosen.size() < wanted) {
+      found = false;
+      for (std::size_t i = 0; i < run.samples.size() && !found; ++i) {
+        const bool fits = run.samples.is_training(i) && run.samples.step[i] == step &&
+                          (!strict || (run.samples.verdict[i] == 0) == right) &&
+                          !groups.contains(run.trajectories->samples()[i].key.group);
+        if (!fits) continue;
+        chosen.push_back(i);
+        groups.insert(run.trajectories->samples()[i].key.group);
+        right = !right;
+        found = true;
+      }
+    }
+  }
+}
+
+std::string clipped_text(std::string text) {
+  if (text.size() <= kMostCharacters) return escaped(text);
+  std::size_t cut = kMostCharacters;
+  while (cut > 0 && (static_cast<unsigned char>(text[cut]) & 0xC0) == 0x80) --cut;
+  return escaped(text.substr(0, cut)) + fmt::format("<em> … {} more bytes</em>", text.size() - cut);
+}
+
+std::string chip(std::string_view name, const std::string& value) {
+  return fmt::format("<span class=chip>{} <b>{}</b></span>", name, escaped(value));
+}
+
+std::string reward_chips(const SampleColumns& s, std::size_t i) {
+  std::string html = chip("reward", short_number(s.reward[i]));
+  const std::pair<const char*, float> terms[] = {{"R_acc", s.reward_accuracy[i]},
+                                                 {"R_len", s.reward_length[i]},
+                                                 {"R_red", s.reward_redundancy[i]},
+                                                 {"coverage bonus", s.reward_coverage_bonus[i]},
+                                                 {"overlong", s.reward_overlong[i]}};
+  for (const auto& [name, value] : terms) {
+    if (value != 0) html += chip(name, short_number(value));
+  }
+  return html + chip("advantage", short_number(s.advantage[i]));
+}
+
+std::string shape_chips(const SampleColumns& s, std::size_t i) {
+  std::string html = chip("L", std::to_string(s.tokens[i]));
+  if (s.target_length[i] > 0) html += chip("L_target", short_number(s.target_length[i]));
+  html += chip("C_context", std::to_string(s.distinct_ngrams[i]));
+  if (s.largest_repeat[i] > 1) html += chip("largest repeat", std::to_string(s.largest_repeat[i]));
+  if (s.finish_reason[i] == 1) html += "<span class=\"chip bad\">cut at the limit</span>";
+  return html;
+}
+
+std::string card(const Run& run, const Decoder& decode, std::size_t i) {
+  const SampleColumns& s = run.samples;
+  const SampleKey& key = run.trajectories->samples()[i].key;
+  const ProblemText problem = run.trajectories->problem(i);
+  const std::string extracted = run.trajectories->extracted(i);
+  std::string html = fmt::format(
+      "<article><header><b>step {}</b> problem {}, sample {}<span class=\"verdict "
+      "{}\">{}</span></header>",
+      key.step, s.problem[i], key.sample, s.verdict[i] == 0 ? "good" : "bad",
+      verdict_word(s.verdict[i]));
+  html += fmt::format("<pre class=prompt>{}</pre><pre>{}</pre>",
+                      clipped_text(decode(problem.prompt_ids)),
+                      clipped_text(decode(run.trajectories->response_ids(i))));
+  html += "<p>" + chip("gold", problem.gold) +
+          chip("extracted", extracted.empty() ? "nothing" : extracted) + shape_chips(s, i) + "</p>";
+  return html + "<p>" + reward_chips(s, i) + "</p></article>\n";
+}
+
+}  // namespace
+
+std::vector<std::size_t> chosen_responses(const Run& run, std::size_t count) {
+  std::vector<std::size_t> chosen;
+  if (run.train_count.empty() || count == 0) return chosen;
+  const std::int64_t first = run.train_count.begin()->first;
+  const std::int64_t last = run.train_count.rbegin()->first;
+  if (first != last) choose(run, first, count / 3, chosen);
+  choose(run, last, count - chosen.size(), chosen);
+  return chosen;
+}
+
+std::string response_cards(const Run& run, std::size_t count) {
+  const std::vector<std::size_t> chosen = chosen_responses(run, count);
+  if (chosen.empty()) return "";
+  const Decoder decode = decoder_of(run);
+  std::string html;
+  for (const std::size_t i : chosen) html += card(run, decode, i);
+  return html;
+}
+
+}  // namespace lie::analyze

@@ -1,0 +1,144 @@
+#include "tools/analyze/run.h"
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+
+#include "common/config.h"
+#include "common/error.h"
+#include "common/metrics_log.h"
+#include "learner/checkpoint.h"
+#include "tools/analyze/derived_curves.h"
+
+namespace lie::analyze {
+namespace {
+
+namespace fs = std::filesystem;
+
+void load_settings(Run& run) {
+  const fs::path path = run.directory / "config.yaml";
+  if (fs::exists(path)) {
+    run.settings = config_values(path);
+  } else {
+    run.notes.push_back("config.yaml is missing: no settings to compare");
+  }
+}
+
+SampleColumns load_samples(const RunReader& run) {
+  namespace c = schema::sample;
+  SampleColumns s;
+  s.purpose = run.column(c::kPurpose);
+  s.finish_reason = run.column(c::kFinishReason);
+  s.verdict = run.column(c::kVerdict);
+  s.step = run.column(c::kStep);
+  s.problem = run.column(c::kProblem);
+  s.distinct_ngrams = run.column(c::kDistinctNgrams);
+  s.ngrams = run.column(c::kNgrams);
+  s.tokens = run.column(c::kTokenCount);
+  s.largest_repeat = run.column(c::kLargestRepeat);
+  s.reward_accuracy = run.column(c::kRewardAccuracy);
+  s.reward_length = run.column(c::kRewardLength);
+  s.reward_redundancy = run.column(c::kRewardRedundancy);
+  s.reward_coverage_bonus = run.column(c::kRewardCoverageBonus);
+  s.reward_overlong = run.column(c::kRewardOverlong);
+  s.reward = run.column(c::kReward);
+  s.advantage = run.column(c::kAdvantage);
+  s.target_length = run.column(c::kTargetLength);
+  return s;
+}
+
+void load_trajectories(Run& run) {
+  run.trajectories.emplace(run.directory / "trajectories");
+  run.samples = load_samples(*run.trajectories);
+  for (const std::string& note : run.trajectories->notes()) run.notes.push_back(note);
+  for (std::size_t i = 0; i < run.samples.size(); ++i) {
+    ++(run.samples.is_training(i) ? run.train_count : run.eval_count)[run.samples.step[i]];
+  }
+  if (run.trajectories->segments().empty()) {
+    run.notes.push_back("no trajectories: nothing to say of single responses");
+  }
+}
+
+void load_curves(Run& run) {
+  const fs::path path = run.directory / "metrics.jsonl";
+  if (fs::exists(path)) {
+    for (const MetricsRow& row : read_metrics(path)) {
+      run.last_step = std::max(run.last_step, row.step);
+      for (const auto& [name, value] : row.values) {
+        // Step 0 only evaluates: its other values are not those of a training step.
+        if (row.step == 0 && !name.starts_with("eval_")) continue;
+        if (std::isfinite(value)) run.curves[name][row.step] = value;
+      }
+    }
+  }
+  if (!run.curves.empty()) return;
+  run.notes.push_back("metrics.jsonl is missing or empty: curves are made from the trajectories");
+  run.curves = derived_curves(run.samples);
+  if (run.samples.size() > 0) run.last_step = run.samples.step.back();
+}
+
+std::optional<std::int64_t> planned_steps(const Run& run) {
+  const std::string text = setting_of(run, "run.steps");
+  std::int64_t steps = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), steps);
+  if (error != std::errc() || end == text.data()) return std::nullopt;
+  return steps;
+}
+
+std::string describe_state(const Run& run) {
+  const auto planned = planned_steps(run);
+  if (!planned) return fmt::format("{} steps", run.last_step);
+  if (run.last_step >= *planned) return fmt::format("finished: {} steps", *planned);
+  if (run.last_step == 0)
+    return fmt::format("at its start: no step of {} is complete yet", *planned);
+  return fmt::format("step {} of {}: in progress, or stopped and resumable", run.last_step,
+                     *planned);
+}
+
+void require_a_run(const fs::path& directory) {
+  if (!fs::is_directory(directory)) {
+    fail("{}: no such directory; give the run.directory of a training run", directory.string());
+  }
+  for (const char* part : {"config.yaml", "metrics.jsonl", "trajectories"}) {
+    if (fs::exists(directory / part)) return;
+  }
+  fail(
+      "{}: holds neither config.yaml nor metrics.jsonl nor trajectories/; give the run.directory "
+      "of "
+      "a training run",
+      directory.string());
+}
+
+std::string name_of(const fs::path& directory) {
+  const fs::path path = fs::weakly_canonical(directory);
+  return path.filename().string();
+}
+
+}  // namespace
+
+Run load_run(const fs::path& directory) {
+  require_a_run(directory);
+  Run run;
+  run.directory = directory;
+  run.name = name_of(directory);
+  load_settings(run);
+  load_trajectories(run);
+  load_curves(run);
+  run.checkpoint = latest_checkpoint(directory / "checkpoints");
+  run.state = describe_state(run);
+  return run;
+}
+
+Curve curve_of(const Run& run, const std::string& metric) {
+  const auto found = run.curves.find(metric);
+  return found == run.curves.end() ? Curve() : found->second;
+}
+
+std::string setting_of(const Run& run, const std::string& key) {
+  for (const auto& [name, value] : run.settings) {
+    if (name == key) return value;
+  }
+  return "";
+}
+
+}  // namespace lie::analyze

@@ -1,0 +1,61 @@
+// A run directory as the report sees it: curves over steps, settings, and the responses.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <map>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "common/trajectory/run_reader.h"
+
+namespace lie::analyze {
+
+/// Step to value.
+using Curve = std::map<std::int64_t, double>;
+
+/// The columns of /sample that the report uses, [N] in canonical order.
+struct SampleColumns {
+  std::vector<std::uint8_t> purpose, finish_reason, verdict;
+  std::vector<std::int64_t> step, problem, distinct_ngrams, ngrams;
+  std::vector<std::int32_t> tokens, largest_repeat;
+  std::vector<float> reward_accuracy, reward_length, reward_redundancy, reward_coverage_bonus,
+      reward_overlong, reward, advantage;
+  std::vector<double> target_length;
+  std::size_t size() const { return step.size(); }
+  bool is_training(std::size_t i) const { return purpose[i] == 0; }
+};
+
+struct Run {
+  std::string name;
+  std::filesystem::path directory;
+  std::map<std::string, Curve> curves;                        // by the names of metrics.jsonl
+  std::vector<std::pair<std::string, std::string>> settings;  // config.yaml, full keys
+  std::optional<RunReader> trajectories;
+  SampleColumns samples;
+  std::map<std::int64_t, std::int64_t> train_count, eval_count;  // responses by step
+  std::optional<std::filesystem::path> checkpoint;               // the last one
+  std::int64_t last_step = 0;
+  std::string state;               // "finished: 40 of 40 steps"
+  std::vector<std::string> notes;  // what is missing or odd, in plain words
+};
+
+/// Reads what is there; what is missing becomes a note. Throws Error if the directory does not
+/// exist, holds nothing of a run, or a file in it is damaged.
+Run load_run(const std::filesystem::path& directory);
+
+/// One line of a comparison: a run, or several seeds of the same settings.
+struct Subject {
+  std::string name;
+  std::vector<Run> runs;
+};
+
+/// The curve of a metric; empty if the run has none.
+Curve curve_of(const Run& run, const std::string& metric);
+
+/// The value of a setting, or empty.
+std::string setting_of(const Run& run, const std::string& key);
+
+}  // namespace lie::analyze

@@ -1,0 +1,280 @@
+#include "tools/analyze/sections.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "tools/analyze/chart.h"
+#include "tools/analyze/curves.h"
+#include "tools/analyze/table.h"
+#include "tools/analyze/trap.h"
+
+namespace lie::analyze {
+namespace {
+
+std::vector<Point> points_of(const Subject& subject, const std::string& metric) {
+  std::vector<Point> points;
+  for (const CurvePoint& p : subject_curve(subject, metric)) {
+    points.push_back({static_cast<double>(p.step), p.value.mid, p.value.low, p.value.high});
+  }
+  return points;
+}
+
+/// What makes one quantity's chart.
+struct Quantity {
+  const char* metric;
+  const char* title;
+  const char* note = "";
+  bool from_zero = false;
+  bool log_y = false;
+};
+
+bool has_other_than_zero(const std::vector<Series>& all) {
+  for (const Series& series : all) {
+    for (const Point& p : series.points) {
+      if (p.y != 0) return true;
+    }
+  }
+  return false;
+}
+
+/// One quantity, a line per subject. Nothing where all lines are zero and it is `optional`.
+std::string compared(std::span<const Subject> subjects, const Quantity& quantity,
+                     bool optional = false) {
+  Chart chart{
+      .title = quantity.title, .note = quantity.note, .series = {}, .log_y = quantity.log_y};
+  for (std::size_t i = 0; i < subjects.size(); ++i) {
+    chart.series.push_back(
+        {subjects[i].name, static_cast<int>(i), false, points_of(subjects[i], quantity.metric)});
+  }
+  if (quantity.from_zero) chart.y_low = 0;
+  if (optional && !has_other_than_zero(chart.series)) return "";
+  return render(chart);
+}
+
+std::string compared_all(std::span<const Subject> subjects, std::span<const Quantity> quantities) {
+  std::string html;
+  for (const Quantity& quantity : quantities) html += compared(subjects, quantity);
+  return html;
+}
+
+struct Part {
+  const char* metric;
+  const char* name;
+};
+
+/// Several quantities that belong together, a chart per subject; parts that are zero throughout are
+/// left out.
+std::string composed(std::span<const Subject> subjects, const std::string& title, const char* note,
+                     std::span<const Part> parts, Chart::Kind kind) {
+  std::string html;
+  for (const Subject& subject : subjects) {
+    Chart chart{.title = subjects.size() > 1 ? title + " · " + subject.name : title,
+                .note = note,
+                .series = {},
+                .kind = kind,
+                .legend = true};
+    for (std::size_t i = 0; i < parts.size(); ++i) {
+      Series series{parts[i].name, static_cast<int>(i), false, points_of(subject, parts[i].metric)};
+      if (has_other_than_zero({series})) chart.series.push_back(std::move(series));
+    }
+    chart.y_low = 0;
+    html += render(chart);
+  }
+  return html;
+}
+
+/// Mean length within its quantiles: 5 to 95 % as a band, median dashed.
+std::string length_quantiles(const Subject& subject, int colour, bool several) {
+  Chart chart{.title = several ? "Length quantiles · " + subject.name : "Length quantiles",
+              .note = "5–95 % and 25–75 %; median dashed, tokens",
+              .series = {}};
+  const auto add_band = [&](const char* low, const char* high) {
+    Series series{"", colour, true, {}};
+    const auto lows = points_of(subject, low);
+    const auto highs = points_of(subject, high);
+    const auto middle = points_of(subject, "response_length_p50");
+    for (std::size_t i = 0; i < std::min({lows.size(), highs.size(), middle.size()}); ++i) {
+      series.points.push_back({lows[i].x, middle[i].y, lows[i].y, highs[i].y});
+    }
+    chart.series.push_back(std::move(series));
+  };
+  add_band("response_length_p05", "response_length_p95");
+  add_band("response_length_p25", "response_length_p75");
+  Series mean{"mean", colour, false, points_of(subject, "response_length_mean")};
+  for (Point& p : mean.points) p.low = p.high = p.y;
+  chart.series.push_back(std::move(mean));
+  chart.y_low = 0;
+  chart.series[0].name = "median, 5–95 %";
+  chart.series[1].name = "median, 25–75 %";
+  return chart.series[0].points.empty() ? "" : render(chart);
+}
+
+Series hazard_series(const Subject& subject, int colour, const LengthStatistics& lengths,
+                     bool start) {
+  Series series{subject.name + (start ? ", start" : ", end"), colour, start, {}};
+  for (const auto& bin : lengths.bins) {
+    if (bin.exposed >= 20) {
+      const Estimate rate = share_interval(bin.hazard(), bin.exposed);
+      series.points.push_back(
+          {bin.position, rate.mid, start ? rate.mid : rate.low, start ? rate.mid : rate.high});
+    }
+  }
+  return series;
+}
+
+Series tail_series(const Subject& subject, int colour, const LengthStatistics& lengths,
+                   bool start) {
+  Series series{subject.name + (start ? ", start" : ", end"), colour, start, {}};
+  for (const auto& [length, share] : lengths.tail)
+    series.points.push_back({length, share, share, share});
+  return series;
+}
+
+Series diagonal(double longest) {
+  return {"C = L", 7, true, {{0, 0, 0, 0}, {longest, longest, longest, longest}}};
+}
+
+std::string scatter(std::span<const Subject> subjects) {
+  Chart chart{.title = "C_context against L",
+              .note = "",
+              .x_label = "response length L, tokens",
+              .series = {},
+              .kind = Chart::Kind::kScatter,
+              .legend = true};
+  double longest = 0;
+  for (std::size_t i = 0; i < subjects.size(); ++i) {
+    const double r = trap_statistics(subjects[i]).correlation;
+    Series series{
+        subjects[i].name + ", Pearson r = " + short_number(r), static_cast<int>(i), false, {}};
+    for (const auto& [length, distinct] : length_and_coverage(subjects[i], 500)) {
+      series.points.push_back({length, distinct, distinct, distinct});
+      longest = std::max(longest, length);
+    }
+    chart.series.push_back(std::move(series));
+  }
+  if (longest > 0) chart.series.push_back(diagonal(longest));
+  chart.y_low = 0;
+  return render(chart);
+}
+
+}  // namespace
+
+std::string learning_charts(std::span<const Subject> subjects) {
+  constexpr Quantity kQuantities[] = {
+      {"accuracy", "Accuracy, training prompts", "share of right responses, 95 % interval"},
+      {"eval_accuracy", "Accuracy, held-out prompts", "share of right responses, 95 % interval"},
+      {"response_length_mean", "Response length", "mean, tokens", true},
+      {"eval_response_length_mean", "Response length, held-out", "mean, tokens", true},
+      {"truncation_rate", "Truncation rate", "share cut at the response limit", true},
+  };
+  std::string html = compared_all(subjects, kQuantities);
+  for (std::size_t i = 0; i < subjects.size(); ++i) {
+    html += length_quantiles(subjects[i], static_cast<int>(i), subjects.size() > 1);
+  }
+  return html;
+}
+
+std::string exploration_charts(std::span<const Subject> subjects) {
+  constexpr Quantity kQuantities[] = {
+      {"c_context_mean", "C_context", "distinct n-grams of a response, mean", true},
+      {"r_context_mean", "R_context", "C_context / n-grams, mean"},
+      {"c_global_step", "C_global, step", "distinct n-grams over a step"},
+      {"c_global_run", "C_global, run so far", "distinct n-grams"},
+      {"entropy_mean", "Entropy", "nats a token, mean", true},
+      {"largest_repeat_mean", "Largest repeat", "occurrences of the most frequent n-gram"},
+  };
+  constexpr Part kQuarters[] = {{"entropy_quarter_1_mean", "first quarter of a response"},
+                                {"entropy_quarter_2_mean", "second"},
+                                {"entropy_quarter_3_mean", "third"},
+                                {"entropy_quarter_4_mean", "last"}};
+  return compared_all(subjects, kQuantities) +
+         composed(subjects, "Entropy by position", "nats a token", kQuarters, Chart::Kind::kLines);
+}
+
+std::string reward_charts(std::span<const Subject> subjects) {
+  constexpr Quantity kQuantities[] = {
+      {"reward_mean", "Reward", "sum of the terms, mean"},
+      {"reward_accuracy_mean", "R_acc", "mean"},
+      {"reward_length_mean", "R_len", "length incentive on wrong answers, mean"},
+      {"reward_redundancy_mean", "R_red", "redundancy penalty, mean"},
+      {"reward_coverage_bonus_mean", "Direct coverage bonus", "mean"},
+      {"reward_overlong_mean", "Overlong penalty", "mean"},
+  };
+  constexpr Part kGroups[] = {{"groups_all_right_share", "all right"},
+                              {"groups_all_wrong_share", "all wrong"},
+                              {"groups_mixed_share", "mixed"}};
+  constexpr Part kVerdicts[] = {{"verdict_equal_share", "equal"},
+                                {"verdict_unequal_share", "unequal"},
+                                {"verdict_no_answer_share", "no answer"},
+                                {"verdict_unparsable_answer_share", "unparsable answer"},
+                                {"verdict_unparsable_gold_share", "unparsable gold"},
+                                {"verdict_out_of_budget_share", "out of budget"},
+                                {"verdict_undecided_share", "undecided"}};
+  constexpr Part kMass[] = {{"advantage_mass_accuracy", "R_acc"},
+                            {"advantage_mass_length", "R_len"},
+                            {"advantage_mass_redundancy", "R_red"},
+                            {"advantage_mass_coverage_bonus", "coverage bonus"},
+                            {"advantage_mass_overlong", "overlong"}};
+  std::string html;
+  for (const Quantity& quantity : kQuantities) html += compared(subjects, quantity, true);
+  return html + composed(subjects, "Groups", "share", kGroups, Chart::Kind::kStacked) +
+         composed(subjects, "Verdicts", "share of responses", kVerdicts, Chart::Kind::kStacked) +
+         composed(subjects, "Advantage mass", "by reward term", kMass, Chart::Kind::kStacked);
+}
+
+std::string update_charts(std::span<const Subject> subjects) {
+  constexpr Quantity kQuantities[] = {
+      {"clip_fraction", "Clip fraction", "share of tokens", true},
+      {"first_minibatch_ratio_max_deviation", "Ratio deviation, first mini-batch",
+       "largest |ratio − 1|; 0: the learner's policy is the actors'", true},
+      {"approx_kl", "KL to the sampling policy", "k1 estimate, nats a token"},
+      {"grad_norm", "Gradient norm", "before clipping, mean over updates", true},
+      {"learning_rate", "Learning rate", "", true},
+      {"advantage_magnitude_mean", "Advantage", "mean magnitude", true},
+  };
+  return compared_all(subjects, kQuantities);
+}
+
+std::string speed_charts(std::span<const Subject> subjects) {
+  constexpr Part kPhases[] = {{"generate_seconds", "generate"},
+                              {"update_seconds", "update"},
+                              {"publish_seconds", "publish weights"},
+                              {"evaluate_seconds", "evaluate"}};
+  constexpr Part kIdle[] = {{"idle_share_actor", "actors"},
+                            {"idle_share_reward", "reward workers"},
+                            {"idle_share_reward_worker", "reward workers"},
+                            {"idle_share_learner", "learners"}};
+  constexpr Quantity kTokens{"tokens_per_second", "Tokens a second", "sampled, whole step", true};
+  return composed(subjects, "Seconds a step", "by phase", kPhases, Chart::Kind::kStacked) +
+         composed(subjects, "Idle share", "of each role's time", kIdle, Chart::Kind::kLines) +
+         compared(subjects, kTokens);
+}
+
+std::string trap_charts(std::span<const Subject> subjects) {
+  Chart hazard{.title = "End-of-sequence hazard",
+               .note = "probability to end here, if reached",
+               .x_label = "position, tokens",
+               .series = {},
+               .legend = true};
+  Chart tail{.title = "Length tail",
+             .note = "share of responses of at least L tokens",
+             .x_label = "L, tokens",
+             .series = {},
+             .log_y = true,
+             .legend = true};
+  for (std::size_t i = 0; i < subjects.size(); ++i) {
+    const TrapStatistics trap = trap_statistics(subjects[i]);
+    const int colour = static_cast<int>(i);
+    for (const bool start : {true, false}) {
+      const LengthStatistics& lengths = start ? trap.start : trap.end;
+      hazard.series.push_back(hazard_series(subjects[i], colour, lengths, start));
+      tail.series.push_back(tail_series(subjects[i], colour, lengths, start));
+    }
+  }
+  hazard.y_low = 0;
+  return render(hazard) + render(tail) + scatter(subjects);
+}
+
+}  // namespace lie::analyze

@@ -1,0 +1,55 @@
+// The few statistics that the report needs.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <utility>
+#include <vector>
+
+namespace lie::analyze {
+
+/// A value with a 95 % interval; low = high = mid where there is none.
+struct Estimate {
+  double mid = 0;
+  double low = 0;
+  double high = 0;
+};
+
+double mean(std::span<const double> values);
+
+/// Mean of independent values (seeds) with Student's t interval; one value has no interval.
+Estimate mean_interval(std::span<const double> values);
+
+/// A share of `count` trials with Wilson's interval; `share` in [0, 1].
+Estimate share_interval(double share, std::int64_t count);
+
+/// Pearson's correlation; NaN where one of the two is constant or fewer than two pairs are given.
+double pearson(std::span<const double> x, std::span<const double> y);
+
+/// How long responses are and how they end, in bins of positions.
+struct LengthStatistics {
+  struct Bin {
+    double position = 0;       // middle of the bin, tokens
+    std::int64_t exposed = 0;  // tokens sampled at its positions
+    std::int64_t ended = 0;    // of them end of sequence
+    double hazard() const { return static_cast<double>(ended) / static_cast<double>(exposed); }
+  };
+  std::int64_t responses = 0;
+  std::int64_t longest = 0;
+  std::vector<Bin> bins;                        // only those with tokens
+  std::vector<std::pair<double, double>> tail;  // L and the share of responses of at least L tokens
+  /// Lower bound eps of the end-of-sequence probability, as the log shows it: the smallest hazard
+  /// of a bin that at least 5 % of the responses reach. The lemma of the shallow exploration trap
+  /// (arXiv:2602.11748) bounds the share of responses of L tokens by (1 - eps)^(L - 1).
+  double smallest_hazard = 0;
+};
+
+/// One response's length and whether it ended by itself (not at the limit).
+struct ResponseEnd {
+  std::int32_t tokens = 0;
+  bool ended = false;
+};
+
+LengthStatistics length_statistics(std::span<const ResponseEnd> responses);
+
+}  // namespace lie::analyze

@@ -1,0 +1,145 @@
+#include "tools/analyze/table.h"
+
+#include <cmath>
+#include <set>
+
+#include "common/error.h"
+#include "common/file.h"
+#include "tools/analyze/curves.h"
+#include "tools/analyze/trap.h"
+
+namespace lie::analyze {
+namespace {
+
+struct Line {
+  const char* metric;
+  const char* words;
+};
+
+constexpr Line kLines[] = {
+    {"accuracy", "accuracy"},
+    {"eval_accuracy", "held-out accuracy"},
+    {"response_length_mean", "response length, tokens"},
+    {"eval_response_length_mean", "held-out response length"},
+    {"c_context_mean", "C_context"},
+    {"r_context_mean", "R_context"},
+    {"c_global_step", "C_global of a step"},
+    {"c_global_run", "C_global of the run"},
+    {"entropy_mean", "entropy, nats a token"},
+    {"reward_mean", "reward"},
+    {"reward_accuracy_mean", "  R_acc"},
+    {"reward_length_mean", "  R_len"},
+    {"reward_redundancy_mean", "  R_red"},
+    {"reward_coverage_bonus_mean", "  direct coverage bonus"},
+    {"reward_overlong_mean", "  overlong penalty"},
+    {"truncation_rate", "truncated at the limit"},
+    {"verdict_equal_share", "verdict equal"},
+    {"verdict_unequal_share", "verdict unequal"},
+    {"verdict_no_answer_share", "verdict no answer"},
+    {"verdict_unparsable_answer_share", "verdict unparsable answer"},
+    {"verdict_unparsable_gold_share", "verdict unparsable gold"},
+    {"verdict_out_of_budget_share", "verdict out of budget"},
+    {"verdict_undecided_share", "verdict undecided"},
+    {"groups_mixed_share", "groups neither all right nor all wrong"},
+    {"clip_fraction", "clip fraction"},
+    {"first_minibatch_ratio_max_deviation", "ratio deviation, first mini-batch"},
+    {"grad_norm", "gradient norm"},
+    {"tokens_per_second", "tokens a second"},
+};
+
+std::string estimate(const Estimate& value) {
+  if (value.low == value.high) return short_number(value.mid);
+  return fmt::format("{} [{}, {}]", short_number(value.mid), short_number(value.low),
+                     short_number(value.high));
+}
+
+bool always_zero(const Subject& subject, const char* metric) {
+  for (const Run& run : subject.runs) {
+    for (const auto& [step, value] : curve_of(run, metric)) {
+      if (value != 0) return false;
+    }
+  }
+  return true;
+}
+
+/// Lines that say nothing where they are zero throughout: options that are off, verdicts not seen.
+bool is_optional(std::string_view metric) {
+  return metric.starts_with("verdict_") || metric == "reward_coverage_bonus_mean" ||
+         metric == "reward_overlong_mean";
+}
+
+void add_trap_lines(std::string& out, const Subject& subject) {
+  const TrapStatistics trap = trap_statistics(subject);
+  if (trap.start.responses == 0) return;
+  out +=
+      fmt::format("  {:<40} {:>24}    {}\n", "smallest end-of-sequence hazard",
+                  short_number(trap.start.smallest_hazard), short_number(trap.end.smallest_hazard));
+  out += fmt::format("  {:<40} {:>24}\n", "correlation of length and C_context",
+                     short_number(trap.correlation));
+}
+
+std::string csv_row(const Run& run, std::int64_t step, const std::set<std::string>& metrics) {
+  std::string row = fmt::format("\"{}\",{}", run.name, step);
+  for (const std::string& metric : metrics) {
+    const Curve curve = curve_of(run, metric);
+    const auto found = curve.find(step);
+    row += found == curve.end() ? "," : fmt::format(",{}", found->second);
+  }
+  return row + "\n";
+}
+
+}  // namespace
+
+std::string short_number(double value) {
+  if (!std::isfinite(value)) return "-";
+  if (value == 0) return "0";
+  const double size = std::abs(value);
+  if (size < 1e-3 || size >= 1e6) return fmt::format("{:.2e}", value);
+  if (size >= 1000) return fmt::format("{:.0f}", value);
+  if (size >= 100) return fmt::format("{:.1f}", value);
+  return fmt::format("{:.{}f}", value, size >= 10 ? 2 : 3);
+}
+
+std::string text_table(const Subject& subject) {
+  std::string out = subject.name + "\n";
+  for (const Run& run : subject.runs) {
+    out += fmt::format("  {}: {}\n", run.directory.string(), run.state);
+    for (const std::string& note : run.notes) out += fmt::format("    note: {}\n", note);
+  }
+  const StartAndEnd accuracy = start_and_end(subject, "accuracy");
+  if (!accuracy.known) return out + "  no training step is complete yet\n";
+  out +=
+      fmt::format("  {:<40} {:>24}    {}\n",
+                  fmt::format("mean of {} step(s) at each end", accuracy.window), "start", "end");
+  for (const auto& [metric, words] : kLines) {
+    const StartAndEnd ends = start_and_end(subject, metric);
+    if (!ends.known || (is_optional(metric) && always_zero(subject, metric))) continue;
+    out += fmt::format("  {:<40} {:>24}    {}\n", words, estimate(ends.start), estimate(ends.end));
+  }
+  add_trap_lines(out, subject);
+  return out;
+}
+
+void write_csv(std::span<const Subject> subjects, const std::filesystem::path& path) {
+  std::set<std::string> metrics;
+  for (const Subject& subject : subjects) {
+    for (const Run& run : subject.runs) {
+      for (const auto& [metric, curve] : run.curves) metrics.insert(metric);
+    }
+  }
+  std::string out = "run,step";
+  for (const std::string& metric : metrics) out += "," + metric;
+  out += "\n";
+  for (const Subject& subject : subjects) {
+    for (const Run& run : subject.runs) {
+      std::set<std::int64_t> steps;
+      for (const auto& [metric, curve] : run.curves) {
+        for (const auto& [step, value] : curve) steps.insert(step);
+      }
+      for (const std::int64_t step : steps) out += csv_row(run, step, metrics);
+    }
+  }
+  write_file_atomically(path, out);
+}
+
+}  // namespace lie::analyze

@@ -1,0 +1,65 @@
+#include "tools/analyze/trap.h"
+
+#include <algorithm>
+#include <set>
+
+#include "tools/analyze/curves.h"
+
+namespace lie::analyze {
+namespace {
+
+/// The training responses of a run in the first or the last tenth of its steps.
+std::vector<ResponseEnd> ends_of(const Run& run, bool at_end) {
+  std::vector<std::int64_t> steps;
+  for (const auto& [step, count] : run.train_count) steps.push_back(step);
+  std::vector<ResponseEnd> ends;
+  if (steps.empty()) return ends;
+  const std::size_t window = window_of(steps.size());
+  const std::int64_t first = at_end ? steps[steps.size() - window] : steps.front();
+  const std::int64_t last = at_end ? steps.back() : steps[window - 1];
+  for (std::size_t i = 0; i < run.samples.size(); ++i) {
+    if (!run.samples.is_training(i)) continue;
+    if (run.samples.step[i] < first || run.samples.step[i] > last) continue;
+    ends.push_back({run.samples.tokens[i], run.samples.finish_reason[i] == 0});
+  }
+  return ends;
+}
+
+LengthStatistics over_runs(const Subject& subject, bool at_end) {
+  std::vector<ResponseEnd> all;
+  for (const Run& run : subject.runs) {
+    const auto ends = ends_of(run, at_end);
+    all.insert(all.end(), ends.begin(), ends.end());
+  }
+  return length_statistics(all);
+}
+
+}  // namespace
+
+std::vector<std::pair<double, double>> length_and_coverage(const Subject& subject,
+                                                           std::size_t at_most) {
+  std::vector<std::pair<double, double>> all;
+  for (const Run& run : subject.runs) {
+    for (std::size_t i = 0; i < run.samples.size(); ++i) {
+      if (!run.samples.is_training(i)) continue;
+      all.emplace_back(run.samples.tokens[i], static_cast<double>(run.samples.distinct_ngrams[i]));
+    }
+  }
+  if (all.size() <= at_most) return all;
+  std::vector<std::pair<double, double>> chosen;
+  for (std::size_t i = 0; i < at_most; ++i) chosen.push_back(all[i * all.size() / at_most]);
+  return chosen;
+}
+
+TrapStatistics trap_statistics(const Subject& subject) {
+  TrapStatistics trap{over_runs(subject, false), over_runs(subject, true), 0};
+  std::vector<double> lengths, coverage;
+  for (const auto& [length, distinct] : length_and_coverage(subject, SIZE_MAX)) {
+    lengths.push_back(length);
+    coverage.push_back(distinct);
+  }
+  trap.correlation = pearson(lengths, coverage);
+  return trap;
+}
+
+}  // namespace lie::analyze

@@ -1,0 +1,156 @@
+// lie_analyze: curves, tables and one HTML report from run directories.
+#include <CLI/CLI.hpp>
+
+#include <cstdio>
+#include <optional>
+
+#include "common/error.h"
+#include "common/file.h"
+#include "common/trajectory/digest.h"
+#include "learner/checkpoint.h"
+#include "tools/analyze/report.h"
+#include "tools/analyze/run.h"
+#include "tools/analyze/table.h"
+#include "tools/analyze/weights_digest.h"
+
+namespace {
+
+namespace fs = std::filesystem;
+using lie::analyze::Subject;
+
+struct Request {
+  std::vector<std::string> directories;
+  std::vector<std::string> groups;  // name=dir1,dir2
+  std::string csv;
+  std::string html;
+  bool no_html = false;
+  bool digest = false;
+  std::size_t responses = 6;
+};
+
+constexpr const char* kFooter =
+    "Reads config.yaml, metrics.jsonl, trajectories/*.h5 and the last checkpoint of each run; also "
+    "of a run\n"
+    "in progress or one that was killed. Prints a table (start -> end) and writes one HTML "
+    "file.\n\n"
+    "  lie_analyze runs/lie                               table, and runs/lie/report.html\n"
+    "  lie_analyze runs/gspo runs/lie --html report.html  side by side\n"
+    "  lie_analyze --group gspo=g1,g2,g3 --group lie=l1,l2,l3\n"
+    "                                                     seeds: mean and t interval\n"
+    "  lie_analyze --digest runs/lie                      two runs are the same run if and only "
+    "if\n"
+    "                                                     both digests agree";
+
+void declare(CLI::App& app, Request& request) {
+  app.footer(kFooter);
+  app.add_option("RUN_DIR", request.directories, "run directories");
+  app.add_option("--group", request.groups,
+                 "name=dir1,dir2,...: several seeds as one line, mean with 95 % t interval over "
+                 "the seeds; repeatable")
+      ->allow_extra_args(false);
+  app.add_flag("--digest", request.digest,
+               "only print SHA-256 of all trajectories (canonical order, without times and ranks) "
+               "and of the last "
+               "checkpoint's weights (tensor bytes in name order)");
+  app.add_option("--csv", request.csv,
+                 "write all curves: one row per run and step, one column per metric");
+  app.add_option(
+      "--html", request.html,
+      "where to write the report [report.html in the run directory; of several runs in the "
+      "directory that they are in]");
+  app.add_flag("--no-html", request.no_html, "write no report");
+  app.add_option("--samples", request.responses, "responses to show of each run")
+      ->capture_default_str();
+}
+
+Subject load_group(const std::string& text) {
+  const std::size_t equals = text.find('=');
+  if (equals == std::string::npos || equals == 0) {
+    lie::fail("--group {}: expected name=dir1,dir2,...", text);
+  }
+  Subject subject{text.substr(0, equals), {}};
+  for (const std::string& directory : CLI::detail::split(text.substr(equals + 1), ',')) {
+    if (!directory.empty()) subject.runs.push_back(lie::analyze::load_run(directory));
+  }
+  if (subject.runs.empty()) lie::fail("--group {}: names no directory", text);
+  return subject;
+}
+
+/// Runs of the same directory name are told apart by their paths.
+void make_names_differ(std::vector<Subject>& subjects) {
+  for (Subject& subject : subjects) {
+    for (const Subject& other : subjects) {
+      if (&subject != &other && subject.name == other.name) {
+        subject.name = subject.runs.front().directory.string();
+        break;
+      }
+    }
+  }
+}
+
+std::vector<Subject> load_subjects(const Request& request) {
+  std::vector<Subject> subjects;
+  for (const std::string& directory : request.directories) {
+    subjects.push_back({"", {}});
+    subjects.back().runs.push_back(lie::analyze::load_run(directory));
+    subjects.back().name = subjects.back().runs.front().name;
+  }
+  for (const std::string& group : request.groups) subjects.push_back(load_group(group));
+  if (subjects.empty()) lie::fail("no run directory given; lie_analyze --help tells what it takes");
+  make_names_differ(subjects);
+  return subjects;
+}
+
+void print_digests(const std::string& directory, const std::string& prefix) {
+  if (!fs::is_directory(directory)) {
+    lie::fail("{}: no such directory; give the run.directory of a training run", directory);
+  }
+  const lie::RunReader run(fs::path(directory) / "trajectories");
+  for (const std::string& note : run.notes()) fmt::print(stderr, "{}: {}\n", directory, note);
+  fmt::print("{}trajectories {}\n", prefix, lie::trajectories_digest(run));
+  const auto checkpoint = lie::latest_checkpoint(fs::path(directory) / "checkpoints");
+  fmt::print("{}weights {}\n", prefix,
+             checkpoint ? lie::analyze::weights_digest(*checkpoint) : "none: no checkpoint yet");
+}
+
+fs::path report_path(const Request& request, const std::vector<Subject>& subjects) {
+  if (!request.html.empty()) return request.html;
+  const fs::path first = subjects.front().runs.front().directory;
+  if (subjects.size() == 1 && subjects.front().runs.size() == 1) return first / "report.html";
+  return fs::weakly_canonical(first).parent_path() / "report.html";
+}
+
+void analyze(const Request& request) {
+  const std::vector<Subject> subjects = load_subjects(request);
+  for (const Subject& subject : subjects) fmt::print("{}\n", lie::analyze::text_table(subject));
+  if (!request.csv.empty()) lie::analyze::write_csv(subjects, request.csv);
+  if (request.no_html) return;
+  const fs::path path = report_path(request, subjects);
+  lie::write_file_atomically(path, lie::analyze::html_report(subjects, request.responses));
+  fmt::print("report: {}\n", path.string());
+}
+
+void run(const Request& request) {
+  if (!request.digest) return analyze(request);
+  if (request.directories.empty()) lie::fail("--digest: no run directory given");
+  for (const std::string& directory : request.directories) {
+    print_digests(directory, request.directories.size() > 1 ? directory + " " : "");
+  }
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  CLI::App app("Curves, tables and one HTML report from LIE Cluster run directories",
+               "lie_analyze");
+  Request request;
+  declare(app, request);
+  CLI11_PARSE(app, argc, argv);
+  try {
+    run(request);
+  } catch (const std::exception& error) {
+    fmt::print(stderr, "lie_analyze: {}\n", error.what());
+    return 1;
+  }
+  return 0;
+}
