@@ -20,6 +20,8 @@ void describe_extraction(FieldList& fields, VerifierOptions& o) {
 }
 
 void describe_equality(FieldList& fields, VerifierOptions& o) {
+  fields.add("identical_text", o.identical_text,
+             {"an answer that is the gold letter by letter is right"});
   fields.add("decimals", o.decimals,
              {{"places", DecimalRule::kPlaces},
               {"half_ulp", DecimalRule::kHalfUlp},

@@ -39,6 +39,8 @@ struct VerifierOptions {
       0;  // lenient: 0 before all, 50 or 100 as in Math-Verify, -1 ignores boxes
 
   // --- what counts as equal ------------------------------------------------------------------
+  bool identical_text =
+      true;  // an answer that is the gold letter by letter is right, parsable or not
   DecimalRule decimals = DecimalRule::kPlaces;
   std::int64_t decimal_places = 6;    // for DecimalRule::kPlaces
   bool percent_is_number = false;     // 10% equals 10 (besides 1/10, which it always equals)

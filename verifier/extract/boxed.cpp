@@ -53,10 +53,15 @@ std::vector<Box> all_boxes(std::string_view text, bool fbox) {
   // One pass with a stack of open braces, so that unclosed boxes cost no more than closed ones.
   for (std::size_t i = next_command(text, 0, fbox); i < text.size(); ++i) {
     if (text[i] == '\\') {
+      // A doubled backslash, as in an escaped text, may begin a command too.
+      if (i + 1 < text.size() && text[i + 1] == '\\' &&
+          command_length(text.substr(i + 1), fbox) > 0)
+        ++i;
       const std::size_t length = command_length(text.substr(i), fbox);
       const std::size_t brace = skip_spaces(text, i + length);
-      if (length > 0 && brace < text.size() && text[brace] == '{') open.push_back({brace, i, true});
-      i = open.empty() || open.back().command != i || length == 0 ? i + 1 : brace;
+      const bool box = length > 0 && brace < text.size() && text[brace] == '{';
+      if (box) open.push_back({brace, i, true});
+      i = box ? brace : i + 1;
     } else if (text[i] == '{') {
       open.push_back({i, i, false});
     } else if (text[i] == '}' && !open.empty()) {

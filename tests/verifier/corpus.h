@@ -1,0 +1,27 @@
+// Reading the shared JSONL corpora, which are not part of the repository.
+#pragma once
+
+#include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+namespace lie {
+
+/// Where the shared data lie beside the repository.
+inline std::filesystem::path shared_data() {
+  return std::filesystem::path(LIE_SOURCE_DIR) / ".." / "shared" / "data";
+}
+
+/// The rows of a JSONL file (or of one JSON array), or none where the file is absent.
+inline std::vector<nlohmann::json> rows_of(const std::filesystem::path& path) {
+  std::vector<nlohmann::json> rows;
+  std::ifstream in(path);
+  if (in && in.peek() == '[') return nlohmann::json::parse(in).get<std::vector<nlohmann::json>>();
+  for (std::string line; std::getline(in, line);)
+    if (!line.empty()) rows.push_back(nlohmann::json::parse(line));
+  return rows;
+}
+
+}  // namespace lie

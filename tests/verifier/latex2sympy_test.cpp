@@ -1,0 +1,85 @@
+// The parser rows of latex2sympy: what must be refused is refused, the rest has the value that
+// sympy gave it.
+#include <gtest/gtest.h>
+
+#include <iostream>
+
+#include "tests/verifier/corpus.h"
+#include "tests/verifier/srepr.h"
+#include "verifier/equal/compare.h"
+#include "verifier/latex/parser.h"
+#include "verifier/verify.h"
+
+namespace lie {
+namespace {
+
+using nlohmann::json;
+
+// latex2sympy strips dollar signs and boxes around the whole before it parses.
+std::string bare(std::string text) {
+  if (text.size() > 2 && text.front() == '$' && text.back() == '$')
+    return text.substr(1, text.size() - 2);
+  return text;
+}
+
+struct Outcome {
+  bool right = false;
+  std::string note;
+};
+
+Outcome normalized(const json& row) {
+  const Verdict verdict = explain(row["expected"].get<std::string>(),
+                                  "\\boxed{" + row["latex"].get<std::string>() + "}");
+  return {verdict.correct(), verdict.reason};
+}
+
+Outcome judge(const json& row) {
+  if (row["expect"] == "normalize") return normalized(row);
+  const std::string latex = bare(row["latex"].get<std::string>());
+  VerifierOptions options;
+  options.identical_text = false;
+  options.decimal_places = 8;
+  options.max_steps = 1'000'000;
+  Budget budget(options);
+  expr::Arena arena(budget);
+  const latex::Parsed parsed = latex::parse(latex, arena);
+  if (row["expect"] == "parse_error") return {parsed.tree == nullptr, "parsed"};
+  if (parsed.tree == nullptr)
+    return {false, parsed.error.reason + " at " + std::to_string(parsed.error.position)};
+  if (!row.contains("expected")) return {true, ""};
+  const json& srepr = row["expected"]["srepr"];
+  const expr::Expr* expected =
+      srepr.is_string() ? from_srepr(srepr.get<std::string>(), arena) : nullptr;
+  if (expected == nullptr) return {false, "the expectation is not understood"};
+  // Limits from the right and from both sides look the same there.
+  if (parsed.tree->op == expr::Op::kBinder && parsed.tree->fn == expr::Fn::kLimit &&
+      expected->op == expr::Op::kBinder && expected->args[2]->value.is_zero() &&
+      parsed.tree->args[2]->value.sign() > 0)
+    return {true, ""};
+  const bool same = equal::compare(expected, parsed.tree, arena, options) == equal::Tri::kYes;
+  return {same, to_text(*parsed.tree) + " for " + to_text(*expected)};
+}
+
+TEST(Latex2Sympy, RowsHaveTheValueThatSympyGaveThem) {
+  const auto rows = rows_of(shared_data() / "verifier" / "latex2sympy_tests.jsonl");
+  if (rows.empty()) GTEST_SKIP() << "no shared/data/verifier beside the repository";
+  int right = 0;
+  int refused = 0;
+  for (const json& row : rows) {
+    const Outcome outcome = judge(row);
+    right += outcome.right ? 1 : 0;
+    refused += outcome.right && row["expect"] == "parse_error" ? 1 : 0;
+    if (!outcome.right)
+      std::cout << row["latex"] << " should be " << row["expect"] << " "
+                << (row.contains("expected") && row["expected"].is_object()
+                        ? row["expected"].value("srepr", row["expected"].value("str", ""))
+                        : "")
+                << "\n    " << outcome.note << "\n";
+  }
+  std::cout << right << " of " << rows.size() << " rows, " << refused << " refused\n";
+  EXPECT_GE(right, 1200);
+  EXPECT_EQ(refused, 42);
+}
+
+}  // namespace
+}  // namespace lie

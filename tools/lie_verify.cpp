@@ -1,0 +1,120 @@
+// lie_verify: is this answer right? One pair on the command line, or a JSONL file of pairs.
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <fstream>
+#include <iostream>
+#include <string>
+#include <thread>
+
+#include "common/error.h"
+#include "tools/verify/jsonl.h"
+#include "verifier/verify.h"
+
+namespace lie {
+namespace {
+
+struct Arguments {
+  std::string first;   // gold, or a file of pairs ("-": standard input)
+  std::string second;  // response
+  std::string mode = "reward";
+  bool explains = false;
+  int threads = 0;
+  std::vector<std::string> settings;
+};
+
+void apply_settings(VerifierOptions& options, const std::vector<std::string>& settings) {
+  FieldList fields;
+  describe(fields, options);
+  for (const std::string& setting : settings) {
+    const std::size_t equals = setting.find('=');
+    const std::string key = setting.substr(0, equals);
+    const auto field = std::find_if(fields.fields().begin(), fields.fields().end(),
+                                    [&](const Field& f) { return f.key == key; });
+    if (equals == std::string::npos || field == fields.fields().end())
+      fail("--set {}: no such rule; write --set rule=value, rules are listed by --rules", setting);
+    field->set({setting.substr(equals + 1)});
+  }
+}
+
+void print_rules() {
+  VerifierOptions options;
+  FieldList fields;
+  describe(fields, options);
+  for (const Field& field : fields.fields())
+    std::cout << fmt::format("{:<22} {:<10} {}\n", field.key, field.default_text, field.info.help);
+}
+
+int one_pair(const Arguments& arguments, const VerifierOptions& options) {
+  const Verdict verdict = arguments.explains ? explain(arguments.first, arguments.second, options)
+                                             : verify(arguments.first, arguments.second, options);
+  std::cout << fmt::format("{} ({})\n", verdict.correct() ? "right" : "not right",
+                           name(verdict.code));
+  if (arguments.explains) {
+    std::cout << fmt::format(
+        "extracted: {}\nreason:    {}\ngold:      {}\nanswer:    {}\nsteps:     {}\n",
+        verdict.extracted, verdict.reason, verdict.gold_form, verdict.answer_form, verdict.steps);
+  }
+  return verdict.correct() ? 0 : 1;
+}
+
+int file_of_pairs(const Arguments& arguments, const VerifierOptions& options) {
+  std::ifstream file;
+  if (arguments.first != "-") {
+    file.open(arguments.first);
+    if (!file)
+      fail("{}: cannot be read; give a file of JSON lines, or a gold and a response",
+           arguments.first);
+  }
+  const int threads = arguments.threads > 0
+                          ? arguments.threads
+                          : static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
+  const VerifyCounts counts = verify_jsonl(arguments.first == "-" ? std::cin : file, std::cout,
+                                           std::cerr, options, arguments.explains, threads);
+  std::cerr << fmt::format("{} rows", counts.rows);
+  for (std::size_t code = 0; code < counts.by_code.size(); ++code)
+    if (counts.by_code[code] > 0)
+      std::cerr << fmt::format(", {} {}", counts.by_code[code],
+                               name(static_cast<VerdictCode>(code)));
+  std::cerr << fmt::format(", {} bad\n", counts.bad_rows);
+  return counts.bad_rows == 0 ? 0 : 2;
+}
+
+int run(int argc, char** argv) {
+  Arguments arguments;
+  bool rules = false;
+  CLI::App app(
+      "Is this answer right? lie_verify GOLD RESPONSE, or lie_verify PAIRS.jsonl > VERDICTS.jsonl");
+  app.add_option("gold_or_file", arguments.first,
+                 "the right answer, or a file of pairs (-: standard input)");
+  app.add_option("response", arguments.second, "the response to be judged");
+  app.add_option("--mode", arguments.mode,
+                 "reward: the last box; lenient: wherever an answer may stand")
+      ->check(CLI::IsMember({"reward", "lenient"}));
+  app.add_flag("--explain", arguments.explains, "show both parsed forms and the reason");
+  app.add_option("--threads", arguments.threads, "threads for a file; 0: all cores");
+  app.add_option("--set", arguments.settings, "rule=value, may be given several times")
+      ->allow_extra_args(false);
+  app.add_flag("--rules", rules, "list the rules with their defaults");
+  CLI11_PARSE(app, argc, argv);
+  if (rules) return print_rules(), 0;
+  if (arguments.first.empty())
+    fail("nothing to verify; give GOLD RESPONSE or PAIRS.jsonl (see --help)");
+  VerifierOptions options;
+  options.mode = arguments.mode == "lenient" ? ExtractionMode::kLenient : ExtractionMode::kReward;
+  apply_settings(options, arguments.settings);
+  return app.count("response") > 0 ? one_pair(arguments, options)
+                                   : file_of_pairs(arguments, options);
+}
+
+}  // namespace
+}  // namespace lie
+
+int main(int argc, char** argv) {
+  try {
+    return lie::run(argc, argv);
+  } catch (const lie::Error& error) {
+    std::cerr << "lie_verify: " << error.what() << '\n';
+    return 2;
+  }
+}

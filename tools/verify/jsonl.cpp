@@ -1,0 +1,99 @@
+#include "tools/verify/jsonl.h"
+
+#include <atomic>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <thread>
+#include <vector>
+
+namespace lie {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr std::size_t kBatchRows = 4096;
+
+// One line on its way: text in, text or complaint out.
+struct Line {
+  std::int64_t number = 0;
+  std::string text;
+  std::string out;
+  std::string complaint;
+  VerdictCode code = VerdictCode::kNoAnswer;
+};
+
+void judge(Line& line, const VerifierOptions& options, bool explains) {
+  Json row = Json::parse(line.text, nullptr, false);
+  if (row.is_discarded() || !row.is_object()) {
+    line.complaint = "not a JSON object";
+    return;
+  }
+  for (const char* key : {"gold", "response"}) {
+    if (row.contains(key) && row[key].is_string()) continue;
+    line.complaint = std::string("no text under \"") + key + "\"";
+    return;
+  }
+  const auto& gold = row["gold"].get_ref<const std::string&>();
+  const auto& response = row["response"].get_ref<const std::string&>();
+  const Verdict verdict =
+      explains ? explain(gold, response, options) : verify(gold, response, options);
+  line.code = verdict.code;
+  row["correct"] = verdict.correct();
+  row["reason"] = name(verdict.code);
+  row["extracted"] = verdict.extracted;
+  if (explains) {
+    row["why"] = verdict.reason;
+    row["gold_form"] = verdict.gold_form;
+    row["answer_form"] = verdict.answer_form;
+  }
+  line.out = row.dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
+std::vector<Line> read_batch(std::istream& in, std::int64_t& number) {
+  std::vector<Line> batch;
+  std::string text;
+  while (batch.size() < kBatchRows && std::getline(in, text)) {
+    ++number;
+    if (text.find_first_not_of(" \t\r") == std::string::npos) continue;
+    batch.emplace_back().text = std::move(text);
+    batch.back().number = number;
+  }
+  return batch;
+}
+
+void judge_all(std::vector<Line>& batch, const VerifierOptions& options, bool explains,
+               int threads) {
+  std::atomic<std::size_t> next{0};
+  const auto work = [&] {
+    for (std::size_t i = next++; i < batch.size(); i = next++) judge(batch[i], options, explains);
+    release_thread_caches();
+  };
+  std::vector<std::jthread> team;
+  for (int t = 1; t < threads; ++t) team.emplace_back(work);
+  work();
+}
+
+}  // namespace
+
+VerifyCounts verify_jsonl(std::istream& in, std::ostream& out, std::ostream& errors,
+                          const VerifierOptions& options, bool explains, int threads) {
+  VerifyCounts counts;
+  std::int64_t number = 0;
+  while (true) {
+    std::vector<Line> batch = read_batch(in, number);
+    if (batch.empty()) return counts;
+    judge_all(batch, options, explains, threads);
+    for (const Line& line : batch) {
+      ++counts.rows;
+      if (line.complaint.empty()) {
+        ++counts.by_code[static_cast<std::size_t>(line.code)];
+        out << line.out << '\n';
+      } else {
+        ++counts.bad_rows;
+        errors << "line " << line.number << ": " << line.complaint << '\n';
+      }
+    }
+  }
+}
+
+}  // namespace lie

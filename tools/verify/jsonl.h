@@ -1,0 +1,28 @@
+// lie_verify's file mode: JSON lines in, the same lines with verdicts out, in order, by several
+// threads.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <istream>
+#include <ostream>
+
+#include "verifier/verify.h"
+
+namespace lie {
+
+/// What a run over a file counted.
+struct VerifyCounts {
+  std::array<std::int64_t, 7> by_code{};  // by VerdictCode
+  std::int64_t rows = 0;
+  std::int64_t bad_rows = 0;
+};
+
+/// Reads rows with "gold" and "response" from `in`, writes each with "correct", "reason" and
+/// "extracted" (with `explains` also "why", "gold_form", "answer_form") to `out` in order. A bad
+/// row is reported on `errors` by its line number and left out. The output does not depend on
+/// `threads`.
+VerifyCounts verify_jsonl(std::istream& in, std::ostream& out, std::ostream& errors,
+                          const VerifierOptions& options, bool explains, int threads);
+
+}  // namespace lie

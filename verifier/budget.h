@@ -1,0 +1,44 @@
+// What a verdict may cost, counted in steps, nesting and bits: the same on every machine and in
+// every thread.
+#pragma once
+
+#include <cstdint>
+
+#include "verifier/options.h"
+
+namespace lie {
+
+/// Steps left for a pair. Once spent it stays spent, and every part of the verifier gives up at its
+/// next step.
+class Budget {
+ public:
+  explicit Budget(const VerifierOptions& options)
+      : steps_(options.max_steps), max_depth_(options.max_depth), max_bits_(options.max_bits) {}
+
+  /// Takes `steps`; false once they are used up.
+  bool spend(std::int64_t steps = 1) {
+    steps_ -= steps;
+    spent_ += steps;
+    return steps_ >= 0;
+  }
+  /// Gives up at once: something larger than the budget was asked for.
+  bool exhaust() {
+    steps_ = -1;
+    return false;
+  }
+  /// False, and exhausted, where a number of `bits` bits would be too large.
+  bool allow_bits(std::int64_t bits) { return bits <= max_bits_ ? spend(bits / 256) : exhaust(); }
+  /// False, and exhausted, where nesting goes too deep.
+  bool allow_depth(std::int64_t depth) { return depth <= max_depth_ || exhaust(); }
+
+  bool exhausted() const { return steps_ < 0; }
+  std::int64_t spent() const { return spent_; }
+
+ private:
+  std::int64_t steps_;
+  std::int64_t spent_ = 0;
+  std::int64_t max_depth_;
+  std::int64_t max_bits_;
+};
+
+}  // namespace lie

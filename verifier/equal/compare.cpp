@@ -1,0 +1,409 @@
+#include "verifier/equal/compare.h"
+
+#include <algorithm>
+#include <array>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "verifier/equal/relations.h"
+#include "verifier/equal/rewrite.h"
+#include "verifier/equal/sets.h"
+#include "verifier/equal/text.h"
+
+namespace lie::equal {
+namespace {
+
+using expr::Arena;
+using expr::Expr;
+using expr::Fn;
+using expr::Op;
+using expr::Rel;
+
+bool is_collection(const Expr& e) {
+  return e.op == Op::kList || e.op == Op::kSet || e.op == Op::kTuple;
+}
+
+bool is_set_made(const Expr& e) {
+  return e.op == Op::kUnion || e.op == Op::kIntersection || e.op == Op::kDifference ||
+         e.op == Op::kSetBuilder || e.op == Op::kNamedSet;
+}
+
+bool is_inequality(const Expr& e) {
+  return e.op == Op::kRelation && std::ranges::none_of(e.relations, [](Rel rel) {
+           return rel == Rel::kEqual || rel == Rel::kIn || rel == Rel::kApprox ||
+                  rel == Rel::kArrow;
+         });
+}
+
+class Comparer {
+ public:
+  Comparer(Arena& arena, const VerifierOptions& options) : arena_(arena), options_(options) {}
+
+  Tri equal(const Expr* gold, const Expr* answer) {
+    if (!arena_.budget().spend()) return Tri::kUnknown;
+    gold = prepared(gold);
+    answer = prepared(answer);
+    if (gold == nullptr || answer == nullptr) return Tri::kUnknown;
+    if (gold->op == Op::kText || answer->op == Op::kText) return equal_texts(gold, answer);
+    strip_assignments(gold, answer);
+    if (gold == nullptr || answer == nullptr) return Tri::kUnknown;
+    if (gold->op == Op::kText || answer->op == Op::kText) return equal_texts(gold, answer);
+    strip_membership(gold, answer);
+    if (gold->op == Op::kRelation && answer->op == Op::kRelation) return relations(*gold, *answer);
+    if (as_sets(*gold, *answer)) return equal_real_sets(*gold, *answer, arena_, options_);
+    if (gold->op == Op::kRelation || answer->op == Op::kRelation) return Tri::kNo;
+    if (is_collection(*gold) || is_collection(*answer)) return collections(gold, answer);
+    if (!is_scalar(*gold) || !is_scalar(*answer)) return structures(*gold, *answer);
+    return scalars(gold, answer);
+  }
+
+ private:
+  Budget& budget() { return arena_.budget(); }
+
+  // --- preparation ---------------------------------------------------------------------------
+
+  const Expr* prepared(const Expr* e) {
+    e = unwrap(e);
+    if (e == nullptr) return e;
+    e = shorten_chain(e, arena_, options_);
+    e = evaluate_structures(e, arena_);
+    if (e == nullptr) return e;
+    if (e->op == Op::kList || e->op == Op::kSet) return regrouped(spread(e));
+    const std::vector<const Expr*> either = expand_signs(e, arena_);
+    if (either.empty()) return nullptr;
+    if (either.size() > 1) return arena_.node(Op::kList, either);
+    return named_set(e);
+  }
+
+  // The elements of a list with signs expanded.
+  const Expr* spread(const Expr* list) {
+    std::vector<const Expr*> items;
+    for (const Expr* arg : list->args) {
+      for (const Expr* item : expand_signs(shorten_chain(arg, arena_, options_), arena_))
+        items.push_back(item);
+    }
+    if (items.size() == list->args.size() && std::ranges::equal(items, list->args)) return list;
+    return arena_.node(list->op, std::move(items));
+  }
+
+  // x = {1, 2} and x \in {1, 2} are x = 1, x = 2.
+  const Expr* named_set(const Expr* e) {
+    if (!is_assignment(*e) || (e->args[1]->op != Op::kSet && e->args[1]->op != Op::kList)) return e;
+    std::vector<const Expr*> items;
+    for (const Expr* value : e->args[1]->args) items.push_back(assigned(e->args[0], value));
+    return arena_.node(Op::kList, std::move(items));
+  }
+
+  const Expr* assigned(const Expr* name, const Expr* value) {
+    Expr out;
+    out.op = Op::kRelation;
+    out.relations = {Rel::kEqual};
+    out.args = {name, value};
+    return arena_.make(std::move(out));
+  }
+
+  // "x = 1, 2" names both; "p = 5, q = 2, p = 7, q = 2" are two tuples.
+  const Expr* regrouped(const Expr* list) {
+    if (list == nullptr || list->args.size() < 2 || !is_assignment(*list->args[0])) return list;
+    std::vector<const Expr*> items = {list->args[0]};
+    bool all = true;
+    for (std::size_t i = 1; i < list->args.size(); ++i) {
+      const Expr* item = list->args[i];
+      all = all && is_assignment(*item);
+      items.push_back(item->op == Op::kRelation ? item : assigned(list->args[0]->args[0], item));
+    }
+    if (items[0]->relations[0] == Rel::kIn && !all)
+      items[0] = assigned(items[0]->args[0], items[0]->args[1]);
+    return all ? tuples_of_names(list) : arena_.node(list->op, std::move(items));
+  }
+
+  const Expr* tuples_of_names(const Expr* list) {
+    std::size_t period = 1;
+    const std::size_t n = list->args.size();
+    while (period < n && to_text(*list->args[period]->args[0]) != to_text(*list->args[0]->args[0]))
+      ++period;
+    if (period < 2 || period >= n || n % period != 0) return list;
+    std::vector<const Expr*> items;
+    for (std::size_t i = 0; i < n; i += period) {
+      Expr tuple;
+      tuple.op = Op::kTuple;
+      tuple.open = '(';
+      tuple.close = ')';
+      tuple.args.assign(list->args.begin() + static_cast<std::ptrdiff_t>(i),
+                        list->args.begin() + static_cast<std::ptrdiff_t>(i + period));
+      items.push_back(arena_.make(std::move(tuple)));
+    }
+    return arena_.node(list->op, std::move(items));
+  }
+
+  // Names before values count only where both sides carry them.
+  void strip_assignments(const Expr*& gold, const Expr*& answer) {
+    if (!options_.assignment) return;
+    const bool gold_relates = gold->op == Op::kRelation;
+    const bool answer_relates = answer->op == Op::kRelation;
+    if (gold_relates == answer_relates) return;
+    if (answer_relates && is_assignment(*answer))
+      answer = prepared(answer->args[1]);
+    else if (answer_relates && options_.last_of_chain && is_value_chain(*answer))
+      answer = prepared(answer->args.back());
+    if (gold_relates && is_assignment(*gold)) gold = prepared(gold->args[1]);
+  }
+
+  // An inequality against x \in S is one against S.
+  void strip_membership(const Expr*& gold, const Expr*& answer) {
+    const auto member = [](const Expr& e) {
+      return e.op == Op::kRelation && e.relations[0] == Rel::kIn && is_assignment(e);
+    };
+    if (is_inequality(*gold) && member(*answer) && options_.interval_for_relation)
+      answer = answer->args[1];
+    else if (is_inequality(*answer) && member(*gold) && options_.relation_for_interval)
+      gold = gold->args[1];
+  }
+
+  // 1/2 + 1/2 = 1: an equation between constants ends in a value.
+  static bool is_value_chain(const Expr& e) {
+    return e.relations.back() == Rel::kEqual && std::ranges::all_of(e.args, [](const Expr* arg) {
+             return is_scalar(*arg) && !has_names(*arg);
+           });
+  }
+
+  // --- relations and sets ----------------------------------------------------------------------
+
+  Tri relations(const Expr& gold, const Expr& answer) {
+    const Tri out = equal_relations(gold, answer, arena_, options_,
+                                    [this](const Expr* a, const Expr* b) { return equal(a, b); });
+    if (out == Tri::kYes || !is_inequality(gold) || !is_inequality(answer)) return out;
+    if (!is_real_set(gold) || !is_real_set(answer) || !(is_solved(gold) || is_solved(answer)))
+      return out;
+    if (free_names(gold) != free_names(answer)) return out;
+    return equal_real_sets(gold, answer, arena_, options_);
+  }
+
+  static bool is_solved(const Expr& e) {
+    return std::ranges::all_of(e.args,
+                               [](const Expr* arg) { return !has_names(*arg) || is_name(*arg); });
+  }
+
+  bool as_sets(const Expr& gold, const Expr& answer) const {
+    const bool gold_made = is_set_made(gold) || holds_inequality(gold);
+    const bool answer_made = is_set_made(answer) || holds_inequality(answer);
+    if (!gold_made && !answer_made) return false;
+    if (holds_inequality(gold) && !options_.interval_for_relation) return false;
+    if (holds_inequality(answer) && !holds_inequality(gold) && !options_.relation_for_interval)
+      return false;
+    return is_real_set(gold) && is_real_set(answer);
+  }
+
+  static bool holds_inequality(const Expr& e) {
+    if (is_inequality(e)) return true;
+    return (e.op == Op::kList || e.op == Op::kSet) &&
+           std::ranges::all_of(e.args, [](const Expr* arg) { return is_inequality(*arg); });
+  }
+
+  // --- collections -----------------------------------------------------------------------------
+
+  Tri collections(const Expr* gold, const Expr* answer) {
+    if (!is_collection(*gold) || !is_collection(*answer)) return Tri::kNo;
+    if (gold->args.size() != answer->args.size()) {
+      if (gold->op == Op::kTuple || answer->op == Op::kTuple || !options_.unordered_lists)
+        return Tri::kNo;
+      const std::size_t before = gold->args.size() + answer->args.size();
+      gold = distinct(gold);
+      answer = distinct(answer);
+      if (gold == nullptr || answer == nullptr) return Tri::kUnknown;
+      return gold->args.size() + answer->args.size() == before ? Tri::kNo
+                                                               : collections(gold, answer);
+    }
+    const bool gold_tuple = gold->op == Op::kTuple;
+    const bool answer_tuple = answer->op == Op::kTuple;
+    if (gold_tuple && answer_tuple) return tuples(*gold, *answer);
+    if (gold_tuple || answer_tuple) {
+      const Expr& tuple = gold_tuple ? *gold : *answer;
+      const bool round = tuple.open == '(' && tuple.close == ')';
+      if (!options_.list_is_tuple || (tuple.args.size() == 2 && !round)) return Tri::kNo;
+      return in_order(*gold, *answer);
+    }
+    return options_.unordered_lists ? in_any_order(*gold, *answer) : in_order(*gold, *answer);
+  }
+
+  // The list without elements that occur before.
+  const Expr* distinct(const Expr* list) {
+    std::vector<const Expr*> items;
+    for (const Expr* item : list->args) {
+      const auto same = [&](const Expr* earlier) { return equal(earlier, item) == Tri::kYes; };
+      if (std::ranges::none_of(items, same)) items.push_back(item);
+    }
+    return arena_.node(list->op, std::move(items));
+  }
+
+  // Two elements may be an interval: then the brackets count.
+  Tri tuples(const Expr& gold, const Expr& answer) {
+    if (gold.args.size() == 2 && (gold.open != answer.open || gold.close != answer.close))
+      return Tri::kNo;
+    return in_order(gold, answer);
+  }
+
+  Tri element(const Expr* gold, const Expr* answer) {
+    const bool named = gold->op == Op::kRelation || answer->op == Op::kRelation;
+    if (named && !options_.names_in_lists && gold->op != answer->op) return Tri::kNo;
+    return equal(gold, answer);
+  }
+
+  Tri in_order(const Expr& gold, const Expr& answer) {
+    Tri out = Tri::kYes;
+    for (std::size_t i = 0; i < gold.args.size() && out != Tri::kNo; ++i)
+      out = both(out, element(gold.args[i], answer.args[i]));
+    return out;
+  }
+
+  Tri in_any_order(const Expr& gold, const Expr& answer) {
+    std::vector<const Expr*> left = answer.args;
+    Tri out = Tri::kYes;
+    for (const Expr* item : gold.args) {
+      Tri best = Tri::kNo;
+      for (std::size_t i = 0; i < left.size() && best != Tri::kYes; ++i) {
+        const Tri here = element(item, left[i]);
+        if (here == Tri::kNo) continue;
+        best = here;
+        if (here == Tri::kYes) left.erase(left.begin() + static_cast<std::ptrdiff_t>(i));
+      }
+      if (best == Tri::kNo) return Tri::kNo;
+      out = both(out, best);
+    }
+    return out;
+  }
+
+  // Matrices, cases, unions with names in them: the same shape with equal parts.
+  Tri structures(const Expr& gold, const Expr& answer) {
+    if (gold.op != answer.op || gold.columns != answer.columns ||
+        gold.args.size() != answer.args.size() || gold.name != answer.name)
+      return Tri::kNo;
+    if (gold.op == Op::kUnion || gold.op == Op::kIntersection) return in_any_order(gold, answer);
+    if (gold.op == Op::kSetBuilder) return builders(gold, answer);
+    return in_order(gold, answer);
+  }
+
+  // The name of the element does not matter.
+  Tri builders(const Expr& gold, const Expr& answer) {
+    const std::vector<std::string> from = free_names(*answer.args[0]);
+    const std::vector<std::string> to = free_names(*gold.args[0]);
+    if (from.size() != to.size()) return in_order(gold, answer);
+    const Expr* renamed = rename(&answer, from, to, arena_);
+    return renamed == nullptr ? Tri::kUnknown : in_order(gold, *renamed);
+  }
+
+  // --- scalars -----------------------------------------------------------------------------------
+
+  Tri scalars(const Expr* gold, const Expr* answer) {
+    if (gold->op == Op::kUnit || answer->op == Op::kUnit) return units(gold, answer);
+    if (gold->op == Op::kDegree || answer->op == Op::kDegree) return degrees(gold, answer);
+    if (gold->op == Op::kBased || answer->op == Op::kBased) return based(gold, answer);
+    if (gold->op == Op::kRatio || answer->op == Op::kRatio) return ratios(gold, answer);
+    if (options_.percent_is_number && (gold->op == Op::kPercent) != (answer->op == Op::kPercent)) {
+      const Tri bare = scalars(gold->op == Op::kPercent ? gold->args[0] : gold,
+                               answer->op == Op::kPercent ? answer->args[0] : answer);
+      if (bare != Tri::kNo) return bare;
+    }
+    const Tri out = equal_scalars(*gold, *answer, options_, budget());
+    if (out == Tri::kNo && options_.constant_may_differ && has_added_constant(*gold) &&
+        has_added_constant(*answer))
+      return equal_up_to_constant(*gold, *answer, options_, budget());
+    return out;
+  }
+
+  Tri units(const Expr* gold, const Expr* answer) {
+    const bool two = gold->op == Op::kUnit && answer->op == Op::kUnit;
+    if (two && !units_agree(gold->name, answer->name)) return Tri::kNo;
+    if (!two && !options_.drop_units) return Tri::kNo;
+    const Expr* a = gold->op == Op::kUnit ? gold->args[0] : gold;
+    const Expr* b = answer->op == Op::kUnit ? answer->args[0] : answer;
+    return equal(a, b);
+  }
+
+  Tri degrees(const Expr* gold, const Expr* answer) {
+    const bool two = gold->op == Op::kDegree && answer->op == Op::kDegree;
+    if (!two) {
+      const Tri as_angle = equal_scalars(*gold, *answer, options_, budget());
+      if (as_angle == Tri::kYes || !options_.degrees_may_lack) return as_angle;
+    }
+    return equal(gold->op == Op::kDegree ? gold->args[0] : gold,
+                 answer->op == Op::kDegree ? answer->args[0] : answer);
+  }
+
+  Tri based(const Expr* gold, const Expr* answer) {
+    const bool two = gold->op == Op::kBased && answer->op == Op::kBased;
+    if (two && equal(gold->args[1], answer->args[1]) == Tri::kYes)
+      return equal(gold->args[0], answer->args[0]);
+    if (two) return equal_scalars(*gold, *answer, options_, budget());
+    if (!options_.base_may_lack) return Tri::kNo;
+    return equal(gold->op == Op::kBased ? gold->args[0] : gold,
+                 answer->op == Op::kBased ? answer->args[0] : answer);
+  }
+
+  // a : b : c up to a factor; a : b against a number as a quotient. With a part of 0 (12:00) part
+  // by part.
+  Tri ratios(const Expr* gold, const Expr* answer) {
+    if (gold->op != answer->op) return equal_scalars(*gold, *answer, options_, budget());
+    if (gold->args.size() != answer->args.size()) return Tri::kNo;
+    const auto zero = [this](const Expr* part) {
+      return equal(part, arena_.number(0)) == Tri::kYes;
+    };
+    if (std::ranges::any_of(gold->args, zero) || std::ranges::any_of(answer->args, zero))
+      return in_order(*gold, *answer);
+    Tri out = Tri::kYes;
+    for (std::size_t i = 1; i < gold->args.size(); ++i) {
+      out = both(out, equal(arena_.mul({gold->args[0], answer->args[i]}),
+                            arena_.mul({gold->args[i], answer->args[0]})));
+    }
+    return out;
+  }
+
+  static bool has_added_constant(const Expr& e) {
+    static constexpr std::array<std::string_view, 5> kNames = {"C", "c", "K", "C_1", "C_0"};
+    return e.op == Op::kAdd && std::ranges::any_of(e.args, [](const Expr* term) {
+             return term->op == Op::kSymbol &&
+                    std::ranges::find(kNames, term->name) != kNames.end();
+           });
+  }
+
+  Arena& arena_;
+  const VerifierOptions& options_;
+};
+
+std::string lower(std::string_view name) {
+  std::string out(name);
+  for (char& c : out) c = static_cast<char>(c >= 'A' && c <= 'Z' ? c - 'A' + 'a' : c);
+  return out;
+}
+
+// Names of the answer that the gold spells with other capitals, or, under rename_variables, by
+// position.
+const Expr* match_names(const Expr* gold, const Expr* answer, Arena& arena,
+                        const VerifierOptions& options) {
+  const std::vector<std::string> wanted = free_names(*gold);
+  std::vector<std::string> from = free_names(*answer);
+  if (options.rename_variables && from.size() == wanted.size())
+    return rename(answer, from, wanted, arena);
+  if (!options.ignore_case) return answer;
+  std::vector<std::string> old_names;
+  std::vector<std::string> new_names;
+  for (const std::string& name : from) {
+    if (std::ranges::find(wanted, name) != wanted.end()) continue;
+    const auto at =
+        std::ranges::find_if(wanted, [&](const std::string& w) { return lower(w) == lower(name); });
+    if (at == wanted.end() || std::ranges::find(from, *at) != from.end()) continue;
+    old_names.push_back(name);
+    new_names.push_back(*at);
+  }
+  return old_names.empty() ? answer : rename(answer, old_names, new_names, arena);
+}
+
+}  // namespace
+
+Tri compare(const Expr* gold, const Expr* answer, Arena& arena, const VerifierOptions& options) {
+  answer = match_names(gold, answer, arena, options);
+  return answer == nullptr ? Tri::kUnknown : Comparer(arena, options).equal(gold, answer);
+}
+
+}  // namespace lie::equal

@@ -1,0 +1,14 @@
+// Equality of two parsed answers under the table of rules.
+#pragma once
+
+#include "verifier/equal/scalar.h"
+#include "verifier/expr/expr.h"
+#include "verifier/options.h"
+
+namespace lie::equal {
+
+/// Whether `answer` is right where `gold` is. Not symmetric: see VerifierOptions.
+Tri compare(const expr::Expr* gold, const expr::Expr* answer, expr::Arena& arena,
+            const VerifierOptions& options);
+
+}  // namespace lie::equal

@@ -1,0 +1,24 @@
+#include "verifier/equal/point.h"
+
+namespace lie::equal {
+
+std::uint64_t stable_hash(std::string_view text, std::uint64_t seed) {
+  // FNV-1a, then the finaliser of SplitMix64.
+  std::uint64_t h = 14695981039346656037ULL ^ (seed * 0x9e3779b97f4a7c15ULL);
+  for (char c : text) h = (h ^ static_cast<unsigned char>(c)) * 1099511628211ULL;
+  h = (h ^ (h >> 30)) * 0xbf58476d1ce4e5b9ULL;
+  h = (h ^ (h >> 27)) * 0x94d049bb133111ebULL;
+  return h ^ (h >> 31);
+}
+
+exact::Rational Point::value(std::string_view name) const {
+  const std::uint64_t h = stable_hash(name, seed + 1);
+  constexpr std::int64_t kUnit = std::int64_t{1} << 30;
+  const auto fraction = static_cast<std::int64_t>(h >> 34);  // 30 bits
+  if (kind == PointKind::kInteger)
+    return exact::Rational(1 + static_cast<std::int64_t>((h >> 20) % 24));
+  const exact::Rational magnitude(kUnit / 2 + 2 * fraction, kUnit);
+  return kind == PointKind::kMixed && (h & 1) != 0 ? -magnitude : magnitude;
+}
+
+}  // namespace lie::equal

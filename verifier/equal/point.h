@@ -1,0 +1,30 @@
+// Where two expressions are compared: values for their free names, drawn by hash so that every
+// machine draws the same.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+#include "verifier/exact/rational.h"
+
+namespace lie::equal {
+
+/// A 64-bit hash that is the same everywhere.
+std::uint64_t stable_hash(std::string_view text, std::uint64_t seed);
+
+/// What kind of values the names take.
+enum class PointKind : std::uint8_t {
+  kPositive,  // reals in (1/2, 5/2)
+  kMixed,     // reals in (-5/2, 5/2), away from 0
+  kInteger,   // 1 to 24
+};
+
+/// An assignment of values to names.
+struct Point {
+  PointKind kind = PointKind::kPositive;
+  std::uint64_t seed = 0;
+
+  exact::Rational value(std::string_view name) const;
+};
+
+}  // namespace lie::equal

@@ -1,0 +1,275 @@
+#include "verifier/equal/rational_value.h"
+
+#include <algorithm>
+#include <map>
+#include <string>
+#include <vector>
+
+namespace lie::equal {
+namespace {
+
+using exact::Rational;
+using expr::Expr;
+using expr::Fn;
+using expr::Op;
+using Value = std::optional<Rational>;
+
+constexpr std::int64_t kMostBits = 40'000;        // of an intermediate value
+constexpr std::int64_t kLargestFactorial = 3000;  // whose bits stay below that
+
+class Evaluator {
+ public:
+  explicit Evaluator(Budget& budget) : budget_(budget) {}
+
+  Value eval(const Expr& e) {
+    if (!budget_.spend()) return std::nullopt;
+    Value out = eval_op(e);
+    if (out && !budget_.spend(out->bits() / 256)) return std::nullopt;
+    return out;
+  }
+
+ private:
+  Value eval_op(const Expr& e) {
+    switch (e.op) {
+      case Op::kNumber:
+        return e.value;
+      case Op::kSymbol:
+        return bound(e);
+      case Op::kAdd:
+        return fold(e, Rational(0), [](const Rational& a, const Rational& b) { return a + b; });
+      case Op::kMul:
+        return fold(e, Rational(1), [](const Rational& a, const Rational& b) { return a * b; });
+      case Op::kPow:
+        return power(e);
+      case Op::kPercent:
+        return scaled(e, Rational(1, 100));
+      case Op::kUnit:
+        return eval(*e.args[0]);
+      case Op::kBased:
+        return based(e);
+      case Op::kRatio:
+        return ratio(e);
+      case Op::kFunction:
+        return function(e);
+      case Op::kBinder:
+        return binder(e);
+      default:
+        return std::nullopt;
+    }
+  }
+
+  Value bound(const Expr& e) {
+    const auto at = bound_.find(e.name);
+    return at == bound_.end() ? Value() : Value(at->second);
+  }
+
+  template <typename Combine>
+  Value fold(const Expr& e, Rational out, Combine combine) {
+    for (const Expr* arg : e.args) {
+      const Value value = eval(*arg);
+      if (!value || out.bits() + value->bits() > kMostBits) return std::nullopt;
+      out = combine(out, *value);
+    }
+    return out;
+  }
+
+  Value scaled(const Expr& e, const Rational& factor) {
+    const Value value = eval(*e.args[0]);
+    return value ? Value(*value * factor) : std::nullopt;
+  }
+
+  Value power(const Expr& e) {
+    const Value base = eval(*e.args[0]);
+    if (!base) return std::nullopt;
+    const Value exponent = eval(*e.args[1]);
+    if (!exponent) return std::nullopt;
+    if (!exponent->is_integer()) return perfect_power(*base, *exponent);
+    if (base->is_zero()) return exponent->sign() > 0 ? Value(Rational(0)) : std::nullopt;
+    if (*base == Rational(1)) return base;
+    const std::optional<std::int64_t> n = exponent->small_integer();
+    if (!n || std::abs(*n) > kMostBits || base->bits() * std::abs(*n) > 2 * kMostBits)
+      return std::nullopt;
+    return exact::power(*base, *n);
+  }
+
+  // 8^(2/3) where the root is exact; roots of negative numbers are left to the balls.
+  Value perfect_power(const Rational& base, const Rational& exponent) {
+    if (base.sign() < 0 || fmpz_bits(exponent.denominator()) > 6 ||
+        fmpz_bits(exponent.numerator()) > 10)
+      return std::nullopt;
+    const Value root = exact_root(base, fmpz_get_si(exponent.denominator()));
+    const std::int64_t n = fmpz_get_si(exponent.numerator());
+    if (!root || root->bits() * std::abs(n) > kMostBits || (root->is_zero() && n <= 0))
+      return std::nullopt;
+    return exact::power(*root, n);
+  }
+
+  static Value exact_root(const Rational& base, std::int64_t degree) {
+    Rational out;
+    if (!fmpz_root(fmpq_numref(out.get()), base.numerator(), degree)) return std::nullopt;
+    if (!fmpz_root(fmpq_denref(out.get()), base.denominator(), degree)) return std::nullopt;
+    return out;
+  }
+
+  Value ratio(const Expr& e) {
+    if (e.args.size() != 2) return std::nullopt;
+    const Value a = eval(*e.args[0]);
+    const Value b = eval(*e.args[1]);
+    if (!a || !b || b->is_zero()) return std::nullopt;
+    return *a / *b;
+  }
+
+  // 204_5: the digits as written, read in base 5.
+  Value based(const Expr& e) {
+    const Value digits = eval(*e.args[0]);
+    const Value radix = eval(*e.args[1]);
+    if (!digits || !radix || !digits->is_integer() || digits->bits() > 2000) return std::nullopt;
+    const std::optional<std::int64_t> base = radix->small_integer();
+    if (!base || *base < 2 || *base > 10) return std::nullopt;
+    Rational out;
+    for (char c : digits->text()) {
+      if (c == '-' || c - '0' >= *base) return std::nullopt;
+      out = out * *radix + Rational(c - '0');
+    }
+    return out;
+  }
+
+  std::optional<std::vector<Rational>> all(const Expr& e) {
+    std::vector<Rational> out;
+    for (const Expr* arg : e.args) {
+      Value value = eval(*arg);
+      if (!value) return std::nullopt;
+      out.push_back(std::move(*value));
+    }
+    return out;
+  }
+
+  Value function(const Expr& e) {
+    switch (e.fn) {
+      case Fn::kAbs:
+      case Fn::kFloor:
+      case Fn::kCeil:
+      case Fn::kFactorial:
+      case Fn::kBinomial:
+      case Fn::kGcd:
+      case Fn::kLcm:
+      case Fn::kMax:
+      case Fn::kMin:
+      case Fn::kMod:
+      case Fn::kSign:
+      case Fn::kRoot:
+        break;
+      default:
+        return std::nullopt;
+    }
+    const auto args = all(e);
+    return args ? apply(e.fn, *args) : std::nullopt;
+  }
+
+  Value apply(Fn fn, const std::vector<Rational>& a) {
+    switch (fn) {
+      case Fn::kAbs:
+        return a[0].sign() < 0 ? -a[0] : a[0];
+      case Fn::kSign:
+        return Rational(a[0].sign());
+      case Fn::kFloor:
+        return floor_of(a[0]);
+      case Fn::kCeil:
+        return -floor_of(-a[0]);
+      case Fn::kMod:
+        return a[1].is_zero() ? Value() : Value(a[0] - a[1] * floor_of(a[0] / a[1]));
+      case Fn::kFactorial:
+        return factorial(a[0]);
+      case Fn::kBinomial:
+        return binomial(a[0], a[1]);
+      case Fn::kGcd:
+      case Fn::kLcm:
+        return gcd_lcm(a, fn == Fn::kGcd);
+      case Fn::kMax:
+        return *std::max_element(a.begin(), a.end());
+      case Fn::kMin:
+        return *std::min_element(a.begin(), a.end());
+      case Fn::kRoot:
+        return root(a[0], a[1]);
+      default:
+        return std::nullopt;
+    }
+  }
+
+  static Rational floor_of(const Rational& a) {
+    Rational out;
+    fmpz_fdiv_q(fmpq_numref(out.get()), a.numerator(), a.denominator());
+    return out;
+  }
+
+  Value factorial(const Rational& a) {
+    const std::optional<std::int64_t> n = a.small_integer();
+    if (!n || *n < 0 || *n > kLargestFactorial || !budget_.spend(*n / 8)) return std::nullopt;
+    Rational out;
+    fmpz_fac_ui(fmpq_numref(out.get()), static_cast<ulong>(*n));
+    return out;
+  }
+
+  Value binomial(const Rational& a, const Rational& b) {
+    const std::optional<std::int64_t> n = a.small_integer();
+    const std::optional<std::int64_t> k = b.small_integer();
+    if (!n || !k || *n < 0 || *k < 0 || *n > kMostBits || !budget_.spend(std::min(*k, *n) / 8))
+      return std::nullopt;
+    Rational out;
+    fmpz_bin_uiui(fmpq_numref(out.get()), static_cast<ulong>(*n), static_cast<ulong>(*k));
+    return out;
+  }
+
+  static Value gcd_lcm(const std::vector<Rational>& a, bool gcd) {
+    Rational out = a.front();
+    for (const Rational& next : a) {
+      const bool zero = out.is_zero() && next.is_zero();
+      Rational common;
+      fmpq_gcd(common.get(), out.get(), next.get());
+      out = gcd ? common : zero ? Rational(0) : out / common * next;
+    }
+    return out.sign() < 0 ? -out : out;
+  }
+
+  static Value root(const Rational& a, const Rational& degree) {
+    const std::optional<std::int64_t> n = degree.small_integer();
+    if (!n || *n < 2 || *n > 64) return std::nullopt;
+    if (a.sign() >= 0) return exact_root(a, *n);
+    if (*n % 2 == 0) return std::nullopt;
+    const Value positive = exact_root(-a, *n);
+    return positive ? Value(-*positive) : std::nullopt;
+  }
+
+  // A sum or product over a range of whole numbers, term by term.
+  Value binder(const Expr& e) {
+    const bool sum = e.fn == Fn::kSum;
+    if ((!sum && e.fn != Fn::kProduct) || e.args.size() != 3 || e.name.empty()) return std::nullopt;
+    const Value lower = eval(*e.args[1]);
+    const Value upper = lower ? eval(*e.args[2]) : std::nullopt;
+    if (!upper || !lower->is_integer() || !upper->is_integer()) return std::nullopt;
+    const Rational count = *upper - *lower;
+    if (count.bits() > 20) return std::nullopt;
+    Rational out(sum ? 0 : 1);
+    const Value outer = bound_.contains(e.name) ? Value(bound_[e.name]) : Value();
+    for (Rational k = *lower; !(*upper < k); k = k + Rational(1)) {
+      bound_[e.name] = k;
+      const Value term = eval(*e.args[0]);
+      if (!term || out.bits() + term->bits() > kMostBits) return std::nullopt;
+      out = sum ? out + *term : out * *term;
+    }
+    bound_.erase(e.name);
+    if (outer) bound_[e.name] = *outer;
+    return out;
+  }
+
+  Budget& budget_;
+  std::map<std::string, Rational> bound_;
+};
+
+}  // namespace
+
+std::optional<Rational> rational_value(const Expr& e, Budget& budget) {
+  return Evaluator(budget).eval(e);
+}
+
+}  // namespace lie::equal

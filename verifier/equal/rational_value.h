@@ -1,0 +1,16 @@
+// The exact rational value of an expression that has one.
+#pragma once
+
+#include <optional>
+
+#include "verifier/budget.h"
+#include "verifier/expr/expr.h"
+
+namespace lie::equal {
+
+/// Evaluates arithmetic, integer powers, perfect roots, factorials, binomials, gcd and the like,
+/// and sums and products over a range, exactly. Nothing where the value is not rational, undefined,
+/// or too large for the budget; sizes are bounded before anything is computed.
+std::optional<exact::Rational> rational_value(const expr::Expr& e, Budget& budget);
+
+}  // namespace lie::equal

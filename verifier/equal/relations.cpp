@@ -1,0 +1,113 @@
+#include "verifier/equal/relations.h"
+
+#include <algorithm>
+#include <vector>
+
+#include "verifier/equal/rewrite.h"
+
+namespace lie::equal {
+namespace {
+
+using expr::Arena;
+using expr::Expr;
+using expr::Op;
+using expr::Rel;
+
+struct Link {
+  const Expr* left = nullptr;
+  Rel rel = Rel::kEqual;
+  const Expr* right = nullptr;
+};
+
+bool is_symmetric(Rel rel) {
+  return rel == Rel::kEqual || rel == Rel::kNotEqual || rel == Rel::kParallel ||
+         rel == Rel::kPerpendicular || rel == Rel::kSimilar || rel == Rel::kCongruent ||
+         rel == Rel::kEquivalent || rel == Rel::kApprox;
+}
+
+// a > b is b < a, a superset b is b subset a.
+Link oriented(Link link) {
+  const Rel rel = link.rel;
+  if (rel == Rel::kIn) return {link.left, Rel::kEqual, link.right};
+  if (rel == Rel::kGreater) return {link.right, Rel::kLess, link.left};
+  if (rel == Rel::kGreaterEqual) return {link.right, Rel::kLessEqual, link.left};
+  if (rel == Rel::kSuperset) return {link.right, Rel::kSubset, link.left};
+  return link;
+}
+
+std::vector<Link> links(const Expr& relation) {
+  std::vector<Link> out;
+  for (std::size_t i = 0; i < relation.relations.size(); ++i)
+    out.push_back(oriented({relation.args[i], relation.relations[i], relation.args[i + 1]}));
+  return out;
+}
+
+bool sides_are_scalar(const Link& link) { return is_scalar(*link.left) && is_scalar(*link.right); }
+
+class Relations {
+ public:
+  Relations(Arena& arena, const VerifierOptions& options, const Equal& equal)
+      : arena_(arena), options_(options), equal_(equal) {}
+
+  Tri all(const std::vector<Link>& gold, std::vector<Link> answer) {
+    if (gold.size() != answer.size()) return Tri::kNo;
+    Tri out = Tri::kYes;
+    for (const Link& link : gold) {
+      const Tri found = take(link, answer);
+      if (found == Tri::kNo) return Tri::kNo;
+      out = both(out, found);
+    }
+    return out;
+  }
+
+ private:
+  // Finds and removes an equal link.
+  Tri take(const Link& gold, std::vector<Link>& answer) {
+    Tri best = Tri::kNo;
+    for (std::size_t i = 0; i < answer.size(); ++i) {
+      const Tri here = link(gold, answer[i]);
+      if (here == Tri::kYes) {
+        answer.erase(answer.begin() + static_cast<std::ptrdiff_t>(i));
+        return here;
+      }
+      if (here == Tri::kUnknown) best = here;
+    }
+    return best;
+  }
+
+  Tri link(const Link& gold, const Link& answer) {
+    if (gold.rel != answer.rel) return Tri::kNo;
+    const Tri direct = both(equal_(gold.left, answer.left), equal_(gold.right, answer.right));
+    if (direct == Tri::kYes) return direct;
+    if (is_symmetric(gold.rel) &&
+        both(equal_(gold.left, answer.right), equal_(gold.right, answer.left)) == Tri::kYes)
+      return Tri::kYes;
+    const bool order = gold.rel == Rel::kLess || gold.rel == Rel::kLessEqual;
+    if (!order && gold.rel != Rel::kEqual && gold.rel != Rel::kNotEqual) return direct;
+    if (!sides_are_scalar(gold) || !sides_are_scalar(answer)) return direct;
+    return scaled(gold, answer, order);
+  }
+
+  // left - right of both, up to a factor. A difference without names would be proportional to any
+  // other.
+  Tri scaled(const Link& gold, const Link& answer, bool order) {
+    const Expr* a = arena_.add({gold.left, arena_.negate(gold.right)});
+    const Expr* b = arena_.add({answer.left, arena_.negate(answer.right)});
+    if (a == nullptr || b == nullptr) return Tri::kUnknown;
+    if (!has_names(*a) || !has_names(*b)) return Tri::kNo;
+    return proportional(*a, *b, order, options_, arena_.budget());
+  }
+
+  Arena& arena_;
+  const VerifierOptions& options_;
+  const Equal& equal_;
+};
+
+}  // namespace
+
+Tri equal_relations(const Expr& gold, const Expr& answer, Arena& arena,
+                    const VerifierOptions& options, const Equal& equal) {
+  return Relations(arena, options, equal).all(links(gold), links(answer));
+}
+
+}  // namespace lie::equal

@@ -1,0 +1,25 @@
+// Exact evaluation modulo a prime at a drawn point: whether two rational expressions are one and
+// the same.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+#include "verifier/budget.h"
+#include "verifier/expr/expr.h"
+
+namespace lie::equal {
+
+/// The value of an expression at the point `seed`, modulo exact::kPrime. Names get hashed values,
+/// and so does every function or power that is not rational, from the residues of its arguments:
+/// equal arguments, equal values. So equal expressions that need only the field's rules always
+/// agree, and different ones agree at a point with probability at most degree / 2^62.
+struct Residue {
+  std::uint64_t value = 0;
+  bool opaque = false;  // something but field operations went in: a difference proves nothing
+};
+
+/// Nothing where a division by zero, a shape that is no scalar, or the budget stands against it.
+std::optional<Residue> residue_at(const expr::Expr& e, std::uint64_t seed, Budget& budget);
+
+}  // namespace lie::equal

@@ -1,0 +1,300 @@
+#include "verifier/equal/rewrite.h"
+
+#include <algorithm>
+#include <functional>
+#include <set>
+
+#include "verifier/exact/polynomial.h"
+
+namespace lie::equal {
+namespace {
+
+using expr::Arena;
+using expr::Expr;
+using expr::Fn;
+using expr::Op;
+using expr::Rel;
+
+constexpr int kMostSigns = 4;
+
+// The node with other arguments.
+const Expr* with_args(const Expr& e, std::vector<const Expr*> args, Arena& arena) {
+  if (e.op == Op::kAdd) return arena.add(std::move(args));
+  if (e.op == Op::kMul) return arena.mul(std::move(args));
+  Expr out = e;
+  out.depth = 1;
+  out.args = std::move(args);
+  return arena.make(std::move(out));
+}
+
+using Change = std::function<const Expr*(const Expr*)>;
+
+const Expr* map_args(const Expr* e, Arena& arena, const Change& change) {
+  if (e == nullptr || e->args.empty()) return e;
+  std::vector<const Expr*> args;
+  bool changed = false;
+  for (const Expr* arg : e->args) {
+    args.push_back(change(arg));
+    if (args.back() == nullptr) return nullptr;
+    changed = changed || args.back() != arg;
+  }
+  return changed ? with_args(*e, std::move(args), arena) : e;
+}
+
+struct Signs {
+  int count = 0;
+  bool opposite = false;  // a -+ occurs
+};
+
+void count_signs(const Expr& e, Signs& out) {
+  if (e.op == Op::kPlusMinus) {
+    ++out.count;
+    out.opposite = out.opposite || e.flag;
+  }
+  for (const Expr* arg : e.args) count_signs(*arg, out);
+}
+
+// Takes the signs by the bits of `choice`, in order of appearance; `linked`: all by the first bit.
+const Expr* choose_signs(const Expr* e, unsigned choice, bool linked, unsigned& next,
+                         Arena& arena) {
+  if (e->op == Op::kPlusMinus) {
+    const unsigned bit = linked ? 0 : next++;
+    const bool minus = (((choice >> bit) & 1) != 0) != e->flag;
+    const Expr* inner = choose_signs(e->args[0], choice, linked, next, arena);
+    return inner != nullptr && minus ? arena.negate(inner) : inner;
+  }
+  return map_args(e, arena,
+                  [&](const Expr* arg) { return choose_signs(arg, choice, linked, next, arena); });
+}
+
+void collect_names(const Expr& e, std::vector<std::string>& out, std::set<std::string>& bound) {
+  if (e.op == Op::kSymbol && !bound.contains(e.name) && std::ranges::find(out, e.name) == out.end())
+    out.push_back(e.name);
+  const bool binds = e.op == Op::kBinder && bound.insert(e.name).second;
+  for (const Expr* arg : e.args) collect_names(*arg, out, bound);
+  if (binds) bound.erase(e.name);
+}
+
+// --- matrices --------------------------------------------------------------------------------
+
+bool is_common(const Expr& e) {
+  return e.op == Op::kFunction && (e.fn == Fn::kGcd || e.fn == Fn::kLcm);
+}
+
+bool has_structure(const Expr& e) {
+  return e.op == Op::kMatrix || is_common(e) ||
+         std::ranges::any_of(e.args, [](const Expr* arg) { return has_structure(*arg); });
+}
+
+const Expr* make_matrix(std::vector<const Expr*> cells, std::int32_t columns, Arena& arena) {
+  Expr out;
+  out.op = Op::kMatrix;
+  out.columns = columns;
+  out.args = std::move(cells);
+  return arena.make(std::move(out));
+}
+
+const Expr* add_matrices(const Expr& e, Arena& arena) {
+  const Expr* first = e.args.front();
+  std::vector<const Expr*> cells = first->args;
+  for (std::size_t i = 1; i < e.args.size(); ++i) {
+    const Expr* next = e.args[i];
+    if (next->op != Op::kMatrix || next->args.size() != cells.size() ||
+        next->columns != first->columns)
+      return &e;
+    for (std::size_t k = 0; k < cells.size(); ++k) cells[k] = arena.add({cells[k], next->args[k]});
+  }
+  return make_matrix(std::move(cells), first->columns, arena);
+}
+
+const Expr* times(const Expr* a, const Expr* b, Arena& arena) {
+  const auto inner = static_cast<std::size_t>(a->columns);
+  const auto columns = static_cast<std::size_t>(b->columns);
+  if (inner * columns != b->args.size()) return nullptr;
+  std::vector<const Expr*> cells;
+  for (std::size_t row = 0; row * inner < a->args.size(); ++row) {
+    for (std::size_t column = 0; column < columns; ++column) {
+      std::vector<const Expr*> terms;
+      for (std::size_t k = 0; k < inner; ++k)
+        terms.push_back(arena.mul({a->args[row * inner + k], b->args[k * columns + column]}));
+      cells.push_back(arena.add(std::move(terms)));
+    }
+  }
+  return make_matrix(std::move(cells), b->columns, arena);
+}
+
+const Expr* multiply_matrices(const Expr& e, Arena& arena) {
+  const Expr* matrix = nullptr;
+  std::vector<const Expr*> factors;
+  for (const Expr* arg : e.args) {
+    if (arg->op != Op::kMatrix) {
+      factors.push_back(arg);
+    } else {
+      matrix = matrix == nullptr ? arg : times(matrix, arg, arena);
+      if (matrix == nullptr) return &e;
+    }
+  }
+  if (matrix == nullptr || factors.empty()) return matrix == nullptr ? &e : matrix;
+  const Expr* factor = arena.mul(std::move(factors));
+  std::vector<const Expr*> cells;
+  for (const Expr* cell : matrix->args) cells.push_back(arena.mul({factor, cell}));
+  return make_matrix(std::move(cells), matrix->columns, arena);
+}
+
+const Expr* transpose(const Expr& m, Arena& arena) {
+  const auto columns = static_cast<std::size_t>(m.columns);
+  const std::size_t rows = m.args.size() / columns;
+  std::vector<const Expr*> cells;
+  for (std::size_t c = 0; c < columns; ++c)
+    for (std::size_t r = 0; r < rows; ++r) cells.push_back(m.args[r * columns + c]);
+  return make_matrix(std::move(cells), static_cast<std::int32_t>(rows), arena);
+}
+
+// Expansion by the first row; only small determinants are written out.
+const Expr* determinant(const std::vector<const Expr*>& cells, std::size_t n, Arena& arena) {
+  if (n == 1) return cells.front();
+  std::vector<const Expr*> terms;
+  for (std::size_t skip = 0; skip < n; ++skip) {
+    std::vector<const Expr*> minor;
+    for (std::size_t k = n; k < n * n; ++k)
+      if (k % n != skip) minor.push_back(cells[k]);
+    const Expr* term = arena.mul({cells[skip], determinant(minor, n - 1, arena)});
+    terms.push_back(skip % 2 == 0 ? term : arena.negate(term));
+    if (terms.back() == nullptr) return nullptr;
+  }
+  return arena.add(std::move(terms));
+}
+
+const Expr* matrix_function(const Expr& e, Arena& arena) {
+  const Expr* m = e.args.front();
+  const auto n = static_cast<std::size_t>(m->columns);
+  if (e.fn == Fn::kTranspose) return transpose(*m, arena);
+  if (n * n != m->args.size() || n > 5) return &e;
+  if (e.fn == Fn::kDet || e.fn == Fn::kAbs) return determinant(m->args, n, arena);
+  if (e.fn != Fn::kTrace) return &e;
+  std::vector<const Expr*> diagonal;
+  for (std::size_t k = 0; k < n; ++k) diagonal.push_back(m->args[k * n + k]);
+  return arena.add(std::move(diagonal));
+}
+
+const Expr* evaluate_one(const Expr* e, Arena& arena) {
+  if (e == nullptr || e->args.empty()) return e;
+  if (is_common(*e)) {
+    const Expr* value = exact::polynomial_gcd(e->args, e->fn == Fn::kLcm, arena);
+    return value != nullptr ? value : e;
+  }
+  const bool first = e->args.front()->op == Op::kMatrix;
+  if (e->op == Op::kAdd && first) return add_matrices(*e, arena);
+  if (e->op == Op::kMul) return multiply_matrices(*e, arena);
+  if (e->op == Op::kFunction && first) return matrix_function(*e, arena);
+  return e;
+}
+
+}  // namespace
+
+std::vector<const Expr*> expand_signs(const Expr* e, Arena& arena) {
+  Signs signs;
+  count_signs(*e, signs);
+  if (signs.count == 0) return {e};
+  const bool linked = signs.opposite || signs.count > kMostSigns;
+  const unsigned choices = linked ? 2 : 1U << static_cast<unsigned>(signs.count);
+  std::vector<const Expr*> out;
+  for (unsigned choice = 0; choice < choices; ++choice) {
+    unsigned next = 0;
+    out.push_back(choose_signs(e, choice, linked, next, arena));
+    if (out.back() == nullptr) return {};
+  }
+  return out;
+}
+
+const Expr* substitute(const Expr* e, std::string_view name, const Expr* value, Arena& arena) {
+  if (e->op == Op::kSymbol) return e->name == name ? value : e;
+  if (e->op == Op::kBinder && e->name == name) return e;
+  return map_args(e, arena, [&](const Expr* arg) { return substitute(arg, name, value, arena); });
+}
+
+const Expr* rename(const Expr* e, const std::vector<std::string>& from,
+                   const std::vector<std::string>& to, Arena& arena) {
+  if (e->op == Op::kSymbol) {
+    const auto at = std::ranges::find(from, e->name);
+    return at == from.end() ? e : arena.symbol(to[static_cast<std::size_t>(at - from.begin())]);
+  }
+  return map_args(e, arena, [&](const Expr* arg) { return rename(arg, from, to, arena); });
+}
+
+std::vector<std::string> free_names(const Expr& e) {
+  std::vector<std::string> out;
+  std::set<std::string> bound;
+  collect_names(e, out, bound);
+  return out;
+}
+
+const Expr* evaluate_structures(const Expr* e, Arena& arena) {
+  if (e == nullptr || !has_structure(*e)) return e;
+  return evaluate_one(
+      map_args(e, arena, [&](const Expr* arg) { return evaluate_structures(arg, arena); }), arena);
+}
+
+bool is_name(const Expr& e) {
+  const auto all_names = [&] {
+    return std::ranges::all_of(e.args, [](const Expr* arg) { return is_name(*arg); });
+  };
+  switch (e.op) {
+    case Op::kSymbol:
+    case Op::kText:
+    case Op::kApply:
+      return true;
+    case Op::kConstant:
+      return e.name == "e" || e.name == "i";
+    case Op::kMul:
+    case Op::kAdd:
+    case Op::kRatio:
+    case Op::kTuple:
+    case Op::kRelation:
+    case Op::kUnit:
+    case Op::kList:
+      return all_names();
+    case Op::kPow:
+      return is_name(*e.args[0]) && e.args[1]->op == Op::kNumber &&
+             e.args[1]->value == exact::Rational(-1);
+    case Op::kFunction:
+      return (e.fn == Fn::kAbs || e.fn == Fn::kDet || e.fn == Fn::kNorm) && all_names();
+    default:
+      return false;
+  }
+}
+
+bool is_assignment(const Expr& e) {
+  return e.op == Op::kRelation && e.args.size() == 2 &&
+         (e.relations[0] == Rel::kEqual || e.relations[0] == Rel::kIn) && is_name(*e.args[0]);
+}
+
+const Expr* shorten_chain(const Expr* e, Arena& arena, const VerifierOptions& options) {
+  if (e->op != Op::kRelation || !options.last_of_chain) return e;
+  const auto equals = [](Rel rel) {
+    return rel == Rel::kEqual || rel == Rel::kApprox || rel == Rel::kArrow;
+  };
+  if (!std::ranges::all_of(e->relations, equals)) return e;
+  const bool named = is_name(*e->args[0]);
+  // What stands behind the first approximation is dropped, unless nothing else would be left.
+  std::size_t last = 0;
+  while (last < e->relations.size() && (e->relations[last] == Rel::kEqual || (last == 0 && named)))
+    ++last;
+  if (last == 0) return e->relations[0] == Rel::kApprox ? e->args[0] : e;
+  if (last == 1 && e->relations.size() == 1 && e->relations[0] == Rel::kEqual) return e;
+  if (e->relations[0] == Rel::kArrow) return e;
+  Expr out;
+  out.op = Op::kRelation;
+  out.relations = {Rel::kEqual};
+  out.args = {e->args[0], e->args[last]};
+  return arena.make(std::move(out));
+}
+
+const Expr* unwrap(const Expr* e) {
+  while (e != nullptr && (e->op == Op::kSet || e->op == Op::kTuple || e->op == Op::kList) &&
+         e->args.size() == 1)
+    e = e->args.front();
+  return e;
+}
+
+}  // namespace lie::equal

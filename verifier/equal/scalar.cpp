@@ -1,0 +1,262 @@
+#include "verifier/equal/scalar.h"
+
+#include <algorithm>
+#include <optional>
+
+#include "verifier/equal/ball.h"
+#include "verifier/equal/literal.h"
+#include "verifier/equal/rational_value.h"
+#include "verifier/equal/residue.h"
+
+namespace lie::equal {
+namespace {
+
+using exact::Rational;
+using expr::Expr;
+using expr::Fn;
+using expr::Op;
+
+constexpr std::int64_t kFirstPrecision = 64;
+constexpr std::int64_t kPointPrecision = 128;
+constexpr std::int64_t kAgreement =
+    -50;  // differences below 2^this at a drawn point are equality there
+
+bool any_arg(const Expr& e, bool (*test)(const Expr&)) {
+  return std::ranges::any_of(e.args, [test](const Expr* arg) { return test(*arg); });
+}
+
+// Both sides modulo the prime at two points.
+struct Identity {
+  bool known = false;
+  bool equal = false;
+  bool opaque = true;  // a difference proves nothing
+};
+
+Identity identical(const Expr& a, const Expr& b, Budget& budget) {
+  Identity out;
+  for (std::uint64_t seed = 1; seed <= 2; ++seed) {
+    const std::optional<Residue> x = residue_at(a, seed, budget);
+    const std::optional<Residue> y = x ? residue_at(b, seed, budget) : std::nullopt;
+    if (!y) continue;
+    out = {true, x->value == y->value, x->opaque || y->opaque};
+    if (!out.equal) return out;
+  }
+  return out;
+}
+
+// --- numbers ---------------------------------------------------------------------------------
+
+Tri equal_rounded(const Ball& a, const Ball& b, const VerifierOptions& options) {
+  for (const bool imaginary : {false, true})
+    if (!equal_numbers(a.middle(imaginary), b.middle(imaginary), true, options)) return Tri::kNo;
+  return Tri::kYes;
+}
+
+std::int64_t written_places(const Expr& e) {
+  std::int64_t places = 0;
+  if (e.op == Op::kNumber && e.flag) {
+    Rational scaled = e.value;
+    for (; !scaled.is_integer() && places < 60; ++places) scaled = scaled * Rational(10);
+  }
+  for (const Expr* arg : e.args) places = std::max(places, written_places(*arg));
+  return places;
+}
+
+// Half a unit of the last digit written on the side that has fewer.
+Tri within_half_ulp(const Expr& gold, const Expr& answer, const Ball& a, const Ball& b) {
+  std::int64_t places = 1000;
+  for (const Expr* side : {&gold, &answer})
+    if (has_decimal(*side)) places = std::min(places, written_places(*side));
+  const Rational gap = a.middle(false) - b.middle(false);
+  const Rational half = exact::power_of_ten(-places) * Rational(1, 2);
+  return tri(!(half < (gap.sign() < 0 ? -gap : gap)) && a.middle(true) == b.middle(true));
+}
+
+Tri decimals_equal(const Expr& gold, const Expr& answer, const VerifierOptions& options,
+                   Budget& budget) {
+  const Point nowhere;
+  const std::optional<Ball> a = ball_at(gold, nowhere, 4 * kFirstPrecision, budget);
+  const std::optional<Ball> b =
+      a ? ball_at(answer, nowhere, 4 * kFirstPrecision, budget) : std::nullopt;
+  if (!b) return Tri::kUnknown;
+  if (options.decimals == DecimalRule::kHalfUlp) return within_half_ulp(gold, answer, *a, *b);
+  return equal_rounded(*a, *b, options);
+}
+
+Tri equal_constants(const Expr& gold, const Expr& answer, const VerifierOptions& options,
+                    Budget& budget) {
+  const bool decimal = has_decimal(gold) || has_decimal(answer);
+  const std::optional<Rational> x = rational_value(gold, budget);
+  const std::optional<Rational> y = x ? rational_value(answer, budget) : std::nullopt;
+  if (x && y && !(decimal && options.decimals == DecimalRule::kHalfUlp))
+    return tri(equal_numbers(*x, *y, decimal, options));
+  const Point nowhere;
+  for (std::int64_t precision = kFirstPrecision; precision <= options.max_precision;
+       precision *= 4) {
+    const std::optional<Ball> a = ball_at(gold, nowhere, precision, budget);
+    const std::optional<Ball> b = a ? ball_at(answer, nowhere, precision, budget) : std::nullopt;
+    if (!b && budget.exhausted()) return Tri::kUnknown;
+    if (!b) continue;
+    const Ball gap = difference(*a, *b, precision);
+    if (decimal && options.decimals != DecimalRule::kExact)
+      return decimals_equal(gold, answer, options, budget);
+    if (!gap.contains_zero()) return Tri::kNo;
+    if (precision == kFirstPrecision) {
+      const Identity same = identical(gold, answer, budget);
+      if (same.known && same.equal) return Tri::kYes;
+    }
+    if (4 * precision > options.max_precision && gap.within(-precision / 2)) return Tri::kYes;
+  }
+  const Identity same = identical(gold, answer, budget);
+  return same.known && same.equal ? Tri::kYes : Tri::kUnknown;
+}
+
+// --- functions of names ----------------------------------------------------------------------
+
+struct AtPoint {
+  Ball gold, answer;
+};
+
+std::optional<AtPoint> at_point(const Expr& gold, const Expr& answer, const Point& point,
+                                std::int64_t precision, Budget& budget) {
+  std::optional<Ball> a = ball_at(gold, point, precision, budget);
+  std::optional<Ball> b = a ? ball_at(answer, point, precision, budget) : std::nullopt;
+  if (!b) return std::nullopt;
+  return AtPoint{std::move(*a), std::move(*b)};
+}
+
+// Agreement at one point; kUnknown where the point says nothing.
+Tri agree_at(const Expr& gold, const Expr& answer, const Point& point, Budget& budget) {
+  for (std::int64_t precision = kPointPrecision; precision <= 4 * kPointPrecision; precision *= 2) {
+    const auto values = at_point(gold, answer, point, precision, budget);
+    if (!values) return Tri::kUnknown;
+    // Where a branch cut makes one side complex, only real values are held against each other.
+    if (point.kind == PointKind::kMixed &&
+        !(values->gold.looks_real() && values->answer.looks_real()))
+      return Tri::kUnknown;
+    const Ball gap = difference(values->gold, values->answer, precision);
+    if (!gap.contains_zero()) return Tri::kNo;
+    if (gap.within(kAgreement)) return Tri::kYes;
+  }
+  return Tri::kUnknown;
+}
+
+Tri agree_at_points(const Expr& gold, const Expr& answer, PointKind kind, std::uint64_t count,
+                    Budget& budget) {
+  Tri out = Tri::kUnknown;
+  for (std::uint64_t seed = 1; seed <= count && !budget.exhausted(); ++seed) {
+    const Tri here = agree_at(gold, answer, {kind, seed}, budget);
+    if (here == Tri::kNo) return Tri::kNo;
+    if (here == Tri::kYes) out = Tri::kYes;
+  }
+  return out;
+}
+
+// Powers of negative numbers with a name above: (-1)^n means whole n.
+bool needs_integers(const Expr& e) {
+  const bool sign_power = e.op == Op::kPow && has_names(*e.args[1]) &&
+                          e.args[0]->op == Op::kNumber && e.args[0]->value.sign() < 0;
+  return sign_power || any_arg(e, needs_integers);
+}
+
+Tri equal_functions(const Expr& gold, const Expr& answer, Budget& budget) {
+  const Identity same = identical(gold, answer, budget);
+  if (same.known && same.equal) return Tri::kYes;
+  if (same.known && !same.opaque) return Tri::kNo;
+  if (needs_integers(gold) || needs_integers(answer))
+    return agree_at_points(gold, answer, PointKind::kInteger, 8, budget);
+  const Tri positive = agree_at_points(gold, answer, PointKind::kPositive, 4, budget);
+  if (positive == Tri::kNo) return Tri::kNo;
+  const Tri mixed = agree_at_points(gold, answer, PointKind::kMixed, 4, budget);
+  if (mixed == Tri::kNo) return Tri::kNo;
+  if (positive == Tri::kYes || mixed == Tri::kYes) return Tri::kYes;
+  return agree_at_points(gold, answer, PointKind::kInteger, 6, budget);
+}
+
+}  // namespace
+
+// --- what expressions hold -------------------------------------------------------------------
+
+bool has_names(const Expr& e) {
+  return e.op == Op::kSymbol || e.op == Op::kApply || e.op == Op::kText || any_arg(e, has_names);
+}
+
+bool has_decimal(const Expr& e) {
+  return (e.op == Op::kNumber && e.flag) || any_arg(e, has_decimal);
+}
+
+int infinity_sign(const Expr& e) {
+  if (e.op == Op::kConstant && e.name == "infinity") return 1;
+  if (e.op == Op::kPercent) return infinity_sign(*e.args[0]);
+  if (e.op != Op::kMul || e.args.size() != 2) return 0;
+  const int sign = infinity_sign(*e.args[1]);
+  return e.args[0]->op == Op::kNumber ? e.args[0]->value.sign() * sign : 0;
+}
+
+// --- equality --------------------------------------------------------------------------------
+
+Tri equal_scalars(const Expr& gold, const Expr& answer, const VerifierOptions& options,
+                  Budget& budget) {
+  const int infinite = infinity_sign(gold);
+  if (infinite != 0 || infinity_sign(answer) != 0) return tri(infinite == infinity_sign(answer));
+  if (!has_names(gold) && !has_names(answer)) return equal_constants(gold, answer, options, budget);
+  return equal_functions(gold, answer, budget);
+}
+
+Tri proportional(const Expr& a, const Expr& b, bool positive, const VerifierOptions& options,
+                 Budget& budget) {
+  (void)options;
+  std::optional<Ball> first;
+  int agreeing = 0;
+  for (std::uint64_t seed = 1; seed <= 8 && agreeing < 4; ++seed) {
+    const Point point{seed % 2 == 0 ? PointKind::kMixed : PointKind::kPositive, seed};
+    auto values = at_point(a, b, point, kPointPrecision, budget);
+    if (!values || values->answer.contains_zero() || values->gold.contains_zero()) continue;
+    Ball ratio;
+    acb_div(ratio.get(), values->gold.get(), values->answer.get(), kPointPrecision);
+    if (positive && !(ratio.looks_real() && ratio.real_sign() > 0)) return Tri::kNo;
+    if (first && !difference(*first, ratio, kPointPrecision).contains_zero()) return Tri::kNo;
+    if (!first)
+      first = std::move(ratio);
+    else
+      ++agreeing;
+  }
+  return agreeing > 0 ? Tri::kYes : Tri::kUnknown;
+}
+
+Tri equal_up_to_constant(const Expr& a, const Expr& b, const VerifierOptions& options,
+                         Budget& budget) {
+  (void)options;
+  std::optional<Ball> first;
+  int agreeing = 0;
+  for (std::uint64_t seed = 1; seed <= 8 && agreeing < 4; ++seed) {
+    auto values = at_point(a, b, {PointKind::kPositive, seed}, kPointPrecision, budget);
+    if (!values) continue;
+    Ball gap = difference(values->gold, values->answer, kPointPrecision);
+    if (first && !difference(*first, gap, kPointPrecision).contains_zero()) return Tri::kNo;
+    if (!first)
+      first = std::move(gap);
+    else
+      ++agreeing;
+  }
+  return agreeing > 0 ? Tri::kYes : Tri::kUnknown;
+}
+
+int compare_reals(const Expr& a, const Expr& b, const VerifierOptions& options, Budget& budget) {
+  const int left = infinity_sign(a);
+  const int right = infinity_sign(b);
+  if (left != 0 || right != 0) return left == right ? 0 : left < right ? -1 : 1;
+  const std::optional<Rational> x = rational_value(a, budget);
+  const std::optional<Rational> y = x ? rational_value(b, budget) : std::nullopt;
+  if (y) return *x == *y ? 0 : *x < *y ? -1 : 1;
+  for (std::int64_t precision = kFirstPrecision; precision <= options.max_precision;
+       precision *= 4) {
+    const auto values = at_point(a, b, Point{}, precision, budget);
+    if (!values || !values->gold.looks_real() || !values->answer.looks_real()) return 2;
+    const int sign = difference(values->gold, values->answer, precision).real_sign();
+    if (sign != 0) return sign;
+  }
+  return equal_constants(a, b, options, budget) == Tri::kYes ? 0 : 2;
+}
+
+}  // namespace lie::equal

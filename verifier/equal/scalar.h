@@ -1,0 +1,46 @@
+// Whether two scalars are the same number or the same function.
+#pragma once
+
+#include "verifier/budget.h"
+#include "verifier/expr/expr.h"
+#include "verifier/options.h"
+
+namespace lie::equal {
+
+/// Three-valued: what cannot be told within precision and budget is said to be so.
+enum class Tri { kNo, kYes, kUnknown };
+inline Tri both(Tri a, Tri b) {
+  if (a == Tri::kNo || b == Tri::kNo) return Tri::kNo;
+  return a == Tri::kYes && b == Tri::kYes ? Tri::kYes : Tri::kUnknown;
+}
+inline Tri tri(bool value) { return value ? Tri::kYes : Tri::kNo; }
+
+/// Equality of two scalars, in this order: exact rationals; without free names balls of rising
+/// precision, which prove a difference, and identity modulo a prime or agreement to max_precision
+/// bits, which prove equality up to 2^-60 and 2^-max_precision/2; with free names residues at two
+/// drawn points (which prove a difference of rational functions, and equality up to degree^2 /
+/// 2^124), then balls at drawn points. Decimals by options.decimals.
+Tri equal_scalars(const expr::Expr& gold, const expr::Expr& answer, const VerifierOptions& options,
+                  Budget& budget);
+
+/// Whether a = c b with a constant c: > 0 where `positive` asks for it, else any but 0.
+Tri proportional(const expr::Expr& a, const expr::Expr& b, bool positive,
+                 const VerifierOptions& options, Budget& budget);
+
+/// Whether a - b does not depend on the names but possibly on `constant`.
+Tri equal_up_to_constant(const expr::Expr& a, const expr::Expr& b, const VerifierOptions& options,
+                         Budget& budget);
+
+/// -1, 0 or 1 as a < b, a = b, a > b for real constants, infinities included; 2 where it cannot be
+/// told.
+int compare_reals(const expr::Expr& a, const expr::Expr& b, const VerifierOptions& options,
+                  Budget& budget);
+
+/// Whether a name, an unknown function or a binder with a free name occurs.
+bool has_names(const expr::Expr& e);
+/// Whether a decimal was written somewhere in it.
+bool has_decimal(const expr::Expr& e);
+/// 1 or -1 for plus or minus infinity, else 0.
+int infinity_sign(const expr::Expr& e);
+
+}  // namespace lie::equal

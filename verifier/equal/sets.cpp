@@ -1,0 +1,262 @@
+#include "verifier/equal/sets.h"
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "verifier/equal/rewrite.h"
+
+namespace lie::equal {
+namespace {
+
+using exact::Rational;
+using expr::Arena;
+using expr::Expr;
+using expr::Fn;
+using expr::Op;
+using expr::Rel;
+
+constexpr std::size_t kMostEndPoints = 64;
+
+bool is_constant_scalar(const Expr& e) { return is_scalar(e) && !has_names(e); }
+
+bool is_order(Rel rel) {
+  return rel == Rel::kLess || rel == Rel::kLessEqual || rel == Rel::kGreater ||
+         rel == Rel::kGreaterEqual || rel == Rel::kNotEqual || rel == Rel::kEqual;
+}
+
+bool is_interval(const Expr& e) {
+  return e.op == Op::kTuple && e.args.size() == 2 && is_constant_scalar(*e.args[0]) &&
+         is_constant_scalar(*e.args[1]);
+}
+
+// An inequality in exactly one name or unknown value such as f(x).
+bool is_condition(const Expr& e) {
+  if (e.op != Op::kRelation) return false;
+  if (e.args.size() == 2 && e.relations[0] == Rel::kIn)
+    return is_name(*e.args[0]) && is_real_set(*e.args[1]);
+  if (!std::ranges::all_of(e.relations, is_order)) return false;
+  if (!std::ranges::all_of(e.args, [](const Expr* arg) { return is_scalar(*arg); })) return false;
+  // The roots of an equation are only known where it is solved.
+  const bool equation = std::ranges::find(e.relations, Rel::kEqual) != e.relations.end();
+  if (equation && !(e.args.size() == 2 && is_name(*e.args[0]))) return false;
+  const auto calls =
+      std::ranges::count_if(e.args, [](const Expr* arg) { return arg->op == Op::kApply; });
+  return calls == 1 || (calls == 0 && free_names(e).size() == 1);
+}
+
+class Sets {
+ public:
+  Sets(Arena& arena, const VerifierOptions& options) : arena_(arena), options_(options) {}
+
+  Tri equal(const Expr& gold, const Expr& answer) {
+    if (!collect(gold) || !collect(answer) || !order()) return Tri::kUnknown;
+    Tri out = Tri::kYes;
+    for (const Expr* probe : probes()) {
+      if (probe == nullptr) return Tri::kUnknown;
+      const Tri in_gold = contains(gold, probe);
+      const Tri in_answer = contains(answer, probe);
+      if (in_gold == Tri::kUnknown || in_answer == Tri::kUnknown)
+        out = Tri::kUnknown;
+      else if (in_gold != in_answer)
+        return Tri::kNo;
+    }
+    return out;
+  }
+
+ private:
+  Budget& budget() { return arena_.budget(); }
+
+  bool add_end(const Expr* e) {
+    if (infinity_sign(*e) == 0) ends_.push_back(e);
+    return ends_.size() <= kMostEndPoints;
+  }
+
+  // Every constant at which membership may change.
+  bool collect(const Expr& e) {
+    if (e.op == Op::kTuple || e.op == Op::kSet || e.op == Op::kList || e.op == Op::kUnion ||
+        e.op == Op::kIntersection || e.op == Op::kDifference || e.op == Op::kRelation ||
+        e.op == Op::kSetBuilder) {
+      return std::ranges::all_of(e.args, [this](const Expr* arg) { return collect(*arg); });
+    }
+    if (!is_constant_scalar(e)) return true;
+    // |z| < c changes at -c as well.
+    return add_end(&e) && add_end(arena_.negate(&e));
+  }
+
+  bool order() {
+    // By insertion: an order that cannot be told must not confuse a library sort.
+    std::vector<const Expr*> sorted;
+    for (const Expr* end : ends_) {
+      std::size_t at = 0;
+      int order = -1;
+      for (; at < sorted.size(); ++at) {
+        order = compare_reals(*end, *sorted[at], options_, budget());
+        if (order == 2 || budget().exhausted()) return false;
+        if (order <= 0) break;
+      }
+      if (at == sorted.size() || order != 0)
+        sorted.insert(sorted.begin() + static_cast<std::ptrdiff_t>(at), end);
+    }
+    ends_ = std::move(sorted);
+    return true;
+  }
+
+  // The end points, and points between and beyond them.
+  std::vector<const Expr*> probes() {
+    std::vector<const Expr*> out = ends_;
+    if (ends_.empty()) return {arena_.number(0), arena_.number(5), arena_.number(-7)};
+    for (std::size_t i = 0; i + 1 < ends_.size(); ++i)
+      for (const int weight : {1, 2'900'000, 9'999'999})
+        out.push_back(between(ends_[i], ends_[i + 1], weight));
+    for (const int step : {1, 1000}) {
+      out.push_back(arena_.add({ends_.front(), arena_.number(-step)}));
+      out.push_back(arena_.add({ends_.back(), arena_.number(step)}));
+    }
+    return out;
+  }
+
+  const Expr* between(const Expr* a, const Expr* b, int weight) {
+    constexpr int kWhole = 10'000'000;
+    return arena_.add({arena_.mul({arena_.number(Rational(weight, kWhole)), a}),
+                       arena_.mul({arena_.number(Rational(kWhole - weight, kWhole)), b})});
+  }
+
+  Tri any(const std::vector<const Expr*>& parts, const Expr* point) {
+    Tri out = Tri::kNo;
+    for (const Expr* part : parts) {
+      const Tri here = contains(*part, point);
+      if (here == Tri::kYes) return Tri::kYes;
+      if (here == Tri::kUnknown) out = Tri::kUnknown;
+    }
+    return out;
+  }
+
+  static Tri negation(Tri a) { return a == Tri::kUnknown ? a : tri(a == Tri::kNo); }
+
+  Tri contains(const Expr& set, const Expr* point) {
+    switch (set.op) {
+      case Op::kTuple:
+        return in_interval(set, point);
+      case Op::kSet:
+        return in_finite(set, point);
+      case Op::kList:
+      case Op::kUnion:
+        return any(set.args, point);
+      case Op::kIntersection:
+        return both(contains(*set.args[0], point), contains(*set.args[1], point));
+      case Op::kDifference:
+        return both(contains(*set.args[0], point), negation(contains(*set.args[1], point)));
+      case Op::kNamedSet:
+        return tri(set.name == "R");
+      case Op::kSetBuilder:
+        return in_all(set, point);
+      case Op::kRelation:
+        return satisfies(set, point);
+      default:
+        return tri(compare_reals(set, *point, options_, budget()) == 0);
+    }
+  }
+
+  Tri in_all(const Expr& builder, const Expr* point) {
+    Tri out = Tri::kYes;
+    for (std::size_t i = 1; i < builder.args.size(); ++i)
+      out = both(out, contains(*builder.args[i], point));
+    return out;
+  }
+
+  Tri in_interval(const Expr& interval, const Expr* point) {
+    const int low = compare_reals(*interval.args[0], *point, options_, budget());
+    const int high = compare_reals(*point, *interval.args[1], options_, budget());
+    if (low == 2 || high == 2) return Tri::kUnknown;
+    const bool above = low == -1 || (low == 0 && interval.open == '[');
+    const bool below = high == -1 || (high == 0 && interval.close == ']');
+    return tri(above && below);
+  }
+
+  Tri in_finite(const Expr& set, const Expr* point) {
+    for (const Expr* element : set.args) {
+      const int order = compare_reals(*element, *point, options_, budget());
+      if (order == 0) return Tri::kYes;
+      if (order == 2) return Tri::kUnknown;
+    }
+    return Tri::kNo;
+  }
+
+  // The side of a relation with its name replaced by the point; an unknown call is the point
+  // itself.
+  const Expr* at(const Expr* side, const std::vector<std::string>& names, const Expr* point) {
+    if (side->op == Op::kApply) return point;
+    return names.empty() ? side : substitute(side, names.front(), point, arena_);
+  }
+
+  Tri satisfies(const Expr& relation, const Expr* point) {
+    if (relation.relations[0] == Rel::kIn) return contains(*relation.args[1], point);
+    const bool calls =
+        std::ranges::any_of(relation.args, [](const Expr* arg) { return arg->op == Op::kApply; });
+    const std::vector<std::string> names =
+        calls ? std::vector<std::string>{} : free_names(relation);
+    for (std::size_t i = 0; i < relation.relations.size(); ++i) {
+      const Expr* left = at(relation.args[i], names, point);
+      const Expr* right = at(relation.args[i + 1], names, point);
+      if (left == nullptr || right == nullptr) return Tri::kUnknown;
+      const int order = compare_reals(*left, *right, options_, budget());
+      if (order == 2) return Tri::kUnknown;
+      if (!holds(relation.relations[i], order)) return Tri::kNo;
+    }
+    return Tri::kYes;
+  }
+
+  static bool holds(Rel rel, int order) {
+    switch (rel) {
+      case Rel::kLess:
+        return order < 0;
+      case Rel::kLessEqual:
+        return order <= 0;
+      case Rel::kGreater:
+        return order > 0;
+      case Rel::kGreaterEqual:
+        return order >= 0;
+      case Rel::kNotEqual:
+        return order != 0;
+      default:
+        return order == 0;
+    }
+  }
+
+  Arena& arena_;
+  const VerifierOptions& options_;
+  std::vector<const Expr*> ends_;
+};
+
+}  // namespace
+
+bool is_real_set(const Expr& e) {
+  switch (e.op) {
+    case Op::kTuple:
+      return is_interval(e);
+    case Op::kSet:
+    case Op::kList:
+    case Op::kUnion:
+    case Op::kIntersection:
+    case Op::kDifference:
+      return std::ranges::all_of(
+          e.args, [](const Expr* arg) { return is_real_set(*arg) || is_constant_scalar(*arg); });
+    case Op::kNamedSet:
+      return e.name == "R" || e.name == "empty";
+    case Op::kRelation:
+      return is_condition(e);
+    case Op::kSetBuilder:
+      return is_name(*e.args[0]) && std::all_of(e.args.begin() + 1, e.args.end(),
+                                                [](const Expr* arg) { return is_condition(*arg); });
+    default:
+      return false;
+  }
+}
+
+Tri equal_real_sets(const Expr& gold, const Expr& answer, Arena& arena,
+                    const VerifierOptions& options) {
+  return Sets(arena, options).equal(gold, answer);
+}
+
+}  // namespace lie::equal

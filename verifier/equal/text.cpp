@@ -1,0 +1,86 @@
+#include "verifier/equal/text.h"
+
+#include <algorithm>
+#include <array>
+
+#include "verifier/latex/parser.h"
+
+namespace lie::equal {
+namespace {
+
+using expr::Expr;
+using expr::Op;
+
+// The letters of words or of a product of names; empty where it is neither.
+std::string letters(const Expr& e) {
+  switch (e.op) {
+    case Op::kText:
+    case Op::kSymbol:
+    case Op::kConstant:
+      return latex::normal_text(e.name);
+    case Op::kNumber:
+      return e.value.text();
+    case Op::kUnit: {
+      const std::string inner = letters(*e.args[0]);
+      return inner.empty() ? inner : inner + e.name;
+    }
+    case Op::kMul: {
+      std::string out;
+      for (const Expr* arg : e.args) {
+        const std::string part = letters(*arg);
+        if (part.empty()) return {};
+        out += part;
+      }
+      return out;
+    }
+    default:
+      return {};
+  }
+}
+
+struct Unit {
+  std::string_view spelling, unit;
+};
+
+// Spellings of the units that occur beside answers; units that are not here agree with all.
+constexpr auto kUnits = std::to_array<Unit>({
+    {"cm", "cm"},        {"centimeter", "cm"}, {"centimeters", "cm"},
+    {"m", "m"},          {"meter", "m"},       {"meters", "m"},
+    {"metres", "m"},     {"mm", "mm"},         {"millimeters", "mm"},
+    {"km", "km"},        {"kilometers", "km"}, {"kilometres", "km"},
+    {"in", "in"},        {"inch", "in"},       {"inches", "in"},
+    {"ft", "ft"},        {"foot", "ft"},       {"feet", "ft"},
+    {"mile", "mi"},      {"miles", "mi"},      {"yd", "yd"},
+    {"yard", "yd"},      {"yards", "yd"},      {"s", "s"},
+    {"sec", "s"},        {"second", "s"},      {"seconds", "s"},
+    {"min", "min"},      {"minute", "min"},    {"minutes", "min"},
+    {"h", "h"},          {"hr", "h"},          {"hour", "h"},
+    {"hours", "h"},      {"hrs", "h"},         {"day", "d"},
+    {"days", "d"},       {"week", "wk"},       {"weeks", "wk"},
+    {"year", "y"},       {"years", "y"},       {"g", "g"},
+    {"gram", "g"},       {"grams", "g"},       {"kg", "kg"},
+    {"kilograms", "kg"}, {"cent", "ct"},       {"cents", "ct"},
+    {"dollar", "usd"},   {"dollars", "usd"},   {"degrees", "deg"},
+    {"degree", "deg"},   {"radians", "rad"},   {"rad", "rad"},
+});
+
+std::string_view unit_of(std::string_view spelling) {
+  const auto at = std::ranges::find(kUnits, spelling, &Unit::spelling);
+  return at == kUnits.end() ? std::string_view() : at->unit;
+}
+
+}  // namespace
+
+Tri equal_texts(const Expr* gold, const Expr* answer) {
+  const std::string a = letters(*gold);
+  const std::string b = letters(*answer);
+  return tri(!a.empty() && a == b);
+}
+
+bool units_agree(std::string_view gold, std::string_view answer) {
+  const std::string_view a = unit_of(gold);
+  const std::string_view b = unit_of(answer);
+  return gold == answer || a.empty() || b.empty() || a == b;
+}
+
+}  // namespace lie::equal

@@ -1,0 +1,160 @@
+#include "verifier/expr/expr.h"
+
+#include <algorithm>
+#include <array>
+
+namespace lie::expr {
+namespace {
+
+constexpr std::array<std::string_view, 52> kFnNames = {
+    "none",      "sin",       "cos",      "tan",     "cot",       "sec",    "csc",    "arcsin",
+    "arccos",    "arctan",    "arccot",   "arcsec",  "arccsc",    "sinh",   "cosh",   "tanh",
+    "coth",      "sech",      "csch",     "arsinh",  "arcosh",    "artanh", "arcoth", "arsech",
+    "arcsch",    "exp",       "ln",       "log",     "root",      "abs",    "norm",   "floor",
+    "ceil",      "factorial", "binomial", "gcd",     "lcm",       "max",    "min",    "mod",
+    "sign",      "re",        "im",       "arg",     "conjugate", "det",    "trace",  "rank",
+    "transpose", "sum",       "product",  "integral"};
+constexpr std::array<std::string_view, 19> kRelNames = {
+    "=",        "!=",         "<",       "<=",          ">",
+    ">=",       "approx",     "in",      "notin",       "subset",
+    "superset", "equivalent", "->",      "parallel",    "perpendicular",
+    "similar",  "congruent",  "divides", "proportional"};
+constexpr std::array<std::string_view, 27> kOpNames = {
+    "number", "symbol",       "constant",   "add",    "mul",      "pow",      "function",
+    "apply",  "plusminus",    "percent",    "degree", "unit",     "based",    "ratio",
+    "binder", "text",         "list",       "tuple",  "set",      "namedset", "setbuilder",
+    "union",  "intersection", "difference", "matrix", "relation", "cases"};
+
+void append_head(std::string& out, const Expr& e) {
+  switch (e.op) {
+    case Op::kFunction:
+      out += name(e.fn);
+      break;
+    case Op::kBinder:
+      out.append(name(e.fn)).append(" ").append(e.name);
+      break;
+    case Op::kApply:
+      out += e.name;
+      break;
+    case Op::kTuple:
+      out.append("tuple").append({e.open, e.close});
+      break;
+    case Op::kUnit:
+      out.append("unit '").append(e.name).append("'");
+      break;
+    case Op::kMatrix:
+      out.append("matrix/").append(std::to_string(e.columns));
+      break;
+    case Op::kRelation:
+      for (std::size_t i = 0; i < e.relations.size(); ++i)
+        out.append(i == 0 ? "" : ",").append(name(e.relations[i]));
+      break;
+    default:
+      out += kOpNames[static_cast<std::size_t>(e.op)];
+  }
+}
+
+void append(std::string& out, const Expr& e) {
+  if (e.op == Op::kNumber) {
+    out += e.value.text();
+    return;
+  }
+  if (e.args.empty() && !e.name.empty()) {
+    out.append(e.op == Op::kText ? "'" : "").append(e.name).append(e.op == Op::kText ? "'" : "");
+    return;
+  }
+  out += '(';
+  append_head(out, e);
+  for (const Expr* arg : e.args) {
+    out += ' ';
+    append(out, *arg);
+  }
+  out += ')';
+}
+
+}  // namespace
+
+const Expr* Arena::make(Expr node) {
+  if (!budget_.spend()) return nullptr;
+  for (const Expr* arg : node.args) {
+    if (arg == nullptr) return nullptr;
+    node.depth = std::max(node.depth, arg->depth + 1);
+  }
+  if (!budget_.allow_depth(node.depth)) return nullptr;
+  return &nodes_.emplace_back(std::move(node));
+}
+
+const Expr* Arena::number(exact::Rational value, bool decimal) {
+  if (!budget_.allow_bits(value.bits())) return nullptr;
+  Expr node;
+  node.value = std::move(value);
+  node.flag = decimal;
+  return make(std::move(node));
+}
+
+const Expr* Arena::named(Op op, std::string_view name) {
+  Expr node;
+  node.op = op;
+  node.name = name;
+  return make(std::move(node));
+}
+
+const Expr* Arena::node(Op op, std::vector<const Expr*> args) {
+  Expr node;
+  node.op = op;
+  node.args = std::move(args);
+  return make(std::move(node));
+}
+
+const Expr* Arena::call(Fn fn, std::vector<const Expr*> args) {
+  Expr node;
+  node.op = Op::kFunction;
+  node.fn = fn;
+  node.args = std::move(args);
+  return make(std::move(node));
+}
+
+const Expr* Arena::flat(Op op, std::vector<const Expr*> args) {
+  if (args.size() == 1) return args.front();
+  Expr out;
+  out.op = op;
+  for (const Expr* arg : args) {
+    if (arg == nullptr) return nullptr;
+    if (arg->op == op) {
+      if (!budget_.spend(static_cast<std::int64_t>(arg->args.size()))) return nullptr;
+      out.args.insert(out.args.end(), arg->args.begin(), arg->args.end());
+    } else {
+      out.args.push_back(arg);
+    }
+  }
+  return make(std::move(out));
+}
+
+const Expr* Arena::negate(const Expr* a) {
+  if (a == nullptr) return nullptr;
+  if (a->op == Op::kNumber) return number(-a->value, a->flag);
+  return mul({number(-1), a});
+}
+
+const Expr* Arena::divide(const Expr* a, const Expr* b) {
+  if (a == nullptr || b == nullptr) return nullptr;
+  return mul({a, power(b, number(-1))});
+}
+
+bool is_scalar(const Expr& e) { return e.op <= Op::kBinder; }
+
+std::string to_text(const Expr& e) {
+  std::string out;
+  append(out, e);
+  return out;
+}
+
+std::string_view name(Fn fn) {
+  if (fn == Fn::kLimit) return "limit";
+  if (fn == Fn::kDerivative) return "derivative";
+  return kFnNames[static_cast<std::size_t>(fn)];
+}
+
+std::string_view name(Rel rel) { return kRelNames[static_cast<std::size_t>(rel)]; }
+
+}  // namespace lie::expr

@@ -1,0 +1,189 @@
+// The expression tree that LaTeX and plain mathematics are read into, and that equality is decided
+// on.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "verifier/budget.h"
+#include "verifier/exact/rational.h"
+
+namespace lie::expr {
+
+enum class Op : std::uint8_t {
+  // scalars
+  kNumber,     // value
+  kSymbol,     // name
+  kConstant,   // name: "pi", "e", "i", "infinity"
+  kAdd,        // sum of args
+  kMul,        // product of args; a / b is a * b^-1, -a is -1 * a
+  kPow,        // args[0] ^ args[1]
+  kFunction,   // fn(args)
+  kApply,      // unknown function `name` of args
+  kPlusMinus,  // +-args[0]; flag: -+
+  kPercent,    // args[0] / 100
+  kDegree,     // args[0] degrees
+  kUnit,       // args[0] with the unit or remark `name`
+  kBased,      // args[0] digits, args[1] base
+  kRatio,      // args[0] : args[1] : ...
+  kBinder,     // fn kSum, kProduct, kIntegral, kLimit, kDerivative over variable `name`; args by fn
+  // answers made of several
+  kText,        // words: name, normalised
+  kList,        // args without brackets; flag: separated by "or"
+  kTuple,       // args in brackets open, close (order counts); of two numbers also an interval
+  kSet,         // {args}
+  kNamedSet,    // name: "R", "Z", "empty", ...
+  kSetBuilder,  // {args[0] | args[1], ...}
+  kUnion,
+  kIntersection,
+  kDifference,
+  kMatrix,    // args row by row, `columns` wide
+  kRelation,  // args[0] relations[0] args[1] relations[1] args[2] ...
+  kCases,     // value, condition, value, condition, ...
+};
+
+enum class Fn : std::uint8_t {
+  kNone,
+  kSin,
+  kCos,
+  kTan,
+  kCot,
+  kSec,
+  kCsc,
+  kArcsin,
+  kArccos,
+  kArctan,
+  kArccot,
+  kArcsec,
+  kArccsc,
+  kSinh,
+  kCosh,
+  kTanh,
+  kCoth,
+  kSech,
+  kCsch,
+  kArsinh,
+  kArcosh,
+  kArtanh,
+  kArcoth,
+  kArsech,
+  kArcsch,
+  kExp,
+  kLn,
+  kLog,   // kLog: args value, base
+  kRoot,  // args value, degree: the real root where there is one
+  kAbs,
+  kNorm,
+  kFloor,
+  kCeil,
+  kFactorial,
+  kBinomial,
+  kGcd,
+  kLcm,
+  kMax,
+  kMin,
+  kMod,
+  kSign,
+  kRe,
+  kIm,
+  kArg,
+  kConjugate,
+  kDet,
+  kTrace,
+  kRank,
+  kTranspose,
+  kSum,
+  kProduct,     // args body, lower, upper
+  kIntegral,    // args body [, lower, upper]
+  kLimit,       // args body, point [, +1 or -1: side]
+  kDerivative,  // args body, order
+};
+
+enum class Rel : std::uint8_t {
+  kEqual,
+  kNotEqual,
+  kLess,
+  kLessEqual,
+  kGreater,
+  kGreaterEqual,
+  kApprox,
+  kIn,
+  kNotIn,
+  kSubset,
+  kSuperset,
+  kEquivalent,
+  kArrow,
+  kParallel,
+  kPerpendicular,
+  kSimilar,
+  kCongruent,
+  kDivides,
+  kProportional,
+};
+
+/// One node. Nodes are made by an Arena, never changed after, and live as long as it.
+struct Expr {
+  Op op = Op::kNumber;
+  Fn fn = Fn::kNone;
+  bool flag = false;  // kNumber: written as a decimal; kPlusMinus: -+; kList: "or"
+  char open = 0;      // kTuple: '(' or '['
+  char close = 0;     // kTuple: ')' or ']'
+  std::int32_t columns = 0;
+  std::int32_t depth = 1;
+  std::string name;
+  exact::Rational value;
+  std::vector<const Expr*> args;
+  std::vector<Rel> relations;
+};
+
+/// Owns the nodes of a pair and counts them against its budget. Every maker gives nullptr once the
+/// budget is spent.
+class Arena {
+ public:
+  explicit Arena(Budget& budget) : budget_(budget) {}
+  Arena(const Arena&) = delete;
+  Arena& operator=(const Arena&) = delete;
+
+  /// Takes a node in; nullptr where an argument is nullptr, nesting is too deep or the budget is
+  /// spent.
+  const Expr* make(Expr node);
+  const Expr* number(exact::Rational value, bool decimal = false);
+  const Expr* number(std::int64_t value) { return number(exact::Rational(value)); }
+  const Expr* symbol(std::string_view name) { return named(Op::kSymbol, name); }
+  const Expr* constant(std::string_view name) { return named(Op::kConstant, name); }
+  const Expr* named(Op op, std::string_view name);
+  const Expr* node(Op op, std::vector<const Expr*> args);
+  const Expr* call(Fn fn, std::vector<const Expr*> args);
+  /// Sums and products flatten their own kind and unwrap a single argument.
+  const Expr* add(std::vector<const Expr*> args) { return flat(Op::kAdd, std::move(args)); }
+  const Expr* mul(std::vector<const Expr*> args) { return flat(Op::kMul, std::move(args)); }
+  const Expr* negate(const Expr* a);
+  const Expr* power(const Expr* base, const Expr* exponent) {
+    return node(Op::kPow, {base, exponent});
+  }
+  const Expr* divide(const Expr* a, const Expr* b);
+
+  Budget& budget() { return budget_; }
+
+ private:
+  const Expr* flat(Op op, std::vector<const Expr*> args);
+
+  Budget& budget_;
+  std::deque<Expr> nodes_;
+};
+
+/// Whether a node is a scalar of arithmetic: no text, list, set, matrix or relation.
+bool is_scalar(const Expr& e);
+
+/// The form that --explain prints: "(add 1 (mul 2 x))".
+std::string to_text(const Expr& e);
+
+/// "sin", "sum", ...
+std::string_view name(Fn fn);
+/// "=", "<=", ...
+std::string_view name(Rel rel);
+
+}  // namespace lie::expr

@@ -1,0 +1,60 @@
+#include "verifier/extract/answer.h"
+
+#include <array>
+
+#include "verifier/extract/boxed.h"
+
+namespace lie::extract {
+namespace {
+
+std::string_view trim(std::string_view s) {
+  const std::size_t first = s.find_first_not_of(" \t\r\n");
+  if (first == std::string_view::npos) return {};
+  return s.substr(first, s.find_last_not_of(" \t\r\n") - first + 1);
+}
+
+// "$...$", "$$...$$", "\(...\)", "\[...\]" around the whole; dollars inside show that they are no
+// pair.
+std::string_view without_delimiters(std::string_view s) {
+  struct Pair {
+    std::string_view open, close;
+  };
+  constexpr auto kPairs =
+      std::to_array<Pair>({{"$$", "$$"}, {"$", "$"}, {"\\(", "\\)"}, {"\\[", "\\]"}});
+  for (const Pair& pair : kPairs) {
+    if (s.size() < pair.open.size() + pair.close.size() || !s.starts_with(pair.open) ||
+        !s.ends_with(pair.close))
+      continue;
+    const std::string_view inner =
+        s.substr(pair.open.size(), s.size() - pair.open.size() - pair.close.size());
+    const bool paired = inner.find(pair.open) == std::string_view::npos && !inner.ends_with('\\');
+    return paired ? trim(inner) : s;
+  }
+  return s;
+}
+
+}  // namespace
+
+std::vector<Candidate> from_boxes(std::string_view response, const VerifierOptions& options) {
+  if (options.after_think) response = after_think(response);
+  const std::vector<Box> boxes = last_boxes(response, options.fbox, options.join_boxes);
+  if (boxes.empty()) return {};
+  std::string joined(trim(boxes.front().content));
+  for (std::size_t i = 1; i < boxes.size(); ++i)
+    if (boxes[i].content != boxes[i - 1].content)
+      joined.append(", ").append(trim(boxes[i].content));
+  return {{std::move(joined)}};
+}
+
+std::string from_gold(std::string_view gold, const VerifierOptions& options) {
+  if (const std::size_t mark = gold.rfind("####"); mark != std::string_view::npos)
+    gold = gold.substr(mark + 4);
+  if (gold.find("\\boxed") != std::string_view::npos ||
+      gold.find("\\fbox") != std::string_view::npos) {
+    const std::vector<Candidate> boxed = from_boxes(gold, options);
+    if (!boxed.empty()) return boxed.front().text;
+  }
+  return std::string(without_delimiters(trim(gold)));
+}
+
+}  // namespace lie::extract

@@ -1,0 +1,29 @@
+// Where the answer may stand in a text: candidates in the order in which they are tried.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "verifier/options.h"
+
+namespace lie::extract {
+
+/// One place where an answer may stand.
+struct Candidate {
+  std::string text;     // LaTeX or plain mathematics
+  bool choice = false;  // one of options.choices, to be compared as a string
+};
+
+/// Reward mode: the last balanced box with those that belong to it, or nothing. Linear in the text.
+std::vector<Candidate> from_boxes(std::string_view response, const VerifierOptions& options);
+
+/// Lenient mode: boxes, "final answer is", "answer:", math environments, plain numbers and
+/// arithmetic, choices; by rank, and within a rank from the last to the first. Linear in the text.
+std::vector<Candidate> from_prose(std::string_view text, const VerifierOptions& options);
+
+/// A gold as datasets give it: what follows the last "####", the content of its box, or what stands
+/// between dollar signs around the whole; else the text itself.
+std::string from_gold(std::string_view gold, const VerifierOptions& options);
+
+}  // namespace lie::extract

@@ -1,0 +1,168 @@
+#include "verifier/extract/environments.h"
+
+#include <algorithm>
+#include <array>
+#include <optional>
+
+#include "verifier/extract/boxed.h"
+
+namespace lie::extract {
+namespace {
+
+constexpr std::size_t kMostJoined = 6;
+
+bool is_digit(char c) { return c >= '0' && c <= '9'; }
+bool is_space(char c) { return c == ' ' || c == '\t' || c == '\n' || c == '\r'; }
+
+class Scanner {
+ public:
+  explicit Scanner(std::string_view text) : text_(text) {}
+
+  std::vector<Environment> run() {
+    while (at_ < text_.size()) {
+      at_ = text_.find_first_of("$\\[-", at_);
+      if (at_ == std::string_view::npos) break;
+      if (!(dollars() || backslash() || bracket())) ++at_;
+    }
+    return std::move(out_);
+  }
+
+ private:
+  bool add(std::size_t begin, std::size_t open, std::size_t close, std::size_t end) {
+    Environment found;
+    found.begin = begin;
+    found.end = end;
+    const std::string_view inside = text_.substr(open, close - open);
+    const std::vector<Box> boxes = all_boxes(inside, true);
+    found.boxed = !boxes.empty();
+    found.content = inside;
+    if (found.boxed) found.content.clear();
+    for (const Box& box : boxes)
+      found.content.append(found.content.empty() ? "" : ", ").append(box.content);
+    if (const std::size_t n = percent_length(text_.substr(end))) {
+      found.content += "\\%";
+      found.end += n;
+    }
+    at_ = found.end;
+    out_.push_back(std::move(found));
+    return true;
+  }
+
+  // Where `close` stands behind `from`; a closer that was once not found is not looked for again.
+  std::size_t closer(std::string_view close, std::size_t from, bool same_line, bool& none_left) {
+    if (none_left) return std::string_view::npos;
+    if (same_line) {
+      const std::size_t line = std::min(text_.find('\n', from), text_.size());
+      const std::size_t at = text_.substr(0, line).find(close, from);
+      return at;
+    }
+    const std::size_t at = text_.find(close, from);
+    none_left = at == std::string_view::npos;
+    return at;
+  }
+
+  bool dollars() {
+    if (text_[at_] != '$') return false;
+    if (text_.substr(at_).starts_with("$$")) {
+      const std::size_t close = closer("$$", at_ + 2, false, no_dollars_);
+      if (close == std::string_view::npos) return ++at_, false;
+      return add(at_, at_ + 2, close, close + 2);
+    }
+    if (at_ > 0 && (is_digit(text_[at_ - 1]) || text_[at_ - 1] == '\\')) return false;
+    std::size_t close = at_ + 1;
+    while (close < text_.size() && text_[close] != '$' && text_[close] != '\n')
+      close += text_[close] == '\\' ? 2 : 1;
+    if (close >= text_.size() || text_[close] != '$' || close == at_ + 1) {
+      // Nothing on this line closes; the rest of the line holds no other dollar sign.
+      at_ = std::min(close, text_.size() - 1);
+      return false;
+    }
+    return add(at_, at_ + 1, close, close + 1);
+  }
+
+  bool backslash() {
+    const bool negative = text_[at_] == '-';
+    const std::string_view here = text_.substr(at_ + (negative ? 1 : 0));
+    if (!here.starts_with('\\')) return false;
+    if (!negative && here.starts_with("\\[")) return delimited("\\]", false, no_square_);
+    if (!negative && here.starts_with("\\(")) return delimited("\\)", true, never_);
+    const std::size_t length = bare_fraction(here);
+    if (length == 0) return false;
+    const std::size_t end = at_ + length + (negative ? 1 : 0);
+    return add(at_, at_, end, end);
+  }
+
+  bool delimited(std::string_view close_sign, bool same_line, bool& none_left) {
+    const std::size_t close = closer(close_sign, at_ + 2, same_line, none_left);
+    return close != std::string_view::npos && add(at_, at_ + 2, close, close + 2);
+  }
+
+  // \frac{1}{2} of plain numbers
+  static std::size_t bare_fraction(std::string_view s) {
+    if (!s.starts_with("\\frac{")) return 0;
+    std::size_t i = 6;
+    const std::size_t top = i;
+    while (i < s.size() && is_digit(s[i])) ++i;
+    if (i == top || !s.substr(i).starts_with("}{")) return 0;
+    i += 2;
+    const std::size_t bottom = i;
+    while (i < s.size() && is_digit(s[i])) ++i;
+    return i > bottom && i < s.size() && s[i] == '}' ? i + 1 : 0;
+  }
+
+  // " [ ... ] " with white space on both sides, no brackets inside, on one line
+  bool bracket() {
+    if (text_[at_] != '[' || (at_ > 0 && !is_space(text_[at_ - 1]))) return false;
+    const std::size_t close = text_.find_first_of("[]\n", at_ + 1);
+    if (close == std::string_view::npos || text_[close] != ']') return false;
+    if (close + 1 < text_.size() && !is_space(text_[close + 1])) return false;
+    return add(at_, at_ + 1, close, close + 1);
+  }
+
+  std::string_view text_;
+  std::size_t at_ = 0;
+  std::vector<Environment> out_;
+  bool no_dollars_ = false;
+  bool no_square_ = false;
+  bool never_ = false;
+};
+
+// Whether only a comma, "and" or "or" stands between two environments.
+bool joins(std::string_view between) {
+  std::string word;
+  for (char c : between)
+    if (!is_space(c)) word.push_back(c);
+  return word == "," || word == "and" || word == "or" || word == ",and" || word == ",or";
+}
+
+}  // namespace
+
+std::size_t percent_length(std::string_view text) {
+  std::size_t i = 0;
+  while (i < text.size() && text[i] == ' ') ++i;
+  for (const std::string_view word : {"percentage", "percent", "pct", "\\%", "%"})
+    if (text.substr(i).starts_with(word)) return i + word.size();
+  return 0;
+}
+
+std::vector<Environment> math_environments(std::string_view text) {
+  std::vector<Environment> joined;
+  std::size_t run = 0;
+  for (Environment& found : Scanner(text).run()) {
+    const bool near =
+        !joined.empty() && found.begin >= joined.back().end && found.begin - joined.back().end < 16;
+    if (near && run < kMostJoined &&
+        joins(text.substr(joined.back().end, found.begin - joined.back().end))) {
+      joined.back().content.append(", ").append(found.content);
+      joined.back().end = found.end;
+      joined.back().boxed = joined.back().boxed || found.boxed;
+      ++run;
+    } else {
+      joined.push_back(std::move(found));
+      run = 1;
+    }
+  }
+  return joined;
+}
+
+}  // namespace lie::extract

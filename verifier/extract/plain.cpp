@@ -1,0 +1,137 @@
+#include "verifier/extract/plain.h"
+
+#include <algorithm>
+#include <array>
+
+#include "verifier/extract/environments.h"
+
+namespace lie::extract {
+namespace {
+
+bool is_digit(char c) { return c >= '0' && c <= '9'; }
+
+constexpr std::string_view kArithmetic = "0123456789.+-*/^() ";
+
+class Scanner {
+ public:
+  explicit Scanner(std::string_view text) : text_(text) {}
+
+  std::vector<PlainNumber> run() {
+    for (at_ = 0; at_ < text_.size();) {
+      at_ = text_.find_first_of("0123456789.-(", at_);
+      if (at_ == std::string_view::npos) break;
+      if (!starts_here() || !(expression() || number())) skip();
+    }
+    return std::move(out_);
+  }
+
+ private:
+  // On to the end of a run of digits, so that no number starts in its middle.
+  void skip() {
+    if (!is_digit(text_[at_])) {
+      ++at_;
+      return;
+    }
+    while (at_ < text_.size() && is_digit(text_[at_])) ++at_;
+  }
+
+  bool starts_here() const {
+    if (at_ == 0) return true;
+    const std::string_view before = text_.substr(0, at_);
+    for (const std::string_view sign : {" ", "\n", "\t", "=", "**", "$", "€", "£", "¥", "₹"})
+      if (before.ends_with(sign)) return true;
+    return false;
+  }
+
+  std::size_t digits(std::size_t i) const {
+    while (i < text_.size() && is_digit(text_[i])) ++i;
+    return i;
+  }
+
+  bool add(std::string text, std::size_t end) {
+    const std::size_t begin = at_;
+    if (const std::size_t n = percent_length(text_.substr(end))) {
+      text += "\\%";
+      end += n;
+    }
+    out_.push_back({std::move(text), begin, end});
+    at_ = end;
+    return true;
+  }
+
+  // At least one operator between digits, and a clear end.
+  bool expression() {
+    std::size_t end = std::min(text_.find_first_not_of(kArithmetic, at_), text_.size());
+    while (end > at_ && std::string_view(" .+-*/^(").find(text_[end - 1]) != std::string_view::npos)
+      --end;
+    if (end < text_.size() &&
+        std::string_view(" .,:)$\n").find(text_[end]) == std::string_view::npos)
+      return false;
+    const std::string_view found = text_.substr(at_, end - at_);
+    const std::size_t sign = found.find_first_of("+-*/^", 1);
+    if (sign == std::string_view::npos || !std::ranges::any_of(found, is_digit)) return false;
+    if (std::ranges::count(found, '(') != std::ranges::count(found, ')')) return false;
+    return add(std::string(found), end);
+  }
+
+  // Groups of exactly three digits behind commas or blanks.
+  std::size_t groups(std::size_t i, std::string& number) const {
+    const std::size_t first = i;
+    while (i + 3 < text_.size() + 0 &&
+           (text_[i] == ',' || (text_[i] == ' ' && i + 3 < text_.size()))) {
+      if (digits(i + 1) - (i + 1) != 3 || text_[i] != text_[first]) break;
+      number.append(text_.substr(i + 1, 3));
+      i += 4;
+    }
+    return i;
+  }
+
+  bool number() {
+    std::size_t i = at_;
+    std::string found;
+    if (text_[i] == '-') found.push_back(text_[i++]);
+    const std::size_t end = digits(i);
+    found.append(text_.substr(i, end - i));
+    const bool may_group = end > i && end - i <= 3 && text_[i] != '0';
+    i = may_group ? groups(end, found) : end;
+    const bool grouped = i != end;
+    const bool point = i + 1 < text_.size() && is_digit(text_[i + 1]) &&
+                       (text_[i] == '.' || (text_[i] == ',' && !grouped));
+    if (point) {
+      const std::size_t last = digits(i + 1);
+      found.append(".").append(text_.substr(i + 1, last - i - 1));
+      i = last;
+    }
+    if (found.empty() || found == "-" || found == ".") return false;
+    return add(std::move(found), i);
+  }
+
+  std::string_view text_;
+  std::size_t at_ = 0;
+  std::vector<PlainNumber> out_;
+};
+
+bool ends_word(std::string_view rest) {
+  return rest.empty() || std::string_view(" .,:\n*)").find(rest.front()) != std::string_view::npos;
+}
+
+}  // namespace
+
+std::vector<PlainNumber> plain_numbers(std::string_view text) { return Scanner(text).run(); }
+
+std::vector<Choice> find_choices(std::string_view text, std::span<const std::string> choices) {
+  std::vector<Choice> out;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    if (i > 0 && std::string_view(" \n*(:").find(text[i - 1]) == std::string_view::npos) continue;
+    for (const std::string& choice : choices) {
+      if (choice.empty() || !text.substr(i).starts_with(choice) ||
+          !ends_word(text.substr(i + choice.size())))
+        continue;
+      out.push_back({choice, i, i + choice.size()});
+      break;
+    }
+  }
+  return out;
+}
+
+}  // namespace lie::extract

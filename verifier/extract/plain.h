@@ -1,0 +1,32 @@
+// Numbers and arithmetic in plain text, and choice letters.
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace lie::extract {
+
+/// A number or an arithmetic expression such as "1,000.5", "12 000", "3,5" (a decimal comma),
+/// "2/3", "(1/2)*3".
+struct PlainNumber {
+  std::string text;  // as the parser takes it: no thousands, point for comma, \% for percent
+  std::size_t begin = 0;
+  std::size_t end = 0;
+};
+
+/// All of them in order, where a space, "=", "**", a currency sign or the start stands before.
+/// Linear in the text.
+std::vector<PlainNumber> plain_numbers(std::string_view text);
+
+/// A choice string where it stands as a word of its own.
+struct Choice {
+  std::string text;
+  std::size_t begin = 0;
+  std::size_t end = 0;
+};
+std::vector<Choice> find_choices(std::string_view text, std::span<const std::string> choices);
+
+}  // namespace lie::extract

@@ -1,0 +1,172 @@
+// Lenient extraction: the places where Math-Verify's default looks, by rank.
+#include <algorithm>
+#include <string>
+
+#include "verifier/extract/answer.h"
+#include "verifier/extract/boxed.h"
+#include "verifier/extract/environments.h"
+#include "verifier/extract/plain.h"
+
+namespace lie::extract {
+namespace {
+
+// Ranks as in Math-Verify: lower ones are tried first.
+constexpr int kFinalHope = 0;      // "final answer is X. I hope"
+constexpr int kFinal = 50;         // "final answer ... is X"
+constexpr int kAnswerColon = 100;  // "answer: ... X"
+constexpr int kAnswer = 200;       // "answer ... X"
+constexpr int kStart = 250;        // a choice at the start
+constexpr int kAnywhere = 300;
+
+constexpr std::size_t kFinalWindow = 100;  // bytes between an anchor and its answer
+constexpr std::size_t kAnswerWindow = 50;
+
+struct Found {
+  std::string text;
+  std::size_t begin = 0;
+  std::size_t end = 0;
+  bool choice = false;
+  int rank = kAnywhere;
+};
+
+char lower(char c) { return static_cast<char>(c >= 'A' && c <= 'Z' ? c - 'A' + 'a' : c); }
+
+class Prose {
+ public:
+  Prose(std::string_view text, const VerifierOptions& options) : text_(text), options_(options) {
+    lowered_.resize(text.size());
+    std::ranges::transform(text, lowered_.begin(), lower);
+  }
+
+  std::vector<Candidate> run() {
+    collect();
+    rank_by_anchors();
+    add_boxes();
+    std::ranges::stable_sort(found_, [](const Found& a, const Found& b) {
+      if (a.rank != b.rank) return a.rank < b.rank;
+      if (a.end != b.end) return a.end > b.end;
+      return a.begin < b.begin;
+    });
+    std::vector<Candidate> out;
+    for (Found& found : found_) out.push_back({std::move(found.text), found.choice});
+    return out;
+  }
+
+ private:
+  void collect() {
+    if (options_.lenient_latex) {
+      for (Environment& e : math_environments(text_)) {
+        if (e.boxed) boxed_in_math_ = true;
+        found_.push_back({std::move(e.content), e.begin, e.end});
+      }
+    }
+    if (options_.lenient_plain)
+      for (PlainNumber& n : plain_numbers(text_))
+        found_.push_back({std::move(n.text), n.begin, n.end});
+    for (Choice& c : find_choices(text_, options_.choices)) {
+      found_.push_back({std::move(c.text), c.begin, c.end, true});
+      if (c.begin == 0) found_.back().rank = kStart;
+    }
+    std::ranges::stable_sort(found_, {}, &Found::begin);
+  }
+
+  // The first candidate at or behind a position, or the number of candidates.
+  std::size_t first_from(std::size_t position) const {
+    const auto at = std::ranges::lower_bound(found_, position, {}, &Found::begin);
+    return static_cast<std::size_t>(at - found_.begin());
+  }
+
+  void raise(std::size_t index, int rank) {
+    found_[index].rank = std::min(found_[index].rank, rank);
+  }
+
+  std::size_t skip(std::size_t i, std::string_view signs) const {
+    while (i < text_.size() && signs.find(text_[i]) != std::string_view::npos) ++i;
+    return i;
+  }
+
+  void rank_by_anchors() {
+    for (std::size_t at = lowered_.find("answer"); at != std::string::npos;
+         at = lowered_.find("answer", at + 6)) {
+      const std::size_t behind = at + 6;
+      const bool final = at >= 6 && std::string_view(lowered_).substr(0, at).ends_with("final ");
+      const bool colon = behind < text_.size() && text_[behind] == ':';
+      near(behind, kAnswerWindow, colon ? kAnswerColon : kAnswer);
+      if (final) final_answer(behind);
+    }
+  }
+
+  void near(std::size_t behind, std::size_t window, int rank) {
+    const std::size_t index = first_from(behind);
+    if (index < found_.size() && found_[index].begin - behind <= window) raise(index, rank);
+  }
+
+  // "final answer ... is[:] X", and with "I hope" behind X.
+  void final_answer(std::size_t behind) {
+    const std::string_view window = std::string_view(lowered_).substr(behind, kFinalWindow + 4);
+    for (std::size_t is = window.find("is"); is != std::string_view::npos;
+         is = window.find("is", is + 2)) {
+      const std::size_t start = skip(behind + is + 2, ": \"\\*");
+      for (const std::size_t from : {start, behind + is + 2}) {
+        const std::size_t index = first_from(from);
+        if (index >= found_.size() || found_[index].begin > start) continue;
+        raise(index, kFinal);
+        const std::string_view rest = std::string_view(lowered_).substr(found_[index].end);
+        const std::size_t hope = rest.substr(0, 16).find("i hope");
+        if (is == 1 && hope != std::string_view::npos) raise(index, kFinalHope);
+      }
+    }
+  }
+
+  // Boxes in mathematics count as environments; all are one candidate of the rank that the options
+  // give them.
+  void add_boxes() {
+    if (options_.boxed_priority < 0 || !options_.lenient_latex) {
+      if (options_.boxed_priority < 0) drop_boxed();
+      return;
+    }
+    const std::vector<Box> boxes = all_boxes(text_, options_.fbox);
+    if (boxes.empty()) return;
+    std::size_t first = boxes.size() - 1;
+    while (first > 0 && belongs(boxes[first - 1], boxes[first])) --first;
+    Found all{std::string(boxes[first].content), boxes[first].begin, boxes.back().end};
+    for (std::size_t i = first + 1; i < boxes.size(); ++i)
+      if (boxes[i].content != boxes[i - 1].content) all.text.append(", ").append(boxes[i].content);
+    const std::size_t behind = skip(all.end, "$)\\] ");
+    if (percent_length(text_.substr(all.end)) > 0 || percent_length(text_.substr(behind)) > 0)
+      all.text += "\\%";
+    all.rank = static_cast<int>(options_.boxed_priority);
+    found_.push_back(std::move(all));
+  }
+
+  void drop_boxed() {
+    std::erase_if(found_, [this](const Found& f) {
+      return text_.substr(f.begin, f.end - f.begin).find("\\boxed") != std::string_view::npos;
+    });
+  }
+
+  // Math-Verify's rule: under 10 bytes between, or under 70 with a comma, semicolon, "and" or "or".
+  bool belongs(const Box& before, const Box& box) const {
+    const std::string_view between = text_.substr(before.end, box.begin - before.end);
+    if (between.size() < 10) return true;
+    if (between.size() >= 70) return false;
+    for (const std::string_view sign : {",", ";", "and", "or"})
+      if (between.find(sign) != std::string_view::npos) return true;
+    return false;
+  }
+
+  std::string_view text_;
+  std::string lowered_;
+  const VerifierOptions& options_;
+  std::vector<Found> found_;
+  bool boxed_in_math_ = false;
+};
+
+}  // namespace
+
+std::vector<Candidate> from_prose(std::string_view text, const VerifierOptions& options) {
+  if (options.after_think) text = after_think(text);
+  return Prose(text, options).run();
+}
+
+}  // namespace lie::extract

@@ -1,0 +1,332 @@
+// Sums, products, juxtaposition, powers and what stands behind an operand.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <string>
+
+#include "verifier/latex/parser_state.h"
+
+namespace lie::latex {
+namespace {
+
+bool is_plain_number(const Expr* e) { return e != nullptr && e->op == Op::kNumber && !e->flag; }
+
+bool is_numeric(const Expr& e) {
+  return e.op != Op::kSymbol && e.op != Op::kApply && e.op != Op::kText &&
+         std::ranges::all_of(e.args, [](const Expr* arg) { return is_numeric(*arg); });
+}
+
+// A set or tuple of one element stands for the element.
+const Expr* unwrapped(const Expr* e) {
+  while (e != nullptr && (e->op == Op::kSet || e->op == Op::kTuple) && e->args.size() == 1)
+    e = e->args.front();
+  return e;
+}
+
+}  // namespace
+
+const Expr* Parser::sum() {
+  const Scoped<std::int64_t> deeper(nesting_, nesting_ + 1);
+  if (!enter()) return nullptr;
+  const Expr* first = signed_product();
+  std::vector<const Expr*> terms = {first};
+  while (terms.back() != nullptr &&
+         (is(Tok::kPlus) || is(Tok::kMinus) || is(Tok::kPlusMinus) || is(Tok::kMinusPlus))) {
+    if (integral_variable_ != nullptr && !integral_variable_->empty() &&
+        nesting_ == integral_nesting_)
+      break;
+    terms.push_back(signed_product());
+  }
+  if (terms.back() == nullptr) return nullptr;
+  if (terms.size() == 1) return first;
+  for (const Expr*& term : terms) term = unwrapped(term);
+  return arena_.add(std::move(terms));
+}
+
+// A product with the signs before it: -a b mod c is (-a b) mod c.
+const Expr* Parser::signed_product() {
+  bool negative = false;
+  const Expr* (Parser::*parse)() = &Parser::product;
+  if (is(Tok::kPlusMinus) || is(Tok::kMinusPlus)) {
+    Expr either;
+    either.op = Op::kPlusMinus;
+    either.flag = is(Tok::kMinusPlus);
+    ++at_;
+    either.args.push_back((this->*parse)());
+    return arena_.make(std::move(either));
+  }
+  while (is(Tok::kPlus) || is(Tok::kMinus)) {
+    negative = negative != is(Tok::kMinus);
+    ++at_;
+    if (!enter()) return nullptr;
+  }
+  const Expr* left = implicit_run();
+  if (negative) left = arena_.negate(unwrapped(left));
+  for (const Expr* next = left; next != nullptr; next = product_step(left)) left = next;
+  return error_.reason.empty() ? left : nullptr;
+}
+
+const Expr* Parser::product() {
+  const Expr* left = operand();
+  for (const Expr* next = left; next != nullptr; next = product_step(left)) left = next;
+  return error_.reason.empty() ? left : nullptr;
+}
+
+// One more operator and operand behind `left`; nullptr where the product ends or fails.
+const Expr* Parser::product_step(const Expr* left) {
+  if (arena_.budget().exhausted()) return nullptr;
+  const Token& sign = tok();
+  if (sign.kind == Tok::kColon && !colon_is_ratio_) return nullptr;
+  if (sign.kind != Tok::kTimes && sign.kind != Tok::kDivide && sign.kind != Tok::kMod &&
+      sign.kind != Tok::kColon)
+    return nullptr;
+  ++at_;
+  left = unwrapped(left);
+  if (sign.kind == Tok::kDivide && is_plain_number(left) && is(Tok::kNumber) && !tok(0).decimal) {
+    // 1/2 x: two numbers make a fraction before anything is multiplied.
+    const Expr* quotient = arena_.divide(left, power_or_postfix());
+    if (!starts_operand()) return quotient;
+    return arena_.mul({quotient, unwrapped(implicit_run())});
+  }
+  const Expr* right = unwrapped(operand());
+  if (right == nullptr) return fail("nothing stands behind an operator");
+  if (sign.kind == Tok::kTimes) return arena_.mul({left, right});
+  if (sign.kind == Tok::kDivide) return arena_.divide(left, right);
+  if (sign.kind == Tok::kMod) return arena_.call(Fn::kMod, {left, right});
+  std::vector<const Expr*> parts =
+      left->op == Op::kRatio ? left->args : std::vector<const Expr*>{left};
+  parts.push_back(right);
+  return arena_.node(Op::kRatio, std::move(parts));
+}
+
+const Expr* Parser::operand() {
+  bool negative = false;
+  while (is(Tok::kPlus) || is(Tok::kMinus)) {
+    negative = negative != is(Tok::kMinus);
+    ++at_;
+    if (!enter()) return nullptr;
+  }
+  const Expr* run = implicit_run();
+  return negative ? arena_.negate(unwrapped(run)) : run;
+}
+
+// Factors side by side: 2 x y, 3 \sqrt 2, (a)(b), 5 cm.
+const Expr* Parser::implicit_run() {
+  std::vector<const Expr*> factors;
+  if (take_differential()) return arena_.number(1);
+  const Expr* first = power_or_postfix();
+  if (first == nullptr) return nullptr;
+  factors.push_back(first);
+  while (!take_differential()) {
+    if (const Expr* with_unit = unit_after(arena_.mul(factors))) {
+      factors = {with_unit};
+      continue;
+    }
+    if (!starts_operand()) break;
+    if (is(Tok::kNumber) && lexed_.tokens[at_ - 1].kind == Tok::kNumber)
+      return fail("two numbers side by side");
+    const Expr* next = power_or_postfix();
+    if (next == nullptr) return nullptr;
+    factors.push_back(next);
+  }
+  if (factors.size() == 1) return first == factors.front() ? first : factors.front();
+  for (const Expr*& factor : factors) factor = unwrapped(factor);
+  return arena_.mul(std::move(factors));
+}
+
+bool Parser::at_differential() const {
+  return integral_variable_ != nullptr && is_symbol("d") && is(Tok::kSymbol, 1) && !tok(1).spaced;
+}
+
+// dx within an integral: names its variable.
+bool Parser::take_differential() {
+  if (!at_differential()) return false;
+  *integral_variable_ = normal_name(tok(1).name);
+  at_ += 2;
+  return true;
+}
+
+// A unit or remark behind an operand, or nullptr where none stands there.
+const Expr* Parser::unit_after(const Expr* left) {
+  if (left == nullptr) return nullptr;
+  const std::size_t first = at_;
+  if (is(Tok::kText) && !at_separator() && command(tok().name) == nullptr) {
+    ++at_;
+  } else if (left->op == Op::kNumber || left->op == Op::kUnit || left->op == Op::kMul) {
+    std::size_t n = 0;
+    while (is(Tok::kSymbol, n) && (n == 0 || !tok(n).spaced) && text_[tok(n).begin] != '\\') ++n;
+    if (n >= 2 && is_unit(source(at_, at_ + n)) && is_numeric(*left))
+      at_ += n;
+    else if (is(Tok::kWord) && (is_unit(tok().name) || left->op == Op::kNumber))
+      ++at_;
+  }
+  if (at_ == first) return nullptr;
+  // cm^2, km/h
+  if (is(Tok::kCaret) && is(Tok::kNumber, 1)) at_ += 2;
+  if (is(Tok::kCaret) && is(Tok::kBraceOpen, 1) && is(Tok::kNumber, 2) && is(Tok::kBraceClose, 3))
+    at_ += 4;
+  if (is(Tok::kDivide) && (is(Tok::kText, 1) || is(Tok::kWord, 1))) at_ += 2;
+  Expr unit;
+  unit.op = Op::kUnit;
+  unit.name = normal_text(source(first, at_));
+  if (unit.name.empty()) return left;
+  unit.args.push_back(left);
+  return arena_.make(std::move(unit));
+}
+
+bool Parser::starts_bar_operand() const {
+  if (in_set_ && open_bars_ == 0) return false;
+  if (open_bars_ == 0) return true;
+  if (!bars_nest_) return false;
+  return is(Tok::kNumber, 1) || is(Tok::kSymbol, 1) || is(Tok::kConstant, 1) ||
+         is(Tok::kFunction, 1);
+}
+
+bool Parser::starts_operand() const {
+  switch (tok().kind) {
+    case Tok::kNumber:
+    case Tok::kSymbol:
+    case Tok::kWord:
+    case Tok::kConstant:
+    case Tok::kFunction:
+    case Tok::kNamedSet:
+    case Tok::kBraceOpen:
+    case Tok::kFrac:
+    case Tok::kSqrt:
+    case Tok::kBinom:
+    case Tok::kBoxed:
+    case Tok::kAccent:
+    case Tok::kOperatorName:
+    case Tok::kSum:
+    case Tok::kProd:
+    case Tok::kIntegral:
+    case Tok::kLimit:
+    case Tok::kBegin:
+    case Tok::kDots:
+    case Tok::kCurrency:
+      return true;
+    case Tok::kOpen:
+      return !(tok().bracket == '(' && is(Tok::kMod, 1));
+    case Tok::kText:
+      return command(tok().name) != nullptr;
+    case Tok::kBar:
+    case Tok::kDoubleBar:
+      return starts_bar_operand();
+    default:
+      return false;
+  }
+}
+
+// --- powers ----------------------------------------------------------------------------------
+
+const Expr* Parser::power_or_postfix() {
+  const Expr* base = atom();
+  return base == nullptr ? nullptr : postfix(base);
+}
+
+const Expr* Parser::postfix(const Expr* base) {
+  while (base != nullptr) {
+    if (!enter()) return nullptr;
+    const bool letter = at_ > 0 && lexed_.tokens[at_ - 1].kind == Tok::kSymbol &&
+                        text_[lexed_.tokens[at_ - 1].begin] != '\\';
+    if (is(Tok::kCaret))
+      base = raised(unwrapped(base));
+    else if (is(Tok::kUnderscore))
+      base = subscripted(base);
+    else if (take(Tok::kBang))
+      base = arena_.call(Fn::kFactorial, {unwrapped(base)});
+    else if (is(Tok::kPercent) && letter)
+      return fail("a percent sign behind a letter");
+    else if (take(Tok::kPercent))
+      base = arena_.node(Op::kPercent, {unwrapped(base)});
+    else if (take(Tok::kDegree))
+      base = arena_.node(Op::kDegree, {unwrapped(base)});
+    else if (take(Tok::kTranspose))
+      base = arena_.call(Fn::kTranspose, {base});
+    else if (is(Tok::kCurrency))
+      ++at_;
+    else
+      break;
+  }
+  return base;
+}
+
+// base ^ exponent, where the exponent may be a degree sign, an ordinal ending or the side of a
+// limit.
+const Expr* Parser::raised(const Expr* base) {
+  const bool braced = is(Tok::kBraceOpen, 1);
+  const std::size_t inner = braced ? 2 : 1;
+  const bool alone = !braced || is(Tok::kBraceClose, 3);
+  const std::size_t length = braced ? 4 : 2;
+  if (alone && is(Tok::kDegree, inner)) {
+    at_ += length;
+    return arena_.node(Op::kDegree, {base});
+  }
+  if (in_limit_ && alone && (is(Tok::kPlus, inner) || is(Tok::kMinus, inner))) {
+    limit_side_ = is(Tok::kPlus, inner) ? 1 : -1;
+    at_ += length;
+    return base;
+  }
+  if (alone && (is(Tok::kTranspose, inner) || (base->op == Op::kMatrix && is_symbol("T", inner)))) {
+    at_ += length;
+    return arena_.call(Fn::kTranspose, {base});
+  }
+  if (alone && (is(Tok::kText, inner) || is(Tok::kPrime, inner))) {
+    at_ += length;
+    return base;
+  }
+  ++at_;
+  const Expr* power = unwrapped(exponent());
+  return power == nullptr ? fail("no exponent") : arena_.power(base, power);
+}
+
+// Behind ^: a group, or a signed operand; a^b^c is a^(b^c).
+const Expr* Parser::exponent() {
+  const Scoped<std::int64_t> deeper(nesting_, nesting_ + 1);
+  if (!enter()) return nullptr;
+  bool negative = false;
+  while (is(Tok::kMinus) || is(Tok::kPlus)) {
+    negative = negative != is(Tok::kMinus);
+    ++at_;
+  }
+  const Expr* base = is(Tok::kBraceOpen) ? fraction_part() : atom();
+  if (base != nullptr && is(Tok::kCaret)) base = raised(base);
+  return negative ? arena_.negate(base) : base;
+}
+
+// What stands behind an underscore, as it is written.
+std::string Parser::subscript_text() {
+  ++at_;
+  const std::size_t first = at_;
+  if (!take(Tok::kBraceOpen)) {
+    const std::string name(text_.substr(tok().begin, tok().end - tok().begin));
+    if (!is(Tok::kEnd)) ++at_;
+    return normal_name(name);
+  }
+  for (std::size_t depth = 1; depth > 0; ++at_) {
+    if (is(Tok::kEnd)) break;
+    if (is(Tok::kBraceOpen)) ++depth;
+    if (is(Tok::kBraceClose)) --depth;
+  }
+  return normal_name(source(first, at_));
+}
+
+const Expr* Parser::subscripted(const Expr* base) {
+  if (base->op == Op::kPow && base->args[0]->op == Op::kSymbol) {
+    const Expr* name = subscripted(base->args[0]);
+    return arena_.power(name, base->args[1]);
+  }
+  const std::string below = subscript_text();
+  if (below.empty()) return fail("an empty subscript");
+  if (base->op == Op::kNumber || base->op == Op::kTuple) {
+    std::optional<exact::Rational> radix = exact::from_decimal(below);
+    if (base->op == Op::kNumber && radix)
+      return arena_.node(Op::kBased, {base, arena_.number(*radix)});
+    return fail("a subscript that is no base");
+  }
+  if (base->op == Op::kSymbol || base->op == Op::kConstant || base->op == Op::kText)
+    return maybe_applied(fmt::format("{}_{}", base->name, below));
+  return fail("a subscript at something that is no name");
+}
+
+}  // namespace lie::latex

@@ -1,0 +1,249 @@
+// Numbers, symbols and words.
+#include <algorithm>
+#include <array>
+#include <string>
+
+#include "verifier/latex/parser_state.h"
+
+namespace lie::latex {
+
+const Expr* Parser::atom() {
+  const Scoped<std::int64_t> deeper(nesting_, nesting_ + 1);
+  if (!enter()) return nullptr;
+  const Token& t = tok();
+  switch (t.kind) {
+    case Tok::kNumber:
+      return number();
+    case Tok::kSymbol:
+      return symbol();
+    case Tok::kWord:
+      return words();
+    case Tok::kText:
+      return text();
+    case Tok::kConstant:
+      ++at_;
+      return arena_.constant(t.name);
+    case Tok::kNamedSet:
+      ++at_;
+      return arena_.named(Op::kNamedSet, t.name);
+    case Tok::kFunction:
+      ++at_;
+      return function(t.fn);
+    case Tok::kOperatorName:
+      return operator_name();
+    case Tok::kAccent:
+      return accent();
+    case Tok::kFrac:
+      return fraction();
+    case Tok::kSqrt:
+      return root();
+    case Tok::kBinom:
+      return binomial();
+    case Tok::kSum:
+      ++at_;
+      return repeated(Fn::kSum);
+    case Tok::kProd:
+      ++at_;
+      return repeated(Fn::kProduct);
+    case Tok::kIntegral:
+      ++at_;
+      return integral();
+    case Tok::kLimit:
+      ++at_;
+      return limit();
+    case Tok::kBegin:
+      return environment();
+    case Tok::kBoxed:
+      ++at_;
+      return is(Tok::kBraceOpen) ? braces() : atom();
+    case Tok::kBraceOpen:
+      return braces();
+    case Tok::kOpen:
+      return brackets();
+    case Tok::kBar:
+    case Tok::kDoubleBar:
+      return bars();
+    case Tok::kDots:
+      ++at_;
+      return arena_.symbol("...");
+    case Tok::kCurrency:
+      ++at_;
+      return is(Tok::kMinus) ? operand() : atom();
+    default:
+      return fail("an operand is missing");
+  }
+}
+
+// --- numbers ---------------------------------------------------------------------------------
+
+const Expr* Parser::number() {
+  const Token& first = tok();
+  if (first.repeating && is(Tok::kAccent, 1)) return repeating(first);
+  ++at_;
+  const exact::Rational& value = lexed_.numbers[first.number];
+  if (thousands_ok_ && !first.decimal && value < exact::Rational(1000) && !value.is_zero() &&
+      is(Tok::kComma))
+    return thousands(value, false);
+  const Expr* out = arena_.number(value, first.decimal);
+  return value.is_integer() && !first.decimal ? mixed(out) : out;
+}
+
+// Groups of three digits behind commas, where all that follows are such groups.
+const Expr* Parser::thousands(exact::Rational value, bool decimal) {
+  std::size_t n = 0;
+  bool any = decimal;
+  exact::Rational glued = value;
+  while (is(Tok::kComma, n) && !tok(n).spaced && is(Tok::kNumber, n + 1) && tok(n + 1).thousands &&
+         !any) {
+    glued = glued * exact::Rational(1000) + lexed_.numbers[tok(n + 1).number];
+    any = tok(n + 1).decimal;
+    n += 2;
+  }
+  const bool list_goes_on = is(Tok::kComma, n) && is(Tok::kNumber, n + 1) && !tok(n + 1).spaced;
+  if (n == 0 || list_goes_on) return arena_.number(std::move(value), decimal);
+  at_ += n;
+  return arena_.number(std::move(glued), any);
+}
+
+// 0.1\overline{6}: the digits under the line go on for ever.
+const Expr* Parser::repeating(const Token& first) {
+  const std::string_view digits = first.name;
+  const std::size_t point = digits.find('.');
+  const auto places =
+      point == std::string_view::npos ? 0 : static_cast<std::int64_t>(digits.size() - point - 1);
+  at_ += 2;
+  const bool braced = take(Tok::kBraceOpen);
+  if (!is(Tok::kNumber) || tok().decimal) return fail("no digits under the line");
+  const auto length = static_cast<std::int64_t>(tok().name.size());
+  const exact::Rational block = lexed_.numbers[tok().number];
+  ++at_;
+  if (braced && !take(Tok::kBraceClose)) return fail("the line over the digits is not closed");
+  if (!arena_.budget().allow_bits(4 * (places + length))) return nullptr;
+  const exact::Rational nines = exact::power_of_ten(length) - exact::Rational(1);
+  return arena_.number(lexed_.numbers[first.number] + block / nines * exact::power_of_ten(-places));
+}
+
+// 1\frac{1}{2} and 1 1/2: a proper fraction of whole numbers behind a whole number is added.
+const Expr* Parser::mixed(const Expr* whole) {
+  std::size_t top = 0;
+  std::size_t bottom = 0;
+  std::size_t length = 0;
+  if (is(Tok::kFrac) && is(Tok::kNumber, 1) && is(Tok::kNumber, 2)) top = 1, bottom = 2, length = 3;
+  if (is(Tok::kFrac) && is(Tok::kBraceOpen, 1) && is(Tok::kNumber, 2) && is(Tok::kBraceClose, 3) &&
+      is(Tok::kBraceOpen, 4) && is(Tok::kNumber, 5) && is(Tok::kBraceClose, 6))
+    top = 2, bottom = 5, length = 7;
+  if (is(Tok::kNumber) && tok().spaced && is(Tok::kDivide, 1) && is(Tok::kNumber, 2))
+    top = 0, bottom = 2, length = 3;
+  if (length == 0 || whole == nullptr) return whole;
+  const exact::Rational& a = lexed_.numbers[tok(top).number];
+  const exact::Rational& b = lexed_.numbers[tok(bottom).number];
+  if (!a.is_integer() || !b.is_integer() || !(a < b) || tok(top).decimal || tok(bottom).decimal)
+    return whole;
+  if (length == 3 && is(Tok::kFrac) && tok(1).name.size() > 1) return whole;
+  at_ += length;
+  return arena_.number(whole->value + a / b);
+}
+
+// --- symbols ---------------------------------------------------------------------------------
+
+const Expr* Parser::letter(std::string_view name) {
+  const bool alone = !is(Tok::kUnderscore) && !is(Tok::kPrime);
+  if (alone && name == "e") return arena_.constant("e");
+  if (alone && (name == "i" || name == "I") && !bound_.contains(name)) return arena_.constant("i");
+  return nullptr;
+}
+
+const Expr* Parser::symbol() {
+  const std::string_view name = tok().name;
+  ++at_;
+  if (const Expr* known = letter(name)) return known;
+  std::string full = normal_name(name);
+  while (take(Tok::kPrime)) full += "'";
+  if (is(Tok::kUnderscore)) full.append("_").append(subscript_text());
+  if (full.ends_with('_')) return fail("an empty subscript");
+  return maybe_applied(std::move(full));
+}
+
+// f(x) for the letters that name functions; anything else before a bracket is a factor.
+const Expr* Parser::maybe_applied(std::string name) {
+  static constexpr std::array<std::string_view, 8> kFunctionLetters = {"f", "g", "h",   "F",
+                                                                       "G", "H", "phi", "psi"};
+  std::string_view letters = name;
+  while (letters.ends_with('\'')) letters.remove_suffix(1);
+  letters = letters.substr(0, letters.find('_'));
+  if (std::ranges::find(kFunctionLetters, letters) == kFunctionLetters.end())
+    return arena_.symbol(name);
+  const bool inverse = is(Tok::kCaret) && is(Tok::kBraceOpen, 1) && is(Tok::kMinus, 2) &&
+                       is(Tok::kNumber, 3) && is(Tok::kBraceClose, 4) && is_open('(', 5);
+  if (inverse) {
+    at_ += 5;
+    name += "^-1";
+  }
+  if (!is_open('(') || tok().spaced) return arena_.symbol(name);
+  const Expr* arguments = brackets();
+  if (arguments == nullptr) return nullptr;
+  Expr call;
+  call.op = Op::kApply;
+  call.name = std::move(name);
+  call.args = arguments->op == Op::kTuple ? arguments->args : std::vector<const Expr*>{arguments};
+  return arena_.make(std::move(call));
+}
+
+// \overline{AB}, \vec{v}: a name of its own. \mathbf{v} is v.
+const Expr* Parser::accent() {
+  const std::string_view mark = tok().name;
+  ++at_;
+  const std::size_t first = at_;
+  if (mark.empty()) {
+    if (!is(Tok::kBraceOpen)) return atom();
+    const Expr* inner = braces();
+    if (inner != nullptr && inner->op == Op::kMul)
+      return arena_.symbol(normal_name(source(first, at_)));
+    return inner;
+  }
+  if (is(Tok::kBraceOpen)) {
+    if (fraction_part() == nullptr) return nullptr;
+  } else if (is(Tok::kSymbol)) {
+    ++at_;
+  } else {
+    return fail("nothing stands under an accent");
+  }
+  return arena_.symbol(std::string(mark) + normal_name(source(first, at_)));
+}
+
+// --- words -----------------------------------------------------------------------------------
+
+const Expr* Parser::words() {
+  const std::size_t first = at_;
+  while (is(Tok::kWord)) ++at_;
+  return arena_.named(Op::kText, normal_text(source(first, at_)));
+}
+
+// \text{...}: a number, a single letter, the name of a function, or words.
+const Expr* Parser::text() {
+  const Token t = tok();
+  ++at_;
+  const Meaning* meaning = command(t.name);
+  if (meaning != nullptr && meaning->kind == Tok::kFunction) return function(meaning->fn);
+  std::string_view content = t.name;
+  while (content.starts_with(' ')) content.remove_prefix(1);
+  while (content.ends_with(' ')) content.remove_suffix(1);
+  if (std::optional<exact::Rational> value = exact::from_decimal(content))
+    return arena_.number(std::move(*value), content.find('.') != std::string_view::npos);
+  const std::string words = normal_text(content);
+  if (words.empty()) return atom();
+  return arena_.named(Op::kText, words);
+}
+
+bool is_unit(std::string_view word) {
+  static constexpr auto kUnits = std::to_array<std::string_view>(
+      {"Hz",      "acres",  "cents",  "centimeters", "cm",         "cubic",   "days",  "degrees",
+       "dollars", "feet",   "foot",   "ft",          "gallons",    "grams",   "hour",  "hours",
+       "hrs",     "inch",   "inches", "kg",          "kilometers", "km",      "kmh",   "liters",
+       "lbs",     "meters", "metres", "miles",       "min",        "minutes", "ml",    "mm",
+       "mph",     "ounces", "pounds", "sec",         "seconds",    "square",  "units", "weeks",
+       "yards",   "years",  "yuan"});
+  return std::ranges::find(kUnits, word) != kUnits.end();
+}
+
+}  // namespace lie::latex

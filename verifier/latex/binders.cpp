@@ -1,0 +1,133 @@
+// Sums, products, integrals, limits and derivatives.
+#include <string>
+
+#include "verifier/latex/parser_state.h"
+
+namespace lie::latex {
+namespace {
+
+Expr binder(Fn fn, std::string variable, std::vector<const Expr*> args) {
+  Expr out;
+  out.op = Op::kBinder;
+  out.fn = fn;
+  out.name = std::move(variable);
+  out.args = std::move(args);
+  return out;
+}
+
+}  // namespace
+
+// One bound: a group, or the one letter that TeX would take (\int^b_a).
+const Expr* Parser::bound() {
+  if (is(Tok::kBraceOpen)) return fraction_part();
+  if (is(Tok::kNumber)) return fraction_part();
+  if (!is(Tok::kSymbol)) return exponent();
+  const std::string_view name = tok().name;
+  ++at_;
+  return arena_.symbol(normal_name(name));
+}
+
+// The bounds behind a sign: _{k=1}^{n} (`named`) or _a^b. Empty groups count as absent.
+bool Parser::bounds(const Expr*& lower, const Expr*& upper, std::string& variable, bool named) {
+  while (is(Tok::kUnderscore) || is(Tok::kCaret)) {
+    const bool below = is(Tok::kUnderscore);
+    ++at_;
+    if (is(Tok::kBraceOpen) && is(Tok::kBraceClose, 1)) {
+      at_ += 2;
+      continue;
+    }
+    const bool binds = named && below && is(Tok::kBraceOpen) && is(Tok::kSymbol, 1);
+    if (binds) {
+      variable = normal_name(tok(1).name);
+      bound_.insert(variable);
+    }
+    const Expr* bound = this->bound();
+    if (bound == nullptr) return false;
+    if (binds && bound->op == Op::kRelation && bound->args.size() == 2 &&
+        bound->relations[0] == Rel::kEqual)
+      bound = bound->args[1];
+    (below ? lower : upper) = bound;
+  }
+  return true;
+}
+
+const Expr* Parser::repeated(Fn fn) {
+  const std::set<std::string, std::less<>> outer = bound_;
+  const Expr* lower = nullptr;
+  const Expr* upper = nullptr;
+  std::string variable;
+  if (!bounds(lower, upper, variable, true)) return nullptr;
+  const Expr* body = product();
+  bound_ = outer;
+  if (body == nullptr) return fail("a sum of nothing");
+  std::vector<const Expr*> args = {body};
+  if (lower != nullptr) args.push_back(lower);
+  if (upper != nullptr) args.push_back(upper);
+  return arena_.make(binder(fn, std::move(variable), std::move(args)));
+}
+
+const Expr* Parser::integral() {
+  const Expr* lower = nullptr;
+  const Expr* upper = nullptr;
+  std::string variable;
+  if (!bounds(lower, upper, variable, false)) return nullptr;
+  const Expr* body = nullptr;
+  {
+    const Scoped<std::string*> collects(integral_variable_, &variable);
+    const Scoped<std::int64_t> level(integral_nesting_, nesting_ + 1);
+    body = sum();
+  }
+  if (body == nullptr) return fail("an integral of nothing");
+  if (variable.empty()) variable = "x";
+  if (body->op == Op::kSet && body->args.size() == 1) body = body->args.front();
+  std::vector<const Expr*> args = {body};
+  if (lower != nullptr) args.push_back(lower);
+  if (upper != nullptr) args.push_back(upper);
+  return arena_.make(binder(Fn::kIntegral, std::move(variable), std::move(args)));
+}
+
+// \lim_{x \to a^+} body
+const Expr* Parser::limit() {
+  if (!take(Tok::kUnderscore)) return fail("a limit of what");
+  const Expr* approach = nullptr;
+  int side = 0;
+  {
+    const Scoped<bool> inside(in_limit_, true);
+    const Scoped<int> fresh(limit_side_, 0);
+    approach = fraction_part();
+    side = limit_side_;
+  }
+  if (approach == nullptr || approach->op != Op::kRelation || approach->relations[0] != Rel::kArrow)
+    return fail("a limit needs x \\to a");
+  const Expr* body = product();
+  if (body == nullptr) return fail("a limit of nothing");
+  return arena_.make(
+      binder(Fn::kLimit, approach->args[0]->name, {body, approach->args[1], arena_.number(side)}));
+}
+
+// \frac{d}{dx} or \frac{d^2}{dx^2}
+bool Parser::at_derivative() const {
+  if (!is(Tok::kBraceOpen, 1) || !(is_symbol("d", 2) || is_symbol("partial", 2))) return false;
+  std::size_t i = 3;
+  if (is(Tok::kCaret, i)) i += is(Tok::kBraceOpen, i + 1) ? 4 : 2;
+  return is(Tok::kBraceClose, i) && is(Tok::kBraceOpen, i + 1) &&
+         (is_symbol("d", i + 2) || is_symbol("partial", i + 2)) && is(Tok::kSymbol, i + 3);
+}
+
+const Expr* Parser::derivative() {
+  std::int64_t order = 1;
+  while (!is(Tok::kBraceClose)) {
+    if (is(Tok::kNumber)) order = lexed_.numbers[tok().number].small_integer().value_or(1);
+    ++at_;
+  }
+  at_ += 3;  // } { d
+  const std::string variable = normal_name(tok().name);
+  while (!is(Tok::kBraceClose) && !is(Tok::kEnd)) ++at_;
+  if (!take(Tok::kBraceClose) || !starts_operand()) return fail("a derivative of nothing");
+  const Expr* body = implicit_run();
+  return body == nullptr
+             ? nullptr
+             : arena_.make(binder(Fn::kDerivative, variable, {body, arena_.number(order)}));
+}
+
+}  // namespace lie::latex

@@ -1,0 +1,144 @@
+// Groups, tuples, intervals, sets and bars.
+#include <string>
+
+#include "verifier/latex/parser_state.h"
+
+namespace lie::latex {
+
+// One item stands for itself, several for a list, set or tuple.
+const Expr* Parser::group_value(std::vector<const Expr*> items, bool any_or, Op op) {
+  if (items.size() == 1 && op == Op::kList) return items.front();
+  Expr out;
+  out.op = op;
+  out.flag = any_or;
+  out.args = std::move(items);
+  return arena_.make(std::move(out));
+}
+
+// { ... } of TeX: a group; with commas inside a set; with \choose or \over a binomial or fraction.
+const Expr* Parser::braces() {
+  const Scoped<std::int64_t> deeper(nesting_, nesting_ + 1);
+  if (!enter()) return nullptr;
+  const Scoped<bool> no_thousands(thousands_ok_, false);
+  const Scoped<bool> not_set(in_set_, false);
+  ++at_;
+  std::vector<std::vector<const Expr*>> groups(1);
+  bool any_or = false;
+  if (!list(groups.back(), any_or)) return fail("an empty group");
+  if (groups.back().size() == 1 && (is(Tok::kChoose) || is(Tok::kOver)))
+    return infix_fraction(groups.back().front());
+  while (take(Tok::kSemicolon) && !is(Tok::kBraceClose))
+    if (!list(groups.emplace_back(), any_or)) return nullptr;
+  if (!take(Tok::kBraceClose)) return fail("a group is not closed");
+  if (groups.size() > 1) return join(std::move(groups), any_or);
+  std::vector<const Expr*>& items = groups.front();
+  return items.size() == 1 ? items.front() : group_value(std::move(items), any_or, Op::kSet);
+}
+
+// {n \choose k} and {a \over b}
+const Expr* Parser::infix_fraction(const Expr* above) {
+  const bool over = is(Tok::kOver);
+  ++at_;
+  const Expr* below = sum();
+  if (!take(Tok::kBraceClose)) return fail("a group is not closed");
+  return over ? arena_.divide(above, below) : arena_.call(Fn::kBinomial, {above, below});
+}
+
+const Expr* Parser::brackets() {
+  const Scoped<std::int64_t> deeper(nesting_, nesting_ + 1);
+  if (!enter()) return nullptr;
+  const Scoped<bool> no_thousands(thousands_ok_, false);
+  const Scoped<int> fresh_bars(open_bars_, 0);
+  const char open = tok().bracket;
+  if (open == '{') return set_braces();
+  const Scoped<bool> not_set(in_set_, false);
+  const Scoped<bool> ratio(colon_is_ratio_, true);
+  if (open == 'F') return ++at_, enclosed(Fn::kFloor, 'F');
+  if (open == 'C') return ++at_, enclosed(Fn::kCeil, 'C');
+  if (open == '|') return ++at_, enclosed(Fn::kAbs, '|');
+  if (open == 'N') return ++at_, enclosed(Fn::kNorm, 'N');
+  ++at_;
+  std::vector<const Expr*> items;
+  bool any_or = false;
+  do {
+    if (!list(items, any_or)) return fail("empty brackets");
+  } while (take(Tok::kSemicolon));
+  return close_tuple(std::move(items), open == 'A' ? '(' : open, any_or);
+}
+
+// The closing bracket and what the whole is: a group in equal brackets, else a tuple.
+const Expr* Parser::close_tuple(std::vector<const Expr*> items, char open, bool any_or) {
+  if (!is(Tok::kClose) || tok().bracket == '}') return fail("a bracket is not closed");
+  const char close = tok().bracket == ']' ? ']' : ')';
+  ++at_;
+  const bool matches = (open == '(') == (close == ')');
+  if (items.size() == 1) return matches ? items.front() : fail("brackets that do not match");
+  return tuple(std::move(items), open, close, any_or);
+}
+
+const Expr* Parser::tuple(std::vector<const Expr*> items, char open, char close, bool any_or) {
+  Expr out;
+  out.op = Op::kTuple;
+  out.flag = any_or;
+  out.open = open;
+  out.close = close;
+  out.args = std::move(items);
+  return arena_.make(std::move(out));
+}
+
+const Expr* Parser::set_braces() {
+  const Scoped<bool> in_set(in_set_, true);
+  const Scoped<bool> no_ratio(colon_is_ratio_, false);
+  ++at_;
+  if (is_close('}')) return ++at_, arena_.named(Op::kNamedSet, "empty");
+  if (is(Tok::kBegin)) {
+    const Expr* system = environment();
+    if (is_close('}')) ++at_;
+    return system;
+  }
+  std::vector<const Expr*> items;
+  bool any_or = false;
+  do {
+    if (!list(items, any_or)) return fail("an empty set");
+  } while (take(Tok::kSemicolon));
+  if (is(Tok::kBar) || is(Tok::kMid) || is(Tok::kColon))
+    return set_builder(group_value(std::move(items), any_or, Op::kList));
+  if (!is_close('}')) return fail("a set is not closed");
+  ++at_;
+  return group_value(std::move(items), any_or, Op::kSet);
+}
+
+const Expr* Parser::set_builder(const Expr* head) {
+  ++at_;
+  const Scoped<bool> not_head(in_set_, false);
+  std::vector<const Expr*> parts = {head};
+  bool any_or = false;
+  if (!list(parts, any_or)) return nullptr;
+  if (!is_close('}')) return fail("a set is not closed");
+  ++at_;
+  return group_value(std::move(parts), any_or, Op::kSetBuilder);
+}
+
+// |x| and \|v\|. A bar behind an operand closes, unless the other guess is being tried.
+const Expr* Parser::bars() {
+  saw_bar_ = true;
+  const Tok sign = tok().kind;
+  const Scoped<std::int64_t> deeper(nesting_, nesting_ + 1);
+  if (!enter()) return nullptr;
+  const Scoped<int> one_more(open_bars_, open_bars_ + 1);
+  ++at_;
+  const Expr* inner = sum();
+  if (inner == nullptr) return fail("nothing between bars");
+  if (!take(sign)) return fail("a bar is not closed");
+  return arena_.call(sign == Tok::kBar ? Fn::kAbs : Fn::kNorm, {inner});
+}
+
+const Expr* Parser::enclosed(Fn fn, char close) {
+  const Expr* inner = sum();
+  const bool bar = close == '|' && is(Tok::kBar);
+  if (inner == nullptr || !(is_close(close) || bar)) return fail("a bracket is not closed");
+  ++at_;
+  return arena_.call(fn, {inner});
+}
+
+}  // namespace lie::latex

@@ -1,0 +1,192 @@
+// Functions with their arguments, fractions, roots and binomials.
+#include <string>
+
+#include "verifier/latex/parser_state.h"
+
+namespace lie::latex {
+namespace {
+
+Fn inverse_of(Fn fn) {
+  switch (fn) {
+    case Fn::kSin:
+      return Fn::kArcsin;
+    case Fn::kCos:
+      return Fn::kArccos;
+    case Fn::kTan:
+      return Fn::kArctan;
+    case Fn::kCot:
+      return Fn::kArccot;
+    case Fn::kSec:
+      return Fn::kArcsec;
+    case Fn::kCsc:
+      return Fn::kArccsc;
+    case Fn::kSinh:
+      return Fn::kArsinh;
+    case Fn::kCosh:
+      return Fn::kArcosh;
+    case Fn::kTanh:
+      return Fn::kArtanh;
+    case Fn::kCoth:
+      return Fn::kArcoth;
+    case Fn::kSech:
+      return Fn::kArsech;
+    case Fn::kCsch:
+      return Fn::kArcsch;
+    default:
+      return Fn::kNone;
+  }
+}
+
+bool takes_many(Fn fn) {
+  return fn == Fn::kGcd || fn == Fn::kLcm || fn == Fn::kMax || fn == Fn::kMin;
+}
+
+bool is_minus_one(const Expr* e) {
+  return e != nullptr && e->op == Op::kNumber && e->value == exact::Rational(-1);
+}
+
+}  // namespace
+
+const Expr* Parser::function(Fn fn) {
+  const Expr* power = nullptr;
+  const Expr* base = nullptr;
+  while (is(Tok::kCaret) || is(Tok::kUnderscore)) {
+    const bool above = is(Tok::kCaret);
+    ++at_;
+    const bool digit = is(Tok::kNumber) && !above;
+    const Expr* part = digit ? fraction_part() : exponent();
+    if (part == nullptr) return nullptr;
+    (above ? power : base) = part;
+  }
+  if (is_minus_one(power) && inverse_of(fn) != Fn::kNone) {
+    fn = inverse_of(fn);
+    power = nullptr;
+  }
+  std::vector<const Expr*> args;
+  if (!arguments(fn, args)) return nullptr;
+  if (fn == Fn::kLog) args.push_back(base != nullptr ? base : arena_.number(10));
+  const Expr* call = checked_call(fn, std::move(args));
+  return power == nullptr ? call : arena_.power(call, power);
+}
+
+const Expr* Parser::checked_call(Fn fn, std::vector<const Expr*> args) {
+  const std::size_t expected = fn == Fn::kLog ? 2 : 1;
+  if (!takes_many(fn) && args.size() != expected) return fail("a function with too many arguments");
+  return arena_.call(fn, std::move(args));
+}
+
+bool Parser::arguments(Fn fn, std::vector<const Expr*>& args) {
+  if (!is(Tok::kOpen) && !is(Tok::kBraceOpen)) {
+    args.push_back(bare_argument());
+    return args.back() != nullptr;
+  }
+  const Scoped<bool> separate(thousands_ok_, false);
+  const Expr* inner = is(Tok::kOpen) ? brackets() : braces();
+  if (inner == nullptr) return false;
+  const bool several = inner->op == Op::kTuple || inner->op == Op::kList || inner->op == Op::kSet;
+  if (several && (takes_many(fn) || inner->args.size() == 1)) {
+    args = inner->args;
+  } else if (several) {
+    fail("a function with too many arguments");
+    return false;
+  } else {
+    args.push_back(inner);
+  }
+  return true;
+}
+
+// The argument of \sin 2x, \ln xy: numbers and letters up to the next function, bracket or
+// operator.
+const Expr* Parser::bare_argument() {
+  std::vector<const Expr*> factors;
+  bool only_numbers = true;
+  while (factors.empty() ||
+         (starts_operand() && !is(Tok::kFunction) && !is(Tok::kText) && !is(Tok::kWord) &&
+          (only_numbers || (!is(Tok::kOpen) && !is(Tok::kBar))))) {
+    if (!factors.empty() && at_differential()) break;
+    only_numbers = only_numbers && is(Tok::kNumber);
+    const Expr* factor = is(Tok::kMinus) && factors.empty() ? operand() : power_or_postfix();
+    if (factor == nullptr) return fail("a function without its argument");
+    factors.push_back(factor);
+  }
+  return arena_.mul(std::move(factors));
+}
+
+const Expr* Parser::operator_name() {
+  const std::string_view word = tok().name;
+  ++at_;
+  const Meaning* meaning = command(word);
+  if (meaning != nullptr && meaning->kind == Tok::kFunction) return function(meaning->fn);
+  const std::string name = normal_name(word);
+  if (name.empty()) return fail("an operator without a name");
+  if (!is_open('(')) return arena_.symbol(name);
+  const Expr* inner = brackets();
+  if (inner == nullptr) return nullptr;
+  Expr call;
+  call.op = Op::kApply;
+  call.name = name;
+  call.args = inner->op == Op::kTuple ? inner->args : std::vector<const Expr*>{inner};
+  return arena_.make(std::move(call));
+}
+
+// --- fractions and roots ---------------------------------------------------------------------
+
+// A numerator, denominator or radicand: a group, or the one sign that TeX would take (\frac12 is a
+// half).
+const Expr* Parser::fraction_part() {
+  const Scoped<bool> groups_ok(thousands_ok_, true);
+  const Scoped<bool> ratio_ok(colon_is_ratio_, true);
+  if (take(Tok::kBraceOpen)) {
+    const Expr* inner = groups();
+    if (inner == nullptr) return fail("an empty group");
+    if (!take(Tok::kBraceClose)) return fail("a group is not closed");
+    return inner;
+  }
+  if (!is(Tok::kNumber)) return atom();
+  // One digit of a longer number: \frac12, \frac123.
+  const Token& t = tok();
+  ++at_;
+  return arena_.number(lexed_.numbers[t.number], t.decimal);
+}
+
+const Expr* Parser::fraction() {
+  if (at_derivative()) return derivative();
+  const bool digits =
+      is(Tok::kNumber, 1) && !tok(1).decimal && tok(1).name.size() == 2 && !is(Tok::kBraceOpen, 2);
+  ++at_;
+  if (digits) {
+    const exact::Rational value = lexed_.numbers[tok().number];
+    const std::string_view name = tok().name;
+    ++at_;
+    return arena_.number(exact::Rational(name[0] - '0') /
+                         exact::Rational(std::max(1, name[1] - '0')));
+  }
+  const Expr* top = fraction_part();
+  if (top == nullptr) return fail("a fraction without a numerator");
+  const Expr* bottom = fraction_part();
+  if (bottom == nullptr) return fail("a fraction without a denominator");
+  return arena_.divide(top, bottom);
+}
+
+const Expr* Parser::root() {
+  ++at_;
+  const Expr* degree = nullptr;
+  if (is_open('[') && text_[tok().begin] == '[') {
+    degree = brackets();
+    if (degree == nullptr) return nullptr;
+  }
+  const Expr* radicand = is(Tok::kOpen) ? brackets() : fraction_part();
+  if (radicand == nullptr) return fail("a root of nothing");
+  if (degree == nullptr) return arena_.power(radicand, arena_.number(exact::Rational(1, 2)));
+  return arena_.call(Fn::kRoot, {radicand, degree});
+}
+
+const Expr* Parser::binomial() {
+  ++at_;
+  const Expr* top = fraction_part();
+  const Expr* bottom = top == nullptr ? nullptr : fraction_part();
+  return bottom == nullptr ? fail("an incomplete binomial")
+                           : arena_.call(Fn::kBinomial, {top, bottom});
+}
+
+}  // namespace lie::latex

@@ -1,0 +1,231 @@
+#include "verifier/latex/parser.h"
+
+#include <algorithm>
+#include <cctype>
+
+#include "verifier/latex/parser_state.h"
+
+namespace lie::latex {
+
+bool Parser::take(Tok kind) {
+  if (!is(kind)) return false;
+  ++at_;
+  return true;
+}
+
+const Expr* Parser::fail(std::string_view reason) {
+  if (error_.reason.empty()) {
+    error_.position = tok().begin;
+    error_.reason = reason;
+  }
+  return nullptr;
+}
+
+std::string_view Parser::source(std::size_t first, std::size_t last) const {
+  if (first >= last) return {};
+  const std::size_t begin = lexed_.tokens[first].begin;
+  return text_.substr(begin, lexed_.tokens[last - 1].end - begin);
+}
+
+const Expr* Parser::answer() {
+  if (const Expr* words = text_answer()) return words;
+  const Expr* tree = groups();
+  if (tree == nullptr) return fail("not understood");
+  while (is(Tok::kPeriod) || is(Tok::kComma) || is(Tok::kSemicolon)) ++at_;
+  return is(Tok::kEnd) ? tree : fail("something stands behind a complete expression");
+}
+
+// An answer in words: no digit, no operator, at least one word. Commas and "and" make a list of
+// them.
+const Expr* Parser::text_answer() {
+  bool any_word = false;
+  for (const Token& t : lexed_.tokens) {
+    switch (t.kind) {
+      case Tok::kWord:
+      case Tok::kText:
+        any_word = true;
+        break;
+      case Tok::kSymbol:
+      case Tok::kAnd:
+      case Tok::kOr:
+      case Tok::kComma:
+      case Tok::kPeriod:
+      case Tok::kEnd:
+      case Tok::kPrime:
+        break;
+      default:
+        return nullptr;
+    }
+    if (t.kind == Tok::kText &&
+        std::ranges::any_of(t.name, [](char c) { return std::isdigit(c & 0x7f) != 0; }))
+      return nullptr;
+    if (t.kind == Tok::kSymbol && t.begin < text_.size() && text_[t.begin] == '\\') return nullptr;
+  }
+  if (!any_word) return nullptr;
+  std::vector<const Expr*> items;
+  std::size_t first = 0;
+  for (std::size_t i = 0; i < lexed_.tokens.size(); ++i) {
+    const Tok kind = lexed_.tokens[i].kind;
+    if (kind != Tok::kAnd && kind != Tok::kOr && kind != Tok::kComma && kind != Tok::kEnd) continue;
+    const std::string item = normal_text(source(first, i));
+    if (!item.empty()) items.push_back(arena_.named(Op::kText, item));
+    first = i + 1;
+  }
+  if (items.empty()) return nullptr;
+  at_ = lexed_.tokens.size() - 1;
+  return items.size() == 1 ? items.front() : arena_.node(Op::kList, std::move(items));
+}
+
+// --- lists -----------------------------------------------------------------------------------
+
+const Expr* Parser::groups() {
+  std::vector<std::vector<const Expr*>> groups(1);
+  bool any_or = false;
+  while (true) {
+    if (!list(groups.back(), any_or)) return nullptr;
+    if (!take(Tok::kSemicolon) || at_list_end()) break;
+    groups.emplace_back();
+  }
+  return join(std::move(groups), any_or);
+}
+
+// "1,2;3,4" is a list of tuples, "1;2" a plain list.
+const Expr* Parser::join(std::vector<std::vector<const Expr*>> groups, bool any_or) {
+  std::vector<const Expr*> items;
+  const bool tuples = groups.size() > 1 && std::ranges::any_of(groups, [](const auto& group) {
+                        return group.size() > 1;
+                      });
+  for (auto& group : groups) {
+    if (!tuples) {
+      items.insert(items.end(), group.begin(), group.end());
+    } else {
+      items.push_back(tuple(std::move(group), '(', ')', false));
+    }
+  }
+  return group_value(std::move(items), any_or, Op::kList);
+}
+
+bool Parser::at_list_end() const {
+  return is(Tok::kEnd) || is(Tok::kClose) || is(Tok::kBraceClose) || is(Tok::kPeriod) ||
+         is(Tok::kAmpersand) || is(Tok::kRowBreak) || is(Tok::kEndEnvironment);
+}
+
+// Words that separate: \text{ and }, \text{or}.
+bool Parser::at_separator() {
+  if (is(Tok::kComma) || is(Tok::kAnd) || is(Tok::kOr)) return true;
+  if (!is(Tok::kText)) return false;
+  const std::string word = normal_text(tok().name);
+  return word == "and" || word == "or" || word == ",and" || word == ",or" || word == "," ||
+         word == "orelse";
+}
+
+bool Parser::take_separator(bool& is_or) {
+  bool any = false;
+  while (at_separator()) {
+    is_or = is_or || is(Tok::kOr) || (is(Tok::kText) && normal_text(tok().name).ends_with("or"));
+    any = true;
+    ++at_;
+  }
+  return any;
+}
+
+bool Parser::list(std::vector<const Expr*>& items, bool& any_or) {
+  take_separator(any_or);
+  while (true) {
+    const Expr* item = element();
+    if (item == nullptr) return false;
+    items.push_back(item);
+    if (!take_separator(any_or) || at_list_end() || is(Tok::kSemicolon)) return true;
+  }
+}
+
+// --- relations and set operations ------------------------------------------------------------
+
+const Expr* Parser::relation() {
+  const Expr* first = set_expression();
+  if (first == nullptr || !is(Tok::kRelation)) return first;
+  Expr chain;
+  chain.op = Op::kRelation;
+  chain.args.push_back(first);
+  while (is(Tok::kRelation)) {
+    chain.relations.push_back(tok().rel);
+    ++at_;
+    const Expr* next = set_expression();
+    if (next == nullptr) return fail("nothing stands behind a relation sign");
+    chain.args.push_back(next);
+  }
+  return with_modulus(arena_.make(std::move(chain)));
+}
+
+// a = b (mod n)
+const Expr* Parser::with_modulus(const Expr* relation) {
+  const bool bracketed = is_open('(') && is(Tok::kMod, 1);
+  if (!is(Tok::kPmod) && !bracketed) return relation;
+  at_ += bracketed ? 2 : 1;
+  const Expr* modulus = bracketed ? sum() : fraction_part();
+  if (bracketed && !take(Tok::kClose)) return fail("the modulus is not closed");
+  return arena_.node(Op::kTuple, {relation, modulus});
+}
+
+const Expr* Parser::set_operation(Tok kind, const Expr* left, const Expr* right) {
+  if (kind == Tok::kCup) return arena_.node(Op::kUnion, {left, right});
+  if (kind == Tok::kCap) return arena_.node(Op::kIntersection, {left, right});
+  return arena_.node(Op::kDifference, {left, right});
+}
+
+const Expr* Parser::set_expression() {
+  const Expr* left = sum();
+  while (left != nullptr && (is(Tok::kCup) || is(Tok::kCap) || is(Tok::kSetMinus))) {
+    const Tok kind = tok().kind;
+    ++at_;
+    left = set_operation(kind, left, sum());
+  }
+  return left;
+}
+
+// --- entry -----------------------------------------------------------------------------------
+
+Parsed parse(std::string_view text, expr::Arena& arena) {
+  const Lexed lexed = lex(text, arena.budget());
+  Parsed out;
+  for (const bool bars_nest : {false, true}) {
+    if (arena.budget().exhausted()) break;
+    Parser parser(text, lexed, arena, bars_nest);
+    out.tree = parser.answer();
+    if (!bars_nest || out.tree != nullptr) out.error = parser.error();
+    // Which bars belong together is guessed; where the first guess fails, the other is tried.
+    if (out.tree != nullptr || !parser.saw_bar()) break;
+  }
+  if (arena.budget().exhausted()) out.tree = nullptr;
+  return out;
+}
+
+std::string normal_text(std::string_view text) {
+  std::string out;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const char c = text[i];
+    if (c == '\\') {
+      static constexpr std::string_view kDropped[] = {"\\text",   "\\mathrm", "\\mbox",  "\\textbf",
+                                                      "\\mathbf", "\\left",   "\\right", "\\textit",
+                                                      "\\quad",   "\\qquad"};
+      std::size_t longest = 0;
+      for (std::string_view word : kDropped)
+        if (text.substr(i).starts_with(word)) longest = std::max(longest, word.size());
+      i += longest > 0 ? longest - 1 : 0;
+      continue;
+    }
+    if (std::string_view(" \t\n\r(){}$\"'~*").find(c) != std::string_view::npos) continue;
+    out.push_back(static_cast<char>(c >= 'A' && c <= 'Z' ? c - 'A' + 'a' : c));
+  }
+  while (!out.empty() && out.back() == '.') out.pop_back();
+  return out;
+}
+
+std::string normal_name(std::string_view text) {
+  std::string out;
+  for (char c : text)
+    if (c != '\\' && c != '{' && c != '}' && c != ' ') out.push_back(c);
+  return out;
+}
+
+}  // namespace lie::latex

@@ -1,0 +1,41 @@
+// Reads tokens into an expression tree by recursive descent. One pass, no backtracking but for
+// vertical bars.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "verifier/expr/expr.h"
+#include "verifier/latex/lexer.h"
+
+namespace lie::latex {
+
+/// Why a text is no mathematics, and where.
+struct ParseError {
+  std::size_t position = 0;  // byte
+  std::string reason;
+};
+
+/// A parsed answer: the tree, or why there is none (then the budget may be exhausted).
+struct Parsed {
+  const expr::Expr* tree = nullptr;
+  ParseError error;
+};
+
+/// Parses one answer: an expression, relation, set, tuple, matrix or text, or several separated by
+/// commas, semicolons, "and" or "or". `text` must outlive neither result nor arena.
+Parsed parse(std::string_view text, expr::Arena& arena);
+
+/// Lower case, without spaces, brackets, dollar signs, quotes, commands and final points: how text
+/// is compared.
+std::string normal_text(std::string_view text);
+
+/// A name as symbols carry it: without backslashes, braces and spaces.
+std::string normal_name(std::string_view text);
+
+/// Whether a word is a unit that may stand beside a number without \text: "cm", "minutes".
+bool is_unit(std::string_view word);
+
+}  // namespace lie::latex

@@ -1,0 +1,169 @@
+// The parser's state and its rules, grouped by the file that holds them.
+#pragma once
+
+#include <initializer_list>
+#include <set>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "verifier/latex/parser.h"
+
+namespace lie::latex {
+
+using expr::Expr;
+using expr::Fn;
+using expr::Op;
+using expr::Rel;
+
+/// Sets a variable for the length of a scope.
+template <typename T>
+class Scoped {
+ public:
+  Scoped(T& variable, T value) : variable_(variable), before_(std::move(variable)) {
+    variable_ = std::move(value);
+  }
+  Scoped(const Scoped&) = delete;
+  Scoped& operator=(const Scoped&) = delete;
+  ~Scoped() { variable_ = std::move(before_); }
+
+ private:
+  T& variable_;
+  T before_;
+};
+
+class Parser {
+ public:
+  Parser(std::string_view text, const Lexed& lexed, expr::Arena& arena, bool bars_nest)
+      : text_(text), lexed_(lexed), arena_(arena), bars_nest_(bars_nest) {}
+
+  const Expr* answer();
+  const ParseError& error() const { return error_; }
+  bool saw_bar() const { return saw_bar_; }
+
+ private:
+  // --- tokens ---
+  const Token& tok(std::size_t ahead = 0) const {
+    return lexed_.tokens[std::min(at_ + ahead, lexed_.tokens.size() - 1)];
+  }
+  bool is(Tok kind, std::size_t ahead = 0) const { return tok(ahead).kind == kind; }
+  bool is_open(char bracket, std::size_t ahead = 0) const {
+    return is(Tok::kOpen, ahead) && tok(ahead).bracket == bracket;
+  }
+  bool is_close(char bracket) const { return is(Tok::kClose) && tok().bracket == bracket; }
+  bool is_symbol(std::string_view name, std::size_t ahead = 0) const {
+    return is(Tok::kSymbol, ahead) && tok(ahead).name == name;
+  }
+  bool take(Tok kind);
+  const Expr* fail(std::string_view reason);
+  bool enter() { return arena_.budget().spend() && arena_.budget().allow_depth(nesting_); }
+  std::string_view source(std::size_t first, std::size_t last) const;
+
+  // --- parser.cpp: answers, lists, relations, set operations ---
+  const Expr* text_answer();
+  const Expr* groups();
+  const Expr* join(std::vector<std::vector<const Expr*>> groups, bool any_or);
+  bool list(std::vector<const Expr*>& items, bool& any_or);
+  bool at_separator();
+  bool take_separator(bool& is_or);
+  bool at_list_end() const;
+  const Expr* element() { return relation(); }
+  const Expr* relation();
+  const Expr* set_expression();
+  const Expr* set_operation(Tok kind, const Expr* left, const Expr* right);
+  const Expr* with_modulus(const Expr* relation);
+
+  // --- arithmetic.cpp ---
+  const Expr* sum();
+  const Expr* signed_product();
+  const Expr* product();
+  const Expr* product_step(const Expr* left);
+  const Expr* operand();
+  const Expr* implicit_run();
+  const Expr* unit_after(const Expr* left);
+  bool starts_operand() const;
+  bool starts_bar_operand() const;
+  bool at_differential() const;
+  bool take_differential();
+  const Expr* power_or_postfix();
+  const Expr* postfix(const Expr* base);
+  const Expr* raised(const Expr* base);
+  const Expr* exponent();
+  const Expr* subscripted(const Expr* base);
+  std::string subscript_text();
+
+  // --- atoms.cpp ---
+  const Expr* atom();
+  const Expr* number();
+  const Expr* thousands(exact::Rational value, bool decimal);
+  const Expr* repeating(const Token& first);
+  const Expr* mixed(const Expr* whole);
+  const Expr* symbol();
+  const Expr* letter(std::string_view name);
+  const Expr* maybe_applied(std::string name);
+  const Expr* accent();
+  const Expr* words();
+  const Expr* text();
+
+  // --- calls.cpp ---
+  const Expr* function(Fn fn);
+  const Expr* operator_name();
+  bool arguments(Fn fn, std::vector<const Expr*>& args);
+  const Expr* bare_argument();
+  const Expr* checked_call(Fn fn, std::vector<const Expr*> args);
+  const Expr* fraction();
+  const Expr* fraction_part();
+  const Expr* root();
+  const Expr* binomial();
+
+  // --- binders.cpp ---
+  const Expr* repeated(Fn fn);
+  const Expr* integral();
+  const Expr* limit();
+  const Expr* derivative();
+  bool at_derivative() const;
+  std::string differential(const Expr*& order);
+  const Expr* bound();
+  bool bounds(const Expr*& lower, const Expr*& upper, std::string& variable, bool named);
+
+  // --- brackets.cpp ---
+  const Expr* braces();
+  const Expr* infix_fraction(const Expr* above);
+  const Expr* brackets();
+  const Expr* close_tuple(std::vector<const Expr*> items, char open, bool any_or);
+  const Expr* tuple(std::vector<const Expr*> items, char open, char close, bool any_or);
+  const Expr* set_braces();
+  const Expr* set_builder(const Expr* head);
+  const Expr* bars();
+  const Expr* enclosed(Fn fn, char close);
+  const Expr* group_value(std::vector<const Expr*> items, bool any_or, Op op);
+
+  // --- environments.cpp ---
+  const Expr* environment();
+  bool rows(std::vector<std::vector<const Expr*>>& rows);
+  const Expr* matrix(const std::vector<std::vector<const Expr*>>& rows);
+  const Expr* cases(const std::vector<std::vector<const Expr*>>& rows);
+  void skip_column_spec();
+
+  std::string_view text_;
+  const Lexed& lexed_;
+  expr::Arena& arena_;
+  bool bars_nest_;
+  std::size_t at_ = 0;
+  std::int64_t nesting_ = 0;
+  int open_bars_ = 0;
+  bool saw_bar_ = false;
+  bool thousands_ok_ = true;  // a comma may group digits here
+  bool colon_is_ratio_ = true;
+  bool in_limit_ = false;
+  int limit_side_ = 0;
+  bool in_cell_ = false;
+  bool in_set_ = false;  // a bar ends the head of a set-builder
+  std::string* integral_variable_ = nullptr;
+  std::int64_t integral_nesting_ = 0;
+  std::set<std::string, std::less<>> bound_;
+  ParseError error_;
+};
+
+}  // namespace lie::latex

@@ -1,0 +1,110 @@
+// The tokens that the lexer makes of LaTeX and plain mathematics, and the table of words and
+// commands it knows.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+#include "verifier/expr/expr.h"
+
+namespace lie::latex {
+
+enum class Tok : std::uint8_t {
+  kEnd,
+  kBad,
+  kNumber,    // Token::number
+  kSymbol,    // name: one letter, Greek name or the like
+  kWord,      // a run of letters that is no known word; name
+  kConstant,  // name: pi, infinity
+  kFunction,  // fn
+  kText,      // \text{name}
+  kNamedSet,  // name
+  kPlus,
+  kMinus,
+  kPlusMinus,
+  kMinusPlus,
+  kTimes,
+  kDivide,
+  kColon,
+  kMod,
+  kPmod,
+  kCaret,
+  kUnderscore,
+  kBang,
+  kPrime,
+  kPercent,
+  kDegree,
+  kCurrency,
+  kComma,
+  kSemicolon,
+  kAnd,
+  kOr,
+  kRelation,  // rel
+  kCup,
+  kCap,
+  kSetMinus,
+  kBar,
+  kDoubleBar,
+  kMid,
+  kOpen,
+  kClose,  // bracket: ( [ { for \{ , F floor, C ceiling, A angle
+  kBraceOpen,
+  kBraceClose,  // TeX groups
+  kFrac,
+  kSqrt,
+  kBinom,
+  kChoose,
+  kOver,
+  kBoxed,
+  kAccent,
+  kOperatorName,
+  kSum,
+  kProd,
+  kIntegral,
+  kLimit,
+  kBegin,
+  kEndEnvironment,  // name
+  kAmpersand,
+  kRowBreak,
+  kDots,
+  kPeriod,
+  kTranspose,
+  kIgnore,
+};
+
+/// One token; `name` points into the text or into the table.
+struct Token {
+  Tok kind = Tok::kEnd;
+  expr::Fn fn = expr::Fn::kNone;
+  expr::Rel rel = expr::Rel::kEqual;
+  char bracket = 0;
+  bool spaced = false;       // white space or a thin space stands before it
+  bool decimal = false;      // kNumber: with a point
+  bool thousands = false;    // kNumber: may be one more group of three digits of the number before
+                             // (behind a comma)
+  bool repeating = false;    // kNumber: ends in a point, for \overline to follow
+  std::uint32_t number = 0;  // kNumber: index into Lexed::numbers
+  std::uint32_t begin = 0;   // byte position
+  std::uint32_t end = 0;
+  std::string_view name;
+};
+
+/// What a word or command means; nullptr where it is unknown. Commands come without their
+/// backslash.
+struct Meaning {
+  std::string_view word;
+  Tok kind;
+  expr::Fn fn = expr::Fn::kNone;
+  expr::Rel rel = expr::Rel::kEqual;
+  char bracket = 0;
+  std::string_view name = {};
+};
+const Meaning* command(std::string_view word);
+/// The longest known command that `word` starts with: \vertx is \vert x.
+const Meaning* command_prefix(std::string_view word);
+/// Words of plain mathematics outside of \text: "sqrt", "pi", "or".
+const Meaning* plain_word(std::string_view word);
+/// A character beyond ASCII, given as UTF-8.
+const Meaning* unicode(std::string_view character);
+
+}  // namespace lie::latex
