@@ -84,44 +84,44 @@ std::int32_t Sampler::draw_from_all(float uniform) {
 }
 
 std::int32_t Sampler::draw_from_likeliest(const SamplingOptions& options, float uniform) {
-  const double wanted = options.top_p * select_candidates(options);
+  const double wanted = options.top_p * take_likeliest(options);
   double kept = 0;
   std::size_t count = 0;
-  while (count < candidates_.size() && (count == 0 || kept < wanted)) {
-    kept += probability(candidates_[count++]);
+  while (count < likeliest_.size() && (count == 0 || kept < wanted)) {
+    kept += probability(likeliest_[count++]);
   }
   double left = static_cast<double>(uniform) * kept;
   std::size_t chosen = 0;
   for (std::size_t i = 0; i < count && left >= 0; ++i) {
     chosen = i;
-    left -= probability(candidates_[i]);
+    left -= probability(likeliest_[i]);
   }
-  return candidates_[chosen];
+  return likeliest_[chosen];
 }
 
-// Sorts the tokens that top_k leaves, and returns their probability. Without top_k, tokens below
-// (1 - top_p) / V are left out: together they hold less than 1 - top_p, so the nucleus does without
-// them, and sorting the few others keeps a large vocabulary cheap.
-double Sampler::select_candidates(const SamplingOptions& options) {
+// Fills likeliest_ with the tokens that top_k leaves, or without it with at least those that top_p
+// leaves; returns the probability that top_p is a share of.
+double Sampler::take_likeliest(const SamplingOptions& options) {
   const bool all = options.top_k == 0;
+  // Tokens below this hold together less than 1 - top_p: the nucleus does without them.
   const double floor = all ? (1 - options.top_p) / static_cast<double>(probabilities_.size()) : 0;
-  candidates_.clear();
+  heap_.clear();
   for (std::size_t id = 0; id < probabilities_.size(); ++id) {
     const auto p = static_cast<double>(probabilities_[id]);
-    if (p > 0 && p >= floor) candidates_.push_back(static_cast<std::int32_t>(id));
+    if (p > 0 && p >= floor) heap_.push_back(static_cast<std::int32_t>(id));
   }
-  const auto likelier = [this](std::int32_t a, std::int32_t b) {
-    return probability(a) != probability(b) ? probability(a) > probability(b) : a < b;
+  const auto less_likely = [this](std::int32_t a, std::int32_t b) {
+    return probability(a) != probability(b) ? probability(a) < probability(b) : a > b;
   };
-  const auto k = static_cast<std::size_t>(options.top_k);
-  if (!all && k < candidates_.size()) {
-    std::nth_element(candidates_.begin(), candidates_.begin() + static_cast<std::ptrdiff_t>(k),
-                     candidates_.end(), likelier);
-    candidates_.resize(k);
-  }
-  std::sort(candidates_.begin(), candidates_.end(), likelier);
+  std::make_heap(heap_.begin(), heap_.end(), less_likely);
+  likeliest_.clear();
   double sum = 0;
-  for (const std::int32_t id : candidates_) sum += probability(id);
+  while (!heap_.empty() && (all ? sum < options.top_p : std::ssize(likeliest_) < options.top_k)) {
+    std::pop_heap(heap_.begin(), heap_.end(), less_likely);
+    likeliest_.push_back(heap_.back());
+    heap_.pop_back();
+    sum += probability(likeliest_.back());
+  }
   return all ? 1.0 : sum;
 }
 

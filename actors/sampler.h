@@ -36,14 +36,15 @@ class Sampler {
  private:
   std::int32_t draw_from_all(float uniform);
   std::int32_t draw_from_likeliest(const SamplingOptions& options, float uniform);
-  double select_candidates(const SamplingOptions& options);
+  double take_likeliest(const SamplingOptions& options);
   double probability(std::int32_t id) const {
     return static_cast<double>(probabilities_[static_cast<std::size_t>(id)]);
   }
 
-  std::vector<float> probabilities_;      // [V]
-  std::vector<double> block_sums_;        // of probabilities_, 64 each
-  std::vector<std::int32_t> candidates_;  // ids, likeliest first
+  std::vector<float> probabilities_;     // [V]
+  std::vector<double> block_sums_;       // of probabilities_, 64 each
+  std::vector<std::int32_t> heap_;       // ids not yet taken, the likeliest on top
+  std::vector<std::int32_t> likeliest_;  // ids taken, likeliest first
 };
 
 }  // namespace lie
