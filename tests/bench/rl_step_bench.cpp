@@ -1,6 +1,6 @@
 // One RL step on the shape of TRL's figure in the design notes: 0.85 M-parameter Qwen3, 16 prompts
 // x 8 samples of at most 256 tokens, one update. rl_step.sh sets TRL's GRPOTrainer beside it.
-// usage: rl_step_bench [--steps N] [--threads N] [--write-model DIR]
+// usage: rl_step_bench [--steps N] [--threads N] [--micro-batch-tokens N] [--write-model DIR]
 #include <fmt/format.h>
 
 #include <chrono>
@@ -72,7 +72,7 @@ struct StepFigures {
 // Actor, reward worker and learner in one thread, one after the other.
 class Step {
  public:
-  Step(const ModelConfig& model, int threads)
+  Step(const ModelConfig& model, int threads, std::int64_t micro_batch_tokens)
       : weights_(initial_weights(model, 1)),
         operators_(make_cpu_operators(threads)),
         policy_(weights_, *operators_),
@@ -80,11 +80,11 @@ class Step {
         scorer_(scoring_options()),
         optimizer_({.warmup = 0}, weights_.parameters(), weights_.flat().size()),
         learners_(solo_collective()),
-        updater_(update_options(), {.weights = weights_,
-                                    .policy = policy_,
-                                    .reference = nullptr,
-                                    .optimizer = optimizer_,
-                                    .learners = *learners_}) {}
+        updater_(update_options(micro_batch_tokens), {.weights = weights_,
+                                                      .policy = policy_,
+                                                      .reference = nullptr,
+                                                      .optimizer = optimizer_,
+                                                      .learners = *learners_}) {}
 
   const Weights& weights() const { return weights_; }
 
@@ -123,9 +123,10 @@ class Step {
     return options;
   }
 
-  static UpdateOptions update_options() {
+  static UpdateOptions update_options(std::int64_t micro_batch_tokens) {
     UpdateOptions options;
     options.batch.mini_batch_prompts = kPrompts;
+    options.batch.max_micro_batch_tokens = micro_batch_tokens;
     options.loss.algorithm = Algorithm::kGrpo;
     return options;
   }
@@ -168,7 +169,9 @@ void print(const StepFigures& f) {
 
 std::map<std::string, std::string> arguments(int argc, char** argv) {
   std::map<std::string, std::string> given = {
-      {"--steps", "5"}, {"--threads", std::to_string(std::thread::hardware_concurrency())}};
+      {"--steps", "5"},
+      {"--micro-batch-tokens", "16384"},
+      {"--threads", std::to_string(std::thread::hardware_concurrency())}};
   for (int i = 1; i < argc; i += 2) {
     if (i + 1 == argc) fail("{} needs a value", argv[i]);
     given[argv[i]] = argv[i + 1];
@@ -179,7 +182,7 @@ std::map<std::string, std::string> arguments(int argc, char** argv) {
 void run(const std::map<std::string, std::string>& given) {
   const int threads = std::stoi(given.at("--threads"));
   const int steps = std::stoi(given.at("--steps"));
-  Step step(model_shape(), threads);
+  Step step(model_shape(), threads, std::stoll(given.at("--micro-batch-tokens")));
   if (given.contains("--write-model")) {
     std::filesystem::create_directories(given.at("--write-model"));
     save_weights(step.weights(), given.at("--write-model"));
