@@ -42,6 +42,7 @@ class Generator {
   /// being read. Returns the groups that it finished.
   std::vector<RolloutGroup> step();
 
+  std::int64_t free_pages() const { return cache_.free_pages(); }
   std::int64_t tokens_generated() const { return tokens_generated_; }
 
  private:

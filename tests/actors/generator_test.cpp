@@ -194,6 +194,22 @@ TEST(Generator, LongPromptsLoseTheirFirstTokens) {
   EXPECT_EQ(groups[1].prompt_tokens_dropped, 0);
 }
 
+TEST(Generator, GivesAllPagesOfTheCacheBack) {
+  TinyPolicy policy;
+  RolloutOptions options = tiny_rollout();
+  options.slots = 5;
+  Generator generator = policy.generator(options);
+  const std::int64_t pages = generator.free_pages();
+  for (Ticket& ticket : some_tickets()) generator.add(ticket);
+  std::int64_t fewest = pages;
+  while (!generator.idle()) {
+    generator.step();
+    fewest = std::min(fewest, generator.free_pages());
+  }
+  EXPECT_LT(fewest, pages);
+  EXPECT_EQ(generator.free_pages(), pages);
+}
+
 TEST(Generator, WantsTicketsUntilItsSlotsAreSpokenFor) {
   TinyPolicy policy;
   RolloutOptions options = tiny_rollout();

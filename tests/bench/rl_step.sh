@@ -10,7 +10,9 @@ model=$(mktemp -d)
 trap 'rm -rf "$model"' EXIT
 
 "$bench" --write-model "$model"
-ours=$("$bench" --steps "$((steps * 3))" | tee /dev/stderr | tail -1)
+detail=$("$bench" --steps "$((steps * 3))")
+echo "$detail" >&2
+ours=$(tail -1 <<<"$detail")
 if ! "$python" -c "import trl" 2>/dev/null; then
   echo "$ours"
   echo "no TRL to compare with: set PYTHON to an interpreter that has it" >&2
