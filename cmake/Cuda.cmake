@@ -1,14 +1,15 @@
-# The CUDA runtime as lie::cuda and NCCL as lie::nccl. NCCL is looked for in NCCL_ROOT, in LIE_DEPS_DIR (the wheel
-# nvidia-nccl-cu13 unpacked there), and in the CUDA toolkit's folder.
+# The CUDA runtime as lie::cuda and NCCL as lie::nccl. NCCL is looked for in NCCL_ROOT, beside LibTorch (LIE_CUDA=1
+# scripts/setup.sh unpacks the wheel nvidia-nccl-cu13 there: a process has one NCCL, and LibTorch needs 2.28), and in the
+# CUDA toolkit's folder.
 find_package(CUDAToolkit REQUIRED)
 add_library(lie::cuda INTERFACE IMPORTED)
 target_include_directories(lie::cuda SYSTEM INTERFACE ${CUDAToolkit_INCLUDE_DIRS})
 target_link_libraries(lie::cuda INTERFACE CUDA::cudart)
 
 find_path(NCCL_INCLUDE_DIR nccl.h
-  HINTS "${NCCL_ROOT}" "${LIE_DEPS_DIR}/nvidia/nccl" ${CUDAToolkit_INCLUDE_DIRS} PATH_SUFFIXES include)
+  HINTS "${NCCL_ROOT}" "${LIE_TORCH_WHEEL}/nvidia/nccl" ${CUDAToolkit_INCLUDE_DIRS} PATH_SUFFIXES include)
 find_library(NCCL_LIBRARY NAMES nccl libnccl.so.2
-  HINTS "${NCCL_ROOT}" "${LIE_DEPS_DIR}/nvidia/nccl" "${CUDAToolkit_LIBRARY_DIR}" PATH_SUFFIXES lib lib64)
+  HINTS "${NCCL_ROOT}" "${LIE_TORCH_WHEEL}/nvidia/nccl" "${CUDAToolkit_LIBRARY_DIR}" PATH_SUFFIXES lib lib64)
 if(NOT NCCL_INCLUDE_DIR OR NOT NCCL_LIBRARY)
   message(FATAL_ERROR "NCCL not found (nccl.h and libnccl.so). Install libnccl-dev, or point NCCL_ROOT at it.")
 endif()

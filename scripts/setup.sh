@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Installs what LIE Cluster needs to build: system packages, and LibTorch in .deps/ unless you bring your own
-# (CMAKE_PREFIX_PATH or Torch_DIR). Safe to run again: what is there is left alone, what was cut short is mended.
+# (CMAKE_PREFIX_PATH or Torch_DIR). With LIE_CUDA=1 also the NVIDIA libraries that LibTorch's CUDA side loads.
+# Safe to run again: what is there is left alone, what was cut short is mended.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 deps="${LIE_DEPS_DIR:-$PWD/.deps}"
@@ -8,6 +9,9 @@ deps="${LIE_DEPS_DIR:-$PWD/.deps}"
 torch_version=2.11.0
 cuda_runtime_version=13.0.96
 cuda_cupti_version=13.0.85
+# What torch 2.11.0's metadata asks for on Linux, less Python and triton.
+cuda_packages=("cuda-toolkit[cublas,cudart,cufft,cufile,cupti,curand,cusolver,cusparse,nvjitlink,nvrtc,nvtx]==13.0.2"
+  nvidia-cudnn-cu13==9.19.0.56 nvidia-cusparselt-cu13==0.8.0 nvidia-nccl-cu13==2.28.9 nvidia-nvshmem-cu13==3.4.5)
 
 debian_packages=(g++ cmake ninja-build ccache pkg-config python3 python3-pip
   libopenmpi-dev openmpi-bin libhdf5-dev libyaml-cpp-dev libfmt-dev libspdlog-dev libcli11-dev nlohmann-json3-dev
@@ -91,6 +95,24 @@ install_libtorch() {
   mv "$home.partial" "$home"
 }
 
+install_cuda_libraries() {
+  local home="$deps/libtorch-$torch_version" partial="$deps/cuda.partial"
+  if [ -n "${Torch_DIR:-}" ]; then return; fi  # your own LibTorch has its own
+  if [ -e "$home/cuda-complete" ]; then say "NVIDIA libraries: there"; return; fi
+  command -v nvcc >/dev/null || [ -x /usr/local/cuda/bin/nvcc ] ||
+    say "the CUDA toolkit 13.0 (cuda_runtime.h, libcudart) is needed to build preset cuda and was not found"
+  say "NVIDIA libraries: downloading about 2 GB into $home"
+  rm -rf "$partial"
+  # pip replaces a folder that is there, and torch/ finds these only in nvidia/ beside it: unpack aside, then merge.
+  PIP_BREAK_SYSTEM_PACKAGES=1 python3 -m pip install --quiet --disable-pip-version-check --root-user-action=ignore \
+    --target "$partial" "${cuda_packages[@]}" ||
+    { say "could not download the NVIDIA libraries"; exit 1; }
+  cp -rlf "$partial/nvidia" "$home/"
+  rm -rf "$partial"
+  touch "$home/cuda-complete"
+}
+
 install_packages
 install_libtorch
+if [ "${LIE_CUDA:-0}" = 1 ]; then install_cuda_libraries; fi
 say "done"

@@ -1,135 +1,169 @@
+// Queries are taken in slices, so that the scores of a slice against all earlier keys stay below a
+// fixed size however long the sequence. The query heads of one kv-head stand side by side as more
+// queries of it: keys and values are never repeated.
 #include "model/aten/aten_attention.h"
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
-#include <utility>
-#include <vector>
 
 namespace lie::aten {
 namespace {
 
 constexpr double kMinusInfinity = -std::numeric_limits<double>::infinity();
+constexpr std::int64_t kSliceScores = std::int64_t{16} << 20;  // elements
+
+/// One sequence in fp32, by kv-head: queries [K, G, n, E], keys and values [K, n, E].
+struct Heads {
+  at::Tensor q, k, v;
+};
+
+/// [n, K*G*E] -> [K, G, n, E] in fp32.
+at::Tensor query_heads(const at::Tensor& x, const AttentionShape& shape) {
+  const std::int64_t group = shape.heads / shape.kv_heads;
+  return x.to(at::kFloat)
+      .reshape({x.size(0), shape.kv_heads, group, shape.head_width})
+      .permute({1, 2, 0, 3});
+}
+
+/// [n, K*E] -> [K, n, E] in fp32.
+at::Tensor kv_heads(const at::Tensor& x, const AttentionShape& shape) {
+  return x.to(at::kFloat).reshape({x.size(0), shape.kv_heads, shape.head_width}).transpose(0, 1);
+}
+
+/// [n, H] -> [K, G, n].
+at::Tensor query_statistics(const at::Tensor& x, const AttentionShape& shape) {
+  return x.reshape({x.size(0), shape.kv_heads, shape.heads / shape.kv_heads}).permute({1, 2, 0});
+}
+
+/// [K, G, n, E] -> [n, H*E], and [K, n, E] -> [n, K*E].
+at::Tensor by_row(const at::Tensor& x) {
+  const at::Tensor rows = x.dim() == 4 ? x.permute({2, 0, 1, 3}) : x.transpose(0, 1);
+  return rows.flatten(1);
+}
+
+Heads split_heads(const at::Tensor& rotated, const at::Tensor& values,
+                  const AttentionShape& shape) {
+  return {query_heads(rotated.narrow(1, 0, shape.q_cols()), shape),
+          kv_heads(rotated.narrow(1, shape.q_cols(), shape.kv_cols()), shape),
+          kv_heads(values, shape)};
+}
+
+/// The queries [first, end) of a sequence, which see the keys [0, end).
+struct Slice {
+  std::int64_t first, end;
+
+  std::int64_t rows() const { return end - first; }
+  /// Rows of [K, G, n, ...] as queries of their kv-head: [K, G * rows, ...].
+  at::Tensor queries(const at::Tensor& x) const { return x.narrow(2, first, rows()).flatten(1, 2); }
+  at::Tensor keys(const at::Tensor& x) const { return x.narrow(1, 0, end); }  // [K, end, E]
+};
+
+/// Calls visit(Slice) for all slices of a sequence of n rows.
+template <typename Visit>
+void each_slice(std::int64_t n, const AttentionShape& shape, const Visit& visit) {
+  const std::int64_t rows = std::clamp<std::int64_t>(kSliceScores / (shape.heads * n), 1, n);
+  for (std::int64_t first = 0; first < n; first += rows) {
+    visit(Slice{first, std::min(first + rows, n)});
+  }
+}
+
+/// Scaled scores [K, G * rows, end], minus infinity where the key comes after the query.
+at::Tensor causal_scores(const Heads& heads, const Slice& slice, const AttentionShape& shape) {
+  const auto options = heads.q.options().dtype(at::kLong);
+  const at::Tensor later = at::arange(slice.end, options).unsqueeze(0) >
+                           at::arange(slice.first, slice.end, options).unsqueeze(1);
+  at::Tensor scores = at::bmm(slice.queries(heads.q), slice.keys(heads.k).transpose(1, 2));
+  scores.mul_(score_scale(shape));
+  scores.view({shape.kv_heads, -1, slice.rows(), slice.end}).masked_fill_(later, kMinusInfinity);
+  return scores;
+}
+
+/// Writes the rows of one sequence.
+void attend(const Heads& heads, const AttentionShape& shape, const AttentionOutput& to) {
+  const std::int64_t group = shape.heads / shape.kv_heads;
+  each_slice(heads.k.size(1), shape, [&](const Slice& slice) {
+    at::Tensor scores = causal_scores(heads, slice, shape);
+    const at::Tensor log_sum = at::logsumexp(scores, {2}, /*keepdim=*/true);
+    const at::Tensor y = at::bmm(scores.sub_(log_sum).exp_(), slice.keys(heads.v));
+    const auto rows = [&](const at::Tensor& x) { return x.narrow(0, slice.first, slice.rows()); };
+    rows(to.y).copy_(by_row(y.view({shape.kv_heads, group, slice.rows(), shape.head_width})));
+    rows(to.log_sum)
+        .copy_(log_sum.view({shape.kv_heads, group, slice.rows()}).permute({2, 0, 1}).flatten(1));
+  });
+}
+
+/// d(loss)/d(scores before scaling) of a slice from the probabilities p: scale * p (dp - dy.y).
+at::Tensor score_gradient(const at::Tensor& p, const at::Tensor& dy, const at::Tensor& y,
+                          const at::Tensor& v, const AttentionShape& shape) {
+  at::Tensor ds = at::bmm(dy, v.transpose(1, 2));
+  ds.sub_((dy * y).sum(2, /*keepdim=*/true)).mul_(p).mul_(score_scale(shape));
+  return ds;
+}
+
+/// Writes the rows of one sequence. `dy` and `y` [K, G, n, E], `log_sum` [K, G, n].
+void attend_backward(const Heads& heads, const at::Tensor& dy, const at::Tensor& y,
+                     const at::Tensor& log_sum, const AttentionShape& shape,
+                     const AttentionGradient& to) {
+  at::Tensor dk = at::zeros(heads.k.sizes(), heads.k.options()), dv = at::zeros_like(dk);
+  each_slice(heads.k.size(1), shape, [&](const Slice& slice) {
+    at::Tensor p = causal_scores(heads, slice, shape);
+    p.sub_(slice.queries(log_sum).unsqueeze(2)).exp_();
+    const at::Tensor dy_here = slice.queries(dy), q = slice.queries(heads.q);
+    slice.keys(dv).add_(at::bmm(p.transpose(1, 2), dy_here));
+    const at::Tensor ds = score_gradient(p, dy_here, slice.queries(y), slice.keys(heads.v), shape);
+    slice.keys(dk).add_(at::bmm(ds.transpose(1, 2), q));
+    const at::Tensor dq =
+        at::bmm(ds, slice.keys(heads.k)).view({shape.kv_heads, -1, slice.rows(), shape.head_width});
+    to.d_rotated.narrow(0, slice.first, slice.rows())
+        .narrow(1, 0, shape.q_cols())
+        .copy_(by_row(dq));
+  });
+  to.d_rotated.narrow(1, shape.q_cols(), shape.kv_cols()).copy_(by_row(dk));
+  to.d_values.copy_(by_row(dv));
+}
+
+at::Tensor float_rows(const at::Tensor& like, std::int64_t cols) {
+  return at::empty({like.size(0), cols}, like.options().dtype(at::kFloat));
+}
+
+/// Calls visit(rows) for each sequence that has any; rows(x) are x's of that sequence.
+template <typename Visit>
+void each_sequence(std::span<const std::int32_t> starts, const Visit& visit) {
+  for (std::size_t s = 0; s + 1 < starts.size(); ++s) {
+    const std::int64_t first = starts[s], count = starts[s + 1] - starts[s];
+    if (count > 0) visit([&](const at::Tensor& x) { return x.narrow(0, first, count); });
+  }
+}
+
+}  // namespace
 
 double score_scale(const AttentionShape& shape) {
   return 1.0 / std::sqrt(static_cast<double>(shape.head_width));
 }
 
-/// [n, heads*E] -> [heads, n, E] in fp32.
-at::Tensor by_head(const at::Tensor& x, std::int64_t heads, std::int64_t head_width) {
-  return x.to(at::kFloat).reshape({x.size(0), heads, head_width}).transpose(0, 1);
-}
-
-/// [heads, n, E] -> [n, heads*E].
-at::Tensor by_row(const at::Tensor& x) {
-  return x.transpose(0, 1).reshape({x.size(1), x.size(0) * x.size(2)});
-}
-
-/// Each kv-head once for every query head of its group, and back: gradients of a group added.
-at::Tensor spread_kv(const at::Tensor& x, const AttentionShape& shape) {
-  return x.repeat_interleave(shape.heads / shape.kv_heads, 0);
-}
-at::Tensor gather_kv(const at::Tensor& dx, const AttentionShape& shape) {
-  return dx.reshape({shape.kv_heads, shape.heads / shape.kv_heads, dx.size(1), dx.size(2)}).sum(1);
-}
-
-/// One sequence's rows, by query head.
-struct Heads {
-  at::Tensor q, k, v;  // [H, n, E]
-};
-
-Heads split_heads(const at::Tensor& rotated, const at::Tensor& values,
-                  const AttentionShape& shape) {
-  const at::Tensor q = rotated.narrow(1, 0, shape.q_cols());
-  const at::Tensor k = rotated.narrow(1, shape.q_cols(), shape.kv_cols());
-  return {by_head(q, shape.heads, shape.head_width),
-          spread_kv(by_head(k, shape.kv_heads, shape.head_width), shape),
-          spread_kv(by_head(values, shape.kv_heads, shape.head_width), shape)};
-}
-
-/// Scaled scores [H, n, n], minus infinity where the key comes after the query.
-at::Tensor causal_scores(const Heads& heads, const AttentionShape& shape) {
-  const std::int64_t n = heads.q.size(1);
-  const at::Tensor later = at::ones({n, n}, heads.q.options().dtype(at::kBool)).triu(1);
-  return (at::matmul(heads.q, heads.k.transpose(1, 2)) * score_scale(shape))
-      .masked_fill(later, kMinusInfinity);
-}
-
-AttentionOutput sequence_attention(const Heads& heads, const AttentionShape& shape) {
-  const at::Tensor scores = causal_scores(heads, shape);
-  const at::Tensor log_sum = at::logsumexp(scores, {2}, /*keepdim=*/true);  // [H, n, 1]
-  const at::Tensor y = at::matmul((scores - log_sum).exp(), heads.v);
-  return {by_row(y), log_sum.squeeze(2).transpose(0, 1)};
-}
-
-AttentionGradient sequence_backward(const at::Tensor& dy, const Heads& heads, const at::Tensor& y,
-                                    const at::Tensor& log_sum, const AttentionShape& shape) {
-  const at::Tensor p =
-      (causal_scores(heads, shape) - log_sum.transpose(0, 1).unsqueeze(2)).exp();  // [H, n, n]
-  const at::Tensor dv = at::matmul(p.transpose(1, 2), dy);
-  const at::Tensor dp = at::matmul(dy, heads.v.transpose(1, 2));
-  const at::Tensor ds = p * (dp - (dy * y).sum(2, /*keepdim=*/true)) * score_scale(shape);
-  const at::Tensor dq = at::matmul(ds, heads.k);
-  const at::Tensor dk = at::matmul(ds.transpose(1, 2), heads.q);
-  return {at::cat({by_row(dq), by_row(gather_kv(dk, shape))}, 1), by_row(gather_kv(dv, shape))};
-}
-
-}  // namespace
-
 AttentionOutput attention(const at::Tensor& rotated, const at::Tensor& values,
                           const AttentionShape& shape, std::span<const std::int32_t> starts) {
-  std::vector<at::Tensor> ys, log_sums;
-  for (std::size_t s = 0; s + 1 < starts.size(); ++s) {
-    const std::int64_t first = starts[s], rows = starts[s + 1] - starts[s];
-    AttentionOutput part = sequence_attention(
-        split_heads(rotated.narrow(0, first, rows), values.narrow(0, first, rows), shape), shape);
-    ys.push_back(std::move(part.y));
-    log_sums.push_back(std::move(part.log_sum));
-  }
-  return {at::cat(ys), at::cat(log_sums)};
+  const AttentionOutput all{float_rows(rotated, shape.q_cols()), float_rows(rotated, shape.heads)};
+  each_sequence(starts, [&](const auto& rows) {
+    attend(split_heads(rows(rotated), rows(values), shape), shape,
+           {rows(all.y), rows(all.log_sum)});
+  });
+  return all;
 }
 
 AttentionGradient attention_backward(const at::Tensor& dy, const at::Tensor& rotated,
                                      const at::Tensor& values, const at::Tensor& y,
                                      const at::Tensor& log_sum, const AttentionShape& shape,
                                      std::span<const std::int32_t> starts) {
-  std::vector<at::Tensor> d_rotated, d_values;
-  for (std::size_t s = 0; s + 1 < starts.size(); ++s) {
-    const std::int64_t first = starts[s], rows = starts[s + 1] - starts[s];
-    const auto part = [&](const at::Tensor& x) { return x.narrow(0, first, rows); };
-    AttentionGradient gradient = sequence_backward(
-        by_head(part(dy), shape.heads, shape.head_width),
-        split_heads(part(rotated), part(values), shape),
-        by_head(part(y), shape.heads, shape.head_width), part(log_sum), shape);
-    d_rotated.push_back(std::move(gradient.d_rotated));
-    d_values.push_back(std::move(gradient.d_values));
-  }
-  return {at::cat(d_rotated), at::cat(d_values)};
-}
-
-at::Tensor attention_decode(const at::Tensor& queries, const at::Tensor& keys,
-                            const at::Tensor& values, const at::Tensor& table,
-                            const at::Tensor& sequences, const at::Tensor& positions,
-                            const AttentionShape& shape, std::int64_t longest) {
-  const std::int64_t rows = queries.size(0), page = keys.size(1);
-  const std::int64_t width = (longest + page - 1) / page;
-  const at::Tensor pages =
-      table.narrow(1, 0, width).index_select(0, sequences.to(at::kLong)).to(at::kLong).clamp_min(0);
-  const auto gathered = [&](const at::Tensor& x) {  // [T, H, width * page, E]
-    const at::Tensor flat = x.index_select(0, pages.reshape(-1)).to(at::kFloat);
-    return flat.reshape({rows, width * page, shape.kv_heads, shape.head_width})
-        .transpose(1, 2)
-        .repeat_interleave(shape.heads / shape.kv_heads, 1);
-  };
-  const at::Tensor q =
-      queries.to(at::kFloat).reshape({rows, shape.heads, 1, shape.head_width});
-  const at::Tensor key_at = at::arange(width * page, positions.options());
-  const at::Tensor later = key_at.unsqueeze(0) > positions.unsqueeze(1);  // [T, keys]
-  const at::Tensor scores =
-      (at::matmul(q, gathered(keys).transpose(2, 3)) * score_scale(shape))
-          .masked_fill(later.reshape({rows, 1, 1, width * page}), kMinusInfinity);
-  // Slots after a sequence's end may hold anything; a weight of 0 must not meet a NaN there.
-  const at::Tensor v = gathered(values).masked_fill(later.reshape({rows, 1, width * page, 1}), 0);
-  return at::matmul(at::softmax(scores, -1), v).reshape({rows, shape.q_cols()});
+  const AttentionGradient all{float_rows(rotated, shape.q_cols() + shape.kv_cols()),
+                              float_rows(rotated, shape.kv_cols())};
+  each_sequence(starts, [&](const auto& rows) {
+    attend_backward(split_heads(rows(rotated), rows(values), shape), query_heads(rows(dy), shape),
+                    query_heads(rows(y), shape), query_statistics(rows(log_sum), shape), shape,
+                    {rows(all.d_rotated), rows(all.d_values)});
+  });
+  return all;
 }
 
 }  // namespace lie::aten

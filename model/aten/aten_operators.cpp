@@ -1,12 +1,17 @@
 #include "model/aten/aten_operators.h"
 
-#include <cstring>
+#include <ATen/Parallel.h>
+
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "common/error.h"
 #include "model/aten/aten_attention.h"
+#include "model/aten/aten_flash_attention.h"
+#include "model/aten/aten_heads.h"
+#include "model/aten/aten_pages.h"
+#include "model/aten/aten_products.h"
 #include "model/aten/aten_rows.h"
 #include "model/aten/aten_tensor.h"
 
@@ -24,7 +29,10 @@ class AtenWeight : public PackedWeight {
 
 class AtenOperators : public Operators {
  public:
-  AtenOperators(at::Device device, DType dtype) : device_(device), dtype_(dtype) {}
+  AtenOperators(at::Device device, DType dtype)
+      : device_(device),
+        dtype_(dtype),
+        flash_(dtype == DType::kBFloat16 && aten::flash_attention_agrees(device)) {}
 
   // ---- Memory
   DType activation_dtype() const override { return dtype_; }
@@ -56,8 +64,7 @@ class AtenOperators : public Operators {
   void zero(Tensor x) override { tensor(x).zero_(); }
   void copy(Tensor from, Tensor to) override { tensor(to).copy_(tensor(from)); }
   void copy_to_host(Tensor from, std::span<float> to) override {
-    const at::Tensor host = tensor(from).to(at::kCPU, at::kFloat).contiguous();
-    std::memcpy(to.data(), host.data_ptr<float>(), to.size_bytes());
+    on_host(to, from.rows, from.cols).copy_(tensor(from));
   }
   void copy_from_host(std::span<const float> from, Tensor to) override {
     tensor(to).copy_(on_host(from, to.rows, to.cols));
@@ -72,19 +79,18 @@ class AtenOperators : public Operators {
     matrix(weight).narrow(0, first_out, rows).copy_(on_host(host, rows, weight.in()));
   }
   void linear(Tensor x, const PackedWeight& w, Tensor y) override {
-    at::Tensor out = tensor(y);
-    at::mm_out(out, tensor(x), matrix(w).t());
+    aten::multiply(tensor(y), tensor(x), matrix(w).t());
   }
   void linear_add(Tensor x, const PackedWeight& w, Tensor residual, Tensor y) override {
     at::Tensor out = tensor(y);
-    at::addmm_out(out, tensor(residual), tensor(x), matrix(w).t());
+    if (residual.data != y.data) out.copy_(tensor(residual));
+    out.addmm_(tensor(x), matrix(w).t());
   }
   void linear_backward_input(Tensor dy, PackedWeight& w, Tensor dx) override {
-    at::Tensor out = tensor(dx);
-    at::mm_out(out, tensor(dy), matrix(w));
+    aten::multiply(tensor(dx), narrowed(dy), matrix(w));
   }
   void linear_backward_weight(Tensor dy, Tensor x, Tensor dw) override {
-    tensor(dw).add_(at::mm(tensor(dy).t(), tensor(x)));
+    aten::multiply_add(tensor(dw), narrowed(dy).t(), tensor(x));
   }
 
   // ---- Rows
@@ -92,8 +98,13 @@ class AtenOperators : public Operators {
     tensor(y).copy_(tensor(table).index_select(0, tensor(tokens)));
   }
   void embed_backward(Tensor dy, Indices tokens, Tensor dtable) override {
-    // index_put_ with accumulation sorts on CUDA, where index_add_ would add in any order.
-    tensor(dtable).index_put_({tensor(tokens).to(at::kLong)}, tensor(dy).to(at::kFloat), /*accumulate=*/true);
+    const at::Tensor wide = tensor(dy).to(at::kFloat), rows = tensor(tokens).to(at::kLong);
+    // Of the two ways to add, each device has one that keeps the order of tokens.
+    if (device_.is_cuda()) {
+      tensor(dtable).index_put_({rows}, wide, /*accumulate=*/true);
+    } else {
+      tensor(dtable).index_add_(0, rows, wide);
+    }
   }
   void gather_rows(Tensor x, Indices rows, Tensor y) override {
     tensor(y).copy_(tensor(x).index_select(0, tensor(rows)));
@@ -120,59 +131,49 @@ class AtenOperators : public Operators {
 
   // ---- Attention
   void qk_norm_rope(Tensor qkv, const QkNormRope& how, Tensor rotated) override {
-    const Rotation rotation = rotation_of(how);
-    const AttentionShape& shape = how.shape;
-    for (const Part& part : {queries(shape, how.q_norm), keys(shape, how.k_norm)}) {
-      at::Tensor x = heads(tensor(qkv), part);
-      if (!part.norm.empty()) x = aten::rms_norm(x, vector(part.norm), how.eps).y;
-      columns(tensor(rotated), part)
-          .copy_(aten::rotate(x, rotation.cosines, rotation.sines).flatten(1));
-    }
+    aten::norm_and_rotate(tensor(qkv), heads(how), tensor(rotated));
   }
   void qk_norm_rope_backward(Tensor d_rotated, Tensor qkv, const QkNormRope& how, Tensor d_qkv,
                              Tensor dq_norm, Tensor dk_norm) override {
-    const Rotation rotation = rotation_of(how);
-    const AttentionShape& shape = how.shape;
-    for (const auto& [part, dnorm] : {std::pair(queries(shape, how.q_norm), dq_norm),
-                                      std::pair(keys(shape, how.k_norm), dk_norm)}) {
-      // The inverse of a rotation turns the other way.
-      at::Tensor dx = aten::rotate(heads(tensor(d_rotated), part), rotation.cosines, -rotation.sines);
-      if (!part.norm.empty()) dx = head_norm_backward(dx, heads(tensor(qkv), part), part, how.eps, dnorm);
-      columns(tensor(d_qkv), part).copy_(dx.flatten(1));
-    }
+    aten::norm_and_rotate_backward(tensor(d_rotated), tensor(qkv), heads(how), tensor(d_qkv),
+                                   vector(dq_norm), vector(dk_norm));
   }
   void store_kv(Tensor rotated, Tensor qkv, const AttentionShape& shape, const DecodeBatch& batch,
                 KvPages pages) override {
-    const at::Tensor slots = tensor(batch.slots).to(at::kLong);
-    const at::Tensor page = slots.floor_divide(kPageTokens), place = slots.remainder(kPageTokens);
-    const auto put = [&](std::int64_t which, const at::Tensor& rows) {
-      const at::Tensor heads_of_rows = rows.reshape({-1, shape.kv_heads, shape.head_width});
-      page_part(pages, shape, which).index_put_({page, place}, heads_of_rows);
-    };
-    put(0, tensor(rotated).narrow(1, shape.q_cols(), shape.kv_cols()));
-    put(1, values(qkv, shape));
+    const at::Tensor slots = tensor(batch.slots);
+    aten::store(paged(pages, 0), slots, tensor(rotated).narrow(1, shape.q_cols(), shape.kv_cols()),
+                shape);
+    aten::store(paged(pages, 1), slots, values(qkv, shape), shape);
   }
   void attention_decode(Tensor rotated, const AttentionShape& shape, const DecodeBatch& batch,
                         KvPages pages, Tensor y) override {
-    const at::Tensor table = tensor(batch.table).reshape({-1, batch.table_width});
-    tensor(y).copy_(aten::attention_decode(tensor(rotated).narrow(1, 0, shape.q_cols()),
-                                       page_part(pages, shape, 0), page_part(pages, shape, 1),
-                                       table, tensor(batch.sequences), tensor(batch.positions), shape,
-                                       batch.longest));
+    const at::Tensor table = tensor(batch.table).view({-1, batch.table_width});
+    tensor(y).copy_(aten::attention_decode(
+        tensor(rotated).narrow(1, 0, shape.q_cols()), paged(pages, 0), paged(pages, 1),
+        {table, tensor(batch.sequences), tensor(batch.positions), batch.longest}, shape));
   }
   void attention(Tensor rotated, Tensor qkv, const AttentionShape& shape,
                  const PackedSequences& sequences, Tensor y, Tensor log_sum) override {
+    const at::Tensor queries_keys = tensor(rotated), v = values(qkv, shape);
     const aten::AttentionOutput output =
-        aten::attention(tensor(rotated), values(qkv, shape), shape, sequences.starts);
+        flash_ && aten::flash_attention_takes(queries_keys, shape)
+            ? aten::flash_attention(queries_keys, v, shape, tensor(sequences.device_starts),
+                                    sequences.longest)
+            : aten::attention(queries_keys, v, shape, sequences.starts);
     tensor(y).copy_(output.y);
     if (!log_sum.empty()) tensor(log_sum).copy_(output.log_sum);
   }
   void attention_backward(Tensor dy, Tensor rotated, Tensor qkv, Tensor y, Tensor log_sum,
                           const AttentionShape& shape, const PackedSequences& sequences,
                           Tensor d_rotated, Tensor d_qkv) override {
+    const at::Tensor queries_keys = tensor(rotated), v = values(qkv, shape);
     const aten::AttentionGradient gradient =
-        aten::attention_backward(tensor(dy), tensor(rotated), values(qkv, shape), tensor(y), tensor(log_sum),
-                                 shape, sequences.starts);
+        flash_ && aten::flash_attention_takes(queries_keys, shape)
+            ? aten::flash_attention_backward(tensor(dy), queries_keys, v, tensor(y),
+                                             tensor(log_sum), shape,
+                                             tensor(sequences.device_starts), sequences.longest)
+            : aten::attention_backward(tensor(dy), queries_keys, v, tensor(y), tensor(log_sum),
+                                       shape, sequences.starts);
     tensor(d_rotated).copy_(gradient.d_rotated);
     values(d_qkv, shape).copy_(gradient.d_values);
   }
@@ -188,52 +189,18 @@ class AtenOperators : public Operators {
   void log_probs_backward(Tensor logits, Indices targets, float temperature, Tensor entropies,
                           Tensor log_sum, Tensor d_log_probs, Tensor d_entropies) override {
     tensor(logits).copy_(aten::log_probs_backward(tensor(logits), tensor(targets), temperature,
-                                              vector(entropies), vector(log_sum),
-                                              vector(d_log_probs), vector(d_entropies)));
+                                                  vector(entropies), vector(log_sum),
+                                                  vector(d_log_probs), vector(d_entropies)));
   }
 
  private:
-  /// The query or the key heads within rows of qkv, rotated and their gradients.
-  struct Part {
-    std::int64_t first_column, head_count, head_width;
-    Tensor norm;
-  };
-  static Part queries(const AttentionShape& shape, Tensor norm) {
-    return {0, shape.heads, shape.head_width, norm};
+  aten::HeadRotation heads(const QkNormRope& how) const {
+    const auto halves =
+        tensor(how.rope).index_select(0, tensor(how.positions)).unsqueeze(1).chunk(2, 2);
+    return {how.shape, vector(how.q_norm), vector(how.k_norm), how.eps, halves[0], halves[1]};
   }
-  static Part keys(const AttentionShape& shape, Tensor norm) {
-    return {shape.q_cols(), shape.kv_heads, shape.head_width, norm};
-  }
-  static at::Tensor columns(const at::Tensor& x, const Part& part) {
-    return x.narrow(1, part.first_column, part.head_count * part.head_width);
-  }
-  static at::Tensor heads(const at::Tensor& x, const Part& part) {  // [T, heads, E] fp32
-    return columns(x, part).to(at::kFloat).reshape({-1, part.head_count, part.head_width});
-  }
-
-  struct Rotation {
-    at::Tensor cosines, sines;  // [T, 1, E/2]
-  };
-  Rotation rotation_of(const QkNormRope& how) const {
-    const auto halves = tensor(how.rope).index_select(0, tensor(how.positions)).unsqueeze(1).chunk(2, 2);
-    return {halves[0], halves[1]};
-  }
-
-  at::Tensor head_norm_backward(const at::Tensor& dy, const at::Tensor& x, const Part& part,
-                                float eps, Tensor dnorm) const {
-    const at::Tensor weight = vector(part.norm);
-    const aten::NormGradient gradient =
-        aten::rms_norm_backward(dy, x, weight, aten::rms_norm(x, weight, eps).inverse_rms);
-    vector(dnorm).add_(gradient.dweight);
-    return gradient.dx;
-  }
-
-  /// Keys (0) or values (1) of one layer: [pages, kPageTokens, K, E].
-  at::Tensor page_part(KvPages pages, const AttentionShape& shape, std::int64_t which) const {
-    return tensor(pages.pool)
-        .reshape({pages.pool.rows, -1, 2, kPageTokens, shape.kv_heads, shape.head_width})
-        .select(1, pages.layer)
-        .select(1, which);
+  aten::PagedHeads paged(KvPages pages, std::int64_t which) const {
+    return {tensor(pages.pool), pages.layer, which};
   }
   at::Tensor values(Tensor qkv, const AttentionShape& shape) const {
     return tensor(qkv).narrow(1, shape.q_cols() + shape.kv_cols(), shape.kv_cols());
@@ -251,32 +218,59 @@ class AtenOperators : public Operators {
   }
   at::Tensor tensor(const Tensor& view) const { return aten::wrap(view, device_); }
   at::Tensor tensor(const Indices& indices) const { return aten::wrap(indices, device_); }
-  at::Tensor vector(const Tensor& view) const { return tensor(view).reshape(-1); }
+  /// Undefined where the view is empty.
+  at::Tensor vector(const Tensor& view) const {
+    return view.empty() ? at::Tensor() : tensor(view).view(-1);
+  }
+  /// In the weights' dtype: a gradient of logits comes in fp32.
+  at::Tensor narrowed(const Tensor& dy) const { return tensor(dy).to(aten::scalar_type(dtype_)); }
   static at::Tensor matrix(const PackedWeight& weight) {
     return static_cast<const AtenWeight&>(weight).matrix;
   }
 
   at::Device device_;
   DType dtype_;
+  bool flash_;                       // attention by LibTorch's flash kernels
   std::vector<at::Tensor> uploads_;  // alive until the next pass
 };
 
 at::Device parse_device(std::string_view name) {
   try {
-    const at::Device device{std::string(name)};
-    at::empty({1}, at::TensorOptions().device(device));  // says now whether it can be used
-    return device;
-  } catch (const c10::Error& e) {
-    fail("model.device \"{}\": not available here ({}); use \"cpu\", or a build with LIE_CUDA=ON on "
-         "a machine with a GPU",
-         name, e.what_without_backtrace());
+    return at::Device(std::string(name));
+  } catch (const c10::Error&) {
+    fail("model.device \"{}\": expected cpu, cuda or cuda:<number>", name);
   }
+}
+
+/// The device of that name with its number; throws where this build or machine has none.
+at::Device usable_device(std::string_view name) {
+  const at::Device device = parse_device(name);
+  if (device.is_cpu()) return device;
+  if (!device.is_cuda()) fail("model.device \"{}\": only cpu and cuda are supported", name);
+  if (!at::globalContext().hasCUDART())
+    fail(
+        "model.device \"{}\": this program was built without CUDA; set model.device to cpu, or "
+        "build it with preset cuda (-DLIE_CUDA=ON)",
+        name);
+  const int gpus = usable_gpus();
+  if (gpus == 0)
+    fail(
+        "model.device \"{}\": no usable NVIDIA GPU on this machine; nvidia-smi must list one and "
+        "CUDA_VISIBLE_DEVICES must not hide it; or set model.device to cpu",
+        name);
+  const auto index = device.has_index() ? device.index() : c10::DeviceIndex{0};
+  if (index >= gpus)
+    fail("model.device \"{}\": this machine has GPUs 0 to {} only", name, gpus - 1);
+  return {at::kCUDA, index};
 }
 
 }  // namespace
 
-std::unique_ptr<Operators> make_aten_operators(std::string_view device, DType dtype) {
-  return std::make_unique<AtenOperators>(parse_device(device), dtype);
+int usable_gpus() { return at::hasCUDA() ? static_cast<int>(at::getNumGPUs()) : 0; }
+
+std::unique_ptr<Operators> make_aten_operators(std::string_view device, DType dtype, int threads) {
+  if (threads > 0) at::set_num_threads(threads);
+  return std::make_unique<AtenOperators>(usable_device(device), dtype);
 }
 
 }  // namespace lie

@@ -1,5 +1,5 @@
-// The operators through LibTorch's ATen, on any of its devices: the CUDA side of the program, and on
-// the CPU an independent implementation that the tests hold the own operators against.
+// The operators through LibTorch's ATen, on any of its devices: the CUDA side of the program, and
+// on the CPU an independent implementation that the tests hold the own operators against.
 #pragma once
 
 #include <memory>
@@ -9,8 +9,16 @@
 
 namespace lie {
 
-/// `device`: "cpu" or "cuda[:index]"; activations and packed weights have `dtype`. Throws Error if
-/// this build or machine has no such device.
-std::unique_ptr<Operators> make_aten_operators(std::string_view device, DType dtype);
+/// `device`: "cpu" or "cuda[:index]"; activations and packed weights have `dtype`. On the CPU
+/// LibTorch computes with `threads` threads from then on in the whole process; 0: as many as it
+/// likes. Throws Error if this build or machine has no such device.
+///
+/// Other than the CPU operators' bits, these depend on how many rows a call has, and sums over rows
+/// are LibTorch's own: cutting a batch changes gradients by rounding.
+std::unique_ptr<Operators> make_aten_operators(std::string_view device, DType dtype,
+                                               int threads = 0);
+
+/// GPUs that CUDA lets this process use; 0 without a driver, or in a build without CUDA.
+int usable_gpus();
 
 }  // namespace lie

@@ -32,14 +32,8 @@ at::Tensor swiglu_backward(const at::Tensor& dy, const at::Tensor& gate_up) {
   return at::cat({dgate, wide_dy * silu}, 1);
 }
 
-at::Tensor rotate(const at::Tensor& x, const at::Tensor& cosines, const at::Tensor& sines) {
-  const auto halves = x.chunk(2, -1);
-  return at::cat({halves[0] * cosines - halves[1] * sines, halves[1] * cosines + halves[0] * sines},
-                 -1);
-}
-
-HeadOutput log_probs(const at::Tensor& logits, const at::Tensor& targets, double temperature) {
-  const at::Tensor z = logits.to(at::kFloat) * (1.0 / temperature);
+HeadOutput log_probs(const at::Tensor& logits, const at::Tensor& targets, float temperature) {
+  const at::Tensor z = logits.to(at::kFloat) * (1.0f / temperature);
   const at::Tensor log_sum = at::logsumexp(z, {1});
   const at::Tensor chosen = z.gather(1, targets.to(at::kLong).unsqueeze(1)).squeeze(1);
   const at::Tensor all = z - log_sum.unsqueeze(1);
@@ -47,17 +41,17 @@ HeadOutput log_probs(const at::Tensor& logits, const at::Tensor& targets, double
 }
 
 at::Tensor log_probs_backward(const at::Tensor& logits, const at::Tensor& targets,
-                              double temperature, const at::Tensor& entropies,
+                              float temperature, const at::Tensor& entropies,
                               const at::Tensor& log_sum, const at::Tensor& d_log_probs,
                               const at::Tensor& d_entropies) {
   const at::Tensor all =
-      logits.to(at::kFloat) * (1.0 / temperature) - log_sum.unsqueeze(1);  // log-softmax
+      logits.to(at::kFloat) * (1.0f / temperature) - log_sum.unsqueeze(1);  // log-softmax
   const at::Tensor p = all.exp();
   // d log p_target / dz = onehot - p and dH / dz = -p (log p + H).
-  at::Tensor dz = -p * d_log_probs.unsqueeze(1) -
-                  p * (all + entropies.unsqueeze(1)) * d_entropies.unsqueeze(1);
+  at::Tensor dz =
+      -p * d_log_probs.unsqueeze(1) - p * (all + entropies.unsqueeze(1)) * d_entropies.unsqueeze(1);
   dz.scatter_add_(1, targets.to(at::kLong).unsqueeze(1), d_log_probs.unsqueeze(1));
-  return dz * (1.0 / temperature);
+  return dz * (1.0f / temperature);
 }
 
 }  // namespace lie::aten

@@ -1,4 +1,4 @@
-// Operators on single rows, in ATen: norms, SwiGLU, rotation, log-probs. Arithmetic is in fp32
+// Operators on single rows, in ATen: norms, SwiGLU, log-probs. Arithmetic is in fp32
 // whatever the activations' dtype; results are written to the output in its dtype.
 #pragma once
 
@@ -23,17 +23,14 @@ NormGradient rms_norm_backward(const at::Tensor& dy, const at::Tensor& x, const 
 at::Tensor swiglu(const at::Tensor& gate_up);
 at::Tensor swiglu_backward(const at::Tensor& dy, const at::Tensor& gate_up);
 
-/// Rotates the halves of each head: x [T, heads, E], cosines and sines [T, 1, E/2].
-at::Tensor rotate(const at::Tensor& x, const at::Tensor& cosines, const at::Tensor& sines);
-
 struct HeadOutput {
   at::Tensor log_probs, entropies, log_sum;  // [R] fp32
 };
-HeadOutput log_probs(const at::Tensor& logits, const at::Tensor& targets, double temperature);
+HeadOutput log_probs(const at::Tensor& logits, const at::Tensor& targets, float temperature);
 
 /// d(loss)/d(logits) [R, V] fp32.
 at::Tensor log_probs_backward(const at::Tensor& logits, const at::Tensor& targets,
-                              double temperature, const at::Tensor& entropies,
+                              float temperature, const at::Tensor& entropies,
                               const at::Tensor& log_sum, const at::Tensor& d_log_probs,
                               const at::Tensor& d_entropies);
 

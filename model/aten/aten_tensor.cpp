@@ -9,13 +9,18 @@ at::ScalarType scalar_type(DType dtype) {
 }
 
 at::Tensor wrap(const Tensor& view, at::Device device) {
-  return at::from_blob(view.data, {view.rows, view.cols}, {view.stride, 1},
-                       at::TensorOptions().dtype(scalar_type(view.dtype)).device(device));
+  return at::for_blob(view.data, {view.rows, view.cols})
+      .strides({view.stride, 1})
+      .options(at::TensorOptions().dtype(scalar_type(view.dtype)).device(device))
+      .target_device(device)  // known: CUDA need not be asked whose pointer it is
+      .make_tensor();
 }
 
 at::Tensor wrap(const Indices& indices, at::Device device) {
-  return at::from_blob(const_cast<std::int32_t*>(indices.data), {indices.count},
-                       at::TensorOptions().dtype(at::kInt).device(device));
+  return at::for_blob(const_cast<std::int32_t*>(indices.data), {indices.count})
+      .options(at::TensorOptions().dtype(at::kInt).device(device))
+      .target_device(device)
+      .make_tensor();
 }
 
 Buffer own(at::Tensor tensor) {

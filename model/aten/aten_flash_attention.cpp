@@ -1,0 +1,121 @@
+#include "model/aten/aten_flash_attention.h"
+
+#include <array>
+#include <tuple>
+
+namespace lie::aten {
+namespace {
+
+constexpr double kNoDropout = 0;
+
+at::Tensor by_head(const at::Tensor& x, std::int64_t head_width) {  // [n, heads * E] view
+  return x.unflatten(1, {-1, head_width});
+}
+
+/// What the kernels take: queries [T, H, E], keys and values [T, K, E].
+struct Packed {
+  at::Tensor q, k, v;
+};
+Packed packed(const at::Tensor& rotated, const at::Tensor& values, const AttentionShape& shape) {
+  return {by_head(rotated.narrow(1, 0, shape.q_cols()), shape.head_width),
+          by_head(rotated.narrow(1, shape.q_cols(), shape.kv_cols()), shape.head_width),
+          by_head(values, shape.head_width)};
+}
+
+/// While alive, ATen's kernels keep their bits from call to call.
+class Deterministic {
+ public:
+  Deterministic()
+      : before_(at::globalContext().deterministicAlgorithms()),
+        only_warn_(at::globalContext().deterministicAlgorithmsWarnOnly()) {
+    at::globalContext().setDeterministicAlgorithms(true, false);
+  }
+  ~Deterministic() { at::globalContext().setDeterministicAlgorithms(before_, only_warn_); }
+  Deterministic(const Deterministic&) = delete;
+  Deterministic& operator=(const Deterministic&) = delete;
+
+ private:
+  bool before_, only_warn_;
+};
+
+/// A small example: sequences of 5, 1 and 90 tokens, 4 heads on 2 kv-heads.
+struct Example {
+  AttentionShape shape{4, 2, 64};
+  std::array<std::int32_t, 4> starts{0, 5, 6, 96};
+  std::int64_t longest = 90;
+  at::Tensor device_starts, rotated, values, dy;
+
+  explicit Example(at::Device device)
+      : device_starts(at::tensor(starts, at::kInt).to(device)),
+        rotated(waves(shape.q_cols() + shape.kv_cols(), 0.37, device)),
+        values(waves(shape.kv_cols(), 0.53, device)),
+        dy(waves(shape.q_cols(), 0.71, device)) {}
+
+  at::Tensor waves(std::int64_t cols, double pace, at::Device device) const {
+    const auto options = at::TensorOptions().dtype(at::kFloat).device(device);
+    const at::Tensor steps = at::arange(starts.back() * cols, options) * pace;
+    return at::sin(steps).view({starts.back(), cols}).to(at::kBFloat16);
+  }
+};
+
+/// Within bf16's rounding of numbers about 1.
+bool agree(const at::Tensor& got, const at::Tensor& expected) {
+  const at::Tensor wide = got.to(at::kFloat);
+  return wide.sizes() == expected.sizes() && (wide - expected).abs().max().item<float>() <
+                                                 0.03f * (1 + expected.abs().max().item<float>());
+}
+
+bool agrees_on(const Example& e) {
+  const AttentionOutput slow = attention(e.rotated, e.values, e.shape, e.starts);
+  const AttentionOutput fast =
+      flash_attention(e.rotated, e.values, e.shape, e.device_starts, e.longest);
+  if (!agree(fast.y, slow.y) || !agree(fast.log_sum, slow.log_sum)) return false;
+  const AttentionGradient slow_gradient =
+      attention_backward(e.dy, e.rotated, e.values, slow.y, slow.log_sum, e.shape, e.starts);
+  const AttentionGradient fast_gradient = flash_attention_backward(
+      e.dy, e.rotated, e.values, fast.y, fast.log_sum, e.shape, e.device_starts, e.longest);
+  return agree(fast_gradient.d_rotated, slow_gradient.d_rotated) &&
+         agree(fast_gradient.d_values, slow_gradient.d_values);
+}
+
+}  // namespace
+
+bool flash_attention_agrees(at::Device device) {
+  if (!device.is_cuda()) return false;
+  try {
+    return agrees_on(Example(device));
+  } catch (const c10::Error&) {
+    return false;  // no kernels for this GPU, or LibTorch was built without them
+  }
+}
+
+bool flash_attention_takes(const at::Tensor& rotated, const AttentionShape& shape) {
+  return rotated.scalar_type() == at::kBFloat16 && shape.head_width % 8 == 0 &&
+         shape.head_width <= 256;
+}
+
+AttentionOutput flash_attention(const at::Tensor& rotated, const at::Tensor& values,
+                                const AttentionShape& shape, const at::Tensor& starts,
+                                std::int64_t longest) {
+  const Packed in = packed(rotated, values, shape);
+  const auto result = at::_flash_attention_forward(in.q, in.k, in.v, starts, starts, longest,
+                                                   longest, kNoDropout, /*is_causal=*/true,
+                                                   /*return_debug_mask=*/false, score_scale(shape));
+  return {std::get<0>(result).flatten(1), std::get<1>(result).t()};
+}
+
+AttentionGradient flash_attention_backward(const at::Tensor& dy, const at::Tensor& rotated,
+                                           const at::Tensor& values, const at::Tensor& y,
+                                           const at::Tensor& log_sum, const AttentionShape& shape,
+                                           const at::Tensor& starts, std::int64_t longest) {
+  const Deterministic bits;
+  const Packed in = packed(rotated, values, shape);
+  const at::Tensor no_random = at::zeros({2}, starts.options().dtype(at::kUInt64));
+  const auto [dq, dk, dv] = at::_flash_attention_backward(
+      by_head(dy, shape.head_width), in.q, in.k, in.v, by_head(y, shape.head_width),
+      log_sum.t().contiguous(), starts, starts, longest, longest, kNoDropout, /*is_causal=*/true,
+      no_random, no_random, score_scale(shape));
+  return {at::cat({dq.flatten(1), dk.flatten(1)}, 1), dv.flatten(1)};
+}
+
+}  // namespace lie::aten

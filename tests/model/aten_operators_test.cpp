@@ -1,0 +1,370 @@
+// Each operator of LibTorch's side against the program's own on the CPU, in fp32. Where a CUDA
+// device is there, it is held against them too.
+#include "model/aten/aten_operators.h"
+
+#include <gtest/gtest.h>
+
+#include "common/error.h"
+#include "tests/model/operator_side.h"
+#include "tests/model/transformer_golden.h"
+
+namespace lie {
+namespace {
+
+using test::Results;
+using test::Side;
+
+// Of the largest value. Sums have up to 100 terms of like size and random sign; each of their
+// roundings is 2^-24 of the sum so far, which errs by less than sqrt(100) * 2^-24 * 2 = 1.2e-6.
+constexpr double kOneSum = 2e-6;
+// Several sums, a softmax and differences of their results in a row.
+constexpr double kChain = 1e-5;
+
+std::vector<std::string> devices() {
+  std::vector<std::string> found{"cpu"};
+  try {
+    make_aten_operators("cuda", DType::kFloat32);
+    found.emplace_back("cuda");
+  } catch (const Error&) {
+  }
+  return found;
+}
+
+class AtenOperators : public testing::TestWithParam<std::string> {
+ protected:
+  /// Runs `compute(Side&) -> Results` on both sides, with closed and with longer rows.
+  template <typename Compute>
+  void expect_same(double bound, const Compute& compute) {
+    for (const std::int64_t padding : {0, 3, 16}) {
+      Side own(make_cpu_operators(2), padding);
+      Side aten(make_aten_operators(GetParam(), DType::kFloat32, 1), padding);
+      const Results expected = compute(own), got = compute(aten);
+      for (const auto& [name, values] : expected) {
+        EXPECT_LT(test::relative_error(got.at(name), values), bound)
+            << name << ", padding " << padding;
+      }
+    }
+  }
+};
+
+INSTANTIATE_TEST_SUITE_P(Devices, AtenOperators, testing::ValuesIn(devices()),
+                         [](const auto& test) { return test.param; });
+
+constexpr std::int64_t kRowCounts[] = {1, 7, 33};
+
+TEST_P(AtenOperators, ProductsAgree) {
+  for (const std::int64_t rows : kRowCounts) {
+    expect_same(kOneSum, [&](Side& s) {
+      const Tensor x = s.put("x", rows, 24), y = s.room(rows, 45), sum = s.room(rows, 45);
+      const Tensor in_place = s.put("residual", rows, 45);
+      PackedWeight& w = s.weight("w", 45, 24);
+      s->linear(x, w, y);
+      s->linear_add(x, w, s.put("residual", rows, 45), sum);
+      s->linear_add(x, w, in_place, in_place);
+      return Results{{"linear", s.get(y)}, {"add", s.get(sum)}, {"in place", s.get(in_place)}};
+    });
+  }
+}
+
+TEST_P(AtenOperators, ProductsBackwardAgreeAndWeightGradientsAdd) {
+  for (const std::int64_t rows : kRowCounts) {
+    expect_same(kOneSum, [&](Side& s) {
+      const Tensor dy = s.put("dy", rows, 45), dx = s.room(rows, 24);
+      const Tensor dw = s.put_floats("dw", 45, 24, 30);
+      s->linear_backward_input(dy, s.weight("w", 45, 24), dx);
+      s->linear_backward_weight(dy, s.put("x", rows, 24), dw);
+      return Results{{"dx", s.get(dx)}, {"dw", s.get(dw)}};
+    });
+  }
+}
+
+TEST_P(AtenOperators, CopiesKeepEveryBit) {
+  expect_same(1e-30, [](Side& s) {
+    const Tensor x = s.put("x", 5, 11), y = s.room(5, 11), zeroed = s.put("x", 5, 11);
+    s->copy(x, y);
+    s->zero(zeroed.rows_at(1, 2));
+    std::vector<float> gradient = test::float_values("gradient", 37);
+    Buffer borrowed = s->borrow_gradient(gradient);
+    s->zero(borrowed.view().cols_at(3, 5));
+    s->return_gradient(std::move(borrowed), gradient);
+    return Results{{"copy", s.get(y)}, {"zero", s.get(zeroed)}, {"gradient", gradient}};
+  });
+}
+
+TEST_P(AtenOperators, EmbeddingAndRowMovesAgreeAndTheTableGradientAdds) {
+  expect_same(kOneSum, [](Side& s) {
+    const Indices tokens = s.indices({3, 0, 44, 3, 3, 17, 0});
+    const Tensor y = s.room(7, 24), dtable = s.put_floats("dtable", 45, 24);
+    s->embed(s.hold("table", 45, 24), tokens, y);
+    s->embed_backward(s.put("dy", 7, 24), tokens, dtable);
+    const Indices some = s.indices({1, 4, 5});
+    const Tensor gathered = s.room(3, 24), scattered = s.room(7, 24);
+    s->gather_rows(y, some, gathered);
+    s->scatter_rows(gathered, some, scattered);
+    return Results{{"embed", s.get(y)},
+                   {"embed_backward", s.get(dtable)},
+                   {"gather", s.get(gathered)},
+                   {"scatter", s.get(scattered)}};
+  });
+}
+
+TEST_P(AtenOperators, RmsNormAgreesAndItsGradientsAdd) {
+  for (const std::int64_t rows : kRowCounts) {
+    expect_same(kChain, [&](Side& s) {
+      const Tensor x = s.put("x", rows, 40), weight = s.hold("weight", 1, 40);
+      const Tensor y = s.room(rows, 40), unkept = s.room(rows, 40);
+      const Tensor inverse_rms = s.float_room(1, rows);
+      s->rms_norm(x, weight, 1e-6f, y, inverse_rms);
+      s->rms_norm(x, weight, 1e-6f, unkept, {});
+      const Tensor dx = s.put("dx", rows, 40), dweight = s.put_floats("dweight", 1, 40);
+      s->rms_norm_backward(s.put("dy", rows, 40), x, weight, inverse_rms, dx, dweight);
+      return Results{{"y", s.get(y)},
+                     {"unkept", s.get(unkept)},
+                     {"inverse_rms", s.get(inverse_rms)},
+                     {"dx", s.get(dx)},
+                     {"dweight", s.get(dweight)}};
+    });
+  }
+}
+
+TEST_P(AtenOperators, SwigluAgrees) {
+  for (const std::int64_t rows : kRowCounts) {
+    expect_same(kChain, [&](Side& s) {
+      const Tensor gate_up = s.put("gate_up", rows, 2 * 19, 20);
+      const Tensor y = s.room(rows, 19), d_gate_up = s.room(rows, 2 * 19);
+      s->swiglu(gate_up, y);
+      s->swiglu_backward(s.put("dy", rows, 19), gate_up, d_gate_up);
+      return Results{{"y", s.get(y)}, {"d_gate_up", s.get(d_gate_up)}};
+    });
+  }
+}
+
+constexpr AttentionShape kShapes[] = {{4, 2, 16}, {3, 1, 32}, {2, 2, 48}};
+
+TEST_P(AtenOperators, QkNormAndRopeAgreeAndTheirGradientsAdd) {
+  for (const AttentionShape& shape : kShapes) {
+    for (const bool norm : {true, false}) {
+      expect_same(kChain, [&](Side& s) {
+        const std::int64_t rows = 9, width = shape.head_width;
+        QkNormRope how{shape, {}, {}, 1e-6f, s.hold("rope", 20, width), {}};
+        how.positions = s.indices({0, 1, 2, 19, 0, 5, 5, 6, 7});
+        const Tensor dq = s.put_floats("dq", 1, width), dk = s.put_floats("dk", 1, width);
+        if (norm) how.q_norm = s.hold("q", 1, width), how.k_norm = s.hold("k", 1, width);
+        const Tensor qkv = s.put("qkv", rows, shape.qkv_cols());
+        const std::int64_t rotated_cols = shape.q_cols() + shape.kv_cols();
+        const Tensor rotated = s.room(rows, rotated_cols), d_qkv = s.room(rows, shape.qkv_cols());
+        s->qk_norm_rope(qkv, how, rotated);
+        s->qk_norm_rope_backward(s.put("d_rotated", rows, rotated_cols), qkv, how, d_qkv,
+                                 norm ? dq : Tensor(), norm ? dk : Tensor());
+        return Results{{"rotated", s.get(rotated)},
+                       {"d_qkv", s.get(d_qkv.cols_at(0, rotated_cols))},
+                       {"dq_norm", s.get(dq)},
+                       {"dk_norm", s.get(dk)}};
+      });
+    }
+  }
+}
+
+Results packed_attention(Side& s, const AttentionShape& shape,
+                         const std::vector<std::int32_t>& starts) {
+  const std::int64_t rows = starts.back();
+  std::int64_t longest = 0;
+  for (std::size_t i = 1; i < starts.size(); ++i) {
+    longest = std::max<std::int64_t>(longest, starts[i] - starts[i - 1]);
+  }
+  const PackedSequences sequences{starts, s.indices(starts), longest};
+  const Tensor rotated = s.put("rotated", rows, shape.q_cols() + shape.kv_cols());
+  const Tensor qkv = s.put("qkv", rows, shape.qkv_cols());
+  const Tensor y = s.room(rows, shape.q_cols()), unkept = s.room(rows, shape.q_cols());
+  const Tensor log_sum = s.float_room(rows, shape.heads);
+  s->attention(rotated, qkv, shape, sequences, y, log_sum);
+  s->attention(rotated, qkv, shape, sequences, unkept, {});
+  const Tensor d_rotated = s.room(rows, rotated.cols), d_qkv = s.room(rows, qkv.cols);
+  s->attention_backward(s.put("dy", rows, shape.q_cols()), rotated, qkv, y, log_sum, shape,
+                        sequences, d_rotated, d_qkv);
+  return {{"y", s.get(y)},
+          {"unkept", s.get(unkept)},
+          {"log_sum", s.get(log_sum)},
+          {"d_rotated", s.get(d_rotated)},
+          {"d_values", s.get(d_qkv.cols_at(shape.q_cols() + shape.kv_cols(), shape.kv_cols()))}};
+}
+
+TEST_P(AtenOperators, AttentionOverPackedSequencesAgrees) {
+  for (const AttentionShape& shape : kShapes) {
+    for (const std::vector<std::int32_t>& starts :
+         {std::vector<std::int32_t>{0, 5, 6, 39, 56}, {0, 16, 33, 34}}) {
+      expect_same(kChain, [&](Side& s) { return packed_attention(s, shape, starts); });
+    }
+  }
+}
+
+TEST_P(AtenOperators, ATokenAloneAttendsToItselfAndNoScoreGetsAGradient) {
+  for (const AttentionShape& shape : kShapes) {
+    Side own(make_cpu_operators(2), 3),
+        aten(make_aten_operators(GetParam(), DType::kFloat32, 1), 3);
+    const Results expected = packed_attention(own, shape, {0, 1});
+    const Results got = packed_attention(aten, shape, {0, 1});
+    for (const char* name : {"y", "log_sum", "d_values"}) {
+      EXPECT_LT(test::relative_error(got.at(name), expected.at(name)), kChain) << name;
+    }
+    // The difference of two equal sums of E products below 4, times a key or query below 2.
+    const double bound = static_cast<double>(shape.head_width) * 4 * 2 * 0x1p-23;
+    for (const float x : got.at("d_rotated")) EXPECT_LT(std::abs(x), bound);
+  }
+}
+
+TEST_P(AtenOperators, ALongSequenceIsTakenInSlicesThatAgree) {
+  Side own(make_cpu_operators(2), 0), aten(make_aten_operators(GetParam(), DType::kFloat32, 1), 0);
+  const std::vector<std::int32_t> starts{0, 3001, 3010};
+  const Results expected = packed_attention(own, {4, 2, 16}, starts);
+  const Results got = packed_attention(aten, {4, 2, 16}, starts);
+  for (const auto& [name, values] : expected) {
+    // Sums of up to 3001 terms: sqrt(3001) roundings of 2^-24 each, some of them in a row.
+    EXPECT_LT(test::relative_error(got.at(name), values), 3e-5) << name;
+  }
+}
+
+/// Five sequences of given lengths in a shuffled pool, of which the last rows are decoded in one
+/// call after the others were stored.
+struct PagedCase {
+  std::vector<std::int32_t> lengths{1, 15, 16, 17, 40};
+  std::int64_t layers = 3, pages = 24, table_width = 3;
+  std::vector<std::int32_t> table, positions, slots, sequences;
+  std::vector<std::int32_t> last;  // rows decoded: the last three positions of each sequence
+
+  PagedCase() {
+    for (std::size_t q = 0; q < lengths.size(); ++q) {
+      for (std::int32_t p = 0; p < table_width; ++p) {
+        table.push_back(
+            static_cast<std::int32_t>((7 * (q * 3 + static_cast<std::size_t>(p)) + 5) % 24));
+      }
+      for (std::int32_t t = 0; t < lengths[q]; ++t) {
+        if (t + 3 >= lengths[q]) last.push_back(static_cast<std::int32_t>(positions.size()));
+        positions.push_back(t);
+        sequences.push_back(static_cast<std::int32_t>(q));
+        slots.push_back(table[q * 3 + static_cast<std::size_t>(t / 16)] * 16 + t % 16);
+      }
+    }
+  }
+  std::vector<std::int32_t> of_last(const std::vector<std::int32_t>& all) const {
+    std::vector<std::int32_t> some;
+    for (const std::int32_t row : last) some.push_back(all[static_cast<std::size_t>(row)]);
+    return some;
+  }
+};
+
+/// `stale`: what lies in the pool's slots before.
+std::vector<float> decode_pages(Side& s, const AttentionShape& shape, float stale) {
+  const PagedCase c;
+  const Buffer pool = s->allocate(c.pages, c.layers * 2 * Operators::kPageTokens * shape.kv_cols(),
+                                  s->activation_dtype());
+  s->copy_from_host(std::vector<float>(static_cast<std::size_t>(pool.view().elements()), stale),
+                    pool.view());
+  const auto rows = static_cast<std::int64_t>(c.positions.size());
+  const Tensor rotated = s.put("rotated", rows, shape.q_cols() + shape.kv_cols());
+  DecodeBatch batch{s.indices(c.positions), s.indices(c.slots), s.indices(c.sequences),
+                    s.indices(c.table),     c.table_width,      40};
+  for (std::int64_t layer = 0; layer < c.layers; ++layer) {
+    s->store_kv(rotated, s.put("qkv" + std::to_string(layer), rows, shape.qkv_cols()), shape, batch,
+                {pool.view(), layer});
+  }
+  const auto count = static_cast<std::int64_t>(c.last.size());
+  const Tensor queries = s.room(count, rotated.cols), y = s.room(count, shape.q_cols());
+  s->gather_rows(rotated, s.indices(c.last), queries);
+  batch.positions = s.indices(c.of_last(c.positions));
+  batch.sequences = s.indices(c.of_last(c.sequences));
+  s->attention_decode(queries, shape, batch, {pool.view(), 1}, y);
+  return s.get(y);
+}
+
+TEST_P(AtenOperators, DecodingOverPagesAgrees) {
+  for (const AttentionShape& shape : kShapes) {
+    expect_same(kChain, [&](Side& s) { return Results{{"y", decode_pages(s, shape, 0)}}; });
+  }
+}
+
+TEST_P(AtenOperators, DecodingReadsNothingAfterASequencesEnd) {
+  Side clean(make_aten_operators(GetParam(), DType::kFloat32, 1), 0);
+  Side stale(make_aten_operators(GetParam(), DType::kFloat32, 1), 0);
+  EXPECT_EQ(decode_pages(clean, kShapes[0], 0), decode_pages(stale, kShapes[0], NAN));
+}
+
+TEST_P(AtenOperators, DecodingManyRowsOfALongSequenceGoesInPartsThatAgree) {
+  const AttentionShape shape{2, 2, 64};
+  const std::int32_t length = 2050, rows = 200;  // 200 * 2064 * 128 elements of keys
+  const auto compute = [&](Side& s) {
+    std::vector<std::int32_t> table, positions, sequences(rows, 0);
+    for (std::int32_t p = 0; p < 129; ++p) table.push_back(128 - p);
+    for (std::int32_t r = 0; r < rows; ++r) positions.push_back(length - rows + r);
+    const std::int64_t elements = 2 * Operators::kPageTokens * shape.kv_cols();
+    const Buffer pool = s->allocate(129, elements, DType::kFloat32);
+    std::vector<std::int32_t> slots, all;
+    for (std::int32_t t = 0; t < length; ++t) {
+      slots.push_back(table[static_cast<std::size_t>(t / 16)] * 16 + t % 16);
+      all.push_back(t);
+    }
+    DecodeBatch batch{s.indices(all),
+                      s.indices(slots),
+                      s.indices(std::vector<std::int32_t>(length, 0)),
+                      s.indices(table),
+                      129,
+                      length};
+    s->store_kv(s.put("rotated", length, 256), s.put("qkv", length, 384), shape, batch,
+                {pool.view(), 0});
+    batch.positions = s.indices(positions);
+    batch.sequences = s.indices(sequences);
+    const Tensor y = s.room(rows, shape.q_cols());
+    s->attention_decode(s.put("queries", rows, 256), shape, batch, {pool.view(), 0}, y);
+    return s.get(y);
+  };
+  Side own(make_cpu_operators(2), 0), aten(make_aten_operators(GetParam(), DType::kFloat32, 1), 0);
+  EXPECT_LT(test::relative_error(compute(aten), compute(own)), kChain);
+}
+
+TEST_P(AtenOperators, LogProbsAndTheirGradientAgree) {
+  for (const float temperature : {1.0f, 0.7f}) {
+    expect_same(kChain, [&](Side& s) {
+      const std::int64_t rows = 7, vocabulary = 45;
+      const Tensor logits = s.put_floats("logits", rows, vocabulary, 20);
+      const Indices targets = s.indices({0, 44, 3, 3, 17, 20, 1});
+      const Tensor log_probs = s.float_room(1, rows), entropies = s.float_room(1, rows);
+      const Tensor log_sum = s.float_room(1, rows);
+      s->log_probs(logits, targets, temperature, log_probs, entropies, log_sum);
+      s->log_probs_backward(logits, targets, temperature, entropies, log_sum,
+                            s.put_floats("d_log_probs", 1, rows),
+                            s.put_floats("d_entropies", 1, rows));
+      return Results{{"log_probs", s.get(log_probs)},
+                     {"entropies", s.get(entropies)},
+                     {"log_sum", s.get(log_sum)},
+                     {"d_logits", s.get(logits)}};
+    });
+  }
+}
+
+std::string error_of(const std::string& device) {
+  try {
+    make_aten_operators(device, DType::kFloat32);
+  } catch (const Error& e) {
+    return e.what();
+  }
+  return "";
+}
+
+TEST(AtenDevice, OneThatIsNotThereGetsAClearError) {
+  EXPECT_NE(error_of("gpu").find("model.device \"gpu\": expected cpu, cuda or cuda:<number>"),
+            std::string::npos);
+  EXPECT_NE(error_of("meta").find("only cpu and cuda"), std::string::npos);
+  if (devices().size() > 1) {
+    EXPECT_NE(error_of("cuda:99").find("GPUs 0 to"), std::string::npos);
+  } else {
+    const std::string message = error_of("cuda");
+    EXPECT_TRUE(message.find("built without CUDA") != std::string::npos ||
+                message.find("no usable NVIDIA GPU") != std::string::npos)
+        << message;
+    EXPECT_EQ(message.find('\n'), std::string::npos);
+    std::printf("model.device cuda here: %s\n", message.c_str());
+  }
+}
+
+}  // namespace
+}  // namespace lie

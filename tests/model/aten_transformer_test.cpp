@@ -1,0 +1,168 @@
+// The whole transformer on LibTorch's operators, against PyTorch's numbers in float64, against the
+// program's own operators, and in bf16 against itself in fp32.
+#include <gtest/gtest.h>
+
+#include <cstdio>
+
+#include "common/error.h"
+#include "model/aten/aten_operators.h"
+#include "model/transformer.h"
+#include "tests/model/tiny_model.h"
+#include "tests/model/transformer_golden.h"
+
+namespace lie {
+namespace {
+
+using test::relative_error;
+
+struct Trained {
+  RowLogProbs scored;
+  std::vector<float> gradient;
+};
+
+/// Forward and backward of the golden batch.
+Trained train(const test::Golden& golden, const Weights& weights, Operators& operators) {
+  Transformer transformer(weights, operators);
+  Trained result;
+  result.scored = transformer.forward(golden.batch, golden.temperature, true);
+  result.gradient.resize(weights.flat().size());
+  transformer.backward(golden.batch, golden.tensors.at("d_log_probs"),
+                       golden.tensors.at("d_entropies"), result.gradient);
+  return result;
+}
+
+std::span<const float> part_of(const std::vector<float>& gradient, const Parameter& p) {
+  return {gradient.data() + p.offset, static_cast<std::size_t>(p.rows * p.cols)};
+}
+
+bool has_cuda() {
+  try {
+    make_aten_operators("cuda", DType::kFloat32);
+    return true;
+  } catch (const Error&) {
+    return false;
+  }
+}
+std::vector<std::string> devices() {
+  return has_cuda() ? std::vector<std::string>{"cpu", "cuda"} : std::vector<std::string>{"cpu"};
+}
+
+class AtenTransformer : public testing::TestWithParam<std::tuple<std::string, std::string>> {
+ protected:
+  std::string device() const { return std::get<0>(GetParam()); }
+  test::Golden golden() const { return test::read_golden(std::get<1>(GetParam())); }
+};
+
+INSTANTIATE_TEST_SUITE_P(
+    DevicesAndModels, AtenTransformer,
+    testing::Combine(testing::ValuesIn(devices()),
+                     testing::Values("qwen3_tied", "qwen3_untied", "llama_untied")),
+    [](const auto& test) { return std::get<0>(test.param) + "_" + std::get<1>(test.param); });
+
+TEST_P(AtenTransformer, AgreesWithPyTorchAndWithTheOwnOperators) {
+  const test::Golden g = golden();
+  const Weights weights = test::tiny_weights(g.config);
+  const auto aten = make_aten_operators(device(), DType::kFloat32, 1);
+  const auto own = make_cpu_operators(2);
+  const Trained got = train(g, weights, *aten), ours = train(g, weights, *own);
+  EXPECT_LT(relative_error(got.scored.log_probs, g.tensors.at("log_probs")), 1e-5);
+  EXPECT_LT(relative_error(got.scored.entropies, g.tensors.at("entropies")), 1e-5);
+  EXPECT_LT(relative_error(got.scored.log_probs, ours.scored.log_probs), 1e-5);
+  for (const Parameter& p : weights.parameters()) {
+    const auto gradient = part_of(got.gradient, p);
+    EXPECT_LT(relative_error(gradient, g.tensors.at("d:" + p.name)), 1e-4) << p.name;
+    EXPECT_LT(relative_error(gradient, part_of(ours.gradient, p)), 1e-4) << p.name;
+  }
+}
+
+TEST_P(AtenTransformer, GradientsAddOverMicroBatches) {
+  const ModelConfig config = golden().config;
+  const Weights weights = test::tiny_weights(config);
+  const auto aten = make_aten_operators(device(), DType::kFloat32, 1);
+  Transformer transformer(weights, *aten);
+  const PackedBatch whole = test::tiny_batch("tokens", {9, 17, 2, 30}, config.vocabulary);
+  const auto gradient_of = [&](const std::vector<std::size_t>& cuts) {
+    std::vector<float> gradient(weights.flat().size(), 0.25f);
+    for (std::size_t c = 0; c + 1 < cuts.size(); ++c) {
+      const PackedBatch part = test::part_of(whole, cuts[c], cuts[c + 1]);
+      transformer.forward(part, 1, true);
+      const std::vector<float> ones(part.rows.size(), 1);
+      transformer.backward(part, ones, ones, gradient);
+    }
+    return gradient;
+  };
+  EXPECT_LT(relative_error(gradient_of({0, 1, 3, 4}), gradient_of({0, 4})), 1e-5);
+}
+
+/// Logits of a prompt that is decoded at once, forked, and gone on with in two ways over two pages.
+std::vector<float> decode_a_fork(const Weights& weights, Operators& operators) {
+  Transformer transformer(weights, operators);
+  KvCache cache(weights.config(), operators, 12);
+  std::vector<float> all;
+  const auto decode = [&](const std::vector<DecodeRow>& rows) {
+    const auto logits = transformer.decode(rows, cache);
+    all.insert(all.end(), logits.begin(), logits.end());
+  };
+  const std::int32_t prompt = cache.open(), single = cache.open();
+  std::vector<DecodeRow> rows;
+  for (std::int32_t t = 0; t < 13; ++t) rows.push_back({(t * 7) % 45, prompt, t == 12});
+  rows.push_back({5, single, true});
+  decode(rows);
+  const std::int32_t fork = cache.fork(prompt);
+  for (std::int32_t t = 0; t < 22; ++t) {
+    decode({{t, prompt, true}, {44 - t, fork, true}, {(3 * t) % 45, single, t % 2 == 0}});
+  }
+  return all;
+}
+
+TEST_P(AtenTransformer, DecodesAsTheOwnOperatorsDo) {
+  const Weights weights = test::tiny_weights(golden().config);
+  const auto aten = make_aten_operators(device(), DType::kFloat32, 1);
+  const auto own = make_cpu_operators(2);
+  EXPECT_LT(relative_error(decode_a_fork(weights, *aten), decode_a_fork(weights, *own)), 1e-5);
+}
+
+// 2 layers round some 20 results in a row to 2^-9 of their size, and these wide weights make logits
+// of about 10: 10 * sqrt(20) * 2^-9 = 0.09, doubled by the temperature and by the largest of 43
+// rows.
+constexpr double kBf16LogProbs = 0.2;
+
+double largest_difference(std::span<const float> a, std::span<const float> b) {
+  double largest = 0;
+  for (std::size_t i = 0; i < a.size(); ++i) {
+    largest = std::max(largest, std::abs(static_cast<double>(a[i]) - static_cast<double>(b[i])));
+  }
+  return largest;
+}
+
+double cosine(const std::vector<float>& a, const std::vector<float>& b) {
+  double ab = 0, aa = 0, bb = 0;
+  for (std::size_t i = 0; i < a.size(); ++i) {
+    const auto x = static_cast<double>(a[i]), y = static_cast<double>(b[i]);
+    ab += x * y, aa += x * x, bb += y * y;
+  }
+  return ab / std::sqrt(aa * bb);
+}
+
+TEST_P(AtenTransformer, Bf16DiffersByItsRoundingOnly) {
+  const test::Golden g = golden();
+  const Weights weights = test::tiny_weights(g.config);
+  const auto wide = make_aten_operators(device(), DType::kFloat32, 1);
+  const auto narrow = make_aten_operators(device(), DType::kBFloat16, 1);
+  const Trained expected = train(g, weights, *wide), got = train(g, weights, *narrow);
+  const double difference = largest_difference(got.scored.log_probs, expected.scored.log_probs);
+  const double similarity = cosine(got.gradient, expected.gradient);
+  const std::vector<float> logits = decode_a_fork(weights, *wide);
+  const double decoded = relative_error(decode_a_fork(weights, *narrow), logits);
+  std::printf(
+      "bf16 on %s, %s: log-probs differ by %.4f at most, gradients' cosine %.6f, "
+      "decoded logits by %.4f of the largest\n",
+      device().c_str(), std::get<1>(GetParam()).c_str(), difference, similarity, decoded);
+  EXPECT_GT(difference, 1e-4);  // it is bf16 that was computed
+  EXPECT_LT(difference, kBf16LogProbs);
+  EXPECT_GT(similarity, 0.999);
+  EXPECT_LT(decoded, 0.03);
+}
+
+}  // namespace
+}  // namespace lie

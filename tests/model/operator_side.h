@@ -1,0 +1,98 @@
+// One implementation of the operators with what a test put into its memory: tests say once what is
+// computed, run it on two sides and compare.
+#pragma once
+
+#include <cmath>
+#include <cstdint>
+#include <deque>
+#include <limits>
+#include <map>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "model/operators.h"
+#include "tests/model/tiny_model.h"
+
+namespace lie::test {
+
+class Side {
+ public:
+  /// Rows of all its tensors are `padding` elements longer than their columns.
+  Side(std::unique_ptr<Operators> operators, std::int64_t padding)
+      : operators_(std::move(operators)), padding_(padding) {}
+
+  Operators* operator->() const { return operators_.get(); }
+  Operators& operators() const { return *operators_; }
+
+  /// Activations, uniform in [-scale/2, scale/2), from `name`.
+  Tensor put(const std::string& name, std::int64_t rows, std::int64_t cols, double scale = 4) {
+    return fill(room(rows, cols), name, scale);
+  }
+  /// The same in fp32.
+  Tensor put_floats(const std::string& name, std::int64_t rows, std::int64_t cols,
+                    double scale = 4) {
+    return fill(float_room(rows, cols), name, scale);
+  }
+  /// Outputs, full of what must not survive.
+  Tensor room(std::int64_t rows, std::int64_t cols) {
+    return garbage(rows, cols, operators_->activation_dtype());
+  }
+  Tensor float_room(std::int64_t rows, std::int64_t cols) {
+    return garbage(rows, cols, DType::kFloat32);
+  }
+  /// A parameter as it is.
+  Tensor hold(const std::string& name, std::int64_t rows, std::int64_t cols) {
+    const auto& host = floats_.emplace_back(float_values(name, count(rows, cols), 4));
+    buffers_.push_back(operators_->hold(host, rows, cols));
+    return buffers_.back().view();
+  }
+  /// A weight [out, in], packed in two parts.
+  PackedWeight& weight(const std::string& name, std::int64_t out, std::int64_t in) {
+    const std::vector<float> host = float_values(name, count(out, in), 4);
+    const std::span<const float> all(host);
+    weights_.push_back(operators_->make_weight(out, in));
+    const std::int64_t first = out / 3;
+    operators_->pack(*weights_.back(), 0, all.first(count(first, in)));
+    operators_->pack(*weights_.back(), first, all.subspan(count(first, in)));
+    return *weights_.back();
+  }
+  Indices indices(std::vector<std::int32_t> host) {
+    return operators_->upload(integers_.emplace_back(std::move(host)));
+  }
+  std::vector<float> get(Tensor x) {
+    std::vector<float> host(count(x.rows, x.cols));
+    operators_->copy_to_host(x, host);
+    return host;
+  }
+
+ private:
+  static std::size_t count(std::int64_t rows, std::int64_t cols) {
+    return static_cast<std::size_t>(rows * cols);
+  }
+  Tensor garbage(std::int64_t rows, std::int64_t cols, DType dtype) {
+    buffers_.push_back(operators_->allocate(rows, cols + padding_, dtype));
+    const Tensor whole = buffers_.back().view();
+    operators_->copy_from_host(
+        std::vector<float>(count(rows, cols + padding_), std::numeric_limits<float>::quiet_NaN()),
+        whole);
+    return whole.cols_at(padding_ / 2, cols);
+  }
+  Tensor fill(Tensor x, const std::string& name, double scale) {
+    operators_->copy_from_host(float_values(name, count(x.rows, x.cols), scale), x);
+    return x;
+  }
+
+  std::unique_ptr<Operators> operators_;
+  std::int64_t padding_;
+  std::deque<Buffer> buffers_;
+  std::deque<std::vector<float>> floats_;
+  std::deque<std::vector<std::int32_t>> integers_;
+  std::deque<std::unique_ptr<PackedWeight>> weights_;
+};
+
+/// What a computation left, by name.
+using Results = std::map<std::string, std::vector<float>>;
+
+}  // namespace lie::test
