@@ -33,7 +33,8 @@ void apply_settings(VerifierOptions& options, const std::vector<std::string>& se
                                     [&](const Field& f) { return f.key == key; });
     if (equals == std::string::npos || field == fields.fields().end())
       fail("--set {}: no such rule; write --set rule=value, rules are listed by --rules", setting);
-    field->set({setting.substr(equals + 1)});
+    const std::string value = setting.substr(equals + 1);
+    field->set(field->is_list ? CLI::detail::split(value, ',') : std::vector<std::string>{value});
   }
 }
 

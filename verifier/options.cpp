@@ -10,6 +10,7 @@ void describe_extraction(FieldList& fields, VerifierOptions& o) {
   fields.add("after_think", o.after_think,
              {"look only behind the last </think>, where one stands"});
   fields.add("fbox", o.fbox, {"\\fbox counts as \\boxed"});
+  fields.add("bare_fractions", o.bare_fractions, {"\\frac12 is a half, although its braces lack"});
   fields.add("join_boxes", o.join_boxes, {"boxes with only separators between them are one list"});
   fields.add("lenient_latex", o.lenient_latex, {"lenient mode finds answers in math environments"});
   fields.add("lenient_plain", o.lenient_plain, {"lenient mode finds plain numbers and arithmetic"});

@@ -19,7 +19,8 @@ enum class ExtractionMode : std::uint8_t {
 
 /// How two decimals, or a decimal and an exact value, are compared.
 enum class DecimalRule : std::uint8_t {
-  kPlaces = 0,   // both rounded to `decimal_places` decimals, half to even
+  kPlaces = 0,   // both rounded to `decimal_places` decimals, half to even, and below 1 equal to
+                 // 10^(1 - decimal_places) of the gold as well
   kHalfUlp = 1,  // the exact side may differ by half a unit of the last digit written
   kExact = 2,    // a decimal is the rational number that it spells
 };
@@ -30,6 +31,7 @@ struct VerifierOptions {
   ExtractionMode mode = ExtractionMode::kReward;
   bool after_think = true;    // only what follows the last </think>, where one stands
   bool fbox = true;           // \fbox counts as \boxed
+  bool bare_fractions = true;  // \frac12 is a half, although its braces lack
   bool join_boxes = true;     // boxes with only commas, "and", "or" and spaces between are one list
   bool lenient_latex = true;  // lenient: answers in math environments
   bool lenient_plain = true;  // lenient: plain numbers and arithmetic

@@ -86,7 +86,7 @@ class Pair {
       budget_.exhaust();
       return side;
     }
-    latex::Parsed out = latex::parse(side.text, arena_);
+    latex::Parsed out = latex::parse(side.text, arena_, options_.bare_fractions);
     if (out.tree == nullptr && options_.salvage_last_equals && !budget_.exhausted()) {
       const std::size_t equals = side.text.rfind('=');
       if (equals != std::string::npos)
@@ -137,8 +137,8 @@ class Pair {
   }
 
   static bool same_text(const Side& right, const Side& given) {
-    const std::string a = latex::normal_text(right.text);
-    return !a.empty() && a == latex::normal_text(given.text);
+    const std::string a = latex::without_spacing(right.text);
+    return !a.empty() && a == latex::without_spacing(given.text);
   }
 
   // What is no mathematics is right only word for word.

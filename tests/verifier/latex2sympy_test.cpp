@@ -1,5 +1,6 @@
 // The parser rows of latex2sympy: what must be refused is refused, the rest has the value that
 // sympy gave it.
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <iostream>
@@ -29,7 +30,7 @@ struct Outcome {
 
 Outcome normalized(const json& row) {
   const Verdict verdict = explain(row["expected"].get<std::string>(),
-                                  "\\boxed{" + row["latex"].get<std::string>() + "}");
+                                  fmt::format("\\boxed{{{}}}", row["latex"].get<std::string>()));
   return {verdict.correct(), verdict.reason};
 }
 

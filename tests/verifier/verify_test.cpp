@@ -1,5 +1,6 @@
 #include "verifier/verify.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <string>
@@ -9,7 +10,7 @@ namespace {
 
 VerdictCode boxed(std::string_view gold, std::string_view answer,
                   const VerifierOptions& options = {}) {
-  return verify(gold, "so \\boxed{" + std::string(answer) + "}.", options).code;
+  return verify(gold, fmt::format("so \\boxed{{{}}}.", answer), options).code;
 }
 
 TEST(Verify, NumbersAreComparedByValue) {

@@ -40,11 +40,18 @@ class Ball {
 /// a - b at `precision` bits.
 Ball difference(const Ball& a, const Ball& b, std::int64_t precision);
 
+/// A value, and whether something in it was only stood in for.
+struct BallValue {
+  Ball ball;
+  bool unevaluated = false;  // an integral, limit or long sum went in as an unknown function: a
+                             // difference proves nothing
+};
+
 /// The value of an expression at a point. Names take the point's values; unknown functions, limits
 /// and the like are mapped to a fixed analytic function of their arguments, so that equal arguments
 /// give equal values. Nothing where the value is not finite at this precision, is no scalar, or
 /// exceeds the budget.
-std::optional<Ball> ball_at(const expr::Expr& e, const Point& point, std::int64_t precision,
-                            Budget& budget);
+std::optional<BallValue> ball_at(const expr::Expr& e, const Point& point, std::int64_t precision,
+                                 Budget& budget);
 
 }  // namespace lie::equal

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "verifier/equal/prepare.h"
 #include "verifier/equal/relations.h"
 #include "verifier/equal/rewrite.h"
 #include "verifier/equal/sets.h"
@@ -36,6 +37,15 @@ bool is_inequality(const Expr& e) {
          });
 }
 
+// The same tree, node by node.
+bool same_tree(const Expr& a, const Expr& b) {
+  return a.op == b.op && a.fn == b.fn && a.flag == b.flag && a.open == b.open &&
+         a.close == b.close && a.columns == b.columns && a.name == b.name && a.value == b.value &&
+         a.relations == b.relations &&
+         std::ranges::equal(a.args, b.args,
+                            [](const Expr* x, const Expr* y) { return same_tree(*x, *y); });
+}
+
 class Comparer {
  public:
   Comparer(Arena& arena, const VerifierOptions& options) : arena_(arena), options_(options) {}
@@ -45,6 +55,7 @@ class Comparer {
     gold = prepared(gold);
     answer = prepared(answer);
     if (gold == nullptr || answer == nullptr) return Tri::kUnknown;
+    if (same_tree(*gold, *answer)) return Tri::kYes;
     if (gold->op == Op::kText || answer->op == Op::kText) return equal_texts(gold, answer);
     strip_assignments(gold, answer);
     if (gold == nullptr || answer == nullptr) return Tri::kUnknown;
@@ -61,81 +72,7 @@ class Comparer {
  private:
   Budget& budget() { return arena_.budget(); }
 
-  // --- preparation ---------------------------------------------------------------------------
-
-  const Expr* prepared(const Expr* e) {
-    e = unwrap(e);
-    if (e == nullptr) return e;
-    e = shorten_chain(e, arena_, options_);
-    e = evaluate_structures(e, arena_);
-    if (e == nullptr) return e;
-    if (e->op == Op::kList || e->op == Op::kSet) return regrouped(spread(e));
-    const std::vector<const Expr*> either = expand_signs(e, arena_);
-    if (either.empty()) return nullptr;
-    if (either.size() > 1) return arena_.node(Op::kList, either);
-    return named_set(e);
-  }
-
-  // The elements of a list with signs expanded.
-  const Expr* spread(const Expr* list) {
-    std::vector<const Expr*> items;
-    for (const Expr* arg : list->args) {
-      for (const Expr* item : expand_signs(shorten_chain(arg, arena_, options_), arena_))
-        items.push_back(item);
-    }
-    if (items.size() == list->args.size() && std::ranges::equal(items, list->args)) return list;
-    return arena_.node(list->op, std::move(items));
-  }
-
-  // x = {1, 2} and x \in {1, 2} are x = 1, x = 2.
-  const Expr* named_set(const Expr* e) {
-    if (!is_assignment(*e) || (e->args[1]->op != Op::kSet && e->args[1]->op != Op::kList)) return e;
-    std::vector<const Expr*> items;
-    for (const Expr* value : e->args[1]->args) items.push_back(assigned(e->args[0], value));
-    return arena_.node(Op::kList, std::move(items));
-  }
-
-  const Expr* assigned(const Expr* name, const Expr* value) {
-    Expr out;
-    out.op = Op::kRelation;
-    out.relations = {Rel::kEqual};
-    out.args = {name, value};
-    return arena_.make(std::move(out));
-  }
-
-  // "x = 1, 2" names both; "p = 5, q = 2, p = 7, q = 2" are two tuples.
-  const Expr* regrouped(const Expr* list) {
-    if (list == nullptr || list->args.size() < 2 || !is_assignment(*list->args[0])) return list;
-    std::vector<const Expr*> items = {list->args[0]};
-    bool all = true;
-    for (std::size_t i = 1; i < list->args.size(); ++i) {
-      const Expr* item = list->args[i];
-      all = all && is_assignment(*item);
-      items.push_back(item->op == Op::kRelation ? item : assigned(list->args[0]->args[0], item));
-    }
-    if (items[0]->relations[0] == Rel::kIn && !all)
-      items[0] = assigned(items[0]->args[0], items[0]->args[1]);
-    return all ? tuples_of_names(list) : arena_.node(list->op, std::move(items));
-  }
-
-  const Expr* tuples_of_names(const Expr* list) {
-    std::size_t period = 1;
-    const std::size_t n = list->args.size();
-    while (period < n && to_text(*list->args[period]->args[0]) != to_text(*list->args[0]->args[0]))
-      ++period;
-    if (period < 2 || period >= n || n % period != 0) return list;
-    std::vector<const Expr*> items;
-    for (std::size_t i = 0; i < n; i += period) {
-      Expr tuple;
-      tuple.op = Op::kTuple;
-      tuple.open = '(';
-      tuple.close = ')';
-      tuple.args.assign(list->args.begin() + static_cast<std::ptrdiff_t>(i),
-                        list->args.begin() + static_cast<std::ptrdiff_t>(i + period));
-      items.push_back(arena_.make(std::move(tuple)));
-    }
-    return arena_.node(list->op, std::move(items));
-  }
+  const Expr* prepared(const Expr* e) { return prepare(e, arena_, options_); }
 
   // Names before values count only where both sides carry them.
   void strip_assignments(const Expr*& gold, const Expr*& answer) {

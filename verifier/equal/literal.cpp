@@ -131,6 +131,15 @@ bool equal_all(const std::vector<Rational>& a, const std::vector<Rational>& b, b
   });
 }
 
+// Small values, of which rounding leaves few digits, must agree to 10^(1 - places) of themselves as
+// well.
+bool agree_relatively(const Rational& gold, const Rational& answer, std::int64_t places) {
+  const Rational size = gold.sign() < 0 ? -gold : gold;
+  if (!(size < Rational(1))) return true;
+  const Rational gap = gold - answer;
+  return !(size * exact::power_of_ten(1 - places) < (gap.sign() < 0 ? -gap : gap));
+}
+
 }  // namespace
 
 std::optional<Literal> read_literal(std::string_view text) {
@@ -153,8 +162,7 @@ bool equal_numbers(const Rational& gold, const Rational& answer, bool decimal,
   if (!decimal || options.decimals != DecimalRule::kPlaces) return false;
   const Rational a = exact::round_to_places(gold, options.decimal_places);
   if (!(a == exact::round_to_places(answer, options.decimal_places))) return false;
-  // Values that vanish under the rounding must agree in their own first digits.
-  return !a.is_zero() || (gold.is_zero() && answer.is_zero());
+  return agree_relatively(gold, answer, options.decimal_places);
 }
 
 std::optional<bool> equal_literals(const Literal& gold, const Literal& answer,

@@ -15,6 +15,8 @@ exact::Rational Point::value(std::string_view name) const {
   const std::uint64_t h = stable_hash(name, seed + 1);
   constexpr std::int64_t kUnit = std::int64_t{1} << 30;
   const auto fraction = static_cast<std::int64_t>(h >> 34);  // 30 bits
+  if (kind == PointKind::kLarge)
+    return exact::Rational(30 + static_cast<std::int64_t>((h >> 20) % 971));
   if (kind == PointKind::kInteger)
     return exact::Rational(1 + static_cast<std::int64_t>((h >> 20) % 24));
   const exact::Rational magnitude(kUnit / 2 + 2 * fraction, kUnit);

@@ -17,6 +17,7 @@ enum class PointKind : std::uint8_t {
   kPositive,  // reals in (1/2, 5/2)
   kMixed,     // reals in (-5/2, 5/2), away from 0
   kInteger,   // 1 to 24
+  kLarge,     // integers from 30 to 1,000, for functions with steps
 };
 
 /// An assignment of values to names.

@@ -193,6 +193,7 @@ const Expr* evaluate_one(const Expr* e, Arena& arena) {
 }  // namespace
 
 std::vector<const Expr*> expand_signs(const Expr* e, Arena& arena) {
+  if (e == nullptr) return {};
   Signs signs;
   count_signs(*e, signs);
   if (signs.count == 0) return {e};
@@ -270,7 +271,7 @@ bool is_assignment(const Expr& e) {
 }
 
 const Expr* shorten_chain(const Expr* e, Arena& arena, const VerifierOptions& options) {
-  if (e->op != Op::kRelation || !options.last_of_chain) return e;
+  if (e == nullptr || e->op != Op::kRelation || !options.last_of_chain) return e;
   const auto equals = [](Rel rel) {
     return rel == Rel::kEqual || rel == Rel::kApprox || rel == Rel::kArrow;
   };

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <optional>
 
+#include "verifier/equal/algebraic_value.h"
 #include "verifier/equal/ball.h"
 #include "verifier/equal/literal.h"
 #include "verifier/equal/rational_value.h"
@@ -44,6 +45,20 @@ Identity identical(const Expr& a, const Expr& b, Budget& budget) {
   return out;
 }
 
+// Both sides at a point; nothing where one has no value there.
+struct AtPoint {
+  Ball gold, answer;
+  bool unevaluated = false;
+};
+
+std::optional<AtPoint> at_point(const Expr& gold, const Expr& answer, const Point& point,
+                                std::int64_t precision, Budget& budget) {
+  std::optional<BallValue> a = ball_at(gold, point, precision, budget);
+  std::optional<BallValue> b = a ? ball_at(answer, point, precision, budget) : std::nullopt;
+  if (!b) return std::nullopt;
+  return AtPoint{std::move(a->ball), std::move(b->ball), a->unevaluated || b->unevaluated};
+}
+
 // --- numbers ---------------------------------------------------------------------------------
 
 Tri equal_rounded(const Ball& a, const Ball& b, const VerifierOptions& options) {
@@ -74,13 +89,11 @@ Tri within_half_ulp(const Expr& gold, const Expr& answer, const Ball& a, const B
 
 Tri decimals_equal(const Expr& gold, const Expr& answer, const VerifierOptions& options,
                    Budget& budget) {
-  const Point nowhere;
-  const std::optional<Ball> a = ball_at(gold, nowhere, 4 * kFirstPrecision, budget);
-  const std::optional<Ball> b =
-      a ? ball_at(answer, nowhere, 4 * kFirstPrecision, budget) : std::nullopt;
-  if (!b) return Tri::kUnknown;
-  if (options.decimals == DecimalRule::kHalfUlp) return within_half_ulp(gold, answer, *a, *b);
-  return equal_rounded(*a, *b, options);
+  const auto values = at_point(gold, answer, Point{}, 4 * kFirstPrecision, budget);
+  if (!values || values->unevaluated) return Tri::kUnknown;
+  if (options.decimals == DecimalRule::kHalfUlp)
+    return within_half_ulp(gold, answer, values->gold, values->answer);
+  return equal_rounded(values->gold, values->answer, options);
 }
 
 Tri equal_constants(const Expr& gold, const Expr& answer, const VerifierOptions& options,
@@ -90,20 +103,20 @@ Tri equal_constants(const Expr& gold, const Expr& answer, const VerifierOptions&
   const std::optional<Rational> y = x ? rational_value(answer, budget) : std::nullopt;
   if (x && y && !(decimal && options.decimals == DecimalRule::kHalfUlp))
     return tri(equal_numbers(*x, *y, decimal, options));
-  const Point nowhere;
   for (std::int64_t precision = kFirstPrecision; precision <= options.max_precision;
        precision *= 4) {
-    const std::optional<Ball> a = ball_at(gold, nowhere, precision, budget);
-    const std::optional<Ball> b = a ? ball_at(answer, nowhere, precision, budget) : std::nullopt;
-    if (!b && budget.exhausted()) return Tri::kUnknown;
-    if (!b) continue;
-    const Ball gap = difference(*a, *b, precision);
+    const auto values = at_point(gold, answer, Point{}, precision, budget);
+    if (!values && budget.exhausted()) return Tri::kUnknown;
+    if (!values) continue;
     if (decimal && options.decimals != DecimalRule::kExact)
       return decimals_equal(gold, answer, options, budget);
-    if (!gap.contains_zero()) return Tri::kNo;
+    const Ball gap = difference(values->gold, values->answer, precision);
+    if (!gap.contains_zero()) return values->unevaluated ? Tri::kUnknown : Tri::kNo;
     if (precision == kFirstPrecision) {
       const Identity same = identical(gold, answer, budget);
       if (same.known && same.equal) return Tri::kYes;
+      if (const std::optional<bool> proof = equal_algebraic(gold, answer, budget))
+        return tri(*proof);
     }
     if (4 * precision > options.max_precision && gap.within(-precision / 2)) return Tri::kYes;
   }
@@ -113,39 +126,27 @@ Tri equal_constants(const Expr& gold, const Expr& answer, const VerifierOptions&
 
 // --- functions of names ----------------------------------------------------------------------
 
-struct AtPoint {
-  Ball gold, answer;
-};
-
-std::optional<AtPoint> at_point(const Expr& gold, const Expr& answer, const Point& point,
-                                std::int64_t precision, Budget& budget) {
-  std::optional<Ball> a = ball_at(gold, point, precision, budget);
-  std::optional<Ball> b = a ? ball_at(answer, point, precision, budget) : std::nullopt;
-  if (!b) return std::nullopt;
-  return AtPoint{std::move(*a), std::move(*b)};
-}
-
-// Agreement at one point; kUnknown where the point says nothing.
-Tri agree_at(const Expr& gold, const Expr& answer, const Point& point, Budget& budget) {
+// Agreement at one point; kUnknown where the point says nothing. `real`: beyond a branch cut, where
+// a side is complex, roots may be meant otherwise, and only real values are held against each
+// other.
+Tri agree_at(const Expr& gold, const Expr& answer, const Point& point, bool real, Budget& budget) {
   for (std::int64_t precision = kPointPrecision; precision <= 4 * kPointPrecision; precision *= 2) {
     const auto values = at_point(gold, answer, point, precision, budget);
     if (!values) return Tri::kUnknown;
-    // Where a branch cut makes one side complex, only real values are held against each other.
-    if (point.kind == PointKind::kMixed &&
-        !(values->gold.looks_real() && values->answer.looks_real()))
-      return Tri::kUnknown;
+    if (real && !(values->gold.looks_real() && values->answer.looks_real())) return Tri::kUnknown;
     const Ball gap = difference(values->gold, values->answer, precision);
-    if (!gap.contains_zero()) return Tri::kNo;
+    if (!gap.contains_zero()) return values->unevaluated ? Tri::kUnknown : Tri::kNo;
     if (gap.within(kAgreement)) return Tri::kYes;
   }
   return Tri::kUnknown;
 }
 
-Tri agree_at_points(const Expr& gold, const Expr& answer, PointKind kind, std::uint64_t count,
+Tri agree_at_points(const Expr& gold, const Expr& answer, PointKind kind, bool real,
                     Budget& budget) {
+  constexpr std::uint64_t kPoints = 8;
   Tri out = Tri::kUnknown;
-  for (std::uint64_t seed = 1; seed <= count && !budget.exhausted(); ++seed) {
-    const Tri here = agree_at(gold, answer, {kind, seed}, budget);
+  for (std::uint64_t seed = 1; seed <= kPoints && !budget.exhausted(); ++seed) {
+    const Tri here = agree_at(gold, answer, {kind, seed}, real, budget);
     if (here == Tri::kNo) return Tri::kNo;
     if (here == Tri::kYes) out = Tri::kYes;
   }
@@ -159,18 +160,36 @@ bool needs_integers(const Expr& e) {
   return sign_power || any_arg(e, needs_integers);
 }
 
+bool has_imaginary(const Expr& e) {
+  return (e.op == Op::kConstant && e.name == "i") || any_arg(e, has_imaginary);
+}
+
+bool has_steps(const Expr& e) {
+  const bool step =
+      e.op == Op::kFunction && (e.fn == Fn::kFloor || e.fn == Fn::kCeil || e.fn == Fn::kMod);
+  return step || any_arg(e, has_steps);
+}
+
 Tri equal_functions(const Expr& gold, const Expr& answer, Budget& budget) {
   const Identity same = identical(gold, answer, budget);
   if (same.known && same.equal) return Tri::kYes;
   if (same.known && !same.opaque) return Tri::kNo;
   if (needs_integers(gold) || needs_integers(answer))
-    return agree_at_points(gold, answer, PointKind::kInteger, 8, budget);
-  const Tri positive = agree_at_points(gold, answer, PointKind::kPositive, 4, budget);
+    return agree_at_points(gold, answer, PointKind::kInteger, false, budget);
+  if (has_steps(gold) || has_steps(answer)) {
+    const Tri large = agree_at_points(gold, answer, PointKind::kLarge, false, budget);
+    if (large != Tri::kYes) return large;
+  }
+  const bool real = !has_imaginary(gold) && !has_imaginary(answer);
+  const Tri positive = agree_at_points(gold, answer, PointKind::kPositive, real, budget);
   if (positive == Tri::kNo) return Tri::kNo;
-  const Tri mixed = agree_at_points(gold, answer, PointKind::kMixed, 4, budget);
+  const Tri mixed = agree_at_points(gold, answer, PointKind::kMixed, true, budget);
   if (mixed == Tri::kNo) return Tri::kNo;
   if (positive == Tri::kYes || mixed == Tri::kYes) return Tri::kYes;
-  return agree_at_points(gold, answer, PointKind::kInteger, 6, budget);
+  const Tri complex = agree_at_points(gold, answer, PointKind::kPositive, false, budget);
+  return complex != Tri::kUnknown
+             ? complex
+             : agree_at_points(gold, answer, PointKind::kInteger, false, budget);
 }
 
 }  // namespace
@@ -188,9 +207,15 @@ bool has_decimal(const Expr& e) {
 int infinity_sign(const Expr& e) {
   if (e.op == Op::kConstant && e.name == "infinity") return 1;
   if (e.op == Op::kPercent) return infinity_sign(*e.args[0]);
-  if (e.op != Op::kMul || e.args.size() != 2) return 0;
-  const int sign = infinity_sign(*e.args[1]);
-  return e.args[0]->op == Op::kNumber ? e.args[0]->value.sign() * sign : 0;
+  if (e.op != Op::kMul) return 0;
+  int sign = 1;
+  bool infinite = false;
+  for (const Expr* arg : e.args) {
+    const int here = arg->op == Op::kNumber ? arg->value.sign() : infinity_sign(*arg);
+    infinite = infinite || arg->op != Op::kNumber;
+    sign *= here;
+  }
+  return infinite ? sign : 0;
 }
 
 // --- equality --------------------------------------------------------------------------------

@@ -15,11 +15,11 @@ inline Tri both(Tri a, Tri b) {
 }
 inline Tri tri(bool value) { return value ? Tri::kYes : Tri::kNo; }
 
-/// Equality of two scalars, in this order: exact rationals; without free names balls of rising
-/// precision, which prove a difference, and identity modulo a prime or agreement to max_precision
-/// bits, which prove equality up to 2^-60 and 2^-max_precision/2; with free names residues at two
-/// drawn points (which prove a difference of rational functions, and equality up to degree^2 /
-/// 2^124), then balls at drawn points. Decimals by options.decimals.
+/// Equality of two scalars. Numbers: exact rationals; else balls of rising precision, which prove a
+/// difference; identity modulo a prime (right up to 2^-60), algebraic numbers (a proof either way),
+/// or agreement of the balls to half of max_precision bits. With free names: residues at two drawn
+/// points, which prove a difference of rational functions and show equality up to (degree /
+/// 2^62)^2; else balls at drawn points. Decimals by options.decimals.
 Tri equal_scalars(const expr::Expr& gold, const expr::Expr& answer, const VerifierOptions& options,
                   Budget& budget);
 

@@ -51,6 +51,7 @@ class Sets {
 
   Tri equal(const Expr& gold, const Expr& answer) {
     if (!collect(gold) || !collect(answer) || !order()) return Tri::kUnknown;
+    if (reversed(gold) || reversed(answer)) return Tri::kNo;
     Tri out = Tri::kYes;
     for (const Expr* probe : probes()) {
       if (probe == nullptr) return Tri::kUnknown;
@@ -66,6 +67,13 @@ class Sets {
 
  private:
   Budget& budget() { return arena_.budget(); }
+
+  // (3, 0) is a point, not an empty interval.
+  bool reversed(const Expr& e) {
+    if (e.op == Op::kTuple) return compare_reals(*e.args[0], *e.args[1], options_, budget()) == 1;
+    return e.op != Op::kRelation && !is_scalar(e) &&
+           std::ranges::any_of(e.args, [this](const Expr* arg) { return reversed(*arg); });
+  }
 
   bool add_end(const Expr* e) {
     if (infinity_sign(*e) == 0) ends_.push_back(e);
@@ -132,6 +140,19 @@ class Sets {
     return out;
   }
 
+  // x != 1, x != 2 excludes both.
+  static bool excludes(const Expr& list) {
+    return std::ranges::all_of(list.args, [](const Expr* arg) {
+      return arg->op == Op::kRelation && arg->relations.front() == Rel::kNotEqual;
+    });
+  }
+
+  Tri all(const std::vector<const Expr*>& parts, const Expr* point) {
+    Tri out = Tri::kYes;
+    for (const Expr* part : parts) out = both(out, contains(*part, point));
+    return out;
+  }
+
   static Tri negation(Tri a) { return a == Tri::kUnknown ? a : tri(a == Tri::kNo); }
 
   Tri contains(const Expr& set, const Expr* point) {
@@ -141,6 +162,7 @@ class Sets {
       case Op::kSet:
         return in_finite(set, point);
       case Op::kList:
+        return excludes(set) ? all(set.args, point) : any(set.args, point);
       case Op::kUnion:
         return any(set.args, point);
       case Op::kIntersection:

@@ -78,8 +78,13 @@ Tri equal_texts(const Expr* gold, const Expr* answer) {
 }
 
 bool units_agree(std::string_view gold, std::string_view answer) {
-  const std::string_view a = unit_of(gold);
-  const std::string_view b = unit_of(answer);
+  const std::size_t above_gold = gold.find('^');
+  const std::size_t above_answer = answer.find('^');
+  const bool powers =
+      above_gold != std::string_view::npos && above_answer != std::string_view::npos;
+  if (powers && gold.substr(above_gold) != answer.substr(above_answer)) return false;
+  const std::string_view a = unit_of(gold.substr(0, above_gold));
+  const std::string_view b = unit_of(answer.substr(0, above_answer));
   return gold == answer || a.empty() || b.empty() || a == b;
 }
 

@@ -19,7 +19,7 @@ struct Candidate {
 std::vector<Candidate> from_boxes(std::string_view response, const VerifierOptions& options);
 
 /// Lenient mode: boxes, "final answer is", "answer:", math environments, plain numbers and
-/// arithmetic, choices; by rank, and within a rank from the last to the first. Linear in the text.
+/// arithmetic, choices; by rank, and within a rank from the last to the first, in the last 256 KiB. Linear.
 std::vector<Candidate> from_prose(std::string_view text, const VerifierOptions& options);
 
 /// A gold as datasets give it: what follows the last "####", the content of its box, or what stands

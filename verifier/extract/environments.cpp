@@ -48,16 +48,15 @@ class Scanner {
     return true;
   }
 
-  // Where `close` stands behind `from`; a closer that was once not found is not looked for again.
-  std::size_t closer(std::string_view close, std::size_t from, bool same_line, bool& none_left) {
-    if (none_left) return std::string_view::npos;
-    if (same_line) {
-      const std::size_t line = std::min(text_.find('\n', from), text_.size());
-      const std::size_t at = text_.substr(0, line).find(close, from);
-      return at;
-    }
-    const std::size_t at = text_.find(close, from);
-    none_left = at == std::string_view::npos;
+  // Where `close` stands behind `from`. A closer that was not found before `none_until` is not
+  // looked for again.
+  std::size_t closer(std::string_view close, std::size_t from, bool same_line,
+                     std::size_t& none_until) {
+    if (from < none_until) return std::string_view::npos;
+    const std::size_t line =
+        same_line ? std::min(text_.find('\n', from), text_.size()) : text_.size();
+    const std::size_t at = text_.substr(0, line).find(close, from);
+    if (at == std::string_view::npos) none_until = line;
     return at;
   }
 
@@ -85,15 +84,15 @@ class Scanner {
     const std::string_view here = text_.substr(at_ + (negative ? 1 : 0));
     if (!here.starts_with('\\')) return false;
     if (!negative && here.starts_with("\\[")) return delimited("\\]", false, no_square_);
-    if (!negative && here.starts_with("\\(")) return delimited("\\)", true, never_);
+    if (!negative && here.starts_with("\\(")) return delimited("\\)", true, no_round_);
     const std::size_t length = bare_fraction(here);
     if (length == 0) return false;
     const std::size_t end = at_ + length + (negative ? 1 : 0);
     return add(at_, at_, end, end);
   }
 
-  bool delimited(std::string_view close_sign, bool same_line, bool& none_left) {
-    const std::size_t close = closer(close_sign, at_ + 2, same_line, none_left);
+  bool delimited(std::string_view close_sign, bool same_line, std::size_t& none_until) {
+    const std::size_t close = closer(close_sign, at_ + 2, same_line, none_until);
     return close != std::string_view::npos && add(at_, at_ + 2, close, close + 2);
   }
 
@@ -122,9 +121,9 @@ class Scanner {
   std::string_view text_;
   std::size_t at_ = 0;
   std::vector<Environment> out_;
-  bool no_dollars_ = false;
-  bool no_square_ = false;
-  bool never_ = false;
+  std::size_t no_dollars_ = 0;  // none closes before here
+  std::size_t no_square_ = 0;
+  std::size_t no_round_ = 0;
 };
 
 // Whether only a comma, "and" or "or" stands between two environments.

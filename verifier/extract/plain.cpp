@@ -10,6 +10,7 @@ namespace {
 
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
+constexpr std::size_t kLongestExpression = 400;  // bytes
 constexpr std::string_view kArithmetic = "0123456789.+-*/^() ";
 
 class Scanner {
@@ -61,7 +62,10 @@ class Scanner {
 
   // At least one operator between digits, and a clear end.
   bool expression() {
-    std::size_t end = std::min(text_.find_first_not_of(kArithmetic, at_), text_.size());
+    if (at_ >= run_end_)
+      run_end_ = std::min(text_.find_first_not_of(kArithmetic, at_), text_.size());
+    if (run_end_ - at_ > kLongestExpression) return false;
+    std::size_t end = run_end_;
     while (end > at_ && std::string_view(" .+-*/^(").find(text_[end - 1]) != std::string_view::npos)
       --end;
     if (end < text_.size() &&
@@ -108,6 +112,7 @@ class Scanner {
 
   std::string_view text_;
   std::size_t at_ = 0;
+  std::size_t run_end_ = 0;  // of the arithmetic signs that at_ stands in
   std::vector<PlainNumber> out_;
 };
 

@@ -20,6 +20,7 @@ constexpr int kAnywhere = 300;
 
 constexpr std::size_t kFinalWindow = 100;  // bytes between an anchor and its answer
 constexpr std::size_t kAnswerWindow = 50;
+constexpr std::size_t kProseBytes = 256 * 1024;  // an answer stands in the last of a text
 
 struct Found {
   std::string text;
@@ -166,6 +167,7 @@ class Prose {
 
 std::vector<Candidate> from_prose(std::string_view text, const VerifierOptions& options) {
   if (options.after_think) text = after_think(text);
+  if (text.size() > kProseBytes) text.remove_prefix(text.size() - kProseBytes);
   return Prose(text, options).run();
 }
 

@@ -122,6 +122,7 @@ const Expr* Parser::implicit_run() {
       factors = {with_unit};
       continue;
     }
+    if (!error_.reason.empty()) return nullptr;
     if (!starts_operand()) break;
     if (is(Tok::kNumber) && lexed_.tokens[at_ - 1].kind == Tok::kNumber)
       return fail("two numbers side by side");
@@ -152,15 +153,16 @@ const Expr* Parser::unit_after(const Expr* left) {
   const std::size_t first = at_;
   if (is(Tok::kText) && !at_separator() && command(tok().name) == nullptr) {
     ++at_;
-  } else if (left->op == Op::kNumber || left->op == Op::kUnit || left->op == Op::kMul) {
+  } else if (is_numeric(*left)) {
     std::size_t n = 0;
     while (is(Tok::kSymbol, n) && (n == 0 || !tok(n).spaced) && text_[tok(n).begin] != '\\') ++n;
-    if (n >= 2 && is_unit(source(at_, at_ + n)) && is_numeric(*left))
+    if (n >= 2 && is_unit(source(at_, at_ + n)))
       at_ += n;
-    else if (is(Tok::kWord) && (is_unit(tok().name) || left->op == Op::kNumber))
-      ++at_;
+    else
+      while (is(Tok::kWord)) ++at_;
   }
   if (at_ == first) return nullptr;
+  const bool known = is_unit(normal_text(source(first, at_)));
   // cm^2, km/h
   if (is(Tok::kCaret) && is(Tok::kNumber, 1)) at_ += 2;
   if (is(Tok::kCaret) && is(Tok::kBraceOpen, 1) && is(Tok::kNumber, 2) && is(Tok::kBraceClose, 3))
@@ -170,6 +172,7 @@ const Expr* Parser::unit_after(const Expr* left) {
   unit.op = Op::kUnit;
   unit.name = normal_text(source(first, at_));
   if (unit.name.empty()) return left;
+  if (!known && (starts_operand() || is(Tok::kRelation))) return fail("words between mathematics");
   unit.args.push_back(left);
   return arena_.make(std::move(unit));
 }

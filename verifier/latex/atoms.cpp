@@ -123,25 +123,29 @@ const Expr* Parser::repeating(const Token& first) {
   return arena_.number(lexed_.numbers[first.number] + block / nines * exact::power_of_ten(-places));
 }
 
+// Where a proper fraction of two whole numbers stands ahead, its value and how many tokens it
+// takes.
+std::optional<Parser::Ahead> Parser::fraction_ahead() const {
+  const auto whole = [&](std::size_t i) { return is(Tok::kNumber, i) && !tok(i).decimal; };
+  const auto value = [&](std::size_t i) { return lexed_.numbers[tok(i).number]; };
+  if (is(Tok::kNumber) && tok().spaced && is(Tok::kDivide, 1) && whole(0) && whole(2))
+    return Ahead{value(0), value(2), 3};
+  if (!is(Tok::kFrac)) return std::nullopt;
+  if (is(Tok::kBraceOpen, 1) && whole(2) && is(Tok::kBraceClose, 3) && is(Tok::kBraceOpen, 4) &&
+      whole(5) && is(Tok::kBraceClose, 6))
+    return Ahead{value(2), value(5), 7};
+  if (whole(1) && whole(2) && tok(1).name.size() <= 1) return Ahead{value(1), value(2), 3};
+  const std::string_view digits = tok(1).name;
+  if (!whole(1) || digits.size() != 2 || is(Tok::kBraceOpen, 2)) return std::nullopt;
+  return Ahead{exact::Rational(digits[0] - '0'), exact::Rational(digits[1] - '0'), 2};
+}
+
 // 1\frac{1}{2} and 1 1/2: a proper fraction of whole numbers behind a whole number is added.
 const Expr* Parser::mixed(const Expr* whole) {
-  std::size_t top = 0;
-  std::size_t bottom = 0;
-  std::size_t length = 0;
-  if (is(Tok::kFrac) && is(Tok::kNumber, 1) && is(Tok::kNumber, 2)) top = 1, bottom = 2, length = 3;
-  if (is(Tok::kFrac) && is(Tok::kBraceOpen, 1) && is(Tok::kNumber, 2) && is(Tok::kBraceClose, 3) &&
-      is(Tok::kBraceOpen, 4) && is(Tok::kNumber, 5) && is(Tok::kBraceClose, 6))
-    top = 2, bottom = 5, length = 7;
-  if (is(Tok::kNumber) && tok().spaced && is(Tok::kDivide, 1) && is(Tok::kNumber, 2))
-    top = 0, bottom = 2, length = 3;
-  if (length == 0 || whole == nullptr) return whole;
-  const exact::Rational& a = lexed_.numbers[tok(top).number];
-  const exact::Rational& b = lexed_.numbers[tok(bottom).number];
-  if (!a.is_integer() || !b.is_integer() || !(a < b) || tok(top).decimal || tok(bottom).decimal)
-    return whole;
-  if (length == 3 && is(Tok::kFrac) && tok(1).name.size() > 1) return whole;
-  at_ += length;
-  return arena_.number(whole->value + a / b);
+  const std::optional<Ahead> ahead = fraction_ahead();
+  if (whole == nullptr || !ahead || !(ahead->top < ahead->bottom)) return whole;
+  at_ += ahead->tokens;
+  return arena_.number(whole->value + ahead->top / ahead->bottom);
 }
 
 // --- symbols ---------------------------------------------------------------------------------
@@ -149,7 +153,7 @@ const Expr* Parser::mixed(const Expr* whole) {
 const Expr* Parser::letter(std::string_view name) {
   const bool alone = !is(Tok::kUnderscore) && !is(Tok::kPrime);
   if (alone && name == "e") return arena_.constant("e");
-  if (alone && (name == "i" || name == "I") && !bound_.contains(name)) return arena_.constant("i");
+  if (alone && name == "i" && !bound_.contains(name)) return arena_.constant("i");
   return nullptr;
 }
 
@@ -174,7 +178,8 @@ const Expr* Parser::maybe_applied(std::string name) {
   if (std::ranges::find(kFunctionLetters, letters) == kFunctionLetters.end())
     return arena_.symbol(name);
   const bool inverse = is(Tok::kCaret) && is(Tok::kBraceOpen, 1) && is(Tok::kMinus, 2) &&
-                       is(Tok::kNumber, 3) && is(Tok::kBraceClose, 4) && is_open('(', 5);
+                       is(Tok::kNumber, 3) && is(Tok::kBraceClose, 4) && is_open('(', 5) &&
+                       lexed_.numbers[tok(3).number] == exact::Rational(1);
   if (inverse) {
     at_ += 5;
     name += "^-1";

@@ -78,7 +78,7 @@ const Expr* Parser::integral() {
     body = sum();
   }
   if (body == nullptr) return fail("an integral of nothing");
-  if (variable.empty()) variable = "x";
+  if (variable.empty()) variable.push_back('x');
   if (body->op == Op::kSet && body->args.size() == 1) body = body->args.front();
   std::vector<const Expr*> args = {body};
   if (lower != nullptr) args.push_back(lower);

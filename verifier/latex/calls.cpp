@@ -154,6 +154,7 @@ const Expr* Parser::fraction() {
   const bool digits =
       is(Tok::kNumber, 1) && !tok(1).decimal && tok(1).name.size() == 2 && !is(Tok::kBraceOpen, 2);
   ++at_;
+  if (!bare_fractions_ && !is(Tok::kBraceOpen)) return fail("a fraction without braces");
   if (digits) {
     const exact::Rational value = lexed_.numbers[tok().number];
     const std::string_view name = tok().name;

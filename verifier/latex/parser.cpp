@@ -7,6 +7,28 @@
 
 namespace lie::latex {
 
+namespace {
+
+// The parts of a text between commas, semicolons, "and" and "or", normalised; empty ones left out.
+std::vector<std::string> split_words(std::string_view text) {
+  std::vector<std::string> out;
+  std::size_t first = 0;
+  for (std::size_t i = 0; i <= text.size(); ++i) {
+    std::size_t length = 0;
+    if (i == text.size() || text[i] == ',' || text[i] == ';') length = 1;
+    for (const std::string_view word : {" and ", " or ", "{and}", "{or}"})
+      if (text.substr(i).starts_with(word)) length = word.size();
+    if (length == 0) continue;
+    std::string item = normal_text(text.substr(first, i - first));
+    if (!item.empty()) out.push_back(std::move(item));
+    first = i + length;
+    i += length - 1;
+  }
+  return out;
+}
+
+}  // namespace
+
 bool Parser::take(Tok kind) {
   if (!is(kind)) return false;
   ++at_;
@@ -63,14 +85,7 @@ const Expr* Parser::text_answer() {
   }
   if (!any_word) return nullptr;
   std::vector<const Expr*> items;
-  std::size_t first = 0;
-  for (std::size_t i = 0; i < lexed_.tokens.size(); ++i) {
-    const Tok kind = lexed_.tokens[i].kind;
-    if (kind != Tok::kAnd && kind != Tok::kOr && kind != Tok::kComma && kind != Tok::kEnd) continue;
-    const std::string item = normal_text(source(first, i));
-    if (!item.empty()) items.push_back(arena_.named(Op::kText, item));
-    first = i + 1;
-  }
+  for (const std::string& item : split_words(text_)) items.push_back(arena_.named(Op::kText, item));
   if (items.empty()) return nullptr;
   at_ = lexed_.tokens.size() - 1;
   return items.size() == 1 ? items.front() : arena_.node(Op::kList, std::move(items));
@@ -185,12 +200,12 @@ const Expr* Parser::set_expression() {
 
 // --- entry -----------------------------------------------------------------------------------
 
-Parsed parse(std::string_view text, expr::Arena& arena) {
+Parsed parse(std::string_view text, expr::Arena& arena, bool bare_fractions) {
   const Lexed lexed = lex(text, arena.budget());
   Parsed out;
   for (const bool bars_nest : {false, true}) {
     if (arena.budget().exhausted()) break;
-    Parser parser(text, lexed, arena, bars_nest);
+    Parser parser(text, lexed, arena, bars_nest, bare_fractions);
     out.tree = parser.answer();
     if (!bars_nest || out.tree != nullptr) out.error = parser.error();
     // Which bars belong together is guessed; where the first guess fails, the other is tried.
@@ -218,6 +233,22 @@ std::string normal_text(std::string_view text) {
     out.push_back(static_cast<char>(c >= 'A' && c <= 'Z' ? c - 'A' + 'a' : c));
   }
   while (!out.empty() && out.back() == '.') out.pop_back();
+  return out;
+}
+
+std::string without_spacing(std::string_view text) {
+  static constexpr std::string_view kDropped[] = {"\\left", "\\right", "\\,", "\\!", "\\;", "$"};
+  std::string out;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    std::size_t length =
+        std::string_view(" \t\r\n").find(text[i]) != std::string_view::npos ? 1 : 0;
+    for (const std::string_view word : kDropped)
+      if (text.substr(i).starts_with(word)) length = word.size();
+    if (length == 0)
+      out.push_back(text[i]);
+    else
+      i += length - 1;
+  }
   return out;
 }
 

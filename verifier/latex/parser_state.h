@@ -35,8 +35,13 @@ class Scoped {
 
 class Parser {
  public:
-  Parser(std::string_view text, const Lexed& lexed, expr::Arena& arena, bool bars_nest)
-      : text_(text), lexed_(lexed), arena_(arena), bars_nest_(bars_nest) {}
+  Parser(std::string_view text, const Lexed& lexed, expr::Arena& arena, bool bars_nest,
+         bool bare_fractions)
+      : text_(text),
+        lexed_(lexed),
+        arena_(arena),
+        bars_nest_(bars_nest),
+        bare_fractions_(bare_fractions) {}
 
   const Expr* answer();
   const ParseError& error() const { return error_; }
@@ -98,6 +103,11 @@ class Parser {
   const Expr* number();
   const Expr* thousands(exact::Rational value, bool decimal);
   const Expr* repeating(const Token& first);
+  struct Ahead {
+    exact::Rational top, bottom;
+    std::size_t tokens = 0;
+  };
+  std::optional<Ahead> fraction_ahead() const;
   const Expr* mixed(const Expr* whole);
   const Expr* symbol();
   const Expr* letter(std::string_view name);
@@ -150,6 +160,7 @@ class Parser {
   const Lexed& lexed_;
   expr::Arena& arena_;
   bool bars_nest_;
+  bool bare_fractions_;
   std::size_t at_ = 0;
   std::int64_t nesting_ = 0;
   int open_bars_ = 0;

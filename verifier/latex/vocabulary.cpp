@@ -338,6 +338,10 @@ constexpr auto kCommands = sorted(std::to_array<Meaning>({
     plain("cr", Tok::kRowBreak),
     plain("newline", Tok::kIgnore),
     // spacing and size
+    plain("(", Tok::kIgnore),
+    plain(")", Tok::kIgnore),
+    plain("[", Tok::kIgnore),
+    plain("]", Tok::kIgnore),
     plain(",", Tok::kIgnore),
     plain(";", Tok::kIgnore),
     plain(":", Tok::kIgnore),

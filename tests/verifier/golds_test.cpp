@@ -1,0 +1,97 @@
+// Golds of the shared problem sets: each equals itself in a box, and none its neighbours by
+// accident.
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <iostream>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "tests/verifier/corpus.h"
+#include "verifier/extract/boxed.h"
+#include "verifier/verify.h"
+
+namespace lie {
+namespace {
+
+using nlohmann::json;
+
+std::string text_of(const json& value) {
+  return value.is_string() ? value.get<std::string>() : value.dump();
+}
+
+// The answer field, the first final answer, or the box of the solution.
+std::optional<std::string> gold_of(const json& row) {
+  if (row.contains("final_answer") && row["final_answer"].is_array())
+    return text_of(row["final_answer"][0]);
+  if (row.contains("answer") && !row["answer"].is_null()) {
+    const std::string answer = text_of(row["answer"]);
+    const std::size_t mark = answer.rfind("#### ");
+    return mark == std::string::npos ? answer : answer.substr(mark + 5);
+  }
+  if (!row.contains("solution")) return std::nullopt;
+  const auto boxes =
+      extract::last_boxes(row["solution"].get_ref<const std::string&>(), true, false);
+  if (boxes.empty()) return std::nullopt;
+  return std::string(boxes.front().content);
+}
+
+std::map<std::string, std::vector<std::string>> golds() {
+  std::map<std::string, std::vector<std::string>> out;
+  const std::filesystem::path folder = shared_data() / "problems";
+  if (!std::filesystem::exists(folder)) return out;
+  for (const auto& entry : std::filesystem::directory_iterator(folder)) {
+    const std::string file = entry.path().filename().string();
+    if (file.find("model_solutions") != std::string::npos) continue;
+    for (const json& row : rows_of(entry.path()))
+      if (const std::optional<std::string> gold = gold_of(row); gold && !gold->empty())
+        out[file].push_back(*gold);
+  }
+  return out;
+}
+
+VerdictCode judge(const std::string& gold, const std::string& answer,
+                  const VerifierOptions& options) {
+  return verify(gold, fmt::format("\\boxed{{{}}}", answer), options).code;
+}
+
+TEST(Golds, EachEqualsItselfInABox) {
+  const auto sets = golds();
+  if (sets.empty()) GTEST_SKIP() << "no shared/data/problems beside the repository";
+  VerifierOptions options;
+  options.identical_text = false;
+  std::size_t all = 0;
+  std::size_t equal = 0;
+  for (const auto& [file, list] : sets) {
+    for (const std::string& gold : list) {
+      const VerdictCode code = judge(gold, gold, options);
+      ++all;
+      equal += code == VerdictCode::kEqual ? 1 : 0;
+      if (code != VerdictCode::kEqual)
+        std::cout << file << " " << name(code) << " " << gold << "\n";
+    }
+  }
+  std::cout << equal << " of " << all << " golds equal themselves\n";
+  EXPECT_GE(static_cast<double>(equal), 0.999 * static_cast<double>(all));
+}
+
+// Numbers are compared by their spelling here: only golds that are whole numbers, whose values are
+// plain.
+TEST(Golds, DifferentWholeNumbersAreDifferent) {
+  const auto sets = golds();
+  if (sets.empty()) GTEST_SKIP() << "no shared/data/problems beside the repository";
+  for (const auto& [file, list] : sets) {
+    std::set<std::string> whole;
+    for (const std::string& gold : list)
+      if (gold.find_first_not_of("0123456789") == std::string::npos && gold.front() != '0')
+        whole.insert(gold);
+    for (auto a = whole.begin(); a != whole.end() && std::next(a) != whole.end(); ++a)
+      EXPECT_EQ(judge(*a, *std::next(a), {}), VerdictCode::kUnequal) << file << " " << *a;
+  }
+}
+
+}  // namespace
+}  // namespace lie

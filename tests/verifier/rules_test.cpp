@@ -1,0 +1,144 @@
+// One claim for every rule of the table, with the option on and off where it has one.
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "verifier/verify.h"
+
+namespace lie {
+namespace {
+
+VerdictCode judge(std::string_view gold, std::string_view answer,
+                  const VerifierOptions& options = {}) {
+  return verify(gold, fmt::format("\\boxed{{{}}}", answer), options).code;
+}
+
+void expect_equal(std::string_view gold, std::string_view answer,
+                  const VerifierOptions& options = {}) {
+  const Verdict verdict = explain(gold, fmt::format("\\boxed{{{}}}", answer), options);
+  EXPECT_EQ(verdict.code, VerdictCode::kEqual)
+      << gold << " against " << answer << ": " << verdict.reason << " " << verdict.gold_form << " "
+      << verdict.answer_form;
+}
+
+void expect_different(std::string_view gold, std::string_view answer,
+                      const VerifierOptions& options = {}) {
+  const Verdict verdict = explain(gold, fmt::format("\\boxed{{{}}}", answer), options);
+  EXPECT_NE(verdict.code, VerdictCode::kEqual)
+      << gold << " against " << answer << ": " << verdict.reason << " " << verdict.gold_form << " "
+      << verdict.answer_form;
+}
+
+TEST(Rules, ExactNumbers) {
+  expect_equal("\\sqrt{8}", "2\\sqrt{2}");
+  expect_equal("\\sqrt[3]{-8}", "-2");
+  expect_equal("\\frac{1}{\\sqrt{2}}", "\\frac{\\sqrt2}{2}");
+  expect_equal("e^{i\\pi}", "-1");
+  expect_equal("\\log_2 8", "3");
+  expect_equal("1\\frac12", "\\frac32");
+  expect_equal("0.1\\overline{6}", "\\frac16");
+  expect_equal("\\sum_{k=1}^{10} k^2", "385");
+  expect_equal("\\frac{\\pi}{6}", "30^\\circ");
+  expect_equal("5(2)", "10");
+  expect_equal("1\\,000\\,000", "10^6");
+  expect_different("7", "5(2)");
+  expect_different("0", "1\\,000");
+  expect_different("1-\\frac1e", "1+\\frac1e");
+  expect_different("\\sqrt{2}+\\sqrt{3}", "3.14626");
+}
+
+TEST(Rules, Decimals) {
+  expect_equal("\\frac13", "0.3333333");
+  expect_different("\\frac13", "0.3333");
+  expect_different("0.0000001", "0.0000002");
+  VerifierOptions half;
+  half.decimals = DecimalRule::kHalfUlp;
+  expect_equal("\\frac{100}{3}", "33.3", half);
+  expect_different("\\frac{100}{3}", "33.4", half);
+  VerifierOptions exact;
+  exact.decimals = DecimalRule::kExact;
+  expect_different("\\frac13", "0.333333333", exact);
+}
+
+TEST(Rules, Expressions) {
+  expect_equal("(x+1)^2", "x^2+2x+1");
+  expect_equal("\\tan^2 y + 1", "\\sec^2 y");
+  expect_equal("\\sqrt{\\frac{1}{n}}", "\\frac{1}{\\sqrt n}");
+  expect_equal("\\frac{(-1)^n}{2}", "\\frac{\\cos(n\\pi)}{2}");
+  expect_different("|x|", "x");
+  expect_different("x+2n+1", "x+1");
+  expect_equal("abc", "cab");
+  expect_equal("\\ln|2x| + C", "\\ln|x| + C");
+  expect_different("x^2 + C", "x^3 + C");
+  expect_different("4t", "4");
+}
+
+TEST(Rules, WhatIsNotEvaluatedIsNotCalledUnequal) {
+  EXPECT_EQ(judge("\\int_0^1 x^2 dx", "\\frac13"), VerdictCode::kUndecided);
+  EXPECT_EQ(judge("\\sum_{k=1}^{10^9} k", "500000000500000000"), VerdictCode::kUndecided);
+  expect_equal("\\int_0^1 f(t) dt", "\\int_0^1 f(s) ds");
+}
+
+TEST(Rules, EquationsAndInequalities) {
+  expect_equal("y = 2x + 3", "2x - y + 3 = 0");
+  expect_equal("x > 5", "2x > 10");
+  expect_equal("1 < x \\leq 3", "3 \\geq x > 1");
+  expect_equal("k = 1", "1");
+  expect_equal("-2 \\le x \\le 7", "[-2, 7]");
+  expect_equal("x < 1 \\text{ or } x > 3", "(-\\infty, 1) \\cup (3, \\infty)");
+  expect_different("x > 5", "x < 5");
+  expect_different("x \\geq 5", "x > 5");
+  expect_different("5", "2x + 3 = 5");
+  expect_different("[-2, 7]", "-2 \\le x \\le 7");
+}
+
+TEST(Rules, SetsTuplesIntervals) {
+  expect_equal("\\{x \\mid -2 \\leq x < 1\\}", "[-2, 1)");
+  expect_equal("\\mathbb{R} \\setminus \\{1\\}", "(-\\infty,1) \\cup (1,\\infty)");
+  expect_equal("1 \\pm \\sqrt2", "\\{1-\\sqrt2, 1+\\sqrt2\\}");
+  expect_equal("\\frac{1 \\pm \\sqrt{5}}{2}", "\\frac{1+\\sqrt5}{2}, \\frac{1-\\sqrt5}{2}");
+  expect_equal("(1, 2, 3)", "(1, 2, 3)");
+  expect_equal("(1,3)", "1, 3");
+  expect_different("(3,1)", "1, 3");
+  expect_different("[0, 1)", "(0, 1)");
+  expect_different("\\{1, 2\\}", "\\{1, 3\\}");
+  expect_different("\\sqrt{67}, -\\sqrt{85}", "\\sqrt{67}");
+}
+
+TEST(Rules, TextUnitsBases) {
+  expect_equal("\\text{Even}", "even");
+  expect_equal("\\text{(C)}", "C");
+  expect_equal("\\text{Alice, Bob}", "\\text{Bob and Alice}");
+  expect_equal("15\\text{ cm}^2", "15");
+  expect_equal("\\$18.90", "18.9");
+  expect_different("5\\text{ cm}", "5\\text{ m}");
+  expect_equal("204_5", "204");
+  expect_equal("204_5", "54_{10}");
+  expect_different("204_5", "204_6");
+  expect_equal("28\\%", "0.28");
+  expect_different("28\\%", "28");
+  VerifierOptions percent;
+  percent.percent_is_number = true;
+  expect_equal("28\\%", "28", percent);
+}
+
+TEST(Rules, MatricesAndRatios) {
+  expect_equal("\\begin{pmatrix}6&8\\\\10&12\\end{pmatrix}",
+               "\\begin{bmatrix}1&2\\\\3&4\\end{bmatrix}+\\begin{bmatrix}5&6\\\\7&8\\end{bmatrix}");
+  expect_different("\\begin{pmatrix}1&2\\\\3&4\\end{pmatrix}",
+                   "\\begin{pmatrix}1&2\\\\3&5\\end{pmatrix}");
+  expect_equal("2:3", "4:6");
+  expect_different("12:00", "1:00");
+}
+
+TEST(Rules, ReasonCodes) {
+  EXPECT_EQ(judge("5", "\\frac{1}"), VerdictCode::kUnparsableAnswer);
+  EXPECT_EQ(judge("\\frac{1}", "5"), VerdictCode::kUnparsableGold);
+  EXPECT_EQ(judge("\\frac \\pi4+2-\\sqrt2", "2"), VerdictCode::kUnequal);
+  EXPECT_EQ(verify("5", "no box").code, VerdictCode::kNoAnswer);
+  EXPECT_EQ(judge("5", std::string(30'000, '1')), VerdictCode::kOutOfBudget);
+}
+
+}  // namespace
+}  // namespace lie

@@ -1,0 +1,203 @@
+// Arithmetic, binders and unknown functions in balls.
+#include "verifier/equal/ball_evaluator.h"
+
+#include <fmt/format.h>
+
+namespace lie::equal {
+
+bool BallEvaluator::eval(const Expr& e, Ball& out) {
+  if (!budget_.spend(1 + precision_ / 128) || !eval_op(e, out)) return false;
+  return out.is_finite() && sane(out);
+}
+
+// Values whose exponents do not fit a machine word are out of reach for every function behind
+// them.
+bool BallEvaluator::sane(const Ball& value) {
+  mag_t size;
+  mag_init(size);
+  acb_get_mag(size, value.get());
+  const bool small = mag_cmp_2exp_si(size, std::int64_t{1} << 32) < 0;
+  mag_clear(size);
+  return small || budget_.exhaust();
+}
+
+bool BallEvaluator::eval_op(const Expr& e, Ball& out) {
+  switch (e.op) {
+    case Op::kNumber:
+      set(out, e.value);
+      return true;
+    case Op::kSymbol:
+      symbol(e, out);
+      return true;
+    case Op::kText:
+      set(out, point_.value(fmt::format("text:{}", e.name)));
+      return true;
+    case Op::kConstant:
+      return constant(e, out);
+    case Op::kAdd:
+      return fold(e, 0, acb_add, out);
+    case Op::kMul:
+      return fold(e, 1, acb_mul, out);
+    case Op::kPow:
+      return power(e, out);
+    case Op::kPercent:
+      return scaled(e, out, [this](Ball& x) { acb_div_ui(x.get(), x.get(), 100, precision_); });
+    case Op::kDegree:
+      return scaled(e, out, [this](Ball& x) { degrees(x); });
+    case Op::kUnit:
+      return eval(*e.args[0], out);
+    case Op::kBased:
+      return exactly(e, out);
+    case Op::kRatio:
+      return ratio(e, out);
+    case Op::kFunction:
+      return function(e, out);
+    case Op::kBinder:
+      return binder(e, out);
+    case Op::kApply:
+      return opaque(fmt::format("apply:{}", e.name), e, out);
+    default:
+      return false;
+  }
+}
+
+void BallEvaluator::symbol(const Expr& e, Ball& out) {
+  const auto at = bound_.find(e.name);
+  set(out, at != bound_.end() ? at->second : point_.value(e.name));
+}
+
+bool BallEvaluator::constant(const Expr& e, Ball& out) {
+  if (e.name == "pi")
+    acb_const_pi(out.get(), precision_);
+  else if (e.name == "i")
+    acb_onei(out.get());
+  else if (e.name == "e")
+    arb_const_e(acb_realref(out.get()), precision_);
+  else
+    return false;
+  return true;
+}
+
+bool BallEvaluator::fold(const Expr& e, slong start, Binary apply, Ball& out) {
+  acb_set_si(out.get(), start);
+  for (const Expr* arg : e.args) {
+    Ball value;
+    if (!eval(*arg, value)) return false;
+    apply(out.get(), out.get(), value.get(), precision_);
+  }
+  return true;
+}
+
+void BallEvaluator::degrees(Ball& x) {
+  Ball pi;
+  acb_const_pi(pi.get(), precision_);
+  acb_mul(x.get(), x.get(), pi.get(), precision_);
+  acb_div_ui(x.get(), x.get(), 180, precision_);
+}
+
+bool BallEvaluator::exactly(const Expr& e, Ball& out) {
+  const std::optional<Rational> value = rational_value(e, budget_);
+  if (value) set(out, *value);
+  return value.has_value();
+}
+
+bool BallEvaluator::ratio(const Expr& e, Ball& out) {
+  Ball bottom;
+  if (e.args.size() != 2 || !eval(*e.args[0], out) || !eval(*e.args[1], bottom)) return false;
+  acb_div(out.get(), out.get(), bottom.get(), precision_);
+  return true;
+}
+
+bool BallEvaluator::power(const Expr& e, Ball& out) {
+  const Expr& exponent = *e.args[1];
+  if (!eval(*e.args[0], out)) return false;
+  if (exponent.op == Op::kNumber && exponent.value == Rational(1, 2)) {
+    acb_sqrt(out.get(), out.get(), precision_);
+    return true;
+  }
+  Ball value;
+  if (!eval(exponent, value)) return false;
+  // A base that may be 0 makes the logarithm of acb_pow infinite, but 0^2 is 0.
+  if (acb_contains_zero(out.get()) != 0 && exponent.op == Op::kNumber &&
+      exponent.value.is_integer()) {
+    const std::optional<std::int64_t> n = exponent.value.small_integer();
+    if (!n || *n <= 0 || *n > 1'000'000) return false;
+    acb_pow_ui(out.get(), out.get(), static_cast<ulong>(*n), precision_);
+    return true;
+  }
+  acb_pow(out.get(), out.get(), value.get(), precision_);
+  return true;
+}
+
+bool BallEvaluator::binder(const Expr& e, Ball& out) {
+  const bool adds = e.fn == Fn::kSum;
+  if ((adds || e.fn == Fn::kProduct) && e.args.size() == 3 && !e.name.empty()) {
+    const std::optional<Rational> lower = rational_value(*e.args[1], budget_);
+    const std::optional<Rational> upper =
+        lower ? rational_value(*e.args[2], budget_) : std::nullopt;
+    if (upper && lower->is_integer() && upper->is_integer() && (*upper - *lower).bits() < 20)
+      return term_by_term(e, *lower, *upper, adds, out);
+  }
+  unevaluated_ = true;
+  const auto before = bound_;
+  bound_[e.name] =
+      Point{PointKind::kPositive, point_.seed}.value(fmt::format("bound{}", bound_.size()));
+  const bool ok = opaque(fmt::format("binder{}", static_cast<int>(e.fn)), e, out);
+  bound_ = before;
+  return ok;
+}
+
+bool BallEvaluator::term_by_term(const Expr& e, const Rational& lower, const Rational& upper,
+                                 bool adds, Ball& out) {
+  const auto before = bound_;
+  acb_set_si(out.get(), adds ? 0 : 1);
+  bool ok = true;
+  for (Rational k = lower; ok && !(upper < k); k = k + Rational(1)) {
+    bound_[e.name] = k;
+    Ball term;
+    ok = eval(*e.args[0], term);
+    if (ok && adds) acb_add(out.get(), out.get(), term.get(), precision_);
+    if (ok && !adds) acb_mul(out.get(), out.get(), term.get(), precision_);
+  }
+  bound_ = before;
+  return ok;
+}
+
+bool BallEvaluator::opaque(const std::string& name, const Expr& e, Ball& out) {
+  std::vector<Ball> args;
+  for (const Expr* arg : e.args) {
+    Ball value;
+    // Infinity and the like go in by name.
+    if (arg->op == Op::kConstant && arg->name == "infinity")
+      set(value, Rational(977, 331));
+    else if (arg->op == Op::kRelation || !eval(*arg, value))
+      return false;
+    args.push_back(std::move(value));
+  }
+  return combine(name, args, out);
+}
+
+// sin(1 + sum of c_j a_j) + 2, the c_j drawn from the name: one fixed function for each name.
+bool BallEvaluator::combine(const std::string& name, const std::vector<Ball>& args, Ball& out) {
+  acb_one(out.get());
+  for (std::size_t j = 0; j < args.size(); ++j) {
+    Ball weight;
+    set(weight, Point{PointKind::kPositive, 77}.value(fmt::format("{}#{}", name, j)));
+    acb_addmul(out.get(), weight.get(), args[j].get(), precision_);
+  }
+  if (!out.within(64)) return false;
+  acb_sin(out.get(), out.get(), precision_);
+  acb_add_ui(out.get(), out.get(), 2, precision_);
+  return true;
+}
+
+std::optional<BallValue> ball_at(const Expr& e, const Point& point, std::int64_t precision,
+                                 Budget& budget) {
+  BallValue out;
+  BallEvaluator evaluator(point, precision, budget);
+  if (!evaluator.eval(e, out.ball)) return std::nullopt;
+  out.unevaluated = evaluator.unevaluated();
+  return out;
+}
+
+}  // namespace lie::equal

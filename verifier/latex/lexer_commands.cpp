@@ -1,0 +1,167 @@
+// What begins with a backslash.
+#include <algorithm>
+
+#include "verifier/latex/lexer_state.h"
+
+namespace lie::latex {
+
+void Lexer::backslash() {
+  const std::size_t begin = at_++;
+  if (peek() == '\\') return double_backslash(begin);
+  if (!is_letter(peek())) {
+    const std::string_view sign = rest().substr(0, 1);
+    if (!sign.empty()) ++at_;
+    const Meaning* meaning = command(sign);
+    if (meaning == nullptr && !sign.empty() && is_space(sign.front())) meaning = command(" ");
+    return meaning != nullptr ? push(*meaning, begin) : bad_or_trailing(begin);
+  }
+  std::size_t end = at_;
+  while (end < text_.size() && is_letter(text_[end])) ++end;
+  std::string_view word = text_.substr(at_, end - at_);
+  const Meaning* meaning = command(word);
+  if (meaning == nullptr && word == "char") return character_code(begin);
+  if (meaning == nullptr) meaning = command_prefix(word);
+  if (meaning == nullptr) {
+    at_ = end;
+    push(Tok::kBad, begin).name = word;
+    return;
+  }
+  at_ += meaning->word.size();
+  known_command(*meaning, begin);
+}
+
+// A backslash at the very end is a slip of the pen.
+void Lexer::bad_or_trailing(std::size_t begin) {
+  if (at_ >= text_.size() && !out_.tokens.empty()) return;
+  push(Tok::kBad, begin);
+}
+
+void Lexer::character_code(std::size_t begin) {
+  constexpr std::string_view kEpsilon = "char\"000190";
+  if (!rest().starts_with(kEpsilon)) {
+    push(Tok::kBad, begin);
+    return;
+  }
+  at_ += kEpsilon.size();
+  push(Tok::kSymbol, begin).name = "epsilon";
+}
+
+// "\\" breaks a row within an environment. Elsewhere it is a doubled backslash of an escaped
+// text.
+void Lexer::double_backslash(std::size_t begin) {
+  ++at_;
+  if (environments_ == 0 &&
+      (is_letter(peek()) || peek() == '{' || peek() == '}' || peek() == ',')) {
+    at_ = begin + 1;
+    return backslash();
+  }
+  if (peek() == '[' && environments_ > 0)
+    at_ = std::min(text_.find(']', at_), text_.size() - 1) + 1;
+  push(Tok::kRowBreak, begin);
+}
+
+void Lexer::known_command(const Meaning& meaning, std::size_t begin) {
+  if (meaning.word == "left" || meaning.word == "mleft") return left(begin);
+  if (meaning.word == "right" || meaning.word == "mright") return right(begin);
+  if (meaning.kind == Tok::kText && holds_number())
+    return;  // \text{2/3}: the group is read as mathematics
+  if (meaning.kind == Tok::kText) return braced_name(meaning, begin, Tok::kText);
+  if (meaning.kind == Tok::kOperatorName) return braced_name(meaning, begin, Tok::kOperatorName);
+  if (meaning.kind == Tok::kBegin) {
+    ++environments_;
+    return braced_name(meaning, begin, Tok::kBegin);
+  }
+  if (meaning.kind == Tok::kEndEnvironment) {
+    environments_ -= environments_ > 0 ? 1 : 0;
+    return braced_name(meaning, begin, Tok::kEndEnvironment);
+  }
+  push(meaning, begin);
+}
+
+// A group with digits and without letters.
+bool Lexer::holds_number() const {
+  if (peek() != '{') return false;
+  const std::string_view content = text_.substr(at_, closing_brace(at_) - at_);
+  return std::ranges::any_of(content, is_digit) && std::ranges::none_of(content, is_letter) &&
+         content.find('$') == std::string_view::npos;
+}
+
+// \left{ opens a set although the brace lacks its backslash; \left. is nothing.
+void Lexer::left(std::size_t begin) {
+  if (peek() == '.') ++at_;
+  if (peek() == '{') {
+    ++at_;
+    push(Tok::kOpen, begin).bracket = '{';
+  } else if (peek() == '|') {
+    ++at_;
+    push(Tok::kOpen, begin).bracket = '|';
+  }
+}
+
+void Lexer::right(std::size_t begin) {
+  if (peek() == '.') ++at_;
+  if (peek() == '}') {
+    ++at_;
+    push(Tok::kClose, begin).bracket = '}';
+  } else if (peek() == '|') {
+    ++at_;
+    push(Tok::kClose, begin).bracket = '|';
+  }
+}
+
+// The argument in braces, as text; a single letter may stand without them.
+void Lexer::braced_name(const Meaning& meaning, std::size_t begin, Tok kind) {
+  if (peek() == '*') ++at_;
+  while (is_space(peek())) ++at_;
+  std::string_view content = rest().substr(0, 1);
+  if (peek() == '{') {
+    const std::size_t close = closing_brace(at_);
+    content = text_.substr(at_ + 1, close - at_ - 1);
+    at_ = std::min(close + 1, text_.size());
+  } else {
+    at_ += content.size();
+  }
+  Token& token = push(kind, begin);
+  token.name = content;
+  if (kind == Tok::kText) typed_text(meaning, token, content);
+}
+
+// \mathbb, \mathrm and \variable hold mathematics, not words.
+void Lexer::typed_text(const Meaning& meaning, Token& token, std::string_view content) {
+  if (meaning.word == "mathbb" && content.size() == 1) token.kind = Tok::kNamedSet;
+  if (meaning.word == "mathrm" && (content == "d" || content == "e" || content == "i"))
+    token.kind = Tok::kSymbol;
+  if (meaning.word == "mathrm" && content == "T") token.kind = Tok::kTranspose;
+  if (meaning.word == "variable") token.kind = is_variable(content) ? Tok::kSymbol : Tok::kBad;
+}
+
+bool Lexer::is_greek(std::string_view base) {
+  if (base.size() < 2 || base.front() != '\\') return false;
+  const Meaning* meaning = command(base.substr(1, base.find(' ') - 1));
+  return meaning != nullptr && meaning->kind == Tok::kSymbol;
+}
+
+// A name in the sense of latex2sympy: letters, digits and commands, then at most one subscript.
+bool Lexer::is_variable(std::string_view s) {
+  const std::size_t underscore = s.find('_');
+  const std::string_view base = s.substr(0, underscore);
+  if (base.empty() || command(base.substr(1, base.find(' ') - 1)) != nullptr) return is_greek(base);
+  if (underscore == std::string_view::npos) return true;
+  const std::string_view sub = s.substr(underscore + 1);
+  return sub.size() == 1 || (sub.size() > 2 && sub.front() == '{' && sub.back() == '}');
+}
+
+std::size_t Lexer::closing_brace(std::size_t open) const {
+  std::size_t depth = 0;
+  for (std::size_t i = open; i < text_.size(); ++i) {
+    if (text_[i] == '\\')
+      ++i;
+    else if (text_[i] == '{')
+      ++depth;
+    else if (text_[i] == '}' && --depth == 0)
+      return i;
+  }
+  return text_.size();
+}
+
+}  // namespace lie::latex

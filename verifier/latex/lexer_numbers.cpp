@@ -1,0 +1,103 @@
+// Numbers: decimals, groups of thousands, exponents.
+#include <optional>
+
+#include "verifier/latex/lexer_state.h"
+
+namespace lie::latex {
+
+std::size_t Lexer::digits_from(std::size_t i) const {
+  while (i < text_.size() && is_digit(text_[i])) ++i;
+  return i;
+}
+
+// Behind a number: how long a glued separator of thousands is: "{,}", ",\!" or "\," before
+// exactly three digits.
+std::size_t Lexer::glue_length(std::size_t i) const {
+  const std::size_t start = i;
+  while (i < text_.size() && text_[i] == ' ') ++i;
+  const std::string_view here = text_.substr(i);
+  std::size_t n = 0;
+  if (here.starts_with("{,}"))
+    n = 3;
+  else if (here.starts_with("{, }"))
+    n = 4;
+  else if (i > start)
+    return 0;
+  else if (here.starts_with(",\\!"))
+    n = 3;
+  else if (here.starts_with("\\,") || here.starts_with("\\ "))
+    n = 2;
+  if (n == 0) return 0;
+  i += n;
+  while (i < text_.size() && text_[i] == ' ' && !here.starts_with('{')) ++i;
+  return digits_from(i) - i == 3 ? i - start : 0;
+}
+
+void Lexer::number() {
+  const std::size_t begin = at_;
+  std::string digits;
+  std::size_t end = digits_from(at_);
+  digits.assign(text_.substr(at_, end - at_));
+  at_ = end;
+  const bool groups = !digits.empty() && digits.size() <= 3 && digits != "0";
+  for (std::size_t n = glue_length(at_); groups && n > 0; n = glue_length(at_)) {
+    end = digits_from(at_ + n);
+    digits.append(text_.substr(at_ + n, end - at_ - n));
+    at_ = end;
+  }
+  bool decimal = fraction(digits);
+  const bool repeating = !decimal && peek() == '.' && repeats(text_.substr(at_ + 1));
+  if (repeating) ++at_;
+  const bool repeats_later = decimal && repeats(rest());
+  std::optional<exact::Rational> value = exact::from_decimal(digits);
+  if (value && !repeating) value = exponent(std::move(*value));
+  Token& token = push(value ? Tok::kNumber : Tok::kBad, begin);
+  token.decimal = decimal;
+  token.repeating = repeating || repeats_later;
+  token.thousands = is_group_behind_comma(begin);
+  token.name = text_.substr(begin, at_ - begin);
+  if (!value) return;
+  token.number = static_cast<std::uint32_t>(out_.numbers.size());
+  out_.numbers.push_back(std::move(*value));
+}
+
+bool Lexer::repeats(std::string_view s) {
+  return s.starts_with("\\overline") || s.starts_with("\\bar") || s.starts_with("\\dot{");
+}
+
+// The decimals behind a point, or behind "{,}" as a decimal comma.
+bool Lexer::fraction(std::string& digits) {
+  std::size_t skip = 0;
+  if (peek() == '.' && is_digit(peek(1))) skip = 1;
+  if (rest().starts_with("{,}") && is_digit(peek(3))) skip = 3;
+  if (skip == 0) return false;
+  const std::size_t end = digits_from(at_ + skip);
+  digits.push_back('.');
+  digits.append(text_.substr(at_ + skip, end - at_ - skip));
+  at_ = end;
+  return true;
+}
+
+// "2.5E4", "1e-7": digits must follow, and no letter behind them.
+exact::Rational Lexer::exponent(exact::Rational value) {
+  if (peek() != 'e' && peek() != 'E') return value;
+  std::size_t i = at_ + 1;
+  if (i < text_.size() && (text_[i] == '-' || text_[i] == '+')) ++i;
+  const std::size_t end = digits_from(i);
+  if (end == i || end - i > 6 || (end < text_.size() && is_letter(text_[end]))) return value;
+  std::int64_t power = 0;
+  for (std::size_t k = i; k < end; ++k) power = power * 10 + (text_[k] - '0');
+  if (!budget_.allow_bits(power * 4)) return value;
+  if (text_[at_ + 1] == '-') power = -power;
+  at_ = end;
+  return value * exact::power_of_ten(power);
+}
+
+// Exactly three digits (and decimals) directly behind a comma that stands directly behind a
+// number.
+bool Lexer::is_group_behind_comma(std::size_t begin) const {
+  if (digits_from(begin) - begin != 3 || begin < 2 || text_[begin - 1] != ',') return false;
+  return is_digit(text_[begin - 2]);
+}
+
+}  // namespace lie::latex

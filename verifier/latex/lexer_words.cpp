@@ -1,0 +1,71 @@
+// Words, and characters beyond ASCII.
+#include <algorithm>
+#include <iterator>
+
+#include "verifier/latex/lexer_state.h"
+
+namespace lie::latex {
+
+void Lexer::word() {
+  const std::size_t begin = at_;
+  while (is_letter(peek())) ++at_;
+  const std::string_view run = text_.substr(begin, at_ - begin);
+  if (const Meaning* meaning = run.size() > 1 ? plain_word(run) : nullptr) {
+    push(*meaning, begin);
+  } else if (run.size() > 3) {
+    push(Tok::kWord, begin).name = run;
+  } else {
+    letters(begin, run);
+  }
+}
+
+void Lexer::letters(std::size_t begin, std::string_view run) {
+  for (std::size_t i = 0; i < run.size(); ++i) {
+    at_ = begin + i + 1;
+    push(Tok::kSymbol, begin + i).name = run.substr(i, 1);
+  }
+}
+
+void Lexer::character() {
+  const auto lead = static_cast<unsigned char>(peek());
+  const std::size_t length = lead >= 0xf0 ? 4 : lead >= 0xe0 ? 3 : 2;
+  const std::size_t begin = at_;
+  const std::string_view bytes = rest().substr(0, length);
+  at_ += bytes.size();
+  if (const Meaning* meaning = unicode(bytes)) return push(*meaning, begin);
+  if (superscript(bytes, begin) || vulgar_fraction(bytes, begin)) return;
+  push(Tok::kWord, begin).name = bytes;
+}
+
+bool Lexer::superscript(std::string_view bytes, std::size_t begin) {
+  constexpr std::string_view kDigits[] = {"⁰", "¹", "²", "³", "⁴", "⁵", "⁶", "⁷", "⁸", "⁹"};
+  const auto digit = std::ranges::find(kDigits, bytes);
+  if (digit == std::end(kDigits)) return false;
+  push(Tok::kCaret, begin);
+  integer(digit - std::begin(kDigits), begin);
+  return true;
+}
+
+bool Lexer::vulgar_fraction(std::string_view bytes, std::size_t begin) {
+  struct Vulgar {
+    std::string_view text;
+    int top, bottom;
+  };
+  constexpr Vulgar kVulgar[] = {{"½", 1, 2}, {"⅓", 1, 3}, {"⅔", 2, 3}, {"¼", 1, 4}, {"¾", 3, 4},
+                                {"⅕", 1, 5}, {"⅖", 2, 5}, {"⅗", 3, 5}, {"⅘", 4, 5}, {"⅙", 1, 6},
+                                {"⅚", 5, 6}, {"⅛", 1, 8}, {"⅜", 3, 8}, {"⅝", 5, 8}, {"⅞", 7, 8}};
+  const auto at = std::ranges::find(kVulgar, bytes, &Vulgar::text);
+  if (at == std::end(kVulgar)) return false;
+  push(Tok::kFrac, begin);
+  integer(at->top, begin);
+  integer(at->bottom, begin);
+  return true;
+}
+
+void Lexer::integer(std::int64_t value, std::size_t begin) {
+  Token& token = push(Tok::kNumber, begin);
+  token.number = static_cast<std::uint32_t>(out_.numbers.size());
+  out_.numbers.emplace_back(value);
+}
+
+}  // namespace lie::latex
