@@ -13,6 +13,7 @@
 #include <cstdint>
 #include <memory>
 #include <span>
+#include <vector>
 
 #include "model/tensor.h"
 
@@ -102,6 +103,12 @@ class Operators {
   virtual void zero(Tensor x) = 0;
   virtual void copy(Tensor from, Tensor to) = 0;                    // same shape and dtype
   virtual void copy_to_host(Tensor from, std::span<float> to) = 0;  // rows closed up; waits
+  /// A tensor with closed rows as the host sees it: the memory itself, or copied into `memory`.
+  virtual std::span<const float> on_host(Tensor from, std::vector<float>& memory) {
+    memory.resize(static_cast<std::size_t>(from.elements()));
+    copy_to_host(from, memory);
+    return memory;
+  }
   virtual void copy_from_host(std::span<const float> from, Tensor to) = 0;
 
   // ---- Products. A row of y depends on that row of x alone.

@@ -62,9 +62,7 @@ std::span<const float> Transformer::State::decode_logits(Tensor x) {
   operators.gather_rows(x, operators.upload(placement.wanted), last);
   operators.rms_norm(last, final_norm.view(), eps, normed, {});
   operators.linear(normed, *head, logits);
-  host_logits.resize(static_cast<std::size_t>(count * config.vocabulary));
-  operators.copy_to_host(logits, host_logits);
-  return host_logits;
+  return operators.on_host(logits, host_logits);
 }
 
 std::span<const float> Transformer::decode(std::span<const DecodeRow> rows, KvCache& cache) {

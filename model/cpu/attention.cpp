@@ -6,6 +6,7 @@
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "model/cpu/attention.cpp"
 #include "hwy/foreach_target.h"
+#include "hwy/cache_control.h"
 #include "model/cpu/attention-inl.h"
 
 HWY_BEFORE_NAMESPACE();
@@ -17,6 +18,13 @@ using cpu::PagedAttention;
 using cpu::SequenceAttention;
 
 // ---- Over pages
+
+/// Pages lie anywhere: the processor cannot guess the next one. Row `d` of a coming page's keys.
+HWY_INLINE void prefetch_keys(const PagedAttention& job, std::int64_t page, std::int64_t d) {
+  if (page * kPage < job.length) {
+    hwy::Prefetch(job.pool + job.pages[page] * job.page_stride + d * kPage);
+  }
+}
 
 /// Scores of kHeads query heads for kPages pages from `page` on: independent sums hide each other's
 /// latency.
@@ -31,6 +39,7 @@ HWY_INLINE void score_pages(const PagedAttention& job, const float* q, std::int6
   }
   for (std::int64_t d = 0; d < job.head_width; ++d) {
     for (int p = 0; p < kPages; ++p) {
+      prefetch_keys(job, page + kPages + p, d);
       const V16 k = load16(keys[p] + d * kPage);
       for (int h = 0; h < kHeads; ++h) s[h][p] = fma(set1(q[h * job.head_width + d]), k, s[h][p]);
     }
@@ -45,6 +54,13 @@ HWY_INLINE void score_pages(const PagedAttention& job, const float* q, std::int6
   }
 }
 
+/// A coming page's values, [16][E].
+HWY_INLINE void prefetch_values(const PagedAttention& job, std::int64_t page) {
+  if (page * kPage >= job.length) return;
+  const float* values = job.pool + job.pages[page] * job.page_stride + kPage * job.head_width;
+  for (std::int64_t i = 0; i < kPage * job.head_width; i += 16) hwy::Prefetch(values + i);
+}
+
 template <int kHeads, int kVecs>
 HWY_INLINE void weigh_pages(const PagedAttention& job, const float* weights,
                             std::int64_t weights_stride, const float (&scale)[kHeads],
@@ -55,6 +71,7 @@ HWY_INLINE void weigh_pages(const PagedAttention& job, const float* weights,
   }
   const float* values = job.pool + kPage * job.head_width + column;
   for (std::int64_t p = 0; p * kPage < job.length; ++p) {
+    prefetch_values(job, p + 1);
     weigh_columns<kHeads, kVecs>(weights + p * kPage, weights_stride,
                                  values + job.pages[p] * job.page_stride, job.head_width,
                                  std::min(kPage, job.length - p * kPage), sum);
@@ -71,6 +88,7 @@ HWY_INLINE void attend_heads(const PagedAttention& job, std::int64_t head, float
   constexpr int kPages = kWide ? 4 : 2;
   const std::int64_t pages = pages_of(job.length), stride = pages * kPage;
   const float* q = job.q + head * job.head_width;
+  prefetch_values(job, 0);
   float* y = job.y + head * job.head_width;
   std::int64_t p = 0;
   for (; p + kPages <= pages; p += kPages) score_pages<kHeads, kPages>(job, q, p, scores, stride);

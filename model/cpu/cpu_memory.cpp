@@ -20,7 +20,7 @@ void copy_row(const float* from, float* to, std::int64_t count) {
 
 AlignedFloats::AlignedFloats(std::int64_t count) : size_(count) {
   const std::int64_t bytes = count * static_cast<std::int64_t>(sizeof(float));
-  const std::int64_t alignment = bytes >= 2 * kHugePage ? kHugePage : 64;
+  const std::int64_t alignment = bytes >= kHugePage / 2 ? kHugePage : 64;
   const auto rounded = static_cast<std::size_t>((bytes + alignment - 1) / alignment * alignment);
   if (rounded == 0) return;
   void* p = std::aligned_alloc(static_cast<std::size_t>(alignment), rounded);
@@ -85,6 +85,11 @@ void CpuOperators::copy(Tensor from, Tensor to) {
 
 void CpuOperators::copy_to_host(Tensor from, std::span<float> to) {
   copy(from, {to.data(), from.rows, from.cols, from.cols, DType::kFloat32});
+}
+
+std::span<const float> CpuOperators::on_host(Tensor from, std::vector<float>&) {
+  if (from.rows > 1 && from.stride != from.cols) fail("on_host() wants closed rows");
+  return {floats(from), static_cast<std::size_t>(from.elements())};
 }
 
 void CpuOperators::copy_from_host(std::span<const float> from, Tensor to) {

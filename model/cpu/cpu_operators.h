@@ -61,6 +61,7 @@ class CpuOperators : public Operators {
   void zero(Tensor x) override;
   void copy(Tensor from, Tensor to) override;
   void copy_to_host(Tensor from, std::span<float> to) override;
+  std::span<const float> on_host(Tensor from, std::vector<float>& memory) override;
   void copy_from_host(std::span<const float> from, Tensor to) override;
 
   std::unique_ptr<PackedWeight> make_weight(std::int64_t out, std::int64_t in) override;

@@ -41,15 +41,56 @@ struct Tile {
   std::int64_t cols;  // columns that exist from the tile's first on
 };
 
+/// The sixteens of a tile in registers; all loops over them must be unrolled for that.
 template <int kRows, int kVecs>
-HWY_NOINLINE void multiply_tile(const Tile& tile) {
-  V16 sum[kRows][kVecs];
-  for (int r = 0; r < kRows; ++r) {
-    for (int v = 0; v < kVecs; ++v) {
-      sum[r][v] = tile.init == nullptr
-                      ? zero16()
-                      : load16(tile.init + r * tile.init_stride + v * 16, tile.cols - v * 16);
+struct Sums {
+  V16 at[kRows][kVecs];
+
+  HWY_INLINE void zero() {
+#pragma GCC unroll 16
+    for (int r = 0; r < kRows; ++r) {
+#pragma GCC unroll 8
+      for (int v = 0; v < kVecs; ++v) at[r][v] = zero16();
     }
+  }
+  template <bool kWhole>
+  HWY_INLINE void load(const float* p, std::int64_t stride, std::int64_t cols) {
+#pragma GCC unroll 16
+    for (int r = 0; r < kRows; ++r) {
+#pragma GCC unroll 8
+      for (int v = 0; v < kVecs; ++v) {
+        at[r][v] = kWhole ? load16(p + r * stride + v * 16)
+                          : load16(p + r * stride + v * 16, cols - v * 16);
+      }
+    }
+  }
+  template <bool kWhole>
+  HWY_INLINE void store(float* p, std::int64_t stride, std::int64_t cols) const {
+#pragma GCC unroll 16
+    for (int r = 0; r < kRows; ++r) {
+#pragma GCC unroll 8
+      for (int v = 0; v < kVecs; ++v) {
+        if (kWhole) {
+          store16(at[r][v], p + r * stride + v * 16);
+        } else {
+          store16(at[r][v], p + r * stride + v * 16, cols - v * 16);
+        }
+      }
+    }
+  }
+  HWY_INLINE void multiply_add(int r, Vec a, const V16 (&w)[kVecs]) {
+#pragma GCC unroll 8
+    for (int v = 0; v < kVecs; ++v) at[r][v] = fma(a, w[v], at[r][v]);
+  }
+};
+
+template <int kRows, int kVecs, bool kWhole>
+HWY_NOINLINE void multiply_tile(const Tile& tile) {
+  Sums<kRows, kVecs> sums;
+  if (tile.init == nullptr) {
+    sums.zero();
+  } else {
+    sums.template load<kWhole>(tile.init, tile.init_stride, tile.cols);
   }
   const float* HWY_RESTRICT x = tile.x;
   const float* HWY_RESTRICT b = tile.b;
@@ -57,16 +98,10 @@ HWY_NOINLINE void multiply_tile(const Tile& tile) {
   for (std::int64_t k = 0; k < tile.depth; ++k, b += cpu::kPanel) {
     V16 w[kVecs];
     for (int v = 0; v < kVecs; ++v) w[v] = load16(b + (v / 2) * tile.panel_stride + (v % 2) * 16);
-    for (int r = 0; r < kRows; ++r) {
-      const Vec a = set1(x[r * stride + k]);
-      for (int v = 0; v < kVecs; ++v) sum[r][v] = fma(a, w[v], sum[r][v]);
-    }
+#pragma GCC unroll 16
+    for (int r = 0; r < kRows; ++r) sums.multiply_add(r, set1(x[r * stride + k]), w);
   }
-  for (int r = 0; r < kRows; ++r) {
-    for (int v = 0; v < kVecs; ++v) {
-      store16(sum[r][v], tile.y + r * tile.y_stride + v * 16, tile.cols - v * 16);
-    }
-  }
+  sums.template store<kWhole>(tile.y, tile.y_stride, tile.cols);
 }
 
 /// One block of kRows rows against the sixteens [begin, end) of columns (begin and end even).
@@ -85,12 +120,21 @@ HWY_INLINE void multiply_columns(const Block& block, std::int64_t& at) {
   for (; at + kVecs <= block.end; at += kVecs) {
     const std::int64_t col = at * 16;
     if (col >= p.out) continue;
-    multiply_tile<kRows, kVecs>(
-        {p.x + block.row * p.x_stride + block.k, p.x_stride,
-         p.panels + (at / 2) * p.in * cpu::kPanel + block.k * cpu::kPanel + (at % 2) * 16,
-         p.in * cpu::kPanel, block.depth,
-         init == nullptr ? nullptr : init + block.row * init_stride + col, init_stride,
-         p.y + block.row * p.y_stride + col, p.y_stride, p.out - col});
+    const Tile tile = {p.x + block.row * p.x_stride + block.k,
+                       p.x_stride,
+                       p.panels + ((at / 2) * p.in + block.k) * cpu::kPanel + (at % 2) * 16,
+                       p.in * cpu::kPanel,
+                       block.depth,
+                       init == nullptr ? nullptr : init + block.row * init_stride + col,
+                       init_stride,
+                       p.y + block.row * p.y_stride + col,
+                       p.y_stride,
+                       p.out - col};
+    if (tile.cols >= kVecs * 16) {
+      multiply_tile<kRows, kVecs, true>(tile);
+    } else {
+      multiply_tile<kRows, kVecs, false>(tile);
+    }
   }
 }
 
@@ -149,28 +193,19 @@ struct OuterTile {
 
 template <int kRows, bool kWhole>
 HWY_NOINLINE void outer_tile(const OuterTile& tile) {
-  V16 sum[kRows][kOuterVecs];
-  for (int r = 0; r < kRows; ++r) {
-    for (int v = 0; v < kOuterVecs; ++v) {
-      sum[r][v] = load16(tile.dw + r * tile.dw_stride + v * 16, kWhole ? 16 : tile.cols - v * 16);
-    }
-  }
+  Sums<kRows, kOuterVecs> sums;
+  sums.template load<kWhole>(tile.dw, tile.dw_stride, tile.cols);
   const float* HWY_RESTRICT x = tile.x;
   const float* HWY_RESTRICT dy = tile.dy;
   for (std::int64_t t = 0; t < tile.tokens; ++t, x += tile.x_stride, dy += tile.dy_stride) {
     V16 in[kOuterVecs];
-    for (int v = 0; v < kOuterVecs; ++v)
-      in[v] = load16(x + v * 16, kWhole ? 16 : tile.cols - v * 16);
-    for (int r = 0; r < kRows; ++r) {
-      const Vec a = set1(dy[r]);
-      for (int v = 0; v < kOuterVecs; ++v) sum[r][v] = fma(a, in[v], sum[r][v]);
-    }
-  }
-  for (int r = 0; r < kRows; ++r) {
     for (int v = 0; v < kOuterVecs; ++v) {
-      store16(sum[r][v], tile.dw + r * tile.dw_stride + v * 16, kWhole ? 16 : tile.cols - v * 16);
+      in[v] = kWhole ? load16(x + v * 16) : load16(x + v * 16, tile.cols - v * 16);
     }
+#pragma GCC unroll 16
+    for (int r = 0; r < kRows; ++r) sums.multiply_add(r, set1(dy[r]), in);
   }
+  sums.template store<kWhole>(tile.dw, tile.dw_stride, tile.cols);
 }
 
 template <int kRows>

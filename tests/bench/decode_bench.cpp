@@ -1,0 +1,61 @@
+// Decode speed by batch size: tokens/s, GFLOP/s with share of the measured peak, and at batch 1 the
+// share of the measured bandwidth of reading the weights once a token. Usage: decode_bench [threads
+// = 2] [tokens = 200]
+#include <fmt/format.h>
+
+#include <cstdlib>
+#include <vector>
+
+#include "model/transformer.h"
+#include "tests/bench/bench_model.h"
+#include "tests/bench/machine_limits.h"
+
+namespace lie::bench {
+namespace {
+
+/// Seconds for `batch` sequences of `tokens` tokens each, one token of each a call.
+double decode_seconds(Transformer& transformer, Operators& operators, const ModelConfig& config,
+                      int batch, int tokens) {
+  KvCache cache(config, operators, batch * KvCache::pages_for(tokens));
+  std::vector<DecodeRow> rows;
+  return best_seconds(5, [&] {
+    rows.clear();
+    for (int b = 0; b < batch; ++b) rows.push_back({b % 500, cache.open(), true});
+    for (int t = 0; t < tokens; ++t) {
+      const auto logits = transformer.decode(rows, cache);
+      for (DecodeRow& row : rows) row.token = (row.token + (logits[0] > 0 ? 1 : 2)) % 512;
+    }
+    for (const DecodeRow& row : rows) cache.close(row.sequence);
+  });
+}
+
+void run(int threads, int tokens) {
+  const ModelConfig config = bench_config();
+  const Weights weights = initial_weights(config, 1);
+  const auto operators = make_cpu_operators(threads);
+  Transformer transformer(weights, *operators);
+  const double peak = peak_flops(threads);
+  const double weight_bytes = 4 * products_per_token(config, true);
+  const double bandwidth = read_bandwidth(threads, static_cast<std::int64_t>(weight_bytes));
+  fmt::print(
+      "threads {}, peak {:.0f} GFLOP/s, reading {:.1f} MB: {:.0f} GB/s; sequences of {} tokens\n",
+      threads, peak / 1e9, weight_bytes / 1e6, bandwidth / 1e9, tokens);
+  const double per_token =
+      2 * (products_per_token(config, true) + attention_products(config, tokens / 2.0));
+  for (const int batch : {1, 2, 4, 8, 16, 64, 128}) {
+    const double seconds = decode_seconds(transformer, *operators, config, batch, tokens);
+    const double rate = batch * tokens / seconds;
+    fmt::print("batch {:4}: {:8.0f} tokens/s, {:6.1f} us/step, {:6.1f} GFLOP/s, {:4.1f} % of peak",
+               batch, rate, 1e6 * seconds / tokens, rate * per_token / 1e9,
+               100 * rate * per_token / peak);
+    if (batch == 1) fmt::print(", {:.1f} % of bandwidth", 100 * rate * weight_bytes / bandwidth);
+    fmt::print("\n");
+  }
+}
+
+}  // namespace
+}  // namespace lie::bench
+
+int main(int argc, char** argv) {
+  lie::bench::run(argc > 1 ? std::atoi(argv[1]) : 2, argc > 2 ? std::atoi(argv[2]) : 200);
+}

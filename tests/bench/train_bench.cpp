@@ -1,0 +1,70 @@
+// Training speed: forward alone, forward kept for backward, and backward, in tokens/s and share of
+// the measured peak. Usage: train_bench [threads = 2] [micro_batch_tokens = 4096] [sequence_tokens
+// = 210]
+#include <fmt/format.h>
+
+#include <cstdlib>
+#include <vector>
+
+#include "model/transformer.h"
+#include "tests/bench/bench_model.h"
+#include "tests/bench/machine_limits.h"
+
+namespace lie::bench {
+namespace {
+
+PackedBatch batch_of(int tokens, int length, std::int64_t vocabulary) {
+  PackedBatch batch;
+  batch.starts.push_back(0);
+  for (int t = 0; t < tokens; ++t) {
+    batch.tokens.push_back(static_cast<std::int32_t>((t * 7919) % vocabulary));
+    const bool last = (t + 1) % length == 0 || t + 1 == tokens;
+    if (last) batch.starts.push_back(t + 1);
+    if (!last) batch.rows.push_back(t);
+  }
+  for (const std::int32_t row : batch.rows) {
+    batch.targets.push_back(batch.tokens[static_cast<std::size_t>(row) + 1]);
+  }
+  return batch;
+}
+
+void report(const char* what, double tokens, double seconds, double flops, double peak) {
+  fmt::print("{:16}: {:8.0f} tokens/s, {:6.2f} ms, {:6.1f} GFLOP/s, {:4.1f} % of peak\n", what,
+             tokens / seconds, 1e3 * seconds, flops / seconds / 1e9, 100 * flops / seconds / peak);
+}
+
+void run(int threads, int tokens, int length) {
+  const ModelConfig config = bench_config();
+  const Weights weights = initial_weights(config, 1);
+  const auto operators = make_cpu_operators(threads);
+  Transformer transformer(weights, *operators);
+  const PackedBatch batch = batch_of(tokens, length, config.vocabulary);
+  const std::vector<float> d_log_probs(batch.rows.size(), 0.001f),
+      d_entropies(batch.rows.size(), 0.0001f);
+  std::vector<float> gradient(weights.flat().size());
+  const double peak = peak_flops(threads);
+  fmt::print("threads {}, peak {:.0f} GFLOP/s, {} tokens in sequences of {}\n", threads, peak / 1e9,
+             tokens, length);
+  const double forward_flops =
+      2 * tokens * (products_per_token(config, true) + attention_products(config, length / 2.0));
+  const double forward = best_seconds(10, [&] { transformer.forward(batch, 1.0f, false); });
+  const double kept = best_seconds(10, [&] { transformer.forward(batch, 1.0f, true); });
+  const double both = best_seconds(10, [&] {
+    transformer.forward(batch, 1.0f, true);
+    transformer.backward(batch, d_log_probs, d_entropies, gradient);
+  });
+  report("forward", tokens, forward, forward_flops, peak);
+  report("forward, kept", tokens, kept, forward_flops, peak);
+  report("backward", tokens, both - kept, 2 * forward_flops, peak);
+  report("both", tokens, both, 3 * forward_flops, peak);
+}
+
+}  // namespace
+}  // namespace lie::bench
+
+int main(int argc, char** argv) {
+  const auto argument = [&](int i, int otherwise) {
+    return argc > i ? std::atoi(argv[i]) : otherwise;
+  };
+  lie::bench::run(argument(1, 2), argument(2, 4096), argument(3, 210));
+}
