@@ -1,0 +1,295 @@
+// Each CPU operator against double precision, and the exact recipe of its sums against scalar
+// std::fma on every instruction set compiled in.
+#include "model/operators.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstring>
+#include <functional>
+
+#include "hwy/targets.h"
+#include "model/cpu/attention_kernels.h"
+#include "model/cpu/kernels.h"
+#include "model/log_softmax.h"
+#include "tests/model/tiny_model.h"
+
+namespace lie {
+namespace {
+
+using test::float_values;
+using Matrix = std::vector<float>;
+
+Tensor view(Matrix& x, std::int64_t rows, std::int64_t cols) {
+  return {x.data(), rows, cols, cols, DType::kFloat32};
+}
+Tensor view(const Matrix& x, std::int64_t rows, std::int64_t cols) {
+  return view(const_cast<Matrix&>(x), rows, cols);
+}
+
+std::size_t at(std::int64_t i) { return static_cast<std::size_t>(i); }
+
+double worst_difference(const Matrix& a, const std::vector<double>& b) {
+  double worst = a.size() == b.size() ? 0 : INFINITY;
+  for (std::size_t i = 0; i < std::min(a.size(), b.size()); ++i) {
+    worst = std::max(worst, std::abs(static_cast<double>(a[i]) - b[i]) / (1 + std::abs(b[i])));
+  }
+  return worst;
+}
+
+/// Runs `test` on every instruction set that this machine and this build have.
+void on_every_target(const std::function<void()>& test) {
+  for (const std::int64_t target : {HWY_AVX2, HWY_AVX3}) {
+    hwy::SetSupportedTargetsForTest(0);
+    if ((hwy::SupportedTargets() & target) == 0) continue;
+    hwy::SetSupportedTargetsForTest(target);
+    SCOPED_TRACE(hwy::TargetName(target));
+    test();
+  }
+  hwy::SetSupportedTargetsForTest(0);
+}
+
+// ---- The recipes in scalar code
+
+float folded(float (&lane)[16]) {
+  for (int half = 8; half > 0; half /= 2) {
+    for (int i = 0; i < half; ++i) lane[i] += lane[i + half];
+  }
+  return lane[0];
+}
+
+float scalar_exp(float x) {
+  if (x < -87.3f) return 0;
+  const float n = std::nearbyint(x * 1.44269504088896341f);
+  float r = std::fma(-n, 0.693359375f, x);
+  r = std::fma(-n, -2.12194440e-4f, r);
+  float p = 1.9875691500e-4f;
+  for (const float c :
+       {1.3981999507e-3f, 8.3334519073e-3f, 4.1665795894e-2f, 1.6666665459e-1f, 5.0000001201e-1f}) {
+    p = std::fma(p, r, c);
+  }
+  p = std::fma(p, r * r, r) + 1.0f;
+  return std::ldexp(p, static_cast<int>(n));
+}
+
+TEST(CpuRecipe, ProductsAreFusedSumsInOrder) {
+  for (const std::int64_t rows : {1, 2, 3, 5, 14, 31}) {
+    const std::int64_t in = 1029, out = 77;  // past one depth block, no multiple of a panel
+    const Matrix x = float_values("x", at(rows * in)), w = float_values("w", at(out * in));
+    const Matrix residual = float_values("r", at(rows * out));
+    Matrix expected = residual;
+    for (std::int64_t t = 0; t < rows; ++t) {
+      for (std::int64_t n = 0; n < out; ++n) {
+        float& sum = expected[at(t * out + n)];
+        for (std::int64_t k = 0; k < in; ++k)
+          sum = std::fma(x[at(t * in + k)], w[at(n * in + k)], sum);
+      }
+    }
+    on_every_target([&] {
+      const auto operators = make_cpu_operators(2);
+      const auto weight = operators->make_weight(out, in);
+      operators->pack(*weight, 0, w);
+      Matrix y(at(rows * out));
+      operators->linear_add(view(x, rows, in), *weight, view(residual, rows, out),
+                            view(y, rows, out));
+      EXPECT_EQ(y, expected) << rows;
+    });
+  }
+}
+
+TEST(CpuRecipe, WeightGradientsAreFusedSumsOverTokensInOrder) {
+  const std::int64_t tokens = 700, in = 45, out = 37;
+  const Matrix dy = float_values("dy", at(tokens * out)), x = float_values("x", at(tokens * in));
+  Matrix expected = float_values("dw", at(out * in));
+  const Matrix before = expected;
+  for (std::int64_t n = 0; n < out; ++n) {
+    for (std::int64_t k = 0; k < in; ++k) {
+      float& sum = expected[at(n * in + k)];
+      for (std::int64_t t = 0; t < tokens; ++t)
+        sum = std::fma(dy[at(t * out + n)], x[at(t * in + k)], sum);
+    }
+  }
+  on_every_target([&] {
+    const auto operators = make_cpu_operators(3);
+    Matrix dw = before;
+    operators->linear_backward_weight(view(dy, tokens, out), view(x, tokens, in),
+                                      view(dw, out, in));
+    EXPECT_EQ(dw, expected);
+  });
+}
+
+TEST(CpuRecipe, NormsSumSixteenLanes) {
+  const std::int64_t width = 88;
+  const Matrix x = float_values("x", at(width)), weight = float_values("w", at(width));
+  float lane[16] = {};
+  for (std::int64_t i = 0; i < width; ++i)
+    lane[i % 16] = std::fma(x[at(i)], x[at(i)], lane[i % 16]);
+  const float inverse = 1.0f / std::sqrt(folded(lane) / static_cast<float>(width) + 1e-6f);
+  Matrix expected;
+  for (std::int64_t i = 0; i < width; ++i) expected.push_back(x[at(i)] * inverse * weight[at(i)]);
+  on_every_target([&] {
+    Matrix y(at(width)), inverse_rms(1);
+    make_cpu_operators(1)->rms_norm(view(x, 1, width), view(weight, 1, width), 1e-6f,
+                                    view(y, 1, width), view(inverse_rms, 1, 1));
+    EXPECT_EQ(y, expected);
+    EXPECT_EQ(inverse_rms[0], inverse);
+  });
+}
+
+TEST(CpuRecipe, PagedAttentionWalksPositionsInOrder) {
+  const std::int64_t width = 16, group = 3, length = 93, pages = 6;
+  const Matrix q = float_values("q", at(group * width), 4.0),
+               k = float_values("k", at(length * width), 4.0);
+  const Matrix v = float_values("v", at(length * width));
+  const float scale = 0.25f;
+  Matrix expected(at(group * width));
+  for (std::int64_t h = 0; h < group; ++h) {
+    std::vector<float> p(at(length));
+    float largest = -INFINITY, lane[16] = {};
+    for (std::int64_t j = 0; j < length; ++j) {
+      for (std::int64_t d = 0; d < width; ++d)
+        p[at(j)] = std::fma(q[at(h * width + d)], k[at(j * width + d)], p[at(j)]);
+      p[at(j)] *= scale;
+      largest = std::max(largest, p[at(j)]);
+    }
+    for (std::int64_t j = 0; j < length; ++j)
+      lane[j % 16] += p[at(j)] = scalar_exp(p[at(j)] - largest);
+    const float inverse = 1.0f / folded(lane);
+    for (std::int64_t d = 0; d < width; ++d) {
+      float sum = 0;
+      for (std::int64_t j = 0; j < length; ++j) sum = std::fma(p[at(j)], v[at(j * width + d)], sum);
+      expected[at(h * width + d)] = sum * inverse;
+    }
+  }
+  Matrix pool(at(pages * cpu::page_part_elements(width)), NAN);  // past the end nothing may be read
+  const std::vector<std::int32_t> table = {4, 0, 5, 2, 1, 3};
+  for (std::int64_t j = 0; j < length; ++j) {
+    cpu::store_position(&k[at(j * width)], &v[at(j * width)], width, j % cpu::kPage,
+                        &pool[at(table[at(j / cpu::kPage)] * cpu::page_part_elements(width))]);
+  }
+  on_every_target([&] {
+    Matrix y(at(group * width)), scratch(at(cpu::paged_attention_scratch(length, group)));
+    cpu::attend_pages({width, group, scale, q.data(), pool.data(), cpu::page_part_elements(width),
+                       table.data(), length, y.data()},
+                      scratch.data());
+    EXPECT_EQ(y, expected);
+  });
+}
+
+// ---- Against double precision
+
+TEST(CpuOperators, SoftmaxStatisticsAndTheirGradient) {
+  const std::int64_t rows = 3, vocabulary = 101;
+  const float temperature = 0.6f;
+  Matrix logits = float_values("logits", at(rows * vocabulary), 30.0);
+  const std::vector<std::int32_t> targets = {7, 100, 0};
+  const Matrix d_log_probs = {1.5f, -0.25f, 0.0f}, d_entropies = {0.0f, 0.5f, -2.0f};
+  std::vector<double> log_probs, entropies, gradient;
+  for (std::int64_t r = 0; r < rows; ++r) {
+    std::vector<double> z;
+    double total = 0, entropy = 0;
+    for (std::int64_t i = 0; i < vocabulary; ++i) {
+      z.push_back(static_cast<double>(logits[at(r * vocabulary + i)]) /
+                  static_cast<double>(temperature));
+      total += std::exp(z.back());
+    }
+    for (double& x : z) {
+      x -= std::log(total);
+      entropy -= std::exp(x) * x;
+    }
+    log_probs.push_back(z[at(targets[at(r)])]);
+    entropies.push_back(entropy);
+    for (std::int64_t i = 0; i < vocabulary; ++i) {
+      const double p = std::exp(z[at(i)]), hit = i == targets[at(r)] ? 1.0 : 0.0;
+      gradient.push_back(
+          (d_log_probs[at(r)] * (hit - p) - d_entropies[at(r)] * p * (z[at(i)] + entropy)) /
+          temperature);
+    }
+  }
+  on_every_target([&] {
+    const auto operators = make_cpu_operators(1);
+    Matrix got = logits, l(3), e(3), s(3);
+    const Tensor all = view(got, rows, vocabulary);
+    const Indices target{targets.data(), 3};
+    operators->log_probs(all, target, temperature, view(l, 1, 3), view(e, 1, 3), view(s, 1, 3));
+    EXPECT_LT(worst_difference(l, log_probs), 2e-6);
+    EXPECT_LT(worst_difference(e, entropies), 2e-6);
+    const std::span<const float> row(logits.data(), at(vocabulary));
+    EXPECT_EQ(log_sum_exp(row, temperature), s[0]);
+    EXPECT_EQ(log_prob(row, temperature, 7, s[0]), l[0]);
+    Matrix p(at(vocabulary));
+    softmax(row, temperature, s[0], p);
+    EXPECT_NEAR(p[7], std::exp(log_probs[0]), 1e-6);
+    operators->log_probs_backward(all, target, temperature, view(e, 1, 3), view(s, 1, 3),
+                                  view(d_log_probs, 1, 3), view(d_entropies, 1, 3));
+    EXPECT_LT(worst_difference(got, gradient), 5e-6);
+  });
+}
+
+TEST(CpuOperators, SwigluForwardAndBackward) {
+  const std::int64_t width = 37;
+  const Matrix gate_up = float_values("g", at(2 * width), 20.0), dy = float_values("dy", at(width));
+  std::vector<double> y, d(at(2 * width));
+  for (std::int64_t i = 0; i < width; ++i) {
+    const double g = gate_up[at(i)], u = gate_up[at(width + i)], s = 1 / (1 + std::exp(-g));
+    y.push_back(g * s * u);
+    d[at(i)] = dy[at(i)] * u * s * (1 + g * (1 - s));
+    d[at(width + i)] = dy[at(i)] * g * s;
+  }
+  on_every_target([&] {
+    const auto operators = make_cpu_operators(1);
+    Matrix out(at(width)), d_gate_up(at(2 * width));
+    operators->swiglu(view(gate_up, 1, 2 * width), view(out, 1, width));
+    operators->swiglu_backward(view(dy, 1, width), view(gate_up, 1, 2 * width),
+                               view(d_gate_up, 1, 2 * width));
+    EXPECT_LT(worst_difference(out, y), 2e-6);
+    EXPECT_LT(worst_difference(d_gate_up, d), 2e-6);
+  });
+}
+
+TEST(CpuOperators, InputGradientIsTheTransposedProduct) {
+  const std::int64_t rows = 9, in = 50, out = 70;
+  const Matrix w = float_values("w", at(out * in)), dy = float_values("dy", at(rows * out));
+  std::vector<double> expected(at(rows * in));
+  for (std::int64_t t = 0; t < rows; ++t) {
+    for (std::int64_t n = 0; n < out; ++n) {
+      for (std::int64_t k = 0; k < in; ++k) {
+        expected[at(t * in + k)] +=
+            static_cast<double>(dy[at(t * out + n)]) * static_cast<double>(w[at(n * in + k)]);
+      }
+    }
+  }
+  const auto operators = make_cpu_operators(2);
+  const auto weight = operators->make_weight(out, in);
+  const std::span<const float> all(w);
+  operators->pack(*weight, 0, all.first(at(30 * in)));
+  operators->pack(*weight, 30, all.subspan(at(30 * in)));
+  Matrix dx(at(rows * in));
+  operators->linear_backward_input(view(dy, rows, out), *weight, view(dx, rows, in));
+  EXPECT_LT(worst_difference(dx, expected), 2e-6);
+}
+
+TEST(CpuOperators, EmbeddingGathersAndItsGradientScatters) {
+  const Matrix table = float_values("table", 5 * 20);
+  const std::vector<std::int32_t> tokens = {3, 0, 3};
+  const auto operators = make_cpu_operators(2);
+  Matrix y(3 * 20), dtable(5 * 20);
+  const Indices ids{tokens.data(), 3};
+  operators->embed(view(table, 5, 20), ids, view(y, 3, 20));
+  for (std::size_t i = 0; i < 20; ++i) EXPECT_EQ(y[20 + i], table[i]);
+  operators->embed_backward(view(y, 3, 20), ids, view(dtable, 5, 20));
+  for (std::size_t i = 0; i < 20; ++i) EXPECT_EQ(dtable[60 + i], 2 * table[60 + i]);
+}
+
+TEST(CpuOperators, ScatterFillsOtherRowsWithZero) {
+  const Matrix y = float_values("y", 2 * 4);
+  const std::vector<std::int32_t> rows = {2, 0};
+  Matrix x(3 * 4, NAN);
+  make_cpu_operators(1)->scatter_rows(view(y, 2, 4), {rows.data(), 2}, view(x, 3, 4));
+  EXPECT_EQ(x, (Matrix{y[4], y[5], y[6], y[7], 0, 0, 0, 0, y[0], y[1], y[2], y[3]}));
+}
+
+TEST(CpuOperators, NoThreadsIsAnError) { EXPECT_THROW(make_cpu_operators(0), std::runtime_error); }
+
+}  // namespace
+}  // namespace lie
