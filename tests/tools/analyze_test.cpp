@@ -8,6 +8,7 @@
 #include "common/error.h"
 #include "common/sha256.h"
 #include "tests/tools/example_run.h"
+#include "tools/analyze/chart.h"
 #include "tools/analyze/curves.h"
 #include "tools/analyze/report.h"
 #include "tools/analyze/responses.h"
@@ -148,6 +149,16 @@ TEST(Report, DifferingSettingsAreMarkedAndEqualOnesAreNot) {
   const std::string html = html_report(both, 2);
   EXPECT_TRUE(holds(html, "<tr class=differs><td><code>reward.length.enabled</code>"));
   EXPECT_TRUE(holds(html, "<tr><td><code>policy_loss.algorithm</code>"));
+}
+
+TEST(Chart, ValuesThatDifferOnlyByRoundingAreDrawn) {
+  Chart chart{.title = "flat"};
+  chart.series.push_back(
+      {"line", 0, false, {{1, 0.1, 0.1, 0.1 + 1e-17}, {2, 0.30000000000000004 - 0.2, 0, 0}}});
+  chart.series[0].points[1].low = chart.series[0].points[1].high = chart.series[0].points[1].y;
+  const std::string html = render(chart);
+  EXPECT_TRUE(holds(html, "polyline"));
+  EXPECT_LT(html.size(), 10000U);
 }
 
 TEST(Report, TextOfResponsesIsEscaped) {

@@ -142,7 +142,8 @@ inline std::string metrics_line(const ExampleRun& run, const StepRecord& record)
     add("tokens_per_second", 20000 + 4000 * x), add("generate_seconds", 0.6 + 1.2 * x);
     add("update_seconds", 0.3 + 0.5 * x), add("publish_seconds", 0.02),
         add("evaluate_seconds", eval_n > 0 ? 0.5 : 0);
-    add("idle_share_actor", 0.3), add("idle_share_reward", 0.9), add("idle_share_learner", 0.66);
+    add("idle_share_actor", 0.3), add("idle_share_reward_worker", 0.9),
+        add("idle_share_learner", 0.66);
   }
   if (eval_n > 0) add("eval_accuracy", eval_right / eval_n);
   return line + "}\n";

@@ -48,6 +48,8 @@ struct Range {
     high = std::max(high, value);
   }
   bool empty() const { return low > high; }
+  /// No wider than rounding makes it.
+  bool flat() const { return high - low <= 1e-9 * std::max(std::abs(low), std::abs(high)); }
 };
 
 /// Where values lie on the picture.
@@ -65,7 +67,7 @@ class Axes {
     if (chart.y_low) y_.cover(*chart.y_low);
     if (chart.y_high) y_.cover(*chart.y_high);
     if (x_.empty()) return;
-    if (x_.low == x_.high) x_.low -= 1, x_.high += 1;
+    if (x_.flat()) x_.low -= 1, x_.high += 1;
     widen_y(chart);
   }
   bool empty() const { return x_.empty(); }
@@ -104,8 +106,8 @@ class Axes {
       if (y_.low == y_.high) y_.low -= 1;
       return;
     }
-    if (y_.low == y_.high) {
-      const double room = y_.low == 0 ? 1 : std::abs(y_.low) * 0.1;
+    if (y_.flat()) {
+      const double room = y_.high == 0 ? 1 : std::abs(y_.high) * 0.1;
       y_.high += room;
       if (y_.low != 0) y_.low -= room;
       return;

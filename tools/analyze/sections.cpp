@@ -59,10 +59,13 @@ std::string compared_all(std::span<const Subject> subjects, std::span<const Quan
   return html;
 }
 
+/// `colour` is none of the first two, which stand for the first two runs.
 struct Part {
   const char* metric;
   const char* name;
+  int colour;
 };
+enum Colour : int { kGreen = 2, kPurple = 3, kRose = 4, kGold = 5, kTeal = 6, kGrey = 7 };
 
 /// Several quantities that belong together, a chart per subject; parts that are zero throughout are
 /// left out.
@@ -76,7 +79,7 @@ std::string composed(std::span<const Subject> subjects, const std::string& title
                 .kind = kind,
                 .legend = true};
     for (std::size_t i = 0; i < parts.size(); ++i) {
-      Series series{parts[i].name, static_cast<int>(i), false, points_of(subject, parts[i].metric)};
+      Series series{parts[i].name, parts[i].colour, false, points_of(subject, parts[i].metric)};
       if (has_other_than_zero({series})) chart.series.push_back(std::move(series));
     }
     chart.y_low = 0;
@@ -88,7 +91,7 @@ std::string composed(std::span<const Subject> subjects, const std::string& title
 /// Mean length within its quantiles: 5 to 95 % as a band, median dashed.
 std::string length_quantiles(const Subject& subject, int colour, bool several) {
   Chart chart{.title = several ? "Length quantiles · " + subject.name : "Length quantiles",
-              .note = "5–95 % and 25–75 %; median dashed, tokens",
+              .note = "5–95 %, 25–75 %, median dashed",
               .series = {}};
   const auto add_band = [&](const char* low, const char* high) {
     Series series{"", colour, true, {}};
@@ -163,8 +166,8 @@ std::string scatter(std::span<const Subject> subjects) {
 
 std::string learning_charts(std::span<const Subject> subjects) {
   constexpr Quantity kQuantities[] = {
-      {"accuracy", "Accuracy, training prompts", "share of right responses, 95 % interval"},
-      {"eval_accuracy", "Accuracy, held-out prompts", "share of right responses, 95 % interval"},
+      {"accuracy", "Accuracy, training prompts", "95 % interval"},
+      {"eval_accuracy", "Accuracy, held-out prompts", "95 % interval"},
       {"response_length_mean", "Response length", "mean, tokens", true},
       {"eval_response_length_mean", "Response length, held-out", "mean, tokens", true},
       {"truncation_rate", "Truncation rate", "share cut at the response limit", true},
@@ -185,10 +188,10 @@ std::string exploration_charts(std::span<const Subject> subjects) {
       {"entropy_mean", "Entropy", "nats a token, mean", true},
       {"largest_repeat_mean", "Largest repeat", "occurrences of the most frequent n-gram"},
   };
-  constexpr Part kQuarters[] = {{"entropy_quarter_1_mean", "first quarter of a response"},
-                                {"entropy_quarter_2_mean", "second"},
-                                {"entropy_quarter_3_mean", "third"},
-                                {"entropy_quarter_4_mean", "last"}};
+  constexpr Part kQuarters[] = {{"entropy_quarter_1_mean", "first quarter of a response", kTeal},
+                                {"entropy_quarter_2_mean", "second", kGreen},
+                                {"entropy_quarter_3_mean", "third", kGold},
+                                {"entropy_quarter_4_mean", "last", kRose}};
   return compared_all(subjects, kQuantities) +
          composed(subjects, "Entropy by position", "nats a token", kQuarters, Chart::Kind::kLines);
 }
@@ -202,21 +205,21 @@ std::string reward_charts(std::span<const Subject> subjects) {
       {"reward_coverage_bonus_mean", "Direct coverage bonus", "mean"},
       {"reward_overlong_mean", "Overlong penalty", "mean"},
   };
-  constexpr Part kGroups[] = {{"groups_all_right_share", "all right"},
-                              {"groups_all_wrong_share", "all wrong"},
-                              {"groups_mixed_share", "mixed"}};
-  constexpr Part kVerdicts[] = {{"verdict_equal_share", "equal"},
-                                {"verdict_unequal_share", "unequal"},
-                                {"verdict_no_answer_share", "no answer"},
-                                {"verdict_unparsable_answer_share", "unparsable answer"},
-                                {"verdict_unparsable_gold_share", "unparsable gold"},
-                                {"verdict_out_of_budget_share", "out of budget"},
-                                {"verdict_undecided_share", "undecided"}};
-  constexpr Part kMass[] = {{"advantage_mass_accuracy", "R_acc"},
-                            {"advantage_mass_length", "R_len"},
-                            {"advantage_mass_redundancy", "R_red"},
-                            {"advantage_mass_coverage_bonus", "coverage bonus"},
-                            {"advantage_mass_overlong", "overlong"}};
+  constexpr Part kGroups[] = {{"groups_all_right_share", "all right", kGreen},
+                              {"groups_all_wrong_share", "all wrong", kRose},
+                              {"groups_mixed_share", "mixed", kGrey}};
+  constexpr Part kVerdicts[] = {{"verdict_equal_share", "equal", kGreen},
+                                {"verdict_unequal_share", "unequal", kRose},
+                                {"verdict_no_answer_share", "no answer", kGold},
+                                {"verdict_unparsable_answer_share", "unparsable answer", kPurple},
+                                {"verdict_unparsable_gold_share", "unparsable gold", kTeal},
+                                {"verdict_out_of_budget_share", "out of budget", kGrey},
+                                {"verdict_undecided_share", "undecided", kGrey}};
+  constexpr Part kMass[] = {{"advantage_mass_accuracy", "R_acc", kGreen},
+                            {"advantage_mass_length", "R_len", kTeal},
+                            {"advantage_mass_redundancy", "R_red", kPurple},
+                            {"advantage_mass_coverage_bonus", "coverage bonus", kGold},
+                            {"advantage_mass_overlong", "overlong", kRose}};
   std::string html;
   for (const Quantity& quantity : kQuantities) html += compared(subjects, quantity, true);
   return html + composed(subjects, "Groups", "share", kGroups, Chart::Kind::kStacked) +
@@ -227,8 +230,8 @@ std::string reward_charts(std::span<const Subject> subjects) {
 std::string update_charts(std::span<const Subject> subjects) {
   constexpr Quantity kQuantities[] = {
       {"clip_fraction", "Clip fraction", "share of tokens", true},
-      {"first_minibatch_ratio_max_deviation", "Ratio deviation, first mini-batch",
-       "largest |ratio − 1|; 0: the learner's policy is the actors'", true},
+      {"first_minibatch_ratio_max_deviation", "Ratio deviation, 1st mini-batch",
+       "largest |ratio − 1|", true},
       {"approx_kl", "KL to the sampling policy", "k1 estimate, nats a token"},
       {"grad_norm", "Gradient norm", "before clipping, mean over updates", true},
       {"learning_rate", "Learning rate", "", true},
@@ -238,14 +241,13 @@ std::string update_charts(std::span<const Subject> subjects) {
 }
 
 std::string speed_charts(std::span<const Subject> subjects) {
-  constexpr Part kPhases[] = {{"generate_seconds", "generate"},
-                              {"update_seconds", "update"},
-                              {"publish_seconds", "publish weights"},
-                              {"evaluate_seconds", "evaluate"}};
-  constexpr Part kIdle[] = {{"idle_share_actor", "actors"},
-                            {"idle_share_reward", "reward workers"},
-                            {"idle_share_reward_worker", "reward workers"},
-                            {"idle_share_learner", "learners"}};
+  constexpr Part kPhases[] = {{"generate_seconds", "generate", kTeal},
+                              {"update_seconds", "update", kPurple},
+                              {"publish_seconds", "publish weights", kGold},
+                              {"evaluate_seconds", "evaluate", kGrey}};
+  constexpr Part kIdle[] = {{"idle_share_actor", "actors", kTeal},
+                            {"idle_share_reward_worker", "reward workers", kGold},
+                            {"idle_share_learner", "learners", kPurple}};
   constexpr Quantity kTokens{"tokens_per_second", "Tokens a second", "sampled, whole step", true};
   return composed(subjects, "Seconds a step", "by phase", kPhases, Chart::Kind::kStacked) +
          composed(subjects, "Idle share", "of each role's time", kIdle, Chart::Kind::kLines) +
@@ -254,7 +256,7 @@ std::string speed_charts(std::span<const Subject> subjects) {
 
 std::string trap_charts(std::span<const Subject> subjects) {
   Chart hazard{.title = "End-of-sequence hazard",
-               .note = "probability to end here, if reached",
+               .note = "if the position is reached",
                .x_label = "position, tokens",
                .series = {},
                .legend = true};
