@@ -2,14 +2,19 @@
 
 #include <utf8proc.h>
 
-#include <cstdlib>
-#include <memory>
+#include <algorithm>
+#include <array>
+#include <vector>
 
 #include "common/error.h"
 #include "model/tokenizer/utf8.h"
 
 namespace lie {
 namespace {
+
+utf8proc_propval_t combining_class(utf8proc_int32_t code_point) {
+  return utf8proc_get_property(code_point)->combining_class;
+}
 
 /// Position of the next code point that NFC may touch, or the text's size.
 std::size_t next_active(std::string_view text, std::size_t position, const UnicodeTable& table) {
@@ -36,18 +41,51 @@ std::size_t begin_of_stretch(std::string_view text, std::size_t active, std::siz
   if (active == earliest) return active;
   const std::size_t before = utf8_previous(text, active);
   const auto code_point = static_cast<utf8proc_int32_t>(utf8_decode(text, before));
-  return utf8proc_get_property(code_point)->combining_class != 0 ? active : before;
+  return combining_class(code_point) != 0 ? active : before;
+}
+
+/// Canonical decomposition, marks not yet in order.
+std::vector<utf8proc_int32_t> decompose(std::string_view text) {
+  constexpr utf8proc_ssize_t kLongest = 4;  // of a canonical decomposition
+  std::vector<utf8proc_int32_t> points;
+  for (std::size_t i = 0; i < text.size(); i += utf8_length(text[i])) {
+    std::array<utf8proc_int32_t, kLongest> parts = {};
+    const auto code_point = static_cast<utf8proc_int32_t>(utf8_decode(text, i));
+    const auto count =
+        utf8proc_decompose_char(code_point, parts.data(), kLongest, UTF8PROC_DECOMPOSE, nullptr);
+    if (count < 0) fail("normalizing U+{:04X} to NFC: {}", code_point, utf8proc_errmsg(count));
+    points.insert(points.end(), parts.begin(), parts.begin() + count);
+  }
+  return points;
+}
+
+/// Canonical order: each run of marks by combining class. utf8proc's own sort is quadratic in the
+/// run.
+void sort_marks(std::vector<utf8proc_int32_t>& points) {
+  const auto is_mark = [](utf8proc_int32_t point) { return combining_class(point) != 0; };
+  for (auto begin = points.begin(); begin != points.end();) {
+    begin = std::find_if(begin, points.end(), is_mark);
+    const auto end = std::find_if_not(begin, points.end(), is_mark);
+    std::stable_sort(begin, end, [](utf8proc_int32_t a, utf8proc_int32_t b) {
+      return combining_class(a) < combining_class(b);
+    });
+    begin = end;
+  }
 }
 
 void append_nfc(std::string_view stretch, std::string& out) {
-  utf8proc_uint8_t* composed = nullptr;
-  const auto bytes =
-      utf8proc_map(reinterpret_cast<const utf8proc_uint8_t*>(stretch.data()),
-                   static_cast<utf8proc_ssize_t>(stretch.size()), &composed,
-                   static_cast<utf8proc_option_t>(UTF8PROC_STABLE | UTF8PROC_COMPOSE));
-  const std::unique_ptr<utf8proc_uint8_t, decltype(&std::free)> owner(composed, &std::free);
-  if (bytes < 0) fail("normalizing text to NFC: {}", utf8proc_errmsg(bytes));
-  out.append(reinterpret_cast<const char*>(composed), static_cast<std::size_t>(bytes));
+  std::vector<utf8proc_int32_t> points = decompose(stretch);
+  sort_marks(points);
+  const auto count =
+      utf8proc_normalize_utf32(points.data(), static_cast<utf8proc_ssize_t>(points.size()),
+                               static_cast<utf8proc_option_t>(UTF8PROC_STABLE | UTF8PROC_COMPOSE));
+  if (count < 0) fail("normalizing text to NFC: {}", utf8proc_errmsg(count));
+  points.resize(static_cast<std::size_t>(count));
+  for (const utf8proc_int32_t point : points) {
+    std::array<utf8proc_uint8_t, 4> bytes = {};
+    const auto length = utf8proc_encode_char(point, bytes.data());
+    out.append(reinterpret_cast<const char*>(bytes.data()), static_cast<std::size_t>(length));
+  }
 }
 
 }  // namespace

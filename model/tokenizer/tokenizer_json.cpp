@@ -67,7 +67,8 @@ class Node {
   }
 
  private:
-  static constexpr std::uint64_t kMaxId = 1u << 27;  // as model_config's largest vocabulary
+  static constexpr std::uint64_t kMaxId = 1u
+                                          << 24;  // bounds the table that a wrong id could ask for
 
   const Json* json_;
   std::string place_;

@@ -1,0 +1,127 @@
+#include "model/tokenizer/tokenizer_json.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "common/json.h"
+#include "model/tokenizer/tokenizer.h"
+#include "tests/model/temporary_directory.h"
+
+namespace lie {
+namespace {
+
+using testing::HasSubstr;
+
+const std::filesystem::path kGolden =
+    std::filesystem::path(LIE_SOURCE_DIR) / "tests/tokenizer/golden";
+
+Json golden() { return read_json(kGolden / "llama/tokenizer.json"); }
+
+/// Writes both files and loads the tokenizer; the error's message, or nothing.
+std::string error_of_files(const std::string& tokenizer, const std::string& config = "{}") {
+  const TemporaryDirectory directory;
+  directory.write("tokenizer.json", tokenizer);
+  directory.write("tokenizer_config.json", config);
+  return error_of([&] { Tokenizer::load(directory.path()); });
+}
+
+/// The error of loading the golden tokenizer with the value at a JSON pointer replaced.
+std::string error_with(const std::string& pointer, const Json& value) {
+  Json json = golden();
+  json[Json::json_pointer(pointer)] = value;
+  return error_of_files(json.dump());
+}
+
+TEST(TokenizerJson, ReadsEveryPart) {
+  const TokenizerSpec spec = read_tokenizer_spec(kGolden / "flags");
+  EXPECT_EQ(spec.normalization, Normalization::kNfc);
+  ASSERT_EQ(spec.pre_tokenizer.size(), 2u);
+  EXPECT_FALSE(std::get<DigitsStep>(spec.pre_tokenizer[0]).individual);
+  EXPECT_TRUE(std::get<ByteLevelStep>(spec.pre_tokenizer[1]).add_prefix_space);
+  ASSERT_EQ(spec.added_tokens.size(), 11u);
+  EXPECT_EQ(spec.added_tokens[0].content, "<s>");
+  EXPECT_TRUE(spec.added_tokens[0].lstrip);
+  EXPECT_FALSE(spec.added_tokens[0].rstrip);
+  EXPECT_TRUE(spec.added_tokens[0].special);
+  EXPECT_FALSE(spec.end_of_sequence.has_value());
+}
+
+TEST(TokenizerJson, ReadsTheBeginOfTextOfLlama) {
+  const TokenizerSpec spec = read_tokenizer_spec(kGolden / "llama");
+  EXPECT_EQ(spec.prefix.size(), 1u);
+  EXPECT_TRUE(spec.suffix.empty());
+  EXPECT_TRUE(spec.bpe.ignore_merges);
+}
+
+TEST(TokenizerJson, ReadsMergesOfBothSpellings) {
+  Json json = golden();
+  for (Json& merge : json["model"]["merges"]) {
+    merge = merge[0].get<std::string>() + " " + merge[1].get<std::string>();
+  }
+  const TemporaryDirectory directory;
+  directory.write("tokenizer.json", json.dump());
+  EXPECT_EQ(read_tokenizer_spec(directory.path()).bpe.merges,
+            read_tokenizer_spec(kGolden / "llama").bpe.merges);
+}
+
+TEST(TokenizerJson, RefusesOtherKindsByName) {
+  EXPECT_THAT(error_with("/normalizer", {{"type", "Lowercase"}}),
+              HasSubstr("normalizer.type: found \"Lowercase\""));
+  EXPECT_THAT(error_with("/pre_tokenizer", {{"type", "Metaspace"}}),
+              HasSubstr("pre_tokenizer: found"));
+  EXPECT_THAT(error_with("/pre_tokenizer", nullptr), HasSubstr("pre_tokenizer: found null"));
+  EXPECT_THAT(error_with("/decoder", {{"type", "WordPiece"}}), HasSubstr("decoder: found"));
+  EXPECT_THAT(error_with("/decoder", nullptr), HasSubstr("expected a decoder of type ByteLevel"));
+  EXPECT_THAT(error_with("/model/type", "Unigram"),
+              HasSubstr("model.type: found \"Unigram\", expected \"BPE\""));
+  EXPECT_THAT(error_with("/model/dropout", 0.1), HasSubstr("model.dropout"));
+  EXPECT_THAT(error_with("/model/continuing_subword_prefix", "##"),
+              HasSubstr("model.continuing_subword_prefix"));
+  EXPECT_THAT(error_with("/post_processor", {{"type", "BertProcessing"}}),
+              HasSubstr("post_processor.type"));
+  EXPECT_THAT(error_with("/pre_tokenizer/pretokenizers/0/behavior", "MergedWithNext"),
+              HasSubstr("behavior"));
+}
+
+TEST(TokenizerJson, NamesWhatIsMalformed) {
+  EXPECT_THAT(error_of_files("[]"), HasSubstr("expected an object"));
+  EXPECT_THAT(error_of_files("{"), HasSubstr("tokenizer.json: not valid JSON at line 1"));
+  EXPECT_THAT(error_with("/model/vocab", nullptr),
+              HasSubstr("model.vocab: found null, expected an object"));
+  EXPECT_THAT(error_with("/model/vocab/zzzz", -1),
+              HasSubstr("model.vocab.zzzz: found -1, expected a token id"));
+  EXPECT_THAT(error_with("/model/vocab/zzzz", 4294967295u), HasSubstr("expected a token id"));
+  EXPECT_THAT(error_with("/model/merges/3", "abc"),
+              HasSubstr("model.merges[3]: found \"abc\", expected two tokens"));
+  EXPECT_THAT(error_with("/model/merges/3", {"a", "\u0120absent"}), HasSubstr("\u0120absent"));
+  EXPECT_THAT(error_with("/added_tokens/0/id", "x"), HasSubstr("added_tokens[0].id"));
+  EXPECT_THAT(error_with("/pre_tokenizer/pretokenizers/0/pattern/Regex", "(a"),
+              HasSubstr("regular expression \"(a\""));
+  EXPECT_THAT(error_with("/pre_tokenizer/pretokenizers/0/pattern", Json::object()),
+              HasSubstr("pattern"));
+  EXPECT_THAT(error_with("/post_processor/processors/1/special_tokens", Json::object()),
+              HasSubstr("special_tokens"));
+}
+
+TEST(TokenizerJson, AnUnknownTokenIsOnlyAllowedWhereNoByteNeedsIt) {
+  EXPECT_EQ(error_with("/model/unk_token", "<|eot_id|>"), "");
+  Json json = golden();
+  json["model"]["unk_token"] = "<|eot_id|>";
+  json["model"]["merges"] = Json::array();
+  json["model"]["vocab"].erase("a");
+  EXPECT_THAT(error_of_files(json.dump()), HasSubstr("lacks byte 0x61"));
+}
+
+TEST(TokenizerJson, TheEndOfSequenceMustBeAToken) {
+  const std::string tokenizer = golden().dump();
+  EXPECT_EQ(error_of_files(tokenizer, R"({"eos_token": "<|eot_id|>"})"), "");
+  EXPECT_EQ(
+      error_of_files(tokenizer, R"({"eos_token": {"content": "<|eot_id|>", "lstrip": false}})"),
+      "");
+  EXPECT_EQ(error_of_files(tokenizer, R"({"eos_token": null})"), "");
+  EXPECT_THAT(error_of_files(tokenizer, R"({"eos_token": "</s>"})"),
+              HasSubstr("\"</s>\" is not a token"));
+}
+
+}  // namespace
+}  // namespace lie
