@@ -49,7 +49,7 @@ const std::map<std::string, std::string> kLibraries = {
     {"cuda.h", "cuda"},         {"cuda_runtime.h", "cuda"}, {"cuda_runtime_api.h", "cuda"},
     {"sys", "posix"},           {"unistd.h", "posix"},      {"fcntl.h", "posix"},
     {"signal.h", "posix"},      {"sched.h", "posix"},       {"linux", "posix"},
-    {"pthread.h", "posix"},     {"dirent.h", "posix"},      {"poll.h", "posix"}};
+    {"pthread.h", "posix"},     {"dirent.h", "posix"},      {"poll.h", "posix"},         {"immintrin.h", "posix"}};
 
 struct Include {
   std::string file;
