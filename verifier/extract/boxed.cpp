@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdint>
+#include <limits>
 
 namespace lie::extract {
 namespace {
@@ -23,9 +25,13 @@ std::size_t skip_spaces(std::string_view text, std::size_t i) {
 
 // Where the next box command stands at or after `from`, or npos.
 std::size_t next_command(std::string_view text, std::size_t from, bool fbox) {
-  for (std::size_t i = text.find('\\', from); i != std::string_view::npos;
-       i = text.find('\\', i + 1))
-    if (command_length(text.substr(i), fbox) > 0) return i;
+  for (std::size_t i = text.find("box", from); i != std::string_view::npos;
+       i = text.find("box", i + 3)) {
+    for (const std::size_t back : {std::size_t{1}, std::size_t{2}})
+      if (i >= from + back && text[i - back] == '\\' &&
+          command_length(text.substr(i - back), fbox) > 0)
+        return i - back;
+  }
   return std::string_view::npos;
 }
 
@@ -34,6 +40,21 @@ void close_box(std::vector<Box>& boxes, std::string_view text, std::size_t begin
                std::size_t end) {
   while (!boxes.empty() && boxes.back().begin > begin) boxes.pop_back();
   boxes.push_back({text.substr(brace + 1, end - brace - 1), begin, end + 1});
+}
+
+// Where the brace of a box command at `i` stands, or npos where none is there.
+std::size_t box_brace(std::string_view text, std::size_t i, bool fbox) {
+  const std::size_t length = command_length(text.substr(i), fbox);
+  const std::size_t brace = length > 0 ? skip_spaces(text, i + length) : text.size();
+  return brace < text.size() && text[brace] == '{' ? brace : std::string_view::npos;
+}
+
+// The last position that a backslash at `i` takes: it and the sign behind it, unless that begins a
+// box, as in an escaped text with doubled backslashes.
+std::size_t escaped(std::string_view text, std::size_t i, bool fbox) {
+  const bool box =
+      i + 1 < text.size() && text[i + 1] == '\\' && command_length(text.substr(i + 1), fbox) > 0;
+  return box ? i : i + 1;
 }
 
 }  // namespace
@@ -45,27 +66,24 @@ std::string_view after_think(std::string_view text) {
 
 std::vector<Box> all_boxes(std::string_view text, bool fbox) {
   struct Open {
-    std::size_t brace, command;
-    bool box;
+    std::uint32_t command, brace;  // equal where the brace belongs to no box
   };
   std::vector<Open> open;
   std::vector<Box> boxes;
+  text = text.substr(0, std::numeric_limits<std::uint32_t>::max());
   // One pass with a stack of open braces, so that unclosed boxes cost no more than closed ones.
   for (std::size_t i = next_command(text, 0, fbox); i < text.size(); ++i) {
+    const auto here = static_cast<std::uint32_t>(i);
     if (text[i] == '\\') {
-      // A doubled backslash, as in an escaped text, may begin a command too.
-      if (i + 1 < text.size() && text[i + 1] == '\\' &&
-          command_length(text.substr(i + 1), fbox) > 0)
-        ++i;
-      const std::size_t length = command_length(text.substr(i), fbox);
-      const std::size_t brace = skip_spaces(text, i + length);
-      const bool box = length > 0 && brace < text.size() && text[brace] == '{';
-      if (box) open.push_back({brace, i, true});
-      i = box ? brace : i + 1;
+      const std::size_t brace = box_brace(text, i, fbox);
+      if (brace != std::string_view::npos)
+        open.push_back({here, static_cast<std::uint32_t>(brace)});
+      i = brace != std::string_view::npos ? brace : escaped(text, i, fbox);
     } else if (text[i] == '{') {
-      open.push_back({i, i, false});
+      open.push_back({here, here});
     } else if (text[i] == '}' && !open.empty()) {
-      if (open.back().box) close_box(boxes, text, open.back().command, open.back().brace, i);
+      if (open.back().command != open.back().brace)
+        close_box(boxes, text, open.back().command, open.back().brace, i);
       open.pop_back();
     }
   }
