@@ -152,7 +152,7 @@ TEST(Report, DifferingSettingsAreMarkedAndEqualOnesAreNot) {
 }
 
 TEST(Chart, ValuesThatDifferOnlyByRoundingAreDrawn) {
-  Chart chart{.title = "flat"};
+  Chart chart;
   chart.series.push_back(
       {"line", 0, false, {{1, 0.1, 0.1, 0.1 + 1e-17}, {2, 0.30000000000000004 - 0.2, 0, 0}}});
   chart.series[0].points[1].low = chart.series[0].points[1].high = chart.series[0].points[1].y;
