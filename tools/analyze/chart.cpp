@@ -35,7 +35,7 @@ std::string tick_text(double value, double span) {
   if (size < span * 1e-9) return "0";
   if (size >= 1e6) return fmt::format("{:g}M", value / 1e6);
   if (size >= 1e4) return fmt::format("{:g}k", value / 1e3);
-  if (size < 1e-3) return fmt::format("{:.0e}", value);
+  if (size < 1e-3) return fmt::format("{:.2g}", value);
   return fmt::format("{:.4g}", value);
 }
 
