@@ -12,7 +12,7 @@ python3 "$assets/make_tokenizer.py"
 python3 "$assets/make_data.py" "$work/data"
 "$lie_cluster" sft configs/count_pairs/sft_skill.yaml
 "$lie_cluster" sft configs/count_pairs/sft_sloppy.yaml
-cp "$work"/sloppy/checkpoints/step-000120/{config.json,model.safetensors} "$assets/model/"
+cp "$work"/sloppy/checkpoints/step-000160/{config.json,model.safetensors} "$assets/model/"
 cp "$work/data/eval.jsonl" "$assets/eval.jsonl"
 "$lie_cluster" reference-lengths configs/demo.yaml --samples 4 --set "data.train_file=$work/data/train.jsonl" \
   --output "$assets/train.jsonl"

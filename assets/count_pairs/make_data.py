@@ -135,7 +135,7 @@ def main():
     arguments.add_argument("out")
     arguments.add_argument("--seed", type=int, default=1)
     arguments.add_argument("--skill-rows", type=int, default=128000)
-    arguments.add_argument("--sloppy-rows", type=int, default=8000)
+    arguments.add_argument("--sloppy-rows", type=int, default=6400)
     arguments.add_argument("--train-rows", type=int, default=1280)
     arguments.add_argument("--eval-rows", type=int, default=512)
     a = arguments.parse_args()
@@ -146,8 +146,8 @@ def main():
     write(at("train.jsonl"), prompt_rows(a.seed + 2, a.train_rows, taken))
     write(at("sft_skill.jsonl"), sft_rows(a.seed + 3, a.skill_rows, in_order_share=0.6, long_share=0.8,
                                           long_hazard=0.01, short_hazard=0.25))
-    write(at("sft_sloppy.jsonl"), sft_rows(a.seed + 4, a.sloppy_rows, in_order_share=0.3, long_share=0.02,
-                                           long_hazard=0.015, short_hazard=0.42))
+    write(at("sft_sloppy.jsonl"), sft_rows(a.seed + 4, a.sloppy_rows, in_order_share=0.3, long_share=0,
+                                           long_hazard=0, short_hazard=0.55))
 
 
 if __name__ == "__main__":
