@@ -35,7 +35,7 @@ struct RankPlace {
 std::vector<RankPlace> gather_places(Collective& world, const RankPlace& mine);
 
 /// The roles of all ranks. A rank has one role, but for two cases: a world of one rank has all, and
-/// where no rank is left for a reward worker, learner 0 carries it in a thread of its own.
+/// where no rank is left for a reward worker, learner 0 scores what it collects.
 struct RoleLayout {
   std::vector<int> learners;        // world ranks; learner 0 is rank 0
   std::vector<int> reward_workers;  // world ranks
