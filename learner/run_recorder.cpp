@@ -17,6 +17,15 @@ std::vector<Scalar> scalars_of(const MetricsRow& row) {
   return scalars;
 }
 
+/// A run that begins again, because it was killed before its first checkpoint, begins its curves
+/// again; one that goes on tells TensorBoard so.
+std::filesystem::path event_directory(const std::filesystem::path& run_directory,
+                                      std::int64_t last_step) {
+  const auto directory = run_directory / "tensorboard";
+  if (last_step < 0) std::filesystem::remove_all(directory);
+  return directory;
+}
+
 double value_or_zero(const MetricsRow& row, std::string_view name) {
   for (const auto& [key, value] : row.values) {
     if (key == name) return value;
@@ -29,7 +38,7 @@ double value_or_zero(const MetricsRow& row, std::string_view name) {
 CurveRecorder::CurveRecorder(const std::filesystem::path& run_directory, std::int64_t last_step,
                              std::int64_t steps)
     : log_(run_directory / "metrics.jsonl", last_step),
-      events_(run_directory / "tensorboard", last_step + 1),
+      events_(event_directory(run_directory, last_step), last_step + 1),
       progress_(stderr),
       steps_(steps) {}
 

@@ -18,7 +18,8 @@ namespace lie {
 /// The curves of a run, kept by learner 0: metrics.jsonl, TensorBoard and the progress line.
 class CurveRecorder {
  public:
-  /// Goes on after `last_step`: what a killed process recorded of later steps is dropped.
+  /// Goes on after `last_step`, or begins with -1: what a killed process recorded of later steps is
+  /// dropped.
   CurveRecorder(const std::filesystem::path& run_directory, std::int64_t last_step,
                 std::int64_t steps);
   void record(const MetricsRow& row);

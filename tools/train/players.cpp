@@ -133,7 +133,8 @@ void lead(const TrainConfig& config, const RunStart& start, Training& training, 
   Coordinator coordinator(prompts, evaluation_prompts, config.tickets, config.evaluation,
                           transport.desk, transport.actors, transport.scored);
   RunCoverage coverage = run_coverage(config, start);
-  CurveRecorder curves(config.run.directory, start.step, config.run.steps);
+  CurveRecorder curves(config.run.directory, start.from_checkpoint ? start.step : -1,
+                       config.run.steps);
   Leadership leadership{coordinator, transport.weight_group, coverage, curves};
   parts.leadership = &leadership;
   parts.write_checkpoint = CheckpointWriter(config, training, prompts);
