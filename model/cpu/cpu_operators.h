@@ -116,7 +116,7 @@ inline float* row(const Tensor& x, std::int64_t t) { return floats(x) + t * x.st
 
 template <typename F>
 void CpuOperators::split(std::int64_t count, std::int64_t grain, std::int64_t work, const F& body) {
-  constexpr std::int64_t kWorthSharing = 4096;  // cycles; waking and waiting costs some 1000
+  constexpr std::int64_t kWorthSharing = 40000;  // cycles; less is done sooner than handed over
   const std::int64_t members = team_.size();
   if (members == 1 || work < kWorthSharing || count <= grain) {
     body(Range{0, count});
