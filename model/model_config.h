@@ -3,10 +3,22 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <vector>
 
 namespace lie {
+
+/// Llama 3's stretching of rotary embeddings to longer contexts (rope_type "llama3"): rotations
+/// whose wavelength is above original_positions / low_frequency_factor are slowed by `factor`,
+/// those below original_positions / high_frequency_factor stay, between them it is blended.
+struct Llama3Rope {
+  double factor = 8;
+  double low_frequency_factor = 1;
+  double high_frequency_factor = 4;
+  std::int64_t original_positions = 8192;
+  bool operator==(const Llama3Rope&) const = default;
+};
 
 /// Shapes and constants of a decoder-only transformer of the Qwen3 or Llama family.
 struct ModelConfig {
@@ -20,15 +32,17 @@ struct ModelConfig {
   std::int64_t head_width = 0;                    // head_dim
   std::int64_t max_positions = 0;                 // max_position_embeddings
   double rope_theta = 10000.0;
+  std::optional<Llama3Rope> llama3_rope = {};  // absent: rope_type "default"
   double rms_norm_eps = 1e-6;
   double initializer_range = 0.02;
   bool qk_norm = true;          // RMSNorm of each query and key head (Qwen3)
+  bool attention_bias = false;  // the four projections of attention have biases
   bool tied_embeddings = true;  // the output head is the embedding matrix
   std::vector<std::int32_t> end_of_sequence_ids;
 };
 
-/// Reads `directory/config.json` (and generation_config.json for end-of-sequence ids where present).
-/// Throws Error naming the file and the missing, unknown or unsupported key.
+/// Reads `directory/config.json` (and generation_config.json for end-of-sequence ids where
+/// present). Throws Error naming the file and the missing, unknown or unsupported key.
 ModelConfig load_model_config(const std::filesystem::path& directory);
 
 /// Writes `directory/config.json` so that Hugging Face transformers opens it.

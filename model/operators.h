@@ -120,6 +120,10 @@ class Operators {
   virtual void linear(Tensor x, const PackedWeight& w, Tensor y) = 0;
   /// y = residual + x W^T; y may be residual.
   virtual void linear_add(Tensor x, const PackedWeight& w, Tensor residual, Tensor y) = 0;
+  /// x[t] += bias [1, cols] in every row; for columns of a product.
+  virtual void add_bias(Tensor x, Tensor bias) = 0;
+  /// dbias [1, cols] += sum of dy's rows, in order; dbias fp32.
+  virtual void add_bias_backward(Tensor dy, Tensor dbias) = 0;
   /// dx = dy W; dy may be fp32 where dx is bf16 (logits), here and below.
   virtual void linear_backward_input(Tensor dy, PackedWeight& w, Tensor dx) = 0;
   /// dw += dy^T x, [out, in] fp32; over rows in order, so that cutting the rows changes no bits.

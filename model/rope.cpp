@@ -2,15 +2,32 @@
 
 #include <cmath>
 #include <cstddef>
+#include <numbers>
 
 namespace lie {
+namespace {
+
+/// Radians per position after Llama 3's stretching, as transformers computes it.
+double stretched(double frequency, const Llama3Rope& how) {
+  const double wavelength = 2 * std::numbers::pi / frequency;
+  const auto original = static_cast<double>(how.original_positions);
+  if (wavelength < original / how.high_frequency_factor) return frequency;
+  if (wavelength > original / how.low_frequency_factor) return frequency / how.factor;
+  const double kept = (original / wavelength - how.low_frequency_factor) /
+                      (how.high_frequency_factor - how.low_frequency_factor);
+  return (1 - kept) * frequency / how.factor + kept * frequency;
+}
+
+}  // namespace
 
 std::vector<double> rope_frequencies(const ModelConfig& config) {
   const std::int64_t half = config.head_width / 2;
   std::vector<double> frequencies(static_cast<std::size_t>(half));
   for (std::int64_t i = 0; i < half; ++i) {
     const double exponent = static_cast<double>(i) / static_cast<double>(half);
-    frequencies[static_cast<std::size_t>(i)] = std::pow(config.rope_theta, -exponent);
+    double frequency = std::pow(config.rope_theta, -exponent);
+    if (config.llama3_rope) frequency = stretched(frequency, *config.llama3_rope);
+    frequencies[static_cast<std::size_t>(i)] = frequency;
   }
   return frequencies;
 }

@@ -63,9 +63,27 @@ void Transformer::State::pack_layer(LayerWeights& layer) {
   operators.pack(*layer.down, 0, tensor("mlp.down_proj.weight"));
   layer.input_norm = operators.hold(tensor("input_layernorm.weight"), 1, config.width);
   layer.post_norm = operators.hold(tensor("post_attention_layernorm.weight"), 1, config.width);
-  if (!config.qk_norm) return;
-  layer.q_norm = operators.hold(tensor("self_attn.q_norm.weight"), 1, config.head_width);
-  layer.k_norm = operators.hold(tensor("self_attn.k_norm.weight"), 1, config.head_width);
+  const auto vector = [&](const char* name) {
+    const std::span<const float> host = tensor(name);
+    return operators.hold(host, 1, std::ssize(host));
+  };
+  if (config.qk_norm) {
+    layer.q_norm = vector("self_attn.q_norm.weight");
+    layer.k_norm = vector("self_attn.k_norm.weight");
+  }
+  if (config.attention_bias) {
+    layer.q_bias = vector("self_attn.q_proj.bias");
+    layer.k_bias = vector("self_attn.k_proj.bias");
+    layer.v_bias = vector("self_attn.v_proj.bias");
+    layer.o_bias = vector("self_attn.o_proj.bias");
+  }
+}
+
+void Transformer::State::add_qkv_bias(const LayerWeights& layer, Tensor qkv) {
+  const std::int64_t q = shape.q_cols(), kv = shape.kv_cols();
+  operators.add_bias(qkv.cols_at(0, q), layer.q_bias.view());
+  operators.add_bias(qkv.cols_at(q, kv), layer.k_bias.view());
+  operators.add_bias(qkv.cols_at(q + kv, kv), layer.v_bias.view());
 }
 
 void Transformer::State::grow_rope(std::int64_t end) {

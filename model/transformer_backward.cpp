@@ -31,6 +31,7 @@ struct Transformer::State::Backward {
   void block(std::int64_t layer);
   void feed_forward(const LayerWeights& layer, const BlockTensors& t, Tensor dx);
   void attention(const LayerWeights& layer, const BlockTensors& t, Tensor dx);
+  void attention_bias(const LayerWeights& layer, Tensor dx, Tensor d_qkv);
   void embedding();
 };
 
@@ -119,6 +120,7 @@ void Transformer::State::Backward::attention(const LayerWeights& layer, const Bl
   ops.qk_norm_rope_backward(d_rotated, t.qkv, s.rotation(layer, positions), d_qkv,
                             norm ? attention_of("q_norm.weight") : Tensor(),
                             norm ? attention_of("k_norm.weight") : Tensor());
+  if (s.config.attention_bias) attention_bias(layer, dx, d_qkv);
   ops.rms_norm(t.x, layer.input_norm.view(), s.eps, t.normed, {});
   ops.linear_backward_weight(d_qkv.cols_at(0, q), t.normed, attention_of("q_proj.weight"));
   ops.linear_backward_weight(d_qkv.cols_at(q, kv), t.normed, attention_of("k_proj.weight"));
@@ -126,6 +128,19 @@ void Transformer::State::Backward::attention(const LayerWeights& layer, const Bl
   ops.linear_backward_input(d_qkv, *layer.qkv, d_normed);
   ops.rms_norm_backward(d_normed, t.x, layer.input_norm.view(), t.inverse_rms_1, dx,
                         of(layer.prefix + "input_layernorm.weight"));
+}
+
+/// dx: gradient of what the output projection was added to.
+void Transformer::State::Backward::attention_bias(const LayerWeights& layer, Tensor dx,
+                                                  Tensor d_qkv) {
+  const std::int64_t q = s.shape.q_cols(), kv = s.shape.kv_cols();
+  const auto add = [&](Tensor dy, const char* name) {
+    s.operators.add_bias_backward(dy, of(layer.prefix + "self_attn." + name));
+  };
+  add(dx, "o_proj.bias");
+  add(d_qkv.cols_at(0, q), "q_proj.bias");
+  add(d_qkv.cols_at(q, kv), "k_proj.bias");
+  add(d_qkv.cols_at(q + kv, kv), "v_proj.bias");
 }
 
 void Transformer::State::Backward::block(std::int64_t layer) {

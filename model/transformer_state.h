@@ -48,6 +48,7 @@ struct LayerWeights {
   std::string prefix;  // "model.layers.0."
   std::unique_ptr<PackedWeight> qkv, o, gate_up, down;
   Buffer input_norm, post_norm, q_norm, k_norm;  // the last two empty without QK-norm
+  Buffer q_bias, k_bias, v_bias, o_bias;         // empty without attention bias
 };
 
 struct Transformer::State {
@@ -102,6 +103,7 @@ struct Transformer::State {
 
   void pack_weights();
   void pack_layer(LayerWeights& layer);
+  void add_qkv_bias(const LayerWeights& layer, Tensor qkv);
   QkNormRope rotation(const LayerWeights& layer, Indices positions);
   /// Makes the rotation table reach `end` positions. Throws Error past the model's limit.
   void grow_rope(std::int64_t end);
@@ -116,9 +118,11 @@ struct Transformer::State {
                      const Attend& attend) {
     operators.rms_norm(t.x, layer.input_norm.view(), eps, t.normed, t.inverse_rms_1);
     operators.linear(t.normed, *layer.qkv, t.qkv);
+    if (config.attention_bias) add_qkv_bias(layer, t.qkv);
     operators.qk_norm_rope(t.qkv, how, t.rotated);
     attend(t);
     operators.linear_add(t.attended, *layer.o, t.x, t.middle);
+    if (config.attention_bias) operators.add_bias(t.middle, layer.o_bias.view());
     operators.rms_norm(t.middle, layer.post_norm.view(), eps, t.normed, t.inverse_rms_2);
     operators.linear(t.normed, *layer.gate_up, t.gate_up);
     operators.swiglu(t.gate_up, t.activated);

@@ -1,5 +1,6 @@
 #include "model/weights.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "common/error.h"
@@ -15,6 +16,11 @@ class LayoutBuilder {
  public:
   void matrix(std::string name, std::int64_t rows, std::int64_t cols) {
     add({.name = std::move(name), .rows = rows, .cols = cols, .decay = true});
+  }
+  /// A weight, and its bias where it has one.
+  void linear(const std::string& name, std::int64_t rows, std::int64_t cols, bool bias) {
+    matrix(name + ".weight", rows, cols);
+    if (bias) vector(name + ".bias", rows);
   }
   void vector(std::string name, std::int64_t cols) {
     add({.name = std::move(name), .rows = 1, .cols = cols, .decay = false});
@@ -38,10 +44,11 @@ void add_layer(LayoutBuilder& layout, const ModelConfig& config, std::int64_t la
   const std::int64_t query_width = config.heads * config.head_width;
   const std::int64_t kv_width = config.kv_heads * config.head_width;
   layout.vector(prefix + "input_layernorm.weight", config.width);
-  layout.matrix(prefix + "self_attn.q_proj.weight", query_width, config.width);
-  layout.matrix(prefix + "self_attn.k_proj.weight", kv_width, config.width);
-  layout.matrix(prefix + "self_attn.v_proj.weight", kv_width, config.width);
-  layout.matrix(prefix + "self_attn.o_proj.weight", config.width, query_width);
+  const bool bias = config.attention_bias;
+  layout.linear(prefix + "self_attn.q_proj", query_width, config.width, bias);
+  layout.linear(prefix + "self_attn.k_proj", kv_width, config.width, bias);
+  layout.linear(prefix + "self_attn.v_proj", kv_width, config.width, bias);
+  layout.linear(prefix + "self_attn.o_proj", config.width, query_width, bias);
   if (config.qk_norm) {
     layout.vector(prefix + "self_attn.q_norm.weight", config.head_width);
     layout.vector(prefix + "self_attn.k_norm.weight", config.head_width);
@@ -50,12 +57,6 @@ void add_layer(LayoutBuilder& layout, const ModelConfig& config, std::int64_t la
   layout.matrix(prefix + "mlp.gate_proj.weight", config.ffn_width, config.width);
   layout.matrix(prefix + "mlp.up_proj.weight", config.ffn_width, config.width);
   layout.matrix(prefix + "mlp.down_proj.weight", config.width, config.ffn_width);
-}
-
-std::size_t flat_size(std::span<const Parameter> parameters) {
-  const Parameter& last = parameters.back();
-  const std::int64_t end = last.offset + last.rows * last.cols;
-  return static_cast<std::size_t>((end + kAlignment - 1) / kAlignment * kAlignment);
 }
 
 const Parameter& find_parameter(std::span<const Parameter> parameters, std::string_view name) {
@@ -87,8 +88,16 @@ std::vector<Parameter> parameter_layout(const ModelConfig& config) {
   return layout.take();
 }
 
+std::int64_t flat_elements(std::span<const Parameter> layout) {
+  const Parameter& last = layout.back();
+  const std::int64_t end = last.offset + last.rows * last.cols;
+  return (end + kAlignment - 1) / kAlignment * kAlignment;
+}
+
 Weights::Weights(const ModelConfig& config)
-    : config_(config), parameters_(parameter_layout(config)), flat_(flat_size(parameters_)) {}
+    : config_(config),
+      parameters_(parameter_layout(config)),
+      flat_(static_cast<std::size_t>(flat_elements(parameters_))) {}
 
 std::span<const float> Weights::tensor(std::string_view name) const {
   const Parameter& parameter = find_parameter(parameters_, name);
@@ -110,7 +119,7 @@ Weights initial_weights(const ModelConfig& config, std::uint64_t seed) {
     if (parameter.decay) {
       fill_normal(values, config.initializer_range, seed, i);
     } else {
-      std::fill(values.begin(), values.end(), 1.0f);  // norms; there are no biases
+      std::ranges::fill(values, parameter.name.ends_with(".bias") ? 0.0f : 1.0f);
     }
   }
   return weights;

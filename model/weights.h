@@ -1,5 +1,5 @@
-// All parameters of a model in one flat fp32 buffer, so that weight sync, gradient reduction and the
-// optimizer each are one call over one span.
+// All parameters of a model in one flat fp32 buffer, so that weight sync, gradient reduction and
+// the optimizer each are one call over one span.
 #pragma once
 
 #include <cstdint>
@@ -24,6 +24,8 @@ struct Parameter {
 
 /// The parameters of `config` in flat order. Each offset is a multiple of 16 elements.
 std::vector<Parameter> parameter_layout(const ModelConfig& config);
+/// Elements of the flat buffer that holds a layout.
+std::int64_t flat_elements(std::span<const Parameter> layout);
 
 /// A model's parameters. Copyable: actors, learners and reference policies each hold one.
 class Weights {
@@ -43,14 +45,31 @@ class Weights {
   std::vector<float> flat_;
 };
 
-/// Reads model.safetensors, or the shards that model.safetensors.index.json names, memory-mapped;
-/// fp32 and bf16. Throws Error naming file and tensor if one is missing, surplus, of another shape or dtype.
+/// What loading a model takes, known from config.json and the headers of its files alone.
+struct WeightsPlan {
+  ModelConfig config;
+  std::int64_t parameters = 0;    // elements
+  std::int64_t tensors = 0;       // that the model has
+  std::int64_t shards = 0;        // files
+  std::int64_t file_bytes = 0;    // of those tensors
+  std::int64_t memory_bytes = 0;  // of Weights
+};
+
+/// Checks names, shapes and dtypes of all tensors as load_weights does, without memory for them.
+/// Throws Error as it does.
+WeightsPlan plan_weights(const std::filesystem::path& directory);
+
+/// Reads model.safetensors, or the shards that model.safetensors.index.json names; fp32, bf16 and
+/// fp16. The files are memory-mapped and each tensor's pages are given back once it is converted:
+/// memory holds the result and no second copy. Throws Error naming file and tensor if one is
+/// missing, surplus, of another shape or dtype.
 Weights load_weights(const std::filesystem::path& directory);
 
 /// Writes config.json and model.safetensors (fp32) to an existing directory.
 void save_weights(const Weights& weights, const std::filesystem::path& directory);
 
-/// Normal(0, initializer_range) matrices and unit norms, from the counter-based generator.
+/// Normal(0, initializer_range) matrices, unit norms and zero biases, from the counter-based
+/// generator.
 Weights initial_weights(const ModelConfig& config, std::uint64_t seed);
 
 }  // namespace lie

@@ -13,6 +13,7 @@ namespace lie {
 namespace {
 
 constexpr const char* kWeightsFile = "model.safetensors";
+constexpr const char* kHead = "lm_head.weight";
 constexpr const char* kIndexFile = "model.safetensors.index.json";
 
 /// Name of tensor -> name of the shard that holds it.
@@ -54,6 +55,7 @@ class TensorFiles {
     std::string file;
   };
   const std::map<std::string, Found>& tensors() const { return tensors_; }
+  std::int64_t shards() const { return std::ssize(files_); }
   std::string description() const {
     return files_.size() == 1 ? files_[0].path().string()
                               : fmt::format("{} ({} shards)",
@@ -107,15 +109,22 @@ void check_tensor(const TensorFiles::Found& found, const Parameter& parameter) {
   }
 }
 
+/// `count` elements of an entry from `first` on.
+SafetensorsEntry part_of(const SafetensorsEntry& entry, std::size_t first, std::size_t count) {
+  const std::size_t bytes = entry.dtype == "F32" ? 4 : 2;
+  return {entry.name, entry.dtype, {}, entry.data.subspan(first * bytes, count * bytes)};
+}
+
 /// A tied model's file may still hold the head; it is the embedding's copy or the config lies.
 void check_tied_head(const TensorFiles::Found& head, const Weights& weights) {
+  constexpr std::size_t kPart = 1 << 16;
   const std::span<const float> embedding = weights.tensor("model.embed_tokens.weight");
-  check_tensor(head, {.name = head.entry->name,
-                      .rows = weights.config().vocabulary,
-                      .cols = weights.config().width});
-  std::vector<float> values(embedding.size());
-  read_floats(*head.entry, values);
-  if (!std::equal(values.begin(), values.end(), embedding.begin())) {
+  std::vector<float> values(kPart);
+  for (std::size_t first = 0; first < embedding.size(); first += kPart) {
+    const auto expected = embedding.subspan(first, std::min(kPart, embedding.size() - first));
+    values.resize(expected.size());
+    read_floats(part_of(*head.entry, first, expected.size()), values);
+    if (std::ranges::equal(values, expected)) continue;
     fail(
         "{}: \"tie_word_embeddings\" is true in config.json, but tensor \"{}\" differs from "
         "\"model.embed_tokens.weight\"; set it to false to use both",
@@ -126,40 +135,80 @@ void check_tied_head(const TensorFiles::Found& head, const Weights& weights) {
 /// Buffers that old Llama checkpoints carry and nobody reads.
 bool is_ignored(std::string_view name) { return name.ends_with(".rotary_emb.inv_freq"); }
 
-void check_surplus(const TensorFiles& files, const Weights& weights) {
-  std::set<std::string_view> known;
-  for (const Parameter& parameter : weights.parameters()) known.insert(parameter.name);
-  for (const auto& [name, found] : files.tensors()) {
-    if (known.contains(name) || is_ignored(name)) continue;
-    if (name == "lm_head.weight") {
-      check_tied_head(found, weights);
-    } else {
-      fail("{}: tensor \"{}\" has no place in a {} of {} layers; does config.json belong to it?",
-           found.file, name, weights.config().architecture, weights.config().layers);
+/// Every tensor has its place in the model and every parameter its tensor.
+class CheckedFiles {
+ public:
+  explicit CheckedFiles(const std::filesystem::path& directory)
+      : config_(load_model_config(directory)),
+        files_(directory),
+        layout_(parameter_layout(config_)) {
+    for (const Parameter& parameter : layout_) {
+      if (!files_.tensors().contains(parameter.name)) {
+        fail("{}: tensor \"{}\" is missing; does config.json belong to it?", files_.description(),
+             parameter.name);
+      }
+      check_tensor(of(parameter), parameter);
+    }
+    check_surplus();
+  }
+
+  const ModelConfig& config() const { return config_; }
+  const TensorFiles& files() const { return files_; }
+  std::span<const Parameter> layout() const { return layout_; }
+  const TensorFiles::Found& of(const Parameter& parameter) const {
+    return files_.tensors().at(parameter.name);
+  }
+  /// The head that a tied model's files hold beside the embedding.
+  const std::optional<TensorFiles::Found>& tied_head() const { return tied_head_; }
+
+ private:
+  void check_surplus() {
+    std::set<std::string_view> known;
+    for (const Parameter& parameter : layout_) known.insert(parameter.name);
+    for (const auto& [name, found] : files_.tensors()) {
+      if (known.contains(name) || is_ignored(name)) continue;
+      if (name != kHead) {
+        fail(
+            "{}: tensor \"{}\" has no place in a {} of {} layers{}; does config.json belong to it?",
+            found.file, name, config_.architecture, config_.layers,
+            name.ends_with("_proj.bias") ? " (attention_bias false)" : "");
+      }
+      check_tensor(found, {.name = kHead, .rows = config_.vocabulary, .cols = config_.width});
+      tied_head_ = found;
     }
   }
-}
+
+  ModelConfig config_;
+  TensorFiles files_;
+  std::vector<Parameter> layout_;
+  std::optional<TensorFiles::Found> tied_head_;
+};
 
 }  // namespace
 
+WeightsPlan plan_weights(const std::filesystem::path& directory) {
+  const CheckedFiles checked(directory);
+  WeightsPlan plan{.config = checked.config(),
+                   .tensors = std::ssize(checked.layout()),
+                   .shards = checked.files().shards(),
+                   .memory_bytes = flat_elements(checked.layout()) * std::int64_t{sizeof(float)}};
+  for (const Parameter& parameter : checked.layout()) {
+    plan.parameters += parameter.rows * parameter.cols;
+    plan.file_bytes += std::ssize(checked.of(parameter).entry->data);
+  }
+  return plan;
+}
+
 Weights load_weights(const std::filesystem::path& directory) {
-  const ModelConfig config = load_model_config(directory);
-  const TensorFiles files(directory);
   // All shapes are checked before memory is asked for: a wrong config must not allocate terabytes.
-  const std::vector<Parameter> layout = parameter_layout(config);
-  for (const Parameter& parameter : layout) {
-    const auto found = files.tensors().find(parameter.name);
-    if (found == files.tensors().end()) {
-      fail("{}: tensor \"{}\" is missing; does config.json belong to it?", files.description(),
-           parameter.name);
-    }
-    check_tensor(found->second, parameter);
+  const CheckedFiles checked(directory);
+  Weights weights(checked.config());
+  for (const Parameter& parameter : checked.layout()) {
+    const SafetensorsEntry& entry = *checked.of(parameter).entry;
+    read_floats(entry, weights.tensor(parameter.name));
+    release_pages(entry);
   }
-  Weights weights(config);
-  for (const Parameter& parameter : layout) {
-    read_floats(*files.tensors().at(parameter.name).entry, weights.tensor(parameter.name));
-  }
-  check_surplus(files, weights);
+  if (checked.tied_head()) check_tied_head(*checked.tied_head(), weights);
   return weights;
 }
 

@@ -86,6 +86,10 @@ class AtenOperators : public Operators {
     if (residual.data != y.data) out.copy_(tensor(residual));
     out.addmm_(tensor(x), matrix(w).t());
   }
+  void add_bias(Tensor x, Tensor bias) override { tensor(x).add_(vector(bias)); }
+  void add_bias_backward(Tensor dy, Tensor dbias) override {
+    vector(dbias).add_(tensor(dy).to(at::kFloat).sum(0));
+  }
   void linear_backward_input(Tensor dy, PackedWeight& w, Tensor dx) override {
     aten::multiply(tensor(dx), narrowed(dy), matrix(w));
   }

@@ -68,6 +68,8 @@ class CpuOperators : public Operators {
   void pack(PackedWeight& weight, std::int64_t first_out, std::span<const float> host) override;
   void linear(Tensor x, const PackedWeight& w, Tensor y) override;
   void linear_add(Tensor x, const PackedWeight& w, Tensor residual, Tensor y) override;
+  void add_bias(Tensor x, Tensor bias) override;
+  void add_bias_backward(Tensor dy, Tensor dbias) override;
   void linear_backward_input(Tensor dy, PackedWeight& w, Tensor dx) override;
   void linear_backward_weight(Tensor dy, Tensor x, Tensor dw) override;
 

@@ -66,6 +66,20 @@ void CpuOperators::linear_add(Tensor x, const PackedWeight& w, Tensor residual, 
                  x.rows);
 }
 
+void CpuOperators::add_bias(Tensor x, Tensor bias) {
+  split(x.rows, 1, x.elements() / 8, [&](Range rows) {
+    for (std::int64_t t = rows.begin; t < rows.end; ++t) add_row(floats(bias), row(x, t), x.cols);
+  });
+}
+
+void CpuOperators::add_bias_backward(Tensor dy, Tensor dbias) {
+  split(dy.cols, 16, dy.elements() / 8, [&](Range cols) {
+    for (std::int64_t t = 0; t < dy.rows; ++t) {
+      add_row(row(dy, t) + cols.begin, floats(dbias) + cols.begin, cols.size());
+    }
+  });
+}
+
 void CpuOperators::linear_backward_input(Tensor dy, PackedWeight& w, Tensor dx) {
   const float* panels = static_cast<CpuWeight&>(w).transposed(team_);
   multiply_split(

@@ -56,7 +56,8 @@ class AtenTransformer : public testing::TestWithParam<std::tuple<std::string, st
 INSTANTIATE_TEST_SUITE_P(
     DevicesAndModels, AtenTransformer,
     testing::Combine(testing::ValuesIn(devices()),
-                     testing::Values("qwen3_tied", "qwen3_untied", "llama_untied")),
+                     testing::Values("qwen3_tied", "qwen3_untied", "llama_untied",
+                                     "llama3_rope_bias", "qwen3_bias")),
     [](const auto& test) { return std::get<0>(test.param) + "_" + std::get<1>(test.param); });
 
 TEST_P(AtenTransformer, AgreesWithPyTorchAndWithTheOwnOperators) {

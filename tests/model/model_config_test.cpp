@@ -107,12 +107,81 @@ TEST(ModelConfig, RefusesWhatWouldChangeTheResult) {
   EXPECT_THAT(error_with("rope_scaling", {{"type", "linear"}, {"factor", 4.0}}),
               HasSubstr("linear"));
   EXPECT_THAT(error_with("rope_parameters", {{"rope_type", "dynamic"}}), HasSubstr("dynamic"));
-  EXPECT_THAT(error_with("attention_bias", true), HasSubstr("attention_bias"));
+  EXPECT_THAT(error_with("rope_scaling", {{"rope_type", "longrope"}}), HasSubstr("longrope"));
+  EXPECT_THAT(error_with("rope_scaling", 8.0), HasSubstr("an object"));
+  EXPECT_THAT(error_with("partial_rotary_factor", 0.5), HasSubstr("partial_rotary_factor"));
+  EXPECT_THAT(error_with("rope_parameters", {{"partial_rotary_factor", 0.5}}),
+              HasSubstr("partial_rotary_factor"));
   EXPECT_THAT(error_with("mlp_bias", true), HasSubstr("mlp_bias"));
   EXPECT_THAT(error_with("hidden_act", "gelu"), HasSubstr("gelu"));
   EXPECT_THAT(error_with("layer_types", {"full_attention", "sliding_attention"}),
               HasSubstr("sliding_attention"));
   EXPECT_THAT(error_with("quantization_config", {{"bits", 4}}), HasSubstr("quantization_config"));
+}
+
+const Json kLlama3Rope = {{"rope_type", "llama3"},
+                          {"factor", 32.0},
+                          {"low_freq_factor", 1.0},
+                          {"high_freq_factor", 4.0},
+                          {"original_max_position_embeddings", 8192}};
+
+TEST(ModelConfig, ReadsLlama3RopeInBothSpellings) {
+  Json config = valid_config();
+  config.erase("rope_parameters");
+  config["rope_theta"] = 500000.0;
+  config["rope_scaling"] = kLlama3Rope;
+  const ModelConfig old_spelling = loaded(config);
+  ASSERT_TRUE(old_spelling.llama3_rope);
+  EXPECT_EQ(*old_spelling.llama3_rope, (Llama3Rope{32, 1, 4, 8192}));
+  EXPECT_EQ(old_spelling.rope_theta, 500000.0);
+
+  config.erase("rope_theta");
+  config.erase("rope_scaling");
+  config["rope_parameters"] = kLlama3Rope;
+  config["rope_parameters"]["rope_theta"] = 500000.0;
+  EXPECT_EQ(loaded(config).llama3_rope, old_spelling.llama3_rope);
+  EXPECT_EQ(loaded(config).rope_theta, 500000.0);
+
+  config["rope_parameters"]["type"] = "llama3";  // both names, one meaning
+  EXPECT_EQ(loaded(config).llama3_rope, old_spelling.llama3_rope);
+  config["rope_parameters"]["type"] = "default";
+  EXPECT_THAT(error_of([&] { loaded(config); }), HasSubstr("rope_parameters"));
+}
+
+TEST(ModelConfig, AnEmptyRopeScalingIsNone) {
+  Json config = valid_config();
+  config["rope_scaling"] = Json::object();
+  EXPECT_EQ(loaded(config).rope_theta, 1e6);  // rope_parameters counts
+  EXPECT_FALSE(loaded(config).llama3_rope);
+}
+
+TEST(ModelConfig, NamesWhatIsWrongWithLlama3Rope) {
+  for (const char* key : {"factor", "low_freq_factor", "high_freq_factor"}) {
+    Json rope = kLlama3Rope;
+    rope.erase(key);
+    const std::string name = std::string("rope_scaling.") + key;
+    EXPECT_THAT(error_with("rope_scaling", rope), HasSubstr(name + "\" is missing"));
+    rope[key] = "much";
+    EXPECT_THAT(error_with("rope_scaling", rope), HasSubstr(name + "\" is \"much\""));
+  }
+  Json rope = kLlama3Rope;
+  rope["original_max_position_embeddings"] = 0;
+  EXPECT_THAT(error_with("rope_scaling", rope), HasSubstr("original_max_position_embeddings"));
+  rope = kLlama3Rope;
+  rope["high_freq_factor"] = 1.0;
+  EXPECT_THAT(error_with("rope_scaling", rope), HasSubstr("must be above"));
+}
+
+TEST(ModelConfig, Llama3RopeAndAttentionBiasComeBackAsTheyWereSaved) {
+  ModelConfig config = load_model_config(kGolden / "qwen3");
+  config.llama3_rope = Llama3Rope{32, 1, 4, 48};
+  config.attention_bias = true;
+  const TemporaryDirectory directory;
+  save_model_config(config, directory.path());
+  const ModelConfig back = load_model_config(directory.path());
+  EXPECT_EQ(back.llama3_rope, config.llama3_rope);
+  EXPECT_TRUE(back.attention_bias);
+  EXPECT_EQ(back.rope_theta, config.rope_theta);
 }
 
 TEST(ModelConfig, RefusesASlidingWindowInUseOnly) {

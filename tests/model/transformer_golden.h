@@ -33,6 +33,17 @@ inline std::vector<std::int32_t> rest_of(std::istringstream& line) {
   return ints;
 }
 
+inline void set_llama3(ModelConfig& config, const std::string& key, double value) {
+  if (!config.llama3_rope) config.llama3_rope.emplace();
+  Llama3Rope& rope = *config.llama3_rope;
+  if (key == "factor") rope.factor = value;
+  if (key == "low_freq_factor") rope.low_frequency_factor = value;
+  if (key == "high_freq_factor") rope.high_frequency_factor = value;
+  if (key == "original_max_position_embeddings") {
+    rope.original_positions = static_cast<std::int64_t>(value);
+  }
+}
+
 inline void set_config(Golden& golden, const std::string& key, double value) {
   const auto whole = static_cast<std::int64_t>(value);
   ModelConfig& c = golden.config;
@@ -48,6 +59,8 @@ inline void set_config(Golden& golden, const std::string& key, double value) {
   if (key == "rms_norm_eps") c.rms_norm_eps = value;
   if (key == "tied") c.tied_embeddings = whole != 0;
   if (key == "qk_norm") c.qk_norm = whole != 0;
+  if (key == "attention_bias") c.attention_bias = whole != 0;
+  if (key.starts_with("llama3_")) set_llama3(c, key.substr(7), value);
   if (key == "temperature") golden.temperature = static_cast<float>(value);
 }
 

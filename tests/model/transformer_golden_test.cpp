@@ -35,7 +35,8 @@ TEST_P(TransformerGolden, LogProbsEntropiesAndGradientsAgreeWithPyTorch) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Models, TransformerGolden,
-                         testing::Values("qwen3_tied", "qwen3_untied", "llama_untied"),
+                         testing::Values("qwen3_tied", "qwen3_untied", "llama_untied",
+                                         "llama3_rope_bias", "qwen3_bias"),
                          [](const auto& test) { return std::string(test.param); });
 
 }  // namespace

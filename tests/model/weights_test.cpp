@@ -86,6 +86,23 @@ TEST(Weights, ParametersAreAlignedAndDoNotOverlap) {
   EXPECT_GE(static_cast<std::int64_t>(Weights(small_config()).flat().size()), end);
 }
 
+TEST(Weights, AttentionBiasesFollowTheirMatricesAndBeginAtZero) {
+  ModelConfig config = small_config();
+  config.attention_bias = true;
+  const Weights weights = initial_weights(config, 7);
+  ASSERT_EQ(weights.parameters().size(), 2u + 2 * 15);
+  EXPECT_EQ(weights.parameters()[3].name, "model.layers.0.self_attn.q_proj.bias");
+  EXPECT_EQ(weights.tensor("model.layers.1.self_attn.q_proj.bias").size(), 8u);
+  EXPECT_EQ(weights.tensor("model.layers.1.self_attn.o_proj.bias").size(), 6u);
+  for (const float v : weights.tensor("model.layers.0.self_attn.v_proj.bias")) EXPECT_EQ(v, 0.0f);
+  EXPECT_FALSE(weights.parameters()[3].decay);
+  const TemporaryDirectory directory;
+  save_weights(weights, directory.path());
+  const Weights back = load_weights(directory.path());
+  EXPECT_TRUE(back.config().attention_bias);
+  EXPECT_TRUE(std::ranges::equal(weights.flat(), back.flat()));
+}
+
 TEST(Weights, UntiedModelsHaveAHead) {
   ModelConfig config = small_config();
   config.tied_embeddings = false;

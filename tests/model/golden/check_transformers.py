@@ -27,6 +27,10 @@ def cases():
         for tied in (True, False):
             for dtype in (torch.float32, torch.bfloat16, torch.float16):
                 yield name, model(config(**SHAPE, tie_word_embeddings=tied, rope_parameters=rope)).to(dtype), "10GB"
+    llama3 = {"rope_type": "llama3", "rope_theta": 5e5, "factor": 8.0, "low_freq_factor": 1.0, "high_freq_factor": 4.0,
+              "original_max_position_embeddings": 32}
+    yield "llama3 rope, bias", LlamaForCausalLM(LlamaConfig(**SHAPE, attention_bias=True, rope_parameters=llama3)), "10GB"
+    yield "qwen3 bias", Qwen3ForCausalLM(Qwen3Config(**SHAPE, attention_bias=True, rope_parameters=rope)), "10GB"
     yield "sharded", Qwen3ForCausalLM(Qwen3Config(**SHAPE, tie_word_embeddings=False)), "20KB"
 
 

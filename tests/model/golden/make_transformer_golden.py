@@ -1,6 +1,6 @@
 """Log-probs, entropies and weight gradients of tiny models from transformers in float64.
 
-Run: python make_transformer_golden.py    (torch, transformers)
+Run: python make_transformer_golden.py [CASE ...]    (torch, transformers)
 Writes transformer_<case>.golden: text lines, an empty line, then little-endian float32 in the order of the lines.
   config <key> <value>
   tokens / starts / rows / targets <integers>
@@ -9,6 +9,8 @@ Writes transformer_<case>.golden: text lines, an empty line, then little-endian 
 Weights are not stored: both sides make them from the parameter's name (see values()).
 """
 
+import sys
+
 import numpy as np
 import torch
 from transformers import LlamaConfig, LlamaForCausalLM, Qwen3Config, Qwen3ForCausalLM
@@ -16,10 +18,16 @@ from transformers import LlamaConfig, LlamaForCausalLM, Qwen3Config, Qwen3ForCau
 SHAPE = dict(vocab_size=45, hidden_size=24, intermediate_size=40, num_hidden_layers=2, num_attention_heads=4,
              num_key_value_heads=2, head_dim=16, max_position_embeddings=64, rope_theta=10000.0,
              rms_norm_eps=1e-6)
+# Of the eight rotations of a head one stays, two are blended, the others are slowed.
+LLAMA3 = dict(factor=8.0, low_freq_factor=1.0, high_freq_factor=4.0, original_max_position_embeddings=48)
 CASES = {
     "qwen3_tied": (Qwen3Config, Qwen3ForCausalLM, dict(tie_word_embeddings=True)),
     "qwen3_untied": (Qwen3Config, Qwen3ForCausalLM, dict(tie_word_embeddings=False)),
     "llama_untied": (LlamaConfig, LlamaForCausalLM, dict(tie_word_embeddings=False)),
+    "llama3_rope_bias": (LlamaConfig, LlamaForCausalLM, dict(
+        tie_word_embeddings=True, attention_bias=True,
+        rope_parameters=dict(rope_type="llama3", rope_theta=SHAPE["rope_theta"], **LLAMA3))),
+    "qwen3_bias": (Qwen3Config, Qwen3ForCausalLM, dict(tie_word_embeddings=True, attention_bias=True)),
 }
 TEMPERATURE = 0.7
 
@@ -78,6 +86,10 @@ def run(case):
     lines = [f"config {k} {v}" for k, v in SHAPE.items()]
     lines += [f"config tied {int(extra['tie_word_embeddings'])}",
               f"config qk_norm {int(config_class is Qwen3Config)}", f"config temperature {TEMPERATURE}"]
+    if "attention_bias" in extra:
+        lines.append("config attention_bias 1")
+    if "rope_parameters" in extra:
+        lines += [f"config llama3_{key} {value}" for key, value in LLAMA3.items()]
     for key, ints in dict(tokens=tokens, starts=starts, rows=rows, targets=targets).items():
         lines.append(key + " " + " ".join(str(int(i)) for i in ints))
     tensors = dict(log_probs=log_probs.detach().numpy(), entropies=entropies.detach().numpy(),
@@ -92,5 +104,5 @@ def run(case):
 
 
 if __name__ == "__main__":
-    for case in CASES:
+    for case in sys.argv[1:] or CASES:
         run(case)

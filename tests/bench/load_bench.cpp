@@ -1,0 +1,50 @@
+// load_bench MODEL_DIR: time and memory of loading a model's weights, and of packing them for the
+// CPU operators. Peak memory counts the pages of the mapped files, too.
+#include <fmt/format.h>
+#include <sys/resource.h>
+
+#include "common/error.h"
+#include "model/transformer.h"
+#include "tests/bench/machine_limits.h"
+
+namespace {
+
+double gigabytes(double bytes) { return bytes / 1e9; }
+
+double peak_bytes() {
+  rusage usage = {};
+  ::getrusage(RUSAGE_SELF, &usage);
+  return static_cast<double>(usage.ru_maxrss) * 1024;
+}
+
+void run(const char* directory) {
+  const lie::WeightsPlan plan = lie::plan_weights(directory);
+  fmt::print("{} tensors, {} parameters, {:.2f} GB in {} files, {:.2f} GB in memory as fp32\n",
+             plan.tensors, plan.parameters, gigabytes(static_cast<double>(plan.file_bytes)),
+             plan.shards, gigabytes(static_cast<double>(plan.memory_bytes)));
+  const double before = peak_bytes(), start = lie::bench::now_seconds();
+  const lie::Weights weights = lie::load_weights(directory);
+  fmt::print("loaded in {:.1f} s: peak {:.2f} GB, of which {:.2f} before\n",
+             lie::bench::now_seconds() - start, gigabytes(peak_bytes()), gigabytes(before));
+  const double pack_start = lie::bench::now_seconds();
+  const auto operators = lie::make_cpu_operators(2);
+  const lie::Transformer transformer(weights, *operators);
+  fmt::print("packed for the CPU in {:.1f} s: peak {:.2f} GB\n",
+             lie::bench::now_seconds() - pack_start, gigabytes(peak_bytes()));
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  if (argc != 2) {
+    fmt::print(stderr, "usage: load_bench MODEL_DIR\n");
+    return 2;
+  }
+  try {
+    run(argv[1]);
+  } catch (const lie::Error& error) {
+    fmt::print(stderr, "{}\n", error.what());
+    return 1;
+  }
+  return 0;
+}
