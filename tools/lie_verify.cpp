@@ -23,21 +23,6 @@ struct Arguments {
   std::vector<std::string> settings;
 };
 
-void apply_settings(VerifierOptions& options, const std::vector<std::string>& settings) {
-  FieldList fields;
-  describe(fields, options);
-  for (const std::string& setting : settings) {
-    const std::size_t equals = setting.find('=');
-    const std::string key = setting.substr(0, equals);
-    const auto field = std::find_if(fields.fields().begin(), fields.fields().end(),
-                                    [&](const Field& f) { return f.key == key; });
-    if (equals == std::string::npos || field == fields.fields().end())
-      fail("--set {}: no such rule; write --set rule=value, rules are listed by --rules", setting);
-    const std::string value = setting.substr(equals + 1);
-    field->set(field->is_list ? CLI::detail::split(value, ',') : std::vector<std::string>{value});
-  }
-}
-
 void print_rules() {
   VerifierOptions options;
   FieldList fields;
@@ -103,7 +88,7 @@ int run(int argc, char** argv) {
     fail("nothing to verify; give GOLD RESPONSE or PAIRS.jsonl (see --help)");
   VerifierOptions options;
   options.mode = arguments.mode == "lenient" ? ExtractionMode::kLenient : ExtractionMode::kReward;
-  apply_settings(options, arguments.settings);
+  for (const std::string& setting : arguments.settings) set_rule(options, setting);
   return app.count("response") > 0 ? one_pair(arguments, options)
                                    : file_of_pairs(arguments, options);
 }

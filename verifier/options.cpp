@@ -1,5 +1,9 @@
 #include "verifier/options.h"
 
+#include <algorithm>
+
+#include "common/error.h"
+
 namespace lie {
 namespace {
 
@@ -61,12 +65,33 @@ void describe_budgets(FieldList& fields, VerifierOptions& o) {
   fields.add("max_precision", o.max_precision, {"largest precision of a ball", "bits", 64, 1e5});
 }
 
+std::vector<std::string> split(std::string_view list) {
+  std::vector<std::string> out;
+  for (std::size_t begin = 0; begin <= list.size();) {
+    const std::size_t comma = std::min(list.find(',', begin), list.size());
+    out.emplace_back(list.substr(begin, comma - begin));
+    begin = comma + 1;
+  }
+  return out;
+}
+
 }  // namespace
 
 void describe(FieldList& fields, VerifierOptions& options) {
   describe_extraction(fields, options);
   describe_equality(fields, options);
   describe_budgets(fields, options);
+}
+
+void set_rule(VerifierOptions& options, std::string_view setting) {
+  FieldList fields;
+  describe(fields, options);
+  const std::size_t equals = setting.find('=');
+  const auto field = std::ranges::find(fields.fields(), setting.substr(0, equals), &Field::key);
+  if (equals == std::string_view::npos || field == fields.fields().end())
+    fail("{}: no such rule; write rule=value, lie_verify --rules lists them", setting);
+  const std::string value(setting.substr(equals + 1));
+  field->set(field->is_list ? split(value) : std::vector<std::string>{value});
 }
 
 }  // namespace lie

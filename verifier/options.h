@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "common/options.h"
@@ -29,8 +30,8 @@ enum class DecimalRule : std::uint8_t {
 struct VerifierOptions {
   // --- where the answer is -------------------------------------------------------------------
   ExtractionMode mode = ExtractionMode::kReward;
-  bool after_think = true;    // only what follows the last </think>, where one stands
-  bool fbox = true;           // \fbox counts as \boxed
+  bool after_think = true;     // only what follows the last </think>, where one stands
+  bool fbox = true;            // \fbox counts as \boxed
   bool bare_fractions = true;  // \frac12 is a half, although its braces lack
   bool join_boxes = true;     // boxes with only commas, "and", "or" and spaces between are one list
   bool lenient_latex = true;  // lenient: answers in math environments
@@ -73,5 +74,9 @@ struct VerifierOptions {
 
 /// The table as config fields, with range and sentence.
 void describe(FieldList& fields, VerifierOptions& options);
+
+/// Sets one rule from "rule=value", lists with commas ("choices=A,B"). Throws Error on a rule or
+/// value that does not exist.
+void set_rule(VerifierOptions& options, std::string_view setting);
 
 }  // namespace lie

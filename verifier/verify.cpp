@@ -19,6 +19,8 @@ using equal::Tri;
 using expr::Expr;
 using extract::Candidate;
 
+constexpr std::int64_t kStepsPerCandidate = 20;
+
 // One side of a pair: its text, and its tree where the text is mathematics.
 struct Side {
   std::string text;
@@ -52,7 +54,7 @@ class Pair {
   }
 
   void lenient(std::string_view gold, std::string_view response) {
-    Side right = first_parsed(extract::from_prose(gold, options_));
+    Side right = first_parsed(extract::from_lenient_gold(gold, options_));
     if (!right.found) right = parsed(side(extract::from_gold(gold, options_)));
     Side given = first_parsed(extract::from_prose(response, options_));
     if (!given.found) return set(VerdictCode::kNoAnswer, "no answer found in the response");
@@ -71,6 +73,7 @@ class Pair {
   Side first_parsed(std::vector<Candidate> candidates) {
     Side first;
     for (Candidate& candidate : candidates) {
+      if (!budget_.spend(kStepsPerCandidate)) break;
       Side next = side(std::move(candidate.text));
       next.choice = candidate.choice;
       if (!next.choice) next = parsed(std::move(next));

@@ -2,6 +2,7 @@
 
 #include <cstdlib>
 #include <string>
+#include <vector>
 
 #include "verifier/extract/answer.h"
 #include "verifier/extract/boxed.h"
@@ -30,8 +31,14 @@ std::string printed(std::string_view input) {
 void extract_body(std::string_view input) {
   VerifierOptions options;
   options.choices = {"A", "B"};
-  for (const extract::Box& box : extract::all_boxes(input, true))
-    require(box.end <= input.size() && box.begin < box.end);
+  const std::vector<extract::Box> boxes = extract::all_boxes(input, true);
+  for (const extract::Box& box : boxes) require(box.end <= input.size() && box.begin < box.end);
+  // The scan from the front and the one from the end see the same boxes.
+  const std::vector<extract::Box> last = extract::last_boxes(input, true, true);
+  require(last.size() <= boxes.size() && last.empty() == boxes.empty());
+  for (std::size_t i = 1; i <= last.size(); ++i)
+    require(last[last.size() - i].begin == boxes[boxes.size() - i].begin &&
+            last[last.size() - i].end == boxes[boxes.size() - i].end);
   extract::from_boxes(input, options);
   extract::from_prose(input, options);
   extract::from_gold(input, options);

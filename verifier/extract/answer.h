@@ -19,8 +19,13 @@ struct Candidate {
 std::vector<Candidate> from_boxes(std::string_view response, const VerifierOptions& options);
 
 /// Lenient mode: boxes, "final answer is", "answer:", math environments, plain numbers and
-/// arithmetic, choices; by rank, and within a rank from the last to the first, in the last 256 KiB. Linear.
+/// arithmetic, choices; by rank, and within a rank from the last to the first, in the last 256 KiB.
+/// Linear.
 std::vector<Candidate> from_prose(std::string_view text, const VerifierOptions& options);
+
+/// Lenient mode: the candidates of a gold. One without math environment, box or choices is taken
+/// whole, so that 3x is not 3.
+std::vector<Candidate> from_lenient_gold(std::string_view gold, const VerifierOptions& options);
 
 /// A gold as datasets give it: what follows the last "####", the content of its box, or what stands
 /// between dollar signs around the whole; else the text itself.

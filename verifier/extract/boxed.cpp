@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
+#include <cstring>
 #include <limits>
 
 namespace lie::extract {
@@ -11,6 +12,10 @@ namespace {
 constexpr std::string_view kThinkEnd = "</think>";
 constexpr std::string_view kBoxed = "\\boxed";
 constexpr std::string_view kFbox = "\\fbox";
+constexpr std::size_t kFarthestJoined = 256;  // bytes between boxes of one answer
+constexpr std::size_t kMostJoined = 1024;     // boxes of one answer
+
+bool is_blank(char c) { return c == ' ' || c == '\n' || c == '\t'; }
 
 // Length of the box command that starts at a backslash, or 0.
 std::size_t command_length(std::string_view at, bool fbox) {
@@ -19,7 +24,7 @@ std::size_t command_length(std::string_view at, bool fbox) {
 }
 
 std::size_t skip_spaces(std::string_view text, std::size_t i) {
-  while (i < text.size() && (text[i] == ' ' || text[i] == '\n' || text[i] == '\t')) ++i;
+  while (i < text.size() && is_blank(text[i])) ++i;
   return i;
 }
 
@@ -57,11 +62,105 @@ std::size_t escaped(std::string_view text, std::size_t i, bool fbox) {
   return box ? i : i + 1;
 }
 
+// Closing braces whose opening one is still to come, the last million of them: no answer nests
+// deeper, and ten megabytes of braces need no more memory than that.
+class Closes {
+ public:
+  bool empty() const { return depth_ == 0; }
+  void push(std::size_t position) {
+    if (depth_ < kMost && depth_ == kept_.size()) kept_.push_back(0);
+    kept_[depth_++ % kMost] = static_cast<std::uint32_t>(position);
+    forgotten_ = std::max(forgotten_, depth_ > kMost ? depth_ - kMost : 0);
+  }
+  // Nothing where it is forgotten.
+  std::optional<std::size_t> pop() {
+    --depth_;
+    if (depth_ >= forgotten_) return kept_[depth_ % kMost];
+    forgotten_ = depth_;
+    return std::nullopt;
+  }
+
+ private:
+  static constexpr std::size_t kMost = std::size_t{1} << 20;
+  std::vector<std::uint32_t> kept_;
+  std::size_t depth_ = 0;
+  std::size_t forgotten_ = 0;
+};
+
+// Finds boxes from the end of a text, so that what stands before the answer is not read. Braces
+// pair up in the same way from both ends.
+class BackwardScan {
+ public:
+  // Stops once no box within `reach` bytes before the ones found can be added to them.
+  BackwardScan(std::string_view text, bool fbox, std::size_t reach)
+      : text_(text.substr(0, std::numeric_limits<std::uint32_t>::max())),
+        fbox_(fbox),
+        reach_(reach) {}
+
+  // The last outermost box, and those before it that belong to it, from the last to the first. A
+  // box that does not belong is not kept: whatever may still enclose a kept one encloses it as
+  // well.
+  std::vector<Box> run() {
+    for (std::size_t i = text_.rfind('}') + 1; i-- > 0 && !done(i);) {
+      if (text_[i] == '}' && !escaped_at(i))
+        closes_.push(i);
+      else if (text_[i] == '{' && !closes_.empty() && !escaped_at(i))
+        open(i);
+    }
+    return std::move(boxes_);
+  }
+
+ private:
+  bool done(std::size_t i) const {
+    return closes_.empty() && !boxes_.empty() && boxes_.back().begin > i + reach_;
+  }
+
+  // An odd number of backslashes stands before.
+  bool escaped_at(std::size_t i) const {
+    std::size_t first = i;
+    while (first > 0 && text_[first - 1] == '\\') --first;
+    return (i - first) % 2 == 1;
+  }
+
+  void open(std::size_t brace) {
+    const std::optional<std::size_t> close = closes_.pop();
+    const std::size_t begin = command_before(brace);
+    if (begin == brace || !close) return;
+    // The boxes inside are part of its content.
+    while (!boxes_.empty() && boxes_.back().begin < *close) boxes_.pop_back();
+    const Box box{text_.substr(brace + 1, *close - brace - 1), begin, *close + 1};
+    if (boxes_.empty() || (boxes_.size() < kMostJoined && belongs(box))) boxes_.push_back(box);
+  }
+
+  bool belongs(const Box& before) const {
+    const std::size_t between = boxes_.back().begin - before.end;
+    return between < reach_ && joins_boxes(text_.substr(before.end, between));
+  }
+
+  // Where the box command stands that a brace belongs to; the brace where there is none.
+  std::size_t command_before(std::size_t brace) const {
+    std::size_t end = brace;
+    while (end > 0 && is_blank(text_[end - 1])) --end;
+    const std::string_view before = text_.substr(0, end);
+    if (before.ends_with(kBoxed)) return end - kBoxed.size();
+    return fbox_ && before.ends_with(kFbox) ? end - kFbox.size() : brace;
+  }
+
+  std::string_view text_;
+  bool fbox_;
+  std::size_t reach_;
+  Closes closes_;
+  std::vector<Box> boxes_;
+};
+
 }  // namespace
 
 std::string_view after_think(std::string_view text) {
-  const std::size_t at = text.rfind(kThinkEnd);
-  return at == std::string_view::npos ? text : text.substr(at + kThinkEnd.size());
+  // One comparison of eight bytes a position: rfind() takes ten times as long.
+  for (std::size_t end = text.size(); end >= kThinkEnd.size(); --end)
+    if (std::memcmp(text.data() + end - kThinkEnd.size(), kThinkEnd.data(), kThinkEnd.size()) == 0)
+      return text.substr(end);
+  return text;
 }
 
 std::vector<Box> all_boxes(std::string_view text, bool fbox) {
@@ -108,13 +207,8 @@ bool joins_boxes(std::string_view between) {
 }
 
 std::vector<Box> last_boxes(std::string_view text, bool fbox, bool join) {
-  std::vector<Box> boxes = all_boxes(text, fbox);
-  if (boxes.empty()) return boxes;
-  std::size_t first = boxes.size() - 1;
-  while (join && first > 0 &&
-         joins_boxes(text.substr(boxes[first - 1].end, boxes[first].begin - boxes[first - 1].end)))
-    --first;
-  boxes.erase(boxes.begin(), boxes.begin() + static_cast<std::ptrdiff_t>(first));
+  std::vector<Box> boxes = BackwardScan(text, fbox, join ? kFarthestJoined : 0).run();
+  std::ranges::reverse(boxes);
   return boxes;
 }
 

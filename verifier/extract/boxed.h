@@ -1,4 +1,4 @@
-// The last balanced \boxed{...} of a text, found by one scan.
+// The last balanced \boxed{...} of a text, found by one scan from the end.
 #pragma once
 
 #include <cstddef>
@@ -19,8 +19,8 @@ struct Box {
 std::string_view after_think(std::string_view text);
 
 /// The last outermost balanced \boxed (or \fbox) of a text, with the boxes before it that belong to
-/// it, in order: those with nothing but separators between (see joins_boxes). Empty where there is
-/// none.
+/// it, in order: those with nothing but separators between (see joins_boxes), at most 256 bytes and
+/// 1,024 boxes. Empty where there is none. Scans from the end, and no further than it must.
 std::vector<Box> last_boxes(std::string_view text, bool fbox, bool join);
 
 /// All outermost balanced boxes in order.

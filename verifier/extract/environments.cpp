@@ -33,10 +33,9 @@ class Scanner {
     found.begin = begin;
     found.end = end;
     const std::string_view inside = text_.substr(open, close - open);
+    if (inside.find_first_not_of(" \t\r\n$") == std::string_view::npos) return at_ = end, true;
     const std::vector<Box> boxes = all_boxes(inside, true);
-    found.boxed = !boxes.empty();
-    found.content = inside;
-    if (found.boxed) found.content.clear();
+    if (boxes.empty()) found.content = inside;
     for (const Box& box : boxes)
       found.content.append(found.content.empty() ? "" : ", ").append(box.content);
     if (const std::size_t n = percent_length(text_.substr(end))) {
@@ -53,11 +52,16 @@ class Scanner {
   std::size_t closer(std::string_view close, std::size_t from, bool same_line,
                      std::size_t& none_until) {
     if (from < none_until) return std::string_view::npos;
-    const std::size_t line =
-        same_line ? std::min(text_.find('\n', from), text_.size()) : text_.size();
+    const std::size_t line = same_line ? line_end(from) : text_.size();
     const std::size_t at = text_.substr(0, line).find(close, from);
     if (at == std::string_view::npos) none_until = line;
     return at;
+  }
+
+  std::size_t line_end(std::size_t from) {
+    if (from > line_end_ || line_end_ == 0)
+      line_end_ = std::min(text_.find('\n', from), text_.size());
+    return line_end_;
   }
 
   bool dollars() {
@@ -121,6 +125,7 @@ class Scanner {
   std::string_view text_;
   std::size_t at_ = 0;
   std::vector<Environment> out_;
+  std::size_t line_end_ = 0;    // of the last line looked at
   std::size_t no_dollars_ = 0;  // none closes before here
   std::size_t no_square_ = 0;
   std::size_t no_round_ = 0;
@@ -154,7 +159,6 @@ std::vector<Environment> math_environments(std::string_view text) {
         joins(text.substr(joined.back().end, found.begin - joined.back().end))) {
       joined.back().content.append(", ").append(found.content);
       joined.back().end = found.end;
-      joined.back().boxed = joined.back().boxed || found.boxed;
       ++run;
     } else {
       joined.push_back(std::move(found));

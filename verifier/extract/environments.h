@@ -10,10 +10,9 @@ namespace lie::extract {
 
 /// One environment, or several joined by commas, "and" or "or" into one list.
 struct Environment {
-  std::string content;
+  std::string content;    // that of the boxes, where any stand in it; never blank
   std::size_t begin = 0;  // of the opening delimiter
   std::size_t end = 0;    // behind the closing one, and behind a percent sign or word that follows
-  bool boxed = false;     // a box stands in it; content is that of its boxes
 };
 
 /// In order. $...$, \(...\) and " [...] " stay within a line. Linear in the text.

@@ -56,10 +56,8 @@ class Prose {
  private:
   void collect() {
     if (options_.lenient_latex) {
-      for (Environment& e : math_environments(text_)) {
-        if (e.boxed) boxed_in_math_ = true;
+      for (Environment& e : math_environments(text_))
         found_.push_back({std::move(e.content), e.begin, e.end});
-      }
     }
     if (options_.lenient_plain)
       for (PlainNumber& n : plain_numbers(text_))
@@ -68,7 +66,8 @@ class Prose {
       found_.push_back({std::move(c.text), c.begin, c.end, true});
       if (c.begin == 0) found_.back().rank = kStart;
     }
-    std::ranges::stable_sort(found_, {}, &Found::begin);
+    if (!std::ranges::is_sorted(found_, {}, &Found::begin))
+      std::ranges::stable_sort(found_, {}, &Found::begin);
   }
 
   // The first candidate at or behind a position, or the number of candidates.
@@ -160,7 +159,6 @@ class Prose {
   std::string lowered_;
   const VerifierOptions& options_;
   std::vector<Found> found_;
-  bool boxed_in_math_ = false;
 };
 
 }  // namespace
@@ -169,6 +167,17 @@ std::vector<Candidate> from_prose(std::string_view text, const VerifierOptions& 
   if (options.after_think) text = after_think(text);
   if (text.size() > kProseBytes) text.remove_prefix(text.size() - kProseBytes);
   return Prose(text, options).run();
+}
+
+std::vector<Candidate> from_lenient_gold(std::string_view gold, const VerifierOptions& options) {
+  for (const std::string_view sign : {"$", "\\(", "\\[", "\\boxed", "\\fbox"})
+    if (gold.find(sign) != std::string_view::npos) return from_prose(gold, options);
+  if (!options.choices.empty()) return from_prose(gold, options);
+  const std::string whole = from_gold(gold, options);
+  std::vector<PlainNumber> numbers =
+      options.lenient_plain ? plain_numbers(whole) : std::vector<PlainNumber>();
+  const bool all = numbers.size() == 1 && numbers[0].begin == 0 && numbers[0].end == whole.size();
+  return {{all ? std::move(numbers[0].text) : whole}};
 }
 
 }  // namespace lie::extract
