@@ -24,6 +24,7 @@ pkg_check_modules(PCRE2 REQUIRED IMPORTED_TARGET libpcre2-8)    # model/tokenize
 pkg_check_modules(UTF8PROC REQUIRED IMPORTED_TARGET libutf8proc) # model/tokenizer
 pkg_check_modules(HWY REQUIRED IMPORTED_TARGET libhwy)          # model
 include(LibTorch)                                     # model
+include(Arrow)                                        # common/dataset
 if(LIE_CUDA)
   include(Cuda)                                       # common/comm, model
 endif()

@@ -141,6 +141,27 @@ YAML::Node parse_yaml(const std::filesystem::path& path) {
   return documents.front();
 }
 
+/// Takes the key `base` out of a config: the files it stands on.
+std::vector<std::string> bases_of(YAML::Node& root, const std::filesystem::path& path) {
+  const YAML::Node base = root["base"];
+  std::vector<std::string> files;
+  if (!base) return files;
+  const auto take = [&](const YAML::Node& file) {
+    if (!file.IsScalar() || file.Scalar().empty()) {
+      fail("{}:{}: base: expected the path of a config, or a list of them", path.string(),
+           base.Mark().line + 1);
+    }
+    files.push_back(file.Scalar());
+  };
+  if (base.IsSequence()) {
+    for (const YAML::Node& file : base) take(file);
+  } else {
+    take(base);
+  }
+  root.remove("base");
+  return files;
+}
+
 const Field* find(const FieldList& fields, std::string_view key) {
   for (const Field& field : fields.fields()) {
     if (field.key == key) return &field;
@@ -197,12 +218,34 @@ void apply_override(const FieldList& fields, const std::string& text) {
 
 }  // namespace
 
-void load_config(const FieldList& fields, const std::filesystem::path& path,
-                 std::span<const std::string> overrides) {
+namespace {
+
+constexpr int kDeepestBase = 8;
+
+void load_file(const FieldList& fields, const std::filesystem::path& path, int depth) {
+  if (depth > kDeepestBase) {
+    fail("{}: more than {} files stand on each other by base; is there a circle?", path.string(),
+         kDeepestBase);
+  }
+  YAML::Node root = parse_yaml(path);
+  for (const std::string& base : bases_of(root, path)) {
+    load_file(fields, path.parent_path() / base, depth + 1);
+  }
   Reader reader(path.string(), sections_of(fields), true);
-  for (const Entry& entry : reader.read(parse_yaml(path))) {
+  for (const Entry& entry : reader.read(root)) {
     assign(fields, entry, fmt::format("{}:{}", path.string(), entry.line));
   }
+}
+
+}  // namespace
+
+void load_config(const FieldList& fields, const std::filesystem::path& path,
+                 std::span<const std::string> overrides) {
+  load_file(fields, path, 0);
+  set_config(fields, overrides);
+}
+
+void set_config(const FieldList& fields, std::span<const std::string> overrides) {
   for (const std::string& text : overrides) apply_override(fields, text);
 }
 

@@ -135,6 +135,10 @@ std::vector<std::string> JsonRow::names() const {
   return names;
 }
 
+JsonRow parse_json_row(std::string_view line, const std::string& place) {
+  return JsonRow(place, parse_object(line, place));
+}
+
 std::vector<JsonRow> parse_json_lines(std::string_view text, std::string_view name) {
   std::vector<JsonRow> rows;
   for (std::size_t line_number = 1; !text.empty(); ++line_number) {
@@ -143,7 +147,7 @@ std::vector<JsonRow> parse_json_lines(std::string_view text, std::string_view na
     text.remove_prefix(std::min(end + 1, text.size()));
     if (is_blank(line)) continue;
     const std::string place = fmt::format("{}:{}", name, line_number);
-    rows.emplace_back(place, parse_object(line, place));
+    rows.push_back(parse_json_row(line, place));
   }
   return rows;
 }

@@ -52,6 +52,9 @@ class JsonRow {
   std::shared_ptr<const nlohmann::json> object_;
 };
 
+/// One line of JSONL. Throws Error, with `place` before it, if it is no JSON object.
+JsonRow parse_json_row(std::string_view line, const std::string& place);
+
 /// The rows of a JSONL file: one object a line, empty lines skipped, places by line from 1. Throws
 /// Error if the file is missing, holds no row, or a line is no JSON object.
 std::vector<JsonRow> read_json_lines(const std::filesystem::path& path);

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# Installs what LIE Cluster needs to build: system packages, and LibTorch in .deps/ unless you bring your own
-# (CMAKE_PREFIX_PATH or Torch_DIR). With LIE_CUDA=1 also the NVIDIA libraries that LibTorch's CUDA side loads.
+# Installs what LIE Cluster needs to build: system packages, and in .deps/ LibTorch and Arrow (for Parquet) unless you
+# bring your own (CMAKE_PREFIX_PATH, Torch_DIR, Arrow_DIR). With LIE_CUDA=1 also the NVIDIA libraries that LibTorch's
+# CUDA side loads.
 # Safe to run again: what is there is left alone, what was cut short is mended.
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -9,6 +10,7 @@ deps="${LIE_DEPS_DIR:-$PWD/.deps}"
 torch_version=2.11.0
 cuda_runtime_version=13.0.96
 cuda_cupti_version=13.0.85
+arrow_version=26.0.1
 # What torch 2.11.0's metadata asks for on Linux, less Python and triton.
 cuda_packages=("cuda-toolkit[cublas,cudart,cufft,cufile,cupti,curand,cusolver,cusparse,nvjitlink,nvrtc,nvtx]==13.0.2"
   nvidia-cudnn-cu13==9.19.0.56 nvidia-cusparselt-cu13==0.8.0 nvidia-nccl-cu13==2.28.9 nvidia-nvshmem-cu13==3.4.5)
@@ -95,6 +97,28 @@ install_libtorch() {
   mv "$home.partial" "$home"
 }
 
+# The wheel of pyarrow is Arrow with headers; its two libraries and include/ are kept, and need nothing of Python.
+install_arrow() {
+  local home="$deps/arrow-$arrow_version" wheel="$deps/arrow.partial"
+  if [ -n "${Arrow_DIR:-}" ]; then say "Arrow: your own, Arrow_DIR=$Arrow_DIR"; return; fi
+  if [ -e "$home/complete" ]; then say "Arrow $arrow_version: there"; return; fi
+  say "Arrow $arrow_version: downloading about 50 MB into $home"
+  rm -rf "$home" "$home.partial" "$wheel"
+  mkdir -p "$home.partial/lib"
+  if ! PIP_BREAK_SYSTEM_PACKAGES=1 python3 -m pip install --quiet --disable-pip-version-check --root-user-action=ignore \
+    --no-deps --only-binary=:all: --implementation cp --python-version 3.11 --target "$wheel" "pyarrow==$arrow_version"; then
+    say "could not download Arrow; going on without it: Parquet files will be refused, JSONL works"
+    rm -rf "$home.partial" "$wheel"
+    return
+  fi
+  mv "$wheel/pyarrow/include" "$home.partial/"
+  mv "$wheel"/pyarrow/libarrow.so.* "$wheel"/pyarrow/libparquet.so.* "$home.partial/lib/"
+  mv "$wheel"/pyarrow-*.dist-info "$home.partial/"
+  rm -rf "$wheel"
+  touch "$home.partial/complete"
+  mv "$home.partial" "$home"
+}
+
 install_cuda_libraries() {
   local home="$deps/libtorch-$torch_version" partial="$deps/cuda.partial"
   if [ -n "${Torch_DIR:-}" ]; then return; fi  # your own LibTorch has its own
@@ -114,5 +138,6 @@ install_cuda_libraries() {
 
 install_packages
 install_libtorch
+install_arrow
 if [ "${LIE_CUDA:-0}" = 1 ]; then install_cuda_libraries; fi
 say "done"

@@ -10,6 +10,7 @@
 #include "common/build_id.h"
 #include "common/comm/environment.h"
 #include "common/comm/job.h"
+#include "tools/data/data_command.h"
 #include "tools/reference_lengths/reference_lengths.h"
 #include "tools/sft/sft_command.h"
 #include "tools/train/train.h"
@@ -75,6 +76,29 @@ void add_reference_lengths(CLI::App& program, lie::ReferenceLengthsArguments& ar
   });
 }
 
+void add_data(CLI::App& program, lie::DataArguments& arguments, Command& chosen) {
+  CLI::App* data =
+      program.add_subcommand("data", "Read a data file as training would, and say what is in it");
+  data->add_option("FILE", arguments.file, "JSONL or Parquet")->required();
+  data->add_option("--model", arguments.model,
+                   "Directory with tokenizer.json: prompt lengths in tokens");
+  data->add_option("--max-prompt-tokens", arguments.max_prompt_tokens,
+                   "Count the prompts that are longer, with --model")
+      ->check(CLI::PositiveNumber)
+      ->capture_default_str();
+  data->add_flag("--show", arguments.show_first, "Print the first prompt as the model reads it");
+  data->add_option("--set", arguments.overrides,
+                   "How rows are read: --set prompt_template=qwen3 --set gold_field=solution")
+      ->type_name("KEY=VALUE")
+      ->allow_extra_args(false);
+  data->footer([] { return "\nKeys for --set:\n" + lie::explain_row_options(); });
+  data->callback([&] {
+    chosen = [&](lie::Job& job) {
+      if (job.rank() == 0) std::fputs(lie::describe_data(arguments).c_str(), stdout);
+    };
+  });
+}
+
 /// Whether this process speaks for the job about its command line, before MPI has begun.
 bool speaks_for_the_job() {
   for (const char* name : {"OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK", "SLURM_PROCID"}) {
@@ -97,10 +121,12 @@ int main(int argc, char** argv) {
   program.require_subcommand(1);
   ConfigArguments train_arguments, sft_arguments, length_config;
   lie::ReferenceLengthsArguments length_arguments;
+  lie::DataArguments data_arguments;
   Command chosen;
   add_train(program, train_arguments, chosen);
   add_sft(program, sft_arguments, chosen);
   add_reference_lengths(program, length_arguments, length_config, chosen);
+  add_data(program, data_arguments, chosen);
   try {
     program.parse(argc, argv);
     return run(chosen);

@@ -1,20 +1,42 @@
-// Named prompt templates: what stands around a question before it is tokenized.
+// Prompt templates: what stands around chat messages before they are tokenized.
 #pragma once
 
+#include <filesystem>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "common/chat.h"
+
 namespace lie {
 
-/// Names that apply_template knows.
+/// Names that prompt_template knows besides "model":
+///   plain              the contents, an empty line between them
+///   qwen3              Qwen3's chat template; a base model's, too
+///   qwen3-no-thinking  the same with thinking switched off: an empty <think> block is given
+///   octothinker        the OctoThinker paper's "complex" template for Llama base models
+///   chatml             <|im_start|>role ... <|im_end|>, without a system message of its own
+///   smollm2            chatml with SmolLM2-Instruct's system message where none is given
+///   llama3             Llama 3's headers, with <|begin_of_text|> (no date, no system message)
 std::vector<std::string> template_names();
 
-/// The prompt of a question:
-///   plain              the text as it is
-///   qwen3              Qwen3's chat template, one user message, generation prompt
-///   qwen3-no-thinking  the same with thinking switched off: an empty <think> block is given
-/// Throws Error naming the known templates for any other name.
-std::string apply_template(std::string_view name, std::string_view text);
+/// A template that renders prompts, and what a fine-tuning target looks like under it.
+struct PromptTemplate {
+  std::string name;
+
+  /// The text of a conversation that ends with a user's turn, up to where the model's answer
+  /// begins.
+  std::string prompt(std::span<const ChatMessage> messages) const;
+  /// What the model should write as an assistant's turn with this content, the template's
+  /// end-of-turn token included; without one of its own the end-of-sequence token is to follow.
+  std::string answer(std::string_view content) const;
+  bool has_end_of_turn() const;
+};
+
+/// The template of that name. "model": the one that the chat template in `model_directory`
+/// (chat_template.jinja, or tokenizer_config.json) is known to be. Throws Error naming the known
+/// templates for any other name or chat template.
+PromptTemplate prompt_template(std::string_view name, const std::filesystem::path& model_directory);
 
 }  // namespace lie

@@ -102,6 +102,30 @@ TEST_F(Config, OverridesWinAndTheLastOfThemStays) {
   EXPECT_EQ(options.name, "a=b: c");
 }
 
+TEST_F(Config, AFileMayStandOnOthers) {
+  std::filesystem::create_directories(scratch.path() / "parts");
+  scratch.file("parts/deep.yaml", "seed: 5\nname: deep\nbudgets: [1, 2]\n");
+  scratch.file("parts/one.yaml", "base: deep.yaml\nname: one\npolicy_loss: {clip_low: 0.5}\n");
+  scratch.file("parts/two.yaml", "policy_loss: {inner: {rate: 3}}\n");
+  EXPECT_EQ(load("base: [parts/one.yaml, parts/two.yaml]\nbudgets: [7]\n", {"last=end"}),
+            "no error");
+  EXPECT_EQ(options.seed, 5);
+  EXPECT_EQ(options.name, "one");
+  EXPECT_EQ(options.policy_loss.clip_low, 0.5);
+  EXPECT_EQ(options.policy_loss.inner.rate, 3);
+  EXPECT_EQ(options.budgets, std::vector<std::int64_t>{7});
+  EXPECT_EQ(options.last, "end");
+}
+
+TEST_F(Config, AWrongBaseIsNamed) {
+  EXPECT_NE(load("base: absent.yaml\n").find("absent.yaml"), std::string::npos);
+  EXPECT_EQ(load("seed: 1\nbase: {x: 1}\n"),
+            "c.yaml:2: base: expected the path of a config, or a list of them");
+  scratch.file("bad.yaml", "sede: 1\n");
+  EXPECT_NE(load("base: bad.yaml\n").find("bad.yaml:1: unknown key sede"), std::string::npos);
+  EXPECT_NE(load("base: c.yaml\n").find("is there a circle?"), std::string::npos);
+}
+
 TEST_F(Config, UnknownKeyNamesPlaceAndNearest) {
   EXPECT_EQ(load("seed: 1\npolicy_loss:\n  clip_lo: 0.1\n"),
             "c.yaml:3: unknown key policy_loss.clip_lo; did you mean policy_loss.clip_low? --help "

@@ -22,18 +22,20 @@ struct Rule {
 
 // In dependency order; a longer name wins over a shorter one ("common/comm" over "common").
 const std::map<std::string, Rule> kRules = {
-    {"common", {{}, {"spdlog", "yaml-cpp", "nlohmann", "Random123", "arrow", "parquet", "posix"}}},
+    {"common", {{}, {"spdlog", "yaml-cpp", "nlohmann", "Random123", "posix"}}},
     {"common/comm", {{"common"}, {"mpi", "nccl", "cuda", "posix"}}},
     {"common/trajectory", {{"common"}, {"hdf5", "posix"}}},
+    {"common/dataset", {{"common"}, {"nlohmann", "arrow", "parquet"}}},
     {"verifier", {{"common"}, {"flint"}}},
     {"rewards", {{"common", "verifier"}, {}}},
     {"model/tokenizer", {{"common"}, {"pcre2", "utf8proc", "nlohmann"}}},
     {"model", {{"common"}, {"torch", "hwy", "cuda", "nlohmann", "posix"}}},
     {"actors", {{"common", "common/comm", "model/tokenizer", "model"}, {}}},
-    {"learner", {{"common", "common/comm", "common/trajectory", "model"}, {"nlohmann"}}},
+    {"learner",
+     {{"common", "common/comm", "common/trajectory", "common/dataset", "model"}, {"nlohmann"}}},
     {"tools",
-     {{"common", "common/comm", "common/trajectory", "verifier", "rewards", "model/tokenizer",
-       "model", "actors", "learner"},
+     {{"common", "common/comm", "common/trajectory", "common/dataset", "verifier", "rewards",
+       "model/tokenizer", "model", "actors", "learner"},
       {"CLI", "nlohmann", "posix"}}},
 };
 

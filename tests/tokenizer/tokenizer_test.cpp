@@ -7,7 +7,6 @@
 #include <thread>
 
 #include "common/json.h"
-#include "model/tokenizer/templates.h"
 
 namespace lie {
 namespace {
@@ -147,26 +146,6 @@ TEST(Tokenizer, ThreadsShareIt) {
   }
   threads.clear();
   EXPECT_THAT(is_equal, testing::Each(true));
-}
-
-TEST(Templates, AreThoseOfTheChatTemplate) {
-  const Json golden = read_json(kGolden / "templates.json");
-  const std::string question = golden["question"];
-  EXPECT_EQ(apply_template("plain", question), question);
-  EXPECT_EQ(apply_template("qwen3", question), golden["qwen3"].get<std::string>());
-  EXPECT_EQ(apply_template("qwen3-no-thinking", question),
-            golden["qwen3-no-thinking"].get<std::string>());
-}
-
-TEST(Templates, NameTheKnownOnes) {
-  try {
-    apply_template("octothinker", "x");
-    FAIL();
-  } catch (const std::exception& error) {
-    EXPECT_THAT(
-        error.what(),
-        HasSubstr("\"octothinker\" is not known; there are plain, qwen3, qwen3-no-thinking"));
-  }
 }
 
 }  // namespace

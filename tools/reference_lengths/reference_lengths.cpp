@@ -5,12 +5,12 @@
 
 #include "actors/generator.h"
 #include "common/comm/environment.h"
-#include "common/dataset.h"
 #include "common/error.h"
 #include "common/file.h"
 #include "common/log.h"
 #include "model/tokenizer/tokenizer.h"
 #include "tools/train/devices.h"
+#include "tools/train/run_prompts.h"
 #include "tools/train/train_config.h"
 
 namespace lie {
@@ -62,7 +62,8 @@ void reference_lengths(Job& job, const ReferenceLengthsArguments& arguments) {
     fail("reference-lengths runs on one rank, not {}: start it without mpirun", job.size());
   }
   const TrainConfig config = load_train_config(arguments.config, arguments.overrides);
-  const std::vector<Prompt> prompts = load_prompts(config.data.train_file, config.data);
+  const std::vector<Prompt> prompts =
+      read_run_prompts(config.data.train_file, config.data, config.model.path).prompts;
   const std::vector<double> lengths = measure(config, prompts, arguments.samples);
   write_file_atomically(arguments.output, annotated_rows(config.data.train_file, lengths));
   double sum = 0;

@@ -6,7 +6,6 @@
 
 #include "actors/actor.h"
 #include "common/build_id.h"
-#include "common/dataset.h"
 #include "common/file.h"
 #include "common/sha256.h"
 #include "common/trajectory/run_reader.h"
@@ -14,6 +13,7 @@
 #include "learner/learner.h"
 #include "model/tokenizer/tokenizer.h"
 #include "tools/train/devices.h"
+#include "tools/train/run_prompts.h"
 
 namespace lie {
 namespace {
@@ -70,8 +70,9 @@ struct Training {
 
 /// The prompts of a run, where its checkpoint left them.
 PromptStream prompt_stream(const TrainConfig& config, const TrainerState& state) {
-  PromptStream stream(load_prompts(config.data.train_file, config.data),
-                      static_cast<std::uint64_t>(config.run.seed), config.data.shuffle);
+  PromptStream stream(
+      read_run_prompts(config.data.train_file, config.data, config.model.path).prompts,
+      static_cast<std::uint64_t>(config.run.seed), config.data.shuffle);
   stream.restore(state.prompt_stream);
   return stream;
 }
@@ -128,7 +129,8 @@ void lead(const TrainConfig& config, const RunStart& start, Training& training, 
   PromptStream prompts = prompt_stream(config, training.state);
   std::vector<Prompt> evaluation_prompts;
   if (!config.data.evaluation_file.empty()) {
-    evaluation_prompts = load_prompts(config.data.evaluation_file, config.data);
+    evaluation_prompts =
+        read_run_prompts(config.data.evaluation_file, config.data, config.model.path).prompts;
   }
   Coordinator coordinator(prompts, evaluation_prompts, config.tickets, config.evaluation,
                           transport.desk, transport.actors, transport.scored);

@@ -3,14 +3,15 @@
 #include <filesystem>
 #include <optional>
 
-#include "common/dataset.h"
 #include "common/error.h"
 #include "common/file.h"
+#include "common/log.h"
 #include "common/trajectory/segments.h"
 #include "learner/checkpoint.h"
 #include "model/tokenizer/tokenizer.h"
 #include "model/weights.h"
 #include "tools/train/devices.h"
+#include "tools/train/run_prompts.h"
 
 namespace lie {
 namespace {
@@ -54,17 +55,25 @@ std::optional<fs::path> existing_run(const TrainConfig& config) {
   return directory;
 }
 
+/// The prompts of a file; says which rows were left out.
+std::vector<Prompt> checked_prompts(const TrainConfig& config, const std::string& file) {
+  Dataset dataset = read_run_prompts(file, config.data, config.model.path);
+  const std::string skipped = skipped_rows_text(dataset);
+  if (!skipped.empty()) Log("learner", 0).warn("{}", skipped);
+  return std::move(dataset.prompts);
+}
+
 /// Loads what every role will need, so that bad input is named before anything is written.
 void check_inputs(const TrainConfig& config) {
   const Weights weights = load_weights(config.model.path);
   check_fits_model(config.rollout, weights.config());
   Tokenizer::load(config.model.path);
-  for (const Prompt& prompt : load_prompts(config.data.train_file, config.data)) {
+  for (const Prompt& prompt : checked_prompts(config, config.data.train_file)) {
     Ticket ticket;
     ticket.prompt = prompt;
     check_scorable(config.reward, ticket);
   }
-  if (!config.data.evaluation_file.empty()) load_prompts(config.data.evaluation_file, config.data);
+  if (!config.data.evaluation_file.empty()) checked_prompts(config, config.data.evaluation_file);
   make_operators(config.model, 1);
 }
 

@@ -15,7 +15,7 @@ void check(const TrainConfig& config) {
     fail("model.path is not set: name the Hugging Face directory of the model to train");
   }
   if (config.data.train_file.empty()) {
-    fail("data.train_file is not set: name the JSONL file of training prompts");
+    fail("data.train_file is not set: name the JSONL or Parquet file of training prompts");
   }
   if (config.evaluation.every > 0 && config.data.evaluation_file.empty()) {
     fail(

@@ -8,7 +8,7 @@
 
 #include "actors/rollout_options.h"
 #include "common/comm/roles.h"
-#include "common/dataset.h"
+#include "common/dataset/dataset.h"
 #include "common/options.h"
 #include "learner/advantage.h"
 #include "learner/batch.h"

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Writes the golden files of tests/tokenizer: small tokenizers of every kind, and the ids of the Hugging Face library.
 
-    make_golden.py SHARED_DATA      (needs tokenizers and transformers; the files are in the repository)
+    make_golden.py SHARED_DATA      (needs tokenizers; the files are in the repository)
 
 <kind>/tokenizer.json come from kinds.py. cases.json: for each tokenizer, for each text its ids without and with special
 tokens and the decoded text; texts are UTF-8, or hexadecimal bytes where they are not. The tokenizers "qwen3" and "llama3"
@@ -12,8 +12,6 @@ import os
 import sys
 
 from tokenizers import Tokenizer
-from transformers import AutoTokenizer
-
 import kinds
 
 HERE = os.path.dirname(os.path.abspath(__file__))
@@ -61,11 +59,6 @@ def cases(tokenizer):
             "token_to_id": {token: tokenizer.token_to_id(token) for token in LOOKED_UP}}
 
 
-def chat(directory, text, **options):
-    return AutoTokenizer.from_pretrained(directory).apply_chat_template(
-        [{"role": "user", "content": text}], tokenize=False, add_generation_prompt=True, **options)
-
-
 def main(shared):
     golden = {}
     for name, tokenizer in kinds.kinds().items():
@@ -78,11 +71,6 @@ def main(shared):
         golden[name] = cases(Tokenizer.from_file(os.path.join(shared, "tokenizers", name, "tokenizer.json")))
     with open(os.path.join(HERE, "cases.json"), "w") as out:
         json.dump(golden, out, separators=(",", ":"))
-    question = "What is 1 + 1?\n {braces} "
-    qwen3 = os.path.join(shared, "tokenizers", "qwen3")
-    with open(os.path.join(HERE, "templates.json"), "w") as out:
-        json.dump({"question": question, "qwen3": chat(qwen3, question),
-                   "qwen3-no-thinking": chat(qwen3, question, enable_thinking=False)}, out, indent=1)
 
 
 if __name__ == "__main__":

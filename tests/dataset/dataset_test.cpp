@@ -1,4 +1,4 @@
-#include "common/dataset.h"
+#include "common/dataset/dataset.h"
 
 #include <gtest/gtest.h>
 
@@ -7,9 +7,9 @@
 namespace lie {
 namespace {
 
-struct Dataset : ::testing::Test {
+struct DatasetFile : ::testing::Test {
   std::vector<Prompt> load(const std::string& text) {
-    return load_prompts(scratch.file("d.jsonl", text), options);
+    return load_prompts(scratch.file("d.jsonl", text), options, {});
   }
   std::string error(const std::string& text) {
     const std::string message = error_of([&] { load(text); });
@@ -17,10 +17,10 @@ struct Dataset : ::testing::Test {
   }
 
   Scratch scratch;
-  DataOptions options;
+  RowOptions options;
 };
 
-TEST_F(Dataset, ReadsOurOwnRows) {
+TEST_F(DatasetFile, ReadsOurOwnRows) {
   const auto prompts = load(
       "{\"prompt\": \"1 2 target 3:\\n\", \"gold\": 1, \"data_source\": \"pairs\", "
       "\"reference_length\": 22.5}\n"
@@ -38,7 +38,7 @@ TEST_F(Dataset, ReadsOurOwnRows) {
   EXPECT_LT(prompts[1].reference_length, 0);
 }
 
-TEST_F(Dataset, ReadsVerlRows) {
+TEST_F(DatasetFile, ReadsVerlRows) {
   const auto prompts =
       load(R"({"data_source": "math_dapo", "prompt": [{"role": "system", "content": "Be brief."},)"
            R"( {"role": "user", "content": "What is 1+1?"}], "ability": "MATH",)"
@@ -49,7 +49,7 @@ TEST_F(Dataset, ReadsVerlRows) {
   EXPECT_EQ(prompts[0].reference_length, 8175);
 }
 
-TEST_F(Dataset, FieldsAreAMatterOfOptions) {
+TEST_F(DatasetFile, FieldsAreAMatterOfOptions) {
   options.prompt_field = std::string("q.text");
   options.gold_field = std::string("a");
   options.data_source_field = std::string("from");
@@ -62,7 +62,7 @@ TEST_F(Dataset, FieldsAreAMatterOfOptions) {
   EXPECT_EQ(prompts[0].reference_length, 7);
 }
 
-TEST_F(Dataset, EveryRowProblemNamesFileAndRow) {
+TEST_F(DatasetFile, EveryRowProblemNamesFileAndRow) {
   const std::string good = "{\"prompt\": \"x\", \"gold\": \"y\"}\n";
   EXPECT_EQ(error(good + "{\"gold\": \"y\"}"),
             "d.jsonl:2: field prompt: expected a text, found nothing; correct the row");
@@ -76,16 +76,51 @@ TEST_F(Dataset, EveryRowProblemNamesFileAndRow) {
   EXPECT_EQ(error(good + "{\"prompt\": \"x\", \"gold\": [1]}"),
             "d.jsonl:2: field gold: expected a text or a number, found array; correct the row");
   EXPECT_EQ(error("{\"prompt\": [{\"role\": \"assistant\", \"content\": \"x\"}], \"gold\": 1}"),
-            "d.jsonl:1 prompt[0]: field role: expected system or user, found assistant; a prompt "
-            "ends with the user's turn");
+            "d.jsonl:1: field prompt: the last message is the assistant's; a prompt ends with the "
+            "user's turn");
+  EXPECT_EQ(error("{\"prompt\": [{\"role\": \"tool\", \"content\": \"x\"}], \"gold\": 1}"),
+            "d.jsonl:1 prompt[0]: field role: expected system, user or assistant, found tool; "
+            "correct the row");
   EXPECT_EQ(error("{\"prompt\": \"x\", \"gold\": 1, \"num_tokens\": 500}"),
             "d.jsonl:1: field num_tokens: expected a reference length of at least 0 tokens, found "
             "-500; correct the row or data.num_tokens_excess");
   EXPECT_TRUE(error(good + "{\"prompt\": ").starts_with("d.jsonl:2: not valid JSON at line 1"));
-  EXPECT_EQ(error(""), "d.jsonl: holds no row; expected one JSON object a line");
+  EXPECT_EQ(error(""), "d.jsonl: holds no row; expected one JSON object a line, or Parquet");
   options.reference_length_field = std::string("len");
   EXPECT_EQ(error(good),
             "d.jsonl:1: field len is missing; correct data.reference_length_field or the row");
+}
+
+TEST_F(DatasetFile, RendersMessagesWithSuffixAndChoices) {
+  options.prompt_suffix = " Box it.";
+  options.choices_field = "options";
+  const auto path =
+      scratch.file("d.jsonl", R"({"prompt": "Two?", "options": ["1", "2"], "answer": "B"})"
+                              "\n"
+                              R"({"prompt": "Two?", "options": ["1", "2"], "answer": "C"})");
+  const auto render = [](std::span<const ChatMessage> messages) {
+    return messages.back().role + ":" + messages.back().content;
+  };
+  const std::string message = error_of([&] { load_prompts(path, options, render); });
+  EXPECT_NE(message.find("d.jsonl:2: the right answer is \"C\": expected a letter from A to B"),
+            std::string::npos);
+  options.skip_bad_rows = true;
+  const Dataset data = read_dataset(path, options, render);
+  ASSERT_EQ(data.prompts.size(), 1u);
+  EXPECT_EQ(data.prompts[0].text, "user:Two?\n\nA. 1\nB. 2 Box it.");
+  EXPECT_EQ(data.prompts[0].gold, "B");
+}
+
+TEST_F(DatasetFile, CountsTheRowsItSkips) {
+  options.skip_bad_rows = true;
+  const std::string good = "{\"prompt\": \"x\", \"gold\": \"y\"}\n";
+  const Dataset data =
+      read_dataset(scratch.file("d.jsonl", good + "{\"gold\": 1}\nnonsense\n" + good), options);
+  EXPECT_EQ(data.rows, 4);
+  EXPECT_EQ(data.skipped.size(), 2u);
+  ASSERT_EQ(data.prompts.size(), 2u);
+  EXPECT_EQ(data.prompts[1].problem, 3);
+  EXPECT_NE(error("{\"gold\": 1}").find("every row is bad"), std::string::npos);
 }
 
 }  // namespace

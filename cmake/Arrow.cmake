@@ -1,0 +1,26 @@
+# Arrow with Parquet as one target lie::arrow, and LIE_ARROW: whether it is there. A user's own (Arrow_DIR or
+# CMAKE_PREFIX_PATH, 24 or later) is taken first; otherwise what scripts/setup.sh took out of the wheel of pyarrow.
+# Without it everything is built, and Parquet files are refused.
+set(arrow_home "${LIE_DEPS_DIR}/arrow-26.0.1")
+set(LIE_ARROW OFF)
+if(Arrow_DIR OR NOT EXISTS "${arrow_home}/complete")
+  find_package(Arrow 24 QUIET)
+  if(Arrow_FOUND)
+    find_package(Parquet QUIET HINTS "${Arrow_DIR}/../Parquet")
+  endif()
+  if(Arrow_FOUND AND Parquet_FOUND)
+    add_library(lie::arrow INTERFACE IMPORTED)
+    target_link_libraries(lie::arrow INTERFACE Parquet::parquet_shared Arrow::arrow_shared)
+    set(LIE_ARROW ON)
+  else()
+    message(STATUS "Arrow not found: Parquet files will be refused. scripts/setup.sh fetches it, or set Arrow_DIR.")
+  endif()
+  return()
+endif()
+
+add_library(lie::arrow INTERFACE IMPORTED)
+target_include_directories(lie::arrow SYSTEM INTERFACE "${arrow_home}/include")
+target_link_libraries(lie::arrow INTERFACE
+  "${arrow_home}/lib/libparquet.so.2600" "${arrow_home}/lib/libarrow.so.2600")
+target_link_options(lie::arrow INTERFACE "-Wl,-rpath,${arrow_home}/lib")
+set(LIE_ARROW ON)

@@ -1,0 +1,29 @@
+// Chat messages, as datasets give them and prompt templates take them.
+#pragma once
+
+#include <functional>
+#include <span>
+#include <string>
+
+namespace lie {
+
+struct ChatMessage {
+  std::string role;  // "system", "user" or "assistant"
+  std::string content;
+};
+
+/// Makes of a conversation that ends with a user's turn the text that the model reads
+/// (model/tokenizer/templates.h).
+using RenderPrompt = std::function<std::string(std::span<const ChatMessage>)>;
+
+/// The contents in order with an empty line between: a prompt without a template.
+inline std::string joined_contents(std::span<const ChatMessage> messages) {
+  std::string text;
+  for (const ChatMessage& message : messages) {
+    if (!text.empty()) text += "\n\n";
+    text += message.content;
+  }
+  return text;
+}
+
+}  // namespace lie

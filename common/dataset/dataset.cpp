@@ -1,0 +1,181 @@
+#include "common/dataset/dataset.h"
+
+#include <optional>
+#include <utility>
+
+#include "common/dataset/rows.h"
+#include "common/error.h"
+
+namespace lie {
+namespace {
+
+ChatMessage message_of(const JsonRow& row) {
+  ChatMessage message{row.required_text("role"), row.required_text("content")};
+  if (message.role != "system" && message.role != "user" && message.role != "assistant") {
+    fail("{}: field role: expected system, user or assistant, found {}; correct the row",
+         row.place(), message.role);
+  }
+  return message;
+}
+
+std::vector<ChatMessage> messages_of(const JsonRow& row, const std::string& field) {
+  if (!row.is_list(field)) return {{"user", row.required_text(field)}};
+  std::vector<ChatMessage> messages;
+  for (const JsonRow& message : row.rows(field)) messages.push_back(message_of(message));
+  if (!messages.empty() && messages.back().role != "user") {
+    fail("{}: field {}: the last message is the {}'s; a prompt ends with the user's turn",
+         row.place(), field, messages.back().role);
+  }
+  return messages;
+}
+
+/// "\n\nA. two\nB. four"
+std::string choice_lines(const std::vector<std::string>& choices) {
+  std::string lines = "\n";
+  for (std::size_t i = 0; i < choices.size(); ++i) {
+    lines += fmt::format("\n{}. {}", static_cast<char>('A' + i), choices[i]);
+  }
+  return lines;
+}
+
+std::vector<std::string> choices_of(const JsonRow& row, const RowOptions& options) {
+  if (options.choices_field.empty()) return {};
+  auto choices = row.texts(options.choices_field);
+  if (!choices || choices->size() < 2 || choices->size() > 26) {
+    fail("{}: field {}: expected a list of 2 to 26 choices; correct the row or data.choices_field",
+         row.place(), options.choices_field);
+  }
+  return *std::move(choices);
+}
+
+std::string prompt_text(const JsonRow& row, const RowOptions& options,
+                        const std::vector<std::string>& choices, const RenderPrompt& render) {
+  std::vector<ChatMessage> messages = messages_of(row, options.prompt_field);
+  if (joined_contents(messages).empty()) {
+    fail("{}: field {} is empty; give a prompt or remove the row", row.place(),
+         options.prompt_field);
+  }
+  std::string& last = messages.back().content;
+  if (!choices.empty()) last += choice_lines(choices);
+  last += options.prompt_suffix;
+  return render ? render(messages) : joined_contents(messages);
+}
+
+void check_letter(const JsonRow& row, const std::string& gold, std::size_t choices) {
+  const bool is_letter =
+      gold.size() == 1 && gold[0] >= 'A' && static_cast<std::size_t>(gold[0] - 'A') < choices;
+  if (is_letter) return;
+  fail("{}: the right answer is \"{}\": expected a letter from A to {}; correct the row",
+       row.place(), gold, static_cast<char>('A' + choices - 1));
+}
+
+std::string gold_of(const JsonRow& row, const RowOptions& options, std::size_t choices) {
+  std::vector<std::string> fields = {"gold", "answer", "reward_model.ground_truth"};
+  if (!options.gold_field.empty()) fields = {options.gold_field};
+  for (const std::string& field : fields) {
+    std::optional<std::string> gold = row.text_or_number(field);
+    if (!gold) continue;
+    if (gold->empty()) fail("{}: field {} is empty; give the right answer", row.place(), field);
+    if (choices > 0) check_letter(row, *gold, choices);
+    return *std::move(gold);
+  }
+  fail("{}: no right answer: expected field {}; set data.gold_field to the field that holds it",
+       row.place(), fmt::join(fields, " or "));
+}
+
+double checked_length(const JsonRow& row, const std::string& field, double length) {
+  if (length < 0) {
+    fail("{}: field {}: expected a reference length of at least 0 tokens, found {}{}", row.place(),
+         field, length, "; correct the row or data.num_tokens_excess");
+  }
+  return length;
+}
+
+double reference_length_of(const JsonRow& row, const RowOptions& options) {
+  const std::string& named = options.reference_length_field;
+  const std::string plain = named.empty() ? "reference_length" : named;
+  if (const auto length = row.number(plain)) return checked_length(row, plain, *length);
+  if (!named.empty()) {
+    fail("{}: field {} is missing; correct data.reference_length_field or the row", row.place(),
+         named);
+  }
+  for (const std::string field : {"num_tokens", "reward_model.num_tokens"}) {
+    if (const auto tokens = row.number(field)) {
+      return checked_length(row, field, *tokens - options.num_tokens_excess);
+    }
+  }
+  return -1;
+}
+
+Prompt prompt_of(const JsonRow& row, const RowOptions& options, const RenderPrompt& render) {
+  const std::vector<std::string> choices = choices_of(row, options);
+  Prompt prompt;
+  prompt.text = prompt_text(row, options, choices, render);
+  prompt.gold = gold_of(row, options, choices.size());
+  prompt.data_source = row.text(options.data_source_field).value_or("");
+  prompt.reference_length = reference_length_of(row, options);
+  return prompt;
+}
+
+}  // namespace
+
+void describe(FieldList& fields, RowOptions& options) {
+  fields.add(
+      "prompt_template", options.prompt_template,
+      {"What stands around a prompt: plain (nothing), qwen3, qwen3-no-thinking, octothinker, "
+       "chatml, smollm2, llama3, or model: the chat template of model.path."});
+  fields.add("prompt_field", options.prompt_field,
+             {"Field of the prompt: a text, or chat messages with role and content."});
+  fields.add("prompt_suffix", options.prompt_suffix,
+             {"Text that ends the user's turn, such as an instruction to box the answer."});
+  fields.add("choices_field", options.choices_field,
+             {"Field of a choice question's choices, a list of texts (put under the question as "
+              "\"A. ...\"); empty: no choice questions, or choices in the prompt already."});
+  fields.add("gold_field", options.gold_field,
+             {"Field of the right answer; empty: gold, answer or reward_model.ground_truth."});
+  fields.add("data_source_field", options.data_source_field,
+             {"Field of the name of the benchmark or corpus; rows may lack it."});
+  fields.add("reference_length_field", options.reference_length_field,
+             {"Field of L_ref; empty: reference_length, or num_tokens less num_tokens_excess."});
+  fields.add("num_tokens_excess", options.num_tokens_excess,
+             {.help = "What the published num_tokens column has above L_ref.", .unit = "tokens"});
+  fields.add("skip_bad_rows", options.skip_bad_rows,
+             {"Leave out rows that are not as they should be, and say how many, instead of "
+              "stopping at the first."});
+}
+
+void describe(FieldList& fields, DataOptions& options) {
+  fields.add("train_file", options.train_file, {"JSONL or Parquet file of the training prompts."});
+  fields.add("evaluation_file", options.evaluation_file,
+             {"JSONL or Parquet file of the held-out prompts; empty: no evaluation."});
+  fields.add("shuffle", options.shuffle,
+             {"Whether each epoch has an order of its own, drawn from the seed; else file order."});
+  describe(fields, static_cast<RowOptions&>(options));
+}
+
+Dataset read_dataset(const std::filesystem::path& path, const RowOptions& options,
+                     const RenderPrompt& render) {
+  Dataset dataset;
+  const auto take = [&](const JsonRow& row, std::int64_t number) {
+    dataset.prompts.push_back(prompt_of(row, options, render));
+    dataset.prompts.back().problem = number;
+  };
+  dataset.rows = for_each_row(path, take, options.skip_bad_rows ? &dataset.skipped : nullptr);
+  if (dataset.prompts.empty()) {
+    fail("{}: every row is bad; the first: {}", path.string(), dataset.skipped.front());
+  }
+  return dataset;
+}
+
+std::vector<Prompt> load_prompts(const std::filesystem::path& path, const RowOptions& options,
+                                 const RenderPrompt& render) {
+  return read_dataset(path, options, render).prompts;
+}
+
+std::string skipped_rows_text(const Dataset& dataset) {
+  if (dataset.skipped.empty()) return "";
+  return fmt::format("{} of {} rows skipped; the first: {}", dataset.skipped.size(), dataset.rows,
+                     dataset.skipped.front());
+}
+
+}  // namespace lie

@@ -1,0 +1,69 @@
+// Prompts from JSONL and Parquet files, in the field names that people have: our own, and verl's.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "common/chat.h"
+#include "common/options.h"
+#include "common/rollout.h"
+
+namespace lie {
+
+/// How a dataset's rows become prompts. A field name may be a path: "reward_model.ground_truth".
+struct RowOptions {
+  std::string prompt_template = "plain";  // a name of model/tokenizer/templates.h
+  std::string prompt_field = "prompt";
+  std::string prompt_suffix;  // ends the last user's turn
+  std::string choices_field;  // empty: no choice questions
+  std::string gold_field;
+  std::string data_source_field = "data_source";
+  std::string reference_length_field;
+  double num_tokens_excess = 1000;
+  bool skip_bad_rows = false;
+};
+void describe(FieldList& fields, RowOptions& options);
+
+/// The data of a training run.
+struct DataOptions : RowOptions {
+  std::string train_file;       // JSONL or Parquet
+  std::string evaluation_file;  // the same; empty: no evaluation
+  bool shuffle = true;
+};
+void describe(FieldList& fields, DataOptions& options);
+
+/// What a file gave.
+struct Dataset {
+  std::vector<Prompt> prompts;       // `problem` is the row's number in the file, from 0
+  std::int64_t rows = 0;             // of the file
+  std::vector<std::string> skipped;  // why, a text a row; only with skip_bad_rows
+};
+
+/// One Prompt a row. Fields of a row:
+/// - prompt: a text, taken as one user's turn, or chat messages [{"role": "system" | "user" |
+///   "assistant", "content": text}, ...] that end with a user's turn. `render` makes the prompt's
+///   text of them; without it the contents are joined with an empty line between. Empty prompts are
+///   refused.
+/// - choices: with choices_field, a list of texts that are put under the question as lines "A.
+/// ...";
+///   the right answer is then a letter.
+/// - gold: gold_field, or else the first of gold, answer, reward_model.ground_truth; text or
+///   number.
+/// - data source: optional, "" if absent.
+/// - L_ref in tokens: reference_length_field, or else the first of reference_length, and num_tokens
+///   or reward_model.num_tokens less num_tokens_excess; -1 if absent.
+/// Throws Error with file and row of the first row that is not so, or, with skip_bad_rows, if no
+/// row is left.
+Dataset read_dataset(const std::filesystem::path& path, const RowOptions& options,
+                     const RenderPrompt& render = {});
+
+/// The prompts alone.
+std::vector<Prompt> load_prompts(const std::filesystem::path& path, const RowOptions& options,
+                                 const RenderPrompt& render = {});
+
+/// "2 of 100 rows skipped; the first: train.jsonl:7: ..."; empty where none was.
+std::string skipped_rows_text(const Dataset& dataset);
+
+}  // namespace lie

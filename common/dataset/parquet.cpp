@@ -1,0 +1,191 @@
+#include "common/dataset/parquet.h"
+
+#include <arrow/api.h>
+#include <arrow/io/file.h>
+#include <parquet/arrow/reader.h>
+#include <parquet/arrow/writer.h>
+
+#include <memory>
+#include <utility>
+
+#include "common/error.h"
+#include "common/file.h"
+#include "common/json.h"
+
+namespace lie {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::int64_t kBatchRows = 1024;
+
+[[noreturn]] void fail_arrow(const fs::path& path, const arrow::Status& status) {
+  fail("{}: {}; check that the file is whole and Parquet", path.string(), status.message());
+}
+
+void check(const arrow::Status& status, const fs::path& path) {
+  if (!status.ok()) fail_arrow(path, status);
+}
+
+template <typename T>
+T checked(arrow::Result<T> result, const fs::path& path) {
+  if (!result.ok()) fail_arrow(path, result.status());
+  return std::move(result).ValueUnsafe();
+}
+
+Json to_json(const arrow::Array& array, std::int64_t i);
+
+/// The element of a typed array, as its GetView gives it.
+template <typename Array, typename Value>
+Json element(const arrow::Array& array, std::int64_t i) {
+  return Json(Value(static_cast<const Array&>(array).GetView(i)));
+}
+
+template <typename Array>
+Json list(const arrow::Array& array, std::int64_t i) {
+  const auto& lists = static_cast<const Array&>(array);
+  Json values = Json::array();
+  const auto begin = static_cast<std::int64_t>(lists.value_offset(i));
+  for (std::int64_t k = 0; k < static_cast<std::int64_t>(lists.value_length(i)); ++k) {
+    values.push_back(to_json(*lists.values(), begin + k));
+  }
+  return values;
+}
+
+Json structure(const arrow::Array& array, std::int64_t i) {
+  const auto& rows = static_cast<const arrow::StructArray&>(array);
+  Json object = Json::object();
+  for (int field = 0; field < rows.num_fields(); ++field) {
+    object[rows.type()->field(field)->name()] = to_json(*rows.field(field), i);
+  }
+  return object;
+}
+
+Json dictionary(const arrow::Array& array, std::int64_t i) {
+  const auto& values = static_cast<const arrow::DictionaryArray&>(array);
+  return to_json(*values.dictionary(), values.GetValueIndex(i));
+}
+
+/// As Arrow writes the element: dates, times, decimals.
+Json as_text(const arrow::Array& array, std::int64_t i) {
+  const auto scalar = array.GetScalar(i);
+  return scalar.ok() ? Json((*scalar)->ToString()) : Json();
+}
+
+Json to_json(const arrow::Array& array, std::int64_t i) {
+  using arrow::Type;
+  if (array.IsNull(i)) return nullptr;
+  switch (array.type_id()) {
+    case Type::STRING:
+      return element<arrow::StringArray, std::string>(array, i);
+    case Type::LARGE_STRING:
+      return element<arrow::LargeStringArray, std::string>(array, i);
+    case Type::STRING_VIEW:
+      return element<arrow::StringViewArray, std::string>(array, i);
+    case Type::BOOL:
+      return element<arrow::BooleanArray, bool>(array, i);
+    case Type::INT8:
+      return element<arrow::Int8Array, std::int64_t>(array, i);
+    case Type::INT16:
+      return element<arrow::Int16Array, std::int64_t>(array, i);
+    case Type::INT32:
+      return element<arrow::Int32Array, std::int64_t>(array, i);
+    case Type::INT64:
+      return element<arrow::Int64Array, std::int64_t>(array, i);
+    case Type::UINT8:
+      return element<arrow::UInt8Array, std::uint64_t>(array, i);
+    case Type::UINT16:
+      return element<arrow::UInt16Array, std::uint64_t>(array, i);
+    case Type::UINT32:
+      return element<arrow::UInt32Array, std::uint64_t>(array, i);
+    case Type::UINT64:
+      return element<arrow::UInt64Array, std::uint64_t>(array, i);
+    case Type::FLOAT:
+      return element<arrow::FloatArray, double>(array, i);
+    case Type::DOUBLE:
+      return element<arrow::DoubleArray, double>(array, i);
+    case Type::LIST:
+      return list<arrow::ListArray>(array, i);
+    case Type::LARGE_LIST:
+      return list<arrow::LargeListArray>(array, i);
+    case Type::FIXED_SIZE_LIST:
+      return list<arrow::FixedSizeListArray>(array, i);
+    case Type::STRUCT:
+      return structure(array, i);
+    case Type::DICTIONARY:
+      return dictionary(array, i);
+    case Type::DATE32:
+    case Type::DATE64:
+    case Type::TIMESTAMP:
+    case Type::DECIMAL128:
+    case Type::DECIMAL256:
+      return as_text(array, i);
+    default:
+      return nullptr;
+  }
+}
+
+std::unique_ptr<parquet::arrow::FileReader> open_file(const fs::path& path) {
+  auto file = checked(arrow::io::ReadableFile::Open(path.string()), path);
+  parquet::ArrowReaderProperties properties;
+  properties.set_batch_size(kBatchRows);
+  properties.set_use_threads(false);  // beside MPI ranks and thread teams
+  parquet::arrow::FileReaderBuilder builder;
+  check(builder.Open(std::move(file)), path);
+  builder.properties(properties);
+  return checked(builder.Build(), path);
+}
+
+void write_table(const arrow::Table& table, const fs::path& path) {
+  auto out = checked(arrow::io::FileOutputStream::Open(path.string()), path);
+  const auto properties =
+      parquet::WriterProperties::Builder().compression(parquet::Compression::SNAPPY)->build();
+  check(parquet::arrow::WriteTable(table, arrow::default_memory_pool(), out,
+                                   parquet::DEFAULT_MAX_ROW_GROUP_LENGTH, properties),
+        path);
+  check(out->Close(), path);
+}
+
+std::shared_ptr<arrow::Array> doubles(std::span<const double> values, const fs::path& path) {
+  arrow::DoubleBuilder builder;
+  check(builder.AppendValues(values.data(), static_cast<std::int64_t>(values.size())), path);
+  return checked(builder.Finish(), path);
+}
+
+}  // namespace
+
+bool parquet_is_built() { return true; }
+
+void for_each_parquet_row(const fs::path& path, const std::function<void(const JsonRow&)>& visit) {
+  const auto reader = open_file(path);
+  const auto batches = checked(reader->GetRecordBatchReader(), path);
+  for (std::int64_t row = 1;;) {
+    const auto batch = checked(batches->Next(), path);
+    if (!batch) return;
+    const auto rows = checked(batch->ToStructArray(), path);
+    for (std::int64_t i = 0; i < rows->length(); ++i, ++row) {
+      visit(JsonRow(fmt::format("{}:row {}", path.string(), row),
+                    std::make_shared<const Json>(structure(*rows, i))));
+    }
+  }
+}
+
+void add_parquet_column(const fs::path& input, const fs::path& output, const std::string& name,
+                        std::span<const double> values) {
+  auto table = checked(open_file(input)->ReadTable(), input);
+  if (table->num_rows() != static_cast<std::int64_t>(values.size())) {
+    fail("{}: has {} rows, not {}: it has changed since it was read", input.string(),
+         table->num_rows(), values.size());
+  }
+  const auto column = std::make_shared<arrow::ChunkedArray>(doubles(values, output));
+  const auto field = arrow::field(name, arrow::float64());
+  const int there = table->schema()->GetFieldIndex(name);
+  table = there < 0 ? checked(table->AddColumn(table->num_columns(), field, column), output)
+                    : checked(table->SetColumn(there, field, column), output);
+  const fs::path aside = output.string() + ".partial";
+  write_table(*table, aside);
+  sync_file(aside);
+  rename_durably(aside, output);
+}
+
+}  // namespace lie

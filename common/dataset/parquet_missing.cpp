@@ -1,0 +1,29 @@
+// A build without Arrow.
+#include "common/dataset/parquet.h"
+#include "common/error.h"
+
+namespace lie {
+namespace {
+
+[[noreturn]] void fail_missing(const std::filesystem::path& path) {
+  fail(
+      "{}: this build does not read Parquet: run scripts/setup.sh, which fetches Arrow, or point "
+      "Arrow_DIR at your own Arrow 24 or later, and build again; or give the data as JSONL",
+      path.string());
+}
+
+}  // namespace
+
+bool parquet_is_built() { return false; }
+
+void for_each_parquet_row(const std::filesystem::path& path,
+                          const std::function<void(const JsonRow&)>&) {
+  fail_missing(path);
+}
+
+void add_parquet_column(const std::filesystem::path& input, const std::filesystem::path&,
+                        const std::string&, std::span<const double>) {
+  fail_missing(input);
+}
+
+}  // namespace lie

@@ -1,0 +1,117 @@
+// The small files come from golden/make_parquet.py; the published ones are read where they are.
+#include "common/dataset/parquet.h"
+
+#include <gtest/gtest.h>
+
+#include <map>
+
+#include "common/dataset/dataset.h"
+#include "common/dataset/rows.h"
+#include "tests/common/scratch.h"
+
+namespace lie {
+namespace {
+
+namespace fs = std::filesystem;
+
+const fs::path kGolden = fs::path(LIE_SOURCE_DIR) / "tests/dataset/golden";
+const fs::path kPublished = fs::path(LIE_SOURCE_DIR).parent_path() / "shared/data/lie";
+
+struct ParquetFile : ::testing::Test {
+  void SetUp() override {
+    if (!parquet_is_built()) GTEST_SKIP() << "built without Arrow";
+  }
+  Scratch scratch;
+};
+
+TEST(ParquetMissing, SaysHowToGetIt) {
+  if (parquet_is_built()) GTEST_SKIP() << "built with Arrow";
+  const std::string message = error_of([] { load_prompts(kGolden / "verl.parquet", {}); });
+  EXPECT_NE(message.find("scripts/setup.sh"), std::string::npos) << message;
+}
+
+TEST_F(ParquetFile, GivesVerlsNestedColumns) {
+  RowOptions options;
+  options.skip_bad_rows = true;
+  const Dataset data = read_dataset(kGolden / "verl.parquet", options);
+  EXPECT_EQ(data.rows, 4);
+  ASSERT_EQ(data.prompts.size(), 3u);
+  EXPECT_EQ(data.prompts[0].text, "What is 1+1?");
+  EXPECT_EQ(data.prompts[0].gold, "2");
+  EXPECT_EQ(data.prompts[0].data_source, "math");
+  EXPECT_EQ(data.prompts[0].reference_length, 500);
+  EXPECT_EQ(data.prompts[1].text, "Be brief.\n\n1+2 中?");
+  EXPECT_EQ(data.prompts[2].gold, "\\frac{1}{2}");
+  EXPECT_EQ(data.prompts[2].problem, 2);
+  ASSERT_EQ(data.skipped.size(), 1u);
+  EXPECT_NE(data.skipped[0].find("verl.parquet:row 4: no right answer"), std::string::npos);
+  EXPECT_EQ(skipped_rows_text(data).substr(0, 31), "1 of 4 rows skipped; the first:");
+}
+
+TEST_F(ParquetFile, ReadsEveryTypeOfColumn) {
+  std::vector<JsonRow> rows;
+  for_each_parquet_row(kGolden / "types.parquet", [&](const JsonRow& r) { rows.push_back(r); });
+  ASSERT_EQ(rows.size(), 2u);
+  const JsonRow& row = rows[0];
+  EXPECT_EQ(row.text("text"), "a");
+  EXPECT_EQ(row.text("large_text"), "b");
+  EXPECT_EQ(row.text("dictionary"), "c");
+  EXPECT_EQ(row.integer("small"), -1);
+  EXPECT_EQ(row.text_or_number("unsigned"), "18446744073709551615");
+  EXPECT_EQ(row.number("real"), 0.5);
+  EXPECT_EQ(row.boolean("flag"), true);
+  EXPECT_TRUE(row.is_list("numbers"));
+  EXPECT_EQ(row.rows("nested.a").at(0).text("b"), "x");
+  EXPECT_EQ(row.text("day"), "2026-02-12");
+  EXPECT_FALSE(row.has("bytes"));
+  EXPECT_FALSE(row.has("nothing"));
+  for (const char* name : {"text", "large_text", "small", "real", "flag", "nested", "day"}) {
+    EXPECT_FALSE(rows[1].has(name)) << name;
+  }
+}
+
+TEST_F(ParquetFile, TakesAColumnOfNumbersBesides) {
+  const fs::path copy = scratch.path() / "out.parquet";
+  add_parquet_column(kGolden / "verl.parquet", copy, "reference_length",
+                     std::vector<double>{1, 2.5, 3, 4});
+  RowOptions options;
+  options.skip_bad_rows = true;
+  EXPECT_EQ(read_dataset(copy, options).prompts.at(1).reference_length, 2.5);
+  add_parquet_column(copy, copy, "reference_length", std::vector<double>{9, 9, 9, 9});
+  EXPECT_EQ(read_dataset(copy, options).prompts.at(1).reference_length, 9);
+  EXPECT_NE(error_of([&] {
+              add_parquet_column(copy, copy, "reference_length", std::vector<double>{1});
+            }).find("has 4 rows, not 1"),
+            std::string::npos);
+}
+
+TEST_F(ParquetFile, RefusesABrokenFile) {
+  const auto path = scratch.file("half.parquet", "PAR1 and then nothing of the kind");
+  const std::string message = error_of([&] { load_prompts(path, {}); });
+  EXPECT_NE(message.find("half.parquet: "), std::string::npos) << message;
+  EXPECT_NE(message.find("check that the file is whole"), std::string::npos) << message;
+}
+
+std::map<std::string, std::int64_t> counts(const fs::path& path) {
+  std::map<std::string, std::int64_t> count;
+  for (const Prompt& prompt : load_prompts(path, {})) ++count[prompt.data_source];
+  return count;
+}
+
+TEST_F(ParquetFile, ReadsThePublishedFilesAsTheyAre) {
+  if (!fs::exists(kPublished)) GTEST_SKIP() << "no " << kPublished;
+  using Counts = std::map<std::string, std::int64_t>;
+  const Counts benchmarks = {{"aime", 960}, {"aime25", 960},  {"amc", 2656},
+                             {"math", 500}, {"minerva", 272}, {"olympiad_bench", 675}};
+  EXPECT_EQ(counts(kPublished / "valid.all_qwen3.parquet"), benchmarks);
+  EXPECT_EQ(counts(kPublished / "valid.all_llama.parquet"), benchmarks);
+  EXPECT_EQ(counts(kPublished / "deepmath-5k-octothinker_add1k.parquet"),
+            (Counts{{"math_dapo", 5000}}));
+  const auto dapo = load_prompts(kPublished / "dapo-math-17k_llama-add1k.parquet", {});
+  ASSERT_EQ(dapo.size(), 17390u);
+  EXPECT_EQ(dapo[0].reference_length, 8175);
+  EXPECT_EQ(dapo[0].gold, "34");
+}
+
+}  // namespace
+}  // namespace lie

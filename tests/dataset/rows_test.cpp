@@ -1,0 +1,54 @@
+#include "common/dataset/rows.h"
+
+#include <gtest/gtest.h>
+
+#include "tests/common/scratch.h"
+
+namespace lie {
+namespace {
+
+struct Rows : ::testing::Test {
+  std::vector<std::string> texts(const std::filesystem::path& path,
+                                 std::vector<std::string>* skipped = nullptr) {
+    std::vector<std::string> seen;
+    count = for_each_row(
+        path,
+        [&](const JsonRow& row, std::int64_t number) {
+          seen.push_back(std::to_string(number) + row.required_text("x"));
+        },
+        skipped);
+    return seen;
+  }
+
+  Scratch scratch;
+  std::int64_t count = 0;
+};
+
+TEST_F(Rows, NumbersRowsAndPlacesThemByLine) {
+  const auto path = scratch.file("r.jsonl", "{\"x\": \"a\"}\n\n{\"x\": \"b\"}\r\n{\"x\": \"c\"}");
+  EXPECT_EQ(texts(path), (std::vector<std::string>{"0a", "1b", "2c"}));
+  EXPECT_EQ(count, 3);
+}
+
+TEST_F(Rows, StopsAtTheFirstBadRowUnlessTold) {
+  const auto path = scratch.file("r.jsonl", "{\"x\": \"a\"}\n{\"x\": 1}\n{\"x\"\n{\"x\": \"d\"}\n");
+  const std::string message = error_of([&] { texts(path); });
+  EXPECT_NE(message.find("r.jsonl:2: field x: expected a text"), std::string::npos) << message;
+
+  std::vector<std::string> skipped;
+  EXPECT_EQ(texts(path, &skipped), (std::vector<std::string>{"0a", "3d"}));
+  EXPECT_EQ(count, 4);
+  ASSERT_EQ(skipped.size(), 2u);
+  EXPECT_NE(skipped[1].find("r.jsonl:3: not valid JSON"), std::string::npos) << skipped[1];
+}
+
+TEST_F(Rows, RefusesWhatIsNoFileOfRows) {
+  EXPECT_NE(error_of([&] { texts(scratch.path() / "absent"); }).find("cannot read"),
+            std::string::npos);
+  EXPECT_NE(error_of([&] { texts(scratch.path()); }).find("it is a directory"), std::string::npos);
+  EXPECT_NE(error_of([&] { texts(scratch.file("e", "\n")); }).find("holds no row"),
+            std::string::npos);
+}
+
+}  // namespace
+}  // namespace lie

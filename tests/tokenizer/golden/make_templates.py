@@ -1,0 +1,78 @@
+#!/usr/bin/env python3
+"""Writes templates.json: conversations as transformers' apply_chat_template renders them.
+
+    make_templates.py SHARED_DATA [SMOLLM2_DIRECTORY]      (needs transformers; the file is in the repository)
+
+Chat templates: those of the real Qwen3 and Llama 3 tokenizers under SHARED_DATA/tokenizers, SmolLM2-Instruct's (read from
+the directory, or kept from the present templates.json) and plain ChatML. For each: `jinja`, its text, and for each
+conversation the prompt; where a conversation ends with an assistant's turn, `prompt` is of what stands before it and `whole`
+of all of it.
+"""
+import json
+import os
+import sys
+
+from transformers import AutoTokenizer
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+CHATML = ("{% for message in messages %}{{'<|im_start|>' + message['role'] + '\\n' + message['content'] + '<|im_end|>' + "
+          "'\\n'}}{% endfor %}{% if add_generation_prompt %}{{ '<|im_start|>assistant\\n' }}{% endif %}")
+
+
+def user(text):
+    return {"role": "user", "content": text}
+
+
+def assistant(text):
+    return {"role": "assistant", "content": text}
+
+
+SYSTEM = {"role": "system", "content": "Be brief.\n"}
+CONVERSATIONS = [
+    [user("What is 1 + 1?\n {braces} ")],
+    [SYSTEM, user("\u4e2d\u6587 \\boxed{}")],
+    [user("a"), assistant("b"), user("c")],
+    [SYSTEM, user("a"), assistant("<think>\nhm\n</think>\n\nb"), user(" c\n")],
+    [user("a"), assistant("two\n")],
+    [user("a"), assistant("<think>\n\nfirst\nsecond\n</think>\n\n\nthe answer")],
+    [SYSTEM, user("a"), assistant("b"), user("c"), assistant("\n\nd")],
+]
+
+
+def render(tokenizer, template, messages, **options):
+    return tokenizer.apply_chat_template(messages, chat_template=template, tokenize=False, **options)
+
+
+def cases(tokenizer, template, **options):
+    rows = []
+    for messages in CONVERSATIONS:
+        ends = messages[-1]["role"] == "assistant"
+        asked = messages[:-1] if ends else messages
+        row = {"messages": messages, "prompt": render(tokenizer, template, asked, add_generation_prompt=True, **options)}
+        if ends:
+            row["whole"] = render(tokenizer, template, messages, **options)
+        rows.append(row)
+    return rows
+
+
+def main(shared, smollm2=None):
+    path = os.path.join(HERE, "templates.json")
+    qwen3 = AutoTokenizer.from_pretrained(os.path.join(shared, "tokenizers", "qwen3"))
+    llama3 = AutoTokenizer.from_pretrained(os.path.join(shared, "tokenizers", "llama3"))
+    if smollm2:
+        smollm2_text = open(os.path.join(smollm2, "chat_template.jinja")).read()
+    else:
+        smollm2_text = json.load(open(path))["smollm2"]["jinja"]
+    golden = {
+        "qwen3": {"jinja": qwen3.chat_template, "cases": cases(qwen3, None)},
+        "qwen3-no-thinking": {"cases": cases(qwen3, None, enable_thinking=False)},
+        "llama3": {"jinja": llama3.chat_template, "cases": cases(llama3, None)},
+        "smollm2": {"jinja": smollm2_text, "cases": cases(qwen3, smollm2_text)},
+        "chatml": {"jinja": CHATML, "cases": cases(qwen3, CHATML)},
+    }
+    with open(path, "w") as out:
+        json.dump(golden, out, indent=1)
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

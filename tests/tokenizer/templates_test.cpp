@@ -1,0 +1,91 @@
+// Conversations as transformers renders them: golden/templates.json, made by
+// golden/make_templates.py.
+#include "model/tokenizer/templates.h"
+
+#include <gtest/gtest.h>
+
+#include "common/json.h"
+#include "tests/common/scratch.h"
+
+namespace lie {
+namespace {
+
+namespace fs = std::filesystem;
+
+const fs::path kGolden = fs::path(LIE_SOURCE_DIR) / "tests/tokenizer/golden/templates.json";
+
+std::vector<ChatMessage> messages_of(const Json& json) {
+  std::vector<ChatMessage> messages;
+  for (const Json& m : json) messages.push_back({m["role"], m["content"]});
+  return messages;
+}
+
+/// A model directory with a chat template.
+fs::path model_with(const Scratch& scratch, const std::string& jinja) {
+  scratch.file("chat_template.jinja", jinja);
+  return scratch.path();
+}
+
+TEST(Templates, RenderAsTransformersDoes) {
+  const Json golden = read_json(kGolden);
+  for (const auto& [name, known] : golden.items()) {
+    const PromptTemplate prompts = prompt_template(name, "");
+    for (const Json& row : known["cases"]) {
+      std::vector<ChatMessage> messages = messages_of(row["messages"]);
+      std::string answer;
+      if (messages.back().role == "assistant") {
+        answer = prompts.answer(messages.back().content);
+        messages.pop_back();
+      }
+      const std::string prompt = prompts.prompt(messages);
+      EXPECT_EQ(prompt, row["prompt"].get<std::string>()) << name;
+      if (answer.empty()) continue;
+      // The line end behind ChatML's end of turn belongs to the next turn: no model writes it.
+      std::string whole = row["whole"];
+      if (whole.ends_with("<|im_end|>\n")) whole.pop_back();
+      if (name == "qwen3-no-thinking") continue;  // transformers leaves the empty thought to us
+      EXPECT_EQ(prompt + answer, whole) << name;
+    }
+  }
+}
+
+TEST(Templates, KnowAModelsOwn) {
+  const Json golden = read_json(kGolden);
+  for (const auto& [name, known] : golden.items()) {
+    if (!known.contains("jinja")) continue;
+    const Scratch scratch;
+    const std::string jinja = known["jinja"];
+    EXPECT_EQ(prompt_template("model", model_with(scratch, jinja + "\n")).name, name);
+    fs::remove(scratch.path() / "chat_template.jinja");
+    scratch.file("tokenizer_config.json", Json{{"chat_template", jinja}}.dump());
+    EXPECT_EQ(prompt_template("model", scratch.path()).name, name);
+  }
+}
+
+TEST(Templates, RefuseOthersAndNameThoseThereAre) {
+  const std::string names = "plain, qwen3, qwen3-no-thinking, octothinker, chatml, smollm2, llama3";
+  EXPECT_EQ(error_of([] { prompt_template("alpaca", ""); }),
+            "prompt template \"alpaca\" is not known; there are " + names +
+                ", and model for the model's own");
+  const Scratch scratch;
+  const std::string bare = error_of([&] { prompt_template("model", scratch.path()); });
+  EXPECT_NE(bare.find("holds no chat template"), std::string::npos) << bare;
+  EXPECT_NE(bare.find(names), std::string::npos) << bare;
+  const std::string other =
+      error_of([&] { prompt_template("model", model_with(scratch, "{{ messages }}")); });
+  EXPECT_NE(other.find("is none that this program knows"), std::string::npos) << other;
+  EXPECT_NE(other.find(names), std::string::npos) << other;
+}
+
+TEST(Templates, PlainAndOctothinker) {
+  const std::vector<ChatMessage> one = {{"user", "1+1?"}};
+  EXPECT_EQ(prompt_template("plain", "").prompt(one), "1+1?");
+  const std::string octo = prompt_template("octothinker", "").prompt(one);
+  EXPECT_TRUE(octo.starts_with("<|begin_of_text|>A conversation between User and Assistant. "));
+  EXPECT_TRUE(octo.ends_with("by the \\boxed{} tag.\n1+1?\nAssistant:"));
+  EXPECT_FALSE(prompt_template("octothinker", "").has_end_of_turn());
+  EXPECT_TRUE(prompt_template("llama3", "").has_end_of_turn());
+}
+
+}  // namespace
+}  // namespace lie

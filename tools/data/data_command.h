@@ -1,0 +1,28 @@
+// lie_cluster data: is this file what training takes, and what is in it?
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+namespace lie {
+
+struct DataArguments {
+  std::filesystem::path file;   // JSONL or Parquet
+  std::filesystem::path model;  // directory with tokenizer.json; empty: lengths in characters
+  std::vector<std::string> overrides;  // key=value of RowOptions
+  std::int64_t max_prompt_tokens = 1024;
+  bool show_first = false;  // print the first prompt as the model reads it
+};
+
+/// Reads the file row by row as training would, but goes on after a bad row, and describes it:
+/// rows, bad rows with the first reasons, and by data source the number of prompts, of those that
+/// stand there more than once, and quantiles of prompt length and L_ref. Throws Error if the file
+/// cannot be read, or no row is good.
+std::string describe_data(const DataArguments& arguments);
+
+/// The options that `overrides` may set, with default and sentence.
+std::string explain_row_options();
+
+}  // namespace lie
