@@ -31,21 +31,27 @@ std::int32_t id_of(const Vocabulary& vocabulary, const std::string& token, const
 
 }  // namespace
 
-Bpe::Bpe(const BpeSpec& spec) : ignores_merges_(spec.ignore_merges) {
+Bpe::Bpe(const BpeSpec& spec)
+    : fuses_unknown_(spec.fuse_unknown), ignores_merges_(spec.ignore_merges) {
   Vocabulary vocabulary;
   vocabulary.reserve(spec.vocabulary.size());
-  for (const auto& [token, id] : spec.vocabulary) vocabulary.emplace(token, id);
+  for (const auto& [token, id] : spec.vocabulary) {
+    if (!vocabulary.emplace(token, id).second) {
+      fail("{}: token \"{}\" stands twice in \"vocab\"; delete one", spec.file, token);
+    }
+  }
 
   const ByteMap byte_map;
   for (int byte = 0; byte < 256; ++byte) {
     const auto found = vocabulary.find(byte_map.character(static_cast<std::uint8_t>(byte)));
     byte_ids_[byte] = found == vocabulary.end() ? -1 : found->second;
-    if (byte_ids_[byte] < 0 && spec.has_unknown_token) {
-      fail(
-          "{}: \"vocab\" lacks byte {:#04x} and \"unk_token\" is set; only vocabularies of all "
-          "bytes are supported",
-          spec.file, byte);
+  }
+  if (spec.unknown_token) {
+    const auto found = vocabulary.find(*spec.unknown_token);
+    if (found == vocabulary.end()) {
+      fail("{}: \"unk_token\" \"{}\" is not in \"vocab\"", spec.file, *spec.unknown_token);
     }
+    unknown_id_ = found->second;
   }
   merges_.resize(std::bit_ceil(spec.merges.size() * 3 + 4));
   for (std::size_t rank = 0; rank < spec.merges.size(); ++rank) {
@@ -86,14 +92,25 @@ void Bpe::encode(std::string_view word, std::vector<std::int32_t>& out) const {
     const auto found = whole_words_.find(std::string(word));
     if (found != whole_words_.end()) return out.push_back(found->second);
   }
-  std::vector<std::int32_t> symbols;
-  symbols.reserve(word.size());
-  for (const char c : word) {
-    const std::int32_t id = byte_ids_[static_cast<unsigned char>(c)];
-    if (id >= 0) symbols.push_back(id);
-  }
+  std::vector<std::int32_t> symbols = symbols_of(word);
   symbols.size() <= kShortWord ? merge_short(symbols) : merge_long(symbols);
   out.insert(out.end(), symbols.begin(), symbols.end());
+}
+
+std::vector<std::int32_t> Bpe::symbols_of(std::string_view word) const {
+  std::vector<std::int32_t> symbols;
+  symbols.reserve(word.size());
+  bool unknown_before = false;
+  for (const char c : word) {
+    const std::int32_t id = byte_ids_[static_cast<unsigned char>(c)];
+    if (id >= 0) {
+      symbols.push_back(id);
+    } else if (unknown_id_ >= 0 && !(fuses_unknown_ && unknown_before)) {
+      symbols.push_back(unknown_id_);
+    }
+    unknown_before = id < 0;
+  }
+  return symbols;
 }
 
 /// Keeps the rank of each neighbouring pair and scans for the lowest; the word closes up at each

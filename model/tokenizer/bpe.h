@@ -15,11 +15,13 @@ namespace lie {
 /// The merges and the vocabulary of bytes. Thread-safe: encoding changes nothing.
 class Bpe {
  public:
-  /// Throws Error if a merge names a token that the vocabulary lacks.
+  /// Throws Error if a merge or the unknown token names what the vocabulary lacks, or a token
+  /// stands in it twice.
   explicit Bpe(const BpeSpec& spec);
 
   /// Appends the ids of one word: its bytes, joined pair by pair, the pair of lowest rank first and
-  /// of equal ranks the leftmost. A byte that the vocabulary lacks is dropped, as the library does.
+  /// of equal ranks the leftmost. A byte that the vocabulary lacks becomes the unknown token, or is
+  /// dropped where there is none, as in the library.
   /// Time: n log n for a word of n bytes.
   void encode(std::string_view word, std::vector<std::int32_t>& out) const;
 
@@ -37,8 +39,12 @@ class Bpe {
   void merge_short(std::vector<std::int32_t>& symbols) const;
   void merge_long(std::vector<std::int32_t>& symbols) const;
 
+  std::vector<std::int32_t> symbols_of(std::string_view word) const;
+
   std::int32_t byte_ids_[256] = {};  // -1: not in the vocabulary
-  std::vector<Merge> merges_;        // open addressing; the size is a power of two
+  std::int32_t unknown_id_ = -1;     // -1: there is none
+  bool fuses_unknown_ = false;
+  std::vector<Merge> merges_;  // open addressing; the size is a power of two
   bool ignores_merges_ = false;
   std::unordered_map<std::string, std::int32_t>
       whole_words_;  // by bytes; filled if ignores_merges_

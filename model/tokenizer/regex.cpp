@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <limits>
 #include <span>
 
 #include "common/error.h"
@@ -76,6 +77,9 @@ void to_byte_positions(std::string_view text, std::span<Stretch> stretches) {
 
 struct Regex::Compiled {
   std::unique_ptr<pcre2_code, Freed<pcre2_code_free>> code;
+  // Without PCRE2's default limit of ten million steps, which one long run of blanks reaches.
+  std::unique_ptr<pcre2_match_context, Freed<pcre2_match_context_free>> limits{
+      pcre2_match_context_create(nullptr)};
   bool is_jit = false;
 };
 
@@ -91,6 +95,7 @@ Regex::Regex(const std::string& pattern, const UnicodeTable& table)
   if (!compiled_->code) {
     fail("regular expression \"{}\": {} at position {}", pattern, error_message(error), position);
   }
+  pcre2_set_match_limit(compiled_->limits.get(), std::numeric_limits<std::uint32_t>::max());
   compiled_->is_jit = pcre2_jit_compile(compiled_->code.get(), PCRE2_JIT_COMPLETE) == 0;
 }
 
@@ -112,9 +117,9 @@ void Regex::split_bytes(std::string_view subject, std::vector<Stretch>& out) con
   for (std::size_t start = 0; start < subject.size();) {
     const int found = compiled_->is_jit
                           ? pcre2_jit_match(compiled_->code.get(), bytes, subject.size(), start, 0,
-                                            match.get(), nullptr)
+                                            match.get(), compiled_->limits.get())
                           : pcre2_match(compiled_->code.get(), bytes, subject.size(), start,
-                                        PCRE2_NO_UTF_CHECK, match.get(), nullptr);
+                                        PCRE2_NO_UTF_CHECK, match.get(), compiled_->limits.get());
     if (found == PCRE2_ERROR_NOMATCH) break;
     if (found < 0) fail("splitting text by a regular expression: {}", error_message(found));
     if (range[0] > done) out.push_back({done, range[0], false});

@@ -5,6 +5,8 @@
 
 #include "common/error.h"
 #include "common/json.h"
+#include "model/tokenizer/byte_map.h"
+#include "model/tokenizer/tokenizer_file.h"
 
 namespace lie {
 namespace {
@@ -56,7 +58,7 @@ class Node {
   }
 
   static bool is_id(const Json& json) {
-    return json.is_number_unsigned() && json.get<std::uint64_t>() < kMaxId;
+    return json.is_number_unsigned() && json.get<std::uint64_t>() < kMaxTokenId;
   }
 
   [[noreturn]] void refuse(std::string_view expected) const {
@@ -67,9 +69,6 @@ class Node {
   }
 
  private:
-  static constexpr std::uint64_t kMaxId = 1u
-                                          << 24;  // bounds the table that a wrong id could ask for
-
   const Json* json_;
   std::string place_;
 };
@@ -143,23 +142,7 @@ void check_byte_level(const Node& node, const std::vector<PreTokenizerStep>& ste
     node.refuse("a sequence that ends with its one ByteLevel");
 }
 
-std::pair<std::string, std::string> read_merge(const Json& merge, const std::string& place,
-                                               std::size_t rank) {
-  if (merge.is_array() && merge.size() == 2 && merge[0].is_string() && merge[1].is_string()) {
-    return {merge[0].get<std::string>(), merge[1].get<std::string>()};
-  }
-  if (merge.is_string()) {
-    const auto& text = merge.get_ref<const std::string&>();
-    const std::size_t space = text.find(' ');
-    if (space != std::string::npos && text.find(' ', space + 1) == std::string::npos) {
-      return {text.substr(0, space), text.substr(space + 1)};
-    }
-  }
-  fail("{}[{}]: found {}, expected two tokens", place, rank,
-       merge.dump(-1, ' ', false, Json::error_handler_t::replace));
-}
-
-BpeSpec read_bpe(const Node& node, const std::string& file) {
+BpeSpec read_bpe(const Node& node, const std::string& name, TokenizerFile file) {
   // Older files leave the type out.
   if (!node.at("type").is_null() && node.at("type").text() != "BPE")
     node.at("type").refuse("\"BPE\"");
@@ -170,19 +153,14 @@ BpeSpec read_bpe(const Node& node, const std::string& file) {
       node.at(key).refuse("an empty string");
   }
   BpeSpec bpe;
-  bpe.file = file;
+  bpe.file = name;
   bpe.ignore_merges = node.at("ignore_merges").flag(false);
-  bpe.has_unknown_token = !node.at("unk_token").is_null();
-  const Node vocabulary = node.at("vocab");
-  for (const auto& [token, id] : vocabulary.object().items()) {
-    if (!Node::is_id(id)) vocabulary.at(token).refuse("a token id");
-    bpe.vocabulary.emplace_back(token, id.get<std::int32_t>());
-  }
-  const Node merges = node.at("merges");
-  bpe.merges.reserve(merges.array().size());
-  for (const Json& merge : merges.array()) {
-    bpe.merges.push_back(read_merge(merge, merges.place(), bpe.merges.size()));
-  }
+  if (!node.at("unk_token").is_null()) bpe.unknown_token = node.at("unk_token").text();
+  bpe.fuse_unknown = node.at("fuse_unk").flag(false);
+  if (!file.vocabulary) node.at("vocab").refuse("an object");
+  if (!file.merges) node.at("merges").refuse("a list");
+  bpe.vocabulary = *std::move(file.vocabulary);
+  bpe.merges = *std::move(file.merges);
   return bpe;
 }
 
@@ -233,6 +211,45 @@ void read_post_processor(const Node& node, TokenizerSpec& spec) {
   }
 }
 
+/// "<0x0A>": a byte in the spelling of SentencePiece.
+bool is_byte_name(std::string_view token) {
+  return token.size() == 6 && token.starts_with("<0x") && token.ends_with('>');
+}
+
+/// ByteFallback and Replace as transformers writes them for a model that came as GGUF: they concern
+/// tokens of SentencePiece, of which a byte-level vocabulary has none.
+bool changes_nothing(const Node& step) {
+  const std::string type = step.at("type").text();
+  if (type == "ByteFallback" || type == "Fuse") return true;
+  return type == "Replace" && !step.at("pattern").at("String").is_null() &&
+         step.at("pattern").at("String").text() == "\u2581";
+}
+
+/// The decoder must be ByteLevel, alone or behind steps that change no token of this vocabulary.
+/// Then it makes no difference either that Fuse joins all tokens before their characters become
+/// bytes.
+void check_decoder(const Node& node, const TokenizerSpec& spec) {
+  if (node.is_object() && !node.at("type").is_null()) {
+    if (node.at("type").text() == "ByteLevel") return;
+    const Node steps = node.at("decoders");
+    std::size_t i = 0;
+    const std::size_t count = steps.is_null() ? 0 : steps.array().size();
+    while (i + 1 < count && changes_nothing(steps.item(i))) ++i;
+    if (count > 0 && i + 1 == count && steps.item(i).at("type").text() == "ByteLevel") {
+      const ByteMap byte_map;
+      const auto check = [&](const std::string& token) {
+        if (!is_byte_name(token) && byte_map.bytes(token)) return;
+        fail("{}: token \"{}\" is not of the byte-level alphabet, which this decoder asks for",
+             node.place(), token);
+      };
+      for (const auto& [token, id] : spec.bpe.vocabulary) check(token);
+      for (const AddedToken& token : spec.added_tokens) check(token.content);
+      return;
+    }
+  }
+  node.refuse("a decoder of type ByteLevel");
+}
+
 std::optional<std::string> read_end_of_sequence(const std::filesystem::path& path) {
   if (!std::filesystem::exists(path)) return std::nullopt;
   const Json json = read_json(path);
@@ -245,19 +262,17 @@ std::optional<std::string> read_end_of_sequence(const std::filesystem::path& pat
 
 TokenizerSpec read_tokenizer_spec(const std::filesystem::path& directory) {
   const auto path = directory / "tokenizer.json";
-  const Json json = read_json(path);
-  const Node root(&json, path.string() + ": ");
+  TokenizerFile file = read_tokenizer_file(path);
+  const Json tree = std::move(file.tree);
+  const Node root(&tree, path.string() + ": ");
   root.object();
   TokenizerSpec spec;
   spec.normalization = read_normalizer(root.at("normalizer"));
   read_pre_tokenizer(root.at("pre_tokenizer"), spec.pre_tokenizer);
   check_byte_level(root.at("pre_tokenizer"), spec.pre_tokenizer);
-  if (root.at("decoder").at("type").is_null() ||
-      root.at("decoder").at("type").text() != "ByteLevel") {
-    root.at("decoder").refuse("a decoder of type ByteLevel");
-  }
-  spec.bpe = read_bpe(root.at("model"), path.string());
+  spec.bpe = read_bpe(root.at("model"), path.string(), std::move(file));
   spec.added_tokens = read_added_tokens(root.at("added_tokens"));
+  check_decoder(root.at("decoder"), spec);
   read_post_processor(root.at("post_processor"), spec);
   spec.end_of_sequence = read_end_of_sequence(directory / "tokenizer_config.json");
   return spec;

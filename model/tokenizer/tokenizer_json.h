@@ -19,7 +19,8 @@ struct BpeSpec {
   std::vector<std::pair<std::string, std::int32_t>> vocabulary;
   std::vector<std::pair<std::string, std::string>> merges;  // by rank
   bool ignore_merges = false;                               // a word that is a token is not merged
-  bool has_unknown_token = false;
+  std::optional<std::string> unknown_token;                 // for bytes that are no token
+  bool fuse_unknown = false;                                // one for a run of such bytes
 };
 
 /// One of "added_tokens".

@@ -103,13 +103,40 @@ TEST(TokenizerJson, NamesWhatIsMalformed) {
               HasSubstr("special_tokens"));
 }
 
-TEST(TokenizerJson, AnUnknownTokenIsOnlyAllowedWhereNoByteNeedsIt) {
-  EXPECT_EQ(error_with("/model/unk_token", "<|eot_id|>"), "");
-  Json json = golden();
-  json["model"]["unk_token"] = "<|eot_id|>";
-  json["model"]["merges"] = Json::array();
-  json["model"]["vocab"].erase("a");
-  EXPECT_THAT(error_of_files(json.dump()), HasSubstr("lacks byte 0x61"));
+TEST(TokenizerJson, TheUnknownTokenMustBeInTheVocabulary) {
+  EXPECT_EQ(error_with("/model/unk_token", "!"), "");
+  EXPECT_THAT(error_with("/model/unk_token", "<absent>"), HasSubstr("\"<absent>\" is not in"));
+  EXPECT_THAT(error_with("/model/unk_token", 3), HasSubstr("model.unk_token"));
+}
+
+TEST(TokenizerJson, ATokenMayNotStandTwice) {
+  std::string text = golden().dump();
+  text.replace(text.find("\"vocab\":{") + 9, 0, "\"!\":7,");
+  EXPECT_THAT(error_of_files(text), HasSubstr("token \"!\" stands twice"));
+  EXPECT_THAT(error_of_files(R"({"model": 1, "model": 2})"), HasSubstr("\"model\" stands twice"));
+}
+
+TEST(TokenizerJson, TheDecoderOfAModelThatCameAsGgufIsByteLevel) {
+  const Json whole = read_json(kGolden / "unknown/tokenizer.json");
+  EXPECT_EQ(error_of_files(whole.dump()), "");
+  const auto error_with_steps = [&](const Json& steps) {
+    Json json = whole;
+    json["decoder"]["decoders"] = steps;
+    return error_of_files(json.dump());
+  };
+  const Json steps = whole["decoder"]["decoders"];
+  Json changed = steps;
+  changed.push_back({{"type", "Strip"}});
+  EXPECT_THAT(error_with_steps(changed), HasSubstr("decoder: found"));
+  changed = steps;
+  changed[2]["pattern"]["String"] = "e";
+  EXPECT_THAT(error_with_steps(changed), HasSubstr("decoder: found"));
+  EXPECT_THAT(error_with_steps(Json::array()), HasSubstr("decoder: found"));
+  for (const char* token : {"<0x0A>", "\u2581", "two words"}) {
+    Json json = whole;
+    json["added_tokens"][1]["content"] = token;
+    EXPECT_THAT(error_of_files(json.dump()), HasSubstr("is not of the byte-level alphabet"));
+  }
 }
 
 TEST(TokenizerJson, TheEndOfSequenceMustBeAToken) {

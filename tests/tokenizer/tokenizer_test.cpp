@@ -93,9 +93,9 @@ TEST_P(GoldenTokenizer, KnowsEveryToken) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Kinds, GoldenTokenizer,
-                         testing::Values("qwen", "llama", "smollm2", "gpt2_prefix_space", "flags",
-                                         "case", "removed", "empty_matches", "count_pairs", "qwen3",
-                                         "llama3"),
+                         testing::Values("qwen", "llama", "smollm2", "gpt2_prefix_space", "unknown",
+                                         "unknown_each", "flags", "case", "removed",
+                                         "empty_matches", "count_pairs", "qwen3", "llama3"),
                          [](const auto& tested) { return std::string(tested.param); });
 
 Tokenizer count_pairs() { return Tokenizer::load(directory_of("count_pairs")); }

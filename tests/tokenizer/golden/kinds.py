@@ -43,6 +43,20 @@ def bos(tokenizer, token):
         single=f"{token} $A", pair=f"{token} $A {token} $B", special_tokens=[(token, tokenizer.token_to_id(token))])])
 
 
+def with_unknown(fuse):
+    """A vocabulary without some bytes, as SmolLM2's: they become the unknown token. The decoder is the one that
+    transformers writes for a model that came as GGUF."""
+    tokenizer = Tokenizer(models.BPE(unk_token="<|endoftext|>", fuse_unk=fuse, byte_fallback=True))
+    tokenizer.pre_tokenizer = byte_level(True)
+    tokenizer.decoder = decoders.Sequence([decoders.ByteFallback(), decoders.Fuse(), decoders.Replace("\u2581", " "),
+                                           decoders.ByteLevel()])
+    absent = {"\u0100", "\u0101", "\u0104", "\u00f1", "\u00ff", "\u0139", "\u00d9", "\u00b2"}
+    alphabet = sorted(set(pre_tokenizers.ByteLevel.alphabet()) - absent)
+    tokenizer.train_from_iterator(SENTENCES[:3], trainers.BpeTrainer(
+        vocab_size=300, initial_alphabet=alphabet, special_tokens=["<|endoftext|>", "<|im_start|>"], show_progress=False))
+    return tokenizer
+
+
 def kinds():
     """Name -> tokenizer."""
     made = {}
@@ -68,6 +82,9 @@ def kinds():
     gpt2 = trained(byte_level(True, add_prefix_space=True))
     gpt2.add_special_tokens(["<|endoftext|>"])
     made["gpt2_prefix_space"] = gpt2
+
+    made["unknown"] = with_unknown(fuse=True)
+    made["unknown_each"] = with_unknown(fuse=False)
 
     flags = trained(pre_tokenizers.Sequence([pre_tokenizers.Digits(individual_digits=False), byte_level(True, True)]),
                     normalizers.NFC())

@@ -1,0 +1,33 @@
+// tokenizer.json as a tree, but for its two long lists, which are read straight into what they are
+// used as: a hundred thousand entries each, most of a program's start otherwise.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "common/json.h"
+
+namespace lie {
+
+/// Largest token id + 1 that a file may name; bounds the table that a wrong id could ask for.
+constexpr std::uint64_t kMaxTokenId = 1u << 24;
+
+struct TokenizerFile {
+  using Vocabulary = std::vector<std::pair<std::string, std::int32_t>>;
+  using Merges = std::vector<std::pair<std::string, std::string>>;
+
+  Json tree;                             // the rest; what stands here at model.vocab and
+                                         // model.merges is of another kind than it should be
+  std::optional<Vocabulary> vocabulary;  // model.vocab, in the file's order
+  std::optional<Merges> merges;          // model.merges, as pairs or "left right", by rank
+};
+
+/// Throws Error naming the place if the file cannot be read, is no JSON, holds a key twice outside
+/// of model.vocab, or has entries in the lists that are no token ids or no merges.
+TokenizerFile read_tokenizer_file(const std::filesystem::path& path);
+
+}  // namespace lie
