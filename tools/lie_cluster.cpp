@@ -11,6 +11,7 @@
 #include "common/comm/environment.h"
 #include "common/comm/job.h"
 #include "tools/data/data_command.h"
+#include "tools/model_commands.h"
 #include "tools/reference_lengths/reference_lengths.h"
 #include "tools/sft/sft_command.h"
 #include "tools/train/train.h"
@@ -127,9 +128,13 @@ int main(int argc, char** argv) {
   add_sft(program, sft_arguments, chosen);
   add_reference_lengths(program, length_arguments, length_config, chosen);
   add_data(program, data_arguments, chosen);
+  std::function<void()> without_job;
+  lie::add_model_commands(program, without_job);
   try {
     program.parse(argc, argv);
-    return run(chosen);
+    if (!without_job) return run(chosen);
+    without_job();
+    return 0;
   } catch (const CLI::ParseError& error) {
     return speaks_for_the_job() ? program.exit(error) : error.get_exit_code();
   } catch (const std::exception& error) {  // before there was a job to end

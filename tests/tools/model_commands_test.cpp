@@ -1,0 +1,220 @@
+// lie_cluster tokenize, score and generate: what goes in comes out, the three agree with each
+// other, and bad input is named by line.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <stdio.h>
+
+#include <sstream>
+
+#include "common/json.h"
+#include "tests/model/temporary_directory.h"
+#include "tools/generate/generate.h"
+#include "tools/score/score.h"
+#include "tools/tokenize/tokenize.h"
+
+namespace lie {
+namespace {
+
+using testing::HasSubstr;
+
+const std::string kModel = std::string(LIE_SOURCE_DIR) + "/assets/count_pairs/model";
+
+/// Commands on files in a folder of their own.
+class ModelCommands : public testing::Test {
+ protected:
+  std::string tokenized(const std::string& input, TokenizeArguments how = {}) {
+    how.model = kModel;
+    how.input = directory_.write("input", input);
+    std::ostringstream out;
+    tokenize(how, out);
+    return out.str();
+  }
+  std::vector<Json> scored(const std::string& rows, ScoreArguments how = {}) {
+    how.model.path = kModel;
+    how.input = directory_.write("rows.jsonl", rows);
+    std::ostringstream out;
+    score(how, out);
+    return parsed(out.str());
+  }
+  std::vector<Json> generated(const std::string& rows, GenerateArguments how = {}) {
+    how.model.path = kModel;
+    how.input = directory_.write("rows.jsonl", rows);
+    std::ostringstream out;
+    generate(how, out);
+    return parsed(out.str());
+  }
+  std::string error_scoring(const std::string& rows) {
+    return error_of([&] { scored(rows); });
+  }
+
+ private:
+  static std::vector<Json> parsed(const std::string& lines) {
+    std::vector<Json> rows;
+    std::istringstream in(lines);
+    for (std::string line; std::getline(in, line);) rows.push_back(Json::parse(line));
+    return rows;
+  }
+
+  TemporaryDirectory directory_;
+};
+
+constexpr const char* kPrompts =
+    R"({"prompt": "7 1 20 10 17 4 target 11:\n", "kept": {"z": 1, "a": [2]}}
+{"prompt": "1 2 3 4 5 6 target 7:\n"}
+
+{"prompt_ids": [3, 4, 5]}
+)";
+
+std::string joined(const std::vector<Json>& rows) {
+  std::string lines;
+  for (const Json& row : rows) lines += row.dump() + "\n";
+  return lines;
+}
+
+TEST_F(ModelCommands, TextJsonStringsAndIdsSayTheSame) {
+  const std::string text = "7 1 20 target 11:\nin order:\n\n 7+1=8 no\r\n<|endoftext|>";
+  const std::string strings =
+      "\"7 1 20 target 11:\"\n\"in order:\"\n\"\"\n\" 7+1=8 no\\r\"\n\"<|endoftext|>\"\n";
+  const std::string ids = tokenized(text);
+  EXPECT_EQ(tokenized(strings, {.json = true}), ids);
+  EXPECT_EQ(tokenized(ids, {.decode = true}), strings);
+  EXPECT_THAT(ids, HasSubstr("\n[]\n"));  // the empty line
+  const std::string plain = tokenized(ids, {.decode = true, .skip_special_tokens = true});
+  EXPECT_TRUE(plain.ends_with("\n\"\"\n")) << plain;
+  EXPECT_EQ(tokenized(""), "");
+}
+
+TEST_F(ModelCommands, BrokenUtf8IsReadAsReplacementCharacters) {
+  EXPECT_EQ(tokenized(tokenized("a\xff"), {.decode = true}), "\"a\ufffd\"\n");
+}
+
+TEST_F(ModelCommands, TokenizeNamesTheLineThatIsWrong) {
+  const auto error = [&](const std::string& input, TokenizeArguments how) {
+    return error_of([&] { tokenized(input, how); });
+  };
+  EXPECT_THAT(error("\"a\"\nb\n", {.json = true}), HasSubstr("input:2: not valid JSON"));
+  EXPECT_THAT(error("[1]\n", {.json = true}), HasSubstr("input:1: expected a JSON string"));
+  EXPECT_THAT(error("[1]\n7\n", {.decode = true}), HasSubstr("input:2: expected a JSON list"));
+  EXPECT_THAT(error("[1, -1]\n", {.decode = true}), HasSubstr("input:1: -1 is not a token id"));
+  EXPECT_THAT(error_of([] {
+                std::ostringstream out;
+                tokenize({.model = kModel, .input = "/no/such/file"}, out);
+              }),
+              HasSubstr("/no/such/file: cannot be read"));
+}
+
+TEST_F(ModelCommands, ScoreGivesTheLogProbsThatWereSampledWith) {
+  GenerateArguments sampling;
+  sampling.sampling = {.temperature = 0.8, .top_p = 0.9, .max_response_tokens = 40};
+  sampling.samples = 3;
+  sampling.model.threads = 2;
+  const std::vector<Json> responses = generated(kPrompts, sampling);
+  ASSERT_EQ(responses.size(), 9u);
+  ScoreArguments how;
+  how.temperature = 0.8;
+  const std::vector<Json> rows = scored(joined(responses), how);
+  ASSERT_EQ(rows.size(), 9u);
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    EXPECT_EQ(rows[i]["log_probs"], responses[i]["log_probs"]) << i;  // every bit
+    EXPECT_EQ(rows[i]["sample"], i % 3);
+  }
+  EXPECT_EQ(rows[2]["kept"], Json({{"z", 1}, {"a", {2}}}));
+}
+
+GenerateArguments short_samples(std::int64_t samples) {
+  GenerateArguments how;
+  how.sampling.max_response_tokens = 100;
+  how.samples = samples;
+  return how;
+}
+
+TEST_F(ModelCommands, BatchesAndThreadsChangeNoBit) {
+  const std::string rows = joined(generated(kPrompts, short_samples(2)));
+  ScoreArguments one, many;
+  one.batch_tokens = 1;
+  one.model.threads = 1;
+  one.entropies = many.entropies = true;
+  EXPECT_EQ(scored(rows, one), scored(rows, many));
+  GenerateArguments narrow = short_samples(2);
+  narrow.slots = 1;
+  narrow.model.threads = 1;
+  EXPECT_EQ(joined(generated(kPrompts, narrow)), rows);
+}
+
+TEST_F(ModelCommands, TextsScoreAsTheirIdsDo) {
+  const auto by_text = scored("{\"prompt\": \"1 2 target 3:\\n\", \"response\": \"1+2=3 yes\"}\n");
+  Json ids = by_text[0];
+  ids.erase("prompt");
+  ids.erase("response");
+  ids.erase("log_probs");
+  const auto by_ids = scored(ids.dump());
+  EXPECT_EQ(by_ids[0]["log_probs"], by_text[0]["log_probs"]);
+  EXPECT_EQ(by_text[0]["log_probs"].size(), by_text[0]["response_ids"].size());
+}
+
+TEST_F(ModelCommands, AnEmptyResponseHasNoLogProbs) {
+  const auto rows = scored("{\"prompt_ids\": [1], \"response_ids\": []}\n");
+  EXPECT_EQ(rows[0]["log_probs"], Json::array());
+}
+
+TEST_F(ModelCommands, ABadRowIsNamedByItsLine) {
+  const std::string good = "{\"prompt_ids\": [1], \"response_ids\": [2]}\n";
+  const auto error = [&](const std::string& row) { return error_scoring(good + "\n" + row); };
+  EXPECT_THAT(error("{\"prompt_ids\": [1]}"), HasSubstr("rows.jsonl:3: neither \"response_ids\""));
+  EXPECT_THAT(error("{\"prompt_ids\": [1], \"response\": 7}"), HasSubstr("field response"));
+  EXPECT_THAT(error("{\"prompt_ids\": [], \"response_ids\": [1]}"), HasSubstr("no token"));
+  EXPECT_THAT(error("{\"prompt_ids\": 1, \"response_ids\": [1]}"),
+              HasSubstr("a list of token ids"));
+  EXPECT_THAT(error("{\"prompt_ids\": [1], \"response_ids\": [100000]}"),
+              HasSubstr("rows.jsonl:3: field response_ids: 100000 is not a token id"));
+  EXPECT_THAT(error("{\"prompt_ids\": [1], \"response_ids\": [1.5]}"), HasSubstr("1.5"));
+  EXPECT_THAT(error("[1]"), HasSubstr("rows.jsonl:3: expected a JSON object"));
+  EXPECT_THAT(error("{\"prompt_ids\": [1]"), HasSubstr("rows.jsonl:3: not valid JSON"));
+  EXPECT_THAT(
+      error(Json{{"prompt_ids", std::vector<int>(100000, 1)}, {"response_ids", {1}}}.dump()),
+      HasSubstr("max_position_embeddings"));
+  EXPECT_THAT(error_scoring("\n"), HasSubstr("holds no row"));
+}
+
+TEST_F(ModelCommands, GenerateStopsWhereItIsTold) {
+  GenerateArguments how;
+  how.sampling = {.temperature = 0, .max_response_tokens = 60};
+  how.ignore_end = true;
+  for (const Json& row : generated(kPrompts, how)) {
+    EXPECT_EQ(row["response_ids"].size(), 60u);
+    EXPECT_EQ(row["finish"], "length");
+  }
+  how.sampling.max_response_tokens = 250;
+  EXPECT_THAT(error_of([&] { generated(kPrompts, how); }), HasSubstr("rows.jsonl:1: 14 tokens"));
+  how.ignore_end = false;
+  how.sampling.max_response_tokens = 200;
+  const auto rows = generated(kPrompts, how);
+  EXPECT_EQ(rows[0]["finish"], "end_of_sequence");
+  EXPECT_EQ(rows, generated(kPrompts, how));
+}
+
+/// Exit status and all output of the program.
+std::pair<int, std::string> run_program(const std::string& arguments) {
+  FILE* pipe = ::popen((LIE_CLUSTER " " + arguments + " 2>&1 </dev/null").c_str(), "r");
+  std::string output;
+  for (int c; (c = std::fgetc(pipe)) != EOF;) output += static_cast<char>(c);
+  return {::pclose(pipe), output};
+}
+
+TEST(ModelCommandLine, HelpAndErrorsAreClear) {
+  for (const char* command : {"tokenize", "score", "generate"}) {
+    const auto [status, help] = run_program(std::string(command) + " --help");
+    EXPECT_EQ(status, 0);
+    EXPECT_THAT(help, HasSubstr("MODEL_DIR"));
+    EXPECT_THAT(help, HasSubstr("--add-special-tokens"));
+    const auto [bad_status, error] = run_program(std::string(command) + " /no/such/model -");
+    EXPECT_NE(bad_status, 0);
+    EXPECT_TRUE(error.starts_with("error: /no/such/model/")) << error;
+  }
+  EXPECT_NE(run_program("score " + kModel).first, 0);  // no FILE
+  EXPECT_NE(run_program("tokenize --decode --json " + kModel).first, 0);
+  EXPECT_NE(run_program("generate --temperature -1 " + kModel + " -").first, 0);
+}
+
+}  // namespace
+}  // namespace lie

@@ -1,0 +1,152 @@
+#include "tools/model_commands.h"
+
+#include <iostream>
+#include <memory>
+#include <string>
+
+#include "tools/generate/generate.h"
+#include "tools/score/score.h"
+#include "tools/tokenize/tokenize.h"
+
+namespace lie {
+namespace {
+
+using Chosen = std::function<void()>;
+
+void add_model(CLI::App& command, ModelOptions& model) {
+  command
+      .add_option("MODEL_DIR", model.path,
+                  "Hugging Face directory: config.json, model*.safetensors, tokenizer.json")
+      ->required();
+  command.add_option("--device", model.device, "cpu, aten-cpu, cuda or cuda:<number>")
+      ->capture_default_str();
+  command
+      .add_option("--threads", model.threads,
+                  "Threads on the CPU; 0: all cores. Results do not depend on it")
+      ->check(CLI::Range(0, 1024))
+      ->capture_default_str();
+}
+
+void add_special_tokens(CLI::App& command, bool& value, const std::string& what) {
+  command.add_flag("--add-special-tokens", value,
+                   "Put around each " + what +
+                       " what the tokenizer's post-processor does, such as Llama 3's "
+                       "<|begin_of_text|>; without it as transformers' add_special_tokens=False");
+}
+
+void add_tokenize(CLI::App& program, Chosen& chosen) {
+  const auto arguments = std::make_shared<TokenizeArguments>();
+  CLI::App* command = program.add_subcommand(
+      "tokenize", "Token ids of each line of text as a JSON list, or the text of such lists");
+  command->add_option("MODEL_DIR", arguments->model, "Directory with tokenizer.json")->required();
+  command->add_option("FILE", arguments->input, "Text, a line each; none or -: standard input");
+  command->add_flag("--json", arguments->json,
+                    "Each line is a JSON string, so that a text may hold line ends");
+  add_special_tokens(*command, arguments->add_special_tokens, "text");
+  command
+      ->add_flag("--decode", arguments->decode,
+                 "The other way: each line is a JSON list of ids, its text comes out as a JSON "
+                 "string")
+      ->excludes("--json")
+      ->excludes("--add-special-tokens");
+  command
+      ->add_flag("--skip-special-tokens", arguments->skip_special_tokens,
+                 "Leave special tokens out of the text")
+      ->needs("--decode");
+  command->callback([&chosen, arguments] { chosen = [=] { tokenize(*arguments, std::cout); }; });
+}
+
+void add_score(CLI::App& program, Chosen& chosen) {
+  const auto arguments = std::make_shared<ScoreArguments>();
+  CLI::App* command =
+      program.add_subcommand("score", "Log-prob of every response token, as JSON lines");
+  add_model(*command, arguments->model);
+  command
+      ->add_option("FILE", arguments->input,
+                   "JSONL; a row has prompt_ids and response_ids, or texts prompt and response; "
+                   "other fields come back; -: standard input")
+      ->required();
+  command
+      ->add_option("--temperature", arguments->temperature,
+                   "Logits are divided by this before the softmax")
+      ->check(CLI::PositiveNumber)
+      ->capture_default_str();
+  command->add_flag("--entropies", arguments->entropies,
+                    "Write the entropy of each distribution, too (nats)");
+  add_special_tokens(*command, arguments->add_special_tokens, "prompt's text");
+  command
+      ->add_option("--batch-tokens", arguments->batch_tokens,
+                   "Tokens of one forward pass, at least one row. Results do not depend on it")
+      ->check(CLI::PositiveNumber)
+      ->capture_default_str();
+  command->footer(
+      "\nWrites each row with log_probs (nats, one for each response token); texts are encoded "
+      "each "
+      "by itself,\nand their ids are written, too.");
+  command->callback([&chosen, arguments] { chosen = [=] { score(*arguments, std::cout); }; });
+}
+
+void add_sampling(CLI::App& command, SamplingOptions& sampling) {
+  command
+      .add_option("--max-tokens", sampling.max_response_tokens, "A response is cut at this length")
+      ->check(CLI::PositiveNumber)
+      ->capture_default_str();
+  command
+      .add_option("--temperature", sampling.temperature,
+                  "Logits are divided by this; 0 takes the likeliest token")
+      ->check(CLI::NonNegativeNumber)
+      ->capture_default_str();
+  command
+      .add_option("--top-p", sampling.top_p,
+                  "Draw from the likeliest tokens that hold this share of the probability")
+      ->check(CLI::Range(1e-6, 1.0))
+      ->capture_default_str();
+  command
+      .add_option("--top-k", sampling.top_k, "Draw from this many likeliest tokens; 0: from all")
+      ->check(CLI::NonNegativeNumber)
+      ->capture_default_str();
+}
+
+void add_generate(CLI::App& program, Chosen& chosen) {
+  const auto arguments = std::make_shared<GenerateArguments>();
+  CLI::App* command =
+      program.add_subcommand("generate", "Responses to the prompts of a file, as JSON lines");
+  add_model(*command, arguments->model);
+  command
+      ->add_option("FILE", arguments->input,
+                   "JSONL; a row has prompt_ids, or a text prompt, which is used as it stands; "
+                   "other fields come back; -: standard input")
+      ->required();
+  add_sampling(*command, arguments->sampling);
+  command->add_option("--samples", arguments->samples, "Responses to each prompt")
+      ->check(CLI::Range(1, 1 << 20))
+      ->capture_default_str();
+  command->add_option("--seed", arguments->seed, "Seed of every sampled token")
+      ->check(CLI::NonNegativeNumber)
+      ->capture_default_str();
+  add_special_tokens(*command, arguments->add_special_tokens, "prompt's text");
+  command->add_flag("--ignore-end", arguments->ignore_end,
+                    "Go on after an end-of-sequence token, to --max-tokens");
+  command
+      ->add_option("--slots", arguments->slots,
+                   "Responses in flight at once. Results do not depend on it")
+      ->check(CLI::Range(1, 65536))
+      ->capture_default_str();
+  command->add_option("--cache-mebibytes", arguments->cache_mebibytes, "KV cache at most")
+      ->check(CLI::PositiveNumber)
+      ->capture_default_str();
+  command->footer(
+      "\nWrites each row, once for each response, with response, response_ids, log_probs, finish "
+      "(end_of_sequence or\nlength) and, with --samples, sample.");
+  command->callback([&chosen, arguments] { chosen = [=] { generate(*arguments, std::cout); }; });
+}
+
+}  // namespace
+
+void add_model_commands(CLI::App& program, Chosen& chosen) {
+  add_tokenize(program, chosen);
+  add_score(program, chosen);
+  add_generate(program, chosen);
+}
+
+}  // namespace lie
