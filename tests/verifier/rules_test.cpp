@@ -75,8 +75,9 @@ TEST(Rules, Expressions) {
 }
 
 TEST(Rules, WhatIsNotEvaluatedIsNotCalledUnequal) {
-  EXPECT_EQ(judge("\\int_0^1 x^2 dx", "\\frac13"), VerdictCode::kUndecided);
-  EXPECT_EQ(judge("\\sum_{k=1}^{10^9} k", "500000000500000000"), VerdictCode::kUndecided);
+  EXPECT_EQ(judge("\\int_0^\\infty \\frac{\\sin x}{x} dx", "1"), VerdictCode::kUndecided);
+  EXPECT_EQ(judge("\\lim_{x\\to 0} \\frac{1}{x}", "\\infty"), VerdictCode::kUndecided);
+  EXPECT_EQ(judge("\\sum_{k=1}^{n} \\frac{1}{k}", "1"), VerdictCode::kUndecided);
   expect_equal("\\int_0^1 f(t) dt", "\\int_0^1 f(s) ds");
 }
 

@@ -45,6 +45,7 @@ struct BallValue {
   Ball ball;
   bool unevaluated = false;  // an integral, limit or long sum went in as an unknown function: a
                              // difference proves nothing
+  bool integrated = false;   // known to some 160 bits only, however high the precision
 };
 
 /// The value of an expression at a point. Names take the point's values; unknown functions, limits

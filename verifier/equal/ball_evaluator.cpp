@@ -18,7 +18,8 @@ bool BallEvaluator::sane(const Ball& value) {
   acb_get_mag(size, value.get());
   const bool small = mag_cmp_2exp_si(size, std::int64_t{1} << 32) < 0;
   mag_clear(size);
-  return small || budget_.exhaust();
+  // A quadrature tries wide arguments that lie off the path, and does without them.
+  return small || (!integrand_ && budget_.exhaust());
 }
 
 bool BallEvaluator::eval_op(const Expr& e, Ball& out) {
@@ -63,7 +64,10 @@ bool BallEvaluator::eval_op(const Expr& e, Ball& out) {
 
 void BallEvaluator::symbol(const Expr& e, Ball& out) {
   const auto at = bound_.find(e.name);
-  set(out, at != bound_.end() ? at->second : point_.value(e.name));
+  if (at != bound_.end())
+    out = at->second;
+  else
+    set(out, point_.value(e.name));
 }
 
 bool BallEvaluator::constant(const Expr& e, Ball& out) {
@@ -112,11 +116,14 @@ bool BallEvaluator::power(const Expr& e, Ball& out) {
   const Expr& exponent = *e.args[1];
   if (!eval(*e.args[0], out)) return false;
   if (exponent.op == Op::kNumber && exponent.value == Rational(1, 2)) {
+    if (holomorphic_ && !off_cut(out)) return false;
     acb_sqrt(out.get(), out.get(), precision_);
     return true;
   }
   Ball value;
   if (!eval(exponent, value)) return false;
+  const bool whole = exponent.op == Op::kNumber && exponent.value.is_integer();
+  if (holomorphic_ && !whole && !off_cut(out)) return false;
   // A base that may be 0 makes the logarithm of acb_pow infinite, but 0^2 is 0.
   if (acb_contains_zero(out.get()) != 0 && exponent.op == Op::kNumber &&
       exponent.value.is_integer()) {
@@ -138,10 +145,11 @@ bool BallEvaluator::binder(const Expr& e, Ball& out) {
     if (upper && lower->is_integer() && upper->is_integer() && (*upper - *lower).bits() < 20)
       return term_by_term(e, *lower, *upper, adds, out);
   }
+  if (e.fn == Fn::kIntegral && e.args.size() == 3 && integral(e, out)) return true;
   unevaluated_ = true;
   const auto before = bound_;
-  bound_[e.name] =
-      Point{PointKind::kPositive, point_.seed}.value(fmt::format("bound{}", bound_.size()));
+  set(bound_[e.name],
+      Point{PointKind::kPositive, point_.seed}.value(fmt::format("bound{}", before.size())));
   const bool ok = opaque(fmt::format("binder{}", static_cast<int>(e.fn)), e, out);
   bound_ = before;
   return ok;
@@ -153,7 +161,7 @@ bool BallEvaluator::term_by_term(const Expr& e, const Rational& lower, const Rat
   acb_set_si(out.get(), adds ? 0 : 1);
   bool ok = true;
   for (Rational k = lower; ok && !(upper < k); k = k + Rational(1)) {
-    bound_[e.name] = k;
+    set(bound_[e.name], k);
     Ball term;
     ok = eval(*e.args[0], term);
     if (ok && adds) acb_add(out.get(), out.get(), term.get(), precision_);
@@ -197,6 +205,7 @@ std::optional<BallValue> ball_at(const Expr& e, const Point& point, std::int64_t
   BallEvaluator evaluator(point, precision, budget);
   if (!evaluator.eval(e, out.ball)) return std::nullopt;
   out.unevaluated = evaluator.unevaluated();
+  out.integrated = evaluator.integrated();
   return out;
 }
 

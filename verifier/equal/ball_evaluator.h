@@ -24,6 +24,7 @@ class BallEvaluator {
 
   bool eval(const Expr& e, Ball& out);
   bool unevaluated() const { return unevaluated_; }
+  bool integrated() const { return integrated_; }
 
  private:
   // Values whose exponents do not fit a machine word are out of reach for every function behind
@@ -98,6 +99,19 @@ class BallEvaluator {
   bool term_by_term(const Expr& e, const Rational& lower, const Rational& upper, bool adds,
                     Ball& out);
 
+  // --- integrals: ball_integral.cpp ------------------------------------------------------------
+
+  // A definite integral between finite bounds, enclosed; false where the quadrature does not
+  // converge soon.
+  bool integral(const Expr& e, Ball& out);
+  static int evaluate_integrand(acb_ptr out, const acb_t x, void* task, slong order,
+                                slong precision);
+
+  // Whether a ball stays off the non-positive reals, where logarithms and powers have their cut.
+  static bool off_cut(const Ball& x);
+  // Whether a function of one argument is surely holomorphic on a ball.
+  static bool holomorphic(Fn fn, const Ball& x);
+
   bool opaque(const std::string& name, const Expr& e, Ball& out);
 
   // sin(1 + sum of c_j a_j) + 2, the c_j drawn from the name: one fixed function for each name.
@@ -107,7 +121,10 @@ class BallEvaluator {
   std::int64_t precision_;
   bool unevaluated_ = false;
   Budget& budget_;
-  std::map<std::string, Rational> bound_;
+  bool integrated_ = false;
+  bool integrand_ = false;    // evaluates for a quadrature
+  bool holomorphic_ = false;  // give up where a function is not holomorphic on its whole argument
+  std::map<std::string, Ball> bound_;
 };
 
 }  // namespace lie::equal

@@ -77,6 +77,7 @@ bool BallEvaluator::function(const Expr& e, Ball& out) {
   if ((e.fn == Fn::kGcd || e.fn == Fn::kLcm) && exactly(e, out)) return true;
   if (e.args.size() > 1) return several(e, out);
   if (!eval(*e.args[0], out)) return false;
+  if (holomorphic_ && !holomorphic(e.fn, out)) return false;
   if (const Unary unary = direct(e.fn)) {
     unary(out.get(), out.get(), precision_);
     return true;
@@ -142,6 +143,9 @@ bool BallEvaluator::several(const Expr& e, Ball& out) {
   std::vector<Ball> args(e.args.size());
   for (std::size_t i = 0; i < args.size(); ++i)
     if (!eval(*e.args[i], args[i])) return false;
+  if (holomorphic_ &&
+      !((e.fn == Fn::kLog || e.fn == Fn::kRoot) && off_cut(args[0]) && off_cut(args[1])))
+    return false;
   switch (e.fn) {
     case Fn::kLog:
       return logarithm(args, out);

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "verifier/calculus/evaluate.h"
 #include "verifier/equal/prepare.h"
 #include "verifier/equal/relations.h"
 #include "verifier/equal/rewrite.h"
@@ -243,6 +244,11 @@ class Comparer {
       if (bare != Tri::kNo) return bare;
     }
     const Tri out = equal_scalars(*gold, *answer, options_, budget());
+    if (out == Tri::kUnknown && has_added_constant(*gold) != has_added_constant(*answer)) {
+      const bool asked = has_added_constant(*answer);
+      return calculus::is_antiderivative(asked ? *gold : *answer, asked ? *answer : *gold, arena_,
+                                         options_);
+    }
     if (out == Tri::kNo && options_.constant_may_differ && has_added_constant(*gold) &&
         has_added_constant(*answer))
       return equal_up_to_constant(*gold, *answer, options_, budget());

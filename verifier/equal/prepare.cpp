@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "verifier/calculus/evaluate.h"
 #include "verifier/equal/rewrite.h"
 
 namespace lie::equal {
@@ -22,6 +23,7 @@ class Preparer {
     if (e == nullptr) return e;
     e = shorten_chain(e, arena_, options_);
     e = evaluate_structures(e, arena_);
+    if (e != nullptr) e = calculus::evaluate(e, arena_, options_);
     if (e == nullptr) return e;
     if (e->op == Op::kList || e->op == Op::kSet) return regrouped(spread(e));
     const std::vector<const Expr*> either = expand_signs(e, arena_);

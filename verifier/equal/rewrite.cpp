@@ -1,7 +1,6 @@
 #include "verifier/equal/rewrite.h"
 
 #include <algorithm>
-#include <functional>
 #include <set>
 
 #include "verifier/exact/polynomial.h"
@@ -25,20 +24,6 @@ const Expr* with_args(const Expr& e, std::vector<const Expr*> args, Arena& arena
   out.depth = 1;
   out.args = std::move(args);
   return arena.make(std::move(out));
-}
-
-using Change = std::function<const Expr*(const Expr*)>;
-
-const Expr* map_args(const Expr* e, Arena& arena, const Change& change) {
-  if (e == nullptr || e->args.empty()) return e;
-  std::vector<const Expr*> args;
-  bool changed = false;
-  for (const Expr* arg : e->args) {
-    args.push_back(change(arg));
-    if (args.back() == nullptr) return nullptr;
-    changed = changed || args.back() != arg;
-  }
-  return changed ? with_args(*e, std::move(args), arena) : e;
 }
 
 struct Signs {
@@ -191,6 +176,18 @@ const Expr* evaluate_one(const Expr* e, Arena& arena) {
 }
 
 }  // namespace
+
+const Expr* map_args(const Expr* e, Arena& arena, const Change& change) {
+  if (e == nullptr || e->args.empty()) return e;
+  std::vector<const Expr*> args;
+  bool changed = false;
+  for (const Expr* arg : e->args) {
+    args.push_back(change(arg));
+    if (args.back() == nullptr) return nullptr;
+    changed = changed || args.back() != arg;
+  }
+  return changed ? with_args(*e, std::move(args), arena) : e;
+}
 
 std::vector<const Expr*> expand_signs(const Expr* e, Arena& arena) {
   if (e == nullptr) return {};

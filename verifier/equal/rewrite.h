@@ -2,6 +2,7 @@
 // arithmetic.
 #pragma once
 
+#include <functional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -15,6 +16,10 @@ namespace lie::equal {
 /// a -+ stands in it, independently otherwise, at most four signs); the expression itself where
 /// there is none.
 std::vector<const expr::Expr*> expand_signs(const expr::Expr* e, expr::Arena& arena);
+
+/// e with its arguments changed; e itself where none changes, nullptr where one becomes nullptr.
+using Change = std::function<const expr::Expr*(const expr::Expr*)>;
+const expr::Expr* map_args(const expr::Expr* e, expr::Arena& arena, const Change& change);
 
 /// e with a name replaced everywhere it is free.
 const expr::Expr* substitute(const expr::Expr* e, std::string_view name, const expr::Expr* value,

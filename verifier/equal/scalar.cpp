@@ -19,6 +19,7 @@ using expr::Op;
 
 constexpr std::int64_t kFirstPrecision = 64;
 constexpr std::int64_t kPointPrecision = 128;
+constexpr std::int64_t kIntegralAgreement = -120;  // of which balls are known to 2^-160 or so
 constexpr std::int64_t kAgreement =
     -50;  // differences below 2^this at a drawn point are equality there
 
@@ -49,6 +50,7 @@ Identity identical(const Expr& a, const Expr& b, Budget& budget) {
 struct AtPoint {
   Ball gold, answer;
   bool unevaluated = false;
+  bool integrated = false;
 };
 
 std::optional<AtPoint> at_point(const Expr& gold, const Expr& answer, const Point& point,
@@ -56,7 +58,8 @@ std::optional<AtPoint> at_point(const Expr& gold, const Expr& answer, const Poin
   std::optional<BallValue> a = ball_at(gold, point, precision, budget);
   std::optional<BallValue> b = a ? ball_at(answer, point, precision, budget) : std::nullopt;
   if (!b) return std::nullopt;
-  return AtPoint{std::move(a->ball), std::move(b->ball), a->unevaluated || b->unevaluated};
+  return AtPoint{std::move(a->ball), std::move(b->ball), a->unevaluated || b->unevaluated,
+                 a->integrated || b->integrated};
 }
 
 // --- numbers ---------------------------------------------------------------------------------
@@ -118,7 +121,8 @@ Tri equal_constants(const Expr& gold, const Expr& answer, const VerifierOptions&
       if (const std::optional<bool> proof = equal_algebraic(gold, answer, budget))
         return tri(*proof);
     }
-    if (4 * precision > options.max_precision && gap.within(-precision / 2)) return Tri::kYes;
+    const std::int64_t agreement = values->integrated ? kIntegralAgreement : -precision / 2;
+    if (4 * precision > options.max_precision && gap.within(agreement)) return Tri::kYes;
   }
   const Identity same = identical(gold, answer, budget);
   return same.known && same.equal ? Tri::kYes : Tri::kUnknown;
@@ -192,6 +196,9 @@ Tri equal_functions(const Expr& gold, const Expr& answer, Budget& budget) {
              : agree_at_points(gold, answer, PointKind::kInteger, false, budget);
 }
 
+// What is not evaluated may well be infinite.
+bool has_binder(const Expr& e) { return e.op == Op::kBinder || any_arg(e, has_binder); }
+
 }  // namespace
 
 // --- what expressions hold -------------------------------------------------------------------
@@ -223,7 +230,10 @@ int infinity_sign(const Expr& e) {
 Tri equal_scalars(const Expr& gold, const Expr& answer, const VerifierOptions& options,
                   Budget& budget) {
   const int infinite = infinity_sign(gold);
-  if (infinite != 0 || infinity_sign(answer) != 0) return tri(infinite == infinity_sign(answer));
+  const int answered = infinity_sign(answer);
+  if (infinite != answered)
+    return has_binder(gold) || has_binder(answer) ? Tri::kUnknown : Tri::kNo;
+  if (infinite != 0) return Tri::kYes;
   if (!has_names(gold) && !has_names(answer)) return equal_constants(gold, answer, options, budget);
   return equal_functions(gold, answer, budget);
 }

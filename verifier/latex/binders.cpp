@@ -24,7 +24,7 @@ const Expr* Parser::bound() {
   if (!is(Tok::kSymbol)) return exponent();
   const std::string_view name = tok().name;
   ++at_;
-  return arena_.symbol(normal_name(name));
+  return name == "e" ? arena_.constant("e") : arena_.symbol(normal_name(name));
 }
 
 // The bounds behind a sign: _{k=1}^{n} (`named`) or _a^b. Empty groups count as absent.

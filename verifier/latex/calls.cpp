@@ -156,11 +156,10 @@ const Expr* Parser::fraction() {
   ++at_;
   if (!bare_fractions_ && !is(Tok::kBraceOpen)) return fail("a fraction without braces");
   if (digits) {
-    const exact::Rational value = lexed_.numbers[tok().number];
     const std::string_view name = tok().name;
     ++at_;
-    return arena_.number(exact::Rational(name[0] - '0') /
-                         exact::Rational(std::max(1, name[1] - '0')));
+    if (name[1] == '0') return arena_.divide(arena_.number(name[0] - '0'), arena_.number(0));
+    return arena_.number(exact::Rational(name[0] - '0', name[1] - '0'));
   }
   const Expr* top = fraction_part();
   if (top == nullptr) return fail("a fraction without a numerator");

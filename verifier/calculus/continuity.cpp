@@ -1,0 +1,108 @@
+#include "verifier/calculus/continuity.h"
+
+#include <algorithm>
+
+#include "verifier/calculus/derivative.h"
+#include "verifier/equal/rewrite.h"
+
+namespace lie::calculus {
+namespace {
+
+using expr::Fn;
+using expr::Op;
+
+class Prover {
+ public:
+  Prover(const Place& place, Arena& arena, const VerifierOptions& options)
+      : place_(place), arena_(arena), options_(options) {}
+
+  bool analytic(const Expr& e) {
+    if (!arena_.budget().spend()) return false;
+    if (!depends(e, place_.x)) return is_scalar(e);
+    if (e.op == Op::kSymbol) return true;
+    if (e.op == Op::kPow) return power(e);
+    if (e.op == Op::kFunction) return function(e);
+    return (e.op == Op::kAdd || e.op == Op::kMul) && all_args(e);
+  }
+
+ private:
+  bool all_args(const Expr& e) {
+    return std::ranges::all_of(e.args, [this](const Expr* arg) { return analytic(*arg); });
+  }
+
+  bool positive(const Expr& e) {
+    return sign_of(value_at(e, place_, arena_), arena_, options_) == 1;
+  }
+  bool nonzero(const Expr* e) { return is_zero(e, arena_, options_) == Tri::kNo; }
+
+  bool nonzero_after(Fn fn, const Expr& u) {
+    const Expr* call = arena_.call(fn, {&u});
+    return call != nullptr && nonzero(value_at(*call, place_, arena_));
+  }
+
+  bool power(const Expr& e) {
+    if (!all_args(e)) return false;
+    const Expr& exponent = *e.args[1];
+    if (exponent.op != Op::kNumber || !exponent.value.is_integer()) return positive(*e.args[0]);
+    return exponent.value.sign() >= 0 || nonzero(value_at(*e.args[0], place_, arena_));
+  }
+
+  bool function(const Expr& e) {
+    if (!all_args(e)) return false;
+    const Expr& u = *e.args.front();
+    switch (e.fn) {
+      case Fn::kSin:
+      case Fn::kCos:
+      case Fn::kExp:
+      case Fn::kSinh:
+      case Fn::kCosh:
+        return true;
+      case Fn::kArctan:
+      case Fn::kTanh:
+      case Fn::kArsinh:
+        return sign_of(value_at(u, place_, arena_), arena_, options_) != 2;  // real
+      case Fn::kTan:
+      case Fn::kSec:
+        return nonzero_after(Fn::kCos, u);
+      case Fn::kCot:
+      case Fn::kCsc:
+        return nonzero_after(Fn::kSin, u);
+      case Fn::kLn:
+        return positive(u);
+      case Fn::kLog:
+      case Fn::kRoot:
+        return !depends(*e.args[1], place_.x) && positive(u);
+      default:
+        return false;
+    }
+  }
+
+  const Place& place_;
+  Arena& arena_;
+  const VerifierOptions& options_;
+};
+
+}  // namespace
+
+const Expr* value_at(const Expr& e, const Place& place, Arena& arena) {
+  return arena.budget().spend() ? equal::substitute(&e, place.x, place.value, arena) : nullptr;
+}
+
+Tri is_zero(const Expr* e, Arena& arena, const VerifierOptions& options) {
+  const Expr* zero = arena.number(0);
+  if (e == nullptr || zero == nullptr) return Tri::kUnknown;
+  return equal::equal_scalars(*e, *zero, options, arena.budget());
+}
+
+int sign_of(const Expr* e, Arena& arena, const VerifierOptions& options) {
+  const Expr* zero = arena.number(0);
+  if (e == nullptr || zero == nullptr || equal::has_names(*e)) return 2;
+  return equal::compare_reals(*e, *zero, options, arena.budget());
+}
+
+bool is_analytic_at(const Expr& e, const Place& place, Arena& arena,
+                    const VerifierOptions& options) {
+  return Prover(place, arena, options).analytic(e);
+}
+
+}  // namespace lie::calculus

@@ -1,0 +1,86 @@
+#include "verifier/calculus/evaluate.h"
+
+#include <algorithm>
+
+#include "verifier/calculus/derivative.h"
+#include "verifier/calculus/integral.h"
+#include "verifier/calculus/limit.h"
+#include "verifier/calculus/sum.h"
+#include "verifier/equal/rewrite.h"
+
+namespace lie::calculus {
+namespace {
+
+using expr::Fn;
+using expr::Op;
+
+bool has_binder(const Expr& e) {
+  return e.op == Op::kBinder ||
+         std::ranges::any_of(e.args, [](const Expr* arg) { return has_binder(*arg); });
+}
+
+const Expr* derived(const Expr& e, Arena& arena) {
+  const auto order = e.args.size() == 2 && e.args[1]->op == Op::kNumber
+                         ? e.args[1]->value.small_integer()
+                         : std::nullopt;
+  return order ? derivative(*e.args[0], e.name, *order, arena) : nullptr;
+}
+
+const Expr* carried_out(const Expr& e, Arena& arena, const VerifierOptions& options) {
+  switch (e.fn) {
+    case Fn::kDerivative:
+      return derived(e, arena);
+    case Fn::kLimit:
+      return e.args.size() < 2 ? nullptr : limit(*e.args[0], e.name, *e.args[1], arena, options);
+    case Fn::kSum:
+      return sum_value(e, arena, options);
+    case Fn::kIntegral:
+      return integral_value(e, arena, options);
+    default:
+      return nullptr;
+  }
+}
+
+class Evaluation {
+ public:
+  Evaluation(Arena& arena, const VerifierOptions& options) : arena_(arena), options_(options) {}
+
+  const Expr* of(const Expr* e) {
+    if (!has_binder(*e)) return e;
+    e = equal::map_args(e, arena_, [this](const Expr* arg) { return of(arg); });
+    if (e == nullptr || e->op != Op::kBinder) return e;
+    const Expr* value = carried_out(*e, arena_, options_);
+    return value == nullptr ? e : value;
+  }
+
+ private:
+  Arena& arena_;
+  const VerifierOptions& options_;
+};
+
+// Signs and zeros are decided exactly, however decimals are compared afterwards.
+VerifierOptions exactly(const VerifierOptions& options) {
+  VerifierOptions out = options;
+  out.decimals = DecimalRule::kExact;
+  return out;
+}
+
+}  // namespace
+
+const Expr* evaluate(const Expr* e, Arena& arena, const VerifierOptions& options) {
+  if (!has_binder(*e)) return e;
+  const VerifierOptions exact = exactly(options);
+  const Expr* out = Evaluation(arena, exact).of(e);
+  return arena.budget().exhausted() ? nullptr : out;
+}
+
+equal::Tri is_antiderivative(const Expr& integral, const Expr& answer, Arena& arena,
+                             const VerifierOptions& options) {
+  if (integral.op != Op::kBinder || integral.fn != Fn::kIntegral || integral.args.size() != 1)
+    return equal::Tri::kUnknown;
+  const Expr* slope = derivative(answer, integral.name, arena);
+  if (slope == nullptr || arena.budget().exhausted()) return equal::Tri::kUnknown;
+  return equal::equal_scalars(*integral.args[0], *slope, options, arena.budget());
+}
+
+}  // namespace lie::calculus
