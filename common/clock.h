@@ -1,4 +1,4 @@
-// How long a role works and how long it waits.
+// Time for records: how long something took, how long a role works and waits. Never acted upon.
 #pragma once
 
 #include <chrono>
@@ -6,6 +6,35 @@
 #include "common/rollout.h"
 
 namespace lie {
+
+/// Seconds since 1970.
+inline double unix_seconds() {
+  return std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count();
+}
+
+/// Seconds since it was made.
+class Stopwatch {
+ public:
+  double seconds() const {
+    return std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
+  }
+
+ private:
+  std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
+};
+
+/// Adds the seconds of its own life to a sum.
+class Timed {
+ public:
+  explicit Timed(double& seconds) : seconds_(seconds) {}
+  ~Timed() { seconds_ += watch_.seconds(); }
+  Timed(const Timed&) = delete;
+  Timed& operator=(const Timed&) = delete;
+
+ private:
+  double& seconds_;
+  Stopwatch watch_;
+};
 
 /// Counts a role's seconds as busy or idle. Starts busy. Its times are reported, never acted upon.
 class BusyIdleClock {

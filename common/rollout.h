@@ -6,6 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "common/verdict.h"
+
 namespace lie {
 
 /// One row of a dataset.
@@ -67,17 +69,6 @@ struct RolloutGroup {
   std::int32_t prompt_tokens_dropped = 0;  // by left truncation
   std::int32_t actor = 0;                  // rank that generated it
   RoleClock actor_clock;
-};
-
-/// Why the verifier decided as it did; every reward carries one (invariant E6).
-enum class VerdictCode : std::uint8_t {
-  kEqual = 0,
-  kUnequal = 1,
-  kNoAnswer = 2,
-  kUnparsableAnswer = 3,
-  kUnparsableGold = 4,
-  kOutOfBudget = 5,
-  kUndecided = 6,
 };
 
 /// Reward terms, kept apart from generation to log. reward() is what the advantage is made of.

@@ -4,9 +4,9 @@
 
 #include <array>
 #include <bit>
-#include <chrono>
 #include <cstring>
 
+#include "common/clock.h"
 #include "common/error.h"
 #include "common/file.h"
 
@@ -62,10 +62,6 @@ std::string record(double wall_time, std::int64_t step, std::string_view what) {
   return length + little_endian(masked_crc(length)) + event + little_endian(masked_crc(event));
 }
 
-double now_seconds() {
-  return std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count();
-}
-
 std::string host_name() {
   std::array<char, 256> name = {};
   return ::gethostname(name.data(), name.size() - 1) == 0 ? std::string(name.data()) : "localhost";
@@ -103,7 +99,7 @@ std::string scalars_record(double wall_time, std::int64_t step, std::span<const 
 
 EventWriter::EventWriter(const std::filesystem::path& directory, std::int64_t first_step) {
   make_directories(directory);
-  const double now = now_seconds();
+  const double now = unix_seconds();
   path_ = directory / fmt::format("events.out.tfevents.{:010}.{}.{}",
                                   static_cast<std::int64_t>(now), host_name(), ::getpid());
   file_.reset(std::fopen(path_.c_str(), "ab"));
@@ -113,7 +109,7 @@ EventWriter::EventWriter(const std::filesystem::path& directory, std::int64_t fi
 }
 
 void EventWriter::write(std::int64_t step, std::span<const Scalar> scalars) {
-  append(scalars_record(now_seconds(), step, scalars));
+  append(scalars_record(unix_seconds(), step, scalars));
 }
 
 void EventWriter::append(const std::string& record) {

@@ -1,6 +1,5 @@
 #include "learner/learner.h"
 
-#include <chrono>
 #include <utility>
 
 #include "common/clock.h"
@@ -9,25 +8,6 @@
 
 namespace lie {
 namespace {
-
-double now_seconds() {
-  return std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count();
-}
-
-/// Adds the time of its own life to a sum.
-class Timed {
- public:
-  explicit Timed(double& seconds) : seconds_(seconds) {}
-  ~Timed() {
-    seconds_ += std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
-  }
-  Timed(const Timed&) = delete;
-  Timed& operator=(const Timed&) = delete;
-
- private:
-  double& seconds_;
-  std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
-};
 
 GroupRecord group_record(const ScoredGroup& group, const GroupAdvantages& advantages,
                          const std::vector<ResponseUpdate>& responses) {
@@ -52,8 +32,9 @@ struct Learner::Step {
   StepUpdate update;
   std::vector<ScoredGroup> evaluation;
   double generate_seconds = 0, update_seconds = 0, publish_seconds = 0, evaluate_seconds = 0;
+  double log_seconds = 0;  // trajectories to HDF5
   double seconds() const {
-    return generate_seconds + update_seconds + publish_seconds + evaluate_seconds;
+    return generate_seconds + update_seconds + publish_seconds + evaluate_seconds + log_seconds;
   }
 };
 
@@ -120,7 +101,13 @@ void Learner::evaluate(Step& step) {
   step.evaluation = coordinator.collect_evaluation(step.number, step.number);
 }
 
-void Learner::record(const Step& step) {
+void Learner::record(Step& step) {
+  record_trajectories(step);
+  if (parts_.leadership != nullptr) record_curves(step);
+}
+
+void Learner::record_trajectories(Step& step) {
+  const Timed timed(step.log_seconds);
   StepRecord record{.step = step.number,
                     .groups = {},
                     .seconds = step.seconds(),
@@ -137,7 +124,6 @@ void Learner::record(const Step& step) {
     record.groups.push_back({.scored = group, .results = {}});
   }
   parts_.trajectories.record(record);
-  if (parts_.leadership != nullptr) record_curves(step);
 }
 
 void Learner::record_curves(const Step& step) {
@@ -151,14 +137,15 @@ void Learner::record_curves(const Step& step) {
                                     {"generate", step.generate_seconds},
                                     {"update", step.update_seconds},
                                     {"publish", step.publish_seconds},
-                                    {"evaluate", step.evaluate_seconds}},
+                                    {"evaluate", step.evaluate_seconds},
+                                    {"log", step.log_seconds}},
                   .roles = clocks_.advance(step.groups)};
   facts.roles.emplace_back("learner",
-                           RoleClock{.busy_seconds = step.update_seconds,
+                           RoleClock{.busy_seconds = step.update_seconds + step.log_seconds,
                                      .idle_seconds = step.generate_seconds + step.publish_seconds +
                                                      step.evaluate_seconds});
   parts_.leadership->curves.record(
-      {.step = step.number, .wall_time = now_seconds(), .values = step_metrics(facts)});
+      {.step = step.number, .wall_time = unix_seconds(), .values = step_metrics(facts)});
 }
 
 void Learner::checkpoint(std::int64_t step) {

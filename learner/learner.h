@@ -56,7 +56,8 @@ class Learner {
   void update(Step& step);
   void publish(std::int64_t policy_version);
   void evaluate(Step& step);
-  void record(const Step& step);
+  void record(Step& step);
+  void record_trajectories(Step& step);
   void record_curves(const Step& step);
   void checkpoint(std::int64_t step);
 

@@ -2,9 +2,9 @@
 
 #include <algorithm>
 #include <array>
-#include <chrono>
 #include <numeric>
 
+#include "common/clock.h"
 #include "common/error.h"
 #include "learner/batch.h"
 #include "learner/gradient_sync.h"
@@ -119,7 +119,7 @@ double Tuner::accumulate(std::span<const SequenceTokens> sequences, double weigh
 }
 
 SftProgress Tuner::update(std::int64_t step) {
-  const auto start = std::chrono::steady_clock::now();
+  const Stopwatch watch;
   const auto sequences = sequences_of(parts_.examples, batch_of(step));
   SftProgress progress;
   progress.step = step;
@@ -134,8 +134,7 @@ SftProgress Tuner::update(std::int64_t step) {
   progress.loss = loss[0] / tokens;
   progress.optimizer = optimizer_.update(step, gradient_, parts_.weights.flat());
   parts_.model.weights_changed();
-  progress.seconds =
-      std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  progress.seconds = watch.seconds();
   return progress;
 }
 

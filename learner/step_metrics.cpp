@@ -11,10 +11,6 @@
 namespace lie {
 namespace {
 
-constexpr std::array<std::string_view, 7> kVerdictNames = {
-    "equal",           "unequal",       "no_answer", "unparsable_answer",
-    "unparsable_gold", "out_of_budget", "undecided"};
-
 /// One response beside its score.
 struct Row {
   const ScoredGroup* group;
@@ -102,11 +98,10 @@ void add_rewards(MetricsWriter& out, std::span<const Row> rows) {
     add_mean(out, "reward_" + std::string(kRewardTermNames[term]) + "_mean", rows,
              [term](const Row& row) { return reward_terms(row.score->terms)[term]; });
   }
-  for (std::size_t code = 0; code < kVerdictNames.size(); ++code) {
-    add_mean(out, "verdict_" + std::string(kVerdictNames[code]) + "_share", rows,
-             [code](const Row& row) {
-               return static_cast<std::size_t>(row.score->verdict) == code ? 1.0 : 0.0;
-             });
+  for (std::size_t i = 0; i < kVerdictCount; ++i) {
+    const auto code = static_cast<VerdictCode>(i);
+    add_mean(out, "verdict_" + std::string(name(code)) + "_share", rows,
+             [code](const Row& row) { return row.score->verdict == code ? 1.0 : 0.0; });
   }
 }
 
@@ -206,10 +201,6 @@ double quantile(std::span<const double> sorted, double q) {
   const std::size_t above = std::min(below + 1, sorted.size() - 1);
   const double share = place - static_cast<double>(below);
   return sorted[below] + share * (sorted[above] - sorted[below]);
-}
-
-std::string_view verdict_name(VerdictCode code) {
-  return kVerdictNames.at(static_cast<std::size_t>(code));
 }
 
 }  // namespace lie

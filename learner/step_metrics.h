@@ -42,7 +42,4 @@ Metrics step_metrics(const StepFacts& record);
 /// `sorted` ascending, not empty.
 double quantile(std::span<const double> sorted, double q);
 
-/// "equal", "unequal", ...: verdict_<name>_share.
-std::string_view verdict_name(VerdictCode code);
-
 }  // namespace lie

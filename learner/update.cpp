@@ -1,8 +1,8 @@
 #include "learner/update.h"
 
 #include <algorithm>
-#include <chrono>
 
+#include "common/clock.h"
 #include "common/error.h"
 #include "learner/gradient_sync.h"
 
@@ -29,13 +29,7 @@ namespace {
 /// Runs `work` and adds the seconds it took to `seconds`.
 template <typename Work>
 auto timed(double& seconds, Work&& work) {
-  struct Stopwatch {
-    double& sum;
-    std::chrono::steady_clock::time_point start = std::chrono::steady_clock::now();
-    ~Stopwatch() {
-      sum += std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-    }
-  } stopwatch{seconds};
+  const Timed timing(seconds);
   return work();
 }
 

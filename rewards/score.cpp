@@ -1,19 +1,12 @@
 #include "rewards/score.h"
 
-#include <chrono>
-
+#include "common/clock.h"
 #include "common/error.h"
 #include "rewards/accuracy.h"
 #include "verifier/verify.h"
 
 namespace lie {
 namespace {
-
-using Clock = std::chrono::steady_clock;
-
-float seconds_since(Clock::time_point start) {
-  return std::chrono::duration<float>(Clock::now() - start).count();
-}
 
 // R_len, R_red, and the terms of ablations, into `score`.
 void shape(const RewardOptions& options, std::int64_t max_response_tokens, double reference_length,
@@ -63,9 +56,9 @@ Score Scorer::score(const Ticket& ticket, const Response& response, std::string_
   const RewardOptions& rewards = options_.rewards;
   check_scorable(rewards, ticket);
   Score score;
-  const Clock::time_point start = Clock::now();
+  const Stopwatch watch;
   Verdict verdict = verify(ticket.prompt.gold, text, options_.verifier);
-  score.verify_seconds = seconds_since(start);
+  score.verify_seconds = static_cast<float>(watch.seconds());
   score.verdict = verdict.code;
   score.extracted = std::move(verdict.extracted);
   score.terms.accuracy = accuracy_reward(verdict.code);

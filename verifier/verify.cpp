@@ -183,26 +183,6 @@ Verdict explain(std::string_view gold, std::string_view response, const Verifier
   return Pair(options, true).decide(gold, response);
 }
 
-std::string_view name(VerdictCode code) {
-  switch (code) {
-    case VerdictCode::kEqual:
-      return "equal";
-    case VerdictCode::kUnequal:
-      return "unequal";
-    case VerdictCode::kNoAnswer:
-      return "no_answer";
-    case VerdictCode::kUnparsableAnswer:
-      return "unparsable_answer";
-    case VerdictCode::kUnparsableGold:
-      return "unparsable_gold";
-    case VerdictCode::kOutOfBudget:
-      return "out_of_budget";
-    case VerdictCode::kUndecided:
-      return "undecided";
-  }
-  return "unknown";
-}
-
 void release_thread_caches() { flint_cleanup(); }
 
 }  // namespace lie

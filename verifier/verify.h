@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-#include "common/rollout.h"
+#include "common/verdict.h"
 #include "verifier/options.h"
 
 namespace lie {
@@ -31,10 +31,6 @@ Verdict verify(std::string_view gold, std::string_view response,
 /// verify() with both parsed forms.
 Verdict explain(std::string_view gold, std::string_view response,
                 const VerifierOptions& options = {});
-
-/// "equal", "unequal", "no_answer", "unparsable_answer", "unparsable_gold", "out_of_budget",
-/// "undecided".
-std::string_view name(VerdictCode code);
 
 /// Gives back what FLINT keeps cached for the calling thread; call it before a thread that verified
 /// ends.

@@ -1,11 +1,11 @@
 #include "common/trajectory/writer.h"
 
-#include <chrono>
 #include <limits>
 #include <span>
 #include <string>
 #include <vector>
 
+#include "common/clock.h"
 #include "common/error.h"
 #include "common/trajectory/column_file.h"
 #include "common/trajectory/schema.h"
@@ -231,10 +231,6 @@ void append_results(ColumnFile& file, const std::vector<SampleRow>& rows) {
   append(file, c::kMiniBatch, rows, [](R r) { return r.result->mini_batch; });
 }
 
-double unix_time() {
-  return std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count();
-}
-
 template <typename T>
 void append_one(ColumnFile& file, const schema::Column<T>& column, T value) {
   file.append(column, std::span<const T>(&value, 1));
@@ -242,7 +238,7 @@ void append_one(ColumnFile& file, const schema::Column<T>& column, T value) {
 
 void append_step(ColumnFile& file, const StepRecord& record, const Ends& ends) {
   namespace c = schema::step;
-  append_one(file, c::kUnixTime, unix_time());
+  append_one(file, c::kUnixTime, unix_seconds());
   append_one(file, c::kSeconds, record.seconds);
   append_one(file, c::kGenerateSeconds, record.generate_seconds);
   append_one(file, c::kUpdateSeconds, record.update_seconds);

@@ -68,7 +68,7 @@ std::map<std::string, Curve> derived_curves(const SampleColumns& samples) {
 
 std::string verdict_word(std::uint8_t code) {
   if (code > static_cast<std::uint8_t>(VerdictCode::kUndecided)) return "unknown";
-  return std::string(verdict_name(static_cast<VerdictCode>(code)));
+  return std::string(name(static_cast<VerdictCode>(code)));
 }
 
 }  // namespace lie::analyze

@@ -244,7 +244,8 @@ std::string speed_charts(std::span<const Subject> subjects) {
   constexpr Part kPhases[] = {{"generate_seconds", "generate", kTeal},
                               {"update_seconds", "update", kPurple},
                               {"publish_seconds", "publish weights", kGold},
-                              {"evaluate_seconds", "evaluate", kGrey}};
+                              {"evaluate_seconds", "evaluate", kGrey},
+                              {"log_seconds", "log", kRose}};
   constexpr Part kIdle[] = {{"idle_share_actor", "actors", kTeal},
                             {"idle_share_reward_worker", "reward workers", kGold},
                             {"idle_share_learner", "learners", kPurple}};

@@ -1,11 +1,11 @@
 #include "tools/sft/sft_command.h"
 
-#include <chrono>
 #include <memory>
 #include <numeric>
 #include <vector>
 
 #include "common/build_id.h"
+#include "common/clock.h"
 #include "common/comm/mpi_collective.h"
 #include "common/comm/roles.h"
 #include "common/config.h"
@@ -93,7 +93,7 @@ class SftRecorder {
       : log_(fs::path(config.directory) / "metrics.jsonl", first_step) {}
 
   void record(const SftProgress& progress) {
-    MetricsRow row{.step = progress.step, .wall_time = wall_time(), .values = {}};
+    MetricsRow row{.step = progress.step, .wall_time = unix_seconds(), .values = {}};
     row.values = {{"loss", progress.loss},
                   {"grad_norm", progress.optimizer.grad_norm},
                   {"learning_rate", progress.optimizer.learning_rate},
@@ -108,11 +108,6 @@ class SftRecorder {
 
  private:
   static constexpr std::int64_t kShowEvery = 100;
-
-  static double wall_time() {
-    const auto now = std::chrono::system_clock::now().time_since_epoch();
-    return std::chrono::duration<double>(now).count();
-  }
 
   void show(const SftProgress& progress) const {
     std::string line =

@@ -1,7 +1,6 @@
 #include "tools/train/run_start.h"
 
 #include <filesystem>
-#include <optional>
 
 #include "common/error.h"
 #include "common/file.h"
@@ -28,8 +27,8 @@ bool holds_files(const fs::path& directory) {
   return fs::is_directory(directory) && !fs::is_empty(directory);
 }
 
-/// The run that the directory holds, if any; throws Error where the config forbids going on.
-std::optional<fs::path> existing_run(const TrainConfig& config) {
+/// Throws Error where the config forbids to go on with what the directory holds, or to begin anew.
+void check_directory(const TrainConfig& config) {
   const fs::path directory = config.run.directory;
   const fs::path run_config = directory / "config.yaml";
   if (!fs::exists(run_config)) {
@@ -39,7 +38,11 @@ std::optional<fs::path> existing_run(const TrainConfig& config) {
           "directory",
           directory.string());
     }
-    return std::nullopt;
+    if (config.run.resume == Resume::kMust) {
+      fail("run.directory {} holds no run to go on with and run.resume is must: check the path",
+           directory.string());
+    }
+    return;
   }
   if (config.run.resume == Resume::kNever) {
     fail("run.directory {} holds a run already and run.resume is never: name another directory",
@@ -52,7 +55,6 @@ std::optional<fs::path> existing_run(const TrainConfig& config) {
         "another directory",
         directory.string(), join(differences));
   }
-  return directory;
 }
 
 /// The prompts of a file; says which rows were left out.
@@ -77,38 +79,28 @@ void check_inputs(const TrainConfig& config) {
   make_operators(config.model, 1);
 }
 
-RunStart begin_run(const TrainConfig& config) {
-  if (config.run.resume == Resume::kMust) {
-    fail("run.directory {} holds no run to go on with and run.resume is must: check the path",
-         config.run.directory);
-  }
-  const fs::path directory = config.run.directory;
-  make_directories(directory / "trajectories");
-  make_directories(directory / "checkpoints");
-  write_file_atomically(directory / "config.yaml", dump_train_config(config));
-  return {.step = 0, .model_directory = config.model.path, .from_checkpoint = false};
-}
-
-RunStart go_on(const fs::path& directory, const TrainConfig& config) {
-  RunStart start{.step = 0, .model_directory = config.model.path, .from_checkpoint = false};
+/// From the latest checkpoint, or from the config's model where there is none.
+RunStart start_of(const fs::path& directory, const TrainConfig& config) {
   if (const auto checkpoint = latest_checkpoint(directory / "checkpoints")) {
-    start = {.step = load_trainer_state(*checkpoint).step,
-             .model_directory = *checkpoint,
-             .from_checkpoint = true};
+    return {.step = load_trainer_state(*checkpoint).step,
+            .model_directory = *checkpoint,
+            .from_checkpoint = true};
   }
-  make_directories(directory / "trajectories");
-  make_directories(directory / "checkpoints");
-  remove_segments_after(directory / "trajectories", start.step);
-  write_file_atomically(directory / "config.yaml", dump_train_config(config));
-  return start;
+  return {.step = 0, .model_directory = config.model.path, .from_checkpoint = false};
 }
 
 }  // namespace
 
 RunStart prepare_run(const TrainConfig& config) {
-  const auto existing = existing_run(config);
+  check_directory(config);
   check_inputs(config);
-  return existing ? go_on(*existing, config) : begin_run(config);
+  const fs::path directory = config.run.directory;
+  make_directories(directory / "trajectories");
+  make_directories(directory / "checkpoints");
+  const RunStart start = start_of(directory, config);
+  remove_segments_after(directory / "trajectories", start.step);
+  write_file_atomically(directory / "config.yaml", dump_train_config(config));
+  return start;
 }
 
 RunStart share_start(const RunStart& start, Collective& world) {

@@ -1,0 +1,26 @@
+// Why the verifier decided as it did.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+namespace lie {
+
+/// Why the verifier decided as it did; every reward carries one (invariant E6).
+enum class VerdictCode : std::uint8_t {
+  kEqual = 0,
+  kUnequal = 1,
+  kNoAnswer = 2,
+  kUnparsableAnswer = 3,
+  kUnparsableGold = 4,
+  kOutOfBudget = 5,
+  kUndecided = 6,  // the last one
+};
+
+inline constexpr std::size_t kVerdictCount = static_cast<std::size_t>(VerdictCode::kUndecided) + 1;
+
+/// "equal", "unequal", "no_answer", "unparsable_answer", "unparsable_gold", "out_of_budget",
+/// "undecided": the reason in lie_verify's rows and in the metric verdict_<name>_share.
+std::string_view name(VerdictCode code);
+
+}  // namespace lie
