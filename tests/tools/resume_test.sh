@@ -20,6 +20,7 @@ kill_a_rank() {
   kill -9 "${pids[$((RANDOM % ${#pids[@]}))]}" 2>/dev/null
 }
 
+mkdir "$WORK/killed" && touch "$WORK/killed/config.yaml.partial"  # what a start that was killed at once leaves
 killed=0 attempts=0
 while [ "$killed" -lt "$kills" ]; do
   attempts=$((attempts + 1))

@@ -23,8 +23,13 @@ std::string join(const std::vector<std::string>& lines) {
   return text;
 }
 
+/// Whether there is more than what a start that was killed at once leaves.
 bool holds_files(const fs::path& directory) {
-  return fs::is_directory(directory) && !fs::is_empty(directory);
+  if (!fs::is_directory(directory)) return false;
+  for (const auto& entry : fs::directory_iterator(directory)) {
+    if (entry.path().filename() != "config.yaml.partial") return true;
+  }
+  return false;
 }
 
 /// Throws Error where the config forbids to go on with what the directory holds, or to begin anew.
@@ -95,11 +100,13 @@ RunStart prepare_run(const TrainConfig& config) {
   check_directory(config);
   check_inputs(config);
   const fs::path directory = config.run.directory;
+  make_directories(directory);
+  // First of all: a directory with anything else but no config is not taken for a run.
+  write_file_atomically(directory / "config.yaml", dump_train_config(config));
   make_directories(directory / "trajectories");
   make_directories(directory / "checkpoints");
   const RunStart start = start_of(directory, config);
   remove_segments_after(directory / "trajectories", start.step);
-  write_file_atomically(directory / "config.yaml", dump_train_config(config));
   return start;
 }
 
