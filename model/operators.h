@@ -143,7 +143,8 @@ class Operators {
                                  Tensor dweight) = 0;
   /// gate_up [T, 2F] = [gate | up]; y = silu(gate) * up.
   virtual void swiglu(Tensor gate_up, Tensor y) = 0;
-  virtual void swiglu_backward(Tensor dy, Tensor gate_up, Tensor d_gate_up) = 0;
+  /// y: swiglu(gate_up) again, so that it need not be kept for the weights after it.
+  virtual void swiglu_backward(Tensor dy, Tensor gate_up, Tensor d_gate_up, Tensor y) = 0;
 
   // ---- Attention
   virtual void qk_norm_rope(Tensor qkv, const QkNormRope& how, Tensor rotated) = 0;

@@ -86,10 +86,9 @@ void Transformer::State::Backward::feed_forward(const LayerWeights& layer, const
   const Tensor d_activated = s.rows_of(s.training.d_activated, dx.rows, width);
   const Tensor d_gate_up = s.rows_of(s.training.d_gate_up, dx.rows, 2 * width);
   const Tensor d_normed = s.rows_of(s.training.d_normed, dx.rows, dx.cols);
-  ops.swiglu(t.gate_up, t.activated);
-  ops.linear_backward_weight(dx, t.activated, of(layer.prefix + "mlp.down_proj.weight"));
   ops.linear_backward_input(dx, *layer.down, d_activated);
-  ops.swiglu_backward(d_activated, t.gate_up, d_gate_up);
+  ops.swiglu_backward(d_activated, t.gate_up, d_gate_up, t.activated);
+  ops.linear_backward_weight(dx, t.activated, of(layer.prefix + "mlp.down_proj.weight"));
   ops.rms_norm(t.middle, layer.post_norm.view(), s.eps, t.normed, {});
   ops.linear_backward_weight(d_gate_up.cols_at(0, width), t.normed,
                              of(layer.prefix + "mlp.gate_proj.weight"));

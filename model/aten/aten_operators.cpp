@@ -129,8 +129,9 @@ class AtenOperators : public Operators {
     vector(dweight).add_(gradient.dweight);
   }
   void swiglu(Tensor gate_up, Tensor y) override { tensor(y).copy_(aten::swiglu(tensor(gate_up))); }
-  void swiglu_backward(Tensor dy, Tensor gate_up, Tensor d_gate_up) override {
+  void swiglu_backward(Tensor dy, Tensor gate_up, Tensor d_gate_up, Tensor y) override {
     tensor(d_gate_up).copy_(aten::swiglu_backward(tensor(dy), tensor(gate_up)));
+    swiglu(gate_up, y);
   }
 
   // ---- Attention

@@ -5,8 +5,8 @@
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "model/cpu/attention.cpp"
-#include "hwy/foreach_target.h"
 #include "hwy/cache_control.h"
+#include "hwy/foreach_target.h"
 #include "model/cpu/attention-inl.h"
 
 HWY_BEFORE_NAMESPACE();

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <memory>
 #include <span>
+#include <type_traits>
 #include <vector>
 
 #include "model/cpu/kernels.h"
@@ -81,7 +82,7 @@ class CpuOperators : public Operators {
   void rms_norm_backward(Tensor dy, Tensor x, Tensor weight, Tensor inverse_rms, Tensor dx,
                          Tensor dweight) override;
   void swiglu(Tensor gate_up, Tensor y) override;
-  void swiglu_backward(Tensor dy, Tensor gate_up, Tensor d_gate_up) override;
+  void swiglu_backward(Tensor dy, Tensor gate_up, Tensor d_gate_up, Tensor y) override;
 
   void qk_norm_rope(Tensor qkv, const QkNormRope& how, Tensor rotated) override;
   void qk_norm_rope_backward(Tensor d_rotated, Tensor qkv, const QkNormRope& how, Tensor d_qkv,
@@ -102,8 +103,9 @@ class CpuOperators : public Operators {
                           Tensor log_sum, Tensor d_log_probs, Tensor d_entropies) override;
 
  private:
-  /// Cuts [0, count) into a range per member at multiples of `grain` and runs body(Range); on the
-  /// caller alone if `work` (about cycles) is not worth waking the others.
+  /// Cuts [0, count) into a range per member at multiples of `grain` and runs body(Range) or
+  /// body(Range, member); on the caller alone if `work` (about cycles) is not worth waking the
+  /// others.
   template <typename F>
   void split(std::int64_t count, std::int64_t grain, std::int64_t work, const F& body);
   void multiply_split(const Product& product, std::int64_t rows);
@@ -118,17 +120,24 @@ inline float* row(const Tensor& x, std::int64_t t) { return floats(x) + t * x.st
 
 template <typename F>
 void CpuOperators::split(std::int64_t count, std::int64_t grain, std::int64_t work, const F& body) {
+  const auto call = [&](Range range, int member) {
+    if constexpr (std::is_invocable_v<F, Range, int>) {
+      body(range, member);
+    } else {
+      body(range);
+    }
+  };
   constexpr std::int64_t kWorthSharing = 40000;  // cycles; less is done sooner than handed over
   const std::int64_t members = team_.size();
   if (members == 1 || work < kWorthSharing || count <= grain) {
-    body(Range{0, count});
+    call({0, count}, 0);
     return;
   }
   const std::int64_t grains = (count + grain - 1) / grain;
   team_.run([&](int member) {
     const std::int64_t begin = grains * member / members * grain;
     const std::int64_t end = std::min(grains * (member + 1) / members * grain, count);
-    if (begin < end) body(Range{begin, end});
+    if (begin < end) call({begin, end}, member);
   });
 }
 

@@ -90,13 +90,19 @@ void CpuOperators::linear_backward_weight(Tensor dy, Tensor x, Tensor dw) {
   const OuterProduct product{floats(dy), dy.stride, floats(x), x.stride,
                              floats(dw), dw.stride, dy.rows};
   const std::int64_t cycles = dy.rows * dy.cols * x.cols / 16;
+  reserve_scratch(outer_product_scratch());
+  const auto scratch = [&](int member) {
+    return scratch_[static_cast<std::size_t>(member)].data();
+  };
   constexpr std::int64_t kGrain = 84;  // rows of dw: whole tiles under AVX2 and AVX-512 (6, 14)
   if (dy.cols >= x.cols) {
-    split(dy.cols, dy.cols >= 4 * kGrain ? kGrain : 14, cycles, [&](Range out) {
-      add_outer_product(product, out, {0, x.cols});
+    split(dy.cols, dy.cols >= 4 * kGrain ? kGrain : 14, cycles, [&](Range out, int member) {
+      add_outer_product(product, out, {0, x.cols}, scratch(member));
     });
   } else {
-    split(x.cols, 32, cycles, [&](Range in) { add_outer_product(product, {0, dy.cols}, in); });
+    split(x.cols, 32, cycles, [&](Range in, int member) {
+      add_outer_product(product, {0, dy.cols}, in, scratch(member));
+    });
   }
 }
 

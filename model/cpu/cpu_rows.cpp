@@ -39,10 +39,10 @@ void CpuOperators::swiglu(Tensor gate_up, Tensor y) {
   });
 }
 
-void CpuOperators::swiglu_backward(Tensor dy, Tensor gate_up, Tensor d_gate_up) {
+void CpuOperators::swiglu_backward(Tensor dy, Tensor gate_up, Tensor d_gate_up, Tensor y) {
   split(dy.rows, 1, dy.elements(), [&](Range rows) {
     cpu::swiglu_backward(floats(dy), dy.stride, floats(gate_up), gate_up.stride, floats(d_gate_up),
-                         d_gate_up.stride, dy.cols, rows);
+                         d_gate_up.stride, floats(y), y.stride, dy.cols, rows);
   });
 }
 

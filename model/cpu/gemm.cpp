@@ -177,18 +177,18 @@ void multiply(const Product& p, Range rows, Range panels) {
 // ---- dw += dy^T x
 
 constexpr int kOuterVecs = kWide ? 2 : 1;
-constexpr std::int64_t kTokenBlock = 512;
-constexpr std::int64_t kInBlock = 128;
+constexpr std::int64_t kOuterCols = kOuterVecs * 16;
+constexpr std::int64_t kOuterRows = kWide ? 16 : 8;  // of packed dy, kMaxRows of them used
 
+/// Tiles read their operands over all tokens of a block: packed, so that neighbouring tokens lie in
+/// neighbouring cache lines whatever the strides.
 struct OuterTile {
-  const float* dy;
-  std::int64_t dy_stride;
-  const float* x;
-  std::int64_t x_stride;
+  const float* dy;  // [tokens][kOuterRows]
+  const float* x;   // [tokens][kOuterCols]
   float* dw;
   std::int64_t dw_stride;
   std::int64_t tokens;
-  std::int64_t cols;
+  std::int64_t cols;  // that exist of the tile's
 };
 
 template <int kRows, bool kWhole>
@@ -197,26 +197,26 @@ HWY_NOINLINE void outer_tile(const OuterTile& tile) {
   sums.template load<kWhole>(tile.dw, tile.dw_stride, tile.cols);
   const float* HWY_RESTRICT x = tile.x;
   const float* HWY_RESTRICT dy = tile.dy;
-  for (std::int64_t t = 0; t < tile.tokens; ++t, x += tile.x_stride, dy += tile.dy_stride) {
+  for (std::int64_t t = 0; t < tile.tokens; ++t, x += kOuterCols, dy += kOuterRows) {
     V16 in[kOuterVecs];
-    for (int v = 0; v < kOuterVecs; ++v) {
-      in[v] = kWhole ? load16(x + v * 16) : load16(x + v * 16, tile.cols - v * 16);
-    }
+    for (int v = 0; v < kOuterVecs; ++v) in[v] = load16(x + v * 16);
 #pragma GCC unroll 16
     for (int r = 0; r < kRows; ++r) sums.multiply_add(r, set1(dy[r]), in);
   }
   sums.template store<kWhole>(tile.dw, tile.dw_stride, tile.cols);
 }
 
+/// The rows of dw that one packed dy belongs to, `width` columns of them.
 template <int kRows>
 void outer_rows(int rows, OuterTile tile, std::int64_t width) {
   if (rows != kRows) {
     if constexpr (kRows > 1) outer_rows<kRows - 1>(rows, tile, width);
     return;
   }
-  constexpr std::int64_t kCols = kOuterVecs * 16;
-  for (tile.cols = width; tile.cols > 0; tile.cols -= kCols, tile.x += kCols, tile.dw += kCols) {
-    if (tile.cols >= kCols) {
+  const std::int64_t panel = tile.tokens * kOuterCols;
+  for (tile.cols = width; tile.cols > 0;
+       tile.cols -= kOuterCols, tile.x += panel, tile.dw += kOuterCols) {
+    if (tile.cols >= kOuterCols) {
       outer_tile<kRows, true>(tile);
     } else {
       outer_tile<kRows, false>(tile);
@@ -224,16 +224,38 @@ void outer_rows(int rows, OuterTile tile, std::int64_t width) {
   }
 }
 
-void add_outer_product(const cpu::OuterProduct& p, Range out, Range in) {
-  for (std::int64_t t = 0; t < p.tokens; t += kTokenBlock) {
-    const std::int64_t tokens = std::min(kTokenBlock, p.tokens - t);
-    for (std::int64_t k = in.begin; k < in.end; k += kInBlock) {
+/// Columns of a matrix [tokens, *] as panels [tokens][kPanelCols], missing columns zero.
+template <std::int64_t kPanelCols>
+void pack_columns(const float* from, std::int64_t stride, std::int64_t tokens, std::int64_t cols,
+                  float* to) {
+  for (std::int64_t c = 0; c < cols; c += kPanelCols) {
+    for (std::int64_t t = 0; t < tokens; ++t, to += kPanelCols) {
+      const float* row = from + t * stride + c;
+      if constexpr (kPanelCols % 16 == 0) {
+        for (std::int64_t v = 0; v < kPanelCols; v += 16) {
+          const std::int64_t rest = cols - c - v;
+          store16(rest > 0 ? load16(row + v, rest) : zero16(), to + v);
+        }
+      } else {
+        for (std::int64_t i = 0; i < kPanelCols; ++i) to[i] = c + i < cols ? row[i] : 0.0f;
+      }
+    }
+  }
+}
+
+void add_outer_product(const cpu::OuterProduct& p, Range out, Range in, float* scratch) {
+  float* packed_dy = scratch + cpu::kOuterTokens * cpu::kOuterColumns;
+  for (std::int64_t t = 0; t < p.tokens; t += cpu::kOuterTokens) {
+    const std::int64_t tokens = std::min(cpu::kOuterTokens, p.tokens - t);
+    for (std::int64_t k = in.begin; k < in.end; k += cpu::kOuterColumns) {
+      const std::int64_t width = std::min(cpu::kOuterColumns, in.end - k);
+      pack_columns<kOuterCols>(p.x + t * p.x_stride + k, p.x_stride, tokens, width, scratch);
       for (std::int64_t n = out.begin; n < out.end; n += kMaxRows) {
-        const int rows = static_cast<int>(std::min<std::int64_t>(kMaxRows, out.end - n));
-        outer_rows<kMaxRows>(rows,
-                             {p.dy + t * p.dy_stride + n, p.dy_stride, p.x + t * p.x_stride + k,
-                              p.x_stride, p.dw + n * p.dw_stride + k, p.dw_stride, tokens, 0},
-                             std::min(kInBlock, in.end - k));
+        const std::int64_t rows = std::min<std::int64_t>(kMaxRows, out.end - n);
+        pack_columns<kOuterRows>(p.dy + t * p.dy_stride + n, p.dy_stride, tokens, rows, packed_dy);
+        outer_rows<kMaxRows>(
+            static_cast<int>(rows),
+            {packed_dy, scratch, p.dw + n * p.dw_stride + k, p.dw_stride, tokens, 0}, width);
       }
     }
   }
@@ -255,8 +277,8 @@ void multiply(const Product& product, Range rows, Range panels) {
   HWY_DYNAMIC_DISPATCH(lie::multiply)(product, rows, panels);
 }
 
-void add_outer_product(const OuterProduct& product, Range out, Range in) {
-  HWY_DYNAMIC_DISPATCH(lie::add_outer_product)(product, out, in);
+void add_outer_product(const OuterProduct& product, Range out, Range in, float* scratch) {
+  HWY_DYNAMIC_DISPATCH(lie::add_outer_product)(product, out, in, scratch);
 }
 
 }  // namespace cpu

@@ -38,7 +38,11 @@ struct OuterProduct {
   std::int64_t dw_stride = 0;
   std::int64_t tokens = 0;
 };
-void add_outer_product(const OuterProduct& product, Range out, Range in);
+/// Operands are packed block by block into `scratch`, outer_product_scratch() floats.
+void add_outer_product(const OuterProduct& product, Range out, Range in, float* scratch);
+constexpr std::int64_t kOuterTokens = 128;   // of a block
+constexpr std::int64_t kOuterColumns = 256;  // of x in a block
+constexpr std::int64_t outer_product_scratch() { return kOuterTokens * (kOuterColumns + 16); }
 
 /// Rows [rows.begin, rows.end) of x [*, width].
 struct RmsNorm {
@@ -59,9 +63,10 @@ void rms_norm_backward_weight(const RmsNorm& norm, const float* dy, std::int64_t
 
 void swiglu(const float* gate_up, std::int64_t gate_up_stride, float* y, std::int64_t y_stride,
             std::int64_t width, Range rows);
+/// y: swiglu() again, which the gradient of the next weight needs.
 void swiglu_backward(const float* dy, std::int64_t dy_stride, const float* gate_up,
                      std::int64_t gate_up_stride, float* d_gate_up, std::int64_t d_gate_up_stride,
-                     std::int64_t width, Range rows);
+                     float* y, std::int64_t y_stride, std::int64_t width, Range rows);
 
 /// Heads [begin, end) of the row: norm by `weight` (null: none), rotation by `rope` [E/2 cosines,
 /// E/2 sines].

@@ -124,7 +124,7 @@ void swiglu(const float* gate_up, std::int64_t gate_up_stride, float* y, std::in
 
 void swiglu_backward(const float* dy, std::int64_t dy_stride, const float* gate_up,
                      std::int64_t gate_up_stride, float* d_gate_up, std::int64_t d_gate_up_stride,
-                     std::int64_t width, Range rows) {
+                     float* y, std::int64_t y_stride, std::int64_t width, Range rows) {
   const V16 one = set16(1.0f);
   for (std::int64_t t = rows.begin; t < rows.end; ++t) {
     const float* gate = gate_up + t * gate_up_stride;
@@ -132,11 +132,14 @@ void swiglu_backward(const float* dy, std::int64_t dy_stride, const float* gate_
     const float* d = dy + t * dy_stride;
     float* d_gate = d_gate_up + t * d_gate_up_stride;
     float* d_up = d_gate + width;
+    float* again = y + t * y_stride;
     for_sixteens(width, [&](std::int64_t i, std::int64_t n) {
-      const V16 g = load16(gate + i, n), s = sigmoid(g), out = load16(d + i, n);
+      const V16 g = load16(gate + i, n), s = sigmoid(g), silu = mul(g, s);
       const V16 slope = mul(s, fma(g, sub(one, s), one));  // silu'(g)
-      store16(mul(mul(out, load16(up + i, n)), slope), d_gate + i, n);
-      store16(mul(out, mul(g, s)), d_up + i, n);
+      const V16 out = load16(d + i, n), u = load16(up + i, n);
+      store16(mul(mul(out, u), slope), d_gate + i, n);
+      store16(mul(out, silu), d_up + i, n);
+      store16(mul(silu, u), again + i, n);
     });
   }
 }
@@ -312,9 +315,9 @@ void swiglu(const float* gate_up, std::int64_t gate_up_stride, float* y, std::in
 }
 void swiglu_backward(const float* dy, std::int64_t dy_stride, const float* gate_up,
                      std::int64_t gate_up_stride, float* d_gate_up, std::int64_t d_gate_up_stride,
-                     std::int64_t width, Range rows) {
+                     float* y, std::int64_t y_stride, std::int64_t width, Range rows) {
   HWY_DYNAMIC_DISPATCH(lie::swiglu_backward)
-  (dy, dy_stride, gate_up, gate_up_stride, d_gate_up, d_gate_up_stride, width, rows);
+  (dy, dy_stride, gate_up, gate_up_stride, d_gate_up, d_gate_up_stride, y, y_stride, width, rows);
 }
 void rotate(const HeadRotation& how, const float* qkv, std::int64_t qkv_stride, float* rotated,
             std::int64_t rotated_stride, Range rows) {

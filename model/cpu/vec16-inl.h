@@ -108,21 +108,34 @@ HWY_INLINE V16 fma(Vec a, const V16& b, const V16& c) {
   return each([a](Vec y, Vec z) { return hn::MulAdd(a, y, z); }, b, c);
 }
 
-/// The sum of the lanes by halving: lane i + lane i+8, then +4, +2, +1.
-HWY_INLINE float sum_lanes(const V16& v) {
-  alignas(64) float lane[16];
-  store16(v, lane);
-  for (int half = 8; half > 0; half /= 2) {
-    for (int i = 0; i < half; ++i) lane[i] += lane[i + half];
+/// Four lanes of all sixteen joined by `f`: lane i with lane i + 8, then with i + 4.
+template <typename V, typename F>  // V = V16: only the branch for this target's parts may compile
+HWY_INLINE auto fold_to_4(const V& v, const F& f) {
+  const hn::FixedTag<float, 4> d4;
+  if constexpr (kParts == 4) {
+    return f(f(v.part[0], v.part[2]), f(v.part[1], v.part[3]));
+  } else if constexpr (kParts == 2) {
+    const auto eight = f(v.part[0], v.part[1]);
+    return f(hn::LowerHalf(d4, eight), hn::UpperHalf(d4, eight));
+  } else {
+    const hn::FixedTag<float, 8> d8;
+    const auto eight = f(hn::LowerHalf(d8, v.part[0]), hn::UpperHalf(d8, v.part[0]));
+    return f(hn::LowerHalf(d4, eight), hn::UpperHalf(d4, eight));
   }
-  return lane[0];
 }
+/// All lanes joined by `f` by halving: i + 8, i + 4, i + 2, i + 1.
+template <typename F>
+HWY_INLINE float fold(const V16& v, const F& f) {
+  const auto four = fold_to_4(v, f);
+  const auto two = f(four, hn::Shuffle1032(four));
+  return hn::GetLane(f(two, hn::Shuffle2301(two)));
+}
+HWY_INLINE float sum_lanes(const V16& v) {
+  return fold(v, [](auto a, auto b) { return hn::Add(a, b); });
+}
+/// Any lane where one of them is NaN.
 HWY_INLINE float max_lane(const V16& v) {
-  alignas(64) float lane[16];
-  store16(v, lane);
-  float best = lane[0];
-  for (int i = 1; i < 16; ++i) best = lane[i] > best || std::isnan(lane[i]) ? lane[i] : best;
-  return best;
+  return fold(v, [](auto a, auto b) { return hn::Max(a, b); });
 }
 
 /// e^x for x <= 88 (above: e^88), 0 below -87.3, NaN for NaN; error up to 2 ulp. Polynomial of

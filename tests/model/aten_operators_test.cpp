@@ -131,10 +131,11 @@ TEST_P(AtenOperators, SwigluAgrees) {
   for (const std::int64_t rows : kRowCounts) {
     expect_same(kChain, [&](Side& s) {
       const Tensor gate_up = s.put("gate_up", rows, 2 * 19, 20);
-      const Tensor y = s.room(rows, 19), d_gate_up = s.room(rows, 2 * 19);
+      const Tensor y = s.room(rows, 19), again = s.room(rows, 19);
+      const Tensor d_gate_up = s.room(rows, 2 * 19);
       s->swiglu(gate_up, y);
-      s->swiglu_backward(s.put("dy", rows, 19), gate_up, d_gate_up);
-      return Results{{"y", s.get(y)}, {"d_gate_up", s.get(d_gate_up)}};
+      s->swiglu_backward(s.put("dy", rows, 19), gate_up, d_gate_up, again);
+      return Results{{"y", s.get(y)}, {"again", s.get(again)}, {"d_gate_up", s.get(d_gate_up)}};
     });
   }
 }

@@ -238,11 +238,12 @@ TEST(CpuOperators, SwigluForwardAndBackward) {
   }
   on_every_target([&] {
     const auto operators = make_cpu_operators(1);
-    Matrix out(at(width)), d_gate_up(at(2 * width));
+    Matrix out(at(width)), again(at(width)), d_gate_up(at(2 * width));
     operators->swiglu(view(gate_up, 1, 2 * width), view(out, 1, width));
     operators->swiglu_backward(view(dy, 1, width), view(gate_up, 1, 2 * width),
-                               view(d_gate_up, 1, 2 * width));
+                               view(d_gate_up, 1, 2 * width), view(again, 1, width));
     EXPECT_LT(worst_difference(out, y), 2e-6);
+    EXPECT_EQ(again, out);
     EXPECT_LT(worst_difference(d_gate_up, d), 2e-6);
   });
 }
