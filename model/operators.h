@@ -11,6 +11,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <span>
 #include <vector>
@@ -78,6 +79,10 @@ struct DecodeBatch {
   std::int64_t longest = 0;  // largest position + 1
 };
 
+class Operators;
+/// Works on the rows [first, end) of a call with `operators`.
+using PartOfRows = std::function<void(Operators& operators, std::int64_t first, std::int64_t end)>;
+
 class Operators {
  public:
   static constexpr std::int64_t kPageTokens = 16;
@@ -128,6 +133,15 @@ class Operators {
   virtual void linear_backward_input(Tensor dy, PackedWeight& w, Tensor dx) = 0;
   /// dw += dy^T x, [out, in] fp32; over rows in order, so that cutting the rows changes no bits.
   virtual void linear_backward_weight(Tensor dy, Tensor x, Tensor dw) = 0;
+
+  /// Runs `part` over all rows: at once, or cut between sequences into parts that run side by side
+  /// with operators of their own, where that beats sharing out each operator. `starts` [S + 1]:
+  /// first row of each sequence, then the end; `weights`: elements that every part reads.
+  virtual void over_sequences(std::span<const std::int32_t> starts, std::int64_t weights,
+                              const PartOfRows& part) {
+    static_cast<void>(weights);
+    part(*this, starts.front(), starts.back());
+  }
 
   // ---- Rows
   virtual void embed(Tensor table, Indices tokens, Tensor y) = 0;  // y[t] = table[tokens[t]]

@@ -79,11 +79,11 @@ void Transformer::State::pack_layer(LayerWeights& layer) {
   }
 }
 
-void Transformer::State::add_qkv_bias(const LayerWeights& layer, Tensor qkv) {
+void Transformer::State::add_qkv_bias(Operators& ops, const LayerWeights& layer, Tensor qkv) const {
   const std::int64_t q = shape.q_cols(), kv = shape.kv_cols();
-  operators.add_bias(qkv.cols_at(0, q), layer.q_bias.view());
-  operators.add_bias(qkv.cols_at(q, kv), layer.k_bias.view());
-  operators.add_bias(qkv.cols_at(q + kv, kv), layer.v_bias.view());
+  ops.add_bias(qkv.cols_at(0, q), layer.q_bias.view());
+  ops.add_bias(qkv.cols_at(q, kv), layer.k_bias.view());
+  ops.add_bias(qkv.cols_at(q + kv, kv), layer.v_bias.view());
 }
 
 void Transformer::State::grow_rope(std::int64_t end) {
@@ -98,7 +98,7 @@ void Transformer::State::grow_rope(std::int64_t end) {
   rope = operators.hold(rope_host, positions, config.head_width);
 }
 
-QkNormRope Transformer::State::rotation(const LayerWeights& layer, Indices positions) {
+QkNormRope Transformer::State::rotation(const LayerWeights& layer, Indices positions) const {
   return {shape, layer.q_norm.view(), layer.k_norm.view(), eps, rope.view(), positions};
 }
 

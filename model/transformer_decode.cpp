@@ -21,11 +21,36 @@ void fill_table(const std::vector<const KvCache::State::Sequence*>& sequences, s
   }
 }
 
+std::int64_t first_at_least(const std::vector<std::int32_t>& ascending, std::int64_t least) {
+  return std::ranges::lower_bound(ascending, least) - ascending.begin();
+}
+
+BlockTensors rows_of_block(const BlockTensors& whole, std::int64_t first, std::int64_t count) {
+  BlockTensors t;
+  t.x = t.middle = t.out = whole.x.rows_at(first, count);
+  t.normed = whole.normed.rows_at(first, count);
+  t.qkv = whole.qkv.rows_at(first, count);
+  t.rotated = whole.rotated.rows_at(first, count);
+  t.attended = whole.attended.rows_at(first, count);
+  t.gate_up = whole.gate_up.rows_at(first, count);
+  t.activated = whole.activated.rows_at(first, count);
+  return t;
+}
+
+DecodeBatch rows_of_batch(DecodeBatch batch, std::int64_t first, std::int64_t count) {
+  batch.positions = batch.positions.from(first, count);
+  batch.slots = batch.slots.from(first, count);
+  batch.sequences = batch.sequences.from(first, count);
+  return batch;
+}
+
 }  // namespace
 
 void Transformer::State::place(std::span<const DecodeRow> rows, KvCache& cache) {
   Placement& p = placement;
-  for (auto* list : {&p.tokens, &p.positions, &p.slots, &p.sequences, &p.wanted}) list->clear();
+  for (auto* list : {&p.tokens, &p.positions, &p.slots, &p.sequences, &p.wanted, &p.starts}) {
+    list->clear();
+  }
   p.table_sequences.clear();
   std::int64_t width = 1, longest = 0;
   for (std::size_t r = 0; r < rows.size(); ++r) {
@@ -34,7 +59,10 @@ void Transformer::State::place(std::span<const DecodeRow> rows, KvCache& cache) 
       fail("token id {} is outside the model's vocabulary of {}", row.token, config.vocabulary);
     }
     KvCache::State::Sequence& sequence = cache.state().at(row.sequence);
-    if (r == 0 || row.sequence != rows[r - 1].sequence) p.table_sequences.push_back(&sequence);
+    if (r == 0 || row.sequence != rows[r - 1].sequence) {
+      p.table_sequences.push_back(&sequence);
+      p.starts.push_back(int32(static_cast<std::int64_t>(r)));
+    }
     p.tokens.push_back(row.token);
     p.positions.push_back(int32(sequence.length));
     p.slots.push_back(cache.state().append(sequence));
@@ -43,6 +71,7 @@ void Transformer::State::place(std::span<const DecodeRow> rows, KvCache& cache) 
     width = std::max(width, static_cast<std::int64_t>(sequence.pages.size()));
     longest = std::max(longest, sequence.length);
   }
+  p.starts.push_back(int32(std::ssize(rows)));
   fill_table(p.table_sequences, width, p.table);
   grow_rope(longest);
   p.batch = {operators.upload(p.positions),
@@ -51,18 +80,47 @@ void Transformer::State::place(std::span<const DecodeRow> rows, KvCache& cache) 
              operators.upload(p.table),
              width,
              longest};
+  p.device_tokens = operators.upload(p.tokens);
+  p.device_wanted = operators.upload(p.wanted);
 }
 
-std::span<const float> Transformer::State::decode_logits(Tensor x) {
-  const std::int64_t count = std::ssize(placement.wanted);
-  if (count == 0) return {};
-  const Tensor last = rows_of(decoding.wanted, count, config.width);
-  const Tensor normed = rows_of(decoding.normed, count, config.width);
-  const Tensor logits = floats_of(decoding.logits, count, config.vocabulary);
-  operators.gather_rows(x, operators.upload(placement.wanted), last);
-  operators.rms_norm(last, final_norm.view(), eps, normed, {});
-  operators.linear(normed, *head, logits);
-  return operators.on_host(logits, host_logits);
+DecodeTensors Transformer::State::decode_tensors() {
+  const std::int64_t count = std::ssize(placement.tokens), wanted = std::ssize(placement.wanted);
+  auto& d = decoding;
+  BlockTensors t;
+  t.x = t.middle = t.out = rows_of(d.x, count, config.width);
+  t.normed = rows_of(d.normed, count, config.width);
+  t.qkv = rows_of(d.block.qkv, count, shape.qkv_cols());
+  t.rotated = rows_of(d.block.rotated, count, shape.q_cols() + shape.kv_cols());
+  t.attended = rows_of(d.block.attended, count, shape.q_cols());
+  t.gate_up = rows_of(d.block.gate_up, count, 2 * config.ffn_width);
+  t.activated = rows_of(d.activated, count, config.ffn_width);
+  return {t, rows_of(d.wanted, wanted, config.width),
+          rows_of(d.wanted_normed, wanted, config.width),
+          floats_of(d.logits, wanted, config.vocabulary)};
+}
+
+/// All layers and the head for the rows [first, end), whole sequences.
+void Transformer::State::decode_part(Operators& ops, const DecodeTensors& whole, KvPages pages,
+                                     std::int64_t first, std::int64_t end) const {
+  const BlockTensors t = rows_of_block(whole.block, first, end - first);
+  const DecodeBatch batch = rows_of_batch(placement.batch, first, end - first);
+  ops.embed(embedding.view(), placement.device_tokens.from(first, end - first), t.x);
+  for (const LayerWeights& layer : layers) {
+    forward_block(ops, layer, t, rotation(layer, batch.positions), [&](const BlockTensors& at) {
+      ops.store_kv(at.rotated, at.qkv, shape, batch, pages);
+      ops.attention_decode(at.rotated, shape, batch, pages, at.attended);
+    });
+    ++pages.layer;
+  }
+  const std::int64_t wanted = first_at_least(placement.wanted, first);
+  const std::int64_t count = first_at_least(placement.wanted, end) - wanted;
+  if (count == 0) return;
+  const Tensor last = whole.wanted.rows_at(wanted, count);
+  const Tensor normed = whole.wanted_normed.rows_at(wanted, count);
+  ops.gather_rows(whole.block.out, placement.device_wanted.from(wanted, count), last);
+  ops.rms_norm(last, final_norm.view(), eps, normed, {});
+  ops.linear(normed, *head, whole.logits.rows_at(wanted, count));
 }
 
 std::span<const float> Transformer::decode(std::span<const DecodeRow> rows, KvCache& cache) {
@@ -70,27 +128,14 @@ std::span<const float> Transformer::decode(std::span<const DecodeRow> rows, KvCa
   State& s = *state_;
   s.operators.begin_pass();
   s.place(rows, cache);
-  const std::int64_t count = std::ssize(rows), width = s.config.width;
-  auto& d = s.decoding;
-  BlockTensors t;
-  t.x = t.middle = t.out = s.rows_of(d.x, count, width);
-  t.normed = s.rows_of(d.normed, count, width);
-  t.qkv = s.rows_of(d.block.qkv, count, s.shape.qkv_cols());
-  t.rotated = s.rows_of(d.block.rotated, count, s.shape.q_cols() + s.shape.kv_cols());
-  t.attended = s.rows_of(d.block.attended, count, s.shape.q_cols());
-  t.gate_up = s.rows_of(d.block.gate_up, count, 2 * s.config.ffn_width);
-  t.activated = s.rows_of(d.activated, count, s.config.ffn_width);
-  s.operators.embed(s.embedding.view(), s.operators.upload(s.placement.tokens), t.x);
-  const DecodeBatch& batch = s.placement.batch;
-  KvPages pages{cache.state().pool.view(), 0};
-  for (const LayerWeights& layer : s.layers) {
-    s.forward_block(layer, t, s.rotation(layer, batch.positions), [&](const BlockTensors& at) {
-      s.operators.store_kv(at.rotated, at.qkv, s.shape, batch, pages);
-      s.operators.attention_decode(at.rotated, s.shape, batch, pages, at.attended);
-    });
-    ++pages.layer;
-  }
-  return s.decode_logits(t.x);
+  const DecodeTensors whole = s.decode_tensors();
+  const KvPages pages{cache.state().pool.view(), 0};
+  s.operators.over_sequences(s.placement.starts, std::ssize(s.weights.flat()),
+                             [&](Operators& ops, std::int64_t first, std::int64_t end) {
+                               s.decode_part(ops, whole, pages, first, end);
+                             });
+  if (s.placement.wanted.empty()) return {};
+  return s.operators.on_host(whole.logits, s.host_logits);
 }
 
 }  // namespace lie

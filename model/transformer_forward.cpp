@@ -99,7 +99,7 @@ void Transformer::State::forward_training_block(std::int64_t layer,
                                                 const PackedSequences& sequences,
                                                 Indices positions) {
   const LayerWeights& weight = layers[static_cast<std::size_t>(layer)];
-  forward_block(weight, training_tensors(layer), rotation(weight, positions),
+  forward_block(operators, weight, training_tensors(layer), rotation(weight, positions),
                 [&](const BlockTensors& t) {
                   operators.attention(t.rotated, t.qkv, shape, sequences, t.attended, t.log_sum);
                 });

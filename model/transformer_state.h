@@ -39,6 +39,13 @@ struct BlockTensors {
   Tensor out;            // [T, D] residual stream going out
 };
 
+/// All rows of a decode call, and those of them whose logits are wanted.
+struct DecodeTensors {
+  BlockTensors block;
+  Tensor wanted, wanted_normed;  // [R, D]
+  Tensor logits;                 // [R, V]
+};
+
 /// Memory for BlockTensors, of which a pass keeps as much as it needs.
 struct BlockBuffers {
   GrowingTensor inverse_rms_1, qkv, rotated, attended, log_sum, middle, inverse_rms_2, gate_up;
@@ -72,12 +79,14 @@ struct Transformer::State {
   // ---- Decode
   struct Placement {
     std::vector<std::int32_t> tokens, positions, slots, sequences, table, wanted;
+    std::vector<std::int32_t> starts;  // [sequences + 1] first row of each, then the end
     std::vector<const KvCache::State::Sequence*> table_sequences;
     DecodeBatch batch;
+    Indices device_tokens, device_wanted;
   };
   Placement placement;
   struct {
-    GrowingTensor x, normed, wanted, logits;
+    GrowingTensor x, normed, wanted, wanted_normed, logits;
     BlockBuffers block;
     GrowingTensor activated;
   } decoding;
@@ -103,8 +112,8 @@ struct Transformer::State {
 
   void pack_weights();
   void pack_layer(LayerWeights& layer);
-  void add_qkv_bias(const LayerWeights& layer, Tensor qkv);
-  QkNormRope rotation(const LayerWeights& layer, Indices positions);
+  void add_qkv_bias(Operators& ops, const LayerWeights& layer, Tensor qkv) const;
+  QkNormRope rotation(const LayerWeights& layer, Indices positions) const;
   /// Makes the rotation table reach `end` positions. Throws Error past the model's limit.
   void grow_rope(std::int64_t end);
   Tensor rows_of(GrowingTensor& tensor, std::int64_t rows, std::int64_t cols);  // activation dtype
@@ -114,24 +123,26 @@ struct Transformer::State {
 
   /// One block, forward; `attend` computes t.attended from t.rotated and t.qkv.
   template <typename Attend>
-  void forward_block(const LayerWeights& layer, const BlockTensors& t, const QkNormRope& how,
-                     const Attend& attend) {
-    operators.rms_norm(t.x, layer.input_norm.view(), eps, t.normed, t.inverse_rms_1);
-    operators.linear(t.normed, *layer.qkv, t.qkv);
-    if (config.attention_bias) add_qkv_bias(layer, t.qkv);
-    operators.qk_norm_rope(t.qkv, how, t.rotated);
+  void forward_block(Operators& ops, const LayerWeights& layer, const BlockTensors& t,
+                     const QkNormRope& how, const Attend& attend) const {
+    ops.rms_norm(t.x, layer.input_norm.view(), eps, t.normed, t.inverse_rms_1);
+    ops.linear(t.normed, *layer.qkv, t.qkv);
+    if (config.attention_bias) add_qkv_bias(ops, layer, t.qkv);
+    ops.qk_norm_rope(t.qkv, how, t.rotated);
     attend(t);
-    operators.linear_add(t.attended, *layer.o, t.x, t.middle);
-    if (config.attention_bias) operators.add_bias(t.middle, layer.o_bias.view());
-    operators.rms_norm(t.middle, layer.post_norm.view(), eps, t.normed, t.inverse_rms_2);
-    operators.linear(t.normed, *layer.gate_up, t.gate_up);
-    operators.swiglu(t.gate_up, t.activated);
-    operators.linear_add(t.activated, *layer.down, t.middle, t.out);
+    ops.linear_add(t.attended, *layer.o, t.x, t.middle);
+    if (config.attention_bias) ops.add_bias(t.middle, layer.o_bias.view());
+    ops.rms_norm(t.middle, layer.post_norm.view(), eps, t.normed, t.inverse_rms_2);
+    ops.linear(t.normed, *layer.gate_up, t.gate_up);
+    ops.swiglu(t.gate_up, t.activated);
+    ops.linear_add(t.activated, *layer.down, t.middle, t.out);
   }
 
   // transformer_decode.cpp
   void place(std::span<const DecodeRow> rows, KvCache& cache);
-  std::span<const float> decode_logits(Tensor x);
+  DecodeTensors decode_tensors();
+  void decode_part(Operators& ops, const DecodeTensors& whole, KvPages pages, std::int64_t first,
+                   std::int64_t end) const;
   // transformer_forward.cpp
   PackedSequences sequences_of(const PackedBatch& batch);
   void begin_training(const PackedBatch& batch, float temperature, bool keep);

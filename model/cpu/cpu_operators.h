@@ -74,6 +74,9 @@ class CpuOperators : public Operators {
   void linear_backward_input(Tensor dy, PackedWeight& w, Tensor dx) override;
   void linear_backward_weight(Tensor dy, Tensor x, Tensor dw) override;
 
+  void over_sequences(std::span<const std::int32_t> starts, std::int64_t weights,
+                      const PartOfRows& part) override;
+
   void embed(Tensor table, Indices tokens, Tensor y) override;
   void embed_backward(Tensor dy, Indices tokens, Tensor dtable) override;
   void gather_rows(Tensor x, Indices rows, Tensor y) override;
@@ -112,7 +115,8 @@ class CpuOperators : public Operators {
   void reserve_scratch(std::int64_t floats_per_member);
 
   ThreadTeam team_;
-  std::vector<AlignedFloats> scratch_;  // per member
+  std::vector<AlignedFloats> scratch_;                // per member
+  std::vector<std::unique_ptr<CpuOperators>> alone_;  // per member, of one thread each
 };
 
 inline float* floats(const Tensor& x) { return static_cast<float*>(x.data); }

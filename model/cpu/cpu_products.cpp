@@ -1,4 +1,7 @@
 // Matrix products of the CPU operators: packing, and how a product is shared among threads.
+#include <algorithm>
+#include <exception>
+
 #include "common/error.h"
 #include "model/cpu/cpu_operators.h"
 
@@ -103,6 +106,31 @@ void CpuOperators::linear_backward_weight(Tensor dy, Tensor x, Tensor dw) {
     split(x.cols, 32, cycles, [&](Range in, int member) {
       add_outer_product(product, {0, dy.cols}, in, scratch(member));
     });
+  }
+}
+
+/// Weights that stay in the cores' caches are read by every member for sequences of its own, from
+/// the embedding to the logits without a wait between; larger ones are read once, by all together.
+void CpuOperators::over_sequences(std::span<const std::int32_t> starts, std::int64_t weights,
+                                  const PartOfRows& part) {
+  constexpr std::int64_t kCachedWeights = 4 << 20;  // elements: 16 MiB
+  const std::int64_t members = team_.size(), rows = starts.back();
+  if (members == 1 || weights > kCachedWeights) return part(*this, 0, rows);
+  while (std::ssize(alone_) < members) alone_.push_back(std::make_unique<CpuOperators>(1));
+  const auto cut = [&](std::int64_t member) {
+    return *std::ranges::lower_bound(starts, rows * member / members);
+  };
+  std::vector<std::exception_ptr> thrown(static_cast<std::size_t>(members));
+  team_.run([&](int member) {
+    const auto m = static_cast<std::size_t>(member);
+    try {
+      if (cut(member) < cut(member + 1)) part(*alone_[m], cut(member), cut(member + 1));
+    } catch (...) {
+      thrown[m] = std::current_exception();
+    }
+  });
+  for (const std::exception_ptr& e : thrown) {
+    if (e) std::rethrow_exception(e);
   }
 }
 

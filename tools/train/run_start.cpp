@@ -72,8 +72,7 @@ std::vector<Prompt> checked_prompts(const TrainConfig& config, const std::string
 
 /// Loads what every role will need, so that bad input is named before anything is written.
 void check_inputs(const TrainConfig& config) {
-  const Weights weights = load_weights(config.model.path);
-  check_fits_model(config.rollout, weights.config());
+  check_fits_model(config.rollout, plan_weights(config.model.path).config);
   Tokenizer::load(config.model.path);
   for (const Prompt& prompt : checked_prompts(config, config.data.train_file)) {
     Ticket ticket;
