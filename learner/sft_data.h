@@ -25,7 +25,7 @@ struct SftOptions {
   std::int64_t epochs = 1;
   std::int64_t batch_sequences = 32;
   std::int64_t max_batch_tokens = 65536;        // a batch ends early rather than exceed this
-  std::int64_t max_micro_batch_tokens = 16384;  // memory, not mathematics
+  std::int64_t max_micro_batch_tokens = 4096;  // memory, not mathematics
   SftLoss loss = SftLoss::kTokenMean;
   double constant_divisor = 1000;        // tokens, for SftLoss::kConstant
   bool append_end_of_sequence = true;    // after every response

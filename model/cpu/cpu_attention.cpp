@@ -72,8 +72,8 @@ void CpuOperators::attention_decode(Tensor rotated, const AttentionShape& shape,
                  scratch_[static_cast<std::size_t>(member)].data());
   };
   const std::int64_t tasks = rotated.rows * shape.kv_heads;
-  constexpr std::int64_t kWorthSharing = 65536;  // products, at most
-  if (tasks * batch.longest * group * shape.head_width < kWorthSharing) {
+  const std::int64_t most_cycles = tasks * batch.longest * group * shape.head_width / 2;
+  if (most_cycles < sharing_.cycles) {
     for (std::int64_t task = 0; task < tasks; ++task) attend(task, 0);
   } else {
     team_.each(tasks, attend);

@@ -32,8 +32,8 @@ AlignedFloats::AlignedFloats(std::int64_t count) : size_(count) {
 
 void AlignedFloats::Free::operator()(float* p) const { std::free(p); }
 
-CpuOperators::CpuOperators(int threads)
-    : team_(threads), scratch_(static_cast<std::size_t>(std::max(threads, 1))) {}
+CpuOperators::CpuOperators(int threads, const SharingLimits& sharing)
+    : team_(threads), sharing_(sharing), scratch_(static_cast<std::size_t>(std::max(threads, 1))) {}
 
 void CpuOperators::reserve_scratch(std::int64_t floats_per_member) {
   for (AlignedFloats& scratch : scratch_) {

@@ -48,9 +48,16 @@ class CpuWeight : public PackedWeight {
   bool transposed_current_ = false;
 };
 
+/// From when on threads share work. Changes no bits.
+struct SharingLimits {
+  std::int64_t cycles = 40000;  // of one operator; less is done sooner than handed over
+  std::int64_t cached_weights =
+      4 << 20;  // elements that the cores' caches hold: see over_sequences
+};
+
 class CpuOperators : public Operators {
  public:
-  explicit CpuOperators(int threads);
+  explicit CpuOperators(int threads, const SharingLimits& sharing = {});
 
   DType activation_dtype() const override { return DType::kFloat32; }
   Buffer allocate(std::int64_t rows, std::int64_t cols, DType dtype) override;
@@ -115,6 +122,7 @@ class CpuOperators : public Operators {
   void reserve_scratch(std::int64_t floats_per_member);
 
   ThreadTeam team_;
+  SharingLimits sharing_;
   std::vector<AlignedFloats> scratch_;                // per member
   std::vector<std::unique_ptr<CpuOperators>> alone_;  // per member, of one thread each
 };
@@ -131,9 +139,8 @@ void CpuOperators::split(std::int64_t count, std::int64_t grain, std::int64_t wo
       body(range);
     }
   };
-  constexpr std::int64_t kWorthSharing = 40000;  // cycles; less is done sooner than handed over
   const std::int64_t members = team_.size();
-  if (members == 1 || work < kWorthSharing || count <= grain) {
+  if (members == 1 || work < sharing_.cycles || count <= grain) {
     call({0, count}, 0);
     return;
   }

@@ -113,9 +113,8 @@ void CpuOperators::linear_backward_weight(Tensor dy, Tensor x, Tensor dw) {
 /// the embedding to the logits without a wait between; larger ones are read once, by all together.
 void CpuOperators::over_sequences(std::span<const std::int32_t> starts, std::int64_t weights,
                                   const PartOfRows& part) {
-  constexpr std::int64_t kCachedWeights = 4 << 20;  // elements: 16 MiB
   const std::int64_t members = team_.size(), rows = starts.back();
-  if (members == 1 || weights > kCachedWeights) return part(*this, 0, rows);
+  if (members == 1 || weights > sharing_.cached_weights) return part(*this, 0, rows);
   while (std::ssize(alone_) < members) alone_.push_back(std::make_unique<CpuOperators>(1));
   const auto cut = [&](std::int64_t member) {
     return *std::ranges::lower_bound(starts, rows * member / members);

@@ -224,21 +224,39 @@ void outer_rows(int rows, OuterTile tile, std::int64_t width) {
   }
 }
 
-/// Columns of a matrix [tokens, *] as panels [tokens][kPanelCols], missing columns zero.
-template <std::int64_t kPanelCols>
+/// Columns of a matrix [tokens, *] as panels [tokens][kTo], each of kFrom columns; what a panel has
+/// beyond them is zero. Reads row by row, as the matrix lies in memory.
+template <std::int64_t kFrom, std::int64_t kTo>
 void pack_columns(const float* from, std::int64_t stride, std::int64_t tokens, std::int64_t cols,
                   float* to) {
-  for (std::int64_t c = 0; c < cols; c += kPanelCols) {
-    for (std::int64_t t = 0; t < tokens; ++t, to += kPanelCols) {
-      const float* row = from + t * stride + c;
-      if constexpr (kPanelCols % 16 == 0) {
-        for (std::int64_t v = 0; v < kPanelCols; v += 16) {
-          const std::int64_t rest = cols - c - v;
-          store16(rest > 0 ? load16(row + v, rest) : zero16(), to + v);
+  for (std::int64_t t = 0; t < tokens; ++t, from += stride, to += kTo) {
+    float* panel = to;
+    for (std::int64_t c = 0; c < cols; c += kFrom, panel += tokens * kTo) {
+      const std::int64_t count = std::min(kFrom, cols - c);
+      if constexpr (kTo % 16 == 0) {
+        for (std::int64_t v = 0; v < kTo; v += 16) {
+          store16(load16(from + c + v, std::max<std::int64_t>(count - v, 0)), panel + v);
         }
       } else {
-        for (std::int64_t i = 0; i < kPanelCols; ++i) to[i] = c + i < cols ? row[i] : 0.0f;
+        for (std::int64_t i = 0; i < kTo; ++i) panel[i] = i < count ? from[c + i] : 0.0f;
       }
+    }
+  }
+}
+
+/// The tokens [t, t + tokens) into dw's rows `out` and columns [k, k + width), x packed.
+void add_outer_rows(const cpu::OuterProduct& p, std::int64_t t, std::int64_t tokens, Range out,
+                    std::int64_t k, std::int64_t width, const float* packed_x, float* packed_dy) {
+  constexpr std::int64_t kGroup = cpu::kOuterRowTiles * kMaxRows;
+  for (std::int64_t first = out.begin; first < out.end; first += kGroup) {
+    const std::int64_t last = std::min(first + kGroup, out.end);
+    pack_columns<kMaxRows, kOuterRows>(p.dy + t * p.dy_stride + first, p.dy_stride, tokens,
+                                       last - first, packed_dy);
+    const float* dy = packed_dy;
+    for (std::int64_t n = first; n < last; n += kMaxRows, dy += tokens * kOuterRows) {
+      outer_rows<kMaxRows>(static_cast<int>(std::min<std::int64_t>(kMaxRows, last - n)),
+                           {dy, packed_x, p.dw + n * p.dw_stride + k, p.dw_stride, tokens, 0},
+                           width);
     }
   }
 }
@@ -249,14 +267,9 @@ void add_outer_product(const cpu::OuterProduct& p, Range out, Range in, float* s
     const std::int64_t tokens = std::min(cpu::kOuterTokens, p.tokens - t);
     for (std::int64_t k = in.begin; k < in.end; k += cpu::kOuterColumns) {
       const std::int64_t width = std::min(cpu::kOuterColumns, in.end - k);
-      pack_columns<kOuterCols>(p.x + t * p.x_stride + k, p.x_stride, tokens, width, scratch);
-      for (std::int64_t n = out.begin; n < out.end; n += kMaxRows) {
-        const std::int64_t rows = std::min<std::int64_t>(kMaxRows, out.end - n);
-        pack_columns<kOuterRows>(p.dy + t * p.dy_stride + n, p.dy_stride, tokens, rows, packed_dy);
-        outer_rows<kMaxRows>(
-            static_cast<int>(rows),
-            {packed_dy, scratch, p.dw + n * p.dw_stride + k, p.dw_stride, tokens, 0}, width);
-      }
+      pack_columns<kOuterCols, kOuterCols>(p.x + t * p.x_stride + k, p.x_stride, tokens, width,
+                                           scratch);
+      add_outer_rows(p, t, tokens, out, k, width, scratch, packed_dy);
     }
   }
 }

@@ -42,7 +42,10 @@ struct OuterProduct {
 void add_outer_product(const OuterProduct& product, Range out, Range in, float* scratch);
 constexpr std::int64_t kOuterTokens = 128;   // of a block
 constexpr std::int64_t kOuterColumns = 256;  // of x in a block
-constexpr std::int64_t outer_product_scratch() { return kOuterTokens * (kOuterColumns + 16); }
+constexpr std::int64_t kOuterRowTiles = 28;  // of dy in a block, of at most 16 columns
+constexpr std::int64_t outer_product_scratch() {
+  return kOuterTokens * (kOuterColumns + 16 * kOuterRowTiles);
+}
 
 /// Rows [rows.begin, rows.end) of x [*, width].
 struct RmsNorm {

@@ -170,7 +170,7 @@ void print(const StepFigures& f) {
 std::map<std::string, std::string> arguments(int argc, char** argv) {
   std::map<std::string, std::string> given = {
       {"--steps", "5"},
-      {"--micro-batch-tokens", "1024"},
+      {"--micro-batch-tokens", "4096"},
       {"--threads", std::to_string(std::thread::hardware_concurrency())}};
   for (int i = 1; i < argc; i += 2) {
     if (i + 1 == argc) fail("{} needs a value", argv[i]);

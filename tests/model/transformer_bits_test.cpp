@@ -6,6 +6,7 @@
 #include <cstring>
 
 #include "hwy/targets.h"
+#include "model/cpu/cpu_operators.h"
 #include "model/log_softmax.h"
 #include "model/transformer.h"
 #include "tests/model/tiny_model.h"
@@ -34,9 +35,10 @@ const std::vector<int> kLengths = {5, 70, 16, 17, 1, 33, 48, 64, 2};
 
 /// A transformer with what it stands on.
 struct Policy {
-  explicit Policy(const ModelConfig& config, int threads = 1)
+  explicit Policy(const ModelConfig& config,
+                  std::unique_ptr<Operators> these = make_cpu_operators(1))
       : weights(test::tiny_weights(config)),
-        operators(make_cpu_operators(threads)),
+        operators(std::move(these)),
         transformer(weights, *operators) {}
   Weights weights;
   std::unique_ptr<Operators> operators;
@@ -169,17 +171,22 @@ TEST(TransformerBits, MicroBatchesAddUpToTheWholeBatch) {
 TEST(TransformerBits, ThreadsChangeNothing) {
   const ModelConfig config = config_with(true);
   const PackedBatch batch = test::tiny_batch("tokens", kLengths, config.vocabulary);
-  Policy one(config, 1);
+  Policy one(config);
   const std::vector<float> log_probs =
       one.transformer.forward(batch, kTemperature, false).log_probs;
   const std::vector<float> gradient = gradient_of(one, {batch});
-  for (const int threads : {2, 3}) {
-    Policy policy(config, threads);
-    EXPECT_TRUE(
-        same_bits(policy.transformer.forward(batch, kTemperature, false).log_probs, log_probs))
-        << threads;
-    EXPECT_TRUE(same_bits(decoded_log_probs(policy, batch, 7), log_probs)) << threads;
-    EXPECT_TRUE(same_bits(gradient_of(policy, {batch}), gradient)) << threads;
+  // Every operator shared however small, with the batch cut by sequences and without.
+  for (const std::int64_t cached_weights : {0, 1 << 30}) {
+    for (const int threads : {2, 3, 5}) {
+      Policy policy(config, std::make_unique<cpu::CpuOperators>(
+                                threads, cpu::SharingLimits{0, cached_weights}));
+      EXPECT_TRUE(
+          same_bits(policy.transformer.forward(batch, kTemperature, false).log_probs, log_probs))
+          << threads;
+      EXPECT_TRUE(same_bits(decoded_log_probs(policy, batch, 1), log_probs)) << threads;
+      EXPECT_TRUE(same_bits(decoded_log_probs(policy, batch, 7), log_probs)) << threads;
+      EXPECT_TRUE(same_bits(gradient_of(policy, {batch}), gradient)) << threads;
+    }
   }
 }
 
