@@ -3,6 +3,7 @@
 // whole batch.
 #include <algorithm>
 #include <cstddef>
+#include <initializer_list>
 
 #include "common/error.h"
 #include "model/transformer_state.h"
@@ -26,6 +27,8 @@ struct Transformer::State::Backward {
     return of(s.config.tied_embeddings ? "model.embed_tokens.weight" : "lm_head.weight");
   }
 
+  void weights_side_by_side(Tensor dy, Tensor x, const std::string& prefix,
+                            std::initializer_list<const char*> names);
   void head(std::span<const float> d_log_probs, std::span<const float> d_entropies);
   Tensor d_logits(std::int64_t first, std::int64_t rows);
   void block(std::int64_t layer);
@@ -34,6 +37,29 @@ struct Transformer::State::Backward {
   void attention_bias(const LayerWeights& layer, Tensor dx, Tensor d_qkv);
   void embedding();
 };
+
+/// Gradients of weights whose outputs lie side by side in `dy`: one product for those that also lie
+/// one after the other in the gradient (without biases all do).
+void Transformer::State::Backward::weights_side_by_side(Tensor dy, Tensor x,
+                                                        const std::string& prefix,
+                                                        std::initializer_list<const char*> names) {
+  std::int64_t first = 0;
+  Tensor stack;
+  const auto add_stack = [&] {
+    s.operators.linear_backward_weight(dy.cols_at(first, stack.rows), x, stack);
+    first += stack.rows;
+  };
+  for (const char* name : names) {
+    const Tensor next = of(prefix + name);
+    if (!stack.empty() && stack.rows_at(stack.rows, 0).data == next.data) {
+      stack.rows += next.rows;
+      continue;
+    }
+    if (!stack.empty()) add_stack();
+    stack = next;
+  }
+  add_stack();
+}
 
 /// d(loss)/d(logits) of the rows [first, first + rows), one chunk or part of it.
 Tensor Transformer::State::Backward::d_logits(std::int64_t first, std::int64_t rows) {
@@ -90,10 +116,8 @@ void Transformer::State::Backward::feed_forward(const LayerWeights& layer, const
   ops.swiglu_backward(d_activated, t.gate_up, d_gate_up, t.activated);
   ops.linear_backward_weight(dx, t.activated, of(layer.prefix + "mlp.down_proj.weight"));
   ops.rms_norm(t.middle, layer.post_norm.view(), s.eps, t.normed, {});
-  ops.linear_backward_weight(d_gate_up.cols_at(0, width), t.normed,
-                             of(layer.prefix + "mlp.gate_proj.weight"));
-  ops.linear_backward_weight(d_gate_up.cols_at(width, width), t.normed,
-                             of(layer.prefix + "mlp.up_proj.weight"));
+  weights_side_by_side(d_gate_up, t.normed, layer.prefix + "mlp.",
+                       {"gate_proj.weight", "up_proj.weight"});
   ops.linear_backward_input(d_gate_up, *layer.gate_up, d_normed);
   ops.rms_norm_backward(d_normed, t.middle, layer.post_norm.view(), t.inverse_rms_2, dx,
                         of(layer.prefix + "post_attention_layernorm.weight"));
@@ -121,9 +145,8 @@ void Transformer::State::Backward::attention(const LayerWeights& layer, const Bl
                             norm ? attention_of("k_norm.weight") : Tensor());
   if (s.config.attention_bias) attention_bias(layer, dx, d_qkv);
   ops.rms_norm(t.x, layer.input_norm.view(), s.eps, t.normed, {});
-  ops.linear_backward_weight(d_qkv.cols_at(0, q), t.normed, attention_of("q_proj.weight"));
-  ops.linear_backward_weight(d_qkv.cols_at(q, kv), t.normed, attention_of("k_proj.weight"));
-  ops.linear_backward_weight(d_qkv.cols_at(q + kv, kv), t.normed, attention_of("v_proj.weight"));
+  weights_side_by_side(d_qkv, t.normed, layer.prefix + "self_attn.",
+                       {"q_proj.weight", "k_proj.weight", "v_proj.weight"});
   ops.linear_backward_input(d_qkv, *layer.qkv, d_normed);
   ops.rms_norm_backward(d_normed, t.x, layer.input_norm.view(), t.inverse_rms_1, dx,
                         of(layer.prefix + "input_layernorm.weight"));

@@ -97,9 +97,9 @@ void CpuOperators::linear_backward_weight(Tensor dy, Tensor x, Tensor dw) {
   const auto scratch = [&](int member) {
     return scratch_[static_cast<std::size_t>(member)].data();
   };
-  constexpr std::int64_t kGrain = 84;  // rows of dw: whole tiles under AVX2 and AVX-512 (6, 14)
+  constexpr std::int64_t kTileRows = 14;  // of dw, under AVX-512
   if (dy.cols >= x.cols) {
-    split(dy.cols, dy.cols >= 4 * kGrain ? kGrain : 14, cycles, [&](Range out, int member) {
+    split(dy.cols, kTileRows, cycles, [&](Range out, int member) {
       add_outer_product(product, out, {0, x.cols}, scratch(member));
     });
   } else {
