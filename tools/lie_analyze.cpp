@@ -7,6 +7,7 @@
 #include "common/error.h"
 #include "common/file.h"
 #include "common/trajectory/digest.h"
+#include "common/trajectory/segments.h"
 #include "learner/checkpoint.h"
 #include "tools/analyze/report.h"
 #include "tools/analyze/run.h"
@@ -25,6 +26,7 @@ struct Request {
   std::string html;
   bool no_html = false;
   bool digest = false;
+  bool close = false;
   std::size_t responses = 6;
 };
 
@@ -52,6 +54,9 @@ void declare(CLI::App& app, Request& request) {
                "only print SHA-256 of all trajectories (canonical order, without times and ranks) "
                "and of the last "
                "checkpoint's weights (tensor bytes in name order)");
+  app.add_flag("--close", request.close,
+               "only close the trajectory files of a run that was killed and will not go on, so "
+               "that programs which open HDF5 without SWMR read them too; not while a run writes");
   app.add_option("--csv", request.csv,
                  "write all curves: one row per run and step, one column per metric");
   app.add_option(
@@ -113,6 +118,13 @@ void print_digests(const std::string& directory, const std::string& prefix) {
              checkpoint ? lie::analyze::weights_digest(*checkpoint) : "none: no checkpoint yet");
 }
 
+void close_trajectories(const std::string& directory) {
+  const auto files = lie::segments(fs::path(directory) / "trajectories");
+  if (files.empty()) lie::fail("{}: no trajectory files; give a run directory", directory);
+  for (const lie::Segment& segment : files) lie::clear_after_crash(segment.path);
+  fmt::print("{}: {} trajectory files closed\n", directory, files.size());
+}
+
 fs::path report_path(const Request& request, const std::vector<Subject>& subjects) {
   if (!request.html.empty()) return request.html;
   const fs::path first = subjects.front().runs.front().directory;
@@ -131,8 +143,12 @@ void analyze(const Request& request) {
 }
 
 void run(const Request& request) {
-  if (!request.digest) return analyze(request);
-  if (request.directories.empty()) lie::fail("--digest: no run directory given");
+  if (!request.digest && !request.close) return analyze(request);
+  if (request.directories.empty()) lie::fail("no run directory given");
+  if (request.close) {
+    for (const std::string& directory : request.directories) close_trajectories(directory);
+    return;
+  }
   for (const std::string& directory : request.directories) {
     print_digests(directory, request.directories.size() > 1 ? directory + " " : "");
   }

@@ -18,6 +18,7 @@
 #include "model/transformer.h"
 #include "model/weights.h"
 #include "rewards/reward_worker.h"
+#include "tests/bench/bench_model.h"
 
 namespace {
 
@@ -29,15 +30,7 @@ constexpr std::int32_t kPromptTokens = 16;
 constexpr std::int64_t kResponseTokens = 256;
 
 ModelConfig model_shape() {
-  ModelConfig model;
-  model.vocabulary = 512;
-  model.width = 128;
-  model.ffn_width = 384;
-  model.layers = 4;
-  model.heads = 4;
-  model.kv_heads = 2;
-  model.head_width = 32;
-  model.max_positions = 512;
+  ModelConfig model = bench::bench_config();
   model.end_of_sequence_ids = {1};
   return model;
 }

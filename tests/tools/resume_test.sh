@@ -36,4 +36,6 @@ train "$ranks" "$WORK/killed" "${long[@]}" >>"$WORK/killed.log" 2>&1 || { tail -
 [ "$(digest "$WORK/killed")" = "$(digest "$WORK/whole")" ] ||
   fail "after $killed kills: $(digest "$WORK/killed"), uninterrupted: $(digest "$WORK/whole")"
 diff <(timeless_metrics "$WORK/whole") <(timeless_metrics "$WORK/killed") || fail "metrics differ after $killed kills"
+"$BIN/lie_analyze" --close "$WORK/killed" >/dev/null || fail "lie_analyze --close"
+[ "$(digest "$WORK/killed")" = "$(digest "$WORK/whole")" ] || fail "closing changed the trajectories"
 echo "$killed kills in $attempts attempts: the same bits as the uninterrupted run"

@@ -27,11 +27,11 @@ std::string weights_sha256(const Weights& weights) {
 }
 
 TrajectoryInfo trajectory_info(const TrainConfig& config, const RunStart& start,
-                               const Collective& learners) {
+                               std::string model_sha256, const Collective& learners) {
   return {.build_id = std::string(build_id()),
           .config = dump_train_config(config),
           .seed = static_cast<std::uint64_t>(config.run.seed),
-          .model_sha256 = weights_sha256(load_weights(config.model.path)),
+          .model_sha256 = std::move(model_sha256),
           .tokenizer_sha256 = sha256_hex(read_file(fs::path(config.model.path) / "tokenizer.json")),
           .learner_rank = learners.rank(),
           .learner_count = learners.size(),
@@ -42,6 +42,7 @@ TrajectoryInfo trajectory_info(const TrainConfig& config, const RunStart& start,
 struct Training {
   std::unique_ptr<Operators> operators;
   Weights weights;
+  std::string start_sha256;  // of the weights that the run began with
   AdamW optimizer;
   Transformer policy;
   std::optional<Weights> initial_weights;  // of the reference policy, with a KL term
@@ -52,6 +53,7 @@ struct Training {
   Training(const TrainConfig& config, const RunStart& start, const LearnerTransport& transport)
       : operators(make_operators(config.model, transport.threads)),
         weights(load_weights(config.model.path)),
+        start_sha256(weights_sha256(weights)),
         optimizer(config.optimizer, weights.parameters(), weights.flat().size()),
         policy(weights, *operators) {
     if (config.policy_loss.kl_coefficient > 0) {
@@ -186,8 +188,9 @@ void play_reward_worker(const TrainConfig& config, const RunStart& start,
 void play_learner(const TrainConfig& config, const RunStart& start,
                   const LearnerTransport& transport) {
   Training training(config, start, transport);
-  TrajectoryRecorder trajectories(fs::path(config.run.directory) / "trajectories",
-                                  trajectory_info(config, start, transport.learners));
+  TrajectoryRecorder trajectories(
+      fs::path(config.run.directory) / "trajectories",
+      trajectory_info(config, start, training.start_sha256, transport.learners));
   LearnerParts parts{.weights = training.weights,
                      .updater = *training.updater,
                      .learners = transport.learners,
