@@ -41,6 +41,9 @@ class JsonRow {
   /// As text(), but absence is an error.
   std::string required_text(std::string_view field) const;
 
+  /// The whole object.
+  const nlohmann::json& object() const { return *object_; }
+
   /// Names of the object's own fields, for errors and copies.
   std::vector<std::string> names() const;
 

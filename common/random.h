@@ -22,6 +22,7 @@ enum RandomStream : std::uint32_t {
   kEvaluationStream = 2,
   kShuffleStream = 3,
   kInitialisationStream = 4,
+  kBootstrapStream = 5,
 };
 
 /// 64 uniform random bits for `key`: Philox 4x32-10 (Salmon et al., SC 2011).

@@ -11,6 +11,8 @@
 #include "common/comm/environment.h"
 #include "common/comm/job.h"
 #include "tools/data/data_command.h"
+#include "tools/eval/eval.h"
+#include "tools/eval/eval_config.h"
 #include "tools/model_commands.h"
 #include "tools/reference_lengths/reference_lengths.h"
 #include "tools/sft/sft_command.h"
@@ -55,15 +57,27 @@ void add_sft(CLI::App& program, ConfigArguments& arguments, Command& chosen) {
   });
 }
 
+void add_eval(CLI::App& program, ConfigArguments& arguments, Command& chosen) {
+  CLI::App* eval = program.add_subcommand(
+      "eval",
+      "Measure a model on benchmarks: Avg@k, pass@k, maj@k, token budgets; also under mpirun");
+  arguments.add_to(*eval);
+  eval->footer([] { return "\nKeys of the config:\n" + lie::evaluation::explain_eval_config(); });
+  eval->callback([&] {
+    chosen = [&](lie::Job& job) { lie::evaluate(job, arguments.config, arguments.overrides); };
+  });
+}
+
 void add_reference_lengths(CLI::App& program, lie::ReferenceLengthsArguments& arguments,
                            ConfigArguments& config, Command& chosen) {
   CLI::App* measure = program.add_subcommand(
       "reference-lengths",
-      "Measure the initial policy's response length for every training prompt");
+      "Measure the initial policy's response length for every training prompt; also under mpirun");
   config.add_to(*measure);
   measure
-      ->add_option("--output", arguments.output,
-                   "JSONL to write: the prompts with reference_length")
+      ->add_option(
+          "--output", arguments.output,
+          "File to write: the rows with reference_length; .parquet for Parquet, else JSONL")
       ->required();
   measure->add_option("--samples", arguments.samples, "Responses sampled for each prompt")
       ->check(CLI::PositiveNumber)
@@ -120,12 +134,13 @@ int main(int argc, char** argv) {
   CLI::App program("LIE Cluster: reinforcement learning for reasoning models under MPI.");
   program.set_version_flag("--version", std::string(lie::build_id()));
   program.require_subcommand(1);
-  ConfigArguments train_arguments, sft_arguments, length_config;
+  ConfigArguments train_arguments, sft_arguments, eval_arguments, length_config;
   lie::ReferenceLengthsArguments length_arguments;
   lie::DataArguments data_arguments;
   Command chosen;
   add_train(program, train_arguments, chosen);
   add_sft(program, sft_arguments, chosen);
+  add_eval(program, eval_arguments, chosen);
   add_reference_lengths(program, length_arguments, length_config, chosen);
   add_data(program, data_arguments, chosen);
   std::function<void()> without_job;

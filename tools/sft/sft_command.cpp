@@ -131,6 +131,8 @@ std::int64_t steps_behind(const SftConfig& config) {
 
 }  // namespace
 
+void check_sft_config(const fs::path& config) { load_sft_config(config, {}); }
+
 std::string explain_sft_config() {
   SftConfig defaults;
   FieldList fields;

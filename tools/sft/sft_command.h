@@ -13,6 +13,9 @@ namespace lie {
 /// run.directory/checkpoints. Throws Error. Collective over the world.
 void sft(Job& job, const std::filesystem::path& config, std::span<const std::string> overrides);
 
+/// Reads a config without using it. Throws Error if it is not valid.
+void check_sft_config(const std::filesystem::path& config);
+
 /// All keys with default, unit, range and sentence.
 std::string explain_sft_config();
 

@@ -1,0 +1,91 @@
+#!/usr/bin/env python3
+"""Writes estimators.json: what tests/tools/estimators_test.cpp expects of tools/eval/estimators.cpp (it is in the repository).
+
+    make_estimators.py      (needs numpy)
+
+pass@k by counting all subsets of the samples, with exact fractions; maj@k by Python's Counter; Wilson's interval by bisection
+of the score test it inverts; normal quantiles by Python's statistics; bootstrap intervals by numpy's generator: other draws than ours, so they agree to the bootstrap's own noise only.
+"""
+import itertools
+import json
+import os
+from collections import Counter
+from fractions import Fraction
+from statistics import NormalDist
+
+import numpy as np
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+
+
+def pass_at_k(n, right, k):
+    subsets = list(itertools.combinations(range(n), k))
+    return Fraction(sum(any(i < right for i in s) for s in subsets), len(subsets))
+
+
+def majority_at_k(classes, right, k):
+    votes = [range(i, i + k) for i in range(0, len(classes) - k + 1, k)]
+    won = Fraction(0)
+    for vote in votes:
+        counts = Counter(classes[i] for i in vote if classes[i] >= 0)
+        if not counts:
+            continue
+        top = [c for c, m in counts.items() if m == max(counts.values())]
+        won += Fraction(sum(any(right[i] for i in vote if classes[i] == c) for c in top), len(top))
+    return won / len(votes)
+
+
+def wilson(share, n, confidence):
+    """The values p that the score test |share - p| <= z sqrt(p (1 - p) / n) does not reject."""
+    z = NormalDist().inv_cdf(0.5 + confidence / 2)
+
+    def accepted(p):
+        return (share - p) ** 2 <= z * z * p * (1 - p) / n
+
+    def border(inside, outside):
+        for _ in range(200):
+            middle = (inside + outside) / 2
+            inside, outside = (middle, outside) if accepted(middle) else (inside, middle)
+        return inside
+
+    inside = min(max(share, 1e-9), 1 - 1e-9)
+    return border(inside, 0.0), border(inside, 1.0)
+
+
+def bootstrap(strata, confidence, resamples=200000):
+    generator = np.random.default_rng(7)
+    means = np.mean([generator.choice(s, size=(resamples, len(s))).mean(axis=1) for s in map(np.asarray, strata)], axis=0)
+    tail = (1 - confidence) / 2
+    return [float(np.mean([np.mean(s) for s in strata])), *map(float, np.quantile(means, [tail, 1 - tail]))]
+
+
+def main():
+    generator = np.random.default_rng(3)
+    passes = [{"n": n, "right": c, "k": k, "value": float(pass_at_k(n, c, k))}
+              for n in (1, 4, 9) for c in range(n + 1) for k in range(1, n + 1)]
+    majorities = []
+    for n, k in ((1, 1), (4, 4), (8, 4), (9, 4), (12, 3), (16, 16)):
+        for _ in range(5):
+            classes = [int(c) for c in generator.integers(-1, 4, n)]
+            right = [int(c == 1) for c in classes]
+            majorities.append({"classes": classes, "right": right, "k": k,
+                               "value": float(majority_at_k(classes, right, k))})
+    wilsons = []
+    for right, n, confidence in ((0, 30, 0.95), (30, 30, 0.95), (7, 30, 0.95), (265, 500, 0.95), (11, 272, 0.9)):
+        low, high = wilson(right / n, n, confidence)
+        wilsons.append({"share": right / n, "count": n, "confidence": confidence, "low": low, "high": high})
+    strata = [[[float(x) for x in generator.integers(0, 33, 30) / 32]],
+              [[float(x) for x in generator.integers(0, 2, 200)], [float(x) for x in generator.integers(0, 9, 50) / 8]]]
+    boots = []
+    for groups in strata:
+        for confidence in (0.95, 0.8):
+            value, low, high = bootstrap(groups, confidence)
+            boots.append({"strata": groups, "confidence": confidence, "value": value, "low": low, "high": high})
+    quantiles = [{"p": p, "value": NormalDist().inv_cdf(p)} for p in (0.5, 0.6, 0.9, 0.975, 0.9999, 0.01)]
+    with open(os.path.join(HERE, "estimators.json"), "w") as out:
+        json.dump({"pass_at_k": passes, "majority_at_k": majorities, "wilson": wilsons, "bootstrap": boots,
+                   "normal_quantile": quantiles}, out, separators=(",", ":"))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,71 @@
+#include "tools/eval/judge.h"
+
+#include <gtest/gtest.h>
+
+namespace lie::evaluation {
+namespace {
+
+TEST(ChoiceLetter, IsFoundAsModelsWriteIt) {
+  for (const char* answer : {"B", "(B)", "b", " B ", "\\text{B}", "\\textbf{(B)}\\ 42", "B.",
+                             "B. 42", "(B) 42", "\\mathbf{B}", "B) the second", "**B**",
+                             "\\text{(B) 42}", "B: x", "\\left(B\\right)", "\\mathrm{B}"}) {
+    EXPECT_EQ(choice_letter(answer), 'B') << answer;
+  }
+}
+
+TEST(ChoiceLetter, IsNotReadIntoOtherAnswers) {
+  for (const char* answer :
+       {"", "42", "Always", "K", "B = 3", "b + 1", "\\beta", "BC", "b^2", "B_1"}) {
+    EXPECT_EQ(choice_letter(answer), std::nullopt) << answer;
+  }
+}
+
+/// Token ids are the characters of the text.
+RolloutGroup answers(const std::string& gold, const std::vector<std::string>& texts) {
+  RolloutGroup group;
+  group.ticket.purpose = Purpose::kEvaluate;
+  group.ticket.samples = static_cast<std::int32_t>(texts.size());
+  group.ticket.prompt.gold = gold;
+  for (const std::string& text : texts) {
+    Response response;
+    response.ids.assign(text.begin(), text.end());
+    response.behavior_log_probs.assign(text.size(), 0.0F);
+    response.finish = FinishReason::kEndOfSequence;
+    group.responses.push_back(response);
+  }
+  return group;
+}
+
+std::string as_text(std::span<const std::int32_t> ids) { return {ids.begin(), ids.end()}; }
+
+TEST(Judge, CutsResponsesAtEachBudgetAndVerifiesAgain) {
+  Judge judge({}, as_text, {5, 10, 12, 100});
+  // Right at first, then the answer is changed.
+  const auto samples = judge.judge(judge.score(answers("2", {"\\boxed{2} no, \\boxed{3}"})));
+  ASSERT_EQ(samples.size(), 1u);
+  EXPECT_FALSE(samples[0].right);
+  EXPECT_EQ(samples[0].answer, "3");
+  EXPECT_EQ(samples[0].right_at, (std::vector<char>{0, 1, 1, 0}));
+}
+
+TEST(Judge, TakesALetterForAChoiceAndForNothingElse) {
+  Judge judge({}, as_text, {100});
+  const auto right = [&](const char* gold, const char* text) {
+    return judge.judge(judge.score(answers(gold, {text}))).at(0).right;
+  };
+  EXPECT_TRUE(right("B", "\\boxed{\\text{(B) 42}}"));
+  EXPECT_TRUE(right("J", "So \\boxed{J}."));
+  EXPECT_FALSE(right("B", "\\boxed{C}"));
+  EXPECT_FALSE(right("B", "The answer is B."));
+  EXPECT_FALSE(right("42", "\\boxed{B. 42}"));
+}
+
+TEST(Judge, GivesEqualAnswersOneClass) {
+  Judge judge({}, as_text, {});
+  const auto samples = judge.judge(judge.score(
+      answers("1/2", {"\\boxed{\\frac12}", "\\boxed{0.5}", "\\boxed{3}", "none", "\\boxed{1/2}"})));
+  EXPECT_EQ(answer_classes(samples, {}), (std::vector<std::int32_t>{0, 0, 1, -1, 0}));
+}
+
+}  // namespace
+}  // namespace lie::evaluation

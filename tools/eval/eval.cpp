@@ -1,0 +1,195 @@
+#include "tools/eval/eval.h"
+
+#include <cstdio>
+#include <deque>
+#include <map>
+#include <optional>
+#include <utility>
+
+#include "common/build_id.h"
+#include "common/error.h"
+#include "common/file.h"
+#include "common/log.h"
+#include "model/tokenizer/tokenizer.h"
+#include "tools/eval/eval_config.h"
+#include "tools/eval/eval_files.h"
+#include "tools/eval/response_log.h"
+#include "tools/pool/group_progress.h"
+#include "tools/pool/rank_pool.h"
+#include "tools/train/run_prompts.h"
+
+namespace lie {
+namespace {
+
+using namespace evaluation;
+namespace fs = std::filesystem;
+
+/// The rows that are asked, with the numbers of their groups.
+std::vector<Prompt> prompts_of(const EvalConfig& config) {
+  Dataset dataset = read_run_prompts(config.eval.file, config.data, config.model.path);
+  const std::string skipped = skipped_rows_text(dataset);
+  if (!skipped.empty()) Log("eval", 0).warn("{}", skipped);
+  const auto& sources = config.eval.sources;
+  std::erase_if(dataset.prompts, [&](const Prompt& prompt) {
+    return !sources.empty() &&
+           std::find(sources.begin(), sources.end(), prompt.data_source) == sources.end();
+  });
+  if (dataset.prompts.empty()) {
+    fail("{}: no row is of the data sources {}", config.eval.file, fmt::join(sources, ", "));
+  }
+  const auto wanted = static_cast<std::size_t>(config.eval.prompts);
+  if (wanted > 0 && wanted < dataset.prompts.size()) dataset.prompts.resize(wanted);
+  return std::move(dataset.prompts);
+}
+
+Ticket ticket_of(const EvalConfig& config, const std::vector<Prompt>& prompts, std::size_t group) {
+  return {.group = static_cast<std::int64_t>(group),
+          .purpose = Purpose::kEvaluate,
+          .samples = static_cast<std::int32_t>(config.eval.samples_per_prompt),
+          .prompt = prompts[group]};
+}
+
+/// Begins the directory, or goes on with what it holds of this evaluation.
+void prepare_directory(const EvalConfig& config) {
+  const fs::path directory = config.eval.directory;
+  const fs::path resolved = directory / "config.yaml";
+  if (fs::exists(resolved)) {
+    const auto differences = differences_from_eval(config, resolved);
+    if (!differences.empty()) {
+      fail(
+          "eval.directory {} holds another evaluation ({}): restore these values, or name another "
+          "directory",
+          directory.string(), fmt::join(differences, "; "));
+    }
+  } else if (fs::is_directory(directory) && !fs::is_empty(directory)) {
+    fail("eval.directory {} holds files but no evaluation: name an empty or new directory",
+         directory.string());
+  }
+  make_directories(directory);
+  write_file_atomically(resolved, dump_eval_config(config));
+}
+
+/// A logged group must be an answer to the row that has its number now.
+void check_same_row(const RolloutGroup& group, const std::vector<Prompt>& prompts,
+                    const fs::path& log) {
+  const Prompt& then = group.ticket.prompt;
+  const auto number = static_cast<std::size_t>(group.ticket.group);
+  const bool same = number < prompts.size() && prompts[number].problem == then.problem &&
+                    prompts[number].text == then.text && prompts[number].gold == then.gold;
+  if (same) return;
+  fail(
+      "{}: answers row {} with another prompt or gold than the file has now; name another "
+      "eval.directory",
+      log.string(), then.problem);
+}
+
+/// Rank 0's part of generating: which groups are there, and where new ones go.
+class Generation {
+ public:
+  explicit Generation(const EvalConfig& config)
+      : config_(config),
+        prompts_(prompts_of(config)),
+        log_path_(fs::path(config.eval.directory) / "responses.log") {
+    prepare_directory(config);
+    std::vector<bool> there(prompts_.size(), false);
+    whole_bytes_ = read_responses(log_path_, [&](const RolloutGroup& group) {
+      check_same_row(group, prompts_, log_path_);
+      there[static_cast<std::size_t>(group.ticket.group)] = true;
+    });
+    for (std::size_t g = 0; g < prompts_.size(); ++g) {
+      if (!there[g]) tickets_.push_back(ticket_of(config_, prompts_, g));
+    }
+  }
+
+  std::deque<Ticket> tickets() const { return tickets_; }
+
+  /// Writes groups down as they come; their verdicts are for the progress line only.
+  TakeGroup taker(Judge& judge) {
+    log_.emplace(log_path_, whole_bytes_);
+    const auto prompts = std::ssize(prompts_);
+    progress_.emplace(stderr, prompts, prompts - std::ssize(tickets_));
+    return [this, &judge](RolloutGroup group) {
+      log_->append(group);
+      const ScoredGroup scored = judge.score(std::move(group));
+      std::int64_t right = 0;
+      for (const Score& score : scored.scores) right += score.verdict == VerdictCode::kEqual;
+      progress_->add(scored.rollout, right);
+    };
+  }
+
+  void finish() { progress_->finish(); }
+
+ private:
+  const EvalConfig& config_;
+  std::vector<Prompt> prompts_;
+  fs::path log_path_;
+  std::uint64_t whole_bytes_ = 0;
+  std::deque<Ticket> tickets_;
+  std::optional<ResponseLog> log_;
+  std::optional<GroupProgress> progress_;
+};
+
+/// All groups of the directory, scored, in canonical order.
+std::vector<ScoredGroup> score_responses(const EvalConfig& config, Judge& judge) {
+  std::map<std::int64_t, RolloutGroup> groups;
+  read_responses(fs::path(config.eval.directory) / "responses.log", [&](RolloutGroup group) {
+    const std::int64_t number = group.ticket.group;
+    groups.insert_or_assign(number, std::move(group));
+  });
+  std::vector<ScoredGroup> scored;
+  for (auto& [number, group] : groups) scored.push_back(judge.score(std::move(group)));
+  return scored;
+}
+
+void report(const EvalConfig& config, Judge& judge, const DecodeText& decode) {
+  const std::vector<ScoredGroup> groups = score_responses(config, judge);
+  const std::vector<JudgedProblem> problems = judge_problems(groups, judge, config.verifier);
+  const Table table =
+      make_table(problems, config.table, static_cast<std::uint64_t>(config.eval.seed));
+  write_table_files(table, config.eval.directory);
+  if (config.eval.write_texts) write_samples(groups, decode, config.eval.directory);
+  write_as_run(groups, config);
+  std::fputs(table_text(table).c_str(), stdout);
+  std::fflush(stdout);
+}
+
+ScoringOptions scoring_options(const EvalConfig& config) {
+  ScoringOptions options{.rewards = {},
+                         .verifier = config.verifier,
+                         .max_response_tokens = config.rollout.sampling.max_response_tokens};
+  options.rewards.coverage = config.coverage;
+  return options;
+}
+
+/// Rank 0: what it lacks is generated with the others' help.
+void lead(Job& job, const EvalConfig& config, const PoolOptions& pool) {
+  const Tokenizer tokenizer = Tokenizer::load(config.model.path);
+  const DecodeText decode = [&](std::span<const std::int32_t> ids) {
+    return tokenizer.decode(ids, /*skip_special=*/true);
+  };
+  Judge judge(scoring_options(config), decode, config.table.budgets);
+  Generation generation(config);
+  generate_over_ranks(job, pool, generation.tickets(), generation.taker(judge));
+  generation.finish();
+  job.set_activity("verifying and writing tables");
+  report(config, judge, decode);
+}
+
+}  // namespace
+
+void evaluate(Job& job, const fs::path& path, std::span<const std::string> overrides) {
+  job.set_role("actor");
+  job.set_activity("preparing");
+  const EvalConfig config = load_eval_config(path, overrides);
+  const PoolOptions pool{.model = config.model,
+                         .rollout = config.rollout,
+                         .seed = static_cast<std::uint64_t>(config.eval.seed),
+                         .keep_binding = config.eval.keep_binding};
+  if (job.rank() == 0) {
+    lead(job, config, pool);
+  } else {
+    generate_over_ranks(job, pool, {}, {});
+  }
+}
+
+}  // namespace lie

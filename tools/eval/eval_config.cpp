@@ -1,0 +1,91 @@
+#include "tools/eval/eval_config.h"
+
+#include "common/config.h"
+#include "common/error.h"
+
+namespace lie::evaluation {
+namespace {
+
+const std::vector<std::string> kMayChange = {
+    "eval.directory", "eval.write_texts", "eval.keep_binding", "table",           "coverage",
+    "verifier",       "model.threads",    "rollout.slots",     "rollout.prefill", "rollout.cache"};
+
+}  // namespace
+
+EvalConfig::EvalConfig() {
+  rollout.sampling.temperature = 0.6;
+  rollout.sampling.max_response_tokens = 32768;
+}
+
+void describe(FieldList& fields, EvalOptions& options) {
+  fields.add(
+      "directory", options.directory,
+      {"Where responses and tables go; what is there of the same evaluation is gone on with."});
+  fields.add("file", options.file, {"JSONL or Parquet file of the problems."});
+  fields.add("sources", options.sources, {"Data sources that are asked; empty: all."});
+  fields.add("prompts", options.prompts,
+             {.help = "How many rows of them are asked, from the first; 0: all.",
+              .unit = "prompts",
+              .min = 0});
+  fields.add("samples_per_prompt", options.samples_per_prompt,
+             {.help = "Responses sampled for each row. Rows that are equal are one problem: AIME "
+                      "32 times in a file is Avg@32 with 1 here.",
+              .unit = "responses",
+              .min = 1,
+              .max = 65536});
+  fields.add("seed", options.seed, {.help = "Seed of sampling and bootstrap.", .min = 0});
+  fields.add("write_texts", options.write_texts,
+             {"Write samples.jsonl: text, answer and verdict of each response."});
+  fields.add("keep_binding", options.keep_binding,
+             {"Keep the binding to cores that mpirun gave each rank."});
+}
+
+void describe(FieldList& fields, EvalConfig& config) {
+  fields.section("eval", config.eval);
+  fields.section("table", config.table);
+  fields.section("model", config.model);
+  fields.section("data", config.data);
+  fields.section("rollout", config.rollout);
+  fields.section("coverage", config.coverage);
+  fields.section("verifier", config.verifier);
+}
+
+EvalConfig load_eval_config(const std::filesystem::path& path,
+                            std::span<const std::string> overrides) {
+  EvalConfig config;
+  FieldList fields;
+  describe(fields, config);
+  load_config(fields, path, overrides);
+  if (config.model.path.empty()) {
+    fail("model.path is not set: name the Hugging Face directory of the model to evaluate");
+  }
+  if (config.eval.file.empty()) {
+    fail("eval.file is not set: name the JSONL or Parquet file of the problems");
+  }
+  config.rollout.evaluation = config.rollout.sampling;
+  return config;
+}
+
+std::string dump_eval_config(const EvalConfig& config) {
+  EvalConfig copy = config;
+  FieldList fields;
+  describe(fields, copy);
+  return dump_config(fields);
+}
+
+std::vector<std::string> differences_from_eval(const EvalConfig& config,
+                                               const std::filesystem::path& other) {
+  EvalConfig copy = config;
+  FieldList fields;
+  describe(fields, copy);
+  return config_differences(fields, other, kMayChange);
+}
+
+std::string explain_eval_config() {
+  EvalConfig defaults;
+  FieldList fields;
+  describe(fields, defaults);
+  return explain_config(fields);
+}
+
+}  // namespace lie::evaluation

@@ -1,0 +1,61 @@
+// Everything an evaluation can be told.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "actors/rollout_options.h"
+#include "common/dataset/dataset.h"
+#include "common/options.h"
+#include "rewards/coverage.h"
+#include "tools/eval/eval_table.h"
+#include "tools/train/run_options.h"
+#include "verifier/options.h"
+
+namespace lie::evaluation {
+
+/// What is asked, how often, and where the answers go.
+struct EvalOptions {
+  std::string directory = "runs/eval";
+  std::string file;                  // JSONL or Parquet
+  std::vector<std::string> sources;  // data sources that count; empty: all
+  std::int64_t prompts = 0;          // of them, from the first; 0: all
+  std::int64_t samples_per_prompt = 1;
+  std::int64_t seed = 1;
+  bool write_texts = true;
+  bool keep_binding = false;
+};
+void describe(FieldList& fields, EvalOptions& options);
+
+struct EvalConfig {
+  EvalOptions eval;
+  TableOptions table;
+  ModelOptions model;
+  RowOptions data;
+  RolloutOptions rollout;  // sampling and evaluation are the same: temperature 0.6, 32k tokens
+  CoverageOptions coverage;
+  VerifierOptions verifier;
+
+  EvalConfig();
+};
+void describe(FieldList& fields, EvalConfig& config);
+
+/// Reads a config and its overrides. Throws Error as load_config does.
+EvalConfig load_eval_config(const std::filesystem::path& path,
+                            std::span<const std::string> overrides);
+
+/// The resolved config as YAML.
+std::string dump_eval_config(const EvalConfig& config);
+
+/// Keys that differ from those of an evaluation that a directory holds and would change its
+/// responses; budgets, ks, verifier and whatever else only looks at them may change.
+std::vector<std::string> differences_from_eval(const EvalConfig& config,
+                                               const std::filesystem::path& other);
+
+/// All keys with default, unit, range and sentence.
+std::string explain_eval_config();
+
+}  // namespace lie::evaluation

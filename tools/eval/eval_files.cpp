@@ -1,0 +1,112 @@
+#include "tools/eval/eval_files.h"
+
+#include <map>
+#include <nlohmann/json.hpp>
+#include <tuple>
+
+#include "common/build_id.h"
+#include "common/file.h"
+#include "common/json.h"
+#include "common/metrics_log.h"
+#include "common/sha256.h"
+#include "common/trajectory/segments.h"
+#include "common/trajectory/writer.h"
+#include "learner/step_metrics.h"
+#include "model/weights.h"
+
+namespace lie::evaluation {
+namespace {
+
+namespace fs = std::filesystem;
+
+nlohmann::ordered_json sample_json(const ScoredGroup& group, std::size_t i,
+                                   const DecodeText& decode) {
+  const Prompt& prompt = group.rollout.ticket.prompt;
+  const Response& response = group.rollout.responses[i];
+  const bool ended = response.finish == FinishReason::kEndOfSequence;
+  return {{"row", prompt.problem},
+          {"sample", i},
+          {"data_source", prompt.data_source},
+          {"gold", prompt.gold},
+          {"answer", group.scores[i].extracted},
+          {"verdict", verdict_name(group.scores[i].verdict)},
+          {"tokens", response.ids.size()},
+          {"finish", ended ? "end_of_sequence" : "length"},
+          {"prompt", prompt.text},
+          {"response", decode(response.ids)}};
+}
+
+std::string weights_sha256(const std::string& model) {
+  const Weights weights = load_weights(model);
+  Sha256 sha;
+  sha.update(std::as_bytes(weights.flat()));
+  return sha.hex_digest();
+}
+
+TrajectoryInfo info_of(const EvalConfig& config) {
+  return {
+      .build_id = std::string(build_id()),
+      .config = dump_eval_config(config),
+      .seed = static_cast<std::uint64_t>(config.eval.seed),
+      .model_sha256 = weights_sha256(config.model.path),
+      .tokenizer_sha256 = sha256_hex(read_file(fs::path(config.model.path) / "tokenizer.json"))};
+}
+
+}  // namespace
+
+std::vector<JudgedProblem> judge_problems(std::span<const ScoredGroup> groups, const Judge& judge,
+                                          const VerifierOptions& options) {
+  using Key = std::tuple<std::string, std::string, std::string>;
+  std::map<Key, std::size_t> number;
+  std::vector<JudgedProblem> problems;
+  for (const ScoredGroup& group : groups) {
+    const Prompt& prompt = group.rollout.ticket.prompt;
+    const auto [found, fresh] =
+        number.emplace(Key{prompt.data_source, prompt.text, prompt.gold}, problems.size());
+    if (fresh) problems.emplace_back().data_source = prompt.data_source;
+    for (JudgedSample& sample : judge.judge(group)) {
+      problems[found->second].samples.push_back(std::move(sample));
+    }
+  }
+  for (JudgedProblem& problem : problems) {
+    problem.answer_class = answer_classes(problem.samples, options);
+  }
+  return problems;
+}
+
+void write_table_files(const Table& table, const fs::path& directory) {
+  write_file_atomically(directory / "table.txt", table_text(table));
+  write_json(table_json(table), directory / "table.json");
+  write_table_hdf5(table, directory / "table.h5");
+}
+
+void write_samples(std::span<const ScoredGroup> groups, const DecodeText& decode,
+                   const fs::path& directory) {
+  std::string lines;
+  for (const ScoredGroup& group : groups) {
+    for (std::size_t i = 0; i < group.scores.size(); ++i) {
+      lines += sample_json(group, i, decode)
+                   .dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+      lines += '\n';
+    }
+  }
+  write_file_atomically(directory / "samples.jsonl", lines);
+}
+
+void write_as_run(std::span<const ScoredGroup> groups, const EvalConfig& config) {
+  const fs::path directory = config.eval.directory;
+  make_directories(directory / "trajectories");
+  remove_segments_after(directory / "trajectories", 0);
+  StepRecord record;
+  for (const ScoredGroup& group : groups) record.groups.push_back({group, {}});
+  TrajectoryWriter writer(directory / "trajectories", info_of(config));
+  writer.append(record);
+  writer.close();
+  StepFacts facts;
+  facts.evaluation = groups;
+  fs::remove(directory / "metrics.jsonl");
+  MetricsLog(directory / "metrics.jsonl", -1)
+      .append({.step = 0, .wall_time = 0, .values = step_metrics(facts)});
+}
+
+}  // namespace lie::evaluation

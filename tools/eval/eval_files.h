@@ -1,0 +1,31 @@
+// What an evaluation leaves in its directory, besides its responses.
+#pragma once
+
+#include <filesystem>
+#include <span>
+#include <vector>
+
+#include "common/rollout.h"
+#include "rewards/reward_worker.h"
+#include "tools/eval/eval_config.h"
+#include "tools/eval/eval_table.h"
+#include "tools/eval/judge.h"
+
+namespace lie::evaluation {
+
+/// The groups' samples by problem: groups with equal prompt, gold and data source are one.
+std::vector<JudgedProblem> judge_problems(std::span<const ScoredGroup> groups, const Judge& judge,
+                                          const VerifierOptions& options);
+
+/// table.txt, table.json, table.h5. Throws Error.
+void write_table_files(const Table& table, const std::filesystem::path& directory);
+
+/// samples.jsonl: a line a response. Throws Error.
+void write_samples(std::span<const ScoredGroup> groups, const DecodeText& decode,
+                   const std::filesystem::path& directory);
+
+/// trajectories/ and metrics.jsonl as those of a run that has only evaluated, at step 0. Throws
+/// Error.
+void write_as_run(std::span<const ScoredGroup> groups, const EvalConfig& config);
+
+}  // namespace lie::evaluation

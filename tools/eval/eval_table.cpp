@@ -1,0 +1,313 @@
+#include "tools/eval/eval_table.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <functional>
+#include <limits>
+#include <map>
+#include <nlohmann/json.hpp>
+
+#include "common/trajectory/table_file.h"
+
+namespace lie::evaluation {
+namespace {
+
+using Problems = std::vector<const JudgedProblem*>;
+/// What a problem contributes to a mean.
+using Value = std::function<double(const JudgedProblem&)>;
+
+/// Problems of one data source each, or of all in one.
+struct Strata {
+  std::vector<Problems> groups;
+  bool single_samples = true;
+  std::int64_t fewest = std::numeric_limits<std::int64_t>::max();  // samples of a problem
+};
+
+Strata strata_of(std::vector<Problems> groups) {
+  Strata strata{.groups = std::move(groups)};
+  for (const Problems& problems : strata.groups) {
+    for (const JudgedProblem* problem : problems) {
+      const std::int64_t samples = std::ssize(problem->samples);
+      strata.single_samples = strata.single_samples && samples == 1;
+      strata.fewest = std::min(strata.fewest, samples);
+    }
+  }
+  return strata;
+}
+
+std::vector<std::vector<double>> values_of(const Strata& strata, const Value& value) {
+  std::vector<std::vector<double>> values;
+  for (const Problems& problems : strata.groups) {
+    values.emplace_back();
+    for (const JudgedProblem* problem : problems) values.back().push_back(value(*problem));
+  }
+  return values;
+}
+
+double share_right(const JudgedProblem& problem) {
+  return static_cast<double>(problem.right()) / static_cast<double>(problem.samples.size());
+}
+
+double share_right_at(const JudgedProblem& problem, std::size_t budget) {
+  double right = 0;
+  for (const JudgedSample& sample : problem.samples) right += sample.right_at[budget] != 0 ? 1 : 0;
+  return right / static_cast<double>(problem.samples.size());
+}
+
+double majority(const JudgedProblem& problem, std::int64_t k) {
+  std::vector<char> right;
+  for (const JudgedSample& sample : problem.samples) right.push_back(sample.right ? 1 : 0);
+  return majority_at_k(problem.answer_class, right, k);
+}
+
+/// Estimates over one set of strata.
+class RowMaker {
+ public:
+  RowMaker(const TableOptions& options, std::uint64_t seed)
+      : options_(options),
+        bootstrap_{.resamples = options.resamples, .confidence = options.confidence, .seed = seed} {
+  }
+
+  TableRow make(std::string name, const Strata& strata) const {
+    TableRow row;
+    row.data_source = std::move(name);
+    row.average = share(strata, share_right);
+    for (const std::int64_t k : options_.ks) {
+      if (k > strata.fewest) continue;
+      row.pass.emplace_back(k, mean(strata, [k](const JudgedProblem& p) {
+                              return pass_at_k(std::ssize(p.samples), p.right(), k);
+                            }));
+      row.majority.emplace_back(
+          k, mean(strata, [k](const JudgedProblem& p) { return majority(p, k); }));
+    }
+    for (std::size_t b = 0; b < options_.budgets.size(); ++b) {
+      row.budgets.emplace_back(options_.budgets[b], share(strata, [b](const JudgedProblem& p) {
+                                 return share_right_at(p, b);
+                               }));
+    }
+    count(strata, row);
+    return row;
+  }
+
+ private:
+  Estimate mean(const Strata& strata, const Value& value) const {
+    return bootstrap_mean(values_of(strata, value), bootstrap_);
+  }
+
+  /// As mean, but binomial where each problem is one trial.
+  Estimate share(const Strata& strata, const Value& value) const {
+    if (!strata.single_samples || strata.groups.size() > 1) return mean(strata, value);
+    const std::vector<double> values = values_of(strata, value).front();
+    double sum = 0;
+    for (const double v : values) sum += v;
+    return wilson(sum / static_cast<double>(values.size()), std::ssize(values),
+                  options_.confidence);
+  }
+
+  static void count(const Strata& strata, TableRow& row) {
+    double tokens = 0, truncated = 0, no_answer = 0;
+    for (const Problems& problems : strata.groups) {
+      row.problems += std::ssize(problems);
+      for (const JudgedProblem* problem : problems) {
+        for (const JudgedSample& sample : problem->samples) {
+          ++row.samples;
+          tokens += static_cast<double>(sample.tokens);
+          truncated += sample.truncated ? 1 : 0;
+          no_answer += sample.verdict == VerdictCode::kNoAnswer ? 1 : 0;
+        }
+      }
+    }
+    const auto samples = static_cast<double>(row.samples);
+    row.length = tokens / samples;
+    row.truncated = truncated / samples;
+    row.no_answer = no_answer / samples;
+  }
+
+  const TableOptions& options_;
+  Bootstrap bootstrap_;
+};
+
+std::string percent(const Estimate& estimate) {
+  return fmt::format("{:.1f} [{:.1f}, {:.1f}]", 100 * estimate.value, 100 * estimate.low,
+                     100 * estimate.high);
+}
+
+/// Cells of one kind of curve, headed "pass@8".
+void add_curve(std::vector<std::string>& heads, std::vector<std::vector<std::string>>& cells,
+               const Table& table, const char* name, Curve TableRow::*curve,
+               const std::vector<std::int64_t>& at) {
+  for (const std::int64_t x : at) {
+    std::vector<std::string> column;
+    bool any = false;
+    for (const TableRow& row : table.rows) {
+      const Curve& points = row.*curve;
+      const auto point =
+          std::find_if(points.begin(), points.end(), [x](const auto& p) { return p.first == x; });
+      any = any || point != points.end();
+      column.push_back(point == points.end() ? "-" : percent(point->second));
+    }
+    if (!any) continue;
+    heads.push_back(fmt::format("{}@{}", name, x));
+    cells.push_back(std::move(column));
+  }
+}
+
+nlohmann::json estimate_json(const Estimate& estimate) {
+  return {{"value", estimate.value}, {"low", estimate.low}, {"high", estimate.high}};
+}
+
+nlohmann::json curve_json(const Curve& curve) {
+  nlohmann::json points = nlohmann::json::object();
+  for (const auto& [x, estimate] : curve) points[std::to_string(x)] = estimate_json(estimate);
+  return points;
+}
+
+/// Three columns of an estimate that a row may lack.
+void add_columns(std::vector<h5::TableColumn>& columns, const std::string& name, const Table& table,
+                 const std::function<const Estimate*(const TableRow&)>& estimate_of) {
+  std::vector<double> value, low, high;
+  for (const TableRow& row : table.rows) {
+    constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
+    const Estimate* estimate = estimate_of(row);
+    value.push_back(estimate != nullptr ? estimate->value : kNone);
+    low.push_back(estimate != nullptr ? estimate->low : kNone);
+    high.push_back(estimate != nullptr ? estimate->high : kNone);
+  }
+  columns.push_back({name, std::move(value)});
+  columns.push_back({name + "_low", std::move(low)});
+  columns.push_back({name + "_high", std::move(high)});
+}
+
+void add_curve_columns(std::vector<h5::TableColumn>& columns, const std::string& name,
+                       const Table& table, Curve TableRow::*curve,
+                       const std::vector<std::int64_t>& at) {
+  for (const std::int64_t x : at) {
+    add_columns(columns, fmt::format("{}_at_{}", name, x), table,
+                [&](const TableRow& row) -> const Estimate* {
+                  for (const auto& [place, estimate] : row.*curve) {
+                    if (place == x) return &estimate;
+                  }
+                  return nullptr;
+                });
+  }
+}
+
+}  // namespace
+
+void describe(FieldList& fields, TableOptions& options) {
+  fields.add("budgets", options.budgets,
+             {.help = "Each response is cut at these lengths and verified again.",
+              .unit = "tokens",
+              .min = 1});
+  fields.add(
+      "ks", options.ks,
+      {.help = "k of pass@k and maj@k; those beyond a problem's samples are left out.", .min = 1});
+  fields.add("confidence", options.confidence,
+             {.help = "Of the intervals.", .min = 0.5, .max = 0.9999});
+  fields.add("resamples", options.resamples,
+             {.help = "Of the bootstrap over problems.", .min = 100, .max = 1e7});
+}
+
+Table make_table(std::span<const JudgedProblem> problems, const TableOptions& options,
+                 std::uint64_t seed) {
+  std::map<std::string, Problems> by_source;
+  Problems all;
+  for (const JudgedProblem& problem : problems) {
+    by_source[problem.data_source].push_back(&problem);
+    all.push_back(&problem);
+  }
+  Table table{.options = options, .rows = {}};
+  const RowMaker maker(table.options, seed);
+  std::vector<Problems> sources;
+  for (const auto& [name, of_source] : by_source) {
+    table.rows.push_back(maker.make(name.empty() ? "(no source)" : name, strata_of({of_source})));
+    sources.push_back(of_source);
+  }
+  table.rows.push_back(maker.make("all problems", strata_of({all})));
+  if (sources.size() > 1) {
+    table.rows.push_back(maker.make("mean of sources", strata_of(sources)));
+  }
+  return table;
+}
+
+std::string table_text(const Table& table) {
+  std::vector<std::string> heads = {"data source", "problems", "samples", "Avg"};
+  std::vector<std::vector<std::string>> cells(4);
+  for (const TableRow& row : table.rows) {
+    cells[0].push_back(row.data_source);
+    cells[1].push_back(std::to_string(row.problems));
+    cells[2].push_back(std::to_string(row.samples));
+    cells[3].push_back(percent(row.average));
+  }
+  add_curve(heads, cells, table, "pass", &TableRow::pass, table.options.ks);
+  add_curve(heads, cells, table, "maj", &TableRow::majority, table.options.ks);
+  add_curve(heads, cells, table, "budget", &TableRow::budgets, table.options.budgets);
+  heads.insert(heads.end(), {"length", "truncated", "no answer"});
+  cells.resize(heads.size());
+  for (const TableRow& row : table.rows) {
+    cells[heads.size() - 3].push_back(fmt::format("{:.1f}", row.length));
+    cells[heads.size() - 2].push_back(fmt::format("{:.1f}", 100 * row.truncated));
+    cells[heads.size() - 1].push_back(fmt::format("{:.1f}", 100 * row.no_answer));
+  }
+  std::string text;
+  for (std::size_t line = 0; line <= table.rows.size(); ++line) {
+    for (std::size_t c = 0; c < heads.size(); ++c) {
+      std::size_t width = heads[c].size();
+      for (const std::string& cell : cells[c]) width = std::max(width, cell.size());
+      const std::string& cell = line == 0 ? heads[c] : cells[c][line - 1];
+      text += c == 0 ? fmt::format("{:<{}}", cell, width) : fmt::format("  {:>{}}", cell, width);
+    }
+    text += "\n";
+  }
+  return text + fmt::format(
+                    "Percentages with {:.4g} % intervals: bootstrap over problems ({} resamples); "
+                    "Avg and budgets of single samples: Wilson.\n",
+                    100 * table.options.confidence, table.options.resamples);
+}
+
+nlohmann::json table_json(const Table& table) {
+  nlohmann::json rows = nlohmann::json::array();
+  for (const TableRow& row : table.rows) {
+    rows.push_back({{"data_source", row.data_source},
+                    {"problems", row.problems},
+                    {"samples", row.samples},
+                    {"average", estimate_json(row.average)},
+                    {"pass", curve_json(row.pass)},
+                    {"majority", curve_json(row.majority)},
+                    {"budgets", curve_json(row.budgets)},
+                    {"response_length_mean", row.length},
+                    {"truncated_share", row.truncated},
+                    {"no_answer_share", row.no_answer}});
+  }
+  return {{"confidence", table.options.confidence},
+          {"bootstrap_resamples", table.options.resamples},
+          {"rows", std::move(rows)}};
+}
+
+void write_table_hdf5(const Table& table, const std::filesystem::path& path) {
+  std::vector<std::string> names;
+  std::vector<std::int64_t> problems, samples;
+  std::vector<double> length, truncated, no_answer;
+  for (const TableRow& row : table.rows) {
+    names.push_back(row.data_source);
+    problems.push_back(row.problems);
+    samples.push_back(row.samples);
+    length.push_back(row.length);
+    truncated.push_back(row.truncated);
+    no_answer.push_back(row.no_answer);
+  }
+  std::vector<h5::TableColumn> columns = {{"data_source", std::move(names)},
+                                          {"problems", std::move(problems)},
+                                          {"samples", std::move(samples)}};
+  add_columns(columns, "average", table, [](const TableRow& row) { return &row.average; });
+  add_curve_columns(columns, "pass", table, &TableRow::pass, table.options.ks);
+  add_curve_columns(columns, "majority", table, &TableRow::majority, table.options.ks);
+  add_curve_columns(columns, "budget", table, &TableRow::budgets, table.options.budgets);
+  columns.push_back({"response_length_mean", std::move(length)});
+  columns.push_back({"truncated_share", std::move(truncated)});
+  columns.push_back({"no_answer_share", std::move(no_answer)});
+  h5::write_table(path, columns);
+}
+
+}  // namespace lie::evaluation

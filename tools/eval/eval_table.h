@@ -1,0 +1,64 @@
+// The table of an evaluation: a row for each data source, and two totals; as text, JSON and HDF5.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <nlohmann/json_fwd.hpp>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "common/options.h"
+#include "tools/eval/estimators.h"
+#include "tools/eval/judge.h"
+
+namespace lie::evaluation {
+
+/// What is estimated.
+struct TableOptions {
+  std::vector<std::int64_t> budgets = {4096, 8192, 12288, 16384};
+  std::vector<std::int64_t> ks = {1, 4, 8, 16, 32};
+  double confidence = 0.95;
+  std::int64_t resamples = 10000;
+};
+void describe(FieldList& fields, TableOptions& options);
+
+/// An estimate for some k or budget.
+using Curve = std::vector<std::pair<std::int64_t, Estimate>>;
+
+struct TableRow {
+  std::string data_source;
+  std::int64_t problems = 0;
+  std::int64_t samples = 0;
+  Estimate average;      // Avg@n: mean over problems of the share of right samples
+  Curve pass;            // pass@k, for the ks that every problem has samples for
+  Curve majority;        // maj@k
+  Curve budgets;         // Avg@n of responses cut at the budget
+  double length = 0;     // mean response length, tokens
+  double truncated = 0;  // share of responses that ended at the limit
+  double no_answer = 0;  // share of responses without an answer
+};
+
+/// Rows by data source in alphabetical order, then the mean over problems ("all problems") and,
+/// with several sources, the mean over sources ("mean of sources": the paper's Avg.).
+///
+/// Intervals: of Avg@n, pass@k, maj@k and budgets the percentile bootstrap over problems (within
+/// sources for the mean of sources); where every problem has one sample, Avg and budgets of a
+/// source and of all problems have Wilson's binomial interval instead.
+struct Table {
+  TableOptions options;
+  std::vector<TableRow> rows;
+};
+
+Table make_table(std::span<const JudgedProblem> problems, const TableOptions& options,
+                 std::uint64_t seed);
+
+/// For people: percentages with their intervals.
+std::string table_text(const Table& table);
+nlohmann::json table_json(const Table& table);
+/// Columns of equal length, one element a row of the table, curves as columns "pass_at_8",
+/// "pass_at_8_low", "pass_at_8_high"; NaN where a row lacks them. Throws Error.
+void write_table_hdf5(const Table& table, const std::filesystem::path& path);
+
+}  // namespace lie::evaluation

@@ -1,0 +1,67 @@
+// Verdicts of an evaluation: of whole responses, of responses cut at a budget, of choice letters,
+// and which responses of a problem gave the same answer.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "common/rollout.h"
+#include "rewards/reward_worker.h"
+#include "rewards/score.h"
+
+namespace lie::evaluation {
+
+/// The letter A to J that stands for a choice in an answer such as "B", "(b)", "\text{B}", "B. 42",
+/// "\textbf{(B)}\ 42".
+std::optional<char> choice_letter(std::string_view answer);
+
+/// Whether a right answer is the letter of a choice.
+bool is_choice(std::string_view gold);
+
+/// One response, judged.
+struct JudgedSample {
+  bool right = false;
+  VerdictCode verdict = VerdictCode::kNoAnswer;
+  std::string answer;  // as found in the response
+  std::int64_t tokens = 0;
+  bool truncated = false;      // it ended at the token limit
+  std::vector<char> right_at;  // by budget: cut there
+};
+
+/// A problem with all its samples: rows of a file that are equal in prompt, gold and data source
+/// are one problem.
+struct JudgedProblem {
+  std::string data_source;
+  std::vector<JudgedSample> samples;
+  std::vector<std::int32_t> answer_class;  // [samples], see majority_at_k
+  std::int64_t right() const;
+};
+
+/// Judges responses one after the other. One thread.
+class Judge {
+ public:
+  Judge(const ScoringOptions& options, DecodeText decode, std::vector<std::int64_t> budgets);
+
+  /// Scores a group as a reward worker does (R_acc and coverage); a choice's letter is right, too.
+  ScoredGroup score(RolloutGroup group);
+  /// The group's samples, with a verdict for each budget.
+  std::vector<JudgedSample> judge(const ScoredGroup& group) const;
+
+ private:
+  bool right(const Prompt& prompt, std::span<const std::int32_t> ids) const;
+
+  Scorer scorer_;
+  DecodeText decode_;
+  std::vector<std::int64_t> budgets_;
+};
+
+/// Numbers the answers of one problem: the same text, or answers that the verifier takes for equal,
+/// have the same number; no answer: -1.
+std::vector<std::int32_t> answer_classes(std::span<const JudgedSample> samples,
+                                         const VerifierOptions& options);
+
+}  // namespace lie::evaluation

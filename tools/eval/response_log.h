@@ -1,0 +1,36 @@
+// The answers of an evaluation while it runs: an append-only file that a killed process leaves
+// readable.
+//
+// Format: messages of common/comm/wire.h of kind kRolloutGroup, end to end, in the order in which
+// the groups were finished. What stands behind the last whole message is of a killed process and
+// does not count.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <fstream>
+#include <functional>
+
+#include "common/rollout.h"
+
+namespace lie {
+
+/// Calls `visit` with every whole group of the file; returns how many bytes they take. A missing
+/// file has none. Throws Error naming the file if it holds something else, or groups of another
+/// version of this program.
+std::uint64_t read_responses(const std::filesystem::path& path,
+                             const std::function<void(RolloutGroup)>& visit);
+
+/// Appends groups. What append() has written survives the end of the process.
+class ResponseLog {
+ public:
+  /// Opens or creates the file and cuts off what stands behind the first `whole_bytes`.
+  ResponseLog(std::filesystem::path path, std::uint64_t whole_bytes);
+  void append(const RolloutGroup& group);
+
+ private:
+  std::filesystem::path path_;
+  std::ofstream file_;
+};
+
+}  // namespace lie

@@ -1,0 +1,79 @@
+#include "tools/reference_lengths/length_log.h"
+
+#include <nlohmann/json.hpp>
+#include <numeric>
+#include <utility>
+
+#include "common/error.h"
+#include "common/file.h"
+#include "common/json.h"
+
+namespace lie {
+namespace {
+
+MeasuredLength lengths_of(const RolloutGroup& group) {
+  MeasuredLength measured;
+  for (const Response& response : group.responses) {
+    measured.tokens.push_back(std::ssize(response.ids));
+    if (response.finish == FinishReason::kLength) ++measured.at_limit;
+  }
+  return measured;
+}
+
+}  // namespace
+
+double MeasuredLength::mean() const {
+  const auto sum = std::accumulate(tokens.begin(), tokens.end(), std::int64_t{0});
+  return static_cast<double>(sum) / static_cast<double>(tokens.size());
+}
+
+LengthLog::LengthLog(std::filesystem::path path, const std::string& measurement)
+    : path_(std::move(path)) {
+  std::string text = std::filesystem::exists(path_) ? read_file(path_) : std::string();
+  text.resize(text.rfind('\n') == std::string::npos ? 0 : text.rfind('\n') + 1);
+  for (std::size_t at = 0, end; at < text.size(); at = end + 1) {
+    end = text.find('\n', at);
+    take_line(text.substr(at, end - at), at == 0 ? measurement : "");
+  }
+  if (text.empty()) text = Json{{"measurement", measurement}}.dump() + "\n";
+  write_file_atomically(path_, text);
+  file_.open(path_, std::ios::binary | std::ios::app);
+  if (!file_) fail("cannot write {}; check space and rights", path_.string());
+}
+
+void LengthLog::take_line(const std::string& line, const std::string& measurement) {
+  try {
+    const Json row = Json::parse(line);
+    if (!measurement.empty()) {
+      if (row.at("measurement") == measurement) return;
+    } else {
+      measured_[row.at("group")] = {.tokens = row.at("tokens"), .at_limit = row.at("at_limit")};
+      return;
+    }
+  } catch (const Json::exception&) {
+    fail("{}: is no file of measured lengths, or damaged; remove it to begin anew", path_.string());
+  }
+  fail(
+      "{}: holds lengths of another model, data or sampling; remove it to begin anew, or name "
+      "another --output",
+      path_.string());
+}
+
+void LengthLog::append(const RolloutGroup& group) {
+  const MeasuredLength measured = lengths_of(group);
+  file_ << Json{{"group", group.ticket.group},
+                {"tokens", measured.tokens},
+                {"at_limit", measured.at_limit}}
+               .dump()
+        << '\n';
+  file_.flush();
+  if (!file_) fail("cannot write {}; check space and rights", path_.string());
+  measured_[group.ticket.group] = measured;
+}
+
+void LengthLog::remove() {
+  file_.close();
+  std::filesystem::remove(path_);
+}
+
+}  // namespace lie
