@@ -11,6 +11,7 @@
 #include "common/sha256.h"
 #include "common/trajectory/segments.h"
 #include "common/trajectory/writer.h"
+#include "common/verdict.h"
 #include "learner/step_metrics.h"
 #include "model/weights.h"
 
@@ -29,7 +30,7 @@ nlohmann::ordered_json sample_json(const ScoredGroup& group, std::size_t i,
           {"data_source", prompt.data_source},
           {"gold", prompt.gold},
           {"answer", group.scores[i].extracted},
-          {"verdict", verdict_name(group.scores[i].verdict)},
+          {"verdict", name(group.scores[i].verdict)},
           {"tokens", response.ids.size()},
           {"finish", ended ? "end_of_sequence" : "length"},
           {"prompt", prompt.text},
