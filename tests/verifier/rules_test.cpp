@@ -94,6 +94,29 @@ TEST(Rules, EquationsAndInequalities) {
   expect_different("[-2, 7]", "-2 \\le x \\le 7");
 }
 
+// Each was once accepted: found by holding golds against small changes of themselves.
+TEST(Rules, SmallChangesAreSeen) {
+  expect_different("(1, 2, 3)", "(1, 2, 3]");
+  expect_different("(-\\infty, 2) \\cup (3, \\infty)", "[-\\infty, 2) \\cup (3, \\infty)");
+  expect_different("f(0.51) > 0.51", "f(0.51) > 0.59");
+  expect_different("f(0.51) > 0.51", "f(5.51) > 0.51");
+  expect_different("g'(0) = 0", "g'(0) = 8");
+  expect_different("p_Z(0) = \\frac12", "p_Z(0) = \\frac16");
+  expect_different("0", "I(0) e^{-t}");
+  expect_different("c - (b - a + 1)", "c - (b - a + 4)");
+  expect_different("x^2+C, x<0; x^2+1+C, x>0", "x^2+C, x<0; x^2-1+C, x>0");
+  expect_different("111, \\! 111, \\! 111", "111, \\! 111");
+  expect_different("\\cos(e) \\approx -0.912", "\\cos(e) \\approx -0.952");
+  expect_different("\\lfloor \\frac{2n}{3} \\rfloor + 1 = N", "n + 1 = N");
+  expect_different("concave down when $x<3$, concave up when $x>3$",
+                   "concave down when $x<6$, concave up when $x>3$");
+  expect_different("No", "O(n)");
+  expect_different("\\frac10", "1");
+  expect_equal("\\cos(e) \\approx -0.912", "\\cos(e) \\approx -0.91");
+  expect_equal("[1, 2, 3]", "(1, 2, 3)");
+  expect_equal("y = x^2 + C", "y = x^2 + 1 + C");
+}
+
 TEST(Rules, SetsTuplesIntervals) {
   expect_equal("\\{x \\mid -2 \\leq x < 1\\}", "[-2, 1)");
   expect_equal("\\mathbb{R} \\setminus \\{1\\}", "(-\\infty,1) \\cup (1,\\infty)");

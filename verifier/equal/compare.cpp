@@ -53,6 +53,7 @@ class Comparer {
 
   Tri equal(const Expr* gold, const Expr* answer) {
     if (!arena_.budget().spend()) return Tri::kUnknown;
+    if (approximations_differ(*gold, *answer)) return Tri::kNo;
     gold = prepared(gold);
     answer = prepared(answer);
     if (gold == nullptr || answer == nullptr) return Tri::kUnknown;
@@ -74,6 +75,18 @@ class Comparer {
   Budget& budget() { return arena_.budget(); }
 
   const Expr* prepared(const Expr* e) { return prepare(e, arena_, options_); }
+
+  // a = 4/3 ~ 1.33: what stands behind the sign is dropped, but where both sides give it, it agrees
+  // in the digits that both have.
+  bool approximations_differ(const Expr& gold, const Expr& answer) {
+    const Expr* a = dropped_approximation(gold, options_);
+    const Expr* b = dropped_approximation(answer, options_);
+    if (a == nullptr || b == nullptr) return false;
+    if (!is_scalar(*a) || !is_scalar(*b) || !has_decimal(*a) || !has_decimal(*b)) return false;
+    VerifierOptions digits = options_;
+    digits.decimals = DecimalRule::kHalfUlp;
+    return equal_scalars(*a, *b, digits, budget()) == Tri::kNo;
+  }
 
   // Names before values count only where both sides carry them.
   void strip_assignments(const Expr*& gold, const Expr*& answer) {
@@ -175,17 +188,23 @@ class Comparer {
     return arena_.node(list->op, std::move(items));
   }
 
-  // Two elements may be an interval: then the brackets count.
+  // Two elements may be an interval: then the brackets count. Longer ones may stand in round or
+  // square brackets, but not in one of each.
   Tri tuples(const Expr& gold, const Expr& answer) {
-    if (gold.args.size() == 2 && (gold.open != answer.open || gold.close != answer.close))
-      return Tri::kNo;
+    const bool same = gold.open == answer.open && gold.close == answer.close;
+    if (gold.args.size() == 2 && !same) return Tri::kNo;
+    const auto mixed = [](const Expr& e) { return (e.open == '[') != (e.close == ']'); };
+    if (!same && (mixed(gold) || mixed(answer))) return Tri::kNo;
     return in_order(gold, answer);
   }
 
   Tri element(const Expr* gold, const Expr* answer) {
     const bool named = gold->op == Op::kRelation || answer->op == Op::kRelation;
     if (named && !options_.names_in_lists && gold->op != answer->op) return Tri::kNo;
-    return equal(gold, answer);
+    ++lists_;
+    const Tri out = equal(gold, answer);
+    --lists_;
+    return out;
   }
 
   Tri in_order(const Expr& gold, const Expr& answer) {
@@ -249,8 +268,8 @@ class Comparer {
       return calculus::is_antiderivative(asked ? *gold : *answer, asked ? *answer : *gold, arena_,
                                          options_);
     }
-    if (out == Tri::kNo && options_.constant_may_differ && has_added_constant(*gold) &&
-        has_added_constant(*answer))
+    if (out == Tri::kNo && options_.constant_may_differ && lists_ == 0 &&
+        has_added_constant(*gold) && has_added_constant(*answer))
       return equal_up_to_constant(*gold, *answer, options_, budget());
     return out;
   }
@@ -302,16 +321,22 @@ class Comparer {
     return out;
   }
 
+  // ... + C. A small c or k must stand at the end, and not among letters that name parameters.
   static bool has_added_constant(const Expr& e) {
-    static constexpr std::array<std::string_view, 5> kNames = {"C", "c", "K", "C_1", "C_0"};
-    return e.op == Op::kAdd && std::ranges::any_of(e.args, [](const Expr* term) {
-             return term->op == Op::kSymbol &&
-                    std::ranges::find(kNames, term->name) != kNames.end();
-           });
+    static constexpr std::array<std::string_view, 4> kNames = {"C", "K", "C_1", "C_0"};
+    if (e.op != Op::kAdd) return false;
+    const auto named = [](const Expr* term) {
+      return term->op == Op::kSymbol && std::ranges::find(kNames, term->name) != kNames.end();
+    };
+    if (std::ranges::any_of(e.args, named)) return true;
+    const Expr& last = *e.args.back();
+    return last.op == Op::kSymbol && (last.name == "c" || last.name == "k") &&
+           free_names(e).size() <= 2;
   }
 
   Arena& arena_;
   const VerifierOptions& options_;
+  int lists_ = 0;  // around what is compared: the constants of a list's parts belong together
 };
 
 std::string lower(std::string_view name) {

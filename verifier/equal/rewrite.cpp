@@ -267,17 +267,29 @@ bool is_assignment(const Expr& e) {
          (e.relations[0] == Rel::kEqual || e.relations[0] == Rel::kIn) && is_name(*e.args[0]);
 }
 
-const Expr* shorten_chain(const Expr* e, Arena& arena, const VerifierOptions& options) {
-  if (e == nullptr || e->op != Op::kRelation || !options.last_of_chain) return e;
-  const auto equals = [](Rel rel) {
-    return rel == Rel::kEqual || rel == Rel::kApprox || rel == Rel::kArrow;
-  };
-  if (!std::ranges::all_of(e->relations, equals)) return e;
-  const bool named = is_name(*e->args[0]);
-  // What stands behind the first approximation is dropped, unless nothing else would be left.
+namespace {
+
+bool is_equation_chain(const Expr& e) {
+  return e.op == Op::kRelation && std::ranges::all_of(e.relations, [](Rel rel) {
+           return rel == Rel::kEqual || rel == Rel::kApprox || rel == Rel::kArrow;
+         });
+}
+
+// The last part that counts. What stands behind the first approximation is dropped, unless nothing
+// else would be left.
+std::size_t last_exact(const Expr& e) {
+  const bool named = is_name(*e.args[0]);
   std::size_t last = 0;
-  while (last < e->relations.size() && (e->relations[last] == Rel::kEqual || (last == 0 && named)))
+  while (last < e.relations.size() && (e.relations[last] == Rel::kEqual || (last == 0 && named)))
     ++last;
+  return last;
+}
+
+}  // namespace
+
+const Expr* shorten_chain(const Expr* e, Arena& arena, const VerifierOptions& options) {
+  if (e == nullptr || !options.last_of_chain || !is_equation_chain(*e)) return e;
+  const std::size_t last = last_exact(*e);
   if (last == 0) return e->relations[0] == Rel::kApprox ? e->args[0] : e;
   if (last == 1 && e->relations.size() == 1 && e->relations[0] == Rel::kEqual) return e;
   if (e->relations[0] == Rel::kArrow) return e;
@@ -286,6 +298,13 @@ const Expr* shorten_chain(const Expr* e, Arena& arena, const VerifierOptions& op
   out.relations = {Rel::kEqual};
   out.args = {e->args[0], e->args[last]};
   return arena.make(std::move(out));
+}
+
+const Expr* dropped_approximation(const Expr& e, const VerifierOptions& options) {
+  if (!options.last_of_chain || !is_equation_chain(e)) return nullptr;
+  const std::size_t last = last_exact(e);
+  return last < e.relations.size() && e.relations[last] == Rel::kApprox ? e.args[last + 1]
+                                                                        : nullptr;
 }
 
 const Expr* unwrap(const Expr* e) {

@@ -46,6 +46,9 @@ bool is_assignment(const expr::Expr& e);
 const expr::Expr* shorten_chain(const expr::Expr* e, expr::Arena& arena,
                                 const VerifierOptions& options);
 
+/// The value behind the approximation that shorten_chain() drops; nullptr where it drops none.
+const expr::Expr* dropped_approximation(const expr::Expr& e, const VerifierOptions& options);
+
 /// Sets and tuples of one element, and units around what is no number, taken off.
 const expr::Expr* unwrap(const expr::Expr* e);
 

@@ -241,12 +241,17 @@ Tri equal_scalars(const Expr& gold, const Expr& answer, const VerifierOptions& o
 Tri proportional(const Expr& a, const Expr& b, bool positive, const VerifierOptions& options,
                  Budget& budget) {
   (void)options;
-  std::optional<Ball> first;
+  std::optional<Ball> first, value;
   int agreeing = 0;
+  const PointKind usual = has_steps(a) || has_steps(b) ? PointKind::kLarge : PointKind::kPositive;
+  bool varies = false;  // any two constants are proportional
   for (std::uint64_t seed = 1; seed <= 8 && agreeing < 4; ++seed) {
-    const Point point{seed % 2 == 0 ? PointKind::kMixed : PointKind::kPositive, seed};
+    const Point point{seed % 2 == 0 ? PointKind::kMixed : usual, seed};
     auto values = at_point(a, b, point, kPointPrecision, budget);
     if (!values || values->answer.contains_zero() || values->gold.contains_zero()) continue;
+    varies =
+        varies || (value && !difference(*value, values->gold, kPointPrecision).contains_zero());
+    value = values->gold;
     Ball ratio;
     acb_div(ratio.get(), values->gold.get(), values->answer.get(), kPointPrecision);
     if (positive && !(ratio.looks_real() && ratio.real_sign() > 0)) return Tri::kNo;
@@ -256,7 +261,8 @@ Tri proportional(const Expr& a, const Expr& b, bool positive, const VerifierOpti
     else
       ++agreeing;
   }
-  return agreeing > 0 ? Tri::kYes : Tri::kUnknown;
+  if (agreeing == 0) return Tri::kUnknown;
+  return tri(varies);
 }
 
 Tri equal_up_to_constant(const Expr& a, const Expr& b, const VerifierOptions& options,

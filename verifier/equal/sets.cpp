@@ -30,9 +30,22 @@ bool is_interval(const Expr& e) {
          is_constant_scalar(*e.args[1]);
 }
 
+bool holds_text(const Expr& e) {
+  return e.op == Op::kText ||
+         std::ranges::any_of(e.args, [](const Expr* arg) { return holds_text(*arg); });
+}
+
+// The first call of an unknown function, or nullptr.
+const Expr* unknown_call(const Expr& e) {
+  if (e.op == Op::kApply) return &e;
+  for (const Expr* arg : e.args)
+    if (const Expr* call = unknown_call(*arg)) return call;
+  return nullptr;
+}
+
 // An inequality in exactly one name or unknown value such as f(x).
 bool is_condition(const Expr& e) {
-  if (e.op != Op::kRelation) return false;
+  if (e.op != Op::kRelation || holds_text(e)) return false;
   if (e.args.size() == 2 && e.relations[0] == Rel::kIn)
     return is_name(*e.args[0]) && is_real_set(*e.args[1]);
   if (!std::ranges::all_of(e.relations, is_order)) return false;
@@ -52,6 +65,10 @@ class Sets {
   Tri equal(const Expr& gold, const Expr& answer) {
     if (!collect(gold) || !collect(answer) || !order()) return Tri::kUnknown;
     if (reversed(gold) || reversed(answer)) return Tri::kNo;
+    const Expr* here = unknown_call(gold);
+    const Expr* there = unknown_call(answer);
+    if (here != nullptr && there != nullptr && to_text(*here) != to_text(*there)) return Tri::kNo;
+    if (holds_infinity(gold) != holds_infinity(answer)) return Tri::kNo;
     Tri out = Tri::kYes;
     for (const Expr* probe : probes()) {
       if (probe == nullptr) return Tri::kUnknown;
@@ -73,6 +90,14 @@ class Sets {
     if (e.op == Op::kTuple) return compare_reals(*e.args[0], *e.args[1], options_, budget()) == 1;
     return e.op != Op::kRelation && !is_scalar(e) &&
            std::ranges::any_of(e.args, [this](const Expr* arg) { return reversed(*arg); });
+  }
+
+  // (0, oo] is a slip, or means the extended line.
+  static bool holds_infinity(const Expr& e) {
+    if (e.op == Op::kTuple && ((e.open == '[' && infinity_sign(*e.args[0]) != 0) ||
+                               (e.close == ']' && infinity_sign(*e.args[1]) != 0)))
+      return true;
+    return std::ranges::any_of(e.args, [](const Expr* arg) { return holds_infinity(*arg); });
   }
 
   bool add_end(const Expr* e) {

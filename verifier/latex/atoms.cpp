@@ -168,14 +168,17 @@ const Expr* Parser::symbol() {
   return maybe_applied(std::move(full));
 }
 
-// f(x) for the letters that name functions; anything else before a bracket is a factor.
+// f(x) for the letters that name functions, and I(0) for all; anything else before a bracket is a
+// factor.
 const Expr* Parser::maybe_applied(std::string name) {
   static constexpr std::array<std::string_view, 8> kFunctionLetters = {"f", "g", "h",   "F",
                                                                        "G", "H", "phi", "psi"};
   std::string_view letters = name;
   while (letters.ends_with('\'')) letters.remove_suffix(1);
   letters = letters.substr(0, letters.find('_'));
-  if (std::ranges::find(kFunctionLetters, letters) == kFunctionLetters.end())
+  const bool at_zero = is_open('(') && is(Tok::kNumber, 1) && is(Tok::kClose, 2) &&
+                       lexed_.numbers[tok(1).number].is_zero();
+  if (!at_zero && std::ranges::find(kFunctionLetters, letters) == kFunctionLetters.end())
     return arena_.symbol(name);
   const bool inverse = is(Tok::kCaret) && is(Tok::kBraceOpen, 1) && is(Tok::kMinus, 2) &&
                        is(Tok::kNumber, 3) && is(Tok::kBraceClose, 4) && is_open('(', 5) &&

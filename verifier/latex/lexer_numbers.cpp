@@ -25,6 +25,8 @@ std::size_t Lexer::glue_length(std::size_t i) const {
     return 0;
   else if (here.starts_with(",\\!"))
     n = 3;
+  else if (here.starts_with(", \\!"))
+    n = 4;
   else if (here.starts_with("\\,") || here.starts_with("\\ "))
     n = 2;
   if (n == 0) return 0;

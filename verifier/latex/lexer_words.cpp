@@ -6,13 +6,26 @@
 
 namespace lie::latex {
 
+namespace {
+
+// Short words that are no product of letters.
+bool is_word(std::string_view run) {
+  constexpr std::string_view kWords[] = {"no",  "yes", "the", "are", "how", "not",
+                                         "for", "all", "any", "but", "has", "was"};
+  return std::ranges::any_of(kWords, [run](std::string_view word) {
+    return std::ranges::equal(word, run, [](char a, char b) { return a == (b | 0x20); });
+  });
+}
+
+}  // namespace
+
 void Lexer::word() {
   const std::size_t begin = at_;
   while (is_letter(peek())) ++at_;
   const std::string_view run = text_.substr(begin, at_ - begin);
   if (const Meaning* meaning = run.size() > 1 ? plain_word(run) : nullptr) {
     push(*meaning, begin);
-  } else if (run.size() > 3) {
+  } else if (run.size() > 3 || is_word(run)) {
     push(Tok::kWord, begin).name = run;
   } else {
     letters(begin, run);

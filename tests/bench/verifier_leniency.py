@@ -1,0 +1,140 @@
+"""How much the verifier lets pass: golds of the shared problem sets against golds of other problems and against small mutations of themselves.
+
+Usage: python verifier_leniency.py LIE_VERIFY DATA_FOLDER [ACCEPTS.tsv]     (DATA_FOLDER: shared/data; its lie/*.parquet need pyarrow)
+
+Prints pairs and accepts by kind; every accept goes into ACCEPTS.tsv, to be read: some mutations are still right ((a, a) swapped, -0).
+"""
+import collections
+import json
+import pathlib
+import random
+import re
+import subprocess
+import sys
+
+
+def golds(data):
+    sets = collections.defaultdict(dict)  # ordered and unique
+    for path in sorted((data / "problems").glob("*.jsonl")):
+        if "model_solutions" in path.name:
+            continue
+        for line in path.open():
+            row = json.loads(line)
+            gold = row.get("final_answer") or row.get("answer") or row.get("solution")
+            gold = gold[0] if isinstance(gold, list) else gold
+            if gold is None:
+                continue
+            gold = str(gold)
+            if "#### " in gold:
+                gold = gold.rsplit("#### ", 1)[1]
+            if "\\boxed{" in gold:
+                gold = box(gold)
+            if gold and gold.strip():
+                sets[path.stem][gold.strip()] = True
+    try:
+        import pyarrow.parquet as parquet
+
+        for path in sorted((data / "lie").rglob("*.parquet")):
+            for row in parquet.read_table(path, columns=["reward_model"]).to_pylist():
+                gold = str(row["reward_model"]["ground_truth"]).strip()
+                if gold:
+                    sets[path.stem][gold] = True
+    except ImportError:
+        print("no pyarrow: data/lie left out")
+    return {name: list(unique) for name, unique in sets.items()}
+
+
+def box(text):
+    begin = text.rfind("\\boxed{") + 7
+    depth, i = 1, begin
+    while i < len(text) and depth:
+        depth += {"{": 1, "}": -1}.get(text[i], 0)
+        i += 1
+    return text[begin : i - 1] if depth == 0 else ""
+
+
+def digits(gold, rng):
+    places = [m.start() for m in re.finditer(r"\d", gold)]
+    for at in rng.sample(places, min(2, len(places))):
+        yield gold[:at] + str((int(gold[at]) + rng.randint(1, 9)) % 10) + gold[at + 1 :]
+
+
+def signs(gold, rng):
+    yield gold[1:] if gold.startswith("-") else "-" + gold
+    inner = [m.start() for m in re.finditer(r"(?<=.)[+-]", gold)]
+    for at in rng.sample(inner, min(1, len(inner))):
+        yield gold[:at] + ("-" if gold[at] == "+" else "+") + gold[at + 1 :]
+
+
+def terms(gold, rng):
+    """Without one term of a sum, or one element of a list."""
+    depth, cuts = 0, []
+    for i, c in enumerate(gold):
+        depth += {"{": 1, "(": 1, "[": 1, "}": -1, ")": -1, "]": -1}.get(c, 0)
+        if depth == 0 and c in "+-," and 0 < i < len(gold) - 1:
+            cuts.append(i)
+    if cuts:
+        yield gold[: rng.choice(cuts)]
+
+
+def operators(gold, rng):
+    places = [m for m in re.finditer(r"(?<=.)[+\-*/]|\\cdot|\\times|\\cup|\\le(?!f)|\\ge|<|>", gold)]
+    if places:
+        m = rng.choice(places)
+        other = {"+": "\\cdot ", "-": "\\cdot ", "*": "+", "/": "+", "\\cdot": "+", "\\times": "+", "\\cup": "\\cap",
+                 "\\le": "<", "\\ge": ">", "<": "\\le ", ">": "\\ge "}[m.group()]
+        yield gold[: m.start()] + other + gold[m.end() :]
+
+
+def brackets(gold, rng):
+    m = re.fullmatch(r"([(\[])(.*,.*)([)\]])", gold, re.S)
+    if m:
+        yield {"(": "[", "[": "("}[m[1]] + m[2] + m[3]
+        yield m[1] + m[2] + {")": "]", "]": ")"}[m[3]]
+
+
+def swaps(gold, rng):
+    m = re.fullmatch(r"([(\[])([^,]*),([^,]*)([)\]])", gold, re.S)
+    if m:
+        yield f"{m[1]}{m[3]},{m[2]}{m[4]}"
+
+
+MUTATIONS = {"digit": digits, "sign": signs, "term": terms, "operator": operators, "bracket": brackets, "swap": swaps}
+
+
+def pairs(sets):
+    rng = random.Random(20260211)
+    for name, unique in sets.items():
+        for gold in unique:
+            for other in rng.sample(unique, min(16, len(unique))):
+                if other != gold:
+                    yield name, "other gold", gold, other
+            for kind, mutate in MUTATIONS.items():
+                for mutated in mutate(gold, rng):
+                    if mutated.strip() and mutated != gold:
+                        yield name, kind, gold, mutated
+
+
+def main():
+    rows = list(pairs(golds(pathlib.Path(sys.argv[2]))))
+    lines = "\n".join(json.dumps({"gold": gold, "response": "\\boxed{" + answer + "}"}) for _, _, gold, answer in rows)
+    done = subprocess.run([sys.argv[1], "-"], input=lines, capture_output=True, text=True)
+    verdicts = [json.loads(line) for line in done.stdout.splitlines()]
+    assert len(verdicts) == len(rows), done.stderr
+    tried, accepted = collections.Counter(), collections.Counter()
+    accepts = []
+    for (name, kind, gold, answer), verdict in zip(rows, verdicts):
+        tried[kind] += 1
+        if verdict["correct"]:
+            accepted[kind] += 1
+            accepts.append("\t".join((kind, name, repr(gold), repr(answer))))
+    for kind in tried:
+        print(f"{kind:<12}{accepted[kind]:>6} of {tried[kind]:>7}")
+    total = sum(accepted.values())
+    print(f"{'all':<12}{total:>6} of {len(rows):>7} = {100 * total / len(rows):.3f} %")
+    if len(sys.argv) > 3:
+        pathlib.Path(sys.argv[3]).write_text("\n".join(accepts) + "\n")
+
+
+if __name__ == "__main__":
+    main()
