@@ -41,7 +41,7 @@ class Scanner {
     const std::string_view before = text_.substr(0, at_);
     for (const std::string_view sign : {" ", "\n", "\t", "=", "**", "$", "€", "£", "¥", "₹"})
       if (before.ends_with(sign)) return true;
-    return false;
+    return ends_with_ideograph(before);
   }
 
   std::size_t digits(std::size_t i) const {
@@ -117,17 +117,31 @@ class Scanner {
 };
 
 bool ends_word(std::string_view rest) {
-  return rest.empty() || std::string_view(" .,:\n*)").find(rest.front()) != std::string_view::npos;
+  return rest.empty() || starts_with_ideograph(rest) ||
+         std::string_view(" .,:\n*)").find(rest.front()) != std::string_view::npos;
 }
 
 }  // namespace
+
+bool starts_with_ideograph(std::string_view text) {
+  // U+3000 to U+FFFF, but for the private use area: three bytes from E3 on.
+  if (text.size() < 3) return false;
+  const auto lead = static_cast<unsigned char>(text[0]);
+  return lead >= 0xe3 && lead <= 0xef && lead != 0xee;
+}
+
+bool ends_with_ideograph(std::string_view text) {
+  return text.size() >= 3 && starts_with_ideograph(text.substr(text.size() - 3));
+}
 
 std::vector<PlainNumber> plain_numbers(std::string_view text) { return Scanner(text).run(); }
 
 std::vector<Choice> find_choices(std::string_view text, std::span<const std::string> choices) {
   std::vector<Choice> out;
   for (std::size_t i = 0; i < text.size(); ++i) {
-    if (i > 0 && std::string_view(" \n*(:").find(text[i - 1]) == std::string_view::npos) continue;
+    if (i > 0 && std::string_view(" \n*(:").find(text[i - 1]) == std::string_view::npos &&
+        !ends_with_ideograph(text.substr(0, i)))
+      continue;
     for (const std::string& choice : choices) {
       if (choice.empty() || !text.substr(i).starts_with(choice) ||
           !ends_word(text.substr(i + choice.size())))

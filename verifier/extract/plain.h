@@ -17,9 +17,14 @@ struct PlainNumber {
   std::size_t end = 0;
 };
 
-/// All of them in order, where a space, "=", "**", a currency sign or the start stands before.
-/// Linear in the text.
+/// All of them in order, where a space, "=", "**", a currency sign, an ideograph or the start
+/// stands before. Linear in the text.
 std::vector<PlainNumber> plain_numbers(std::string_view text);
+
+/// Whether a character of Chinese, Japanese or Korean, or of their punctuation, stands at the front
+/// or at the end: those languages set no spaces around numbers and letters.
+bool starts_with_ideograph(std::string_view text);
+bool ends_with_ideograph(std::string_view text);
 
 /// A choice string where it stands as a word of its own.
 struct Choice {

@@ -86,9 +86,13 @@ class Prose {
   }
 
   void rank_by_anchors() {
-    for (std::size_t at = lowered_.find("answer"); at != std::string::npos;
-         at = lowered_.find("answer", at + 6)) {
-      const std::size_t behind = at + 6;
+    for (const std::string_view anchor : {"answer", "réponse", "答案"}) rank_by_anchor(anchor);
+  }
+
+  void rank_by_anchor(std::string_view anchor) {
+    for (std::size_t at = lowered_.find(anchor); at != std::string::npos;
+         at = lowered_.find(anchor, at + anchor.size())) {
+      const std::size_t behind = at + anchor.size();
       const bool final = at >= 6 && std::string_view(lowered_).substr(0, at).ends_with("final ");
       const bool colon = behind < text_.size() && text_[behind] == ':';
       near(behind, kAnswerWindow, colon ? kAnswerColon : kAnswer);
@@ -97,8 +101,17 @@ class Prose {
   }
 
   void near(std::size_t behind, std::size_t window, int rank) {
-    const std::size_t index = first_from(behind);
+    std::size_t index = first_from(behind);
+    while (index + 1 < found_.size() && found_[index + 1].begin - behind <= window &&
+           before_equals(found_[index]))
+      ++index;
     if (index < found_.size() && found_[index].begin - behind <= window) raise(index, rank);
+  }
+
+  // 35 + 70 = 105: what counts stands behind the sign.
+  bool before_equals(const Found& found) const {
+    const std::size_t i = skip(found.end, " ");
+    return i < text_.size() && text_[i] == '=';
   }
 
   // "final answer ... is[:] X", and with "I hope" behind X.
