@@ -1,5 +1,6 @@
 // The main program: one binary for every rank of a job.
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <functional>
@@ -10,6 +11,8 @@
 #include "common/build_id.h"
 #include "common/comm/environment.h"
 #include "common/comm/job.h"
+#include "common/error.h"
+#include "common/nearest.h"
 #include "tools/data/data_command.h"
 #include "tools/eval/eval.h"
 #include "tools/eval/eval_config.h"
@@ -114,6 +117,15 @@ void add_data(CLI::App& program, lie::DataArguments& arguments, Command& chosen)
   });
 }
 
+/// Throws Error for a misspelt command, of which the parser would only say that one is wanted.
+void check_command(CLI::App& program, std::string_view word) {
+  std::vector<std::string> names;
+  for (const CLI::App* command : program.get_subcommands({})) names.push_back(command->get_name());
+  if (word.starts_with('-') || std::ranges::find(names, word) != names.end()) return;
+  lie::fail("no command \"{}\"; did you mean {}? lie_cluster --help lists them", word,
+            lie::nearest_name(word, names));
+}
+
 /// Whether this process speaks for the job about its command line, before MPI has begun.
 bool speaks_for_the_job() {
   for (const char* name : {"OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK", "SLURM_PROCID"}) {
@@ -146,6 +158,7 @@ int main(int argc, char** argv) {
   std::function<void()> without_job;
   lie::add_model_commands(program, without_job);
   try {
+    if (argc > 1) check_command(program, argv[1]);
     program.parse(argc, argv);
     if (!without_job) return run(chosen);
     without_job();
@@ -153,7 +166,7 @@ int main(int argc, char** argv) {
   } catch (const CLI::ParseError& error) {
     return speaks_for_the_job() ? program.exit(error) : error.get_exit_code();
   } catch (const std::exception& error) {  // before there was a job to end
-    std::fprintf(stderr, "error: %s\n", error.what());
+    if (speaks_for_the_job()) std::fprintf(stderr, "error: %s\n", error.what());
     return 1;
   }
 }
