@@ -7,6 +7,7 @@
 
 #include "common/error.h"
 #include "common/sha256.h"
+#include "tests/model/temporary_directory.h"
 #include "tests/tools/example_run.h"
 #include "tools/analyze/chart.h"
 #include "tools/analyze/curves.h"
@@ -22,10 +23,9 @@ namespace {
 namespace fs = std::filesystem;
 
 fs::path fresh(const std::string& name) {
-  const fs::path path =
-      fs::temp_directory_path() / fmt::format("lie-analyze-test-{}-{}", name, ::getpid());
-  fs::remove_all(path);
-  return path;
+  static const TemporaryDirectory all;
+  fs::remove_all(all.path() / name);
+  return all.path() / name;
 }
 
 fs::path example(const std::string& name, ExampleRun run = {.steps = 12, .planned = 12}) {

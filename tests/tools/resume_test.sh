@@ -1,14 +1,14 @@
 #!/usr/bin/env bash
 # Invariant E2: a run whose ranks are killed (SIGKILL) again and again ends with the bits of an uninterrupted one.
-# resume_test.sh BIN WORK [KILLS] [RANDOM_SEED]
+# resume_test.sh BIN WORK [KILLS] [RANDOM_SEED] [RANKS] [--set KEY=VALUE...]
 set -euo pipefail
 BIN="$(realpath "$1")" WORK="$2" kills="${3:-3}"
 RANDOM="${4:-1}"
 rm -rf "$WORK" && mkdir -p "$WORK" && WORK="$(realpath "$WORK")"
 source "$(dirname "$0")/run_lib.sh"
 
-ranks=4
-long=(--set run.steps=12)
+ranks="${5:-4}"
+long=(--set run.steps=12 "${@:6}")
 train "$ranks" "$WORK/whole" "${long[@]}" >"$WORK/whole.log" 2>&1 || { cat "$WORK/whole.log"; fail "uninterrupted run"; }
 
 # Kills one random rank of the mpirun with process id $1 after a random moment of up to two seconds.

@@ -2,13 +2,12 @@
 // what was written.
 #pragma once
 
-#include <unistd.h>
-
 #include <cstdint>
 #include <filesystem>
 
 #include "common/error.h"
 #include "common/trajectory/record.h"
+#include "tests/model/temporary_directory.h"
 
 namespace lie {
 
@@ -89,10 +88,10 @@ inline TrajectoryInfo example_info(std::int64_t rank = 0, std::int64_t count = 1
   return {"build-1", "seed: 7\nname: \"täst\"\n", 7, "aa", "bb", rank, count, starts_after};
 }
 
-/// A directory of its own for a test, empty.
+/// A directory of its own for a test, empty; gone when the program ends.
 inline std::filesystem::path fresh_directory(const char* name) {
-  const auto path = std::filesystem::temp_directory_path() /
-                    fmt::format("lie-trajectory-test-{}-{}", name, ::getpid());
+  static const TemporaryDirectory all;
+  const auto path = all.path() / name;
   std::filesystem::remove_all(path);
   std::filesystem::create_directories(path);
   return path;
