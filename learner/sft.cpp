@@ -160,7 +160,7 @@ void Tuner::save(std::int64_t step) {
 }  // namespace
 
 std::int64_t run_sft(const SftOptions& options, const SftParts& parts) {
-  if (parts.examples.empty()) fail("sft.data: no examples; name a JSONL file with rows");
+  if (parts.examples.empty()) fail("sft.data: no examples; name a file with rows");
   Tuner tuner(options, parts);
   for (std::int64_t step = tuner.resume() + 1; step <= tuner.steps(); ++step) {
     SftProgress progress = tuner.update(step);

@@ -1,10 +1,11 @@
 #include "learner/sft_data.h"
 
+#include <iterator>
 #include <numeric>
 #include <utility>
 
+#include "common/dataset/rows.h"
 #include "common/error.h"
-#include "common/json_lines.h"
 #include "common/random.h"
 #include "learner/batch.h"
 
@@ -23,12 +24,106 @@ std::vector<std::size_t> shuffled(std::size_t count, std::uint64_t seed, std::in
   return order;
 }
 
+/// One assistant's turn and what stands before it.
+struct Turn {
+  std::vector<ChatMessage> prompt;
+  std::string response;
+};
+
+std::vector<ChatMessage> messages_of(const JsonRow& row, const std::string& field) {
+  std::vector<ChatMessage> messages;
+  for (const JsonRow& message : row.rows(field)) {
+    messages.push_back({message.required_text("role"), message.required_text("content")});
+    const std::string& role = messages.back().role;
+    if (role == "system" || role == "user" || role == "assistant") continue;
+    fail("{}: field role: expected system, user or assistant, found {}; correct the row",
+         message.place(), role);
+  }
+  return messages;
+}
+
+std::vector<Turn> turns_of_chat(const JsonRow& row, const std::string& field) {
+  std::vector<Turn> turns;
+  std::vector<ChatMessage> before;
+  for (ChatMessage& message : messages_of(row, field)) {
+    if (message.role == "assistant") {
+      if (before.empty() || before.back().role != "user") {
+        fail("{}: field {}: an assistant's turn does not follow a user's; correct the row",
+             row.place(), field);
+      }
+      turns.push_back({before, message.content});
+    }
+    before.push_back(std::move(message));
+  }
+  if (turns.empty()) {
+    fail("{}: field {} has no assistant's turn: nothing to learn", row.place(), field);
+  }
+  return turns;
+}
+
+std::vector<Turn> turns_of(const JsonRow& row, const SftRowOptions& options) {
+  if (row.is_list(options.messages_field)) return turns_of_chat(row, options.messages_field);
+  Turn turn;
+  if (row.is_list(options.prompt_field)) {
+    turn.prompt = messages_of(row, options.prompt_field);
+    if (turn.prompt.empty() || turn.prompt.back().role != "user") {
+      fail("{}: field {} does not end with a user's turn; correct the row", row.place(),
+           options.prompt_field);
+    }
+  } else {
+    turn.prompt = {{"user", row.required_text(options.prompt_field)}};
+  }
+  turn.response = row.required_text(options.response_field);
+  return {std::move(turn)};
+}
+
+SftExample encoded(const Turn& turn, const SftEncoding& encoding) {
+  SftExample example;
+  example.prompt = encoding.encode(encoding.prompt ? encoding.prompt(turn.prompt)
+                                                   : joined_contents(turn.prompt));
+  example.response =
+      encoding.encode(encoding.response ? encoding.response(turn.response) : turn.response);
+  if (encoding.end_of_sequence) example.response.push_back(*encoding.end_of_sequence);
+  return example;
+}
+
+void check_example(const JsonRow& row, const SftExample& example, std::int64_t max_tokens) {
+  if (example.prompt.empty() || example.response.empty()) {
+    fail("{}: prompt or response is empty; each needs at least one token", row.place());
+  }
+  const auto tokens = static_cast<std::int64_t>(example.prompt.size() + example.response.size());
+  if (max_tokens > 0 && tokens > max_tokens) {
+    fail("{}: {} tokens, the limit is {}; shorten the row or raise sft.max_sequence_tokens",
+         row.place(), tokens, max_tokens);
+  }
+}
+
+void describe_rows(FieldList& fields, SftRowOptions& options) {
+  fields.add(
+      "prompt_template", options.prompt_template,
+      {"What stands around prompts and responses: plain (nothing), qwen3, "
+       "qwen3-no-thinking, octothinker, chatml, smollm2, llama3, or model: the chat template "
+       "of model.path."});
+  fields.add(
+      "messages_field", options.messages_field,
+      {"Field of a conversation, chat messages with role and content; every assistant's turn "
+       "is learned. Rows without it have a prompt and a response."});
+  fields.add("prompt_field", options.prompt_field,
+             {"Field of the prompt: a text, or chat messages that end with a user's turn."});
+  fields.add("response_field", options.response_field, {"Field of the response, a text."});
+  fields.add("skip_bad_rows", options.skip_bad_rows,
+             {"Leave out rows that are not as they should be or too long, and say how many."});
+}
+
 void describe_data(FieldList& fields, SftOptions& options) {
-  fields.add("data", options.data, {"JSONL file with the fields prompt and response."});
+  fields.add("data", options.data,
+             {"JSONL or Parquet file of conversations, or prompts and responses."});
   fields.add("validation_data", options.validation_data,
-             {"JSONL file for the validation loss; empty: none."});
+             {"JSONL or Parquet file for the validation loss; empty: none."});
+  describe_rows(fields, options);
   fields.add("append_end_of_sequence", options.append_end_of_sequence,
-             {"Append the model's end-of-sequence token to every response."});
+             {"Append the model's end-of-sequence token to every response, where the template has "
+              "no end of turn of its own."});
   fields.add("max_sequence_tokens", options.max_sequence_tokens,
              {"A longer row is an error; 0: the model's max_position_embeddings.", "tokens", 0});
   fields.add("seed", options.seed, {"Seed of the shuffle.", "", 0});
@@ -57,24 +152,22 @@ void describe(FieldList& fields, SftOptions& options) {
   fields.section("checkpoint", options.checkpoint);
 }
 
-std::vector<SftExample> load_sft_examples(const std::filesystem::path& path, const Encode& encode,
-                                          std::optional<std::int32_t> end_of_sequence,
-                                          std::int64_t max_tokens) {
-  std::vector<SftExample> examples;
-  for (const JsonRow& row : read_json_lines(path)) {
-    SftExample example{encode(row.required_text("prompt")), encode(row.required_text("response"))};
-    if (end_of_sequence) example.response.push_back(*end_of_sequence);
-    const auto tokens = static_cast<std::int64_t>(example.prompt.size() + example.response.size());
-    if (example.prompt.empty() || example.response.empty()) {
-      fail("{}: prompt or response is empty; each needs at least one token", row.place());
+SftData load_sft_examples(const std::filesystem::path& path, const SftRowOptions& options,
+                          const SftEncoding& encoding, std::int64_t max_tokens) {
+  SftData data;
+  const auto take = [&](const JsonRow& row, std::int64_t) {
+    std::vector<SftExample> examples;
+    for (const Turn& turn : turns_of(row, options)) {
+      examples.push_back(encoded(turn, encoding));
+      check_example(row, examples.back(), max_tokens);
     }
-    if (max_tokens > 0 && tokens > max_tokens) {
-      fail("{}: {} tokens, the limit is {}; shorten the row or raise sft.max_sequence_tokens",
-           row.place(), tokens, max_tokens);
-    }
-    examples.push_back(std::move(example));
+    std::move(examples.begin(), examples.end(), std::back_inserter(data.examples));
+  };
+  data.rows = for_each_row(path, take, options.skip_bad_rows ? &data.skipped : nullptr);
+  if (data.examples.empty()) {
+    fail("{}: every row is bad; the first: {}", path.string(), data.skipped.front());
   }
-  return examples;
+  return data;
 }
 
 std::vector<std::vector<std::size_t>> sft_batches(std::span<const SftExample> examples,

@@ -10,6 +10,7 @@
 #include <string_view>
 #include <vector>
 
+#include "common/chat.h"
 #include "common/options.h"
 #include "learner/checkpoint.h"
 #include "learner/optimizer.h"
@@ -18,13 +19,22 @@ namespace lie {
 
 enum class SftLoss : std::uint8_t { kTokenMean, kConstant };
 
-struct SftOptions {
-  std::string data;             // JSONL with "prompt" and "response"
+/// How a file's rows become examples. A field name may be a path.
+struct SftRowOptions {
+  std::string prompt_template = "plain";    // a name of model/tokenizer/templates.h
+  std::string messages_field = "messages";  // where a row has it, prompt and response are not read
+  std::string prompt_field = "prompt";
+  std::string response_field = "response";
+  bool skip_bad_rows = false;
+};
+
+struct SftOptions : SftRowOptions {
+  std::string data;             // JSONL or Parquet
   std::string validation_data;  // the same; empty: no validation
   std::int64_t steps = 0;       // updates; 0: by epochs
   std::int64_t epochs = 1;
   std::int64_t batch_sequences = 32;
-  std::int64_t max_batch_tokens = 65536;        // a batch ends early rather than exceed this
+  std::int64_t max_batch_tokens = 65536;       // a batch ends early rather than exceed this
   std::int64_t max_micro_batch_tokens = 4096;  // memory, not mathematics
   SftLoss loss = SftLoss::kTokenMean;
   double constant_divisor = 1000;        // tokens, for SftLoss::kConstant
@@ -46,12 +56,31 @@ struct SftExample {
 
 using Encode = std::function<std::vector<std::int32_t>(std::string_view text)>;
 
-/// The rows of a JSONL file; prompt and response are encoded apart and `end_of_sequence`, if any,
-/// is appended. Throws Error naming file and line of a row that is empty, of other fields, or
-/// longer than `max_tokens` (0: any length).
-std::vector<SftExample> load_sft_examples(const std::filesystem::path& path, const Encode& encode,
-                                          std::optional<std::int32_t> end_of_sequence,
-                                          std::int64_t max_tokens);
+/// How texts become ids: a prompt template and a tokenizer.
+struct SftEncoding {
+  Encode encode;
+  RenderPrompt prompt;                                            // without: contents joined
+  std::function<std::string(std::string_view content)> response;  // without: the content
+  std::optional<std::int32_t> end_of_sequence;                    // appended to every response
+};
+
+struct SftData {
+  std::vector<SftExample> examples;
+  std::int64_t rows = 0;             // of the file
+  std::vector<std::string> skipped;  // why, a text a row; only with skip_bad_rows
+};
+
+/// The examples of a JSONL or Parquet file. A row holds
+/// - prompt (a text, taken as one user's turn, or chat messages that end with the user's) and
+///   response, a text: one example; or
+/// - messages, [{"role": "system" | "user" | "assistant", "content": text}, ...]: one example for
+///   each assistant's turn, its prompt all that stands before it, so that each turn is learned
+///   once, behind the very text that the model reads when it is asked.
+/// Prompt and response are encoded apart. Throws Error naming file and row of a row that is not so,
+/// is empty, or longer than `max_tokens` (0: any length), unless bad rows are skipped; and if no
+/// example is left.
+SftData load_sft_examples(const std::filesystem::path& path, const SftRowOptions& options,
+                          const SftEncoding& encoding, std::int64_t max_tokens);
 
 /// The batches of one pass over `examples`: positions shuffled by (seed, epoch), cut after
 /// batch_sequences or before max_batch_tokens is exceeded.

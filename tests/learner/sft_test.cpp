@@ -149,7 +149,7 @@ TEST(SftBatches, EndBeforeTooManyTokens) {
   }
 }
 
-class SftData : public ::testing::Test {
+class SftRows : public ::testing::Test {
  protected:
   std::vector<SftExample> load(std::string_view text, std::int64_t max_tokens = 0) {
     const fs::path path = fs::path(LIE_BINARY_DIR) / "sft_data.jsonl";
@@ -157,7 +157,10 @@ class SftData : public ::testing::Test {
     const Encode bytes = [](std::string_view s) {
       return std::vector<std::int32_t>(s.begin(), s.end());
     };
-    return load_sft_examples(path, bytes, 99, max_tokens);
+    encoding.encode = bytes;
+    SftData data = load_sft_examples(path, options, encoding, max_tokens);
+    skipped = data.skipped;
+    return std::move(data.examples);
   }
   std::string error_of(std::string_view text, std::int64_t max_tokens = 0) {
     try {
@@ -167,16 +170,66 @@ class SftData : public ::testing::Test {
     }
     return "";
   }
+  static std::string text(std::span<const std::int32_t> ids) { return {ids.begin(), ids.end()}; }
+
+  SftRowOptions options;
+  SftEncoding encoding{.encode = {}, .prompt = {}, .response = {}, .end_of_sequence = 99};
+  std::vector<std::string> skipped;
 };
 
-TEST_F(SftData, EndsResponsesWithEndOfSequence) {
+TEST_F(SftRows, LearnEveryAssistantsTurnBehindWhatStoodBeforeIt) {
+  encoding.end_of_sequence.reset();
+  encoding.prompt = [](std::span<const ChatMessage> messages) {
+    std::string rendered;
+    for (const ChatMessage& m : messages) rendered += m.role.substr(0, 1) + ":" + m.content + "|";
+    return rendered + "a:";
+  };
+  encoding.response = [](std::string_view content) { return std::string(content) + "|"; };
+  const auto examples =
+      load(R"({"messages": [{"role": "system", "content": "S"}, {"role": "user", "content": "q"},)"
+           R"( {"role": "assistant", "content": "r"}, {"role": "user", "content": "p"},)"
+           R"( {"role": "assistant", "content": "t"}]})"
+           "\n"
+           R"({"prompt": [{"role": "user", "content": "x"}], "response": "y"})"
+           "\n"
+           R"({"prompt": "z", "response": "w"})");
+  ASSERT_EQ(examples.size(), 4U);
+  EXPECT_EQ(text(examples[0].prompt), "s:S|u:q|a:");
+  EXPECT_EQ(text(examples[0].response), "r|");
+  EXPECT_EQ(text(examples[1].prompt), "s:S|u:q|a:r|u:p|a:");
+  EXPECT_EQ(text(examples[1].response), "t|");
+  EXPECT_EQ(text(examples[2].prompt), "u:x|a:");
+  EXPECT_EQ(text(examples[3].prompt), "u:z|a:");
+  EXPECT_EQ(text(examples[3].response), "w|");
+}
+
+TEST_F(SftRows, BadConversationsAreNamedOrSkipped) {
+  const std::string good = R"({"prompt": "ab", "response": "c"})"
+                           "\n";
+  const std::string silent = R"({"messages": [{"role": "user", "content": "q"}]})"
+                             "\n";
+  const std::string doubled =
+      R"({"messages": [{"role": "user", "content": "q"},)"
+      R"( {"role": "assistant", "content": "r"}, {"role": "assistant", "content": "s"}]})"
+      "\n";
+  EXPECT_NE(
+      error_of(good + silent).find("sft_data.jsonl:2: field messages has no assistant's turn"),
+      std::string::npos);
+  EXPECT_NE(error_of(doubled).find("does not follow a user's"), std::string::npos);
+  options.skip_bad_rows = true;
+  EXPECT_EQ(load(silent + good + doubled + "{\n").size(), 1U);
+  EXPECT_EQ(skipped.size(), 3U);
+  EXPECT_NE(error_of(silent).find("every row is bad"), std::string::npos);
+}
+
+TEST_F(SftRows, EndsResponsesWithEndOfSequence) {
   const auto examples = load(R"({"prompt": "ab", "response": "c"})");
   ASSERT_EQ(examples.size(), 1U);
   EXPECT_EQ(examples[0].prompt, (std::vector<std::int32_t>{'a', 'b'}));
   EXPECT_EQ(examples[0].response, (std::vector<std::int32_t>{'c', 99}));
 }
 
-TEST_F(SftData, BadRowsAreNamed) {
+TEST_F(SftRows, BadRowsAreNamed) {
   const std::string good = R"({"prompt": "ab", "response": "c"})";
   EXPECT_NE(error_of(good + "\n{\"prompt\": \"ab\"}").find("sft_data.jsonl:2"), std::string::npos);
   EXPECT_NE(error_of(R"({"prompt": "", "response": "c"})").find(":1"), std::string::npos);

@@ -14,6 +14,7 @@
 #include "common/log.h"
 #include "common/metrics_log.h"
 #include "learner/sft.h"
+#include "model/tokenizer/templates.h"
 #include "model/tokenizer/tokenizer.h"
 #include "tools/train/devices.h"
 #include "tools/train/run_options.h"
@@ -49,8 +50,10 @@ SftConfig load_sft_config(const fs::path& path, std::span<const std::string> ove
     fail("{}: model.path is not set: name the Hugging Face directory to start from", path.string());
   }
   if (config.sft.data.empty()) {
-    fail("{}: sft.data is not set: name a JSONL file of rows with prompt and response",
-         path.string());
+    fail(
+        "{}: sft.data is not set: name a JSONL or Parquet file of conversations, or prompts and "
+        "responses",
+        path.string());
   }
   return config;
 }
@@ -68,22 +71,36 @@ Weights start_weights(const SftConfig& config) {
                          static_cast<std::uint64_t>(config.sft.seed));
 }
 
-std::vector<SftExample> examples(const SftConfig& config, const std::string& file,
-                                 const Tokenizer& tokenizer, const ModelConfig& model) {
-  if (file.empty()) return {};
-  std::optional<std::int32_t> end_of_sequence;
-  if (config.sft.append_end_of_sequence) {
-    if (model.end_of_sequence_ids.empty()) {
-      fail("{}/config.json: eos_token_id is missing, and sft.append_end_of_sequence is on",
-           config.model.path);
-    }
-    end_of_sequence = model.end_of_sequence_ids.front();
+/// How this run's texts become ids. The template is copied into what is returned.
+SftEncoding encoding_of(const SftConfig& config, const Tokenizer& tokenizer,
+                        const ModelConfig& model) {
+  const PromptTemplate text = prompt_template(config.sft.prompt_template, config.model.path);
+  SftEncoding encoding{
+      .encode = [&tokenizer](std::string_view t) { return tokenizer.encode(t); },
+      .prompt = [text](std::span<const ChatMessage> messages) { return text.prompt(messages); },
+      .response = [text](std::string_view content) { return text.answer(content); },
+      .end_of_sequence = {}};
+  if (!config.sft.append_end_of_sequence || text.has_end_of_turn()) return encoding;
+  if (model.end_of_sequence_ids.empty()) {
+    fail("{}/config.json: eos_token_id is missing, and sft.append_end_of_sequence is on",
+         config.model.path);
   }
+  encoding.end_of_sequence = model.end_of_sequence_ids.front();
+  return encoding;
+}
+
+std::vector<SftExample> examples(const SftConfig& config, const std::string& file,
+                                 const SftEncoding& encoding, const ModelConfig& model,
+                                 bool speaks) {
+  if (file.empty()) return {};
   const std::int64_t longest =
       config.sft.max_sequence_tokens > 0 ? config.sft.max_sequence_tokens : model.max_positions;
-  return load_sft_examples(
-      file, [&](std::string_view text) { return tokenizer.encode(text); }, end_of_sequence,
-      longest);
+  SftData data = load_sft_examples(file, config.sft, encoding, longest);
+  if (speaks && !data.skipped.empty()) {
+    Log("sft", 0).warn("{} of {} rows of {} skipped; the first: {}", data.skipped.size(), data.rows,
+                       file, data.skipped.front());
+  }
+  return std::move(data.examples);
 }
 
 /// metrics.jsonl and lines for people, by rank 0.
@@ -156,8 +173,11 @@ void sft(Job& job, const fs::path& path, std::span<const std::string> overrides)
   const Tokenizer tokenizer = Tokenizer::load(config.model.path);
   Weights weights = start_weights(config);
   Transformer model(weights, *operators);
-  const auto train = examples(config, config.sft.data, tokenizer, weights.config());
-  const auto held_out = examples(config, config.sft.validation_data, tokenizer, weights.config());
+  const SftEncoding encoding = encoding_of(config, tokenizer, weights.config());
+  const bool speaks = job.rank() == 0;
+  const auto train = examples(config, config.sft.data, encoding, weights.config(), speaks);
+  const auto held_out =
+      examples(config, config.sft.validation_data, encoding, weights.config(), speaks);
   std::optional<SftRecorder> recorder;
   if (job.rank() == 0) {
     write_resolved(config);
