@@ -34,7 +34,7 @@ void describe_equality(FieldList& fields, VerifierOptions& o) {
              {"how a decimal is compared"});
   fields.add("decimal_places", o.decimal_places,
              {"decimals that count under decimals = places", "digits", 0, 100});
-  fields.add("percent_is_number", o.percent_is_number, {"10% equals 10"});
+  fields.add("percent_is_number", o.percent_is_number, {"10% equals 10, from 1% on"});
   fields.add("drop_units", o.drop_units,
              {"a unit or currency sign beside a number does not count"});
   fields.add("assignment", o.assignment, {"x = 5 equals 5"});

@@ -45,14 +45,15 @@ struct VerifierOptions {
   bool identical_text =
       true;  // an answer that is the gold letter by letter is right, parsable or not
   DecimalRule decimals = DecimalRule::kPlaces;
-  std::int64_t decimal_places = 6;    // for DecimalRule::kPlaces
-  bool percent_is_number = false;     // 10% equals 10 (besides 1/10, which it always equals)
-  bool drop_units = true;             // a unit or a currency sign beside a number does not count
-  bool assignment = true;             // x = 5 equals 5
-  bool names_in_lists = true;         // {AB = 4, CD = 5} equals {4, 5}
-  bool list_is_tuple = true;          // 1, 3 and {1, 3} equal (1, 3) in this order
-  bool unordered_lists = true;        // lists without brackets, and sets, are compared in any order
-  bool interval_for_relation = true;  // gold -2 <= x <= 7 equals the interval [-2, 7]
+  std::int64_t decimal_places = 6;  // for DecimalRule::kPlaces
+  bool percent_is_number =
+      true;                     // 10% equals 10 (from 1% on), besides 1/10, which it always equals
+  bool drop_units = true;       // a unit or a currency sign beside a number does not count
+  bool assignment = true;       // x = 5 equals 5
+  bool names_in_lists = true;   // {AB = 4, CD = 5} equals {4, 5}
+  bool list_is_tuple = true;    // 1, 3 and {1, 3} equal (1, 3) in this order
+  bool unordered_lists = true;  // lists without brackets, and sets, are compared in any order
+  bool interval_for_relation = true;   // gold -2 <= x <= 7 equals the interval [-2, 7]
   bool relation_for_interval = false;  // the reverse: gold [-2, 7] equals -2 <= x <= 7
   bool ignore_case = true;             // X equals x where a name stands alone; text always
   bool base_may_lack = true;           // 204_5 equals 204, but not 204_6

@@ -70,6 +70,14 @@ std::vector<Hard> hard_pairs() {
       {"tiny exponents", "e^{-e^{e^{e^{e^{e}}}}}", "0"},
       {"sine of a tower", "\\sin(10^{10^{10^{10}}})", "0"},
       {"unclosed everything", repeated("\\left(\\frac{\\sqrt{\\{[", 500), "1"},
+      {"6,000 times if", repeated("if ", 6'000), "1"},
+      {"9,000 factorials side by side", repeated("x!", 9'000), "1"},
+      {"9,000 bars and letters", repeated("|x", 9'000), "1"},
+      {"9,000 subscripts", repeated("x_", 9'000), "1"},
+      {"9,000 parts of a ratio", repeated("1:", 9'000), "1"},
+      {"400 integrals", repeated("\\int x^9\\sin x dx+", 400), "1"},
+      {"integral with a pole", "\\int_{-1}^{1} \\frac{1}{x} dx", "0"},
+      {"oscillating integral", "\\int_0^{1} \\sin\\frac{1}{x} dx", "0"},
       {"almost a matrix", fmt::format("{}{}", "\\begin{pmatrix}", repeated("1&", 5'000)), "1"},
   };
 }

@@ -141,10 +141,16 @@ TEST(Rules, TextUnitsBases) {
   expect_equal("204_5", "54_{10}");
   expect_different("204_5", "204_6");
   expect_equal("28\\%", "0.28");
-  expect_different("28\\%", "28");
-  VerifierOptions percent;
-  percent.percent_is_number = true;
-  expect_equal("28\\%", "28", percent);
+  expect_equal("28\\%", "28");
+  expect_different("28\\%", "2800");
+  expect_different("0.28", "0.28\\%");
+  VerifierOptions strict;
+  strict.percent_is_number = false;
+  expect_different("28\\%", "28", strict);
+  expect_equal("28\\text{ \\%}", "0.28", strict);
+  expect_equal("5th", "5");
+  expect_equal("1'000", "1000");
+  expect_equal("1 \\over 2", "0.5");
 }
 
 TEST(Rules, MatricesAndRatios) {

@@ -257,7 +257,8 @@ class Comparer {
     if (gold->op == Op::kDegree || answer->op == Op::kDegree) return degrees(gold, answer);
     if (gold->op == Op::kBased || answer->op == Op::kBased) return based(gold, answer);
     if (gold->op == Op::kRatio || answer->op == Op::kRatio) return ratios(gold, answer);
-    if (options_.percent_is_number && (gold->op == Op::kPercent) != (answer->op == Op::kPercent)) {
+    if ((gold->op == Op::kPercent) != (answer->op == Op::kPercent) &&
+        percent_may_lack(gold->op == Op::kPercent ? *gold : *answer)) {
       const Tri bare = scalars(gold->op == Op::kPercent ? gold->args[0] : gold,
                                answer->op == Op::kPercent ? answer->args[0] : answer);
       if (bare != Tri::kNo) return bare;
@@ -272,6 +273,16 @@ class Comparer {
         has_added_constant(*gold) && has_added_constant(*answer))
       return equal_up_to_constant(*gold, *answer, options_, budget());
     return out;
+  }
+
+  // 50% may be given as 50, but below 1 a number is the fraction itself.
+  bool percent_may_lack(const Expr& percent) {
+    if (!options_.percent_is_number) return false;
+    const Expr* one = arena_.number(1);
+    const Expr* size = arena_.call(Fn::kAbs, {percent.args[0]});
+    if (one == nullptr || size == nullptr || has_names(*size)) return false;
+    const int order = compare_reals(*size, *one, options_, budget());
+    return order == 0 || order == 1;
   }
 
   Tri units(const Expr* gold, const Expr* answer) {

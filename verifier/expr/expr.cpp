@@ -75,7 +75,9 @@ void append(std::string& out, const Expr& e) {
 }  // namespace
 
 const Expr* Arena::make(Expr node) {
-  if (!budget_.spend()) return nullptr;
+  // By its size: making a long node again and again must not be cheap.
+  if (!budget_.spend(1 + static_cast<std::int64_t>(node.args.size() / 8 + node.name.size() / 64)))
+    return nullptr;
   for (const Expr* arg : node.args) {
     if (arg == nullptr) return nullptr;
     node.depth = std::max(node.depth, arg->depth + 1);

@@ -117,8 +117,10 @@ const Expr* Parser::implicit_run() {
   const Expr* first = power_or_postfix();
   if (first == nullptr) return nullptr;
   factors.push_back(first);
+  bool numeric = is_numeric(*first);
   while (!take_differential()) {
-    if (const Expr* with_unit = unit_after(arena_.mul(factors))) {
+    const bool unit = is(Tok::kText) || (numeric && (is(Tok::kSymbol) || is(Tok::kWord)));
+    if (const Expr* with_unit = unit ? unit_after(arena_.mul(factors)) : nullptr) {
       factors = {with_unit};
       continue;
     }
@@ -129,6 +131,7 @@ const Expr* Parser::implicit_run() {
     const Expr* next = power_or_postfix();
     if (next == nullptr) return nullptr;
     factors.push_back(next);
+    numeric = numeric && is_numeric(*next);
   }
   if (factors.size() == 1) return first == factors.front() ? first : factors.front();
   for (const Expr*& factor : factors) factor = unwrapped(factor);

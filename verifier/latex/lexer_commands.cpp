@@ -132,6 +132,8 @@ void Lexer::typed_text(const Meaning& meaning, Token& token, std::string_view co
   if (meaning.word == "mathrm" && (content == "d" || content == "e" || content == "i"))
     token.kind = Tok::kSymbol;
   if (meaning.word == "mathrm" && content == "T") token.kind = Tok::kTranspose;
+  const std::size_t sign = content.find_first_not_of(" \\");
+  if (sign != std::string_view::npos && content.substr(sign) == "%") token.kind = Tok::kPercent;
   if (meaning.word == "variable") token.kind = is_variable(content) ? Tok::kSymbol : Tok::kBad;
 }
 

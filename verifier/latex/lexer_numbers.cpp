@@ -29,6 +29,8 @@ std::size_t Lexer::glue_length(std::size_t i) const {
     n = 4;
   else if (here.starts_with("\\,") || here.starts_with("\\ "))
     n = 2;
+  else if (here.starts_with('\''))
+    n = 1;
   if (n == 0) return 0;
   i += n;
   while (i < text_.size() && text_[i] == ' ' && !here.starts_with('{')) ++i;
@@ -58,9 +60,17 @@ void Lexer::number() {
   token.repeating = repeating || repeats_later;
   token.thousands = is_group_behind_comma(begin);
   token.name = text_.substr(begin, at_ - begin);
+  if (!decimal) at_ += ordinal_length();
   if (!value) return;
   token.number = static_cast<std::uint32_t>(out_.numbers.size());
   out_.numbers.push_back(std::move(*value));
+}
+
+// The letters of 1st, 2nd, 3rd, 4th.
+std::size_t Lexer::ordinal_length() const {
+  for (const std::string_view suffix : {"st", "nd", "rd", "th"})
+    if (rest().starts_with(suffix) && !is_letter(peek(2))) return 2;
+  return 0;
 }
 
 bool Lexer::repeats(std::string_view s) {

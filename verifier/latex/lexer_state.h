@@ -44,6 +44,8 @@ class Lexer {
 
   void number();
 
+  std::size_t ordinal_length() const;
+
   static bool repeats(std::string_view s);
 
   // The decimals behind a point, or behind "{,}" as a decimal comma.

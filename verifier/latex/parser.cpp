@@ -53,6 +53,8 @@ const Expr* Parser::answer() {
   if (const Expr* words = text_answer()) return words;
   const Expr* tree = groups();
   if (tree == nullptr) return fail("not understood");
+  if (take(Tok::kOver)) tree = arena_.divide(tree, sum());
+  if (tree == nullptr) return fail("a fraction without a denominator");
   while (is(Tok::kPeriod) || is(Tok::kComma) || is(Tok::kSemicolon)) ++at_;
   return is(Tok::kEnd) ? tree : fail("something stands behind a complete expression");
 }
