@@ -7,39 +7,42 @@
 namespace lie {
 namespace {
 
-/// Radians per position after Llama 3's stretching, as transformers computes it.
-double stretched(double frequency, const Llama3Rope& how) {
-  const double wavelength = 2 * std::numbers::pi / frequency;
-  const auto original = static_cast<double>(how.original_positions);
-  if (wavelength < original / how.high_frequency_factor) return frequency;
-  if (wavelength > original / how.low_frequency_factor) return frequency / how.factor;
-  const double kept = (original / wavelength - how.low_frequency_factor) /
-                      (how.high_frequency_factor - how.low_frequency_factor);
-  return (1 - kept) * frequency / how.factor + kept * frequency;
+/// Radians per position after Llama 3's stretching, operation by operation as transformers has it.
+float stretched(float frequency, const Llama3Rope& how) {
+  const auto original = static_cast<float>(how.original_positions);
+  const auto factor = static_cast<float>(how.factor);
+  const auto low = static_cast<float>(how.low_frequency_factor);
+  const auto high = static_cast<float>(how.high_frequency_factor);
+  const float wavelength = static_cast<float>(2 * std::numbers::pi) / frequency;
+  if (wavelength < original / high) return frequency;
+  if (wavelength > original / low) return frequency / factor;
+  const float kept = (original / wavelength - low) / (high - low);
+  return (1 - kept) * frequency / factor + kept * frequency;
 }
 
 }  // namespace
 
-std::vector<double> rope_frequencies(const ModelConfig& config) {
-  const std::int64_t half = config.head_width / 2;
-  std::vector<double> frequencies(static_cast<std::size_t>(half));
-  for (std::int64_t i = 0; i < half; ++i) {
-    const double exponent = static_cast<double>(i) / static_cast<double>(half);
-    double frequency = std::pow(config.rope_theta, -exponent);
-    if (config.llama3_rope) frequency = stretched(frequency, *config.llama3_rope);
-    frequencies[static_cast<std::size_t>(i)] = frequency;
+std::vector<float> rope_frequencies(const ModelConfig& config) {
+  std::vector<float> frequencies;
+  for (std::int64_t i = 0; i < config.head_width; i += 2) {
+    const float exponent = static_cast<float>(i) / static_cast<float>(config.head_width);
+    const auto power =
+        static_cast<float>(std::pow(config.rope_theta, static_cast<double>(exponent)));
+    const float frequency = 1.0f / power;
+    frequencies.push_back(config.llama3_rope ? stretched(frequency, *config.llama3_rope)
+                                             : frequency);
   }
   return frequencies;
 }
 
 std::vector<float> rope_table(const ModelConfig& config, std::int64_t positions) {
-  const std::vector<double> frequencies = rope_frequencies(config);
+  const std::vector<float> frequencies = rope_frequencies(config);
   std::vector<float> table;
   table.reserve(static_cast<std::size_t>(positions * config.head_width));
   for (std::int64_t p = 0; p < positions; ++p) {
-    const auto position = static_cast<double>(p);
-    for (const double f : frequencies) table.push_back(static_cast<float>(std::cos(position * f)));
-    for (const double f : frequencies) table.push_back(static_cast<float>(std::sin(position * f)));
+    const auto angle = [&](float f) { return static_cast<double>(static_cast<float>(p) * f); };
+    for (const float f : frequencies) table.push_back(static_cast<float>(std::cos(angle(f))));
+    for (const float f : frequencies) table.push_back(static_cast<float>(std::sin(angle(f))));
   }
   return table;
 }

@@ -65,6 +65,27 @@ HWY_INLINE void weigh_columns(const float* HWY_RESTRICT weights, std::int64_t we
   }
 }
 
+/// Positions that one accumulator sums; their sums are added in order. As in products, shorter sums
+/// round less.
+constexpr std::int64_t kPositions = 256;
+static_assert(kPositions % cpu::kPage == 0);
+
+template <int kRows, int kVecs>
+HWY_INLINE void zero(V16 (&sum)[kRows][kVecs]) {
+  for (int r = 0; r < kRows; ++r) {
+    for (int c = 0; c < kVecs; ++c) sum[r][c] = zero16();
+  }
+}
+
+/// total += sum, or = sum for the first.
+template <int kRows, int kVecs>
+HWY_INLINE void add_stretch(bool first, const V16 (&sum)[kRows][kVecs],
+                            V16 (&total)[kRows][kVecs]) {
+  for (int r = 0; r < kRows; ++r) {
+    for (int c = 0; c < kVecs; ++c) total[r][c] = first ? sum[r][c] : add(total[r][c], sum[r][c]);
+  }
+}
+
 struct ValueRows {
   const float* rows;
   std::int64_t stride, count, width;
@@ -74,20 +95,23 @@ template <int kRows, int kVecs>
 HWY_INLINE void weigh_rows_columns(const float* weights, std::int64_t weights_stride,
                                    const ValueRows& values, const float (&scale)[kRows],
                                    std::int64_t column, float* y, std::int64_t y_stride) {
-  V16 sum[kRows][kVecs];
-  for (int r = 0; r < kRows; ++r) {
-    for (int c = 0; c < kVecs; ++c) sum[r][c] = zero16();
+  V16 total[kRows][kVecs];
+  for (std::int64_t first = 0; first < values.count; first += kPositions) {
+    V16 sum[kRows][kVecs];
+    zero(sum);
+    weigh_columns<kRows, kVecs>(weights + first, weights_stride,
+                                values.rows + first * values.stride + column, values.stride,
+                                std::min(kPositions, values.count - first), sum);
+    add_stretch(first == 0, sum, total);
   }
-  weigh_columns<kRows, kVecs>(weights, weights_stride, values.rows + column, values.stride,
-                              values.count, sum);
   for (int r = 0; r < kRows; ++r) {
     for (int c = 0; c < kVecs; ++c) {
-      store16(mul(sum[r][c], set16(scale[r])), y + r * y_stride + column + c * 16);
+      store16(mul(total[r][c], set16(scale[r])), y + r * y_stride + column + c * 16);
     }
   }
 }
 
-/// y[r] = scale[r] * sum over j in order of weights[r][j] values[j].
+/// y[r] = scale[r] * sum over j of weights[r][j] values[j], stretch by stretch; at least one value.
 template <int kRows>
 HWY_INLINE void weigh_rows(const float* weights, std::int64_t weights_stride,
                            const ValueRows& values, const float (&scale)[kRows], float* y,

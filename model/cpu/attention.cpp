@@ -1,6 +1,6 @@
 // Attention forward. Per query: scores of all positions it sees, largest, exponentials summed by
-// lanes in page order, then values weighted in position order. How many queries share a pass over
-// the keys changes no bits.
+// lanes in page order, then values weighted in position order, stretch by stretch. How many queries
+// share a pass over the keys changes no bits.
 #include <cmath>
 
 #undef HWY_TARGET_INCLUDE
@@ -65,20 +65,23 @@ template <int kHeads, int kVecs>
 HWY_INLINE void weigh_pages(const PagedAttention& job, const float* weights,
                             std::int64_t weights_stride, const float (&scale)[kHeads],
                             std::int64_t column, float* y) {
-  V16 sum[kHeads][kVecs];
-  for (int h = 0; h < kHeads; ++h) {
-    for (int c = 0; c < kVecs; ++c) sum[h][c] = zero16();
-  }
   const float* values = job.pool + kPage * job.head_width + column;
-  for (std::int64_t p = 0; p * kPage < job.length; ++p) {
-    prefetch_values(job, p + 1);
-    weigh_columns<kHeads, kVecs>(weights + p * kPage, weights_stride,
-                                 values + job.pages[p] * job.page_stride, job.head_width,
-                                 std::min(kPage, job.length - p * kPage), sum);
+  V16 total[kHeads][kVecs];
+  for (std::int64_t first = 0; first < job.length; first += kPositions) {
+    V16 sum[kHeads][kVecs];
+    zero(sum);
+    const std::int64_t end = std::min(first + kPositions, job.length);
+    for (std::int64_t at = first; at < end; at += kPage) {
+      prefetch_values(job, at / kPage + 1);
+      weigh_columns<kHeads, kVecs>(weights + at, weights_stride,
+                                   values + job.pages[at / kPage] * job.page_stride, job.head_width,
+                                   std::min(kPage, end - at), sum);
+    }
+    add_stretch(first == 0, sum, total);
   }
   for (int h = 0; h < kHeads; ++h) {
     for (int c = 0; c < kVecs; ++c) {
-      store16(mul(sum[h][c], set16(scale[h])), y + h * job.head_width + column + c * 16);
+      store16(mul(total[h][c], set16(scale[h])), y + h * job.head_width + column + c * 16);
     }
   }
 }

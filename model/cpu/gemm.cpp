@@ -1,6 +1,7 @@
-// Matrix products: register tiles in which every output has one accumulator that runs over the
-// inner index in order. Which rows and columns share a tile, and where the inner index is cut,
-// changes no bits.
+// Matrix products: register tiles in which every output has one accumulator that runs over a
+// stretch of the inner index in order; stretches begin at the same indices always and are added in
+// order. Which rows and columns share a tile, and in which order tiles are computed, changes no
+// bits.
 #include <algorithm>
 
 #include "model/cpu/kernels.h"
@@ -18,24 +19,33 @@ using cpu::Product;
 using cpu::Range;
 
 constexpr int kMaxRows = kWide ? 14 : 6;
-constexpr std::int64_t kDepthBlock = 1024;        // inner indices between stores of a tile
-constexpr std::int64_t kGroupBytes = 512 * 1024;  // packed weights that stay in L2 while rows pass
+constexpr std::int64_t kFewRows = 3 * kMaxRows;  // to here the weights' memory is the limit
+// Inner indices ahead of which weights are asked for: beyond what out-of-order execution reaches
+// while it multiplies, within what its line buffers hold.
+constexpr std::int64_t kAhead = 32;
+// Many rows: so many panels' stretch of packed weights stays in L2 while rows pass, and so many
+// rows' inputs and outputs lie beside them.
+constexpr std::int64_t kGroupPanels = 16;
+constexpr std::int64_t kGroupRows = 16 * kMaxRows;
 
-/// Sixteens of columns of a tile of `rows` rows: as many as registers hold, at least enough to
-/// cover the latency.
+/// Panels of a tile of `rows` rows: as many as registers hold, at least enough to cover the
+/// latency.
 constexpr int vecs_for(int rows) {
   if (kWide) return rows <= 2 ? 8 : rows <= 4 ? 4 : 2;
   return rows == 1 ? 4 : rows == 2 ? 2 : 1;
 }
 
+/// Rows of x lie so far apart where tiles read them: an odd number of cache lines, so that no two
+/// rows fight for one place in L1.
+constexpr std::int64_t kRowStride = cpu::kStretch + 16;
+
 struct Tile {
-  const float* x;
-  std::int64_t x_stride;
+  const float* x;  // rows kRowStride apart
   const float* b;  // first sixteen, first inner index
   std::int64_t panel_stride;
   std::int64_t depth;
-  const float* init;
-  std::int64_t init_stride;
+  const float* onto;  // what the sums are added to; null: nothing
+  std::int64_t onto_stride;
   float* y;
   std::int64_t y_stride;
   std::int64_t cols;  // columns that exist from the tile's first on
@@ -47,7 +57,7 @@ struct Sums {
   V16 at[kRows][kVecs];
 
   HWY_INLINE void zero() {
-#pragma GCC unroll 16
+#pragma GCC unroll 32
     for (int r = 0; r < kRows; ++r) {
 #pragma GCC unroll 8
       for (int v = 0; v < kVecs; ++v) at[r][v] = zero16();
@@ -55,7 +65,7 @@ struct Sums {
   }
   template <bool kWhole>
   HWY_INLINE void load(const float* p, std::int64_t stride, std::int64_t cols) {
-#pragma GCC unroll 16
+#pragma GCC unroll 32
     for (int r = 0; r < kRows; ++r) {
 #pragma GCC unroll 8
       for (int v = 0; v < kVecs; ++v) {
@@ -64,9 +74,20 @@ struct Sums {
       }
     }
   }
+  /// at = memory + at.
+  template <bool kWhole>
+  HWY_INLINE void add_to(const float* p, std::int64_t stride, std::int64_t cols) {
+    Sums<kRows, kVecs> before;
+    before.template load<kWhole>(p, stride, cols);
+#pragma GCC unroll 32
+    for (int r = 0; r < kRows; ++r) {
+#pragma GCC unroll 8
+      for (int v = 0; v < kVecs; ++v) at[r][v] = add(before.at[r][v], at[r][v]);
+    }
+  }
   template <bool kWhole>
   HWY_INLINE void store(float* p, std::int64_t stride, std::int64_t cols) const {
-#pragma GCC unroll 16
+#pragma GCC unroll 32
     for (int r = 0; r < kRows; ++r) {
 #pragma GCC unroll 8
       for (int v = 0; v < kVecs; ++v) {
@@ -87,26 +108,26 @@ struct Sums {
 template <int kRows, int kVecs, bool kWhole>
 HWY_NOINLINE void multiply_tile(const Tile& tile) {
   Sums<kRows, kVecs> sums;
-  if (tile.init == nullptr) {
-    sums.zero();
-  } else {
-    sums.template load<kWhole>(tile.init, tile.init_stride, tile.cols);
-  }
+  sums.zero();
   const float* HWY_RESTRICT x = tile.x;
   const float* HWY_RESTRICT b = tile.b;
-  const std::int64_t stride = tile.x_stride;
   for (std::int64_t k = 0; k < tile.depth; ++k, b += cpu::kPanel) {
     V16 w[kVecs];
-    for (int v = 0; v < kVecs; ++v) w[v] = load16(b + (v / 2) * tile.panel_stride + (v % 2) * 16);
-#pragma GCC unroll 16
-    for (int r = 0; r < kRows; ++r) sums.multiply_add(r, set1(x[r * stride + k]), w);
+    for (int v = 0; v < kVecs; ++v) {
+      w[v] = load16(b + v * tile.panel_stride);
+      if constexpr (kRows > 2) __builtin_prefetch(b + v * tile.panel_stride + kAhead * cpu::kPanel);
+    }
+#pragma GCC unroll 32
+    for (int r = 0; r < kRows; ++r) sums.multiply_add(r, set1(x[r * kRowStride + k]), w);
   }
+  if (tile.onto != nullptr) sums.template add_to<kWhole>(tile.onto, tile.onto_stride, tile.cols);
   sums.template store<kWhole>(tile.y, tile.y_stride, tile.cols);
 }
 
-/// One block of kRows rows against the sixteens [begin, end) of columns (begin and end even).
+/// One block of kRows rows against the panels [begin, end).
 struct Block {
   const Product* product;
+  const float* x;  // its rows, the stretch from k on, kRowStride apart
   std::int64_t row, k, depth;
   std::int64_t begin, end;
 };
@@ -115,18 +136,16 @@ template <int kRows, int kVecs>
 HWY_INLINE void multiply_columns(const Block& block, std::int64_t& at) {
   const Product& p = *block.product;
   const bool first = block.k == 0;
-  const float* init = first ? p.init : p.y;
-  const std::int64_t init_stride = first ? p.init_stride : p.y_stride;
+  const float* onto = first ? p.init : p.y;
+  const std::int64_t onto_stride = first ? p.init_stride : p.y_stride;
   for (; at + kVecs <= block.end; at += kVecs) {
-    const std::int64_t col = at * 16;
-    if (col >= p.out) continue;
-    const Tile tile = {p.x + block.row * p.x_stride + block.k,
-                       p.x_stride,
-                       p.panels + ((at / 2) * p.in + block.k) * cpu::kPanel + (at % 2) * 16,
+    const std::int64_t col = at * cpu::kPanel;
+    const Tile tile = {block.x,
+                       p.panels + (at * p.in + block.k) * cpu::kPanel,
                        p.in * cpu::kPanel,
                        block.depth,
-                       init == nullptr ? nullptr : init + block.row * init_stride + col,
-                       init_stride,
+                       onto == nullptr ? nullptr : onto + block.row * onto_stride + col,
+                       onto_stride,
                        p.y + block.row * p.y_stride + col,
                        p.y_stride,
                        p.out - col};
@@ -140,9 +159,11 @@ HWY_INLINE void multiply_columns(const Block& block, std::int64_t& at) {
 
 template <int kRows>
 void multiply_block(const Block& block) {
+  constexpr int kVecs = vecs_for(kRows);
   std::int64_t at = block.begin;
-  multiply_columns<kRows, vecs_for(kRows)>(block, at);
-  if constexpr (vecs_for(kRows) > 2) multiply_columns<kRows, 2>(block, at);
+  multiply_columns<kRows, kVecs>(block, at);
+  if constexpr (kVecs > 2) multiply_columns<kRows, 2>(block, at);
+  if constexpr (kVecs > 1) multiply_columns<kRows, 1>(block, at);
 }
 
 template <int kRows>
@@ -151,26 +172,71 @@ void multiply_block_of(int rows, const Block& block) {
   if constexpr (kRows > 1) multiply_block_of<kRows - 1>(rows, block);
 }
 
-/// All rows against one group of panels, in blocks of rows as equal as may be.
-void multiply_group(const Product& p, Range rows, Block block) {
+/// Calls f(k, depth) for each stretch of the inner index.
+template <typename F>
+HWY_INLINE void for_stretches(std::int64_t in, const F& f) {
+  for (std::int64_t k = 0; k < std::max<std::int64_t>(in, 1); k += cpu::kStretch) {
+    f(k, std::min(cpu::kStretch, in - k));
+  }
+}
+
+/// Copies the stretch of the rows to where tiles read it.
+void gather_rows(const Product& p, Range rows, std::int64_t k, std::int64_t depth, float* x) {
+  for (std::int64_t r = rows.begin; r < rows.end; ++r, x += kRowStride) {
+    std::copy_n(p.x + r * p.x_stride + k, depth, x);
+  }
+}
+
+/// Rows in blocks as equal as may be, of at most kMaxRows.
+template <typename F>
+HWY_INLINE void for_blocks(Range rows, const F& f) {
   const std::int64_t blocks = (rows.size() + kMaxRows - 1) / kMaxRows;
   for (std::int64_t i = 0; i < blocks; ++i) {
-    block.row = rows.begin + rows.size() * i / blocks;
-    const std::int64_t end = rows.begin + rows.size() * (i + 1) / blocks;
-    block.product = &p;
-    multiply_block_of<kMaxRows>(static_cast<int>(end - block.row), block);
+    f(Range{rows.begin + rows.size() * i / blocks, rows.begin + rows.size() * (i + 1) / blocks});
+  }
+}
+
+/// Few rows: reading the weights is what takes the time. They are walked through once, all rows
+/// passing over a panel or some before the next is read.
+void multiply_few(const Product& p, Range rows, Range panels) {
+  alignas(64) float x[kFewRows * kRowStride];
+  const std::int64_t width =
+      std::max(2, vecs_for(static_cast<int>(std::min<std::int64_t>(rows.size(), kMaxRows))));
+  for_stretches(p.in, [&](std::int64_t k, std::int64_t depth) {
+    gather_rows(p, rows, k, depth, x);
+    for (std::int64_t first = panels.begin; first < panels.end; first += width) {
+      const std::int64_t last = std::min(first + width, panels.end);
+      for_blocks(rows, [&](Range block) {
+        multiply_block_of<kMaxRows>(
+            static_cast<int>(block.size()),
+            {&p, x + (block.begin - rows.begin) * kRowStride, block.begin, k, depth, first, last});
+      });
+    }
+  });
+}
+
+void multiply_many(const Product& p, Range rows, Range panels) {
+  alignas(64) float x[kMaxRows * kRowStride];
+  for (std::int64_t row = rows.begin; row < rows.end; row += kGroupRows) {
+    const Range group{row, std::min(row + kGroupRows, rows.end)};
+    for (std::int64_t first = panels.begin; first < panels.end; first += kGroupPanels) {
+      const std::int64_t last = std::min(first + kGroupPanels, panels.end);
+      for_stretches(p.in, [&](std::int64_t k, std::int64_t depth) {
+        for_blocks(group, [&](Range block) {
+          gather_rows(p, block, k, depth, x);
+          multiply_block_of<kMaxRows>(static_cast<int>(block.size()),
+                                      {&p, x, block.begin, k, depth, first, last});
+        });
+      });
+    }
   }
 }
 
 void multiply(const Product& p, Range rows, Range panels) {
-  for (std::int64_t k = 0; k < std::max<std::int64_t>(p.in, 1); k += kDepthBlock) {
-    const std::int64_t depth = std::min(kDepthBlock, p.in - k);
-    const std::int64_t group = std::max<std::int64_t>(
-        1, kGroupBytes / (std::max<std::int64_t>(depth, 1) * cpu::kPanel * 4));
-    for (std::int64_t first = panels.begin; first < panels.end; first += group) {
-      const std::int64_t last = std::min(first + group, panels.end);
-      multiply_group(p, rows, {&p, 0, k, depth, first * 2, last * 2});
-    }
+  if (rows.size() <= kFewRows) {
+    multiply_few(p, rows, panels);
+  } else {
+    multiply_many(p, rows, panels);
   }
 }
 
@@ -200,7 +266,7 @@ HWY_NOINLINE void outer_tile(const OuterTile& tile) {
   for (std::int64_t t = 0; t < tile.tokens; ++t, x += kOuterCols, dy += kOuterRows) {
     V16 in[kOuterVecs];
     for (int v = 0; v < kOuterVecs; ++v) in[v] = load16(x + v * 16);
-#pragma GCC unroll 16
+#pragma GCC unroll 32
     for (int r = 0; r < kRows; ++r) sums.multiply_add(r, set1(dy[r]), in);
   }
   sums.template store<kWhole>(tile.dw, tile.dw_stride, tile.cols);

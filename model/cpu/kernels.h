@@ -11,11 +11,17 @@ struct Range {
   std::int64_t size() const { return end - begin; }
 };
 
-constexpr std::int64_t kPanel = 32;  // columns of a packed panel
+constexpr std::int64_t kPanel = 16;  // columns of a packed panel
 
 inline std::int64_t panels_for(std::int64_t out) { return (out + kPanel - 1) / kPanel; }
 
-/// y[t, n] = init[t, n] + sum over k in order of x[t, k] w[n, k], each term fused; init absent: 0.
+/// Terms that one accumulator of a product sums: its rounding error grows with its length.
+constexpr std::int64_t kStretch = 256;
+
+/// y[t, n] = init[t, n] + sum over k of x[t, k] w[n, k]: stretches of kStretch terms, each summed
+/// in order with fused terms, are added to init (absent: to the first) in order. No sum begins at
+/// init: a residual stream may be a thousand times larger than what is added to it, and every term
+/// would be rounded to its size.
 struct Product {
   const float* x = nullptr;
   std::int64_t x_stride = 0;

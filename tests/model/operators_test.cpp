@@ -72,17 +72,21 @@ float scalar_exp(float x) {
   return std::ldexp(p, static_cast<int>(n));
 }
 
-TEST(CpuRecipe, ProductsAreFusedSumsInOrder) {
-  for (const std::int64_t rows : {1, 2, 3, 5, 14, 31}) {
-    const std::int64_t in = 1029, out = 77;  // past one depth block, no multiple of a panel
+TEST(CpuRecipe, ProductsAreFusedSumsOfStretchesInOrder) {
+  for (const std::int64_t rows : {1, 2, 3, 5, 14, 31, 300}) {
+    const std::int64_t in = 1029, out = 77;  // five stretches, no multiple of a panel
     const Matrix x = float_values("x", at(rows * in)), w = float_values("w", at(out * in));
     const Matrix residual = float_values("r", at(rows * out));
     Matrix expected = residual;
     for (std::int64_t t = 0; t < rows; ++t) {
       for (std::int64_t n = 0; n < out; ++n) {
-        float& sum = expected[at(t * out + n)];
-        for (std::int64_t k = 0; k < in; ++k)
-          sum = std::fma(x[at(t * in + k)], w[at(n * in + k)], sum);
+        float& total = expected[at(t * out + n)];
+        for (std::int64_t first = 0; first < in; first += cpu::kStretch) {
+          float sum = 0.0f;
+          for (std::int64_t k = first; k < std::min(first + cpu::kStretch, in); ++k)
+            sum = std::fma(x[at(t * in + k)], w[at(n * in + k)], sum);
+          total += sum;
+        }
       }
     }
     on_every_target([&] {
@@ -137,7 +141,7 @@ TEST(CpuRecipe, NormsSumSixteenLanes) {
 }
 
 TEST(CpuRecipe, PagedAttentionWalksPositionsInOrder) {
-  const std::int64_t width = 16, group = 3, length = 93, pages = 6;
+  const std::int64_t width = 16, group = 3, length = 300, pages = 19;  // two stretches
   const Matrix q = float_values("q", at(group * width), 4.0),
                k = float_values("k", at(length * width), 4.0);
   const Matrix v = float_values("v", at(length * width));
@@ -156,13 +160,15 @@ TEST(CpuRecipe, PagedAttentionWalksPositionsInOrder) {
       lane[j % 16] += p[at(j)] = scalar_exp(p[at(j)] - largest);
     const float inverse = 1.0f / folded(lane);
     for (std::int64_t d = 0; d < width; ++d) {
-      float sum = 0;
-      for (std::int64_t j = 0; j < length; ++j) sum = std::fma(p[at(j)], v[at(j * width + d)], sum);
-      expected[at(h * width + d)] = sum * inverse;
+      float sums[2] = {};
+      for (std::int64_t j = 0; j < length; ++j)
+        sums[j / 256] = std::fma(p[at(j)], v[at(j * width + d)], sums[j / 256]);
+      expected[at(h * width + d)] = (sums[0] + sums[1]) * inverse;
     }
   }
   Matrix pool(at(pages * cpu::page_part_elements(width)), NAN);  // past the end nothing may be read
-  const std::vector<std::int32_t> table = {4, 0, 5, 2, 1, 3};
+  const std::vector<std::int32_t> table = {4,  0, 5, 2,  1,  3,  18, 6,  17, 7,
+                                           16, 8, 9, 15, 10, 14, 11, 13, 12};
   for (std::int64_t j = 0; j < length; ++j) {
     cpu::store_position(&k[at(j * width)], &v[at(j * width)], width, j % cpu::kPage,
                         &pool[at(table[at(j / cpu::kPage)] * cpu::page_part_elements(width))]);
