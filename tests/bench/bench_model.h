@@ -1,4 +1,5 @@
-// The model of the speed figures: Qwen3, 0.85 M parameters.
+// The model of the speed figures: Qwen3, 0.85 M parameters, or the shape of a Hugging Face
+// directory with random weights.
 #pragma once
 
 #include <cstdint>
@@ -18,6 +19,11 @@ inline ModelConfig bench_config() {
   config.head_width = 32;
   config.max_positions = 1024;
   return config;
+}
+
+/// The shape to measure: that of `directory`, or bench_config() without one.
+inline ModelConfig config_of(const char* directory) {
+  return directory == nullptr ? bench_config() : load_model_config(directory);
 }
 
 /// Multiply-adds of all matrices for one token, head included.

@@ -1,6 +1,6 @@
 // Decode speed by batch size: tokens/s, GFLOP/s with share of the measured peak, and at batch 1 the
 // share of the measured bandwidth of reading the weights once a token. Usage: decode_bench [threads
-// = 2] [tokens = 200]
+// = 2] [tokens = 200] [MODEL_DIR] [largest batch = 128]
 #include <fmt/format.h>
 
 #include <cstdlib>
@@ -18,7 +18,7 @@ double decode_seconds(Transformer& transformer, Operators& operators, const Mode
                       int batch, int tokens) {
   KvCache cache(config, operators, batch * KvCache::pages_for(tokens));
   std::vector<DecodeRow> rows;
-  return best_seconds(5, [&] {
+  return best_seconds(config.width > 512 ? 2 : 5, [&] {
     rows.clear();
     for (int b = 0; b < batch; ++b) rows.push_back({b % 500, cache.open(), true});
     for (int t = 0; t < tokens; ++t) {
@@ -29,8 +29,8 @@ double decode_seconds(Transformer& transformer, Operators& operators, const Mode
   });
 }
 
-void run(int threads, int tokens) {
-  const ModelConfig config = bench_config();
+void run(int threads, int tokens, const char* directory, int largest) {
+  const ModelConfig config = config_of(directory);
   const Weights weights = initial_weights(config, 1);
   const auto operators = make_cpu_operators(threads);
   Transformer transformer(weights, *operators);
@@ -43,6 +43,7 @@ void run(int threads, int tokens) {
   const double per_token =
       2 * (products_per_token(config, true) + attention_products(config, tokens / 2.0));
   for (const int batch : {1, 2, 4, 8, 16, 64, 128}) {
+    if (batch > largest) break;
     const double seconds = decode_seconds(transformer, *operators, config, batch, tokens);
     const double rate = batch * tokens / seconds;
     fmt::print("batch {:4}: {:8.0f} tokens/s, {:6.1f} us/step, {:6.1f} GFLOP/s, {:4.1f} % of peak",
@@ -57,5 +58,6 @@ void run(int threads, int tokens) {
 }  // namespace lie::bench
 
 int main(int argc, char** argv) {
-  lie::bench::run(argc > 1 ? std::atoi(argv[1]) : 2, argc > 2 ? std::atoi(argv[2]) : 200);
+  lie::bench::run(argc > 1 ? std::atoi(argv[1]) : 2, argc > 2 ? std::atoi(argv[2]) : 200,
+                  argc > 3 ? argv[3] : nullptr, argc > 4 ? std::atoi(argv[4]) : 128);
 }

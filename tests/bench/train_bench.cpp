@@ -1,6 +1,6 @@
 // Training speed: forward alone, forward kept for backward, and backward, in tokens/s and share of
 // the measured peak. Usage: train_bench [threads = 2] [micro_batch_tokens = 4096] [sequence_tokens
-// = 210]
+// = 210] [MODEL_DIR]
 #include <fmt/format.h>
 
 #include <cstdlib>
@@ -33,8 +33,8 @@ void report(const char* what, double tokens, double seconds, double flops, doubl
              tokens / seconds, 1e3 * seconds, flops / seconds / 1e9, 100 * flops / seconds / peak);
 }
 
-void run(int threads, int tokens, int length) {
-  const ModelConfig config = bench_config();
+void run(int threads, int tokens, int length, const char* directory) {
+  const ModelConfig config = config_of(directory);
   const Weights weights = initial_weights(config, 1);
   const auto operators = make_cpu_operators(threads);
   Transformer transformer(weights, *operators);
@@ -43,13 +43,14 @@ void run(int threads, int tokens, int length) {
       d_entropies(batch.rows.size(), 0.0001f);
   std::vector<float> gradient(weights.flat().size());
   const double peak = peak_flops(threads);
+  const int runs = config.width > 512 ? 2 : 10;
   fmt::print("threads {}, peak {:.0f} GFLOP/s, {} tokens in sequences of {}\n", threads, peak / 1e9,
              tokens, length);
   const double forward_flops =
       2 * tokens * (products_per_token(config, true) + attention_products(config, length / 2.0));
-  const double forward = best_seconds(10, [&] { transformer.forward(batch, 1.0f, false); });
-  const double kept = best_seconds(10, [&] { transformer.forward(batch, 1.0f, true); });
-  const double both = best_seconds(10, [&] {
+  const double forward = best_seconds(runs, [&] { transformer.forward(batch, 1.0f, false); });
+  const double kept = best_seconds(runs, [&] { transformer.forward(batch, 1.0f, true); });
+  const double both = best_seconds(runs, [&] {
     transformer.forward(batch, 1.0f, true);
     transformer.backward(batch, d_log_probs, d_entropies, gradient);
   });
@@ -66,5 +67,6 @@ int main(int argc, char** argv) {
   const auto argument = [&](int i, int otherwise) {
     return argc > i ? std::atoi(argv[i]) : otherwise;
   };
-  lie::bench::run(argument(1, 2), argument(2, 4096), argument(3, 210));
+  lie::bench::run(argument(1, 2), argument(2, 4096), argument(3, 210),
+                  argc > 4 ? argv[4] : nullptr);
 }

@@ -1,0 +1,152 @@
+#!/usr/bin/env python3
+"""Compares a model's numbers with transformers', in float32:
+
+    check_parity.py BUILD_DIR/bin/lie_cluster MODEL_DIR FILE...
+
+Log-probs: texts of up to --max-tokens tokens from the files (of JSONL the longest text of each row) through `lie_cluster
+score` and through transformers; the largest difference must be at most --tolerance. Greedy generation: --new-tokens tokens
+after the first tokens of --prompts of the texts, through `lie_cluster generate` and transformers, must be equal token for
+token: by transformers' generate(), or with --forced by one forward pass over each of our sequences, in which every token
+must be the likeliest after those before it. Needs torch and transformers; run by hand.
+"""
+import argparse
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import time
+
+import torch
+from transformers import AutoModelForCausalLM
+from tokenizers import Tokenizer
+
+LENGTHS = [60, 2000, 120, 400, 250, 900, 180, 60, 600, 120, 1400, 300, 80, 200, 100, 500]  # cut to these in turn
+
+
+def texts_of(path):
+    with open(path, encoding="utf-8", errors="replace") as file:
+        if not path.endswith(".jsonl"):
+            yield file.read(40000)
+            return
+        for line in file:
+            texts = [value for value in json.loads(line).values() if isinstance(value, str)]
+            if texts:
+                yield max(texts, key=len)
+
+
+def rows(args, tokenizer):
+    """Token ids of --texts texts, those of one file after the other's, cut to LENGTHS."""
+    sources, found = [texts_of(path) for path in args.files], []
+    while sources and len(found) < args.texts:
+        for source in list(sources):
+            text = next(source, None)
+            if text is None:
+                sources.remove(source)
+                continue
+            limit = min(LENGTHS[len(found) % len(LENGTHS)], args.max_tokens)
+            ids = tokenizer.encode(text, add_special_tokens=False).ids[:limit]
+            if len(ids) >= 24:
+                found.append(ids)
+    return found[args.first:args.texts]
+
+
+def ours(args, command, lines, *options):
+    with tempfile.TemporaryDirectory() as folder:
+        path = os.path.join(folder, "rows.jsonl")
+        with open(path, "w") as file:
+            file.writelines(json.dumps(line) + "\n" for line in lines)
+        start = time.time()
+        out = subprocess.run([args.program, command, args.model, path, *options], check=True, stdout=subprocess.PIPE)
+        print(f"  ours: {time.time() - start:.0f} s with loading", flush=True)
+    return [json.loads(line) for line in out.stdout.splitlines()]
+
+
+def log_softmax_of(model, ids):
+    with torch.no_grad():
+        return torch.log_softmax(model(torch.tensor([ids]), use_cache=False).logits[0].double(), -1)
+
+
+def check_log_probs(args, model, texts):
+    scored = ours(args, "score", [{"prompt_ids": ids[:1], "response_ids": ids[1:]} for ids in texts])
+    start, worst, total, squares = time.time(), 0.0, 0, 0.0
+    for ids, row in zip(texts, scored):
+        mine = torch.tensor(row["log_probs"], dtype=torch.float64)
+        theirs = log_softmax_of(model, ids)[:-1].gather(1, torch.tensor(ids[1:])[:, None])[:, 0]
+        difference = (mine - theirs).abs()
+        worst, total, squares = max(worst, difference.max().item()), total + len(ids), squares + (difference**2).sum().item()
+    print(f"  transformers: {time.time() - start:.0f} s", flush=True)
+    print(f"log-probs of {len(texts)} texts, {total} tokens, longest {max(map(len, texts))}: largest difference {worst:.2e}, "
+          f"root mean square {(squares / total) ** 0.5:.2e}", flush=True)
+    return worst <= args.tolerance
+
+
+def generated(args, model, prompts):
+    """Left-padded, one batch after the other; never ends before --new-tokens."""
+    model.generation_config.eos_token_id = None
+    start, found = time.time(), []
+    for first in range(0, len(prompts), 16):
+        part = prompts[first:first + 16]
+        longest = max(map(len, part))
+        ids = torch.tensor([[0] * (longest - len(p)) + p for p in part])
+        mask = torch.tensor([[0] * (longest - len(p)) + [1] * len(p) for p in part])
+        with torch.no_grad():
+            out = model.generate(ids, attention_mask=mask, max_new_tokens=args.new_tokens, do_sample=False, pad_token_id=0)
+        found += out[:, longest:].tolist()
+    seconds = time.time() - start
+    print(f"  transformers generate: {seconds:.0f} s, {len(prompts) * args.new_tokens / seconds:.0f} tokens/s", flush=True)
+    return found
+
+
+def forced(model, prompts, responses):
+    """What is likeliest after each prefix of our own sequences."""
+    found = []
+    for prompt, response in zip(prompts, responses):
+        likeliest = log_softmax_of(model, prompt + response).argmax(-1)
+        found.append(likeliest[len(prompt) - 1:-1].tolist())
+    return found
+
+
+def check_generation(args, model, texts):
+    prompts = [ids[:24 + 7 * (i % 9)][:len(ids)] for i, ids in enumerate(texts)][:args.prompts]
+    rows = ours(args, "generate", [{"prompt_ids": ids} for ids in prompts], "--temperature", "0", "--ignore-end",
+                "--max-tokens", str(args.new_tokens))
+    mine = [row["response_ids"] for row in rows]
+    theirs = forced(model, prompts, mine) if args.forced else generated(args, model, prompts)
+    wrong = 0
+    for i, (a, b) in enumerate(zip(mine, theirs)):
+        if a != b:
+            at = next(k for k in range(len(a)) if a[k] != b[k])
+            top = log_softmax_of(model, prompts[i] + a[:at])[-1].topk(2)
+            print(f"  prompt {i} differs at token {at}: ours {a[at]}, theirs {b[at]}; the two likeliest are "
+                  f"{(top.values[0] - top.values[1]).item():.1e} apart")
+            wrong += 1
+    print(f"greedy generation, {len(prompts)} prompts x {args.new_tokens} tokens"
+          f"{' (forced)' if args.forced else ''}: {wrong} different", flush=True)
+    return wrong == 0
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("program")
+    parser.add_argument("model")
+    parser.add_argument("files", nargs="+")
+    parser.add_argument("--texts", type=int, default=64)
+    parser.add_argument("--first", type=int, default=0, help="begin with this text, to check in parts")
+    parser.add_argument("--max-tokens", type=int, default=2000)
+    parser.add_argument("--tolerance", type=float, default=1e-4)
+    parser.add_argument("--prompts", type=int, default=32, help="0: no generation")
+    parser.add_argument("--new-tokens", type=int, default=200)
+    parser.add_argument("--forced", action="store_true")
+    parser.add_argument("--only-generation", action="store_true")
+    args = parser.parse_args()
+    texts = rows(args, Tokenizer.from_file(os.path.join(args.model, "tokenizer.json")))
+    model = AutoModelForCausalLM.from_pretrained(args.model, dtype=torch.float32).eval()
+    good = args.only_generation or check_log_probs(args, model, texts)
+    if args.prompts:
+        good = check_generation(args, model, texts) and good
+    sys.exit(not good)
+
+
+if __name__ == "__main__":
+    main()
