@@ -38,7 +38,8 @@ class AlignedFloats {
 class CpuWeight : public PackedWeight {
  public:
   CpuWeight(std::int64_t out, std::int64_t in);
-  void pack(std::int64_t first_out, std::span<const float> host);
+  /// Rows [first_out, first_out + host.size() / in) from row-major memory.
+  void pack(ThreadTeam& team, std::int64_t first_out, std::span<const float> host);
   const float* panels() const { return panels_.data(); }
   const float* transposed(
       ThreadTeam& team);  // panels of the transpose, [panels_for(in)][out][kPanel]

@@ -12,14 +12,19 @@ CpuWeight::CpuWeight(std::int64_t out, std::int64_t in)
   std::fill_n(panels_.data(), panels_.size(), 0.0f);
 }
 
-void CpuWeight::pack(std::int64_t first_out, std::span<const float> host) {
-  const auto rows = static_cast<std::int64_t>(host.size()) / in();
-  for (std::int64_t r = 0; r < rows; ++r) {
-    const std::int64_t n = first_out + r;
-    float* to = panels_.data() + n / kPanel * in() * kPanel + n % kPanel;
-    const float* from = host.data() + r * in();
-    for (std::int64_t k = 0; k < in(); ++k) to[k * kPanel] = from[k];
-  }
+void CpuWeight::pack(ThreadTeam& team, std::int64_t first_out, std::span<const float> host) {
+  const std::int64_t end_out = first_out + static_cast<std::int64_t>(host.size()) / in();
+  const std::int64_t first_panel = first_out / kPanel;
+  team.each(panels_for(end_out) - first_panel, [&](std::int64_t task, int) {
+    const std::int64_t panel = first_panel + task;
+    const std::int64_t begin = std::max(panel * kPanel, first_out);
+    const std::int64_t rows = std::min((panel + 1) * kPanel, end_out) - begin;
+    const float* from = host.data() + (begin - first_out) * in();
+    float* to = panels_.data() + panel * in() * kPanel + begin % kPanel;
+    for (std::int64_t k = 0; k < in(); ++k, to += kPanel) {
+      for (std::int64_t r = 0; r < rows; ++r) to[r] = from[r * in() + k];
+    }
+  });
   transposed_current_ = false;
 }
 
@@ -44,7 +49,7 @@ std::unique_ptr<PackedWeight> CpuOperators::make_weight(std::int64_t out, std::i
 }
 
 void CpuOperators::pack(PackedWeight& weight, std::int64_t first_out, std::span<const float> host) {
-  static_cast<CpuWeight&>(weight).pack(first_out, host);
+  static_cast<CpuWeight&>(weight).pack(team_, first_out, host);
 }
 
 /// Few rows: each member keeps its share of the weights in its own cache. Many: each takes its
