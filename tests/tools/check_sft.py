@@ -1,75 +1,57 @@
 #!/usr/bin/env python3
-"""Fine-tunes one model twice on the same batches, here and in PyTorch: check_sft.py LIE_CLUSTER MODEL_DIR ROWS.jsonl [STEPS]
+"""Fine-tunes with transformers on the same rows as `lie_cluster sft`, and compares the losses step by step.
 
-ROWS.jsonl has the fields prompt and response; every row is in every batch, so that both see the same batches whatever
-the order. The losses must agree to 1e-3 at every step. Needs torch and transformers; run by hand.
+    check_sft.py MODEL_DIRECTORY ROWS.parquet METRICS.jsonl [LEARNING_RATE]
+
+ROWS holds `messages` rows; METRICS is what `lie_cluster sft` wrote, with all rows in each batch (so that no order matters),
+constant learning rate, no warm-up, and prompt_template model. The loss is on the assistants' tokens alone, found here by
+rendering each conversation with and without its answer; fp32, AdamW, weight decay 0.1 on matrices, gradient norm 1.
+The losses must agree to 1e-3 at every step. Needs torch, transformers and pyarrow; run by hand.
 """
 import json
-import subprocess
 import sys
-import tempfile
+import time
 
+import pyarrow.parquet as pq
 import torch
 from transformers import AutoModelForCausalLM, AutoTokenizer
 
-RATE, BETAS, EPS, DECAY, CLIP = 5e-5, (0.9, 0.999), 1e-8, 0.1, 1.0
+
+def example(tokenizer, messages):
+    prompt = tokenizer.apply_chat_template(messages[:-1], tokenize=False, add_generation_prompt=True)
+    whole = tokenizer.apply_chat_template(messages, tokenize=False).removesuffix("\n")
+    assert whole.startswith(prompt)
+    encode = lambda text: tokenizer(text, add_special_tokens=False)["input_ids"]
+    prompt_ids, answer_ids = encode(prompt), encode(whole[len(prompt):])
+    return torch.tensor([prompt_ids + answer_ids]), torch.tensor([[-100] * len(prompt_ids) + answer_ids])
 
 
-def ours(program, model_dir, rows, steps, count):
-    with tempfile.TemporaryDirectory() as run:
-        with open(run + "/sft.yaml", "w") as config:
-            config.write(f"""directory: {run}/run
-model: {{path: {model_dir}}}
-sft:
-  data: {rows}
-  steps: {steps}
-  batch_sequences: {count}
-  max_batch_tokens: 1000000
-  optimizer: {{learning_rate: {RATE}, schedule: constant, warmup: 0, beta1: {BETAS[0]}, beta2: {BETAS[1]}, eps: {EPS},
-    weight_decay: {DECAY}, max_grad_norm: {CLIP}}}
-""")
-        subprocess.run([program, "sft", run + "/sft.yaml"], check=True, stdout=subprocess.DEVNULL)
-        return [json.loads(line)["loss"] for line in open(run + "/run/metrics.jsonl")]
-
-
-def examples_of(model_dir, rows, end):
-    tokenizer = AutoTokenizer.from_pretrained(model_dir)
-    encode = lambda text: tokenizer.encode(text, add_special_tokens=False)
-    for row in map(json.loads, open(rows)):
-        prompt, response = encode(row["prompt"]), encode(row["response"]) + [end]
-        yield torch.tensor([prompt + response]), len(prompt)
-
-
-def losses_of_pytorch(model_dir, rows, steps):
-    model = AutoModelForCausalLM.from_pretrained(model_dir, dtype=torch.float32)
-    end = model.config.eos_token_id
-    examples = list(examples_of(model_dir, rows, end[0] if isinstance(end, list) else end))
-    tokens = sum(ids.shape[1] - prompt for ids, prompt in examples)
-    matrices = [p for p in model.parameters() if p.ndim > 1]
-    vectors = [p for p in model.parameters() if p.ndim == 1]
-    optimizer = torch.optim.AdamW([{"params": matrices, "weight_decay": DECAY},
-                                   {"params": vectors, "weight_decay": 0.0}], lr=RATE, betas=BETAS, eps=EPS)
-    for _ in range(steps):
-        total = 0.0
-        for ids, prompt in examples:
-            log_probs = torch.log_softmax(model(ids).logits[0, prompt - 1:-1].float(), -1)
-            loss = -log_probs.gather(1, ids[0, prompt:, None]).sum() / tokens
-            loss.backward()
-            total += loss.item()
-        torch.nn.utils.clip_grad_norm_(model.parameters(), CLIP)
-        optimizer.step()
-        optimizer.zero_grad()
-        yield total
-
-
-def main(program, model_dir, rows, steps=8):
-    steps = int(steps)
-    mine = ours(program, model_dir, rows, steps, sum(1 for _ in open(rows)))
+def main(model_directory, rows, metrics, learning_rate="1e-4"):
+    tokenizer = AutoTokenizer.from_pretrained(model_directory)
+    model = AutoModelForCausalLM.from_pretrained(model_directory, dtype=torch.float32)
+    examples = [example(tokenizer, row["messages"]) for row in pq.read_table(rows).to_pylist()]
+    tokens = sum(int((labels >= 0).sum()) for _, labels in examples)
+    matrices = [p for p in model.parameters() if p.dim() > 1]
+    vectors = [p for p in model.parameters() if p.dim() <= 1]
+    optimizer = torch.optim.AdamW([{"params": matrices, "weight_decay": 0.1}, {"params": vectors, "weight_decay": 0.0}],
+                                  lr=float(learning_rate), betas=(0.9, 0.999), eps=1e-8)
     worst = 0.0
-    for step, (loss, expected) in enumerate(zip(mine, losses_of_pytorch(model_dir, rows, steps), strict=True), 1):
-        print(f"step {step}: loss {loss:.6f}, PyTorch {expected:.6f}, difference {loss - expected:+.1e}")
-        worst = max(worst, abs(loss - expected))
-    print(f"largest difference {worst:.1e}")
+    for line in open(metrics):
+        ours = json.loads(line)
+        start = time.time()
+        optimizer.zero_grad()
+        loss = 0.0
+        for ids, labels in examples:
+            logits = model(ids).logits[0, :-1]
+            part = torch.nn.functional.cross_entropy(logits, labels[0, 1:], ignore_index=-100, reduction="sum") / tokens
+            part.backward()
+            loss += part.item()
+        norm = torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0).item()
+        optimizer.step()
+        worst = max(worst, abs(loss - ours["loss"]))
+        print(f"step {ours['step']}: loss {loss:.6f}, ours {ours['loss']:.6f}; gradient norm {norm:.5f}, "
+              f"ours {ours['grad_norm']:.5f}; {time.time() - start:.1f} s, ours {ours['step_seconds']:.1f} s", flush=True)
+    print(f"response tokens {tokens}, ours {ours['response_tokens']:.0f}; largest difference of the loss {worst:.2e}")
     assert worst <= 1e-3
 
 
