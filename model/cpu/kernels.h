@@ -46,7 +46,7 @@ struct OuterProduct {
 };
 /// Operands are packed block by block into `scratch`, outer_product_scratch() floats.
 void add_outer_product(const OuterProduct& product, Range out, Range in, float* scratch);
-constexpr std::int64_t kOuterTokens = 128;   // of a block
+constexpr std::int64_t kOuterTokens = 256;   // of a block
 constexpr std::int64_t kOuterColumns = 256;  // of x in a block
 constexpr std::int64_t kOuterRowTiles = 28;  // of dy in a block, of at most 16 columns
 constexpr std::int64_t outer_product_scratch() {

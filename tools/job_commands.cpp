@@ -1,0 +1,117 @@
+#include "tools/job_commands.h"
+
+#include <cstdio>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "tools/data/data_command.h"
+#include "tools/eval/eval.h"
+#include "tools/eval/eval_config.h"
+#include "tools/reference_lengths/reference_lengths.h"
+#include "tools/sft/sft_command.h"
+#include "tools/train/train.h"
+#include "tools/train/train_config.h"
+
+namespace lie {
+namespace {
+
+using Chosen = std::function<void(Job&)>;
+
+/// CONFIG and --set, as every command that reads a config has them.
+struct ConfigArguments {
+  std::string config;
+  std::vector<std::string> overrides;
+};
+
+void add_overrides(CLI::App& command, std::vector<std::string>& overrides, const char* help) {
+  command.add_option("--set", overrides, help)->type_name("KEY=VALUE")->allow_extra_args(false);
+}
+
+void add_config(CLI::App& command, ConfigArguments& arguments) {
+  command.add_option("CONFIG", arguments.config, "YAML file")->required();
+  add_overrides(command, arguments.overrides,
+                "Set one key of the config: --set optimizer.learning_rate=1e-6");
+}
+
+/// A command whose arguments are a config alone; `explain` lists its keys.
+void add_config_command(CLI::App& program, Chosen& chosen, const char* name, const char* help,
+                        const std::function<std::string()>& explain,
+                        const std::function<void(Job&, const ConfigArguments&)>& run) {
+  const auto arguments = std::make_shared<ConfigArguments>();
+  CLI::App* command = program.add_subcommand(name, help);
+  add_config(*command, *arguments);
+  command->footer([=] { return "\nKeys of the config:\n" + explain(); });
+  command->callback(
+      [&chosen, arguments, run] { chosen = [=](Job& job) { run(job, *arguments); }; });
+}
+
+void add_reference_lengths(CLI::App& program, Chosen& chosen) {
+  const auto arguments = std::make_shared<ReferenceLengthsArguments>();
+  const auto config = std::make_shared<ConfigArguments>();
+  CLI::App* measure = program.add_subcommand(
+      "reference-lengths",
+      "Measure the initial policy's response length for every training prompt; also under mpirun");
+  add_config(*measure, *config);
+  measure
+      ->add_option(
+          "--output", arguments->output,
+          "File to write: the rows with reference_length; .parquet for Parquet, else JSONL")
+      ->required();
+  measure->add_option("--samples", arguments->samples, "Responses sampled for each prompt")
+      ->check(CLI::PositiveNumber)
+      ->capture_default_str();
+  measure->callback([&chosen, arguments, config] {
+    arguments->config = config->config;
+    arguments->overrides = config->overrides;
+    chosen = [=](Job& job) { reference_lengths(job, *arguments); };
+  });
+}
+
+void add_data(CLI::App& program, Chosen& chosen) {
+  const auto arguments = std::make_shared<DataArguments>();
+  CLI::App* data =
+      program.add_subcommand("data", "Read a data file as training would, and say what is in it");
+  data->add_option("FILE", arguments->file, "JSONL or Parquet")->required();
+  data->add_option("--model", arguments->model,
+                   "Directory with tokenizer.json: prompt lengths in tokens");
+  data->add_option("--max-prompt-tokens", arguments->max_prompt_tokens,
+                   "Count the prompts that are longer, with --model")
+      ->check(CLI::PositiveNumber)
+      ->capture_default_str();
+  data->add_flag("--show", arguments->show_first, "Print the first prompt as the model reads it");
+  add_overrides(*data, arguments->overrides,
+                "How rows are read: --set prompt_template=qwen3 --set gold_field=solution");
+  data->footer([] { return "\nKeys for --set:\n" + explain_row_options(); });
+  data->callback([&chosen, arguments] {
+    chosen = [=](Job& job) {
+      if (job.rank() == 0) std::fputs(describe_data(*arguments).c_str(), stdout);
+    };
+  });
+}
+
+}  // namespace
+
+void add_job_commands(CLI::App& program, Chosen& chosen) {
+  add_config_command(program, chosen, "train",
+                     "Train by reinforcement learning; run it under mpirun or srun",
+                     explain_train_config, [](Job& job, const ConfigArguments& arguments) {
+                       train(job, {arguments.config, arguments.overrides});
+                     });
+  add_config_command(program, chosen, "sft",
+                     "Supervised fine-tuning on prompts and responses, or on conversations",
+                     explain_sft_config, [](Job& job, const ConfigArguments& arguments) {
+                       sft(job, arguments.config, arguments.overrides);
+                     });
+  add_config_command(program, chosen, "eval",
+                     "Measure a model on benchmarks: Avg@k, pass@k, maj@k, token budgets; also "
+                     "under mpirun",
+                     evaluation::explain_eval_config,
+                     [](Job& job, const ConfigArguments& arguments) {
+                       evaluate(job, arguments.config, arguments.overrides);
+                     });
+  add_reference_lengths(program, chosen);
+  add_data(program, chosen);
+}
+
+}  // namespace lie
