@@ -1,12 +1,13 @@
 #include "tools/eval/eval.h"
 
+#include <algorithm>
 #include <cstdio>
 #include <deque>
 #include <map>
 #include <optional>
+#include <span>
 #include <utility>
 
-#include "common/build_id.h"
 #include "common/error.h"
 #include "common/file.h"
 #include "common/log.h"
@@ -141,8 +142,20 @@ std::vector<ScoredGroup> score_responses(const EvalConfig& config, Judge& judge)
   return scored;
 }
 
+/// Prompts that lost tokens are no longer the benchmark's: said aloud.
+void warn_of_truncation(std::span<const ScoredGroup> groups, std::int64_t max_prompt_tokens) {
+  const auto truncated = std::count_if(groups.begin(), groups.end(), [](const ScoredGroup& group) {
+    return group.rollout.prompt_tokens_dropped > 0;
+  });
+  if (truncated == 0) return;
+  Log("eval", 0).warn(
+      "{} of {} prompts are longer than rollout.max_prompt_tokens {} and lost their first tokens",
+      truncated, groups.size(), max_prompt_tokens);
+}
+
 void report(const EvalConfig& config, Judge& judge, const DecodeText& decode) {
   const std::vector<ScoredGroup> groups = score_responses(config, judge);
+  warn_of_truncation(groups, config.rollout.max_prompt_tokens);
   const std::vector<JudgedProblem> problems = judge_problems(groups, judge, config.verifier);
   const Table table =
       make_table(problems, config.table, static_cast<std::uint64_t>(config.eval.seed));

@@ -1,0 +1,81 @@
+#include "tools/eval/eval_table.h"
+
+#include <gtest/gtest.h>
+
+#include "common/json.h"
+
+namespace lie::evaluation {
+namespace {
+
+/// A problem whose samples are right as told; each has a right and a wrong answer class.
+JudgedProblem problem(const std::string& source, const std::vector<bool>& right) {
+  JudgedProblem judged;
+  judged.data_source = source;
+  for (const bool is_right : right) {
+    JudgedSample sample;
+    sample.right = is_right;
+    sample.verdict = is_right ? VerdictCode::kEqual : VerdictCode::kNoAnswer;
+    sample.tokens = is_right ? 10 : 30;
+    sample.truncated = !is_right;
+    sample.right_at = {static_cast<char>(is_right)};
+    judged.samples.push_back(sample);
+    judged.answer_class.push_back(is_right ? 0 : -1);
+  }
+  return judged;
+}
+
+const TableOptions kOptions{.budgets = {20}, .ks = {1, 2, 4}, .resamples = 200};
+
+const std::vector<JudgedProblem>& problems() {
+  static const std::vector<JudgedProblem> kProblems = {
+      problem("b", {true, false}), problem("b", {false, false}), problem("b", {true, true}),
+      problem("a", {true, true})};
+  return kProblems;
+}
+
+TEST(EvalTable, HasSourcesThenAllProblemsThenTheMeanOfSources) {
+  const Table table = make_table(problems(), kOptions, 1);
+  ASSERT_EQ(table.rows.size(), 4u);
+  EXPECT_EQ(table.rows[0].data_source, "a");
+  EXPECT_EQ(table.rows[0].average.value, 1.0);
+  EXPECT_EQ(table.rows[1].data_source, "b");
+  EXPECT_DOUBLE_EQ(table.rows[1].average.value, 0.5);
+  EXPECT_EQ(table.rows[2].data_source, "all problems");
+  EXPECT_EQ(table.rows[2].problems, 4);
+  EXPECT_EQ(table.rows[2].samples, 8);
+  EXPECT_DOUBLE_EQ(table.rows[2].average.value, 2.5 / 4);
+  EXPECT_EQ(table.rows[3].data_source, "mean of sources");
+  EXPECT_DOUBLE_EQ(table.rows[3].average.value, 0.75);
+  const TableRow& b = table.rows[1];
+  ASSERT_EQ(b.pass.size(), 2u);  // no problem has 4 samples
+  EXPECT_DOUBLE_EQ(b.pass[1].second.value, 2.0 / 3);
+  EXPECT_DOUBLE_EQ(b.majority[1].second.value, 2.0 / 3);
+  EXPECT_DOUBLE_EQ(b.length, 20);
+  EXPECT_DOUBLE_EQ(b.truncated, 0.5);
+  EXPECT_DOUBLE_EQ(b.no_answer, 0.5);
+}
+
+TEST(EvalTable, SingleSamplesHaveBinomialIntervals) {
+  const std::vector<JudgedProblem> single = {problem("a", {true}), problem("a", {true})};
+  const Table table = make_table(single, kOptions, 1);
+  ASSERT_EQ(table.rows.size(), 2u);  // one source: no mean of sources
+  const Estimate expected = wilson(1.0, 2, 0.95);
+  EXPECT_EQ(table.rows[0].average.low, expected.low);
+  EXPECT_LT(expected.low, 0.5);
+  EXPECT_EQ(table.rows[0].budgets[0].second.low, expected.low);
+}
+
+TEST(EvalTable, TextAndJsonSayTheSame) {
+  const Table table = make_table(problems(), kOptions, 1);
+  const std::string text = table_text(table);
+  EXPECT_NE(text.find("mean of sources         4        8  75.0 ["), std::string::npos) << text;
+  EXPECT_EQ(text.find("pass@4"), std::string::npos);
+  const Json json = table_json(table);
+  EXPECT_EQ(json["rows"][1]["data_source"], "b");
+  EXPECT_EQ(json["rows"][1]["budgets"]["20"]["value"], 0.5);
+  EXPECT_EQ(json["rows"][3]["average"]["value"], 0.75);
+  EXPECT_FALSE(json["rows"][0]["pass"].contains("4"));
+}
+
+}  // namespace
+}  // namespace lie::evaluation
