@@ -68,7 +68,9 @@ TEST(EvalTable, SingleSamplesHaveBinomialIntervals) {
 TEST(EvalTable, TextAndJsonSayTheSame) {
   const Table table = make_table(problems(), kOptions, 1);
   const std::string text = table_text(table);
-  EXPECT_NE(text.find("mean of sources         4        8  75.0 ["), std::string::npos) << text;
+  EXPECT_NE(text.find("mean of sources         4        8    75.0 [50.0, 100.0]"),
+            std::string::npos)
+      << text;
   EXPECT_EQ(text.find("pass@4"), std::string::npos);
   const Json json = table_json(table);
   EXPECT_EQ(json["rows"][1]["data_source"], "b");

@@ -49,11 +49,13 @@ head -c 100 "$WORK/n1/responses.log" >>"$WORK/killed/responses.log" # as a proce
 evaluation 2 "$WORK/killed" >>"$WORK/killed.log" 2>&1 || { tail -20 "$WORK/killed.log"; fail "resume"; }
 diff <(results "$WORK/n1") <(results "$WORK/killed") >/dev/null || fail "after kills (${sizes[*]} bytes) it differs"
 
-# Budgets may be asked anew without generating; another model, seed or data is refused.
+# Budgets and fewer prompts may be asked anew without generating; another model, seed or data is refused.
 before="$(sha256sum <"$WORK/n1/responses.log")"
 evaluation 2 "$WORK/n1" --set table.budgets=[20] >"$WORK/again.log" 2>&1 || { cat "$WORK/again.log"; fail "again"; }
 grep -q 'budget@20' "$WORK/n1/table.txt" || fail "the new budget"
 [ "$(sha256sum <"$WORK/n1/responses.log")" = "$before" ] || fail "it generated again"
+evaluation 1 "$WORK/n1" --set eval.prompts=20 >"$WORK/fewer.log" 2>&1 || { cat "$WORK/fewer.log"; fail "fewer prompts"; }
+grep -q 'all problems  *20  *80' "$WORK/n1/table.txt" || { cat "$WORK/n1/table.txt"; fail "fewer prompts"; }
 if evaluation 1 "$WORK/n1" --set eval.seed=9 >"$WORK/seed.log" 2>&1; then fail "another seed was taken"; fi
 grep -q 'eval.seed: there 1, here 9' "$WORK/seed.log" || { cat "$WORK/seed.log"; fail "no word on the seed"; }
 

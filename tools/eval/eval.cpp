@@ -75,8 +75,8 @@ void check_same_row(const RolloutGroup& group, const std::vector<Prompt>& prompt
                     const fs::path& log) {
   const Prompt& then = group.ticket.prompt;
   const auto number = static_cast<std::size_t>(group.ticket.group);
-  const bool same = number < prompts.size() && prompts[number].problem == then.problem &&
-                    prompts[number].text == then.text && prompts[number].gold == then.gold;
+  const bool same = prompts[number].problem == then.problem && prompts[number].text == then.text &&
+                    prompts[number].gold == then.gold;
   if (same) return;
   fail(
       "{}: answers row {} with another prompt or gold than the file has now; name another "
@@ -94,8 +94,10 @@ class Generation {
     prepare_directory(config);
     std::vector<bool> there(prompts_.size(), false);
     whole_bytes_ = read_responses(log_path_, [&](const RolloutGroup& group) {
+      const auto number = static_cast<std::size_t>(group.ticket.group);
+      if (number >= there.size()) return;  // eval.prompts was larger then
       check_same_row(group, prompts_, log_path_);
-      there[static_cast<std::size_t>(group.ticket.group)] = true;
+      there[number] = true;
     });
     for (std::size_t g = 0; g < prompts_.size(); ++g) {
       if (!there[g]) tickets_.push_back(ticket_of(config_, prompts_, g));
@@ -103,6 +105,7 @@ class Generation {
   }
 
   std::deque<Ticket> tickets() const { return tickets_; }
+  std::int64_t prompts() const { return std::ssize(prompts_); }
 
   /// Writes groups down as they come; their verdicts are for the progress line only.
   TakeGroup taker(Judge& judge) {
@@ -130,12 +133,13 @@ class Generation {
   std::optional<GroupProgress> progress_;
 };
 
-/// All groups of the directory, scored, in canonical order.
-std::vector<ScoredGroup> score_responses(const EvalConfig& config, Judge& judge) {
+/// The groups of the first `prompts` prompts, scored, in canonical order.
+std::vector<ScoredGroup> score_responses(const EvalConfig& config, std::int64_t prompts,
+                                         Judge& judge) {
   std::map<std::int64_t, RolloutGroup> groups;
   read_responses(fs::path(config.eval.directory) / "responses.log", [&](RolloutGroup group) {
     const std::int64_t number = group.ticket.group;
-    groups.insert_or_assign(number, std::move(group));
+    if (number < prompts) groups.insert_or_assign(number, std::move(group));
   });
   std::vector<ScoredGroup> scored;
   for (auto& [number, group] : groups) scored.push_back(judge.score(std::move(group)));
@@ -153,8 +157,9 @@ void warn_of_truncation(std::span<const ScoredGroup> groups, std::int64_t max_pr
       truncated, groups.size(), max_prompt_tokens);
 }
 
-void report(const EvalConfig& config, Judge& judge, const DecodeText& decode) {
-  const std::vector<ScoredGroup> groups = score_responses(config, judge);
+void report(const EvalConfig& config, std::int64_t prompts, Judge& judge,
+            const DecodeText& decode) {
+  const std::vector<ScoredGroup> groups = score_responses(config, prompts, judge);
   warn_of_truncation(groups, config.rollout.max_prompt_tokens);
   const std::vector<JudgedProblem> problems = judge_problems(groups, judge, config.verifier);
   const Table table =
@@ -185,7 +190,7 @@ void lead(Job& job, const EvalConfig& config, const PoolOptions& pool) {
   generate_over_ranks(job, pool, generation.tickets(), generation.taker(judge));
   generation.finish();
   job.set_activity("verifying and writing tables");
-  report(config, judge, decode);
+  report(config, generation.prompts(), judge, decode);
 }
 
 }  // namespace

@@ -7,8 +7,9 @@ namespace lie::evaluation {
 namespace {
 
 const std::vector<std::string> kMayChange = {
-    "eval.directory", "eval.write_texts", "eval.keep_binding", "table",           "coverage",
-    "verifier",       "model.threads",    "rollout.slots",     "rollout.prefill", "rollout.cache"};
+    "eval.directory", "eval.prompts",    "eval.write_texts", "eval.keep_binding",
+    "table",          "coverage",        "verifier",         "model.threads",
+    "rollout.slots",  "rollout.prefill", "rollout.cache"};
 
 }  // namespace
 

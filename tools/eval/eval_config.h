@@ -51,7 +51,8 @@ EvalConfig load_eval_config(const std::filesystem::path& path,
 std::string dump_eval_config(const EvalConfig& config);
 
 /// Keys that differ from those of an evaluation that a directory holds and would change its
-/// responses; budgets, ks, verifier and whatever else only looks at them may change.
+/// responses; the number of prompts, budgets, ks, verifier and whatever else only looks at them may
+/// change.
 std::vector<std::string> differences_from_eval(const EvalConfig& config,
                                                const std::filesystem::path& other);
 
