@@ -32,6 +32,7 @@ diff <(results "$WORK/n1") <(results "$WORK/n3") >"$WORK/n3.diff" || { head "$WO
 
 # Killed again and again, with other numbers of ranks, it goes on; what is there is not generated again.
 sizes=() attempts=0
+mkdir "$WORK/killed" && touch "$WORK/killed/config.yaml.partial" # as a start killed at once leaves it
 while [ "${#sizes[@]}" -lt 3 ] && [ "$attempts" -lt 40 ]; do
   attempts=$((attempts + 1))
   evaluation $((1 + attempts % 3)) "$WORK/killed" >>"$WORK/killed.log" 2>&1 &
