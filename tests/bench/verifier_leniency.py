@@ -115,12 +115,29 @@ def pairs(sets):
                         yield name, kind, gold, mutated
 
 
-def main():
-    rows = list(pairs(golds(pathlib.Path(sys.argv[2]))))
-    lines = "\n".join(json.dumps({"gold": gold, "response": "\\boxed{" + answer + "}"}) for _, _, gold, answer in rows)
-    done = subprocess.run([sys.argv[1], "-"], input=lines, capture_output=True, text=True)
+def judge(pairs_of_texts, *settings):
+    lines = "\n".join(json.dumps({"gold": gold, "response": "\\boxed{" + answer + "}"}) for gold, answer in pairs_of_texts)
+    done = subprocess.run([sys.argv[1], *settings, "-"], input=lines, capture_output=True, text=True)
     verdicts = [json.loads(line) for line in done.stdout.splitlines()]
-    assert len(verdicts) == len(rows), done.stderr
+    assert len(verdicts) == len(pairs_of_texts), done.stderr
+    return verdicts
+
+
+def equal_themselves(sets):
+    """Parsed and compared, not as texts."""
+    rows = [(gold, gold) for unique in sets.values() for gold in unique]
+    verdicts = judge(rows, "--set", "identical_text=false")
+    for verdict in verdicts:
+        if not verdict["correct"]:
+            print("not equal to itself:", verdict["reason"], repr(verdict["gold"]))
+    print(f"{sum(v['correct'] for v in verdicts)} of {len(rows)} different golds equal themselves")
+
+
+def main():
+    sets = golds(pathlib.Path(sys.argv[2]))
+    equal_themselves(sets)
+    rows = list(pairs(sets))
+    verdicts = judge([(gold, answer) for _, _, gold, answer in rows])
     tried, accepted = collections.Counter(), collections.Counter()
     accepts = []
     for (name, kind, gold, answer), verdict in zip(rows, verdicts):

@@ -49,12 +49,18 @@ TEST(VerifyJsonl, KeepsFieldsAndOrder) {
       "\n");
 }
 
+TEST(VerifyJsonl, TakesGoldsThatAreNumbers) {
+  EXPECT_EQ(output_with(1, "{\"gold\":18,\"response\":\"\\\\boxed{18.0}\"}\n"),
+            "{\"gold\":18,\"response\":\"\\\\boxed{18.0}\",\"correct\":true,\"reason\":\"equal\","
+            "\"extracted\":\"18.0\"}\n");
+}
+
 TEST(VerifyJsonl, BadRowsAreNamedByLineAndDoNotStopTheRest) {
   std::istringstream in(
-      "{\"gold\": 1}\n\nnot json\n{\"gold\":\"1\",\"response\":\"\\\\boxed{1}\"}\n");
+      "{\"gold\": \"1\"}\n\nnot json\n{\"gold\":\"1\",\"response\":\"\\\\boxed{1}\"}\n");
   std::ostringstream out, errors;
   const VerifyCounts counts = verify_jsonl(in, out, errors, {}, false, 2);
-  EXPECT_EQ(errors.str(), "line 1: no text under \"gold\"\nline 3: not a JSON object\n");
+  EXPECT_EQ(errors.str(), "line 1: no text under \"response\"\nline 3: not a JSON object\n");
   EXPECT_EQ(counts.bad_rows, 2);
   EXPECT_EQ(counts.by_code[0], 1);
 }

@@ -111,6 +111,8 @@ TEST(Rules, SmallChangesAreSeen) {
   expect_different("concave down when $x<3$, concave up when $x>3$",
                    "concave down when $x<6$, concave up when $x>3$");
   expect_different("No", "O(n)");
+  expect_different("12", "1 2");
+  expect_different("\\emptyset", "\\{\\emptyset\\}");
   expect_different("\\frac10", "1");
   expect_equal("\\cos(e) \\approx -0.912", "\\cos(e) \\approx -0.91");
   expect_equal("[1, 2, 3]", "(1, 2, 3)");

@@ -3,6 +3,7 @@
 #include <atomic>
 #include <nlohmann/json.hpp>
 #include <string>
+#include <string_view>
 #include <thread>
 #include <vector>
 
@@ -29,11 +30,12 @@ void judge(Line& line, const VerifierOptions& options, bool explains) {
     return;
   }
   for (const char* key : {"gold", "response"}) {
-    if (row.contains(key) && row[key].is_string()) continue;
+    const bool gold = std::string_view(key) == "gold";
+    if (row.contains(key) && (row[key].is_string() || (gold && row[key].is_number()))) continue;
     line.complaint = std::string("no text under \"") + key + "\"";
     return;
   }
-  const auto& gold = row["gold"].get_ref<const std::string&>();
+  const std::string gold = row["gold"].is_number() ? row["gold"].dump() : row["gold"].get<std::string>();
   const auto& response = row["response"].get_ref<const std::string&>();
   const Verdict verdict =
       explains ? explain(gold, response, options) : verify(gold, response, options);

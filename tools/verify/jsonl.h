@@ -18,10 +18,10 @@ struct VerifyCounts {
   std::int64_t bad_rows = 0;
 };
 
-/// Reads rows with "gold" and "response" from `in`, writes each with "correct", "reason" and
-/// "extracted" (with `explains` also "why", "gold_form", "answer_form") to `out` in order. A bad
-/// row is reported on `errors` by its line number and left out. The output does not depend on
-/// `threads`.
+/// Reads rows with "gold" (text, or a number) and "response" from `in`, writes each with "correct",
+/// "reason" and "extracted" (with `explains` also "why", "gold_form", "answer_form") to `out` in
+/// order. A bad row is reported on `errors` by its line number and left out. The output does not
+/// depend on `threads`.
 VerifyCounts verify_jsonl(std::istream& in, std::ostream& out, std::ostream& errors,
                           const VerifierOptions& options, bool explains, int threads);
 

@@ -309,7 +309,7 @@ const Expr* dropped_approximation(const Expr& e, const VerifierOptions& options)
 
 const Expr* unwrap(const Expr* e) {
   while (e != nullptr && (e->op == Op::kSet || e->op == Op::kTuple || e->op == Op::kList) &&
-         e->args.size() == 1)
+         e->args.size() == 1 && e->args.front()->op != Op::kNamedSet)
     e = e->args.front();
   return e;
 }

@@ -238,18 +238,29 @@ std::string normal_text(std::string_view text) {
   return out;
 }
 
+namespace {
+bool is_digit(char c) { return c >= '0' && c <= '9'; }
+}  // namespace
+
 std::string without_spacing(std::string_view text) {
   static constexpr std::string_view kDropped[] = {"\\left", "\\right", "\\,", "\\!", "\\;", "$"};
   std::string out;
+  bool apart = false;  // something was dropped behind the last sign kept
   for (std::size_t i = 0; i < text.size(); ++i) {
     std::size_t length =
         std::string_view(" \t\r\n").find(text[i]) != std::string_view::npos ? 1 : 0;
     for (const std::string_view word : kDropped)
       if (text.substr(i).starts_with(word)) length = word.size();
-    if (length == 0)
-      out.push_back(text[i]);
-    else
+    const bool behind_digit = !out.empty() && is_digit(out.back());
+    if (length > 0) {
       i += length - 1;
+      apart = apart || behind_digit;
+    } else {
+      // "1 2" is not 12.
+      if (apart && behind_digit && is_digit(text[i])) out.push_back(' ');
+      apart = false;
+      out.push_back(text[i]);
+    }
   }
   return out;
 }
