@@ -16,7 +16,7 @@ constexpr std::int64_t kPanel = 16;  // columns of a packed panel
 inline std::int64_t panels_for(std::int64_t out) { return (out + kPanel - 1) / kPanel; }
 
 /// Terms that one accumulator of a product sums: its rounding error grows with its length.
-constexpr std::int64_t kStretch = 256;
+constexpr std::int64_t kStretch = 128;
 
 /// y[t, n] = init[t, n] + sum over k of x[t, k] w[n, k]: stretches of kStretch terms, each summed
 /// in order with fused terms, are added to init (absent: to the first) in order. No sum begins at

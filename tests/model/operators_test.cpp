@@ -74,7 +74,7 @@ float scalar_exp(float x) {
 
 TEST(CpuRecipe, ProductsAreFusedSumsOfStretchesInOrder) {
   for (const std::int64_t rows : {1, 2, 3, 5, 14, 31, 300}) {
-    const std::int64_t in = 1029, out = 77;  // five stretches, no multiple of a panel
+    const std::int64_t in = 1029, out = 77;  // nine stretches, no multiple of a panel
     const Matrix x = float_values("x", at(rows * in)), w = float_values("w", at(out * in));
     const Matrix residual = float_values("r", at(rows * out));
     Matrix expected = residual;
