@@ -112,6 +112,10 @@ TEST(Rules, SmallChangesAreSeen) {
                    "concave down when $x<6$, concave up when $x>3$");
   expect_different("No", "O(n)");
   expect_different("12", "1 2");
+  expect_different("|z - i| < \\sqrt{2}", "|z + i| < \\sqrt{2}");
+  expect_different("|z - i|", "|z + i|");
+  expect_equal("|z - i| < \\sqrt{2}", "\\sqrt{2} > |i - z|");
+  expect_equal("|a + bi|^2", "a^2 + b^2");
   expect_different("\\emptyset", "\\{\\emptyset\\}");
   expect_different("\\frac10", "1");
   expect_equal("\\cos(e) \\approx -0.912", "\\cos(e) \\approx -0.91");

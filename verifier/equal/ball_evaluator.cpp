@@ -64,10 +64,14 @@ bool BallEvaluator::eval_op(const Expr& e, Ball& out) {
 
 void BallEvaluator::symbol(const Expr& e, Ball& out) {
   const auto at = bound_.find(e.name);
-  if (at != bound_.end())
+  if (at != bound_.end()) {
     out = at->second;
-  else
-    set(out, point_.value(e.name));
+    return;
+  }
+  set(out, point_.value(e.name));
+  if (point_.kind == PointKind::kComplex && is_complex_name(e.name))
+    arb_set_fmpq(acb_imagref(out.get()), point_.value(fmt::format("imaginary:{}", e.name)).get(),
+                 precision_);
 }
 
 bool BallEvaluator::constant(const Expr& e, Ball& out) {

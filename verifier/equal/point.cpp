@@ -11,6 +11,11 @@ std::uint64_t stable_hash(std::string_view text, std::uint64_t seed) {
   return h ^ (h >> 31);
 }
 
+bool is_complex_name(std::string_view name) {
+  const std::string_view letter = name.substr(0, name.find('_'));
+  return letter == "z" || letter == "w" || letter == "Z" || letter == "W";
+}
+
 exact::Rational Point::value(std::string_view name) const {
   const std::uint64_t h = stable_hash(name, seed + 1);
   constexpr std::int64_t kUnit = std::int64_t{1} << 30;

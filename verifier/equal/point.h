@@ -18,7 +18,12 @@ enum class PointKind : std::uint8_t {
   kMixed,     // reals in (-5/2, 5/2), away from 0
   kInteger,   // 1 to 24
   kLarge,     // integers from 30 to 1,000, for functions with steps
+  kComplex,   // names of complex numbers (see is_complex_name) off the real line, others as
+              // kPositive
 };
+
+/// Whether a name usually stands for a complex number: z, w, z_1, ...
+bool is_complex_name(std::string_view name);
 
 /// An assignment of values to names.
 struct Point {

@@ -168,6 +168,23 @@ bool has_imaginary(const Expr& e) {
   return (e.op == Op::kConstant && e.name == "i") || any_arg(e, has_imaginary);
 }
 
+bool has_complex_name(const Expr& e) {
+  return (e.op == Op::kSymbol && is_complex_name(e.name)) || any_arg(e, has_complex_name);
+}
+
+// What has a meaning of its own for complex numbers.
+bool is_complex_function(const Expr& e) {
+  const bool here = e.op == Op::kFunction && (e.fn == Fn::kConjugate || e.fn == Fn::kRe ||
+                                              e.fn == Fn::kIm || e.fn == Fn::kArg);
+  return here || any_arg(e, is_complex_function);
+}
+
+// z and w stand for complex numbers where i or a function of complex numbers occurs.
+bool speaks_of_complex(const Expr& gold, const Expr& answer) {
+  const auto speaks = [](const Expr& e) { return has_imaginary(e) || is_complex_function(e); };
+  return (speaks(gold) || speaks(answer)) && (has_complex_name(gold) || has_complex_name(answer));
+}
+
 bool has_steps(const Expr& e) {
   const bool step =
       e.op == Op::kFunction && (e.fn == Fn::kFloor || e.fn == Fn::kCeil || e.fn == Fn::kMod);
@@ -180,6 +197,9 @@ Tri equal_functions(const Expr& gold, const Expr& answer, Budget& budget) {
   if (same.known && !same.opaque) return Tri::kNo;
   if (needs_integers(gold) || needs_integers(answer))
     return agree_at_points(gold, answer, PointKind::kInteger, false, budget);
+  if (speaks_of_complex(gold, answer) &&
+      agree_at_points(gold, answer, PointKind::kComplex, false, budget) == Tri::kNo)
+    return Tri::kNo;
   if (has_steps(gold) || has_steps(answer)) {
     const Tri large = agree_at_points(gold, answer, PointKind::kLarge, false, budget);
     if (large != Tri::kYes) return large;
@@ -243,7 +263,9 @@ Tri proportional(const Expr& a, const Expr& b, bool positive, const VerifierOpti
   (void)options;
   std::optional<Ball> first, value;
   int agreeing = 0;
-  const PointKind usual = has_steps(a) || has_steps(b) ? PointKind::kLarge : PointKind::kPositive;
+  const PointKind usual = speaks_of_complex(a, b)        ? PointKind::kComplex
+                          : has_steps(a) || has_steps(b) ? PointKind::kLarge
+                                                         : PointKind::kPositive;
   bool varies = false;  // any two constants are proportional
   for (std::uint64_t seed = 1; seed <= 8 && agreeing < 4; ++seed) {
     const Point point{seed % 2 == 0 ? PointKind::kMixed : usual, seed};

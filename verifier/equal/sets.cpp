@@ -30,9 +30,10 @@ bool is_interval(const Expr& e) {
          is_constant_scalar(*e.args[1]);
 }
 
-bool holds_text(const Expr& e) {
-  return e.op == Op::kText ||
-         std::ranges::any_of(e.args, [](const Expr* arg) { return holds_text(*arg); });
+// Words, and the imaginary unit: then it is no set of reals.
+bool holds_other(const Expr& e) {
+  return e.op == Op::kText || (e.op == Op::kConstant && e.name == "i") ||
+         std::ranges::any_of(e.args, [](const Expr* arg) { return holds_other(*arg); });
 }
 
 // The first call of an unknown function, or nullptr.
@@ -45,7 +46,7 @@ const Expr* unknown_call(const Expr& e) {
 
 // An inequality in exactly one name or unknown value such as f(x).
 bool is_condition(const Expr& e) {
-  if (e.op != Op::kRelation || holds_text(e)) return false;
+  if (e.op != Op::kRelation || holds_other(e)) return false;
   if (e.args.size() == 2 && e.relations[0] == Rel::kIn)
     return is_name(*e.args[0]) && is_real_set(*e.args[1]);
   if (!std::ranges::all_of(e.relations, is_order)) return false;
