@@ -133,6 +133,9 @@ TEST(Rules, SetsTuplesIntervals) {
   expect_different("(3,1)", "1, 3");
   expect_different("[0, 1)", "(0, 1)");
   expect_different("\\{1, 2\\}", "\\{1, 3\\}");
+  expect_equal("\\frac{639}{40}", "15\\frac{39}{40}, \\frac{639}{40}");
+  expect_different("2", "2, 3");
+  expect_different("2", "(2, 2)");
   expect_different("\\sqrt{67}, -\\sqrt{85}", "\\sqrt{67}");
 }
 
