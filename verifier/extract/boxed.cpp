@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
-#include <cstring>
 #include <limits>
 
 namespace lie::extract {
@@ -156,10 +155,10 @@ class BackwardScan {
 }  // namespace
 
 std::string_view after_think(std::string_view text) {
-  // One comparison of eight bytes a position: rfind() takes ten times as long.
-  for (std::size_t end = text.size(); end >= kThinkEnd.size(); --end)
-    if (std::memcmp(text.data() + end - kThinkEnd.size(), kThinkEnd.data(), kThinkEnd.size()) == 0)
-      return text.substr(end);
+  for (std::size_t end = text.rfind('>'); end != std::string_view::npos && end > 0;
+       end = text.rfind('>', end - 1)) {
+    if (text.substr(0, end + 1).ends_with(kThinkEnd)) return text.substr(end + 1);
+  }
   return text;
 }
 

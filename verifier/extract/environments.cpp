@@ -5,11 +5,14 @@
 #include <optional>
 
 #include "verifier/extract/boxed.h"
+#include "verifier/extract/char_set.h"
 
 namespace lie::extract {
 namespace {
 
 constexpr std::size_t kMostJoined = 6;
+constexpr CharSet kOpening("$\\[-");
+constexpr CharSet kBracketEnd("[]\n");
 
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
 bool is_space(char c) { return c == ' ' || c == '\t' || c == '\n' || c == '\r'; }
@@ -19,9 +22,7 @@ class Scanner {
   explicit Scanner(std::string_view text) : text_(text) {}
 
   std::vector<Environment> run() {
-    while (at_ < text_.size()) {
-      at_ = text_.find_first_of("$\\[-", at_);
-      if (at_ == std::string_view::npos) break;
+    while ((at_ = kOpening.first_in(text_, at_)) < text_.size()) {
       if (!(dollars() || backslash() || bracket())) ++at_;
     }
     return std::move(out_);
@@ -116,8 +117,8 @@ class Scanner {
   // " [ ... ] " with white space on both sides, no brackets inside, on one line
   bool bracket() {
     if (text_[at_] != '[' || (at_ > 0 && !is_space(text_[at_ - 1]))) return false;
-    const std::size_t close = text_.find_first_of("[]\n", at_ + 1);
-    if (close == std::string_view::npos || text_[close] != ']') return false;
+    const std::size_t close = kBracketEnd.first_in(text_, at_ + 1);
+    if (close >= text_.size() || text_[close] != ']') return false;
     if (close + 1 < text_.size() && !is_space(text_[close + 1])) return false;
     return add(at_, at_ + 1, close, close + 1);
   }

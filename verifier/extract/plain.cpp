@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 
+#include "verifier/extract/char_set.h"
 #include "verifier/extract/environments.h"
 
 namespace lie::extract {
@@ -11,16 +12,22 @@ namespace {
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
 constexpr std::size_t kLongestExpression = 400;  // bytes
-constexpr std::string_view kArithmetic = "0123456789.+-*/^() ";
+constexpr CharSet kStart("0123456789.-(");
+constexpr CharSet kArithmetic("0123456789.+-*/^() ");
+constexpr CharSet kOperators("+-*/^");
+constexpr CharSet kBeforeNumber(" \n\t=$");
+constexpr CharSet kHanging(" .+-*/^(");  // at the end of an expression, no part of it
+constexpr CharSet kBehindExpression(" .,:)$\n");
+constexpr CharSet kBeforeChoice(" \n*(:");
+constexpr CharSet kBehindChoice(" .,:\n*)");
 
 class Scanner {
  public:
   explicit Scanner(std::string_view text) : text_(text) {}
 
   std::vector<PlainNumber> run() {
-    for (at_ = 0; at_ < text_.size();) {
-      at_ = text_.find_first_of("0123456789.-(", at_);
-      if (at_ == std::string_view::npos) break;
+    out_.reserve(16);
+    while ((at_ = kStart.first_in(text_, at_)) < text_.size()) {
       if (!starts_here() || !(expression() || number())) skip();
     }
     return std::move(out_);
@@ -37,9 +44,9 @@ class Scanner {
   }
 
   bool starts_here() const {
-    if (at_ == 0) return true;
+    if (at_ == 0 || kBeforeNumber.holds(text_[at_ - 1])) return true;
     const std::string_view before = text_.substr(0, at_);
-    for (const std::string_view sign : {" ", "\n", "\t", "=", "**", "$", "€", "£", "¥", "₹"})
+    for (const std::string_view sign : {"**", "€", "£", "¥", "₹"})
       if (before.ends_with(sign)) return true;
     return ends_with_ideograph(before);
   }
@@ -62,18 +69,14 @@ class Scanner {
 
   // At least one operator between digits, and a clear end.
   bool expression() {
-    if (at_ >= run_end_)
-      run_end_ = std::min(text_.find_first_not_of(kArithmetic, at_), text_.size());
+    if (at_ >= run_end_) run_end_ = kArithmetic.first_not_in(text_, at_);
     if (run_end_ - at_ > kLongestExpression) return false;
     std::size_t end = run_end_;
-    while (end > at_ && std::string_view(" .+-*/^(").find(text_[end - 1]) != std::string_view::npos)
-      --end;
-    if (end < text_.size() &&
-        std::string_view(" .,:)$\n").find(text_[end]) == std::string_view::npos)
-      return false;
+    while (end > at_ && kHanging.holds(text_[end - 1])) --end;
+    if (end < text_.size() && !kBehindExpression.holds(text_[end])) return false;
     const std::string_view found = text_.substr(at_, end - at_);
-    const std::size_t sign = found.find_first_of("+-*/^", 1);
-    if (sign == std::string_view::npos || !std::ranges::any_of(found, is_digit)) return false;
+    if (kOperators.first_in(found, 1) >= found.size()) return false;
+    if (!std::ranges::any_of(found, is_digit)) return false;
     if (std::ranges::count(found, '(') != std::ranges::count(found, ')')) return false;
     return add(std::string(found), end);
   }
@@ -81,8 +84,7 @@ class Scanner {
   // Groups of exactly three digits behind commas or blanks.
   std::size_t groups(std::size_t i, std::string& number) const {
     const std::size_t first = i;
-    while (i + 3 < text_.size() + 0 &&
-           (text_[i] == ',' || (text_[i] == ' ' && i + 3 < text_.size()))) {
+    while (i + 3 < text_.size() && (text_[i] == ',' || (text_[i] == ' ' && i + 3 < text_.size()))) {
       if (digits(i + 1) - (i + 1) != 3 || text_[i] != text_[first]) break;
       number.append(text_.substr(i + 1, 3));
       i += 4;
@@ -117,8 +119,7 @@ class Scanner {
 };
 
 bool ends_word(std::string_view rest) {
-  return rest.empty() || starts_with_ideograph(rest) ||
-         std::string_view(" .,:\n*)").find(rest.front()) != std::string_view::npos;
+  return rest.empty() || kBehindChoice.holds(rest.front()) || starts_with_ideograph(rest);
 }
 
 }  // namespace
@@ -138,9 +139,9 @@ std::vector<PlainNumber> plain_numbers(std::string_view text) { return Scanner(t
 
 std::vector<Choice> find_choices(std::string_view text, std::span<const std::string> choices) {
   std::vector<Choice> out;
+  if (choices.empty()) return out;
   for (std::size_t i = 0; i < text.size(); ++i) {
-    if (i > 0 && std::string_view(" \n*(:").find(text[i - 1]) == std::string_view::npos &&
-        !ends_with_ideograph(text.substr(0, i)))
+    if (i > 0 && !kBeforeChoice.holds(text[i - 1]) && !ends_with_ideograph(text.substr(0, i)))
       continue;
     for (const std::string& choice : choices) {
       if (choice.empty() || !text.substr(i).starts_with(choice) ||

@@ -1,5 +1,7 @@
 // Lenient extraction: the places where Math-Verify's default looks, by rank.
 #include <algorithm>
+#include <cstdint>
+#include <numeric>
 #include <string>
 
 #include "verifier/extract/answer.h"
@@ -43,25 +45,36 @@ class Prose {
     collect();
     rank_by_anchors();
     add_boxes();
-    std::ranges::stable_sort(found_, [](const Found& a, const Found& b) {
-      if (a.rank != b.rank) return a.rank < b.rank;
-      if (a.end != b.end) return a.end > b.end;
-      return a.begin < b.begin;
-    });
     std::vector<Candidate> out;
-    for (Found& found : found_) out.push_back({std::move(found.text), found.choice});
+    out.reserve(found_.size());
+    for (const std::uint32_t i : order()) {
+      out.push_back({std::move(found_[i].text), found_[i].choice});
+    }
     return out;
   }
 
  private:
+  // By rank, the last of a rank first.
+  std::vector<std::uint32_t> order() const {
+    std::vector<std::uint32_t> order(found_.size());
+    std::iota(order.begin(), order.end(), 0U);
+    std::ranges::sort(order, [this](std::uint32_t i, std::uint32_t j) {
+      const Found &a = found_[i], &b = found_[j];
+      if (a.rank != b.rank) return a.rank < b.rank;
+      if (a.end != b.end) return a.end > b.end;
+      return a.begin != b.begin ? a.begin < b.begin : i < j;
+    });
+    return order;
+  }
+
   void collect() {
-    if (options_.lenient_latex) {
-      for (Environment& e : math_environments(text_))
-        found_.push_back({std::move(e.content), e.begin, e.end});
-    }
-    if (options_.lenient_plain)
-      for (PlainNumber& n : plain_numbers(text_))
-        found_.push_back({std::move(n.text), n.begin, n.end});
+    std::vector<Environment> environments;
+    std::vector<PlainNumber> numbers;
+    if (options_.lenient_latex) environments = math_environments(text_);
+    if (options_.lenient_plain) numbers = plain_numbers(text_);
+    found_.reserve(environments.size() + numbers.size() + 1);
+    for (Environment& e : environments) found_.push_back({std::move(e.content), e.begin, e.end});
+    for (PlainNumber& n : numbers) found_.push_back({std::move(n.text), n.begin, n.end});
     for (Choice& c : find_choices(text_, options_.choices)) {
       found_.push_back({std::move(c.text), c.begin, c.end, true});
       if (c.begin == 0) found_.back().rank = kStart;
