@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "tests/common/scratch.h"
+#include "tests/temporary_directory.h"
 
 namespace lie {
 namespace {
@@ -54,7 +54,7 @@ struct Config : ::testing::Test {
   Config() { describe(fields, options); }
 
   std::string load(const std::string& yaml, std::vector<std::string> overrides = {}) {
-    const auto path = scratch.file("c.yaml", yaml);
+    const auto path = scratch.write("c.yaml", yaml);
     std::string message = error_of([&] { load_config(fields, path, overrides); });
     const std::string directory = scratch.path().string() + "/";
     for (std::size_t at; (at = message.find(directory)) != std::string::npos;) {
@@ -63,7 +63,7 @@ struct Config : ::testing::Test {
     return message;
   }
 
-  Scratch scratch;
+  TemporaryDirectory scratch;
   RunOptions options;
   FieldList fields;
 };
@@ -104,9 +104,9 @@ TEST_F(Config, OverridesWinAndTheLastOfThemStays) {
 
 TEST_F(Config, AFileMayStandOnOthers) {
   std::filesystem::create_directories(scratch.path() / "parts");
-  scratch.file("parts/deep.yaml", "seed: 5\nname: deep\nbudgets: [1, 2]\n");
-  scratch.file("parts/one.yaml", "base: deep.yaml\nname: one\npolicy_loss: {clip_low: 0.5}\n");
-  scratch.file("parts/two.yaml", "policy_loss: {inner: {rate: 3}}\n");
+  scratch.write("parts/deep.yaml", "seed: 5\nname: deep\nbudgets: [1, 2]\n");
+  scratch.write("parts/one.yaml", "base: deep.yaml\nname: one\npolicy_loss: {clip_low: 0.5}\n");
+  scratch.write("parts/two.yaml", "policy_loss: {inner: {rate: 3}}\n");
   EXPECT_EQ(load("base: [parts/one.yaml, parts/two.yaml]\nbudgets: [7]\n", {"last=end"}),
             "no error");
   EXPECT_EQ(options.seed, 5);
@@ -121,7 +121,7 @@ TEST_F(Config, AWrongBaseIsNamed) {
   EXPECT_NE(load("base: absent.yaml\n").find("absent.yaml"), std::string::npos);
   EXPECT_EQ(load("seed: 1\nbase: {x: 1}\n"),
             "c.yaml:2: base: expected the path of a config, or a list of them");
-  scratch.file("bad.yaml", "sede: 1\n");
+  scratch.write("bad.yaml", "sede: 1\n");
   EXPECT_NE(load("base: bad.yaml\n").find("bad.yaml:1: unknown key sede"), std::string::npos);
   EXPECT_NE(load("base: c.yaml\n").find("is there a circle?"), std::string::npos);
 }
@@ -215,7 +215,7 @@ TEST_F(Config, DumpReadsBackToTheSameValues) {
   FieldList copy_fields;
   describe(copy_fields, copy);
   const std::string text = dump_config(fields);
-  load_config(copy_fields, scratch.file("d.yaml", text), {});
+  load_config(copy_fields, scratch.write("d.yaml", text), {});
   EXPECT_EQ(copy.name, options.name);
   EXPECT_EQ(copy.policy_loss.inner.names, options.policy_loss.inner.names);
   EXPECT_EQ(copy.policy_loss.inner.rate, 0.1 + 0.2);
@@ -258,7 +258,7 @@ TEST_F(Config, ExplainNamesEveryKeyWithDefaultUnitAndRange) {
 }
 
 TEST_F(Config, DifferencesNameBothSides) {
-  const auto path = scratch.file("there.yaml", dump_config(fields));
+  const auto path = scratch.write("there.yaml", dump_config(fields));
   EXPECT_TRUE(config_differences(fields, path, {}).empty());
   options.policy_loss.clip_low = 0.3;
   options.seed = 2;
@@ -267,7 +267,7 @@ TEST_F(Config, DifferencesNameBothSides) {
   EXPECT_EQ(config_differences(fields, path, ignored),
             (std::vector<std::string>{"budgets: there 4096, 8192, here 1",
                                       "policy_loss.clip_low: there 0.2, here 0.3"}));
-  const auto other = scratch.file("other.yaml", dump_config(fields) + "gone:\n  key: 1\n");
+  const auto other = scratch.write("other.yaml", dump_config(fields) + "gone:\n  key: 1\n");
   EXPECT_EQ(config_differences(fields, other, {}),
             (std::vector<std::string>{"gone.key: there 1, here unknown"}));
 }

@@ -2,13 +2,13 @@
 
 #include <gtest/gtest.h>
 
-#include "tests/common/scratch.h"
+#include "tests/temporary_directory.h"
 
 namespace lie {
 namespace {
 
 TEST(File, WhatIsWrittenIsRead) {
-  const Scratch scratch;
+  const TemporaryDirectory scratch;
   const std::string content = std::string("a\0b\r\n", 5) + std::string(100000, 'x');
   write_file_atomically(scratch.path() / "f", content);
   EXPECT_EQ(read_file(scratch.path() / "f"), content);
@@ -20,15 +20,15 @@ TEST(File, WhatIsWrittenIsRead) {
 TEST(File, ReadsFilesThatTellNoSize) { EXPECT_FALSE(read_file("/proc/self/status").empty()); }
 
 TEST(File, AFailedWriteLeavesTheOldContent) {
-  const Scratch scratch;
-  const auto path = scratch.file("f", "old");
+  const TemporaryDirectory scratch;
+  const auto path = scratch.write("f", "old");
   std::filesystem::create_directory(scratch.path() / "f.partial");
   EXPECT_THROW(write_file_atomically(path, "new"), Error);
   EXPECT_EQ(read_file(path), "old");
 }
 
 TEST(File, ErrorsNameTheFile) {
-  const Scratch scratch;
+  const TemporaryDirectory scratch;
   const std::string missing = (scratch.path() / "none" / "f").string();
   EXPECT_TRUE(
       error_of([&] { read_file(missing); }).starts_with(missing + ": cannot open it: No such"));
@@ -39,12 +39,12 @@ TEST(File, ErrorsNameTheFile) {
   EXPECT_TRUE(error_of([&] {
                 rename_durably(missing, scratch.path() / "g");
               }).starts_with(missing + ": cannot rename it to"));
-  const auto file = scratch.file("f", "");
+  const auto file = scratch.write("f", "");
   EXPECT_TRUE(error_of([&] { make_directories(file); }).starts_with(file.string()));
 }
 
 TEST(File, DirectoriesMoveWhole) {
-  const Scratch scratch;
+  const TemporaryDirectory scratch;
   make_directories(scratch.path() / "a" / "b");
   write_file_atomically(scratch.path() / "a" / "b" / "f", "x");
   sync_file(scratch.path() / "a" / "b" / "f");

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "tests/common/scratch.h"
+#include "tests/temporary_directory.h"
 
 namespace lie {
 namespace {
@@ -53,9 +53,9 @@ TEST(JsonLines, LinesThatAreNoObjectAreNamed) {
   EXPECT_EQ(error_of([] { parse_json_lines("[1]\n", "f"); }),
             "f:1: expected a JSON object such as {\"prompt\": \"...\"}, found array");
   EXPECT_NE(error_of([] { parse_json_lines("{\"a\": \"\xff\"}\n", "f"); }), "no error");
-  const Scratch scratch;
+  const TemporaryDirectory scratch;
   EXPECT_TRUE(error_of([&] {
-                read_json_lines(scratch.file("e.jsonl", "\n"));
+                read_json_lines(scratch.write("e.jsonl", "\n"));
               }).ends_with("e.jsonl: holds no row; expected one JSON object a line"));
 }
 

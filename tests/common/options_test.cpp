@@ -5,7 +5,7 @@
 #include <random>
 
 #include "common/nearest.h"
-#include "tests/common/scratch.h"
+#include "tests/temporary_directory.h"
 
 namespace lie {
 namespace {

@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "common/file.h"
-#include "tests/common/scratch.h"
+#include "tests/temporary_directory.h"
 
 namespace lie {
 namespace {
@@ -29,7 +29,7 @@ TEST(Progress, DurationsReadAsClocks) {
 }
 
 TEST(Progress, WritesPlainLinesToAFile) {
-  const Scratch scratch;
+  const TemporaryDirectory scratch;
   const std::string path = (scratch.path() / "out").string();
   std::FILE* out = std::fopen(path.c_str(), "w");
   ProgressLine line(out);

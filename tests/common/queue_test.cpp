@@ -5,7 +5,7 @@
 #include <memory>
 #include <thread>
 
-#include "tests/common/scratch.h"
+#include "tests/temporary_directory.h"
 
 namespace lie {
 namespace {

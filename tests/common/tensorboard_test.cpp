@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "common/file.h"
-#include "tests/common/scratch.h"
+#include "tests/temporary_directory.h"
 
 namespace lie {
 namespace {
@@ -36,7 +36,7 @@ TEST(TensorBoard, RecordsEqualTheLibrarys) {
 }
 
 TEST(TensorBoard, AFileIsWholeAfterEachStep) {
-  const Scratch scratch;
+  const TemporaryDirectory scratch;
   EventWriter writer(scratch.path() / "tensorboard", 1);
   EXPECT_EQ(read_file(writer.path()).size(), version_record(0).size());
   const std::vector<Scalar> scalars = {{"accuracy", 0.5}};
@@ -47,15 +47,15 @@ TEST(TensorBoard, AFileIsWholeAfterEachStep) {
 }
 
 TEST(TensorBoard, AResumedRunSaysWhereItGoesOn) {
-  const Scratch scratch;
+  const TemporaryDirectory scratch;
   const EventWriter writer(scratch.path(), 51);
   EXPECT_EQ(read_file(writer.path()).size(),
             version_record(0).size() + restart_record(0, 51).size());
 }
 
 TEST(TensorBoard, AnUnwritableDirectoryIsNamed) {
-  const Scratch scratch;
-  const auto file = scratch.file("f", "");
+  const TemporaryDirectory scratch;
+  const auto file = scratch.write("f", "");
   EXPECT_TRUE(error_of([&] { EventWriter(file, 1); }).starts_with(file.string()));
 }
 

@@ -2,21 +2,21 @@
 
 #include <gtest/gtest.h>
 
-#include "tests/common/scratch.h"
+#include "tests/temporary_directory.h"
 
 namespace lie {
 namespace {
 
 struct DatasetFile : ::testing::Test {
   std::vector<Prompt> load(const std::string& text) {
-    return load_prompts(scratch.file("d.jsonl", text), options, {});
+    return load_prompts(scratch.write("d.jsonl", text), options, {});
   }
   std::string error(const std::string& text) {
     const std::string message = error_of([&] { load(text); });
     return message.substr(std::min(message.find("d.jsonl"), message.size()));
   }
 
-  Scratch scratch;
+  TemporaryDirectory scratch;
   RowOptions options;
 };
 
@@ -95,9 +95,9 @@ TEST_F(DatasetFile, RendersMessagesWithSuffixAndChoices) {
   options.prompt_suffix = " Box it.";
   options.choices_field = "options";
   const auto path =
-      scratch.file("d.jsonl", R"({"prompt": "Two?", "options": ["1", "2"], "answer": "B"})"
-                              "\n"
-                              R"({"prompt": "Two?", "options": ["1", "2"], "answer": "C"})");
+      scratch.write("d.jsonl", R"({"prompt": "Two?", "options": ["1", "2"], "answer": "B"})"
+                               "\n"
+                               R"({"prompt": "Two?", "options": ["1", "2"], "answer": "C"})");
   const auto render = [](std::span<const ChatMessage> messages) {
     return messages.back().role + ":" + messages.back().content;
   };
@@ -115,7 +115,7 @@ TEST_F(DatasetFile, CountsTheRowsItSkips) {
   options.skip_bad_rows = true;
   const std::string good = "{\"prompt\": \"x\", \"gold\": \"y\"}\n";
   const Dataset data =
-      read_dataset(scratch.file("d.jsonl", good + "{\"gold\": 1}\nnonsense\n" + good), options);
+      read_dataset(scratch.write("d.jsonl", good + "{\"gold\": 1}\nnonsense\n" + good), options);
   EXPECT_EQ(data.rows, 4);
   EXPECT_EQ(data.skipped.size(), 2u);
   ASSERT_EQ(data.prompts.size(), 2u);

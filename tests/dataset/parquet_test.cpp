@@ -7,7 +7,7 @@
 
 #include "common/dataset/dataset.h"
 #include "common/dataset/rows.h"
-#include "tests/common/scratch.h"
+#include "tests/temporary_directory.h"
 
 namespace lie {
 namespace {
@@ -21,7 +21,7 @@ struct ParquetFile : ::testing::Test {
   void SetUp() override {
     if (!parquet_is_built()) GTEST_SKIP() << "built without Arrow";
   }
-  Scratch scratch;
+  TemporaryDirectory scratch;
 };
 
 TEST(ParquetMissing, SaysHowToGetIt) {
@@ -86,7 +86,7 @@ TEST_F(ParquetFile, TakesAColumnOfNumbersBesides) {
 }
 
 TEST_F(ParquetFile, RefusesABrokenFile) {
-  const auto path = scratch.file("half.parquet", "PAR1 and then nothing of the kind");
+  const auto path = scratch.write("half.parquet", "PAR1 and then nothing of the kind");
   const std::string message = error_of([&] { load_prompts(path, {}); });
   EXPECT_NE(message.find("half.parquet: "), std::string::npos) << message;
   EXPECT_NE(message.find("check that the file is whole"), std::string::npos) << message;

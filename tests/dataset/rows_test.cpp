@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "tests/common/scratch.h"
+#include "tests/temporary_directory.h"
 
 namespace lie {
 namespace {
@@ -20,18 +20,19 @@ struct Rows : ::testing::Test {
     return seen;
   }
 
-  Scratch scratch;
+  TemporaryDirectory scratch;
   std::int64_t count = 0;
 };
 
 TEST_F(Rows, NumbersRowsAndPlacesThemByLine) {
-  const auto path = scratch.file("r.jsonl", "{\"x\": \"a\"}\n\n{\"x\": \"b\"}\r\n{\"x\": \"c\"}");
+  const auto path = scratch.write("r.jsonl", "{\"x\": \"a\"}\n\n{\"x\": \"b\"}\r\n{\"x\": \"c\"}");
   EXPECT_EQ(texts(path), (std::vector<std::string>{"0a", "1b", "2c"}));
   EXPECT_EQ(count, 3);
 }
 
 TEST_F(Rows, StopsAtTheFirstBadRowUnlessTold) {
-  const auto path = scratch.file("r.jsonl", "{\"x\": \"a\"}\n{\"x\": 1}\n{\"x\"\n{\"x\": \"d\"}\n");
+  const auto path =
+      scratch.write("r.jsonl", "{\"x\": \"a\"}\n{\"x\": 1}\n{\"x\"\n{\"x\": \"d\"}\n");
   const std::string message = error_of([&] { texts(path); });
   EXPECT_NE(message.find("r.jsonl:2: field x: expected a text"), std::string::npos) << message;
 
@@ -46,7 +47,7 @@ TEST_F(Rows, RefusesWhatIsNoFileOfRows) {
   EXPECT_NE(error_of([&] { texts(scratch.path() / "absent"); }).find("cannot read"),
             std::string::npos);
   EXPECT_NE(error_of([&] { texts(scratch.path()); }).find("it is a directory"), std::string::npos);
-  EXPECT_NE(error_of([&] { texts(scratch.file("e", "\n")); }).find("holds no row"),
+  EXPECT_NE(error_of([&] { texts(scratch.write("e", "\n")); }).find("holds no row"),
             std::string::npos);
 }
 

@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "common/json.h"
-#include "tests/model/temporary_directory.h"
+#include "tests/temporary_directory.h"
 
 namespace lie {
 namespace {

@@ -7,7 +7,7 @@
 #include <cstring>
 #include <limits>
 
-#include "tests/model/temporary_directory.h"
+#include "tests/temporary_directory.h"
 
 namespace lie {
 namespace {

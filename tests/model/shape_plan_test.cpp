@@ -8,7 +8,7 @@
 #include "common/json.h"
 #include "model/rope.h"
 #include "model/weights.h"
-#include "tests/model/temporary_directory.h"
+#include "tests/temporary_directory.h"
 
 namespace lie {
 namespace {

@@ -8,7 +8,7 @@
 
 #include "common/json.h"
 #include "model/safetensors.h"
-#include "tests/model/temporary_directory.h"
+#include "tests/temporary_directory.h"
 
 namespace lie {
 namespace {

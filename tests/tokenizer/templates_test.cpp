@@ -5,7 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "common/json.h"
-#include "tests/common/scratch.h"
+#include "tests/temporary_directory.h"
 
 namespace lie {
 namespace {
@@ -21,8 +21,8 @@ std::vector<ChatMessage> messages_of(const Json& json) {
 }
 
 /// A model directory with a chat template.
-fs::path model_with(const Scratch& scratch, const std::string& jinja) {
-  scratch.file("chat_template.jinja", jinja);
+fs::path model_with(const TemporaryDirectory& scratch, const std::string& jinja) {
+  scratch.write("chat_template.jinja", jinja);
   return scratch.path();
 }
 
@@ -53,11 +53,11 @@ TEST(Templates, KnowAModelsOwn) {
   const Json golden = read_json(kGolden);
   for (const auto& [name, known] : golden.items()) {
     if (!known.contains("jinja")) continue;
-    const Scratch scratch;
+    const TemporaryDirectory scratch;
     const std::string jinja = known["jinja"];
     EXPECT_EQ(prompt_template("model", model_with(scratch, jinja + "\n")).name, name);
     fs::remove(scratch.path() / "chat_template.jinja");
-    scratch.file("tokenizer_config.json", Json{{"chat_template", jinja}}.dump());
+    scratch.write("tokenizer_config.json", Json{{"chat_template", jinja}}.dump());
     EXPECT_EQ(prompt_template("model", scratch.path()).name, name);
   }
 }
@@ -67,7 +67,7 @@ TEST(Templates, RefuseOthersAndNameThoseThereAre) {
   EXPECT_EQ(error_of([] { prompt_template("alpaca", ""); }),
             "prompt template \"alpaca\" is not known; there are " + names +
                 ", and model for the model's own");
-  const Scratch scratch;
+  const TemporaryDirectory scratch;
   const std::string bare = error_of([&] { prompt_template("model", scratch.path()); });
   EXPECT_NE(bare.find("holds no chat template"), std::string::npos) << bare;
   EXPECT_NE(bare.find(names), std::string::npos) << bare;

@@ -5,7 +5,7 @@
 
 #include "common/json.h"
 #include "model/tokenizer/tokenizer.h"
-#include "tests/model/temporary_directory.h"
+#include "tests/temporary_directory.h"
 
 namespace lie {
 namespace {
@@ -118,7 +118,7 @@ TEST(TokenizerJson, ATokenMayNotStandTwice) {
 
 TEST(TokenizerJson, TheDecoderOfAModelThatCameAsGgufIsByteLevel) {
   const Json whole = read_json(kGolden / "unknown/tokenizer.json");
-  EXPECT_EQ(error_of_files(whole.dump()), "");
+  EXPECT_EQ(error_of_files(whole.dump()), "no error");
   const auto error_with_steps = [&](const Json& steps) {
     Json json = whole;
     json["decoder"]["decoders"] = steps;
@@ -141,11 +141,11 @@ TEST(TokenizerJson, TheDecoderOfAModelThatCameAsGgufIsByteLevel) {
 
 TEST(TokenizerJson, TheEndOfSequenceMustBeAToken) {
   const std::string tokenizer = golden().dump();
-  EXPECT_EQ(error_of_files(tokenizer, R"({"eos_token": "<|eot_id|>"})"), "");
+  EXPECT_EQ(error_of_files(tokenizer, R"({"eos_token": "<|eot_id|>"})"), "no error");
   EXPECT_EQ(
       error_of_files(tokenizer, R"({"eos_token": {"content": "<|eot_id|>", "lstrip": false}})"),
       "");
-  EXPECT_EQ(error_of_files(tokenizer, R"({"eos_token": null})"), "");
+  EXPECT_EQ(error_of_files(tokenizer, R"({"eos_token": null})"), "no error");
   EXPECT_THAT(error_of_files(tokenizer, R"({"eos_token": "</s>"})"),
               HasSubstr("\"</s>\" is not a token"));
 }

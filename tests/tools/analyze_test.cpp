@@ -7,7 +7,7 @@
 
 #include "common/error.h"
 #include "common/sha256.h"
-#include "tests/model/temporary_directory.h"
+#include "tests/temporary_directory.h"
 #include "tests/tools/example_run.h"
 #include "tools/analyze/chart.h"
 #include "tools/analyze/curves.h"

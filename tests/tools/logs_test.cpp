@@ -2,7 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "common/file.h"
-#include "tests/common/scratch.h"
+#include "tests/temporary_directory.h"
 #include "tools/eval/response_log.h"
 #include "tools/reference_lengths/length_log.h"
 
@@ -33,7 +33,7 @@ std::vector<std::int64_t> numbers(const fs::path& path, std::uint64_t* bytes = n
 }
 
 TEST(ResponseLog, KeepsWholeGroupsWhereverItIsCut) {
-  const Scratch scratch;
+  const TemporaryDirectory scratch;
   const fs::path path = scratch.path() / "responses.log";
   ResponseLog(path, 0).append(group_of(3, 5));
   const std::uint64_t first = fs::file_size(path);
@@ -41,7 +41,7 @@ TEST(ResponseLog, KeepsWholeGroupsWhereverItIsCut) {
   const std::string whole = read_file(path);
   EXPECT_EQ(numbers(path), (std::vector<std::int64_t>{3, 1}));
   for (std::size_t cut = 0; cut < whole.size(); ++cut) {
-    const fs::path part = scratch.file("part.log", whole.substr(0, cut));
+    const fs::path part = scratch.write("part.log", whole.substr(0, cut));
     std::uint64_t bytes = 0;
     const auto found = numbers(part, &bytes);
     EXPECT_EQ(bytes, cut < first ? 0 : first);
@@ -52,14 +52,14 @@ TEST(ResponseLog, KeepsWholeGroupsWhereverItIsCut) {
 }
 
 TEST(ResponseLog, RefusesOtherFiles) {
-  const Scratch scratch;
-  const fs::path path = scratch.file("responses.log", std::string(100, 'x'));
+  const TemporaryDirectory scratch;
+  const fs::path path = scratch.write("responses.log", std::string(100, 'x'));
   EXPECT_NE(error_of([&] { numbers(path); }).find("is no file of responses"), std::string::npos);
   EXPECT_EQ(numbers(scratch.path() / "absent"), std::vector<std::int64_t>{});
 }
 
 TEST(LengthLog, KeepsWholeLinesWhereverItIsCut) {
-  const Scratch scratch;
+  const TemporaryDirectory scratch;
   const fs::path path = scratch.path() / "lengths.progress";
   {
     LengthLog log(path, "abc");
@@ -68,7 +68,7 @@ TEST(LengthLog, KeepsWholeLinesWhereverItIsCut) {
   }
   const std::string whole = read_file(path);
   for (std::size_t cut = 0; cut <= whole.size(); ++cut) {
-    LengthLog log(scratch.file("part", whole.substr(0, cut)), "abc");
+    LengthLog log(scratch.write("part", whole.substr(0, cut)), "abc");
     const std::string kept = whole.substr(0, cut);
     const auto lines = std::count(kept.begin(), kept.end(), '\n');
     EXPECT_EQ(std::ssize(log.measured()), std::max<std::int64_t>(0, lines - 1));
@@ -77,7 +77,7 @@ TEST(LengthLog, KeepsWholeLinesWhereverItIsCut) {
   }
   EXPECT_NE(error_of([&] { LengthLog(path, "abd"); }).find("of another model, data or sampling"),
             std::string::npos);
-  EXPECT_NE(error_of([&] { LengthLog(scratch.file("n", "{}\n"), "a"); }).find("damaged"),
+  EXPECT_NE(error_of([&] { LengthLog(scratch.write("n", "{}\n"), "a"); }).find("damaged"),
             std::string::npos);
 }
 

@@ -7,7 +7,7 @@
 #include <sstream>
 
 #include "common/json.h"
-#include "tests/model/temporary_directory.h"
+#include "tests/temporary_directory.h"
 #include "tools/generate/generate.h"
 #include "tools/score/score.h"
 #include "tools/tokenize/tokenize.h"

@@ -7,7 +7,7 @@
 
 #include "common/error.h"
 #include "common/trajectory/record.h"
-#include "tests/model/temporary_directory.h"
+#include "tests/temporary_directory.h"
 
 namespace lie {
 

@@ -33,7 +33,7 @@ class TemporaryDirectory {
   std::filesystem::path path_;
 };
 
-/// The message of the Error that `action` throws; empty if it throws none.
+/// The message of what `action` throws; "no error" if nothing.
 template <typename Action>
 std::string error_of(Action action) {
   try {
@@ -41,7 +41,7 @@ std::string error_of(Action action) {
   } catch (const std::exception& error) {
     return error.what();
   }
-  return "";
+  return "no error";
 }
 
 }  // namespace lie
