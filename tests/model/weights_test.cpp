@@ -156,7 +156,7 @@ TEST(Weights, NamesASurplusTensor) {
   EXPECT_THAT(error_with(tensors, small_config()),
               HasSubstr("\"model.layers.0.self_attn.q_proj.bias\" has no place"));
   tensors.back().name = "model.layers.0.self_attn.rotary_emb.inv_freq";
-  EXPECT_EQ(error_with(tensors, small_config()), "");
+  EXPECT_EQ(error_with(tensors, small_config()), "no error");
 }
 
 TEST(Weights, NamesAWrongShape) {
@@ -184,7 +184,7 @@ TEST(Weights, ATiedModelMayHoldACopyOfTheEmbeddingAsHead) {
   const Weights weights = initial_weights(small_config(), 7);
   auto tensors = tensors_of(weights);
   tensors.push_back({"lm_head.weight", {10, 6}, weights.tensor("model.embed_tokens.weight")});
-  EXPECT_EQ(error_with(tensors, small_config()), "");
+  EXPECT_EQ(error_with(tensors, small_config()), "no error");
   const std::vector<float> other(60, 0.5f);
   tensors.back().values = other;
   EXPECT_THAT(error_with(tensors, small_config()), HasSubstr("differs"));
@@ -201,7 +201,8 @@ TEST(Weights, ChecksTheIndexOfShards) {
     directory.write("model.safetensors.index.json", index);
     return error_of([&] { load_weights(directory.path()); });
   };
-  EXPECT_EQ(error_with_index(R"({"weight_map":{"model.norm.weight":"one.safetensors"}})"), "");
+  EXPECT_EQ(error_with_index(R"({"weight_map":{"model.norm.weight":"one.safetensors"}})"),
+            "no error");
   EXPECT_THAT(error_with_index(R"({"weight_map":{"a":"one.safetensors"}})"),
               HasSubstr("\"a\" is not in"));
   EXPECT_THAT(error_with_index(R"({"weight_map":{"a":"../one.safetensors"}})"),
