@@ -81,35 +81,29 @@ class Scanner {
     return add(std::string(found), end);
   }
 
-  // Groups of exactly three digits behind commas or blanks.
-  std::size_t groups(std::size_t i, std::string& number) const {
+  // Behind groups of exactly three digits, each behind the same comma or blank.
+  std::size_t groups_end(std::size_t i) const {
     const std::size_t first = i;
-    while (i + 3 < text_.size() && (text_[i] == ',' || (text_[i] == ' ' && i + 3 < text_.size()))) {
+    while (i + 3 < text_.size() && (text_[i] == ',' || text_[i] == ' ')) {
       if (digits(i + 1) - (i + 1) != 3 || text_[i] != text_[first]) break;
-      number.append(text_.substr(i + 1, 3));
       i += 4;
     }
     return i;
   }
 
   bool number() {
-    std::size_t i = at_;
-    std::string found;
-    if (text_[i] == '-') found.push_back(text_[i++]);
-    const std::size_t end = digits(i);
-    found.append(text_.substr(i, end - i));
-    const bool may_group = end > i && end - i <= 3 && text_[i] != '0';
-    i = may_group ? groups(end, found) : end;
-    const bool grouped = i != end;
-    const bool point = i + 1 < text_.size() && is_digit(text_[i + 1]) &&
-                       (text_[i] == '.' || (text_[i] == ',' && !grouped));
-    if (point) {
-      const std::size_t last = digits(i + 1);
-      found.append(".").append(text_.substr(i + 1, last - i - 1));
-      i = last;
-    }
-    if (found.empty() || found == "-" || found == ".") return false;
-    return add(std::move(found), i);
+    const std::size_t first = at_ + (text_[at_] == '-' ? 1 : 0), end = digits(first);
+    const bool may_group = end > first && end - first <= 3 && text_[first] != '0';
+    const std::size_t whole = may_group ? groups_end(end) : end;
+    const bool grouped = whole != end;
+    const bool point = whole + 1 < text_.size() && is_digit(text_[whole + 1]) &&
+                       (text_[whole] == '.' || (text_[whole] == ',' && !grouped));
+    const std::size_t last = point ? digits(whole + 1) : whole;
+    if (last == first) return false;
+    std::string found(text_.substr(at_, last - at_));
+    if (point) found[whole - at_] = '.';
+    if (grouped) std::erase(found, text_[end]);
+    return add(std::move(found), last);
   }
 
   std::string_view text_;

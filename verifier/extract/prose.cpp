@@ -98,19 +98,26 @@ class Prose {
     return i;
   }
 
+  // Each word is looked for by a byte of it that is rare in prose.
   void rank_by_anchors() {
-    for (const std::string_view anchor : {"answer", "réponse", "答案"}) rank_by_anchor(anchor);
+    rank_by_anchor("answer", 3);
+    rank_by_anchor("réponse", 1);
+    rank_by_anchor("答案", 0);
   }
 
-  void rank_by_anchor(std::string_view anchor) {
-    for (std::size_t at = lowered_.find(anchor); at != std::string::npos;
-         at = lowered_.find(anchor, at + anchor.size())) {
-      const std::size_t behind = at + anchor.size();
-      const bool final = at >= 6 && std::string_view(lowered_).substr(0, at).ends_with("final ");
-      const bool colon = behind < text_.size() && text_[behind] == ':';
-      near(behind, kAnswerWindow, colon ? kAnswerColon : kAnswer);
-      if (final) final_answer(behind);
+  void rank_by_anchor(std::string_view anchor, std::size_t rare) {
+    for (std::size_t at = lowered_.find(anchor[rare], rare); at != std::string::npos;
+         at = lowered_.find(anchor[rare], at + 1)) {
+      if (lowered_.compare(at - rare, anchor.size(), anchor) == 0) found_anchor(at - rare, anchor);
     }
+  }
+
+  void found_anchor(std::size_t at, std::string_view anchor) {
+    const std::size_t behind = at + anchor.size();
+    const bool final = at >= 6 && std::string_view(lowered_).substr(0, at).ends_with("final ");
+    const bool colon = behind < text_.size() && text_[behind] == ':';
+    near(behind, kAnswerWindow, colon ? kAnswerColon : kAnswer);
+    if (final) final_answer(behind);
   }
 
   void near(std::size_t behind, std::size_t window, int rank) {
