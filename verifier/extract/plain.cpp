@@ -45,6 +45,8 @@ class Scanner {
 
   bool starts_here() const {
     if (at_ == 0 || kBeforeNumber.holds(text_[at_ - 1])) return true;
+    const bool ascii = static_cast<unsigned char>(text_[at_ - 1]) < 0x80;
+    if (ascii && text_[at_ - 1] != '*') return false;
     const std::string_view before = text_.substr(0, at_);
     for (const std::string_view sign : {"**", "€", "£", "¥", "₹"})
       if (before.ends_with(sign)) return true;
