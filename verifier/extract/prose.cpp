@@ -33,13 +33,11 @@ struct Found {
 };
 
 char lower(char c) { return static_cast<char>(c >= 'A' && c <= 'Z' ? c - 'A' + 'a' : c); }
+char upper(char c) { return static_cast<char>(c >= 'a' && c <= 'z' ? c - 'a' + 'A' : c); }
 
 class Prose {
  public:
-  Prose(std::string_view text, const VerifierOptions& options) : text_(text), options_(options) {
-    lowered_.resize(text.size());
-    std::ranges::transform(text, lowered_.begin(), lower);
-  }
+  Prose(std::string_view text, const VerifierOptions& options) : text_(text), options_(options) {}
 
   std::vector<Candidate> run() {
     collect();
@@ -106,15 +104,27 @@ class Prose {
   }
 
   void rank_by_anchor(std::string_view anchor, std::size_t rare) {
-    for (std::size_t at = lowered_.find(anchor[rare], rare); at != std::string::npos;
-         at = lowered_.find(anchor[rare], at + 1)) {
-      if (lowered_.compare(at - rare, anchor.size(), anchor) == 0) found_anchor(at - rare, anchor);
+    const char small = anchor[rare], capital = upper(small);
+    look_for_anchor(anchor, rare, small);
+    if (capital != small) look_for_anchor(anchor, rare, capital);
+  }
+
+  void look_for_anchor(std::string_view anchor, std::size_t rare, char sign) {
+    for (std::size_t at = text_.find(sign, rare); at != std::string_view::npos;
+         at = text_.find(sign, at + 1)) {
+      if (lowered(at - rare, anchor.size()) == anchor) found_anchor(at - rare, anchor);
     }
+  }
+
+  std::string lowered(std::size_t at, std::size_t length) const {
+    std::string part(text_.substr(at, length));
+    std::ranges::transform(part, part.begin(), lower);
+    return part;
   }
 
   void found_anchor(std::size_t at, std::string_view anchor) {
     const std::size_t behind = at + anchor.size();
-    const bool final = at >= 6 && std::string_view(lowered_).substr(0, at).ends_with("final ");
+    const bool final = at >= 6 && lowered(at - 6, 6) == "final ";
     const bool colon = behind < text_.size() && text_[behind] == ':';
     near(behind, kAnswerWindow, colon ? kAnswerColon : kAnswer);
     if (final) final_answer(behind);
@@ -136,17 +146,16 @@ class Prose {
 
   // "final answer ... is[:] X", and with "I hope" behind X.
   void final_answer(std::size_t behind) {
-    const std::string_view window = std::string_view(lowered_).substr(behind, kFinalWindow + 4);
-    for (std::size_t is = window.find("is"); is != std::string_view::npos;
+    const std::string window = lowered(behind, kFinalWindow + 4);
+    for (std::size_t is = window.find("is"); is != std::string::npos;
          is = window.find("is", is + 2)) {
       const std::size_t start = skip(behind + is + 2, ": \"\\*");
       for (const std::size_t from : {start, behind + is + 2}) {
         const std::size_t index = first_from(from);
         if (index >= found_.size() || found_[index].begin > start) continue;
         raise(index, kFinal);
-        const std::string_view rest = std::string_view(lowered_).substr(found_[index].end);
-        const std::size_t hope = rest.substr(0, 16).find("i hope");
-        if (is == 1 && hope != std::string_view::npos) raise(index, kFinalHope);
+        const bool hope = lowered(found_[index].end, 16).find("i hope") != std::string::npos;
+        if (is == 1 && hope) raise(index, kFinalHope);
       }
     }
   }
@@ -189,7 +198,6 @@ class Prose {
   }
 
   std::string_view text_;
-  std::string lowered_;
   const VerifierOptions& options_;
   std::vector<Found> found_;
 };
