@@ -14,6 +14,8 @@
 namespace lie {
 namespace {
 
+constexpr const char* kAside = ".partial";  // behind the name of a file not yet whole
+
 [[noreturn]] void fail_on(const std::filesystem::path& path, std::string_view what,
                           std::string_view remedy) {
   const int code = errno;
@@ -84,12 +86,20 @@ std::string read_file(const std::filesystem::path& path) {
 
 void write_file_atomically(const std::filesystem::path& path, std::string_view content) {
   std::filesystem::path aside = path;
-  aside += ".partial";
+  aside += kAside;
   Descriptor file(aside, O_WRONLY | O_CREAT | O_TRUNC, "create it");
   write_all(file, aside, content);
   file.sync();
   file.close();
   rename_durably(aside, path);
+}
+
+bool holds_files_besides(const std::filesystem::path& directory, const std::string& file) {
+  if (!std::filesystem::is_directory(directory)) return false;
+  for (const auto& entry : std::filesystem::directory_iterator(directory)) {
+    if (entry.path().filename() != file + kAside) return true;
+  }
+  return false;
 }
 
 void sync_file(const std::filesystem::path& path) { Descriptor(path, O_RDONLY, "open it").sync(); }

@@ -16,6 +16,10 @@ std::string read_file(const std::filesystem::path& path);
 /// at any moment `path` holds either the old content or the new one.
 void write_file_atomically(const std::filesystem::path& path, std::string_view content);
 
+/// Whether a directory holds more than what a program leaves that was killed while it first wrote
+/// `file` there with write_file_atomically().
+bool holds_files_besides(const std::filesystem::path& directory, const std::string& file);
+
 /// Forces a file's content to the disk.
 void sync_file(const std::filesystem::path& path);
 

@@ -167,11 +167,6 @@ Dataset read_dataset(const std::filesystem::path& path, const RowOptions& option
   return dataset;
 }
 
-std::vector<Prompt> load_prompts(const std::filesystem::path& path, const RowOptions& options,
-                                 const RenderPrompt& render) {
-  return read_dataset(path, options, render).prompts;
-}
-
 std::string skipped_rows_text(const Dataset& dataset) {
   if (dataset.skipped.empty()) return "";
   return fmt::format("{} of {} rows skipped; the first: {}", dataset.skipped.size(), dataset.rows,

@@ -59,10 +59,6 @@ struct Dataset {
 Dataset read_dataset(const std::filesystem::path& path, const RowOptions& options,
                      const RenderPrompt& render = {});
 
-/// The prompts alone.
-std::vector<Prompt> load_prompts(const std::filesystem::path& path, const RowOptions& options,
-                                 const RenderPrompt& render = {});
-
 /// "2 of 100 rows skipped; the first: train.jsonl:7: ..."; empty where none was.
 std::string skipped_rows_text(const Dataset& dataset);
 

@@ -9,7 +9,7 @@ namespace {
 
 struct DatasetFile : ::testing::Test {
   std::vector<Prompt> load(const std::string& text) {
-    return load_prompts(scratch.write("d.jsonl", text), options, {});
+    return read_dataset(scratch.write("d.jsonl", text), options, {}).prompts;
   }
   std::string error(const std::string& text) {
     const std::string message = error_of([&] { load(text); });
@@ -101,7 +101,7 @@ TEST_F(DatasetFile, RendersMessagesWithSuffixAndChoices) {
   const auto render = [](std::span<const ChatMessage> messages) {
     return messages.back().role + ":" + messages.back().content;
   };
-  const std::string message = error_of([&] { load_prompts(path, options, render); });
+  const std::string message = error_of([&] { read_dataset(path, options, render); });
   EXPECT_NE(message.find("d.jsonl:2: the right answer is \"C\": expected a letter from A to B"),
             std::string::npos);
   options.skip_bad_rows = true;

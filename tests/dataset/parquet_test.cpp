@@ -26,7 +26,7 @@ struct ParquetFile : ::testing::Test {
 
 TEST(ParquetMissing, SaysHowToGetIt) {
   if (parquet_is_built()) GTEST_SKIP() << "built with Arrow";
-  const std::string message = error_of([] { load_prompts(kGolden / "verl.parquet", {}); });
+  const std::string message = error_of([] { read_dataset(kGolden / "verl.parquet", {}); });
   EXPECT_NE(message.find("scripts/setup.sh"), std::string::npos) << message;
 }
 
@@ -87,14 +87,14 @@ TEST_F(ParquetFile, TakesAColumnOfNumbersBesides) {
 
 TEST_F(ParquetFile, RefusesABrokenFile) {
   const auto path = scratch.write("half.parquet", "PAR1 and then nothing of the kind");
-  const std::string message = error_of([&] { load_prompts(path, {}); });
+  const std::string message = error_of([&] { read_dataset(path, {}); });
   EXPECT_NE(message.find("half.parquet: "), std::string::npos) << message;
   EXPECT_NE(message.find("check that the file is whole"), std::string::npos) << message;
 }
 
 std::map<std::string, std::int64_t> counts(const fs::path& path) {
   std::map<std::string, std::int64_t> count;
-  for (const Prompt& prompt : load_prompts(path, {})) ++count[prompt.data_source];
+  for (const Prompt& prompt : read_dataset(path, {}).prompts) ++count[prompt.data_source];
   return count;
 }
 
@@ -107,7 +107,7 @@ TEST_F(ParquetFile, ReadsThePublishedFilesAsTheyAre) {
   EXPECT_EQ(counts(kPublished / "valid.all_llama.parquet"), benchmarks);
   EXPECT_EQ(counts(kPublished / "deepmath-5k-octothinker_add1k.parquet"),
             (Counts{{"math_dapo", 5000}}));
-  const auto dapo = load_prompts(kPublished / "dapo-math-17k_llama-add1k.parquet", {});
+  const auto dapo = read_dataset(kPublished / "dapo-math-17k_llama-add1k.parquet", {}).prompts;
   ASSERT_EQ(dapo.size(), 17390u);
   EXPECT_EQ(dapo[0].reference_length, 8175);
   EXPECT_EQ(dapo[0].gold, "34");

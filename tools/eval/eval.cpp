@@ -50,15 +50,6 @@ Ticket ticket_of(const EvalConfig& config, const std::vector<Prompt>& prompts, s
           .prompt = prompts[group]};
 }
 
-/// Whether there is more than what a start that was killed at once leaves.
-bool holds_files(const fs::path& directory) {
-  if (!fs::is_directory(directory)) return false;
-  for (const auto& entry : fs::directory_iterator(directory)) {
-    if (entry.path().filename() != "config.yaml.partial") return true;
-  }
-  return false;
-}
-
 /// Begins the directory, or goes on with what it holds of this evaluation.
 void prepare_directory(const EvalConfig& config) {
   const fs::path directory = config.eval.directory;
@@ -71,7 +62,7 @@ void prepare_directory(const EvalConfig& config) {
           "directory",
           directory.string(), fmt::join(differences, "; "));
     }
-  } else if (holds_files(directory)) {
+  } else if (holds_files_besides(directory, "config.yaml")) {
     fail("eval.directory {} holds files but no evaluation: name an empty or new directory",
          directory.string());
   }

@@ -23,21 +23,12 @@ std::string join(const std::vector<std::string>& lines) {
   return text;
 }
 
-/// Whether there is more than what a start that was killed at once leaves.
-bool holds_files(const fs::path& directory) {
-  if (!fs::is_directory(directory)) return false;
-  for (const auto& entry : fs::directory_iterator(directory)) {
-    if (entry.path().filename() != "config.yaml.partial") return true;
-  }
-  return false;
-}
-
 /// Throws Error where the config forbids to go on with what the directory holds, or to begin anew.
 void check_directory(const TrainConfig& config) {
   const fs::path directory = config.run.directory;
   const fs::path run_config = directory / "config.yaml";
   if (!fs::exists(run_config)) {
-    if (holds_files(directory)) {
+    if (holds_files_besides(directory, "config.yaml")) {
       fail(
           "run.directory {} holds files but no run (config.yaml is missing): name an empty or new "
           "directory",
