@@ -34,6 +34,27 @@ std::vector<std::string> config_differences(const FieldList& fields,
                                             const std::filesystem::path& other,
                                             std::span<const std::string> ignored);
 
+/// The fields of a config struct that has a describe(); it must outlive them.
+template <typename Config>
+FieldList fields_of(Config& config) {
+  FieldList fields;
+  describe(fields, config);
+  return fields;
+}
+
+/// dump_config() of a struct.
+template <typename Config>
+std::string dump_config_of(Config config) {
+  return dump_config(fields_of(config));
+}
+
+/// explain_config() of a struct's defaults.
+template <typename Config>
+std::string explain_config_of() {
+  Config defaults;
+  return explain_config(fields_of(defaults));
+}
+
 /// Every key of a config file with its value as text (lists with ", " between elements), in the
 /// file's order, known to this program or not.
 std::vector<std::pair<std::string, std::string>> config_values(const std::filesystem::path& path);

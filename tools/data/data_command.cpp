@@ -123,11 +123,6 @@ std::string describe_data(const DataArguments& arguments) {
          table(sources, arguments) + notes(dataset, sources, arguments);
 }
 
-std::string explain_row_options() {
-  RowOptions defaults;
-  FieldList fields;
-  describe(fields, defaults);
-  return explain_config(fields);
-}
+std::string explain_row_options() { return explain_config_of<RowOptions>(); }
 
 }  // namespace lie

@@ -54,9 +54,7 @@ void describe(FieldList& fields, EvalConfig& config) {
 EvalConfig load_eval_config(const std::filesystem::path& path,
                             std::span<const std::string> overrides) {
   EvalConfig config;
-  FieldList fields;
-  describe(fields, config);
-  load_config(fields, path, overrides);
+  load_config(fields_of(config), path, overrides);
   if (config.model.path.empty()) {
     fail("model.path is not set: name the Hugging Face directory of the model to evaluate");
   }
@@ -67,26 +65,14 @@ EvalConfig load_eval_config(const std::filesystem::path& path,
   return config;
 }
 
-std::string dump_eval_config(const EvalConfig& config) {
-  EvalConfig copy = config;
-  FieldList fields;
-  describe(fields, copy);
-  return dump_config(fields);
-}
+std::string dump_eval_config(const EvalConfig& config) { return dump_config_of(config); }
 
 std::vector<std::string> differences_from_eval(const EvalConfig& config,
                                                const std::filesystem::path& other) {
   EvalConfig copy = config;
-  FieldList fields;
-  describe(fields, copy);
-  return config_differences(fields, other, kMayChange);
+  return config_differences(fields_of(copy), other, kMayChange);
 }
 
-std::string explain_eval_config() {
-  EvalConfig defaults;
-  FieldList fields;
-  describe(fields, defaults);
-  return explain_config(fields);
-}
+std::string explain_eval_config() { return explain_config_of<EvalConfig>(); }
 
 }  // namespace lie::evaluation

@@ -43,9 +43,7 @@ void describe(FieldList& fields, SftConfig& config) {
 
 SftConfig load_sft_config(const fs::path& path, std::span<const std::string> overrides) {
   SftConfig config;
-  FieldList fields;
-  describe(fields, config);
-  load_config(fields, path, overrides);
+  load_config(fields_of(config), path, overrides);
   if (config.model.path.empty()) {
     fail("{}: model.path is not set: name the Hugging Face directory to start from", path.string());
   }
@@ -150,12 +148,7 @@ std::int64_t steps_behind(const SftConfig& config) {
 
 void check_sft_config(const fs::path& config) { load_sft_config(config, {}); }
 
-std::string explain_sft_config() {
-  SftConfig defaults;
-  FieldList fields;
-  describe(fields, defaults);
-  return explain_config(fields);
-}
+std::string explain_sft_config() { return explain_config_of<SftConfig>(); }
 
 void sft(Job& job, const fs::path& path, std::span<const std::string> overrides) {
   job.set_role("learner");

@@ -51,34 +51,20 @@ void describe(FieldList& fields, TrainConfig& config) {
 TrainConfig load_train_config(const std::filesystem::path& path,
                               std::span<const std::string> overrides) {
   TrainConfig config;
-  FieldList fields;
-  describe(fields, config);
-  load_config(fields, path, overrides);
+  load_config(fields_of(config), path, overrides);
   config.policy_loss.temperature = config.rollout.sampling.temperature;
   check(config);
   return config;
 }
 
-std::string dump_train_config(const TrainConfig& config) {
-  TrainConfig copy = config;
-  FieldList fields;
-  describe(fields, copy);
-  return dump_config(fields);
-}
+std::string dump_train_config(const TrainConfig& config) { return dump_config_of(config); }
 
 std::vector<std::string> differences_from_run(const TrainConfig& config,
                                               const std::filesystem::path& run_config) {
   TrainConfig copy = config;
-  FieldList fields;
-  describe(fields, copy);
-  return config_differences(fields, run_config, kMayChange);
+  return config_differences(fields_of(copy), run_config, kMayChange);
 }
 
-std::string explain_train_config() {
-  TrainConfig defaults;
-  FieldList fields;
-  describe(fields, defaults);
-  return explain_config(fields);
-}
+std::string explain_train_config() { return explain_config_of<TrainConfig>(); }
 
 }  // namespace lie
