@@ -14,9 +14,16 @@ VerdictCode judge(std::string_view gold, std::string_view answer,
   return verify(gold, fmt::format("\\boxed{{{}}}", answer), options).code;
 }
 
+// What explain() finds by the trees; verify() must find the same by its short ways.
+Verdict explained(std::string_view gold, std::string_view answer, const VerifierOptions& options) {
+  const Verdict verdict = explain(gold, fmt::format("\\boxed{{{}}}", answer), options);
+  EXPECT_EQ(verdict.code, judge(gold, answer, options)) << gold << " against " << answer;
+  return verdict;
+}
+
 void expect_equal(std::string_view gold, std::string_view answer,
                   const VerifierOptions& options = {}) {
-  const Verdict verdict = explain(gold, fmt::format("\\boxed{{{}}}", answer), options);
+  const Verdict verdict = explained(gold, answer, options);
   EXPECT_EQ(verdict.code, VerdictCode::kEqual)
       << gold << " against " << answer << ": " << verdict.reason << " " << verdict.gold_form << " "
       << verdict.answer_form;
@@ -24,7 +31,7 @@ void expect_equal(std::string_view gold, std::string_view answer,
 
 void expect_different(std::string_view gold, std::string_view answer,
                       const VerifierOptions& options = {}) {
-  const Verdict verdict = explain(gold, fmt::format("\\boxed{{{}}}", answer), options);
+  const Verdict verdict = explained(gold, answer, options);
   EXPECT_NE(verdict.code, VerdictCode::kEqual)
       << gold << " against " << answer << ": " << verdict.reason << " " << verdict.gold_form << " "
       << verdict.answer_form;
@@ -134,6 +141,8 @@ TEST(Rules, SetsTuplesIntervals) {
   expect_different("[0, 1)", "(0, 1)");
   expect_different("\\{1, 2\\}", "\\{1, 3\\}");
   expect_equal("\\frac{639}{40}", "15\\frac{39}{40}, \\frac{639}{40}");
+  expect_equal("1, 2", "1, 1, 2");
+  expect_different("(1, 2)", "(1, 1, 2)");
   expect_different("2", "2, 3");
   expect_different("2", "(2, 2)");
   expect_different("\\sqrt{67}, -\\sqrt{85}", "\\sqrt{67}");
