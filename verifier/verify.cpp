@@ -21,9 +21,10 @@ using extract::Candidate;
 
 constexpr std::int64_t kStepsPerCandidate = 20;
 
-// One side of a pair: its text, and its tree where the text is mathematics.
+// One side of a pair: its text, and what was read in it, which may be no tree yet.
 struct Side {
   std::string text;
+  std::optional<equal::Literal> literal;
   const Expr* tree = nullptr;
   latex::ParseError error;
   bool choice = false;
@@ -54,11 +55,12 @@ class Pair {
   }
 
   void lenient(std::string_view gold, std::string_view response) {
-    Side right = first_parsed(extract::from_lenient_gold(gold, options_));
+    Side right, given;
+    extract::from_lenient_gold(gold, options_, taker(right));
     if (!right.found) right = parsed(side(extract::from_gold(gold, options_)));
-    Side given = first_parsed(extract::from_prose(response, options_));
+    extract::from_prose(response, options_, taker(given));
     if (!given.found) return set(VerdictCode::kNoAnswer, "no answer found in the response");
-    compare_sides(right, given);
+    if (!compare_literals(right, given)) compare_sides(right, given);
     verdict_.extracted = std::move(given.text);
   }
 
@@ -69,19 +71,24 @@ class Pair {
     return out;
   }
 
-  // The first candidate that is mathematics; the first one with its error where none is.
-  Side first_parsed(std::vector<Candidate> candidates) {
-    Side first;
-    for (Candidate& candidate : candidates) {
-      if (!budget_.spend(kStepsPerCandidate)) break;
+  // Takes the first candidate that is mathematics or a choice; where none is, `best` is the first
+  // one with its error.
+  extract::Taker taker(Side& best) {
+    return [this, &best](Candidate candidate) {
+      if (!budget_.spend(kStepsPerCandidate)) return true;
       Side next = side(std::move(candidate.text));
       next.choice = candidate.choice;
-      if (!next.choice) next = parsed(std::move(next));
-      if (next.choice || next.tree != nullptr) return next;
-      if (!first.found) first = std::move(next);
-      if (budget_.exhausted()) break;
-    }
-    return first;
+      if (!next.choice) next = read(std::move(next));
+      const bool good = next.choice || next.literal || next.tree != nullptr;
+      if (good || !best.found) best = std::move(next);
+      return good || budget_.exhausted();
+    };
+  }
+
+  // Plain numbers need no tree as long as nothing else is compared with them.
+  Side read(Side side) {
+    side.literal = equal::read_literal(side.text);
+    return side.literal ? std::move(side) : parsed(std::move(side));
   }
 
   Side parsed(Side side) {
@@ -101,15 +108,21 @@ class Pair {
   }
 
   // Identical texts and plain numbers need no tree.
-  bool shortcut(const Side& right, const Side& given) {
+  bool shortcut(Side& right, Side& given) {
     if (explains_ || options_.decimals == DecimalRule::kHalfUlp) return false;
     if (options_.identical_text && right.text == given.text && !right.text.empty()) {
       set(VerdictCode::kEqual, "the same text");
       return true;
     }
-    const auto a = equal::read_literal(right.text);
-    const auto b = a ? equal::read_literal(given.text) : std::nullopt;
-    const std::optional<bool> same = b ? equal::equal_literals(*a, *b, options_) : std::nullopt;
+    right.literal = equal::read_literal(right.text);
+    if (right.literal) given.literal = equal::read_literal(given.text);
+    return compare_literals(right, given);
+  }
+
+  bool compare_literals(const Side& right, const Side& given) {
+    if (explains_ || !right.literal || !given.literal) return false;
+    const std::optional<bool> same =
+        equal::equal_literals(*right.literal, *given.literal, options_);
     if (!same) return false;
     set(*same ? VerdictCode::kEqual : VerdictCode::kUnequal, "compared as numbers");
     return true;

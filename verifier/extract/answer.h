@@ -1,6 +1,7 @@
 // Where the answer may stand in a text: candidates in the order in which they are tried.
 #pragma once
 
+#include <functional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -18,14 +19,18 @@ struct Candidate {
 /// Reward mode: the last balanced box with those that belong to it, or nothing. Linear in the text.
 std::vector<Candidate> from_boxes(std::string_view response, const VerifierOptions& options);
 
+/// Is given candidates one after another, best first; true ends that. A candidate's text is made
+/// when its turn comes, so that the many places that nobody asks for cost little.
+using Taker = std::function<bool(Candidate)>;
+
 /// Lenient mode: boxes, "final answer is", "answer:", math environments, plain numbers and
 /// arithmetic, choices; by rank, and within a rank from the last to the first, in the last 256 KiB.
-/// Linear.
-std::vector<Candidate> from_prose(std::string_view text, const VerifierOptions& options);
+/// Linear where the first candidates are taken.
+void from_prose(std::string_view text, const VerifierOptions& options, const Taker& take);
 
 /// Lenient mode: the candidates of a gold. One without math environment, box or choices is taken
 /// whole, so that 3x is not 3.
-std::vector<Candidate> from_lenient_gold(std::string_view gold, const VerifierOptions& options);
+void from_lenient_gold(std::string_view gold, const VerifierOptions& options, const Taker& take);
 
 /// A gold as datasets give it: what follows the last "####", the content of its box, or what stands
 /// between dollar signs around the whole; else the text itself.

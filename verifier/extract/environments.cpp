@@ -17,6 +17,14 @@ constexpr CharSet kBracketEnd("[]\n");
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
 bool is_space(char c) { return c == ' ' || c == '\t' || c == '\n' || c == '\r'; }
 
+// Whether only a comma, "and" or "or" stands between two environments.
+bool separates(std::string_view between) {
+  std::string word;
+  for (char c : between)
+    if (!is_space(c)) word.push_back(c);
+  return word == "," || word == "and" || word == "or" || word == ",and" || word == ",or";
+}
+
 class Scanner {
  public:
   explicit Scanner(std::string_view text) : text_(text) {}
@@ -30,22 +38,22 @@ class Scanner {
 
  private:
   bool add(std::size_t begin, std::size_t open, std::size_t close, std::size_t end) {
-    Environment found;
-    found.begin = begin;
-    found.end = end;
     const std::string_view inside = text_.substr(open, close - open);
     if (inside.find_first_not_of(" \t\r\n$") == std::string_view::npos) return at_ = end, true;
-    const std::vector<Box> boxes = all_boxes(inside, true);
-    if (boxes.empty()) found.content = inside;
-    for (const Box& box : boxes)
-      found.content.append(found.content.empty() ? "" : ", ").append(box.content);
-    if (const std::size_t n = percent_length(text_.substr(end))) {
-      found.content += "\\%";
-      found.end += n;
-    }
-    at_ = found.end;
-    out_.push_back(std::move(found));
+    const std::size_t percent = percent_length(text_.substr(end));
+    at_ = end + percent;
+    out_.push_back({inside, begin, at_, percent > 0, joins_last(begin)});
     return true;
+  }
+
+  // Whether an environment that begins here makes a list with the last one.
+  bool joins_last(std::size_t begin) {
+    constexpr std::size_t kFarthest = 16;  // bytes between
+    const bool joins = !out_.empty() && run_ < kMostJoined && begin >= out_.back().end &&
+                       begin - out_.back().end < kFarthest &&
+                       separates(text_.substr(out_.back().end, begin - out_.back().end));
+    run_ = joins ? run_ + 1 : 1;
+    return joins;
   }
 
   // Where `close` stands behind `from`. A closer that was not found before `none_until` is not
@@ -126,18 +134,19 @@ class Scanner {
   std::string_view text_;
   std::size_t at_ = 0;
   std::vector<Environment> out_;
+  std::size_t run_ = 0;         // environments in the list that the last one belongs to
   std::size_t line_end_ = 0;    // of the last line looked at
   std::size_t no_dollars_ = 0;  // none closes before here
   std::size_t no_square_ = 0;
   std::size_t no_round_ = 0;
 };
 
-// Whether only a comma, "and" or "or" stands between two environments.
-bool joins(std::string_view between) {
-  std::string word;
-  for (char c : between)
-    if (!is_space(c)) word.push_back(c);
-  return word == "," || word == "and" || word == "or" || word == ",and" || word == ",or";
+void append_content(std::string& out, const Environment& environment) {
+  const std::size_t begin = out.size();
+  const std::vector<Box> boxes = all_boxes(environment.inside, true);
+  if (boxes.empty()) out += environment.inside;
+  for (const Box& box : boxes) out.append(out.size() == begin ? "" : ", ").append(box.content);
+  if (environment.percent) out += "\\%";
 }
 
 }  // namespace
@@ -150,23 +159,15 @@ std::size_t percent_length(std::string_view text) {
   return 0;
 }
 
-std::vector<Environment> math_environments(std::string_view text) {
-  std::vector<Environment> joined;
-  std::size_t run = 0;
-  for (Environment& found : Scanner(text).run()) {
-    const bool near =
-        !joined.empty() && found.begin >= joined.back().end && found.begin - joined.back().end < 16;
-    if (near && run < kMostJoined &&
-        joins(text.substr(joined.back().end, found.begin - joined.back().end))) {
-      joined.back().content.append(", ").append(found.content);
-      joined.back().end = found.end;
-      ++run;
-    } else {
-      joined.push_back(std::move(found));
-      run = 1;
-    }
+std::vector<Environment> math_environments(std::string_view text) { return Scanner(text).run(); }
+
+std::string content_of(std::span<const Environment> joined) {
+  std::string out;
+  for (const Environment& environment : joined) {
+    if (&environment != &joined.front()) out += ", ";
+    append_content(out, environment);
   }
-  return joined;
+  return out;
 }
 
 }  // namespace lie::extract

@@ -2,21 +2,28 @@
 #pragma once
 
 #include <cstddef>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
 namespace lie::extract {
 
-/// One environment, or several joined by commas, "and" or "or" into one list.
+/// One environment.
 struct Environment {
-  std::string content;    // that of the boxes, where any stand in it; never blank
-  std::size_t begin = 0;  // of the opening delimiter
-  std::size_t end = 0;    // behind the closing one, and behind a percent sign or word that follows
+  std::string_view inside;    // between its delimiters; never blank
+  std::size_t begin = 0;      // of the opening delimiter
+  std::size_t end = 0;        // behind the closing one, and behind a percent sign or word
+  bool percent = false;       // such a sign or word follows
+  bool joins_before = false;  // with the one before: a comma, "and" or "or" makes them one list
 };
 
 /// In order. $...$, \(...\) and " [...] " stay within a line. Linear in the text.
 std::vector<Environment> math_environments(std::string_view text);
+
+/// What stands in environments that join: the content of the boxes where any stand in one; "\%" for
+/// a percent sign; commas between.
+std::string content_of(std::span<const Environment> joined);
 
 /// The length of "%", "\%", "percent", "percentage" or "pct" (and white space before) at the front
 /// of a text, or 0.

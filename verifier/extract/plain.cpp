@@ -58,14 +58,11 @@ class Scanner {
     return i;
   }
 
-  bool add(std::string text, std::size_t end) {
-    const std::size_t begin = at_;
-    if (const std::size_t n = percent_length(text_.substr(end))) {
-      text += "\\%";
-      end += n;
-    }
-    out_.push_back({std::move(text), begin, end});
-    at_ = end;
+  bool add(PlainNumber found) {
+    found.begin = at_;
+    found.end = found.digits_end + percent_length(text_.substr(found.digits_end));
+    at_ = found.end;
+    out_.push_back(found);
     return true;
   }
 
@@ -80,7 +77,7 @@ class Scanner {
     if (kOperators.first_in(found, 1) >= found.size()) return false;
     if (!std::ranges::any_of(found, is_digit)) return false;
     if (std::ranges::count(found, '(') != std::ranges::count(found, ')')) return false;
-    return add(std::string(found), end);
+    return add({.digits_end = end});
   }
 
   // Behind groups of exactly three digits, each behind the same comma or blank.
@@ -102,10 +99,9 @@ class Scanner {
                        (text_[whole] == '.' || (text_[whole] == ',' && !grouped));
     const std::size_t last = point ? digits(whole + 1) : whole;
     if (last == first) return false;
-    std::string found(text_.substr(at_, last - at_));
-    if (point) found[whole - at_] = '.';
-    if (grouped) std::erase(found, text_[end]);
-    return add(std::move(found), last);
+    return add({.digits_end = last,
+                .decimal_comma = point && text_[whole] == ',' ? whole : 0,
+                .separator = grouped ? text_[end] : '\0'});
   }
 
   std::string_view text_;
@@ -131,6 +127,14 @@ bool ends_with_ideograph(std::string_view text) {
   return text.size() >= 3 && starts_with_ideograph(text.substr(text.size() - 3));
 }
 
+std::string spelling(const PlainNumber& number, std::string_view text) {
+  std::string out(text.substr(number.begin, number.digits_end - number.begin));
+  if (number.decimal_comma > 0) out[number.decimal_comma - number.begin] = '.';
+  if (number.separator != 0) std::erase(out, number.separator);
+  if (number.end > number.digits_end) out += "\\%";
+  return out;
+}
+
 std::vector<PlainNumber> plain_numbers(std::string_view text) { return Scanner(text).run(); }
 
 std::vector<Choice> find_choices(std::string_view text, std::span<const std::string> choices) {
@@ -143,7 +147,7 @@ std::vector<Choice> find_choices(std::string_view text, std::span<const std::str
       if (choice.empty() || !text.substr(i).starts_with(choice) ||
           !ends_word(text.substr(i + choice.size())))
         continue;
-      out.push_back({choice, i, i + choice.size()});
+      out.push_back({i, i + choice.size()});
       break;
     }
   }

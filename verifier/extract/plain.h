@@ -12,10 +12,15 @@ namespace lie::extract {
 /// A number or an arithmetic expression such as "1,000.5", "12 000", "3,5" (a decimal comma),
 /// "2/3", "(1/2)*3".
 struct PlainNumber {
-  std::string text;  // as the parser takes it: no thousands, point for comma, \% for percent
   std::size_t begin = 0;
-  std::size_t end = 0;
+  std::size_t end = 0;            // behind a percent sign or word
+  std::size_t digits_end = 0;     // before it
+  std::size_t decimal_comma = 0;  // where it stands; 0: nowhere
+  char separator = 0;             // of thousands; 0: none
 };
+
+/// As the parser takes it: no thousands, point for comma, \% for percent.
+std::string spelling(const PlainNumber& number, std::string_view text);
 
 /// All of them in order, where a space, "=", "**", a currency sign, an ideograph or the start
 /// stands before. Linear in the text.
@@ -28,7 +33,6 @@ bool ends_with_ideograph(std::string_view text);
 
 /// A choice string where it stands as a word of its own.
 struct Choice {
-  std::string text;
   std::size_t begin = 0;
   std::size_t end = 0;
 };

@@ -1,7 +1,7 @@
 // Lenient extraction: the places where Math-Verify's default looks, by rank.
 #include <algorithm>
 #include <cstdint>
-#include <numeric>
+#include <span>
 #include <string>
 
 #include "verifier/extract/answer.h"
@@ -25,12 +25,20 @@ constexpr std::size_t kAnswerWindow = 50;
 constexpr std::size_t kProseBytes = 256 * 1024;  // an answer stands in the last of a text
 
 struct Found {
-  std::string text;
+  enum class Kind : std::uint8_t { kMath, kPlain, kChoice, kBoxes } kind = Kind::kMath;
   std::size_t begin = 0;
   std::size_t end = 0;
-  bool choice = false;
+  std::size_t index = 0;  // of the first environment, or of the number
+  std::size_t count = 1;  // environments
   int rank = kAnywhere;
 };
+
+// Whether a is to be tried after b: by rank, the last of a rank first.
+bool comes_after(const Found& a, const Found& b) {
+  if (a.rank != b.rank) return a.rank > b.rank;
+  if (a.end != b.end) return a.end < b.end;
+  return a.begin != b.begin ? a.begin > b.begin : a.kind > b.kind;
+}
 
 char lower(char c) { return static_cast<char>(c >= 'A' && c <= 'Z' ? c - 'A' + 'a' : c); }
 char upper(char c) { return static_cast<char>(c >= 'a' && c <= 'z' ? c - 'a' + 'A' : c); }
@@ -39,46 +47,76 @@ class Prose {
  public:
   Prose(std::string_view text, const VerifierOptions& options) : text_(text), options_(options) {}
 
-  std::vector<Candidate> run() {
+  // A heap: the first or second candidate is taken as a rule.
+  void run(const Taker& take) {
     collect();
     rank_by_anchors();
     add_boxes();
-    std::vector<Candidate> out;
-    out.reserve(found_.size());
-    for (const std::uint32_t i : order()) {
-      out.push_back({std::move(found_[i].text), found_[i].choice});
+    std::ranges::make_heap(found_, comes_after);
+    while (!found_.empty()) {
+      std::ranges::pop_heap(found_, comes_after);
+      const Found best = found_.back();
+      found_.pop_back();
+      if (take({text_of(best), best.kind == Found::Kind::kChoice})) return;
     }
-    return out;
   }
 
  private:
-  // By rank, the last of a rank first.
-  std::vector<std::uint32_t> order() const {
-    std::vector<std::uint32_t> order(found_.size());
-    std::iota(order.begin(), order.end(), 0U);
-    std::ranges::sort(order, [this](std::uint32_t i, std::uint32_t j) {
-      const Found &a = found_[i], &b = found_[j];
-      if (a.rank != b.rank) return a.rank < b.rank;
-      if (a.end != b.end) return a.end > b.end;
-      return a.begin != b.begin ? a.begin < b.begin : i < j;
-    });
-    return order;
+  std::string text_of(const Found& found) const {
+    switch (found.kind) {
+      case Found::Kind::kMath:
+        return content_of(std::span(environments_).subspan(found.index, found.count));
+      case Found::Kind::kPlain:
+        return spelling(numbers_[found.index], text_);
+      case Found::Kind::kChoice:
+        return std::string(text_.substr(found.begin, found.end - found.begin));
+      case Found::Kind::kBoxes:
+        break;
+    }
+    return boxed_;
   }
 
+  // In the order of the text.
   void collect() {
-    std::vector<Environment> environments;
-    std::vector<PlainNumber> numbers;
-    if (options_.lenient_latex) environments = math_environments(text_);
-    if (options_.lenient_plain) numbers = plain_numbers(text_);
-    found_.reserve(environments.size() + numbers.size() + 1);
-    for (Environment& e : environments) found_.push_back({std::move(e.content), e.begin, e.end});
-    for (PlainNumber& n : numbers) found_.push_back({std::move(n.text), n.begin, n.end});
-    for (Choice& c : find_choices(text_, options_.choices)) {
-      found_.push_back({std::move(c.text), c.begin, c.end, true});
-      if (c.begin == 0) found_.back().rank = kStart;
+    if (options_.lenient_latex) environments_ = math_environments(text_);
+    if (options_.lenient_plain) numbers_ = plain_numbers(text_);
+    found_.reserve(environments_.size() + numbers_.size() + 1);
+    add_environments();
+    merge_from(add_numbers());
+    merge_from(add_choices());
+  }
+
+  void add_environments() {
+    for (std::size_t i = 0; i < environments_.size(); ++i) {
+      const Environment& here = environments_[i];
+      if (here.joins_before) {
+        found_.back().end = here.end;
+        ++found_.back().count;
+      } else {
+        found_.push_back({Found::Kind::kMath, here.begin, here.end, i});
+      }
     }
-    if (!std::ranges::is_sorted(found_, {}, &Found::begin))
-      std::ranges::stable_sort(found_, {}, &Found::begin);
+  }
+
+  std::size_t add_numbers() {
+    const std::size_t before = found_.size();
+    for (std::size_t i = 0; i < numbers_.size(); ++i)
+      found_.push_back({Found::Kind::kPlain, numbers_[i].begin, numbers_[i].end, i});
+    return before;
+  }
+
+  std::size_t add_choices() {
+    const std::size_t before = found_.size();
+    for (const Choice& choice : find_choices(text_, options_.choices)) {
+      found_.push_back({Found::Kind::kChoice, choice.begin, choice.end});
+      if (choice.begin == 0) found_.back().rank = kStart;
+    }
+    return before;
+  }
+
+  void merge_from(std::size_t middle) {
+    std::ranges::inplace_merge(found_, found_.begin() + static_cast<std::ptrdiff_t>(middle), {},
+                               &Found::begin);
   }
 
   // The first candidate at or behind a position, or the number of candidates.
@@ -171,14 +209,15 @@ class Prose {
     if (boxes.empty()) return;
     std::size_t first = boxes.size() - 1;
     while (first > 0 && belongs(boxes[first - 1], boxes[first])) --first;
-    Found all{std::string(boxes[first].content), boxes[first].begin, boxes.back().end};
+    Found all{Found::Kind::kBoxes, boxes[first].begin, boxes.back().end};
+    boxed_ = boxes[first].content;
     for (std::size_t i = first + 1; i < boxes.size(); ++i)
-      if (boxes[i].content != boxes[i - 1].content) all.text.append(", ").append(boxes[i].content);
+      if (boxes[i].content != boxes[i - 1].content) boxed_.append(", ").append(boxes[i].content);
     const std::size_t behind = skip(all.end, "$)\\] ");
     if (percent_length(text_.substr(all.end)) > 0 || percent_length(text_.substr(behind)) > 0)
-      all.text += "\\%";
+      boxed_ += "\\%";
     all.rank = static_cast<int>(options_.boxed_priority);
-    found_.push_back(std::move(all));
+    found_.push_back(all);
   }
 
   void drop_boxed() {
@@ -199,26 +238,29 @@ class Prose {
 
   std::string_view text_;
   const VerifierOptions& options_;
+  std::vector<Environment> environments_;
+  std::vector<PlainNumber> numbers_;
+  std::string boxed_;
   std::vector<Found> found_;
 };
 
 }  // namespace
 
-std::vector<Candidate> from_prose(std::string_view text, const VerifierOptions& options) {
+void from_prose(std::string_view text, const VerifierOptions& options, const Taker& take) {
   if (options.after_think) text = after_think(text);
   if (text.size() > kProseBytes) text.remove_prefix(text.size() - kProseBytes);
-  return Prose(text, options).run();
+  Prose(text, options).run(take);
 }
 
-std::vector<Candidate> from_lenient_gold(std::string_view gold, const VerifierOptions& options) {
+void from_lenient_gold(std::string_view gold, const VerifierOptions& options, const Taker& take) {
   for (const std::string_view sign : {"$", "\\(", "\\[", "\\boxed", "\\fbox"})
-    if (gold.find(sign) != std::string_view::npos) return from_prose(gold, options);
-  if (!options.choices.empty()) return from_prose(gold, options);
-  const std::string whole = from_gold(gold, options);
+    if (gold.find(sign) != std::string_view::npos) return from_prose(gold, options, take);
+  if (!options.choices.empty()) return from_prose(gold, options, take);
+  std::string whole = from_gold(gold, options);
   std::vector<PlainNumber> numbers =
       options.lenient_plain ? plain_numbers(whole) : std::vector<PlainNumber>();
   const bool all = numbers.size() == 1 && numbers[0].begin == 0 && numbers[0].end == whole.size();
-  return {{all ? std::move(numbers[0].text) : whole}};
+  take({all ? spelling(numbers[0], whole) : std::move(whole)});
 }
 
 }  // namespace lie::extract
