@@ -62,9 +62,10 @@ void check_shapes(const ConfigReader& reader, const ModelConfig& config) {
     fail("{}: \"num_attention_heads\" {} times \"head_dim\" {} is above {}", reader.file(),
          config.heads, config.head_width, ConfigReader::kMaxWidth);
   }
-  if (config.head_width % 2 != 0) {
-    fail("{}: \"head_dim\" {} is odd; rotary embedding turns pairs", reader.file(),
-         config.head_width);
+  if (config.head_width % 16 != 0) {
+    fail("{}: \"head_dim\" {}{} is not a multiple of 16, which the attention operators need",
+         reader.file(), config.head_width,
+         reader.find("head_dim") ? "" : " (\"hidden_size\" / \"num_attention_heads\")");
   }
 }
 

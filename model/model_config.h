@@ -29,7 +29,7 @@ struct ModelConfig {
   std::int64_t layers = 0;                        // L
   std::int64_t heads = 0;                         // H
   std::int64_t kv_heads = 0;                      // K
-  std::int64_t head_width = 0;                    // head_dim
+  std::int64_t head_width = 0;                    // head_dim, a multiple of 16
   std::int64_t max_positions = 0;                 // max_position_embeddings
   double rope_theta = 10000.0;
   std::optional<Llama3Rope> llama3_rope = {};  // absent: rope_type "default"

@@ -25,10 +25,6 @@ Transformer::State::State(const Weights& all_weights, Operators& ops)
       operators(ops),
       shape{config.heads, config.kv_heads, config.head_width},
       eps(static_cast<float>(config.rms_norm_eps)) {
-  if (config.head_width % 16 != 0) {
-    fail("head_dim {} is not a multiple of 16, which the attention operators need",
-         config.head_width);
-  }
   for (const Parameter& parameter : weights.parameters()) parameters[parameter.name] = parameter;
   for (std::int64_t l = 0; l < config.layers; ++l) {
     LayerWeights layer;

@@ -13,25 +13,31 @@ namespace {
 
 using Chosen = std::function<void()>;
 
-void add_model(CLI::App& command, ModelOptions& model) {
-  command
-      .add_option("MODEL_DIR", model.path,
-                  "Hugging Face directory: config.json, model*.safetensors, tokenizer.json")
-      ->required();
-  command.add_option("--device", model.device, "cpu, aten-cpu, cuda or cuda:<number>")
-      ->capture_default_str();
-  command
-      .add_option("--threads", model.threads,
-                  "Threads on the CPU; 0: all cores. Results do not depend on it")
-      ->check(CLI::Range(0, 1024))
-      ->capture_default_str();
-}
-
 void add_special_tokens(CLI::App& command, bool& value, const std::string& what) {
   command.add_flag("--add-special-tokens", value,
                    "Put around each " + what +
                        " what the tokenizer's post-processor does, such as Llama 3's "
                        "<|begin_of_text|>; without it as transformers' add_special_tokens=False");
+}
+
+/// What score and generate share: the model, the rows, and how the rows' texts become ids.
+void add_model_and_rows(CLI::App& command, auto& arguments, const std::string& fields) {
+  command
+      .add_option("MODEL_DIR", arguments.model.path,
+                  "Hugging Face directory: config.json, model*.safetensors, tokenizer.json")
+      ->required();
+  command
+      .add_option("FILE", arguments.input,
+                  "JSONL; a row has " + fields + "; other fields come back; -: standard input")
+      ->required();
+  command.add_option("--device", arguments.model.device, "cpu, aten-cpu, cuda or cuda:<number>")
+      ->capture_default_str();
+  command
+      .add_option("--threads", arguments.model.threads,
+                  "Threads on the CPU; 0: all cores. Results do not depend on it")
+      ->check(CLI::Range(0, 1024))
+      ->capture_default_str();
+  add_special_tokens(command, arguments.add_special_tokens, "prompt's text");
 }
 
 void add_tokenize(CLI::App& program, Chosen& chosen) {
@@ -60,12 +66,8 @@ void add_score(CLI::App& program, Chosen& chosen) {
   const auto arguments = std::make_shared<ScoreArguments>();
   CLI::App* command =
       program.add_subcommand("score", "Log-prob of every response token, as JSON lines");
-  add_model(*command, arguments->model);
-  command
-      ->add_option("FILE", arguments->input,
-                   "JSONL; a row has prompt_ids and response_ids, or texts prompt and response; "
-                   "other fields come back; -: standard input")
-      ->required();
+  add_model_and_rows(*command, *arguments,
+                     "prompt_ids and response_ids, or texts prompt and response");
   command
       ->add_option("--temperature", arguments->temperature,
                    "Logits are divided by this before the softmax")
@@ -73,7 +75,6 @@ void add_score(CLI::App& program, Chosen& chosen) {
       ->capture_default_str();
   command->add_flag("--entropies", arguments->entropies,
                     "Write the entropy of each distribution, too (nats)");
-  add_special_tokens(*command, arguments->add_special_tokens, "prompt's text");
   command
       ->add_option("--batch-tokens", arguments->batch_tokens,
                    "Tokens of one forward pass, at least one row. Results do not depend on it")
@@ -111,12 +112,8 @@ void add_generate(CLI::App& program, Chosen& chosen) {
   const auto arguments = std::make_shared<GenerateArguments>();
   CLI::App* command =
       program.add_subcommand("generate", "Responses to the prompts of a file, as JSON lines");
-  add_model(*command, arguments->model);
-  command
-      ->add_option("FILE", arguments->input,
-                   "JSONL; a row has prompt_ids, or a text prompt, which is used as it stands; "
-                   "other fields come back; -: standard input")
-      ->required();
+  add_model_and_rows(*command, *arguments,
+                     "prompt_ids, or a text prompt, which is used as it stands");
   add_sampling(*command, arguments->sampling);
   command->add_option("--samples", arguments->samples, "Responses to each prompt")
       ->check(CLI::Range(1, 1 << 20))
@@ -124,7 +121,6 @@ void add_generate(CLI::App& program, Chosen& chosen) {
   command->add_option("--seed", arguments->seed, "Seed of every sampled token")
       ->check(CLI::NonNegativeNumber)
       ->capture_default_str();
-  add_special_tokens(*command, arguments->add_special_tokens, "prompt's text");
   command->add_flag("--ignore-end", arguments->ignore_end,
                     "Go on after an end-of-sequence token, to --max-tokens");
   command

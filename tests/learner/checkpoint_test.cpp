@@ -20,7 +20,7 @@ ModelConfig tiny_config(std::int64_t layers = 2) {
   config.layers = layers;
   config.heads = 2;
   config.kv_heads = 1;
-  config.head_width = 4;
+  config.head_width = 16;
   config.max_positions = 32;
   config.end_of_sequence_ids = {1};
   return config;

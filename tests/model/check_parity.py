@@ -57,7 +57,8 @@ def ours(args, command, lines, *options):
         with open(path, "w") as file:
             file.writelines(json.dumps(line) + "\n" for line in lines)
         start = time.time()
-        out = subprocess.run([args.program, command, args.model, path, *options], check=True, stdout=subprocess.PIPE)
+        out = subprocess.run([args.program, command, args.model, path, "--threads", str(args.threads), *options],
+                             check=True, stdout=subprocess.PIPE)
         print(f"  ours: {time.time() - start:.0f} s with loading", flush=True)
     return [json.loads(line) for line in out.stdout.splitlines()]
 
@@ -137,9 +138,12 @@ def main():
     parser.add_argument("--tolerance", type=float, default=1e-4)
     parser.add_argument("--prompts", type=int, default=32, help="0: no generation")
     parser.add_argument("--new-tokens", type=int, default=200)
+    parser.add_argument("--threads", type=int, default=0, help="of both programs; 0: all cores")
     parser.add_argument("--forced", action="store_true")
     parser.add_argument("--only-generation", action="store_true")
     args = parser.parse_args()
+    if args.threads:
+        torch.set_num_threads(args.threads)
     texts = rows(args, Tokenizer.from_file(os.path.join(args.model, "tokenizer.json")))
     model = AutoModelForCausalLM.from_pretrained(args.model, dtype=torch.float32).eval()
     good = args.only_generation or check_log_probs(args, model, texts)

@@ -39,9 +39,9 @@ TEST(ModelConfig, ReadsQwen3AsTransformers5WritesIt) {
   EXPECT_EQ(config.width, 12);
   EXPECT_EQ(config.ffn_width, 20);
   EXPECT_EQ(config.layers, 2);
-  EXPECT_EQ(config.heads, 4);
-  EXPECT_EQ(config.kv_heads, 2);
-  EXPECT_EQ(config.head_width, 6);
+  EXPECT_EQ(config.heads, 2);
+  EXPECT_EQ(config.kv_heads, 1);
+  EXPECT_EQ(config.head_width, 16);
   EXPECT_EQ(config.max_positions, 64);
   EXPECT_EQ(config.rope_theta, 1e6);
   EXPECT_EQ(config.rms_norm_eps, 1e-5);
@@ -79,9 +79,9 @@ TEST(ModelConfig, FillsInTheDefaultsOfTheArchitecture) {
   EXPECT_EQ(loaded(config).head_width, 128);
   config["architectures"] = {"LlamaForCausalLM"};
   config["head_dim"] = nullptr;
-  config["hidden_size"] = 16;
-  EXPECT_EQ(loaded(config).head_width, 4);
-  EXPECT_EQ(loaded(config).kv_heads, 4);
+  config["hidden_size"] = 64;
+  EXPECT_EQ(loaded(config).head_width, 32);
+  EXPECT_EQ(loaded(config).kv_heads, 2);
   EXPECT_FALSE(loaded(config).tied_embeddings);
   EXPECT_EQ(loaded(config).rope_theta, 10000.0);
 }
@@ -200,11 +200,19 @@ TEST(ModelConfig, NamesTheKeyThatIsWrong) {
   EXPECT_THAT(error_with("vocab_size", "many"), HasSubstr("\"vocab_size\""));
   EXPECT_THAT(error_with("num_hidden_layers", 1u << 30), HasSubstr("\"num_hidden_layers\""));
   EXPECT_THAT(error_with("num_key_value_heads", 3), HasSubstr("not a multiple"));
-  EXPECT_THAT(error_with("head_dim", 5), HasSubstr("odd"));
+  EXPECT_THAT(error_with("head_dim", 24), HasSubstr("\"head_dim\" 24 is not a multiple of 16"));
   EXPECT_THAT(error_with("head_dim", 1 << 20), HasSubstr("\"head_dim\""));
   EXPECT_THAT(error_with("rms_norm_eps", 0), HasSubstr("\"rms_norm_eps\""));
   EXPECT_THAT(error_with("eos_token_id", 24), HasSubstr("\"eos_token_id\": 24"));
   EXPECT_THAT(error_with("tie_word_embeddings", 1), HasSubstr("true or false"));
+}
+
+TEST(ModelConfig, AHeadWidthThatFollowsFromOthersIsRefusedByTheirNames) {
+  Json config = valid_config();
+  config["architectures"] = {"LlamaForCausalLM"};
+  config.erase("head_dim");
+  EXPECT_THAT(error_of([&] { loaded(config); }),
+              HasSubstr("\"head_dim\" 6 (\"hidden_size\" / \"num_attention_heads\") is not"));
 }
 
 TEST(ModelConfig, NamesThePlaceOfBrokenJson) {

@@ -25,7 +25,7 @@ ModelConfig small_config() {
           .layers = 2,
           .heads = 2,
           .kv_heads = 1,
-          .head_width = 4,
+          .head_width = 16,
           .max_positions = 32,
           .end_of_sequence_ids = {1}};
 }
@@ -67,7 +67,7 @@ TEST(Weights, LayoutFollowsTheForwardPass) {
   EXPECT_EQ(layout[0].name, "model.embed_tokens.weight");
   EXPECT_EQ(layout[1].name, "model.layers.0.input_layernorm.weight");
   EXPECT_EQ(layout[2].name, "model.layers.0.self_attn.q_proj.weight");
-  EXPECT_EQ(layout[2].rows, 8);
+  EXPECT_EQ(layout[2].rows, 32);
   EXPECT_EQ(layout[2].cols, 6);
   EXPECT_EQ(layout[6].name, "model.layers.0.self_attn.q_norm.weight");
   EXPECT_EQ(layout[11].name, "model.layers.0.mlp.down_proj.weight");
@@ -92,7 +92,7 @@ TEST(Weights, AttentionBiasesFollowTheirMatricesAndBeginAtZero) {
   const Weights weights = initial_weights(config, 7);
   ASSERT_EQ(weights.parameters().size(), 2u + 2 * 15);
   EXPECT_EQ(weights.parameters()[3].name, "model.layers.0.self_attn.q_proj.bias");
-  EXPECT_EQ(weights.tensor("model.layers.1.self_attn.q_proj.bias").size(), 8u);
+  EXPECT_EQ(weights.tensor("model.layers.1.self_attn.q_proj.bias").size(), 32u);
   EXPECT_EQ(weights.tensor("model.layers.1.self_attn.o_proj.bias").size(), 6u);
   for (const float v : weights.tensor("model.layers.0.self_attn.v_proj.bias")) EXPECT_EQ(v, 0.0f);
   EXPECT_FALSE(weights.parameters()[3].decay);
@@ -151,8 +151,8 @@ TEST(Weights, NamesAMissingTensor) {
 TEST(Weights, NamesASurplusTensor) {
   const Weights weights = initial_weights(small_config(), 7);
   auto tensors = tensors_of(weights);
-  const std::vector<float> bias(8);
-  tensors.push_back({"model.layers.0.self_attn.q_proj.bias", {8}, bias});
+  const std::vector<float> bias(32);
+  tensors.push_back({"model.layers.0.self_attn.q_proj.bias", {32}, bias});
   EXPECT_THAT(error_with(tensors, small_config()),
               HasSubstr("\"model.layers.0.self_attn.q_proj.bias\" has no place"));
   tensors.back().name = "model.layers.0.self_attn.rotary_emb.inv_freq";
@@ -162,10 +162,10 @@ TEST(Weights, NamesASurplusTensor) {
 TEST(Weights, NamesAWrongShape) {
   const Weights weights = initial_weights(small_config(), 7);
   auto tensors = tensors_of(weights);
-  tensors[2].shape = {6, 8};
+  tensors[2].shape = {6, 32};
   EXPECT_THAT(error_with(tensors, small_config()),
-              HasSubstr("\"model.layers.0.self_attn.q_proj.weight\" has shape [6, 8], config.json "
-                        "asks for [8, 6]"));
+              HasSubstr("\"model.layers.0.self_attn.q_proj.weight\" has shape [6, 32], config.json "
+                        "asks for [32, 6]"));
 }
 
 TEST(Weights, NamesAWrongDtype) {

@@ -86,7 +86,10 @@ parquet=tests/dataset/golden/verl.parquet
 if "$BIN/lie_cluster" data "$parquet" >"$WORK/data.txt" 2>&1; then
   grep -q '4 rows, 3 prompts, 1 bad rows' "$WORK/data.txt" || { cat "$WORK/data.txt"; fail "the data command"; }
   "$BIN/lie_cluster" reference-lengths "$small" --output "$WORK/l.parquet" --samples 2 --set "data.train_file=$parquet" \
-    --set data.skip_bad_rows=true >"$WORK/lp.log" 2>&1 || { cat "$WORK/lp.log"; fail "lengths of Parquet"; }
+    --set data.skip_bad_rows=true --set rollout.max_prompt_tokens=4 >"$WORK/lp.log" 2>&1 ||
+    { cat "$WORK/lp.log"; fail "lengths of Parquet"; }
+  grep -q 'of 3 prompts are longer than rollout.max_prompt_tokens 4' "$WORK/lp.log" ||
+    { cat "$WORK/lp.log"; fail "no word on truncated prompts"; }
   train 2 "$WORK/run_parquet" --set "data.train_file=$WORK/l.parquet" --set data.skip_bad_rows=true --set run.steps=1 \
     --set data.prompt_template=chatml --set rollout.max_prompt_tokens=100 >"$WORK/rp.log" 2>&1 ||
     { cat "$WORK/rp.log"; fail "train does not take the lengths in Parquet"; }

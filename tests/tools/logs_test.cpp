@@ -17,6 +17,7 @@ RolloutGroup group_of(std::int64_t number, std::size_t tokens) {
   group.ticket.samples = 1;
   group.ticket.prompt.text = "x";
   group.prompt_ids = {1};
+  group.prompt_tokens_dropped = 4;
   Response response;
   response.ids.assign(tokens, 7);
   response.behavior_log_probs.assign(tokens, -1.0F);
@@ -74,6 +75,7 @@ TEST(LengthLog, KeepsWholeLinesWhereverItIsCut) {
     EXPECT_EQ(std::ssize(log.measured()), std::max<std::int64_t>(0, lines - 1));
     log.append(group_of(8, 2));
     EXPECT_EQ(LengthLog(scratch.path() / "part", "abc").measured().at(8).mean(), 2);
+    EXPECT_EQ(LengthLog(scratch.path() / "part", "abc").measured().at(8).prompt_tokens_dropped, 4);
   }
   EXPECT_NE(error_of([&] { LengthLog(path, "abd"); }).find("of another model, data or sampling"),
             std::string::npos);

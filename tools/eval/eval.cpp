@@ -146,21 +146,12 @@ std::vector<ScoredGroup> score_responses(const EvalConfig& config, std::int64_t 
   return scored;
 }
 
-/// Prompts that lost tokens are no longer the benchmark's: said aloud.
-void warn_of_truncation(std::span<const ScoredGroup> groups, std::int64_t max_prompt_tokens) {
-  const auto truncated = std::count_if(groups.begin(), groups.end(), [](const ScoredGroup& group) {
-    return group.rollout.prompt_tokens_dropped > 0;
-  });
-  if (truncated == 0) return;
-  Log("eval", 0).warn(
-      "{} of {} prompts are longer than rollout.max_prompt_tokens {} and lost their first tokens",
-      truncated, groups.size(), max_prompt_tokens);
-}
-
 void report(const EvalConfig& config, std::int64_t prompts, Judge& judge,
             const DecodeText& decode) {
   const std::vector<ScoredGroup> groups = score_responses(config, prompts, judge);
-  warn_of_truncation(groups, config.rollout.max_prompt_tokens);
+  const auto truncated = std::ranges::count_if(
+      groups, [](const ScoredGroup& group) { return group.rollout.prompt_tokens_dropped > 0; });
+  warn_of_truncation(Log("eval", 0), truncated, prompts, config.rollout.max_prompt_tokens);
   const std::vector<JudgedProblem> problems = judge_problems(groups, judge, config.verifier);
   const Table table =
       make_table(problems, config.table, static_cast<std::uint64_t>(config.eval.seed));

@@ -12,7 +12,7 @@ namespace lie {
 namespace {
 
 MeasuredLength lengths_of(const RolloutGroup& group) {
-  MeasuredLength measured;
+  MeasuredLength measured{.tokens = {}, .prompt_tokens_dropped = group.prompt_tokens_dropped};
   for (const Response& response : group.responses) {
     measured.tokens.push_back(std::ssize(response.ids));
     if (response.finish == FinishReason::kLength) ++measured.at_limit;
@@ -47,7 +47,9 @@ void LengthLog::take_line(const std::string& line, const std::string& measuremen
     if (!measurement.empty()) {
       if (row.at("measurement") == measurement) return;
     } else {
-      measured_[row.at("group")] = {.tokens = row.at("tokens"), .at_limit = row.at("at_limit")};
+      measured_[row.at("group")] = {.tokens = row.at("tokens"),
+                                    .at_limit = row.at("at_limit"),
+                                    .prompt_tokens_dropped = row.at("prompt_tokens_dropped")};
       return;
     }
   } catch (const Json::exception&) {
@@ -63,7 +65,8 @@ void LengthLog::append(const RolloutGroup& group) {
   const MeasuredLength measured = lengths_of(group);
   file_ << Json{{"group", group.ticket.group},
                 {"tokens", measured.tokens},
-                {"at_limit", measured.at_limit}}
+                {"at_limit", measured.at_limit},
+                {"prompt_tokens_dropped", measured.prompt_tokens_dropped}}
                .dump()
         << '\n';
   file_.flush();

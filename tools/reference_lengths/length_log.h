@@ -2,8 +2,9 @@
 // which a killed process leaves readable.
 //
 // The first line names the measurement: {"measurement": "<SHA-256 of what it depends on>"}. Each
-// other is of one prompt: {"group": 12, "tokens": [104, 87], "at_limit": 0}. A last line without
-// its end is of a killed process and does not count.
+// other is of one prompt: {"group": 12, "tokens": [104, 87], "at_limit": 0,
+// "prompt_tokens_dropped": 0}. A last line without its end is of a killed process and does not
+// count.
 #pragma once
 
 #include <cstdint>
@@ -21,6 +22,7 @@ namespace lie {
 struct MeasuredLength {
   std::vector<std::int64_t> tokens;  // by sample, end of sequence counted
   std::int64_t at_limit = 0;         // of them cut at the response limit
+  std::int64_t prompt_tokens_dropped = 0;
   double mean() const;
 };
 

@@ -4,7 +4,6 @@
 #include <limits>
 #include <map>
 #include <nlohmann/json.hpp>
-#include <optional>
 
 #include "common/dataset/parquet.h"
 #include "common/dataset/rows.h"
@@ -42,101 +41,82 @@ std::string measurement_of(const TrainConfig& config, const Dataset& dataset,
   return sha.hex_digest();
 }
 
-/// Rank 0's part.
-class Measurement {
- public:
-  Measurement(const TrainConfig& config, const ReferenceLengthsArguments& arguments)
-      : input_(config.data.train_file),
-        output_(arguments.output),
-        dataset_(read_run_prompts(input_, config.data, config.model.path)),
-        log_(output_.string() + ".progress", measurement_of(config, dataset_, arguments.samples)) {
-    for (const Prompt& prompt : dataset_.prompts) {
-      const std::int64_t group = prompts_++;
-      if (log_.measured().contains(group)) continue;
-      tickets_.push_back({.group = group,
-                          .samples = static_cast<std::int32_t>(arguments.samples),
-                          .prompt = prompt});
+/// One ticket for each prompt that the log does not have; a prompt's position is its group.
+std::deque<Ticket> tickets_of(const Dataset& dataset, const LengthLog& log, std::int64_t samples) {
+  std::deque<Ticket> tickets;
+  for (std::int64_t group = 0; const Prompt& prompt : dataset.prompts) {
+    if (!log.measured().contains(group)) {
+      tickets.push_back(
+          {.group = group, .samples = static_cast<std::int32_t>(samples), .prompt = prompt});
     }
-    progress_.emplace(stderr, prompts_, prompts_ - std::ssize(tickets_));
+    ++group;
   }
+  return tickets;
+}
 
-  std::deque<Ticket> tickets() const { return tickets_; }
+/// Row of the file -> L_ref in tokens.
+using LengthsByRow = std::map<std::int64_t, double>;
 
-  void take(const RolloutGroup& group) {
-    log_.append(group);
-    progress_->add(group);
+LengthsByRow lengths_by_row(const Dataset& dataset, const LengthLog& log) {
+  LengthsByRow lengths;
+  for (const auto& [group, measured] : log.measured()) {
+    lengths[dataset.prompts[static_cast<std::size_t>(group)].problem] = measured.mean();
   }
+  return lengths;
+}
 
-  void write() {
-    progress_->finish();
-    if (is_parquet(input_) && output_.extension() == ".parquet") {
-      add_parquet_column(input_, output_, "reference_length", column());
-    } else {
-      write_file_atomically(output_, lines());
-    }
-    say_summary();
-    log_.remove();
+/// NaN in rows that have no length: they were skipped as bad.
+std::vector<double> column_of(const LengthsByRow& lengths, std::int64_t rows) {
+  std::vector<double> values(static_cast<std::size_t>(rows),
+                             std::numeric_limits<double>::quiet_NaN());
+  for (const auto& [row, length] : lengths) values[static_cast<std::size_t>(row)] = length;
+  return values;
+}
+
+/// The rows that have a length, with it.
+std::string lines_of(const fs::path& input, const LengthsByRow& lengths) {
+  std::string text;
+  std::vector<std::string> skipped;  // bad rows: they have no length
+  for_each_row(
+      input,
+      [&](const JsonRow& row, std::int64_t number) {
+        const auto length = lengths.find(number);
+        if (length == lengths.end()) return;
+        nlohmann::json object = row.object();
+        object["reference_length"] = length->second;
+        text += object.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
+      },
+      &skipped);
+  return text;
+}
+
+void write_lengths(const fs::path& input, const fs::path& output, const LengthsByRow& lengths,
+                   std::int64_t rows) {
+  if (is_parquet(input) && output.extension() == ".parquet") {
+    add_parquet_column(input, output, "reference_length", column_of(lengths, rows));
+  } else {
+    write_file_atomically(output, lines_of(input, lengths));
   }
+}
 
- private:
-  /// By row of the file.
-  std::map<std::int64_t, double> lengths_by_row() const {
-    std::map<std::int64_t, double> lengths;
-    for (const auto& [group, measured] : log_.measured()) {
-      lengths[dataset_.prompts[static_cast<std::size_t>(group)].problem] = measured.mean();
-    }
-    return lengths;
+void say_summary(const fs::path& output, const Dataset& dataset, const LengthLog& log,
+                 std::int64_t max_prompt_tokens) {
+  double sum = 0;
+  std::int64_t samples = 0, at_limit = 0, truncated = 0;
+  for (const auto& [group, measured] : log.measured()) {
+    sum += measured.mean();
+    samples += std::ssize(measured.tokens);
+    at_limit += measured.at_limit;
+    if (measured.prompt_tokens_dropped > 0) ++truncated;
   }
-
-  std::vector<double> column() const {
-    std::vector<double> values(static_cast<std::size_t>(dataset_.rows),
-                               std::numeric_limits<double>::quiet_NaN());
-    for (const auto& [row, length] : lengths_by_row()) {
-      values[static_cast<std::size_t>(row)] = length;
-    }
-    return values;
-  }
-
-  std::string lines() const {
-    const auto lengths = lengths_by_row();
-    std::string text;
-    std::vector<std::string> skipped;  // bad rows: they have no length
-    for_each_row(
-        input_,
-        [&](const JsonRow& row, std::int64_t number) {
-          const auto length = lengths.find(number);
-          if (length == lengths.end()) return;
-          nlohmann::json object = row.object();
-          object["reference_length"] = length->second;
-          text += object.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
-        },
-        &skipped);
-    return text;
-  }
-
-  void say_summary() const {
-    double sum = 0;
-    std::int64_t samples = 0, at_limit = 0;
-    for (const auto& [group, measured] : log_.measured()) {
-      sum += measured.mean();
-      samples += std::ssize(measured.tokens);
-      at_limit += measured.at_limit;
-    }
-    const Log voice("actor", 0);
-    if (!dataset_.skipped.empty()) voice.warn("{}", skipped_rows_text(dataset_));
-    voice.info(
-        "{}: {} prompts, mean reference length {:.1f} tokens; {} of {} responses reached the "
-        "limit",
-        output_.string(), prompts_, sum / static_cast<double>(prompts_), at_limit, samples);
-  }
-
-  fs::path input_, output_;
-  Dataset dataset_;
-  LengthLog log_;
-  std::int64_t prompts_ = 0;
-  std::deque<Ticket> tickets_;
-  std::optional<GroupProgress> progress_;
-};
+  const auto prompts = std::ssize(dataset.prompts);
+  const Log voice("actor", 0);
+  if (!dataset.skipped.empty()) voice.warn("{}", skipped_rows_text(dataset));
+  warn_of_truncation(voice, truncated, prompts, max_prompt_tokens);
+  voice.info(
+      "{}: {} prompts, mean reference length {:.1f} tokens; {} of {} responses reached the limit",
+      output.string(), prompts, sum / static_cast<double>(prompts), at_limit, samples);
+}
 
 }  // namespace
 
@@ -149,10 +129,21 @@ void reference_lengths(Job& job, const ReferenceLengthsArguments& arguments) {
                          .seed = static_cast<std::uint64_t>(config.run.seed),
                          .keep_binding = config.roles.keep_binding};
   if (job.rank() > 0) return generate_over_ranks(job, pool, {}, {});
-  Measurement measurement(config, arguments);
-  generate_over_ranks(job, pool, measurement.tickets(),
-                      [&](const RolloutGroup& group) { measurement.take(group); });
-  measurement.write();
+
+  const fs::path input = config.data.train_file;
+  const Dataset dataset = read_run_prompts(input, config.data, config.model.path);
+  LengthLog log(arguments.output.string() + ".progress",
+                measurement_of(config, dataset, arguments.samples));
+  GroupProgress progress(stderr, std::ssize(dataset.prompts), std::ssize(log.measured()));
+  generate_over_ranks(job, pool, tickets_of(dataset, log, arguments.samples),
+                      [&](const RolloutGroup& group) {
+                        log.append(group);
+                        progress.add(group);
+                      });
+  progress.finish();
+  write_lengths(input, arguments.output, lengths_by_row(dataset, log), dataset.rows);
+  say_summary(arguments.output, dataset, log, config.rollout.max_prompt_tokens);
+  log.remove();
 }
 
 }  // namespace lie

@@ -12,4 +12,12 @@ Dataset read_run_prompts(const std::filesystem::path& file, const RowOptions& op
   });
 }
 
+void warn_of_truncation(const Log& voice, std::int64_t truncated, std::int64_t prompts,
+                        std::int64_t max_prompt_tokens) {
+  if (truncated == 0) return;
+  voice.warn(
+      "{} of {} prompts are longer than rollout.max_prompt_tokens {} and lost their first tokens",
+      truncated, prompts, max_prompt_tokens);
+}
+
 }  // namespace lie

@@ -5,11 +5,16 @@
 #include <string>
 
 #include "common/dataset/dataset.h"
+#include "common/log.h"
 
 namespace lie {
 
 /// Reads `file` with options.prompt_template ("model": of `model_directory`). Throws Error.
 Dataset read_run_prompts(const std::filesystem::path& file, const RowOptions& options,
                          const std::filesystem::path& model_directory);
+
+/// Prompts that lost tokens are no longer the data set's: said aloud where there are any.
+void warn_of_truncation(const Log& voice, std::int64_t truncated, std::int64_t prompts,
+                        std::int64_t max_prompt_tokens);
 
 }  // namespace lie

@@ -15,7 +15,7 @@ import torch
 from transformers import AutoModelForCausalLM, LlamaConfig, LlamaForCausalLM, Qwen3Config, Qwen3ForCausalLM
 
 SHAPE = dict(vocab_size=96, hidden_size=32, intermediate_size=48, num_hidden_layers=3, num_attention_heads=4,
-             num_key_value_heads=2, head_dim=8, max_position_embeddings=128, eos_token_id=3)
+             num_key_value_heads=2, head_dim=16, max_position_embeddings=128, eos_token_id=3)
 SAME_KEYS = ("vocab_size hidden_size intermediate_size num_hidden_layers num_attention_heads num_key_value_heads head_dim "
              "max_position_embeddings rope_parameters rms_norm_eps initializer_range tie_word_embeddings hidden_act "
              "attention_bias eos_token_id model_type").split()

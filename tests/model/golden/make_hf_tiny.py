@@ -11,8 +11,8 @@ import torch
 from transformers import LlamaConfig, LlamaForCausalLM, Qwen3Config, Qwen3ForCausalLM
 
 HERE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "hf_tiny")
-SHAPE = dict(vocab_size=24, hidden_size=12, intermediate_size=20, num_hidden_layers=2, num_attention_heads=4,
-             num_key_value_heads=2, head_dim=6, max_position_embeddings=64, rms_norm_eps=1e-5)
+SHAPE = dict(vocab_size=24, hidden_size=12, intermediate_size=20, num_hidden_layers=2, num_attention_heads=2,
+             num_key_value_heads=1, head_dim=16, max_position_embeddings=64, rms_norm_eps=1e-5)
 
 
 def values(model):
