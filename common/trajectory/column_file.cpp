@@ -15,10 +15,23 @@ h5::Handle column_layout(const ColumnInfo& column) {
   h5::Handle layout(h5::checked_id(H5Pcreate(H5P_DATASET_CREATE), "create layout"), H5Pclose);
   const hsize_t chunk = schema::chunk_rows(column.table);
   h5::check(H5Pset_chunk(layout.id(), 1, &chunk), "set chunks");
-  h5::check(H5Pset_shuffle(layout.id()), "set shuffle");
-  h5::check(H5Pset_deflate(layout.id(), 1), "set deflate");
+  if (schema::is_compressed(column.table)) {
+    h5::check(H5Pset_shuffle(layout.id()), "set shuffle");
+    h5::check(H5Pset_deflate(layout.id(), 1), "set deflate");
+  }
   h5::check(H5Pset_obj_track_times(layout.id(), false), "set no times");
   return layout;
+}
+
+/// A small chunk cache: each flush walks over all that it holds, and only a column's last chunk is
+/// written again.
+h5::Handle column_access() {
+  h5::Handle access(h5::checked_id(H5Pcreate(H5P_DATASET_ACCESS), "create access"), H5Pclose);
+  constexpr std::size_t kSlots = 31;
+  constexpr std::size_t kBytes = 64 << 10;
+  h5::check(H5Pset_chunk_cache(access.id(), kSlots, kBytes, H5D_CHUNK_CACHE_W0_DEFAULT),
+            "set chunk cache");
+  return access;
 }
 
 h5::Handle create_column(hid_t file, const ColumnInfo& column) {
@@ -29,8 +42,9 @@ h5::Handle create_column(hid_t file, const ColumnInfo& column) {
   const h5::Handle groups(h5::checked_id(H5Pcreate(H5P_LINK_CREATE), "create link list"), H5Pclose);
   h5::check(H5Pset_create_intermediate_group(groups.id(), 1), "set intermediate groups");
   const h5::Handle layout = column_layout(column);
+  const h5::Handle access = column_access();
   h5::Handle dataset(H5Dcreate2(file, column.path, h5::file_type(column.type), space.id(),
-                                groups.id(), layout.id(), H5P_DEFAULT),
+                                groups.id(), layout.id(), access.id()),
                      H5Dclose);
   h5::checked_id(dataset.id(), column.path);
   h5::write_attribute(dataset.id(), "unit", std::string_view(column.unit));
@@ -96,11 +110,8 @@ void ColumnFile::append_raw(const ColumnInfo& column, const void* values, std::u
 }
 
 void ColumnFile::flush() {
-  for (const OpenColumn& column : columns_) {
-    if (H5Dflush(column.dataset.id()) < 0) {
-      fail("{}: cannot flush {}: {}; is the disk full?", path_.string(), column.info->path,
-           h5::last_reason());
-    }
+  if (H5Fflush(file_.id(), H5F_SCOPE_LOCAL) < 0) {
+    fail("{}: cannot be written: {}; is the disk full?", path_.string(), h5::last_reason());
   }
 }
 

@@ -22,8 +22,8 @@ class ColumnFile {
   void append(const schema::Column<T>& column, std::span<const T> values) {
     append_raw(column, values.data(), values.size());
   }
-  /// Hands every column to the operating system, in schema order: a reader that sees a row of /step
-  /// also sees what it points to.
+  /// Hands all that was appended to the operating system. What is appended after it is seen by
+  /// readers after it. (One flush of the file costs as much as one of a single column.)
   void flush();
   /// Closes and fsyncs. Throws Error on failure.
   void close();

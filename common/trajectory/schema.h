@@ -14,7 +14,7 @@ namespace lie::schema {
 
 inline constexpr std::int64_t kVersion = 1;
 
-/// Tables, in the order in which a step is written and flushed.
+/// Tables, in the order in which a step is written.
 enum class Table : std::uint8_t { kText, kPrompt, kToken, kProblem, kSample, kStep };
 inline constexpr std::size_t kTableCount = 6;
 
@@ -177,14 +177,19 @@ inline constexpr I64 kTokenEnd{kT, "/step/token_end", "tokens", "rows of /token 
 inline constexpr I64 kProblemEnd{kT, "/step/problem_end", "rows",
                                  "rows of /problem after this step"};
 inline constexpr I64 kSampleEnd{kT, "/step/sample_end", "rows", "rows of /sample after this step"};
-inline constexpr I64 kStep{kT, "/step/step", "step", "number of the step; flushed last"};
+inline constexpr I64 kStep{kT, "/step/step", "step", "number of the step; written last"};
 }  // namespace step
 
-/// Every column, in the order in which a step is flushed: /step/step is last.
+/// Every column, in the order in which a step is written: /step/step is last.
 std::span<const ColumnInfo* const> all_columns();
 
 /// Elements per chunk of a table's columns.
 std::uint64_t chunk_rows(Table table);
+
+/// Whether a table's columns are compressed: those that grow with the tokens. The others have a few
+/// hundred values a step; beginning to compress each of their columns would cost more than all else
+/// that a small step's log does.
+bool is_compressed(Table table);
 
 /// Attributes of the file's root.
 namespace attribute {

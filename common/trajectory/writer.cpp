@@ -247,7 +247,13 @@ void append_step(ColumnFile& file, const StepRecord& record, const Ends& ends) {
   append_one(file, c::kTokenEnd, ends.token);
   append_one(file, c::kProblemEnd, ends.problem);
   append_one(file, c::kSampleEnd, ends.sample);
-  append_one(file, c::kStep, record.step);
+}
+
+/// A reader that sees the step's number sees all of the step.
+void append_step_number(ColumnFile& file, std::int64_t step) {
+  file.flush();
+  append_one(file, schema::step::kStep, step);
+  file.flush();
 }
 
 }  // namespace
@@ -280,7 +286,7 @@ void TrajectoryWriter::append(const StepRecord& record) {
   append_scores(state_->file, flat.samples);
   append_results(state_->file, flat.samples);
   append_step(state_->file, record, state_->ends);
-  state_->file.flush();
+  append_step_number(state_->file, record.step);
   state_->last_step = record.step;
 }
 
