@@ -204,7 +204,7 @@ std::vector<std::string> list_of_override(const std::string& place, const std::s
 
 void apply_override(const FieldList& fields, const std::string& text) {
   const std::size_t equals = text.find('=');
-  if (equals == std::string::npos) fail("--set {}: expected key=value", text);
+  if (equals == std::string::npos || equals == 0) fail("--set {}: expected key=value", text);
   const std::string place = "--set " + text;
   Entry entry;
   entry.key = text.substr(0, equals);

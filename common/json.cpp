@@ -52,8 +52,10 @@ Json parse_json(std::string_view text, std::string_view where) {
     return Json::parse(text.begin(), text.end(), DuplicateKeys(where));
   } catch (const Json::parse_error& error) {
     const std::size_t byte = error.byte == 0 ? 0 : error.byte - 1;
-    fail("{}: not valid JSON at {} ({} bytes in all); is the file damaged or cut short?", where,
-         place(text, byte), text.size());
+    const bool encoding = std::string_view(error.what()).find("UTF-8") != std::string_view::npos;
+    fail("{}: not valid {} at {} ({} bytes in all); {}", where, encoding ? "UTF-8" : "JSON",
+         place(text, byte), text.size(),
+         encoding ? "convert the file to UTF-8" : "is the file damaged or cut short?");
   } catch (const Json::exception& error) {
     fail("{}: {}", where, error.what());
   }

@@ -177,6 +177,7 @@ TEST_F(Config, WrongShapesAreNamed) {
   EXPECT_EQ(load("seed: {a: 1}\n"),
             "c.yaml:1: seed is no section; did you mean policy_loss? --help lists all keys");
   EXPECT_EQ(load("seed: 1\n", {"seed"}), "--set seed: expected key=value");
+  EXPECT_EQ(load("seed: 1\n", {"=3"}), "--set =3: expected key=value");
 }
 
 TEST_F(Config, DuplicatesAreRefused) {

@@ -52,7 +52,8 @@ TEST(JsonLines, LinesThatAreNoObjectAreNamed) {
             "short?");
   EXPECT_EQ(error_of([] { parse_json_lines("[1]\n", "f"); }),
             "f:1: expected a JSON object such as {\"prompt\": \"...\"}, found array");
-  EXPECT_NE(error_of([] { parse_json_lines("{\"a\": \"\xff\"}\n", "f"); }), "no error");
+  EXPECT_EQ(error_of([] { parse_json_lines("{\"a\": \"\xff\"}\n", "f"); }),
+            "f:1: not valid UTF-8 at line 1, column 8 (10 bytes in all); convert the file to UTF-8");
   const TemporaryDirectory scratch;
   EXPECT_TRUE(error_of([&] {
                 read_json_lines(scratch.write("e.jsonl", "\n"));
