@@ -134,7 +134,7 @@ def main():
     arguments = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     arguments.add_argument("out")
     arguments.add_argument("--seed", type=int, default=1)
-    arguments.add_argument("--skill-rows", type=int, default=128000)
+    arguments.add_argument("--skill-rows", type=int, default=256000)
     arguments.add_argument("--sloppy-rows", type=int, default=6400)
     arguments.add_argument("--train-rows", type=int, default=1280)
     arguments.add_argument("--eval-rows", type=int, default=512)
