@@ -32,7 +32,7 @@ struct Learner::Step {
   StepUpdate update;
   std::vector<ScoredGroup> evaluation;
   double generate_seconds = 0, update_seconds = 0, publish_seconds = 0, evaluate_seconds = 0;
-  double log_seconds = 0;  // trajectories to HDF5
+  double log_seconds = 0;  // that the trajectory log held the step up
   double seconds() const {
     return generate_seconds + update_seconds + publish_seconds + evaluate_seconds + log_seconds;
   }
@@ -123,7 +123,7 @@ void Learner::record_trajectories(Step& step) {
   for (const ScoredGroup& group : step.evaluation) {
     record.groups.push_back({.scored = group, .results = {}});
   }
-  parts_.trajectories.record(record);
+  parts_.trajectories.record(std::move(record));
 }
 
 void Learner::record_curves(const Step& step) {

@@ -63,8 +63,23 @@ TrajectoryRecorder::TrajectoryRecorder(std::filesystem::path directory, Trajecto
       info_(std::move(info)),
       writer_(std::make_unique<TrajectoryWriter>(directory_, info_)) {}
 
-void TrajectoryRecorder::cut_after(std::int64_t step) {
+void TrajectoryRecorder::record(StepRecord record) {
+  wait();
+  writing_ =
+      std::async(std::launch::async, [this, step = std::move(record)] { writer_->append(step); });
+}
+
+void TrajectoryRecorder::wait() {
+  if (writing_.valid()) writing_.get();
+}
+
+void TrajectoryRecorder::close() {
+  wait();
   writer_->close();
+}
+
+void TrajectoryRecorder::cut_after(std::int64_t step) {
+  close();
   info_.starts_after_step = step;
   writer_ = std::make_unique<TrajectoryWriter>(directory_, info_);
 }

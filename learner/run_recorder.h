@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <future>
 #include <memory>
 #include <optional>
 
@@ -34,21 +35,26 @@ class CurveRecorder {
   std::int64_t steps_;
 };
 
-/// The trajectories that one learner keeps, in segments that end at checkpoints.
+/// The trajectories that one learner keeps, in segments that end at checkpoints. A step is written
+/// by a thread beside the learner, while the next one begins; one step at a time.
 class TrajectoryRecorder {
  public:
   /// Begins a segment after info.starts_after_step. Segments that began there or later must have
   /// been removed (common/trajectory/segments.h).
   TrajectoryRecorder(std::filesystem::path directory, TrajectoryInfo info);
-  void record(const StepRecord& record) { writer_->append(record); }
+  /// Waits for the step before. Throws what went wrong with it.
+  void record(StepRecord record);
   /// Ends the segment after `step`: everything up to it is on disk. The next one begins there.
   void cut_after(std::int64_t step);
-  void close() { writer_->close(); }
+  void close();
 
  private:
+  void wait();
+
   std::filesystem::path directory_;
   TrajectoryInfo info_;
   std::unique_ptr<TrajectoryWriter> writer_;
+  std::future<void> writing_;  // ends before the writer does
 };
 
 }  // namespace lie
