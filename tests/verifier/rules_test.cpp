@@ -49,6 +49,12 @@ TEST(Rules, ExactNumbers) {
   expect_equal("\\frac{\\pi}{6}", "30^\\circ");
   expect_equal("5(2)", "10");
   expect_equal("1\\,000\\,000", "10^6");
+  expect_equal("1,000, 2", "1000, 2");
+  expect_equal("100/1,000", "\\frac{1}{10}");
+  expect_equal("1,20,300", "1, 20, 300");
+  expect_different("1,0000", "10000");
+  expect_different("01,000", "1000");
+  expect_equal("x², 3", "3, x^2");
   expect_different("7", "5(2)");
   expect_different("0", "1\\,000");
   expect_different("1-\\frac1e", "1+\\frac1e");
@@ -140,6 +146,7 @@ TEST(Rules, SetsTuplesIntervals) {
   expect_different("(3,1)", "1, 3");
   expect_different("[0, 1)", "(0, 1)");
   expect_different("\\{1, 2\\}", "\\{1, 3\\}");
+  expect_different("\\{1, 2\\}", "(\\{1, 2\\}");
   expect_equal("\\frac{639}{40}", "15\\frac{39}{40}, \\frac{639}{40}");
   expect_equal("1, 2", "1, 1, 2");
   expect_different("(1, 2)", "(1, 1, 2)");

@@ -31,6 +31,11 @@ TEST(Verify, TuplesKeepTheirOrderAndSetsDoNot) {
 TEST(Verify, SaysWhyThereIsNoVerdict) {
   EXPECT_EQ(verify("5", "the answer is 5").code, VerdictCode::kNoAnswer);
   EXPECT_EQ(verify("5", "<think>\\boxed{5}</think> so 5").code, VerdictCode::kNoAnswer);
+  for (const ExtractionMode mode : {ExtractionMode::kReward, ExtractionMode::kLenient}) {
+    VerifierOptions options;
+    options.mode = mode;
+    EXPECT_EQ(verify("5", std::string_view(), options).code, VerdictCode::kNoAnswer);
+  }
 }
 
 }  // namespace

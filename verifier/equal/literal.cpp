@@ -88,12 +88,24 @@ std::optional<Rational> read_thousands(std::string_view s, bool& decimal) {
     digits += group;
     s.remove_prefix(3);
   }
+  if (!s.empty() && is_digit(s.front())) return std::nullopt;
   digits += s;
   if (!std::ranges::all_of(digits.substr(0, first), is_digit)) return std::nullopt;
   std::string_view rest = digits;
   std::optional<Rational> value = take_decimal(rest, decimal);
   if (!value || !rest.empty()) return std::nullopt;
   return negative ? -*value : value;
+}
+
+// Whether exactly three digits stand directly behind a comma directly behind a digit.
+bool holds_thousands(std::string_view s) {
+  for (std::size_t comma = s.find(',', 1); comma != std::string_view::npos;
+       comma = s.find(',', comma + 1)) {
+    std::size_t end = comma + 1;
+    while (end < s.size() && is_digit(s[end])) ++end;
+    if (end == comma + 4 && is_digit(s[comma - 1])) return true;
+  }
+  return false;
 }
 
 std::optional<Literal> read_numbers(std::string_view s, Literal::Shape shape) {
@@ -110,10 +122,10 @@ std::optional<Literal> read_numbers(std::string_view s, Literal::Shape shape) {
 }
 
 std::optional<Literal> read_bracketed(std::string_view s) {
-  if (take(s, "(") && s.ends_with(')'))
-    return read_numbers(s.substr(0, s.size() - 1), Literal::Shape::kTuple);
-  if (take(s, "\\{") && s.ends_with("\\}"))
-    return read_numbers(s.substr(0, s.size() - 2), Literal::Shape::kSet);
+  if (s.starts_with('(') && s.ends_with(')'))
+    return read_numbers(s.substr(1, s.size() - 2), Literal::Shape::kTuple);
+  if (s.starts_with("\\{") && s.ends_with("\\}") && s.size() >= 4)
+    return read_numbers(s.substr(2, s.size() - 4), Literal::Shape::kSet);
   return std::nullopt;
 }
 
@@ -153,6 +165,8 @@ std::optional<Literal> read_literal(std::string_view text) {
     thousands.numbers.push_back(std::move(*value));
     return thousands;
   }
+  // Of "1,000, 2" the parser knows which commas part numbers.
+  if (holds_thousands(text)) return std::nullopt;
   return read_numbers(text, Literal::Shape::kList);
 }
 

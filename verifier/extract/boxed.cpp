@@ -158,7 +158,9 @@ class BackwardScan {
 std::string_view after_think(std::string_view text) {
   // memrchr() looks at 32 bytes at a time, rfind() at one.
   std::string_view rest = text;
-  while (const void* sign = ::memrchr(rest.data(), '>', rest.size())) {
+  while (!rest.empty()) {
+    const void* sign = ::memrchr(rest.data(), '>', rest.size());
+    if (sign == nullptr) break;
     const auto end = static_cast<std::size_t>(static_cast<const char*>(sign) - text.data());
     if (text.substr(0, end + 1).ends_with(kThinkEnd)) return text.substr(end + 1);
     rest = text.substr(0, end);

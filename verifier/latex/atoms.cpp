@@ -79,13 +79,23 @@ const Expr* Parser::atom() {
 const Expr* Parser::number() {
   const Token& first = tok();
   if (first.repeating && is(Tok::kAccent, 1)) return repeating(first);
+  const bool starts_thousands = thousands_ok_ && may_start_thousands();
   ++at_;
   const exact::Rational& value = lexed_.numbers[first.number];
-  if (thousands_ok_ && !first.decimal && value < exact::Rational(1000) && !value.is_zero() &&
-      is(Tok::kComma))
-    return thousands(value, false);
+  if (starts_thousands) return thousands(value, false);
   const Expr* out = arena_.number(value, first.decimal);
   return value.is_integer() && !first.decimal ? mixed(out) : out;
+}
+
+// One to three digits before a comma, no zero in front, and no number and comma directly before. A
+// superscript has no digits.
+bool Parser::may_start_thousands() const {
+  const Token& first = tok();
+  if (first.decimal || first.name.empty() || first.name.size() > 3 || first.name.front() == '0' ||
+      !is(Tok::kComma, 1))
+    return false;
+  if (at_ < 2 || first.spaced || lexed_.tokens[at_ - 1].spaced) return true;
+  return lexed_.tokens[at_ - 1].kind != Tok::kComma || lexed_.tokens[at_ - 2].kind != Tok::kNumber;
 }
 
 // Groups of three digits behind commas, where all that follows are such groups.

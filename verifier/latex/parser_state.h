@@ -101,6 +101,7 @@ class Parser {
   // --- atoms.cpp ---
   const Expr* atom();
   const Expr* number();
+  bool may_start_thousands() const;
   const Expr* thousands(exact::Rational value, bool decimal);
   const Expr* repeating(const Token& first);
   struct Ahead {
