@@ -68,18 +68,56 @@ def log_softmax_of(model, ids):
         return torch.log_softmax(model(torch.tensor([ids]), use_cache=False).logits[0].double(), -1)
 
 
-def check_log_probs(args, model, texts):
+def log_probs_of(model, ids, part=256):
+    """Of each token after those before it; in parts, because of the memory of 2,000 rows of a large vocabulary."""
+    with torch.no_grad():
+        logits = model(torch.tensor([ids]), use_cache=False).logits[0, :-1]
+    return torch.cat([torch.log_softmax(rows.double(), -1).gather(1, tokens[:, None])[:, 0]
+                      for rows, tokens in zip(logits.split(part), torch.tensor(ids[1:]).split(part))])
+
+
+class Differences:
+    """Of log-probs, text by text."""
+    def __init__(self, what):
+        self.what, self.found = what, []
+
+    def add(self, a, b):
+        self.found.append((a - b).abs())
+
+    def worst(self):
+        return max(text.max().item() for text in self.found)
+
+    def report(self, args):
+        every = torch.cat(self.found)
+        text = max(range(len(self.found)), key=lambda i: self.found[i].max())
+        print(f"  {self.what}: largest difference {every.max():.2e} (text {args.first + text}, token {self.found[text].argmax() + 1}), "
+              f"root mean square {every.square().mean().sqrt():.2e}, {(every > args.tolerance).sum()} above {args.tolerance:.0e}",
+              flush=True)
+
+
+def load(args, dtype):
+    return AutoModelForCausalLM.from_pretrained(args.model, dtype=dtype).eval()
+
+
+def check_log_probs(args, texts):
     scored = ours(args, "score", [{"prompt_ids": ids[:1], "response_ids": ids[1:]} for ids in texts])
-    start, worst, total, squares = time.time(), 0.0, 0, 0.0
+    model = load(args, torch.float32)  # not earlier: the memory of one program at a time
+    exact = load(args, torch.float64) if args.double else None
+    start = time.time()
+    parity, our_error, their_error = (Differences(what) for what in
+                                      ("ours - transformers", "ours - float64", "transformers - float64"))
     for ids, row in zip(texts, scored):
-        mine = torch.tensor(row["log_probs"], dtype=torch.float64)
-        theirs = log_softmax_of(model, ids)[:-1].gather(1, torch.tensor(ids[1:])[:, None])[:, 0]
-        difference = (mine - theirs).abs()
-        worst, total, squares = max(worst, difference.max().item()), total + len(ids), squares + (difference**2).sum().item()
+        mine, theirs = torch.tensor(row["log_probs"], dtype=torch.float64), log_probs_of(model, ids)
+        parity.add(mine, theirs)
+        if exact:
+            truth = log_probs_of(exact, ids)
+            our_error.add(mine, truth)
+            their_error.add(theirs, truth)
     print(f"  transformers: {time.time() - start:.0f} s", flush=True)
-    print(f"log-probs of {len(texts)} texts, {total} tokens, longest {max(map(len, texts))}: largest difference {worst:.2e}, "
-          f"root mean square {(squares / total) ** 0.5:.2e}", flush=True)
-    return worst <= args.tolerance
+    print(f"log-probs of {len(texts)} texts, {sum(map(len, texts))} tokens, longest {max(map(len, texts))}", flush=True)
+    for differences in (parity, our_error, their_error) if exact else (parity,):
+        differences.report(args)
+    return parity.worst() <= args.tolerance
 
 
 def generated(args, model, prompts):
@@ -108,11 +146,12 @@ def forced(model, prompts, responses):
     return found
 
 
-def check_generation(args, model, texts):
+def check_generation(args, texts):
     prompts = [ids[:24 + 7 * (i % 9)][:len(ids)] for i, ids in enumerate(texts)][:args.prompts]
     rows = ours(args, "generate", [{"prompt_ids": ids} for ids in prompts], "--temperature", "0", "--ignore-end",
                 "--max-tokens", str(args.new_tokens))
     mine = [row["response_ids"] for row in rows]
+    model = load(args, torch.float32)
     theirs = forced(model, prompts, mine) if args.forced else generated(args, model, prompts)
     wrong = 0
     for i, (a, b) in enumerate(zip(mine, theirs)):
@@ -136,6 +175,7 @@ def main():
     parser.add_argument("--first", type=int, default=0, help="begin with this text, to check in parts")
     parser.add_argument("--max-tokens", type=int, default=2000)
     parser.add_argument("--tolerance", type=float, default=1e-4)
+    parser.add_argument("--double", action="store_true", help="compare both with transformers in float64, too")
     parser.add_argument("--prompts", type=int, default=32, help="0: no generation")
     parser.add_argument("--new-tokens", type=int, default=200)
     parser.add_argument("--threads", type=int, default=0, help="of both programs; 0: all cores")
@@ -145,10 +185,9 @@ def main():
     if args.threads:
         torch.set_num_threads(args.threads)
     texts = rows(args, Tokenizer.from_file(os.path.join(args.model, "tokenizer.json")))
-    model = AutoModelForCausalLM.from_pretrained(args.model, dtype=torch.float32).eval()
-    good = args.only_generation or check_log_probs(args, model, texts)
+    good = args.only_generation or check_log_probs(args, texts)
     if args.prompts:
-        good = check_generation(args, model, texts) and good
+        good = check_generation(args, texts) and good
     sys.exit(not good)
 
 

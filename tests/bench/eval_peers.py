@@ -1,0 +1,87 @@
+#!/usr/bin/env python3
+"""transformers' generate, or llama.cpp, on the prompts of an evaluation: tokens a second, to hold against `lie_cluster eval`'s.
+
+    eval_peers.py MODEL_DIRECTORY SAMPLES.jsonl [options]               transformers
+    eval_peers.py MODEL_DIRECTORY SAMPLES.jsonl --gguf FILE [options]   llama.cpp (xllamacpp), of the same model in fp32
+
+SAMPLES is samples.jsonl of the evaluation: each of its lines is one response to generate again. transformers: batches with
+left padding, fp32, as its users do. llama.cpp: --batch slots with continuous batching, fp32 weights, its own cache. Counts
+response tokens up to the end. The processor's seconds, beside the clock's, hold on a busy machine, too.
+"""
+import argparse
+import json
+import time
+from concurrent.futures import ThreadPoolExecutor
+
+import torch
+from transformers import AutoModelForCausalLM, AutoTokenizer
+
+
+def load_transformers(args, tokenizer, prompts):
+    """The work: a function that returns the number of response tokens."""
+    model = AutoModelForCausalLM.from_pretrained(args.model, dtype=torch.float32)
+    ends = model.generation_config.eos_token_id
+    ends = set(ends if isinstance(ends, list) else [ends])
+    tokenizer.pad_token_id = tokenizer.pad_token_id if tokenizer.pad_token_id is not None else min(ends)
+    torch.manual_seed(1)
+
+    def work():
+        tokens = 0
+        for at in range(0, len(prompts), args.batch):
+            inputs = tokenizer(prompts[at:at + args.batch], return_tensors="pt", padding=True, add_special_tokens=False)
+            with torch.inference_mode():
+                output = model.generate(**inputs, do_sample=True, temperature=args.temperature, top_p=1.0, top_k=0,
+                                        max_new_tokens=args.max_new_tokens, pad_token_id=tokenizer.pad_token_id)
+            for row in output[:, inputs["input_ids"].shape[1]:].tolist():
+                tokens += next((i + 1 for i, token in enumerate(row) if token in ends), len(row))
+        return tokens
+    return work
+
+
+def load_llama_cpp(args, tokenizer, prompts):
+    import xllamacpp
+    ids = [tokenizer(prompt, add_special_tokens=False)["input_ids"] for prompt in prompts]
+    params = xllamacpp.CommonParams()
+    params.model.path, params.n_parallel, params.verbosity = args.gguf, args.batch, -1
+    params.n_ctx = args.batch * (max(map(len, ids)) + args.max_new_tokens + 8)
+    params.cpuparams.n_threads = params.cpuparams_batch.n_threads = args.threads
+    server = xllamacpp.Server(params)
+
+    def answer(numbered):
+        number, prompt = numbered
+        answer = server.handle_completions({"prompt": prompt, "n_predict": args.max_new_tokens, "seed": number,
+                                            "temperature": args.temperature, "top_k": 0, "top_p": 1.0, "min_p": 0.0})
+        return answer["usage"]["completion_tokens"]
+
+    def work():
+        with ThreadPoolExecutor(args.batch) as pool:
+            return sum(pool.map(answer, enumerate(ids)))
+    return work
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("model")
+    parser.add_argument("samples")
+    parser.add_argument("--gguf")
+    parser.add_argument("--batch", type=int, default=16)
+    parser.add_argument("--max-new-tokens", type=int, default=512)
+    parser.add_argument("--temperature", type=float, default=0.6)
+    parser.add_argument("--threads", type=int, default=torch.get_num_threads())
+    parser.add_argument("--responses", type=int, default=0, help="so many of the lines, from the first; 0: all")
+    args = parser.parse_args()
+    torch.set_num_threads(args.threads)
+    prompts = [json.loads(line)["prompt"] for line in open(args.samples)]
+    prompts = prompts[:args.responses or len(prompts)]
+    tokenizer = AutoTokenizer.from_pretrained(args.model, padding_side="left")
+    work = (load_llama_cpp if args.gguf else load_transformers)(args, tokenizer, prompts)
+    clock, processor = time.perf_counter(), time.process_time()
+    tokens = work()
+    clock, processor = time.perf_counter() - clock, time.process_time() - processor
+    print(f"{'llama.cpp' if args.gguf else 'transformers'}, {args.threads} threads, batch {args.batch}: {len(prompts)} responses, "
+          f"{tokens} tokens in {clock:.1f} s: {tokens / clock:.0f} tokens/s; {processor:.1f} s of processor time: "
+          f"{tokens / processor:.0f} tokens/s")
+
+
+if __name__ == "__main__":
+    main()
