@@ -44,6 +44,15 @@ TEST(Configs, EvaluationAndFineTuningOnesLoad) {
   for (const fs::path& path : configs_in("count_pairs")) check_sft_config(path);
 }
 
+TEST(Configs, TheGsm8kTrialsLoad) {
+  for (const char* name : {"gsm8k/gspo.yaml", "gsm8k/gspo_lie.yaml"}) {
+    EXPECT_EQ(train_config(name).policy_loss.algorithm, Algorithm::kGspo);
+  }
+  EXPECT_FALSE(train_config("gsm8k/gspo.yaml").reward.length.enabled);
+  evaluation::load_eval_config(kConfigs / "gsm8k/eval.yaml", {});
+  check_sft_config(kConfigs / "gsm8k/sft.yaml");
+}
+
 TEST(Configs, TheMainExperimentHasThePapersValues) {
   const TrainConfig config = train_config("paper/qwen3-4b-base-gspo-lie.yaml");
   EXPECT_EQ(config.reward.length.delta_tokens, 500);
