@@ -1,5 +1,7 @@
 #include "model/model_config.h"
 
+#include <algorithm>
+
 #include "common/error.h"
 #include "model/config_reader.h"
 #include "model/rope_config.h"
@@ -10,15 +12,37 @@ namespace {
 constexpr std::int64_t kMaxLayers = 10'000;
 constexpr std::int64_t kMaxVocabulary = 1 << 27;
 
-std::string read_architecture(const ConfigReader& reader) {
+/// What transformers' class of the architecture fixes, and its defaults.
+struct Family {
+  const char* architecture;
+  const char* model_type;
+  std::int64_t default_head_width;  // 0: width / heads
+  std::int64_t default_max_positions;
+  bool qk_norm;
+  bool only_qkv_bias;  // whatever "attention_bias" says
+};
+
+constexpr Family kFamilies[] = {
+    {"Qwen3ForCausalLM", "qwen3", 128, 32768, true, false},
+    {"Qwen2ForCausalLM", "qwen2", 0, 32768, false, true},
+    {"LlamaForCausalLM", "llama", 0, 2048, false, false},
+};
+
+const Family* find_family(const Json& architecture) {
+  const auto* found = std::ranges::find_if(
+      kFamilies, [&](const Family& family) { return architecture == family.architecture; });
+  return found == std::end(kFamilies) ? nullptr : found;
+}
+
+const Family& read_family(const ConfigReader& reader) {
   const Json* value = reader.find("architectures");
   if (value == nullptr) fail("{}: key \"architectures\" is missing", reader.file());
   if (value->is_array() && value->size() == 1) {
-    for (const char* known : {"Qwen3ForCausalLM", "LlamaForCausalLM"}) {
-      if ((*value)[0] == known) return known;
-    }
+    if (const Family* family = find_family((*value)[0])) return *family;
   }
-  reader.refuse("architectures", *value, "[\"Qwen3ForCausalLM\"] and [\"LlamaForCausalLM\"]");
+  reader.refuse(
+      "architectures", *value,
+      "[\"Qwen3ForCausalLM\"], [\"Qwen2ForCausalLM\"] and [\"LlamaForCausalLM\"]");
 }
 
 void refuse_sliding_window(const ConfigReader& reader, std::int64_t layers) {
@@ -84,28 +108,43 @@ std::vector<std::int32_t> read_ids(const ConfigReader& reader, std::int64_t voca
   return ids;
 }
 
+std::optional<std::int32_t> read_kept_id(const ConfigReader& reader, const char* key) {
+  const Json* value = reader.find(key);
+  if (value == nullptr || !value->is_number_integer()) return {};
+  return value->get<std::int32_t>();
+}
+
+Json json_of(const std::optional<std::int32_t>& id) { return id ? Json(*id) : Json(nullptr); }
+
 }  // namespace
 
 ModelConfig load_model_config(const std::filesystem::path& directory) {
   const ConfigReader reader(directory / "config.json");
   ModelConfig config;
-  config.architecture = read_architecture(reader);
-  const bool is_qwen3 = config.architecture == "Qwen3ForCausalLM";
+  const Family& family = read_family(reader);
+  config.architecture = family.architecture;
   config.vocabulary = reader.size("vocab_size", {}, kMaxVocabulary);
   config.width = reader.size("hidden_size");
   config.ffn_width = reader.size("intermediate_size");
   config.layers = reader.size("num_hidden_layers", {}, kMaxLayers);
   config.heads = reader.size("num_attention_heads");
   config.kv_heads = reader.size("num_key_value_heads", config.heads);
-  config.head_width = reader.size("head_dim", is_qwen3 ? 128 : config.width / config.heads);
-  config.max_positions = reader.size("max_position_embeddings", is_qwen3 ? 32768 : 2048, INT32_MAX);
+  config.head_width = reader.size(
+      "head_dim", family.default_head_width > 0 ? family.default_head_width
+                                                : config.width / config.heads);
+  config.max_positions =
+      reader.size("max_position_embeddings", family.default_max_positions, INT32_MAX);
   read_rope(reader, config);
   config.rms_norm_eps = reader.positive("rms_norm_eps", 1e-6);
   config.initializer_range = reader.positive("initializer_range", 0.02);
-  config.qk_norm = is_qwen3;
-  config.attention_bias = reader.flag("attention_bias", false);
+  config.qk_norm = family.qk_norm;
+  const bool attention_bias = reader.flag("attention_bias", false);
+  config.qkv_bias = family.only_qkv_bias || attention_bias;
+  config.output_bias = !family.only_qkv_bias && attention_bias;
   config.tied_embeddings = reader.flag("tie_word_embeddings", false);
   config.end_of_sequence_ids = read_ids(reader, config.vocabulary);
+  config.begin_of_sequence_id = read_kept_id(reader, "bos_token_id");
+  config.padding_id = read_kept_id(reader, "pad_token_id");
   check_shapes(reader, config);
   refuse_unsupported(reader, config);
 
@@ -119,13 +158,14 @@ ModelConfig load_model_config(const std::filesystem::path& directory) {
 }
 
 void save_model_config(const ModelConfig& config, const std::filesystem::path& directory) {
-  const bool is_qwen3 = config.architecture == "Qwen3ForCausalLM";
+  const Family* family = find_family(config.architecture);
+  if (family == nullptr) fail("no architecture is called {}", config.architecture);
   Json eos = config.end_of_sequence_ids;
   if (eos.size() == 1) eos = eos[0];
   if (eos.empty()) eos = nullptr;
   Json json = {
       {"architectures", {config.architecture}},
-      {"model_type", is_qwen3 ? "qwen3" : "llama"},
+      {"model_type", family->model_type},
       {"vocab_size", config.vocabulary},
       {"hidden_size", config.width},
       {"intermediate_size", config.ffn_width},
@@ -138,13 +178,14 @@ void save_model_config(const ModelConfig& config, const std::filesystem::path& d
       {"initializer_range", config.initializer_range},
       {"tie_word_embeddings", config.tied_embeddings},
       {"hidden_act", "silu"},
-      {"attention_bias", config.attention_bias},
       {"attention_dropout", 0.0},
-      {"bos_token_id", nullptr},
+      {"bos_token_id", json_of(config.begin_of_sequence_id)},
+      {"pad_token_id", json_of(config.padding_id)},
       {"eos_token_id", eos},
       {"torch_dtype", "float32"},
       {"use_cache", true},
   };
+  if (!family->only_qkv_bias) json["attention_bias"] = config.output_bias;
   write_rope(config, json);
   write_json(json, directory / "config.json");
 }

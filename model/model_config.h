@@ -20,9 +20,9 @@ struct Llama3Rope {
   bool operator==(const Llama3Rope&) const = default;
 };
 
-/// Shapes and constants of a decoder-only transformer of the Qwen3 or Llama family.
+/// Shapes and constants of a decoder-only transformer of the Qwen3, Qwen2 or Llama family.
 struct ModelConfig {
-  std::string architecture = "Qwen3ForCausalLM";  // or LlamaForCausalLM
+  std::string architecture = "Qwen3ForCausalLM";  // Qwen2ForCausalLM, LlamaForCausalLM
   std::int64_t vocabulary = 0;                    // V
   std::int64_t width = 0;                         // D, hidden_size
   std::int64_t ffn_width = 0;                     // F, intermediate_size
@@ -36,9 +36,12 @@ struct ModelConfig {
   double rms_norm_eps = 1e-6;
   double initializer_range = 0.02;
   bool qk_norm = true;          // RMSNorm of each query and key head (Qwen3)
-  bool attention_bias = false;  // the four projections of attention have biases
+  bool qkv_bias = false;        // the projections to queries, keys and values have biases
+  bool output_bias = false;     // attention's output projection has one
   bool tied_embeddings = true;  // the output head is the embedding matrix
   std::vector<std::int32_t> end_of_sequence_ids;
+  // Not used here; kept for the programs that read what is saved.
+  std::optional<std::int32_t> begin_of_sequence_id = {}, padding_id = {};
 };
 
 /// Reads `directory/config.json` (and generation_config.json for end-of-sequence ids where

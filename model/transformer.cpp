@@ -67,12 +67,12 @@ void Transformer::State::pack_layer(LayerWeights& layer) {
     layer.q_norm = vector("self_attn.q_norm.weight");
     layer.k_norm = vector("self_attn.k_norm.weight");
   }
-  if (config.attention_bias) {
+  if (config.qkv_bias) {
     layer.q_bias = vector("self_attn.q_proj.bias");
     layer.k_bias = vector("self_attn.k_proj.bias");
     layer.v_bias = vector("self_attn.v_proj.bias");
-    layer.o_bias = vector("self_attn.o_proj.bias");
   }
+  if (config.output_bias) layer.o_bias = vector("self_attn.o_proj.bias");
 }
 
 void Transformer::State::add_qkv_bias(Operators& ops, const LayerWeights& layer, Tensor qkv) const {

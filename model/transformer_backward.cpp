@@ -34,7 +34,7 @@ struct Transformer::State::Backward {
   void block(std::int64_t layer);
   void feed_forward(const LayerWeights& layer, const BlockTensors& t, Tensor dx);
   void attention(const LayerWeights& layer, const BlockTensors& t, Tensor dx);
-  void attention_bias(const LayerWeights& layer, Tensor dx, Tensor d_qkv);
+  void attention_biases(const LayerWeights& layer, Tensor dx, Tensor d_qkv);
   void embedding();
 };
 
@@ -143,7 +143,7 @@ void Transformer::State::Backward::attention(const LayerWeights& layer, const Bl
   ops.qk_norm_rope_backward(d_rotated, t.qkv, s.rotation(layer, positions), d_qkv,
                             norm ? attention_of("q_norm.weight") : Tensor(),
                             norm ? attention_of("k_norm.weight") : Tensor());
-  if (s.config.attention_bias) attention_bias(layer, dx, d_qkv);
+  attention_biases(layer, dx, d_qkv);
   ops.rms_norm(t.x, layer.input_norm.view(), s.eps, t.normed, {});
   weights_side_by_side(d_qkv, t.normed, layer.prefix + "self_attn.",
                        {"q_proj.weight", "k_proj.weight", "v_proj.weight"});
@@ -153,13 +153,14 @@ void Transformer::State::Backward::attention(const LayerWeights& layer, const Bl
 }
 
 /// dx: gradient of what the output projection was added to.
-void Transformer::State::Backward::attention_bias(const LayerWeights& layer, Tensor dx,
-                                                  Tensor d_qkv) {
+void Transformer::State::Backward::attention_biases(const LayerWeights& layer, Tensor dx,
+                                                    Tensor d_qkv) {
   const std::int64_t q = s.shape.q_cols(), kv = s.shape.kv_cols();
   const auto add = [&](Tensor dy, const char* name) {
     s.operators.add_bias_backward(dy, of(layer.prefix + "self_attn." + name));
   };
-  add(dx, "o_proj.bias");
+  if (s.config.output_bias) add(dx, "o_proj.bias");
+  if (!s.config.qkv_bias) return;
   add(d_qkv.cols_at(0, q), "q_proj.bias");
   add(d_qkv.cols_at(q, kv), "k_proj.bias");
   add(d_qkv.cols_at(q + kv, kv), "v_proj.bias");

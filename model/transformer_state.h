@@ -127,11 +127,11 @@ struct Transformer::State {
                      const QkNormRope& how, const Attend& attend) const {
     ops.rms_norm(t.x, layer.input_norm.view(), eps, t.normed, t.inverse_rms_1);
     ops.linear(t.normed, *layer.qkv, t.qkv);
-    if (config.attention_bias) add_qkv_bias(ops, layer, t.qkv);
+    if (config.qkv_bias) add_qkv_bias(ops, layer, t.qkv);
     ops.qk_norm_rope(t.qkv, how, t.rotated);
     attend(t);
     ops.linear_add(t.attended, *layer.o, t.x, t.middle);
-    if (config.attention_bias) ops.add_bias(t.middle, layer.o_bias.view());
+    if (config.output_bias) ops.add_bias(t.middle, layer.o_bias.view());
     ops.rms_norm(t.middle, layer.post_norm.view(), eps, t.normed, t.inverse_rms_2);
     ops.linear(t.normed, *layer.gate_up, t.gate_up);
     ops.swiglu(t.gate_up, t.activated);

@@ -44,11 +44,10 @@ void add_layer(LayoutBuilder& layout, const ModelConfig& config, std::int64_t la
   const std::int64_t query_width = config.heads * config.head_width;
   const std::int64_t kv_width = config.kv_heads * config.head_width;
   layout.vector(prefix + "input_layernorm.weight", config.width);
-  const bool bias = config.attention_bias;
-  layout.linear(prefix + "self_attn.q_proj", query_width, config.width, bias);
-  layout.linear(prefix + "self_attn.k_proj", kv_width, config.width, bias);
-  layout.linear(prefix + "self_attn.v_proj", kv_width, config.width, bias);
-  layout.linear(prefix + "self_attn.o_proj", config.width, query_width, bias);
+  layout.linear(prefix + "self_attn.q_proj", query_width, config.width, config.qkv_bias);
+  layout.linear(prefix + "self_attn.k_proj", kv_width, config.width, config.qkv_bias);
+  layout.linear(prefix + "self_attn.v_proj", kv_width, config.width, config.qkv_bias);
+  layout.linear(prefix + "self_attn.o_proj", config.width, query_width, config.output_bias);
   if (config.qk_norm) {
     layout.vector(prefix + "self_attn.q_norm.weight", config.head_width);
     layout.vector(prefix + "self_attn.k_norm.weight", config.head_width);
@@ -86,6 +85,12 @@ std::vector<Parameter> parameter_layout(const ModelConfig& config) {
   layout.vector("model.norm.weight", config.width);
   if (!config.tied_embeddings) layout.matrix("lm_head.weight", config.vocabulary, config.width);
   return layout.take();
+}
+
+std::int64_t parameter_count(std::span<const Parameter> layout) {
+  std::int64_t count = 0;
+  for (const Parameter& parameter : layout) count += parameter.rows * parameter.cols;
+  return count;
 }
 
 std::int64_t flat_elements(std::span<const Parameter> layout) {

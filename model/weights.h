@@ -24,6 +24,8 @@ struct Parameter {
 
 /// The parameters of `config` in flat order. Each offset is a multiple of 16 elements.
 std::vector<Parameter> parameter_layout(const ModelConfig& config);
+/// Numbers in all of them.
+std::int64_t parameter_count(std::span<const Parameter> layout);
 /// Elements of the flat buffer that holds a layout.
 std::int64_t flat_elements(std::span<const Parameter> layout);
 

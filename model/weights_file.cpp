@@ -171,7 +171,7 @@ class CheckedFiles {
         fail(
             "{}: tensor \"{}\" has no place in a {} of {} layers{}; does config.json belong to it?",
             found.file, name, config_.architecture, config_.layers,
-            name.ends_with("_proj.bias") ? " (attention_bias false)" : "");
+            name.ends_with("_proj.bias") && !config_.qkv_bias ? " (attention_bias false)" : "");
       }
       check_tensor(found, {.name = kHead, .rows = config_.vocabulary, .cols = config_.width});
       tied_head_ = found;
@@ -189,11 +189,11 @@ class CheckedFiles {
 WeightsPlan plan_weights(const std::filesystem::path& directory) {
   const CheckedFiles checked(directory);
   WeightsPlan plan{.config = checked.config(),
+                   .parameters = parameter_count(checked.layout()),
                    .tensors = std::ssize(checked.layout()),
                    .shards = checked.files().shards(),
                    .memory_bytes = flat_elements(checked.layout()) * std::int64_t{sizeof(float)}};
   for (const Parameter& parameter : checked.layout()) {
-    plan.parameters += parameter.rows * parameter.cols;
     plan.file_bytes += std::ssize(checked.of(parameter).entry->data);
   }
   return plan;

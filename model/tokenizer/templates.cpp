@@ -61,13 +61,26 @@ std::string chatml_prompt(std::span<const ChatMessage> messages) {
   return text + "<|im_start|>assistant\n";
 }
 
-std::string smollm2_prompt(std::span<const ChatMessage> messages) {
+/// chatml, begun by this system message where the conversation has none of its own.
+std::string chatml_prompt_after(std::string_view system, std::span<const ChatMessage> messages) {
   std::string text;
-  if (messages.front().role != "system") {
-    text = chatml_turn("system",
-                       "You are a helpful AI assistant named SmolLM, trained by Hugging Face");
-  }
+  if (messages.front().role != "system") text = chatml_turn("system", system);
   return text + chatml_prompt(messages);
+}
+
+std::string smollm2_prompt(std::span<const ChatMessage> messages) {
+  return chatml_prompt_after("You are a helpful AI assistant named SmolLM, trained by Hugging Face",
+                             messages);
+}
+
+std::string qwen2_5_prompt(std::span<const ChatMessage> messages) {
+  return chatml_prompt_after("You are Qwen, created by Alibaba Cloud. You are a helpful assistant.",
+                             messages);
+}
+
+std::string qwen2_5_math_prompt(std::span<const ChatMessage> messages) {
+  return chatml_prompt_after(
+      "Please reason step by step, and put your final answer within \\boxed{}.", messages);
 }
 
 std::string qwen3_prompt(std::span<const ChatMessage> messages) {
@@ -124,7 +137,7 @@ struct Known {
   std::string_view jinja_sha256;  // of the chat template that it renders; empty: of none
 };
 
-constexpr std::array<Known, 7> kKnown = {{
+constexpr std::array<Known, 9> kKnown = {{
     {"plain", plain_prompt, same_answer, "", ""},
     {"qwen3", qwen3_prompt, qwen3_answer, "<|im_end|>",
      "87a2728cb8dc9fe424d624542f6060ec05a1d285ebbec578bb078900e33396b5"},
@@ -134,6 +147,8 @@ constexpr std::array<Known, 7> kKnown = {{
      "fcf7a096fe99a48fd9ad2b250bf9237e96e8f48bffec1c7ea4d3f225176cd40e"},
     {"smollm2", smollm2_prompt, same_answer, "<|im_end|>",
      "872be49dbb638044ad01b60388f48d469ff2980e5f0dccdc22ec907db54d0788"},
+    {"qwen2.5", qwen2_5_prompt, same_answer, "<|im_end|>", ""},
+    {"qwen2.5-math", qwen2_5_math_prompt, same_answer, "<|im_end|>", ""},
     {"llama3", llama3_prompt, trimmed_answer, "<|eot_id|>",
      "ba03a121d097859c7b5b9cd03af99aafe95275210d2876f642ad9929a150f122"},
 }};

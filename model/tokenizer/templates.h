@@ -18,6 +18,8 @@ namespace lie {
 ///   octothinker        the OctoThinker paper's "complex" template for Llama base models
 ///   chatml             <|im_start|>role ... <|im_end|>, without a system message of its own
 ///   smollm2            chatml with SmolLM2-Instruct's system message where none is given
+///   qwen2.5            chatml with Qwen2.5-Instruct's system message where none is given
+///   qwen2.5-math       chatml with Qwen2.5-Math's: to reason step by step and box the answer
 ///   llama3             Llama 3's headers, with <|begin_of_text|> (no date, no system message)
 std::vector<std::string> template_names();
 

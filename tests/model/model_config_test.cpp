@@ -57,6 +57,15 @@ TEST(ModelConfig, LlamaHasNoQueryAndKeyNorm) {
   EXPECT_FALSE(config.tied_embeddings);
 }
 
+TEST(ModelConfig, Qwen2HasBiasesOfQueriesKeysAndValuesWhateverTheConfigSays) {
+  Json config = valid_config();
+  config["architectures"] = {"Qwen2ForCausalLM"};
+  config["attention_bias"] = false;
+  EXPECT_TRUE(loaded(config).qkv_bias);
+  EXPECT_FALSE(loaded(config).output_bias);
+  EXPECT_FALSE(loaded(config).qk_norm);
+}
+
 TEST(ModelConfig, GenerationConfigDecidesTheEndOfSequence) {
   EXPECT_THAT(load_model_config(kGolden / "llama_bf16_shards").end_of_sequence_ids,
               ElementsAre(3, 5));
@@ -89,6 +98,7 @@ TEST(ModelConfig, FillsInTheDefaultsOfTheArchitecture) {
 TEST(ModelConfig, ComesBackAsItWasSaved) {
   ModelConfig config = load_model_config(kGolden / "llama_bf16_shards");
   config.rope_theta = 500000.5;
+  config.begin_of_sequence_id = 7;
   const TemporaryDirectory directory;
   save_model_config(config, directory.path());
   const ModelConfig back = load_model_config(directory.path());
@@ -98,6 +108,8 @@ TEST(ModelConfig, ComesBackAsItWasSaved) {
   EXPECT_EQ(back.tied_embeddings, config.tied_embeddings);
   EXPECT_EQ(back.end_of_sequence_ids, config.end_of_sequence_ids);
   EXPECT_EQ(back.max_positions, config.max_positions);
+  EXPECT_EQ(back.begin_of_sequence_id, config.begin_of_sequence_id);
+  EXPECT_EQ(back.padding_id, config.padding_id);
 }
 
 TEST(ModelConfig, RefusesWhatWouldChangeTheResult) {
@@ -175,12 +187,12 @@ TEST(ModelConfig, NamesWhatIsWrongWithLlama3Rope) {
 TEST(ModelConfig, Llama3RopeAndAttentionBiasComeBackAsTheyWereSaved) {
   ModelConfig config = load_model_config(kGolden / "qwen3");
   config.llama3_rope = Llama3Rope{32, 1, 4, 48};
-  config.attention_bias = true;
+  config.qkv_bias = config.output_bias = true;
   const TemporaryDirectory directory;
   save_model_config(config, directory.path());
   const ModelConfig back = load_model_config(directory.path());
   EXPECT_EQ(back.llama3_rope, config.llama3_rope);
-  EXPECT_TRUE(back.attention_bias);
+  EXPECT_TRUE(back.output_bias);
   EXPECT_EQ(back.rope_theta, config.rope_theta);
 }
 

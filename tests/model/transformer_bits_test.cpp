@@ -26,7 +26,7 @@ ModelConfig config_with(bool tied) {
   config.tied_embeddings = tied;
   config.max_positions = 256;
   // The untied one with biases and slowed rotations, so that both kinds of layer are met.
-  config.attention_bias = !tied;
+  config.qkv_bias = config.output_bias = !tied;
   if (!tied) config.llama3_rope = Llama3Rope{.original_positions = 48};
   return config;
 }

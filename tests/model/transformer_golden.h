@@ -59,7 +59,8 @@ inline void set_config(Golden& golden, const std::string& key, double value) {
   if (key == "rms_norm_eps") c.rms_norm_eps = value;
   if (key == "tied") c.tied_embeddings = whole != 0;
   if (key == "qk_norm") c.qk_norm = whole != 0;
-  if (key == "attention_bias") c.attention_bias = whole != 0;
+  if (key == "qkv_bias") c.qkv_bias = whole != 0;
+  if (key == "output_bias") c.output_bias = whole != 0;
   if (key.starts_with("llama3_")) set_llama3(c, key.substr(7), value);
   if (key == "temperature") golden.temperature = static_cast<float>(value);
 }

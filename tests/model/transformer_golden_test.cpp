@@ -36,7 +36,7 @@ TEST_P(TransformerGolden, LogProbsEntropiesAndGradientsAgreeWithPyTorch) {
 
 INSTANTIATE_TEST_SUITE_P(Models, TransformerGolden,
                          testing::Values("qwen3_tied", "qwen3_untied", "llama_untied",
-                                         "llama3_rope_bias", "qwen3_bias"),
+                                         "llama3_rope_bias", "qwen3_bias", "qwen2"),
                          [](const auto& test) { return std::string(test.param); });
 
 }  // namespace

@@ -88,7 +88,7 @@ TEST(Weights, ParametersAreAlignedAndDoNotOverlap) {
 
 TEST(Weights, AttentionBiasesFollowTheirMatricesAndBeginAtZero) {
   ModelConfig config = small_config();
-  config.attention_bias = true;
+  config.qkv_bias = config.output_bias = true;
   const Weights weights = initial_weights(config, 7);
   ASSERT_EQ(weights.parameters().size(), 2u + 2 * 15);
   EXPECT_EQ(weights.parameters()[3].name, "model.layers.0.self_attn.q_proj.bias");
@@ -99,7 +99,7 @@ TEST(Weights, AttentionBiasesFollowTheirMatricesAndBeginAtZero) {
   const TemporaryDirectory directory;
   save_weights(weights, directory.path());
   const Weights back = load_weights(directory.path());
-  EXPECT_TRUE(back.config().attention_bias);
+  EXPECT_TRUE(back.config().output_bias);
   EXPECT_TRUE(std::ranges::equal(weights.flat(), back.flat()));
 }
 

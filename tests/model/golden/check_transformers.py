@@ -12,13 +12,14 @@ import sys
 import tempfile
 
 import torch
-from transformers import AutoModelForCausalLM, LlamaConfig, LlamaForCausalLM, Qwen3Config, Qwen3ForCausalLM
+from transformers import (AutoModelForCausalLM, LlamaConfig, LlamaForCausalLM, Qwen2Config, Qwen2ForCausalLM, Qwen3Config,
+                          Qwen3ForCausalLM)
 
 SHAPE = dict(vocab_size=96, hidden_size=32, intermediate_size=48, num_hidden_layers=3, num_attention_heads=4,
              num_key_value_heads=2, head_dim=16, max_position_embeddings=128, eos_token_id=3)
 SAME_KEYS = ("vocab_size hidden_size intermediate_size num_hidden_layers num_attention_heads num_key_value_heads head_dim "
              "max_position_embeddings rope_parameters rms_norm_eps initializer_range tie_word_embeddings hidden_act "
-             "attention_bias eos_token_id model_type").split()
+             "attention_bias bos_token_id eos_token_id pad_token_id model_type").split()
 
 
 def cases():
@@ -31,6 +32,7 @@ def cases():
               "original_max_position_embeddings": 32}
     yield "llama3 rope, bias", LlamaForCausalLM(LlamaConfig(**SHAPE, attention_bias=True, rope_parameters=llama3)), "10GB"
     yield "qwen3 bias", Qwen3ForCausalLM(Qwen3Config(**SHAPE, attention_bias=True, rope_parameters=rope)), "10GB"
+    yield "qwen2", Qwen2ForCausalLM(Qwen2Config(**SHAPE | dict(bos_token_id=1, pad_token_id=2), rope_parameters=rope)), "10GB"
     yield "sharded", Qwen3ForCausalLM(Qwen3Config(**SHAPE, tie_word_embeddings=False)), "20KB"
 
 
@@ -49,7 +51,7 @@ def check(program, name, model, shard_size):
     ids = torch.arange(40).reshape(2, 20)
     assert torch.equal(model(ids).logits, back(ids).logits)
     for key in SAME_KEYS:
-        assert getattr(model.config, key) == getattr(back.config, key), key
+        assert getattr(model.config, key, None) == getattr(back.config, key, None), key
     print("equal:", name, "tied" if model.config.tie_word_embeddings else "untied", shard_size)
 
 

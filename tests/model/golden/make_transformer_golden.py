@@ -13,7 +13,8 @@ import sys
 
 import numpy as np
 import torch
-from transformers import LlamaConfig, LlamaForCausalLM, Qwen3Config, Qwen3ForCausalLM
+from transformers import (LlamaConfig, LlamaForCausalLM, Qwen2Config, Qwen2ForCausalLM, Qwen3Config,
+                          Qwen3ForCausalLM)
 
 SHAPE = dict(vocab_size=45, hidden_size=24, intermediate_size=40, num_hidden_layers=2, num_attention_heads=4,
              num_key_value_heads=2, head_dim=16, max_position_embeddings=64, rope_theta=10000.0,
@@ -28,6 +29,7 @@ CASES = {
         tie_word_embeddings=True, attention_bias=True,
         rope_parameters=dict(rope_type="llama3", rope_theta=SHAPE["rope_theta"], **LLAMA3))),
     "qwen3_bias": (Qwen3Config, Qwen3ForCausalLM, dict(tie_word_embeddings=True, attention_bias=True)),
+    "qwen2": (Qwen2Config, Qwen2ForCausalLM, dict(tie_word_embeddings=True)),
 }
 TEMPERATURE = 0.7
 
@@ -86,8 +88,9 @@ def run(case):
     lines = [f"config {k} {v}" for k, v in SHAPE.items()]
     lines += [f"config tied {int(extra['tie_word_embeddings'])}",
               f"config qk_norm {int(config_class is Qwen3Config)}", f"config temperature {TEMPERATURE}"]
-    if "attention_bias" in extra:
-        lines.append("config attention_bias 1")
+    for part, name in dict(qkv="q_proj", output="o_proj").items():
+        if any(p.endswith(name + ".bias") for p, _ in model.named_parameters()):
+            lines.append(f"config {part}_bias 1")
     if "rope_parameters" in extra:
         lines += [f"config llama3_{key} {value}" for key, value in LLAMA3.items()]
     for key, ints in dict(tokens=tokens, starts=starts, rows=rows, targets=targets).items():
