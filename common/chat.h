@@ -12,6 +12,10 @@ struct ChatMessage {
   std::string content;
 };
 
+/// Prompt templates by name, for help texts; model/tokenizer/templates.h says what each is.
+inline constexpr const char* kPromptTemplates =
+    "plain, qwen3, qwen3-no-thinking, octothinker, chatml, smollm2, qwen2.5, qwen2.5-math, llama3";
+
 /// Makes of a conversation that ends with a user's turn the text that the model reads
 /// (model/tokenizer/templates.h).
 using RenderPrompt = std::function<std::string(std::span<const ChatMessage>)>;

@@ -101,9 +101,9 @@ void check_example(const JsonRow& row, const SftExample& example, std::int64_t m
 void describe_rows(FieldList& fields, SftRowOptions& options) {
   fields.add(
       "prompt_template", options.prompt_template,
-      {"What stands around prompts and responses: plain (nothing), qwen3, "
-       "qwen3-no-thinking, octothinker, chatml, smollm2, llama3, or model: the chat template "
-       "of model.path."});
+      {.help = fmt::format("What stands around prompts and responses: one of {}; or model: the "
+                           "chat template of model.path. plain: nothing.",
+                           kPromptTemplates)});
   fields.add(
       "messages_field", options.messages_field,
       {"Field of a conversation, chat messages with role and content; every assistant's turn "

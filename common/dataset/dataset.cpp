@@ -122,8 +122,9 @@ Prompt prompt_of(const JsonRow& row, const RowOptions& options, const RenderProm
 void describe(FieldList& fields, RowOptions& options) {
   fields.add(
       "prompt_template", options.prompt_template,
-      {"What stands around a prompt: plain (nothing), qwen3, qwen3-no-thinking, octothinker, "
-       "chatml, smollm2, llama3, or model: the chat template of model.path."});
+      {.help = fmt::format("What stands around a prompt: one of {}; or model: the chat template of "
+                           "model.path. plain: nothing.",
+                           kPromptTemplates)});
   fields.add("prompt_field", options.prompt_field,
              {"Field of the prompt: a text, or chat messages with role and content."});
   fields.add("prompt_suffix", options.prompt_suffix,

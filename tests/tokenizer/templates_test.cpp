@@ -63,7 +63,7 @@ TEST(Templates, KnowAModelsOwn) {
 }
 
 TEST(Templates, RefuseOthersAndNameThoseThereAre) {
-  const std::string names = "plain, qwen3, qwen3-no-thinking, octothinker, chatml, smollm2, llama3";
+  const std::string names = kPromptTemplates;
   EXPECT_EQ(error_of([] { prompt_template("alpaca", ""); }),
             "prompt template \"alpaca\" is not known; there are " + names +
                 ", and model for the model's own");

@@ -43,12 +43,15 @@ def render(tokenizer, template, messages, **options):
     return tokenizer.apply_chat_template(messages, chat_template=template, tokenize=False, **options)
 
 
-def cases(tokenizer, template, **options):
+def cases(tokenizer, template, system=None, **options):
+    """system: the message that the conversations without one of their own are given before they are rendered."""
     rows = []
-    for messages in CONVERSATIONS:
+    for conversation in CONVERSATIONS:
+        given = system and conversation[0]["role"] != "system"
+        messages = [{"role": "system", "content": system}] * bool(given) + conversation
         ends = messages[-1]["role"] == "assistant"
         asked = messages[:-1] if ends else messages
-        row = {"messages": messages, "prompt": render(tokenizer, template, asked, add_generation_prompt=True, **options)}
+        row = {"messages": conversation, "prompt": render(tokenizer, template, asked, add_generation_prompt=True, **options)}
         if ends:
             row["whole"] = render(tokenizer, template, messages, **options)
         rows.append(row)
@@ -69,6 +72,9 @@ def main(shared, smollm2=None):
         "llama3": {"jinja": llama3.chat_template, "cases": cases(llama3, None)},
         "smollm2": {"jinja": smollm2_text, "cases": cases(qwen3, smollm2_text)},
         "chatml": {"jinja": CHATML, "cases": cases(qwen3, CHATML)},
+        "qwen2.5": {"cases": cases(qwen3, CHATML, system="You are Qwen, created by Alibaba Cloud. You are a helpful assistant.")},
+        "qwen2.5-math": {"cases": cases(qwen3, CHATML, system="Please reason step by step, and put your final answer within "
+                                                              "\\boxed{}.")},
     }
     with open(path, "w") as out:
         json.dump(golden, out, indent=1)
