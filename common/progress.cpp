@@ -1,7 +1,6 @@
 #include "common/progress.h"
 
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <algorithm>
 
@@ -24,24 +23,13 @@ std::string progress_text(const StepProgress& progress, double seconds_left) {
       duration_text(seconds_left));
 }
 
-ProgressLine::ProgressLine(std::FILE* out)
-    : out_(out), is_terminal_(::isatty(::fileno(out)) != 0) {}
+ProgressLine::ProgressLine(std::FILE* out) : line_(out) {}
 
 void ProgressLine::show(const StepProgress& progress) {
   seconds_ += progress.step_seconds;
   ++steps_seen_;
   const double mean = seconds_ / static_cast<double>(steps_seen_);
-  const std::string text =
-      progress_text(progress, mean * static_cast<double>(progress.steps - progress.step));
-  fmt::print(out_, "{}{}{}", is_terminal_ ? "\r\033[K" : "", text, is_terminal_ ? "" : "\n");
-  std::fflush(out_);
-  is_open_ = is_terminal_;
-}
-
-void ProgressLine::finish() {
-  if (is_open_) fmt::print(out_, "\n");
-  std::fflush(out_);
-  is_open_ = false;
+  line_.show(progress_text(progress, mean * static_cast<double>(progress.steps - progress.step)));
 }
 
 }  // namespace lie

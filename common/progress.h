@@ -5,6 +5,8 @@
 #include <cstdio>
 #include <string>
 
+#include "common/live_line.h"
+
 namespace lie {
 
 /// What the line shows of one finished step.
@@ -34,12 +36,10 @@ class ProgressLine {
   void show(const StepProgress& progress);
 
   /// Leaves the last line standing.
-  void finish();
+  void finish() { line_.finish(); }
 
  private:
-  std::FILE* out_;
-  bool is_terminal_;
-  bool is_open_ = false;
+  LiveLine line_;
   double seconds_ = 0;
   std::int64_t steps_seen_ = 0;
 };

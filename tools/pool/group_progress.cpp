@@ -1,7 +1,6 @@
 #include "tools/pool/group_progress.h"
 
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <algorithm>
 
@@ -12,8 +11,7 @@ namespace lie {
 using Clock = std::chrono::steady_clock;
 
 GroupProgress::GroupProgress(std::FILE* out, std::int64_t prompts, std::int64_t before)
-    : out_(out),
-      is_terminal_(::isatty(::fileno(out)) != 0),
+    : line_(out),
       prompts_(prompts),
       done_(before),
       before_(before),
@@ -30,7 +28,7 @@ void GroupProgress::add(const RolloutGroup& group, std::int64_t right) {
 }
 
 bool GroupProgress::is_due() const {
-  if (!is_terminal_) return 10 * done_ / prompts_ > shown_tenth_;
+  if (!line_.is_rewritten()) return 10 * done_ / prompts_ > shown_tenth_;
   return Clock::now() - shown_at_ > std::chrono::milliseconds(100);
 }
 
@@ -41,18 +39,11 @@ void GroupProgress::show() {
   const auto responses = static_cast<double>(responses_);
   const double left =
       seconds / static_cast<double>(done_ - before_) * static_cast<double>(prompts_ - done_);
-  fmt::print(
-      out_, "{}{}/{} prompts |{} length {:.1f} | {:.0f} tokens/s | {} left{}",
-      is_terminal_ ? "\r\033[K" : "", done_, prompts_,
+  line_.show(fmt::format(
+      "{}/{} prompts |{} length {:.1f} | {:.0f} tokens/s | {} left", done_, prompts_,
       verified_ ? fmt::format(" accuracy {:.3f} |", static_cast<double>(right_) / responses) : "",
       static_cast<double>(tokens_) / responses, static_cast<double>(tokens_) / seconds,
-      duration_text(left), is_terminal_ ? "" : "\n");
-  std::fflush(out_);
-}
-
-void GroupProgress::finish() {
-  if (is_terminal_ && done_ > before_) fmt::print(out_, "\n");
-  std::fflush(out_);
+      duration_text(left)));
 }
 
 }  // namespace lie

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <cstdio>
 
+#include "common/live_line.h"
 #include "common/rollout.h"
 
 namespace lie {
@@ -19,14 +20,13 @@ class GroupProgress {
   /// Another prompt was answered; `right` of its responses, or -1 where nothing is verified.
   void add(const RolloutGroup& group, std::int64_t right = -1);
   /// Leaves the last line standing.
-  void finish();
+  void finish() { line_.finish(); }
 
  private:
   bool is_due() const;
   void show();
 
-  std::FILE* out_;
-  bool is_terminal_;
+  LiveLine line_;
   std::int64_t prompts_, done_, before_;
   std::int64_t responses_ = 0, tokens_ = 0, right_ = 0, shown_tenth_;
   bool verified_ = false;

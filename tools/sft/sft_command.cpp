@@ -1,5 +1,6 @@
 #include "tools/sft/sft_command.h"
 
+#include <algorithm>
 #include <memory>
 #include <numeric>
 #include <vector>
@@ -11,8 +12,10 @@
 #include "common/config.h"
 #include "common/error.h"
 #include "common/file.h"
+#include "common/live_line.h"
 #include "common/log.h"
 #include "common/metrics_log.h"
+#include "common/progress.h"
 #include "learner/sft.h"
 #include "model/tokenizer/templates.h"
 #include "model/tokenizer/tokenizer.h"
@@ -118,25 +121,37 @@ class SftRecorder {
       row.values.emplace_back("validation_loss", *progress.validation_loss);
     log_.append(row);
     seconds_ += progress.seconds;
-    if (progress.validation_loss || progress.step % kShowEvery == 0) show(progress);
+    ++steps_seen_;
+    if (is_shown(progress)) show(progress);
   }
 
  private:
-  static constexpr std::int64_t kShowEvery = 100;
+  static constexpr std::int64_t kLines = 20;  // of a run, where lines are not rewritten
 
-  void show(const SftProgress& progress) const {
-    std::string line =
-        fmt::format("step {}/{} | loss {:.4f} | grad norm {:.3f} | {:.0f} s", progress.step,
-                    progress.steps, progress.loss, progress.optimizer.grad_norm, seconds_);
+  bool is_shown(const SftProgress& progress) const {
+    const std::int64_t every = std::max<std::int64_t>(1, progress.steps / kLines);
+    return line_.is_rewritten() || progress.validation_loss || progress.step % every == 0 ||
+           steps_seen_ == 1 || progress.step == progress.steps;
+  }
+
+  void show(const SftProgress& progress) {
+    const double mean = seconds_ / static_cast<double>(steps_seen_);
+    std::string text = fmt::format(
+        "step {}/{} | loss {:.4f} | grad norm {:.3f} | {:.0f} response tokens/s | {} left", progress.step,
+        progress.steps, progress.loss, progress.optimizer.grad_norm,
+        static_cast<double>(progress.tokens) / progress.seconds,
+        duration_text(mean * static_cast<double>(progress.steps - progress.step)));
     if (progress.validation_loss) {
-      line += fmt::format(" | validation loss {:.4f}", *progress.validation_loss);
+      text += fmt::format(" | validation loss {:.4f}", *progress.validation_loss);
     }
-    voice_.info("{}", line);
+    line_.show(text);
+    if (progress.validation_loss || progress.step == progress.steps) line_.finish();
   }
 
   MetricsLog log_;
-  Log voice_{"sft", 0};
+  LiveLine line_{stderr};
   double seconds_ = 0;
+  std::int64_t steps_seen_ = 0;
 };
 
 std::int64_t steps_behind(const SftConfig& config) {
@@ -174,7 +189,11 @@ void sft(Job& job, const fs::path& path, std::span<const std::string> overrides)
   std::optional<SftRecorder> recorder;
   if (job.rank() == 0) {
     write_resolved(config);
-    recorder.emplace(config, steps_behind(config));
+    const std::int64_t behind = steps_behind(config);
+    Log("sft", 0).info("{}: {} examples, {:.1f} million parameters{}", config.directory,
+                       train.size(), static_cast<double>(parameter_count(weights.parameters())) / 1e6,
+                       behind > 0 ? fmt::format(", going on after step {}", behind) : "");
+    recorder.emplace(config, behind);
   }
   job.set_activity("fine-tuning");
   run_sft(config.sft, {.weights = weights,
