@@ -72,8 +72,7 @@ class Actor {
   }
 
   bool take_in_weights() {
-    version_ =
-        clock_.waiting([&] { return receive_weights(parts_.weight_group, parts_.weights.flat()); });
+    version_ = clock_.waiting([&] { return receive_weights(parts_.weight_group, parts_.weights); });
     if (version_) parts_.policy.weights_changed();
     return version_.has_value();
   }

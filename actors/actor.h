@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <span>
 #include <string_view>
 
 #include "actors/generator.h"
@@ -10,13 +11,12 @@
 #include "common/rollout.h"
 #include "common/stream.h"
 #include "model/transformer.h"
-#include "model/weights.h"
 
 namespace lie {
 
 /// What an actor works with; all outlive run_actor.
 struct ActorParts {
-  Weights& weights;  // overwritten by weight sync
+  std::span<float> weights;  // flat, overwritten by weight sync; empty where there is none
   Transformer& policy;
   Generator& generator;
   Source<Assignment>& assignments;

@@ -5,6 +5,21 @@
 #include <algorithm>
 
 namespace lie {
+namespace {
+
+template <typename Progress>
+std::string count_text(const Progress& progress) {
+  return fmt::format("step {:>{}}/{}", progress.step, std::to_string(progress.steps).size(),
+                     progress.steps);
+}
+
+template <typename Progress>
+std::string outcome_text(const Progress& progress) {
+  return fmt::format("accuracy {:.3f} | length {:.1f} | C_context {:.1f}", progress.accuracy,
+                     progress.response_length_mean, progress.c_context_mean);
+}
+
+}  // namespace
 
 std::string duration_text(double seconds) {
   const auto whole = static_cast<std::int64_t>(std::max(0.0, seconds) + 0.5);
@@ -15,12 +30,13 @@ std::string duration_text(double seconds) {
 }
 
 std::string progress_text(const StepProgress& progress, double seconds_left) {
-  return fmt::format(
-      "step {:>{}}/{} | accuracy {:.3f} | length {:.1f} | C_context {:.1f} | {:.0f} tokens/s | {} "
-      "left",
-      progress.step, std::to_string(progress.steps).size(), progress.steps, progress.accuracy,
-      progress.response_length_mean, progress.c_context_mean, progress.tokens_per_second,
-      duration_text(seconds_left));
+  return fmt::format("{} | {} | {:.0f} tokens/s | {} left", count_text(progress),
+                     outcome_text(progress), progress.tokens_per_second,
+                     duration_text(seconds_left));
+}
+
+std::string progress_text(const EvaluationProgress& progress) {
+  return fmt::format("{} | evaluation: {}", count_text(progress), outcome_text(progress));
 }
 
 ProgressLine::ProgressLine(std::FILE* out) : line_(out) {}
@@ -30,6 +46,12 @@ void ProgressLine::show(const StepProgress& progress) {
   ++steps_seen_;
   const double mean = seconds_ / static_cast<double>(steps_seen_);
   line_.show(progress_text(progress, mean * static_cast<double>(progress.steps - progress.step)));
+}
+
+void ProgressLine::show(const EvaluationProgress& progress) {
+  line_.finish();
+  line_.show(progress_text(progress));
+  line_.finish();
 }
 
 }  // namespace lie

@@ -20,8 +20,17 @@ struct StepProgress {
   double step_seconds = 0;
 };
 
+/// What a line says of an evaluation after a step; step 0 is the start policy.
+struct EvaluationProgress {
+  std::int64_t step = 0, steps = 0;
+  double accuracy = 0, response_length_mean = 0, c_context_mean = 0;
+};
+
 /// "step  12/100 | accuracy 0.532 | length 34.1 | C_context 28.3 | 12345 tokens/s | 1:23 left"
 std::string progress_text(const StepProgress& progress, double seconds_left);
+
+/// "step  12/100 | evaluation: accuracy 0.561 | length 31.0 | C_context 26.4"
+std::string progress_text(const EvaluationProgress& progress);
 
 /// "1:23" or "2:01:23"
 std::string duration_text(double seconds);
@@ -34,6 +43,9 @@ class ProgressLine {
 
   /// Time left is the mean of this run's steps so far times the steps to come.
   void show(const StepProgress& progress);
+
+  /// On a line that stays.
+  void show(const EvaluationProgress& progress);
 
   /// Leaves the last line standing.
   void finish() { line_.finish(); }

@@ -81,8 +81,8 @@ void describe(FieldList& fields, OptimizerOptions& options) {
 void check_options(const OptimizerOptions& options) {
   if (options.schedule == Schedule::kCosine && options.decay_until <= options.warmup) {
     fail(
-        "optimizer.decay_until: {} is not beyond warmup ({}); a cosine schedule needs the count at "
-        "which its floor is reached",
+        "optimizer: the cosine schedule's floor (decay_until {}) is not beyond warmup ({}): lower "
+        "warmup, or set decay_until to the count at which the floor is reached",
         options.decay_until, options.warmup);
   }
 }

@@ -26,11 +26,15 @@ std::filesystem::path event_directory(const std::filesystem::path& run_directory
   return directory;
 }
 
-double value_or_zero(const MetricsRow& row, std::string_view name) {
+std::optional<double> find_value(const MetricsRow& row, std::string_view name) {
   for (const auto& [key, value] : row.values) {
     if (key == name) return value;
   }
-  return 0;
+  return {};
+}
+
+double value_or_zero(const MetricsRow& row, std::string_view name) {
+  return find_value(row, name).value_or(0);
 }
 
 }  // namespace
@@ -45,17 +49,27 @@ CurveRecorder::CurveRecorder(const std::filesystem::path& run_directory, std::in
 void CurveRecorder::record(const MetricsRow& row) {
   log_.append(row);
   events_.write(row.step, scalars_of(row));
-  if (row.step > 0) show(row);
+  if (row.step > 0) show_step(row);
+  if (find_value(row, "eval_accuracy")) show_evaluation(row);
 }
 
-void CurveRecorder::show(const MetricsRow& row) {
-  progress_.show({.step = row.step,
-                  .steps = steps_,
-                  .accuracy = value_or_zero(row, "accuracy"),
-                  .response_length_mean = value_or_zero(row, "response_length_mean"),
-                  .c_context_mean = value_or_zero(row, "c_context_mean"),
-                  .tokens_per_second = value_or_zero(row, "tokens_per_second"),
-                  .step_seconds = value_or_zero(row, "step_seconds")});
+void CurveRecorder::show_step(const MetricsRow& row) {
+  progress_.show(StepProgress{.step = row.step,
+                              .steps = steps_,
+                              .accuracy = value_or_zero(row, "accuracy"),
+                              .response_length_mean = value_or_zero(row, "response_length_mean"),
+                              .c_context_mean = value_or_zero(row, "c_context_mean"),
+                              .tokens_per_second = value_or_zero(row, "tokens_per_second"),
+                              .step_seconds = value_or_zero(row, "step_seconds")});
+}
+
+void CurveRecorder::show_evaluation(const MetricsRow& row) {
+  progress_.show(
+      EvaluationProgress{.step = row.step,
+                         .steps = steps_,
+                         .accuracy = value_or_zero(row, "eval_accuracy"),
+                         .response_length_mean = value_or_zero(row, "eval_response_length_mean"),
+                         .c_context_mean = value_or_zero(row, "eval_c_context_mean")});
 }
 
 TrajectoryRecorder::TrajectoryRecorder(std::filesystem::path directory, TrajectoryInfo info)

@@ -27,7 +27,8 @@ class CurveRecorder {
   void finish() { progress_.finish(); }
 
  private:
-  void show(const MetricsRow& row);
+  void show_step(const MetricsRow& row);
+  void show_evaluation(const MetricsRow& row);
 
   MetricsLog log_;
   EventWriter events_;

@@ -269,15 +269,6 @@ void read_floats(const SafetensorsEntry& entry, std::span<float> out) {
   if (entry.dtype == "F16") convert_halves(entry.data, out, from_f16);
 }
 
-void release_pages(const SafetensorsEntry& entry) {
-  const auto page = static_cast<std::uintptr_t>(::sysconf(_SC_PAGESIZE));
-  const auto begin = reinterpret_cast<std::uintptr_t>(entry.data.data());
-  const std::uintptr_t first = (begin + page - 1) / page * page;
-  const std::uintptr_t last = (begin + entry.data.size()) / page * page;
-  // Advice: where it is not taken, memory is used for longer, that is all.
-  if (first < last) ::madvise(reinterpret_cast<void*>(first), last - first, MADV_DONTNEED);
-}
-
 void write_safetensors(std::span<const FloatTensor> tensors, const std::filesystem::path& path) {
   std::ofstream file(path, std::ios::binary | std::ios::trunc);
   const std::string header = header_bytes(tensors);

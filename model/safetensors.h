@@ -47,10 +47,6 @@ bool is_float_dtype(std::string_view dtype);
 /// Converts the entry's elements to fp32, exactly. `out` has as many elements as the entry.
 void read_floats(const SafetensorsEntry& entry, std::span<float> out);
 
-/// Gives the memory back that holds the entry's part of the file: reading it again reads the disk
-/// again. For one who has converted a tensor and goes on to the next.
-void release_pages(const SafetensorsEntry& entry);
-
 /// What write_safetensors writes: a named fp32 tensor.
 struct FloatTensor {
   std::string name;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <utility>
 
 #include "common/error.h"
 #include "model/rope.h"
@@ -19,44 +20,62 @@ Tensor GrowingTensor::rows(Operators& operators, std::int64_t rows, std::int64_t
   return buffer_.view().rows_at(0, rows);
 }
 
-Transformer::State::State(const Weights& all_weights, Operators& ops)
-    : weights(all_weights),
+Transformer::State::State(const Weights& all_weights, Operators& ops,
+                          std::unique_ptr<Weights> taken_over)
+    : own(std::move(taken_over)),
+      weights(all_weights),
       config(all_weights.config()),
       operators(ops),
       shape{config.heads, config.kv_heads, config.head_width},
       eps(static_cast<float>(config.rms_norm_eps)) {
   for (const Parameter& parameter : weights.parameters()) parameters[parameter.name] = parameter;
-  for (std::int64_t l = 0; l < config.layers; ++l) {
-    LayerWeights layer;
-    layer.prefix = fmt::format("model.layers.{}.", l);
-    layer.qkv = operators.make_weight(shape.qkv_cols(), config.width);
-    layer.o = operators.make_weight(config.width, shape.q_cols());
-    layer.gate_up = operators.make_weight(2 * config.ffn_width, config.width);
-    layer.down = operators.make_weight(config.width, config.ffn_width);
-    layers.push_back(std::move(layer));
-  }
+  for (std::int64_t l = 0; l < config.layers; ++l) pack_layer(layers.emplace_back(make_layer(l)));
   head = operators.make_weight(config.vocabulary, config.width);
+  pack_ends();
   training.x.resize(static_cast<std::size_t>(config.layers + 1));
-  pack_weights();
+}
+
+LayerWeights Transformer::State::make_layer(std::int64_t layer) const {
+  LayerWeights made;
+  made.prefix = fmt::format("model.layers.{}.", layer);
+  made.qkv = operators.make_weight(shape.qkv_cols(), config.width);
+  made.o = operators.make_weight(config.width, shape.q_cols());
+  made.gate_up = operators.make_weight(2 * config.ffn_width, config.width);
+  made.down = operators.make_weight(config.width, config.ffn_width);
+  return made;
 }
 
 void Transformer::State::pack_weights() {
   for (LayerWeights& layer : layers) pack_layer(layer);
+  pack_ends();
+}
+
+void Transformer::State::give_back(const std::string& name) const {
+  if (own) own->release(name);
+}
+
+void Transformer::State::pack_ends() {
   const auto table = weights.tensor("model.embed_tokens.weight");
   embedding = operators.hold(table, config.vocabulary, config.width);
   final_norm = operators.hold(weights.tensor("model.norm.weight"), 1, config.width);
-  operators.pack(*head, 0, config.tied_embeddings ? table : weights.tensor("lm_head.weight"));
+  if (config.tied_embeddings) return operators.pack(*head, 0, table);
+  operators.pack(*head, 0, weights.tensor("lm_head.weight"));
+  give_back("lm_head.weight");
 }
 
 void Transformer::State::pack_layer(LayerWeights& layer) {
   const auto tensor = [&](const char* name) { return weights.tensor(layer.prefix + name); };
-  operators.pack(*layer.qkv, 0, tensor("self_attn.q_proj.weight"));
-  operators.pack(*layer.qkv, shape.q_cols(), tensor("self_attn.k_proj.weight"));
-  operators.pack(*layer.qkv, shape.q_cols() + shape.kv_cols(), tensor("self_attn.v_proj.weight"));
-  operators.pack(*layer.o, 0, tensor("self_attn.o_proj.weight"));
-  operators.pack(*layer.gate_up, 0, tensor("mlp.gate_proj.weight"));
-  operators.pack(*layer.gate_up, config.ffn_width, tensor("mlp.up_proj.weight"));
-  operators.pack(*layer.down, 0, tensor("mlp.down_proj.weight"));
+  const auto pack = [&](PackedWeight& weight, std::int64_t first_out, const char* name) {
+    operators.pack(weight, first_out, tensor(name));
+    give_back(layer.prefix + name);
+  };
+  pack(*layer.qkv, 0, "self_attn.q_proj.weight");
+  pack(*layer.qkv, shape.q_cols(), "self_attn.k_proj.weight");
+  pack(*layer.qkv, shape.q_cols() + shape.kv_cols(), "self_attn.v_proj.weight");
+  pack(*layer.o, 0, "self_attn.o_proj.weight");
+  pack(*layer.gate_up, 0, "mlp.gate_proj.weight");
+  pack(*layer.gate_up, config.ffn_width, "mlp.up_proj.weight");
+  pack(*layer.down, 0, "mlp.down_proj.weight");
   layer.input_norm = operators.hold(tensor("input_layernorm.weight"), 1, config.width);
   layer.post_norm = operators.hold(tensor("post_attention_layernorm.weight"), 1, config.width);
   const auto vector = [&](const char* name) {
@@ -114,9 +133,19 @@ Tensor Transformer::State::row_statistics(GrowingTensor& tensor, std::int64_t ro
 Transformer::Transformer(const Weights& weights, Operators& operators)
     : state_(std::make_unique<State>(weights, operators)) {}
 
+Transformer::Transformer(std::unique_ptr<State> state) : state_(std::move(state)) {}
+
+Transformer Transformer::fixed(Weights weights, Operators& operators) {
+  auto own = std::make_unique<Weights>(std::move(weights));
+  const Weights& taken_over = *own;
+  return Transformer(std::make_unique<State>(taken_over, operators, std::move(own)));
+}
+
+Transformer::Transformer(Transformer&&) noexcept = default;
 Transformer::~Transformer() = default;
 
 void Transformer::weights_changed() {
+  if (state_->own) fail("a policy of fixed weights cannot take in others");
   state_->training.kept = false;
   state_->pack_weights();
 }

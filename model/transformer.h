@@ -24,6 +24,10 @@ class Transformer {
  public:
   /// Keeps a reference to both; `weights` may change between calls if weights_changed() follows.
   Transformer(const Weights& weights, Operators& operators);
+  /// A policy whose weights never change. Takes them over and gives the memory of each matrix back
+  /// once it is packed: the model is held once.
+  static Transformer fixed(Weights weights, Operators& operators);
+  Transformer(Transformer&&) noexcept;
   ~Transformer();
 
   /// Repacks the weights for the operators. Call after any change of them.
@@ -46,6 +50,7 @@ class Transformer {
 
  private:
   struct State;
+  explicit Transformer(std::unique_ptr<State> state);
   std::unique_ptr<State> state_;
 };
 

@@ -59,8 +59,9 @@ struct LayerWeights {
 };
 
 struct Transformer::State {
-  State(const Weights& all_weights, Operators& ops);
+  State(const Weights& all_weights, Operators& ops, std::unique_ptr<Weights> taken_over = nullptr);
 
+  const std::unique_ptr<Weights> own;  // those of a fixed policy
   const Weights& weights;
   const ModelConfig& config;
   Operators& operators;
@@ -110,8 +111,12 @@ struct Transformer::State {
     GrowingTensor d_final_x, d_final_normed, d_log_probs, d_entropies;
   } training;
 
+  LayerWeights make_layer(std::int64_t layer) const;
   void pack_weights();
   void pack_layer(LayerWeights& layer);
+  void pack_ends();
+  /// Of a fixed policy: the matrix is packed, and its memory no longer needed.
+  void give_back(const std::string& name) const;
   void add_qkv_bias(Operators& ops, const LayerWeights& layer, Tensor qkv) const;
   QkNormRope rotation(const LayerWeights& layer, Indices positions) const;
   /// Makes the rotation table reach `end` positions. Throws Error past the model's limit.

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "common/error.h"
+#include "common/memory.h"
 #include "common/random.h"
 
 namespace lie {
@@ -115,6 +116,8 @@ std::span<float> Weights::tensor(std::string_view name) {
   return flat().subspan(static_cast<std::size_t>(parameter.offset),
                         static_cast<std::size_t>(parameter.rows * parameter.cols));
 }
+
+void Weights::release(std::string_view name) { release_pages(std::as_bytes(tensor(name))); }
 
 Weights initial_weights(const ModelConfig& config, std::uint64_t seed) {
   Weights weights(config);

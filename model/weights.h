@@ -40,6 +40,8 @@ class Weights {
   /// [rows, cols] row-major. Throws Error if there is no such parameter.
   std::span<const float> tensor(std::string_view name) const;
   std::span<float> tensor(std::string_view name);
+  /// Gives the tensor's memory back to the system: it reads as zeros afterwards, in part or all.
+  void release(std::string_view name);
 
  private:
   ModelConfig config_;

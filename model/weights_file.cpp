@@ -6,6 +6,7 @@
 
 #include "common/error.h"
 #include "common/json.h"
+#include "common/memory.h"
 #include "model/safetensors.h"
 #include "model/weights.h"
 
@@ -206,7 +207,7 @@ Weights load_weights(const std::filesystem::path& directory) {
   for (const Parameter& parameter : checked.layout()) {
     const SafetensorsEntry& entry = *checked.of(parameter).entry;
     read_floats(entry, weights.tensor(parameter.name));
-    release_pages(entry);
+    release_pages(entry.data);
   }
   if (checked.tied_head()) check_tied_head(*checked.tied_head(), weights);
   return weights;

@@ -61,7 +61,7 @@ std::vector<RolloutGroup> run(Script& script, const std::vector<Weights>& publis
   });
   const std::unique_ptr<Collective> weight_group = threads.member(1);
   try {
-    run_actor({.weights = policy.weights,
+    run_actor({.weights = policy.weights.flat(),
                .policy = policy.transformer,
                .generator = generator,
                .assignments = script,

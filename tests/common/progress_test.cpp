@@ -22,6 +22,16 @@ TEST(Progress, SaysWhatAResearcherWatches) {
       "step   9/100 | accuracy 0.532 | length 34.1 | C_context 28.2 | 12346 tokens/s | 1:23 left");
 }
 
+TEST(Progress, SaysHowAnEvaluationCameOut) {
+  const EvaluationProgress evaluation = {.step = 0,
+                                         .steps = 40,
+                                         .accuracy = 0.5547,
+                                         .response_length_mean = 15.8,
+                                         .c_context_mean = 10.66};
+  EXPECT_EQ(progress_text(evaluation),
+            "step  0/40 | evaluation: accuracy 0.555 | length 15.8 | C_context 10.7");
+}
+
 TEST(Progress, DurationsReadAsClocks) {
   EXPECT_EQ(duration_text(0.4), "0:00");
   EXPECT_EQ(duration_text(59.6), "1:00");

@@ -210,6 +210,20 @@ TEST(TransformerBits, InstructionSetsChangeNothing) {
   hwy::SetSupportedTargetsForTest(0);
 }
 
+TEST(TransformerBits, AFixedPolicyThatKeepsNoMatricesComputesTheSame) {
+  for (const bool tied : {true, false}) {
+    ModelConfig config = config_with(tied);
+    config.ffn_width = 2048;  // so that matrices span pages
+    Policy policy(config);
+    Transformer fixed = Transformer::fixed(policy.weights, *policy.operators);
+    const PackedBatch batch = test::tiny_batch("tokens", kLengths, config.vocabulary);
+    const RowLogProbs expected = policy.transformer.forward(batch, kTemperature, true);
+    const RowLogProbs found = fixed.forward(batch, kTemperature, true);
+    EXPECT_TRUE(same_bits(found.log_probs, expected.log_probs));
+    EXPECT_THROW(fixed.weights_changed(), std::runtime_error);
+  }
+}
+
 TEST(Transformer, NewWeightsAreUsedOnceAnnounced) {
   const ModelConfig config = config_with(false);
   Policy policy(config), fresh(config);

@@ -140,6 +140,21 @@ TEST(Weights, InitialValuesAreNormalAndNormsAreOne) {
   EXPECT_NE(initial_weights(config, 2).flat()[0], weights.flat()[0]);
 }
 
+TEST(Weights, WhatIsReleasedReadsAsZeros) {
+  ModelConfig config = small_config();
+  config.ffn_width = 20'000;
+  Weights weights = initial_weights(config, 1);
+  const std::string name = "model.layers.0.mlp.up_proj.weight";
+  const std::span<const float> values = std::as_const(weights).tensor(name);
+  const auto is_zero = [](float x) { return x == 0.0f; };
+  const auto before = std::ranges::count_if(values, is_zero);
+  weights.release(name);
+  EXPECT_LT(before, 10);
+  EXPECT_GT(std::ranges::count_if(values, is_zero), std::ssize(values) - 3000);  // two pages' ends
+  EXPECT_LT(std::ranges::count_if(weights.tensor("model.layers.0.mlp.gate_proj.weight"), is_zero),
+            10);
+}
+
 TEST(Weights, NamesAMissingTensor) {
   const Weights weights = initial_weights(small_config(), 7);
   auto tensors = tensors_of(weights);

@@ -40,16 +40,15 @@ std::int64_t shared_count(Collective& world, std::size_t count) {
 struct Engine {
   Tokenizer tokenizer;
   std::unique_ptr<Operators> operators;
-  Weights weights;
   Transformer policy;
   Generator generator;
 
   Engine(const PoolOptions& options, int threads)
       : tokenizer(Tokenizer::load(options.model.path)),
         operators(make_operators(options.model, threads)),
-        weights(load_weights(options.model.path)),
-        policy(weights, *operators),
-        generator(policy, *operators, weights.config(), options.rollout, options.seed,
+        policy(Transformer::fixed(load_weights(options.model.path), *operators)),
+        generator(policy, *operators, load_model_config(options.model.path), options.rollout,
+                  options.seed,
                   [this](const Prompt& prompt) { return tokenizer.encode(prompt.text); }) {}
 };
 
@@ -69,7 +68,7 @@ void help(Job& job, Engine& engine) {
   const auto assignments = mpi_ticket_client(job, 0);
   MpiSink<RolloutGroup> rollouts(job, Tag::kRollouts, {0});
   const auto alone = solo_collective();
-  run_actor({.weights = engine.weights,
+  run_actor({.weights = {},
              .policy = engine.policy,
              .generator = engine.generator,
              .assignments = *assignments,

@@ -45,8 +45,7 @@ struct Training {
   std::string start_sha256;  // of the weights that the run began with
   AdamW optimizer;
   Transformer policy;
-  std::optional<Weights> initial_weights;  // of the reference policy, with a KL term
-  std::unique_ptr<Transformer> reference;
+  std::optional<Transformer> reference;  // the initial policy, with a KL term
   std::unique_ptr<PolicyUpdater> updater;
   TrainerState state;
 
@@ -57,8 +56,7 @@ struct Training {
         optimizer(config.optimizer, weights.parameters(), weights.flat().size()),
         policy(weights, *operators) {
     if (config.policy_loss.kl_coefficient > 0) {
-      initial_weights = weights;
-      reference = std::make_unique<Transformer>(*initial_weights, *operators);
+      reference.emplace(Transformer::fixed(weights, *operators));
     }
     if (start.from_checkpoint) {
       state = load_checkpoint(start.model_directory, weights, optimizer);
@@ -66,7 +64,8 @@ struct Training {
     }
     updater = std::make_unique<PolicyUpdater>(
         UpdateOptions{config.update, config.policy_loss},
-        UpdateParts{weights, policy, reference.get(), optimizer, transport.learners});
+        UpdateParts{weights, policy, reference ? &*reference : nullptr, optimizer,
+                    transport.learners});
   }
 };
 
@@ -169,7 +168,7 @@ void play_actor(const TrainConfig& config, const RunStart& start, const ActorTra
   Generator generator(policy, *operators, weights.config(), config.rollout,
                       static_cast<std::uint64_t>(config.run.seed),
                       [&](const Prompt& prompt) { return tokenizer.encode(prompt.text); });
-  run_actor({.weights = weights,
+  run_actor({.weights = weights.flat(),
              .policy = policy,
              .generator = generator,
              .assignments = transport.assignments,
