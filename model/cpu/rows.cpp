@@ -1,5 +1,6 @@
 // Row operators: RMSNorm, SwiGLU, rotation, softmax statistics. A row's sums run over sixteen lanes
 // in order and are folded by sum_lanes(): no other row, thread or instruction set changes a bit.
+#include <algorithm>
 #include <cmath>
 #include <cstddef>
 
@@ -228,6 +229,10 @@ void add_heads(const float* x, std::int64_t x_stride, std::int64_t rows, std::in
 
 // ---- Head
 
+/// Columns whose terms are summed before they are added to the rest: what lies in the tail of a
+/// large vocabulary would be lost beside the likeliest token, always to one side.
+constexpr std::int64_t kTermsOfSum = 16 * cpu::kStretch;
+
 cpu::Softmax softmax_statistics(const float* logits, std::int64_t vocabulary,
                                 float inverse_temperature) {
   V16 best = set16(-INFINITY);
@@ -238,12 +243,17 @@ cpu::Softmax softmax_statistics(const float* logits, std::int64_t vocabulary,
   for_sixteens(vocabulary, [&](std::int64_t i, std::int64_t n) { best = max(best, z_at(i, n)); });
   const float top = max_lane(best);
   V16 sum = zero16(), weighted = zero16();
-  for_sixteens(vocabulary, [&](std::int64_t i, std::int64_t n) {
-    // A lane past the end has e = 0; its shifted value must be finite for 0 * it to be 0.
-    const V16 shifted = sub(z_at(i, n), set16(top)), e = exp(shifted);
-    sum = add(sum, e);
-    weighted = fma(e, max(set16(-1e30f), shifted), weighted);
-  });
+  for (std::int64_t first = 0; first < vocabulary; first += kTermsOfSum) {
+    V16 part = zero16(), weighted_part = zero16();
+    for_sixteens(std::min(kTermsOfSum, vocabulary - first), [&](std::int64_t i, std::int64_t n) {
+      // A lane past the end has e = 0; its shifted value must be finite for 0 * it to be 0.
+      const V16 shifted = sub(z_at(first + i, n), set16(top)), e = exp(shifted);
+      part = add(part, e);
+      weighted_part = fma(e, max(set16(-1e30f), shifted), weighted_part);
+    });
+    sum = add(sum, part);
+    weighted = add(weighted, weighted_part);
+  }
   const float total = sum_lanes(sum), log_total = log(total);
   return {top + log_total, log_total - sum_lanes(weighted) / total};
 }

@@ -232,6 +232,15 @@ TEST(CpuOperators, SoftmaxStatisticsAndTheirGradient) {
   });
 }
 
+/// Hundredths of the probability lie in 150,000 tokens, each less than what fp32 can add to 1.
+TEST(CpuOperators, TheTailOfALargeVocabularyIsNotLost) {
+  Matrix logits = float_values("tail", 150'000, 2.0);
+  logits[70'000] = 17.0f;
+  double sum = 0;
+  for (const float z : logits) sum += std::exp(static_cast<double>(z));
+  EXPECT_NEAR(log_sum_exp(logits, 1.0f), std::log(sum), 1.5e-6);  // fp32 has 1.9e-6 steps there
+}
+
 TEST(CpuOperators, SwigluForwardAndBackward) {
   const std::int64_t width = 37;
   const Matrix gate_up = float_values("g", at(2 * width), 20.0), dy = float_values("dy", at(width));
