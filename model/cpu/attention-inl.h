@@ -126,7 +126,8 @@ HWY_INLINE void weigh_rows(const float* weights, std::int64_t weights_stride,
   }
 }
 
-/// Scores of one row become exp(score - largest); returns their sum in page order.
+/// Scores of one row become exp(score - largest); returns their sum, stretch by stretch in page
+/// order.
 struct RowSoftmax {
   float largest, sum;
 };
@@ -136,10 +137,15 @@ HWY_INLINE RowSoftmax softmax_scores(float* scores, std::int64_t pages) {
   const float largest = max_lane(best);
   const V16 shift = set16(largest);
   V16 sum = zero16();
-  for (std::int64_t p = 0; p < pages; ++p) {
-    const V16 e = exp(sub(load16(scores + p * cpu::kPage), shift));
-    store16(e, scores + p * cpu::kPage);
-    sum = add(sum, e);
+  for (std::int64_t first = 0; first < pages; first += kPositions / cpu::kPage) {
+    V16 part = zero16();
+    const std::int64_t end = std::min(first + kPositions / cpu::kPage, pages);
+    for (std::int64_t p = first; p < end; ++p) {
+      const V16 e = exp(sub(load16(scores + p * cpu::kPage), shift));
+      store16(e, scores + p * cpu::kPage);
+      part = add(part, e);
+    }
+    sum = add(sum, part);
   }
   return {largest, sum_lanes(sum)};
 }

@@ -149,7 +149,7 @@ TEST(CpuRecipe, PagedAttentionWalksPositionsInOrder) {
   Matrix expected(at(group * width));
   for (std::int64_t h = 0; h < group; ++h) {
     std::vector<float> p(at(length));
-    float largest = -INFINITY, lane[16] = {};
+    float largest = -INFINITY, lanes[2][16] = {}, lane[16];
     for (std::int64_t j = 0; j < length; ++j) {
       for (std::int64_t d = 0; d < width; ++d)
         p[at(j)] = std::fma(q[at(h * width + d)], k[at(j * width + d)], p[at(j)]);
@@ -157,7 +157,8 @@ TEST(CpuRecipe, PagedAttentionWalksPositionsInOrder) {
       largest = std::max(largest, p[at(j)]);
     }
     for (std::int64_t j = 0; j < length; ++j)
-      lane[j % 16] += p[at(j)] = scalar_exp(p[at(j)] - largest);
+      lanes[j / 256][j % 16] += p[at(j)] = scalar_exp(p[at(j)] - largest);
+    for (int i = 0; i < 16; ++i) lane[i] = lanes[0][i] + lanes[1][i];
     const float inverse = 1.0f / folded(lane);
     for (std::int64_t d = 0; d < width; ++d) {
       float sums[2] = {};
