@@ -145,6 +145,8 @@ class Operators {
 
   // ---- Rows
   virtual void embed(Tensor table, Indices tokens, Tensor y) = 0;  // y[t] = table[tokens[t]]
+  /// The same from a packed table: that of a tied model, whose head it is.
+  virtual void embed(const PackedWeight& table, Indices tokens, Tensor y) = 0;
   virtual void embed_backward(Tensor dy, Indices tokens,
                               Tensor dtable) = 0;  // dtable[tokens[t]] += dy[t], in order
   virtual void gather_rows(Tensor x, Indices rows, Tensor y) = 0;  // y[r] = x[rows[r]]

@@ -50,17 +50,24 @@ void Transformer::State::pack_weights() {
   pack_ends();
 }
 
+void Transformer::State::embed(Operators& ops, Indices tokens, Tensor x) const {
+  if (config.tied_embeddings) return ops.embed(*head, tokens, x);
+  ops.embed(embedding.view(), tokens, x);
+}
+
 void Transformer::State::give_back(const std::string& name) const {
   if (own) own->release(name);
 }
 
 void Transformer::State::pack_ends() {
-  const auto table = weights.tensor("model.embed_tokens.weight");
-  embedding = operators.hold(table, config.vocabulary, config.width);
   final_norm = operators.hold(weights.tensor("model.norm.weight"), 1, config.width);
-  if (config.tied_embeddings) return operators.pack(*head, 0, table);
-  operators.pack(*head, 0, weights.tensor("lm_head.weight"));
-  give_back("lm_head.weight");
+  const std::string table = "model.embed_tokens.weight";
+  if (!config.tied_embeddings) {
+    embedding = operators.hold(weights.tensor(table), config.vocabulary, config.width);
+  }
+  const std::string name = config.tied_embeddings ? table : "lm_head.weight";
+  operators.pack(*head, 0, weights.tensor(name));
+  give_back(name);
 }
 
 void Transformer::State::pack_layer(LayerWeights& layer) {

@@ -105,7 +105,7 @@ void Transformer::State::decode_part(Operators& ops, const DecodeTensors& whole,
                                      std::int64_t first, std::int64_t end) const {
   const BlockTensors t = rows_of_block(whole.block, first, end - first);
   const DecodeBatch batch = rows_of_batch(placement.batch, first, end - first);
-  ops.embed(embedding.view(), placement.device_tokens.from(first, end - first), t.x);
+  embed(ops, placement.device_tokens.from(first, end - first), t.x);
   for (const LayerWeights& layer : layers) {
     forward_block(ops, layer, t, rotation(layer, batch.positions), [&](const BlockTensors& at) {
       ops.store_kv(at.rotated, at.qkv, shape, batch, pages);

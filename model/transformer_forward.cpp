@@ -157,7 +157,7 @@ RowLogProbs Transformer::forward(const PackedBatch& batch, float temperature,
   const Indices positions = s.operators.upload(s.training.positions);
   s.grow_rope(sequences.longest);
   const Tensor x = s.rows_of(s.training.x[0], s.training.tokens, s.config.width);
-  s.operators.embed(s.embedding.view(), s.operators.upload(batch.tokens), x);
+  s.embed(s.operators, s.operators.upload(batch.tokens), x);
   for (std::int64_t l = 0; l < s.config.layers; ++l)
     s.forward_training_block(l, sequences, positions);
   s.final_rows(s.training_tensors(s.config.layers - 1).out, s.operators.upload(batch.rows));

@@ -71,7 +71,8 @@ struct Transformer::State {
   std::map<std::string, Parameter> parameters;  // by name
   std::vector<LayerWeights> layers;
   std::unique_ptr<PackedWeight> head;
-  Buffer embedding, final_norm;
+  Buffer embedding;  // of an untied model; a tied one's is the head
+  Buffer final_norm;
 
   // Rotation table as far as positions were met.
   std::vector<float> rope_host;
@@ -115,6 +116,7 @@ struct Transformer::State {
   void pack_weights();
   void pack_layer(LayerWeights& layer);
   void pack_ends();
+  void embed(Operators& ops, Indices tokens, Tensor x) const;
   /// Of a fixed policy: the matrix is packed, and its memory no longer needed.
   void give_back(const std::string& name) const;
   void add_qkv_bias(Operators& ops, const LayerWeights& layer, Tensor qkv) const;

@@ -101,6 +101,9 @@ class AtenOperators : public Operators {
   void embed(Tensor table, Indices tokens, Tensor y) override {
     tensor(y).copy_(tensor(table).index_select(0, tensor(tokens)));
   }
+  void embed(const PackedWeight& table, Indices tokens, Tensor y) override {
+    tensor(y).copy_(matrix(table).index_select(0, tensor(tokens)));
+  }
   void embed_backward(Tensor dy, Indices tokens, Tensor dtable) override {
     const at::Tensor wide = tensor(dy).to(at::kFloat), rows = tensor(tokens).to(at::kLong);
     // Of the two ways to add, each device has one that keeps the order of tokens.

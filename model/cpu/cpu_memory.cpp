@@ -115,6 +115,15 @@ void CpuOperators::scatter_rows(Tensor y, Indices rows, Tensor x) {
 
 void CpuOperators::embed(Tensor table, Indices tokens, Tensor y) { gather_rows(table, tokens, y); }
 
+void CpuOperators::embed(const PackedWeight& table, Indices tokens, Tensor y) {
+  const auto& weight = static_cast<const CpuWeight&>(table);
+  split(tokens.count, 1, tokens.count * y.cols / 8, [&](Range range) {
+    for (std::int64_t t = range.begin; t < range.end; ++t) {
+      weight.copy_row(tokens.data[t], row(y, t));
+    }
+  });
+}
+
 void CpuOperators::embed_backward(Tensor dy, Indices tokens, Tensor dtable) {
   split(dy.cols, 16, dy.elements() / 8, [&](Range cols) {
     for (std::int64_t t = 0; t < tokens.count; ++t) {

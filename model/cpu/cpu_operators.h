@@ -41,6 +41,7 @@ class CpuWeight : public PackedWeight {
   /// Rows [first_out, first_out + host.size() / in) from row-major memory.
   void pack(ThreadTeam& team, std::int64_t first_out, std::span<const float> host);
   const float* panels() const { return panels_.data(); }
+  void copy_row(std::int64_t out, float* to) const;
   const float* transposed(
       ThreadTeam& team);  // panels of the transpose, [panels_for(in)][out][kPanel]
 
@@ -86,6 +87,7 @@ class CpuOperators : public Operators {
                       const PartOfRows& part) override;
 
   void embed(Tensor table, Indices tokens, Tensor y) override;
+  void embed(const PackedWeight& table, Indices tokens, Tensor y) override;
   void embed_backward(Tensor dy, Indices tokens, Tensor dtable) override;
   void gather_rows(Tensor x, Indices rows, Tensor y) override;
   void scatter_rows(Tensor y, Indices rows, Tensor x) override;

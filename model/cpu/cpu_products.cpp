@@ -28,6 +28,11 @@ void CpuWeight::pack(ThreadTeam& team, std::int64_t first_out, std::span<const f
   transposed_current_ = false;
 }
 
+void CpuWeight::copy_row(std::int64_t out, float* to) const {
+  const float* from = panels_.data() + out / kPanel * in() * kPanel + out % kPanel;
+  for (std::int64_t k = 0; k < in(); ++k) to[k] = from[k * kPanel];
+}
+
 const float* CpuWeight::transposed(ThreadTeam& team) {
   if (transposed_current_) return transposed_.data();
   if (transposed_.size() == 0) transposed_ = AlignedFloats(panels_for(in()) * out() * kPanel);

@@ -95,6 +95,10 @@ TEST_P(AtenOperators, EmbeddingAndRowMovesAgreeAndTheTableGradientAdds) {
   expect_same(kOneSum, [](Side& s) {
     const Indices tokens = s.indices({3, 0, 44, 3, 3, 17, 0});
     const Tensor y = s.room(7, 24), dtable = s.put_floats("dtable", 45, 24);
+    const Tensor from_packed = s.room(7, 24);
+    const auto packed = s->make_weight(45, 24);
+    s->pack(*packed, 0, test::float_values("table", 45 * 24));
+    s->embed(*packed, tokens, from_packed);
     s->embed(s.hold("table", 45, 24), tokens, y);
     s->embed_backward(s.put("dy", 7, 24), tokens, dtable);
     const Indices some = s.indices({1, 4, 5});
@@ -102,6 +106,7 @@ TEST_P(AtenOperators, EmbeddingAndRowMovesAgreeAndTheTableGradientAdds) {
     s->gather_rows(y, some, gathered);
     s->scatter_rows(gathered, some, scattered);
     return Results{{"embed", s.get(y)},
+                   {"embed_packed", s.get(from_packed)},
                    {"embed_backward", s.get(dtable)},
                    {"gather", s.get(gathered)},
                    {"scatter", s.get(scattered)}};

@@ -298,6 +298,18 @@ TEST(CpuOperators, EmbeddingGathersAndItsGradientScatters) {
   for (std::size_t i = 0; i < 20; ++i) EXPECT_EQ(dtable[60 + i], 2 * table[60 + i]);
 }
 
+TEST(CpuOperators, APackedTableEmbedsAlike) {
+  const Matrix table = float_values("table", 37 * 20);
+  const std::vector<std::int32_t> tokens = {36, 0, 17, 15, 16};
+  const auto operators = make_cpu_operators(2);
+  const auto packed = operators->make_weight(37, 20);
+  operators->pack(*packed, 0, table);
+  Matrix expected(5 * 20), y(5 * 20);
+  operators->embed(view(table, 37, 20), {tokens.data(), 5}, view(expected, 5, 20));
+  operators->embed(*packed, {tokens.data(), 5}, view(y, 5, 20));
+  EXPECT_EQ(y, expected);
+}
+
 TEST(CpuOperators, ScatterFillsOtherRowsWithZero) {
   const Matrix y = float_values("y", 2 * 4);
   const std::vector<std::int32_t> rows = {2, 0};
