@@ -55,8 +55,19 @@ void Transformer::State::embed(Operators& ops, Indices tokens, Tensor x) const {
   ops.embed(embedding.view(), tokens, x);
 }
 
-void Transformer::State::give_back(const std::string& name) const {
-  if (own) own->release(name);
+void Transformer::State::pack_matrix(PackedWeight& weight, std::int64_t first_out,
+                                     const std::string& name) const {
+  constexpr std::int64_t kPartElements = 8 << 20;
+  const std::span<const float> matrix = weights.tensor(name);
+  const std::int64_t rows = std::ssize(matrix) / weight.in();
+  const std::int64_t part_rows = std::max<std::int64_t>(1, kPartElements / weight.in());
+  for (std::int64_t first = 0; first < rows; first += part_rows) {
+    const std::int64_t count = std::min(part_rows, rows - first) * weight.in();
+    const auto part = matrix.subspan(static_cast<std::size_t>(first * weight.in()),
+                                     static_cast<std::size_t>(count));
+    operators.pack(weight, first_out + first, part);
+    if (own) own->release(part);
+  }
 }
 
 void Transformer::State::pack_ends() {
@@ -65,16 +76,13 @@ void Transformer::State::pack_ends() {
   if (!config.tied_embeddings) {
     embedding = operators.hold(weights.tensor(table), config.vocabulary, config.width);
   }
-  const std::string name = config.tied_embeddings ? table : "lm_head.weight";
-  operators.pack(*head, 0, weights.tensor(name));
-  give_back(name);
+  pack_matrix(*head, 0, config.tied_embeddings ? table : "lm_head.weight");
 }
 
 void Transformer::State::pack_layer(LayerWeights& layer) {
   const auto tensor = [&](const char* name) { return weights.tensor(layer.prefix + name); };
   const auto pack = [&](PackedWeight& weight, std::int64_t first_out, const char* name) {
-    operators.pack(weight, first_out, tensor(name));
-    give_back(layer.prefix + name);
+    pack_matrix(weight, first_out, layer.prefix + name);
   };
   pack(*layer.qkv, 0, "self_attn.q_proj.weight");
   pack(*layer.qkv, shape.q_cols(), "self_attn.k_proj.weight");

@@ -117,8 +117,9 @@ struct Transformer::State {
   void pack_layer(LayerWeights& layer);
   void pack_ends();
   void embed(Operators& ops, Indices tokens, Tensor x) const;
-  /// Of a fixed policy: the matrix is packed, and its memory no longer needed.
-  void give_back(const std::string& name) const;
+  /// The named matrix becomes rows [first_out, ...) of `weight`; a fixed policy gives up its
+  /// memory.
+  void pack_matrix(PackedWeight& weight, std::int64_t first_out, const std::string& name) const;
   void add_qkv_bias(Operators& ops, const LayerWeights& layer, Tensor qkv) const;
   QkNormRope rotation(const LayerWeights& layer, Indices positions) const;
   /// Makes the rotation table reach `end` positions. Throws Error past the model's limit.

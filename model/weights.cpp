@@ -117,7 +117,7 @@ std::span<float> Weights::tensor(std::string_view name) {
                         static_cast<std::size_t>(parameter.rows * parameter.cols));
 }
 
-void Weights::release(std::string_view name) { release_pages(std::as_bytes(tensor(name))); }
+void Weights::release(std::span<const float> part) { release_pages(std::as_bytes(part)); }
 
 Weights initial_weights(const ModelConfig& config, std::uint64_t seed) {
   Weights weights(config);

@@ -40,8 +40,9 @@ class Weights {
   /// [rows, cols] row-major. Throws Error if there is no such parameter.
   std::span<const float> tensor(std::string_view name) const;
   std::span<float> tensor(std::string_view name);
-  /// Gives the tensor's memory back to the system: it reads as zeros afterwards, in part or all.
-  void release(std::string_view name);
+  /// Gives the memory of a part of a tensor back to the system; it reads as zeros afterwards, but
+  /// for the ends of it that share a page with others.
+  void release(std::span<const float> part);
 
  private:
   ModelConfig config_;

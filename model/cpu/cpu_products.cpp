@@ -9,7 +9,9 @@ namespace lie::cpu {
 
 CpuWeight::CpuWeight(std::int64_t out, std::int64_t in)
     : PackedWeight(out, in), panels_(panels_for(out) * in * kPanel) {
-  std::fill_n(panels_.data(), panels_.size(), 0.0f);
+  // Columns past `out`; all others are packed before they are read.
+  const std::int64_t panel = in * kPanel;
+  if (out > 0) std::fill_n(panels_.data() + panels_.size() - panel, panel, 0.0f);
 }
 
 void CpuWeight::pack(ThreadTeam& team, std::int64_t first_out, std::span<const float> host) {
