@@ -38,5 +38,18 @@ TEST(Verify, SaysWhyThereIsNoVerdict) {
   }
 }
 
+// Verdicts of Math-Verify 0.9's default on the same texts.
+TEST(Verify, ALenientAnchorReachesNumbersOfItsLineAndMathematicsBehindIt) {
+  VerifierOptions options;
+  options.mode = ExtractionMode::kLenient;
+  const auto code = [&](std::string_view response) { return verify("80", response, options).code; };
+  EXPECT_EQ(code("The answers: the first has 80 of them. In all 7"), VerdictCode::kEqual);
+  EXPECT_EQ(code("We look at the answers.\n\nThe first has 80 of them. In all 7"),
+            VerdictCode::kUnequal);
+  EXPECT_EQ(code("The answer:\n80 of them. In all 7"), VerdictCode::kEqual);
+  EXPECT_EQ(code("The answer:\n\n80 of them. In all 7"), VerdictCode::kUnequal);
+  EXPECT_EQ(code("The answer:\n\n$80$ of them. In all 7"), VerdictCode::kEqual);
+}
+
 }  // namespace
 }  // namespace lie

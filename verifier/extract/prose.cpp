@@ -170,10 +170,23 @@ class Prose {
 
   void near(std::size_t behind, std::size_t window, int rank) {
     std::size_t index = first_from(behind);
+    while (index < found_.size() && found_[index].begin - behind <= window &&
+           is_on_another_line(behind, found_[index]))
+      ++index;
     while (index + 1 < found_.size() && found_[index + 1].begin - behind <= window &&
            before_equals(found_[index]))
       ++index;
     if (index < found_.size() && found_[index].begin - behind <= window) raise(index, rank);
+  }
+
+  // As in Math-Verify, an anchor reaches mathematics on later lines, but a number on its own only
+  // where the line's end is all that parts them.
+  bool is_on_another_line(std::size_t behind, const Found& found) const {
+    if (found.kind == Found::Kind::kMath) return false;
+    std::string_view between = text_.substr(behind, found.begin - behind);
+    while (between.ends_with('*') || between.ends_with('$')) between.remove_suffix(1);
+    if (between.ends_with('\n')) between.remove_suffix(1);
+    return between.find('\n') != std::string_view::npos;
   }
 
   // 35 + 70 = 105: what counts stands behind the sign.
@@ -191,6 +204,7 @@ class Prose {
       for (const std::size_t from : {start, behind + is + 2}) {
         const std::size_t index = first_from(from);
         if (index >= found_.size() || found_[index].begin > start) continue;
+        if (is_on_another_line(behind, found_[index])) continue;
         raise(index, kFinal);
         const bool hope = lowered(found_[index].end, 16).find("i hope") != std::string::npos;
         if (is == 1 && hope) raise(index, kFinalHope);
