@@ -175,8 +175,9 @@ void multiply_block_of(int rows, const Block& block) {
 /// Calls f(k, depth) for each stretch of the inner index.
 template <typename F>
 HWY_INLINE void for_stretches(std::int64_t in, const F& f) {
-  for (std::int64_t k = 0; k < std::max<std::int64_t>(in, 1); k += cpu::kStretch) {
-    f(k, std::min(cpu::kStretch, in - k));
+  const std::int64_t stretch = cpu::stretch_of(in);
+  for (std::int64_t k = 0; k < std::max<std::int64_t>(in, 1); k += stretch) {
+    f(k, std::min(stretch, in - k));
   }
 }
 

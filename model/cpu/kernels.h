@@ -15,13 +15,21 @@ constexpr std::int64_t kPanel = 16;  // columns of a packed panel
 
 inline std::int64_t panels_for(std::int64_t out) { return (out + kPanel - 1) / kPanel; }
 
-/// Terms that one accumulator of a product sums: its rounding error grows with its length.
+/// Terms that one accumulator sums, at most: its rounding error grows with their number.
 constexpr std::int64_t kStretch = 128;
 
-/// y[t, n] = init[t, n] + sum over k of x[t, k] w[n, k]: stretches of kStretch terms, each summed
-/// in order with fused terms, are added to init (absent: to the first) in order. No sum begins at
-/// init: a residual stream may be a thousand times larger than what is added to it, and every term
-/// would be rounded to its size.
+/// Terms that one accumulator of a product sums. Shorter stretches round less, adding up more of
+/// them rounds more: the error's variance goes as stretch + in / stretch. Measured on SmolLM2-135M
+/// (in 576 and 1,536), root mean square of the log-probs' error: 5.0e-6 with 64, 5.3e-6 with 128,
+/// 5.9e-6 with 32.
+constexpr std::int64_t stretch_of(std::int64_t in) {
+  return in < 512 || in >= 8192 ? kStretch : kStretch / 2;
+}
+
+/// y[t, n] = init[t, n] + sum over k of x[t, k] w[n, k]: stretches of stretch_of(in) terms, each
+/// summed in order with fused terms, are added to init (absent: to the first) in order. No sum
+/// begins at init: a residual stream may be a thousand times larger than what is added to it, and
+/// every term would be rounded to its size.
 struct Product {
   const float* x = nullptr;
   std::int64_t x_stride = 0;

@@ -72,33 +72,40 @@ float scalar_exp(float x) {
   return std::ldexp(p, static_cast<int>(n));
 }
 
-TEST(CpuRecipe, ProductsAreFusedSumsOfStretchesInOrder) {
-  for (const std::int64_t rows : {1, 2, 3, 5, 14, 31, 300}) {
-    const std::int64_t in = 1029, out = 77;  // nine stretches, no multiple of a panel
-    const Matrix x = float_values("x", at(rows * in)), w = float_values("w", at(out * in));
-    const Matrix residual = float_values("r", at(rows * out));
-    Matrix expected = residual;
-    for (std::int64_t t = 0; t < rows; ++t) {
-      for (std::int64_t n = 0; n < out; ++n) {
-        float& total = expected[at(t * out + n)];
-        for (std::int64_t first = 0; first < in; first += cpu::kStretch) {
-          float sum = 0.0f;
-          for (std::int64_t k = first; k < std::min(first + cpu::kStretch, in); ++k)
-            sum = std::fma(x[at(t * in + k)], w[at(n * in + k)], sum);
-          total += sum;
-        }
+/// residual + x w^T by the recipe, and by the operators on every instruction set.
+void check_product(std::int64_t rows, std::int64_t in, std::int64_t stretch) {
+  const std::int64_t out = 77;  // no multiple of a panel
+  const Matrix x = float_values("x", at(rows * in)), w = float_values("w", at(out * in));
+  const Matrix residual = float_values("r", at(rows * out));
+  Matrix expected = residual;
+  for (std::int64_t t = 0; t < rows; ++t) {
+    for (std::int64_t n = 0; n < out; ++n) {
+      float& total = expected[at(t * out + n)];
+      for (std::int64_t first = 0; first < in; first += stretch) {
+        float sum = 0.0f;
+        for (std::int64_t k = first; k < std::min(first + stretch, in); ++k)
+          sum = std::fma(x[at(t * in + k)], w[at(n * in + k)], sum);
+        total += sum;
       }
     }
-    on_every_target([&] {
-      const auto operators = make_cpu_operators(2);
-      const auto weight = operators->make_weight(out, in);
-      operators->pack(*weight, 0, w);
-      Matrix y(at(rows * out));
-      operators->linear_add(view(x, rows, in), *weight, view(residual, rows, out),
-                            view(y, rows, out));
-      EXPECT_EQ(y, expected) << rows;
-    });
   }
+  on_every_target([&] {
+    const auto operators = make_cpu_operators(2);
+    const auto weight = operators->make_weight(out, in);
+    operators->pack(*weight, 0, w);
+    Matrix y(at(rows * out));
+    operators->linear_add(view(x, rows, in), *weight, view(residual, rows, out),
+                          view(y, rows, out));
+    EXPECT_EQ(y, expected) << rows << " rows, " << in;
+  });
+}
+
+TEST(CpuRecipe, ProductsAreFusedSumsOfStretchesInOrder) {
+  for (const std::int64_t rows : {1, 2, 3, 5, 14, 31, 300}) {
+    check_product(rows, 301, 128);
+    check_product(rows, 1029, 64);
+  }
+  check_product(2, 8200, 128);
 }
 
 TEST(CpuRecipe, WeightGradientsAreFusedSumsOverTokensInOrder) {
