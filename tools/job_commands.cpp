@@ -9,9 +9,9 @@
 #include "tools/eval/eval.h"
 #include "tools/eval/eval_config.h"
 #include "tools/reference_lengths/reference_lengths.h"
+#include "tools/run/train_config.h"
 #include "tools/sft/sft_command.h"
 #include "tools/train/train.h"
-#include "tools/train/train_config.h"
 
 namespace lie {
 namespace {

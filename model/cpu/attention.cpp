@@ -1,212 +1,115 @@
-// Attention forward. Per query: scores of all positions it sees, largest, exponentials summed by
-// lanes in page order, then values weighted in position order, stretch by stretch. How many queries
-// share a pass over the keys changes no bits.
+// Attention of the CPU operators: which task each thread gets.
 #include <cmath>
 
-#undef HWY_TARGET_INCLUDE
-#define HWY_TARGET_INCLUDE "model/cpu/attention.cpp"
-#include "hwy/cache_control.h"
-#include "hwy/foreach_target.h"
-#include "model/cpu/attention-inl.h"
+#include "model/cpu/attention_kernels.h"
+#include "model/cpu/operators.h"
 
-HWY_BEFORE_NAMESPACE();
-namespace lie {
-namespace HWY_NAMESPACE {
+namespace lie::cpu {
+namespace {
 
-using cpu::kPage;
-using cpu::PagedAttention;
-using cpu::SequenceAttention;
-
-// ---- Over pages
-
-/// Pages lie anywhere: the processor cannot guess the next one. Row `d` of a coming page's keys.
-HWY_INLINE void prefetch_keys(const PagedAttention& job, std::int64_t page, std::int64_t d) {
-  if (page * kPage < job.length) {
-    hwy::Prefetch(job.pool + job.pages[page] * job.page_stride + d * kPage);
-  }
+float score_scale(const AttentionShape& shape) {
+  return 1.0f / std::sqrt(static_cast<float>(shape.head_width));
 }
 
-/// Scores of kHeads query heads for kPages pages from `page` on: independent sums hide each other's
-/// latency.
-template <int kHeads, int kPages>
-HWY_INLINE void score_pages(const PagedAttention& job, const float* q, std::int64_t page,
-                            float* scores, std::int64_t scores_stride) {
-  V16 s[kHeads][kPages];
-  const float* keys[kPages];
-  for (int p = 0; p < kPages; ++p) {
-    keys[p] = job.pool + job.pages[page + p] * job.page_stride;
-    for (int h = 0; h < kHeads; ++h) s[h][p] = zero16();
-  }
-  for (std::int64_t d = 0; d < job.head_width; ++d) {
-    for (int p = 0; p < kPages; ++p) {
-      prefetch_keys(job, page + kPages + p, d);
-      const V16 k = load16(keys[p] + d * kPage);
-      for (int h = 0; h < kHeads; ++h) s[h][p] = fma(set1(q[h * job.head_width + d]), k, s[h][p]);
+/// The part of page 0 that belongs to this layer and KV head.
+float* page_part(const KvPages& pages, const AttentionShape& shape, std::int64_t kv_head) {
+  return floats(pages.pool) +
+         (pages.layer * shape.kv_heads + kv_head) * page_part_elements(shape.head_width);
+}
+
+/// One sequence and KV head of packed training rows.
+SequenceAttention sequence_job(Tensor rotated, Tensor qkv, const AttentionShape& shape, Tensor y,
+                               Tensor log_sum, const PackedSequences& sequences,
+                               std::int64_t task) {
+  const auto sequence = static_cast<std::size_t>(task / shape.kv_heads);
+  const std::int64_t kv_head = task % shape.kv_heads, group = shape.heads / shape.kv_heads;
+  const std::int64_t width = shape.head_width, first = sequences.starts[sequence];
+  SequenceAttention job;
+  job.head_width = width;
+  job.group = group;
+  job.scale = score_scale(shape);
+  job.length = sequences.starts[sequence + 1] - first;
+  job.q = row(rotated, first) + kv_head * group * width;
+  job.k = row(rotated, first) + shape.q_cols() + kv_head * width;
+  job.qk_stride = rotated.stride;
+  job.v = row(qkv, first) + shape.q_cols() + shape.kv_cols() + kv_head * width;
+  job.v_stride = qkv.stride;
+  job.y = row(y, first) + kv_head * group * width;
+  job.y_stride = y.stride;
+  if (!log_sum.empty()) job.log_sum = row(log_sum, first) + kv_head * group;
+  job.log_sum_stride = log_sum.stride;
+  return job;
+}
+
+}  // namespace
+
+void CpuOperators::store_kv(Tensor rotated, Tensor qkv, const AttentionShape& shape,
+                            const DecodeBatch& batch, KvPages pages) {
+  split(rotated.rows, 1, rotated.rows * shape.kv_cols(), [&](Range rows) {
+    for (std::int64_t t = rows.begin; t < rows.end; ++t) {
+      const std::int64_t page = batch.slots.data[t] / kPageTokens,
+                         place = batch.slots.data[t] % kPageTokens;
+      for (std::int64_t h = 0; h < shape.kv_heads; ++h) {
+        const std::int64_t col = shape.q_cols() + h * shape.head_width;
+        store_position(row(rotated, t) + col, row(qkv, t) + col + shape.kv_cols(), shape.head_width,
+                       place, page_part(pages, shape, h) + page * pages.pool.stride);
+      }
     }
-  }
-  const V16 scale = set16(job.scale);
-  for (int p = 0; p < kPages; ++p) {
-    const std::int64_t at = (page + p) * kPage;
-    for (int h = 0; h < kHeads; ++h) {
-      const V16 scaled = keep_first(mul(s[h][p], scale), job.length - at, -INFINITY);
-      store16(scaled, scores + h * scores_stride + at);
-    }
-  }
+  });
 }
 
-/// A coming page's values, [16][E].
-HWY_INLINE void prefetch_values(const PagedAttention& job, std::int64_t page) {
-  if (page * kPage >= job.length) return;
-  const float* values = job.pool + job.pages[page] * job.page_stride + kPage * job.head_width;
-  for (std::int64_t i = 0; i < kPage * job.head_width; i += 16) hwy::Prefetch(values + i);
-}
-
-template <int kHeads, int kVecs>
-HWY_INLINE void weigh_pages(const PagedAttention& job, const float* weights,
-                            std::int64_t weights_stride, const float (&scale)[kHeads],
-                            std::int64_t column, float* y) {
-  const float* values = job.pool + kPage * job.head_width + column;
-  V16 total[kHeads][kVecs];
-  for (std::int64_t first = 0; first < job.length; first += kPositions) {
-    V16 sum[kHeads][kVecs];
-    zero(sum);
-    const std::int64_t end = std::min(first + kPositions, job.length);
-    for (std::int64_t at = first; at < end; at += kPage) {
-      prefetch_values(job, at / kPage + 1);
-      weigh_columns<kHeads, kVecs>(weights + at, weights_stride,
-                                   values + job.pages[at / kPage] * job.page_stride, job.head_width,
-                                   std::min(kPage, end - at), sum);
-    }
-    add_stretch(first == 0, sum, total);
-  }
-  for (int h = 0; h < kHeads; ++h) {
-    for (int c = 0; c < kVecs; ++c) {
-      store16(mul(total[h][c], set16(scale[h])), y + h * job.head_width + column + c * 16);
-    }
+void CpuOperators::attention_decode(Tensor rotated, const AttentionShape& shape,
+                                    const DecodeBatch& batch, KvPages pages, Tensor y) {
+  const std::int64_t group = shape.heads / shape.kv_heads;
+  reserve_scratch(paged_attention_scratch(batch.longest, group));
+  const auto attend = [&](std::int64_t task, int member) {
+    const std::int64_t t = task / shape.kv_heads, kv_head = task % shape.kv_heads;
+    const std::int64_t col = kv_head * group * shape.head_width;
+    attend_pages({shape.head_width, group, score_scale(shape), row(rotated, t) + col,
+                  page_part(pages, shape, kv_head), pages.pool.stride,
+                  batch.table.data + batch.sequences.data[t] * batch.table_width,
+                  batch.positions.data[t] + 1, row(y, t) + col},
+                 scratch_[static_cast<std::size_t>(member)].data());
+  };
+  const std::int64_t tasks = rotated.rows * shape.kv_heads;
+  const std::int64_t most_cycles = tasks * batch.longest * group * shape.head_width / 2;
+  if (most_cycles < sharing_.cycles) {
+    for (std::int64_t task = 0; task < tasks; ++task) attend(task, 0);
+  } else {
+    team_.each(tasks, attend);
   }
 }
 
-template <int kHeads>
-HWY_INLINE void attend_heads(const PagedAttention& job, std::int64_t head, float* scores) {
-  constexpr int kPages = kWide ? 4 : 2;
-  const std::int64_t pages = pages_of(job.length), stride = pages * kPage;
-  const float* q = job.q + head * job.head_width;
-  prefetch_values(job, 0);
-  float* y = job.y + head * job.head_width;
-  std::int64_t p = 0;
-  for (; p + kPages <= pages; p += kPages) score_pages<kHeads, kPages>(job, q, p, scores, stride);
-  for (; p < pages; ++p) score_pages<kHeads, 1>(job, q, p, scores, stride);
-  float scale[kHeads];
-  for (int h = 0; h < kHeads; ++h) scale[h] = 1.0f / softmax_scores(scores + h * stride, pages).sum;
-  constexpr int kVecs = kWide ? 4 : 2;
-  std::int64_t c = 0;
-  for (; c + kVecs * 16 <= job.head_width; c += kVecs * 16) {
-    weigh_pages<kHeads, kVecs>(job, scores, stride, scale, c, y);
-  }
-  for (; c + 32 <= job.head_width; c += 32)
-    weigh_pages<kHeads, 2>(job, scores, stride, scale, c, y);
-  for (; c < job.head_width; c += 16) weigh_pages<kHeads, 1>(job, scores, stride, scale, c, y);
+void CpuOperators::attention(Tensor rotated, Tensor qkv, const AttentionShape& shape,
+                             const PackedSequences& sequences, Tensor y, Tensor log_sum) {
+  reserve_scratch(sequence_attention_scratch(sequences.longest, shape.head_width));
+  const auto tasks = static_cast<std::int64_t>(sequences.starts.size() - 1) * shape.kv_heads;
+  team_.each(tasks, [&](std::int64_t task, int member) {
+    attend_sequence(sequence_job(rotated, qkv, shape, y, log_sum, sequences, task),
+                    scratch_[static_cast<std::size_t>(member)].data());
+  });
 }
 
-void attend_pages(const PagedAttention& job, float* scratch) {
-  std::int64_t head = 0;
-  for (; head + 2 <= job.group; head += 2) attend_heads<2>(job, head, scratch);
-  if (head < job.group) attend_heads<1>(job, head, scratch);
+void CpuOperators::attention_backward(Tensor dy, Tensor rotated, Tensor qkv, Tensor y,
+                                      Tensor log_sum, const AttentionShape& shape,
+                                      const PackedSequences& sequences, Tensor d_rotated,
+                                      Tensor d_qkv) {
+  reserve_scratch(sequence_gradient_scratch(sequences.longest, shape.head_width));
+  const auto tasks = static_cast<std::int64_t>(sequences.starts.size() - 1) * shape.kv_heads;
+  team_.each(tasks, [&](std::int64_t task, int member) {
+    SequenceAttentionGradient job;
+    job.forward = sequence_job(rotated, qkv, shape, y, log_sum, sequences, task);
+    // The gradients lie as their tensors do.
+    const SequenceAttention at = sequence_job(d_rotated, d_qkv, shape, dy, {}, sequences, task);
+    job.dy = at.y;
+    job.dy_stride = dy.stride;
+    job.dq = const_cast<float*>(at.q);
+    job.dk = const_cast<float*>(at.k);
+    job.d_qk_stride = d_rotated.stride;
+    job.dv = const_cast<float*>(at.v);
+    job.dv_stride = d_qkv.stride;
+    attend_sequence_backward(job, scratch_[static_cast<std::size_t>(member)].data());
+  });
 }
 
-// ---- Over a packed sequence
-
-struct QueryTile {
-  const SequenceAttention* job;
-  const float* keys;  // pages [E][16]
-  float* scores;      // [rows][pages * 16]
-  std::int64_t row, head;
-};
-
-template <int kRows>
-HWY_INLINE void score_tile(const QueryTile& tile, const float* q, std::int64_t pages) {
-  const SequenceAttention& job = *tile.job;
-  const V16 scale = set16(job.scale);
-  for (std::int64_t p = 0; p < pages; ++p) {
-    V16 s[kRows];
-    page_products<kRows>(q, job.qk_stride, tile.keys + p * kPage * job.head_width, job.head_width,
-                         s);
-    for (int r = 0; r < kRows; ++r) {
-      const V16 scaled = keep_first(mul(s[r], scale), tile.row + r + 1 - p * kPage, -INFINITY);
-      store16(scaled, tile.scores + (r * pages + p) * kPage);
-    }
-  }
-}
-
-template <int kRows>
-HWY_NOINLINE void attend_tile(const QueryTile& tile) {
-  const SequenceAttention& job = *tile.job;
-  const std::int64_t width = job.head_width, count = tile.row + kRows, pages = pages_of(count);
-  score_tile<kRows>(tile, job.q + tile.row * job.qk_stride + tile.head * width, pages);
-  float scale[kRows];
-  for (int r = 0; r < kRows; ++r) {
-    const RowSoftmax row = softmax_scores(tile.scores + r * pages * kPage, pages);
-    scale[r] = 1.0f / row.sum;
-    if (job.log_sum != nullptr) {
-      job.log_sum[(tile.row + r) * job.log_sum_stride + tile.head] = row.largest + log(row.sum);
-    }
-  }
-  float* y = job.y + tile.row * job.y_stride + tile.head * width;
-  weigh_rows<kRows>(tile.scores, pages * kPage, {job.v, job.v_stride, count, width}, scale, y,
-                    job.y_stride);
-}
-
-template <int kRows>
-HWY_INLINE void attend_tile_of(std::int64_t rows, const QueryTile& tile) {
-  if (rows >= kRows) return attend_tile<kRows>(tile);
-  if constexpr (kRows > 1) attend_tile_of<kRows - 1>(rows, tile);
-}
-
-void attend_sequence(const SequenceAttention& job, float* scratch) {
-  float* scores = scratch + pages_of(job.length) * kPage * job.head_width;
-  transpose_sequence(job.k, job.qk_stride, job.length, job.head_width, scratch);
-  for (std::int64_t head = 0; head < job.group; ++head) {
-    for (std::int64_t row = 0; row < job.length; row += kTileRows) {
-      attend_tile_of<kTileRows>(job.length - row, {&job, scratch, scores, row, head});
-    }
-  }
-}
-
-}  // namespace HWY_NAMESPACE
-}  // namespace lie
-HWY_AFTER_NAMESPACE();
-
-#if HWY_ONCE
-namespace lie {
-
-HWY_EXPORT(attend_pages);
-HWY_EXPORT(attend_sequence);
-
-namespace cpu {
-
-std::int64_t paged_attention_scratch(std::int64_t length, std::int64_t group) {
-  return (length + kPage) * std::min<std::int64_t>(group, 2);
-}
-
-void attend_pages(const PagedAttention& job, float* scratch) {
-  HWY_DYNAMIC_DISPATCH(lie::attend_pages)(job, scratch);
-}
-
-void store_position(const float* key, const float* value, std::int64_t head_width,
-                    std::int64_t place, float* part) {
-  for (std::int64_t d = 0; d < head_width; ++d) part[d * kPage + place] = key[d];
-  std::copy_n(value, head_width, part + (kPage + place) * head_width);
-}
-
-std::int64_t sequence_attention_scratch(std::int64_t length, std::int64_t head_width) {
-  constexpr std::int64_t kMostRows = 8;
-  return (length + kPage) * (head_width + kMostRows);
-}
-
-void attend_sequence(const SequenceAttention& job, float* scratch) {
-  HWY_DYNAMIC_DISPATCH(lie::attend_sequence)(job, scratch);
-}
-
-}  // namespace cpu
-}  // namespace lie
-#endif
+}  // namespace lie::cpu

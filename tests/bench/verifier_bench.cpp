@@ -12,6 +12,7 @@
 #include <string>
 #include <vector>
 
+#include "tests/directories.h"
 #include "verifier/verify.h"
 
 namespace lie {
@@ -116,7 +117,7 @@ void write_pairs(const std::vector<PairSet>& sets, const std::string& path) {
 
 int run(int argc, char** argv) {
   const std::filesystem::path data =
-      std::filesystem::path(LIE_SOURCE_DIR) / ".." / "shared" / "data" / "problems";
+      std::filesystem::path(source_directory()) / ".." / "shared" / "data" / "problems";
   if (!std::filesystem::exists(data)) {
     fmt::print("no shared/data/problems beside the repository: nothing to measure\n");
     return 0;

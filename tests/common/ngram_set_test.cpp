@@ -9,6 +9,7 @@
 #include "common/error.h"
 #include "common/json_lines.h"
 #include "common/units.h"
+#include "tests/directories.h"
 
 namespace lie {
 namespace {
@@ -52,7 +53,8 @@ void expect_equal(const Coverage& a, const Coverage& b) {
 
 TEST(NgramCounter, EqualsPythonsCounterOverWords) {
   WordIds ids;
-  for (const JsonRow& row : read_json_lines(LIE_SOURCE_DIR "/tests/common/golden/coverage.jsonl")) {
+  for (const JsonRow& row :
+       read_json_lines(source_directory() + std::string("/tests/common/golden/coverage.jsonl"))) {
     Units units;
     ids.append(row.required_text("text"), units);
     for (const JsonRow& expected : row.rows("counts")) {

@@ -7,6 +7,7 @@
 
 #include "common/dataset/dataset.h"
 #include "common/dataset/rows.h"
+#include "tests/directories.h"
 #include "tests/temporary_directory.h"
 
 namespace lie {
@@ -14,8 +15,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-const fs::path kGolden = fs::path(LIE_SOURCE_DIR) / "tests/dataset/golden";
-const fs::path kPublished = fs::path(LIE_SOURCE_DIR).parent_path() / "shared/data/lie";
+const fs::path kGolden = fs::path(source_directory()) / "tests/dataset/golden";
+const fs::path kPublished = fs::path(source_directory()).parent_path() / "shared/data/lie";
 
 struct ParquetFile : ::testing::Test {
   void SetUp() override {

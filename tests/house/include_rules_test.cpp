@@ -11,6 +11,8 @@
 #include <string>
 #include <vector>
 
+#include "tests/directories.h"
+
 namespace {
 
 namespace fs = std::filesystem;
@@ -117,7 +119,7 @@ std::vector<Include> includes_of(const fs::path& root, const std::string& top) {
 std::vector<Include> all_includes() {
   std::vector<Include> all;
   for (const char* top : {"common", "verifier", "rewards", "model", "actors", "learner", "tools"}) {
-    const auto some = includes_of(LIE_SOURCE_DIR, top);
+    const auto some = includes_of(lie::source_directory(), top);
     all.insert(all.end(), some.begin(), some.end());
   }
   return all;
@@ -157,7 +159,7 @@ TEST(House, EveryLibraryIsIncludedOnlyWhereItIsAtHome) {
 
 TEST(House, EveryIncludedHeaderIsKnown) {
   for (const Include& include : all_includes()) {
-    const bool ours = fs::exists(fs::path(LIE_SOURCE_DIR) / include.path);
+    const bool ours = fs::exists(fs::path(lie::source_directory()) / include.path);
     // A header for C callers includes C's own names.
     const bool c_standard = include.path == "stddef.h" || include.path == "stdlib.h";
     const bool standard = c_standard || include.path.find_first_of("./") == std::string::npos;
@@ -177,7 +179,8 @@ TEST(House, TheTableHasNoCycle) {
 TEST(House, NoSourceNamesARunTimeFolderOfItsAuthorsMachine) {
   for (const char* top : {"common", "verifier", "rewards", "model", "actors", "learner", "tools",
                           "tests", "configs", "scripts", "cmake", "slurm", "assets"}) {
-    for (const auto& entry : fs::recursive_directory_iterator(fs::path(LIE_SOURCE_DIR) / top)) {
+    for (const auto& entry :
+         fs::recursive_directory_iterator(fs::path(lie::source_directory()) / top)) {
       if (!entry.is_regular_file() || entry.path().filename() == "include_rules_test.cpp") continue;
       std::ifstream file(entry.path(), std::ios::binary);
       const std::string text((std::istreambuf_iterator<char>(file)), {});

@@ -6,6 +6,7 @@
 
 #include "common/error.h"
 #include "common/file.h"
+#include "tests/directories.h"
 
 namespace lie {
 namespace {
@@ -31,7 +32,7 @@ void write(const fs::path& path, std::string_view text) { std::ofstream(path) <<
 class Checkpoint : public ::testing::Test {
  protected:
   Checkpoint()
-      : root_(fs::path(LIE_BINARY_DIR) / "tmp" /
+      : root_(fs::path(build_directory()) / "tmp" /
               ::testing::UnitTest::GetInstance()->current_test_info()->name()),
         weights_(initial_weights(tiny_config(), 3)),
         optimizer_({}, weights_.parameters(), weights_.flat().size()) {

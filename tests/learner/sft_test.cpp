@@ -6,6 +6,7 @@
 #include <fstream>
 
 #include "common/error.h"
+#include "tests/directories.h"
 #include "tests/learner/tiny_policy.h"
 
 namespace lie {
@@ -90,7 +91,7 @@ TEST(Sft, LearnerCountChangesOnlyTheOrderOfSums) {
 }
 
 TEST(Sft, ResumedRunHasTheSameBits) {
-  const fs::path root = fs::path(LIE_BINARY_DIR) / "tmp/sft_resume";
+  const fs::path root = fs::path(build_directory()) / "tmp/sft_resume";
   fs::remove_all(root);
   SftOptions options = options_of(12);
   options.checkpoint.every = 5;
@@ -152,7 +153,7 @@ TEST(SftBatches, EndBeforeTooManyTokens) {
 class SftRows : public ::testing::Test {
  protected:
   std::vector<SftExample> load(std::string_view text, std::int64_t max_tokens = 0) {
-    const fs::path path = fs::path(LIE_BINARY_DIR) / "sft_data.jsonl";
+    const fs::path path = fs::path(build_directory()) / "sft_data.jsonl";
     std::ofstream(path) << text;
     const Encode bytes = [](std::string_view s) {
       return std::vector<std::int32_t>(s.begin(), s.end());

@@ -1,6 +1,6 @@
 // Each operator of LibTorch's side against the program's own on the CPU, in fp32. Where a CUDA
 // device is there, it is held against them too.
-#include "model/aten/aten_operators.h"
+#include "model/aten/operators.h"
 
 #include <gtest/gtest.h>
 

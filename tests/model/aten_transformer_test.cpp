@@ -5,7 +5,7 @@
 #include <cstdio>
 
 #include "common/error.h"
-#include "model/aten/aten_operators.h"
+#include "model/aten/operators.h"
 #include "model/transformer.h"
 #include "tests/model/tiny_model.h"
 #include "tests/model/transformer_golden.h"

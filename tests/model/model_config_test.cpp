@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "common/json.h"
+#include "tests/directories.h"
 #include "tests/temporary_directory.h"
 
 namespace lie {
@@ -13,7 +14,7 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 
 const std::filesystem::path kGolden =
-    std::filesystem::path(LIE_SOURCE_DIR) / "tests/model/golden/hf_tiny";
+    std::filesystem::path(source_directory()) / "tests/model/golden/hf_tiny";
 
 Json valid_config() { return read_json(kGolden / "qwen3/config.json"); }
 

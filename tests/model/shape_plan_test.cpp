@@ -8,6 +8,7 @@
 #include "common/json.h"
 #include "model/rope.h"
 #include "model/weights.h"
+#include "tests/directories.h"
 #include "tests/temporary_directory.h"
 
 namespace lie {
@@ -20,7 +21,7 @@ using Shapes = std::map<std::string, Shape>;
 class ShapePlan : public testing::TestWithParam<const char*> {
  protected:
   std::filesystem::path folder() const {
-    return std::filesystem::path(LIE_SOURCE_DIR) / "tests/model/configs" / GetParam();
+    return std::filesystem::path(source_directory()) / "tests/model/configs" / GetParam();
   }
   ModelConfig config() const { return load_model_config(folder()); }
   Json expected() const { return read_json(folder() / "expected.json"); }
@@ -28,7 +29,7 @@ class ShapePlan : public testing::TestWithParam<const char*> {
 
 INSTANTIATE_TEST_SUITE_P(Published, ShapePlan,
                          testing::Values("qwen3-0.6b", "qwen3-1.7b", "qwen3-4b", "qwen3-8b",
-                                         "qwen2.5-1.5b",                                         "llama-3.2-1b", "llama-3.2-3b"),
+                                         "qwen2.5-1.5b", "llama-3.2-1b", "llama-3.2-3b"),
                          [](const auto& test) {
                            std::string name = test.param;
                            std::ranges::replace_if(

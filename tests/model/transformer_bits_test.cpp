@@ -6,7 +6,7 @@
 #include <cstring>
 
 #include "hwy/targets.h"
-#include "model/cpu/cpu_operators.h"
+#include "model/cpu/operators.h"
 #include "model/log_softmax.h"
 #include "model/transformer.h"
 #include "tests/model/tiny_model.h"

@@ -16,6 +16,7 @@
 
 #include "model/model_config.h"
 #include "model/packed_batch.h"
+#include "tests/directories.h"
 
 namespace lie::test {
 
@@ -67,7 +68,7 @@ inline void set_config(Golden& golden, const std::string& key, double value) {
 
 inline Golden read_golden(const std::string& name) {
   std::ifstream file(
-      std::string(LIE_SOURCE_DIR) + "/tests/model/golden/transformer_" + name + ".golden",
+      std::string(source_directory()) + "/tests/model/golden/transformer_" + name + ".golden",
       std::ios::binary);
   Golden golden;
   std::vector<std::pair<std::string, std::size_t>> order;

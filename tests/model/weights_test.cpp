@@ -8,6 +8,7 @@
 
 #include "common/json.h"
 #include "model/safetensors.h"
+#include "tests/directories.h"
 #include "tests/temporary_directory.h"
 
 namespace lie {
@@ -16,7 +17,7 @@ namespace {
 using testing::HasSubstr;
 
 const std::filesystem::path kGolden =
-    std::filesystem::path(LIE_SOURCE_DIR) / "tests/model/golden/hf_tiny";
+    std::filesystem::path(source_directory()) / "tests/model/golden/hf_tiny";
 
 ModelConfig small_config() {
   return {.vocabulary = 10,

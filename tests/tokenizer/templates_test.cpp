@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "common/json.h"
+#include "tests/directories.h"
 #include "tests/temporary_directory.h"
 
 namespace lie {
@@ -12,7 +13,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-const fs::path kGolden = fs::path(LIE_SOURCE_DIR) / "tests/tokenizer/golden/templates.json";
+const fs::path kGolden = fs::path(source_directory()) / "tests/tokenizer/golden/templates.json";
 
 std::vector<ChatMessage> messages_of(const Json& json) {
   std::vector<ChatMessage> messages;

@@ -5,6 +5,7 @@
 
 #include "common/json.h"
 #include "model/tokenizer/tokenizer.h"
+#include "tests/directories.h"
 #include "tests/temporary_directory.h"
 
 namespace lie {
@@ -13,7 +14,7 @@ namespace {
 using testing::HasSubstr;
 
 const std::filesystem::path kGolden =
-    std::filesystem::path(LIE_SOURCE_DIR) / "tests/tokenizer/golden";
+    std::filesystem::path(source_directory()) / "tests/tokenizer/golden";
 
 Json golden() { return read_json(kGolden / "llama/tokenizer.json"); }
 

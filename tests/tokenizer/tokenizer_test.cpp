@@ -7,6 +7,7 @@
 #include <thread>
 
 #include "common/json.h"
+#include "tests/directories.h"
 
 namespace lie {
 namespace {
@@ -14,7 +15,7 @@ namespace {
 using testing::ElementsAre;
 using testing::HasSubstr;
 
-const std::filesystem::path kSource = LIE_SOURCE_DIR;
+const std::filesystem::path kSource = source_directory();
 const std::filesystem::path kGolden = kSource / "tests/tokenizer/golden";
 
 std::filesystem::path shared_data() {

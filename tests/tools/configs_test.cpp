@@ -4,16 +4,17 @@
 #include <filesystem>
 #include <map>
 
+#include "tests/directories.h"
 #include "tools/eval/eval_config.h"
+#include "tools/run/train_config.h"
 #include "tools/sft/sft_command.h"
-#include "tools/train/train_config.h"
 
 namespace lie {
 namespace {
 
 namespace fs = std::filesystem;
 
-const fs::path kConfigs = fs::path(LIE_SOURCE_DIR) / "configs";
+const fs::path kConfigs = fs::path(source_directory()) / "configs";
 
 std::vector<fs::path> configs_in(const fs::path& folder) {
   std::vector<fs::path> found;

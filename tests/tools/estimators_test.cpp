@@ -6,13 +6,14 @@
 #include <filesystem>
 
 #include "common/json.h"
+#include "tests/directories.h"
 
 namespace lie::evaluation {
 namespace {
 
 const Json& golden() {
   static const Json kGolden =
-      read_json(std::filesystem::path(LIE_SOURCE_DIR) / "tests/tools/golden/estimators.json");
+      read_json(std::filesystem::path(source_directory()) / "tests/tools/golden/estimators.json");
   return kGolden;
 }
 

@@ -7,6 +7,7 @@
 #include <sstream>
 
 #include "common/json.h"
+#include "tests/directories.h"
 #include "tests/temporary_directory.h"
 #include "tools/generate/generate.h"
 #include "tools/score/score.h"
@@ -17,7 +18,7 @@ namespace {
 
 using testing::HasSubstr;
 
-const std::string kModel = std::string(LIE_SOURCE_DIR) + "/assets/count_pairs/model";
+const std::string kModel = std::string(source_directory()) + "/assets/count_pairs/model";
 
 /// Commands on files in a folder of their own.
 class ModelCommands : public testing::Test {

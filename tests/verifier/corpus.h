@@ -7,11 +7,13 @@
 #include <string>
 #include <vector>
 
+#include "tests/directories.h"
+
 namespace lie {
 
 /// Where the shared data lie beside the repository.
 inline std::filesystem::path shared_data() {
-  return std::filesystem::path(LIE_SOURCE_DIR) / ".." / "shared" / "data";
+  return std::filesystem::path(source_directory()) / ".." / "shared" / "data";
 }
 
 /// The rows of a JSONL file (or of one JSON array), or none where the file is absent.

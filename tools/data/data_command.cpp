@@ -12,7 +12,7 @@
 #include "common/config.h"
 #include "common/error.h"
 #include "model/tokenizer/tokenizer.h"
-#include "tools/train/run_prompts.h"
+#include "tools/run/prompts.h"
 
 namespace lie {
 namespace {

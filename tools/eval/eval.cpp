@@ -17,7 +17,7 @@
 #include "tools/eval/response_log.h"
 #include "tools/pool/group_progress.h"
 #include "tools/pool/rank_pool.h"
-#include "tools/train/run_prompts.h"
+#include "tools/run/prompts.h"
 
 namespace lie {
 namespace {

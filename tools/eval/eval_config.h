@@ -12,7 +12,7 @@
 #include "common/options.h"
 #include "rewards/coverage.h"
 #include "tools/eval/eval_table.h"
-#include "tools/train/run_options.h"
+#include "tools/run/options.h"
 #include "verifier/options.h"
 
 namespace lie::evaluation {

@@ -10,8 +10,8 @@
 #include "actors/generator.h"
 #include "common/comm/environment.h"
 #include "common/error.h"
+#include "tools/run/devices.h"
 #include "tools/score/token_rows.h"
-#include "tools/train/devices.h"
 
 namespace lie {
 namespace {

@@ -6,7 +6,7 @@
 #include <iosfwd>
 
 #include "actors/sampler.h"
-#include "tools/train/run_options.h"
+#include "tools/run/options.h"
 
 namespace lie {
 

@@ -14,7 +14,7 @@
 #include "common/comm/ticket_desk.h"
 #include "common/error.h"
 #include "model/tokenizer/tokenizer.h"
-#include "tools/train/devices.h"
+#include "tools/run/devices.h"
 
 namespace lie {
 namespace {

@@ -10,7 +10,7 @@
 #include "actors/rollout_options.h"
 #include "common/comm/job.h"
 #include "common/rollout.h"
-#include "tools/train/run_options.h"
+#include "tools/run/options.h"
 
 namespace lie {
 

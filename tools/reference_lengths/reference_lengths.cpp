@@ -14,8 +14,8 @@
 #include "tools/pool/group_progress.h"
 #include "tools/pool/rank_pool.h"
 #include "tools/reference_lengths/length_log.h"
-#include "tools/train/run_prompts.h"
-#include "tools/train/train_config.h"
+#include "tools/run/prompts.h"
+#include "tools/run/train_config.h"
 
 namespace lie {
 namespace {

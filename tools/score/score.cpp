@@ -10,8 +10,8 @@
 #include "common/comm/environment.h"
 #include "common/error.h"
 #include "model/transformer.h"
+#include "tools/run/devices.h"
 #include "tools/score/token_rows.h"
-#include "tools/train/devices.h"
 
 namespace lie {
 namespace {

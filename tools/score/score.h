@@ -5,7 +5,7 @@
 #include <filesystem>
 #include <iosfwd>
 
-#include "tools/train/run_options.h"
+#include "tools/run/options.h"
 
 namespace lie {
 

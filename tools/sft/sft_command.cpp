@@ -19,8 +19,8 @@
 #include "learner/sft.h"
 #include "model/tokenizer/templates.h"
 #include "model/tokenizer/tokenizer.h"
-#include "tools/train/devices.h"
-#include "tools/train/run_options.h"
+#include "tools/run/devices.h"
+#include "tools/run/options.h"
 
 namespace lie {
 namespace {
@@ -137,8 +137,8 @@ class SftRecorder {
   void show(const SftProgress& progress) {
     const double mean = seconds_ / static_cast<double>(steps_seen_);
     std::string text = fmt::format(
-        "step {}/{} | loss {:.4f} | grad norm {:.3f} | {:.0f} response tokens/s | {} left", progress.step,
-        progress.steps, progress.loss, progress.optimizer.grad_norm,
+        "step {}/{} | loss {:.4f} | grad norm {:.3f} | {:.0f} response tokens/s | {} left",
+        progress.step, progress.steps, progress.loss, progress.optimizer.grad_norm,
         static_cast<double>(progress.tokens) / progress.seconds,
         duration_text(mean * static_cast<double>(progress.steps - progress.step)));
     if (progress.validation_loss) {
@@ -191,7 +191,8 @@ void sft(Job& job, const fs::path& path, std::span<const std::string> overrides)
     write_resolved(config);
     const std::int64_t behind = steps_behind(config);
     Log("sft", 0).info("{}: {} examples, {:.1f} million parameters{}", config.directory,
-                       train.size(), static_cast<double>(parameter_count(weights.parameters())) / 1e6,
+                       train.size(),
+                       static_cast<double>(parameter_count(weights.parameters())) / 1e6,
                        behind > 0 ? fmt::format(", going on after step {}", behind) : "");
     recorder.emplace(config, behind);
   }

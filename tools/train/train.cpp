@@ -3,10 +3,10 @@
 #include "common/comm/mpi_collective.h"
 #include "common/comm/roles.h"
 #include "common/log.h"
-#include "tools/train/local_run.h"
-#include "tools/train/mpi_run.h"
-#include "tools/train/run_start.h"
-#include "tools/train/train_config.h"
+#include "tools/run/local_run.h"
+#include "tools/run/mpi_run.h"
+#include "tools/run/start.h"
+#include "tools/run/train_config.h"
 
 namespace lie {
 

@@ -1,4 +1,4 @@
-#include "tools/train/devices.h"
+#include "tools/run/devices.h"
 
 #include <fmt/format.h>
 
@@ -7,7 +7,7 @@
 #include <string_view>
 
 #include "common/error.h"
-#include "model/aten/aten_operators.h"
+#include "model/aten/operators.h"
 
 namespace lie {
 namespace {

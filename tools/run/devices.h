@@ -4,7 +4,7 @@
 #include <memory>
 
 #include "model/operators.h"
-#include "tools/train/run_options.h"
+#include "tools/run/options.h"
 
 namespace lie {
 

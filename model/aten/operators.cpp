@@ -1,4 +1,4 @@
-#include "model/aten/aten_operators.h"
+#include "model/aten/operators.h"
 
 #include <ATen/Parallel.h>
 
@@ -7,13 +7,13 @@
 #include <vector>
 
 #include "common/error.h"
-#include "model/aten/aten_attention.h"
-#include "model/aten/aten_flash_attention.h"
-#include "model/aten/aten_heads.h"
-#include "model/aten/aten_pages.h"
-#include "model/aten/aten_products.h"
-#include "model/aten/aten_rows.h"
-#include "model/aten/aten_tensor.h"
+#include "model/aten/attention.h"
+#include "model/aten/flash_attention.h"
+#include "model/aten/heads.h"
+#include "model/aten/pages.h"
+#include "model/aten/products.h"
+#include "model/aten/rows.h"
+#include "model/aten/tensor.h"
 
 namespace lie {
 namespace {

@@ -1,4 +1,4 @@
-#include "tools/train/train_config.h"
+#include "tools/run/train_config.h"
 
 #include "common/config.h"
 #include "common/error.h"

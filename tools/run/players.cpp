@@ -1,4 +1,4 @@
-#include "tools/train/players.h"
+#include "tools/run/players.h"
 
 #include <filesystem>
 #include <memory>
@@ -12,8 +12,8 @@
 #include "learner/checkpoint.h"
 #include "learner/learner.h"
 #include "model/tokenizer/tokenizer.h"
-#include "tools/train/devices.h"
-#include "tools/train/run_prompts.h"
+#include "tools/run/devices.h"
+#include "tools/run/prompts.h"
 
 namespace lie {
 namespace {

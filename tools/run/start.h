@@ -6,7 +6,7 @@
 #include <string>
 
 #include "common/comm/collective.h"
-#include "tools/train/train_config.h"
+#include "tools/run/train_config.h"
 
 namespace lie {
 

@@ -1,4 +1,4 @@
-#include "tools/train/mpi_run.h"
+#include "tools/run/mpi_run.h"
 
 #include <memory>
 #include <optional>
@@ -7,7 +7,7 @@
 
 #include "common/comm/channel.h"
 #include "common/comm/mpi_collective.h"
-#include "tools/train/players.h"
+#include "tools/run/players.h"
 
 namespace lie {
 namespace {

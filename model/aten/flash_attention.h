@@ -1,7 +1,7 @@
 // Causal attention over packed sequences by LibTorch's flash attention kernels: bf16 on CUDA.
 #pragma once
 
-#include "model/aten/aten_attention.h"
+#include "model/aten/attention.h"
 
 namespace lie::aten {
 

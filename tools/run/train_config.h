@@ -17,7 +17,7 @@
 #include "learner/optimizer.h"
 #include "learner/policy_loss.h"
 #include "rewards/score.h"
-#include "tools/train/run_options.h"
+#include "tools/run/options.h"
 #include "verifier/verify.h"
 
 namespace lie {

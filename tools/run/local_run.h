@@ -3,8 +3,8 @@
 
 #include "common/comm/job.h"
 #include "common/comm/roles.h"
-#include "tools/train/run_start.h"
-#include "tools/train/train_config.h"
+#include "tools/run/start.h"
+#include "tools/run/train_config.h"
 
 namespace lie {
 

@@ -7,7 +7,7 @@
 #include "model/cpu/kernels.h"
 
 #undef HWY_TARGET_INCLUDE
-#define HWY_TARGET_INCLUDE "model/cpu/gemm.cpp"
+#define HWY_TARGET_INCLUDE "model/cpu/gemm_kernels.cpp"
 #include "hwy/foreach_target.h"
 #include "model/cpu/vec16-inl.h"
 

@@ -1,4 +1,4 @@
-#include "model/aten/aten_products.h"
+#include "model/aten/products.h"
 
 namespace lie::aten {
 namespace {

@@ -4,7 +4,7 @@
 #include <cmath>
 
 #undef HWY_TARGET_INCLUDE
-#define HWY_TARGET_INCLUDE "model/cpu/attention_backward.cpp"
+#define HWY_TARGET_INCLUDE "model/cpu/attention_backward_kernels.cpp"
 #include "hwy/foreach_target.h"
 #include "model/cpu/attention-inl.h"
 

@@ -1,4 +1,4 @@
-#include "tools/train/local_run.h"
+#include "tools/run/local_run.h"
 
 #include <exception>
 #include <functional>
@@ -7,7 +7,7 @@
 
 #include "common/comm/thread_collective.h"
 #include "common/queue.h"
-#include "tools/train/players.h"
+#include "tools/run/players.h"
 
 namespace lie {
 namespace {

@@ -1,4 +1,4 @@
-#include "model/aten/aten_tensor.h"
+#include "model/aten/tensor.h"
 
 #include <utility>
 

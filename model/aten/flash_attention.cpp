@@ -1,4 +1,4 @@
-#include "model/aten/aten_flash_attention.h"
+#include "model/aten/flash_attention.h"
 
 #include <array>
 #include <tuple>

@@ -1,4 +1,4 @@
-#include "tools/train/run_prompts.h"
+#include "tools/run/prompts.h"
 
 #include "model/tokenizer/templates.h"
 

@@ -5,7 +5,7 @@
 #include <cstring>
 
 #include "common/error.h"
-#include "model/cpu/cpu_operators.h"
+#include "model/cpu/operators.h"
 
 namespace lie::cpu {
 namespace {

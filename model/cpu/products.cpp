@@ -3,7 +3,7 @@
 #include <exception>
 
 #include "common/error.h"
-#include "model/cpu/cpu_operators.h"
+#include "model/cpu/operators.h"
 
 namespace lie::cpu {
 

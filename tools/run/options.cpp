@@ -1,4 +1,4 @@
-#include "tools/train/run_options.h"
+#include "tools/run/options.h"
 
 namespace lie {
 

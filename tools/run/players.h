@@ -3,9 +3,9 @@
 
 #include "common/rollout.h"
 #include "rewards/reward_worker.h"
-#include "tools/train/run_start.h"
-#include "tools/train/train_config.h"
-#include "tools/train/transport.h"
+#include "tools/run/start.h"
+#include "tools/run/train_config.h"
+#include "tools/run/transport.h"
 
 namespace lie {
 

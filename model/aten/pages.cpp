@@ -1,10 +1,10 @@
-#include "model/aten/aten_pages.h"
+#include "model/aten/pages.h"
 
 #include <algorithm>
 #include <limits>
 
-#include "model/aten/aten_attention.h"
-#include "model/aten/aten_products.h"
+#include "model/aten/attention.h"
+#include "model/aten/products.h"
 
 namespace lie::aten {
 namespace {

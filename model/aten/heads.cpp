@@ -1,6 +1,6 @@
-#include "model/aten/aten_heads.h"
+#include "model/aten/heads.h"
 
-#include "model/aten/aten_rows.h"
+#include "model/aten/rows.h"
 
 namespace lie::aten {
 namespace {

@@ -1,4 +1,4 @@
-#include "model/aten/aten_rows.h"
+#include "model/aten/rows.h"
 
 namespace lie::aten {
 

@@ -1,4 +1,4 @@
-#include "tools/train/run_start.h"
+#include "tools/run/start.h"
 
 #include <filesystem>
 
@@ -9,8 +9,8 @@
 #include "learner/checkpoint.h"
 #include "model/tokenizer/tokenizer.h"
 #include "model/weights.h"
-#include "tools/train/devices.h"
-#include "tools/train/run_prompts.h"
+#include "tools/run/devices.h"
+#include "tools/run/prompts.h"
 
 namespace lie {
 namespace {
