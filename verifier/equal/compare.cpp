@@ -12,6 +12,7 @@
 #include "verifier/equal/rewrite.h"
 #include "verifier/equal/sets.h"
 #include "verifier/equal/text.h"
+#include "verifier/expr/substitute.h"
 
 namespace lie::equal {
 namespace {
@@ -21,6 +22,9 @@ using expr::Expr;
 using expr::Fn;
 using expr::Op;
 using expr::Rel;
+using scalar::compare_reals;
+using scalar::equal_scalars;
+using scalar::equal_up_to_constant;
 
 bool is_collection(const Expr& e) {
   return e.op == Op::kList || e.op == Op::kSet || e.op == Op::kTuple;

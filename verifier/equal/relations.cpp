@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <vector>
 
-#include "verifier/equal/rewrite.h"
-
 namespace lie::equal {
 namespace {
 
@@ -95,7 +93,7 @@ class Relations {
     const Expr* b = arena_.add({answer.left, arena_.negate(answer.right)});
     if (a == nullptr || b == nullptr) return Tri::kUnknown;
     if (!has_names(*a) || !has_names(*b)) return Tri::kNo;
-    return proportional(*a, *b, order, options_, arena_.budget());
+    return scalar::proportional(*a, *b, order, options_, arena_.budget());
   }
 
   Arena& arena_;

@@ -3,10 +3,12 @@
 
 #include <functional>
 
-#include "verifier/equal/scalar.h"
 #include "verifier/expr/expr.h"
+#include "verifier/scalar/equality.h"
 
 namespace lie::equal {
+
+using scalar::Tri;
 
 using Equal = std::function<Tri(const expr::Expr*, const expr::Expr*)>;
 

@@ -7,7 +7,7 @@
 
 #include "verifier/exact/rational.h"
 
-namespace lie::equal {
+namespace lie::scalar {
 
 /// A 64-bit hash that is the same everywhere.
 std::uint64_t stable_hash(std::string_view text, std::uint64_t seed);
@@ -33,4 +33,4 @@ struct Point {
   exact::Rational value(std::string_view name) const;
 };
 
-}  // namespace lie::equal
+}  // namespace lie::scalar

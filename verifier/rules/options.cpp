@@ -1,4 +1,4 @@
-#include "verifier/options.h"
+#include "verifier/rules/options.h"
 
 #include <algorithm>
 

@@ -3,11 +3,11 @@
 
 #include <optional>
 
-#include "verifier/budget.h"
-#include "verifier/equal/point.h"
 #include "verifier/expr/expr.h"
+#include "verifier/rules/budget.h"
+#include "verifier/scalar/point.h"
 
-namespace lie::equal {
+namespace lie::scalar {
 
 /// A complex number known up to an error.
 class Ball {
@@ -55,4 +55,4 @@ struct BallValue {
 std::optional<BallValue> ball_at(const expr::Expr& e, const Point& point, std::int64_t precision,
                                  Budget& budget);
 
-}  // namespace lie::equal
+}  // namespace lie::scalar

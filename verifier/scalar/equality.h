@@ -1,11 +1,11 @@
 // Whether two scalars are the same number or the same function.
 #pragma once
 
-#include "verifier/budget.h"
 #include "verifier/expr/expr.h"
-#include "verifier/options.h"
+#include "verifier/rules/budget.h"
+#include "verifier/rules/options.h"
 
-namespace lie::equal {
+namespace lie::scalar {
 
 /// Three-valued: what cannot be told within precision and budget is said to be so.
 enum class Tri { kNo, kYes, kUnknown };
@@ -36,11 +36,4 @@ Tri equal_up_to_constant(const expr::Expr& a, const expr::Expr& b, const Verifie
 int compare_reals(const expr::Expr& a, const expr::Expr& b, const VerifierOptions& options,
                   Budget& budget);
 
-/// Whether a name, an unknown function or a binder with a free name occurs.
-bool has_names(const expr::Expr& e);
-/// Whether a decimal was written somewhere in it.
-bool has_decimal(const expr::Expr& e);
-/// 1 or -1 for plus or minus infinity, else 0.
-int infinity_sign(const expr::Expr& e);
-
-}  // namespace lie::equal
+}  // namespace lie::scalar
