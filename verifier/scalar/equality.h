@@ -7,7 +7,7 @@
 
 namespace lie::scalar {
 
-/// Three-valued: what cannot be told within precision and budget is said to be so.
+/// kUnknown: it cannot be told within precision and budget.
 enum class Tri { kNo, kYes, kUnknown };
 inline Tri both(Tri a, Tri b) {
   if (a == Tri::kNo || b == Tri::kNo) return Tri::kNo;
@@ -27,7 +27,7 @@ Tri equal_scalars(const expr::Expr& gold, const expr::Expr& answer, const Verifi
 Tri proportional(const expr::Expr& a, const expr::Expr& b, bool positive,
                  const VerifierOptions& options, Budget& budget);
 
-/// Whether a - b does not depend on the names but possibly on `constant`.
+/// Whether a - b depends on no name.
 Tri equal_up_to_constant(const expr::Expr& a, const expr::Expr& b, const VerifierOptions& options,
                          Budget& budget);
 
