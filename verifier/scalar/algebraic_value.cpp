@@ -50,8 +50,8 @@ class Evaluator {
   }
 
  private:
-  static constexpr std::int64_t kStep =
-      10;  // of the budget: an operation costs microseconds to milliseconds
+  // Of the budget: an operation costs microseconds to milliseconds.
+  static constexpr std::int64_t kStep = 10;
   static constexpr std::int64_t kMostBits = 1000;
 
   Number exactly(const Expr& e) {

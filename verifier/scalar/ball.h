@@ -43,9 +43,10 @@ Ball difference(const Ball& a, const Ball& b, std::int64_t precision);
 /// A value, and whether something in it was only stood in for.
 struct BallValue {
   Ball ball;
-  bool unevaluated = false;  // an integral, limit or long sum went in as an unknown function: a
-                             // difference proves nothing
-  bool integrated = false;   // known to some 160 bits only, however high the precision
+  /// An integral, limit or long sum went in as an unknown function: a difference proves nothing.
+  bool unevaluated = false;
+  /// Known to some 160 bits only, however high the precision.
+  bool integrated = false;
 };
 
 /// The value of an expression at a point. Names take the point's values; unknown functions, limits

@@ -20,8 +20,8 @@ using expr::Op;
 constexpr std::int64_t kFirstPrecision = 64;
 constexpr std::int64_t kPointPrecision = 128;
 constexpr std::int64_t kIntegralAgreement = -120;  // of which balls are known to 2^-160 or so
-constexpr std::int64_t kAgreement =
-    -50;  // differences below 2^this at a drawn point are equality there
+// Differences below 2^this at a drawn point are equality there.
+constexpr std::int64_t kAgreement = -50;
 
 // Both sides modulo the prime at two points.
 struct Identity {

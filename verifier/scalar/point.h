@@ -18,8 +18,7 @@ enum class PointKind : std::uint8_t {
   kMixed,     // reals in (-5/2, 5/2), away from 0
   kInteger,   // 1 to 24
   kLarge,     // integers from 30 to 1,000, for functions with steps
-  kComplex,   // names of complex numbers (see is_complex_name) off the real line, others as
-              // kPositive
+  kComplex,   // names of complex numbers (is_complex_name) off the real line, others kPositive
 };
 
 /// Whether a name usually stands for a complex number: z, w, z_1, ...
