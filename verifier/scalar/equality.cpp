@@ -227,9 +227,7 @@ Tri equal_scalars(const Expr& gold, const Expr& answer, const VerifierOptions& o
   return equal_functions(gold, answer, budget);
 }
 
-Tri proportional(const Expr& a, const Expr& b, bool positive, const VerifierOptions& options,
-                 Budget& budget) {
-  (void)options;
+Tri proportional(const Expr& a, const Expr& b, bool positive, Budget& budget) {
   std::optional<Ball> first, value;
   int agreeing = 0;
   const PointKind usual = speaks_of_complex(a, b)        ? PointKind::kComplex
@@ -256,9 +254,7 @@ Tri proportional(const Expr& a, const Expr& b, bool positive, const VerifierOpti
   return tri(varies);
 }
 
-Tri equal_up_to_constant(const Expr& a, const Expr& b, const VerifierOptions& options,
-                         Budget& budget) {
-  (void)options;
+Tri equal_up_to_constant(const Expr& a, const Expr& b, Budget& budget) {
   std::optional<Ball> first;
   int agreeing = 0;
   for (std::uint64_t seed = 1; seed <= 8 && agreeing < 4; ++seed) {

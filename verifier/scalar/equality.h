@@ -24,12 +24,10 @@ Tri equal_scalars(const expr::Expr& gold, const expr::Expr& answer, const Verifi
                   Budget& budget);
 
 /// Whether a = c b with a constant c: > 0 where `positive` asks for it, else any but 0.
-Tri proportional(const expr::Expr& a, const expr::Expr& b, bool positive,
-                 const VerifierOptions& options, Budget& budget);
+Tri proportional(const expr::Expr& a, const expr::Expr& b, bool positive, Budget& budget);
 
 /// Whether a - b depends on no name.
-Tri equal_up_to_constant(const expr::Expr& a, const expr::Expr& b, const VerifierOptions& options,
-                         Budget& budget);
+Tri equal_up_to_constant(const expr::Expr& a, const expr::Expr& b, Budget& budget);
 
 /// -1, 0 or 1 as a < b, a = b, a > b for real constants, infinities included; 2 where it cannot be
 /// told.
