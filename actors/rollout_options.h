@@ -18,7 +18,7 @@ struct RolloutOptions {
   std::int64_t max_prompt_tokens = 1024;
   std::int64_t prefill_tokens = 512;
   std::int64_t cache_mebibytes = 4096;
-  std::vector<std::int64_t> end_of_sequence_ids = {};  // empty: the model's own
+  std::vector<std::int64_t> end_of_sequence_ids = {};
   SamplingOptions sampling = {};
   SamplingOptions evaluation{.temperature = 0.6};
 

@@ -14,9 +14,9 @@
 namespace lie {
 
 struct BatchOptions {
-  std::int64_t mini_batch_prompts = 32;        // groups per update
-  std::int64_t epochs = 1;                     // passes over a step's groups
-  std::int64_t max_micro_batch_tokens = 4096;  // memory, not mathematics: no result depends on it
+  std::int64_t mini_batch_prompts = 32;
+  std::int64_t epochs = 1;
+  std::int64_t max_micro_batch_tokens = 4096;
 };
 void describe(FieldList& fields, BatchOptions& options);
 

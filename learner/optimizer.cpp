@@ -51,7 +51,7 @@ void add_rate_fields(FieldList& fields, OptimizerOptions& options) {
   fields.add("learning_rate", options.learning_rate, {"Peak learning rate.", "", 0});
   fields.add("schedule", options.schedule,
              {{"constant", Schedule::kConstant}, {"cosine", Schedule::kCosine}},
-             {"Learning rate after the warm-up."});
+             {"Learning rate after the warm-up: constant, or half a cosine down to a floor."});
   fields.add("schedule_per_step", options.schedule_per_step,
              {"The schedule counts training steps (on) or updates (off)."});
   fields.add(

@@ -19,12 +19,12 @@ struct OptimizerOptions {
   double beta2 = 0.999;
   double eps = 1e-8;
   double weight_decay = 0.1;
-  double max_grad_norm = 1.0;  // 0: no clipping
+  double max_grad_norm = 1.0;
   Schedule schedule = Schedule::kConstant;
-  bool schedule_per_step = false;  // schedule counts training steps, else updates
-  std::int64_t warmup = 10;        // count k has (k - 1) / warmup of the rate until k > warmup
-  std::int64_t decay_until = 0;    // cosine: count at which the floor is reached
-  double min_ratio = 0;            // cosine: floor as a share of the rate
+  bool schedule_per_step = false;
+  std::int64_t warmup = 10;
+  std::int64_t decay_until = 0;
+  double min_ratio = 0;
 };
 void describe(FieldList& fields, OptimizerOptions& options);
 

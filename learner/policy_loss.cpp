@@ -140,8 +140,10 @@ void describe(FieldList& fields, PolicyLossOptions& options) {
   fields.add(
       "constant_divisor", options.constant_divisor,
       {"With aggregation constant: loss = sum of token losses / (sequences x this).", "tokens", 1});
-  fields.add("kl_coefficient", options.kl_coefficient,
-             {"Weight of KL(policy || initial policy) in the loss; 0: off.", "", 0});
+  fields.add(
+      "kl_coefficient", options.kl_coefficient,
+      {"Weight of KL(policy || initial policy) in the loss; 0: off, and no initial policy is held.",
+       "", 0});
   fields.add("kl_estimator", options.kl_estimator,
              {{"k1", KlEstimator::kK1}, {"k2", KlEstimator::kK2}, {"k3", KlEstimator::kK3}},
              {"Estimator of that KL at the sampled tokens: x, x^2/2, or exp(-x) - 1 + x."});
@@ -151,8 +153,8 @@ void describe(FieldList& fields, PolicyLossOptions& options) {
              {"Take old log-probs from the learner's own pass before the step's first update, not "
               "from the sampler."});
   fields.add("tis_cap", options.tis_cap,
-             {"Truncated importance sampling for stale rollouts: token weight min(exp(old - "
-              "behavior), cap), needs recompute_old_log_probs; 0: off.",
+             {"Truncated importance sampling for rollouts of staleness 1 and more: token weight "
+              "min(exp(old - behavior), cap), needs recompute_old_log_probs; 0: off.",
               "", 0});
 }
 

@@ -18,16 +18,16 @@ enum class KlEstimator : std::uint8_t { kK1, kK2, kK3 };
 
 struct PolicyLossOptions {
   Algorithm algorithm = Algorithm::kGspo;
-  double clip_low = -1;  // importance ratio may fall to 1 - clip_low; negative: the algorithm's own
-  double clip_high = -1;  // ... and rise to 1 + clip_high
-  double dual_clip = 0;   // c: for A < 0 the token loss is at most -A c; 0: off
+  double clip_low = -1;
+  double clip_high = -1;
+  double dual_clip = 0;
   Aggregation aggregation = Aggregation::kSequenceMean;
-  double constant_divisor = 1000;  // tokens, for Aggregation::kConstant
-  double kl_coefficient = 0;       // of KL(policy || reference policy); 0: off, no reference needed
+  double constant_divisor = 1000;
+  double kl_coefficient = 0;
   KlEstimator kl_estimator = KlEstimator::kK3;
-  double entropy_coefficient = 0;        // of the mean token entropy, which is maximised
-  bool recompute_old_log_probs = false;  // old log-probs by the learner, before the step's updates
-  double tis_cap = 0;      // token weight min(exp(old - behavior), cap), for staleness >= 1; 0: off
+  double entropy_coefficient = 0;
+  bool recompute_old_log_probs = false;
+  double tis_cap = 0;
   double temperature = 1;  // of the rollout; set by whoever composes the run, not a key of its own
 };
 void describe(FieldList& fields, PolicyLossOptions& options);

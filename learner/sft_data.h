@@ -21,27 +21,27 @@ enum class SftLoss : std::uint8_t { kTokenMean, kConstant };
 
 /// How a file's rows become examples. A field name may be a path.
 struct SftRowOptions {
-  std::string prompt_template = "plain";    // a name of model/tokenizer/templates.h
-  std::string messages_field = "messages";  // where a row has it, prompt and response are not read
+  std::string prompt_template = "plain";
+  std::string messages_field = "messages";
   std::string prompt_field = "prompt";
   std::string response_field = "response";
   bool skip_bad_rows = false;
 };
 
 struct SftOptions : SftRowOptions {
-  std::string data;             // JSONL or Parquet
-  std::string validation_data;  // the same; empty: no validation
-  std::int64_t steps = 0;       // updates; 0: by epochs
+  std::string data;
+  std::string validation_data;
+  std::int64_t steps = 0;
   std::int64_t epochs = 1;
   std::int64_t batch_sequences = 32;
-  std::int64_t max_batch_tokens = 65536;       // a batch ends early rather than exceed this
-  std::int64_t max_micro_batch_tokens = 4096;  // memory, not mathematics
+  std::int64_t max_batch_tokens = 65536;
+  std::int64_t max_micro_batch_tokens = 4096;
   SftLoss loss = SftLoss::kTokenMean;
-  double constant_divisor = 1000;        // tokens, for SftLoss::kConstant
-  bool append_end_of_sequence = true;    // after every response
-  std::int64_t max_sequence_tokens = 0;  // longer rows are an error; 0: the model's limit
-  std::int64_t validate_every = 100;     // updates; 0: after the last only
-  std::int64_t seed = 0;                 // of the shuffle
+  double constant_divisor = 1000;
+  bool append_end_of_sequence = true;
+  std::int64_t max_sequence_tokens = 0;
+  std::int64_t validate_every = 100;
+  std::int64_t seed = 0;
   OptimizerOptions optimizer = {
       .learning_rate = 1e-3, .schedule = Schedule::kCosine, .warmup = 100, .min_ratio = 0.05};
   CheckpointOptions checkpoint = {.every = 0};

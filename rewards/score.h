@@ -10,7 +10,7 @@
 #include "rewards/length.h"
 #include "rewards/overlong.h"
 #include "rewards/redundancy.h"
-#include "verifier/options.h"
+#include "verifier/rules/options.h"
 
 namespace lie {
 

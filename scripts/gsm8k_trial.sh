@@ -2,7 +2,7 @@
 # The trial on a real model, from data to curves (hours on a few cores): SmolLM2-135M-Instruct is fine-tuned on solutions
 # of 500 GSM8K problems, then trained by GSPO and by GSPO with LIE; each stage is evaluated on 200 other problems.
 #
-#   scripts/gsm8k_trial.sh MODEL_DIRECTORY GSM8K.jsonl SOLUTIONS.jsonl     (what the files hold: configs/gsm8k/make_data.py)
+#   scripts/gsm8k_trial.sh MODEL_DIRECTORY GSM8K.jsonl SOLUTIONS.jsonl     (what the files hold: scripts/data/make_gsm8k.py)
 #
 # Started again, it goes on where it was stopped.
 set -euo pipefail
@@ -19,7 +19,7 @@ measure() {  # name, model
 
 checkpoint() { ls -d "runs/gsm8k/$1"/checkpoints/step-* | tail -n 1; }
 
-python3 "$configs/make_data.py" "$2" "$3" "$data"
+python3 "$(dirname "$0")/data/make_gsm8k.py" "$2" "$3" "$data"
 "$lie_cluster" sft "$configs/sft.yaml" --set "model.path=$model"
 "$lie_cluster" reference-lengths "$configs/gspo_lie.yaml" --samples 2 \
   --set "data.train_file=$data/train.jsonl" --output "$data/train_with_lengths.jsonl"

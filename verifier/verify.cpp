@@ -15,9 +15,9 @@
 namespace lie {
 namespace {
 
-using equal::Tri;
 using expr::Expr;
 using extract::Candidate;
+using scalar::Tri;
 
 constexpr std::int64_t kStepsPerCandidate = 20;
 

@@ -6,7 +6,7 @@
 #include <string_view>
 
 #include "common/verdict.h"
-#include "verifier/options.h"
+#include "verifier/rules/options.h"
 
 namespace lie {
 

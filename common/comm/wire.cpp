@@ -238,8 +238,8 @@ Header read_header(std::span<const std::byte> bytes) {
 
 template <typename T>
 Bytes pack(const T& value) {
-  T& fields_of =
-      const_cast<T&>(value);  // the description is shared with the Reader; a Writer only reads
+  // The description is shared with the Reader; a Writer only reads.
+  T& fields_of = const_cast<T&>(value);
   Writer counter(nullptr);
   counter(fields_of);
   Bytes message(kHeaderBytes + counter.written());

@@ -2,7 +2,9 @@
 //   header   u32 magic "LIEW" | u16 version | u16 kind | u64 payload bytes
 //   payload  the struct's fields in the order of wire.cpp's `fields`; numbers as they are, enums as
 //            their underlying type, strings and vectors as u64 count then elements
-// All ranks run one program, so the version guards against mixed builds, not for compatibility.
+// A message of another version is refused, not translated: ranks of mixed builds by the version
+// here, and the file that keeps such messages (tools/eval/response_log.h) by a header of its own
+// besides. Whoever changes a message's fields raises the version.
 #pragma once
 
 #include <cstddef>

@@ -14,10 +14,10 @@ namespace lie {
 
 /// How a dataset's rows become prompts. A field name may be a path: "reward_model.ground_truth".
 struct RowOptions {
-  std::string prompt_template = "plain";  // a name of model/tokenizer/templates.h
+  std::string prompt_template = "plain";
   std::string prompt_field = "prompt";
-  std::string prompt_suffix;  // ends the last user's turn
-  std::string choices_field;  // empty: no choice questions
+  std::string prompt_suffix;
+  std::string choices_field;
   std::string gold_field;
   std::string data_source_field = "data_source";
   std::string reference_length_field;
@@ -28,8 +28,8 @@ void describe(FieldList& fields, RowOptions& options);
 
 /// The data of a training run.
 struct DataOptions : RowOptions {
-  std::string train_file;       // JSONL or Parquet
-  std::string evaluation_file;  // the same; empty: no evaluation
+  std::string train_file;
+  std::string evaluation_file;
   bool shuffle = true;
 };
 void describe(FieldList& fields, DataOptions& options);

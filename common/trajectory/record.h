@@ -12,7 +12,9 @@ namespace lie {
 struct LearnerResult {
   float advantage = 0;
   std::vector<float> log_probs;  // [T] of its response; empty where not trained on: logged as NaN
-  float sequence_log_ratio = 0;  // mean over tokens of learner minus behavior log-prob, nats
+  /// Mean over tokens of log-prob minus old log-prob when first trained on, nats. Old: the behavior
+  /// policy's, or with recompute_old_log_probs the learner's before the step's first update.
+  float sequence_log_ratio = 0;
   bool clipped = false;          // GSPO: the sequence; GRPO: any of its tokens
   std::int32_t mini_batch = -1;  // update of the step that used it, from 0; -1: not trained on
 };

@@ -44,12 +44,11 @@ at::Tensor log_probs_backward(const at::Tensor& logits, const at::Tensor& target
                               float temperature, const at::Tensor& entropies,
                               const at::Tensor& log_sum, const at::Tensor& d_log_probs,
                               const at::Tensor& d_entropies) {
-  const at::Tensor all =
-      logits.to(at::kFloat) * (1.0f / temperature) - log_sum.unsqueeze(1);  // log-softmax
-  const at::Tensor p = all.exp();
+  const at::Tensor log_p = logits.to(at::kFloat) * (1.0f / temperature) - log_sum.unsqueeze(1);
+  const at::Tensor p = log_p.exp();
   // d log p_target / dz = onehot - p and dH / dz = -p (log p + H).
-  at::Tensor dz =
-      -p * d_log_probs.unsqueeze(1) - p * (all + entropies.unsqueeze(1)) * d_entropies.unsqueeze(1);
+  at::Tensor dz = -p * d_log_probs.unsqueeze(1) -
+                  p * (log_p + entropies.unsqueeze(1)) * d_entropies.unsqueeze(1);
   dz.scatter_add_(1, targets.to(at::kLong).unsqueeze(1), d_log_probs.unsqueeze(1));
   return dz * (1.0f / temperature);
 }

@@ -42,8 +42,8 @@ class CpuWeight : public PackedWeight {
   void pack(ThreadTeam& team, std::int64_t first_out, std::span<const float> host);
   const float* panels() const { return panels_.data(); }
   void copy_row(std::int64_t out, float* to) const;
-  const float* transposed(
-      ThreadTeam& team);  // panels of the transpose, [panels_for(in)][out][kPanel]
+  /// Panels of the transpose, [panels_for(in)][out][kPanel].
+  const float* transposed(ThreadTeam& team);
 
  private:
   AlignedFloats panels_, transposed_;
@@ -52,9 +52,10 @@ class CpuWeight : public PackedWeight {
 
 /// From when on threads share work. Changes no bits.
 struct SharingLimits {
-  std::int64_t cycles = 40000;  // of one operator; less is done sooner than handed over
-  std::int64_t cached_weights =
-      4 << 20;  // elements that the cores' caches hold: see over_sequences
+  /// Of one operator; less is done sooner than handed over.
+  std::int64_t cycles = 40000;
+  /// Elements that the cores' caches hold: see over_sequences.
+  std::int64_t cached_weights = 4 << 20;
 };
 
 class CpuOperators : public Operators {

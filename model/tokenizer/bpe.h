@@ -46,8 +46,8 @@ class Bpe {
   bool fuses_unknown_ = false;
   std::vector<Merge> merges_;  // open addressing; the size is a power of two
   bool ignores_merges_ = false;
-  std::unordered_map<std::string, std::int32_t>
-      whole_words_;  // by bytes; filled if ignores_merges_
+  // By bytes; filled if ignores_merges_.
+  std::unordered_map<std::string, std::int32_t> whole_words_;
 };
 
 }  // namespace lie

@@ -13,8 +13,8 @@
 namespace lie {
 
 struct EncodeOptions {
-  bool add_special_tokens =
-      false;  // what the post-processor puts around a text, such as Llama's BOS
+  /// Put around a text what the post-processor does, such as Llama's BOS.
+  bool add_special_tokens = false;
 };
 
 /// A byte-level BPE tokenizer of the Qwen3, Llama 3 or GPT-2 family. Thread-safe; move-only.

@@ -20,8 +20,8 @@ struct TokenizerFile {
   using Vocabulary = std::vector<std::pair<std::string, std::int32_t>>;
   using Merges = std::vector<std::pair<std::string, std::string>>;
 
-  Json tree;                             // the rest; what stands here at model.vocab and
-                                         // model.merges is of another kind than it should be
+  /// The rest; what stands here at model.vocab and model.merges is of another kind than it should.
+  Json tree;
   std::optional<Vocabulary> vocabulary;  // model.vocab, in the file's order
   std::optional<Merges> merges;          // model.merges, as pairs or "left right", by rank
 };

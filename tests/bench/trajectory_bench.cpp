@@ -29,8 +29,8 @@ void measure(const char* name, const lie::ExampleShape& shape, std::int64_t step
   std::vector<double> milliseconds;
   std::int64_t tokens = 0;
   for (std::int64_t s = 1; s <= steps; ++s) {
-    const lie::StepRecord record =
-        lie::example_step(shape, 3 * s + 1);  // steps that do not evaluate
+    // Steps that do not evaluate.
+    const lie::StepRecord record = lie::example_step(shape, 3 * s + 1);
     tokens += tokens_of(record);
     const auto start = std::chrono::steady_clock::now();
     writer.append(record);

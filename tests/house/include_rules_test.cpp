@@ -2,20 +2,21 @@
 // at home. A folder missing from the table fails, so that the table stays whole.
 #include <gtest/gtest.h>
 
-#include <algorithm>
 #include <filesystem>
 #include <fstream>
 #include <map>
-#include <regex>
 #include <set>
 #include <string>
 #include <vector>
 
 #include "tests/directories.h"
+#include "tests/house/cycles.h"
+#include "tests/house/includes.h"
 
 namespace {
 
 namespace fs = std::filesystem;
+using lie::Include;
 
 struct Rule {
   std::set<std::string> folders;    // besides itself
@@ -80,12 +81,6 @@ const std::map<std::string, std::string> kLibraries = {{"spdlog", "spdlog"},
                                                        {"poll.h", "posix"},
                                                        {"immintrin.h", "posix"}};
 
-struct Include {
-  std::string file;
-  int line;
-  std::string path;
-};
-
 std::string folder_of(const std::string& path) {
   std::string found;
   for (const auto& [folder, rule] : kRules) {
@@ -94,36 +89,7 @@ std::string folder_of(const std::string& path) {
   return found;
 }
 
-bool is_source(const fs::path& path) {
-  static const std::set<std::string> kEndings = {".h", ".cpp", ".cu", ".cuh"};
-  return kEndings.count(path.extension().string()) > 0;
-}
-
-std::vector<Include> includes_of(const fs::path& root, const std::string& top) {
-  const std::regex include(R"(^\s*#\s*include\s*[<"]([^>"]+)[>"])");
-  std::vector<Include> found;
-  for (const auto& entry : fs::recursive_directory_iterator(root / top)) {
-    if (!entry.is_regular_file() || !is_source(entry.path())) continue;
-    std::ifstream file(entry.path());
-    std::string text;
-    for (int line = 1; std::getline(file, text); ++line) {
-      std::smatch match;
-      if (std::regex_search(text, match, include)) {
-        found.push_back({fs::relative(entry.path(), root).string(), line, match[1]});
-      }
-    }
-  }
-  return found;
-}
-
-std::vector<Include> all_includes() {
-  std::vector<Include> all;
-  for (const char* top : {"common", "verifier", "rewards", "model", "actors", "learner", "tools"}) {
-    const auto some = includes_of(lie::source_directory(), top);
-    all.insert(all.end(), some.begin(), some.end());
-  }
-  return all;
-}
+std::vector<Include> all_includes() { return lie::includes_below(lie::program_folders()); }
 
 // Not of the project, not in kLibraries and with a ".h" that is not C's: somebody must say whose it
 // is.
@@ -159,21 +125,19 @@ TEST(House, EveryLibraryIsIncludedOnlyWhereItIsAtHome) {
 
 TEST(House, EveryIncludedHeaderIsKnown) {
   for (const Include& include : all_includes()) {
-    const bool ours = fs::exists(fs::path(lie::source_directory()) / include.path);
     // A header for C callers includes C's own names.
     const bool c_standard = include.path == "stddef.h" || include.path == "stdlib.h";
     const bool standard = c_standard || include.path.find_first_of("./") == std::string::npos;
-    EXPECT_TRUE(ours || standard || !library_of(include.path).empty())
+    EXPECT_TRUE(lie::is_ours(include.path) || standard || !library_of(include.path).empty())
         << include.file << ":" << include.line << ": whose header is " << include.path << "?";
   }
 }
 
 TEST(House, TheTableHasNoCycle) {
-  for (const auto& [folder, rule] : kRules) {
-    for (const std::string& other : rule.folders) {
-      EXPECT_FALSE(kRules.at(other).folders.count(folder)) << folder << " <-> " << other;
-    }
-  }
+  lie::Graph table;
+  for (const auto& [folder, rule] : kRules) table[folder] = rule.folders;
+  for (const auto& cycle : lie::cycles(table))
+    ADD_FAILURE() << "a circle of " << cycle.size() << " through " << cycle.front();
 }
 
 TEST(House, NoSourceNamesARunTimeFolderOfItsAuthorsMachine) {

@@ -68,8 +68,8 @@ TEST(Pack, RowsPredictTheResponse) {
   const auto batches = pack(sequences, everything(2), 100);
   ASSERT_EQ(batches.size(), 1U);
   const PackedBatch& packed = batches[0].packed;
-  EXPECT_EQ(packed.tokens,
-            (Ids{1, 2, 3, 4, 1, 2}));  // the last token of a sequence predicts nothing
+  // The last token of a sequence predicts nothing.
+  EXPECT_EQ(packed.tokens, (Ids{1, 2, 3, 4, 1, 2}));
   EXPECT_EQ(packed.starts, (Ids{0, 4, 6}));
   EXPECT_EQ(packed.rows, (Ids{1, 2, 3, 5}));
   EXPECT_EQ(packed.targets, (Ids{3, 4, 5, 6}));

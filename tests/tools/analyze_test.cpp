@@ -185,8 +185,8 @@ TEST(Curves, SeedsGiveMeanAndInterval) {
   ASSERT_EQ(curve.size(), 3U);
   double sum = 0;
   for (const analyze::Run& run : subject.runs) sum += curve_of(run, "accuracy").at(2);
-  EXPECT_NEAR(curve[1].value.mid, sum / 3, 1e-12);
-  EXPECT_LT(curve[1].value.low, curve[1].value.mid);
+  EXPECT_NEAR(curve[1].value.value, sum / 3, 1e-12);
+  EXPECT_LT(curve[1].value.low, curve[1].value.value);
 }
 
 }  // namespace

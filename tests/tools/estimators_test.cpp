@@ -7,6 +7,7 @@
 
 #include "common/json.h"
 #include "tests/directories.h"
+#include "tools/statistics/intervals.h"
 
 namespace lie::evaluation {
 namespace {
@@ -34,7 +35,7 @@ TEST(Estimators, MajorityCountsVotesAndSharesTies) {
   }
 }
 
-TEST(Estimators, WilsonAndNormalQuantile) {
+TEST(Intervals, WilsonAndNormalQuantile) {
   for (const Json& row : golden()["wilson"]) {
     const Estimate interval = wilson(row["share"], row["count"], row["confidence"]);
     EXPECT_NEAR(interval.low, row["low"].get<double>(), 1e-9) << row;
@@ -45,7 +46,7 @@ TEST(Estimators, WilsonAndNormalQuantile) {
   }
 }
 
-TEST(Estimators, BootstrapAgreesWithOtherDrawsToItsNoise) {
+TEST(Intervals, BootstrapAgreesWithOtherDrawsToItsNoise) {
   for (const Json& row : golden()["bootstrap"]) {
     const std::vector<std::vector<double>> strata = row["strata"];
     const Bootstrap how{.resamples = 20000, .confidence = row["confidence"], .seed = 3};
@@ -59,6 +60,27 @@ TEST(Estimators, BootstrapAgreesWithOtherDrawsToItsNoise) {
     EXPECT_EQ(again.low, estimate.low);
     EXPECT_EQ(again.high, estimate.high);
   }
+}
+
+TEST(Intervals, OfNothingSeenIsTheShareItself) {
+  EXPECT_DOUBLE_EQ(wilson(0, 10).low, 0);
+  const Estimate none = wilson(0.5, 0);
+  EXPECT_EQ(none.low, 0.5);
+  EXPECT_EQ(none.high, 0.5);
+}
+
+TEST(Intervals, MeanOfSeedsHasStudentsInterval) {
+  // scipy.stats.t.interval(0.95, 2, loc=2, scale=scipy.stats.sem([1, 2, 3])): [-0.4841, 4.4841]
+  const double values[] = {1, 2, 3};
+  const Estimate estimate = mean_interval(values);
+  EXPECT_DOUBLE_EQ(estimate.value, 2);
+  EXPECT_NEAR(estimate.low, -0.4841, 2e-3);
+  EXPECT_NEAR(estimate.high, 4.4841, 2e-3);
+}
+
+TEST(Intervals, OneSeedHasNoInterval) {
+  const double values[] = {0.7};
+  EXPECT_EQ(mean_interval(values).low, mean_interval(values).high);
 }
 
 }  // namespace

@@ -37,7 +37,7 @@ while [ "${#sizes[@]}" -lt 3 ] && [ "$attempts" -lt 40 ]; do
   attempts=$((attempts + 1))
   evaluation $((1 + attempts % 3)) "$WORK/killed" >>"$WORK/killed.log" 2>&1 &
   launcher=$!
-  wanted=$((${#sizes[@]} == 0 ? 1 : sizes[-1] + 1))
+  wanted=$((${#sizes[@]} == 0 ? 17 : sizes[-1] + 1))
   while kill -0 "$launcher" 2>/dev/null && [ "$(stat -c %s "$WORK/killed/responses.log" 2>/dev/null || echo 0)" -lt "$wanted" ]; do
     sleep 0.02
   done
@@ -46,7 +46,7 @@ while [ "${#sizes[@]}" -lt 3 ] && [ "$attempts" -lt 40 ]; do
   sizes+=("$(stat -c %s "$WORK/killed/responses.log")")
 done
 [ "${#sizes[@]}" = 3 ] || fail "the evaluation was over before it could be killed three times"
-head -c 100 "$WORK/n1/responses.log" >>"$WORK/killed/responses.log" # as a process killed in the middle of a write
+head -c 116 "$WORK/n1/responses.log" | tail -c 100 >>"$WORK/killed/responses.log" # behind the header: as a process killed in the middle of a write
 evaluation 2 "$WORK/killed" >>"$WORK/killed.log" 2>&1 || { tail -20 "$WORK/killed.log"; fail "resume"; }
 diff <(results "$WORK/n1") <(results "$WORK/killed") >/dev/null || fail "after kills (${sizes[*]} bytes) it differs"
 

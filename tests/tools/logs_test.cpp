@@ -33,6 +33,8 @@ std::vector<std::int64_t> numbers(const fs::path& path, std::uint64_t* bytes = n
   return found;
 }
 
+constexpr std::uint64_t kHeader = 16;
+
 TEST(ResponseLog, KeepsWholeGroupsWhereverItIsCut) {
   const TemporaryDirectory scratch;
   const fs::path path = scratch.path() / "responses.log";
@@ -45,7 +47,7 @@ TEST(ResponseLog, KeepsWholeGroupsWhereverItIsCut) {
     const fs::path part = scratch.write("part.log", whole.substr(0, cut));
     std::uint64_t bytes = 0;
     const auto found = numbers(part, &bytes);
-    EXPECT_EQ(bytes, cut < first ? 0 : first);
+    EXPECT_EQ(bytes, cut < kHeader ? 0 : cut < first ? kHeader : first);
     EXPECT_EQ(found.size(), cut < first ? 0u : 1u);
     ResponseLog(part, bytes).append(group_of(8, 1));
     EXPECT_EQ(numbers(part).back(), 8);
@@ -57,6 +59,22 @@ TEST(ResponseLog, RefusesOtherFiles) {
   const fs::path path = scratch.write("responses.log", std::string(100, 'x'));
   EXPECT_NE(error_of([&] { numbers(path); }).find("is no file of responses"), std::string::npos);
   EXPECT_EQ(numbers(scratch.path() / "absent"), std::vector<std::int64_t>{});
+}
+
+TEST(ResponseLog, RefusesAnotherVersionByItsNumber) {
+  const TemporaryDirectory scratch;
+  const fs::path path = scratch.path() / "responses.log";
+  ResponseLog(path, 0).append(group_of(3, 5));
+  for (const std::size_t version_at : {8U, 12U}) {
+    std::string other = read_file(path);
+    other[version_at] = 77;
+    const fs::path changed = scratch.write("other.log", other);
+    const std::string error = error_of([&] { numbers(changed); });
+    EXPECT_NE(error.find("other.log: has version"), std::string::npos) << error;
+    EXPECT_NE(error.find("77"), std::string::npos) << error;
+  }
+  const fs::path bare = scratch.write("bare.log", read_file(path).substr(kHeader));
+  EXPECT_NE(error_of([&] { numbers(bare); }).find("without a version"), std::string::npos);
 }
 
 TEST(LengthLog, KeepsWholeLinesWhereverItIsCut) {

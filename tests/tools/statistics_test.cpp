@@ -7,28 +7,6 @@
 namespace lie::analyze {
 namespace {
 
-TEST(Statistics, MeanOfSeedsHasStudentsInterval) {
-  // scipy.stats.t.interval(0.95, 2, loc=2, scale=scipy.stats.sem([1, 2, 3])): [-0.4841, 4.4841]
-  const double values[] = {1, 2, 3};
-  const Estimate estimate = mean_interval(values);
-  EXPECT_DOUBLE_EQ(estimate.mid, 2);
-  EXPECT_NEAR(estimate.low, -0.4841, 2e-3);
-  EXPECT_NEAR(estimate.high, 4.4841, 2e-3);
-}
-
-TEST(Statistics, OneSeedHasNoInterval) {
-  const double values[] = {0.7};
-  EXPECT_EQ(mean_interval(values).low, mean_interval(values).high);
-}
-
-TEST(Statistics, ShareHasWilsonsInterval) {
-  // statsmodels proportion_confint(30, 100, method="wilson"): 0.21895, 0.39585
-  const Estimate estimate = share_interval(0.3, 100);
-  EXPECT_NEAR(estimate.low, 0.21895, 1e-4);
-  EXPECT_NEAR(estimate.high, 0.39585, 1e-4);
-  EXPECT_DOUBLE_EQ(share_interval(0, 10).low, 0);
-}
-
 TEST(Statistics, PearsonOfALineIsOneAndOfAConstantUnknown) {
   const double x[] = {1, 2, 3, 4};
   const double y[] = {3, 5, 7, 9};

@@ -16,7 +16,7 @@ std::int64_t trials(const Run& run, const std::string& metric, std::int64_t step
 std::vector<CurvePoint> single_curve(const Run& run, const std::string& metric) {
   std::vector<CurvePoint> points;
   for (const auto& [step, value] : curve_of(run, metric)) {
-    points.push_back({step, share_interval(value, trials(run, metric, step))});
+    points.push_back({step, wilson(value, trials(run, metric, step))});
   }
   return points;
 }
@@ -52,7 +52,7 @@ Estimate over_runs(const Subject& subject, const std::string& metric, std::size_
     last = mean_of_window(run, metric, window, at_end);
     means.push_back(last.mean);
   }
-  return means.size() > 1 ? mean_interval(means) : share_interval(last.mean, last.trials);
+  return means.size() > 1 ? mean_interval(means) : wilson(last.mean, last.trials);
 }
 
 }  // namespace

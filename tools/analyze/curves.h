@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "tools/analyze/run.h"
-#include "tools/analyze/statistics.h"
+#include "tools/statistics/intervals.h"
 
 namespace lie::analyze {
 

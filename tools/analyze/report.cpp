@@ -46,7 +46,7 @@ std::string glance_cell(const Subject& subject, const char* metric) {
   const StartAndEnd ends = start_and_end(subject, metric);
   if (!ends.known) return "<td class=number>–</td>";
   std::string html = fmt::format("<td class=number><span class=from>{} →</span> <b>{}</b>",
-                                 short_number(ends.start.mid), short_number(ends.end.mid));
+                                 short_number(ends.start.value), short_number(ends.end.value));
   if (short_number(ends.end.low) != short_number(ends.end.high)) {
     html += fmt::format("<small>{} to {}</small>", short_number(ends.end.low),
                         short_number(ends.end.high));

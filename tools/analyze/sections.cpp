@@ -16,7 +16,7 @@ namespace {
 std::vector<Point> points_of(const Subject& subject, const std::string& metric) {
   std::vector<Point> points;
   for (const CurvePoint& p : subject_curve(subject, metric)) {
-    points.push_back({static_cast<double>(p.step), p.value.mid, p.value.low, p.value.high});
+    points.push_back({static_cast<double>(p.step), p.value.value, p.value.low, p.value.high});
   }
   return points;
 }
@@ -119,9 +119,9 @@ Series hazard_series(const Subject& subject, int colour, const LengthStatistics&
   Series series{subject.name + (start ? ", start" : ", end"), colour, start, {}};
   for (const auto& bin : lengths.bins) {
     if (bin.exposed >= 20) {
-      const Estimate rate = share_interval(bin.hazard(), bin.exposed);
-      series.points.push_back(
-          {bin.position, rate.mid, start ? rate.mid : rate.low, start ? rate.mid : rate.high});
+      const Estimate rate = wilson(bin.hazard(), bin.exposed);
+      series.points.push_back({bin.position, rate.value, start ? rate.value : rate.low,
+                               start ? rate.value : rate.high});
     }
   }
   return series;

@@ -1,24 +1,13 @@
 #include "tools/analyze/statistics.h"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <limits>
-#include <numeric>
+
+#include "tools/statistics/intervals.h"
 
 namespace lie::analyze {
 namespace {
-
-/// Student's t, 97.5 %, for 1 to 30 degrees of freedom.
-constexpr std::array<double, 30> kStudent = {
-    12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228,
-    2.201,  2.179, 2.160, 2.145, 2.131, 2.120, 2.110, 2.101, 2.093, 2.086,
-    2.080,  2.074, 2.069, 2.064, 2.060, 2.056, 2.052, 2.048, 2.045, 2.042};
-constexpr double kNormal = 1.959964;
-
-double student(std::size_t degrees) {
-  return degrees <= kStudent.size() ? kStudent[degrees - 1] : kNormal;
-}
 
 constexpr std::int64_t kBins = 26;
 
@@ -61,30 +50,6 @@ std::vector<LengthStatistics::Bin> bins_of(std::span<const ResponseEnd> response
 }
 
 }  // namespace
-
-double mean(std::span<const double> values) {
-  return std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
-}
-
-Estimate mean_interval(std::span<const double> values) {
-  const double mid = mean(values);
-  if (values.size() < 2) return {mid, mid, mid};
-  double squares = 0;
-  for (const double value : values) squares += (value - mid) * (value - mid);
-  const auto count = static_cast<double>(values.size());
-  const double half = student(values.size() - 1) * std::sqrt(squares / (count - 1) / count);
-  return {mid, mid - half, mid + half};
-}
-
-Estimate share_interval(double share, std::int64_t count) {
-  if (count <= 0) return {share, share, share};
-  const auto n = static_cast<double>(count);
-  const double z2 = kNormal * kNormal;
-  const double centre = (share + z2 / (2 * n)) / (1 + z2 / n);
-  const double half =
-      kNormal / (1 + z2 / n) * std::sqrt(share * (1 - share) / n + z2 / (4 * n * n));
-  return {share, std::max(0.0, centre - half), std::min(1.0, centre + half)};
-}
 
 double pearson(std::span<const double> x, std::span<const double> y) {
   if (x.size() < 2) return std::numeric_limits<double>::quiet_NaN();

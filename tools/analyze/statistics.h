@@ -1,4 +1,4 @@
-// The few statistics that the report needs.
+// The statistics of the report beside its intervals: correlation, and where responses end.
 #pragma once
 
 #include <cstdint>
@@ -7,21 +7,6 @@
 #include <vector>
 
 namespace lie::analyze {
-
-/// A value with a 95 % interval; low = high = mid where there is none.
-struct Estimate {
-  double mid = 0;
-  double low = 0;
-  double high = 0;
-};
-
-double mean(std::span<const double> values);
-
-/// Mean of independent values (seeds) with Student's t interval; one value has no interval.
-Estimate mean_interval(std::span<const double> values);
-
-/// A share of `count` trials with Wilson's interval; `share` in [0, 1].
-Estimate share_interval(double share, std::int64_t count);
 
 /// Pearson's correlation; NaN where one of the two is constant or fewer than two pairs are given.
 double pearson(std::span<const double> x, std::span<const double> y);

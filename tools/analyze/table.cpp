@@ -49,8 +49,8 @@ constexpr Line kLines[] = {
 
 std::string estimate(const Estimate& value) {
   // An interval that rounds to its middle says nothing.
-  if (short_number(value.low) == short_number(value.high)) return short_number(value.mid);
-  return fmt::format("{} [{}, {}]", short_number(value.mid), short_number(value.low),
+  if (short_number(value.low) == short_number(value.high)) return short_number(value.value);
+  return fmt::format("{} [{}, {}]", short_number(value.value), short_number(value.low),
                      short_number(value.high));
 }
 

@@ -10,9 +10,10 @@
 namespace lie::analyze {
 
 struct TrapStatistics {
-  LengthStatistics start,
-      end;                 // training responses of the first and of the last tenth of the steps
-  double correlation = 0;  // Pearson, length and C_context, all training responses
+  /// Training responses of the first and of the last tenth of the steps.
+  LengthStatistics start, end;
+  /// Pearson's, of length and C_context, over all training responses.
+  double correlation = 0;
 };
 
 /// Over all runs of the subject together.

@@ -13,7 +13,7 @@
 #include "rewards/coverage.h"
 #include "tools/eval/eval_table.h"
 #include "tools/run/options.h"
-#include "verifier/options.h"
+#include "verifier/rules/options.h"
 
 namespace lie::evaluation {
 

@@ -9,6 +9,7 @@
 #include <nlohmann/json.hpp>
 
 #include "common/trajectory/table_file.h"
+#include "tools/eval/estimators.h"
 
 namespace lie::evaluation {
 namespace {

@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "common/options.h"
-#include "tools/eval/estimators.h"
 #include "tools/eval/judge.h"
+#include "tools/statistics/intervals.h"
 
 namespace lie::evaluation {
 

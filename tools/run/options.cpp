@@ -11,8 +11,9 @@ void describe(FieldList& fields, RunOptions& options) {
   fields.add(
       "resume", options.resume,
       {{"auto", Resume::kAuto}, {"never", Resume::kNever}, {"must", Resume::kMust}},
-      {.help = "Where the directory holds a run of this config: go on with it (auto), refuse "
-               "it (never), or refuse to begin a new one (must)."});
+      {.help =
+           "auto: go on where the directory holds a run of this config, begin where it is empty "
+           "or absent; never: refuse a directory that holds a run; must: refuse to begin one."});
 }
 
 void describe(FieldList& fields, ModelOptions& options) {

@@ -9,11 +9,7 @@
 namespace lie {
 
 /// What to do where the run directory exists already.
-enum class Resume : std::uint8_t {
-  kAuto,   // go on if it holds a run of this config, begin if it is empty or absent
-  kNever,  // refuse a directory that holds a run
-  kMust,   // refuse to begin a new run
-};
+enum class Resume : std::uint8_t { kAuto, kNever, kMust };
 
 struct RunOptions {
   std::string directory = "runs/run";

@@ -9,6 +9,7 @@
 
 #include "common/comm/environment.h"
 #include "common/error.h"
+#include "learner/batch.h"
 #include "model/transformer.h"
 #include "tools/run/devices.h"
 #include "tools/score/token_rows.h"
@@ -20,30 +21,19 @@ std::int64_t tokens_of(const TokenRow& row) {
   return std::ssize(row.prompt_ids) + std::ssize(row.response_ids);
 }
 
-void append(PackedBatch& batch, const TokenRow& row) {
-  const auto first = static_cast<std::int32_t>(batch.tokens.size() + row.prompt_ids.size()) - 1;
-  batch.tokens.insert(batch.tokens.end(), row.prompt_ids.begin(), row.prompt_ids.end());
-  batch.tokens.insert(batch.tokens.end(), row.response_ids.begin(), row.response_ids.end());
-  batch.starts.push_back(static_cast<std::int32_t>(batch.tokens.size()));
-  for (std::int32_t i = 0; i < std::ssize(row.response_ids); ++i) batch.rows.push_back(first + i);
-  batch.targets.insert(batch.targets.end(), row.response_ids.begin(), row.response_ids.end());
-}
+/// Token spans of the rows, and which of the rows have a response to score.
+struct Sequences {
+  std::vector<SequenceTokens> tokens;
+  std::vector<std::size_t> scored;
+};
 
-PackedBatch packed(std::span<const TokenRow> rows) {
-  PackedBatch batch;
-  batch.starts.push_back(0);
-  for (const TokenRow& row : rows) append(batch, row);
-  return batch;
-}
-
-/// How many of the rows go into the next forward pass.
-std::size_t rows_of_a_pass(std::span<const TokenRow> rows, std::int64_t batch_tokens) {
-  std::size_t count = 0;
-  std::int64_t tokens = 0;
-  while (count < rows.size() && (count == 0 || tokens + tokens_of(rows[count]) <= batch_tokens)) {
-    tokens += tokens_of(rows[count++]);
+Sequences sequences_of(std::span<const TokenRow> rows) {
+  Sequences all;
+  for (const TokenRow& row : rows) {
+    if (!row.response_ids.empty()) all.scored.push_back(all.tokens.size());
+    all.tokens.push_back({row.prompt_ids, row.response_ids});
   }
-  return count;
+  return all;
 }
 
 void check_finite(const TokenRow& row, std::span<const float> log_probs) {
@@ -70,13 +60,16 @@ void write(std::span<TokenRow> rows, const RowLogProbs& scored, bool entropies, 
 
 void score_all(std::span<TokenRow> rows, Transformer& policy, const ScoreArguments& arguments,
                std::ostream& out) {
-  while (!rows.empty()) {
-    const auto pass = rows.first(rows_of_a_pass(rows, arguments.batch_tokens));
-    rows = rows.subspan(pass.size());
-    const RowLogProbs scored =
-        policy.forward(packed(pass), static_cast<float>(arguments.temperature), false);
-    write(pass, scored, arguments.entropies, out);
+  const Sequences sequences = sequences_of(rows);
+  const auto temperature = static_cast<float>(arguments.temperature);
+  std::size_t written = 0;
+  for (const MicroBatch& batch : pack(sequences.tokens, sequences.scored, arguments.batch_tokens)) {
+    const std::size_t end = batch.sequences.back() + 1;
+    write(rows.subspan(written, end - written), policy.forward(batch.packed, temperature, false),
+          arguments.entropies, out);
+    written = end;
   }
+  write(rows.subspan(written), {}, arguments.entropies, out);  // rows without a response
 }
 
 }  // namespace

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "verifier/calculus/derivative.h"
-#include "verifier/equal/rewrite.h"
+#include "verifier/expr/substitute.h"
 
 namespace lie::calculus {
 namespace {
@@ -85,19 +85,19 @@ class Prover {
 }  // namespace
 
 const Expr* value_at(const Expr& e, const Place& place, Arena& arena) {
-  return arena.budget().spend() ? equal::substitute(&e, place.x, place.value, arena) : nullptr;
+  return arena.budget().spend() ? substitute(&e, place.x, place.value, arena) : nullptr;
 }
 
 Tri is_zero(const Expr* e, Arena& arena, const VerifierOptions& options) {
   const Expr* zero = arena.number(0);
   if (e == nullptr || zero == nullptr) return Tri::kUnknown;
-  return equal::equal_scalars(*e, *zero, options, arena.budget());
+  return scalar::equal_scalars(*e, *zero, options, arena.budget());
 }
 
 int sign_of(const Expr* e, Arena& arena, const VerifierOptions& options) {
   const Expr* zero = arena.number(0);
-  if (e == nullptr || zero == nullptr || equal::has_names(*e)) return 2;
-  return equal::compare_reals(*e, *zero, options, arena.budget());
+  if (e == nullptr || zero == nullptr || has_names(*e)) return 2;
+  return scalar::compare_reals(*e, *zero, options, arena.budget());
 }
 
 bool is_analytic_at(const Expr& e, const Place& place, Arena& arena,

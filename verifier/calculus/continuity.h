@@ -4,14 +4,14 @@
 
 #include <string_view>
 
-#include "verifier/equal/scalar.h"
 #include "verifier/expr/expr.h"
+#include "verifier/scalar/equality.h"
 
 namespace lie::calculus {
 
-using equal::Tri;
 using expr::Arena;
 using expr::Expr;
+using scalar::Tri;
 
 /// A name near a value.
 struct Place {

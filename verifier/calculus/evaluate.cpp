@@ -1,23 +1,16 @@
 #include "verifier/calculus/evaluate.h"
 
-#include <algorithm>
-
 #include "verifier/calculus/derivative.h"
 #include "verifier/calculus/integral.h"
 #include "verifier/calculus/limit.h"
 #include "verifier/calculus/sum.h"
-#include "verifier/equal/rewrite.h"
+#include "verifier/expr/substitute.h"
 
 namespace lie::calculus {
 namespace {
 
 using expr::Fn;
 using expr::Op;
-
-bool has_binder(const Expr& e) {
-  return e.op == Op::kBinder ||
-         std::ranges::any_of(e.args, [](const Expr* arg) { return has_binder(*arg); });
-}
 
 const Expr* derived(const Expr& e, Arena& arena) {
   const auto order = e.args.size() == 2 && e.args[1]->op == Op::kNumber
@@ -47,7 +40,7 @@ class Evaluation {
 
   const Expr* of(const Expr* e) {
     if (!has_binder(*e)) return e;
-    e = equal::map_args(e, arena_, [this](const Expr* arg) { return of(arg); });
+    e = map_args(e, arena_, [this](const Expr* arg) { return of(arg); });
     if (e == nullptr || e->op != Op::kBinder) return e;
     const Expr* value = carried_out(*e, arena_, options_);
     return value == nullptr ? e : value;
@@ -74,13 +67,13 @@ const Expr* evaluate(const Expr* e, Arena& arena, const VerifierOptions& options
   return arena.budget().exhausted() ? nullptr : out;
 }
 
-equal::Tri is_antiderivative(const Expr& integral, const Expr& answer, Arena& arena,
-                             const VerifierOptions& options) {
+scalar::Tri is_antiderivative(const Expr& integral, const Expr& answer, Arena& arena,
+                              const VerifierOptions& options) {
   if (integral.op != Op::kBinder || integral.fn != Fn::kIntegral || integral.args.size() != 1)
-    return equal::Tri::kUnknown;
+    return scalar::Tri::kUnknown;
   const Expr* slope = derivative(answer, integral.name, arena);
-  if (slope == nullptr || arena.budget().exhausted()) return equal::Tri::kUnknown;
-  return equal::equal_scalars(*integral.args[0], *slope, options, arena.budget());
+  if (slope == nullptr || arena.budget().exhausted()) return scalar::Tri::kUnknown;
+  return scalar::equal_scalars(*integral.args[0], *slope, options, arena.budget());
 }
 
 }  // namespace lie::calculus

@@ -1,9 +1,9 @@
 // Derivatives, limits, sums and integrals in closed form, wherever one is known for certain.
 #pragma once
 
-#include "verifier/equal/scalar.h"
 #include "verifier/expr/expr.h"
-#include "verifier/options.h"
+#include "verifier/rules/options.h"
+#include "verifier/scalar/equality.h"
 
 namespace lie::calculus {
 
@@ -16,7 +16,7 @@ const Expr* evaluate(const Expr* e, Arena& arena, const VerifierOptions& options
 
 /// Whether `answer` is an antiderivative with a constant (F + C) of what `integral` integrates: its
 /// derivative tells. kUnknown where `integral` is no integral without bounds.
-equal::Tri is_antiderivative(const Expr& integral, const Expr& answer, Arena& arena,
-                             const VerifierOptions& options);
+scalar::Tri is_antiderivative(const Expr& integral, const Expr& answer, Arena& arena,
+                              const VerifierOptions& options);
 
 }  // namespace lie::calculus

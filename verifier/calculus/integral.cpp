@@ -203,16 +203,16 @@ class End {
 
   // An expression that is continuous up to this end, there; nullptr where it has no finite value.
   const Expr* value(const Expr& e) const {
-    if (equal::infinity_sign(bound_) == 0) return value_at(e, {x_, &bound_}, arena_);
+    if (infinity_sign(bound_) == 0) return value_at(e, {x_, &bound_}, arena_);
     const Expr* out = limit(e, x_, bound_, arena_, options_);
-    return out != nullptr && equal::infinity_sign(*out) == 0 ? out : nullptr;
+    return out != nullptr && infinity_sign(*out) == 0 ? out : nullptr;
   }
 
   // The sign of a line; 2 where it cannot be told.
   int sign(const Expr& line) const {
     const Expr* end = limit(line, x_, bound_, arena_, options_);
     if (end == nullptr) return 2;
-    const int infinite = equal::infinity_sign(*end);
+    const int infinite = infinity_sign(*end);
     return infinite != 0 ? infinite : sign_of(end, arena_, options_);
   }
 

@@ -4,7 +4,7 @@
 #include <string_view>
 
 #include "verifier/expr/expr.h"
-#include "verifier/options.h"
+#include "verifier/rules/options.h"
 
 namespace lie::calculus {
 

@@ -7,7 +7,7 @@
 #include "verifier/calculus/continuity.h"
 #include "verifier/calculus/derivative.h"
 #include "verifier/calculus/quotient.h"
-#include "verifier/equal/rewrite.h"
+#include "verifier/expr/substitute.h"
 
 namespace lie::calculus {
 namespace {
@@ -18,7 +18,7 @@ using expr::Op;
 
 constexpr int kMostDerivatives = 5;
 
-bool is_infinite(const Expr* e) { return e != nullptr && equal::infinity_sign(*e) != 0; }
+bool is_infinite(const Expr* e) { return e != nullptr && infinity_sign(*e) != 0; }
 bool is_finite(const Expr* e) { return e != nullptr && !is_infinite(e); }
 
 // x to a power c^(1/n) as an exponent: a power, a root, or nothing.
@@ -162,8 +162,7 @@ class AtInfinity {
       if (part == nullptr) return nullptr;
       if (!is_infinite(part))
         finite.push_back(part);
-      else if (infinite != nullptr &&
-               equal::infinity_sign(*infinite) != equal::infinity_sign(*part))
+      else if (infinite != nullptr && infinity_sign(*infinite) != infinity_sign(*part))
         return nullptr;
       else
         infinite = part;
@@ -228,7 +227,7 @@ class AtInfinity {
     if (base == nullptr || (sign != 1 && sign != -1)) return nullptr;
     if (!is_infinite(base))
       return sign_of(base, arena_, options_) == 1 ? arena_.power(base, power.exponent) : nullptr;
-    if (equal::infinity_sign(*base) < 0) return nullptr;
+    if (infinity_sign(*base) < 0) return nullptr;
     return sign > 0 ? base : arena_.number(0);
   }
 
@@ -237,7 +236,7 @@ class AtInfinity {
     if (!is_infinite(exponent)) return arena_.power(&base, exponent);
     const int growth = sign_of(arena_.add({&base, arena_.number(-1)}), arena_, options_);
     if (growth != 1 && growth != -1) return nullptr;
-    return growth * equal::infinity_sign(*exponent) < 0 ? arena_.number(0) : infinity(1);
+    return growth * infinity_sign(*exponent) < 0 ? arena_.number(0) : infinity(1);
   }
 
   const Expr* function(const Expr& e) {
@@ -250,7 +249,7 @@ class AtInfinity {
                  ? arena_.call(e.fn, {inner})
                  : nullptr;
     }
-    const int sign = equal::infinity_sign(*inner);
+    const int sign = infinity_sign(*inner);
     if (e.fn == Fn::kArctan)
       return arena_.mul({arena_.number(Rational(sign, 2)), arena_.constant("pi")});
     if (e.fn == Fn::kTanh) return arena_.number(sign);
@@ -266,10 +265,10 @@ class AtInfinity {
 
 const Expr* limit(const Expr& e, std::string_view x, const Expr& point, Arena& arena,
                   const VerifierOptions& options) {
-  const int sign = equal::infinity_sign(point);
+  const int sign = infinity_sign(point);
   if (sign == 0) return AtPoint({x, &point}, arena, options).of(e);
   if (sign > 0) return AtInfinity(x, arena, options).of(e);
-  const Expr* mirrored = equal::substitute(&e, x, arena.negate(arena.symbol(x)), arena);
+  const Expr* mirrored = substitute(&e, x, arena.negate(arena.symbol(x)), arena);
   return mirrored == nullptr ? nullptr : AtInfinity(x, arena, options).of(*mirrored);
 }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "verifier/calculus/derivative.h"
+#include "verifier/scalar/equality.h"
 
 namespace lie::calculus {
 namespace {
@@ -143,11 +144,11 @@ std::optional<Quotient> quotient_in(const Expr& e, std::string_view x, Arena& ar
 std::optional<int> trim(Polynomial& p, Arena& arena, const VerifierOptions& options) {
   const Expr* zero = arena.number(0);
   while (!p.empty() && zero != nullptr) {
-    const equal::Tri is_zero =
-        p.back() == nullptr ? equal::Tri::kYes
-                            : equal::equal_scalars(*p.back(), *zero, options, arena.budget());
-    if (is_zero == equal::Tri::kUnknown) return std::nullopt;
-    if (is_zero == equal::Tri::kNo) break;
+    const scalar::Tri is_zero =
+        p.back() == nullptr ? scalar::Tri::kYes
+                            : scalar::equal_scalars(*p.back(), *zero, options, arena.budget());
+    if (is_zero == scalar::Tri::kUnknown) return std::nullopt;
+    if (is_zero == scalar::Tri::kNo) break;
     p.pop_back();
   }
   if (zero == nullptr) return std::nullopt;

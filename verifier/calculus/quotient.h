@@ -6,8 +6,8 @@
 #include <string_view>
 #include <vector>
 
-#include "verifier/equal/scalar.h"
 #include "verifier/expr/expr.h"
+#include "verifier/rules/options.h"
 
 namespace lie::calculus {
 

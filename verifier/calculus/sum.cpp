@@ -9,8 +9,8 @@
 #include "verifier/calculus/continuity.h"
 #include "verifier/calculus/derivative.h"
 #include "verifier/calculus/quotient.h"
-#include "verifier/equal/rational_value.h"
-#include "verifier/equal/rewrite.h"
+#include "verifier/expr/substitute.h"
+#include "verifier/scalar/rational_value.h"
 
 namespace lie::calculus {
 namespace {
@@ -33,8 +33,8 @@ class Sum {
         options_(options) {}
 
   const Expr* value() {
-    if (equal::infinity_sign(lower_) != 0) return nullptr;
-    const bool series = equal::infinity_sign(upper_) > 0;
+    if (infinity_sign(lower_) != 0) return nullptr;
+    const bool series = infinity_sign(upper_) > 0;
     if (!series) return finite();
     for (const auto rule : {&Sum::exponential, &Sum::even_powers, &Sum::telescoping})
       if (const Expr* out = (this->*rule)()) return out;
@@ -43,7 +43,7 @@ class Sum {
     // A ratio with names is taken to be one for which the series converges.
     const Expr* room =
         arena_.add({arena_.number(1), arena_.negate(arena_.call(Fn::kAbs, {ratio}))});
-    if (!equal::has_names(*ratio) && sign_of(room, arena_, options_) != 1) return nullptr;
+    if (!has_names(*ratio) && sign_of(room, arena_, options_) != 1) return nullptr;
     return geometric(&body_, ratio, kMostSteps);
   }
 
@@ -61,12 +61,12 @@ class Sum {
   // Bounds that are numbers are whole, and in order.
   bool is_range() {
     const auto value = [this](const Expr& bound) {
-      return equal::rational_value(bound, arena_.budget());
+      return scalar::rational_value(bound, arena_.budget());
     };
     const std::optional<Rational> low = value(lower_);
     const std::optional<Rational> high = value(upper_);
-    if (!low && !equal::has_names(lower_)) return false;
-    if (!high && !equal::has_names(upper_)) return false;
+    if (!low && !has_names(lower_)) return false;
+    if (!high && !has_names(upper_)) return false;
     return (!low || low->is_integer()) && (!high || high->is_integer()) &&
            (!low || !high || !(*high < *low));
   }
@@ -182,8 +182,7 @@ class Sum {
   }
 
   static bool holds_factorial(const Expr& e) {
-    return (e.op == Op::kFunction && e.fn == Fn::kFactorial) ||
-           std::ranges::any_of(e.args, [](const Expr* arg) { return holds_factorial(*arg); });
+    return (e.op == Op::kFunction && e.fn == Fn::kFactorial) || any_arg(e, holds_factorial);
   }
 
   std::optional<std::int64_t> start() const {

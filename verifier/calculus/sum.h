@@ -3,7 +3,7 @@
 #pragma once
 
 #include "verifier/expr/expr.h"
-#include "verifier/options.h"
+#include "verifier/rules/options.h"
 
 namespace lie::calculus {
 

@@ -12,6 +12,7 @@
 #include "verifier/equal/rewrite.h"
 #include "verifier/equal/sets.h"
 #include "verifier/equal/text.h"
+#include "verifier/expr/substitute.h"
 
 namespace lie::equal {
 namespace {
@@ -21,6 +22,9 @@ using expr::Expr;
 using expr::Fn;
 using expr::Op;
 using expr::Rel;
+using scalar::compare_reals;
+using scalar::equal_scalars;
+using scalar::equal_up_to_constant;
 
 bool is_collection(const Expr& e) {
   return e.op == Op::kList || e.op == Op::kSet || e.op == Op::kTuple;
@@ -122,7 +126,7 @@ class Comparer {
   // --- relations and sets ----------------------------------------------------------------------
 
   Tri relations(const Expr& gold, const Expr& answer) {
-    const Tri out = equal_relations(gold, answer, arena_, options_,
+    const Tri out = equal_relations(gold, answer, arena_,
                                     [this](const Expr* a, const Expr* b) { return equal(a, b); });
     if (out == Tri::kYes || !is_inequality(gold) || !is_inequality(answer)) return out;
     if (!is_real_set(gold) || !is_real_set(answer) || !(is_solved(gold) || is_solved(answer)))
@@ -282,7 +286,7 @@ class Comparer {
     }
     if (out == Tri::kNo && options_.constant_may_differ && lists_ == 0 &&
         has_added_constant(*gold) && has_added_constant(*answer))
-      return equal_up_to_constant(*gold, *answer, options_, budget());
+      return equal_up_to_constant(*gold, *answer, budget());
     return out;
   }
 

@@ -1,11 +1,13 @@
 // Equality of two parsed answers under the table of rules.
 #pragma once
 
-#include "verifier/equal/scalar.h"
 #include "verifier/expr/expr.h"
-#include "verifier/options.h"
+#include "verifier/rules/options.h"
+#include "verifier/scalar/equality.h"
 
 namespace lie::equal {
+
+using scalar::Tri;
 
 /// Whether `answer` is right where `gold` is. Not symmetric: see VerifierOptions.
 Tri compare(const expr::Expr* gold, const expr::Expr* answer, expr::Arena& arena,

@@ -5,10 +5,13 @@
 #include <string>
 #include <utility>
 
+#include "verifier/scalar/decimals.h"
+
 namespace lie::equal {
 namespace {
 
 using exact::Rational;
+using scalar::equal_numbers;
 
 constexpr std::size_t kLongest = 200;  // bytes
 
@@ -143,15 +146,6 @@ bool equal_all(const std::vector<Rational>& a, const std::vector<Rational>& b, b
   });
 }
 
-// Small values, of which rounding leaves few digits, must agree to 10^(1 - places) of themselves as
-// well.
-bool agree_relatively(const Rational& gold, const Rational& answer, std::int64_t places) {
-  const Rational size = gold.sign() < 0 ? -gold : gold;
-  if (!(size < Rational(1))) return true;
-  const Rational gap = gold - answer;
-  return !(size * exact::power_of_ten(1 - places) < (gap.sign() < 0 ? -gap : gap));
-}
-
 }  // namespace
 
 std::optional<Literal> read_literal(std::string_view text) {
@@ -168,15 +162,6 @@ std::optional<Literal> read_literal(std::string_view text) {
   // Of "1,000, 2" the parser knows which commas part numbers.
   if (holds_thousands(text)) return std::nullopt;
   return read_numbers(text, Literal::Shape::kList);
-}
-
-bool equal_numbers(const Rational& gold, const Rational& answer, bool decimal,
-                   const VerifierOptions& options) {
-  if (gold == answer) return true;
-  if (!decimal || options.decimals != DecimalRule::kPlaces) return false;
-  const Rational a = exact::round_to_places(gold, options.decimal_places);
-  if (!(a == exact::round_to_places(answer, options.decimal_places))) return false;
-  return agree_relatively(gold, answer, options.decimal_places);
 }
 
 std::optional<bool> equal_literals(const Literal& gold, const Literal& answer,

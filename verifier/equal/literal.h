@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "verifier/exact/rational.h"
-#include "verifier/options.h"
+#include "verifier/rules/options.h"
 
 namespace lie::equal {
 
@@ -27,9 +27,5 @@ std::optional<Literal> read_literal(std::string_view text);
 /// must decide.
 std::optional<bool> equal_literals(const Literal& gold, const Literal& answer,
                                    const VerifierOptions& options);
-
-/// Numbers under the rule for decimals; `decimal`: one of the sides was written as a decimal.
-bool equal_numbers(const exact::Rational& gold, const exact::Rational& answer, bool decimal,
-                   const VerifierOptions& options);
 
 }  // namespace lie::equal

@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <vector>
 
-#include "verifier/equal/rewrite.h"
-
 namespace lie::equal {
 namespace {
 
@@ -46,8 +44,7 @@ bool sides_are_scalar(const Link& link) { return is_scalar(*link.left) && is_sca
 
 class Relations {
  public:
-  Relations(Arena& arena, const VerifierOptions& options, const Equal& equal)
-      : arena_(arena), options_(options), equal_(equal) {}
+  Relations(Arena& arena, const Equal& equal) : arena_(arena), equal_(equal) {}
 
   Tri all(const std::vector<Link>& gold, std::vector<Link> answer) {
     if (gold.size() != answer.size()) return Tri::kNo;
@@ -95,19 +92,17 @@ class Relations {
     const Expr* b = arena_.add({answer.left, arena_.negate(answer.right)});
     if (a == nullptr || b == nullptr) return Tri::kUnknown;
     if (!has_names(*a) || !has_names(*b)) return Tri::kNo;
-    return proportional(*a, *b, order, options_, arena_.budget());
+    return scalar::proportional(*a, *b, order, arena_.budget());
   }
 
   Arena& arena_;
-  const VerifierOptions& options_;
   const Equal& equal_;
 };
 
 }  // namespace
 
-Tri equal_relations(const Expr& gold, const Expr& answer, Arena& arena,
-                    const VerifierOptions& options, const Equal& equal) {
-  return Relations(arena, options, equal).all(links(gold), links(answer));
+Tri equal_relations(const Expr& gold, const Expr& answer, Arena& arena, const Equal& equal) {
+  return Relations(arena, equal).all(links(gold), links(answer));
 }
 
 }  // namespace lie::equal

@@ -1,9 +1,9 @@
 #include "verifier/equal/rewrite.h"
 
 #include <algorithm>
-#include <set>
 
-#include "verifier/exact/polynomial.h"
+#include "verifier/expr/polynomial.h"
+#include "verifier/expr/substitute.h"
 
 namespace lie::equal {
 namespace {
@@ -15,16 +15,6 @@ using expr::Op;
 using expr::Rel;
 
 constexpr int kMostSigns = 4;
-
-// The node with other arguments.
-const Expr* with_args(const Expr& e, std::vector<const Expr*> args, Arena& arena) {
-  if (e.op == Op::kAdd) return arena.add(std::move(args));
-  if (e.op == Op::kMul) return arena.mul(std::move(args));
-  Expr out = e;
-  out.depth = 1;
-  out.args = std::move(args);
-  return arena.make(std::move(out));
-}
 
 struct Signs {
   int count = 0;
@@ -52,14 +42,6 @@ const Expr* choose_signs(const Expr* e, unsigned choice, bool linked, unsigned& 
                   [&](const Expr* arg) { return choose_signs(arg, choice, linked, next, arena); });
 }
 
-void collect_names(const Expr& e, std::vector<std::string>& out, std::set<std::string>& bound) {
-  if (e.op == Op::kSymbol && !bound.contains(e.name) && std::ranges::find(out, e.name) == out.end())
-    out.push_back(e.name);
-  const bool binds = e.op == Op::kBinder && bound.insert(e.name).second;
-  for (const Expr* arg : e.args) collect_names(*arg, out, bound);
-  if (binds) bound.erase(e.name);
-}
-
 // --- matrices --------------------------------------------------------------------------------
 
 bool is_common(const Expr& e) {
@@ -67,8 +49,7 @@ bool is_common(const Expr& e) {
 }
 
 bool has_structure(const Expr& e) {
-  return e.op == Op::kMatrix || is_common(e) ||
-         std::ranges::any_of(e.args, [](const Expr* arg) { return has_structure(*arg); });
+  return e.op == Op::kMatrix || is_common(e) || any_arg(e, has_structure);
 }
 
 const Expr* make_matrix(std::vector<const Expr*> cells, std::int32_t columns, Arena& arena) {
@@ -165,7 +146,7 @@ const Expr* matrix_function(const Expr& e, Arena& arena) {
 const Expr* evaluate_one(const Expr* e, Arena& arena) {
   if (e == nullptr || e->args.empty()) return e;
   if (is_common(*e)) {
-    const Expr* value = exact::polynomial_gcd(e->args, e->fn == Fn::kLcm, arena);
+    const Expr* value = polynomial_gcd(e->args, e->fn == Fn::kLcm, arena);
     return value != nullptr ? value : e;
   }
   const bool first = e->args.front()->op == Op::kMatrix;
@@ -176,18 +157,6 @@ const Expr* evaluate_one(const Expr* e, Arena& arena) {
 }
 
 }  // namespace
-
-const Expr* map_args(const Expr* e, Arena& arena, const Change& change) {
-  if (e == nullptr || e->args.empty()) return e;
-  std::vector<const Expr*> args;
-  bool changed = false;
-  for (const Expr* arg : e->args) {
-    args.push_back(change(arg));
-    if (args.back() == nullptr) return nullptr;
-    changed = changed || args.back() != arg;
-  }
-  return changed ? with_args(*e, std::move(args), arena) : e;
-}
 
 std::vector<const Expr*> expand_signs(const Expr* e, Arena& arena) {
   if (e == nullptr) return {};
@@ -202,28 +171,6 @@ std::vector<const Expr*> expand_signs(const Expr* e, Arena& arena) {
     out.push_back(choose_signs(e, choice, linked, next, arena));
     if (out.back() == nullptr) return {};
   }
-  return out;
-}
-
-const Expr* substitute(const Expr* e, std::string_view name, const Expr* value, Arena& arena) {
-  if (e->op == Op::kSymbol) return e->name == name ? value : e;
-  if (e->op == Op::kBinder && e->name == name) return e;
-  return map_args(e, arena, [&](const Expr* arg) { return substitute(arg, name, value, arena); });
-}
-
-const Expr* rename(const Expr* e, const std::vector<std::string>& from,
-                   const std::vector<std::string>& to, Arena& arena) {
-  if (e->op == Op::kSymbol) {
-    const auto at = std::ranges::find(from, e->name);
-    return at == from.end() ? e : arena.symbol(to[static_cast<std::size_t>(at - from.begin())]);
-  }
-  return map_args(e, arena, [&](const Expr* arg) { return rename(arg, from, to, arena); });
-}
-
-std::vector<std::string> free_names(const Expr& e) {
-  std::vector<std::string> out;
-  std::set<std::string> bound;
-  collect_names(e, out, bound);
   return out;
 }
 

@@ -1,14 +1,11 @@
-// Rewriting of answers before they are compared: units, signs, chains of equations, names, matrix
+// Rewriting of answers before they are compared: units, signs, chains of equations, matrix
 // arithmetic.
 #pragma once
 
-#include <functional>
-#include <string>
-#include <string_view>
 #include <vector>
 
 #include "verifier/expr/expr.h"
-#include "verifier/options.h"
+#include "verifier/rules/options.h"
 
 namespace lie::equal {
 
@@ -16,21 +13,6 @@ namespace lie::equal {
 /// a -+ stands in it, independently otherwise, at most four signs); the expression itself where
 /// there is none.
 std::vector<const expr::Expr*> expand_signs(const expr::Expr* e, expr::Arena& arena);
-
-/// e with its arguments changed; e itself where none changes, nullptr where one becomes nullptr.
-using Change = std::function<const expr::Expr*(const expr::Expr*)>;
-const expr::Expr* map_args(const expr::Expr* e, expr::Arena& arena, const Change& change);
-
-/// e with a name replaced everywhere it is free.
-const expr::Expr* substitute(const expr::Expr* e, std::string_view name, const expr::Expr* value,
-                             expr::Arena& arena);
-
-/// e with its names replaced by others, by position in the two lists.
-const expr::Expr* rename(const expr::Expr* e, const std::vector<std::string>& from,
-                         const std::vector<std::string>& to, expr::Arena& arena);
-
-/// The free names of e in order of appearance; names of unknown functions are not among them.
-std::vector<std::string> free_names(const expr::Expr& e);
 
 /// Sums and products of matrices, transposes, determinants, traces, and gcd and lcm of polynomials
 /// carried out; the rest as it was.

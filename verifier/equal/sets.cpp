@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "verifier/equal/rewrite.h"
+#include "verifier/expr/substitute.h"
 
 namespace lie::equal {
 namespace {
@@ -15,6 +16,8 @@ using expr::Expr;
 using expr::Fn;
 using expr::Op;
 using expr::Rel;
+using scalar::compare_reals;
+using scalar::tri;
 
 constexpr std::size_t kMostEndPoints = 64;
 
@@ -32,8 +35,7 @@ bool is_interval(const Expr& e) {
 
 // Words, and the imaginary unit: then it is no set of reals.
 bool holds_other(const Expr& e) {
-  return e.op == Op::kText || (e.op == Op::kConstant && e.name == "i") ||
-         std::ranges::any_of(e.args, [](const Expr* arg) { return holds_other(*arg); });
+  return e.op == Op::kText || (e.op == Op::kConstant && e.name == "i") || any_arg(e, holds_other);
 }
 
 // The first call of an unknown function, or nullptr.
@@ -98,7 +100,7 @@ class Sets {
     if (e.op == Op::kTuple && ((e.open == '[' && infinity_sign(*e.args[0]) != 0) ||
                                (e.close == ']' && infinity_sign(*e.args[1]) != 0)))
       return true;
-    return std::ranges::any_of(e.args, [](const Expr* arg) { return holds_infinity(*arg); });
+    return any_arg(e, holds_infinity);
   }
 
   bool add_end(const Expr* e) {

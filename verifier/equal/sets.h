@@ -4,10 +4,12 @@
 
 #include <optional>
 
-#include "verifier/equal/scalar.h"
 #include "verifier/expr/expr.h"
+#include "verifier/scalar/equality.h"
 
 namespace lie::equal {
+
+using scalar::Tri;
 
 /// Whether an expression describes a set of reals here: an interval, ℝ, a finite set of constants,
 /// an inequality in one name, or made of these.

@@ -74,7 +74,7 @@ std::string_view unit_of(std::string_view spelling) {
 Tri equal_texts(const Expr* gold, const Expr* answer) {
   const std::string a = letters(*gold);
   const std::string b = letters(*answer);
-  return tri(!a.empty() && a == b);
+  return scalar::tri(!a.empty() && a == b);
 }
 
 bool units_agree(std::string_view gold, std::string_view answer) {

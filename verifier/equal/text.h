@@ -4,10 +4,12 @@
 #include <string>
 #include <string_view>
 
-#include "verifier/equal/scalar.h"
 #include "verifier/expr/expr.h"
+#include "verifier/scalar/equality.h"
 
 namespace lie::equal {
+
+using scalar::Tri;
 
 /// Equality where at least one side is words: the letters of both are compared, so that \text{Even}
 /// is Even.

@@ -143,7 +143,35 @@ const Expr* Arena::divide(const Expr* a, const Expr* b) {
   return mul({a, power(b, number(-1))});
 }
 
+bool any_arg(const Expr& e, bool (*test)(const Expr&)) {
+  return std::ranges::any_of(e.args, [test](const Expr* arg) { return test(*arg); });
+}
+
 bool is_scalar(const Expr& e) { return e.op <= Op::kBinder; }
+
+bool has_names(const Expr& e) {
+  return e.op == Op::kSymbol || e.op == Op::kApply || e.op == Op::kText || any_arg(e, has_names);
+}
+
+bool has_decimal(const Expr& e) {
+  return (e.op == Op::kNumber && e.flag) || any_arg(e, has_decimal);
+}
+
+bool has_binder(const Expr& e) { return e.op == Op::kBinder || any_arg(e, has_binder); }
+
+int infinity_sign(const Expr& e) {
+  if (e.op == Op::kConstant && e.name == "infinity") return 1;
+  if (e.op == Op::kPercent) return infinity_sign(*e.args[0]);
+  if (e.op != Op::kMul) return 0;
+  int sign = 1;
+  bool infinite = false;
+  for (const Expr* arg : e.args) {
+    const int here = arg->op == Op::kNumber ? arg->value.sign() : infinity_sign(*arg);
+    infinite = infinite || arg->op != Op::kNumber;
+    sign *= here;
+  }
+  return infinite ? sign : 0;
+}
 
 std::string to_text(const Expr& e) {
   std::string out;

@@ -8,8 +8,8 @@
 #include <string_view>
 #include <vector>
 
-#include "verifier/budget.h"
 #include "verifier/exact/rational.h"
+#include "verifier/rules/budget.h"
 
 namespace lie::expr {
 
@@ -177,6 +177,16 @@ class Arena {
 
 /// Whether a node is a scalar of arithmetic: no text, list, set, matrix or relation.
 bool is_scalar(const Expr& e);
+/// Whether a test holds for any argument.
+bool any_arg(const Expr& e, bool (*test)(const Expr&));
+/// Whether a name, an unknown function or a binder with a free name occurs.
+bool has_names(const Expr& e);
+/// Whether a decimal was written somewhere in it.
+bool has_decimal(const Expr& e);
+/// Whether a sum, product, integral, limit or derivative occurs.
+bool has_binder(const Expr& e);
+/// 1 or -1 for plus or minus infinity, else 0.
+int infinity_sign(const Expr& e);
 
 /// The form that --explain prints: "(add 1 (mul 2 x))".
 std::string to_text(const Expr& e);

@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "verifier/options.h"
+#include "verifier/rules/options.h"
 
 namespace lie::extract {
 
@@ -19,8 +19,8 @@ struct Candidate {
 /// Reward mode: the last balanced box with those that belong to it, or nothing. Linear in the text.
 std::vector<Candidate> from_boxes(std::string_view response, const VerifierOptions& options);
 
-/// Is given candidates one after another, best first; true ends that. A candidate's text is made
-/// when its turn comes, so that the many places that nobody asks for cost little.
+/// Called with one candidate after another, best first, until it returns true. A candidate's text
+/// is made when its turn comes, so that the many places never asked for cost little.
 using Taker = std::function<bool(Candidate)>;
 
 /// Lenient mode: boxes, "final answer is", "answer:", math environments, plain numbers and

@@ -6,8 +6,8 @@
 #include <string_view>
 #include <vector>
 
-#include "verifier/budget.h"
 #include "verifier/latex/token.h"
+#include "verifier/rules/budget.h"
 
 namespace lie::latex {
 

@@ -25,7 +25,7 @@ struct Parsed {
 };
 
 /// Parses one answer: an expression, relation, set, tuple, matrix or text, or several separated by
-/// commas, semicolons, "and" or "or". `text` must outlive neither result nor arena.
+/// commas, semicolons, "and" or "or". The result keeps no view of `text`.
 /// `bare_fractions`: \frac12 is a half; otherwise numerators and denominators need braces.
 Parsed parse(std::string_view text, expr::Arena& arena, bool bare_fractions = true);
 

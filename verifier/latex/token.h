@@ -78,10 +78,10 @@ struct Token {
   expr::Fn fn = expr::Fn::kNone;
   expr::Rel rel = expr::Rel::kEqual;
   char bracket = 0;
-  bool spaced = false;       // white space or a thin space stands before it
-  bool decimal = false;      // kNumber: with a point
-  bool thousands = false;    // kNumber: may be one more group of three digits of the number before
-                             // (behind a comma)
+  bool spaced = false;   // white space or a thin space stands before it
+  bool decimal = false;  // kNumber: with a point
+  /// kNumber: may be one more group of three digits of the number before (behind a comma).
+  bool thousands = false;
   bool repeating = false;    // kNumber: ends in a point, for \overline to follow
   std::uint32_t number = 0;  // kNumber: index into Lexed::numbers
   std::uint32_t begin = 0;   // byte position

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Writes estimators.json: what tests/tools/estimators_test.cpp expects of tools/eval/estimators.cpp (it is in the repository).
+"""Writes estimators.json: what tests/tools/estimators_test.cpp expects of tools/eval/estimators.cpp and tools/statistics/intervals.cpp (it is in the repository).
 
     make_estimators.py      (needs numpy)
 

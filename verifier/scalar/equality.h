@@ -1,13 +1,13 @@
 // Whether two scalars are the same number or the same function.
 #pragma once
 
-#include "verifier/budget.h"
 #include "verifier/expr/expr.h"
-#include "verifier/options.h"
+#include "verifier/rules/budget.h"
+#include "verifier/rules/options.h"
 
-namespace lie::equal {
+namespace lie::scalar {
 
-/// Three-valued: what cannot be told within precision and budget is said to be so.
+/// kUnknown: it cannot be told within precision and budget.
 enum class Tri { kNo, kYes, kUnknown };
 inline Tri both(Tri a, Tri b) {
   if (a == Tri::kNo || b == Tri::kNo) return Tri::kNo;
@@ -24,23 +24,14 @@ Tri equal_scalars(const expr::Expr& gold, const expr::Expr& answer, const Verifi
                   Budget& budget);
 
 /// Whether a = c b with a constant c: > 0 where `positive` asks for it, else any but 0.
-Tri proportional(const expr::Expr& a, const expr::Expr& b, bool positive,
-                 const VerifierOptions& options, Budget& budget);
+Tri proportional(const expr::Expr& a, const expr::Expr& b, bool positive, Budget& budget);
 
-/// Whether a - b does not depend on the names but possibly on `constant`.
-Tri equal_up_to_constant(const expr::Expr& a, const expr::Expr& b, const VerifierOptions& options,
-                         Budget& budget);
+/// Whether a - b depends on no name.
+Tri equal_up_to_constant(const expr::Expr& a, const expr::Expr& b, Budget& budget);
 
 /// -1, 0 or 1 as a < b, a = b, a > b for real constants, infinities included; 2 where it cannot be
 /// told.
 int compare_reals(const expr::Expr& a, const expr::Expr& b, const VerifierOptions& options,
                   Budget& budget);
 
-/// Whether a name, an unknown function or a binder with a free name occurs.
-bool has_names(const expr::Expr& e);
-/// Whether a decimal was written somewhere in it.
-bool has_decimal(const expr::Expr& e);
-/// 1 or -1 for plus or minus infinity, else 0.
-int infinity_sign(const expr::Expr& e);
-
-}  // namespace lie::equal
+}  // namespace lie::scalar

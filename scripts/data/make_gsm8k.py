@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Data of the GSM8K trial: make_data.py GSM8K.jsonl SOLUTIONS.jsonl OUT_DIR
+"""Data of the GSM8K trial: make_gsm8k.py GSM8K.jsonl SOLUTIONS.jsonl OUT_DIR
 
 GSM8K.jsonl has rows with question and answer (a solution that ends with "#### 18"); SOLUTIONS.jsonl adds several models'
 solutions to the same questions, each with is_correct. The questions are divided, so that nothing is measured on what

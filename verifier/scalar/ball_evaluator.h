@@ -7,10 +7,10 @@
 #include <string>
 #include <vector>
 
-#include "verifier/equal/ball.h"
-#include "verifier/equal/rational_value.h"
+#include "verifier/scalar/ball.h"
+#include "verifier/scalar/rational_value.h"
 
-namespace lie::equal {
+namespace lie::scalar {
 
 using exact::Rational;
 using expr::Expr;
@@ -127,4 +127,4 @@ class BallEvaluator {
   std::map<std::string, Ball> bound_;
 };
 
-}  // namespace lie::equal
+}  // namespace lie::scalar

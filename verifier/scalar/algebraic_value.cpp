@@ -1,11 +1,11 @@
-#include "verifier/equal/algebraic_value.h"
+#include "verifier/scalar/algebraic_value.h"
 
 #include <memory>
 
-#include "verifier/equal/rational_value.h"
 #include "verifier/exact/algebraic.h"
+#include "verifier/scalar/rational_value.h"
 
-namespace lie::equal {
+namespace lie::scalar {
 namespace {
 
 using exact::Rational;
@@ -50,8 +50,8 @@ class Evaluator {
   }
 
  private:
-  static constexpr std::int64_t kStep =
-      10;  // of the budget: an operation costs microseconds to milliseconds
+  // Of the budget: an operation costs microseconds to milliseconds.
+  static constexpr std::int64_t kStep = 10;
   static constexpr std::int64_t kMostBits = 1000;
 
   Number exactly(const Expr& e) {
@@ -117,4 +117,4 @@ std::optional<bool> equal_algebraic(const Expr& a, const Expr& b, Budget& budget
   return lie_algebraic_equal(x.get(), y.get()) != 0;
 }
 
-}  // namespace lie::equal
+}  // namespace lie::scalar

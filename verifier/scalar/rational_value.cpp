@@ -1,11 +1,11 @@
-#include "verifier/equal/rational_value.h"
+#include "verifier/scalar/rational_value.h"
 
 #include <algorithm>
 #include <map>
 #include <string>
 #include <vector>
 
-namespace lie::equal {
+namespace lie::scalar {
 namespace {
 
 using exact::Rational;
@@ -272,4 +272,4 @@ std::optional<Rational> rational_value(const Expr& e, Budget& budget) {
   return Evaluator(budget).eval(e);
 }
 
-}  // namespace lie::equal
+}  // namespace lie::scalar

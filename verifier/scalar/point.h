@@ -7,7 +7,7 @@
 
 #include "verifier/exact/rational.h"
 
-namespace lie::equal {
+namespace lie::scalar {
 
 /// A 64-bit hash that is the same everywhere.
 std::uint64_t stable_hash(std::string_view text, std::uint64_t seed);
@@ -18,8 +18,7 @@ enum class PointKind : std::uint8_t {
   kMixed,     // reals in (-5/2, 5/2), away from 0
   kInteger,   // 1 to 24
   kLarge,     // integers from 30 to 1,000, for functions with steps
-  kComplex,   // names of complex numbers (see is_complex_name) off the real line, others as
-              // kPositive
+  kComplex,   // names of complex numbers (is_complex_name) off the real line, others kPositive
 };
 
 /// Whether a name usually stands for a complex number: z, w, z_1, ...
@@ -33,4 +32,4 @@ struct Point {
   exact::Rational value(std::string_view name) const;
 };
 
-}  // namespace lie::equal
+}  // namespace lie::scalar

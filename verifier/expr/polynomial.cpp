@@ -1,4 +1,4 @@
-#include "verifier/exact/polynomial.h"
+#include "verifier/expr/polynomial.h"
 
 #include <flint/fmpq_mpoly.h>
 #include <flint/fmpz_mpoly.h>
@@ -8,12 +8,10 @@
 #include <memory>
 #include <string>
 
-namespace lie::exact {
+namespace lie::expr {
 namespace {
 
-using expr::Arena;
-using expr::Expr;
-using expr::Op;
+using exact::Rational;
 
 constexpr slong kMostTerms = 64;
 constexpr std::int64_t kMostDegree = 32;
@@ -212,4 +210,4 @@ const Expr* polynomial_gcd(const std::vector<const Expr*>& args, bool lcm, Arena
   return reader.write(out, context);
 }
 
-}  // namespace lie::exact
+}  // namespace lie::expr

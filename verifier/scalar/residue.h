@@ -5,10 +5,10 @@
 #include <cstdint>
 #include <optional>
 
-#include "verifier/budget.h"
 #include "verifier/expr/expr.h"
+#include "verifier/rules/budget.h"
 
-namespace lie::equal {
+namespace lie::scalar {
 
 /// The value of an expression at the point `seed`, modulo exact::kPrime. Names get hashed values,
 /// and so does every function or power that is not rational, from the residues of its arguments:
@@ -22,4 +22,4 @@ struct Residue {
 /// Nothing where a division by zero, a shape that is no scalar, or the budget stands against it.
 std::optional<Residue> residue_at(const expr::Expr& e, std::uint64_t seed, Budget& budget);
 
-}  // namespace lie::equal
+}  // namespace lie::scalar

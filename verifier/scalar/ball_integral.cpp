@@ -1,12 +1,12 @@
 // Definite integrals in balls: Gauss-Legendre quadrature with rigorous error bounds (Arb's
 // acb_calc_integrate).
-#include "verifier/equal/ball_evaluator.h"
+#include "verifier/scalar/ball_evaluator.h"
 
 #include <algorithm>
 
-#include "verifier/equal/scalar.h"
+#include "verifier/scalar/equality.h"
 
-namespace lie::equal {
+namespace lie::scalar {
 namespace {
 
 constexpr std::int64_t kMostPrecision = 192;  // bits: nodes for more take too long to compute
@@ -112,4 +112,4 @@ bool BallEvaluator::integral(const Expr& e, Ball& out) {
   return true;
 }
 
-}  // namespace lie::equal
+}  // namespace lie::scalar

@@ -1,6 +1,6 @@
-#include "verifier/equal/point.h"
+#include "verifier/scalar/point.h"
 
-namespace lie::equal {
+namespace lie::scalar {
 
 std::uint64_t stable_hash(std::string_view text, std::uint64_t seed) {
   // FNV-1a, then the finaliser of SplitMix64.
@@ -28,4 +28,4 @@ exact::Rational Point::value(std::string_view name) const {
   return kind == PointKind::kMixed && (h & 1) != 0 ? -magnitude : magnitude;
 }
 
-}  // namespace lie::equal
+}  // namespace lie::scalar

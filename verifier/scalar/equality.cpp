@@ -1,15 +1,15 @@
-#include "verifier/equal/scalar.h"
+#include "verifier/scalar/equality.h"
 
 #include <algorithm>
 #include <optional>
 
-#include "verifier/equal/algebraic_value.h"
-#include "verifier/equal/ball.h"
-#include "verifier/equal/literal.h"
-#include "verifier/equal/rational_value.h"
-#include "verifier/equal/residue.h"
+#include "verifier/scalar/algebraic_value.h"
+#include "verifier/scalar/ball.h"
+#include "verifier/scalar/decimals.h"
+#include "verifier/scalar/rational_value.h"
+#include "verifier/scalar/residue.h"
 
-namespace lie::equal {
+namespace lie::scalar {
 namespace {
 
 using exact::Rational;
@@ -20,12 +20,8 @@ using expr::Op;
 constexpr std::int64_t kFirstPrecision = 64;
 constexpr std::int64_t kPointPrecision = 128;
 constexpr std::int64_t kIntegralAgreement = -120;  // of which balls are known to 2^-160 or so
-constexpr std::int64_t kAgreement =
-    -50;  // differences below 2^this at a drawn point are equality there
-
-bool any_arg(const Expr& e, bool (*test)(const Expr&)) {
-  return std::ranges::any_of(e.args, [test](const Expr* arg) { return test(*arg); });
-}
+// Differences below 2^this at a drawn point are equality there.
+constexpr std::int64_t kAgreement = -50;
 
 // Both sides modulo the prime at two points.
 struct Identity {
@@ -216,34 +212,7 @@ Tri equal_functions(const Expr& gold, const Expr& answer, Budget& budget) {
              : agree_at_points(gold, answer, PointKind::kInteger, false, budget);
 }
 
-// What is not evaluated may well be infinite.
-bool has_binder(const Expr& e) { return e.op == Op::kBinder || any_arg(e, has_binder); }
-
 }  // namespace
-
-// --- what expressions hold -------------------------------------------------------------------
-
-bool has_names(const Expr& e) {
-  return e.op == Op::kSymbol || e.op == Op::kApply || e.op == Op::kText || any_arg(e, has_names);
-}
-
-bool has_decimal(const Expr& e) {
-  return (e.op == Op::kNumber && e.flag) || any_arg(e, has_decimal);
-}
-
-int infinity_sign(const Expr& e) {
-  if (e.op == Op::kConstant && e.name == "infinity") return 1;
-  if (e.op == Op::kPercent) return infinity_sign(*e.args[0]);
-  if (e.op != Op::kMul) return 0;
-  int sign = 1;
-  bool infinite = false;
-  for (const Expr* arg : e.args) {
-    const int here = arg->op == Op::kNumber ? arg->value.sign() : infinity_sign(*arg);
-    infinite = infinite || arg->op != Op::kNumber;
-    sign *= here;
-  }
-  return infinite ? sign : 0;
-}
 
 // --- equality --------------------------------------------------------------------------------
 
@@ -251,16 +220,14 @@ Tri equal_scalars(const Expr& gold, const Expr& answer, const VerifierOptions& o
                   Budget& budget) {
   const int infinite = infinity_sign(gold);
   const int answered = infinity_sign(answer);
-  if (infinite != answered)
+  if (infinite != answered)  // what is not evaluated may well be infinite
     return has_binder(gold) || has_binder(answer) ? Tri::kUnknown : Tri::kNo;
   if (infinite != 0) return Tri::kYes;
   if (!has_names(gold) && !has_names(answer)) return equal_constants(gold, answer, options, budget);
   return equal_functions(gold, answer, budget);
 }
 
-Tri proportional(const Expr& a, const Expr& b, bool positive, const VerifierOptions& options,
-                 Budget& budget) {
-  (void)options;
+Tri proportional(const Expr& a, const Expr& b, bool positive, Budget& budget) {
   std::optional<Ball> first, value;
   int agreeing = 0;
   const PointKind usual = speaks_of_complex(a, b)        ? PointKind::kComplex
@@ -287,9 +254,7 @@ Tri proportional(const Expr& a, const Expr& b, bool positive, const VerifierOpti
   return tri(varies);
 }
 
-Tri equal_up_to_constant(const Expr& a, const Expr& b, const VerifierOptions& options,
-                         Budget& budget) {
-  (void)options;
+Tri equal_up_to_constant(const Expr& a, const Expr& b, Budget& budget) {
   std::optional<Ball> first;
   int agreeing = 0;
   for (std::uint64_t seed = 1; seed <= 8 && agreeing < 4; ++seed) {
@@ -322,4 +287,4 @@ int compare_reals(const Expr& a, const Expr& b, const VerifierOptions& options, 
   return equal_constants(a, b, options, budget) == Tri::kYes ? 0 : 2;
 }
 
-}  // namespace lie::equal
+}  // namespace lie::scalar

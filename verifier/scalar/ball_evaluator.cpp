@@ -1,9 +1,9 @@
 // Arithmetic, binders and unknown functions in balls.
-#include "verifier/equal/ball_evaluator.h"
+#include "verifier/scalar/ball_evaluator.h"
 
 #include <fmt/format.h>
 
-namespace lie::equal {
+namespace lie::scalar {
 
 bool BallEvaluator::eval(const Expr& e, Ball& out) {
   if (!budget_.spend(1 + precision_ / 128) || !eval_op(e, out)) return false;
@@ -213,4 +213,4 @@ std::optional<BallValue> ball_at(const Expr& e, const Point& point, std::int64_t
   return out;
 }
 
-}  // namespace lie::equal
+}  // namespace lie::scalar

@@ -4,7 +4,7 @@
 
 #include <cstdint>
 
-#include "verifier/options.h"
+#include "verifier/rules/options.h"
 
 namespace lie {
 

@@ -1,9 +1,9 @@
 // The known functions in balls.
 #include <fmt/format.h>
 
-#include "verifier/equal/ball_evaluator.h"
+#include "verifier/scalar/ball_evaluator.h"
 
-namespace lie::equal {
+namespace lie::scalar {
 
 BallEvaluator::Unary BallEvaluator::direct(Fn fn) {
   switch (fn) {
@@ -219,4 +219,4 @@ bool BallEvaluator::extreme(std::vector<Ball>& args, int sign, Ball& out) {
   }
   return true;
 }
-}  // namespace lie::equal
+}  // namespace lie::scalar

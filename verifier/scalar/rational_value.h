@@ -3,14 +3,14 @@
 
 #include <optional>
 
-#include "verifier/budget.h"
 #include "verifier/expr/expr.h"
+#include "verifier/rules/budget.h"
 
-namespace lie::equal {
+namespace lie::scalar {
 
 /// Evaluates arithmetic, integer powers, perfect roots, factorials, binomials, gcd and the like,
 /// and sums and products over a range, exactly. Nothing where the value is not rational, undefined,
 /// or too large for the budget; sizes are bounded before anything is computed.
 std::optional<exact::Rational> rational_value(const expr::Expr& e, Budget& budget);
 
-}  // namespace lie::equal
+}  // namespace lie::scalar

@@ -1,4 +1,4 @@
-#include "verifier/equal/ball.h"
+#include "verifier/scalar/ball.h"
 
 #include <fmt/format.h>
 
@@ -6,9 +6,9 @@
 #include <string>
 #include <vector>
 
-#include "verifier/equal/rational_value.h"
+#include "verifier/scalar/rational_value.h"
 
-namespace lie::equal {
+namespace lie::scalar {
 
 using exact::Rational;
 using expr::Expr;
@@ -61,4 +61,4 @@ Ball difference(const Ball& a, const Ball& b, std::int64_t precision) {
   return out;
 }
 
-}  // namespace lie::equal
+}  // namespace lie::scalar

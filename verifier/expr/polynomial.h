@@ -6,13 +6,12 @@
 
 #include "verifier/expr/expr.h"
 
-namespace lie::exact {
+namespace lie::expr {
 
 /// The greatest common divisor (or least common multiple) of expressions read as polynomials, in
 /// which every part that is no polynomial (pi, a root, a function) counts as one more variable.
 /// Over the integers the content counts; where a coefficient is not whole, numbers are units.
 /// nullptr where a part is too large (64 terms, degree 32) or no polynomial.
-const expr::Expr* polynomial_gcd(const std::vector<const expr::Expr*>& args, bool lcm,
-                                 expr::Arena& arena);
+const Expr* polynomial_gcd(const std::vector<const Expr*>& args, bool lcm, Arena& arena);
 
-}  // namespace lie::exact
+}  // namespace lie::expr

@@ -3,11 +3,11 @@
 
 #include <optional>
 
-#include "verifier/budget.h"
-#include "verifier/equal/point.h"
 #include "verifier/expr/expr.h"
+#include "verifier/rules/budget.h"
+#include "verifier/scalar/point.h"
 
-namespace lie::equal {
+namespace lie::scalar {
 
 /// A complex number known up to an error.
 class Ball {
@@ -43,9 +43,10 @@ Ball difference(const Ball& a, const Ball& b, std::int64_t precision);
 /// A value, and whether something in it was only stood in for.
 struct BallValue {
   Ball ball;
-  bool unevaluated = false;  // an integral, limit or long sum went in as an unknown function: a
-                             // difference proves nothing
-  bool integrated = false;   // known to some 160 bits only, however high the precision
+  /// An integral, limit or long sum went in as an unknown function: a difference proves nothing.
+  bool unevaluated = false;
+  /// Known to some 160 bits only, however high the precision.
+  bool integrated = false;
 };
 
 /// The value of an expression at a point. Names take the point's values; unknown functions, limits
@@ -55,4 +56,4 @@ struct BallValue {
 std::optional<BallValue> ball_at(const expr::Expr& e, const Point& point, std::int64_t precision,
                                  Budget& budget);
 
-}  // namespace lie::equal
+}  // namespace lie::scalar

@@ -1,15 +1,15 @@
-#include "verifier/equal/residue.h"
+#include "verifier/scalar/residue.h"
 
 #include <fmt/format.h>
 
 #include <map>
 #include <string>
 
-#include "verifier/equal/point.h"
-#include "verifier/equal/rational_value.h"
 #include "verifier/exact/modular.h"
+#include "verifier/scalar/point.h"
+#include "verifier/scalar/rational_value.h"
 
-namespace lie::equal {
+namespace lie::scalar {
 namespace {
 
 using exact::Rational;
@@ -149,4 +149,4 @@ std::optional<Residue> residue_at(const Expr& e, std::uint64_t seed, Budget& bud
   return out;
 }
 
-}  // namespace lie::equal
+}  // namespace lie::scalar

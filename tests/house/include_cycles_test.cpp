@@ -1,0 +1,101 @@
+// No folder includes itself by way of others, and no header either. A folder's own files are a node
+// beside those of its subfolders.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "tests/house/cycles.h"
+#include "tests/house/includes.h"
+
+namespace {
+
+using lie::Graph;
+using lie::Include;
+
+using NodeOf = std::function<std::string(const std::string&)>;
+
+std::string file_itself(const std::string& path) { return path; }
+std::string folder_of(const std::string& path) { return path.substr(0, path.rfind('/')); }
+
+std::vector<Include> own_includes() {
+  std::vector<std::string> folders = lie::program_folders();
+  folders.emplace_back("tests");
+  std::vector<Include> all = lie::includes_below(folders);
+  std::erase_if(all, [](const Include& include) { return !lie::is_ours(include.path); });
+  return all;
+}
+
+Graph graph_of(const std::vector<Include>& includes, const NodeOf& node) {
+  Graph graph;
+  for (const Include& include : includes)
+    if (node(include.file) != node(include.path))
+      graph[node(include.file)].insert(node(include.path));
+  return graph;
+}
+
+// Each step of a cycle with the includes that make it.
+std::string described(const std::vector<std::string>& cycle, const std::vector<Include>& includes,
+                      const NodeOf& node) {
+  std::string out;
+  for (std::size_t i = 0; i < cycle.size(); ++i) {
+    const std::string& next = cycle[(i + 1) % cycle.size()];
+    out += "  " + cycle[i] + " -> " + next + "\n";
+    for (const Include& include : includes)
+      if (node(include.file) == cycle[i] && node(include.path) == next)
+        out += "    " + include.file + ":" + std::to_string(include.line) + " includes " +
+               include.path + "\n";
+  }
+  return out;
+}
+
+void expect_no_cycle(const std::vector<Include>& includes, const NodeOf& node) {
+  for (const auto& cycle : lie::cycles(graph_of(includes, node)))
+    ADD_FAILURE() << "a circle of " << cycle.size() << ":\n" << described(cycle, includes, node);
+}
+
+TEST(House, NoFolderIncludesItselfByWayOfOthers) {
+  const std::vector<Include> includes = own_includes();
+  ASSERT_GT(includes.size(), 1000U);
+  expect_no_cycle(includes, folder_of);
+}
+
+TEST(House, NoFileIncludesItselfByWayOfOthers) { expect_no_cycle(own_includes(), file_itself); }
+
+using Cycles = std::vector<std::vector<std::string>>;
+
+TEST(Cycles, ACycleOfThreeIsFoundAmongWhatHasNone) {
+  const Graph graph = {{"top", {"a", "x"}}, {"a", {"b"}}, {"b", {"c", "x"}}, {"c", {"a"}}};
+  EXPECT_EQ(lie::cycles(graph), (Cycles{{"a", "b", "c"}}));
+}
+
+TEST(Cycles, TheShortestWayRoundIsNamed) {
+  EXPECT_EQ(lie::cycles({{"a", {"b", "c"}}, {"b", {"c"}}, {"c", {"a"}}}),
+            (Cycles{{"a", "c"}, {"b", "c", "a"}}));
+}
+
+TEST(Cycles, CyclesApartAreBothNamed) {
+  const Graph graph = {{"a", {"b"}}, {"b", {"a", "p"}}, {"p", {"q"}}, {"q", {"p"}}};
+  EXPECT_EQ(lie::cycles(graph), (Cycles{{"a", "b"}, {"p", "q"}}));
+}
+
+TEST(Cycles, SharedParentsAndANodeThatLeadsToItselfAreNone) {
+  EXPECT_EQ(lie::cycles({{"a", {"a", "b", "c"}}, {"b", {"d"}}, {"c", {"d"}}}), Cycles{});
+}
+
+// The step that the report shows is the one that was planted.
+TEST(Cycles, APlantedCycleOfFoldersIsReportedWithItsIncludes) {
+  const std::vector<Include> includes = {{"model/cpu/gemm.cpp", 3, "model/operators.h"},
+                                         {"model/operators.h", 7, "common/shape.h"},
+                                         {"common/shape.h", 9, "model/cpu/gemm.h"}};
+  const auto found = lie::cycles(graph_of(includes, folder_of));
+  ASSERT_EQ(found, (Cycles{{"common", "model/cpu", "model"}}));
+  EXPECT_EQ(described(found[0], includes, folder_of),
+            "  common -> model/cpu\n    common/shape.h:9 includes model/cpu/gemm.h\n"
+            "  model/cpu -> model\n    model/cpu/gemm.cpp:3 includes model/operators.h\n"
+            "  model -> common\n    model/operators.h:7 includes common/shape.h\n");
+}
+
+}  // namespace

@@ -1,0 +1,51 @@
+#include "tests/house/includes.h"
+
+#include <filesystem>
+#include <fstream>
+#include <regex>
+#include <set>
+
+#include "tests/directories.h"
+
+namespace lie {
+namespace {
+
+namespace fs = std::filesystem;
+
+bool is_source(const fs::path& path) {
+  static const std::set<std::string> kEndings = {".h", ".c", ".cpp", ".cu", ".cuh"};
+  return kEndings.contains(path.extension().string());
+}
+
+void read_includes(const fs::path& path, std::vector<Include>& found) {
+  static const std::regex kInclude(R"(^\s*#\s*include\s*[<"]([^>"]+)[>"])");
+  std::ifstream file(path);
+  std::string text;
+  for (int line = 1; std::getline(file, text); ++line) {
+    std::smatch match;
+    if (std::regex_search(text, match, kInclude))
+      found.push_back({fs::relative(path, source_directory()).string(), line, match[1]});
+  }
+}
+
+}  // namespace
+
+std::vector<Include> includes_below(const std::vector<std::string>& folders) {
+  std::vector<Include> found;
+  for (const std::string& folder : folders) {
+    for (const auto& entry :
+         fs::recursive_directory_iterator(fs::path(source_directory()) / folder))
+      if (entry.is_regular_file() && is_source(entry.path())) read_includes(entry.path(), found);
+  }
+  return found;
+}
+
+const std::vector<std::string>& program_folders() {
+  static const std::vector<std::string> kFolders = {"common", "verifier", "rewards", "model",
+                                                    "actors", "learner",  "tools"};
+  return kFolders;
+}
+
+bool is_ours(const std::string& path) { return fs::exists(fs::path(source_directory()) / path); }
+
+}  // namespace lie
