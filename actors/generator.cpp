@@ -72,13 +72,17 @@ RandomKey key_of(std::uint64_t seed, const Ticket& ticket, std::int32_t sample,
 Generator::Generator(Transformer& policy, Operators& operators, const ModelConfig& model,
                      const RolloutOptions& options, std::uint64_t seed, EncodePrompt encode)
     : policy_(policy),
+      operators_(operators),
       vocabulary_(model.vocabulary),
       options_(options),
       end_ids_(end_ids(model, options)),
       seed_(seed),
       encode_(std::move(encode)),
       pages_(pages_to_allocate(model, options)),
-      cache_(model, operators, pages_) {}
+      cache_(model, operators, pages_),
+      first_logits_(operators, model.vocabulary),
+      ids_(operators.allocate(1, options.slots, DType::kInt32)),
+      log_probs_(operators.allocate(1, options.slots, DType::kFloat32)) {}
 
 void Generator::add(Ticket ticket) {
   if (ticket.samples < 1) {
@@ -105,15 +109,20 @@ bool Generator::wants_ticket() const {
 std::vector<RolloutGroup> Generator::step() {
   open_groups();
   lay_out_rows();
-  if (!rows_.empty()) {
-    const std::span<const float> logits = policy_.decode(rows_, cache_);
-    // Logits lie as the rows that want them: running responses first, then prompts read to the end.
-    const std::size_t running = running_.size() * static_cast<std::size_t>(vocabulary_);
-    continue_running(logits.first(running));
-    keep_first_logits(logits.subspan(running));
-  }
+  const Tensor logits = rows_.empty() ? Tensor() : policy_.decode(rows_, cache_);
+  // Logits lie as the rows that want them: running responses first, then prompts read to the end.
+  const std::int64_t decoded = std::ssize(running_);
+  keep_first_logits(logits.rows_at(decoded, logits.rows - decoded));
   begin_samples();
+  if (!running_.empty()) {
+    draw_tokens(logits, decoded);
+    take_tokens();
+  }
   return take_finished();
+}
+
+Response& Generator::response_of(const Running& running) {
+  return running.group->rollout.responses[static_cast<std::size_t>(running.sample)];
 }
 
 const SamplingOptions& Generator::sampling(const Ticket& ticket) const {
@@ -150,10 +159,12 @@ void Generator::open_groups() {
 
 void Generator::lay_out_rows() {
   rows_.clear();
+  draws_.clear();
   for (const Running& running : running_) {
-    const auto& ids =
-        running.group->rollout.responses[static_cast<std::size_t>(running.sample)].ids;
-    rows_.push_back({.token = ids.back(), .sequence = running.sequence, .wants_logits = true});
+    draws_.push_back(draw_for(running, std::ssize(rows_)));
+    rows_.push_back({.token = response_of(running).ids.back(),
+                     .sequence = running.sequence,
+                     .wants_logits = true});
   }
   lay_out_prompts();
 }
@@ -175,37 +186,21 @@ void Generator::lay_out_prompts() {
   }
 }
 
-void Generator::continue_running(std::span<const float> logits) {
-  const auto width = static_cast<std::size_t>(vocabulary_);
-  std::size_t kept = 0;
-  for (std::size_t i = 0; i < running_.size(); ++i) {
-    const Running running = running_[i];
-    if (append_token(*running.group, running.sample, logits.subspan(i * width, width))) {
-      running_[kept++] = running;
-    } else {
-      cache_.close(running.sequence);
-      finish_sample(*running.group);
-    }
-  }
-  running_.resize(kept);
-}
-
-void Generator::keep_first_logits(std::span<const float> logits) {
-  const auto width = static_cast<std::size_t>(vocabulary_);
+void Generator::keep_first_logits(Tensor logits) {
+  std::int64_t row = 0;
   for (const PromptChunk& chunk : chunks_) {
     Group& group = *chunk.group;
     group.prompt_read += chunk.tokens;
     if (group.prompt_read < std::ssize(group.rollout.prompt_ids)) continue;
-    group.first_logits.assign(logits.begin(), logits.begin() + vocabulary_);
-    logits = logits.subspan(width);
+    group.first_logits = first_logits_.keep(logits.rows_at(row++, 1));
   }
 }
 
+// Slots and seats that this pass's tokens set free are filled in the next one: to wait for them
+// would cost a device a round trip.
 void Generator::begin_samples() {
   for (Group& group : open_) {
-    if (group.first_logits.empty()) continue;
-    while (group.begun < group.rollout.ticket.samples && std::ssize(running_) < options_.slots &&
-           take_seat(group)) {
+    while (group.first_logits >= 0 && std::ssize(running_) < options_.slots && take_seat(group)) {
       begin_sample(group);
     }
   }
@@ -218,38 +213,71 @@ bool Generator::take_seat(Group& group) {
 }
 
 void Generator::begin_sample(Group& group) {
-  const std::int32_t sample = group.begun++;
+  const Running& running =
+      running_.emplace_back(&group, group.begun++, cache_.fork(group.prompt_sequence));
+  draws_.push_back(draw_for(running, group.first_logits));
   --samples_to_begin_;
-  const bool goes_on = append_token(group, sample, group.first_logits);
-  if (goes_on) running_.push_back({&group, sample, cache_.fork(group.prompt_sequence)});
-  if (group.begun == group.rollout.ticket.samples) cache_.close(group.prompt_sequence);
-  if (!goes_on) finish_sample(group);
+  if (group.begun < group.rollout.ticket.samples) return;
+  cache_.close(group.prompt_sequence);
+  first_logits_.give_back(std::exchange(group.first_logits, -1));
 }
 
-// Samples the response's next token; false if it was the last.
-bool Generator::append_token(Group& group, std::int32_t sample, std::span<const float> logits) {
-  const Ticket& ticket = group.rollout.ticket;
+Draw Generator::draw_for(const Running& running, std::int64_t row) const {
+  const Ticket& ticket = running.group->rollout.ticket;
   const SamplingOptions& how = sampling(ticket);
-  Response& response = group.rollout.responses[static_cast<std::size_t>(sample)];
-  const std::size_t index = response.ids.size();
-  const float uniform =
-      how.temperature == 0 ? 0.0F : random_uniform(key_of(seed_, ticket, sample, index));
-  const SampledToken token = sampler_.draw(logits, how, uniform);
-  if (!std::isfinite(token.log_prob)) {
+  return {.row = row,
+          .temperature = static_cast<float>(how.temperature),
+          .top_p = how.top_p,
+          .top_k = how.top_k,
+          .key = key_of(seed_, ticket, running.sample, response_of(running).ids.size())};
+}
+
+// The first `decoded` of running_ draw from their row of `logits`, the others from their prompt's.
+void Generator::draw_tokens(Tensor logits, std::int64_t decoded) {
+  const std::int64_t count = std::ssize(running_), begun = count - decoded;
+  const std::span<const Draw> draws(draws_);
+  const DrawnTokens drawn = DrawnTokens{ids_.view(), log_probs_.view()}.from(0, count);
+  operators_.sample(logits, draws.first(static_cast<std::size_t>(decoded)), drawn.from(0, decoded));
+  operators_.sample(first_logits_.all(), draws.last(static_cast<std::size_t>(begun)),
+                    drawn.from(decoded, begun));
+  host_ids_.resize(running_.size());
+  host_log_probs_.resize(running_.size());
+  operators_.copy_to_host(drawn, host_ids_, host_log_probs_);
+}
+
+void Generator::take_tokens() {
+  std::size_t kept = 0;
+  for (std::size_t i = 0; i < running_.size(); ++i) {
+    const Running running = running_[i];
+    if (append_token(running, host_ids_[i], host_log_probs_[i])) {
+      running_[kept++] = running;
+    } else {
+      cache_.close(running.sequence);
+      finish_sample(*running.group);
+    }
+  }
+  running_.resize(kept);
+}
+
+// False if it was the response's last.
+bool Generator::append_token(const Running& running, std::int32_t id, float log_prob) {
+  const Ticket& ticket = running.group->rollout.ticket;
+  Response& response = response_of(running);
+  if (!std::isfinite(log_prob)) {
     fail(
         "the policy's logits are not finite: step {}, problem row {}, sample {}, token {}: its "
         "weights have diverged or are broken",
-        ticket.step, ticket.prompt.problem, sample, index);
+        ticket.step, ticket.prompt.problem, running.sample, response.ids.size());
   }
-  response.ids.push_back(token.id);
-  response.behavior_log_probs.push_back(token.log_prob);
+  response.ids.push_back(id);
+  response.behavior_log_probs.push_back(log_prob);
   ++tokens_generated_;
-  if (std::find(end_ids_.begin(), end_ids_.end(), token.id) != end_ids_.end()) {
+  if (std::find(end_ids_.begin(), end_ids_.end(), id) != end_ids_.end()) {
     response.finish = FinishReason::kEndOfSequence;
     return false;
   }
   response.finish = FinishReason::kLength;
-  return std::ssize(response.ids) < how.max_response_tokens;
+  return std::ssize(response.ids) < sampling(ticket).max_response_tokens;
 }
 
 // A seat that the group's other samples need stays with it.
@@ -274,23 +302,6 @@ std::vector<RolloutGroup> Generator::take_finished() {
     group = open_.erase(group);
   }
   return finished;
-}
-
-std::vector<RolloutGroup> generate_all(Generator& generator, std::span<const Prompt> prompts,
-                                       std::int32_t samples, Purpose purpose) {
-  for (std::size_t i = 0; i < prompts.size(); ++i) {
-    generator.add({.group = static_cast<std::int64_t>(i),
-                   .purpose = purpose,
-                   .samples = samples,
-                   .prompt = prompts[i]});
-  }
-  std::vector<RolloutGroup> groups(prompts.size());
-  while (!generator.idle()) {
-    for (RolloutGroup& group : generator.step()) {
-      groups[static_cast<std::size_t>(group.ticket.group)] = std::move(group);
-    }
-  }
-  return groups;
 }
 
 }  // namespace lie

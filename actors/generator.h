@@ -5,11 +5,10 @@
 #include <deque>
 #include <functional>
 #include <list>
-#include <span>
 #include <vector>
 
+#include "actors/logit_store.h"
 #include "actors/rollout_options.h"
-#include "actors/sampler.h"
 #include "common/rollout.h"
 #include "model/kv_cache.h"
 #include "model/transformer.h"
@@ -19,9 +18,10 @@ namespace lie {
 /// A prompt's token ids, template and all.
 using EncodePrompt = std::function<std::vector<std::int32_t>(const Prompt&)>;
 
-/// Turns tickets into rollout groups. The ids and log-probs of a response depend on weights,
-/// prompt, sampling options and random key alone: not on slots, cache size, order of tickets or
-/// neighbours (invariant E3). One thread.
+/// Turns tickets into rollout groups. With the CPU operators the ids and log-probs of a response
+/// depend on weights, prompt, sampling options and random key alone: not on slots, cache size,
+/// order of tickets or neighbours (invariant E3); with ATen's rounding depends on the company too.
+/// One thread.
 class Generator {
  public:
   /// Keeps references to policy and operators. Throws Error if the options do not fit the model, or
@@ -38,8 +38,10 @@ class Generator {
   /// Nothing is queued or in flight.
   bool idle() const { return waiting_.empty() && open_.empty(); }
 
-  /// One forward pass: a token for every running response, and a chunk of the prompts that are
-  /// being read. Returns the groups that it finished.
+  /// One forward pass: a token for every running response, a chunk of the prompts that are being
+  /// read, and the first token of the responses that slots are free for. Logits stay with the
+  /// operators; ids and log-probs come to the host together, once. Returns the groups that it
+  /// finished.
   std::vector<RolloutGroup> step();
 
   std::int64_t free_pages() const { return cache_.free_pages(); }
@@ -51,7 +53,7 @@ class Generator {
     RolloutGroup rollout;
     std::int32_t prompt_sequence = -1;  // handle in the cache; closed when all samples have begun
     std::int64_t prompt_read = 0;       // tokens in the cache
-    std::vector<float> first_logits = {};  // [V] behind the prompt, once read
+    std::int64_t first_logits = -1;  // row of those behind the prompt; -1: not read, or all begun
     std::int32_t begun = 0;
     std::int32_t finished = 0;
     std::int32_t free_seats = 0;  // reservations for one sample's pages each, not in use
@@ -70,21 +72,25 @@ class Generator {
     std::int64_t tokens = 0;
   };
 
+  static Response& response_of(const Running& running);
   const SamplingOptions& sampling(const Ticket& ticket) const;
   bool reserve(std::int64_t pages);
   void open_groups();
   void lay_out_rows();
   void lay_out_prompts();
-  void continue_running(std::span<const float> logits);
-  void keep_first_logits(std::span<const float> logits);
+  void keep_first_logits(Tensor logits);
   void begin_samples();
   bool take_seat(Group& group);
   void begin_sample(Group& group);
-  bool append_token(Group& group, std::int32_t sample, std::span<const float> logits);
+  Draw draw_for(const Running& running, std::int64_t row) const;
+  void draw_tokens(Tensor logits, std::int64_t decoded);
+  void take_tokens();
+  bool append_token(const Running& running, std::int32_t id, float log_prob);
   void finish_sample(Group& group);
   std::vector<RolloutGroup> take_finished();
 
   Transformer& policy_;
+  Operators& operators_;
   const std::int64_t vocabulary_;
   const RolloutOptions options_;
   const std::vector<std::int32_t> end_ids_;
@@ -92,20 +98,19 @@ class Generator {
   const EncodePrompt encode_;
   const std::int64_t pages_;
   KvCache cache_;
-  Sampler sampler_;
+  LogitStore first_logits_;  // of prompts whose samples have not all begun
+  Buffer ids_, log_probs_;   // [1, slots] the tokens that a pass draws
+  std::vector<std::int32_t> host_ids_;
+  std::vector<float> host_log_probs_;
   std::int64_t pages_reserved_ = 0;
   std::int64_t samples_to_begin_ = 0;  // of waiting and open groups
   std::deque<RolloutGroup> waiting_;   // tickets with their encoded prompts
   std::list<Group> open_;              // addresses are held by Running
-  std::vector<Running> running_;
+  std::vector<Running> running_;       // those with a row in the pass, then those that begin in it
+  std::vector<Draw> draws_;            // of running_
   std::vector<DecodeRow> rows_;
   std::vector<PromptChunk> chunks_;
   std::int64_t tokens_generated_ = 0;
 };
-
-/// Generates `samples` responses to each prompt; group i answers prompts[i]. For programs that want
-/// all answers at once.
-std::vector<RolloutGroup> generate_all(Generator& generator, std::span<const Prompt> prompts,
-                                       std::int32_t samples, Purpose purpose);
 
 }  // namespace lie

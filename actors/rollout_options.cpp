@@ -4,6 +4,19 @@
 
 namespace lie {
 
+void describe(FieldList& fields, SamplingOptions& options) {
+  fields.add("temperature", options.temperature,
+             {.help = "Logits are divided by this; 0 takes the likeliest token.", .min = 0});
+  fields.add("top_p", options.top_p,
+             {.help = "Draw from the likeliest tokens that hold this share of the probability.",
+              .min = 1e-6,
+              .max = 1});
+  fields.add("top_k", options.top_k,
+             {.help = "Draw from this many likeliest tokens; 0: from all.", .min = 0});
+  fields.add("max_response_tokens", options.max_response_tokens,
+             {.help = "A response is cut at this length.", .unit = "tokens", .min = 1});
+}
+
 void describe(FieldList& fields, RolloutOptions& options) {
   fields.add("slots", options.slots,
              {.help = "Responses an actor generates at once.", .min = 1, .max = 65536});

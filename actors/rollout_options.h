@@ -5,11 +5,19 @@
 #include <cstdint>
 #include <vector>
 
-#include "actors/sampler.h"
 #include "common/options.h"
 #include "model/model_config.h"
 
 namespace lie {
+
+/// How tokens are drawn. The paper trains at temperature 1 and top_p 1 and evaluates at 0.6 and 1.
+struct SamplingOptions {
+  double temperature = 1.0;  // 0: greedy
+  double top_p = 1.0;
+  std::int64_t top_k = 0;  // 0: all
+  std::int64_t max_response_tokens = 8192;
+};
+void describe(FieldList& fields, SamplingOptions& options);
 
 /// Options of generation. None but the sampling options, max_prompt_tokens and end_of_sequence_ids
 /// can change a token.

@@ -4,7 +4,6 @@
 #include <limits>
 
 #include "common/error.h"
-#include "common/file.h"
 #include "common/json.h"
 
 namespace lie {
@@ -17,10 +16,6 @@ std::shared_ptr<const Json> parse_object(std::string_view text, const std::strin
          value->type_name());
   }
   return value;
-}
-
-bool is_blank(std::string_view line) {
-  return line.find_first_not_of(" \t\r") == std::string_view::npos;
 }
 
 }  // namespace
@@ -137,25 +132,6 @@ std::vector<std::string> JsonRow::names() const {
 
 JsonRow parse_json_row(std::string_view line, const std::string& place) {
   return JsonRow(place, parse_object(line, place));
-}
-
-std::vector<JsonRow> parse_json_lines(std::string_view text, std::string_view name) {
-  std::vector<JsonRow> rows;
-  for (std::size_t line_number = 1; !text.empty(); ++line_number) {
-    const std::size_t end = std::min(text.find('\n'), text.size());
-    const std::string_view line = text.substr(0, end);
-    text.remove_prefix(std::min(end + 1, text.size()));
-    if (is_blank(line)) continue;
-    const std::string place = fmt::format("{}:{}", name, line_number);
-    rows.push_back(parse_json_row(line, place));
-  }
-  return rows;
-}
-
-std::vector<JsonRow> read_json_lines(const std::filesystem::path& path) {
-  std::vector<JsonRow> rows = parse_json_lines(read_file(path), path.string());
-  if (rows.empty()) fail("{}: holds no row; expected one JSON object a line", path.string());
-  return rows;
 }
 
 std::string json_quoted(std::string_view text) {

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <cstdint>
-#include <filesystem>
 #include <memory>
 #include <nlohmann/json_fwd.hpp>
 #include <optional>
@@ -57,13 +56,6 @@ class JsonRow {
 
 /// One line of JSONL. Throws Error, with `place` before it, if it is no JSON object.
 JsonRow parse_json_row(std::string_view line, const std::string& place);
-
-/// The rows of a JSONL file: one object a line, empty lines skipped, places by line from 1. Throws
-/// Error if the file is missing, holds no row, or a line is no JSON object.
-std::vector<JsonRow> read_json_lines(const std::filesystem::path& path);
-
-/// The rows of JSONL text; `name` stands for the file in places.
-std::vector<JsonRow> parse_json_lines(std::string_view text, std::string_view name);
 
 /// `text` between quotation marks with JSON's escapes; bytes that are no UTF-8 become U+FFFD.
 std::string json_quoted(std::string_view text);

@@ -174,7 +174,6 @@ fs::path save_checkpoint(const fs::path& checkpoints, const CheckpointContents& 
   copy_tokenizer(contents.start_model, partial);
   save_weights(contents.weights, partial);
   save_moments(contents.weights, contents.optimizer, partial / kOptimizerFile);
-  if (contents.write_more) contents.write_more(partial);
   TrainerState state = contents.state;
   state.optimizer_updates = contents.optimizer.updates();
   state.skipped_updates = contents.optimizer.skipped();

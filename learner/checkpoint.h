@@ -5,12 +5,10 @@
 //     tokenizer.json, ...                copied byte for byte from the start model
 //     optimizer.safetensors              "first_moment.<parameter>", "second_moment.<parameter>"
 //     trainer_state.json                 schema version 1, the fields of TrainerState
-//     (files of others)                  whatever `write_more` adds
 #pragma once
 
 #include <cstdint>
 #include <filesystem>
-#include <functional>
 #include <optional>
 
 #include "common/options.h"
@@ -32,7 +30,6 @@ struct CheckpointContents {
   const AdamW& optimizer;
   TrainerState state;                 // optimizer counts are taken from `optimizer`
   std::filesystem::path start_model;  // its tokenizer files are copied
-  std::function<void(const std::filesystem::path& directory)> write_more = {};
 };
 
 /// Writes `checkpoints`/step-NNNNNN and returns its path. A crash at any moment leaves the

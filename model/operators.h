@@ -16,6 +16,7 @@
 #include <span>
 #include <vector>
 
+#include "model/sampling.h"
 #include "model/tensor.h"
 
 namespace lie {
@@ -108,12 +109,8 @@ class Operators {
   virtual void zero(Tensor x) = 0;
   virtual void copy(Tensor from, Tensor to) = 0;                    // same shape and dtype
   virtual void copy_to_host(Tensor from, std::span<float> to) = 0;  // rows closed up; waits
-  /// A tensor with closed rows as the host sees it: the memory itself, or copied into `memory`.
-  virtual std::span<const float> on_host(Tensor from, std::vector<float>& memory) {
-    memory.resize(static_cast<std::size_t>(from.elements()));
-    copy_to_host(from, memory);
-    return memory;
-  }
+  virtual void copy_to_host(const DrawnTokens& from, std::span<std::int32_t> ids,
+                            std::span<float> log_probs) = 0;  // waits once
   virtual void copy_from_host(std::span<const float> from, Tensor to) = 0;
 
   // ---- Products. A row of y depends on that row of x alone.
@@ -193,6 +190,13 @@ class Operators {
   virtual void log_probs_backward(Tensor logits, Indices targets, float temperature,
                                   Tensor entropies, Tensor log_sum, Tensor d_log_probs,
                                   Tensor d_entropies) = 0;
+  /// Draws one token for each of `draws` from its row of logits [*, V] fp32: its id, and its
+  /// log-prob over the whole vocabulary, which is what log_probs() gives that row at the draw's
+  /// temperature (1 for greedy draws): the same bits from the CPU operators, and from ATen's in a
+  /// call of as many rows. The two implementations draw the same id unless the uniform lies within
+  /// rounding of the border between two. Where a row's log-sum-exp is not finite, nor is the
+  /// log-prob.
+  virtual void sample(Tensor logits, std::span<const Draw> draws, const DrawnTokens& drawn) = 0;
 };
 
 /// On the host's cores, `threads` >= 1 of them (the caller is one). Bits do not depend on `threads`

@@ -7,9 +7,9 @@
 
 namespace lie {
 
-enum class DType : std::uint8_t { kFloat32 = 0, kBFloat16 = 1 };
+enum class DType : std::uint8_t { kFloat32 = 0, kBFloat16 = 1, kInt32 = 2 };
 
-inline std::int64_t dtype_bytes(DType dtype) { return dtype == DType::kFloat32 ? 4 : 2; }
+inline std::int64_t dtype_bytes(DType dtype) { return dtype == DType::kBFloat16 ? 2 : 4; }
 
 /// A view of a row-major matrix in the memory of one Operators (host or device). Owns nothing.
 /// A vector is one row. Only Operators look at the elements.

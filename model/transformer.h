@@ -1,5 +1,8 @@
-// The policy: one transformer for generation and for training, through one set of operators, so
-// that the learner's log-prob of a sampled token is the actor's, bit for bit (invariant E5).
+// The policy: one transformer for generation and for training, through one set of operators. With
+// the CPU operators the learner's log-prob of a sampled token is the actor's, bit for bit
+// (invariant E5). With ATen's it differs by rounding: sums depend on how many rows a call has, and
+// decoding attends by another routine than training. A run measures by how much, as
+// first_minibatch_ratio_max_deviation in its metrics.
 #pragma once
 
 #include <cstdint>
@@ -34,9 +37,9 @@ class Transformer {
   void weights_changed();
 
   /// Appends the rows to their sequences (rows of one sequence in order) and returns the logits of
-  /// those that want them: [wanting rows, V], host, fp32, valid until the next call.
-  /// A row's result does not depend on the other rows (invariant E3).
-  std::span<const float> decode(std::span<const DecodeRow> rows, KvCache& cache);
+  /// those that want them, in the operators' memory: [wanting rows, V] fp32, valid until the next
+  /// call. With the CPU operators a row's bits do not depend on the other rows (invariant E3).
+  Tensor decode(std::span<const DecodeRow> rows, KvCache& cache);
 
   /// Log-probs and entropies of the scored rows, and with `keep_for_backward` the activations that
   /// backward() needs. Logits are computed by chunks: [R, V] never exists whole.

@@ -92,7 +92,6 @@ struct Transformer::State {
     BlockBuffers block;
     GrowingTensor activated;
   } decoding;
-  std::vector<float> host_logits;
 
   // ---- Training: what forward() leaves for backward()
   struct {

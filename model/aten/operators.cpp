@@ -13,6 +13,7 @@
 #include "model/aten/pages.h"
 #include "model/aten/products.h"
 #include "model/aten/rows.h"
+#include "model/aten/sampling.h"
 #include "model/aten/tensor.h"
 
 namespace lie {
@@ -39,17 +40,17 @@ class AtenOperators : public Operators {
 
   Buffer allocate(std::int64_t rows, std::int64_t cols, DType dtype) override {
     try {
-      return own(at::empty({rows, cols}, options(aten::scalar_type(dtype))));
+      return own(at::empty({rows, cols}, options(aten::scalar_type(dtype))), dtype);
     } catch (const c10::Error&) {
       fail("device {}: cannot allocate {} bytes; use a smaller model, cache or micro-batch",
            device_.str(), rows * cols * dtype_bytes(dtype));
     }
   }
   Buffer hold(std::span<const float> host, std::int64_t rows, std::int64_t cols) override {
-    return own(on_device(host, rows, cols));
+    return own(on_device(host, rows, cols), DType::kFloat32);
   }
   Buffer borrow_gradient(std::span<float> host) override {
-    return own(on_device(host, 1, std::ssize(host)));
+    return own(on_device(host, 1, std::ssize(host)), DType::kFloat32);
   }
   void return_gradient(Buffer gradient, std::span<float> host) override {
     copy_to_host(gradient.view(), host);
@@ -65,6 +66,12 @@ class AtenOperators : public Operators {
   void copy(Tensor from, Tensor to) override { tensor(to).copy_(tensor(from)); }
   void copy_to_host(Tensor from, std::span<float> to) override {
     on_host(to, from.rows, from.cols).copy_(tensor(from));
+  }
+  void copy_to_host(const DrawnTokens& from, std::span<std::int32_t> ids,
+                    std::span<float> log_probs) override {
+    at::from_blob(ids.data(), {std::ssize(ids)}, at::TensorOptions().dtype(at::kInt))
+        .copy_(vector(from.ids));
+    copy_to_host(from.log_probs, log_probs);
   }
   void copy_from_host(std::span<const float> from, Tensor to) override {
     tensor(to).copy_(on_host(from, to.rows, to.cols));
@@ -199,6 +206,12 @@ class AtenOperators : public Operators {
     tensor(logits).copy_(aten::log_probs_backward(tensor(logits), tensor(targets), temperature,
                                                   vector(entropies), vector(log_sum),
                                                   vector(d_log_probs), vector(d_entropies)));
+  }
+  void sample(Tensor logits, std::span<const Draw> draws, const DrawnTokens& drawn) override {
+    if (draws.empty()) return;
+    const aten::Sampled sampled = aten::sample(tensor(logits), draws);
+    vector(drawn.ids).copy_(sampled.ids);
+    vector(drawn.log_probs).copy_(sampled.log_probs);
   }
 
  private:

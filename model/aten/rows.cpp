@@ -32,12 +32,16 @@ at::Tensor swiglu_backward(const at::Tensor& dy, const at::Tensor& gate_up) {
   return at::cat({dgate, wide_dy * silu}, 1);
 }
 
+at::Tensor target_log_probs(const at::Tensor& z, const at::Tensor& targets,
+                            const at::Tensor& log_sum) {
+  return z.gather(1, targets.unsqueeze(1)).squeeze(1) - log_sum;
+}
+
 HeadOutput log_probs(const at::Tensor& logits, const at::Tensor& targets, float temperature) {
   const at::Tensor z = logits.to(at::kFloat) * (1.0f / temperature);
   const at::Tensor log_sum = at::logsumexp(z, {1});
-  const at::Tensor chosen = z.gather(1, targets.to(at::kLong).unsqueeze(1)).squeeze(1);
   const at::Tensor all = z - log_sum.unsqueeze(1);
-  return {chosen - log_sum, -(all.exp() * all).sum(1), log_sum};
+  return {target_log_probs(z, targets.to(at::kLong), log_sum), -(all.exp() * all).sum(1), log_sum};
 }
 
 at::Tensor log_probs_backward(const at::Tensor& logits, const at::Tensor& targets,

@@ -23,6 +23,11 @@ NormGradient rms_norm_backward(const at::Tensor& dy, const at::Tensor& x, const 
 at::Tensor swiglu(const at::Tensor& gate_up);
 at::Tensor swiglu_backward(const at::Tensor& dy, const at::Tensor& gate_up);
 
+/// log softmax(z) [R, V] at `targets` [R] int64, given logsumexp(z): for the sampler and the
+/// learner.
+at::Tensor target_log_probs(const at::Tensor& z, const at::Tensor& targets,
+                            const at::Tensor& log_sum);
+
 struct HeadOutput {
   at::Tensor log_probs, entropies, log_sum;  // [R] fp32
 };

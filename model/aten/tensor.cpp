@@ -5,7 +5,14 @@
 namespace lie::aten {
 
 at::ScalarType scalar_type(DType dtype) {
-  return dtype == DType::kFloat32 ? at::kFloat : at::kBFloat16;
+  switch (dtype) {
+    case DType::kBFloat16:
+      return at::kBFloat16;
+    case DType::kInt32:
+      return at::kInt;
+    default:
+      return at::kFloat;
+  }
 }
 
 at::Tensor wrap(const Tensor& view, at::Device device) {
@@ -23,9 +30,8 @@ at::Tensor wrap(const Indices& indices, at::Device device) {
       .make_tensor();
 }
 
-Buffer own(at::Tensor tensor) {
-  const Tensor view{tensor.data_ptr(), tensor.size(0), tensor.size(1), tensor.stride(0),
-                    tensor.scalar_type() == at::kFloat ? DType::kFloat32 : DType::kBFloat16};
+Buffer own(at::Tensor tensor, DType dtype) {
+  const Tensor view{tensor.data_ptr(), tensor.size(0), tensor.size(1), tensor.stride(0), dtype};
   auto* held = new at::Tensor(std::move(tensor));
   return Buffer(view, Buffer::Owner(held, [](void* p) { delete static_cast<at::Tensor*>(p); }));
 }

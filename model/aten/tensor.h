@@ -14,7 +14,7 @@ at::Tensor wrap(const Tensor& view, at::Device device);
 /// The same memory seen as 32-bit integers [count]; ATen indexes with them where it takes int32.
 at::Tensor wrap(const Indices& indices, at::Device device);
 
-/// A buffer that owns `tensor`, which must be a contiguous matrix.
-Buffer own(at::Tensor tensor);
+/// A buffer that owns `tensor`, which must be a contiguous matrix of that dtype.
+Buffer own(at::Tensor tensor, DType dtype);
 
 }  // namespace lie::aten

@@ -117,6 +117,11 @@ Softmax softmax_statistics(const float* logits, std::int64_t vocabulary, float i
 /// probabilities = exp(logits * inverse_temperature - log_sum).
 void softmax_probabilities(const float* logits, std::int64_t vocabulary, float inverse_temperature,
                            float log_sum, float* probabilities);
+/// log softmax(logits * inverse_temperature)[token]; sampler and learner compute it here (E5).
+inline float log_prob(const float* logits, float inverse_temperature, std::int32_t token,
+                      float log_sum) {
+  return logits[token] * inverse_temperature - log_sum;
+}
 struct LogProbGradient {
   float inverse_temperature = 0;
   float log_sum = 0, entropy = 0;

@@ -33,7 +33,10 @@ AlignedFloats::AlignedFloats(std::int64_t count) : size_(count) {
 void AlignedFloats::Free::operator()(float* p) const { std::free(p); }
 
 CpuOperators::CpuOperators(int threads, const SharingLimits& sharing)
-    : team_(threads), sharing_(sharing), scratch_(static_cast<std::size_t>(std::max(threads, 1))) {}
+    : team_(threads),
+      sharing_(sharing),
+      scratch_(static_cast<std::size_t>(team_.size())),
+      samplers_(static_cast<std::size_t>(team_.size())) {}
 
 void CpuOperators::reserve_scratch(std::int64_t floats_per_member) {
   for (AlignedFloats& scratch : scratch_) {
@@ -45,7 +48,7 @@ void CpuOperators::reserve_scratch(std::int64_t floats_per_member) {
 }
 
 Buffer CpuOperators::allocate(std::int64_t rows, std::int64_t cols, DType dtype) {
-  if (dtype != DType::kFloat32) fail("the CPU operators compute in fp32 only; bf16 was asked for");
+  if (dtype == DType::kBFloat16) fail("the CPU operators compute in fp32 only; bf16 was asked for");
   AlignedFloats memory(std::max<std::int64_t>(rows * cols, 1));
   const Tensor view{memory.data(), rows, cols, cols, dtype};
   return {view, Buffer::Owner(
@@ -87,9 +90,10 @@ void CpuOperators::copy_to_host(Tensor from, std::span<float> to) {
   copy(from, {to.data(), from.rows, from.cols, from.cols, DType::kFloat32});
 }
 
-std::span<const float> CpuOperators::on_host(Tensor from, std::vector<float>&) {
-  if (from.rows > 1 && from.stride != from.cols) fail("on_host() wants closed rows");
-  return {floats(from), static_cast<std::size_t>(from.elements())};
+void CpuOperators::copy_to_host(const DrawnTokens& from, std::span<std::int32_t> ids,
+                                std::span<float> log_probs) {
+  std::memcpy(ids.data(), from.ids.data, ids.size_bytes());
+  copy_to_host(from.log_probs, log_probs);
 }
 
 void CpuOperators::copy_from_host(std::span<const float> from, Tensor to) {

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "model/cpu/kernels.h"
+#include "model/cpu/sampling.h"
 #include "model/operators.h"
 #include "model/thread_team.h"
 
@@ -72,7 +73,8 @@ class CpuOperators : public Operators {
   void zero(Tensor x) override;
   void copy(Tensor from, Tensor to) override;
   void copy_to_host(Tensor from, std::span<float> to) override;
-  std::span<const float> on_host(Tensor from, std::vector<float>& memory) override;
+  void copy_to_host(const DrawnTokens& from, std::span<std::int32_t> ids,
+                    std::span<float> log_probs) override;
   void copy_from_host(std::span<const float> from, Tensor to) override;
 
   std::unique_ptr<PackedWeight> make_weight(std::int64_t out, std::int64_t in) override;
@@ -115,6 +117,7 @@ class CpuOperators : public Operators {
                  Tensor entropies, Tensor log_sum) override;
   void log_probs_backward(Tensor logits, Indices targets, float temperature, Tensor entropies,
                           Tensor log_sum, Tensor d_log_probs, Tensor d_entropies) override;
+  void sample(Tensor logits, std::span<const Draw> draws, const DrawnTokens& drawn) override;
 
  private:
   /// Cuts [0, count) into a range per member at multiples of `grain` and runs body(Range) or
@@ -128,6 +131,7 @@ class CpuOperators : public Operators {
   ThreadTeam team_;
   SharingLimits sharing_;
   std::vector<AlignedFloats> scratch_;                // per member
+  std::vector<RowSampler> samplers_;                  // per member
   std::vector<std::unique_ptr<CpuOperators>> alone_;  // per member, of one thread each
 };
 

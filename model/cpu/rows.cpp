@@ -1,6 +1,5 @@
 // Row operators and the head of the CPU operators.
 #include "model/cpu/operators.h"
-#include "model/log_softmax.h"
 
 namespace lie::cpu {
 namespace {
@@ -78,11 +77,11 @@ void CpuOperators::log_probs(Tensor logits, Indices targets, float temperature, 
                              Tensor entropies, Tensor log_sum) {
   split(logits.rows, 1, logits.elements(), [&](Range rows) {
     for (std::int64_t r = rows.begin; r < rows.end; ++r) {
-      const std::span<const float> z(row(logits, r), static_cast<std::size_t>(logits.cols));
-      const Softmax softmax = softmax_statistics(z.data(), logits.cols, 1.0f / temperature);
+      const float* z = row(logits, r);
+      const Softmax softmax = softmax_statistics(z, logits.cols, 1.0f / temperature);
       floats(log_sum)[r] = softmax.log_sum;
       floats(entropies)[r] = softmax.entropy;
-      floats(log_probs)[r] = log_prob(z, temperature, targets.data[r], softmax.log_sum);
+      floats(log_probs)[r] = log_prob(z, 1.0f / temperature, targets.data[r], softmax.log_sum);
     }
   });
 }
@@ -100,18 +99,3 @@ void CpuOperators::log_probs_backward(Tensor logits, Indices targets, float temp
 }
 
 }  // namespace lie::cpu
-
-namespace lie {
-
-float log_sum_exp(std::span<const float> logits, float temperature) {
-  const auto vocabulary = static_cast<std::int64_t>(logits.size());
-  return cpu::softmax_statistics(logits.data(), vocabulary, 1.0f / temperature).log_sum;
-}
-
-void softmax(std::span<const float> logits, float temperature, float log_sum,
-             std::span<float> probabilities) {
-  cpu::softmax_probabilities(logits.data(), static_cast<std::int64_t>(logits.size()),
-                             1.0f / temperature, log_sum, probabilities.data());
-}
-
-}  // namespace lie

@@ -180,19 +180,6 @@ std::int64_t Tokenizer::vocabulary_size() const {
   return static_cast<std::int64_t>(state_->entries.size());
 }
 
-bool Tokenizer::is_special(std::int32_t id) const {
-  const auto i = static_cast<std::size_t>(id);
-  return id >= 0 && i < state_->entries.size() && state_->entries[i].special;
-}
-
-std::vector<std::int32_t> Tokenizer::special_ids() const {
-  std::vector<std::int32_t> ids;
-  for (std::int32_t id = 0; id < vocabulary_size(); ++id) {
-    if (is_special(id)) ids.push_back(id);
-  }
-  return ids;
-}
-
 std::optional<std::int32_t> Tokenizer::end_of_sequence_id() const {
   if (!state_->spec.end_of_sequence) return std::nullopt;
   return token_to_id(*state_->spec.end_of_sequence);

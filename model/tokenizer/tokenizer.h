@@ -40,9 +40,6 @@ class Tokenizer {
   std::optional<std::int32_t> token_to_id(std::string_view token) const;
   /// The largest id + 1: a model must have at least this many rows.
   std::int64_t vocabulary_size() const;
-  bool is_special(std::int32_t id) const;
-  /// Ids of all special tokens, ascending.
-  std::vector<std::int32_t> special_ids() const;
   /// tokenizer_config.json's eos_token.
   std::optional<std::int32_t> end_of_sequence_id() const;
 

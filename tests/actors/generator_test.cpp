@@ -53,6 +53,24 @@ void expect_same(const Groups& some, const Groups& others) {
   }
 }
 
+/// `samples` responses to each prompt; group i answers prompts[i].
+std::vector<RolloutGroup> generate_all(Generator& generator, const std::vector<Prompt>& prompts,
+                                       std::int32_t samples, Purpose purpose) {
+  for (std::size_t i = 0; i < prompts.size(); ++i) {
+    generator.add({.group = static_cast<std::int64_t>(i),
+                   .purpose = purpose,
+                   .samples = samples,
+                   .prompt = prompts[i]});
+  }
+  std::vector<RolloutGroup> groups(prompts.size());
+  while (!generator.idle()) {
+    for (RolloutGroup& group : generator.step()) {
+      groups[static_cast<std::size_t>(group.ticket.group)] = std::move(group);
+    }
+  }
+  return groups;
+}
+
 TEST(Generator, SlotsChangeNoTokenAndNoLogProb) {
   TinyPolicy policy;
   RolloutOptions options = tiny_rollout();

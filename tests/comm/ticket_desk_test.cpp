@@ -20,12 +20,19 @@ constexpr auto kDoneTag = static_cast<Tag>(static_cast<int>(Tag::kFirstFree) + 1
 
 Assignment finish() { return {.kind = Assignment::Kind::kFinish, .ticket = {}}; }
 
+/// Polls until `ready` answers true.
+template <typename Ready>
+void wait_until(const Ready& ready) {
+  for (Backoff backoff; !ready(); backoff.pause()) {
+  }
+}
+
 /// The coordinator: hands out all tickets, then ends every actor.
 void serve(TicketDesk& desk, int actors) {
   std::int64_t handed_out = 0;
   for (int ended = 0; ended < actors;) {
     std::vector<int> waiting;
-    wait_any([&] { return !(waiting = desk.waiting_actors()).empty(); });
+    wait_until([&] { return !(waiting = desk.waiting_actors()).empty(); });
     const bool more = handed_out < kTickets;
     desk.answer(waiting.front(), more ? example_assignment(handed_out++) : finish());
     if (!more) ++ended;
@@ -40,7 +47,7 @@ std::vector<std::int64_t> work(Source<Assignment>& tickets) {
     if (groups.size() % 2 == 0) {
       assignment = tickets.receive();
     } else {
-      wait_any([&] { return (assignment = tickets.try_receive()).has_value(); });
+      wait_until([&] { return (assignment = tickets.try_receive()).has_value(); });
     }
     if (assignment->kind == Assignment::Kind::kFinish) break;
     EXPECT_EQ(assignment->ticket.prompt.gold, "\\frac{1}{2}");

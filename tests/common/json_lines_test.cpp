@@ -7,15 +7,7 @@
 namespace lie {
 namespace {
 
-JsonRow row(std::string_view text) { return parse_json_lines(text, "f.jsonl").at(0); }
-
-TEST(JsonLines, RowsKnowTheirLine) {
-  const auto rows = parse_json_lines("{\"a\": 1}\r\n\n  \n{\"a\": 2}", "f.jsonl");
-  ASSERT_EQ(rows.size(), 2u);
-  EXPECT_EQ(rows[0].place(), "f.jsonl:1");
-  EXPECT_EQ(rows[1].place(), "f.jsonl:4");
-  EXPECT_EQ(rows[1].integer("a"), 2);
-}
+JsonRow row(std::string_view text) { return parse_json_row(text, "f.jsonl:1"); }
 
 TEST(JsonLines, FieldsAreFoundByPath) {
   const JsonRow r = row(R"({"reward_model": {"ground_truth": "7", "n": null}, "a.b": true})");
@@ -47,17 +39,14 @@ TEST(JsonLines, WrongKindsNamePlaceFieldAndExpectation) {
 }
 
 TEST(JsonLines, LinesThatAreNoObjectAreNamed) {
-  EXPECT_EQ(error_of([] { parse_json_lines("{}\n{\"a\": }\n", "f"); }),
+  EXPECT_EQ(error_of([] { parse_json_row("{\"a\": }", "f:2"); }),
             "f:2: not valid JSON at line 1, column 7 (7 bytes in all); is the file damaged or cut "
             "short?");
-  EXPECT_EQ(error_of([] { parse_json_lines("[1]\n", "f"); }),
+  EXPECT_EQ(error_of([] { parse_json_row("[1]", "f:1"); }),
             "f:1: expected a JSON object such as {\"prompt\": \"...\"}, found array");
-  EXPECT_EQ(error_of([] { parse_json_lines("{\"a\": \"\xff\"}\n", "f"); }),
-            "f:1: not valid UTF-8 at line 1, column 8 (10 bytes in all); convert the file to UTF-8");
-  const TemporaryDirectory scratch;
-  EXPECT_TRUE(error_of([&] {
-                read_json_lines(scratch.write("e.jsonl", "\n"));
-              }).ends_with("e.jsonl: holds no row; expected one JSON object a line"));
+  EXPECT_EQ(
+      error_of([] { parse_json_row("{\"a\": \"\xff\"}", "f:1"); }),
+      "f:1: not valid UTF-8 at line 1, column 8 (10 bytes in all); convert the file to UTF-8");
 }
 
 TEST(JsonLines, QuotesAsJsonDoes) {

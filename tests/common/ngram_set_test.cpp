@@ -7,9 +7,8 @@
 #include <set>
 
 #include "common/error.h"
-#include "common/json_lines.h"
 #include "common/units.h"
-#include "tests/directories.h"
+#include "tests/common/golden_rows.h"
 
 namespace lie {
 namespace {
@@ -53,8 +52,7 @@ void expect_equal(const Coverage& a, const Coverage& b) {
 
 TEST(NgramCounter, EqualsPythonsCounterOverWords) {
   WordIds ids;
-  for (const JsonRow& row :
-       read_json_lines(source_directory() + std::string("/tests/common/golden/coverage.jsonl"))) {
+  for (const JsonRow& row : golden_rows("coverage.jsonl")) {
     Units units;
     ids.append(row.required_text("text"), units);
     for (const JsonRow& expected : row.rows("counts")) {

@@ -2,8 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "common/json_lines.h"
-#include "tests/directories.h"
+#include "tests/common/golden_rows.h"
 
 namespace lie {
 namespace {
@@ -15,8 +14,7 @@ std::vector<std::string> words_of(const std::string& text) {
 
 TEST(Units, WordsArePythonsSplitAndSplitAtUnderscores) {
   int rows = 0;
-  for (const JsonRow& row :
-       read_json_lines(source_directory() + std::string("/tests/common/golden/coverage.jsonl"))) {
+  for (const JsonRow& row : golden_rows("coverage.jsonl")) {
     if (!row.has("words")) continue;
     ++rows;
     EXPECT_EQ(words_of(row.required_text("text")), *row.texts("words")) << row.place();

@@ -101,8 +101,10 @@ std::vector<float> decode_a_fork(const Weights& weights, Operators& operators) {
   KvCache cache(weights.config(), operators, 12);
   std::vector<float> all;
   const auto decode = [&](const std::vector<DecodeRow>& rows) {
-    const auto logits = transformer.decode(rows, cache);
-    all.insert(all.end(), logits.begin(), logits.end());
+    const Tensor logits = transformer.decode(rows, cache);
+    const std::size_t before = all.size();
+    all.resize(before + static_cast<std::size_t>(logits.elements()));
+    operators.copy_to_host(logits, std::span(all).subspan(before));
   };
   const std::int32_t prompt = cache.open(), single = cache.open();
   std::vector<DecodeRow> rows;

@@ -7,7 +7,6 @@
 
 #include "hwy/targets.h"
 #include "model/cpu/operators.h"
-#include "model/log_softmax.h"
 #include "model/transformer.h"
 #include "tests/model/tiny_model.h"
 
@@ -45,8 +44,13 @@ struct Policy {
   Transformer transformer;
 };
 
-float score(std::span<const float> logits, std::int32_t target) {
-  return log_prob(logits, kTemperature, target, log_sum_exp(logits, kTemperature));
+/// The log-prob of `target` in one row of logits.
+float score(Policy& policy, Tensor logits, std::int32_t target) {
+  float log_prob = 0, entropy = 0, log_sum = 0;
+  const auto one = [](float& x) { return Tensor{&x, 1, 1, 1, DType::kFloat32}; };
+  policy.operators->log_probs(logits, {&target, 1}, kTemperature, one(log_prob), one(entropy),
+                              one(log_sum));
+  return log_prob;
 }
 
 /// Log-probs of every scored row, each sequence decoded in chunks of `step` rows, all sequences
@@ -70,10 +74,10 @@ std::vector<float> decoded_log_probs(Policy& policy, const PackedBatch& batch, i
         more = true;
       }
     }
-    const std::span<const float> logits = policy.transformer.decode(rows, cache);
-    const auto vocabulary = static_cast<std::size_t>(policy.weights.config().vocabulary);
+    const Tensor logits = policy.transformer.decode(rows, cache);
     for (std::size_t i = 0; i < at.size(); ++i) {
-      by_row[at[i]] = score(logits.subspan(i * vocabulary, vocabulary), batch.tokens[at[i] + 1]);
+      const Tensor row = logits.rows_at(static_cast<std::int64_t>(i), 1);
+      by_row[at[i]] = score(policy, row, batch.tokens[at[i] + 1]);
     }
   }
   std::vector<float> result;
@@ -126,7 +130,6 @@ TEST(TransformerBits, ForwardDoesNotDependOnNeighbours) {
 
 TEST(TransformerBits, ForkedSequencesDecodeAsIfAlone) {
   Policy policy(config_with(true));
-  const auto vocabulary = static_cast<std::size_t>(policy.weights.config().vocabulary);
   for (const int prompt : {1, 15, 16, 17, 40}) {
     const PackedBatch batch =
         test::tiny_batch("fork", {prompt + 20}, policy.weights.config().vocabulary);
@@ -137,7 +140,7 @@ TEST(TransformerBits, ForkedSequencesDecodeAsIfAlone) {
     std::vector<DecodeRow> rows;
     for (int t = 0; t < prompt; ++t)
       rows.push_back({batch.tokens[static_cast<std::size_t>(t)], parent, false});
-    EXPECT_TRUE(policy.transformer.decode(rows, cache).empty());
+    EXPECT_EQ(policy.transformer.decode(rows, cache).rows, 0);
     const std::int32_t child = cache.fork(parent), other = cache.fork(parent);
     cache.close(parent);
     for (int t = prompt; t + 1 < prompt + 20; ++t) {
@@ -145,8 +148,9 @@ TEST(TransformerBits, ForkedSequencesDecodeAsIfAlone) {
       // The sibling goes another way in the same call.
       const std::vector<DecodeRow> step = {{(batch.tokens[at] + 1) % 45, other, true},
                                            {batch.tokens[at], child, true}};
-      const auto logits = policy.transformer.decode(step, cache).subspan(vocabulary, vocabulary);
-      EXPECT_EQ(score(logits, batch.tokens[at + 1]), packed.log_probs[at]) << prompt << " " << t;
+      const Tensor logits = policy.transformer.decode(step, cache).rows_at(1, 1);
+      EXPECT_EQ(score(policy, logits, batch.tokens[at + 1]), packed.log_probs[at])
+          << prompt << " " << t;
     }
     cache.close(child);
     cache.close(other);

@@ -5,7 +5,7 @@
 #include <filesystem>
 #include <iosfwd>
 
-#include "actors/sampler.h"
+#include "actors/rollout_options.h"
 #include "tools/run/options.h"
 
 namespace lie {

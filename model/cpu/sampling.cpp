@@ -1,4 +1,4 @@
-#include "actors/sampler.h"
+#include "model/cpu/sampling.h"
 
 #include <algorithm>
 #include <array>
@@ -6,9 +6,9 @@
 #include <limits>
 #include <numeric>
 
-#include "model/log_softmax.h"
+#include "model/cpu/operators.h"
 
-namespace lie {
+namespace lie::cpu {
 namespace {
 
 constexpr std::size_t kBlock = 64;
@@ -33,36 +33,23 @@ std::int32_t likeliest(std::span<const float> logits) {
 
 }  // namespace
 
-void describe(FieldList& fields, SamplingOptions& options) {
-  fields.add("temperature", options.temperature,
-             {.help = "Logits are divided by this; 0 takes the likeliest token.", .min = 0});
-  fields.add("top_p", options.top_p,
-             {.help = "Draw from the likeliest tokens that hold this share of the probability.",
-              .min = 1e-6,
-              .max = 1});
-  fields.add("top_k", options.top_k,
-             {.help = "Draw from this many likeliest tokens; 0: from all.", .min = 0});
-  fields.add("max_response_tokens", options.max_response_tokens,
-             {.help = "A response is cut at this length.", .unit = "tokens", .min = 1});
-}
-
-SampledToken Sampler::draw(std::span<const float> logits, const SamplingOptions& options,
-                           float uniform) {
-  const bool greedy = options.temperature == 0;
-  const float temperature = greedy ? 1.0F : static_cast<float>(options.temperature);
-  const float log_sum = log_sum_exp(logits, temperature);
+Sample RowSampler::draw(std::span<const float> logits, const Draw& how) {
+  const auto vocabulary = static_cast<std::int64_t>(logits.size());
+  const float inverse_temperature = 1.0F / how.log_prob_temperature();
+  const float log_sum = softmax_statistics(logits.data(), vocabulary, inverse_temperature).log_sum;
   if (!std::isfinite(log_sum)) return {0, std::numeric_limits<float>::quiet_NaN()};
   const auto drawn = [&](std::int32_t id) {
-    return SampledToken{id, log_prob(logits, temperature, id, log_sum)};
+    return Sample{id, log_prob(logits.data(), inverse_temperature, id, log_sum)};
   };
-  if (greedy) return drawn(likeliest(logits));
+  if (how.greedy()) return drawn(likeliest(logits));
   probabilities_.resize(logits.size());
-  softmax(logits, temperature, log_sum, probabilities_);
-  if (options.top_p >= 1 && options.top_k == 0) return drawn(draw_from_all(uniform));
-  return drawn(draw_from_likeliest(options, uniform));
+  softmax_probabilities(logits.data(), vocabulary, inverse_temperature, log_sum,
+                        probabilities_.data());
+  const float uniform = random_uniform(how.key);
+  return drawn(how.from_all() ? draw_from_all(uniform) : draw_from_likeliest(how, uniform));
 }
 
-std::int32_t Sampler::draw_from_all(float uniform) {
+std::int32_t RowSampler::draw_from_all(float uniform) {
   const std::span<const float> all = probabilities_;
   block_sums_.clear();
   for (std::size_t i = 0; i < all.size(); i += kBlock) {
@@ -83,8 +70,8 @@ std::int32_t Sampler::draw_from_all(float uniform) {
   return static_cast<std::int32_t>(chosen);
 }
 
-std::int32_t Sampler::draw_from_likeliest(const SamplingOptions& options, float uniform) {
-  const double wanted = options.top_p * take_likeliest(options);
+std::int32_t RowSampler::draw_from_likeliest(const Draw& how, float uniform) {
+  const double wanted = how.top_p * take_likeliest(how);
   double kept = 0;
   std::size_t count = 0;
   while (count < likeliest_.size() && (count == 0 || kept < wanted)) {
@@ -101,10 +88,10 @@ std::int32_t Sampler::draw_from_likeliest(const SamplingOptions& options, float 
 
 // Fills likeliest_ with the tokens that top_k leaves, or without it with at least those that top_p
 // leaves; returns the probability that top_p is a share of.
-double Sampler::take_likeliest(const SamplingOptions& options) {
-  const bool all = options.top_k == 0;
+double RowSampler::take_likeliest(const Draw& how) {
+  const bool all = how.top_k == 0;
   // Tokens below this hold together less than 1 - top_p: the nucleus does without them.
-  const double floor = all ? (1 - options.top_p) / static_cast<double>(probabilities_.size()) : 0;
+  const double floor = all ? (1 - how.top_p) / static_cast<double>(probabilities_.size()) : 0;
   heap_.clear();
   for (std::size_t id = 0; id < probabilities_.size(); ++id) {
     const auto p = static_cast<double>(probabilities_[id]);
@@ -116,7 +103,7 @@ double Sampler::take_likeliest(const SamplingOptions& options) {
   std::make_heap(heap_.begin(), heap_.end(), less_likely);
   likeliest_.clear();
   double sum = 0;
-  while (!heap_.empty() && (all ? sum < options.top_p : std::ssize(likeliest_) < options.top_k)) {
+  while (!heap_.empty() && (all ? sum < how.top_p : std::ssize(likeliest_) < how.top_k)) {
     std::pop_heap(heap_.begin(), heap_.end(), less_likely);
     likeliest_.push_back(heap_.back());
     heap_.pop_back();
@@ -125,4 +112,19 @@ double Sampler::take_likeliest(const SamplingOptions& options) {
   return all ? 1.0 : sum;
 }
 
-}  // namespace lie
+void CpuOperators::sample(Tensor logits, std::span<const Draw> draws, const DrawnTokens& drawn) {
+  const auto count = static_cast<std::int64_t>(draws.size());
+  auto* ids = static_cast<std::int32_t*>(drawn.ids.data);
+  split(count, 1, 2 * count * logits.cols, [&](Range range, int member) {
+    RowSampler& sampler = samplers_[static_cast<std::size_t>(member)];
+    for (std::int64_t i = range.begin; i < range.end; ++i) {
+      const Draw& how = draws[static_cast<std::size_t>(i)];
+      const Sample sample =
+          sampler.draw({row(logits, how.row), static_cast<std::size_t>(logits.cols)}, how);
+      ids[i] = sample.id;
+      floats(drawn.log_probs)[i] = sample.log_prob;
+    }
+  });
+}
+
+}  // namespace lie::cpu

@@ -1,0 +1,39 @@
+// One row of logits to a token on the host.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "model/sampling.h"
+
+namespace lie::cpu {
+
+/// A drawn token.
+struct Sample {
+  std::int32_t id = 0;
+  float log_prob = 0;  // of logits / temperature over the whole vocabulary
+};
+
+/// Draws tokens; holds scratch space for one row. The bits of a draw depend on the row and `how`
+/// alone.
+class RowSampler {
+ public:
+  /// `logits` [V]. Where their log-sum-exp is not finite, the log-prob is not a number.
+  Sample draw(std::span<const float> logits, const Draw& how);
+
+ private:
+  std::int32_t draw_from_all(float uniform);
+  std::int32_t draw_from_likeliest(const Draw& how, float uniform);
+  double take_likeliest(const Draw& how);
+  double probability(std::int32_t id) const {
+    return static_cast<double>(probabilities_[static_cast<std::size_t>(id)]);
+  }
+
+  std::vector<float> probabilities_;     // [V]
+  std::vector<double> block_sums_;       // of probabilities_, 64 each
+  std::vector<std::int32_t> heap_;       // ids not yet taken, the likeliest on top
+  std::vector<std::int32_t> likeliest_;  // ids taken, likeliest first
+};
+
+}  // namespace lie::cpu

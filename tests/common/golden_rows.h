@@ -1,0 +1,25 @@
+// The rows of a golden file beside the tests.
+#pragma once
+
+#include <fstream>
+#include <string>
+#include <vector>
+
+#include "common/error.h"
+#include "common/json_lines.h"
+#include "tests/directories.h"
+
+namespace lie {
+
+/// One JSON object a line of tests/common/golden/`name`, placed by line from 1.
+inline std::vector<JsonRow> golden_rows(const std::string& name) {
+  std::ifstream file(source_directory() + ("/tests/common/golden/" + name));
+  std::vector<JsonRow> rows;
+  for (std::string line; std::getline(file, line);) {
+    rows.push_back(parse_json_row(line, name + ":" + std::to_string(rows.size() + 1)));
+  }
+  if (rows.empty()) fail("{}: no golden rows", name);
+  return rows;
+}
+
+}  // namespace lie
