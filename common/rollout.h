@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <numeric>
 #include <string>
 #include <vector>
 
@@ -71,15 +72,15 @@ struct RolloutGroup {
   RoleClock actor_clock;
 };
 
-/// Reward terms, kept apart from generation to log. reward() is what the advantage is made of.
-struct RewardTerms {
-  float accuracy = 0;        // R_acc: 1 if the verifier accepts
-  float length = 0;          // R_len <= 0
-  float redundancy = 0;      // R_red <= 0
-  float coverage_bonus = 0;  // ablation: direct bonus on C_context
-  float overlong = 0;        // DAPO's soft penalty near the response limit <= 0
-  float reward() const { return accuracy + length + redundancy + coverage_bonus + overlong; }
+/// A reward term by name: its column is /sample/reward_<name>, its metrics reward_<name>_mean and
+/// advantage_mass_<name>.
+struct RewardName {
+  std::string name;
+  std::string about;  // in a few words, for people: "R_acc"
 };
+
+/// The reward terms of a run, in the order in which they are added up; fixed when it starts.
+using RewardNames = std::vector<RewardName>;
 
 /// n-gram statistics of one response.
 struct Coverage {
@@ -95,10 +96,12 @@ struct Coverage {
 struct Score {
   VerdictCode verdict = VerdictCode::kNoAnswer;
   float verify_seconds = 0;
-  double target_length = 0;  // L_target in tokens
-  RewardTerms terms;
+  double target_length = 0;    // L_target in tokens
+  std::vector<float> rewards;  // a value a term of the run, in their order
   Coverage coverage;
   std::string extracted;  // the answer as found in the response
+  /// The reward: what the advantage is made of.
+  float reward() const { return std::accumulate(rewards.begin(), rewards.end(), 0.0F); }
 };
 
 /// A rollout group with a score for each response.

@@ -52,8 +52,19 @@ double magnitude(std::span<const double> values) {
 
 std::vector<double> term_column(std::span<const Score> scores, std::size_t term) {
   std::vector<double> column;
-  for (const Score& score : scores) column.push_back(reward_terms(score.terms)[term]);
+  for (const Score& score : scores) column.push_back(static_cast<double>(score.rewards[term]));
   return column;
+}
+
+/// Number of terms, the same for all members.
+std::size_t terms_of(std::span<const Score> scores) {
+  const std::size_t terms = scores.front().rewards.size();
+  for (const Score& score : scores) {
+    if (score.rewards.size() == terms) continue;
+    fail("advantage: a group with scores of {} and {} reward terms; a run has one list", terms,
+         score.rewards.size());
+  }
+  return terms;
 }
 
 /// GDPO: A_i = sum over terms of the term's own normalised value.
@@ -61,7 +72,8 @@ GroupAdvantages per_term_advantages(std::span<const Score> scores,
                                     const AdvantageOptions& options) {
   GroupAdvantages result;
   result.values.assign(scores.size(), 0.0);
-  for (std::size_t term = 0; term < kRewardTermCount; ++term) {
+  result.mass.assign(terms_of(scores), 0.0);
+  for (std::size_t term = 0; term < result.mass.size(); ++term) {
     const auto part = normalise_rewards(term_column(scores, term), options);
     result.mass[term] = magnitude(part);
     for (std::size_t i = 0; i < part.size(); ++i) result.values[i] += part[i];
@@ -80,10 +92,6 @@ void describe(FieldList& fields, AdvantageOptions& options) {
              {"Subtract the mean of the other members instead of the mean of the group."});
 }
 
-std::array<double, kRewardTermCount> reward_terms(const RewardTerms& terms) {
-  return {terms.accuracy, terms.length, terms.redundancy, terms.coverage_bonus, terms.overlong};
-}
-
 std::vector<double> normalise_rewards(std::span<const double> rewards,
                                       const AdvantageOptions& options) {
   if (rewards.size() == 1) return {rewards[0]};
@@ -95,13 +103,14 @@ GroupAdvantages group_advantages(std::span<const Score> scores, const AdvantageO
   if (scores.empty()) fail("advantage: a group without responses; every group needs at least one");
   if (options.per_term) return per_term_advantages(scores, options);
   std::vector<double> rewards;
-  for (const Score& score : scores) rewards.push_back(static_cast<double>(score.terms.reward()));
+  for (const Score& score : scores) rewards.push_back(static_cast<double>(score.reward()));
   GroupAdvantages result;
   result.values = normalise_rewards(rewards, options);
+  result.mass.assign(terms_of(scores), 0.0);
   const bool alone = rewards.size() == 1;
   if (!alone && all_equal(rewards)) return result;
   const double divisor = alone ? 1.0 : divisor_of(rewards, options);
-  for (std::size_t term = 0; term < kRewardTermCount; ++term) {
+  for (std::size_t term = 0; term < result.mass.size(); ++term) {
     const std::vector<double> column = term_column(scores, term);
     if (alone) {
       result.mass[term] = magnitude(column);

@@ -2,9 +2,7 @@
 // group each response was.
 #pragma once
 
-#include <array>
 #include <span>
-#include <string_view>
 #include <vector>
 
 #include "common/options.h"
@@ -21,25 +19,20 @@ struct AdvantageOptions {
 };
 void describe(FieldList& fields, AdvantageOptions& options);
 
-/// Reward terms in the order of the metrics named after them.
-inline constexpr std::array<std::string_view, 5> kRewardTermNames = {
-    "accuracy", "length", "redundancy", "coverage_bonus", "overlong"};
-inline constexpr std::size_t kRewardTermCount = kRewardTermNames.size();
-std::array<double, kRewardTermCount> reward_terms(const RewardTerms& terms);
-
 /// Advantages of one group, and how much of them each reward term is responsible for.
 struct GroupAdvantages {
   std::vector<double> values;  // [G]
-  /// Sum over the group of |part of A_i that term k makes|: the advantage is linear in the terms
-  /// once mean and std are taken, A_i = sum_k (r_ik - mean_k) / (std + 1e-6). The metric
+  /// [terms] Sum over the group of |part of A_i that term k makes|: the advantage is linear in the
+  /// terms once mean and std are taken, A_i = sum_k (r_ik - mean_k) / (std + 1e-6). The metric
   /// advantage_mass_<k> is this, summed over a step, as a share of the sum over all terms.
-  std::array<double, kRewardTermCount> mass = {};
+  std::vector<double> mass;
 };
 
 /// Advantages of the members of one group (one prompt occurrence). A group of one has A = R. A
 /// group of equal rewards has exactly 0: rewards that differ by no more than 1e-6 of the larger of
 /// 1 and their magnitude count as equal, so that a rounding residue never becomes an advantage.
-/// With per_term the guard holds for each term.
+/// With per_term the guard holds for each term. Throws Error if the members differ in their number
+/// of terms.
 GroupAdvantages group_advantages(std::span<const Score> scores, const AdvantageOptions& options);
 
 /// The same for plain rewards [G], by one normalisation.

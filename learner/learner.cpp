@@ -128,6 +128,7 @@ void Learner::record_trajectories(Step& step) {
 
 void Learner::record_curves(const Step& step) {
   StepFacts facts{.step = step.number,
+                  .rewards = options_.rewards,
                   .groups = step.groups,
                   .advantages = step.advantages,
                   .update = step.number > 0 ? &step.update : nullptr,

@@ -19,6 +19,7 @@ namespace lie {
 
 struct LearnerOptions {
   AdvantageOptions advantage;
+  RewardNames rewards;
   std::int64_t last_step = 0;         // of the run
   std::int64_t checkpoint_every = 0;  // steps; the last step always ends in a checkpoint
 };

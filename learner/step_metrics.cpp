@@ -1,7 +1,6 @@
 #include "learner/step_metrics.h"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <functional>
 
@@ -86,18 +85,22 @@ void add_coverage(MetricsWriter& out, std::span<const Row> rows, const GlobalCov
   out.add("r_global_run", ratio(coverage.run_distinct, coverage.run_ngrams));
   add_mean(out, "largest_repeat_mean", rows,
            [](const Row& row) { return static_cast<double>(row.score->coverage.largest_repeat); });
-  add_mean(out, "redundant_share", rows,
-           [](const Row& row) { return row.score->terms.redundancy < 0 ? 1.0 : 0.0; });
   out.add("length_c_context_correlation", correlation(rows));
 }
 
-void add_rewards(MetricsWriter& out, std::span<const Row> rows) {
+void add_rewards(MetricsWriter& out, std::span<const Row> rows, const RewardNames& rewards) {
   add_mean(out, "reward_mean", rows,
-           [](const Row& row) { return static_cast<double>(row.score->terms.reward()); });
-  for (std::size_t term = 0; term < kRewardTermCount; ++term) {
-    add_mean(out, "reward_" + std::string(kRewardTermNames[term]) + "_mean", rows,
-             [term](const Row& row) { return reward_terms(row.score->terms)[term]; });
+           [](const Row& row) { return static_cast<double>(row.score->reward()); });
+  for (std::size_t term = 0; term < rewards.size(); ++term) {
+    const std::string metric = "reward_" + rewards[term].name;
+    add_mean(out, metric + "_mean", rows,
+             [term](const Row& row) { return static_cast<double>(row.score->rewards[term]); });
+    add_mean(out, metric + "_nonzero_share", rows,
+             [term](const Row& row) { return row.score->rewards[term] != 0 ? 1.0 : 0.0; });
   }
+}
+
+void add_verdicts(MetricsWriter& out, std::span<const Row> rows) {
   for (std::size_t i = 0; i < kVerdictCount; ++i) {
     const auto code = static_cast<VerdictCode>(i);
     add_mean(out, "verdict_" + std::string(name(code)) + "_share", rows,
@@ -121,19 +124,19 @@ void add_groups(MetricsWriter& out, const StepFacts& record) {
   out.add("groups_zero_advantage_share", idle / count);
 }
 
-void add_advantages(MetricsWriter& out, std::span<const GroupAdvantages> advantages) {
-  std::array<double, kRewardTermCount> mass = {};
+void add_advantages(MetricsWriter& out, std::span<const GroupAdvantages> advantages,
+                    const RewardNames& rewards) {
+  std::vector<double> mass(rewards.size());
   double all = 0, magnitude = 0, count = 0;
   for (const GroupAdvantages& group : advantages) {
-    for (std::size_t term = 0; term < kRewardTermCount; ++term) mass[term] += group.mass[term];
+    for (std::size_t term = 0; term < mass.size(); ++term) mass[term] += group.mass[term];
     for (const double a : group.values) magnitude += std::abs(a);
     count += static_cast<double>(group.values.size());
   }
   for (const double m : mass) all += m;
   out.add("advantage_magnitude_mean", magnitude / count);
-  for (std::size_t term = 0; term < kRewardTermCount; ++term) {
-    out.add("advantage_mass_" + std::string(kRewardTermNames[term]),
-            all > 0 ? mass[term] / all : 0.0);
+  for (std::size_t term = 0; term < mass.size(); ++term) {
+    out.add("advantage_mass_" + rewards[term].name, all > 0 ? mass[term] / all : 0.0);
   }
 }
 
@@ -142,9 +145,10 @@ void add_training(MetricsWriter& out, const StepFacts& record) {
   add_mean(out, "accuracy", rows, accuracy_of);
   add_lengths(out, rows);
   add_coverage(out, rows, record.coverage);
-  add_rewards(out, rows);
+  add_rewards(out, rows, record.rewards);
+  add_verdicts(out, rows);
   add_groups(out, record);
-  add_advantages(out, record.advantages);
+  add_advantages(out, record.advantages, record.rewards);
   add_mean(out, "prompt_length_mean", rows, [](const Row& row) {
     return static_cast<double>(row.group->rollout.prompt_ids.size());
   });
@@ -180,6 +184,14 @@ void add_times(MetricsWriter& out, const StepFacts& record) {
   }
 }
 
+void check_terms(const StepFacts& record) {
+  for (const Row& row : rows_of(record.groups)) {
+    if (row.score->rewards.size() == record.rewards.size()) continue;
+    fail("step metrics: a score of {} reward terms, but names of {}", row.score->rewards.size(),
+         record.rewards.size());
+  }
+}
+
 }  // namespace
 
 Metrics step_metrics(const StepFacts& record) {
@@ -187,6 +199,7 @@ Metrics step_metrics(const StepFacts& record) {
     fail("step metrics: {} groups but advantages of {}", record.groups.size(),
          record.advantages.size());
   }
+  check_terms(record);
   MetricsWriter out;
   if (!record.groups.empty()) add_training(out, record);
   if (record.update != nullptr) add_update_metrics(out, *record.update);

@@ -26,6 +26,7 @@ struct GlobalCoverage {
 /// Everything a step's metrics are made of.
 struct StepFacts {
   std::int64_t step = 0;
+  RewardNames rewards;                  // of the scores
   std::span<const ScoredGroup> groups;  // trained on; may be empty
   std::span<const GroupAdvantages> advantages;
   const StepUpdate* update = nullptr;  // null in step 0, which only evaluates

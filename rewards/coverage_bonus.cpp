@@ -17,4 +17,10 @@ float coverage_bonus(const CoverageBonusOptions& options, bool correct,
   return static_cast<float>(options.per_ngram * static_cast<double>(distinct_ngrams));
 }
 
+RewardTerm reward_term(const CoverageBonusOptions& options, std::int64_t) {
+  return {.reward = [options](const JudgedResponse& judged) {
+    return coverage_bonus(options, judged.correct(), judged.score.coverage.distinct_ngrams);
+  }};
+}
+
 }  // namespace lie

@@ -4,16 +4,20 @@
 #include <cstdint>
 
 #include "common/options.h"
+#include "rewards/term.h"
 
 namespace lie {
 
 /// Options of the direct C_context bonus (arXiv:2602.11748, ablation). Off in the recipe.
 struct CoverageBonusOptions {
+  static constexpr const char* kName = "coverage_bonus";
+  static constexpr const char* kAbout = "direct bonus on C_context";
   bool enabled = false;
   double per_ngram = 0.3 / 9000;
 };
 
 void describe(FieldList& fields, CoverageBonusOptions& options);
+RewardTerm reward_term(const CoverageBonusOptions& options, std::int64_t max_response_tokens);
 
 /// per_ngram * C_context for a wrong answer, 0 for a right one.
 float coverage_bonus(const CoverageBonusOptions& options, bool correct,

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "common/error.h"
+
 namespace lie {
 namespace {
 
@@ -12,6 +14,15 @@ double effective_eta(const LengthRewardOptions& options, double reference_length
   if (!options.scale_eta) return options.eta;
   const double num_tokens = reference_length + kNumTokensMinusReference;
   return options.eta * (1.0 + options.scale_extra_tokens / num_tokens);
+}
+
+void check_reference_length(const Ticket& ticket) {
+  if (ticket.prompt.reference_length >= 0) return;
+  fail(
+      "problem row {} of {}: no reference length, which the length reward needs; measure it with "
+      "`lie_cluster reference-lengths`, or set reward.length.enabled to false",
+      ticket.prompt.problem,
+      ticket.prompt.data_source.empty() ? "the training data" : ticket.prompt.data_source);
 }
 
 }  // namespace
@@ -46,6 +57,22 @@ float length_reward(const LengthRewardOptions& options, bool correct, std::int64
   const double missing = target - static_cast<double>(length);
   if (correct || missing <= 0) return 0.0F;
   return static_cast<float>(-effective_eta(options, reference_length) * missing);
+}
+
+RewardTerm reward_term(const LengthRewardOptions& options, std::int64_t max_response_tokens) {
+  return {.reward =
+              [options](const JudgedResponse& judged) {
+                return length_reward(options, judged.correct(), judged.length(),
+                                     judged.score.target_length,
+                                     judged.ticket.prompt.reference_length);
+              },
+          .check = check_reference_length,
+          .target_length =
+              [=](const Ticket& ticket) {
+                const double reference = ticket.prompt.reference_length;
+                if (reference < 0) return 0.0;
+                return target_length(options, reference, max_response_tokens);
+              }};
 }
 
 }  // namespace lie

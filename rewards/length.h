@@ -4,12 +4,15 @@
 #include <cstdint>
 
 #include "common/options.h"
+#include "rewards/term.h"
 
 namespace lie {
 
 /// Options of R_len. Defaults are the paper's (arXiv:2602.11748); the published code differs where
 /// said.
 struct LengthRewardOptions {
+  static constexpr const char* kName = "length";
+  static constexpr const char* kAbout = "R_len";
   bool enabled = true;
   double delta_tokens = 500;         // L_target = L_ref + delta
   double eta = 0.3 / 9000;           // price of one missing token
@@ -19,6 +22,7 @@ struct LengthRewardOptions {
 };
 
 void describe(FieldList& fields, LengthRewardOptions& options);
+RewardTerm reward_term(const LengthRewardOptions& options, std::int64_t max_response_tokens);
 
 /// L_target in tokens for a prompt whose initial-policy response length is `reference_length`.
 double target_length(const LengthRewardOptions& options, double reference_length,

@@ -29,4 +29,10 @@ float overlong_penalty(const OverlongPenaltyOptions& options, std::int64_t lengt
                             static_cast<double>(buffer));
 }
 
+RewardTerm reward_term(const OverlongPenaltyOptions& options, std::int64_t max_response_tokens) {
+  return {.reward = [=](const JudgedResponse& judged) {
+    return overlong_penalty(options, judged.length(), max_response_tokens);
+  }};
+}
+
 }  // namespace lie

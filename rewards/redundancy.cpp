@@ -17,4 +17,10 @@ float redundancy_reward(const RedundancyRewardOptions& options, std::int64_t lar
   return largest_repeat >= first_punished ? static_cast<float>(-options.beta) : 0.0F;
 }
 
+RewardTerm reward_term(const RedundancyRewardOptions& options, std::int64_t) {
+  return {.reward = [options](const JudgedResponse& judged) {
+    return redundancy_reward(options, judged.score.coverage.largest_repeat);
+  }};
+}
+
 }  // namespace lie

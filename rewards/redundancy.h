@@ -4,12 +4,15 @@
 #include <cstdint>
 
 #include "common/options.h"
+#include "rewards/term.h"
 
 namespace lie {
 
 /// Options of R_red. Defaults are the paper's (arXiv:2602.11748), with N >= Theta as its code has
 /// it.
 struct RedundancyRewardOptions {
+  static constexpr const char* kName = "redundancy";
+  static constexpr const char* kAbout = "R_red";
   bool enabled = true;
   double beta = 0.6;
   std::int64_t threshold = 10;  // Theta
@@ -17,6 +20,7 @@ struct RedundancyRewardOptions {
 };
 
 void describe(FieldList& fields, RedundancyRewardOptions& options);
+RewardTerm reward_term(const RedundancyRewardOptions& options, std::int64_t max_response_tokens);
 
 /// R_red of a response whose most frequent n-gram occurs `largest_repeat` times: -beta from Theta
 /// occurrences on (strict: from Theta + 1 on), else 0.

@@ -3,27 +3,14 @@
 
 #include <cstdint>
 #include <string_view>
+#include <vector>
 
 #include "common/rollout.h"
 #include "rewards/coverage.h"
-#include "rewards/coverage_bonus.h"
-#include "rewards/length.h"
-#include "rewards/overlong.h"
-#include "rewards/redundancy.h"
+#include "rewards/terms.h"
 #include "verifier/rules/options.h"
 
 namespace lie {
-
-/// R = R_acc + R_len + R_red (arXiv:2602.11748), and the terms of ablations and DAPO.
-struct RewardOptions {
-  CoverageOptions coverage = {};
-  LengthRewardOptions length = {};
-  RedundancyRewardOptions redundancy = {};
-  CoverageBonusOptions coverage_bonus = {};
-  OverlongPenaltyOptions overlong = {};
-};
-
-void describe(FieldList& fields, RewardOptions& options);
 
 /// What a score depends on beside ticket and response.
 struct ScoringOptions {
@@ -31,10 +18,6 @@ struct ScoringOptions {
   VerifierOptions verifier = {};
   std::int64_t max_response_tokens = 8192;  // the response limit of training
 };
-
-/// Throws Error naming the problem's row if R_len is on and a training prompt has no reference
-/// length.
-void check_scorable(const RewardOptions& options, const Ticket& ticket);
 
 /// Scores responses one after the other; keeps its storage. One thread.
 class Scorer {
@@ -45,11 +28,15 @@ class Scorer {
   /// coverage only. Score::target_length is 0 where no reference length is known.
   Score score(const Ticket& ticket, const Response& response, std::string_view text);
 
+  /// The terms' values for a response whose verdict and coverage are known.
+  std::vector<float> rewards(const JudgedResponse& judged) const;
+
   const ScoringOptions& options() const { return options_; }
 
  private:
   ScoringOptions options_;
   ResponseCoverage coverage_;
+  std::vector<RewardTerm> terms_;
 };
 
 }  // namespace lie

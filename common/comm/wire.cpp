@@ -55,11 +55,6 @@ void fields(Archive& io, RolloutGroup& g) {
 }
 
 template <typename Archive>
-void fields(Archive& io, RewardTerms& t) {
-  io(t.accuracy, t.length, t.redundancy, t.coverage_bonus, t.overlong);
-}
-
-template <typename Archive>
 void fields(Archive& io, Coverage& c) {
   io(c.distinct_ngrams, c.ngrams, c.largest_repeat);
 }
@@ -67,7 +62,7 @@ void fields(Archive& io, Coverage& c) {
 template <typename Archive>
 void fields(Archive& io, Score& s) {
   io.choice(s.verdict, VerdictCode::kUndecided);
-  io(s.verify_seconds, s.target_length, s.terms, s.coverage, s.extracted);
+  io(s.verify_seconds, s.target_length, s.rewards, s.coverage, s.extracted);
 }
 
 template <typename Archive>

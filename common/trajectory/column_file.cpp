@@ -34,7 +34,7 @@ h5::Handle column_access() {
   return access;
 }
 
-h5::Handle create_column(hid_t file, const ColumnInfo& column) {
+h5::Handle create_dataset(hid_t file, const ColumnInfo& column) {
   const hsize_t none = 0;
   const hsize_t unlimited = H5S_UNLIMITED;
   const h5::Handle space(h5::checked_id(H5Screate_simple(1, &none, &unlimited), "create extent"),
@@ -52,6 +52,12 @@ h5::Handle create_column(hid_t file, const ColumnInfo& column) {
   return dataset;
 }
 
+std::string joined_names(const RewardNames& rewards) {
+  std::string names;
+  for (const RewardName& reward : rewards) names += (names.empty() ? "" : ",") + reward.name;
+  return names;
+}
+
 void write_info(hid_t file, const TrajectoryInfo& info) {
   namespace name = schema::attribute;
   h5::write_attribute(file, name::kSchemaVersion, schema::kVersion);
@@ -63,6 +69,7 @@ void write_info(hid_t file, const TrajectoryInfo& info) {
   h5::write_attribute(file, name::kLearnerRank, info.learner_rank);
   h5::write_attribute(file, name::kLearnerCount, info.learner_count);
   h5::write_attribute(file, name::kStartsAfter, info.starts_after_step);
+  h5::write_attribute(file, name::kRewardTerms, std::string_view(joined_names(info.rewards)));
 }
 
 }  // namespace
@@ -77,21 +84,26 @@ ColumnFile::ColumnFile(const fs::path& path, const TrajectoryInfo& info) : path_
   const fs::path unfinished = path.string() + ".new";
   file_ = h5::create_file(unfinished);
   write_info(file_.id(), info);
-  create_columns();
+  create_columns(info);
   h5::check(H5Fflush(file_.id(), H5F_SCOPE_GLOBAL), "flush new file");
   h5::check(H5Fstart_swmr_write(file_.id()), "start writing beside readers");
   fs::rename(unfinished, path);
 }
 
-void ColumnFile::create_columns() {
-  for (const ColumnInfo* info : schema::all_columns()) {
-    columns_.push_back({info, create_column(file_.id(), *info), 0});
+void ColumnFile::create_columns(const TrajectoryInfo& info) {
+  for (const ColumnInfo* column : schema::all_columns()) create_column(*column);
+  for (const auto& [name, about] : info.rewards) {
+    create_column(schema::F32(schema::reward_column(name, about)));
   }
+}
+
+void ColumnFile::create_column(const ColumnInfo& column) {
+  columns_.push_back({column.path, create_dataset(file_.id(), column), 0});
 }
 
 void ColumnFile::append_raw(const ColumnInfo& column, const void* values, std::uint64_t count) {
   if (count == 0) return;
-  OpenColumn& open = *std::ranges::find(columns_, &column, &OpenColumn::info);
+  OpenColumn& open = *std::ranges::find(columns_, column.path, &OpenColumn::path);
   const hsize_t first = open.rows;
   const hsize_t size = count;
   open.rows += count;
@@ -117,7 +129,7 @@ void ColumnFile::flush() {
 
 void ColumnFile::close() {
   if (!is_open()) return;
-  for (OpenColumn& column : columns_) column.dataset.close(column.info->path);
+  for (OpenColumn& column : columns_) column.dataset.close(column.path);
   file_.close(path_.string());
   sync_file(path_);
   sync_directory(fs::absolute(path_).parent_path());

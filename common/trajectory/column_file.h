@@ -4,6 +4,7 @@
 #include <array>
 #include <filesystem>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "common/trajectory/hdf5.h"
@@ -33,12 +34,13 @@ class ColumnFile {
 
  private:
   struct OpenColumn {
-    const schema::ColumnInfo* info = nullptr;
+    std::string path;
     h5::Handle dataset;
     std::uint64_t rows = 0;
   };
   void append_raw(const schema::ColumnInfo& column, const void* values, std::uint64_t count);
-  void create_columns();
+  void create_columns(const TrajectoryInfo& info);
+  void create_column(const schema::ColumnInfo& column);
 
   std::filesystem::path path_;
   h5::Handle file_;

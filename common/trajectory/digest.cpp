@@ -38,20 +38,18 @@ class FixedColumns {
 
   template <typename... T>
   void add(const schema::Column<T>&... columns) {
-    (add_column(columns), ...);
+    (add_values(run_.column(columns)), ...);
   }
-  const std::vector<std::byte>& row(std::size_t index) const { return rows_[index]; }
-
- private:
   template <typename T>
-  void add_column(const schema::Column<T>& column) {
-    const std::vector<T> values = run_.column(column);
+  void add_values(const std::vector<T>& values) {
     for (std::size_t i = 0; i < values.size(); ++i) {
       const auto bytes = std::as_bytes(std::span(&values[i], 1));
       rows_[i].insert(rows_[i].end(), bytes.begin(), bytes.end());
     }
   }
+  const std::vector<std::byte>& row(std::size_t index) const { return rows_[index]; }
 
+ private:
   const RunReader& run_;
   std::vector<std::vector<std::byte>> rows_;
 };
@@ -60,10 +58,10 @@ FixedColumns fixed_columns(const RunReader& run) {
   namespace c = schema::sample;
   FixedColumns fixed(run);
   fixed.add(c::kSample, c::kPolicyVersion, c::kTokenCount, c::kPromptCount, c::kFinishReason,
-            c::kVerdict, c::kExtractedCount, c::kRewardAccuracy, c::kRewardLength,
-            c::kRewardRedundancy, c::kRewardCoverageBonus, c::kRewardOverlong, c::kReward,
-            c::kAdvantage, c::kReferenceLength, c::kTargetLength, c::kDistinctNgrams, c::kNgrams,
-            c::kLargestRepeat, c::kSequenceLogRatio, c::kClipped, c::kMiniBatch);
+            c::kVerdict, c::kExtractedCount);
+  for (const RewardName& reward : run.rewards()) fixed.add_values(run.reward(reward.name));
+  fixed.add(c::kReward, c::kAdvantage, c::kReferenceLength, c::kTargetLength, c::kDistinctNgrams,
+            c::kNgrams, c::kLargestRepeat, c::kSequenceLogRatio, c::kClipped, c::kMiniBatch);
   return fixed;
 }
 

@@ -15,7 +15,8 @@ namespace lie {
 ///   for each group of which there is a response: purpose, step, group, problem row, and (each with
 ///   its length as int64 before it) prompt text, gold, data source, prompt ids;
 ///   for each response: sample, the other columns of /sample except offsets, actor_rank,
-///   reward_rank and verify_seconds, in the order of schema.h; extracted answer, token ids,
+///   reward_rank and verify_seconds, in the order of schema.h, with the reward terms in the run's
+///   order before their sum; extracted answer, token ids,
 ///   behavior log-probs and learner log-probs, each with its length before it.
 std::string trajectories_digest(const RunReader& run);
 

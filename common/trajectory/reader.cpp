@@ -1,7 +1,9 @@
 #include "common/trajectory/reader.h"
 
 #include <array>
+#include <functional>
 #include <map>
+#include <sstream>
 #include <utility>
 
 #include "common/error.h"
@@ -18,8 +20,8 @@ struct SegmentReader::State {
   h5::Handle file;
   TrajectoryInfo info;
   std::vector<std::int64_t> steps;
-  std::array<std::int64_t, schema::kTableCount> rows{};  // of complete steps
-  std::map<const ColumnInfo*, h5::Handle> columns;       // opened so far
+  std::array<std::int64_t, schema::kTableCount> rows{};    // of complete steps
+  std::map<std::string, h5::Handle, std::less<>> columns;  // by path, opened so far
 };
 
 namespace {
@@ -38,6 +40,31 @@ h5::Handle open_file(const fs::path& path) {
   return file;
 }
 
+h5::Handle open_column(hid_t file, const ColumnInfo& column, const std::string& path) {
+  h5::Handle dataset(H5Dopen2(file, column.path, H5P_DEFAULT), H5Dclose);
+  if (!dataset) {
+    fail("{}: column {} cannot be opened: {}; the file is damaged", path, column.path,
+         h5::last_reason());
+  }
+  const h5::Handle type(h5::checked_id(H5Dget_type(dataset.id()), column.path), H5Tclose);
+  if (H5Tequal(type.id(), h5::file_type(column.type)) <= 0) {
+    fail("{}: column {} has another element type than schema version {} says", path, column.path,
+         schema::kVersion);
+  }
+  return dataset;
+}
+
+RewardNames read_reward_names(hid_t file, const std::string& path) {
+  RewardNames rewards;
+  std::istringstream names(h5::read_text_attribute(file, schema::attribute::kRewardTerms, path));
+  for (std::string name; std::getline(names, name, ',');) {
+    const auto named = schema::reward_column(name);
+    const h5::Handle column = open_column(file, schema::F32(named), path);
+    rewards.push_back({name, h5::read_text_attribute(column.id(), "about", path)});
+  }
+  return rewards;
+}
+
 TrajectoryInfo read_info(hid_t file, const std::string& path) {
   namespace name = schema::attribute;
   const std::int64_t version = h5::read_int_attribute(file, name::kSchemaVersion, path);
@@ -54,21 +81,8 @@ TrajectoryInfo read_info(hid_t file, const std::string& path) {
   info.learner_rank = h5::read_int_attribute(file, name::kLearnerRank, path);
   info.learner_count = h5::read_int_attribute(file, name::kLearnerCount, path);
   info.starts_after_step = h5::read_int_attribute(file, name::kStartsAfter, path);
+  info.rewards = read_reward_names(file, path);
   return info;
-}
-
-h5::Handle open_column(hid_t file, const ColumnInfo& column, const std::string& path) {
-  h5::Handle dataset(H5Dopen2(file, column.path, H5P_DEFAULT), H5Dclose);
-  if (!dataset) {
-    fail("{}: column {} cannot be opened: {}; the file is damaged", path, column.path,
-         h5::last_reason());
-  }
-  const h5::Handle type(h5::checked_id(H5Dget_type(dataset.id()), column.path), H5Tclose);
-  if (H5Tequal(type.id(), h5::file_type(column.type)) <= 0) {
-    fail("{}: column {} has another element type than schema version {} says", path, column.path,
-         schema::kVersion);
-  }
-  return dataset;
 }
 
 /// Where a step's row says how far each table reaches.
@@ -130,7 +144,7 @@ void SegmentReader::check_range(const ColumnInfo& column, std::int64_t first,
 void SegmentReader::read_raw(const ColumnInfo& column, std::int64_t first, std::int64_t count,
                              void* values) const {
   if (count == 0) return;
-  h5::Handle& dataset = state_->columns[&column];
+  h5::Handle& dataset = state_->columns[column.path];
   if (!dataset) dataset = open_column(state_->file.id(), column, state_->path.string());
   const auto start = static_cast<hsize_t>(first);
   const auto size = static_cast<hsize_t>(count);

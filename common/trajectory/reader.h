@@ -16,7 +16,7 @@ namespace lie {
 /// column's reading touches another's data. One thread.
 class SegmentReader {
  public:
-  /// Throws Error naming the file if it is no trajectory file of schema version 1, or damaged.
+  /// Throws Error naming the file if it is no trajectory file of schema version 2, or damaged.
   explicit SegmentReader(const std::filesystem::path& path);
   ~SegmentReader();
   SegmentReader(SegmentReader&&) noexcept;

@@ -44,6 +44,7 @@ struct TrajectoryInfo {
   std::int64_t learner_rank = 0;  // number among the learners, from 0
   std::int64_t learner_count = 1;
   std::int64_t starts_after_step = 0;  // steps this segment does not hold; 0 for a new run
+  RewardNames rewards = {};            // a column each
 };
 
 }  // namespace lie

@@ -84,12 +84,35 @@ void RunReader::index_samples(std::size_t segment) {
 
 namespace {
 
+bool holds(const RewardNames& rewards, const std::string& name) {
+  return std::ranges::find(rewards, name, &RewardName::name) != rewards.end();
+}
+
 template <typename T>
 T at(const SegmentReader& file, const schema::Column<T>& column, std::size_t row) {
   return file.read(column, static_cast<std::int64_t>(row), 1).front();
 }
 
 }  // namespace
+
+RewardNames RunReader::rewards() const {
+  RewardNames all;
+  for (const SegmentReader& segment : segments_) {
+    for (const RewardName& reward : segment.info().rewards) {
+      if (!holds(all, reward.name)) all.push_back(reward);
+    }
+  }
+  return all;
+}
+
+std::vector<float> RunReader::reward(const std::string& name) const {
+  const auto column = schema::reward_column(name);
+  std::vector<float> merged(samples_.size(), std::numeric_limits<float>::quiet_NaN());
+  for (std::size_t s = 0; s < segments_.size(); ++s) {
+    if (holds(segments_[s].info().rewards, name)) fill(schema::F32(column), s, merged);
+  }
+  return merged;
+}
 
 std::vector<std::int32_t> RunReader::response_ids(std::size_t index) const {
   const SamplePlace& place = samples_.at(index);

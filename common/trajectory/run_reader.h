@@ -49,19 +49,18 @@ class RunReader {
   const std::vector<SamplePlace>& samples() const { return samples_; }
   /// What was left out and why, one sentence each.
   const std::vector<std::string>& notes() const { return notes_; }
+  /// The reward terms of the segments: the first one's, then what others have besides.
+  RewardNames rewards() const;
 
   /// A column of /sample over all responses, [N], canonical order.
   template <typename T>
   std::vector<T> column(const schema::Column<T>& column) const {
     std::vector<T> merged(samples_.size());
-    for (std::size_t s = 0; s < segments_.size(); ++s) {
-      const std::vector<T> values = segments_[s].read(column);
-      for (std::size_t i = 0; i < merged.size(); ++i) {
-        if (samples_[i].segment == s) merged[i] = values[samples_[i].row];
-      }
-    }
+    for (std::size_t s = 0; s < segments_.size(); ++s) fill(column, s, merged);
     return merged;
   }
+  /// The values of a reward term, NaN where a segment has no such column.
+  std::vector<float> reward(const std::string& name) const;
 
   /// Of response `index` of samples(): reads only what it needs.
   std::vector<std::int32_t> response_ids(std::size_t index) const;
@@ -69,6 +68,14 @@ class RunReader {
   ProblemText problem(std::size_t index) const;
 
  private:
+  /// The values of one segment's rows, to their places.
+  template <typename T>
+  void fill(const schema::Column<T>& column, std::size_t segment, std::vector<T>& merged) const {
+    const std::vector<T> values = segments_[segment].read(column);
+    for (std::size_t i = 0; i < merged.size(); ++i) {
+      if (samples_[i].segment == segment) merged[i] = values[samples_[i].row];
+    }
+  }
   void open(const std::filesystem::path& directory);
   void keep_common_steps();
   void index_samples(std::size_t segment);

@@ -38,11 +38,6 @@ constexpr const ColumnInfo* kColumns[] = {
     &sample::kVerifySeconds,
     &sample::kExtractedOffset,
     &sample::kExtractedCount,
-    &sample::kRewardAccuracy,
-    &sample::kRewardLength,
-    &sample::kRewardRedundancy,
-    &sample::kRewardCoverageBonus,
-    &sample::kRewardOverlong,
     &sample::kReward,
     &sample::kAdvantage,
     &sample::kReferenceLength,
@@ -68,6 +63,10 @@ constexpr const ColumnInfo* kColumns[] = {
 };
 
 }  // namespace
+
+NamedColumn<float> reward_column(const std::string& name, std::string about) {
+  return {"/sample/reward_" + name, std::move(about)};
+}
 
 std::span<const ColumnInfo* const> all_columns() { return kColumns; }
 

@@ -1,18 +1,21 @@
-// The trajectory file, schema version 1: one description that writer and reader share.
+// The trajectory file, schema version 2: one description that writer and reader share.
 //
 // One HDF5 file per learner rank and segment; flat one-dimensional columns, grouped in tables. All
 // columns of a table have the same number of rows. Nothing in a file ever changes once written;
 // a step exists when its row in /step is there, and that row says how far the other tables reach.
 // Strings are packed UTF-8: /text/bytes, with offset and count in the row that owns them
 // (variable-length strings are not safe to read while another process writes).
+// Besides the columns listed here /sample has those that the run names itself: one a reward term.
 #pragma once
 
 #include <cstdint>
 #include <span>
+#include <string>
+#include <utility>
 
 namespace lie::schema {
 
-inline constexpr std::int64_t kVersion = 1;
+inline constexpr std::int64_t kVersion = 2;
 
 /// Tables, in the order in which a step is written.
 enum class Table : std::uint8_t { kText, kPrompt, kToken, kProblem, kSample, kStep };
@@ -135,13 +138,6 @@ inline constexpr I64 kExtractedOffset{kT, "/sample/extracted_offset", "bytes",
                                       "answer as found in the response, into /text/bytes"};
 inline constexpr I32 kExtractedCount{kT, "/sample/extracted_count", "bytes",
                                      "answer as found in the response"};
-inline constexpr F32 kRewardAccuracy{kT, "/sample/reward_accuracy", "", "R_acc"};
-inline constexpr F32 kRewardLength{kT, "/sample/reward_length", "", "R_len"};
-inline constexpr F32 kRewardRedundancy{kT, "/sample/reward_redundancy", "", "R_red"};
-inline constexpr F32 kRewardCoverageBonus{kT, "/sample/reward_coverage_bonus", "",
-                                          "direct bonus on C_context"};
-inline constexpr F32 kRewardOverlong{kT, "/sample/reward_overlong", "",
-                                     "penalty near the length limit"};
 inline constexpr F32 kReward{kT, "/sample/reward", "", "sum of the reward terms"};
 inline constexpr F32 kAdvantage{kT, "/sample/advantage", "",
                                 "group-relative; 0 where not trained on"};
@@ -183,7 +179,23 @@ inline constexpr I64 kSampleEnd{kT, "/step/sample_end", "rows", "rows of /sample
 inline constexpr I64 kStep{kT, "/step/step", "step", "number of the step; written last"};
 }  // namespace step
 
-/// Every column, in the order in which a step is written: /step/step is last.
+/// A column of /sample that the run names. Owns the texts of the Column it stands for.
+template <typename T>
+class NamedColumn {
+ public:
+  NamedColumn(std::string path, std::string about)
+      : path_(std::move(path)), about_(std::move(about)) {}
+  /// Valid as long as this.
+  operator Column<T>() const { return {Table::kSample, path_.c_str(), "", about_.c_str()}; }
+
+ private:
+  std::string path_, about_;
+};
+
+/// /sample/reward_<name>: the values of one reward term.
+NamedColumn<float> reward_column(const std::string& name, std::string about = "");
+
+/// Every column of every file, in the order in which a step is written: /step/step is last.
 std::span<const ColumnInfo* const> all_columns();
 
 /// Elements per chunk of a table's columns.
@@ -205,6 +217,7 @@ inline constexpr const char* kTokenizerSha256 = "tokenizer_sha256";
 inline constexpr const char* kLearnerRank = "learner_rank";    // int64, number among the learners
 inline constexpr const char* kLearnerCount = "learner_count";  // int64
 inline constexpr const char* kStartsAfter = "starts_after_step";  // int64
+inline constexpr const char* kRewardTerms = "reward_terms";       // names, with commas between
 }  // namespace attribute
 
 }  // namespace lie::schema

@@ -87,6 +87,16 @@ void check_sizes(const GroupRecord& group) {
   }
 }
 
+void check_rewards(const StepRecord& record, const RewardNames& rewards) {
+  for (const GroupRecord& group : record.groups) {
+    for (const Score& score : group.scored.scores) {
+      if (score.rewards.size() == rewards.size()) continue;
+      fail("trajectory log: step {} group {} has a score of {} reward terms, but the run has {}",
+           record.step, group.scored.rollout.ticket.group, score.rewards.size(), rewards.size());
+    }
+  }
+}
+
 void add_log_probs(FlatStep& flat, const SampleRow& row) {
   const std::size_t tokens = row.response->ids.size();
   const auto& behavior = row.response->behavior_log_probs;
@@ -210,16 +220,20 @@ void append_scores(ColumnFile& file, const std::vector<SampleRow>& rows) {
   append(file, c::kVerifySeconds, rows, [](R r) { return r.score->verify_seconds; });
   append(file, c::kExtractedOffset, rows, [](R r) { return r.extracted.offset; });
   append(file, c::kExtractedCount, rows, [](R r) { return r.extracted.count; });
-  append(file, c::kRewardAccuracy, rows, [](R r) { return r.score->terms.accuracy; });
-  append(file, c::kRewardLength, rows, [](R r) { return r.score->terms.length; });
-  append(file, c::kRewardRedundancy, rows, [](R r) { return r.score->terms.redundancy; });
-  append(file, c::kRewardCoverageBonus, rows, [](R r) { return r.score->terms.coverage_bonus; });
-  append(file, c::kRewardOverlong, rows, [](R r) { return r.score->terms.overlong; });
-  append(file, c::kReward, rows, [](R r) { return r.score->terms.reward(); });
+  append(file, c::kReward, rows, [](R r) { return r.score->reward(); });
   append(file, c::kTargetLength, rows, [](R r) { return r.score->target_length; });
   append(file, c::kDistinctNgrams, rows, [](R r) { return r.score->coverage.distinct_ngrams; });
   append(file, c::kNgrams, rows, [](R r) { return r.score->coverage.ngrams; });
   append(file, c::kLargestRepeat, rows, [](R r) { return r.score->coverage.largest_repeat; });
+}
+
+void append_rewards(ColumnFile& file, const RewardNames& rewards,
+                    const std::vector<SampleRow>& rows) {
+  for (std::size_t term = 0; term < rewards.size(); ++term) {
+    const auto column = schema::reward_column(rewards[term].name);
+    append(file, schema::F32(column), rows,
+           [term](const SampleRow& r) { return r.score->rewards[term]; });
+  }
 }
 
 void append_results(ColumnFile& file, const std::vector<SampleRow>& rows) {
@@ -260,6 +274,7 @@ void append_step_number(ColumnFile& file, std::int64_t step) {
 
 struct TrajectoryWriter::State {
   ColumnFile file;
+  RewardNames rewards;
   Ends ends;
   std::int64_t last_step = -1;
 };
@@ -268,6 +283,7 @@ TrajectoryWriter::TrajectoryWriter(const std::filesystem::path& directory,
                                    const TrajectoryInfo& info)
     : state_(new State{
           ColumnFile(directory / segment_name(info.learner_rank, info.starts_after_step), info),
+          info.rewards,
           {}}) {}
 
 TrajectoryWriter::~TrajectoryWriter() = default;
@@ -278,12 +294,14 @@ void TrajectoryWriter::append(const StepRecord& record) {
     fail("{}: step {} after step {}: steps must ascend", path().string(), record.step,
          state_->last_step);
   }
+  check_rewards(record, state_->rewards);
   FlatStep flat;
   flatten(record, state_->ends, flat);
   append_packed(state_->file, flat);
   append_problems(state_->file, flat.problems);
   append_responses(state_->file, flat.samples);
   append_scores(state_->file, flat.samples);
+  append_rewards(state_->file, state_->rewards, flat.samples);
   append_results(state_->file, flat.samples);
   append_step(state_->file, record, state_->ends);
   append_step_number(state_->file, record.step);

@@ -112,7 +112,7 @@ class Step {
 
   static ScoringOptions scoring_options() {
     ScoringOptions options{.max_response_tokens = kResponseTokens};
-    options.rewards.length.enabled = false;
+    options.rewards.of<LengthRewardOptions>().enabled = false;
     return options;
   }
 

@@ -44,7 +44,7 @@ inline ScoredGroup example_scored(std::int64_t group) {
   score.verdict = VerdictCode::kOutOfBudget;
   score.verify_seconds = 0.5f;
   score.target_length = 100.25;
-  score.terms = {1, -0.25f, -0.125f, 0.0625f, -0.5f};
+  score.rewards = {1, -0.25f, -0.125f, 0.0625f, -0.5f};
   score.coverage = {11, 13, 2};
   score.extracted = "42";
   ScoredGroup scored;

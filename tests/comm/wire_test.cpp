@@ -48,11 +48,7 @@ TEST(Wire, ScoredGroupKeepsEveryField) {
   EXPECT_EQ(score.verdict, VerdictCode::kOutOfBudget);
   EXPECT_EQ(score.verify_seconds, 0.5f);
   EXPECT_EQ(score.target_length, 100.25);
-  EXPECT_EQ(score.terms.accuracy, 1);
-  EXPECT_EQ(score.terms.length, -0.25f);
-  EXPECT_EQ(score.terms.redundancy, -0.125f);
-  EXPECT_EQ(score.terms.coverage_bonus, 0.0625f);
-  EXPECT_EQ(score.terms.overlong, -0.5f);
+  EXPECT_EQ(score.rewards, sent.scores[0].rewards);
   EXPECT_EQ(score.coverage.distinct_ngrams, 11);
   EXPECT_EQ(score.coverage.ngrams, 13);
   EXPECT_EQ(score.coverage.largest_repeat, 2);

@@ -11,9 +11,9 @@ namespace {
 
 Score score_of(double accuracy, double length = 0, double redundancy = 0) {
   Score score;
-  score.terms.accuracy = static_cast<float>(accuracy);
-  score.terms.length = static_cast<float>(length);
-  score.terms.redundancy = static_cast<float>(redundancy);
+  for (const double term : {accuracy, length, redundancy}) {
+    score.rewards.push_back(static_cast<float>(term));
+  }
   return score;
 }
 

@@ -17,8 +17,7 @@ void add(ScoredGroup& group, std::size_t length, bool right, float length_term) 
   response.finish = length >= 10 ? FinishReason::kLength : FinishReason::kEndOfSequence;
   Score score;
   score.verdict = right ? VerdictCode::kEqual : VerdictCode::kNoAnswer;
-  score.terms.accuracy = right ? 1.0F : 0.0F;
-  score.terms.length = length_term;
+  score.rewards = {right ? 1.0F : 0.0F, length_term};
   score.coverage.distinct_ngrams = static_cast<std::int64_t>(length) - 1;
   score.coverage.ngrams = static_cast<std::int64_t>(length);
   score.coverage.largest_repeat = 2;
@@ -64,6 +63,7 @@ class StepMetrics : public ::testing::Test {
     update_.mini_batches = {mini_batch(0, 2, false), mini_batch(0.5, NAN, true)};
     StepFacts record;
     record.step = 5;
+    record.rewards = {{"accuracy", "R_acc"}, {"length", "R_len"}};
     record.groups = groups_;
     record.advantages = advantages_;
     record.update = &update_;
@@ -93,7 +93,7 @@ TEST_F(StepMetrics, SaysWhatAResearcherPlots) {
                            "entropy_mean",
                            "reward_accuracy_mean",
                            "reward_length_mean",
-                           "reward_redundancy_mean",
+                           "reward_length_nonzero_share",
                            "clip_fraction",
                            "first_minibatch_ratio_max_deviation",
                            "grad_norm",
@@ -105,10 +105,9 @@ TEST_F(StepMetrics, SaysWhatAResearcherPlots) {
                            "learning_rate",
                            "truncation_rate",
                            "largest_repeat_mean",
-                           "redundant_share",
                            "prompt_length_mean",
                            "verdict_out_of_budget_share",
-                           "advantage_mass_redundancy"}) {
+                           "advantage_mass_length"}) {
     EXPECT_TRUE(by_name_.contains(name)) << name;
   }
 }
@@ -133,7 +132,7 @@ TEST_F(StepMetrics, CountsResponsesAndGroups) {
 
 TEST_F(StepMetrics, AdvantageMassIsAShareByTerm) {
   double sum = 0;
-  for (const auto name : kRewardTermNames) sum += at("advantage_mass_" + std::string(name));
+  for (const std::string name : {"accuracy", "length"}) sum += at("advantage_mass_" + name);
   EXPECT_NEAR(sum, 1.0, 1e-12);
   EXPECT_GT(at("advantage_mass_length"), 0.5);  // it alone moves the all-wrong group
 }

@@ -40,8 +40,8 @@ TEST(RewardWorker, ScoresEveryResponseInOrderAndClosesItsStream) {
   EXPECT_EQ(first->rollout.ticket.prompt.problem, 0);
   EXPECT_EQ(first->reward_worker, 3);
   ASSERT_EQ(first->scores.size(), 2U);
-  EXPECT_EQ(first->scores[0].terms.accuracy, 1.0F);
-  EXPECT_EQ(first->scores[1].terms.accuracy, 0.0F);
+  EXPECT_EQ(first->scores[0].rewards[0], 1.0F);
+  EXPECT_EQ(first->scores[1].rewards[0], 0.0F);
   EXPECT_EQ(first->texts[1], "\\boxed{5} ");
   const auto second = scored.receive();
   ASSERT_TRUE(second);

@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <string>
 
 #include "common/error.h"
@@ -31,6 +32,12 @@ Score score_response(const ScoringOptions& options, const Ticket& ticket, const 
   return Scorer(options).score(ticket, response, text);
 }
 
+float reward(const Score& score, std::string_view name) {
+  const RewardNames names = reward_names({});
+  const auto term = std::ranges::find(names, name, &RewardName::name);
+  return score.rewards.at(static_cast<std::size_t>(term - names.begin()));
+}
+
 std::string repeated(std::string_view words, int times) {
   std::string text;
   for (int i = 0; i < times; ++i) text += std::string(words) + " ";
@@ -45,69 +52,69 @@ TEST(Score, RightAnswerEarnsOne) {
   EXPECT_EQ(score.verdict, VerdictCode::kEqual);
   EXPECT_EQ(score.extracted, "2");
   EXPECT_EQ(score.target_length, 600);
-  EXPECT_EQ(score.terms.reward(), 1.0F);
+  EXPECT_EQ(score.reward(), 1.0F);
 }
 
 TEST(Score, RightButRedundantAnswerEarnsTwoFifths) {
   const std::string text = repeated(kTenWords, 10) + "\\boxed{2}";
   const Score score = score_response({}, ticket(100), response(101), text);
   EXPECT_EQ(score.coverage.largest_repeat, 10);
-  EXPECT_EQ(score.terms.accuracy, 1.0F);
-  EXPECT_EQ(score.terms.redundancy, -0.6F);
-  EXPECT_FLOAT_EQ(score.terms.reward(), 0.4F);
+  EXPECT_EQ(reward(score, "accuracy"), 1.0F);
+  EXPECT_EQ(reward(score, "redundancy"), -0.6F);
+  EXPECT_FLOAT_EQ(score.reward(), 0.4F);
 }
 
 TEST(Score, NineRepeatsAreFree) {
   const Score score =
       score_response({}, ticket(100), response(91), repeated(kTenWords, 9) + "\\boxed{2}");
   EXPECT_EQ(score.coverage.largest_repeat, 9);
-  EXPECT_EQ(score.terms.reward(), 1.0F);
+  EXPECT_EQ(score.reward(), 1.0F);
 }
 
 TEST(Score, WrongAndShortAnswerPaysForItsMissingTokens) {
   const Score score = score_response({}, ticket(400), response(600), "\\boxed{3}");
   EXPECT_EQ(score.verdict, VerdictCode::kUnequal);
-  EXPECT_EQ(score.terms.accuracy, 0.0F);
-  EXPECT_FLOAT_EQ(score.terms.length, -0.01F);  // 300 missing tokens
-  EXPECT_FLOAT_EQ(score.terms.reward(), -0.01F);
+  EXPECT_EQ(reward(score, "accuracy"), 0.0F);
+  EXPECT_FLOAT_EQ(reward(score, "length"), -0.01F);  // 300 missing tokens
+  EXPECT_FLOAT_EQ(score.reward(), -0.01F);
 }
 
 TEST(Score, NoAnswerIsWrongAndSaysSo) {
   const Score score = score_response({}, ticket(100), response(600), "I do not know.");
   EXPECT_EQ(score.verdict, VerdictCode::kNoAnswer);
   EXPECT_EQ(score.extracted, "");
-  EXPECT_EQ(score.terms.reward(), 0.0F);
+  EXPECT_EQ(score.reward(), 0.0F);
 }
 
 TEST(Score, TermsThatAreOffStayZero) {
   ScoringOptions options;
-  options.rewards.length.enabled = false;
-  options.rewards.redundancy.enabled = false;
+  options.rewards.of<LengthRewardOptions>().enabled = false;
+  options.rewards.of<RedundancyRewardOptions>().enabled = false;
   const std::string text = repeated(kTenWords, 30);
   const Score score = score_response(options, ticket(-1), response(301), text);
   EXPECT_EQ(score.coverage.largest_repeat, 30);
   EXPECT_EQ(score.target_length, 0);
-  EXPECT_EQ(score.terms.reward(), 0.0F);
+  EXPECT_EQ(score.reward(), 0.0F);
 }
 
 TEST(Score, AblationTermsJoinTheSum) {
   ScoringOptions options{.max_response_tokens = 1000};
   options.rewards.coverage = {.unit = CoverageUnit::kTokens, .ngram = 10};
-  options.rewards.length.enabled = false;
-  options.rewards.redundancy.enabled = false;
-  options.rewards.coverage_bonus = {.enabled = true, .per_ngram = 0.5};
-  options.rewards.overlong = {.enabled = true, .buffer_tokens = 500};
+  options.rewards.of<LengthRewardOptions>().enabled = false;
+  options.rewards.of<RedundancyRewardOptions>().enabled = false;
+  options.rewards.of<CoverageBonusOptions>() = {.enabled = true, .per_ngram = 0.5};
+  options.rewards.of<OverlongPenaltyOptions>() = {.enabled = true, .buffer_tokens = 500};
   const Score score = score_response(options, ticket(-1), response(750), "");
-  EXPECT_EQ(score.terms.coverage_bonus, 0.5F);  // one distinct n-gram
-  EXPECT_EQ(score.terms.overlong, -0.5F);
-  EXPECT_EQ(score.terms.reward(), 0.0F);
+  EXPECT_EQ(reward(score, "coverage_bonus"), 0.5F);  // one distinct n-gram
+  EXPECT_EQ(reward(score, "overlong"), -0.5F);
+  EXPECT_EQ(score.reward(), 0.0F);
 }
 
 TEST(Score, EvaluationCountsAccuracyAndCoverageOnly) {
   const std::string text = repeated(kTenWords, 12) + "\\boxed{2}";
   const Score score = score_response({}, ticket(-1, Purpose::kEvaluate), response(3), text);
   EXPECT_EQ(score.coverage.largest_repeat, 12);
-  EXPECT_EQ(score.terms.reward(), 1.0F);
+  EXPECT_EQ(score.reward(), 1.0F);
 }
 
 TEST(Score, MissingReferenceLengthNamesTheRow) {

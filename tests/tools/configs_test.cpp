@@ -49,17 +49,17 @@ TEST(Configs, TheGsm8kTrialsLoad) {
   for (const char* name : {"gsm8k/gspo.yaml", "gsm8k/gspo_lie.yaml"}) {
     EXPECT_EQ(train_config(name).policy_loss.algorithm, Algorithm::kGspo);
   }
-  EXPECT_FALSE(train_config("gsm8k/gspo.yaml").reward.length.enabled);
+  EXPECT_FALSE(train_config("gsm8k/gspo.yaml").reward.of<LengthRewardOptions>().enabled);
   evaluation::load_eval_config(kConfigs / "gsm8k/eval.yaml", {});
   check_sft_config(kConfigs / "gsm8k/sft.yaml");
 }
 
 TEST(Configs, TheMainExperimentHasThePapersValues) {
   const TrainConfig config = train_config("paper/qwen3-4b-base-gspo-lie.yaml");
-  EXPECT_EQ(config.reward.length.delta_tokens, 500);
-  EXPECT_DOUBLE_EQ(config.reward.length.eta, 0.3 / 9000);
-  EXPECT_EQ(config.reward.redundancy.beta, 0.6);
-  EXPECT_EQ(config.reward.redundancy.threshold, 10);
+  EXPECT_EQ(config.reward.of<LengthRewardOptions>().delta_tokens, 500);
+  EXPECT_DOUBLE_EQ(config.reward.of<LengthRewardOptions>().eta, 0.3 / 9000);
+  EXPECT_EQ(config.reward.of<RedundancyRewardOptions>().beta, 0.6);
+  EXPECT_EQ(config.reward.of<RedundancyRewardOptions>().threshold, 10);
   EXPECT_EQ(config.reward.coverage.ngram, 10);
   EXPECT_EQ(config.policy_loss.algorithm, Algorithm::kGspo);
   EXPECT_EQ(config.policy_loss.clip_low, 3e-4);
@@ -74,8 +74,8 @@ TEST(Configs, TheMainExperimentHasThePapersValues) {
 
 TEST(Configs, PartsChangeWhatTheyAreFor) {
   const TrainConfig plain = train_config("paper/qwen3-4b-base-gspo.yaml");
-  EXPECT_FALSE(plain.reward.length.enabled);
-  EXPECT_FALSE(plain.reward.redundancy.enabled);
+  EXPECT_FALSE(plain.reward.of<LengthRewardOptions>().enabled);
+  EXPECT_FALSE(plain.reward.of<RedundancyRewardOptions>().enabled);
   EXPECT_EQ(train_config("paper/qwen3-8b-base-grpo-clip-higher-lie.yaml").policy_loss.clip_high,
             0.28);
   EXPECT_EQ(
@@ -84,9 +84,15 @@ TEST(Configs, PartsChangeWhatTheyAreFor) {
   EXPECT_EQ(train_config("paper/qwen3-4b-no-thinking-gspo-lie.yaml").data.prompt_template,
             "qwen3-no-thinking");
   EXPECT_EQ(train_config("paper/octothinker-3b-gspo-lie.yaml").data.prompt_template, "octothinker");
-  EXPECT_EQ(train_config("paper/ablations/delta-8k.yaml").reward.length.delta_tokens, 8192);
-  EXPECT_TRUE(train_config("paper/ablations/coverage-bonus.yaml").reward.coverage_bonus.enabled);
-  EXPECT_EQ(train_config("paper/ablations/theta-15.yaml").reward.redundancy.threshold, 15);
+  EXPECT_EQ(
+      train_config("paper/ablations/delta-8k.yaml").reward.of<LengthRewardOptions>().delta_tokens,
+      8192);
+  EXPECT_TRUE(train_config("paper/ablations/coverage-bonus.yaml")
+                  .reward.of<CoverageBonusOptions>()
+                  .enabled);
+  EXPECT_EQ(
+      train_config("paper/ablations/theta-15.yaml").reward.of<RedundancyRewardOptions>().threshold,
+      15);
   EXPECT_EQ(train_config("paper/ablations/ngram-6.yaml").reward.coverage.ngram, 6);
 }
 

@@ -52,16 +52,16 @@ inline void add_response(GroupRecord& group, std::mt19937& random, double mean_t
   score.verdict = right           ? VerdictCode::kEqual
                   : tokens == 130 ? VerdictCode::kNoAnswer
                                   : VerdictCode::kUnequal;
-  score.terms.accuracy = right ? 1.0F : 0.0F;
   score.target_length = 107;
-  if (!right && tokens < 107) score.terms.length = -0.01F * static_cast<float>(107 - tokens);
+  const float missing = !right && tokens < 107 ? static_cast<float>(107 - tokens) : 0.0F;
   score.coverage.ngrams = std::max(0, tokens - 5);
   score.coverage.distinct_ngrams =
       score.coverage.ngrams - static_cast<std::int64_t>(random() % 8) * score.coverage.ngrams / 60;
   score.coverage.largest_repeat = 1 + static_cast<std::int32_t>(random() % 3);
-  if (score.coverage.largest_repeat == 3) score.terms.redundancy = -0.5F;
+  const float repeats = score.coverage.largest_repeat == 3 ? -0.5F : 0.0F;
+  score.rewards = {right ? 1.0F : 0.0F, -0.01F * missing, repeats};
   score.extracted = right ? "2" : "1 < 2";
-  group.results.push_back({.advantage = score.terms.reward() - 0.5F,
+  group.results.push_back({.advantage = score.reward() - 0.5F,
                            .log_probs = response.behavior_log_probs,
                            .sequence_log_ratio = 0,
                            .clipped = false,
@@ -102,7 +102,7 @@ inline std::string metrics_line(const ExampleRun& run, const StepRecord& record)
       tokens += static_cast<double>(group.scored.rollout.responses[i].ids.size());
       distinct += static_cast<double>(score.coverage.distinct_ngrams);
       ratio += score.coverage.ratio();
-      length += score.terms.length, redundancy += score.terms.redundancy;
+      length += score.rewards[1], redundancy += score.rewards[2];
       cut += group.scored.rollout.responses[i].finish == FinishReason::kLength ? 1 : 0;
     }
   }
@@ -123,8 +123,7 @@ inline std::string metrics_line(const ExampleRun& run, const StepRecord& record)
         add("c_global_run", 500 * static_cast<double>(record.step));
     add("reward_mean", (right + length + redundancy) / n), add("reward_accuracy_mean", right / n);
     add("reward_length_mean", length / n), add("reward_redundancy_mean", redundancy / n);
-    add("reward_coverage_bonus_mean", 0), add("reward_overlong_mean", 0),
-        add("entropy_mean", 0.9 - 0.5 * x);
+    add("entropy_mean", 0.9 - 0.5 * x);
     for (int q = 1; q <= 4; ++q) {
       add(fmt::format("entropy_quarter_{}_mean", q).c_str(), 1.0 - 0.1 * q - 0.4 * x);
     }
@@ -154,6 +153,7 @@ inline std::string metrics_line(const ExampleRun& run, const StepRecord& record)
 inline TrajectoryInfo example_info_of(const ExampleRun& run) {
   TrajectoryInfo info;
   info.seed = run.seed;
+  info.rewards = {{"accuracy", "R_acc"}, {"length", "R_len"}, {"redundancy", "R_red"}};
   return info;
 }
 

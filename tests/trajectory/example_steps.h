@@ -43,7 +43,7 @@ inline Score example_score(std::int64_t group, std::int32_t sample, std::size_t 
   Score score;
   score.verdict = sample % 2 == 0 ? VerdictCode::kEqual : VerdictCode::kNoAnswer;
   score.target_length = 85;
-  score.terms = {.accuracy = sample % 2 == 0 ? 1.0F : 0.0F, .length = -0.25F, .redundancy = -0.5F};
+  score.rewards = {sample % 2 == 0 ? 1.0F : 0.0F, -0.25F, -0.5F};
   score.coverage = {static_cast<std::int64_t>(tokens / 2), static_cast<std::int64_t>(tokens), 3};
   score.extracted = fmt::format("{}", group * 10 + sample);
   return score;
@@ -85,7 +85,15 @@ inline StepRecord example_step(const ExampleShape& shape, std::int64_t step, std
 
 inline TrajectoryInfo example_info(std::int64_t rank = 0, std::int64_t count = 1,
                                    std::int64_t starts_after = 0) {
-  return {"build-1", "seed: 7\nname: \"täst\"\n", 7, "aa", "bb", rank, count, starts_after};
+  return {"build-1",
+          "seed: 7\nname: \"täst\"\n",
+          7,
+          "aa",
+          "bb",
+          rank,
+          count,
+          starts_after,
+          {{"accuracy", "R_acc"}, {"first", "a first term"}, {"second", ""}}};
 }
 
 /// A directory of its own for a test, empty; gone when the program ends.

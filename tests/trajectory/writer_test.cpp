@@ -33,7 +33,7 @@ void expect_same_as_written(const RunReader& run, const ExampleShape& shape) {
     ASSERT_EQ(run.response_ids(i), group.scored.rollout.responses[s].ids);
     ASSERT_EQ(run.extracted(i), group.scored.scores[s].extracted);
     ASSERT_EQ(run.problem(i).text, group.scored.rollout.ticket.prompt.text);
-    ASSERT_EQ(reward[i], group.scored.scores[s].terms.reward());
+    ASSERT_EQ(reward[i], group.scored.scores[s].reward());
     ASSERT_EQ(mini_batch[i], group.results.empty() ? -1 : group.results[s].mini_batch);
   }
 }
@@ -57,7 +57,7 @@ TEST(TrajectoryWriter, EveryColumnKeepsItsValue) {
   const fs::path directory = fresh_directory("columns");
   StepRecord record = example_step({.groups = 1, .samples = 2}, 1);
   GroupRecord& group = record.groups[0];
-  group.scored.scores[1].terms = {1.0F, -0.125F, -0.5F, 0.25F, -0.0625F};
+  group.scored.scores[1].rewards = {1.0F, -0.125F, -0.5F};
   group.scored.scores[1].verify_seconds = 0.75F;
   group.scored.scores[1].verdict = VerdictCode::kUndecided;
   group.scored.rollout.prompt_tokens_dropped = 9;
@@ -67,12 +67,13 @@ TEST(TrajectoryWriter, EveryColumnKeepsItsValue) {
 
   namespace c = schema::sample;
   const RunReader run(directory);
-  EXPECT_EQ(run.column(c::kRewardAccuracy)[1], 1.0F);
-  EXPECT_EQ(run.column(c::kRewardLength)[1], -0.125F);
-  EXPECT_EQ(run.column(c::kRewardRedundancy)[1], -0.5F);
-  EXPECT_EQ(run.column(c::kRewardCoverageBonus)[1], 0.25F);
-  EXPECT_EQ(run.column(c::kRewardOverlong)[1], -0.0625F);
-  EXPECT_EQ(run.column(c::kReward)[1], 0.5625F);
+  ASSERT_EQ(run.rewards().size(), 3U);
+  EXPECT_EQ(run.rewards()[1].name, "first");
+  EXPECT_EQ(run.rewards()[1].about, "a first term");
+  EXPECT_EQ(run.reward("accuracy")[1], 1.0F);
+  EXPECT_EQ(run.reward("first")[1], -0.125F);
+  EXPECT_EQ(run.reward("second")[1], -0.5F);
+  EXPECT_EQ(run.column(c::kReward)[1], 0.375F);
   EXPECT_EQ(run.column(c::kVerifySeconds)[1], 0.75F);
   EXPECT_EQ(run.column(c::kVerdict)[1], 6);
   EXPECT_EQ(run.column(c::kFinishReason)[0], 1);

@@ -45,11 +45,9 @@ void add_response(Means& means, const SampleColumns& s, std::size_t i, const std
 void add_rewards(Means& means, const SampleColumns& s, std::size_t i) {
   const std::int64_t step = s.step[i];
   means.add("reward_mean", step, s.reward[i]);
-  means.add("reward_accuracy_mean", step, s.reward_accuracy[i]);
-  means.add("reward_length_mean", step, s.reward_length[i]);
-  means.add("reward_redundancy_mean", step, s.reward_redundancy[i]);
-  means.add("reward_coverage_bonus_mean", step, s.reward_coverage_bonus[i]);
-  means.add("reward_overlong_mean", step, s.reward_overlong[i]);
+  for (const RewardColumn& term : s.rewards) {
+    means.add("reward_" + term.name + "_mean", step, term.values[i]);
+  }
   for (std::uint8_t code = 0; code <= static_cast<std::uint8_t>(VerdictCode::kUndecided); ++code) {
     means.add("verdict_" + verdict_word(code) + "_share", step, s.verdict[i] == code ? 1 : 0);
   }

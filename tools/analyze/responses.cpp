@@ -51,13 +51,8 @@ std::string chip(std::string_view name, const std::string& value) {
 
 std::string reward_chips(const SampleColumns& s, std::size_t i) {
   std::string html = chip("reward", short_number(s.reward[i]));
-  const std::pair<const char*, float> terms[] = {{"R_acc", s.reward_accuracy[i]},
-                                                 {"R_len", s.reward_length[i]},
-                                                 {"R_red", s.reward_redundancy[i]},
-                                                 {"coverage bonus", s.reward_coverage_bonus[i]},
-                                                 {"overlong", s.reward_overlong[i]}};
-  for (const auto& [name, value] : terms) {
-    if (value != 0) html += chip(name, short_number(value));
+  for (const RewardColumn& term : s.rewards) {
+    if (term.values[i] != 0) html += chip(escaped(term.about), short_number(term.values[i]));
   }
   return html + chip("advantage", short_number(s.advantage[i]));
 }

@@ -36,11 +36,7 @@ SampleColumns load_samples(const RunReader& run) {
   s.ngrams = run.column(c::kNgrams);
   s.tokens = run.column(c::kTokenCount);
   s.largest_repeat = run.column(c::kLargestRepeat);
-  s.reward_accuracy = run.column(c::kRewardAccuracy);
-  s.reward_length = run.column(c::kRewardLength);
-  s.reward_redundancy = run.column(c::kRewardRedundancy);
-  s.reward_coverage_bonus = run.column(c::kRewardCoverageBonus);
-  s.reward_overlong = run.column(c::kRewardOverlong);
+  for (const RewardName& term : run.rewards()) s.rewards.push_back({term, run.reward(term.name)});
   s.reward = run.column(c::kReward);
   s.advantage = run.column(c::kAdvantage);
   s.target_length = run.column(c::kTargetLength);
@@ -109,6 +105,19 @@ void require_a_run(const fs::path& directory) {
       directory.string());
 }
 
+void add_if_new(RewardNames& names, RewardName name) {
+  if (std::ranges::find(names, name.name, &RewardName::name) != names.end()) return;
+  names.push_back(std::move(name));
+}
+
+/// The term whose mean a metric is, <term> of reward_<term>_mean; empty for other metrics.
+std::string term_of(std::string_view metric) {
+  constexpr std::string_view kBegin = "reward_", kEnd = "_mean";
+  const std::size_t around = kBegin.size() + kEnd.size();
+  if (metric.size() <= around || !metric.starts_with(kBegin) || !metric.ends_with(kEnd)) return "";
+  return std::string(metric.substr(kBegin.size(), metric.size() - around));
+}
+
 std::string name_of(const fs::path& directory) {
   const fs::path path = fs::weakly_canonical(directory);
   return path.filename().string();
@@ -127,6 +136,24 @@ Run load_run(const fs::path& directory) {
   run.checkpoint = latest_checkpoint(directory / "checkpoints");
   run.state = describe_state(run);
   return run;
+}
+
+RewardNames reward_names(std::span<const Subject> subjects) {
+  RewardNames names;
+  for (const Subject& subject : subjects) {
+    for (const Run& run : subject.runs) {
+      for (const RewardColumn& term : run.samples.rewards) add_if_new(names, term);
+    }
+  }
+  for (const Subject& subject : subjects) {
+    for (const Run& run : subject.runs) {
+      for (const auto& [metric, curve] : run.curves) {
+        const std::string term = term_of(metric);
+        if (!term.empty()) add_if_new(names, {term, term});
+      }
+    }
+  }
+  return names;
 }
 
 Curve curve_of(const Run& run, const std::string& metric) {

@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <map>
 #include <optional>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -16,13 +17,18 @@ namespace lie::analyze {
 /// Step to value.
 using Curve = std::map<std::int64_t, double>;
 
+/// The values of one reward term, [N]; NaN where the log has none.
+struct RewardColumn : RewardName {
+  std::vector<float> values;
+};
+
 /// The columns of /sample that the report uses, [N] in canonical order.
 struct SampleColumns {
   std::vector<std::uint8_t> purpose, finish_reason, verdict;
   std::vector<std::int64_t> step, problem, distinct_ngrams, ngrams;
   std::vector<std::int32_t> tokens, largest_repeat;
-  std::vector<float> reward_accuracy, reward_length, reward_redundancy, reward_coverage_bonus,
-      reward_overlong, reward, advantage;
+  std::vector<float> reward, advantage;
+  std::vector<RewardColumn> rewards;  // the terms, in the order of their sum
   std::vector<double> target_length;
   std::size_t size() const { return step.size(); }
   bool is_training(std::size_t i) const { return purpose[i] == 0; }
@@ -51,6 +57,10 @@ struct Subject {
   std::string name;
   std::vector<Run> runs;
 };
+
+/// The reward terms of all runs: those of their trajectories, then those that only their metrics
+/// have.
+RewardNames reward_names(std::span<const Subject> subjects);
 
 /// The curve of a metric; empty if the run has none.
 Curve curve_of(const Run& run, const std::string& metric);

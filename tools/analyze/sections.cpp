@@ -13,9 +13,9 @@
 namespace lie::analyze {
 namespace {
 
-std::vector<Point> points_of(const Subject& subject, const std::string& metric) {
+std::vector<Point> points_of(const Subject& subject, std::string_view metric) {
   std::vector<Point> points;
-  for (const CurvePoint& p : subject_curve(subject, metric)) {
+  for (const CurvePoint& p : subject_curve(subject, std::string(metric))) {
     points.push_back({static_cast<double>(p.step), p.value.value, p.value.low, p.value.high});
   }
   return points;
@@ -23,9 +23,9 @@ std::vector<Point> points_of(const Subject& subject, const std::string& metric) 
 
 /// What makes one quantity's chart.
 struct Quantity {
-  const char* metric;
-  const char* title;
-  const char* note = "";
+  std::string_view metric;
+  std::string_view title;
+  std::string_view note = "";
   bool from_zero = false;
   bool log_y = false;
 };
@@ -42,8 +42,10 @@ bool has_other_than_zero(const std::vector<Series>& all) {
 /// One quantity, a line per subject. Nothing where all lines are zero and it is `optional`.
 std::string compared(std::span<const Subject> subjects, const Quantity& quantity,
                      bool optional = false) {
-  Chart chart{
-      .title = quantity.title, .note = quantity.note, .series = {}, .log_y = quantity.log_y};
+  Chart chart{.title = std::string(quantity.title),
+              .note = std::string(quantity.note),
+              .series = {},
+              .log_y = quantity.log_y};
   for (std::size_t i = 0; i < subjects.size(); ++i) {
     chart.series.push_back(
         {subjects[i].name, static_cast<int>(i), false, points_of(subjects[i], quantity.metric)});
@@ -61,8 +63,8 @@ std::string compared_all(std::span<const Subject> subjects, std::span<const Quan
 
 /// `colour` is none of the first two, which stand for the first two runs.
 struct Part {
-  const char* metric;
-  const char* name;
+  std::string_view metric;
+  std::string_view name;
   int colour;
 };
 enum Colour : int { kGreen = 2, kPurple = 3, kRose = 4, kGold = 5, kTeal = 6, kGrey = 7 };
@@ -79,7 +81,8 @@ std::string composed(std::span<const Subject> subjects, const std::string& title
                 .kind = kind,
                 .legend = true};
     for (std::size_t i = 0; i < parts.size(); ++i) {
-      Series series{parts[i].name, parts[i].colour, false, points_of(subject, parts[i].metric)};
+      Series series{std::string(parts[i].name), parts[i].colour, false,
+                    points_of(subject, parts[i].metric)};
       if (has_other_than_zero({series})) chart.series.push_back(std::move(series));
     }
     chart.y_low = 0;
@@ -162,6 +165,26 @@ std::string scatter(std::span<const Subject> subjects) {
   return render(chart);
 }
 
+std::string term_means(std::span<const Subject> subjects, const RewardNames& rewards) {
+  std::string html;
+  for (const auto& [name, about] : rewards) {
+    const std::string metric = "reward_" + name + "_mean";
+    html += compared(subjects, {metric, about, "mean"}, true);
+  }
+  return html;
+}
+
+std::string term_masses(std::span<const Subject> subjects, const RewardNames& rewards) {
+  constexpr int kColours[] = {kGreen, kTeal, kPurple, kGold, kRose, kGrey};
+  std::vector<std::string> metrics;
+  for (const RewardName& reward : rewards) metrics.push_back("advantage_mass_" + reward.name);
+  std::vector<Part> parts;
+  for (std::size_t i = 0; i < rewards.size(); ++i) {
+    parts.push_back({metrics[i], rewards[i].about, kColours[i % std::size(kColours)]});
+  }
+  return composed(subjects, "Advantage mass", "by reward term", parts, Chart::Kind::kStacked);
+}
+
 }  // namespace
 
 std::string learning_charts(std::span<const Subject> subjects) {
@@ -197,14 +220,7 @@ std::string exploration_charts(std::span<const Subject> subjects) {
 }
 
 std::string reward_charts(std::span<const Subject> subjects) {
-  constexpr Quantity kQuantities[] = {
-      {"reward_mean", "Reward", "sum of the terms, mean"},
-      {"reward_accuracy_mean", "R_acc", "mean"},
-      {"reward_length_mean", "R_len", "length incentive on wrong answers, mean"},
-      {"reward_redundancy_mean", "R_red", "redundancy penalty, mean"},
-      {"reward_coverage_bonus_mean", "Direct coverage bonus", "mean"},
-      {"reward_overlong_mean", "Overlong penalty", "mean"},
-  };
+  constexpr Quantity kReward{"reward_mean", "Reward", "sum of the terms, mean"};
   constexpr Part kGroups[] = {{"groups_all_right_share", "all right", kGreen},
                               {"groups_all_wrong_share", "all wrong", kRose},
                               {"groups_mixed_share", "mixed", kGrey}};
@@ -215,16 +231,11 @@ std::string reward_charts(std::span<const Subject> subjects) {
                                 {"verdict_unparsable_gold_share", "unparsable gold", kTeal},
                                 {"verdict_out_of_budget_share", "out of budget", kGrey},
                                 {"verdict_undecided_share", "undecided", kGrey}};
-  constexpr Part kMass[] = {{"advantage_mass_accuracy", "R_acc", kGreen},
-                            {"advantage_mass_length", "R_len", kTeal},
-                            {"advantage_mass_redundancy", "R_red", kPurple},
-                            {"advantage_mass_coverage_bonus", "coverage bonus", kGold},
-                            {"advantage_mass_overlong", "overlong", kRose}};
-  std::string html;
-  for (const Quantity& quantity : kQuantities) html += compared(subjects, quantity, true);
-  return html + composed(subjects, "Groups", "share", kGroups, Chart::Kind::kStacked) +
+  const RewardNames rewards = reward_names(subjects);
+  return compared(subjects, kReward, true) + term_means(subjects, rewards) +
+         composed(subjects, "Groups", "share", kGroups, Chart::Kind::kStacked) +
          composed(subjects, "Verdicts", "share of responses", kVerdicts, Chart::Kind::kStacked) +
-         composed(subjects, "Advantage mass", "by reward term", kMass, Chart::Kind::kStacked);
+         term_masses(subjects, rewards);
 }
 
 std::string update_charts(std::span<const Subject> subjects) {

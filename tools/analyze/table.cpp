@@ -16,6 +16,8 @@ struct Line {
   const char* words;
 };
 
+constexpr std::string_view kReward = "reward_mean";  // its terms follow it
+
 constexpr Line kLines[] = {
     {"accuracy", "accuracy"},
     {"eval_accuracy", "held-out accuracy"},
@@ -27,11 +29,6 @@ constexpr Line kLines[] = {
     {"c_global_run", "C_global of the run"},
     {"entropy_mean", "entropy, nats a token"},
     {"reward_mean", "reward"},
-    {"reward_accuracy_mean", "  R_acc"},
-    {"reward_length_mean", "  R_len"},
-    {"reward_redundancy_mean", "  R_red"},
-    {"reward_coverage_bonus_mean", "  direct coverage bonus"},
-    {"reward_overlong_mean", "  overlong penalty"},
     {"truncation_rate", "truncated at the limit"},
     {"verdict_equal_share", "verdict equal"},
     {"verdict_unequal_share", "verdict unequal"},
@@ -54,7 +51,7 @@ std::string estimate(const Estimate& value) {
                      short_number(value.high));
 }
 
-bool always_zero(const Subject& subject, const char* metric) {
+bool always_zero(const Subject& subject, const std::string& metric) {
   for (const Run& run : subject.runs) {
     for (const auto& [step, value] : curve_of(run, metric)) {
       if (value != 0) return false;
@@ -65,8 +62,21 @@ bool always_zero(const Subject& subject, const char* metric) {
 
 /// Lines that say nothing where they are zero throughout: options that are off, verdicts not seen.
 bool is_optional(std::string_view metric) {
-  return metric.starts_with("verdict_") || metric == "reward_coverage_bonus_mean" ||
-         metric == "reward_overlong_mean";
+  return metric.starts_with("verdict_") || (metric.starts_with("reward_") && metric != kReward);
+}
+
+/// Start and end of one metric; nothing where they are not known or say nothing.
+void add_line(std::string& out, const Subject& subject, const std::string& metric,
+              const std::string& words) {
+  const StartAndEnd ends = start_and_end(subject, metric);
+  if (!ends.known || (is_optional(metric) && always_zero(subject, metric))) return;
+  out += fmt::format("  {:<40} {:>24}    {}\n", words, estimate(ends.start), estimate(ends.end));
+}
+
+void add_reward_lines(std::string& out, const Subject& subject) {
+  for (const auto& [name, about] : reward_names(std::span(&subject, 1))) {
+    add_line(out, subject, "reward_" + name + "_mean", "  " + about);
+  }
 }
 
 void add_trap_lines(std::string& out, const Subject& subject) {
@@ -113,9 +123,8 @@ std::string text_table(const Subject& subject) {
       fmt::format("  {:<40} {:>24}    {}\n",
                   fmt::format("mean of {} step(s) at each end", accuracy.window), "start", "end");
   for (const auto& [metric, words] : kLines) {
-    const StartAndEnd ends = start_and_end(subject, metric);
-    if (!ends.known || (is_optional(metric) && always_zero(subject, metric))) continue;
-    out += fmt::format("  {:<40} {:>24}    {}\n", words, estimate(ends.start), estimate(ends.end));
+    add_line(out, subject, metric, words);
+    if (metric == kReward) add_reward_lines(out, subject);
   }
   add_trap_lines(out, subject);
   return out;

@@ -45,12 +45,12 @@ std::string weights_sha256(const std::string& model) {
 }
 
 TrajectoryInfo info_of(const EvalConfig& config) {
-  return {
-      .build_id = std::string(build_id()),
-      .config = dump_eval_config(config),
-      .seed = static_cast<std::uint64_t>(config.eval.seed),
-      .model_sha256 = weights_sha256(config.model.path),
-      .tokenizer_sha256 = sha256_hex(read_file(fs::path(config.model.path) / "tokenizer.json"))};
+  return {.build_id = std::string(build_id()),
+          .config = dump_eval_config(config),
+          .seed = static_cast<std::uint64_t>(config.eval.seed),
+          .model_sha256 = weights_sha256(config.model.path),
+          .tokenizer_sha256 = sha256_hex(read_file(fs::path(config.model.path) / "tokenizer.json")),
+          .rewards = reward_names({})};
 }
 
 }  // namespace

@@ -5,7 +5,6 @@
 #include <map>
 #include <utility>
 
-#include "rewards/accuracy.h"
 #include "verifier/verify.h"
 
 namespace lie::evaluation {
@@ -69,10 +68,12 @@ Judge::Judge(const ScoringOptions& options, DecodeText decode, std::vector<std::
 ScoredGroup Judge::score(RolloutGroup group) {
   ScoredGroup scored = score_group(scorer_, std::move(group), decode_);
   const std::string& gold = scored.rollout.ticket.prompt.gold;
-  for (Score& score : scored.scores) {
+  for (std::size_t i = 0; i < scored.scores.size(); ++i) {
+    Score& score = scored.scores[i];
     if (!is_choice(gold) || choice_letter(score.extracted) != gold[0]) continue;
     score.verdict = VerdictCode::kEqual;
-    score.terms.accuracy = accuracy_reward(score.verdict);
+    score.rewards = scorer_.rewards(
+        {scored.rollout.ticket, scored.rollout.responses[i], scored.texts[i], score});
   }
   return scored;
 }

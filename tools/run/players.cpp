@@ -35,7 +35,8 @@ TrajectoryInfo trajectory_info(const TrainConfig& config, const RunStart& start,
           .tokenizer_sha256 = sha256_hex(read_file(fs::path(config.model.path) / "tokenizer.json")),
           .learner_rank = learners.rank(),
           .learner_count = learners.size(),
-          .starts_after_step = start.step};
+          .starts_after_step = start.step,
+          .rewards = reward_names(config.reward)};
 }
 
 /// What a learner holds of the policy, and its update.
@@ -95,6 +96,7 @@ RunCoverage run_coverage(const TrainConfig& config, const RunStart& start) {
 
 LearnerOptions learner_options(const TrainConfig& config) {
   return {.advantage = config.advantage,
+          .rewards = reward_names(config.reward),
           .last_step = config.run.steps,
           .checkpoint_every = config.checkpoint.every};
 }
