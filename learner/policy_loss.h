@@ -27,8 +27,7 @@ struct PolicyLossOptions {
   KlEstimator kl_estimator = KlEstimator::kK3;
   double entropy_coefficient = 0;        // of the mean token entropy, which is maximised
   bool recompute_old_log_probs = false;  // old log-probs by the learner, before the step's updates
-  double tis_cap = 0;      // token weight min(exp(old - behavior), cap), for staleness >= 1; 0: off
-  double temperature = 1;  // of the rollout; set by whoever composes the run, not a key of its own
+  double tis_cap = 0;  // token weight min(exp(old - behavior), cap), for staleness >= 1; 0: off
 };
 void describe(FieldList& fields, PolicyLossOptions& options);
 
