@@ -19,7 +19,7 @@ struct ActorParts {
   std::span<float> weights;  // flat, overwritten by weight sync; empty where there is none
   Transformer& policy;
   Generator& generator;
-  Source<Assignment>& assignments;
+  PollableSource<Assignment>& assignments;
   Sink<RolloutGroup>& rollouts;
   Collective& weight_group;  // learner 0 and the actors, see common/comm/weight_sync.h
   std::int32_t rank = 0;     // noted on each group

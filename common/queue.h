@@ -17,7 +17,7 @@ namespace lie {
 
 /// First in, first out. One thread sends and closes, one receives; any thread may poison.
 template <typename T>
-class BoundedQueue final : public Source<T>, public Sink<T> {
+class BoundedQueue final : public PollableSource<T>, public Sink<T> {
  public:
   /// `capacity` >= 1: how many values send() puts before it waits for the receiver.
   explicit BoundedQueue(std::size_t capacity) : capacity_(capacity) {

@@ -13,6 +13,12 @@ class Source {
   /// The next value; blocks. Empty when the other side has closed the stream. Throws Error when
   /// the job is ending because another rank failed.
   virtual std::optional<T> receive() = 0;
+};
+
+/// A source that can be asked without waiting, for roles that attend to several things.
+template <typename T>
+class PollableSource : public Source<T> {
+ public:
   /// The next value if one is there; never blocks.
   virtual std::optional<T> try_receive() = 0;
 };

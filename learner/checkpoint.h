@@ -24,6 +24,15 @@ struct CheckpointOptions {
 };
 void describe(FieldList& fields, CheckpointOptions& options);
 
+/// When a run of `last_step` steps is saved.
+struct CheckpointSchedule {
+  std::int64_t every = 0;  // steps; 0: behind the last step only
+  std::int64_t last_step = 0;
+  bool due_after(std::int64_t step) const {
+    return step == last_step || (every > 0 && step > 0 && step % every == 0);
+  }
+};
+
 /// What goes into a checkpoint.
 struct CheckpointContents {
   const Weights& weights;

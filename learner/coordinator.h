@@ -1,70 +1,51 @@
-// Learner 0 as coordinator: owns the prompt stream, hands tickets to actors that ask, and collects
-// what comes back.
+// The coordinator: hands tickets to the actors that ask, and collects what comes back.
 #pragma once
 
 #include <cstdint>
 #include <deque>
+#include <functional>
 #include <map>
+#include <optional>
 #include <vector>
 
 #include "common/comm/ticket_desk.h"
-#include "common/options.h"
-#include "common/prompt_stream.h"
 #include "common/rollout.h"
 #include "common/stream.h"
 
 namespace lie {
 
-struct TicketOptions {
-  std::int64_t prompts_per_step = 128;
-  std::int64_t samples_per_prompt = 8;
-};
-void describe(FieldList& fields, TicketOptions& options);
+/// Takes a group as it is finished.
+using TakeGroup = std::function<void(ScoredGroup)>;
 
-struct EvaluationOptions {
-  std::int64_t every = 0;    // steps
-  std::int64_t prompts = 0;  // 0: all of data.evaluation_file
-  std::int64_t samples_per_prompt = 1;
-};
-void describe(FieldList& fields, EvaluationOptions& options);
-
-/// Hands out the tickets of one phase after another and collects their scored groups.
+/// Answers the actors through one phase after another; a phase is a list of tickets. One thread.
 class Coordinator {
  public:
-  /// Keeps references to all of them.
-  Coordinator(PromptStream& training_prompts, const std::vector<Prompt>& evaluation_prompts,
-              const TicketOptions& rollout, const EvaluationOptions& evaluation, TicketDesk& desk,
-              int actors, Source<ScoredGroup>& scored);
+  /// Keeps references to desk and source. `actors`: how many the desk has.
+  Coordinator(TicketDesk& desk, int actors, PollableSource<ScoredGroup>& scored);
 
-  /// Draws the next prompts_per_step prompts and returns the groups sampled for them under
-  /// `policy_version`, in canonical order. New weights must follow. Blocks.
-  std::vector<ScoredGroup> collect_training(std::int64_t step, std::int64_t policy_version);
-  /// Groups of the evaluation prompts, in canonical order. Blocks.
-  std::vector<ScoredGroup> collect_evaluation(std::int64_t step, std::int64_t policy_version);
+  /// Hands out the tickets, each actor its fair share at a time, and gives every group to `take` as
+  /// it comes back. `when_out`: what an actor that asks is told once all are handed out; empty: it
+  /// waits for the next phase. Blocks until all groups are back. Throws Error if one comes twice.
+  void collect(std::deque<Ticket> tickets, std::optional<Assignment::Kind> when_out,
+               const TakeGroup& take);
+  /// The same, with the groups in canonical order.
+  std::vector<ScoredGroup> collect(std::deque<Ticket> tickets,
+                                   std::optional<Assignment::Kind> when_out);
 
-  /// Tells every actor that has not been told yet that new weights (or the end of the run) follow
-  /// by weight sync. Blocks until all have asked.
-  void announce_weights();
-
-  /// Is the policy after `step` training steps to be evaluated?
-  bool evaluates_after(std::int64_t step, std::int64_t last_step) const;
+  /// Tells every actor that has not been told in the phase before: new weights follow by weight
+  /// sync (kWeights), or there will be no more tickets (kFinish). Blocks until all have asked.
+  void announce(Assignment::Kind kind);
 
  private:
-  /// What an actor that asks is told once a phase's tickets have all been handed out.
-  enum class WhenOut { kHold, kWeights };
-  std::vector<ScoredGroup> collect(std::deque<Ticket> tickets, WhenOut when_out);
-  bool answer_waiting_actors(std::deque<Ticket>& tickets, std::int64_t quota, WhenOut when_out);
-  void take_in(ScoredGroup group, class RolloutBuffer& buffer);
+  bool answer_waiting_actors(std::deque<Ticket>& tickets, std::int64_t quota,
+                             std::optional<Assignment::Kind> when_out);
+  void take_back(const Ticket& ticket);
 
-  PromptStream& training_prompts_;
-  const std::vector<Prompt>& evaluation_prompts_;
-  TicketOptions rollout_;
-  EvaluationOptions evaluation_;
   TicketDesk& desk_;
-  Source<ScoredGroup>& scored_;
+  PollableSource<ScoredGroup>& scored_;
   std::vector<std::int64_t> in_flight_;   // [actors] groups handed out and not yet back
-  std::vector<bool> told_;                // [actors] knows that new weights follow
-  std::map<std::int64_t, int> actor_of_;  // group of this phase -> actor
+  std::vector<bool> told_;                // [actors] knows what comes after the tickets
+  std::map<std::int64_t, int> actor_of_;  // group in flight -> actor
 };
 
 }  // namespace lie

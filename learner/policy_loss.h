@@ -28,7 +28,6 @@ struct PolicyLossOptions {
   double entropy_coefficient = 0;
   bool recompute_old_log_probs = false;
   double tis_cap = 0;
-  double temperature = 1;  // of the rollout; set by whoever composes the run, not a key of its own
 };
 void describe(FieldList& fields, PolicyLossOptions& options);
 

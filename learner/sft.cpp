@@ -146,9 +146,9 @@ void Tuner::validate(SftProgress& progress) {
 }
 
 void Tuner::save(std::int64_t step) {
-  const std::int64_t every = options_.checkpoint.every;
-  const bool due = step == options_.steps || (every > 0 && step % every == 0);
-  if (!due || parts_.checkpoints.empty() || parts_.learners.rank() != 0) return;
+  const CheckpointSchedule schedule{options_.checkpoint.every, options_.steps};
+  if (!schedule.due_after(step) || parts_.checkpoints.empty() || parts_.learners.rank() != 0)
+    return;
   TrainerState state;
   state.step = state.policy_version = step;
   state.seed = static_cast<std::uint64_t>(options_.seed);

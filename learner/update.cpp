@@ -13,6 +13,8 @@ struct PolicyUpdater::MiniBatch {
   std::vector<ResponseIndex> indices;
   Denominators whole;
   std::vector<MicroBatch> micro_batches;
+  /// [indices] of this learner's share, before any update; empty unless they are recomputed.
+  std::vector<std::vector<float>> old_log_probs = {};
 };
 
 /// What stays the same during one pass over one mini-batch.
@@ -44,14 +46,11 @@ std::span<float> rows_of(std::vector<float>& values, const MicroBatch& micro, st
                                    micro.row_starts[s + 1] - micro.row_starts[s]);
 }
 
-/// Log-probs recomputed before any update stay as they are.
 void note_first_pass(const SequenceOutcome& outcome, std::span<const float> log_probs,
                      ResponseUpdate& response) {
   response.log_ratio = static_cast<float>(outcome.log_ratio);
   response.clipped = outcome.clipped;
-  if (response.learner_log_probs.empty()) {
-    response.learner_log_probs.assign(log_probs.begin(), log_probs.end());
-  }
+  response.learner_log_probs.assign(log_probs.begin(), log_probs.end());
 }
 
 ResponseUpdate& response_of(StepUpdate& update, ResponseIndex index) {
@@ -125,7 +124,7 @@ StepUpdate PolicyUpdater::run(std::int64_t step, std::span<const ScoredGroup> gr
   }
   Pass pass{step, 0, 0, groups, advantages};
   if (options_.loss.recompute_old_log_probs) {
-    for (const MiniBatch& batch : batches) recompute_old(batch, update);
+    for (MiniBatch& batch : batches) recompute_old(batch, update.seconds);
   }
   for (pass.epoch = 0; pass.epoch < options_.batch.epochs; ++pass.epoch) {
     for (std::size_t b = 0; b < batches.size(); ++b) {
@@ -149,16 +148,15 @@ PolicyUpdater::MiniBatch PolicyUpdater::prepare(std::span<const ScoredGroup> gro
   return batch;
 }
 
-void PolicyUpdater::recompute_old(const MiniBatch& batch, StepUpdate& update) {
-  const auto temperature = static_cast<float>(options_.loss.temperature);
+void PolicyUpdater::recompute_old(MiniBatch& batch, UpdateSeconds& seconds) {
+  const auto temperature = static_cast<float>(options_.temperature);
+  batch.old_log_probs.resize(batch.indices.size());
   for (const MicroBatch& micro : batch.micro_batches) {
-    const RowLogProbs rows = timed(update.seconds.forward, [&] {
-      return parts_.policy.forward(micro.packed, temperature, false);
-    });
+    const RowLogProbs rows = timed(
+        seconds.forward, [&] { return parts_.policy.forward(micro.packed, temperature, false); });
     for (std::size_t s = 0; s < micro.sequences.size(); ++s) {
       const auto own = rows_of(rows.log_probs, micro, s);
-      response_of(update, batch.indices[micro.sequences[s]])
-          .learner_log_probs.assign(own.begin(), own.end());
+      batch.old_log_probs[micro.sequences[s]].assign(own.begin(), own.end());
     }
   }
 }
@@ -188,13 +186,13 @@ MiniBatchUpdate PolicyUpdater::update_once(const Pass& pass, const MiniBatch& ba
 }
 
 SequenceInput PolicyUpdater::sequence_input(const Pass& pass, const MiniBatch& batch,
-                                            ResponseIndex index, const StepUpdate& update) const {
+                                            std::size_t sequence) const {
+  const ResponseIndex index = batch.indices[sequence];
   const Response& sampled = pass.groups[index.group].rollout.responses[index.sample];
   SequenceInput input;
   input.behavior_log_probs = sampled.behavior_log_probs;
-  input.old_log_probs = options_.loss.recompute_old_log_probs
-                            ? update.responses[index.group][index.sample].learner_log_probs
-                            : sampled.behavior_log_probs;
+  input.old_log_probs = options_.loss.recompute_old_log_probs ? batch.old_log_probs[sequence]
+                                                              : sampled.behavior_log_probs;
   input.advantage = pass.advantages[index.group].values[index.sample];
   input.weight =
       token_weight(options_.loss, batch.whole, static_cast<std::int64_t>(sampled.ids.size()));
@@ -204,7 +202,7 @@ SequenceInput PolicyUpdater::sequence_input(const Pass& pass, const MiniBatch& b
 void PolicyUpdater::accumulate(const Pass& pass, const MiniBatch& batch, const MicroBatch& micro,
                                MiniBatchUpdate& result, StepUpdate& update) {
   const PolicyLossOptions& loss = options_.loss;
-  const auto temperature = static_cast<float>(loss.temperature);
+  const auto temperature = static_cast<float>(options_.temperature);
   RowLogProbs rows, reference;
   timed(update.seconds.forward, [&] {
     rows = parts_.policy.forward(micro.packed, temperature, true);
@@ -214,8 +212,7 @@ void PolicyUpdater::accumulate(const Pass& pass, const MiniBatch& batch, const M
   });
   std::vector<float> d_log_probs(rows.log_probs.size()), d_entropies(rows.log_probs.size());
   for (std::size_t s = 0; s < micro.sequences.size(); ++s) {
-    const ResponseIndex index = batch.indices[micro.sequences[s]];
-    SequenceInput input = sequence_input(pass, batch, index, update);
+    SequenceInput input = sequence_input(pass, batch, micro.sequences[s]);
     input.log_probs = rows_of(rows.log_probs, micro, s);
     input.entropies = rows_of(rows.entropies, micro, s);
     if (loss.kl_coefficient != 0) {
@@ -224,7 +221,8 @@ void PolicyUpdater::accumulate(const Pass& pass, const MiniBatch& batch, const M
     const SequenceOutcome outcome = policy_loss(loss, input, rows_of(d_log_probs, micro, s),
                                                 rows_of(d_entropies, micro, s), result.stats);
     if (pass.epoch == 0) {
-      note_first_pass(outcome, input.log_probs, response_of(update, index));
+      note_first_pass(outcome, loss.recompute_old_log_probs ? input.old_log_probs : input.log_probs,
+                      response_of(update, batch.indices[micro.sequences[s]]));
     }
   }
   timed(update.seconds.backward,

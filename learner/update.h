@@ -20,6 +20,7 @@ namespace lie {
 struct UpdateOptions {
   BatchOptions batch;
   PolicyLossOptions loss;
+  double temperature = 1;  // that the responses were sampled at
 };
 
 /// One update of the weights: what the mini-batch looked like, over all learners.
@@ -74,9 +75,9 @@ class PolicyUpdater {
   struct MiniBatch;
   struct Pass;
   MiniBatch prepare(std::span<const ScoredGroup> groups, std::vector<ResponseIndex> indices) const;
-  void recompute_old(const MiniBatch& batch, StepUpdate& update);
-  SequenceInput sequence_input(const Pass& pass, const MiniBatch& batch, ResponseIndex index,
-                               const StepUpdate& update) const;
+  void recompute_old(MiniBatch& batch, UpdateSeconds& seconds);
+  SequenceInput sequence_input(const Pass& pass, const MiniBatch& batch,
+                               std::size_t sequence) const;
   void accumulate(const Pass& pass, const MiniBatch& batch, const MicroBatch& micro,
                   MiniBatchUpdate& result, StepUpdate& update);
   MiniBatchUpdate update_once(const Pass& pass, const MiniBatch& batch, StepUpdate& update);

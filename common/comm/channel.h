@@ -49,7 +49,7 @@ class MpiSink : public Sink<T> {
 
 /// Receives what `senders` MpiSinks of the same tag send to this rank.
 template <typename T>
-class MpiSource : public Source<T> {
+class MpiSource : public PollableSource<T> {
  public:
   MpiSource(Job& job, Tag tag, int senders) : inbox_(job, tag), open_senders_(senders) {}
 

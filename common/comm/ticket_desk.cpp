@@ -49,7 +49,7 @@ class MpiTicketDesk : public TicketDesk {
   std::deque<int> waiting_;
 };
 
-class MpiTicketClient : public Source<Assignment> {
+class MpiTicketClient : public PollableSource<Assignment> {
  public:
   MpiTicketClient(Job& job, int desk_rank)
       : answers_(job, Tag::kTicketAnswer), requests_(job), desk_rank_(desk_rank) {}
@@ -95,11 +95,11 @@ std::unique_ptr<TicketDesk> mpi_ticket_desk(Job& job, std::vector<int> actors) {
   return std::make_unique<MpiTicketDesk>(job, std::move(actors));
 }
 
-std::unique_ptr<Source<Assignment>> mpi_ticket_client(Job& job, int desk_rank) {
+std::unique_ptr<PollableSource<Assignment>> mpi_ticket_client(Job& job, int desk_rank) {
   return std::make_unique<MpiTicketClient>(job, desk_rank);
 }
 
-class LocalTicketDesk::Client : public Source<Assignment> {
+class LocalTicketDesk::Client : public PollableSource<Assignment> {
  public:
   Client(LocalTicketDesk& desk, int actor) : desk_(desk), actor_(actor) {}
 
@@ -137,7 +137,7 @@ class LocalTicketDesk::Client : public Source<Assignment> {
 
 LocalTicketDesk::LocalTicketDesk(int actors) : answers_(static_cast<std::size_t>(actors)) {}
 
-std::unique_ptr<Source<Assignment>> LocalTicketDesk::client(int actor) {
+std::unique_ptr<PollableSource<Assignment>> LocalTicketDesk::client(int actor) {
   return std::make_unique<Client>(*this, actor);
 }
 

@@ -34,7 +34,7 @@ std::unique_ptr<TicketDesk> mpi_ticket_desk(Job& job, std::vector<int> actors);
 /// The actor's end over MPI. try_receive asks if no request is open and returns the answer if it is
 /// there, so the request travels while the actor generates; receive waits for the answer. An
 /// assignment kFinish ends the stream: nothing is asked after it.
-std::unique_ptr<Source<Assignment>> mpi_ticket_client(Job& job, int desk_rank);
+std::unique_ptr<PollableSource<Assignment>> mpi_ticket_client(Job& job, int desk_rank);
 
 /// The desk between threads of one process. Outlives its clients.
 class LocalTicketDesk : public TicketDesk {
@@ -44,7 +44,7 @@ class LocalTicketDesk : public TicketDesk {
   void answer(int actor, const Assignment& assignment) override;
 
   /// The end of actor number `actor`, for its thread; same behaviour as mpi_ticket_client.
-  std::unique_ptr<Source<Assignment>> client(int actor);
+  std::unique_ptr<PollableSource<Assignment>> client(int actor);
   /// Makes every call of desk and clients throw `cause`, the waiting ones too. The first cause
   /// stays.
   void poison(std::exception_ptr cause);

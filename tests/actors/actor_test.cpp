@@ -18,7 +18,7 @@ namespace lie {
 namespace {
 
 // Hands out assignments in order; try_receive answers every second time only.
-class Script : public Source<Assignment> {
+class Script : public PollableSource<Assignment> {
  public:
   void ticket(Ticket ticket) { add(Assignment::Kind::kTicket).ticket = std::move(ticket); }
   Assignment& add(Assignment::Kind kind) {

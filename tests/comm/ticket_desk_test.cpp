@@ -40,7 +40,7 @@ void serve(TicketDesk& desk, int actors) {
 }
 
 /// An actor: the groups it was handed. Takes every second one without blocking.
-std::vector<std::int64_t> work(Source<Assignment>& tickets) {
+std::vector<std::int64_t> work(PollableSource<Assignment>& tickets) {
   std::vector<std::int64_t> groups;
   for (;;) {
     std::optional<Assignment> assignment;

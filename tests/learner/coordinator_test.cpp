@@ -2,14 +2,16 @@
 
 #include <gtest/gtest.h>
 
-#include <set>
+#include <deque>
+#include <optional>
 #include <thread>
 #include <vector>
 
 #include "common/comm/ticket_desk.h"
 #include "common/error.h"
+#include "common/prompt_stream.h"
 #include "common/queue.h"
-#include "learner/rollout_buffer.h"
+#include "learner/tickets.h"
 
 namespace lie {
 namespace {
@@ -17,7 +19,8 @@ namespace {
 std::vector<Prompt> prompts(std::int64_t count) {
   std::vector<Prompt> all;
   for (std::int64_t i = 0; i < count; ++i) {
-    all.push_back({.problem = i, .text = "?", .gold = "1", .data_source = "", .reference_length = 1});
+    all.push_back(
+        {.problem = i, .text = "?", .gold = "1", .data_source = "", .reference_length = 1});
   }
   return all;
 }
@@ -49,15 +52,17 @@ TEST(Coordinator, AStepsGroupsComeBackInCanonicalOrder) {
   LocalTicketDesk desk(1);
   BoundedQueue<ScoredGroup> scored(64);
   PromptStream stream(prompts(10), 7, true);
-  const std::vector<Prompt> held_out = prompts(3);
-  Coordinator coordinator(stream, held_out, {.prompts_per_step = 4, .samples_per_prompt = 2},
-                          {.every = 1, .prompts = 2, .samples_per_prompt = 5}, desk, 1, scored);
+  const EvaluationTickets held_out(prompts(3), {.every = 1, .prompts = 2, .samples_per_prompt = 5},
+                                   1);
+  Coordinator coordinator(desk, 1, scored);
   const std::jthread actor([&] { answer_tickets(desk, 0, scored, 2); });
 
-  coordinator.announce_weights();
-  const auto evaluation = coordinator.collect_evaluation(0, 0);
-  const auto groups = coordinator.collect_training(1, 0);
-  coordinator.announce_weights();
+  coordinator.announce(Assignment::Kind::kWeights);
+  const auto evaluation = coordinator.collect(held_out.after(0), std::nullopt);
+  const auto groups = coordinator.collect(
+      training_tickets(stream, {.prompts_per_step = 4, .samples_per_prompt = 2}, 1),
+      Assignment::Kind::kWeights);
+  coordinator.announce(Assignment::Kind::kWeights);
 
   ASSERT_EQ(evaluation.size(), 2u);
   EXPECT_EQ(evaluation[1].rollout.ticket.purpose, Purpose::kEvaluate);
@@ -80,9 +85,7 @@ TEST(Coordinator, EachOfTwoActorsGetsItsShareEvenIfOneAsksFirst) {
   LocalTicketDesk desk(2);
   BoundedQueue<ScoredGroup> scored(64);
   PromptStream stream(prompts(8), 7, false);
-  const std::vector<Prompt> none;
-  Coordinator coordinator(stream, none, {.prompts_per_step = 8, .samples_per_prompt = 1}, {}, desk,
-                          2, scored);
+  Coordinator coordinator(desk, 2, scored);
   // Actor 0 takes tickets but answers none before actor 1 has answered its four.
   int of_first = 0;
   std::vector<Ticket> held;
@@ -97,17 +100,60 @@ TEST(Coordinator, EachOfTwoActorsGetsItsShareEvenIfOneAsksFirst) {
     first.join();
     for (const Ticket& ticket : held) scored.send(answer(ticket));
   });
-  EXPECT_EQ(coordinator.collect_training(1, 0).size(), 8u);
+  const auto groups = coordinator.collect(
+      training_tickets(stream, {.prompts_per_step = 8, .samples_per_prompt = 1}, 1),
+      Assignment::Kind::kWeights);
+  EXPECT_EQ(groups.size(), 8u);
   EXPECT_EQ(of_first, 4);
 }
 
-TEST(RolloutBuffer, RefusesASecondAnswerToATicket) {
-  Ticket ticket;
-  ticket.group = 1;
-  RolloutBuffer buffer(2);
-  buffer.add(answer(ticket));
-  EXPECT_FALSE(buffer.complete());
-  EXPECT_THROW(buffer.add(answer(ticket)), Error);
+TEST(Coordinator, GroupsAreTakenAsTheyComeAndTheActorIsToldThatThereAreNoMore) {
+  LocalTicketDesk desk(1);
+  BoundedQueue<ScoredGroup> scored(64);
+  std::vector<Ticket> seen;
+  const std::jthread actor([&] {
+    const auto assignments = desk.client(0);
+    while (const auto assignment = assignments->receive()) {
+      if (assignment->kind == Assignment::Kind::kFinish) break;
+      seen.push_back(assignment->ticket);
+    }
+    for (auto ticket = seen.rbegin(); ticket != seen.rend(); ++ticket) scored.send(answer(*ticket));
+  });
+  std::deque<Ticket> tickets(3);
+  for (std::int64_t i = 0; i < 3; ++i) tickets[static_cast<std::size_t>(i)].group = 10 * i;
+  std::vector<std::int64_t> order;
+  Coordinator coordinator(desk, 1, scored);
+  coordinator.collect(tickets, Assignment::Kind::kFinish, [&](const ScoredGroup& group) {
+    order.push_back(group.rollout.ticket.group);
+  });
+  coordinator.announce(Assignment::Kind::kFinish);
+  EXPECT_EQ(order, (std::vector<std::int64_t>{20, 10, 0}));
+}
+
+TEST(Coordinator, RefusesASecondAnswerToATicket) {
+  LocalTicketDesk desk(1);
+  BoundedQueue<ScoredGroup> scored(64);
+  const std::jthread actor([&] {
+    const auto first = desk.client(0)->receive()->ticket;
+    scored.send(answer(first));
+    scored.send(answer(first));
+  });
+  Coordinator coordinator(desk, 1, scored);
+  std::deque<Ticket> tickets(2);
+  tickets[1].group = 1;
+  EXPECT_THROW(coordinator.collect(tickets, std::nullopt), Error);
+}
+
+TEST(EvaluationTickets, AreDueBeforeTrainingInTheirRhythmAndAtTheEnd) {
+  const EvaluationTickets tickets(prompts(3), {.every = 4}, 10);
+  std::vector<std::int64_t> due;
+  for (std::int64_t step = 0; step <= 10; ++step) {
+    if (tickets.due_after(step)) due.push_back(step);
+  }
+  EXPECT_EQ(due, (std::vector<std::int64_t>{0, 4, 8, 10}));
+  EXPECT_EQ(tickets.after(4).size(), 3u);
+  EXPECT_FALSE(EvaluationTickets({}, {.every = 4}, 10).due_after(4));
+  EXPECT_FALSE(EvaluationTickets(prompts(3), {.every = 0}, 10).due_after(10));
 }
 
 }  // namespace

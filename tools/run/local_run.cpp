@@ -54,8 +54,8 @@ void learn(LocalTransport& transport, const TrainConfig& config, const RunStart&
            int threads) {
   const auto learners = solo_collective();
   const auto weight_group = transport.weight_group.member(0);
-  LeaderTransport leader{transport.desk, 1, transport.scored, *weight_group};
-  play_learner(config, start, {*learners, threads, &leader});
+  play_learner_0(config, start, {*learners, threads},
+                 {transport.desk, 1, transport.scored, *weight_group});
 }
 
 void act(LocalTransport& transport, const TrainConfig& config, const RunStart& start, int threads) {

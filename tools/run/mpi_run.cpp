@@ -20,9 +20,10 @@ std::unique_ptr<Collective> weight_group(Job& job, const RoleLayout& layout) {
 
 /// Scores on learner 0 itself, which waits for groups anyway, where no rank is left for a reward
 /// worker.
-class ScoringSource : public Source<ScoredGroup> {
+class ScoringSource : public PollableSource<ScoredGroup> {
  public:
-  ScoringSource(Source<RolloutGroup>& rollouts, const ScoringOptions& options, DecodeText decode)
+  ScoringSource(PollableSource<RolloutGroup>& rollouts, const ScoringOptions& options,
+                DecodeText decode)
       : rollouts_(rollouts), scorer_(options), decode_(std::move(decode)) {}
 
   std::optional<ScoredGroup> receive() override { return score(rollouts_.receive()); }
@@ -34,7 +35,7 @@ class ScoringSource : public Source<ScoredGroup> {
     return score_group(scorer_, std::move(*rollout), decode_);
   }
 
-  Source<RolloutGroup>& rollouts_;
+  PollableSource<RolloutGroup>& rollouts_;
   Scorer scorer_;
   DecodeText decode_;
 };
@@ -55,26 +56,28 @@ void score(Job& job, const TrainConfig& config, const RunStart& start, const Rol
   play_reward_worker(config, start, {rollouts, scored, job.rank()});
 }
 
-void lead(Job& job, const TrainConfig& config, const RunStart& start, const RoleLayout& layout,
-          Collective& learners, Source<ScoredGroup>& scored) {
+void learn_and_coordinate(Job& job, const TrainConfig& config, const RunStart& start,
+                          const RoleLayout& layout, const LearnerTransport& transport,
+                          PollableSource<ScoredGroup>& scored) {
   const auto desk = mpi_ticket_desk(job, layout.actors);
   const auto group = weight_group(job, layout);
-  LeaderTransport leader{*desk, static_cast<int>(layout.actors.size()), scored, *group};
-  play_learner(config, start, {learners, layout.threads(job.rank(), Role::kLearner), &leader});
+  play_learner_0(config, start, transport,
+                 {*desk, static_cast<int>(layout.actors.size()), scored, *group});
 }
 
 void learn(Job& job, const TrainConfig& config, const RunStart& start, const RoleLayout& layout) {
   const auto learners = mpi_collective(job, layout.learners, Tag::kLearnerGroup);
-  if (layout.index(job.rank(), Role::kLearner) > 0) {
-    play_learner(config, start, {*learners, layout.threads(job.rank(), Role::kLearner), nullptr});
+  const LearnerTransport transport{*learners, layout.threads(job.rank(), Role::kLearner)};
+  if (learners->rank() > 0) {
+    play_learner(config, start, transport);
   } else if (layout.has(job.rank(), Role::kRewardWorker)) {
     MpiSource<RolloutGroup> rollouts(job, Tag::kRollouts, static_cast<int>(layout.actors.size()));
     ScoringSource scored(rollouts, scoring_options(config), text_decoder(start));
-    lead(job, config, start, layout, *learners, scored);
+    learn_and_coordinate(job, config, start, layout, transport, scored);
   } else {
     MpiSource<ScoredGroup> scored(job, Tag::kScored,
                                   static_cast<int>(layout.reward_workers.size()));
-    lead(job, config, start, layout, *learners, scored);
+    learn_and_coordinate(job, config, start, layout, transport, scored);
   }
 }
 

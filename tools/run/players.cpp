@@ -10,7 +10,12 @@
 #include "common/sha256.h"
 #include "common/trajectory/run_reader.h"
 #include "learner/checkpoint.h"
+#include "learner/curve_recorder.h"
 #include "learner/learner.h"
+#include "learner/publisher.h"
+#include "learner/shared_groups.h"
+#include "learner/step_source.h"
+#include "learner/trajectory_recorder.h"
 #include "model/tokenizer/tokenizer.h"
 #include "tools/run/devices.h"
 #include "tools/run/prompts.h"
@@ -64,7 +69,7 @@ struct Training {
       policy.weights_changed();
     }
     updater = std::make_unique<PolicyUpdater>(
-        UpdateOptions{config.update, config.policy_loss},
+        UpdateOptions{config.update, config.policy_loss, config.rollout.sampling.temperature},
         UpdateParts{weights, policy, reference ? &*reference : nullptr, optimizer,
                     transport.learners});
   }
@@ -94,22 +99,28 @@ RunCoverage run_coverage(const TrainConfig& config, const RunStart& start) {
   return coverage;
 }
 
-LearnerOptions learner_options(const TrainConfig& config) {
-  return {.advantage = config.advantage,
-          .rewards = reward_names(config.reward),
-          .last_step = config.run.steps,
-          .checkpoint_every = config.checkpoint.every};
+CheckpointSchedule checkpoint_schedule(const TrainConfig& config) {
+  return {config.checkpoint.every, config.run.steps};
 }
 
-/// Writes the checkpoint behind a step, with the prompt stream as it stands then.
-class CheckpointWriter {
+TrajectoryRecorder trajectory_recorder(const TrainConfig& config, const RunStart& start,
+                                       const Training& training, Collective& learners) {
+  return {fs::path(config.run.directory) / "trajectories",
+          trajectory_info(config, start, training.start_sha256, learners),
+          checkpoint_schedule(config), learners};
+}
+
+/// Writes the checkpoints, with the prompt stream as it stands then. The trajectories up to there
+/// are on disk.
+class CheckpointWriter : public StepStage {
  public:
   CheckpointWriter(const TrainConfig& config, const Training& training, const PromptStream& prompts)
       : config_(config), training_(training), prompts_(prompts) {}
 
-  void operator()(std::int64_t step) const {
+  void take(StepOutcome& step) override {
+    if (!checkpoint_schedule(config_).due_after(step.step)) return;
     TrainerState state;
-    state.step = state.policy_version = step;
+    state.step = state.policy_version = step.step;
     state.seed = static_cast<std::uint64_t>(config_.run.seed);
     state.build_id = build_id();
     state.prompt_stream = prompts_.state();
@@ -127,23 +138,12 @@ class CheckpointWriter {
   const PromptStream& prompts_;
 };
 
-void lead(const TrainConfig& config, const RunStart& start, Training& training, LearnerParts& parts,
-          LeaderTransport& transport) {
-  PromptStream prompts = prompt_stream(config, training.state);
-  std::vector<Prompt> evaluation_prompts;
+EvaluationTickets evaluation_tickets(const TrainConfig& config) {
+  std::vector<Prompt> prompts;
   if (!config.data.evaluation_file.empty()) {
-    evaluation_prompts =
-        read_run_prompts(config.data.evaluation_file, config.data, config.model.path).prompts;
+    prompts = read_run_prompts(config.data.evaluation_file, config.data, config.model.path).prompts;
   }
-  Coordinator coordinator(prompts, evaluation_prompts, config.tickets, config.evaluation,
-                          transport.desk, transport.actors, transport.scored);
-  RunCoverage coverage = run_coverage(config, start);
-  CurveRecorder curves(config.run.directory, start.from_checkpoint ? start.step : -1,
-                       config.run.steps);
-  Leadership leadership{coordinator, transport.weight_group, coverage, curves};
-  parts.leadership = &leadership;
-  parts.write_checkpoint = CheckpointWriter(config, training, prompts);
-  Learner(learner_options(config), parts, start.step).run();
+  return {std::move(prompts), config.evaluation, config.run.steps};
 }
 
 }  // namespace
@@ -186,23 +186,39 @@ void play_reward_worker(const TrainConfig& config, const RunStart& start,
                     transport.rollouts, transport.scored);
 }
 
+void play_learner_0(const TrainConfig& config, const RunStart& start,
+                    const LearnerTransport& transport, const CoordinatorTransport& coordination) {
+  Training training(config, start, transport);
+  PromptStream prompts = prompt_stream(config, training.state);
+  const EvaluationTickets evaluations = evaluation_tickets(config);
+  Coordinator coordinator(coordination.desk, coordination.actors, coordination.scored);
+  StepSource collected(coordinator, prompts, config.tickets, start.step, config.run.steps);
+  SharedGroups groups(collected, transport.learners);
+
+  Publisher publisher(coordinator, coordination.weight_group, training.weights, evaluations);
+  TrajectoryRecorder trajectories =
+      trajectory_recorder(config, start, training, transport.learners);
+  CurveRecorder curves(config.run.directory, start.from_checkpoint ? start.step : -1,
+                       config.run.steps, reward_names(config.reward), run_coverage(config, start));
+  CheckpointWriter checkpoints(config, training, prompts);
+  StepChain outcomes({&publisher, &trajectories, &curves, &checkpoints});
+
+  if (start.step == 0) {
+    outcomes.send({.step = 0});
+  } else {
+    publisher.publish(start.step);
+  }
+  run_learner({config.advantage, *training.updater, groups, outcomes});
+}
+
 void play_learner(const TrainConfig& config, const RunStart& start,
                   const LearnerTransport& transport) {
   Training training(config, start, transport);
-  TrajectoryRecorder trajectories(
-      fs::path(config.run.directory) / "trajectories",
-      trajectory_info(config, start, training.start_sha256, transport.learners));
-  LearnerParts parts{.weights = training.weights,
-                     .updater = *training.updater,
-                     .learners = transport.learners,
-                     .trajectories = trajectories,
-                     .write_checkpoint = {},
-                     .leadership = nullptr};
-  if (transport.leader != nullptr) {
-    lead(config, start, training, parts, *transport.leader);
-  } else {
-    Learner(learner_options(config), parts, start.step).run();
-  }
+  GroupsOfLearner0 groups(transport.learners);
+  TrajectoryRecorder trajectories =
+      trajectory_recorder(config, start, training, transport.learners);
+  StepChain outcomes({&trajectories});
+  run_learner({config.advantage, *training.updater, groups, outcomes});
 }
 
 }  // namespace lie

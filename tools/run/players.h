@@ -14,6 +14,11 @@ void play_actor(const TrainConfig& config, const RunStart& start, const ActorTra
 void play_reward_worker(const TrainConfig& config, const RunStart& start,
                         const RewardTransport& transport);
 
+/// Learner 0, which is the coordinator and keeps the run's curves and checkpoints, too.
+void play_learner_0(const TrainConfig& config, const RunStart& start,
+                    const LearnerTransport& transport, const CoordinatorTransport& coordination);
+
+/// Every other learner.
 void play_learner(const TrainConfig& config, const RunStart& start,
                   const LearnerTransport& transport);
 

@@ -52,7 +52,6 @@ TrainConfig load_train_config(const std::filesystem::path& path,
                               std::span<const std::string> overrides) {
   TrainConfig config;
   load_config(fields_of(config), path, overrides);
-  config.policy_loss.temperature = config.rollout.sampling.temperature;
   check(config);
   return config;
 }

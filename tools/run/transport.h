@@ -11,7 +11,7 @@
 namespace lie {
 
 struct ActorTransport {
-  Source<Assignment>& assignments;
+  PollableSource<Assignment>& assignments;
   Sink<RolloutGroup>& rollouts;
   Collective& weight_group;
   int rank = 0;
@@ -25,18 +25,17 @@ struct RewardTransport {
   int rank = 0;
 };
 
-/// What learner 0 is plugged into besides.
-struct LeaderTransport {
-  TicketDesk& desk;
-  int actors = 1;
-  Source<ScoredGroup>& scored;
-  Collective& weight_group;
-};
-
 struct LearnerTransport {
   Collective& learners;
   int threads = 1;
-  LeaderTransport* leader = nullptr;  // learner 0 only
+};
+
+/// What the coordinator on learner 0 is plugged into.
+struct CoordinatorTransport {
+  TicketDesk& desk;
+  int actors = 1;
+  PollableSource<ScoredGroup>& scored;
+  Collective& weight_group;
 };
 
 }  // namespace lie

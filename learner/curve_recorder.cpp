@@ -1,10 +1,14 @@
-#include "learner/run_recorder.h"
+#include "learner/curve_recorder.h"
 
 #include <cmath>
 #include <cstdio>
+#include <optional>
 #include <string_view>
 #include <utility>
 #include <vector>
+
+#include "common/clock.h"
+#include "learner/step_metrics.h"
 
 namespace lie {
 namespace {
@@ -37,16 +41,49 @@ double value_or_zero(const MetricsRow& row, std::string_view name) {
   return find_value(row, name).value_or(0);
 }
 
+/// Learner 0's own time; it waits for the actors while it publishes, too.
+RoleClock learner_clock(const StepSeconds& seconds) {
+  return {.busy_seconds = seconds.update + seconds.log,
+          .idle_seconds = seconds.generate + seconds.publish + seconds.evaluate};
+}
+
+StepFacts facts_of(const StepOutcome& step, const RewardNames& rewards) {
+  const StepSeconds& seconds = step.seconds;
+  return {.step = step.step,
+          .rewards = rewards,
+          .groups = step.groups,
+          .advantages = step.advantages,
+          .update = step.groups.empty() ? nullptr : &step.update,
+          .coverage = {},
+          .evaluation = step.evaluation,
+          .phase_seconds = {{"step", seconds.all()},
+                            {"generate", seconds.generate},
+                            {"update", seconds.update},
+                            {"publish", seconds.publish},
+                            {"evaluate", seconds.evaluate},
+                            {"log", seconds.log}},
+          .roles = {}};
+}
+
 }  // namespace
 
 CurveRecorder::CurveRecorder(const std::filesystem::path& run_directory, std::int64_t last_step,
-                             std::int64_t steps)
+                             std::int64_t steps, RewardNames rewards, RunCoverage coverage)
     : log_(run_directory / "metrics.jsonl", last_step),
       events_(event_directory(run_directory, last_step), last_step + 1),
       progress_(stderr),
-      steps_(steps) {}
+      steps_(steps),
+      rewards_(std::move(rewards)),
+      coverage_(std::move(coverage)) {}
 
-void CurveRecorder::record(const MetricsRow& row) {
+void CurveRecorder::take(StepOutcome& step) {
+  if (step.groups.empty() && step.evaluation.empty()) return;
+  StepFacts facts = facts_of(step, rewards_);
+  facts.coverage = coverage_.add_step(step.groups);
+  facts.roles = clocks_.advance(step.groups);
+  facts.roles.emplace_back("learner", learner_clock(step.seconds));
+  const MetricsRow row{
+      .step = step.step, .wall_time = unix_seconds(), .values = step_metrics(facts)};
   log_.append(row);
   events_.write(row.step, scalars_of(row));
   if (row.step > 0) show_step(row);
@@ -70,32 +107,6 @@ void CurveRecorder::show_evaluation(const MetricsRow& row) {
                          .accuracy = value_or_zero(row, "eval_accuracy"),
                          .response_length_mean = value_or_zero(row, "eval_response_length_mean"),
                          .c_context_mean = value_or_zero(row, "eval_c_context_mean")});
-}
-
-TrajectoryRecorder::TrajectoryRecorder(std::filesystem::path directory, TrajectoryInfo info)
-    : directory_(std::move(directory)),
-      info_(std::move(info)),
-      writer_(std::make_unique<TrajectoryWriter>(directory_, info_)) {}
-
-void TrajectoryRecorder::record(StepRecord record) {
-  wait();
-  writing_ =
-      std::async(std::launch::async, [this, step = std::move(record)] { writer_->append(step); });
-}
-
-void TrajectoryRecorder::wait() {
-  if (writing_.valid()) writing_.get();
-}
-
-void TrajectoryRecorder::close() {
-  wait();
-  writer_->close();
-}
-
-void TrajectoryRecorder::cut_after(std::int64_t step) {
-  close();
-  info_.starts_after_step = step;
-  writer_ = std::make_unique<TrajectoryWriter>(directory_, info_);
 }
 
 }  // namespace lie

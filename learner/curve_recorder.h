@@ -1,0 +1,40 @@
+// The curves of a run, kept by learner 0: metrics.jsonl, TensorBoard events and the progress line.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+
+#include "common/metrics_log.h"
+#include "common/progress.h"
+#include "common/tensorboard.h"
+#include "learner/role_clocks.h"
+#include "learner/run_coverage.h"
+#include "learner/step_chain.h"
+
+namespace lie {
+
+class CurveRecorder : public StepStage {
+ public:
+  /// Goes on after `last_step`, or begins with -1: what a killed process recorded of later steps is
+  /// dropped. `steps`: of the run. `rewards`: the terms of the scores. `coverage`: of the steps up
+  /// to there.
+  CurveRecorder(const std::filesystem::path& run_directory, std::int64_t last_step,
+                std::int64_t steps, RewardNames rewards, RunCoverage coverage);
+
+  void take(StepOutcome& step) override;
+  void close() override { progress_.finish(); }
+
+ private:
+  void show_step(const MetricsRow& row);
+  void show_evaluation(const MetricsRow& row);
+
+  MetricsLog log_;
+  EventWriter events_;
+  ProgressLine progress_;
+  std::int64_t steps_;
+  RewardNames rewards_;
+  RunCoverage coverage_;
+  RoleClocks clocks_;
+};
+
+}  // namespace lie

@@ -1,0 +1,30 @@
+#include "learner/publisher.h"
+
+#include <optional>
+
+#include "common/clock.h"
+#include "common/comm/weight_sync.h"
+
+namespace lie {
+
+void Publisher::publish(std::int64_t policy_version) {
+  coordinator_.announce(Assignment::Kind::kWeights);
+  publish_weights(weight_group_, policy_version, weights_.flat());
+}
+
+void Publisher::take(StepOutcome& step) {
+  {
+    const Timed timed(step.seconds.publish);
+    publish(step.step);
+  }
+  if (!evaluations_.due_after(step.step)) return;
+  const Timed timed(step.seconds.evaluate);
+  step.evaluation = coordinator_.collect(evaluations_.after(step.step), std::nullopt);
+}
+
+void Publisher::close() {
+  coordinator_.announce(Assignment::Kind::kWeights);
+  publish_finish(weight_group_);
+}
+
+}  // namespace lie

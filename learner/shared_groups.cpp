@@ -1,0 +1,49 @@
+#include "learner/shared_groups.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "common/comm/wire.h"
+
+namespace lie {
+namespace {
+
+constexpr std::int64_t kEnd = -1;
+
+struct Header {
+  std::int64_t step = 0;
+  std::int64_t bytes = kEnd;  // of the packed groups
+};
+
+void broadcast(Collective& learners, Header& header) {
+  learners.broadcast(std::as_writable_bytes(std::span(&header, 1)), 0);
+}
+
+}  // namespace
+
+std::optional<StepGroups> SharedGroups::receive() {
+  std::optional<StepGroups> step = own_.receive();
+  if (learners_.size() == 1) return step;
+  Header header;
+  Bytes bytes;
+  if (step) {
+    bytes = wire::pack(step->groups);
+    header = {step->step, std::ssize(bytes)};
+  }
+  broadcast(learners_, header);
+  if (step) learners_.broadcast(bytes, 0);
+  return step;
+}
+
+std::optional<StepGroups> GroupsOfLearner0::receive() {
+  Header header;
+  broadcast(learners_, header);
+  if (header.bytes == kEnd) return std::nullopt;
+  Bytes bytes(static_cast<std::size_t>(header.bytes));
+  learners_.broadcast(bytes, 0);
+  return StepGroups{header.step, wire::unpack<std::vector<ScoredGroup>>(bytes)};
+}
+
+}  // namespace lie

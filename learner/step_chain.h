@@ -1,0 +1,37 @@
+// What happens with every step's outcome, one thing after the other.
+#pragma once
+
+#include <utility>
+#include <vector>
+
+#include "common/stream.h"
+#include "learner/step.h"
+
+namespace lie {
+
+/// One of these things. It sees what those before it added: an evaluation, seconds.
+class StepStage {
+ public:
+  virtual ~StepStage() = default;
+  virtual void take(StepOutcome& step) = 0;
+  /// The run is over.
+  virtual void close() {}
+};
+
+/// Passes every outcome through the stages in their order. They outlive the chain.
+class StepChain : public Sink<StepOutcome> {
+ public:
+  explicit StepChain(std::vector<StepStage*> stages) : stages_(std::move(stages)) {}
+
+  void send(StepOutcome step) override {
+    for (StepStage* stage : stages_) stage->take(step);
+  }
+  void close() override {
+    for (StepStage* stage : stages_) stage->close();
+  }
+
+ private:
+  std::vector<StepStage*> stages_;
+};
+
+}  // namespace lie

@@ -1,0 +1,77 @@
+#include "learner/tickets.h"
+
+#include <utility>
+
+namespace lie {
+namespace {
+
+std::deque<Ticket> make_tickets(std::vector<Prompt> prompts, std::int64_t step,
+                                std::int64_t policy_version, Purpose purpose,
+                                std::int64_t samples) {
+  std::deque<Ticket> tickets;
+  for (Prompt& prompt : prompts) {
+    tickets.push_back({.step = step,
+                       .group = std::ssize(tickets),
+                       .policy_version = policy_version,
+                       .purpose = purpose,
+                       .samples = static_cast<std::int32_t>(samples),
+                       .prompt = std::move(prompt)});
+  }
+  return tickets;
+}
+
+}  // namespace
+
+void describe(FieldList& fields, TicketOptions& options) {
+  fields.add("prompts_per_step", options.prompts_per_step,
+             {.help = "Prompts drawn for one training step.", .unit = "prompts", .min = 1});
+  fields.add("samples_per_prompt", options.samples_per_prompt,
+             {.help = "Responses sampled for each prompt: the group size G.",
+              .unit = "responses",
+              .min = 1,
+              .max = 65536});
+}
+
+void describe(FieldList& fields, EvaluationOptions& options) {
+  fields.add(
+      "every", options.every,
+      {.help =
+           "Evaluate on data.evaluation_file before training, every so many steps and at the end; "
+           "0: never.",
+       .unit = "steps",
+       .min = 0});
+  fields.add("prompts", options.prompts,
+             {.help = "How many of the evaluation prompts are used, from the first; 0: all.",
+              .unit = "prompts",
+              .min = 0});
+  fields.add("samples_per_prompt", options.samples_per_prompt,
+             {.help = "Responses sampled for each evaluation prompt.",
+              .unit = "responses",
+              .min = 1,
+              .max = 65536});
+}
+
+std::deque<Ticket> training_tickets(PromptStream& prompts, const TicketOptions& options,
+                                    std::int64_t step) {
+  return make_tickets(prompts.next(options.prompts_per_step), step, step - 1, Purpose::kTrain,
+                      options.samples_per_prompt);
+}
+
+EvaluationTickets::EvaluationTickets(std::vector<Prompt> prompts, const EvaluationOptions& options,
+                                     std::int64_t last_step)
+    : prompts_(std::move(prompts)), options_(options), last_step_(last_step) {
+  if (options_.prompts > 0 && options_.prompts < std::ssize(prompts_)) {
+    prompts_.resize(static_cast<std::size_t>(options_.prompts));
+  }
+}
+
+bool EvaluationTickets::due_after(std::int64_t step) const {
+  return options_.every > 0 && !prompts_.empty() &&
+         (step % options_.every == 0 || step == last_step_);
+}
+
+std::deque<Ticket> EvaluationTickets::after(std::int64_t step) const {
+  return make_tickets(prompts_, step, step, Purpose::kEvaluate, options_.samples_per_prompt);
+}
+
+}  // namespace lie

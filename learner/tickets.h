@@ -1,0 +1,49 @@
+// Where tickets come from: the prompt stream while training, the held-out prompts for evaluations.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <vector>
+
+#include "common/options.h"
+#include "common/prompt_stream.h"
+#include "common/rollout.h"
+
+namespace lie {
+
+struct TicketOptions {
+  std::int64_t prompts_per_step = 128;
+  std::int64_t samples_per_prompt = 8;
+};
+void describe(FieldList& fields, TicketOptions& options);
+
+struct EvaluationOptions {
+  std::int64_t every = 0;    // steps
+  std::int64_t prompts = 0;  // 0: all of data.evaluation_file
+  std::int64_t samples_per_prompt = 1;
+};
+void describe(FieldList& fields, EvaluationOptions& options);
+
+/// The next prompts_per_step prompts of the stream, to be answered under the weights behind the
+/// step before.
+std::deque<Ticket> training_tickets(PromptStream& prompts, const TicketOptions& options,
+                                    std::int64_t step);
+
+/// The evaluations of a run.
+class EvaluationTickets {
+ public:
+  /// Of `prompts`, the first options.prompts are asked. `last_step`: of the run.
+  EvaluationTickets(std::vector<Prompt> prompts, const EvaluationOptions& options,
+                    std::int64_t last_step);
+
+  /// Is the policy behind `step` to be evaluated? Step 0: the policy to begin with.
+  bool due_after(std::int64_t step) const;
+  std::deque<Ticket> after(std::int64_t step) const;
+
+ private:
+  std::vector<Prompt> prompts_;
+  EvaluationOptions options_;
+  std::int64_t last_step_;
+};
+
+}  // namespace lie

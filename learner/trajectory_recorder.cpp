@@ -1,0 +1,83 @@
+#include "learner/trajectory_recorder.h"
+
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "common/clock.h"
+
+namespace lie {
+namespace {
+
+GroupRecord group_record(const ScoredGroup& group, const GroupAdvantages& advantages,
+                         const std::vector<ResponseUpdate>& responses) {
+  GroupRecord record{.scored = group, .results = {}};
+  for (std::size_t i = 0; i < responses.size(); ++i) {
+    record.results.push_back({.advantage = static_cast<float>(advantages.values[i]),
+                              .log_probs = responses[i].learner_log_probs,
+                              .sequence_log_ratio = responses[i].log_ratio,
+                              .clipped = responses[i].clipped,
+                              .mini_batch = responses[i].mini_batch});
+  }
+  return record;
+}
+
+/// What one of the learners keeps of a step.
+StepRecord share_of_learner(const StepOutcome& step, const Collective& learners) {
+  StepRecord record{.step = step.step,
+                    .groups = {},
+                    .seconds = step.seconds.all(),
+                    .generate_seconds = step.seconds.generate,
+                    .update_seconds = step.seconds.update};
+  const auto count = static_cast<std::size_t>(learners.size());
+  for (auto i = static_cast<std::size_t>(learners.rank()); i < step.groups.size(); i += count) {
+    record.groups.push_back(
+        group_record(step.groups[i], step.advantages[i], step.update.responses[i]));
+  }
+  for (const ScoredGroup& group : step.evaluation) {
+    record.groups.push_back({.scored = group, .results = {}});
+  }
+  return record;
+}
+
+}  // namespace
+
+TrajectoryRecorder::TrajectoryRecorder(std::filesystem::path directory, TrajectoryInfo info,
+                                       const CheckpointSchedule& checkpoints, Collective& learners)
+    : directory_(std::move(directory)),
+      info_(std::move(info)),
+      checkpoints_(checkpoints),
+      learners_(learners),
+      writer_(std::make_unique<TrajectoryWriter>(directory_, info_)) {}
+
+void TrajectoryRecorder::take(StepOutcome& step) {
+  if (!step.groups.empty() || !step.evaluation.empty()) {
+    const Timed timed(step.seconds.log);
+    record(share_of_learner(step, learners_));
+  }
+  if (!checkpoints_.due_after(step.step)) return;
+  close();
+  info_.starts_after_step = step.step;
+  double all_closed = 0;
+  learners_.all_reduce_sum(std::span(&all_closed, 1));  // a barrier
+}
+
+void TrajectoryRecorder::record(StepRecord record) {
+  wait();
+  if (!writer_) writer_ = std::make_unique<TrajectoryWriter>(directory_, info_);
+  writing_ =
+      std::async(std::launch::async, [this, step = std::move(record)] { writer_->append(step); });
+}
+
+void TrajectoryRecorder::wait() {
+  if (writing_.valid()) writing_.get();
+}
+
+void TrajectoryRecorder::close() {
+  wait();
+  if (!writer_) return;
+  writer_->close();
+  writer_.reset();
+}
+
+}  // namespace lie
