@@ -2,6 +2,7 @@
 
 #include <ATen/Parallel.h>
 
+#include <cstring>
 #include <string>
 #include <utility>
 #include <vector>
@@ -69,9 +70,11 @@ class AtenOperators : public Operators {
   }
   void copy_to_host(const DrawnTokens& from, std::span<std::int32_t> ids,
                     std::span<float> log_probs) override {
-    at::from_blob(ids.data(), {std::ssize(ids)}, at::TensorOptions().dtype(at::kInt))
-        .copy_(vector(from.ids));
-    copy_to_host(from.log_probs, log_probs);
+    // The log-probs' bits travel as integers: one transfer.
+    const at::Tensor both =
+        at::stack({vector(from.ids), vector(from.log_probs).view(at::kInt)}).to(at::kCPU);
+    std::memcpy(ids.data(), both[0].data_ptr(), ids.size_bytes());
+    std::memcpy(log_probs.data(), both[1].data_ptr(), log_probs.size_bytes());
   }
   void copy_from_host(std::span<const float> from, Tensor to) override {
     tensor(to).copy_(on_host(from, to.rows, to.cols));

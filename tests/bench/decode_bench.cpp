@@ -1,6 +1,7 @@
 // Decode speed by batch size: tokens/s, GFLOP/s with share of the measured peak, and at batch 1 the
-// share of the measured bandwidth of reading the weights once a token. Usage: decode_bench [threads
-// = 2] [tokens = 200] [MODEL_DIR] [largest batch = 128]
+// share of the measured bandwidth of reading the weights once a token; then the time to draw a
+// token from each row of logits. Usage: decode_bench [threads = 2] [tokens = 200] [MODEL_DIR]
+// [largest batch = 128]
 #include <fmt/format.h>
 
 #include <cstdlib>
@@ -31,6 +32,25 @@ double decode_seconds(Transformer& transformer, Operators& operators, const Mode
   });
 }
 
+/// Seconds to draw a token from each of `batch` rows of logits.
+double sample_seconds(Operators& operators, std::int64_t vocabulary, std::int64_t batch) {
+  const Buffer logits = operators.allocate(batch, vocabulary, DType::kFloat32);
+  const Buffer ids = operators.allocate(1, batch, DType::kInt32);
+  const Buffer log_probs = operators.allocate(1, batch, DType::kFloat32);
+  std::vector<float> host;
+  for (std::uint32_t v = 0; v < batch * vocabulary; ++v) {
+    host.push_back(random_normal({.index = v}));
+  }
+  operators.copy_from_host(host, logits.view());
+  std::vector<Draw> draws;
+  for (std::int64_t row = 0; row < batch; ++row) {
+    draws.push_back({.row = row, .key = {.index = static_cast<std::uint32_t>(row)}});
+  }
+  return best_seconds(20, [&] {
+    operators.sample(logits.view(), draws, {ids.view(), log_probs.view()});
+  });
+}
+
 void run(int threads, int tokens, const char* directory, int largest) {
   const ModelConfig config = config_of(directory);
   const Weights weights = initial_weights(config, 1);
@@ -52,7 +72,8 @@ void run(int threads, int tokens, const char* directory, int largest) {
                batch, rate, 1e6 * seconds / tokens, rate * per_token / 1e9,
                100 * rate * per_token / peak);
     if (batch == 1) fmt::print(", {:.1f} % of bandwidth", 100 * rate * weight_bytes / bandwidth);
-    fmt::print("\n");
+    fmt::print(", sampling {:.1f} us\n",
+               1e6 * sample_seconds(*operators, config.vocabulary, batch));
   }
 }
 
