@@ -29,9 +29,9 @@ std::vector<ScoredGroup> share_groups(std::vector<ScoredGroup> groups, Collectiv
   std::vector<std::byte> bytes;
   if (learners.rank() == 0) bytes = wire::pack(groups);
   std::uint64_t size = bytes.size();
-  learners.broadcast(std::as_writable_bytes(std::span(&size, 1)), 0);
+  learners.broadcast_bytes(std::as_writable_bytes(std::span(&size, 1)), 0);
   bytes.resize(size);
-  learners.broadcast(bytes, 0);
+  learners.broadcast_bytes(bytes, 0);
   if (learners.rank() == 0) return groups;
   return wire::unpack<std::vector<ScoredGroup>>(bytes);
 }

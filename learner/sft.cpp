@@ -129,7 +129,7 @@ SftProgress Tuner::update(std::int64_t step) {
   const double divisor = options_.loss == SftLoss::kTokenMean ? tokens : options_.constant_divisor;
   std::fill(gradient_.begin(), gradient_.end(), 0.0F);
   std::array<double, 1> loss = {accumulate(sequences, 1.0 / divisor)};
-  sum_gradients(parts_.learners, gradient_);
+  sum_gradients(parts_.learners, std::span(gradient_));
   parts_.learners.all_reduce_sum(std::span<double>(loss));
   progress.loss = loss[0] / tokens;
   progress.optimizer = optimizer_.update(step, gradient_, parts_.weights.flat());

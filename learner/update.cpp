@@ -177,7 +177,7 @@ MiniBatchUpdate PolicyUpdater::update_once(const Pass& pass, const MiniBatch& ba
     accumulate(pass, batch, micro, result, update);
   }
   timed(update.seconds.gradient_sync, [&] {
-    sum_gradients(parts_.learners, gradient_);
+    sum_gradients(parts_.learners, std::span(gradient_));
     sum_stats(parts_.learners, result.stats);
   });
   timed(update.seconds.optimizer, [&] {

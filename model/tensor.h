@@ -5,11 +5,9 @@
 #include <memory>
 #include <utility>
 
+#include "common/dtype.h"
+
 namespace lie {
-
-enum class DType : std::uint8_t { kFloat32 = 0, kBFloat16 = 1 };
-
-inline std::int64_t dtype_bytes(DType dtype) { return dtype == DType::kFloat32 ? 4 : 2; }
 
 /// A view of a row-major matrix in the memory of one Operators (host or device). Owns nothing.
 /// A vector is one row. Only Operators look at the elements.

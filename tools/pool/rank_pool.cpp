@@ -32,7 +32,7 @@ int threads_of_this_rank(Job& job, Collective& world, bool keep_binding) {
 /// Rank 0's count, on all ranks.
 std::int64_t shared_count(Collective& world, std::size_t count) {
   auto shared = static_cast<std::int64_t>(count);
-  world.broadcast(std::as_writable_bytes(std::span(&shared, 1)), 0);
+  world.broadcast_bytes(std::as_writable_bytes(std::span(&shared, 1)), 0);
   return shared;
 }
 
