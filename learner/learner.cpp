@@ -90,7 +90,7 @@ void Learner::update(Step& step) {
 void Learner::publish(std::int64_t policy_version) {
   if (parts_.leadership == nullptr) return;
   parts_.leadership->coordinator.announce_weights();
-  publish_weights(parts_.leadership->weight_group, policy_version, parts_.weights.flat());
+  publish_weights(parts_.leadership->weight_group, policy_version, parts_.weights.span());
 }
 
 void Learner::evaluate(Step& step) {

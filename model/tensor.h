@@ -29,6 +29,10 @@ struct Tensor {
   Tensor cols_at(std::int64_t first, std::int64_t count) const {
     return {at(first), rows, count, stride, dtype};
   }
+  /// The elements [first, first + count) of closed rows, as one row.
+  Tensor elements_at(std::int64_t first, std::int64_t count) const {
+    return {at(first), 1, count, count, dtype};
+  }
 
  private:
   void* at(std::int64_t element) const {

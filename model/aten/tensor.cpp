@@ -5,7 +5,15 @@
 namespace lie::aten {
 
 at::ScalarType scalar_type(DType dtype) {
-  return dtype == DType::kFloat32 ? at::kFloat : at::kBFloat16;
+  switch (dtype) {
+    case DType::kFloat32:
+      return at::kFloat;
+    case DType::kBFloat16:
+      return at::kBFloat16;
+    case DType::kFloat64:
+      break;
+  }
+  return at::kDouble;
 }
 
 at::Tensor wrap(const Tensor& view, at::Device device) {

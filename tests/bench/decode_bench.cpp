@@ -31,9 +31,9 @@ double decode_seconds(Transformer& transformer, Operators& operators, const Mode
 
 void run(int threads, int tokens, const char* directory, int largest) {
   const ModelConfig config = config_of(directory);
-  const Weights weights = initial_weights(config, 1);
   const auto operators = make_cpu_operators(threads);
-  Transformer transformer(weights, *operators);
+  const Weights weights = initial_weights(config, 1, *operators);
+  Transformer transformer(weights);
   const double peak = peak_flops(threads);
   const double weight_bytes = 4 * products_per_token(config, true);
   const double bandwidth = read_bandwidth(threads, static_cast<std::int64_t>(weight_bytes));

@@ -17,7 +17,8 @@ namespace {
 std::vector<Prompt> prompts(std::int64_t count) {
   std::vector<Prompt> all;
   for (std::int64_t i = 0; i < count; ++i) {
-    all.push_back({.problem = i, .text = "?", .gold = "1", .data_source = "", .reference_length = 1});
+    all.push_back(
+        {.problem = i, .text = "?", .gold = "1", .data_source = "", .reference_length = 1});
   }
   return all;
 }

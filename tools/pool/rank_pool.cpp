@@ -46,7 +46,7 @@ struct Engine {
   Engine(const PoolOptions& options, int threads)
       : tokenizer(Tokenizer::load(options.model.path)),
         operators(make_operators(options.model, threads)),
-        policy(Transformer::fixed(load_weights(options.model.path), *operators)),
+        policy(Transformer::fixed(load_weights(options.model.path, *operators))),
         generator(policy, *operators, load_model_config(options.model.path), options.rollout,
                   options.seed,
                   [this](const Prompt& prompt) { return tokenizer.encode(prompt.text); }) {}
