@@ -3,7 +3,6 @@
 
 #include <cstdint>
 #include <functional>
-#include <span>
 #include <string_view>
 
 #include "actors/generator.h"
@@ -16,7 +15,7 @@ namespace lie {
 
 /// What an actor works with; all outlive run_actor.
 struct ActorParts {
-  std::span<float> weights;  // flat, overwritten by weight sync; empty where there is none
+  DeviceSpan weights;  // flat, overwritten by weight sync; empty where there is none
   Transformer& policy;
   Generator& generator;
   PollableSource<Assignment>& assignments;

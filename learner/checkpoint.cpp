@@ -10,6 +10,7 @@
 
 #include "common/error.h"
 #include "common/file.h"
+#include "model/host_parts.h"
 #include "model/safetensors.h"
 
 namespace lie {
@@ -73,46 +74,59 @@ void remove_leftovers(const fs::path& checkpoints) {
   }
 }
 
-/// The moments as named tensors over the optimizer's memory, in the order of the parameters.
-template <typename Float>
-struct Moment {
-  std::string name;
-  const Parameter* parameter;
-  std::span<Float> values;
-};
+/// The two moments as a checkpoint names them.
+std::array<std::pair<std::string_view, Tensor>, 2> moments(const AdamW& optimizer) {
+  return {
+      {{"first_moment.", optimizer.first_moment()}, {"second_moment.", optimizer.second_moment()}}};
+}
 
-template <typename Float>
-std::vector<Moment<Float>> moments(std::span<const Parameter> parameters, std::span<Float> first,
-                                   std::span<Float> second) {
-  std::vector<Moment<Float>> all;
-  for (const auto& [prefix, flat] :
-       {std::pair{"first_moment.", first}, {"second_moment.", second}}) {
-    for (const Parameter& parameter : parameters) {
-      all.push_back({prefix + parameter.name, &parameter,
-                     flat.subspan(static_cast<std::size_t>(parameter.offset),
-                                  static_cast<std::size_t>(parameter.rows * parameter.cols))});
+std::vector<TensorShape> moment_shapes(const Weights& weights, const AdamW& optimizer) {
+  std::vector<TensorShape> shapes;
+  for (const auto& [prefix, flat] : moments(optimizer)) {
+    for (const Parameter& parameter : weights.parameters()) {
+      shapes.push_back({std::string(prefix) + parameter.name, {parameter.rows, parameter.cols}});
     }
   }
-  return all;
+  return shapes;
 }
 
 void save_moments(const Weights& weights, const AdamW& optimizer, const fs::path& path) {
-  std::vector<FloatTensor> tensors;
-  for (const auto& moment :
-       moments(weights.parameters(), optimizer.first_moment(), optimizer.second_moment())) {
-    tensors.push_back(
-        {moment.name, {moment.parameter->rows, moment.parameter->cols}, moment.values});
+  if (optimizer.shard().count != flat_elements(weights.parameters())) {
+    fail("{}: this rank holds a shard of the moments only, and a checkpoint wants all",
+         path.string());
   }
-  write_safetensors(tensors, path);
+  SafetensorsWriter writer(path, moment_shapes(weights, optimizer));
+  for (const auto& [prefix, flat] : moments(optimizer)) {
+    for (const Parameter& parameter : weights.parameters()) {
+      read_parts(weights.operators(),
+                 flat.elements_at(parameter.offset, parameter.rows * parameter.cols),
+                 [&](std::span<const float> values) { writer.append(values); });
+    }
+  }
+  writer.close();
+}
+
+/// The optimizer's shard from the entries of moment_shapes().
+void read_moments(std::span<const SafetensorsEntry* const> entries, const Weights& weights,
+                  const AdamW& optimizer) {
+  const std::span<const Parameter> layout = weights.parameters();
+  for (const auto& [prefix, flat] : moments(optimizer)) {
+    for (const ParameterPiece& piece : pieces_of(layout, optimizer.shard())) {
+      const auto number = static_cast<std::size_t>(piece.parameter - layout.data());
+      read_entry(weights.operators(), *entries[number], piece.first,
+                 flat.elements_at(piece.at, piece.count));
+    }
+    entries = entries.subspan(layout.size());
+  }
 }
 
 /// The entries of the file in the order of `expected`; Error if they are not exactly those.
 std::vector<const SafetensorsEntry*> matching_entries(const SafetensorsFile& file,
-                                                      std::span<const Moment<float>> expected) {
+                                                      std::span<const TensorShape> expected) {
   std::map<std::string_view, const SafetensorsEntry*> by_name;
   for (const SafetensorsEntry& entry : file.entries()) by_name[entry.name] = &entry;
   std::vector<const SafetensorsEntry*> found;
-  for (const auto& moment : expected) {
+  for (const TensorShape& moment : expected) {
     const auto at = by_name.find(moment.name);
     if (at == by_name.end()) {
       fail(
@@ -120,13 +134,12 @@ std::vector<const SafetensorsEntry*> matching_entries(const SafetensorsFile& fil
           "run",
           file.path().string(), moment.name);
     }
-    const std::vector<std::int64_t> shape = {moment.parameter->rows, moment.parameter->cols};
-    if (at->second->shape != shape || at->second->dtype != "F32") {
+    if (at->second->shape != moment.shape || at->second->dtype != "F32") {
       fail(
           "{}: tensor {} is not F32 [{}, {}]; the checkpoint is of another model: resume from one "
           "of "
           "this run",
-          file.path().string(), moment.name, shape[0], shape[1]);
+          file.path().string(), moment.name, moment.shape[0], moment.shape[1]);
     }
     found.push_back(at->second);
   }
@@ -198,24 +211,11 @@ std::optional<fs::path> latest_checkpoint(const fs::path& checkpoints) {
 
 TrainerState load_checkpoint(const fs::path& checkpoint, Weights& weights, AdamW& optimizer) {
   const TrainerState state = load_trainer_state(checkpoint);
-  const Weights stored = load_weights(checkpoint);
-  const bool same_layout = std::equal(
-      stored.parameters().begin(), stored.parameters().end(), weights.parameters().begin(),
-      weights.parameters().end(), [](const Parameter& a, const Parameter& b) {
-        return a.name == b.name && a.rows == b.rows && a.cols == b.cols && a.offset == b.offset;
-      });
-  if (!same_layout) {
-    fail(
-        "{}: its parameters are not those of the run's model; resume with the model it was made "
-        "from",
-        (checkpoint / "config.json").string());
-  }
+  check_weights(checkpoint, weights);
   const SafetensorsFile file(checkpoint / kOptimizerFile);
-  const auto expected =
-      moments(weights.parameters(), optimizer.first_moment(), optimizer.second_moment());
-  const auto entries = matching_entries(file, expected);
-  for (std::size_t i = 0; i < entries.size(); ++i) read_floats(*entries[i], expected[i].values);
-  std::copy(stored.flat().begin(), stored.flat().end(), weights.flat().begin());
+  const auto entries = matching_entries(file, moment_shapes(weights, optimizer));
+  read_weights(checkpoint, weights);
+  read_moments(entries, weights, optimizer);
   optimizer.restore_counts(state.optimizer_updates, state.skipped_updates);
   return state;
 }

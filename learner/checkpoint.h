@@ -33,7 +33,7 @@ struct CheckpointSchedule {
   }
 };
 
-/// What goes into a checkpoint.
+/// What goes into a checkpoint. Weights and moments are whole.
 struct CheckpointContents {
   const Weights& weights;
   const AdamW& optimizer;
@@ -51,7 +51,8 @@ std::filesystem::path save_checkpoint(const std::filesystem::path& checkpoints,
 /// The complete checkpoint of the highest step; empty if there is none, or no such directory.
 std::optional<std::filesystem::path> latest_checkpoint(const std::filesystem::path& checkpoints);
 
-/// Restores weights, moments and counts into `weights` and `optimizer`, and returns the state.
+/// Restores weights, moments and counts into `weights` and `optimizer`, each as much as its shard
+/// holds, and returns the state.
 /// Everything is checked before anything changes: architecture, tensor names, shapes and dtypes.
 TrainerState load_checkpoint(const std::filesystem::path& checkpoint, Weights& weights,
                              AdamW& optimizer);

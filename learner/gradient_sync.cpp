@@ -5,7 +5,7 @@
 
 namespace lie {
 
-void sum_gradients(Collective& learners, std::span<float> gradient) {
+void sum_gradients(Collective& learners, DeviceSpan gradient) {
   learners.all_reduce_sum(gradient);
 }
 

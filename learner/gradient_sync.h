@@ -11,7 +11,7 @@ namespace lie {
 
 /// The gradient of the whole mini-batch on every learner, in place: losses carry global
 /// denominators, so gradients add. Blocks.
-void sum_gradients(Collective& learners, std::span<float> gradient);
+void sum_gradients(Collective& learners, DeviceSpan gradient);
 
 /// Sums and extremes over all learners, on every learner. Blocks.
 void sum_stats(Collective& learners, PolicyLossStats& stats);

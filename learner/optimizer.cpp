@@ -1,7 +1,6 @@
 #include "learner/optimizer.h"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <numbers>
 
@@ -10,13 +9,8 @@
 namespace lie {
 namespace {
 
-/// The scalars of one update, in the precision the elements are computed in.
-struct Coefficients {
-  float clip, keep, beta1, one_minus_beta1, beta2, one_minus_beta2, step_size, root_correction, eps;
-};
-
-Coefficients coefficients(const OptimizerOptions& options, std::int64_t update, double rate,
-                          double norm, bool decay) {
+AdamWStep adamw_step(const OptimizerOptions& options, std::int64_t update, double rate, double norm,
+                     bool decay) {
   const double t = static_cast<double>(update);
   const double correction1 = 1.0 - std::pow(options.beta1, t);
   const double correction2 = 1.0 - std::pow(options.beta2, t);
@@ -32,19 +26,6 @@ Coefficients coefficients(const OptimizerOptions& options, std::int64_t update, 
           f(rate / correction1),
           f(std::sqrt(correction2)),
           f(options.eps)};
-}
-
-/// Every element by itself, with correctly rounded operations only, so that vector width changes no
-/// bit.
-void update_range(const Coefficients& c, std::size_t count, const float* __restrict gradient,
-                  float* __restrict weights, float* __restrict first, float* __restrict second) {
-  for (std::size_t i = 0; i < count; ++i) {
-    const float g = gradient[i] * c.clip;
-    first[i] = c.beta1 * first[i] + c.one_minus_beta1 * g;
-    second[i] = c.beta2 * second[i] + c.one_minus_beta2 * (g * g);
-    const float divisor = std::sqrt(second[i]) / c.root_correction + c.eps;
-    weights[i] = c.keep * weights[i] - c.step_size * (first[i] / divisor);
-  }
 }
 
 void add_rate_fields(FieldList& fields, OptimizerOptions& options) {
@@ -99,58 +80,48 @@ double learning_rate_at(const OptimizerOptions& options, std::int64_t k) {
   return options.learning_rate * (options.min_ratio + (1.0 - options.min_ratio) * height);
 }
 
-double gradient_norm(std::span<const float> gradient) {
-  constexpr std::size_t kLanes = 16;
-  std::array<double, kLanes> lanes = {};
-  const std::size_t whole = gradient.size() / kLanes * kLanes;
-  for (std::size_t i = 0; i < whole; i += kLanes) {
-    for (std::size_t lane = 0; lane < kLanes; ++lane) {
-      const double g = static_cast<double>(gradient[i + lane]);
-      lanes[lane] += g * g;
+double gradient_norm(Operators& operators, Tensor gradient) {
+  return std::sqrt(operators.sum_of_squares(gradient));
+}
+
+AdamW::AdamW(const OptimizerOptions& options, Operators& operators,
+             std::span<const Parameter> layout, FlatRange shard)
+    : options_(options),
+      operators_(operators),
+      shard_(shard),
+      first_(operators.allocate(1, shard.count, DType::kFloat32)),
+      second_(operators.allocate(1, shard.count, DType::kFloat32)) {
+  operators.zero(first_.view());
+  operators.zero(second_.view());
+  for (const ParameterPiece& piece : pieces_of(layout, shard)) {
+    const bool decay = piece.parameter->decay;
+    const bool goes_on = !ranges_.empty() && ranges_.back().decay == decay &&
+                         ranges_.back().first + ranges_.back().count == piece.at;
+    if (goes_on) {
+      ranges_.back().count += piece.count;
+    } else {
+      ranges_.push_back({piece.at, piece.count, decay});
     }
   }
-  for (std::size_t i = whole; i < gradient.size(); ++i) {
-    const double g = static_cast<double>(gradient[i]);
-    lanes[i - whole] += g * g;
-  }
-  double sum = 0;
-  for (const double lane : lanes) sum += lane;
-  return std::sqrt(sum);
 }
 
-AdamW::AdamW(const OptimizerOptions& options, std::span<const Parameter> parameters,
-             std::size_t elements)
-    : options_(options), first_(elements, 0.0F), second_(elements, 0.0F) {
-  for (const Parameter& parameter : parameters) {
-    const auto begin = static_cast<std::size_t>(parameter.offset);
-    const auto end = begin + static_cast<std::size_t>(parameter.rows * parameter.cols);
-    if (end > elements) fail("optimizer: parameter {} ends beyond the weights", parameter.name);
-    ranges_.push_back({begin, end, parameter.decay});
-  }
-}
-
-UpdateOutcome AdamW::update(std::int64_t step, std::span<const float> gradient,
-                            std::span<float> weights) {
-  if (gradient.size() != first_.size() || weights.size() != first_.size()) {
+UpdateOutcome AdamW::update(std::int64_t step, double grad_norm, Tensor gradient, Tensor weights) {
+  if (gradient.elements() != shard_.count || weights.elements() != shard_.count) {
     fail("optimizer: {} gradients and {} weights where the moments have {} elements",
-         gradient.size(), weights.size(), first_.size());
+         gradient.elements(), weights.elements(), shard_.count);
   }
-  UpdateOutcome outcome;
+  UpdateOutcome outcome{.grad_norm = grad_norm, .skipped = !std::isfinite(grad_norm)};
   const std::int64_t attempt = updates_ + skipped_ + 1;
   outcome.learning_rate = learning_rate_at(options_, options_.schedule_per_step ? step : attempt);
-  outcome.grad_norm = gradient_norm(gradient);
-  outcome.skipped = !std::isfinite(outcome.grad_norm);
   if (outcome.skipped) {
     ++skipped_;
     return outcome;
   }
   ++updates_;
   for (const Range& range : ranges_) {
-    const auto c =
-        coefficients(options_, updates_, outcome.learning_rate, outcome.grad_norm, range.decay);
-    update_range(c, range.end - range.begin, gradient.data() + range.begin,
-                 weights.data() + range.begin, first_.data() + range.begin,
-                 second_.data() + range.begin);
+    const auto part = [&](Tensor x) { return x.elements_at(range.first, range.count); };
+    operators_.adamw(adamw_step(options_, updates_, outcome.learning_rate, grad_norm, range.decay),
+                     {part(gradient), part(weights), part(first_moment()), part(second_moment())});
   }
   return outcome;
 }

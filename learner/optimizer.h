@@ -1,5 +1,6 @@
 // AdamW (arXiv:1711.05101) on the flat weight buffer, with learning-rate schedule and global-norm
-// clipping. One thread, element by element: the same bits on any machine and thread count.
+// clipping. Element by element through the operators: on the CPU the same bits on any machine,
+// thread count and number of shards.
 #pragma once
 
 #include <cstdint>
@@ -35,8 +36,9 @@ void check_options(const OptimizerOptions& options);
 /// first count has rate 0 unless warmup is 0; then constant, or half a cosine down to min_ratio.
 double learning_rate_at(const OptimizerOptions& options, std::int64_t k);
 
-/// Euclidean norm, summed in double in one fixed order.
-double gradient_norm(std::span<const float> gradient);
+/// Euclidean norm of a whole gradient. Of one in shards it is the root of the sum of their
+/// Operators::sum_of_squares, which their owners add up.
+double gradient_norm(Operators& operators, Tensor gradient);
 
 /// What one update did.
 struct UpdateOutcome {
@@ -45,35 +47,41 @@ struct UpdateOutcome {
   bool skipped = false;  // the norm was not finite: weights and moments are as before
 };
 
-/// Moments and counters, fp32; the weights it changes are the fp32 master weights.
+/// Counters and fp32 moments, in the memory of the operators that compute with them, for the whole
+/// of a flat order or one shard of it. Elements in no parameter are left alone.
 class AdamW {
  public:
-  /// For a flat buffer of `elements` laid out as `parameters`; elements in none are left alone.
-  AdamW(const OptimizerOptions& options, std::span<const Parameter> parameters,
-        std::size_t elements);
+  /// The operators must outlive it.
+  AdamW(const OptimizerOptions& options, Operators& operators, std::span<const Parameter> layout,
+        FlatRange shard);
+  /// For these weights, or the shard that they are.
+  AdamW(const OptimizerOptions& options, const Weights& weights)
+      : AdamW(options, weights.operators(), weights.parameters(), weights.shard()) {}
 
   /// One update, as torch.optim.AdamW after torch.nn.utils.clip_grad_norm_. `step` is the training
-  /// step, from 1. Throws Error if a span is not of `elements`.
-  UpdateOutcome update(std::int64_t step, std::span<const float> gradient,
-                       std::span<float> weights);
+  /// step, from 1; `grad_norm` that of the whole gradient, over all shards; gradient and weights
+  /// are those of the shard, [1, count] fp32. Throws Error if they have another count.
+  UpdateOutcome update(std::int64_t step, double grad_norm, Tensor gradient, Tensor weights);
 
-  std::int64_t updates() const { return updates_; }  // applied
-  std::int64_t skipped() const { return skipped_; }  // for a norm that was not finite
-  std::span<float> first_moment() { return first_; }
-  std::span<float> second_moment() { return second_; }
-  std::span<const float> first_moment() const { return first_; }
-  std::span<const float> second_moment() const { return second_; }
+  FlatRange shard() const { return shard_; }
+  std::int64_t updates() const { return updates_; }      // applied
+  std::int64_t skipped() const { return skipped_; }      // for a norm that was not finite
+  Tensor first_moment() const { return first_.view(); }  // [1, shard().count]
+  Tensor second_moment() const { return second_.view(); }
   /// After the moments were read from a checkpoint.
   void restore_counts(std::int64_t updates, std::int64_t skipped);
 
  private:
+  /// Elements of the shard that the same scalars apply to.
   struct Range {
-    std::size_t begin = 0, end = 0;
+    std::int64_t first = 0, count = 0;
     bool decay = true;
   };
   OptimizerOptions options_;
+  Operators& operators_;
+  FlatRange shard_;
   std::vector<Range> ranges_;
-  std::vector<float> first_, second_;
+  Buffer first_, second_;
   std::int64_t updates_ = 0;
   std::int64_t skipped_ = 0;
 };

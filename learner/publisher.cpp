@@ -9,7 +9,7 @@ namespace lie {
 
 void Publisher::publish(std::int64_t policy_version) {
   coordinator_.announce(Assignment::Kind::kWeights);
-  publish_weights(weight_group_, policy_version, weights_.flat());
+  publish_weights(weight_group_, policy_version, weights_.span());
 }
 
 void Publisher::take(StepOutcome& step) {

@@ -44,8 +44,9 @@ class Tuner {
   Tuner(const SftOptions& options, const SftParts& parts)
       : options_(with_schedule(options, parts)),
         parts_(parts),
-        optimizer_(options_.optimizer, parts.weights.parameters(), parts.weights.flat().size()),
-        gradient_(parts.weights.flat().size(), 0.0F) {
+        optimizer_(options_.optimizer, parts.weights),
+        gradient_(parts.weights.operators().allocate(1, parts.weights.flat().elements(),
+                                                     DType::kFloat32)) {
     check_options(options_.optimizer);
   }
 
@@ -63,7 +64,7 @@ class Tuner {
   SftOptions options_;
   const SftParts& parts_;
   AdamW optimizer_;
-  std::vector<float> gradient_;
+  Buffer gradient_;                                // [1, N] fp32
   std::vector<std::vector<std::size_t>> batches_;  // of the current epoch
   std::int64_t epoch_ = -1;
   std::int64_t first_step_ = 0;  // of the current epoch
@@ -112,7 +113,7 @@ double Tuner::accumulate(std::span<const SequenceTokens> sequences, double weigh
     const RowLogProbs rows = parts_.model.forward(micro.packed, 1.0F, true);
     const std::vector<float> d_log_probs(rows.log_probs.size(), static_cast<float>(-weight));
     const std::vector<float> d_entropies(rows.log_probs.size(), 0.0F);
-    parts_.model.backward(micro.packed, d_log_probs, d_entropies, gradient_);
+    parts_.model.backward(micro.packed, d_log_probs, d_entropies, gradient_.view());
     loss += negative_sum(rows.log_probs);
   }
   return loss;
@@ -127,12 +128,14 @@ SftProgress Tuner::update(std::int64_t step) {
   progress.tokens = response_tokens(sequences);
   const double tokens = static_cast<double>(progress.tokens);
   const double divisor = options_.loss == SftLoss::kTokenMean ? tokens : options_.constant_divisor;
-  std::fill(gradient_.begin(), gradient_.end(), 0.0F);
+  Operators& operators = parts_.weights.operators();
+  operators.zero(gradient_.view());
   std::array<double, 1> loss = {accumulate(sequences, 1.0 / divisor)};
-  sum_gradients(parts_.learners, gradient_);
+  sum_gradients(parts_.learners, operators.span(gradient_.view()));
   parts_.learners.all_reduce_sum(std::span<double>(loss));
   progress.loss = loss[0] / tokens;
-  progress.optimizer = optimizer_.update(step, gradient_, parts_.weights.flat());
+  const double norm = gradient_norm(operators, gradient_.view());
+  progress.optimizer = optimizer_.update(step, norm, gradient_.view(), parts_.weights.flat());
   parts_.model.weights_changed();
   progress.seconds = watch.seconds();
   return progress;

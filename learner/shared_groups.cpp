@@ -18,7 +18,7 @@ struct Header {
 };
 
 void broadcast(Collective& learners, Header& header) {
-  learners.broadcast(std::as_writable_bytes(std::span(&header, 1)), 0);
+  learners.broadcast_bytes(std::as_writable_bytes(std::span(&header, 1)), 0);
 }
 
 }  // namespace
@@ -33,7 +33,7 @@ std::optional<StepGroups> SharedGroups::receive() {
     header = {step->step, std::ssize(bytes)};
   }
   broadcast(learners_, header);
-  if (step) learners_.broadcast(bytes, 0);
+  if (step) learners_.broadcast_bytes(bytes, 0);
   return step;
 }
 
@@ -42,7 +42,7 @@ std::optional<StepGroups> GroupsOfLearner0::receive() {
   broadcast(learners_, header);
   if (header.bytes == kEnd) return std::nullopt;
   Bytes bytes(static_cast<std::size_t>(header.bytes));
-  learners_.broadcast(bytes, 0);
+  learners_.broadcast_bytes(bytes, 0);
   return StepGroups{header.step, wire::unpack<std::vector<ScoredGroup>>(bytes)};
 }
 

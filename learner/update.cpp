@@ -104,7 +104,10 @@ void share_responses(Collective& learners, std::span<const ScoredGroup> groups,
 }  // namespace
 
 PolicyUpdater::PolicyUpdater(const UpdateOptions& options, UpdateParts parts)
-    : options_(options), parts_(parts), gradient_(parts.weights.flat().size(), 0.0F) {
+    : options_(options),
+      parts_(parts),
+      gradient_(
+          parts.weights.operators().allocate(1, parts.weights.flat().elements(), DType::kFloat32)) {
   check_options(options_.loss);
   if (options_.loss.kl_coefficient != 0 && parts_.reference == nullptr) {
     fail("policy_loss.kl_coefficient: a KL term needs the reference policy, and none was loaded");
@@ -165,7 +168,8 @@ MiniBatchUpdate PolicyUpdater::update_once(const Pass& pass, const MiniBatch& ba
                                            StepUpdate& update) {
   MiniBatchUpdate result;
   result.epoch = pass.epoch;
-  std::fill(gradient_.begin(), gradient_.end(), 0.0F);
+  Operators& operators = parts_.weights.operators();
+  operators.zero(gradient_.view());
   if (pass.epoch == 0) {
     for (const ResponseIndex index : batch.indices) {
       response_of(update, index).mini_batch = pass.mini_batch;
@@ -175,11 +179,13 @@ MiniBatchUpdate PolicyUpdater::update_once(const Pass& pass, const MiniBatch& ba
     accumulate(pass, batch, micro, result, update);
   }
   timed(update.seconds.gradient_sync, [&] {
-    sum_gradients(parts_.learners, gradient_);
+    sum_gradients(parts_.learners, operators.span(gradient_.view()));
     sum_stats(parts_.learners, result.stats);
   });
   timed(update.seconds.optimizer, [&] {
-    result.optimizer = parts_.optimizer.update(pass.step, gradient_, parts_.weights.flat());
+    const double norm = gradient_norm(operators, gradient_.view());
+    result.optimizer =
+        parts_.optimizer.update(pass.step, norm, gradient_.view(), parts_.weights.flat());
     if (!result.optimizer.skipped) parts_.policy.weights_changed();
   });
   return result;
@@ -226,7 +232,7 @@ void PolicyUpdater::accumulate(const Pass& pass, const MiniBatch& batch, const M
     }
   }
   timed(update.seconds.backward,
-        [&] { parts_.policy.backward(micro.packed, d_log_probs, d_entropies, gradient_); });
+        [&] { parts_.policy.backward(micro.packed, d_log_probs, d_entropies, gradient_.view()); });
 }
 
 }  // namespace lie

@@ -84,7 +84,7 @@ class PolicyUpdater {
 
   UpdateOptions options_;
   UpdateParts parts_;
-  std::vector<float> gradient_;  // flat, as the weights
+  Buffer gradient_;  // [1, N] fp32, flat as the weights and in the same memory
 };
 
 }  // namespace lie

@@ -16,6 +16,7 @@
 #include <span>
 #include <vector>
 
+#include "common/device_span.h"
 #include "model/sampling.h"
 #include "model/tensor.h"
 
@@ -80,6 +81,20 @@ struct DecodeBatch {
   std::int64_t longest = 0;  // largest position + 1
 };
 
+/// The scalars of one AdamW step (arXiv:1711.05101, algorithm 2), rounded to what the elements are
+/// computed in:
+///   g = clip gradient
+///   first = beta1 first + one_minus_beta1 g
+///   second = beta2 second + one_minus_beta2 g g
+///   weights = keep weights - step_size first / (sqrt(second) / root_correction + eps)
+struct AdamWStep {
+  float clip, keep, beta1, one_minus_beta1, beta2, one_minus_beta2, step_size, root_correction, eps;
+};
+/// [1, N] each; the gradient is only read.
+struct AdamWTensors {
+  Tensor gradient, weights, first, second;
+};
+
 class Operators;
 /// Works on the rows [first, end) of a call with `operators`.
 using PartOfRows = std::function<void(Operators& operators, std::int64_t first, std::int64_t end)>;
@@ -95,13 +110,13 @@ class Operators {
   /// New uninitialised memory, rows contiguous. Throws Error with the bytes wanted if it cannot be
   /// had.
   virtual Buffer allocate(std::int64_t rows, std::int64_t cols, DType dtype) = 0;
-  /// A parameter used as it is (norm weights, embedding table, rotation table): the host memory
-  /// itself, which then must stay, or a copy of it on the device.
-  virtual Buffer hold(std::span<const float> host, std::int64_t rows, std::int64_t cols) = 0;
-  /// The gradient to accumulate into, fp32: the host memory itself or a device copy of it ...
-  virtual Buffer borrow_gradient(std::span<float> host) = 0;
-  /// ... and back to the host once complete.
-  virtual void return_gradient(Buffer gradient, std::span<float> host) = 0;
+  /// Where that memory is. The host may look into it in the host's own only.
+  virtual MemoryPlace place() const = 0;
+  /// A tensor of closed rows as collectives take it.
+  DeviceSpan span(Tensor x) const { return {x.data, x.elements(), x.dtype, place()}; }
+  /// The content of closed rows is not needed any more: gives memory back to the system where it
+  /// can. What is read there afterwards is anything.
+  virtual void release(Tensor x) { static_cast<void>(x); }
   /// Host integers where the operators can read them, until the next begin_pass(); the host's must
   /// stay as long.
   virtual Indices upload(std::span<const std::int32_t> host) = 0;
@@ -115,9 +130,9 @@ class Operators {
 
   // ---- Products. A row of y depends on that row of x alone.
   virtual std::unique_ptr<PackedWeight> make_weight(std::int64_t out, std::int64_t in) = 0;
-  /// Sets the rows [first_out, first_out + host.size() / in) of the weight from row-major host
-  /// memory.
-  virtual void pack(PackedWeight& weight, std::int64_t first_out, std::span<const float> host) = 0;
+  /// Sets the rows [first_out, first_out + part.rows) of the weight from part [., in], fp32, rows
+  /// closed.
+  virtual void pack(PackedWeight& weight, std::int64_t first_out, Tensor part) = 0;
   /// y = x W^T; y may be fp32 where x is bf16 (logits).
   virtual void linear(Tensor x, const PackedWeight& w, Tensor y) = 0;
   /// y = residual + x W^T; y may be residual.
@@ -197,10 +212,15 @@ class Operators {
   /// rounding of the border between two. Where a row's log-sum-exp is not finite, nor is the
   /// log-prob.
   virtual void sample(Tensor logits, std::span<const Draw> draws, const DrawnTokens& drawn) = 0;
+
+  // ---- Optimizer. fp32, rows closed.
+  /// Sum of the squares of all elements, in double.
+  virtual double sum_of_squares(Tensor x) = 0;
+  virtual void adamw(const AdamWStep& how, const AdamWTensors& x) = 0;
 };
 
-/// On the host's cores, `threads` >= 1 of them (the caller is one). Bits do not depend on `threads`
-/// nor on the instruction set found at run time (AVX2 or AVX-512).
+/// On the host's cores and in its memory, `threads` >= 1 of them (the caller is one). Bits do not
+/// depend on `threads` nor on the instruction set found at run time (AVX2 or AVX-512).
 std::unique_ptr<Operators> make_cpu_operators(int threads);
 
 }  // namespace lie

@@ -213,13 +213,19 @@ void convert_halves(std::span<const std::byte> data, std::span<float> out, Conve
   }
 }
 
+std::uint64_t bytes_of(const TensorShape& tensor) {
+  std::uint64_t bytes = sizeof(float);
+  for (const std::int64_t size : tensor.shape) bytes *= static_cast<std::uint64_t>(size);
+  return bytes;
+}
+
 /// The length field and the header, padded with spaces so that the data begins aligned.
-std::string header_bytes(std::span<const FloatTensor> tensors) {
+std::string header_bytes(std::span<const TensorShape> tensors) {
   nlohmann::ordered_json header;
   header["__metadata__"]["format"] = "pt";
   std::uint64_t begin = 0;
-  for (const FloatTensor& tensor : tensors) {
-    const std::uint64_t end = begin + tensor.values.size_bytes();
+  for (const TensorShape& tensor : tensors) {
+    const std::uint64_t end = begin + bytes_of(tensor);
     header[tensor.name] = {
         {"dtype", "F32"}, {"shape", tensor.shape}, {"data_offsets", {begin, end}}};
     begin = end;
@@ -269,16 +275,35 @@ void read_floats(const SafetensorsEntry& entry, std::span<float> out) {
   if (entry.dtype == "F16") convert_halves(entry.data, out, from_f16);
 }
 
-void write_safetensors(std::span<const FloatTensor> tensors, const std::filesystem::path& path) {
-  std::ofstream file(path, std::ios::binary | std::ios::trunc);
+SafetensorsEntry part_of(const SafetensorsEntry& entry, std::int64_t first, std::int64_t count) {
+  const std::size_t bytes = entry.dtype == "F32" ? 4 : 2;
+  return {entry.name,
+          entry.dtype,
+          {},
+          entry.data.subspan(static_cast<std::size_t>(first) * bytes,
+                             static_cast<std::size_t>(count) * bytes)};
+}
+
+SafetensorsWriter::SafetensorsWriter(const std::filesystem::path& path,
+                                     std::span<const TensorShape> tensors)
+    : path_(path), file_(path, std::ios::binary | std::ios::trunc), missing_(0) {
   const std::string header = header_bytes(tensors);
-  file.write(header.data(), static_cast<std::streamsize>(header.size()));
-  for (const FloatTensor& tensor : tensors) {
-    file.write(reinterpret_cast<const char*>(tensor.values.data()),
-               static_cast<std::streamsize>(tensor.values.size_bytes()));
-  }
-  file.close();
-  if (!file) fail("{}: cannot be written; is the disk full or the folder missing?", path.string());
+  file_.write(header.data(), static_cast<std::streamsize>(header.size()));
+  for (const TensorShape& tensor : tensors) missing_ += bytes_of(tensor);
+}
+
+void SafetensorsWriter::append(std::span<const float> values) {
+  if (values.size_bytes() > missing_) fail("{}: more values than its header says", path_.string());
+  missing_ -= values.size_bytes();
+  file_.write(reinterpret_cast<const char*>(values.data()),
+              static_cast<std::streamsize>(values.size_bytes()));
+}
+
+void SafetensorsWriter::close() {
+  if (missing_ > 0) fail("{}: {} bytes fewer than its header says", path_.string(), missing_);
+  file_.close();
+  if (!file_)
+    fail("{}: cannot be written; is the disk full or the folder missing?", path_.string());
 }
 
 }  // namespace lie

@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
+#include <fstream>
 #include <span>
 #include <string>
 #include <string_view>
@@ -47,16 +48,29 @@ bool is_float_dtype(std::string_view dtype);
 /// Converts the entry's elements to fp32, exactly. `out` has as many elements as the entry.
 void read_floats(const SafetensorsEntry& entry, std::span<float> out);
 
-/// What write_safetensors writes: a named fp32 tensor.
-struct FloatTensor {
+/// `count` elements of an entry of floats from `first` on, without a shape.
+SafetensorsEntry part_of(const SafetensorsEntry& entry, std::int64_t first, std::int64_t count);
+
+/// A named fp32 tensor to be written.
+struct TensorShape {
   std::string name;
   std::vector<std::int64_t> shape;
-  std::span<const float> values;
 };
 
-/// Writes the tensors in the order given, their bytes beginning at a multiple of 64, with the
-/// metadata {"format": "pt"} that transformers asks for. Throws Error if the file cannot be
-/// written.
-void write_safetensors(std::span<const FloatTensor> tensors, const std::filesystem::path& path);
+/// Writes fp32 tensors in the order given, their bytes beginning at a multiple of 64, with the
+/// metadata {"format": "pt"} that transformers asks for.
+class SafetensorsWriter {
+ public:
+  SafetensorsWriter(const std::filesystem::path& path, std::span<const TensorShape> tensors);
+  /// The values of all tensors end to end, cut as you like.
+  void append(std::span<const float> values);
+  /// Throws Error if the file could not be written, or values are missing or too many.
+  void close();
+
+ private:
+  std::filesystem::path path_;
+  std::ofstream file_;
+  std::uint64_t missing_;  // bytes to come
+};
 
 }  // namespace lie

@@ -5,11 +5,9 @@
 #include <memory>
 #include <utility>
 
+#include "common/dtype.h"
+
 namespace lie {
-
-enum class DType : std::uint8_t { kFloat32 = 0, kBFloat16 = 1, kInt32 = 2 };
-
-inline std::int64_t dtype_bytes(DType dtype) { return dtype == DType::kBFloat16 ? 2 : 4; }
 
 /// A view of a row-major matrix in the memory of one Operators (host or device). Owns nothing.
 /// A vector is one row. Only Operators look at the elements.
@@ -30,6 +28,10 @@ struct Tensor {
   /// The columns [first, first + count).
   Tensor cols_at(std::int64_t first, std::int64_t count) const {
     return {at(first), rows, count, stride, dtype};
+  }
+  /// The elements [first, first + count) of closed rows, as one row.
+  Tensor elements_at(std::int64_t first, std::int64_t count) const {
+    return {at(first), 1, count, count, dtype};
   }
 
  private:

@@ -20,12 +20,11 @@ Tensor GrowingTensor::rows(Operators& operators, std::int64_t rows, std::int64_t
   return buffer_.view().rows_at(0, rows);
 }
 
-Transformer::State::State(const Weights& all_weights, Operators& ops,
-                          std::unique_ptr<Weights> taken_over)
+Transformer::State::State(const Weights& all_weights, std::unique_ptr<Weights> taken_over)
     : own(std::move(taken_over)),
       weights(all_weights),
       config(all_weights.config()),
-      operators(ops),
+      operators(all_weights.operators()),
       shape{config.heads, config.kv_heads, config.head_width},
       eps(static_cast<float>(config.rms_norm_eps)) {
   for (const Parameter& parameter : weights.parameters()) parameters[parameter.name] = parameter;
@@ -52,30 +51,25 @@ void Transformer::State::pack_weights() {
 
 void Transformer::State::embed(Operators& ops, Indices tokens, Tensor x) const {
   if (config.tied_embeddings) return ops.embed(*head, tokens, x);
-  ops.embed(embedding.view(), tokens, x);
+  ops.embed(embedding, tokens, x);
 }
 
 void Transformer::State::pack_matrix(PackedWeight& weight, std::int64_t first_out,
                                      const std::string& name) const {
   constexpr std::int64_t kPartElements = 8 << 20;
-  const std::span<const float> matrix = weights.tensor(name);
-  const std::int64_t rows = std::ssize(matrix) / weight.in();
+  const Tensor matrix = weights.tensor(name);
   const std::int64_t part_rows = std::max<std::int64_t>(1, kPartElements / weight.in());
-  for (std::int64_t first = 0; first < rows; first += part_rows) {
-    const std::int64_t count = std::min(part_rows, rows - first) * weight.in();
-    const auto part = matrix.subspan(static_cast<std::size_t>(first * weight.in()),
-                                     static_cast<std::size_t>(count));
+  for (std::int64_t first = 0; first < matrix.rows; first += part_rows) {
+    const Tensor part = matrix.rows_at(first, std::min(part_rows, matrix.rows - first));
     operators.pack(weight, first_out + first, part);
-    if (own) own->release(part);
+    if (own) operators.release(part);
   }
 }
 
 void Transformer::State::pack_ends() {
-  final_norm = operators.hold(weights.tensor("model.norm.weight"), 1, config.width);
+  final_norm = weights.tensor("model.norm.weight");
   const std::string table = "model.embed_tokens.weight";
-  if (!config.tied_embeddings) {
-    embedding = operators.hold(weights.tensor(table), config.vocabulary, config.width);
-  }
+  if (!config.tied_embeddings) embedding = weights.tensor(table);
   pack_matrix(*head, 0, config.tied_embeddings ? table : "lm_head.weight");
 }
 
@@ -91,29 +85,25 @@ void Transformer::State::pack_layer(LayerWeights& layer) {
   pack(*layer.gate_up, 0, "mlp.gate_proj.weight");
   pack(*layer.gate_up, config.ffn_width, "mlp.up_proj.weight");
   pack(*layer.down, 0, "mlp.down_proj.weight");
-  layer.input_norm = operators.hold(tensor("input_layernorm.weight"), 1, config.width);
-  layer.post_norm = operators.hold(tensor("post_attention_layernorm.weight"), 1, config.width);
-  const auto vector = [&](const char* name) {
-    const std::span<const float> host = tensor(name);
-    return operators.hold(host, 1, std::ssize(host));
-  };
+  layer.input_norm = tensor("input_layernorm.weight");
+  layer.post_norm = tensor("post_attention_layernorm.weight");
   if (config.qk_norm) {
-    layer.q_norm = vector("self_attn.q_norm.weight");
-    layer.k_norm = vector("self_attn.k_norm.weight");
+    layer.q_norm = tensor("self_attn.q_norm.weight");
+    layer.k_norm = tensor("self_attn.k_norm.weight");
   }
   if (config.qkv_bias) {
-    layer.q_bias = vector("self_attn.q_proj.bias");
-    layer.k_bias = vector("self_attn.k_proj.bias");
-    layer.v_bias = vector("self_attn.v_proj.bias");
+    layer.q_bias = tensor("self_attn.q_proj.bias");
+    layer.k_bias = tensor("self_attn.k_proj.bias");
+    layer.v_bias = tensor("self_attn.v_proj.bias");
   }
-  if (config.output_bias) layer.o_bias = vector("self_attn.o_proj.bias");
+  if (config.output_bias) layer.o_bias = tensor("self_attn.o_proj.bias");
 }
 
 void Transformer::State::add_qkv_bias(Operators& ops, const LayerWeights& layer, Tensor qkv) const {
   const std::int64_t q = shape.q_cols(), kv = shape.kv_cols();
-  ops.add_bias(qkv.cols_at(0, q), layer.q_bias.view());
-  ops.add_bias(qkv.cols_at(q, kv), layer.k_bias.view());
-  ops.add_bias(qkv.cols_at(q + kv, kv), layer.v_bias.view());
+  ops.add_bias(qkv.cols_at(0, q), layer.q_bias);
+  ops.add_bias(qkv.cols_at(q, kv), layer.k_bias);
+  ops.add_bias(qkv.cols_at(q + kv, kv), layer.v_bias);
 }
 
 void Transformer::State::grow_rope(std::int64_t end) {
@@ -124,12 +114,12 @@ void Transformer::State::grow_rope(std::int64_t end) {
   if (!rope.empty() && end <= rope.view().rows) return;
   const std::int64_t positions =
       std::min(config.max_positions, std::max<std::int64_t>(2 * end, 1024));
-  rope_host = rope_table(config, positions);
-  rope = operators.hold(rope_host, positions, config.head_width);
+  rope = operators.allocate(positions, config.head_width, DType::kFloat32);
+  operators.copy_from_host(rope_table(config, positions), rope.view());
 }
 
 QkNormRope Transformer::State::rotation(const LayerWeights& layer, Indices positions) const {
-  return {shape, layer.q_norm.view(), layer.k_norm.view(), eps, rope.view(), positions};
+  return {shape, layer.q_norm, layer.k_norm, eps, rope.view(), positions};
 }
 
 Tensor Transformer::State::rows_of(GrowingTensor& tensor, std::int64_t rows, std::int64_t cols) {
@@ -145,15 +135,14 @@ Tensor Transformer::State::row_statistics(GrowingTensor& tensor, std::int64_t ro
   return {column.data, 1, rows, rows, DType::kFloat32};
 }
 
-Transformer::Transformer(const Weights& weights, Operators& operators)
-    : state_(std::make_unique<State>(weights, operators)) {}
+Transformer::Transformer(const Weights& weights) : state_(std::make_unique<State>(weights)) {}
 
 Transformer::Transformer(std::unique_ptr<State> state) : state_(std::move(state)) {}
 
-Transformer Transformer::fixed(Weights weights, Operators& operators) {
+Transformer Transformer::fixed(Weights weights) {
   auto own = std::make_unique<Weights>(std::move(weights));
   const Weights& taken_over = *own;
-  return Transformer(std::make_unique<State>(taken_over, operators, std::move(own)));
+  return Transformer(std::make_unique<State>(taken_over, std::move(own)));
 }
 
 Transformer::Transformer(Transformer&&) noexcept = default;

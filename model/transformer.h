@@ -25,11 +25,12 @@ struct DecodeRow {
 
 class Transformer {
  public:
-  /// Keeps a reference to both; `weights` may change between calls if weights_changed() follows.
-  Transformer(const Weights& weights, Operators& operators);
-  /// A policy whose weights never change. Takes them over and gives the memory of each matrix back
-  /// once it is packed: the model is held once.
-  static Transformer fixed(Weights weights, Operators& operators);
+  /// Computes with the operators in whose memory the weights lie, and keeps a reference to both.
+  /// The weights may change between calls if weights_changed() follows.
+  explicit Transformer(const Weights& weights);
+  /// A policy whose weights never change. Takes them over and releases the memory of each matrix
+  /// once it is packed: where the operators give it back, the model is held once.
+  static Transformer fixed(Weights weights);
   Transformer(Transformer&&) noexcept;
   ~Transformer();
 
@@ -45,11 +46,12 @@ class Transformer {
   /// backward() needs. Logits are computed by chunks: [R, V] never exists whole.
   RowLogProbs forward(const PackedBatch& batch, float temperature, bool keep_for_backward);
 
-  /// Adds to `gradient` (flat, as Weights) d(loss)/d(weights), given d(loss)/d(log_probs) and
-  /// d(loss)/d(entropies) [R] of the last forward(). Gradients accumulate over tokens in order, so
+  /// Adds to `gradient` [1, N] (fp32, flat as the weights, in the operators' memory)
+  /// d(loss)/d(weights), given d(loss)/d(log_probs) and d(loss)/d(entropies) [R] of the last
+  /// forward(). Gradients accumulate over tokens in order, so
   /// cutting a batch into micro-batches does not change their bits.
   void backward(const PackedBatch& batch, std::span<const float> d_log_probs,
-                std::span<const float> d_entropies, std::span<float> gradient);
+                std::span<const float> d_entropies, Tensor gradient);
 
  private:
   struct State;

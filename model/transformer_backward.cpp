@@ -14,14 +14,13 @@ namespace lie {
 struct Transformer::State::Backward {
   State& s;
   const PackedBatch& batch;
-  Buffer gradient;
+  Tensor gradient;
   PackedSequences sequences;
   Indices positions, targets;
 
   Tensor of(const std::string& name) const {
     const Parameter& p = s.parameters.at(name);
-    return {static_cast<float*>(gradient.view().data) + p.offset, p.rows, p.cols, p.cols,
-            DType::kFloat32};
+    return {static_cast<float*>(gradient.data) + p.offset, p.rows, p.cols, p.cols, DType::kFloat32};
   }
   Tensor of_head() const {
     return of(s.config.tied_embeddings ? "model.embed_tokens.weight" : "lm_head.weight");
@@ -98,7 +97,7 @@ void Transformer::State::Backward::head(std::span<const float> d_log_probs,
   }
   const Tensor d_last = s.rows_of(t.d_final_x, t.rows, width);
   ops.zero(d_last);
-  ops.rms_norm_backward(d_normed, s.rows_of(t.final_x, t.rows, width), s.final_norm.view(),
+  ops.rms_norm_backward(d_normed, s.rows_of(t.final_x, t.rows, width), s.final_norm,
                         s.row_statistics(t.final_inverse_rms, t.rows), d_last,
                         of("model.norm.weight"));
   ops.scatter_rows(d_last, ops.upload(batch.rows), s.rows_of(t.dx, t.tokens, width));
@@ -115,11 +114,11 @@ void Transformer::State::Backward::feed_forward(const LayerWeights& layer, const
   ops.linear_backward_input(dx, *layer.down, d_activated);
   ops.swiglu_backward(d_activated, t.gate_up, d_gate_up, t.activated);
   ops.linear_backward_weight(dx, t.activated, of(layer.prefix + "mlp.down_proj.weight"));
-  ops.rms_norm(t.middle, layer.post_norm.view(), s.eps, t.normed, {});
+  ops.rms_norm(t.middle, layer.post_norm, s.eps, t.normed, {});
   weights_side_by_side(d_gate_up, t.normed, layer.prefix + "mlp.",
                        {"gate_proj.weight", "up_proj.weight"});
   ops.linear_backward_input(d_gate_up, *layer.gate_up, d_normed);
-  ops.rms_norm_backward(d_normed, t.middle, layer.post_norm.view(), t.inverse_rms_2, dx,
+  ops.rms_norm_backward(d_normed, t.middle, layer.post_norm, t.inverse_rms_2, dx,
                         of(layer.prefix + "post_attention_layernorm.weight"));
 }
 
@@ -144,11 +143,11 @@ void Transformer::State::Backward::attention(const LayerWeights& layer, const Bl
                             norm ? attention_of("q_norm.weight") : Tensor(),
                             norm ? attention_of("k_norm.weight") : Tensor());
   attention_biases(layer, dx, d_qkv);
-  ops.rms_norm(t.x, layer.input_norm.view(), s.eps, t.normed, {});
+  ops.rms_norm(t.x, layer.input_norm, s.eps, t.normed, {});
   weights_side_by_side(d_qkv, t.normed, layer.prefix + "self_attn.",
                        {"q_proj.weight", "k_proj.weight", "v_proj.weight"});
   ops.linear_backward_input(d_qkv, *layer.qkv, d_normed);
-  ops.rms_norm_backward(d_normed, t.x, layer.input_norm.view(), t.inverse_rms_1, dx,
+  ops.rms_norm_backward(d_normed, t.x, layer.input_norm, t.inverse_rms_1, dx,
                         of(layer.prefix + "input_layernorm.weight"));
 }
 
@@ -208,29 +207,28 @@ void Transformer::State::Backward::embedding() {
 }
 
 void Transformer::backward(const PackedBatch& batch, std::span<const float> d_log_probs,
-                           std::span<const float> d_entropies, std::span<float> gradient) {
+                           std::span<const float> d_entropies, Tensor gradient) {
   State& s = *state_;
   if (!s.training.kept || s.training.tokens != std::ssize(batch.tokens) ||
       s.training.rows != std::ssize(batch.rows)) {
     fail("backward() must follow forward() of the same batch with keep_for_backward");
   }
   if (d_log_probs.size() != batch.rows.size() || d_entropies.size() != batch.rows.size() ||
-      gradient.size() != s.weights.flat().size()) {
+      gradient.elements() != s.weights.flat().elements()) {
     fail("backward(): {} and {} row gradients for {} rows, {} gradient elements for {} parameters",
-         d_log_probs.size(), d_entropies.size(), batch.rows.size(), gradient.size(),
-         s.weights.flat().size());
+         d_log_probs.size(), d_entropies.size(), batch.rows.size(), gradient.elements(),
+         s.weights.flat().elements());
   }
   s.operators.begin_pass();
   State::Backward pass{s,
                        batch,
-                       s.operators.borrow_gradient(gradient),
+                       gradient,
                        s.sequences_of(batch),
                        s.operators.upload(s.training.positions),
                        s.operators.upload(batch.targets)};
   pass.head(d_log_probs, d_entropies);
   for (std::int64_t l = s.config.layers - 1; l >= 0; --l) pass.block(l);
   pass.embedding();
-  s.operators.return_gradient(std::move(pass.gradient), gradient);
   s.training.kept = false;
 }
 

@@ -119,7 +119,7 @@ void Transformer::State::decode_part(Operators& ops, const DecodeTensors& whole,
   const Tensor last = whole.wanted.rows_at(wanted, count);
   const Tensor normed = whole.wanted_normed.rows_at(wanted, count);
   ops.gather_rows(whole.block.out, placement.device_wanted.from(wanted, count), last);
-  ops.rms_norm(last, final_norm.view(), eps, normed, {});
+  ops.rms_norm(last, final_norm, eps, normed, {});
   ops.linear(normed, *head, whole.logits.rows_at(wanted, count));
 }
 
@@ -130,7 +130,7 @@ Tensor Transformer::decode(std::span<const DecodeRow> rows, KvCache& cache) {
   s.place(rows, cache);
   const DecodeTensors whole = s.decode_tensors();
   const KvPages pages{cache.state().pool.view(), 0};
-  s.operators.over_sequences(s.placement.starts, std::ssize(s.weights.flat()),
+  s.operators.over_sequences(s.placement.starts, s.weights.flat().elements(),
                              [&](Operators& ops, std::int64_t first, std::int64_t end) {
                                s.decode_part(ops, whole, pages, first, end);
                              });

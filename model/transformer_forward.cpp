@@ -122,7 +122,7 @@ Tensor Transformer::State::chunk_logits(std::int64_t first, std::int64_t rows) {
 void Transformer::State::final_rows(Tensor x, Indices rows) {
   const Tensor last = rows_of(training.final_x, training.rows, config.width);
   operators.gather_rows(x, rows, last);
-  operators.rms_norm(last, final_norm.view(), eps,
+  operators.rms_norm(last, final_norm, eps,
                      rows_of(training.final_normed, training.rows, config.width),
                      row_statistics(training.final_inverse_rms, training.rows));
 }

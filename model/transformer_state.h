@@ -54,12 +54,13 @@ struct BlockBuffers {
 struct LayerWeights {
   std::string prefix;  // "model.layers.0."
   std::unique_ptr<PackedWeight> qkv, o, gate_up, down;
-  Buffer input_norm, post_norm, q_norm, k_norm;  // the last two empty without QK-norm
-  Buffer q_bias, k_bias, v_bias, o_bias;         // empty without attention bias
+  // Views of the weights.
+  Tensor input_norm, post_norm, q_norm, k_norm;  // the last two empty without QK-norm
+  Tensor q_bias, k_bias, v_bias, o_bias;         // empty without attention bias
 };
 
 struct Transformer::State {
-  State(const Weights& all_weights, Operators& ops, std::unique_ptr<Weights> taken_over = nullptr);
+  explicit State(const Weights& all_weights, std::unique_ptr<Weights> taken_over = nullptr);
 
   const std::unique_ptr<Weights> own;  // those of a fixed policy
   const Weights& weights;
@@ -71,11 +72,10 @@ struct Transformer::State {
   std::map<std::string, Parameter> parameters;  // by name
   std::vector<LayerWeights> layers;
   std::unique_ptr<PackedWeight> head;
-  Buffer embedding;  // of an untied model; a tied one's is the head
-  Buffer final_norm;
+  Tensor embedding;  // a view of an untied model's weights; a tied one's is the head
+  Tensor final_norm;
 
   // Rotation table as far as positions were met.
-  std::vector<float> rope_host;
   Buffer rope;
 
   // ---- Decode
@@ -132,14 +132,14 @@ struct Transformer::State {
   template <typename Attend>
   void forward_block(Operators& ops, const LayerWeights& layer, const BlockTensors& t,
                      const QkNormRope& how, const Attend& attend) const {
-    ops.rms_norm(t.x, layer.input_norm.view(), eps, t.normed, t.inverse_rms_1);
+    ops.rms_norm(t.x, layer.input_norm, eps, t.normed, t.inverse_rms_1);
     ops.linear(t.normed, *layer.qkv, t.qkv);
     if (config.qkv_bias) add_qkv_bias(ops, layer, t.qkv);
     ops.qk_norm_rope(t.qkv, how, t.rotated);
     attend(t);
     ops.linear_add(t.attended, *layer.o, t.x, t.middle);
-    if (config.output_bias) ops.add_bias(t.middle, layer.o_bias.view());
-    ops.rms_norm(t.middle, layer.post_norm.view(), eps, t.normed, t.inverse_rms_2);
+    if (config.output_bias) ops.add_bias(t.middle, layer.o_bias);
+    ops.rms_norm(t.middle, layer.post_norm, eps, t.normed, t.inverse_rms_2);
     ops.linear(t.normed, *layer.gate_up, t.gate_up);
     ops.swiglu(t.gate_up, t.activated);
     ops.linear_add(t.activated, *layer.down, t.middle, t.out);

@@ -4,133 +4,77 @@
 #include <utility>
 
 #include "common/error.h"
-#include "common/memory.h"
 #include "common/random.h"
+#include "common/sha256.h"
+#include "model/host_parts.h"
 
 namespace lie {
 namespace {
 
-constexpr std::int64_t kAlignment = 16;  // elements: one cache line of fp32
-
-/// Collects parameters end to end, each at an aligned offset.
-class LayoutBuilder {
- public:
-  void matrix(std::string name, std::int64_t rows, std::int64_t cols) {
-    add({.name = std::move(name), .rows = rows, .cols = cols, .decay = true});
-  }
-  /// A weight, and its bias where it has one.
-  void linear(const std::string& name, std::int64_t rows, std::int64_t cols, bool bias) {
-    matrix(name + ".weight", rows, cols);
-    if (bias) vector(name + ".bias", rows);
-  }
-  void vector(std::string name, std::int64_t cols) {
-    add({.name = std::move(name), .rows = 1, .cols = cols, .decay = false});
-  }
-  std::vector<Parameter> take() { return std::move(parameters_); }
-
- private:
-  void add(Parameter parameter) {
-    parameter.offset = next_;
-    next_ += parameter.rows * parameter.cols;
-    next_ = (next_ + kAlignment - 1) / kAlignment * kAlignment;
-    parameters_.push_back(std::move(parameter));
-  }
-
-  std::int64_t next_ = 0;
-  std::vector<Parameter> parameters_;
-};
-
-void add_layer(LayoutBuilder& layout, const ModelConfig& config, std::int64_t layer) {
-  const std::string prefix = fmt::format("model.layers.{}.", layer);
-  const std::int64_t query_width = config.heads * config.head_width;
-  const std::int64_t kv_width = config.kv_heads * config.head_width;
-  layout.vector(prefix + "input_layernorm.weight", config.width);
-  layout.linear(prefix + "self_attn.q_proj", query_width, config.width, config.qkv_bias);
-  layout.linear(prefix + "self_attn.k_proj", kv_width, config.width, config.qkv_bias);
-  layout.linear(prefix + "self_attn.v_proj", kv_width, config.width, config.qkv_bias);
-  layout.linear(prefix + "self_attn.o_proj", config.width, query_width, config.output_bias);
-  if (config.qk_norm) {
-    layout.vector(prefix + "self_attn.q_norm.weight", config.head_width);
-    layout.vector(prefix + "self_attn.k_norm.weight", config.head_width);
-  }
-  layout.vector(prefix + "post_attention_layernorm.weight", config.width);
-  layout.matrix(prefix + "mlp.gate_proj.weight", config.ffn_width, config.width);
-  layout.matrix(prefix + "mlp.up_proj.weight", config.ffn_width, config.width);
-  layout.matrix(prefix + "mlp.down_proj.weight", config.width, config.ffn_width);
-}
-
-const Parameter& find_parameter(std::span<const Parameter> parameters, std::string_view name) {
-  for (const Parameter& parameter : parameters) {
-    if (parameter.name == name) return parameter;
-  }
-  fail("the model has no parameter \"{}\"", name);
-}
-
-void fill_normal(std::span<float> values, double deviation, std::uint64_t seed,
-                 std::size_t parameter) {
+/// Elements from `first` on of the parameter number `number`.
+void fill_normal(std::span<float> values, std::int64_t first, double deviation, std::uint64_t seed,
+                 std::size_t number) {
   RandomKey key{.seed = seed, .stream = kInitialisationStream};
-  key.problem = static_cast<std::uint32_t>(parameter);
+  key.problem = static_cast<std::uint32_t>(number);
   for (std::size_t i = 0; i < values.size(); ++i) {
-    key.sample = static_cast<std::uint32_t>(i >> 32);
-    key.index = static_cast<std::uint32_t>(i);
+    const std::size_t element = static_cast<std::size_t>(first) + i;
+    key.sample = static_cast<std::uint32_t>(element >> 32);
+    key.index = static_cast<std::uint32_t>(element);
     values[i] = static_cast<float>(deviation) * random_normal(key);
   }
 }
 
 }  // namespace
 
-std::vector<Parameter> parameter_layout(const ModelConfig& config) {
-  LayoutBuilder layout;
-  layout.matrix("model.embed_tokens.weight", config.vocabulary, config.width);
-  for (std::int64_t layer = 0; layer < config.layers; ++layer) add_layer(layout, config, layer);
-  layout.vector("model.norm.weight", config.width);
-  if (!config.tied_embeddings) layout.matrix("lm_head.weight", config.vocabulary, config.width);
-  return layout.take();
-}
-
-std::int64_t parameter_count(std::span<const Parameter> layout) {
-  std::int64_t count = 0;
-  for (const Parameter& parameter : layout) count += parameter.rows * parameter.cols;
-  return count;
-}
-
-std::int64_t flat_elements(std::span<const Parameter> layout) {
-  const Parameter& last = layout.back();
-  const std::int64_t end = last.offset + last.rows * last.cols;
-  return (end + kAlignment - 1) / kAlignment * kAlignment;
-}
-
-Weights::Weights(const ModelConfig& config)
-    : config_(config),
+Weights::Weights(const ModelConfig& config, Operators& operators, std::optional<FlatRange> shard)
+    : operators_(&operators),
+      config_(config),
       parameters_(parameter_layout(config)),
-      flat_(static_cast<std::size_t>(flat_elements(parameters_))) {}
-
-std::span<const float> Weights::tensor(std::string_view name) const {
-  const Parameter& parameter = find_parameter(parameters_, name);
-  return flat().subspan(static_cast<std::size_t>(parameter.offset),
-                        static_cast<std::size_t>(parameter.rows * parameter.cols));
+      shard_(shard.value_or(FlatRange{0, flat_elements(parameters_)})),
+      memory_(operators.allocate(1, shard_.count, DType::kFloat32)) {
+  operators.zero(flat());
 }
 
-std::span<float> Weights::tensor(std::string_view name) {
-  const Parameter& parameter = find_parameter(parameters_, name);
-  return flat().subspan(static_cast<std::size_t>(parameter.offset),
-                        static_cast<std::size_t>(parameter.rows * parameter.cols));
+Weights Weights::copy() const {
+  Weights twin(config_, *operators_, shard_);
+  operators_->copy(flat(), twin.flat());
+  return twin;
 }
 
-void Weights::release(std::span<const float> part) { release_pages(std::as_bytes(part)); }
+Tensor Weights::tensor(std::string_view name) const {
+  const auto named = std::ranges::find(parameters_, name, &Parameter::name);
+  if (named == parameters_.end()) fail("the model has no parameter \"{}\"", name);
+  const std::int64_t first = named->offset - shard_.first, count = named->rows * named->cols;
+  if (first < 0 || first + count > shard_.count) {
+    fail("parameter \"{}\" does not lie whole in this shard of the weights", name);
+  }
+  Tensor tensor = flat().elements_at(first, count);
+  tensor.rows = named->rows;
+  tensor.cols = tensor.stride = named->cols;
+  return tensor;
+}
 
-Weights initial_weights(const ModelConfig& config, std::uint64_t seed) {
-  Weights weights(config);
+Weights initial_weights(const ModelConfig& config, std::uint64_t seed, Operators& operators) {
+  Weights weights(config, operators);
   for (std::size_t i = 0; i < weights.parameters().size(); ++i) {
     const Parameter& parameter = weights.parameters()[i];
-    const std::span<float> values = weights.tensor(parameter.name);
-    if (parameter.decay) {
-      fill_normal(values, config.initializer_range, seed, i);
-    } else {
-      std::ranges::fill(values, parameter.name.ends_with(".bias") ? 0.0f : 1.0f);
-    }
+    write_parts(operators, weights.tensor(parameter.name),
+                [&](std::int64_t first, std::span<float> values) {
+                  if (parameter.decay) {
+                    fill_normal(values, first, config.initializer_range, seed, i);
+                  } else {
+                    std::ranges::fill(values, parameter.name.ends_with(".bias") ? 0.0f : 1.0f);
+                  }
+                });
   }
   return weights;
+}
+
+std::string weights_sha256(const Weights& weights) {
+  Sha256 sha;
+  read_parts(weights.operators(), weights.flat(),
+             [&](std::span<const float> values) { sha.update(std::as_bytes(values)); });
+  return sha.hex_digest();
 }
 
 }  // namespace lie

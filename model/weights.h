@@ -1,53 +1,45 @@
-// All parameters of a model in one flat fp32 buffer, so that weight sync, gradient reduction and
-// the optimizer each are one call over one span.
+// A model's parameters in one flat fp32 buffer, so that weight sync, gradient reduction and the
+// optimizer each are one call over one span, in the memory that computes with them.
 #pragma once
 
 #include <cstdint>
 #include <filesystem>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include "model/model_config.h"
+#include "model/operators.h"
+#include "model/parameter_layout.h"
 
 namespace lie {
 
-/// Where one tensor lies in the flat buffer.
-struct Parameter {
-  std::string name;         // Hugging Face name: "model.layers.0.self_attn.q_proj.weight"
-  std::int64_t offset = 0;  // elements
-  std::int64_t rows = 0;    // out features; 1 for a vector
-  std::int64_t cols = 0;    // in features
-  bool decay = true;        // weight decay applies (matrices yes, norms and biases no)
-};
-
-/// The parameters of `config` in flat order. Each offset is a multiple of 16 elements.
-std::vector<Parameter> parameter_layout(const ModelConfig& config);
-/// Numbers in all of them.
-std::int64_t parameter_count(std::span<const Parameter> layout);
-/// Elements of the flat buffer that holds a layout.
-std::int64_t flat_elements(std::span<const Parameter> layout);
-
-/// A model's parameters. Copyable: actors, learners and reference policies each hold one.
+/// Actors, learners and reference policies each hold one. Move-only.
 class Weights {
  public:
-  explicit Weights(const ModelConfig& config);  // zeros
+  /// Zeros in the memory of `operators`, which must outlive them; with `shard` that range of the
+  /// flat order only.
+  Weights(const ModelConfig& config, Operators& operators,
+          std::optional<FlatRange> shard = std::nullopt);
+  /// The same in memory of its own.
+  Weights copy() const;
+
+  Operators& operators() const { return *operators_; }
   const ModelConfig& config() const { return config_; }
   std::span<const Parameter> parameters() const { return parameters_; }
-  std::span<float> flat() { return flat_; }
-  std::span<const float> flat() const { return flat_; }
-  /// [rows, cols] row-major. Throws Error if there is no such parameter.
-  std::span<const float> tensor(std::string_view name) const;
-  std::span<float> tensor(std::string_view name);
-  /// Gives the memory of a part of a tensor back to the system; it reads as zeros afterwards, but
-  /// for the ends of it that share a page with others.
-  void release(std::span<const float> part);
+  FlatRange shard() const { return shard_; }
+  Tensor flat() const { return memory_.view(); }  // [1, shard().count]
+  DeviceSpan span() const { return operators_->span(flat()); }
+  /// [rows, cols]. Throws Error if there is no such parameter, or not whole in this shard.
+  Tensor tensor(std::string_view name) const;
 
  private:
+  Operators* operators_;
   ModelConfig config_;
   std::vector<Parameter> parameters_;
-  std::vector<float> flat_;
+  FlatRange shard_;
+  Buffer memory_;
 };
 
 /// What loading a model takes, known from config.json and the headers of its files alone.
@@ -57,7 +49,7 @@ struct WeightsPlan {
   std::int64_t tensors = 0;       // that the model has
   std::int64_t shards = 0;        // files
   std::int64_t file_bytes = 0;    // of those tensors
-  std::int64_t memory_bytes = 0;  // of Weights
+  std::int64_t memory_bytes = 0;  // of whole Weights
 };
 
 /// Checks names, shapes and dtypes of all tensors as load_weights does, without memory for them.
@@ -68,13 +60,22 @@ WeightsPlan plan_weights(const std::filesystem::path& directory);
 /// fp16. The files are memory-mapped and each tensor's pages are given back once it is converted:
 /// memory holds the result and no second copy. Throws Error naming file and tensor if one is
 /// missing, surplus, of another shape or dtype.
-Weights load_weights(const std::filesystem::path& directory);
+Weights load_weights(const std::filesystem::path& directory, Operators& operators);
 
-/// Writes config.json and model.safetensors (fp32) to an existing directory.
+/// The same into weights that are there, as much of them as their shard holds. Throws Error before
+/// anything is changed: as above, or because the directory's model has other parameters.
+void read_weights(const std::filesystem::path& directory, Weights& weights);
+/// Throws Error where read_weights would.
+void check_weights(const std::filesystem::path& directory, const Weights& weights);
+
+/// Writes config.json and model.safetensors (fp32) to an existing directory. The weights are whole.
 void save_weights(const Weights& weights, const std::filesystem::path& directory);
 
 /// Normal(0, initializer_range) matrices, unit norms and zero biases, from the counter-based
 /// generator.
-Weights initial_weights(const ModelConfig& config, std::uint64_t seed);
+Weights initial_weights(const ModelConfig& config, std::uint64_t seed, Operators& operators);
+
+/// Of the flat buffer's bytes, in hexadecimal.
+std::string weights_sha256(const Weights& weights);
 
 }  // namespace lie

@@ -7,6 +7,7 @@
 #include "common/error.h"
 #include "common/json.h"
 #include "common/memory.h"
+#include "model/host_parts.h"
 #include "model/safetensors.h"
 #include "model/weights.h"
 
@@ -110,27 +111,24 @@ void check_tensor(const TensorFiles::Found& found, const Parameter& parameter) {
   }
 }
 
-/// `count` elements of an entry from `first` on.
-SafetensorsEntry part_of(const SafetensorsEntry& entry, std::size_t first, std::size_t count) {
-  const std::size_t bytes = entry.dtype == "F32" ? 4 : 2;
-  return {entry.name, entry.dtype, {}, entry.data.subspan(first * bytes, count * bytes)};
-}
-
 /// A tied model's file may still hold the head; it is the embedding's copy or the config lies.
-void check_tied_head(const TensorFiles::Found& head, const Weights& weights) {
-  constexpr std::size_t kPart = 1 << 16;
-  const std::span<const float> embedding = weights.tensor("model.embed_tokens.weight");
-  std::vector<float> values(kPart);
-  for (std::size_t first = 0; first < embedding.size(); first += kPart) {
-    const auto expected = embedding.subspan(first, std::min(kPart, embedding.size() - first));
-    values.resize(expected.size());
-    read_floats(part_of(*head.entry, first, expected.size()), values);
-    if (std::ranges::equal(values, expected)) continue;
+void check_tied_head(const TensorFiles::Found& head, const SafetensorsEntry& embedding,
+                     std::int64_t elements) {
+  constexpr std::int64_t kPart = 1 << 16;
+  std::vector<float> values(kPart), expected(kPart);
+  for (std::int64_t first = 0; first < elements; first += kPart) {
+    const auto count = static_cast<std::size_t>(std::min(kPart, elements - first));
+    values.resize(count);
+    expected.resize(count);
+    read_floats(part_of(*head.entry, first, std::ssize(values)), values);
+    read_floats(part_of(embedding, first, std::ssize(expected)), expected);
+    if (values == expected) continue;
     fail(
         "{}: \"tie_word_embeddings\" is true in config.json, but tensor \"{}\" differs from "
         "\"model.embed_tokens.weight\"; set it to false to use both",
         head.file, head.entry->name);
   }
+  release_pages(head.entry->data);
 }
 
 /// Buffers that old Llama checkpoints carry and nobody reads.
@@ -200,26 +198,57 @@ WeightsPlan plan_weights(const std::filesystem::path& directory) {
   return plan;
 }
 
-Weights load_weights(const std::filesystem::path& directory) {
-  // All shapes are checked before memory is asked for: a wrong config must not allocate terabytes.
-  const CheckedFiles checked(directory);
-  Weights weights(checked.config());
-  for (const Parameter& parameter : checked.layout()) {
-    const SafetensorsEntry& entry = *checked.of(parameter).entry;
-    read_floats(entry, weights.tensor(parameter.name));
+namespace {
+
+void read_checked(const CheckedFiles& checked, Weights& weights) {
+  if (checked.tied_head()) {  // before anything is changed
+    const Parameter& embedding = checked.layout().front();
+    check_tied_head(*checked.tied_head(), *checked.of(embedding).entry,
+                    embedding.rows * embedding.cols);
+  }
+  for (const ParameterPiece& piece : pieces_of(weights.parameters(), weights.shard())) {
+    const SafetensorsEntry& entry = *checked.of(*piece.parameter).entry;
+    read_entry(weights.operators(), entry, piece.first,
+               weights.flat().elements_at(piece.at, piece.count));
     release_pages(entry.data);
   }
-  if (checked.tied_head()) check_tied_head(*checked.tied_head(), weights);
+}
+
+}  // namespace
+
+Weights load_weights(const std::filesystem::path& directory, Operators& operators) {
+  // All shapes are checked before memory is asked for: a wrong config must not allocate terabytes.
+  const CheckedFiles checked(directory);
+  Weights weights(checked.config(), operators);
+  read_checked(checked, weights);
   return weights;
 }
 
+void check_weights(const std::filesystem::path& directory, const Weights& weights) {
+  const CheckedFiles checked(directory);
+  if (std::ranges::equal(checked.layout(), weights.parameters())) return;
+  fail(
+      "{}: its parameters are not those of the run's model; resume with the model it was made from",
+      (directory / "config.json").string());
+}
+
+void read_weights(const std::filesystem::path& directory, Weights& weights) {
+  check_weights(directory, weights);
+  read_checked(CheckedFiles(directory), weights);
+}
+
 void save_weights(const Weights& weights, const std::filesystem::path& directory) {
-  std::vector<FloatTensor> tensors;
+  std::vector<TensorShape> shapes;
   for (const Parameter& parameter : weights.parameters()) {
-    tensors.push_back({parameter.name, shape_of(parameter), weights.tensor(parameter.name)});
+    shapes.push_back({parameter.name, shape_of(parameter)});
   }
   save_model_config(weights.config(), directory);
-  write_safetensors(tensors, directory / kWeightsFile);
+  SafetensorsWriter writer(directory / kWeightsFile, shapes);
+  for (const Parameter& parameter : weights.parameters()) {
+    read_parts(weights.operators(), weights.tensor(parameter.name),
+               [&](std::span<const float> values) { writer.append(values); });
+  }
+  writer.close();
 }
 
 }  // namespace lie

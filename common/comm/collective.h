@@ -5,25 +5,48 @@
 #include <cstddef>
 #include <memory>
 #include <span>
+#include <string_view>
+
+#include "common/device_span.h"
 
 namespace lie {
 
 /// A fixed group of participants. Every method is collective: all members call it in the same
-/// order, each from one thread. Results have the same bits on every member and in every run of the
-/// same layout. Throws Error when the job is ending because another rank failed.
+/// order, each from one thread, with spans of the same count and dtype, and it blocks. Results have
+/// the same bits on every member, and in every run of the same layout where the implementation adds
+/// in a fixed order; each says which. Throws Error for a span in memory that the implementation
+/// does not reach, and when the job is ending because another rank failed.
 class Collective {
  public:
   virtual ~Collective() = default;
   virtual int rank() const = 0;
   virtual int size() const = 0;
-  /// The root's bytes reach all members. Blocks.
-  virtual void broadcast(std::span<std::byte> bytes, int root) = 0;
-  /// Element-wise sum over members, added in rank order, in place on every member. Blocks.
-  virtual void all_reduce_sum(std::span<float> values) = 0;
-  virtual void all_reduce_sum(std::span<double> values) = 0;
+  /// The root's bytes, in host memory, reach all members: headers, sizes, packed messages.
+  virtual void broadcast_bytes(std::span<std::byte> bytes, int root) = 0;
+  /// The root's values reach all members.
+  virtual void broadcast(DeviceSpan values, int root) = 0;
+  /// Element-wise sum over members, in place on every member.
+  virtual void all_reduce_sum(DeviceSpan values) = 0;
+  /// The sum over members of slice rank() of `whole` goes to `slice`; `whole` is size() slices end
+  /// to end. `slice` may be slice_of(whole, rank(), size()); the other slices stay as they are.
+  virtual void reduce_scatter_sum(DeviceSpan whole, DeviceSpan slice) = 0;
+  /// Every member's `slice` goes to its place in every `whole`; the same in place.
+  virtual void all_gather(DeviceSpan slice, DeviceSpan whole) = 0;
 };
 
-/// The group of one: every operation is the identity.
+/// The group of one: every operation is the identity. In place it takes memory of any kind.
 std::unique_ptr<Collective> solo_collective();
+
+/// Slice `rank` of `size` equal ones. Throws Error where the elements cannot be shared out evenly.
+DeviceSpan slice_of(DeviceSpan whole, int rank, int size);
+
+// ---- For implementations
+
+/// Throws Error unless `whole` is group.size() slices of the length and dtype of `slice`.
+void check_slices(const Collective& group, DeviceSpan whole, DeviceSpan slice);
+/// Throws Error that names `implementation` unless this is a dtype that hosts add in.
+void check_host_sum(DType dtype, std::string_view implementation);
+/// The span as host bytes; Error that names `implementation` where it lies elsewhere.
+std::span<std::byte> host_bytes(DeviceSpan values, std::string_view implementation);
 
 }  // namespace lie

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <numeric>
+#include <string_view>
 #include <utility>
 
 #include "common/error.h"
@@ -10,12 +11,15 @@ namespace lie {
 namespace {
 
 constexpr std::size_t kBroadcastChunkBytes = std::size_t{1} << 20;
-constexpr std::size_t kReducePartBytes = std::size_t{1} << 20;  // of one member in one block
+constexpr std::int64_t kPartBytes = std::int64_t{1} << 20;  // of one member in one block
 constexpr std::size_t kChunksAhead = 8;  // copies of chunks on their way per child
+constexpr std::string_view kName = "a group over MPI";
 
 std::shared_ptr<const Bytes> copy_of(std::span<const std::byte> bytes) {
   return std::make_shared<const Bytes>(bytes.begin(), bytes.end());
 }
+
+std::int64_t part_elements(DType dtype) { return kPartBytes / dtype_bytes(dtype); }
 
 class MpiCollective : public Collective {
  public:
@@ -28,23 +32,31 @@ class MpiCollective : public Collective {
 
   int rank() const override { return rank_; }
   int size() const override { return static_cast<int>(members_.size()); }
-  void broadcast(std::span<std::byte> bytes, int root) override;
-  void all_reduce_sum(std::span<float> values) override { reduce(values); }
-  void all_reduce_sum(std::span<double> values) override { reduce(values); }
+  void broadcast_bytes(std::span<std::byte> bytes, int root) override;
+  void broadcast(DeviceSpan values, int root) override {
+    broadcast_bytes(host_bytes(values, kName), root);
+  }
+  void all_reduce_sum(DeviceSpan values) override;
+  void reduce_scatter_sum(DeviceSpan whole, DeviceSpan slice) override;
+  void all_gather(DeviceSpan slice, DeviceSpan whole) override;
 
  private:
+  /// One part of a block for each member.
+  using Parts = std::vector<std::span<std::byte>>;
+
   void send(int member, std::shared_ptr<const Bytes> bytes) {
     outbox_.post(members_[static_cast<std::size_t>(member)], tag_, std::move(bytes));
   }
   void receive(int member, std::span<std::byte> bytes) {
     receive_into(job_, members_[static_cast<std::size_t>(member)], tag_, bytes);
   }
+  std::size_t me() const { return static_cast<std::size_t>(rank_); }
+  Parts near_equal_parts(DeviceSpan block) const;
+  Parts parts_of_slices(DeviceSpan whole, std::int64_t first, std::int64_t count) const;
+  void reduce_parts(const Parts& parts, std::span<std::byte> sum, DType dtype);
   template <typename T>
-  void reduce(std::span<T> values);
-  template <typename T>
-  void reduce_block(std::span<T> block);
-  template <typename T>
-  void sum_own_part(std::span<T> part);
+  void add_in_rank_order(std::span<std::byte> own, std::span<std::byte> sum);
+  void gather_parts(const Parts& parts);
 
   Job& job_;
   Outbox outbox_;
@@ -70,7 +82,7 @@ TreePlace tree_place(int rank, int size, int root) {
   return place;
 }
 
-void MpiCollective::broadcast(std::span<std::byte> bytes, int root) {
+void MpiCollective::broadcast_bytes(std::span<std::byte> bytes, int root) {
   if (root < 0 || root >= size()) fail("broadcast from member {} of a group of {}", root, size());
   const TreePlace place = tree_place(rank_, size(), root);
   for (std::size_t done = 0; done < bytes.size(); done += kBroadcastChunkBytes) {
@@ -84,56 +96,98 @@ void MpiCollective::broadcast(std::span<std::byte> bytes, int root) {
   outbox_.drain(0);
 }
 
-/// Part `i` of `parts` near-equal parts of `values`.
-template <typename T>
-std::span<T> part_of(std::span<T> values, int i, int parts) {
-  const std::size_t begin =
-      values.size() * static_cast<std::size_t>(i) / static_cast<std::size_t>(parts);
-  const std::size_t end =
-      values.size() * static_cast<std::size_t>(i + 1) / static_cast<std::size_t>(parts);
-  return values.subspan(begin, end - begin);
+MpiCollective::Parts MpiCollective::near_equal_parts(DeviceSpan block) const {
+  Parts parts;
+  for (std::int64_t i = 0; i < size(); ++i) {
+    const std::int64_t begin = block.count * i / size(), end = block.count * (i + 1) / size();
+    parts.push_back(host_bytes(block.part(begin, end - begin), kName));
+  }
+  return parts;
 }
 
-template <typename T>
-void MpiCollective::reduce(std::span<T> values) {
-  const std::size_t block = kReducePartBytes / sizeof(T) * members_.size();
-  for (std::size_t done = 0; done < values.size(); done += block) {
-    reduce_block(values.subspan(done, std::min(block, values.size() - done)));
+/// The elements [first, first + count) of every slice.
+MpiCollective::Parts MpiCollective::parts_of_slices(DeviceSpan whole, std::int64_t first,
+                                                    std::int64_t count) const {
+  Parts parts;
+  for (int member = 0; member < size(); ++member) {
+    parts.push_back(host_bytes(slice_of(whole, member, size()).part(first, count), kName));
+  }
+  return parts;
+}
+
+void MpiCollective::all_reduce_sum(DeviceSpan values) {
+  const std::int64_t most = part_elements(values.dtype) * size();
+  for (std::int64_t done = 0; done < values.count; done += most) {
+    const Parts parts = near_equal_parts(values.part(done, std::min(most, values.count - done)));
+    reduce_parts(parts, parts[me()], values.dtype);
+    gather_parts(parts);
+    outbox_.drain(0);
   }
 }
 
-template <typename T>
-void MpiCollective::reduce_block(std::span<T> block) {
-  for (int member = 0; member < size(); ++member) {
-    if (member != rank_) send(member, copy_of(std::as_bytes(part_of(block, member, size()))));
+void MpiCollective::reduce_scatter_sum(DeviceSpan whole, DeviceSpan slice) {
+  check_slices(*this, whole, slice);
+  const std::int64_t most = part_elements(whole.dtype);
+  for (std::int64_t done = 0; done < slice.count; done += most) {
+    const std::int64_t count = std::min(most, slice.count - done);
+    reduce_parts(parts_of_slices(whole, done, count), host_bytes(slice.part(done, count), kName),
+                 whole.dtype);
+    outbox_.drain(0);
   }
-  const std::span<T> own = part_of(block, rank_, size());
-  sum_own_part(own);
-  const auto sum = copy_of(std::as_bytes(own));
-  for (int member = 0; member < size(); ++member) {
-    if (member != rank_) send(member, sum);
-  }
-  for (int member = 0; member < size(); ++member) {
-    if (member != rank_) receive(member, std::as_writable_bytes(part_of(block, member, size())));
-  }
-  outbox_.drain(0);
 }
 
-/// Adds the members' values of this part in rank order, beginning with member 0's.
+void MpiCollective::all_gather(DeviceSpan slice, DeviceSpan whole) {
+  check_slices(*this, whole, slice);
+  const std::int64_t most = part_elements(whole.dtype);
+  for (std::int64_t done = 0; done < slice.count; done += most) {
+    const std::int64_t count = std::min(most, slice.count - done);
+    const Parts parts = parts_of_slices(whole, done, count);
+    const auto own = host_bytes(slice.part(done, count), kName);
+    if (own.data() != parts[me()].data()) std::ranges::copy(own, parts[me()].begin());
+    gather_parts(parts);
+    outbox_.drain(0);
+  }
+}
+
+/// Each member's values of each part go to the part's member; `sum` is this member's.
+void MpiCollective::reduce_parts(const Parts& parts, std::span<std::byte> sum, DType dtype) {
+  check_host_sum(dtype, kName);
+  for (int member = 0; member < size(); ++member) {
+    if (member != rank_) send(member, copy_of(parts[static_cast<std::size_t>(member)]));
+  }
+  if (dtype == DType::kFloat64) {
+    add_in_rank_order<double>(parts[me()], sum);
+  } else {
+    add_in_rank_order<float>(parts[me()], sum);
+  }
+}
+
+/// Adds the members' values of this member's part in rank order, beginning with member 0's.
 template <typename T>
-void MpiCollective::sum_own_part(std::span<T> part) {
-  std::vector<T> sum(part.size());
-  std::vector<T> theirs(part.size());
+void MpiCollective::add_in_rank_order(std::span<std::byte> own, std::span<std::byte> sum) {
+  const std::size_t count = own.size() / sizeof(T);
+  std::vector<T> added(count), theirs(count);
   for (int member = 0; member < size(); ++member) {
     if (member != rank_) receive(member, std::as_writable_bytes(std::span(theirs)));
-    const T* values = member == rank_ ? part.data() : theirs.data();
+    const T* values = member == rank_ ? reinterpret_cast<const T*>(own.data()) : theirs.data();
     if (member == 0) {
-      std::copy_n(values, part.size(), sum.begin());
+      std::copy_n(values, count, added.begin());
     } else {
-      for (std::size_t i = 0; i < sum.size(); ++i) sum[i] += values[i];
+      for (std::size_t i = 0; i < count; ++i) added[i] += values[i];
     }
   }
-  std::copy(sum.begin(), sum.end(), part.begin());
+  std::ranges::copy(std::as_bytes(std::span(added)), sum.begin());
+}
+
+/// This member's part goes to all, theirs come into place.
+void MpiCollective::gather_parts(const Parts& parts) {
+  const auto own = copy_of(parts[me()]);
+  for (int member = 0; member < size(); ++member) {
+    if (member != rank_) send(member, own);
+  }
+  for (int member = 0; member < size(); ++member) {
+    if (member != rank_) receive(member, parts[static_cast<std::size_t>(member)]);
+  }
 }
 
 }  // namespace

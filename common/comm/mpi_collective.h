@@ -15,10 +15,12 @@ namespace lie {
 ///
 /// Made of point-to-point messages, not of MPI's own collectives: those add in an order of their
 /// own choice, burn a core while they wait, and cannot be left when another rank fails.
-///   broadcast       chunks down a binary tree, the root's children first, so that large spans flow
-///   all_reduce_sum  per block, each member adds one part over all members in rank order and sends
-///                   the sum to all: the same bits everywhere, and 2 (k-1)/k of the data sent by
-///                   each
+///   broadcast           chunks down a binary tree, the root's children first, so that large spans
+///                       flow
+///   reduce_scatter_sum  by blocks, each member adds its slice over all members
+///   all_gather          by blocks, each member sends its slice to all
+///   all_reduce_sum      both, per block: 2 (k-1)/k of the data sent by each
+/// Sums are added in rank order, beginning with member 0's value.
 std::unique_ptr<Collective> mpi_collective(Job& job, std::vector<int> members, Tag tag);
 
 /// The group of all ranks.

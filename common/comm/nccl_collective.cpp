@@ -20,19 +20,30 @@ void check(ncclResult_t code, std::string_view what) {
     fail("NCCL, {}: {}", what, ncclGetErrorString(code));
 }
 
-/// A stream of the current device.
+/// A stream of the current device that work of another stream goes before.
 class Stream {
  public:
   Stream() {
     check(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking), "creating a stream");
+    check(cudaEventCreateWithFlags(&event_, cudaEventDisableTiming), "creating an event");
   }
-  ~Stream() { cudaStreamDestroy(stream_); }
+  ~Stream() {
+    cudaEventDestroy(event_);
+    cudaStreamDestroy(stream_);
+  }
   Stream(const Stream&) = delete;
   Stream& operator=(const Stream&) = delete;
   cudaStream_t get() const { return stream_; }
 
+  /// What is asked of this stream from now on waits for all that was asked of `other` so far.
+  void follow(cudaStream_t other) {
+    check(cudaEventRecord(event_, other), "marking the place in the compute stream");
+    check(cudaStreamWaitEvent(stream_, event_, 0), "waiting for the compute stream");
+  }
+
  private:
   cudaStream_t stream_ = nullptr;
+  cudaEvent_t event_ = nullptr;
 };
 
 /// A non-blocking communicator: a member can leave it when another rank has failed.
@@ -71,39 +82,85 @@ class Communicator {
 ncclUniqueId shared_id(Collective& host) {
   ncclUniqueId id{};
   if (host.rank() == 0) check(ncclGetUniqueId(&id), "making an identifier");
-  host.broadcast(std::as_writable_bytes(std::span(&id, 1)), 0);
+  host.broadcast_bytes(std::as_writable_bytes(std::span(&id, 1)), 0);
   return id;
+}
+
+ncclDataType_t nccl_type(DType dtype) {
+  switch (dtype) {
+    case DType::kFloat32:
+      return ncclFloat32;
+    case DType::kBFloat16:
+      return ncclBfloat16;
+    case DType::kInt32:
+      return ncclInt32;
+    case DType::kFloat64:
+      break;
+  }
+  return ncclFloat64;
 }
 
 class NcclCollective : public Collective {
  public:
-  NcclCollective(Job& job, Collective& host)
+  NcclCollective(Job& job, Collective& host, int device, cudaStream_t compute)
       : job_(job),
-        rank_(host.rank()),
-        size_(host.size()),
+        host_(host),
+        place_{device},
+        compute_(compute),
         communicator_(job, shared_id(host), host.rank(), host.size()) {}
 
-  int rank() const override { return rank_; }
-  int size() const override { return size_; }
+  int rank() const override { return host_.rank(); }
+  int size() const override { return host_.size(); }
 
-  void broadcast(std::span<std::byte> bytes, int root) override {
-    check(ncclBroadcast(bytes.data(), bytes.data(), bytes.size(), ncclUint8, root,
-                        communicator_.get(), stream_.get()),
-          "broadcast");
-    finish("broadcast");
+  void broadcast_bytes(std::span<std::byte> bytes, int root) override {
+    host_.broadcast_bytes(bytes, root);
   }
-  void all_reduce_sum(std::span<float> values) override {
-    reduce(values.data(), values.size(), ncclFloat32);
+  void broadcast(DeviceSpan values, int root) override {
+    if (values.place.is_host()) return host_.broadcast(values, root);
+    run("broadcast", values, [&](std::size_t count, ncclDataType_t type) {
+      return ncclBroadcast(values.data, values.data, count, type, root, communicator_.get(),
+                           stream_.get());
+    });
   }
-  void all_reduce_sum(std::span<double> values) override {
-    reduce(values.data(), values.size(), ncclFloat64);
+  void all_reduce_sum(DeviceSpan values) override {
+    if (values.place.is_host()) return host_.all_reduce_sum(values);
+    run("all-reduce", values, [&](std::size_t count, ncclDataType_t type) {
+      return ncclAllReduce(values.data, values.data, count, type, ncclSum, communicator_.get(),
+                           stream_.get());
+    });
+  }
+  void reduce_scatter_sum(DeviceSpan whole, DeviceSpan slice) override {
+    check_slices(*this, whole, slice);
+    if (whole.place.is_host()) return host_.reduce_scatter_sum(whole, slice);
+    check_place(whole);
+    run("reduce-scatter", slice, [&](std::size_t count, ncclDataType_t type) {
+      return ncclReduceScatter(whole.data, slice.data, count, type, ncclSum, communicator_.get(),
+                               stream_.get());
+    });
+  }
+  void all_gather(DeviceSpan slice, DeviceSpan whole) override {
+    check_slices(*this, whole, slice);
+    if (whole.place.is_host()) return host_.all_gather(slice, whole);
+    check_place(whole);
+    run("all-gather", slice, [&](std::size_t count, ncclDataType_t type) {
+      return ncclAllGather(slice.data, whole.data, count, type, communicator_.get(), stream_.get());
+    });
   }
 
  private:
-  void reduce(void* values, std::size_t count, ncclDataType_t type) {
-    check(ncclAllReduce(values, values, count, type, ncclSum, communicator_.get(), stream_.get()),
-          "all-reduce");
-    finish("all-reduce");
+  void check_place(DeviceSpan values) const {
+    if (values.place == place_) return;
+    fail("collective: {} elements lie on CUDA device {}, but this group's member is on device {}",
+         values.count, values.place.device, place_.device);
+  }
+
+  /// Calls `start(count, type)` behind all that the compute stream has been asked, and waits.
+  template <typename Start>
+  void run(std::string_view what, DeviceSpan values, const Start& start) {
+    check_place(values);
+    stream_.follow(compute_);
+    check(start(static_cast<std::size_t>(values.count), nccl_type(values.dtype)), what);
+    finish(what);
   }
 
   /// Waits, attending, until the device has done what was asked.
@@ -118,17 +175,20 @@ class NcclCollective : public Collective {
   }
 
   Job& job_;
-  int rank_;
-  int size_;
+  Collective& host_;
+  MemoryPlace place_;
+  cudaStream_t compute_;
   Stream stream_;
   Communicator communicator_;
 };
 
 }  // namespace
 
-std::unique_ptr<Collective> nccl_collective(Job& job, Collective& host, int device) {
+std::unique_ptr<Collective> nccl_collective(Job& job, Collective& host, int device,
+                                            void* compute_stream) {
   check(cudaSetDevice(device), "choosing the device");
-  return std::make_unique<NcclCollective>(job, host);
+  return std::make_unique<NcclCollective>(job, host, device,
+                                          static_cast<cudaStream_t>(compute_stream));
 }
 
 }  // namespace lie

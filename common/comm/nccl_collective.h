@@ -9,12 +9,18 @@
 namespace lie {
 
 /// A group with the members of `host`, one GPU each; this rank's is number `device` of its node.
-/// The spans of all calls are device memory. Collective over `host`, which carries the identifier
-/// of the NCCL communicator. Throws Error where the program was built without CUDA, or if two
-/// members share a GPU, which NCCL refuses.
+/// Spans of that device's memory travel over NCCL, bytes and spans of host memory over `host`,
+/// which must outlive the group. Collective over `host`, which carries the identifier of the NCCL
+/// communicator. Throws Error where the program was built without CUDA, or if two members share a
+/// GPU, which NCCL refuses.
+///
+/// Each call begins when the device has done what `compute_stream` (a cudaStream_t; null: the
+/// default stream, where LibTorch computes) was asked until then, and returns when it is done
+/// itself: what is asked of that stream afterwards finds the result.
 ///
 /// Bits: NCCL adds in an order of its own (its ring or tree), which is fixed for a layout as long
 /// as NCCL_ALGO and NCCL_PROTO are, not in rank order; all members get the same bits.
-std::unique_ptr<Collective> nccl_collective(Job& job, Collective& host, int device);
+std::unique_ptr<Collective> nccl_collective(Job& job, Collective& host, int device,
+                                            void* compute_stream = nullptr);
 
 }  // namespace lie

@@ -83,9 +83,9 @@ RankPlace place_from_text(const std::string& text) {
 
 std::string broadcast_text(Collective& group, std::string text, int root) {
   std::uint64_t size = text.size();
-  group.broadcast(std::as_writable_bytes(std::span(&size, 1)), root);
+  group.broadcast_bytes(std::as_writable_bytes(std::span(&size, 1)), root);
   text.resize(size);
-  group.broadcast(std::as_writable_bytes(std::span(text)), root);
+  group.broadcast_bytes(std::as_writable_bytes(std::span(text)), root);
   return text;
 }
 

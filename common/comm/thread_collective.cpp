@@ -3,11 +3,17 @@
 #include <condition_variable>
 #include <cstring>
 #include <mutex>
+#include <string_view>
 #include <utility>
 
 #include "common/error.h"
 
 namespace lie {
+namespace {
+
+constexpr std::string_view kName = "a group of threads";
+
+}  // namespace
 
 /// Where the threads meet: a barrier that can be poisoned, and the spans each brings.
 class ThreadGroup::Meeting {
@@ -52,17 +58,32 @@ class ThreadGroup::Member : public Collective {
   int rank() const override { return rank_; }
   int size() const override { return meeting_.size(); }
 
-  void broadcast(std::span<std::byte> bytes, int root) override {
+  void broadcast_bytes(std::span<std::byte> bytes, int root) override {
     if (root < 0 || root >= size()) fail("broadcast from member {} of a group of {}", root, size());
     bring(bytes);
-    if (rank_ != root && !bytes.empty()) {
-      std::memcpy(bytes.data(), meeting_.span(root).data(), bytes.size());
+    if (rank_ != root) copy(meeting_.span(root), bytes);
+    meeting_.wait();
+  }
+  void broadcast(DeviceSpan values, int root) override {
+    broadcast_bytes(host_bytes(values, kName), root);
+  }
+  void all_reduce_sum(DeviceSpan values) override {
+    check_host_sum(values.dtype, kName);
+    values.dtype == DType::kFloat64 ? reduce<double>(values) : reduce<float>(values);
+  }
+  void reduce_scatter_sum(DeviceSpan whole, DeviceSpan slice) override {
+    check_slices(*this, whole, slice);
+    check_host_sum(whole.dtype, kName);
+    whole.dtype == DType::kFloat64 ? scatter<double>(whole, slice) : scatter<float>(whole, slice);
+  }
+  void all_gather(DeviceSpan slice, DeviceSpan whole) override {
+    check_slices(*this, whole, slice);
+    bring(host_bytes(slice, kName));
+    for (int member = 0; member < size(); ++member) {
+      copy(meeting_.span(member), host_bytes(slice_of(whole, member, size()), kName));
     }
     meeting_.wait();
   }
-
-  void all_reduce_sum(std::span<float> values) override { reduce(values); }
-  void all_reduce_sum(std::span<double> values) override { reduce(values); }
 
  private:
   /// Shows this thread's bytes to the others; all must bring as many.
@@ -78,20 +99,39 @@ class ThreadGroup::Member : public Collective {
       }
     }
   }
+  static void copy(std::span<const std::byte> from, std::span<std::byte> to) {
+    if (from.data() != to.data() && !from.empty()) {
+      std::memcpy(to.data(), from.data(), from.size());
+    }
+  }
 
-  /// Each thread adds its part of the elements, in rank order, and writes the sums to all.
+  /// Each thread adds its part of the elements and writes the sums to all.
   template <typename T>
-  void reduce(std::span<T> values) {
-    bring(std::as_writable_bytes(values));
-    const auto members = static_cast<std::size_t>(size());
-    const auto me = static_cast<std::size_t>(rank_);
-    const std::size_t end = values.size() * (me + 1) / members;
-    for (std::size_t i = values.size() * me / members; i < end; ++i) {
-      T sum = data<T>(0)[i];
-      for (int member = 1; member < size(); ++member) sum += data<T>(member)[i];
+  void reduce(DeviceSpan values) {
+    bring(host_bytes(values, kName));
+    const std::int64_t end = values.count * (rank_ + 1) / size();
+    for (std::int64_t i = values.count * rank_ / size(); i < end; ++i) {
+      const T sum = rank_order_sum<T>(i);
       for (int member = 0; member < size(); ++member) data<T>(member)[i] = sum;
     }
     meeting_.wait();
+  }
+
+  template <typename T>
+  void scatter(DeviceSpan whole, DeviceSpan slice) {
+    bring(host_bytes(whole, kName));
+    T* const sums = reinterpret_cast<T*>(host_bytes(slice, kName).data());
+    for (std::int64_t i = 0; i < slice.count; ++i) {
+      sums[i] = rank_order_sum<T>(rank_ * slice.count + i);
+    }
+    meeting_.wait();
+  }
+
+  template <typename T>
+  T rank_order_sum(std::int64_t element) {
+    T sum = data<T>(0)[element];
+    for (int member = 1; member < size(); ++member) sum += data<T>(member)[element];
+    return sum;
   }
 
   template <typename T>

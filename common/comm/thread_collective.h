@@ -10,7 +10,8 @@
 
 namespace lie {
 
-/// A group of `size` threads. Outlives its members.
+/// A group of `size` threads. Outlives its members. Spans are host memory; sums are added in rank
+/// order.
 class ThreadGroup {
  public:
   explicit ThreadGroup(int size);

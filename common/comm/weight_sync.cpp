@@ -8,14 +8,14 @@ namespace {
 constexpr int kLearner = 0;
 
 void broadcast_header(Collective& group, WeightHeader& header) {
-  group.broadcast(std::as_writable_bytes(std::span(&header, 1)), kLearner);
+  group.broadcast_bytes(std::as_writable_bytes(std::span(&header, 1)), kLearner);
 }
 
-void check_header(const WeightHeader& header, std::size_t elements) {
+void check_header(const WeightHeader& header, std::int64_t elements) {
   if (header.magic != WeightHeader::kMagic) {
     fail("weight sync: no header where one was expected: learner and actor are out of step");
   }
-  if (header.elements != static_cast<std::int64_t>(elements)) {
+  if (header.elements != elements) {
     fail(
         "weight sync: the learner's model has {} parameters, this actor's {}: give all ranks the "
         "same "
@@ -26,14 +26,10 @@ void check_header(const WeightHeader& header, std::size_t elements) {
 
 }  // namespace
 
-void publish_weights(Collective& group, std::int64_t policy_version,
-                     std::span<const float> weights) {
-  WeightHeader header{.policy_version = policy_version,
-                      .elements = static_cast<std::int64_t>(weights.size())};
+void publish_weights(Collective& group, std::int64_t policy_version, DeviceSpan weights) {
+  WeightHeader header{.policy_version = policy_version, .elements = weights.count};
   broadcast_header(group, header);
-  // The root's bytes are only read.
-  const std::span<float> sent(const_cast<float*>(weights.data()), weights.size());
-  group.broadcast(std::as_writable_bytes(sent), kLearner);
+  group.broadcast(weights, kLearner);
 }
 
 void publish_finish(Collective& group) {
@@ -41,12 +37,12 @@ void publish_finish(Collective& group) {
   broadcast_header(group, header);
 }
 
-std::optional<std::int64_t> receive_weights(Collective& group, std::span<float> weights) {
+std::optional<std::int64_t> receive_weights(Collective& group, DeviceSpan weights) {
   WeightHeader header;
   broadcast_header(group, header);
   if (header.elements == WeightHeader::kFinish) return std::nullopt;
-  check_header(header, weights.size());
-  group.broadcast(std::as_writable_bytes(weights), kLearner);
+  check_header(header, weights.count);
+  group.broadcast(weights, kLearner);
   return header.policy_version;
 }
 

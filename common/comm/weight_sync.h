@@ -1,11 +1,10 @@
 // Weights from learner 0 to the actors, both ends. Learner 0 is member 0 of the group, the actors
-// are the others. One update is two broadcasts from member 0: a WeightHeader, then, unless the run
-// is over, the weights as fp32.
+// are the others. One update is two broadcasts from member 0: a WeightHeader as host bytes, then,
+// unless the run is over, the weights as fp32 from memory to memory.
 #pragma once
 
 #include <cstdint>
 #include <optional>
-#include <span>
 
 #include "common/comm/collective.h"
 
@@ -20,10 +19,9 @@ struct WeightHeader {
   static constexpr std::int64_t kFinish = -1;
 };
 
-/// Learner 0: sends these weights to all actors. Blocks until they have been sent, which needs the
-/// actors in receive_weights.
-void publish_weights(Collective& group, std::int64_t policy_version,
-                     std::span<const float> weights);
+/// Learner 0: sends these weights, which are only read, to all actors. Blocks until they have been
+/// sent, which needs the actors in receive_weights.
+void publish_weights(Collective& group, std::int64_t policy_version, DeviceSpan weights);
 
 /// Learner 0: tells all actors that no more weights will come.
 void publish_finish(Collective& group);
@@ -31,6 +29,6 @@ void publish_finish(Collective& group);
 /// Actor: waits for the next weights, writes them to `weights` and returns their policy version;
 /// empty when the run is over. Throws Error if the learner's model has another number of
 /// parameters.
-std::optional<std::int64_t> receive_weights(Collective& group, std::span<float> weights);
+std::optional<std::int64_t> receive_weights(Collective& group, DeviceSpan weights);
 
 }  // namespace lie

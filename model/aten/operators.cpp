@@ -8,9 +8,11 @@
 #include <vector>
 
 #include "common/error.h"
+#include "common/memory.h"
 #include "model/aten/attention.h"
 #include "model/aten/flash_attention.h"
 #include "model/aten/heads.h"
+#include "model/aten/optimizer.h"
 #include "model/aten/pages.h"
 #include "model/aten/products.h"
 #include "model/aten/rows.h"
@@ -47,14 +49,13 @@ class AtenOperators : public Operators {
            device_.str(), rows * cols * dtype_bytes(dtype));
     }
   }
-  Buffer hold(std::span<const float> host, std::int64_t rows, std::int64_t cols) override {
-    return own(on_device(host, rows, cols), DType::kFloat32);
+  MemoryPlace place() const override {
+    return {device_.is_cuda() ? int{device_.index()} : MemoryPlace::kHost};
   }
-  Buffer borrow_gradient(std::span<float> host) override {
-    return own(on_device(host, 1, std::ssize(host)), DType::kFloat32);
-  }
-  void return_gradient(Buffer gradient, std::span<float> host) override {
-    copy_to_host(gradient.view(), host);
+  void release(Tensor x) override {
+    if (!device_.is_cpu()) return;
+    release_pages({static_cast<const std::byte*>(x.data),
+                   static_cast<std::size_t>(x.elements() * dtype_bytes(x.dtype))});
   }
   Indices upload(std::span<const std::int32_t> host) override {
     uploads_.push_back(at::from_blob(const_cast<std::int32_t*>(host.data()), {std::ssize(host)},
@@ -84,9 +85,8 @@ class AtenOperators : public Operators {
   std::unique_ptr<PackedWeight> make_weight(std::int64_t out, std::int64_t in) override {
     return std::make_unique<AtenWeight>(out, in, options(aten::scalar_type(dtype_)));
   }
-  void pack(PackedWeight& weight, std::int64_t first_out, std::span<const float> host) override {
-    const std::int64_t rows = std::ssize(host) / weight.in();
-    matrix(weight).narrow(0, first_out, rows).copy_(on_host(host, rows, weight.in()));
+  void pack(PackedWeight& weight, std::int64_t first_out, Tensor part) override {
+    matrix(weight).narrow(0, first_out, part.rows).copy_(tensor(part));
   }
   void linear(Tensor x, const PackedWeight& w, Tensor y) override {
     aten::multiply(tensor(y), tensor(x), matrix(w).t());
@@ -217,6 +217,12 @@ class AtenOperators : public Operators {
     vector(drawn.log_probs).copy_(sampled.log_probs);
   }
 
+  // ---- Optimizer
+  double sum_of_squares(Tensor x) override { return aten::sum_of_squares(vector(x)); }
+  void adamw(const AdamWStep& how, const AdamWTensors& x) override {
+    aten::adamw(how, vector(x.gradient), vector(x.weights), vector(x.first), vector(x.second));
+  }
+
  private:
   aten::HeadRotation heads(const QkNormRope& how) const {
     const auto halves =
@@ -236,9 +242,6 @@ class AtenOperators : public Operators {
   static at::Tensor on_host(std::span<const float> host, std::int64_t rows, std::int64_t cols) {
     return at::from_blob(const_cast<float*>(host.data()), {rows, cols},
                          at::TensorOptions().dtype(at::kFloat));
-  }
-  at::Tensor on_device(std::span<const float> host, std::int64_t rows, std::int64_t cols) const {
-    return on_host(host, rows, cols).to(device_, /*non_blocking=*/false, /*copy=*/true);
   }
   at::Tensor tensor(const Tensor& view) const { return aten::wrap(view, device_); }
   at::Tensor tensor(const Indices& indices) const { return aten::wrap(indices, device_); }

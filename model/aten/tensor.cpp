@@ -10,6 +10,8 @@ at::ScalarType scalar_type(DType dtype) {
       return at::kBFloat16;
     case DType::kInt32:
       return at::kInt;
+    case DType::kFloat64:
+      return at::kDouble;
     default:
       return at::kFloat;
   }

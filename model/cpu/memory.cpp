@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "common/error.h"
+#include "common/memory.h"
 #include "model/cpu/operators.h"
 
 namespace lie::cpu {
@@ -55,25 +56,20 @@ Buffer CpuOperators::allocate(std::int64_t rows, std::int64_t cols, DType dtype)
                     memory.release(), +[](void* p) { std::free(p); })};
 }
 
-Buffer CpuOperators::hold(std::span<const float> host, std::int64_t rows, std::int64_t cols) {
-  // Held tensors are only read; the view's pointer is mutable because outputs share the type.
-  return {{const_cast<float*>(host.data()), rows, cols, cols, DType::kFloat32},
-          Buffer::Owner(
-              nullptr, +[](void*) {})};
+void CpuOperators::release(Tensor x) {
+  release_pages(std::as_bytes(std::span(floats(x), static_cast<std::size_t>(x.elements()))));
 }
-
-Buffer CpuOperators::borrow_gradient(std::span<float> host) {
-  const auto count = static_cast<std::int64_t>(host.size());
-  return hold(host, 1, count);
-}
-
-void CpuOperators::return_gradient(Buffer, std::span<float>) {}
 
 Indices CpuOperators::upload(std::span<const std::int32_t> host) {
   return {host.data(), static_cast<std::int64_t>(host.size())};
 }
 
 void CpuOperators::zero(Tensor x) {
+  if (x.rows == 1) {
+    return split(x.cols, 1024, x.cols / 8, [&](Range cols) {
+      std::fill(floats(x) + cols.begin, floats(x) + cols.end, 0.0f);
+    });
+  }
   split(x.rows, 1, x.elements() / 8, [&](Range rows) {
     for (std::int64_t t = rows.begin; t < rows.end; ++t) std::fill_n(row(x, t), x.cols, 0.0f);
   });
@@ -97,7 +93,8 @@ void CpuOperators::copy_to_host(const DrawnTokens& from, std::span<std::int32_t>
 }
 
 void CpuOperators::copy_from_host(std::span<const float> from, Tensor to) {
-  copy(hold(from, to.rows, to.cols).view(), to);
+  // Only read; a tensor's pointer is mutable because outputs share the type.
+  copy({const_cast<float*>(from.data()), to.rows, to.cols, to.cols, DType::kFloat32}, to);
 }
 
 void CpuOperators::gather_rows(Tensor x, Indices rows, Tensor y) {

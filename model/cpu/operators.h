@@ -39,8 +39,8 @@ class AlignedFloats {
 class CpuWeight : public PackedWeight {
  public:
   CpuWeight(std::int64_t out, std::int64_t in);
-  /// Rows [first_out, first_out + host.size() / in) from row-major memory.
-  void pack(ThreadTeam& team, std::int64_t first_out, std::span<const float> host);
+  /// Rows [first_out, first_out + rows) from row-major memory.
+  void pack(ThreadTeam& team, std::int64_t first_out, std::int64_t rows, const float* matrix);
   const float* panels() const { return panels_.data(); }
   void copy_row(std::int64_t out, float* to) const;
   /// Panels of the transpose, [panels_for(in)][out][kPanel].
@@ -65,9 +65,8 @@ class CpuOperators : public Operators {
 
   DType activation_dtype() const override { return DType::kFloat32; }
   Buffer allocate(std::int64_t rows, std::int64_t cols, DType dtype) override;
-  Buffer hold(std::span<const float> host, std::int64_t rows, std::int64_t cols) override;
-  Buffer borrow_gradient(std::span<float> host) override;
-  void return_gradient(Buffer gradient, std::span<float> host) override;
+  MemoryPlace place() const override { return {}; }
+  void release(Tensor x) override;
   Indices upload(std::span<const std::int32_t> host) override;
   void begin_pass() override {}
   void zero(Tensor x) override;
@@ -78,7 +77,7 @@ class CpuOperators : public Operators {
   void copy_from_host(std::span<const float> from, Tensor to) override;
 
   std::unique_ptr<PackedWeight> make_weight(std::int64_t out, std::int64_t in) override;
-  void pack(PackedWeight& weight, std::int64_t first_out, std::span<const float> host) override;
+  void pack(PackedWeight& weight, std::int64_t first_out, Tensor part) override;
   void linear(Tensor x, const PackedWeight& w, Tensor y) override;
   void linear_add(Tensor x, const PackedWeight& w, Tensor residual, Tensor y) override;
   void add_bias(Tensor x, Tensor bias) override;
@@ -118,6 +117,9 @@ class CpuOperators : public Operators {
   void log_probs_backward(Tensor logits, Indices targets, float temperature, Tensor entropies,
                           Tensor log_sum, Tensor d_log_probs, Tensor d_entropies) override;
   void sample(Tensor logits, std::span<const Draw> draws, const DrawnTokens& drawn) override;
+
+  double sum_of_squares(Tensor x) override;
+  void adamw(const AdamWStep& how, const AdamWTensors& x) override;
 
  private:
   /// Cuts [0, count) into a range per member at multiples of `grain` and runs body(Range) or

@@ -14,14 +14,15 @@ CpuWeight::CpuWeight(std::int64_t out, std::int64_t in)
   if (out > 0) std::fill_n(panels_.data() + panels_.size() - panel, panel, 0.0f);
 }
 
-void CpuWeight::pack(ThreadTeam& team, std::int64_t first_out, std::span<const float> host) {
-  const std::int64_t end_out = first_out + static_cast<std::int64_t>(host.size()) / in();
+void CpuWeight::pack(ThreadTeam& team, std::int64_t first_out, std::int64_t rows_in_all,
+                     const float* matrix) {
+  const std::int64_t end_out = first_out + rows_in_all;
   const std::int64_t first_panel = first_out / kPanel;
   team.each(panels_for(end_out) - first_panel, [&](std::int64_t task, int) {
     const std::int64_t panel = first_panel + task;
     const std::int64_t begin = std::max(panel * kPanel, first_out);
     const std::int64_t rows = std::min((panel + 1) * kPanel, end_out) - begin;
-    const float* from = host.data() + (begin - first_out) * in();
+    const float* from = matrix + (begin - first_out) * in();
     float* to = panels_.data() + panel * in() * kPanel + begin % kPanel;
     for (std::int64_t k = 0; k < in(); ++k, to += kPanel) {
       for (std::int64_t r = 0; r < rows; ++r) to[r] = from[r * in() + k];
@@ -55,8 +56,8 @@ std::unique_ptr<PackedWeight> CpuOperators::make_weight(std::int64_t out, std::i
   return std::make_unique<CpuWeight>(out, in);
 }
 
-void CpuOperators::pack(PackedWeight& weight, std::int64_t first_out, std::span<const float> host) {
-  static_cast<CpuWeight&>(weight).pack(team_, first_out, host);
+void CpuOperators::pack(PackedWeight& weight, std::int64_t first_out, Tensor part) {
+  static_cast<CpuWeight&>(weight).pack(team_, first_out, part.rows, floats(part));
 }
 
 /// Few rows: each member keeps its share of the weights in its own cache. Many: each takes its

@@ -57,11 +57,11 @@ std::vector<RolloutGroup> run(Script& script, const std::vector<Weights>& publis
   ThreadGroup threads(2);
   std::thread learner([&, group = threads.member(0)] {
     std::int64_t version = 0;
-    for (const Weights& weights : published) publish_weights(*group, version++, weights.flat());
+    for (const Weights& weights : published) publish_weights(*group, version++, weights.span());
   });
   const std::unique_ptr<Collective> weight_group = threads.member(1);
   try {
-    run_actor({.weights = policy.weights.flat(),
+    run_actor({.weights = policy.weights.span(),
                .policy = policy.transformer,
                .generator = generator,
                .assignments = script,
@@ -79,15 +79,17 @@ std::vector<RolloutGroup> run(Script& script, const std::vector<Weights>& publis
 }
 
 TEST(Actor, GeneratesUnderTheWeightsThatWereSent) {
-  const Weights first = initial_weights(tiny_model(), 21);
-  const Weights second = initial_weights(tiny_model(), 22);
+  const auto operators = make_cpu_operators(1);
+  std::vector<Weights> versions;
+  versions.push_back(initial_weights(tiny_model(), 21, *operators));
+  versions.push_back(initial_weights(tiny_model(), 22, *operators));
   Script script;
   script.add(Assignment::Kind::kWeights);
   for (int i = 0; i < 5; ++i) script.ticket(ticket_at(i, 0));
   script.add(Assignment::Kind::kWeights);
   for (int i = 5; i < 8; ++i) script.ticket(ticket_at(i, 1));
   script.add(Assignment::Kind::kFinish);
-  const std::vector<RolloutGroup> groups = run(script, {first, second});
+  const std::vector<RolloutGroup> groups = run(script, versions);
 
   ASSERT_EQ(groups.size(), 8U);
   for (std::size_t i = 0; i < groups.size(); ++i) {
@@ -95,7 +97,8 @@ TEST(Actor, GeneratesUnderTheWeightsThatWereSent) {
     EXPECT_EQ(group.ticket.policy_version, i < 5 ? 0 : 1);
     EXPECT_EQ(group.actor, 2);
     TinyPolicy alone;
-    alone.weights = group.ticket.policy_version == 0 ? first : second;
+    const auto version = static_cast<std::size_t>(group.ticket.policy_version);
+    alone.operators->copy(versions[version].flat(), alone.weights.flat());
     alone.transformer.weights_changed();
     Generator generator = alone.generator(tiny_rollout());
     generator.add(group.ticket);
@@ -125,7 +128,10 @@ TEST(Actor, RefusesATicketForOtherWeights) {
   Script script;
   script.add(Assignment::Kind::kWeights);
   script.ticket(ticket_at(0, 3));
-  EXPECT_THROW(run(script, {initial_weights(tiny_model(), 1)}), Error);
+  const auto operators = make_cpu_operators(1);
+  std::vector<Weights> published;
+  published.push_back(initial_weights(tiny_model(), 1, *operators));
+  EXPECT_THROW(run(script, published), Error);
 }
 
 }  // namespace

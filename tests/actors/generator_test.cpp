@@ -10,6 +10,7 @@
 
 #include "common/error.h"
 #include "tests/actors/tiny_policy.h"
+#include "tests/host_memory.h"
 
 namespace lie {
 namespace {
@@ -265,7 +266,8 @@ TEST(Generator, RefusesWhatItCannotGenerate) {
 
 TEST(Generator, SaysWhenTheWeightsHaveDiverged) {
   TinyPolicy policy;
-  for (float& weight : policy.weights.tensor("model.norm.weight")) weight = std::nanf("");
+  for (float& weight : test::host(policy.weights.tensor("model.norm.weight")))
+    weight = std::nanf("");
   policy.transformer.weights_changed();
   Generator generator = policy.generator(tiny_rollout());
   generator.add(ticket_for(2, "abc", 1));

@@ -28,9 +28,9 @@ inline ModelConfig tiny_model() {
 
 struct TinyPolicy {
   ModelConfig model = tiny_model();
-  Weights weights = initial_weights(model, 5);
   std::unique_ptr<Operators> operators = make_cpu_operators(1);
-  Transformer transformer{weights, *operators};
+  Weights weights = initial_weights(model, 5, *operators);
+  Transformer transformer{weights};
 
   Generator generator(const RolloutOptions& options, std::uint64_t seed = 11);
 };

@@ -53,9 +53,9 @@ double sample_seconds(Operators& operators, std::int64_t vocabulary, std::int64_
 
 void run(int threads, int tokens, const char* directory, int largest) {
   const ModelConfig config = config_of(directory);
-  const Weights weights = initial_weights(config, 1);
   const auto operators = make_cpu_operators(threads);
-  Transformer transformer(weights, *operators);
+  const Weights weights = initial_weights(config, 1, *operators);
+  Transformer transformer(weights);
   const double peak = peak_flops(threads);
   const double weight_bytes = 4 * products_per_token(config, true);
   const double bandwidth = read_bandwidth(threads, static_cast<std::int64_t>(weight_bytes));

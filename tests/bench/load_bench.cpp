@@ -23,12 +23,12 @@ void run(const char* directory) {
              plan.tensors, plan.parameters, gigabytes(static_cast<double>(plan.file_bytes)),
              plan.shards, gigabytes(static_cast<double>(plan.memory_bytes)));
   const double before = peak_bytes(), start = lie::bench::now_seconds();
-  const lie::Weights weights = lie::load_weights(directory);
+  const auto operators = lie::make_cpu_operators(2);
+  const lie::Weights weights = lie::load_weights(directory, *operators);
   fmt::print("loaded in {:.1f} s: peak {:.2f} GB, of which {:.2f} before\n",
              lie::bench::now_seconds() - start, gigabytes(peak_bytes()), gigabytes(before));
   const double pack_start = lie::bench::now_seconds();
-  const auto operators = lie::make_cpu_operators(2);
-  const lie::Transformer transformer(weights, *operators);
+  const lie::Transformer transformer(weights);
   fmt::print("packed for the CPU in {:.1f} s: peak {:.2f} GB\n",
              lie::bench::now_seconds() - pack_start, gigabytes(peak_bytes()));
 }

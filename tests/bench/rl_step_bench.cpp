@@ -66,12 +66,12 @@ struct StepFigures {
 class Step {
  public:
   Step(const ModelConfig& model, int threads, std::int64_t micro_batch_tokens)
-      : weights_(initial_weights(model, 1)),
-        operators_(make_cpu_operators(threads)),
-        policy_(weights_, *operators_),
+      : operators_(make_cpu_operators(threads)),
+        weights_(initial_weights(model, 1, *operators_)),
+        policy_(weights_),
         generator_(policy_, *operators_, model, rollout_options(), 1, prompt_ids),
         scorer_(scoring_options()),
-        optimizer_({.warmup = 0}, weights_.parameters(), weights_.flat().size()),
+        optimizer_({.warmup = 0}, weights_),
         learners_(solo_collective()),
         updater_(update_options(micro_batch_tokens), {.weights = weights_,
                                                       .policy = policy_,
@@ -140,8 +140,8 @@ class Step {
     return groups;
   }
 
-  Weights weights_;
   std::unique_ptr<Operators> operators_;
+  Weights weights_;
   Transformer policy_;
   Generator generator_;
   Scorer scorer_;

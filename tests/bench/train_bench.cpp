@@ -35,13 +35,14 @@ void report(const char* what, double tokens, double seconds, double flops, doubl
 
 void run(int threads, int tokens, int length, const char* directory) {
   const ModelConfig config = config_of(directory);
-  const Weights weights = initial_weights(config, 1);
   const auto operators = make_cpu_operators(threads);
-  Transformer transformer(weights, *operators);
+  const Weights weights = initial_weights(config, 1, *operators);
+  Transformer transformer(weights);
   const PackedBatch batch = batch_of(tokens, length, config.vocabulary);
   const std::vector<float> d_log_probs(batch.rows.size(), 0.001f),
       d_entropies(batch.rows.size(), 0.0001f);
-  std::vector<float> gradient(weights.flat().size());
+  const Buffer gradient = operators->allocate(1, weights.flat().elements(), DType::kFloat32);
+  operators->zero(gradient.view());
   const double peak = peak_flops(threads);
   const int runs = config.width > 512 ? 2 : 10;
   fmt::print("threads {}, peak {:.0f} GFLOP/s, {} tokens in sequences of {}\n", threads, peak / 1e9,
@@ -52,7 +53,7 @@ void run(int threads, int tokens, int length, const char* directory) {
   const double kept = best_seconds(runs, [&] { transformer.forward(batch, 1.0f, true); });
   const double both = best_seconds(runs, [&] {
     transformer.forward(batch, 1.0f, true);
-    transformer.backward(batch, d_log_probs, d_entropies, gradient);
+    transformer.backward(batch, d_log_probs, d_entropies, gradient.view());
   });
   report("forward", tokens, forward, forward_flops, peak);
   report("forward, kept", tokens, kept, forward_flops, peak);

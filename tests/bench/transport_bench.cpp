@@ -118,9 +118,9 @@ double weight_sync_seconds(Job& job, std::size_t elements, int times) {
   const double begin = now_seconds();
   for (int i = 0; i < times; ++i) {
     if (job.rank() == 0) {
-      publish_weights(*world, i, weights);
+      publish_weights(*world, i, std::span(weights));
     } else {
-      receive_weights(*world, weights);
+      receive_weights(*world, std::span(weights));
     }
   }
   meet(job);

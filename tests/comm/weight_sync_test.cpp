@@ -20,16 +20,16 @@ void play(Collective& group) {
   for (std::int64_t version = 1; version <= 3; ++version) {
     if (group.rank() == 0) {
       weights.assign(kParameters, static_cast<float>(version) + 0.25f);
-      publish_weights(group, version, weights);
+      publish_weights(group, version, std::span(weights));
     } else {
-      EXPECT_EQ(receive_weights(group, weights), version);
+      EXPECT_EQ(receive_weights(group, std::span(weights)), version);
       EXPECT_EQ(weights, std::vector<float>(kParameters, static_cast<float>(version) + 0.25f));
     }
   }
   if (group.rank() == 0) {
     publish_finish(group);
   } else {
-    EXPECT_FALSE(receive_weights(group, weights));
+    EXPECT_FALSE(receive_weights(group, std::span(weights)));
   }
 }
 
@@ -45,11 +45,11 @@ TEST(WeightSync, ActorThreadsGetEveryVersionAndTheEnd) {
 TEST(WeightSync, AnotherModelIsRefused) {
   ThreadGroup group(2);
   std::jthread learner([&] {
-    const std::vector<float> weights(10);
-    EXPECT_THROW(publish_weights(*group.member(0), 1, weights), Error);
+    std::vector<float> weights(10);
+    EXPECT_THROW(publish_weights(*group.member(0), 1, std::span(weights)), Error);
   });
   std::vector<float> smaller(9);
-  EXPECT_THROW(receive_weights(*group.member(1), smaller), Error);
+  EXPECT_THROW(receive_weights(*group.member(1), std::span(smaller)), Error);
   group.poison(std::make_exception_ptr(Error("the actor failed")));
 }
 

@@ -7,11 +7,14 @@
 #include "common/error.h"
 #include "common/file.h"
 #include "tests/directories.h"
+#include "tests/host_memory.h"
 
 namespace lie {
 namespace {
 
 namespace fs = std::filesystem;
+using test::host;
+using test::row_of;
 
 ModelConfig tiny_config(std::int64_t layers = 2) {
   ModelConfig config;
@@ -34,14 +37,15 @@ class Checkpoint : public ::testing::Test {
   Checkpoint()
       : root_(fs::path(build_directory()) / "tmp" /
               ::testing::UnitTest::GetInstance()->current_test_info()->name()),
-        weights_(initial_weights(tiny_config(), 3)),
-        optimizer_({}, weights_.parameters(), weights_.flat().size()) {
+        operators_(make_cpu_operators(1)),
+        weights_(initial_weights(tiny_config(), 3, *operators_)),
+        optimizer_({}, weights_) {
     fs::remove_all(root_);
     fs::create_directories(root_ / "start");
     write(root_ / "start/tokenizer.json", "{\"any\": \"bytes\"}\n");
-    std::vector<float> gradient(weights_.flat().size());
+    std::vector<float> gradient(host(weights_).size());
     for (std::size_t i = 0; i < gradient.size(); ++i) gradient[i] = float(i % 7) - 3.0F;
-    for (int u = 0; u < 3; ++u) optimizer_.update(1, gradient, weights_.flat());
+    for (int u = 0; u < 3; ++u) optimizer_.update(1, 9.0, row_of(gradient), weights_.flat());
   }
   ~Checkpoint() override { fs::remove_all(root_); }
 
@@ -55,19 +59,20 @@ class Checkpoint : public ::testing::Test {
                            keep_last);
   }
   void expect_refused(const fs::path& checkpoint, const std::string& named) {
-    Weights weights(weights_.config());
-    AdamW optimizer({}, weights.parameters(), weights.flat().size());
+    Weights weights(weights_.config(), *operators_);
+    AdamW optimizer({}, weights);
     try {
       load_checkpoint(checkpoint, weights, optimizer);
       FAIL() << "not refused";
     } catch (const Error& error) {
       EXPECT_NE(std::string(error.what()).find(named), std::string::npos) << error.what();
     }
-    for (const float w : weights.flat()) EXPECT_EQ(w, 0.0F);  // nothing half loaded
-    for (const float m : optimizer.first_moment()) EXPECT_EQ(m, 0.0F);
+    for (const float w : host(weights)) EXPECT_EQ(w, 0.0F);  // nothing half loaded
+    for (const float m : host(optimizer.first_moment())) EXPECT_EQ(m, 0.0F);
   }
 
   fs::path root_;
+  std::unique_ptr<Operators> operators_;
   Weights weights_;
   AdamW optimizer_;
 };
@@ -75,18 +80,38 @@ class Checkpoint : public ::testing::Test {
 TEST_F(Checkpoint, GivesBackEveryBit) {
   const fs::path saved = save(50);
   EXPECT_EQ(saved.filename(), "step-000050");
-  Weights weights(weights_.config());
-  AdamW optimizer({}, weights.parameters(), weights.flat().size());
+  Weights weights(weights_.config(), *operators_);
+  AdamW optimizer({}, weights);
   const TrainerState state = load_checkpoint(saved, weights, optimizer);
-  EXPECT_TRUE(std::ranges::equal(weights.flat(), weights_.flat()));
-  EXPECT_TRUE(std::ranges::equal(optimizer.first_moment(), optimizer_.first_moment()));
-  EXPECT_TRUE(std::ranges::equal(optimizer.second_moment(), optimizer_.second_moment()));
+  EXPECT_TRUE(std::ranges::equal(host(weights), host(weights_)));
+  EXPECT_TRUE(std::ranges::equal(host(optimizer.first_moment()), host(optimizer_.first_moment())));
+  EXPECT_TRUE(
+      std::ranges::equal(host(optimizer.second_moment()), host(optimizer_.second_moment())));
   EXPECT_EQ(optimizer.updates(), 3);
   EXPECT_EQ(state.step, 50);
   EXPECT_EQ(state.seed, 0xffffffffffffffffU);
   EXPECT_EQ(state.build_id, "abc \"quoted\"");
   EXPECT_EQ(state.prompt_stream, (PromptStreamState{1, 77}));
   EXPECT_EQ(read_file(saved / "tokenizer.json"), "{\"any\": \"bytes\"}\n");
+}
+
+TEST_F(Checkpoint, GivesEachShardItsPart) {
+  const fs::path saved = save(50);
+  const std::int64_t elements = weights_.flat().elements(), half = elements / 32 * 16 + 5;
+  for (const FlatRange shard : {FlatRange{0, half}, FlatRange{half, elements - half}}) {
+    Weights weights(weights_.config(), *operators_, shard);
+    AdamW optimizer({}, weights);
+    load_checkpoint(saved, weights, optimizer);
+    const auto expect_part = [&](Tensor part, Tensor whole) {
+      EXPECT_TRUE(
+          std::ranges::equal(host(part), host(whole.elements_at(shard.first, shard.count))));
+    };
+    expect_part(weights.flat(), weights_.flat());
+    expect_part(optimizer.first_moment(), optimizer_.first_moment());
+    expect_part(optimizer.second_moment(), optimizer_.second_moment());
+    const CheckpointContents contents{weights, optimizer, TrainerState(), root_ / "start"};
+    EXPECT_THROW(save_checkpoint(root_ / "shards", contents, 0), Error);
+  }
 }
 
 TEST_F(Checkpoint, LatestIgnoresWhatIsNotComplete) {
@@ -108,8 +133,8 @@ TEST_F(Checkpoint, KeepsTheLast) {
 
 TEST_F(Checkpoint, SavingAgainReplaces) {
   save(5);
-  weights_.flat()[0] = 42.0F;
-  EXPECT_EQ(load_weights(save(5)).flat()[0], 42.0F);
+  host(weights_)[0] = 42.0F;
+  EXPECT_EQ(host(load_weights(save(5), *operators_))[0], 42.0F);
 }
 
 TEST_F(Checkpoint, AFailureMidwayLeavesTheLastCompleteOne) {
@@ -137,8 +162,8 @@ TEST_F(Checkpoint, DamagedOnesAreRefusedByName) {
 
 TEST_F(Checkpoint, OfAnotherModelIsRefused) {
   const fs::path saved = save(5);
-  const Weights other = initial_weights(tiny_config(1), 3);
-  const AdamW other_optimizer({}, other.parameters(), other.flat().size());
+  const Weights other = initial_weights(tiny_config(1), 3, *operators_);
+  const AdamW other_optimizer({}, other);
   TrainerState state;
   state.step = 6;
   const fs::path foreign =

@@ -57,7 +57,7 @@ TEST(GradientSync, OneLearnerKeepsItsBits) {
   PolicyLossStats stats = stats_of(1);
   std::vector<float> gradient = {0.1F, -0.0F, 3e-30F};
   sum_stats(*alone, stats);
-  sum_gradients(*alone, gradient);
+  sum_gradients(*alone, std::span(gradient));
   EXPECT_EQ(stats.ratio_min, stats_of(1).ratio_min);
   EXPECT_EQ(gradient, (std::vector<float>{0.1F, -0.0F, 3e-30F}));
 }
@@ -65,7 +65,7 @@ TEST(GradientSync, OneLearnerKeepsItsBits) {
 TEST(GradientSync, GradientsAndValuesReachAllLearners) {
   on_learners(4, [](Collective& learners) {
     std::vector<float> gradient = {1.0F, static_cast<float>(learners.rank())};
-    sum_gradients(learners, gradient);
+    sum_gradients(learners, std::span(gradient));
     EXPECT_EQ(gradient, (std::vector<float>{4.0F, 6.0F}));
     std::vector<float> values(4, 0.0F);
     values[static_cast<std::size_t>(learners.rank())] = 0.1F * static_cast<float>(learners.rank());

@@ -7,10 +7,14 @@
 #include <vector>
 
 #include "common/error.h"
+#include "tests/host_memory.h"
 #include "tests/learner/golden/golden.h"
 
 namespace lie {
 namespace {
+
+using test::host;
+using test::row_of;
 
 /// 12 decayed elements, 4 that belong to no parameter, 8 that are not decayed.
 const std::vector<Parameter> kLayout = {{"matrix", 0, 3, 4, true}, {"norm", 16, 1, 8, false}};
@@ -21,6 +25,23 @@ std::vector<float> spread(std::span<const double> values) {
   std::vector<float> flat(kElements, 0.0F);
   for (std::size_t i = 0; i < 20; ++i) flat[i < 12 ? i : i + 4] = static_cast<float>(values[i]);
   return flat;
+}
+
+constexpr FlatRange kWhole = {0, kElements};
+
+/// Where all moments of these tests lie.
+Operators& cpu() {
+  static const std::unique_ptr<Operators> operators = make_cpu_operators(1);
+  return *operators;
+}
+
+AdamW adamw_of(const OptimizerOptions& options) { return AdamW(options, cpu(), kLayout, kWhole); }
+
+/// One update, of the gradient's own norm.
+UpdateOutcome update(AdamW& adamw, std::int64_t step, const std::vector<float>& gradient,
+                     std::vector<float>& weights) {
+  const Tensor row = row_of(gradient);
+  return adamw.update(step, gradient_norm(cpu(), row), row, row_of(weights));
 }
 
 void expect_close(std::span<const float> actual, std::span<const double> golden) {
@@ -35,68 +56,99 @@ OptimizerOptions golden_options() {
 }
 
 TEST(AdamW, AgreesWithPyTorch) {
-  AdamW adamw(golden_options(), kLayout, kElements);
+  AdamW adamw = adamw_of(golden_options());
   auto weights = spread(golden::kStartWeights);
   for (std::size_t u = 0; u < 6; ++u) {
-    const auto outcome = adamw.update(
-        1, spread(std::span<const double>(golden::kGradients).subspan(u * 20, 20)), weights);
+    const auto outcome = update(
+        adamw, 1, spread(std::span<const double>(golden::kGradients).subspan(u * 20, 20)), weights);
     EXPECT_NEAR(outcome.grad_norm, golden::kNorms[u], 1e-7 * golden::kNorms[u]);
     EXPECT_NEAR(outcome.learning_rate, golden::kRates[u], 1e-15);
   }
   expect_close(weights, golden::kEndWeights);
-  expect_close(adamw.first_moment(), golden::kEndFirst);
-  expect_close(adamw.second_moment(), golden::kEndSecond);
+  expect_close(host(adamw.first_moment()), golden::kEndFirst);
+  expect_close(host(adamw.second_moment()), golden::kEndSecond);
   EXPECT_EQ(adamw.updates(), 6);
 }
 
 TEST(AdamW, ElementsOfNoParameterStay) {
-  AdamW adamw(golden_options(), kLayout, kElements);
+  AdamW adamw = adamw_of(golden_options());
   std::vector<float> weights(kElements, 1.0F);
   const std::vector<float> gradient(kElements, 1.0F);
-  for (int u = 0; u < 3; ++u) adamw.update(1, gradient, weights);
+  for (int u = 0; u < 3; ++u) update(adamw, 1, gradient, weights);
   for (std::size_t i = 12; i < 16; ++i) EXPECT_EQ(weights[i], 1.0F);
   EXPECT_NE(weights[0], 1.0F);
 }
 
 TEST(AdamW, NonFiniteNormSkipsAndCounts) {
-  AdamW adamw(golden_options(), kLayout, kElements);
+  AdamW adamw = adamw_of(golden_options());
   std::vector<float> weights(kElements, 1.0F);
   std::vector<float> gradient(kElements, 1.0F);
   for (const float bad :
        {std::numeric_limits<float>::quiet_NaN(), std::numeric_limits<float>::infinity()}) {
     gradient[5] = bad;
-    EXPECT_TRUE(adamw.update(1, gradient, weights).skipped);
+    EXPECT_TRUE(update(adamw, 1, gradient, weights).skipped);
   }
   EXPECT_EQ(weights, std::vector<float>(kElements, 1.0F));
-  for (const float m : adamw.first_moment()) EXPECT_EQ(m, 0.0F);
+  for (const float m : host(adamw.first_moment())) EXPECT_EQ(m, 0.0F);
   EXPECT_EQ(adamw.skipped(), 2);
   EXPECT_EQ(adamw.updates(), 0);
 }
 
 TEST(AdamW, RestoredStateContinuesWithTheSameBits) {
-  AdamW whole(golden_options(), kLayout, kElements);
+  AdamW whole = adamw_of(golden_options());
   auto weights = spread(golden::kStartWeights);
   const auto gradient = spread(golden::kGradients);
-  for (int u = 0; u < 3; ++u) whole.update(1, gradient, weights);
-  AdamW resumed(golden_options(), kLayout, kElements);
-  std::copy_n(whole.first_moment().begin(), kElements, resumed.first_moment().begin());
-  std::copy_n(whole.second_moment().begin(), kElements, resumed.second_moment().begin());
+  for (int u = 0; u < 3; ++u) update(whole, 1, gradient, weights);
+  AdamW resumed = adamw_of(golden_options());
+  cpu().copy(whole.first_moment(), resumed.first_moment());
+  cpu().copy(whole.second_moment(), resumed.second_moment());
   resumed.restore_counts(whole.updates(), whole.skipped());
   auto other = weights;
-  whole.update(1, gradient, weights);
-  resumed.update(1, gradient, other);
+  update(whole, 1, gradient, weights);
+  update(resumed, 1, gradient, other);
   EXPECT_EQ(weights, other);
 }
 
 TEST(AdamW, WrongSizesAreRefused) {
-  AdamW adamw({}, kLayout, kElements);
+  AdamW adamw = adamw_of({});
   std::vector<float> weights(kElements - 1);
-  EXPECT_THROW(adamw.update(1, std::vector<float>(kElements), weights), Error);
+  EXPECT_THROW(update(adamw, 1, std::vector<float>(kElements), weights), Error);
+}
+
+TEST(AdamW, ShardsHaveTheBitsOfTheWhole) {
+  const std::vector<float> start = spread(golden::kStartWeights);
+  for (const std::int64_t shards : {1, 2, 3, 4}) {
+    AdamW whole = adamw_of(golden_options());
+    std::vector<float> expected = start, weights = start;
+    std::vector<AdamW> sharded;
+    for (std::int64_t s = 0; s < shards; ++s) {
+      const std::int64_t count = kElements / shards;
+      sharded.emplace_back(golden_options(), cpu(), kLayout, FlatRange{s * count, count});
+    }
+    for (std::size_t u = 0; u < 6; ++u) {
+      const auto gradient = spread(std::span<const double>(golden::kGradients).subspan(u * 20, 20));
+      const UpdateOutcome outcome = update(whole, 1, gradient, expected);
+      for (AdamW& shard : sharded) {
+        const auto part = [&](const std::vector<float>& x) {
+          return row_of(x).elements_at(shard.shard().first, shard.shard().count);
+        };
+        shard.update(1, outcome.grad_norm, part(gradient), part(weights));
+      }
+    }
+    EXPECT_EQ(weights, expected) << shards;
+    EXPECT_NE(weights, start);
+    for (const AdamW& shard : sharded) {
+      const Tensor part =
+          whole.second_moment().elements_at(shard.shard().first, shard.shard().count);
+      EXPECT_TRUE(std::ranges::equal(host(shard.second_moment()), host(part))) << shards;
+    }
+  }
 }
 
 TEST(GradientNorm, CountsEveryElement) {
   for (const std::size_t n : {0U, 1U, 15U, 16U, 17U, 100U}) {
-    EXPECT_NEAR(gradient_norm(std::vector<float>(n, 2.0F)), 2 * std::sqrt(double(n)), 1e-12) << n;
+    const std::vector<float> twos(n, 2.0F);
+    EXPECT_NEAR(gradient_norm(cpu(), row_of(twos)), 2 * std::sqrt(double(n)), 1e-12) << n;
   }
 }
 
@@ -125,12 +177,12 @@ TEST(Schedule, CountsStepsOrUpdates) {
   OptimizerOptions options = golden_options();
   const std::vector<float> gradient(kElements, 0.1F);
   std::vector<float> weights(kElements);
-  AdamW by_update(options, kLayout, kElements);
+  AdamW by_update = adamw_of(options);
   options.schedule_per_step = true;
-  AdamW by_step(options, kLayout, kElements);
+  AdamW by_step = adamw_of(options);
   for (int u = 0; u < 2; ++u) {
-    EXPECT_NEAR(by_update.update(1, gradient, weights).learning_rate, 0.01 * u / 3, 1e-15);
-    EXPECT_EQ(by_step.update(1, gradient, weights).learning_rate, 0.0);
+    EXPECT_NEAR(update(by_update, 1, gradient, weights).learning_rate, 0.01 * u / 3, 1e-15);
+    EXPECT_EQ(update(by_step, 1, gradient, weights).learning_rate, 0.0);
   }
 }
 

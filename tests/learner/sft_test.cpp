@@ -52,7 +52,7 @@ Result tune(const SftOptions& options, Collective& learners, const fs::path& che
   run_sft(options,
           {policy.weights, policy.transformer, learners, examples, validation, checkpoints, "", "",
            [&](const SftProgress& progress) { result.progress.push_back(progress); }});
-  result.weights.assign(policy.weights.flat().begin(), policy.weights.flat().end());
+  result.weights = policy.host(policy.weights.flat());
   return result;
 }
 

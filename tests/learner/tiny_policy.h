@@ -34,9 +34,21 @@ inline ModelConfig tiny_config() {
 
 /// A model that can be trained, on its own operators.
 struct TinyPolicy {
-  Weights weights = initial_weights(tiny_config(), 11);
-  std::unique_ptr<Operators> operators = make_cpu_operators(1);
-  Transformer transformer{weights, *operators};
+  std::unique_ptr<Operators> operators;
+  Weights weights;
+  Transformer transformer;
+
+  explicit TinyPolicy(std::unique_ptr<Operators> these = make_cpu_operators(1))
+      : operators(std::move(these)),
+        weights(initial_weights(tiny_config(), 11, *operators)),
+        transformer(weights) {}
+
+  /// A tensor of these operators as the host sees it.
+  std::vector<float> host(Tensor x) const {
+    std::vector<float> values(static_cast<std::size_t>(x.elements()));
+    operators->copy_to_host(x, values);
+    return values;
+  }
 };
 
 inline std::vector<std::int32_t> random_ids(std::size_t count, std::uint32_t stream) {

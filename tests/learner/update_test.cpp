@@ -5,6 +5,7 @@
 #include <cstdio>
 
 #include "common/error.h"
+#include "tests/host_memory.h"
 #include "tests/learner/tiny_policy.h"
 
 namespace lie {
@@ -28,9 +29,9 @@ struct Result {
 Result train(const UpdateOptions& options, std::span<const ScoredGroup> groups,
              Collective& learners, std::span<const float> shift = {}) {
   TinyPolicy policy, reference;
-  for (std::size_t i = 0; i < shift.size(); ++i) policy.weights.flat()[i] += shift[i];
+  for (std::size_t i = 0; i < shift.size(); ++i) test::host(policy.weights)[i] += shift[i];
   policy.transformer.weights_changed();
-  AdamW optimizer(plain_optimizer(), policy.weights.parameters(), policy.weights.flat().size());
+  AdamW optimizer(plain_optimizer(), policy.weights);
   PolicyUpdater updater(
       options, {policy.weights, policy.transformer, &reference.transformer, optimizer, learners});
   std::vector<GroupAdvantages> advantages;
@@ -39,8 +40,8 @@ Result train(const UpdateOptions& options, std::span<const ScoredGroup> groups,
   }
   Result result;
   result.update = updater.run(1, groups, advantages);
-  result.weights.assign(policy.weights.flat().begin(), policy.weights.flat().end());
-  result.gradient.assign(optimizer.first_moment().begin(), optimizer.first_moment().end());
+  result.weights = policy.host(policy.weights.flat());
+  result.gradient = policy.host(optimizer.first_moment());
   return result;
 }
 
@@ -202,7 +203,7 @@ TEST(Update, RecomputedOldLogProbsReplaceTheSamplers) {
 TEST(Update, KlNeedsAReferencePolicy) {
   TinyPolicy policy;
   const auto alone = solo_collective();
-  AdamW optimizer({}, policy.weights.parameters(), policy.weights.flat().size());
+  AdamW optimizer({}, policy.weights);
   const UpdateParts parts{policy.weights, policy.transformer, nullptr, optimizer, *alone};
   EXPECT_THROW(PolicyUpdater(everything(2), parts), Error);
 }
@@ -211,7 +212,7 @@ TEST(Update, GroupsWithoutAdvantagesAreRefused) {
   const auto groups = testing::sampled_groups(2, 2);
   TinyPolicy policy;
   const auto alone = solo_collective();
-  AdamW optimizer({}, policy.weights.parameters(), policy.weights.flat().size());
+  AdamW optimizer({}, policy.weights);
   PolicyUpdater updater(gspo(2), {policy.weights, policy.transformer, nullptr, optimizer, *alone});
   EXPECT_THROW(updater.run(1, groups, std::vector<GroupAdvantages>(1)), Error);
 }

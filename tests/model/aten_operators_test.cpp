@@ -83,11 +83,9 @@ TEST_P(AtenOperators, CopiesKeepEveryBit) {
     const Tensor x = s.put("x", 5, 11), y = s.room(5, 11), zeroed = s.put("x", 5, 11);
     s->copy(x, y);
     s->zero(zeroed.rows_at(1, 2));
-    std::vector<float> gradient = test::float_values("gradient", 37);
-    Buffer borrowed = s->borrow_gradient(gradient);
-    s->zero(borrowed.view().cols_at(3, 5));
-    s->return_gradient(std::move(borrowed), gradient);
-    return Results{{"copy", s.get(y)}, {"zero", s.get(zeroed)}, {"gradient", gradient}};
+    const Tensor gradient = s.parameter("gradient", 1, 37);
+    s->zero(gradient.cols_at(3, 5));
+    return Results{{"copy", s.get(y)}, {"zero", s.get(zeroed)}, {"gradient", s.get(gradient)}};
   });
 }
 
@@ -97,9 +95,9 @@ TEST_P(AtenOperators, EmbeddingAndRowMovesAgreeAndTheTableGradientAdds) {
     const Tensor y = s.room(7, 24), dtable = s.put_floats("dtable", 45, 24);
     const Tensor from_packed = s.room(7, 24);
     const auto packed = s->make_weight(45, 24);
-    s->pack(*packed, 0, test::float_values("table", 45 * 24));
+    s->pack(*packed, 0, s.parameter("table", 45, 24));
     s->embed(*packed, tokens, from_packed);
-    s->embed(s.hold("table", 45, 24), tokens, y);
+    s->embed(s.parameter("table", 45, 24), tokens, y);
     s->embed_backward(s.put("dy", 7, 24), tokens, dtable);
     const Indices some = s.indices({1, 4, 5});
     const Tensor gathered = s.room(3, 24), scattered = s.room(7, 24);
@@ -116,7 +114,7 @@ TEST_P(AtenOperators, EmbeddingAndRowMovesAgreeAndTheTableGradientAdds) {
 TEST_P(AtenOperators, RmsNormAgreesAndItsGradientsAdd) {
   for (const std::int64_t rows : kRowCounts) {
     expect_same(kChain, [&](Side& s) {
-      const Tensor x = s.put("x", rows, 40), weight = s.hold("weight", 1, 40);
+      const Tensor x = s.put("x", rows, 40), weight = s.parameter("weight", 1, 40);
       const Tensor y = s.room(rows, 40), unkept = s.room(rows, 40);
       const Tensor inverse_rms = s.float_room(1, rows);
       s->rms_norm(x, weight, 1e-6f, y, inverse_rms);
@@ -130,6 +128,32 @@ TEST_P(AtenOperators, RmsNormAgreesAndItsGradientsAdd) {
                      {"dweight", s.get(dweight)}};
     });
   }
+}
+
+AdamWStep some_step() {
+  return {.clip = 0.75f,
+          .keep = 0.99f,
+          .beta1 = 0.9f,
+          .one_minus_beta1 = 0.1f,
+          .beta2 = 0.95f,
+          .one_minus_beta2 = 0.05f,
+          .step_size = 0.01f,
+          .root_correction = 0.3f,
+          .eps = 1e-6f};
+}
+
+TEST_P(AtenOperators, NormAndAdamWAgree) {
+  expect_same(kOneSum, [](Side& s) {
+    const AdamWTensors x{s.parameter("g", 1, 1003), s.parameter("w", 1, 1003),
+                         s.parameter("m", 1, 1003), s.parameter("v", 1, 1003)};
+    s->zero(x.second);  // squares are not negative
+    for (int step = 0; step < 3; ++step) s->adamw(some_step(), x);
+    return Results{{"norm", {static_cast<float>(s->sum_of_squares(x.gradient))}},
+                   {"gradient", s.get(x.gradient)},
+                   {"weights", s.get(x.weights)},
+                   {"first", s.get(x.first)},
+                   {"second", s.get(x.second)}};
+  });
 }
 
 TEST_P(AtenOperators, SwigluAgrees) {
@@ -152,10 +176,10 @@ TEST_P(AtenOperators, QkNormAndRopeAgreeAndTheirGradientsAdd) {
     for (const bool norm : {true, false}) {
       expect_same(kChain, [&](Side& s) {
         const std::int64_t rows = 9, width = shape.head_width;
-        QkNormRope how{shape, {}, {}, 1e-6f, s.hold("rope", 20, width), {}};
+        QkNormRope how{shape, {}, {}, 1e-6f, s.parameter("rope", 20, width), {}};
         how.positions = s.indices({0, 1, 2, 19, 0, 5, 5, 6, 7});
         const Tensor dq = s.put_floats("dq", 1, width), dk = s.put_floats("dk", 1, width);
-        if (norm) how.q_norm = s.hold("q", 1, width), how.k_norm = s.hold("k", 1, width);
+        if (norm) how.q_norm = s.parameter("q", 1, width), how.k_norm = s.parameter("k", 1, width);
         const Tensor qkv = s.put("qkv", rows, shape.qkv_cols());
         const std::int64_t rotated_cols = shape.q_cols() + shape.kv_cols();
         const Tensor rotated = s.room(rows, rotated_cols), d_qkv = s.room(rows, shape.qkv_cols());

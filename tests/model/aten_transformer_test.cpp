@@ -21,13 +21,15 @@ struct Trained {
 };
 
 /// Forward and backward of the golden batch.
-Trained train(const test::Golden& golden, const Weights& weights, Operators& operators) {
-  Transformer transformer(weights, operators);
+Trained train(const test::Golden& golden, Operators& operators) {
+  const Weights weights = test::tiny_weights(golden.config, operators);
+  Transformer transformer(weights);
   Trained result;
   result.scored = transformer.forward(golden.batch, golden.temperature, true);
-  result.gradient.resize(weights.flat().size());
+  const Buffer gradient = test::gradient_for(weights);
   transformer.backward(golden.batch, golden.tensors.at("d_log_probs"),
-                       golden.tensors.at("d_entropies"), result.gradient);
+                       golden.tensors.at("d_entropies"), gradient.view());
+  result.gradient = test::to_host(operators, gradient.view());
   return result;
 }
 
@@ -62,14 +64,13 @@ INSTANTIATE_TEST_SUITE_P(
 
 TEST_P(AtenTransformer, AgreesWithPyTorchAndWithTheOwnOperators) {
   const test::Golden g = golden();
-  const Weights weights = test::tiny_weights(g.config);
   const auto aten = make_aten_operators(device(), DType::kFloat32, 1);
   const auto own = make_cpu_operators(2);
-  const Trained got = train(g, weights, *aten), ours = train(g, weights, *own);
+  const Trained got = train(g, *aten), ours = train(g, *own);
   EXPECT_LT(relative_error(got.scored.log_probs, g.tensors.at("log_probs")), 1e-5);
   EXPECT_LT(relative_error(got.scored.entropies, g.tensors.at("entropies")), 1e-5);
   EXPECT_LT(relative_error(got.scored.log_probs, ours.scored.log_probs), 1e-5);
-  for (const Parameter& p : weights.parameters()) {
+  for (const Parameter& p : parameter_layout(g.config)) {
     const auto gradient = part_of(got.gradient, p);
     EXPECT_LT(relative_error(gradient, g.tensors.at("d:" + p.name)), 1e-4) << p.name;
     EXPECT_LT(relative_error(gradient, part_of(ours.gradient, p)), 1e-4) << p.name;
@@ -78,26 +79,27 @@ TEST_P(AtenTransformer, AgreesWithPyTorchAndWithTheOwnOperators) {
 
 TEST_P(AtenTransformer, GradientsAddOverMicroBatches) {
   const ModelConfig config = golden().config;
-  const Weights weights = test::tiny_weights(config);
   const auto aten = make_aten_operators(device(), DType::kFloat32, 1);
-  Transformer transformer(weights, *aten);
+  const Weights weights = test::tiny_weights(config, *aten);
+  Transformer transformer(weights);
   const PackedBatch whole = test::tiny_batch("tokens", {9, 17, 2, 30}, config.vocabulary);
   const auto gradient_of = [&](const std::vector<std::size_t>& cuts) {
-    std::vector<float> gradient(weights.flat().size(), 0.25f);
+    const Buffer gradient = test::gradient_for(weights, 0.25f);
     for (std::size_t c = 0; c + 1 < cuts.size(); ++c) {
       const PackedBatch part = test::part_of(whole, cuts[c], cuts[c + 1]);
       transformer.forward(part, 1, true);
       const std::vector<float> ones(part.rows.size(), 1);
-      transformer.backward(part, ones, ones, gradient);
+      transformer.backward(part, ones, ones, gradient.view());
     }
-    return gradient;
+    return test::to_host(*aten, gradient.view());
   };
   EXPECT_LT(relative_error(gradient_of({0, 1, 3, 4}), gradient_of({0, 4})), 1e-5);
 }
 
 /// Logits of a prompt that is decoded at once, forked, and gone on with in two ways over two pages.
-std::vector<float> decode_a_fork(const Weights& weights, Operators& operators) {
-  Transformer transformer(weights, operators);
+std::vector<float> decode_a_fork(const ModelConfig& config, Operators& operators) {
+  const Weights weights = test::tiny_weights(config, operators);
+  Transformer transformer(weights);
   KvCache cache(weights.config(), operators, 12);
   std::vector<float> all;
   const auto decode = [&](const std::vector<DecodeRow>& rows) {
@@ -119,10 +121,10 @@ std::vector<float> decode_a_fork(const Weights& weights, Operators& operators) {
 }
 
 TEST_P(AtenTransformer, DecodesAsTheOwnOperatorsDo) {
-  const Weights weights = test::tiny_weights(golden().config);
+  const ModelConfig config = golden().config;
   const auto aten = make_aten_operators(device(), DType::kFloat32, 1);
   const auto own = make_cpu_operators(2);
-  EXPECT_LT(relative_error(decode_a_fork(weights, *aten), decode_a_fork(weights, *own)), 1e-5);
+  EXPECT_LT(relative_error(decode_a_fork(config, *aten), decode_a_fork(config, *own)), 1e-5);
 }
 
 // 2 layers round some 20 results in a row to 2^-9 of their size, and these wide weights make logits
@@ -149,14 +151,13 @@ double cosine(const std::vector<float>& a, const std::vector<float>& b) {
 
 TEST_P(AtenTransformer, Bf16DiffersByItsRoundingOnly) {
   const test::Golden g = golden();
-  const Weights weights = test::tiny_weights(g.config);
   const auto wide = make_aten_operators(device(), DType::kFloat32, 1);
   const auto narrow = make_aten_operators(device(), DType::kBFloat16, 1);
-  const Trained expected = train(g, weights, *wide), got = train(g, weights, *narrow);
+  const Trained expected = train(g, *wide), got = train(g, *narrow);
   const double difference = largest_difference(got.scored.log_probs, expected.scored.log_probs);
   const double similarity = cosine(got.gradient, expected.gradient);
-  const std::vector<float> logits = decode_a_fork(weights, *wide);
-  const double decoded = relative_error(decode_a_fork(weights, *narrow), logits);
+  const std::vector<float> logits = decode_a_fork(g.config, *wide);
+  const double decoded = relative_error(decode_a_fork(g.config, *narrow), logits);
   std::printf(
       "bf16 on %s, %s: log-probs differ by %.4f at most, gradients' cosine %.6f, "
       "decoded logits by %.4f of the largest\n",

@@ -11,7 +11,8 @@ int main(int argc, char** argv) {
   }
   try {
     std::filesystem::create_directories(argv[2]);
-    lie::save_weights(lie::load_weights(argv[1]), argv[2]);
+    const auto operators = lie::make_cpu_operators(1);
+    lie::save_weights(lie::load_weights(argv[1], *operators), argv[2]);
   } catch (const lie::Error& error) {
     fmt::print(stderr, "{}\n", error.what());
     return 1;

@@ -42,20 +42,18 @@ class Side {
   Tensor float_room(std::int64_t rows, std::int64_t cols) {
     return garbage(rows, cols, DType::kFloat32);
   }
-  /// A parameter as it is.
-  Tensor hold(const std::string& name, std::int64_t rows, std::int64_t cols) {
-    const auto& host = floats_.emplace_back(float_values(name, count(rows, cols), 4));
-    buffers_.push_back(operators_->hold(host, rows, cols));
-    return buffers_.back().view();
+  /// A parameter: fp32, rows closed.
+  Tensor parameter(const std::string& name, std::int64_t rows, std::int64_t cols) {
+    buffers_.push_back(operators_->allocate(rows, cols, DType::kFloat32));
+    return fill(buffers_.back().view(), name, 4);
   }
   /// A weight [out, in], packed in two parts.
   PackedWeight& weight(const std::string& name, std::int64_t out, std::int64_t in) {
-    const std::vector<float> host = float_values(name, count(out, in), 4);
-    const std::span<const float> all(host);
+    const Tensor matrix = parameter(name, out, in);
     weights_.push_back(operators_->make_weight(out, in));
     const std::int64_t first = out / 3;
-    operators_->pack(*weights_.back(), 0, all.first(count(first, in)));
-    operators_->pack(*weights_.back(), first, all.subspan(count(first, in)));
+    operators_->pack(*weights_.back(), 0, matrix.rows_at(0, first));
+    operators_->pack(*weights_.back(), first, matrix.rows_at(first, out - first));
     return *weights_.back();
   }
   Indices indices(std::vector<std::int32_t> host) {
@@ -87,7 +85,6 @@ class Side {
   std::unique_ptr<Operators> operators_;
   std::int64_t padding_;
   std::deque<Buffer> buffers_;
-  std::deque<std::vector<float>> floats_;
   std::deque<std::vector<std::int32_t>> integers_;
   std::deque<std::unique_ptr<PackedWeight>> weights_;
 };

@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstring>
 #include <functional>
@@ -91,7 +92,7 @@ void check_product(std::int64_t rows, std::int64_t in, std::int64_t stretch) {
   on_every_target([&] {
     const auto operators = make_cpu_operators(2);
     const auto weight = operators->make_weight(out, in);
-    operators->pack(*weight, 0, w);
+    operators->pack(*weight, 0, view(w, out, in));
     Matrix y(at(rows * out));
     operators->linear_add(view(x, rows, in), *weight, view(residual, rows, out),
                           view(y, rows, out));
@@ -282,9 +283,8 @@ TEST(CpuOperators, InputGradientIsTheTransposedProduct) {
   }
   const auto operators = make_cpu_operators(2);
   const auto weight = operators->make_weight(out, in);
-  const std::span<const float> all(w);
-  operators->pack(*weight, 0, all.first(at(30 * in)));
-  operators->pack(*weight, 30, all.subspan(at(30 * in)));
+  operators->pack(*weight, 0, view(w, out, in).rows_at(0, 30));
+  operators->pack(*weight, 30, view(w, out, in).rows_at(30, out - 30));
   Matrix dx(at(rows * in));
   operators->linear_backward_input(view(dy, rows, out), *weight, view(dx, rows, in));
   EXPECT_LT(worst_difference(dx, expected), 2e-6);
@@ -307,7 +307,7 @@ TEST(CpuOperators, APackedTableEmbedsAlike) {
   const std::vector<std::int32_t> tokens = {36, 0, 17, 15, 16};
   const auto operators = make_cpu_operators(2);
   const auto packed = operators->make_weight(37, 20);
-  operators->pack(*packed, 0, table);
+  operators->pack(*packed, 0, view(table, 37, 20));
   Matrix expected(5 * 20), y(5 * 20);
   operators->embed(view(table, 37, 20), {tokens.data(), 5}, view(expected, 5, 20));
   operators->embed(*packed, {tokens.data(), 5}, view(y, 5, 20));
@@ -320,6 +320,41 @@ TEST(CpuOperators, ScatterFillsOtherRowsWithZero) {
   Matrix x(3 * 4, NAN);
   make_cpu_operators(1)->scatter_rows(view(y, 2, 4), {rows.data(), 2}, view(x, 3, 4));
   EXPECT_EQ(x, (Matrix{y[4], y[5], y[6], y[7], 0, 0, 0, 0, y[0], y[1], y[2], y[3]}));
+}
+
+TEST(CpuOperators, ThreadsChangeNoBitOfNormAndAdamW) {
+  const auto step = [](int threads) {
+    const auto operators = make_cpu_operators(threads);
+    const Matrix gradient = float_values("g", 70'003);
+    Matrix weights = float_values("w", 70'003), first = float_values("m", 70'003);
+    Matrix second(70'003, 0.25f);
+    const auto row = [](const Matrix& x) { return view(x, 1, std::ssize(x)); };
+    operators->adamw({0.5f, 0.9f, 0.9f, 0.1f, 0.99f, 0.01f, 0.01f, 0.7f, 1e-8f},
+                     {row(gradient), row(weights), row(first), row(second)});
+    second.push_back(static_cast<float>(operators->sum_of_squares(row(weights))));
+    for (const Matrix& m : {weights, first}) second.insert(second.end(), m.begin(), m.end());
+    return second;
+  };
+  EXPECT_EQ(step(1), step(4));
+}
+
+TEST(CpuOperators, SumOfSquaresCountsEveryElement) {
+  const auto operators = make_cpu_operators(2);
+  for (const std::int64_t n : {0, 1, 15, 16, 17, 100}) {
+    const Matrix twos(at(n), 2.0f);
+    EXPECT_EQ(operators->sum_of_squares(view(twos, 1, n)), 4.0 * static_cast<double>(n)) << n;
+  }
+}
+
+TEST(CpuOperators, WhatIsReleasedIsGivenBackAndItsNeighboursStay) {
+  const auto operators = make_cpu_operators(1);
+  const Buffer buffer = operators->allocate(1, 100'000, DType::kFloat32);
+  operators->copy_from_host(Matrix(100'000, 1.0f), buffer.view());
+  operators->release(buffer.view().elements_at(20'000, 60'000));
+  const std::span<const float> values(static_cast<const float*>(buffer.view().data), 100'000);
+  EXPECT_EQ(std::ranges::count(values.first(20'000), 1.0f), 20'000);
+  EXPECT_EQ(std::ranges::count(values.last(20'000), 1.0f), 20'000);
+  EXPECT_GT(std::ranges::count(values, 0.0f), 60'000 - 2 * 1024);  // but for two pages' ends
 }
 
 TEST(CpuOperators, NoThreadsIsAnError) { EXPECT_THROW(make_cpu_operators(0), std::runtime_error); }

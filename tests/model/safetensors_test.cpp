@@ -8,6 +8,7 @@
 #include <limits>
 
 #include "tests/temporary_directory.h"
+#include "tests/write_safetensors.h"
 
 namespace lie {
 namespace {

@@ -48,17 +48,33 @@ inline ModelConfig tiny_config() {
   return config;
 }
 
-inline Weights tiny_weights(const ModelConfig& config) {
-  Weights weights(config);
+inline Weights tiny_weights(const ModelConfig& config, Operators& operators) {
+  Weights weights(config, operators);
   for (const Parameter& p : weights.parameters()) {
-    const std::span<float> tensor = weights.tensor(p.name);
-    const std::vector<double> x = values(p.name, tensor.size());
+    const Tensor tensor = weights.tensor(p.name);
+    const std::vector<double> x = values(p.name, static_cast<std::size_t>(tensor.elements()));
+    std::vector<float> host;
     const double scale = 2.0 / std::sqrt(static_cast<double>(p.cols));
-    for (std::size_t i = 0; i < x.size(); ++i) {
-      tensor[i] = static_cast<float>(p.rows == 1 ? 1.0 + x[i] : x[i] * scale * 1.5);
+    for (const double value : x) {
+      host.push_back(static_cast<float>(p.rows == 1 ? 1.0 + value : value * scale * 1.5));
     }
+    operators.copy_from_host(host, tensor);
   }
   return weights;
+}
+
+/// A gradient of `value` everywhere, in the memory of the weights.
+inline Buffer gradient_for(const Weights& weights, float value = 0) {
+  Buffer gradient = weights.operators().allocate(1, weights.flat().elements(), DType::kFloat32);
+  const std::vector<float> values(static_cast<std::size_t>(gradient.view().elements()), value);
+  weights.operators().copy_from_host(values, gradient.view());
+  return gradient;
+}
+
+inline std::vector<float> to_host(Operators& operators, Tensor x) {
+  std::vector<float> values(static_cast<std::size_t>(x.elements()));
+  operators.copy_to_host(x, values);
+  return values;
 }
 
 /// Sequences of the given lengths with tokens from `name`; every row but the last of a sequence is

@@ -8,6 +8,7 @@
 #include "hwy/targets.h"
 #include "model/cpu/operators.h"
 #include "model/transformer.h"
+#include "tests/host_memory.h"
 #include "tests/model/tiny_model.h"
 
 namespace lie {
@@ -36,11 +37,11 @@ const std::vector<int> kLengths = {5, 70, 16, 17, 1, 33, 48, 64, 2};
 struct Policy {
   explicit Policy(const ModelConfig& config,
                   std::unique_ptr<Operators> these = make_cpu_operators(1))
-      : weights(test::tiny_weights(config)),
-        operators(std::move(these)),
-        transformer(weights, *operators) {}
-  Weights weights;
+      : operators(std::move(these)),
+        weights(test::tiny_weights(config, *operators)),
+        transformer(weights) {}
   std::unique_ptr<Operators> operators;
+  Weights weights;
   Transformer transformer;
 };
 
@@ -86,7 +87,7 @@ std::vector<float> decoded_log_probs(Policy& policy, const PackedBatch& batch, i
 }
 
 std::vector<float> gradient_of(Policy& policy, const std::vector<PackedBatch>& parts) {
-  std::vector<float> gradient(policy.weights.flat().size());
+  const Buffer gradient = test::gradient_for(policy.weights);
   std::size_t done = 0, total = 0;
   for (const PackedBatch& part : parts) total += part.rows.size();
   const std::vector<float> d_log_probs = test::float_values("a", total),
@@ -94,10 +95,11 @@ std::vector<float> gradient_of(Policy& policy, const std::vector<PackedBatch>& p
   for (const PackedBatch& part : parts) {
     policy.transformer.forward(part, kTemperature, true);
     policy.transformer.backward(part, std::span(d_log_probs).subspan(done, part.rows.size()),
-                                std::span(d_entropies).subspan(done, part.rows.size()), gradient);
+                                std::span(d_entropies).subspan(done, part.rows.size()),
+                                gradient.view());
     done += part.rows.size();
   }
-  return gradient;
+  return test::to_host(*policy.operators, gradient.view());
 }
 
 TEST(TransformerBits, DecodeEqualsPackedForwardWhateverTheChunks) {
@@ -219,7 +221,7 @@ TEST(TransformerBits, AFixedPolicyThatKeepsNoMatricesComputesTheSame) {
     ModelConfig config = config_with(tied);
     config.ffn_width = 2048;  // so that matrices span pages
     Policy policy(config);
-    Transformer fixed = Transformer::fixed(policy.weights, *policy.operators);
+    Transformer fixed = Transformer::fixed(policy.weights.copy());
     const PackedBatch batch = test::tiny_batch("tokens", kLengths, config.vocabulary);
     const RowLogProbs expected = policy.transformer.forward(batch, kTemperature, true);
     const RowLogProbs found = fixed.forward(batch, kTemperature, true);
@@ -233,10 +235,10 @@ TEST(Transformer, NewWeightsAreUsedOnceAnnounced) {
   Policy policy(config), fresh(config);
   const PackedBatch batch = test::tiny_batch("tokens", {20, 9}, config.vocabulary);
   gradient_of(policy, {batch});
-  for (float& w : policy.weights.flat()) w *= 1.25f;
-  for (float& w : fresh.weights.flat()) w *= 1.25f;
+  for (float& w : test::host(policy.weights)) w *= 1.25f;
+  for (float& w : test::host(fresh.weights)) w *= 1.25f;
   policy.transformer.weights_changed();
-  Transformer other(fresh.weights, *fresh.operators);
+  Transformer other(fresh.weights);
   const auto expected = other.forward(batch, kTemperature, false).log_probs;
   EXPECT_TRUE(
       same_bits(policy.transformer.forward(batch, kTemperature, false).log_probs, expected));
@@ -247,8 +249,12 @@ TEST(Transformer, NewWeightsAreUsedOnceAnnounced) {
 TEST(Transformer, WrongUseIsRefusedWithReason) {
   Policy policy(config_with(true));
   PackedBatch batch = test::tiny_batch("tokens", {4}, 45);
-  std::vector<float> d(3), gradient(policy.weights.flat().size());
-  EXPECT_THROW(policy.transformer.backward(batch, d, d, gradient), std::runtime_error);
+  const std::vector<float> d(3);
+  const Buffer gradient = test::gradient_for(policy.weights);
+  EXPECT_THROW(policy.transformer.backward(batch, d, d, gradient.view()), std::runtime_error);
+  policy.transformer.forward(batch, 1.0f, true);
+  EXPECT_THROW(policy.transformer.backward(batch, d, d, gradient.view().cols_at(0, 16)),
+               std::runtime_error);
   batch.tokens[0] = 45;
   EXPECT_THROW(policy.transformer.forward(batch, 1.0f, false), std::runtime_error);
   KvCache cache(policy.weights.config(), *policy.operators, 1);

@@ -16,19 +16,19 @@ class TransformerGolden : public testing::TestWithParam<const char*> {};
 
 TEST_P(TransformerGolden, LogProbsEntropiesAndGradientsAgreeWithPyTorch) {
   Golden golden = read_golden(GetParam());
-  const Weights weights = test::tiny_weights(golden.config);
   const auto operators = make_cpu_operators(2);
-  Transformer transformer(weights, *operators);
+  const Weights weights = test::tiny_weights(golden.config, *operators);
+  Transformer transformer(weights);
   const RowLogProbs scored = transformer.forward(golden.batch, golden.temperature, true);
   EXPECT_LT(relative_error(scored.log_probs, golden.tensors.at("log_probs")), 1e-5);
   EXPECT_LT(relative_error(scored.entropies, golden.tensors.at("entropies")), 1e-5);
 
-  std::vector<float> gradient(weights.flat().size());
+  const Buffer gradient = test::gradient_for(weights);
   transformer.backward(golden.batch, golden.tensors.at("d_log_probs"),
-                       golden.tensors.at("d_entropies"), gradient);
+                       golden.tensors.at("d_entropies"), gradient.view());
   for (const Parameter& p : weights.parameters()) {
-    const std::span<const float> got(gradient.data() + p.offset,
-                                     static_cast<std::size_t>(p.rows * p.cols));
+    const auto got =
+        test::to_host(*operators, gradient.view().elements_at(p.offset, p.rows * p.cols));
     ASSERT_TRUE(golden.tensors.contains("d:" + p.name)) << p.name;
     EXPECT_LT(relative_error(got, golden.tensors.at("d:" + p.name)), 1e-4) << p.name;
   }

@@ -7,9 +7,10 @@
 #include <numeric>
 
 #include "common/json.h"
-#include "model/safetensors.h"
 #include "tests/directories.h"
+#include "tests/host_memory.h"
 #include "tests/temporary_directory.h"
+#include "tests/write_safetensors.h"
 
 namespace lie {
 namespace {
@@ -31,12 +32,22 @@ ModelConfig small_config() {
           .end_of_sequence_ids = {1}};
 }
 
+/// Where all weights of these tests lie.
+Operators& cpu() {
+  static const std::unique_ptr<Operators> operators = make_cpu_operators(1);
+  return *operators;
+}
+
+std::span<const float> host(const Weights& weights, std::string_view name) {
+  return test::host(weights.tensor(name));
+}
+
 std::vector<FloatTensor> tensors_of(const Weights& weights) {
   std::vector<FloatTensor> tensors;
   for (const Parameter& p : weights.parameters()) {
     std::vector<std::int64_t> shape = {p.rows, p.cols};
     if (!p.decay) shape = {p.cols};
-    tensors.push_back({p.name, shape, weights.tensor(p.name)});
+    tensors.push_back({p.name, shape, host(weights, p.name)});
   }
   return tensors;
 }
@@ -46,15 +57,15 @@ std::string error_with(const std::vector<FloatTensor>& tensors, const ModelConfi
   const TemporaryDirectory directory;
   save_model_config(config, directory.path());
   write_safetensors(tensors, directory.path() / "model.safetensors");
-  return error_of([&] { load_weights(directory.path()); });
+  return error_of([&] { load_weights(directory.path(), cpu()); });
 }
 
 void expect_golden(const std::string& name) {
-  const Weights weights = load_weights(kGolden / name);
+  const Weights weights = load_weights(kGolden / name, cpu());
   const Json expected = read_json(kGolden / name / "expected.json");
   ASSERT_EQ(expected.size(), weights.parameters().size());
   for (const auto& [tensor, values] : expected.items()) {
-    const std::span<const float> ours = weights.tensor(tensor);
+    const std::span<const float> ours = host(weights, tensor);
     EXPECT_EQ(ours.front(), values[0].get<double>()) << tensor;
     EXPECT_EQ(ours.back(), values[1].get<double>()) << tensor;
     EXPECT_NEAR(std::accumulate(ours.begin(), ours.end(), 0.0), values[2].get<double>(), 1e-12)
@@ -84,24 +95,24 @@ TEST(Weights, ParametersAreAlignedAndDoNotOverlap) {
     EXPECT_EQ(parameter.decay, !parameter.name.ends_with("norm.weight")) << parameter.name;
     end = parameter.offset + parameter.rows * parameter.cols;
   }
-  EXPECT_GE(static_cast<std::int64_t>(Weights(small_config()).flat().size()), end);
+  EXPECT_GE(Weights(small_config(), cpu()).flat().elements(), end);
 }
 
 TEST(Weights, AttentionBiasesFollowTheirMatricesAndBeginAtZero) {
   ModelConfig config = small_config();
   config.qkv_bias = config.output_bias = true;
-  const Weights weights = initial_weights(config, 7);
+  const Weights weights = initial_weights(config, 7, cpu());
   ASSERT_EQ(weights.parameters().size(), 2u + 2 * 15);
   EXPECT_EQ(weights.parameters()[3].name, "model.layers.0.self_attn.q_proj.bias");
-  EXPECT_EQ(weights.tensor("model.layers.1.self_attn.q_proj.bias").size(), 32u);
-  EXPECT_EQ(weights.tensor("model.layers.1.self_attn.o_proj.bias").size(), 6u);
-  for (const float v : weights.tensor("model.layers.0.self_attn.v_proj.bias")) EXPECT_EQ(v, 0.0f);
+  EXPECT_EQ(host(weights, "model.layers.1.self_attn.q_proj.bias").size(), 32u);
+  EXPECT_EQ(host(weights, "model.layers.1.self_attn.o_proj.bias").size(), 6u);
+  for (const float v : host(weights, "model.layers.0.self_attn.v_proj.bias")) EXPECT_EQ(v, 0.0f);
   EXPECT_FALSE(weights.parameters()[3].decay);
   const TemporaryDirectory directory;
   save_weights(weights, directory.path());
-  const Weights back = load_weights(directory.path());
+  const Weights back = load_weights(directory.path(), cpu());
   EXPECT_TRUE(back.config().output_bias);
-  EXPECT_TRUE(std::ranges::equal(weights.flat(), back.flat()));
+  EXPECT_TRUE(std::ranges::equal(test::host(weights), test::host(back)));
 }
 
 TEST(Weights, UntiedModelsHaveAHead) {
@@ -115,19 +126,20 @@ TEST(Weights, ReadsWhatTransformersWrote) { expect_golden("qwen3"); }
 TEST(Weights, ReadsShardsInBf16) { expect_golden("llama_bf16_shards"); }
 
 TEST(Weights, ComeBackAsTheyWereSaved) {
-  const Weights weights = initial_weights(small_config(), 7);
+  const Weights weights = initial_weights(small_config(), 7, cpu());
   const TemporaryDirectory directory;
   save_weights(weights, directory.path());
-  const Weights back = load_weights(directory.path());
-  EXPECT_TRUE(std::equal(weights.flat().begin(), weights.flat().end(), back.flat().begin()));
+  const Weights back = load_weights(directory.path(), cpu());
+  EXPECT_TRUE(
+      std::equal(test::host(weights).begin(), test::host(weights).end(), test::host(back).begin()));
   EXPECT_EQ(back.config().end_of_sequence_ids, weights.config().end_of_sequence_ids);
 }
 
 TEST(Weights, InitialValuesAreNormalAndNormsAreOne) {
   ModelConfig config = small_config();
   config.vocabulary = 5000;
-  const Weights weights = initial_weights(config, 1);
-  const auto values = weights.tensor("model.embed_tokens.weight");
+  const Weights weights = initial_weights(config, 1, cpu());
+  const auto values = host(weights, "model.embed_tokens.weight");
   double sum = 0;
   double squares = 0;
   for (const float v : values) {
@@ -137,27 +149,52 @@ TEST(Weights, InitialValuesAreNormalAndNormsAreOne) {
   const double count = static_cast<double>(values.size());
   EXPECT_NEAR(sum / count, 0, 5 * 0.02 / std::sqrt(count));
   EXPECT_NEAR(std::sqrt(squares / count), 0.02, 5 * 0.02 / std::sqrt(2 * count));
-  for (const float v : weights.tensor("model.norm.weight")) EXPECT_EQ(v, 1.0f);
-  EXPECT_NE(initial_weights(config, 2).flat()[0], weights.flat()[0]);
+  for (const float v : host(weights, "model.norm.weight")) EXPECT_EQ(v, 1.0f);
+  EXPECT_NE(test::host(initial_weights(config, 2, cpu()))[0], test::host(weights)[0]);
 }
 
-TEST(Weights, WhatIsReleasedReadsAsZeros) {
+TEST(Weights, AShardIsAPartOfTheWhole) {
+  const Weights whole = initial_weights(small_config(), 7, cpu());
+  const TemporaryDirectory directory;
+  save_weights(whole, directory.path());
+  const std::int64_t elements = whole.flat().elements();
+  for (const FlatRange shard : {FlatRange{0, 100}, FlatRange{37, 555}, {elements - 50, 50}}) {
+    Weights part(small_config(), cpu(), shard);
+    read_weights(directory.path(), part);
+    EXPECT_TRUE(std::ranges::equal(test::host(part),
+                                   test::host(whole.flat().elements_at(shard.first, shard.count))));
+  }
+  const Weights head(small_config(), cpu(), FlatRange{0, 64});
+  EXPECT_EQ(head.tensor("model.embed_tokens.weight").rows, 10);
+  EXPECT_THAT(error_of([&] { head.tensor("model.norm.weight"); }), HasSubstr("not lie whole"));
+}
+
+TEST(Weights, PiecesCoverARangeButForTheGaps) {
+  const std::vector<Parameter> layout = parameter_layout(small_config());
+  const std::int64_t elements = flat_elements(layout);
+  for (const std::int64_t count : {1, 16, 100, 333}) {
+    std::int64_t sum = 0;
+    for (std::int64_t first = 0; first < elements; first += count) {
+      for (const ParameterPiece& piece : pieces_of(layout, {first, count})) {
+        EXPECT_EQ(first + piece.at, piece.parameter->offset + piece.first);
+        sum += piece.count;
+      }
+    }
+    EXPECT_EQ(sum, parameter_count(layout));
+  }
+}
+
+TEST(Weights, OfAnotherModelAreNotRead) {
+  const TemporaryDirectory directory;
+  save_weights(initial_weights(small_config(), 7, cpu()), directory.path());
   ModelConfig config = small_config();
-  config.ffn_width = 20'000;
-  Weights weights = initial_weights(config, 1);
-  const std::string name = "model.layers.0.mlp.up_proj.weight";
-  const std::span<const float> values = std::as_const(weights).tensor(name);
-  const auto is_zero = [](float x) { return x == 0.0f; };
-  const auto before = std::ranges::count_if(values, is_zero);
-  weights.release(values);
-  EXPECT_LT(before, 10);
-  EXPECT_GT(std::ranges::count_if(values, is_zero), std::ssize(values) - 3000);  // two pages' ends
-  EXPECT_LT(std::ranges::count_if(weights.tensor("model.layers.0.mlp.gate_proj.weight"), is_zero),
-            10);
+  config.layers = 1;
+  Weights other(config, cpu());
+  EXPECT_THAT(error_of([&] { read_weights(directory.path(), other); }), HasSubstr("config.json"));
 }
 
 TEST(Weights, NamesAMissingTensor) {
-  const Weights weights = initial_weights(small_config(), 7);
+  const Weights weights = initial_weights(small_config(), 7, cpu());
   auto tensors = tensors_of(weights);
   tensors.erase(tensors.begin() + 3);
   EXPECT_THAT(error_with(tensors, small_config()),
@@ -165,7 +202,7 @@ TEST(Weights, NamesAMissingTensor) {
 }
 
 TEST(Weights, NamesASurplusTensor) {
-  const Weights weights = initial_weights(small_config(), 7);
+  const Weights weights = initial_weights(small_config(), 7, cpu());
   auto tensors = tensors_of(weights);
   const std::vector<float> bias(32);
   tensors.push_back({"model.layers.0.self_attn.q_proj.bias", {32}, bias});
@@ -176,7 +213,7 @@ TEST(Weights, NamesASurplusTensor) {
 }
 
 TEST(Weights, NamesAWrongShape) {
-  const Weights weights = initial_weights(small_config(), 7);
+  const Weights weights = initial_weights(small_config(), 7, cpu());
   auto tensors = tensors_of(weights);
   tensors[2].shape = {6, 32};
   EXPECT_THAT(error_with(tensors, small_config()),
@@ -186,20 +223,20 @@ TEST(Weights, NamesAWrongShape) {
 
 TEST(Weights, NamesAWrongDtype) {
   const TemporaryDirectory directory;
-  save_weights(initial_weights(small_config(), 7), directory.path());
+  save_weights(initial_weights(small_config(), 7, cpu()), directory.path());
   const auto path = directory.path() / "model.safetensors";
   std::ifstream file(path, std::ios::binary);
   std::string bytes((std::istreambuf_iterator<char>(file)), {});
   bytes.replace(bytes.find("F32"), 3, "I32");
   directory.write("model.safetensors", bytes);
-  EXPECT_THAT(error_of([&] { load_weights(directory.path()); }),
+  EXPECT_THAT(error_of([&] { load_weights(directory.path(), cpu()); }),
               HasSubstr("\"model.embed_tokens.weight\" has dtype I32"));
 }
 
 TEST(Weights, ATiedModelMayHoldACopyOfTheEmbeddingAsHead) {
-  const Weights weights = initial_weights(small_config(), 7);
+  const Weights weights = initial_weights(small_config(), 7, cpu());
   auto tensors = tensors_of(weights);
-  tensors.push_back({"lm_head.weight", {10, 6}, weights.tensor("model.embed_tokens.weight")});
+  tensors.push_back({"lm_head.weight", {10, 6}, host(weights, "model.embed_tokens.weight")});
   EXPECT_EQ(error_with(tensors, small_config()), "no error");
   const std::vector<float> other(60, 0.5f);
   tensors.back().values = other;
@@ -208,14 +245,14 @@ TEST(Weights, ATiedModelMayHoldACopyOfTheEmbeddingAsHead) {
 
 TEST(Weights, ChecksTheIndexOfShards) {
   const TemporaryDirectory directory;
-  const Weights weights = initial_weights(small_config(), 7);
+  const Weights weights = initial_weights(small_config(), 7, cpu());
   save_weights(weights, directory.path());
   std::filesystem::rename(directory.path() / "model.safetensors",
                           directory.path() / "one.safetensors");
-  EXPECT_THAT(error_of([&] { load_weights(directory.path()); }), HasSubstr("neither"));
+  EXPECT_THAT(error_of([&] { load_weights(directory.path(), cpu()); }), HasSubstr("neither"));
   const auto error_with_index = [&](const std::string& index) {
     directory.write("model.safetensors.index.json", index);
-    return error_of([&] { load_weights(directory.path()); });
+    return error_of([&] { load_weights(directory.path(), cpu()); });
   };
   EXPECT_EQ(error_with_index(R"({"weight_map":{"model.norm.weight":"one.safetensors"}})"),
             "no error");
@@ -230,7 +267,7 @@ TEST(Weights, ChecksTheIndexOfShards) {
 }
 
 TEST(Weights, NoSuchParameterIsAnError) {
-  EXPECT_THAT(error_of([] { Weights(small_config()).tensor("model.nothing"); }),
+  EXPECT_THAT(error_of([] { Weights(small_config(), cpu()).tensor("model.nothing"); }),
               HasSubstr("model.nothing"));
 }
 

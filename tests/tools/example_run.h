@@ -11,7 +11,7 @@
 #include "common/error.h"
 #include "common/file.h"
 #include "common/trajectory/writer.h"
-#include "model/safetensors.h"
+#include "tests/write_safetensors.h"
 
 namespace lie {
 

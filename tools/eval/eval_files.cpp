@@ -37,18 +37,11 @@ nlohmann::ordered_json sample_json(const ScoredGroup& group, std::size_t i,
           {"response", decode(response.ids)}};
 }
 
-std::string weights_sha256(const std::string& model) {
-  const Weights weights = load_weights(model);
-  Sha256 sha;
-  sha.update(std::as_bytes(weights.flat()));
-  return sha.hex_digest();
-}
-
 TrajectoryInfo info_of(const EvalConfig& config) {
   return {.build_id = std::string(build_id()),
           .config = dump_eval_config(config),
           .seed = static_cast<std::uint64_t>(config.eval.seed),
-          .model_sha256 = weights_sha256(config.model.path),
+          .model_sha256 = weights_sha256(load_weights(config.model.path, *make_cpu_operators(1))),
           .tokenizer_sha256 = sha256_hex(read_file(fs::path(config.model.path) / "tokenizer.json")),
           .rewards = reward_names({})};
 }

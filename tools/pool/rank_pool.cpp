@@ -32,7 +32,7 @@ int threads_of_this_rank(Job& job, Collective& world, bool keep_binding) {
 /// Rank 0's count, on all ranks.
 std::int64_t shared_count(Collective& world, std::size_t count) {
   auto shared = static_cast<std::int64_t>(count);
-  world.broadcast(std::as_writable_bytes(std::span(&shared, 1)), 0);
+  world.broadcast_bytes(std::as_writable_bytes(std::span(&shared, 1)), 0);
   return shared;
 }
 
@@ -46,7 +46,7 @@ struct Engine {
   Engine(const PoolOptions& options, int threads)
       : tokenizer(Tokenizer::load(options.model.path)),
         operators(make_operators(options.model, threads)),
-        policy(Transformer::fixed(load_weights(options.model.path), *operators)),
+        policy(Transformer::fixed(load_weights(options.model.path, *operators))),
         generator(policy, *operators, load_model_config(options.model.path), options.rollout,
                   options.seed,
                   [this](const Prompt& prompt) { return tokenizer.encode(prompt.text); }) {}

@@ -19,17 +19,12 @@
 #include "model/tokenizer/tokenizer.h"
 #include "tools/run/devices.h"
 #include "tools/run/prompts.h"
+#include "tools/run/staged_collective.h"
 
 namespace lie {
 namespace {
 
 namespace fs = std::filesystem;
-
-std::string weights_sha256(const Weights& weights) {
-  Sha256 sha;
-  sha.update(std::as_bytes(weights.flat()));
-  return sha.hex_digest();
-}
 
 TrajectoryInfo trajectory_info(const TrainConfig& config, const RunStart& start,
                                std::string model_sha256, const Collective& learners) {
@@ -47,6 +42,7 @@ TrajectoryInfo trajectory_info(const TrainConfig& config, const RunStart& start,
 /// What a learner holds of the policy, and its update.
 struct Training {
   std::unique_ptr<Operators> operators;
+  std::unique_ptr<Collective> learners;  // that reach the operators' memory
   Weights weights;
   std::string start_sha256;  // of the weights that the run began with
   AdamW optimizer;
@@ -57,12 +53,13 @@ struct Training {
 
   Training(const TrainConfig& config, const RunStart& start, const LearnerTransport& transport)
       : operators(make_operators(config.model, transport.threads)),
-        weights(load_weights(config.model.path)),
+        learners(staged_collective(transport.learners, *operators)),
+        weights(load_weights(config.model.path, *operators)),
         start_sha256(weights_sha256(weights)),
-        optimizer(config.optimizer, weights.parameters(), weights.flat().size()),
-        policy(weights, *operators) {
+        optimizer(config.optimizer, weights),
+        policy(weights) {
     if (config.policy_loss.kl_coefficient > 0) {
-      reference.emplace(Transformer::fixed(weights, *operators));
+      reference.emplace(Transformer::fixed(weights.copy()));
     }
     if (start.from_checkpoint) {
       state = load_checkpoint(start.model_directory, weights, optimizer);
@@ -70,8 +67,7 @@ struct Training {
     }
     updater = std::make_unique<PolicyUpdater>(
         UpdateOptions{config.update, config.policy_loss, config.rollout.sampling.temperature},
-        UpdateParts{weights, policy, reference ? &*reference : nullptr, optimizer,
-                    transport.learners});
+        UpdateParts{weights, policy, reference ? &*reference : nullptr, optimizer, *learners});
   }
 };
 
@@ -164,18 +160,19 @@ DecodeText text_decoder(const RunStart& start) {
 void play_actor(const TrainConfig& config, const RunStart& start, const ActorTransport& transport) {
   const Tokenizer tokenizer = Tokenizer::load(start.model_directory);
   const auto operators = make_operators(config.model, transport.threads);
-  Weights weights(
-      load_model_config(start.model_directory));  // overwritten by the first weight sync
-  Transformer policy(weights, *operators);
+  Weights weights(load_model_config(start.model_directory),
+                  *operators);  // overwritten by the first weight sync
+  const auto weight_group = staged_collective(transport.weight_group, *operators);
+  Transformer policy(weights);
   Generator generator(policy, *operators, weights.config(), config.rollout,
                       static_cast<std::uint64_t>(config.run.seed),
                       [&](const Prompt& prompt) { return tokenizer.encode(prompt.text); });
-  run_actor({.weights = weights.flat(),
+  run_actor({.weights = weights.span(),
              .policy = policy,
              .generator = generator,
              .assignments = transport.assignments,
              .rollouts = transport.rollouts,
-             .weight_group = transport.weight_group,
+             .weight_group = *weight_group,
              .rank = transport.rank,
              .attend = transport.attend});
 }
@@ -195,7 +192,8 @@ void play_learner_0(const TrainConfig& config, const RunStart& start,
   StepSource collected(coordinator, prompts, config.tickets, start.step, config.run.steps);
   SharedGroups groups(collected, transport.learners);
 
-  Publisher publisher(coordinator, coordination.weight_group, training.weights, evaluations);
+  const auto weight_group = staged_collective(coordination.weight_group, *training.operators);
+  Publisher publisher(coordinator, *weight_group, training.weights, evaluations);
   TrajectoryRecorder trajectories =
       trajectory_recorder(config, start, training, transport.learners);
   CurveRecorder curves(config.run.directory, start.from_checkpoint ? start.step : -1,

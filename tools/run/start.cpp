@@ -103,10 +103,10 @@ RunStart prepare_run(const TrainConfig& config) {
 RunStart share_start(const RunStart& start, Collective& world) {
   std::int64_t facts[3] = {start.step, start.from_checkpoint,
                            static_cast<std::int64_t>(start.model_directory.string().size())};
-  world.broadcast(std::as_writable_bytes(std::span(facts)), 0);
+  world.broadcast_bytes(std::as_writable_bytes(std::span(facts)), 0);
   std::string directory = start.model_directory.string();
   directory.resize(static_cast<std::size_t>(facts[2]));
-  world.broadcast(std::as_writable_bytes(std::span(directory)), 0);
+  world.broadcast_bytes(std::as_writable_bytes(std::span(directory)), 0);
   return {.step = facts[0], .model_directory = directory, .from_checkpoint = facts[1] != 0};
 }
 

@@ -21,6 +21,7 @@
 #include "model/tokenizer/tokenizer.h"
 #include "tools/run/devices.h"
 #include "tools/run/options.h"
+#include "tools/run/staged_collective.h"
 
 namespace lie {
 namespace {
@@ -66,10 +67,10 @@ void write_resolved(SftConfig config) {
   write_file_atomically(fs::path(config.directory) / "config.yaml", dump_config(fields));
 }
 
-Weights start_weights(const SftConfig& config) {
-  if (!config.initialise) return load_weights(config.model.path);
+Weights start_weights(const SftConfig& config, Operators& operators) {
+  if (!config.initialise) return load_weights(config.model.path, operators);
   return initial_weights(load_model_config(config.model.path),
-                         static_cast<std::uint64_t>(config.sft.seed));
+                         static_cast<std::uint64_t>(config.sft.seed), operators);
 }
 
 /// How this run's texts become ids. The template is copied into what is returned.
@@ -178,9 +179,10 @@ void sft(Job& job, const fs::path& path, std::span<const std::string> overrides)
   layout.places = places;
 
   const auto operators = make_operators(config.model, layout.threads(job.rank(), Role::kLearner));
+  const auto learners = staged_collective(*world, *operators);
   const Tokenizer tokenizer = Tokenizer::load(config.model.path);
-  Weights weights = start_weights(config);
-  Transformer model(weights, *operators);
+  Weights weights = start_weights(config, *operators);
+  Transformer model(weights);
   const SftEncoding encoding = encoding_of(config, tokenizer, weights.config());
   const bool speaks = job.rank() == 0;
   const auto train = examples(config, config.sft.data, encoding, weights.config(), speaks);
@@ -199,7 +201,7 @@ void sft(Job& job, const fs::path& path, std::span<const std::string> overrides)
   job.set_activity("fine-tuning");
   run_sft(config.sft, {.weights = weights,
                        .model = model,
-                       .learners = *world,
+                       .learners = *learners,
                        .examples = train,
                        .validation = held_out,
                        .checkpoints = fs::path(config.directory) / "checkpoints",

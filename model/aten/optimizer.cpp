@@ -1,0 +1,41 @@
+#include "model/aten/optimizer.h"
+
+#include <algorithm>
+#include <cstdint>
+
+namespace lie::aten {
+namespace {
+
+/// Elements at a time: what the temporaries of a pass hold, 64 MiB of fp32.
+constexpr std::int64_t kPart = std::int64_t{16} << 20;
+
+void adamw_part(const AdamWStep& how, const at::Tensor& gradient, at::Tensor weights,
+                at::Tensor first, at::Tensor second) {
+  const at::Tensor g = gradient * how.clip;
+  first.mul_(how.beta1).add_(g, how.one_minus_beta1);
+  second.mul_(how.beta2).addcmul_(g, g, how.one_minus_beta2);
+  const at::Tensor divisor = second.sqrt().div_(how.root_correction).add_(how.eps);
+  weights.mul_(how.keep).addcdiv_(first, divisor, -how.step_size);
+}
+
+}  // namespace
+
+double sum_of_squares(const at::Tensor& x) {
+  at::Tensor sum = at::zeros({}, x.options().dtype(at::kDouble));
+  for (std::int64_t done = 0; done < x.numel(); done += kPart) {
+    const at::Tensor part = x.narrow(0, done, std::min(kPart, x.numel() - done));
+    sum.add_(part.to(at::kDouble).square_().sum());
+  }
+  return sum.item<double>();
+}
+
+void adamw(const AdamWStep& how, const at::Tensor& gradient, const at::Tensor& weights,
+           const at::Tensor& first, const at::Tensor& second) {
+  for (std::int64_t done = 0; done < weights.numel(); done += kPart) {
+    const std::int64_t count = std::min(kPart, weights.numel() - done);
+    const auto part = [&](const at::Tensor& x) { return x.narrow(0, done, count); };
+    adamw_part(how, part(gradient), part(weights), part(first), part(second));
+  }
+}
+
+}  // namespace lie::aten

@@ -1,0 +1,18 @@
+// Norm and AdamW in ATen, on flat fp32 tensors.
+#pragma once
+
+#include <ATen/ATen.h>
+
+#include "model/operators.h"
+
+namespace lie::aten {
+
+/// In double, in LibTorch's own order.
+double sum_of_squares(const at::Tensor& x);
+
+/// Element-wise in fp32 as AdamWStep says; LibTorch may fuse a product with its sum, so that
+/// results equal the CPU operators' but for rounding.
+void adamw(const AdamWStep& how, const at::Tensor& gradient, const at::Tensor& weights,
+           const at::Tensor& first, const at::Tensor& second);
+
+}  // namespace lie::aten

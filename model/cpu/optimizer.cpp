@@ -1,0 +1,55 @@
+// Norm and AdamW of the CPU operators.
+#include <array>
+#include <cmath>
+
+#include "model/cpu/operators.h"
+
+namespace lie::cpu {
+namespace {
+
+/// Every element by itself, with correctly rounded operations only, so that neither vector width
+/// nor threads change a bit.
+void adamw_range(const AdamWStep& c, std::int64_t count, const float* __restrict gradient,
+                 float* __restrict weights, float* __restrict first, float* __restrict second) {
+  for (std::int64_t i = 0; i < count; ++i) {
+    const float g = gradient[i] * c.clip;
+    first[i] = c.beta1 * first[i] + c.one_minus_beta1 * g;
+    second[i] = c.beta2 * second[i] + c.one_minus_beta2 * (g * g);
+    const float divisor = std::sqrt(second[i]) / c.root_correction + c.eps;
+    weights[i] = c.keep * weights[i] - c.step_size * (first[i] / divisor);
+  }
+}
+
+}  // namespace
+
+/// In 16 lanes, then over them: one fixed order, whatever the threads.
+double CpuOperators::sum_of_squares(Tensor x) {
+  constexpr std::int64_t kLanes = 16;
+  std::array<double, kLanes> lanes = {};
+  const float* values = floats(x);
+  const std::int64_t whole = x.elements() / kLanes * kLanes;
+  for (std::int64_t i = 0; i < whole; i += kLanes) {
+    for (std::size_t lane = 0; lane < kLanes; ++lane) {
+      const double v = static_cast<double>(values[i + static_cast<std::int64_t>(lane)]);
+      lanes[lane] += v * v;
+    }
+  }
+  for (std::int64_t i = whole; i < x.elements(); ++i) {
+    const double v = static_cast<double>(values[i]);
+    lanes[static_cast<std::size_t>(i - whole)] += v * v;
+  }
+  double sum = 0;
+  for (const double lane : lanes) sum += lane;
+  return sum;
+}
+
+void CpuOperators::adamw(const AdamWStep& how, const AdamWTensors& x) {
+  const std::int64_t count = x.weights.elements();
+  split(count, 1024, 4 * count, [&](Range range) {
+    adamw_range(how, range.size(), floats(x.gradient) + range.begin,
+                floats(x.weights) + range.begin, floats(x.first) + range.begin,
+                floats(x.second) + range.begin);
+  });
+}
+
+}  // namespace lie::cpu

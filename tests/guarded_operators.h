@@ -1,0 +1,179 @@
+// The CPU operators behind memory that the host cannot touch: a stand-in for a device. Between the
+// calls every page is locked, so that code which reads or writes a tensor by itself crashes; what
+// crosses between host and device is counted.
+#pragma once
+
+#include <sys/mman.h>
+
+#include <cstddef>
+#include <memory>
+#include <utility>
+
+#include "common/error.h"
+#include "model/operators.h"
+
+namespace lie::test {
+
+class GuardedOperators : public Operators {
+ public:
+  /// What went between host and device since the start.
+  struct Traffic {
+    std::int64_t allocations = 0;
+    std::int64_t to_host = 0, from_host = 0;  // elements
+  };
+
+  GuardedOperators() : inner_(make_cpu_operators(1)) {
+    memory_ =
+        ::mmap(nullptr, kBytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (memory_ == MAP_FAILED) fail("no address space for the guarded memory");
+  }
+  ~GuardedOperators() override { ::munmap(memory_, kBytes); }
+  GuardedOperators(const GuardedOperators&) = delete;
+  GuardedOperators& operator=(const GuardedOperators&) = delete;
+
+  const Traffic& traffic() const { return traffic_; }
+
+  DType activation_dtype() const override { return inner_->activation_dtype(); }
+  MemoryPlace place() const override { return {.device = 0}; }
+  Buffer allocate(std::int64_t rows, std::int64_t cols, DType dtype) override {
+    ++traffic_.allocations;
+    const auto bytes = static_cast<std::size_t>(rows * cols * dtype_bytes(dtype));
+    if (used_ + bytes > kBytes) fail("the guarded memory is used up");
+    char* const data = static_cast<char*>(memory_) + used_;
+    used_ += (bytes + 63) / 64 * 64;
+    return {{data, rows, cols, cols, dtype},
+            Buffer::Owner(
+                nullptr, +[](void*) {})};
+  }
+  Indices upload(std::span<const std::int32_t> host) override { return inner_->upload(host); }
+  void begin_pass() override { inner_->begin_pass(); }
+  void copy_to_host(Tensor from, std::span<float> to) override {
+    traffic_.to_host += from.elements();
+    call(&Operators::copy_to_host, from, to);
+  }
+  void copy_from_host(std::span<const float> from, Tensor to) override {
+    traffic_.from_host += to.elements();
+    call(&Operators::copy_from_host, from, to);
+  }
+  std::unique_ptr<PackedWeight> make_weight(std::int64_t out, std::int64_t in) override {
+    return inner_->make_weight(out, in);
+  }
+
+  // All others as they are, with the memory unlocked meanwhile.
+  void zero(Tensor x) override { call(&Operators::zero, x); }
+  void copy(Tensor from, Tensor to) override { call(&Operators::copy, from, to); }
+  void pack(PackedWeight& w, std::int64_t first_out, Tensor part) override {
+    call(&Operators::pack, w, first_out, part);
+  }
+  void linear(Tensor x, const PackedWeight& w, Tensor y) override {
+    call(&Operators::linear, x, w, y);
+  }
+  void linear_add(Tensor x, const PackedWeight& w, Tensor residual, Tensor y) override {
+    call(&Operators::linear_add, x, w, residual, y);
+  }
+  void add_bias(Tensor x, Tensor bias) override { call(&Operators::add_bias, x, bias); }
+  void add_bias_backward(Tensor dy, Tensor dbias) override {
+    call(&Operators::add_bias_backward, dy, dbias);
+  }
+  void linear_backward_input(Tensor dy, PackedWeight& w, Tensor dx) override {
+    call(&Operators::linear_backward_input, dy, w, dx);
+  }
+  void linear_backward_weight(Tensor dy, Tensor x, Tensor dw) override {
+    call(&Operators::linear_backward_weight, dy, x, dw);
+  }
+  void embed(Tensor table, Indices tokens, Tensor y) override {
+    const Unlocked unlocked(*this);
+    inner_->embed(table, tokens, y);
+  }
+  void embed(const PackedWeight& table, Indices tokens, Tensor y) override {
+    const Unlocked unlocked(*this);
+    inner_->embed(table, tokens, y);
+  }
+  void embed_backward(Tensor dy, Indices tokens, Tensor dtable) override {
+    call(&Operators::embed_backward, dy, tokens, dtable);
+  }
+  void gather_rows(Tensor x, Indices rows, Tensor y) override {
+    call(&Operators::gather_rows, x, rows, y);
+  }
+  void scatter_rows(Tensor y, Indices rows, Tensor x) override {
+    call(&Operators::scatter_rows, y, rows, x);
+  }
+  void rms_norm(Tensor x, Tensor weight, float eps, Tensor y, Tensor inverse_rms) override {
+    call(&Operators::rms_norm, x, weight, eps, y, inverse_rms);
+  }
+  void rms_norm_backward(Tensor dy, Tensor x, Tensor weight, Tensor inverse_rms, Tensor dx,
+                         Tensor dweight) override {
+    call(&Operators::rms_norm_backward, dy, x, weight, inverse_rms, dx, dweight);
+  }
+  void swiglu(Tensor gate_up, Tensor y) override { call(&Operators::swiglu, gate_up, y); }
+  void swiglu_backward(Tensor dy, Tensor gate_up, Tensor d_gate_up, Tensor y) override {
+    call(&Operators::swiglu_backward, dy, gate_up, d_gate_up, y);
+  }
+  void qk_norm_rope(Tensor qkv, const QkNormRope& how, Tensor rotated) override {
+    call(&Operators::qk_norm_rope, qkv, how, rotated);
+  }
+  void qk_norm_rope_backward(Tensor d_rotated, Tensor qkv, const QkNormRope& how, Tensor d_qkv,
+                             Tensor dq_norm, Tensor dk_norm) override {
+    call(&Operators::qk_norm_rope_backward, d_rotated, qkv, how, d_qkv, dq_norm, dk_norm);
+  }
+  void store_kv(Tensor rotated, Tensor qkv, const AttentionShape& shape, const DecodeBatch& batch,
+                KvPages pages) override {
+    call(&Operators::store_kv, rotated, qkv, shape, batch, pages);
+  }
+  void attention_decode(Tensor rotated, const AttentionShape& shape, const DecodeBatch& batch,
+                        KvPages pages, Tensor y) override {
+    call(&Operators::attention_decode, rotated, shape, batch, pages, y);
+  }
+  void attention(Tensor rotated, Tensor qkv, const AttentionShape& shape,
+                 const PackedSequences& sequences, Tensor y, Tensor log_sum) override {
+    call(&Operators::attention, rotated, qkv, shape, sequences, y, log_sum);
+  }
+  void attention_backward(Tensor dy, Tensor rotated, Tensor qkv, Tensor y, Tensor log_sum,
+                          const AttentionShape& shape, const PackedSequences& sequences,
+                          Tensor d_rotated, Tensor d_qkv) override {
+    call(&Operators::attention_backward, dy, rotated, qkv, y, log_sum, shape, sequences, d_rotated,
+         d_qkv);
+  }
+  void log_probs(Tensor logits, Indices targets, float temperature, Tensor log_probs,
+                 Tensor entropies, Tensor log_sum) override {
+    call(&Operators::log_probs, logits, targets, temperature, log_probs, entropies, log_sum);
+  }
+  void log_probs_backward(Tensor logits, Indices targets, float temperature, Tensor entropies,
+                          Tensor log_sum, Tensor d_log_probs, Tensor d_entropies) override {
+    call(&Operators::log_probs_backward, logits, targets, temperature, entropies, log_sum,
+         d_log_probs, d_entropies);
+  }
+  double sum_of_squares(Tensor x) override { return call(&Operators::sum_of_squares, x); }
+  void adamw(const AdamWStep& how, const AdamWTensors& x) override {
+    call(&Operators::adamw, how, x);
+  }
+
+ private:
+  static constexpr std::size_t kBytes = std::size_t{1} << 30;  // of addresses; touched as needed
+
+  class Unlocked {
+   public:
+    explicit Unlocked(GuardedOperators& all) : all_(all) { all_.protect(PROT_READ | PROT_WRITE); }
+    ~Unlocked() { all_.protect(PROT_NONE); }
+    Unlocked(const Unlocked&) = delete;
+    Unlocked& operator=(const Unlocked&) = delete;
+
+   private:
+    GuardedOperators& all_;
+  };
+
+  void protect(int how) { ::mprotect(memory_, kBytes, how); }
+
+  template <typename Result, typename... Parameters, typename... Arguments>
+  Result call(Result (Operators::*method)(Parameters...), Arguments&&... arguments) {
+    const Unlocked unlocked(*this);
+    return (*inner_.*method)(std::forward<Arguments>(arguments)...);
+  }
+
+  std::unique_ptr<Operators> inner_;
+  void* memory_ = nullptr;
+  std::size_t used_ = 0;
+  Traffic traffic_;
+};
+
+}  // namespace lie::test

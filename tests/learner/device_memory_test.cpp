@@ -1,0 +1,85 @@
+// Training where the host cannot see: weights, gradient and moments stay where the operators
+// compute.
+#include <gtest/gtest.h>
+
+#include "learner/update.h"
+#include "tests/guarded_operators.h"
+#include "tests/learner/tiny_policy.h"
+
+namespace lie {
+namespace {
+
+using test::GuardedOperators;
+using testing::TinyPolicy;
+
+/// A policy on some operators, and what trains it.
+struct Trainee {
+  explicit Trainee(std::unique_ptr<Operators> operators)
+      : policy(std::move(operators)),
+        optimizer({.learning_rate = 1e-3, .warmup = 0}, policy.weights),
+        updater(options(), {policy.weights, policy.transformer, nullptr, optimizer, *alone}) {}
+
+  static UpdateOptions options() {
+    UpdateOptions options;
+    options.batch.mini_batch_prompts = 2;
+    options.batch.max_micro_batch_tokens = 64;
+    return options;
+  }
+
+  void step(std::int64_t number, std::span<const ScoredGroup> groups) {
+    std::vector<GroupAdvantages> advantages;
+    for (const ScoredGroup& g : groups) advantages.push_back(group_advantages(g.scores, {}));
+    updater.run(number, groups, advantages);
+  }
+
+  std::unique_ptr<Collective> alone = solo_collective();
+  TinyPolicy policy;
+  AdamW optimizer;
+  PolicyUpdater updater;
+};
+
+std::int64_t response_tokens(std::span<const ScoredGroup> groups) {
+  std::int64_t tokens = 0;
+  for (const ScoredGroup& group : groups) {
+    for (const Response& response : group.rollout.responses) tokens += std::ssize(response.ids);
+  }
+  return tokens;
+}
+
+TEST(DeviceMemory, AnUpdateMovesLogProbsAndTheirGradientsOnly) {
+  const auto groups = testing::sampled_groups(4, 4);
+  auto operators = std::make_unique<GuardedOperators>();
+  const GuardedOperators& device = *operators;
+  Trainee trainee(std::move(operators));
+  trainee.step(1, groups);  // buffers grow
+  const GuardedOperators::Traffic before = device.traffic();
+  trainee.step(2, groups);
+  const std::int64_t tokens = response_tokens(groups);
+  EXPECT_EQ(device.traffic().allocations, before.allocations);
+  EXPECT_EQ(device.traffic().to_host - before.to_host, 2 * tokens);      // log-probs, entropies
+  EXPECT_EQ(device.traffic().from_host - before.from_host, 2 * tokens);  // their gradients
+}
+
+TEST(DeviceMemory, TrainingThereHasTheBitsOfTrainingOnTheHost) {
+  const auto groups = testing::sampled_groups(4, 4);
+  Trainee there(std::make_unique<GuardedOperators>()), here(make_cpu_operators(1));
+  for (std::int64_t step = 1; step <= 3; ++step) {
+    there.step(step, groups);
+    here.step(step, groups);
+  }
+  const auto same = [&](Tensor a, Tensor b) { return there.policy.host(a) == here.policy.host(b); };
+  EXPECT_TRUE(same(there.policy.weights.flat(), here.policy.weights.flat()));
+  EXPECT_TRUE(same(there.optimizer.first_moment(), here.optimizer.first_moment()));
+  EXPECT_TRUE(same(there.optimizer.second_moment(), here.optimizer.second_moment()));
+  EXPECT_EQ(there.optimizer.updates(), 6);
+}
+
+TEST(DeviceMemory, IsLockedToTheHost) {
+  GuardedOperators operators;
+  const Buffer buffer = operators.allocate(1, 16, DType::kFloat32);
+  operators.zero(buffer.view());
+  EXPECT_DEATH(static_cast<volatile float*>(buffer.view().data)[0] = 1.0F, "");
+}
+
+}  // namespace
+}  // namespace lie

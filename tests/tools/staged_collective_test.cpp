@@ -1,0 +1,80 @@
+#include "tools/run/staged_collective.h"
+
+#include <gtest/gtest.h>
+
+#include <functional>
+#include <thread>
+
+#include "common/comm/thread_collective.h"
+#include "common/comm/weight_sync.h"
+#include "tests/guarded_operators.h"
+
+namespace lie {
+namespace {
+
+/// A member of a group of hosts whose numbers lie where its host cannot reach them.
+class Member {
+ public:
+  explicit Member(std::unique_ptr<Collective> host)
+      : host_(std::move(host)), group_(staged_collective(*host_, operators_)) {}
+
+  Collective& group() const { return *group_; }
+  float own() const { return static_cast<float>(1 << group_->rank()); }
+  DeviceSpan put(std::int64_t count, float value) {
+    memory_.push_back(operators_.allocate(1, count, DType::kFloat32));
+    operators_.copy_from_host(std::vector<float>(static_cast<std::size_t>(count), value),
+                              memory_.back().view());
+    return operators_.span(memory_.back().view());
+  }
+  std::vector<float> get(DeviceSpan x) {
+    std::vector<float> values(static_cast<std::size_t>(x.count));
+    operators_.copy_to_host({x.data, 1, x.count, x.count, x.dtype}, values);
+    return values;
+  }
+
+ private:
+  test::GuardedOperators operators_;
+  std::unique_ptr<Collective> host_, group_;
+  std::vector<Buffer> memory_;
+};
+
+void on_members(int count, const std::function<void(Member&)>& work) {
+  ThreadGroup group(count);
+  std::vector<std::jthread> threads;
+  for (int rank = 0; rank < count; ++rank) {
+    threads.emplace_back([&, rank] {
+      Member member(group.member(rank));
+      work(member);
+    });
+  }
+}
+
+TEST(StagedCollective, DeviceMemoryTravelsThroughTheHost) {
+  for (const int count : {1, 2, 3}) {
+    const auto sum = static_cast<float>((1 << count) - 1);
+    on_members(count, [&](Member& m) {
+      const std::int64_t elements = 1'500'000;  // two parts, and divisible by all counts
+      const DeviceSpan values = m.put(elements, m.own());
+      m.group().all_reduce_sum(values);
+      EXPECT_EQ(m.get(values), std::vector<float>(1'500'000, sum));
+      const DeviceSpan again = m.put(elements, m.own());
+      const DeviceSpan slice = slice_of(again, m.group().rank(), count);
+      m.group().reduce_scatter_sum(again, slice);
+      m.group().all_gather(slice, again);
+      EXPECT_EQ(m.get(again), std::vector<float>(1'500'000, sum));
+      m.group().broadcast(values, 0);
+    });
+  }
+}
+
+TEST(StagedCollective, WeightsReachTheActors) {
+  on_members(3, [&](Member& m) {
+    const DeviceSpan weights = m.put(1000, m.own());
+    if (m.group().rank() == 0) return publish_weights(m.group(), 7, weights);
+    EXPECT_EQ(receive_weights(m.group(), weights), 7);
+    EXPECT_EQ(m.get(weights), std::vector<float>(1000, 1.0F));
+  });
+}
+
+}  // namespace
+}  // namespace lie
