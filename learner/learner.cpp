@@ -1,5 +1,6 @@
 #include "learner/learner.h"
 
+#include <set>
 #include <utility>
 
 #include "common/clock.h"
@@ -123,7 +124,20 @@ void Learner::record_trajectories(Step& step) {
   for (const ScoredGroup& group : step.evaluation) {
     record.groups.push_back({.scored = group, .results = {}});
   }
-  parts_.trajectories.record(std::move(record));
+  parts_.trajectories.record(std::move(record), number_names(step));
+}
+
+/// Names of the further numbers of the step, evaluation included, which only learner 0 has.
+std::vector<std::string> Learner::number_names(const Step& step) {
+  std::set<std::string> names;
+  for (const auto* groups : {&step.groups, &step.evaluation}) {
+    for (const ScoredGroup& group : *groups) {
+      for (const Score& score : group.scores) {
+        for (const NamedNumber& number : score.numbers) names.insert(number.name);
+      }
+    }
+  }
+  return share_names({names.begin(), names.end()}, parts_.learners);
 }
 
 void Learner::record_curves(const Step& step) {

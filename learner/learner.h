@@ -59,6 +59,7 @@ class Learner {
   void evaluate(Step& step);
   void record(Step& step);
   void record_trajectories(Step& step);
+  std::vector<std::string> number_names(const Step& step);
   void record_curves(const Step& step);
   void checkpoint(std::int64_t step);
 

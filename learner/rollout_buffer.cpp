@@ -1,6 +1,7 @@
 #include "learner/rollout_buffer.h"
 
 #include <span>
+#include <sstream>
 #include <utility>
 
 #include "common/comm/wire.h"
@@ -34,6 +35,19 @@ std::vector<ScoredGroup> share_groups(std::vector<ScoredGroup> groups, Collectiv
   learners.broadcast(bytes, 0);
   if (learners.rank() == 0) return groups;
   return wire::unpack<std::vector<ScoredGroup>>(bytes);
+}
+
+std::vector<std::string> share_names(const std::vector<std::string>& names, Collective& learners) {
+  std::string text;
+  for (const std::string& name : names) text += name + '\n';
+  std::uint64_t size = text.size();
+  learners.broadcast(std::as_writable_bytes(std::span(&size, 1)), 0);
+  text.resize(size);
+  learners.broadcast(std::as_writable_bytes(std::span(text)), 0);
+  std::vector<std::string> shared;
+  std::istringstream lines(text);
+  for (std::string name; std::getline(lines, name);) shared.push_back(name);
+  return shared;
 }
 
 }  // namespace lie

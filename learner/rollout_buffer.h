@@ -30,4 +30,7 @@ class RolloutBuffer {
 /// rank 0 only.
 std::vector<ScoredGroup> share_groups(std::vector<ScoredGroup> groups, Collective& learners);
 
+/// The same of names, which hold no line ends.
+std::vector<std::string> share_names(const std::vector<std::string>& names, Collective& learners);
+
 }  // namespace lie

@@ -2,6 +2,7 @@
 
 #include <cmath>
 #include <cstdio>
+#include <set>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -75,12 +76,33 @@ void CurveRecorder::show_evaluation(const MetricsRow& row) {
 TrajectoryRecorder::TrajectoryRecorder(std::filesystem::path directory, TrajectoryInfo info)
     : directory_(std::move(directory)),
       info_(std::move(info)),
-      writer_(std::make_unique<TrajectoryWriter>(directory_, info_)) {}
+      last_step_(info_.starts_after_step) {}
 
-void TrajectoryRecorder::record(StepRecord record) {
+void TrajectoryRecorder::record(StepRecord record, const std::vector<std::string>& numbers) {
   wait();
+  add_columns(numbers);
+  if (record.step == 0) {
+    start_ = std::move(record);
+    return;
+  }
+  open();
+  last_step_ = record.step;
   writing_ =
       std::async(std::launch::async, [this, step = std::move(record)] { writer_->append(step); });
+}
+
+void TrajectoryRecorder::open() {
+  if (!writer_) writer_ = std::make_unique<TrajectoryWriter>(directory_, info_);
+  if (start_) writer_->append(*start_);
+  start_.reset();
+}
+
+void TrajectoryRecorder::add_columns(const std::vector<std::string>& numbers) {
+  std::set<std::string> all(info_.numbers.begin(), info_.numbers.end());
+  all.insert(numbers.begin(), numbers.end());
+  if (all.size() == info_.numbers.size()) return;
+  if (writer_) cut_after(last_step_);
+  info_.numbers.assign(all.begin(), all.end());
 }
 
 void TrajectoryRecorder::wait() {
@@ -89,13 +111,14 @@ void TrajectoryRecorder::wait() {
 
 void TrajectoryRecorder::close() {
   wait();
-  writer_->close();
+  if (start_) open();
+  if (writer_) writer_->close();
 }
 
 void TrajectoryRecorder::cut_after(std::int64_t step) {
   close();
   info_.starts_after_step = step;
-  writer_ = std::make_unique<TrajectoryWriter>(directory_, info_);
+  writer_.reset();
 }
 
 }  // namespace lie

@@ -59,6 +59,6 @@ INSTANTIATE_TEST_SUITE_P(
         Term{"redundancy", "redundancy|Redundancy|R_red"}, Term{"overlong", "[Oo]verlong"},
         Term{"accuracy", "accuracy_reward|AccuracyReward|reward_accuracy|advantage_mass_accuracy"},
         Term{"length", "length_reward|LengthReward|reward_length|advantage_mass_length|R_len"}),
-    [](const auto& info) { return info.param.file; });
+    [](const auto& term) { return term.param.file; });
 
 }  // namespace

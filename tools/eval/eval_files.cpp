@@ -2,6 +2,7 @@
 
 #include <map>
 #include <nlohmann/json.hpp>
+#include <set>
 #include <tuple>
 
 #include "common/build_id.h"
@@ -44,6 +45,16 @@ std::string weights_sha256(const std::string& model) {
   return sha.hex_digest();
 }
 
+std::vector<std::string> number_names(std::span<const ScoredGroup> groups) {
+  std::set<std::string> names;
+  for (const ScoredGroup& group : groups) {
+    for (const Score& score : group.scores) {
+      for (const NamedNumber& number : score.numbers) names.insert(number.name);
+    }
+  }
+  return {names.begin(), names.end()};
+}
+
 TrajectoryInfo info_of(const EvalConfig& config) {
   return {.build_id = std::string(build_id()),
           .config = dump_eval_config(config),
@@ -55,7 +66,7 @@ TrajectoryInfo info_of(const EvalConfig& config) {
 
 }  // namespace
 
-std::vector<JudgedProblem> judge_problems(std::span<const ScoredGroup> groups, const Judge& judge,
+std::vector<JudgedProblem> judge_problems(std::span<const ScoredGroup> groups, Judge& judge,
                                           const VerifierOptions& options) {
   using Key = std::tuple<std::string, std::string, std::string>;
   std::map<Key, std::size_t> number;
@@ -100,7 +111,9 @@ void write_as_run(std::span<const ScoredGroup> groups, const EvalConfig& config)
   remove_segments_after(directory / "trajectories", 0);
   StepRecord record;
   for (const ScoredGroup& group : groups) record.groups.push_back({group, {}});
-  TrajectoryWriter writer(directory / "trajectories", info_of(config));
+  TrajectoryInfo info = info_of(config);
+  info.numbers = number_names(groups);
+  TrajectoryWriter writer(directory / "trajectories", info);
   writer.append(record);
   writer.close();
   StepFacts facts;

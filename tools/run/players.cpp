@@ -151,7 +151,8 @@ void lead(const TrainConfig& config, const RunStart& start, Training& training, 
 ScoringOptions scoring_options(const TrainConfig& config) {
   return {.rewards = config.reward,
           .verifier = config.verifier,
-          .max_response_tokens = config.rollout.sampling.max_response_tokens};
+          .max_response_tokens = config.rollout.sampling.max_response_tokens,
+          .verifier_program = config.verifier_program};
 }
 
 DecodeText text_decoder(const RunStart& start) {
@@ -182,8 +183,9 @@ void play_actor(const TrainConfig& config, const RunStart& start, const ActorTra
 
 void play_reward_worker(const TrainConfig& config, const RunStart& start,
                         const RewardTransport& transport) {
-  run_reward_worker(scoring_options(config), text_decoder(start), transport.rank,
-                    transport.rollouts, transport.scored);
+  run_reward_worker(scoring_options(config), text_decoder(start),
+                    {.rank = transport.rank, .attend = transport.attend}, transport.rollouts,
+                    transport.scored);
 }
 
 void play_learner(const TrainConfig& config, const RunStart& start,

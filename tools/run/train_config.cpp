@@ -41,6 +41,7 @@ void describe(FieldList& fields, TrainConfig& config) {
   fields.section("evaluation", config.rollout.evaluation);
   fields.section("reward", config.reward);
   fields.section("verifier", config.verifier);
+  fields.section("verifier", config.verifier_program);
   fields.section("advantage", config.advantage);
   fields.section("policy_loss", config.policy_loss);
   fields.section("update", config.update);
@@ -53,6 +54,8 @@ TrainConfig load_train_config(const std::filesystem::path& path,
   TrainConfig config;
   load_config(fields_of(config), path, overrides);
   config.policy_loss.temperature = config.rollout.sampling.temperature;
+  config.data.keep_rows =
+      !config.reward.command.empty() || !config.verifier_program.command.empty();
   check(config);
   return config;
 }
