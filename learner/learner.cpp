@@ -1,6 +1,5 @@
 #include "learner/learner.h"
 
-#include <set>
 #include <utility>
 
 #include "common/clock.h"
@@ -127,17 +126,18 @@ void Learner::record_trajectories(Step& step) {
   parts_.trajectories.record(std::move(record), number_names(step));
 }
 
-/// Names of the further numbers of the step, evaluation included, which only learner 0 has.
+/// Names of the further numbers so far. Learner 0 alone has evaluations, and step 0; its names
+/// reach all with step 1.
 std::vector<std::string> Learner::number_names(const Step& step) {
-  std::set<std::string> names;
   for (const auto* groups : {&step.groups, &step.evaluation}) {
     for (const ScoredGroup& group : *groups) {
       for (const Score& score : group.scores) {
-        for (const NamedNumber& number : score.numbers) names.insert(number.name);
+        for (const NamedNumber& number : score.numbers) numbers_.insert(number.name);
       }
     }
   }
-  return share_names({names.begin(), names.end()}, parts_.learners);
+  if (step.number == 0) return {};
+  return share_names({numbers_.begin(), numbers_.end()}, parts_.learners);
 }
 
 void Learner::record_curves(const Step& step) {

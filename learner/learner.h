@@ -3,6 +3,8 @@
 
 #include <cstdint>
 #include <functional>
+#include <set>
+#include <string>
 #include <vector>
 
 #include "common/comm/collective.h"
@@ -66,6 +68,7 @@ class Learner {
   LearnerOptions options_;
   LearnerParts parts_;
   std::int64_t first_step_;
+  std::set<std::string> numbers_;  // names of the further numbers so far
   RoleClocks clocks_;
 };
 

@@ -74,10 +74,7 @@ ProgramAnswer RewardProgram::answer() {
       fail_program(fmt::format("gave more than {} bytes without an end of line to {}",
                                kMaxAnswerBytes, name_of(asked_.front())));
     }
-    if (process_.output().ended()) {
-      fail_program(fmt::format("{} and owes {} answers, the first to {}", process_.kill(),
-                               asked_.size(), name_of(asked_.front())));
-    }
+    if (process_.output().ended()) fail_program(how_it_ended());
     if (watch.seconds() > host_.patience_seconds) {
       say_what_is_waited_for();
       watch = {};
@@ -166,6 +163,14 @@ void RewardProgram::take_number(const JsonRow& row, const std::string& name,
 std::string RewardProgram::name_of(const Asked& asked) const {
   return fmt::format("request {} (step {}, problem {}, sample {})", asked.id, asked.step,
                      asked.problem, asked.sample);
+}
+
+std::string RewardProgram::how_it_ended() {
+  const bool is_over = process_.ended().has_value();
+  std::string end = process_.kill();
+  if (!is_over && end.starts_with("was killed")) end = "closed its standard output or " + end;
+  return fmt::format("{} and owes {} answers, the first to {}", end, asked_.size(),
+                     name_of(asked_.front()));
 }
 
 void RewardProgram::fail_program(const std::string& why) {

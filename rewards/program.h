@@ -78,6 +78,7 @@ class RewardProgram {
   ProgramAnswer parse(const std::string& line);
   void take_number(const JsonRow& row, const std::string& name, ProgramAnswer& answer);
   std::string name_of(const Asked& asked) const;
+  std::string how_it_ended();
   [[noreturn]] void fail_program(const std::string& why);
   [[noreturn]] void fail_answer(const std::string& line, const std::string& why);
 

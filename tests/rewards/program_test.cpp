@@ -179,6 +179,10 @@ TEST(RewardProgram, OneThatEndsSaysHowAndWhatItOwes) {
   EXPECT_HOLDS(error_in("/no/such/program"), "status 127");
 }
 
+TEST(RewardProgram, OneThatClosesItsOutputAndGoesOnIsNotWaitedFor) {
+  EXPECT_HOLDS(error_in("sh -c 'exec >&-; tail -f /dev/null'"), "closed its standard output or");
+}
+
 TEST(RewardProgram, AnAnswerThatNobodyAskedForIsAnError) {
   RewardProgram program(Kind::kReward, "sh -c 'echo {}; cat'", {});
   EXPECT_HOLDS(error_of([&] { program.finish(); }), "nobody asked");
@@ -191,7 +195,7 @@ TEST(RewardProgram, AWaitAttendsAndSaysSo) {
     if (++attended == 3) fail("another rank has failed");
   };
   ::testing::internal::CaptureStderr();
-  RewardProgram program(Kind::kReward, "cat >/dev/null",
+  RewardProgram program(Kind::kReward, "tail -f /dev/null",
                         {.rank = 5, .attend = attend, .patience_seconds = 0});
   program.ask(example.request());
   EXPECT_EQ(error_of([&] { program.answer(); }), "another rank has failed");
