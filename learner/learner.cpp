@@ -123,19 +123,14 @@ void Learner::record_trajectories(Step& step) {
   for (const ScoredGroup& group : step.evaluation) {
     record.groups.push_back({.scored = group, .results = {}});
   }
-  parts_.trajectories.record(std::move(record), number_names(step));
+  parts_.trajectories.record(std::move(record), numbers_so_far(step));
 }
 
 /// Names of the further numbers so far. Learner 0 alone has evaluations, and step 0; its names
 /// reach all with step 1.
-std::vector<std::string> Learner::number_names(const Step& step) {
-  for (const auto* groups : {&step.groups, &step.evaluation}) {
-    for (const ScoredGroup& group : *groups) {
-      for (const Score& score : group.scores) {
-        for (const NamedNumber& number : score.numbers) numbers_.insert(number.name);
-      }
-    }
-  }
+std::vector<std::string> Learner::numbers_so_far(const Step& step) {
+  numbers_.merge(number_names(step.groups));
+  numbers_.merge(number_names(step.evaluation));
   if (step.number == 0) return {};
   return share_names({numbers_.begin(), numbers_.end()}, parts_.learners);
 }

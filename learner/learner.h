@@ -61,7 +61,7 @@ class Learner {
   void evaluate(Step& step);
   void record(Step& step);
   void record_trajectories(Step& step);
-  std::vector<std::string> number_names(const Step& step);
+  std::vector<std::string> numbers_so_far(const Step& step);
   void record_curves(const Step& step);
   void checkpoint(std::int64_t step);
 

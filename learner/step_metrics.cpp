@@ -223,6 +223,14 @@ Metrics step_metrics(const StepFacts& record) {
   return out.take();
 }
 
+std::set<std::string> number_names(std::span<const ScoredGroup> groups) {
+  std::set<std::string> names;
+  for (const Row& row : rows_of(groups)) {
+    for (const NamedNumber& number : row.score->numbers) names.insert(number.name);
+  }
+  return names;
+}
+
 double quantile(std::span<const double> sorted, double q) {
   const double place = q * static_cast<double>(sorted.size() - 1);
   const auto below = static_cast<std::size_t>(place);

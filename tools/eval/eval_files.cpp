@@ -45,16 +45,6 @@ std::string weights_sha256(const std::string& model) {
   return sha.hex_digest();
 }
 
-std::vector<std::string> number_names(std::span<const ScoredGroup> groups) {
-  std::set<std::string> names;
-  for (const ScoredGroup& group : groups) {
-    for (const Score& score : group.scores) {
-      for (const NamedNumber& number : score.numbers) names.insert(number.name);
-    }
-  }
-  return {names.begin(), names.end()};
-}
-
 TrajectoryInfo info_of(const EvalConfig& config) {
   return {.build_id = std::string(build_id()),
           .config = dump_eval_config(config),
@@ -112,7 +102,8 @@ void write_as_run(std::span<const ScoredGroup> groups, const EvalConfig& config)
   StepRecord record;
   for (const ScoredGroup& group : groups) record.groups.push_back({group, {}});
   TrajectoryInfo info = info_of(config);
-  info.numbers = number_names(groups);
+  const std::set<std::string> numbers = number_names(groups);
+  info.numbers.assign(numbers.begin(), numbers.end());
   TrajectoryWriter writer(directory / "trajectories", info);
   writer.append(record);
   writer.close();
