@@ -124,6 +124,10 @@ std::string JsonRow::required_text(std::string_view field) const {
   return *std::move(value);
 }
 
+std::string JsonRow::as_json() const {
+  return object_->dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
 std::vector<std::string> JsonRow::names() const {
   std::vector<std::string> names;
   for (const auto& item : object_->items()) names.push_back(item.key());

@@ -43,6 +43,9 @@ class JsonRow {
   /// The whole object.
   const nlohmann::json& object() const { return *object_; }
 
+  /// The whole object on one line; bytes that are no UTF-8 become U+FFFD.
+  std::string as_json() const;
+
   /// Names of the object's own fields, for errors and copies.
   std::vector<std::string> names() const;
 

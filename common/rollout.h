@@ -18,6 +18,7 @@ struct Prompt {
   std::string gold;              // right answer, as the verifier takes it
   std::string data_source;       // benchmark or corpus the row is from
   double reference_length = -1;  // L_ref in tokens; negative: not known
+  std::string row = {};          // as JSON, where a program is asked about responses; else empty
 };
 
 /// What a group is generated for. Evaluation groups are scored and logged, never trained on.
@@ -82,6 +83,13 @@ struct RewardName {
 /// The reward terms of a run, in the order in which they are added up; fixed when it starts.
 using RewardNames = std::vector<RewardName>;
 
+/// What else a reward or verifier program says of a response: column /sample/<name>, metric
+/// <name>_mean.
+struct NamedNumber {
+  std::string name;  // "command_...", "verifier_..."
+  double value = 0;
+};
+
 /// n-gram statistics of one response.
 struct Coverage {
   std::int64_t distinct_ngrams = 0;  // C_context
@@ -98,6 +106,7 @@ struct Score {
   float verify_seconds = 0;
   double target_length = 0;    // L_target in tokens
   std::vector<float> rewards;  // a value a term of the run, in their order
+  std::vector<NamedNumber> numbers;
   Coverage coverage;
   std::string extracted;  // the answer as found in the response
   /// The reward: what the advantage is made of.

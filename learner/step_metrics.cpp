@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <functional>
+#include <map>
 
 #include "common/error.h"
 #include "learner/update_metrics.h"
@@ -100,6 +101,18 @@ void add_rewards(MetricsWriter& out, std::span<const Row> rows, const RewardName
   }
 }
 
+/// The mean of each further number over the responses that have it.
+void add_numbers(MetricsWriter& out, std::span<const Row> rows, const std::string& prefix) {
+  std::map<std::string, std::pair<double, double>> sums;  // and how many
+  for (const Row& row : rows) {
+    for (const auto& [name, value] : row.score->numbers) {
+      auto& [sum, count] = sums[name];
+      sum += value, count += 1;
+    }
+  }
+  for (const auto& [name, sum] : sums) out.add(prefix + name + "_mean", sum.first / sum.second);
+}
+
 void add_verdicts(MetricsWriter& out, std::span<const Row> rows) {
   for (std::size_t i = 0; i < kVerdictCount; ++i) {
     const auto code = static_cast<VerdictCode>(i);
@@ -146,6 +159,7 @@ void add_training(MetricsWriter& out, const StepFacts& record) {
   add_lengths(out, rows);
   add_coverage(out, rows, record.coverage);
   add_rewards(out, rows, record.rewards);
+  add_numbers(out, rows, "");
   add_verdicts(out, rows);
   add_groups(out, record);
   add_advantages(out, record.advantages, record.rewards);
@@ -165,6 +179,7 @@ void add_evaluation(MetricsWriter& out, std::span<const ScoredGroup> evaluation)
   add_mean(out, "eval_response_length_mean", rows, length_of);
   add_mean(out, "eval_c_context_mean", rows, c_context_of);
   add_mean(out, "eval_r_context_mean", rows, r_context_of);
+  add_numbers(out, rows, "eval_");
   add_mean(out, "eval_truncation_rate", rows, [](const Row& row) {
     return row.response->finish == FinishReason::kLength ? 1.0 : 0.0;
   });
@@ -206,6 +221,14 @@ Metrics step_metrics(const StepFacts& record) {
   if (!record.evaluation.empty()) add_evaluation(out, record.evaluation);
   add_times(out, record);
   return out.take();
+}
+
+std::set<std::string> number_names(std::span<const ScoredGroup> groups) {
+  std::set<std::string> names;
+  for (const Row& row : rows_of(groups)) {
+    for (const NamedNumber& number : row.score->numbers) names.insert(number.name);
+  }
+  return names;
 }
 
 double quantile(std::span<const double> sorted, double q) {

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <set>
 #include <span>
 #include <string>
 #include <string_view>
@@ -38,6 +39,9 @@ struct StepFacts {
 };
 
 Metrics step_metrics(const StepFacts& record);
+
+/// Names of the further numbers that programs said of the groups' responses, ascending.
+std::set<std::string> number_names(std::span<const ScoredGroup> groups);
 
 /// Value at quantile q in [0, 1] by linear interpolation between order statistics (as numpy).
 /// `sorted` ascending, not empty.

@@ -1,10 +1,15 @@
 #include "learner/trajectory_recorder.h"
 
+#include <fmt/format.h>
+
+#include <cstddef>
 #include <span>
+#include <sstream>
 #include <utility>
 #include <vector>
 
 #include "common/clock.h"
+#include "learner/step_metrics.h"
 
 namespace lie {
 namespace {
@@ -48,25 +53,62 @@ TrajectoryRecorder::TrajectoryRecorder(std::filesystem::path directory, Trajecto
       info_(std::move(info)),
       checkpoints_(checkpoints),
       learners_(learners),
-      writer_(std::make_unique<TrajectoryWriter>(directory_, info_)) {}
+      last_step_(info_.starts_after_step) {}
 
 void TrajectoryRecorder::take(StepOutcome& step) {
   if (!step.groups.empty() || !step.evaluation.empty()) {
     const Timed timed(step.seconds.log);
+    numbers_.merge(number_names(step.groups));
+    numbers_.merge(number_names(step.evaluation));
+    wait();
     record(share_of_learner(step, learners_));
   }
   if (!checkpoints_.due_after(step.step)) return;
-  close();
-  info_.starts_after_step = step.step;
+  end_segment(step.step);
   double all_closed = 0;
   learners_.all_reduce_sum(std::span(&all_closed, 1));  // a barrier
 }
 
 void TrajectoryRecorder::record(StepRecord record) {
-  wait();
-  if (!writer_) writer_ = std::make_unique<TrajectoryWriter>(directory_, info_);
+  if (record.step == 0) {
+    start_ = std::move(record);
+    return;
+  }
+  add_columns();
+  open();
+  last_step_ = record.step;
   writing_ =
       std::async(std::launch::async, [this, step = std::move(record)] { writer_->append(step); });
+}
+
+/// All learners cut their segments together: each knows the names that learner 0 knows, which alone
+/// has the evaluations.
+void TrajectoryRecorder::add_columns() {
+  if (learners_.size() > 1) share_numbers();
+  if (numbers_.size() == info_.numbers.size()) return;
+  if (writer_) end_segment(last_step_);
+  info_.numbers.assign(numbers_.begin(), numbers_.end());
+}
+
+void TrajectoryRecorder::share_numbers() {
+  std::string lines = fmt::format("{}", fmt::join(numbers_, "\n"));
+  std::uint64_t size = lines.size();
+  learners_.broadcast_bytes(std::as_writable_bytes(std::span(&size, 1)), 0);
+  lines.resize(size);
+  learners_.broadcast_bytes(std::as_writable_bytes(std::span(lines)), 0);
+  std::istringstream names(lines);
+  for (std::string name; std::getline(names, name);) numbers_.insert(name);
+}
+
+void TrajectoryRecorder::open() {
+  if (!writer_) writer_ = std::make_unique<TrajectoryWriter>(directory_, info_);
+  if (start_) writer_->append(*start_);
+  start_.reset();
+}
+
+void TrajectoryRecorder::end_segment(std::int64_t step) {
+  close();
+  info_.starts_after_step = step;
 }
 
 void TrajectoryRecorder::wait() {
@@ -75,6 +117,7 @@ void TrajectoryRecorder::wait() {
 
 void TrajectoryRecorder::close() {
   wait();
+  if (start_) open();
   if (!writer_) return;
   writer_->close();
   writer_.reset();

@@ -5,6 +5,9 @@
 #include <filesystem>
 #include <future>
 #include <memory>
+#include <optional>
+#include <set>
+#include <string>
 
 #include "common/comm/collective.h"
 #include "common/trajectory/record.h"
@@ -14,29 +17,39 @@
 
 namespace lie {
 
-/// Segments that end at checkpoints: of the groups a learner keeps its share, the evaluations are
-/// learner 0's. A step is written by a thread beside the learner, while the next one begins; one
-/// step at a time.
+/// Segments that end at checkpoints, and before a step whose reward program has numbers of new
+/// names: a file's columns are fixed when it is made. Of the groups a learner keeps its share, the
+/// evaluations are learner 0's. A step is written by a thread beside the learner, while the next
+/// one begins; one step at a time. Step 0, which only evaluates, is written with step 1: a segment
+/// after step 0 begins with either.
 class TrajectoryRecorder : public StepStage {
  public:
-  /// Begins a segment after info.starts_after_step. Segments that began there or later must have
-  /// been removed (common/trajectory/segments.h).
+  /// The first segment begins after info.starts_after_step. Segments that began there or later must
+  /// have been removed (common/trajectory/segments.h).
   TrajectoryRecorder(std::filesystem::path directory, TrajectoryInfo info,
                      const CheckpointSchedule& checkpoints, Collective& learners);
 
-  /// Waits for the step before; throws what went wrong with it. Where a checkpoint is due, returns
-  /// when the trajectories of all learners up to here are on disk: collective over the learners.
+  /// Waits for the step before; throws what went wrong with it. Collective over the learners but
+  /// for step 0, which is learner 0's alone. Where a checkpoint is due, returns when the
+  /// trajectories of all learners up to here are on disk.
   void take(StepOutcome& step) override;
   void close() override;
 
  private:
   void record(StepRecord record);
+  void open();
+  void add_columns();
+  void share_numbers();
+  void end_segment(std::int64_t step);
   void wait();
 
   std::filesystem::path directory_;
   TrajectoryInfo info_;
   CheckpointSchedule checkpoints_;
   Collective& learners_;
+  std::set<std::string> numbers_;             // names of the further numbers so far
+  std::int64_t last_step_;                    // that was written
+  std::optional<StepRecord> start_;           // step 0, not written yet
   std::unique_ptr<TrajectoryWriter> writer_;  // null from the end of a segment to the next step
   std::future<void> writing_;                 // ends before the writer does
 };

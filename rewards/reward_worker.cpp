@@ -11,28 +11,30 @@ namespace lie {
 ScoredGroup score_group(Scorer& scorer, RolloutGroup group, const DecodeText& decode) {
   ScoredGroup scored;
   scored.rollout = std::move(group);
-  const bool keep_texts = scorer.options().rewards.coverage.unit == CoverageUnit::kWords;
-  for (const Response& response : scored.rollout.responses) {
-    std::string text = decode(response.ids);
-    scored.scores.push_back(scorer.score(scored.rollout.ticket, response, text));
-    scored.texts.push_back(keep_texts ? std::move(text) : std::string());
+  const std::vector<Response>& responses = scored.rollout.responses;
+  for (const Response& response : responses) scored.texts.push_back(decode(response.ids));
+  scored.scores = scorer.score(scored.rollout.ticket, responses, scored.texts);
+  if (scorer.options().rewards.coverage.unit != CoverageUnit::kWords) {
+    scored.texts.assign(responses.size(), "");
   }
   return scored;
 }
 
-void run_reward_worker(const ScoringOptions& options, const DecodeText& decode, std::int32_t rank,
-                       Source<RolloutGroup>& rollouts, Sink<ScoredGroup>& scored) {
-  Scorer scorer(options);
+void run_reward_worker(const ScoringOptions& options, const DecodeText& decode,
+                       const ProgramHost& host, Source<RolloutGroup>& rollouts,
+                       Sink<ScoredGroup>& scored) {
+  Scorer scorer(options, host);
   BusyIdleClock clock;
   for (;;) {
     std::optional<RolloutGroup> group = clock.waiting([&] { return rollouts.receive(); });
     if (!group) break;
     ScoredGroup result = score_group(scorer, std::move(*group), decode);
-    result.reward_worker = rank;
+    result.reward_worker = host.rank;
     result.reward_clock = clock.read();
     clock.idle();
     scored.send(std::move(result));
   }
+  scorer.finish();
   scored.close();
   release_thread_caches();
 }

@@ -1,30 +1,81 @@
 #include "rewards/score.h"
 
+#include <iterator>
 #include <utility>
 
 #include "common/clock.h"
 #include "verifier/verify.h"
 
 namespace lie {
+namespace {
 
-Scorer::Scorer(const ScoringOptions& options)
+/// What a program says beside its reward.
+void take(ProgramAnswer answer, Score& score) {
+  if (answer.correct) score.verdict = *answer.correct ? VerdictCode::kEqual : VerdictCode::kUnequal;
+  std::ranges::move(answer.numbers, std::back_inserter(score.numbers));
+}
+
+}  // namespace
+
+Scorer::Scorer(const ScoringOptions& options, const ProgramHost& host)
     : options_(options),
       coverage_(options.rewards.coverage),
-      terms_(reward_terms(options.rewards, options.max_response_tokens)) {}
+      terms_(reward_terms(options.rewards, options.max_response_tokens)) {
+  using Kind = RewardProgram::Kind;
+  const std::string& verifier = options.verifier_program.command;
+  if (!verifier.empty()) verifier_.emplace(Kind::kVerifier, verifier, host);
+  if (!options.rewards.command.empty()) {
+    reward_.emplace(Kind::kReward, options.rewards.command, host);
+  }
+}
 
-Score Scorer::score(const Ticket& ticket, const Response& response, std::string_view text) {
+std::vector<Score> Scorer::score(const Ticket& ticket, std::span<const Response> responses,
+                                 std::span<const std::string> texts) {
+  std::vector<Score> scores(responses.size());
+  for (std::size_t i = 0; verifier_ && i < responses.size(); ++i) {
+    verifier_->ask({ticket, responses[i], i, texts[i]});
+  }
+  for (std::size_t i = 0; i < responses.size(); ++i) {
+    scores[i] = verified(ticket, texts[i]);
+    if (reward_) reward_->ask({ticket, responses[i], i, texts[i], &scores[i]});
+  }
+  for (std::size_t i = 0; i < responses.size(); ++i) {
+    count(ticket, responses[i], texts[i], scores[i]);
+  }
+  return scores;
+}
+
+/// Verdict and answer, of the verifier's program where there is one.
+Score Scorer::verified(const Ticket& ticket, std::string_view text) {
   Score score;
   const Stopwatch watch;
-  Verdict verdict = verify(ticket.prompt.gold, text, options_.verifier);
+  if (verifier_) {
+    ProgramAnswer answer = verifier_->answer();
+    score.extracted = std::move(answer.answer);
+    take(std::move(answer), score);
+  } else {
+    Verdict verdict = verify(ticket.prompt.gold, text, options_.verifier);
+    score.verdict = verdict.code;
+    score.extracted = std::move(verdict.extracted);
+  }
   score.verify_seconds = static_cast<float>(watch.seconds());
-  score.verdict = verdict.code;
-  score.extracted = std::move(verdict.extracted);
+  return score;
+}
+
+void Scorer::count(const Ticket& ticket, const Response& response, std::string_view text,
+                   Score& score) {
   score.coverage = coverage_.count(text, response.ids);
   for (const RewardTerm& term : terms_) {
     if (term.target_length) score.target_length = term.target_length(ticket);
   }
+  float asked = 0;
+  if (reward_) {
+    ProgramAnswer answer = reward_->answer();
+    if (ticket.purpose == Purpose::kTrain) asked = answer.reward;
+    take(std::move(answer), score);
+  }
   score.rewards = rewards({ticket, response, text, score});
-  return score;
+  if (reward_) score.rewards.push_back(asked);
 }
 
 std::vector<float> Scorer::rewards(const JudgedResponse& judged) const {
@@ -36,6 +87,11 @@ std::vector<float> Scorer::rewards(const JudgedResponse& judged) const {
     values.push_back(counts ? term.reward(judged) : 0.0F);
   }
   return values;
+}
+
+void Scorer::finish() {
+  if (verifier_) verifier_->finish();
+  if (reward_) reward_->finish();
 }
 
 }  // namespace lie

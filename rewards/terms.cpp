@@ -19,14 +19,18 @@ RewardTerm term_of(const Options& options, std::int64_t max_response_tokens) {
 void describe(FieldList& fields, RewardOptions& options) {
   fields.section("coverage", options.coverage);
   std::apply([&](auto&... term) { (fields.section(term.kName, term), ...); }, options.terms);
+  fields.add("command", options.command,
+             {"Program that gives the reward term \"command\" (docs/rewards.md); empty: none."});
 }
 
 RewardNames reward_names(const RewardOptions& options) {
-  return std::apply(
+  RewardNames names = std::apply(
       [](const auto&... term) {
-        return RewardNames{{std::string(term.kName), std::string(term.kAbout)}...};
+        return RewardNames{{term.kName, term.kAbout}...};
       },
       options.terms);
+  if (!options.command.empty()) names.push_back({"command", "reward.command"});
+  return names;
 }
 
 std::vector<RewardTerm> reward_terms(const RewardOptions& options,

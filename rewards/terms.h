@@ -29,6 +29,7 @@ using RewardTermList =
 struct RewardOptions {
   CoverageOptions coverage = {};
   RewardTermList terms = {};
+  std::string command;  // rewards/program.h; empty: none
 
   template <typename TermOptions>
   TermOptions& of() {
@@ -42,10 +43,11 @@ struct RewardOptions {
 
 void describe(FieldList& fields, RewardOptions& options);
 
-/// Names of all terms, on or off: what is off is logged as 0.
+/// Names of all terms, on or off: what is off is logged as 0. A program's term is the last.
 RewardNames reward_names(const RewardOptions& options);
 
-/// The terms in the order of their names. `max_response_tokens`: the response limit of training.
+/// The terms in the order of their names, without a program's. `max_response_tokens`: the response
+/// limit of training.
 std::vector<RewardTerm> reward_terms(const RewardOptions& options,
                                      std::int64_t max_response_tokens);
 

@@ -22,7 +22,7 @@ concept Plain = std::is_arithmetic_v<T>;
 
 template <typename Archive>
 void fields(Archive& io, Prompt& p) {
-  io(p.problem, p.text, p.gold, p.data_source, p.reference_length);
+  io(p.problem, p.text, p.gold, p.data_source, p.reference_length, p.row);
 }
 
 template <typename Archive>
@@ -55,6 +55,11 @@ void fields(Archive& io, RolloutGroup& g) {
 }
 
 template <typename Archive>
+void fields(Archive& io, NamedNumber& n) {
+  io(n.name, n.value);
+}
+
+template <typename Archive>
 void fields(Archive& io, Coverage& c) {
   io(c.distinct_ngrams, c.ngrams, c.largest_repeat);
 }
@@ -62,7 +67,7 @@ void fields(Archive& io, Coverage& c) {
 template <typename Archive>
 void fields(Archive& io, Score& s) {
   io.choice(s.verdict, VerdictCode::kUndecided);
-  io(s.verify_seconds, s.target_length, s.rewards, s.coverage, s.extracted);
+  io(s.verify_seconds, s.target_length, s.rewards, s.numbers, s.coverage, s.extracted);
 }
 
 template <typename Archive>

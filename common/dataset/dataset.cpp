@@ -114,6 +114,7 @@ Prompt prompt_of(const JsonRow& row, const RowOptions& options, const RenderProm
   prompt.gold = gold_of(row, options, choices.size());
   prompt.data_source = row.text(options.data_source_field).value_or("");
   prompt.reference_length = reference_length_of(row, options);
+  if (options.keep_rows) prompt.row = row.as_json();
   return prompt;
 }
 

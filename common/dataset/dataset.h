@@ -23,6 +23,7 @@ struct RowOptions {
   std::string reference_length_field;
   double num_tokens_excess = 1000;
   bool skip_bad_rows = false;
+  bool keep_rows = false;  // Prompt::row; no key of its own: set where a program asks for rows
 };
 void describe(FieldList& fields, RowOptions& options);
 
@@ -52,6 +53,7 @@ struct Dataset {
 /// - gold: gold_field, or else the first of gold, answer, reward_model.ground_truth; text or
 ///   number.
 /// - data source: optional, "" if absent.
+/// - with keep_rows, the whole row as one line of JSON; of Parquet, lists and structs are JSON's.
 /// - L_ref in tokens: reference_length_field, or else the first of reference_length, and num_tokens
 ///   or reward_model.num_tokens less num_tokens_excess; -1 if absent.
 /// Throws Error with file and row of the first row that is not so, or, with skip_bad_rows, if no

@@ -53,9 +53,9 @@ h5::Handle create_dataset(hid_t file, const ColumnInfo& column) {
 }
 
 std::string joined_names(const RewardNames& rewards) {
-  std::string names;
-  for (const RewardName& reward : rewards) names += (names.empty() ? "" : ",") + reward.name;
-  return names;
+  std::vector<std::string> names;
+  for (const RewardName& reward : rewards) names.push_back(reward.name);
+  return fmt::format("{}", fmt::join(names, ","));
 }
 
 void write_info(hid_t file, const TrajectoryInfo& info) {
@@ -70,6 +70,8 @@ void write_info(hid_t file, const TrajectoryInfo& info) {
   h5::write_attribute(file, name::kLearnerCount, info.learner_count);
   h5::write_attribute(file, name::kStartsAfter, info.starts_after_step);
   h5::write_attribute(file, name::kRewardTerms, std::string_view(joined_names(info.rewards)));
+  const std::string numbers = fmt::format("{}", fmt::join(info.numbers, ","));
+  h5::write_attribute(file, name::kNumbers, std::string_view(numbers));
 }
 
 }  // namespace
@@ -94,6 +96,9 @@ void ColumnFile::create_columns(const TrajectoryInfo& info) {
   for (const ColumnInfo* column : schema::all_columns()) create_column(*column);
   for (const auto& [name, about] : info.rewards) {
     create_column(schema::F32(schema::reward_column(name, about)));
+  }
+  for (const std::string& name : info.numbers) {
+    create_column(schema::F64(schema::number_column(name)));
   }
 }
 

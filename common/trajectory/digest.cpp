@@ -62,6 +62,7 @@ FixedColumns fixed_columns(const RunReader& run) {
   for (const RewardName& reward : run.rewards()) fixed.add_values(run.reward(reward.name));
   fixed.add(c::kReward, c::kAdvantage, c::kReferenceLength, c::kTargetLength, c::kDistinctNgrams,
             c::kNgrams, c::kLargestRepeat, c::kSequenceLogRatio, c::kClipped, c::kMiniBatch);
+  for (const std::string& name : run.numbers()) fixed.add_values(run.number(name));
   return fixed;
 }
 
@@ -138,6 +139,7 @@ std::string trajectories_digest(const RunReader& run) {
       run.column(schema::sample::kExtractedCount)};
   Sha256 hash;
   hash.update("lie trajectories 1");
+  for (const std::string& name : run.numbers()) add(hash, name);
   std::vector<TokenBlock> blocks;
   for (std::size_t i = 0; i < samples.size(); ++i) {
     if (i == 0 || !same_step(samples[i - 1], samples[i])) {

@@ -54,10 +54,16 @@ h5::Handle open_column(hid_t file, const ColumnInfo& column, const std::string& 
   return dataset;
 }
 
+std::vector<std::string> read_names(hid_t file, const char* attribute, const std::string& path) {
+  std::istringstream text(h5::read_text_attribute(file, attribute, path));
+  std::vector<std::string> names;
+  for (std::string name; std::getline(text, name, ',');) names.push_back(name);
+  return names;
+}
+
 RewardNames read_reward_names(hid_t file, const std::string& path) {
   RewardNames rewards;
-  std::istringstream names(h5::read_text_attribute(file, schema::attribute::kRewardTerms, path));
-  for (std::string name; std::getline(names, name, ',');) {
+  for (const std::string& name : read_names(file, schema::attribute::kRewardTerms, path)) {
     const auto named = schema::reward_column(name);
     const h5::Handle column = open_column(file, schema::F32(named), path);
     rewards.push_back({name, h5::read_text_attribute(column.id(), "about", path)});
@@ -82,6 +88,7 @@ TrajectoryInfo read_info(hid_t file, const std::string& path) {
   info.learner_count = h5::read_int_attribute(file, name::kLearnerCount, path);
   info.starts_after_step = h5::read_int_attribute(file, name::kStartsAfter, path);
   info.rewards = read_reward_names(file, path);
+  info.numbers = read_names(file, name::kNumbers, path);
   return info;
 }
 

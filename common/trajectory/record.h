@@ -43,8 +43,9 @@ struct TrajectoryInfo {
   std::string tokenizer_sha256;   // of tokenizer.json
   std::int64_t learner_rank = 0;  // number among the learners, from 0
   std::int64_t learner_count = 1;
-  std::int64_t starts_after_step = 0;  // steps this segment does not hold; 0 for a new run
-  RewardNames rewards = {};            // a column each
+  std::int64_t starts_after_step = 0;     // steps this segment does not hold; 0 for a new run
+  RewardNames rewards = {};               // a column each
+  std::vector<std::string> numbers = {};  // of reward and verifier programs: a column each
 };
 
 }  // namespace lie

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <limits>
 #include <map>
+#include <set>
 
 #include "common/error.h"
 #include "common/trajectory/segments.h"
@@ -110,6 +111,25 @@ std::vector<float> RunReader::reward(const std::string& name) const {
   std::vector<float> merged(samples_.size(), std::numeric_limits<float>::quiet_NaN());
   for (std::size_t s = 0; s < segments_.size(); ++s) {
     if (holds(segments_[s].info().rewards, name)) fill(schema::F32(column), s, merged);
+  }
+  return merged;
+}
+
+std::vector<std::string> RunReader::numbers() const {
+  std::set<std::string> names;
+  for (const SegmentReader& segment : segments_) {
+    names.insert(segment.info().numbers.begin(), segment.info().numbers.end());
+  }
+  return {names.begin(), names.end()};
+}
+
+std::vector<double> RunReader::number(const std::string& name) const {
+  const auto column = schema::number_column(name);
+  std::vector<double> merged(samples_.size(), std::numeric_limits<double>::quiet_NaN());
+  for (std::size_t s = 0; s < segments_.size(); ++s) {
+    if (std::ranges::count(segments_[s].info().numbers, name) > 0) {
+      fill(schema::F64(column), s, merged);
+    }
   }
   return merged;
 }

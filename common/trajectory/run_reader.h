@@ -52,6 +52,9 @@ class RunReader {
   /// The reward terms of the segments: the first one's, then what others have besides.
   RewardNames rewards() const;
 
+  /// Names of the further numbers of all segments, ascending.
+  std::vector<std::string> numbers() const;
+
   /// A column of /sample over all responses, [N], canonical order.
   template <typename T>
   std::vector<T> column(const schema::Column<T>& column) const {
@@ -61,6 +64,8 @@ class RunReader {
   }
   /// The values of a reward term, NaN where a segment has no such column.
   std::vector<float> reward(const std::string& name) const;
+  /// The same of a further number.
+  std::vector<double> number(const std::string& name) const;
 
   /// Of response `index` of samples(): reads only what it needs.
   std::vector<std::int32_t> response_ids(std::size_t index) const;

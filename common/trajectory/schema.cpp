@@ -68,6 +68,10 @@ NamedColumn<float> reward_column(const std::string& name, std::string about) {
   return {"/sample/reward_" + name, std::move(about)};
 }
 
+NamedColumn<double> number_column(const std::string& name) {
+  return {"/sample/" + name, "of a reward or verifier program; NaN: it said none"};
+}
+
 std::span<const ColumnInfo* const> all_columns() { return kColumns; }
 
 std::uint64_t chunk_rows(Table table) {

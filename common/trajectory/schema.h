@@ -5,7 +5,8 @@
 // a step exists when its row in /step is there, and that row says how far the other tables reach.
 // Strings are packed UTF-8: /text/bytes, with offset and count in the row that owns them
 // (variable-length strings are not safe to read while another process writes).
-// Besides the columns listed here /sample has those that the run names itself: one a reward term.
+// Besides the columns listed here /sample has those that the run names itself: one a reward term,
+// one a further number of a reward or verifier program.
 #pragma once
 
 #include <cstdint>
@@ -195,6 +196,9 @@ class NamedColumn {
 /// /sample/reward_<name>: the values of one reward term.
 NamedColumn<float> reward_column(const std::string& name, std::string about = "");
 
+/// /sample/<name>: a further number of a reward or verifier program.
+NamedColumn<double> number_column(const std::string& name);
+
 /// Every column of every file, in the order in which a step is written: /step/step is last.
 std::span<const ColumnInfo* const> all_columns();
 
@@ -218,6 +222,7 @@ inline constexpr const char* kLearnerRank = "learner_rank";    // int64, number 
 inline constexpr const char* kLearnerCount = "learner_count";  // int64
 inline constexpr const char* kStartsAfter = "starts_after_step";  // int64
 inline constexpr const char* kRewardTerms = "reward_terms";       // names, with commas between
+inline constexpr const char* kNumbers = "numbers";                // the same
 }  // namespace attribute
 
 }  // namespace lie::schema

@@ -1,5 +1,6 @@
 #include "common/trajectory/writer.h"
 
+#include <algorithm>
 #include <limits>
 #include <span>
 #include <string>
@@ -236,6 +237,20 @@ void append_rewards(ColumnFile& file, const RewardNames& rewards,
   }
 }
 
+double number_of(const Score& score, const std::string& name) {
+  const auto found = std::ranges::find(score.numbers, name, &NamedNumber::name);
+  return found == score.numbers.end() ? std::numeric_limits<double>::quiet_NaN() : found->value;
+}
+
+void append_numbers(ColumnFile& file, const std::vector<std::string>& names,
+                    const std::vector<SampleRow>& rows) {
+  for (const std::string& name : names) {
+    const auto column = schema::number_column(name);
+    append(file, schema::F64(column), rows,
+           [&](const SampleRow& r) { return number_of(*r.score, name); });
+  }
+}
+
 void append_results(ColumnFile& file, const std::vector<SampleRow>& rows) {
   namespace c = schema::sample;
   using R = const SampleRow&;
@@ -275,6 +290,7 @@ void append_step_number(ColumnFile& file, std::int64_t step) {
 struct TrajectoryWriter::State {
   ColumnFile file;
   RewardNames rewards;
+  std::vector<std::string> numbers;
   Ends ends;
   std::int64_t last_step = -1;
 };
@@ -284,6 +300,7 @@ TrajectoryWriter::TrajectoryWriter(const std::filesystem::path& directory,
     : state_(new State{
           ColumnFile(directory / segment_name(info.learner_rank, info.starts_after_step), info),
           info.rewards,
+          info.numbers,
           {}}) {}
 
 TrajectoryWriter::~TrajectoryWriter() = default;
@@ -302,6 +319,7 @@ void TrajectoryWriter::append(const StepRecord& record) {
   append_responses(state_->file, flat.samples);
   append_scores(state_->file, flat.samples);
   append_rewards(state_->file, state_->rewards, flat.samples);
+  append_numbers(state_->file, state_->numbers, flat.samples);
   append_results(state_->file, flat.samples);
   append_step(state_->file, record, state_->ends);
   append_step_number(state_->file, record.step);

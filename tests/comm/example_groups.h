@@ -19,7 +19,8 @@ inline Ticket example_ticket(std::int64_t group) {
                    .text = "How many pairs? \xe2\x88\x91",
                    .gold = "\\frac{1}{2}",
                    .data_source = "aime24",
-                   .reference_length = 12.5};
+                   .reference_length = 12.5,
+                   .row = R"({"answer": 1})"};
   return ticket;
 }
 
@@ -45,6 +46,7 @@ inline ScoredGroup example_scored(std::int64_t group) {
   score.verify_seconds = 0.5f;
   score.target_length = 100.25;
   score.rewards = {1, -0.25f, -0.125f, 0.0625f, -0.5f};
+  score.numbers = {{"command_seconds", 0.125}};
   score.coverage = {11, 13, 2};
   score.extracted = "42";
   ScoredGroup scored;

@@ -32,6 +32,7 @@ TEST(Wire, ScoredGroupKeepsEveryField) {
   EXPECT_EQ(ticket.prompt.gold, "\\frac{1}{2}");
   EXPECT_EQ(ticket.prompt.data_source, "aime24");
   EXPECT_EQ(ticket.prompt.reference_length, 12.5);
+  EXPECT_EQ(ticket.prompt.row, sent.rollout.ticket.prompt.row);
   EXPECT_EQ(got.rollout.prompt_ids, sent.rollout.prompt_ids);
   ASSERT_EQ(got.rollout.responses.size(), 2u);
   EXPECT_EQ(got.rollout.responses[0].ids, sent.rollout.responses[0].ids);
@@ -49,6 +50,9 @@ TEST(Wire, ScoredGroupKeepsEveryField) {
   EXPECT_EQ(score.verify_seconds, 0.5f);
   EXPECT_EQ(score.target_length, 100.25);
   EXPECT_EQ(score.rewards, sent.scores[0].rewards);
+  ASSERT_EQ(score.numbers.size(), 1u);
+  EXPECT_EQ(score.numbers[0].name, "command_seconds");
+  EXPECT_EQ(score.numbers[0].value, 0.125);
   EXPECT_EQ(score.coverage.distinct_ngrams, 11);
   EXPECT_EQ(score.coverage.ngrams, 13);
   EXPECT_EQ(score.coverage.largest_repeat, 2);

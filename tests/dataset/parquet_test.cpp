@@ -49,6 +49,16 @@ TEST_F(ParquetFile, GivesVerlsNestedColumns) {
   EXPECT_EQ(skipped_rows_text(data).substr(0, 31), "1 of 4 rows skipped; the first:");
 }
 
+TEST_F(ParquetFile, KeepsNestedRowsWholeWhereAskedTo) {
+  RowOptions options;
+  options.skip_bad_rows = options.keep_rows = true;
+  const Dataset data = read_dataset(kGolden / "verl.parquet", options);
+  const JsonRow row = parse_json_row(data.prompts.at(0).row, "row");
+  EXPECT_EQ(row.text("reward_model.ground_truth"), "2");
+  EXPECT_EQ(row.rows("prompt").at(0).text("content"), "What is 1+1?");
+  EXPECT_EQ(row.text("data_source"), "math");
+}
+
 TEST_F(ParquetFile, ReadsEveryTypeOfColumn) {
   std::vector<JsonRow> rows;
   for_each_parquet_row(kGolden / "types.parquet", [&](const JsonRow& r) { rows.push_back(r); });

@@ -36,6 +36,8 @@ std::vector<ScoredGroup> three_groups() {
   add(groups[0], 2, true, 0), add(groups[0], 4, true, 0);
   add(groups[1], 6, true, 0), add(groups[1], 8, false, -0.5F);
   add(groups[2], 10, false, -0.25F), add(groups[2], 6, false, 0);
+  groups[0].scores[1].numbers.push_back({"command_sure", 0.75});
+  groups[1].scores[0].numbers.push_back({"command_sure", 0.25});
   return groups;
 }
 
@@ -135,6 +137,16 @@ TEST_F(StepMetrics, AdvantageMassIsAShareByTerm) {
   for (const std::string name : {"accuracy", "length"}) sum += at("advantage_mass_" + name);
   EXPECT_NEAR(sum, 1.0, 1e-12);
   EXPECT_GT(at("advantage_mass_length"), 0.5);  // it alone moves the all-wrong group
+}
+
+TEST_F(StepMetrics, EveryTermSaysHowOftenItIsNotZero) {
+  EXPECT_EQ(at("reward_accuracy_nonzero_share"), 0.5);
+  EXPECT_NEAR(at("reward_length_nonzero_share"), 1.0 / 3, 1e-15);
+}
+
+TEST_F(StepMetrics, FurtherNumbersCountWhereTheyAre) {
+  EXPECT_EQ(at("command_sure_mean"), 0.5);
+  EXPECT_EQ(at("eval_command_sure_mean"), 0.75);
 }
 
 TEST_F(StepMetrics, UpdateIsSummedOverMiniBatches) {

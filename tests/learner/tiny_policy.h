@@ -78,7 +78,8 @@ inline std::vector<ScoredGroup> sampled_groups(std::size_t count, std::size_t sa
       response.behavior_log_probs = policy.transformer.forward(packed, 1.0F, false).log_probs;
       rollout.responses.push_back(std::move(response));
       Score score;
-      score.rewards = {(g + i) % 3 == 0 ? 1.0F : 0.0F, -0.01F * static_cast<float>(i)};
+      score.rewards.push_back((g + i) % 3 == 0 ? 1.0F : 0.0F);
+      score.rewards.push_back(-0.01F * static_cast<float>(i));
       groups[g].scores.push_back(score);
     }
   }

@@ -28,8 +28,8 @@ Response response(std::size_t tokens) {
 }
 
 Score score_response(const ScoringOptions& options, const Ticket& ticket, const Response& response,
-                     std::string_view text) {
-  return Scorer(options).score(ticket, response, text);
+                     const std::string& text) {
+  return Scorer(options).score(ticket, {&response, 1}, {&text, 1}).front();
 }
 
 float reward(const Score& score, std::string_view name) {

@@ -61,6 +61,7 @@ TEST(TrajectoriesDigest, ChangesWithEveryKindOfContent) {
       [](GroupRecord& g) { g.scored.scores[0].verdict = VerdictCode::kUndecided; },
       [](GroupRecord& g) { g.scored.scores[0].extracted.push_back('?'); },
       [](GroupRecord& g) { g.scored.scores[0].rewards[1] -= 1e-6F; },
+      [](GroupRecord& g) { g.scored.scores[1].numbers[0].value += 1e-12; },
       [](GroupRecord& g) { g.scored.scores[0].coverage.distinct_ngrams += 1; },
       [](GroupRecord& g) { g.results[2].advantage += 1e-6F; },
       [](GroupRecord& g) { g.results[1].log_probs[0] -= 1e-6F; },

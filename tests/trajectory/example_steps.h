@@ -44,6 +44,7 @@ inline Score example_score(std::int64_t group, std::int32_t sample, std::size_t 
   score.verdict = sample % 2 == 0 ? VerdictCode::kEqual : VerdictCode::kNoAnswer;
   score.target_length = 85;
   score.rewards = {sample % 2 == 0 ? 1.0F : 0.0F, -0.25F, -0.5F};
+  score.numbers = {{"command_number", 0.5 * sample}};
   score.coverage = {static_cast<std::int64_t>(tokens / 2), static_cast<std::int64_t>(tokens), 3};
   score.extracted = fmt::format("{}", group * 10 + sample);
   return score;
@@ -93,7 +94,8 @@ inline TrajectoryInfo example_info(std::int64_t rank = 0, std::int64_t count = 1
           rank,
           count,
           starts_after,
-          {{"accuracy", "R_acc"}, {"first", "a first term"}, {"second", ""}}};
+          {{"accuracy", "R_acc"}, {"first", "a first term"}, {"second", ""}},
+          {"command_number"}};
 }
 
 /// A directory of its own for a test, empty; gone when the program ends.

@@ -91,6 +91,35 @@ TEST(TrajectoryWriter, EveryColumnKeepsItsValue) {
   EXPECT_EQ(run.segments()[0].read(schema::step::kSeconds)[0], 1.5);
 }
 
+TEST(TrajectoryWriter, FurtherNumbersAreNaNWhereAResponseOrASegmentHasNone) {
+  const fs::path directory = fresh_directory("numbers");
+  for (const std::int64_t step : {1, 2}) {
+    StepRecord record = example_step({.groups = 1, .samples = 2}, step);
+    TrajectoryInfo info = example_info(0, 1, step - 1);
+    info.numbers.clear();
+    record.groups[0].scored.scores[0].numbers.clear();
+    if (step == 2) info.numbers = {"command_a", "command_b"};
+    if (step == 2) record.groups[0].scored.scores[1].numbers = {{"command_b", 0.1}};
+    TrajectoryWriter writer(directory, info);
+    writer.append(record);
+    writer.close();
+  }
+  const RunReader run(directory);
+  EXPECT_EQ(run.numbers(), (std::vector<std::string>{"command_a", "command_b"}));
+  for (const double value : run.number("command_a")) EXPECT_TRUE(std::isnan(value));
+  const std::vector<double> b = run.number("command_b");
+  ASSERT_EQ(b.size(), 4U);
+  for (std::size_t i = 0; i < 3; ++i) EXPECT_TRUE(std::isnan(b[i])) << i;
+  EXPECT_EQ(b[3], 0.1);
+}
+
+TEST(TrajectoryWriter, AScoreOfOtherTermsThanTheRunsIsRefused) {
+  TrajectoryWriter writer(fresh_directory("terms"), example_info());
+  StepRecord record = example_step({}, 1);
+  record.groups[0].scored.scores[0].rewards.pop_back();
+  EXPECT_THROW(writer.append(record), Error);
+}
+
 TEST(TrajectoryWriter, LogProbsKeepTheirBitsAndAreNaNWhereNotTrainedOn) {
   const fs::path directory = fresh_directory("log-probs");
   TrajectoryWriter writer(directory, example_info());

@@ -1,5 +1,7 @@
 #include "tools/analyze/derived_curves.h"
 
+#include <cmath>
+
 #include "learner/step_metrics.h"
 
 namespace lie::analyze {
@@ -27,6 +29,13 @@ class Means {
   std::map<std::string, std::map<std::int64_t, std::pair<double, std::int64_t>>> sums_;
 };
 
+void add_numbers(Means& means, const SampleColumns& s, std::size_t i, const std::string& prefix) {
+  for (const NumberColumn& number : s.numbers) {
+    if (std::isnan(number.values[i])) continue;
+    means.add(prefix + number.name + "_mean", s.step[i], number.values[i]);
+  }
+}
+
 double r_context(const SampleColumns& s, std::size_t i) {
   return s.ngrams[i] > 0
              ? static_cast<double>(s.distinct_ngrams[i]) / static_cast<double>(s.ngrams[i])
@@ -40,6 +49,7 @@ void add_response(Means& means, const SampleColumns& s, std::size_t i, const std
   means.add(prefix + "c_context_mean", step, static_cast<double>(s.distinct_ngrams[i]));
   means.add(prefix + "r_context_mean", step, r_context(s, i));
   means.add(prefix + "truncation_rate", step, s.finish_reason[i] == 1 ? 1 : 0);
+  add_numbers(means, s, i, prefix);
 }
 
 void add_rewards(Means& means, const SampleColumns& s, std::size_t i) {

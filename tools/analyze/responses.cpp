@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <cmath>
 #include <set>
 
 #include "tools/analyze/chart.h"
@@ -53,6 +54,9 @@ std::string reward_chips(const SampleColumns& s, std::size_t i) {
   std::string html = chip("reward", short_number(s.reward[i]));
   for (const RewardColumn& term : s.rewards) {
     if (term.values[i] != 0) html += chip(escaped(term.about), short_number(term.values[i]));
+  }
+  for (const NumberColumn& number : s.numbers) {
+    if (!std::isnan(number.values[i])) html += chip(number.name, short_number(number.values[i]));
   }
   return html + chip("advantage", short_number(s.advantage[i]));
 }

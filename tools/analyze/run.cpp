@@ -37,6 +37,7 @@ SampleColumns load_samples(const RunReader& run) {
   s.tokens = run.column(c::kTokenCount);
   s.largest_repeat = run.column(c::kLargestRepeat);
   for (const RewardName& term : run.rewards()) s.rewards.push_back({term, run.reward(term.name)});
+  for (const std::string& name : run.numbers()) s.numbers.push_back({name, run.number(name)});
   s.reward = run.column(c::kReward);
   s.advantage = run.column(c::kAdvantage);
   s.target_length = run.column(c::kTargetLength);
@@ -151,6 +152,16 @@ RewardNames reward_names(std::span<const Subject> subjects) {
         const std::string term = term_of(metric);
         if (!term.empty()) add_if_new(names, {term, term});
       }
+    }
+  }
+  return names;
+}
+
+std::set<std::string> number_names(std::span<const Subject> subjects) {
+  std::set<std::string> names;
+  for (const Subject& subject : subjects) {
+    for (const Run& run : subject.runs) {
+      for (const NumberColumn& number : run.samples.numbers) names.insert(number.name);
     }
   }
   return names;

@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <map>
 #include <optional>
+#include <set>
 #include <span>
 #include <string>
 #include <utility>
@@ -22,6 +23,12 @@ struct RewardColumn : RewardName {
   std::vector<float> values;
 };
 
+/// The values of a further number of a reward or verifier program, as RewardColumn.
+struct NumberColumn {
+  std::string name;
+  std::vector<double> values;
+};
+
 /// The columns of /sample that the report uses, [N] in canonical order.
 struct SampleColumns {
   std::vector<std::uint8_t> purpose, finish_reason, verdict;
@@ -29,6 +36,7 @@ struct SampleColumns {
   std::vector<std::int32_t> tokens, largest_repeat;
   std::vector<float> reward, advantage;
   std::vector<RewardColumn> rewards;  // the terms, in the order of their sum
+  std::vector<NumberColumn> numbers;
   std::vector<double> target_length;
   std::size_t size() const { return step.size(); }
   bool is_training(std::size_t i) const { return purpose[i] == 0; }
@@ -61,6 +69,9 @@ struct Subject {
 /// The reward terms of all runs: those of their trajectories, then those that only their metrics
 /// have.
 RewardNames reward_names(std::span<const Subject> subjects);
+
+/// Names of the further numbers of all runs' trajectories, ascending.
+std::set<std::string> number_names(std::span<const Subject> subjects);
 
 /// The curve of a metric; empty if the run has none.
 Curve curve_of(const Run& run, const std::string& metric);

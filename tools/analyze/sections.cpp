@@ -174,6 +174,15 @@ std::string term_means(std::span<const Subject> subjects, const RewardNames& rew
   return html;
 }
 
+std::string number_means(std::span<const Subject> subjects) {
+  std::string html;
+  for (const std::string& name : number_names(subjects)) {
+    const std::string metric = name + "_mean";
+    html += compared(subjects, {metric, name, "mean, as the program said"});
+  }
+  return html;
+}
+
 std::string term_masses(std::span<const Subject> subjects, const RewardNames& rewards) {
   constexpr int kColours[] = {kGreen, kTeal, kPurple, kGold, kRose, kGrey};
   std::vector<std::string> metrics;
@@ -233,6 +242,7 @@ std::string reward_charts(std::span<const Subject> subjects) {
                                 {"verdict_undecided_share", "undecided", kGrey}};
   const RewardNames rewards = reward_names(subjects);
   return compared(subjects, kReward, true) + term_means(subjects, rewards) +
+         number_means(subjects) +
          composed(subjects, "Groups", "share", kGroups, Chart::Kind::kStacked) +
          composed(subjects, "Verdicts", "share of responses", kVerdicts, Chart::Kind::kStacked) +
          term_masses(subjects, rewards);

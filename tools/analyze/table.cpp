@@ -79,6 +79,12 @@ void add_reward_lines(std::string& out, const Subject& subject) {
   }
 }
 
+void add_number_lines(std::string& out, const Subject& subject) {
+  for (const std::string& name : number_names(std::span(&subject, 1))) {
+    add_line(out, subject, name + "_mean", name);
+  }
+}
+
 void add_trap_lines(std::string& out, const Subject& subject) {
   const TrapStatistics trap = trap_statistics(subject);
   if (trap.start.responses == 0) return;
@@ -126,6 +132,7 @@ std::string text_table(const Subject& subject) {
     add_line(out, subject, metric, words);
     if (metric == kReward) add_reward_lines(out, subject);
   }
+  add_number_lines(out, subject);
   add_trap_lines(out, subject);
   return out;
 }

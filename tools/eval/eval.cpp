@@ -165,7 +165,8 @@ void report(const EvalConfig& config, std::int64_t prompts, Judge& judge,
 ScoringOptions scoring_options(const EvalConfig& config) {
   ScoringOptions options{.rewards = {},
                          .verifier = config.verifier,
-                         .max_response_tokens = config.rollout.sampling.max_response_tokens};
+                         .max_response_tokens = config.rollout.sampling.max_response_tokens,
+                         .verifier_program = config.verifier_program};
   options.rewards.coverage = config.coverage;
   return options;
 }
@@ -176,12 +177,14 @@ void lead(Job& job, const EvalConfig& config, const PoolOptions& pool) {
   const DecodeText decode = [&](std::span<const std::int32_t> ids) {
     return tokenizer.decode(ids, /*skip_special=*/true);
   };
-  Judge judge(scoring_options(config), decode, config.table.budgets);
+  Judge judge(scoring_options(config), decode, config.table.budgets,
+              {.rank = job.rank(), .attend = [&job] { job.attend(); }});
   Generation generation(config);
   generate_over_ranks(job, pool, generation.tickets(), generation.taker(judge));
   generation.finish();
   job.set_activity("verifying and writing tables");
   report(config, generation.prompts(), judge, decode);
+  judge.finish();
 }
 
 }  // namespace

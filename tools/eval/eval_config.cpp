@@ -49,6 +49,7 @@ void describe(FieldList& fields, EvalConfig& config) {
   fields.section("rollout", config.rollout);
   fields.section("coverage", config.coverage);
   fields.section("verifier", config.verifier);
+  fields.section("verifier", config.verifier_program);
 }
 
 EvalConfig load_eval_config(const std::filesystem::path& path,
@@ -62,6 +63,7 @@ EvalConfig load_eval_config(const std::filesystem::path& path,
     fail("eval.file is not set: name the JSONL or Parquet file of the problems");
   }
   config.rollout.evaluation = config.rollout.sampling;
+  config.data.keep_rows = true;  // verifier.command may be set once the responses are there
   return config;
 }
 

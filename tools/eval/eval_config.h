@@ -11,6 +11,7 @@
 #include "common/dataset/dataset.h"
 #include "common/options.h"
 #include "rewards/coverage.h"
+#include "rewards/program.h"
 #include "tools/eval/eval_table.h"
 #include "tools/run/options.h"
 #include "verifier/rules/options.h"
@@ -38,6 +39,7 @@ struct EvalConfig {
   RolloutOptions rollout;  // sampling and evaluation are the same: temperature 0.6, 32k tokens
   CoverageOptions coverage;
   VerifierOptions verifier;
+  VerifierProgramOptions verifier_program;
 
   EvalConfig();
 };

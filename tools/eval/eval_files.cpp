@@ -2,6 +2,7 @@
 
 #include <map>
 #include <nlohmann/json.hpp>
+#include <set>
 #include <tuple>
 
 #include "common/build_id.h"
@@ -48,7 +49,7 @@ TrajectoryInfo info_of(const EvalConfig& config) {
 
 }  // namespace
 
-std::vector<JudgedProblem> judge_problems(std::span<const ScoredGroup> groups, const Judge& judge,
+std::vector<JudgedProblem> judge_problems(std::span<const ScoredGroup> groups, Judge& judge,
                                           const VerifierOptions& options) {
   using Key = std::tuple<std::string, std::string, std::string>;
   std::map<Key, std::size_t> number;
@@ -93,7 +94,10 @@ void write_as_run(std::span<const ScoredGroup> groups, const EvalConfig& config)
   remove_segments_after(directory / "trajectories", 0);
   StepRecord record;
   for (const ScoredGroup& group : groups) record.groups.push_back({group, {}});
-  TrajectoryWriter writer(directory / "trajectories", info_of(config));
+  TrajectoryInfo info = info_of(config);
+  const std::set<std::string> numbers = number_names(groups);
+  info.numbers.assign(numbers.begin(), numbers.end());
+  TrajectoryWriter writer(directory / "trajectories", info);
   writer.append(record);
   writer.close();
   StepFacts facts;

@@ -14,7 +14,7 @@
 namespace lie::evaluation {
 
 /// The groups' samples by problem: groups with equal prompt, gold and data source are one.
-std::vector<JudgedProblem> judge_problems(std::span<const ScoredGroup> groups, const Judge& judge,
+std::vector<JudgedProblem> judge_problems(std::span<const ScoredGroup> groups, Judge& judge,
                                           const VerifierOptions& options);
 
 /// table.txt, table.json, table.h5. Throws Error.

@@ -62,8 +62,9 @@ std::int64_t JudgedProblem::right() const {
                        [](const JudgedSample& sample) { return sample.right; });
 }
 
-Judge::Judge(const ScoringOptions& options, DecodeText decode, std::vector<std::int64_t> budgets)
-    : scorer_(options), decode_(std::move(decode)), budgets_(std::move(budgets)) {}
+Judge::Judge(const ScoringOptions& options, DecodeText decode, std::vector<std::int64_t> budgets,
+             const ProgramHost& host)
+    : scorer_(options, host), decode_(std::move(decode)), budgets_(std::move(budgets)) {}
 
 ScoredGroup Judge::score(RolloutGroup group) {
   ScoredGroup scored = score_group(scorer_, std::move(group), decode_);
@@ -78,13 +79,28 @@ ScoredGroup Judge::score(RolloutGroup group) {
   return scored;
 }
 
-bool Judge::right(const Prompt& prompt, std::span<const std::int32_t> ids) const {
-  const Verdict verdict = verify(prompt.gold, decode_(ids), scorer_.options().verifier);
-  return verdict.correct() ||
-         (is_choice(prompt.gold) && choice_letter(verdict.extracted) == prompt.gold[0]);
+/// Which responses are right where those of more than `budget` tokens are cut there.
+std::vector<char> Judge::right_at(const ScoredGroup& group, std::size_t budget) {
+  std::vector<char> right;
+  std::vector<std::size_t> longer;
+  RolloutGroup cut;
+  cut.ticket = group.rollout.ticket;
+  for (std::size_t i = 0; i < group.scores.size(); ++i) {
+    right.push_back(group.scores[i].verdict == VerdictCode::kEqual);
+    const std::vector<std::int32_t>& ids = group.rollout.responses[i].ids;
+    if (ids.size() <= budget) continue;
+    longer.push_back(i);
+    const auto end = ids.begin() + static_cast<std::ptrdiff_t>(budget);
+    cut.responses.emplace_back().ids.assign(ids.begin(), end);
+  }
+  const ScoredGroup scored = score(std::move(cut));
+  for (std::size_t k = 0; k < longer.size(); ++k) {
+    right[longer[k]] = scored.scores[k].verdict == VerdictCode::kEqual;
+  }
+  return right;
 }
 
-std::vector<JudgedSample> Judge::judge(const ScoredGroup& group) const {
+std::vector<JudgedSample> Judge::judge(const ScoredGroup& group) {
   std::vector<JudgedSample> samples;
   for (std::size_t i = 0; i < group.scores.size(); ++i) {
     const Response& response = group.rollout.responses[i];
@@ -95,14 +111,11 @@ std::vector<JudgedSample> Judge::judge(const ScoredGroup& group) const {
                         .tokens = std::ssize(response.ids),
                         .truncated = response.finish == FinishReason::kLength,
                         .right_at = {}};
-    for (const std::int64_t budget : budgets_) {
-      const std::span<const std::int32_t> ids = response.ids;
-      const bool whole = sample.tokens <= budget;
-      sample.right_at.push_back(
-          whole ? sample.right
-                : right(group.rollout.ticket.prompt, ids.first(static_cast<std::size_t>(budget))));
-    }
     samples.push_back(std::move(sample));
+  }
+  for (const std::int64_t budget : budgets_) {
+    const std::vector<char> right = right_at(group, static_cast<std::size_t>(budget));
+    for (std::size_t i = 0; i < samples.size(); ++i) samples[i].right_at.push_back(right[i]);
   }
   return samples;
 }

@@ -44,15 +44,18 @@ struct JudgedProblem {
 /// Judges responses one after the other. One thread.
 class Judge {
  public:
-  Judge(const ScoringOptions& options, DecodeText decode, std::vector<std::int64_t> budgets);
+  Judge(const ScoringOptions& options, DecodeText decode, std::vector<std::int64_t> budgets,
+        const ProgramHost& host = {});
 
   /// Scores a group as a reward worker does (R_acc and coverage); a choice's letter is right, too.
   ScoredGroup score(RolloutGroup group);
   /// The group's samples, with a verdict for each budget.
-  std::vector<JudgedSample> judge(const ScoredGroup& group) const;
+  std::vector<JudgedSample> judge(const ScoredGroup& group);
+  /// Ends the verifier's program: nothing more is judged.
+  void finish() { scorer_.finish(); }
 
  private:
-  bool right(const Prompt& prompt, std::span<const std::int32_t> ids) const;
+  std::vector<char> right_at(const ScoredGroup& group, std::size_t budget);
 
   Scorer scorer_;
   DecodeText decode_;

@@ -32,6 +32,7 @@ class LocalTransport {
   }
 
   void rethrow_failure() {
+    const std::lock_guard lock(mutex_);
     if (failure_) std::rethrow_exception(failure_);
   }
 
@@ -77,7 +78,9 @@ void run_in_one_process(Job& job, const TrainConfig& config, const RunStart& sta
     });
     const std::jthread reward_worker([&] {
       transport.guard([&] {
-        play_reward_worker(config, start, {transport.rollouts, transport.scored, 0});
+        play_reward_worker(config, start, {transport.rollouts, transport.scored, 0, [&] {
+                                             transport.rethrow_failure();
+                                           }});
       });
     });
     transport.guard([&] { learn(transport, config, start, layout.threads(0, Role::kLearner)); });

@@ -23,8 +23,11 @@ std::unique_ptr<Collective> weight_group(Job& job, const RoleLayout& layout) {
 class ScoringSource : public PollableSource<ScoredGroup> {
  public:
   ScoringSource(PollableSource<RolloutGroup>& rollouts, const ScoringOptions& options,
-                DecodeText decode)
-      : rollouts_(rollouts), scorer_(options), decode_(std::move(decode)) {}
+                const ProgramHost& host, DecodeText decode)
+      : rollouts_(rollouts), scorer_(options, host), decode_(std::move(decode)) {}
+
+  /// Ends the reward programs, once no group is left.
+  void finish() { scorer_.finish(); }
 
   std::optional<ScoredGroup> receive() override { return score(rollouts_.receive()); }
   std::optional<ScoredGroup> try_receive() override { return score(rollouts_.try_receive()); }
@@ -53,7 +56,7 @@ void act(Job& job, const TrainConfig& config, const RunStart& start, const RoleL
 void score(Job& job, const TrainConfig& config, const RunStart& start, const RoleLayout& layout) {
   MpiSource<RolloutGroup> rollouts(job, Tag::kRollouts, static_cast<int>(layout.actors.size()));
   MpiSink<ScoredGroup> scored(job, Tag::kScored, {layout.learners.front()});
-  play_reward_worker(config, start, {rollouts, scored, job.rank()});
+  play_reward_worker(config, start, {rollouts, scored, job.rank(), [&job] { job.attend(); }});
 }
 
 void learn_and_coordinate(Job& job, const TrainConfig& config, const RunStart& start,
@@ -72,8 +75,11 @@ void learn(Job& job, const TrainConfig& config, const RunStart& start, const Rol
     play_learner(config, start, transport);
   } else if (layout.has(job.rank(), Role::kRewardWorker)) {
     MpiSource<RolloutGroup> rollouts(job, Tag::kRollouts, static_cast<int>(layout.actors.size()));
-    ScoringSource scored(rollouts, scoring_options(config), text_decoder(start));
+    ScoringSource scored(rollouts, scoring_options(config),
+                         {.rank = job.rank(), .attend = [&job] { job.attend(); }},
+                         text_decoder(start));
     learn_and_coordinate(job, config, start, layout, transport, scored);
+    scored.finish();
   } else {
     MpiSource<ScoredGroup> scored(job, Tag::kScored,
                                   static_cast<int>(layout.reward_workers.size()));

@@ -147,7 +147,8 @@ EvaluationTickets evaluation_tickets(const TrainConfig& config) {
 ScoringOptions scoring_options(const TrainConfig& config) {
   return {.rewards = config.reward,
           .verifier = config.verifier,
-          .max_response_tokens = config.rollout.sampling.max_response_tokens};
+          .max_response_tokens = config.rollout.sampling.max_response_tokens,
+          .verifier_program = config.verifier_program};
 }
 
 DecodeText text_decoder(const RunStart& start) {
@@ -179,8 +180,9 @@ void play_actor(const TrainConfig& config, const RunStart& start, const ActorTra
 
 void play_reward_worker(const TrainConfig& config, const RunStart& start,
                         const RewardTransport& transport) {
-  run_reward_worker(scoring_options(config), text_decoder(start), transport.rank,
-                    transport.rollouts, transport.scored);
+  run_reward_worker(scoring_options(config), text_decoder(start),
+                    {.rank = transport.rank, .attend = transport.attend}, transport.rollouts,
+                    transport.scored);
 }
 
 void play_learner_0(const TrainConfig& config, const RunStart& start,

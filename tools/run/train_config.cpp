@@ -41,6 +41,7 @@ void describe(FieldList& fields, TrainConfig& config) {
   fields.section("evaluation", config.rollout.evaluation);
   fields.section("reward", config.reward);
   fields.section("verifier", config.verifier);
+  fields.section("verifier", config.verifier_program);
   fields.section("advantage", config.advantage);
   fields.section("policy_loss", config.policy_loss);
   fields.section("update", config.update);
@@ -52,6 +53,8 @@ TrainConfig load_train_config(const std::filesystem::path& path,
                               std::span<const std::string> overrides) {
   TrainConfig config;
   load_config(fields_of(config), path, overrides);
+  config.data.keep_rows =
+      !config.reward.command.empty() || !config.verifier_program.command.empty();
   check(config);
   return config;
 }

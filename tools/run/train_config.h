@@ -32,6 +32,7 @@ struct TrainConfig {
   EvaluationOptions evaluation;
   RewardOptions reward;
   VerifierOptions verifier;
+  VerifierProgramOptions verifier_program;
   AdvantageOptions advantage;
   PolicyLossOptions policy_loss;
   BatchOptions update;

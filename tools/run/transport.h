@@ -23,6 +23,7 @@ struct RewardTransport {
   Source<RolloutGroup>& rollouts;
   Sink<ScoredGroup>& scored;
   int rank = 0;
+  std::function<void()> attend = {};  // called while a reward program is waited for
 };
 
 struct LearnerTransport {

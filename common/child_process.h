@@ -1,0 +1,93 @@
+// A program at the other end of three pipes: lines in, lines out, and its complaints.
+#pragma once
+
+#include <sys/types.h>
+
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace lie {
+
+/// A file descriptor that closes itself.
+class Descriptor {
+ public:
+  Descriptor() = default;
+  explicit Descriptor(int number) : number_(number) {}
+  Descriptor(Descriptor&& other) noexcept;
+  Descriptor& operator=(Descriptor&& other) noexcept;
+  ~Descriptor() { close(); }
+  int number() const { return number_; }
+  bool is_open() const { return number_ >= 0; }
+  void close();
+
+ private:
+  int number_ = -1;
+};
+
+/// The lines of a pipe, as they come. A last line without a newline counts.
+class LineReader {
+ public:
+  explicit LineReader(Descriptor pipe) : pipe_(std::move(pipe)) {}
+  /// Takes in what is there. Never blocks (the descriptor must not).
+  void read();
+  /// The next whole line, without its newline.
+  std::optional<std::string> line();
+  /// Whether the other side has closed the pipe; lines may be left.
+  bool ended() const { return !pipe_.is_open(); }
+  int descriptor() const { return pipe_.number(); }
+  /// Bytes taken in and not handed out.
+  std::size_t bytes() const { return text_.size() - at_; }
+
+ private:
+  Descriptor pipe_;
+  std::string text_;
+  std::size_t at_ = 0;        // what is before has been handed out
+  std::size_t searched_ = 0;  // no newline before
+};
+
+/// `/bin/sh -c "exec COMMAND"`: one program with its arguments; the shell expands variables, quotes
+/// and redirections, then becomes the program. Its pipes never block the caller, whatever the
+/// program does with them. One thread.
+class ChildProcess {
+ public:
+  /// Throws Error if no process can be started. A command that does not exist ends at once.
+  explicit ChildProcess(const std::string& command);
+  /// Kills the program if it is still there.
+  ~ChildProcess();
+  ChildProcess(const ChildProcess&) = delete;
+  ChildProcess& operator=(const ChildProcess&) = delete;
+
+  /// Hands bytes to its standard input; what the pipe does not take waits in memory for pump().
+  void write(std::string_view bytes);
+  /// No more input, once all that was written has been taken.
+  void close_input() { closing_ = true; }
+
+  /// Moves bytes in all pipes; where none can be moved, waits for one up to `milliseconds`.
+  void pump(int milliseconds);
+
+  LineReader& output() { return output_; }
+  LineReader& complaints() { return complaints_; }
+
+  /// How it ended, in words ("exited with status 1"); nothing while it runs. Never blocks.
+  std::optional<std::string> ended();
+  /// Whether it exited with status 0.
+  bool ended_well() const { return reaped_ && status_ == 0; }
+  /// Kills it, unless it has ended by itself, and takes in its last lines. How it ended.
+  std::string kill();
+
+ private:
+  void flush();
+
+  pid_t process_ = -1;
+  bool reaped_ = false;
+  int status_ = 0;
+  bool closing_ = false;
+  Descriptor input_;
+  std::string waiting_;   // bytes for its input
+  std::size_t sent_ = 0;  // of them
+  LineReader output_, complaints_;
+};
+
+}  // namespace lie

@@ -1,0 +1,91 @@
+#include "common/child_process.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+
+namespace lie {
+namespace {
+
+std::optional<std::string> next_line(ChildProcess& process, LineReader& reader) {
+  for (;;) {
+    if (auto line = reader.line()) return line;
+    if (reader.ended()) return std::nullopt;
+    process.pump(1000);
+  }
+}
+
+std::string end_of(ChildProcess& process) {
+  while (!process.ended()) process.pump(10);
+  return *process.ended();
+}
+
+TEST(ChildProcess, LinesGoInAndComeOut) {
+  ChildProcess cat("cat");
+  cat.write("one\ntwo");
+  EXPECT_EQ(next_line(cat, cat.output()), "one");
+  EXPECT_EQ(cat.output().line(), std::nullopt);
+  cat.write(" and a half\n\n");
+  EXPECT_EQ(next_line(cat, cat.output()), "two and a half");
+  EXPECT_EQ(next_line(cat, cat.output()), "");
+  cat.close_input();
+  EXPECT_EQ(next_line(cat, cat.output()), std::nullopt);
+  EXPECT_EQ(end_of(cat), "exited with status 0");
+  EXPECT_TRUE(cat.ended_well());
+}
+
+TEST(ChildProcess, ALastLineNeedsNoEnd) {
+  ChildProcess process("printf 'a\\nb'");
+  EXPECT_EQ(next_line(process, process.output()), "a");
+  EXPECT_EQ(next_line(process, process.output()), "b");
+  EXPECT_EQ(next_line(process, process.output()), std::nullopt);
+}
+
+TEST(ChildProcess, MegabytesEachWayAtOnceDoNotLockUp) {
+  ChildProcess cat("cat");
+  const std::string line(8 << 20, 'x');  // far more than pipes hold
+  cat.write(line + "\n");
+  cat.write(line + "\n");
+  EXPECT_EQ(next_line(cat, cat.output()), line);
+  EXPECT_EQ(next_line(cat, cat.output()), line);
+}
+
+TEST(ChildProcess, ComplaintsDoNotBlockIt) {
+  ChildProcess process("sh -c 'head -c 1000000 /dev/zero | tr \"\\0\" e >&2; echo done'");
+  EXPECT_EQ(next_line(process, process.output()), "done");
+  EXPECT_EQ(next_line(process, process.complaints())->size(), 1000000U);
+}
+
+TEST(ChildProcess, WritingToOneThatHasEndedHarmsNobody) {
+  ChildProcess process("true");
+  EXPECT_EQ(next_line(process, process.output()), std::nullopt);
+  process.write(std::string(1 << 20, 'x'));
+  process.write("and more\n");
+  EXPECT_EQ(end_of(process), "exited with status 0");
+}
+
+TEST(ChildProcess, SaysHowItEnded) {
+  ChildProcess seven("sh -c 'exit 7'");
+  EXPECT_EQ(end_of(seven), "exited with status 7");
+  EXPECT_FALSE(seven.ended_well());
+  ChildProcess none("/no/such/program");
+  EXPECT_EQ(end_of(none), "exited with status 127");
+  ChildProcess killed("cat");
+  EXPECT_EQ(killed.ended(), std::nullopt);
+  EXPECT_EQ(killed.kill(), "was killed by signal 9 (Killed)");
+}
+
+TEST(ChildProcess, TheShellExpandsAndBecomesTheProgram) {
+  ChildProcess process("echo $((1 + 1)) 'two words'");
+  EXPECT_EQ(next_line(process, process.output()), "2 two words");
+}
+
+TEST(ChildProcess, OneDoesNotHoldAnothersPipes) {
+  ChildProcess first("cat");
+  ChildProcess second("cat");  // would keep first's input open if it had it
+  first.close_input();
+  EXPECT_EQ(next_line(first, first.output()), std::nullopt);
+}
+
+}  // namespace
+}  // namespace lie

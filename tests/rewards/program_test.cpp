@@ -1,0 +1,253 @@
+// The protocol of reward programs, with programs of a line.
+#include "rewards/program.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "common/error.h"
+#include "rewards/score.h"
+#include "tests/temporary_directory.h"
+
+namespace lie {
+namespace {
+
+using Kind = RewardProgram::Kind;
+
+/// A Python program that answers each request with the given expression over `q`, the request.
+std::string python(const std::string& answer) {
+  return "python3 -uc '\nimport json, sys\nfor line in sys.stdin:\n  q = json.loads(line)\n  "
+         "print(" +
+         answer + ")'";
+}
+
+struct Example {
+  Ticket ticket{.step = 3, .group = 2, .samples = 1, .prompt = {}};
+  Response response;
+  std::string text = "It is \\boxed{4}.";
+
+  Example() {
+    ticket.prompt = {.problem = 41,
+                     .text = "2 \"+\" 2?\n",
+                     .gold = "4",
+                     .data_source = "sums",
+                     .reference_length = 10,
+                     .row = R"({"extra":{"hint":[1,2]},"gold":"4"})"};
+    response.ids.assign(5, 7);
+    response.finish = FinishReason::kEndOfSequence;
+  }
+  ProgramRequest request(std::size_t sample = 0, const Score* score = nullptr) const {
+    return {ticket, response, sample, text, score};
+  }
+};
+
+ProgramAnswer ask_once(Kind kind, const std::string& command) {
+  const Example example;
+  RewardProgram program(kind, command, {});
+  program.ask(example.request());
+  return program.answer();
+}
+
+std::string error_in(const std::string& command, Kind kind = Kind::kReward) {
+  return error_of([&] { ask_once(kind, command); });
+}
+
+#define EXPECT_HOLDS(text, part) \
+  EXPECT_NE((text).find(part), std::string::npos) << "no \"" << (part) << "\" in: " << (text)
+
+TEST(RewardProgram, IsToldAllOfTheResponse) {
+  const Example example;
+  Score score;
+  score.verdict = VerdictCode::kUnequal;
+  score.extracted = "5";
+  RewardProgram program(
+      Kind::kReward,
+      python(R"(json.dumps({"reward": 1.0 if q == {"id": 0, "step": 3, "purpose": "train", )"
+             R"("group": 2, "sample": 6, "problem": {"extra": {"hint": [1, 2]}, "gold": "4"}, )"
+             R"("prompt": "2 \"+\" 2?\n", "gold": "4", "data_source": "sums", )"
+             R"("response": "It is \\boxed{4}.", "tokens": 5, "finish": "end_of_sequence", )"
+             R"("verdict": "unequal", "answer": "5"} else 0.0}))"),
+      {});
+  program.ask(example.request(6, &score));
+  EXPECT_EQ(program.answer().reward, 1.0F);
+  program.finish();
+}
+
+TEST(RewardProgram, AnswersWithRewardVerdictAndNumbers) {
+  const ProgramAnswer answer = ask_once(
+      Kind::kReward,
+      python(
+          R"(json.dumps({"id": q["id"], "reward": -0.25, "correct": True, "seconds": 1.5, "n": 2}))"));
+  EXPECT_EQ(answer.reward, -0.25F);
+  EXPECT_EQ(answer.correct, true);
+  ASSERT_EQ(answer.numbers.size(), 2U);
+  EXPECT_EQ(answer.numbers[0].name, "command_n");
+  EXPECT_EQ(answer.numbers[1].name, "command_seconds");
+  EXPECT_EQ(answer.numbers[1].value, 1.5);
+}
+
+TEST(RewardProgram, AVerifierDecides) {
+  const ProgramAnswer answer = ask_once(
+      Kind::kVerifier, python(R"(json.dumps({"correct": False, "answer": "4", "sure": 0.5}))"));
+  EXPECT_EQ(answer.correct, false);
+  EXPECT_EQ(answer.answer, "4");
+  EXPECT_EQ(answer.numbers.at(0).name, "verifier_sure");
+}
+
+TEST(RewardProgram, ManyLargeRequestsAreSentAheadWithoutLockingUp) {
+  Example example;
+  example.text.assign(4 << 20, 'a');
+  RewardProgram program(
+      Kind::kReward, python(R"(json.dumps({"reward": len(q["response"]), "s": q["sample"]}))"), {});
+  for (std::size_t i = 0; i < 6; ++i) program.ask(example.request(i));
+  for (std::size_t i = 0; i < 6; ++i) {
+    const ProgramAnswer answer = program.answer();
+    EXPECT_EQ(answer.reward, static_cast<float>(4 << 20));
+    EXPECT_EQ(answer.numbers.at(0).value, static_cast<double>(i));
+  }
+  program.finish();
+}
+
+TEST(RewardProgram, BytesThatAreNoTextAreReplaced) {
+  Example example;
+  example.text =
+      "a\xff"
+      "b";
+  RewardProgram program(
+      Kind::kReward, python(R"(json.dumps({"reward": 1 if q["response"] == "a\ufffdb" else 0}))"),
+      {});
+  program.ask(example.request());
+  EXPECT_EQ(program.answer().reward, 1.0F);
+}
+
+TEST(RewardProgram, ItsStandardErrorIsSaidLineByLine) {
+  ::testing::internal::CaptureStderr();
+  ask_once(Kind::kReward,
+           "sh -c 'echo ready >&2; echo twice >&2; read line; echo {\\\"reward\\\":0}'");
+  const std::string said = ::testing::internal::GetCapturedStderr();
+  EXPECT_HOLDS(said, "[reward.command 0] ready\n");
+  EXPECT_HOLDS(said, "[reward.command 0] twice\n");
+}
+
+TEST(RewardProgram, NonsenseIsNamedWithRequestAndLine) {
+  const std::string error = error_in("sh -c 'echo oh dear >&2; read line; echo nonsense; cat'");
+  EXPECT_HOLDS(error, "reward.command");
+  EXPECT_HOLDS(error, "request 0 (step 3, problem 41, sample 0)");
+  EXPECT_HOLDS(error, "\"nonsense\"");
+  EXPECT_HOLDS(error, "oh dear");
+}
+
+TEST(RewardProgram, AnswersThatAreNoneAreRefused) {
+  const auto answered = [](const std::string& line) {
+    return error_in("sh -c 'read line; echo \"$0\"; cat' '" + line + "'");
+  };
+  EXPECT_HOLDS(answered(R"({"reward": NaN})"), "the answer");
+  EXPECT_HOLDS(answered(R"({"reward": 1e300})"), "too large");
+  EXPECT_HOLDS(answered(R"({"reward": "1"})"), "reward");
+  EXPECT_HOLDS(answered(R"({"correct": true})"), "field reward is missing");
+  EXPECT_HOLDS(answered(R"({"reward": 1, "correct": 1})"), "correct");
+  EXPECT_HOLDS(answered(R"({"reward": 1, "id": 1})"), "id 1 where 0 is the next");
+  EXPECT_HOLDS(answered(R"({"reward": 1, "a b": 1})"), "\"a b\" is no name");
+  EXPECT_HOLDS(answered(R"({"reward": 1, "why": "so"})"), "why");
+  EXPECT_HOLDS(answered("[1]"), "JSON object");
+  EXPECT_HOLDS(error_in("sh -c 'read line; echo {}; cat'", Kind::kVerifier),
+               "field correct is missing");
+}
+
+TEST(RewardProgram, ALeftOutRequestIsNoticedByItsId) {
+  const Example example;
+  RewardProgram program(Kind::kReward,
+                        python(R"(json.dumps({"id": q["id"] + (q["id"] > 0), "reward": 0}))"), {});
+  program.ask(example.request(0));
+  program.ask(example.request(1));
+  program.answer();
+  EXPECT_HOLDS(error_of([&] { program.answer(); }), "id 2 where 1 is the next");
+}
+
+TEST(RewardProgram, TooManyNumbersAreRefused) {
+  EXPECT_HOLDS(
+      error_in(python(R"(json.dumps({"reward": 0, **{"n%d" % i: 1 for i in range(65)}}))")),
+      "at most 64");
+}
+
+TEST(RewardProgram, OneThatEndsSaysHowAndWhatItOwes) {
+  const std::string error = error_in("sh -c 'echo no such module >&2; exit 3'");
+  EXPECT_HOLDS(error, "exited with status 3 and owes 1 answers");
+  EXPECT_HOLDS(error, "problem 41");
+  EXPECT_HOLDS(error, "no such module");
+  EXPECT_HOLDS(error_in("/no/such/program"), "status 127");
+}
+
+TEST(RewardProgram, OneThatClosesItsOutputAndGoesOnIsNotWaitedFor) {
+  EXPECT_HOLDS(error_in("sh -c 'exec >&-; tail -f /dev/null'"), "closed its standard output or");
+}
+
+TEST(RewardProgram, AnAnswerThatNobodyAskedForIsAnError) {
+  RewardProgram program(Kind::kReward, "sh -c 'echo {}; cat'", {});
+  EXPECT_HOLDS(error_of([&] { program.finish(); }), "nobody asked");
+}
+
+TEST(RewardProgram, AWaitAttendsAndSaysSo) {
+  const Example example;
+  int attended = 0;
+  const auto attend = [&attended] {
+    if (++attended == 3) fail("another rank has failed");
+  };
+  ::testing::internal::CaptureStderr();
+  RewardProgram program(Kind::kReward, "tail -f /dev/null",
+                        {.rank = 5, .attend = attend, .patience_seconds = 0});
+  program.ask(example.request());
+  EXPECT_EQ(error_of([&] { program.answer(); }), "another rank has failed");
+  const std::string said = ::testing::internal::GetCapturedStderr();
+  EXPECT_HOLDS(said, "[reward.command 5] warning: ");
+  EXPECT_HOLDS(said, "request 0 (step 3, problem 41, sample 0)");
+}
+
+/// Scores one response as a reward worker does.
+Score score_with(const ScoringOptions& options, Purpose purpose = Purpose::kTrain) {
+  Example example;
+  example.ticket.purpose = purpose;
+  Scorer scorer(options);
+  Score score = scorer.score(example.ticket, {&example.response, 1}, {&example.text, 1}).front();
+  scorer.finish();
+  return score;
+}
+
+TEST(Score, AProgramsTermIsTheLastAndItsVerdictReachesTheOthers) {
+  ScoringOptions options;
+  options.rewards.command = python(
+      R"(json.dumps({"reward": 0.5, "correct": q["verdict"] != "equal", "tokens": q["tokens"]}))");
+  const Score score = score_with(options);
+  EXPECT_EQ(score.verdict, VerdictCode::kUnequal);
+  const RewardNames names = reward_names(options.rewards);
+  ASSERT_EQ(score.rewards.size(), names.size());
+  EXPECT_EQ(names.back().name, "command");
+  EXPECT_EQ(score.rewards.back(), 0.5F);
+  EXPECT_EQ(score.rewards[0], 0.0F);  // R_acc
+  EXPECT_LT(score.rewards[1], 0.0F);  // R_len
+  EXPECT_EQ(score.numbers.at(0).name, "command_tokens");
+}
+
+TEST(Score, EvaluationTakesAProgramsVerdictButNotItsReward) {
+  ScoringOptions options;
+  options.rewards.command = python(R"(json.dumps({"reward": 0.5, "correct": False}))");
+  const Score score = score_with(options, Purpose::kEvaluate);
+  EXPECT_EQ(score.verdict, VerdictCode::kUnequal);
+  EXPECT_EQ(score.reward(), 0.0F);
+}
+
+TEST(Score, AVerifiersProgramStandsInThePlaceOfTheBuiltIn) {
+  ScoringOptions options;
+  options.verifier_program.command = python(
+      R"(json.dumps({"correct": "verdict" not in q and q["gold"] == "4", "answer": "four"}))");
+  options.rewards.command = python(
+      R"(json.dumps({"reward": 1 if (q["verdict"], q["answer"]) == ("equal", "four") else 0}))");
+  const Score score = score_with(options);
+  EXPECT_EQ(score.verdict, VerdictCode::kEqual);
+  EXPECT_EQ(score.extracted, "four");
+  EXPECT_EQ(score.rewards.back(), 1.0F);
+}
+
+}  // namespace
+}  // namespace lie

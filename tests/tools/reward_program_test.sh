@@ -1,0 +1,92 @@
+#!/usr/bin/env bash
+# Reward programs in whole runs: the same bits as the built-in term, exact resume, and failing as one.
+# reward_program_test.sh BIN WORK
+set -euo pipefail
+BIN="$(realpath "$1")" WORK="$2"
+rm -rf "$WORK" && mkdir -p "$WORK" && WORK="$(realpath "$WORK")"
+source "$(dirname "$0")/run_lib.sh"
+
+# run RANKS NAME [overrides...]
+run() {
+  local name="$2"
+  train "$1" "$WORK/$name" "${@:3}" >"$WORK/$name.log" 2>&1 || { cat "$WORK/$name.log"; fail "$name"; }
+}
+weights() { digest "$WORK/$1" | grep weights; }
+metric() { grep -oE "\"$2\":[^,}]*" "$WORK/$1/metrics.jsonl" | cut -d: -f2; }
+segments() { (cd "$WORK/$1/trajectories" && echo learner-000-*.h5); }
+words=(--set reward.coverage.unit=words --set reward.coverage.ngram=2)
+off=(--set reward.redundancy.enabled=false)
+repeats="python3 examples/reward_program.py --ngram 2 --threshold 3 --beta 0.5"
+
+# The redundancy penalty as a program is the built-in one: with a reward worker, and with learner 0 in its place.
+run 4 builtin "${words[@]}"
+[ "$(metric builtin reward_redundancy_mean | sort -u | wc -l)" -gt 1 ] || fail "no response repeats itself"
+for ranks in 1 2 4; do
+  run "$ranks" "program$ranks" "${words[@]}" "${off[@]}" --set "reward.command=$repeats"
+  [ "$(weights "program$ranks")" = "$(weights builtin)" ] || fail "$ranks ranks: other weights than the built-in term"
+  for pair in reward_redundancy_mean:reward_command_mean largest_repeat_mean:command_largest_repeat_mean \
+    reward_mean:reward_mean advantage_mass_redundancy:advantage_mass_command; do
+    [ "$(metric builtin "${pair%:*}")" = "$(metric "program$ranks" "${pair#*:}")" ] || fail "$ranks ranks: other $pair"
+  done
+done
+grep -q '^\[reward.command [0-9]*\] the redundancy penalty is ready$' "$WORK/program4.log" || fail "standard error is not said"
+
+# A number whose name appears late begins a segment of its own; two learners; and the run resumes exactly.
+cat >"$WORK/late.py" <<'PY'
+import json, sys
+for line in sys.stdin:
+    q = json.loads(line)
+    answer = {"id": q["id"], "reward": 0.125 * (q["tokens"] % 3), "gold": int(q["problem"]["gold"])}
+    if q["step"] >= 4:
+        answer["late"] = q["sample"]
+    print(json.dumps(answer), flush=True)
+PY
+late=(--set roles.learners=2 --set "reward.command=python3 $WORK/late.py")
+run 5 whole "${late[@]}" --set checkpoint.every=6
+[ "$(segments whole)" = "learner-000-segment-000000.h5 learner-000-segment-000003.h5" ] || fail "segments: $(segments whole)"
+run 5 halves "${late[@]}" --set checkpoint.every=5 --set run.steps=5
+run 5 halves "${late[@]}" --set checkpoint.every=5
+[ "$(digest "$WORK/whole")" = "$(digest "$WORK/halves")" ] || fail "resumed: other bits"
+"$BIN/lie_analyze" "$WORK/whole" | grep -q command_late || fail "the table lacks the late number"
+"$BIN/lie_analyze" "$WORK/whole" --csv "$WORK/whole.csv" >/dev/null
+head -1 "$WORK/whole.csv" | grep -q 'command_gold_mean,command_late_mean' || fail "the CSV lacks the numbers"
+
+# A verifier that accepts what the built-in accepts changes no weight.
+cat >"$WORK/verifier.py" <<'PY'
+import json, re, sys
+for line in sys.stdin:
+    q = json.loads(line)
+    boxes = re.findall(r"\\boxed\{([^{}]*)\}", q["response"])
+    print(json.dumps({"correct": boxes[-1:] == [q["gold"]], "answer": (boxes or [""])[-1]}), flush=True)
+PY
+run 4 verified "${words[@]}" --set "verifier.command=python3 $WORK/verifier.py"
+[ "$(weights verified)" = "$(weights builtin)" ] || fail "verifier.command: other weights"
+
+# fails NAME "words of the report" PYTHON: runs a program that answers, then does as PYTHON says in step 2.
+fails() {
+  local status=0
+  cat >"$WORK/$1.py" <<PY
+import json, os, sys
+for line in sys.stdin:
+    q = json.loads(line)
+    answer = {"id": q["id"], "reward": 0}
+    if q["step"] == 2:
+        print("about to fail", file=sys.stderr, flush=True)
+        $3
+    print(json.dumps(answer), flush=True)
+PY
+  timeout 60 bash -c "source tests/tools/run_lib.sh; train 4 '$WORK/$1' --set 'reward.command=python3 $WORK/$1.py'" \
+    >"$WORK/$1.log" 2>&1 || status=$?
+  [ "$status" != 0 ] || fail "$1: exit status 0"
+  [ "$status" != 124 ] || fail "$1: still running after a minute"
+  [ "$(grep 'error on rank' "$WORK/$1.log" | sort -u | wc -l)" = 1 ] || { cat "$WORK/$1.log"; fail "$1: not one report"; }
+  grep 'reward.command' "$WORK/$1.log" | grep -F 'about to fail' | grep -qF -- "$2" || { cat "$WORK/$1.log"; fail "$1: no \"$2\""; }
+  grep -qF '(step 2, problem ' "$WORK/$1.log" || fail "$1: the request is not named"
+}
+export BIN WORK
+fails killed 'was killed by signal 9' 'os.kill(os.getpid(), 9)'
+fails stopped 'exited with status 3 and owes' 'sys.exit(3)'
+fails nonsense 'with "oh dear"' 'print("oh dear", flush=True)'
+fails left_out 'is the next' 'if q["sample"] == 1: continue'
+
+echo "a program gives the bits of the built-in term on 1, 2 and 4 ranks, resumes exactly and fails as one"
