@@ -27,8 +27,10 @@ void train(Job& job, const TrainArguments& arguments) {
     }
     return;
   }
+  job.set_role(layout.roles_of(job.rank()));
+  job.set_activity("training");
   if (job.size() == 1) {
-    run_in_one_process(job, config, start, layout);
+    run_in_one_process(config, start, layout);
   } else {
     run_over_mpi(job, config, start, layout);
   }
