@@ -7,9 +7,10 @@
 #include <optional>
 #include <span>
 #include <utility>
+#include <vector>
 
+#include "common/config.h"
 #include "common/error.h"
-#include "common/file.h"
 #include "common/log.h"
 #include "model/tokenizer/tokenizer.h"
 #include "tools/eval/eval_config.h"
@@ -18,6 +19,7 @@
 #include "tools/run/generation.h"
 #include "tools/run/group_progress.h"
 #include "tools/run/prompts.h"
+#include "tools/run/resume.h"
 
 namespace lie {
 namespace {
@@ -50,24 +52,15 @@ Ticket ticket_of(const EvalConfig& config, const std::vector<Prompt>& prompts, s
           .prompt = prompts[group]};
 }
 
+/// Sections that look at the responses and change none of them.
+const std::vector<std::string> kMayChange = {"eval.prompts", "eval.write_texts", "table",
+                                             "coverage", "verifier"};
+
 /// Begins the directory, or goes on with what it holds of this evaluation.
-void prepare_directory(const EvalConfig& config) {
-  const fs::path directory = config.eval.directory;
-  const fs::path resolved = directory / "config.yaml";
-  if (fs::exists(resolved)) {
-    const auto differences = differences_from_eval(config, resolved);
-    if (!differences.empty()) {
-      fail(
-          "eval.directory {} holds another evaluation ({}): restore these values, or name another "
-          "directory",
-          directory.string(), fmt::join(differences, "; "));
-    }
-  } else if (holds_files_besides(directory, "config.yaml")) {
-    fail("eval.directory {} holds files but no evaluation: name an empty or new directory",
-         directory.string());
-  }
-  make_directories(directory);
-  write_file_atomically(resolved, dump_eval_config(config));
+void prepare_directory(EvalConfig config) {
+  const FieldList fields = fields_of(config);
+  holds_this_run(config.eval.directory, "eval.directory", fields, kMayChange);
+  write_run_config(config.eval.directory, fields);
 }
 
 /// A logged group must be an answer to the row that has its number now.

@@ -1,5 +1,7 @@
 #include "tools/run/local_run.h"
 
+#include <utility>
+
 #include "common/comm/thread_collective.h"
 #include "common/queue.h"
 #include "tools/run/players.h"
@@ -12,7 +14,7 @@ constexpr std::size_t kGroupsAhead = 64;
 
 }  // namespace
 
-void run_in_one_process(const TrainConfig& config, const RunStart& start,
+void run_in_one_process(const TrainConfig& config, const RunStart& start, RunPrompts prompts,
                         const RoleLayout& layout) {
   BoundedQueue<RolloutGroup> rollouts(kGroupsAhead);
   BoundedQueue<ScoredGroup> scored(kGroupsAhead);
@@ -34,8 +36,8 @@ void run_in_one_process(const TrainConfig& config, const RunStart& start,
   roles.start([&] { play_reward_worker(config, start, {rollouts, scored, 0}); });
   roles.run([&] {
     const auto weights = weight_group.member(0);
-    play_learner_0(config, start, {*learners, layout.threads(0, Role::kLearner)},
-                   {desk, 1, scored, *weights});
+    play_learner_0(config, start, std::move(prompts),
+                   {*learners, layout.threads(0, Role::kLearner)}, {desk, 1, scored, *weights});
   });
 }
 

@@ -8,6 +8,7 @@
 namespace lie {
 
 /// Returns at the end of the run; throws what failed first.
-void run_in_one_process(const TrainConfig& config, const RunStart& start, const RoleLayout& layout);
+void run_in_one_process(const TrainConfig& config, const RunStart& start, RunPrompts prompts,
+                        const RoleLayout& layout);
 
 }  // namespace lie
