@@ -253,8 +253,9 @@ std::vector<std::string> config_differences(const FieldList& fields,
                                             const std::filesystem::path& other,
                                             std::span<const std::string> ignored) {
   const auto is_ignored = [&](const std::string& key) {
-    return std::any_of(ignored.begin(), ignored.end(),
-                       [&](const std::string& prefix) { return key.starts_with(prefix); });
+    return std::ranges::any_of(ignored, [&](const std::string& name) {
+      return key == name || key.starts_with(name + ".");
+    });
   };
   std::map<std::string, std::vector<std::string>> there;
   for (Entry& entry : Reader(other.string(), {}, false).read(parse_yaml(other))) {

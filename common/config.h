@@ -29,7 +29,7 @@ std::string dump_config(const FieldList& fields);
 std::string explain_config(const FieldList& fields);
 
 /// Keys whose values differ between the fields and a config written by dump_config, as
-/// "key: there 0.2, here 0.3"; keys under `ignored` prefixes are left out.
+/// "key: there 0.2, here 0.3"; `ignored` keys and sections are left out.
 std::vector<std::string> config_differences(const FieldList& fields,
                                             const std::filesystem::path& other,
                                             std::span<const std::string> ignored);

@@ -7,17 +7,19 @@
 #include <optional>
 #include <span>
 #include <utility>
+#include <vector>
 
+#include "common/config.h"
 #include "common/error.h"
-#include "common/file.h"
 #include "common/log.h"
 #include "model/tokenizer/tokenizer.h"
 #include "tools/eval/eval_config.h"
 #include "tools/eval/eval_files.h"
 #include "tools/eval/response_log.h"
-#include "tools/pool/group_progress.h"
-#include "tools/pool/rank_pool.h"
+#include "tools/run/generation.h"
+#include "tools/run/group_progress.h"
 #include "tools/run/prompts.h"
+#include "tools/run/resume.h"
 
 namespace lie {
 namespace {
@@ -50,24 +52,15 @@ Ticket ticket_of(const EvalConfig& config, const std::vector<Prompt>& prompts, s
           .prompt = prompts[group]};
 }
 
+/// Sections that look at the responses and change none of them.
+const std::vector<std::string> kMayChange = {"eval.prompts", "eval.write_texts", "table",
+                                             "coverage", "verifier"};
+
 /// Begins the directory, or goes on with what it holds of this evaluation.
-void prepare_directory(const EvalConfig& config) {
-  const fs::path directory = config.eval.directory;
-  const fs::path resolved = directory / "config.yaml";
-  if (fs::exists(resolved)) {
-    const auto differences = differences_from_eval(config, resolved);
-    if (!differences.empty()) {
-      fail(
-          "eval.directory {} holds another evaluation ({}): restore these values, or name another "
-          "directory",
-          directory.string(), fmt::join(differences, "; "));
-    }
-  } else if (holds_files_besides(directory, "config.yaml")) {
-    fail("eval.directory {} holds files but no evaluation: name an empty or new directory",
-         directory.string());
-  }
-  make_directories(directory);
-  write_file_atomically(resolved, dump_eval_config(config));
+void prepare_directory(EvalConfig config) {
+  const FieldList fields = fields_of(config);
+  holds_this_run(config.eval.directory, "eval.directory", fields, kMayChange);
+  write_run_config(config.eval.directory, fields);
 }
 
 /// A logged group must be an answer to the row that has its number now.
@@ -107,17 +100,15 @@ class Generation {
   std::deque<Ticket> tickets() const { return tickets_; }
   std::int64_t prompts() const { return std::ssize(prompts_); }
 
-  /// Writes groups down as they come; their verdicts are for the progress line only.
-  TakeGroup taker(Judge& judge) {
+  /// Begins to write groups down as they come; their verdicts are for the progress line only.
+  TakeGroup taker() {
     log_.emplace(log_path_, whole_bytes_);
     const auto prompts = std::ssize(prompts_);
     progress_.emplace(stderr, prompts, prompts - std::ssize(tickets_));
-    return [this, &judge](RolloutGroup group) {
-      log_->append(group);
-      const ScoredGroup scored = judge.score(std::move(group));
-      std::int64_t right = 0;
-      for (const Score& score : scored.scores) right += score.verdict == VerdictCode::kEqual;
-      progress_->add(scored.rollout, right);
+    return [this](const ScoredGroup& group) {
+      log_->append(group.rollout);
+      progress_->add(group.rollout,
+                     std::ranges::count(group.scores, VerdictCode::kEqual, &Score::verdict));
     };
   }
 
@@ -171,8 +162,8 @@ ScoringOptions scoring_options(const EvalConfig& config) {
   return options;
 }
 
-/// Rank 0: what it lacks is generated with the others' help.
-void lead(Job& job, const EvalConfig& config, const PoolOptions& pool) {
+/// Rank 0: what the directory lacks is generated with the others' help.
+void evaluate_on_rank_0(Job& job, const EvalConfig& config, const GenerationOptions& options) {
   const Tokenizer tokenizer = Tokenizer::load(config.model.path);
   const DecodeText decode = [&](std::span<const std::int32_t> ids) {
     return tokenizer.decode(ids, /*skip_special=*/true);
@@ -180,7 +171,9 @@ void lead(Job& job, const EvalConfig& config, const PoolOptions& pool) {
   Judge judge(scoring_options(config), decode, config.table.budgets,
               {.rank = job.rank(), .attend = [&job] { job.attend(); }});
   Generation generation(config);
-  generate_over_ranks(job, pool, generation.tickets(), generation.taker(judge));
+  generate_over_ranks(
+      job, options, generation.tickets(),
+      [&](RolloutGroup group) { return judge.score(std::move(group)); }, generation.taker());
   generation.finish();
   job.set_activity("verifying and writing tables");
   report(config, generation.prompts(), judge, decode);
@@ -193,14 +186,14 @@ void evaluate(Job& job, const fs::path& path, std::span<const std::string> overr
   job.set_role("actor");
   job.set_activity("preparing");
   const EvalConfig config = load_eval_config(path, overrides);
-  const PoolOptions pool{.model = config.model,
-                         .rollout = config.rollout,
-                         .seed = static_cast<std::uint64_t>(config.eval.seed),
-                         .keep_binding = config.eval.keep_binding};
+  const GenerationOptions options{.model = config.model,
+                                  .rollout = config.rollout,
+                                  .seed = static_cast<std::uint64_t>(config.eval.seed),
+                                  .keep_binding = config.eval.keep_binding};
   if (job.rank() == 0) {
-    lead(job, config, pool);
+    evaluate_on_rank_0(job, config, options);
   } else {
-    generate_over_ranks(job, pool, {}, {});
+    help_to_generate(job, options);
   }
 }
 

@@ -4,15 +4,6 @@
 #include "common/error.h"
 
 namespace lie::evaluation {
-namespace {
-
-const std::vector<std::string> kMayChange = {
-    "eval.directory", "eval.prompts",    "eval.write_texts", "eval.keep_binding",
-    "table",          "coverage",        "verifier",         "model.threads",
-    "rollout.slots",  "rollout.prefill", "rollout.cache"};
-
-}  // namespace
-
 EvalConfig::EvalConfig() {
   rollout.sampling.temperature = 0.6;
   rollout.sampling.max_response_tokens = 32768;
@@ -68,12 +59,6 @@ EvalConfig load_eval_config(const std::filesystem::path& path,
 }
 
 std::string dump_eval_config(const EvalConfig& config) { return dump_config_of(config); }
-
-std::vector<std::string> differences_from_eval(const EvalConfig& config,
-                                               const std::filesystem::path& other) {
-  EvalConfig copy = config;
-  return config_differences(fields_of(copy), other, kMayChange);
-}
 
 std::string explain_eval_config() { return explain_config_of<EvalConfig>(); }
 

@@ -52,12 +52,6 @@ EvalConfig load_eval_config(const std::filesystem::path& path,
 /// The resolved config as YAML.
 std::string dump_eval_config(const EvalConfig& config);
 
-/// Keys that differ from those of an evaluation that a directory holds and would change its
-/// responses; the number of prompts, budgets, ks, verifier and whatever else only looks at them may
-/// change.
-std::vector<std::string> differences_from_eval(const EvalConfig& config,
-                                               const std::filesystem::path& other);
-
 /// All keys with default, unit, range and sentence.
 std::string explain_eval_config();
 

@@ -11,9 +11,9 @@
 #include "common/file.h"
 #include "common/log.h"
 #include "common/sha256.h"
-#include "tools/pool/group_progress.h"
-#include "tools/pool/rank_pool.h"
 #include "tools/reference_lengths/length_log.h"
+#include "tools/run/generation.h"
+#include "tools/run/group_progress.h"
 #include "tools/run/prompts.h"
 #include "tools/run/train_config.h"
 
@@ -124,21 +124,21 @@ void reference_lengths(Job& job, const ReferenceLengthsArguments& arguments) {
   job.set_role("actor");
   job.set_activity("preparing");
   const TrainConfig config = load_train_config(arguments.config, arguments.overrides);
-  const PoolOptions pool{.model = config.model,
-                         .rollout = config.rollout,
-                         .seed = static_cast<std::uint64_t>(config.run.seed),
-                         .keep_binding = config.roles.keep_binding};
-  if (job.rank() > 0) return generate_over_ranks(job, pool, {}, {});
+  const GenerationOptions generation{.model = config.model,
+                                     .rollout = config.rollout,
+                                     .seed = static_cast<std::uint64_t>(config.run.seed),
+                                     .keep_binding = config.roles.keep_binding};
+  if (job.rank() > 0) return help_to_generate(job, generation);
 
   const fs::path input = config.data.train_file;
   const Dataset dataset = read_run_prompts(input, config.data, config.model.path);
   LengthLog log(arguments.output.string() + ".progress",
                 measurement_of(config, dataset, arguments.samples));
   GroupProgress progress(stderr, std::ssize(dataset.prompts), std::ssize(log.measured()));
-  generate_over_ranks(job, pool, tickets_of(dataset, log, arguments.samples),
-                      [&](const RolloutGroup& group) {
-                        log.append(group);
-                        progress.add(group);
+  generate_over_ranks(job, generation, tickets_of(dataset, log, arguments.samples), unscored,
+                      [&](const ScoredGroup& group) {
+                        log.append(group.rollout);
+                        progress.add(group.rollout);
                       });
   progress.finish();
   write_lengths(input, arguments.output, lengths_by_row(dataset, log), dataset.rows);

@@ -1,14 +1,14 @@
-// A world of one rank: all roles in one process, on threads, over in-process queues.
+// All roles in one process, on threads, over in-process queues: a world of one rank.
 #pragma once
 
-#include "common/comm/job.h"
 #include "common/comm/roles.h"
 #include "tools/run/start.h"
 #include "tools/run/train_config.h"
 
 namespace lie {
 
-void run_in_one_process(Job& job, const TrainConfig& config, const RunStart& start,
+/// Returns at the end of the run; throws what failed first.
+void run_in_one_process(const TrainConfig& config, const RunStart& start, RunPrompts prompts,
                         const RoleLayout& layout);
 
 }  // namespace lie

@@ -8,8 +8,8 @@
 
 namespace lie {
 
-/// Collective over the world.
-void run_over_mpi(Job& job, const TrainConfig& config, const RunStart& start,
+/// `prompts`: on rank 0. Collective over the world.
+void run_over_mpi(Job& job, const TrainConfig& config, const RunStart& start, RunPrompts prompts,
                   const RoleLayout& layout);
 
 }  // namespace lie

@@ -18,7 +18,6 @@
 #include "learner/trajectory_recorder.h"
 #include "model/tokenizer/tokenizer.h"
 #include "tools/run/devices.h"
-#include "tools/run/prompts.h"
 #include "tools/run/staged_collective.h"
 
 namespace lie {
@@ -72,10 +71,10 @@ struct Training {
 };
 
 /// The prompts of a run, where its checkpoint left them.
-PromptStream prompt_stream(const TrainConfig& config, const TrainerState& state) {
-  PromptStream stream(
-      read_run_prompts(config.data.train_file, config.data, config.model.path).prompts,
-      static_cast<std::uint64_t>(config.run.seed), config.data.shuffle);
+PromptStream prompt_stream(std::vector<Prompt> prompts, const TrainConfig& config,
+                           const TrainerState& state) {
+  PromptStream stream(std::move(prompts), static_cast<std::uint64_t>(config.run.seed),
+                      config.data.shuffle);
   stream.restore(state.prompt_stream);
   return stream;
 }
@@ -134,14 +133,6 @@ class CheckpointWriter : public StepStage {
   const PromptStream& prompts_;
 };
 
-EvaluationTickets evaluation_tickets(const TrainConfig& config) {
-  std::vector<Prompt> prompts;
-  if (!config.data.evaluation_file.empty()) {
-    prompts = read_run_prompts(config.data.evaluation_file, config.data, config.model.path).prompts;
-  }
-  return {std::move(prompts), config.evaluation, config.run.steps};
-}
-
 }  // namespace
 
 ScoringOptions scoring_options(const TrainConfig& config) {
@@ -185,13 +176,14 @@ void play_reward_worker(const TrainConfig& config, const RunStart& start,
                     transport.scored);
 }
 
-void play_learner_0(const TrainConfig& config, const RunStart& start,
+void play_learner_0(const TrainConfig& config, const RunStart& start, RunPrompts prompts,
                     const LearnerTransport& transport, const CoordinatorTransport& coordination) {
   Training training(config, start, transport);
-  PromptStream prompts = prompt_stream(config, training.state);
-  const EvaluationTickets evaluations = evaluation_tickets(config);
+  PromptStream stream = prompt_stream(std::move(prompts.training), config, training.state);
+  const EvaluationTickets evaluations(std::move(prompts.evaluation), config.evaluation,
+                                      config.run.steps);
   Coordinator coordinator(coordination.desk, coordination.actors, coordination.scored);
-  StepSource collected(coordinator, prompts, config.tickets, start.step, config.run.steps);
+  StepSource collected(coordinator, stream, config.tickets, start.step, config.run.steps);
   SharedGroups groups(collected, transport.learners);
 
   const auto weight_group = staged_collective(coordination.weight_group, *training.operators);
@@ -200,7 +192,7 @@ void play_learner_0(const TrainConfig& config, const RunStart& start,
       trajectory_recorder(config, start, training, transport.learners);
   CurveRecorder curves(config.run.directory, start.from_checkpoint ? start.step : -1,
                        config.run.steps, reward_names(config.reward), run_coverage(config, start));
-  CheckpointWriter checkpoints(config, training, prompts);
+  CheckpointWriter checkpoints(config, training, stream);
   StepChain outcomes({&publisher, &trajectories, &curves, &checkpoints});
 
   if (start.step == 0) {

@@ -15,7 +15,7 @@ void play_reward_worker(const TrainConfig& config, const RunStart& start,
                         const RewardTransport& transport);
 
 /// Learner 0, which is the coordinator and keeps the run's curves and checkpoints, too.
-void play_learner_0(const TrainConfig& config, const RunStart& start,
+void play_learner_0(const TrainConfig& config, const RunStart& start, RunPrompts prompts,
                     const LearnerTransport& transport, const CoordinatorTransport& coordination);
 
 /// Every other learner.

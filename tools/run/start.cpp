@@ -1,7 +1,9 @@
 #include "tools/run/start.h"
 
 #include <filesystem>
+#include <utility>
 
+#include "common/config.h"
 #include "common/error.h"
 #include "common/file.h"
 #include "common/log.h"
@@ -11,45 +13,24 @@
 #include "model/weights.h"
 #include "tools/run/devices.h"
 #include "tools/run/prompts.h"
+#include "tools/run/resume.h"
 
 namespace lie {
 namespace {
 
 namespace fs = std::filesystem;
 
-std::string join(const std::vector<std::string>& lines) {
-  std::string text;
-  for (const std::string& line : lines) text += (text.empty() ? "" : "; ") + line;
-  return text;
-}
-
 /// Throws Error where the config forbids to go on with what the directory holds, or to begin anew.
-void check_directory(const TrainConfig& config) {
-  const fs::path directory = config.run.directory;
-  const fs::path run_config = directory / "config.yaml";
-  if (!fs::exists(run_config)) {
-    if (holds_files_besides(directory, "config.yaml")) {
-      fail(
-          "run.directory {} holds files but no run (config.yaml is missing): name an empty or new "
-          "directory",
-          directory.string());
-    }
-    if (config.run.resume == Resume::kMust) {
-      fail("run.directory {} holds no run to go on with and run.resume is must: check the path",
-           directory.string());
-    }
-    return;
+void check_directory(const TrainConfig& config, const FieldList& fields) {
+  const std::string& directory = config.run.directory;
+  const bool goes_on = holds_this_run(directory, "run.directory", fields);
+  if (!goes_on && config.run.resume == Resume::kMust) {
+    fail("run.directory {} holds no run to go on with and run.resume is must: check the path",
+         directory);
   }
-  if (config.run.resume == Resume::kNever) {
+  if (goes_on && config.run.resume == Resume::kNever) {
     fail("run.directory {} holds a run already and run.resume is never: name another directory",
-         directory.string());
-  }
-  const auto differences = differences_from_run(config, run_config);
-  if (!differences.empty()) {
-    fail(
-        "run.directory {} holds a run of another config ({}): restore these values, or name "
-        "another directory",
-        directory.string(), join(differences));
+         directory);
   }
 }
 
@@ -62,16 +43,21 @@ std::vector<Prompt> checked_prompts(const TrainConfig& config, const std::string
 }
 
 /// Loads what every role will need, so that bad input is named before anything is written.
-void check_inputs(const TrainConfig& config) {
+RunPrompts check_inputs(const TrainConfig& config) {
   check_fits_model(config.rollout, plan_weights(config.model.path).config);
   Tokenizer::load(config.model.path);
-  for (const Prompt& prompt : checked_prompts(config, config.data.train_file)) {
+  RunPrompts prompts;
+  prompts.training = checked_prompts(config, config.data.train_file);
+  for (const Prompt& prompt : prompts.training) {
     Ticket ticket;
     ticket.prompt = prompt;
     check_scorable(config.reward, ticket);
   }
-  if (!config.data.evaluation_file.empty()) checked_prompts(config, config.data.evaluation_file);
+  if (!config.data.evaluation_file.empty()) {
+    prompts.evaluation = checked_prompts(config, config.data.evaluation_file);
+  }
   make_operators(config.model, 1);
+  return prompts;
 }
 
 /// From the latest checkpoint, or from the config's model where there is none.
@@ -86,18 +72,18 @@ RunStart start_of(const fs::path& directory, const TrainConfig& config) {
 
 }  // namespace
 
-RunStart prepare_run(const TrainConfig& config) {
-  check_directory(config);
-  check_inputs(config);
+PreparedRun prepare_run(TrainConfig config) {
+  const FieldList fields = fields_of(config);
+  check_directory(config, fields);
+  RunPrompts prompts = check_inputs(config);
   const fs::path directory = config.run.directory;
-  make_directories(directory);
   // First of all: a directory with anything else but no config is not taken for a run.
-  write_file_atomically(directory / "config.yaml", dump_train_config(config));
+  write_run_config(directory, fields);
   make_directories(directory / "trajectories");
   make_directories(directory / "checkpoints");
   const RunStart start = start_of(directory, config);
   remove_segments_after(directory / "trajectories", start.step);
-  return start;
+  return {start, std::move(prompts)};
 }
 
 RunStart share_start(const RunStart& start, Collective& world) {

@@ -3,9 +3,10 @@
 
 #include <cstdint>
 #include <filesystem>
-#include <string>
+#include <vector>
 
 #include "common/comm/collective.h"
+#include "common/rollout.h"
 #include "tools/run/train_config.h"
 
 namespace lie {
@@ -16,10 +17,21 @@ struct RunStart {
   bool from_checkpoint = false;           // then model_directory is that checkpoint
 };
 
+/// What the coordinator hands out.
+struct RunPrompts {
+  std::vector<Prompt> training;
+  std::vector<Prompt> evaluation;  // empty without data.evaluation_file
+};
+
+struct PreparedRun {
+  RunStart start;
+  RunPrompts prompts;
+};
+
 /// Rank 0: checks model, tokenizer, data and run directory, then begins the run directory or goes
 /// on with the run it holds; what a killed process left behind the checkpoint is removed. Throws
 /// Error before anything is written if something is wrong.
-RunStart prepare_run(const TrainConfig& config);
+PreparedRun prepare_run(TrainConfig config);
 
 /// Rank 0's start reaches all ranks. Collective over the world.
 RunStart share_start(const RunStart& start, Collective& world);

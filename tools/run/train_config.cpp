@@ -6,10 +6,6 @@
 namespace lie {
 namespace {
 
-const std::vector<std::string> kMayChange = {
-    "run.steps",  "run.resume",    "run.directory", "roles",
-    "checkpoint", "model.threads", "rollout.slots", "rollout.cache_mebibytes"};
-
 void check(const TrainConfig& config) {
   if (config.model.path.empty()) {
     fail("model.path is not set: name the Hugging Face directory of the model to train");
@@ -60,12 +56,6 @@ TrainConfig load_train_config(const std::filesystem::path& path,
 }
 
 std::string dump_train_config(const TrainConfig& config) { return dump_config_of(config); }
-
-std::vector<std::string> differences_from_run(const TrainConfig& config,
-                                              const std::filesystem::path& run_config) {
-  TrainConfig copy = config;
-  return config_differences(fields_of(copy), run_config, kMayChange);
-}
 
 std::string explain_train_config() { return explain_config_of<TrainConfig>(); }
 

@@ -49,12 +49,6 @@ TrainConfig load_train_config(const std::filesystem::path& path,
 /// The resolved config as YAML, as every run directory holds it.
 std::string dump_train_config(const TrainConfig& config);
 
-/// Keys whose values differ from those a run directory's config.yaml was written with and would
-/// make it another run; the number of steps, the layout of roles and the checkpoints' rhythm may
-/// change.
-std::vector<std::string> differences_from_run(const TrainConfig& config,
-                                              const std::filesystem::path& run_config);
-
 /// All keys with default, unit, range and sentence.
 std::string explain_train_config();
 

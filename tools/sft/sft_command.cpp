@@ -11,7 +11,6 @@
 #include "common/comm/roles.h"
 #include "common/config.h"
 #include "common/error.h"
-#include "common/file.h"
 #include "common/live_line.h"
 #include "common/log.h"
 #include "common/metrics_log.h"
@@ -21,6 +20,7 @@
 #include "model/tokenizer/tokenizer.h"
 #include "tools/run/devices.h"
 #include "tools/run/options.h"
+#include "tools/run/resume.h"
 #include "tools/run/staged_collective.h"
 
 namespace lie {
@@ -60,11 +60,12 @@ SftConfig load_sft_config(const fs::path& path, std::span<const std::string> ove
   return config;
 }
 
-void write_resolved(SftConfig config) {
-  FieldList fields;
-  describe(fields, config);
-  make_directories(config.directory);
-  write_file_atomically(fs::path(config.directory) / "config.yaml", dump_config(fields));
+/// Keys of sft that change no result of this run, besides those that never do: how long it is, but
+/// where the cosine ends with it.
+std::vector<std::string> may_change(const SftConfig& config) {
+  const OptimizerOptions& optimizer = config.sft.optimizer;
+  if (optimizer.schedule == Schedule::kCosine && optimizer.decay_until == 0) return {};
+  return {"sft.steps", "sft.epochs"};
 }
 
 Weights start_weights(const SftConfig& config, Operators& operators) {
@@ -169,7 +170,9 @@ std::string explain_sft_config() { return explain_config_of<SftConfig>(); }
 void sft(Job& job, const fs::path& path, std::span<const std::string> overrides) {
   job.set_role("learner");
   job.set_activity("preparing");
-  const SftConfig config = load_sft_config(path, overrides);
+  SftConfig config = load_sft_config(path, overrides);
+  const FieldList fields = fields_of(config);
+  if (job.rank() == 0) holds_this_run(config.directory, "directory", fields, may_change(config));
   widen_binding();
   const auto world = world_collective(job);
   const auto places = gather_places(*world, {job.environment().host(), usable_cpus()});
@@ -190,7 +193,7 @@ void sft(Job& job, const fs::path& path, std::span<const std::string> overrides)
       examples(config, config.sft.validation_data, encoding, weights.config(), speaks);
   std::optional<SftRecorder> recorder;
   if (job.rank() == 0) {
-    write_resolved(config);
+    write_run_config(config.directory, fields);
     const std::int64_t behind = steps_behind(config);
     Log("sft", 0).info("{}: {} examples, {:.1f} million parameters{}", config.directory,
                        train.size(),

@@ -1,5 +1,7 @@
 #include "tools/train/train.h"
 
+#include <utility>
+
 #include "common/comm/mpi_collective.h"
 #include "common/comm/roles.h"
 #include "common/log.h"
@@ -18,7 +20,9 @@ void train(Job& job, const TrainArguments& arguments) {
   job.set_activity("preparing the run");
   const RoleLayout layout =
       plan_roles(config.roles, gather_places(*world, {job.environment().host(), usable_cpus()}));
-  const RunStart start = share_start(job.rank() == 0 ? prepare_run(config) : RunStart{}, *world);
+  PreparedRun prepared;
+  if (job.rank() == 0) prepared = prepare_run(config);
+  const RunStart start = share_start(prepared.start, *world);
   if (job.rank() == 0) Log("learner", 0).info("{}", layout.table());
   if (start.step >= config.run.steps) {
     if (job.rank() == 0) {
@@ -27,10 +31,12 @@ void train(Job& job, const TrainArguments& arguments) {
     }
     return;
   }
+  job.set_role(layout.roles_of(job.rank()));
+  job.set_activity("training");
   if (job.size() == 1) {
-    run_in_one_process(job, config, start, layout);
+    run_in_one_process(config, start, std::move(prepared.prompts), layout);
   } else {
-    run_over_mpi(job, config, start, layout);
+    run_over_mpi(job, config, start, std::move(prepared.prompts), layout);
   }
 }
 

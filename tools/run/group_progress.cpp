@@ -1,4 +1,4 @@
-#include "tools/pool/group_progress.h"
+#include "tools/run/group_progress.h"
 
 #include <fmt/format.h>
 

@@ -1,0 +1,163 @@
+#include "tools/run/generation.h"
+
+#include <functional>
+#include <memory>
+#include <numeric>
+#include <optional>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "actors/actor.h"
+#include "common/comm/backoff.h"
+#include "common/comm/channel.h"
+#include "common/comm/mpi_collective.h"
+#include "common/comm/roles.h"
+#include "common/comm/ticket_desk.h"
+#include "common/queue.h"
+#include "model/tokenizer/tokenizer.h"
+#include "tools/run/devices.h"
+#include "tools/run/role_threads.h"
+#include "tools/run/transport.h"
+
+namespace lie {
+namespace {
+
+constexpr std::size_t kGroupsAhead = 64;
+
+/// Threads for a rank where all ranks generate.
+int threads_of_this_rank(Job& job, Collective& world, bool keep_binding) {
+  if (!keep_binding) widen_binding();
+  RoleLayout layout;
+  layout.places = gather_places(world, {job.environment().host(), usable_cpus()});
+  layout.actors.resize(static_cast<std::size_t>(job.size()));
+  std::iota(layout.actors.begin(), layout.actors.end(), 0);
+  return layout.threads(job.rank(), Role::kActor);
+}
+
+/// Rank 0's count, on all ranks.
+std::int64_t shared_count(Collective& world, std::int64_t count) {
+  world.broadcast_bytes(std::as_writable_bytes(std::span(&count, 1)), 0);
+  return count;
+}
+
+/// An actor whose weights stay as they are.
+void play_fixed_actor(const GenerationOptions& options, const ActorTransport& transport) {
+  const Tokenizer tokenizer = Tokenizer::load(options.model.path);
+  const auto operators = make_operators(options.model, transport.threads);
+  Transformer policy = Transformer::fixed(load_weights(options.model.path, *operators));
+  Generator generator(policy, *operators, load_model_config(options.model.path), options.rollout,
+                      options.seed,
+                      [&](const Prompt& prompt) { return tokenizer.encode(prompt.text); });
+  run_actor({.weights = {},
+             .policy = policy,
+             .generator = generator,
+             .assignments = transport.assignments,
+             .rollouts = transport.rollouts,
+             .weight_group = transport.weight_group,
+             .rank = transport.rank,
+             .attend = transport.attend});
+}
+
+/// Two desks as one: the actor of this process is number 0, those of the other ranks come after.
+class JoinedDesk : public TicketDesk {
+ public:
+  JoinedDesk(TicketDesk& own, TicketDesk& others) : own_(own), others_(others) {}
+
+  std::vector<int> waiting_actors() override {
+    std::vector<int> waiting = own_.waiting_actors();
+    for (const int actor : others_.waiting_actors()) waiting.push_back(actor + 1);
+    return waiting;
+  }
+  void answer(int actor, const Assignment& assignment) override {
+    actor == 0 ? own_.answer(0, assignment) : others_.answer(actor - 1, assignment);
+  }
+
+ private:
+  TicketDesk& own_;
+  TicketDesk& others_;
+};
+
+/// Two sources as one; does not end.
+class JoinedRollouts : public PollableSource<RolloutGroup> {
+ public:
+  JoinedRollouts(PollableSource<RolloutGroup>& own, PollableSource<RolloutGroup>& others)
+      : own_(own), others_(others) {}
+
+  std::optional<RolloutGroup> try_receive() override {
+    auto group = own_.try_receive();
+    return group ? std::move(group) : others_.try_receive();
+  }
+  std::optional<RolloutGroup> receive() override {
+    for (Backoff backoff;; backoff.pause()) {
+      if (auto group = try_receive()) return group;
+    }
+  }
+
+ private:
+  PollableSource<RolloutGroup>& own_;
+  PollableSource<RolloutGroup>& others_;
+};
+
+using Coordinate =
+    std::function<void(TicketDesk& desk, int actors, PollableSource<RolloutGroup>& rollouts)>;
+
+/// Coordinates the actors of the other ranks with that of this process.
+void coordinate_all(Job& job, TicketDesk& own_desk, PollableSource<RolloutGroup>& own_rollouts,
+                    const Coordinate& coordinate) {
+  std::vector<int> others(static_cast<std::size_t>(job.size() - 1));
+  std::iota(others.begin(), others.end(), 1);
+  const auto desk_of_others = mpi_ticket_desk(job, others);
+  MpiSource<RolloutGroup> rollouts_of_others(job, Tag::kRollouts, job.size() - 1);
+  JoinedDesk desk(own_desk, *desk_of_others);
+  JoinedRollouts rollouts(own_rollouts, rollouts_of_others);
+  coordinate(desk, job.size(), rollouts);
+  rollouts_of_others.receive();  // until all have closed
+}
+
+}  // namespace
+
+void generate_over_ranks(Job& job, const GenerationOptions& options, std::deque<Ticket> tickets,
+                         const ScoreGroup& score, const TakeGroup& take) {
+  const auto world = world_collective(job);
+  const int threads = threads_of_this_rank(job, *world, options.keep_binding);
+  if (shared_count(*world, std::ssize(tickets)) == 0) return;  // without loading the model
+  job.set_activity("generating");
+  const Coordinate coordinate = [&](TicketDesk& desk, int actors,
+                                    PollableSource<RolloutGroup>& rollouts) {
+    ScoringSource scored(rollouts, score);
+    Coordinator coordinator(desk, actors, scored);
+    coordinator.collect(std::move(tickets), Assignment::Kind::kFinish, take);
+    coordinator.announce(Assignment::Kind::kFinish);
+  };
+  LocalTicketDesk desk(1);
+  BoundedQueue<RolloutGroup> rollouts(kGroupsAhead);
+  const auto no_weights = solo_collective();
+  RoleThreads roles;
+  roles.poisons(desk);
+  roles.poisons(rollouts);
+  roles.start([&] {
+    const auto assignments = desk.client(0);
+    play_fixed_actor(options,
+                     {*assignments, rollouts, *no_weights, 0, threads, [&] { roles.check(); }});
+  });
+  // The thread that calls MPI; generation is on the other.
+  roles.run([&] {
+    job.size() == 1 ? coordinate(desk, 1, rollouts)
+                    : coordinate_all(job, desk, rollouts, coordinate);
+  });
+}
+
+void help_to_generate(Job& job, const GenerationOptions& options) {
+  const auto world = world_collective(job);
+  const int threads = threads_of_this_rank(job, *world, options.keep_binding);
+  if (shared_count(*world, 0) == 0) return;
+  job.set_activity("generating");
+  const auto assignments = mpi_ticket_client(job, 0);
+  MpiSink<RolloutGroup> rollouts(job, Tag::kRollouts, {0});
+  const auto no_weights = solo_collective();
+  play_fixed_actor(options, {*assignments, rollouts, *no_weights, job.rank(), threads,
+                             [&job] { job.attend(); }});
+}
+
+}  // namespace lie

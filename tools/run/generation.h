@@ -1,0 +1,33 @@
+// Generation over all ranks of a job, without training: every rank is an actor, rank 0 is also the
+// coordinator and scores what comes back. What eval and reference-lengths are made of.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+
+#include "actors/rollout_options.h"
+#include "common/comm/job.h"
+#include "common/rollout.h"
+#include "learner/coordinator.h"
+#include "tools/run/options.h"
+#include "tools/run/scoring_source.h"
+
+namespace lie {
+
+struct GenerationOptions {
+  ModelOptions model;
+  RolloutOptions rollout;
+  std::uint64_t seed = 0;
+  bool keep_binding = false;
+};
+
+/// Rank 0: answers `tickets` with the model's own weights, scores each group as it is finished and
+/// gives it to `take`, one after the other. A group does not depend on the number of ranks
+/// (invariant E3), the order of groups does. Collective over the world. Throws Error.
+void generate_over_ranks(Job& job, const GenerationOptions& options, std::deque<Ticket> tickets,
+                         const ScoreGroup& score, const TakeGroup& take);
+
+/// Every other rank's part.
+void help_to_generate(Job& job, const GenerationOptions& options);
+
+}  // namespace lie

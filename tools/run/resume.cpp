@@ -1,0 +1,47 @@
+#include "tools/run/resume.h"
+
+#include <fmt/ranges.h>
+
+#include <vector>
+
+#include "common/config.h"
+#include "common/error.h"
+#include "common/file.h"
+
+namespace lie {
+namespace {
+
+/// Keys and sections, of whichever command has them, that change no result.
+const std::vector<std::string> kChangeNoResult = {
+    // where the run is, how it begins, how far it goes
+    "directory", "run.directory", "eval.directory", "run.resume", "run.steps",
+    // what is kept
+    "checkpoint", "sft.checkpoint",
+    // who computes, with how much memory
+    "roles", "eval.keep_binding", "model.threads", "rollout.slots", "rollout.prefill_tokens",
+    "rollout.cache_mebibytes", "update.max_micro_batch_tokens", "sft.max_micro_batch_tokens"};
+
+}  // namespace
+
+bool holds_this_run(const std::filesystem::path& directory, std::string_view key,
+                    const FieldList& config, std::span<const std::string> may_change) {
+  const std::filesystem::path resolved = directory / "config.yaml";
+  if (!std::filesystem::exists(resolved)) {
+    if (!holds_files_besides(directory, "config.yaml")) return false;
+    fail("{} {} holds files but no run (config.yaml is missing): name an empty or new directory",
+         key, directory.string());
+  }
+  std::vector<std::string> ignored = kChangeNoResult;
+  ignored.insert(ignored.end(), may_change.begin(), may_change.end());
+  const auto differences = config_differences(config, resolved, ignored);
+  if (differences.empty()) return true;
+  fail("{} {} holds a run of another config ({}): restore these values, or name another directory",
+       key, directory.string(), fmt::join(differences, "; "));
+}
+
+void write_run_config(const std::filesystem::path& directory, const FieldList& config) {
+  make_directories(directory);
+  write_file_atomically(directory / "config.yaml", dump_config(config));
+}
+
+}  // namespace lie
