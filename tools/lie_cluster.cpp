@@ -2,7 +2,6 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cstdio>
-#include <cstdlib>
 #include <functional>
 #include <string>
 #include <string_view>
@@ -11,6 +10,7 @@
 #include "common/build_id.h"
 #include "common/comm/environment.h"
 #include "common/comm/job.h"
+#include "common/comm/launcher.h"
 #include "common/error.h"
 #include "common/nearest.h"
 #include "tools/job_commands.h"
@@ -28,12 +28,7 @@ void check_command(CLI::App& program, std::string_view word) {
 }
 
 /// Whether this process speaks for the job about its command line, before MPI has begun.
-bool speaks_for_the_job() {
-  for (const char* name : {"OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK", "SLURM_PROCID"}) {
-    if (const char* rank = std::getenv(name)) return std::string_view(rank) == "0";
-  }
-  return true;
-}
+bool speaks_for_the_job() { return lie::launcher::rank() == 0; }
 
 int run(const std::function<void(lie::Job&)>& command) {
   lie::mpi::Environment environment;

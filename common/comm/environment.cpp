@@ -10,6 +10,7 @@
 #include <fstream>
 #include <string>
 
+#include "common/comm/launcher.h"
 #include "common/error.h"
 
 namespace lie {
@@ -54,18 +55,10 @@ pid_t open_mpi_launcher() {
 namespace mpi {
 namespace {
 
-/// Whether a launcher started this process as a rank: Open MPI, PMIx (srun --mpi=pmix), or PMI.
-bool started_by_launcher() {
-  for (const char* name : {"OMPI_COMM_WORLD_SIZE", "PMIX_RANK", "PMI_RANK", "PMI_SIZE"}) {
-    if (std::getenv(name) != nullptr) return true;
-  }
-  return false;
-}
-
 /// srun without an MPI plugin starts ranks that do not know of each other: say so at once.
 void check_slurm_step(int size) {
-  const char* tasks = std::getenv("SLURM_STEP_NUM_TASKS");
-  if (size == 1 && tasks != nullptr && std::atoi(tasks) > 1) {
+  const int tasks = launcher::slurm_tasks();
+  if (size == 1 && tasks > 1) {
     fail(
         "srun started {} tasks but MPI sees only this one: use srun --mpi=pmix (srun --mpi=list "
         "names what this cluster has), or mpirun",
@@ -106,7 +99,7 @@ void check(int code, std::string_view what) {
   fail("MPI, {}: {}", what, std::string_view(text.data(), static_cast<std::size_t>(length)));
 }
 
-Environment::Environment() : launched_(started_by_launcher()), host_(host_name()) {
+Environment::Environment() : launched_(launcher::started_this_process()), host_(host_name()) {
   if (launched_) {
     initialise();
     check(MPI_Comm_rank(MPI_COMM_WORLD, &rank_), "asking for the rank");
@@ -141,7 +134,7 @@ std::vector<int> usable_cpus() {
 }
 
 void widen_binding() {
-  if (std::getenv("OMPI_MCA_orte_bound_at_launch") == nullptr) return;
+  if (!launcher::bound_by_open_mpi()) return;
   const pid_t launcher = open_mpi_launcher();
   cpu_set_t set;
   CPU_ZERO(&set);

@@ -53,4 +53,27 @@ refuses other_seed 1 'run.seed: there 3, here 4' --set run.seed=4
 mkdir -p "$WORK/not_a_run" && touch "$WORK/not_a_run/notes.txt"
 refuses not_a_run 1 'holds files but no run' 
 
+# The same run goes on with other memory and threads; so does sft, which refuses what changes its result.
+train 1 "$WORK/run" --set run.steps=2 --set update.max_micro_batch_tokens=99 --set rollout.prefill_tokens=16 >"$WORK/on.log" 2>&1 ||
+  { cat "$WORK/on.log"; fail "other micro-batches were refused"; }
+printf '{"prompt": "1 2", "response": "3"}\n{"prompt": "2 2", "response": "4"}\n' >"$WORK/pairs.jsonl"
+cat >"$WORK/sft.yaml" <<EOF
+directory: $WORK/sft
+model: {path: assets/count_pairs/model}
+sft: {data: $WORK/pairs.jsonl, steps: 2, optimizer: {warmup: 0}}
+EOF
+tune() { "$BIN/lie_cluster" sft "$WORK/sft.yaml" "$@" >"$WORK/sft.log" 2>&1; }
+tune || { cat "$WORK/sft.log"; fail "sft"; }
+cp "$WORK/sft/config.yaml" "$WORK/sft_before.yaml"
+for other in sft.optimizer.learning_rate=1 sft.steps=3 sft.seed=8; do # the cosine ends with the steps
+  cases=$((cases + 1))
+  if tune --set "$other"; then fail "sft took $other"; fi
+  grep -qF "${other%=*}: there" "$WORK/sft.log" || { cat "$WORK/sft.log"; fail "sft: no word on $other"; }
+  cmp -s "$WORK/sft/config.yaml" "$WORK/sft_before.yaml" || fail "sft wrote another config"
+done
+tune --set sft.max_micro_batch_tokens=9 --set model.threads=1 || { cat "$WORK/sft.log"; fail "sft: other micro-batches were refused"; }
+sed -i 's/warmup: 0/warmup: 0, decay_until: 9/' "$WORK/sft.yaml" && rm -r "$WORK/sft"
+tune && tune --set sft.steps=3 || { cat "$WORK/sft.log"; fail "sft does not go on to more steps"; }
+[ "$(wc -l <"$WORK/sft/metrics.jsonl")" = 3 ] || fail "sft: a row for each of 3 steps"
+
 echo "$cases wrong inputs refused, each with one report"

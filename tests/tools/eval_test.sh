@@ -52,7 +52,7 @@ diff <(results "$WORK/n1") <(results "$WORK/killed") >/dev/null || fail "after k
 
 # Budgets and fewer prompts may be asked anew without generating; another model, seed or data is refused.
 before="$(sha256sum <"$WORK/n1/responses.log")"
-evaluation 2 "$WORK/n1" --set table.budgets=[20] >"$WORK/again.log" 2>&1 || { cat "$WORK/again.log"; fail "again"; }
+evaluation 2 "$WORK/n1" --set table.budgets=[20] --set rollout.slots=4 --set rollout.prefill_tokens=9 >"$WORK/again.log" 2>&1 || { cat "$WORK/again.log"; fail "again"; }
 grep -q 'budget@20' "$WORK/n1/table.txt" || fail "the new budget"
 [ "$(sha256sum <"$WORK/n1/responses.log")" = "$before" ] || fail "it generated again"
 evaluation 1 "$WORK/n1" --set eval.prompts=20 >"$WORK/fewer.log" 2>&1 || { cat "$WORK/fewer.log"; fail "fewer prompts"; }

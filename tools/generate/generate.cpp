@@ -11,7 +11,7 @@
 #include "common/comm/environment.h"
 #include "common/error.h"
 #include "tools/run/devices.h"
-#include "tools/score/token_rows.h"
+#include "tools/run/token_rows.h"
 
 namespace lie {
 namespace {

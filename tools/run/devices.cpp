@@ -2,28 +2,19 @@
 
 #include <fmt/format.h>
 
-#include <cstdlib>
 #include <string>
-#include <string_view>
 
+#include "common/comm/launcher.h"
 #include "common/error.h"
 #include "model/aten/operators.h"
 
 namespace lie {
 namespace {
 
-/// This process's number among those of its node, as the launcher says; 0 without one.
-int rank_on_node() {
-  for (const char* name : {"OMPI_COMM_WORLD_LOCAL_RANK", "SLURM_LOCALID", "MPI_LOCALRANKID"}) {
-    if (const char* rank = std::getenv(name)) return std::atoi(rank);
-  }
-  return 0;
-}
-
 /// "cuda" shares the GPUs that this process may use among the node's ranks, in turn.
 std::string gpu_of_this_rank() {
   const int gpus = usable_gpus();
-  return gpus == 0 ? "cuda" : fmt::format("cuda:{}", rank_on_node() % gpus);
+  return gpus == 0 ? "cuda" : fmt::format("cuda:{}", launcher::rank_on_node() % gpus);
 }
 
 }  // namespace

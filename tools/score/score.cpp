@@ -12,7 +12,7 @@
 #include "learner/batch.h"
 #include "model/transformer.h"
 #include "tools/run/devices.h"
-#include "tools/score/token_rows.h"
+#include "tools/run/token_rows.h"
 
 namespace lie {
 namespace {

@@ -1,4 +1,4 @@
-#include "tools/score/token_rows.h"
+#include "tools/run/token_rows.h"
 
 #include <fmt/format.h>
 

@@ -1,0 +1,100 @@
+// Whole steps in one process, without MPI: actor, reward worker, coordinator, learner and recorders
+// over in-process queues, with the embedded model.
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "common/json.h"
+#include "common/trajectory/run_reader.h"
+#include "learner/checkpoint.h"
+#include "tests/directories.h"
+#include "tests/temporary_directory.h"
+#include "tools/run/local_run.h"
+
+namespace lie {
+namespace {
+
+namespace fs = std::filesystem;
+
+RoleLayout one_rank() { return plan_roles({}, {{"here", {0}}}); }
+
+class OneProcess : public testing::Test {
+ protected:
+  OneProcess() {
+    const fs::path root = source_directory();
+    config_ = load_train_config(root / "tests/tools/small.yaml", {});
+    for (std::string* path :
+         {&config_.model.path, &config_.data.train_file, &config_.data.evaluation_file}) {
+      *path = (root / *path).string();
+    }
+    config_.run.directory = (directory_.path() / "run").string();
+    config_.run.steps = 2;
+    config_.rollout.sampling.max_response_tokens = 12;
+    config_.rollout.evaluation.max_response_tokens = 12;
+    config_.tickets = {.prompts_per_step = 2, .samples_per_prompt = 3};
+    config_.evaluation = {.every = 2, .prompts = 2, .samples_per_prompt = 1};
+  }
+
+  void run() {
+    PreparedRun prepared = prepare_run(config_);
+    run_in_one_process(config_, prepared.start, std::move(prepared.prompts), one_rank());
+  }
+
+  std::vector<Json> metrics() const {
+    std::vector<Json> rows;
+    std::ifstream file(fs::path(config_.run.directory) / "metrics.jsonl");
+    for (std::string line; std::getline(file, line);) rows.push_back(Json::parse(line));
+    return rows;
+  }
+
+  TemporaryDirectory directory_;
+  TrainConfig config_;
+};
+
+TEST_F(OneProcess, ARunLeavesMetricsTrajectoriesAndACheckpoint) {
+  run();
+  const std::vector<Json> rows = metrics();
+  ASSERT_EQ(rows.size(), 3u);  // steps 0 to 2
+  EXPECT_TRUE(rows[0].contains("eval_accuracy"));
+  EXPECT_FALSE(rows[0].contains("loss"));
+  EXPECT_FALSE(rows[1].contains("eval_accuracy"));
+  EXPECT_TRUE(rows[2].contains("eval_accuracy"));
+  EXPECT_EQ(rows[1].at("first_minibatch_ratio_max_deviation"), 0.0);  // invariant E5
+  const RunReader trajectories(fs::path(config_.run.directory) / "trajectories");
+  EXPECT_EQ(trajectories.samples().size(), 2u + 6 + 6 + 2);
+  const auto checkpoint = latest_checkpoint(fs::path(config_.run.directory) / "checkpoints");
+  ASSERT_TRUE(checkpoint);
+  EXPECT_EQ(load_trainer_state(*checkpoint).step, 2);
+}
+
+TEST_F(OneProcess, ARunThatGoesOnLearnsWhatALongerOneWould) {
+  run();
+  config_.run.steps = 3;
+  config_.update.max_micro_batch_tokens = 40;
+  run();
+  const Json resumed = metrics().back();
+  config_.run.directory = (directory_.path() / "longer").string();
+  config_.evaluation.every = 3;  // step 2 was evaluated as the last; no response depends on it
+  run();
+  const Json longer = metrics().back();
+  EXPECT_EQ(resumed.at("step"), 3);
+  for (const char* name : {"loss", "grad_norm", "accuracy", "c_global_run", "eval_accuracy"}) {
+    EXPECT_EQ(resumed.at(name), longer.at(name)) << name;
+  }
+}
+
+TEST_F(OneProcess, ARoleThatFailsEndsAllWithItsCause) {
+  PreparedRun prepared = prepare_run(config_);
+  config_.rollout.cache_mebibytes = 0;  // the actor cannot hold a response
+  EXPECT_NE(error_of([&] {
+              run_in_one_process(config_, prepared.start, std::move(prepared.prompts), one_rank());
+            }).find("cache"),
+            std::string::npos);
+}
+
+}  // namespace
+}  // namespace lie

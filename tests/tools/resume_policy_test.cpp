@@ -1,0 +1,81 @@
+// A directory's run goes on with other values of keys that change no result, and with no others.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "common/config.h"
+#include "tests/directories.h"
+#include "tests/temporary_directory.h"
+#include "tools/run/resume.h"
+#include "tools/run/train_config.h"
+
+namespace lie {
+namespace {
+
+using testing::HasSubstr;
+
+/// A training run's directory, and starts of it with other values.
+class ResumePolicy : public testing::Test {
+ protected:
+  ResumePolicy() { write_run_config(run_, fields_of(config_)); }
+
+  /// "goes on", "begins", or what is wrong.
+  std::string started_with(const std::vector<std::string>& overrides) {
+    TrainConfig config = config_;
+    const FieldList fields = fields_of(config);
+    set_config(fields, overrides);
+    std::string answer;
+    const std::string error = error_of(
+        [&] { answer = holds_this_run(run_, "run.directory", fields) ? "goes on" : "begins"; });
+    return answer.empty() ? error : answer;
+  }
+
+  TemporaryDirectory directory_;
+  std::filesystem::path run_ = directory_.path() / "run";
+  TrainConfig config_ =
+      load_train_config(std::string(source_directory()) + "/tests/tools/small.yaml", {});
+};
+
+TEST_F(ResumePolicy, KeysThatChangeNoResultMayChange) {
+  EXPECT_EQ(started_with({}), "goes on");
+  for (const char* key :
+       {"run.steps=99", "run.directory=elsewhere", "run.resume=must", "roles.actors=3",
+        "roles.keep_binding=true", "model.threads=2", "rollout.slots=3", "rollout.prefill_tokens=7",
+        "rollout.cache_mebibytes=9", "update.max_micro_batch_tokens=17", "checkpoint.every=5",
+        "checkpoint.keep_last=2"}) {
+    EXPECT_EQ(started_with({key}), "goes on") << key;
+  }
+}
+
+TEST_F(ResumePolicy, EveryOtherKeyIsNamedWithTheRemedy) {
+  for (const char* key :
+       {"run.seed=4", "model.path=other", "rollout.temperature=0.5", "rollout.max_prompt_tokens=9",
+        "update.mini_batch_prompts=3", "optimizer.learning_rate=1", "verifier.fbox=false",
+        "evaluation.every=1", "reward.coverage.ngram=3"}) {
+    const std::string error = started_with({key});
+    const std::string name = std::string(key).substr(0, std::string(key).find('='));
+    EXPECT_THAT(error, HasSubstr(name + ": there ")) << key;
+    EXPECT_THAT(error, HasSubstr("restore these values, or name another directory")) << key;
+  }
+}
+
+TEST_F(ResumePolicy, ACommandMayFreeKeysOfItsOwn) {
+  TrainConfig config = config_;
+  config.run.seed = 77;
+  const std::vector<std::string> seed = {"run.seed"};
+  EXPECT_TRUE(holds_this_run(run_, "run.directory", fields_of(config), seed));
+}
+
+TEST_F(ResumePolicy, AnEmptyDirectoryBeginsAndAForeignOneIsRefused) {
+  run_ = directory_.path() / "new";
+  EXPECT_EQ(started_with({}), "begins");
+  std::filesystem::create_directory(run_);
+  EXPECT_EQ(started_with({}), "begins");
+  directory_.write("new/notes.txt", "mine");
+  EXPECT_THAT(started_with({}), HasSubstr("holds files but no run"));
+}
+
+}  // namespace
+}  // namespace lie
