@@ -5,12 +5,12 @@
 #include <poll.h>
 #include <signal.h>
 #include <spawn.h>
-#include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <array>
 #include <cerrno>
+#include <cstring>
 #include <ctime>
 #include <utility>
 
@@ -28,7 +28,7 @@ struct Pipe {
 /// Closed in other programs that this process starts: none holds another's pipe open.
 Pipe make_pipe() {
   int ends[2];
-  if (::pipe2(ends, O_CLOEXEC) != 0) fail("cannot make a pipe: {}", ::strerror(errno));
+  if (::pipe2(ends, O_CLOEXEC) != 0) fail("cannot make a pipe: {}", std::strerror(errno));
   return {Descriptor(ends[0]), Descriptor(ends[1])};
 }
 
@@ -48,7 +48,7 @@ pid_t spawn(const std::string& command, std::array<int, 3> ends) {
   pid_t process = -1;
   const int error = ::posix_spawn(&process, shell.c_str(), &actions, nullptr, arguments, environ);
   ::posix_spawn_file_actions_destroy(&actions);
-  if (error != 0) fail("cannot start `{}`: {}", command, ::strerror(error));
+  if (error != 0) fail("cannot start `{}`: {}", command, std::strerror(error));
   return process;
 }
 

@@ -79,6 +79,7 @@ const std::map<std::string, std::string> kLibraries = {{"spdlog", "spdlog"},
                                                        {"pthread.h", "posix"},
                                                        {"dirent.h", "posix"},
                                                        {"poll.h", "posix"},
+                                                       {"spawn.h", "posix"},
                                                        {"immintrin.h", "posix"}};
 
 std::string folder_of(const std::string& path) {

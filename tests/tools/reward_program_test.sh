@@ -37,15 +37,15 @@ import json, sys
 for line in sys.stdin:
     q = json.loads(line)
     answer = {"id": q["id"], "reward": 0.125 * (q["tokens"] % 3), "gold": int(q["problem"]["gold"])}
-    if q["step"] >= 4:
+    if q["step"] >= 5:
         answer["late"] = q["sample"]
     print(json.dumps(answer), flush=True)
 PY
 late=(--set roles.learners=2 --set "reward.command=python3 $WORK/late.py")
 run 5 whole "${late[@]}" --set checkpoint.every=6
-[ "$(segments whole)" = "learner-000-segment-000000.h5 learner-000-segment-000003.h5" ] || fail "segments: $(segments whole)"
-run 5 halves "${late[@]}" --set checkpoint.every=5 --set run.steps=5
-run 5 halves "${late[@]}" --set checkpoint.every=5
+[ "$(segments whole)" = "learner-000-segment-000000.h5 learner-000-segment-000004.h5" ] || fail "segments: $(segments whole)"
+run 5 halves "${late[@]}" --set run.steps=3
+run 5 halves "${late[@]}"
 [ "$(digest "$WORK/whole")" = "$(digest "$WORK/halves")" ] || fail "resumed: other bits"
 "$BIN/lie_analyze" "$WORK/whole" | grep -q command_late || fail "the table lacks the late number"
 "$BIN/lie_analyze" "$WORK/whole" --csv "$WORK/whole.csv" >/dev/null
