@@ -93,7 +93,7 @@ same_run() {
 verdict() {
   tried=$((tried + 1))
   if [ "$1" = FAIL ]; then failures=$((failures + 1)); fi
-  printf '%-5s%-28s %s\n' "$1" "$2" "$3"
+  printf '%-16s%-29s%s\n' "$1" "$2" "$3"
 }
 
 conclude() {

@@ -29,24 +29,38 @@ cancelled() { asked="${asked:-TERM}"; }  # Slurm has told the step itself
 answering_nodes() {
   local node
   for node in $(scontrol show hostnames "$SLURM_JOB_NODELIST"); do
-    timeout --kill-after=5 60 srun --overlap --mpi=none --quiet --nodes=1 --ntasks=1 --cpus-per-task=1 --nodelist="$node" \
+    timeout --kill-after=5 20 srun --overlap --mpi=none --quiet --nodes=1 --ntasks=1 --cpus-per-task=1 --nodelist="$node" \
       sh -c "${LIE_PROBE:-true}" >/dev/null 2>&1 && echo "$node" &
   done
   wait
 }
 
-# Which nodes the next attempt takes, joined by commas; fails where too few are left.
-choose_nodes() {  # attempt
-  local nodes
-  if [ "$1" = 1 ]; then nodes="$(scontrol show hostnames "$SLURM_JOB_NODELIST")"; else nodes="$(answering_nodes | sort -V)"; fi
-  head -n "$wanted" <<<"$nodes" | paste -sd,
-  [ "$(wc -w <<<"$nodes")" -ge "$wanted" ]
+# Gives back the nodes that do not answer, before Slurm finds one down and ends the whole job for it (SlurmdTimeout). With
+# sbatch --no-kill it would not, but then a job whose own node is lost hangs without a script until its time is over.
+give_back() {  # remaining nodes joined by commas
+  local directory
+  directory="$(mktemp -d)"  # scontrol leaves a script in the working directory
+  (cd "$directory" && scontrol update JobId="$SLURM_JOB_ID" NodeList="$1") || say "the other nodes cannot be given back"
+  rm -rf "$directory"
+  SLURM_JOB_NODELIST="$1"
 }
 
-# Status 75 must survive: --kill-on-bad-exit would end the other ranks, and srun would report their end instead.
+# Sets nodes to what the next attempt takes, joined by commas; fails where too few are left.
+choose_nodes() {  # attempt
+  local all left
+  all="$(scontrol show hostnames "$SLURM_JOB_NODELIST")"
+  left="$all"
+  if [ "$1" -gt 1 ]; then left="$(answering_nodes | sort -V)"; fi
+  nodes="$(head -n "$wanted" <<<"$left" | paste -sd,)"
+  if [ "$(wc -w <<<"$left")" -lt "$wanted" ]; then say "only ${nodes:-no node} of $wanted nodes answer"; return 1; fi
+  if [ "$(wc -w <<<"$left")" -lt "$(wc -w <<<"$all")" ]; then give_back "$(paste -sd, <<<"$left")"; fi
+}
+
+# Status 75 must survive: --kill-on-bad-exit would end the other ranks, and srun would report their end instead. A step of
+# which a lost node has taken a part ends for Slurm only with the job: --overlap takes the processors that it still holds.
 run_step() {  # nodes, command and arguments
   local status
-  srun --mpi=pmix --kill-on-bad-exit=0 --wait=30 --nodes="$wanted" --nodelist="$1" --ntasks-per-node="$per_node" \
+  srun --mpi=pmix --overlap --kill-on-bad-exit=0 --wait=10 --nodes="$wanted" --nodelist="$1" --ntasks-per-node="$per_node" \
     --ntasks=$((wanted * per_node)) --cpus-per-task="${SLURM_CPUS_PER_TASK:-1}" "${LIE_BIN:-build/release/bin}/lie_cluster" "${@:2}" &
   step=$!
   [ -z "$asked" ] || kill -USR1 "$step"
@@ -89,7 +103,7 @@ run_job() {
   trap time_is_nearly_over USR1
   trap cancelled TERM
   for ((attempt = 1; attempt <= attempts; attempt++)); do
-    if ! nodes="$(choose_nodes "$attempt")"; then say "only ${nodes:-no node} of $wanted nodes answer"; break; fi
+    choose_nodes "$attempt" || break
     say "attempt $attempt of $attempts on $nodes: lie_cluster $*"
     status=0
     run_step "$nodes" "$@" || status=$?
