@@ -139,8 +139,10 @@ check_run() {
 # Waits for the run's end, which must be the end of all its processes, too. Sets status and took (seconds).
 wait_for_end() {
   local since_when="$EPOCHREALTIME"
-  if ! wait_until "$bound" ended; then fault_fails "still running $bound s after the fault"; kill -9 "$launcher"; fi
-  wait "$launcher"
+  {
+    if ! wait_until "$bound" ended; then fault_fails "still running $bound s after the fault"; kill -9 "$launcher"; fi
+    wait "$launcher"
+  } 2>/dev/null  # bash tells of a launcher that was killed
   status=$?
   wait_until 10 is_gone "${pids[@]}" || { fault_fails "ranks outlive mpirun"; kill -9 "${pids[@]}"; }
   took="$(since "$since_when")"

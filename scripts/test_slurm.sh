@@ -34,10 +34,12 @@ in_step() { wait_until 100 steps_done "$run" "$1"; }  # the run is in a later st
 
 show_log() { grep -v '^step' "$log" | tail -n 40 | sed 's/^/    | /'; }
 
+is_over() { state_is 'COMPLETED|FAILED|CANCELLED|TIMEOUT|NODE_FAIL|OUT_OF_MEMORY'; }
+
 # ends NAME STATE RESTARTS REFERENCE "words that the log must hold" [figures]: the verdict on the job
 ends() {
   local name="$1" wanted="$2, restarts $3" reference="$4" words="$5" figures="${6:-}" got differs=""
-  wait_until 300 state_is 'COMPLETED|FAILED|CANCELLED|TIMEOUT|NODE_FAIL|OUT_OF_MEMORY' || scancel "$job"
+  wait_until 300 is_over || scancel "$job"
   got="$(field JobState), restarts $(field Restarts)"
   if [ "$got" != "$wanted" ]; then differs="$got; wanted $wanted"
   elif ! grep -q "$words" "$log"; then differs="the log lacks \"$words\""
@@ -128,6 +130,7 @@ two_stages() {
     >"$WORK/jobs"
   mapfile -t jobs < <(grep -oE '[0-9]+ \(' "$WORK/jobs" | grep -oE '[0-9]+')
   job="${jobs[2]}" run="$WORK/$1/stage2"
+  wait_until 300 is_over
   ends "$1" COMPLETED 0 '' 'stage1/checkpoints/step-000006' "$(grep -c '] done' "$log") jobs"
 }
 
