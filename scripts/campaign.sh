@@ -5,9 +5,10 @@
 #   scripts/campaign.sh SEED COUNT [LEARNERS] [--all]
 #
 # LEARNERS is 1 or 2 [1]. --all takes in faults that the program does not bear yet. LIE_BIN: folder of the programs
-# [build/release/bin]. The same seed draws the same faults; at which point of the run they hit depends on the machine.
+# [build/release/bin]; LIE_FAULTS: only these. The same seed draws the same faults; the point of the run that they hit
+# depends on the machine.
 set -uo pipefail
-[ $# -ge 2 ] || { sed -n '2,9s/^# \{0,1\}//p' "$0" >&2; exit 2; }
+[ $# -ge 2 ] || { sed -n '2,10s/^# \{0,1\}//p' "$0" >&2; exit 2; }
 BIN="$(realpath "${LIE_BIN:-$(dirname "${BASH_SOURCE[0]}")/../build/release/bin}")"
 export LIE_BIN="$BIN"
 cd "$(dirname "${BASH_SOURCE[0]}")/.." || exit 1
@@ -79,7 +80,8 @@ second_start() {
 flipped_bits() {
   local checkpoints=("$run"/checkpoints/step-*)
   kill -9 "${pids[@]}"
-  [ -d "${checkpoints[-1]}" ] || return 1
+  what="all ranks killed; no checkpoint yet to flip bits in"
+  [ -d "${checkpoints[-1]}" ] || return 0
   draw 32768
   what="64 bytes of $(python3 - "${checkpoints[-1]}" "$drawn" <<'PYTHON'
 import os, random, sys
@@ -100,7 +102,13 @@ PYTHON
 
 # --- the checks -------------------------------------------------------------------------------------------------------
 
-fault_fails() { failed=$((failed + 1)); echo "FAIL $1"; }
+# Ends the campaign, and keeps what there is to look at.
+fault_fails() {
+  rm -rf "$kept"
+  mkdir -p "$kept"
+  cp -r "$run" "$WORK/reference" "$log"* "$kept/" || true
+  fail "$1, after $done faults (the last: $fault, $what); run, reference and log are kept in $kept"
+}
 
 # Trajectories in the log and how many of them stand there twice; needs h5py.
 count_trajectories() {
@@ -129,30 +137,27 @@ check_run() {
   runs=$((runs + 1))
   differs="$(same_run "$run" "$WORK/reference")" || fault_fails "$differs"
   [ "$(count_trajectories "$run")" = "$expected" ] || fault_fails "$(count_trajectories "$run"), not $expected"
-  if [ "$failed" -gt 0 ]; then
-    rm -rf "$kept" && mkdir -p "$kept" && cp -r "$run" "$WORK/reference" "$log" "$kept/"
-    fail "after $done faults; run, reference and log are kept in $kept"
-  fi
   rm -rf "$run"
 }
 
 # Waits for the run's end, which must be the end of all its processes, too. Sets status and took (seconds).
 wait_for_end() {
   local since_when="$EPOCHREALTIME"
-  {
-    if ! wait_until "$bound" ended; then fault_fails "still running $bound s after the fault"; kill -9 "$launcher"; fi
-    wait "$launcher"
-  } 2>/dev/null  # bash tells of a launcher that was killed
+  wait_until "$bound" ended 2>/dev/null || fault_fails "still running after $bound s"
+  wait "$launcher" 2>/dev/null  # bash tells of a launcher that was killed
   status=$?
-  wait_until 10 is_gone "${pids[@]}" || { fault_fails "ranks outlive mpirun"; kill -9 "${pids[@]}"; }
+  wait_until 10 is_gone "${pids[@]}" || fault_fails "ranks outlive mpirun"
   took="$(since "$since_when")"
 }
 
 # One start of the run with one fault in it, unless it is over before.
 one_fault() {
-  local fault="$1" hit=""
+  local hit="" before
+  before="$(steps_of "$run")"
   start
-  pause 3000
+  draw 6
+  wait_until 60 steps_done_or_ended $((before + drawn - 1)) 2>/dev/null
+  pause 800
   if wait_until 20 found_or_ended && ! ended && "$fault"; then hit=yes; fi
   wait_for_end
   if [ -n "$hit" ]; then
@@ -161,9 +166,11 @@ one_fault() {
     if declare -F "after_$fault" >/dev/null; then "after_$fault"; fi
     printf '%4d  %-22s%-45s step %2d, status %3d, ended after %s s\n' "$done" "$fault" "$what" "$(steps_of "$run")" "$status" "$took"
   fi
-  if [ "$status" = 0 ]; then check_run; fi
+  if [ "$status" = 0 ]; then check_run
+  elif [ -z "$hit" ]; then fault_fails "an undisturbed start ended with status $status"; fi
 }
 
+steps_done_or_ended() { steps_done "$run" "$1" || ended; }
 found_or_ended() { find_ranks || ended; }
 
 summary() {
@@ -177,19 +184,23 @@ bound=60  # seconds within which a run must have ended after a fault, or be done
 faults=(rank_killed all_killed launcher_killed rank_signalled launcher_signalled rank_paused killed_in_checkpoint)
 mkdir "$WORK/disk"
 if mount -t tmpfs -o size=1g tmpfs "$WORK/disk"; then faults+=(disk_full); else echo "no full disk: tmpfs is not allowed"; fi
+[ -z "${LIE_FAULTS:-}" ] || read -ra faults <<<"$LIE_FAULTS"
 [ -z "$all" ] || faults+=(second_start flipped_bits)
 declare -A hits=()
-done=0 runs=0 failed=0
+done=0 runs=0 fault="" what=""
 find_python
 train "$ranks" "$WORK/reference" "${overrides[@]}" >"$WORK/reference.log" 2>&1 || { cat "$WORK/reference.log"; fail "undisturbed run"; }
 expected="$(count_trajectories "$WORK/reference")"
 while [ "$done" -lt "$count" ]; do
   draw "${#faults[@]}"
-  one_fault "${faults[$drawn]}"
+  fault="${faults[$drawn]}"
+  one_fault
 done
-start
-find_ranks
-wait_for_end
-[ "$status" = 0 ] || fail "the last start ended with status $status"
-if [ -d "$run" ]; then check_run; fi
+if [ -d "$run" ]; then
+  start
+  wait_until 20 found_or_ended
+  wait_for_end
+  [ "$status" = 0 ] || fault_fails "the last start ended with status $status"
+  check_run
+fi
 summary

@@ -40,6 +40,7 @@ JobAcctGatherType=jobacct_gather/none
 ReturnToService=2
 SlurmdTimeout=40
 KillWait=10
+SchedulerParameters=sched_interval=2,bf_interval=2
 SlurmdParameters=config_overrides
 StateSaveLocation=$1/state
 SlurmctldPidFile=$1/slurmctld.pid

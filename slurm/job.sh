@@ -105,8 +105,8 @@ run_job() {
   for ((attempt = 1; attempt <= attempts; attempt++)); do
     choose_nodes "$attempt" || break
     say "attempt $attempt of $attempts on $nodes: lie_cluster $*"
-    status=0
-    run_step "$nodes" "$@" || status=$?
+    status=75
+    if [ -z "$asked" ]; then run_step "$nodes" "$@"; status=$?; fi
     if [ "$status" = 0 ]; then say "done"; exit 0; fi
     if [ "$asked" = TERM ]; then say "cancelled or preempted (status $status): not begun again here"; exit "$status"; fi
     if [ "$asked" = USR1 ] || [ "$status" = 75 ]; then requeue "the step has stopped (status $status)"; fi
