@@ -13,9 +13,10 @@ BIN="$(realpath "${LIE_BIN:-$(dirname "${BASH_SOURCE[0]}")/../build/release/bin}
 export LIE_BIN="$BIN"
 cd "$(dirname "${BASH_SOURCE[0]}")/.." || exit 1
 source scripts/fault_lib.sh
-enter_namespaces "$@"
+[ -n "$(why_no_namespaces)" ] || enter_namespaces "$@"
 make_work_directory
-trap 'umount "$WORK/disk" 2>/dev/null; clean_up' EXIT
+launcher=""
+trap '{ kill -9 "$launcher"; umount "$WORK/disk"; } 2>/dev/null; clean_up' EXIT
 RANDOM="$1" count="$2" learners=1 all=""
 for argument in "${@:3}"; do
   if [ "$argument" = --all ]; then all=yes; else learners="$argument"; fi
@@ -146,6 +147,7 @@ wait_for_end() {
   wait_until "$bound" ended 2>/dev/null || fault_fails "still running after $bound s"
   wait "$launcher" 2>/dev/null  # bash tells of a launcher that was killed
   status=$?
+  launcher=""
   wait_until 10 is_gone "${pids[@]}" || fault_fails "ranks outlive mpirun"
   took="$(since "$since_when")"
 }
@@ -183,7 +185,7 @@ summary() {
 bound=60  # seconds within which a run must have ended after a fault, or be done
 faults=(rank_killed all_killed launcher_killed rank_signalled launcher_signalled rank_paused killed_in_checkpoint)
 mkdir "$WORK/disk"
-if mount -t tmpfs -o size=1g tmpfs "$WORK/disk"; then faults+=(disk_full); else echo "no full disk: tmpfs is not allowed"; fi
+if [ -n "${LIE_IN_NAMESPACES:-}" ] && mount -t tmpfs -o size=1g tmpfs "$WORK/disk"; then faults+=(disk_full); else echo "without full disks: $(why_no_namespaces)"; fi
 [ -z "${LIE_FAULTS:-}" ] || read -ra faults <<<"$LIE_FAULTS"
 [ -z "$all" ] || faults+=(second_start flipped_bits)
 declare -A hits=()

@@ -3,9 +3,9 @@
 #
 #   enter_namespaces "$@"     begins the script again in PID and network namespaces of its own: nothing but loopback is
 #                             reachable, every port is free, and all that it starts ends with it, however it ends
-#   start_host NAME [--net] COMMAND...   a "host": a process in PID and UTS (and network) namespaces of its own, with NAME as host name
-#   in_host NAME COMMAND...   lose_host NAME (as when power is lost)   processes_of_host NAME
-#   rank_process NAME RANK    process id of a rank on it
+#   start_host NAME [--net] COMMAND...   a "host": COMMAND in PID and UTS (and network) namespaces of its own, called NAME
+#   in_host NAME COMMAND...              lose_host NAME: as when its power is lost
+#   rank_process NAME RANK               process id of a rank on a host
 #   wait_until SECONDS COMMAND...        whether the command came true within that time
 #   verdict PASS|FAIL|TODO CASE FIGURES  one line a case; conclude ends the script with the sum
 #
@@ -17,18 +17,22 @@ failures=0 tried=0
 
 skip() { echo "SKIPPED: $*"; exit 77; }
 
+# Prints why namespaces cannot be had; nothing where they can.
+why_no_namespaces() {
+  [ "$(id -u)" = 0 ] || { echo "namespaces take root"; return; }
+  command -v ip >/dev/null || { echo "ip is missing: apt install iproute2"; return; }
+  unshare --pid --uts --net --fork --mount-proc ip link set lo up 2>/dev/null || echo "namespaces are not allowed here"
+}
+
 enter_namespaces() {
-  if [ -n "${LIE_IN_NAMESPACES:-}" ]; then
-    ip link set lo up
-    ip address add 192.0.2.1/32 dev lo  # with 127.0.0.1 alone, getaddrinfo finds a machine without network
-    export OMPI_MCA_oob_tcp_if_include=lo OMPI_MCA_btl_tcp_if_include=lo
-    return
-  fi
-  [ "$(id -u)" = 0 ] || skip "namespaces take root"
-  command -v ip >/dev/null || skip "ip is missing: apt install iproute2"
-  unshare --pid --uts --net --fork --mount-proc ip link set lo up 2>/dev/null || skip "namespaces are not allowed here"
-  LIE_IN_NAMESPACES=1 exec unshare --pid --net --fork --mount-proc --kill-child \
-    "scripts/$(basename "$0")" "$@"
+  local reason
+  reason="$(why_no_namespaces)"
+  [ -z "$reason" ] || skip "$reason"
+  [ -n "${LIE_IN_NAMESPACES:-}" ] ||
+    LIE_IN_NAMESPACES=1 exec unshare --pid --net --fork --mount-proc --kill-child "scripts/$(basename "$0")" "$@"
+  ip link set lo up
+  ip address add 192.0.2.1/32 dev lo  # with 127.0.0.1 alone, getaddrinfo finds a machine without network
+  export OMPI_MCA_oob_tcp_if_include=lo OMPI_MCA_btl_tcp_if_include=lo
 }
 
 make_work_directory() {
@@ -82,10 +86,14 @@ wait_until() {
 
 steps_of() { { wc -l <"$1/metrics.jsonl"; } 2>/dev/null || echo 0; }  # lines of a run's metrics
 steps_done() { [ "$(steps_of "$1")" -gt "$2" ]; }
-since() { printf '%.1f' "$(bc -l <<<"$EPOCHREALTIME - $1")"; }  # seconds since an EPOCHREALTIME
 
-# same_run DIRECTORY REFERENCE: digests, metrics and their number of lines; says what differs
-same_run() {
+since() {  # seconds since an EPOCHREALTIME
+  local tenths=$(((${EPOCHREALTIME/[.,]/} - ${1/[.,]/}) / 100000))
+  echo "$((tenths / 10)).$((tenths % 10))"
+}
+
+# Whether two runs have the same trajectories, weights and metrics; says what differs.
+same_run() {  # directory, reference
   [ "$(digest "$1")" = "$(digest "$2")" ] || { echo "digests differ: $(digest "$1") | $(digest "$2")"; return 1; }
   cmp -s <(timeless_metrics "$1") <(timeless_metrics "$2") || { echo "metrics differ"; return 1; }
 }

@@ -165,7 +165,8 @@ two_stages() {
   mapfile -t jobs < <(grep -oE '[0-9]+ \(' "$WORK/jobs" | grep -oE '[0-9]+')
   job="${jobs[2]}" run="$WORK/$1/stage2"
   wait_until 300 is_over
-  ends "$1" COMPLETED 0 '' 'stage1/checkpoints/step-000006' "$(grep -c '] done' "$log") jobs"
+  cat "$run/config.yaml" >>"$log"
+  ends "$1" COMPLETED 0 '' 'path: .*stage1/checkpoints/step-000006' "$(grep -c '] done' "$log") jobs"
 }
 
 cases=(job_completes failed_rank failed_rank_without_restarts failure_every_time status_75 bad_node_with_spare lost_node_with_spare
