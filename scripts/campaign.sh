@@ -26,12 +26,13 @@ ranks=$((3 + learners))
 run="$WORK/disk/run" log="$WORK/log"
 overrides=(--set "run.steps=$steps" --set "roles.learners=$learners")
 kept="build/campaign-$1"
+touch "$log" "$log.last"
 
 draw() { drawn=$((RANDOM % $1)); }  # not in $(...): a subshell's draws are forgotten
 pause() { draw "$1"; sleep "$((drawn / 1000)).$(printf %03d $((drawn % 1000)))"; }  # up to so many milliseconds
 
-command=(mpirun --oversubscribe -n "$ranks" "$BIN/lie_cluster" train "$small" --set "run.directory=$run" "${overrides[@]}")
-start() { "${command[@]}" >>"$log" 2>&1 & launcher=$!; }
+training=(mpirun --oversubscribe -n "$ranks" "$BIN/lie_cluster" train "$small" --set "run.directory=$run" "${overrides[@]}")
+start() { cat "$log.last" >>"$log"; "${training[@]}" >"$log.last" 2>&1 & launcher=$!; }
 ended() { ! kill -0 "$launcher" 2>/dev/null; }
 is_gone() { ! kill -0 "$@" 2>/dev/null; }  # all of them
 find_ranks() { mapfile -t pids < <(pgrep --parent "$launcher" --exact lie_cluster); [ "${#pids[@]}" = "$ranks" ]; }
@@ -45,6 +46,9 @@ all_killed() { what="all ranks"; kill -9 "${pids[@]}"; }
 launcher_killed() { what="mpirun"; kill -9 "$launcher"; }
 rank_signalled() { draw_rank; draw_signal; what="SIG$signal to rank $rank"; kill "-$signal" "${pids[$rank]}"; }
 launcher_signalled() { draw_signal; what="SIG$signal to mpirun"; kill "-$signal" "$launcher"; }
+
+# Today a signal ends the run at once; only --all asks that it stops at the end of a step, with the status for that.
+after_rank_signalled() { [ -z "$all" ] || [[ "$status" = 0 || "$status" = 75 ]] || fault_fails "status $status after a signal"; }
 
 rank_paused() {
   draw_rank
@@ -69,14 +73,15 @@ disk_full() {
 }
 after_disk_full() {
   mount -o remount,size=1g "$WORK/disk"
-  [ "$status" = 0 ] || grep -qE 'disk full|No space left' "$log" || fault_fails "the full disk is not named"
+  [ "$status" = 0 ] || grep -qE 'disk full|No space left' "$log.last" || fault_fails "the full disk is not named"
 }
 
 second_start() {
   what="the same command in the live directory"
-  timeout --signal=KILL "$bound" "${command[@]}" >>"$log.second" 2>&1 && fault_fails "the second start is not refused"
+  timeout --signal=KILL "$bound" "${training[@]}" >"$log.second" 2>&1 && fault_fails "the second start is not refused"
   return 0
 }
+after_second_start() { [ "$status" = 0 ] || fault_fails "the second start harms the first run: status $status"; }
 
 flipped_bits() {
   local checkpoints=("$run"/checkpoints/step-*)
@@ -108,7 +113,7 @@ fault_fails() {
   rm -rf "$kept"
   mkdir -p "$kept"
   cp -r "$run" "$WORK/reference" "$log"* "$kept/" || true
-  fail "$1, after $done faults (the last: $fault, $what); run, reference and log are kept in $kept"
+  fail "$1, after $injected faults (the last: $fault, $what); run, reference and log are kept in $kept"
 }
 
 # Trajectories in the log and how many of them stand there twice; needs h5py.
@@ -164,9 +169,9 @@ one_fault() {
   wait_for_end
   if [ -n "$hit" ]; then
     hits[$fault]=$((${hits[$fault]:-0} + 1))
-    done=$((done + 1))
+    injected=$((injected + 1))
     if declare -F "after_$fault" >/dev/null; then "after_$fault"; fi
-    printf '%4d  %-22s%-45s step %2d, status %3d, ended after %s s\n' "$done" "$fault" "$what" "$(steps_of "$run")" "$status" "$took"
+    printf '%4d  %-22s%-45s step %2d, status %3d, ended after %s s\n' "$injected" "$fault" "$what" "$(steps_of "$run")" "$status" "$took"
   fi
   if [ "$status" = 0 ]; then check_run
   elif [ -z "$hit" ]; then fault_fails "an undisturbed start ended with status $status"; fi
@@ -178,22 +183,23 @@ found_or_ended() { find_ranks || ended; }
 summary() {
   local fault
   for fault in "${faults[@]}"; do echo "  ${hits[$fault]:-0} $fault"; done
-  echo "$done faults in $runs runs: bits, metrics and trajectories ($expected) of the undisturbed run;" \
-    "$(grep -cE "^step +[0-9]+/$steps \\| acc" "$log") steps were computed for $((runs * steps)), $((SECONDS / 60)) minutes"
+  echo "$injected faults in $runs runs: bits, metrics and trajectories ($expected) of the undisturbed run;" \
+    "$(cat "$log" "$log.last" | grep -cE "^step +[0-9]+/$steps \\| acc") steps were computed for $((runs * steps)), $((SECONDS / 60)) minutes"
 }
 
 bound=60  # seconds within which a run must have ended after a fault, or be done
 faults=(rank_killed all_killed launcher_killed rank_signalled launcher_signalled rank_paused killed_in_checkpoint)
 mkdir "$WORK/disk"
-if [ -n "${LIE_IN_NAMESPACES:-}" ] && mount -t tmpfs -o size=1g tmpfs "$WORK/disk"; then faults+=(disk_full); else echo "without full disks: $(why_no_namespaces)"; fi
+if [ -n "${LIE_IN_NAMESPACES:-}" ] && mount -t tmpfs -o size=1g tmpfs "$WORK/disk"; then faults+=(disk_full)
+else echo "without full disks: $(why_no_namespaces)"; fi
 [ -z "${LIE_FAULTS:-}" ] || read -ra faults <<<"$LIE_FAULTS"
 [ -z "$all" ] || faults+=(second_start flipped_bits)
 declare -A hits=()
-done=0 runs=0 fault="" what=""
+injected=0 runs=0 fault="" what=""
 find_python
 train "$ranks" "$WORK/reference" "${overrides[@]}" >"$WORK/reference.log" 2>&1 || { cat "$WORK/reference.log"; fail "undisturbed run"; }
 expected="$(count_trajectories "$WORK/reference")"
-while [ "$done" -lt "$count" ]; do
+while [ "$injected" -lt "$count" ]; do
   draw "${#faults[@]}"
   fault="${faults[$drawn]}"
   one_fault
