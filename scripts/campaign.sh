@@ -74,6 +74,7 @@ disk_full() {
 after_disk_full() {
   mount -o remount,size=1g "$WORK/disk"
   [ "$status" = 0 ] || grep -qE 'disk full|No space left' "$log.last" || fault_fails "the full disk is not named"
+  [ -z "$all" ] || [ "$status" -le 1 ] || fault_fails "status $status on a full disk"  # today 139 at times, after the report
 }
 
 second_start() {
