@@ -51,7 +51,6 @@ start_host() {
   local name="$1" net=()
   shift
   if [ "$1" = --net ]; then net=(--net); shift; fi
-  # shellcheck disable=SC2016  # the host's shell expands it
   unshare --pid --uts "${net[@]}" --fork --mount-proc --kill-child \
     sh -c 'hostname "$0"; ip link set lo up; exec "$@"' "$name" "$@" &
   host_process[$name]=$!
