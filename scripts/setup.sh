@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Installs what LIE Cluster needs to build: system packages, and in .deps/ LibTorch and Arrow (for Parquet) unless you
 # bring your own (CMAKE_PREFIX_PATH, Torch_DIR, Arrow_DIR). With LIE_CUDA=1 also the NVIDIA libraries that LibTorch's
-# CUDA side loads.
+# CUDA side loads; with LIE_SLURM=1 what scripts/test_slurm.sh and test_network.sh need.
 # Safe to run again: what is there is left alone, what was cut short is mended.
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -19,6 +19,9 @@ debian_packages=(g++ cmake ninja-build ccache pkg-config python3 python3-pip
   libopenmpi-dev openmpi-bin libhdf5-dev libyaml-cpp-dev libfmt-dev libspdlog-dev libcli11-dev nlohmann-json3-dev
   libhwy-dev libpcre2-dev libutf8proc-dev librandom123-dev libgmp-dev libflint-dev libflint-arb-dev libcalcium-dev
   libgtest-dev libgmock-dev python3-h5py)
+if [ "${LIE_SLURM:-0}" = 1 ]; then
+  debian_packages+=(slurm-wlm slurm-wlm-basic-plugins munge libpmix-dev iproute2)
+fi
 optional_debian_packages=(libflint-arb-dev libcalcium-dev)  # part of FLINT itself from FLINT 3 on
 
 say() { printf '[setup] %s\n' "$*"; }

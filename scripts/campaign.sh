@@ -1,0 +1,215 @@
+#!/usr/bin/env bash
+# Faults at random moments against the bits of a run that nobody disturbed. The run is started again after each fault until
+# it is done; then digests, metrics (but times) and the set of trajectories must be those of the undisturbed run.
+#
+#   scripts/campaign.sh SEED COUNT [LEARNERS] [--all]
+#
+# LEARNERS is 1 or 2 [1]. --all takes in faults that the program does not bear yet. LIE_BIN: folder of the programs
+# [build/release/bin]; LIE_FAULTS: only these. The same seed draws the same faults; the point of the run that they hit
+# depends on the machine.
+set -uo pipefail
+[ $# -ge 2 ] || { sed -n '2,10s/^# \{0,1\}//p' "$0" >&2; exit 2; }
+BIN="$(realpath "${LIE_BIN:-$(dirname "${BASH_SOURCE[0]}")/../build/release/bin}")"
+export LIE_BIN="$BIN"
+cd "$(dirname "${BASH_SOURCE[0]}")/.." || exit 1
+source scripts/fault_lib.sh
+[ -n "$(why_no_namespaces)" ] || enter_namespaces "$@"
+make_work_directory
+launcher=""
+trap '{ kill -9 "$launcher"; umount "$WORK/disk"; } 2>/dev/null; clean_up' EXIT
+RANDOM="$1" count="$2" learners=1 all=""
+for argument in "${@:3}"; do
+  if [ "$argument" = --all ]; then all=yes; else learners="$argument"; fi
+done
+steps=16
+ranks=$((3 + learners))
+run="$WORK/disk/run" log="$WORK/log"
+overrides=(--set "run.steps=$steps" --set "roles.learners=$learners")
+kept="build/campaign-$1"
+touch "$log" "$log.last"
+
+draw() { drawn=$((RANDOM % $1)); }  # not in $(...): a subshell's draws are forgotten
+pause() { draw "$1"; sleep "$((drawn / 1000)).$(printf %03d $((drawn % 1000)))"; }  # up to so many milliseconds
+
+training=(mpirun --oversubscribe -n "$ranks" "$BIN/lie_cluster" train "$small" --set "run.directory=$run" "${overrides[@]}")
+start() { cat "$log.last" >>"$log"; "${training[@]}" >"$log.last" 2>&1 & launcher=$!; }
+ended() { ! kill -0 "$launcher" 2>/dev/null; }
+is_gone() { ! kill -0 "$@" 2>/dev/null; }  # all of them
+find_ranks() { mapfile -t pids < <(pgrep --parent "$launcher" --exact lie_cluster); [ "${#pids[@]}" = "$ranks" ]; }
+draw_rank() { draw "$ranks"; rank="$drawn"; }
+draw_signal() { draw 3; signals=(TERM INT USR1); signal="${signals[$drawn]}"; }
+
+# --- the faults: each sets what it did, and fails where the run was over before ---------------------------------------
+
+rank_killed() { draw_rank; what="rank $rank"; kill -9 "${pids[$rank]}"; }
+all_killed() { what="all ranks"; kill -9 "${pids[@]}"; }
+launcher_killed() { what="mpirun"; kill -9 "$launcher"; }
+rank_signalled() { draw_rank; draw_signal; what="SIG$signal to rank $rank"; kill "-$signal" "${pids[$rank]}"; }
+launcher_signalled() { draw_signal; what="SIG$signal to mpirun"; kill "-$signal" "$launcher"; }
+
+# Today a signal ends the run at once; only --all asks that it stops at the end of a step, with the status for that.
+after_rank_signalled() { [ -z "$all" ] || [[ "$status" = 0 || "$status" = 75 ]] || fault_fails "status $status after a signal"; }
+
+rank_paused() {
+  draw_rank
+  what="rank $rank stopped for a while"
+  kill -STOP "${pids[$rank]}" && pause 2000
+  kill -CONT "${pids[$rank]}"
+}
+
+killed_in_checkpoint() {
+  what="all ranks, while a checkpoint is written"
+  until compgen -G "$run/checkpoints/.step-*.partial" >/dev/null; do ! ended || return 1; done
+  kill -9 "${pids[@]}"
+}
+
+# The disk shrinks to a little more than what is on it, until the run has ended.
+disk_full() {
+  local used
+  used="$(df --output=used -k "$WORK/disk" | tail -n 1)"
+  draw 2000
+  what="$drawn KiB left on the disk"
+  mount -o "remount,size=$((used + drawn))k" "$WORK/disk" 2>/dev/null
+}
+after_disk_full() {
+  mount -o remount,size=1g "$WORK/disk"
+  [ "$status" = 0 ] || grep -qE 'disk full|No space left' "$log.last" || fault_fails "the full disk is not named"
+  [ -z "$all" ] || [ "$status" -le 1 ] || fault_fails "status $status on a full disk"  # today 139 at times, after the report
+}
+
+second_start() {
+  what="the same command in the live directory"
+  timeout --signal=KILL "$bound" "${training[@]}" >"$log.second" 2>&1 && fault_fails "the second start is not refused"
+  return 0
+}
+after_second_start() { [ "$status" = 0 ] || fault_fails "the second start harms the first run: status $status"; }
+
+flipped_bits() {
+  local checkpoints=("$run"/checkpoints/step-*)
+  kill -9 "${pids[@]}"
+  what="all ranks killed; no checkpoint yet to flip bits in"
+  [ -d "${checkpoints[-1]}" ] || return 0
+  draw 32768
+  what="64 bytes of $(python3 - "${checkpoints[-1]}" "$drawn" <<'PYTHON'
+import os, random, sys
+folder, seed = sys.argv[1], int(sys.argv[2])
+random.seed(seed)
+name = random.choice(sorted(os.listdir(folder)))
+with open(os.path.join(folder, name), "r+b") as f:
+    size = os.path.getsize(f.name)
+    for place in random.sample(range(size), min(64, size)):
+        f.seek(place)
+        byte = f.read(1)[0]
+        f.seek(place)
+        f.write(bytes([byte ^ 1 << random.randrange(8)]))
+print(os.path.join(os.path.basename(folder), name))
+PYTHON
+)"
+}
+
+# --- the checks -------------------------------------------------------------------------------------------------------
+
+# Ends the campaign, and keeps what there is to look at.
+fault_fails() {
+  rm -rf "$kept"
+  mkdir -p "$kept"
+  cp -r "$run" "$WORK/reference" "$log"* "$kept/" || true
+  fail "$1, after $injected faults (the last: $fault, $what); run, reference and log are kept in $kept"
+}
+
+# Trajectories in the log and how many of them stand there twice; needs h5py.
+count_trajectories() {
+  "$python" - "$1" <<'PYTHON'
+import collections, glob, sys
+import h5py
+keys = collections.Counter()
+for path in glob.glob(sys.argv[1] + "/trajectories/*.h5"):
+    with h5py.File(path, swmr=True) as f:
+        keys.update(zip(*(f["sample/" + name][:] for name in ("purpose", "step", "group", "sample"))))
+print(f"{sum(keys.values())} trajectories, {sum(n > 1 for n in keys.values())} twice")
+PYTHON
+}
+
+find_python() {
+  for python in python3 /usr/bin/python3; do
+    if "$python" -c 'import h5py' 2>/dev/null; then return; fi
+  done
+  python=":"
+  echo "trajectories are not counted: h5py is missing (apt install python3-h5py)"
+}
+
+# A finished run: the same as the undisturbed one?
+check_run() {
+  local differs
+  runs=$((runs + 1))
+  differs="$(same_run "$run" "$WORK/reference")" || fault_fails "$differs"
+  [ "$(count_trajectories "$run")" = "$expected" ] || fault_fails "$(count_trajectories "$run"), not $expected"
+  rm -rf "$run"
+}
+
+# Waits for the run's end, which must be the end of all its processes, too. Sets status and took (seconds).
+wait_for_end() {
+  local since_when="$EPOCHREALTIME"
+  wait_until "$bound" ended 2>/dev/null || fault_fails "still running after $bound s"
+  wait "$launcher" 2>/dev/null  # bash tells of a launcher that was killed
+  status=$?
+  launcher=""
+  wait_until 10 is_gone "${pids[@]}" || fault_fails "ranks outlive mpirun"
+  took="$(since "$since_when")"
+}
+
+# One start of the run with one fault in it, unless it is over before.
+one_fault() {
+  local hit="" before
+  before="$(steps_of "$run")"
+  start
+  draw 6
+  wait_until 60 steps_done_or_ended $((before + drawn - 1)) 2>/dev/null
+  pause 800
+  if wait_until 20 found_or_ended && ! ended && "$fault"; then hit=yes; fi
+  wait_for_end
+  if [ -n "$hit" ]; then
+    hits[$fault]=$((${hits[$fault]:-0} + 1))
+    injected=$((injected + 1))
+    if declare -F "after_$fault" >/dev/null; then "after_$fault"; fi
+    printf '%4d  %-22s%-45s step %2d, status %3d, ended after %s s\n' "$injected" "$fault" "$what" "$(steps_of "$run")" "$status" "$took"
+  fi
+  if [ "$status" = 0 ]; then check_run
+  elif [ -z "$hit" ]; then fault_fails "an undisturbed start ended with status $status"; fi
+}
+
+steps_done_or_ended() { steps_done "$run" "$1" || ended; }
+found_or_ended() { find_ranks || ended; }
+
+summary() {
+  local fault
+  for fault in "${faults[@]}"; do echo "  ${hits[$fault]:-0} $fault"; done
+  echo "$injected faults in $runs runs: bits, metrics and trajectories ($expected) of the undisturbed run;" \
+    "$(cat "$log" "$log.last" | grep -cE "^step +[0-9]+/$steps \\| acc") steps were computed for $((runs * steps)), $((SECONDS / 60)) minutes"
+}
+
+bound=60  # seconds within which a run must have ended after a fault, or be done
+faults=(rank_killed all_killed launcher_killed rank_signalled launcher_signalled rank_paused killed_in_checkpoint)
+mkdir "$WORK/disk"
+if [ -n "${LIE_IN_NAMESPACES:-}" ] && mount -t tmpfs -o size=1g tmpfs "$WORK/disk"; then faults+=(disk_full)
+else echo "without full disks: $(why_no_namespaces)"; fi
+[ -z "${LIE_FAULTS:-}" ] || read -ra faults <<<"$LIE_FAULTS"
+[ -z "$all" ] || faults+=(second_start flipped_bits)
+declare -A hits=()
+injected=0 runs=0 fault="" what=""
+find_python
+train "$ranks" "$WORK/reference" "${overrides[@]}" >"$WORK/reference.log" 2>&1 || { cat "$WORK/reference.log"; fail "undisturbed run"; }
+expected="$(count_trajectories "$WORK/reference")"
+while [ "$injected" -lt "$count" ]; do
+  draw "${#faults[@]}"
+  fault="${faults[$drawn]}"
+  one_fault
+done
+if [ -d "$run" ]; then
+  start
+  wait_until 20 found_or_ended
+  wait_for_end
+  [ "$status" = 0 ] || fault_fails "the last start ended with status $status"
+  check_run
+fi
+summary

@@ -1,0 +1,122 @@
+# shellcheck shell=bash
+# What the job scripts of this folder share; sourced in a job that was submitted from the repository's root.
+#
+#   run_job COMMAND ARGUMENTS...   lie_cluster COMMAND as a step of the job, begun again when it fails; ends the script
+#
+# LIE_BIN       folder of the programs [build/release/bin]
+# LIE_NODES     nodes that the step takes; what the job has above that is spare [all of the job's]
+# LIE_RESTARTS  how often a failed step is begun again in this allocation [3]
+# LIE_REQUEUES  how often the job is requeued when the restarts are used up [2]; requeues at the end of the time do not count
+# LIE_PROBE     a node on which this command fails is left out of a restart [true]; with GPUs: nvidia-smi
+# LIE_MODEL_OF  run directory whose last checkpoint becomes model.path [none]
+#
+# Exit status of lie_cluster: 0 done; 75 stopped at the end of a step, to be gone on with in a requeued job; else failed.
+
+asked=""  # USR1: the time is nearly over; TERM: cancelled or preempted
+step=""   # srun's process id
+
+say() { echo "[$(date +%FT%T) job $SLURM_JOB_ID, start $((${SLURM_RESTART_COUNT:-0} + 1))] $*"; }
+
+time_is_nearly_over() {
+  asked=USR1
+  say "the time is nearly over: telling the step"
+  [ -z "$step" ] || kill -USR1 "$step" 2>/dev/null
+}
+
+cancelled() { asked="${asked:-TERM}"; }  # Slurm has told the step itself
+
+# The job's nodes on which a process can be started now, one a line.
+answering_nodes() {
+  local node
+  for node in $(scontrol show hostnames "$SLURM_JOB_NODELIST"); do
+    timeout --kill-after=5 20 srun --overlap --mpi=none --quiet --nodes=1 --ntasks=1 --cpus-per-task=1 --nodelist="$node" \
+      sh -c "${LIE_PROBE:-true}" >/dev/null 2>&1 && echo "$node" &
+  done
+  wait
+}
+
+# Gives back the nodes that do not answer, before Slurm finds one down and ends the whole job for it (SlurmdTimeout). With
+# sbatch --no-kill it would not, but then a job whose own node is lost hangs without a script until its time is over.
+give_back() {  # remaining nodes joined by commas
+  local directory
+  directory="$(mktemp -d)"  # scontrol leaves a script in the working directory
+  (cd "$directory" && scontrol update JobId="$SLURM_JOB_ID" NodeList="$1") || say "the other nodes cannot be given back"
+  rm -rf "$directory"
+  SLURM_JOB_NODELIST="$1"
+}
+
+# Sets nodes to what the next attempt takes, joined by commas; fails where too few are left.
+choose_nodes() {  # attempt
+  local all left
+  all="$(scontrol show hostnames "$SLURM_JOB_NODELIST")"
+  left="$all"
+  if [ "$1" -gt 1 ]; then left="$(answering_nodes | sort -V)"; fi
+  nodes="$(head -n "$wanted" <<<"$left" | paste -sd,)"
+  if [ "$(wc -w <<<"$left")" -lt "$wanted" ]; then say "only ${nodes:-no node} of $wanted nodes answer"; return 1; fi
+  if [ "$(wc -w <<<"$left")" -lt "$(wc -w <<<"$all")" ]; then give_back "$(paste -sd, <<<"$left")"; fi
+}
+
+# Status 75 must survive: --kill-on-bad-exit would end the other ranks, and srun would report their end instead. A step of
+# which a lost node has taken a part ends for Slurm only with the job: --overlap takes the processors that it still holds.
+run_step() {  # nodes, command and arguments
+  local status
+  srun --mpi=pmix --overlap --kill-on-bad-exit=0 --wait=10 --nodes="$wanted" --nodelist="$1" --ntasks-per-node="$per_node" \
+    --ntasks=$((wanted * per_node)) --cpus-per-task="${SLURM_CPUS_PER_TASK:-1}" "${LIE_BIN:-build/release/bin}/lie_cluster" "${@:2}" &
+  step=$!
+  [ -z "$asked" ] || kill -USR1 "$step"
+  while wait "$step"; kill -0 "$step" 2>/dev/null; do :; done  # a signal ends bash's wait, not the step
+  wait "$step"
+  status=$?
+  step=""
+  return "$status"
+}
+
+requeue() {  # why
+  say "$1: requeued; the run goes on from its last checkpoint"
+  scontrol requeue "$SLURM_JOB_ID" ||
+    say "Slurm refuses the requeue: submit the job again, or chain jobs by --dependency=afterany"
+  exit 75
+}
+
+# A run that fails every time must not hold the queue for ever. The count outlives the requeue in the job's comment.
+requeue_after_failure() {
+  local before
+  before="$(scontrol --oneliner show job "$SLURM_JOB_ID" | sed -nE 's/.* Comment=lie_requeues=([0-9]+).*/\1/p')"
+  before="${before:-0}"
+  if [ "$before" -ge "${LIE_REQUEUES:-2}" ]; then
+    say "giving up: $before requeues after failures are used up"
+    exit 1
+  fi
+  scontrol update JobId="$SLURM_JOB_ID" Comment="lie_requeues=$((before + 1))"
+  requeue "requeue $((before + 1)) of ${LIE_REQUEUES:-2} after failures"
+}
+
+run_job() {
+  local attempt nodes status model attempts=$((1 + ${LIE_RESTARTS:-3}))
+  [ $# -ge 2 ] || { say "which CONFIG? usage: lie_cluster $1 --help"; exit 2; }
+  wanted="${LIE_NODES:-$SLURM_JOB_NUM_NODES}"
+  per_node="${SLURM_NTASKS_PER_NODE:?submit with --ntasks-per-node}"
+  if [ -n "${LIE_MODEL_OF:-}" ]; then
+    model="$(last_checkpoint "$LIE_MODEL_OF")" || exit 1
+    set -- "$@" --set "model.path=$model"
+  fi
+  trap time_is_nearly_over USR1
+  trap cancelled TERM
+  for ((attempt = 1; attempt <= attempts; attempt++)); do
+    choose_nodes "$attempt" || break
+    say "attempt $attempt of $attempts on $nodes: lie_cluster $*"
+    status=75
+    if [ -z "$asked" ]; then run_step "$nodes" "$@"; status=$?; fi
+    if [ "$status" = 0 ]; then say "done"; exit 0; fi
+    if [ "$asked" = TERM ]; then say "cancelled or preempted (status $status): not begun again here"; exit "$status"; fi
+    if [ "$asked" = USR1 ] || [ "$status" = 75 ]; then requeue "the step has stopped (status $status)"; fi
+    say "attempt $attempt of $attempts failed with status $status"
+  done
+  requeue_after_failure
+}
+
+last_checkpoint() {  # run directory
+  local steps=("$1"/checkpoints/step-*)
+  [ -d "${steps[-1]}" ] || { say "$1 has no checkpoint" >&2; return 1; }
+  echo "${steps[-1]}"
+}
