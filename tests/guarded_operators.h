@@ -49,7 +49,14 @@ class GuardedOperators : public Operators {
   void begin_pass() override { inner_->begin_pass(); }
   void copy_to_host(Tensor from, std::span<float> to) override {
     traffic_.to_host += from.elements();
-    call(&Operators::copy_to_host, from, to);
+    const Unlocked unlocked(*this);
+    inner_->copy_to_host(from, to);
+  }
+  void copy_to_host(const DrawnTokens& from, std::span<std::int32_t> ids,
+                    std::span<float> log_probs) override {
+    traffic_.to_host += from.ids.elements() + from.log_probs.elements();
+    const Unlocked unlocked(*this);
+    inner_->copy_to_host(from, ids, log_probs);
   }
   void copy_from_host(std::span<const float> from, Tensor to) override {
     traffic_.from_host += to.elements();
@@ -133,6 +140,9 @@ class GuardedOperators : public Operators {
                           Tensor d_rotated, Tensor d_qkv) override {
     call(&Operators::attention_backward, dy, rotated, qkv, y, log_sum, shape, sequences, d_rotated,
          d_qkv);
+  }
+  void sample(Tensor logits, std::span<const Draw> draws, const DrawnTokens& drawn) override {
+    call(&Operators::sample, logits, draws, drawn);
   }
   void log_probs(Tensor logits, Indices targets, float temperature, Tensor log_probs,
                  Tensor entropies, Tensor log_sum) override {

@@ -10,6 +10,7 @@
 
 #include "learner/shared_groups.h"
 #include "learner/step_chain.h"
+#include "tests/host_memory.h"
 #include "tests/learner/tiny_policy.h"
 
 namespace lie {
@@ -51,13 +52,12 @@ struct Trained {
 
 Trained train(Source<StepGroups>& groups, Collective& learners) {
   TinyPolicy policy;
-  AdamW optimizer({.learning_rate = 1e-3, .warmup = 0}, policy.weights.parameters(),
-                  policy.weights.flat().size());
+  AdamW optimizer({.learning_rate = 1e-3, .warmup = 0}, policy.weights);
   PolicyUpdater updater({.batch = {.mini_batch_prompts = 2}, .loss = {}},
                         {policy.weights, policy.transformer, nullptr, optimizer, learners});
   Trained trained;
   run_learner({{}, updater, groups, trained.outcomes});
-  const auto weights = policy.weights.flat();
+  const auto weights = test::host(policy.weights);
   trained.weights.assign(weights.begin(), weights.end());
   return trained;
 }
