@@ -6,6 +6,8 @@
 //     optimizer.safetensors              "first_moment.<parameter>", "second_moment.<parameter>"
 //     trainer_state.json                 schema version 1, the fields of TrainerState
 //     (files of others)                  whatever `write_more` adds
+//     SHA256SUMS                         of all of these; common/checksums.h, checked on resume:
+//                                        learner/sound_checkpoint.h
 #pragma once
 
 #include <cstdint>
@@ -41,6 +43,9 @@ struct CheckpointContents {
 /// written.
 std::filesystem::path save_checkpoint(const std::filesystem::path& checkpoints,
                                       const CheckpointContents& contents, std::int64_t keep_last);
+
+/// `checkpoints`/step-NNNNNN.
+std::filesystem::path checkpoint_path(const std::filesystem::path& checkpoints, std::int64_t step);
 
 /// The complete checkpoint of the highest step; empty if there is none, or no such directory.
 std::optional<std::filesystem::path> latest_checkpoint(const std::filesystem::path& checkpoints);

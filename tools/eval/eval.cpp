@@ -11,6 +11,7 @@
 #include "common/error.h"
 #include "common/file.h"
 #include "common/log.h"
+#include "common/writer_lock.h"
 #include "model/tokenizer/tokenizer.h"
 #include "tools/eval/eval_config.h"
 #include "tools/eval/eval_files.h"
@@ -18,6 +19,7 @@
 #include "tools/pool/group_progress.h"
 #include "tools/pool/rank_pool.h"
 #include "tools/run/prompts.h"
+#include "tools/run/writer.h"
 
 namespace lie {
 namespace {
@@ -51,9 +53,11 @@ Ticket ticket_of(const EvalConfig& config, const std::vector<Prompt>& prompts, s
 }
 
 /// Begins the directory, or goes on with what it holds of this evaluation.
-void prepare_directory(const EvalConfig& config) {
+void prepare_directory(Job& job, const EvalConfig& config) {
   const fs::path directory = config.eval.directory;
   const fs::path resolved = directory / "config.yaml";
+  make_directories(directory);
+  become_writer(job, directory, "lie_cluster eval");
   if (fs::exists(resolved)) {
     const auto differences = differences_from_eval(config, resolved);
     if (!differences.empty()) {
@@ -62,11 +66,10 @@ void prepare_directory(const EvalConfig& config) {
           "directory",
           directory.string(), fmt::join(differences, "; "));
     }
-  } else if (holds_files_besides(directory, "config.yaml")) {
+  } else if (holds_files_besides(directory, {"config.yaml", kWriterLockName})) {
     fail("eval.directory {} holds files but no evaluation: name an empty or new directory",
          directory.string());
   }
-  make_directories(directory);
   write_file_atomically(resolved, dump_eval_config(config));
 }
 
@@ -87,11 +90,11 @@ void check_same_row(const RolloutGroup& group, const std::vector<Prompt>& prompt
 /// Rank 0's part of generating: which groups are there, and where new ones go.
 class Generation {
  public:
-  explicit Generation(const EvalConfig& config)
+  Generation(Job& job, const EvalConfig& config)
       : config_(config),
         prompts_(prompts_of(config)),
         log_path_(fs::path(config.eval.directory) / "responses.log") {
-    prepare_directory(config);
+    prepare_directory(job, config);
     std::vector<bool> there(prompts_.size(), false);
     whole_bytes_ = read_responses(log_path_, [&](const RolloutGroup& group) {
       const auto number = static_cast<std::size_t>(group.ticket.group);
@@ -177,7 +180,7 @@ void lead(Job& job, const EvalConfig& config, const PoolOptions& pool) {
     return tokenizer.decode(ids, /*skip_special=*/true);
   };
   Judge judge(scoring_options(config), decode, config.table.budgets);
-  Generation generation(config);
+  Generation generation(job, config);
   generate_over_ranks(job, pool, generation.tickets(), generation.taker(judge));
   generation.finish();
   job.set_activity("verifying and writing tables");

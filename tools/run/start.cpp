@@ -6,11 +6,14 @@
 #include "common/file.h"
 #include "common/log.h"
 #include "common/trajectory/segments.h"
-#include "learner/checkpoint.h"
+#include "common/writer_lock.h"
+#include "learner/sound_checkpoint.h"
+#include "learner/trainer_state.h"
 #include "model/tokenizer/tokenizer.h"
 #include "model/weights.h"
 #include "tools/run/devices.h"
 #include "tools/run/prompts.h"
+#include "tools/run/writer.h"
 
 namespace lie {
 namespace {
@@ -28,7 +31,7 @@ void check_directory(const TrainConfig& config) {
   const fs::path directory = config.run.directory;
   const fs::path run_config = directory / "config.yaml";
   if (!fs::exists(run_config)) {
-    if (holds_files_besides(directory, "config.yaml")) {
+    if (holds_files_besides(directory, {"config.yaml", kWriterLockName})) {
       fail(
           "run.directory {} holds files but no run (config.yaml is missing): name an empty or new "
           "directory",
@@ -74,9 +77,9 @@ void check_inputs(const TrainConfig& config) {
   make_operators(config.model, 1);
 }
 
-/// From the latest checkpoint, or from the config's model where there is none.
+/// From the last sound checkpoint, or from the config's model where there is none.
 RunStart start_of(const fs::path& directory, const TrainConfig& config) {
-  if (const auto checkpoint = latest_checkpoint(directory / "checkpoints")) {
+  if (const auto checkpoint = sound_checkpoint(directory / "checkpoints", Log("learner", 0))) {
     return {.step = load_trainer_state(*checkpoint).step,
             .model_directory = *checkpoint,
             .from_checkpoint = true};
@@ -86,11 +89,13 @@ RunStart start_of(const fs::path& directory, const TrainConfig& config) {
 
 }  // namespace
 
-RunStart prepare_run(const TrainConfig& config) {
+RunStart prepare_run(Job& job, const TrainConfig& config) {
   check_directory(config);
   check_inputs(config);
   const fs::path directory = config.run.directory;
   make_directories(directory);
+  become_writer(job, directory, "lie_cluster train");
+  check_directory(config);  // again: another may have begun a run there meanwhile
   // First of all: a directory with anything else but no config is not taken for a run.
   write_file_atomically(directory / "config.yaml", dump_train_config(config));
   make_directories(directory / "trajectories");

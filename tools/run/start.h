@@ -6,6 +6,7 @@
 #include <string>
 
 #include "common/comm/collective.h"
+#include "common/comm/job.h"
 #include "tools/run/train_config.h"
 
 namespace lie {
@@ -17,9 +18,10 @@ struct RunStart {
 };
 
 /// Rank 0: checks model, tokenizer, data and run directory, then begins the run directory or goes
-/// on with the run it holds; what a killed process left behind the checkpoint is removed. Throws
-/// Error before anything is written if something is wrong.
-RunStart prepare_run(const TrainConfig& config);
+/// on with the run it holds, of which this job is the only writer from then on; what a killed
+/// process left behind the checkpoint is removed. Throws Error before anything is written if
+/// something is wrong.
+RunStart prepare_run(Job& job, const TrainConfig& config);
 
 /// Rank 0's start reaches all ranks. Collective over the world.
 RunStart share_start(const RunStart& start, Collective& world);

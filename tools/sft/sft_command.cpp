@@ -17,10 +17,12 @@
 #include "common/metrics_log.h"
 #include "common/progress.h"
 #include "learner/sft.h"
+#include "learner/sound_checkpoint.h"
 #include "model/tokenizer/templates.h"
 #include "model/tokenizer/tokenizer.h"
 #include "tools/run/devices.h"
 #include "tools/run/options.h"
+#include "tools/run/writer.h"
 
 namespace lie {
 namespace {
@@ -62,7 +64,6 @@ SftConfig load_sft_config(const fs::path& path, std::span<const std::string> ove
 void write_resolved(SftConfig config) {
   FieldList fields;
   describe(fields, config);
-  make_directories(config.directory);
   write_file_atomically(fs::path(config.directory) / "config.yaml", dump_config(fields));
 }
 
@@ -155,7 +156,8 @@ class SftRecorder {
 };
 
 std::int64_t steps_behind(const SftConfig& config) {
-  const auto checkpoint = latest_checkpoint(fs::path(config.directory) / "checkpoints");
+  const auto checkpoint =
+      sound_checkpoint(fs::path(config.directory) / "checkpoints", Log("sft", 0));
   return checkpoint ? load_trainer_state(*checkpoint).step : 0;
 }
 
@@ -188,6 +190,8 @@ void sft(Job& job, const fs::path& path, std::span<const std::string> overrides)
       examples(config, config.sft.validation_data, encoding, weights.config(), speaks);
   std::optional<SftRecorder> recorder;
   if (job.rank() == 0) {
+    make_directories(config.directory);
+    become_writer(job, config.directory, "lie_cluster sft");
     write_resolved(config);
     const std::int64_t behind = steps_behind(config);
     Log("sft", 0).info("{}: {} examples, {:.1f} million parameters{}", config.directory,

@@ -18,7 +18,7 @@ void train(Job& job, const TrainArguments& arguments) {
   job.set_activity("preparing the run");
   const RoleLayout layout =
       plan_roles(config.roles, gather_places(*world, {job.environment().host(), usable_cpus()}));
-  const RunStart start = share_start(job.rank() == 0 ? prepare_run(config) : RunStart{}, *world);
+  const RunStart start = share_start(job.rank() == 0 ? prepare_run(job, config) : RunStart{}, *world);
   if (job.rank() == 0) Log("learner", 0).info("{}", layout.table());
   if (start.step >= config.run.steps) {
     if (job.rank() == 0) {
