@@ -12,6 +12,7 @@
 #include "model/tokenizer/tokenizer.h"
 #include "model/weights.h"
 #include "tools/run/devices.h"
+#include "tools/run/missing_parts.h"
 #include "tools/run/prompts.h"
 #include "tools/run/writer.h"
 
@@ -102,6 +103,9 @@ RunStart prepare_run(Job& job, const TrainConfig& config) {
   make_directories(directory / "checkpoints");
   const RunStart start = start_of(directory, config);
   remove_segments_after(directory / "trajectories", start.step);
+  for (const std::string& note : missing_parts(directory, start.step)) {
+    Log("learner", 0).warn("{}", note);
+  }
   return start;
 }
 
