@@ -19,7 +19,9 @@ class SoundCheckpoint : public ::testing::Test {
   fs::path write(std::int64_t step) {
     const fs::path path = checkpoint_path(root_, step);
     make_directories(path);
-    save_trainer_state({.step = step}, path);
+    TrainerState state;
+    state.step = step;
+    save_trainer_state(state, path);
     write_file_atomically(path / "model.safetensors", "any bytes");
     write_checksums(path);
     return path;

@@ -21,7 +21,8 @@ Steps steps_with_metrics(const fs::path& file) {
 
 Steps steps_with_trajectories(const fs::path& directory) {
   Steps steps;
-  for (const SamplePlace& sample : RunReader(directory).samples()) {
+  const RunReader run(directory);
+  for (const SamplePlace& sample : run.samples()) {
     if (sample.key.purpose == static_cast<std::uint8_t>(Purpose::kTrain)) {
       steps.insert(sample.key.step);
     }
