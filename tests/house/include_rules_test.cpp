@@ -78,7 +78,9 @@ const std::map<std::string, std::string> kLibraries = {{"spdlog", "spdlog"},
                                                        {"pthread.h", "posix"},
                                                        {"dirent.h", "posix"},
                                                        {"poll.h", "posix"},
-                                                       {"immintrin.h", "posix"}};
+                                                       {"immintrin.h", "posix"},
+                                                       {"cpuid.h", "posix"},
+                                                       {"sched.h", "posix"}};
 
 struct Include {
   std::string file;
