@@ -39,10 +39,12 @@ void describe(FieldList& fields, RolloutOptions& options) {
 void check_fits_model(const RolloutOptions& options, const ModelConfig& model) {
   const std::int64_t longest = options.max_prompt_tokens + options.longest_response();
   if (longest <= model.max_positions) return;
+  const bool in_training = options.longest_response() == options.sampling.max_response_tokens;
   fail(
-      "rollout.max_prompt_tokens {} + max_response_tokens {} is more than the model's {} positions "
-      "(max_position_embeddings in its config.json): lower them",
-      options.max_prompt_tokens, options.longest_response(), model.max_positions);
+      "rollout.max_prompt_tokens {} + {}.max_response_tokens {} is more than the model's {} "
+      "positions (max_position_embeddings in its config.json): lower them",
+      options.max_prompt_tokens, in_training ? "rollout" : "evaluation", options.longest_response(),
+      model.max_positions);
 }
 
 }  // namespace lie
