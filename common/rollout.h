@@ -38,10 +38,10 @@ struct Ticket {
 /// The coordinator's answer to an actor that asks for work.
 struct Assignment {
   enum class Kind : std::uint8_t {
-    kTicket = 0,   // generate this group
-    kWeights = 1,  // no ticket is left under these weights: finish what is in flight, then wait for
-                   // the next
-    kFinish = 2,   // the run is over
+    kTicket = 0,  // generate this group
+    /// No ticket is left for these weights: finish what is in flight, then wait for the next ones.
+    kWeights = 1,
+    kFinish = 2,  // the run is over
   };
   Kind kind = Kind::kFinish;
   Ticket ticket;

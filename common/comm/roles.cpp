@@ -22,8 +22,7 @@ struct Counts {
 [[noreturn]] void misfit(const RolesOptions& o, std::int64_t ranks, std::string_view problem) {
   fail(
       "roles: actors {}, reward_workers {}, learners {} do not fit a world of {} rank{}: {}; set "
-      "them to 0 "
-      "to have them chosen",
+      "them to 0 to have them chosen",
       o.actors, o.reward_workers, o.learners, ranks, ranks == 1 ? "" : "s", problem);
 }
 
@@ -108,7 +107,7 @@ void describe(FieldList& fields, RolesOptions& options) {
              {.help = "Ranks that generate; 0 = all remaining ranks.", .unit = "ranks", .min = 0});
   fields.add(
       "reward_workers", options.reward_workers,
-      {.help = "Ranks that verify and score; 0 = one to 16 ranks, carried by learner 0 where no "
+      {.help = "Ranks that verify and score; 0 = one per 16 ranks; learner 0 scores where no "
                "rank is left.",
        .unit = "ranks",
        .min = 0});
