@@ -104,7 +104,7 @@ std::vector<Subject> load_subjects(const Request& request) {
     subjects.back().name = subjects.back().runs.front().name;
   }
   for (const std::string& group : request.groups) subjects.push_back(load_group(group));
-  if (subjects.empty()) lie::fail("no run directory given; lie_analyze --help tells what it takes");
+  if (subjects.empty()) lie::fail("no run directory given; see lie_analyze --help");
   make_names_differ(subjects);
   return subjects;
 }

@@ -20,7 +20,7 @@ void add_special_tokens(CLI::App& command, bool& value, const std::string& what)
                        "<|begin_of_text|>; without it as transformers' add_special_tokens=False");
 }
 
-/// What score and generate share: the model, the rows, and how the rows' texts become ids.
+/// Options that score and generate share: the model, the rows, and how texts become ids.
 void add_model_and_rows(CLI::App& command, auto& arguments, const std::string& fields) {
   command
       .add_option("MODEL_DIR", arguments.model.path,
