@@ -138,8 +138,7 @@ std::vector<const SafetensorsEntry*> matching_entries(const SafetensorsFile& fil
     if (at->second->shape != moment.shape || at->second->dtype != "F32") {
       fail(
           "{}: tensor {} is not F32 [{}, {}]; the checkpoint is of another model: resume from one "
-          "of "
-          "this run",
+          "of this run",
           file.path().string(), moment.name, moment.shape[0], moment.shape[1]);
     }
     found.push_back(at->second);
@@ -147,8 +146,7 @@ std::vector<const SafetensorsEntry*> matching_entries(const SafetensorsFile& fil
   if (found.size() != by_name.size()) {
     fail(
         "{}: {} tensors where {} were expected; the checkpoint is of another model: resume from "
-        "one "
-        "of this run",
+        "one of this run",
         file.path().string(), by_name.size(), found.size());
   }
   return found;

@@ -55,8 +55,7 @@ void declare(CLI::App& app, Request& request) {
       ->allow_extra_args(false);
   app.add_flag("--digest", request.digest,
                "only print SHA-256 of all trajectories (canonical order, without times and ranks) "
-               "and of the last "
-               "checkpoint's weights (tensor bytes in name order)");
+               "and of the last checkpoint's weights (tensor bytes in name order)");
   app.add_flag("--close", request.close,
                "only close the trajectory files of a run that was killed and will not go on, so "
                "that programs which open HDF5 without SWMR read them too; not while a run writes");

@@ -82,8 +82,7 @@ void add_score(CLI::App& program, Chosen& chosen) {
       ->capture_default_str();
   command->footer(
       "\nWrites each row with log_probs (nats, one for each response token); texts are encoded "
-      "each "
-      "by itself,\nand their ids are written, too.");
+      "each by itself,\nand their ids are written, too.");
   command->callback([&chosen, arguments] { chosen = [=] { score(*arguments, std::cout); }; });
 }
 
