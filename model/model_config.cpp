@@ -12,7 +12,7 @@ namespace {
 constexpr std::int64_t kMaxLayers = 10'000;
 constexpr std::int64_t kMaxVocabulary = 1 << 27;
 
-/// What transformers' class of the architecture fixes, and its defaults.
+/// What transformers' class fixes for an architecture, and its defaults.
 struct Family {
   const char* architecture;
   const char* model_type;
@@ -40,9 +40,8 @@ const Family& read_family(const ConfigReader& reader) {
   if (value->is_array() && value->size() == 1) {
     if (const Family* family = find_family((*value)[0])) return *family;
   }
-  reader.refuse(
-      "architectures", *value,
-      "[\"Qwen3ForCausalLM\"], [\"Qwen2ForCausalLM\"] and [\"LlamaForCausalLM\"]");
+  reader.refuse("architectures", *value,
+                "[\"Qwen3ForCausalLM\"], [\"Qwen2ForCausalLM\"] and [\"LlamaForCausalLM\"]");
 }
 
 void refuse_sliding_window(const ConfigReader& reader, std::int64_t layers) {
@@ -129,9 +128,9 @@ ModelConfig load_model_config(const std::filesystem::path& directory) {
   config.layers = reader.size("num_hidden_layers", {}, kMaxLayers);
   config.heads = reader.size("num_attention_heads");
   config.kv_heads = reader.size("num_key_value_heads", config.heads);
-  config.head_width = reader.size(
-      "head_dim", family.default_head_width > 0 ? family.default_head_width
-                                                : config.width / config.heads);
+  config.head_width =
+      reader.size("head_dim", family.default_head_width > 0 ? family.default_head_width
+                                                            : config.width / config.heads);
   config.max_positions =
       reader.size("max_position_embeddings", family.default_max_positions, INT32_MAX);
   read_rope(reader, config);
@@ -150,7 +149,7 @@ ModelConfig load_model_config(const std::filesystem::path& directory) {
 
   const auto generation = directory / "generation_config.json";
   if (std::filesystem::exists(generation)) {
-    // As in transformers' generate(): what stands here decides, config.json fills in.
+    // As in transformers' generate(): this file takes precedence over config.json.
     const auto ids = read_ids(ConfigReader(generation), config.vocabulary);
     if (!ids.empty()) config.end_of_sequence_ids = ids;
   }
