@@ -27,7 +27,7 @@ void describe(FieldList& fields, RolloutOptions& options) {
               .unit = "tokens",
               .min = 1});
   fields.add("cache_mebibytes", options.cache_mebibytes,
-             {.help = "KV cache of an actor at most; less is taken where the slots need less.",
+             {.help = "Upper limit of an actor's KV cache; less is used where the slots need less.",
               .unit = "MiB",
               .min = 1});
   fields.add(

@@ -154,8 +154,7 @@ bool WriterLock::create(const fs::path& name) {
 /// Gives this process's lock that name. False if another has it.
 bool WriterLock::take(const fs::path& name) {
   if (::link(beside("new", self_.token).c_str(), name.c_str()) == 0) return true;
-  if (errno == EEXIST)
-    return is_held_by(name, self_.token);  // linked, but the server's answer was lost
+  if (errno == EEXIST) return is_held_by(name, self_.token);  // linked, but the answer was lost
   const bool knows_no_links = errno == EPERM || errno == EOPNOTSUPP || errno == ENOSYS;
   if (!knows_no_links) fail_on(name, "create it", errno);
   return create(name);

@@ -99,11 +99,10 @@ void check_example(const JsonRow& row, const SftExample& example, std::int64_t m
 }
 
 void describe_rows(FieldList& fields, SftRowOptions& options) {
-  fields.add(
-      "prompt_template", options.prompt_template,
-      {.help = fmt::format("What stands around prompts and responses: one of {}; or model: the "
-                           "chat template of model.path. plain: nothing.",
-                           kPromptTemplates)});
+  fields.add("prompt_template", options.prompt_template,
+             {.help = fmt::format("Template of prompts and responses: one of {}; or model: the "
+                                  "chat template of model.path. plain: no template.",
+                                  kPromptTemplates)});
   fields.add(
       "messages_field", options.messages_field,
       {"Field of a conversation, chat messages with role and content; every assistant's turn "

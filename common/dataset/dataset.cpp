@@ -121,11 +121,10 @@ Prompt prompt_of(const JsonRow& row, const RowOptions& options, const RenderProm
 }  // namespace
 
 void describe(FieldList& fields, RowOptions& options) {
-  fields.add(
-      "prompt_template", options.prompt_template,
-      {.help = fmt::format("What stands around a prompt: one of {}; or model: the chat template of "
-                           "model.path. plain: nothing.",
-                           kPromptTemplates)});
+  fields.add("prompt_template", options.prompt_template,
+             {.help = fmt::format("Prompt template: one of {}; or model: the chat template of "
+                                  "model.path. plain: no template.",
+                                  kPromptTemplates)});
   fields.add("prompt_field", options.prompt_field,
              {"Field of the prompt: a text, or chat messages with role and content."});
   fields.add("prompt_suffix", options.prompt_suffix,

@@ -110,8 +110,8 @@ std::string llama3_prompt(std::span<const ChatMessage> messages) {
 std::string octothinker_prompt(std::span<const ChatMessage> messages) {
   return "<|begin_of_text|>A conversation between User and Assistant. The user asks a question, "
          "and the Assistant solves it. The assistant first thinks about the reasoning process in "
-         "the mind and then "
-         "provides the user with the answer.\nUser: You must put your answer inside \\boxed{} and "
+         "the mind and then provides the user with the answer.\nUser: You must put your answer "
+         "inside \\boxed{} and "
          "Your final answer will be extracted automatically by the \\boxed{} tag.\n" +
          joined_contents(messages) + "\nAssistant:";
 }

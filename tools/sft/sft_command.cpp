@@ -43,7 +43,7 @@ void describe(FieldList& fields, SftConfig& config) {
       "directory", config.directory,
       {.help = "Where metrics and checkpoints go; training continues from a checkpoint there."});
   fields.add("initialise", config.initialise,
-             {.help = "Begin with random weights; model.path then needs config.json and the "
+             {.help = "Start from random weights; model.path then needs config.json and the "
                       "tokenizer only."});
   fields.section("model", config.model);
   fields.section("sft", config.sft);
