@@ -16,8 +16,7 @@ void check(const TrainConfig& config) {
   if (config.evaluation.every > 0 && config.data.evaluation_file.empty()) {
     fail(
         "evaluation.every is {} but data.evaluation_file is not set: name the held-out prompts, or "
-        "set "
-        "evaluation.every to 0",
+        "set evaluation.every to 0",
         config.evaluation.every);
   }
   check_options(config.policy_loss);
