@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# One run over three hosts by TCP, all on this machine: what becomes of it when a link goes down and up again, a host's
+# One run over three hosts by TCP, all on this machine: what happens when a link goes down and up again, a host's
 # processes die, or a host falls silent. One line a case; in the end each run must have the bits of one on a single host.
 #
 #   scripts/test_network.sh [BIN [CASE...]]      BIN: folder of the programs [build/release/bin]
@@ -84,7 +84,7 @@ link_down_and_up() {
   finish "$1" PASS "down for 5 s, goes on $(since "$start") s after it is up"
 }
 
-# What is left of a run that has lost h2: ended by itself within the bound, with a report that names the host?
+# A run that has lost h2: did it end by itself within the bound, with a report that names the host?
 after_loss() {  # name
   local start="$EPOCHREALTIME" grade=PASS figures
   if wait_until "$bound" ended; then
