@@ -25,7 +25,7 @@ struct FieldInfo {
 struct Field {
   std::string key;  // "policy_loss.clip_low"
   FieldInfo info;
-  std::string range = {};  // for people: "0 to 1", "grpo | gspo"; empty: any number
+  std::string range = {};  // as help prints it: "0 to 1", "grpo | gspo"; empty: any number
   std::string default_text = {};
   bool is_list = false;
   bool is_text = false;  // of strings: a dump quotes what else would read as a number

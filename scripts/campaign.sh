@@ -147,7 +147,7 @@ check_run() {
   rm -rf "$run"
 }
 
-# Waits for the run's end, which must be the end of all its processes, too. Sets status and took (seconds).
+# Waits for the run's end, which must also be the end of all its processes. Sets status and took (seconds).
 wait_for_end() {
   local since_when="$EPOCHREALTIME"
   wait_until "$bound" ended 2>/dev/null || fault_fails "still running after $bound s"

@@ -78,7 +78,7 @@ requeue() {  # why
   exit 75
 }
 
-# A run that fails every time must not hold the queue for ever. The count outlives the requeue in the job's comment.
+# A run that always fails must not be requeued forever. The count survives the requeue in the job's comment.
 requeue_after_failure() {
   local before
   before="$(scontrol --oneliner show job "$SLURM_JOB_ID" | sed -nE 's/.* Comment=lie_requeues=([0-9]+).*/\1/p')"

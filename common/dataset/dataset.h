@@ -39,7 +39,7 @@ void describe(FieldList& fields, DataOptions& options);
 struct Dataset {
   std::vector<Prompt> prompts;       // `problem` is the row's number in the file, from 0
   std::int64_t rows = 0;             // of the file
-  std::vector<std::string> skipped;  // why, a text a row; only with skip_bad_rows
+  std::vector<std::string> skipped;  // reason per row; only with skip_bad_rows
 };
 
 /// One Prompt a row. Fields of a row:

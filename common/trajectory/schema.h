@@ -180,7 +180,7 @@ inline constexpr I64 kSampleEnd{kT, "/step/sample_end", "rows", "rows of /sample
 inline constexpr I64 kStep{kT, "/step/step", "step", "number of the step; written last"};
 }  // namespace step
 
-/// A column of /sample that the run names. Owns the texts of the Column it stands for.
+/// A column of /sample that the run names. Owns the texts of its Column.
 template <typename T>
 class NamedColumn {
  public:

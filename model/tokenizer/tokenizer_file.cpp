@@ -100,7 +100,7 @@ class Receiver : public nlohmann::json_sax<Json> {
     return true;
   }
 
-  /// Puts a value where the parser stands.
+  /// Puts a value at the parser's position.
   Json& put(Json v) {
     if (list_ == List::kVocabulary) refuse("model.vocab." + key_, shown(v), "a token id");
     if (list_ == List::kMerges) refuse_merge(shown(v));
