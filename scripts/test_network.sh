@@ -81,7 +81,7 @@ link_down_and_up() {
   before="$(steps_of "$run")" start="$EPOCHREALTIME"
   ip link set h2 up
   wait_until "$bound" steps_done "$run" "$before"
-  finish "$1" PASS "down for 5 s, goes on $(since "$start") s after it is up"
+  finish "$1" PASS "down for 5 s, continues $(since "$start") s after it is up"
 }
 
 # A run that has lost h2: did it end by itself within the bound, with a report that names the host?
@@ -96,7 +96,7 @@ after_loss() {  # name
   fi
   end_launcher
   start "$1" "$without_h2"
-  finish "$1" "$grade" "$figures; gone on with without the host"
+  finish "$1" "$grade" "$figures; continued without the host"
 }
 
 host_dies() {

@@ -55,7 +55,7 @@ goes_on_after() {
   local start="$EPOCHREALTIME" before
   "$@"
   before="$(steps_of "$run")"
-  wait_until 200 steps_done "$run" "$before" && echo "goes on after $(since "$start") s"
+  wait_until 200 steps_done "$run" "$before" && echo "continues after $(since "$start") s"
 }
 
 kill_rank() { kill -9 "$(rank_process "$@")"; }

@@ -72,7 +72,7 @@ run_step() {  # nodes, command and arguments
 }
 
 requeue() {  # why
-  say "$1: requeued; the run goes on from its last checkpoint"
+  say "$1: requeued; the run continues from its last checkpoint"
   scontrol requeue "$SLURM_JOB_ID" ||
     say "Slurm refuses the requeue: submit the job again, or chain jobs by --dependency=afterany"
   exit 75

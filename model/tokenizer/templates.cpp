@@ -185,7 +185,7 @@ std::string_view recognised(const fs::path& directory) {
     if (k.jinja_sha256 == sha256) return k.name;
   }
   fail(
-      "{}: its chat template is none that this program knows (it does not run Jinja); set "
+      "{}: its chat template is unknown to this program, which does not run Jinja; set "
       "data.prompt_template to one of {}",
       directory.string(), fmt::join(template_names(), ", "));
 }

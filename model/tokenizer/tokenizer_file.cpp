@@ -111,7 +111,7 @@ class Receiver : public nlohmann::json_sax<Json> {
     }
     const auto [place, is_new] =
         open_.back()->get_ref<Json::object_t&>().emplace(key_, std::move(v));
-    if (!is_new) fail("{}: key \"{}\" stands twice in one object; delete one", name_, key_);
+    if (!is_new) fail("{}: key \"{}\" appears twice in one object; delete one", name_, key_);
     return place->second;
   }
 

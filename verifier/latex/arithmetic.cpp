@@ -89,7 +89,7 @@ const Expr* Parser::product_step(const Expr* left) {
     return arena_.mul({quotient, unwrapped(implicit_run())});
   }
   const Expr* right = unwrapped(operand());
-  if (right == nullptr) return fail("nothing stands behind an operator");
+  if (right == nullptr) return fail("nothing follows an operator");
   if (sign.kind == Tok::kTimes) return arena_.mul({left, right});
   if (sign.kind == Tok::kDivide) return arena_.divide(left, right);
   if (sign.kind == Tok::kMod) return arena_.call(Fn::kMod, {left, right});

@@ -223,7 +223,7 @@ const Expr* Parser::accent() {
   } else if (is(Tok::kSymbol)) {
     ++at_;
   } else {
-    return fail("nothing stands under an accent");
+    return fail("nothing is under an accent");
   }
   return arena_.symbol(std::string(mark) + normal_name(source(first, at_)));
 }
