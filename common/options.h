@@ -76,7 +76,7 @@ class FieldList {
   const std::vector<Field>& fields() const { return fields_; }
 
  private:
-  void append(Field field);  // takes the present value for the default
+  void append(Field field);  // its present value becomes the default
   void add_choice(std::string_view name, std::vector<std::string> names, FieldInfo info,
                   std::function<std::size_t()> get, std::function<void(std::size_t)> set);
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # One run over three hosts by TCP, all on this machine: what happens when a link goes down and up again, a host's
-# processes die, or a host falls silent. One line a case; in the end each run must have the bits of one on a single host.
+# processes die, or a host falls silent. One line per case; each run must end with the bits of one on a single host.
 #
 #   scripts/test_network.sh [BIN [CASE...]]      BIN: folder of the programs [build/release/bin]
 set -uo pipefail

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # The job scripts of slurm/ on a real Slurm of three nodes, all on this machine: what happens to a run when a rank fails, a
-# node is lost, the time is over, or the job is cancelled. One line a case; in the end each run must have the bits of mpirun's.
+# node is lost, the time is over, or the job is cancelled. One line per case; each run must end with the bits of mpirun's.
 #
 #   scripts/test_slurm.sh [BIN [CASE...]]      BIN: folder of the programs [build/release/bin]
 set -uo pipefail

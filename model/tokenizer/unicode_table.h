@@ -1,4 +1,4 @@
-// What the tokenizers library takes each code point for.
+// How the tokenizers library classifies each code point.
 #pragma once
 
 #include <cstdint>

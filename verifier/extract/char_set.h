@@ -1,5 +1,5 @@
 // Sets of bytes that a scan asks for at every position; std::string_view's find_first_of() would
-// search its list anew at each.
+// search its list again at each.
 #pragma once
 
 #include <array>

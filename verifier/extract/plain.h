@@ -19,7 +19,7 @@ struct PlainNumber {
   char separator = 0;             // of thousands; 0: none
 };
 
-/// As the parser takes it: no thousands, point for comma, \% for percent.
+/// In the parser's form: no thousands separators, point for comma, \% for percent.
 std::string spelling(const PlainNumber& number, std::string_view text);
 
 /// All of them in order, where a space, "=", "**", a currency sign, an ideograph or the start
