@@ -22,8 +22,7 @@ constexpr int kAnywhere = 300;
 
 constexpr std::size_t kFinalWindow = 100;  // bytes between an anchor and its answer
 constexpr std::size_t kAnswerWindow = 50;
-constexpr std::size_t kProseBytes =
-    256 * 1024;  // answers are looked for in the last ones of a text
+constexpr std::size_t kProseBytes = 256 * 1024;  // the part of a text searched, at its end
 
 struct Found {
   enum class Kind : std::uint8_t { kMath, kPlain, kChoice, kBoxes } kind = Kind::kMath;
