@@ -10,7 +10,7 @@
 namespace lie {
 namespace {
 
-// Pages of one response at its longest, beside the full pages that it shares with its prompt.
+// Pages of one response at its longest, besides the full pages that it shares with its prompt.
 std::int64_t pages_of_sample(std::int64_t prompt_tokens, std::int64_t response_tokens) {
   return KvCache::pages_for(prompt_tokens + response_tokens) - prompt_tokens / KvCache::kPageTokens;
 }

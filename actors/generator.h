@@ -57,7 +57,7 @@ class Generator {
     std::int32_t finished = 0;
     std::int32_t free_seats = 0;  // reservations for one sample's pages each, not in use
     std::int64_t prompt_pages = 0;
-    std::int64_t sample_pages = 0;  // of one sample at its longest, beside the prompt's full pages
+    std::int64_t sample_pages = 0;  // of one sample at its longest, besides the prompt's full pages
   };
   /// A response in flight.
   struct Running {

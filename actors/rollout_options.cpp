@@ -22,10 +22,11 @@ void describe(FieldList& fields, RolloutOptions& options) {
              {.help = "Responses an actor generates at once.", .min = 1, .max = 65536});
   fields.add("max_prompt_tokens", options.max_prompt_tokens,
              {.help = "Longer prompts lose their first tokens.", .unit = "tokens", .min = 1});
-  fields.add("prefill_tokens", options.prefill_tokens,
-             {.help = "Prompt tokens read in one forward pass, beside the running responses.",
-              .unit = "tokens",
-              .min = 1});
+  fields.add(
+      "prefill_tokens", options.prefill_tokens,
+      {.help = "Prompt tokens read in one forward pass, in addition to the running responses.",
+       .unit = "tokens",
+       .min = 1});
   fields.add("cache_mebibytes", options.cache_mebibytes,
              {.help = "Upper limit of an actor's KV cache; less is used where the slots need less.",
               .unit = "MiB",

@@ -20,7 +20,7 @@ endif()
 function(lie_warnings target)
   target_compile_options(${target} PRIVATE
     $<$<COMPILE_LANGUAGE:CXX>:-Wall -Wextra -Wshadow -Wconversion>
-    # GCC 12 at -O3 warns of overlapping copies within std::string that cannot be (GCC bug 105651).
+    # GCC 12 at -O3 warns of impossible overlapping copies within std::string (GCC bug 105651).
     $<$<AND:$<COMPILE_LANG_AND_ID:CXX,GNU>,$<VERSION_LESS:$<CXX_COMPILER_VERSION>,13>>:-Wno-restrict>
     $<$<AND:$<BOOL:${LIE_WERROR}>,$<COMPILE_LANGUAGE:CXX>>:-Werror>)
 endfunction()

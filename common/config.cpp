@@ -224,7 +224,7 @@ constexpr int kDeepestBase = 8;
 
 void load_file(const FieldList& fields, const std::filesystem::path& path, int depth) {
   if (depth > kDeepestBase) {
-    fail("{}: more than {} files stand on each other by base; is there a circle?", path.string(),
+    fail("{}: more than {} files build on each other by base; is there a cycle?", path.string(),
          kDeepestBase);
   }
   YAML::Node root = parse_yaml(path);

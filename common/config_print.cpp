@@ -1,4 +1,4 @@
-// The two listings of a config: as YAML, and for people.
+// The two listings of a config: as YAML, and as help text.
 #include <fmt/format.h>
 
 #include <algorithm>

@@ -36,7 +36,7 @@ class DuplicateKeys {
  private:
   void check(const std::string& key) {
     if (!seen_.back().insert(key).second) {
-      fail("{}: key \"{}\" stands twice in one object; delete one", where_, key);
+      fail("{}: key \"{}\" appears twice in one object; delete one", where_, key);
     }
   }
 

@@ -10,7 +10,7 @@ namespace lie {
 using Json = nlohmann::json;
 
 /// Parses JSON text. `where` names the text in errors ("model/config.json"). Throws Error with line
-/// and column of a syntax error, of a key that stands twice in one object, or of invalid UTF-8.
+/// and column of a syntax error, of a duplicate key in one object, or of invalid UTF-8.
 Json parse_json(std::string_view text, std::string_view where);
 
 /// Reads and parses a file. Throws Error naming it if it cannot be read or parsed.

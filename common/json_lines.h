@@ -1,4 +1,4 @@
-// Rows of JSONL files, with errors that say where they stand.
+// Rows of JSONL files, with errors that name file and line.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// A line for people that says how far a program is.
+// A progress line on the terminal.
 #pragma once
 
 #include <cstdio>

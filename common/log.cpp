@@ -8,7 +8,7 @@ namespace lie {
 
 struct Log::Impl {
   spdlog::logger logger;
-  // On a terminal a progress line may stand where the next line goes: wipe it first.
+  // On a terminal a progress line may be in the way of the next line: wipe it first.
   std::string line_start = ::isatty(STDERR_FILENO) != 0 ? "\r\033[K" : "";
 };
 

@@ -1,4 +1,4 @@
-// Lines for people on standard error, each with the role and rank that wrote it.
+// Log lines on standard error, each with the role and rank that wrote it.
 #pragma once
 
 #include <fmt/format.h>

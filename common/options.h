@@ -25,7 +25,7 @@ struct FieldInfo {
 struct Field {
   std::string key;  // "policy_loss.clip_low"
   FieldInfo info;
-  std::string range = {};  // for people: "0 to 1", "grpo | gspo"; empty: any number
+  std::string range = {};  // as help prints it: "0 to 1", "grpo | gspo"; empty: any number
   std::string default_text = {};
   bool is_list = false;
   bool is_text = false;  // of strings: a dump quotes what else would read as a number
@@ -76,7 +76,7 @@ class FieldList {
   const std::vector<Field>& fields() const { return fields_; }
 
  private:
-  void append(Field field);  // takes the present value for the default
+  void append(Field field);  // its present value becomes the default
   void add_choice(std::string_view name, std::vector<std::string> names, FieldInfo info,
                   std::function<std::size_t()> get, std::function<void(std::size_t)> set);
 

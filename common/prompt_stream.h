@@ -8,7 +8,7 @@
 
 namespace lie {
 
-/// Where a stream stands; all that a checkpoint needs of it.
+/// The position of a stream; all that a checkpoint needs of it.
 struct PromptStreamState {
   std::int64_t epoch = 0;     // complete passes behind it
   std::int64_t position = 0;  // problems of the present pass already given

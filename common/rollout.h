@@ -77,7 +77,7 @@ struct RolloutGroup {
 /// advantage_mass_<name>.
 struct RewardName {
   std::string name;
-  std::string about;  // in a few words, for people: "R_acc"
+  std::string about;  // for reports: "R_acc"
 };
 
 /// The reward terms of a run, in the order in which they are added up; fixed when it starts.
@@ -105,7 +105,7 @@ struct Score {
   VerdictCode verdict = VerdictCode::kNoAnswer;
   float verify_seconds = 0;
   double target_length = 0;    // L_target in tokens
-  std::vector<float> rewards;  // a value a term of the run, in their order
+  std::vector<float> rewards;  // by term, in the order of the run
   std::vector<NamedNumber> numbers;
   Coverage coverage;
   std::string extracted;  // the answer as found in the response

@@ -13,7 +13,7 @@
 namespace lie {
 namespace {
 
-/// States of a job without processes; PENDING: requeued, and not begun again.
+/// States of a job without processes; PENDING: requeued, and not restarted yet.
 constexpr std::array kOver = {"BOOT_FAIL", "CANCELLED", "COMPLETED",     "DEADLINE",  "FAILED",
                               "NODE_FAIL", "PENDING",   "OUT_OF_MEMORY", "PREEMPTED", "TIMEOUT"};
 

@@ -16,7 +16,7 @@
 
 namespace lie {
 
-/// One point of one curve. TensorBoard groups tags by what stands before the first '/'.
+/// One point of one curve. TensorBoard groups tags by the part before the first '/'.
 struct Scalar {
   std::string tag;
   double value = 0;  // stored as float

@@ -83,7 +83,7 @@ void refuse_unless_gone(const fs::path& guarded, const fs::path& name, const Fou
   }
   if (fate == HolderFate::kUnknown) {
     fail(
-        "{} is held by {}, and from here it cannot be told whether that runs: if it does not, "
+        "{} is held by {}, and whether that still runs cannot be told from here: if it does not, "
         "remove {}",
         guarded.string(), found.holder->name(), name.string());
   }

@@ -41,7 +41,7 @@ double value_or_zero(const MetricsRow& row, std::string_view name) {
   return find_value(row, name).value_or(0);
 }
 
-/// Learner 0's own time; it waits for the actors while it publishes, too.
+/// Learner 0's own time; while publishing it also waits for the actors.
 RoleClock learner_clock(const StepSeconds& seconds) {
   return {.busy_seconds = seconds.update + seconds.log,
           .idle_seconds = seconds.generate + seconds.publish + seconds.evaluate};

@@ -67,7 +67,7 @@ struct SftEncoding {
 struct SftData {
   std::vector<SftExample> examples;
   std::int64_t rows = 0;             // of the file
-  std::vector<std::string> skipped;  // why, a text a row; only with skip_bad_rows
+  std::vector<std::string> skipped;  // reason per row; only with skip_bad_rows
 };
 
 /// The examples of a JSONL or Parquet file. A row holds

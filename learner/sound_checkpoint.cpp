@@ -62,12 +62,12 @@ std::optional<fs::path> sound_checkpoint(const fs::path& checkpoints, const Log&
     const auto faults = checkpoint_faults(*latest);
     if (faults.empty()) {
       if (!has_checksums(*latest)) {
-        log.warn("{} has no checksums (an older version wrote it): it is taken unchecked",
+        log.warn("{} has no checksums (written by an older version): accepted unchecked",
                  latest->string());
       }
       return latest;
     }
-    log.warn("{} IS DAMAGED: {}; set aside as {}, going on from the one before", latest->string(),
+    log.warn("{} IS DAMAGED: {}; set aside as {}, continuing from the one before", latest->string(),
              fmt::join(faults, "; "), set_aside(*latest).filename().string());
   }
   refuse_if_all_are_damaged(checkpoints);

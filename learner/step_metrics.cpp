@@ -11,7 +11,7 @@
 namespace lie {
 namespace {
 
-/// One response beside its score.
+/// One response with its score.
 struct Row {
   const ScoredGroup* group;
   const Response* response;

@@ -1,6 +1,5 @@
-// A training step in numbers: the flat, ordered list that metrics.jsonl, TensorBoard and the
-// progress line are made of. Names are the field's; a quantity that does not exist in a step is
-// left out.
+// A training step in numbers: the flat, ordered list behind metrics.jsonl, TensorBoard and the
+// progress line. Names are the field's; a quantity that does not exist in a step is left out.
 #pragma once
 
 #include <cstdint>

@@ -42,7 +42,7 @@ struct UpdateSeconds {
   double forward = 0, backward = 0, gradient_sync = 0, optimizer = 0;
 };
 
-/// Equal on every learner, but for the seconds.
+/// Equal on every learner, except the seconds.
 struct StepUpdate {
   std::vector<MiniBatchUpdate> mini_batches;           // epoch after epoch
   std::vector<std::vector<ResponseUpdate>> responses;  // [groups][G]

@@ -7,7 +7,7 @@
 namespace lie {
 namespace {
 
-/// Radians per position after Llama 3's stretching, operation by operation as transformers has it.
+/// Radians per position after Llama 3's stretching, operation by operation as in transformers.
 float stretched(float frequency, const Llama3Rope& how) {
   const auto original = static_cast<float>(how.original_positions);
   const auto factor = static_cast<float>(how.factor);

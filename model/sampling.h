@@ -12,7 +12,7 @@ namespace lie {
 /// temperature) at random_uniform(key).
 struct Draw {
   std::int64_t row = 0;   // of the logits; several draws may name one
-  float temperature = 1;  // 0: the likeliest token, the first of equals, whatever else is asked
+  float temperature = 1;  // 0: the likeliest token, the first of equals
   double top_p = 1;  // of the fewest likeliest tokens that hold this share of what top_k leaves
   std::int64_t top_k = 0;  // of so many likeliest tokens, lower ids first among equals; 0: of all
   RandomKey key = {};

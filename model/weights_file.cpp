@@ -69,7 +69,7 @@ class TensorFiles {
     const SafetensorsFile& file = files_.emplace_back(path);
     for (const SafetensorsEntry& entry : file.entries()) {
       if (!tensors_.try_emplace(entry.name, Found{&entry, path.string()}).second) {
-        fail("{}: tensor \"{}\" stands in another shard too", path.string(), entry.name);
+        fail("{}: tensor \"{}\" is also in another shard", path.string(), entry.name);
       }
     }
   }

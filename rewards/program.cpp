@@ -87,7 +87,7 @@ void RewardProgram::finish() {
   process_.close_input();
   for (Stopwatch watch; !process_.ended(); wait()) {
     if (watch.seconds() < host_.patience_seconds) continue;
-    log_.warn("`{}` has been told that there is no more to answer, and does not end", command_);
+    log_.warn("`{}` does not exit although its standard input is closed", command_);
     watch = {};
   }
   wait();

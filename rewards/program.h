@@ -20,7 +20,7 @@
 
 namespace lie {
 
-/// A program beside the built-in verifier's options in their section of the config.
+/// The verifier's program, in the config section of the built-in verifier's options.
 struct VerifierProgramOptions {
   std::string command;
 };

@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
-# Faults at random moments against the bits of a run that nobody disturbed. The run is started again after each fault until
-# it is done; then digests, metrics (but times) and the set of trajectories must be those of the undisturbed run.
+# Injects faults into a run at random moments. The run is restarted after each fault until it is done; then digests, metrics
+# (except times) and the set of trajectories must be those of an undisturbed run.
 #
 #   scripts/campaign.sh SEED COUNT [LEARNERS] [--all]
 #
-# LEARNERS is 1 or 2 [1]. --all takes in faults that the program does not bear yet. LIE_BIN: folder of the programs
-# [build/release/bin]; LIE_FAULTS: only these. The same seed draws the same faults; the point of the run that they hit
-# depends on the machine.
+# LEARNERS is 1 or 2 [1]. --all includes faults that the program does not survive yet. LIE_BIN: folder of the programs
+# [build/release/bin]; LIE_FAULTS: only these. The same seed draws the same faults; when they strike depends on the
+# machine.
 set -uo pipefail
 [ $# -ge 2 ] || { sed -n '2,10s/^# \{0,1\}//p' "$0" >&2; exit 2; }
 BIN="$(realpath "${LIE_BIN:-$(dirname "${BASH_SOURCE[0]}")/../build/release/bin}")"
@@ -39,7 +39,7 @@ find_ranks() { mapfile -t pids < <(pgrep --parent "$launcher" --exact lie_cluste
 draw_rank() { draw "$ranks"; rank="$drawn"; }
 draw_signal() { draw 3; signals=(TERM INT USR1); signal="${signals[$drawn]}"; }
 
-# --- the faults: each sets what it did, and fails where the run was over before ---------------------------------------
+# --- the faults: each sets `what` to what it did, and fails if the run was over before --------------------------------
 
 rank_killed() { draw_rank; what="rank $rank"; kill -9 "${pids[$rank]}"; }
 all_killed() { what="all ranks"; kill -9 "${pids[@]}"; }
@@ -109,7 +109,7 @@ PYTHON
 
 # --- the checks -------------------------------------------------------------------------------------------------------
 
-# Ends the campaign, and keeps what there is to look at.
+# Ends the campaign and keeps the evidence.
 fault_fails() {
   rm -rf "$kept"
   mkdir -p "$kept"
@@ -117,7 +117,7 @@ fault_fails() {
   fail "$1, after $injected faults (the last: $fault, $what); run, reference and log are kept in $kept"
 }
 
-# Trajectories in the log and how many of them stand there twice; needs h5py.
+# Trajectories in the log, and how many of them are duplicates; needs h5py.
 count_trajectories() {
   "$python" - "$1" <<'PYTHON'
 import collections, glob, sys
@@ -147,18 +147,18 @@ check_run() {
   rm -rf "$run"
 }
 
-# Waits for the run's end, which must be the end of all its processes, too. Sets status and took (seconds).
+# Waits for the run's end, which must also be the end of all its processes. Sets status and took (seconds).
 wait_for_end() {
   local since_when="$EPOCHREALTIME"
   wait_until "$bound" ended 2>/dev/null || fault_fails "still running after $bound s"
-  wait "$launcher" 2>/dev/null  # bash tells of a launcher that was killed
+  wait "$launcher" 2>/dev/null  # bash reports a launcher that was killed
   status=$?
   launcher=""
   wait_until 10 is_gone "${pids[@]}" || fault_fails "ranks outlive mpirun"
   took="$(since "$since_when")"
 }
 
-# One start of the run with one fault in it, unless it is over before.
+# One start of the run with one fault, unless the run ends first.
 one_fault() {
   local hit="" before
   before="$(steps_of "$run")"

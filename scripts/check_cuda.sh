@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Does the CUDA side compile, link and start? Configures preset cuda and builds all that differs from the CPU build; a
-# GPU is not needed. Where there is one, LibTorch's operators on it are also held against the program's own.
+# GPU is not needed. If there is one, LibTorch's operators on it are also compared with the program's own.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 targets=(lie_comm lie_model_aten test_aten lie_cluster)

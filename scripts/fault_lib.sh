@@ -1,13 +1,13 @@
 # shellcheck shell=bash
-# Shared by the scripts that try a cluster's faults on one machine: sourced, with BIN = the folder of the programs.
+# Shared by the scripts that test a cluster's faults on one machine: sourced, with BIN = the folder of the programs.
 #
-#   enter_namespaces "$@"     begins the script again in PID and network namespaces of its own: nothing but loopback is
-#                             reachable, every port is free, and all that it starts ends with it, however it ends
+#   enter_namespaces "$@"     restarts the script in PID and network namespaces of its own: nothing but loopback is
+#                             reachable, every port is free, and all its processes end with it, however it ends
 #   start_host NAME [--net] COMMAND...   a "host": COMMAND in PID and UTS (and network) namespaces of its own, called NAME
 #   in_host NAME COMMAND...              lose_host NAME: as when its power is lost
 #   rank_process NAME RANK               process id of a rank on a host
 #   wait_until SECONDS COMMAND...        whether the command came true within that time
-#   verdict PASS|FAIL|TODO CASE FIGURES  one line a case; conclude ends the script with the sum
+#   verdict PASS|FAIL|TODO CASE FIGURES  one line per case; conclude ends the script with the summary
 #
 # Status 77: skipped, with the reason.
 

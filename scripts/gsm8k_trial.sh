@@ -4,7 +4,7 @@
 #
 #   scripts/gsm8k_trial.sh MODEL_DIRECTORY GSM8K.jsonl SOLUTIONS.jsonl     (what the files hold: scripts/data/make_gsm8k.py)
 #
-# Started again, it goes on where it was stopped.
+# Started again, it continues where it was stopped.
 set -euo pipefail
 [ $# = 3 ] || { sed -n '2,7s/^# \{0,1\}//p' "$0" >&2; exit 2; }
 model="$1"

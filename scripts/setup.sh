@@ -2,7 +2,7 @@
 # Installs what LIE Cluster needs to build: system packages, and in .deps/ LibTorch and Arrow (for Parquet) unless you
 # bring your own (CMAKE_PREFIX_PATH, Torch_DIR, Arrow_DIR). With LIE_CUDA=1 also the NVIDIA libraries that LibTorch's
 # CUDA side loads; with LIE_SLURM=1 what scripts/test_slurm.sh and test_network.sh need.
-# Safe to run again: what is there is left alone, what was cut short is mended.
+# Safe to run again: what is installed is left alone, what was interrupted is repaired.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 deps="${LIE_DEPS_DIR:-$PWD/.deps}"
@@ -50,7 +50,7 @@ apt_as_root() {
 }
 
 install_with_apt() {  # packages...
-  apt_as_root dpkg --configure -a >/dev/null &&   # mends an install that was cut short
+  apt_as_root dpkg --configure -a >/dev/null &&   # repairs an interrupted install
     apt_as_root apt-get update -qq &&
     apt_as_root apt-get install -y -qq --no-install-recommends "$@" >/dev/null
 }
@@ -130,7 +130,7 @@ install_cuda_libraries() {
     say "the CUDA toolkit 13.0 (cuda_runtime.h, libcudart) is needed to build preset cuda and was not found"
   say "NVIDIA libraries: downloading about 2 GB into $home"
   rm -rf "$partial"
-  # pip replaces a folder that is there, and torch/ finds these only in nvidia/ beside it: unpack aside, then merge.
+  # pip replaces a folder that is there, and torch/ finds these only in nvidia/ beside it: unpack elsewhere, then merge.
   PIP_BREAK_SYSTEM_PACKAGES=1 python3 -m pip install --quiet --disable-pip-version-check --root-user-action=ignore \
     --target "$partial" "${cuda_packages[@]}" ||
     { say "could not download the NVIDIA libraries"; exit 1; }

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# One run over three hosts by TCP, all on this machine: what becomes of it when a link goes down and up again, a host's
-# processes die, or a host falls silent. One line a case; in the end each run must have the bits of one on a single host.
+# One run over three hosts by TCP, all on this machine: what happens when a link goes down and up again, a host's
+# processes die, or a host falls silent. One line per case; each run must end with the bits of one on a single host.
 #
 #   scripts/test_network.sh [BIN [CASE...]]      BIN: folder of the programs [build/release/bin]
 set -uo pipefail
@@ -81,10 +81,10 @@ link_down_and_up() {
   before="$(steps_of "$run")" start="$EPOCHREALTIME"
   ip link set h2 up
   wait_until "$bound" steps_done "$run" "$before"
-  finish "$1" PASS "down for 5 s, goes on $(since "$start") s after it is up"
+  finish "$1" PASS "down for 5 s, continues $(since "$start") s after it is up"
 }
 
-# What is left of a run that has lost h2: ended by itself within the bound, with a report that names the host?
+# A run that has lost h2: did it end by itself within the bound, with a report that names the host?
 after_loss() {  # name
   local start="$EPOCHREALTIME" grade=PASS figures
   if wait_until "$bound" ended; then
@@ -96,7 +96,7 @@ after_loss() {  # name
   fi
   end_launcher
   start "$1" "$without_h2"
-  finish "$1" "$grade" "$figures; gone on with without the host"
+  finish "$1" "$grade" "$figures; continued without the host"
 }
 
 host_dies() {

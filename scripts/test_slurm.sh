@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# The job scripts of slurm/ on a real Slurm of three nodes, all on this machine: what becomes of a run when a rank fails, a
-# node is lost, the time is over, or the job is cancelled. One line a case; in the end each run must have the bits of mpirun's.
+# The job scripts of slurm/ on a real Slurm of three nodes, all on this machine: what happens to a run when a rank fails, a
+# node is lost, the time is over, or the job is cancelled. One line per case; each run must end with the bits of mpirun's.
 #
 #   scripts/test_slurm.sh [BIN [CASE...]]      BIN: folder of the programs [build/release/bin]
 set -uo pipefail
@@ -55,7 +55,7 @@ goes_on_after() {
   local start="$EPOCHREALTIME" before
   "$@"
   before="$(steps_of "$run")"
-  wait_until 200 steps_done "$run" "$before" && echo "goes on after $(since "$start") s"
+  wait_until 200 steps_done "$run" "$before" && echo "continues after $(since "$start") s"
 }
 
 kill_rank() { kill -9 "$(rank_process "$@")"; }
@@ -67,7 +67,7 @@ job_completes() {
   ends "$1" COMPLETED 0 "$WORK/reference-30" '] done'
 }
 
-# The step is begun again in the same allocation.
+# The step is restarted in the same allocation.
 failed_rank() {
   submit "$1" 30
   in_step 5
@@ -87,7 +87,7 @@ failure_every_time() {
   ends "$1" FAILED 1 '' 'giving up: 1 requeues after failures are used up'
 }
 
-# Ranks that end one after the other with the status that asks for a requeue: made up, to see what srun makes of it.
+# Simulated ranks that end one after the other with the status that asks for a requeue, to see what srun reports.
 status_75() {
   mkdir "$WORK/bin"
   printf '#!/bin/sh\n[ "${SLURM_RESTART_COUNT:-0}" = 0 ] || exit 0\nsleep "0.$SLURM_PROCID"; exit 75\n' >"$WORK/bin/lie_cluster"

@@ -1,16 +1,16 @@
 # shellcheck shell=bash
-# What the job scripts of this folder share; sourced in a job that was submitted from the repository's root.
+# Shared by the job scripts of this folder; sourced in a job submitted from the repository's root.
 #
-#   run_job COMMAND ARGUMENTS...   lie_cluster COMMAND as a step of the job, begun again when it fails; ends the script
+#   run_job COMMAND ARGUMENTS...   lie_cluster COMMAND as a step of the job, restarted when it fails; ends the script
 #
 # LIE_BIN       folder of the programs [build/release/bin]
-# LIE_NODES     nodes that the step takes; what the job has above that is spare [all of the job's]
-# LIE_RESTARTS  how often a failed step is begun again in this allocation [3]
-# LIE_REQUEUES  how often the job is requeued when the restarts are used up [2]; requeues at the end of the time do not count
+# LIE_NODES     nodes for the step; the job's other nodes are spare [all of the job's]
+# LIE_RESTARTS  how often a failed step is restarted in this allocation [3]
+# LIE_REQUEUES  how often the job is requeued after the last restart [2]; requeues for lack of time do not count
 # LIE_PROBE     a node on which this command fails is left out of a restart [true]; with GPUs: nvidia-smi
 # LIE_MODEL_OF  run directory whose last checkpoint becomes model.path [none]
 #
-# Exit status of lie_cluster: 0 done; 75 stopped at the end of a step, to be gone on with in a requeued job; else failed.
+# Exit status of lie_cluster: 0 done; 75 stopped after a training step, to be continued in a requeued job; else failed.
 
 asked=""  # USR1: the time is nearly over; TERM: cancelled or preempted
 step=""   # srun's process id
@@ -35,8 +35,8 @@ answering_nodes() {
   wait
 }
 
-# Gives back the nodes that do not answer, before Slurm finds one down and ends the whole job for it (SlurmdTimeout). With
-# sbatch --no-kill it would not, but then a job whose own node is lost hangs without a script until its time is over.
+# Gives back the nodes that do not answer, before Slurm finds one down and ends the whole job (SlurmdTimeout). With sbatch
+# --no-kill it would not, but a job whose own node is lost would then hang without a script until its time is over.
 give_back() {  # remaining nodes joined by commas
   local directory
   directory="$(mktemp -d)"  # scontrol leaves a script in the working directory
@@ -45,7 +45,7 @@ give_back() {  # remaining nodes joined by commas
   SLURM_JOB_NODELIST="$1"
 }
 
-# Sets nodes to what the next attempt takes, joined by commas; fails where too few are left.
+# Sets nodes to those of the next attempt, joined by commas; fails if too few are left.
 choose_nodes() {  # attempt
   local all left
   all="$(scontrol show hostnames "$SLURM_JOB_NODELIST")"
@@ -56,8 +56,8 @@ choose_nodes() {  # attempt
   if [ "$(wc -w <<<"$left")" -lt "$(wc -w <<<"$all")" ]; then give_back "$(paste -sd, <<<"$left")"; fi
 }
 
-# Status 75 must survive: --kill-on-bad-exit would end the other ranks, and srun would report their end instead. A step of
-# which a lost node has taken a part ends for Slurm only with the job: --overlap takes the processors that it still holds.
+# Status 75 must survive: --kill-on-bad-exit would end the other ranks, and srun would report their end instead. For Slurm, a
+# step that lost a node ends only with the job: --overlap reuses the processors that it still holds.
 run_step() {  # nodes, command and arguments
   local status
   srun --mpi=pmix --overlap --kill-on-bad-exit=0 --wait=10 --nodes="$wanted" --nodelist="$1" --ntasks-per-node="$per_node" \
@@ -72,13 +72,13 @@ run_step() {  # nodes, command and arguments
 }
 
 requeue() {  # why
-  say "$1: requeued; the run goes on from its last checkpoint"
+  say "$1: requeued; the run continues from its last checkpoint"
   scontrol requeue "$SLURM_JOB_ID" ||
     say "Slurm refuses the requeue: submit the job again, or chain jobs by --dependency=afterany"
   exit 75
 }
 
-# A run that fails every time must not hold the queue for ever. The count outlives the requeue in the job's comment.
+# A run that always fails must not be requeued forever. The count survives the requeue in the job's comment.
 requeue_after_failure() {
   local before
   before="$(scontrol --oneliner show job "$SLURM_JOB_ID" | sed -nE 's/.* Comment=lie_requeues=([0-9]+).*/\1/p')"

@@ -57,14 +57,14 @@ void declare(CLI::App& app, Request& request) {
                "only print SHA-256 of all trajectories (canonical order, without times and ranks) "
                "and of the last checkpoint's weights (tensor bytes in name order)");
   app.add_flag("--close", request.close,
-               "only close the trajectory files of a run that was killed and will not go on, so "
+               "only close the trajectory files of a run that was killed and will not continue, so "
                "that programs which open HDF5 without SWMR read them too; not while a run writes");
   app.add_option("--csv", request.csv,
                  "write all curves: one row per run and step, one column per metric");
   app.add_option(
       "--html", request.html,
-      "where to write the report [report.html in the run directory; of several runs in the "
-      "directory that they are in]");
+      "where to write the report [report.html in the run directory; for several runs in the "
+      "directory that holds them]");
   app.add_flag("--no-html", request.no_html, "write no report");
   app.add_option("--samples", request.responses, "responses to show of each run")
       ->capture_default_str();
@@ -111,7 +111,7 @@ std::vector<Subject> load_subjects(const Request& request) {
 void require_sound(const fs::path& checkpoint) {
   const auto faults = lie::checkpoint_faults(checkpoint);
   if (faults.empty()) return;
-  lie::fail("{} is damaged: {}; a resumed run goes on from the one before", checkpoint.string(),
+  lie::fail("{} is damaged: {}; a resumed run continues from the one before", checkpoint.string(),
             fmt::join(faults, "; "));
 }
 

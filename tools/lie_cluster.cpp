@@ -1,4 +1,4 @@
-// The main program: one binary for every rank of a job.
+// The main program: one binary for all ranks of a job.
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cstdio>

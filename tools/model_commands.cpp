@@ -111,8 +111,7 @@ void add_generate(CLI::App& program, Chosen& chosen) {
   const auto arguments = std::make_shared<GenerateArguments>();
   CLI::App* command =
       program.add_subcommand("generate", "Responses to the prompts of a file, as JSON lines");
-  add_model_and_rows(*command, *arguments,
-                     "prompt_ids, or a text prompt, which is used as it stands");
+  add_model_and_rows(*command, *arguments, "prompt_ids, or a text prompt, used without a template");
   add_sampling(*command, arguments->sampling);
   command->add_option("--samples", arguments->samples, "Responses to each prompt")
       ->check(CLI::Range(1, 1 << 20))

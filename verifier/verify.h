@@ -32,8 +32,7 @@ Verdict verify(std::string_view gold, std::string_view response,
 Verdict explain(std::string_view gold, std::string_view response,
                 const VerifierOptions& options = {});
 
-/// Gives back what FLINT keeps cached for the calling thread; call it before a thread that verified
-/// ends.
+/// Frees FLINT's caches of the calling thread; call it before a thread that verified ends.
 void release_thread_caches();
 
 }  // namespace lie

@@ -4,7 +4,7 @@
 namespace lie {
 
 /// Pauses between polls that grow while nothing happens: some yields, then sleeps of 1 to 200 µs.
-/// Ranks that wait so leave a working rank beside them its core; a blocking MPI receive does not.
+/// Ranks that wait this way leave the core to a working rank; a blocking MPI receive does not.
 class Backoff {
  public:
   void pause();

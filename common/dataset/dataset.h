@@ -39,7 +39,7 @@ void describe(FieldList& fields, DataOptions& options);
 struct Dataset {
   std::vector<Prompt> prompts;       // `problem` is the row's number in the file, from 0
   std::int64_t rows = 0;             // of the file
-  std::vector<std::string> skipped;  // why, a text a row; only with skip_bad_rows
+  std::vector<std::string> skipped;  // reason per row; only with skip_bad_rows
 };
 
 /// One Prompt a row. Fields of a row:
@@ -48,8 +48,8 @@ struct Dataset {
 ///   text of them; without it the contents are joined by empty lines. Must not be empty.
 /// - choices: with choices_field, a list of texts, put under the question as lines "A. ..."; the
 ///   right answer is then a letter.
-/// - gold: gold_field, or else the first of gold, answer, reward_model.ground_truth; a text or a
-///   number.
+/// - gold, a text or number: gold_field, or else the first of gold, answer,
+///   reward_model.ground_truth.
 /// - data source: optional, "" if absent.
 /// - with keep_rows, the whole row as one line of JSON; of Parquet, lists and structs are JSON's.
 /// - L_ref in tokens: reference_length_field, or else the first of reference_length, and num_tokens

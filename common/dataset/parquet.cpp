@@ -129,7 +129,7 @@ std::unique_ptr<parquet::arrow::FileReader> open_file(const fs::path& path) {
   auto file = checked(arrow::io::ReadableFile::Open(path.string()), path);
   parquet::ArrowReaderProperties properties;
   properties.set_batch_size(kBatchRows);
-  properties.set_use_threads(false);  // beside MPI ranks and thread teams
+  properties.set_use_threads(false);  // MPI ranks and thread teams use the cores
   parquet::arrow::FileReaderBuilder builder;
   check(builder.Open(std::move(file)), path);
   builder.properties(properties);

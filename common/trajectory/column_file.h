@@ -14,7 +14,7 @@
 namespace lie {
 
 /// Owns the file and its open columns. Created beside its final name and renamed once other
-/// processes may read it, so that a half-made file is never seen.
+/// processes may read it, so that an incomplete file is never seen.
 class ColumnFile {
  public:
   ColumnFile(const std::filesystem::path& path, const TrajectoryInfo& info);

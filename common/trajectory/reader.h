@@ -36,7 +36,7 @@ class SegmentReader {
   std::vector<T> read(const schema::Column<T>& column) const {
     return read(column, 0, rows(column.table));
   }
-  /// Rows [first, first + count). Throws Error if they are not there or cannot be read.
+  /// Rows [first, first + count). Throws Error if they do not exist or cannot be read.
   template <typename T>
   std::vector<T> read(const schema::Column<T>& column, std::int64_t first,
                       std::int64_t count) const {

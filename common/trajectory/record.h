@@ -1,4 +1,4 @@
-// What the trajectory log keeps of a step: the scored groups and what the learner made of them.
+// What the trajectory log keeps of a step: the scored groups and the learner's results.
 #pragma once
 
 #include <cstdint>

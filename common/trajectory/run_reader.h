@@ -41,7 +41,7 @@ struct ProblemText {
 class RunReader {
  public:
   /// `directory` holds the *.h5 files. None: an empty run. Throws Error naming the file that cannot
-  /// be read or that holds a response a second time.
+  /// be read or that repeats a response.
   explicit RunReader(const std::filesystem::path& directory);
 
   const std::vector<SegmentReader>& segments() const { return segments_; }

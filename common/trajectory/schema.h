@@ -2,11 +2,11 @@
 //
 // One HDF5 file per learner rank and segment; flat one-dimensional columns, grouped in tables. All
 // columns of a table have the same number of rows. Nothing in a file ever changes once written; a
-// step exists when its row in /step is there, and that row says how far the other tables reach.
-// Strings are packed UTF-8: /text/bytes, with offset and count in the row that owns them
-// (variable-length strings are not safe to read while another process writes). Besides the columns
-// listed here, /sample has one for each reward term and one for each further number of a reward or
-// verifier program.
+// step exists once its row in /step does; that row says how far the other tables reach. Strings are
+// packed UTF-8: /text/bytes, with offset and count in the row that owns them (variable-length
+// strings are not safe to read while another process writes). Besides the columns listed here,
+// /sample has one for each reward term and one for each further number of a reward or verifier
+// program.
 #pragma once
 
 #include <cstdint>
@@ -180,7 +180,7 @@ inline constexpr I64 kSampleEnd{kT, "/step/sample_end", "rows", "rows of /sample
 inline constexpr I64 kStep{kT, "/step/step", "step", "number of the step; written last"};
 }  // namespace step
 
-/// A column of /sample that the run names. Owns the texts of the Column it stands for.
+/// A column of /sample that the run names. Owns the texts of its Column.
 template <typename T>
 class NamedColumn {
  public:

@@ -57,7 +57,7 @@ struct FlatStep {
   std::vector<float> behavior_log_probs, learner_log_probs;
   std::vector<ProblemRow> problems;
   std::vector<SampleRow> samples;
-  LearnerResult not_trained_on;  // stands in where the learner has no result
+  LearnerResult not_trained_on;  // placeholder where the learner has no result
 };
 
 std::int32_t narrow(std::size_t count) {

@@ -9,8 +9,8 @@
 namespace lie {
 
 /// One segment being written. Other processes may read it meanwhile (SWMR): the file appears in the
-/// directory complete with all its columns, and a step is there for them when append() returns.
-/// Killed at any moment it leaves a file that stays readable. One thread.
+/// directory complete with all its columns, and they see a step when append() returns. Killed at
+/// any moment it leaves a file that stays readable. One thread.
 class TrajectoryWriter {
  public:
   /// Creates `directory`/segment_name(learner_rank, starts_after_step). Throws Error if it exists,

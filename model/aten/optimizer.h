@@ -11,7 +11,7 @@ namespace lie::aten {
 double sum_of_squares(const at::Tensor& x);
 
 /// Element-wise in fp32 as AdamWStep says; LibTorch may fuse a product with its sum, so that
-/// results equal the CPU operators' but for rounding.
+/// results equal the CPU operators' up to rounding.
 void adamw(const AdamWStep& how, const at::Tensor& gradient, const at::Tensor& weights,
            const at::Tensor& first, const at::Tensor& second);
 

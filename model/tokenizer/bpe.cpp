@@ -37,7 +37,7 @@ Bpe::Bpe(const BpeSpec& spec)
   vocabulary.reserve(spec.vocabulary.size());
   for (const auto& [token, id] : spec.vocabulary) {
     if (!vocabulary.emplace(token, id).second) {
-      fail("{}: token \"{}\" stands twice in \"vocab\"; delete one", spec.file, token);
+      fail("{}: token \"{}\" appears twice in \"vocab\"; delete one", spec.file, token);
     }
   }
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Writes unicode_ranges.inc: what the Hugging Face tokenizers library takes each code point for.
+"""Writes unicode_ranges.inc: how the Hugging Face tokenizers library classifies each code point.
 
     make_unicode_ranges.py      (needs the Python package tokenizers; the result is in the repository)
 
@@ -43,7 +43,7 @@ def stripped_class():
 
 
 def nfc_active_class():
-    """Code points that NFC changes, moves, or joins to what stands before them."""
+    """Code points that NFC changes, moves, or joins to what precedes them."""
     nfc = normalizers.NFC().normalize_str
 
     def changes(text):

@@ -20,7 +20,7 @@ utf8proc_propval_t combining_class(utf8proc_int32_t code_point) {
 std::size_t next_active(std::string_view text, std::size_t position, const UnicodeTable& table) {
   while (position < text.size()) {
     const auto lead = static_cast<unsigned char>(text[position]);
-    // All below U+0300 (lead byte 0xcc) is as NFC wants it.
+    // All below U+0300 (lead byte 0xcc) is in NFC.
     if (lead >= 0xcc && table.has(utf8_decode(text, position), kNfcActive)) return position;
     position += utf8_length(text[position]);
   }

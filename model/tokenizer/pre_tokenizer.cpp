@@ -7,7 +7,7 @@
 namespace lie {
 namespace {
 
-// Radford et al. 2019, as tokenizers' ByteLevel has it.
+// Radford et al. 2019, as in tokenizers' ByteLevel.
 constexpr const char* kGpt2Pattern =
     R"('s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+)";
 

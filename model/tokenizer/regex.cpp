@@ -126,7 +126,7 @@ void Regex::split_bytes(std::string_view subject, std::vector<Stretch>& out) con
     if (range[1] > range[0]) out.push_back({range[0], range[1], true});
     done = range[1];
     start = range[1];
-    // An empty match cuts, too; the next one is looked for after the next character.
+    // An empty match also cuts; the search resumes after the next character.
     if (range[1] == range[0] && start < subject.size())
       start += uses_shadow_ ? 1 : utf8_length(subject[start]);
   }

@@ -12,7 +12,7 @@
 
 namespace lie {
 
-/// A stretch of a text; `is_match` tells the pattern's matches from what stands between them.
+/// A stretch of a text; `is_match` tells the pattern's matches from the text between them.
 struct Stretch {
   std::size_t begin = 0;
   std::size_t end = 0;
@@ -34,7 +34,7 @@ class Regex {
   Regex(const Regex&) = delete;
   Regex& operator=(const Regex&) = delete;
 
-  /// Cuts the text (valid UTF-8) into matches and what stands between; covers it without gaps.
+  /// Cuts the text (valid UTF-8) into matches and the text between; covers it without gaps.
   void split(std::string_view text, std::vector<Stretch>& out) const;
 
  private:

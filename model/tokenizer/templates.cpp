@@ -106,7 +106,7 @@ std::string llama3_prompt(std::span<const ChatMessage> messages) {
 }
 
 /// "Complex template" of arXiv:2506.20512. The chat_template of the tokenizer that the LIE runs had
-/// is not published; Llama models want their first token, so it is given here.
+/// is not published; Llama models expect their first token, so it is included here.
 std::string octothinker_prompt(std::span<const ChatMessage> messages) {
   return "<|begin_of_text|>A conversation between User and Assistant. The user asks a question, "
          "and the Assistant solves it. The assistant first thinks about the reasoning process in "
@@ -185,7 +185,7 @@ std::string_view recognised(const fs::path& directory) {
     if (k.jinja_sha256 == sha256) return k.name;
   }
   fail(
-      "{}: its chat template is none that this program knows (it does not run Jinja); set "
+      "{}: its chat template is unknown to this program, which does not run Jinja; set "
       "data.prompt_template to one of {}",
       directory.string(), fmt::join(template_names(), ", "));
 }

@@ -1,4 +1,4 @@
-// Prompt templates: what stands around chat messages before they are tokenized.
+// Prompt templates: the text around chat messages.
 #pragma once
 
 #include <filesystem>

@@ -100,7 +100,7 @@ class Receiver : public nlohmann::json_sax<Json> {
     return true;
   }
 
-  /// Puts a value where the parser stands.
+  /// Puts a value at the parser's position.
   Json& put(Json v) {
     if (list_ == List::kVocabulary) refuse("model.vocab." + key_, shown(v), "a token id");
     if (list_ == List::kMerges) refuse_merge(shown(v));
@@ -111,7 +111,7 @@ class Receiver : public nlohmann::json_sax<Json> {
     }
     const auto [place, is_new] =
         open_.back()->get_ref<Json::object_t&>().emplace(key_, std::move(v));
-    if (!is_new) fail("{}: key \"{}\" stands twice in one object; delete one", name_, key_);
+    if (!is_new) fail("{}: key \"{}\" appears twice in one object; delete one", name_, key_);
     return place->second;
   }
 

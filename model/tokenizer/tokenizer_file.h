@@ -20,7 +20,7 @@ struct TokenizerFile {
   using Vocabulary = std::vector<std::pair<std::string, std::int32_t>>;
   using Merges = std::vector<std::pair<std::string, std::string>>;
 
-  /// The rest; what stands here at model.vocab and model.merges is of another kind than it should.
+  /// The rest. Contains model.vocab and model.merges only if they have the wrong type.
   Json tree;
   std::optional<Vocabulary> vocabulary;  // model.vocab, in the file's order
   std::optional<Merges> merges;          // model.merges, as pairs or "left right", by rank

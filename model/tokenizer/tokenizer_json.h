@@ -28,7 +28,7 @@ struct AddedToken {
   std::string content;
   std::string pattern;  // what is looked for: the content, normalized where `normalized`
   std::int32_t id = 0;
-  bool single_word = false;  // only where no word character stands beside it
+  bool single_word = false;  // only where no word character is adjacent
   bool lstrip = false;       // swallows white space to its left
   bool rstrip = false;       // and to its right
   bool normalized = false;   // looked for in the normalized text
@@ -40,7 +40,7 @@ struct SplitStep {
   enum class Behavior { kIsolated, kRemoved };
   std::string pattern;
   Behavior behavior = Behavior::kIsolated;
-  bool invert = false;  // matches and what stands between them change places
+  bool invert = false;  // matches and the text between them are swapped
 };
 
 /// Cuts off digits, each alone or in runs.

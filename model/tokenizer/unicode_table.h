@@ -1,4 +1,4 @@
-// What the tokenizers library takes each code point for.
+// How the tokenizers library classifies each code point.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +14,7 @@ enum UnicodeFlag : std::uint8_t {
   kSpace = 4,       // \s
   kNumeric = 8,     // what the pre-tokenizer Digits splits off
   kWord = 16,       // \w beside an added token that must stand alone
-  kNfcActive = 32,  // NFC changes it, moves it, or joins it to what stands before it
+  kNfcActive = 32,  // NFC changes it, moves it, or joins it to what precedes it
 };
 
 /// Flags by code point. About 1.1 MB; one per tokenizer.

@@ -123,7 +123,7 @@ TEST_F(Config, AWrongBaseIsNamed) {
             "c.yaml:2: base: expected the path of a config, or a list of them");
   scratch.write("bad.yaml", "sede: 1\n");
   EXPECT_NE(load("base: bad.yaml\n").find("bad.yaml:1: unknown key sede"), std::string::npos);
-  EXPECT_NE(load("base: c.yaml\n").find("is there a circle?"), std::string::npos);
+  EXPECT_NE(load("base: c.yaml\n").find("is there a cycle?"), std::string::npos);
 }
 
 TEST_F(Config, UnknownKeyNamesPlaceAndNearest) {

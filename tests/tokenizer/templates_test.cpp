@@ -74,7 +74,7 @@ TEST(Templates, RefuseOthersAndNameThoseThereAre) {
   EXPECT_NE(bare.find(names), std::string::npos) << bare;
   const std::string other =
       error_of([&] { prompt_template("model", model_with(scratch, "{{ messages }}")); });
-  EXPECT_NE(other.find("is none that this program knows"), std::string::npos) << other;
+  EXPECT_NE(other.find("is unknown to this program"), std::string::npos) << other;
   EXPECT_NE(other.find(names), std::string::npos) << other;
 }
 

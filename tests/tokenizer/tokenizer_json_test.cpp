@@ -113,8 +113,8 @@ TEST(TokenizerJson, TheUnknownTokenMustBeInTheVocabulary) {
 TEST(TokenizerJson, ATokenMayNotStandTwice) {
   std::string text = golden().dump();
   text.replace(text.find("\"vocab\":{") + 9, 0, "\"!\":7,");
-  EXPECT_THAT(error_of_files(text), HasSubstr("token \"!\" stands twice"));
-  EXPECT_THAT(error_of_files(R"({"model": 1, "model": 2})"), HasSubstr("\"model\" stands twice"));
+  EXPECT_THAT(error_of_files(text), HasSubstr("token \"!\" appears twice"));
+  EXPECT_THAT(error_of_files(R"({"model": 1, "model": 2})"), HasSubstr("\"model\" appears twice"));
 }
 
 TEST(TokenizerJson, TheDecoderOfAModelThatCameAsGgufIsByteLevel) {

@@ -52,7 +52,7 @@ void load_trajectories(Run& run) {
     ++(run.samples.is_training(i) ? run.train_count : run.eval_count)[run.samples.step[i]];
   }
   if (run.trajectories->segments().empty()) {
-    run.notes.push_back("no trajectories: nothing to say of single responses");
+    run.notes.push_back("no trajectories: single responses are not shown");
   }
 }
 

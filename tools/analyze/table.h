@@ -15,7 +15,7 @@ std::string text_table(const Subject& subject);
 /// One row per run and step, one column per metric; empty where a step lacks it.
 void write_csv(std::span<const Subject> subjects, const std::filesystem::path& path);
 
-/// A number for people: 3 significant digits, no exponent between 0.001 and a million.
+/// A readable number: 3 significant digits, no exponent between 0.001 and a million.
 std::string short_number(double value);
 
 }  // namespace lie::analyze

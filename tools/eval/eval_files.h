@@ -20,7 +20,7 @@ std::vector<JudgedProblem> judge_problems(std::span<const ScoredGroup> groups, J
 /// table.txt, table.json, table.h5. Throws Error.
 void write_table_files(const Table& table, const std::filesystem::path& directory);
 
-/// samples.jsonl: a line a response. Throws Error.
+/// samples.jsonl: one line per response. Throws Error.
 void write_samples(std::span<const ScoredGroup> groups, const DecodeText& decode,
                    const std::filesystem::path& directory);
 

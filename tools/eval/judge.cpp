@@ -30,7 +30,7 @@ std::string_view without_wrapping(std::string_view text) {
 
 bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
 
-/// The same answer as one would read it: equal by the verifier, or the same choice.
+/// The same answer: equal by the verifier, or the same choice.
 bool same_answer(const std::string& a, const std::string& b, const VerifierOptions& options) {
   return a == b || verify(a, "\\boxed{" + b + "}", options).correct();
 }

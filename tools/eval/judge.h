@@ -47,7 +47,7 @@ class Judge {
   Judge(const ScoringOptions& options, DecodeText decode, std::vector<std::int64_t> budgets,
         const ProgramHost& host = {});
 
-  /// Scores a group as a reward worker does (R_acc and coverage); a choice's letter is right, too.
+  /// Scores a group as a reward worker does (R_acc and coverage); a choice's letter is also right.
   ScoredGroup score(RolloutGroup group);
   /// The group's samples, with a verdict for each budget.
   std::vector<JudgedSample> judge(const ScoredGroup& group);

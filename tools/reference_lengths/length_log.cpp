@@ -53,7 +53,8 @@ void LengthLog::take_line(const std::string& line, const std::string& measuremen
       return;
     }
   } catch (const Json::exception&) {
-    fail("{}: is no file of measured lengths, or damaged; remove it to begin anew", path_.string());
+    fail("{}: is not a file of measured lengths, or is damaged; remove it to begin anew",
+         path_.string());
   }
   fail(
       "{}: holds lengths of another model, data or sampling; remove it to begin anew, or name "

@@ -26,7 +26,7 @@ namespace fs = std::filesystem;
 
 /// The rows that were read must outlive what is made of them.
 void refuse_to_overwrite(const fs::path& input, const fs::path& output) {
-  std::error_code missing;  // an output that is not there yet is not the input
+  std::error_code missing;  // an output that does not exist yet is not the input
   if (!fs::equivalent(input, output, missing)) return;
   fail("--output {} is data.train_file itself: name another file", output.string());
 }

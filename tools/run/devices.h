@@ -11,7 +11,7 @@
 namespace lie {
 
 /// `threads`: the rank's share of the host's cores, unless model.threads says otherwise. Throws
-/// Error if the device is unknown or not there.
+/// Error if the device is unknown or absent.
 std::unique_ptr<Operators> make_operators(const ModelOptions& options, int threads);
 
 /// This rank's share of its host's cores where all ranks play one role; widens the binding that

@@ -105,7 +105,7 @@ TrajectoryRecorder trajectory_recorder(const TrainConfig& config, const RunStart
           checkpoint_schedule(config), learners};
 }
 
-/// Writes the checkpoints, with the prompt stream as it stands then. The trajectories up to this
+/// Writes the checkpoints, with the current state of the prompt stream. The trajectories up to this
 /// step are on disk.
 class CheckpointWriter : public StepStage {
  public:

@@ -29,11 +29,11 @@ void check_directory(const TrainConfig& config, const FieldList& fields) {
   const std::string& directory = config.run.directory;
   const bool goes_on = holds_this_run(directory, "run.directory", fields);
   if (!goes_on && config.run.resume == Resume::kMust) {
-    fail("run.directory {} holds no run to go on with and run.resume is must: check the path",
+    fail("run.directory {} holds no run to continue, but run.resume is must: check the path",
          directory);
   }
   if (goes_on && config.run.resume == Resume::kNever) {
-    fail("run.directory {} holds a run already and run.resume is never: name another directory",
+    fail("run.directory {} already holds a run, but run.resume is never: name another directory",
          directory);
   }
 }

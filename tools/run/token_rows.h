@@ -18,7 +18,7 @@ namespace lie {
 /// A row with its place and its token ids.
 struct TokenRow {
   std::string place;              // "rows.jsonl:12"
-  nlohmann::ordered_json fields;  // as they came, and ids beside texts
+  nlohmann::ordered_json fields;  // as read, with ids added to texts
   std::vector<std::int32_t> prompt_ids;
   std::vector<std::int32_t> response_ids;  // empty where only prompts are read
 };

@@ -19,9 +19,8 @@ struct ScoreArguments {
 };
 
 /// Writes each row again with "log_probs" (one for each response token, nats, of logits /
-/// temperature) and, where it came as texts, the ids. The numbers do not depend on the rows
-/// beside it, nor on batch_tokens and threads. Throws Error before anything is computed if a row is
-/// bad.
+/// temperature) and, where it came as texts, the ids. The numbers depend neither on other rows nor
+/// on batch_tokens and threads. Throws Error before anything is computed if a row is bad.
 void score(const ScoreArguments& arguments, std::ostream& out);
 
 }  // namespace lie

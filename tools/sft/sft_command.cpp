@@ -110,7 +110,7 @@ std::vector<SftExample> examples(const SftConfig& config, const std::string& fil
   return std::move(data.examples);
 }
 
-/// metrics.jsonl and lines for people, by rank 0.
+/// metrics.jsonl and progress lines, by rank 0.
 class SftRecorder {
  public:
   SftRecorder(const SftConfig& config, std::int64_t first_step)

@@ -71,7 +71,7 @@ class AtPoint {
     const Expr* bottom = nullptr;
   };
 
-  // One fraction line for the whole; nullptr stands in it where the budget is spent.
+  // One fraction line for the whole; parts are nullptr where the budget is spent.
   Fraction fraction(const Expr& e) {
     const Expr* one = arena_.number(1);
     if (!arena_.budget().spend()) return {};

@@ -21,10 +21,10 @@ struct Quotient {
   Polynomial top, bottom;
 };
 
-/// e as a polynomial in x of degree at most 32; nothing where it is none.
+/// e as a polynomial in x of degree at most 32, if it is one.
 std::optional<Polynomial> polynomial_in(const Expr& e, std::string_view x, Arena& arena);
 
-/// e as a quotient of such polynomials, not reduced; nothing where it is none.
+/// e as a quotient of such polynomials, not reduced, if it is one.
 std::optional<Quotient> quotient_in(const Expr& e, std::string_view x, Arena& arena);
 
 /// The degree once leading coefficients that are 0 are dropped: -1 for the zero polynomial. Nothing

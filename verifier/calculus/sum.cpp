@@ -143,7 +143,7 @@ class Sum {
     return inner == nullptr ? nullptr : arena_.power(inner, exponent);
   }
 
-  // Whether a polynomial in k stands beside the powers.
+  // Whether there is a polynomial in k besides the powers.
   bool polynomial_factor() const {
     return body_.op == Op::kMul && std::ranges::any_of(body_.args, [this](const Expr* arg) {
              return depends(*arg, x_) && polynomial_in(*arg, x_, arena_);

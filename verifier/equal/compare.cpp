@@ -80,8 +80,8 @@ class Comparer {
 
   const Expr* prepared(const Expr* e) { return prepare(e, arena_, options_); }
 
-  // a = 4/3 ~ 1.33: what stands behind the sign is dropped, but where both sides give it, it agrees
-  // in the digits that both have.
+  // a = 4/3 ~ 1.33: what follows the sign is dropped, but where both sides give it, it agrees in
+  // the digits that both have.
   bool approximations_differ(const Expr& gold, const Expr& answer) {
     const Expr* a = dropped_approximation(gold, options_);
     const Expr* b = dropped_approximation(answer, options_);
@@ -203,8 +203,8 @@ class Comparer {
     return arena_.node(list->op, std::move(items));
   }
 
-  // Two elements may be an interval: then the brackets count. Longer ones may stand in round or
-  // square brackets, but not in one of each.
+  // Two elements may be an interval: then the brackets count. Longer ones may have round or square
+  // brackets, but not one of each.
   Tri tuples(const Expr& gold, const Expr& answer) {
     const bool same = gold.open == answer.open && gold.close == answer.close;
     if (gold.args.size() == 2 && !same) return Tri::kNo;
@@ -347,7 +347,7 @@ class Comparer {
     return out;
   }
 
-  // ... + C. A small c or k must stand at the end, and not among letters that name parameters.
+  // ... + C. A small c or k must come last, and not among letters that name parameters.
   static bool has_added_constant(const Expr& e) {
     static constexpr std::array<std::string_view, 4> kNames = {"C", "K", "C_1", "C_0"};
     if (e.op != Op::kAdd) return false;

@@ -100,7 +100,7 @@ std::optional<Rational> read_thousands(std::string_view s, bool& decimal) {
   return negative ? -*value : value;
 }
 
-// Whether exactly three digits stand directly behind a comma directly behind a digit.
+// Whether exactly three digits directly follow a comma that directly follows a digit.
 bool holds_thousands(std::string_view s) {
   for (std::size_t comma = s.find(',', 1); comma != std::string_view::npos;
        comma = s.find(',', comma + 1)) {

@@ -222,8 +222,8 @@ bool is_equation_chain(const Expr& e) {
          });
 }
 
-// The last part that counts. What stands behind the first approximation is dropped, unless nothing
-// else would be left.
+// The last part that counts. What follows the first approximation is dropped, unless nothing else
+// would be left.
 std::size_t last_exact(const Expr& e) {
   const bool named = is_name(*e.args[0]);
   std::size_t last = 0;

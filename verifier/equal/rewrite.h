@@ -10,8 +10,8 @@
 namespace lie::equal {
 
 /// The expression with every +- taken both ways (all upper signs together with all lower ones where
-/// a -+ stands in it, independently otherwise, at most four signs); the expression itself where
-/// there is none.
+/// a -+ occurs, independently otherwise, at most four signs); the expression itself where there is
+/// none.
 std::vector<const expr::Expr*> expand_signs(const expr::Expr* e, expr::Arena& arena);
 
 /// Sums and products of matrices, transposes, determinants, traces, and gcd and lcm of polynomials

@@ -1,5 +1,5 @@
-// FLINT 2.9 with Arb beside it, and FLINT 3, where they are one library, under the same include.
-// Calcium's headers are C only before FLINT 3: see exact/algebraic.c.
+// FLINT 2.9 with a separate Arb, and FLINT 3, which contains it, under the same include. Calcium's
+// headers are C only before FLINT 3: see exact/algebraic.c.
 #pragma once
 
 #if __has_include(<flint/arb.h>)

@@ -1,4 +1,4 @@
-// Where the answer may stand in a text: candidates in the order in which they are tried.
+// Where the answer may be in a text: candidates in the order in which they are tried.
 #pragma once
 
 #include <functional>
@@ -10,7 +10,7 @@
 
 namespace lie::extract {
 
-/// One place where an answer may stand.
+/// One place where an answer may be.
 struct Candidate {
   std::string text;     // LaTeX or plain mathematics
   bool choice = false;  // one of options.choices, to be compared as a string
@@ -32,8 +32,8 @@ void from_prose(std::string_view text, const VerifierOptions& options, const Tak
 /// whole, so that 3x is not 3.
 void from_lenient_gold(std::string_view gold, const VerifierOptions& options, const Taker& take);
 
-/// A gold as datasets give it: what follows the last "####", the content of its box, or what stands
-/// between dollar signs around the whole; else the text itself.
+/// A gold as datasets give it: what follows the last "####", the content of its box, or what dollar
+/// signs enclose as a whole; else the text itself.
 std::string from_gold(std::string_view gold, const VerifierOptions& options);
 
 }  // namespace lie::extract

@@ -28,7 +28,7 @@ std::size_t skip_spaces(std::string_view text, std::size_t i) {
   return i;
 }
 
-// Where the next box command stands at or after `from`, or npos.
+// The position of the next box command at or after `from`, or npos.
 std::size_t next_command(std::string_view text, std::size_t from, bool fbox) {
   for (std::size_t i = text.find("box", from); i != std::string_view::npos;
        i = text.find("box", i + 3)) {
@@ -47,7 +47,7 @@ void close_box(std::vector<Box>& boxes, std::string_view text, std::size_t begin
   boxes.push_back({text.substr(brace + 1, end - brace - 1), begin, end + 1});
 }
 
-// Where the brace of a box command at `i` stands, or npos where none is there.
+// The position of the brace of a box command at `i`, or npos.
 std::size_t box_brace(std::string_view text, std::size_t i, bool fbox) {
   const std::size_t length = command_length(text.substr(i), fbox);
   const std::size_t brace = length > 0 ? skip_spaces(text, i + length) : text.size();
@@ -87,8 +87,8 @@ class Closes {
   std::size_t forgotten_ = 0;
 };
 
-// Finds boxes from the end of a text, so that what stands before the answer is not read. Braces
-// pair up in the same way from both ends.
+// Finds boxes from the end of a text, so that the text before the answer is not read. Braces pair
+// up in the same way from both ends.
 class BackwardScan {
  public:
   // Stops once no box within `reach` bytes before the ones found can be added to them.
@@ -115,7 +115,7 @@ class BackwardScan {
     return closes_.empty() && !boxes_.empty() && boxes_.back().begin > i + reach_;
   }
 
-  // An odd number of backslashes stands before.
+  // An odd number of backslashes precedes it.
   bool escaped_at(std::size_t i) const {
     std::size_t first = i;
     while (first > 0 && text_[first - 1] == '\\') --first;
@@ -137,7 +137,7 @@ class BackwardScan {
     return between < reach_ && joins_boxes(text_.substr(before.end, between));
   }
 
-  // Where the box command stands that a brace belongs to; the brace where there is none.
+  // The position of the box command that a brace belongs to; the brace's own if none.
   std::size_t command_before(std::size_t brace) const {
     std::size_t end = brace;
     while (end > 0 && is_blank(text_[end - 1])) --end;

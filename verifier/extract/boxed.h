@@ -8,7 +8,7 @@
 
 namespace lie::extract {
 
-/// One box: its content, and where the whole command stands in the text.
+/// One box: its content, and the position of the whole command.
 struct Box {
   std::string_view content;
   std::size_t begin = 0;  // of "\boxed"

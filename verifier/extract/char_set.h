@@ -1,5 +1,5 @@
 // Sets of bytes that a scan asks for at every position; std::string_view's find_first_of() would
-// search its list anew at each.
+// search its list again at each.
 #pragma once
 
 #include <array>
@@ -15,7 +15,7 @@ class CharSet {
   }
   constexpr bool holds(char c) const { return holds_[static_cast<unsigned char>(c)]; }
 
-  /// Where the first member stands from `from` on; text.size() if none does.
+  /// The position of the first member from `from` on; text.size() if there is none.
   constexpr std::size_t first_in(std::string_view text, std::size_t from) const {
     while (from < text.size() && !holds(text[from])) ++from;
     return from;

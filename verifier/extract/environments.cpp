@@ -17,7 +17,7 @@ constexpr CharSet kBracketEnd("[]\n");
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
 bool is_space(char c) { return c == ' ' || c == '\t' || c == '\n' || c == '\r'; }
 
-// Whether only a comma, "and" or "or" stands between two environments.
+// Whether only a comma, "and" or "or" separates two environments.
 bool separates(std::string_view between) {
   std::string word;
   for (char c : between)
@@ -56,8 +56,7 @@ class Scanner {
     return joins;
   }
 
-  // Where `close` stands behind `from`. A closer that was not found before `none_until` is not
-  // looked for again.
+  // The position of `close` after `from`. Not searched again before `none_until`.
   std::size_t closer(std::string_view close, std::size_t from, bool same_line,
                      std::size_t& none_until) {
     if (from < none_until) return std::string_view::npos;

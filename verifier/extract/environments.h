@@ -21,8 +21,8 @@ struct Environment {
 /// In order. $...$, \(...\) and " [...] " stay within a line. Linear in the text.
 std::vector<Environment> math_environments(std::string_view text);
 
-/// What stands in environments that join: the content of the boxes where any stand in one; "\%" for
-/// a percent sign; commas between.
+/// The content of environments that join: that of their boxes where there are any; "\%" for a
+/// percent sign; commas between.
 std::string content_of(std::span<const Environment> joined);
 
 /// The length of "%", "\%", "percent", "percentage" or "pct" (and white space before) at the front

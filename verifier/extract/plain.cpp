@@ -106,7 +106,7 @@ class Scanner {
 
   std::string_view text_;
   std::size_t at_ = 0;
-  std::size_t run_end_ = 0;  // of the arithmetic signs that at_ stands in
+  std::size_t run_end_ = 0;  // of the arithmetic signs around at_
   std::vector<PlainNumber> out_;
 };
 
@@ -117,7 +117,7 @@ bool ends_word(std::string_view rest) {
 }  // namespace
 
 bool starts_with_ideograph(std::string_view text) {
-  // U+3000 to U+FFFF, but for the private use area: three bytes from E3 on.
+  // U+3000 to U+FFFF, except the private use area: three bytes from E3 on.
   if (text.size() < 3) return false;
   const auto lead = static_cast<unsigned char>(text[0]);
   return lead >= 0xe3 && lead <= 0xef && lead != 0xee;

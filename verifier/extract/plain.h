@@ -15,11 +15,11 @@ struct PlainNumber {
   std::size_t begin = 0;
   std::size_t end = 0;            // behind a percent sign or word
   std::size_t digits_end = 0;     // before it
-  std::size_t decimal_comma = 0;  // where it stands; 0: nowhere
+  std::size_t decimal_comma = 0;  // its position; 0: none
   char separator = 0;             // of thousands; 0: none
 };
 
-/// As the parser takes it: no thousands, point for comma, \% for percent.
+/// In the parser's form: no thousands separators, point for comma, \% for percent.
 std::string spelling(const PlainNumber& number, std::string_view text);
 
 /// All of them in order, where a space, "=", "**", a currency sign, an ideograph or the start
@@ -31,7 +31,7 @@ std::vector<PlainNumber> plain_numbers(std::string_view text);
 bool starts_with_ideograph(std::string_view text);
 bool ends_with_ideograph(std::string_view text);
 
-/// A choice string where it stands as a word of its own.
+/// A choice string as a separate word.
 struct Choice {
   std::size_t begin = 0;
   std::size_t end = 0;

@@ -22,7 +22,7 @@ constexpr int kAnywhere = 300;
 
 constexpr std::size_t kFinalWindow = 100;  // bytes between an anchor and its answer
 constexpr std::size_t kAnswerWindow = 50;
-constexpr std::size_t kProseBytes = 256 * 1024;  // an answer stands in the last of a text
+constexpr std::size_t kProseBytes = 256 * 1024;  // the part of a text searched, at its end
 
 struct Found {
   enum class Kind : std::uint8_t { kMath, kPlain, kChoice, kBoxes } kind = Kind::kMath;
@@ -189,7 +189,7 @@ class Prose {
     return between.find('\n') != std::string_view::npos;
   }
 
-  // 35 + 70 = 105: what counts stands behind the sign.
+  // 35 + 70 = 105: what follows the sign counts.
   bool before_equals(const Found& found) const {
     const std::size_t i = skip(found.end, " ");
     return i < text_.size() && text_[i] == '=';

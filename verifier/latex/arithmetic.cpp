@@ -1,4 +1,4 @@
-// Sums, products, juxtaposition, powers and what stands behind an operand.
+// Sums, products, juxtaposition, powers and what follows an operand.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -89,7 +89,7 @@ const Expr* Parser::product_step(const Expr* left) {
     return arena_.mul({quotient, unwrapped(implicit_run())});
   }
   const Expr* right = unwrapped(operand());
-  if (right == nullptr) return fail("nothing stands behind an operator");
+  if (right == nullptr) return fail("nothing follows an operator");
   if (sign.kind == Tok::kTimes) return arena_.mul({left, right});
   if (sign.kind == Tok::kDivide) return arena_.divide(left, right);
   if (sign.kind == Tok::kMod) return arena_.call(Fn::kMod, {left, right});
@@ -150,7 +150,7 @@ bool Parser::take_differential() {
   return true;
 }
 
-// A unit or remark behind an operand, or nullptr where none stands there.
+// A unit or remark after an operand, or nullptr.
 const Expr* Parser::unit_after(const Expr* left) {
   if (left == nullptr) return nullptr;
   const std::size_t first = at_;
@@ -300,7 +300,7 @@ const Expr* Parser::exponent() {
   return negative ? arena_.negate(base) : base;
 }
 
-// What stands behind an underscore, as it is written.
+// What follows an underscore, as written.
 std::string Parser::subscript_text() {
   ++at_;
   const std::size_t first = at_;

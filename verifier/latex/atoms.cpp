@@ -115,7 +115,7 @@ const Expr* Parser::thousands(exact::Rational value, bool decimal) {
   return arena_.number(std::move(glued), any);
 }
 
-// 0.1\overline{6}: the digits under the line go on for ever.
+// 0.1\overline{6}: the digits under the line repeat forever.
 const Expr* Parser::repeating(const Token& first) {
   const std::string_view digits = first.name;
   const std::size_t point = digits.find('.');
@@ -133,8 +133,7 @@ const Expr* Parser::repeating(const Token& first) {
   return arena_.number(lexed_.numbers[first.number] + block / nines * exact::power_of_ten(-places));
 }
 
-// Where a proper fraction of two whole numbers stands ahead, its value and how many tokens it
-// takes.
+// If a proper fraction of two whole numbers follows, its value and its number of tokens.
 std::optional<Parser::Ahead> Parser::fraction_ahead() const {
   const auto whole = [&](std::size_t i) { return is(Tok::kNumber, i) && !tok(i).decimal; };
   const auto value = [&](std::size_t i) { return lexed_.numbers[tok(i).number]; };
@@ -224,7 +223,7 @@ const Expr* Parser::accent() {
   } else if (is(Tok::kSymbol)) {
     ++at_;
   } else {
-    return fail("nothing stands under an accent");
+    return fail("nothing is under an accent");
   }
   return arena_.symbol(std::string(mark) + normal_name(source(first, at_)));
 }

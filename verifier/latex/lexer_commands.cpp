@@ -109,7 +109,7 @@ void Lexer::right(std::size_t begin) {
   }
 }
 
-// The argument in braces, as text; a single letter may stand without them.
+// The argument in braces, as text; a single letter needs none.
 void Lexer::braced_name(const Meaning& meaning, std::size_t begin, Tok kind) {
   if (peek() == '*') ++at_;
   while (is_space(peek())) ++at_;

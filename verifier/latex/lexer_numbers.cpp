@@ -105,8 +105,7 @@ exact::Rational Lexer::exponent(exact::Rational value) {
   return value * exact::power_of_ten(power);
 }
 
-// Exactly three digits (and decimals) directly behind a comma that stands directly behind a
-// number.
+// Exactly three digits (and decimals) directly after a comma that directly follows a number.
 bool Lexer::is_group_behind_comma(std::size_t begin) const {
   if (digits_from(begin) - begin != 3 || begin < 2 || text_[begin - 1] != ',') return false;
   return is_digit(text_[begin - 2]);

@@ -54,8 +54,7 @@ class Lexer {
   // "2.5E4", "1e-7": digits must follow, and no letter behind them.
   exact::Rational exponent(exact::Rational value);
 
-  // Exactly three digits (and decimals) directly behind a comma that stands directly behind a
-  // number.
+  // Exactly three digits (and decimals) directly after a comma that directly follows a number.
   bool is_group_behind_comma(std::size_t begin) const;
 
   // --- words -----------------------------------------------------------------------------------
@@ -95,7 +94,7 @@ class Lexer {
 
   void right(std::size_t begin);
 
-  // The argument in braces, as text; a single letter may stand without them.
+  // The argument in braces, as text; a single letter needs none.
   void braced_name(const Meaning& meaning, std::size_t begin, Tok kind);
 
   // \mathbb, \mathrm and \variable hold mathematics, not words.

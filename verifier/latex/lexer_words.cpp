@@ -8,7 +8,7 @@ namespace lie::latex {
 
 namespace {
 
-// Short words that are no product of letters.
+// Short words that are not products of letters.
 bool is_word(std::string_view run) {
   constexpr std::string_view kWords[] = {"no",  "yes", "the", "are", "how", "not",
                                          "for", "all", "any", "but", "has", "was"};

@@ -56,7 +56,7 @@ const Expr* Parser::answer() {
   if (take(Tok::kOver)) tree = arena_.divide(tree, sum());
   if (tree == nullptr) return fail("a fraction without a denominator");
   while (is(Tok::kPeriod) || is(Tok::kComma) || is(Tok::kSemicolon)) ++at_;
-  return is(Tok::kEnd) ? tree : fail("something stands behind a complete expression");
+  return is(Tok::kEnd) ? tree : fail("something follows a complete expression");
 }
 
 // An answer in words: no digit, no operator, at least one word. Commas and "and" make a list of
@@ -168,7 +168,7 @@ const Expr* Parser::relation() {
     chain.relations.push_back(tok().rel);
     ++at_;
     const Expr* next = set_expression();
-    if (next == nullptr) return fail("nothing stands behind a relation sign");
+    if (next == nullptr) return fail("nothing follows a relation sign");
     chain.args.push_back(next);
   }
   return with_modulus(arena_.make(std::move(chain)));

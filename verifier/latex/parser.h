@@ -1,4 +1,4 @@
-// Reads tokens into an expression tree by recursive descent. One pass, no backtracking but for
+// Reads tokens into an expression tree by recursive descent. One pass, no backtracking except for
 // vertical bars.
 #pragma once
 
@@ -40,7 +40,7 @@ std::string without_spacing(std::string_view text);
 /// A name as symbols carry it: without backslashes, braces and spaces.
 std::string normal_name(std::string_view text);
 
-/// Whether a word is a unit that may stand beside a number without \text: "cm", "minutes".
+/// Whether a word is a unit that may follow a number without \text: "cm", "minutes".
 bool is_unit(std::string_view word);
 
 }  // namespace lie::latex

@@ -78,7 +78,7 @@ struct Token {
   expr::Fn fn = expr::Fn::kNone;
   expr::Rel rel = expr::Rel::kEqual;
   char bracket = 0;
-  bool spaced = false;   // white space or a thin space stands before it
+  bool spaced = false;   // white space or a thin space precedes it
   bool decimal = false;  // kNumber: with a point
   /// kNumber: may be one more group of three digits of the number before (behind a comma).
   bool thousands = false;

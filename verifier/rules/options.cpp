@@ -13,8 +13,7 @@ void describe_extraction(FieldList& fields, VerifierOptions& o) {
       {"reward: the last balanced \\boxed or \\fbox, never a number out of prose; lenient: also "
        "math environments, \"final answer is\" and plain numbers, where Math-Verify's default "
        "looks"});
-  fields.add("after_think", o.after_think,
-             {"look only behind the last </think>, where one stands"});
+  fields.add("after_think", o.after_think, {"look only after the last </think>, if there is one"});
   fields.add("fbox", o.fbox, {"\\fbox counts as \\boxed"});
   fields.add("bare_fractions", o.bare_fractions, {"\\frac12 is a half, without its braces"});
   fields.add("join_boxes", o.join_boxes,

@@ -6,7 +6,7 @@
     from lie_verifier import verdict
     verdict("1/2", response)                          # Verdict(correct=True, reason='equal', extracted='0.5')
 
-Nothing here runs out of time: budgets count steps, so timeouts are taken and not used. Thread-safe, no signals.
+Nothing here runs out of time: budgets count steps, so timeouts are accepted and ignored. Thread-safe, no signals.
 """
 import ctypes
 import pathlib
@@ -29,7 +29,7 @@ class Verdict(NamedTuple):
 
 
 class LatexExtractionConfig(NamedTuple):
-    """Answers in LaTeX. Of the fields only boxed_match_priority counts."""
+    """Answers in LaTeX. Only the field boxed_match_priority has an effect."""
 
     try_extract_without_anchor: bool = True
     boxed_match_priority: int = 50
@@ -49,7 +49,7 @@ class StringExtractionConfig(NamedTuple):
 
 
 class Answer(NamedTuple):
-    """What parse() gives: the text, the answer found in it, and the rules it is to be read by."""
+    """Result of parse(): the text, the answer found in it, and the rules to read it by."""
 
     text: str
     extracted: str
@@ -102,8 +102,8 @@ def parse(
     parsing_timeout: Optional[int] = 5,
     raise_on_error: bool = False,
 ) -> list:
-    """[Answer] where an answer stands in the text, else []. The last four are taken for Math-Verify's sake and do
-    nothing: there is no fallback to a number out of LaTeX that cannot be read, and no timeout."""
+    """[Answer] if there is an answer in the text, else []. The last four exist for compatibility with Math-Verify and do
+    nothing: unreadable LaTeX has no fallback to a number in it, and there is no timeout."""
     del fallback_mode, extraction_mode, parsing_timeout, raise_on_error
     rules = _rules_of(extraction_config)
     found = verdict("0", pred, "lenient", **rules)
@@ -120,7 +120,7 @@ def verify(
     timeout_seconds: Optional[int] = 5,
     raise_on_error: bool = False,
 ) -> bool:
-    """Whether any of the targets is right by any of the golds: results of parse(), or texts. A gold text without math
+    """Whether any target is right by any gold: results of parse(), or texts. A gold text without math
     environment or box is taken whole. Numbers are exact: numeric_precision and the last two do nothing."""
     del numeric_precision, timeout_seconds, raise_on_error
     common = {
