@@ -33,8 +33,8 @@ class Generator {
   /// model does not know.
   void add(Ticket ticket);
 
-  /// Slots would stay empty with the tickets it has: time to add more.
-  bool wants_ticket() const;
+  /// Slots that no response of its tickets will take: how many responses more could begin.
+  std::int64_t room() const;
   /// Nothing is queued or in flight.
   bool idle() const { return waiting_.empty() && open_.empty(); }
 
