@@ -94,10 +94,13 @@ void write_file_atomically(const std::filesystem::path& path, std::string_view c
   rename_durably(aside, path);
 }
 
-bool holds_files_besides(const std::filesystem::path& directory, const std::string& file) {
+bool holds_files_besides(const std::filesystem::path& directory,
+                         std::initializer_list<std::string_view> beginnings) {
   if (!std::filesystem::is_directory(directory)) return false;
   for (const auto& entry : std::filesystem::directory_iterator(directory)) {
-    if (entry.path().filename() != file + kAside) return true;
+    const std::string name = entry.path().filename().string();
+    const auto begins = [&](std::string_view beginning) { return name.starts_with(beginning); };
+    if (std::ranges::none_of(beginnings, begins)) return true;
   }
   return false;
 }

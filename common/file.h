@@ -3,6 +3,7 @@
 #pragma once
 
 #include <filesystem>
+#include <initializer_list>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -16,9 +17,9 @@ std::string read_file(const std::filesystem::path& path);
 /// at any moment `path` holds either the old content or the new one.
 void write_file_atomically(const std::filesystem::path& path, std::string_view content);
 
-/// Whether a directory holds more than what a program leaves that was killed while it first wrote
-/// `file` there with write_file_atomically().
-bool holds_files_besides(const std::filesystem::path& directory, const std::string& file);
+/// Whether a directory holds files whose names begin with none of `beginnings`.
+bool holds_files_besides(const std::filesystem::path& directory,
+                         std::initializer_list<std::string_view> beginnings);
 
 /// Forces a file's content to the disk.
 void sync_file(const std::filesystem::path& path);

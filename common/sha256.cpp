@@ -6,19 +6,10 @@
 #include <bit>
 #include <cstring>
 
+#include "common/sha256_blocks.h"
+
 namespace lie {
 namespace {
-
-// Fractional parts of the cube roots of the first 64 primes.
-constexpr std::array<std::uint32_t, 64> kRound = {
-    0x428a2f98, 0x71374491, 0xb5c0fbcf, 0xe9b5dba5, 0x3956c25b, 0x59f111f1, 0x923f82a4, 0xab1c5ed5,
-    0xd807aa98, 0x12835b01, 0x243185be, 0x550c7dc3, 0x72be5d74, 0x80deb1fe, 0x9bdc06a7, 0xc19bf174,
-    0xe49b69c1, 0xefbe4786, 0x0fc19dc6, 0x240ca1cc, 0x2de92c6f, 0x4a7484aa, 0x5cb0a9dc, 0x76f988da,
-    0x983e5152, 0xa831c66d, 0xb00327c8, 0xbf597fc7, 0xc6e00bf3, 0xd5a79147, 0x06ca6351, 0x14292967,
-    0x27b70a85, 0x2e1b2138, 0x4d2c6dfc, 0x53380d13, 0x650a7354, 0x766a0abb, 0x81c2c92e, 0x92722c85,
-    0xa2bfe8a1, 0xa81a664b, 0xc24b8b70, 0xc76c51a3, 0xd192e819, 0xd6990624, 0xf40e3585, 0x106aa070,
-    0x19a4c116, 0x1e376c08, 0x2748774c, 0x34b0bcb5, 0x391c0cb3, 0x4ed8aa4a, 0x5b9cca4f, 0x682e6ff3,
-    0x748f82ee, 0x78a5636f, 0x84c87814, 0x8cc70208, 0x90befffa, 0xa4506ceb, 0xbef9a3f7, 0xc67178f2};
 
 std::uint32_t load_big_endian(const std::byte* bytes) {
   return std::to_integer<std::uint32_t>(bytes[0]) << 24 |
@@ -38,20 +29,31 @@ std::array<std::uint32_t, 64> schedule(const std::byte* block) {
   return w;
 }
 
-}  // namespace
-
-void Sha256::take_block(const std::byte* block) {
+void take_block(std::uint32_t* state, const std::byte* block) {
   const auto w = schedule(block);
-  auto [a, b, c, d, e, f, g, h] = state_;
+  std::uint32_t a = state[0], b = state[1], c = state[2], d = state[3];
+  std::uint32_t e = state[4], f = state[5], g = state[6], h = state[7];
   for (std::size_t t = 0; t < 64; ++t) {
     const std::uint32_t s1 = std::rotr(e, 6) ^ std::rotr(e, 11) ^ std::rotr(e, 25);
-    const std::uint32_t t1 = h + s1 + ((e & f) ^ (~e & g)) + kRound[t] + w[t];
+    const std::uint32_t t1 = h + s1 + ((e & f) ^ (~e & g)) + kSha256Round[t] + w[t];
     const std::uint32_t s0 = std::rotr(a, 2) ^ std::rotr(a, 13) ^ std::rotr(a, 22);
     const std::uint32_t t2 = s0 + ((a & b) ^ (a & c) ^ (b & c));
     h = g, g = f, f = e, e = d + t1, d = c, c = b, b = a, a = t1 + t2;
   }
   const std::array<std::uint32_t, 8> step = {a, b, c, d, e, f, g, h};
-  for (std::size_t i = 0; i < 8; ++i) state_[i] += step[i];
+  for (std::size_t i = 0; i < 8; ++i) state[i] += step[i];
+}
+
+/// The fastest that this CPU can.
+Sha256Blocks take_blocks() {
+  static const Sha256Blocks x86 = x86_sha256_blocks();
+  return x86 != nullptr ? x86 : portable_sha256_blocks;
+}
+
+}  // namespace
+
+void portable_sha256_blocks(std::uint32_t* state, const std::byte* data, std::size_t blocks) {
+  for (std::size_t i = 0; i < blocks; ++i) take_block(state, data + 64 * i);
 }
 
 void Sha256::update(std::span<const std::byte> bytes) {
@@ -62,10 +64,11 @@ void Sha256::update(std::span<const std::byte> bytes) {
     std::copy_n(bytes.begin(), take, pending_.begin() + static_cast<std::ptrdiff_t>(held));
     bytes = bytes.subspan(take);
     if (held + take < 64) return;
-    take_block(pending_.data());
+    take_blocks()(state_.data(), pending_.data(), 1);
   }
-  for (; bytes.size() >= 64; bytes = bytes.subspan(64)) take_block(bytes.data());
-  std::copy(bytes.begin(), bytes.end(), pending_.begin());
+  const std::size_t blocks = bytes.size() / 64;
+  take_blocks()(state_.data(), bytes.data(), blocks);
+  std::ranges::copy(bytes.subspan(64 * blocks), pending_.begin());
 }
 
 std::string Sha256::hex_digest() {

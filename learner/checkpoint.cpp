@@ -8,6 +8,7 @@
 #include <system_error>
 #include <vector>
 
+#include "common/checksums.h"
 #include "common/error.h"
 #include "common/file.h"
 #include "model/host_parts.h"
@@ -181,8 +182,8 @@ fs::path save_checkpoint(const fs::path& checkpoints, const CheckpointContents& 
                          std::int64_t keep_last) {
   make_directories(checkpoints);
   remove_leftovers(checkpoints);
-  const std::string name = fmt::format("{}{:06}", kPrefix, contents.state.step);
-  const fs::path partial = checkpoints / ("." + name + ".partial");
+  const fs::path complete = checkpoint_path(checkpoints, contents.state.step);
+  const fs::path partial = checkpoints / ("." + complete.filename().string() + ".partial");
   make_directories(partial);
   copy_tokenizer(contents.start_model, partial);
   save_weights(contents.weights, partial);
@@ -191,8 +192,8 @@ fs::path save_checkpoint(const fs::path& checkpoints, const CheckpointContents& 
   state.optimizer_updates = contents.optimizer.updates();
   state.skipped_updates = contents.optimizer.skipped();
   save_trainer_state(state, partial);
+  write_checksums(partial);
   sync_tree(partial);
-  const fs::path complete = checkpoints / name;
   if (fs::exists(complete)) remove_checkpoint(complete);
   rename_durably(partial, complete);
   auto all = complete_checkpoints(checkpoints);
@@ -201,6 +202,10 @@ fs::path save_checkpoint(const fs::path& checkpoints, const CheckpointContents& 
     all.erase(all.begin());
   }
   return complete;
+}
+
+fs::path checkpoint_path(const fs::path& checkpoints, std::int64_t step) {
+  return checkpoints / fmt::format("{}{:06}", kPrefix, step);
 }
 
 std::optional<fs::path> latest_checkpoint(const fs::path& checkpoints) {

@@ -5,6 +5,8 @@
 //     tokenizer.json, ...                copied byte for byte from the start model
 //     optimizer.safetensors              "first_moment.<parameter>", "second_moment.<parameter>"
 //     trainer_state.json                 schema version 1, the fields of TrainerState
+//     SHA256SUMS                         of all of these; common/checksums.h, checked on resume:
+//                                        learner/sound_checkpoint.h
 #pragma once
 
 #include <cstdint>
@@ -47,6 +49,9 @@ struct CheckpointContents {
 /// written.
 std::filesystem::path save_checkpoint(const std::filesystem::path& checkpoints,
                                       const CheckpointContents& contents, std::int64_t keep_last);
+
+/// `checkpoints`/step-NNNNNN.
+std::filesystem::path checkpoint_path(const std::filesystem::path& checkpoints, std::int64_t step);
 
 /// The complete checkpoint of the highest step; empty if there is none, or no such directory.
 std::optional<std::filesystem::path> latest_checkpoint(const std::filesystem::path& checkpoints);

@@ -57,6 +57,7 @@ class Tuner {
   void save(std::int64_t step);
 
  private:
+  std::optional<std::filesystem::path> shared_checkpoint() const;
   static SftOptions with_schedule(SftOptions options, const SftParts& parts);
   const std::vector<std::size_t>& batch_of(std::int64_t step);
   double accumulate(std::span<const SequenceTokens> sequences, double weight);
@@ -84,9 +85,20 @@ SftOptions Tuner::with_schedule(SftOptions options, const SftParts& parts) {
   return options;
 }
 
+/// The last one, as learner 0 sees it: what others see of a network file system may lag behind.
+std::optional<std::filesystem::path> Tuner::shared_checkpoint() const {
+  std::int64_t step = 0;
+  if (parts_.learners.rank() == 0 && !parts_.checkpoints.empty()) {
+    const auto latest = latest_checkpoint(parts_.checkpoints);
+    if (latest) step = load_trainer_state(*latest).step;
+  }
+  parts_.learners.broadcast_bytes(std::as_writable_bytes(std::span(&step, 1)), 0);
+  if (step == 0) return std::nullopt;
+  return checkpoint_path(parts_.checkpoints, step);
+}
+
 std::int64_t Tuner::resume() {
-  const auto checkpoint =
-      parts_.checkpoints.empty() ? std::nullopt : latest_checkpoint(parts_.checkpoints);
+  const auto checkpoint = shared_checkpoint();
   if (!checkpoint) return 0;
   const TrainerState state = load_checkpoint(*checkpoint, parts_.weights, optimizer_);
   if (state.seed != static_cast<std::uint64_t>(options_.seed)) {

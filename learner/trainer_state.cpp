@@ -2,6 +2,7 @@
 
 #include <type_traits>
 
+#include "common/checksums.h"
 #include "common/error.h"
 #include "common/json.h"
 
@@ -12,6 +13,7 @@ namespace fs = std::filesystem;
 
 constexpr std::int64_t kSchemaVersion = 1;
 constexpr const char* kStateFile = "trainer_state.json";
+constexpr const char* kChecksums = "checksums";
 
 /// A field of trainer_state.json of the right kind.
 template <typename T>
@@ -47,7 +49,12 @@ void save_trainer_state(const TrainerState& state, const fs::path& checkpoint) {
   json["build_id"] = state.build_id;
   json["prompt_stream_epoch"] = state.prompt_stream.epoch;
   json["prompt_stream_position"] = state.prompt_stream.position;
+  json[kChecksums] = kChecksumsFile;
   write_json(json, checkpoint / kStateFile);
+}
+
+bool promises_checksums(const fs::path& checkpoint) {
+  return read_json(checkpoint / kStateFile).contains(kChecksums);
 }
 
 TrainerState load_trainer_state(const fs::path& checkpoint) {

@@ -1,5 +1,5 @@
 // trainer_state.json of a checkpoint, schema version 1: the fields of TrainerState by name, and
-// "schema_version".
+// "schema_version", and "checksums" where the checkpoint has them, so that their loss is noticed.
 #pragma once
 
 #include <cstdint>
@@ -24,6 +24,9 @@ struct TrainerState {
 
 /// Writes `checkpoint`/trainer_state.json.
 void save_trainer_state(const TrainerState& state, const std::filesystem::path& checkpoint);
+
+/// Whether SHA256SUMS was written with it. Throws Error if trainer_state.json cannot be read.
+bool promises_checksums(const std::filesystem::path& checkpoint);
 
 /// Throws Error naming file, field and remedy if trainer_state.json is missing, truncated or
 /// foreign.

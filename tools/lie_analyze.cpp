@@ -1,4 +1,6 @@
 // lie_analyze: curves, tables and one HTML report from run directories.
+#include <fmt/ranges.h>
+
 #include <CLI/CLI.hpp>
 
 #include <cstdio>
@@ -9,6 +11,7 @@
 #include "common/trajectory/digest.h"
 #include "common/trajectory/segments.h"
 #include "learner/checkpoint.h"
+#include "learner/sound_checkpoint.h"
 #include "tools/analyze/report.h"
 #include "tools/analyze/run.h"
 #include "tools/analyze/table.h"
@@ -106,6 +109,13 @@ std::vector<Subject> load_subjects(const Request& request) {
   return subjects;
 }
 
+void require_sound(const fs::path& checkpoint) {
+  const auto faults = lie::checkpoint_faults(checkpoint);
+  if (faults.empty()) return;
+  lie::fail("{} is damaged: {}; a resumed run goes on from the one before", checkpoint.string(),
+            fmt::join(faults, "; "));
+}
+
 void print_digests(const std::string& directory, const std::string& prefix) {
   if (!fs::is_directory(directory)) {
     lie::fail("{}: no such directory; give the run.directory of a training run", directory);
@@ -114,6 +124,7 @@ void print_digests(const std::string& directory, const std::string& prefix) {
   for (const std::string& note : run.notes()) fmt::print(stderr, "{}: {}\n", directory, note);
   fmt::print("{}trajectories {}\n", prefix, lie::trajectories_digest(run));
   const auto checkpoint = lie::latest_checkpoint(fs::path(directory) / "checkpoints");
+  if (checkpoint) require_sound(*checkpoint);
   fmt::print("{}weights {}\n", prefix,
              checkpoint ? lie::analyze::weights_digest(*checkpoint) : "none: no checkpoint yet");
 }

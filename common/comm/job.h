@@ -3,7 +3,9 @@
 #pragma once
 
 #include <functional>
+#include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "common/comm/environment.h"
@@ -59,6 +61,9 @@ class Job {
   void add(Attended& part) { parts_.push_back(&part); }
   void remove(Attended& part);
 
+  /// Keeps something until all ranks have ended, well or badly: the lock on what they write.
+  void keep(std::shared_ptr<const void> part) { kept_.push_back(std::move(part)); }
+
   /// Runs `body`, then ends the job together with all other ranks. Returns the exit status: 0 if
   /// all ranks finished, 1 if any failed. Prints the report to standard error if it falls to this
   /// rank.
@@ -79,6 +84,7 @@ class Job {
   std::string role_ = "starting";
   std::string activity_;
   std::vector<Attended*> parts_;
+  std::vector<std::shared_ptr<const void>> kept_;
   std::vector<Farewell> heard_;  // by rank
 };
 

@@ -80,7 +80,9 @@ const std::map<std::string, std::string> kLibraries = {{"spdlog", "spdlog"},
                                                        {"dirent.h", "posix"},
                                                        {"poll.h", "posix"},
                                                        {"spawn.h", "posix"},
-                                                       {"immintrin.h", "posix"}};
+                                                       {"immintrin.h", "posix"},
+                                                       {"cpuid.h", "posix"},
+                                                       {"sched.h", "posix"}};
 
 std::string folder_of(const std::string& path) {
   std::string found;

@@ -40,7 +40,9 @@ class OneProcess : public testing::Test {
   }
 
   void run() {
-    PreparedRun prepared = prepare_run(config_);
+    mpi::Environment environment;
+    Job job(environment);
+    PreparedRun prepared = prepare_run(job, config_);
     run_in_one_process(config_, prepared.start, std::move(prepared.prompts), one_rank());
   }
 
@@ -88,7 +90,9 @@ TEST_F(OneProcess, ARunThatGoesOnLearnsWhatALongerOneWould) {
 }
 
 TEST_F(OneProcess, ARoleThatFailsEndsAllWithItsCause) {
-  PreparedRun prepared = prepare_run(config_);
+  mpi::Environment environment;
+  Job job(environment);
+  PreparedRun prepared = prepare_run(job, config_);
   config_.rollout.cache_mebibytes = 0;  // the actor cannot hold a response
   EXPECT_NE(error_of([&] {
               run_in_one_process(config_, prepared.start, std::move(prepared.prompts), one_rank());

@@ -11,7 +11,9 @@
 
 #include "common/config.h"
 #include "common/error.h"
+#include "common/file.h"
 #include "common/log.h"
+#include "common/writer_lock.h"
 #include "model/tokenizer/tokenizer.h"
 #include "tools/eval/eval_config.h"
 #include "tools/eval/eval_files.h"
@@ -20,6 +22,7 @@
 #include "tools/run/group_progress.h"
 #include "tools/run/prompts.h"
 #include "tools/run/resume.h"
+#include "tools/run/writer.h"
 
 namespace lie {
 namespace {
@@ -57,8 +60,10 @@ const std::vector<std::string> kMayChange = {"eval.prompts", "eval.write_texts",
                                              "coverage", "verifier"};
 
 /// Begins the directory, or goes on with what it holds of this evaluation.
-void prepare_directory(EvalConfig config) {
+void prepare_directory(Job& job, EvalConfig config) {
   const FieldList fields = fields_of(config);
+  make_directories(config.eval.directory);
+  become_writer(job, config.eval.directory, "lie_cluster eval");
   holds_this_run(config.eval.directory, "eval.directory", fields, kMayChange);
   write_run_config(config.eval.directory, fields);
 }
@@ -80,11 +85,11 @@ void check_same_row(const RolloutGroup& group, const std::vector<Prompt>& prompt
 /// Rank 0's part of generating: which groups are there, and where new ones go.
 class Generation {
  public:
-  explicit Generation(const EvalConfig& config)
+  Generation(Job& job, const EvalConfig& config)
       : config_(config),
         prompts_(prompts_of(config)),
         log_path_(fs::path(config.eval.directory) / "responses.log") {
-    prepare_directory(config);
+    prepare_directory(job, config);
     std::vector<bool> there(prompts_.size(), false);
     whole_bytes_ = read_responses(log_path_, [&](const RolloutGroup& group) {
       const auto number = static_cast<std::size_t>(group.ticket.group);
@@ -170,7 +175,7 @@ void evaluate_on_rank_0(Job& job, const EvalConfig& config, const GenerationOpti
   };
   Judge judge(scoring_options(config), decode, config.table.budgets,
               {.rank = job.rank(), .attend = [&job] { job.attend(); }});
-  Generation generation(config);
+  Generation generation(job, config);
   generate_over_ranks(
       job, options, generation.tickets(),
       [&](RolloutGroup group) { return judge.score(std::move(group)); }, generation.taker());

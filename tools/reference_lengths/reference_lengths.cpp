@@ -4,6 +4,7 @@
 #include <limits>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <system_error>
 
 #include "common/dataset/parquet.h"
 #include "common/dataset/rows.h"
@@ -16,11 +17,19 @@
 #include "tools/run/group_progress.h"
 #include "tools/run/prompts.h"
 #include "tools/run/train_config.h"
+#include "tools/run/writer.h"
 
 namespace lie {
 namespace {
 
 namespace fs = std::filesystem;
+
+/// The rows that were read must outlive what is made of them.
+void refuse_to_overwrite(const fs::path& input, const fs::path& output) {
+  std::error_code missing;  // an output that is not there yet is not the input
+  if (!fs::equivalent(input, output, missing)) return;
+  fail("--output {} is data.train_file itself: name another file", output.string());
+}
 
 /// What the lengths depend on; numbers of slots, ranks and threads are not among it.
 std::string measurement_of(const TrainConfig& config, const Dataset& dataset,
@@ -132,6 +141,8 @@ void reference_lengths(Job& job, const ReferenceLengthsArguments& arguments) {
 
   const fs::path input = config.data.train_file;
   const Dataset dataset = read_run_prompts(input, config.data, config.model.path);
+  refuse_to_overwrite(input, arguments.output);
+  become_writer(job, arguments.output, "lie_cluster reference-lengths");
   LengthLog log(arguments.output.string() + ".progress",
                 measurement_of(config, dataset, arguments.samples));
   GroupProgress progress(stderr, std::ssize(dataset.prompts), std::ssize(log.measured()));

@@ -2,9 +2,11 @@
 
 #include <fmt/format.h>
 
+#include <numeric>
 #include <string>
 
 #include "common/comm/launcher.h"
+#include "common/comm/roles.h"
 #include "common/error.h"
 #include "model/aten/operators.h"
 
@@ -30,6 +32,15 @@ std::unique_ptr<Operators> make_operators(const ModelOptions& options, int threa
     return make_aten_operators(options.device, DType::kBFloat16);
   }
   fail("model.device is \"{}\": expected cpu, aten-cpu, cuda or cuda:<number>", options.device);
+}
+
+int threads_of_equal_ranks(Job& job, Collective& world, bool keep_binding) {
+  if (!keep_binding) widen_binding();
+  RoleLayout layout;
+  layout.places = gather_places(world, {job.environment().host(), usable_cpus()});
+  layout.actors.resize(static_cast<std::size_t>(job.size()));
+  std::iota(layout.actors.begin(), layout.actors.end(), 0);
+  return layout.threads(job.rank(), Role::kActor);
 }
 
 }  // namespace lie

@@ -3,6 +3,8 @@
 
 #include <memory>
 
+#include "common/comm/collective.h"
+#include "common/comm/job.h"
 #include "model/operators.h"
 #include "tools/run/options.h"
 
@@ -11,5 +13,9 @@ namespace lie {
 /// `threads`: the rank's share of the host's cores, unless model.threads says otherwise. Throws
 /// Error if the device is unknown or not there.
 std::unique_ptr<Operators> make_operators(const ModelOptions& options, int threads);
+
+/// This rank's share of its host's cores where all ranks play one role; widens the binding that
+/// mpirun gave it unless `keep_binding`. Collective over the world.
+int threads_of_equal_ranks(Job& job, Collective& world, bool keep_binding);
 
 }  // namespace lie

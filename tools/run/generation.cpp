@@ -25,16 +25,6 @@ namespace {
 
 constexpr std::size_t kGroupsAhead = 64;
 
-/// Threads for a rank where all ranks generate.
-int threads_of_this_rank(Job& job, Collective& world, bool keep_binding) {
-  if (!keep_binding) widen_binding();
-  RoleLayout layout;
-  layout.places = gather_places(world, {job.environment().host(), usable_cpus()});
-  layout.actors.resize(static_cast<std::size_t>(job.size()));
-  std::iota(layout.actors.begin(), layout.actors.end(), 0);
-  return layout.threads(job.rank(), Role::kActor);
-}
-
 /// Rank 0's count, on all ranks.
 std::int64_t shared_count(Collective& world, std::int64_t count) {
   world.broadcast_bytes(std::as_writable_bytes(std::span(&count, 1)), 0);
@@ -121,7 +111,7 @@ void coordinate_all(Job& job, TicketDesk& own_desk, PollableSource<RolloutGroup>
 void generate_over_ranks(Job& job, const GenerationOptions& options, std::deque<Ticket> tickets,
                          const ScoreGroup& score, const TakeGroup& take) {
   const auto world = world_collective(job);
-  const int threads = threads_of_this_rank(job, *world, options.keep_binding);
+  const int threads = threads_of_equal_ranks(job, *world, options.keep_binding);
   if (shared_count(*world, std::ssize(tickets)) == 0) return;  // without loading the model
   job.set_activity("generating");
   const Coordinate coordinate = [&](TicketDesk& desk, int actors,
@@ -151,7 +141,7 @@ void generate_over_ranks(Job& job, const GenerationOptions& options, std::deque<
 
 void help_to_generate(Job& job, const GenerationOptions& options) {
   const auto world = world_collective(job);
-  const int threads = threads_of_this_rank(job, *world, options.keep_binding);
+  const int threads = threads_of_equal_ranks(job, *world, options.keep_binding);
   if (shared_count(*world, 0) == 0) return;
   job.set_activity("generating");
   const auto tickets = mpi_ticket_client(job, 0);

@@ -7,6 +7,7 @@
 #include "common/config.h"
 #include "common/error.h"
 #include "common/file.h"
+#include "common/writer_lock.h"
 
 namespace lie {
 namespace {
@@ -27,7 +28,7 @@ bool holds_this_run(const std::filesystem::path& directory, std::string_view key
                     const FieldList& config, std::span<const std::string> may_change) {
   const std::filesystem::path resolved = directory / "config.yaml";
   if (!std::filesystem::exists(resolved)) {
-    if (!holds_files_besides(directory, "config.yaml")) return false;
+    if (!holds_files_besides(directory, {"config.yaml", kWriterLockName})) return false;
     fail("{} {} holds files but no run (config.yaml is missing): name an empty or new directory",
          key, directory.string());
   }

@@ -8,12 +8,16 @@
 #include "common/file.h"
 #include "common/log.h"
 #include "common/trajectory/segments.h"
-#include "learner/checkpoint.h"
+#include "common/writer_lock.h"
+#include "learner/sound_checkpoint.h"
+#include "learner/trainer_state.h"
 #include "model/tokenizer/tokenizer.h"
 #include "model/weights.h"
 #include "tools/run/devices.h"
+#include "tools/run/missing_parts.h"
 #include "tools/run/prompts.h"
 #include "tools/run/resume.h"
+#include "tools/run/writer.h"
 
 namespace lie {
 namespace {
@@ -60,9 +64,9 @@ RunPrompts check_inputs(const TrainConfig& config) {
   return prompts;
 }
 
-/// From the latest checkpoint, or from the config's model where there is none.
+/// From the last sound checkpoint, or from the config's model where there is none.
 RunStart start_of(const fs::path& directory, const TrainConfig& config) {
-  if (const auto checkpoint = latest_checkpoint(directory / "checkpoints")) {
+  if (const auto checkpoint = sound_checkpoint(directory / "checkpoints", Log("learner", 0))) {
     return {.step = load_trainer_state(*checkpoint).step,
             .model_directory = *checkpoint,
             .from_checkpoint = true};
@@ -72,17 +76,23 @@ RunStart start_of(const fs::path& directory, const TrainConfig& config) {
 
 }  // namespace
 
-PreparedRun prepare_run(TrainConfig config) {
+PreparedRun prepare_run(Job& job, TrainConfig config) {
   const FieldList fields = fields_of(config);
   check_directory(config, fields);
   RunPrompts prompts = check_inputs(config);
   const fs::path directory = config.run.directory;
+  make_directories(directory);
+  become_writer(job, directory, "lie_cluster train");
+  check_directory(config, fields);  // again: another may have begun a run there meanwhile
   // First of all: a directory with anything else but no config is not taken for a run.
   write_run_config(directory, fields);
   make_directories(directory / "trajectories");
   make_directories(directory / "checkpoints");
   const RunStart start = start_of(directory, config);
   remove_segments_after(directory / "trajectories", start.step);
+  for (const std::string& note : missing_parts(directory, start.step)) {
+    Log("learner", 0).warn("{}", note);
+  }
   return {start, std::move(prompts)};
 }
 

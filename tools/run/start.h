@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "common/comm/collective.h"
+#include "common/comm/job.h"
 #include "common/rollout.h"
 #include "tools/run/train_config.h"
 
@@ -29,9 +30,10 @@ struct PreparedRun {
 };
 
 /// Rank 0: checks model, tokenizer, data and run directory, then begins the run directory or goes
-/// on with the run it holds; what a killed process left behind the checkpoint is removed. Throws
-/// Error before anything is written if something is wrong.
-PreparedRun prepare_run(TrainConfig config);
+/// on with the run it holds, of which this job is the only writer from then on; what a killed
+/// process left behind the checkpoint is removed. Throws Error before anything is written if
+/// something is wrong.
+PreparedRun prepare_run(Job& job, TrainConfig config);
 
 /// Rank 0's start reaches all ranks. Collective over the world.
 RunStart share_start(const RunStart& start, Collective& world);

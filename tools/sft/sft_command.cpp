@@ -11,17 +11,20 @@
 #include "common/comm/roles.h"
 #include "common/config.h"
 #include "common/error.h"
+#include "common/file.h"
 #include "common/live_line.h"
 #include "common/log.h"
 #include "common/metrics_log.h"
 #include "common/progress.h"
 #include "learner/sft.h"
+#include "learner/sound_checkpoint.h"
 #include "model/tokenizer/templates.h"
 #include "model/tokenizer/tokenizer.h"
 #include "tools/run/devices.h"
 #include "tools/run/options.h"
 #include "tools/run/resume.h"
 #include "tools/run/staged_collective.h"
+#include "tools/run/writer.h"
 
 namespace lie {
 namespace {
@@ -157,8 +160,26 @@ class SftRecorder {
 };
 
 std::int64_t steps_behind(const SftConfig& config) {
-  const auto checkpoint = latest_checkpoint(fs::path(config.directory) / "checkpoints");
+  const auto checkpoint =
+      sound_checkpoint(fs::path(config.directory) / "checkpoints", Log("sft", 0));
   return checkpoint ? load_trainer_state(*checkpoint).step : 0;
+}
+
+void check_directory(SftConfig config) {
+  holds_this_run(config.directory, "directory", fields_of(config), may_change(config));
+}
+
+/// Rank 0: begins the directory, or goes on with the run that it holds; returns the steps behind.
+std::int64_t begin_run(Job& job, SftConfig config, std::size_t examples, const Weights& weights) {
+  make_directories(config.directory);
+  become_writer(job, config.directory, "lie_cluster sft");
+  check_directory(config);  // again: another may have begun a run there meanwhile
+  write_run_config(config.directory, fields_of(config));
+  const std::int64_t behind = steps_behind(config);
+  Log("sft", 0).info("{}: {} examples, {:.1f} million parameters{}", config.directory, examples,
+                     static_cast<double>(parameter_count(weights.parameters())) / 1e6,
+                     behind > 0 ? fmt::format(", going on after step {}", behind) : "");
+  return behind;
 }
 
 }  // namespace
@@ -170,18 +191,10 @@ std::string explain_sft_config() { return explain_config_of<SftConfig>(); }
 void sft(Job& job, const fs::path& path, std::span<const std::string> overrides) {
   job.set_role("learner");
   job.set_activity("preparing");
-  SftConfig config = load_sft_config(path, overrides);
-  const FieldList fields = fields_of(config);
-  if (job.rank() == 0) holds_this_run(config.directory, "directory", fields, may_change(config));
-  widen_binding();
+  const SftConfig config = load_sft_config(path, overrides);
+  if (job.rank() == 0) check_directory(config);
   const auto world = world_collective(job);
-  const auto places = gather_places(*world, {job.environment().host(), usable_cpus()});
-  RoleLayout layout;
-  layout.learners.resize(static_cast<std::size_t>(job.size()));
-  std::iota(layout.learners.begin(), layout.learners.end(), 0);
-  layout.places = places;
-
-  const auto operators = make_operators(config.model, layout.threads(job.rank(), Role::kLearner));
+  const auto operators = make_operators(config.model, threads_of_equal_ranks(job, *world, false));
   const auto learners = staged_collective(*world, *operators);
   const Tokenizer tokenizer = Tokenizer::load(config.model.path);
   Weights weights = start_weights(config, *operators);
@@ -192,15 +205,7 @@ void sft(Job& job, const fs::path& path, std::span<const std::string> overrides)
   const auto held_out =
       examples(config, config.sft.validation_data, encoding, weights.config(), speaks);
   std::optional<SftRecorder> recorder;
-  if (job.rank() == 0) {
-    write_run_config(config.directory, fields);
-    const std::int64_t behind = steps_behind(config);
-    Log("sft", 0).info("{}: {} examples, {:.1f} million parameters{}", config.directory,
-                       train.size(),
-                       static_cast<double>(parameter_count(weights.parameters())) / 1e6,
-                       behind > 0 ? fmt::format(", going on after step {}", behind) : "");
-    recorder.emplace(config, behind);
-  }
+  if (job.rank() == 0) recorder.emplace(config, begin_run(job, config, train.size(), weights));
   job.set_activity("fine-tuning");
   run_sft(config.sft, {.weights = weights,
                        .model = model,

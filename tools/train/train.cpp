@@ -21,7 +21,7 @@ void train(Job& job, const TrainArguments& arguments) {
   const RoleLayout layout =
       plan_roles(config.roles, gather_places(*world, {job.environment().host(), usable_cpus()}));
   PreparedRun prepared;
-  if (job.rank() == 0) prepared = prepare_run(config);
+  if (job.rank() == 0) prepared = prepare_run(job, config);
   const RunStart start = share_start(prepared.start, *world);
   if (job.rank() == 0) Log("learner", 0).info("{}", layout.table());
   if (start.step >= config.run.steps) {

@@ -1,0 +1,8 @@
+// For CPUs of another kind.
+#include "common/sha256_blocks.h"
+
+namespace lie {
+
+Sha256Blocks x86_sha256_blocks() { return nullptr; }
+
+}  // namespace lie

@@ -1,0 +1,77 @@
+#include "learner/sound_checkpoint.h"
+
+#include <fmt/ranges.h>
+
+#include "common/checksums.h"
+#include "common/error.h"
+#include "common/file.h"
+#include "learner/checkpoint.h"
+#include "learner/trainer_state.h"
+
+namespace lie {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::string_view kDamaged = ".damaged";
+
+bool has_checksums(const fs::path& checkpoint) { return fs::exists(checkpoint / kChecksumsFile); }
+
+/// Out of the way of the one that will be written in its place.
+fs::path set_aside(const fs::path& checkpoint) {
+  const std::string name = checkpoint.string() + std::string(kDamaged);
+  fs::path aside = name;
+  for (int copy = 2; fs::exists(aside); ++copy) aside = fmt::format("{}-{}", name, copy);
+  rename_durably(checkpoint, aside);
+  return aside;
+}
+
+std::vector<std::string> damaged_ones(const fs::path& checkpoints) {
+  std::vector<std::string> damaged;
+  if (!fs::is_directory(checkpoints)) return damaged;
+  for (const std::string& name : list_directory(checkpoints)) {
+    if (name.find(kDamaged) != std::string::npos) damaged.push_back(name);
+  }
+  return damaged;
+}
+
+/// A run must not begin again at step 0, and its log with it, because a disk failed.
+void refuse_if_all_are_damaged(const fs::path& checkpoints) {
+  const auto damaged = damaged_ones(checkpoints);
+  if (damaged.empty()) return;
+  fail(
+      "{}: no sound checkpoint is left, only {}: put a copy of one back under its name without "
+      "\"{}\", or move them away to begin the run again from step 0",
+      checkpoints.string(), fmt::join(damaged, ", "), kDamaged);
+}
+
+}  // namespace
+
+std::vector<std::string> checkpoint_faults(const fs::path& checkpoint) {
+  try {
+    if (has_checksums(checkpoint)) return checksum_faults(checkpoint);
+    if (!promises_checksums(checkpoint)) return {};
+  } catch (const Error& error) {
+    return {error.what()};
+  }
+  return {fmt::format("{} is missing", kChecksumsFile)};
+}
+
+std::optional<fs::path> sound_checkpoint(const fs::path& checkpoints, const Log& log) {
+  while (const auto latest = latest_checkpoint(checkpoints)) {
+    const auto faults = checkpoint_faults(*latest);
+    if (faults.empty()) {
+      if (!has_checksums(*latest)) {
+        log.warn("{} has no checksums (an older version wrote it): it is taken unchecked",
+                 latest->string());
+      }
+      return latest;
+    }
+    log.warn("{} IS DAMAGED: {}; set aside as {}, going on from the one before", latest->string(),
+             fmt::join(faults, "; "), set_aside(*latest).filename().string());
+  }
+  refuse_if_all_are_damaged(checkpoints);
+  return std::nullopt;
+}
+
+}  // namespace lie

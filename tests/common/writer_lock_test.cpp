@@ -1,0 +1,392 @@
+#include "common/writer_lock.h"
+
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <sched.h>
+#include <sys/file.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/time.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <csignal>
+#include <cstdlib>
+#include <functional>
+#include <new>
+#include <random>
+
+#include "common/file.h"
+#include "tests/temporary_directory.h"
+
+namespace lie {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// A child process that runs `body` and ends without the destructors of its parent's objects.
+pid_t child(const std::function<void()>& body) {
+  const pid_t pid = ::fork();
+  if (pid != 0) return pid;
+  body();
+  ::_exit(0);
+}
+
+void end(pid_t pid) {
+  ::kill(pid, SIGKILL);
+  ::waitpid(pid, nullptr, 0);
+}
+
+/// Bytes from one process to another; reading waits.
+class Pipe {
+ public:
+  Pipe() { EXPECT_EQ(::pipe(ends_), 0); }
+  Pipe(const Pipe&) = delete;
+  ~Pipe() {
+    ::close(ends_[0]);
+    close_writing();
+  }
+  void put(char byte) const { EXPECT_EQ(::write(ends_[1], &byte, 1), 1); }
+  /// 0 when nobody is left to write.
+  char get() const {
+    char byte = 0;
+    return ::read(ends_[0], &byte, 1) == 1 ? byte : '\0';
+  }
+  void close_writing() {
+    if (ends_[1] >= 0) ::close(ends_[1]);
+    ends_[1] = -1;
+  }
+
+ private:
+  int ends_[2] = {-1, -1};
+};
+
+/// A process that holds the lock of `directory` until it is killed.
+pid_t holder_of(const fs::path& directory) {
+  const Pipe ready;
+  const pid_t pid = child([&] {
+    const WriterLock lock(directory, "first");
+    ready.put('x');
+    ::pause();
+  });
+  ready.get();
+  return pid;
+}
+
+class WriterLockTest : public ::testing::Test {
+ protected:
+  void leave(LockHolder holder) { scratch_.write(kWriterLockName, to_text(holder)); }
+  std::string error() {
+    return error_of([&] { WriterLock(directory_, "second"); });
+  }
+  /// The command whose lock is taken over.
+  std::string taken_from() {
+    const WriterLock lock(directory_, "second");
+    return lock.taken_from() ? lock.taken_from()->command : "nobody";
+  }
+  void expect_in_error(const std::string& words) {
+    const std::string message = error();
+    EXPECT_NE(message.find(words), std::string::npos) << message;
+  }
+
+  TemporaryDirectory scratch_;
+  fs::path directory_ = scratch_.path();
+  fs::path file_ = directory_ / kWriterLockName;
+};
+
+/// One that ran on another machine.
+LockHolder elsewhere() {
+  LockHolder holder = this_process("first");
+  holder.host = "n17";
+  holder.machine = "another";
+  holder.boot = "another";
+  return holder;
+}
+
+TEST_F(WriterLockTest, IsGivenBackWithoutATrace) {
+  {
+    const WriterLock lock(directory_, "first");
+    EXPECT_EQ(list_directory(directory_), std::vector<std::string>{kWriterLockName});
+  }
+  EXPECT_TRUE(fs::is_empty(directory_));
+  EXPECT_EQ(taken_from(), "nobody");
+}
+
+TEST_F(WriterLockTest, OfAFileStandsBesideIt) {
+  const WriterLock lock(directory_ / "out.jsonl", "first");
+  EXPECT_EQ(list_directory(directory_), std::vector<std::string>{"out.jsonl.lock"});
+  const WriterLock of_another(directory_ / "other.jsonl", "second");
+}
+
+TEST_F(WriterLockTest, ARunningHolderIsNamed) {
+  const pid_t pid = holder_of(directory_);
+  const LockHolder holder = *parse_lock_holder(read_file(file_));
+  EXPECT_EQ(holder.pid, pid);
+  expect_in_error(directory_.string() + " is being written by \"first\" on host " + holder.host +
+                  ", process " + std::to_string(pid) + ", since 2");
+  EXPECT_EQ(list_directory(directory_), std::vector<std::string>{kWriterLockName});
+  end(pid);
+}
+
+TEST_F(WriterLockTest, DeathByKillFreesIt) {
+  end(holder_of(directory_));
+  EXPECT_TRUE(fs::exists(file_));
+  EXPECT_EQ(taken_from(), "first");
+  EXPECT_TRUE(fs::is_empty(directory_));
+}
+
+TEST_F(WriterLockTest, ADeadProcessWhoseParentDoesNotAskIsGone) {
+  const pid_t pid = holder_of(directory_);
+  ::kill(pid, SIGKILL);
+  siginfo_t info;
+  ::waitid(P_PID, static_cast<id_t>(pid), &info, WEXITED | WNOWAIT);  // dead, and still a zombie
+  EXPECT_EQ(taken_from(), "first");
+  end(pid);
+}
+
+TEST_F(WriterLockTest, APidUsedAgainIsNotTheHolder) {
+  LockHolder holder = this_process("first");
+  leave(holder);
+  expect_in_error("is being written by \"first\"");
+  ++holder.start_ticks;
+  leave(holder);
+  EXPECT_EQ(taken_from(), "first");
+}
+
+TEST_F(WriterLockTest, AnotherHostsIsRefusedWithTheRemedy) {
+  leave(elsewhere());
+  expect_in_error("held by \"first\" on host n17, process ");
+  expect_in_error("if it does not, remove " + file_.string());
+}
+
+TEST_F(WriterLockTest, AMachineThatStartedAgainHasForgottenIt) {
+  LockHolder holder = this_process("first");
+  if (holder.machine.empty()) GTEST_SKIP() << "this machine has no /etc/machine-id";
+  holder.boot = "the boot before";
+  leave(holder);
+  EXPECT_EQ(taken_from(), "first");
+}
+
+TEST_F(WriterLockTest, AnotherContainersIsGoneWhereTheKernelSaysSo) {
+  LockHolder holder = this_process("first");
+  holder.pid_namespace = "pid:[1]";
+  leave(holder);
+  expect_in_error("remove " + file_.string());
+  holder.has_kernel_lock = true;
+  leave(holder);
+  EXPECT_EQ(taken_from(), "first");
+}
+
+TEST_F(WriterLockTest, OneThatNamesNobodyIsRefused) {
+  for (const char* text : {"", "{\"token\": ", "[1, 2]", "{\"token\": 7}\n"}) {
+    scratch_.write(kWriterLockName, text);
+    expect_in_error("its lock " + file_.string() + " does not say who holds it; if no process");
+  }
+}
+
+TEST_F(WriterLockTest, StartersKilledOnTheWayAreNoObstacle) {
+  LockHolder gone = this_process("first");
+  ++gone.start_ticks;
+  LockHolder starter = gone;
+  starter.token = "00000000000000aa";
+  leave(gone);
+  scratch_.write("writer.lock.after-" + gone.token, to_text(starter));
+  scratch_.write("writer.lock.new-00000000000000aa", to_text(starter));
+  scratch_.write("writer.lock.new-00000000000000bb", "");  // may be at work: stays
+  EXPECT_EQ(taken_from(), "first");
+  EXPECT_EQ(list_directory(directory_),
+            std::vector<std::string>{"writer.lock.new-00000000000000bb"});
+}
+
+TEST_F(WriterLockTest, ALockTakenAwayByHandIsNotTakenBack) {
+  {
+    const WriterLock lock(directory_, "first");
+    fs::remove(file_);
+    leave(elsewhere());
+  }
+  EXPECT_TRUE(fs::exists(file_));
+}
+
+TEST_F(WriterLockTest, OfManyStartersOneWins) {
+  constexpr int kStarters = 12;
+  for (int round = 0; round < 20; ++round) {
+    end(holder_of(directory_));
+    Pipe go, stay;
+    const Pipe results;
+    std::vector<pid_t> starters;
+    for (int i = 0; i < kStarters; ++i) {
+      starters.push_back(child([&] {
+        go.close_writing(), stay.close_writing();
+        go.get();
+        try {
+          const WriterLock lock(directory_, "second");
+          results.put('w');
+          stay.get();
+        } catch (const Error& error) {
+          results.put(std::string(error.what()).find("\"second\"") != std::string::npos ? 'r'
+                                                                                        : '?');
+        }
+      }));
+    }
+    go.close_writing();
+    std::string heard;
+    for (int i = 0; i < kStarters; ++i) heard += results.get();
+    stay.close_writing();
+    for (const pid_t pid : starters) ::waitpid(pid, nullptr, 0);
+    EXPECT_EQ(std::ranges::count(heard, 'w'), 1) << heard;
+    EXPECT_EQ(std::ranges::count(heard, 'r'), kStarters - 1) << heard;
+  }
+}
+
+/// What the processes of the next test count together.
+struct Counts {
+  std::atomic<int> taken = 0, overlaps = 0;
+};
+
+/// Takes the lock, in which a second lock on `witness` must be free: the kernel's, of another kind.
+void write_a_little(const fs::path& directory, int witness, Counts& counts) {
+  const WriterLock lock(directory, "one of many");
+  ++counts.taken;
+  if (::flock(witness, LOCK_EX | LOCK_NB) != 0) ++counts.overlaps;
+  ::sched_yield();
+  ::flock(witness, LOCK_UN);
+}
+
+/// Until it is killed, wherever it is then.
+[[noreturn]] void write_again_and_again(const fs::path& directory, Counts& counts, unsigned seed) {
+  // Opened before the lock is: a dying process closes it first.
+  const int witness = ::open((directory / "witness").c_str(), O_RDWR | O_CREAT, 0644);
+  std::mt19937 random(seed);
+  const struct itimerval life = {{0, 0}, {0, static_cast<suseconds_t>(5000 + random() % 40000)}};
+  ::setitimer(ITIMER_REAL, &life, nullptr);
+  while (true) {
+    try {
+      write_a_little(directory, witness, counts);
+    } catch (const Error&) {  // another has it
+    }
+  }
+}
+
+TEST_F(WriterLockTest, NeverHasTwoHoldersWhileProcessesComeAndDie) {
+  void* memory =
+      ::mmap(nullptr, sizeof(Counts), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+  auto& counts = *new (memory) Counts;
+  for (unsigned generation = 0; generation < 20; ++generation) {
+    std::vector<pid_t> processes;
+    for (unsigned i = 0; i < 8; ++i) {
+      processes.push_back(
+          child([&] { write_again_and_again(directory_, counts, generation * 8 + i); }));
+    }
+    for (const pid_t pid : processes) ::waitpid(pid, nullptr, 0);
+  }
+  EXPECT_EQ(counts.overlaps, 0);
+  EXPECT_GT(counts.taken, 20);
+  EXPECT_NE(taken_from(), "second") << "nobody stands in the way of the next";
+  ::munmap(memory, sizeof(Counts));
+}
+
+TEST_F(WriterLockTest, AFullDiskIsNamedAndNothingIsLeft) {
+  const Pipe verdict;
+  const pid_t pid = child([&] {
+    ::signal(SIGXFSZ, SIG_IGN);
+    const struct rlimit none = {0, 0};
+    ::setrlimit(RLIMIT_FSIZE, &none);
+    verdict.put(error().find(": cannot write it: ") != std::string::npos ? 'y' : 'n');
+  });
+  EXPECT_EQ(verdict.get(), 'y');
+  ::waitpid(pid, nullptr, 0);
+  EXPECT_TRUE(fs::is_empty(directory_));
+}
+
+TEST_F(WriterLockTest, APlaceThatCannotBeWrittenIsNamed) {
+  EXPECT_TRUE(
+      error_of([&] { WriterLock("/proc", "second"); }).starts_with("/proc/writer.lock.new-"));
+  EXPECT_TRUE(error_of([&] {
+                WriterLock(directory_ / "none" / "out.jsonl", "second");
+              }).find("cannot create it: No such file") != std::string::npos);
+}
+
+/// Within a Slurm job, with a squeue that gives the answers of a test.
+class UnderSlurm : public WriterLockTest {
+ protected:
+  UnderSlurm() : path_(std::getenv("PATH")) {
+    fs::create_directory(directory_ / "bin");
+    set("PATH", (directory_ / "bin").string() + ":" + path_);
+    set("SLURM_CLUSTER_NAME", "east");
+    set("SLURM_JOB_ID", "40");
+    set("SLURM_RESTART_COUNT", "1");
+  }
+  ~UnderSlurm() override {
+    set("PATH", path_);
+    for (const char* name : {"SLURM_CLUSTER_NAME", "SLURM_JOB_ID", "SLURM_RESTART_COUNT"}) {
+      ::unsetenv(name);
+    }
+  }
+  static void set(const char* name, const std::string& value) { ::setenv(name, value.c_str(), 1); }
+  void squeue(const std::string& script) {
+    fs::permissions(scratch_.write("bin/squeue", "#!/bin/sh\n" + script + "\n"), fs::perms::all);
+  }
+  void leave_job(const std::string& id, const std::string& cluster = "east",
+                 const std::string& step = "") {
+    LockHolder holder = elsewhere();
+    holder.slurm_job = id;
+    holder.slurm_cluster = cluster;
+    holder.slurm_step = step;
+    holder.slurm_restarts = 0;
+    leave(holder);
+  }
+
+  std::string path_;
+};
+
+TEST_F(UnderSlurm, AJobThatHasEndedIsGone) {
+  for (const char* answer : {"echo 'slurm_load_jobs error: Invalid job id specified' >&2; exit 1",
+                             "exit 0", "echo TIMEOUT", "echo PENDING"}) {
+    squeue(answer);
+    leave_job("39");
+    EXPECT_EQ(taken_from(), "first") << answer;
+  }
+}
+
+TEST_F(UnderSlurm, AJobThatRunsOrMayRunIsRefused) {
+  for (const char* answer : {"echo RUNNING", "echo COMPLETING", "printf 'FAILED\\nRUNNING\\n'",
+                             "echo 'Unable to contact slurm controller' >&2; exit 1"}) {
+    squeue(answer);
+    leave_job("39");
+    expect_in_error("Slurm job 39, since ");
+  }
+}
+
+TEST_F(UnderSlurm, AnotherClustersJobsAreNotKnown) {
+  squeue("exit 0");
+  leave_job("39", "west");
+  expect_in_error("Slurm job 39");
+}
+
+TEST_F(UnderSlurm, WhatIsNoJobIdIsNotAsked) {
+  squeue("touch " + (directory_ / "asked").string());
+  leave_job("39; touch " + (directory_ / "run").string());
+  expect_in_error("on host n17");
+  EXPECT_FALSE(fs::exists(directory_ / "asked"));
+  EXPECT_FALSE(fs::exists(directory_ / "run"));
+}
+
+TEST_F(UnderSlurm, ARequeuedJobTakesOverFromItself) {
+  squeue("echo RUNNING");
+  leave_job("40");
+  EXPECT_EQ(taken_from(), "first");
+}
+
+TEST_F(UnderSlurm, AStepThatHasEndedIsGoneThoughItsJobRuns) {
+  set("SLURM_RESTART_COUNT", "0");
+  squeue("case \"$*\" in *--steps=40.3) ;; *) echo RUNNING ;; esac");
+  leave_job("40", "east", "2");
+  expect_in_error("Slurm job 40");
+  leave_job("40", "east", "3");
+  EXPECT_EQ(taken_from(), "first");
+}
+
+}  // namespace
+}  // namespace lie

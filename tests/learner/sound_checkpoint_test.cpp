@@ -1,0 +1,90 @@
+#include "learner/sound_checkpoint.h"
+
+#include <gtest/gtest.h>
+
+#include "common/checksums.h"
+#include "common/file.h"
+#include "learner/checkpoint.h"
+#include "learner/trainer_state.h"
+#include "tests/temporary_directory.h"
+
+namespace lie {
+namespace {
+
+namespace fs = std::filesystem;
+
+class SoundCheckpoint : public ::testing::Test {
+ protected:
+  /// A checkpoint as far as its checksums go.
+  fs::path write(std::int64_t step) {
+    const fs::path path = checkpoint_path(root_, step);
+    make_directories(path);
+    TrainerState state;
+    state.step = step;
+    save_trainer_state(state, path);
+    write_file_atomically(path / "model.safetensors", "any bytes");
+    write_checksums(path);
+    return path;
+  }
+  static void damage(const fs::path& path) { write_file_atomically(path, "and bytes"); }
+  std::optional<fs::path> sound() { return sound_checkpoint(root_, Log("test", 0)); }
+
+  TemporaryDirectory scratch_;
+  fs::path root_ = scratch_.path() / "checkpoints";
+};
+
+TEST_F(SoundCheckpoint, IsTheLastThatIsAsItWasWritten) {
+  EXPECT_FALSE(sound());
+  const fs::path second = write(2), fourth = write(4), sixth = write(6);
+  EXPECT_EQ(sound(), sixth);
+  damage(sixth / "model.safetensors");
+  fs::remove(fourth / "trainer_state.json");
+  EXPECT_EQ(sound(), second);
+  EXPECT_EQ(list_directory(root_), (std::vector<std::string>{"step-000002", "step-000004.damaged",
+                                                             "step-000006.damaged"}));
+  EXPECT_EQ(latest_checkpoint(root_), second);
+}
+
+TEST_F(SoundCheckpoint, TheSameStepMayBeSetAsideAgain) {
+  write(2);
+  for (const char* aside : {"step-000004.damaged", "step-000004.damaged-2"}) {
+    damage(write(4) / "model.safetensors");
+    sound();
+    EXPECT_TRUE(fs::exists(root_ / aside));
+  }
+}
+
+TEST_F(SoundCheckpoint, WithoutASoundOneTheRunDoesNotBeginAgain) {
+  damage(write(2) / "model.safetensors");
+  for (int start = 0; start < 2; ++start) {
+    const std::string error = error_of([&] { sound(); });
+    EXPECT_NE(error.find("only step-000002.damaged: put a copy"), std::string::npos) << error;
+  }
+}
+
+TEST_F(SoundCheckpoint, LostChecksumsAreADamageButOlderOnesHaveNone) {
+  const fs::path saved = write(2);
+  fs::remove(saved / kChecksumsFile);
+  EXPECT_EQ(checkpoint_faults(saved), std::vector<std::string>{"SHA256SUMS is missing"});
+  write_file_atomically(saved / "trainer_state.json", "{\"schema_version\": 1}\n");
+  EXPECT_TRUE(checkpoint_faults(saved).empty());
+  EXPECT_EQ(sound(), saved);
+}
+
+TEST_F(SoundCheckpoint, EveryBitOfEveryFileCounts) {
+  const fs::path saved = write(2);
+  for (const std::string& name : list_directory(saved)) {
+    const std::string content = read_file(saved / name);
+    for (std::size_t bit = 0; bit < 8 * content.size(); ++bit) {
+      std::string flipped = content;
+      flipped[bit / 8] = static_cast<char>(flipped[bit / 8] ^ (1 << (bit % 8)));
+      scratch_.write("checkpoints/step-000002/" + name, flipped);
+      EXPECT_FALSE(checkpoint_faults(saved).empty()) << name << ", bit " << bit;
+    }
+    scratch_.write("checkpoints/step-000002/" + name, content);
+  }
+  EXPECT_TRUE(checkpoint_faults(saved).empty());
+}
+
+}  // namespace
+}  // namespace lie

@@ -1,0 +1,107 @@
+#!/usr/bin/env bash
+# Invariants E9 and E10: a second start in a live run directory is refused with the holder's name and harms nothing; a
+# damaged checkpoint is set aside, and the run goes on from the one before with the bits of an undamaged run.
+# sound_test.sh BIN WORK
+set -euo pipefail
+BIN="$(realpath "$1")" WORK="$2"
+rm -rf "$WORK" && mkdir -p "$WORK" && WORK="$(realpath "$WORK")"
+source "$(dirname "$0")/run_lib.sh"
+
+train 1 "$WORK/whole" >"$WORK/whole.log" 2>&1 || { cat "$WORK/whole.log"; fail "uninterrupted run"; }
+expect_whole() {
+  [ "$(digest "$1")" = "$(digest "$WORK/whole")" ] || fail "$2: $(digest "$1"), undisturbed: $(digest "$WORK/whole")"
+  diff <(timeless_metrics "$WORK/whole") <(timeless_metrics "$1") || fail "$2: metrics differ"
+}
+
+# A second start while the first run writes: tried again and again until the first ends.
+"$BIN/lie_cluster" train "$small" --set "run.directory=$WORK/first" >"$WORK/first.log" 2>&1 &
+first=$!
+until [ -e "$WORK/first/writer.lock" ]; do kill -0 "$first" || { cat "$WORK/first.log"; fail "first run"; }; done
+refused=0
+while kill -0 "$first" 2>/dev/null; do
+  if train 1 "$WORK/first" >"$WORK/second.log" 2>&1; then
+    grep -q 'is finished' "$WORK/second.log" || { cat "$WORK/second.log"; fail "a second start went on beside the first"; }
+  elif grep -q "$WORK/first is being written by \"lie_cluster train\" on host .*, process $first, since" "$WORK/second.log"; then
+    refused=$((refused + 1))
+  else
+    cat "$WORK/second.log" && fail "not refused by name"
+  fi
+done
+wait "$first" || { cat "$WORK/first.log"; fail "the first run was harmed"; }
+[ "$refused" -gt 0 ] || fail "no second start fell into the first run"
+[ ! -e "$WORK/first/writer.lock" ] || fail "the lock was not given back"
+expect_whole "$WORK/first" "after $refused second starts"
+
+# Flips a random bit of the file $1 at each of 64 random places.
+flip() {
+  python3 - "$1" "$2" <<'PYTHON'
+import random, sys
+path, seed = sys.argv[1], int(sys.argv[2])
+data = bytearray(open(path, "rb").read())
+random.seed(seed)
+for place in random.sample(range(len(data)), min(64, len(data))):
+    data[place] ^= 1 << random.randrange(8)
+open(path, "wb").write(data)
+PYTHON
+}
+
+# Every file of the last checkpoint of a run that would go on behind it: damaged, missing, cut short.
+train 1 "$WORK/four" --set run.steps=4 >"$WORK/four.log" 2>&1 || { cat "$WORK/four.log"; fail "run of four steps"; }
+cases=0
+# goes_on_without NAME COMMAND...: the damage is noticed, named, set aside; the run ends as the whole one.
+goes_on_without() {
+  local name="$1" damaged="$WORK/damaged" last
+  shift
+  rm -rf "$damaged" && cp -r "$WORK/four" "$damaged"
+  last="$damaged/checkpoints/step-000004"
+  "$@" "$last/$name"
+  ! digest "$damaged" >"$WORK/digest.log" 2>&1 || fail "$name: lie_analyze was fooled"
+  grep -q "$name" "$WORK/digest.log" || { cat "$WORK/digest.log"; fail "$name: lie_analyze does not name it"; }
+  train 1 "$damaged" >"$WORK/damaged.log" 2>&1 || { cat "$WORK/damaged.log"; fail "$name: did not go on"; }
+  grep -q "step-000004 IS DAMAGED: .*$name.*set aside as step-000004.damaged" "$WORK/damaged.log" ||
+    { cat "$WORK/damaged.log"; fail "$name: not said"; }
+  [ -d "$last.damaged" ] || fail "$name: not set aside"
+  expect_whole "$damaged" "$name"
+  cases=$((cases + 1))
+}
+seed=1
+for file in "$WORK/four/checkpoints/step-000004"/*; do
+  flip_it() { flip "$1" "$seed"; }
+  goes_on_without "$(basename "$file")" flip_it
+  seed=$((seed + 1))
+done
+goes_on_without optimizer.safetensors rm
+goes_on_without SHA256SUMS rm
+goes_on_without model.safetensors truncate -s -1
+
+# What sha256sum says of a checkpoint, as an independent witness.
+(cd "$WORK/whole/checkpoints/step-000006" && sha256sum --check --strict --quiet SHA256SUMS) || fail "sha256sum disagrees"
+
+# None is sound: refused with the remedy, again and again, and nothing is removed.
+cp -r "$WORK/four" "$WORK/none"
+for file in "$WORK/none/checkpoints"/*/model.safetensors; do flip "$file" 99; done
+for attempt in 1 2; do
+  ! train 1 "$WORK/none" >"$WORK/none.log" 2>&1 || fail "went on without a sound checkpoint"
+  grep -q 'no sound checkpoint is left, only step-000002.damaged, step-000004.damaged: put a copy' "$WORK/none.log" ||
+    { cat "$WORK/none.log"; fail "no remedy named"; }
+done
+ls "$WORK/none/trajectories"/*.h5 >/dev/null || fail "the log was removed"
+
+# An older checkpoint, without checksums, is taken with a word.
+cp -r "$WORK/four" "$WORK/older"
+rm "$WORK"/older/checkpoints/*/SHA256SUMS
+sed -i '/"checksums"/d' "$WORK"/older/checkpoints/*/trainer_state.json
+train 1 "$WORK/older" >"$WORK/older.log" 2>&1 || { cat "$WORK/older.log"; fail "older checkpoint"; }
+grep -q 'step-000004 has no checksums' "$WORK/older.log" || fail "an unchecked checkpoint was taken silently"
+weights() { digest "$1" | grep weights; }  # step 4, the last of that run, was evaluated, too
+[ "$(weights "$WORK/older")" = "$(weights "$WORK/whole")" ] || fail "without checksums: other weights"
+
+# What a run has lost of its past is said, and the run goes on.
+cp -r "$WORK/four" "$WORK/lost"
+rm "$WORK/lost/metrics.jsonl" "$WORK/lost/trajectories"/*-segment-000000.h5
+train 1 "$WORK/lost" >"$WORK/lost.log" 2>&1 || { cat "$WORK/lost.log"; fail "a run without its past"; }
+grep -q 'lost/metrics.jsonl LACKS 4 OF 4 STEPS, the first is 1, the last 4' "$WORK/lost.log" || fail "lost metrics: not said"
+grep -q 'lost/trajectories LACKS 2 OF 4 STEPS, the first is 1, the last 2' "$WORK/lost.log" || fail "lost log: not said"
+[ "$(weights "$WORK/lost")" = "$(weights "$WORK/whole")" ] || fail "without its past: other weights"
+
+echo "$refused second starts refused; $cases damaged checkpoints set aside, each run with the bits of the undisturbed one"

@@ -1,0 +1,16 @@
+// What a run that is gone on with has lost of its past.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+namespace lie {
+
+/// A sentence each for metrics.jsonl and trajectories/ of a run, if they lack any of the training
+/// steps 1 to `step`. The run can go on without.
+std::vector<std::string> missing_parts(const std::filesystem::path& run_directory,
+                                       std::int64_t step);
+
+}  // namespace lie
