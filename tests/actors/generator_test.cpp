@@ -229,18 +229,18 @@ TEST(Generator, GivesAllPagesOfTheCacheBack) {
   EXPECT_EQ(generator.free_pages(), pages);
 }
 
-TEST(Generator, WantsTicketsUntilItsSlotsAreSpokenFor) {
+TEST(Generator, HasRoomUntilItsSlotsAreSpokenFor) {
   TinyPolicy policy;
   RolloutOptions options = tiny_rollout();
   options.slots = 4;
   Generator generator = policy.generator(options);
   EXPECT_TRUE(generator.idle());
-  EXPECT_TRUE(generator.wants_ticket());
+  EXPECT_EQ(generator.room(), 4);
   generator.add(ticket_for(0, "abc", 3));
   EXPECT_FALSE(generator.idle());
-  EXPECT_TRUE(generator.wants_ticket());
+  EXPECT_EQ(generator.room(), 1);
   generator.add(ticket_for(1, "abc", 3));
-  EXPECT_FALSE(generator.wants_ticket());
+  EXPECT_EQ(generator.room(), 0);
 }
 
 template <typename Action>
