@@ -12,10 +12,14 @@
 #include "common/comm/weight_sync.h"
 #include "common/error.h"
 #include "common/queue.h"
-#include "tests/actors/tiny_policy.h"
+#include "tests/actors/letters.h"
 
 namespace lie {
 namespace {
+
+using test::LetterPolicy;
+using test::ticket_for;
+using test::tiny_rollout;
 
 // Hands out assignments in order; try_receive answers every second time only.
 class Script : public TicketClient {
@@ -61,7 +65,7 @@ std::vector<Ticket> tickets_at(std::int64_t first, std::int64_t end, std::int64_
 
 // Runs an actor through `script`, publishing each of `published` when it waits for weights.
 std::vector<RolloutGroup> run(Script& script, const std::vector<Weights>& published) {
-  TinyPolicy policy;
+  LetterPolicy policy;
   RolloutOptions options = tiny_rollout();
   options.slots = 6;
   Generator generator = policy.generator(options);
@@ -93,8 +97,8 @@ std::vector<RolloutGroup> run(Script& script, const std::vector<Weights>& publis
 TEST(Actor, GeneratesUnderTheWeightsThatWereSent) {
   const auto operators = make_cpu_operators(1);
   std::vector<Weights> versions;
-  versions.push_back(initial_weights(tiny_model(), 21, *operators));
-  versions.push_back(initial_weights(tiny_model(), 22, *operators));
+  versions.push_back(initial_weights(test::tiny_config(), 21, *operators));
+  versions.push_back(initial_weights(test::tiny_config(), 22, *operators));
   Script script;
   script.add(Assignment::Kind::kWeights);
   script.tickets(tickets_at(0, 1, 0));
@@ -110,7 +114,7 @@ TEST(Actor, GeneratesUnderTheWeightsThatWereSent) {
     const RolloutGroup& group = groups[i];
     EXPECT_EQ(group.ticket.policy_version, i < 5 ? 0 : 1);
     EXPECT_EQ(group.actor, 2);
-    TinyPolicy alone;
+    LetterPolicy alone;
     const auto version = static_cast<std::size_t>(group.ticket.policy_version);
     alone.operators->copy(versions[version].flat(), alone.weights.flat());
     alone.transformer.weights_changed();
@@ -146,7 +150,7 @@ TEST(Actor, RefusesATicketForOtherWeights) {
   script.tickets({ticket_at(0, 3)});
   const auto operators = make_cpu_operators(1);
   std::vector<Weights> published;
-  published.push_back(initial_weights(tiny_model(), 1, *operators));
+  published.push_back(initial_weights(test::tiny_config(), 1, *operators));
   EXPECT_THROW(run(script, published), Error);
 }
 
