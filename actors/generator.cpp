@@ -86,7 +86,7 @@ Generator::Generator(Transformer& policy, Operators& operators, const ModelConfi
 
 void Generator::add(Ticket ticket) {
   if (ticket.samples < 1) {
-    fail("a ticket for problem row {} asks for {} samples; at least 1 is wanted",
+    fail("a ticket for problem row {} asks for {} samples; expected at least 1",
          ticket.prompt.problem, ticket.samples);
   }
   std::vector<std::int32_t> ids = encode_(ticket.prompt);
@@ -110,7 +110,7 @@ std::vector<RolloutGroup> Generator::step() {
   open_groups();
   lay_out_rows();
   const Tensor logits = rows_.empty() ? Tensor() : policy_.decode(rows_, cache_);
-  // Logits lie as the rows that want them: running responses first, then prompts read to the end.
+  // Logits are in the order of the rows that want them: running responses, then finished prompts.
   const std::int64_t decoded = std::ssize(running_);
   keep_first_logits(logits.rows_at(decoded, logits.rows - decoded));
   begin_samples();
@@ -196,8 +196,8 @@ void Generator::keep_first_logits(Tensor logits) {
   }
 }
 
-// Slots and seats that this pass's tokens set free are filled in the next one: to wait for them
-// would cost a device a round trip.
+// Slots and seats freed by this pass's tokens are filled in the next one: waiting for them would
+// cost a device a round trip.
 void Generator::begin_samples() {
   for (Group& group : open_) {
     while (group.first_logits >= 0 && std::ssize(running_) < options_.slots && take_seat(group)) {

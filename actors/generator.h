@@ -20,8 +20,8 @@ using EncodePrompt = std::function<std::vector<std::int32_t>(const Prompt&)>;
 
 /// Turns tickets into rollout groups. With the CPU operators the ids and log-probs of a response
 /// depend on weights, prompt, sampling options and random key alone: not on slots, cache size,
-/// order of tickets or neighbours (invariant E3); with ATen's rounding depends on the company too.
-/// One thread.
+/// order of tickets or neighbours (invariant E3); with ATen's operators rounding also depends on
+/// the neighbours. One thread.
 class Generator {
  public:
   /// Keeps references to policy and operators. Throws Error if the options do not fit the model, or
@@ -33,15 +33,14 @@ class Generator {
   /// model does not know.
   void add(Ticket ticket);
 
-  /// Slots that no response of its tickets will take: how many responses more could begin.
+  /// How many more responses could begin: the slots that no response of its tickets will take.
   std::int64_t room() const;
-  /// Nothing is queued or in flight.
+  /// Whether nothing is queued or in flight.
   bool idle() const { return waiting_.empty() && open_.empty(); }
 
-  /// One forward pass: a token for every running response, a chunk of the prompts that are being
-  /// read, and the first token of the responses that slots are free for. Logits stay with the
-  /// operators; ids and log-probs come to the host together, once. Returns the groups that it
-  /// finished.
+  /// One forward pass: a token for every running response, a chunk of the prompts being read, and
+  /// the first token of responses for which slots are free. Logits stay with the operators; ids and
+  /// log-probs are copied to the host once. Returns the finished groups.
   std::vector<RolloutGroup> step();
 
   std::int64_t free_pages() const { return cache_.free_pages(); }

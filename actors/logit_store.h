@@ -8,7 +8,7 @@
 
 namespace lie {
 
-/// Rows [V] fp32 in the operators' memory, which grows to the most that are ever kept at once.
+/// Rows [V] fp32 in the operators' memory, which grows to the largest number kept at once.
 class LogitStore {
  public:
   /// Keeps a reference to the operators.

@@ -6,7 +6,7 @@ namespace lie {
 
 void describe(FieldList& fields, SamplingOptions& options) {
   fields.add("temperature", options.temperature,
-             {.help = "Logits are divided by this; 0 takes the likeliest token.", .min = 0});
+             {.help = "Logits are divided by this; 0: greedy, the likeliest token.", .min = 0});
   fields.add("top_p", options.top_p,
              {.help = "Draw from the likeliest tokens that hold this share of the probability.",
               .min = 1e-6,
@@ -27,7 +27,7 @@ void describe(FieldList& fields, RolloutOptions& options) {
               .unit = "tokens",
               .min = 1});
   fields.add("cache_mebibytes", options.cache_mebibytes,
-             {.help = "KV cache of an actor at most; less is taken where the slots need less.",
+             {.help = "Upper limit of an actor's KV cache; less is used where the slots need less.",
               .unit = "MiB",
               .min = 1});
   fields.add(
@@ -39,10 +39,12 @@ void describe(FieldList& fields, RolloutOptions& options) {
 void check_fits_model(const RolloutOptions& options, const ModelConfig& model) {
   const std::int64_t longest = options.max_prompt_tokens + options.longest_response();
   if (longest <= model.max_positions) return;
+  const bool in_training = options.longest_response() == options.sampling.max_response_tokens;
   fail(
-      "rollout.max_prompt_tokens {} + max_response_tokens {} is more than the model's {} positions "
-      "(max_position_embeddings in its config.json): lower them",
-      options.max_prompt_tokens, options.longest_response(), model.max_positions);
+      "rollout.max_prompt_tokens {} + {}.max_response_tokens {} is more than the model's {} "
+      "positions (max_position_embeddings in its config.json): lower them",
+      options.max_prompt_tokens, in_training ? "rollout" : "evaluation", options.longest_response(),
+      model.max_positions);
 }
 
 }  // namespace lie

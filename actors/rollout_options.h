@@ -10,17 +10,17 @@
 
 namespace lie {
 
-/// How tokens are drawn. The paper trains at temperature 1 and top_p 1 and evaluates at 0.6 and 1.
+/// How tokens are drawn. The paper trains at temperature 1 and evaluates at 0.6, with top_p 1.
 struct SamplingOptions {
-  double temperature = 1.0;  // 0: greedy
+  double temperature = 1.0;
   double top_p = 1.0;
-  std::int64_t top_k = 0;  // 0: all
+  std::int64_t top_k = 0;
   std::int64_t max_response_tokens = 8192;
 };
 void describe(FieldList& fields, SamplingOptions& options);
 
-/// Options of generation. None but the sampling options, max_prompt_tokens and end_of_sequence_ids
-/// can change a token.
+/// Options of generation. Only the sampling options, max_prompt_tokens and end_of_sequence_ids can
+/// change a token.
 struct RolloutOptions {
   std::int64_t slots = 128;
   std::int64_t max_prompt_tokens = 1024;
@@ -35,7 +35,7 @@ struct RolloutOptions {
   }
 };
 
-/// The fields but those of `evaluation`, which stand in a section of their own.
+/// All fields except `evaluation`, which has its own section.
 void describe(FieldList& fields, RolloutOptions& options);
 
 /// Throws Error if the longest prompt and response together exceed the model's positions.

@@ -16,11 +16,11 @@ struct ChatMessage {
 inline constexpr const char* kPromptTemplates =
     "plain, qwen3, qwen3-no-thinking, octothinker, chatml, smollm2, qwen2.5, qwen2.5-math, llama3";
 
-/// Makes of a conversation that ends with a user's turn the text that the model reads
+/// Renders a conversation that ends with a user's turn as the text that the model reads
 /// (model/tokenizer/templates.h).
 using RenderPrompt = std::function<std::string(std::span<const ChatMessage>)>;
 
-/// The contents in order with an empty line between: a prompt without a template.
+/// The contents in order, separated by empty lines: a prompt without a template.
 inline std::string joined_contents(std::span<const ChatMessage> messages) {
   std::string text;
   for (const ChatMessage& message : messages) {

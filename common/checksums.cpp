@@ -24,7 +24,7 @@ constexpr std::string_view kGap = "  ";  // between digest and name
 
 using File = std::unique_ptr<std::FILE, int (*)(std::FILE*)>;
 
-/// The files below `directory` but its checksums, by their paths in it.
+/// The files below `directory` except its checksums, by relative path.
 std::vector<std::string> files_below(const fs::path& directory) {
   std::vector<std::string> names;
   for (const auto& entry : fs::recursive_directory_iterator(directory)) {
@@ -35,7 +35,7 @@ std::vector<std::string> files_below(const fs::path& directory) {
   return names;
 }
 
-/// What `of` says of each name, asked on a thread each.
+/// `of` applied to each name, one thread per name.
 template <typename Ask>
 std::vector<std::string> ask_all(const std::vector<std::string>& names, const Ask& of) {
   std::vector<std::future<std::string>> asked;
@@ -52,7 +52,7 @@ struct Checksums {
   std::vector<std::string> digests;
 };
 
-/// Empty lists where a line is not of the form.
+/// Empty lists if a line is malformed.
 Checksums parse(const std::string& text) {
   Checksums sums;
   std::istringstream lines(text);

@@ -13,11 +13,11 @@ inline constexpr const char* kChecksumsFile = "SHA256SUMS";
 /// 64 hexadecimal digits of a file's bytes. Throws Error if it cannot be read.
 std::string file_sha256(const std::filesystem::path& path);
 
-/// Writes `directory`/SHA256SUMS over all files below it, a thread a file. Throws Error.
+/// Writes `directory`/SHA256SUMS over all files below it, one thread per file. Throws Error.
 void write_checksums(const std::filesystem::path& directory);
 
-/// What of `directory` is not as its SHA256SUMS says, a phrase each: "model.safetensors: expected
-/// SHA-256 3f.., found 9a..". Files that it does not list are left out. A thread a file.
+/// Each way in which `directory` differs from its SHA256SUMS, as a phrase: "model.safetensors:
+/// expected SHA-256 3f.., found 9a..". Files not listed there are ignored. One thread per file.
 std::vector<std::string> checksum_faults(const std::filesystem::path& directory);
 
 }  // namespace lie

@@ -25,7 +25,7 @@ struct Pipe {
   Descriptor read, write;
 };
 
-/// Closed in other programs that this process starts: none holds another's pipe open.
+/// Closed on exec, so that no program started later keeps this pipe open.
 Pipe make_pipe() {
   int ends[2];
   if (::pipe2(ends, O_CLOEXEC) != 0) fail("cannot make a pipe: {}", std::strerror(errno));
@@ -52,7 +52,7 @@ pid_t spawn(const std::string& command, std::array<int, 3> ends) {
   return process;
 }
 
-/// While it lives, writing to a pipe that nobody reads is an error for this thread, no signal.
+/// While it lives, writing to a pipe without a reader is an error in this thread, not a signal.
 class WithoutBrokenPipeSignal {
  public:
   WithoutBrokenPipeSignal() {
@@ -157,7 +157,7 @@ void ChildProcess::flush() {
         ::write(input_.number(), waiting_.data() + sent_, waiting_.size() - sent_);
     if (taken > 0) sent_ += static_cast<std::size_t>(taken);
     if (taken < 0 && errno == EAGAIN) return;
-    if (taken < 0 && errno != EINTR) input_.close();  // it reads no more; its end will tell why
+    if (taken < 0 && errno != EINTR) input_.close();  // it no longer reads; its exit will say why
   }
   waiting_.clear();
   sent_ = 0;
@@ -172,7 +172,7 @@ std::optional<std::string> ChildProcess::ended() {
 
 std::string ChildProcess::kill() {
   if (!reaped_) {
-    ::kill(process_, SIGKILL);  // no matter to one that is ending: its status stands already
+    ::kill(process_, SIGKILL);  // harmless if it is ending: its status is already set
     while (::waitpid(process_, &status_, 0) < 0 && errno == EINTR) {
     }
     reaped_ = true;

@@ -1,4 +1,4 @@
-// A program at the other end of three pipes: lines in, lines out, and its complaints.
+// A child process behind three pipes: standard input, output and error.
 #pragma once
 
 #include <sys/types.h>
@@ -30,20 +30,20 @@ class Descriptor {
 class LineReader {
  public:
   explicit LineReader(Descriptor pipe) : pipe_(std::move(pipe)) {}
-  /// Takes in what is there. Never blocks (the descriptor must not).
+  /// Reads what is available. Never blocks: the descriptor must be non-blocking.
   void read();
   /// The next whole line, without its newline.
   std::optional<std::string> line();
-  /// Whether the other side has closed the pipe; lines may be left.
+  /// Whether the other side has closed the pipe; unread lines may remain.
   bool ended() const { return !pipe_.is_open(); }
   int descriptor() const { return pipe_.number(); }
-  /// Bytes taken in and not handed out.
+  /// Bytes read but not yet returned.
   std::size_t bytes() const { return text_.size() - at_; }
 
  private:
   Descriptor pipe_;
   std::string text_;
-  std::size_t at_ = 0;        // what is before has been handed out
+  std::size_t at_ = 0;        // bytes before it have been returned
   std::size_t searched_ = 0;  // no newline before
 };
 
@@ -59,9 +59,9 @@ class ChildProcess {
   ChildProcess(const ChildProcess&) = delete;
   ChildProcess& operator=(const ChildProcess&) = delete;
 
-  /// Hands bytes to its standard input; what the pipe does not take waits in memory for pump().
+  /// Writes to its standard input; bytes that the pipe cannot take wait in memory for pump().
   void write(std::string_view bytes);
-  /// No more input, once all that was written has been taken.
+  /// Closes its standard input once all pending bytes are written.
   void close_input() { closing_ = true; }
 
   /// Moves bytes in all pipes; where none can be moved, waits for one up to `milliseconds`.
@@ -74,7 +74,7 @@ class ChildProcess {
   std::optional<std::string> ended();
   /// Whether it exited with status 0.
   bool ended_well() const { return reaped_ && status_ == 0; }
-  /// Kills it, unless it has ended by itself, and takes in its last lines. How it ended.
+  /// Kills it unless it has ended, and reads its last lines. Returns how it ended.
   std::string kill();
 
  private:

@@ -43,8 +43,7 @@ class BusyIdleClock {
   void idle() { enter(true); }
   void busy() { enter(false); }
 
-  /// Runs `wait` as idle time and returns its result: clock.waiting([&] { return source.receive();
-  /// }).
+  /// Runs `wait`, counted as idle time, and returns its result.
   template <typename Wait>
   auto waiting(Wait&& wait) {
     idle();

@@ -14,7 +14,7 @@
 namespace lie {
 namespace {
 
-/// A value as the file has it: texts and the line it stands on.
+/// A value in a file: its texts and its line.
 struct Entry {
   std::string key;
   std::vector<std::string> values;
@@ -141,7 +141,7 @@ YAML::Node parse_yaml(const std::filesystem::path& path) {
   return documents.front();
 }
 
-/// Takes the key `base` out of a config: the files it stands on.
+/// Removes the key `base` from a config; returns the files it names.
 std::vector<std::string> bases_of(YAML::Node& root, const std::filesystem::path& path) {
   const YAML::Node base = root["base"];
   std::vector<std::string> files;
@@ -169,7 +169,7 @@ const Field* find(const FieldList& fields, std::string_view key) {
   return nullptr;
 }
 
-/// Sets one field; an Error about the value gets place, key and remedy around it.
+/// Sets one field; adds place, key and remedy to an Error about the value.
 void assign(const FieldList& fields, const Entry& entry, const std::string& place) {
   const Field* field = find(fields, entry.key);
   if (field == nullptr) fail_unknown_key(fields, place, entry.key);

@@ -43,7 +43,7 @@ std::vector<Section> sections_of(const FieldList& fields) {
   return sections;
 }
 
-/// Whether a YAML reader could take the bare text for anything but this text.
+/// Whether a YAML reader could take the unquoted text for anything else.
 bool needs_quotes(std::string_view text) {
   static constexpr std::string_view kSafe =
       "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./-";

@@ -20,8 +20,7 @@ std::string place(std::string_view text, std::size_t byte) {
   return fmt::format("line {}, column {}", line, before.size() - line_start + 1);
 }
 
-/// The parser keeps the last of two equal keys without a word; a file that has them is not what its
-/// author thinks it is.
+/// The parser silently keeps the last of two equal keys, which is never what the author meant.
 class DuplicateKeys {
  public:
   explicit DuplicateKeys(std::string_view where) : where_(where) {}

@@ -8,8 +8,8 @@
 
 namespace lie {
 
-/// The process that made a lock file, as the file says: a JSON object of these names. Texts are
-/// empty where the system does not tell.
+/// The process that made a lock file, as the file records it: a JSON object with these keys. Texts
+/// are empty where the system does not tell.
 struct LockHolder {
   std::string token;          // of this lock alone, 16 hexadecimal digits
   std::string command;        // "lie_cluster train"
@@ -19,8 +19,8 @@ struct LockHolder {
   std::string boot;           // /proc/sys/kernel/random/boot_id
   std::string pid_namespace;  // "pid:[4026531836]": where its pid means something
   std::int64_t pid = 0;
-  std::uint64_t start_ticks =
-      0;  // of the process, field 22 of /proc/PID/stat; tells pids used twice
+  /// Start of the process, field 22 of /proc/PID/stat; tells reused pids apart.
+  std::uint64_t start_ticks = 0;
   std::string slurm_cluster;
   std::string slurm_job;
   std::string slurm_step;
@@ -43,10 +43,10 @@ enum class KernelLock { kHeld, kFree, kUnsupported };
 
 enum class HolderFate { kRuns, kGone, kUnknown };
 
-/// Gone only where that is sure. Under the same kernel: no process has that pid and start time, or,
-/// from another pid namespace (container), the kernel's lock is free. On the same machine: it was
-/// started again since. Else: Slurm says that the job or its step has ended (asks `squeue`, and
-/// only within a job of the same cluster).
+/// Gone only where that is certain. Same kernel: no process has that pid and start time, or, from
+/// another pid namespace (container), the kernel's lock is free. Same machine: it has rebooted
+/// since. Otherwise: Slurm says that the job or its step has ended (asks `squeue`, only within a
+/// job of the same cluster).
 HolderFate fate_of(const LockHolder& holder, KernelLock lock);
 
 }  // namespace lie

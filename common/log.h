@@ -10,7 +10,7 @@
 
 namespace lie {
 
-/// One role's voice. Lines of several threads do not mix. Handed to whoever may speak; no global.
+/// One role's log. Thread-safe: lines do not mix. Passed explicitly; no global.
 class Log {
  public:
   /// Writes "[learner 0] message" to standard error.

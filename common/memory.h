@@ -6,9 +6,8 @@
 
 namespace lie {
 
-/// The whole pages inside of `bytes` are not needed any more: those of a mapped file are read again
-/// when they are touched, others read as zeros. Where the system does not take the advice, memory
-/// is used for longer, that is all.
+/// Releases the whole pages within `bytes`: those of a mapped file are read again when touched,
+/// others read as zeros. Only advice: the system may keep them longer.
 void release_pages(std::span<const std::byte> bytes);
 
 }  // namespace lie

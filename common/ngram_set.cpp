@@ -37,7 +37,7 @@ class RollingHash {
     std::uint64_t value = value_;
     for (std::size_t i = 0; i + (ends ? 1 : 0) < count; ++i) {
       out[i] = value;
-      // What does not hang on the hash before is in brackets: it can be computed ahead.
+      // The part in brackets does not depend on the previous hash: it can be computed ahead.
       value = value * multiplier_ + (of(entering[i]) - of(leaving[i]) * leaving_);
     }
     if (ends && count > 0) out[count - 1] = value;
@@ -60,7 +60,7 @@ class RollingHash {
   std::size_t done_ = 0;
 };
 
-/// Hashes ahead of their use, so that the slots are on their way from memory when they are needed.
+/// Hashes are computed ahead of their use, so that their slots can be prefetched.
 constexpr std::size_t kBlock = 64;
 
 int shift_for(std::size_t slots) { return 64 - std::countr_zero(slots); }
@@ -124,7 +124,7 @@ class NgramCounter::Table {
   int position_bits_;
   std::int64_t distinct_ = 0;
   std::int32_t largest_ = 1;
-  std::uint32_t next_first_ = 0;  // what would go on with the last confirmed match
+  std::uint32_t next_first_ = 0;  // where the last confirmed match would continue
   std::uint32_t next_position_ = 0;
 };
 

@@ -20,7 +20,7 @@ struct StepProgress {
   double step_seconds = 0;
 };
 
-/// What a line says of an evaluation after a step; step 0 is the start policy.
+/// What the line of an evaluation after a step shows; step 0 is the start policy.
 struct EvaluationProgress {
   std::int64_t step = 0, steps = 0;
   double accuracy = 0, response_length_mean = 0, c_context_mean = 0;
@@ -44,7 +44,7 @@ class ProgressLine {
   /// Time left is the mean of this run's steps so far times the steps to come.
   void show(const StepProgress& progress);
 
-  /// On a line that stays.
+  /// Prints a line that stays.
   void show(const EvaluationProgress& progress);
 
   /// Leaves the last line standing.

@@ -22,13 +22,13 @@ class PromptStream {
   /// Throws Error if there is no prompt.
   PromptStream(std::vector<Prompt> prompts, std::uint64_t seed, bool shuffle);
 
-  /// The next `n` problems; runs on into the next epoch, so a batch across the border may hold a
-  /// problem twice.
+  /// The next `n` problems. Continues into the next epoch, so a batch across the boundary may hold
+  /// a problem twice.
   std::vector<Prompt> next(std::int64_t n);
 
   PromptStreamState state() const { return state_; }
 
-  /// Continues as the stream did whose state() this was. Throws Error if the state does not fit the
+  /// Continues where the stream with this state() stood. Throws Error if the state does not fit the
   /// dataset.
   void restore(const PromptStreamState& state);
 

@@ -28,25 +28,25 @@ enum class Purpose : std::uint8_t { kTrain = 0, kEvaluate = 1 };
 struct Ticket {
   std::int64_t step = 0;   // training step, from 1; evaluation before training: step 0
   std::int64_t group = 0;  // position within the step and purpose: the canonical order
-  std::int64_t policy_version =
-      0;  // weights to generate with: number of training steps behind them
+  /// Of the weights to generate with: number of training steps behind them.
+  std::int64_t policy_version = 0;
   Purpose purpose = Purpose::kTrain;
   std::int32_t samples = 0;  // G
   Prompt prompt;
 };
 
-/// What an actor asks the coordinator for.
+/// An actor's request to the coordinator.
 struct TicketRequest {
-  std::int64_t room = 0;  // responses that it could begin
+  std::int64_t room = 0;  // how many responses could begin
 };
 
-/// What the coordinator answers an actor that asks for work.
+/// The coordinator's answer to an actor that asks for work.
 struct Assignment {
   enum class Kind : std::uint8_t {
     kTickets = 0,  // generate these groups
-    kWeights = 1,  // no ticket is left under these weights: finish what is in flight, then wait for
-                   // the next
-    kFinish = 2,   // the run is over
+    /// No ticket is left for these weights: finish what is in flight, then wait for the next ones.
+    kWeights = 1,
+    kFinish = 2,  // the run is over
   };
   Kind kind = Kind::kFinish;
   std::vector<Ticket> tickets;
@@ -88,8 +88,8 @@ struct RewardName {
 /// The reward terms of a run, in the order in which they are added up; fixed when it starts.
 using RewardNames = std::vector<RewardName>;
 
-/// What else a reward or verifier program says of a response: column /sample/<name>, metric
-/// <name>_mean.
+/// A further number that a reward or verifier program gives for a response: column /sample/<name>,
+/// metric <name>_mean.
 struct NamedNumber {
   std::string name;  // "command_...", "verifier_..."
   double value = 0;
@@ -105,7 +105,7 @@ struct Coverage {
   }
 };
 
-/// What a reward worker says of one response.
+/// A reward worker's result for one response.
 struct Score {
   VerdictCode verdict = VerdictCode::kNoAnswer;
   float verify_seconds = 0;
@@ -122,8 +122,8 @@ struct Score {
 struct ScoredGroup {
   RolloutGroup rollout;
   std::vector<Score> scores;  // [G]
-  std::vector<std::string>
-      texts;  // [G] decoded responses where coverage units are words, else empty
+  /// [G] decoded responses where coverage units are words, else empty.
+  std::vector<std::string> texts;
   std::int32_t reward_worker = 0;  // rank that scored it
   RoleClock reward_clock;
 };

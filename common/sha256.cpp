@@ -44,7 +44,7 @@ void take_block(std::uint32_t* state, const std::byte* block) {
   for (std::size_t i = 0; i < 8; ++i) state[i] += step[i];
 }
 
-/// The fastest that this CPU can.
+/// The fastest version that this CPU supports.
 Sha256Blocks take_blocks() {
   static const Sha256Blocks x86 = x86_sha256_blocks();
   return x86 != nullptr ? x86 : portable_sha256_blocks;

@@ -3,7 +3,7 @@
 
 #include "common/sha256_blocks.h"
 
-// The target is named here, not to the compiler: the rest of the program runs on CPUs without.
+// The target is set per function: the rest of the program runs on CPUs without it.
 #define LIE_SHA __attribute__((target("sha,sse4.1,ssse3")))
 
 namespace lie {

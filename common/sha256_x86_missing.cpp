@@ -1,4 +1,4 @@
-// For CPUs of another kind.
+// For other CPUs.
 #include "common/sha256_blocks.h"
 
 namespace lie {

@@ -17,9 +17,9 @@ struct SlurmJob {
 /// As the environment says.
 SlurmJob this_slurm_job();
 
-/// Whether Slurm says that the job, or the step of it that `job` names, runs no more: it was
-/// requeued since, or `squeue` does not list it as running. False where that cannot be told:
-/// another cluster, no squeue, no answer. May take as long as squeue takes.
+/// Whether Slurm says that the job, or the step that `job` names, has ended: requeued since, or not
+/// listed as running by `squeue`. False if unknown: another cluster, no squeue, no answer. Takes as
+/// long as squeue does.
 bool known_to_have_ended(const SlurmJob& job);
 
 }  // namespace lie

@@ -27,8 +27,7 @@ std::uint32_t crc32c(std::string_view bytes);
 
 /// The records that a file is made of; `wall_time` in seconds since 1970.
 std::string version_record(double wall_time);
-/// From here on the run goes on at `step`: TensorBoard drops what it has read of this step and
-/// later.
+/// The run continues at `step`: TensorBoard drops what it has read of this and later steps.
 std::string restart_record(double wall_time, std::int64_t step);
 std::string scalars_record(double wall_time, std::int64_t step, std::span<const Scalar> scalars);
 
@@ -37,7 +36,7 @@ std::string scalars_record(double wall_time, std::int64_t step, std::span<const 
 /// write.
 class EventWriter {
  public:
-  /// Creates `directory` if need be. `first_step` > 1: a resumed run, whose curves go on there.
+  /// Creates `directory` if need be. `first_step` > 1: a resumed run, whose curves continue there.
   EventWriter(const std::filesystem::path& directory, std::int64_t first_step);
 
   void write(std::int64_t step, std::span<const Scalar> scalars);

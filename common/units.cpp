@@ -44,8 +44,7 @@ std::size_t wide_space(const char* at, const char* end) {
 
 constexpr std::uint64_t kEachByte = 0x0101010101010101u;
 
-/// The first byte from `at` on that may be no letter: eight bytes at a time, ASCII letters are
-/// passed.
+/// The first byte from `at` on that may not be a letter; skips ASCII letters eight at a time.
 const char* skip_letters(const char* at, const char* end) {
   static_assert(std::endian::native == std::endian::little);
   constexpr std::uint64_t kHigh = 0x80 * kEachByte;
@@ -104,7 +103,7 @@ std::uint64_t load(const char* at, std::size_t wanted, std::size_t readable) {
   return value;
 }
 
-/// `head`: the word's first bytes; `readable`: bytes from its begin to the end of the text.
+/// `head`: the word's first bytes; `readable`: bytes from its start to the end of the text.
 std::uint64_t hash_of(std::string_view word, std::uint64_t head, std::size_t readable) {
   constexpr std::uint64_t kA = 0x9E3779B97F4A7C15u;
   constexpr std::uint64_t kB = 0xD6E8FEB86659FD93u;

@@ -30,7 +30,7 @@ struct flock whole_file() {
   return range;
 }
 
-/// Whether the file system can: on some network file systems it cannot.
+/// False on file systems without such locks, as some network file systems.
 bool lock_in_kernel(int descriptor) {
   struct flock range = whole_file();
   return ::fcntl(descriptor, F_OFD_SETLK, &range) == 0;
@@ -117,14 +117,14 @@ WriterLock::WriterLock(const fs::path& guarded, std::string_view command)
   ::unlink(aside.c_str());
   try {
     remove_leftovers();
-  } catch (const std::exception&) {  // they are in nobody's way
+  } catch (const std::exception&) {  // leftovers do no harm
   }
 }
 
 WriterLock::~WriterLock() {
   try {
     if (is_held_by(file_, self_.token)) ::unlink(file_.c_str());
-  } catch (const Error&) {  // unreadable now: left to the next, as after a death
+  } catch (const Error&) {  // unreadable: left for the next writer, as after a crash
   }
   ::close(descriptor_);
 }
@@ -133,7 +133,7 @@ fs::path WriterLock::beside(std::string_view what, const std::string& token) con
   return fmt::format("{}.{}-{}", file_.string(), what, token);
 }
 
-/// Makes the file with what this process is, and holds it open. False if it exists.
+/// Creates the file, which names this process, and keeps it open. False if it exists.
 bool WriterLock::create(const fs::path& name) {
   const int descriptor =
       ::open(name.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, kReadableByAll);
@@ -154,7 +154,7 @@ bool WriterLock::create(const fs::path& name) {
 /// Gives this process's lock that name. False if another has it.
 bool WriterLock::take(const fs::path& name) {
   if (::link(beside("new", self_.token).c_str(), name.c_str()) == 0) return true;
-  if (errno == EEXIST) return is_held_by(name, self_.token);  // the answer of a server got lost
+  if (errno == EEXIST) return is_held_by(name, self_.token);  // linked, but the answer was lost
   const bool knows_no_links = errno == EPERM || errno == EOPNOTSUPP || errno == ENOSYS;
   if (!knows_no_links) fail_on(name, "create it", errno);
   return create(name);
@@ -163,7 +163,7 @@ bool WriterLock::take(const fs::path& name) {
 void WriterLock::acquire(const fs::path& name) {
   while (!take(name)) {
     const Found found = look_at(name);
-    if (!found.is_there) continue;  // given back just now
+    if (!found.is_there) continue;  // released meanwhile
     refuse_unless_gone(guarded_, name, found);
     if (replace(name, *found.holder)) return;
   }
@@ -173,7 +173,7 @@ void WriterLock::acquire(const fs::path& name) {
 bool WriterLock::replace(const fs::path& name, const LockHolder& gone) {
   const fs::path right = beside("after", gone.token);
   acquire(right);
-  // Who has this right alone may replace that lock: it cannot change any more.
+  // Only the holder of this right may replace that lock: it can no longer change.
   if (!is_held_by(name, gone.token)) {
     ::unlink(right.c_str());
     return false;
@@ -183,7 +183,7 @@ bool WriterLock::replace(const fs::path& name, const LockHolder& gone) {
   return true;
 }
 
-/// What starters left that were killed. Those at work are refused in any case.
+/// Removes what killed starters left. Those still at work are refused in any case.
 void WriterLock::remove_leftovers() const {
   const std::string own = file_.filename().string() + ".";
   for (const auto& entry : fs::directory_iterator(fs::absolute(file_).parent_path())) {

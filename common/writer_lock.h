@@ -4,13 +4,13 @@
 //   DIRECTORY/writer.lock.new-TOKEN       a starter's, before it has that name
 //   DIRECTORY/writer.lock.after-TOKEN     held by the one starter that may replace TOKEN's lock
 //
-// A starter writes its file aside, locks it in the kernel where the file system can (an open file
-// description lock: the process's death frees it), and gives it the name by link(), which only one
-// can. A lock whose holder is known to be gone is replaced by rename(), under the right to do so:
-// that is a lock of the same kind, named after the one that it replaces, so that of many starters
-// one wins, also if others are killed on the way. No step relies on kernel locks that reach other
-// hosts, nor on clocks. Without hard links the file is made with O_EXCL; killed while it writes, it
-// leaves a lock that names no holder.
+// A starter writes its file under a temporary name, locks it in the kernel where the file system
+// can (an open file description lock, freed when the process dies), and link()s it to the final
+// name, which only one starter can. A lock whose holder is known to be gone is replaced by
+// rename(). The right to replace it is a lock of the same kind, named after the one replaced: one
+// of many starters wins, even if others are killed meanwhile. No step relies on clocks or on kernel
+// locks that reach other hosts. Without hard links the file is made with O_EXCL; a starter killed
+// while writing then leaves a lock that names no holder.
 #pragma once
 
 #include <filesystem>
@@ -24,16 +24,16 @@ namespace lie {
 
 class WriterLock {
  public:
-  /// Of a directory, or of another file: then the lock is FILE.lock beside it. `command` names this
-  /// program to others. Throws Error naming holder, place and remedy if another holds it or may
-  /// hold it; if the lock cannot be written: read-only, full.
+  /// Locks a directory, or another file by FILE.lock beside it. `command` names this program to
+  /// others. Throws Error naming holder, place and remedy if another holds it or may hold it, or if
+  /// the lock cannot be written.
   WriterLock(const std::filesystem::path& guarded, std::string_view command);
-  /// Removes the lock. A process that dies without leaves it behind, for the next to take over.
+  /// Removes the lock. A process that dies leaves it behind for the next to take over.
   ~WriterLock();
   WriterLock(const WriterLock&) = delete;
   WriterLock& operator=(const WriterLock&) = delete;
 
-  /// Whose lock was taken over: a process that is gone.
+  /// The dead process whose lock was taken over.
   const std::optional<LockHolder>& taken_from() const { return taken_from_; }
 
  private:

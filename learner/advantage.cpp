@@ -85,7 +85,7 @@ GroupAdvantages per_term_advantages(std::span<const Score> scores,
 
 void describe(FieldList& fields, AdvantageOptions& options) {
   fields.add("normalise_by_std", options.normalise_by_std,
-             {"Divide by the group's standard deviation (off: Dr.GRPO)."});
+             {"Divide by the group's standard deviation (off: Dr.GRPO, arXiv:2503.20783)."});
   fields.add("per_term", options.per_term,
              {"Normalise each reward term over the group, then sum (GDPO)."});
   fields.add("leave_one_out", options.leave_one_out,

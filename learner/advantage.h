@@ -1,5 +1,5 @@
-// Group-relative advantages (arXiv:2602.11748 §2; GRPO arXiv:2402.03300): how much better than its
-// group each response was.
+// Group-relative advantages (arXiv:2602.11748 §2; GRPO arXiv:2402.03300): how much better each
+// response was than its group.
 #pragma once
 
 #include <span>
@@ -13,13 +13,13 @@ namespace lie {
 /// How rewards become advantages. The default is A_i = (R_i - mean) / (std + 1e-6), std with
 /// ddof 1.
 struct AdvantageOptions {
-  bool normalise_by_std = true;  // off: Dr.GRPO, arXiv:2503.20783
-  bool per_term = false;         // GDPO: normalise each reward term, then sum
-  bool leave_one_out = false;    // baseline of i: mean over the other members of the group
+  bool normalise_by_std = true;
+  bool per_term = false;
+  bool leave_one_out = false;
 };
 void describe(FieldList& fields, AdvantageOptions& options);
 
-/// Advantages of one group, and how much of them each reward term is responsible for.
+/// Advantages of one group, and the share of each reward term in them.
 struct GroupAdvantages {
   std::vector<double> values;  // [G]
   /// [terms] Sum over the group of |part of A_i that term k makes|: the advantage is linear in the

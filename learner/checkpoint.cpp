@@ -58,7 +58,7 @@ void remove_tree(const fs::path& path) {
   if (code) fail("{}: cannot remove it: {}; check its permissions", path.string(), code.message());
 }
 
-/// Takes the name away before the content, so that no half-removed checkpoint has a good name.
+/// Renames before removing, so that no partly removed checkpoint has a valid name.
 void remove_checkpoint(const fs::path& checkpoint) {
   const fs::path aside =
       checkpoint.parent_path() / fmt::format(".{}.removed", checkpoint.filename().string());
@@ -75,7 +75,7 @@ void remove_leftovers(const fs::path& checkpoints) {
   }
 }
 
-/// The two moments as a checkpoint names them.
+/// The two moments by their names in a checkpoint.
 std::array<std::pair<std::string_view, Tensor>, 2> moments(const AdamW& optimizer) {
   return {
       {{"first_moment.", optimizer.first_moment()}, {"second_moment.", optimizer.second_moment()}}};
@@ -93,7 +93,7 @@ std::vector<TensorShape> moment_shapes(const Weights& weights, const AdamW& opti
 
 void save_moments(const Weights& weights, const AdamW& optimizer, const fs::path& path) {
   if (optimizer.shard().count != flat_elements(weights.parameters())) {
-    fail("{}: this rank holds a shard of the moments only, and a checkpoint wants all",
+    fail("{}: this rank holds only a shard of the moments, but a checkpoint needs all of them",
          path.string());
   }
   SafetensorsWriter writer(path, moment_shapes(weights, optimizer));
@@ -138,8 +138,7 @@ std::vector<const SafetensorsEntry*> matching_entries(const SafetensorsFile& fil
     if (at->second->shape != moment.shape || at->second->dtype != "F32") {
       fail(
           "{}: tensor {} is not F32 [{}, {}]; the checkpoint is of another model: resume from one "
-          "of "
-          "this run",
+          "of this run",
           file.path().string(), moment.name, moment.shape[0], moment.shape[1]);
     }
     found.push_back(at->second);
@@ -147,8 +146,7 @@ std::vector<const SafetensorsEntry*> matching_entries(const SafetensorsFile& fil
   if (found.size() != by_name.size()) {
     fail(
         "{}: {} tensors where {} were expected; the checkpoint is of another model: resume from "
-        "one "
-        "of this run",
+        "one of this run",
         file.path().string(), by_name.size(), found.size());
   }
   return found;
@@ -171,11 +169,12 @@ void sync_tree(const fs::path& directory) {
 }  // namespace
 
 void describe(FieldList& fields, CheckpointOptions& options) {
-  fields.add("every", options.every,
-             {"A checkpoint after every so many steps, and after the last; 0: after the last only.",
-              "steps", 0});
+  fields.add(
+      "every", options.every,
+      {"Steps between checkpoints; there is one after the last step in any case. 0: that one only.",
+       "steps", 0});
   fields.add("keep_last", options.keep_last,
-             {"Older checkpoints than the last so many are removed; 0: all are kept.", "", 0});
+             {"Keep this many of the latest checkpoints; 0: all.", "", 0});
 }
 
 fs::path save_checkpoint(const fs::path& checkpoints, const CheckpointContents& contents,

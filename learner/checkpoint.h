@@ -21,14 +21,14 @@
 namespace lie {
 
 struct CheckpointOptions {
-  std::int64_t every = 50;     // steps
-  std::int64_t keep_last = 0;  // 0: all
+  std::int64_t every = 50;
+  std::int64_t keep_last = 0;
 };
 void describe(FieldList& fields, CheckpointOptions& options);
 
 /// When a run of `last_step` steps is saved.
 struct CheckpointSchedule {
-  std::int64_t every = 0;  // steps; 0: behind the last step only
+  std::int64_t every = 0;  // steps; 0: after the last step only
   std::int64_t last_step = 0;
   bool due_after(std::int64_t step) const {
     return step == last_step || (every > 0 && step > 0 && step % every == 0);

@@ -21,8 +21,8 @@ std::vector<Scalar> scalars_of(const MetricsRow& row) {
   return scalars;
 }
 
-/// A run that begins again, because it was killed before its first checkpoint, begins its curves
-/// again; one that goes on tells TensorBoard so.
+/// A run killed before its first checkpoint begins its curves again; a resumed one tells
+/// TensorBoard where it continues.
 std::filesystem::path event_directory(const std::filesystem::path& run_directory,
                                       std::int64_t last_step) {
   const auto directory = run_directory / "tensorboard";

@@ -15,9 +15,9 @@ namespace lie {
 
 class CurveRecorder : public StepStage {
  public:
-  /// Goes on after `last_step`, or begins with -1: what a killed process recorded of later steps is
-  /// dropped. `steps`: of the run. `rewards`: the terms of the scores. `coverage`: of the steps up
-  /// to there.
+  /// Continues after `last_step`; -1: a new run. Records of later steps, left by a killed process,
+  /// are dropped. `steps`: of the run. `rewards`: the terms of the scores. `coverage`: of the steps
+  /// so far.
   CurveRecorder(const std::filesystem::path& run_directory, std::int64_t last_step,
                 std::int64_t steps, RewardNames rewards, RunCoverage coverage);
 

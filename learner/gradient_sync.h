@@ -1,5 +1,5 @@
-// What learners add up after a mini-batch. Each function is collective over the learners: all call
-// them in the order update.cpp does.
+// What learners reduce after a mini-batch. Each function is collective over the learners, in the
+// order of update.cpp.
 #pragma once
 
 #include <span>

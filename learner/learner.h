@@ -8,7 +8,7 @@
 
 namespace lie {
 
-/// What a learner works with. Everything outlives run_learner.
+/// The parts of a learner. Everything outlives run_learner.
 struct LearnerParts {
   AdvantageOptions advantage;
   PolicyUpdater& updater;

@@ -11,7 +11,7 @@ namespace lie {
 /// Name and value, in the order they are written. All values are finite.
 using Metrics = std::vector<std::pair<std::string, double>>;
 
-/// Collects metrics; a value that is not finite is left out, for JSON has no word for it.
+/// Collects metrics; values that are not finite are left out: JSON cannot express them.
 class MetricsWriter {
  public:
   void add(std::string name, double value) {

@@ -36,8 +36,8 @@ void check_options(const OptimizerOptions& options);
 /// first count has rate 0 unless warmup is 0; then constant, or half a cosine down to min_ratio.
 double learning_rate_at(const OptimizerOptions& options, std::int64_t k);
 
-/// Euclidean norm of a whole gradient. Of one in shards it is the root of the sum of their
-/// Operators::sum_of_squares, which their owners add up.
+/// Euclidean norm of a whole gradient. For a sharded one: the root of the sum of the shards'
+/// Operators::sum_of_squares.
 double gradient_norm(Operators& operators, Tensor gradient);
 
 /// What one update did.
@@ -47,8 +47,8 @@ struct UpdateOutcome {
   bool skipped = false;  // the norm was not finite: weights and moments are as before
 };
 
-/// Counters and fp32 moments, in the memory of the operators that compute with them, for the whole
-/// of a flat order or one shard of it. Elements in no parameter are left alone.
+/// Counters and fp32 moments in the operators' memory, for the whole flat order or one shard of it.
+/// Elements of no parameter are left unchanged.
 class AdamW {
  public:
   /// The operators must outlive it.
@@ -68,7 +68,7 @@ class AdamW {
   std::int64_t skipped() const { return skipped_; }      // for a norm that was not finite
   Tensor first_moment() const { return first_.view(); }  // [1, shard().count]
   Tensor second_moment() const { return second_.view(); }
-  /// After the moments were read from a checkpoint.
+  /// Call it after reading the moments from a checkpoint.
   void restore_counts(std::int64_t updates, std::int64_t skipped);
 
  private:

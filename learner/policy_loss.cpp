@@ -167,8 +167,7 @@ void check_options(const PolicyLossOptions& options) {
   if (options.tis_cap > 0 && !options.recompute_old_log_probs) {
     fail(
         "policy_loss.tis_cap: without policy_loss.recompute_old_log_probs old and behavior "
-        "log-probs "
-        "are the same and nothing is corrected; set both or neither");
+        "log-probs are the same and nothing is corrected; set both or neither");
   }
 }
 

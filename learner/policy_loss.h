@@ -34,7 +34,7 @@ void describe(FieldList& fields, PolicyLossOptions& options);
 /// Throws Error where options contradict each other (GSPO has one aggregation only).
 void check_options(const PolicyLossOptions& options);
 
-/// Bounds in force: GRPO 0.2 and 0.2, GSPO 3e-4 and 4e-4 unless set.
+/// The bounds that apply: unless set, 0.2 and 0.2 for GRPO, 3e-4 and 4e-4 for GSPO.
 double clip_low(const PolicyLossOptions& options);
 double clip_high(const PolicyLossOptions& options);
 
@@ -86,7 +86,7 @@ struct PolicyLossStats {
   std::array<double*, kSums> sums();
 };
 
-/// What becomes of one sequence.
+/// The result for one sequence.
 struct SequenceOutcome {
   double loss = 0;       // its weighted share of the mini-batch's loss
   double log_ratio = 0;  // mean_t d_t, d_t = log_prob - old log_prob

@@ -1,5 +1,4 @@
-// Learner 0 after an update: the actors get the new weights, and the policy is evaluated where that
-// is due.
+// Learner 0 after an update: sends the actors the new weights, and evaluates the policy when due.
 #pragma once
 
 #include <cstdint>
@@ -22,7 +21,7 @@ class Publisher : public StepStage {
         weights_(weights),
         evaluations_(evaluations) {}
 
-  /// The weights as they are now, as those behind training step `policy_version`. Blocks until all
+  /// Sends the current weights as those after training step `policy_version`. Blocks until all
   /// actors have them.
   void publish(std::int64_t policy_version);
 

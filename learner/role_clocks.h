@@ -15,8 +15,8 @@ namespace lie {
 /// Differences of the ranks' running clocks from step to step.
 class RoleClocks {
  public:
-  /// Takes in the clocks of these groups and returns busy and idle seconds since the last call,
-  /// summed over the ranks of each role: {"actor", ...}, {"reward_worker", ...}.
+  /// Reads the clocks of these groups; returns busy and idle seconds since the last call, summed
+  /// over the ranks of each role: {"actor", ...}, {"reward_worker", ...}.
   std::vector<std::pair<std::string, RoleClock>> advance(std::span<const ScoredGroup> groups);
 
  private:

@@ -19,9 +19,9 @@ class RunCoverage {
  public:
   /// n-grams of `ngram` units: the words of ScoredGroup::texts if `words`, else token ids.
   RunCoverage(std::int64_t ngram, bool words);
-  /// Takes in a step's groups; returns the counts of this step, and of the run with it.
+  /// Adds a step's groups; returns the counts of this step and of the run so far.
   GlobalCoverage add_step(std::span<const ScoredGroup> groups);
-  /// Takes in one response of an earlier step, which a resumed run does not see again.
+  /// Adds one response of an earlier step, for a resumed run.
   void restore(std::span<const std::int32_t> ids, std::string_view text);
 
  private:

@@ -71,7 +71,7 @@ class Tuner {
   std::int64_t first_step_ = 0;  // of the current epoch
 };
 
-/// Fills in what the data decides: the number of steps, and the end of the cosine.
+/// Fills in what depends on the data: the number of steps, and the end of the cosine.
 SftOptions Tuner::with_schedule(SftOptions options, const SftParts& parts) {
   if (options.steps == 0) {
     for (std::int64_t epoch = 0; epoch < options.epochs; ++epoch) {
@@ -85,7 +85,7 @@ SftOptions Tuner::with_schedule(SftOptions options, const SftParts& parts) {
   return options;
 }
 
-/// The last one, as learner 0 sees it: what others see of a network file system may lag behind.
+/// The last one, as learner 0 sees it: on a network file system other ranks may see an older state.
 std::optional<std::filesystem::path> Tuner::shared_checkpoint() const {
   std::int64_t step = 0;
   if (parts_.learners.rank() == 0 && !parts_.checkpoints.empty()) {

@@ -18,7 +18,7 @@ namespace lie {
 
 /// What one update did, over all learners.
 struct SftProgress {
-  std::int64_t step = 0, steps = 0;       // updates behind, updates of the run
+  std::int64_t step = 0, steps = 0;       // updates done, updates of the run
   double loss = 0;                        // mean over the batch's response tokens, nats
   std::optional<double> validation_loss;  // the same over the validation data, after this update
   UpdateOutcome optimizer;
@@ -26,7 +26,7 @@ struct SftProgress {
   double seconds = 0;
 };
 
-/// What is tuned, with whom, on what. Everything outlives the call.
+/// What is trained, on what data, with which group. Everything outlives the call.
 struct SftParts {
   Weights& weights;
   Transformer& model;  // of these weights
@@ -39,7 +39,7 @@ struct SftParts {
   std::function<void(const SftProgress&)> progress;  // on every learner, after each update
 };
 
-/// Trains until the last step; a checkpoint in `checkpoints` is continued from, bit for bit.
+/// Trains until the last step; continues from a checkpoint in `checkpoints`, bit for bit.
 /// Collective over the learners; learner 0 writes. Returns the number of updates made in all.
 std::int64_t run_sft(const SftOptions& options, const SftParts& parts);
 

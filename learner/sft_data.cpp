@@ -24,7 +24,7 @@ std::vector<std::size_t> shuffled(std::size_t count, std::uint64_t seed, std::in
   return order;
 }
 
-/// One assistant's turn and what stands before it.
+/// One assistant's turn and what precedes it.
 struct Turn {
   std::vector<ChatMessage> prompt;
   std::string response;
@@ -99,11 +99,10 @@ void check_example(const JsonRow& row, const SftExample& example, std::int64_t m
 }
 
 void describe_rows(FieldList& fields, SftRowOptions& options) {
-  fields.add(
-      "prompt_template", options.prompt_template,
-      {.help = fmt::format("What stands around prompts and responses: one of {}; or model: the "
-                           "chat template of model.path. plain: nothing.",
-                           kPromptTemplates)});
+  fields.add("prompt_template", options.prompt_template,
+             {.help = fmt::format("Template of prompts and responses: one of {}; or model: the "
+                                  "chat template of model.path. plain: no template.",
+                                  kPromptTemplates)});
   fields.add(
       "messages_field", options.messages_field,
       {"Field of a conversation, chat messages with role and content; every assistant's turn "
@@ -112,7 +111,7 @@ void describe_rows(FieldList& fields, SftRowOptions& options) {
              {"Field of the prompt: a text, or chat messages that end with a user's turn."});
   fields.add("response_field", options.response_field, {"Field of the response, a text."});
   fields.add("skip_bad_rows", options.skip_bad_rows,
-             {"Leave out rows that are not as they should be or too long, and say how many."});
+             {"Skip malformed and too long rows, and say how many."});
 }
 
 void describe_data(FieldList& fields, SftOptions& options) {

@@ -74,11 +74,11 @@ struct SftData {
 /// - prompt (a text, taken as one user's turn, or chat messages that end with the user's) and
 ///   response, a text: one example; or
 /// - messages, [{"role": "system" | "user" | "assistant", "content": text}, ...]: one example for
-///   each assistant's turn, its prompt all that stands before it, so that each turn is learned
-///   once, behind the very text that the model reads when it is asked.
-/// Prompt and response are encoded apart. Throws Error naming file and row of a row that is not so,
-/// is empty, or longer than `max_tokens` (0: any length), unless bad rows are skipped; and if no
-/// example is left.
+///   each assistant's turn, its prompt all that precedes it, so that each turn is learned
+///   once, after the very text that the model reads when asked.
+/// Prompt and response are encoded apart. Throws Error naming file and row of a row that is
+/// malformed, empty, or longer than `max_tokens` (0: any length), unless bad rows are skipped; and
+/// if no example is left.
 SftData load_sft_examples(const std::filesystem::path& path, const SftRowOptions& options,
                           const SftEncoding& encoding, std::int64_t max_tokens);
 

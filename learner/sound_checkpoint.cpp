@@ -17,7 +17,7 @@ constexpr std::string_view kDamaged = ".damaged";
 
 bool has_checksums(const fs::path& checkpoint) { return fs::exists(checkpoint / kChecksumsFile); }
 
-/// Out of the way of the one that will be written in its place.
+/// Out of the way of the checkpoint that will be written in its place.
 fs::path set_aside(const fs::path& checkpoint) {
   const std::string name = checkpoint.string() + std::string(kDamaged);
   fs::path aside = name;
@@ -35,7 +35,7 @@ std::vector<std::string> damaged_ones(const fs::path& checkpoints) {
   return damaged;
 }
 
-/// A run must not begin again at step 0, and its log with it, because a disk failed.
+/// A failed disk must not make a run, and its log, begin again at step 0.
 void refuse_if_all_are_damaged(const fs::path& checkpoints) {
   const auto damaged = damaged_ones(checkpoints);
   if (damaged.empty()) return;

@@ -1,4 +1,4 @@
-// Bit rot is noticed (invariant E10): which checkpoint of a run can be gone on from.
+// Detects bit rot (invariant E10): from which checkpoint a run can resume.
 #pragma once
 
 #include <filesystem>
@@ -10,14 +10,14 @@
 
 namespace lie {
 
-/// What of a checkpoint is not as it was written, a phrase each: damaged, cut short or missing
-/// files. Reads all of it. Checkpoints that were written without checksums have no faults.
+/// The damaged, truncated or missing files of a checkpoint, a phrase each. Reads all of it.
+/// Checkpoints written without checksums have no faults.
 std::vector<std::string> checkpoint_faults(const std::filesystem::path& checkpoint);
 
-/// The last sound checkpoint. Damaged ones behind it are renamed to step-NNNNNN.damaged, which no
-/// reader takes for a checkpoint and nothing removes, with a warning each; one without checksums is
-/// taken with a warning. Empty if there was never one. Throws Error if all are damaged. For the
-/// writer of the directory alone.
+/// The last sound checkpoint. Damaged ones after it are renamed to step-NNNNNN.damaged, with a
+/// warning each; readers ignore that name and nothing removes it. One without checksums is accepted
+/// with a warning. Empty if there was never one. Throws Error if all are damaged. For the
+/// directory's writer only.
 std::optional<std::filesystem::path> sound_checkpoint(const std::filesystem::path& checkpoints,
                                                       const Log& log);
 

@@ -10,7 +10,7 @@
 
 namespace lie {
 
-/// What a learner is fed, the same on every learner.
+/// A learner's input, the same on every learner.
 struct StepGroups {
   std::int64_t step = 0;            // from 1
   std::vector<ScoredGroup> groups;  // in canonical order: ascending ticket.group
@@ -21,18 +21,17 @@ struct StepSeconds {
   double generate = 0;  // waiting for the step's groups
   double update = 0;
   double publish = 0, evaluate = 0;
-  double log = 0;  // that the trajectory log held the step up
+  double log = 0;  // delay caused by the trajectory log
   double all() const { return generate + update + publish + evaluate + log; }
 };
 
-/// What became of a step. Step 0 is the policy to begin with: nothing was trained, and it may be
-/// evaluated.
+/// The outcome of a step. Step 0 is the start policy: not trained, perhaps evaluated.
 struct StepOutcome {
   std::int64_t step = 0;
   std::vector<ScoredGroup> groups = {};          // trained on
   std::vector<GroupAdvantages> advantages = {};  // of the groups
   StepUpdate update = {};
-  std::vector<ScoredGroup> evaluation = {};  // of the policy behind the step; on learner 0
+  std::vector<ScoredGroup> evaluation = {};  // of the policy after the step; on learner 0
   StepSeconds seconds = {};
 };
 

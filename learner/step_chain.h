@@ -1,4 +1,4 @@
-// What happens with every step's outcome, one thing after the other.
+// The stages that every step's outcome passes through.
 #pragma once
 
 #include <utility>
@@ -9,7 +9,7 @@
 
 namespace lie {
 
-/// One of these things. It sees what those before it added: an evaluation, seconds.
+/// One stage. It sees what earlier ones added: an evaluation, seconds.
 class StepStage {
  public:
   virtual ~StepStage() = default;

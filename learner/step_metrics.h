@@ -18,7 +18,7 @@
 
 namespace lie {
 
-/// Distinct n-grams over all trajectories and the n-grams they are among.
+/// Distinct n-grams over all trajectories, and the number of all n-grams.
 struct GlobalCoverage {
   std::int64_t step_distinct = 0, step_ngrams = 0;
   std::int64_t run_distinct = 0, run_ngrams = 0;  // of all steps so far
@@ -40,7 +40,7 @@ struct StepFacts {
 
 Metrics step_metrics(const StepFacts& record);
 
-/// Names of the further numbers that programs said of the groups' responses, ascending.
+/// Names of the further numbers that programs gave for the groups' responses, ascending.
 std::set<std::string> number_names(std::span<const ScoredGroup> groups);
 
 /// Value at quantile q in [0, 1] by linear interpolation between order statistics (as numpy).

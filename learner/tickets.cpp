@@ -41,7 +41,7 @@ void describe(FieldList& fields, EvaluationOptions& options) {
        .unit = "steps",
        .min = 0});
   fields.add("prompts", options.prompts,
-             {.help = "How many of the evaluation prompts are used, from the first; 0: all.",
+             {.help = "Use only the first so many evaluation prompts; 0: all.",
               .unit = "prompts",
               .min = 0});
   fields.add("samples_per_prompt", options.samples_per_prompt,

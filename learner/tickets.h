@@ -18,14 +18,14 @@ struct TicketOptions {
 void describe(FieldList& fields, TicketOptions& options);
 
 struct EvaluationOptions {
-  std::int64_t every = 0;    // steps
-  std::int64_t prompts = 0;  // 0: all of data.evaluation_file
+  std::int64_t every = 0;
+  std::int64_t prompts = 0;
   std::int64_t samples_per_prompt = 1;
 };
 void describe(FieldList& fields, EvaluationOptions& options);
 
-/// The next prompts_per_step prompts of the stream, to be answered under the weights behind the
-/// step before.
+/// The next prompts_per_step prompts of the stream, to be answered with the weights after the step
+/// before.
 std::deque<Ticket> training_tickets(PromptStream& prompts, const TicketOptions& options,
                                     std::int64_t step);
 
@@ -36,7 +36,7 @@ class EvaluationTickets {
   EvaluationTickets(std::vector<Prompt> prompts, const EvaluationOptions& options,
                     std::int64_t last_step);
 
-  /// Is the policy behind `step` to be evaluated? Step 0: the policy to begin with.
+  /// Whether the policy after `step` is to be evaluated. Step 0: the start policy.
   bool due_after(std::int64_t step) const;
   std::deque<Ticket> after(std::int64_t step) const;
 

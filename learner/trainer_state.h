@@ -1,5 +1,5 @@
 // trainer_state.json of a checkpoint, schema version 1: the fields of TrainerState by name, and
-// "schema_version", and "checksums" where the checkpoint has them, so that their loss is noticed.
+// "schema_version", and "checksums" if the checkpoint has them, so that their loss is detected.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,7 @@ namespace lie {
 
 /// Where a run stood when the checkpoint was made.
 struct TrainerState {
-  std::int64_t step = 0;  // training steps behind
+  std::int64_t step = 0;  // training steps done
   std::int64_t policy_version = 0;
   std::int64_t optimizer_updates = 0;
   std::int64_t skipped_updates = 0;

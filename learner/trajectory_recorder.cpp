@@ -27,7 +27,7 @@ GroupRecord group_record(const ScoredGroup& group, const GroupAdvantages& advant
   return record;
 }
 
-/// What one of the learners keeps of a step.
+/// The part of a step that one learner keeps.
 StepRecord share_of_learner(const StepOutcome& step, const Collective& learners) {
   StepRecord record{.step = step.step,
                     .groups = {},
@@ -81,8 +81,8 @@ void TrajectoryRecorder::record(StepRecord record) {
       std::async(std::launch::async, [this, step = std::move(record)] { writer_->append(step); });
 }
 
-/// All learners cut their segments together: each knows the names that learner 0 knows, which alone
-/// has the evaluations.
+/// All learners begin segments together, so each needs the names of learner 0, which alone has the
+/// evaluations.
 void TrajectoryRecorder::add_columns() {
   if (learners_.size() > 1) share_numbers();
   if (numbers_.size() == info_.numbers.size()) return;

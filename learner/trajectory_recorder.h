@@ -18,10 +18,10 @@
 namespace lie {
 
 /// Segments that end at checkpoints, and before a step whose reward program has numbers of new
-/// names: a file's columns are fixed when it is made. Of the groups a learner keeps its share, the
-/// evaluations are learner 0's. A step is written by a thread beside the learner, while the next
-/// one begins; one step at a time. Step 0, which only evaluates, is written with step 1: a segment
-/// after step 0 begins with either.
+/// names: a file's columns are fixed when it is made. Each learner keeps its share of the groups;
+/// learner 0 keeps the evaluations. A background thread writes a step while the next one runs, one
+/// step at a time. Step 0, which only evaluates, is written with step 1: a segment after step 0
+/// begins with either.
 class TrajectoryRecorder : public StepStage {
  public:
   /// The first segment begins after info.starts_after_step. Segments that began there or later must
@@ -29,9 +29,9 @@ class TrajectoryRecorder : public StepStage {
   TrajectoryRecorder(std::filesystem::path directory, TrajectoryInfo info,
                      const CheckpointSchedule& checkpoints, Collective& learners);
 
-  /// Waits for the step before; throws what went wrong with it. Collective over the learners but
-  /// for step 0, which is learner 0's alone. Where a checkpoint is due, returns when the
-  /// trajectories of all learners up to here are on disk.
+  /// Waits for the step before and throws its error. Collective over the learners except for step
+  /// 0, which only learner 0 records. When a checkpoint is due, returns once all learners'
+  /// trajectories up to here are on disk.
   void take(StepOutcome& step) override;
   void close() override;
 

@@ -73,7 +73,7 @@ void check_groups(std::span<const ScoredGroup> groups,
   }
 }
 
-/// Every learner has filled in the responses of its share: now all know all.
+/// Every learner has filled in the responses of its share; afterwards all have all.
 void share_responses(Collective& learners, std::span<const ScoredGroup> groups,
                      StepUpdate& update) {
   if (learners.size() == 1) return;

@@ -30,7 +30,7 @@ struct MiniBatchUpdate {
   UpdateOutcome optimizer;
 };
 
-/// What the first pass over a response found; the trajectory log keeps it.
+/// Results of the first pass over a response, for the trajectory log.
 struct ResponseUpdate {
   std::vector<float> learner_log_probs;  // [T]; with recompute_old_log_probs before any update
   float log_ratio = 0;                   // mean_t log_prob - old log_prob
@@ -49,7 +49,7 @@ struct StepUpdate {
   UpdateSeconds seconds;
 };
 
-/// What is trained, and with whom. Everything must outlive the updater.
+/// What is trained, and with which group. Everything must outlive the updater.
 struct UpdateParts {
   Weights& weights;        // fp32 master weights, changed by every update
   Transformer& policy;     // of these weights

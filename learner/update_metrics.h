@@ -1,4 +1,4 @@
-// What a step's update says of itself in the metrics.
+// The metrics of a step's update.
 #pragma once
 
 #include "learner/metrics.h"

@@ -26,7 +26,7 @@ class ConfigReader {
   /// The object at `key`, whose errors name it "key.inner". Throws Error if it is no object.
   ConfigReader object(const char* key) const;
 
-  /// An integer from 1 to `max`. Throws Error where it is another value, or absent without
+  /// An integer from 1 to `max`. Throws Error if it is anything else, or absent without
   /// `otherwise`.
   std::int64_t size(const char* key, std::optional<std::int64_t> otherwise = {},
                     std::int64_t max = kMaxWidth) const;
@@ -34,7 +34,7 @@ class ConfigReader {
   double positive(const char* key, std::optional<double> otherwise = {}) const;
   bool flag(const char* key, bool otherwise) const;
 
-  /// A key that transformers obeys and we do not may only have the value that changes nothing.
+  /// For keys that transformers obeys and we do not: only the value without effect is accepted.
   [[noreturn]] void refuse(const char* key, const Json& value, std::string_view supported) const;
 
   /// Far above any model, so that every count of parameters stays within 63 bits.

@@ -1,4 +1,4 @@
-// Tensors from and to the host a few MiB at a time, so that no second copy of them exists.
+// Tensors copied from and to the host a few MiB at a time, so that no second whole copy exists.
 #pragma once
 
 #include <algorithm>

@@ -24,7 +24,7 @@ class KvCache {
   /// A new sequence that begins with all positions of `parent`: full pages are shared, the last
   /// partial one is copied.
   std::int32_t fork(std::int32_t parent);
-  /// Gives the sequence's pages back where no other shares them.
+  /// Frees the sequence's pages that no other shares.
   void close(std::int32_t sequence);
 
   std::int64_t length(std::int32_t sequence) const;  // positions held

@@ -12,7 +12,7 @@ namespace {
 constexpr std::int64_t kMaxLayers = 10'000;
 constexpr std::int64_t kMaxVocabulary = 1 << 27;
 
-/// What transformers' class of the architecture fixes, and its defaults.
+/// What transformers' class fixes for an architecture, and its defaults.
 struct Family {
   const char* architecture;
   const char* model_type;
@@ -150,7 +150,7 @@ ModelConfig load_model_config(const std::filesystem::path& directory) {
 
   const auto generation = directory / "generation_config.json";
   if (std::filesystem::exists(generation)) {
-    // As in transformers' generate(): what stands here decides, config.json fills in.
+    // As in transformers' generate(): this file takes precedence over config.json.
     const auto ids = read_ids(ConfigReader(generation), config.vocabulary);
     if (!ids.empty()) config.end_of_sequence_ids = ids;
   }

@@ -11,7 +11,7 @@ namespace lie {
 
 /// Llama 3's stretching of rotary embeddings to longer contexts (rope_type "llama3"): rotations
 /// whose wavelength is above original_positions / low_frequency_factor are slowed by `factor`,
-/// those below original_positions / high_frequency_factor stay, between them it is blended.
+/// those below original_positions / high_frequency_factor stay, those between are blended.
 struct Llama3Rope {
   double factor = 8;
   double low_frequency_factor = 1;

@@ -1,7 +1,6 @@
-// What a transformer is made of: the operators between its activations, forward and backward. One
-// implementation computes on the CPU with bits that depend on nothing but a row's own input
-// (model/cpu), one through ATen on any of its devices (model/aten). The model code only calls these
-// and never looks at elements.
+// The operators of a transformer, forward and backward. One implementation computes on the CPU with
+// bits that depend on nothing but a row's own input (model/cpu), one through ATen on any of its
+// devices (model/aten). The model code only calls these and never looks at elements.
 //
 // Letters in shapes: T rows (tokens), D width, H heads, K kv-heads, E head width, F feed-forward
 // width, V vocabulary. Activations have dtype activation_dtype(), row statistics (inverse_rms,
@@ -63,8 +62,8 @@ struct PackedSequences {
   std::int64_t longest = 0;              // rows of the longest sequence
 };
 
-/// Keys and values of one layer, in pages of kPageTokens positions; what lies where within a page
-/// is the implementation's. All layers' parts of a page are one row of `pool` [pages, L * 2 *
+/// Keys and values of one layer, in pages of kPageTokens positions; the implementation decides the
+/// layout within a page. All layers' parts of a page are one row of `pool` [pages, L * 2 *
 /// kPageTokens * K * E].
 struct KvPages {
   Tensor pool;
@@ -81,8 +80,7 @@ struct DecodeBatch {
   std::int64_t longest = 0;  // largest position + 1
 };
 
-/// The scalars of one AdamW step (arXiv:1711.05101, algorithm 2), rounded to what the elements are
-/// computed in:
+/// The scalars of one AdamW step (arXiv:1711.05101, algorithm 2), rounded to the elements' dtype:
 ///   g = clip gradient
 ///   first = beta1 first + one_minus_beta1 g
 ///   second = beta2 second + one_minus_beta2 g g
@@ -110,15 +108,15 @@ class Operators {
   /// New uninitialised memory, rows contiguous. Throws Error with the bytes wanted if it cannot be
   /// had.
   virtual Buffer allocate(std::int64_t rows, std::int64_t cols, DType dtype) = 0;
-  /// Where that memory is. The host may look into it in the host's own only.
+  /// Where that memory is. The host may access it only if it is host memory.
   virtual MemoryPlace place() const = 0;
   /// A tensor of closed rows as collectives take it.
   DeviceSpan span(Tensor x) const { return {x.data, x.elements(), x.dtype, place()}; }
-  /// The content of closed rows is not needed any more: gives memory back to the system where it
-  /// can. What is read there afterwards is anything.
+  /// Closed rows whose content is no longer needed: gives memory back to the system where it can.
+  /// Their content is undefined afterwards.
   virtual void release(Tensor x) { static_cast<void>(x); }
-  /// Host integers where the operators can read them, until the next begin_pass(); the host's must
-  /// stay as long.
+  /// Host integers where the operators can read them, until the next begin_pass(); the host memory
+  /// must live as long.
   virtual Indices upload(std::span<const std::int32_t> host) = 0;
   virtual void begin_pass() = 0;
   virtual void zero(Tensor x) = 0;
@@ -146,9 +144,9 @@ class Operators {
   /// dw += dy^T x, [out, in] fp32; over rows in order, so that cutting the rows changes no bits.
   virtual void linear_backward_weight(Tensor dy, Tensor x, Tensor dw) = 0;
 
-  /// Runs `part` over all rows: at once, or cut between sequences into parts that run side by side
-  /// with operators of their own, where that beats sharing out each operator. `starts` [S + 1]:
-  /// first row of each sequence, then the end; `weights`: elements that every part reads.
+  /// Runs `part` over all rows: at once, or, where that is faster than splitting each operator, cut
+  /// between sequences into parts that run in parallel with operators of their own. `starts` [S +
+  /// 1]: first row of each sequence, then the end; `weights`: elements that every part reads.
   virtual void over_sequences(std::span<const std::int32_t> starts, std::int64_t weights,
                               const PartOfRows& part) {
     static_cast<void>(weights);
@@ -157,7 +155,7 @@ class Operators {
 
   // ---- Rows
   virtual void embed(Tensor table, Indices tokens, Tensor y) = 0;  // y[t] = table[tokens[t]]
-  /// The same from a packed table: that of a tied model, whose head it is.
+  /// The same from a packed table, the head of a tied model.
   virtual void embed(const PackedWeight& table, Indices tokens, Tensor y) = 0;
   virtual void embed_backward(Tensor dy, Indices tokens,
                               Tensor dtable) = 0;  // dtable[tokens[t]] += dy[t], in order

@@ -1,4 +1,4 @@
-// Sequences laid end to end without padding: what the learner's forward and backward run on.
+// Sequences laid end to end without padding: the input of the learner's forward and backward.
 #pragma once
 
 #include <cstdint>

@@ -33,7 +33,7 @@ struct FlatRange {
   std::int64_t count = 0;
 };
 
-/// What a range holds of one parameter.
+/// The piece of one parameter that a range holds.
 struct ParameterPiece {
   const Parameter* parameter = nullptr;
   std::int64_t first = 0;  // element of the parameter

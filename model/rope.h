@@ -1,7 +1,6 @@
 // Rotary position embedding: the table of angles, for Hugging Face's convention (rotation of
-// halves). Frequencies and angles are rounded to fp32 where transformers rounds them: a model was
-// trained with those angles, and at position 2,000 the exact ones are up to 1e-4 radians beside
-// them.
+// halves). Frequencies and angles are rounded to fp32 where transformers rounds them: models were
+// trained with those angles, and at position 2,000 the exact ones differ by up to 1e-4 radians.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// The rotary embedding's part of a config.json, in the spellings of transformers 4 and 5.
+// The rotary embedding's part of a config.json, as spelt by transformers 4 and 5.
 #pragma once
 
 #include "model/config_reader.h"

@@ -62,7 +62,7 @@ struct TensorShape {
 class SafetensorsWriter {
  public:
   SafetensorsWriter(const std::filesystem::path& path, std::span<const TensorShape> tensors);
-  /// The values of all tensors end to end, cut as you like.
+  /// The values of all tensors end to end, in calls of any size.
   void append(std::span<const float> values);
   /// Throws Error if the file could not be written, or values are missing or too many.
   void close();

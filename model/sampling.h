@@ -1,4 +1,4 @@
-// Drawing tokens from rows of logits: what Operators::sample is asked for and what it gives.
+// Drawing tokens from rows of logits: arguments and result of Operators::sample.
 #pragma once
 
 #include <cstdint>
@@ -19,7 +19,7 @@ struct Draw {
 
   bool greedy() const { return temperature == 0; }
   bool from_all() const { return top_p >= 1 && top_k == 0; }
-  /// What divides the logits of its log-prob.
+  /// The divisor of the logits for its log-prob.
   float log_prob_temperature() const { return greedy() ? 1.0F : temperature; }
 };
 

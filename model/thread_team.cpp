@@ -8,8 +8,8 @@ namespace lie {
 namespace {
 
 // Up to about a millisecond: longer than the single-threaded work between two products of a forward
-// pass, because waking a sleeper costs more than that work (a step on two threads: 2.1 s with 400
-// spins, 1.7 s so). A member that really waits gives its core back after it.
+// pass, because waking a thread costs more than that work (a step on two threads: 2.1 s with 400
+// spins, 1.7 s with these). A member that waits longer gives its core back.
 constexpr int kSpins = 20000;
 
 void pause() {

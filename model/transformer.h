@@ -1,8 +1,8 @@
 // The policy: one transformer for generation and for training, through one set of operators. With
 // the CPU operators the learner's log-prob of a sampled token is the actor's, bit for bit
 // (invariant E5). With ATen's it differs by rounding: sums depend on how many rows a call has, and
-// decoding attends by another routine than training. A run measures by how much, as
-// first_minibatch_ratio_max_deviation in its metrics.
+// decoding attends by another routine than training. The metric first_minibatch_ratio_max_deviation
+// says by how much.
 #pragma once
 
 #include <cstdint>
@@ -28,8 +28,8 @@ class Transformer {
   /// Computes with the operators in whose memory the weights lie, and keeps a reference to both.
   /// The weights may change between calls if weights_changed() follows.
   explicit Transformer(const Weights& weights);
-  /// A policy whose weights never change. Takes them over and releases the memory of each matrix
-  /// once it is packed: where the operators give it back, the model is held once.
+  /// A policy whose weights never change. Takes them over and releases each matrix once it is
+  /// packed, so that the model is held once where the operators can give memory back.
   static Transformer fixed(Weights weights);
   Transformer(Transformer&&) noexcept;
   ~Transformer();

@@ -37,8 +37,8 @@ struct Transformer::State::Backward {
   void embedding();
 };
 
-/// Gradients of weights whose outputs lie side by side in `dy`: one product for those that also lie
-/// one after the other in the gradient (without biases all do).
+/// Gradients of weights whose outputs lie side by side in `dy`: one product for those also adjacent
+/// in the gradient (without biases all are).
 void Transformer::State::Backward::weights_side_by_side(Tensor dy, Tensor x,
                                                         const std::string& prefix,
                                                         std::initializer_list<const char*> names) {

@@ -9,9 +9,10 @@
 namespace lie {
 namespace {
 
-constexpr std::int64_t kActivationBytes = std::int64_t{4}
-                                          << 30;                 // beyond: recompute layer by layer
-constexpr std::int64_t kLogitElements = std::int64_t{64} << 20;  // of one chunk of the head
+/// Beyond it, activations are recomputed layer by layer.
+constexpr std::int64_t kActivationBytes = std::int64_t{4} << 30;
+/// Of one chunk of the head.
+constexpr std::int64_t kLogitElements = std::int64_t{64} << 20;
 
 void check_batch(const PackedBatch& batch, const ModelConfig& config) {
   if (batch.starts.size() < 2 || batch.starts.front() != 0 ||
@@ -55,7 +56,7 @@ PackedSequences Transformer::State::sequences_of(const PackedBatch& batch) {
   return sequences;
 }
 
-/// Fixes what backward() will find: how many rows, and which activations are kept.
+/// Decides what backward() will find: the number of rows, and the activations kept.
 void Transformer::State::begin_training(const PackedBatch& batch, float temperature, bool keep) {
   check_batch(batch, config);
   auto& t = training;

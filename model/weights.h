@@ -1,5 +1,5 @@
 // A model's parameters in one flat fp32 buffer, so that weight sync, gradient reduction and the
-// optimizer each are one call over one span, in the memory that computes with them.
+// optimizer are one call each, over one span in the operators' memory.
 #pragma once
 
 #include <cstdint>
@@ -42,7 +42,7 @@ class Weights {
   Buffer memory_;
 };
 
-/// What loading a model takes, known from config.json and the headers of its files alone.
+/// What loading a model takes, from config.json and the files' headers alone.
 struct WeightsPlan {
   ModelConfig config;
   std::int64_t parameters = 0;    // elements
@@ -62,8 +62,8 @@ WeightsPlan plan_weights(const std::filesystem::path& directory);
 /// missing, surplus, of another shape or dtype.
 Weights load_weights(const std::filesystem::path& directory, Operators& operators);
 
-/// The same into weights that are there, as much of them as their shard holds. Throws Error before
-/// anything is changed: as above, or because the directory's model has other parameters.
+/// The same into existing weights or their shard. Throws Error before anything changes: as above,
+/// or if the directory's model has other parameters.
 void read_weights(const std::filesystem::path& directory, Weights& weights);
 /// Throws Error where read_weights would.
 void check_weights(const std::filesystem::path& directory, const Weights& weights);

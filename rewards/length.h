@@ -1,4 +1,4 @@
-// R_len: a wrong answer that stopped before the prompt's length target pays for the missing tokens.
+// R_len: a wrong answer shorter than the prompt's length target pays for the missing tokens.
 #pragma once
 
 #include <cstdint>
@@ -8,17 +8,16 @@
 
 namespace lie {
 
-/// Options of R_len. Defaults are the paper's (arXiv:2602.11748); the published code differs where
-/// said.
+/// Options of R_len. Defaults are the paper's (arXiv:2602.11748).
 struct LengthRewardOptions {
   static constexpr const char* kName = "length";
   static constexpr const char* kAbout = "R_len";
   bool enabled = true;
-  double delta_tokens = 500;         // L_target = L_ref + delta
-  double eta = 0.3 / 9000;           // price of one missing token
-  bool cap_target_at_limit = false;  // else a target beyond the response limit cannot be reached
-  bool scale_eta = false;            // eta * (1 + extra / (L_ref + 1000)), published code only
-  double scale_extra_tokens = 500;   // 500 in the main 4B GSPO script, 1000 for Llama
+  double delta_tokens = 500;
+  double eta = 0.3 / 9000;
+  bool cap_target_at_limit = false;
+  bool scale_eta = false;
+  double scale_extra_tokens = 500;
 };
 
 void describe(FieldList& fields, LengthRewardOptions& options);

@@ -1,4 +1,4 @@
-// A reward term or a verifier that is a program of the user's: one request a response as a line of
+// A reward term or a verifier that is the user's own program: one request a response as a line of
 // JSON on its standard input, one answer a line on its standard output, in the same order.
 // docs/rewards.md describes the protocol for those who write one.
 #pragma once
@@ -39,7 +39,7 @@ struct ProgramAnswer {
   float reward = 0;
   std::optional<bool> correct;
   std::string answer;                // as found in the response
-  std::vector<NamedNumber> numbers;  // the further ones, by their names in the log
+  std::vector<NamedNumber> numbers;  // further ones, by their names in the log
 };
 
 /// Who runs the program: what its lines on the terminal begin with, and what must be kept moving
@@ -47,11 +47,11 @@ struct ProgramAnswer {
 struct ProgramHost {
   int rank = 0;
   std::function<void()> attend = {};  // may throw: then the wait is over
-  double patience_seconds = 60;       // a word on the terminal each time; it decides nothing
+  double patience_seconds = 60;       // between warnings; decides nothing
 };
 
-/// A running program. Requests are sent ahead and answers come when they come, so that it is kept
-/// busy while the caller does other things. One thread.
+/// A running program. Requests are sent ahead of the answers, so that it stays busy while the
+/// caller does other work. One thread.
 class RewardProgram {
  public:
   enum class Kind : std::uint8_t { kReward, kVerifier };  // must answer: reward, or correct
@@ -62,7 +62,7 @@ class RewardProgram {
   /// Sends a request. Never blocks.
   void ask(const ProgramRequest& request);
   /// The answer to the oldest request that has none yet. Waits, attending. Throws Error, with the
-  /// program's last words, if it ends, answers what is no answer, or answers out of turn.
+  /// program's last words, if it ends, or answers malformed or out of turn.
   ProgramAnswer answer();
   /// Closes its standard input and waits, attending, until it has ended.
   void finish();

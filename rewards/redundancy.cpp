@@ -8,8 +8,10 @@ void describe(FieldList& fields, RedundancyRewardOptions& options) {
              {.help = "R_red = -beta if an n-gram occurs threshold times.", .min = 0});
   fields.add("threshold", options.threshold,
              {.help = "Theta: occurrences of one n-gram that count as redundant.", .min = 1});
-  fields.add("strict", options.strict,
-             {.help = "Punish only from threshold + 1 occurrences on, as the paper writes it."});
+  fields.add(
+      "strict", options.strict,
+      {.help =
+           "Punish only from threshold + 1 occurrences on (N > Theta), as in the paper's text."});
 }
 
 float redundancy_reward(const RedundancyRewardOptions& options, std::int64_t largest_repeat) {

@@ -8,22 +8,21 @@
 
 namespace lie {
 
-/// Options of R_red. Defaults are the paper's (arXiv:2602.11748), with N >= Theta as its code has
-/// it.
+/// Options of R_red. Defaults are the paper's (arXiv:2602.11748), but N >= Theta as in its code.
 struct RedundancyRewardOptions {
   static constexpr const char* kName = "redundancy";
   static constexpr const char* kAbout = "R_red";
   bool enabled = true;
   double beta = 0.6;
-  std::int64_t threshold = 10;  // Theta
-  bool strict = false;          // N > Theta, as the paper's text has it
+  std::int64_t threshold = 10;
+  bool strict = false;
 };
 
 void describe(FieldList& fields, RedundancyRewardOptions& options);
 RewardTerm reward_term(const RedundancyRewardOptions& options, std::int64_t max_response_tokens);
 
-/// R_red of a response whose most frequent n-gram occurs `largest_repeat` times: -beta from Theta
-/// occurrences on (strict: from Theta + 1 on), else 0.
+/// R_red of a response whose most frequent n-gram occurs `largest_repeat` times: -beta for at least
+/// Theta occurrences (strict: more than Theta), else 0.
 float redundancy_reward(const RedundancyRewardOptions& options, std::int64_t largest_repeat);
 
 }  // namespace lie

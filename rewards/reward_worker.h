@@ -18,9 +18,8 @@ using DecodeText = std::function<std::string(std::span<const std::int32_t>)>;
 /// Scores each response of a group. `texts` are kept where coverage is counted in words.
 ScoredGroup score_group(Scorer& scorer, RolloutGroup group, const DecodeText& decode);
 
-/// Scores groups until `rollouts` is closed, then closes `scored`. The host's rank is noted on each
-/// group.
-/// Throws Error if a group cannot be scored.
+/// Scores groups until `rollouts` is closed, then closes `scored`. Each group records the
+/// host's rank. Throws Error if a group cannot be scored.
 void run_reward_worker(const ScoringOptions& options, const DecodeText& decode,
                        const ProgramHost& host, Source<RolloutGroup>& rollouts,
                        Sink<ScoredGroup>& scored);

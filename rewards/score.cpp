@@ -9,7 +9,7 @@
 namespace lie {
 namespace {
 
-/// What a program says beside its reward.
+/// What a program answers besides its reward.
 void take(ProgramAnswer answer, Score& score) {
   if (answer.correct) score.verdict = *answer.correct ? VerdictCode::kEqual : VerdictCode::kUnequal;
   std::ranges::move(answer.numbers, std::back_inserter(score.numbers));

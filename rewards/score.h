@@ -1,4 +1,4 @@
-// All that is said of one response: verdict, coverage, and the reward terms, kept apart.
+// The score of a response: verdict, coverage, and each reward term.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +15,7 @@
 
 namespace lie {
 
-/// What a score depends on beside ticket and response.
+/// What a score depends on besides ticket and response.
 struct ScoringOptions {
   RewardOptions rewards = {};
   VerifierOptions verifier = {};

@@ -14,18 +14,18 @@ struct JudgedResponse {
   const Ticket& ticket;
   const Response& response;
   std::string_view text;  // what the response decodes to
-  const Score& score;     // but its rewards, which are being made
+  const Score& score;     // without its rewards, which are being computed
   bool correct() const { return score.verdict == VerdictCode::kEqual; }
   std::int64_t length() const { return static_cast<std::int64_t>(response.ids.size()); }
 };
 
-/// One term, made from its options. Where it is off, it has no function and is 0.
+/// One term, made from its options. A term that is off has no function and is 0.
 struct RewardTerm {
   std::function<float(const JudgedResponse&)> reward;
   bool in_evaluation = false;  // else 0 in groups that only evaluate
   /// Throws Error if a training prompt lacks what the term needs.
   std::function<void(const Ticket&)> check = {};
-  /// L_target in tokens, logged of every response whether the term is on or off.
+  /// L_target in tokens, logged for every response whether the term is on or off.
   std::function<double(const Ticket&)> target_length = {};
 };
 

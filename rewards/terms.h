@@ -1,6 +1,6 @@
 // The list of reward terms: R = R_acc + R_len + R_red (arXiv:2602.11748), and those of ablations
-// and DAPO. A term is a pair of files and a line of this list; config keys, log columns, metrics
-// and reports follow.
+// and DAPO. To add a term, write a pair of files and a line of this list; config keys, log columns,
+// metrics and reports follow.
 #pragma once
 
 #include <cstdint>
@@ -29,7 +29,7 @@ using RewardTermList =
 struct RewardOptions {
   CoverageOptions coverage = {};
   RewardTermList terms = {};
-  std::string command;  // rewards/program.h; empty: none
+  std::string command;
 
   template <typename TermOptions>
   TermOptions& of() {
@@ -43,7 +43,7 @@ struct RewardOptions {
 
 void describe(FieldList& fields, RewardOptions& options);
 
-/// Names of all terms, on or off: what is off is logged as 0. A program's term is the last.
+/// Names of all terms, on or off: a term that is off is logged as 0. A program's term is last.
 RewardNames reward_names(const RewardOptions& options);
 
 /// The terms in the order of their names, without a program's. `max_response_tokens`: the response

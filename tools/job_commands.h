@@ -1,4 +1,4 @@
-// The commands that run as a job: every rank of mpirun or srun, or one process.
+// The commands that run as a job: on every rank of mpirun or srun, or in one process.
 #pragma once
 
 #include <CLI/CLI.hpp>

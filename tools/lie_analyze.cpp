@@ -55,8 +55,7 @@ void declare(CLI::App& app, Request& request) {
       ->allow_extra_args(false);
   app.add_flag("--digest", request.digest,
                "only print SHA-256 of all trajectories (canonical order, without times and ranks) "
-               "and of the last "
-               "checkpoint's weights (tensor bytes in name order)");
+               "and of the last checkpoint's weights (tensor bytes in name order)");
   app.add_flag("--close", request.close,
                "only close the trajectory files of a run that was killed and will not go on, so "
                "that programs which open HDF5 without SWMR read them too; not while a run writes");
@@ -104,7 +103,7 @@ std::vector<Subject> load_subjects(const Request& request) {
     subjects.back().name = subjects.back().runs.front().name;
   }
   for (const std::string& group : request.groups) subjects.push_back(load_group(group));
-  if (subjects.empty()) lie::fail("no run directory given; lie_analyze --help tells what it takes");
+  if (subjects.empty()) lie::fail("no run directory given; see lie_analyze --help");
   make_names_differ(subjects);
   return subjects;
 }

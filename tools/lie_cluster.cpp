@@ -18,7 +18,7 @@
 
 namespace {
 
-/// Throws Error for a misspelt command, of which the parser would only say that one is wanted.
+/// Throws Error for a misspelt command, where the parser would only say that a command is required.
 void check_command(CLI::App& program, std::string_view word) {
   std::vector<std::string> names;
   for (const CLI::App* command : program.get_subcommands({})) names.push_back(command->get_name());

@@ -20,7 +20,7 @@ void add_special_tokens(CLI::App& command, bool& value, const std::string& what)
                        "<|begin_of_text|>; without it as transformers' add_special_tokens=False");
 }
 
-/// What score and generate share: the model, the rows, and how the rows' texts become ids.
+/// Options that score and generate share: the model, the rows, and how texts become ids.
 void add_model_and_rows(CLI::App& command, auto& arguments, const std::string& fields) {
   command
       .add_option("MODEL_DIR", arguments.model.path,
@@ -82,8 +82,7 @@ void add_score(CLI::App& program, Chosen& chosen) {
       ->capture_default_str();
   command->footer(
       "\nWrites each row with log_probs (nats, one for each response token); texts are encoded "
-      "each "
-      "by itself,\nand their ids are written, too.");
+      "each by itself,\nand their ids are written, too.");
   command->callback([&chosen, arguments] { chosen = [=] { score(*arguments, std::cout); }; });
 }
 

@@ -1,4 +1,4 @@
-// The commands that let a user look at a model by himself: one process, no job.
+// The commands that examine a model in one process, without a job.
 #pragma once
 
 #include <CLI/CLI.hpp>

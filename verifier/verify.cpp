@@ -157,7 +157,7 @@ class Pair {
     return !a.empty() && a == latex::without_spacing(given.text);
   }
 
-  // What is no mathematics is right only word for word.
+  // Text that is no mathematics must match word for word.
   void unparsed(const Side& right, const Side& given) {
     if (same_text(right, given))
       return set(VerdictCode::kEqual, "the same text, which is no mathematics");

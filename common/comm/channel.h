@@ -25,14 +25,14 @@ class MpiSink : public Sink<T> {
     if (receivers_.empty()) fail("a sink needs a rank to send to");
   }
 
-  /// Blocks, attending, only while kAhead messages have not been taken in by their receivers.
+  /// Blocks, attending, only while kAhead messages are still on their way.
   void send(T value) override {
     outbox_.drain(kAhead);
     outbox_.post(receivers_[next_++ % receivers_.size()], tag_,
                  std::make_shared<const Bytes>(wire::pack(value)));
   }
 
-  /// Blocks, attending, until all has been taken in.
+  /// Blocks, attending, until every message has been received.
   void close() override {
     const auto last = std::make_shared<const Bytes>(wire::pack_close());
     for (const int receiver : receivers_) outbox_.post(receiver, tag_, last);

@@ -72,7 +72,7 @@ std::string host_name() {
   return name.data();
 }
 
-/// Should mpirun be killed, its ranks would compute on for nobody. (Under srun, Slurm ends them.)
+/// Ends the ranks when mpirun is killed; they would go on computing. (Under srun, Slurm ends them.)
 void end_with_launcher() {
   if (is_open_mpi_launcher(look_up(getppid()).name)) prctl(PR_SET_PDEATHSIG, SIGKILL);
 }
@@ -139,7 +139,7 @@ void widen_binding() {
   cpu_set_t set;
   CPU_ZERO(&set);
   if (launcher == 0 || sched_getaffinity(launcher, sizeof set, &set) != 0) return;
-  // Refused only where the CPUs went away in between; the narrow binding then stays and is counted.
+  // Fails only if the CPUs were taken away meanwhile; the narrow binding then stays in force.
   sched_setaffinity(0, sizeof set, &set);
 }
 

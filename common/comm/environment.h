@@ -1,4 +1,4 @@
-// MPI's beginning and end, and what a rank knows of itself and its host.
+// MPI's beginning and end, and what a rank knows about itself and its host.
 #pragma once
 
 #include <mpi.h>

@@ -82,7 +82,7 @@ Inbox::Inbox(Job& job, Tag tag) : job_(job), tag_(tag) {
 
 Inbox::~Inbox() {
   job_.remove(*this);
-  // MPI still writes a message that is half in.
+  // MPI may still be writing a message that has only partly arrived.
   if (incoming_) job_.environment().keep(std::make_shared<Bytes>(std::move(incoming_->bytes)));
 }
 
@@ -131,8 +131,7 @@ void receive_into(Job& job, int source, Tag tag, std::span<std::byte> bytes) {
   if (static_cast<std::size_t>(matched->bytes) != bytes.size()) {
     fail(
         "collective (tag {}): rank {} sent {} bytes where {} were expected: the ranks disagree on "
-        "the "
-        "order of calls",
+        "the order of calls",
         static_cast<int>(tag), source, matched->bytes, bytes.size());
   }
   MPI_Request request = begin_receive(*matched, bytes.data());

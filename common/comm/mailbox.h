@@ -1,5 +1,4 @@
-// Messages of bytes between ranks, without blocking: what channels, tickets and collectives are
-// made of.
+// Messages of bytes between ranks, without blocking: the base of channels, tickets and collectives.
 #pragma once
 
 #include <deque>
@@ -43,7 +42,7 @@ class Outbox {
 
   /// Starts a send; returns at once. Throws Error above 2 GiB.
   void post(int destination, Tag tag, std::shared_ptr<const Bytes> bytes);
-  /// Lets go of what has been sent; returns how many messages are still on their way.
+  /// Frees the buffers of finished sends; returns how many messages are still on their way.
   std::size_t pending();
   /// Waits, attending, until at most `limit` messages are on their way.
   void drain(std::size_t limit);

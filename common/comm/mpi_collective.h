@@ -13,10 +13,9 @@ namespace lie {
 /// member's rank in the group is its position. `tag` must belong to this group alone. Making it is
 /// not collective. A group of one is the solo collective.
 ///
-/// Made of point-to-point messages, not of MPI's own collectives: those add in an order of their
-/// own choice, burn a core while they wait, and cannot be left when another rank fails.
-///   broadcast           chunks down a binary tree, the root's children first, so that large spans
-///                       flow
+/// Made of point-to-point messages: MPI's own collectives add in an unspecified order, occupy a
+/// core while they wait, and cannot be abandoned when another rank fails.
+///   broadcast           chunks down a binary tree, so that large spans flow
 ///   reduce_scatter_sum  by blocks, each member adds its slice over all members
 ///   all_gather          by blocks, each member sends its slice to all
 ///   all_reduce_sum      both, per block: 2 (k-1)/k of the data sent by each

@@ -20,7 +20,7 @@ void check(ncclResult_t code, std::string_view what) {
     fail("NCCL, {}: {}", what, ncclGetErrorString(code));
 }
 
-/// A stream of the current device that work of another stream goes before.
+/// A stream of the current device that can wait for the work of another.
 class Stream {
  public:
   Stream() {
@@ -35,7 +35,7 @@ class Stream {
   Stream& operator=(const Stream&) = delete;
   cudaStream_t get() const { return stream_; }
 
-  /// What is asked of this stream from now on waits for all that was asked of `other` so far.
+  /// Work enqueued here from now on waits for all work enqueued on `other` so far.
   void follow(cudaStream_t other) {
     check(cudaEventRecord(event_, other), "marking the place in the compute stream");
     check(cudaStreamWaitEvent(stream_, event_, 0), "waiting for the compute stream");
@@ -154,7 +154,7 @@ class NcclCollective : public Collective {
          values.count, values.place.device, place_.device);
   }
 
-  /// Calls `start(count, type)` behind all that the compute stream has been asked, and waits.
+  /// Calls `start(count, type)` after all work enqueued on the compute stream, and waits.
   template <typename Start>
   void run(std::string_view what, DeviceSpan values, const Start& start) {
     check_place(values);
@@ -163,7 +163,7 @@ class NcclCollective : public Collective {
     finish(what);
   }
 
-  /// Waits, attending, until the device has done what was asked.
+  /// Waits, attending, until the device has finished.
   void finish(std::string_view what) {
     communicator_.settle(what);
     for (Backoff backoff;; backoff.pause()) {

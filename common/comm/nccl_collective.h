@@ -14,12 +14,12 @@ namespace lie {
 /// communicator. Throws Error where the program was built without CUDA, or if two members share a
 /// GPU, which NCCL refuses.
 ///
-/// Each call begins when the device has done what `compute_stream` (a cudaStream_t; null: the
-/// default stream, where LibTorch computes) was asked until then, and returns when it is done
-/// itself: what is asked of that stream afterwards finds the result.
+/// Each call starts after the work already enqueued on `compute_stream` (a cudaStream_t; null: the
+/// default stream, where LibTorch computes) and returns when it has finished: later work on that
+/// stream sees the result.
 ///
-/// Bits: NCCL adds in an order of its own (its ring or tree), which is fixed for a layout as long
-/// as NCCL_ALGO and NCCL_PROTO are, not in rank order; all members get the same bits.
+/// Bits: NCCL adds in the order of its ring or tree, not in rank order. That order is fixed for one
+/// layout, NCCL_ALGO and NCCL_PROTO; all members get the same bits.
 std::unique_ptr<Collective> nccl_collective(Job& job, Collective& host, int device,
                                             void* compute_stream = nullptr);
 

@@ -15,19 +15,18 @@ constexpr Role kAllRoles[] = {Role::kLearner, Role::kRewardWorker, Role::kActor}
 
 struct Counts {
   std::int64_t learners = 0;
-  std::int64_t reward_workers = 0;  // 0: carried by learner 0
+  std::int64_t reward_workers = 0;  // 0: learner 0 scores
   std::int64_t actors = 0;
 };
 
 [[noreturn]] void misfit(const RolesOptions& o, std::int64_t ranks, std::string_view problem) {
   fail(
       "roles: actors {}, reward_workers {}, learners {} do not fit a world of {} rank{}: {}; set "
-      "them to 0 "
-      "to have them chosen",
+      "them to 0 to have them chosen",
       o.actors, o.reward_workers, o.learners, ranks, ranks == 1 ? "" : "s", problem);
 }
 
-/// Reward workers where their number is free: all that is left if the other two are given.
+/// Reward workers where their number is left open: all remaining ranks if the other two are given.
 std::int64_t free_reward_workers(const RolesOptions& options, std::int64_t ranks,
                                  std::int64_t learners) {
   if (options.actors > 0 && options.learners > 0) return ranks - learners - options.actors;
@@ -105,18 +104,16 @@ std::string_view role_name(Role role) {
 
 void describe(FieldList& fields, RolesOptions& options) {
   fields.add("actors", options.actors,
-             {.help = "Ranks that generate; 0 = all that the other roles leave.",
-              .unit = "ranks",
-              .min = 0});
+             {.help = "Ranks that generate; 0 = all remaining ranks.", .unit = "ranks", .min = 0});
   fields.add(
       "reward_workers", options.reward_workers,
-      {.help = "Ranks that verify and score; 0 = one to 16 ranks, carried by learner 0 where no "
+      {.help = "Ranks that verify and score; 0 = one per 16 ranks; learner 0 scores where no "
                "rank is left.",
        .unit = "ranks",
        .min = 0});
   fields.add(
       "learners", options.learners,
-      {.help = "Ranks that update the weights; 0 = one to 8 ranks. Changes the bits of a run.",
+      {.help = "Ranks that update the weights; 0 = one per 8 ranks. Changes the bits of a run.",
        .unit = "ranks",
        .min = 0});
   fields.add(

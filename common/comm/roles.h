@@ -28,14 +28,14 @@ void describe(FieldList& fields, RolesOptions& options);
 /// Where a rank runs.
 struct RankPlace {
   std::string host;
-  std::vector<int> cpus;  // that it may use, by number on its host
+  std::vector<int> cpus;  // it may use, by number on its host
 };
 
 /// The places of all ranks, by rank. Collective over the world.
 std::vector<RankPlace> gather_places(Collective& world, const RankPlace& mine);
 
-/// The roles of all ranks. A rank has one role, but for two cases: a world of one rank has all, and
-/// where no rank is left for a reward worker, learner 0 scores what it collects.
+/// The roles of all ranks. A rank has one role, except in two cases: a world of one rank has all,
+/// and where no rank is left for a reward worker, learner 0 scores what it collects.
 struct RoleLayout {
   std::vector<int> learners;        // world ranks; learner 0 is rank 0
   std::vector<int> reward_workers;  // world ranks
@@ -47,19 +47,18 @@ struct RoleLayout {
   /// Position of `rank` among the ranks of `role`; -1 if it is none of them.
   int index(int rank, Role role) const;
   /// Threads for this role on this rank: its share of the CPUs it may use, counting the ranks of
-  /// the same role only, because actors work while learners wait and the reverse. Reward
-  /// workers: 1.
+  /// the same role only, because actors work while learners wait and vice versa. Reward workers: 1.
   int threads(int rank, Role role) const;
   /// "learner, reward worker"
   std::string roles_of(int rank) const;
-  /// Ranks, hosts, roles and threads for people; equal neighbours share a line.
+  /// A table of ranks, hosts, roles and threads; equal neighbours share a line.
   std::string table() const;
 };
 
-/// Splits the ranks. Automatic: one learner to 8 ranks and one reward worker to 16, at least one
-/// each, actors otherwise: 2 = learner with reward worker | actor; 3 = one each; 4 = 1 learner,
-/// 1 reward worker, 2 actors; 64 = 8, 4, 52. The number of learners, and it alone, changes bits of
-/// a run. Throws Error if the options do not fit the number of ranks.
+/// Splits the ranks. Automatic: one learner per 8 ranks and one reward worker per 16, at least one
+/// of each, the rest actors: 2 = learner with reward worker | actor; 3 = one each; 4 = 1 learner, 1
+/// reward worker, 2 actors; 64 = 8, 4, 52. Only the number of learners changes the bits of a run.
+/// Throws Error if the options do not fit the number of ranks.
 RoleLayout plan_roles(const RolesOptions& options, std::vector<RankPlace> places);
 
 }  // namespace lie

@@ -86,7 +86,7 @@ class ThreadGroup::Member : public Collective {
   }
 
  private:
-  /// Shows this thread's bytes to the others; all must bring as many.
+  /// Shows this thread's bytes to the others; all must bring the same number.
   void bring(std::span<std::byte> bytes) {
     meeting_.span(rank_) = bytes;
     meeting_.wait();

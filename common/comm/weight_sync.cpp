@@ -18,8 +18,7 @@ void check_header(const WeightHeader& header, std::int64_t elements) {
   if (header.elements != elements) {
     fail(
         "weight sync: the learner's model has {} parameters, this actor's {}: give all ranks the "
-        "same "
-        "model directory",
+        "same model directory",
         header.elements, elements);
   }
 }

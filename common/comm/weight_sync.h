@@ -10,7 +10,7 @@
 
 namespace lie {
 
-/// What goes before the weights.
+/// Sent before the weights.
 struct WeightHeader {
   std::uint64_t magic = kMagic;
   std::int64_t policy_version = 0;
@@ -19,8 +19,8 @@ struct WeightHeader {
   static constexpr std::int64_t kFinish = -1;
 };
 
-/// Learner 0: sends these weights, which are only read, to all actors. Blocks until they have been
-/// sent, which needs the actors in receive_weights.
+/// Learner 0: sends these weights to all actors. Blocks until they are sent, which needs the actors
+/// to be in receive_weights.
 void publish_weights(Collective& group, std::int64_t policy_version, DeviceSpan weights);
 
 /// Learner 0: tells all actors that no more weights will come.

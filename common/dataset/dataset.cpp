@@ -121,11 +121,10 @@ Prompt prompt_of(const JsonRow& row, const RowOptions& options, const RenderProm
 }  // namespace
 
 void describe(FieldList& fields, RowOptions& options) {
-  fields.add(
-      "prompt_template", options.prompt_template,
-      {.help = fmt::format("What stands around a prompt: one of {}; or model: the chat template of "
-                           "model.path. plain: nothing.",
-                           kPromptTemplates)});
+  fields.add("prompt_template", options.prompt_template,
+             {.help = fmt::format("Prompt template: one of {}; or model: the chat template of "
+                                  "model.path. plain: no template.",
+                                  kPromptTemplates)});
   fields.add("prompt_field", options.prompt_field,
              {"Field of the prompt: a text, or chat messages with role and content."});
   fields.add("prompt_suffix", options.prompt_suffix,
@@ -136,22 +135,20 @@ void describe(FieldList& fields, RowOptions& options) {
   fields.add("gold_field", options.gold_field,
              {"Field of the right answer; empty: gold, answer or reward_model.ground_truth."});
   fields.add("data_source_field", options.data_source_field,
-             {"Field of the name of the benchmark or corpus; rows may lack it."});
+             {"Field of the name of the benchmark or corpus; optional."});
   fields.add("reference_length_field", options.reference_length_field,
              {"Field of L_ref; empty: reference_length, or num_tokens less num_tokens_excess."});
   fields.add("num_tokens_excess", options.num_tokens_excess,
-             {.help = "What the published num_tokens column has above L_ref.", .unit = "tokens"});
+             {.help = "Excess of the published num_tokens column over L_ref.", .unit = "tokens"});
   fields.add("skip_bad_rows", options.skip_bad_rows,
-             {"Leave out rows that are not as they should be, and say how many, instead of "
-              "stopping at the first."});
+             {"Skip malformed rows and say how many, instead of stopping at the first."});
 }
 
 void describe(FieldList& fields, DataOptions& options) {
   fields.add("train_file", options.train_file, {"JSONL or Parquet file of the training prompts."});
   fields.add("evaluation_file", options.evaluation_file,
              {"JSONL or Parquet file of the held-out prompts; empty: no evaluation."});
-  fields.add("shuffle", options.shuffle,
-             {"Whether each epoch has an order of its own, drawn from the seed; else file order."});
+  fields.add("shuffle", options.shuffle, {"Shuffle every epoch by the seed; off: file order."});
   describe(fields, static_cast<RowOptions&>(options));
 }
 

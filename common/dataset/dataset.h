@@ -45,19 +45,17 @@ struct Dataset {
 /// One Prompt a row. Fields of a row:
 /// - prompt: a text, taken as one user's turn, or chat messages [{"role": "system" | "user" |
 ///   "assistant", "content": text}, ...] that end with a user's turn. `render` makes the prompt's
-///   text of them; without it the contents are joined with an empty line between. Empty prompts are
-///   refused.
-/// - choices: with choices_field, a list of texts that are put under the question as lines "A.
-/// ...";
-///   the right answer is then a letter.
-/// - gold: gold_field, or else the first of gold, answer, reward_model.ground_truth; text or
+///   text of them; without it the contents are joined by empty lines. Must not be empty.
+/// - choices: with choices_field, a list of texts, put under the question as lines "A. ..."; the
+///   right answer is then a letter.
+/// - gold: gold_field, or else the first of gold, answer, reward_model.ground_truth; a text or a
 ///   number.
 /// - data source: optional, "" if absent.
 /// - with keep_rows, the whole row as one line of JSON; of Parquet, lists and structs are JSON's.
 /// - L_ref in tokens: reference_length_field, or else the first of reference_length, and num_tokens
 ///   or reward_model.num_tokens less num_tokens_excess; -1 if absent.
-/// Throws Error with file and row of the first row that is not so, or, with skip_bad_rows, if no
-/// row is left.
+/// Throws Error with file and row of the first malformed row, or, with skip_bad_rows, if no row is
+/// left.
 Dataset read_dataset(const std::filesystem::path& path, const RowOptions& options,
                      const RenderPrompt& render = {});
 

@@ -25,7 +25,7 @@ bool is_blank(const std::string& line) {
   return line.find_first_not_of(" \t\r") == std::string::npos;
 }
 
-/// Runs what a row is for; its Error is thrown on or written down.
+/// Visits one row; its Error is rethrown or recorded.
 void guarded(std::vector<std::string>* skipped, const std::function<void()>& call) {
   if (skipped == nullptr) return call();
   try {

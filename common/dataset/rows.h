@@ -14,13 +14,13 @@ namespace lie {
 /// Whether a file begins as Parquet files do, whatever its name. Throws Error if it cannot be read.
 bool is_parquet(const std::filesystem::path& path);
 
-/// What is called with each row and its number, from 0.
+/// Called with each row and its number, from 0.
 using VisitRow = std::function<void(const JsonRow& row, std::int64_t number)>;
 
-/// Calls `visit` with each row in order; never holds more than a batch of them. An Error that a row
-/// gives (that it is no JSON object, or what `visit` throws) ends the call, unless `skipped` is
-/// given: then its text is put there and the next row follows. Throws Error if the file is missing,
-/// cannot be read, or has no row. Returns the number of rows.
+/// Calls `visit` with each row in order; never holds more than a batch of them. An Error about a
+/// row (no JSON object, or thrown by `visit`) ends the call; with `skipped` its text is added there
+/// and the next row follows. Throws Error if the file is missing, cannot be read, or has no row.
+/// Returns the number of rows.
 std::int64_t for_each_row(const std::filesystem::path& path, const VisitRow& visit,
                           std::vector<std::string>* skipped = nullptr);
 

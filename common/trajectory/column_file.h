@@ -23,8 +23,8 @@ class ColumnFile {
   void append(const schema::Column<T>& column, std::span<const T> values) {
     append_raw(column, values.data(), values.size());
   }
-  /// Hands all that was appended to the operating system. What is appended after it is seen by
-  /// readers after it. (One flush of the file costs as much as one of a single column.)
+  /// Hands all appended rows to the operating system. Readers see later rows only after these. (One
+  /// flush of the file costs as much as one of a single column.)
   void flush();
   /// Closes and fsyncs. Throws Error on failure.
   void close();

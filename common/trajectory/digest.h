@@ -12,7 +12,7 @@ namespace lie {
 ///
 /// Hashed, in canonical order (purpose, step, group, sample), little-endian, floats by their bits:
 ///   the text "lie trajectories 1"; the names of the further numbers, each with its length;
-///   for each group of which there is a response: purpose, step, group, problem row, and (each with
+///   for each group with a response: purpose, step, group, problem row, and (each with
 ///   its length as int64 before it) prompt text, gold, data source, prompt ids;
 ///   for each response: sample, the other columns of /sample except offsets, actor_rank,
 ///   reward_rank and verify_seconds, in the order of schema.h, with the reward terms in the run's

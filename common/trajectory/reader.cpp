@@ -33,8 +33,7 @@ h5::Handle open_file(const fs::path& path) {
   if (!file) {
     fail(
         "{}: cannot be read as a trajectory file: {}; it is damaged or from another program: "
-        "remove "
-        "it or restore it",
+        "remove it or restore it",
         path.string(), h5::last_reason());
   }
   return file;

@@ -33,8 +33,8 @@ void RunReader::open(const fs::path& directory) {
   for (const Segment& segment : lie::segments(directory)) segments_.emplace_back(segment.path);
 }
 
-/// Learners that were killed in the midst of a step have logged up to different steps since they
-/// began together: only what all have reached is the run's.
+/// Learners killed during a step may have logged up to different steps: only steps that all have
+/// logged count.
 void RunReader::keep_common_steps() {
   std::map<std::int64_t, std::vector<SegmentReader*>> begun_together;
   for (SegmentReader& segment : segments_) {

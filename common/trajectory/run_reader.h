@@ -28,7 +28,7 @@ struct SamplePlace {
   std::size_t problem = 0;  // row of /problem in that segment
 };
 
-/// What a group was asked.
+/// The problem of a group.
 struct ProblemText {
   std::string text;
   std::string gold;

@@ -1,12 +1,12 @@
 // The trajectory file, schema version 2: one description that writer and reader share.
 //
 // One HDF5 file per learner rank and segment; flat one-dimensional columns, grouped in tables. All
-// columns of a table have the same number of rows. Nothing in a file ever changes once written;
-// a step exists when its row in /step is there, and that row says how far the other tables reach.
+// columns of a table have the same number of rows. Nothing in a file ever changes once written; a
+// step exists when its row in /step is there, and that row says how far the other tables reach.
 // Strings are packed UTF-8: /text/bytes, with offset and count in the row that owns them
-// (variable-length strings are not safe to read while another process writes).
-// Besides the columns listed here /sample has those that the run names itself: one a reward term,
-// one a further number of a reward or verifier program.
+// (variable-length strings are not safe to read while another process writes). Besides the columns
+// listed here, /sample has one for each reward term and one for each further number of a reward or
+// verifier program.
 #pragma once
 
 #include <cstdint>
@@ -24,7 +24,7 @@ inline constexpr std::size_t kTableCount = 6;
 
 enum class ElementType : std::uint8_t { kUint8, kInt32, kInt64, kFloat32, kFloat64 };
 
-/// What both sides know of a column; `unit` and `about` also stand in the file as its attributes.
+/// What both sides know of a column; `unit` and `about` are stored as its attributes.
 struct ColumnInfo {
   Table table;
   ElementType type;
@@ -206,8 +206,8 @@ std::span<const ColumnInfo* const> all_columns();
 std::uint64_t chunk_rows(Table table);
 
 /// Whether a table's columns are compressed: those that grow with the tokens. The others have a few
-/// hundred values a step; beginning to compress each of their columns would cost more than all else
-/// that a small step's log does.
+/// hundred values a step, and setting up their compression would cost more than the rest of a small
+/// step's log.
 bool is_compressed(Table table);
 
 /// Attributes of the file's root.

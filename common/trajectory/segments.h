@@ -23,12 +23,12 @@ std::string segment_name(std::int64_t learner_rank, std::int64_t starts_after_st
 /// missing directory has none.
 std::vector<Segment> segments(const std::filesystem::path& directory);
 
-/// Removes the segments that start after `step` or later steps, of all learners, and the halves of
-/// files that were just being created: what a resume from the checkpoint of `step` does first.
+/// Removes the segments that start after `step` or later steps, of all learners, and partly created
+/// files: the first act of a resume from the checkpoint of `step`.
 void remove_segments_after(const std::filesystem::path& directory, std::int64_t step);
 
-/// Repairs a file whose writer was killed, so that any HDF5 program opens it: clears the mark of a
-/// writer at work and sets the end of the file. Harmless on a file that was closed in order. Never
+/// Repairs a file whose writer was killed, so that any HDF5 program opens it: clears the mark of an
+/// active writer and sets the end of the file. Harmless on a file that was closed properly. Never
 /// call it while a writer has the file open. Throws Error if the file cannot be read.
 void clear_after_crash(const std::filesystem::path& path);
 

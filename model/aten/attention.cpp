@@ -1,6 +1,6 @@
 // Queries are taken in slices, so that the scores of a slice against all earlier keys stay below a
-// fixed size however long the sequence. The query heads of one kv-head stand side by side as more
-// queries of it: keys and values are never repeated.
+// fixed size however long the sequence. The query heads of one kv-head are treated as more queries
+// of it, so that keys and values are never repeated.
 #include "model/aten/attention.h"
 
 #include <algorithm>

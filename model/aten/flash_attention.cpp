@@ -22,7 +22,7 @@ Packed packed(const at::Tensor& rotated, const at::Tensor& values, const Attenti
           by_head(values, shape.head_width)};
 }
 
-/// While alive, ATen's kernels keep their bits from call to call.
+/// While alive, ATen's kernels are deterministic.
 class Deterministic {
  public:
   Deterministic()

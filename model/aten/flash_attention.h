@@ -9,7 +9,7 @@ namespace lie::aten {
 /// and backward. False on any device but CUDA.
 bool flash_attention_agrees(at::Device device);
 
-/// Whether tensors of this shape can be given to them.
+/// Whether the kernels take tensors of this shape.
 bool flash_attention_takes(const at::Tensor& rotated, const AttentionShape& shape);
 
 /// As attention(), y in bf16; `starts` [S + 1] int32 on the device, no sequence above `longest`.

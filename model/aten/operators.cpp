@@ -116,7 +116,7 @@ class AtenOperators : public Operators {
   }
   void embed_backward(Tensor dy, Indices tokens, Tensor dtable) override {
     const at::Tensor wide = tensor(dy).to(at::kFloat), rows = tensor(tokens).to(at::kLong);
-    // Of the two ways to add, each device has one that keeps the order of tokens.
+    // Of the two ways to add, each device has one that keeps the token order.
     if (device_.is_cuda()) {
       tensor(dtable).index_put_({rows}, wide, /*accumulate=*/true);
     } else {

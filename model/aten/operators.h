@@ -1,5 +1,5 @@
 // The operators through LibTorch's ATen, on any of its devices: the CUDA side of the program, and
-// on the CPU an independent implementation that the tests hold the own operators against.
+// on the CPU an independent implementation that the tests compare with the program's own operators.
 #pragma once
 
 #include <memory>
@@ -13,8 +13,8 @@ namespace lie {
 /// LibTorch computes with `threads` threads from then on in the whole process; 0: as many as it
 /// likes. Throws Error if this build or machine has no such device.
 ///
-/// Other than the CPU operators' bits, these depend on how many rows a call has, and sums over rows
-/// are LibTorch's own: cutting a batch changes gradients by rounding.
+/// Unlike with the CPU operators, bits depend on the number of rows of a call, and LibTorch chooses
+/// the order of sums over rows: cutting a batch changes gradients by rounding.
 std::unique_ptr<Operators> make_aten_operators(std::string_view device, DType dtype,
                                                int threads = 0);
 

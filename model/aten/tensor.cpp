@@ -21,7 +21,7 @@ at::Tensor wrap(const Tensor& view, at::Device device) {
   return at::for_blob(view.data, {view.rows, view.cols})
       .strides({view.stride, 1})
       .options(at::TensorOptions().dtype(scalar_type(view.dtype)).device(device))
-      .target_device(device)  // known: CUDA need not be asked whose pointer it is
+      .target_device(device)  // known, so that CUDA is not asked for the pointer's device
       .make_tensor();
 }
 

@@ -19,7 +19,7 @@ using cpu::SequenceAttention;
 
 // ---- Over pages
 
-/// Pages lie anywhere: the processor cannot guess the next one. Row `d` of a coming page's keys.
+/// Pages lie anywhere: the processor cannot prefetch the next one. Row `d` of a coming page's keys.
 HWY_INLINE void prefetch_keys(const PagedAttention& job, std::int64_t page, std::int64_t d) {
   if (page * kPage < job.length) {
     hwy::Prefetch(job.pool + job.pages[page] * job.page_stride + d * kPage);

@@ -26,8 +26,8 @@ AlignedFloats::AlignedFloats(std::int64_t count) : size_(count) {
   if (rounded == 0) return;
   void* p = std::aligned_alloc(static_cast<std::size_t>(alignment), rounded);
   if (p == nullptr)
-    fail("out of memory: {} bytes wanted for model buffers; use a smaller batch", bytes);
-  if (alignment == kHugePage) madvise(p, rounded, MADV_HUGEPAGE);  // a wish: fewer TLB misses
+    fail("out of memory: {} bytes needed for model buffers; use a smaller batch", bytes);
+  if (alignment == kHugePage) madvise(p, rounded, MADV_HUGEPAGE);  // advice: fewer TLB misses
   data_.reset(static_cast<float*>(p));
 }
 

@@ -34,7 +34,7 @@ class AlignedFloats {
   std::int64_t size_ = 0;
 };
 
-/// A weight in panels for products with rows, and, once a gradient was asked for, its transpose in
+/// A weight in panels for products with rows, and, after the first gradient, its transpose in
 /// panels.
 class CpuWeight : public PackedWeight {
  public:
@@ -51,9 +51,9 @@ class CpuWeight : public PackedWeight {
   bool transposed_current_ = false;
 };
 
-/// From when on threads share work. Changes no bits.
+/// When threads share work. Changes no bits.
 struct SharingLimits {
-  /// Of one operator; less is done sooner than handed over.
+  /// Of one operator; less work is done faster by the caller alone.
   std::int64_t cycles = 40000;
   /// Elements that the cores' caches hold: see over_sequences.
   std::int64_t cached_weights = 4 << 20;

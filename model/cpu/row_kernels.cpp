@@ -229,8 +229,8 @@ void add_heads(const float* x, std::int64_t x_stride, std::int64_t rows, std::in
 
 // ---- Head
 
-/// Columns whose terms are summed before they are added to the rest: what lies in the tail of a
-/// large vocabulary would be lost beside the likeliest token, always to one side.
+/// Columns whose terms are summed before they are added to the rest. Added one by one, the tail of
+/// a large vocabulary would be lost to rounding beside the likeliest token, a systematic error.
 constexpr std::int64_t kTermsOfSum = 16 * cpu::kStretch;
 
 cpu::Softmax softmax_statistics(const float* logits, std::int64_t vocabulary,

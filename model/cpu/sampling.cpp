@@ -59,7 +59,7 @@ std::int32_t RowSampler::draw_from_all(float uniform) {
   double left = static_cast<double>(uniform) * total;
   std::size_t block = 0;
   while (block + 1 < block_sums_.size() && left >= block_sums_[block]) left -= block_sums_[block++];
-  // Rounding may leave a little more than the block holds: then its last possible token is meant.
+  // Rounding may leave slightly more than the block holds: then take its last possible token.
   std::size_t chosen = block * kBlock;
   const std::size_t end = std::min(chosen + kBlock, all.size());
   for (std::size_t i = chosen; i < end && left >= 0; ++i) {
@@ -90,7 +90,7 @@ std::int32_t RowSampler::draw_from_likeliest(const Draw& how, float uniform) {
 // leaves; returns the probability that top_p is a share of.
 double RowSampler::take_likeliest(const Draw& how) {
   const bool all = how.top_k == 0;
-  // Tokens below this hold together less than 1 - top_p: the nucleus does without them.
+  // Tokens below this together hold less than 1 - top_p, so the nucleus does not need them.
   const double floor = all ? (1 - how.top_p) / static_cast<double>(probabilities_.size()) : 0;
   heap_.clear();
   for (std::size_t id = 0; id < probabilities_.size(); ++id) {

@@ -19,7 +19,7 @@ struct Sample {
 /// alone.
 class RowSampler {
  public:
-  /// `logits` [V]. Where their log-sum-exp is not finite, the log-prob is not a number.
+  /// `logits` [V]. If their log-sum-exp is not finite, the log-prob is NaN.
   Sample draw(std::span<const float> logits, const Draw& how);
 
  private:

@@ -1,6 +1,6 @@
 // Sixteen floats as one value: one register under AVX-512, two under AVX2. Every kernel is written
-// in them, so that lanes, and with them the order of every sum, are the same on both (invariant
-// E1). Included once per target.
+// in them, so that lanes and the order of every sum are the same on both (invariant E1). Included
+// once per target.
 #if defined(LIE_MODEL_CPU_VEC16_INL_H) == defined(HWY_TARGET_TOGGLE)
 #ifdef LIE_MODEL_CPU_VEC16_INL_H
 #undef LIE_MODEL_CPU_VEC16_INL_H

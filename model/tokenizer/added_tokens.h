@@ -1,4 +1,4 @@
-// Tokens that are found in the text before it is cut into words: special tokens and others.
+// Added tokens, special or not: found in the text before it is cut into words.
 #pragma once
 
 #include <cstdint>

@@ -142,8 +142,8 @@ void Bpe::merge_short(std::vector<std::int32_t>& symbols) const {
   symbols.resize(count);
 }
 
-/// A queue of merges by (rank, position) over a linked list; entries made stale by a later merge
-/// are known by the token they would make.
+/// A queue of merges by (rank, position) over a linked list; stale entries are recognised by the
+/// token they would make.
 void Bpe::merge_long(std::vector<std::int32_t>& symbols) const {
   const std::size_t count = symbols.size();
   if (count >= kNoRank)

@@ -15,8 +15,8 @@ namespace lie {
 /// The merges and the vocabulary of bytes. Thread-safe: encoding changes nothing.
 class Bpe {
  public:
-  /// Throws Error if a merge or the unknown token names what the vocabulary lacks, or a token
-  /// stands in it twice.
+  /// Throws Error if the vocabulary lacks a merge's token or the unknown token, or holds a token
+  /// twice.
   explicit Bpe(const BpeSpec& spec);
 
   /// Appends the ids of one word: its bytes, joined pair by pair, the pair of lowest rank first and

@@ -34,9 +34,8 @@ std::size_t end_of_active(std::string_view text, std::size_t position, const Uni
   return position;
 }
 
-/// Begin of the stretch to normalize: the code point before may join what follows it. A mark that
-/// the library's older tables take for an ordinary character is left out, for utf8proc would move
-/// it.
+/// Start of the stretch to normalize: the code point before may join what follows it. Leaves out a
+/// mark that the library's older tables take for an ordinary character: utf8proc would move it.
 std::size_t begin_of_stretch(std::string_view text, std::size_t active, std::size_t earliest) {
   if (active == earliest) return active;
   const std::size_t before = utf8_previous(text, active);

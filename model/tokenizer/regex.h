@@ -21,11 +21,11 @@ struct Stretch {
 
 /// One compiled pattern. Thread-safe: matching changes nothing shared.
 ///
-/// PCRE2's tables of letters and numbers are those of its own Unicode version, the library's are of
-/// another. So the pattern is matched against a shadow of the text, one byte per code point: ASCII
-/// stands for itself, any other code point for a Latin-1 character of its class (letter, number,
-/// space, other). This also lets PCRE2 decide each class by one bit. A pattern that tells more
-/// apart than these classes (\p{Lu}, a literal beyond ASCII) is matched on the text itself.
+/// PCRE2 and the tokenizers library have tables of different Unicode versions. So the pattern is
+/// matched against a shadow of the text, one byte per code point: ASCII stands for itself, any
+/// other code point for a Latin-1 character of its class (letter, number, space, other). This also
+/// lets PCRE2 decide each class by one bit. A pattern that tells more apart than these classes
+/// (\p{Lu}, a literal beyond ASCII) is matched on the text itself.
 class Regex {
  public:
   /// Throws Error with PCRE2's message and the position if the pattern cannot be compiled.

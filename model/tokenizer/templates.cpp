@@ -34,7 +34,7 @@ std::string chatml_turn(std::string_view role, std::string_view content) {
   return fmt::format("<|im_start|>{}\n{}<|im_end|>\n", role, content);
 }
 
-/// What Qwen3's template keeps of an answer once another question follows: not its thought.
+/// What Qwen3's template keeps of an earlier answer: not its thought.
 std::string_view without_thought(std::string_view content) {
   const std::size_t end = content.rfind(kThinkEnd);
   if (end == std::string_view::npos) return content;
@@ -61,7 +61,7 @@ std::string chatml_prompt(std::span<const ChatMessage> messages) {
   return text + "<|im_start|>assistant\n";
 }
 
-/// chatml, begun by this system message where the conversation has none of its own.
+/// chatml, with this system message where the conversation has none of its own.
 std::string chatml_prompt_after(std::string_view system, std::span<const ChatMessage> messages) {
   std::string text;
   if (messages.front().role != "system") text = chatml_turn("system", system);
@@ -109,9 +109,9 @@ std::string llama3_prompt(std::span<const ChatMessage> messages) {
 /// is not published; Llama models want their first token, so it is given here.
 std::string octothinker_prompt(std::span<const ChatMessage> messages) {
   return "<|begin_of_text|>A conversation between User and Assistant. The user asks a question, "
-         "and the Assistant "
-         "solves it. The assistant first thinks about the reasoning process in the mind and then "
-         "provides the user with the answer.\nUser: You must put your answer inside \\boxed{} and "
+         "and the Assistant solves it. The assistant first thinks about the reasoning process in "
+         "the mind and then provides the user with the answer.\nUser: You must put your answer "
+         "inside \\boxed{} and "
          "Your final answer will be extracted automatically by the \\boxed{} tag.\n" +
          joined_contents(messages) + "\nAssistant:";
 }

@@ -30,8 +30,8 @@ struct PromptTemplate {
   /// The text of a conversation that ends with a user's turn, up to where the model's answer
   /// begins.
   std::string prompt(std::span<const ChatMessage> messages) const;
-  /// What the model should write as an assistant's turn with this content, the template's
-  /// end-of-turn token included; without one of its own the end-of-sequence token is to follow.
+  /// The assistant's turn with this content that the model should write, including the template's
+  /// end-of-turn token; without such a token, end of sequence must follow.
   std::string answer(std::string_view content) const;
   bool has_end_of_turn() const;
 };

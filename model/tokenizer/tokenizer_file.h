@@ -1,5 +1,5 @@
-// tokenizer.json as a tree, but for its two long lists, which are read straight into what they are
-// used as: a hundred thousand entries each, most of a program's start otherwise.
+// tokenizer.json as a tree, except for its two lists of a hundred thousand entries: they are read
+// directly into their final form, because parsing them as a tree would dominate the start.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// What is read from tokenizer.json and tokenizer_config.json, as plain structs.
+// The content of tokenizer.json and tokenizer_config.json as plain structs.
 #pragma once
 
 #include <cstdint>

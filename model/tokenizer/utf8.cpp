@@ -5,7 +5,7 @@
 namespace lie {
 namespace {
 
-/// What stands at the begin of a text: a whole code point, or a broken part of that many bytes.
+/// The start of a text: a whole code point, or a broken part of that many bytes.
 struct Scanned {
   std::size_t bytes = 0;
   bool is_valid = false;
@@ -32,7 +32,7 @@ Scanned scan(std::string_view text) {
   return {length, true};
 }
 
-/// Bytes of ASCII at the begin, eight at a time.
+/// Bytes of ASCII at the start, eight at a time.
 std::size_t ascii_prefix(std::string_view text) {
   std::size_t i = 0;
   for (std::uint64_t word = 0; i + 8 <= text.size(); i += 8) {

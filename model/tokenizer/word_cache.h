@@ -1,4 +1,4 @@
-// The ids of short words that were seen lately.
+// The ids of recent short words.
 #pragma once
 
 #include <algorithm>
@@ -12,7 +12,7 @@
 namespace lie {
 
 /// A direct-mapped cache: a word has one place, and a newer word takes it over. Each entry fills
-/// one cache line. What it answers is what was stored, so it changes no result, only the time.
+/// one cache line. It changes no result, only the time.
 class WordCache {
  public:
   static constexpr std::size_t kMaxWordBytes = 24;

@@ -4,7 +4,10 @@
 #include <filesystem>
 #include <map>
 
+#include "common/file.h"
+#include "model/model_config.h"
 #include "tests/directories.h"
+#include "tests/temporary_directory.h"
 #include "tools/eval/eval_config.h"
 #include "tools/run/train_config.h"
 #include "tools/sft/sft_command.h"
@@ -70,6 +73,19 @@ TEST(Configs, TheMainExperimentHasThePapersValues) {
   EXPECT_EQ(config.update.mini_batch_prompts, 32);
   EXPECT_EQ(config.rollout.sampling.max_response_tokens, 8192);
   EXPECT_EQ(config.rollout.evaluation.temperature, 0.6);
+}
+
+TEST(Configs, TheOneOfTheReadmeLoadsAndFitsItsModel) {
+  const std::string readme = read_file(fs::path(source_directory()) / "README.md");
+  const std::string fence = "```yaml\n";
+  const auto begin = readme.find(fence) + fence.size();
+  const TemporaryDirectory directory;
+  const fs::path path =
+      directory.write("my.yaml", readme.substr(begin, readme.find("```", begin) - begin));
+  const TrainConfig config = load_train_config(path, {});
+  check_fits_model(config.rollout,
+                   load_model_config(fs::path(source_directory()) / config.model.path));
+  EXPECT_TRUE(fs::exists(fs::path(source_directory()) / config.data.train_file));
 }
 
 TEST(Configs, PartsChangeWhatTheyAreFor) {

@@ -14,7 +14,7 @@ namespace {
 
 constexpr double kWidth = 440, kHeight = 236;
 constexpr double kLeft = 50, kRight = 428, kTop = 10, kBottom = 200;
-constexpr std::size_t kMostPoints = 600;  // of a line: more cannot be seen
+constexpr std::size_t kMostPoints = 600;  // of a line: more are invisible
 constexpr std::size_t kMostHints = 120;   // points of a line that show their value
 
 /// Numbers on an axis: 1, 2 or 5 times a power of ten apart.
@@ -48,7 +48,7 @@ struct Range {
     high = std::max(high, value);
   }
   bool empty() const { return low > high; }
-  /// No wider than rounding makes it.
+  /// Whether the range is no wider than rounding error.
   bool flat() const { return high - low <= 1e-9 * std::max(std::abs(low), std::abs(high)); }
 };
 
@@ -82,7 +82,7 @@ class Axes {
   std::vector<double> x_ticks() const { return linear_ticks(x_.low, x_.high); }
   double x_span() const { return x_.high - x_.low; }
 
-  /// Place and words of each tick.
+  /// Position and label of each tick.
   std::vector<std::pair<double, std::string>> y_ticks() const {
     std::vector<std::pair<double, std::string>> ticks;
     if (log_) {

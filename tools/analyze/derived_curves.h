@@ -1,5 +1,5 @@
-// Curves made from the trajectories alone, under the names of metrics.jsonl: for runs whose metrics
-// file is lost.
+// Curves made from the trajectories alone, under the names of metrics.jsonl: for runs without a
+// metrics file.
 #pragma once
 
 #include <map>

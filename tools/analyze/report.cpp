@@ -157,8 +157,7 @@ std::string interval_words(std::span<const Subject> subjects) {
   const bool seeds =
       std::ranges::any_of(subjects, [](const Subject& s) { return s.runs.size() > 1; });
   return seeds ? "Lines of several seeds are their mean, bands Student's t 95 % intervals over the "
-                 "seeds; "
-                 "accuracies of a single run have binomial (Wilson) 95 % intervals."
+                 "seeds; accuracies of a single run have binomial (Wilson) 95 % intervals."
                : "Bands of accuracies are binomial (Wilson) 95 % intervals over the responses of a "
                  "step.";
 }
@@ -178,13 +177,12 @@ std::string html_report(std::span<const Subject> subjects, std::size_t responses
   html += section("exploration", "Exploration in context",
                   "How many distinct states a response, a step and the run visit.",
                   exploration_charts(subjects));
-  html += section("trap", "The shallow exploration trap",
-                  "Where responses end and how rare long ones are, in the first (dashed) and the "
-                  "last tenth of the "
-                  "steps. If ending has at least probability ε everywhere, responses of L tokens "
-                  "are rarer than "
-                  "(1 − ε)<sup>L−1</sup>: a straight line in the tail.",
-                  trap_charts(subjects));
+  html += section(
+      "trap", "The shallow exploration trap",
+      "Where responses end and how rare long ones are, in the first (dashed) and the "
+      "last tenth of the steps. If ending has at least probability ε everywhere, "
+      "responses of L tokens are rarer than (1 − ε)<sup>L−1</sup>: a straight line in the tail.",
+      trap_charts(subjects));
   html += section("rewards", "Rewards and groups",
                   "Reward terms apart, what groups look like, and why the verifier decided.",
                   reward_charts(subjects));

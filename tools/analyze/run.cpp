@@ -101,8 +101,7 @@ void require_a_run(const fs::path& directory) {
   }
   fail(
       "{}: holds neither config.yaml nor metrics.jsonl nor trajectories/; give the run.directory "
-      "of "
-      "a training run",
+      "of a training run",
       directory.string());
 }
 

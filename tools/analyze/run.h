@@ -56,8 +56,8 @@ struct Run {
   std::vector<std::string> notes;  // what is missing or odd, in plain words
 };
 
-/// Reads what is there; what is missing becomes a note. Throws Error if the directory does not
-/// exist, holds nothing of a run, or a file in it is damaged.
+/// Reads what exists; what is missing becomes a note. Throws Error if the directory does not exist,
+/// holds nothing of a run, or a file in it is damaged.
 Run load_run(const std::filesystem::path& directory);
 
 /// One line of a comparison: a run, or several seeds of the same settings.

@@ -61,7 +61,7 @@ std::string compared_all(std::span<const Subject> subjects, std::span<const Quan
   return html;
 }
 
-/// `colour` is none of the first two, which stand for the first two runs.
+/// `colour` is not one of the first two, which denote the first two runs.
 struct Part {
   std::string_view metric;
   std::string_view name;
@@ -69,8 +69,7 @@ struct Part {
 };
 enum Colour : int { kGreen = 2, kPurple = 3, kRose = 4, kGold = 5, kTeal = 6, kGrey = 7 };
 
-/// Several quantities that belong together, a chart per subject; parts that are zero throughout are
-/// left out.
+/// Related quantities, one chart per subject; parts that are zero throughout are left out.
 std::string composed(std::span<const Subject> subjects, const std::string& title, const char* note,
                      std::span<const Part> parts, Chart::Kind kind) {
   std::string html;

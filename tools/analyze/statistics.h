@@ -1,4 +1,4 @@
-// The statistics of the report beside its intervals: correlation, and where responses end.
+// The statistics of the report besides its intervals: correlation, and where responses end.
 #pragma once
 
 #include <cstdint>

@@ -60,12 +60,13 @@ bool always_zero(const Subject& subject, const std::string& metric) {
   return true;
 }
 
-/// Lines that say nothing where they are zero throughout: options that are off, verdicts not seen.
+/// Lines left out where they are zero throughout: options that are off, verdicts that never
+/// occurred.
 bool is_optional(std::string_view metric) {
   return metric.starts_with("verdict_") || (metric.starts_with("reward_") && metric != kReward);
 }
 
-/// Start and end of one metric; nothing where they are not known or say nothing.
+/// Start and end of one metric; nothing where they are unknown or uninformative.
 void add_line(std::string& out, const Subject& subject, const std::string& metric,
               const std::string& words) {
   const StartAndEnd ends = start_and_end(subject, metric);

@@ -36,7 +36,7 @@ RowOptions row_options(const DataArguments& arguments) {
   return options;
 }
 
-/// Smallest, quartiles, 99 % and largest, of the nearest rank.
+/// Minimum, quartiles, 99 % quantile and maximum, by nearest rank.
 std::string quantiles(std::vector<double> values) {
   if (values.empty()) return fmt::format("{:>42}", "-");
   std::sort(values.begin(), values.end());
@@ -90,7 +90,7 @@ std::string notes(const Dataset& dataset, const std::map<std::string, Source>& s
   std::int64_t truncated = 0;
   for (const auto& [name, source] : sources) truncated += source.truncated;
   if (!arguments.model.empty()) {
-    text += fmt::format("{} prompts are longer than {} tokens and would lose their first ones\n",
+    text += fmt::format("{} prompts are longer than {} tokens and would lose their first tokens\n",
                         truncated, arguments.max_prompt_tokens);
   }
   for (std::size_t i = 0; i < std::min(kReasonsShown, dataset.skipped.size()); ++i) {

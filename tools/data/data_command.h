@@ -16,10 +16,10 @@ struct DataArguments {
   bool show_first = false;  // print the first prompt as the model reads it
 };
 
-/// Reads the file row by row as training would, but goes on after a bad row, and describes it:
-/// rows, bad rows with the first reasons, and by data source the number of prompts, of those that
-/// stand there more than once, and quantiles of prompt length and L_ref. Throws Error if the file
-/// cannot be read, or no row is good.
+/// Reads the file row by row as training would, but skips bad rows, and describes it: rows, bad
+/// rows with the first reasons, and by data source the number of prompts and of distinct ones, and
+/// quantiles of prompt length and L_ref. Throws Error if the file cannot be read or has no good
+/// row.
 std::string describe_data(const DataArguments& arguments);
 
 /// The options that `overrides` may set, with default and sentence.

@@ -55,11 +55,11 @@ Ticket ticket_of(const EvalConfig& config, const std::vector<Prompt>& prompts, s
           .prompt = prompts[group]};
 }
 
-/// Sections that look at the responses and change none of them.
+/// Sections that only judge the responses and change none of them.
 const std::vector<std::string> kMayChange = {"eval.prompts", "eval.write_texts", "table",
                                              "coverage", "verifier"};
 
-/// Begins the directory, or goes on with what it holds of this evaluation.
+/// Begins the directory, or continues the evaluation that it holds.
 void prepare_directory(Job& job, EvalConfig config) {
   const FieldList fields = fields_of(config);
   make_directories(config.eval.directory);
@@ -68,7 +68,7 @@ void prepare_directory(Job& job, EvalConfig config) {
   write_run_config(config.eval.directory, fields);
 }
 
-/// A logged group must be an answer to the row that has its number now.
+/// A logged group must answer the row that has its number now.
 void check_same_row(const RolloutGroup& group, const std::vector<Prompt>& prompts,
                     const fs::path& log) {
   const Prompt& then = group.ticket.prompt;
@@ -82,7 +82,7 @@ void check_same_row(const RolloutGroup& group, const std::vector<Prompt>& prompt
       log.string(), then.problem);
 }
 
-/// Rank 0's part of generating: which groups are there, and where new ones go.
+/// Rank 0's part of generating: which groups exist, and where new ones go.
 class Generation {
  public:
   Generation(Job& job, const EvalConfig& config)
@@ -105,7 +105,7 @@ class Generation {
   std::deque<Ticket> tickets() const { return tickets_; }
   std::int64_t prompts() const { return std::ssize(prompts_); }
 
-  /// Begins to write groups down as they come; their verdicts are for the progress line only.
+  /// Begins to log groups as they come; their verdicts are for the progress line only.
   TakeGroup taker() {
     log_.emplace(log_path_, whole_bytes_);
     const auto prompts = std::ssize(prompts_);
@@ -167,7 +167,7 @@ ScoringOptions scoring_options(const EvalConfig& config) {
   return options;
 }
 
-/// Rank 0: what the directory lacks is generated with the others' help.
+/// Rank 0: generates what the directory lacks, with the other ranks' help.
 void evaluate_on_rank_0(Job& job, const EvalConfig& config, const GenerationOptions& options) {
   const Tokenizer tokenizer = Tokenizer::load(config.model.path);
   const DecodeText decode = [&](std::span<const std::int32_t> ids) {

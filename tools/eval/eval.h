@@ -2,10 +2,9 @@
 //
 // The directory holds
 //   config.yaml      resolved
-//   responses.log    every response as it came (tools/eval/response_log.h); what is there is not
-//                    generated again
+//   responses.log    every response (tools/eval/response_log.h); none is generated twice
 //   table.txt, table.json, table.h5   the table (tools/eval/eval_table.h)
-//   samples.jsonl    one line a response: text, answer, verdict
+//   samples.jsonl    one line per response: text, answer, verdict
 //   trajectories/, metrics.jsonl      the same as a run's evaluation at step 0, for lie_analyze
 #pragma once
 

@@ -10,13 +10,12 @@ EvalConfig::EvalConfig() {
 }
 
 void describe(FieldList& fields, EvalOptions& options) {
-  fields.add(
-      "directory", options.directory,
-      {"Where responses and tables go; what is there of the same evaluation is gone on with."});
+  fields.add("directory", options.directory,
+             {"Where responses and tables go; an evaluation that it holds is continued."});
   fields.add("file", options.file, {"JSONL or Parquet file of the problems."});
-  fields.add("sources", options.sources, {"Data sources that are asked; empty: all."});
+  fields.add("sources", options.sources, {"Data sources to evaluate; empty: all."});
   fields.add("prompts", options.prompts,
-             {.help = "How many rows of them are asked, from the first; 0: all.",
+             {.help = "Evaluate only the first so many rows of these sources; 0: all.",
               .unit = "prompts",
               .min = 0});
   fields.add("samples_per_prompt", options.samples_per_prompt,
@@ -28,8 +27,9 @@ void describe(FieldList& fields, EvalOptions& options) {
   fields.add("seed", options.seed, {.help = "Seed of sampling and bootstrap.", .min = 0});
   fields.add("write_texts", options.write_texts,
              {"Write samples.jsonl: text, answer and verdict of each response."});
-  fields.add("keep_binding", options.keep_binding,
-             {"Keep the binding to cores that mpirun gave each rank."});
+  fields.add(
+      "keep_binding", options.keep_binding,
+      {"Keep the binding to cores that mpirun gave each rank, instead of sharing the host."});
 }
 
 void describe(FieldList& fields, EvalConfig& config) {

@@ -1,4 +1,4 @@
-// Everything an evaluation can be told.
+// All options of an evaluation.
 #pragma once
 
 #include <cstdint>
@@ -18,12 +18,12 @@
 
 namespace lie::evaluation {
 
-/// What is asked, how often, and where the answers go.
+/// Which problems are asked, how often, and where the responses go.
 struct EvalOptions {
   std::string directory = "runs/eval";
-  std::string file;                  // JSONL or Parquet
-  std::vector<std::string> sources;  // data sources that count; empty: all
-  std::int64_t prompts = 0;          // of them, from the first; 0: all
+  std::string file;
+  std::vector<std::string> sources;
+  std::int64_t prompts = 0;
   std::int64_t samples_per_prompt = 1;
   std::int64_t seed = 1;
   bool write_texts = true;

@@ -15,7 +15,7 @@ namespace lie::evaluation {
 namespace {
 
 using Problems = std::vector<const JudgedProblem*>;
-/// What a problem contributes to a mean.
+/// A problem's contribution to a mean.
 using Value = std::function<double(const JudgedProblem&)>;
 
 /// Problems of one data source each, or of all in one.
@@ -205,9 +205,9 @@ void describe(FieldList& fields, TableOptions& options) {
       "ks", options.ks,
       {.help = "k of pass@k and maj@k; those beyond a problem's samples are left out.", .min = 1});
   fields.add("confidence", options.confidence,
-             {.help = "Of the intervals.", .min = 0.5, .max = 0.9999});
+             {.help = "Confidence level of the intervals.", .min = 0.5, .max = 0.9999});
   fields.add("resamples", options.resamples,
-             {.help = "Of the bootstrap over problems.", .min = 100, .max = 1e7});
+             {.help = "Resamples of the bootstrap over problems.", .min = 100, .max = 1e7});
 }
 
 Table make_table(std::span<const JudgedProblem> problems, const TableOptions& options,

@@ -54,7 +54,7 @@ struct Table {
 Table make_table(std::span<const JudgedProblem> problems, const TableOptions& options,
                  std::uint64_t seed);
 
-/// For people: percentages with their intervals.
+/// Plain text: percentages with their intervals.
 std::string table_text(const Table& table);
 nlohmann::json table_json(const Table& table);
 /// Columns of equal length, one element a row of the table, curves as columns "pass_at_8",

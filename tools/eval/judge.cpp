@@ -10,8 +10,7 @@
 namespace lie::evaluation {
 namespace {
 
-/// Takes commands that only set type, such as \text{ or \mathbf{, and opening brackets from the
-/// front.
+/// Strips typesetting commands, such as \text{ or \mathbf{, and opening brackets from the front.
 std::string_view without_wrapping(std::string_view text) {
   constexpr std::array<std::string_view, 9> kWraps = {"\\text{",   "\\textbf{", "\\textrm{",
                                                       "\\mathrm{", "\\mathbf{", "\\mathbf",
@@ -79,7 +78,7 @@ ScoredGroup Judge::score(RolloutGroup group) {
   return scored;
 }
 
-/// Which responses are right where those of more than `budget` tokens are cut there.
+/// Which responses are right when those of more than `budget` tokens are cut there.
 std::vector<char> Judge::right_at(const ScoredGroup& group, std::size_t budget) {
   std::vector<char> right;
   std::vector<std::size_t> longer;

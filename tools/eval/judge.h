@@ -29,7 +29,7 @@ struct JudgedSample {
   std::string answer;  // as found in the response
   std::int64_t tokens = 0;
   bool truncated = false;      // it ended at the token limit
-  std::vector<char> right_at;  // by budget: cut there
+  std::vector<char> right_at;  // by budget: right when cut there
 };
 
 /// A problem with all its samples: rows of a file that are equal in prompt, gold and data source
@@ -62,8 +62,8 @@ class Judge {
   std::vector<std::int64_t> budgets_;
 };
 
-/// Numbers the answers of one problem: the same text, or answers that the verifier takes for equal,
-/// have the same number; no answer: -1.
+/// Numbers the answers of one problem: equal texts, or answers equal by the verifier, have the same
+/// number; no answer: -1.
 std::vector<std::int32_t> answer_classes(std::span<const JudgedSample> samples,
                                          const VerifierOptions& options);
 

@@ -20,9 +20,9 @@ struct LogHeader {
 };
 static_assert(sizeof(LogHeader) == 16);
 
-/// Reads the file's header; false where a killed process left less than all of it.
+/// Reads the file's header; false if a killed process left it incomplete.
 bool read_header(std::istream& file, const fs::path& path) {
-  LogHeader found;  // of what the file lacks, nothing can be wrong
+  LogHeader found;  // what an incomplete header lacks is taken as right
   file.read(reinterpret_cast<char*>(&found), sizeof found);
   const LogHeader here;
   if (found.magic != here.magic) {

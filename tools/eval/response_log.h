@@ -1,13 +1,9 @@
-// The answers of an evaluation while it runs: an append-only file that a killed process leaves
-// readable.
+// The responses of an evaluation: an append-only file that stays readable if the process is killed.
 //
 // Format, version 1, little-endian:
 //   header   "LIERESPS" | u32 version of this format | u32 version of the messages (wire::kVersion)
-//   groups   messages of common/comm/wire.h of kind kRolloutGroup, end to end, in the order in
-//   which
-//            they were finished
-// What stands behind the last whole message is of a killed process and does not count; nor does
-// half a header.
+//   groups   messages of common/comm/wire.h of kind kRolloutGroup, end to end, as they finish
+// An incomplete header or last message was left by a killed process and does not count.
 #pragma once
 
 #include <cstddef>
@@ -32,8 +28,7 @@ std::uint64_t read_responses(const std::filesystem::path& path,
 /// Appends groups. What append() has written survives the end of the process.
 class ResponseLog {
  public:
-  /// Opens or creates the file and cuts off what stands behind the first `whole_bytes`, which
-  /// read_responses() told.
+  /// Opens or creates the file and truncates it to `whole_bytes`, as returned by read_responses().
   ResponseLog(std::filesystem::path path, std::uint64_t whole_bytes);
   void append(const RolloutGroup& group);
 

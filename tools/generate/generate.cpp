@@ -40,7 +40,7 @@ void check_lengths(const std::vector<TokenRow>& rows, std::int64_t max_tokens,
   }
 }
 
-/// Writes groups in the order of their rows, whatever the order they come in.
+/// Writes groups in the order of their rows, whatever order they arrive in.
 class Writer {
  public:
   Writer(std::vector<TokenRow>& rows, const Tokenizer& tokenizer, std::ostream& out)

@@ -1,9 +1,9 @@
-// Measured lengths while they are being measured: an append-only file of lines beside the output,
-// which a killed process leaves readable.
+// Lengths measured so far: an append-only file beside the output that stays readable if the process
+// is killed.
 //
 // The first line names the measurement: {"measurement": "<SHA-256 of what it depends on>"}. Each
 // other is of one prompt: {"group": 12, "tokens": [104, 87], "at_limit": 0,
-// "prompt_tokens_dropped": 0}. A last line without its end is of a killed process and does not
+// "prompt_tokens_dropped": 0}. An incomplete last line was left by a killed process and does not
 // count.
 #pragma once
 
@@ -28,14 +28,14 @@ struct MeasuredLength {
 
 class LengthLog {
  public:
-  /// Goes on with the file, or creates it. Throws Error if it is of another measurement, or
+  /// Continues the file, or creates it. Throws Error if it belongs to another measurement or is
   /// damaged.
   LengthLog(std::filesystem::path path, const std::string& measurement);
 
   /// By group: the prompt's position among the prompts.
   const std::map<std::int64_t, MeasuredLength>& measured() const { return measured_; }
   void append(const RolloutGroup& group);
-  /// The output is written: the file is removed.
+  /// Removes the file: the output is written.
   void remove();
 
  private:

@@ -31,7 +31,7 @@ void refuse_to_overwrite(const fs::path& input, const fs::path& output) {
   fail("--output {} is data.train_file itself: name another file", output.string());
 }
 
-/// What the lengths depend on; numbers of slots, ranks and threads are not among it.
+/// What the lengths depend on; not on slots, ranks or threads.
 std::string measurement_of(const TrainConfig& config, const Dataset& dataset,
                            std::int64_t samples) {
   const SamplingOptions& sampling = config.rollout.sampling;

@@ -20,10 +20,10 @@ struct ReferenceLengthsArguments {
 
 /// Samples from model.path as the run's actors would, over all ranks, and writes each prompt's mean
 /// response length in tokens (end-of-sequence counted) beside its row: a Parquet file again if the
-/// data is Parquet and the output's name ends in .parquet, else JSONL. Bad rows that
-/// data.skip_bad_rows leaves out are left out of JSONL, and have NaN in Parquet. Killed and started
-/// again it goes on (`output`.progress). The output does not depend on the number of ranks.
-/// Collective over the world. Throws Error.
+/// data is Parquet and the output's name ends in .parquet, else JSONL. Rows skipped by
+/// data.skip_bad_rows are left out of JSONL and have NaN in Parquet. If killed and started again,
+/// it continues (`output`.progress). The output does not depend on the number of ranks. Collective
+/// over the world. Throws Error.
 void reference_lengths(Job& job, const ReferenceLengthsArguments& arguments);
 
 }  // namespace lie

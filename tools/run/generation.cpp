@@ -49,7 +49,7 @@ void play_fixed_actor(const GenerationOptions& options, const ActorTransport& tr
              .attend = transport.attend});
 }
 
-/// Two desks as one: the actor of this process is number 0, those of the other ranks come after.
+/// Two desks as one: the actor of this process is number 0, those of the other ranks follow.
 class JoinedDesk : public TicketDesk {
  public:
   JoinedDesk(TicketDesk& own, TicketDesk& others) : own_(own), others_(others) {}
@@ -103,7 +103,7 @@ void coordinate_all(Job& job, TicketDesk& own_desk, PollableSource<RolloutGroup>
   JoinedDesk desk(own_desk, *desk_of_others);
   JoinedRollouts rollouts(own_rollouts, rollouts_of_others);
   coordinate(desk, job.size(), rollouts);
-  rollouts_of_others.receive();  // until all have closed
+  rollouts_of_others.receive();  // blocks until all have closed
 }
 
 }  // namespace

@@ -1,5 +1,5 @@
 // Generation over all ranks of a job, without training: every rank is an actor, rank 0 is also the
-// coordinator and scores what comes back. What eval and reference-lengths are made of.
+// coordinator and scores what comes back. The base of eval and reference-lengths.
 #pragma once
 
 #include <cstdint>
@@ -21,9 +21,9 @@ struct GenerationOptions {
   bool keep_binding = false;
 };
 
-/// Rank 0: answers `tickets` with the model's own weights, scores each group as it is finished and
-/// gives it to `take`, one after the other. A group does not depend on the number of ranks
-/// (invariant E3), the order of groups does. Collective over the world. Throws Error.
+/// Rank 0: answers `tickets` with the model's own weights, scores each group as it finishes and
+/// passes it to `take`, one at a time. The number of ranks changes only the order of groups
+/// (invariant E3). Collective over the world. Throws Error.
 void generate_over_ranks(Job& job, const GenerationOptions& options, std::deque<Ticket> tickets,
                          const ScoreGroup& score, const TakeGroup& take);
 

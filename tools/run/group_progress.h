@@ -14,7 +14,7 @@ namespace lie {
 /// of the work.
 class GroupProgress {
  public:
-  /// `before`: prompts that an earlier start of the program has answered. Does not own `out`.
+  /// `before`: prompts answered by an earlier start of the program. Does not own `out`.
   GroupProgress(std::FILE* out, std::int64_t prompts, std::int64_t before);
 
   /// Another prompt was answered; `right` of its responses, or -1 where nothing is verified.

@@ -1,4 +1,4 @@
-// What a run that is gone on with has lost of its past.
+// What a resumed run has lost of its past.
 #pragma once
 
 #include <cstdint>
@@ -9,7 +9,7 @@
 namespace lie {
 
 /// A sentence each for metrics.jsonl and trajectories/ of a run, if they lack any of the training
-/// steps 1 to `step`. The run can go on without.
+/// steps 1 to `step`. The run can continue without them.
 std::vector<std::string> missing_parts(const std::filesystem::path& run_directory,
                                        std::int64_t step);
 

@@ -12,7 +12,7 @@ void describe(FieldList& fields, RunOptions& options) {
       "resume", options.resume,
       {{"auto", Resume::kAuto}, {"never", Resume::kNever}, {"must", Resume::kMust}},
       {.help =
-           "auto: go on where the directory holds a run of this config, begin where it is empty "
+           "auto: continue where the directory holds a run of this config, begin where it is empty "
            "or absent; never: refuse a directory that holds a run; must: refuse to begin one."});
 }
 

@@ -41,7 +41,7 @@ TrajectoryInfo trajectory_info(const TrainConfig& config, const RunStart& start,
 /// What a learner holds of the policy, and its update.
 struct Training {
   std::unique_ptr<Operators> operators;
-  std::unique_ptr<Collective> learners;  // that reach the operators' memory
+  std::unique_ptr<Collective> learners;  // reach the operators' memory
   Weights weights;
   std::string start_sha256;  // of the weights that the run began with
   AdamW optimizer;
@@ -70,7 +70,7 @@ struct Training {
   }
 };
 
-/// The prompts of a run, where its checkpoint left them.
+/// The prompt stream of a run, from where its checkpoint left it.
 PromptStream prompt_stream(std::vector<Prompt> prompts, const TrainConfig& config,
                            const TrainerState& state) {
   PromptStream stream(std::move(prompts), static_cast<std::uint64_t>(config.run.seed),
@@ -105,8 +105,8 @@ TrajectoryRecorder trajectory_recorder(const TrainConfig& config, const RunStart
           checkpoint_schedule(config), learners};
 }
 
-/// Writes the checkpoints, with the prompt stream as it stands then. The trajectories up to there
-/// are on disk.
+/// Writes the checkpoints, with the prompt stream as it stands then. The trajectories up to this
+/// step are on disk.
 class CheckpointWriter : public StepStage {
  public:
   CheckpointWriter(const TrainConfig& config, const Training& training, const PromptStream& prompts)

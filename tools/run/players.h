@@ -14,7 +14,7 @@ void play_actor(const TrainConfig& config, const RunStart& start, const ActorTra
 void play_reward_worker(const TrainConfig& config, const RunStart& start,
                         const RewardTransport& transport);
 
-/// Learner 0, which is the coordinator and keeps the run's curves and checkpoints, too.
+/// Learner 0, which also coordinates and keeps the run's curves and checkpoints.
 void play_learner_0(const TrainConfig& config, const RunStart& start, RunPrompts prompts,
                     const LearnerTransport& transport, const CoordinatorTransport& coordination);
 

@@ -13,7 +13,7 @@ namespace lie {
 Dataset read_run_prompts(const std::filesystem::path& file, const RowOptions& options,
                          const std::filesystem::path& model_directory);
 
-/// Prompts that lost tokens are no longer the data set's: said aloud where there are any.
+/// Warns of prompts that lost tokens: they are no longer the dataset's.
 void warn_of_truncation(const Log& voice, std::int64_t truncated, std::int64_t prompts,
                         std::int64_t max_prompt_tokens);
 

@@ -12,7 +12,7 @@
 namespace lie {
 namespace {
 
-/// Keys and sections, of whichever command has them, that change no result.
+/// Keys and sections, of any command, that change no result.
 const std::vector<std::string> kChangeNoResult = {
     // where the run is, how it begins, how far it goes
     "directory", "run.directory", "eval.directory", "run.resume", "run.steps",

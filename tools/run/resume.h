@@ -1,4 +1,4 @@
-// Whether a start may go on with what its directory holds: one policy for train, sft and eval.
+// Whether a start may continue what its directory holds: one policy for train, sft and eval.
 #pragma once
 
 #include <filesystem>
@@ -11,15 +11,15 @@
 namespace lie {
 
 /// Checks the directory that the config's `key` names, before anything is written there: it holds a
-/// run (then true), or is empty or absent. A run goes on with other values of keys that change no
-/// result (memory, threads, slots, layout of roles, checkpoints, how far it goes), and of those
-/// under `may_change`, which this command says change none. Throws Error naming the keys that
-/// differ, or if the directory holds something else.
+/// run (then true), or is empty or absent. Keys that change no result (memory, threads, slots,
+/// layout of roles, checkpoints, number of steps) may differ, and those under `may_change`, which
+/// change none for this command. Throws Error naming the keys that differ, or if the directory
+/// holds something else.
 bool holds_this_run(const std::filesystem::path& directory, std::string_view key,
                     const FieldList& config, std::span<const std::string> may_change = {});
 
-/// Creates the directory where it is missing and writes its config.yaml, the resolved config: from
-/// then on it holds a run.
+/// Creates the directory if missing and writes the resolved config.yaml: from then on it holds a
+/// run.
 void write_run_config(const std::filesystem::path& directory, const FieldList& config);
 
 }  // namespace lie

@@ -10,10 +10,10 @@
 
 namespace lie {
 
-/// Made behind what its roles use; runs them on threads, one of them on the caller's.
+/// Declare it after what its roles use. Runs them on threads, one of them on the caller's.
 class RoleThreads {
  public:
-  /// When a role fails, stream.poison(cause) ends the waiting at it. To be called before start().
+  /// When a role fails, stream.poison(cause) ends all waits on it. Call it before start().
   template <typename Stream>
   void poisons(Stream& stream) {
     poisons_.push_back([&stream](std::exception_ptr cause) { stream.poison(std::move(cause)); });

@@ -1,4 +1,4 @@
-// A group of hosts for numbers that lie on a device: through host memory, part by part.
+// A group of hosts for data on a device: travels through host memory, part by part.
 #pragma once
 
 #include <memory>

@@ -24,7 +24,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Throws Error where the config forbids to go on with what the directory holds, or to begin anew.
+/// Throws Error where the config forbids continuing what the directory holds, or beginning anew.
 void check_directory(const TrainConfig& config, const FieldList& fields) {
   const std::string& directory = config.run.directory;
   const bool goes_on = holds_this_run(directory, "run.directory", fields);
@@ -46,7 +46,7 @@ std::vector<Prompt> checked_prompts(const TrainConfig& config, const std::string
   return std::move(dataset.prompts);
 }
 
-/// Loads what every role will need, so that bad input is named before anything is written.
+/// Loads what every role will need, so that bad input is reported before anything is written.
 RunPrompts check_inputs(const TrainConfig& config) {
   check_fits_model(config.rollout, plan_weights(config.model.path).config);
   Tokenizer::load(config.model.path);
@@ -83,8 +83,9 @@ PreparedRun prepare_run(Job& job, TrainConfig config) {
   const fs::path directory = config.run.directory;
   make_directories(directory);
   become_writer(job, directory, "lie_cluster train");
-  check_directory(config, fields);  // again: another may have begun a run there meanwhile
-  // First of all: a directory with anything else but no config is not taken for a run.
+  // Again, now that it is locked: another process may have begun a run there meanwhile.
+  check_directory(config, fields);
+  // Written first: files without a config are not taken for a run.
   write_run_config(directory, fields);
   make_directories(directory / "trajectories");
   make_directories(directory / "checkpoints");

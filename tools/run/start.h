@@ -1,4 +1,4 @@
-// Where a run begins: at step 0 from the configured model, or behind a checkpoint's step from it.
+// Where a run begins: at step 0 from the configured model, or after a checkpoint's step from that.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,7 @@
 namespace lie {
 
 struct RunStart {
-  std::int64_t step = 0;                  // training steps behind the start
+  std::int64_t step = 0;                  // training steps done before the start
   std::filesystem::path model_directory;  // config, weights and tokenizer to start from
   bool from_checkpoint = false;           // then model_directory is that checkpoint
 };
@@ -29,10 +29,9 @@ struct PreparedRun {
   RunPrompts prompts;
 };
 
-/// Rank 0: checks model, tokenizer, data and run directory, then begins the run directory or goes
-/// on with the run it holds, of which this job is the only writer from then on; what a killed
-/// process left behind the checkpoint is removed. Throws Error before anything is written if
-/// something is wrong.
+/// Rank 0: checks model, tokenizer, data and run directory, then begins the run directory or
+/// continues its run; from then on this job is its only writer. Removes what a killed process left
+/// after the checkpoint. Throws Error before anything is written if something is wrong.
 PreparedRun prepare_run(Job& job, TrainConfig config);
 
 /// Rank 0's start reaches all ranks. Collective over the world.

@@ -33,8 +33,8 @@ std::vector<TokenRow> TokenRowReader::read(const std::filesystem::path& file, bo
 }
 
 TokenRow TokenRowReader::row(const std::string& line, std::string place, bool with_responses) {
-  // parse_json() tells the column of an error and refuses a key that stands twice; it forgets the
-  // order of keys, which the copy keeps.
+  // parse_json() reports the column of an error and refuses duplicate keys, but loses the order of
+  // keys; the copy keeps it.
   if (!parse_json(line, place).is_object()) {
     fail("{}: expected a JSON object such as {{\"prompt\": \"...\"}}", place);
   }

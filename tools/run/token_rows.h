@@ -1,5 +1,5 @@
-// Rows of a JSONL file that stand for token ids, given as ids or as texts: what `score` and
-// `generate` read.
+// Rows of a JSONL file with token ids, given as ids or as texts: the input of `score` and
+// `generate`.
 #pragma once
 
 #include <cstdint>
@@ -30,9 +30,9 @@ class TokenRowReader {
   TokenRowReader(std::filesystem::path model, const ModelConfig& config, bool add_special_tokens);
 
   /// All rows of a file ("-": standard input), empty lines skipped. Each has `prompt_ids` or
-  /// `prompt`, and `with_responses` also `response_ids` or `response`; ids win over texts, which
-  /// are encoded each by itself. Throws Error naming the line and field of the first row that is
-  /// not so, has ids that the model does not know, has no prompt token, or is too long for it.
+  /// `prompt`, and `with_responses` also `response_ids` or `response`; ids take precedence over
+  /// texts, each of which is encoded by itself. Throws Error naming line and field of the first row
+  /// that is malformed, has ids unknown to the model, has no prompt token, or is too long for it.
   std::vector<TokenRow> read(const std::filesystem::path& file, bool with_responses);
 
   const Tokenizer& tokenizer();
@@ -48,7 +48,7 @@ class TokenRowReader {
   std::optional<Tokenizer> tokenizer_;
 };
 
-/// The numbers as short as they come back to the same floats.
+/// The shortest texts that read back to the same floats.
 nlohmann::ordered_json short_numbers(std::span<const float> values);
 
 /// One line, invalid UTF-8 replaced.

@@ -16,8 +16,7 @@ void check(const TrainConfig& config) {
   if (config.evaluation.every > 0 && config.data.evaluation_file.empty()) {
     fail(
         "evaluation.every is {} but data.evaluation_file is not set: name the held-out prompts, or "
-        "set "
-        "evaluation.every to 0",
+        "set evaluation.every to 0",
         config.evaluation.every);
   }
   check_options(config.policy_loss);
@@ -49,6 +48,8 @@ TrainConfig load_train_config(const std::filesystem::path& path,
                               std::span<const std::string> overrides) {
   TrainConfig config;
   load_config(fields_of(config), path, overrides);
+  // Limits of evaluations that never take place must not stand in the way of training.
+  if (config.evaluation.every == 0) config.rollout.evaluation = config.rollout.sampling;
   config.data.keep_rows =
       !config.reward.command.empty() || !config.verifier_program.command.empty();
   check(config);

@@ -1,4 +1,4 @@
-// Everything a training run can be told: the options of all folders under the sections of one YAML.
+// All options of a training run: those of all folders, as sections of one YAML file.
 #pragma once
 
 #include <filesystem>
@@ -41,8 +41,8 @@ struct TrainConfig {
 };
 void describe(FieldList& fields, TrainConfig& config);
 
-/// Reads a config and its overrides, and checks what concerns several sections at once. Throws
-/// Error as load_config does.
+/// Reads a config and its overrides, and checks constraints across sections. Throws Error as
+/// load_config does.
 TrainConfig load_train_config(const std::filesystem::path& path,
                               std::span<const std::string> overrides);
 

@@ -1,4 +1,4 @@
-// What a role is plugged into: streams, the ticket desk and groups, over MPI or between threads.
+// What a role is connected to: streams, the ticket desk and groups, over MPI or between threads.
 #pragma once
 
 #include <functional>
@@ -31,7 +31,7 @@ struct LearnerTransport {
   int threads = 1;
 };
 
-/// What the coordinator on learner 0 is plugged into.
+/// What the coordinator on learner 0 is connected to.
 struct CoordinatorTransport {
   TicketDesk& desk;
   int actors = 1;

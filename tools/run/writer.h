@@ -8,9 +8,9 @@
 
 namespace lie {
 
-/// Locks a directory, or another file that is written, until the whole job has ended, well or
-/// badly; see common/writer_lock.h. Rank 0 calls it before anything there is touched; says so where
-/// it takes over from a process that is gone. Throws Error naming the holder if another has it.
+/// Locks a directory or output file until the whole job has ended, well or badly; see
+/// common/writer_lock.h. Rank 0 calls it before touching anything there. Logs when it takes over
+/// from a dead process. Throws Error naming the holder if another has it.
 void become_writer(Job& job, const std::filesystem::path& guarded, std::string_view command);
 
 }  // namespace lie

@@ -39,10 +39,11 @@ struct SftConfig {
 };
 
 void describe(FieldList& fields, SftConfig& config) {
-  fields.add("directory", config.directory,
-             {.help = "Where metrics and checkpoints go; a checkpoint there is continued from."});
+  fields.add(
+      "directory", config.directory,
+      {.help = "Where metrics and checkpoints go; training continues from a checkpoint there."});
   fields.add("initialise", config.initialise,
-             {.help = "Begin with random weights; model.path then needs config.json and the "
+             {.help = "Start from random weights; model.path then needs config.json and the "
                       "tokenizer only."});
   fields.section("model", config.model);
   fields.section("sft", config.sft);
@@ -63,8 +64,8 @@ SftConfig load_sft_config(const fs::path& path, std::span<const std::string> ove
   return config;
 }
 
-/// Keys of sft that change no result of this run, besides those that never do: how long it is, but
-/// where the cosine ends with it.
+/// Keys of sft that change no result of this run, besides those that never do: its length, unless
+/// the cosine ends with it.
 std::vector<std::string> may_change(const SftConfig& config) {
   const OptimizerOptions& optimizer = config.sft.optimizer;
   if (optimizer.schedule == Schedule::kCosine && optimizer.decay_until == 0) return {};
@@ -169,7 +170,7 @@ void check_directory(SftConfig config) {
   holds_this_run(config.directory, "directory", fields_of(config), may_change(config));
 }
 
-/// Rank 0: begins the directory, or goes on with the run that it holds; returns the steps behind.
+/// Rank 0: begins the directory, or continues its run; returns the steps done.
 std::int64_t begin_run(Job& job, SftConfig config, std::size_t examples, const Weights& weights) {
   make_directories(config.directory);
   become_writer(job, config.directory, "lie_cluster sft");

@@ -18,7 +18,7 @@ struct TokenizeArguments {
 /// One line of `out` for each line of input: a text's ids as a JSON list, or with `decode` the text
 /// of a JSON list of ids as a JSON string. A line is all up to its "\n"; with `json` it is a JSON
 /// string, which may hold line ends. Bytes that are no UTF-8 are read as U+FFFD. Throws Error
-/// naming the line that is not as it should be.
+/// naming the malformed line.
 void tokenize(const TokenizeArguments& arguments, std::ostream& out);
 
 }  // namespace lie

@@ -1,5 +1,4 @@
-// lie_verify's file mode: JSON lines in, the same lines with verdicts out, in order, by several
-// threads.
+// lie_verify's file mode: JSON lines in, the same lines with verdicts out, in order; multithreaded.
 #pragma once
 
 #include <array>
@@ -11,7 +10,7 @@
 
 namespace lie {
 
-/// What a run over a file counted.
+/// Counts over a file.
 struct VerifyCounts {
   std::array<std::int64_t, 7> by_code{};  // by VerdictCode
   std::int64_t rows = 0;

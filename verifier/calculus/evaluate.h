@@ -10,7 +10,7 @@ namespace lie::calculus {
 using expr::Arena;
 using expr::Expr;
 
-/// e with its binders carried out from the inside, where derivative(), limit(), sum_value() and
+/// e with its binders evaluated from the inside, where derivative(), limit(), sum_value() and
 /// integral_value() find a value; the others stay. nullptr where the budget is spent.
 const Expr* evaluate(const Expr* e, Arena& arena, const VerifierOptions& options);
 

@@ -1,4 +1,4 @@
-// Integrals by antiderivatives that surely hold between the bounds.
+// Integrals by antiderivatives that are proven to hold between the bounds.
 #pragma once
 
 #include <string_view>

@@ -1,5 +1,5 @@
-// Sums in closed form: of polynomials over a range, of geometric and related series, and of what
-// telescopes.
+// Sums in closed form: polynomials over a range, geometric and related series, and telescoping
+// sums.
 #pragma once
 
 #include "verifier/expr/expr.h"

@@ -1,4 +1,4 @@
-// The short way for the commonest answers: integers, decimals and fractions, alone or in one pair
+// The fast path for the commonest answers: integers, decimals and fractions, alone or in one pair
 // of brackets.
 #pragma once
 

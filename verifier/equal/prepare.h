@@ -1,4 +1,4 @@
-// The form in which an answer is compared: chains shortened, signs expanded, names handed to every
+// The form in which answers are compared: chains shortened, signs expanded, names attached to every
 // value.
 #pragma once
 

@@ -30,6 +30,7 @@ enum class Op : std::uint8_t {
   kBased,      // args[0] digits, args[1] base
   kRatio,      // args[0] : args[1] : ...
   kBinder,     // fn kSum, kProduct, kIntegral, kLimit, kDerivative over variable `name`; args by fn
+
   // answers made of several
   kText,        // words: name, normalised
   kList,        // args without brackets; flag: separated by "or"

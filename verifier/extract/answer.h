@@ -20,7 +20,7 @@ struct Candidate {
 std::vector<Candidate> from_boxes(std::string_view response, const VerifierOptions& options);
 
 /// Called with one candidate after another, best first, until it returns true. A candidate's text
-/// is made when its turn comes, so that the many places never asked for cost little.
+/// is made when its turn comes, so that unused candidates cost little.
 using Taker = std::function<bool(Candidate)>;
 
 /// Lenient mode: boxes, "final answer is", "answer:", math environments, plain numbers and

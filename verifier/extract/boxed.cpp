@@ -62,8 +62,8 @@ std::size_t escaped(std::string_view text, std::size_t i, bool fbox) {
   return box ? i : i + 1;
 }
 
-// Closing braces whose opening one is still to come, the last million of them: no answer nests
-// deeper, and ten megabytes of braces need no more memory than that.
+// Closing braces whose opening one is still to come. Only the last million are kept: no answer
+// nests deeper, and memory stays bounded.
 class Closes {
  public:
   bool empty() const { return depth_ == 0; }

@@ -47,7 +47,7 @@ class Prose {
  public:
   Prose(std::string_view text, const VerifierOptions& options) : text_(text), options_(options) {}
 
-  // A heap: the first or second candidate is taken as a rule.
+  // A heap: usually the first or second candidate is taken.
   void run(const Taker& take) {
     collect();
     rank_by_anchors();

@@ -30,7 +30,7 @@ void Lexer::backslash() {
   known_command(*meaning, begin);
 }
 
-// A backslash at the very end is a slip of the pen.
+// A backslash at the very end is a typing slip.
 void Lexer::bad_or_trailing(std::size_t begin) {
   if (at_ >= text_.size() && !out_.tokens.empty()) return;
   push(Tok::kBad, begin);

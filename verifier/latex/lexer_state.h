@@ -76,7 +76,7 @@ class Lexer {
 
   void backslash();
 
-  // A backslash at the very end is a slip of the pen.
+  // A backslash at the very end is a typing slip.
   void bad_or_trailing(std::size_t begin);
 
   void character_code(std::size_t begin);

@@ -1,5 +1,5 @@
-// What a verdict may cost, counted in steps, nesting and bits: the same on every machine and in
-// every thread.
+// The budget of a verdict, counted in steps, nesting and bits: the same on every machine and
+// thread.
 #pragma once
 
 #include <cstdint>

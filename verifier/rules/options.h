@@ -1,5 +1,5 @@
-// What the verifier may take for the same answer, and how much work it may spend: every rule with
-// its default.
+// What the verifier takes for the same answer, and how much work it may spend: every rule with its
+// default.
 #pragma once
 
 #include <cstdint>
@@ -17,7 +17,7 @@ enum class ExtractionMode : std::uint8_t { kReward = 0, kLenient = 1 };
 /// How two decimals, or a decimal and an exact value, are compared.
 enum class DecimalRule : std::uint8_t { kPlaces = 0, kHalfUlp = 1, kExact = 2 };
 
-/// The table of rules; describe() says what each is. None is applied that does not stand here.
+/// The complete table of rules; describe() says what each is.
 struct VerifierOptions {
   // --- where the answer is -------------------------------------------------------------------
   ExtractionMode mode = ExtractionMode::kReward;

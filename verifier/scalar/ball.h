@@ -40,7 +40,7 @@ class Ball {
 /// a - b at `precision` bits.
 Ball difference(const Ball& a, const Ball& b, std::int64_t precision);
 
-/// A value, and whether something in it was only stood in for.
+/// A value, and whether a part of it is only a stand-in.
 struct BallValue {
   Ball ball;
   /// An integral, limit or long sum went in as an unknown function: a difference proves nothing.

@@ -18,7 +18,7 @@ bool BallEvaluator::sane(const Ball& value) {
   acb_get_mag(size, value.get());
   const bool small = mag_cmp_2exp_si(size, std::int64_t{1} << 32) < 0;
   mag_clear(size);
-  // A quadrature tries wide arguments that lie off the path, and does without them.
+  // A quadrature tries wide arguments off the path, and can do without them.
   return small || (!integrand_ && budget_.exhaust());
 }
 

@@ -19,7 +19,8 @@ using expr::Op;
 
 constexpr std::int64_t kFirstPrecision = 64;
 constexpr std::int64_t kPointPrecision = 128;
-constexpr std::int64_t kIntegralAgreement = -120;  // of which balls are known to 2^-160 or so
+// For integrals, whose balls are known to about 2^-160.
+constexpr std::int64_t kIntegralAgreement = -120;
 // Differences below 2^this at a drawn point are equality there.
 constexpr std::int64_t kAgreement = -50;
 

@@ -10,7 +10,7 @@ namespace lie::scalar {
 
 /// Evaluates arithmetic, integer powers, perfect roots, factorials, binomials, gcd and the like,
 /// and sums and products over a range, exactly. Nothing where the value is not rational, undefined,
-/// or too large for the budget; sizes are bounded before anything is computed.
+/// or too large for the budget; sizes are bounded before computing.
 std::optional<exact::Rational> rational_value(const expr::Expr& e, Budget& budget);
 
 }  // namespace lie::scalar

@@ -19,7 +19,7 @@ struct Residue {
   bool opaque = false;  // something but field operations went in: a difference proves nothing
 };
 
-/// Nothing where a division by zero, a shape that is no scalar, or the budget stands against it.
+/// Nothing on a division by zero, for a shape that is no scalar, or beyond the budget.
 std::optional<Residue> residue_at(const expr::Expr& e, std::uint64_t seed, Budget& budget);
 
 }  // namespace lie::scalar
