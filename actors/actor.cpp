@@ -36,21 +36,18 @@ class Actor {
   // Takes tickets while there is room for them; returns what else was assigned, if anything. Waits
   // only with nothing to generate.
   std::optional<Assignment::Kind> pull_tickets() {
-    while (parts_.generator.wants_ticket()) {
-      std::optional<Assignment> next = parts_.generator.idle()
-                                           ? clock_.waiting([&] { return receive(); })
-                                           : parts_.assignments.try_receive();
+    while (const std::int64_t room = parts_.generator.room()) {
+      std::optional<Assignment> next = receive(room);
       if (!next) return std::nullopt;
-      if (next->kind != Assignment::Kind::kTicket) return next->kind;
-      accept(std::move(next->ticket));
+      if (next->kind != Assignment::Kind::kTickets) return next->kind;
+      for (Ticket& ticket : next->tickets) accept(std::move(ticket));
     }
     return std::nullopt;
   }
 
-  std::optional<Assignment> receive() {
-    std::optional<Assignment> next = parts_.assignments.receive();
-    if (!next) next.emplace().kind = Assignment::Kind::kFinish;
-    return next;
+  std::optional<Assignment> receive(std::int64_t room) {
+    if (!parts_.generator.idle()) return parts_.tickets.try_receive(room);
+    return clock_.waiting([&] { return parts_.tickets.receive(room); });
   }
 
   void accept(Ticket ticket) {

@@ -7,6 +7,7 @@
 
 #include "actors/generator.h"
 #include "common/comm/collective.h"
+#include "common/comm/ticket_desk.h"
 #include "common/rollout.h"
 #include "common/stream.h"
 #include "model/transformer.h"
@@ -18,7 +19,7 @@ struct ActorParts {
   DeviceSpan weights;  // flat, overwritten by weight sync; empty where there is none
   Transformer& policy;
   Generator& generator;
-  PollableSource<Assignment>& assignments;
+  TicketClient& tickets;
   Sink<RolloutGroup>& rollouts;
   Collective& weight_group;  // learner 0 and the actors, see common/comm/weight_sync.h
   std::int32_t rank = 0;     // noted on each group

@@ -102,8 +102,8 @@ void Generator::add(Ticket ticket) {
   group.ticket = std::move(ticket);
 }
 
-bool Generator::wants_ticket() const {
-  return std::ssize(running_) + samples_to_begin_ < options_.slots;
+std::int64_t Generator::room() const {
+  return std::max<std::int64_t>(options_.slots - std::ssize(running_) - samples_to_begin_, 0);
 }
 
 std::vector<RolloutGroup> Generator::step() {

@@ -33,8 +33,8 @@ class Generator {
   /// model does not know.
   void add(Ticket ticket);
 
-  /// Whether slots would stay empty without further tickets.
-  bool wants_ticket() const;
+  /// How many more responses could begin: the slots that no response of its tickets will take.
+  std::int64_t room() const;
   /// Whether nothing is queued or in flight.
   bool idle() const { return waiting_.empty() && open_.empty(); }
 

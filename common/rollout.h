@@ -24,7 +24,7 @@ struct Prompt {
 /// What a group is generated for. Evaluation groups are scored and logged, never trained on.
 enum class Purpose : std::uint8_t { kTrain = 0, kEvaluate = 1 };
 
-/// One prompt to be answered: handed by the coordinator to the actor that asks.
+/// One prompt to be answered: handed by the coordinator to an actor that asks.
 struct Ticket {
   std::int64_t step = 0;   // training step, from 1; evaluation before training: step 0
   std::int64_t group = 0;  // position within the step and purpose: the canonical order
@@ -35,16 +35,21 @@ struct Ticket {
   Prompt prompt;
 };
 
+/// An actor's request to the coordinator.
+struct TicketRequest {
+  std::int64_t room = 0;  // how many responses could begin
+};
+
 /// The coordinator's answer to an actor that asks for work.
 struct Assignment {
   enum class Kind : std::uint8_t {
-    kTicket = 0,  // generate this group
+    kTickets = 0,  // generate these groups
     /// No ticket is left for these weights: finish what is in flight, then wait for the next ones.
     kWeights = 1,
     kFinish = 2,  // the run is over
   };
   Kind kind = Kind::kFinish;
-  Ticket ticket;
+  std::vector<Ticket> tickets;
 };
 
 enum class FinishReason : std::uint8_t { kEndOfSequence = 0, kLength = 1 };

@@ -53,21 +53,33 @@ void Coordinator::take_back(const Ticket& ticket) {
 bool Coordinator::answer_waiting_actors(std::deque<Ticket>& tickets, std::int64_t quota,
                                         std::optional<Assignment::Kind> when_out) {
   bool answered = false;
-  for (const int actor : desk_.waiting_actors()) {
-    const auto a = static_cast<std::size_t>(actor);
-    if (!tickets.empty() && in_flight_[a] < quota) {
-      ++in_flight_[a];
-      actor_of_[tickets.front().group] = actor;
-      desk_.answer(actor, {Assignment::Kind::kTicket, std::move(tickets.front())});
-      tickets.pop_front();
-      answered = true;
-    } else if (tickets.empty() && when_out) {
-      told_[a] = true;
-      desk_.answer(actor, {*when_out, {}});
-      answered = true;
+  for (const WaitingActor& waiting : desk_.waiting_actors()) {
+    Assignment answer{Assignment::Kind::kTickets, hand_out(tickets, waiting, quota)};
+    if (answer.tickets.empty()) {
+      if (!tickets.empty() || !when_out) continue;
+      answer.kind = *when_out;
+      told_[static_cast<std::size_t>(waiting.actor)] = true;
     }
+    desk_.answer(waiting.actor, std::move(answer));
+    answered = true;
   }
   return answered;
+}
+
+// The next tickets as far as their samples fit, at least one: a group may be larger than any room.
+std::vector<Ticket> Coordinator::hand_out(std::deque<Ticket>& tickets, const WaitingActor& to,
+                                          std::int64_t quota) {
+  std::vector<Ticket> handed;
+  std::int64_t& held = in_flight_[static_cast<std::size_t>(to.actor)];
+  std::int64_t room = to.request.room;
+  while (!tickets.empty() && held < quota && (handed.empty() || tickets.front().samples <= room)) {
+    room -= tickets.front().samples;
+    ++held;
+    actor_of_[tickets.front().group] = to.actor;
+    handed.push_back(std::move(tickets.front()));
+    tickets.pop_front();
+  }
+  return handed;
 }
 
 void Coordinator::announce(Assignment::Kind kind) {

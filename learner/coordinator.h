@@ -39,6 +39,8 @@ class Coordinator {
  private:
   bool answer_waiting_actors(std::deque<Ticket>& tickets, std::int64_t quota,
                              std::optional<Assignment::Kind> when_out);
+  std::vector<Ticket> hand_out(std::deque<Ticket>& tickets, const WaitingActor& to,
+                               std::int64_t quota);
   void take_back(const Ticket& ticket);
 
   TicketDesk& desk_;

@@ -19,7 +19,7 @@ enum class Tag : int {
   kFarewell = 1,
   kRollouts = 2,       // RolloutGroup: actors to reward workers
   kScored = 3,         // ScoredGroup: reward workers to learner 0
-  kTicketRequest = 4,  // empty: actor to learner 0
+  kTicketRequest = 4,  // TicketRequest: actor to learner 0
   kTicketAnswer = 5,   // Assignment: learner 0 to actor
   kWorldGroup = 6,     // collective over all ranks
   kWeightGroup = 7,    // collective over learner 0 and the actors

@@ -9,10 +9,13 @@
 namespace lie {
 namespace {
 
-void check_is_waiting(const std::deque<int>& waiting, int actor) {
-  if (std::find(waiting.begin(), waiting.end(), actor) == waiting.end()) {
+/// Strikes an actor that is about to be answered off the list.
+void take_off(std::vector<WaitingActor>& waiting, int actor) {
+  const auto found = std::ranges::find(waiting, actor, &WaitingActor::actor);
+  if (found == waiting.end()) {
     fail("ticket desk: actor {} was answered without having asked", actor);
   }
+  waiting.erase(found);
 }
 
 class MpiTicketDesk : public TicketDesk {
@@ -20,17 +23,16 @@ class MpiTicketDesk : public TicketDesk {
   MpiTicketDesk(Job& job, std::vector<int> actors)
       : requests_(job, Tag::kTicketRequest), answers_(job), actors_(std::move(actors)) {}
 
-  std::vector<int> waiting_actors() override {
+  std::vector<WaitingActor> waiting_actors() override {
     while (const std::optional<Message> request = requests_.try_take()) {
-      waiting_.push_back(actor_of(request->source));
+      waiting_.push_back({actor_of(request->source), wire::unpack<TicketRequest>(request->bytes)});
     }
     answers_.pending();
-    return {waiting_.begin(), waiting_.end()};
+    return waiting_;
   }
 
-  void answer(int actor, const Assignment& assignment) override {
-    check_is_waiting(waiting_, actor);
-    std::erase(waiting_, actor);
+  void answer(int actor, Assignment assignment) override {
+    take_off(waiting_, actor);
     answers_.post(actors_[static_cast<std::size_t>(actor)], Tag::kTicketAnswer,
                   std::make_shared<const Bytes>(wire::pack(assignment)));
   }
@@ -46,98 +48,81 @@ class MpiTicketDesk : public TicketDesk {
   Inbox requests_;
   Outbox answers_;
   std::vector<int> actors_;
-  std::deque<int> waiting_;
+  std::vector<WaitingActor> waiting_;
 };
 
-class MpiTicketClient : public PollableSource<Assignment> {
+class MpiTicketClient : public TicketClient {
  public:
   MpiTicketClient(Job& job, int desk_rank)
       : answers_(job, Tag::kTicketAnswer), requests_(job), desk_rank_(desk_rank) {}
 
-  std::optional<Assignment> receive() override {
-    if (!ask()) return std::nullopt;
-    return take(answers_.take());
+ private:
+  void ask(TicketRequest request) override {
+    requests_.pending();
+    requests_.post(desk_rank_, Tag::kTicketRequest,
+                   std::make_shared<const Bytes>(wire::pack(request)));
   }
-
-  std::optional<Assignment> try_receive() override {
-    if (!ask()) return std::nullopt;
+  Assignment wait_answer() override { return wire::unpack<Assignment>(answers_.take().bytes); }
+  std::optional<Assignment> try_answer() override {
     const std::optional<Message> answer = answers_.try_take();
     if (!answer) return std::nullopt;
-    return take(*answer);
-  }
-
- private:
-  bool ask() {
-    if (finished_ || asked_) return !finished_;
-    requests_.pending();
-    requests_.post(desk_rank_, Tag::kTicketRequest, std::make_shared<const Bytes>());
-    asked_ = true;
-    return true;
-  }
-
-  Assignment take(const Message& answer) {
-    asked_ = false;
-    auto assignment = wire::unpack<Assignment>(answer.bytes);
-    finished_ = assignment.kind == Assignment::Kind::kFinish;
-    return assignment;
+    return wire::unpack<Assignment>(answer->bytes);
   }
 
   Inbox answers_;
   Outbox requests_;
   int desk_rank_;
-  bool asked_ = false;
-  bool finished_ = false;
 };
 
 }  // namespace
+
+Assignment TicketClient::receive(std::int64_t room) {
+  if (finished_) return {};
+  ask_once(room);
+  return note(wait_answer());
+}
+
+std::optional<Assignment> TicketClient::try_receive(std::int64_t room) {
+  if (finished_) return Assignment();
+  ask_once(room);
+  std::optional<Assignment> answer = try_answer();
+  return answer ? note(std::move(*answer)) : answer;
+}
+
+void TicketClient::ask_once(std::int64_t room) {
+  if (!std::exchange(asked_, true)) ask({room});
+}
+
+Assignment TicketClient::note(Assignment answer) {
+  asked_ = false;
+  finished_ = answer.kind == Assignment::Kind::kFinish;
+  return answer;
+}
 
 std::unique_ptr<TicketDesk> mpi_ticket_desk(Job& job, std::vector<int> actors) {
   return std::make_unique<MpiTicketDesk>(job, std::move(actors));
 }
 
-std::unique_ptr<PollableSource<Assignment>> mpi_ticket_client(Job& job, int desk_rank) {
+std::unique_ptr<TicketClient> mpi_ticket_client(Job& job, int desk_rank) {
   return std::make_unique<MpiTicketClient>(job, desk_rank);
 }
 
-class LocalTicketDesk::Client : public PollableSource<Assignment> {
+class LocalTicketDesk::Client : public TicketClient {
  public:
   Client(LocalTicketDesk& desk, int actor) : desk_(desk), actor_(actor) {}
 
-  std::optional<Assignment> receive() override {
-    if (!ask()) return std::nullopt;
-    return note(desk_.wait_answer(actor_));
-  }
-
-  std::optional<Assignment> try_receive() override {
-    if (!ask()) return std::nullopt;
-    return note(desk_.try_answer(actor_));
-  }
-
  private:
-  bool ask() {
-    if (finished_ || asked_) return !finished_;
-    desk_.ask(actor_);
-    asked_ = true;
-    return true;
-  }
-
-  std::optional<Assignment> note(std::optional<Assignment> answer) {
-    if (answer) {
-      asked_ = false;
-      finished_ = answer->kind == Assignment::Kind::kFinish;
-    }
-    return answer;
-  }
+  void ask(TicketRequest request) override { desk_.ask(actor_, request); }
+  Assignment wait_answer() override { return desk_.wait_answer(actor_); }
+  std::optional<Assignment> try_answer() override { return desk_.try_answer(actor_); }
 
   LocalTicketDesk& desk_;
   int actor_;
-  bool asked_ = false;
-  bool finished_ = false;
 };
 
 LocalTicketDesk::LocalTicketDesk(int actors) : answers_(static_cast<std::size_t>(actors)) {}
 
-std::unique_ptr<PollableSource<Assignment>> LocalTicketDesk::client(int actor) {
+std::unique_ptr<TicketClient> LocalTicketDesk::client(int actor) {
   return std::make_unique<Client>(*this, actor);
 }
 
@@ -145,18 +130,17 @@ void LocalTicketDesk::check_poison() const {
   if (poison_) std::rethrow_exception(poison_);
 }
 
-std::vector<int> LocalTicketDesk::waiting_actors() {
+std::vector<WaitingActor> LocalTicketDesk::waiting_actors() {
   const std::lock_guard lock(mutex_);
   check_poison();
-  return {waiting_.begin(), waiting_.end()};
+  return waiting_;
 }
 
-void LocalTicketDesk::answer(int actor, const Assignment& assignment) {
+void LocalTicketDesk::answer(int actor, Assignment assignment) {
   const std::lock_guard lock(mutex_);
   check_poison();
-  check_is_waiting(waiting_, actor);
-  std::erase(waiting_, actor);
-  answers_[static_cast<std::size_t>(actor)] = assignment;
+  take_off(waiting_, actor);
+  answers_[static_cast<std::size_t>(actor)] = std::move(assignment);
   answered_.notify_all();
 }
 
@@ -166,10 +150,10 @@ void LocalTicketDesk::poison(std::exception_ptr cause) {
   answered_.notify_all();
 }
 
-void LocalTicketDesk::ask(int actor) {
+void LocalTicketDesk::ask(int actor, TicketRequest request) {
   const std::lock_guard lock(mutex_);
   check_poison();
-  waiting_.push_back(actor);
+  waiting_.push_back({actor, request});
 }
 
 std::optional<Assignment> LocalTicketDesk::try_answer(int actor) {

@@ -33,9 +33,14 @@ void fields(Archive& io, Ticket& t) {
 }
 
 template <typename Archive>
+void fields(Archive& io, TicketRequest& r) {
+  io(r.room);
+}
+
+template <typename Archive>
 void fields(Archive& io, Assignment& a) {
   io.choice(a.kind, Assignment::Kind::kFinish);
-  io(a.ticket);
+  io(a.tickets);
 }
 
 template <typename Archive>
@@ -193,6 +198,7 @@ class Reader {
 
 template <typename T>
 constexpr Kind kind_of() {
+  if constexpr (std::same_as<T, TicketRequest>) return Kind::kTicketRequest;
   if constexpr (std::same_as<T, Assignment>) return Kind::kAssignment;
   if constexpr (std::same_as<T, RolloutGroup>) return Kind::kRolloutGroup;
   if constexpr (std::same_as<T, ScoredGroup>) return Kind::kScoredGroup;
@@ -271,11 +277,13 @@ Bytes pack_close() {
 
 bool is_close(std::span<const std::byte> bytes) { return read_header(bytes).kind == Kind::kClose; }
 
+template Bytes pack(const TicketRequest&);
 template Bytes pack(const Assignment&);
 template Bytes pack(const RolloutGroup&);
 template Bytes pack(const ScoredGroup&);
 template Bytes pack(const std::vector<RolloutGroup>&);
 template Bytes pack(const std::vector<ScoredGroup>&);
+template TicketRequest unpack(std::span<const std::byte>);
 template Assignment unpack(std::span<const std::byte>);
 template RolloutGroup unpack(std::span<const std::byte>);
 template ScoredGroup unpack(std::span<const std::byte>);

@@ -1,4 +1,4 @@
-// The messages between ranks as bytes. Layout, version 2, little-endian, no padding:
+// The messages between ranks as bytes. Layout, version 3, little-endian, no padding:
 //   header   u32 magic "LIEW" | u16 version | u16 kind | u64 payload bytes
 //   payload  the struct's fields in the order of wire.cpp's `fields`; numbers as they are, enums as
 //            their underlying type, strings and vectors as u64 count then elements
@@ -18,7 +18,7 @@
 namespace lie::wire {
 
 inline constexpr std::uint32_t kMagic = 0x5745494c;  // "LIEW"
-inline constexpr std::uint16_t kVersion = 2;
+inline constexpr std::uint16_t kVersion = 3;
 inline constexpr std::size_t kHeaderBytes = 16;
 
 enum class Kind : std::uint16_t {
@@ -28,10 +28,11 @@ enum class Kind : std::uint16_t {
   kScoredGroup = 3,
   kScoredGroups = 4,  // std::vector<ScoredGroup>
   kRolloutGroups = 5,
+  kTicketRequest = 6,
 };
 
-/// The message that holds `value`. T: Assignment, RolloutGroup, ScoredGroup, or a vector of one of
-/// the last two.
+/// The message that holds `value`. T: TicketRequest, Assignment, RolloutGroup, ScoredGroup, or a
+/// vector of one of the last two.
 template <typename T>
 Bytes pack(const T& value);
 
@@ -44,11 +45,13 @@ T unpack(std::span<const std::byte> bytes);
 Bytes pack_close();
 bool is_close(std::span<const std::byte> bytes);
 
+extern template Bytes pack(const TicketRequest&);
 extern template Bytes pack(const Assignment&);
 extern template Bytes pack(const RolloutGroup&);
 extern template Bytes pack(const ScoredGroup&);
 extern template Bytes pack(const std::vector<RolloutGroup>&);
 extern template Bytes pack(const std::vector<ScoredGroup>&);
+extern template TicketRequest unpack(std::span<const std::byte>);
 extern template Assignment unpack(std::span<const std::byte>);
 extern template RolloutGroup unpack(std::span<const std::byte>);
 extern template ScoredGroup unpack(std::span<const std::byte>);

@@ -12,32 +12,40 @@
 #include "common/comm/weight_sync.h"
 #include "common/error.h"
 #include "common/queue.h"
-#include "tests/actors/tiny_policy.h"
+#include "tests/actors/letters.h"
 
 namespace lie {
 namespace {
 
+using test::LetterPolicy;
+using test::ticket_for;
+using test::tiny_rollout;
+
 // Hands out assignments in order; try_receive answers every second time only.
-class Script : public PollableSource<Assignment> {
+class Script : public TicketClient {
  public:
-  void ticket(Ticket ticket) { add(Assignment::Kind::kTicket).ticket = std::move(ticket); }
-  Assignment& add(Assignment::Kind kind) {
-    script_.emplace_back().kind = kind;
-    return script_.back();
+  void tickets(std::vector<Ticket> tickets) {
+    script_.push_back({Assignment::Kind::kTickets, std::move(tickets)});
   }
-  std::optional<Assignment> receive() override {
-    if (script_.empty()) return std::nullopt;
-    Assignment next = std::move(script_.front());
+  void add(Assignment::Kind kind) { script_.push_back({kind, {}}); }
+  /// What each request asked for.
+  const std::vector<std::int64_t>& rooms() const { return rooms_; }
+
+ private:
+  void ask(TicketRequest request) override { rooms_.push_back(request.room); }
+  Assignment wait_answer() override {
+    Assignment next = std::move(script_.at(0));
     script_.pop_front();
     return next;
   }
-  std::optional<Assignment> try_receive() override {
+  std::optional<Assignment> try_answer() override {
     answers_ = !answers_;
-    return answers_ ? receive() : std::nullopt;
+    if (!answers_) return std::nullopt;
+    return wait_answer();
   }
 
- private:
   std::deque<Assignment> script_;
+  std::vector<std::int64_t> rooms_;
   bool answers_ = false;
 };
 
@@ -47,9 +55,17 @@ Ticket ticket_at(std::int64_t group, std::int64_t version) {
   return ticket;
 }
 
+std::vector<Ticket> tickets_at(std::int64_t first, std::int64_t end, std::int64_t version) {
+  std::vector<Ticket> tickets;
+  for (std::int64_t group = first; group < end; ++group) {
+    tickets.push_back(ticket_at(group, version));
+  }
+  return tickets;
+}
+
 // Runs an actor through `script`, publishing each of `published` when it waits for weights.
 std::vector<RolloutGroup> run(Script& script, const std::vector<Weights>& published) {
-  TinyPolicy policy;
+  LetterPolicy policy;
   RolloutOptions options = tiny_rollout();
   options.slots = 6;
   Generator generator = policy.generator(options);
@@ -64,7 +80,7 @@ std::vector<RolloutGroup> run(Script& script, const std::vector<Weights>& publis
     run_actor({.weights = policy.weights.span(),
                .policy = policy.transformer,
                .generator = generator,
-               .assignments = script,
+               .tickets = script,
                .rollouts = rollouts,
                .weight_group = *weight_group,
                .rank = 2});
@@ -81,13 +97,15 @@ std::vector<RolloutGroup> run(Script& script, const std::vector<Weights>& publis
 TEST(Actor, GeneratesUnderTheWeightsThatWereSent) {
   const auto operators = make_cpu_operators(1);
   std::vector<Weights> versions;
-  versions.push_back(initial_weights(tiny_model(), 21, *operators));
-  versions.push_back(initial_weights(tiny_model(), 22, *operators));
+  versions.push_back(initial_weights(test::tiny_config(), 21, *operators));
+  versions.push_back(initial_weights(test::tiny_config(), 22, *operators));
   Script script;
   script.add(Assignment::Kind::kWeights);
-  for (int i = 0; i < 5; ++i) script.ticket(ticket_at(i, 0));
+  script.tickets(tickets_at(0, 1, 0));
+  script.tickets(tickets_at(1, 4, 0));
+  script.tickets(tickets_at(4, 5, 0));
   script.add(Assignment::Kind::kWeights);
-  for (int i = 5; i < 8; ++i) script.ticket(ticket_at(i, 1));
+  script.tickets(tickets_at(5, 8, 1));
   script.add(Assignment::Kind::kFinish);
   const std::vector<RolloutGroup> groups = run(script, versions);
 
@@ -96,7 +114,7 @@ TEST(Actor, GeneratesUnderTheWeightsThatWereSent) {
     const RolloutGroup& group = groups[i];
     EXPECT_EQ(group.ticket.policy_version, i < 5 ? 0 : 1);
     EXPECT_EQ(group.actor, 2);
-    TinyPolicy alone;
+    LetterPolicy alone;
     const auto version = static_cast<std::size_t>(group.ticket.policy_version);
     alone.operators->copy(versions[version].flat(), alone.weights.flat());
     alone.transformer.weights_changed();
@@ -113,24 +131,26 @@ TEST(Actor, GeneratesUnderTheWeightsThatWereSent) {
 
 TEST(Actor, FinishesWhatIsInFlightWhenTheRunEnds) {
   Script script;
-  for (int i = 0; i < 3; ++i) script.ticket(ticket_at(i, 0));
+  for (int i = 0; i < 3; ++i) script.tickets({ticket_at(i, 0)});
   script.add(Assignment::Kind::kFinish);
   EXPECT_EQ(run(script, {}).size(), 3U);
 }
 
-TEST(Actor, AClosedStreamOfAssignmentsEndsTheRun) {
+TEST(Actor, AsksForTheSlotsThatNoResponseTakes) {
   Script script;
-  script.ticket(ticket_at(0, 0));
+  script.tickets({ticket_at(0, 0)});
+  script.add(Assignment::Kind::kFinish);
   EXPECT_EQ(run(script, {}).size(), 1U);
+  EXPECT_EQ(script.rooms(), (std::vector<std::int64_t>{6, 2}));  // 6 slots, 4 samples
 }
 
 TEST(Actor, RefusesATicketForOtherWeights) {
   Script script;
   script.add(Assignment::Kind::kWeights);
-  script.ticket(ticket_at(0, 3));
+  script.tickets({ticket_at(0, 3)});
   const auto operators = make_cpu_operators(1);
   std::vector<Weights> published;
-  published.push_back(initial_weights(tiny_model(), 1, *operators));
+  published.push_back(initial_weights(test::tiny_config(), 1, *operators));
   EXPECT_THROW(run(script, published), Error);
 }
 

@@ -9,11 +9,15 @@
 #include <vector>
 
 #include "common/error.h"
-#include "tests/actors/tiny_policy.h"
+#include "tests/actors/letters.h"
 #include "tests/host_memory.h"
 
 namespace lie {
 namespace {
+
+using test::LetterPolicy;
+using test::ticket_for;
+using test::tiny_rollout;
 
 using Groups = std::map<std::int64_t, RolloutGroup>;
 
@@ -26,7 +30,7 @@ std::vector<Ticket> some_tickets() {
           ticket_for(5, std::string(50, 'k') + "x", 3)};
 }
 
-Groups generate(TinyPolicy& policy, const RolloutOptions& options, std::vector<Ticket> tickets,
+Groups generate(LetterPolicy& policy, const RolloutOptions& options, std::vector<Ticket> tickets,
                 bool one_at_a_time = false) {
   Generator generator = policy.generator(options);
   Groups groups;
@@ -73,7 +77,7 @@ std::vector<RolloutGroup> generate_all(Generator& generator, const std::vector<P
 }
 
 TEST(Generator, SlotsChangeNoTokenAndNoLogProb) {
-  TinyPolicy policy;
+  LetterPolicy policy;
   RolloutOptions options = tiny_rollout();
   const Groups all = generate(policy, options, some_tickets());
   for (const std::int64_t slots : {1, 3, 7, 64}) {
@@ -83,7 +87,7 @@ TEST(Generator, SlotsChangeNoTokenAndNoLogProb) {
 }
 
 TEST(Generator, OrderAndCompanyOfTicketsChangeNothing) {
-  TinyPolicy policy;
+  LetterPolicy policy;
   const RolloutOptions options = tiny_rollout();
   const Groups all = generate(policy, options, some_tickets());
   std::vector<Ticket> reversed = some_tickets();
@@ -93,7 +97,7 @@ TEST(Generator, OrderAndCompanyOfTicketsChangeNothing) {
 }
 
 TEST(Generator, PrefillChunksChangeNothing) {
-  TinyPolicy policy;
+  LetterPolicy policy;
   RolloutOptions options = tiny_rollout();
   const Groups all = generate(policy, options, some_tickets());
   for (const std::int64_t prefill : {1, 5, 16, 23}) {
@@ -104,7 +108,7 @@ TEST(Generator, PrefillChunksChangeNothing) {
 
 TEST(Generator, ACacheThatHoldsOnlySomeOfTheResponsesChangesNothing) {
   // A page is 8 KiB here, so a mebibyte holds 128; 46 responses of up to 12 pages want more.
-  TinyPolicy policy;
+  LetterPolicy policy;
   RolloutOptions options = tiny_rollout();
   options.sampling.max_response_tokens = 180;
   std::vector<Ticket> tickets = some_tickets();
@@ -119,7 +123,7 @@ TEST(Generator, ACacheThatHoldsOnlySomeOfTheResponsesChangesNothing) {
 }
 
 TEST(Generator, ResponsesDifferBySampleProblemStepAndSeed) {
-  TinyPolicy policy;
+  LetterPolicy policy;
   Ticket ticket = ticket_for(0, "abc", 3);
   Ticket other_problem = ticket_for(1, "abc", 3);
   Ticket other_step = ticket_for(2, "abc", 3);
@@ -139,7 +143,7 @@ TEST(Generator, ResponsesDifferBySampleProblemStepAndSeed) {
 }
 
 TEST(Generator, LogProbsAreTheLearnersBitForBit) {
-  TinyPolicy policy;
+  LetterPolicy policy;
   RolloutOptions options = tiny_rollout();
   options.sampling.temperature = 0.7;
   for (const auto& [number, group] : generate(policy, options, some_tickets())) {
@@ -159,7 +163,7 @@ TEST(Generator, LogProbsAreTheLearnersBitForBit) {
 }
 
 TEST(Generator, StopsAtTheEndTokenAndKeepsIt) {
-  TinyPolicy policy;
+  LetterPolicy policy;
   int ended = 0;
   for (const auto& [number, group] : generate(policy, tiny_rollout(), some_tickets())) {
     for (const Response& response : group.responses) {
@@ -174,7 +178,7 @@ TEST(Generator, StopsAtTheEndTokenAndKeepsIt) {
 }
 
 TEST(Generator, EndTokensCanBeReplaced) {
-  TinyPolicy policy;
+  LetterPolicy policy;
   RolloutOptions options = tiny_rollout();
   for (std::int64_t id = 0; id < 40; ++id) options.end_of_sequence_ids.push_back(id);
   for (const auto& [number, group] : generate(policy, options, some_tickets())) {
@@ -186,7 +190,7 @@ TEST(Generator, EndTokensCanBeReplaced) {
 }
 
 TEST(Generator, EvaluationHasItsOwnSamplingAndRandomStream) {
-  TinyPolicy policy;
+  LetterPolicy policy;
   RolloutOptions options = tiny_rollout();
   options.evaluation = {.temperature = 0, .max_response_tokens = 9};
   Generator generator = policy.generator(options);
@@ -203,7 +207,7 @@ TEST(Generator, EvaluationHasItsOwnSamplingAndRandomStream) {
 }
 
 TEST(Generator, LongPromptsLoseTheirFirstTokens) {
-  TinyPolicy policy;
+  LetterPolicy policy;
   RolloutOptions options = tiny_rollout();
   options.max_prompt_tokens = 4;
   Groups groups =
@@ -214,7 +218,7 @@ TEST(Generator, LongPromptsLoseTheirFirstTokens) {
 }
 
 TEST(Generator, GivesAllPagesOfTheCacheBack) {
-  TinyPolicy policy;
+  LetterPolicy policy;
   RolloutOptions options = tiny_rollout();
   options.slots = 5;
   Generator generator = policy.generator(options);
@@ -229,18 +233,18 @@ TEST(Generator, GivesAllPagesOfTheCacheBack) {
   EXPECT_EQ(generator.free_pages(), pages);
 }
 
-TEST(Generator, WantsTicketsUntilItsSlotsAreSpokenFor) {
-  TinyPolicy policy;
+TEST(Generator, HasRoomUntilItsSlotsAreSpokenFor) {
+  LetterPolicy policy;
   RolloutOptions options = tiny_rollout();
   options.slots = 4;
   Generator generator = policy.generator(options);
   EXPECT_TRUE(generator.idle());
-  EXPECT_TRUE(generator.wants_ticket());
+  EXPECT_EQ(generator.room(), 4);
   generator.add(ticket_for(0, "abc", 3));
   EXPECT_FALSE(generator.idle());
-  EXPECT_TRUE(generator.wants_ticket());
+  EXPECT_EQ(generator.room(), 1);
   generator.add(ticket_for(1, "abc", 3));
-  EXPECT_FALSE(generator.wants_ticket());
+  EXPECT_EQ(generator.room(), 0);
 }
 
 template <typename Action>
@@ -254,7 +258,7 @@ void expect_error(Action&& action, const std::string& part) {
 }
 
 TEST(Generator, RefusesWhatItCannotGenerate) {
-  TinyPolicy policy;
+  LetterPolicy policy;
   RolloutOptions options = tiny_rollout();
   Generator generator = policy.generator(options);
   expect_error([&] { generator.add(ticket_for(8, "", 1)); }, "row 8");
@@ -265,7 +269,7 @@ TEST(Generator, RefusesWhatItCannotGenerate) {
 }
 
 TEST(Generator, SaysWhenTheWeightsHaveDiverged) {
-  TinyPolicy policy;
+  LetterPolicy policy;
   for (float& weight : test::host(policy.weights.tensor("model.norm.weight")))
     weight = std::nanf("");
   policy.transformer.weights_changed();

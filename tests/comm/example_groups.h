@@ -25,7 +25,7 @@ inline Ticket example_ticket(std::int64_t group) {
 }
 
 inline Assignment example_assignment(std::int64_t group) {
-  return {.kind = Assignment::Kind::kTicket, .ticket = example_ticket(group)};
+  return {.kind = Assignment::Kind::kTickets, .tickets = {example_ticket(group)}};
 }
 
 inline RolloutGroup example_rollout(std::int64_t group) {

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <numeric>
 #include <set>
 #include <thread>
@@ -18,7 +19,7 @@ namespace {
 constexpr std::int64_t kTickets = 50;
 constexpr auto kDoneTag = static_cast<Tag>(static_cast<int>(Tag::kFirstFree) + 10);
 
-Assignment finish() { return {.kind = Assignment::Kind::kFinish, .ticket = {}}; }
+Assignment finish() { return {.kind = Assignment::Kind::kFinish, .tickets = {}}; }
 
 /// Polls until `ready` answers true.
 template <typename Ready>
@@ -27,35 +28,57 @@ void wait_until(const Ready& ready) {
   }
 }
 
+/// As many of the tickets that are left as `room` allows.
+Assignment next_tickets(std::int64_t& handed_out, std::int64_t room) {
+  Assignment next{.kind = Assignment::Kind::kTickets, .tickets = {}};
+  const std::int64_t end = std::min(handed_out + room, kTickets);
+  while (handed_out < end) next.tickets.push_back(example_ticket(handed_out++));
+  return next;
+}
+
 /// The coordinator: hands out all tickets, then ends every actor.
 void serve(TicketDesk& desk, int actors) {
   std::int64_t handed_out = 0;
   for (int ended = 0; ended < actors;) {
-    std::vector<int> waiting;
+    std::vector<WaitingActor> waiting;
     wait_until([&] { return !(waiting = desk.waiting_actors()).empty(); });
+    const auto [actor, request] = waiting.front();
     const bool more = handed_out < kTickets;
-    desk.answer(waiting.front(), more ? example_assignment(handed_out++) : finish());
+    desk.answer(actor, more ? next_tickets(handed_out, request.room) : finish());
     if (!more) ++ended;
   }
 }
 
-/// An actor: the groups it was handed. Takes every second one without blocking.
-std::vector<std::int64_t> work(PollableSource<Assignment>& tickets) {
+/// An actor: the groups it was handed. Asks for one to three; takes every second answer without
+/// blocking.
+std::vector<std::int64_t> work(TicketClient& tickets) {
   std::vector<std::int64_t> groups;
-  for (;;) {
+  for (std::int64_t room = 1;; room = room % 3 + 1) {
     std::optional<Assignment> assignment;
-    if (groups.size() % 2 == 0) {
-      assignment = tickets.receive();
+    if (room % 2 == 0) {
+      assignment = tickets.receive(room);
     } else {
-      wait_until([&] { return (assignment = tickets.try_receive()).has_value(); });
+      wait_until([&] { return (assignment = tickets.try_receive(room)).has_value(); });
     }
     if (assignment->kind == Assignment::Kind::kFinish) break;
-    EXPECT_EQ(assignment->ticket.prompt.gold, "\\frac{1}{2}");
-    groups.push_back(assignment->ticket.group);
+    EXPECT_LE(std::ssize(assignment->tickets), room);
+    for (const Ticket& ticket : assignment->tickets) {
+      EXPECT_EQ(ticket.prompt.gold, "\\frac{1}{2}");
+      groups.push_back(ticket.group);
+    }
   }
-  EXPECT_FALSE(tickets.receive()) << "nothing comes after the end";
-  EXPECT_FALSE(tickets.try_receive());
+  EXPECT_EQ(tickets.receive(1).kind, Assignment::Kind::kFinish) << "nothing comes after the end";
+  EXPECT_EQ(tickets.try_receive(1)->kind, Assignment::Kind::kFinish);
   return groups;
+}
+
+/// Who waits at the desk, and the room that each has.
+std::vector<std::pair<int, std::int64_t>> waiting_at(TicketDesk& desk) {
+  std::vector<std::pair<int, std::int64_t>> waiting;
+  for (const auto& [actor, request] : desk.waiting_actors()) {
+    waiting.emplace_back(actor, request.room);
+  }
+  return waiting;
 }
 
 TEST(TicketDesk, RanksPullEachTicketOnce) {
@@ -99,23 +122,23 @@ TEST(TicketDesk, AnActorHasOneRequestOpenAndWaitsUntilAnswered) {
   LocalTicketDesk desk(2);
   const auto first = desk.client(0);
   const auto second = desk.client(1);
-  EXPECT_TRUE(desk.waiting_actors().empty());
-  EXPECT_FALSE(second->try_receive());
-  EXPECT_FALSE(second->try_receive());
-  EXPECT_FALSE(first->try_receive());
-  EXPECT_EQ(desk.waiting_actors(), (std::vector{1, 0}));
-  EXPECT_EQ(desk.waiting_actors(), (std::vector{1, 0}));
+  using Waiting = std::vector<std::pair<int, std::int64_t>>;
+  EXPECT_EQ(waiting_at(desk), Waiting());
+  EXPECT_FALSE(second->try_receive(3));
+  EXPECT_FALSE(second->try_receive(9));
+  EXPECT_FALSE(first->try_receive(7));
+  EXPECT_EQ(waiting_at(desk), (Waiting{{1, 3}, {0, 7}}));
+  EXPECT_EQ(waiting_at(desk), (Waiting{{1, 3}, {0, 7}}));
   desk.answer(1, example_assignment(5));
-  EXPECT_EQ(desk.waiting_actors(), std::vector{0});
-  EXPECT_EQ(second->try_receive()->ticket.group, 5);
-  EXPECT_EQ(desk.waiting_actors(), std::vector{0})
-      << "nothing is asked before the actor wants more";
+  EXPECT_EQ(waiting_at(desk), (Waiting{{0, 7}}));
+  EXPECT_EQ(second->try_receive(9)->tickets.at(0).group, 5);
+  EXPECT_EQ(waiting_at(desk), (Waiting{{0, 7}})) << "nothing is asked before the actor wants more";
   EXPECT_THROW(desk.answer(1, finish()), Error);
 }
 
 TEST(TicketDesk, PoisonWakesAWaitingActor) {
   LocalTicketDesk desk(1);
-  std::jthread actor([&] { EXPECT_THROW(desk.client(0)->receive(), Error); });
+  std::jthread actor([&] { EXPECT_THROW(desk.client(0)->receive(1), Error); });
   desk.poison(std::make_exception_ptr(Error("the learner failed")));
   EXPECT_THROW(desk.waiting_actors(), Error);
 }

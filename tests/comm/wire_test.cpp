@@ -64,8 +64,12 @@ TEST(Wire, ScoredGroupKeepsEveryField) {
 }
 
 TEST(Wire, PackingWhatWasUnpackedGivesTheSameBytes) {
-  const Bytes assignment = pack(example_assignment(3));
+  Assignment two = example_assignment(3);
+  two.tickets.push_back(example_ticket(4));
+  const Bytes assignment = pack(two);
   EXPECT_EQ(pack(unpack<Assignment>(assignment)), assignment);
+  EXPECT_EQ(unpack<Assignment>(assignment).tickets[1].group, 4);
+  EXPECT_EQ(unpack<TicketRequest>(pack(TicketRequest{.room = 17})).room, 17);
   const Bytes rollouts = pack(std::vector{example_rollout(1), example_rollout(2)});
   EXPECT_EQ(pack(unpack<std::vector<RolloutGroup>>(rollouts)), rollouts);
   const Bytes scored = pack(std::vector{example_scored(1), ScoredGroup{}});

@@ -8,6 +8,7 @@
 #include "common/file.h"
 #include "tests/directories.h"
 #include "tests/host_memory.h"
+#include "tests/tiny_model.h"
 
 namespace lie {
 namespace {
@@ -16,18 +17,9 @@ namespace fs = std::filesystem;
 using test::host;
 using test::row_of;
 
-ModelConfig tiny_config(std::int64_t layers = 2) {
-  ModelConfig config;
-  config.vocabulary = 11;
-  config.width = 8;
-  config.ffn_width = 16;
-  config.layers = layers;
-  config.heads = 2;
-  config.kv_heads = 1;
-  config.head_width = 16;
-  config.max_positions = 32;
-  config.end_of_sequence_ids = {1};
-  return config;
+ModelConfig small_config(std::int64_t layers = 2) {
+  return test::tiny_config(
+      {.vocabulary = 11, .width = 8, .ffn_width = 16, .layers = layers, .heads = 2, .kv_heads = 1});
 }
 
 void write(const fs::path& path, std::string_view text) { std::ofstream(path) << text; }
@@ -38,7 +30,7 @@ class Checkpoint : public ::testing::Test {
       : root_(fs::path(build_directory()) / "tmp" /
               ::testing::UnitTest::GetInstance()->current_test_info()->name()),
         operators_(make_cpu_operators(1)),
-        weights_(initial_weights(tiny_config(), 3, *operators_)),
+        weights_(initial_weights(small_config(), 3, *operators_)),
         optimizer_({}, weights_) {
     fs::remove_all(root_);
     fs::create_directories(root_ / "start");
@@ -162,7 +154,7 @@ TEST_F(Checkpoint, DamagedOnesAreRefusedByName) {
 
 TEST_F(Checkpoint, OfAnotherModelIsRefused) {
   const fs::path saved = save(5);
-  const Weights other = initial_weights(tiny_config(1), 3, *operators_);
+  const Weights other = initial_weights(small_config(1), 3, *operators_);
   const AdamW other_optimizer({}, other);
   TrainerState state;
   state.step = 6;

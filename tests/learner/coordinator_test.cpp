@@ -34,16 +34,13 @@ ScoredGroup answer(const Ticket& ticket) {
 /// Answers tickets like an actor with a reward worker behind it, until new weights are announced
 /// `phases` times; returns how many tickets it got.
 int answer_tickets(LocalTicketDesk& desk, int actor, Sink<ScoredGroup>& scored, int phases) {
-  const auto assignments = desk.client(actor);
+  const auto client = desk.client(actor);
   int tickets = 0;
   while (phases > 0) {
-    const auto assignment = assignments->receive();
-    if (assignment->kind == Assignment::Kind::kWeights) {
-      --phases;
-    } else {
-      ++tickets;
-      scored.send(answer(assignment->ticket));
-    }
+    const Assignment assignment = client->receive(4);
+    if (assignment.kind == Assignment::Kind::kWeights) --phases;
+    for (const Ticket& ticket : assignment.tickets) scored.send(answer(ticket));
+    tickets += static_cast<int>(assignment.tickets.size());
   }
   return tickets;
 }
@@ -86,17 +83,14 @@ TEST(Coordinator, EachOfTwoActorsGetsItsShareEvenIfOneAsksFirst) {
   BoundedQueue<ScoredGroup> scored(64);
   PromptStream stream(prompts(8), 7, false);
   Coordinator coordinator(desk, 2, scored);
-  // Actor 0 takes tickets but answers none before actor 1 has answered its four.
-  int of_first = 0;
+  // Actor 0 has room for all, but answers none before actor 1 has answered its four.
   std::vector<Ticket> held;
-  std::jthread first([&] {
-    const auto assignments = desk.client(0);
-    for (; of_first < 4; ++of_first) held.push_back(assignments->receive()->ticket);
-    desk.client(0);
-  });
+  std::jthread first([&] { held = desk.client(0)->receive(100).tickets; });
   std::jthread second([&] {
-    const auto assignments = desk.client(1);
-    for (int i = 0; i < 4; ++i) scored.send(answer(assignments->receive()->ticket));
+    const auto client = desk.client(1);
+    for (int i = 0; i < 4; ++i) {
+      for (const Ticket& ticket : client->receive(1).tickets) scored.send(answer(ticket));
+    }
     first.join();
     for (const Ticket& ticket : held) scored.send(answer(ticket));
   });
@@ -104,7 +98,27 @@ TEST(Coordinator, EachOfTwoActorsGetsItsShareEvenIfOneAsksFirst) {
       training_tickets(stream, {.prompts_per_step = 8, .samples_per_prompt = 1}, 1),
       Assignment::Kind::kWeights);
   EXPECT_EQ(groups.size(), 8u);
-  EXPECT_EQ(of_first, 4);
+  EXPECT_EQ(held.size(), 4u);
+}
+
+TEST(Coordinator, AnActorGetsTheTicketsThatItHasRoomForAndAtLeastOne) {
+  LocalTicketDesk desk(1);
+  BoundedQueue<ScoredGroup> scored(64);
+  PromptStream stream(prompts(8), 7, false);
+  Coordinator coordinator(desk, 1, scored);
+  std::vector<std::size_t> handed;
+  const std::jthread actor([&] {
+    const auto client = desk.client(0);
+    for (const std::int64_t room : {7, 1, 3, 100}) {
+      const Assignment assignment = client->receive(room);
+      handed.push_back(assignment.tickets.size());
+      for (const Ticket& ticket : assignment.tickets) scored.send(answer(ticket));
+    }
+  });
+  const auto groups = coordinator.collect(
+      training_tickets(stream, {.prompts_per_step = 8, .samples_per_prompt = 3}, 1), std::nullopt);
+  EXPECT_EQ(groups.size(), 8u);
+  EXPECT_EQ(handed, (std::vector<std::size_t>{2, 1, 1, 4}));
 }
 
 TEST(Coordinator, GroupsAreTakenAsTheyComeAndTheActorIsToldThatThereAreNoMore) {
@@ -112,15 +126,15 @@ TEST(Coordinator, GroupsAreTakenAsTheyComeAndTheActorIsToldThatThereAreNoMore) {
   BoundedQueue<ScoredGroup> scored(64);
   std::vector<Ticket> seen;
   const std::jthread actor([&] {
-    const auto assignments = desk.client(0);
-    while (const auto assignment = assignments->receive()) {
-      if (assignment->kind == Assignment::Kind::kFinish) break;
-      seen.push_back(assignment->ticket);
+    const auto client = desk.client(0);
+    for (Assignment next; (next = client->receive(1)).kind != Assignment::Kind::kFinish;) {
+      seen.push_back(next.tickets.at(0));
     }
     for (auto ticket = seen.rbegin(); ticket != seen.rend(); ++ticket) scored.send(answer(*ticket));
   });
-  std::deque<Ticket> tickets(3);
-  for (std::int64_t i = 0; i < 3; ++i) tickets[static_cast<std::size_t>(i)].group = 10 * i;
+  std::deque<Ticket> tickets;
+  for (std::int64_t i = 0; i < 3; ++i)
+    tickets.push_back({.group = 10 * i, .samples = 1, .prompt = {}});
   std::vector<std::int64_t> order;
   Coordinator coordinator(desk, 1, scored);
   coordinator.collect(tickets, Assignment::Kind::kFinish, [&](const ScoredGroup& group) {
@@ -134,12 +148,12 @@ TEST(Coordinator, RefusesASecondAnswerToATicket) {
   LocalTicketDesk desk(1);
   BoundedQueue<ScoredGroup> scored(64);
   const std::jthread actor([&] {
-    const auto first = desk.client(0)->receive()->ticket;
+    const Ticket first = desk.client(0)->receive(1).tickets.at(0);
     scored.send(answer(first));
     scored.send(answer(first));
   });
   Coordinator coordinator(desk, 1, scored);
-  std::deque<Ticket> tickets(2);
+  std::deque<Ticket> tickets(2, {.samples = 1, .prompt = {}});
   tickets[1].group = 1;
   EXPECT_THROW(coordinator.collect(tickets, std::nullopt), Error);
 }

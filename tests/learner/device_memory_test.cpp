@@ -4,13 +4,13 @@
 
 #include "learner/update.h"
 #include "tests/guarded_operators.h"
-#include "tests/learner/tiny_policy.h"
+#include "tests/learner/sampled_groups.h"
 
 namespace lie {
 namespace {
 
 using test::GuardedOperators;
-using testing::TinyPolicy;
+using test::LearnerPolicy;
 
 /// A policy on some operators, and what trains it.
 struct Trainee {
@@ -33,7 +33,7 @@ struct Trainee {
   }
 
   std::unique_ptr<Collective> alone = solo_collective();
-  TinyPolicy policy;
+  LearnerPolicy policy;
   AdamW optimizer;
   PolicyUpdater updater;
 };
@@ -47,7 +47,7 @@ std::int64_t response_tokens(std::span<const ScoredGroup> groups) {
 }
 
 TEST(DeviceMemory, AnUpdateMovesLogProbsAndTheirGradientsOnly) {
-  const auto groups = testing::sampled_groups(4, 4);
+  const auto groups = test::sampled_groups(4, 4);
   auto operators = std::make_unique<GuardedOperators>();
   const GuardedOperators& device = *operators;
   Trainee trainee(std::move(operators));
@@ -61,13 +61,15 @@ TEST(DeviceMemory, AnUpdateMovesLogProbsAndTheirGradientsOnly) {
 }
 
 TEST(DeviceMemory, TrainingThereHasTheBitsOfTrainingOnTheHost) {
-  const auto groups = testing::sampled_groups(4, 4);
+  const auto groups = test::sampled_groups(4, 4);
   Trainee there(std::make_unique<GuardedOperators>()), here(make_cpu_operators(1));
   for (std::int64_t step = 1; step <= 3; ++step) {
     there.step(step, groups);
     here.step(step, groups);
   }
-  const auto same = [&](Tensor a, Tensor b) { return there.policy.host(a) == here.policy.host(b); };
+  const auto same = [&](Tensor a, Tensor b) {
+    return test::to_host(*there.policy.operators, a) == test::to_host(*here.policy.operators, b);
+  };
   EXPECT_TRUE(same(there.policy.weights.flat(), here.policy.weights.flat()));
   EXPECT_TRUE(same(there.optimizer.first_moment(), here.optimizer.first_moment()));
   EXPECT_TRUE(same(there.optimizer.second_moment(), here.optimizer.second_moment()));

@@ -11,20 +11,20 @@
 #include "learner/shared_groups.h"
 #include "learner/step_chain.h"
 #include "tests/host_memory.h"
-#include "tests/learner/tiny_policy.h"
+#include "tests/learner/sampled_groups.h"
 
 namespace lie {
 namespace {
 
-using testing::on_learners;
-using testing::TinyPolicy;
+using test::LearnerPolicy;
+using test::on_learners;
 
 /// Steps that are already there.
 class ListedSteps : public Source<StepGroups> {
  public:
   explicit ListedSteps(std::int64_t steps) {
     for (std::int64_t step = 1; step <= steps; ++step) {
-      steps_.push_back({step, testing::sampled_groups(4, 3)});
+      steps_.push_back({step, test::sampled_groups(4, 3)});
     }
   }
   std::optional<StepGroups> receive() override {
@@ -51,7 +51,7 @@ struct Trained {
 };
 
 Trained train(Source<StepGroups>& groups, Collective& learners) {
-  TinyPolicy policy;
+  LearnerPolicy policy;
   AdamW optimizer({.learning_rate = 1e-3, .warmup = 0}, policy.weights);
   PolicyUpdater updater({.batch = {.mini_batch_prompts = 2}, .loss = {}},
                         {policy.weights, policy.transformer, nullptr, optimizer, learners});
@@ -104,7 +104,7 @@ TEST(Learner, TwoTrainOnTheGroupsOfTheFirstAndHoldTheSameWeights) {
   const std::vector<Trained> two = train_two(2);
   EXPECT_EQ(two[0].weights, two[1].weights);
   const Trained alone = train_alone(2);
-  EXPECT_LT(testing::relative_difference(two[0].weights, alone.weights), 1e-6);
+  EXPECT_LT(test::relative_difference(two[0].weights, alone.weights), 1e-6);
   ASSERT_EQ(two[1].outcomes.steps.size(), 2u);
   EXPECT_TRUE(two[1].outcomes.closed);
   const StepOutcome &first = two[0].outcomes.steps[1], &other = two[1].outcomes.steps[1];

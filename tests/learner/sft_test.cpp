@@ -7,22 +7,22 @@
 
 #include "common/error.h"
 #include "tests/directories.h"
-#include "tests/learner/tiny_policy.h"
+#include "tests/learner/sampled_groups.h"
 
 namespace lie {
 namespace {
 
 namespace fs = std::filesystem;
-using testing::on_learners;
-using testing::relative_difference;
-using testing::TinyPolicy;
+using test::LearnerPolicy;
+using test::on_learners;
+using test::relative_difference;
 
 /// Rows whose response repeats the prompt's last token: quickly learned.
 std::vector<SftExample> rows_to_learn(std::size_t count) {
   std::vector<SftExample> examples;
   for (std::uint32_t i = 0; i < count; ++i) {
     SftExample example;
-    example.prompt = testing::random_ids(2 + i % 3, 500 + i);
+    example.prompt = test::random_ids(2 + i % 3, 500 + i);
     example.response.assign(1 + i % 6, example.prompt.back());
     example.response.push_back(1);
     examples.push_back(std::move(example));
@@ -47,12 +47,12 @@ struct Result {
 
 Result tune(const SftOptions& options, Collective& learners, const fs::path& checkpoints = {}) {
   const auto examples = rows_to_learn(40), validation = rows_to_learn(5);
-  TinyPolicy policy;
+  LearnerPolicy policy;
   Result result;
   run_sft(options,
           {policy.weights, policy.transformer, learners, examples, validation, checkpoints, "", "",
            [&](const SftProgress& progress) { result.progress.push_back(progress); }});
-  result.weights = policy.host(policy.weights.flat());
+  result.weights = test::to_host(*policy.operators, policy.weights.flat());
   return result;
 }
 

@@ -6,14 +6,14 @@
 
 #include "common/error.h"
 #include "tests/host_memory.h"
-#include "tests/learner/tiny_policy.h"
+#include "tests/learner/sampled_groups.h"
 
 namespace lie {
 namespace {
 
-using testing::on_learners;
-using testing::relative_difference;
-using testing::TinyPolicy;
+using test::LearnerPolicy;
+using test::on_learners;
+using test::relative_difference;
 
 /// No warm-up, clipping or first-moment decay: after one update the first moment is the gradient.
 OptimizerOptions plain_optimizer() {
@@ -28,7 +28,7 @@ struct Result {
 /// Trains the initial policy, moved by `shift` (empty: not at all).
 Result train(const UpdateOptions& options, std::span<const ScoredGroup> groups,
              Collective& learners, std::span<const float> shift = {}) {
-  TinyPolicy policy, reference;
+  LearnerPolicy policy, reference;
   for (std::size_t i = 0; i < shift.size(); ++i) test::host(policy.weights)[i] += shift[i];
   policy.transformer.weights_changed();
   AdamW optimizer(plain_optimizer(), policy.weights);
@@ -40,8 +40,8 @@ Result train(const UpdateOptions& options, std::span<const ScoredGroup> groups,
   }
   Result result;
   result.update = updater.run(1, groups, advantages);
-  result.weights = policy.host(policy.weights.flat());
-  result.gradient = policy.host(optimizer.first_moment());
+  result.weights = test::to_host(*policy.operators, policy.weights.flat());
+  result.gradient = test::to_host(*policy.operators, optimizer.first_moment());
   return result;
 }
 
@@ -71,7 +71,7 @@ UpdateOptions everything(std::int64_t mini_batch_prompts) {
 }
 
 TEST(Update, MicroBatchSizeChangesNoBit) {
-  const auto groups = testing::sampled_groups(6, 4);
+  const auto groups = test::sampled_groups(6, 4);
   for (UpdateOptions options : {gspo(2), everything(3)}) {
     options.batch.max_micro_batch_tokens = 100000;
     const Result whole = train(options, groups);
@@ -90,7 +90,7 @@ TEST(Update, MicroBatchSizeChangesNoBit) {
 }
 
 TEST(Update, LearnerCountChangesOnlyTheOrderOfSums) {
-  const auto groups = testing::sampled_groups(6, 4);
+  const auto groups = test::sampled_groups(6, 4);
   for (const UpdateOptions& options : {gspo(6), everything(6)}) {
     UpdateOptions once = options;
     once.batch.epochs = 1;
@@ -112,7 +112,7 @@ TEST(Update, LearnerCountChangesOnlyTheOrderOfSums) {
 }
 
 TEST(Update, EveryLearnerHasTheSameWeightsAndRecord) {
-  const auto groups = testing::sampled_groups(5, 3);
+  const auto groups = test::sampled_groups(5, 3);
   std::vector<Result> results(3);
   on_learners(3, [&](Collective& learners) {
     results[static_cast<std::size_t>(learners.rank())] = train(gspo(2), groups, learners);
@@ -132,7 +132,7 @@ TEST(Update, EveryLearnerHasTheSameWeightsAndRecord) {
 }
 
 TEST(Update, FirstMiniBatchIsExactlyOnPolicy) {
-  const auto groups = testing::sampled_groups(6, 4);
+  const auto groups = test::sampled_groups(6, 4);
   const Result result = train({gspo(2).batch, {}}, groups);
   ASSERT_EQ(result.update.mini_batches.size(), 3U);
   const PolicyLossStats& first = result.update.mini_batches[0].stats;
@@ -151,7 +151,7 @@ TEST(Update, FirstMiniBatchIsExactlyOnPolicy) {
 }
 
 TEST(Update, FollowsTheAdvantage) {
-  const auto groups = testing::sampled_groups(1, 6);
+  const auto groups = test::sampled_groups(1, 6);
   UpdateOptions options = gspo(1);
   options.batch.epochs = 2;  // the second pass sees what the first update did
   options.loss.clip_low = options.loss.clip_high = 1e9;
@@ -162,7 +162,7 @@ TEST(Update, FollowsTheAdvantage) {
 }
 
 TEST(Update, GradientIsTheSlopeOfTheLoss) {
-  const auto groups = testing::sampled_groups(4, 4);
+  const auto groups = test::sampled_groups(4, 4);
   const auto alone = solo_collective();
   for (UpdateOptions options : {gspo(4), everything(4)}) {
     options.batch.epochs = 1;
@@ -184,7 +184,7 @@ TEST(Update, GradientIsTheSlopeOfTheLoss) {
 }
 
 TEST(Update, RecomputedOldLogProbsReplaceTheSamplers) {
-  auto groups = testing::sampled_groups(4, 3);
+  auto groups = test::sampled_groups(4, 3);
   for (auto& group : groups) {
     for (auto& response : group.rollout.responses) {
       for (float& log_prob : response.behavior_log_probs) log_prob -= 0.5F;
@@ -201,7 +201,7 @@ TEST(Update, RecomputedOldLogProbsReplaceTheSamplers) {
 }
 
 TEST(Update, KlNeedsAReferencePolicy) {
-  TinyPolicy policy;
+  LearnerPolicy policy;
   const auto alone = solo_collective();
   AdamW optimizer({}, policy.weights);
   const UpdateParts parts{policy.weights, policy.transformer, nullptr, optimizer, *alone};
@@ -209,8 +209,8 @@ TEST(Update, KlNeedsAReferencePolicy) {
 }
 
 TEST(Update, GroupsWithoutAdvantagesAreRefused) {
-  const auto groups = testing::sampled_groups(2, 2);
-  TinyPolicy policy;
+  const auto groups = test::sampled_groups(2, 2);
+  LearnerPolicy policy;
   const auto alone = solo_collective();
   AdamW optimizer({}, policy.weights);
   PolicyUpdater updater(gspo(2), {policy.weights, policy.transformer, nullptr, optimizer, *alone});

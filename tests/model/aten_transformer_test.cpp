@@ -7,8 +7,8 @@
 #include "common/error.h"
 #include "model/aten/operators.h"
 #include "model/transformer.h"
-#include "tests/model/tiny_model.h"
 #include "tests/model/transformer_golden.h"
+#include "tests/tiny_model.h"
 
 namespace lie {
 namespace {

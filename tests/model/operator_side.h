@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "model/operators.h"
-#include "tests/model/tiny_model.h"
+#include "tests/tiny_model.h"
 
 namespace lie::test {
 

@@ -12,7 +12,7 @@
 #include "hwy/targets.h"
 #include "model/cpu/attention_kernels.h"
 #include "model/cpu/kernels.h"
-#include "tests/model/tiny_model.h"
+#include "tests/tiny_model.h"
 
 namespace lie {
 namespace {

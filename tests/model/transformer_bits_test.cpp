@@ -9,7 +9,7 @@
 #include "model/cpu/operators.h"
 #include "model/transformer.h"
 #include "tests/host_memory.h"
-#include "tests/model/tiny_model.h"
+#include "tests/tiny_model.h"
 
 namespace lie {
 namespace {
@@ -22,9 +22,8 @@ bool same_bits(std::span<const float> a, std::span<const float> b) {
 
 /// Widths that are no multiple of a register, and long enough for several pages and tiles.
 ModelConfig config_with(bool tied) {
-  ModelConfig config = test::tiny_config();
+  ModelConfig config = test::tiny_config({.vocabulary = 45, .width = 24, .ffn_width = 40});
   config.tied_embeddings = tied;
-  config.max_positions = 256;
   // The untied one with biases and slowed rotations, so that both kinds of layer are met.
   config.qkv_bias = config.output_bias = !tied;
   if (!tied) config.llama3_rope = Llama3Rope{.original_positions = 48};

@@ -2,8 +2,8 @@
 #include <gtest/gtest.h>
 
 #include "model/transformer.h"
-#include "tests/model/tiny_model.h"
 #include "tests/model/transformer_golden.h"
+#include "tests/tiny_model.h"
 
 namespace lie {
 namespace {

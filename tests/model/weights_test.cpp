@@ -10,6 +10,7 @@
 #include "tests/directories.h"
 #include "tests/host_memory.h"
 #include "tests/temporary_directory.h"
+#include "tests/tiny_model.h"
 #include "tests/write_safetensors.h"
 
 namespace lie {
@@ -21,15 +22,8 @@ const std::filesystem::path kGolden =
     std::filesystem::path(source_directory()) / "tests/model/golden/hf_tiny";
 
 ModelConfig small_config() {
-  return {.vocabulary = 10,
-          .width = 6,
-          .ffn_width = 5,
-          .layers = 2,
-          .heads = 2,
-          .kv_heads = 1,
-          .head_width = 16,
-          .max_positions = 32,
-          .end_of_sequence_ids = {1}};
+  return test::tiny_config(
+      {.vocabulary = 10, .width = 6, .ffn_width = 5, .heads = 2, .kv_heads = 1});
 }
 
 /// Where all weights of these tests lie.
@@ -138,6 +132,7 @@ TEST(Weights, ComeBackAsTheyWereSaved) {
 TEST(Weights, InitialValuesAreNormalAndNormsAreOne) {
   ModelConfig config = small_config();
   config.vocabulary = 5000;
+  config.initializer_range = 0.02;
   const Weights weights = initial_weights(config, 1, cpu());
   const auto values = host(weights, "model.embed_tokens.weight");
   double sum = 0;

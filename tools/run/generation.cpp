@@ -42,7 +42,7 @@ void play_fixed_actor(const GenerationOptions& options, const ActorTransport& tr
   run_actor({.weights = {},
              .policy = policy,
              .generator = generator,
-             .assignments = transport.assignments,
+             .tickets = transport.tickets,
              .rollouts = transport.rollouts,
              .weight_group = transport.weight_group,
              .rank = transport.rank,
@@ -54,13 +54,14 @@ class JoinedDesk : public TicketDesk {
  public:
   JoinedDesk(TicketDesk& own, TicketDesk& others) : own_(own), others_(others) {}
 
-  std::vector<int> waiting_actors() override {
-    std::vector<int> waiting = own_.waiting_actors();
-    for (const int actor : others_.waiting_actors()) waiting.push_back(actor + 1);
+  std::vector<WaitingActor> waiting_actors() override {
+    std::vector<WaitingActor> waiting = own_.waiting_actors();
+    for (auto& [actor, request] : others_.waiting_actors()) waiting.push_back({actor + 1, request});
     return waiting;
   }
-  void answer(int actor, const Assignment& assignment) override {
-    actor == 0 ? own_.answer(0, assignment) : others_.answer(actor - 1, assignment);
+  void answer(int actor, Assignment assignment) override {
+    actor == 0 ? own_.answer(0, std::move(assignment))
+               : others_.answer(actor - 1, std::move(assignment));
   }
 
  private:
@@ -127,9 +128,9 @@ void generate_over_ranks(Job& job, const GenerationOptions& options, std::deque<
   roles.poisons(desk);
   roles.poisons(rollouts);
   roles.start([&] {
-    const auto assignments = desk.client(0);
+    const auto own_tickets = desk.client(0);
     play_fixed_actor(options,
-                     {*assignments, rollouts, *no_weights, 0, threads, [&] { roles.check(); }});
+                     {*own_tickets, rollouts, *no_weights, 0, threads, [&] { roles.check(); }});
   });
   // The thread that calls MPI; generation is on the other.
   roles.run([&] {
@@ -143,11 +144,11 @@ void help_to_generate(Job& job, const GenerationOptions& options) {
   const int threads = threads_of_equal_ranks(job, *world, options.keep_binding);
   if (shared_count(*world, 0) == 0) return;
   job.set_activity("generating");
-  const auto assignments = mpi_ticket_client(job, 0);
+  const auto tickets = mpi_ticket_client(job, 0);
   MpiSink<RolloutGroup> rollouts(job, Tag::kRollouts, {0});
   const auto no_weights = solo_collective();
-  play_fixed_actor(options, {*assignments, rollouts, *no_weights, job.rank(), threads,
-                             [&job] { job.attend(); }});
+  play_fixed_actor(
+      options, {*tickets, rollouts, *no_weights, job.rank(), threads, [&job] { job.attend(); }});
 }
 
 }  // namespace lie

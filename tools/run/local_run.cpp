@@ -27,11 +27,11 @@ void run_in_one_process(const TrainConfig& config, const RunStart& start, RunPro
   roles.poisons(desk);
   roles.poisons(weight_group);
   roles.start([&] {
-    const auto assignments = desk.client(0);
+    const auto tickets = desk.client(0);
     const auto weights = weight_group.member(1);
-    play_actor(config, start,
-               {*assignments, rollouts, *weights, 0, layout.threads(0, Role::kActor),
-                [&] { roles.check(); }});
+    play_actor(
+        config, start,
+        {*tickets, rollouts, *weights, 0, layout.threads(0, Role::kActor), [&] { roles.check(); }});
   });
   roles.start([&] {
     play_reward_worker(config, start, {rollouts, scored, 0, [&] { roles.check(); }});

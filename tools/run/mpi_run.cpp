@@ -19,12 +19,12 @@ std::unique_ptr<Collective> weight_group(Job& job, const RoleLayout& layout) {
 }
 
 void act(Job& job, const TrainConfig& config, const RunStart& start, const RoleLayout& layout) {
-  const auto assignments = mpi_ticket_client(job, layout.learners.front());
+  const auto tickets = mpi_ticket_client(job, layout.learners.front());
   const auto index = static_cast<std::size_t>(layout.index(job.rank(), Role::kActor));
   MpiSink<RolloutGroup> rollouts(job, Tag::kRollouts, layout.reward_workers, index);
   const auto group = weight_group(job, layout);
   play_actor(config, start,
-             {*assignments, rollouts, *group, job.rank(), layout.threads(job.rank(), Role::kActor),
+             {*tickets, rollouts, *group, job.rank(), layout.threads(job.rank(), Role::kActor),
               [&job] { job.attend(); }});
 }
 

@@ -162,7 +162,7 @@ void play_actor(const TrainConfig& config, const RunStart& start, const ActorTra
   run_actor({.weights = weights.span(),
              .policy = policy,
              .generator = generator,
-             .assignments = transport.assignments,
+             .tickets = transport.tickets,
              .rollouts = transport.rollouts,
              .weight_group = *weight_group,
              .rank = transport.rank,

@@ -11,7 +11,7 @@
 namespace lie {
 
 struct ActorTransport {
-  PollableSource<Assignment>& assignments;
+  TicketClient& tickets;
   Sink<RolloutGroup>& rollouts;
   Collective& weight_group;
   int rank = 0;

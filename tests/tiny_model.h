@@ -1,14 +1,18 @@
-// Tiny models and batches for tests: weights from the parameter's name, as
-// golden/make_transformer_golden.py makes them.
+// Tiny models and batches for tests, and values from a name, as
+// model/golden/make_transformer_golden.py makes them.
 #pragma once
 
 #include <cmath>
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
+#include "model/operators.h"
 #include "model/packed_batch.h"
+#include "model/transformer.h"
 #include "model/weights.h"
 
 namespace lie::test {
@@ -35,19 +39,45 @@ inline std::vector<float> float_values(std::string_view name, std::size_t count,
   return out;
 }
 
-inline ModelConfig tiny_config() {
+/// What tests vary of a tiny model: tiny_config({.kv_heads = 1}).
+struct TinyShape {
+  std::int64_t vocabulary = 40;
+  std::int64_t width = 32;
+  std::int64_t ffn_width = 48;
+  std::int64_t layers = 2;
+  std::int64_t heads = 4;
+  std::int64_t kv_heads = 2;
+};
+
+inline ModelConfig tiny_config(const TinyShape& shape = {}) {
   ModelConfig config;
-  config.vocabulary = 45;
-  config.width = 24;
-  config.ffn_width = 40;
-  config.layers = 2;
-  config.heads = 4;
-  config.kv_heads = 2;
+  config.vocabulary = shape.vocabulary;
+  config.width = shape.width;
+  config.ffn_width = shape.ffn_width;
+  config.layers = shape.layers;
+  config.heads = shape.heads;
+  config.kv_heads = shape.kv_heads;
   config.head_width = 16;
-  config.max_positions = 64;
+  config.max_positions = 256;
+  config.initializer_range = 0.3;  // distributions far from uniform, so that a mistake shows
+  config.end_of_sequence_ids = {3};
   return config;
 }
 
+/// A random policy on its own operators.
+struct TinyPolicy {
+  std::unique_ptr<Operators> operators;
+  Weights weights;
+  Transformer transformer;
+
+  TinyPolicy(const TinyShape& shape, std::uint64_t seed,
+             std::unique_ptr<Operators> these = make_cpu_operators(1))
+      : operators(std::move(these)),
+        weights(initial_weights(tiny_config(shape), seed, *operators)),
+        transformer(weights) {}
+};
+
+/// The weights that the golden files were made with: values() of each parameter's name.
 inline Weights tiny_weights(const ModelConfig& config, Operators& operators) {
   Weights weights(config, operators);
   for (const Parameter& p : weights.parameters()) {

@@ -1,10 +1,9 @@
-// A tiny transformer and groups it could have sampled, for the tests of the update.
+// A tiny policy and groups it could have sampled, for the tests of the update.
 #pragma once
 
 #include <cmath>
 #include <cstdint>
 #include <functional>
-#include <memory>
 #include <span>
 #include <thread>
 #include <vector>
@@ -13,42 +12,14 @@
 #include "common/random.h"
 #include "common/rollout.h"
 #include "learner/batch.h"
-#include "model/transformer.h"
+#include "tests/tiny_model.h"
 
-namespace lie::testing {
+namespace lie::test {
 
-inline ModelConfig tiny_config() {
-  ModelConfig config;
-  config.vocabulary = 24;
-  config.width = 32;
-  config.ffn_width = 48;
-  config.layers = 2;
-  config.heads = 2;
-  config.kv_heads = 1;
-  config.head_width = 16;
-  config.max_positions = 64;
-  config.initializer_range = 0.3;  // far from uniform, so that a mistake shows
-  config.end_of_sequence_ids = {1};
-  return config;
-}
-
-/// A model that can be trained, on its own operators.
-struct TinyPolicy {
-  std::unique_ptr<Operators> operators;
-  Weights weights;
-  Transformer transformer;
-
-  explicit TinyPolicy(std::unique_ptr<Operators> these = make_cpu_operators(1))
-      : operators(std::move(these)),
-        weights(initial_weights(tiny_config(), 11, *operators)),
-        transformer(weights) {}
-
-  /// A tensor of these operators as the host sees it.
-  std::vector<float> host(Tensor x) const {
-    std::vector<float> values(static_cast<std::size_t>(x.elements()));
-    operators->copy_to_host(x, values);
-    return values;
-  }
+/// A model that can be trained: 24 ids, one kv-head.
+struct LearnerPolicy : TinyPolicy {
+  explicit LearnerPolicy(std::unique_ptr<Operators> these = make_cpu_operators(1))
+      : TinyPolicy({.vocabulary = 24, .heads = 2, .kv_heads = 1}, 11, std::move(these)) {}
 };
 
 inline std::vector<std::int32_t> random_ids(std::size_t count, std::uint32_t stream) {
@@ -63,7 +34,7 @@ inline std::vector<std::int32_t> random_ids(std::size_t count, std::uint32_t str
 /// `count` groups of `samples` responses of 1 to 20 tokens; behavior log-probs are the initial
 /// policy's, each sequence run by itself; rewards differ within each group.
 inline std::vector<ScoredGroup> sampled_groups(std::size_t count, std::size_t samples) {
-  TinyPolicy policy;
+  LearnerPolicy policy;
   std::vector<ScoredGroup> groups(count);
   std::uint32_t stream = 100;
   for (std::size_t g = 0; g < count; ++g) {
@@ -106,4 +77,4 @@ inline double relative_difference(std::span<const float> a, std::span<const floa
   return std::sqrt(difference / norm);
 }
 
-}  // namespace lie::testing
+}  // namespace lie::test
