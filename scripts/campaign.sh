@@ -85,7 +85,7 @@ second_start() {
 after_second_start() { [ "$status" = 0 ] || fault_fails "the second start harms the first run: status $status"; }
 
 flipped_bits() {
-  local checkpoints=("$run"/checkpoints/step-*)
+  local checkpoints=("$run"/checkpoints/step-*[0-9])
   kill -9 "${pids[@]}"
   what="all ranks killed; no checkpoint yet to flip bits in"
   [ -d "${checkpoints[-1]}" ] || return 0

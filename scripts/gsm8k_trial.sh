@@ -17,7 +17,7 @@ measure() {  # name, model
   "$lie_cluster" eval "$configs/eval.yaml" --set "model.path=$2" --set "eval.directory=runs/gsm8k/eval/$1"
 }
 
-checkpoint() { ls -d "runs/gsm8k/$1"/checkpoints/step-* | tail -n 1; }
+checkpoint() { ls -d "runs/gsm8k/$1"/checkpoints/step-*[0-9] | tail -n 1; }
 
 python3 "$(dirname "$0")/data/make_gsm8k.py" "$2" "$3" "$data"
 "$lie_cluster" sft "$configs/sft.yaml" --set "model.path=$model"

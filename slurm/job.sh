@@ -116,7 +116,7 @@ run_job() {
 }
 
 last_checkpoint() {  # run directory
-  local steps=("$1"/checkpoints/step-*)
+  local steps=("$1"/checkpoints/step-*[0-9])  # none that was set aside
   [ -d "${steps[-1]}" ] || { say "$1 has no checkpoint" >&2; return 1; }
   echo "${steps[-1]}"
 }
