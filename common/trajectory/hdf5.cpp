@@ -72,7 +72,10 @@ void check(herr_t status, std::string_view what) {
   if (status < 0) fail("HDF5: {}: {}", what, last_reason());
 }
 
-void silence() { H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr); }
+void silence() {
+  H5dont_atexit();  // without effect, and without need, once it was called
+  H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr);
+}
 
 Handle file_access() {
   silence();

@@ -23,7 +23,8 @@ struct GenerationOptions {
 
 /// Rank 0: answers `tickets` with the model's own weights, scores each group as it is finished and
 /// gives it to `take`, one after the other. A group does not depend on the number of ranks
-/// (invariant E3), the order of groups does. Collective over the world. Throws Error.
+/// (invariant E3), the order of groups does. Collective over the world. Throws Error, and
+/// JobStopped where a signal asks for it.
 void generate_over_ranks(Job& job, const GenerationOptions& options, std::deque<Ticket> tickets,
                          const ScoreGroup& score, const TakeGroup& take);
 
