@@ -22,10 +22,9 @@ bool EarlyStop::may_begin(std::int64_t step) {
     reason_ = fmt::format("stopped at step {} by {}", step - 1, signal_name(signal));
   } else if (!in_time()) {
     reason_ = fmt::format(
-        "stopped at step {}: the next could take {:.0f} s with its checkpoint, and the time is "
-        "over "
-        "in {:.0f} s",
-        step - 1, kSlack * (longest_step_ + longest_saving_), seconds_left_ - watch_.seconds());
+        "stopped at step {}: the next could need {:.0f} s with all that must follow it, and the "
+        "time is over in {:.0f} s",
+        step - 1, seconds_needed(), seconds_left_ - watch_.seconds());
   }
   step_ = step;
   began_ = watch_.seconds();
@@ -36,8 +35,11 @@ bool EarlyStop::in_time() {
   if (began_ < 0) return true;
   const double now = watch_.seconds();
   longest_step_ = std::max(longest_step_, now - began_);
-  const double needed = kSlack * (longest_step_ + longest_saving_) + kMargin_seconds;
-  return now + needed <= seconds_left_;
+  return now + seconds_needed() <= seconds_left_;
+}
+
+double EarlyStop::seconds_needed() const {
+  return kSlack * (longest_step_ + longest_saving_) + kMargin_seconds;
 }
 
 void EarlyStop::attend() {

@@ -35,6 +35,7 @@ class EarlyStop {
 
  private:
   bool in_time();
+  double seconds_needed() const;  // by another step
 
   std::function<int()> signal_;
   double seconds_left_;

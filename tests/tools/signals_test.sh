@@ -3,26 +3,26 @@
 # it ends with the bits of an undisturbed one; so does a run whose time is over; and a full disk is one error, status 1.
 # signals_test.sh BIN WORK [STOPS] [RANDOM_SEED]
 set -euo pipefail
-BIN="$(realpath "$1")" WORK="$2" stops="${3:-3}"
+BIN="$(realpath "$1")" WORK="$2" stops="${3:-2}"
 RANDOM="${4:-1}"
 rm -rf "$WORK" && mkdir -p "$WORK" && WORK="$(realpath "$WORK")"
 source "$(dirname "$0")/run_lib.sh"
-steps=12
+steps=8
 
-# Checkpoints are due behind step 8 and the last: the others are those of stops.
+# Checkpoints are due behind step 6 and the last: the others are those of stops.
 layout() {  # ranks
-  options=(--set "run.steps=$steps" --set checkpoint.every=8)
+  options=(--set "run.steps=$steps" --set checkpoint.every=6)
   [ "$1" != 5 ] || options+=(--set roles.learners=2)
 }
 
-begin() {  # ranks, directory: sets launcher and pids (of the ranks), once all ranks are there
+# Sets launcher and, once all are there, pids of the ranks.
+begin() {  # ranks, directory
   train "$1" "$2" "${options[@]}" >"$log" 2>&1 &
   launcher=$!
   until find_ranks "$1"; do kill -0 "$launcher" 2>/dev/null || return 0; done
 }
-find_ranks() {
-  if [ "$1" = 1 ]; then mapfile -t pids < <(pgrep --exact --parent $$ lie_cluster || pgrep --exact --parent "$launcher" lie_cluster)
-  else mapfile -t pids < <(pgrep --parent "$(pgrep --exact --parent "$launcher" mpirun || echo "$launcher")" --exact lie_cluster); fi
+find_ranks() {  # ranks; they are children of the subshell "launcher", or of its mpirun
+  mapfile -t pids < <(pgrep --exact --parent "$(pgrep --parent "$launcher" mpirun || echo "$launcher")" lie_cluster)
   [ "${#pids[@]}" = "$1" ]
 }
 lines_of() { { wc -l <"$1/metrics.jsonl"; } 2>/dev/null || echo 0; }
@@ -48,7 +48,7 @@ log="$WORK/log"
 for ranks in 1 4 5; do
   layout "$ranks"
   train "$ranks" "$WORK/whole$ranks" "${options[@]}" >"$log" 2>&1 || { cat "$log"; fail "undisturbed run"; }
-  stopped=0 starts=0 run="$WORK/run$ranks"
+  stopped=0 starts="$ranks" run="$WORK/run$ranks"
   while [ "$stopped" -lt "$stops" ]; do
     signals=(TERM INT USR1)
     signal="${signals[$((starts % 3))]}" before="$(lines_of "$run")" starts=$((starts + 1))
@@ -62,5 +62,28 @@ for ranks in 1 4 5; do
   done
   train "$ranks" "$run" "${options[@]}" >"$log" 2>&1 || { cat "$log"; fail "resume"; }
   expect_whole "$run" "$WORK/whole$ranks"
-  echo "$ranks ranks: $stopped stops in $starts starts, the bits of the undisturbed run"
+  echo "$ranks ranks: $stopped stops in $((starts - ranks)) starts, the bits of the undisturbed run"
 done
+
+# With no time left each start does one step, and leaves it behind for the next.
+train 1 "$WORK/reference" --set run.steps=3 >"$log" 2>&1
+for step in 1 2 3; do
+  status=0
+  train 1 "$WORK/limited" --set run.steps=3 --set run.time_limit_minutes=0.1 >"$log" 2>&1 || status=$?
+  [ "$status" = "$((step < 3 ? 75 : 0))" ] || { cat "$log"; fail "time limit, start $step: status $status"; }
+  [ "$step" = 3 ] || grep -q "stopped at step $step: the next could need .* s .*; start the same command again" "$log" ||
+    { cat "$log"; fail "time limit: not said"; }
+done
+expect_whole "$WORK/limited" "$WORK/reference"
+
+# A disk that is full at several moments: files can grow to so many KiB only, and what is beyond is an error of the write.
+trap '' XFSZ
+for kibibytes in 8 20 40 80 120 200; do
+  status=0
+  (ulimit -f "$kibibytes" && train 1 "$WORK/full" >"$WORK/full.log" 2>&1) || status=$?
+  [ "$status" = 1 ] || { cat "$WORK/full.log"; fail "$kibibytes KiB: status $status, not 1"; }
+  [ "$(grep -c 'error' "$WORK/full.log")" = 1 ] || { cat "$WORK/full.log"; fail "$kibibytes KiB: not one error"; }
+  grep -q "^error on rank 0 .*$WORK/full/.*disk full" "$WORK/full.log" || { cat "$WORK/full.log"; fail "$kibibytes KiB: no file, no remedy"; }
+  rm -rf "$WORK/full"
+done
+echo "a limit of time and full disks: as they should be"
