@@ -7,7 +7,7 @@
 # LEARNERS is 1 or 2 [1]. LIE_BIN: folder of the programs [build/release/bin]; LIE_FAULTS: only these. The same seed draws
 # the same faults; the point of the run that they hit depends on the machine.
 set -uo pipefail
-[ $# -ge 2 ] || { sed -n '2,10s/^# \{0,1\}//p' "$0" >&2; exit 2; }
+[ $# -ge 2 ] || { sed -n '2,8s/^# \{0,1\}//p' "$0" >&2; exit 2; }
 BIN="$(realpath "${LIE_BIN:-$(dirname "${BASH_SOURCE[0]}")/../build/release/bin}")"
 export LIE_BIN="$BIN"
 cd "$(dirname "${BASH_SOURCE[0]}")/.." || exit 1
