@@ -36,6 +36,18 @@ void set_nonblocking(const Descriptor& descriptor) {
   ::fcntl(descriptor.number(), F_SETFL, O_NONBLOCK);
 }
 
+/// A process group of its own: signals that ask this program to stop (Ctrl-C, mpirun's, Slurm's) go
+/// to its whole group, and until then the child is needed. What is ignored here is not for the
+/// child.
+void set_apart(posix_spawnattr_t& attributes) {
+  sigset_t pipe;
+  ::sigemptyset(&pipe);
+  ::sigaddset(&pipe, SIGPIPE);
+  ::posix_spawnattr_setpgroup(&attributes, 0);
+  ::posix_spawnattr_setsigdefault(&attributes, &pipe);
+  ::posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGDEF);
+}
+
 /// Starts the shell with the given ends as standard input, output and error.
 pid_t spawn(const std::string& command, std::array<int, 3> ends) {
   posix_spawn_file_actions_t actions;
@@ -43,10 +55,15 @@ pid_t spawn(const std::string& command, std::array<int, 3> ends) {
   for (int i = 0; i < 3; ++i) {
     ::posix_spawn_file_actions_adddup2(&actions, ends[static_cast<std::size_t>(i)], i);
   }
+  posix_spawnattr_t attributes;
+  ::posix_spawnattr_init(&attributes);
+  set_apart(attributes);
   std::string shell = "/bin/sh", flag = "-c", line = "exec " + command;
   char* arguments[] = {shell.data(), flag.data(), line.data(), nullptr};
   pid_t process = -1;
-  const int error = ::posix_spawn(&process, shell.c_str(), &actions, nullptr, arguments, environ);
+  const int error =
+      ::posix_spawn(&process, shell.c_str(), &actions, &attributes, arguments, environ);
+  ::posix_spawnattr_destroy(&attributes);
   ::posix_spawn_file_actions_destroy(&actions);
   if (error != 0) fail("cannot start `{}`: {}", command, std::strerror(error));
   return process;

@@ -1,4 +1,4 @@
-// Time for records: how long something took, how long a role works and waits. Never acted upon.
+// Time for records: how long something took, how long a role works and waits. Decides no result.
 #pragma once
 
 #include <chrono>

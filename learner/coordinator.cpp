@@ -8,9 +8,11 @@
 
 namespace lie {
 
-Coordinator::Coordinator(TicketDesk& desk, int actors, PollableSource<ScoredGroup>& scored)
+Coordinator::Coordinator(TicketDesk& desk, int actors, PollableSource<ScoredGroup>& scored,
+                         std::function<void()> attend)
     : desk_(desk),
       scored_(scored),
+      attend_(std::move(attend)),
       in_flight_(static_cast<std::size_t>(actors), 0),
       told_(static_cast<std::size_t>(actors), false) {}
 
@@ -21,6 +23,7 @@ void Coordinator::collect(std::deque<Ticket> tickets, std::optional<Assignment::
   const std::int64_t quota = (std::ssize(tickets) + actors - 1) / actors;
   Backoff backoff;
   for (auto left = std::ssize(tickets); left > 0;) {
+    if (attend_) attend_();
     bool progress = answer_waiting_actors(tickets, quota, when_out);
     if (auto group = scored_.try_receive()) {
       take_back(group->rollout.ticket);

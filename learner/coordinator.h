@@ -20,8 +20,10 @@ using TakeGroup = std::function<void(ScoredGroup)>;
 /// Answers the actors through one phase after another; a phase is a list of tickets. One thread.
 class Coordinator {
  public:
-  /// Keeps references to desk and source. `actors`: how many the desk has.
-  Coordinator(TicketDesk& desk, int actors, PollableSource<ScoredGroup>& scored);
+  /// Keeps references to desk and source. `actors`: how many the desk has. `attend`: called while
+  /// groups are waited for; may be empty.
+  Coordinator(TicketDesk& desk, int actors, PollableSource<ScoredGroup>& scored,
+              std::function<void()> attend = {});
 
   /// Hands out the tickets, each actor its fair share at a time, and gives every group to `take` as
   /// it comes back. `when_out`: what an actor that asks is told once all are handed out; empty: it
@@ -45,6 +47,7 @@ class Coordinator {
 
   TicketDesk& desk_;
   PollableSource<ScoredGroup>& scored_;
+  std::function<void()> attend_;
   std::vector<std::int64_t> in_flight_;   // [actors] groups handed out and not yet back
   std::vector<bool> told_;                // [actors] knows what comes after the tickets
   std::map<std::int64_t, int> actor_of_;  // group in flight -> actor

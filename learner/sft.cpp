@@ -54,7 +54,8 @@ class Tuner {
   std::int64_t resume();
   SftProgress update(std::int64_t step);
   void validate(SftProgress& progress);
-  void save(std::int64_t step);
+  bool is_stopped() const;
+  void save(std::int64_t step, bool is_last);
 
  private:
   std::optional<std::filesystem::path> shared_checkpoint() const;
@@ -160,9 +161,17 @@ void Tuner::validate(SftProgress& progress) {
       sft_loss(parts_.model, parts_.learners, parts_.validation, options_.max_micro_batch_tokens);
 }
 
-void Tuner::save(std::int64_t step) {
+/// As learner 0 says.
+bool Tuner::is_stopped() const {
+  std::uint8_t stop = parts_.stop && parts_.stop();
+  parts_.learners.broadcast_bytes(std::as_writable_bytes(std::span(&stop, 1)), 0);
+  return stop != 0;
+}
+
+void Tuner::save(std::int64_t step, bool is_last) {
   const CheckpointSchedule schedule{options_.checkpoint.every, options_.steps};
-  if (!schedule.due_after(step) || parts_.checkpoints.empty() || parts_.learners.rank() != 0)
+  if (!(is_last || schedule.due_after(step)) || parts_.checkpoints.empty() ||
+      parts_.learners.rank() != 0)
     return;
   TrainerState state;
   state.step = state.policy_version = step;
@@ -180,8 +189,10 @@ std::int64_t run_sft(const SftOptions& options, const SftParts& parts) {
   for (std::int64_t step = tuner.resume() + 1; step <= tuner.steps(); ++step) {
     SftProgress progress = tuner.update(step);
     tuner.validate(progress);
-    tuner.save(step);
+    const bool is_stopped = step < tuner.steps() && tuner.is_stopped();
+    tuner.save(step, is_stopped);
     if (parts.progress) parts.progress(progress);
+    if (is_stopped) return step;
   }
   return tuner.steps();
 }

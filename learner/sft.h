@@ -37,10 +37,12 @@ struct SftParts {
   std::filesystem::path start_model;  // its tokenizer files go into checkpoints
   std::string build_id;
   std::function<void(const SftProgress&)> progress;  // on every learner, after each update
+  std::function<bool()> stop = {};                   // whether learner 0 stops behind this update
 };
 
-/// Trains until the last step; continues from a checkpoint in `checkpoints`, bit for bit.
-/// Collective over the learners; learner 0 writes. Returns the number of updates made in all.
+/// Trains until the last step, or to a checkpoint where parts.stop asks for it; continues from a
+/// checkpoint in `checkpoints`, bit for bit. Collective over the learners; learner 0 writes.
+/// Returns the number of updates made in all: below that of the run after a stop.
 std::int64_t run_sft(const SftOptions& options, const SftParts& parts);
 
 /// Mean negative log-prob of the response tokens, nats. Collective over the learners.

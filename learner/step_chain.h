@@ -14,7 +14,7 @@ class StepStage {
  public:
   virtual ~StepStage() = default;
   virtual void take(StepOutcome& step) = 0;
-  /// The run is over.
+  /// The run is over, or ends early; what is behind the last step must be kept.
   virtual void close() {}
 };
 

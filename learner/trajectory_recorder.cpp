@@ -64,7 +64,12 @@ void TrajectoryRecorder::take(StepOutcome& step) {
     record(share_of_learner(step, learners_));
   }
   if (!checkpoints_.due_after(step.step)) return;
-  end_segment(step.step);
+  close();
+  info_.starts_after_step = step.step;
+}
+
+void TrajectoryRecorder::close() {
+  close_segment();
   double all_closed = 0;
   learners_.all_reduce_sum(std::span(&all_closed, 1));  // a barrier
 }
@@ -107,7 +112,7 @@ void TrajectoryRecorder::open() {
 }
 
 void TrajectoryRecorder::end_segment(std::int64_t step) {
-  close();
+  close_segment();
   info_.starts_after_step = step;
 }
 
@@ -115,7 +120,7 @@ void TrajectoryRecorder::wait() {
   if (writing_.valid()) writing_.get();
 }
 
-void TrajectoryRecorder::close() {
+void TrajectoryRecorder::close_segment() {
   wait();
   if (start_) open();
   if (!writer_) return;

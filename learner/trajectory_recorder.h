@@ -33,6 +33,7 @@ class TrajectoryRecorder : public StepStage {
   /// 0, which only learner 0 records. When a checkpoint is due, returns once all learners'
   /// trajectories up to here are on disk.
   void take(StepOutcome& step) override;
+  /// Returns when the trajectories of all learners are on disk. Collective over the learners.
   void close() override;
 
  private:
@@ -41,6 +42,7 @@ class TrajectoryRecorder : public StepStage {
   void add_columns();
   void share_numbers();
   void end_segment(std::int64_t step);
+  void close_segment();
   void wait();
 
   std::filesystem::path directory_;

@@ -21,6 +21,18 @@ time_is_nearly_over() {
   asked=USR1
   say "the time is nearly over: telling the step"
   [ -z "$step" ] || kill -USR1 "$step" 2>/dev/null
+  end_in_time &
+}
+
+# What is still there at the end of the time Slurm ends without a requeue. So a step that does not stop by itself (one step of
+# the run takes longer) is ended 45 s before: for srun and the requeue.
+end_in_time() {
+  local left=$((${SLURM_JOB_END_TIME:-0} - $(date +%s)))
+  [ "$left" -gt 0 ] || return  # a Slurm before 22.05 does not tell
+  sleep $((left > 90 ? left - 45 : left / 2))
+  kill -0 "$step" 2>/dev/null || return
+  say "the step does not stop in time: ending it"
+  scancel --signal=KILL "$SLURM_JOB_ID"
 }
 
 cancelled() { asked="${asked:-TERM}"; }  # Slurm has told the step itself

@@ -1,6 +1,7 @@
 // The main program: one binary for all ranks of a job.
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <csignal>
 #include <cstdio>
 #include <functional>
 #include <string>
@@ -31,6 +32,8 @@ void check_command(CLI::App& program, std::string_view word) {
 bool speaks_for_the_job() { return lie::launcher::rank() == 0; }
 
 int run(const std::function<void(lie::Job&)>& command) {
+  // A launcher that is gone must not keep a rank from its report, nor a job from its end.
+  std::signal(SIGPIPE, SIG_IGN);
   lie::mpi::Environment environment;
   lie::Job job(environment);
   return job.run([&] { command(job); });

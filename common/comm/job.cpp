@@ -7,6 +7,7 @@
 
 #include "common/comm/backoff.h"
 #include "common/comm/mailbox.h"
+#include "common/stop_signals.h"
 
 namespace lie {
 namespace {
@@ -27,18 +28,22 @@ void Job::remove(Attended& part) { std::erase(parts_, &part); }
 
 void Job::attend() {
   hear_farewells();
-  if (const int failed = first_failed(); failed >= 0) throw JobEnding(failed);
+  pass_on_signal();
+  require_all_well();
   for (Attended* part : parts_) part->attend();
 }
 
 int Job::run(const std::function<void()>& body) {
   try {
     body();
-    send_farewell(Farewell::kDone);
+    send_farewell(outcome_);
     await_others();
-    return 0;
+    return exit_status();
   } catch (const JobEnding&) {
     return end_badly(Farewell::kFollows, "");
+  } catch (const JobStopped& stopped) {
+    std::fprintf(stderr, "%s\n", stopped.what());
+    return end_badly(Farewell::kInterrupted, "");
   } catch (const std::exception& error) {
     return end_badly(Farewell::kFailed, error.what());
   }
@@ -55,7 +60,21 @@ void Job::hear_farewells() {
   mpi::check(
       MPI_Recv(&farewell, 1, MPI_INT, status.MPI_SOURCE, tag, MPI_COMM_WORLD, MPI_STATUS_IGNORE),
       "receiving a farewell");
-  heard_[static_cast<std::size_t>(status.MPI_SOURCE)] = static_cast<Farewell>(farewell);
+  if (farewell > static_cast<int>(Farewell::kSignal)) {
+    if (stop_signal_ == 0) stop_signal_ = farewell - static_cast<int>(Farewell::kSignal);
+  } else {
+    heard_[static_cast<std::size_t>(status.MPI_SOURCE)] = static_cast<Farewell>(farewell);
+  }
+}
+
+int Job::stop_signal() const { return stop_signal_ != 0 ? stop_signal_ : noted_stop_signal(); }
+
+/// Not behind a farewell: rank 0 may be gone then.
+void Job::pass_on_signal() {
+  const bool said_farewell = heard_[static_cast<std::size_t>(rank())] != Farewell::kNone;
+  if (rank() == 0 || told_signal_ || said_farewell || noted_stop_signal() == 0) return;
+  told_signal_ = true;
+  send(0, static_cast<int>(Farewell::kSignal) + noted_stop_signal());
 }
 
 void Job::send_farewell(Farewell mine) {
@@ -63,17 +82,20 @@ void Job::send_farewell(Farewell mine) {
   const bool said_before = said != Farewell::kNone;
   said = mine;
   if (said_before) return;  // done, then another rank failed: the others have heard that of it
-  const auto value = std::make_shared<Bytes>(sizeof(int));
-  *reinterpret_cast<int*>(value->data()) = static_cast<int>(mine);
-  environment_.keep(value);
   for (int other = 0; other < size(); ++other) {
-    if (other == rank()) continue;
-    MPI_Request request = MPI_REQUEST_NULL;
-    mpi::check(MPI_Isend(value->data(), 1, MPI_INT, other, static_cast<int>(Tag::kFarewell),
-                         MPI_COMM_WORLD, &request),
-               "sending a farewell");
-    mpi::check(MPI_Request_free(&request), "freeing a request");
+    if (other != rank()) send(other, static_cast<int>(mine));
   }
+}
+
+void Job::send(int other, int value) {
+  const auto kept = std::make_shared<Bytes>(sizeof(int));
+  *reinterpret_cast<int*>(kept->data()) = value;
+  environment_.keep(kept);
+  MPI_Request request = MPI_REQUEST_NULL;
+  mpi::check(MPI_Isend(kept->data(), 1, MPI_INT, other, static_cast<int>(Tag::kFarewell),
+                       MPI_COMM_WORLD, &request),
+             "sending a farewell");
+  mpi::check(MPI_Request_free(&request), "freeing a request");
 }
 
 bool Job::all_heard() const {
@@ -81,9 +103,22 @@ bool Job::all_heard() const {
                       [](Farewell f) { return f == Farewell::kNone; });
 }
 
-int Job::first_failed() const {
-  const auto failed = std::find(heard_.begin(), heard_.end(), Farewell::kFailed);
-  return failed == heard_.end() ? -1 : static_cast<int>(failed - heard_.begin());
+int Job::first_who_said(Farewell farewell) const {
+  const auto who = std::find(heard_.begin(), heard_.end(), farewell);
+  return who == heard_.end() ? -1 : static_cast<int>(who - heard_.begin());
+}
+
+int Job::exit_status() const {
+  if (first_who_said(Farewell::kFailed) >= 0) return 1;
+  const Farewell decided = heard_.front();
+  const bool stopped = decided == Farewell::kStopped || decided == Farewell::kInterrupted;
+  return stopped ? kStoppedStatus : 0;
+}
+
+void Job::require_all_well() const {
+  for (const Farewell bad : {Farewell::kFailed, Farewell::kInterrupted}) {
+    if (const int who = first_who_said(bad); who >= 0) throw JobEnding(who);
+  }
 }
 
 void Job::await_others() {
@@ -92,7 +127,7 @@ void Job::await_others() {
     attend();
     backoff.pause();
   }
-  if (const int failed = first_failed(); failed >= 0) throw JobEnding(failed);
+  require_all_well();
 }
 
 int Job::end_badly(Farewell mine, const std::string& message) {
@@ -106,9 +141,10 @@ int Job::end_badly(Farewell mine, const std::string& message) {
   } catch (const Error&) {
     // MPI itself is what failed: the report below is all that can still be done.
   }
-  if (mine == Farewell::kFailed && first_failed() == rank()) report(message);
-  if (!all_heard()) MPI_Abort(MPI_COMM_WORLD, 1);
-  return 1;
+  if (mine == Farewell::kFailed && first_who_said(mine) == rank()) report(message);
+  const int status = exit_status() != 0 ? exit_status() : 1;
+  if (!all_heard()) MPI_Abort(MPI_COMM_WORLD, status);
+  return status;
 }
 
 void Job::report(const std::string& message) const {

@@ -13,6 +13,9 @@
 
 namespace lie {
 
+/// Exit status of a job that stopped with work left: the same command again goes on. (EX_TEMPFAIL)
+constexpr int kStoppedStatus = 75;
+
 /// Thrown where a rank waits, when another rank has failed. Its text is not for the terminal: the
 /// rank that failed reports.
 class JobEnding : public Error {
@@ -22,6 +25,13 @@ class JobEnding : public Error {
 
  private:
   int failed_rank_;
+};
+
+/// Thrown on rank 0 where it leaves off in the middle of its work, with nothing wrong and all that
+/// was done kept: the job ends, and its text says how to go on.
+class JobStopped : public Error {
+ public:
+  using Error::Error;
 };
 
 /// Something that a rank keeps moving while it waits for something else; see Job::attend.
@@ -36,10 +46,12 @@ class Attended {
 /// and hears it of them. One per process, made by main after the Environment.
 ///
 /// Protocol (tag kFarewell): each rank sends each other rank exactly one farewell, on success too;
-/// a job is well ended when all said kDone. A rank that fails or hears of a failure says so, waits
-/// some seconds for the others' farewells, and leaves through MPI_Finalize. The lowest rank that
-/// failed of itself prints the report. If a rank does not answer in that time (it is stuck in a
-/// long computation) the job is ended by MPI_Abort.
+/// a job is well ended when all said kDone. Rank 0 says kStopped instead where work is left for
+/// another start, or kInterrupted where it leaves in the middle of it. Before its farewell a rank
+/// that was signalled to stop tells rank 0 once: kSignal plus the signal's number. A rank that
+/// fails or hears of a failure says so, waits some seconds for the others' farewells, and leaves
+/// through MPI_Finalize. The lowest rank that failed of itself prints the report. If a rank does
+/// not answer in that time (it is stuck in a long computation) the job is ended by MPI_Abort.
 class Job {
  public:
   explicit Job(mpi::Environment& environment);
@@ -64,19 +76,37 @@ class Job {
   /// Keeps something until all ranks have ended, well or badly: the lock on what they write.
   void keep(std::shared_ptr<const void> part) { kept_.push_back(std::move(part)); }
 
+  /// Rank 0: the signal that asks the job to stop, the first that it heard of, to whichever rank;
+  /// 0: none. Others: that to themselves. Needs note_stop_signals() (common/stop_signals.h).
+  int stop_signal() const;
+  /// Rank 0: all ranks come to the end of their work, but some is left for another start.
+  void set_stopped() { outcome_ = Farewell::kStopped; }
+
   /// Runs `body`, then ends the job together with all other ranks. Returns the exit status: 0 if
-  /// all ranks finished, 1 if any failed. Prints the report to standard error if it falls to this
-  /// rank.
+  /// all ranks finished, 1 if any failed, kStoppedStatus if rank 0 stopped. Prints the report to
+  /// standard error if it falls to this rank.
   int run(const std::function<void()>& body);
 
  private:
-  enum class Farewell : int { kNone = 0, kDone = 1, kFailed = 2, kFollows = 3 };
+  enum class Farewell : int {
+    kNone = 0,
+    kDone = 1,
+    kFailed = 2,
+    kFollows = 3,
+    kStopped = 4,
+    kInterrupted = 5,
+    kSignal = 100,
+  };
 
   void hear_farewells();
+  void pass_on_signal();
+  void send(int other, int value);
   void send_farewell(Farewell mine);
   void await_others();
   bool all_heard() const;
-  int first_failed() const;
+  int first_who_said(Farewell farewell) const;
+  int exit_status() const;
+  void require_all_well() const;
   int end_badly(Farewell mine, const std::string& message);
   void report(const std::string& message) const;
 
@@ -86,6 +116,9 @@ class Job {
   std::vector<Attended*> parts_;
   std::vector<std::shared_ptr<const void>> kept_;
   std::vector<Farewell> heard_;  // by rank
+  Farewell outcome_ = Farewell::kDone;
+  int stop_signal_ = 0;  // that another rank told
+  bool told_signal_ = false;
 };
 
 }  // namespace lie

@@ -87,7 +87,7 @@ ColumnFile::ColumnFile(const fs::path& path, const TrajectoryInfo& info) : path_
   file_ = h5::create_file(unfinished);
   write_info(file_.id(), info);
   create_columns(info);
-  h5::check(H5Fflush(file_.id(), H5F_SCOPE_GLOBAL), "flush new file");
+  flush();
   h5::check(H5Fstart_swmr_write(file_.id()), "start writing beside readers");
   fs::rename(unfinished, path);
 }

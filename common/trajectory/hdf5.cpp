@@ -12,6 +12,15 @@ herr_t keep_innermost(unsigned depth, const H5E_error2_t* error, void* out) {
   return 0;
 }
 
+/// Of a failed system call HDF5 tells everything, on two lines: what the system said of it.
+std::string words_of_system(std::string reason) {
+  constexpr std::string_view kBefore = "error message = '";
+  const std::size_t before = reason.find(kBefore);
+  if (before == std::string::npos) return reason;
+  reason.erase(0, before + kBefore.size());
+  return reason.substr(0, reason.find('\''));
+}
+
 Handle text_type() {
   Handle type(checked_id(H5Tcopy(H5T_C_S1), "copy string type"), H5Tclose);
   check(H5Tset_size(type.id(), H5T_VARIABLE), "set string size");
@@ -60,7 +69,7 @@ void Handle::close(std::string_view what) {
 std::string last_reason() {
   std::string reason;
   H5Ewalk2(H5E_DEFAULT, H5E_WALK_UPWARD, keep_innermost, &reason);
-  return reason.empty() ? "no reason given" : reason;
+  return reason.empty() ? "no reason given" : words_of_system(std::move(reason));
 }
 
 hid_t checked_id(hid_t id, std::string_view what) {
@@ -72,7 +81,10 @@ void check(herr_t status, std::string_view what) {
   if (status < 0) fail("HDF5: {}: {}", what, last_reason());
 }
 
-void silence() { H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr); }
+void silence() {
+  H5dont_atexit();  // without effect, and without need, once it was called
+  H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr);
+}
 
 Handle file_access() {
   silence();

@@ -41,7 +41,9 @@ hid_t checked_id(hid_t id, std::string_view what);
 void check(herr_t status, std::string_view what);
 /// HDF5's innermost reason for the last failure.
 std::string last_reason();
-/// Stops HDF5 from printing its error stack: reasons travel in Error.
+/// To be called before anything else of HDF5. It prints no error stack: reasons travel in Error. At
+/// the program's end it closes nothing by itself: a file that could not be written (disk full)
+/// would be written once more then, which breaks off with a fault of memory.
 void silence();
 
 /// Access to the newest file format, with file locks where the file system has them.

@@ -13,6 +13,7 @@
 
 #include "common/comm/channel.h"
 #include "common/comm/mpi_collective.h"
+#include "common/stop_signals.h"
 
 namespace lie {
 namespace {
@@ -95,6 +96,35 @@ void after_the_others_are_done(Job& job) {
   break_down(job);
 }
 
+/// All come to an end, rank 0 with something left to do.
+void stopped(Job& job) {
+  if (job.rank() == 0) job.set_stopped();
+}
+
+/// The last rank is signalled; rank 0 hears of it while it waits, and leaves the others waiting.
+void interrupted(Job& job) {
+  note_stop_signals();
+  if (job.rank() == job.size() - 1) std::raise(SIGUSR1);
+  if (job.rank() > 0) wait_for_a_message(job);
+  while (job.stop_signal() == 0) job.attend();
+  throw JobStopped("stopped by " + signal_name(job.stop_signal()));
+}
+
+/// A rank fails while another stops.
+void failed_beside_a_stop(Job& job) {
+  stopped(job);
+  if (job.rank() == 1) break_down(job);
+}
+
+/// The second Ctrl-C is not waited for.
+void signalled_twice(Job&) {
+  note_stop_signals();
+  std::raise(SIGINT);
+  std::printf("noted %s\n", signal_name(noted_stop_signal()).c_str());
+  std::fflush(stdout);
+  std::raise(SIGINT);
+}
+
 void tell_pid(Job& job) {
   std::printf("pid %d\n", static_cast<int>(getpid()));
   std::fflush(stdout);
@@ -144,6 +174,10 @@ int run(const std::string& way) {
       {"while_another_computes", [](Job& job) { while_another_computes(job, 2); }},
       {"while_another_is_stuck", [](Job& job) { while_another_computes(job, 60); }},
       {"after_the_others_are_done", after_the_others_are_done},
+      {"stopped", stopped},
+      {"interrupted", interrupted},
+      {"failed_beside_a_stop", failed_beside_a_stop},
+      {"signalled_twice", signalled_twice},
       {"killed", killed},
       {"launcher_killed", launcher_killed},
       {"tells_cpus", tells_cpus},

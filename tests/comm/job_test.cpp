@@ -61,6 +61,31 @@ TEST(Job, EndsWellTogether) {
   EXPECT_EQ(count(outcome.output, "of 4 ends with 0"), 4) << outcome.output;
 }
 
+TEST(Job, StopsTogetherWithTheStatusOfWorkLeft) {
+  const Outcome outcome = run_job("stopped");
+  EXPECT_EQ(outcome.status, 75);
+  EXPECT_EQ(count(outcome.output, "of 4 ends with 75"), 4) << outcome.output;
+  EXPECT_EQ(run_command(LIE_FAILING_JOB " stopped").status, 75);
+}
+
+TEST(Job, ASignalToAnyRankReachesRank0WhichEndsAllInTheMiddle) {
+  const Outcome outcome = run_job("interrupted");
+  EXPECT_EQ(outcome.status, 75);
+  EXPECT_EQ(count(outcome.output, "stopped by SIGUSR1\n"), 1) << outcome.output;
+  EXPECT_EQ(count(outcome.output, "of 4 ends with 75"), 4) << outcome.output;
+  EXPECT_EQ(count(outcome.output, "error on rank"), 0) << outcome.output;
+}
+
+TEST(Job, AFailureWinsOverAStop) {
+  expect_failed_as_one(run_job("failed_beside_a_stop"), "error on rank 1 (actor)", kSoon_seconds);
+}
+
+TEST(Job, ASecondInterruptEndsAtOnce) {
+  const Outcome outcome = run_command(LIE_FAILING_JOB " signalled_twice; echo status $?");
+  EXPECT_EQ(count(outcome.output, "noted SIGINT\n"), 1) << outcome.output;
+  EXPECT_EQ(count(outcome.output, "status 130"), 1) << outcome.output;
+}
+
 TEST(Job, AWorldOfOneReportsItsFailure) {
   const Outcome outcome = run_command(LIE_FAILING_JOB " while_waiting");
   EXPECT_EQ(outcome.status, 1);

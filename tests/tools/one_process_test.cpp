@@ -2,13 +2,16 @@
 // over in-process queues, with the embedded model.
 #include <gtest/gtest.h>
 
+#include <csignal>
 #include <filesystem>
 #include <fstream>
+#include <functional>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "common/json.h"
+#include "common/trajectory/digest.h"
 #include "common/trajectory/run_reader.h"
 #include "learner/checkpoint.h"
 #include "tests/directories.h"
@@ -39,11 +42,14 @@ class OneProcess : public testing::Test {
     config_.evaluation = {.every = 2, .prompts = 2, .samples_per_prompt = 1};
   }
 
-  void run() {
+  /// A run that `signal` may stop; whether it did.
+  bool run(const std::function<int()>& signal = [] { return 0; }) {
+    EarlyStop stop(signal);
     mpi::Environment environment;
     Job job(environment);
     PreparedRun prepared = prepare_run(job, config_);
-    run_in_one_process(config_, prepared.start, std::move(prepared.prompts), one_rank());
+    run_in_one_process(config_, prepared.start, std::move(prepared.prompts), one_rank(), stop);
+    return !stop.reason().empty();
   }
 
   std::vector<Json> metrics() const {
@@ -89,13 +95,32 @@ TEST_F(OneProcess, ARunThatGoesOnLearnsWhatALongerOneWould) {
   }
 }
 
+TEST_F(OneProcess, ARunThatIsSignalledIsSavedBehindItsStepAndGoesOnAsIfNothingHappened) {
+  config_.checkpoint.every = 0;
+  const fs::path whole = directory_.path() / "whole";
+  config_.run.directory = whole.string();
+  EXPECT_FALSE(run());
+  config_.run.directory = (directory_.path() / "stopped").string();
+  EXPECT_TRUE(run([&] { return metrics().size() == 2 ? SIGTERM : 0; }));  // steps 0 and 1
+  const auto checkpoints = fs::path(config_.run.directory) / "checkpoints";
+  EXPECT_EQ(latest_checkpoint(checkpoints), checkpoint_path(checkpoints, 1));
+  EXPECT_EQ(metrics().size(), 2u) << "a stop is no reason to evaluate";
+  EXPECT_FALSE(run());
+  const auto digest = [](const fs::path& run) {
+    return trajectories_digest(RunReader(run / "trajectories"));
+  };
+  EXPECT_EQ(digest(config_.run.directory), digest(whole));
+}
+
 TEST_F(OneProcess, ARoleThatFailsEndsAllWithItsCause) {
   mpi::Environment environment;
   Job job(environment);
   PreparedRun prepared = prepare_run(job, config_);
   config_.rollout.cache_mebibytes = 0;  // the actor cannot hold a response
+  EarlyStop stop([] { return 0; });
   EXPECT_NE(error_of([&] {
-              run_in_one_process(config_, prepared.start, std::move(prepared.prompts), one_rank());
+              run_in_one_process(config_, prepared.start, std::move(prepared.prompts), one_rank(),
+                                 stop);
             }).find("cache"),
             std::string::npos);
 }

@@ -1,5 +1,7 @@
 #include "tools/run/generation.h"
 
+#include <fmt/format.h>
+
 #include <functional>
 #include <memory>
 #include <numeric>
@@ -15,6 +17,7 @@
 #include "common/comm/roles.h"
 #include "common/comm/ticket_desk.h"
 #include "common/queue.h"
+#include "common/stop_signals.h"
 #include "model/tokenizer/tokenizer.h"
 #include "tools/run/devices.h"
 #include "tools/run/role_threads.h"
@@ -90,6 +93,14 @@ class JoinedRollouts : public PollableSource<RolloutGroup> {
   PollableSource<RolloutGroup>& others_;
 };
 
+/// Between two groups, of which each is kept as it comes in.
+void stop_if_asked(const Job& job) {
+  const int signal = job.stop_signal();
+  if (signal == 0) return;
+  throw JobStopped(
+      fmt::format("stopped by {}; start the same command again to go on", signal_name(signal)));
+}
+
 using Coordinate =
     std::function<void(TicketDesk& desk, int actors, PollableSource<RolloutGroup>& rollouts)>;
 
@@ -113,11 +124,12 @@ void generate_over_ranks(Job& job, const GenerationOptions& options, std::deque<
   const auto world = world_collective(job);
   const int threads = threads_of_equal_ranks(job, *world, options.keep_binding);
   if (shared_count(*world, std::ssize(tickets)) == 0) return;  // without loading the model
+  note_stop_signals();
   job.set_activity("generating");
   const Coordinate coordinate = [&](TicketDesk& desk, int actors,
                                     PollableSource<RolloutGroup>& rollouts) {
     ScoringSource scored(rollouts, score);
-    Coordinator coordinator(desk, actors, scored);
+    Coordinator coordinator(desk, actors, scored, [&] { stop_if_asked(job); });
     coordinator.collect(std::move(tickets), Assignment::Kind::kFinish, take);
     coordinator.announce(Assignment::Kind::kFinish);
   };
@@ -143,6 +155,7 @@ void help_to_generate(Job& job, const GenerationOptions& options) {
   const auto world = world_collective(job);
   const int threads = threads_of_equal_ranks(job, *world, options.keep_binding);
   if (shared_count(*world, 0) == 0) return;
+  note_stop_signals();
   job.set_activity("generating");
   const auto tickets = mpi_ticket_client(job, 0);
   MpiSink<RolloutGroup> rollouts(job, Tag::kRollouts, {0});

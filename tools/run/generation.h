@@ -23,7 +23,7 @@ struct GenerationOptions {
 
 /// Rank 0: answers `tickets` with the model's own weights, scores each group as it finishes and
 /// passes it to `take`, one at a time. The number of ranks changes only the order of groups
-/// (invariant E3). Collective over the world. Throws Error.
+/// (invariant E3). Collective over the world. Throws Error; JobStopped where a signal asks for it.
 void generate_over_ranks(Job& job, const GenerationOptions& options, std::deque<Ticket> tickets,
                          const ScoreGroup& score, const TakeGroup& take);
 

@@ -15,7 +15,7 @@ constexpr std::size_t kGroupsAhead = 64;
 }  // namespace
 
 void run_in_one_process(const TrainConfig& config, const RunStart& start, RunPrompts prompts,
-                        const RoleLayout& layout) {
+                        const RoleLayout& layout, EarlyStop& stop) {
   BoundedQueue<RolloutGroup> rollouts(kGroupsAhead);
   BoundedQueue<ScoredGroup> scored(kGroupsAhead);
   LocalTicketDesk desk(1);
@@ -39,7 +39,8 @@ void run_in_one_process(const TrainConfig& config, const RunStart& start, RunPro
   roles.run([&] {
     const auto weights = weight_group.member(0);
     play_learner_0(config, start, std::move(prompts),
-                   {*learners, layout.threads(0, Role::kLearner)}, {desk, 1, scored, *weights});
+                   {*learners, layout.threads(0, Role::kLearner)}, {desk, 1, scored, *weights},
+                   stop);
   });
 }
 

@@ -36,15 +36,16 @@ void score(Job& job, const TrainConfig& config, const RunStart& start, const Rol
 
 void learn_and_coordinate(Job& job, const TrainConfig& config, const RunStart& start,
                           RunPrompts prompts, const RoleLayout& layout,
-                          const LearnerTransport& transport, PollableSource<ScoredGroup>& scored) {
+                          const LearnerTransport& transport, PollableSource<ScoredGroup>& scored,
+                          EarlyStop& stop) {
   const auto desk = mpi_ticket_desk(job, layout.actors);
   const auto group = weight_group(job, layout);
   play_learner_0(config, start, std::move(prompts), transport,
-                 {*desk, static_cast<int>(layout.actors.size()), scored, *group});
+                 {*desk, static_cast<int>(layout.actors.size()), scored, *group}, stop);
 }
 
 void learn(Job& job, const TrainConfig& config, const RunStart& start, RunPrompts prompts,
-           const RoleLayout& layout) {
+           const RoleLayout& layout, EarlyStop& stop) {
   const auto learners = mpi_collective(job, layout.learners, Tag::kLearnerGroup);
   const LearnerTransport transport{*learners, layout.threads(job.rank(), Role::kLearner)};
   if (learners->rank() > 0) {
@@ -57,21 +58,21 @@ void learn(Job& job, const TrainConfig& config, const RunStart& start, RunPrompt
     ScoringSource scored(rollouts, [&, decode = text_decoder(start)](RolloutGroup group) {
       return score_group(scorer, std::move(group), decode);
     });
-    learn_and_coordinate(job, config, start, std::move(prompts), layout, transport, scored);
+    learn_and_coordinate(job, config, start, std::move(prompts), layout, transport, scored, stop);
     scorer.finish();
   } else {
     MpiSource<ScoredGroup> scored(job, Tag::kScored,
                                   static_cast<int>(layout.reward_workers.size()));
-    learn_and_coordinate(job, config, start, std::move(prompts), layout, transport, scored);
+    learn_and_coordinate(job, config, start, std::move(prompts), layout, transport, scored, stop);
   }
 }
 
 }  // namespace
 
 void run_over_mpi(Job& job, const TrainConfig& config, const RunStart& start, RunPrompts prompts,
-                  const RoleLayout& layout) {
+                  const RoleLayout& layout, EarlyStop& stop) {
   if (layout.has(job.rank(), Role::kLearner)) {
-    learn(job, config, start, std::move(prompts), layout);
+    learn(job, config, start, std::move(prompts), layout, stop);
   } else if (layout.has(job.rank(), Role::kActor)) {
     act(job, config, start, layout);
   } else {

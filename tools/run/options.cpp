@@ -14,6 +14,13 @@ void describe(FieldList& fields, RunOptions& options) {
       {.help =
            "auto: continue where the directory holds a run of this config, begin where it is empty "
            "or absent; never: refuse a directory that holds a run; must: refuse to begin one."});
+  fields.add(
+      "time_limit_minutes", options.time_limit_minutes,
+      {.help = "A step that would not end within this time from the start is not begun: the run "
+               "stops behind the step before, with exit status 75; 0: no limit but that of the "
+               "Slurm job.",
+       .unit = "minutes",
+       .min = 0});
 }
 
 void describe(FieldList& fields, ModelOptions& options) {

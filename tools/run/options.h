@@ -16,6 +16,7 @@ struct RunOptions {
   std::int64_t seed = 1;
   std::int64_t steps = 100;
   Resume resume = Resume::kAuto;
+  double time_limit_minutes = 0;  // 0: none
 };
 void describe(FieldList& fields, RunOptions& options);
 

@@ -6,6 +6,7 @@
 
 #include "actors/actor.h"
 #include "common/build_id.h"
+#include "common/clock.h"
 #include "common/file.h"
 #include "common/sha256.h"
 #include "common/trajectory/run_reader.h"
@@ -109,13 +110,31 @@ TrajectoryRecorder trajectory_recorder(const TrainConfig& config, const RunStart
 /// step are on disk.
 class CheckpointWriter : public StepStage {
  public:
-  CheckpointWriter(const TrainConfig& config, const Training& training, const PromptStream& prompts)
-      : config_(config), training_(training), prompts_(prompts) {}
+  CheckpointWriter(const TrainConfig& config, const RunStart& start, const Training& training,
+                   const PromptStream& prompts, EarlyStop& stop)
+      : config_(config),
+        training_(training),
+        prompts_(prompts),
+        stop_(stop),
+        last_step_(start.step),
+        saved_step_(start.step) {}
 
   void take(StepOutcome& step) override {
-    if (!checkpoint_schedule(config_).due_after(step.step)) return;
+    last_step_ = step.step;
+    if (checkpoint_schedule(config_).due_after(last_step_)) save();
+  }
+
+  /// A run that ends early is saved where it ends.
+  void close() override {
+    if (last_step_ != saved_step_) save();
+  }
+
+ private:
+  void save() {
+    const Stopwatch watch;
+    saved_step_ = last_step_;
     TrainerState state;
-    state.step = state.policy_version = step.step;
+    state.step = state.policy_version = last_step_;
     state.seed = static_cast<std::uint64_t>(config_.run.seed);
     state.build_id = build_id();
     state.prompt_stream = prompts_.state();
@@ -125,12 +144,14 @@ class CheckpointWriter : public StepStage {
                      .state = std::move(state),
                      .start_model = config_.model.path},
                     config_.checkpoint.keep_last);
+    stop_.saved_in(watch.seconds());
   }
 
- private:
   const TrainConfig& config_;
   const Training& training_;
   const PromptStream& prompts_;
+  EarlyStop& stop_;
+  std::int64_t last_step_, saved_step_;
 };
 
 }  // namespace
@@ -177,13 +198,15 @@ void play_reward_worker(const TrainConfig& config, const RunStart& start,
 }
 
 void play_learner_0(const TrainConfig& config, const RunStart& start, RunPrompts prompts,
-                    const LearnerTransport& transport, const CoordinatorTransport& coordination) {
+                    const LearnerTransport& transport, const CoordinatorTransport& coordination,
+                    EarlyStop& stop) {
   Training training(config, start, transport);
   PromptStream stream = prompt_stream(std::move(prompts.training), config, training.state);
   const EvaluationTickets evaluations(std::move(prompts.evaluation), config.evaluation,
                                       config.run.steps);
-  Coordinator coordinator(coordination.desk, coordination.actors, coordination.scored);
-  StepSource collected(coordinator, stream, config.tickets, start.step, config.run.steps);
+  Coordinator coordinator(coordination.desk, coordination.actors, coordination.scored,
+                          [&] { stop.attend(); });
+  StepSource collected(coordinator, stream, config.tickets, start.step, config.run.steps, stop);
   SharedGroups groups(collected, transport.learners);
 
   const auto weight_group = staged_collective(coordination.weight_group, *training.operators);
@@ -192,7 +215,7 @@ void play_learner_0(const TrainConfig& config, const RunStart& start, RunPrompts
       trajectory_recorder(config, start, training, transport.learners);
   CurveRecorder curves(config.run.directory, start.from_checkpoint ? start.step : -1,
                        config.run.steps, reward_names(config.reward), run_coverage(config, start));
-  CheckpointWriter checkpoints(config, training, stream);
+  CheckpointWriter checkpoints(config, start, training, stream, stop);
   StepChain outcomes({&publisher, &trajectories, &curves, &checkpoints});
 
   if (start.step == 0) {

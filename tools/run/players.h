@@ -2,6 +2,7 @@
 #pragma once
 
 #include "common/rollout.h"
+#include "learner/early_stop.h"
 #include "rewards/reward_worker.h"
 #include "tools/run/start.h"
 #include "tools/run/train_config.h"
@@ -14,9 +15,11 @@ void play_actor(const TrainConfig& config, const RunStart& start, const ActorTra
 void play_reward_worker(const TrainConfig& config, const RunStart& start,
                         const RewardTransport& transport);
 
-/// Learner 0, which also coordinates and keeps the run's curves and checkpoints.
+/// Learner 0, which also coordinates and keeps the run's curves and checkpoints. Where `stop` asks
+/// for it, the run ends early, for all, with a checkpoint after its last step.
 void play_learner_0(const TrainConfig& config, const RunStart& start, RunPrompts prompts,
-                    const LearnerTransport& transport, const CoordinatorTransport& coordination);
+                    const LearnerTransport& transport, const CoordinatorTransport& coordination,
+                    EarlyStop& stop);
 
 /// Every other learner.
 void play_learner(const TrainConfig& config, const RunStart& start,

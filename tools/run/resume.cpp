@@ -16,6 +16,7 @@ namespace {
 const std::vector<std::string> kChangeNoResult = {
     // where the run is, how it begins, how far it goes
     "directory", "run.directory", "eval.directory", "run.resume", "run.steps",
+    "run.time_limit_minutes",
     // what is kept
     "checkpoint", "sft.checkpoint",
     // who computes, with how much memory

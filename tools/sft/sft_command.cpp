@@ -16,6 +16,7 @@
 #include "common/log.h"
 #include "common/metrics_log.h"
 #include "common/progress.h"
+#include "common/stop_signals.h"
 #include "learner/sft.h"
 #include "learner/sound_checkpoint.h"
 #include "model/tokenizer/templates.h"
@@ -208,17 +209,26 @@ void sft(Job& job, const fs::path& path, std::span<const std::string> overrides)
   std::optional<SftRecorder> recorder;
   if (job.rank() == 0) recorder.emplace(config, begin_run(job, config, train.size(), weights));
   job.set_activity("fine-tuning");
-  run_sft(config.sft, {.weights = weights,
-                       .model = model,
-                       .learners = *learners,
-                       .examples = train,
-                       .validation = held_out,
-                       .checkpoints = fs::path(config.directory) / "checkpoints",
-                       .start_model = config.model.path,
-                       .build_id = std::string(build_id()),
-                       .progress = [&](const SftProgress& p) {
-                         if (recorder) recorder->record(p);
-                       }});
+  note_stop_signals();
+  bool is_stopped = false;
+  const std::int64_t behind =
+      run_sft(config.sft, {.weights = weights,
+                           .model = model,
+                           .learners = *learners,
+                           .examples = train,
+                           .validation = held_out,
+                           .checkpoints = fs::path(config.directory) / "checkpoints",
+                           .start_model = config.model.path,
+                           .build_id = std::string(build_id()),
+                           .progress =
+                               [&](const SftProgress& p) {
+                                 if (recorder) recorder->record(p);
+                               },
+                           .stop = [&] { return is_stopped = job.stop_signal() != 0; }});
+  if (job.rank() > 0 || !is_stopped) return;
+  Log("sft", 0).info("stopped at step {} by {}; start the same command again to go on", behind,
+                     signal_name(job.stop_signal()));
+  job.set_stopped();
 }
 
 }  // namespace lie

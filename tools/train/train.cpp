@@ -5,6 +5,8 @@
 #include "common/comm/mpi_collective.h"
 #include "common/comm/roles.h"
 #include "common/log.h"
+#include "common/stop_signals.h"
+#include "learner/early_stop.h"
 #include "tools/run/local_run.h"
 #include "tools/run/mpi_run.h"
 #include "tools/run/start.h"
@@ -15,6 +17,8 @@ namespace lie {
 void train(Job& job, const TrainArguments& arguments) {
   job.set_activity("reading the config");
   const TrainConfig config = load_train_config(arguments.config, arguments.overrides);
+  note_stop_signals();
+  EarlyStop stop([&job] { return job.stop_signal(); }, seconds_left(config.run.time_limit_minutes));
   if (!config.roles.keep_binding) widen_binding();
   const auto world = world_collective(job);
   job.set_activity("preparing the run");
@@ -34,10 +38,13 @@ void train(Job& job, const TrainArguments& arguments) {
   job.set_role(layout.roles_of(job.rank()));
   job.set_activity("training");
   if (job.size() == 1) {
-    run_in_one_process(config, start, std::move(prepared.prompts), layout);
+    run_in_one_process(config, start, std::move(prepared.prompts), layout, stop);
   } else {
-    run_over_mpi(job, config, start, std::move(prepared.prompts), layout);
+    run_over_mpi(job, config, start, std::move(prepared.prompts), layout, stop);
   }
+  if (stop.reason().empty()) return;
+  Log("learner", 0).info("{}; start the same command again to go on", stop.reason());
+  job.set_stopped();
 }
 
 }  // namespace lie

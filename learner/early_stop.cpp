@@ -1,0 +1,63 @@
+#include "learner/early_stop.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdlib>
+
+#include "common/log.h"
+#include "common/stop_signals.h"
+
+namespace lie {
+namespace {
+
+// Steps differ, and the job has to end, too.
+constexpr double kSlack = 1.1;
+constexpr double kMargin_seconds = 10;
+
+}  // namespace
+
+bool EarlyStop::may_begin(std::int64_t step) {
+  if (const int signal = signal_()) {
+    reason_ = fmt::format("stopped at step {} by {}", step - 1, signal_name(signal));
+  } else if (!in_time()) {
+    reason_ = fmt::format(
+        "stopped at step {}: the next could need {:.0f} s with all that must follow it, and the "
+        "time is over in {:.0f} s",
+        step - 1, seconds_needed(), seconds_left_ - watch_.seconds());
+  }
+  step_ = step;
+  began_ = watch_.seconds();
+  return reason_.empty();
+}
+
+bool EarlyStop::in_time() {
+  if (began_ < 0) return true;
+  const double now = watch_.seconds();
+  longest_step_ = std::max(longest_step_, now - began_);
+  return now + seconds_needed() <= seconds_left_;
+}
+
+double EarlyStop::seconds_needed() const {
+  return kSlack * (longest_step_ + longest_saving_) + kMargin_seconds;
+}
+
+void EarlyStop::attend() {
+  const int signal = signal_();
+  if (signal == 0 || is_announced_ || !reason_.empty() || began_ < 0) return;
+  is_announced_ = true;
+  Log("learner", 0).info("{}: stopping after step {}", signal_name(signal), step_);
+}
+
+void EarlyStop::saved_in(double seconds) { longest_saving_ = std::max(longest_saving_, seconds); }
+
+double seconds_left(double limit_minutes) {
+  double left = std::numeric_limits<double>::infinity();
+  if (limit_minutes > 0) left = 60 * limit_minutes;
+  const char* end = std::getenv("SLURM_JOB_END_TIME");
+  const double end_seconds = end != nullptr ? std::atof(end) : 0;
+  if (end_seconds > 0) left = std::min(left, end_seconds - unix_seconds());
+  return left;
+}
+
+}  // namespace lie

@@ -1,0 +1,56 @@
+// When a run ends before its last step: a signal asks for it, or the next step could not be ended
+// before the time is over. Learner 0 decides, at the boundary between two steps; the end of its
+// source (learner/step_source.h) reaches all others. A stop changes no result: the run goes on from
+// the checkpoint that is written there.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <limits>
+#include <string>
+#include <utility>
+
+#include "common/clock.h"
+
+namespace lie {
+
+/// The decision, and the words for it. One thread.
+class EarlyStop {
+ public:
+  /// `signal`: the one that asks for a stop, 0 as long as none does. `seconds_left`: from now until
+  /// all must have ended.
+  explicit EarlyStop(std::function<int()> signal,
+                     double seconds_left = std::numeric_limits<double>::infinity())
+      : signal_(std::move(signal)), seconds_left_(seconds_left) {}
+
+  /// Whether `step` may begin; to be asked before each. Without a signal the first one may: it is
+  /// not known yet how long steps are, and a start that does none would go on for ever.
+  bool may_begin(std::int64_t step);
+  /// While a step is waited for: says at once that a signal has come, and what happens.
+  void attend();
+  /// A checkpoint took so long.
+  void saved_in(double seconds);
+
+  /// Empty unless it came to a stop: "stopped at step 12 by SIGUSR1".
+  const std::string& reason() const { return reason_; }
+
+ private:
+  bool in_time();
+  double seconds_needed() const;  // by another step
+
+  std::function<int()> signal_;
+  double seconds_left_;
+  Stopwatch watch_;
+  std::int64_t step_ = 0;      // that began last
+  double began_ = -1;          // at which second; -1: none has begun
+  double longest_step_ = 0;    // seconds, with all that belongs to it
+  double longest_saving_ = 0;  // seconds
+  bool is_announced_ = false;
+  std::string reason_;
+};
+
+/// Seconds until the time of the Slurm job is over (SLURM_JOB_END_TIME); without one, or where that
+/// is later, until `limit_minutes` are over; 0: no limit, infinity.
+double seconds_left(double limit_minutes);
+
+}  // namespace lie

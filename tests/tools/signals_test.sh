@@ -1,0 +1,89 @@
+#!/usr/bin/env bash
+# A run that is signalled to stop ends at the end of a step with status 75 and a checkpoint there, started again and again
+# it ends with the bits of an undisturbed one; so does a run whose time is over; and a full disk is one error, status 1.
+# signals_test.sh BIN WORK [STOPS] [RANDOM_SEED]
+set -euo pipefail
+BIN="$(realpath "$1")" WORK="$2" stops="${3:-2}"
+RANDOM="${4:-1}"
+rm -rf "$WORK" && mkdir -p "$WORK" && WORK="$(realpath "$WORK")"
+source "$(dirname "$0")/run_lib.sh"
+steps=8
+
+# Checkpoints are due behind step 6 and the last: the others are those of stops.
+layout() {  # ranks
+  options=(--set "run.steps=$steps" --set checkpoint.every=6)
+  [ "$1" != 5 ] || options+=(--set roles.learners=2)
+}
+
+# Sets launcher and, once all are there, pids of the ranks.
+begin() {  # ranks, directory
+  train "$1" "$2" "${options[@]}" >"$log" 2>&1 &
+  launcher=$!
+  until find_ranks "$1"; do kill -0 "$launcher" 2>/dev/null || return 0; done
+}
+find_ranks() {  # ranks; they are children of the subshell "launcher", or of its mpirun
+  mapfile -t pids < <(pgrep --exact --parent "$(pgrep --parent "$launcher" mpirun || echo "$launcher")" lie_cluster)
+  [ "${#pids[@]}" = "$1" ]
+}
+lines_of() { { wc -l <"$1/metrics.jsonl"; } 2>/dev/null || echo 0; }
+last_step() { tail -n 1 "$1/metrics.jsonl" | grep -oP '"step":\K[0-9]+'; }
+
+# Ends the run with status 75 behind the last step that its metrics have, or with 0 behind its last.
+expect_stop() {  # directory, words
+  local status=0
+  wait "$launcher" || status=$?
+  if [ "$status" = 0 ]; then return; fi  # the signal came too late
+  [ "$status" = 75 ] || { cat "$log"; fail "$2: status $status, not 75"; }
+  grep -q "stopped at step $(last_step "$1")$2; *start the same command again to go on" "$log" || { cat "$log"; fail "$2: not said"; }
+  [ -d "$1/checkpoints/step-$(printf %06d "$(last_step "$1")")" ] || { ls "$1/checkpoints"; fail "$2: no checkpoint at the last step"; }
+  stopped=$((stopped + 1))
+}
+
+expect_whole() {  # directory, reference
+  [ "$(digest "$1")" = "$(digest "$2")" ] || fail "$1: $(digest "$1"), undisturbed: $(digest "$2")"
+  diff <(timeless_metrics "$2") <(timeless_metrics "$1") || fail "$1: metrics differ"
+}
+
+log="$WORK/log"
+for ranks in 1 4 5; do
+  layout "$ranks"
+  train "$ranks" "$WORK/whole$ranks" "${options[@]}" >"$log" 2>&1 || { cat "$log"; fail "undisturbed run"; }
+  stopped=0 starts="$ranks" run="$WORK/run$ranks"
+  while [ "$stopped" -lt "$stops" ]; do
+    signals=(TERM INT USR1)
+    signal="${signals[$((starts % 3))]}" before="$(lines_of "$run")" starts=$((starts + 1))
+    begin "$ranks" "$run"
+    more=$((RANDOM % 3 + 1)) one=$((RANDOM % ranks))
+    while kill -0 "$launcher" 2>/dev/null && [ "$(lines_of "$run")" -lt $((before + more)) ]; do sleep 0.02; done
+    kill "-$signal" "${pids[$one]}" 2>/dev/null || true
+    expect_stop "$run" " by SIG$signal"
+    # A run that was over before the signal came is begun anew, so that every stop counts.
+    if [ "$(last_step "$run")" = "$steps" ]; then expect_whole "$run" "$WORK/whole$ranks" && rm -rf "$run"; fi
+  done
+  train "$ranks" "$run" "${options[@]}" >"$log" 2>&1 || { cat "$log"; fail "resume"; }
+  expect_whole "$run" "$WORK/whole$ranks"
+  echo "$ranks ranks: $stopped stops in $((starts - ranks)) starts, the bits of the undisturbed run"
+done
+
+# With no time left each start does one step, and leaves it behind for the next.
+train 1 "$WORK/reference" --set run.steps=3 >"$log" 2>&1
+for step in 1 2 3; do
+  status=0
+  train 1 "$WORK/limited" --set run.steps=3 --set run.time_limit_minutes=0.1 >"$log" 2>&1 || status=$?
+  [ "$status" = "$((step < 3 ? 75 : 0))" ] || { cat "$log"; fail "time limit, start $step: status $status"; }
+  [ "$step" = 3 ] || grep -q "stopped at step $step: the next could need .* s .*; start the same command again" "$log" ||
+    { cat "$log"; fail "time limit: not said"; }
+done
+expect_whole "$WORK/limited" "$WORK/reference"
+
+# A disk that is full at several moments: files can grow to so many KiB only, and what is beyond is an error of the write.
+trap '' XFSZ
+for kibibytes in 8 20 40 80 120 200; do
+  status=0
+  (ulimit -f "$kibibytes" && train 1 "$WORK/full" >"$WORK/full.log" 2>&1) || status=$?
+  [ "$status" = 1 ] || { cat "$WORK/full.log"; fail "$kibibytes KiB: status $status, not 1"; }
+  [ "$(grep -c 'error' "$WORK/full.log")" = 1 ] || { cat "$WORK/full.log"; fail "$kibibytes KiB: not one error"; }
+  grep -q "^error on rank 0 .*$WORK/full/.*disk full" "$WORK/full.log" || { cat "$WORK/full.log"; fail "$kibibytes KiB: no file, no remedy"; }
+  rm -rf "$WORK/full"
+done
+echo "a limit of time and full disks: as they should be"
