@@ -1,9 +1,9 @@
 #include "common/stop_signals.h"
 
 #include <signal.h>
-#include <string.h>
 
 #include <atomic>
+#include <cstring>
 
 namespace lie {
 namespace {
