@@ -44,7 +44,10 @@ rank_signalled() { draw_rank; draw_signal; what="SIG$signal to rank $rank"; kill
 launcher_signalled() { draw_signal; what="SIG$signal to mpirun"; kill "-$signal" "$launcher"; }
 
 # The run stops at the end of a step, or was in its last.
-after_rank_signalled() { [[ "$status" = 0 || "$status" = 75 ]] || fault_fails "status $status after a signal"; }
+# A signal that comes before a rank can note it, while it starts, ends it as a kill does.
+after_rank_signalled() {
+  [[ "$status" = 0 || "$status" = 75 ]] || ! grep -q '^\[learner 0\]' "$log.last" || fault_fails "status $status after a signal"
+}
 
 rank_paused() {
   draw_rank
@@ -75,8 +78,9 @@ after_disk_full() {
 
 second_start() {
   what="the same command in the live directory"
-  timeout --signal=KILL "$bound" "${training[@]}" >"$log.second" 2>&1 && fault_fails "the second start is not refused"
-  return 0
+  timeout --signal=KILL "$bound" "${training[@]}" >"$log.second" 2>&1 || return 0
+  grep -q 'is finished: it has all' "$log.second" || fault_fails "the second start is not refused"
+  what="$what, whose run ended first"
 }
 after_second_start() { [ "$status" = 0 ] || fault_fails "the second start harms the first run: status $status"; }
 
