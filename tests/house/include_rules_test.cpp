@@ -81,8 +81,7 @@ const std::map<std::string, std::string> kLibraries = {{"spdlog", "spdlog"},
                                                        {"poll.h", "posix"},
                                                        {"spawn.h", "posix"},
                                                        {"immintrin.h", "posix"},
-                                                       {"cpuid.h", "posix"},
-                                                       {"sched.h", "posix"}};
+                                                       {"cpuid.h", "posix"}};
 
 std::string folder_of(const std::string& path) {
   std::string found;

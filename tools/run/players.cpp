@@ -173,8 +173,8 @@ DecodeText text_decoder(const RunStart& start) {
 void play_actor(const TrainConfig& config, const RunStart& start, const ActorTransport& transport) {
   const Tokenizer tokenizer = Tokenizer::load(start.model_directory);
   const auto operators = make_operators(config.model, transport.threads);
-  Weights weights(load_model_config(start.model_directory),
-                  *operators);  // overwritten by the first weight sync
+  // Overwritten by the first weight sync.
+  Weights weights(load_model_config(start.model_directory), *operators);
   const auto weight_group = staged_collective(transport.weight_group, *operators);
   Transformer policy(weights);
   Generator generator(policy, *operators, weights.config(), config.rollout,
