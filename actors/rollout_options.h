@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <string>
 #include <vector>
 
 #include "common/options.h"
@@ -19,7 +20,7 @@ struct SamplingOptions {
 };
 void describe(FieldList& fields, SamplingOptions& options);
 
-/// Options of generation. Only the sampling options, max_prompt_tokens and end_of_sequence_ids can
+/// Options of generation. Only the sampling options, max_prompt_tokens and what ends a response can
 /// change a token.
 struct RolloutOptions {
   std::int64_t slots = 128;
@@ -27,6 +28,7 @@ struct RolloutOptions {
   std::int64_t prefill_tokens = 512;
   std::int64_t cache_mebibytes = 4096;
   std::vector<std::int64_t> end_of_sequence_ids = {};
+  std::vector<std::string> end_of_sequence_tokens = {};
   SamplingOptions sampling = {};
   SamplingOptions evaluation{.temperature = 0.6};
 

@@ -27,8 +27,7 @@ constexpr std::array kTokenizerFiles = {"tokenizer.json",
                                         "added_tokens.json",
                                         "vocab.json",
                                         "merges.txt",
-                                        "chat_template.jinja",
-                                        "generation_config.json"};
+                                        "chat_template.jinja"};
 
 /// 50 of "step-000050"; empty for any other name.
 std::optional<std::int64_t> step_of(std::string_view name) {
@@ -185,6 +184,7 @@ fs::path save_checkpoint(const fs::path& checkpoints, const CheckpointContents& 
   const fs::path partial = checkpoints / ("." + complete.filename().string() + ".partial");
   make_directories(partial);
   copy_tokenizer(contents.start_model, partial);
+  save_generation_config(contents.weights.config(), contents.start_model, partial);
   save_weights(contents.weights, partial);
   save_moments(contents.weights, contents.optimizer, partial / kOptimizerFile);
   TrainerState state = contents.state;

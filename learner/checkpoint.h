@@ -3,6 +3,7 @@
 //   checkpoints/step-000050/
 //     config.json, model.safetensors     Hugging Face model directory, fp32 master weights
 //     tokenizer.json, ...                copied byte for byte from the start model
+//     generation_config.json             the start model's, with the run's end-of-sequence ids
 //     optimizer.safetensors              "first_moment.<parameter>", "second_moment.<parameter>"
 //     trainer_state.json                 schema version 1, the fields of TrainerState
 //     SHA256SUMS                         of all of these; common/checksums.h, checked on resume:

@@ -3,12 +3,14 @@
 #include <algorithm>
 
 #include "common/error.h"
+#include "common/file.h"
 #include "model/config_reader.h"
 #include "model/rope_config.h"
 
 namespace lie {
 namespace {
 
+constexpr const char* kGenerationConfig = "generation_config.json";
 constexpr std::int64_t kMaxLayers = 10'000;
 constexpr std::int64_t kMaxVocabulary = 1 << 27;
 
@@ -108,6 +110,24 @@ std::vector<std::int32_t> read_ids(const ConfigReader& reader, std::int64_t voca
   return ids;
 }
 
+/// Those of generation_config.json first: where transformers generates, it has precedence.
+std::vector<std::int32_t> read_all_ids(const ConfigReader& config,
+                                       const std::filesystem::path& generation,
+                                       std::int64_t vocabulary) {
+  std::vector<std::int32_t> ids;
+  if (std::filesystem::exists(generation)) ids = read_ids(ConfigReader(generation), vocabulary);
+  for (const std::int32_t id : read_ids(config, vocabulary)) {
+    if (std::ranges::find(ids, id) == ids.end()) ids.push_back(id);
+  }
+  return ids;
+}
+
+/// As "eos_token_id" has them.
+Json json_of_ids(const std::vector<std::int32_t>& ids) {
+  if (ids.empty()) return nullptr;
+  return ids.size() == 1 ? Json(ids[0]) : Json(ids);
+}
+
 std::optional<std::int32_t> read_kept_id(const ConfigReader& reader, const char* key) {
   const Json* value = reader.find(key);
   if (value == nullptr || !value->is_number_integer()) return {};
@@ -142,27 +162,18 @@ ModelConfig load_model_config(const std::filesystem::path& directory) {
   config.qkv_bias = family.only_qkv_bias || attention_bias;
   config.output_bias = !family.only_qkv_bias && attention_bias;
   config.tied_embeddings = reader.flag("tie_word_embeddings", false);
-  config.end_of_sequence_ids = read_ids(reader, config.vocabulary);
+  config.end_of_sequence_ids =
+      read_all_ids(reader, directory / kGenerationConfig, config.vocabulary);
   config.begin_of_sequence_id = read_kept_id(reader, "bos_token_id");
   config.padding_id = read_kept_id(reader, "pad_token_id");
   check_shapes(reader, config);
   refuse_unsupported(reader, config);
-
-  const auto generation = directory / "generation_config.json";
-  if (std::filesystem::exists(generation)) {
-    // As in transformers' generate(): this file takes precedence over config.json.
-    const auto ids = read_ids(ConfigReader(generation), config.vocabulary);
-    if (!ids.empty()) config.end_of_sequence_ids = ids;
-  }
   return config;
 }
 
 void save_model_config(const ModelConfig& config, const std::filesystem::path& directory) {
   const Family* family = find_family(config.architecture);
   if (family == nullptr) fail("no architecture is called {}", config.architecture);
-  Json eos = config.end_of_sequence_ids;
-  if (eos.size() == 1) eos = eos[0];
-  if (eos.empty()) eos = nullptr;
   Json json = {
       {"architectures", {config.architecture}},
       {"model_type", family->model_type},
@@ -181,13 +192,26 @@ void save_model_config(const ModelConfig& config, const std::filesystem::path& d
       {"attention_dropout", 0.0},
       {"bos_token_id", json_of(config.begin_of_sequence_id)},
       {"pad_token_id", json_of(config.padding_id)},
-      {"eos_token_id", eos},
+      {"eos_token_id", json_of_ids(config.end_of_sequence_ids)},
       {"torch_dtype", "float32"},
       {"use_cache", true},
   };
   if (!family->only_qkv_bias) json["attention_bias"] = config.output_bias;
   write_rope(config, json);
   write_json(json, directory / "config.json");
+}
+
+void save_generation_config(const ModelConfig& config, const std::filesystem::path& start_model,
+                            const std::filesystem::path& directory) {
+  const auto from = start_model / kGenerationConfig, to = directory / kGenerationConfig;
+  if (!std::filesystem::exists(from)) return;
+  const std::vector<std::int32_t>& wanted = config.end_of_sequence_ids;
+  if (std::ranges::is_permutation(read_ids(ConfigReader(from), config.vocabulary), wanted)) {
+    return write_file_atomically(to, read_file(from));
+  }
+  Json json = read_json(from);
+  json["eos_token_id"] = json_of_ids(wanted);
+  write_json(json, to);
 }
 
 }  // namespace lie

@@ -39,16 +39,21 @@ struct ModelConfig {
   bool qkv_bias = false;        // the projections to queries, keys and values have biases
   bool output_bias = false;     // attention's output projection has one
   bool tied_embeddings = true;  // the output head is the embedding matrix
-  std::vector<std::int32_t> end_of_sequence_ids;
+  std::vector<std::int32_t> end_of_sequence_ids;  // any of them ends a response
   // Not used here; kept for the programs that read what is saved.
   std::optional<std::int32_t> begin_of_sequence_id = {}, padding_id = {};
 };
 
-/// Reads `directory/config.json` (and generation_config.json for end-of-sequence ids where
-/// present). Throws Error naming the file and the missing, unknown or unsupported key.
+/// Reads `directory/config.json`; end-of-sequence ids are those of generation_config.json, where
+/// there is one, and of config.json. Throws Error naming the file and the missing, unknown or unsupported key.
 ModelConfig load_model_config(const std::filesystem::path& directory);
 
 /// Writes `directory/config.json` so that Hugging Face transformers opens it.
 void save_model_config(const ModelConfig& config, const std::filesystem::path& directory);
+
+/// Writes the start model's generation_config.json, if it has one, with the end-of-sequence ids of
+/// `config`; byte for byte where they are the same.
+void save_generation_config(const ModelConfig& config, const std::filesystem::path& start_model,
+                            const std::filesystem::path& directory);
 
 }  // namespace lie

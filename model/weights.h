@@ -27,6 +27,10 @@ class Weights {
 
   Operators& operators() const { return *operators_; }
   const ModelConfig& config() const { return config_; }
+  /// What save_weights() will say of where responses end.
+  void set_end_of_sequence_ids(std::span<const std::int64_t> ids) {
+    config_.end_of_sequence_ids.assign(ids.begin(), ids.end());
+  }
   std::span<const Parameter> parameters() const { return parameters_; }
   FlatRange shard() const { return shard_; }
   Tensor flat() const { return memory_.view(); }  // [1, shard().count]

@@ -206,7 +206,7 @@ std::string PromptTemplate::answer(std::string_view content) const {
   return known(name).answer(content).append(known(name).end_of_turn);
 }
 
-bool PromptTemplate::has_end_of_turn() const { return !known(name).end_of_turn.empty(); }
+std::string_view PromptTemplate::end_of_turn() const { return known(name).end_of_turn; }
 
 PromptTemplate prompt_template(std::string_view name, const fs::path& model_directory) {
   return {std::string(known(name == "model" ? recognised(model_directory) : name).name)};

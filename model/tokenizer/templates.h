@@ -33,7 +33,8 @@ struct PromptTemplate {
   /// The assistant's turn with this content that the model should write, including the template's
   /// end-of-turn token; without such a token, end of sequence must follow.
   std::string answer(std::string_view content) const;
-  bool has_end_of_turn() const;
+  /// The token that ends answer(); empty without one.
+  std::string_view end_of_turn() const;
 };
 
 /// The template of that name. "model": the one that the chat template in `model_directory`

@@ -84,8 +84,8 @@ TEST(Templates, PlainAndOctothinker) {
   const std::string octo = prompt_template("octothinker", "").prompt(one);
   EXPECT_TRUE(octo.starts_with("<|begin_of_text|>A conversation between User and Assistant. "));
   EXPECT_TRUE(octo.ends_with("by the \\boxed{} tag.\n1+1?\nAssistant:"));
-  EXPECT_FALSE(prompt_template("octothinker", "").has_end_of_turn());
-  EXPECT_TRUE(prompt_template("llama3", "").has_end_of_turn());
+  EXPECT_EQ(prompt_template("octothinker", "").end_of_turn(), "");
+  EXPECT_EQ(prompt_template("llama3", "").end_of_turn(), "<|eot_id|>");
 }
 
 }  // namespace

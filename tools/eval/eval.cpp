@@ -18,6 +18,7 @@
 #include "tools/eval/eval_config.h"
 #include "tools/eval/eval_files.h"
 #include "tools/eval/response_log.h"
+#include "tools/run/end_tokens.h"
 #include "tools/run/generation.h"
 #include "tools/run/group_progress.h"
 #include "tools/run/prompts.h"
@@ -191,11 +192,14 @@ void evaluate(Job& job, const fs::path& path, std::span<const std::string> overr
   job.set_role("actor");
   job.set_activity("preparing");
   const EvalConfig config = load_eval_config(path, overrides);
-  const GenerationOptions options{.model = config.model,
-                                  .rollout = config.rollout,
-                                  .seed = static_cast<std::uint64_t>(config.eval.seed),
-                                  .keep_binding = config.eval.keep_binding};
+  const EndTokens ends = end_tokens(config.model.path, config.data.prompt_template, config.rollout);
+  GenerationOptions options{.model = config.model,
+                            .rollout = config.rollout,
+                            .seed = static_cast<std::uint64_t>(config.eval.seed),
+                            .keep_binding = config.eval.keep_binding};
+  options.rollout.end_of_sequence_ids = ends.ids;
   if (job.rank() == 0) {
+    Log("actor", 0).info("{}", ends.text);
     evaluate_on_rank_0(job, config, options);
   } else {
     help_to_generate(job, options);

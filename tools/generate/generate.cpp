@@ -11,6 +11,7 @@
 #include "common/comm/environment.h"
 #include "common/error.h"
 #include "tools/run/devices.h"
+#include "tools/run/end_tokens.h"
 #include "tools/run/token_rows.h"
 
 namespace lie {
@@ -18,6 +19,7 @@ namespace {
 
 RolloutOptions options_of(const GenerateArguments& arguments, const std::vector<TokenRow>& rows) {
   RolloutOptions options;
+  options.end_of_sequence_ids = end_tokens(arguments.model.path, "plain").ids;
   options.slots = arguments.slots;
   options.cache_mebibytes = arguments.cache_mebibytes;
   options.sampling = options.evaluation = arguments.sampling;

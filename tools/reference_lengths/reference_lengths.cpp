@@ -13,6 +13,7 @@
 #include "common/log.h"
 #include "common/sha256.h"
 #include "tools/reference_lengths/length_log.h"
+#include "tools/run/end_tokens.h"
 #include "tools/run/generation.h"
 #include "tools/run/group_progress.h"
 #include "tools/run/prompts.h"
@@ -32,7 +33,7 @@ void refuse_to_overwrite(const fs::path& input, const fs::path& output) {
 }
 
 /// What the lengths depend on; not on slots, ranks or threads.
-std::string measurement_of(const TrainConfig& config, const Dataset& dataset,
+std::string measurement_of(const TrainConfig& config, const EndTokens& ends, const Dataset& dataset,
                            std::int64_t samples) {
   const SamplingOptions& sampling = config.rollout.sampling;
   Sha256 sha;
@@ -43,7 +44,7 @@ std::string measurement_of(const TrainConfig& config, const Dataset& dataset,
   add(fmt::format("{} {} {} {} {} {} {} {} {}", config.model.path, config.model.device,
                   config.run.seed, samples, sampling.temperature, sampling.top_p, sampling.top_k,
                   sampling.max_response_tokens, config.rollout.max_prompt_tokens));
-  add(fmt::format("{}", fmt::join(config.rollout.end_of_sequence_ids, " ")));
+  add(ends.text);
   for (const Prompt& prompt : dataset.prompts) {
     add(fmt::format("{} {}", prompt.problem, prompt.text));
   }
@@ -133,18 +134,21 @@ void reference_lengths(Job& job, const ReferenceLengthsArguments& arguments) {
   job.set_role("actor");
   job.set_activity("preparing");
   const TrainConfig config = load_train_config(arguments.config, arguments.overrides);
-  const GenerationOptions generation{.model = config.model,
-                                     .rollout = config.rollout,
-                                     .seed = static_cast<std::uint64_t>(config.run.seed),
-                                     .keep_binding = config.roles.keep_binding};
+  const EndTokens ends = end_tokens(config.model.path, config.data.prompt_template, config.rollout);
+  GenerationOptions generation{.model = config.model,
+                               .rollout = config.rollout,
+                               .seed = static_cast<std::uint64_t>(config.run.seed),
+                               .keep_binding = config.roles.keep_binding};
+  generation.rollout.end_of_sequence_ids = ends.ids;
   if (job.rank() > 0) return help_to_generate(job, generation);
 
+  Log("actor", 0).info("{}", ends.text);
   const fs::path input = config.data.train_file;
   const Dataset dataset = read_run_prompts(input, config.data, config.model.path);
   refuse_to_overwrite(input, arguments.output);
   become_writer(job, arguments.output, "lie_cluster reference-lengths");
   LengthLog log(arguments.output.string() + ".progress",
-                measurement_of(config, dataset, arguments.samples));
+                measurement_of(config, ends, dataset, arguments.samples));
   GroupProgress progress(stderr, std::ssize(dataset.prompts), std::ssize(log.measured()));
   generate_over_ranks(job, generation, tickets_of(dataset, log, arguments.samples), unscored,
                       [&](const ScoredGroup& group) {

@@ -58,6 +58,7 @@ struct Training {
         start_sha256(weights_sha256(weights)),
         optimizer(config.optimizer, weights),
         policy(weights) {
+    weights.set_end_of_sequence_ids(start.end_of_sequence_ids);
     if (config.policy_loss.kl_coefficient > 0) {
       reference.emplace(Transformer::fixed(weights.copy()));
     }
@@ -177,7 +178,9 @@ void play_actor(const TrainConfig& config, const RunStart& start, const ActorTra
   Weights weights(load_model_config(start.model_directory), *operators);
   const auto weight_group = staged_collective(transport.weight_group, *operators);
   Transformer policy(weights);
-  Generator generator(policy, *operators, weights.config(), config.rollout,
+  RolloutOptions rollout = config.rollout;
+  rollout.end_of_sequence_ids = start.end_of_sequence_ids;
+  Generator generator(policy, *operators, weights.config(), rollout,
                       static_cast<std::uint64_t>(config.run.seed),
                       [&](const Prompt& prompt) { return tokenizer.encode(prompt.text); });
   run_actor({.weights = weights.span(),

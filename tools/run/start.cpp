@@ -11,9 +11,9 @@
 #include "common/writer_lock.h"
 #include "learner/sound_checkpoint.h"
 #include "learner/trainer_state.h"
-#include "model/tokenizer/tokenizer.h"
 #include "model/weights.h"
 #include "tools/run/devices.h"
+#include "tools/run/end_tokens.h"
 #include "tools/run/missing_parts.h"
 #include "tools/run/prompts.h"
 #include "tools/run/resume.h"
@@ -49,7 +49,6 @@ std::vector<Prompt> checked_prompts(const TrainConfig& config, const std::string
 /// Loads what every role will need, so that bad input is reported before anything is written.
 RunPrompts check_inputs(const TrainConfig& config) {
   check_fits_model(config.rollout, plan_weights(config.model.path).config);
-  Tokenizer::load(config.model.path);
   RunPrompts prompts;
   prompts.training = checked_prompts(config, config.data.train_file);
   for (const Prompt& prompt : prompts.training) {
@@ -79,6 +78,7 @@ RunStart start_of(const fs::path& directory, const TrainConfig& config) {
 PreparedRun prepare_run(Job& job, TrainConfig config) {
   const FieldList fields = fields_of(config);
   check_directory(config, fields);
+  const EndTokens ends = end_tokens(config.model.path, config.data.prompt_template, config.rollout);
   RunPrompts prompts = check_inputs(config);
   const fs::path directory = config.run.directory;
   make_directories(directory);
@@ -89,22 +89,31 @@ PreparedRun prepare_run(Job& job, TrainConfig config) {
   write_run_config(directory, fields);
   make_directories(directory / "trajectories");
   make_directories(directory / "checkpoints");
-  const RunStart start = start_of(directory, config);
+  RunStart start = start_of(directory, config);
+  start.end_of_sequence_ids = ends.ids;
+  Log("actor", 0).info("{}", ends.text);
   remove_segments_after(directory / "trajectories", start.step);
   for (const std::string& note : missing_parts(directory, start.step)) {
     Log("learner", 0).warn("{}", note);
   }
-  return {start, std::move(prompts)};
+  return {std::move(start), std::move(prompts)};
 }
 
 RunStart share_start(const RunStart& start, Collective& world) {
-  std::int64_t facts[3] = {start.step, start.from_checkpoint,
-                           static_cast<std::int64_t>(start.model_directory.string().size())};
+  std::int64_t facts[4] = {start.step, start.from_checkpoint,
+                           static_cast<std::int64_t>(start.model_directory.string().size()),
+                           std::ssize(start.end_of_sequence_ids)};
   world.broadcast_bytes(std::as_writable_bytes(std::span(facts)), 0);
   std::string directory = start.model_directory.string();
   directory.resize(static_cast<std::size_t>(facts[2]));
   world.broadcast_bytes(std::as_writable_bytes(std::span(directory)), 0);
-  return {.step = facts[0], .model_directory = directory, .from_checkpoint = facts[1] != 0};
+  std::vector<std::int64_t> ends = start.end_of_sequence_ids;
+  ends.resize(static_cast<std::size_t>(facts[3]));
+  world.broadcast_bytes(std::as_writable_bytes(std::span(ends)), 0);
+  return {.step = facts[0],
+          .model_directory = directory,
+          .from_checkpoint = facts[1] != 0,
+          .end_of_sequence_ids = std::move(ends)};
 }
 
 }  // namespace lie

@@ -16,6 +16,7 @@ struct RunStart {
   std::int64_t step = 0;                  // training steps done before the start
   std::filesystem::path model_directory;  // config, weights and tokenizer to start from
   bool from_checkpoint = false;           // then model_directory is that checkpoint
+  std::vector<std::int64_t> end_of_sequence_ids = {};  // any of them ends a response
 };
 
 /// What the coordinator hands out.

@@ -21,6 +21,7 @@
 #include "model/tokenizer/templates.h"
 #include "model/tokenizer/tokenizer.h"
 #include "tools/run/devices.h"
+#include "tools/run/end_tokens.h"
 #include "tools/run/options.h"
 #include "tools/run/resume.h"
 #include "tools/run/staged_collective.h"
@@ -80,19 +81,19 @@ Weights start_weights(const SftConfig& config, Operators& operators) {
 
 /// How this run's texts become ids. The template is copied into what is returned.
 SftEncoding encoding_of(const SftConfig& config, const Tokenizer& tokenizer,
-                        const ModelConfig& model) {
+                        const EndTokens& ends) {
   const PromptTemplate text = prompt_template(config.sft.prompt_template, config.model.path);
   SftEncoding encoding{
       .encode = [&tokenizer](std::string_view t) { return tokenizer.encode(t); },
       .prompt = [text](std::span<const ChatMessage> messages) { return text.prompt(messages); },
       .response = [text](std::string_view content) { return text.answer(content); },
       .end_of_sequence = {}};
-  if (!config.sft.append_end_of_sequence || text.has_end_of_turn()) return encoding;
-  if (model.end_of_sequence_ids.empty()) {
+  if (!config.sft.append_end_of_sequence || !text.end_of_turn().empty()) return encoding;
+  if (ends.ids.empty()) {
     fail("{}/config.json: eos_token_id is missing, and sft.append_end_of_sequence is on",
          config.model.path);
   }
-  encoding.end_of_sequence = model.end_of_sequence_ids.front();
+  encoding.end_of_sequence = static_cast<std::int32_t>(ends.ids.front());
   return encoding;
 }
 
@@ -198,10 +199,13 @@ void sft(Job& job, const fs::path& path, std::span<const std::string> overrides)
   const auto operators = make_operators(config.model, threads_of_equal_ranks(job, *world, false));
   const auto learners = staged_collective(*world, *operators);
   const Tokenizer tokenizer = Tokenizer::load(config.model.path);
+  const EndTokens ends = end_tokens(config.model.path, config.sft.prompt_template);
   Weights weights = start_weights(config, *operators);
+  weights.set_end_of_sequence_ids(ends.ids);  // what is taught here, train and eval stop at
   Transformer model(weights);
-  const SftEncoding encoding = encoding_of(config, tokenizer, weights.config());
+  const SftEncoding encoding = encoding_of(config, tokenizer, ends);
   const bool speaks = job.rank() == 0;
+  if (speaks) Log("sft", 0).info("{}", ends.text);
   const auto train = examples(config, config.sft.data, encoding, weights.config(), speaks);
   const auto held_out =
       examples(config, config.sft.validation_data, encoding, weights.config(), speaks);
