@@ -33,8 +33,9 @@ void describe(FieldList& fields, RolloutOptions& options) {
               .min = 1});
   fields.add(
       "end_of_sequence_ids", options.end_of_sequence_ids,
-      {.help = "Token ids that end a response. These and end_of_sequence_tokens both empty: all that "
-               "the model's files and the prompt template call an end.",
+      {.help =
+           "Token ids that end a response. These and end_of_sequence_tokens both empty: all that "
+           "the model's files and the prompt template call an end.",
        .min = 0});
   fields.add("end_of_sequence_tokens", options.end_of_sequence_tokens,
              {"Tokens that end a response, by name, besides end_of_sequence_ids."});

@@ -128,10 +128,10 @@ void describe(FieldList& fields, PolicyLossOptions& options) {
              {"Importance ratio is clipped above at 1 + clip_high; negative: 0.2 for grpo (0.28: "
               "clip-higher), 4e-4 for gspo.",
               "", -1});
-  fields.add(
-      "dual_clip", options.dual_clip,
-      {"c: where A < 0 the token loss is at most -A c (10 in the published scripts); 0: off.", "",
-       0});
+  fields.add("dual_clip", options.dual_clip,
+             {"c: where A < 0 the token loss is at most -A c (10 in the published scripts), above "
+              "1; 0: off.",
+              "", 0});
   fields.add("aggregation", options.aggregation,
              {{"sequence-mean-token-mean", Aggregation::kSequenceMean},
               {"token-mean", Aggregation::kTokenMean},
@@ -159,6 +159,12 @@ void describe(FieldList& fields, PolicyLossOptions& options) {
 }
 
 void check_options(const PolicyLossOptions& options) {
+  if (options.dual_clip > 0 && options.dual_clip <= 1) {
+    fail(
+        "policy_loss.dual_clip is {}: at 1 and below it cuts off the gradient of unclipped tokens "
+        "(arXiv:1912.09729 has c > 1); set more than 1, or 0 for off",
+        options.dual_clip);
+  }
   if (options.algorithm == Algorithm::kGspo && options.aggregation != Aggregation::kSequenceMean) {
     fail(
         "policy_loss.aggregation: gspo is defined with sequence-mean-token-mean only; set that, or "

@@ -42,9 +42,8 @@ const Family& read_family(const ConfigReader& reader) {
   if (value->is_array() && value->size() == 1) {
     if (const Family* family = find_family((*value)[0])) return *family;
   }
-  reader.refuse(
-      "architectures", *value,
-      "[\"Qwen3ForCausalLM\"], [\"Qwen2ForCausalLM\"] and [\"LlamaForCausalLM\"]");
+  reader.refuse("architectures", *value,
+                "[\"Qwen3ForCausalLM\"], [\"Qwen2ForCausalLM\"] and [\"LlamaForCausalLM\"]");
 }
 
 void refuse_sliding_window(const ConfigReader& reader, std::int64_t layers) {
@@ -149,9 +148,9 @@ ModelConfig load_model_config(const std::filesystem::path& directory) {
   config.layers = reader.size("num_hidden_layers", {}, kMaxLayers);
   config.heads = reader.size("num_attention_heads");
   config.kv_heads = reader.size("num_key_value_heads", config.heads);
-  config.head_width = reader.size(
-      "head_dim", family.default_head_width > 0 ? family.default_head_width
-                                                : config.width / config.heads);
+  config.head_width =
+      reader.size("head_dim", family.default_head_width > 0 ? family.default_head_width
+                                                            : config.width / config.heads);
   config.max_positions =
       reader.size("max_position_embeddings", family.default_max_positions, INT32_MAX);
   read_rope(reader, config);

@@ -45,7 +45,8 @@ struct ModelConfig {
 };
 
 /// Reads `directory/config.json`; end-of-sequence ids are those of generation_config.json, where
-/// there is one, and of config.json. Throws Error naming the file and the missing, unknown or unsupported key.
+/// there is one, and of config.json. Throws Error naming the file and the missing, unknown or
+/// unsupported key.
 ModelConfig load_model_config(const std::filesystem::path& directory);
 
 /// Writes `directory/config.json` so that Hugging Face transformers opens it.

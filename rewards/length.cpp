@@ -16,6 +16,10 @@ double effective_eta(const LengthRewardOptions& options, double reference_length
   return options.eta * (1.0 + options.scale_extra_tokens / num_tokens);
 }
 
+bool needs_reference_length(const LengthRewardOptions& options) {
+  return options.target == LengthTarget::kReference || options.scale_eta;
+}
+
 void check_reference_length(const Ticket& ticket) {
   if (ticket.prompt.reference_length >= 0) return;
   fail(
@@ -30,8 +34,13 @@ void check_reference_length(const Ticket& ticket) {
 void describe(FieldList& fields, LengthRewardOptions& options) {
   fields.add("enabled", options.enabled,
              {.help = "Punish wrong answers that stop before L_target."});
+  fields.add("target", options.target,
+             {{"reference", LengthTarget::kReference}, {"absolute", LengthTarget::kAbsolute}},
+             {.help = "L_target: L_ref + delta_tokens, or target_tokens for every prompt."});
   fields.add("delta_tokens", options.delta_tokens,
              {.help = "L_target = L_ref + this.", .unit = "tokens", .min = 0});
+  fields.add("target_tokens", options.target_tokens,
+             {.help = "L_target with target: absolute.", .unit = "tokens", .min = 0});
   fields.add("eta", options.eta,
              {.help = "R_len = -eta * (L_target - L) for a wrong answer of L < L_target tokens.",
               .unit = "reward per token",
@@ -47,11 +56,19 @@ void describe(FieldList& fields, LengthRewardOptions& options) {
              {.help = "See scale_eta; published: 500 for Qwen3-4B with GSPO, 1000 for Llama.",
               .unit = "tokens",
               .min = 0});
+  fields.add("min_group_accuracy", options.min_group_accuracy,
+             {.help = "R_len is 0 in groups with a smaller share of right responses.",
+              .min = 0,
+              .max = 1});
+  fields.add(
+      "max_group_accuracy", options.max_group_accuracy,
+      {.help = "R_len is 0 in groups with a larger share of right responses.", .min = 0, .max = 1});
 }
 
 double target_length(const LengthRewardOptions& options, double reference_length,
                      std::int64_t max_response_tokens) {
-  const double target = reference_length + options.delta_tokens;
+  const bool absolute = options.target == LengthTarget::kAbsolute;
+  const double target = absolute ? options.target_tokens : reference_length + options.delta_tokens;
   if (!options.cap_target_at_limit) return target;
   return std::min(target, static_cast<double>(max_response_tokens));
 }
@@ -63,18 +80,25 @@ float length_reward(const LengthRewardOptions& options, bool correct, std::int64
   return static_cast<float>(-effective_eta(options, reference_length) * missing);
 }
 
+bool counts_at(const LengthRewardOptions& options, double group_accuracy) {
+  return group_accuracy >= options.min_group_accuracy &&
+         group_accuracy <= options.max_group_accuracy;
+}
+
 RewardTerm reward_term(const LengthRewardOptions& options, std::int64_t max_response_tokens) {
+  const bool needs_reference = needs_reference_length(options);
   return {.reward =
               [options](const JudgedResponse& judged) {
+                if (!counts_at(options, judged.group_accuracy)) return 0.0F;
                 return length_reward(options, judged.correct(), judged.length(),
                                      judged.score.target_length,
                                      judged.ticket.prompt.reference_length);
               },
-          .check = check_reference_length,
+          .check = needs_reference ? check_reference_length : nullptr,
           .target_length =
               [=](const Ticket& ticket) {
                 const double reference = ticket.prompt.reference_length;
-                if (reference < 0) return 0.0;
+                if (reference < 0 && needs_reference) return 0.0;
                 return target_length(options, reference, max_response_tokens);
               }};
 }

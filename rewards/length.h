@@ -8,22 +8,30 @@
 
 namespace lie {
 
+/// What L_target is: the paper's L_ref + delta_L, or one length for all prompts.
+enum class LengthTarget : std::uint8_t { kReference, kAbsolute };
+
 /// Options of R_len. Defaults are the paper's (arXiv:2602.11748).
 struct LengthRewardOptions {
   static constexpr const char* kName = "length";
   static constexpr const char* kAbout = "R_len";
   bool enabled = true;
+  LengthTarget target = LengthTarget::kReference;
   double delta_tokens = 500;
+  double target_tokens = 7692;  // 8192 - 500, as in the published "8k" ablation
   double eta = 0.3 / 9000;
   bool cap_target_at_limit = false;
   bool scale_eta = false;
   double scale_extra_tokens = 500;
+  double min_group_accuracy = 0;
+  double max_group_accuracy = 1;
 };
 
 void describe(FieldList& fields, LengthRewardOptions& options);
 RewardTerm reward_term(const LengthRewardOptions& options, std::int64_t max_response_tokens);
 
-/// L_target in tokens for a prompt whose initial-policy response length is `reference_length`.
+/// L_target in tokens for a prompt whose initial-policy response length is `reference_length`,
+/// which an absolute target does not look at.
 double target_length(const LengthRewardOptions& options, double reference_length,
                      std::int64_t max_response_tokens);
 
@@ -31,5 +39,9 @@ double target_length(const LengthRewardOptions& options, double reference_length
 /// length >= target, else -eta * (target - length), without a clamp.
 float length_reward(const LengthRewardOptions& options, bool correct, std::int64_t length,
                     double target, double reference_length);
+
+/// Whether R_len counts in a group of this accuracy: between min_ and max_group_accuracy, both
+/// included.
+bool counts_at(const LengthRewardOptions& options, double group_accuracy);
 
 }  // namespace lie

@@ -1,5 +1,6 @@
 #include "rewards/score.h"
 
+#include <algorithm>
 #include <iterator>
 #include <utility>
 
@@ -13,6 +14,11 @@ namespace {
 void take(ProgramAnswer answer, Score& score) {
   if (answer.correct) score.verdict = *answer.correct ? VerdictCode::kEqual : VerdictCode::kUnequal;
   std::ranges::move(answer.numbers, std::back_inserter(score.numbers));
+}
+
+double accuracy_of(std::span<const Score> scores) {
+  const auto right = std::ranges::count(scores, VerdictCode::kEqual, &Score::verdict);
+  return static_cast<double>(right) / static_cast<double>(scores.size());
 }
 
 }  // namespace
@@ -39,8 +45,14 @@ std::vector<Score> Scorer::score(const Ticket& ticket, std::span<const Response>
     scores[i] = verified(ticket, texts[i]);
     if (reward_) reward_->ask({ticket, responses[i], i, texts[i], &scores[i]});
   }
+  std::vector<float> asked;
   for (std::size_t i = 0; i < responses.size(); ++i) {
-    count(ticket, responses[i], texts[i], scores[i]);
+    asked.push_back(count(ticket, responses[i], texts[i], scores[i]));
+  }
+  const double accuracy = accuracy_of(scores);
+  for (std::size_t i = 0; i < responses.size(); ++i) {
+    scores[i].rewards = rewards({ticket, responses[i], texts[i], scores[i], accuracy});
+    if (reward_) scores[i].rewards.push_back(asked[i]);
   }
   return scores;
 }
@@ -62,20 +74,18 @@ Score Scorer::verified(const Ticket& ticket, std::string_view text) {
   return score;
 }
 
-void Scorer::count(const Ticket& ticket, const Response& response, std::string_view text,
-                   Score& score) {
+/// All that comes before the rewards; returns that of the program.
+float Scorer::count(const Ticket& ticket, const Response& response, std::string_view text,
+                    Score& score) {
   score.coverage = coverage_.count(text, response.ids);
   for (const RewardTerm& term : terms_) {
     if (term.target_length) score.target_length = term.target_length(ticket);
   }
-  float asked = 0;
-  if (reward_) {
-    ProgramAnswer answer = reward_->answer();
-    if (ticket.purpose == Purpose::kTrain) asked = answer.reward;
-    take(std::move(answer), score);
-  }
-  score.rewards = rewards({ticket, response, text, score});
-  if (reward_) score.rewards.push_back(asked);
+  if (!reward_) return 0;
+  ProgramAnswer answer = reward_->answer();
+  const float asked = ticket.purpose == Purpose::kTrain ? answer.reward : 0.0F;
+  take(std::move(answer), score);
+  return asked;
 }
 
 std::vector<float> Scorer::rewards(const JudgedResponse& judged) const {

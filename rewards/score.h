@@ -47,7 +47,7 @@ class Scorer {
 
  private:
   Score verified(const Ticket& ticket, std::string_view text);
-  void count(const Ticket& ticket, const Response& response, std::string_view text, Score& score);
+  float count(const Ticket& ticket, const Response& response, std::string_view text, Score& score);
 
   ScoringOptions options_;
   ResponseCoverage coverage_;

@@ -20,8 +20,8 @@ void add(Ids& ids, std::int64_t id) {
   if (std::ranges::find(ids, id) == ids.end()) ids.push_back(id);
 }
 
-Ids configured(const RolloutOptions& options, const ModelConfig& model,
-                                     const Tokenizer& tokenizer, const fs::path& directory) {
+Ids configured(const RolloutOptions& options, const ModelConfig& model, const Tokenizer& tokenizer,
+               const fs::path& directory) {
   Ids ids;
   for (const std::int64_t id : options.end_of_sequence_ids) {
     if (id >= model.vocabulary) {
