@@ -4,8 +4,8 @@
 #
 #   slurm/two_stages.sh STAGE1.yaml STAGE2.yaml RUNS [sbatch options...]
 #
-# RUNS gets stage1/, stage2_lengths.jsonl (the rows of the second config's data.train_file) and stage2/. Run again, it
-# continues where it was stopped.
+# RUNS gets stage1/, stage2_lengths.jsonl (the rows of LIE_ROWS, or of the second config's data.train_file) and stage2/. Run
+# again, it continues where it was stopped.
 set -euo pipefail
 [ $# -ge 3 ] || { sed -n '2,8s/^# \{0,1\}//p' "$0" >&2; exit 2; }
 cd "$(dirname "$0")/.."
@@ -17,7 +17,7 @@ mkdir -p "$runs"
 first="$(submit "$@" slurm/train.sbatch "$stage1" --set "run.directory=$runs/stage1")"
 export LIE_MODEL_OF="$runs/stage1"
 lengths="$(submit --dependency="afterok:$first" "$@" slurm/reference_lengths.sbatch "$stage2" \
-  --output "$runs/stage2_lengths.jsonl")"
+  ${LIE_ROWS:+--set "data.train_file=$LIE_ROWS"} --output "$runs/stage2_lengths.jsonl")"
 second="$(submit --dependency="afterok:$lengths" "$@" slurm/train.sbatch "$stage2" --set "run.directory=$runs/stage2" \
   --set "data.train_file=$runs/stage2_lengths.jsonl")"
 echo "jobs $first (stage 1), $lengths (L_ref), $second (stage 2)"

@@ -12,7 +12,7 @@ cp -r assets/count_pairs/model "$WORK/base"
 chat_token() { echo "{\"id\": $1, \"content\": \"$2\", \"special\": true, \"normalized\": false, \"single_word\": false, \"lstrip\": false, \"rstrip\": false},"; }
 sed -i "s/\"added_tokens\": \[/&$(chat_token 299 '<|im_start|>')$(chat_token 300 '<|im_end|>')/" "$WORK/base/tokenizer.json"
 echo '{"eos_token_id": 256, "top_k": 20}' >"$WORK/base/generation_config.json"
-sed 's/"prompt":/"response":"\\\\boxed{1}","prompt":/' assets/count_pairs/train.jsonl | head -n 256 >"$WORK/sft.jsonl"
+head -n 256 assets/count_pairs/train.jsonl | sed 's/"prompt":/"response":"\\\\boxed{1}","prompt":/' >"$WORK/sft.jsonl"
 
 cat >"$WORK/sft.yaml" <<EOF
 directory: $WORK/sft
@@ -61,7 +61,10 @@ grep -q 'responses end at <|endoftext|> (256)$' "$WORK/base_end.log" || { cat "$
 
 # at_most SHARE LIMIT
 at_most() { awk -v share="$1" -v limit="$2" 'BEGIN { exit !(share <= limit) }'; }
-at_most "$train_cut" 0.1 && at_most "$eval_cut" 0.1 || fail "responses cut at the limit: train $train_cut, eval $eval_cut"
-at_most 0.9 "$train_before" && at_most 0.9 "$eval_before" ||
+if ! at_most "$train_cut" 0.1 || ! at_most "$eval_cut" 0.1; then
+  fail "responses cut at the limit: train $train_cut, eval $eval_cut"
+fi
+if ! at_most 0.9 "$train_before" || ! at_most 0.9 "$eval_before"; then
   fail "with the base model's end alone responses should run to the limit: train $train_before, eval $eval_before"
+fi
 echo "chat: cut at the limit $train_cut in train and $eval_cut in eval; stopping at <|endoftext|> alone $train_before and $eval_before"
