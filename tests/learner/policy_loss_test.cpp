@@ -185,6 +185,8 @@ TEST(PolicyLoss, ApproximateKlOfKnownRatios) {
 TEST(PolicyLoss, GspoHasOneAggregation) {
   EXPECT_THROW(check_options({.aggregation = Aggregation::kTokenMean}), Error);
   EXPECT_THROW(check_options({.tis_cap = 2}), Error);
+  EXPECT_THROW(check_options({.dual_clip = 1}), Error);
+  EXPECT_NO_THROW(check_options({.dual_clip = 1.5}));
   EXPECT_NO_THROW(check_options({.algorithm = kGrpo, .aggregation = Aggregation::kTokenMean}));
 }
 

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "common/file.h"
 #include "common/json.h"
 #include "tests/directories.h"
 #include "tests/temporary_directory.h"
@@ -13,8 +14,9 @@ namespace {
 using testing::ElementsAre;
 using testing::HasSubstr;
 
-const std::filesystem::path kGolden =
-    std::filesystem::path(source_directory()) / "tests/model/golden/hf_tiny";
+namespace fs = std::filesystem;
+
+const fs::path kGolden = fs::path(source_directory()) / "tests/model/golden/hf_tiny";
 
 Json valid_config() { return read_json(kGolden / "qwen3/config.json"); }
 
@@ -67,9 +69,33 @@ TEST(ModelConfig, Qwen2HasBiasesOfQueriesKeysAndValuesWhateverTheConfigSays) {
   EXPECT_FALSE(loaded(config).qk_norm);
 }
 
-TEST(ModelConfig, GenerationConfigDecidesTheEndOfSequence) {
+TEST(ModelConfig, EndsAreThoseOfGenerationConfigThenThoseOfConfig) {
   EXPECT_THAT(load_model_config(kGolden / "llama_bf16_shards").end_of_sequence_ids,
               ElementsAre(3, 5));
+  const TemporaryDirectory directory;
+  Json config = valid_config();
+  config["eos_token_id"] = {3, 7};
+  directory.write("config.json", config.dump());
+  directory.write("generation_config.json", R"({"eos_token_id": [5, 3]})");
+  EXPECT_THAT(load_model_config(directory.path()).end_of_sequence_ids, ElementsAre(5, 3, 7));
+}
+
+TEST(ModelConfig, GenerationConfigIsKeptButForOtherEnds) {
+  const fs::path start = kGolden / "llama_bf16_shards";
+  ModelConfig config = load_model_config(start);
+  const TemporaryDirectory directory;
+  const fs::path saved = directory.path() / "generation_config.json";
+  config.end_of_sequence_ids = {5, 3};
+  save_generation_config(config, start, directory.path());
+  EXPECT_EQ(read_file(saved), read_file(start / "generation_config.json"));
+  config.end_of_sequence_ids = {5, 6};
+  save_generation_config(config, start, directory.path());
+  Json expected = read_json(start / "generation_config.json");
+  expected["eos_token_id"] = {5, 6};
+  EXPECT_EQ(read_json(saved), expected);
+  const TemporaryDirectory none;
+  save_generation_config(config, none.path(), none.path());
+  EXPECT_FALSE(fs::exists(none.path() / "generation_config.json"));
 }
 
 TEST(ModelConfig, ReadsRopeThetaOfOlderFiles) {

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <string>
+#include <vector>
 
 #include "common/error.h"
 
@@ -115,6 +116,43 @@ TEST(Score, EvaluationCountsAccuracyAndCoverageOnly) {
   const Score score = score_response({}, ticket(-1, Purpose::kEvaluate), response(3), text);
   EXPECT_EQ(score.coverage.largest_repeat, 12);
   EXPECT_EQ(score.reward(), 1.0F);
+}
+
+/// R_len of each response of 400 tokens to a prompt with L_target 600, by the group's texts.
+std::vector<float> length_rewards(const ScoringOptions& options,
+                                  const std::vector<std::string>& texts) {
+  const std::vector<Response> responses(texts.size(), response(400));
+  std::vector<float> values;
+  for (const Score& score : Scorer(options).score(ticket(100), responses, texts)) {
+    values.push_back(reward(score, "length"));
+  }
+  return values;
+}
+
+TEST(Score, LengthCountsInGroupsOfTheAccuracyAskedForOnly) {
+  const std::string right = "\\boxed{2}", wrong = "\\boxed{3}";
+  const float pays = static_cast<float>(-200 * 0.3 / 9000);
+  ScoringOptions options;
+  EXPECT_EQ(length_rewards(options, {wrong, wrong}), (std::vector{pays, pays}));
+  options.rewards.of<LengthRewardOptions>().min_group_accuracy = 0.25;
+  options.rewards.of<LengthRewardOptions>().max_group_accuracy = 0.5;
+  EXPECT_EQ(length_rewards(options, {wrong, wrong}), (std::vector{0.0F, 0.0F}));
+  EXPECT_EQ(length_rewards(options, {wrong, right}), (std::vector{pays, 0.0F}));
+  EXPECT_EQ(length_rewards(options, {wrong, wrong, right, wrong}),
+            (std::vector{pays, pays, 0.0F, pays}));
+  EXPECT_EQ(length_rewards(options, {right, wrong, right}), (std::vector{0.0F, 0.0F, 0.0F}));
+}
+
+TEST(Score, AbsoluteTargetNeedsNoReferenceLength) {
+  ScoringOptions options;
+  auto& length = options.rewards.of<LengthRewardOptions>();
+  length.target = LengthTarget::kAbsolute;
+  length.target_tokens = 1500;
+  const Score score = score_response(options, ticket(-1), response(600), "\\boxed{3}");
+  EXPECT_EQ(score.target_length, 1500);
+  EXPECT_FLOAT_EQ(score.reward(), -0.03F);  // 900 missing tokens
+  length.scale_eta = true;                  // looks at L_ref again
+  EXPECT_THROW(score_response(options, ticket(-1), response(600), ""), Error);
 }
 
 TEST(Score, MissingReferenceLengthNamesTheRow) {

@@ -34,6 +34,28 @@ TEST(LengthReward, TargetBeyondTheLimitIsCappedOnlyOnRequest) {
   EXPECT_EQ(target_length({.cap_target_at_limit = true}, 7691, 8192), 8191);
 }
 
+TEST(LengthReward, AbsoluteTargetIsTheSameForEveryPrompt) {
+  // The published "8k": 500 tokens below a limit of 8192. 7692 - 1692 = 6000 tokens are missing.
+  const LengthRewardOptions options{.target = LengthTarget::kAbsolute, .target_tokens = 7692};
+  for (const double reference : {-1.0, 0.0, 1500.0, 8000.0}) {
+    EXPECT_EQ(target_length(options, reference, 8192), 7692);
+  }
+  EXPECT_FLOAT_EQ(length_reward(options, false, 1692, 7692, -1), -0.2F);
+  EXPECT_EQ(length_reward(options, false, 7692, 7692, -1), 0.0F);
+  EXPECT_EQ(
+      target_length({.target = LengthTarget::kAbsolute, .cap_target_at_limit = true}, -1, 4096),
+      4096);
+}
+
+TEST(LengthReward, CountsInItsBandOfGroupAccuracyOnly) {
+  for (const double accuracy : {0.0, 0.5, 1.0}) EXPECT_TRUE(counts_at({}, accuracy));
+  const LengthRewardOptions options{.min_group_accuracy = 0.125, .max_group_accuracy = 0.5};
+  EXPECT_FALSE(counts_at(options, 0.0));
+  EXPECT_TRUE(counts_at(options, 0.125));
+  EXPECT_TRUE(counts_at(options, 0.5));
+  EXPECT_FALSE(counts_at(options, 0.625));
+}
+
 TEST(LengthReward, WrongAnswerPaysForEachMissingToken) {
   const LengthRewardOptions options;
   EXPECT_EQ(length_reward(options, false, 2000, 2000, 1500), 0.0F);

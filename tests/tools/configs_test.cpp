@@ -1,4 +1,5 @@
-// Every config of the repository loads and is valid; models and data need not be there.
+// Every config of the repository loads and is valid; models and data need not be there. The values
+// of the paper's are in paper_values_test.cpp.
 #include <gtest/gtest.h>
 
 #include <filesystem>
@@ -45,7 +46,9 @@ TEST(Configs, TrainingOnesLoadAndHaveADirectoryEach) {
 
 TEST(Configs, EvaluationAndFineTuningOnesLoad) {
   for (const fs::path& path : configs_in("paper/eval")) evaluation::load_eval_config(path, {});
-  for (const fs::path& path : configs_in("count_pairs")) check_sft_config(path);
+  for (const char* folder : {"count_pairs", "paper/sft"}) {
+    for (const fs::path& path : configs_in(folder)) check_sft_config(path);
+  }
 }
 
 TEST(Configs, TheGsm8kTrialsLoad) {
@@ -55,24 +58,6 @@ TEST(Configs, TheGsm8kTrialsLoad) {
   EXPECT_FALSE(train_config("gsm8k/gspo.yaml").reward.of<LengthRewardOptions>().enabled);
   evaluation::load_eval_config(kConfigs / "gsm8k/eval.yaml", {});
   check_sft_config(kConfigs / "gsm8k/sft.yaml");
-}
-
-TEST(Configs, TheMainExperimentHasThePapersValues) {
-  const TrainConfig config = train_config("paper/qwen3-4b-base-gspo-lie.yaml");
-  EXPECT_EQ(config.reward.of<LengthRewardOptions>().delta_tokens, 500);
-  EXPECT_DOUBLE_EQ(config.reward.of<LengthRewardOptions>().eta, 0.3 / 9000);
-  EXPECT_EQ(config.reward.of<RedundancyRewardOptions>().beta, 0.6);
-  EXPECT_EQ(config.reward.of<RedundancyRewardOptions>().threshold, 10);
-  EXPECT_EQ(config.reward.coverage.ngram, 10);
-  EXPECT_EQ(config.policy_loss.algorithm, Algorithm::kGspo);
-  EXPECT_EQ(config.policy_loss.clip_low, 3e-4);
-  EXPECT_EQ(config.policy_loss.clip_high, 4e-4);
-  EXPECT_EQ(config.optimizer.learning_rate, 1e-6);
-  EXPECT_EQ(config.tickets.prompts_per_step, 128);
-  EXPECT_EQ(config.tickets.samples_per_prompt, 8);
-  EXPECT_EQ(config.update.mini_batch_prompts, 32);
-  EXPECT_EQ(config.rollout.sampling.max_response_tokens, 8192);
-  EXPECT_EQ(config.rollout.evaluation.temperature, 0.6);
 }
 
 TEST(Configs, TheOneOfTheReadmeLoadsAndFitsItsModel) {
@@ -86,30 +71,6 @@ TEST(Configs, TheOneOfTheReadmeLoadsAndFitsItsModel) {
   check_fits_model(config.rollout,
                    load_model_config(fs::path(source_directory()) / config.model.path));
   EXPECT_TRUE(fs::exists(fs::path(source_directory()) / config.data.train_file));
-}
-
-TEST(Configs, PartsChangeWhatTheyAreFor) {
-  const TrainConfig plain = train_config("paper/qwen3-4b-base-gspo.yaml");
-  EXPECT_FALSE(plain.reward.of<LengthRewardOptions>().enabled);
-  EXPECT_FALSE(plain.reward.of<RedundancyRewardOptions>().enabled);
-  EXPECT_EQ(train_config("paper/qwen3-8b-base-grpo-clip-higher-lie.yaml").policy_loss.clip_high,
-            0.28);
-  EXPECT_EQ(
-      train_config("paper/qwen3-4b-base-gspo-lie-stage2.yaml").rollout.sampling.max_response_tokens,
-      12288);
-  EXPECT_EQ(train_config("paper/qwen3-4b-no-thinking-gspo-lie.yaml").data.prompt_template,
-            "qwen3-no-thinking");
-  EXPECT_EQ(train_config("paper/octothinker-3b-gspo-lie.yaml").data.prompt_template, "octothinker");
-  EXPECT_EQ(
-      train_config("paper/ablations/delta-8k.yaml").reward.of<LengthRewardOptions>().delta_tokens,
-      8192);
-  EXPECT_TRUE(train_config("paper/ablations/coverage-bonus.yaml")
-                  .reward.of<CoverageBonusOptions>()
-                  .enabled);
-  EXPECT_EQ(
-      train_config("paper/ablations/theta-15.yaml").reward.of<RedundancyRewardOptions>().threshold,
-      15);
-  EXPECT_EQ(train_config("paper/ablations/ngram-6.yaml").reward.coverage.ngram, 6);
 }
 
 }  // namespace

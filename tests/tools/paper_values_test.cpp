@@ -1,5 +1,5 @@
-// The configs of the paper's experiments have the values of paper_values.json, and their README shows
-// that table.
+// The configs of the paper's experiments have the values of paper_values.json, and their README
+// shows that table.
 #include <fnmatch.h>
 #include <gtest/gtest.h>
 
