@@ -63,14 +63,26 @@ std::vector<std::vector<ResponseIndex>> cut_mini_batches(std::span<const ScoredG
   return batches;
 }
 
-Denominators denominators(std::span<const ScoredGroup> groups,
+bool has_loss(const PolicyLossOptions& options, const Response& response) {
+  return !options.mask_truncated || response.finish != FinishReason::kLength;
+}
+
+Denominators denominators(const PolicyLossOptions& options, std::span<const ScoredGroup> groups,
                           std::span<const ResponseIndex> mini_batch) {
   Denominators whole;
   for (const ResponseIndex& index : mini_batch) {
+    const Response& response = groups[index.group].rollout.responses[index.sample];
+    if (!has_loss(options, response)) continue;
     whole.sequences += 1;
-    whole.tokens += static_cast<std::int64_t>(sequence_tokens(groups, index).response.size());
+    whole.tokens += std::ssize(response.ids);
   }
   return whole;
+}
+
+double weight_of(const PolicyLossOptions& options, const Denominators& whole,
+                 const Response& response) {
+  if (!has_loss(options, response)) return 0.0;
+  return token_weight(options, whole, std::ssize(response.ids));
 }
 
 SequenceTokens sequence_tokens(std::span<const ScoredGroup> groups, ResponseIndex index) {

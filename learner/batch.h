@@ -41,9 +41,18 @@ struct ResponseIndex {
 std::vector<std::vector<ResponseIndex>> cut_mini_batches(std::span<const ScoredGroup> groups,
                                                          std::int64_t prompts);
 
-/// Sequences and response tokens of a mini-batch, over all learners.
-Denominators denominators(std::span<const ScoredGroup> groups,
+/// Whether a response has a loss: with mask_truncated (DAPO, arXiv:2503.14476, section 3.4) not if
+/// the response limit cut it.
+bool has_loss(const PolicyLossOptions& options, const Response& response);
+
+/// Sequences and response tokens of a mini-batch that have a loss, over all learners: a masked
+/// response changes the mini-batch's loss no more than one that is not there.
+Denominators denominators(const PolicyLossOptions& options, std::span<const ScoredGroup> groups,
                           std::span<const ResponseIndex> mini_batch);
+
+/// token_weight() of a response; 0 without a loss.
+double weight_of(const PolicyLossOptions& options, const Denominators& whole,
+                 const Response& response);
 
 /// Token spans of a response; they point into `groups`.
 SequenceTokens sequence_tokens(std::span<const ScoredGroup> groups, ResponseIndex index);

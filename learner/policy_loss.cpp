@@ -156,6 +156,9 @@ void describe(FieldList& fields, PolicyLossOptions& options) {
              {"Truncated importance sampling for rollouts of staleness 1 and more: token weight "
               "min(exp(old - behavior), cap), needs recompute_old_log_probs; 0: off.",
               "", 0});
+  fields.add("mask_truncated", options.mask_truncated,
+             {"Responses cut at the response limit have no loss (DAPO's filtering); their rewards "
+              "still count in their group's advantages."});
 }
 
 void check_options(const PolicyLossOptions& options) {

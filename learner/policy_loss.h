@@ -28,6 +28,7 @@ struct PolicyLossOptions {
   double entropy_coefficient = 0;
   bool recompute_old_log_probs = false;
   double tis_cap = 0;
+  bool mask_truncated = false;
 };
 void describe(FieldList& fields, PolicyLossOptions& options);
 
@@ -38,7 +39,8 @@ void check_options(const PolicyLossOptions& options);
 double clip_low(const PolicyLossOptions& options);
 double clip_high(const PolicyLossOptions& options);
 
-/// Of a whole mini-batch over all learners, so that the loss does not depend on how it is cut.
+/// Of a whole mini-batch over all learners, so that the loss does not depend on how it is cut; what
+/// is masked is not counted.
 struct Denominators {
   std::int64_t sequences = 0;
   std::int64_t tokens = 0;  // response tokens

@@ -119,7 +119,10 @@ StepUpdate PolicyUpdater::run(std::int64_t step, std::span<const ScoredGroup> gr
   check_groups(groups, advantages);
   StepUpdate update;
   for (const ScoredGroup& group : groups) {
-    update.responses.emplace_back(group.rollout.responses.size());
+    const std::vector<Response>& responses = group.rollout.responses;
+    update.responses.emplace_back(responses.size());
+    update.masked += std::ranges::count_if(
+        responses, [&](const Response& response) { return !has_loss(options_.loss, response); });
   }
   std::vector<MiniBatch> batches;
   for (auto& indices : cut_mini_batches(groups, options_.batch.mini_batch_prompts)) {
@@ -145,7 +148,7 @@ PolicyUpdater::MiniBatch PolicyUpdater::prepare(std::span<const ScoredGroup> gro
   for (const ResponseIndex index : indices) sequences.push_back(sequence_tokens(groups, index));
   const auto mine = share_of_learner(sequences, parts_.learners.rank(), parts_.learners.size());
   MiniBatch batch;
-  batch.whole = denominators(groups, indices);
+  batch.whole = denominators(options_.loss, groups, indices);
   batch.micro_batches = pack(sequences, mine, options_.batch.max_micro_batch_tokens);
   batch.indices = std::move(indices);
   return batch;
@@ -200,8 +203,7 @@ SequenceInput PolicyUpdater::sequence_input(const Pass& pass, const MiniBatch& b
   input.old_log_probs = options_.loss.recompute_old_log_probs ? batch.old_log_probs[sequence]
                                                               : sampled.behavior_log_probs;
   input.advantage = pass.advantages[index.group].values[index.sample];
-  input.weight =
-      token_weight(options_.loss, batch.whole, static_cast<std::int64_t>(sampled.ids.size()));
+  input.weight = weight_of(options_.loss, batch.whole, sampled);
   return input;
 }
 

@@ -46,6 +46,7 @@ struct UpdateSeconds {
 struct StepUpdate {
   std::vector<MiniBatchUpdate> mini_batches;           // epoch after epoch
   std::vector<std::vector<ResponseUpdate>> responses;  // [groups][G]
+  std::int64_t masked = 0;                             // of them, without a loss
   UpdateSeconds seconds;
 };
 

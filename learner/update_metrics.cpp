@@ -64,6 +64,7 @@ void add_update_metrics(MetricsWriter& out, const StepUpdate& update) {
   out.add("first_minibatch_ratio_max_deviation", first.max_deviation);
   out.add("first_minibatch_clip_fraction",
           (first.clipped_low + first.clipped_high + first.dual_clipped) / first.tokens);
+  out.add("masked_responses", static_cast<double>(update.masked));
   add_optimizer(out, update);
   out.add("forward_seconds", update.seconds.forward);
   out.add("backward_seconds", update.seconds.backward);

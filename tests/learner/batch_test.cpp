@@ -51,7 +51,7 @@ TEST(MiniBatch, KeepsGroupsWholeAndInOrder) {
   ASSERT_EQ(batches.size(), 2U);
   EXPECT_EQ(batches[0], (std::vector<ResponseIndex>{{0, 0}, {0, 1}, {1, 0}, {1, 1}}));
   EXPECT_EQ(batches[1], (std::vector<ResponseIndex>{{2, 0}, {2, 1}}));
-  const Denominators whole = denominators(groups, batches[0]);
+  const Denominators whole = denominators({}, groups, batches[0]);
   EXPECT_EQ(whole.sequences, 4);
   EXPECT_EQ(whole.tokens, 10);
 }

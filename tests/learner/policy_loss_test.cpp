@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "common/error.h"
+#include "learner/batch.h"
 #include "tests/learner/golden/golden.h"
 
 namespace lie {
@@ -27,8 +28,21 @@ struct Whole {
   PolicyLossStats stats;
 };
 
+/// The golden mini-batch as sampled: a group of four, the limit cut the first and the third.
+std::vector<ScoredGroup> golden_groups() {
+  std::vector<ScoredGroup> groups(1);
+  for (std::size_t s = 0; s < kSequences; ++s) {
+    Response& response = groups[0].rollout.responses.emplace_back();
+    response.ids.assign(static_cast<std::size_t>(golden::kLengths[s]), 5);
+    response.finish = s % 2 == 0 ? FinishReason::kLength : FinishReason::kEndOfSequence;
+  }
+  return groups;
+}
+
 /// The golden mini-batch of four sequences under `options`.
 Whole golden_loss(const PolicyLossOptions& options) {
+  const auto groups = golden_groups();
+  const auto all = denominators(options, groups, cut_mini_batches(groups, 1).front());
   const auto current = floats(golden::kCurrent), old = floats(golden::kOld),
              behavior = floats(golden::kBehavior), reference = floats(golden::kReference),
              entropy = floats(golden::kEntropy);
@@ -36,11 +50,10 @@ Whole golden_loss(const PolicyLossOptions& options) {
   std::size_t begin = 0;
   for (std::size_t s = 0; s < kSequences; ++s) {
     const auto count = static_cast<std::size_t>(golden::kLengths[s]);
-    const auto part = [&](const std::vector<float>& all) {
-      return std::span<const float>(all).subspan(begin, count);
+    const auto part = [&](const std::vector<float>& values) {
+      return std::span<const float>(values).subspan(begin, count);
     };
-    const double weight =
-        token_weight(options, {kSequences, kTokens}, static_cast<std::int64_t>(count));
+    const double weight = weight_of(options, all, groups[0].rollout.responses[s]);
     const SequenceInput input{part(current),   part(old),     part(behavior),
                               part(reference), part(entropy), golden::kAdvantage[s],
                               weight};
@@ -78,6 +91,20 @@ TEST(PolicyLoss, AgreesWithPyTorch) {
   expect_golden({.clip_low = 0.5, .clip_high = 0.5}, kGspoWideLoss, kGspoWideLogProbSlope);
   expect_golden({.algorithm = kGrpo, .recompute_old_log_probs = true, .tis_cap = 1.2}, kTisLoss,
                 kTisLogProbSlope);
+}
+
+TEST(PolicyLoss, MaskedResponsesAgreeWithPyTorchWithoutThem) {
+  using namespace golden;
+  expect_golden({.clip_low = 0.5, .clip_high = 0.5, .mask_truncated = true}, kMaskedLoss,
+                kMaskedLogProbSlope);
+  expect_golden(
+      {.algorithm = kGrpo, .aggregation = Aggregation::kTokenMean, .mask_truncated = true},
+      kMaskedTokenMeanLoss, kMaskedTokenMeanLogProbSlope);
+  expect_golden({.algorithm = kGrpo,
+                 .aggregation = Aggregation::kConstant,
+                 .constant_divisor = 10,
+                 .mask_truncated = true},
+                kMaskedConstantLoss, kMaskedConstantLogProbSlope);
 }
 
 TEST(PolicyLoss, KlEstimatorsAgreeWithPyTorch) {

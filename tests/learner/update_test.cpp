@@ -200,6 +200,39 @@ TEST(Update, RecomputedOldLogProbsReplaceTheSamplers) {
             groups[0].rollout.responses[0].ids.size());
 }
 
+TEST(Update, MaskedResponsesLeaveTheGradientToTheOthers) {
+  auto groups = test::sampled_groups(4, 3);
+  for (UpdateOptions options : {gspo(4), everything(4)}) {
+    options.batch.epochs = 1;
+    options.loss.mask_truncated = true;
+    for (auto& group : groups) {
+      for (auto& response : group.rollout.responses) response.finish = FinishReason::kEndOfSequence;
+    }
+    const Result none = train(options, groups);
+    EXPECT_EQ(none.update.masked, 0);
+    groups[0].rollout.responses[1].finish = FinishReason::kLength;
+    const Result one = train(options, groups);
+    EXPECT_EQ(one.update.masked, 1);
+    EXPECT_GT(relative_difference(one.gradient, none.gradient), 1e-3);
+    groups[0].rollout.responses[1].ids.back() ^= 1;  // in no gradient of another token
+    EXPECT_EQ(train(options, groups).gradient, one.gradient);
+    EXPECT_EQ(one.update.responses[0][1].learner_log_probs.size(),
+              groups[0].rollout.responses[1].ids.size());  // it is in the log as any other
+    options.loss.mask_truncated = false;
+    EXPECT_EQ(train(options, groups).update.masked, 0);
+  }
+}
+
+TEST(Update, MiniBatchThatIsMaskedWholeHasNoGradient) {
+  const auto groups = test::sampled_groups(2, 3);  // all cut at the limit
+  UpdateOptions options = everything(2);
+  options.loss.mask_truncated = true;
+  const Result result = train(options, groups);
+  EXPECT_EQ(result.update.masked, 6);
+  EXPECT_EQ(result.update.mini_batches[0].stats.loss, 0.0);
+  for (const float g : result.gradient) EXPECT_EQ(g, 0.0F);
+}
+
 TEST(Update, KlNeedsAReferencePolicy) {
   LearnerPolicy policy;
   const auto alone = solo_collective();

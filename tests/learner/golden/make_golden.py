@@ -40,12 +40,13 @@ def split(tensor):
     return torch.split(tensor, LENGTHS)
 
 
-def aggregate(losses, mode, divisor):
+def aggregate(losses, mode, divisor, masked=()):
+    kept = [x for i, x in enumerate(split(losses)) if i not in masked]
     if mode == "sequence":
-        return sum(x.mean() for x in split(losses)) / len(LENGTHS)
+        return sum(x.mean() for x in kept) / len(kept)
     if mode == "token":
-        return losses.mean()
-    return losses.sum() / (len(LENGTHS) * divisor)
+        return torch.cat(kept).mean()
+    return torch.cat(kept).sum() / (len(kept) * divisor)
 
 
 def kl_of(lp, ref, estimator):
@@ -58,7 +59,7 @@ def kl_of(lp, ref, estimator):
 
 
 def loss_of(lp, ent, algorithm, low, high, dual=0.0, mode="sequence", divisor=10.0, kl=0.0,
-            estimator="k3", entropy_coefficient=0.0, tis=0.0):
+            estimator="k3", entropy_coefficient=0.0, tis=0.0, masked=()):
     advantages = torch.cat([torch.full((n,), a) for n, a in zip(LENGTHS, ADVANTAGES)])
     if algorithm == "grpo":
         ratio = torch.exp((lp - old).clamp(-20, 20))
@@ -70,7 +71,7 @@ def loss_of(lp, ent, algorithm, low, high, dual=0.0, mode="sequence", divisor=10
         losses = torch.where(advantages < 0, torch.minimum(losses, -advantages * dual), losses)
     if tis > 0:
         losses = losses * torch.exp((old - behavior).clamp(-20, 20)).clamp(max=tis)
-    total = aggregate(losses, mode, divisor)
+    total = aggregate(losses, mode, divisor, masked)
     if kl > 0:
         total = total + kl * aggregate(kl_of(lp, reference, estimator), mode, divisor)
     return total - entropy_coefficient * aggregate(ent, mode, divisor)
@@ -89,6 +90,9 @@ CASES = {
     "KlK3": dict(algorithm="gspo", low=0.5, high=0.5, kl=0.1, estimator="k3"),
     "Entropy": dict(algorithm="grpo", low=0.2, high=0.2, mode="token", entropy_coefficient=0.01),
     "Tis": dict(algorithm="grpo", low=0.2, high=0.2, tis=1.2),
+    "Masked": dict(algorithm="gspo", low=0.5, high=0.5, masked=(0, 2)),
+    "MaskedTokenMean": dict(algorithm="grpo", low=0.2, high=0.2, mode="token", masked=(0, 2)),
+    "MaskedConstant": dict(algorithm="grpo", low=0.2, high=0.2, mode="constant", masked=(0, 2)),
 }
 
 
