@@ -86,6 +86,10 @@ bool counts_at(const LengthRewardOptions& options, double group_accuracy) {
 }
 
 RewardTerm reward_term(const LengthRewardOptions& options, std::int64_t max_response_tokens) {
+  if (options.min_group_accuracy > options.max_group_accuracy) {
+    fail("reward.length.min_group_accuracy {} is above max_group_accuracy {}: no group is between",
+         options.min_group_accuracy, options.max_group_accuracy);
+  }
   const bool needs_reference = needs_reference_length(options);
   return {.reward =
               [options](const JudgedResponse& judged) {

@@ -15,7 +15,7 @@ struct JudgedResponse {
   const Response& response;
   std::string_view text;      // what the response decodes to
   const Score& score;         // without its rewards, which are being computed
-  double group_accuracy = 0;  // share of right responses in its group; 0 in evaluation
+  double group_accuracy = 0;  // share of right responses in its group
   bool correct() const { return score.verdict == VerdictCode::kEqual; }
   std::int64_t length() const { return static_cast<std::int64_t>(response.ids.size()); }
 };

@@ -54,6 +54,9 @@ TEST(LengthReward, CountsInItsBandOfGroupAccuracyOnly) {
   EXPECT_TRUE(counts_at(options, 0.125));
   EXPECT_TRUE(counts_at(options, 0.5));
   EXPECT_FALSE(counts_at(options, 0.625));
+  EXPECT_THROW(
+      reward_term(LengthRewardOptions{.min_group_accuracy = 0.5, .max_group_accuracy = 0.4}, 8192),
+      Error);
 }
 
 TEST(LengthReward, WrongAnswerPaysForEachMissingToken) {

@@ -199,7 +199,7 @@ void evaluate(Job& job, const fs::path& path, std::span<const std::string> overr
                             .keep_binding = config.eval.keep_binding};
   options.rollout.end_of_sequence_ids = ends.ids;
   if (job.rank() == 0) {
-    Log("actor", 0).info("{}", ends.text);
+    Log("eval", 0).info("{}", ends.text);
     evaluate_on_rank_0(job, config, options);
   } else {
     help_to_generate(job, options);

@@ -91,7 +91,7 @@ PreparedRun prepare_run(Job& job, TrainConfig config) {
   make_directories(directory / "checkpoints");
   RunStart start = start_of(directory, config);
   start.end_of_sequence_ids = ends.ids;
-  Log("actor", 0).info("{}", ends.text);
+  Log("learner", 0).info("{}", ends.text);
   remove_segments_after(directory / "trajectories", start.step);
   for (const std::string& note : missing_parts(directory, start.step)) {
     Log("learner", 0).warn("{}", note);
