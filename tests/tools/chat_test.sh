@@ -9,8 +9,8 @@ source "$(dirname "$0")/run_lib.sh"
 
 # The embedded model as a base model of the Qwen3 kind: it knows ChatML's tokens, and its configs name <|endoftext|> alone.
 cp -r assets/count_pairs/model "$WORK/base"
-chat_token() { echo "{\"id\": $1, \"content\": \"$2\", \"special\": true, \"normalized\": false, \"single_word\": false, \"lstrip\": false, \"rstrip\": false},"; }
-sed -i "s/\"added_tokens\": \[/&$(chat_token 299 '<|im_start|>')$(chat_token 300 '<|im_end|>')/" "$WORK/base/tokenizer.json"
+chat_token() { echo ",{\"id\": $1, \"content\": \"$2\", \"special\": true, \"normalized\": false, \"single_word\": false, \"lstrip\": false, \"rstrip\": false}"; }
+sed -i "0,/^ \],/s//$(chat_token 299 '<|im_start|>')$(chat_token 300 '<|im_end|>')\n&/" "$WORK/base/tokenizer.json"
 echo '{"eos_token_id": 256, "top_k": 20}' >"$WORK/base/generation_config.json"
 head -n 256 assets/count_pairs/train.jsonl | sed 's/"prompt":/"response":"\\\\boxed{1}","prompt":/' >"$WORK/sft.jsonl"
 
