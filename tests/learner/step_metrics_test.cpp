@@ -69,7 +69,7 @@ class StepMetrics : public ::testing::Test {
     record.groups = groups_;
     record.advantages = advantages_;
     record.update = &update_;
-    record.coverage = {20, 40, 50, 200};
+    record.coverage = {{20, 40, 50, 200}};
     record.evaluation = std::span(groups_).first(1);
     record.phase_seconds = {{"step", 4.0}, {"generate", 3.0}};
     record.roles = {{"actor", {3, 1}}, {"learner", {1, 3}}};

@@ -1,4 +1,4 @@
-#include "common/ngram_set.h"
+#include "common/ngram_counter.h"
 
 #include <gtest/gtest.h>
 
