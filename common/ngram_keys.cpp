@@ -41,15 +41,18 @@ std::uint64_t mixed(std::uint64_t x) {
   return x ^ (x >> 33);
 }
 
-/// A bijection but for `low`, which is never 0: the factors' product is even.
-StateKey key_of(std::uint64_t first, std::uint64_t second) {
-  const std::uint64_t low = mixed(first * 0x9E3779B97F4A7C16u + second);
-  return {mixed(second * 0xC2B2AE3D27D4EB4Fu + first), low == 0 ? 1 : low};
-}
-
 // Arbitrary: binary digits of pi.
 constexpr std::uint64_t kFirstPoint = 0x243F6A8885A308D3u >> 3;
 constexpr std::uint64_t kSecondPoint = 0x13198A2E03707344u >> 3;
+constexpr std::uint64_t kHighOffset = 0x452821E638D01377u, kLowOffset = 0xBE5466CF34E90C6Cu;
+
+/// A bijection, since the product of the factors is even; but for `low`, which is never 0. The
+/// offsets keep n-grams of zeros from the finaliser's fixed point.
+StateKey key_of(std::uint64_t first, std::uint64_t second) {
+  const std::uint64_t high = mixed(second * 0xC2B2AE3D27D4EB4Fu + first + kHighOffset);
+  const std::uint64_t low = mixed(first * 0x9E3779B97F4A7C16u + second + kLowOffset);
+  return {high, low == 0 ? 1 : low};
+}
 
 }  // namespace
 

@@ -19,7 +19,7 @@ using Ids = std::vector<std::vector<std::int32_t>>;
 ScoredGroup group_of(const Texts& texts, const Ids& ids) {
   ScoredGroup group;
   group.texts = texts;
-  for (const auto& response : ids) group.rollout.responses.push_back({.ids = response});
+  for (const auto& response : ids) group.rollout.responses.emplace_back().ids = response;
   return group;
 }
 
@@ -37,7 +37,7 @@ GlobalCoverage add(RunCoverage& coverage, const ScoredGroup& group) {
 }
 
 const std::vector<CoverageStates> kBigrams = {{.ngram = 2}};
-constexpr GlobalCoverageOptions kSmall = {.memory_mebibytes = 1};  // 36,664 n-grams
+constexpr GlobalCoverageOptions kSmall = {.memory_mebibytes = 1};  // 36,663 n-grams
 
 TEST(RunCoverage, EqualsPythonsSetsForWordsAndTokensOfEveryN) {
   int rows = 0;
@@ -86,7 +86,7 @@ TEST(RunCoverage, AResumedRunHasTheFiguresOfTheUninterruptedOne) {
   for (std::uint32_t step = 1; step <= 8; ++step) {
     const GlobalCoverage expected = add(undisturbed, random_group(step, 60));
     RunCoverage resumed(kBigrams, kSmall);
-    if (step > 1) ASSERT_TRUE(resumed.restore(directory.path()));
+    EXPECT_EQ(resumed.restore(directory.path()), step > 1);
     const GlobalCoverage counts = add(resumed, random_group(step, 60));
     resumed.save(directory.path());
     EXPECT_EQ(counts.run_distinct, expected.run_distinct);

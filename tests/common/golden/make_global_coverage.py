@@ -37,8 +37,9 @@ def finalised(x):
 def key(units):
     """The high and low half of one n-gram's key; `units` are pairs of residues."""
     first, second = (sum(unit[i] * POINTS[i] ** k for k, unit in enumerate(reversed(units))) % PRIME for i in (0, 1))
-    high = finalised((second * 0xC2B2AE3D27D4EB4F + first) & MASK)
-    return f"{high:016x}{finalised((first * 0x9E3779B97F4A7C16 + second) & MASK):016x}"
+    high = finalised((second * 0xC2B2AE3D27D4EB4F + first + 0x452821E638D01377) & MASK)
+    low = finalised((first * 0x9E3779B97F4A7C16 + second + 0xBE5466CF34E90C6C) & MASK)
+    return f"{high:016x}{low:016x}"
 
 
 def keys(units, n):
