@@ -88,10 +88,10 @@ struct RewardName {
 /// The reward terms of a run, in the order in which they are added up; fixed when it starts.
 using RewardNames = std::vector<RewardName>;
 
-/// A further number that a reward or verifier program gives for a response: column /sample/<name>,
-/// metric <name>_mean.
+/// A further number of a response, of a reward or verifier program or of coverage.metric_ngrams:
+/// column /sample/<name>, metric <name>_mean.
 struct NamedNumber {
-  std::string name;  // "command_...", "verifier_..."
+  std::string name;  // "command_...", "verifier_...", "c_context_10", "r_context_10"
   double value = 0;
 };
 

@@ -103,13 +103,16 @@ std::uint64_t load(const char* at, std::size_t wanted, std::size_t readable) {
   return value;
 }
 
+constexpr std::uint64_t kSecret = 0xD6E8FEB86659FD93u;
+constexpr std::uint64_t kOtherSecret = 0x082EFA98EC4E6C89u;
+
 /// `head`: the word's first bytes; `readable`: bytes from its start to the end of the text.
-std::uint64_t hash_of(std::string_view word, std::uint64_t head, std::size_t readable) {
-  constexpr std::uint64_t kA = 0x9E3779B97F4A7C15u;
-  constexpr std::uint64_t kB = 0xD6E8FEB86659FD93u;
-  std::uint64_t hash = mixed(kA ^ word.size() ^ head, kB);
+std::uint64_t hash_of(std::string_view word, std::uint64_t head, std::size_t readable,
+                      std::uint64_t secret) {
+  constexpr std::uint64_t kStart = 0x9E3779B97F4A7C15u;
+  std::uint64_t hash = mixed(kStart ^ head, secret ^ (std::uint64_t{word.size()} << 1));
   for (std::size_t i = 8; i < word.size(); i += 8) {
-    hash = mixed(hash ^ load(word.data() + i, word.size() - i, readable - i), kB);
+    hash = mixed(hash ^ load(word.data() + i, word.size() - i, readable - i), secret);
   }
   return hash;
 }
@@ -124,6 +127,24 @@ std::vector<std::string_view> split_words(std::string_view text) {
   return words;
 }
 
+void append_unit_hashes(std::span<const std::int32_t> ids, std::vector<UnitHash>& hashes) {
+  for (const std::int32_t id : ids) {
+    const std::uint64_t value = static_cast<std::uint32_t>(id);
+    hashes.push_back({value, value});
+  }
+}
+
+void append_unit_hashes(std::string_view text, std::vector<UnitHash>& hashes) {
+  constexpr std::uint64_t kPrime = (std::uint64_t{1} << 61) - 1;
+  const char* const end = text.data() + text.size();
+  for_each_word(text, [&](std::string_view word) {
+    const auto readable = static_cast<std::size_t>(end - word.data());
+    const std::uint64_t head = load(word.data(), word.size(), readable);
+    hashes.push_back({hash_of(word, head, readable, kSecret) % kPrime,
+                      hash_of(word, head, readable, kOtherSecret) % kPrime});
+  });
+}
+
 WordIds::WordIds() : slots_(kFirstSlots) {}
 
 void WordIds::append(std::string_view text, std::vector<std::int32_t>& ids) {
@@ -131,7 +152,7 @@ void WordIds::append(std::string_view text, std::vector<std::int32_t>& ids) {
   for_each_word(text, [&](std::string_view word) {
     const auto readable = static_cast<std::size_t>(end - word.data());
     const std::uint64_t head = load(word.data(), word.size(), readable);
-    ids.push_back(id_of(word, head, hash_of(word, head, readable)));
+    ids.push_back(id_of(word, head, hash_of(word, head, readable, kSecret)));
   });
 }
 

@@ -191,6 +191,7 @@ fs::path save_checkpoint(const fs::path& checkpoints, const CheckpointContents& 
   state.optimizer_updates = contents.optimizer.updates();
   state.skipped_updates = contents.optimizer.skipped();
   save_trainer_state(state, partial);
+  if (contents.coverage) contents.coverage->save(partial);
   write_checksums(partial);
   sync_tree(partial);
   if (fs::exists(complete)) remove_checkpoint(complete);

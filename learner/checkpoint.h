@@ -6,6 +6,7 @@
 //     generation_config.json             the start model's, with the run's end-of-sequence ids
 //     optimizer.safetensors              "first_moment.<parameter>", "second_moment.<parameter>"
 //     trainer_state.json                 schema version 1, the fields of TrainerState
+//     coverage.bin                       the run's distinct n-grams: learner/run_coverage.h
 //     SHA256SUMS                         of all of these; common/checksums.h, checked on resume:
 //                                        learner/sound_checkpoint.h
 #pragma once
@@ -16,6 +17,7 @@
 
 #include "common/options.h"
 #include "learner/optimizer.h"
+#include "learner/run_coverage.h"
 #include "learner/trainer_state.h"
 #include "model/weights.h"
 
@@ -40,8 +42,9 @@ struct CheckpointSchedule {
 struct CheckpointContents {
   const Weights& weights;
   const AdamW& optimizer;
-  TrainerState state;                 // optimizer counts are taken from `optimizer`
-  std::filesystem::path start_model;  // its tokenizer files are copied
+  TrainerState state;                     // optimizer counts are taken from `optimizer`
+  std::filesystem::path start_model;      // its tokenizer files are copied
+  const RunCoverage* coverage = nullptr;  // of the run's responses, where there are any
 };
 
 /// Writes `checkpoints`/step-NNNNNN and returns its path. A crash at any moment leaves the

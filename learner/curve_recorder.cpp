@@ -68,13 +68,13 @@ StepFacts facts_of(const StepOutcome& step, const RewardNames& rewards) {
 }  // namespace
 
 CurveRecorder::CurveRecorder(const std::filesystem::path& run_directory, std::int64_t last_step,
-                             std::int64_t steps, RewardNames rewards, RunCoverage coverage)
+                             std::int64_t steps, RewardNames rewards, RunCoverage& coverage)
     : log_(run_directory / "metrics.jsonl", last_step),
       events_(event_directory(run_directory, last_step), last_step + 1),
       progress_(stderr),
       steps_(steps),
       rewards_(std::move(rewards)),
-      coverage_(std::move(coverage)) {}
+      coverage_(coverage) {}
 
 void CurveRecorder::take(StepOutcome& step) {
   if (step.groups.empty() && step.evaluation.empty()) return;

@@ -17,9 +17,9 @@ class CurveRecorder : public StepStage {
  public:
   /// Continues after `last_step`; -1: a new run. Records of later steps, left by a killed process,
   /// are dropped. `steps`: of the run. `rewards`: the terms of the scores. `coverage`: of the steps
-  /// so far.
+  /// so far; steps are added to it.
   CurveRecorder(const std::filesystem::path& run_directory, std::int64_t last_step,
-                std::int64_t steps, RewardNames rewards, RunCoverage coverage);
+                std::int64_t steps, RewardNames rewards, RunCoverage& coverage);
 
   void take(StepOutcome& step) override;
   void close() override { progress_.finish(); }
@@ -33,7 +33,7 @@ class CurveRecorder : public StepStage {
   ProgressLine progress_;
   std::int64_t steps_;
   RewardNames rewards_;
-  RunCoverage coverage_;
+  RunCoverage& coverage_;
   RoleClocks clocks_;
 };
 

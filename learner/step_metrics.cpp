@@ -74,16 +74,25 @@ void add_lengths(MetricsWriter& out, std::span<const Row> rows) {
   });
 }
 
-void add_coverage(MetricsWriter& out, std::span<const Row> rows, const GlobalCoverage& coverage) {
+/// "c_global_run_error" where c_global_run is an estimate.
+void add_global(MetricsWriter& out, const GlobalCoverage& coverage) {
   const auto ratio = [](std::int64_t distinct, std::int64_t all) {
     return all > 0 ? static_cast<double>(distinct) / static_cast<double>(all) : 1.0;
   };
+  const std::string c = "c_global" + coverage.suffix, r = "r_global" + coverage.suffix;
+  out.add(c + "_step", static_cast<double>(coverage.step_distinct));
+  out.add(c + "_run", static_cast<double>(coverage.run_distinct));
+  out.add(r, ratio(coverage.step_distinct, coverage.step_ngrams));
+  out.add(r + "_run", ratio(coverage.run_distinct, coverage.run_ngrams));
+  if (coverage.step_error > 0) out.add(c + "_step_error", coverage.step_error);
+  if (coverage.run_error > 0) out.add(c + "_run_error", coverage.run_error);
+}
+
+void add_coverage(MetricsWriter& out, std::span<const Row> rows,
+                  std::span<const GlobalCoverage> coverage) {
   add_mean(out, "c_context_mean", rows, c_context_of);
   add_mean(out, "r_context_mean", rows, r_context_of);
-  out.add("c_global_step", static_cast<double>(coverage.step_distinct));
-  out.add("c_global_run", static_cast<double>(coverage.run_distinct));
-  out.add("r_global", ratio(coverage.step_distinct, coverage.step_ngrams));
-  out.add("r_global_run", ratio(coverage.run_distinct, coverage.run_ngrams));
+  for (const GlobalCoverage& global : coverage) add_global(out, global);
   add_mean(out, "largest_repeat_mean", rows,
            [](const Row& row) { return static_cast<double>(row.score->coverage.largest_repeat); });
   out.add("length_c_context_correlation", correlation(rows));

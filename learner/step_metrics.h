@@ -21,6 +21,8 @@ namespace lie {
 struct GlobalCoverage {
   std::int64_t step_distinct = 0, step_ngrams = 0;
   std::int64_t run_distinct = 0, run_ngrams = 0;  // of all steps so far
+  double step_error = 0, run_error = 0;           // relative standard errors; 0: exact
+  std::string suffix = {};                        // "_10" for c_global_10_run; the reward's: none
 };
 
 /// Everything a step's metrics are made of.
@@ -29,9 +31,9 @@ struct StepFacts {
   RewardNames rewards;                  // of the scores
   std::span<const ScoredGroup> groups;  // trained on; may be empty
   std::span<const GroupAdvantages> advantages;
-  const StepUpdate* update = nullptr;  // null in step 0, which only evaluates
-  GlobalCoverage coverage;
-  std::span<const ScoredGroup> evaluation;                    // empty in steps that do not evaluate
+  const StepUpdate* update = nullptr;       // null in step 0, which only evaluates
+  std::vector<GlobalCoverage> coverage;     // the reward's n and unit, then further ones
+  std::span<const ScoredGroup> evaluation;  // empty in steps that do not evaluate
   std::vector<std::pair<std::string, double>> phase_seconds;  // {"step", 2.5}: "step_seconds"
   /// Busy and idle seconds of this step by role, summed over ranks: {"actor", ...}
   std::vector<std::pair<std::string, RoleClock>> roles;

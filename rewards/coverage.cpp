@@ -1,5 +1,9 @@
 #include "rewards/coverage.h"
 
+#include <algorithm>
+
+#include "common/error.h"
+
 namespace lie {
 
 void describe(FieldList& fields, CoverageOptions& options) {
@@ -7,6 +11,40 @@ void describe(FieldList& fields, CoverageOptions& options) {
              {{"words", CoverageUnit::kWords}, {"tokens", CoverageUnit::kTokens}},
              {.help = "What n-grams are made of: words of the decoded text, or token ids."});
   fields.add("ngram", options.ngram, {.help = "n: units of one state.", .min = 1, .max = 1024});
+}
+
+void describe(FieldList& fields, MetricCoverageOptions& options) {
+  using Unit = MetricCoverageOptions::Unit;
+  fields.add("metric_ngrams", options.ngrams,
+             {.help = "Further n by which coverage is measured and logged (c_context_10_mean, "
+                      "r_context_10_mean, c_global_10_run), whatever n the reward has.",
+              .min = 1,
+              .max = 1024});
+  fields.add("metric_unit", options.unit,
+             {{"same", Unit::kSame}, {"words", Unit::kWords}, {"tokens", Unit::kTokens}},
+             {.help = "What the n-grams of metric_ngrams are made of; same: the reward's unit."});
+}
+
+std::vector<CoverageOptions> metric_states(const CoverageOptions& reward,
+                                           const MetricCoverageOptions& metric) {
+  using Unit = MetricCoverageOptions::Unit;
+  const CoverageUnit unit = metric.unit == Unit::kSame    ? reward.unit
+                            : metric.unit == Unit::kWords ? CoverageUnit::kWords
+                                                          : CoverageUnit::kTokens;
+  std::vector<CoverageOptions> states;
+  for (const std::int64_t n : metric.ngrams) {
+    if (std::ranges::find(states, n, &CoverageOptions::ngram) != states.end()) {
+      fail("coverage.metric_ngrams: {} stands there twice; name each n once", n);
+    }
+    states.push_back({unit, n});
+  }
+  return states;
+}
+
+bool counts_words(const CoverageOptions& reward, const MetricCoverageOptions& metric) {
+  const auto states = metric_states(reward, metric);
+  return reward.unit == CoverageUnit::kWords ||
+         (!states.empty() && states.front().unit == CoverageUnit::kWords);
 }
 
 ResponseCoverage::ResponseCoverage(const CoverageOptions& options)

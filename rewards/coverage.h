@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "common/ngram_set.h"
+#include "common/ngram_counter.h"
 #include "common/options.h"
 #include "common/rollout.h"
 #include "common/units.h"
@@ -23,6 +23,22 @@ struct CoverageOptions {
 };
 
 void describe(FieldList& fields, CoverageOptions& options);
+
+/// Further states to measure coverage in, whatever the reward counts: so that runs of different
+/// rewards are compared by one figure.
+struct MetricCoverageOptions {
+  enum class Unit { kSame, kWords, kTokens };
+  Unit unit = Unit::kSame;  // as CoverageOptions::unit
+  std::vector<std::int64_t> ngrams;
+};
+void describe(FieldList& fields, MetricCoverageOptions& options);
+
+/// The states of the further metrics, in their order. Throws Error if one stands there twice.
+std::vector<CoverageOptions> metric_states(const CoverageOptions& reward,
+                                           const MetricCoverageOptions& metric);
+
+/// Whether any coverage is of words: then decoded texts are needed.
+bool counts_words(const CoverageOptions& reward, const MetricCoverageOptions& metric);
 
 /// Counts the n-grams of one response after the other, exactly. Keeps its storage; one thread.
 class ResponseCoverage {

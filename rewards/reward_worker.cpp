@@ -14,7 +14,8 @@ ScoredGroup score_group(Scorer& scorer, RolloutGroup group, const DecodeText& de
   const std::vector<Response>& responses = scored.rollout.responses;
   for (const Response& response : responses) scored.texts.push_back(decode(response.ids));
   scored.scores = scorer.score(scored.rollout.ticket, responses, scored.texts);
-  if (scorer.options().rewards.coverage.unit != CoverageUnit::kWords) {
+  const ScoringOptions& options = scorer.options();
+  if (!counts_words(options.rewards.coverage, options.metric_coverage)) {
     scored.texts.assign(responses.size(), "");
   }
   return scored;

@@ -1,5 +1,7 @@
 #include "rewards/score.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <iterator>
 #include <utility>
@@ -27,6 +29,9 @@ Scorer::Scorer(const ScoringOptions& options, const ProgramHost& host)
     : options_(options),
       coverage_(options.rewards.coverage),
       terms_(reward_terms(options.rewards, options.max_response_tokens)) {
+  for (const auto& states : metric_states(options.rewards.coverage, options.metric_coverage)) {
+    metric_coverage_.emplace_back(fmt::format("_{}", states.ngram), states);
+  }
   using Kind = RewardProgram::Kind;
   const std::string& verifier = options.verifier_program.command;
   if (!verifier.empty()) verifier_.emplace(Kind::kVerifier, verifier, host);
@@ -74,10 +79,21 @@ Score Scorer::verified(const Ticket& ticket, std::string_view text) {
   return score;
 }
 
+/// Coverage, as the reward counts it and by the further metrics.
+void Scorer::measure(const Response& response, std::string_view text, Score& score) {
+  score.coverage = coverage_.count(text, response.ids);
+  for (auto& [suffix, states] : metric_coverage_) {
+    const Coverage coverage = states.count(text, response.ids);
+    const auto distinct = static_cast<double>(coverage.distinct_ngrams);
+    score.numbers.push_back({"c_context" + suffix, distinct});
+    score.numbers.push_back({"r_context" + suffix, coverage.ratio()});
+  }
+}
+
 /// All that comes before the rewards; returns that of the program.
 float Scorer::count(const Ticket& ticket, const Response& response, std::string_view text,
                     Score& score) {
-  score.coverage = coverage_.count(text, response.ids);
+  measure(response, text, score);
   for (const RewardTerm& term : terms_) {
     if (term.target_length) score.target_length = term.target_length(ticket);
   }

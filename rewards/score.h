@@ -5,6 +5,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "common/rollout.h"
@@ -21,6 +22,7 @@ struct ScoringOptions {
   VerifierOptions verifier = {};
   std::int64_t max_response_tokens = 8192;  // the response limit of training
   VerifierProgramOptions verifier_program = {};
+  MetricCoverageOptions metric_coverage = {};
 };
 
 /// Scores groups one after the other; keeps its storage and its programs. One thread.
@@ -47,10 +49,13 @@ class Scorer {
 
  private:
   Score verified(const Ticket& ticket, std::string_view text);
+  void measure(const Response& response, std::string_view text, Score& score);
   float count(const Ticket& ticket, const Response& response, std::string_view text, Score& score);
 
   ScoringOptions options_;
   ResponseCoverage coverage_;
+  /// Further ones, by the ends of their numbers' names: "_10" of c_context_10.
+  std::vector<std::pair<std::string, ResponseCoverage>> metric_coverage_;
   std::vector<RewardTerm> terms_;
   std::optional<RewardProgram> verifier_, reward_;
 };

@@ -2,17 +2,22 @@
 // hash map of joined strings, as the published reward does in Python).
 //
 //   coverage_bench [responses] [words per response]
+//   coverage_bench distinct N BUDGET_MEBIBYTES    memory, error and speed of C_global at N n-grams
 #include <fmt/format.h>
+#include <sys/resource.h>
 
 #include <algorithm>
 #include <chrono>
 #include <cmath>
 #include <cstdlib>
+#include <numeric>
 #include <string>
 #include <unordered_map>
 #include <vector>
 
-#include "common/ngram_set.h"
+#include "common/distinct_count.h"
+#include "common/ngram_counter.h"
+#include "common/ngram_keys.h"
 #include "common/random.h"
 #include "common/units.h"
 
@@ -103,9 +108,59 @@ double rate(int rounds, std::size_t amount, Work&& work) {
   return best;
 }
 
+/// C_global over all responses: of token ids, or of words where `words`.
+std::int64_t count_globally(const Responses& all, std::int64_t n, bool words) {
+  lie::DistinctCount count(std::int64_t{1} << 30);
+  std::vector<lie::UnitHash> units;
+  std::vector<lie::StateKey> keys;
+  for (std::size_t i = 0; i < all.ids.size(); ++i) {
+    units.clear();
+    words ? append_unit_hashes(all.texts[i], units) : append_unit_hashes(all.ids[i], units);
+    ngram_keys(units, n, keys);
+    count.add(keys);
+  }
+  return count.count();
+}
+
+/// Counts `distinct` different bigrams (i, i + 1), all of them twice.
+int measure_distinct(std::int64_t distinct, std::int64_t budget_mebibytes) {
+  constexpr std::int32_t kLength = 8192;
+  lie::DistinctCount count(budget_mebibytes << 20);
+  std::vector<lie::UnitHash> units;
+  std::vector<lie::StateKey> keys;
+  std::vector<std::int32_t> ids(kLength + 1);
+  const auto begin = std::chrono::steady_clock::now();
+  for (const int round : {1, 2}) {
+    for (std::int64_t first = 0; first < distinct; first += kLength) {
+      std::iota(ids.begin(), ids.end(), static_cast<std::int32_t>(first));
+      units.clear();
+      append_unit_hashes(ids, units);
+      ngram_keys(units, 2, keys);
+      keys.resize(static_cast<std::size_t>(std::min<std::int64_t>(kLength, distinct - first)));
+      count.add(keys);
+    }
+    const double seconds =
+        std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+    fmt::print(
+        "{} time(s) {} distinct n-grams, budget {} MiB: counted {} ({:+.4f} %, standard error "
+        "{:.2f} "
+        "%), {:.1f} MiB, {:.1f} s\n",
+        round, distinct, budget_mebibytes, count.count(),
+        100 * (static_cast<double>(count.count()) / static_cast<double>(distinct) - 1),
+        100 * count.error(), static_cast<double>(count.memory_bytes()) / (1 << 20), seconds);
+  }
+  rusage usage;
+  getrusage(RUSAGE_SELF, &usage);
+  fmt::print("largest memory of the process: {} MiB\n", usage.ru_maxrss >> 10);
+  return 0;
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
+  if (argc == 4 && argv[1] == std::string("distinct")) {
+    return measure_distinct(std::atoll(argv[2]), std::atoll(argv[3]));
+  }
   const auto count = static_cast<std::uint32_t>(argc > 1 ? std::atoi(argv[1]) : 200);
   const auto length = static_cast<std::uint32_t>(argc > 2 ? std::atoi(argv[2]) : 8000);
   const Responses all = make_responses(count, length);
@@ -124,17 +179,17 @@ int main(int argc, char** argv) {
   const double token_rate = rate(7, tokens, [&] {
     for (const auto& ids : all.ids) counter.count(ids);
   });
-  lie::NgramSet set(kN);
-  const double set_rate = rate(3, tokens, [&] {
-    set.clear();
-    for (const auto& ids : all.ids) set.add(ids);
-  });
   fmt::print("coverage of {} responses of {} words ({:.1f} bytes a word), n = {}, one core\n",
              count, length, static_cast<double>(all.bytes) / static_cast<double>(all.words), kN);
   fmt::print("words from text, C_context       {:8.1f} Mword/s\n", word_rate);
   fmt::print("  hash map of joined strings     {:8.1f} Mword/s\n", plain_rate);
   fmt::print("token ids, C_context             {:8.1f} Mtoken/s\n", token_rate);
-  fmt::print("token ids, C_global over all     {:8.1f} Mtoken/s\n", set_rate);
+  for (const std::int64_t n : {2, 6, 10, 15}) {
+    const double ids = rate(3, tokens, [&] { count_globally(all, n, false); });
+    const double words = rate(3, all.words, [&] { count_globally(all, n, true); });
+    fmt::print("C_global over all, n = {:<2}        {:8.1f} Mtoken/s {:8.1f} Mword/s\n", n, ids,
+               words);
+  }
   if (fast != plain) fmt::print("THE COUNTS DIFFER: {} and {}\n", fast, plain);
   return fast == plain ? 0 : 1;
 }

@@ -69,7 +69,7 @@ class StepMetrics : public ::testing::Test {
     record.groups = groups_;
     record.advantages = advantages_;
     record.update = &update_;
-    record.coverage = {20, 40, 50, 200};
+    record.coverage = {{20, 40, 50, 200}, {10, 40, 25, 200, 0, 0.002, "_15"}};
     record.evaluation = std::span(groups_).first(1);
     record.phase_seconds = {{"step", 4.0}, {"generate", 3.0}};
     record.roles = {{"actor", {3, 1}}, {"learner", {1, 3}}};
@@ -165,10 +165,20 @@ TEST_F(StepMetrics, CoverageEvaluationAndIdleShares) {
   EXPECT_EQ(at("c_global_run"), 50.0);
   EXPECT_EQ(at("r_global"), 0.5);
   EXPECT_EQ(at("r_global_run"), 0.25);
+  EXPECT_EQ(at("c_global_15_step"), 10.0);
+  EXPECT_EQ(at("c_global_15_run"), 25.0);
+  EXPECT_EQ(at("r_global_15_run"), 0.125);
   EXPECT_EQ(at("eval_accuracy"), 1.0);
   EXPECT_EQ(at("eval_response_length_mean"), 3.0);
   EXPECT_EQ(at("idle_share_actor"), 0.25);
   EXPECT_EQ(at("idle_share_learner"), 0.75);
+}
+
+TEST_F(StepMetrics, AnEstimatedCountSaysItsErrorAndAnExactOneHasNone) {
+  EXPECT_EQ(at("c_global_15_run_error"), 0.002);
+  for (const char* exact : {"c_global_step", "c_global_run", "c_global_15_step"}) {
+    EXPECT_FALSE(by_name_.contains(std::string(exact) + "_error")) << exact;
+  }
 }
 
 TEST_F(StepMetrics, ValuesAreFinite) {

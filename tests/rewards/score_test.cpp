@@ -155,6 +155,25 @@ TEST(Score, AbsoluteTargetNeedsNoReferenceLength) {
   EXPECT_THROW(score_response(options, ticket(-1), response(600), ""), Error);
 }
 
+TEST(Score, FurtherNgramsAreMeasuredWhateverTheRewardCounts) {
+  ScoringOptions options;
+  options.rewards.coverage = {.unit = CoverageUnit::kWords, .ngram = 10};
+  options.metric_coverage = {.unit = MetricCoverageOptions::Unit::kSame, .ngrams = {1, 2}};
+  const auto numbers = [&] {
+    return score_response(options, ticket(-1, Purpose::kEvaluate), response(7), "a b a b").numbers;
+  };
+  const std::vector<NamedNumber> words = numbers();
+  ASSERT_EQ(words.size(), 4U);
+  EXPECT_EQ(words[0].name, "c_context_1");
+  EXPECT_EQ(words[0].value, 2);
+  EXPECT_EQ(words[1].name, "r_context_1");
+  EXPECT_EQ(words[1].value, 0.5);
+  EXPECT_EQ(words[2].name, "c_context_2");
+  EXPECT_EQ(words[2].value, 2);  // a b, b a
+  options.metric_coverage.unit = MetricCoverageOptions::Unit::kTokens;
+  EXPECT_EQ(numbers()[1].value, 1.0 / 7) << "seven equal tokens";
+}
+
 TEST(Score, MissingReferenceLengthNamesTheRow) {
   try {
     score_response({}, ticket(-1), response(3), "\\boxed{2}");

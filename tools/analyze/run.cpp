@@ -8,6 +8,7 @@
 #include "common/error.h"
 #include "common/metrics_log.h"
 #include "learner/checkpoint.h"
+#include "tools/analyze/coverage_metrics.h"
 #include "tools/analyze/derived_curves.h"
 
 namespace lie::analyze {
@@ -133,6 +134,7 @@ Run load_run(const fs::path& directory) {
   load_settings(run);
   load_trajectories(run);
   load_curves(run);
+  for (std::string& note : estimate_notes(run.curves)) run.notes.push_back(std::move(note));
   run.checkpoint = latest_checkpoint(directory / "checkpoints");
   run.state = describe_state(run);
   return run;
@@ -160,7 +162,9 @@ std::set<std::string> number_names(std::span<const Subject> subjects) {
   std::set<std::string> names;
   for (const Subject& subject : subjects) {
     for (const Run& run : subject.runs) {
-      for (const NumberColumn& number : run.samples.numbers) names.insert(number.name);
+      for (const NumberColumn& number : run.samples.numbers) {
+        if (!is_coverage_number(number.name)) names.insert(number.name);
+      }
     }
   }
   return names;

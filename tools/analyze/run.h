@@ -70,7 +70,7 @@ struct Subject {
 /// have.
 RewardNames reward_names(std::span<const Subject> subjects);
 
-/// Names of the further numbers of all runs' trajectories, ascending.
+/// Names of the programs' further numbers of all runs' trajectories, ascending.
 std::set<std::string> number_names(std::span<const Subject> subjects);
 
 /// The curve of a metric; empty if the run has none.

@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "tools/analyze/chart.h"
+#include "tools/analyze/coverage_metrics.h"
 #include "tools/analyze/curves.h"
 #include "tools/analyze/table.h"
 #include "tools/analyze/trap.h"
@@ -182,6 +183,18 @@ std::string number_means(std::span<const Subject> subjects) {
   return html;
 }
 
+std::string coverage_by_n(std::span<const Subject> subjects) {
+  std::string html;
+  for (const std::int64_t n : metric_ngrams(subjects)) {
+    html += compared(subjects, {fmt::format("c_context_{}_mean", n),
+                                fmt::format("C_context, n = {}", n), "mean", true});
+    html +=
+        compared(subjects, {fmt::format("c_global_{}_run", n),
+                            fmt::format("C_global, run so far, n = {}", n), "distinct n-grams"});
+  }
+  return html;
+}
+
 std::string term_masses(std::span<const Subject> subjects, const RewardNames& rewards) {
   constexpr int kColours[] = {kGreen, kTeal, kPurple, kGold, kRose, kGrey};
   std::vector<std::string> metrics;
@@ -223,7 +236,7 @@ std::string exploration_charts(std::span<const Subject> subjects) {
                                 {"entropy_quarter_2_mean", "second", kGreen},
                                 {"entropy_quarter_3_mean", "third", kGold},
                                 {"entropy_quarter_4_mean", "last", kRose}};
-  return compared_all(subjects, kQuantities) +
+  return compared_all(subjects, kQuantities) + coverage_by_n(subjects) +
          composed(subjects, "Entropy by position", "nats a token", kQuarters, Chart::Kind::kLines);
 }
 

@@ -5,6 +5,7 @@
 
 #include "common/error.h"
 #include "common/file.h"
+#include "tools/analyze/coverage_metrics.h"
 #include "tools/analyze/curves.h"
 #include "tools/analyze/trap.h"
 
@@ -16,7 +17,8 @@ struct Line {
   const char* words;
 };
 
-constexpr std::string_view kReward = "reward_mean";  // its terms follow it
+constexpr std::string_view kReward = "reward_mean";     // its terms follow it
+constexpr std::string_view kCoverage = "c_global_run";  // by further n it follows it
 
 constexpr Line kLines[] = {
     {"accuracy", "accuracy"},
@@ -80,6 +82,17 @@ void add_reward_lines(std::string& out, const Subject& subject) {
   }
 }
 
+void add_coverage_lines(std::string& out, const Subject& subject) {
+  for (const std::int64_t n : metric_ngrams(std::span(&subject, 1))) {
+    add_line(out, subject, fmt::format("c_context_{}_mean", n),
+             fmt::format("C_context, n = {}", n));
+    add_line(out, subject, fmt::format("r_context_{}_mean", n),
+             fmt::format("R_context, n = {}", n));
+    add_line(out, subject, fmt::format("c_global_{}_run", n),
+             fmt::format("C_global of the run, n = {}", n));
+  }
+}
+
 void add_number_lines(std::string& out, const Subject& subject) {
   for (const std::string& name : number_names(std::span(&subject, 1))) {
     add_line(out, subject, name + "_mean", name);
@@ -132,6 +145,7 @@ std::string text_table(const Subject& subject) {
   for (const auto& [metric, words] : kLines) {
     add_line(out, subject, metric, words);
     if (metric == kReward) add_reward_lines(out, subject);
+    if (metric == kCoverage) add_coverage_lines(out, subject);
   }
   add_number_lines(out, subject);
   add_trap_lines(out, subject);

@@ -163,7 +163,8 @@ ScoringOptions scoring_options(const EvalConfig& config) {
   ScoringOptions options{.rewards = {},
                          .verifier = config.verifier,
                          .max_response_tokens = config.rollout.sampling.max_response_tokens,
-                         .verifier_program = config.verifier_program};
+                         .verifier_program = config.verifier_program,
+                         .metric_coverage = config.metric_coverage};
   options.rewards.coverage = config.coverage;
   return options;
 }

@@ -39,6 +39,7 @@ void describe(FieldList& fields, EvalConfig& config) {
   fields.section("data", config.data);
   fields.section("rollout", config.rollout);
   fields.section("coverage", config.coverage);
+  fields.section("coverage", config.metric_coverage);
   fields.section("verifier", config.verifier);
   fields.section("verifier", config.verifier_program);
 }
@@ -53,6 +54,7 @@ EvalConfig load_eval_config(const std::filesystem::path& path,
   if (config.eval.file.empty()) {
     fail("eval.file is not set: name the JSONL or Parquet file of the problems");
   }
+  metric_states(config.coverage, config.metric_coverage);  // checks them
   config.rollout.evaluation = config.rollout.sampling;
   config.data.keep_rows = true;  // verifier.command may be set once the responses are there
   return config;

@@ -38,6 +38,7 @@ struct EvalConfig {
   RowOptions data;
   RolloutOptions rollout;  // sampling and evaluation are the same: temperature 0.6, 32k tokens
   CoverageOptions coverage;
+  MetricCoverageOptions metric_coverage;
   VerifierOptions verifier;
   VerifierProgramOptions verifier_program;
 

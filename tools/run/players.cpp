@@ -8,12 +8,13 @@
 #include "common/build_id.h"
 #include "common/clock.h"
 #include "common/file.h"
+#include "common/log.h"
 #include "common/sha256.h"
-#include "common/trajectory/run_reader.h"
 #include "learner/checkpoint.h"
 #include "learner/curve_recorder.h"
 #include "learner/learner.h"
 #include "learner/publisher.h"
+#include "learner/run_coverage.h"
 #include "learner/shared_groups.h"
 #include "learner/step_source.h"
 #include "learner/trajectory_recorder.h"
@@ -81,17 +82,20 @@ PromptStream prompt_stream(std::vector<Prompt> prompts, const TrainConfig& confi
   return stream;
 }
 
-/// The run's n-grams so far, counted again from its trajectories.
+/// What C_global counts: the reward's states, and those of the further metrics.
 RunCoverage run_coverage(const TrainConfig& config, const RunStart& start) {
-  const bool words = config.reward.coverage.unit == CoverageUnit::kWords;
-  RunCoverage coverage(config.reward.coverage.ngram, words);
-  if (start.step == 0) return coverage;
-  const DecodeText decode = text_decoder(start);
-  const RunReader run(fs::path(config.run.directory) / "trajectories");
-  for (std::size_t i = 0; i < run.samples().size(); ++i) {
-    if (run.samples()[i].key.purpose != static_cast<std::uint8_t>(Purpose::kTrain)) continue;
-    const auto ids = run.response_ids(i);
-    coverage.restore(ids, words ? decode(ids) : std::string());
+  const CoverageOptions& reward = config.reward.coverage;
+  std::vector<CoverageStates> states = {{reward.ngram, reward.unit == CoverageUnit::kWords}};
+  for (const auto& [unit, n] : metric_states(reward, config.metric_coverage)) {
+    states.push_back({n, unit == CoverageUnit::kWords, fmt::format("_{}", n)});
+  }
+  RunCoverage coverage(states, config.global_coverage);
+  if (start.from_checkpoint && !coverage.restore(start.model_directory)) {
+    Log("learner", 0)
+        .warn(
+            "{}: without {}, written by an earlier version: c_global_run counts the n-grams of the "
+            "steps after {} only",
+            start.model_directory.string(), kCoverageFile, start.step);
   }
   return coverage;
 }
@@ -107,15 +111,16 @@ TrajectoryRecorder trajectory_recorder(const TrainConfig& config, const RunStart
           checkpoint_schedule(config), learners};
 }
 
-/// Writes the checkpoints, with the current state of the prompt stream. The trajectories up to this
-/// step are on disk.
+/// Writes the checkpoints, with the current state of the prompt stream and of the coverage. The
+/// trajectories up to this step are on disk.
 class CheckpointWriter : public StepStage {
  public:
   CheckpointWriter(const TrainConfig& config, const RunStart& start, const Training& training,
-                   const PromptStream& prompts, EarlyStop& stop)
+                   const PromptStream& prompts, const RunCoverage& coverage, EarlyStop& stop)
       : config_(config),
         training_(training),
         prompts_(prompts),
+        coverage_(coverage),
         stop_(stop),
         last_step_(start.step),
         saved_step_(start.step) {}
@@ -143,7 +148,8 @@ class CheckpointWriter : public StepStage {
                     {.weights = training_.weights,
                      .optimizer = training_.optimizer,
                      .state = std::move(state),
-                     .start_model = config_.model.path},
+                     .start_model = config_.model.path,
+                     .coverage = &coverage_},
                     config_.checkpoint.keep_last);
     stop_.saved_in(watch.seconds());
   }
@@ -151,6 +157,7 @@ class CheckpointWriter : public StepStage {
   const TrainConfig& config_;
   const Training& training_;
   const PromptStream& prompts_;
+  const RunCoverage& coverage_;
   EarlyStop& stop_;
   std::int64_t last_step_, saved_step_;
 };
@@ -161,7 +168,8 @@ ScoringOptions scoring_options(const TrainConfig& config) {
   return {.rewards = config.reward,
           .verifier = config.verifier,
           .max_response_tokens = config.rollout.sampling.max_response_tokens,
-          .verifier_program = config.verifier_program};
+          .verifier_program = config.verifier_program,
+          .metric_coverage = config.metric_coverage};
 }
 
 DecodeText text_decoder(const RunStart& start) {
@@ -216,9 +224,10 @@ void play_learner_0(const TrainConfig& config, const RunStart& start, RunPrompts
   Publisher publisher(coordinator, *weight_group, training.weights, evaluations);
   TrajectoryRecorder trajectories =
       trajectory_recorder(config, start, training, transport.learners);
+  RunCoverage coverage = run_coverage(config, start);
   CurveRecorder curves(config.run.directory, start.from_checkpoint ? start.step : -1,
-                       config.run.steps, reward_names(config.reward), run_coverage(config, start));
-  CheckpointWriter checkpoints(config, start, training, stream, stop);
+                       config.run.steps, reward_names(config.reward), coverage);
+  CheckpointWriter checkpoints(config, start, training, stream, coverage, stop);
   StepChain outcomes({&publisher, &trajectories, &curves, &checkpoints});
 
   if (start.step == 0) {

@@ -19,6 +19,7 @@ void check(const TrainConfig& config) {
         "set evaluation.every to 0",
         config.evaluation.every);
   }
+  metric_states(config.reward.coverage, config.metric_coverage);  // checks them
   check_options(config.policy_loss);
   check_options(config.optimizer);
 }
@@ -35,6 +36,8 @@ void describe(FieldList& fields, TrainConfig& config) {
   fields.section("evaluation", config.evaluation);
   fields.section("evaluation", config.rollout.evaluation);
   fields.section("reward", config.reward);
+  fields.section("coverage", config.metric_coverage);
+  fields.section("coverage", config.global_coverage);
   fields.section("verifier", config.verifier);
   fields.section("verifier", config.verifier_program);
   fields.section("advantage", config.advantage);

@@ -15,6 +15,7 @@
 #include "learner/checkpoint.h"
 #include "learner/optimizer.h"
 #include "learner/policy_loss.h"
+#include "learner/run_coverage.h"
 #include "learner/tickets.h"
 #include "rewards/score.h"
 #include "tools/run/options.h"
@@ -31,6 +32,8 @@ struct TrainConfig {
   RolloutOptions rollout;
   EvaluationOptions evaluation;
   RewardOptions reward;
+  MetricCoverageOptions metric_coverage;
+  GlobalCoverageOptions global_coverage;
   VerifierOptions verifier;
   VerifierProgramOptions verifier_program;
   AdvantageOptions advantage;

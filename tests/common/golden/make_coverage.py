@@ -3,7 +3,7 @@
     python3 tests/common/golden/make_coverage.py > tests/common/golden/coverage.jsonl
 
 Only the standard library is used. The script is the definition that common/units and
-common/ngram_set must equal.
+common/ngram_counter must equal.
 """
 
 import json

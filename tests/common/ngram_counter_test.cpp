@@ -1,10 +1,9 @@
-#include "common/ngram_set.h"
+#include "common/ngram_counter.h"
 
 #include <gtest/gtest.h>
 
 #include <map>
 #include <random>
-#include <set>
 
 #include "common/error.h"
 #include "common/units.h"
@@ -98,51 +97,7 @@ TEST(NgramCounter, NegativeAndLargeIdsAreUnitsLikeOthers) {
 
 TEST(NgramCounter, NBelowOneIsRefused) {
   EXPECT_THROW(NgramCounter(0), Error);
-  EXPECT_THROW(NgramSet(-1), Error);
-}
-
-TEST(NgramSet, IsTheUnionOverResponses) {
-  for (const NgramHash& hash : {NgramHash(), kEverythingCollides, kOnlyTheSumCounts}) {
-    NgramSet set(4, hash);
-    std::set<Units> expected;
-    std::int64_t total = 0;
-    for (std::uint32_t seed = 0; seed < 30; ++seed) {
-      const Units units = random_units(seed % 20, static_cast<int>(seed % 7) * 20, 4);
-      const std::size_t before = expected.size();
-      for (std::size_t i = 0; i + 4 <= units.size(); ++i, ++total) {
-        const auto begin = units.begin() + static_cast<std::ptrdiff_t>(i);
-        expected.insert(Units(begin, begin + 4));
-      }
-      EXPECT_EQ(set.add(units), static_cast<std::int64_t>(expected.size() - before));
-    }
-    EXPECT_EQ(set.distinct(), static_cast<std::int64_t>(expected.size()));
-    EXPECT_EQ(set.total(), total);
-    EXPECT_DOUBLE_EQ(set.ratio(),
-                     static_cast<double>(expected.size()) / static_cast<double>(total));
-  }
-}
-
-TEST(NgramSet, NgramsDoNotReachAcrossResponses) {
-  NgramSet set(3);
-  EXPECT_EQ(set.add(Units{1, 2, 3}), 1);
-  EXPECT_EQ(set.add(Units{4, 5, 6}), 1);
-  EXPECT_EQ(set.add(Units{2, 3, 4}), 1) << "crosses the border of the first two";
-  EXPECT_EQ(set.add(Units{1, 2, 3}), 0);
-  EXPECT_EQ(set.add(Units{1, 2}), 0);
-  EXPECT_EQ(set.total(), 4);
-}
-
-TEST(NgramSet, GrowsWithoutLosingAnything) {
-  NgramSet set(10);
-  Units units(200000);
-  std::mt19937 bits(3);
-  for (auto& unit : units) unit = static_cast<std::int32_t>(bits() % 150000);
-  const std::int64_t first = set.add(units);
-  EXPECT_EQ(first, by_definition(units, 10).distinct_ngrams);
-  EXPECT_EQ(set.add(units), 0);
-  set.clear();
-  EXPECT_EQ(set.distinct(), 0);
-  EXPECT_EQ(set.add(units), first);
+  EXPECT_THROW(NgramCounter(-1), Error);
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-#include "common/ngram_set.h"
+#include "common/ngram_counter.h"
 
 #include <algorithm>
 #include <array>
@@ -153,77 +153,6 @@ void NgramCounter::prepare(std::size_t ngrams) {
   if (slots_.size() < used_slots_) slots_.resize(used_slots_);
   std::fill_n(slots_.begin(), used_slots_, 0u);
   occurrences_.assign(ngrams, 1);
-}
-
-NgramSet::NgramSet(std::int64_t n, NgramHash hash) : n_(checked(n)), hash_(hash) {}
-
-std::int64_t NgramSet::add(std::span<const std::int32_t> units) {
-  if (units.size() < n_) return 0;
-  const std::size_t begin = units_.size();
-  units_.insert(units_.end(), units.begin(), units.end());
-  RollingHash rolling(units, n_, hash_);
-  std::array<std::uint64_t, kBlock> hashes;
-  std::uint64_t position = begin;
-  const std::int64_t before = distinct_;
-  while (const std::size_t count = rolling.next(hashes)) {
-    make_room(count);
-    for (std::size_t i = 0; i < count; ++i) __builtin_prefetch(&slots_[hashes[i] >> shift_], 1);
-    for (std::size_t i = 0; i < count; ++i) distinct_ += insert(position++, hashes[i]) ? 1 : 0;
-  }
-  total_ += static_cast<std::int64_t>(position - begin);
-  if (distinct_ == before) units_.resize(begin);  // no slot points into it
-  return distinct_ - before;
-}
-
-bool NgramSet::insert(std::uint64_t position, std::uint64_t hash) {
-  const std::uint64_t tag = hash & 0xffffff;
-  const std::size_t mask = slots_.size() - 1;
-  for (std::size_t at = hash >> shift_;; at = (at + 1) & mask) {
-    Slot& slot = slots_[at];
-    if (slot.position_plus_one == 0) {
-      slot.position_plus_one = (position + 1) & 0xffffffffff;
-      slot.tag = tag & 0xffffff;
-      return true;
-    }
-    const std::uint64_t known = slot.position_plus_one - 1;
-    if (slot.tag == tag &&
-        std::memcmp(&units_[known], &units_[position], n_ * sizeof(std::int32_t)) == 0) {
-      return false;
-    }
-  }
-}
-
-void NgramSet::make_room(std::size_t more) {
-  const std::size_t wanted = 2 * (static_cast<std::size_t>(distinct_) + more);
-  if (wanted <= slots_.size()) return;
-  if (units_.size() >= (std::size_t{1} << 40) - 1) fail("more than 2^40 units; start another run");
-  std::vector<Slot> old(std::bit_ceil(wanted));
-  old.swap(slots_);
-  shift_ = shift_for(slots_.size());
-  for (const Slot& slot : old) {
-    if (slot.position_plus_one == 0) continue;
-    const std::uint64_t position = slot.position_plus_one - 1;
-    std::size_t at = hash_at(position) >> shift_;
-    while (slots_[at].position_plus_one != 0) at = (at + 1) & (slots_.size() - 1);
-    slots_[at] = slot;
-  }
-}
-
-std::uint64_t NgramSet::hash_at(std::uint64_t position) const {
-  std::array<std::uint64_t, 1> hash = {};
-  RollingHash(std::span(units_).subspan(position, n_), n_, hash_).next(hash);
-  return hash[0];
-}
-
-double NgramSet::ratio() const {
-  return total_ > 0 ? static_cast<double>(distinct_) / static_cast<double>(total_) : 1.0;
-}
-
-void NgramSet::clear() {
-  units_.clear();
-  std::fill(slots_.begin(), slots_.end(), Slot());
-  distinct_ = 0;
-  total_ = 0;
 }
 
 }  // namespace lie
