@@ -34,7 +34,7 @@ HandOut::HandOut(std::deque<Ticket> groups, std::size_t actors)
   }
   const std::int64_t count = std::ssize(groups_), shares = std::ssize(free_);
   const std::int64_t with_whole_groups = divided_up(count, shares) * largest;
-  cut_ = 4 * divided_up(samples_left_, shares) <= 3 * with_whole_groups && count > 0;
+  cut_ = 4 * divided_up(samples_left_, shares) <= 3 * with_whole_groups;
   for (std::int64_t i = 0; i < shares; ++i) {
     free_[static_cast<std::size_t>(i)] =
         cut_ ? even_share(samples_left_, i, shares) : even_share(count, i, shares) * largest;
