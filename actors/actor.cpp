@@ -36,8 +36,8 @@ class Actor {
   // Takes tickets while there is room for them; returns what else was assigned, if anything. Waits
   // only with nothing to generate.
   std::optional<Assignment::Kind> pull_tickets() {
-    while (const std::int64_t room = parts_.generator.room()) {
-      std::optional<Assignment> next = receive(room);
+    while (parts_.generator.room() > 0) {
+      std::optional<Assignment> next = receive(request());
       if (!next) return std::nullopt;
       if (next->kind != Assignment::Kind::kTickets) return next->kind;
       for (Ticket& ticket : next->tickets) accept(std::move(ticket));
@@ -45,9 +45,14 @@ class Actor {
     return std::nullopt;
   }
 
-  std::optional<Assignment> receive(std::int64_t room) {
-    if (!parts_.generator.idle()) return parts_.tickets.try_receive(room);
-    return clock_.waiting([&] { return parts_.tickets.receive(room); });
+  // With a few responses to spare, short ones leave no slot empty while the next request travels.
+  TicketRequest request() const {
+    return {.room = parts_.generator.room(), .spare = parts_.generator.slots() / 4};
+  }
+
+  std::optional<Assignment> receive(TicketRequest request) {
+    if (!parts_.generator.idle()) return parts_.tickets.try_receive(request);
+    return clock_.waiting([&] { return parts_.tickets.receive(request); });
   }
 
   void accept(Ticket ticket) {
@@ -60,8 +65,8 @@ class Actor {
 
   void send(std::vector<RolloutGroup> groups) {
     for (RolloutGroup& group : groups) {
-      group.actor = parts_.rank;
-      group.actor_clock = clock_.read();
+      for (Response& response : group.responses) response.actor = parts_.rank;
+      group.actor_clocks = {{parts_.rank, clock_.read()}};
       clock_.idle();
       parts_.rollouts.send(std::move(group));
       clock_.busy();

@@ -55,6 +55,13 @@ void check_prompt(const Prompt& prompt, std::span<const std::int32_t> ids,
   }
 }
 
+void check_samples(const Ticket& ticket) {
+  const SampleRange asked = ticket.asked();
+  if (asked.is_within(ticket.samples)) return;
+  fail("a ticket for problem row {} asks for {} samples from number {} on; its group has {}",
+       ticket.prompt.problem, asked.count, asked.first, ticket.samples);
+}
+
 // Samples are counted through the groups of a step: a step may hold a problem twice, and its two
 // groups must not be copies of each other.
 RandomKey key_of(std::uint64_t seed, const Ticket& ticket, std::int32_t sample,
@@ -85,18 +92,16 @@ Generator::Generator(Transformer& policy, Operators& operators, const ModelConfi
       log_probs_(operators.allocate(1, options.slots, DType::kFloat32)) {}
 
 void Generator::add(Ticket ticket) {
-  if (ticket.samples < 1) {
-    fail("a ticket for problem row {} asks for {} samples; expected at least 1",
-         ticket.prompt.problem, ticket.samples);
-  }
+  check_samples(ticket);
   std::vector<std::int32_t> ids = encode_(ticket.prompt);
   check_prompt(ticket.prompt, ids, vocabulary_);
   const auto limit = static_cast<std::size_t>(options_.max_prompt_tokens);
   const std::size_t dropped = ids.size() > limit ? ids.size() - limit : 0;
   ids.erase(ids.begin(), ids.begin() + static_cast<std::ptrdiff_t>(dropped));
-  samples_to_begin_ += ticket.samples;
+  const std::int32_t samples = ticket.asked().count;
+  samples_to_begin_ += samples;
   RolloutGroup& group = waiting_.emplace_back();
-  group.responses.resize(static_cast<std::size_t>(ticket.samples));
+  group.responses.resize(static_cast<std::size_t>(samples));
   group.prompt_ids = std::move(ids);
   group.prompt_tokens_dropped = static_cast<std::int32_t>(dropped);
   group.ticket = std::move(ticket);
@@ -121,8 +126,16 @@ std::vector<RolloutGroup> Generator::step() {
   return take_finished();
 }
 
+std::int32_t Generator::samples_of(const Group& group) {
+  return group.rollout.ticket.asked().count;
+}
+
 Response& Generator::response_of(const Running& running) {
   return running.group->rollout.responses[static_cast<std::size_t>(running.sample)];
+}
+
+std::int32_t Generator::number_of(const Running& running) {
+  return running.group->rollout.ticket.asked().first + running.sample;
 }
 
 const SamplingOptions& Generator::sampling(const Ticket& ticket) const {
@@ -139,7 +152,7 @@ bool Generator::reserve(std::int64_t pages) {
 // every open group can go on whatever the others do.
 void Generator::open_groups() {
   std::int64_t slots_spoken_for = std::ssize(running_);
-  for (const Group& group : open_) slots_spoken_for += group.rollout.ticket.samples - group.begun;
+  for (const Group& group : open_) slots_spoken_for += samples_of(group) - group.begun;
   while (!waiting_.empty() && slots_spoken_for < options_.slots) {
     RolloutGroup& next = waiting_.front();
     const std::int64_t prompt_tokens = std::ssize(next.prompt_ids);
@@ -147,7 +160,7 @@ void Generator::open_groups() {
     const std::int64_t sample_pages =
         pages_of_sample(prompt_tokens, sampling(next.ticket).max_response_tokens);
     if (!reserve(prompt_pages + sample_pages)) return;
-    slots_spoken_for += next.ticket.samples;
+    slots_spoken_for += next.ticket.asked().count;
     open_.push_back({.rollout = std::move(next),
                      .prompt_sequence = cache_.open(),
                      .free_seats = 1,
@@ -217,7 +230,7 @@ void Generator::begin_sample(Group& group) {
       running_.emplace_back(&group, group.begun++, cache_.fork(group.prompt_sequence));
   draws_.push_back(draw_for(running, group.first_logits));
   --samples_to_begin_;
-  if (group.begun < group.rollout.ticket.samples) return;
+  if (group.begun < samples_of(group)) return;
   cache_.close(group.prompt_sequence);
   first_logits_.give_back(std::exchange(group.first_logits, -1));
 }
@@ -229,7 +242,7 @@ Draw Generator::draw_for(const Running& running, std::int64_t row) const {
           .temperature = static_cast<float>(how.temperature),
           .top_p = how.top_p,
           .top_k = how.top_k,
-          .key = key_of(seed_, ticket, running.sample, response_of(running).ids.size())};
+          .key = key_of(seed_, ticket, number_of(running), response_of(running).ids.size())};
 }
 
 // The first `decoded` of running_ draw from their row of `logits`, the others from their prompt's.
@@ -267,7 +280,7 @@ bool Generator::append_token(const Running& running, std::int32_t id, float log_
     fail(
         "the policy's logits are not finite: step {}, problem row {}, sample {}, token {}: its "
         "weights have diverged or are broken",
-        ticket.step, ticket.prompt.problem, running.sample, response.ids.size());
+        ticket.step, ticket.prompt.problem, number_of(running), response.ids.size());
   }
   response.ids.push_back(id);
   response.behavior_log_probs.push_back(log_prob);
@@ -283,7 +296,7 @@ bool Generator::append_token(const Running& running, std::int32_t id, float log_
 // A seat that the group's other samples need stays with it.
 void Generator::finish_sample(Group& group) {
   ++group.finished;
-  if (group.begun + group.free_seats < group.rollout.ticket.samples) {
+  if (group.begun + group.free_seats < samples_of(group)) {
     ++group.free_seats;
   } else {
     pages_reserved_ -= group.sample_pages;
@@ -293,7 +306,7 @@ void Generator::finish_sample(Group& group) {
 std::vector<RolloutGroup> Generator::take_finished() {
   std::vector<RolloutGroup> finished;
   for (auto group = open_.begin(); group != open_.end();) {
-    if (group->finished < group->rollout.ticket.samples) {
+    if (group->finished < samples_of(*group)) {
       ++group;
       continue;
     }

@@ -30,24 +30,26 @@ class Generator {
             const RolloutOptions& options, std::uint64_t seed, EncodePrompt encode);
 
   /// Queues a ticket. Throws Error naming the problem's row if its prompt is empty, or has ids the
-  /// model does not know.
+  /// model does not know, or samples are asked for that its group does not have.
   void add(Ticket ticket);
 
   /// How many more responses could begin: the slots that no response of its tickets will take.
   std::int64_t room() const;
+  std::int64_t slots() const { return options_.slots; }
   /// Whether nothing is queued or in flight.
   bool idle() const { return waiting_.empty() && open_.empty(); }
 
   /// One forward pass: a token for every running response, a chunk of the prompts being read, and
   /// the first token of responses for which slots are free. Logits stay with the operators; ids and
-  /// log-probs are copied to the host once. Returns the finished groups.
+  /// log-probs are copied to the host once. Returns the finished groups, as far as they were asked
+  /// for.
   std::vector<RolloutGroup> step();
 
   std::int64_t free_pages() const { return cache_.free_pages(); }
   std::int64_t tokens_generated() const { return tokens_generated_; }
 
  private:
-  /// A ticket whose prompt is in the cache, or on its way there.
+  /// A ticket, for a group or a part, whose prompt is in the cache or on its way there.
   struct Group {
     RolloutGroup rollout;
     std::int32_t prompt_sequence = -1;  // handle in the cache; closed when all samples have begun
@@ -62,7 +64,7 @@ class Generator {
   /// A response in flight.
   struct Running {
     Group* group = nullptr;
-    std::int32_t sample = 0;
+    std::int32_t sample = 0;  // position among those that its ticket asks for
     std::int32_t sequence = -1;
   };
   /// Prompt tokens of one group within a forward pass.
@@ -71,7 +73,9 @@ class Generator {
     std::int64_t tokens = 0;
   };
 
+  static std::int32_t samples_of(const Group& group);
   static Response& response_of(const Running& running);
+  static std::int32_t number_of(const Running& running);
   const SamplingOptions& sampling(const Ticket& ticket) const;
   bool reserve(std::int64_t pages);
   void open_groups();

@@ -24,6 +24,18 @@ struct Prompt {
 /// What a group is generated for. Evaluation groups are scored and logged, never trained on.
 enum class Purpose : std::uint8_t { kTrain = 0, kEvaluate = 1 };
 
+/// Neighbouring samples of a group: `count` from number `first` on.
+struct SampleRange {
+  std::int32_t first = 0;
+  std::int32_t count = 0;
+
+  /// Whether a group of `samples` has all of them; there is at least one.
+  bool is_within(std::int32_t samples) const {
+    return first >= 0 && count >= 1 && first < samples && count <= samples - first;
+  }
+  bool operator==(const SampleRange&) const = default;
+};
+
 /// One prompt to be answered: handed by the coordinator to an actor that asks.
 struct Ticket {
   std::int64_t step = 0;   // training step, from 1; evaluation before training: step 0
@@ -33,17 +45,22 @@ struct Ticket {
   Purpose purpose = Purpose::kTrain;
   std::int32_t samples = 0;  // G
   Prompt prompt;
+  /// Which of them this ticket asks for, where others ask for the rest; empty: for all.
+  SampleRange part = {};
+
+  SampleRange asked() const { return part.count > 0 ? part : SampleRange{0, samples}; }
 };
 
 /// An actor's request to the coordinator.
 struct TicketRequest {
-  std::int64_t room = 0;  // how many responses could begin
+  std::int64_t room = 0;   // how many responses could begin
+  std::int64_t spare = 0;  // how many more it would hold, to begin them as others end
 };
 
 /// The coordinator's answer to an actor that asks for work.
 struct Assignment {
   enum class Kind : std::uint8_t {
-    kTickets = 0,  // generate these groups
+    kTickets = 0,  // generate these
     /// No ticket is left for these weights: finish what is in flight, then wait for the next ones.
     kWeights = 1,
     kFinish = 2,  // the run is over
@@ -59,6 +76,7 @@ struct Response {
   std::vector<std::int32_t> ids;          // [T], with the end-of-sequence token where sampled
   std::vector<float> behavior_log_probs;  // [T], of logits / temperature over the whole vocabulary
   FinishReason finish = FinishReason::kLength;
+  std::int32_t actor = 0;  // rank that generated it
 };
 
 /// Where a rank's time went since the run began; travels with its messages, so that the learner can
@@ -68,14 +86,19 @@ struct RoleClock {
   double idle_seconds = 0;
 };
 
-/// The G responses to one ticket.
+/// An actor's clock as it sent its responses.
+struct ActorClock {
+  std::int32_t actor = 0;  // rank
+  RoleClock clock;
+};
+
+/// The G responses to one prompt, or, until its parts are merged, those to one ticket.
 struct RolloutGroup {
   Ticket ticket;
   std::vector<std::int32_t> prompt_ids;
-  std::vector<Response> responses;         // [G], by sample number
+  std::vector<Response> responses;         // [ticket.asked().count], by sample number
   std::int32_t prompt_tokens_dropped = 0;  // by left truncation
-  std::int32_t actor = 0;                  // rank that generated it
-  RoleClock actor_clock;
+  std::vector<ActorClock> actor_clocks = {};
 };
 
 /// A reward term by name: its column is /sample/reward_<name>, its metrics reward_<name>_mean and
@@ -118,7 +141,7 @@ struct Score {
   float reward() const { return std::accumulate(rewards.begin(), rewards.end(), 0.0F); }
 };
 
-/// A rollout group with a score for each response.
+/// A whole rollout group with a score for each response.
 struct ScoredGroup {
   RolloutGroup rollout;
   std::vector<Score> scores;  // [G]

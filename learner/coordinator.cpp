@@ -4,7 +4,6 @@
 #include <utility>
 
 #include "common/comm/backoff.h"
-#include "common/error.h"
 
 namespace lie {
 
@@ -13,20 +12,17 @@ Coordinator::Coordinator(TicketDesk& desk, int actors, PollableSource<ScoredGrou
     : desk_(desk),
       scored_(scored),
       attend_(std::move(attend)),
-      in_flight_(static_cast<std::size_t>(actors), 0),
       told_(static_cast<std::size_t>(actors), false) {}
 
 void Coordinator::collect(std::deque<Ticket> tickets, std::optional<Assignment::Kind> when_out,
                           const TakeGroup& take) {
-  // An actor holds at most its fair share at a time, or the first to ask would take everything.
-  const auto actors = std::ssize(in_flight_);
-  const std::int64_t quota = (std::ssize(tickets) + actors - 1) / actors;
-  Backoff backoff;
-  for (auto left = std::ssize(tickets); left > 0;) {
+  auto left = std::ssize(tickets);
+  HandOut groups(std::move(tickets), told_.size());
+  for (Backoff backoff; left > 0;) {
     if (attend_) attend_();
-    bool progress = answer_waiting_actors(tickets, quota, when_out);
+    bool progress = answer_waiting_actors(groups, when_out);
     if (auto group = scored_.try_receive()) {
-      take_back(group->rollout.ticket);
+      groups.take_back(group->rollout.ticket);
       take(std::move(*group));
       --left;
       progress = true;
@@ -44,22 +40,12 @@ std::vector<ScoredGroup> Coordinator::collect(std::deque<Ticket> tickets,
   return groups;
 }
 
-void Coordinator::take_back(const Ticket& ticket) {
-  const auto holder = actor_of_.extract(ticket.group);
-  if (holder.empty()) {
-    fail("group {} came back twice: this is a defect of the transport, please report it",
-         ticket.group);
-  }
-  --in_flight_[static_cast<std::size_t>(holder.mapped())];
-}
-
-bool Coordinator::answer_waiting_actors(std::deque<Ticket>& tickets, std::int64_t quota,
-                                        std::optional<Assignment::Kind> when_out) {
+bool Coordinator::answer_waiting_actors(HandOut& groups, std::optional<Assignment::Kind> when_out) {
   bool answered = false;
   for (const WaitingActor& waiting : desk_.waiting_actors()) {
-    Assignment answer{Assignment::Kind::kTickets, hand_out(tickets, waiting, quota)};
+    Assignment answer{Assignment::Kind::kTickets, groups.next(waiting.actor, waiting.request)};
     if (answer.tickets.empty()) {
-      if (!tickets.empty() || !when_out) continue;
+      if (!groups.done() || !when_out) continue;
       answer.kind = *when_out;
       told_[static_cast<std::size_t>(waiting.actor)] = true;
     }
@@ -69,27 +55,11 @@ bool Coordinator::answer_waiting_actors(std::deque<Ticket>& tickets, std::int64_
   return answered;
 }
 
-// The next tickets as far as their samples fit, at least one: a group may be larger than any room.
-std::vector<Ticket> Coordinator::hand_out(std::deque<Ticket>& tickets, const WaitingActor& to,
-                                          std::int64_t quota) {
-  std::vector<Ticket> handed;
-  std::int64_t& held = in_flight_[static_cast<std::size_t>(to.actor)];
-  std::int64_t room = to.request.room;
-  while (!tickets.empty() && held < quota && (handed.empty() || tickets.front().samples <= room)) {
-    room -= tickets.front().samples;
-    ++held;
-    actor_of_[tickets.front().group] = to.actor;
-    handed.push_back(std::move(tickets.front()));
-    tickets.pop_front();
-  }
-  return handed;
-}
-
 void Coordinator::announce(Assignment::Kind kind) {
   Backoff backoff;
-  std::deque<Ticket> none;
+  HandOut none({}, told_.size());
   while (std::ranges::find(told_, false) != told_.end()) {
-    answer_waiting_actors(none, 0, kind) ? backoff.reset() : backoff.pause();
+    answer_waiting_actors(none, kind) ? backoff.reset() : backoff.pause();
   }
   told_.assign(told_.size(), false);
 }

@@ -1,16 +1,15 @@
 // The coordinator: hands tickets to the actors that ask, and collects what comes back.
 #pragma once
 
-#include <cstdint>
 #include <deque>
 #include <functional>
-#include <map>
 #include <optional>
 #include <vector>
 
 #include "common/comm/ticket_desk.h"
 #include "common/rollout.h"
 #include "common/stream.h"
+#include "learner/hand_out.h"
 
 namespace lie {
 
@@ -25,9 +24,10 @@ class Coordinator {
   Coordinator(TicketDesk& desk, int actors, PollableSource<ScoredGroup>& scored,
               std::function<void()> attend = {});
 
-  /// Hands out the tickets, each actor its fair share at a time, and gives every group to `take` as
-  /// it comes back. `when_out`: what an actor that asks is told once all are handed out; empty: it
-  /// waits for the next phase. Blocks until all groups are back. Throws Error if one comes twice.
+  /// Hands out the tickets, which are whole groups, in parts where that keeps actors busy (see
+  /// learner/hand_out.h), and gives every group to `take` as it comes back whole. `when_out`: what
+  /// an actor that asks is told once all are handed out; empty: it waits for the next phase. Blocks
+  /// until all groups are back. Throws Error if one comes twice.
   void collect(std::deque<Ticket> tickets, std::optional<Assignment::Kind> when_out,
                const TakeGroup& take);
   /// The same, with the groups in canonical order.
@@ -39,18 +39,12 @@ class Coordinator {
   void announce(Assignment::Kind kind);
 
  private:
-  bool answer_waiting_actors(std::deque<Ticket>& tickets, std::int64_t quota,
-                             std::optional<Assignment::Kind> when_out);
-  std::vector<Ticket> hand_out(std::deque<Ticket>& tickets, const WaitingActor& to,
-                               std::int64_t quota);
-  void take_back(const Ticket& ticket);
+  bool answer_waiting_actors(HandOut& groups, std::optional<Assignment::Kind> when_out);
 
   TicketDesk& desk_;
   PollableSource<ScoredGroup>& scored_;
   std::function<void()> attend_;
-  std::vector<std::int64_t> in_flight_;   // [actors] groups handed out and not yet back
-  std::vector<bool> told_;                // [actors] knows what comes after the tickets
-  std::map<std::int64_t, int> actor_of_;  // group in flight -> actor
+  std::vector<bool> told_;  // [actors] knows what comes after the tickets
 };
 
 }  // namespace lie

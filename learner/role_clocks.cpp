@@ -26,7 +26,8 @@ std::vector<std::pair<std::string, RoleClock>> RoleClocks::advance(
     std::span<const ScoredGroup> groups) {
   const RoleClock actors_before = total(actors_), workers_before = total(reward_workers_);
   for (const ScoredGroup& group : groups) {
-    keep_latest(actors_, group.rollout.actor, group.rollout.actor_clock);
+    for (const auto& [actor, clock] : group.rollout.actor_clocks)
+      keep_latest(actors_, actor, clock);
     keep_latest(reward_workers_, group.reward_worker, group.reward_clock);
   }
   const auto since = [](RoleClock now, RoleClock before) {

@@ -14,21 +14,26 @@
 
 namespace lie {
 
-/// Sends values to one or several ranks, in turn. T: what wire::pack knows.
+/// The number of the group that a value belongs to.
+inline std::size_t group_of(const RolloutGroup& part) {
+  return static_cast<std::size_t>(part.ticket.group);
+}
+inline std::size_t group_of(const ScoredGroup& group) { return group_of(group.rollout); }
+
+/// Sends values to one or several ranks, by group: whoever sends the parts of a group, they meet at
+/// one receiver. T: what wire::pack knows and belongs to a group.
 template <typename T>
 class MpiSink : public Sink<T> {
  public:
-  /// `first` is the position in `receivers` that gets the first value: senders that share receivers
-  /// begin at different ones.
-  MpiSink(Job& job, Tag tag, std::vector<int> receivers, std::size_t first = 0)
-      : outbox_(job), tag_(tag), receivers_(std::move(receivers)), next_(first) {
+  MpiSink(Job& job, Tag tag, std::vector<int> receivers)
+      : outbox_(job), tag_(tag), receivers_(std::move(receivers)) {
     if (receivers_.empty()) fail("a sink needs a rank to send to");
   }
 
   /// Blocks, attending, only while kAhead messages are still on their way.
   void send(T value) override {
     outbox_.drain(kAhead);
-    outbox_.post(receivers_[next_++ % receivers_.size()], tag_,
+    outbox_.post(receivers_[group_of(value) % receivers_.size()], tag_,
                  std::make_shared<const Bytes>(wire::pack(value)));
   }
 
@@ -44,7 +49,6 @@ class MpiSink : public Sink<T> {
   Outbox outbox_;
   Tag tag_;
   std::vector<int> receivers_;
-  std::size_t next_;
 };
 
 /// Receives what `senders` MpiSinks of the same tag send to this rank.

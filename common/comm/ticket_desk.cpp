@@ -76,21 +76,21 @@ class MpiTicketClient : public TicketClient {
 
 }  // namespace
 
-Assignment TicketClient::receive(std::int64_t room) {
+Assignment TicketClient::receive(TicketRequest request) {
   if (finished_) return {};
-  ask_once(room);
+  ask_once(request);
   return note(wait_answer());
 }
 
-std::optional<Assignment> TicketClient::try_receive(std::int64_t room) {
+std::optional<Assignment> TicketClient::try_receive(TicketRequest request) {
   if (finished_) return Assignment();
-  ask_once(room);
+  ask_once(request);
   std::optional<Assignment> answer = try_answer();
   return answer ? note(std::move(*answer)) : answer;
 }
 
-void TicketClient::ask_once(std::int64_t room) {
-  if (!std::exchange(asked_, true)) ask({room});
+void TicketClient::ask_once(TicketRequest request) {
+  if (!std::exchange(asked_, true)) ask(request);
 }
 
 Assignment TicketClient::note(Assignment answer) {

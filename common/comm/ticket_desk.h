@@ -1,7 +1,7 @@
 // Tickets by pull: an actor with room asks, the coordinator on learner 0 answers. Both ends, over
 // MPI and between threads. A request is a TicketRequest, its answer one Assignment; an actor has at
-// most one request open, for no more than it can begin, so it holds no ticket that another actor
-// could work on.
+// most one request open, once it has room. What it is handed beyond that room is the coordinator's
+// choice: it holds back no ticket that another actor could work on.
 #pragma once
 
 #include <condition_variable>
@@ -40,17 +40,17 @@ class TicketDesk {
 class TicketClient {
  public:
   virtual ~TicketClient() = default;
-  /// What an actor with room for `room` responses is assigned; waits for it. Throws JobEnding.
-  Assignment receive(std::int64_t room);
+  /// What the actor is assigned for its request; waits for it. Throws JobEnding.
+  Assignment receive(TicketRequest request);
   /// The same if the answer is there, so that the request travels while the actor generates. A
   /// request that is open stays as it was asked.
-  std::optional<Assignment> try_receive(std::int64_t room);
+  std::optional<Assignment> try_receive(TicketRequest request);
 
  private:
   virtual void ask(TicketRequest request) = 0;
   virtual Assignment wait_answer() = 0;
   virtual std::optional<Assignment> try_answer() = 0;
-  void ask_once(std::int64_t room);
+  void ask_once(TicketRequest request);
   Assignment note(Assignment answer);
 
   bool asked_ = false;

@@ -26,15 +26,20 @@ void fields(Archive& io, Prompt& p) {
 }
 
 template <typename Archive>
+void fields(Archive& io, SampleRange& r) {
+  io(r.first, r.count);
+}
+
+template <typename Archive>
 void fields(Archive& io, Ticket& t) {
   io(t.step, t.group, t.policy_version);
   io.choice(t.purpose, Purpose::kEvaluate);
-  io(t.samples, t.prompt);
+  io(t.samples, t.prompt, t.part);
 }
 
 template <typename Archive>
 void fields(Archive& io, TicketRequest& r) {
-  io(r.room);
+  io(r.room, r.spare);
 }
 
 template <typename Archive>
@@ -47,6 +52,7 @@ template <typename Archive>
 void fields(Archive& io, Response& r) {
   io(r.ids, r.behavior_log_probs);
   io.choice(r.finish, FinishReason::kLength);
+  io(r.actor);
 }
 
 template <typename Archive>
@@ -55,8 +61,13 @@ void fields(Archive& io, RoleClock& c) {
 }
 
 template <typename Archive>
+void fields(Archive& io, ActorClock& a) {
+  io(a.actor, a.clock);
+}
+
+template <typename Archive>
 void fields(Archive& io, RolloutGroup& g) {
-  io(g.ticket, g.prompt_ids, g.responses, g.prompt_tokens_dropped, g.actor, g.actor_clock);
+  io(g.ticket, g.prompt_ids, g.responses, g.prompt_tokens_dropped, g.actor_clocks);
 }
 
 template <typename Archive>

@@ -210,7 +210,7 @@ void append_responses(ColumnFile& file, const std::vector<SampleRow>& rows) {
   append(file, c::kFinishReason, rows, [](R r) { return r.response->finish; });
   append(file, c::kReferenceLength, rows,
          [](R r) { return r.rollout->ticket.prompt.reference_length; });
-  append(file, c::kActorRank, rows, [](R r) { return r.rollout->actor; });
+  append(file, c::kActorRank, rows, [](R r) { return r.response->actor; });
   append(file, c::kRewardRank, rows, [](R r) { return r.reward_worker; });
 }
 

@@ -113,7 +113,8 @@ TEST(Actor, GeneratesUnderTheWeightsThatWereSent) {
   for (std::size_t i = 0; i < groups.size(); ++i) {
     const RolloutGroup& group = groups[i];
     EXPECT_EQ(group.ticket.policy_version, i < 5 ? 0 : 1);
-    EXPECT_EQ(group.actor, 2);
+    EXPECT_EQ(group.responses[0].actor, 2);
+    EXPECT_EQ(group.actor_clocks.at(0).actor, 2);
     LetterPolicy alone;
     const auto version = static_cast<std::size_t>(group.ticket.policy_version);
     alone.operators->copy(versions[version].flat(), alone.weights.flat());

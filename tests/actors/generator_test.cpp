@@ -96,6 +96,24 @@ TEST(Generator, OrderAndCompanyOfTicketsChangeNothing) {
   expect_same(all, generate(policy, options, some_tickets(), true));
 }
 
+TEST(Generator, APartHasTheTokensOfItsSamplesInTheWholeGroup) {
+  LetterPolicy policy;
+  const Ticket whole = ticket_for(4, "abcdefghijklmnop", 6);
+  const RolloutGroup group = generate(policy, tiny_rollout(), {whole})[4];
+  for (const SampleRange range : {SampleRange{0, 1}, SampleRange{2, 3}, SampleRange{5, 1}}) {
+    Ticket ticket = whole;
+    ticket.part = range;
+    const RolloutGroup part = generate(policy, tiny_rollout(), {ticket})[4];
+    ASSERT_EQ(std::ssize(part.responses), range.count);
+    for (std::int32_t i = 0; i < range.count; ++i) {
+      const Response& expected = group.responses[static_cast<std::size_t>(range.first + i)];
+      EXPECT_EQ(part.responses[static_cast<std::size_t>(i)].ids, expected.ids);
+      EXPECT_EQ(part.responses[static_cast<std::size_t>(i)].behavior_log_probs,
+                expected.behavior_log_probs);
+    }
+  }
+}
+
 TEST(Generator, PrefillChunksChangeNothing) {
   LetterPolicy policy;
   RolloutOptions options = tiny_rollout();
@@ -264,6 +282,9 @@ TEST(Generator, RefusesWhatItCannotGenerate) {
   expect_error([&] { generator.add(ticket_for(8, "", 1)); }, "row 8");
   expect_error([&] { generator.add(ticket_for(9, "A", 1)); }, "row 9");
   expect_error([&] { generator.add(ticket_for(9, "a", 0)); }, "samples");
+  Ticket beyond = ticket_for(9, "a", 4);
+  beyond.part = {2, 3};
+  expect_error([&] { generator.add(beyond); }, "3 samples from number 2 on; its group has 4");
   options.sampling.max_response_tokens = 193;
   expect_error([&] { policy.generator(options); }, "max_position_embeddings");
 }

@@ -43,12 +43,12 @@ double seconds_beside_waiting_ranks(Job& job, int number, bool in_collective) {
   if (job.rank() < 2) {
     seconds = work_seconds();
   } else if (!in_collective) {
-    MpiSource<Assignment>(job, tag(number), 1).receive();
+    MpiSource<RolloutGroup>(job, tag(number), 1).receive();
   }
   if (job.rank() == 0 && !in_collective) {
     std::vector<int> waiting(static_cast<std::size_t>(job.size() - 2));
     std::iota(waiting.begin(), waiting.end(), 2);
-    if (!waiting.empty()) MpiSink<Assignment>(job, tag(number), waiting).close();
+    if (!waiting.empty()) MpiSink<RolloutGroup>(job, tag(number), waiting).close();
   }
   meet(job);
   return seconds;

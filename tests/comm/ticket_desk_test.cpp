@@ -56,9 +56,9 @@ std::vector<std::int64_t> work(TicketClient& tickets) {
   for (std::int64_t room = 1;; room = room % 3 + 1) {
     std::optional<Assignment> assignment;
     if (room % 2 == 0) {
-      assignment = tickets.receive(room);
+      assignment = tickets.receive({room});
     } else {
-      wait_until([&] { return (assignment = tickets.try_receive(room)).has_value(); });
+      wait_until([&] { return (assignment = tickets.try_receive({room})).has_value(); });
     }
     if (assignment->kind == Assignment::Kind::kFinish) break;
     EXPECT_LE(std::ssize(assignment->tickets), room);
@@ -67,8 +67,8 @@ std::vector<std::int64_t> work(TicketClient& tickets) {
       groups.push_back(ticket.group);
     }
   }
-  EXPECT_EQ(tickets.receive(1).kind, Assignment::Kind::kFinish) << "nothing comes after the end";
-  EXPECT_EQ(tickets.try_receive(1)->kind, Assignment::Kind::kFinish);
+  EXPECT_EQ(tickets.receive({1}).kind, Assignment::Kind::kFinish) << "nothing comes after the end";
+  EXPECT_EQ(tickets.try_receive({1})->kind, Assignment::Kind::kFinish);
   return groups;
 }
 
@@ -124,21 +124,21 @@ TEST(TicketDesk, AnActorHasOneRequestOpenAndWaitsUntilAnswered) {
   const auto second = desk.client(1);
   using Waiting = std::vector<std::pair<int, std::int64_t>>;
   EXPECT_EQ(waiting_at(desk), Waiting());
-  EXPECT_FALSE(second->try_receive(3));
-  EXPECT_FALSE(second->try_receive(9));
-  EXPECT_FALSE(first->try_receive(7));
+  EXPECT_FALSE(second->try_receive({3}));
+  EXPECT_FALSE(second->try_receive({9}));
+  EXPECT_FALSE(first->try_receive({7}));
   EXPECT_EQ(waiting_at(desk), (Waiting{{1, 3}, {0, 7}}));
   EXPECT_EQ(waiting_at(desk), (Waiting{{1, 3}, {0, 7}}));
   desk.answer(1, example_assignment(5));
   EXPECT_EQ(waiting_at(desk), (Waiting{{0, 7}}));
-  EXPECT_EQ(second->try_receive(9)->tickets.at(0).group, 5);
+  EXPECT_EQ(second->try_receive({9})->tickets.at(0).group, 5);
   EXPECT_EQ(waiting_at(desk), (Waiting{{0, 7}})) << "nothing is asked before the actor wants more";
   EXPECT_THROW(desk.answer(1, finish()), Error);
 }
 
 TEST(TicketDesk, PoisonWakesAWaitingActor) {
   LocalTicketDesk desk(1);
-  std::jthread actor([&] { EXPECT_THROW(desk.client(0)->receive(1), Error); });
+  std::jthread actor([&] { EXPECT_THROW(desk.client(0)->receive({1}), Error); });
   desk.poison(std::make_exception_ptr(Error("the learner failed")));
   EXPECT_THROW(desk.waiting_actors(), Error);
 }

@@ -19,7 +19,8 @@ void set(Bytes& message, std::size_t at, Value value) {
 }
 
 TEST(Wire, ScoredGroupKeepsEveryField) {
-  const ScoredGroup sent = example_scored(9);
+  ScoredGroup sent = example_scored(9);
+  sent.rollout.ticket.part = {1, 1};
   const auto got = unpack<ScoredGroup>(pack(sent));
   const Ticket& ticket = got.rollout.ticket;
   EXPECT_EQ(ticket.step, 7);
@@ -27,6 +28,7 @@ TEST(Wire, ScoredGroupKeepsEveryField) {
   EXPECT_EQ(ticket.policy_version, 6);
   EXPECT_EQ(ticket.purpose, Purpose::kEvaluate);
   EXPECT_EQ(ticket.samples, 2);
+  EXPECT_EQ(ticket.part, (SampleRange{1, 1}));
   EXPECT_EQ(ticket.prompt.problem, 50);
   EXPECT_EQ(ticket.prompt.text, sent.rollout.ticket.prompt.text);
   EXPECT_EQ(ticket.prompt.gold, "\\frac{1}{2}");
@@ -41,9 +43,12 @@ TEST(Wire, ScoredGroupKeepsEveryField) {
   EXPECT_EQ(got.rollout.responses[0].finish, FinishReason::kEndOfSequence);
   EXPECT_EQ(got.rollout.responses[1].finish, FinishReason::kLength);
   EXPECT_EQ(got.rollout.prompt_tokens_dropped, 4);
-  EXPECT_EQ(got.rollout.actor, 3);
-  EXPECT_EQ(got.rollout.actor_clock.busy_seconds, 1.25);
-  EXPECT_EQ(got.rollout.actor_clock.idle_seconds, 0.75);
+  EXPECT_EQ(got.rollout.responses[0].actor, 3);
+  EXPECT_EQ(got.rollout.responses[1].actor, 5);
+  ASSERT_EQ(got.rollout.actor_clocks.size(), 2u);
+  EXPECT_EQ(got.rollout.actor_clocks[0].actor, 3);
+  EXPECT_EQ(got.rollout.actor_clocks[0].clock.busy_seconds, 1.25);
+  EXPECT_EQ(got.rollout.actor_clocks[1].clock.idle_seconds, 0.5);
   ASSERT_EQ(got.scores.size(), 2u);
   const Score& score = got.scores[0];
   EXPECT_EQ(score.verdict, VerdictCode::kOutOfBudget);

@@ -37,7 +37,7 @@ int answer_tickets(LocalTicketDesk& desk, int actor, Sink<ScoredGroup>& scored, 
   const auto client = desk.client(actor);
   int tickets = 0;
   while (phases > 0) {
-    const Assignment assignment = client->receive(4);
+    const Assignment assignment = client->receive({4});
     if (assignment.kind == Assignment::Kind::kWeights) --phases;
     for (const Ticket& ticket : assignment.tickets) scored.send(answer(ticket));
     tickets += static_cast<int>(assignment.tickets.size());
@@ -85,11 +85,11 @@ TEST(Coordinator, EachOfTwoActorsGetsItsShareEvenIfOneAsksFirst) {
   Coordinator coordinator(desk, 2, scored);
   // Actor 0 has room for all, but answers none before actor 1 has answered its four.
   std::vector<Ticket> held;
-  std::jthread first([&] { held = desk.client(0)->receive(100).tickets; });
+  std::jthread first([&] { held = desk.client(0)->receive({100}).tickets; });
   std::jthread second([&] {
     const auto client = desk.client(1);
     for (int i = 0; i < 4; ++i) {
-      for (const Ticket& ticket : client->receive(1).tickets) scored.send(answer(ticket));
+      for (const Ticket& ticket : client->receive({1}).tickets) scored.send(answer(ticket));
     }
     first.join();
     for (const Ticket& ticket : held) scored.send(answer(ticket));
@@ -110,7 +110,7 @@ TEST(Coordinator, AnActorGetsTheTicketsThatItHasRoomForAndAtLeastOne) {
   const std::jthread actor([&] {
     const auto client = desk.client(0);
     for (const std::int64_t room : {7, 1, 3, 100}) {
-      const Assignment assignment = client->receive(room);
+      const Assignment assignment = client->receive({room});
       handed.push_back(assignment.tickets.size());
       for (const Ticket& ticket : assignment.tickets) scored.send(answer(ticket));
     }
@@ -127,7 +127,7 @@ TEST(Coordinator, GroupsAreTakenAsTheyComeAndTheActorIsToldThatThereAreNoMore) {
   std::vector<Ticket> seen;
   const std::jthread actor([&] {
     const auto client = desk.client(0);
-    for (Assignment next; (next = client->receive(1)).kind != Assignment::Kind::kFinish;) {
+    for (Assignment next; (next = client->receive({1})).kind != Assignment::Kind::kFinish;) {
       seen.push_back(next.tickets.at(0));
     }
     for (auto ticket = seen.rbegin(); ticket != seen.rend(); ++ticket) scored.send(answer(*ticket));
@@ -148,7 +148,7 @@ TEST(Coordinator, RefusesASecondAnswerToATicket) {
   LocalTicketDesk desk(1);
   BoundedQueue<ScoredGroup> scored(64);
   const std::jthread actor([&] {
-    const Ticket first = desk.client(0)->receive(1).tickets.at(0);
+    const Ticket first = desk.client(0)->receive({1}).tickets.at(0);
     scored.send(answer(first));
     scored.send(answer(first));
   });

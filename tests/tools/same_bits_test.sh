@@ -16,6 +16,13 @@ for ranks in 2 3 4 6; do
   diff <(timeless_metrics "$WORK/n1") <(timeless_metrics "$WORK/n$ranks") || fail "$ranks ranks give other metrics"
 done
 
+# Fewer groups than actors: they are cut into parts.
+few="--set rollout.prompts_per_step=2 --set run.steps=3"
+for ranks in 1 4 12; do
+  train "$ranks" "$WORK/few$ranks" $few >"$WORK/few$ranks.log" 2>&1 || { cat "$WORK/few$ranks.log"; fail "$ranks ranks, 2 prompts"; }
+  [ "$(digest "$WORK/few$ranks")" = "$(digest "$WORK/few1")" ] || fail "$ranks ranks give other bits with 2 prompts a step"
+done
+
 # Two learners add gradients in another order; their runs must repeat.
 for again in a b; do
   train 5 "$WORK/two_learners_$again" --set roles.learners=2 >"$WORK/two_$again.log" 2>&1 ||
@@ -26,4 +33,4 @@ done
 # Invariant E5: in every step the first mini-batch has importance ratio 1 and nothing clipped.
 grep -c '"first_minibatch_ratio_max_deviation":0.0[,}]' "$WORK/n4/metrics.jsonl" | grep -qx 6 ||
   fail "the first mini-batch's importance ratio is not exactly 1 in all steps"
-echo "same bits on 1, 2, 3, 4 and 6 ranks; two learners repeat"
+echo "same bits on 1, 2, 3, 4 and 6 ranks, and with groups in parts; two learners repeat"

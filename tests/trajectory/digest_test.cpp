@@ -42,7 +42,7 @@ TEST(TrajectoriesDigest, DoesNotDependOnTimesAndRanks) {
                       [](StepRecord& record) {
                         record.seconds = 99;
                         for (GroupRecord& group : record.groups) {
-                          group.scored.rollout.actor = 17;
+                          group.scored.rollout.responses[0].actor = 17;
                           group.scored.reward_worker = 18;
                           group.scored.scores[0].verify_seconds = 3;
                         }

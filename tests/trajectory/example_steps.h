@@ -36,6 +36,7 @@ inline Response example_response(const ExampleShape& shape, std::int64_t step, s
     response.behavior_log_probs.push_back(-4.0F * noise);
   }
   response.finish = sample % 3 == 0 ? FinishReason::kLength : FinishReason::kEndOfSequence;
+  response.actor = 2;
   return response;
 }
 
@@ -59,7 +60,6 @@ inline GroupRecord example_group(const ExampleShape& shape, std::int64_t step, s
       step - 1,      purpose,
       shape.samples, {group + 100, fmt::format("How many ö in {}?", group), "7", "made-up", 40.5}};
   rollout.prompt_ids = {1, 2, static_cast<std::int32_t>(group)};
-  rollout.actor = 2;
   record.scored.reward_worker = 3;
   for (std::int32_t i = 0; i < shape.samples; ++i) {
     rollout.responses.push_back(example_response(shape, step, group, i));

@@ -18,6 +18,7 @@
 #include "common/comm/ticket_desk.h"
 #include "common/queue.h"
 #include "common/stop_signals.h"
+#include "common/whole_groups.h"
 #include "model/tokenizer/tokenizer.h"
 #include "tools/run/devices.h"
 #include "tools/run/role_threads.h"
@@ -102,7 +103,7 @@ void stop_if_asked(const Job& job) {
 }
 
 using Coordinate =
-    std::function<void(TicketDesk& desk, int actors, PollableSource<RolloutGroup>& rollouts)>;
+    std::function<void(TicketDesk& desk, int actors, PollableSource<RolloutGroup>& parts)>;
 
 /// Coordinates the actors of the other ranks with that of this process.
 void coordinate_all(Job& job, TicketDesk& own_desk, PollableSource<RolloutGroup>& own_rollouts,
@@ -127,7 +128,8 @@ void generate_over_ranks(Job& job, const GenerationOptions& options, std::deque<
   note_stop_signals();
   job.set_activity("generating");
   const Coordinate coordinate = [&](TicketDesk& desk, int actors,
-                                    PollableSource<RolloutGroup>& rollouts) {
+                                    PollableSource<RolloutGroup>& parts) {
+    WholeGroups rollouts(parts);
     ScoringSource scored(rollouts, score);
     Coordinator coordinator(desk, actors, scored, [&] { stop_if_asked(job); });
     coordinator.collect(std::move(tickets), Assignment::Kind::kFinish, take);

@@ -4,6 +4,7 @@
 
 #include "common/comm/thread_collective.h"
 #include "common/queue.h"
+#include "common/whole_groups.h"
 #include "tools/run/players.h"
 #include "tools/run/role_threads.h"
 
@@ -34,7 +35,8 @@ void run_in_one_process(const TrainConfig& config, const RunStart& start, RunPro
         {*tickets, rollouts, *weights, 0, layout.threads(0, Role::kActor), [&] { roles.check(); }});
   });
   roles.start([&] {
-    play_reward_worker(config, start, {rollouts, scored, 0, [&] { roles.check(); }});
+    WholeGroups groups(rollouts);
+    play_reward_worker(config, start, {groups, scored, 0, [&] { roles.check(); }});
   });
   roles.run([&] {
     const auto weights = weight_group.member(0);

@@ -6,6 +6,7 @@
 
 #include "common/comm/channel.h"
 #include "common/comm/mpi_collective.h"
+#include "common/whole_groups.h"
 #include "tools/run/players.h"
 #include "tools/run/scoring_source.h"
 
@@ -20,8 +21,7 @@ std::unique_ptr<Collective> weight_group(Job& job, const RoleLayout& layout) {
 
 void act(Job& job, const TrainConfig& config, const RunStart& start, const RoleLayout& layout) {
   const auto tickets = mpi_ticket_client(job, layout.learners.front());
-  const auto index = static_cast<std::size_t>(layout.index(job.rank(), Role::kActor));
-  MpiSink<RolloutGroup> rollouts(job, Tag::kRollouts, layout.reward_workers, index);
+  MpiSink<RolloutGroup> rollouts(job, Tag::kRollouts, layout.reward_workers);
   const auto group = weight_group(job, layout);
   play_actor(config, start,
              {*tickets, rollouts, *group, job.rank(), layout.threads(job.rank(), Role::kActor),
@@ -29,7 +29,8 @@ void act(Job& job, const TrainConfig& config, const RunStart& start, const RoleL
 }
 
 void score(Job& job, const TrainConfig& config, const RunStart& start, const RoleLayout& layout) {
-  MpiSource<RolloutGroup> rollouts(job, Tag::kRollouts, static_cast<int>(layout.actors.size()));
+  MpiSource<RolloutGroup> parts(job, Tag::kRollouts, static_cast<int>(layout.actors.size()));
+  WholeGroups rollouts(parts);
   MpiSink<ScoredGroup> scored(job, Tag::kScored, {layout.learners.front()});
   play_reward_worker(config, start, {rollouts, scored, job.rank(), [&job] { job.attend(); }});
 }
@@ -52,7 +53,8 @@ void learn(Job& job, const TrainConfig& config, const RunStart& start, RunPrompt
     play_learner(config, start, transport);
   } else if (layout.has(job.rank(), Role::kRewardWorker)) {
     // No rank is left for a reward worker, and learner 0 waits for groups anyway.
-    MpiSource<RolloutGroup> rollouts(job, Tag::kRollouts, static_cast<int>(layout.actors.size()));
+    MpiSource<RolloutGroup> parts(job, Tag::kRollouts, static_cast<int>(layout.actors.size()));
+    WholeGroups rollouts(parts);
     Scorer scorer(scoring_options(config),
                   {.rank = job.rank(), .attend = [&job] { job.attend(); }});
     ScoringSource scored(rollouts, [&, decode = text_decoder(start)](RolloutGroup group) {

@@ -1,0 +1,112 @@
+#include "common/whole_groups.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "common/error.h"
+#include "common/queue.h"
+
+namespace lie {
+namespace {
+
+/// Samples `first` to `first + count - 1` of a group of five; sample i of group g is token 10 g +
+/// i, by actor `actor`.
+RolloutGroup part(std::int64_t group, std::int32_t first, std::int32_t count,
+                  std::int32_t actor = 0) {
+  RolloutGroup part;
+  part.ticket = {.step = 3, .group = group, .samples = 5, .prompt = {}, .part = {first, count}};
+  part.prompt_ids = {static_cast<std::int32_t>(group)};
+  for (std::int32_t i = first; i < first + count; ++i) {
+    part.responses.push_back({.ids = {static_cast<std::int32_t>(10 * group) + i},
+                              .behavior_log_probs = {-1},
+                              .actor = actor});
+  }
+  part.actor_clocks = {{actor, {1.0, 2.0}}};
+  return part;
+}
+
+std::vector<RolloutGroup> merge(const std::vector<RolloutGroup>& parts) {
+  BoundedQueue<RolloutGroup> queue(100);
+  for (const RolloutGroup& one : parts) queue.send(one);
+  queue.close();
+  WholeGroups whole(queue);
+  std::vector<RolloutGroup> groups;
+  while (auto group = whole.receive()) groups.push_back(std::move(*group));
+  return groups;
+}
+
+void expect_refused(const std::vector<RolloutGroup>& parts, const std::string& why) {
+  try {
+    merge(parts);
+    FAIL() << "accepted; expected: " << why;
+  } catch (const Error& error) {
+    EXPECT_NE(std::string(error.what()).find(why), std::string::npos) << error.what();
+  }
+}
+
+TEST(WholeGroups, PartsMakeTheGroupInWhateverOrderTheyCome) {
+  std::vector<RolloutGroup> parts = {part(0, 0, 2, 4), part(0, 2, 1, 5), part(0, 3, 2, 4)};
+  std::vector<int> order = {0, 1, 2};
+  do {
+    const auto groups = merge({parts[static_cast<std::size_t>(order[0])], part(1, 1, 4),
+                               parts[static_cast<std::size_t>(order[1])], part(1, 0, 1),
+                               parts[static_cast<std::size_t>(order[2])]});
+    ASSERT_EQ(groups.size(), 2U);
+    EXPECT_EQ(groups[0].ticket.group, 1) << "a group comes with its last part";
+    const RolloutGroup& group = groups[1];
+    EXPECT_EQ(group.ticket.part, SampleRange());
+    EXPECT_EQ(group.ticket.step, 3);
+    EXPECT_EQ(group.prompt_ids, std::vector<std::int32_t>{0});
+    std::vector<std::int32_t> ids, actors;
+    for (const Response& response : group.responses) {
+      ids.push_back(response.ids.at(0));
+      actors.push_back(response.actor);
+    }
+    EXPECT_EQ(ids, (std::vector<std::int32_t>{0, 1, 2, 3, 4}));
+    EXPECT_EQ(actors, (std::vector<std::int32_t>{4, 4, 5, 4, 4}));
+    EXPECT_EQ(group.actor_clocks.size(), 3U);
+  } while (std::ranges::next_permutation(order).found);
+}
+
+TEST(WholeGroups, AWholeGroupPassesAsItIs) {
+  RolloutGroup whole = part(0, 0, 5);
+  whole.ticket.part = {};
+  EXPECT_EQ(merge({whole}).at(0).responses.size(), 5U);
+}
+
+TEST(WholeGroups, NothingIsThereBeforeTheLastPart) {
+  BoundedQueue<RolloutGroup> queue(4);
+  WholeGroups whole(queue);
+  queue.send(part(0, 0, 4));
+  EXPECT_FALSE(whole.try_receive());
+  queue.send(part(0, 4, 1));
+  EXPECT_TRUE(whole.try_receive());
+}
+
+TEST(WholeGroups, RefusesAPartThatComesTwiceOrNeverOrDoesNotFit) {
+  expect_refused({part(0, 0, 2), part(0, 1, 2)}, "came twice");
+  expect_refused({part(0, 0, 2)}, "never came");
+  expect_refused({part(0, 0, 5), part(0, 0, 2)}, "never came");
+  expect_refused({part(0, 3, 3)}, "no such part");
+  expect_refused({part(0, -1, 3)}, "no such part");
+  RolloutGroup short_of_one = part(0, 0, 3);
+  short_of_one.responses.pop_back();
+  expect_refused({short_of_one}, "more or fewer");
+  RolloutGroup other_policy = part(0, 2, 3);
+  other_policy.ticket.policy_version = 9;
+  expect_refused({part(0, 0, 2), other_policy}, "another prompt or policy");
+}
+
+TEST(WholeGroups, EvaluationAndTrainingMayHaveGroupsOfOneNumber) {
+  RolloutGroup evaluated = part(0, 0, 2);
+  evaluated.ticket.purpose = Purpose::kEvaluate;
+  RolloutGroup rest = part(0, 2, 3);
+  rest.ticket.purpose = Purpose::kEvaluate;
+  EXPECT_EQ(merge({part(0, 0, 2), evaluated, part(0, 2, 3), rest}).size(), 2U);
+}
+
+}  // namespace
+}  // namespace lie
