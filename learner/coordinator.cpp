@@ -5,34 +5,46 @@
 
 #include "common/comm/backoff.h"
 #include "common/error.h"
+#include "common/fault.h"
 
 namespace lie {
 
 Coordinator::Coordinator(TicketDesk& desk, int actors, PollableSource<ScoredGroup>& scored,
-                         std::function<void()> attend)
+                         std::function<bool()> holds_back)
     : desk_(desk),
       scored_(scored),
-      attend_(std::move(attend)),
+      holds_back_(std::move(holds_back)),
       in_flight_(static_cast<std::size_t>(actors), 0),
       told_(static_cast<std::size_t>(actors), false) {}
 
-void Coordinator::collect(std::deque<Ticket> tickets, std::optional<Assignment::Kind> when_out,
+bool Coordinator::collect(std::deque<Ticket> tickets, std::optional<Assignment::Kind> when_out,
                           const TakeGroup& take) {
   // An actor holds at most its fair share at a time, or the first to ask would take everything.
   const auto actors = std::ssize(in_flight_);
   const std::int64_t quota = (std::ssize(tickets) + actors - 1) / actors;
   Backoff backoff;
   for (auto left = std::ssize(tickets); left > 0;) {
-    if (attend_) attend_();
+    if (holds_back_ && holds_back_() && !tickets.empty()) return false;
     bool progress = answer_waiting_actors(tickets, quota, when_out);
-    if (auto group = scored_.try_receive()) {
-      take_back(group->rollout.ticket);
-      take(std::move(*group));
+    if (take_one(take)) {
       --left;
       progress = true;
     }
     progress ? backoff.reset() : backoff.pause();
   }
+  return true;
+}
+
+bool Coordinator::take_one(const TakeGroup& take) {
+  auto group = scored_.try_receive();
+  if (!group) return false;
+  take_back(group->rollout.ticket);
+  take(std::move(*group));
+  return true;
+}
+
+void Coordinator::await_in_flight(const TakeGroup& take) {
+  for (Backoff backoff; !actor_of_.empty();) take_one(take) ? backoff.reset() : backoff.pause();
 }
 
 std::vector<ScoredGroup> Coordinator::collect(std::deque<Ticket> tickets,
@@ -79,6 +91,7 @@ std::vector<Ticket> Coordinator::hand_out(std::deque<Ticket>& tickets, const Wai
     room -= tickets.front().samples;
     ++held;
     actor_of_[tickets.front().group] = to.actor;
+    pass_fault_point("ticket");
     handed.push_back(std::move(tickets.front()));
     tickets.pop_front();
   }

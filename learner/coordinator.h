@@ -20,19 +20,23 @@ using TakeGroup = std::function<void(ScoredGroup)>;
 /// Answers the actors through one phase after another; a phase is a list of tickets. One thread.
 class Coordinator {
  public:
-  /// Keeps references to desk and source. `actors`: how many the desk has. `attend`: called while
-  /// groups are waited for; may be empty.
+  /// Keeps references to desk and source. `actors`: how many the desk has. `holds_back`: called
+  /// while groups are waited for; once it is true, tickets not yet handed out stay. May be empty.
   Coordinator(TicketDesk& desk, int actors, PollableSource<ScoredGroup>& scored,
-              std::function<void()> attend = {});
+              std::function<bool()> holds_back = {});
 
   /// Hands out the tickets, each actor its fair share at a time, and gives every group to `take` as
   /// it comes back. `when_out`: what an actor that asks is told once all are handed out; empty: it
   /// waits for the next phase. Blocks until all groups are back. Throws Error if one comes twice.
-  void collect(std::deque<Ticket> tickets, std::optional<Assignment::Kind> when_out,
+  /// False, at once, where tickets are held back: groups may still be in flight.
+  bool collect(std::deque<Ticket> tickets, std::optional<Assignment::Kind> when_out,
                const TakeGroup& take);
   /// The same, with the groups in canonical order.
   std::vector<ScoredGroup> collect(std::deque<Ticket> tickets,
                                    std::optional<Assignment::Kind> when_out);
+
+  /// Gives the groups in flight to `take` as they come back. Blocks until none is left.
+  void await_in_flight(const TakeGroup& take);
 
   /// Tells every actor that has not been told in the phase before: new weights follow by weight
   /// sync (kWeights), or there will be no more tickets (kFinish). Blocks until all have asked.
@@ -43,11 +47,12 @@ class Coordinator {
                              std::optional<Assignment::Kind> when_out);
   std::vector<Ticket> hand_out(std::deque<Ticket>& tickets, const WaitingActor& to,
                                std::int64_t quota);
+  bool take_one(const TakeGroup& take);
   void take_back(const Ticket& ticket);
 
   TicketDesk& desk_;
   PollableSource<ScoredGroup>& scored_;
-  std::function<void()> attend_;
+  std::function<bool()> holds_back_;
   std::vector<std::int64_t> in_flight_;   // [actors] groups handed out and not yet back
   std::vector<bool> told_;                // [actors] knows what comes after the tickets
   std::map<std::int64_t, int> actor_of_;  // group in flight -> actor
