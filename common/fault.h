@@ -6,7 +6,7 @@
 //   ticket       learner 0 has handed out a ticket
 //   journal      half of a group's record is in the journal, or in the responses of an evaluation
 //   metrics      half of a line of metrics.jsonl
-//   checkpoint   weights and half of the moments
+//   checkpoint   weights and none, or half, of the moments
 //
 // Without these variables a pass costs a comparison.
 #pragma once

@@ -9,6 +9,7 @@
 #include "common/comm/wire.h"
 #include "common/file.h"
 #include "common/log.h"
+#include "learner/tickets.h"
 
 namespace lie {
 namespace {
@@ -21,11 +22,9 @@ constexpr std::string_view kPrefix = "step-";
 /// has written the step two before that: the recorder writes one step while the next one runs.
 constexpr std::int64_t kStepsBehindTheLog = 3;
 
-/// Whether the group answers the ticket. Not compared: what no response depends on.
 bool answers(const Ticket& then, const Ticket& now) {
   return then.policy_version == now.policy_version && then.samples == now.samples &&
-         then.prompt.problem == now.prompt.problem && then.prompt.text == now.prompt.text &&
-         then.prompt.gold == now.prompt.gold;
+         asks_the_same(then, now);
 }
 
 /// 51 of "step-000051.groups"; -1 for a name that is none.
@@ -62,8 +61,7 @@ std::vector<ScoredGroup> Journal::take_known(std::int64_t step, std::deque<Ticke
     return true;
   });
   if (!groups.empty()) {
-    Log("learner", 0)
-        .info("step {}: {} of {} groups are in the journal", step, groups.size(), all);
+    Log("learner", 0).info("step {}: {} of {} groups are in the journal", step, groups.size(), all);
   }
   return groups;
 }
@@ -72,10 +70,9 @@ void Journal::open(std::int64_t step) {
   step_ = step;
   known_.clear();
   file_.reset();
-  const MessageFileState state =
-      read_messages(path_of(step), [&](std::span<const std::byte> message) {
-        keep(wire::unpack<ScoredGroup>(message));
-      });
+  const MessageFileState state = read_messages(
+      path_of(step),
+      [&](std::span<const std::byte> message) { keep(wire::unpack<ScoredGroup>(message)); });
   for (const std::string& loss : state.damage) Log("learner", 0).warn("{}", loss);
   if (!state.refusal.empty()) Log("learner", 0).warn("{}; it is not used", state.refusal);
   whole_bytes_ = state.whole_bytes;

@@ -40,10 +40,10 @@ class Journal {
   std::filesystem::path path_of(std::int64_t step) const;
 
   std::filesystem::path directory_;
-  std::int64_t step_ = -1;                     // that is open
-  std::map<Key, ScoredGroup> known_;           // not asked for yet
-  std::uint64_t whole_bytes_ = 0;              // of its file
-  std::optional<MessageFile> file_;            // from the first group on
+  std::int64_t step_ = -1;            // that is open
+  std::map<Key, ScoredGroup> known_;  // not asked for yet
+  std::uint64_t whole_bytes_ = 0;     // of its file
+  std::optional<MessageFile> file_;   // from the first group on
 };
 
 }  // namespace lie

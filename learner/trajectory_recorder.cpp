@@ -56,6 +56,7 @@ TrajectoryRecorder::TrajectoryRecorder(std::filesystem::path directory, Trajecto
       last_step_(info_.starts_after_step) {}
 
 void TrajectoryRecorder::take(StepOutcome& step) {
+  if (step.is_logged) return;
   if (!step.groups.empty() || !step.evaluation.empty()) {
     const Timed timed(step.seconds.log);
     numbers_.merge(number_names(step.groups));

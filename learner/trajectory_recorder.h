@@ -29,6 +29,7 @@ class TrajectoryRecorder : public StepStage {
   TrajectoryRecorder(std::filesystem::path directory, TrajectoryInfo info,
                      const CheckpointSchedule& checkpoints, Collective& learners);
 
+  /// A step that was read from the log is not recorded again.
   /// Waits for the step before and throws its error. Collective over the learners except for step
   /// 0, which only learner 0 records. When a checkpoint is due, returns once all learners'
   /// trajectories up to here are on disk.

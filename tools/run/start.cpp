@@ -1,5 +1,6 @@
 #include "tools/run/start.h"
 
+#include <algorithm>
 #include <filesystem>
 #include <utility>
 
@@ -8,7 +9,9 @@
 #include "common/file.h"
 #include "common/log.h"
 #include "common/trajectory/segments.h"
+#include "common/trajectory/step_log.h"
 #include "common/writer_lock.h"
+#include "learner/journal.h"
 #include "learner/sound_checkpoint.h"
 #include "learner/trainer_state.h"
 #include "model/tokenizer/tokenizer.h"
@@ -74,6 +77,15 @@ RunStart start_of(const fs::path& directory, const TrainConfig& config) {
   return {.step = 0, .model_directory = config.model.path, .from_checkpoint = false};
 }
 
+/// The log is cut behind its last complete step, and its steps up to there are not generated again.
+void go_on_from_log(RunStart& start, const fs::path& directory, std::int64_t steps) {
+  const fs::path trajectories = directory / "trajectories";
+  const std::int64_t last = StepLog(trajectories, start.step).last_after(start.step);
+  remove_segments_after(trajectories, last);
+  if (last > 0) Journal(directory).remove_up_to(last);
+  start.last_logged = std::min(last, steps);
+}
+
 }  // namespace
 
 PreparedRun prepare_run(Job& job, TrainConfig config) {
@@ -89,8 +101,8 @@ PreparedRun prepare_run(Job& job, TrainConfig config) {
   write_run_config(directory, fields);
   make_directories(directory / "trajectories");
   make_directories(directory / "checkpoints");
-  const RunStart start = start_of(directory, config);
-  remove_segments_after(directory / "trajectories", start.step);
+  RunStart start = start_of(directory, config);
+  go_on_from_log(start, directory, config.run.steps);
   for (const std::string& note : missing_parts(directory, start.step)) {
     Log("learner", 0).warn("{}", note);
   }
@@ -98,13 +110,17 @@ PreparedRun prepare_run(Job& job, TrainConfig config) {
 }
 
 RunStart share_start(const RunStart& start, Collective& world) {
-  std::int64_t facts[3] = {start.step, start.from_checkpoint,
-                           static_cast<std::int64_t>(start.model_directory.string().size())};
+  std::int64_t facts[4] = {start.step, start.from_checkpoint,
+                           static_cast<std::int64_t>(start.model_directory.string().size()),
+                           start.last_logged};
   world.broadcast_bytes(std::as_writable_bytes(std::span(facts)), 0);
   std::string directory = start.model_directory.string();
   directory.resize(static_cast<std::size_t>(facts[2]));
   world.broadcast_bytes(std::as_writable_bytes(std::span(directory)), 0);
-  return {.step = facts[0], .model_directory = directory, .from_checkpoint = facts[1] != 0};
+  return {.step = facts[0],
+          .last_logged = facts[3],
+          .model_directory = directory,
+          .from_checkpoint = facts[1] != 0};
 }
 
 }  // namespace lie

@@ -13,7 +13,8 @@
 namespace lie {
 
 struct RunStart {
-  std::int64_t step = 0;                  // training steps done before the start
+  std::int64_t step = 0;                  // training steps behind its checkpoint
+  std::int64_t last_logged = 0;           // up to here, steps are learned again from the log
   std::filesystem::path model_directory;  // config, weights and tokenizer to start from
   bool from_checkpoint = false;           // then model_directory is that checkpoint
 };
