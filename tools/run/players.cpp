@@ -35,7 +35,7 @@ TrajectoryInfo trajectory_info(const TrainConfig& config, const RunStart& start,
           .tokenizer_sha256 = sha256_hex(read_file(fs::path(config.model.path) / "tokenizer.json")),
           .learner_rank = learners.rank(),
           .learner_count = learners.size(),
-          .starts_after_step = start.step,
+          .starts_after_step = start.logged_step,
           .rewards = reward_names(config.reward)};
 }
 
@@ -88,7 +88,9 @@ RunCoverage run_coverage(const TrainConfig& config, const RunStart& start) {
   const DecodeText decode = text_decoder(start);
   const RunReader run(fs::path(config.run.directory) / "trajectories");
   for (std::size_t i = 0; i < run.samples().size(); ++i) {
-    if (run.samples()[i].key.purpose != static_cast<std::uint8_t>(Purpose::kTrain)) continue;
+    const SampleKey& key = run.samples()[i].key;
+    if (key.purpose != static_cast<std::uint8_t>(Purpose::kTrain)) continue;
+    if (key.step > start.step) continue;
     const auto ids = run.response_ids(i);
     coverage.restore(ids, words ? decode(ids) : std::string());
   }

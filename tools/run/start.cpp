@@ -7,7 +7,7 @@
 #include "common/error.h"
 #include "common/file.h"
 #include "common/log.h"
-#include "common/trajectory/segments.h"
+#include "common/trajectory/recovery.h"
 #include "common/writer_lock.h"
 #include "learner/sound_checkpoint.h"
 #include "learner/trainer_state.h"
@@ -89,8 +89,8 @@ PreparedRun prepare_run(Job& job, TrainConfig config) {
   write_run_config(directory, fields);
   make_directories(directory / "trajectories");
   make_directories(directory / "checkpoints");
-  const RunStart start = start_of(directory, config);
-  remove_segments_after(directory / "trajectories", start.step);
+  RunStart start = start_of(directory, config);
+  start.logged_step = recover_log(directory / "trajectories", start.step, Log("learner", 0));
   for (const std::string& note : missing_parts(directory, start.step)) {
     Log("learner", 0).warn("{}", note);
   }
@@ -98,13 +98,16 @@ PreparedRun prepare_run(Job& job, TrainConfig config) {
 }
 
 RunStart share_start(const RunStart& start, Collective& world) {
-  std::int64_t facts[3] = {start.step, start.from_checkpoint,
+  std::int64_t facts[4] = {start.step, start.from_checkpoint, start.logged_step,
                            static_cast<std::int64_t>(start.model_directory.string().size())};
   world.broadcast_bytes(std::as_writable_bytes(std::span(facts)), 0);
   std::string directory = start.model_directory.string();
-  directory.resize(static_cast<std::size_t>(facts[2]));
+  directory.resize(static_cast<std::size_t>(facts[3]));
   world.broadcast_bytes(std::as_writable_bytes(std::span(directory)), 0);
-  return {.step = facts[0], .model_directory = directory, .from_checkpoint = facts[1] != 0};
+  return {.step = facts[0],
+          .model_directory = directory,
+          .from_checkpoint = facts[1] != 0,
+          .logged_step = facts[2]};
 }
 
 }  // namespace lie
