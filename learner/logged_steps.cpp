@@ -15,7 +15,7 @@ void decode_texts(ScoredGroup& group, const TextOfResponse& text) {
 
 }  // namespace
 
-StepGroups logged_step(const StepLog& log, std::int64_t step, const TextOfResponse& text) {
+StepGroups read_logged_step(const StepLog& log, std::int64_t step, const TextOfResponse& text) {
   StepGroups groups{.step = step, .is_logged = true};
   for (GroupRecord& group : log.read(step).groups) {
     if (text) decode_texts(group.scored, text);
@@ -44,7 +44,7 @@ std::optional<StepGroups> LoggedSteps::receive() {
   if (range_.first_step >= range_.last_step) return next_.receive();
   if (!stop_.may_begin(range_.first_step + 1)) return std::nullopt;
   stop_.has_groups();
-  StepGroups step = logged_step(log_, ++range_.first_step, text_);
+  StepGroups step = read_logged_step(log_, ++range_.first_step, text_);
   take_tickets(step);
   return step;
 }

@@ -22,7 +22,7 @@ namespace lie {
 using TextOfResponse = std::function<std::string(std::span<const std::int32_t>)>;
 
 /// A step as the log has it, marked as logged; step 0 is the evaluation of the start policy.
-StepGroups logged_step(const StepLog& log, std::int64_t step, const TextOfResponse& text);
+StepGroups read_logged_step(const StepLog& log, std::int64_t step, const TextOfResponse& text);
 
 /// The steps after `first_step` up to `last_step` from the log, then those of `next`.
 class LoggedSteps : public Source<StepGroups> {

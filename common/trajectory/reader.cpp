@@ -25,6 +25,8 @@ struct SegmentReader::State {
   /// By table: its rows up to the end of each step.
   std::array<std::vector<std::int64_t>, schema::kTableCount> ends;
   std::map<std::string, h5::Handle, std::less<>> columns;  // by path, opened so far
+
+  hid_t column(const ColumnInfo& column);
 };
 
 namespace {
@@ -55,6 +57,16 @@ h5::Handle open_column(hid_t file, const ColumnInfo& column, const std::string& 
   }
   return dataset;
 }
+
+}  // namespace
+
+hid_t SegmentReader::State::column(const ColumnInfo& column) {
+  h5::Handle& dataset = columns[column.path];
+  if (!dataset) dataset = open_column(file.id(), column, path.string());
+  return dataset.id();
+}
+
+namespace {
 
 std::vector<std::string> read_names(hid_t file, const char* attribute, const std::string& path) {
   std::istringstream text(h5::read_text_attribute(file, attribute, path));
@@ -171,20 +183,36 @@ void SegmentReader::check_range(const ColumnInfo& column, RowRange range) const 
 void SegmentReader::read_raw(const ColumnInfo& column, RowRange range, void* values) const {
   const auto [first, count] = range;
   if (count == 0) return;
-  h5::Handle& dataset = state_->columns[column.path];
-  if (!dataset) dataset = open_column(state_->file.id(), column, state_->path.string());
+  const hid_t dataset = state_->column(column);
   const auto start = static_cast<hsize_t>(first);
   const auto size = static_cast<hsize_t>(count);
-  const h5::Handle source(h5::checked_id(H5Dget_space(dataset.id()), column.path), H5Sclose);
+  const h5::Handle source(h5::checked_id(H5Dget_space(dataset), column.path), H5Sclose);
   const h5::Handle target(h5::checked_id(H5Screate_simple(1, &size, nullptr), column.path),
                           H5Sclose);
   h5::check(H5Sselect_hyperslab(source.id(), H5S_SELECT_SET, &start, nullptr, &size, nullptr),
             column.path);
-  if (H5Dread(dataset.id(), h5::memory_type(column.type), target.id(), source.id(), H5P_DEFAULT,
+  if (H5Dread(dataset, h5::memory_type(column.type), target.id(), source.id(), H5P_DEFAULT,
               values) < 0) {
     fail("{}: rows {} to {} of {} cannot be read: {}; the file is damaged", state_->path.string(),
          first, first + count, column.path, h5::last_reason());
   }
+}
+
+std::vector<std::byte> SegmentReader::read_bytes(const ColumnInfo& column, RowRange range) const {
+  check_range(column, range);
+  std::vector<std::byte> bytes(static_cast<std::size_t>(range.count) *
+                               H5Tget_size(h5::memory_type(column.type)));
+  read_raw(column, range, bytes.data());
+  return bytes;
+}
+
+bool SegmentReader::ends_with_a_step() const {
+  bool ends = true;
+  schema::for_each_column(info(), [&](const ColumnInfo& column) {
+    const auto rows_there = static_cast<std::int64_t>(h5::row_count(state_->column(column)));
+    ends = ends && rows_there == rows(column.table);
+  });
+  return ends;
 }
 
 std::string SegmentReader::text(std::int64_t offset, std::int32_t count) const {

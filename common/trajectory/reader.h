@@ -1,6 +1,7 @@
 // Reads one trajectory file, also while it is being written or after its writer was killed.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <filesystem>
 #include <memory>
@@ -53,6 +54,10 @@ class SegmentReader {
     read_raw(column, {first, count}, values.data());
     return values;
   }
+  /// Such rows as bytes, in this machine's order.
+  std::vector<std::byte> read_bytes(const schema::ColumnInfo& column, RowRange range) const;
+  /// Whether no column has rows behind the last complete step.
+  bool ends_with_a_step() const;
   /// A string of /text/bytes.
   std::string text(std::int64_t offset, std::int32_t count) const;
 

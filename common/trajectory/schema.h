@@ -10,9 +10,12 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <span>
 #include <string>
 #include <utility>
+
+#include "common/trajectory/record.h"
 
 namespace lie::schema {
 
@@ -199,8 +202,12 @@ NamedColumn<float> reward_column(const std::string& name, std::string about = ""
 /// /sample/<name>: a further number of a reward or verifier program.
 NamedColumn<double> number_column(const std::string& name);
 
-/// Every column of every file, in the order in which a step is written: /step/step is last.
+/// The columns that every file has, in the order in which a step is written: /step/step is last.
 std::span<const ColumnInfo* const> all_columns();
+
+/// Calls `visit` with each of them, then with those that the run names.
+void for_each_column(const TrajectoryInfo& info,
+                     const std::function<void(const ColumnInfo&)>& visit);
 
 /// Elements per chunk of a table's columns.
 std::uint64_t chunk_rows(Table table);

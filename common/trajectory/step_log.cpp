@@ -244,22 +244,11 @@ std::vector<GroupRecord> groups_of(const StepRows& rows) {
 }  // namespace
 
 StepLog::StepLog(const fs::path& directory, std::int64_t after) {
-  open(directory, after);
+  for (const Segment& file : segments_after(directory, after)) segments_.emplace_back(file.path);
   for (std::size_t first = 0, end = 0; first < segments_.size(); first = end) {
     const std::int64_t start = segments_[first].info().starts_after_step;
     while (end < segments_.size() && segments_[end].info().starts_after_step == start) ++end;
     add_steps(first, end);
-  }
-}
-
-/// A segment ends where the next one starts.
-void StepLog::open(const fs::path& directory, std::int64_t after) {
-  const std::vector<Segment> files = lie::segments(directory);
-  for (auto file = files.begin(); file != files.end(); ++file) {
-    const auto next = std::ranges::find_if(file, files.end(), [&](const Segment& other) {
-      return other.starts_after_step > file->starts_after_step;
-    });
-    if (next == files.end() || next->starts_after_step > after) segments_.emplace_back(file->path);
   }
 }
 

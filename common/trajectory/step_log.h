@@ -36,7 +36,6 @@ class StepLog {
     std::size_t segment = 0;
     std::size_t index = 0;  // of the step in that segment
   };
-  void open(const std::filesystem::path& directory, std::int64_t after);
   void add_steps(std::size_t first, std::size_t end);
 
   std::vector<SegmentReader> segments_;

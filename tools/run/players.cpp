@@ -40,7 +40,7 @@ TrajectoryInfo trajectory_info(const TrainConfig& config, const RunStart& start,
           .tokenizer_sha256 = sha256_hex(read_file(fs::path(config.model.path) / "tokenizer.json")),
           .learner_rank = learners.rank(),
           .learner_count = learners.size(),
-          .starts_after_step = start.last_logged,
+          .starts_after_step = start.logged_step,
           .rewards = reward_names(config.reward)};
 }
 
@@ -94,7 +94,8 @@ RunCoverage run_coverage(const TrainConfig& config, const RunStart& start) {
   const RunReader run(fs::path(config.run.directory) / "trajectories");
   for (std::size_t i = 0; i < run.samples().size(); ++i) {
     const SampleKey& key = run.samples()[i].key;
-    if (key.purpose != static_cast<std::uint8_t>(Purpose::kTrain) || key.step > start.step) continue;
+    if (key.purpose != static_cast<std::uint8_t>(Purpose::kTrain)) continue;
+    if (key.step > start.step) continue;
     const auto ids = run.response_ids(i);
     coverage.restore(ids, words ? decode(ids) : std::string());
   }
@@ -162,7 +163,7 @@ class CheckpointWriter : public StepStage {
 
 /// The first version that anything is generated with; beyond the run's last where the log has all.
 std::int64_t first_version(const TrainConfig& config, const RunStart& start) {
-  return start.last_logged < config.run.steps ? start.last_logged : config.run.steps + 1;
+  return start.logged_step < config.run.steps ? start.logged_step : config.run.steps + 1;
 }
 
 TextOfResponse text_of_response(const TrainConfig& config, const RunStart& start) {
@@ -173,17 +174,17 @@ TextOfResponse text_of_response(const TrainConfig& config, const RunStart& start
 /// What comes before the first step: the start policy's evaluation, or the checkpoint's weights for
 /// the actors.
 void begin(const RunStart& start, const StepLog& log, StepChain& outcomes, Publisher& publisher) {
-  if (start.last_logged > start.step) {
+  if (start.logged_step > start.step) {
     Log("learner", 0)
-        .info("steps {} to {} are learned again from the log", start.step + 1, start.last_logged);
+        .info("steps {} to {} are learned again from the log", start.step + 1, start.logged_step);
   }
   if (start.step > 0) {
-    if (start.last_logged == start.step) publisher.publish(start.step);
+    if (start.logged_step == start.step) publisher.publish(start.step);
     return;
   }
   StepOutcome first{.step = 0};
-  if (start.last_logged > 0 && log.holds(0)) {
-    first.evaluation = logged_step(log, 0, {}).evaluation;
+  if (start.logged_step > 0 && log.holds(0)) {
+    first.evaluation = read_logged_step(log, 0, {}).evaluation;
     first.is_logged = true;
   }
   outcomes.send(std::move(first));
@@ -243,10 +244,10 @@ void play_learner_0(const TrainConfig& config, const RunStart& start, RunPrompts
                           [&] { return stop.stops_generation(); });
   Journal journal(config.run.directory);
   GroupCollector collector(coordinator, journal, stop);
-  StepSource generated(collector, stream, config.tickets, start.last_logged, config.run.steps,
+  StepSource generated(collector, stream, config.tickets, start.logged_step, config.run.steps,
                        stop);
   const StepLog log(fs::path(config.run.directory) / "trajectories", start.step);
-  LoggedSteps logged(log, {start.step, start.last_logged}, text_of_response(config, start), stream,
+  LoggedSteps logged(log, {start.step, start.logged_step}, text_of_response(config, start), stream,
                      config.tickets, stop, generated);
   SharedGroups groups(logged, transport.learners);
 
@@ -256,7 +257,7 @@ void play_learner_0(const TrainConfig& config, const RunStart& start, RunPrompts
   TrajectoryRecorder trajectories =
       trajectory_recorder(config, start, training, transport.learners);
   LogComparison comparison;
-  CurveRecorder curves(config.run.directory, start.last_logged > 0 ? start.last_logged : -1,
+  CurveRecorder curves(config.run.directory, start.logged_step > 0 ? start.logged_step : -1,
                        config.run.steps, reward_names(config.reward), run_coverage(config, start));
   CheckpointWriter checkpoints(config, start, training, stream, stop);
   StepChain outcomes({&publisher, &trajectories, &comparison, &curves, &checkpoints});

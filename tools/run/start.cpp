@@ -8,8 +8,7 @@
 #include "common/error.h"
 #include "common/file.h"
 #include "common/log.h"
-#include "common/trajectory/segments.h"
-#include "common/trajectory/step_log.h"
+#include "common/trajectory/recovery.h"
 #include "common/writer_lock.h"
 #include "learner/journal.h"
 #include "learner/sound_checkpoint.h"
@@ -77,15 +76,6 @@ RunStart start_of(const fs::path& directory, const TrainConfig& config) {
   return {.step = 0, .model_directory = config.model.path, .from_checkpoint = false};
 }
 
-/// The log is cut behind its last complete step, and its steps up to there are not generated again.
-void go_on_from_log(RunStart& start, const fs::path& directory, std::int64_t steps) {
-  const fs::path trajectories = directory / "trajectories";
-  const std::int64_t last = StepLog(trajectories, start.step).last_after(start.step);
-  remove_segments_after(trajectories, last);
-  if (last > 0) Journal(directory).remove_up_to(last);
-  start.last_logged = std::min(last, steps);
-}
-
 }  // namespace
 
 PreparedRun prepare_run(Job& job, TrainConfig config) {
@@ -102,7 +92,9 @@ PreparedRun prepare_run(Job& job, TrainConfig config) {
   make_directories(directory / "trajectories");
   make_directories(directory / "checkpoints");
   RunStart start = start_of(directory, config);
-  go_on_from_log(start, directory, config.run.steps);
+  const std::int64_t last = recover_log(directory / "trajectories", start.step, Log("learner", 0));
+  start.logged_step = std::min(last, config.run.steps);
+  if (last > 0) Journal(directory).remove_up_to(last);
   for (const std::string& note : missing_parts(directory, start.step)) {
     Log("learner", 0).warn("{}", note);
   }
@@ -110,17 +102,16 @@ PreparedRun prepare_run(Job& job, TrainConfig config) {
 }
 
 RunStart share_start(const RunStart& start, Collective& world) {
-  std::int64_t facts[4] = {start.step, start.from_checkpoint,
-                           static_cast<std::int64_t>(start.model_directory.string().size()),
-                           start.last_logged};
+  std::int64_t facts[4] = {start.step, start.from_checkpoint, start.logged_step,
+                           static_cast<std::int64_t>(start.model_directory.string().size())};
   world.broadcast_bytes(std::as_writable_bytes(std::span(facts)), 0);
   std::string directory = start.model_directory.string();
-  directory.resize(static_cast<std::size_t>(facts[2]));
+  directory.resize(static_cast<std::size_t>(facts[3]));
   world.broadcast_bytes(std::as_writable_bytes(std::span(directory)), 0);
   return {.step = facts[0],
-          .last_logged = facts[3],
           .model_directory = directory,
-          .from_checkpoint = facts[1] != 0};
+          .from_checkpoint = facts[1] != 0,
+          .logged_step = facts[2]};
 }
 
 }  // namespace lie
