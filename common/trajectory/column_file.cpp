@@ -15,10 +15,11 @@ h5::Handle column_layout(const ColumnInfo& column) {
   h5::Handle layout(h5::checked_id(H5Pcreate(H5P_DATASET_CREATE), "create layout"), H5Pclose);
   const hsize_t chunk = schema::chunk_rows(column.table);
   h5::check(H5Pset_chunk(layout.id(), 1, &chunk), "set chunks");
-  if (schema::is_compressed(column.table)) {
-    h5::check(H5Pset_shuffle(layout.id()), "set shuffle");
-    h5::check(H5Pset_deflate(layout.id(), 1), "set deflate");
-  }
+  h5::check(H5Pset_shuffle(layout.id()), "set shuffle");
+  // Also where it saves little: a chunk that grows then gets a new place in the file. Overwritten
+  // in place it would fail its checksum for a reader that comes in between, or after a kill.
+  h5::check(H5Pset_deflate(layout.id(), 1), "set deflate");
+  h5::check(H5Pset_fletcher32(layout.id()), "set checksums");
   h5::check(H5Pset_obj_track_times(layout.id(), false), "set no times");
   return layout;
 }
@@ -72,6 +73,7 @@ void write_info(hid_t file, const TrajectoryInfo& info) {
   h5::write_attribute(file, name::kRewardTerms, std::string_view(joined_names(info.rewards)));
   const std::string numbers = fmt::format("{}", fmt::join(info.numbers, ","));
   h5::write_attribute(file, name::kNumbers, std::string_view(numbers));
+  h5::write_attribute(file, name::kChecksum, info_checksum(info));
 }
 
 }  // namespace

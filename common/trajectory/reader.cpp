@@ -103,6 +103,10 @@ TrajectoryInfo read_info(hid_t file, const std::string& path) {
   info.starts_after_step = h5::read_int_attribute(file, name::kStartsAfter, path);
   info.rewards = read_reward_names(file, path);
   info.numbers = read_names(file, name::kNumbers, path);
+  if (H5Aexists(file, name::kChecksum) > 0 &&
+      h5::read_uint_attribute(file, name::kChecksum, path) != info_checksum(info)) {
+    fail("{}: its attributes do not fit {}; the file is damaged", path, name::kChecksum);
+  }
   return info;
 }
 

@@ -99,6 +99,4 @@ std::uint64_t chunk_rows(Table table) {
   return 1;
 }
 
-bool is_compressed(Table table) { return table == Table::kToken; }
-
 }  // namespace lie::schema

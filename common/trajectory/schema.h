@@ -4,9 +4,10 @@
 // columns of a table have the same number of rows. Nothing in a file ever changes once written; a
 // step exists once its row in /step does; that row says how far the other tables reach. Strings are
 // packed UTF-8: /text/bytes, with offset and count in the row that owns them (variable-length
-// strings are not safe to read while another process writes). Besides the columns listed here,
-// /sample has one for each reward term and one for each further number of a reward or verifier
-// program.
+// strings are not safe to read while another process writes). Each chunk of a column carries a
+// checksum (Fletcher32, a filter of HDF5), which every program that reads it verifies. Besides the
+// columns listed here, /sample has one for each reward term and one for each further number of a
+// reward or verifier program.
 #pragma once
 
 #include <cstdint>
@@ -212,11 +213,6 @@ void for_each_column(const TrajectoryInfo& info,
 /// Elements per chunk of a table's columns.
 std::uint64_t chunk_rows(Table table);
 
-/// Whether a table's columns are compressed: those that grow with the tokens. The others have a few
-/// hundred values a step, and setting up their compression would cost more than the rest of a small
-/// step's log.
-bool is_compressed(Table table);
-
 /// Attributes of the file's root.
 namespace attribute {
 inline constexpr const char* kSchemaVersion = "schema_version";  // int64
@@ -230,6 +226,9 @@ inline constexpr const char* kLearnerCount = "learner_count";  // int64
 inline constexpr const char* kStartsAfter = "starts_after_step";  // int64
 inline constexpr const char* kRewardTerms = "reward_terms";       // names, with commas between
 inline constexpr const char* kNumbers = "numbers";                // the same
+/// uint64, the first 8 bytes of the SHA-256 of what the file says of its run: HDF5 itself does not
+/// check its heap, which holds the texts. Absent in files of older builds.
+inline constexpr const char* kChecksum = "attributes_checksum";
 }  // namespace attribute
 
 }  // namespace lie::schema
