@@ -60,9 +60,9 @@ class RecordReader {
     FileHeader found;  // what an incomplete header lacks is taken as right
     file_.read(reinterpret_cast<char*>(&found), sizeof found);
     state.refusal = refusal_of(found, path_);
-    if (!file_.good()) return false;
+    if (!file_.good() || !state.refusal.empty()) return false;
     state.whole_bytes = sizeof found;
-    return state.refusal.empty();
+    return true;
   }
 
   /// False at the last whole record's end. `message` is left empty where a record is damaged.
