@@ -118,6 +118,16 @@ void rename_durably(const std::filesystem::path& from, const std::filesystem::pa
   sync_directory(parent_of(to));
 }
 
+std::filesystem::path set_aside(const std::filesystem::path& path, std::string_view suffix) {
+  const std::string name = path.string() + std::string(suffix);
+  std::filesystem::path aside = name;
+  for (int copy = 2; std::filesystem::exists(aside); ++copy) {
+    aside = fmt::format("{}-{}", name, copy);
+  }
+  rename_durably(path, aside);
+  return aside;
+}
+
 void make_directories(const std::filesystem::path& path) {
   std::error_code code;
   std::filesystem::create_directories(path, code);

@@ -30,6 +30,10 @@ void sync_directory(const std::filesystem::path& path);
 /// Moves a file or directory within one file system, durably: the last act of making a checkpoint.
 void rename_durably(const std::filesystem::path& from, const std::filesystem::path& to);
 
+/// Renames `path` durably to its name with `suffix`, or "`suffix`-2" and so on where that exists.
+/// Returns the new name.
+std::filesystem::path set_aside(const std::filesystem::path& path, std::string_view suffix);
+
 /// Creates a directory and its missing parents. Throws Error if it cannot or if a file is in the
 /// way.
 void make_directories(const std::filesystem::path& path);

@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "common/error.h"
+#include "common/fault.h"
 #include "common/file.h"
 
 namespace lie {
@@ -52,7 +53,9 @@ MetricsLog::MetricsLog(std::filesystem::path path, std::int64_t last_step)
   std::string text;
   if (std::filesystem::exists(path_)) {
     for (const MetricsRow& row : read_metrics(path_)) {
-      if (row.step <= last_step) text += to_json(row).dump() + "\n";
+      if (row.step > last_step) continue;
+      text += to_json(row).dump() + "\n";
+      steps_.insert(row.step);
     }
   }
   write_file_atomically(path_, text);
@@ -60,7 +63,9 @@ MetricsLog::MetricsLog(std::filesystem::path path, std::int64_t last_step)
 }
 
 void MetricsLog::append(const MetricsRow& row) {
-  file_ << to_json(row).dump() << '\n' << std::flush;
+  write_past_fault_point("metrics", to_json(row).dump() + "\n",
+                         [this](std::string_view text) { file_ << text << std::flush; });
+  steps_.insert(row.step);
   if (!file_) fail("{}: cannot write metrics; is the disk full?", path_.string());
 }
 

@@ -4,13 +4,15 @@
 #include <cstdint>
 #include <filesystem>
 #include <fstream>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
 
 namespace lie {
 
-/// A step's quantities by name, in the order they are written. Non-finite values are written as null.
+/// A step's quantities by name, in the order they are written. Non-finite values are written as
+/// null.
 struct MetricsRow {
   std::int64_t step = 0;
   double wall_time = 0;  // seconds since the epoch
@@ -24,14 +26,16 @@ class MetricsLog {
   /// dropping a line that a killed process left unfinished.
   MetricsLog(std::filesystem::path path, std::int64_t last_step);
   void append(const MetricsRow& row);
+  bool holds(std::int64_t step) const { return steps_.contains(step); }
 
  private:
   std::filesystem::path path_;
+  std::set<std::int64_t> steps_;
   std::ofstream file_;
 };
 
-/// All complete rows of a metrics file. Throws Error naming file and line of a row that is not a flat
-/// object with a step; a last line without its end is left out.
+/// All complete rows of a metrics file. Throws Error naming file and line of a row that is not a
+/// flat object with a step; a last line without its end is left out.
 std::vector<MetricsRow> read_metrics(const std::filesystem::path& path);
 
 }  // namespace lie

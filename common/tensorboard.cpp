@@ -7,21 +7,12 @@
 #include <cstring>
 
 #include "common/clock.h"
+#include "common/crc32c.h"
 #include "common/error.h"
 #include "common/file.h"
 
 namespace lie {
 namespace {
-
-constexpr std::array<std::uint32_t, 256> kCrcTable = [] {
-  std::array<std::uint32_t, 256> table = {};
-  for (std::uint32_t byte = 0; byte < 256; ++byte) {
-    std::uint32_t crc = byte;
-    for (int bit = 0; bit < 8; ++bit) crc = (crc >> 1) ^ ((crc & 1) != 0 ? 0x82f63b78u : 0u);
-    table[byte] = crc;
-  }
-  return table;
-}();
 
 std::uint32_t masked_crc(std::string_view bytes) {
   return std::rotr(crc32c(bytes), 15) + 0xa282ead8u;
@@ -68,14 +59,6 @@ std::string host_name() {
 }
 
 }  // namespace
-
-std::uint32_t crc32c(std::string_view bytes) {
-  std::uint32_t crc = 0xffffffffu;
-  for (const char byte : bytes) {
-    crc = (crc >> 8) ^ kCrcTable[(crc ^ static_cast<unsigned char>(byte)) & 0xff];
-  }
-  return ~crc;
-}
 
 std::string version_record(double wall_time) {
   return record(wall_time, 0, bytes_field(3, "brain.Event:2"));

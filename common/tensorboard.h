@@ -22,9 +22,6 @@ struct Scalar {
   double value = 0;  // stored as float
 };
 
-/// CRC-32C (Castagnoli) of `bytes`.
-std::uint32_t crc32c(std::string_view bytes);
-
 /// The records that a file is made of; `wall_time` in seconds since 1970.
 std::string version_record(double wall_time);
 /// The run continues at `step`: TensorBoard drops what it has read of this and later steps.

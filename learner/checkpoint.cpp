@@ -10,6 +10,7 @@
 
 #include "common/checksums.h"
 #include "common/error.h"
+#include "common/fault.h"
 #include "common/file.h"
 #include "model/host_parts.h"
 #include "model/safetensors.h"
@@ -97,6 +98,7 @@ void save_moments(const Weights& weights, const AdamW& optimizer, const fs::path
   }
   SafetensorsWriter writer(path, moment_shapes(weights, optimizer));
   for (const auto& [prefix, flat] : moments(optimizer)) {
+    pass_fault_point("checkpoint");
     for (const Parameter& parameter : weights.parameters()) {
       read_parts(weights.operators(),
                  flat.elements_at(parameter.offset, parameter.rows * parameter.cols),

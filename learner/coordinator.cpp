@@ -3,32 +3,24 @@
 #include <algorithm>
 #include <utility>
 
-#include "common/comm/backoff.h"
-
 namespace lie {
 
 Coordinator::Coordinator(TicketDesk& desk, int actors, PollableSource<ScoredGroup>& scored,
-                         std::function<void()> attend)
+                         std::function<bool()> holds_back)
     : desk_(desk),
       scored_(scored),
-      attend_(std::move(attend)),
-      told_(static_cast<std::size_t>(actors), false) {}
+      holds_back_(std::move(holds_back)),
+      told_(static_cast<std::size_t>(actors), false),
+      phase_({}, told_.size()) {}
 
-void Coordinator::collect(std::deque<Ticket> tickets, std::optional<Assignment::Kind> when_out,
+bool Coordinator::collect(std::deque<Ticket> tickets, std::optional<Assignment::Kind> when_out,
                           const TakeGroup& take) {
-  auto left = std::ssize(tickets);
-  HandOut groups(std::move(tickets), told_.size());
-  for (Backoff backoff; left > 0;) {
-    if (attend_) attend_();
-    bool progress = answer_waiting_actors(groups, when_out);
-    if (auto group = scored_.try_receive()) {
-      groups.take_back(group->rollout.ticket);
-      take(std::move(*group));
-      --left;
-      progress = true;
-    }
-    progress ? backoff.reset() : backoff.pause();
+  phase_ = HandOut(std::move(tickets), told_.size());
+  while (!phase_.all_back()) {
+    if (holds_back_ && holds_back_() && phase_.hold_back()) return false;
+    serve(when_out, take);
   }
+  return true;
 }
 
 std::vector<ScoredGroup> Coordinator::collect(std::deque<Ticket> tickets,
@@ -40,12 +32,29 @@ std::vector<ScoredGroup> Coordinator::collect(std::deque<Ticket> tickets,
   return groups;
 }
 
-bool Coordinator::answer_waiting_actors(HandOut& groups, std::optional<Assignment::Kind> when_out) {
+void Coordinator::await_in_flight(const TakeGroup& take) {
+  while (!phase_.all_back()) serve(std::nullopt, take);
+}
+
+void Coordinator::serve(std::optional<Assignment::Kind> when_out, const TakeGroup& take) {
+  const bool answered = answer_waiting_actors(when_out);
+  take_one(take) || answered ? backoff_.reset() : backoff_.pause();
+}
+
+bool Coordinator::take_one(const TakeGroup& take) {
+  auto group = scored_.try_receive();
+  if (!group) return false;
+  phase_.take_back(group->rollout.ticket);
+  take(std::move(*group));
+  return true;
+}
+
+bool Coordinator::answer_waiting_actors(std::optional<Assignment::Kind> when_out) {
   bool answered = false;
   for (const WaitingActor& waiting : desk_.waiting_actors()) {
-    Assignment answer{Assignment::Kind::kTickets, groups.next(waiting.actor, waiting.request)};
+    Assignment answer{Assignment::Kind::kTickets, phase_.next(waiting.actor, waiting.request)};
     if (answer.tickets.empty()) {
-      if (!groups.done() || !when_out) continue;
+      if (!phase_.done() || !when_out) continue;
       answer.kind = *when_out;
       told_[static_cast<std::size_t>(waiting.actor)] = true;
     }
@@ -56,10 +65,8 @@ bool Coordinator::answer_waiting_actors(HandOut& groups, std::optional<Assignmen
 }
 
 void Coordinator::announce(Assignment::Kind kind) {
-  Backoff backoff;
-  HandOut none({}, told_.size());
   while (std::ranges::find(told_, false) != told_.end()) {
-    answer_waiting_actors(none, kind) ? backoff.reset() : backoff.pause();
+    answer_waiting_actors(kind) ? backoff_.reset() : backoff_.pause();
   }
   told_.assign(told_.size(), false);
 }

@@ -80,6 +80,7 @@ void CurveRecorder::take(StepOutcome& step) {
   if (step.groups.empty() && step.evaluation.empty()) return;
   StepFacts facts = facts_of(step, rewards_);
   facts.coverage = coverage_.add_step(step.groups);
+  if (step.is_logged && log_.holds(step.step)) return;
   facts.roles = clocks_.advance(step.groups);
   facts.roles.emplace_back("learner", learner_clock(step.seconds));
   const MetricsRow row{

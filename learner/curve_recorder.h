@@ -16,8 +16,9 @@ namespace lie {
 class CurveRecorder : public StepStage {
  public:
   /// Continues after `last_step`; -1: a new run. Records of later steps, left by a killed process,
-  /// are dropped. `steps`: of the run. `rewards`: the terms of the scores. `coverage`: of the steps
-  /// so far; steps are added to it.
+  /// are dropped; of a step that is learned again, the record with the times of the first time
+  /// stays. `steps`: of the run. `rewards`: the terms of the scores. `coverage`: of the steps so
+  /// far; steps are added to it.
   CurveRecorder(const std::filesystem::path& run_directory, std::int64_t last_step,
                 std::int64_t steps, RewardNames rewards, RunCoverage& coverage);
 

@@ -28,7 +28,8 @@ bool EarlyStop::may_begin(std::int64_t step) {
   }
   step_ = step;
   began_ = watch_.seconds();
-  return reason_.empty();
+  is_generating_ = reason_.empty();
+  return is_generating_;
 }
 
 bool EarlyStop::in_time() {
@@ -42,11 +43,30 @@ double EarlyStop::seconds_needed() const {
   return kSlack * (longest_step_ + longest_saving_) + kMargin_seconds;
 }
 
-void EarlyStop::attend() {
+bool EarlyStop::stops_generation() {
   const int signal = signal_();
-  if (signal == 0 || is_announced_ || !reason_.empty() || began_ < 0) return;
+  if (signal != 0) announce(signal);
+  return is_generating_ && (signal != 0 || !in_time_to_save());
+}
+
+void EarlyStop::announce(int signal) {
+  if (is_announced_ || !reason_.empty() || began_ < 0) return;
   is_announced_ = true;
-  Log("learner", 0).info("{}: stopping after step {}", signal_name(signal), step_);
+  Log("learner", 0)
+      .info("{}: stopping; no further group begins, and step {} is the last", signal_name(signal),
+            step_);
+}
+
+bool EarlyStop::in_time_to_save() const {
+  return !has_kept_ ||
+         watch_.seconds() + kSlack * longest_saving_ + kMargin_seconds <= seconds_left_;
+}
+
+void EarlyStop::stopped_within_step() {
+  const int signal = signal_();
+  reason_ = fmt::format(
+      "stopped at step {}{}, within step {}, whose groups so far are kept", step_ - 1,
+      signal != 0 ? " by " + signal_name(signal) : " because the time is nearly over", step_);
 }
 
 void EarlyStop::saved_in(double seconds) { longest_saving_ = std::max(longest_saving_, seconds); }

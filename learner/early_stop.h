@@ -1,7 +1,8 @@
-// When a run ends before its last step: a signal asks for it, or the next step could not be ended
-// before the time is over. Learner 0 decides, at the boundary between two steps; the end of its
-// source (learner/step_source.h) reaches all others. A stop changes no result: the run goes on from
-// the checkpoint that is written there.
+// When a run ends before its last step: a signal asks for it, or the time is over. Learner 0
+// decides, between two steps or while a step is generated; the end of its source
+// (learner/step_source.h) reaches all others. A stop changes no result: the run goes on from the
+// checkpoint that is written there, and from the groups of the step in progress that are journalled
+// (learner/journal.h).
 #pragma once
 
 #include <cstdint>
@@ -26,8 +27,15 @@ class EarlyStop {
   /// Whether `step` may begin; to be asked before each. Without a signal the first one may: it is
   /// not known yet how long steps are, and a start that does none would go on for ever.
   bool may_begin(std::int64_t step);
-  /// While a step is waited for: says at once that a signal has come, and what happens.
-  void attend();
+  /// While groups are waited for: whether the run stops within the step that is generated, so that
+  /// no further group of it begins. Says at once that a signal has come. For want of time only once
+  /// this start has kept a group: one that keeps nothing would go on for ever.
+  bool stops_generation();
+  void group_is_kept() { has_kept_ = true; }
+  /// The step has all its groups: it is ended.
+  void has_groups() { is_generating_ = false; }
+  /// The step that is generated is left behind with the groups that are kept.
+  void stopped_within_step();
   /// A checkpoint took so long.
   void saved_in(double seconds);
 
@@ -36,6 +44,8 @@ class EarlyStop {
 
  private:
   bool in_time();
+  bool in_time_to_save() const;
+  void announce(int signal);
   double seconds_needed() const;  // by another step
 
   std::function<int()> signal_;
@@ -46,6 +56,8 @@ class EarlyStop {
   double longest_step_ = 0;    // seconds, with all that belongs to it
   double longest_saving_ = 0;  // seconds
   bool is_announced_ = false;
+  bool is_generating_ = false;
+  bool has_kept_ = false;
   std::string reason_;
 };
 

@@ -4,6 +4,7 @@
 #include <cstddef>
 
 #include "common/error.h"
+#include "common/fault.h"
 
 namespace lie {
 namespace {
@@ -51,6 +52,7 @@ std::vector<Ticket> HandOut::next(int actor, TicketRequest request) {
     const std::int64_t samples = samples_for(free, room);
     if (!handed.empty() && samples > room) break;
     on_their_way_[groups_.front().group].emplace_back(actor, samples);
+    pass_fault_point("ticket");
     handed.push_back(cut_off(static_cast<std::int32_t>(samples)));
     free -= samples;
     room -= samples;
@@ -75,6 +77,16 @@ Ticket HandOut::cut_off(std::int32_t samples) {
   groups_.front().part = {first + samples, count - samples};
   if (samples == count) groups_.pop_front();
   return part;
+}
+
+bool HandOut::hold_back() {
+  // Cut off from the front, so only the first may have begun.
+  const bool first_has_begun = !done() && on_their_way_.contains(groups_.front().group);
+  const std::size_t kept = first_has_begun ? 1 : 0;
+  if (groups_.size() <= kept) return false;
+  groups_.resize(kept);
+  samples_left_ = kept > 0 ? groups_.front().asked().count : 0;
+  return true;
 }
 
 void HandOut::take_back(const Ticket& group) {

@@ -20,11 +20,15 @@ class HandOut {
 
   /// Whether all samples are handed out.
   bool done() const { return groups_.empty(); }
+  /// Whether all groups have come back.
+  bool all_back() const { return done() && on_their_way_.empty(); }
   /// The next tickets for an actor, as far as it has room but at least one: a group may be larger
   /// than any room. None while it holds its share.
   std::vector<Ticket> next(int actor, TicketRequest request);
   /// A group has come back. Throws Error if it is not on its way, or not whole.
   void take_back(const Ticket& group);
+  /// Forgets the groups of which nothing has been handed out; returns whether there were any.
+  bool hold_back();
 
  private:
   std::int64_t samples_for(std::int64_t free, std::int64_t room) const;

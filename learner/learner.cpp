@@ -28,8 +28,12 @@ void run_learner(const LearnerParts& parts) {
     StepSeconds seconds;
     std::optional<StepGroups> collected = receive(parts, seconds);
     if (!collected) break;
-    StepOutcome step{
-        .step = collected->step, .groups = std::move(collected->groups), .seconds = seconds};
+    StepOutcome step{.step = collected->step,
+                     .groups = std::move(collected->groups),
+                     .evaluation = std::move(collected->evaluation),
+                     .seconds = seconds,
+                     .is_logged = collected->is_logged,
+                     .logged_results = std::move(collected->logged_results)};
     learn(parts, step);
     parts.outcomes.send(std::move(step));
   }

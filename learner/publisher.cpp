@@ -13,16 +13,18 @@ void Publisher::publish(std::int64_t policy_version) {
 }
 
 void Publisher::take(StepOutcome& step) {
+  if (step.step < first_version_) return;
   {
     const Timed timed(step.seconds.publish);
     publish(step.step);
   }
-  if (!evaluations_.due_after(step.step)) return;
+  if (step.is_logged || !evaluations_.due_after(step.step)) return;
   const Timed timed(step.seconds.evaluate);
-  step.evaluation = coordinator_.collect(evaluations_.after(step.step), std::nullopt);
+  step.evaluation =
+      collector_.collect(step.step, evaluations_.after(step.step), std::nullopt).value();
 }
 
-void Publisher::close() {
+void Publisher::finish() {
   coordinator_.announce(Assignment::Kind::kWeights);
   publish_finish(weight_group_);
 }

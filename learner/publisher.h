@@ -5,6 +5,7 @@
 
 #include "common/comm/collective.h"
 #include "learner/coordinator.h"
+#include "learner/group_collector.h"
 #include "learner/step_chain.h"
 #include "learner/tickets.h"
 #include "model/weights.h"
@@ -14,26 +15,32 @@ namespace lie {
 class Publisher : public StepStage {
  public:
   /// Keeps references. `weight_group`: learner 0 and the actors, see common/comm/weight_sync.h.
-  Publisher(Coordinator& coordinator, Collective& weight_group, const Weights& weights,
-            const EvaluationTickets& evaluations)
+  /// `first_version`: the first that anything is generated with.
+  Publisher(Coordinator& coordinator, GroupCollector& collector, Collective& weight_group,
+            const Weights& weights, const EvaluationTickets& evaluations,
+            std::int64_t first_version)
       : coordinator_(coordinator),
+        collector_(collector),
         weight_group_(weight_group),
         weights_(weights),
-        evaluations_(evaluations) {}
+        evaluations_(evaluations),
+        first_version_(first_version) {}
 
   /// Sends the current weights as those after training step `policy_version`. Blocks until all
   /// actors have them.
   void publish(std::int64_t policy_version);
 
   void take(StepOutcome& step) override;
-  /// Tells the actors that the run is over.
-  void close() override;
+  /// Tells the actors that the run is over. Blocks until they have finished what is in flight.
+  void finish();
 
  private:
   Coordinator& coordinator_;
+  GroupCollector& collector_;
   Collective& weight_group_;
   const Weights& weights_;
   const EvaluationTickets& evaluations_;
+  std::int64_t first_version_;
 };
 
 }  // namespace lie

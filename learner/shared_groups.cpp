@@ -15,6 +15,7 @@ constexpr std::int64_t kEnd = -1;
 struct Header {
   std::int64_t step = 0;
   std::int64_t bytes = kEnd;  // of the packed groups
+  std::int64_t is_logged = 0;
 };
 
 void broadcast(Collective& learners, Header& header) {
@@ -30,7 +31,7 @@ std::optional<StepGroups> SharedGroups::receive() {
   Bytes bytes;
   if (step) {
     bytes = wire::pack(step->groups);
-    header = {step->step, std::ssize(bytes)};
+    header = {step->step, std::ssize(bytes), step->is_logged ? 1 : 0};
   }
   broadcast(learners_, header);
   if (step) learners_.broadcast_bytes(bytes, 0);
@@ -43,7 +44,9 @@ std::optional<StepGroups> GroupsOfLearner0::receive() {
   if (header.bytes == kEnd) return std::nullopt;
   Bytes bytes(static_cast<std::size_t>(header.bytes));
   learners_.broadcast_bytes(bytes, 0);
-  return StepGroups{header.step, wire::unpack<std::vector<ScoredGroup>>(bytes)};
+  return StepGroups{.step = header.step,
+                    .groups = wire::unpack<std::vector<ScoredGroup>>(bytes),
+                    .is_logged = header.is_logged != 0};
 }
 
 }  // namespace lie

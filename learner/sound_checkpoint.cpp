@@ -17,15 +17,6 @@ constexpr std::string_view kDamaged = ".damaged";
 
 bool has_checksums(const fs::path& checkpoint) { return fs::exists(checkpoint / kChecksumsFile); }
 
-/// Out of the way of the checkpoint that will be written in its place.
-fs::path set_aside(const fs::path& checkpoint) {
-  const std::string name = checkpoint.string() + std::string(kDamaged);
-  fs::path aside = name;
-  for (int copy = 2; fs::exists(aside); ++copy) aside = fmt::format("{}-{}", name, copy);
-  rename_durably(checkpoint, aside);
-  return aside;
-}
-
 std::vector<std::string> damaged_ones(const fs::path& checkpoints) {
   std::vector<std::string> damaged;
   if (!fs::is_directory(checkpoints)) return damaged;
@@ -68,7 +59,7 @@ std::optional<fs::path> sound_checkpoint(const fs::path& checkpoints, const Log&
       return latest;
     }
     log.warn("{} IS DAMAGED: {}; set aside as {}, continuing from the one before", latest->string(),
-             fmt::join(faults, "; "), set_aside(*latest).filename().string());
+             fmt::join(faults, "; "), set_aside(*latest, kDamaged).filename().string());
   }
   refuse_if_all_are_damaged(checkpoints);
   return std::nullopt;

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "common/rollout.h"
+#include "common/trajectory/record.h"
 #include "learner/advantage.h"
 #include "learner/update.h"
 
@@ -12,8 +13,12 @@ namespace lie {
 
 /// A learner's input, the same on every learner.
 struct StepGroups {
-  std::int64_t step = 0;            // from 1
-  std::vector<ScoredGroup> groups;  // in canonical order: ascending ticket.group
+  std::int64_t step = 0;                 // from 1
+  std::vector<ScoredGroup> groups = {};  // in canonical order: ascending ticket.group
+  /// The step was recorded by an earlier start, and is learned again. With it, on learner 0 only:
+  bool is_logged = false;
+  std::vector<ScoredGroup> evaluation = {};                     // of the policy after the step
+  std::vector<std::vector<LearnerResult>> logged_results = {};  // [groups][G]
 };
 
 /// Where a step's time went on this rank.
@@ -33,6 +38,8 @@ struct StepOutcome {
   StepUpdate update = {};
   std::vector<ScoredGroup> evaluation = {};  // of the policy after the step; on learner 0
   StepSeconds seconds = {};
+  bool is_logged = false;                                       // as in StepGroups
+  std::vector<std::vector<LearnerResult>> logged_results = {};  // as in StepGroups
 };
 
 }  // namespace lie

@@ -57,6 +57,11 @@ std::deque<Ticket> training_tickets(PromptStream& prompts, const TicketOptions& 
                       options.samples_per_prompt);
 }
 
+bool asks_the_same(const Ticket& a, const Ticket& b) {
+  return a.prompt.problem == b.prompt.problem && a.prompt.text == b.prompt.text &&
+         a.prompt.gold == b.prompt.gold;
+}
+
 EvaluationTickets::EvaluationTickets(std::vector<Prompt> prompts, const EvaluationOptions& options,
                                      std::int64_t last_step)
     : prompts_(std::move(prompts)), options_(options), last_step_(last_step) {

@@ -29,6 +29,9 @@ void describe(FieldList& fields, EvaluationOptions& options);
 std::deque<Ticket> training_tickets(PromptStream& prompts, const TicketOptions& options,
                                     std::int64_t step);
 
+/// Whether both tickets ask for the same prompt.
+bool asks_the_same(const Ticket& a, const Ticket& b);
+
 /// The evaluations of a run.
 class EvaluationTickets {
  public:

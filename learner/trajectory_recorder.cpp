@@ -56,6 +56,7 @@ TrajectoryRecorder::TrajectoryRecorder(std::filesystem::path directory, Trajecto
       last_step_(info_.starts_after_step) {}
 
 void TrajectoryRecorder::take(StepOutcome& step) {
+  if (is_logged(step.step)) return;
   if (!step.groups.empty() || !step.evaluation.empty()) {
     const Timed timed(step.seconds.log);
     numbers_.merge(number_names(step.groups));
@@ -66,6 +67,11 @@ void TrajectoryRecorder::take(StepOutcome& step) {
   if (!checkpoints_.due_after(step.step)) return;
   close();
   info_.starts_after_step = step.step;
+}
+
+/// Step 0 is in the log once step 1 is.
+bool TrajectoryRecorder::is_logged(std::int64_t step) const {
+  return step <= last_step_ && last_step_ > 0;
 }
 
 void TrajectoryRecorder::close() {

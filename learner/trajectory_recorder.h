@@ -24,8 +24,8 @@ namespace lie {
 /// begins with either.
 class TrajectoryRecorder : public StepStage {
  public:
-  /// The first segment begins after info.starts_after_step. Segments that began there or later must
-  /// have been removed (common/trajectory/segments.h).
+  /// The first segment begins after info.starts_after_step: steps up to there are in the log and
+  /// pass without being recorded again (common/trajectory/recovery.h).
   TrajectoryRecorder(std::filesystem::path directory, TrajectoryInfo info,
                      const CheckpointSchedule& checkpoints, Collective& learners);
 
@@ -37,6 +37,7 @@ class TrajectoryRecorder : public StepStage {
   void close() override;
 
  private:
+  bool is_logged(std::int64_t step) const;
   void record(StepRecord record);
   void open();
   void add_columns();

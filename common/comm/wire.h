@@ -3,7 +3,7 @@
 //   payload  the struct's fields in the order of wire.cpp's `fields`; numbers as they are, enums as
 //            their underlying type, strings and vectors as u64 count then elements
 // A message of another version is refused, not translated: ranks of mixed builds by the version
-// here, and the file that keeps such messages (tools/eval/response_log.h) by a header of its own
+// here, and the files that keep such messages (common/comm/message_file.h) by a header of their own
 // besides. Whoever changes a message's fields raises the version.
 #pragma once
 

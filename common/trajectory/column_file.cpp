@@ -15,10 +15,11 @@ h5::Handle column_layout(const ColumnInfo& column) {
   h5::Handle layout(h5::checked_id(H5Pcreate(H5P_DATASET_CREATE), "create layout"), H5Pclose);
   const hsize_t chunk = schema::chunk_rows(column.table);
   h5::check(H5Pset_chunk(layout.id(), 1, &chunk), "set chunks");
-  if (schema::is_compressed(column.table)) {
-    h5::check(H5Pset_shuffle(layout.id()), "set shuffle");
-    h5::check(H5Pset_deflate(layout.id(), 1), "set deflate");
-  }
+  h5::check(H5Pset_shuffle(layout.id()), "set shuffle");
+  // Also where it saves little: a chunk that grows then gets a new place in the file. Overwritten
+  // in place it would fail its checksum for a reader that comes in between, or after a kill.
+  h5::check(H5Pset_deflate(layout.id(), 1), "set deflate");
+  h5::check(H5Pset_fletcher32(layout.id()), "set checksums");
   h5::check(H5Pset_obj_track_times(layout.id(), false), "set no times");
   return layout;
 }
@@ -72,34 +73,22 @@ void write_info(hid_t file, const TrajectoryInfo& info) {
   h5::write_attribute(file, name::kRewardTerms, std::string_view(joined_names(info.rewards)));
   const std::string numbers = fmt::format("{}", fmt::join(info.numbers, ","));
   h5::write_attribute(file, name::kNumbers, std::string_view(numbers));
+  h5::write_attribute(file, name::kChecksum, info_checksum(info));
 }
 
 }  // namespace
 
-ColumnFile::ColumnFile(const fs::path& path, const TrajectoryInfo& info) : path_(path) {
-  if (fs::exists(path)) {
-    fail(
-        "{}: exists already; remove the segments after the checkpoint before resuming, or choose "
-        "another run directory",
-        path.string());
-  }
-  const fs::path unfinished = path.string() + ".new";
-  file_ = h5::create_file(unfinished);
+ColumnFile::ColumnFile(const fs::path& path, const TrajectoryInfo& info)
+    : path_(path), file_(h5::create_file(path)) {
   write_info(file_.id(), info);
-  create_columns(info);
-  flush();
-  h5::check(H5Fstart_swmr_write(file_.id()), "start writing beside readers");
-  fs::rename(unfinished, path);
+  schema::for_each_column(info, [this](const ColumnInfo& column) { create_column(column); });
 }
 
-void ColumnFile::create_columns(const TrajectoryInfo& info) {
-  for (const ColumnInfo* column : schema::all_columns()) create_column(*column);
-  for (const auto& [name, about] : info.rewards) {
-    create_column(schema::F32(schema::reward_column(name, about)));
-  }
-  for (const std::string& name : info.numbers) {
-    create_column(schema::F64(schema::number_column(name)));
-  }
+void ColumnFile::appear_as(const fs::path& path) {
+  flush();
+  h5::check(H5Fstart_swmr_write(file_.id()), "start writing beside readers");
+  fs::rename(path_, path);
+  path_ = path;
 }
 
 void ColumnFile::create_column(const ColumnInfo& column) {
@@ -124,6 +113,11 @@ void ColumnFile::append_raw(const ColumnInfo& column, const void* values, std::u
     fail("{}: cannot write {}: {}; is the disk full?", path_.string(), column.path,
          h5::last_reason());
   }
+}
+
+void ColumnFile::append_rows(const SegmentReader& from, const ColumnInfo& column, RowRange range) {
+  const std::vector<std::byte> bytes = from.read_bytes(column, range);
+  append_raw(column, bytes.data(), static_cast<std::uint64_t>(range.count));
 }
 
 void ColumnFile::flush() {

@@ -8,21 +8,29 @@
 #include <vector>
 
 #include "common/trajectory/hdf5.h"
+#include "common/trajectory/reader.h"
 #include "common/trajectory/record.h"
 #include "common/trajectory/schema.h"
 
 namespace lie {
 
-/// Owns the file and its open columns. Created beside its final name and renamed once other
-/// processes may read it, so that an incomplete file is never seen.
+/// Owns the file and its open columns.
 class ColumnFile {
  public:
+  /// Creates the file, or replaces one, with all columns of a run. Other processes may not read it
+  /// yet.
   ColumnFile(const std::filesystem::path& path, const TrajectoryInfo& info);
+
+  /// From here on other processes may read it while it is written. Takes the name `path`, under
+  /// which an incomplete file is therefore never seen.
+  void appear_as(const std::filesystem::path& path);
 
   template <typename T>
   void append(const schema::Column<T>& column, std::span<const T> values) {
     append_raw(column, values.data(), values.size());
   }
+  /// Rows [range] of the same column of another file.
+  void append_rows(const SegmentReader& from, const schema::ColumnInfo& column, RowRange range);
   /// Hands all appended rows to the operating system. Readers see later rows only after these. (One
   /// flush of the file costs as much as one of a single column.)
   void flush();
@@ -39,7 +47,6 @@ class ColumnFile {
     std::uint64_t rows = 0;
   };
   void append_raw(const schema::ColumnInfo& column, const void* values, std::uint64_t count);
-  void create_columns(const TrajectoryInfo& info);
   void create_column(const schema::ColumnInfo& column);
 
   std::filesystem::path path_;

@@ -47,6 +47,13 @@ Handle open_attribute(hid_t object, const char* name, H5T_class_t kind, std::str
   return attribute;
 }
 
+void read_attribute(hid_t attribute, hid_t type, void* value, const char* name,
+                    std::string_view file) {
+  if (H5Aread(attribute, type, value) < 0) {
+    fail("{}: attribute {} cannot be read: {}; the file is damaged", file, name, last_reason());
+  }
+}
+
 }  // namespace
 
 Handle& Handle::operator=(Handle&& other) noexcept {
@@ -159,7 +166,7 @@ std::string read_text_attribute(hid_t object, const char* name, std::string_view
   const Handle attribute = open_attribute(object, name, H5T_STRING, file);
   const Handle type = text_type();
   char* pointer = nullptr;
-  check(H5Aread(attribute.id(), type.id(), &pointer), name);
+  read_attribute(attribute.id(), type.id(), &pointer, name, file);
   std::string text(pointer != nullptr ? pointer : "");
   H5free_memory(pointer);
   return text;
@@ -168,14 +175,14 @@ std::string read_text_attribute(hid_t object, const char* name, std::string_view
 std::int64_t read_int_attribute(hid_t object, const char* name, std::string_view file) {
   const Handle attribute = open_attribute(object, name, H5T_INTEGER, file);
   std::int64_t value = 0;
-  check(H5Aread(attribute.id(), H5T_NATIVE_INT64, &value), name);
+  read_attribute(attribute.id(), H5T_NATIVE_INT64, &value, name, file);
   return value;
 }
 
 std::uint64_t read_uint_attribute(hid_t object, const char* name, std::string_view file) {
   const Handle attribute = open_attribute(object, name, H5T_INTEGER, file);
   std::uint64_t value = 0;
-  check(H5Aread(attribute.id(), H5T_NATIVE_UINT64, &value), name);
+  read_attribute(attribute.id(), H5T_NATIVE_UINT64, &value, name, file);
   return value;
 }
 

@@ -1,8 +1,10 @@
 #include "common/trajectory/reader.h"
 
+#include <algorithm>
 #include <array>
 #include <functional>
 #include <map>
+#include <numeric>
 #include <sstream>
 #include <utility>
 
@@ -20,8 +22,11 @@ struct SegmentReader::State {
   h5::Handle file;
   TrajectoryInfo info;
   std::vector<std::int64_t> steps;
-  std::array<std::int64_t, schema::kTableCount> rows{};    // of complete steps
+  /// By table: its rows up to the end of each step.
+  std::array<std::vector<std::int64_t>, schema::kTableCount> ends;
   std::map<std::string, h5::Handle, std::less<>> columns;  // by path, opened so far
+
+  hid_t column(const ColumnInfo& column);
 };
 
 namespace {
@@ -52,6 +57,16 @@ h5::Handle open_column(hid_t file, const ColumnInfo& column, const std::string& 
   }
   return dataset;
 }
+
+}  // namespace
+
+hid_t SegmentReader::State::column(const ColumnInfo& column) {
+  h5::Handle& dataset = columns[column.path];
+  if (!dataset) dataset = open_column(file.id(), column, path.string());
+  return dataset.id();
+}
+
+namespace {
 
 std::vector<std::string> read_names(hid_t file, const char* attribute, const std::string& path) {
   std::istringstream text(h5::read_text_attribute(file, attribute, path));
@@ -88,6 +103,10 @@ TrajectoryInfo read_info(hid_t file, const std::string& path) {
   info.starts_after_step = h5::read_int_attribute(file, name::kStartsAfter, path);
   info.rewards = read_reward_names(file, path);
   info.numbers = read_names(file, name::kNumbers, path);
+  if (H5Aexists(file, name::kChecksum) > 0 &&
+      h5::read_uint_attribute(file, name::kChecksum, path) != info_checksum(info)) {
+    fail("{}: its attributes do not fit {}; the file is damaged", path, name::kChecksum);
+  }
   return info;
 }
 
@@ -98,6 +117,18 @@ constexpr std::pair<Table, const schema::I64*> kEnds[] = {
     {Table::kSample, &schema::step::kSampleEnd},
 };
 
+template <typename State>
+auto& ends_of(State& state, Table table) {
+  return state.ends[static_cast<std::size_t>(table)];
+}
+
+void check_ascend(const std::vector<std::int64_t>& values, const ColumnInfo& column,
+                  const fs::path& path) {
+  if (!std::ranges::is_sorted(values) || (!values.empty() && values.front() < 0)) {
+    fail("{}: the values of {} do not ascend; the file is damaged", path.string(), column.path);
+  }
+}
+
 }  // namespace
 
 SegmentReader::SegmentReader(const fs::path& path) : state_(new State) {
@@ -106,10 +137,11 @@ SegmentReader::SegmentReader(const fs::path& path) : state_(new State) {
   state_->info = read_info(state_->file.id(), path.string());
   // First of all columns, so that those opened later hold what it points to.
   const h5::Handle steps = open_column(state_->file.id(), schema::step::kStep, path.string());
-  const auto count = static_cast<std::int64_t>(h5::row_count(steps.id()));
-  state_->rows[static_cast<std::size_t>(Table::kStep)] = count;
+  auto& step_rows = ends_of(*state_, Table::kStep);
+  step_rows.resize(h5::row_count(steps.id()));
+  std::iota(step_rows.begin(), step_rows.end(), 1);
   state_->steps = read(schema::step::kStep);
-  count_rows();
+  read_ends();
 }
 
 SegmentReader::~SegmentReader() = default;
@@ -122,48 +154,69 @@ const std::vector<std::int64_t>& SegmentReader::steps() const { return state_->s
 
 void SegmentReader::keep_steps_up_to(std::int64_t last) {
   std::erase_if(state_->steps, [last](std::int64_t step) { return step > last; });
-  count_rows();
+  for (auto& ends : state_->ends) ends.resize(state_->steps.size());
 }
 
 std::int64_t SegmentReader::rows(Table table) const {
-  return state_->rows[static_cast<std::size_t>(table)];
+  const auto& ends = ends_of(*state_, table);
+  return ends.empty() ? 0 : ends.back();
 }
 
-void SegmentReader::count_rows() {
-  const auto steps = static_cast<std::int64_t>(state_->steps.size());
-  state_->rows = {};
-  state_->rows[static_cast<std::size_t>(Table::kStep)] = steps;
-  if (steps == 0) return;
-  for (const auto& [table, end] : kEnds) {
-    state_->rows[static_cast<std::size_t>(table)] = read(*end, steps - 1, 1).front();
+RowRange SegmentReader::rows_of_step(Table table, std::size_t index) const {
+  const auto& ends = ends_of(*state_, table);
+  const std::int64_t first = index == 0 ? 0 : ends.at(index - 1);
+  return {first, ends.at(index) - first};
+}
+
+void SegmentReader::read_ends() {
+  check_ascend(state_->steps, schema::step::kStep, state_->path);
+  for (const auto& [table, column] : kEnds) {
+    ends_of(*state_, table) = read(*column);
+    check_ascend(ends_of(*state_, table), *column, state_->path);
   }
 }
 
-void SegmentReader::check_range(const ColumnInfo& column, std::int64_t first,
-                                std::int64_t count) const {
+void SegmentReader::check_range(const ColumnInfo& column, RowRange range) const {
+  const auto [first, count] = range;
   if (first < 0 || count < 0 || first + count > rows(column.table)) {
     fail("{}: {} has {} rows, but rows {} to {} are asked for; the file is damaged",
          state_->path.string(), column.path, rows(column.table), first, first + count);
   }
 }
 
-void SegmentReader::read_raw(const ColumnInfo& column, std::int64_t first, std::int64_t count,
-                             void* values) const {
+void SegmentReader::read_raw(const ColumnInfo& column, RowRange range, void* values) const {
+  const auto [first, count] = range;
   if (count == 0) return;
-  h5::Handle& dataset = state_->columns[column.path];
-  if (!dataset) dataset = open_column(state_->file.id(), column, state_->path.string());
+  const hid_t dataset = state_->column(column);
   const auto start = static_cast<hsize_t>(first);
   const auto size = static_cast<hsize_t>(count);
-  const h5::Handle source(h5::checked_id(H5Dget_space(dataset.id()), column.path), H5Sclose);
+  const h5::Handle source(h5::checked_id(H5Dget_space(dataset), column.path), H5Sclose);
   const h5::Handle target(h5::checked_id(H5Screate_simple(1, &size, nullptr), column.path),
                           H5Sclose);
   h5::check(H5Sselect_hyperslab(source.id(), H5S_SELECT_SET, &start, nullptr, &size, nullptr),
             column.path);
-  if (H5Dread(dataset.id(), h5::memory_type(column.type), target.id(), source.id(), H5P_DEFAULT,
+  if (H5Dread(dataset, h5::memory_type(column.type), target.id(), source.id(), H5P_DEFAULT,
               values) < 0) {
     fail("{}: rows {} to {} of {} cannot be read: {}; the file is damaged", state_->path.string(),
          first, first + count, column.path, h5::last_reason());
   }
+}
+
+std::vector<std::byte> SegmentReader::read_bytes(const ColumnInfo& column, RowRange range) const {
+  check_range(column, range);
+  std::vector<std::byte> bytes(static_cast<std::size_t>(range.count) *
+                               H5Tget_size(h5::memory_type(column.type)));
+  read_raw(column, range, bytes.data());
+  return bytes;
+}
+
+bool SegmentReader::ends_with_a_step() const {
+  bool ends = true;
+  schema::for_each_column(info(), [&](const ColumnInfo& column) {
+    const auto rows_there = static_cast<std::int64_t>(h5::row_count(state_->column(column)));
+    ends = ends && rows_there == rows(column.table);
+  });
+  return ends;
 }
 
 std::string SegmentReader::text(std::int64_t offset, std::int32_t count) const {

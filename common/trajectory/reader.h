@@ -1,6 +1,7 @@
 // Reads one trajectory file, also while it is being written or after its writer was killed.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <filesystem>
 #include <memory>
@@ -11,6 +12,12 @@
 #include "common/trajectory/schema.h"
 
 namespace lie {
+
+/// Neighbouring rows of a table.
+struct RowRange {
+  std::int64_t first = 0;
+  std::int64_t count = 0;
+};
 
 /// The complete steps of one segment at the moment of opening. Columns are read when asked for; no
 /// column's reading touches another's data. One thread.
@@ -30,6 +37,8 @@ class SegmentReader {
   void keep_steps_up_to(std::int64_t last);
   /// Rows of a table that belong to complete steps.
   std::int64_t rows(schema::Table table) const;
+  /// Rows of a table that belong to steps()[index].
+  RowRange rows_of_step(schema::Table table, std::size_t index) const;
 
   /// All rows of a column.
   template <typename T>
@@ -40,20 +49,23 @@ class SegmentReader {
   template <typename T>
   std::vector<T> read(const schema::Column<T>& column, std::int64_t first,
                       std::int64_t count) const {
-    check_range(column, first, count);
+    check_range(column, {first, count});
     std::vector<T> values(static_cast<std::size_t>(count));
-    read_raw(column, first, count, values.data());
+    read_raw(column, {first, count}, values.data());
     return values;
   }
+  /// Such rows as bytes, in this machine's order.
+  std::vector<std::byte> read_bytes(const schema::ColumnInfo& column, RowRange range) const;
+  /// Whether no column has rows behind the last complete step.
+  bool ends_with_a_step() const;
   /// A string of /text/bytes.
   std::string text(std::int64_t offset, std::int32_t count) const;
 
  private:
   struct State;
-  void count_rows();
-  void check_range(const schema::ColumnInfo& column, std::int64_t first, std::int64_t count) const;
-  void read_raw(const schema::ColumnInfo& column, std::int64_t first, std::int64_t count,
-                void* values) const;
+  void read_ends();
+  void check_range(const schema::ColumnInfo& column, RowRange range) const;
+  void read_raw(const schema::ColumnInfo& column, RowRange range, void* values) const;
 
   std::unique_ptr<State> state_;
 };

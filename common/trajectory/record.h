@@ -48,4 +48,7 @@ struct TrajectoryInfo {
   std::vector<std::string> numbers = {};  // of reward and verifier programs: a column each
 };
 
+/// The first 8 bytes of the SHA-256 of all that it says.
+std::uint64_t info_checksum(const TrajectoryInfo& info);
+
 }  // namespace lie

@@ -74,6 +74,13 @@ NamedColumn<double> number_column(const std::string& name) {
 
 std::span<const ColumnInfo* const> all_columns() { return kColumns; }
 
+void for_each_column(const TrajectoryInfo& info,
+                     const std::function<void(const ColumnInfo&)>& visit) {
+  for (const ColumnInfo* column : kColumns) visit(*column);
+  for (const auto& [name, about] : info.rewards) visit(F32(reward_column(name, about)));
+  for (const std::string& name : info.numbers) visit(F64(number_column(name)));
+}
+
 std::uint64_t chunk_rows(Table table) {
   switch (table) {
     case Table::kText:
@@ -91,7 +98,5 @@ std::uint64_t chunk_rows(Table table) {
   }
   return 1;
 }
-
-bool is_compressed(Table table) { return table == Table::kToken; }
 
 }  // namespace lie::schema

@@ -4,15 +4,19 @@
 // columns of a table have the same number of rows. Nothing in a file ever changes once written; a
 // step exists once its row in /step does; that row says how far the other tables reach. Strings are
 // packed UTF-8: /text/bytes, with offset and count in the row that owns them (variable-length
-// strings are not safe to read while another process writes). Besides the columns listed here,
-// /sample has one for each reward term and one for each further number of a reward or verifier
-// program.
+// strings are not safe to read while another process writes). Each chunk of a column carries a
+// checksum (Fletcher32, a filter of HDF5), which every program that reads it verifies. Besides the
+// columns listed here, /sample has one for each reward term and one for each further number of a
+// reward or verifier program.
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <span>
 #include <string>
 #include <utility>
+
+#include "common/trajectory/record.h"
 
 namespace lie::schema {
 
@@ -199,16 +203,15 @@ NamedColumn<float> reward_column(const std::string& name, std::string about = ""
 /// /sample/<name>: a further number of a reward or verifier program.
 NamedColumn<double> number_column(const std::string& name);
 
-/// Every column of every file, in the order in which a step is written: /step/step is last.
+/// The columns that every file has, in the order in which a step is written: /step/step is last.
 std::span<const ColumnInfo* const> all_columns();
+
+/// Calls `visit` with each of them, then with those that the run names.
+void for_each_column(const TrajectoryInfo& info,
+                     const std::function<void(const ColumnInfo&)>& visit);
 
 /// Elements per chunk of a table's columns.
 std::uint64_t chunk_rows(Table table);
-
-/// Whether a table's columns are compressed: those that grow with the tokens. The others have a few
-/// hundred values a step, and setting up their compression would cost more than the rest of a small
-/// step's log.
-bool is_compressed(Table table);
 
 /// Attributes of the file's root.
 namespace attribute {
@@ -223,6 +226,9 @@ inline constexpr const char* kLearnerCount = "learner_count";  // int64
 inline constexpr const char* kStartsAfter = "starts_after_step";  // int64
 inline constexpr const char* kRewardTerms = "reward_terms";       // names, with commas between
 inline constexpr const char* kNumbers = "numbers";                // the same
+/// uint64, the first 8 bytes of the SHA-256 of what the file says of its run: HDF5 itself does not
+/// check its heap, which holds the texts. Absent in files of older builds.
+inline constexpr const char* kChecksum = "attributes_checksum";
 }  // namespace attribute
 
 }  // namespace lie::schema

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <fstream>
 #include <optional>
 #include <system_error>
 #include <tuple>
@@ -67,11 +68,36 @@ std::string segment_name(std::int64_t learner_rank, std::int64_t starts_after_st
 
 std::vector<Segment> segments(const fs::path& directory) { return list(directory, ".h5"); }
 
-void remove_segments_after(const fs::path& directory, std::int64_t step) {
+std::vector<Segment> segments_after(const fs::path& directory, std::int64_t step) {
+  std::vector<Segment> found = segments(directory);
+  // The last start that is not after `step` is that of the first segments needed.
+  const auto later = std::ranges::upper_bound(found, step, {}, &Segment::starts_after_step);
+  if (later == found.begin()) return found;
+  const std::int64_t start = std::prev(later)->starts_after_step;
+  std::erase_if(found, [start](const Segment& s) { return s.starts_after_step < start; });
+  return found;
+}
+
+fs::path unfinished_name(const fs::path& segment) { return segment.string() + ".new"; }
+
+void remove_unfinished(const fs::path& directory) {
   for (const Segment& segment : list(directory, kUnfinished)) remove_file(segment.path);
-  for (const Segment& segment : segments(directory)) {
-    if (segment.starts_after_step >= step) remove_file(segment.path);
-  }
+}
+
+void remove_segments(const fs::path& directory) {
+  remove_unfinished(directory);
+  for (const Segment& segment : segments(directory)) remove_file(segment.path);
+}
+
+bool is_closed(const fs::path& path) {
+  // HDF5 file format, superblock version 3: byte 11 holds the marks of open writers. Asking the
+  // library would not tell of a file that this process reads already.
+  constexpr std::streamoff kFlags = 11;
+  constexpr int kWriting = 1 | 4;  // any writer, SWMR writer
+  std::ifstream file(path, std::ios::binary);
+  file.seekg(kFlags);
+  const int flags = file.get();
+  return file && (flags & kWriting) == 0;
 }
 
 void clear_after_crash(const fs::path& path) {

@@ -23,9 +23,18 @@ std::string segment_name(std::int64_t learner_rank, std::int64_t starts_after_st
 /// missing directory has none.
 std::vector<Segment> segments(const std::filesystem::path& directory);
 
-/// Removes the segments that start after `step` or later steps, of all learners, and partly created
-/// files: the first act of a resume from the checkpoint of `step`.
-void remove_segments_after(const std::filesystem::path& directory, std::int64_t step);
+/// Those of them that may hold steps after `step`: a segment ends where a later one starts.
+std::vector<Segment> segments_after(const std::filesystem::path& directory, std::int64_t step);
+
+/// The name of a segment that is being made, and the removal of those that never got ready.
+std::filesystem::path unfinished_name(const std::filesystem::path& segment);
+void remove_unfinished(const std::filesystem::path& directory);
+
+/// Removes a directory's trajectory files.
+void remove_segments(const std::filesystem::path& directory);
+
+/// Whether the file's writer closed it, or it was repaired.
+bool is_closed(const std::filesystem::path& path);
 
 /// Repairs a file whose writer was killed, so that any HDF5 program opens it: clears the mark of an
 /// active writer and sets the end of the file. Harmless on a file that was closed properly. Never

@@ -296,12 +296,15 @@ struct TrajectoryWriter::State {
 };
 
 TrajectoryWriter::TrajectoryWriter(const std::filesystem::path& directory,
-                                   const TrajectoryInfo& info)
-    : state_(new State{
-          ColumnFile(directory / segment_name(info.learner_rank, info.starts_after_step), info),
-          info.rewards,
-          info.numbers,
-          {}}) {}
+                                   const TrajectoryInfo& info) {
+  const std::filesystem::path path =
+      directory / segment_name(info.learner_rank, info.starts_after_step);
+  if (std::filesystem::exists(path)) {
+    fail("{}: exists already; choose another run directory", path.string());
+  }
+  state_.reset(new State{ColumnFile(unfinished_name(path), info), info.rewards, info.numbers, {}});
+  state_->file.appear_as(path);
+}
 
 TrajectoryWriter::~TrajectoryWriter() = default;
 

@@ -14,8 +14,6 @@ std::string hex(std::string_view bytes) {
   return text;
 }
 
-TEST(TensorBoard, Crc32cOfTheStandardsExample) { EXPECT_EQ(crc32c("123456789"), 0xe3069283u); }
-
 // Golden bytes by TensorBoard 2.21: golden/make_tensorboard.py.
 TEST(TensorBoard, RecordsEqualTheLibrarys) {
   const std::vector<Scalar> scalars = {

@@ -41,6 +41,40 @@ TEST(EarlyStop, TheTimeOfACheckpointIsLeftBehindTheStep) {
   EXPECT_FALSE(stop.may_begin(3));
 }
 
+TEST(EarlyStop, ASignalStopsTheStepThatIsGeneratedButNoneThatHasItsGroups) {
+  int signal = 0;
+  EarlyStop stop([&] { return signal; });
+  EXPECT_FALSE(stop.stops_generation()) << "the start policy is evaluated";
+  EXPECT_TRUE(stop.may_begin(7));
+  EXPECT_FALSE(stop.stops_generation());
+  signal = SIGTERM;
+  EXPECT_TRUE(stop.stops_generation());
+  stop.has_groups();
+  EXPECT_FALSE(stop.stops_generation()) << "it is evaluated";
+}
+
+TEST(EarlyStop, AStopWithinAStepSaysWhatIsKept) {
+  EarlyStop stop([] { return SIGTERM; });
+  EXPECT_FALSE(stop.may_begin(7));
+  stop.stopped_within_step();
+  EXPECT_EQ(stop.reason(),
+            "stopped at step 6 by SIGTERM, within step 7, whose groups so far are kept");
+}
+
+TEST(EarlyStop, WhenOnlySavingStillFitsTheStepIsStoppedOnceAGroupIsKept) {
+  EarlyStop stop(no_signal, 1000);
+  EXPECT_TRUE(stop.may_begin(1));
+  stop.group_is_kept();
+  EXPECT_FALSE(stop.stops_generation());
+  stop.saved_in(950);
+  EXPECT_TRUE(stop.stops_generation());
+  EarlyStop next_start(no_signal, 1);
+  EXPECT_TRUE(next_start.may_begin(1));
+  EXPECT_FALSE(next_start.stops_generation()) << "it has kept nothing yet";
+  next_start.group_is_kept();
+  EXPECT_TRUE(next_start.stops_generation());
+}
+
 TEST(EarlyStop, TheEarlierOfJobAndLimitIsTheEndOfTheTime) {
   ::unsetenv("SLURM_JOB_END_TIME");
   EXPECT_EQ(seconds_left(0), std::numeric_limits<double>::infinity());

@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "common/file.h"
 #include "common/json.h"
 #include "common/trajectory/digest.h"
 #include "common/trajectory/run_reader.h"
@@ -110,6 +111,29 @@ TEST_F(OneProcess, ARunThatIsSignalledIsSavedBehindItsStepAndGoesOnAsIfNothingHa
     return trajectories_digest(RunReader(run / "trajectories"));
   };
   EXPECT_EQ(digest(config_.run.directory), digest(whole));
+}
+
+TEST_F(OneProcess, ARunWithoutItsCheckpointsLearnsItsLogAgainAndGeneratesNothing) {
+  run();
+  const fs::path directory = config_.run.directory;
+  const auto rows = metrics();
+  const auto weights = [&] {
+    return read_file(*latest_checkpoint(directory / "checkpoints") / "model.safetensors");
+  };
+  const std::string first = weights();
+  const auto files = list_directory(directory / "trajectories");
+  fs::remove_all(directory / "checkpoints");
+  run();
+  EXPECT_EQ(weights(), first);
+  EXPECT_EQ(list_directory(directory / "trajectories"), files) << "something was generated";
+  EXPECT_EQ(metrics(), rows) << "with the times of the first time";
+  fs::remove_all(directory / "checkpoints");
+  fs::remove(directory / "metrics.jsonl");
+  run();
+  EXPECT_EQ(metrics().size(), rows.size());
+  for (const char* name : {"loss", "accuracy", "c_global_run", "eval_accuracy"}) {
+    EXPECT_EQ(metrics().back().at(name), rows.back().at(name)) << name;
+  }
 }
 
 TEST_F(OneProcess, ARoleThatFailsEndsAllWithItsCause) {

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Invariant E2: a run whose ranks are killed (SIGKILL) again and again ends with the bits of an uninterrupted one.
+# Invariants E2 and E7: a run whose ranks are killed (SIGKILL) again and again ends with the bits of an uninterrupted one, and
+# only the groups in flight at a kill are generated again, however far behind the last checkpoint is.
 # resume_test.sh BIN WORK [KILLS] [RANDOM_SEED] [RANKS] [--set KEY=VALUE...]
 set -euo pipefail
 BIN="$(realpath "$1")" WORK="$2" kills="${3:-3}"
@@ -36,6 +37,24 @@ train "$ranks" "$WORK/killed" "${long[@]}" >>"$WORK/killed.log" 2>&1 || { tail -
 [ "$(digest "$WORK/killed")" = "$(digest "$WORK/whole")" ] ||
   fail "after $killed kills: $(digest "$WORK/killed"), uninterrupted: $(digest "$WORK/whole")"
 diff <(timeless_metrics "$WORK/whole") <(timeless_metrics "$WORK/killed") || fail "metrics differ after $killed kills"
+[ ! -e "$WORK/killed/journal" ] || fail "a finished run has a journal"
 "$BIN/lie_analyze" --close "$WORK/killed" >/dev/null || fail "lie_analyze --close"
 [ "$(digest "$WORK/killed")" = "$(digest "$WORK/whole")" ] || fail "closing changed the trajectories"
 echo "$killed kills in $attempts attempts: the same bits as the uninterrupted run"
+
+# At given places, without a checkpoint before the end: two actors of one group at a time each have at most one in
+# generation and one on its way when the run dies, and in the journal one is torn.
+export LIE_FAULT_LOG="$WORK/points"
+few=(--set run.steps=8 --set checkpoint.every=0 --set rollout.slots=4)
+train 4 "$WORK/few" "${few[@]}" >"$WORK/few.log" 2>&1 || { cat "$WORK/few.log"; fail "uninterrupted run"; }
+tickets="$(passes ticket "$LIE_FAULT_LOG")" faults=(journal:5 metrics:3 journal:17 journal:1 metrics:1 journal:20 checkpoint:1)
+rm "$LIE_FAULT_LOG"
+for fault in "${faults[@]}"; do
+  ! LIE_FAULT="$fault" train 4 "$WORK/faults" "${few[@]}" >"$WORK/faults.log" 2>&1 || fail "$fault: the run does not die"
+done
+train 4 "$WORK/faults" "${few[@]}" >"$WORK/faults.log" 2>&1 || { cat "$WORK/faults.log"; fail "resume after faults"; }
+[ "$(digest "$WORK/faults")" = "$(digest "$WORK/few")" ] || fail "after faults: $(digest "$WORK/faults"), uninterrupted: $(digest "$WORK/few")"
+diff <(timeless_metrics "$WORK/few") <(timeless_metrics "$WORK/faults") || fail "metrics differ after faults"
+handed="$(passes ticket "$LIE_FAULT_LOG")" bound=$((tickets + ${#faults[@]} * 5))
+[ "$handed" -le "$bound" ] || fail "$handed groups were generated, uninterrupted: $tickets, expected at most $bound"
+echo "${#faults[@]} faults: $handed groups were generated, $tickets by the uninterrupted run"

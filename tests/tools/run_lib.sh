@@ -21,6 +21,9 @@ timeless_metrics() {
   sed -E 's/"(wall_time|[a-z_]*seconds[a-z_]*|tokens_per_second|idle_share_[a-z_]+)":[^,}]*,?//g' "$1/metrics.jsonl"
 }
 
+# How often the points in a file of LIE_FAULT_LOG were passed (common/fault.h).
+passes() { grep -cx "$1" "$2" || true; }  # point, file
+
 fail() {
   echo "FAILED: $*" >&2
   exit 1

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# A run that is signalled to stop ends at the end of a step with status 75 and a checkpoint there, started again and again
-# it ends with the bits of an undisturbed one; so does a run whose time is over; and a full disk is one error, status 1.
+# A run that is signalled to stop ends behind or within a step with status 75, a checkpoint behind the last whole step and
+# the groups of the next that had begun: started again and again it ends with the bits of an undisturbed one, and no group
+# was generated twice. So does a run whose time is over; and a full disk is one error, status 1.
 # signals_test.sh BIN WORK [STOPS] [RANDOM_SEED]
 set -euo pipefail
 BIN="$(realpath "$1")" WORK="$2" stops="${3:-2}"
@@ -25,6 +26,8 @@ find_ranks() {  # ranks; they are children of the subshell "launcher", or of its
   mapfile -t pids < <(pgrep --exact --parent "$(pgrep --parent "$launcher" mpirun || echo "$launcher")" lie_cluster)
   [ "${#pids[@]}" = "$1" ]
 }
+export LIE_FAULT_LOG="$WORK/points"
+handed_out() { passes ticket "$LIE_FAULT_LOG"; }
 lines_of() { { wc -l <"$1/metrics.jsonl"; } 2>/dev/null || echo 0; }
 last_step() { tail -n 1 "$1/metrics.jsonl" | grep -oP '"step":\K[0-9]+'; }
 
@@ -34,8 +37,11 @@ expect_stop() {  # directory, words
   wait "$launcher" || status=$?
   if [ "$status" = 0 ]; then return; fi  # the signal came too late
   [ "$status" = 75 ] || { cat "$log"; fail "$2: status $status, not 75"; }
-  grep -q "stopped at step $(last_step "$1")$2; *start the same command again to go on" "$log" || { cat "$log"; fail "$2: not said"; }
-  [ -d "$1/checkpoints/step-$(printf %06d "$(last_step "$1")")" ] || { ls "$1/checkpoints"; fail "$2: no checkpoint at the last step"; }
+  local last within
+  last="$(last_step "$1")" within=", within step $((last + 1)), whose groups so far are kept"
+  grep -qE "stopped at step $last$2($within)?; start the same command again to go on" "$log" || { cat "$log"; fail "$2: not said"; }
+  [ "$last" = 0 ] || [ -d "$1/checkpoints/step-$(printf %06d "$last")" ] || { ls "$1/checkpoints"; fail "$2: no checkpoint at step $last"; }
+  if grep -q "$within" "$log"; then inside=$((inside + 1)); fi
   stopped=$((stopped + 1))
 }
 
@@ -47,7 +53,10 @@ expect_whole() {  # directory, reference
 log="$WORK/log"
 for ranks in 1 4 5; do
   layout "$ranks"
+  rm -f "$LIE_FAULT_LOG"
   train "$ranks" "$WORK/whole$ranks" "${options[@]}" >"$log" 2>&1 || { cat "$log"; fail "undisturbed run"; }
+  tickets="$(handed_out)" inside=0
+  rm "$LIE_FAULT_LOG"
   stopped=0 starts="$ranks" run="$WORK/run$ranks"
   while [ "$stopped" -lt "$stops" ]; do
     signals=(TERM INT USR1)
@@ -58,23 +67,30 @@ for ranks in 1 4 5; do
     kill "-$signal" "${pids[$one]}" 2>/dev/null || true
     expect_stop "$run" " by SIG$signal"
     # A run that was over before the signal came is begun anew, so that every stop counts.
-    if [ "$(last_step "$run")" = "$steps" ]; then expect_whole "$run" "$WORK/whole$ranks" && rm -rf "$run"; fi
+    if [ "$(last_step "$run")" = "$steps" ]; then expect_whole "$run" "$WORK/whole$ranks" && rm -rf "$run" "$LIE_FAULT_LOG"; fi
   done
   train "$ranks" "$run" "${options[@]}" >"$log" 2>&1 || { cat "$log"; fail "resume"; }
   expect_whole "$run" "$WORK/whole$ranks"
-  echo "$ranks ranks: $stopped stops in $((starts - ranks)) starts, the bits of the undisturbed run"
+  [ "$(handed_out)" = "$tickets" ] || fail "$(handed_out) groups were generated, undisturbed: $tickets"
+  echo "$ranks ranks: $stopped stops, $inside within a step, in $((starts - ranks)) starts: the bits of the undisturbed run, and its $tickets groups"
 done
 
-# With no time left each start does one step, and leaves it behind for the next.
+# With no time left each start keeps the groups that it begins with, and leaves them for the next.
+rm -f "$LIE_FAULT_LOG"
 train 1 "$WORK/reference" --set run.steps=3 >"$log" 2>&1
-for step in 1 2 3; do
-  status=0
-  train 1 "$WORK/limited" --set run.steps=3 --set run.time_limit_minutes=0.1 >"$log" 2>&1 || status=$?
-  [ "$status" = "$((step < 3 ? 75 : 0))" ] || { cat "$log"; fail "time limit, start $step: status $status"; }
-  [ "$step" = 3 ] || grep -q "stopped at step $step: the next could need .* s .*; start the same command again" "$log" ||
+tickets="$(handed_out)" starts=0
+rm "$LIE_FAULT_LOG"
+until train 1 "$WORK/limited" --set run.steps=3 --set run.time_limit_minutes=0.1 >"$log" 2>&1; do
+  [ "$?" = 75 ] || { cat "$log"; fail "time limit: not status 75"; }
+  grep -qE "stopped at step .* (the time is nearly over, within|the next could need .* s) .*; start the same command again" "$log" ||
     { cat "$log"; fail "time limit: not said"; }
+  starts=$((starts + 1))
+  [ "$starts" -lt 30 ] || fail "time limit: nothing is kept from start to start"
 done
+[ "$starts" -ge 3 ] || fail "time limit: only $starts stops"
 expect_whole "$WORK/limited" "$WORK/reference"
+[ "$(handed_out)" = "$tickets" ] || fail "time limit: $(handed_out) groups were generated, undisturbed: $tickets"
+unset LIE_FAULT_LOG
 
 # A disk that is full at several moments: files can grow to so many KiB only, and what is beyond is an error of the write.
 trap '' XFSZ

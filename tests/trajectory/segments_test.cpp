@@ -37,16 +37,27 @@ TEST(Segments, AreListedByStepThenLearnerAndOtherFilesAreLeftOut) {
   EXPECT_TRUE(segments(directory / "absent").empty());
 }
 
-TEST(Segments, RemovingAfterACheckpointLeavesWhatLedToIt) {
-  const fs::path directory = fresh_directory("remove");
+TEST(Segments, ThoseAfterAStepBeginWithTheOneThatItLiesIn) {
+  const fs::path directory = fresh_directory("after");
   for (const char* name : {"learner-000-segment-000000.h5", "learner-000-segment-000050.h5",
-                           "learner-001-segment-000050.h5", "learner-000-segment-000100.h5",
-                           "learner-000-segment-000100.h5.new"}) {
+                           "learner-001-segment-000050.h5", "learner-000-segment-000100.h5"}) {
     std::ofstream(directory / name);
   }
-  remove_segments_after(directory, 50);
-  EXPECT_EQ(names(directory), std::vector<std::string>{"learner-000-segment-000000.h5"});
+  for (const auto& [step, count] : {std::pair(0, 4U), {49, 4U}, {50, 3U}, {99, 3U}, {100, 1U}}) {
+    EXPECT_EQ(segments_after(directory, step).size(), count) << step;
+  }
+}
+
+TEST(Segments, RemovingThemLeavesOtherFiles) {
+  const fs::path directory = fresh_directory("remove");
+  for (const char* name : {"learner-000-segment-000000.h5", "learner-001-segment-000050.h5",
+                           "learner-000-segment-000100.h5.new", "notes.txt"}) {
+    std::ofstream(directory / name);
+  }
+  remove_segments(directory);
+  EXPECT_TRUE(names(directory).empty());
   EXPECT_FALSE(fs::exists(directory / "learner-000-segment-000100.h5.new"));
+  EXPECT_TRUE(fs::exists(directory / "notes.txt"));
 }
 
 TEST(Segments, RepairIsHarmlessOnAClosedFile) {

@@ -3,12 +3,15 @@
 #include <algorithm>
 #include <cstdio>
 #include <deque>
+#include <functional>
 #include <map>
 #include <optional>
 #include <span>
 #include <utility>
 #include <vector>
 
+#include "common/comm/message_file.h"
+#include "common/comm/wire.h"
 #include "common/config.h"
 #include "common/error.h"
 #include "common/file.h"
@@ -17,7 +20,6 @@
 #include "model/tokenizer/tokenizer.h"
 #include "tools/eval/eval_config.h"
 #include "tools/eval/eval_files.h"
-#include "tools/eval/response_log.h"
 #include "tools/run/end_tokens.h"
 #include "tools/run/generation.h"
 #include "tools/run/group_progress.h"
@@ -83,21 +85,36 @@ void check_same_row(const RolloutGroup& group, const std::vector<Prompt>& prompt
       log.string(), then.problem);
 }
 
+fs::path response_log(const EvalConfig& config) {
+  return fs::path(config.eval.directory) / "responses.log";
+}
+
+MessageFileState read_responses(const fs::path& log,
+                                const std::function<void(RolloutGroup)>& visit) {
+  MessageFileState state = read_messages(log, [&](std::span<const std::byte> message) {
+    visit(wire::unpack<RolloutGroup>(message));
+  });
+  if (!state.refusal.empty()) fail("{}", state.refusal);
+  return state;
+}
+
 /// Rank 0's part of generating: which groups exist, and where new ones go.
 class Generation {
  public:
   Generation(Job& job, const EvalConfig& config)
       : config_(config),
         prompts_(prompts_of(config)),
-        log_path_(fs::path(config.eval.directory) / "responses.log") {
+        log_path_(response_log(config)) {
     prepare_directory(job, config);
     std::vector<bool> there(prompts_.size(), false);
-    whole_bytes_ = read_responses(log_path_, [&](const RolloutGroup& group) {
+    const MessageFileState log = read_responses(log_path_, [&](const RolloutGroup& group) {
       const auto number = static_cast<std::size_t>(group.ticket.group);
       if (number >= there.size()) return;  // eval.prompts was larger then
       check_same_row(group, prompts_, log_path_);
       there[number] = true;
     });
+    whole_bytes_ = log.whole_bytes;
+    for (const std::string& loss : log.damage) Log("eval", 0).warn("{}", loss);
     for (std::size_t g = 0; g < prompts_.size(); ++g) {
       if (!there[g]) tickets_.push_back(ticket_of(config_, prompts_, g));
     }
@@ -112,7 +129,7 @@ class Generation {
     const auto prompts = std::ssize(prompts_);
     progress_.emplace(stderr, prompts, prompts - std::ssize(tickets_));
     return [this](const ScoredGroup& group) {
-      log_->append(group.rollout);
+      log_->append(wire::pack(group.rollout));
       progress_->add(group.rollout,
                      std::ranges::count(group.scores, VerdictCode::kEqual, &Score::verdict));
     };
@@ -126,7 +143,7 @@ class Generation {
   fs::path log_path_;
   std::uint64_t whole_bytes_ = 0;
   std::deque<Ticket> tickets_;
-  std::optional<ResponseLog> log_;
+  std::optional<MessageFile> log_;
   std::optional<GroupProgress> progress_;
 };
 
@@ -134,7 +151,7 @@ class Generation {
 std::vector<ScoredGroup> score_responses(const EvalConfig& config, std::int64_t prompts,
                                          Judge& judge) {
   std::map<std::int64_t, RolloutGroup> groups;
-  read_responses(fs::path(config.eval.directory) / "responses.log", [&](RolloutGroup group) {
+  read_responses(response_log(config), [&](RolloutGroup group) {
     const std::int64_t number = group.ticket.group;
     if (number < prompts) groups.insert_or_assign(number, std::move(group));
   });

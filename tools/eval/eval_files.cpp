@@ -91,7 +91,7 @@ void write_samples(std::span<const ScoredGroup> groups, const DecodeText& decode
 void write_as_run(std::span<const ScoredGroup> groups, const EvalConfig& config) {
   const fs::path directory = config.eval.directory;
   make_directories(directory / "trajectories");
-  remove_segments_after(directory / "trajectories", 0);
+  remove_segments(directory / "trajectories");
   StepRecord record;
   for (const ScoredGroup& group : groups) record.groups.push_back({group, {}});
   TrajectoryInfo info = info_of(config);

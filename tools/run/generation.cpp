@@ -94,10 +94,10 @@ class JoinedRollouts : public PollableSource<RolloutGroup> {
   PollableSource<RolloutGroup>& others_;
 };
 
-/// Between two groups, of which each is kept as it comes in.
-void stop_if_asked(const Job& job) {
+/// Between two groups, of which each is kept as it comes in. Nothing is held back.
+bool stop_if_asked(const Job& job) {
   const int signal = job.stop_signal();
-  if (signal == 0) return;
+  if (signal == 0) return false;
   throw JobStopped(
       fmt::format("stopped by {}; start the same command again to go on", signal_name(signal)));
 }
@@ -131,7 +131,7 @@ void generate_over_ranks(Job& job, const GenerationOptions& options, std::deque<
                                     PollableSource<RolloutGroup>& parts) {
     WholeGroups rollouts(parts);
     ScoringSource scored(rollouts, score);
-    Coordinator coordinator(desk, actors, scored, [&] { stop_if_asked(job); });
+    Coordinator coordinator(desk, actors, scored, [&] { return stop_if_asked(job); });
     coordinator.collect(std::move(tickets), Assignment::Kind::kFinish, take);
     coordinator.announce(Assignment::Kind::kFinish);
   };

@@ -12,7 +12,11 @@
 #include "common/sha256.h"
 #include "learner/checkpoint.h"
 #include "learner/curve_recorder.h"
+#include "learner/group_collector.h"
+#include "learner/journal.h"
 #include "learner/learner.h"
+#include "learner/log_comparison.h"
+#include "learner/logged_steps.h"
 #include "learner/publisher.h"
 #include "learner/run_coverage.h"
 #include "learner/shared_groups.h"
@@ -36,7 +40,7 @@ TrajectoryInfo trajectory_info(const TrainConfig& config, const RunStart& start,
           .tokenizer_sha256 = sha256_hex(read_file(fs::path(config.model.path) / "tokenizer.json")),
           .learner_rank = learners.rank(),
           .learner_count = learners.size(),
-          .starts_after_step = start.step,
+          .starts_after_step = start.logged_step,
           .rewards = reward_names(config.reward)};
 }
 
@@ -162,6 +166,35 @@ class CheckpointWriter : public StepStage {
   std::int64_t last_step_, saved_step_;
 };
 
+/// The first version that anything is generated with; beyond the run's last where the log has all.
+std::int64_t first_version(const TrainConfig& config, const RunStart& start) {
+  return start.logged_step < config.run.steps ? start.logged_step : config.run.steps + 1;
+}
+
+TextOfResponse text_of_response(const TrainConfig& config, const RunStart& start) {
+  if (config.reward.coverage.unit != CoverageUnit::kWords) return {};
+  return text_decoder(start);
+}
+
+/// What comes before the first step: the start policy's evaluation, or the checkpoint's weights for
+/// the actors.
+void begin(const RunStart& start, const StepLog& log, StepChain& outcomes, Publisher& publisher) {
+  if (start.logged_step > start.step) {
+    Log("learner", 0)
+        .info("steps {} to {} are learned again from the log", start.step + 1, start.logged_step);
+  }
+  if (start.step > 0) {
+    if (start.logged_step == start.step) publisher.publish(start.step);
+    return;
+  }
+  StepOutcome first{.step = 0};
+  if (start.logged_step > 0 && log.holds(0)) {
+    first.evaluation = read_logged_step(log, 0, {}).evaluation;
+    first.is_logged = true;
+  }
+  outcomes.send(std::move(first));
+}
+
 }  // namespace
 
 ScoringOptions scoring_options(const TrainConfig& config) {
@@ -216,26 +249,33 @@ void play_learner_0(const TrainConfig& config, const RunStart& start, RunPrompts
   const EvaluationTickets evaluations(std::move(prompts.evaluation), config.evaluation,
                                       config.run.steps);
   Coordinator coordinator(coordination.desk, coordination.actors, coordination.scored,
-                          [&] { stop.attend(); });
-  StepSource collected(coordinator, stream, config.tickets, start.step, config.run.steps, stop);
-  SharedGroups groups(collected, transport.learners);
+                          [&] { return stop.stops_generation(); });
+  Journal journal(config.run.directory);
+  GroupCollector collector(coordinator, journal, stop);
+  StepSource generated(collector, stream, config.tickets, start.logged_step, config.run.steps,
+                       stop);
+  const StepLog log(fs::path(config.run.directory) / "trajectories", start.step);
+  LoggedSteps logged(log, {start.step, start.logged_step}, text_of_response(config, start), stream,
+                     config.tickets, stop, generated);
+  SharedGroups groups(logged, transport.learners);
 
   const auto weight_group = staged_collective(coordination.weight_group, *training.operators);
-  Publisher publisher(coordinator, *weight_group, training.weights, evaluations);
+  Publisher publisher(coordinator, collector, *weight_group, training.weights, evaluations,
+                      first_version(config, start));
   TrajectoryRecorder trajectories =
       trajectory_recorder(config, start, training, transport.learners);
+  LogComparison comparison;
   RunCoverage coverage = run_coverage(config, start);
-  CurveRecorder curves(config.run.directory, start.from_checkpoint ? start.step : -1,
+  CurveRecorder curves(config.run.directory, start.logged_step > 0 ? start.logged_step : -1,
                        config.run.steps, reward_names(config.reward), coverage);
   CheckpointWriter checkpoints(config, start, training, stream, coverage, stop);
-  StepChain outcomes({&publisher, &trajectories, &curves, &checkpoints});
+  StepChain outcomes({&publisher, &trajectories, &comparison, &curves, &checkpoints});
 
-  if (start.step == 0) {
-    outcomes.send({.step = 0});
-  } else {
-    publisher.publish(start.step);
-  }
+  begin(start, log, outcomes, publisher);
   run_learner({config.advantage, *training.updater, groups, outcomes});
+  collector.keep_in_flight();
+  publisher.finish();
+  journal.remove_up_to(generated.last_given());
 }
 
 void play_learner(const TrainConfig& config, const RunStart& start,

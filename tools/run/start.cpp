@@ -1,5 +1,6 @@
 #include "tools/run/start.h"
 
+#include <algorithm>
 #include <filesystem>
 #include <utility>
 
@@ -7,8 +8,9 @@
 #include "common/error.h"
 #include "common/file.h"
 #include "common/log.h"
-#include "common/trajectory/segments.h"
+#include "common/trajectory/recovery.h"
 #include "common/writer_lock.h"
+#include "learner/journal.h"
 #include "learner/sound_checkpoint.h"
 #include "learner/trainer_state.h"
 #include "model/weights.h"
@@ -92,7 +94,9 @@ PreparedRun prepare_run(Job& job, TrainConfig config) {
   RunStart start = start_of(directory, config);
   start.end_of_sequence_ids = ends.ids;
   Log("learner", 0).info("{}", ends.text);
-  remove_segments_after(directory / "trajectories", start.step);
+  const std::int64_t last = recover_log(directory / "trajectories", start.step, Log("learner", 0));
+  start.logged_step = std::min(last, config.run.steps);
+  if (last > 0) Journal(directory).remove_up_to(last);
   for (const std::string& note : missing_parts(directory, start.step)) {
     Log("learner", 0).warn("{}", note);
   }
@@ -100,19 +104,20 @@ PreparedRun prepare_run(Job& job, TrainConfig config) {
 }
 
 RunStart share_start(const RunStart& start, Collective& world) {
-  std::int64_t facts[4] = {start.step, start.from_checkpoint,
+  std::int64_t facts[5] = {start.step, start.from_checkpoint, start.logged_step,
                            static_cast<std::int64_t>(start.model_directory.string().size()),
                            std::ssize(start.end_of_sequence_ids)};
   world.broadcast_bytes(std::as_writable_bytes(std::span(facts)), 0);
   std::string directory = start.model_directory.string();
-  directory.resize(static_cast<std::size_t>(facts[2]));
+  directory.resize(static_cast<std::size_t>(facts[3]));
   world.broadcast_bytes(std::as_writable_bytes(std::span(directory)), 0);
   std::vector<std::int64_t> ends = start.end_of_sequence_ids;
-  ends.resize(static_cast<std::size_t>(facts[3]));
+  ends.resize(static_cast<std::size_t>(facts[4]));
   world.broadcast_bytes(std::as_writable_bytes(std::span(ends)), 0);
   return {.step = facts[0],
           .model_directory = directory,
           .from_checkpoint = facts[1] != 0,
+          .logged_step = facts[2],
           .end_of_sequence_ids = std::move(ends)};
 }
 

@@ -16,6 +16,7 @@ struct RunStart {
   std::int64_t step = 0;                  // training steps done before the start
   std::filesystem::path model_directory;  // config, weights and tokenizer to start from
   bool from_checkpoint = false;           // then model_directory is that checkpoint
+  std::int64_t logged_step = 0;           // steps after `step` up to this are learned again
   std::vector<std::int64_t> end_of_sequence_ids = {};  // any of them ends a response
 };
 
@@ -31,8 +32,8 @@ struct PreparedRun {
 };
 
 /// Rank 0: checks model, tokenizer, data and run directory, then begins the run directory or
-/// continues its run; from then on this job is its only writer. Removes what a killed process left
-/// after the checkpoint. Throws Error before anything is written if something is wrong.
+/// continues its run; from then on this job is its only writer. Readies the log that a killed
+/// process left. Throws Error before anything is written if something is wrong.
 PreparedRun prepare_run(Job& job, TrainConfig config);
 
 /// Rank 0's start reaches all ranks. Collective over the world.

@@ -1,0 +1,154 @@
+#include "common/comm/message_file.h"
+
+#include <array>
+#include <cstring>
+#include <string_view>
+#include <utility>
+
+#include "common/comm/wire.h"
+#include "common/crc32c.h"
+#include "common/error.h"
+#include "common/fault.h"
+
+namespace lie {
+namespace {
+
+namespace fs = std::filesystem;
+
+struct FileHeader {
+  std::array<char, 8> magic = {'L', 'I', 'E', 'R', 'E', 'S', 'P', 'S'};
+  std::uint32_t version = kMessageFileVersion;
+  std::uint32_t wire_version = wire::kVersion;
+};
+static_assert(sizeof(FileHeader) == 16);
+
+struct RecordHeader {
+  std::uint32_t header_crc = 0;
+  std::uint32_t payload_crc = 0;
+};
+constexpr std::uint64_t kHeadBytes = sizeof(RecordHeader) + wire::kHeaderBytes;
+
+template <typename T>
+std::string_view text_of(const T& bytes) {
+  return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
+}
+
+/// Why the file cannot be read, from its header; an incomplete one is right as far as it goes.
+std::string refusal_of(const FileHeader& found, const fs::path& path) {
+  const FileHeader here;
+  if (found.magic != here.magic) {
+    return fmt::format(
+        "{}: is no file of responses, or one without a version; move it away to begin anew",
+        path.string());
+  }
+  if (found.version != here.version || found.wire_version != here.wire_version) {
+    return fmt::format("{}: has version {}.{}, here it is {}.{}; move it away to begin anew",
+                       path.string(), found.version, found.wire_version, here.version,
+                       here.wire_version);
+  }
+  return {};
+}
+
+/// Takes the records of a file, one after the other.
+class RecordReader {
+ public:
+  explicit RecordReader(const fs::path& path)
+      : path_(path), size_(fs::file_size(path)), file_(path, std::ios::binary) {}
+
+  /// Whether there are records behind it.
+  bool read_file_header(MessageFileState& state) {
+    FileHeader found;  // what an incomplete header lacks is taken as right
+    file_.read(reinterpret_cast<char*>(&found), sizeof found);
+    state.refusal = refusal_of(found, path_);
+    if (!file_.good() || !state.refusal.empty()) return false;
+    state.whole_bytes = sizeof found;
+    return true;
+  }
+
+  /// False at the last whole record's end. `message` is left empty where a record is damaged.
+  bool next(MessageFileState& state, Bytes& message) {
+    const std::uint64_t left = size_ - state.whole_bytes;
+    if (left == 0) return false;
+    if (left < kHeadBytes) return lose_rest(state, "ends within a record");
+    const RecordHeader crc = read_head(message);
+    if (crc32c(text_of(message)) != crc.header_crc) return lose_rest(state, "is damaged");
+    std::uint64_t payload = 0;  // see the layout in common/comm/wire.h
+    std::memcpy(&payload, message.data() + 8, sizeof payload);
+    if (payload > left - kHeadBytes) return lose_rest(state, "ends within a record");
+    read_payload(message, payload);
+    check_payload(state, message, crc);
+    state.whole_bytes += kHeadBytes + payload;
+    return true;
+  }
+
+ private:
+  RecordHeader read_head(Bytes& message) {
+    RecordHeader crc;
+    message.resize(wire::kHeaderBytes);
+    file_.read(reinterpret_cast<char*>(&crc), sizeof crc);
+    file_.read(reinterpret_cast<char*>(message.data()), wire::kHeaderBytes);
+    if (!file_) fail("{}: cannot be read to its end", path_.string());
+    return crc;
+  }
+
+  void read_payload(Bytes& message, std::uint64_t payload) {
+    message.resize(wire::kHeaderBytes + payload);
+    file_.read(reinterpret_cast<char*>(message.data() + wire::kHeaderBytes),
+               static_cast<std::streamsize>(payload));
+    if (!file_) fail("{}: cannot be read to its end", path_.string());
+  }
+
+  void check_payload(MessageFileState& state, Bytes& message, RecordHeader crc) const {
+    if (crc32c(text_of(message).substr(wire::kHeaderBytes)) == crc.payload_crc) return;
+    state.damage.push_back(fmt::format("{}: the record at byte {} is damaged; its group is lost",
+                                       path_.string(), state.whole_bytes));
+    message.clear();
+  }
+
+  bool lose_rest(MessageFileState& state, std::string_view how) const {
+    state.damage.push_back(fmt::format("{} {} at byte {}: what follows there is lost",
+                                       path_.string(), how, state.whole_bytes));
+    return false;
+  }
+
+  fs::path path_;
+  std::uint64_t size_;
+  std::ifstream file_;
+};
+
+}  // namespace
+
+MessageFileState read_messages(const fs::path& path,
+                               const std::function<void(std::span<const std::byte>)>& visit) {
+  MessageFileState state;
+  if (!fs::exists(path)) return state;
+  RecordReader records(path);
+  if (!records.read_file_header(state)) return state;
+  for (Bytes message; records.next(state, message);) {
+    if (!message.empty()) visit(message);
+  }
+  return state;
+}
+
+MessageFile::MessageFile(fs::path path, std::uint64_t whole_bytes) : path_(std::move(path)) {
+  if (fs::exists(path_)) fs::resize_file(path_, whole_bytes);
+  file_.open(path_, std::ios::binary | std::ios::app);
+  const FileHeader header;
+  if (whole_bytes == 0) write(text_of(std::as_bytes(std::span(&header, 1))));
+}
+
+void MessageFile::append(std::span<const std::byte> message) {
+  const RecordHeader crc{crc32c(text_of(message.first(wire::kHeaderBytes))),
+                         crc32c(text_of(message.subspan(wire::kHeaderBytes)))};
+  std::string record(text_of(std::as_bytes(std::span(&crc, 1))));
+  record.append(text_of(message));
+  write_past_fault_point("journal", record, [this](std::string_view bytes) { write(bytes); });
+}
+
+void MessageFile::write(std::string_view bytes) {
+  file_.write(bytes.data(), std::ssize(bytes));
+  file_.flush();
+  if (!file_) fail("{}: cannot write it; is the disk full?", path_.string());
+}
+
+}  // namespace lie

@@ -1,0 +1,28 @@
+#include "common/trajectory/record.h"
+
+#include <charconv>
+
+#include "common/error.h"
+#include "common/sha256.h"
+
+namespace lie {
+
+std::uint64_t info_checksum(const TrajectoryInfo& info) {
+  // Each text behind its length, so that nothing moves from one to the next.
+  std::string all;
+  const auto add = [&](const std::string& text) { all += fmt::format("{}:{}", text.size(), text); };
+  for (const auto* text :
+       {&info.build_id, &info.config, &info.model_sha256, &info.tokenizer_sha256}) {
+    add(*text);
+  }
+  for (const auto& [name, about] : info.rewards) add(name), add(about);
+  for (const std::string& name : info.numbers) add(name);
+  all += fmt::format("{} {} {} {}", info.seed, info.learner_rank, info.learner_count,
+                     info.starts_after_step);
+  const std::string digits = sha256_hex(all).substr(0, 16);
+  std::uint64_t checksum = 0;
+  std::from_chars(digits.data(), digits.data() + digits.size(), checksum, 16);
+  return checksum;
+}
+
+}  // namespace lie

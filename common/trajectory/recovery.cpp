@@ -1,0 +1,100 @@
+#include "common/trajectory/recovery.h"
+
+#include <algorithm>
+#include <string>
+
+#include "common/error.h"
+#include "common/file.h"
+#include "common/trajectory/column_file.h"
+#include "common/trajectory/reader.h"
+#include "common/trajectory/segments.h"
+#include "common/trajectory/step_log.h"
+
+namespace lie {
+namespace {
+
+namespace fs = std::filesystem;
+using schema::ColumnInfo;
+
+/// Throws Error if a row of a step after `step` cannot be read.
+void read_all(const SegmentReader& file, std::int64_t step) {
+  for (std::size_t i = 0; i < file.steps().size(); ++i) {
+    if (file.steps()[i] <= step) continue;
+    schema::for_each_column(file.info(), [&](const ColumnInfo& column) {
+      file.read_bytes(column, file.rows_of_step(column.table, i));
+    });
+  }
+}
+
+void set_aside_if_damaged(const Segment& segment, std::int64_t step, const Log& log) {
+  try {
+    read_all(SegmentReader(segment.path), step);
+  } catch (const Error& error) {
+    const fs::path aside = set_aside(segment.path, ".damaged");
+    const std::int64_t start = segment.starts_after_step;
+    log.warn(
+        "TRAJECTORIES ARE DAMAGED: {}; set aside as {}: {}what it held after step {} is generated "
+        "again",
+        error.what(), aside.filename().string(),
+        start < step ? fmt::format("what it held of steps {} to {} is lost, ", start + 1, step)
+                     : "",
+        std::max(start, step));
+  }
+}
+
+/// Replaces a file by one of its steps up to `last`, closed. In place this would not be safe:
+/// nothing orders what HDF5 writes when columns shrink.
+void cut(SegmentReader file, std::int64_t last) {
+  file.keep_steps_up_to(last);
+  const fs::path aside = unfinished_name(file.path());
+  ColumnFile rest(aside, file.info());
+  for (std::size_t i = 0; i < file.steps().size(); ++i) {
+    schema::for_each_column(file.info(), [&](const ColumnInfo& column) {
+      rest.append_rows(file, column, file.rows_of_step(column.table, i));
+    });
+  }
+  rest.close();
+  rename_durably(aside, file.path());
+}
+
+bool holds_more_than(const SegmentReader& file, std::int64_t last) {
+  const bool more = !file.steps().empty() && file.steps().back() > last;
+  return more || !is_closed(file.path()) || !file.ends_with_a_step();
+}
+
+/// A segment that begins where the next one will, or later.
+void make_way(const Segment& segment, const StepLog& steps, std::int64_t last, const Log& log) {
+  const SegmentReader file(segment.path);
+  const auto is_whole = [&](std::int64_t step) { return step > last && steps.holds(step); };
+  if (std::ranges::none_of(file.steps(), is_whole)) {
+    fs::remove(segment.path);
+    return;
+  }
+  const fs::path aside = set_aside(segment.path, ".gap");
+  log.warn(
+      "{}: holds steps up to {}, but step {} is missing before them; set aside as {}, they are "
+      "generated again",
+      segment.path.string(), file.steps().back(), last + 1, aside.filename().string());
+}
+
+}  // namespace
+
+std::int64_t recover_log(const fs::path& directory, std::int64_t step, const Log& log) {
+  remove_unfinished(directory);
+  for (const Segment& segment : segments_after(directory, step)) {
+    set_aside_if_damaged(segment, step, log);
+  }
+  const StepLog steps(directory, step);
+  const std::int64_t last = steps.last_after(step);
+  for (const Segment& segment : segments_after(directory, step)) {
+    if (segment.starts_after_step >= last) {
+      make_way(segment, steps, last, log);
+    } else if (SegmentReader file(segment.path); holds_more_than(file, last)) {
+      cut(std::move(file), last);
+    }
+  }
+  sync_directory(directory);
+  return last;
+}
+
+}  // namespace lie

@@ -1,0 +1,39 @@
+// A list of tickets answered: from the journal what an earlier start kept, from the actors the
+// rest, each group journalled as it comes in.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <optional>
+#include <vector>
+
+#include "learner/coordinator.h"
+#include "learner/early_stop.h"
+#include "learner/journal.h"
+
+namespace lie {
+
+class GroupCollector {
+ public:
+  /// Keeps references.
+  GroupCollector(Coordinator& coordinator, Journal& journal, EarlyStop& stop)
+      : coordinator_(coordinator), journal_(journal), stop_(stop) {}
+
+  /// The groups of a step's tickets, or of the evaluation behind it, in canonical order;
+  /// `when_out`: see Coordinator::collect. Blocks until all are there. Empty where the run is
+  /// stopped before all tickets are handed out: then groups are still in flight.
+  std::optional<std::vector<ScoredGroup>> collect(std::int64_t step, std::deque<Ticket> tickets,
+                                                  std::optional<Assignment::Kind> when_out);
+
+  /// Journals what is in flight. Blocks until all of it is back.
+  void keep_in_flight();
+
+ private:
+  void keep(const ScoredGroup& group);
+
+  Coordinator& coordinator_;
+  Journal& journal_;
+  EarlyStop& stop_;
+};
+
+}  // namespace lie

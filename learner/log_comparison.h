@@ -1,0 +1,18 @@
+// Steps learned again must come out with the bits that are in the log.
+#pragma once
+
+#include "learner/step_chain.h"
+
+namespace lie {
+
+/// On learner 0. Says once from which step on advantages or learner log-probs differ from the
+/// logged ones, and what that means.
+class LogComparison : public StepStage {
+ public:
+  void take(StepOutcome& step) override;
+
+ private:
+  bool differs_ = false;  // and that was said
+};
+
+}  // namespace lie

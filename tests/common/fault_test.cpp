@@ -1,0 +1,62 @@
+#include "common/fault.h"
+
+#include <gtest/gtest.h>
+
+#include <csignal>
+#include <cstdlib>
+#include <string>
+
+#include "common/error.h"
+#include "common/file.h"
+#include "tests/temporary_directory.h"
+
+namespace lie {
+namespace {
+
+/// Three writes to a file, with the environment of a fault.
+void write_thrice(const char* fault, const std::string& path) {
+  ::setenv("LIE_FAULT", fault, 1);
+  ::setenv("LIE_FAULT_LOG", (path + ".points").c_str(), 1);
+  std::string content;
+  for (int i = 0; i < 3; ++i) {
+    write_past_fault_point("journal", "abcd", [&](std::string_view bytes) {
+      write_file_atomically(path, content += bytes);
+    });
+    pass_fault_point("ticket");
+  }
+  std::_Exit(0);
+}
+
+// Each in a process of its own: the environment is read once.
+class FaultDeathTest : public testing::Test {
+ protected:
+  FaultDeathTest() { GTEST_FLAG_SET(death_test_style, "threadsafe"); }
+  TemporaryDirectory scratch_;
+  std::string path_ = (scratch_.path() / "file").string();
+};
+
+TEST_F(FaultDeathTest, KillsInTheMidstOfTheNthPassOfItsPoint) {
+  EXPECT_EXIT(write_thrice("journal:2", path_), testing::KilledBySignal(SIGKILL), "");
+}
+
+TEST_F(FaultDeathTest, LeavesOtherPointsAlone) {
+  EXPECT_EXIT(write_thrice("metrics:1", path_), testing::ExitedWithCode(0), "");
+}
+
+TEST_F(FaultDeathTest, RefusesWhatItCannotRead) {
+  for (const char* wrong : {"journal", "journal:0", "journal:x"}) {
+    EXPECT_EXIT(
+        {
+          try {
+            write_thrice(wrong, path_);
+          } catch (const Error& error) {
+            std::fputs(error.what(), stderr);
+            std::_Exit(1);
+          }
+        },
+        testing::ExitedWithCode(1), "expected POINT:N");
+  }
+}
+
+}  // namespace
+}  // namespace lie

@@ -1,0 +1,215 @@
+// Groups that an earlier start kept are not generated again: the journal, and what is handed out
+// because of it.
+#include "learner/journal.h"
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <thread>
+
+#include "common/file.h"
+#include "common/queue.h"
+#include "learner/group_collector.h"
+#include "learner/tickets.h"
+#include "tests/comm/example_groups.h"
+#include "tests/temporary_directory.h"
+
+namespace lie {
+namespace {
+
+namespace fs = std::filesystem;
+
+Ticket ticket_of(std::int64_t step, std::int64_t group, Purpose purpose = Purpose::kTrain) {
+  Ticket ticket = example_ticket(group);
+  ticket.step = step;
+  ticket.policy_version = step - 1;
+  ticket.purpose = purpose;
+  return ticket;
+}
+
+std::deque<Ticket> tickets_of(std::int64_t step, std::int64_t count) {
+  std::deque<Ticket> tickets;
+  for (std::int64_t group = 0; group < count; ++group) tickets.push_back(ticket_of(step, group));
+  return tickets;
+}
+
+ScoredGroup answer(const Ticket& ticket) {
+  ScoredGroup group = example_scored(ticket.group);
+  group.rollout.ticket = ticket;
+  return group;
+}
+
+std::vector<std::int64_t> numbers(const auto& items, auto number) {
+  std::vector<std::int64_t> found;
+  for (const auto& item : items) found.push_back(number(item));
+  return found;
+}
+
+std::vector<std::int64_t> groups_of(const std::vector<ScoredGroup>& groups) {
+  return numbers(groups, [](const ScoredGroup& g) { return g.rollout.ticket.group; });
+}
+
+std::vector<std::int64_t> groups_of(const std::deque<Ticket>& tickets) {
+  return numbers(tickets, [](const Ticket& t) { return t.group; });
+}
+
+using Numbers = std::vector<std::int64_t>;
+
+class JournalTest : public testing::Test {
+ protected:
+  /// As a start does that ends after these groups.
+  void keep(std::int64_t step, const std::vector<Ticket>& tickets) {
+    Journal journal(run_);
+    std::deque<Ticket> none;
+    journal.take_known(step, none);
+    for (const Ticket& ticket : tickets) journal.append(answer(ticket));
+  }
+
+  fs::path file(std::int64_t step) const {
+    return run_ / "journal" / fmt::format("step-{:06}.groups", step);
+  }
+
+  TemporaryDirectory scratch_;
+  fs::path run_ = scratch_.path();
+};
+
+TEST_F(JournalTest, GivesBackWhatAnEarlierStartKeptAndTakesItsTicketsOffTheList) {
+  keep(5, {ticket_of(5, 2), ticket_of(5, 0)});
+  keep(5, {ticket_of(5, 3)});
+  Journal journal(run_);
+  std::deque<Ticket> tickets = tickets_of(5, 5);
+  const auto groups = journal.take_known(5, tickets);
+  EXPECT_EQ(groups_of(groups), (Numbers{0, 2, 3}));
+  EXPECT_EQ(groups_of(tickets), (Numbers{1, 4}));
+  EXPECT_EQ(groups[1].scores[0].rewards, example_scored(2).scores[0].rewards);
+  EXPECT_TRUE(groups[1].rollout.actor_clocks.empty()) << "of another process";
+}
+
+TEST_F(JournalTest, TellsAStepFromTheEvaluationBehindIt) {
+  keep(5, {ticket_of(5, 1), ticket_of(5, 0, Purpose::kEvaluate)});
+  Journal journal(run_);
+  std::deque<Ticket> training = tickets_of(5, 2),
+                     evaluation = {ticket_of(5, 0, Purpose::kEvaluate),
+                                   ticket_of(5, 1, Purpose::kEvaluate)};
+  EXPECT_EQ(groups_of(journal.take_known(5, training)), Numbers{1});
+  EXPECT_EQ(groups_of(journal.take_known(5, evaluation)), Numbers{0});
+}
+
+TEST_F(JournalTest, AGroupOfAnotherPromptOrSizeIsNotUsedAndThatIsSaid) {
+  Ticket other_prompt = ticket_of(5, 0), other_size = ticket_of(5, 1);
+  other_prompt.prompt.text = "another";
+  other_size.samples = 7;
+  keep(5, {other_prompt, other_size});
+  Journal journal(run_);
+  std::deque<Ticket> tickets = tickets_of(5, 2);
+  testing::internal::CaptureStderr();
+  EXPECT_TRUE(journal.take_known(5, tickets).empty());
+  EXPECT_NE(testing::internal::GetCapturedStderr().find("group 1 is of another prompt or group"),
+            std::string::npos);
+  EXPECT_EQ(tickets.size(), 2u);
+}
+
+TEST_F(JournalTest, TornAndFlippedGroupsAreNamedAndTheirTicketsStay) {
+  keep(5, {ticket_of(5, 0), ticket_of(5, 1), ticket_of(5, 2)});
+  std::string bytes = read_file(file(5));
+  bytes[100] ^= 1;                 // within group 0
+  bytes.resize(bytes.size() - 1);  // group 2
+  write_file_atomically(file(5), bytes);
+  std::deque<Ticket> tickets = tickets_of(5, 3);
+  {
+    Journal journal(run_);
+    testing::internal::CaptureStderr();
+    EXPECT_EQ(groups_of(journal.take_known(5, tickets)), Numbers{1});
+    const std::string said = testing::internal::GetCapturedStderr();
+    EXPECT_NE(said.find("step-000005.groups: the record at byte 16 is damaged"), std::string::npos);
+    EXPECT_NE(said.find("ends within a record"), std::string::npos);
+    for (const Ticket& ticket : tickets) journal.append(answer(ticket));
+  }
+  Journal journal(run_);
+  tickets = tickets_of(5, 3);
+  EXPECT_EQ(groups_of(journal.take_known(5, tickets)), (Numbers{0, 1, 2}));
+}
+
+TEST_F(JournalTest, AFileOfSomethingElseIsReplaced) {
+  make_directories(run_ / "journal");
+  write_file_atomically(file(5), std::string(200, 'x'));
+  keep(5, {ticket_of(5, 1)});
+  Journal journal(run_);
+  std::deque<Ticket> tickets = tickets_of(5, 2);
+  EXPECT_EQ(groups_of(journal.take_known(5, tickets)), Numbers{1});
+}
+
+TEST_F(JournalTest, StepsThatEveryLearnerHasWrittenAreRemoved) {
+  Journal journal(run_);
+  for (std::int64_t step = 1; step <= 5; ++step) {
+    std::deque<Ticket> none;
+    journal.take_known(step, none);
+    journal.append(answer(ticket_of(step, 0)));
+  }
+  EXPECT_EQ(
+      list_directory(run_ / "journal"),
+      (std::vector<std::string>{"step-000003.groups", "step-000004.groups", "step-000005.groups"}));
+  journal.remove_up_to(4);
+  EXPECT_EQ(list_directory(run_ / "journal").size(), 1u);
+  journal.remove_up_to(5);
+  EXPECT_FALSE(fs::exists(run_ / "journal"));
+}
+
+/// Answers one ticket at a time until new weights are announced, or `count` of them; returns which.
+Numbers answer_tickets(LocalTicketDesk& desk, Sink<ScoredGroup>& scored, int count) {
+  const auto client = desk.client(0);
+  Numbers asked;
+  while (std::ssize(asked) < count) {
+    const Assignment next = client->receive({1});
+    if (next.kind != Assignment::Kind::kTickets) break;
+    asked.push_back(next.tickets.at(0).group);
+    scored.send(answer(next.tickets[0]));
+  }
+  return asked;
+}
+
+TEST_F(JournalTest, OnlyTheTicketsThatItLacksAreHandedOut) {
+  keep(5, {ticket_of(5, 3), ticket_of(5, 1)});
+  LocalTicketDesk desk(1);
+  BoundedQueue<ScoredGroup> scored(64);
+  Numbers asked;
+  std::jthread actor([&] { asked = answer_tickets(desk, scored, 3); });
+  EarlyStop stop([] { return 0; });
+  Coordinator coordinator(desk, 1, scored);
+  Journal journal(run_);
+  GroupCollector collector(coordinator, journal, stop);
+  const auto groups = collector.collect(5, tickets_of(5, 5), std::nullopt);
+  actor.join();
+  EXPECT_EQ(groups_of(groups.value()), (Numbers{0, 1, 2, 3, 4}));
+  EXPECT_EQ(asked, (Numbers{0, 2, 4}));
+}
+
+TEST_F(JournalTest, AStopWithinAStepKeepsWhatIsInFlightAndTheNextStartTheRest) {
+  std::atomic<int> signal = 0;
+  {
+    LocalTicketDesk desk(1);
+    BoundedQueue<ScoredGroup> scored(64);
+    EarlyStop stop([&] { return signal.load(); });
+    ASSERT_TRUE(stop.may_begin(5));
+    Coordinator coordinator(desk, 1, scored, [&] { return stop.stops_generation(); });
+    Journal journal(run_);
+    GroupCollector collector(coordinator, journal, stop);
+    Ticket held;
+    // The signal comes while group 0 is in flight.
+    std::jthread actor([&] {
+      held = desk.client(0)->receive({1}).tickets.at(0);
+      signal = 15;
+    });
+    EXPECT_FALSE(collector.collect(5, tickets_of(5, 3), std::nullopt));
+    actor.join();
+    scored.send(answer(held));
+    collector.keep_in_flight();
+  }
+  Journal journal(run_);
+  std::deque<Ticket> tickets = tickets_of(5, 3);
+  EXPECT_EQ(groups_of(journal.take_known(5, tickets)), Numbers{0});
+  EXPECT_EQ(groups_of(tickets), (Numbers{1, 2}));
+}
+
+}  // namespace
+}  // namespace lie

@@ -1,0 +1,144 @@
+// Steps learned again from a log.
+#include "learner/logged_steps.h"
+
+#include <gtest/gtest.h>
+
+#include <memory>
+
+#include "common/comm/thread_collective.h"
+#include "common/error.h"
+#include "learner/learner.h"
+#include "learner/log_comparison.h"
+#include "learner/trajectory_recorder.h"
+#include "tests/host_memory.h"
+#include "tests/learner/sampled_groups.h"
+#include "tests/temporary_directory.h"
+
+namespace lie {
+namespace {
+
+constexpr TicketOptions kTickets{.prompts_per_step = 4, .samples_per_prompt = 3};
+
+std::vector<Prompt> prompts(const std::string& text = "?") {
+  std::vector<Prompt> all;
+  for (std::int64_t i = 0; i < 10; ++i) {
+    all.push_back({.problem = i, .text = text, .gold = "1", .data_source = ""});
+  }
+  return all;
+}
+
+/// Steps as if generated.
+class SampledSteps : public Source<StepGroups> {
+ public:
+  SampledSteps(PromptStream& stream, std::int64_t last) : stream_(stream), last_(last) {}
+  std::optional<StepGroups> receive() override {
+    if (step_ == last_) return std::nullopt;
+    StepGroups step{.step = ++step_, .groups = test::sampled_groups(4, 3)};
+    const auto tickets = training_tickets(stream_, kTickets, step_);
+    for (std::size_t g = 0; g < 4; ++g) step.groups[g].rollout.ticket = tickets[g];
+    return step;
+  }
+
+ private:
+  PromptStream& stream_;
+  std::int64_t step_ = 0, last_;
+};
+
+struct NoMoreSteps : Source<StepGroups> {
+  int asked = 0;
+  std::optional<StepGroups> receive() override {
+    ++asked;
+    return std::nullopt;
+  }
+};
+
+TrajectoryInfo info(std::int64_t starts_after_step) {
+  return {.build_id = "b",
+          .config = "",
+          .model_sha256 = "",
+          .tokenizer_sha256 = "",
+          .starts_after_step = starts_after_step,
+          .rewards = {{"accuracy", ""}, {"length", ""}}};
+}
+
+class LoggedStepsTest : public testing::Test {
+ protected:
+  /// Learns the steps; returns the weights.
+  std::vector<float> learn(Source<StepGroups>& steps, std::int64_t logged, float start_change = 0) {
+    test::LearnerPolicy policy;
+    for (float& weight : test::host(policy.weights)) weight += start_change;
+    policy.transformer.weights_changed();
+    const auto alone = solo_collective();
+    AdamW optimizer({.learning_rate = 1e-3, .warmup = 0}, policy.weights);
+    PolicyUpdater updater({.batch = {.mini_batch_prompts = 2}, .loss = {}},
+                          {policy.weights, policy.transformer, nullptr, optimizer, *alone});
+    TrajectoryRecorder recorder(directory_.path(), info(logged), {.last_step = 3}, *alone);
+    LogComparison comparison;
+    StepChain chain({&recorder, &comparison});
+    run_learner({{}, updater, steps, chain});
+    const auto weights = test::host(policy.weights);
+    return {weights.begin(), weights.end()};
+  }
+
+  std::vector<float> learn_first() {
+    PromptStream stream(prompts(), 7, true);
+    SampledSteps steps(stream, 3);
+    return learn(steps, 0);
+  }
+
+  TemporaryDirectory directory_;
+  EarlyStop stop_{[] { return 0; }};
+  NoMoreSteps none_;
+};
+
+TEST_F(LoggedStepsTest, GiveTheWeightsOfTheFirstTimeWithNothingGeneratedOrWritten) {
+  const std::vector<float> first = learn_first();
+  const StepLog log(directory_.path(), 0);
+  PromptStream stream(prompts(), 7, true);
+  LoggedSteps again(log, {0, 3}, {}, stream, kTickets, stop_, none_);
+  testing::internal::CaptureStderr();
+  EXPECT_EQ(learn(again, 3), first);
+  EXPECT_EQ(testing::internal::GetCapturedStderr(), "");
+  EXPECT_EQ(none_.asked, 1);
+  EXPECT_EQ(stream.state(), (PromptStreamState{.epoch = 1, .position = 2}));
+  EXPECT_EQ(std::distance(std::filesystem::directory_iterator(directory_.path()), {}), 1);
+}
+
+TEST_F(LoggedStepsTest, OtherBitsThanThoseOfTheLogAreSaidOnce) {
+  learn_first();
+  const StepLog log(directory_.path(), 0);
+  PromptStream stream(prompts(), 7, true);
+  LoggedSteps again(log, {0, 3}, {}, stream, kTickets, stop_, none_);
+  testing::internal::CaptureStderr();
+  learn(again, 3, 1e-3F);
+  const std::string said = testing::internal::GetCapturedStderr();
+  const std::size_t at = said.find("FROM STEP 1 ON, WHAT IS LEARNED AGAIN DIFFERS FROM THE LOG");
+  EXPECT_NE(at, std::string::npos) << said;
+  EXPECT_EQ(said.find("FROM STEP", at + 1), std::string::npos) << said;
+}
+
+TEST_F(LoggedStepsTest, OfOtherPromptsThanTheDataNowHasAreRefused) {
+  learn_first();
+  const StepLog log(directory_.path(), 0);
+  PromptStream stream(prompts("another"), 7, true);
+  LoggedSteps again(log, {0, 3}, {}, stream, kTickets, stop_, none_);
+  EXPECT_NE(error_of([&] { again.receive(); }).find("the groups of step 1 answer other prompts"),
+            std::string::npos);
+}
+
+TEST_F(LoggedStepsTest, AreStoppedBetweenTwo) {
+  learn_first();
+  const StepLog log(directory_.path(), 0);
+  PromptStream stream(prompts(), 7, true);
+  int signal = 0;
+  EarlyStop stop([&] { return signal; });
+  LoggedSteps again(log, {0, 3}, {}, stream, kTickets, stop, none_);
+  EXPECT_EQ(again.receive()->step, 1);
+  signal = 15;
+  EXPECT_FALSE(again.receive());
+  EXPECT_EQ(none_.asked, 0);
+  EXPECT_EQ(stop.reason(), "stopped at step 1 by SIGTERM");
+}
+
+}  // namespace
+}  // namespace lie

@@ -1,0 +1,170 @@
+#include "common/trajectory/recovery.h"
+
+#include <gtest/gtest.h>
+
+#include <fstream>
+
+#include "common/file.h"
+#include "common/trajectory/digest.h"
+#include "common/trajectory/run_reader.h"
+#include "common/trajectory/segments.h"
+#include "common/trajectory/step_log.h"
+#include "common/trajectory/writer.h"
+#include "tests/trajectory/example_steps.h"
+
+namespace lie {
+namespace {
+
+namespace fs = std::filesystem;
+
+void append_steps(TrajectoryWriter& writer, std::int64_t rank, std::int64_t learners,
+                  std::int64_t first, std::int64_t last) {
+  for (std::int64_t s = first; s <= last; ++s) writer.append(example_step({}, s, rank, learners));
+}
+
+/// Closed segments of two learners after each of `starts` but the last, up to the next.
+void write_closed(const fs::path& directory, std::initializer_list<std::int64_t> starts) {
+  for (auto start = starts.begin(); std::next(start) != starts.end(); ++start) {
+    for (const std::int64_t rank : {0, 1}) {
+      TrajectoryWriter writer(directory, example_info(rank, 2, *start));
+      append_steps(writer, rank, 2, *start + 1, *std::next(start));
+      writer.close();
+    }
+  }
+}
+
+/// What a kill leaves of a segment of two learners: their last steps, in files that nobody closed.
+void write_torn(const fs::path& directory, std::int64_t start, std::int64_t last_of_0,
+                std::int64_t last_of_1) {
+  const fs::path live = fresh_directory("live-files");
+  TrajectoryWriter first(live, example_info(0, 2, start));
+  TrajectoryWriter second(live, example_info(1, 2, start));
+  append_steps(first, 0, 2, start + 1, last_of_0);
+  append_steps(second, 1, 2, start + 1, last_of_1);
+  for (const Segment& segment : segments(live)) {
+    fs::copy_file(segment.path, directory / segment.path.filename());
+  }
+}
+
+std::int64_t recover(const fs::path& directory, std::int64_t step) {
+  return recover_log(directory, step, Log("test", 0));
+}
+
+void damage(const fs::path& path) { fs::resize_file(path, fs::file_size(path) / 2); }
+
+/// Whether the files hold steps 1 to `last` and nothing else, each plainly readable.
+void expect_steps(const fs::path& directory, std::int64_t last) {
+  const StepLog log(directory);
+  EXPECT_EQ(log.last_after(0), last);
+  for (const Segment& segment : segments(directory)) {
+    const SegmentReader file(segment.path);
+    EXPECT_TRUE(is_closed(segment.path)) << segment.path;
+    EXPECT_TRUE(file.ends_with_a_step()) << segment.path;
+    ASSERT_FALSE(file.steps().empty()) << segment.path;
+    EXPECT_LE(file.steps().back(), last);
+  }
+}
+
+std::string digest_of_steps(const char* name, std::int64_t last) {
+  const fs::path directory = fresh_directory(name);
+  write_closed(directory, {0, last});
+  return trajectories_digest(RunReader(directory));
+}
+
+TEST(RecoverLog, KeepsWhatAllLearnersCompletedAndClosesTheFiles) {
+  const fs::path directory = fresh_directory("kill");
+  write_closed(directory, {0, 2});
+  write_torn(directory, 2, 5, 4);
+  EXPECT_FALSE(is_closed(directory / segment_name(0, 2)));
+  EXPECT_EQ(recover(directory, 2), 4);
+  expect_steps(directory, 4);
+  EXPECT_EQ(trajectories_digest(RunReader(directory)), digest_of_steps("kill-whole", 4));
+}
+
+TEST(RecoverLog, TheRunGoesOnInASegmentOfItsOwn) {
+  const fs::path directory = fresh_directory("goes-on");
+  write_torn(directory, 0, 3, 3);
+  const std::int64_t last = recover(directory, 0);
+  write_closed(directory, {last, 6});
+  EXPECT_EQ(trajectories_digest(RunReader(directory)), digest_of_steps("goes-on-whole", 6));
+}
+
+TEST(RecoverLog, SegmentsWithoutACompleteStepAreRemoved) {
+  const fs::path directory = fresh_directory("nothing");
+  write_closed(directory, {0, 2});
+  write_torn(directory, 2, 3, 2);
+  std::ofstream(directory / (segment_name(0, 3) + ".new"));
+  EXPECT_EQ(recover(directory, 2), 2);
+  expect_steps(directory, 2);
+  EXPECT_EQ(std::distance(fs::directory_iterator(directory), {}), 2);
+}
+
+TEST(RecoverLog, ClosedSegmentsBehindAnOlderCheckpointStay) {
+  const fs::path directory = fresh_directory("older");
+  write_closed(directory, {0, 2, 4, 6});
+  const auto untouched = fs::last_write_time(directory / segment_name(0, 4));
+  EXPECT_EQ(recover(directory, 2), 6);
+  EXPECT_EQ(fs::last_write_time(directory / segment_name(0, 4)), untouched);
+}
+
+TEST(RecoverLog, ADamagedSegmentIsSetAsideAndWhatFollowsItToo) {
+  const fs::path directory = fresh_directory("damaged");
+  write_closed(directory, {0, 2, 4, 6});
+  damage(directory / segment_name(1, 2));
+  testing::internal::CaptureStderr();
+  EXPECT_EQ(recover(directory, 2), 2);
+  const std::string said = testing::internal::GetCapturedStderr();
+  EXPECT_NE(said.find(segment_name(1, 2) + ".damaged"), std::string::npos) << said;
+  EXPECT_NE(said.find("after step 2 is generated again"), std::string::npos) << said;
+  EXPECT_TRUE(fs::exists(directory / (segment_name(1, 2) + ".damaged")));
+  EXPECT_TRUE(fs::exists(directory / (segment_name(0, 4) + ".gap")));
+  expect_steps(directory, 2);
+}
+
+TEST(RecoverLog, DamageBeforeTheCheckpointIsNotLookedFor) {
+  const fs::path directory = fresh_directory("before");
+  write_closed(directory, {0, 2, 4});
+  damage(directory / segment_name(1, 0));
+  EXPECT_EQ(recover(directory, 2), 4);
+  EXPECT_TRUE(fs::exists(directory / segment_name(1, 0)));
+}
+
+/// A directory's state: each file with its bytes.
+std::map<std::string, std::string> contents(const fs::path& directory) {
+  std::map<std::string, std::string> files;
+  for (const std::string& name : list_directory(directory)) {
+    files[name] = read_file(directory / name);
+  }
+  return files;
+}
+
+TEST(RecoverLog, KilledBetweenItsActsItEndsTheSame) {
+  const fs::path torn = fresh_directory("states-torn");
+  write_closed(torn, {0, 2});
+  write_torn(torn, 2, 5, 4);
+  write_torn(torn, 5, 5, 5);  // begun, no step yet
+  const fs::path whole = fresh_directory("states-whole");
+  fs::copy(torn, whole, fs::copy_options::overwrite_existing | fs::copy_options::recursive);
+  ASSERT_EQ(recover(whole, 2), 4);
+  const auto before = contents(torn);
+  const auto after = contents(whole);
+  const std::string digest = trajectories_digest(RunReader(whole));
+  // Its acts on single files, each whole or not at all: any set of them may have happened.
+  for (unsigned done = 0; done < (1U << before.size()); ++done) {
+    const fs::path state = fresh_directory("states");
+    unsigned bit = 0;
+    for (const auto& [name, bytes] : before) {
+      const bool acted = (done >> bit++ & 1U) != 0;
+      if (acted && !after.contains(name)) continue;
+      std::ofstream(state / name, std::ios::binary) << (acted ? after.at(name) : bytes);
+    }
+    std::ofstream(state / (segment_name(0, 2) + ".new")) << "part of a copy";
+    EXPECT_EQ(recover(state, 2), 4);
+    EXPECT_EQ(list_directory(state), list_directory(whole)) << done;
+    EXPECT_EQ(trajectories_digest(RunReader(state)), digest) << done;
+    expect_steps(state, 4);
+  }
+}
+
+}  // namespace
+}  // namespace lie
