@@ -182,7 +182,8 @@ TEST(HandOut, PartsAndWholeGroupsHaveTheSameBits) {
         EXPECT_EQ(response.finish, expected.finish);
         ranks.insert(response.actor);
       }
-      if (actors == 10) EXPECT_GE(ranks.size(), 4U) << "none holds more than two samples";
+      // Of ten, none holds more than two samples.
+      EXPECT_GE(ranks.size(), actors == 10 ? 4U : 1U);
     }
   }
 }
