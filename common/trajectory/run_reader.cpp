@@ -6,6 +6,7 @@
 #include <set>
 
 #include "common/error.h"
+#include "common/trajectory/open_files.h"
 #include "common/trajectory/segments.h"
 
 namespace lie {
@@ -30,7 +31,10 @@ RunReader::RunReader(const fs::path& directory) {
 }
 
 void RunReader::open(const fs::path& directory) {
-  for (const Segment& segment : lie::segments(directory)) segments_.emplace_back(segment.path);
+  const auto files = std::make_shared<OpenFiles>();
+  for (const Segment& segment : lie::segments(directory)) {
+    segments_.emplace_back(segment.path, files);
+  }
 }
 
 /// Learners killed during a step may have logged up to different steps: only steps that all have
