@@ -7,6 +7,7 @@
 
 #include "common/error.h"
 #include "common/trajectory/open_files.h"
+#include "common/trajectory/segment_index.h"
 #include "common/trajectory/segments.h"
 
 namespace lie {
@@ -31,6 +32,12 @@ RunReader::RunReader(const fs::path& directory) {
 }
 
 void RunReader::open(const fs::path& directory) {
+  for (const IndexedSegment& segment : read_index(directory)) {
+    if (segment.removed || fs::exists(directory / segment.file)) continue;
+    notes_.push_back(fmt::format("{} is missing: steps {} to {} of learner {} are lost",
+                                 segment.file, segment.first_step, segment.last_step,
+                                 segment.learner));
+  }
   const auto files = std::make_shared<OpenFiles>();
   for (const Segment& segment : lie::segments(directory)) {
     segments_.emplace_back(segment.path, files);
