@@ -10,6 +10,7 @@
 #include "common/file.h"
 #include "common/log.h"
 #include "common/sha256.h"
+#include "common/trajectory/segment_index.h"
 #include "learner/checkpoint.h"
 #include "learner/curve_recorder.h"
 #include "learner/group_collector.h"
@@ -155,6 +156,9 @@ class CheckpointWriter : public StepStage {
                      .start_model = config_.model.path,
                      .coverage = &coverage_},
                     config_.checkpoint.keep_last);
+    if (const std::int64_t keep = config_.trajectories.keep_last_steps; keep > 0) {
+      remove_segments_up_to(fs::path(config_.run.directory) / "trajectories", last_step_ - keep);
+    }
     stop_.saved_in(watch.seconds());
   }
 

@@ -17,6 +17,7 @@
 #include "learner/policy_loss.h"
 #include "learner/run_coverage.h"
 #include "learner/tickets.h"
+#include "learner/trajectory_recorder.h"
 #include "rewards/score.h"
 #include "tools/run/options.h"
 #include "verifier/verify.h"
@@ -41,6 +42,7 @@ struct TrainConfig {
   BatchOptions update;
   OptimizerOptions optimizer;
   CheckpointOptions checkpoint;
+  TrajectoryOptions trajectories;
 };
 void describe(FieldList& fields, TrainConfig& config);
 
