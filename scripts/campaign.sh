@@ -104,6 +104,7 @@ after_second_start() { [ "$status" = 0 ] || fault_fails "the second start harms 
 
 flipped_bits() {
   local checkpoints=("$run"/checkpoints/step-*[0-9])
+  [ "${#checkpoints[@]}" -gt 1 ] || checkpoints=(none)  # with the only one damaged, a run does not go on
   flip_in checkpoint "${checkpoints[-1]}"/*
 }
 # In what a start reads again: the segments that begin behind the last checkpoint's; lost groups are generated again.
