@@ -6,6 +6,7 @@
 //   ticket       learner 0 has handed out a ticket
 //   journal      half of a group's record is in the journal, or in the responses of an evaluation
 //   metrics      half of a line of metrics.jsonl
+//   segment_cut  a segment's complete steps are copied, and not yet in its place
 //   checkpoint   weights and none, or half, of the moments
 //
 // Without these variables a pass costs a comparison.

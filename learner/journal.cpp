@@ -97,7 +97,7 @@ void Journal::append(const ScoredGroup& group) {
 }
 
 void Journal::remove_up_to(std::int64_t step) {
-  if (!fs::is_directory(directory_)) return;
+  if (step == 0 || !fs::is_directory(directory_)) return;
   for (const std::string& name : list_directory(directory_)) {
     const std::int64_t of = step_of(name);
     if (of >= 0 && of <= step) fs::remove(directory_ / name);

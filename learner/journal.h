@@ -30,7 +30,8 @@ class Journal {
   /// Keeps a group of the step that was asked for last. Throws Error if the disk is full.
   void append(const ScoredGroup& group);
 
-  /// Removes what belongs to steps up to this one, which are in all learners' logs.
+  /// Removes what belongs to steps up to this one, which are in all learners' logs: step 0 not
+  /// before step 1, with which it is logged.
   void remove_up_to(std::int64_t step);
 
  private:

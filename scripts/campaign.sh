@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Injects faults into a run at random moments. The run is restarted after each fault until it is done; then digests, metrics
-# (except times) and the set of trajectories must be those of an undisturbed run.
+# (except times) and the set of trajectories must be those of an undisturbed run. At the end: how many groups were generated
+# beyond those of undisturbed runs, which are only those in flight at a fault, and what flipped bits destroyed.
 #
 #   scripts/campaign.sh SEED COUNT [LEARNERS]
 #
@@ -28,7 +29,11 @@ draw() { drawn=$((RANDOM % $1)); }  # not in $(...): a subshell's draws are forg
 pause() { draw "$1"; sleep "$((drawn / 1000)).$(printf %03d $((drawn % 1000)))"; }  # up to so many milliseconds
 
 training=(mpirun --oversubscribe -n "$ranks" "$BIN/lie_cluster" train "$small" --set "run.directory=$run" "${overrides[@]}")
-start() { cat "$log.last" >>"$log"; "${training[@]}" >"$log.last" 2>&1 & launcher=$!; }
+start() {
+  cat "$log.last" >>"$log"
+  env LIE_FAULT_LOG="$WORK/points" ${point:+"LIE_FAULT=$point"} "${training[@]}" >"$log.last" 2>&1 &
+  launcher=$!
+}
 ended() { ! kill -0 "$launcher" 2>/dev/null; }
 is_gone() { ! kill -0 "$@" 2>/dev/null; }  # all of them
 find_ranks() { mapfile -t pids < <(pgrep --parent "$launcher" --exact lie_cluster); [ "${#pids[@]}" = "$ranks" ]; }
@@ -56,10 +61,23 @@ rank_paused() {
   kill -CONT "${pids[$rank]}"
 }
 
-killed_in_checkpoint() {
-  what="all ranks, while a checkpoint is written"
-  until compgen -G "$run/checkpoints/.step-*.partial" >/dev/null; do ! ended || return 1; done
-  kill -9 "${pids[@]}"
+# Learner 0, by a fault point of common/fault.h: the start was made with it, and ends by itself where it is reached.
+killed_in() {
+  what="at $point"
+  wait_until "$bound" ended 2>/dev/null || fault_fails "still running after $bound s"
+  grep -q 'signal 9' "$log.last"
+}
+killed_in_journal() { killed_in; }
+killed_in_metrics() { killed_in; }
+killed_in_checkpoint() { killed_in; }
+killed_in_segment_cut() { killed_in; }
+draw_point() {
+  point=""
+  [[ "$fault" = killed_in_* ]] || return
+  local most=4
+  [ "$fault" != killed_in_journal ] || most=40
+  draw "$most"
+  point="${fault#killed_in_}:$((drawn + 1))"
 }
 
 # The disk shrinks to a little more than what is on it, until the run has ended.
@@ -86,23 +104,39 @@ after_second_start() { [ "$status" = 0 ] || fault_fails "the second start harms 
 
 flipped_bits() {
   local checkpoints=("$run"/checkpoints/step-*[0-9])
+  [ "${#checkpoints[@]}" -gt 1 ] || checkpoints=(none)  # with the only one damaged, a run does not go on
+  flip_in checkpoint "${checkpoints[-1]}"/*
+}
+# In what a start reads again: the segments that begin behind the last checkpoint's; lost groups are generated again.
+flipped_log_bits() {
+  local segments=("$run"/trajectories/*.h5) checkpoints=("$run"/checkpoints/step-*[0-9]) behind=()
+  for segment in "${segments[@]}"; do
+    if [[ ! "${segment##*-}" < "${checkpoints[-1]##*-}" ]]; then behind+=("$segment"); fi
+  done
+  flip_in "segment behind the checkpoint" "${behind[@]:-none}"
+}
+flipped_journal_bits() { flip_in journal "$run"/journal/*; }
+
+# Kills all, then flips a bit of 64 bytes of one of the files.
+flip_in() {
   kill -9 "${pids[@]}"
-  what="all ranks killed; no checkpoint yet to flip bits in"
-  [ -d "${checkpoints[-1]}" ] || return 0
+  wait_until 10 is_gone "${pids[@]}"
+  what="all ranks killed; no $1 yet to flip bits in"
+  [ -f "$2" ] || return 0
   draw 32768
-  what="64 bytes of $(python3 - "${checkpoints[-1]}" "$drawn" <<'PYTHON'
+  what="64 bytes of $(python3 - "$drawn" "${@:2}" <<'PYTHON'
 import os, random, sys
-folder, seed = sys.argv[1], int(sys.argv[2])
+seed, files = int(sys.argv[1]), sorted(sys.argv[2:])
 random.seed(seed)
-name = random.choice(sorted(os.listdir(folder)))
-with open(os.path.join(folder, name), "r+b") as f:
+name = random.choice(files)
+with open(name, "r+b") as f:
     size = os.path.getsize(f.name)
     for place in random.sample(range(size), min(64, size)):
         f.seek(place)
         byte = f.read(1)[0]
         f.seek(place)
         f.write(bytes([byte ^ 1 << random.randrange(8)]))
-print(os.path.join(os.path.basename(folder), name))
+print("/".join(name.split("/")[-2:]))
 PYTHON
 )"
 }
@@ -162,11 +196,14 @@ wait_for_end() {
 one_fault() {
   local hit="" before
   before="$(steps_of "$run")"
+  draw_point
   start
   draw 6
-  wait_until 60 steps_done_or_ended $((before + drawn - 1)) 2>/dev/null
-  pause 800
-  if wait_until 20 found_or_ended && ! ended && "$fault"; then hit=yes; fi
+  if [ -z "$point" ]; then
+    wait_until 60 steps_done_or_ended $((before + drawn - 1)) 2>/dev/null
+    pause 800
+  fi
+  if wait_until 20 found_or_ended && { [ -n "$point" ] || ! ended; } && "$fault"; then hit=yes; fi
   wait_for_end
   if [ -n "$hit" ]; then
     hits[$fault]=$((${hits[$fault]:-0} + 1))
@@ -185,27 +222,30 @@ summary() {
   local fault
   for fault in "${faults[@]}"; do echo "  ${hits[$fault]:-0} $fault"; done
   echo "$injected faults in $runs runs: bits, metrics and trajectories ($expected) of the undisturbed run;" \
-    "$(cat "$log" "$log.last" | grep -cE "^step +[0-9]+/$steps \\| acc") steps were computed for $((runs * steps)), $((SECONDS / 60)) minutes"
+    "$(passes ticket "$WORK/points") groups were generated, $((runs * tickets)) without faults; $((SECONDS / 60)) minutes"
 }
 
 bound=60  # seconds within which a run must have ended after a fault, or be done
-faults=(rank_killed all_killed launcher_killed rank_signalled launcher_signalled rank_paused killed_in_checkpoint second_start
-  flipped_bits)
+faults=(rank_killed all_killed launcher_killed rank_signalled launcher_signalled rank_paused second_start
+  killed_in_journal killed_in_metrics killed_in_checkpoint killed_in_segment_cut
+  flipped_bits flipped_log_bits flipped_journal_bits)
 mkdir "$WORK/disk"
 if [ -n "${LIE_IN_NAMESPACES:-}" ] && mount -t tmpfs -o size=1g tmpfs "$WORK/disk"; then faults+=(disk_full)
 else echo "without full disks: $(why_no_namespaces)"; fi
 [ -z "${LIE_FAULTS:-}" ] || read -ra faults <<<"$LIE_FAULTS"
 declare -A hits=()
-injected=0 runs=0 fault="" what=""
+injected=0 runs=0 fault="" what="" point=""
 find_python
-train "$ranks" "$WORK/reference" "${overrides[@]}" >"$WORK/reference.log" 2>&1 || { cat "$WORK/reference.log"; fail "undisturbed run"; }
+LIE_FAULT_LOG="$WORK/reference.points" train "$ranks" "$WORK/reference" "${overrides[@]}" >"$WORK/reference.log" 2>&1 || { cat "$WORK/reference.log"; fail "undisturbed run"; }
 expected="$(count_trajectories "$WORK/reference")"
+tickets="$(passes ticket "$WORK/reference.points")"
 while [ "$injected" -lt "$count" ]; do
   draw "${#faults[@]}"
   fault="${faults[$drawn]}"
   one_fault
 done
 if [ -d "$run" ]; then
+  point=""
   start
   wait_until 20 found_or_ended
   wait_for_end

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "common/error.h"
+#include "common/fault.h"
 #include "common/file.h"
 #include "common/trajectory/column_file.h"
 #include "common/trajectory/reader.h"
@@ -78,6 +79,7 @@ void cut(SegmentReader file, std::int64_t last) {
       rest.append_rows(file, column, file.rows_of_step(column.table, i));
     });
   }
+  pass_fault_point("segment_cut");
   rest.close();
   rename_durably(aside, file.path());
 }

@@ -155,6 +155,15 @@ TEST_F(JournalTest, StepsThatEveryLearnerHasWrittenAreRemoved) {
   EXPECT_FALSE(fs::exists(run_ / "journal"));
 }
 
+TEST_F(JournalTest, TheStartPolicysEvaluationIsKeptUntilStep1IsWritten) {
+  keep(0, {ticket_of(0, 0, Purpose::kEvaluate)});
+  Journal(run_).remove_up_to(0);
+  keep(3, {});
+  EXPECT_TRUE(fs::exists(file(0)));
+  keep(4, {});
+  EXPECT_FALSE(fs::exists(file(0)));
+}
+
 /// Answers one ticket at a time until new weights are announced, or `count` of them; returns which.
 Numbers answer_tickets(LocalTicketDesk& desk, Sink<ScoredGroup>& scored, int count) {
   const auto client = desk.client(0);

@@ -16,9 +16,9 @@ void describe(FieldList& fields, RunOptions& options) {
            "or absent; never: refuse a directory that holds a run; must: refuse to begin one."});
   fields.add(
       "time_limit_minutes", options.time_limit_minutes,
-      {.help = "A step that would not end within this time from the start is not begun: the run "
-               "stops behind the step before, with exit status 75; 0: no limit but that of the "
-               "Slurm job.",
+      {.help = "A step that would not end within this time from the start is not begun, and one "
+               "that takes too long is stopped within: the run ends with exit status 75, and the "
+               "same command goes on; 0: no limit but that of the Slurm job.",
        .unit = "minutes",
        .min = 0});
 }

@@ -96,7 +96,7 @@ PreparedRun prepare_run(Job& job, TrainConfig config) {
   Log("learner", 0).info("{}", ends.text);
   const std::int64_t last = recover_log(directory / "trajectories", start.step, Log("learner", 0));
   start.logged_step = std::min(last, config.run.steps);
-  if (last > 0) Journal(directory).remove_up_to(last);
+  Journal(directory).remove_up_to(last);
   for (const std::string& note : missing_parts(directory, start.step)) {
     Log("learner", 0).warn("{}", note);
   }
