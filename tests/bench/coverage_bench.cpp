@@ -109,9 +109,10 @@ double rate(int rounds, std::size_t amount, Work&& work) {
   return best;
 }
 
-/// C_global over all responses: of token ids, or of words where `words`.
+/// C_global over all responses, as a step's: of token ids, or of words where `words`.
 std::int64_t count_globally(const Responses& all, std::int64_t n, bool words) {
-  lie::DistinctCount count(std::int64_t{1} << 30);
+  static lie::DistinctCount count(std::int64_t{1} << 30);
+  count.clear();
   std::vector<lie::UnitHash> units;
   std::vector<lie::StateKey> keys;
   for (std::size_t i = 0; i < all.ids.size(); ++i) {
@@ -143,8 +144,7 @@ int measure_distinct(std::int64_t distinct, std::int64_t budget_mebibytes) {
     const double seconds = static_cast<double>(std::clock() - begin) / CLOCKS_PER_SEC;
     fmt::print(
         "{} time(s) {} distinct n-grams, budget {} MiB: counted {} ({:+.4f} %, standard error "
-        "{:.2f} "
-        "%), {:.1f} MiB, {:.1f} s\n",
+        "{:.2f} %), {:.1f} MiB, {:.2f} s\n",
         round, distinct, budget_mebibytes, count.count(),
         100 * (static_cast<double>(count.count()) / static_cast<double>(distinct) - 1),
         100 * count.error(), static_cast<double>(count.memory_bytes()) / (1 << 20), seconds);
