@@ -11,6 +11,7 @@
 #include "common/checksums.h"
 #include "common/error.h"
 #include "common/file.h"
+#include "learner/run_coverage.h"
 #include "model/host_parts.h"
 #include "model/safetensors.h"
 
