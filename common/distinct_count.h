@@ -17,7 +17,7 @@ namespace lie {
 /// on their order, nor on who added them when. Not thread-safe.
 class DistinctCount {
  public:
-  /// Bytes that the keys may take, at least 2^20: up to (bytes - 2^19) / 14.3 of them are counted
+  /// Bytes that the keys may take, at least 2^20: up to (bytes - 2^18) / 14.3 of them are counted
   /// exactly.
   explicit DistinctCount(std::int64_t budget_bytes);
 

@@ -7,7 +7,7 @@
 namespace lie {
 namespace {
 
-constexpr int kShardBits = 12;
+constexpr int kShardBits = 10;
 constexpr std::size_t kShards = std::size_t{1} << kShardBits;
 constexpr std::size_t kFirstSlots = 8;
 
@@ -53,7 +53,7 @@ bool KeySet::insert(Shard& shard, std::uint64_t key) {
 
 void KeySet::grow(Shard& shard) {
   Shard larger;
-  larger.slots.resize(shard.slots.size() * 4 / 3);
+  larger.slots.resize(shard.slots.size() * 4 / 3 + kFirstSlots);
   for (const std::uint64_t key : shard.slots) {
     if (key != 0) insert(larger, key);
   }

@@ -10,14 +10,14 @@
 namespace lie {
 
 /// Stands for an n-gram: a well-mixed hash, of which a KeySet keeps all 64 bits of `low` and the
-/// upper 12 of `high`.
+/// upper 10 of `high`.
 struct StateKey {
   std::uint64_t high = 0;
   std::uint64_t low = 0;  // never 0
 };
 
-/// Keys that agree in the 76 bits kept are one: among N random keys with probability N^2 / 2^77,
-/// 5e-8 for 10^8. Takes 10.7 to 14.3 bytes a key, while it grows, too. Not thread-safe.
+/// Keys that agree in the 74 bits kept are one: among N random keys with probability N^2 / 2^75,
+/// 3e-7 for 10^8. Takes 10.7 to 14.3 bytes a key, while it grows, too. Not thread-safe.
 class KeySet {
  public:
   KeySet();
@@ -35,14 +35,14 @@ class KeySet {
   /// Forgets everything; keeps the storage.
   void clear();
 
-  /// 4096 times: the number of keys as uint64, then the `low` of each; little-endian.
+  /// 1024 times: the number of keys as uint64, then the `low` of each; little-endian.
   void write(std::ostream& out) const;
   /// Adds what write() wrote. Ends early where the stream does: the caller checks it.
   void read(std::istream& in);
 
   /// What one key takes at most, and the set itself: for budgets.
   static constexpr double kBytesPerKey = 14.3;
-  static constexpr std::size_t kFixedBytes = std::size_t{512} << 10;
+  static constexpr std::size_t kFixedBytes = std::size_t{256} << 10;
 
  private:
   /// An open-addressed table of its own, so that growing needs room for a copy of this part only.

@@ -12,6 +12,7 @@
 #include "common/error.h"
 #include "common/fault.h"
 #include "common/file.h"
+#include "learner/run_coverage.h"
 #include "model/host_parts.h"
 #include "model/safetensors.h"
 

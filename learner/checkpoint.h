@@ -17,11 +17,12 @@
 
 #include "common/options.h"
 #include "learner/optimizer.h"
-#include "learner/run_coverage.h"
 #include "learner/trainer_state.h"
 #include "model/weights.h"
 
 namespace lie {
+
+class RunCoverage;
 
 struct CheckpointOptions {
   std::int64_t every = 50;

@@ -10,6 +10,7 @@
 #include <chrono>
 #include <cmath>
 #include <cstdlib>
+#include <ctime>
 #include <numeric>
 #include <string>
 #include <unordered_map>
@@ -108,9 +109,10 @@ double rate(int rounds, std::size_t amount, Work&& work) {
   return best;
 }
 
-/// C_global over all responses: of token ids, or of words where `words`.
+/// C_global over all responses, as a step's: of token ids, or of words where `words`.
 std::int64_t count_globally(const Responses& all, std::int64_t n, bool words) {
-  lie::DistinctCount count(std::int64_t{1} << 30);
+  static lie::DistinctCount count(std::int64_t{1} << 30);
+  count.clear();
   std::vector<lie::UnitHash> units;
   std::vector<lie::StateKey> keys;
   for (std::size_t i = 0; i < all.ids.size(); ++i) {
@@ -129,8 +131,8 @@ int measure_distinct(std::int64_t distinct, std::int64_t budget_mebibytes) {
   std::vector<lie::UnitHash> units;
   std::vector<lie::StateKey> keys;
   std::vector<std::int32_t> ids(kLength + 1);
-  const auto begin = std::chrono::steady_clock::now();
   for (const int round : {1, 2}) {
+    const std::clock_t begin = std::clock();
     for (std::int64_t first = 0; first < distinct; first += kLength) {
       std::iota(ids.begin(), ids.end(), static_cast<std::int32_t>(first));
       units.clear();
@@ -139,12 +141,10 @@ int measure_distinct(std::int64_t distinct, std::int64_t budget_mebibytes) {
       keys.resize(static_cast<std::size_t>(std::min<std::int64_t>(kLength, distinct - first)));
       count.add(keys);
     }
-    const double seconds =
-        std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+    const double seconds = static_cast<double>(std::clock() - begin) / CLOCKS_PER_SEC;
     fmt::print(
         "{} time(s) {} distinct n-grams, budget {} MiB: counted {} ({:+.4f} %, standard error "
-        "{:.2f} "
-        "%), {:.1f} MiB, {:.1f} s\n",
+        "{:.2f} %), {:.1f} MiB, {:.2f} s\n",
         round, distinct, budget_mebibytes, count.count(),
         100 * (static_cast<double>(count.count()) / static_cast<double>(distinct) - 1),
         100 * count.error(), static_cast<double>(count.memory_bytes()) / (1 << 20), seconds);

@@ -37,7 +37,7 @@ GlobalCoverage add(RunCoverage& coverage, const ScoredGroup& group) {
 }
 
 const std::vector<CoverageStates> kBigrams = {{.ngram = 2}};
-constexpr GlobalCoverageOptions kSmall = {.memory_mebibytes = 1};  // 36,663 n-grams
+constexpr GlobalCoverageOptions kSmall = {.memory_mebibytes = 1};  // 54,995 n-grams
 
 TEST(RunCoverage, EqualsPythonsSetsForWordsAndTokensOfEveryN) {
   int rows = 0;
@@ -83,7 +83,7 @@ TEST(RunCoverage, AResumedRunHasTheFiguresOfTheUninterruptedOne) {
   const TemporaryDirectory directory;
   RunCoverage undisturbed(kBigrams, kSmall);
   bool was_exact = false, was_estimated = false;
-  for (std::uint32_t step = 1; step <= 8; ++step) {
+  for (std::uint32_t step = 1; step <= 12; ++step) {
     const GlobalCoverage expected = add(undisturbed, random_group(step, 60));
     RunCoverage resumed(kBigrams, kSmall);
     EXPECT_EQ(resumed.restore(directory.path()), step > 1);
@@ -100,7 +100,7 @@ TEST(RunCoverage, AResumedRunHasTheFiguresOfTheUninterruptedOne) {
 
 TEST(RunCoverage, TheOrderOfGroupsChangesNoFigure) {
   std::vector<ScoredGroup> groups;
-  for (std::uint32_t i = 0; i < 8; ++i) groups.push_back(random_group(i, 60));
+  for (std::uint32_t i = 0; i < 12; ++i) groups.push_back(random_group(i, 60));
   RunCoverage forward(kBigrams, kSmall), backward(kBigrams, kSmall);
   const auto expected = forward.add_step(groups);
   std::ranges::reverse(groups);

@@ -106,6 +106,27 @@ TEST(LieAnalyze, WritesTableReportAndCsv) {
   EXPECT_EQ(std::ranges::count(csv, '\n'), 1 + 13);  // header, step 0 (evaluation), 12 steps
 }
 
+TEST(LieAnalyze, ShowsCoverageOfFurtherNAndWhereACountIsEstimated) {
+  const fs::path run = example("coverage");
+  std::string metrics = read_file(run / "metrics.jsonl");
+  for (const int step : {8, 9, 10, 11, 12}) {
+    const std::string begin = fmt::format("{{\"step\":{},", step);
+    metrics.replace(metrics.find(begin), begin.size(),
+                    begin + R"("c_context_15_mean":3.5,"r_context_15_mean":0.5,)"
+                            R"("c_global_15_run":77,"c_global_run_error":0.00203125,)");
+  }
+  write_file_atomically(run / "metrics.jsonl", metrics);
+  const std::string table = lie_analyze(run.string()).output;
+  EXPECT_TRUE(holds(table, "C_context, n = 15")) << table;
+  EXPECT_TRUE(holds(table, "C_global of the run, n = 15")) << table;
+  const std::string note = "c_global_run is an estimate from step 8 on (standard error 0.20 %)";
+  EXPECT_TRUE(holds(table, "note: " + note)) << table;
+  const std::string html = read_file(run / "report.html");
+  EXPECT_TRUE(holds(html, "C_context, n = 15"));
+  EXPECT_TRUE(holds(html, note));
+  EXPECT_FALSE(holds(lie_analyze(example("exact").string()).output, "is an estimate"));
+}
+
 TEST(LieAnalyze, ARunInProgressSaysHowFarItIs) {
   const fs::path run = example("progress", {.steps = 3, .planned = 40, .checkpoint = false});
   EXPECT_TRUE(holds(load_run(run).state, "step 3 of 40"));

@@ -73,5 +73,13 @@ TEST(Configs, TheOneOfTheReadmeLoadsAndFitsItsModel) {
   EXPECT_TRUE(fs::exists(fs::path(source_directory()) / config.data.train_file));
 }
 
+TEST(Configs, AnNOfTheMetricsThatStandsTwiceIsRefused) {
+  const fs::path small = fs::path(source_directory()) / "tests/tools/small.yaml";
+  const std::string error = error_of([&] {
+    load_train_config(small, std::vector<std::string>{"coverage.metric_ngrams=[2,6,2]"});
+  });
+  EXPECT_EQ(error, "coverage.metric_ngrams: 2 stands there twice; name each n once");
+}
+
 }  // namespace
 }  // namespace lie
