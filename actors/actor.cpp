@@ -47,7 +47,7 @@ class Actor {
 
   // With a few responses to spare, short ones leave no slot empty while the next request travels.
   TicketRequest request() const {
-    return {.room = parts_.generator.room(), .spare = parts_.generator.slots() / 4};
+    return {.room = parts_.generator.room(), .spare = parts_.generator.slots() / 2};
   }
 
   std::optional<Assignment> receive(TicketRequest request) {
