@@ -188,4 +188,12 @@ std::string SegmentReader::text(std::int64_t offset, std::int32_t count) const {
   return std::string(bytes.begin(), bytes.end());
 }
 
+bool is_of_another_version(const fs::path& path) try {
+  OpenFiles files(1);
+  const char* name = schema::attribute::kSchemaVersion;
+  return h5::read_int_attribute(files.file(path), name, path.string()) != schema::kVersion;
+} catch (const Error&) {
+  return false;
+}
+
 }  // namespace lie

@@ -74,4 +74,7 @@ class SegmentReader {
   std::unique_ptr<State> state_;
 };
 
+/// Whether a file is whole but of another schema version.
+bool is_of_another_version(const std::filesystem::path& path);
+
 }  // namespace lie

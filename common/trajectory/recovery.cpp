@@ -18,30 +18,25 @@ namespace {
 namespace fs = std::filesystem;
 using schema::ColumnInfo;
 
-/// Throws Error if a row of a step after `step` cannot be read.
-void read_all(const SegmentReader& file, std::int64_t step) {
+/// Throws Error if a row of a complete step cannot be read.
+void read_all(const SegmentReader& file) {
   for (std::size_t i = 0; i < file.steps().size(); ++i) {
-    if (file.steps()[i] <= step) continue;
     schema::for_each_column(file.info(), [&](const ColumnInfo& column) {
       file.read_bytes(column, file.rows_of_step(column.table, i));
     });
   }
 }
 
-void set_aside_if_damaged(const Segment& segment, std::int64_t step, const Log& log) {
-  try {
-    read_all(SegmentReader(segment.path), step);
-  } catch (const Error& error) {
-    const fs::path aside = set_aside(segment.path, ".damaged");
-    const std::int64_t start = segment.starts_after_step;
-    log.warn(
-        "TRAJECTORIES ARE DAMAGED: {}; set aside as {}: {}what it held after step {} is generated "
-        "again",
-        error.what(), aside.filename().string(),
-        start < step ? fmt::format("what it held of steps {} to {} is lost, ", start + 1, step)
-                     : "",
-        std::max(start, step));
-  }
+void set_damaged_aside(const Segment& segment, std::int64_t step, const char* fault,
+                       const Log& log) {
+  const fs::path aside = set_aside(segment.path, ".damaged");
+  const std::int64_t start = segment.starts_after_step;
+  const std::string lost =
+      start < step ? fmt::format("what it held of steps {} to {} is lost, ", start + 1, step) : "";
+  log.warn(
+      "TRAJECTORIES ARE DAMAGED: {}; set aside as {}: {}what it held after step {} is generated "
+      "again",
+      fault, aside.filename().string(), lost, std::max(start, step));
 }
 
 /// Of the segments behind the checkpoint every row is read, of those before it that the index does
@@ -50,11 +45,16 @@ void set_damaged_ones_aside(const fs::path& directory, std::int64_t step, const 
   const SegmentIndex index = read_index(directory);
   const std::vector<Segment> after = segments_after(directory, step);
   for (const Segment& segment : segments(directory)) {
-    const auto named = [&](const IndexedSegment& known) {
-      return known.file == segment.path.filename();
-    };
+    const std::string name = segment.path.filename().string();
     const bool is_after = std::ranges::count(after, segment.path, &Segment::path) > 0;
-    if (is_after || std::ranges::none_of(index, named)) set_aside_if_damaged(segment, step, log);
+    if (!is_after && std::ranges::count(index, name, &IndexedSegment::file) > 0) continue;
+    try {
+      const SegmentReader file(segment.path);
+      if (is_after) read_all(file);
+    } catch (const Error& error) {
+      if (is_of_another_version(segment.path)) throw;
+      set_damaged_aside(segment, step, error.what(), log);
+    }
   }
 }
 
@@ -94,7 +94,7 @@ void make_way(const Segment& segment, const StepLog& steps, std::int64_t last, c
   const SegmentReader file(segment.path);
   const auto is_whole = [&](std::int64_t step) { return step > last && steps.holds(step); };
   if (std::ranges::none_of(file.steps(), is_whole)) {
-    fs::remove(segment.path);
+    remove_file(segment.path);
     return;
   }
   const fs::path aside = set_aside(segment.path, ".gap");

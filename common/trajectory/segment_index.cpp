@@ -109,7 +109,7 @@ void remove_segments_up_to(const fs::path& directory, std::int64_t last) {
   }
   write_index(directory, index);
   for (const IndexedSegment& segment : index) {
-    if (segment.removed) fs::remove(directory / segment.file);
+    if (segment.removed) remove_file(directory / segment.file);
   }
 }
 

@@ -54,12 +54,6 @@ std::vector<Segment> list(const fs::path& directory, std::string_view extension)
   return found;
 }
 
-void remove_file(const fs::path& path) {
-  std::error_code error;
-  fs::remove(path, error);
-  if (error) fail("{}: cannot remove: {}", path.string(), error.message());
-}
-
 }  // namespace
 
 std::string segment_name(std::int64_t learner_rank, std::int64_t starts_after_step) {
@@ -79,6 +73,12 @@ std::vector<Segment> segments_after(const fs::path& directory, std::int64_t step
 }
 
 fs::path unfinished_name(const fs::path& segment) { return segment.string() + ".new"; }
+
+void remove_file(const fs::path& path) {
+  std::error_code error;
+  fs::remove(path, error);
+  if (error) fail("{}: cannot remove: {}", path.string(), error.message());
+}
 
 void remove_unfinished(const fs::path& directory) {
   for (const Segment& segment : list(directory, kUnfinished)) remove_file(segment.path);

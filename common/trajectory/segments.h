@@ -30,6 +30,9 @@ std::vector<Segment> segments_after(const std::filesystem::path& directory, std:
 std::filesystem::path unfinished_name(const std::filesystem::path& segment);
 void remove_unfinished(const std::filesystem::path& directory);
 
+/// Removes a file if it is there. Throws Error if it cannot.
+void remove_file(const std::filesystem::path& path);
+
 /// Removes a directory's trajectory files.
 void remove_segments(const std::filesystem::path& directory);
 

@@ -6,6 +6,7 @@
 
 #include "common/file.h"
 #include "common/trajectory/digest.h"
+#include "common/trajectory/hdf5.h"
 #include "common/trajectory/run_reader.h"
 #include "common/trajectory/segment_index.h"
 #include "common/trajectory/segments.h"
@@ -145,6 +146,16 @@ TEST(RecoverLog, AMissingSegmentIsNamedWithItsSteps) {
   EXPECT_NE(said.find(segment_name(1, 2) + " IS MISSING: of its steps 3 to 4, those after 2"),
             std::string::npos)
       << said;
+}
+
+TEST(RecoverLog, ALogOfAnotherVersionIsRefusedAndLeftAlone) {
+  const fs::path path = fresh_directory("version-log") / segment_name(0, 0);
+  {
+    const h5::Handle file = h5::create_file(path);
+    h5::write_attribute(file.id(), "schema_version", std::int64_t{1});
+  }
+  EXPECT_THROW(recover(path.parent_path(), 0), Error);
+  EXPECT_TRUE(fs::exists(path));
 }
 
 TEST(RecoverLog, ADamagedIndexIsMadeAgain) {
