@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "common/clock.h"
+#include "common/trajectory/segment_index.h"
 #include "learner/step_metrics.h"
 
 namespace lie {
@@ -47,6 +48,14 @@ StepRecord share_of_learner(const StepOutcome& step, const Collective& learners)
 
 }  // namespace
 
+void describe(FieldList& fields, TrajectoryOptions& options) {
+  fields.add(
+      "keep_last_steps", options.keep_last_steps,
+      {"After a checkpoint, remove the trajectory files whose steps are all at least this many "
+       "steps before it. They are lost. 0: keep all.",
+       "steps", 0});
+}
+
 TrajectoryRecorder::TrajectoryRecorder(std::filesystem::path directory, TrajectoryInfo info,
                                        const CheckpointSchedule& checkpoints, Collective& learners)
     : directory_(std::move(directory)),
@@ -78,6 +87,7 @@ void TrajectoryRecorder::close() {
   close_segment();
   double all_closed = 0;
   learners_.all_reduce_sum(std::span(&all_closed, 1));  // a barrier
+  if (learners_.rank() == 0) update_index(directory_, last_step_);
 }
 
 void TrajectoryRecorder::record(StepRecord record) {

@@ -2,14 +2,13 @@
 
 #include <algorithm>
 #include <array>
-#include <functional>
-#include <map>
 #include <numeric>
 #include <sstream>
 #include <utility>
 
 #include "common/error.h"
 #include "common/trajectory/hdf5.h"
+#include "common/trajectory/open_files.h"
 
 namespace lie {
 
@@ -19,52 +18,14 @@ using schema::Table;
 
 struct SegmentReader::State {
   fs::path path;
-  h5::Handle file;
+  std::shared_ptr<OpenFiles> files;
   TrajectoryInfo info;
   std::vector<std::int64_t> steps;
   /// By table: its rows up to the end of each step.
   std::array<std::vector<std::int64_t>, schema::kTableCount> ends;
-  std::map<std::string, h5::Handle, std::less<>> columns;  // by path, opened so far
 
-  hid_t column(const ColumnInfo& column);
+  hid_t column(const ColumnInfo& column) const { return files->column(path, column); }
 };
-
-namespace {
-
-h5::Handle open_file(const fs::path& path) {
-  if (!fs::is_regular_file(path)) fail("{}: no such file", path.string());
-  const h5::Handle access = h5::file_access();
-  h5::Handle file(H5Fopen(path.c_str(), H5F_ACC_RDONLY | H5F_ACC_SWMR_READ, access.id()), H5Fclose);
-  if (!file) {
-    fail(
-        "{}: cannot be read as a trajectory file: {}; it is damaged or from another program: "
-        "remove it or restore it",
-        path.string(), h5::last_reason());
-  }
-  return file;
-}
-
-h5::Handle open_column(hid_t file, const ColumnInfo& column, const std::string& path) {
-  h5::Handle dataset(H5Dopen2(file, column.path, H5P_DEFAULT), H5Dclose);
-  if (!dataset) {
-    fail("{}: column {} cannot be opened: {}; the file is damaged", path, column.path,
-         h5::last_reason());
-  }
-  const h5::Handle type(h5::checked_id(H5Dget_type(dataset.id()), column.path), H5Tclose);
-  if (H5Tequal(type.id(), h5::file_type(column.type)) <= 0) {
-    fail("{}: column {} has another element type than schema version {} says", path, column.path,
-         schema::kVersion);
-  }
-  return dataset;
-}
-
-}  // namespace
-
-hid_t SegmentReader::State::column(const ColumnInfo& column) {
-  h5::Handle& dataset = columns[column.path];
-  if (!dataset) dataset = open_column(file.id(), column, path.string());
-  return dataset.id();
-}
 
 namespace {
 
@@ -75,17 +36,20 @@ std::vector<std::string> read_names(hid_t file, const char* attribute, const std
   return names;
 }
 
-RewardNames read_reward_names(hid_t file, const std::string& path) {
+RewardNames read_reward_names(OpenFiles& files, const fs::path& path) {
   RewardNames rewards;
-  for (const std::string& name : read_names(file, schema::attribute::kRewardTerms, path)) {
+  for (const std::string& name :
+       read_names(files.file(path), schema::attribute::kRewardTerms, path.string())) {
     const auto named = schema::reward_column(name);
-    const h5::Handle column = open_column(file, schema::F32(named), path);
-    rewards.push_back({name, h5::read_text_attribute(column.id(), "about", path)});
+    const hid_t column = files.column(path, schema::F32(named));
+    rewards.push_back({name, h5::read_text_attribute(column, "about", path.string())});
   }
   return rewards;
 }
 
-TrajectoryInfo read_info(hid_t file, const std::string& path) {
+TrajectoryInfo read_info(OpenFiles& files, const fs::path& of) {
+  const std::string path = of.string();
+  const hid_t file = files.file(of);
   namespace name = schema::attribute;
   const std::int64_t version = h5::read_int_attribute(file, name::kSchemaVersion, path);
   if (version != schema::kVersion) {
@@ -101,7 +65,7 @@ TrajectoryInfo read_info(hid_t file, const std::string& path) {
   info.learner_rank = h5::read_int_attribute(file, name::kLearnerRank, path);
   info.learner_count = h5::read_int_attribute(file, name::kLearnerCount, path);
   info.starts_after_step = h5::read_int_attribute(file, name::kStartsAfter, path);
-  info.rewards = read_reward_names(file, path);
+  info.rewards = read_reward_names(files, of);
   info.numbers = read_names(file, name::kNumbers, path);
   if (H5Aexists(file, name::kChecksum) > 0 &&
       h5::read_uint_attribute(file, name::kChecksum, path) != info_checksum(info)) {
@@ -131,14 +95,14 @@ void check_ascend(const std::vector<std::int64_t>& values, const ColumnInfo& col
 
 }  // namespace
 
-SegmentReader::SegmentReader(const fs::path& path) : state_(new State) {
+SegmentReader::SegmentReader(const fs::path& path, std::shared_ptr<OpenFiles> files)
+    : state_(new State) {
   state_->path = path;
-  state_->file = open_file(path);
-  state_->info = read_info(state_->file.id(), path.string());
+  state_->files = files ? std::move(files) : std::make_shared<OpenFiles>(1);
+  state_->info = read_info(*state_->files, path);
   // First of all columns, so that those opened later hold what it points to.
-  const h5::Handle steps = open_column(state_->file.id(), schema::step::kStep, path.string());
   auto& step_rows = ends_of(*state_, Table::kStep);
-  step_rows.resize(h5::row_count(steps.id()));
+  step_rows.resize(h5::row_count(state_->column(schema::step::kStep)));
   std::iota(step_rows.begin(), step_rows.end(), 1);
   state_->steps = read(schema::step::kStep);
   read_ends();

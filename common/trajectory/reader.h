@@ -19,12 +19,16 @@ struct RowRange {
   std::int64_t count = 0;
 };
 
+class OpenFiles;
+
 /// The complete steps of one segment at the moment of opening. Columns are read when asked for; no
 /// column's reading touches another's data. One thread.
 class SegmentReader {
  public:
+  /// Opens the file in `files`, which readers of many segments share, or keeps it open alone.
   /// Throws Error naming the file if it is no trajectory file of schema version 2, or damaged.
-  explicit SegmentReader(const std::filesystem::path& path);
+  explicit SegmentReader(const std::filesystem::path& path,
+                         std::shared_ptr<OpenFiles> files = nullptr);
   ~SegmentReader();
   SegmentReader(SegmentReader&&) noexcept;
   SegmentReader& operator=(SegmentReader&&) noexcept;

@@ -8,6 +8,7 @@
 #include "common/file.h"
 #include "common/trajectory/column_file.h"
 #include "common/trajectory/reader.h"
+#include "common/trajectory/segment_index.h"
 #include "common/trajectory/segments.h"
 #include "common/trajectory/step_log.h"
 
@@ -40,6 +41,30 @@ void set_aside_if_damaged(const Segment& segment, std::int64_t step, const Log& 
         start < step ? fmt::format("what it held of steps {} to {} is lost, ", start + 1, step)
                      : "",
         std::max(start, step));
+  }
+}
+
+/// Of the segments behind the checkpoint every row is read, of those before it that the index does
+/// not know the head.
+void set_damaged_ones_aside(const fs::path& directory, std::int64_t step, const Log& log) {
+  const SegmentIndex index = read_index(directory);
+  const std::vector<Segment> after = segments_after(directory, step);
+  for (const Segment& segment : segments(directory)) {
+    const auto named = [&](const IndexedSegment& known) {
+      return known.file == segment.path.filename();
+    };
+    const bool is_after = std::ranges::count(after, segment.path, &Segment::path) > 0;
+    if (is_after || std::ranges::none_of(index, named)) set_aside_if_damaged(segment, step, log);
+  }
+}
+
+void note_missing(const fs::path& directory, std::int64_t step, const Log& log) {
+  const std::string fault = set_damaged_index_aside(directory);
+  if (!fault.empty()) log.warn("{}; set aside, made again from the files", fault);
+  for (const IndexedSegment& segment : read_index(directory)) {
+    if (segment.last_step <= step || fs::exists(directory / segment.file)) continue;
+    log.warn("{} IS MISSING: of its steps {} to {}, those after {} are generated again",
+             (directory / segment.file).string(), segment.first_step, segment.last_step, step);
   }
 }
 
@@ -83,9 +108,8 @@ void make_way(const Segment& segment, const StepLog& steps, std::int64_t last, c
 
 std::int64_t recover_log(const fs::path& directory, std::int64_t step, const Log& log) {
   remove_unfinished(directory);
-  for (const Segment& segment : segments_after(directory, step)) {
-    set_aside_if_damaged(segment, step, log);
-  }
+  note_missing(directory, step, log);
+  set_damaged_ones_aside(directory, step, log);
   const StepLog steps(directory, step);
   const std::int64_t last = steps.last_after(step);
   for (const Segment& segment : segments_after(directory, step)) {
@@ -96,6 +120,7 @@ std::int64_t recover_log(const fs::path& directory, std::int64_t step, const Log
     }
   }
   sync_directory(directory);
+  update_index(directory, step);
   return last;
 }
 

@@ -6,6 +6,8 @@
 #include <set>
 
 #include "common/error.h"
+#include "common/trajectory/open_files.h"
+#include "common/trajectory/segment_index.h"
 #include "common/trajectory/segments.h"
 
 namespace lie {
@@ -14,6 +16,7 @@ namespace fs = std::filesystem;
 using schema::Table;
 
 RunReader::RunReader(const fs::path& directory) {
+  note_missing(directory);
   open(directory);
   keep_common_steps();
   for (std::size_t s = 0; s < segments_.size(); ++s) index_samples(s);
@@ -29,8 +32,25 @@ RunReader::RunReader(const fs::path& directory) {
   }
 }
 
+/// What is not there cannot be read: it is noted.
+void RunReader::note_missing(const fs::path& directory) {
+  try {
+    for (const IndexedSegment& segment : read_index(directory)) {
+      if (segment.removed || fs::exists(directory / segment.file)) continue;
+      notes_.push_back(fmt::format("{} is missing: steps {} to {} of learner {} are lost",
+                                   segment.file, segment.first_step, segment.last_step,
+                                   segment.learner));
+    }
+  } catch (const Error& error) {
+    notes_.push_back(fmt::format("{}: missing files would not be noticed", error.what()));
+  }
+}
+
 void RunReader::open(const fs::path& directory) {
-  for (const Segment& segment : lie::segments(directory)) segments_.emplace_back(segment.path);
+  const auto files = std::make_shared<OpenFiles>();
+  for (const Segment& segment : lie::segments(directory)) {
+    segments_.emplace_back(segment.path, files);
+  }
 }
 
 /// Learners killed during a step may have logged up to different steps: only steps that all have

@@ -81,6 +81,7 @@ class RunReader {
       if (samples_[i].segment == segment) merged[i] = values[samples_[i].row];
     }
   }
+  void note_missing(const std::filesystem::path& directory);
   void open(const std::filesystem::path& directory);
   void keep_common_steps();
   void index_samples(std::size_t segment);

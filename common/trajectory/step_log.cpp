@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "common/error.h"
+#include "common/trajectory/open_files.h"
 #include "common/trajectory/segments.h"
 
 namespace lie {
@@ -244,7 +245,10 @@ std::vector<GroupRecord> groups_of(const StepRows& rows) {
 }  // namespace
 
 StepLog::StepLog(const fs::path& directory, std::int64_t after) {
-  for (const Segment& file : segments_after(directory, after)) segments_.emplace_back(file.path);
+  const auto files = std::make_shared<OpenFiles>();
+  for (const Segment& segment : segments_after(directory, after)) {
+    segments_.emplace_back(segment.path, files);
+  }
   for (std::size_t first = 0, end = 0; first < segments_.size(); first = end) {
     const std::int64_t start = segments_[first].info().starts_after_step;
     while (end < segments_.size() && segments_[end].info().starts_after_step == start) ++end;

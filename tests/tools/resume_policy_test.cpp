@@ -44,7 +44,7 @@ TEST_F(ResumePolicy, KeysThatChangeNoResultMayChange) {
        {"run.steps=99", "run.directory=elsewhere", "run.resume=must", "roles.actors=3",
         "roles.keep_binding=true", "model.threads=2", "rollout.slots=3", "rollout.prefill_tokens=7",
         "rollout.cache_mebibytes=9", "update.max_micro_batch_tokens=17", "checkpoint.every=5",
-        "checkpoint.keep_last=2"}) {
+        "checkpoint.keep_last=2", "trajectories.keep_last_steps=9"}) {
     EXPECT_EQ(started_with({key}), "goes on") << key;
   }
 }

@@ -7,6 +7,7 @@
 #include "common/file.h"
 #include "common/trajectory/digest.h"
 #include "common/trajectory/run_reader.h"
+#include "common/trajectory/segment_index.h"
 #include "common/trajectory/segments.h"
 #include "common/trajectory/step_log.h"
 #include "common/trajectory/writer.h"
@@ -96,7 +97,8 @@ TEST(RecoverLog, SegmentsWithoutACompleteStepAreRemoved) {
   std::ofstream(directory / (segment_name(0, 3) + ".new"));
   EXPECT_EQ(recover(directory, 2), 2);
   expect_steps(directory, 2);
-  EXPECT_EQ(std::distance(fs::directory_iterator(directory), {}), 2);
+  EXPECT_EQ(list_directory(directory),
+            (std::vector<std::string>{"index.jsonl", segment_name(0, 0), segment_name(1, 0)}));
 }
 
 TEST(RecoverLog, ClosedSegmentsBehindAnOlderCheckpointStay) {
@@ -121,12 +123,36 @@ TEST(RecoverLog, ADamagedSegmentIsSetAsideAndWhatFollowsItToo) {
   expect_steps(directory, 2);
 }
 
-TEST(RecoverLog, DamageBeforeTheCheckpointIsNotLookedFor) {
+TEST(RecoverLog, DamageBeforeTheCheckpointDoesNotStandInTheWay) {
   const fs::path directory = fresh_directory("before");
   write_closed(directory, {0, 2, 4});
   damage(directory / segment_name(1, 0));
+  testing::internal::CaptureStderr();
   EXPECT_EQ(recover(directory, 2), 4);
-  EXPECT_TRUE(fs::exists(directory / segment_name(1, 0)));
+  const std::string said = testing::internal::GetCapturedStderr();
+  EXPECT_NE(said.find("what it held of steps 1 to 2 is lost"), std::string::npos) << said;
+  EXPECT_TRUE(fs::exists(directory / (segment_name(1, 0) + ".damaged")));
+}
+
+TEST(RecoverLog, AMissingSegmentIsNamedWithItsSteps) {
+  const fs::path directory = fresh_directory("missing");
+  write_closed(directory, {0, 2, 4});
+  update_index(directory, 4);
+  fs::remove(directory / segment_name(1, 2));
+  testing::internal::CaptureStderr();
+  EXPECT_EQ(recover(directory, 2), 2);
+  const std::string said = testing::internal::GetCapturedStderr();
+  EXPECT_NE(said.find(segment_name(1, 2) + " IS MISSING: of its steps 3 to 4, those after 2"),
+            std::string::npos)
+      << said;
+}
+
+TEST(RecoverLog, ADamagedIndexIsMadeAgain) {
+  const fs::path directory = fresh_directory("index-damaged");
+  write_closed(directory, {0, 2, 4});
+  std::ofstream(directory / "index.jsonl") << "{\"file\":";
+  EXPECT_EQ(recover(directory, 2), 4);
+  EXPECT_EQ(read_index(directory).size(), 4U);
 }
 
 /// A directory's state: each file with its bytes.

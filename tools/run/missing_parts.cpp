@@ -1,10 +1,11 @@
 #include "tools/run/missing_parts.h"
 
+#include <map>
 #include <set>
 
 #include "common/error.h"
 #include "common/metrics_log.h"
-#include "common/trajectory/run_reader.h"
+#include "common/trajectory/segment_index.h"
 
 namespace lie {
 namespace {
@@ -19,15 +20,28 @@ Steps steps_with_metrics(const fs::path& file) {
   return steps;
 }
 
-Steps steps_with_trajectories(const fs::path& directory) {
+/// Steps of which all learners' segments are there, or were removed on purpose.
+Steps steps_with_trajectories(const fs::path& directory, const SegmentIndex& index) {
+  std::map<std::int64_t, std::int64_t> learners;  // that lack nothing of a step
   Steps steps;
-  const RunReader run(directory);
-  for (const SamplePlace& sample : run.samples()) {
-    if (sample.key.purpose == static_cast<std::uint8_t>(Purpose::kTrain)) {
-      steps.insert(sample.key.step);
+  for (const IndexedSegment& segment : index) {
+    if (!segment.removed && !is_there(directory, segment)) continue;
+    for (std::int64_t step = segment.first_step; step <= segment.last_step; ++step) {
+      if (++learners[step] >= segment.learners) steps.insert(step);
     }
   }
   return steps;
+}
+
+void note_lost_segments(std::vector<std::string>& notes, const fs::path& directory,
+                        const SegmentIndex& index) {
+  for (const IndexedSegment& segment : index) {
+    if (segment.removed || is_there(directory, segment)) continue;
+    const fs::path file = directory / segment.file;
+    notes.push_back(fmt::format("{} IS {}: it held steps {} to {} of learner {}", file.string(),
+                                fs::exists(file) ? "CUT SHORT OR CHANGED" : "MISSING",
+                                segment.first_step, segment.last_step, segment.learner));
+  }
 }
 
 void note_lack(std::vector<std::string>& notes, const fs::path& part, const Steps& steps,
@@ -49,7 +63,9 @@ std::vector<std::string> missing_parts(const fs::path& run_directory, std::int64
   const fs::path metrics = run_directory / "metrics.jsonl";
   const fs::path trajectories = run_directory / "trajectories";
   note_lack(notes, metrics, steps_with_metrics(metrics), step);
-  note_lack(notes, trajectories, steps_with_trajectories(trajectories), step);
+  const SegmentIndex index = read_index(trajectories);
+  note_lost_segments(notes, trajectories, index);
+  note_lack(notes, trajectories, steps_with_trajectories(trajectories, index), step);
   return notes;
 }
 

@@ -9,7 +9,8 @@
 namespace lie {
 
 /// A sentence each for metrics.jsonl and trajectories/ of a run, if they lack any of the training
-/// steps 1 to `step`. The run can continue without them.
+/// steps 1 to `step`, and for each segment that is not as its index says. Opens no segment. The run
+/// can continue without them.
 std::vector<std::string> missing_parts(const std::filesystem::path& run_directory,
                                        std::int64_t step);
 

@@ -11,6 +11,7 @@
 #include "common/log.h"
 #include "common/sha256.h"
 #include "common/trajectory/run_reader.h"
+#include "common/trajectory/segment_index.h"
 #include "learner/checkpoint.h"
 #include "learner/curve_recorder.h"
 #include "learner/group_collector.h"
@@ -151,6 +152,9 @@ class CheckpointWriter : public StepStage {
                      .state = std::move(state),
                      .start_model = config_.model.path},
                     config_.checkpoint.keep_last);
+    if (const std::int64_t keep = config_.trajectories.keep_last_steps; keep > 0) {
+      remove_segments_up_to(fs::path(config_.run.directory) / "trajectories", last_step_ - keep);
+    }
     stop_.saved_in(watch.seconds());
   }
 

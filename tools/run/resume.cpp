@@ -18,7 +18,7 @@ const std::vector<std::string> kChangeNoResult = {
     "directory", "run.directory", "eval.directory", "run.resume", "run.steps",
     "run.time_limit_minutes",
     // what is kept
-    "checkpoint", "sft.checkpoint",
+    "checkpoint", "sft.checkpoint", "trajectories",
     // who computes, with how much memory
     "roles", "eval.keep_binding", "model.threads", "rollout.slots", "rollout.prefill_tokens",
     "rollout.cache_mebibytes", "update.max_micro_batch_tokens", "sft.max_micro_batch_tokens"};

@@ -42,6 +42,7 @@ void describe(FieldList& fields, TrainConfig& config) {
   fields.section("update", config.update);
   fields.section("optimizer", config.optimizer);
   fields.section("checkpoint", config.checkpoint);
+  fields.section("trajectories", config.trajectories);
 }
 
 TrainConfig load_train_config(const std::filesystem::path& path,

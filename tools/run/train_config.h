@@ -16,6 +16,7 @@
 #include "learner/optimizer.h"
 #include "learner/policy_loss.h"
 #include "learner/tickets.h"
+#include "learner/trajectory_recorder.h"
 #include "rewards/score.h"
 #include "tools/run/options.h"
 #include "verifier/verify.h"
@@ -38,6 +39,7 @@ struct TrainConfig {
   BatchOptions update;
   OptimizerOptions optimizer;
   CheckpointOptions checkpoint;
+  TrajectoryOptions trajectories;
 };
 void describe(FieldList& fields, TrainConfig& config);
 
