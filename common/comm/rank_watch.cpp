@@ -18,6 +18,7 @@ RankNews about(int rank, Kind kind) { return {kind, {.rank = rank}}; }
 RankWatch::RankWatch(RankState own, Send send) : own_(std::move(own)), send_(std::move(send)) {}
 
 void RankWatch::add_parent(const RankState& parent) {
+  for (const auto& [rank, known] : known_) send_(parent.rank, {Kind::kRunning, known.state});
   parent_ = parent.rank;
   known_[parent.rank] = {parent, parent.rank};
   if (quiet_) send_(parent.rank, about(own_.rank, Kind::kFailing));
@@ -98,14 +99,12 @@ std::optional<LossEnding> RankWatch::child_lost(int child, Loss loss) {
 
 LossEnding RankWatch::report(int rank, Loss loss) {
   tell_children(about(own_.rank, Kind::kOver));
-  const auto others = std::ranges::count_if(
-      known_, [&](const auto& entry) { return entry.first != rank && entry.second.by == rank; });
-  const std::string_view what = loss == Loss::kDied
-                                    ? "the process has died without a report of its own"
-                                    : "the host no longer answers: it or its network is lost";
-  const std::string with =
-      others == 0 || loss == Loss::kDied ? "" : fmt::format(", and {} more ranks with it", others);
-  return {known_[rank].state, fmt::format("{}{}", what, with)};
+  const RankState& state = known_[rank].state;
+  if (loss == Loss::kDied) return {state, "the process has died without a report of its own"};
+  const auto ranks = std::ranges::count(known_, rank, [](const auto& e) { return e.second.by; });
+  return {state, fmt::format("the host no longer answers: it or its network is lost (ranks on "
+                             "it: {})",
+                             ranks)};
 }
 
 void RankWatch::tell_all(const RankNews& news, int but) {
