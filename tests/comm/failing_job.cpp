@@ -139,8 +139,9 @@ void die(Job& job) {
   std::raise(SIGKILL);
 }
 
-/// A rank is killed while the others wait.
+/// A rank is killed while the others wait; mpirun's SIGTERM to those is noted, as in training.
 void killed(Job& job, int rank) {
+  note_stop_signals();
   tell_pid(job);
   if (job.rank() == rank) die(job);
   all_reduce_for_ever(job);
@@ -148,6 +149,7 @@ void killed(Job& job, int rank) {
 
 /// A rank is killed while no other calls MPI.
 void killed_beside_computations(Job& job) {
+  note_stop_signals();
   tell_pid(job);
   if (job.rank() == 1) die(job);
   compute(60);
