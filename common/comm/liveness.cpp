@@ -171,6 +171,7 @@ void Liveness::Watcher::run() {
   } catch (const std::exception& error) {
     Log("liveness", own_.rank).warn("{}; a lost rank or host may not be noticed", error.what());
   }
+  for (RankLink& link : links_) leave(link);
 }
 
 /// The first of a host to listen there is the one that connects to rank 0.
@@ -226,7 +227,6 @@ void Liveness::Watcher::watch() {
     take_in(hosts_);
     pass_on_own_news();
   }
-  for (RankLink& link : links_) leave(link);
 }
 
 /// Until something comes, or can be sent that could not before.
