@@ -32,6 +32,8 @@ constexpr int kAnswer_milliseconds = 3000;  // of one address of rank 0
 constexpr int kAgain_milliseconds = 20;
 // The reporter's kernel may notice a silent host so much later than this one's.
 constexpr std::chrono::seconds kTimeToReport{8};
+// Until mpirun has written what it was given. When a rank has ended, it kills the others after 1 s.
+constexpr std::chrono::milliseconds kTimeToPassOn{500};
 
 /// Rank 0's place for all ranks. It listens before it tells.
 MeetingPoint share(MeetingPoint point) {
@@ -290,12 +292,16 @@ void Liveness::Watcher::see_who_is_here() {
           size_ - 1, ranks_.count_others(), point_.port, own_.host, kFindEachOther.count());
 }
 
-/// The report comes first: a launcher that has noticed, too, may leave no time for more.
+/// The report comes first: a launcher that has noticed, too, may leave no time for more. mpirun
+/// itself would wait for its daemon on a silent host, long after all ranks have ended.
 void Liveness::Watcher::end_if(const std::optional<LossEnding>& ending) {
   if (!ending) return;
   if (ending->rank) write_report(*ending->rank, size_, ending->message);
-  for (RankLink& link : links_) link.flush();
   if (ending->gives_time) std::this_thread::sleep_for(kTimeToReport);
+  const pid_t waits = ending->loss == Loss::kSilent ? parent_mpirun() : 0;
+  if (waits != 0) std::this_thread::sleep_for(kTimeToPassOn);
+  for (RankLink& link : links_) link.flush();
+  if (waits != 0) ::kill(waits, SIGKILL);
   ::_exit(1);
 }
 

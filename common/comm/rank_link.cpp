@@ -52,7 +52,7 @@ std::string text_of(const std::array<char, N>& bytes) {
 
 bool is_kind(int kind) {
   return kind >= static_cast<int>(RankNews::Kind::kRunning) &&
-         kind <= static_cast<int>(RankNews::Kind::kOver);
+         kind <= static_cast<int>(RankNews::Kind::kOverSilent);
 }
 
 void set(const Descriptor& socket, int level, int option, int value) {

@@ -13,6 +13,8 @@ using Kind = RankNews::Kind;
 
 RankNews about(int rank, Kind kind) { return {kind, {.rank = rank}}; }
 
+Kind over(Loss loss) { return loss == Loss::kDied ? Kind::kOver : Kind::kOverSilent; }
+
 }  // namespace
 
 RankWatch::RankWatch(RankState own, Send send) : own_(std::move(own)), send_(std::move(send)) {}
@@ -58,8 +60,9 @@ std::optional<LossEnding> RankWatch::hear(int neighbour, const RankNews& news) {
       known_[news.rank.rank].state = news.rank;
       return quiet_ ? std::nullopt : child_lost(news.rank.rank, Loss::kDied);
     case Kind::kOver:
+    case Kind::kOverSilent:
       tell_children(news);
-      return LossEnding{};
+      return LossEnding{.loss = news.kind == Kind::kOver ? Loss::kDied : Loss::kSilent};
   }
   return std::nullopt;
 }
@@ -86,8 +89,8 @@ std::optional<LossEnding> RankWatch::lose(int neighbour, Loss loss) {
 
 LossEnding RankWatch::parent_lost(int parent, Loss loss) {
   if (deputy_ == own_.rank) return report(parent, loss);
-  tell_children(about(own_.rank, Kind::kOver));
-  return {.gives_time = loss == Loss::kSilent};
+  tell_children(about(own_.rank, over(loss)));
+  return {.loss = loss, .gives_time = loss == Loss::kSilent};
 }
 
 /// Rank 0 reports; without a way to it, whoever knows.
@@ -98,13 +101,14 @@ std::optional<LossEnding> RankWatch::child_lost(int child, Loss loss) {
 }
 
 LossEnding RankWatch::report(int rank, Loss loss) {
-  tell_children(about(own_.rank, Kind::kOver));
+  tell_children(about(own_.rank, over(loss)));
   const RankState& state = known_[rank].state;
   if (loss == Loss::kDied) return {state, "the process has died without a report of its own"};
   const auto ranks = std::ranges::count(known_, rank, [](const auto& e) { return e.second.by; });
-  return {state, fmt::format("the host no longer answers: it or its network is lost (ranks on "
-                             "it: {})",
-                             ranks)};
+  return {
+      state,
+      fmt::format("the host no longer answers: it or its network is lost (ranks on it: {})", ranks),
+      loss};
 }
 
 void RankWatch::tell_all(const RankNews& news, int but) {

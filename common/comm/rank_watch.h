@@ -37,6 +37,7 @@ enum class Loss {
 struct LossEnding {
   std::optional<RankState> rank = {};  // whom this process reports; none: another process reports
   std::string message = {};
+  Loss loss = Loss::kDied;
   bool gives_time = false;  // the one who reports may find out some seconds later
 };
 
