@@ -19,9 +19,10 @@ struct RankNews {
     kRunning = 1,  // upwards, and from a parent of itself: role, host and activity, at each change
     kEnded,        // the same directions: leaves without a failure that is not reported
     kDied,         // upwards: lost as a neighbour
-    kFailing,  // everywhere: a rank fails or stops by itself, and the job ends by Job's protocol
-    kDeputy,   // downwards from rank 0: this rank reports if rank 0 is lost
-    kOver,     // downwards: a loss is being reported; end at once
+    kFailing,     // everywhere: a rank fails or stops by itself, and the job ends by Job's protocol
+    kDeputy,      // downwards from rank 0: this rank reports if rank 0 is lost
+    kOver,        // downwards: a death is being reported; end at once
+    kOverSilent,  // downwards: the same of a silent host
   };
   Kind kind = Kind::kRunning;
   RankState rank = {};
