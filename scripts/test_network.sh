@@ -104,7 +104,7 @@ after_loss() {  # name, lost host, hosts to go on with, launcher's host
 no_rank_on_other_hosts_than() {  # lost host
   local name
   for name in h1 h2 h3; do
-    [ "$name" = "$1" ] || ! processes_of_host "$name" | xargs -r ps -o comm= -p | grep -q '^lie_cluster' || return 1
+    [ "$name" = "$1" ] || ! processes_of_host "$name" | xargs -r ps -o stat=,comm= -p | grep -q '^[^Z].* lie_cluster' || return 1
   done
 }
 
