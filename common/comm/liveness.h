@@ -12,7 +12,7 @@ namespace lie {
 /// A thread beside the one that works, with connections of its own along a tree (RankWatch): rank 0
 /// above the first rank of each host, that above the others of its host. A process that dies closes
 /// its connections: known at once. A host that falls silent does not answer the kernel's keepalive
-/// questions: known after 20 to 30 s. A process that computes for minutes or is stopped by a signal
+/// questions: known after 15 to 25 s. A process that computes for minutes or is stopped by a signal
 /// is not lost, since its kernel answers; and nothing is sent while nothing happens.
 ///
 /// At a loss one process writes the report, and every one ends itself with status 1 at once, from

@@ -22,7 +22,7 @@
 namespace lie {
 namespace {
 
-// A silent host is lost after 20 to 30 s: the kernel asks every 5 s, whatever the process does.
+// A silent host is lost after 15 to 25 s: the kernel asks every 5 s, whatever the process does.
 constexpr int kAskEvery_seconds = 5;
 constexpr int kAsk_times = 4;
 constexpr int kSilentAfter_milliseconds = 20'000;
