@@ -96,17 +96,6 @@ std::string words_of(int status) {
 
 }  // namespace
 
-Descriptor::Descriptor(Descriptor&& other) noexcept : number_(std::exchange(other.number_, -1)) {}
-
-Descriptor& Descriptor::operator=(Descriptor&& other) noexcept {
-  std::swap(number_, other.number_);
-  return *this;
-}
-
-void Descriptor::close() {
-  if (is_open()) ::close(std::exchange(number_, -1));
-}
-
 void LineReader::read() {
   std::array<char, 65536> bytes;
   while (pipe_.is_open()) {

@@ -7,24 +7,11 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
+
+#include "common/descriptor.h"
 
 namespace lie {
-
-/// A file descriptor that closes itself.
-class Descriptor {
- public:
-  Descriptor() = default;
-  explicit Descriptor(int number) : number_(number) {}
-  Descriptor(Descriptor&& other) noexcept;
-  Descriptor& operator=(Descriptor&& other) noexcept;
-  ~Descriptor() { close(); }
-  int number() const { return number_; }
-  bool is_open() const { return number_ >= 0; }
-  void close();
-
- private:
-  int number_ = -1;
-};
 
 /// The lines of a pipe, as they come. A last line without a newline counts.
 class LineReader {

@@ -7,7 +7,7 @@
 #   in_host NAME COMMAND...              lose_host NAME: as when its power is lost
 #   rank_process NAME RANK               process id of a rank on a host
 #   wait_until SECONDS COMMAND...        whether the command came true within that time
-#   verdict PASS|FAIL|TODO CASE FIGURES  one line per case; conclude ends the script with the summary
+#   verdict PASS|FAIL CASE FIGURES  one line per case; conclude ends the script with the summary
 #
 # Status 77: skipped, with the reason.
 

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# One run over three hosts by TCP, all on this machine: what happens when a link goes down and up again, a host's
-# processes die, or a host falls silent. One line per case; each run must end with the bits of one on a single host.
+# One run over three hosts by TCP, all on this machine: what happens when a link goes down and up again, a process is stopped
+# for a while, a host's processes die, or a host falls silent. One line per case; each run must end with the bits of one on a
+# single host, and where a host is lost, one report must name it.
 #
 #   scripts/test_network.sh [BIN [CASE...]]      BIN: folder of the programs [build/release/bin]
 set -uo pipefail
@@ -39,16 +40,15 @@ write_agent() {
   chmod +x "$WORK/agent"
 }
 
-# start NAME HOSTS: a run in the background, mpirun and two ranks on h1; sets run, log, launcher
+# start NAME HOSTS [HOST]: a run in the background, mpirun and rank 0 on HOST [h1]; sets run, log, launcher
 start() {
   run="$WORK/$1" log="$WORK/$1.log"
-  nsenter --target "$(first_process h1)" --uts --net mpirun --mca plm_rsh_agent "$WORK/agent" --host "$2" -n 4 \
+  nsenter --target "$(first_process "${3:-h1}")" --uts --net mpirun --mca plm_rsh_agent "$WORK/agent" --host "$2" -n 4 \
     "$BIN/lie_cluster" train "$small" --set "run.directory=$run" --set "run.steps=$steps" >>"$log" 2>&1 &
   launcher=$!
 }
 
-all_hosts=10.77.0.1:2,10.77.0.2:1,10.77.0.3:1
-without_h2=10.77.0.1:2,10.77.0.3:2
+all_hosts=10.77.0.1:1,10.77.0.2:2,10.77.0.3:1
 
 running() { kill -0 "$launcher" 2>/dev/null; }
 ended() { ! running; }
@@ -84,37 +84,62 @@ link_down_and_up() {
   finish "$1" PASS "down for 5 s, continues $(since "$start") s after it is up"
 }
 
-# A run that has lost h2: did it end by itself within the bound, with a report that names the host?
-after_loss() {  # name
-  local start="$EPOCHREALTIME" grade=PASS figures
-  if wait_until "$bound" ended; then
-    figures="ended after $(since "$start") s"
-    if grep -E 'error|lost|silent' "$log" | grep -q 'h2\|10\.77\.0\.2'; then figures+=", report names the host"
-    else grade='TODO(report)' figures+=", no report names the host"; fi
-  else
-    grade='TODO(heartbeat)' figures="still waiting after $bound s, no report"
-  fi
+# A run that has lost a host since $start: did all its processes end by themselves, with one report that names the host?
+after_loss() {  # name, lost host, hosts to go on with, launcher's host
+  local grade=PASS figures reports
+  if wait_until "$bound" no_rank_on_other_hosts_than "$2"; then figures="ranks ended after $(since "$start") s"
+  else grade=FAIL figures="ranks still waiting after $bound s"; fi
+  if wait_until "$bound" ended; then figures+=", mpirun after $(since "$start") s"
+  else grade=FAIL figures+=", mpirun still waiting"; fi
+  reports="$(grep -c '^error on rank' "$log")"
+  if [ "$reports" = 1 ] && grep -q "^error on rank.* host $2[,:]" "$log"; then figures+="; $(grep -o '^error on rank.*' "$log")"
+  else grade=FAIL figures+=", $reports reports, none or not one that names $2"; fi
   end_launcher
-  start "$1" "$without_h2"
-  finish "$1" "$grade" "$figures; continued without the host"
+  lose_host "$2"
+  bring_host "${2#h}"
+  start "$1" "$3" "$4"
+  finish "$1" "$grade" "$figures"
 }
 
-host_dies() {
+no_rank_on_other_hosts_than() {  # lost host
+  local name
+  for name in h1 h2 h3; do
+    [ "$name" = "$1" ] || ! processes_of_host "$name" | xargs -r ps -o stat=,comm= -p | grep -q '^[^Z].* lie_cluster' || return 1
+  done
+}
+
+# A host whose kernel answers is not lost, however long its process does not.
+process_stopped() {
+  local pid before start
   start "$1" "$all_hosts"
-  in_step 5
-  lose_host h2
-  after_loss "$1"
+  in_step 3
+  pid="$(rank_process h3 3)"
+  kill -STOP "$pid"
+  sleep 40  # the fault itself, longer than a silent host takes to be noticed
+  before="$(steps_of "$run")" start="$EPOCHREALTIME"
+  kill -CONT "$pid"
+  wait_until "$bound" steps_done "$run" "$before"
+  finish "$1" PASS "stopped for 40 s, continues after $(since "$start") s; $(grep -c '^error' "$log") errors"
 }
 
-host_falls_silent() {
-  start "$1" "$all_hosts"
+# lose NAME HOST LAUNCHER'S-HOST HOSTS-TO-GO-ON-WITH FAULT...
+lose() {
+  start "$1" "$all_hosts" "$3"
   in_step 5
-  ip link set h2 down
-  after_loss "$1"
-  lose_host h2
+  start="$EPOCHREALTIME"
+  "${@:5}"
+  after_loss "$1" "$2" "$4" "$3"
 }
 
-cases=(three_hosts link_down_and_up host_falls_silent host_dies)
+power_off() { kill -9 "$(first_process "$1")"; }
+silence() { ip link set "$1" down; }
+
+host_dies() { lose "$1" h2 h1 10.77.0.1:2,10.77.0.3:2 power_off h2; }
+host_falls_silent() { lose "$1" h2 h1 10.77.0.1:2,10.77.0.3:2 silence h2; }
+first_host_dies() { lose "$1" h1 h3 10.77.0.3:2,10.77.0.2:2 power_off h1; }
+first_host_falls_silent() { lose "$1" h1 h3 10.77.0.3:2,10.77.0.2:2 silence h1; }
+
+cases=(three_hosts link_down_and_up process_stopped host_dies host_falls_silent first_host_dies first_host_falls_silent)
 [ $# -le 1 ] || cases=("${@:2}")
 train 4 "$WORK/reference" --set "run.steps=$steps" >"$WORK/reference.log" 2>&1 || { cat "$WORK/reference.log"; fail "one host"; }
 ip link add bridge type bridge

@@ -38,14 +38,23 @@ show_log() { grep -v '^step' "$log" | tail -n 40 | sed 's/^/    | /'; }
 
 is_over() { state_is 'COMPLETED|FAILED|CANCELLED|TIMEOUT|NODE_FAIL|OUT_OF_MEMORY'; }
 
+# Whether the log holds one report, on the rank and host of $lost ("RANK HOST", patterns).
+one_report() {
+  [ "$(grep -c '^error on rank' "$log")" = 1 ] && grep -q "^error on rank ${lost% *} .* host ${lost#* }, .*died" "$log"
+}
+
 # ends NAME STATE RESTARTS(a pattern) REFERENCE "words that the log must hold" [figures]: the verdict on the job
+lost=""  # where a case sets it, the log must report this rank, too
 ends() {
   local name="$1" wanted="$2, restarts $3" reference="$4" words="$5" figures="${6:-}" got differs=""
   wait_until 300 is_over || scancel "$job"
   got="$(field JobState), restarts $(field Restarts)"
   if ! [[ $got =~ ^$wanted$ ]]; then differs="$got; wanted $wanted"
   elif ! grep -q "$words" "$log"; then differs="the log lacks \"$words\""
+  elif [ -n "$lost" ] && ! one_report; then differs="the log lacks the one report on rank ${lost/ / of }"
   elif [ -n "$reference" ]; then differs="$(same_run "$run" "$reference")"; fi
+  [ -z "$lost" ] || figures+=", reported: rank ${lost/ / of }"
+  lost=""
   if [ -n "$differs" ]; then verdict FAIL "$name" "$differs"; show_log; return; fi
   verdict PASS "$name" "$got${reference:+, same bits}${figures:+; $figures}"
 }
@@ -72,6 +81,7 @@ failed_rank() {
   submit "$1" 30
   in_step 5
   figures="$(goes_on_after kill_rank n1 1)"
+  lost="1 n1"
   ends "$1" COMPLETED 0 "$WORK/reference-30" 'attempt 1 of 4 failed with status 137' "$figures"
 }
 
@@ -79,6 +89,7 @@ failed_rank_without_restarts() {
   LIE_RESTARTS=0 submit "$1" 30
   in_step 5
   figures="$(goes_on_after kill_rank n1 0)"
+  lost="0 n1"
   ends "$1" COMPLETED 1 "$WORK/reference-30" 'requeue 1 of 2 after failures: requeued' "$figures"
 }
 
@@ -100,6 +111,7 @@ lost_node_with_spare() {
   LIE_NODES=2 submit "$1" 30 --nodes=3
   in_step 5
   figures="$(goes_on_after lose_host n2)"
+  lost="[23] n2"
   ends "$1" COMPLETED 0 "$WORK/reference-30" 'on n1,n3: ' "$figures"
   bring_node n2
 }
@@ -109,6 +121,7 @@ bad_node_with_spare() {
   LIE_NODES=2 LIE_PROBE="[ \$(hostname) != n2 ]" submit "$1" 30 --nodes=3
   in_step 5
   figures="$(goes_on_after kill_rank n2 2)"
+  lost="2 n2"
   ends "$1" COMPLETED 0 "$WORK/reference-30" 'on n1,n3: ' "$figures"
 }
 
@@ -153,6 +166,7 @@ EOF
   wait_until 60 test -s "$run/responses.log"
   kill_rank n1 1
   wait_until 300 is_over
+  lost="1 n1"
   ends "$1" COMPLETED 0 "$WORK/reference-eval" 'attempt 1 of 4 failed with status 137' "$(wc -l <"$run/samples.jsonl") samples"
 }
 

@@ -32,11 +32,12 @@ Process look_up(pid_t pid) {
   return {line.substr(open + 1, close - open - 1), std::atoi(line.c_str() + close + 4)};
 }
 
+bool is_mpirun(const std::string& name) {
+  return name == "mpirun" || name == "mpiexec" || name == "orterun" || name == "prterun";
+}
+
 bool is_open_mpi_launcher(const std::string& name) {
-  for (const char* launcher : {"mpirun", "mpiexec", "orterun", "orted", "prterun", "prted"}) {
-    if (name == launcher) return true;
-  }
-  return false;
+  return is_mpirun(name) || name == "orted" || name == "prted";
 }
 
 /// The launcher on this host that this process descends from; 0 if there is none.
@@ -125,6 +126,11 @@ std::vector<int> cpus_of(const cpu_set_t& set) {
 }
 
 }  // namespace
+
+pid_t parent_mpirun() {
+  const pid_t parent = getppid();
+  return is_mpirun(look_up(parent).name) ? parent : 0;
+}
 
 std::vector<int> usable_cpus() {
   cpu_set_t set;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <mpi.h>
+#include <sys/types.h>
 
 #include <cstddef>
 #include <memory>
@@ -45,6 +46,10 @@ class Environment {
 };
 
 }  // namespace mpi
+
+/// Open MPI's mpirun, where it started this process itself; 0: another launcher, or one of mpirun's
+/// daemons on other hosts.
+pid_t parent_mpirun();
 
 /// The CPUs this process may run on, ascending (scheduler affinity, so cpusets are respected).
 std::vector<int> usable_cpus();

@@ -22,7 +22,21 @@ JobEnding::JobEnding(int failed_rank)
       failed_rank_(failed_rank) {}
 
 Job::Job(mpi::Environment& environment)
-    : environment_(environment), heard_(static_cast<std::size_t>(environment.size())) {}
+    : environment_(environment),
+      state_{.rank = environment.rank(), .host = environment.host()},
+      heard_(static_cast<std::size_t>(environment.size())) {
+  if (size() > 1) liveness_ = std::make_unique<Liveness>(environment);
+}
+
+void Job::set_role(std::string role) {
+  state_.role = std::move(role);
+  if (liveness_) liveness_->tell(state_);
+}
+
+void Job::set_activity(std::string activity) {
+  state_.activity = std::move(activity);
+  if (liveness_) liveness_->tell(state_);
+}
 
 void Job::remove(Attended& part) { std::erase(parts_, &part); }
 
@@ -131,6 +145,7 @@ void Job::await_others() {
 }
 
 int Job::end_badly(Farewell mine, const std::string& message) {
+  if (liveness_) liveness_->tell_failing();
   try {
     const auto deadline = std::chrono::steady_clock::now() + kPatience;
     send_farewell(mine);
@@ -141,18 +156,12 @@ int Job::end_badly(Farewell mine, const std::string& message) {
   } catch (const Error&) {
     // MPI itself is what failed: the report below is all that can still be done.
   }
-  if (mine == Farewell::kFailed && first_who_said(mine) == rank()) report(message);
+  if (mine == Farewell::kFailed && first_who_said(mine) == rank()) {
+    write_report(state_, size(), message);
+  }
   const int status = exit_status() != 0 ? exit_status() : 1;
   if (!all_heard()) MPI_Abort(MPI_COMM_WORLD, status);
   return status;
-}
-
-void Job::report(const std::string& message) const {
-  const std::string activity = activity_.empty() ? "" : ", " + activity_;
-  const std::string text = fmt::format("error on rank {} ({}) of {}, host {}{}: {}\n", rank(),
-                                       role_, size(), environment_.host(), activity, message);
-  std::fwrite(text.data(), 1, text.size(), stderr);  // one write, so that ranks' lines do not mix
-  std::fflush(stderr);
 }
 
 }  // namespace lie

@@ -9,6 +9,8 @@
 #include <vector>
 
 #include "common/comm/environment.h"
+#include "common/comm/liveness.h"
+#include "common/comm/rank_report.h"
 #include "common/error.h"
 
 namespace lie {
@@ -52,6 +54,7 @@ class Attended {
 /// fails or hears of a failure says so, waits some seconds for the others' farewells, and leaves
 /// through MPI_Finalize. The lowest rank that failed of itself prints the report. If a rank does
 /// not answer in that time (it is stuck in a long computation) the job is ended by MPI_Abort.
+/// A rank that can say nothing (killed, its host lost) is noticed by Liveness, beside all this.
 class Job {
  public:
   explicit Job(mpi::Environment& environment);
@@ -63,8 +66,8 @@ class Job {
   int size() const { return environment_.size(); }
 
   /// What the report says of this rank: "actor", "generating for step 12".
-  void set_role(std::string role) { role_ = std::move(role); }
-  void set_activity(std::string activity) { activity_ = std::move(activity); }
+  void set_role(std::string role);
+  void set_activity(std::string activity);
 
   /// Called by every loop that waits: throws JobEnding if another rank has failed, then lets the
   /// registered parts (inboxes, relays) take in what has arrived, so that ranks that wait for
@@ -108,17 +111,16 @@ class Job {
   int exit_status() const;
   void require_all_well() const;
   int end_badly(Farewell mine, const std::string& message);
-  void report(const std::string& message) const;
 
   mpi::Environment& environment_;
-  std::string role_ = "starting";
-  std::string activity_;
+  RankState state_;
   std::vector<Attended*> parts_;
   std::vector<std::shared_ptr<const void>> kept_;
   std::vector<Farewell> heard_;  // by rank
   Farewell outcome_ = Farewell::kDone;
   int stop_signal_ = 0;  // that another rank told
   bool told_signal_ = false;
+  std::unique_ptr<Liveness> liveness_;  // none in a world of one; ends before the rest
 };
 
 }  // namespace lie

@@ -3,6 +3,7 @@
 #include <chrono>
 #include <csignal>
 #include <cstdio>
+#include <cstdlib>
 #include <functional>
 #include <map>
 #include <string>
@@ -131,11 +132,35 @@ void tell_pid(Job& job) {
   meet(job);
 }
 
-/// A rank is killed while the others wait.
-void killed(Job& job) {
+void die(Job& job) {
+  job.set_role("learner");
+  job.set_activity("updating in step 7");
+  compute(0.5);  // the others hear of it
+  std::raise(SIGKILL);
+}
+
+/// A rank is killed while the others wait; mpirun's SIGTERM to those is noted, as in training.
+void killed(Job& job, int rank) {
+  note_stop_signals();
   tell_pid(job);
-  if (job.rank() == 1) std::raise(SIGKILL);
+  if (job.rank() == rank) die(job);
   all_reduce_for_ever(job);
+}
+
+/// A rank is killed while no other calls MPI.
+void killed_beside_computations(Job& job) {
+  note_stop_signals();
+  tell_pid(job);
+  if (job.rank() == 1) die(job);
+  compute(60);
+}
+
+/// A rank is stopped for some seconds while the others wait for it.
+void paused(Job& job) {
+  meet(job);
+  const std::string go_on = "(sleep 4; kill -CONT " + std::to_string(getpid()) + ") &";
+  if (job.rank() == 1 && std::system(go_on.c_str()) == 0) std::raise(SIGSTOP);
+  meet(job);
 }
 
 /// mpirun is killed while the ranks wait.
@@ -178,7 +203,10 @@ int run(const std::string& way) {
       {"interrupted", interrupted},
       {"failed_beside_a_stop", failed_beside_a_stop},
       {"signalled_twice", signalled_twice},
-      {"killed", killed},
+      {"killed", [](Job& job) { killed(job, 1); }},
+      {"first_killed", [](Job& job) { killed(job, 0); }},
+      {"killed_beside_computations", killed_beside_computations},
+      {"paused", paused},
       {"launcher_killed", launcher_killed},
       {"tells_cpus", tells_cpus},
       {"tells_mpi", tells_mpi},

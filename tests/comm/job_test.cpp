@@ -129,12 +129,32 @@ TEST(Job, RanksThatAreDoneFailWithTheLast) {
                        kSoon_seconds);
 }
 
-TEST(Job, AKilledRankEndsAllAndLeavesNoOrphan) {
-  const Outcome outcome = run_job("killed");
-  EXPECT_NE(outcome.status, 0);
-  EXPECT_NE(outcome.status, 124) << "hangs";
+/// All ended soon, and one of them said who was killed and at what.
+void expect_killed_rank_is_reported(const Outcome& outcome, int rank) {
+  EXPECT_TRUE(outcome.status == 137 || outcome.status == 1) << outcome.output;
   EXPECT_LT(outcome.seconds, kSoon_seconds);
+  const std::string report = "error on rank " + std::to_string(rank) + " (learner) of 4, host ";
+  EXPECT_EQ(count(outcome.output, "error on rank"), 1) << outcome.output;
+  EXPECT_EQ(count(outcome.output, report), 1) << outcome.output;
+  EXPECT_EQ(count(outcome.output, ", updating in step 7: the process has died"), 1);
   expect_all_dead(outcome.output);
+}
+
+TEST(Job, AKilledRankIsReportedAndEndsAll) { expect_killed_rank_is_reported(run_job("killed"), 1); }
+
+TEST(Job, AKilledRank0IsReportedByAnother) {
+  expect_killed_rank_is_reported(run_job("first_killed"), 0);
+}
+
+TEST(Job, AKilledRankEndsRanksThatDoNotCallMpi) {
+  expect_killed_rank_is_reported(run_job("killed_beside_computations"), 1);
+}
+
+TEST(Job, APausedRankIsNotLost) {
+  const Outcome outcome = run_job("paused");
+  EXPECT_EQ(outcome.status, 0) << outcome.output;
+  EXPECT_EQ(count(outcome.output, "of 4 ends with 0"), 4) << outcome.output;
+  EXPECT_GT(outcome.seconds, 4);
 }
 
 TEST(Job, AKilledLauncherLeavesNoOrphan) { expect_all_dead(run_job("launcher_killed").output); }

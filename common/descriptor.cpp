@@ -1,0 +1,20 @@
+#include "common/descriptor.h"
+
+#include <unistd.h>
+
+#include <utility>
+
+namespace lie {
+
+Descriptor::Descriptor(Descriptor&& other) noexcept : number_(std::exchange(other.number_, -1)) {}
+
+Descriptor& Descriptor::operator=(Descriptor&& other) noexcept {
+  std::swap(number_, other.number_);
+  return *this;
+}
+
+void Descriptor::close() {
+  if (is_open()) ::close(std::exchange(number_, -1));
+}
+
+}  // namespace lie

@@ -1,0 +1,155 @@
+// What follows from the loss of a rank or host, on six ranks of three hosts.
+#include "common/comm/rank_watch.h"
+
+#include <gtest/gtest.h>
+
+#include <deque>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace lie {
+namespace {
+
+/// Ranks 0 1 | 2 3 | 4 5 on hosts h0, h1, h2: rank 0 is above 1, 2 and 4, which are above 3 and 5.
+class Tree : public testing::Test {
+ protected:
+  Tree() {
+    for (int rank = 0; rank < 6; ++rank) {
+      ranks_.push_back(
+          std::make_unique<RankWatch>(state_of(rank), [this, rank](int to, const RankNews& news) {
+            under_way_.push_back({rank, to, news});
+          }));
+    }
+    for (const auto& [parent, child] : {std::pair(2, 3), {4, 5}, {0, 4}, {0, 2}, {0, 1}}) {
+      rank(parent).add_child(state_of(child));
+      rank(child).add_parent(state_of(parent));
+    }
+    deliver();
+  }
+
+  static RankState state_of(int rank) {
+    return {rank, "h" + std::to_string(rank / 2), "actor", "step " + std::to_string(rank)};
+  }
+  RankWatch& rank(int number) { return *ranks_.at(static_cast<std::size_t>(number)); }
+
+  /// Until nobody says anything more. A rank that ends neither hears nor speaks again.
+  void deliver() {
+    for (; !under_way_.empty(); under_way_.pop_front()) {
+      const auto [from, to, news] = under_way_.front();
+      if (ended(to)) continue;
+      note(to, rank(to).hear(from, news));
+    }
+  }
+  void lose(int by, int neighbour, Loss loss) { note(by, rank(by).lose(neighbour, loss)); }
+  void note(int number, const std::optional<LossEnding>& ending) {
+    if (ending) endings_[number] = *ending;
+  }
+  bool ended(int number) const { return endings_.contains(number); }
+
+  /// Ranks that have ended, and who reported whom: "0 2! 3" if rank 2 reports.
+  std::string endings() const {
+    std::string text;
+    for (const auto& [number, ending] : endings_) {
+      text += (text.empty() ? "" : " ") + std::to_string(number) + (ending.rank ? "!" : "");
+    }
+    return text;
+  }
+
+  std::map<int, LossEnding> endings_;
+
+ private:
+  struct Letter {
+    int from, to;
+    RankNews news;
+  };
+  std::vector<std::unique_ptr<RankWatch>> ranks_;
+  std::deque<Letter> under_way_;
+};
+
+using RankWatchTree = Tree;
+
+TEST_F(RankWatchTree, Rank0HearsOfAll) { EXPECT_EQ(rank(0).count_others(), 5); }
+
+TEST_F(RankWatchTree, ADeathIsPassedUpReportedByRank0AndEndsAll) {
+  RankState busy = state_of(3);
+  busy.activity = "step 12";
+  rank(3).tell(busy);
+  deliver();
+  lose(2, 3, Loss::kDied);
+  deliver();
+  EXPECT_EQ(endings(), "0! 1 2 4 5");
+  EXPECT_EQ(endings_[0].rank->rank, 3);
+  EXPECT_EQ(endings_[0].rank->host, "h1");
+  EXPECT_EQ(endings_[0].rank->activity, "step 12");
+}
+
+TEST_F(RankWatchTree, ASilentHostIsReportedWithItsRanks) {
+  lose(0, 2, Loss::kSilent);
+  deliver();
+  EXPECT_EQ(endings(), "0! 1 4 5");
+  EXPECT_EQ(endings_[0].rank->rank, 2);
+  EXPECT_NE(endings_[0].message.find("(ranks on it: 2)"), std::string::npos);
+}
+
+TEST_F(RankWatchTree, TheFirstOfAHostTakesTheOthersWithIt) {
+  lose(3, 2, Loss::kDied);
+  lose(0, 2, Loss::kDied);
+  deliver();
+  EXPECT_EQ(endings(), "0! 1 3 4 5");
+}
+
+TEST_F(RankWatchTree, Rank0IsReportedByItsLowestChildOnAnotherHost) {
+  for (const int child : {1, 2, 4}) lose(child, 0, Loss::kDied);
+  deliver();
+  EXPECT_EQ(endings(), "1 2! 3 4 5");
+  EXPECT_EQ(endings_[2].rank->rank, 0);
+  EXPECT_EQ(endings_[2].rank->activity, "step 0");
+  EXPECT_FALSE(endings_[4].gives_time);
+}
+
+TEST_F(RankWatchTree, WhereRank0sHostIsSilentTheOthersGiveTheReporterTime) {
+  for (const int child : {2, 4}) lose(child, 0, Loss::kSilent);
+  EXPECT_EQ(endings(), "2! 4");
+  EXPECT_TRUE(endings_[4].gives_time);
+}
+
+TEST_F(RankWatchTree, AnEndIsNoLossAndAnotherBecomesDeputy) {
+  rank(0).hear(2, {RankNews::Kind::kEnded, state_of(2)});
+  lose(0, 2, Loss::kDied);
+  deliver();
+  EXPECT_EQ(endings(), "");
+  for (const int child : {1, 4}) lose(child, 0, Loss::kDied);
+  deliver();
+  EXPECT_EQ(endings(), "1 4! 5");
+}
+
+TEST_F(RankWatchTree, AJobThatFailsByItselfReportsNoLoss) {
+  rank(3).tell_failing();
+  deliver();
+  lose(0, 4, Loss::kDied);
+  lose(5, 4, Loss::kDied);
+  lose(1, 0, Loss::kDied);
+  deliver();
+  EXPECT_EQ(endings(), "");
+}
+
+TEST_F(RankWatchTree, WhenRank0HasEndedNothingIsALoss) {
+  rank(2).hear(0, {RankNews::Kind::kEnded, state_of(0)});
+  lose(2, 0, Loss::kDied);
+  lose(2, 3, Loss::kDied);
+  deliver();
+  EXPECT_EQ(endings(), "");
+}
+
+TEST(RankWatch, WithoutAWayToRank0ADeathIsReportedOnItsHost) {
+  RankWatch first({2, "h1"}, [](int, const RankNews&) {});
+  first.add_child({3, "h1"});
+  const auto ending = first.lose(3, Loss::kDied);
+  ASSERT_TRUE(ending);
+  EXPECT_EQ(ending->rank->rank, 3);
+}
+
+}  // namespace
+}  // namespace lie
