@@ -5,6 +5,7 @@
 #include <cstdio>
 #include <memory>
 
+#include "common/clock.h"
 #include "common/comm/backoff.h"
 #include "common/comm/mailbox.h"
 #include "common/stop_signals.h"
@@ -36,8 +37,10 @@ void Job::attend() {
 int Job::run(const std::function<void()>& body) {
   try {
     body();
+    const Stopwatch watch;
     send_farewell(outcome_);
     await_others();
+    tell_traffic(watch.seconds());
     return exit_status();
   } catch (const JobEnding&) {
     return end_badly(Farewell::kFollows, "");
@@ -60,6 +63,7 @@ void Job::hear_farewells() {
   mpi::check(
       MPI_Recv(&farewell, 1, MPI_INT, status.MPI_SOURCE, tag, MPI_COMM_WORLD, MPI_STATUS_IGNORE),
       "receiving a farewell");
+  environment_.traffic().received(tag, status.MPI_SOURCE, sizeof farewell);
   if (farewell > static_cast<int>(Farewell::kSignal)) {
     if (stop_signal_ == 0) stop_signal_ = farewell - static_cast<int>(Farewell::kSignal);
   } else {
@@ -96,6 +100,7 @@ void Job::send(int other, int value) {
                        MPI_COMM_WORLD, &request),
              "sending a farewell");
   mpi::check(MPI_Request_free(&request), "freeing a request");
+  environment_.traffic().sent(static_cast<int>(Tag::kFarewell), other, sizeof value);
 }
 
 bool Job::all_heard() const {
@@ -145,6 +150,12 @@ int Job::end_badly(Farewell mine, const std::string& message) {
   const int status = exit_status() != 0 ? exit_status() : 1;
   if (!all_heard()) MPI_Abort(MPI_COMM_WORLD, status);
   return status;
+}
+
+void Job::tell_traffic(double end_seconds) {
+  if (!Traffic::is_wanted()) return;
+  const std::string line = environment_.traffic().line(rank(), role_, end_seconds);
+  std::fwrite(line.data(), 1, line.size(), stderr);
 }
 
 void Job::report(const std::string& message) const {

@@ -108,6 +108,7 @@ class Job {
   int exit_status() const;
   void require_all_well() const;
   int end_badly(Farewell mine, const std::string& message);
+  void tell_traffic(double end_seconds);
   void report(const std::string& message) const;
 
   mpi::Environment& environment_;
