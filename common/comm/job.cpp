@@ -8,6 +8,7 @@
 #include "common/clock.h"
 #include "common/comm/backoff.h"
 #include "common/comm/mailbox.h"
+#include "common/comm/tree.h"
 #include "common/stop_signals.h"
 
 namespace lie {
@@ -38,8 +39,7 @@ int Job::run(const std::function<void()>& body) {
   try {
     body();
     const Stopwatch watch;
-    send_farewell(outcome_);
-    await_others();
+    end_well();
     tell_traffic(watch.seconds());
     return exit_status();
   } catch (const JobEnding&) {
@@ -81,11 +81,8 @@ void Job::pass_on_signal() {
   send(0, static_cast<int>(Farewell::kSignal) + noted_stop_signal());
 }
 
-void Job::send_farewell(Farewell mine) {
-  Farewell& said = heard_[static_cast<std::size_t>(rank())];
-  const bool said_before = said != Farewell::kNone;
-  said = mine;
-  if (said_before) return;  // done, then another rank failed: the others have heard that of it
+void Job::tell_all(Farewell mine) {
+  heard_[static_cast<std::size_t>(rank())] = mine;
   for (int other = 0; other < size(); ++other) {
     if (other != rank()) send(other, static_cast<int>(mine));
   }
@@ -103,9 +100,10 @@ void Job::send(int other, int value) {
   environment_.traffic().sent(static_cast<int>(Tag::kFarewell), other, sizeof value);
 }
 
-bool Job::all_heard() const {
-  return std::none_of(heard_.begin(), heard_.end(),
-                      [](Farewell f) { return f == Farewell::kNone; });
+bool Job::all_end_badly() const {
+  return std::all_of(heard_.begin(), heard_.end(), [](Farewell f) {
+    return f == Farewell::kFailed || f == Farewell::kFollows || f == Farewell::kInterrupted;
+  });
 }
 
 int Job::first_who_said(Farewell farewell) const {
@@ -126,20 +124,32 @@ void Job::require_all_well() const {
   }
 }
 
-void Job::await_others() {
+void Job::await_farewell(int other) {
+  const Farewell& farewell = heard_[static_cast<std::size_t>(other)];
   Backoff backoff;
-  while (!all_heard()) {
+  while (farewell != Farewell::kDone && farewell != Farewell::kStopped) {
     attend();
     backoff.pause();
   }
-  require_all_well();
+}
+
+void Job::end_well() {
+  const TreePlace place = tree_place(rank(), size());
+  heard_[static_cast<std::size_t>(rank())] = outcome_;
+  for (const int child : place.children) await_farewell(child);
+  if (place.parent >= 0) {
+    send(place.parent, static_cast<int>(Farewell::kDone));
+    await_farewell(place.parent);
+    heard_.front() = heard_[static_cast<std::size_t>(place.parent)];
+  }
+  for (const int child : place.children) send(child, static_cast<int>(heard_.front()));
 }
 
 int Job::end_badly(Farewell mine, const std::string& message) {
   try {
     const auto deadline = std::chrono::steady_clock::now() + kPatience;
-    send_farewell(mine);
-    for (Backoff backoff; !all_heard() && std::chrono::steady_clock::now() < deadline;
+    tell_all(mine);
+    for (Backoff backoff; !all_end_badly() && std::chrono::steady_clock::now() < deadline;
          backoff.pause()) {
       hear_farewells();
     }
@@ -148,7 +158,7 @@ int Job::end_badly(Farewell mine, const std::string& message) {
   }
   if (mine == Farewell::kFailed && first_who_said(mine) == rank()) report(message);
   const int status = exit_status() != 0 ? exit_status() : 1;
-  if (!all_heard()) MPI_Abort(MPI_COMM_WORLD, status);
+  if (!all_end_badly()) MPI_Abort(MPI_COMM_WORLD, status);
   return status;
 }
 

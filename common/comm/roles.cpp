@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <utility>
 
+#include "common/comm/gather.h"
 #include "common/error.h"
 
 namespace lie {
@@ -80,14 +81,6 @@ RankPlace place_from_text(const std::string& text) {
   return place;
 }
 
-std::string broadcast_text(Collective& group, std::string text, int root) {
-  std::uint64_t size = text.size();
-  group.broadcast_bytes(std::as_writable_bytes(std::span(&size, 1)), root);
-  text.resize(size);
-  group.broadcast_bytes(std::as_writable_bytes(std::span(text)), root);
-  return text;
-}
-
 }  // namespace
 
 std::string_view role_name(Role role) {
@@ -122,11 +115,10 @@ void describe(FieldList& fields, RolesOptions& options) {
            "Keep the binding to cores that mpirun gave each rank, instead of sharing the host."});
 }
 
-std::vector<RankPlace> gather_places(Collective& world, const RankPlace& mine) {
+std::vector<RankPlace> gather_places(Job& job, const RankPlace& mine) {
   std::vector<RankPlace> places;
-  for (int rank = 0; rank < world.size(); ++rank) {
-    const std::string text = rank == world.rank() ? place_to_text(mine) : std::string();
-    places.push_back(place_from_text(broadcast_text(world, text, rank)));
+  for (const std::string& text : gather_texts(job, place_to_text(mine))) {
+    places.push_back(place_from_text(text));
   }
   return places;
 }

@@ -34,10 +34,10 @@ std::unique_ptr<Operators> make_operators(const ModelOptions& options, int threa
   fail("model.device is \"{}\": expected cpu, aten-cpu, cuda or cuda:<number>", options.device);
 }
 
-int threads_of_equal_ranks(Job& job, Collective& world, bool keep_binding) {
+int threads_of_equal_ranks(Job& job, bool keep_binding) {
   if (!keep_binding) widen_binding();
   RoleLayout layout;
-  layout.places = gather_places(world, {job.environment().host(), usable_cpus()});
+  layout.places = gather_places(job, {job.environment().host(), usable_cpus()});
   layout.actors.resize(static_cast<std::size_t>(job.size()));
   std::iota(layout.actors.begin(), layout.actors.end(), 0);
   return layout.threads(job.rank(), Role::kActor);

@@ -3,7 +3,6 @@
 
 #include <memory>
 
-#include "common/comm/collective.h"
 #include "common/comm/job.h"
 #include "model/operators.h"
 #include "tools/run/options.h"
@@ -16,6 +15,6 @@ std::unique_ptr<Operators> make_operators(const ModelOptions& options, int threa
 
 /// This rank's share of its host's cores where all ranks play one role; widens the binding that
 /// mpirun gave it unless `keep_binding`. Collective over the world.
-int threads_of_equal_ranks(Job& job, Collective& world, bool keep_binding);
+int threads_of_equal_ranks(Job& job, bool keep_binding);
 
 }  // namespace lie
