@@ -7,6 +7,7 @@
 
 #include "actors/generator.h"
 #include "common/comm/collective.h"
+#include "common/comm/host_weights.h"
 #include "common/comm/ticket_desk.h"
 #include "common/rollout.h"
 #include "common/stream.h"
@@ -21,8 +22,9 @@ struct ActorParts {
   Generator& generator;
   TicketClient& tickets;
   Sink<RolloutGroup>& rollouts;
-  Collective& weight_group;  // learner 0 and the actors, see common/comm/weight_sync.h
-  std::int32_t rank = 0;     // noted on each group
+  Collective& weight_group;             // learner 0 and the actors, see common/comm/weight_sync.h
+  HostWeights* host_weights = nullptr;  // null: this actor holds weights of its own
+  std::int32_t rank = 0;                // noted on each group
   /// Called between forward passes, so that a rank that computes for long hears of failures; may be
   /// empty.
   std::function<void()> attend = {};

@@ -113,6 +113,10 @@ void describe(FieldList& fields, RolesOptions& options) {
       "keep_binding", options.keep_binding,
       {.help =
            "Keep the binding to cores that mpirun gave each rank, instead of sharing the host."});
+  fields.add(
+      "share_weights", options.share_weights,
+      {.help = "The actors of a host hold one copy of the weights in memory that they share, "
+               "and one of them receives it, where they compute with model.device cpu."});
 }
 
 std::vector<RankPlace> gather_places(Job& job, const RankPlace& mine) {

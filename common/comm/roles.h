@@ -21,6 +21,7 @@ struct RolesOptions {
   std::int64_t reward_workers = 0;
   std::int64_t learners = 0;
   bool keep_binding = false;
+  bool share_weights = true;
 };
 
 void describe(FieldList& fields, RolesOptions& options);

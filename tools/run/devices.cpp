@@ -21,9 +21,12 @@ std::string gpu_of_this_rank() {
 
 }  // namespace
 
-std::unique_ptr<Operators> make_operators(const ModelOptions& options, int threads) {
+bool can_share_weights(const ModelOptions& options) { return options.device == "cpu"; }
+
+std::unique_ptr<Operators> make_operators(const ModelOptions& options, int threads,
+                                          const SharedFloats& shared) {
   if (options.threads > 0) threads = static_cast<int>(options.threads);
-  if (options.device == "cpu") return make_cpu_operators(threads);
+  if (options.device == "cpu") return make_cpu_operators(threads, shared);
   if (options.device == "aten-cpu") return make_aten_operators("cpu", DType::kFloat32, threads);
   if (options.device == "cuda") {
     return make_aten_operators(gpu_of_this_rank(), DType::kBFloat16);

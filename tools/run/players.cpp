@@ -154,6 +154,13 @@ class CheckpointWriter : public StepStage {
   std::int64_t last_step_, saved_step_;
 };
 
+/// The memory that an actor shares with those of its host; empty where it shares none.
+SharedFloats shared_floats(const HostWeights* host) {
+  if (host == nullptr) return {};
+  const std::span<std::byte> bytes = host->bytes();
+  return {{reinterpret_cast<float*>(bytes.data()), bytes.size() / sizeof(float)}, host->writes()};
+}
+
 }  // namespace
 
 ScoringOptions scoring_options(const TrainConfig& config) {
@@ -172,7 +179,8 @@ DecodeText text_decoder(const RunStart& start) {
 
 void play_actor(const TrainConfig& config, const RunStart& start, const ActorTransport& transport) {
   const Tokenizer tokenizer = Tokenizer::load(start.model_directory);
-  const auto operators = make_operators(config.model, transport.threads);
+  const auto operators =
+      make_operators(config.model, transport.threads, shared_floats(transport.host_weights));
   // Overwritten by the first weight sync.
   Weights weights(load_model_config(start.model_directory), *operators);
   const auto weight_group = staged_collective(transport.weight_group, *operators);
@@ -186,6 +194,7 @@ void play_actor(const TrainConfig& config, const RunStart& start, const ActorTra
              .tickets = transport.tickets,
              .rollouts = transport.rollouts,
              .weight_group = *weight_group,
+             .host_weights = transport.host_weights,
              .rank = transport.rank,
              .attend = transport.attend});
 }
