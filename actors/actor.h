@@ -23,11 +23,12 @@ struct ActorParts {
   TicketClient& tickets;
   Sink<RolloutGroup>& rollouts;
   Collective& weight_group;             // learner 0 and the actors, see common/comm/weight_sync.h
-  HostWeights* host_weights = nullptr;  // null: this actor holds weights of its own
-  std::int32_t rank = 0;                // noted on each group
+  std::int32_t rank = 0;     // noted on each group
   /// Called between forward passes, so that a rank that computes for long hears of failures; may be
   /// empty.
   std::function<void()> attend = {};
+  /// Null: this actor holds weights of its own.
+  HostWeights* host_weights = nullptr;
 };
 
 /// Generates what is assigned until the run is over, then closes `rollouts`. All tokens of a group

@@ -39,6 +39,13 @@ TrajectoryInfo trajectory_info(const TrainConfig& config, const RunStart& start,
           .rewards = reward_names(config.reward)};
 }
 
+/// The memory that an actor shares with those of its host; empty where it shares none.
+SharedFloats shared_floats(const HostWeights* host) {
+  if (host == nullptr) return {};
+  const std::span<std::byte> bytes = host->bytes();
+  return {{reinterpret_cast<float*>(bytes.data()), bytes.size() / sizeof(float)}, host->writes()};
+}
+
 /// What a learner holds of the policy, and its update.
 struct Training {
   std::unique_ptr<Operators> operators;
@@ -154,13 +161,6 @@ class CheckpointWriter : public StepStage {
   std::int64_t last_step_, saved_step_;
 };
 
-/// The memory that an actor shares with those of its host; empty where it shares none.
-SharedFloats shared_floats(const HostWeights* host) {
-  if (host == nullptr) return {};
-  const std::span<std::byte> bytes = host->bytes();
-  return {{reinterpret_cast<float*>(bytes.data()), bytes.size() / sizeof(float)}, host->writes()};
-}
-
 }  // namespace
 
 ScoringOptions scoring_options(const TrainConfig& config) {
@@ -194,9 +194,9 @@ void play_actor(const TrainConfig& config, const RunStart& start, const ActorTra
              .tickets = transport.tickets,
              .rollouts = transport.rollouts,
              .weight_group = *weight_group,
-             .host_weights = transport.host_weights,
              .rank = transport.rank,
-             .attend = transport.attend});
+             .attend = transport.attend,
+             .host_weights = transport.host_weights});
 }
 
 void play_reward_worker(const TrainConfig& config, const RunStart& start,
