@@ -22,7 +22,7 @@ struct ActorParts {
   Generator& generator;
   TicketClient& tickets;
   Sink<RolloutGroup>& rollouts;
-  Collective& weight_group;             // learner 0 and the actors, see common/comm/weight_sync.h
+  Collective& weight_group;  // learner 0 and the actors, see common/comm/weight_sync.h
   std::int32_t rank = 0;     // noted on each group
   /// Called between forward passes, so that a rank that computes for long hears of failures; may be
   /// empty.
