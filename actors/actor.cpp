@@ -74,9 +74,18 @@ class Actor {
   }
 
   bool take_in_weights() {
-    version_ = clock_.waiting([&] { return receive_weights(parts_.weight_group, parts_.weights); });
-    if (version_) parts_.policy.weights_changed();
+    const auto receive = [&] { return receive_and_pack(); };
+    version_ = clock_.waiting(
+        [&] { return parts_.host_weights ? parts_.host_weights->once(receive) : receive(); });
     return version_.has_value();
+  }
+
+  std::optional<std::int64_t> receive_and_pack() {
+    const auto version = receive_weights(parts_.weight_group, parts_.weights);
+    clock_.busy();
+    if (version) parts_.policy.weights_changed();
+    clock_.idle();
+    return version;
   }
 
   const ActorParts& parts_;

@@ -7,6 +7,7 @@
 
 #include "actors/generator.h"
 #include "common/comm/collective.h"
+#include "common/comm/host_weights.h"
 #include "common/comm/ticket_desk.h"
 #include "common/rollout.h"
 #include "common/stream.h"
@@ -26,6 +27,8 @@ struct ActorParts {
   /// Called between forward passes, so that a rank that computes for long hears of failures; may be
   /// empty.
   std::function<void()> attend = {};
+  /// Null: this actor holds weights of its own.
+  HostWeights* host_weights = nullptr;
 };
 
 /// Generates what is assigned until the run is over, then closes `rollouts`. All tokens of a group

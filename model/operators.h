@@ -108,6 +108,12 @@ class Operators {
   /// New uninitialised memory, rows contiguous. Throws Error with the bytes wanted if it cannot be
   /// had.
   virtual Buffer allocate(std::int64_t rows, std::int64_t cols, DType dtype) = 0;
+  /// Zeros [1, count], fp32, for weights, which operators may hold elsewhere than the rest.
+  virtual Buffer allocate_weights(std::int64_t count) {
+    Buffer memory = allocate(1, count, DType::kFloat32);
+    zero(memory.view());
+    return memory;
+  }
   /// Where that memory is. The host may access it only if it is host memory.
   virtual MemoryPlace place() const = 0;
   /// A tensor of closed rows as collectives take it.
@@ -217,8 +223,17 @@ class Operators {
   virtual void adamw(const AdamWStep& how, const AdamWTensors& x) = 0;
 };
 
+/// Zeroed memory that several processes map, for the weights that all of them compute with.
+struct SharedFloats {
+  std::span<float> memory;
+  bool writes = false;  // the others find in it what one of them writes and packs
+};
+
 /// On the host's cores and in its memory, `threads` >= 1 of them (the caller is one). Bits do not
-/// depend on `threads` nor on the instruction set found at run time (AVX2 or AVX-512).
-std::unique_ptr<Operators> make_cpu_operators(int threads);
+/// depend on `threads` nor on the instruction set found at run time (AVX2 or AVX-512). Where
+/// `shared` is given, weights and packed weights take their places there in the order they are
+/// made, which must be the same in all its processes; pack() does nothing in those that do not
+/// write. Throws Error, then or later, where it is too small.
+std::unique_ptr<Operators> make_cpu_operators(int threads, const SharedFloats& shared = {});
 
 }  // namespace lie

@@ -31,14 +31,22 @@ Weights::Weights(const ModelConfig& config, Operators& operators, std::optional<
       config_(config),
       parameters_(parameter_layout(config)),
       shard_(shard.value_or(FlatRange{0, flat_elements(parameters_)})),
-      memory_(operators.allocate(1, shard_.count, DType::kFloat32)) {
-  operators.zero(flat());
-}
+      memory_(operators.allocate_weights(shard_.count)) {}
 
 Weights Weights::copy() const {
   Weights twin(config_, *operators_, shard_);
   operators_->copy(flat(), twin.flat());
   return twin;
+}
+
+std::int64_t shared_weight_elements(const ModelConfig& config) {
+  constexpr std::int64_t kPadding = 64;  // rows at most, of a packed matrix
+  const std::vector<Parameter> parameters = parameter_layout(config);
+  std::int64_t elements = flat_elements(parameters) + kPadding;
+  for (const Parameter& parameter : parameters) {
+    elements += (parameter.rows + kPadding) * parameter.cols;
+  }
+  return elements;
 }
 
 Tensor Weights::tensor(std::string_view name) const {

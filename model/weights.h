@@ -46,6 +46,10 @@ class Weights {
   Buffer memory_;
 };
 
+/// fp32 elements that the weights of one policy, and its packed matrices, take at most in memory
+/// that processes share; see make_cpu_operators.
+std::int64_t shared_weight_elements(const ModelConfig& config);
+
 /// What loading a model takes, from config.json and the files' headers alone.
 struct WeightsPlan {
   ModelConfig config;

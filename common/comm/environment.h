@@ -10,6 +10,8 @@
 #include <string_view>
 #include <vector>
 
+#include "common/comm/traffic.h"
+
 namespace lie {
 
 using Bytes = std::vector<std::byte>;
@@ -33,11 +35,14 @@ class Environment {
   int size() const { return size_; }
   const std::string& host() const { return host_; }
 
+  Traffic& traffic() { return traffic_; }
+
   /// Keeps the buffer of an incomplete message until MPI is finalized: when a job fails, MPI may
   /// read or write it after the channel that owned it is gone.
   void keep(std::shared_ptr<const Bytes> buffer) { kept_.push_back(std::move(buffer)); }
 
  private:
+  Traffic traffic_;  // first: its clock counts MPI's beginning
   bool launched_ = false;
   int rank_ = 0;
   int size_ = 1;

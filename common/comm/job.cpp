@@ -5,8 +5,10 @@
 #include <cstdio>
 #include <memory>
 
+#include "common/clock.h"
 #include "common/comm/backoff.h"
 #include "common/comm/mailbox.h"
+#include "common/comm/tree.h"
 #include "common/stop_signals.h"
 
 namespace lie {
@@ -50,8 +52,9 @@ void Job::attend() {
 int Job::run(const std::function<void()>& body) {
   try {
     body();
-    send_farewell(outcome_);
-    await_others();
+    const Stopwatch watch;
+    end_well();
+    tell_traffic(watch.seconds());
     return exit_status();
   } catch (const JobEnding&) {
     return end_badly(Farewell::kFollows, "");
@@ -74,6 +77,7 @@ void Job::hear_farewells() {
   mpi::check(
       MPI_Recv(&farewell, 1, MPI_INT, status.MPI_SOURCE, tag, MPI_COMM_WORLD, MPI_STATUS_IGNORE),
       "receiving a farewell");
+  environment_.traffic().received(tag, status.MPI_SOURCE, sizeof farewell);
   if (farewell > static_cast<int>(Farewell::kSignal)) {
     if (stop_signal_ == 0) stop_signal_ = farewell - static_cast<int>(Farewell::kSignal);
   } else {
@@ -91,11 +95,8 @@ void Job::pass_on_signal() {
   send(0, static_cast<int>(Farewell::kSignal) + noted_stop_signal());
 }
 
-void Job::send_farewell(Farewell mine) {
-  Farewell& said = heard_[static_cast<std::size_t>(rank())];
-  const bool said_before = said != Farewell::kNone;
-  said = mine;
-  if (said_before) return;  // done, then another rank failed: the others have heard that of it
+void Job::tell_all(Farewell mine) {
+  heard_[static_cast<std::size_t>(rank())] = mine;
   for (int other = 0; other < size(); ++other) {
     if (other != rank()) send(other, static_cast<int>(mine));
   }
@@ -110,11 +111,13 @@ void Job::send(int other, int value) {
                        MPI_COMM_WORLD, &request),
              "sending a farewell");
   mpi::check(MPI_Request_free(&request), "freeing a request");
+  environment_.traffic().sent(static_cast<int>(Tag::kFarewell), other, sizeof value);
 }
 
-bool Job::all_heard() const {
-  return std::none_of(heard_.begin(), heard_.end(),
-                      [](Farewell f) { return f == Farewell::kNone; });
+bool Job::all_end_badly() const {
+  return std::all_of(heard_.begin(), heard_.end(), [](Farewell f) {
+    return f == Farewell::kFailed || f == Farewell::kFollows || f == Farewell::kInterrupted;
+  });
 }
 
 int Job::first_who_said(Farewell farewell) const {
@@ -135,21 +138,33 @@ void Job::require_all_well() const {
   }
 }
 
-void Job::await_others() {
+void Job::await_farewell(int other) {
+  const Farewell& farewell = heard_[static_cast<std::size_t>(other)];
   Backoff backoff;
-  while (!all_heard()) {
+  while (farewell != Farewell::kDone && farewell != Farewell::kStopped) {
     attend();
     backoff.pause();
   }
-  require_all_well();
+}
+
+void Job::end_well() {
+  const TreePlace place = tree_place(rank(), size());
+  heard_[static_cast<std::size_t>(rank())] = outcome_;
+  for (const int child : place.children) await_farewell(child);
+  if (place.parent >= 0) {
+    send(place.parent, static_cast<int>(Farewell::kDone));
+    await_farewell(place.parent);
+    heard_.front() = heard_[static_cast<std::size_t>(place.parent)];
+  }
+  for (const int child : place.children) send(child, static_cast<int>(heard_.front()));
 }
 
 int Job::end_badly(Farewell mine, const std::string& message) {
   if (liveness_) liveness_->tell_failing();
   try {
     const auto deadline = std::chrono::steady_clock::now() + kPatience;
-    send_farewell(mine);
-    for (Backoff backoff; !all_heard() && std::chrono::steady_clock::now() < deadline;
+    tell_all(mine);
+    for (Backoff backoff; !all_end_badly() && std::chrono::steady_clock::now() < deadline;
          backoff.pause()) {
       hear_farewells();
     }
@@ -160,8 +175,14 @@ int Job::end_badly(Farewell mine, const std::string& message) {
     write_report(state_, size(), message);
   }
   const int status = exit_status() != 0 ? exit_status() : 1;
-  if (!all_heard()) MPI_Abort(MPI_COMM_WORLD, status);
+  if (!all_end_badly()) MPI_Abort(MPI_COMM_WORLD, status);
   return status;
+}
+
+void Job::tell_traffic(double end_seconds) {
+  if (!Traffic::is_wanted()) return;
+  const std::string line = environment_.traffic().line(rank(), state_.role, end_seconds);
+  std::fwrite(line.data(), 1, line.size(), stderr);
 }
 
 }  // namespace lie

@@ -47,13 +47,15 @@ class Attended {
 /// This rank's part in the job: runs its work, tells the others when that is over, well or badly,
 /// and hears it of them. One per process, made by main after the Environment.
 ///
-/// Protocol (tag kFarewell): each rank sends each other rank exactly one farewell, on success too;
-/// a job is well ended when all said kDone. Rank 0 says kStopped instead where work is left for
-/// another start, or kInterrupted where it leaves in the middle of it. Before its farewell a rank
-/// that was signalled to stop tells rank 0 once: kSignal plus the signal's number. A rank that
-/// fails or hears of a failure says so, waits some seconds for the others' farewells, and leaves
-/// through MPI_Finalize. The lowest rank that failed of itself prints the report. If a rank does
-/// not answer in that time (it is stuck in a long computation) the job is ended by MPI_Abort.
+/// Protocol (tag kFarewell). A rank that has done its work, and whose children in the tree (tree.h)
+/// have said kDone, says kDone to its parent. When rank 0 has heard its children all ranks are
+/// done, and that goes down the tree: kDone again, or kStopped where work is left for another
+/// start. A rank that fails (kFailed), hears of a failure (kFollows) or, rank 0, leaves in the
+/// middle of its work (kInterrupted) says so to all directly, because those between may compute; it
+/// waits some seconds for the same of them, and leaves through MPI_Finalize. The lowest rank that
+/// failed of itself prints the report. If a rank does not answer in that time (it is stuck in a
+/// long computation) the job is ended by MPI_Abort. Before its farewell a rank that was signalled
+/// to stop tells rank 0 once: kSignal plus the signal's number.
 /// A rank that can say nothing (killed, its host lost) is noticed by Liveness, beside all this.
 class Job {
  public:
@@ -104,13 +106,15 @@ class Job {
   void hear_farewells();
   void pass_on_signal();
   void send(int other, int value);
-  void send_farewell(Farewell mine);
-  void await_others();
-  bool all_heard() const;
+  void tell_all(Farewell mine);
+  bool all_end_badly() const;
+  void await_farewell(int other);
+  void end_well();
   int first_who_said(Farewell farewell) const;
   int exit_status() const;
   void require_all_well() const;
   int end_badly(Farewell mine, const std::string& message);
+  void tell_traffic(double end_seconds);
 
   mpi::Environment& environment_;
   RankState state_;

@@ -5,6 +5,7 @@
 #include <string_view>
 #include <utility>
 
+#include "common/comm/tree.h"
 #include "common/error.h"
 
 namespace lie {
@@ -64,23 +65,6 @@ class MpiCollective : public Collective {
   Tag tag_;
   int rank_ = 0;
 };
-
-/// Position in the binary tree whose root is member `root`: node i has children 2i+1 and 2i+2.
-struct TreePlace {
-  int parent = -1;  // members; -1: none
-  std::vector<int> children;
-};
-
-TreePlace tree_place(int rank, int size, int root) {
-  const auto member = [&](int node) { return (node + root) % size; };
-  const int node = (rank - root + size) % size;
-  TreePlace place;
-  if (node > 0) place.parent = member((node - 1) / 2);
-  for (int child = 2 * node + 1; child <= 2 * node + 2 && child < size; ++child) {
-    place.children.push_back(member(child));
-  }
-  return place;
-}
 
 void MpiCollective::broadcast_bytes(std::span<std::byte> bytes, int root) {
   if (root < 0 || root >= size()) fail("broadcast from member {} of a group of {}", root, size());

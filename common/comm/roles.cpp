@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <utility>
 
+#include "common/comm/gather.h"
 #include "common/error.h"
 
 namespace lie {
@@ -80,14 +81,6 @@ RankPlace place_from_text(const std::string& text) {
   return place;
 }
 
-std::string broadcast_text(Collective& group, std::string text, int root) {
-  std::uint64_t size = text.size();
-  group.broadcast_bytes(std::as_writable_bytes(std::span(&size, 1)), root);
-  text.resize(size);
-  group.broadcast_bytes(std::as_writable_bytes(std::span(text)), root);
-  return text;
-}
-
 }  // namespace
 
 std::string_view role_name(Role role) {
@@ -120,13 +113,16 @@ void describe(FieldList& fields, RolesOptions& options) {
       "keep_binding", options.keep_binding,
       {.help =
            "Keep the binding to cores that mpirun gave each rank, instead of sharing the host."});
+  fields.add(
+      "share_weights", options.share_weights,
+      {.help = "The actors of a host hold one copy of the weights in memory that they share, "
+               "and one of them receives it, where they compute with model.device cpu."});
 }
 
-std::vector<RankPlace> gather_places(Collective& world, const RankPlace& mine) {
+std::vector<RankPlace> gather_places(Job& job, const RankPlace& mine) {
   std::vector<RankPlace> places;
-  for (int rank = 0; rank < world.size(); ++rank) {
-    const std::string text = rank == world.rank() ? place_to_text(mine) : std::string();
-    places.push_back(place_from_text(broadcast_text(world, text, rank)));
+  for (const std::string& text : gather_texts(job, place_to_text(mine))) {
+    places.push_back(place_from_text(text));
   }
   return places;
 }

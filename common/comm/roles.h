@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "common/comm/collective.h"
+#include "common/comm/job.h"
 #include "common/options.h"
 
 namespace lie {
@@ -21,6 +21,7 @@ struct RolesOptions {
   std::int64_t reward_workers = 0;
   std::int64_t learners = 0;
   bool keep_binding = false;
+  bool share_weights = true;
 };
 
 void describe(FieldList& fields, RolesOptions& options);
@@ -32,7 +33,7 @@ struct RankPlace {
 };
 
 /// The places of all ranks, by rank. Collective over the world.
-std::vector<RankPlace> gather_places(Collective& world, const RankPlace& mine);
+std::vector<RankPlace> gather_places(Job& job, const RankPlace& mine);
 
 /// The roles of all ranks. A rank has one role, except in two cases: a world of one rank has all,
 /// and where no rank is left for a reward worker, learner 0 scores what it collects.

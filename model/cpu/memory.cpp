@@ -33,9 +33,10 @@ AlignedFloats::AlignedFloats(std::int64_t count) : size_(count) {
 
 void AlignedFloats::Free::operator()(float* p) const { std::free(p); }
 
-CpuOperators::CpuOperators(int threads, const SharingLimits& sharing)
+CpuOperators::CpuOperators(int threads, const SharingLimits& sharing, const SharedFloats& shared)
     : team_(threads),
       sharing_(sharing),
+      shared_(shared),
       scratch_(static_cast<std::size_t>(team_.size())),
       samplers_(static_cast<std::size_t>(team_.size())) {}
 
@@ -54,6 +55,19 @@ Buffer CpuOperators::allocate(std::int64_t rows, std::int64_t cols, DType dtype)
   const Tensor view{memory.data(), rows, cols, cols, dtype};
   return {view, Buffer::Owner(
                     memory.release(), +[](void* p) { std::free(p); })};
+}
+
+Buffer CpuOperators::allocate_weights(std::int64_t count) {
+  constexpr std::int64_t kLine = 16;  // elements of a cache line
+  if (shared_.memory.empty()) return Operators::allocate_weights(count);
+  const std::int64_t first = places_;
+  places_ += (count + kLine - 1) / kLine * kLine;
+  if (places_ > std::ssize(shared_.memory)) {
+    fail("shared memory of {} elements is too small for this model", shared_.memory.size());
+  }
+  const Tensor view{shared_.memory.data() + first, 1, count, count, DType::kFloat32};
+  return {view, Buffer::Owner(
+                    nullptr, +[](void*) {})};
 }
 
 void CpuOperators::release(Tensor x) {
@@ -137,9 +151,9 @@ void CpuOperators::embed_backward(Tensor dy, Indices tokens, Tensor dtable) {
 
 namespace lie {
 
-std::unique_ptr<Operators> make_cpu_operators(int threads) {
+std::unique_ptr<Operators> make_cpu_operators(int threads, const SharedFloats& shared) {
   if (threads < 1) fail("CPU operators with {} threads: expected 1 or more", threads);
-  return std::make_unique<cpu::CpuOperators>(threads);
+  return std::make_unique<cpu::CpuOperators>(threads, cpu::SharingLimits{}, shared);
 }
 
 }  // namespace lie

@@ -38,16 +38,18 @@ class AlignedFloats {
 /// panels.
 class CpuWeight : public PackedWeight {
  public:
-  CpuWeight(std::int64_t out, std::int64_t in);
+  /// `panels` [panels_for(out)][in][kPanel]: columns past `out` are zero.
+  CpuWeight(std::int64_t out, std::int64_t in, Buffer panels);
   /// Rows [first_out, first_out + rows) from row-major memory.
   void pack(ThreadTeam& team, std::int64_t first_out, std::int64_t rows, const float* matrix);
-  const float* panels() const { return panels_.data(); }
+  float* panels() const { return static_cast<float*>(panels_.view().data); }
   void copy_row(std::int64_t out, float* to) const;
   /// Panels of the transpose, [panels_for(in)][out][kPanel].
   const float* transposed(ThreadTeam& team);
 
  private:
-  AlignedFloats panels_, transposed_;
+  Buffer panels_;
+  AlignedFloats transposed_;
   bool transposed_current_ = false;
 };
 
@@ -61,10 +63,12 @@ struct SharingLimits {
 
 class CpuOperators : public Operators {
  public:
-  explicit CpuOperators(int threads, const SharingLimits& sharing = {});
+  explicit CpuOperators(int threads, const SharingLimits& sharing = {},
+                        const SharedFloats& shared = {});
 
   DType activation_dtype() const override { return DType::kFloat32; }
   Buffer allocate(std::int64_t rows, std::int64_t cols, DType dtype) override;
+  Buffer allocate_weights(std::int64_t count) override;
   MemoryPlace place() const override { return {}; }
   void release(Tensor x) override;
   Indices upload(std::span<const std::int32_t> host) override;
@@ -132,8 +136,10 @@ class CpuOperators : public Operators {
 
   ThreadTeam team_;
   SharingLimits sharing_;
-  std::vector<AlignedFloats> scratch_;                // per member
-  std::vector<RowSampler> samplers_;                  // per member
+  SharedFloats shared_;                 // empty: weights lie in memory of this process
+  std::int64_t places_ = 0;             // elements of it that are taken
+  std::vector<AlignedFloats> scratch_;  // per member
+  std::vector<RowSampler> samplers_;    // per member
   std::vector<std::unique_ptr<CpuOperators>> alone_;  // per member, of one thread each
 };
 

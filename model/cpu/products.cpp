@@ -7,12 +7,8 @@
 
 namespace lie::cpu {
 
-CpuWeight::CpuWeight(std::int64_t out, std::int64_t in)
-    : PackedWeight(out, in), panels_(panels_for(out) * in * kPanel) {
-  // Columns past `out`; all others are packed before they are read.
-  const std::int64_t panel = in * kPanel;
-  if (out > 0) std::fill_n(panels_.data() + panels_.size() - panel, panel, 0.0f);
-}
+CpuWeight::CpuWeight(std::int64_t out, std::int64_t in, Buffer panels)
+    : PackedWeight(out, in), panels_(std::move(panels)) {}
 
 void CpuWeight::pack(ThreadTeam& team, std::int64_t first_out, std::int64_t rows_in_all,
                      const float* matrix) {
@@ -23,7 +19,7 @@ void CpuWeight::pack(ThreadTeam& team, std::int64_t first_out, std::int64_t rows
     const std::int64_t begin = std::max(panel * kPanel, first_out);
     const std::int64_t rows = std::min((panel + 1) * kPanel, end_out) - begin;
     const float* from = matrix + (begin - first_out) * in();
-    float* to = panels_.data() + panel * in() * kPanel + begin % kPanel;
+    float* to = panels() + panel * in() * kPanel + begin % kPanel;
     for (std::int64_t k = 0; k < in(); ++k, to += kPanel) {
       for (std::int64_t r = 0; r < rows; ++r) to[r] = from[r * in() + k];
     }
@@ -32,7 +28,7 @@ void CpuWeight::pack(ThreadTeam& team, std::int64_t first_out, std::int64_t rows
 }
 
 void CpuWeight::copy_row(std::int64_t out, float* to) const {
-  const float* from = panels_.data() + out / kPanel * in() * kPanel + out % kPanel;
+  const float* from = panels() + out / kPanel * in() * kPanel + out % kPanel;
   for (std::int64_t k = 0; k < in(); ++k) to[k] = from[k * kPanel];
 }
 
@@ -43,7 +39,7 @@ const float* CpuWeight::transposed(ThreadTeam& team) {
     float* to = transposed_.data() + panel * out() * kPanel;
     const std::int64_t first = panel * kPanel, count = std::min(kPanel, in() - first);
     for (std::int64_t n = 0; n < out(); ++n, to += kPanel) {
-      const float* from = panels_.data() + (n / kPanel * in() + first) * kPanel + n % kPanel;
+      const float* from = panels() + (n / kPanel * in() + first) * kPanel + n % kPanel;
       for (std::int64_t k = 0; k < count; ++k) to[k] = from[k * kPanel];
       std::fill(to + count, to + kPanel, 0.0f);
     }
@@ -53,10 +49,18 @@ const float* CpuWeight::transposed(ThreadTeam& team) {
 }
 
 std::unique_ptr<PackedWeight> CpuOperators::make_weight(std::int64_t out, std::int64_t in) {
-  return std::make_unique<CpuWeight>(out, in);
+  const std::int64_t panel = in * kPanel, count = panels_for(out) * panel;
+  if (!shared_.memory.empty()) {
+    return std::make_unique<CpuWeight>(out, in, allocate_weights(count));
+  }
+  Buffer panels = allocate(1, count, DType::kFloat32);
+  // Columns past `out`; all others are packed before they are read.
+  if (out > 0) std::fill_n(floats(panels.view()) + count - panel, panel, 0.0f);
+  return std::make_unique<CpuWeight>(out, in, std::move(panels));
 }
 
 void CpuOperators::pack(PackedWeight& weight, std::int64_t first_out, Tensor part) {
+  if (!shared_.memory.empty() && !shared_.writes) return;
   static_cast<CpuWeight&>(weight).pack(team_, first_out, part.rows, floats(part));
 }
 

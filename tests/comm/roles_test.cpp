@@ -4,7 +4,6 @@
 
 #include <numeric>
 
-#include "common/comm/mpi_collective.h"
 #include "common/error.h"
 #include "tests/comm/mpi_main.h"
 
@@ -96,11 +95,10 @@ TEST(Roles, TheTableFoldsEqualNeighbours) {
 }
 
 TEST(Roles, PlacesOfAllRanksAreKnownToAll) {
-  const auto world = world_collective(test_job());
   const RankPlace mine{"host" + std::to_string(test_job().rank()), cpus(test_job().rank(), 3)};
-  const std::vector<RankPlace> places = gather_places(*world, mine);
-  ASSERT_EQ(std::ssize(places), world->size());
-  for (int rank = 0; rank < world->size(); ++rank) {
+  const std::vector<RankPlace> places = gather_places(test_job(), mine);
+  ASSERT_EQ(std::ssize(places), test_job().size());
+  for (int rank = 0; rank < test_job().size(); ++rank) {
     EXPECT_EQ(places[static_cast<std::size_t>(rank)].host, "host" + std::to_string(rank));
     EXPECT_EQ(places[static_cast<std::size_t>(rank)].cpus, cpus(rank, 3));
   }

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "common/error.h"
 #include "hwy/targets.h"
 #include "model/cpu/operators.h"
 #include "model/transformer.h"
@@ -227,6 +228,36 @@ TEST(TransformerBits, AFixedPolicyThatKeepsNoMatricesComputesTheSame) {
     EXPECT_TRUE(same_bits(found.log_probs, expected.log_probs));
     EXPECT_THROW(fixed.weights_changed(), std::runtime_error);
   }
+}
+
+TEST(TransformerBits, AProcessComputesTheSameWithWhatAnotherWroteAndPacked) {
+  for (const bool tied : {true, false}) {
+    const ModelConfig config = config_with(tied);
+    std::vector<float> memory(static_cast<std::size_t>(shared_weight_elements(config)));
+    Policy writer(config, make_cpu_operators(1, {memory, true})), alone(config);
+    const auto operators = make_cpu_operators(2, {memory, false});
+    const std::vector<float> packed = memory;
+    const Weights weights(config, *operators);
+    Transformer reader(weights);
+    EXPECT_TRUE(same_bits(memory, packed)) << "a reader writes nothing";
+    const PackedBatch batch = test::tiny_batch("tokens", kLengths, config.vocabulary);
+    for (const float factor : {1.0f, 1.25f}) {
+      for (Policy* policy : {&writer, &alone}) {
+        for (float& w : test::host(policy->weights)) w *= factor;
+        policy->transformer.weights_changed();
+      }
+      EXPECT_TRUE(same_bits(reader.forward(batch, kTemperature, false).log_probs,
+                            alone.transformer.forward(batch, kTemperature, false).log_probs));
+    }
+  }
+}
+
+TEST(Transformer, SharedMemoryThatIsTooSmallIsRefused) {
+  const ModelConfig config = config_with(true);
+  std::vector<float> memory(static_cast<std::size_t>(flat_elements(parameter_layout(config))));
+  const auto operators = make_cpu_operators(1, {memory, true});
+  const Weights weights(config, *operators);
+  EXPECT_THROW(Transformer{weights}, Error) << "no room for the packed matrices";
 }
 
 TEST(Transformer, NewWeightsAreUsedOnceAnnounced) {

@@ -21,9 +21,12 @@ std::string gpu_of_this_rank() {
 
 }  // namespace
 
-std::unique_ptr<Operators> make_operators(const ModelOptions& options, int threads) {
+bool can_share_weights(const ModelOptions& options) { return options.device == "cpu"; }
+
+std::unique_ptr<Operators> make_operators(const ModelOptions& options, int threads,
+                                          const SharedFloats& shared) {
   if (options.threads > 0) threads = static_cast<int>(options.threads);
-  if (options.device == "cpu") return make_cpu_operators(threads);
+  if (options.device == "cpu") return make_cpu_operators(threads, shared);
   if (options.device == "aten-cpu") return make_aten_operators("cpu", DType::kFloat32, threads);
   if (options.device == "cuda") {
     return make_aten_operators(gpu_of_this_rank(), DType::kBFloat16);
@@ -34,10 +37,10 @@ std::unique_ptr<Operators> make_operators(const ModelOptions& options, int threa
   fail("model.device is \"{}\": expected cpu, aten-cpu, cuda or cuda:<number>", options.device);
 }
 
-int threads_of_equal_ranks(Job& job, Collective& world, bool keep_binding) {
+int threads_of_equal_ranks(Job& job, bool keep_binding) {
   if (!keep_binding) widen_binding();
   RoleLayout layout;
-  layout.places = gather_places(world, {job.environment().host(), usable_cpus()});
+  layout.places = gather_places(job, {job.environment().host(), usable_cpus()});
   layout.actors.resize(static_cast<std::size_t>(job.size()));
   std::iota(layout.actors.begin(), layout.actors.end(), 0);
   return layout.threads(job.rank(), Role::kActor);

@@ -3,7 +3,6 @@
 
 #include <memory>
 
-#include "common/comm/collective.h"
 #include "common/comm/job.h"
 #include "model/operators.h"
 #include "tools/run/options.h"
@@ -11,11 +10,15 @@
 namespace lie {
 
 /// `threads`: the rank's share of the host's cores, unless model.threads says otherwise. Throws
-/// Error if the device is unknown or absent.
-std::unique_ptr<Operators> make_operators(const ModelOptions& options, int threads);
+/// Error if the device is unknown or absent. `shared`: for those that can_share_weights().
+std::unique_ptr<Operators> make_operators(const ModelOptions& options, int threads,
+                                          const SharedFloats& shared = {});
+
+/// Whether operators of this device can have their weights in memory that processes share.
+bool can_share_weights(const ModelOptions& options);
 
 /// This rank's share of its host's cores where all ranks play one role; widens the binding that
 /// mpirun gave it unless `keep_binding`. Collective over the world.
-int threads_of_equal_ranks(Job& job, Collective& world, bool keep_binding);
+int threads_of_equal_ranks(Job& job, bool keep_binding);
 
 }  // namespace lie

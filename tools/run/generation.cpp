@@ -123,7 +123,7 @@ void coordinate_all(Job& job, TicketDesk& own_desk, PollableSource<RolloutGroup>
 void generate_over_ranks(Job& job, const GenerationOptions& options, std::deque<Ticket> tickets,
                          const ScoreGroup& score, const TakeGroup& take) {
   const auto world = world_collective(job);
-  const int threads = threads_of_equal_ranks(job, *world, options.keep_binding);
+  const int threads = threads_of_equal_ranks(job, options.keep_binding);
   if (shared_count(*world, std::ssize(tickets)) == 0) return;  // without loading the model
   note_stop_signals();
   job.set_activity("generating");
@@ -155,7 +155,7 @@ void generate_over_ranks(Job& job, const GenerationOptions& options, std::deque<
 
 void help_to_generate(Job& job, const GenerationOptions& options) {
   const auto world = world_collective(job);
-  const int threads = threads_of_equal_ranks(job, *world, options.keep_binding);
+  const int threads = threads_of_equal_ranks(job, options.keep_binding);
   if (shared_count(*world, 0) == 0) return;
   note_stop_signals();
   job.set_activity("generating");

@@ -5,27 +5,42 @@
 #include <vector>
 
 #include "common/comm/channel.h"
+#include "common/comm/host_weights.h"
 #include "common/comm/mpi_collective.h"
 #include "common/whole_groups.h"
+#include "model/weights.h"
+#include "tools/run/devices.h"
 #include "tools/run/players.h"
 #include "tools/run/scoring_source.h"
 
 namespace lie {
 namespace {
 
-std::unique_ptr<Collective> weight_group(Job& job, const RoleLayout& layout) {
+/// Collective over the world.
+WeightHolders weight_holders(Job& job, const TrainConfig& config, const RunStart& start,
+                             const RoleLayout& layout) {
+  if (!config.roles.share_weights || !can_share_weights(config.model)) return own_weights(layout);
+  const auto elements = shared_weight_elements(load_model_config(start.model_directory));
+  return share_weights(job, layout, static_cast<std::size_t>(elements) * sizeof(float));
+}
+
+/// Learner 0 and the actors that receive for their host; of an actor that does not, itself alone.
+std::unique_ptr<Collective> weight_group(Job& job, const RoleLayout& layout,
+                                         const WeightHolders& holders) {
+  if (holders.mine && !holders.mine->writes()) return solo_collective();
   std::vector<int> members = {layout.learners.front()};
-  members.insert(members.end(), layout.actors.begin(), layout.actors.end());
+  members.insert(members.end(), holders.receivers.begin(), holders.receivers.end());
   return mpi_collective(job, std::move(members), Tag::kWeightGroup);
 }
 
-void act(Job& job, const TrainConfig& config, const RunStart& start, const RoleLayout& layout) {
+void act(Job& job, const TrainConfig& config, const RunStart& start, const RoleLayout& layout,
+         const WeightHolders& holders) {
   const auto tickets = mpi_ticket_client(job, layout.learners.front());
   MpiSink<RolloutGroup> rollouts(job, Tag::kRollouts, layout.reward_workers);
-  const auto group = weight_group(job, layout);
+  const auto group = weight_group(job, layout, holders);
   play_actor(config, start,
              {*tickets, rollouts, *group, job.rank(), layout.threads(job.rank(), Role::kActor),
-              [&job] { job.attend(); }});
+              [&job] { job.attend(); }, holders.mine.get()});
 }
 
 void score(Job& job, const TrainConfig& config, const RunStart& start, const RoleLayout& layout) {
@@ -38,15 +53,15 @@ void score(Job& job, const TrainConfig& config, const RunStart& start, const Rol
 void learn_and_coordinate(Job& job, const TrainConfig& config, const RunStart& start,
                           RunPrompts prompts, const RoleLayout& layout,
                           const LearnerTransport& transport, PollableSource<ScoredGroup>& scored,
-                          EarlyStop& stop) {
+                          const WeightHolders& holders, EarlyStop& stop) {
   const auto desk = mpi_ticket_desk(job, layout.actors);
-  const auto group = weight_group(job, layout);
+  const auto group = weight_group(job, layout, holders);
   play_learner_0(config, start, std::move(prompts), transport,
                  {*desk, static_cast<int>(layout.actors.size()), scored, *group}, stop);
 }
 
 void learn(Job& job, const TrainConfig& config, const RunStart& start, RunPrompts prompts,
-           const RoleLayout& layout, EarlyStop& stop) {
+           const RoleLayout& layout, const WeightHolders& holders, EarlyStop& stop) {
   const auto learners = mpi_collective(job, layout.learners, Tag::kLearnerGroup);
   const LearnerTransport transport{*learners, layout.threads(job.rank(), Role::kLearner)};
   if (learners->rank() > 0) {
@@ -60,12 +75,14 @@ void learn(Job& job, const TrainConfig& config, const RunStart& start, RunPrompt
     ScoringSource scored(rollouts, [&, decode = text_decoder(start)](RolloutGroup group) {
       return score_group(scorer, std::move(group), decode);
     });
-    learn_and_coordinate(job, config, start, std::move(prompts), layout, transport, scored, stop);
+    learn_and_coordinate(job, config, start, std::move(prompts), layout, transport, scored, holders,
+                         stop);
     scorer.finish();
   } else {
     MpiSource<ScoredGroup> scored(job, Tag::kScored,
                                   static_cast<int>(layout.reward_workers.size()));
-    learn_and_coordinate(job, config, start, std::move(prompts), layout, transport, scored, stop);
+    learn_and_coordinate(job, config, start, std::move(prompts), layout, transport, scored, holders,
+                         stop);
   }
 }
 
@@ -73,10 +90,11 @@ void learn(Job& job, const TrainConfig& config, const RunStart& start, RunPrompt
 
 void run_over_mpi(Job& job, const TrainConfig& config, const RunStart& start, RunPrompts prompts,
                   const RoleLayout& layout, EarlyStop& stop) {
+  const WeightHolders holders = weight_holders(job, config, start, layout);
   if (layout.has(job.rank(), Role::kLearner)) {
-    learn(job, config, start, std::move(prompts), layout, stop);
+    learn(job, config, start, std::move(prompts), layout, holders, stop);
   } else if (layout.has(job.rank(), Role::kActor)) {
-    act(job, config, start, layout);
+    act(job, config, start, layout, holders);
   } else {
     score(job, config, start, layout);
   }

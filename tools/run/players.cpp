@@ -45,6 +45,13 @@ TrajectoryInfo trajectory_info(const TrainConfig& config, const RunStart& start,
           .rewards = reward_names(config.reward)};
 }
 
+/// The memory that an actor shares with those of its host; empty where it shares none.
+SharedFloats shared_floats(const HostWeights* host) {
+  if (host == nullptr) return {};
+  const std::span<std::byte> bytes = host->bytes();
+  return {{reinterpret_cast<float*>(bytes.data()), bytes.size() / sizeof(float)}, host->writes()};
+}
+
 /// What a learner holds of the policy, and its update.
 struct Training {
   std::unique_ptr<Operators> operators;
@@ -176,7 +183,7 @@ std::int64_t first_version(const TrainConfig& config, const RunStart& start) {
 }
 
 TextOfResponse text_of_response(const TrainConfig& config, const RunStart& start) {
-  if (config.reward.coverage.unit != CoverageUnit::kWords) return {};
+  if (!counts_words(config.reward.coverage, config.metric_coverage)) return {};
   return text_decoder(start);
 }
 
@@ -218,7 +225,8 @@ DecodeText text_decoder(const RunStart& start) {
 
 void play_actor(const TrainConfig& config, const RunStart& start, const ActorTransport& transport) {
   const Tokenizer tokenizer = Tokenizer::load(start.model_directory);
-  const auto operators = make_operators(config.model, transport.threads);
+  const auto operators =
+      make_operators(config.model, transport.threads, shared_floats(transport.host_weights));
   // Overwritten by the first weight sync.
   Weights weights(load_model_config(start.model_directory), *operators);
   const auto weight_group = staged_collective(transport.weight_group, *operators);
@@ -235,7 +243,8 @@ void play_actor(const TrainConfig& config, const RunStart& start, const ActorTra
              .rollouts = transport.rollouts,
              .weight_group = *weight_group,
              .rank = transport.rank,
-             .attend = transport.attend});
+             .attend = transport.attend,
+             .host_weights = transport.host_weights});
 }
 
 void play_reward_worker(const TrainConfig& config, const RunStart& start,

@@ -4,6 +4,7 @@
 #include <functional>
 
 #include "common/comm/collective.h"
+#include "common/comm/host_weights.h"
 #include "common/comm/ticket_desk.h"
 #include "common/rollout.h"
 #include "common/stream.h"
@@ -16,7 +17,8 @@ struct ActorTransport {
   Collective& weight_group;
   int rank = 0;
   int threads = 1;
-  std::function<void()> attend = {};  // called between forward passes
+  std::function<void()> attend = {};    // called between forward passes
+  HostWeights* host_weights = nullptr;  // that this actor shares with those of its host
 };
 
 struct RewardTransport {

@@ -196,7 +196,7 @@ void sft(Job& job, const fs::path& path, std::span<const std::string> overrides)
   const SftConfig config = load_sft_config(path, overrides);
   if (job.rank() == 0) check_directory(config);
   const auto world = world_collective(job);
-  const auto operators = make_operators(config.model, threads_of_equal_ranks(job, *world, false));
+  const auto operators = make_operators(config.model, threads_of_equal_ranks(job, false));
   const auto learners = staged_collective(*world, *operators);
   const Tokenizer tokenizer = Tokenizer::load(config.model.path);
   const EndTokens ends = end_tokens(config.model.path, config.sft.prompt_template);
