@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "common/random.h"
+#include "tests/temporary_directory.h"
 
 namespace lie {
 namespace {
@@ -73,6 +74,22 @@ TEST(Coverage, AgreesWithOrderedSetsOnRandomIds) {
     expect(tokens(ids, n), static_cast<std::int64_t>(counts.size()),
            static_cast<std::int64_t>(ids.size()) - n + 1, largest);
   }
+}
+
+TEST(MetricCoverage, HasTheRewardsUnitOrItsOwnAndEachNOnce) {
+  const CoverageOptions reward{.unit = CoverageUnit::kTokens, .ngram = 6};
+  MetricCoverageOptions metric{.ngrams = {6, 15}};
+  EXPECT_EQ(metric_states(reward, metric).at(1).ngram, 15);
+  EXPECT_EQ(metric_states(reward, metric).at(1).unit, CoverageUnit::kTokens);
+  EXPECT_FALSE(counts_words(reward, metric));
+  metric.unit = MetricCoverageOptions::Unit::kWords;
+  EXPECT_EQ(metric_states(reward, metric).at(0).unit, CoverageUnit::kWords);
+  EXPECT_TRUE(counts_words(reward, metric));
+  metric.ngrams = {};
+  EXPECT_FALSE(counts_words(reward, metric)) << "nothing is measured in words";
+  metric.ngrams = {2, 6, 2};
+  EXPECT_EQ(error_of([&] { metric_states(reward, metric); }),
+            "coverage.metric_ngrams: 2 stands there twice; name each n once");
 }
 
 }  // namespace
