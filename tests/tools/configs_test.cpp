@@ -112,5 +112,13 @@ TEST(Configs, PartsChangeWhatTheyAreFor) {
   EXPECT_EQ(train_config("paper/ablations/ngram-6.yaml").reward.coverage.ngram, 6);
 }
 
+TEST(Configs, AnNOfTheMetricsThatStandsTwiceIsRefused) {
+  const fs::path small = fs::path(source_directory()) / "tests/tools/small.yaml";
+  const std::string error = error_of([&] {
+    load_train_config(small, std::vector<std::string>{"coverage.metric_ngrams=[2,6,2]"});
+  });
+  EXPECT_EQ(error, "coverage.metric_ngrams: 2 stands there twice; name each n once");
+}
+
 }  // namespace
 }  // namespace lie
