@@ -75,5 +75,18 @@ TEST(Coverage, AgreesWithOrderedSetsOnRandomIds) {
   }
 }
 
+TEST(MetricCoverage, HasTheRewardsUnitOrItsOwn) {
+  const CoverageOptions reward{.unit = CoverageUnit::kTokens, .ngram = 6};
+  MetricCoverageOptions metric{.ngrams = {6, 15}};
+  EXPECT_EQ(metric_states(reward, metric).at(1).ngram, 15);
+  EXPECT_EQ(metric_states(reward, metric).at(1).unit, CoverageUnit::kTokens);
+  EXPECT_FALSE(counts_words(reward, metric));
+  metric.unit = MetricCoverageOptions::Unit::kWords;
+  EXPECT_EQ(metric_states(reward, metric).at(0).unit, CoverageUnit::kWords);
+  EXPECT_TRUE(counts_words(reward, metric));
+  metric.ngrams = {};
+  EXPECT_FALSE(counts_words(reward, metric)) << "nothing is measured in words";
+}
+
 }  // namespace
 }  // namespace lie
