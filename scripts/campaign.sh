@@ -74,9 +74,8 @@ killed_in_segment_cut() { killed_in; }
 draw_point() {
   point=""
   [[ "$fault" = killed_in_* ]] || return
-  local most=4
-  [ "$fault" != killed_in_journal ] || most=40
-  draw "$most"
+  local -A most=([killed_in_journal]=40 [killed_in_segment_cut]=1)  # passes that a start comes to
+  draw "${most[$fault]:-4}"
   point="${fault#killed_in_}:$((drawn + 1))"
 }
 

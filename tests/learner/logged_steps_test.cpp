@@ -7,6 +7,7 @@
 
 #include "common/comm/thread_collective.h"
 #include "common/error.h"
+#include "common/trajectory/segments.h"
 #include "learner/learner.h"
 #include "learner/log_comparison.h"
 #include "learner/trajectory_recorder.h"
@@ -101,7 +102,7 @@ TEST_F(LoggedStepsTest, GiveTheWeightsOfTheFirstTimeWithNothingGeneratedOrWritte
   EXPECT_EQ(testing::internal::GetCapturedStderr(), "");
   EXPECT_EQ(none_.asked, 1);
   EXPECT_EQ(stream.state(), (PromptStreamState{.epoch = 1, .position = 2}));
-  EXPECT_EQ(std::distance(std::filesystem::directory_iterator(directory_.path()), {}), 1);
+  EXPECT_EQ(segments(directory_.path()).size(), 1U);
 }
 
 TEST_F(LoggedStepsTest, OtherBitsThanThoseOfTheLogAreSaidOnce) {
