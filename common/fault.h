@@ -3,11 +3,12 @@
 //   LIE_FAULT=POINT:N     the process is killed (SIGKILL) at its Nth pass of a point
 //   LIE_FAULT_LOG=FILE    every pass of a point adds its name to the file, a line each
 //
-//   ticket       learner 0 has handed out a ticket
+//   response     learner 0 has handed out a response to be generated
 //   journal      half of a group's record is in the journal, or in the responses of an evaluation
 //   metrics      half of a line of metrics.jsonl
 //   segment_cut  a segment's complete steps are copied, and not yet in its place
 //   checkpoint   weights and none, or half, of the moments
+//   file         half of a small file that is written aside: config, index of segments
 //
 // Without these variables a pass costs a comparison.
 #pragma once

@@ -10,6 +10,7 @@
 #include <system_error>
 
 #include "common/error.h"
+#include "common/fault.h"
 
 namespace lie {
 namespace {
@@ -88,7 +89,8 @@ void write_file_atomically(const std::filesystem::path& path, std::string_view c
   std::filesystem::path aside = path;
   aside += kAside;
   Descriptor file(aside, O_WRONLY | O_CREAT | O_TRUNC, "create it");
-  write_all(file, aside, content);
+  write_past_fault_point("file", content,
+                         [&](std::string_view bytes) { write_all(file, aside, bytes); });
   file.sync();
   file.close();
   rename_durably(aside, path);

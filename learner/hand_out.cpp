@@ -52,7 +52,7 @@ std::vector<Ticket> HandOut::next(int actor, TicketRequest request) {
     const std::int64_t samples = samples_for(free, room);
     if (!handed.empty() && samples > room) break;
     on_their_way_[groups_.front().group].emplace_back(actor, samples);
-    pass_fault_point("ticket");
+    for (std::int64_t i = 0; i < samples; ++i) pass_fault_point("response");
     handed.push_back(cut_off(static_cast<std::int32_t>(samples)));
     free -= samples;
     room -= samples;

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Injects faults into a run at random moments. The run is restarted after each fault until it is done; then digests, metrics
-# (except times) and the set of trajectories must be those of an undisturbed run. At the end: how many groups were generated
+# (except times) and the set of trajectories must be those of an undisturbed run. At the end: how many responses were generated
 # beyond those of undisturbed runs, which are only those in flight at a fault, and what flipped bits destroyed.
 #
 #   scripts/campaign.sh SEED COUNT [LEARNERS]
@@ -71,10 +71,11 @@ killed_in_journal() { killed_in; }
 killed_in_metrics() { killed_in; }
 killed_in_checkpoint() { killed_in; }
 killed_in_segment_cut() { killed_in; }
+killed_in_file() { killed_in; }
 draw_point() {
   point=""
   [[ "$fault" = killed_in_* ]] || return
-  local -A most=([killed_in_journal]=40 [killed_in_segment_cut]=1)  # passes that a start comes to
+  local -A most=([killed_in_journal]=40 [killed_in_segment_cut]=1 [killed_in_file]=8)  # passes that a start comes to
   draw "${most[$fault]:-4}"
   point="${fault#killed_in_}:$((drawn + 1))"
 }
@@ -221,12 +222,12 @@ summary() {
   local fault
   for fault in "${faults[@]}"; do echo "  ${hits[$fault]:-0} $fault"; done
   echo "$injected faults in $runs runs: bits, metrics and trajectories ($expected) of the undisturbed run;" \
-    "$(passes ticket "$WORK/points") groups were generated, $((runs * tickets)) without faults; $((SECONDS / 60)) minutes"
+    "$(passes response "$WORK/points") responses were generated, $((runs * responses)) without faults; $((SECONDS / 60)) minutes"
 }
 
 bound=60  # seconds within which a run must have ended after a fault, or be done
 faults=(rank_killed all_killed launcher_killed rank_signalled launcher_signalled rank_paused second_start
-  killed_in_journal killed_in_metrics killed_in_checkpoint killed_in_segment_cut
+  killed_in_journal killed_in_metrics killed_in_checkpoint killed_in_segment_cut killed_in_file
   flipped_bits flipped_log_bits flipped_journal_bits)
 mkdir "$WORK/disk"
 if [ -n "${LIE_IN_NAMESPACES:-}" ] && mount -t tmpfs -o size=1g tmpfs "$WORK/disk"; then faults+=(disk_full)
@@ -237,7 +238,7 @@ injected=0 runs=0 fault="" what="" point=""
 find_python
 LIE_FAULT_LOG="$WORK/reference.points" train "$ranks" "$WORK/reference" "${overrides[@]}" >"$WORK/reference.log" 2>&1 || { cat "$WORK/reference.log"; fail "undisturbed run"; }
 expected="$(count_trajectories "$WORK/reference")"
-tickets="$(passes ticket "$WORK/reference.points")"
+responses="$(passes response "$WORK/reference.points")"
 while [ "$injected" -lt "$count" ]; do
   draw "${#faults[@]}"
   fault="${faults[$drawn]}"

@@ -22,7 +22,7 @@ void write_thrice(const char* fault, const std::string& path) {
     write_past_fault_point("journal", "abcd", [&](std::string_view bytes) {
       write_file_atomically(path, content += bytes);
     });
-    pass_fault_point("ticket");
+    pass_fault_point("response");
   }
   std::_Exit(0);
 }

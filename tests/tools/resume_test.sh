@@ -47,7 +47,7 @@ echo "$killed kills in $attempts attempts: the same bits as the uninterrupted ru
 export LIE_FAULT_LOG="$WORK/points"
 few=(--set run.steps=8 --set checkpoint.every=0 --set rollout.slots=4)
 train 4 "$WORK/few" "${few[@]}" >"$WORK/few.log" 2>&1 || { cat "$WORK/few.log"; fail "uninterrupted run"; }
-tickets="$(passes ticket "$LIE_FAULT_LOG")" faults=(journal:5 metrics:3 journal:17 journal:1 metrics:1 journal:20 checkpoint:1)
+responses="$(passes response "$LIE_FAULT_LOG")" faults=(journal:5 metrics:3 journal:17 journal:1 metrics:1 journal:20 checkpoint:1)
 rm "$LIE_FAULT_LOG"
 for fault in "${faults[@]}"; do
   ! LIE_FAULT="$fault" train 4 "$WORK/faults" "${few[@]}" >"$WORK/faults.log" 2>&1 || fail "$fault: the run does not die"
@@ -55,6 +55,6 @@ done
 train 4 "$WORK/faults" "${few[@]}" >"$WORK/faults.log" 2>&1 || { cat "$WORK/faults.log"; fail "resume after faults"; }
 [ "$(digest "$WORK/faults")" = "$(digest "$WORK/few")" ] || fail "after faults: $(digest "$WORK/faults"), uninterrupted: $(digest "$WORK/few")"
 diff <(timeless_metrics "$WORK/few") <(timeless_metrics "$WORK/faults") || fail "metrics differ after faults"
-handed="$(passes ticket "$LIE_FAULT_LOG")" bound=$((tickets + ${#faults[@]} * 5))
-[ "$handed" -le "$bound" ] || fail "$handed groups were generated, uninterrupted: $tickets, expected at most $bound"
-echo "${#faults[@]} faults: $handed groups were generated, $tickets by the uninterrupted run"
+handed="$(passes response "$LIE_FAULT_LOG")" bound=$((responses + ${#faults[@]} * 5 * 4))  # 4 samples a group
+[ "$handed" -le "$bound" ] || fail "$handed responses were generated, uninterrupted: $responses, expected at most $bound"
+echo "${#faults[@]} faults: $handed responses were generated, $responses by the uninterrupted run"

@@ -27,7 +27,7 @@ find_ranks() {  # ranks; they are children of the subshell "launcher", or of its
   [ "${#pids[@]}" = "$1" ]
 }
 export LIE_FAULT_LOG="$WORK/points"
-handed_out() { passes ticket "$LIE_FAULT_LOG"; }
+handed_out() { passes response "$LIE_FAULT_LOG"; }
 lines_of() { { wc -l <"$1/metrics.jsonl"; } 2>/dev/null || echo 0; }
 last_step() { tail -n 1 "$1/metrics.jsonl" | grep -oP '"step":\K[0-9]+'; }
 
@@ -55,7 +55,7 @@ for ranks in 1 4 5; do
   layout "$ranks"
   rm -f "$LIE_FAULT_LOG"
   train "$ranks" "$WORK/whole$ranks" "${options[@]}" >"$log" 2>&1 || { cat "$log"; fail "undisturbed run"; }
-  tickets="$(handed_out)" inside=0
+  responses="$(handed_out)" inside=0
   rm "$LIE_FAULT_LOG"
   stopped=0 starts="$ranks" run="$WORK/run$ranks"
   while [ "$stopped" -lt "$stops" ]; do
@@ -71,14 +71,14 @@ for ranks in 1 4 5; do
   done
   train "$ranks" "$run" "${options[@]}" >"$log" 2>&1 || { cat "$log"; fail "resume"; }
   expect_whole "$run" "$WORK/whole$ranks"
-  [ "$(handed_out)" = "$tickets" ] || fail "$(handed_out) groups were generated, undisturbed: $tickets"
-  echo "$ranks ranks: $stopped stops, $inside within a step, in $((starts - ranks)) starts: the bits of the undisturbed run, and its $tickets groups"
+  [ "$(handed_out)" = "$responses" ] || fail "$(handed_out) responses were generated, undisturbed: $responses"
+  echo "$ranks ranks: $stopped stops, $inside within a step, in $((starts - ranks)) starts: the bits of the undisturbed run, and its $responses responses"
 done
 
 # With no time left each start keeps the groups that it begins with, and leaves them for the next.
 rm -f "$LIE_FAULT_LOG"
 train 1 "$WORK/reference" --set run.steps=3 >"$log" 2>&1
-tickets="$(handed_out)" starts=0
+responses="$(handed_out)" starts=0
 rm "$LIE_FAULT_LOG"
 until train 1 "$WORK/limited" --set run.steps=3 --set run.time_limit_minutes=0.1 >"$log" 2>&1; do
   [ "$?" = 75 ] || { cat "$log"; fail "time limit: not status 75"; }
@@ -89,7 +89,7 @@ until train 1 "$WORK/limited" --set run.steps=3 --set run.time_limit_minutes=0.1
 done
 [ "$starts" -ge 3 ] || fail "time limit: only $starts stops"
 expect_whole "$WORK/limited" "$WORK/reference"
-[ "$(handed_out)" = "$tickets" ] || fail "time limit: $(handed_out) groups were generated, undisturbed: $tickets"
+[ "$(handed_out)" = "$responses" ] || fail "time limit: $(handed_out) responses were generated, undisturbed: $responses"
 unset LIE_FAULT_LOG
 
 # A disk that is full at several moments: files can grow to so many KiB only, and what is beyond is an error of the write.
