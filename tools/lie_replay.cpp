@@ -1,0 +1,54 @@
+// lie_replay: a finished run's log asked again: scored under other settings, or learned from.
+#include <CLI/CLI.hpp>
+#include <cstdio>
+#include <functional>
+#include <string>
+
+#include "common/build_id.h"
+#include "tools/replay/score_command.h"
+
+namespace {
+
+using Chosen = std::function<int()>;
+
+void add_overrides(CLI::App& command, std::vector<std::string>& overrides, const char* help) {
+  command.add_option("--set", overrides, help)->type_name("KEY=VALUE")->allow_extra_args(false);
+}
+
+void add_score(CLI::App& program, lie::replay::ScoreArguments& arguments, Chosen& chosen) {
+  CLI::App* score = program.add_subcommand(
+      "score",
+      "Decide and score every logged response again. Without --set all values must equal the "
+      "logged "
+      "ones, bit for bit: exit status 1 where they do not. With --set: a table, logged and now");
+  score->add_option("RUN", arguments.run, "Run directory of lie_cluster train")->required();
+  add_overrides(*score, arguments.overrides,
+                "Score under another reward.*, verifier.* or advantage.* key: --set "
+                "reward.redundancy.threshold=6");
+  score->add_option("--json", arguments.json, "Write the comparison, step by step, to this file");
+  score->add_flag("--programs", arguments.run_programs,
+                  "Run reward.command and verifier.command, one of each a thread; without it their "
+                  "logged answers are taken");
+  score->add_option("--threads", arguments.threads, "0: one for each core")
+      ->check(CLI::NonNegativeNumber)
+      ->capture_default_str();
+  score->callback([&] { chosen = [&] { return lie::replay::score_command(arguments); }; });
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  CLI::App program("Asks a finished run of LIE Cluster again, from its log.", "lie_replay");
+  program.set_version_flag("--version", std::string(lie::build_id()));
+  program.require_subcommand(1);
+  Chosen chosen;
+  lie::replay::ScoreArguments score;
+  add_score(program, score, chosen);
+  CLI11_PARSE(program, argc, argv);
+  try {
+    return chosen();
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "lie_replay: %s\n", error.what());
+    return 1;
+  }
+}
