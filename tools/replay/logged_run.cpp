@@ -59,7 +59,7 @@ std::vector<std::string> changed_keys(const LoggedRun& run) {
   return keys;
 }
 
-bool is_under(std::string_view key, std::initializer_list<std::string_view> names) {
+bool is_under(std::string_view key, std::initializer_list<const char*> names) {
   return std::ranges::any_of(names, [&](std::string_view name) {
     return key.starts_with(name) && (key.size() == name.size() || key[name.size()] == '.');
   });

@@ -29,7 +29,7 @@ LoggedRun load_logged_run(const std::filesystem::path& directory,
 /// The keys whose values the overrides change.
 std::vector<std::string> changed_keys(const LoggedRun& run);
 /// Whether `key` is one of `names` or in a section of that name.
-bool is_under(std::string_view key, std::initializer_list<std::string_view> names);
+bool is_under(std::string_view key, std::initializer_list<const char*> names);
 
 /// Decodes with the tokenizer that the run had: of its start model, or where those files are gone
 /// or changed, of a checkpoint. Throws Error naming the tokenizer's hash if neither has it. May be

@@ -77,14 +77,14 @@ RunStart start_of(const fs::path& directory, const TrainConfig& config) {
 
 }  // namespace
 
-PreparedRun prepare_run(Job& job, TrainConfig config) {
+PreparedRun prepare_run(Job& job, TrainConfig config, std::string_view command) {
   const FieldList fields = fields_of(config);
   check_directory(config, fields);
   const EndTokens ends = end_tokens(config.model.path, config.data.prompt_template, config.rollout);
   RunPrompts prompts = check_inputs(config);
   const fs::path directory = config.run.directory;
   make_directories(directory);
-  become_writer(job, directory, "lie_cluster train");
+  become_writer(job, directory, command);
   // Again, now that it is locked: another process may have begun a run there meanwhile.
   check_directory(config, fields);
   // Written first: files without a config are not taken for a run.
