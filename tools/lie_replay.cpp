@@ -28,7 +28,7 @@ void add_score(CLI::App& program, lie::replay::ScoreArguments& arguments, Chosen
   score->add_option("RUN", arguments.run, "Run directory of lie_cluster train")->required();
   add_overrides(*score, arguments.overrides,
                 "Score under another reward.*, verifier.* or advantage.* key: --set "
-                "reward.redundancy.threshold=6");
+                "reward.coverage.ngram=8");
   score->add_option("--json", arguments.json, "Write the comparison, step by step, to this file");
   score->add_flag("--programs", arguments.run_programs,
                   "Run reward.command and verifier.command, one of each a thread; without it their "

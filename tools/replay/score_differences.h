@@ -24,7 +24,7 @@ class ScoreDifferences {
   std::int64_t values() const { return values_; }
   std::int64_t responses() const { return responses_; }
   std::int64_t compared_responses() const { return compared_; }
-  /// "step 3, training group 4, response 2: reward_length: logged -0.04, now -0.06"; or empty.
+  /// "step 3, training group 4, response 2: verdict: logged unequal, now equal"; or empty.
   const std::string& first() const { return first_; }
 
  private:

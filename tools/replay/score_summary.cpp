@@ -28,7 +28,7 @@ double share(std::int64_t part, std::int64_t whole) {
   return share(static_cast<double>(part), static_cast<double>(whole));
 }
 
-/// "reward_length_mean" for each term, the sums divided by `whole`.
+/// "reward_<term>_mean", "advantage_mass_<term>", the sums divided by `whole`.
 void add_terms(Quantities& all, const char* before, const char* after, const RewardNames& rewards,
                const std::vector<double>& sums, double whole) {
   for (std::size_t i = 0; i < rewards.size() && i < sums.size(); ++i) {
