@@ -8,6 +8,7 @@
 #include "common/build_id.h"
 #include "common/comm/environment.h"
 #include "common/comm/job.h"
+#include "common/comm/launcher.h"
 #include "tools/replay/score_command.h"
 #include "tools/replay/train_command.h"
 
@@ -36,7 +37,10 @@ void add_score(CLI::App& program, lie::replay::ScoreArguments& arguments, Chosen
   score->add_option("--threads", arguments.threads, "0: one for each core")
       ->check(CLI::NonNegativeNumber)
       ->capture_default_str();
-  score->callback([&] { chosen = [&] { return lie::replay::score_command(arguments); }; });
+  // Under mpirun the first process does it all: its threads share the work.
+  score->callback([&] {
+    chosen = [&] { return lie::launcher::rank() == 0 ? lie::replay::score_command(arguments) : 0; };
+  });
 }
 
 void add_train(CLI::App& program, lie::replay::TrainArguments& arguments, Chosen& chosen) {

@@ -129,6 +129,33 @@ void tell_outcome(const LoggedRun& run, bool compares, const LogComparison& comp
            off_policy.least_share(), off_policy.least_step());
 }
 
+/// The steps that the replay has logged itself since its checkpoint, then those of the run.
+class ReplaySource {
+ public:
+  /// Keeps references to all.
+  ReplaySource(const Replay& replay, const TrainConfig& config, GroupScorer* scorer, bool compares,
+               PromptStream& prompts, EarlyStop& stop)
+      : start_(replay.prepared.start),
+        text_(text_of_response(config, start_)),
+        run_(replay.run.log, {start_.logged_step, config.run.steps}, text_, prompts, config.tickets,
+             stop, end_),
+        replayed_(run_, scorer, compares),
+        log_(fs::path(config.run.directory) / "trajectories", start_.step),
+        steps_(log_, {start_.step, start_.logged_step}, text_, prompts, config.tickets, stop,
+               replayed_) {}
+
+  Source<StepGroups>& steps() { return steps_; }
+
+ private:
+  const RunStart& start_;
+  TextOfResponse text_;
+  NoSteps end_;
+  LoggedSteps run_;
+  ReplayedSteps replayed_;
+  StepLog log_;
+  LoggedSteps steps_;
+};
+
 /// Learner 0.
 void learn(Replay replay, const TrainArguments& arguments, const TrainConfig& config,
            const LearnerTransport& transport, EarlyStop& stop) {
@@ -136,18 +163,10 @@ void learn(Replay replay, const TrainArguments& arguments, const TrainConfig& co
   Training training(config, start, transport);
   PromptStream stream =
       prompt_stream(std::move(replay.prepared.prompts.training), config, training.state);
-  const TextOfResponse text = text_of_response(config, start);
   std::optional<GroupScorer> scorer = scorer_of(replay.run, arguments, transport.threads);
   const bool compares = !scorer && !changes_any(replay.run, kLearning);
-
-  NoSteps end;
-  LoggedSteps others(replay.run.log, {start.logged_step, config.run.steps}, text, stream,
-                     config.tickets, stop, end);
-  ReplayedSteps replayed(others, scorer ? &*scorer : nullptr, compares);
-  const StepLog own(fs::path(config.run.directory) / "trajectories", start.step);
-  LoggedSteps logged(own, {start.step, start.logged_step}, text, stream, config.tickets, stop,
-                     replayed);
-  SharedGroups groups(logged, transport.learners);
+  ReplaySource source(replay, config, scorer ? &*scorer : nullptr, compares, stream, stop);
+  SharedGroups groups(source.steps(), transport.learners);
 
   TrajectoryRecorder trajectories =
       trajectory_recorder(config, start, training, transport.learners);
@@ -191,13 +210,7 @@ void train_command(Job& job, const TrainArguments& arguments) {
     replay.emplace(prepare(job, std::move(run), config, threads));
   }
   const RunStart start = share_start(replay ? replay->prepared.start : RunStart{}, *world);
-  if (start.step >= config.run.steps) {
-    if (job.rank() == 0) {
-      Log("learner", 0)
-          .info("{} is finished: it has all {} steps", config.run.directory, config.run.steps);
-    }
-    return;
-  }
+  if (is_finished(job, config, start)) return;
   job.set_role("learner");
   job.set_activity("learning from the log");
   const LearnerTransport transport{*world, threads};

@@ -103,6 +103,15 @@ PreparedRun prepare_run(Job& job, TrainConfig config, std::string_view command) 
   return {std::move(start), std::move(prompts)};
 }
 
+bool is_finished(const Job& job, const TrainConfig& config, const RunStart& start) {
+  if (start.step < config.run.steps) return false;
+  if (job.rank() == 0) {
+    Log("learner", 0)
+        .info("{} is finished: it has all {} steps", config.run.directory, config.run.steps);
+  }
+  return true;
+}
+
 RunStart share_start(const RunStart& start, Collective& world) {
   std::int64_t facts[5] = {start.step, start.from_checkpoint, start.logged_step,
                            static_cast<std::int64_t>(start.model_directory.string().size()),

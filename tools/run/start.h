@@ -38,6 +38,9 @@ struct PreparedRun {
 /// before anything is written if something is wrong.
 PreparedRun prepare_run(Job& job, TrainConfig config, std::string_view command);
 
+/// Whether a run has all its steps where it starts; rank 0 says so.
+bool is_finished(const Job& job, const TrainConfig& config, const RunStart& start);
+
 /// Rank 0's start reaches all ranks. Collective over the world.
 RunStart share_start(const RunStart& start, Collective& world);
 

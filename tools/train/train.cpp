@@ -33,13 +33,7 @@ void train(Job& job, const TrainArguments& arguments) {
   if (job.rank() == 0) prepared = prepare_run(job, config, "lie_cluster train");
   const RunStart start = share_start(prepared.start, *world);
   if (job.rank() == 0) Log("learner", 0).info("{}", layout.table());
-  if (start.step >= config.run.steps) {
-    if (job.rank() == 0) {
-      Log("learner", 0)
-          .info("{} is finished: it has all {} steps", config.run.directory, config.run.steps);
-    }
-    return;
-  }
+  if (is_finished(job, config, start)) return;
   job.set_role(layout.roles_of(job.rank()));
   job.set_activity("training");
   if (job.size() == 1) {
