@@ -90,7 +90,9 @@ replay whole far --set optimizer.learning_rate=1e-2 --warn-below 1
 
 # Programs run only if asked to; without them their answers are the log's.
 command="python3 examples/reward_program.py --ngram 2 --threshold 3 --beta 0.5"
-run 1 program --set "reward.command=$command" --set run.steps=2
+run 1 program --set "reward.command=$command" --set reward.coverage.unit=words --set reward.coverage.ngram=2 --set run.steps=2
+replay program program_again
+same_checkpoints program program_again
 for with in "" --programs; do
   score program $with || { cat "$WORK/score.log"; fail "program $with"; }
   grep -q "$all_equal" "$WORK/score.log" || fail "program $with: not equal"
