@@ -12,16 +12,17 @@ namespace {
 
 constexpr std::size_t kRoundedAtOnce = std::size_t{1} << 20;  // elements
 
-std::span<float> host_floats(DeviceSpan values, std::string_view implementation) {
-  const std::span<std::byte> bytes = host_bytes(values, implementation);
-  if (values.dtype != DType::kFloat32) fail("collective: {} takes fp32 only", implementation);
-  return {reinterpret_cast<float*>(bytes.data()), static_cast<std::size_t>(values.count)};
+std::span<float> host_floats(DeviceSpan values) {
+  if (!values.place.is_host() || values.dtype != DType::kFloat32) {
+    fail("collective: only fp32 in host memory is sent as bf16: set rollout.weights to float32");
+  }
+  return {static_cast<float*>(values.data), static_cast<std::size_t>(values.count)};
 }
 
 }  // namespace
 
 void Collective::broadcast_as_bfloat16(DeviceSpan values, int root) {
-  std::span<float> rest = host_floats(values, "a broadcast as bfloat16");
+  std::span<float> rest = host_floats(values);
   std::vector<std::uint16_t> memory(std::min(kRoundedAtOnce, rest.size()));
   while (!rest.empty()) {
     const auto part = rest.first(std::min(kRoundedAtOnce, rest.size()));

@@ -41,10 +41,9 @@ void broadcast_weights(Collective& group, DeviceSpan weights, std::int64_t type)
 void describe(FieldList& fields, WeightSyncOptions& options) {
   fields.add("weights", options.weights,
              {{"float32", DType::kFloat32}, {"bfloat16", DType::kBFloat16}},
-             {.help = "As what the learner sends the actors its weights. bfloat16, rounded to "
-                      "nearest even, takes half the bytes, but the actors then generate with a "
-                      "policy beside the learner's: first_minibatch_ratio_max_deviation tells how "
-                      "far."});
+             {.help = "Type in which learner 0 sends the actors its weights. bfloat16 (rounded to "
+                      "nearest even) takes half the bytes, but the actors' policy then differs "
+                      "from the learner's: first_minibatch_ratio_max_deviation tells how much."});
 }
 
 void publish_weights(Collective& group, std::int64_t policy_version, DeviceSpan weights,

@@ -11,8 +11,7 @@
 
 namespace lie {
 
-/// What a rounded weight is depends on it alone: actors of any number, and after a resume, get the
-/// same.
+/// Rounding looks at one weight alone: all actors get the same bits, after a resume, too.
 struct WeightSyncOptions {
   DType weights = DType::kFloat32;  // or kBFloat16
 };

@@ -84,7 +84,7 @@ TEST(WeightSync, AnotherTypeIsRefused) {
 
 TEST(WeightSync, WeightsOfADeviceAreNotRoundedWithoutItsOperators) {
   const DeviceSpan far(nullptr, 5, DType::kFloat32, {.device = 3});
-  EXPECT_THROW(publish_weights(*solo_collective(), 1, far, {DType::kBFloat16}), Error);
+  EXPECT_THROW(publish_weights(*ThreadGroup(1).member(0), 1, far, {DType::kBFloat16}), Error);
 }
 
 }  // namespace
