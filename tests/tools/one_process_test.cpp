@@ -136,6 +136,25 @@ TEST_F(OneProcess, ARunWithoutItsCheckpointsLearnsItsLogAgainAndGeneratesNothing
   }
 }
 
+TEST_F(OneProcess, ActorsUnderRoundedWeightsGetTheSameOnesAfterAResume) {
+  const auto digest = [&] {
+    return trajectories_digest(RunReader(fs::path(config_.run.directory) / "trajectories"));
+  };
+  config_.evaluation.every = 0;
+  config_.weight_sync.weights = DType::kBFloat16;
+  run();
+  EXPECT_GT(metrics().back().at("first_minibatch_ratio_max_deviation"), 0.0);
+  config_.run.steps = 3;
+  run();
+  const std::string resumed = digest();
+  for (const auto weights : {DType::kBFloat16, DType::kFloat32}) {
+    config_.weight_sync.weights = weights;
+    config_.run.directory = directory_.path() / (weights == DType::kBFloat16 ? "same" : "other");
+    run();
+    EXPECT_EQ(digest() == resumed, weights == DType::kBFloat16);
+  }
+}
+
 TEST_F(OneProcess, ARoleThatFailsEndsAllWithItsCause) {
   mpi::Environment environment;
   Job job(environment);

@@ -33,6 +33,7 @@ void describe(FieldList& fields, TrainConfig& config) {
   fields.section("roles", config.roles);
   fields.section("rollout", config.tickets);
   fields.section("rollout", config.rollout);
+  fields.section("rollout", config.weight_sync);
   fields.section("evaluation", config.evaluation);
   fields.section("evaluation", config.rollout.evaluation);
   fields.section("reward", config.reward);

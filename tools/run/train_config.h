@@ -8,6 +8,7 @@
 
 #include "actors/rollout_options.h"
 #include "common/comm/roles.h"
+#include "common/comm/weight_sync.h"
 #include "common/dataset/dataset.h"
 #include "common/options.h"
 #include "learner/advantage.h"
@@ -30,6 +31,7 @@ struct TrainConfig {
   DataOptions data;
   RolesOptions roles;
   TicketOptions tickets;
+  WeightSyncOptions weight_sync;
   RolloutOptions rollout;
   EvaluationOptions evaluation;
   RewardOptions reward;
