@@ -39,7 +39,7 @@ bool has_logged_bits(const StepOutcome& step) {
 }  // namespace
 
 void LogComparison::take(StepOutcome& step) {
-  if (differs_ || !step.is_logged || has_logged_bits(step)) return;
+  if (differs_ || has_logged_bits(step)) return;
   differs_ = true;
   Log("learner", 0)
       .warn(

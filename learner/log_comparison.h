@@ -6,10 +6,11 @@
 namespace lie {
 
 /// On learner 0. Says once from which step on advantages or learner log-probs differ from the
-/// logged ones, and what that means.
+/// logged ones, where a step has any, and what that means.
 class LogComparison : public StepStage {
  public:
   void take(StepOutcome& step) override;
+  bool differs() const { return differs_; }
 
  private:
   bool differs_ = false;  // and that was said

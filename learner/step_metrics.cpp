@@ -6,6 +6,7 @@
 #include <map>
 
 #include "common/error.h"
+#include "learner/off_policy.h"
 #include "learner/update_metrics.h"
 
 namespace lie {
@@ -226,7 +227,10 @@ Metrics step_metrics(const StepFacts& record) {
   check_terms(record);
   MetricsWriter out;
   if (!record.groups.empty()) add_training(out, record);
-  if (record.update != nullptr) add_update_metrics(out, *record.update);
+  if (record.update != nullptr) {
+    out.add("effective_sample_share", effective_sample_share(record.groups, *record.update));
+    add_update_metrics(out, *record.update);
+  }
   if (!record.evaluation.empty()) add_evaluation(out, record.evaluation);
   add_times(out, record);
   return out.take();

@@ -41,6 +41,8 @@ class TrajectoryRecorder : public StepStage {
   void take(StepOutcome& step) override;
   /// Returns when the trajectories of all learners are on disk. Collective over the learners.
   void close() override;
+  /// Returns when the last step is written, so that this thread may use HDF5. Throws its error.
+  void wait();
 
  private:
   bool is_logged(std::int64_t step) const;
@@ -50,7 +52,6 @@ class TrajectoryRecorder : public StepStage {
   void share_numbers();
   void end_segment(std::int64_t step);
   void close_segment();
-  void wait();
 
   std::filesystem::path directory_;
   TrajectoryInfo info_;

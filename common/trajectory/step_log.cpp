@@ -244,7 +244,7 @@ std::vector<GroupRecord> groups_of(const StepRows& rows) {
 
 }  // namespace
 
-StepLog::StepLog(const fs::path& directory, std::int64_t after) {
+StepLog::StepLog(const fs::path& directory, std::int64_t after) : directory_(directory) {
   const auto files = std::make_shared<OpenFiles>();
   for (const Segment& segment : segments_after(directory, after)) {
     segments_.emplace_back(segment.path, files);
@@ -275,6 +275,17 @@ void StepLog::add_steps(std::size_t first, std::size_t end) {
           file.path().string(), step);
     }
   }
+}
+
+std::vector<std::int64_t> StepLog::steps() const {
+  std::vector<std::int64_t> all;
+  for (const auto& [step, places] : places_) all.push_back(step);
+  return all;
+}
+
+const TrajectoryInfo& StepLog::info() const {
+  if (segments_.empty()) fail("{}: holds no trajectory file", directory_.string());
+  return segments_.front().info();
 }
 
 std::int64_t StepLog::last_after(std::int64_t after) const {

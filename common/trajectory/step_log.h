@@ -20,6 +20,10 @@ class StepLog {
   explicit StepLog(const std::filesystem::path& directory, std::int64_t after = -1);
 
   bool holds(std::int64_t step) const { return places_.contains(step); }
+  /// All that are held, ascending.
+  std::vector<std::int64_t> steps() const;
+  /// What the first file says of the run. Throws Error if there is no file.
+  const TrajectoryInfo& info() const;
   /// The greatest step L such that after + 1 to L are all held; `after` if there is none.
   std::int64_t last_after(std::int64_t after) const;
 
@@ -38,6 +42,7 @@ class StepLog {
   };
   void add_steps(std::size_t first, std::size_t end);
 
+  std::filesystem::path directory_;
   std::vector<SegmentReader> segments_;
   std::map<std::int64_t, std::vector<Place>> places_;  // of a step, by learner
 };

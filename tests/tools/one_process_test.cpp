@@ -48,7 +48,7 @@ class OneProcess : public testing::Test {
     EarlyStop stop(signal);
     mpi::Environment environment;
     Job job(environment);
-    PreparedRun prepared = prepare_run(job, config_);
+    PreparedRun prepared = prepare_run(job, config_, "test");
     run_in_one_process(config_, prepared.start, std::move(prepared.prompts), one_rank(), stop);
     return !stop.reason().empty();
   }
@@ -158,7 +158,7 @@ TEST_F(OneProcess, ActorsUnderRoundedWeightsGetTheSameOnesAfterAResume) {
 TEST_F(OneProcess, ARoleThatFailsEndsAllWithItsCause) {
   mpi::Environment environment;
   Job job(environment);
-  PreparedRun prepared = prepare_run(job, config_);
+  PreparedRun prepared = prepare_run(job, config_, "test");
   config_.rollout.cache_mebibytes = 0;  // the actor cannot hold a response
   EarlyStop stop([] { return 0; });
   EXPECT_NE(error_of([&] {

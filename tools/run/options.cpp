@@ -21,6 +21,10 @@ void describe(FieldList& fields, RunOptions& options) {
                "same command goes on; 0: no limit but that of the Slurm job.",
        .unit = "minutes",
        .min = 0});
+  fields.add(
+      "replay_of", options.replay_of,
+      {.help = "Set by lie_replay train: the run whose log is learned from; empty: responses "
+               "are generated."});
 }
 
 void describe(FieldList& fields, ModelOptions& options) {

@@ -17,6 +17,7 @@ struct RunOptions {
   std::int64_t steps = 100;
   Resume resume = Resume::kAuto;
   double time_limit_minutes = 0;  // 0: none
+  std::string replay_of;
 };
 void describe(FieldList& fields, RunOptions& options);
 

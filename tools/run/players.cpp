@@ -5,13 +5,7 @@
 #include <utility>
 
 #include "actors/actor.h"
-#include "common/build_id.h"
-#include "common/clock.h"
-#include "common/file.h"
 #include "common/log.h"
-#include "common/sha256.h"
-#include "common/trajectory/segment_index.h"
-#include "learner/checkpoint.h"
 #include "learner/curve_recorder.h"
 #include "learner/group_collector.h"
 #include "learner/journal.h"
@@ -19,31 +13,17 @@
 #include "learner/log_comparison.h"
 #include "learner/logged_steps.h"
 #include "learner/publisher.h"
-#include "learner/run_coverage.h"
 #include "learner/shared_groups.h"
 #include "learner/step_source.h"
-#include "learner/trajectory_recorder.h"
 #include "model/tokenizer/tokenizer.h"
 #include "tools/run/devices.h"
 #include "tools/run/staged_collective.h"
+#include "tools/run/training.h"
 
 namespace lie {
 namespace {
 
 namespace fs = std::filesystem;
-
-TrajectoryInfo trajectory_info(const TrainConfig& config, const RunStart& start,
-                               std::string model_sha256, const Collective& learners) {
-  return {.build_id = std::string(build_id()),
-          .config = dump_train_config(config),
-          .seed = static_cast<std::uint64_t>(config.run.seed),
-          .model_sha256 = std::move(model_sha256),
-          .tokenizer_sha256 = sha256_hex(read_file(fs::path(config.model.path) / "tokenizer.json")),
-          .learner_rank = learners.rank(),
-          .learner_count = learners.size(),
-          .starts_after_step = start.logged_step,
-          .rewards = reward_names(config.reward)};
-}
 
 /// The memory that an actor shares with those of its host; empty where it shares none.
 SharedFloats shared_floats(const HostWeights* host) {
@@ -52,139 +32,9 @@ SharedFloats shared_floats(const HostWeights* host) {
   return {{reinterpret_cast<float*>(bytes.data()), bytes.size() / sizeof(float)}, host->writes()};
 }
 
-/// What a learner holds of the policy, and its update.
-struct Training {
-  std::unique_ptr<Operators> operators;
-  std::unique_ptr<Collective> learners;  // reach the operators' memory
-  Weights weights;
-  std::string start_sha256;  // of the weights that the run began with
-  AdamW optimizer;
-  Transformer policy;
-  std::optional<Transformer> reference;  // the initial policy, with a KL term
-  std::unique_ptr<PolicyUpdater> updater;
-  TrainerState state;
-
-  Training(const TrainConfig& config, const RunStart& start, const LearnerTransport& transport)
-      : operators(make_operators(config.model, transport.threads)),
-        learners(staged_collective(transport.learners, *operators)),
-        weights(load_weights(config.model.path, *operators)),
-        start_sha256(weights_sha256(weights)),
-        optimizer(config.optimizer, weights),
-        policy(weights) {
-    weights.set_end_of_sequence_ids(start.end_of_sequence_ids);
-    if (config.policy_loss.kl_coefficient > 0) {
-      reference.emplace(Transformer::fixed(weights.copy()));
-    }
-    if (start.from_checkpoint) {
-      state = load_checkpoint(start.model_directory, weights, optimizer);
-      policy.weights_changed();
-    }
-    updater = std::make_unique<PolicyUpdater>(
-        UpdateOptions{config.update, config.policy_loss, config.rollout.sampling.temperature},
-        UpdateParts{weights, policy, reference ? &*reference : nullptr, optimizer, *learners});
-  }
-};
-
-/// The prompt stream of a run, from where its checkpoint left it.
-PromptStream prompt_stream(std::vector<Prompt> prompts, const TrainConfig& config,
-                           const TrainerState& state) {
-  PromptStream stream(std::move(prompts), static_cast<std::uint64_t>(config.run.seed),
-                      config.data.shuffle);
-  stream.restore(state.prompt_stream);
-  return stream;
-}
-
-/// What C_global counts: the reward's states, and those of the further metrics.
-RunCoverage run_coverage(const TrainConfig& config, const RunStart& start) {
-  const CoverageOptions& reward = config.reward.coverage;
-  std::vector<CoverageStates> states = {{reward.ngram, reward.unit == CoverageUnit::kWords}};
-  for (const auto& [unit, n] : metric_states(reward, config.metric_coverage)) {
-    states.push_back({n, unit == CoverageUnit::kWords, fmt::format("_{}", n)});
-  }
-  RunCoverage coverage(states, config.global_coverage);
-  if (start.from_checkpoint && !coverage.restore(start.model_directory)) {
-    Log("learner", 0)
-        .warn(
-            "{}: without {}, written by an earlier version: c_global_run counts the n-grams of the "
-            "steps after {} only",
-            start.model_directory.string(), kCoverageFile, start.step);
-  }
-  return coverage;
-}
-
-CheckpointSchedule checkpoint_schedule(const TrainConfig& config) {
-  return {config.checkpoint.every, config.run.steps};
-}
-
-TrajectoryRecorder trajectory_recorder(const TrainConfig& config, const RunStart& start,
-                                       const Training& training, Collective& learners) {
-  return {fs::path(config.run.directory) / "trajectories",
-          trajectory_info(config, start, training.start_sha256, learners),
-          checkpoint_schedule(config), learners};
-}
-
-/// Writes the checkpoints, with the current state of the prompt stream and of the coverage. The
-/// trajectories up to this step are on disk.
-class CheckpointWriter : public StepStage {
- public:
-  CheckpointWriter(const TrainConfig& config, const RunStart& start, const Training& training,
-                   const PromptStream& prompts, const RunCoverage& coverage, EarlyStop& stop)
-      : config_(config),
-        training_(training),
-        prompts_(prompts),
-        coverage_(coverage),
-        stop_(stop),
-        last_step_(start.step),
-        saved_step_(start.step) {}
-
-  void take(StepOutcome& step) override {
-    last_step_ = step.step;
-    if (checkpoint_schedule(config_).due_after(last_step_)) save();
-  }
-
-  /// A run that ends early is saved where it ends.
-  void close() override {
-    if (last_step_ != saved_step_) save();
-  }
-
- private:
-  void save() {
-    const Stopwatch watch;
-    saved_step_ = last_step_;
-    TrainerState state;
-    state.step = state.policy_version = last_step_;
-    state.seed = static_cast<std::uint64_t>(config_.run.seed);
-    state.build_id = build_id();
-    state.prompt_stream = prompts_.state();
-    save_checkpoint(fs::path(config_.run.directory) / "checkpoints",
-                    {.weights = training_.weights,
-                     .optimizer = training_.optimizer,
-                     .state = std::move(state),
-                     .start_model = config_.model.path,
-                     .coverage = &coverage_},
-                    config_.checkpoint.keep_last);
-    if (const std::int64_t keep = config_.trajectories.keep_last_steps; keep > 0) {
-      remove_segments_up_to(fs::path(config_.run.directory) / "trajectories", last_step_ - keep);
-    }
-    stop_.saved_in(watch.seconds());
-  }
-
-  const TrainConfig& config_;
-  const Training& training_;
-  const PromptStream& prompts_;
-  const RunCoverage& coverage_;
-  EarlyStop& stop_;
-  std::int64_t last_step_, saved_step_;
-};
-
 /// The first version that anything is generated with; beyond the run's last where the log has all.
 std::int64_t first_version(const TrainConfig& config, const RunStart& start) {
   return start.logged_step < config.run.steps ? start.logged_step : config.run.steps + 1;
-}
-
-TextOfResponse text_of_response(const TrainConfig& config, const RunStart& start) {
-  if (!counts_words(config.reward.coverage, config.metric_coverage)) return {};
-  return text_decoder(start);
 }
 
 /// What comes before the first step: the start policy's evaluation, or the checkpoint's weights for
@@ -221,6 +71,11 @@ DecodeText text_decoder(const RunStart& start) {
   return [tokenizer](std::span<const std::int32_t> ids) {
     return tokenizer->decode(ids, /*skip_special=*/true);
   };
+}
+
+TextOfResponse text_of_response(const TrainConfig& config, const RunStart& start) {
+  if (!counts_words(config.reward.coverage, config.metric_coverage)) return {};
+  return text_decoder(start);
 }
 
 void play_actor(const TrainConfig& config, const RunStart& start, const ActorTransport& transport) {

@@ -3,6 +3,7 @@
 
 #include "common/rollout.h"
 #include "learner/early_stop.h"
+#include "learner/logged_steps.h"
 #include "rewards/reward_worker.h"
 #include "tools/run/start.h"
 #include "tools/run/train_config.h"
@@ -28,5 +29,7 @@ void play_learner(const TrainConfig& config, const RunStart& start,
 /// What reward workers score with.
 ScoringOptions scoring_options(const TrainConfig& config);
 DecodeText text_decoder(const RunStart& start);
+/// Empty where coverage counts no words.
+TextOfResponse text_of_response(const TrainConfig& config, const RunStart& start);
 
 }  // namespace lie

@@ -77,14 +77,14 @@ RunStart start_of(const fs::path& directory, const TrainConfig& config) {
 
 }  // namespace
 
-PreparedRun prepare_run(Job& job, TrainConfig config) {
+PreparedRun prepare_run(Job& job, TrainConfig config, std::string_view command) {
   const FieldList fields = fields_of(config);
   check_directory(config, fields);
   const EndTokens ends = end_tokens(config.model.path, config.data.prompt_template, config.rollout);
   RunPrompts prompts = check_inputs(config);
   const fs::path directory = config.run.directory;
   make_directories(directory);
-  become_writer(job, directory, "lie_cluster train");
+  become_writer(job, directory, command);
   // Again, now that it is locked: another process may have begun a run there meanwhile.
   check_directory(config, fields);
   // Written first: files without a config are not taken for a run.
@@ -101,6 +101,15 @@ PreparedRun prepare_run(Job& job, TrainConfig config) {
     Log("learner", 0).warn("{}", note);
   }
   return {std::move(start), std::move(prompts)};
+}
+
+bool is_finished(const Job& job, const TrainConfig& config, const RunStart& start) {
+  if (start.step < config.run.steps) return false;
+  if (job.rank() == 0) {
+    Log("learner", 0)
+        .info("{} is finished: it has all {} steps", config.run.directory, config.run.steps);
+  }
+  return true;
 }
 
 RunStart share_start(const RunStart& start, Collective& world) {

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <string_view>
 #include <vector>
 
 #include "common/comm/collective.h"
@@ -33,8 +34,12 @@ struct PreparedRun {
 
 /// Rank 0: checks model, tokenizer, data and run directory, then begins the run directory or
 /// continues its run; from then on this job is its only writer. Readies the log that a killed
-/// process left. Throws Error before anything is written if something is wrong.
-PreparedRun prepare_run(Job& job, TrainConfig config);
+/// process left. `command` names this program to others that want the directory. Throws Error
+/// before anything is written if something is wrong.
+PreparedRun prepare_run(Job& job, TrainConfig config, std::string_view command);
+
+/// Whether a run has all its steps where it starts; rank 0 says so.
+bool is_finished(const Job& job, const TrainConfig& config, const RunStart& start);
 
 /// Rank 0's start reaches all ranks. Collective over the world.
 RunStart share_start(const RunStart& start, Collective& world);

@@ -4,6 +4,7 @@
 
 #include "common/comm/mpi_collective.h"
 #include "common/comm/roles.h"
+#include "common/error.h"
 #include "common/log.h"
 #include "common/stop_signals.h"
 #include "learner/early_stop.h"
@@ -17,6 +18,10 @@ namespace lie {
 void train(Job& job, const TrainArguments& arguments) {
   job.set_activity("reading the config");
   const TrainConfig config = load_train_config(arguments.config, arguments.overrides);
+  if (!config.run.replay_of.empty()) {
+    fail("run.replay_of is set: this is a replay of {}; lie_replay train goes on with it",
+         config.run.replay_of);
+  }
   note_stop_signals();
   EarlyStop stop([&job] { return job.stop_signal(); }, seconds_left(config.run.time_limit_minutes));
   if (!config.roles.keep_binding) widen_binding();
@@ -25,16 +30,10 @@ void train(Job& job, const TrainArguments& arguments) {
   const RoleLayout layout =
       plan_roles(config.roles, gather_places(job, {job.environment().host(), usable_cpus()}));
   PreparedRun prepared;
-  if (job.rank() == 0) prepared = prepare_run(job, config);
+  if (job.rank() == 0) prepared = prepare_run(job, config, "lie_cluster train");
   const RunStart start = share_start(prepared.start, *world);
   if (job.rank() == 0) Log("learner", 0).info("{}", layout.table());
-  if (start.step >= config.run.steps) {
-    if (job.rank() == 0) {
-      Log("learner", 0)
-          .info("{} is finished: it has all {} steps", config.run.directory, config.run.steps);
-    }
-    return;
-  }
+  if (is_finished(job, config, start)) return;
   job.set_role(layout.roles_of(job.rank()));
   job.set_activity("training");
   if (job.size() == 1) {

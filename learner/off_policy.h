@@ -1,0 +1,18 @@
+// How far the policy that is trained has gone from the one that sampled.
+#pragma once
+
+#include <span>
+
+#include "common/rollout.h"
+#include "learner/update.h"
+
+namespace lie {
+
+/// Effective sample size (Kong 1992) of a step's responses over their number: (sum w)^2 / (N sum
+/// w^2), with w = pi(y) / mu(y) of a whole response, pi the learner's policy when first trained on,
+/// mu the behavior policy. 1: all weights are equal, as on policy; 1/N: one response has all the
+/// weight. NaN without responses. `groups` are those that
+/// `update` was made of.
+double effective_sample_share(std::span<const ScoredGroup> groups, const StepUpdate& update);
+
+}  // namespace lie

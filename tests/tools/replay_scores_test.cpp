@@ -1,0 +1,108 @@
+// Logged scores and new ones side by side.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <limits>
+
+#include "tools/replay/score_differences.h"
+#include "tools/replay/score_summary.h"
+
+namespace lie::replay {
+namespace {
+
+using testing::HasSubstr;
+
+constexpr auto kRight = VerdictCode::kEqual, kWrong = VerdictCode::kUnequal;
+
+Score score_of(VerdictCode verdict, std::vector<float> rewards) {
+  Score score;
+  score.verdict = verdict;
+  score.rewards = std::move(rewards);
+  return score;
+}
+
+/// One logged training group of two responses.
+class LoggedGroup : public testing::Test {
+ protected:
+  LoggedGroup() {
+    group_.scored.rollout.ticket.step = 3;
+    group_.scored.rollout.ticket.group = 4;
+    group_.scored.scores = {score_of(kRight, {1, -0.5F}), score_of(kWrong, {0, 0})};
+    group_.results.resize(2);
+    group_.results[0].advantage = 0.5F;
+    scores_ = group_.scored.scores;
+  }
+
+  ScoreDifferences compared() const {
+    ScoreDifferences differences({{"accuracy", "R_acc"}, {"redundancy", "R_red"}});
+    differences.compare(group_, scores_, advantages_);
+    return differences;
+  }
+
+  GroupRecord group_;
+  std::vector<Score> scores_;
+  std::vector<double> advantages_ = {0.5, 0};
+};
+
+TEST_F(LoggedGroup, EqualsItselfWhateverTheVerdictTook) {
+  scores_[0].verify_seconds = 7;
+  EXPECT_EQ(compared().values(), 0);
+  EXPECT_EQ(compared().compared_responses(), 2);
+}
+
+TEST_F(LoggedGroup, DiffersInEveryKindOfValue) {
+  scores_[1].verdict = kRight;
+  scores_[1].extracted = "7";
+  scores_[1].rewards = {1, -0.0F};  // other bits than 0
+  scores_[1].coverage = {1, 2, 3};
+  scores_[1].target_length = std::numeric_limits<double>::denorm_min();
+  scores_[1].numbers = {{"c_context_10", 5}};
+  advantages_[1] = 1;
+  const ScoreDifferences found = compared();
+  EXPECT_EQ(found.values(), 10);
+  EXPECT_EQ(found.responses(), 1);
+  EXPECT_THAT(found.first(), HasSubstr("step 3, training group 4, response 1: verdict: logged "
+                                       "unequal, now equal"));
+}
+
+TEST_F(LoggedGroup, DiffersInANumberThatIsGone) {
+  group_.scored.scores[0].numbers = {{"command_x", 2}};
+  EXPECT_THAT(compared().first(), HasSubstr("response 0: command_x: logged 2, now absent"));
+}
+
+TEST(OrderOfAdvantages, TurnsWhereTwoResponsesChangePlaces) {
+  const auto turns = [](std::vector<double> before, std::vector<double> after) {
+    return order_turns(before, after);
+  };
+  EXPECT_TRUE(turns({1, 0, -1}, {1, -1, 0}));
+  EXPECT_FALSE(turns({1, 0, -1}, {9, 0, -0.1}));
+  EXPECT_FALSE(turns({1, -1}, {0, 0})) << "a tie is no turn";
+  EXPECT_FALSE(turns({0, 0}, {1, -1}));
+}
+
+TEST(ScoreTable, MixesRangesOfStepsByTheirResponses) {
+  const std::vector<Score> right = {score_of(kRight, {1}), score_of(kRight, {1})};
+  const std::vector<Score> mixed = {score_of(kRight, {1}), score_of(kWrong, {0})};
+  std::vector<StepScores> steps;
+  for (std::int64_t step = 1; step <= 7; ++step) {
+    steps.push_back({.first_step = step, .last_step = step});
+    steps.back().logged.add_training(mixed, group_advantages(mixed, {}));
+    steps.back().now.add_training(right, group_advantages(right, {}));
+    if (step == 7) steps.back().turned = 1;
+  }
+  const RewardNames names = {{"accuracy", "R_acc"}};
+  const std::string table = score_table(steps, {names, names});
+  EXPECT_THAT(table, HasSubstr("       6-7\n")) << "seven steps in six columns";
+  EXPECT_THAT(table, HasSubstr("groups_all_right_share          logged     0.0000"));
+  EXPECT_THAT(table, HasSubstr("turned_groups_share                        0.0000    0.0000    "
+                               "0.0000    0.0000    0.0000    0.5000"));
+  const Json rows = score_json(steps, {names, names});
+  ASSERT_EQ(rows.size(), 7u);
+  EXPECT_EQ(rows[6].at("turned_groups_share"), 1);
+  EXPECT_EQ(rows[0].at("logged").at("accuracy"), 0.5);
+  EXPECT_EQ(rows[0].at("logged").at("advantage_mass_accuracy"), 1);
+  EXPECT_EQ(rows[0].at("now").at("advantage_mass_accuracy"), 0) << "equal rewards have no mass";
+}
+
+}  // namespace
+}  // namespace lie::replay

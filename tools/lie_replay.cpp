@@ -1,0 +1,97 @@
+// lie_replay: a finished run's log asked again: scored under other settings, or learned from.
+#include <CLI/CLI.hpp>
+#include <csignal>
+#include <cstdio>
+#include <functional>
+#include <string>
+
+#include "common/build_id.h"
+#include "common/comm/environment.h"
+#include "common/comm/job.h"
+#include "common/comm/launcher.h"
+#include "tools/replay/score_command.h"
+#include "tools/replay/train_command.h"
+
+namespace {
+
+using Chosen = std::function<int()>;
+
+void add_overrides(CLI::App& command, std::vector<std::string>& overrides, const char* help) {
+  command.add_option("--set", overrides, help)->type_name("KEY=VALUE")->allow_extra_args(false);
+}
+
+void add_score(CLI::App& program, lie::replay::ScoreArguments& arguments, Chosen& chosen) {
+  CLI::App* score = program.add_subcommand(
+      "score",
+      "Decide and score every logged response again. Without --set all values must equal the "
+      "logged "
+      "ones, bit for bit: exit status 1 where they do not. With --set: a table, logged and now");
+  score->add_option("RUN", arguments.run, "Run directory of lie_cluster train")->required();
+  add_overrides(*score, arguments.overrides,
+                "Score under another reward.*, verifier.* or advantage.* key: --set "
+                "reward.coverage.ngram=8");
+  score->add_option("--json", arguments.json, "Write the comparison, step by step, to this file");
+  score->add_flag("--programs", arguments.run_programs,
+                  "Run reward.command and verifier.command, one of each a thread; without it their "
+                  "logged answers are taken");
+  score->add_option("--threads", arguments.threads, "0: one for each core")
+      ->check(CLI::NonNegativeNumber)
+      ->capture_default_str();
+  // Under mpirun the first process does it all: its threads share the work.
+  score->callback([&] {
+    chosen = [&] { return lie::launcher::rank() == 0 ? lie::replay::score_command(arguments) : 0; };
+  });
+}
+
+void add_train(CLI::App& program, lie::replay::TrainArguments& arguments, Chosen& chosen) {
+  CLI::App* train = program.add_subcommand(
+      "train",
+      "Run the learner over the logged steps, with no token generated. Without --set the weights "
+      "are the run's, bit for bit, in every checkpoint. Under mpirun -n N: N learners");
+  train->add_option("RUN", arguments.run, "Run directory of lie_cluster train")->required();
+  train
+      ->add_option("--directory", arguments.directory,
+                   "Run directory to write; the same command goes on with it")
+      ->required();
+  add_overrides(*train, arguments.overrides,
+                "Learn under another reward.*, verifier.*, advantage.*, policy_loss.*, update.* or "
+                "optimizer.* key; --set run.steps=N ends with step N");
+  train->add_flag("--programs", arguments.run_programs,
+                  "Score again with reward.command and verifier.command; without it their logged "
+                  "answers are taken");
+  train
+      ->add_option("--warn-below", arguments.least_sample_share,
+                   "Warn when the effective sample size is less than this share of a step's "
+                   "responses")
+      ->check(CLI::Range(0.0, 1.0))
+      ->capture_default_str();
+  train->callback([&] {
+    chosen = [&] {
+      // A launcher that is gone must not keep a rank from its report, nor a job from its end.
+      std::signal(SIGPIPE, SIG_IGN);
+      lie::mpi::Environment environment;
+      lie::Job job(environment);
+      return job.run([&] { lie::replay::train_command(job, arguments); });
+    };
+  });
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  CLI::App program("Asks a finished run of LIE Cluster again, from its log.", "lie_replay");
+  program.set_version_flag("--version", std::string(lie::build_id()));
+  program.require_subcommand(1);
+  Chosen chosen;
+  lie::replay::ScoreArguments score;
+  add_score(program, score, chosen);
+  lie::replay::TrainArguments train;
+  add_train(program, train, chosen);
+  CLI11_PARSE(program, argc, argv);
+  try {
+    return chosen();
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "lie_replay: %s\n", error.what());
+    return 1;
+  }
+}

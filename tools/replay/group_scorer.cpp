@@ -1,0 +1,109 @@
+#include "tools/replay/group_scorer.h"
+
+#include <algorithm>
+#include <atomic>
+#include <future>
+#include <utility>
+
+#include "common/error.h"
+#include "tools/run/players.h"
+#include "verifier/verify.h"
+
+namespace lie::replay {
+namespace {
+
+void require_programs(const char* key) {
+  fail(
+      "{} is other than the run's, so the log has no answers to it; it is a command that is run "
+      "only with --programs",
+      key);
+}
+
+void check_answers_are_logged(const LoggedRun& run) {
+  const std::string& verifier = run.now.verifier_program.command;
+  const std::string& reward = run.now.reward.command;
+  if (!verifier.empty() && verifier != run.logged.verifier_program.command) {
+    require_programs("verifier.command");
+  }
+  if (!reward.empty() && reward != run.logged.reward.command) require_programs("reward.command");
+  if (reward.empty()) return;
+  for (const std::string& key : changed_keys(run)) {
+    if (!is_under(key, {"verifier"})) continue;
+    fail(
+        "{}: reward.command, which may overrule verdicts, must be asked again then; it is a "
+        "command that is run only with --programs",
+        key);
+  }
+}
+
+bool is_of_a_program(const NamedNumber& number) {
+  return number.name.starts_with("command_") || number.name.starts_with("verifier_");
+}
+
+double accuracy_of(std::span<const Score> scores) {
+  const auto right = std::ranges::count(scores, VerdictCode::kEqual, &Score::verdict);
+  return static_cast<double>(right) / static_cast<double>(scores.size());
+}
+
+}  // namespace
+
+ScoringPlan scoring_plan(const LoggedRun& run, bool run_programs) {
+  ScoringPlan plan{.options = scoring_options(run.now)};
+  if (run_programs) return plan;
+  check_answers_are_logged(run);
+  plan.keeps_reward = !std::exchange(plan.options.rewards.command, {}).empty();
+  plan.keeps_verdicts =
+      !std::exchange(plan.options.verifier_program.command, {}).empty() || plan.keeps_reward;
+  return plan;
+}
+
+GroupScorer::GroupScorer(ScoringPlan plan, DecodeText decode, int threads)
+    : plan_(std::move(plan)), decode_(std::move(decode)) {
+  for (int i = 0; i < threads; ++i) {
+    scorers_.push_back(std::make_unique<Scorer>(plan_.options, ProgramHost{.rank = i}));
+  }
+}
+
+std::vector<std::vector<Score>> GroupScorer::score(std::span<const ScoredGroup* const> groups) {
+  std::vector<std::vector<Score>> scores(groups.size());
+  std::atomic<std::size_t> next = 0;
+  std::vector<std::future<void>> threads;
+  for (const auto& scorer : scorers_) {
+    threads.push_back(std::async(std::launch::async, [&, this] {
+      for (std::size_t i = next++; i < groups.size(); i = next++) {
+        scores[i] = score(*scorer, *groups[i]);
+      }
+      release_thread_caches();
+    }));
+  }
+  for (auto& thread : threads) thread.wait();
+  for (auto& thread : threads) thread.get();
+  return scores;
+}
+
+std::vector<Score> GroupScorer::score(Scorer& scorer, const ScoredGroup& logged) const {
+  const RolloutGroup& rollout = logged.rollout;
+  std::vector<std::string> texts;
+  for (const Response& response : rollout.responses) texts.push_back(decode_(response.ids));
+  std::vector<Score> scores = scorer.score(rollout.ticket, rollout.responses, texts);
+  if (!plan_.keeps_verdicts) return scores;
+  for (std::size_t i = 0; i < scores.size(); ++i) {
+    scores[i].verdict = logged.scores[i].verdict;
+    scores[i].extracted = logged.scores[i].extracted;
+    std::ranges::copy_if(logged.scores[i].numbers, std::back_inserter(scores[i].numbers),
+                         is_of_a_program);
+  }
+  const double accuracy = accuracy_of(scores);
+  for (std::size_t i = 0; i < scores.size(); ++i) {
+    scores[i].rewards =
+        scorer.rewards({rollout.ticket, rollout.responses[i], texts[i], scores[i], accuracy});
+    if (plan_.keeps_reward) scores[i].rewards.push_back(logged.scores[i].rewards.back());
+  }
+  return scores;
+}
+
+void GroupScorer::finish() {
+  for (const auto& scorer : scorers_) scorer->finish();
+}
+
+}  // namespace lie::replay

@@ -1,0 +1,72 @@
+#include "tools/replay/logged_run.h"
+
+#include <algorithm>
+
+#include "common/config.h"
+#include "common/error.h"
+#include "common/file.h"
+#include "common/sha256.h"
+#include "learner/checkpoint.h"
+#include "tools/run/players.h"
+
+namespace lie::replay {
+namespace {
+
+namespace fs = std::filesystem;
+
+bool has_tokenizer(const fs::path& model, const std::string& sha256) {
+  const fs::path file = model / "tokenizer.json";
+  return fs::exists(file) && sha256_hex(read_file(file)) == sha256;
+}
+
+fs::path tokenizer_directory(const LoggedRun& run) {
+  const std::string& sha256 = run.log.info().tokenizer_sha256;
+  if (has_tokenizer(run.logged.model.path, sha256)) return run.logged.model.path;
+  const auto checkpoint = latest_checkpoint(run.directory / "checkpoints");
+  if (checkpoint && has_tokenizer(*checkpoint, sha256)) return *checkpoint;
+  fail(
+      "{}: its responses were written with the tokenizer.json of SHA-256 {}, which is neither in "
+      "model.path {} nor in the last checkpoint; restore it there",
+      run.directory.string(), sha256, run.logged.model.path);
+}
+
+}  // namespace
+
+LoggedRun load_logged_run(const fs::path& directory, std::span<const std::string> overrides) {
+  const fs::path config = directory / "config.yaml";
+  if (!fs::exists(config)) {
+    fail("{} holds no run (config.yaml is missing): give the run.directory of a training run",
+         directory.string());
+  }
+  LoggedRun run{.directory = directory,
+                .logged = load_train_config(config, {}),
+                .now = load_train_config(config, overrides),
+                .log = StepLog(directory / "trajectories")};
+  if (run.log.steps().empty() || run.log.steps().back() == 0) {
+    fail("{} holds no complete training step", (directory / "trajectories").string());
+  }
+  return run;
+}
+
+std::vector<std::string> changed_keys(const LoggedRun& run) {
+  TrainConfig before = run.logged, after = run.now;
+  const FieldList old_fields = fields_of(before), new_fields = fields_of(after);
+  std::vector<std::string> keys;
+  for (std::size_t i = 0; i < old_fields.fields().size(); ++i) {
+    const Field& field = old_fields.fields()[i];
+    if (field.get() != new_fields.fields()[i].get()) keys.push_back(field.key);
+  }
+  return keys;
+}
+
+bool is_under(std::string_view key, std::initializer_list<const char*> names) {
+  return std::ranges::any_of(names, [&](std::string_view name) {
+    return key.starts_with(name) && (key.size() == name.size() || key[name.size()] == '.');
+  });
+}
+
+DecodeText logged_decoder(const LoggedRun& run) {
+  return text_decoder({.model_directory = tokenizer_directory(run)});
+}
+
+}  // namespace lie::replay

@@ -1,0 +1,39 @@
+// What a replay adds to the stages of a learner.
+#pragma once
+
+#include <cstdint>
+
+#include "learner/step_chain.h"
+#include "learner/trajectory_recorder.h"
+
+namespace lie::replay {
+
+/// Waits for the log of each step, since the next one is read from another log by this thread, and
+/// HDF5 is used by one thread at a time.
+class WrittenLog : public StepStage {
+ public:
+  explicit WrittenLog(TrajectoryRecorder& trajectories) : trajectories_(trajectories) {}
+  void take(StepOutcome&) override { trajectories_.wait(); }
+
+ private:
+  TrajectoryRecorder& trajectories_;
+};
+
+/// Warns once when the effective sample share of a step falls below a bound.
+class OffPolicyWarning : public StepStage {
+ public:
+  explicit OffPolicyWarning(double bound) : bound_(bound) {}
+  void take(StepOutcome& step) override;
+
+  /// Of the steps so far.
+  double least_share() const { return least_; }
+  std::int64_t least_step() const { return least_step_; }
+
+ private:
+  double bound_;
+  double least_ = 1;
+  std::int64_t least_step_ = 0;
+  bool warned_ = false;
+};
+
+}  // namespace lie::replay

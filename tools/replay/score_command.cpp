@@ -1,0 +1,144 @@
+#include "tools/replay/score_command.h"
+
+#include <fmt/ranges.h>
+
+#include <cstdio>
+#include <future>
+#include <utility>
+
+#include "common/build_id.h"
+#include "common/clock.h"
+#include "common/comm/environment.h"
+#include "common/error.h"
+#include "learner/advantage.h"
+#include "tools/replay/group_scorer.h"
+#include "tools/replay/logged_run.h"
+#include "tools/replay/score_differences.h"
+#include "tools/replay/score_summary.h"
+
+namespace lie::replay {
+namespace {
+
+/// Of all steps.
+struct Outcome {
+  ScoreDifferences differences;
+  std::vector<StepScores> steps;
+};
+
+void require_scoring_keys(const LoggedRun& run) {
+  for (const std::string& key : changed_keys(run)) {
+    if (is_under(key, {"reward", "verifier", "coverage.metric_ngrams", "coverage.metric_unit",
+                       "advantage"})) {
+      continue;
+    }
+    fail(
+        "--set {}: no score depends on it; lie_replay score changes reward.*, verifier.*, "
+        "advantage.*, coverage.metric_ngrams and coverage.metric_unit",
+        key);
+  }
+}
+
+GroupAdvantages compare_training(const LoggedRun& run, const std::vector<Score>& logged,
+                                 const std::vector<Score>& now, StepScores& step) {
+  const GroupAdvantages before = group_advantages(logged, run.logged.advantage);
+  GroupAdvantages after = group_advantages(now, run.now.advantage);
+  step.logged.add_training(logged, before);
+  step.now.add_training(now, after);
+  step.turned += order_turns(before.values, after.values) ? 1 : 0;
+  return after;
+}
+
+void compare_step(const LoggedRun& run, const StepRecord& record,
+                  const std::vector<std::vector<Score>>& scores, Outcome& outcome) {
+  StepScores step{.first_step = record.step, .last_step = record.step};
+  for (std::size_t i = 0; i < record.groups.size(); ++i) {
+    const GroupRecord& group = record.groups[i];
+    std::vector<double> advantages;
+    if (group.scored.rollout.ticket.purpose == Purpose::kTrain) {
+      advantages = compare_training(run, group.scored.scores, scores[i], step).values;
+    } else {
+      step.logged.add_evaluation(group.scored.scores);
+      step.now.add_evaluation(scores[i]);
+    }
+    outcome.differences.compare(group, scores[i], advantages);
+  }
+  outcome.steps.push_back(std::move(step));
+}
+
+std::vector<std::vector<Score>> score_step(GroupScorer& scorer, const StepRecord& record) {
+  std::vector<const ScoredGroup*> groups;
+  for (const GroupRecord& group : record.groups) groups.push_back(&group.scored);
+  return scorer.score(groups);
+}
+
+/// A step is read while the one before is scored.
+Outcome score_all(const LoggedRun& run, GroupScorer& scorer) {
+  Outcome outcome{ScoreDifferences(run.log.info().rewards), {}};
+  const std::vector<std::int64_t> steps = run.log.steps();
+  StepRecord next = run.log.read(steps.front());
+  for (std::size_t i = 0; i < steps.size(); ++i) {
+    const StepRecord record = std::move(next);
+    auto scores = std::async(std::launch::async, [&] { return score_step(scorer, record); });
+    if (i + 1 < steps.size()) next = run.log.read(steps[i + 1]);
+    compare_step(run, record, scores.get(), outcome);
+  }
+  scorer.finish();
+  return outcome;
+}
+
+std::string verdict_of(const ScoreDifferences& found) {
+  if (found.values() == 0) {
+    return fmt::format("all values of {} responses equal the logged ones, bit for bit",
+                       found.compared_responses());
+  }
+  return fmt::format("{} values of {} of {} responses differ from the logged ones; the first: {}",
+                     found.values(), found.responses(), found.compared_responses(), found.first());
+}
+
+std::string program_note(const LoggedRun& run, const ScoringPlan& plan) {
+  if (plan.keeps_verdicts) {
+    return "reward and verifier programs were not run (--programs runs them): verdicts, answers, "
+           "numbers and rewards that they gave are the logged ones\n";
+  }
+  const bool runs = !run.now.reward.command.empty() || !run.now.verifier_program.command.empty();
+  return runs ? "reward and verifier programs were run again\n" : "";
+}
+
+void write_report(const ScoreArguments& arguments, const LoggedRun& run, const Outcome& outcome,
+                  const BothRewards& rewards) {
+  const ScoreDifferences& found = outcome.differences;
+  write_json({{"run", arguments.run.string()},
+              {"build_id", build_id()},
+              {"set", arguments.overrides},
+              {"changed_keys", changed_keys(run)},
+              {"responses", found.compared_responses()},
+              {"differing_responses", found.responses()},
+              {"differing_values", found.values()},
+              {"first_difference", found.first()},
+              {"steps", score_json(outcome.steps, rewards)}},
+             arguments.json);
+}
+
+}  // namespace
+
+int score_command(const ScoreArguments& arguments) {
+  const Stopwatch watch;
+  const LoggedRun run = load_logged_run(arguments.run, arguments.overrides);
+  require_scoring_keys(run);
+  const ScoringPlan plan = scoring_plan(run, arguments.run_programs);
+  const int threads =
+      arguments.threads > 0 ? arguments.threads : static_cast<int>(usable_cpus().size());
+  GroupScorer scorer(plan, logged_decoder(run), threads);
+  const Outcome outcome = score_all(run, scorer);
+  const BothRewards rewards{run.log.info().rewards, reward_names(run.now.reward)};
+  const bool is_changed = !changed_keys(run).empty();
+  if (is_changed) fmt::print("{}\n", score_table(outcome.steps, rewards));
+  fmt::print("{}{}\n", program_note(run, plan), verdict_of(outcome.differences));
+  std::fflush(stdout);
+  fmt::print(stderr, "{} steps in {:.1f} s on {} threads\n", outcome.steps.size(), watch.seconds(),
+             threads);
+  if (!arguments.json.empty()) write_report(arguments, run, outcome, rewards);
+  return is_changed || outcome.differences.values() == 0 ? 0 : 1;
+}
+
+}  // namespace lie::replay

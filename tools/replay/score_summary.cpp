@@ -1,0 +1,201 @@
+#include "tools/replay/score_summary.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <numeric>
+#include <optional>
+
+namespace lie::replay {
+namespace {
+
+constexpr std::size_t kColumns = 6;
+
+using Quantities = std::vector<std::pair<std::string, double>>;
+
+void add_to(std::vector<double>& sums, std::span<const double> values) {
+  sums.resize(std::max(sums.size(), values.size()), 0.0);
+  for (std::size_t i = 0; i < values.size(); ++i) sums[i] += values[i];
+}
+
+std::int64_t count_right(std::span<const Score> scores) {
+  return std::ranges::count(scores, VerdictCode::kEqual, &Score::verdict);
+}
+
+double share(double part, double whole) { return whole > 0 ? part / whole : 0; }
+
+double share(std::int64_t part, std::int64_t whole) {
+  return share(static_cast<double>(part), static_cast<double>(whole));
+}
+
+/// "reward_<term>_mean", "advantage_mass_<term>", the sums divided by `whole`.
+void add_terms(Quantities& all, const char* before, const char* after, const RewardNames& rewards,
+               const std::vector<double>& sums, double whole) {
+  for (std::size_t i = 0; i < rewards.size() && i < sums.size(); ++i) {
+    all.emplace_back(before + rewards[i].name + after, share(sums[i], whole));
+  }
+}
+
+double total(const std::vector<double>& sums) {
+  return std::accumulate(sums.begin(), sums.end(), 0.0);
+}
+
+void add_training(Quantities& all, const ScoreTally& tally, const RewardNames& rewards) {
+  const auto responses = static_cast<double>(tally.responses);
+  const std::int64_t mixed = tally.groups - tally.all_right - tally.all_wrong;
+  all.emplace_back("accuracy", share(tally.right, tally.responses));
+  all.emplace_back("reward_mean", share(total(tally.reward_sums), responses));
+  add_terms(all, "reward_", "_mean", rewards, tally.reward_sums, responses);
+  all.emplace_back("groups_all_right_share", share(tally.all_right, tally.groups));
+  all.emplace_back("groups_mixed_share", share(mixed, tally.groups));
+  all.emplace_back("groups_all_wrong_share", share(tally.all_wrong, tally.groups));
+  add_terms(all, "advantage_mass_", "", rewards, tally.mass, total(tally.mass));
+}
+
+/// By the names that metrics.jsonl has.
+Quantities quantities(const ScoreTally& tally, const RewardNames& rewards) {
+  Quantities all;
+  if (tally.groups > 0) add_training(all, tally, rewards);
+  if (tally.evaluation_responses > 0) {
+    all.emplace_back("eval_accuracy", share(tally.evaluation_right, tally.evaluation_responses));
+  }
+  return all;
+}
+
+std::optional<double> value_of(const Quantities& all, const std::string& name) {
+  const auto found = std::ranges::find(all, name, &Quantities::value_type::first);
+  return found == all.end() ? std::nullopt : std::optional(found->second);
+}
+
+/// Both sides' quantities of a range of steps.
+struct Column {
+  std::string title;
+  Quantities logged, now;
+  double turned = 0;
+};
+
+std::string title_of(const StepScores& range) {
+  return range.first_step == range.last_step
+             ? fmt::format("{}", range.first_step)
+             : fmt::format("{}-{}", range.first_step, range.last_step);
+}
+
+/// At most kColumns ranges of steps, as equal as can be.
+std::vector<Column> columns_of(std::span<const StepScores> steps, const BothRewards& rewards) {
+  const std::size_t count = std::min(steps.size(), kColumns);
+  std::vector<Column> columns;
+  for (std::size_t c = 0, first = 0; c < count; ++c) {
+    const std::size_t end = steps.size() * (c + 1) / count;
+    StepScores range = steps[first];
+    while (++first < end) range.merge(steps[first]);
+    columns.push_back({title_of(range), quantities(range.logged, rewards.logged),
+                       quantities(range.now, rewards.now), share(range.turned, range.now.groups)});
+  }
+  return columns;
+}
+
+/// Names of both sides in their order, of what is not 0 or absent everywhere.
+std::vector<std::string> names_of(const std::vector<Column>& columns) {
+  std::vector<std::string> names;
+  for (const Column& column : columns) {
+    for (const Quantities* side : {&column.logged, &column.now}) {
+      for (const auto& [name, value] : *side) {
+        if (value != 0 && std::ranges::find(names, name) == names.end()) names.push_back(name);
+      }
+    }
+  }
+  return names;
+}
+
+std::string line(const std::string& name, const char* side, const std::vector<Column>& columns,
+                 const auto& value) {
+  std::string text = fmt::format("{:<32}{:<7}", name, side);
+  for (const Column& column : columns) {
+    const std::optional<double> cell = value(column);
+    text += cell ? fmt::format("{:>10.4f}", *cell) : fmt::format("{:>10}", "-");
+  }
+  return text + "\n";
+}
+
+Json as_json(const Quantities& all) {
+  Json object = Json::object();
+  for (const auto& [name, value] : all) object[name] = value;
+  return object;
+}
+
+}  // namespace
+
+void ScoreTally::add_training(std::span<const Score> scores, const GroupAdvantages& advantages) {
+  const std::int64_t count = count_right(scores);
+  ++groups;
+  all_right += count == std::ssize(scores) ? 1 : 0;
+  all_wrong += count == 0 ? 1 : 0;
+  responses += std::ssize(scores);
+  right += count;
+  for (const Score& score : scores) {
+    add_to(reward_sums, std::vector<double>(score.rewards.begin(), score.rewards.end()));
+  }
+  add_to(mass, advantages.mass);
+}
+
+void ScoreTally::add_evaluation(std::span<const Score> scores) {
+  evaluation_responses += std::ssize(scores);
+  evaluation_right += count_right(scores);
+}
+
+void ScoreTally::merge(const ScoreTally& other) {
+  groups += other.groups;
+  all_right += other.all_right;
+  all_wrong += other.all_wrong;
+  responses += other.responses;
+  right += other.right;
+  add_to(reward_sums, other.reward_sums);
+  add_to(mass, other.mass);
+  evaluation_responses += other.evaluation_responses;
+  evaluation_right += other.evaluation_right;
+}
+
+void StepScores::merge(const StepScores& next) {
+  last_step = next.last_step;
+  logged.merge(next.logged);
+  now.merge(next.now);
+  turned += next.turned;
+}
+
+bool order_turns(std::span<const double> before, std::span<const double> after) {
+  for (std::size_t i = 0; i < before.size(); ++i) {
+    for (std::size_t j = 0; j < before.size(); ++j) {
+      if (before[i] > before[j] && after[i] < after[j]) return true;
+    }
+  }
+  return false;
+}
+
+std::string score_table(std::span<const StepScores> steps, const BothRewards& rewards) {
+  const std::vector<Column> columns = columns_of(steps, rewards);
+  std::string text = fmt::format("{:<39}", "steps");
+  for (const Column& column : columns) text += fmt::format("{:>10}", column.title);
+  text += "\n";
+  for (const std::string& name : names_of(columns)) {
+    text +=
+        line(name, "logged", columns, [&](const Column& c) { return value_of(c.logged, name); });
+    text += line("", "now", columns, [&](const Column& c) { return value_of(c.now, name); });
+  }
+  return text + line("turned_groups_share", "", columns,
+                     [](const Column& c) { return std::optional(c.turned); });
+}
+
+Json score_json(std::span<const StepScores> steps, const BothRewards& rewards) {
+  Json rows = Json::array();
+  for (const StepScores& step : steps) {
+    rows.push_back({{"step", step.first_step},
+                    {"groups", step.now.groups},
+                    {"responses", step.now.responses},
+                    {"turned_groups_share", share(step.turned, step.now.groups)},
+                    {"logged", as_json(quantities(step.logged, rewards.logged))},
+                    {"now", as_json(quantities(step.now, rewards.now))}});
+  }
+  return rows;
+}
+
+}  // namespace lie::replay

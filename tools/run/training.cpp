@@ -1,0 +1,123 @@
+#include "tools/run/training.h"
+
+#include <filesystem>
+#include <utility>
+
+#include "common/build_id.h"
+#include "common/clock.h"
+#include "common/file.h"
+#include "common/log.h"
+#include "common/sha256.h"
+#include "common/trajectory/segment_index.h"
+#include "learner/checkpoint.h"
+#include "tools/run/devices.h"
+#include "tools/run/staged_collective.h"
+
+namespace lie {
+namespace {
+
+namespace fs = std::filesystem;
+
+TrajectoryInfo trajectory_info(const TrainConfig& config, const RunStart& start,
+                               std::string model_sha256, const Collective& learners) {
+  return {.build_id = std::string(build_id()),
+          .config = dump_train_config(config),
+          .seed = static_cast<std::uint64_t>(config.run.seed),
+          .model_sha256 = std::move(model_sha256),
+          .tokenizer_sha256 = sha256_hex(read_file(fs::path(config.model.path) / "tokenizer.json")),
+          .learner_rank = learners.rank(),
+          .learner_count = learners.size(),
+          .starts_after_step = start.logged_step,
+          .rewards = reward_names(config.reward)};
+}
+
+CheckpointSchedule checkpoint_schedule(const TrainConfig& config) {
+  return {config.checkpoint.every, config.run.steps};
+}
+
+}  // namespace
+
+Training::Training(const TrainConfig& config, const RunStart& start,
+                   const LearnerTransport& transport)
+    : operators(make_operators(config.model, transport.threads)),
+      learners(staged_collective(transport.learners, *operators)),
+      weights(load_weights(config.model.path, *operators)),
+      start_sha256(weights_sha256(weights)),
+      optimizer(config.optimizer, weights),
+      policy(weights) {
+  weights.set_end_of_sequence_ids(start.end_of_sequence_ids);
+  if (config.policy_loss.kl_coefficient > 0) {
+    reference.emplace(Transformer::fixed(weights.copy()));
+  }
+  if (start.from_checkpoint) {
+    state = load_checkpoint(start.model_directory, weights, optimizer);
+    policy.weights_changed();
+  }
+  updater = std::make_unique<PolicyUpdater>(
+      UpdateOptions{config.update, config.policy_loss, config.rollout.sampling.temperature},
+      UpdateParts{weights, policy, reference ? &*reference : nullptr, optimizer, *learners});
+}
+
+PromptStream prompt_stream(std::vector<Prompt> prompts, const TrainConfig& config,
+                           const TrainerState& state) {
+  PromptStream stream(std::move(prompts), static_cast<std::uint64_t>(config.run.seed),
+                      config.data.shuffle);
+  stream.restore(state.prompt_stream);
+  return stream;
+}
+
+RunCoverage run_coverage(const TrainConfig& config, const RunStart& start) {
+  const CoverageOptions& reward = config.reward.coverage;
+  std::vector<CoverageStates> states = {{reward.ngram, reward.unit == CoverageUnit::kWords}};
+  for (const auto& [unit, n] : metric_states(reward, config.metric_coverage)) {
+    states.push_back({n, unit == CoverageUnit::kWords, fmt::format("_{}", n)});
+  }
+  RunCoverage coverage(states, config.global_coverage);
+  if (start.from_checkpoint && !coverage.restore(start.model_directory)) {
+    Log("learner", 0)
+        .warn(
+            "{}: without {}, written by an earlier version: c_global_run counts the n-grams of the "
+            "steps after {} only",
+            start.model_directory.string(), kCoverageFile, start.step);
+  }
+  return coverage;
+}
+
+TrajectoryRecorder trajectory_recorder(const TrainConfig& config, const RunStart& start,
+                                       const Training& training, Collective& learners) {
+  return {fs::path(config.run.directory) / "trajectories",
+          trajectory_info(config, start, training.start_sha256, learners),
+          checkpoint_schedule(config), learners};
+}
+
+void CheckpointWriter::take(StepOutcome& step) {
+  last_step_ = step.step;
+  if (checkpoint_schedule(config_).due_after(last_step_)) save();
+}
+
+void CheckpointWriter::close() {
+  if (last_step_ != saved_step_) save();
+}
+
+void CheckpointWriter::save() {
+  const Stopwatch watch;
+  saved_step_ = last_step_;
+  TrainerState state;
+  state.step = state.policy_version = last_step_;
+  state.seed = static_cast<std::uint64_t>(config_.run.seed);
+  state.build_id = build_id();
+  state.prompt_stream = prompts_.state();
+  save_checkpoint(fs::path(config_.run.directory) / "checkpoints",
+                  {.weights = training_.weights,
+                   .optimizer = training_.optimizer,
+                   .state = std::move(state),
+                   .start_model = config_.model.path,
+                   .coverage = &coverage_},
+                  config_.checkpoint.keep_last);
+  if (const std::int64_t keep = config_.trajectories.keep_last_steps; keep > 0) {
+    remove_segments_up_to(fs::path(config_.run.directory) / "trajectories", last_step_ - keep);
+  }
+  stop_.saved_in(watch.seconds());
+}
+
+}  // namespace lie

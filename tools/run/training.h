@@ -1,0 +1,82 @@
+// What learner 0 of a run is made of, wherever its steps come from: the policy and its update, and
+// the stages that keep log, coverage and checkpoints.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "common/prompt_stream.h"
+#include "learner/early_stop.h"
+#include "learner/optimizer.h"
+#include "learner/run_coverage.h"
+#include "learner/step_chain.h"
+#include "learner/trainer_state.h"
+#include "learner/trajectory_recorder.h"
+#include "learner/update.h"
+#include "model/transformer.h"
+#include "model/weights.h"
+#include "tools/run/start.h"
+#include "tools/run/train_config.h"
+#include "tools/run/transport.h"
+
+namespace lie {
+
+/// What a learner holds of the policy, and its update. Throws Error as the model's files do.
+struct Training {
+  std::unique_ptr<Operators> operators;
+  std::unique_ptr<Collective> learners;  // reach the operators' memory
+  Weights weights;
+  std::string start_sha256;  // of the weights that the run began with
+  AdamW optimizer;
+  Transformer policy;
+  std::optional<Transformer> reference;  // the initial policy, with a KL term
+  std::unique_ptr<PolicyUpdater> updater;
+  TrainerState state;
+
+  Training(const TrainConfig& config, const RunStart& start, const LearnerTransport& transport);
+};
+
+/// The prompt stream of a run, from where its checkpoint left it.
+PromptStream prompt_stream(std::vector<Prompt> prompts, const TrainConfig& config,
+                           const TrainerState& state);
+
+/// What C_global counts: the reward's states, and those of the further metrics.
+RunCoverage run_coverage(const TrainConfig& config, const RunStart& start);
+
+TrajectoryRecorder trajectory_recorder(const TrainConfig& config, const RunStart& start,
+                                       const Training& training, Collective& learners);
+
+/// Writes the checkpoints, with the current state of the prompt stream and of the coverage. The
+/// trajectories up to this step are on disk.
+class CheckpointWriter : public StepStage {
+ public:
+  /// Keeps references to all but `start`.
+  CheckpointWriter(const TrainConfig& config, const RunStart& start, const Training& training,
+                   const PromptStream& prompts, const RunCoverage& coverage, EarlyStop& stop)
+      : config_(config),
+        training_(training),
+        prompts_(prompts),
+        coverage_(coverage),
+        stop_(stop),
+        last_step_(start.step),
+        saved_step_(start.step) {}
+
+  void take(StepOutcome& step) override;
+  /// A run that ends early is saved where it ends.
+  void close() override;
+
+ private:
+  void save();
+
+  const TrainConfig& config_;
+  const Training& training_;
+  const PromptStream& prompts_;
+  const RunCoverage& coverage_;
+  EarlyStop& stop_;
+  std::int64_t last_step_, saved_step_;
+};
+
+}  // namespace lie
