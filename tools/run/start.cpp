@@ -40,27 +40,21 @@ void check_directory(const TrainConfig& config, const FieldList& fields) {
   }
 }
 
-/// The prompts of a file; says which rows were left out.
-std::vector<Prompt> checked_prompts(const TrainConfig& config, const std::string& file) {
-  Dataset dataset = read_run_prompts(file, config.data, config.model.path);
-  const std::string skipped = skipped_rows_text(dataset);
-  if (!skipped.empty()) Log("learner", 0).warn("{}", skipped);
-  return std::move(dataset.prompts);
-}
-
 /// Loads what every role will need, so that bad input is reported before anything is written.
 RunPrompts check_inputs(const TrainConfig& config) {
   check_fits_model(config.rollout, plan_weights(config.model.path).config);
   RunPrompts prompts;
-  prompts.training = checked_prompts(config, config.data.train_file);
+  const Log voice("learner", 0);
+  prompts.training =
+      read_run_prompts(config.data.train_file, config.data, config.model.path, voice).prompts;
   for (const Prompt& prompt : prompts.training) {
     Ticket ticket;
     ticket.prompt = prompt;
     check_scorable(config.reward, ticket);
   }
-  if (!config.data.evaluation_file.empty()) {
-    prompts.evaluation = checked_prompts(config, config.data.evaluation_file);
-  }
+  prompts.evaluation =
+      read_evaluation_prompts(config.data.evaluation_file, config.evaluation.prompts, config.data,
+                              config.model.path, voice);
   make_operators(config.model, 1);
   return prompts;
 }
