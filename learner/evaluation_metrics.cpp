@@ -40,12 +40,11 @@ void add_sources(MetricsWriter& out, std::span<const ResponseRow> rows,
 }
 
 /// A group of one response that is nothing but scored.
-ScoredGroup placeholder(const Prompt& prompt, std::span<const std::string> numbers) {
+ScoredGroup placeholder(const Prompt& prompt, const Score& score) {
   ScoredGroup group;
   group.rollout.ticket.prompt.data_source = prompt.data_source;
   group.rollout.responses.resize(1);
-  group.scores.resize(1);
-  for (const std::string& name : numbers) group.scores[0].numbers.push_back({name, 0});
+  group.scores = {score};
   return group;
 }
 
@@ -64,9 +63,9 @@ void add_evaluation_metrics(MetricsWriter& out, std::span<const ScoredGroup> eva
 }
 
 std::vector<std::string> evaluation_metric_names(std::span<const Prompt> prompts,
-                                                 std::span<const std::string> numbers) {
+                                                 const Score& example) {
   std::vector<ScoredGroup> groups;
-  for (const Prompt& prompt : prompts) groups.push_back(placeholder(prompt, numbers));
+  for (const Prompt& prompt : prompts) groups.push_back(placeholder(prompt, example));
   MetricsWriter out;
   add_evaluation_metrics(out, groups);
   std::vector<std::string> names;

@@ -21,10 +21,9 @@ inline constexpr std::string_view kSourceMean = "eval_accuracy_source_mean";
 /// truncation by source, in alphabetical order, and the mean accuracy over sources.
 void add_evaluation_metrics(MetricsWriter& out, std::span<const ScoredGroup> evaluation);
 
-/// The names of the metrics above for an evaluation of `prompts` whose scores have the further
-/// `numbers`.
+/// The names of the metrics above for an evaluation of `prompts`, scored as `example` is.
 std::vector<std::string> evaluation_metric_names(std::span<const Prompt> prompts,
-                                                 std::span<const std::string> numbers);
+                                                 const Score& example);
 
 /// The data sources of groups with their names in metrics: letters, digits, "_", "-" and "." stay,
 /// all else becomes "_"; "unnamed" for none. Where names would be the same, the later have "_2",

@@ -63,8 +63,7 @@ TEST(EvaluationMetrics, NamesAreKnownBeforeAnythingIsEvaluated) {
     prompts.push_back(group.rollout.ticket.prompt);
     group.scores[0].numbers.push_back({"c_context_6", 3});
   }
-  std::vector<std::string> names =
-      evaluation_metric_names(prompts, std::vector<std::string>{"c_context_6"});
+  std::vector<std::string> names = evaluation_metric_names(prompts, groups[0].scores[0]);
   std::ranges::sort(names);
   std::vector<std::string> given;
   for (const auto& [name, value] : metrics_of(groups)) given.push_back(name);

@@ -11,6 +11,7 @@
 #include "common/log.h"
 #include "common/sha256.h"
 #include "common/trajectory/segment_index.h"
+#include "learner/best_checkpoint.h"
 #include "learner/checkpoint.h"
 #include "learner/curve_recorder.h"
 #include "learner/group_collector.h"
@@ -134,6 +135,7 @@ class CheckpointWriter : public StepStage {
         prompts_(prompts),
         coverage_(coverage),
         stop_(stop),
+        checkpoints_(fs::path(config.run.directory) / "checkpoints"),
         last_step_(start.step),
         saved_step_(start.step) {}
 
@@ -156,17 +158,31 @@ class CheckpointWriter : public StepStage {
     state.seed = static_cast<std::uint64_t>(config_.run.seed);
     state.build_id = build_id();
     state.prompt_stream = prompts_.state();
-    save_checkpoint(fs::path(config_.run.directory) / "checkpoints",
-                    {.weights = training_.weights,
-                     .optimizer = training_.optimizer,
-                     .state = std::move(state),
-                     .start_model = config_.model.path,
-                     .coverage = &coverage_},
-                    config_.checkpoint.keep_last);
+    save_checkpoint(checkpoints_, {.weights = training_.weights,
+                                   .optimizer = training_.optimizer,
+                                   .state = std::move(state),
+                                   .start_model = config_.model.path,
+                                   .coverage = &coverage_});
+    remove_old_checkpoints(checkpoints_, config_.checkpoint.keep_last, best());
     if (const std::int64_t keep = config_.trajectories.keep_last_steps; keep > 0) {
       remove_segments_up_to(fs::path(config_.run.directory) / "trajectories", last_step_ - keep);
     }
     stop_.saved_in(watch.seconds());
+  }
+
+  /// By the metrics up to this step, which the curves before this stage have written.
+  std::optional<std::int64_t> best() const {
+    const std::string& metric = config_.best_checkpoint.keep_best;
+    if (metric.empty()) return {};
+    const auto step = best_saved_step(config_.run.directory, metric);
+    const Log voice("learner", 0);
+    if (!step) {
+      voice.warn("no saved step has been evaluated by {}: checkpoint.keep_best keeps none yet",
+                 metric);
+    } else if (*step == last_step_) {
+      voice.info("step {} has the best {} so far: its checkpoint stays", *step, metric);
+    }
+    return step;
   }
 
   const TrainConfig& config_;
@@ -174,6 +190,7 @@ class CheckpointWriter : public StepStage {
   const PromptStream& prompts_;
   const RunCoverage& coverage_;
   EarlyStop& stop_;
+  fs::path checkpoints_;
   std::int64_t last_step_, saved_step_;
 };
 
