@@ -46,6 +46,7 @@ void describe(FieldList& fields, TrainConfig& config) {
   fields.section("update", config.update);
   fields.section("optimizer", config.optimizer);
   fields.section("checkpoint", config.checkpoint);
+  fields.section("checkpoint", config.best_checkpoint);
   fields.section("trajectories", config.trajectories);
 }
 

@@ -13,6 +13,7 @@
 #include "common/options.h"
 #include "learner/advantage.h"
 #include "learner/batch.h"
+#include "learner/best_checkpoint.h"
 #include "learner/checkpoint.h"
 #include "learner/optimizer.h"
 #include "learner/policy_loss.h"
@@ -44,6 +45,7 @@ struct TrainConfig {
   BatchOptions update;
   OptimizerOptions optimizer;
   CheckpointOptions checkpoint;
+  BestCheckpointOptions best_checkpoint;
   TrajectoryOptions trajectories;
 };
 void describe(FieldList& fields, TrainConfig& config);
