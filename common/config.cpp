@@ -176,7 +176,7 @@ void assign(const FieldList& fields, const Entry& entry, const std::string& plac
   if (entry.is_list && !field->is_list) {
     fail("{}: {} takes one value, found a list; remove the brackets", place, entry.key);
   }
-  if (!entry.is_list && field->is_list) {
+  if (!entry.is_list && field->is_list && !field->takes_one) {
     fail("{}: {} takes a list, found one value; write [value]", place, entry.key);
   }
   try {
@@ -211,8 +211,8 @@ void apply_override(const FieldList& fields, const std::string& text) {
   const Field* field = find(fields, entry.key);
   if (field == nullptr) fail_unknown_key(fields, place, entry.key);
   const std::string value = text.substr(equals + 1);
-  entry.is_list = field->is_list;
-  entry.values = field->is_list ? list_of_override(place, value) : std::vector{value};
+  entry.is_list = field->is_list && (!field->takes_one || value.starts_with('['));
+  entry.values = entry.is_list ? list_of_override(place, value) : std::vector{value};
   assign(fields, entry, place);
 }
 

@@ -65,7 +65,7 @@ std::string yaml_value(const Field& field) {
     // JSON's quoted strings are YAML's.
     if (field.is_text && needs_quotes(value)) value = json_quoted(value);
   }
-  if (!field.is_list) return values.front();
+  if (!field.prints_as_list(values)) return values.front();
   return fmt::format("[{}]", fmt::join(values, ", "));
 }
 

@@ -1,5 +1,6 @@
 #include "common/options.h"
 
+#include <algorithm>
 #include <charconv>
 #include <cmath>
 #include <system_error>
@@ -143,6 +144,23 @@ void FieldList::add(std::string_view name, std::vector<std::string>& value, Fiel
   append(std::move(field));
 }
 
+void FieldList::add_one_or_more(std::string_view name, std::vector<std::string>& value,
+                                FieldInfo info) {
+  Field field{.key = prefix_ + std::string(name),
+              .info = info,
+              .range = "text, or list of texts",
+              .is_list = true,
+              .takes_one = true,
+              .is_text = true};
+  field.get = [&value] { return value.empty() ? std::vector<std::string>{""} : value; };
+  field.set = [&value](const std::vector<std::string>& texts) {
+    const bool is_none = texts.size() == 1 && texts.front().empty();
+    if (!is_none && std::ranges::count(texts, "") > 0) fail("expected texts, found an empty one");
+    value = is_none ? std::vector<std::string>() : texts;
+  };
+  append(std::move(field));
+}
+
 void FieldList::add_choice(std::string_view name, std::vector<std::string> names, FieldInfo info,
                            std::function<std::size_t()> get, std::function<void(std::size_t)> set) {
   Field field{.key = prefix_ + std::string(name), .info = info, .range = joined(names, " | ")};
@@ -162,7 +180,8 @@ void FieldList::append(Field field) {
     if (other.key == field.key) fail("option {} is declared twice; rename one of them", field.key);
   }
   const std::vector<std::string> values = field.get();
-  field.default_text = field.is_list ? fmt::format("[{}]", joined(values, ", ")) : values.front();
+  field.default_text =
+      field.prints_as_list(values) ? fmt::format("[{}]", joined(values, ", ")) : values.front();
   fields_.push_back(std::move(field));
 }
 

@@ -28,9 +28,15 @@ struct Field {
   std::string range = {};  // as help prints it: "0 to 1", "grpo | gspo"; empty: any number
   std::string default_text = {};
   bool is_list = false;
-  bool is_text = false;  // of strings: a dump quotes what else would read as a number
+  bool takes_one = false;  // a list that may be one plain value, and is printed so; "" is none
+  bool is_text = false;    // of strings: a dump quotes what else would read as a number
   std::function<std::vector<std::string>()> get = {};             // scalar: one element
   std::function<void(const std::vector<std::string>&)> set = {};  // throws Error: what was expected
+
+  /// Whether values that get() gave are printed in brackets.
+  bool prints_as_list(const std::vector<std::string>& values) const {
+    return is_list && !(takes_one && values.size() == 1);
+  }
 };
 
 /// Collects the fields of options structs, by section. The values they hold when added are the
@@ -43,6 +49,8 @@ class FieldList {
   void add(std::string_view name, std::string& value, FieldInfo info);
   void add(std::string_view name, std::vector<std::int64_t>& value, FieldInfo info);
   void add(std::string_view name, std::vector<std::string>& value, FieldInfo info);
+  /// A text or a list of them; none is empty.
+  void add_one_or_more(std::string_view name, std::vector<std::string>& value, FieldInfo info);
 
   /// A field with named values, such as {{"grpo", Algorithm::kGrpo}, {"gspo", Algorithm::kGspo}}.
   template <typename Enum>

@@ -180,8 +180,7 @@ void describe(FieldList& fields, CheckpointOptions& options) {
              {"Keep this many of the latest checkpoints; 0: all.", "", 0});
 }
 
-fs::path save_checkpoint(const fs::path& checkpoints, const CheckpointContents& contents,
-                         std::int64_t keep_last) {
+fs::path save_checkpoint(const fs::path& checkpoints, const CheckpointContents& contents) {
   make_directories(checkpoints);
   remove_leftovers(checkpoints);
   const fs::path complete = checkpoint_path(checkpoints, contents.state.step);
@@ -200,12 +199,17 @@ fs::path save_checkpoint(const fs::path& checkpoints, const CheckpointContents& 
   sync_tree(partial);
   if (fs::exists(complete)) remove_checkpoint(complete);
   rename_durably(partial, complete);
-  auto all = complete_checkpoints(checkpoints);
-  while (keep_last > 0 && static_cast<std::int64_t>(all.size()) > keep_last) {
-    remove_checkpoint(all.front().second);
-    all.erase(all.begin());
-  }
   return complete;
+}
+
+void remove_old_checkpoints(const fs::path& checkpoints, std::int64_t keep_last,
+                            std::optional<std::int64_t> best) {
+  if (keep_last == 0) return;
+  const auto all = complete_checkpoints(checkpoints);
+  for (std::int64_t i = 0; i < std::ssize(all) - keep_last; ++i) {
+    const auto& [step, path] = all[static_cast<std::size_t>(i)];
+    if (step != best) remove_checkpoint(path);
+  }
 }
 
 fs::path checkpoint_path(const fs::path& checkpoints, std::int64_t step) {

@@ -49,11 +49,14 @@ struct CheckpointContents {
 };
 
 /// Writes `checkpoints`/step-NNNNNN and returns its path. A crash at any moment leaves the
-/// checkpoint complete or absent; leftovers of earlier crashes are removed. Then removes all but
-/// the last `keep_last` (0: none). One rank calls it. Throws Error naming the file that cannot be
-/// written.
+/// checkpoint complete or absent; leftovers of earlier crashes are removed. One rank calls it.
+/// Throws Error naming the file that cannot be written.
 std::filesystem::path save_checkpoint(const std::filesystem::path& checkpoints,
-                                      const CheckpointContents& contents, std::int64_t keep_last);
+                                      const CheckpointContents& contents);
+
+/// Removes all but the last `keep_last` (0: none), and never that of step `best`.
+void remove_old_checkpoints(const std::filesystem::path& checkpoints, std::int64_t keep_last,
+                            std::optional<std::int64_t> best = {});
 
 /// `checkpoints`/step-NNNNNN.
 std::filesystem::path checkpoint_path(const std::filesystem::path& checkpoints, std::int64_t step);

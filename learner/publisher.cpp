@@ -3,13 +3,12 @@
 #include <optional>
 
 #include "common/clock.h"
-#include "common/comm/weight_sync.h"
 
 namespace lie {
 
 void Publisher::publish(std::int64_t policy_version) {
   coordinator_.announce(Assignment::Kind::kWeights);
-  publish_weights(weight_group_, policy_version, weights_.span());
+  publish_weights(weight_group_, policy_version, weights_.span(), options_);
 }
 
 void Publisher::take(StepOutcome& step) {

@@ -4,6 +4,7 @@
 #include <cstdint>
 
 #include "common/comm/collective.h"
+#include "common/comm/weight_sync.h"
 #include "learner/coordinator.h"
 #include "learner/group_collector.h"
 #include "learner/step_chain.h"
@@ -17,12 +18,13 @@ class Publisher : public StepStage {
   /// Keeps references. `weight_group`: learner 0 and the actors, see common/comm/weight_sync.h.
   /// `first_version`: the first that anything is generated with.
   Publisher(Coordinator& coordinator, GroupCollector& collector, Collective& weight_group,
-            const Weights& weights, const EvaluationTickets& evaluations,
-            std::int64_t first_version)
+            const Weights& weights, const WeightSyncOptions& options,
+            const EvaluationTickets& evaluations, std::int64_t first_version)
       : coordinator_(coordinator),
         collector_(collector),
         weight_group_(weight_group),
         weights_(weights),
+        options_(options),
         evaluations_(evaluations),
         first_version_(first_version) {}
 
@@ -39,6 +41,7 @@ class Publisher : public StepStage {
   GroupCollector& collector_;
   Collective& weight_group_;
   const Weights& weights_;
+  const WeightSyncOptions& options_;
   const EvaluationTickets& evaluations_;
   std::int64_t first_version_;
 };

@@ -177,8 +177,8 @@ void Tuner::save(std::int64_t step, bool is_last) {
   state.step = state.policy_version = step;
   state.seed = static_cast<std::uint64_t>(options_.seed);
   state.build_id = parts_.build_id;
-  save_checkpoint(parts_.checkpoints, {parts_.weights, optimizer_, state, parts_.start_model},
-                  options_.checkpoint.keep_last);
+  save_checkpoint(parts_.checkpoints, {parts_.weights, optimizer_, state, parts_.start_model});
+  remove_old_checkpoints(parts_.checkpoints, options_.checkpoint.keep_last);
 }
 
 }  // namespace

@@ -2,67 +2,30 @@
 
 #include <algorithm>
 #include <cmath>
-#include <functional>
-#include <map>
 
 #include "common/error.h"
+#include "learner/evaluation_metrics.h"
 #include "learner/off_policy.h"
+#include "learner/response_rows.h"
 #include "learner/update_metrics.h"
 
 namespace lie {
 namespace {
 
-/// One response with its score.
-struct Row {
-  const ScoredGroup* group;
-  const Response* response;
-  const Score* score;
-};
-
-std::vector<Row> rows_of(std::span<const ScoredGroup> groups) {
-  std::vector<Row> rows;
-  for (const ScoredGroup& group : groups) {
-    for (std::size_t i = 0; i < group.rollout.responses.size(); ++i) {
-      rows.push_back({&group, &group.rollout.responses[i], &group.scores[i]});
-    }
-  }
-  return rows;
-}
-
-using Quantity = std::function<double(const Row&)>;
-
-double length_of(const Row& row) { return static_cast<double>(row.response->ids.size()); }
-double c_context_of(const Row& row) {
-  return static_cast<double>(row.score->coverage.distinct_ngrams);
-}
-double r_context_of(const Row& row) { return row.score->coverage.ratio(); }
-double accuracy_of(const Row& row) { return row.score->verdict == VerdictCode::kEqual ? 1.0 : 0.0; }
-
-double mean_of(std::span<const Row> rows, const Quantity& quantity) {
-  double sum = 0;
-  for (const Row& row : rows) sum += quantity(row);
-  return sum / static_cast<double>(rows.size());
-}
-
-void add_mean(MetricsWriter& out, std::string name, std::span<const Row> rows,
-              const Quantity& quantity) {
-  out.add(std::move(name), mean_of(rows, quantity));
-}
-
 /// Pearson correlation of length and C_context; the paper's is above 0.96.
-double correlation(std::span<const Row> rows) {
+double correlation(std::span<const ResponseRow> rows) {
   const double length = mean_of(rows, length_of), distinct = mean_of(rows, c_context_of);
   double xx = 0, yy = 0, xy = 0;
-  for (const Row& row : rows) {
+  for (const ResponseRow& row : rows) {
     const double x = length_of(row) - length, y = c_context_of(row) - distinct;
     xx += x * x, yy += y * y, xy += x * y;
   }
   return xy / std::sqrt(xx * yy);  // not finite, so not written, where one of them is constant
 }
 
-void add_lengths(MetricsWriter& out, std::span<const Row> rows) {
+void add_lengths(MetricsWriter& out, std::span<const ResponseRow> rows) {
   std::vector<double> lengths;
-  for (const Row& row : rows) lengths.push_back(length_of(row));
+  for (const ResponseRow& row : rows) lengths.push_back(length_of(row));
   std::sort(lengths.begin(), lengths.end());
   add_mean(out, "response_length_mean", rows, length_of);
   for (const auto& [name, q] :
@@ -70,9 +33,7 @@ void add_lengths(MetricsWriter& out, std::span<const Row> rows) {
     out.add(std::string("response_length_") + name, quantile(lengths, q));
   }
   out.add("response_length_max", lengths.back());
-  add_mean(out, "truncation_rate", rows, [](const Row& row) {
-    return row.response->finish == FinishReason::kLength ? 1.0 : 0.0;
-  });
+  add_mean(out, "truncation_rate", rows, truncation_of);
 }
 
 /// "c_global_run_error" where c_global_run is an estimate.
@@ -89,45 +50,36 @@ void add_global(MetricsWriter& out, const GlobalCoverage& coverage) {
   if (coverage.run_error > 0) out.add(c + "_run_error", coverage.run_error);
 }
 
-void add_coverage(MetricsWriter& out, std::span<const Row> rows,
+void add_coverage(MetricsWriter& out, std::span<const ResponseRow> rows,
                   std::span<const GlobalCoverage> coverage) {
   add_mean(out, "c_context_mean", rows, c_context_of);
   add_mean(out, "r_context_mean", rows, r_context_of);
   for (const GlobalCoverage& global : coverage) add_global(out, global);
-  add_mean(out, "largest_repeat_mean", rows,
-           [](const Row& row) { return static_cast<double>(row.score->coverage.largest_repeat); });
+  add_mean(out, "largest_repeat_mean", rows, [](const ResponseRow& row) {
+    return static_cast<double>(row.score->coverage.largest_repeat);
+  });
   out.add("length_c_context_correlation", correlation(rows));
 }
 
-void add_rewards(MetricsWriter& out, std::span<const Row> rows, const RewardNames& rewards) {
+void add_rewards(MetricsWriter& out, std::span<const ResponseRow> rows,
+                 const RewardNames& rewards) {
   add_mean(out, "reward_mean", rows,
-           [](const Row& row) { return static_cast<double>(row.score->reward()); });
+           [](const ResponseRow& row) { return static_cast<double>(row.score->reward()); });
   for (std::size_t term = 0; term < rewards.size(); ++term) {
     const std::string metric = "reward_" + rewards[term].name;
-    add_mean(out, metric + "_mean", rows,
-             [term](const Row& row) { return static_cast<double>(row.score->rewards[term]); });
+    add_mean(out, metric + "_mean", rows, [term](const ResponseRow& row) {
+      return static_cast<double>(row.score->rewards[term]);
+    });
     add_mean(out, metric + "_nonzero_share", rows,
-             [term](const Row& row) { return row.score->rewards[term] != 0 ? 1.0 : 0.0; });
+             [term](const ResponseRow& row) { return row.score->rewards[term] != 0 ? 1.0 : 0.0; });
   }
 }
 
-/// The mean of each further number over the responses that have it.
-void add_numbers(MetricsWriter& out, std::span<const Row> rows, const std::string& prefix) {
-  std::map<std::string, std::pair<double, double>> sums;  // and how many
-  for (const Row& row : rows) {
-    for (const auto& [name, value] : row.score->numbers) {
-      auto& [sum, count] = sums[name];
-      sum += value, count += 1;
-    }
-  }
-  for (const auto& [name, sum] : sums) out.add(prefix + name + "_mean", sum.first / sum.second);
-}
-
-void add_verdicts(MetricsWriter& out, std::span<const Row> rows) {
+void add_verdicts(MetricsWriter& out, std::span<const ResponseRow> rows) {
   for (std::size_t i = 0; i < kVerdictCount; ++i) {
     const auto code = static_cast<VerdictCode>(i);
     add_mean(out, "verdict_" + std::string(name(code)) + "_share", rows,
-             [code](const Row& row) { return row.score->verdict == code ? 1.0 : 0.0; });
+             [code](const ResponseRow& row) { return row.score->verdict == code ? 1.0 : 0.0; });
   }
 }
 
@@ -164,7 +116,7 @@ void add_advantages(MetricsWriter& out, std::span<const GroupAdvantages> advanta
 }
 
 void add_training(MetricsWriter& out, const StepFacts& record) {
-  const std::vector<Row> rows = rows_of(record.groups);
+  const std::vector<ResponseRow> rows = rows_of(record.groups);
   add_mean(out, "accuracy", rows, accuracy_of);
   add_lengths(out, rows);
   add_coverage(out, rows, record.coverage);
@@ -173,31 +125,20 @@ void add_training(MetricsWriter& out, const StepFacts& record) {
   add_verdicts(out, rows);
   add_groups(out, record);
   add_advantages(out, record.advantages, record.rewards);
-  add_mean(out, "prompt_length_mean", rows, [](const Row& row) {
+  add_mean(out, "prompt_length_mean", rows, [](const ResponseRow& row) {
     return static_cast<double>(row.group->rollout.prompt_ids.size());
   });
-  add_mean(out, "prompt_truncation_rate", rows,
-           [](const Row& row) { return row.group->rollout.prompt_tokens_dropped > 0 ? 1.0 : 0.0; });
-  add_mean(out, "staleness_mean", rows, [&](const Row& row) {
-    return static_cast<double>(record.step - 1 - row.group->rollout.ticket.policy_version);
+  add_mean(out, "prompt_truncation_rate", rows, [](const ResponseRow& row) {
+    return row.group->rollout.prompt_tokens_dropped > 0 ? 1.0 : 0.0;
   });
-}
-
-void add_evaluation(MetricsWriter& out, std::span<const ScoredGroup> evaluation) {
-  const std::vector<Row> rows = rows_of(evaluation);
-  add_mean(out, "eval_accuracy", rows, accuracy_of);
-  add_mean(out, "eval_response_length_mean", rows, length_of);
-  add_mean(out, "eval_c_context_mean", rows, c_context_of);
-  add_mean(out, "eval_r_context_mean", rows, r_context_of);
-  add_numbers(out, rows, "eval_");
-  add_mean(out, "eval_truncation_rate", rows, [](const Row& row) {
-    return row.response->finish == FinishReason::kLength ? 1.0 : 0.0;
+  add_mean(out, "staleness_mean", rows, [&](const ResponseRow& row) {
+    return static_cast<double>(record.step - 1 - row.group->rollout.ticket.policy_version);
   });
 }
 
 void add_times(MetricsWriter& out, const StepFacts& record) {
   double tokens = 0;
-  for (const Row& row : rows_of(record.groups)) tokens += length_of(row);
+  for (const ResponseRow& row : rows_of(record.groups)) tokens += length_of(row);
   out.add("response_tokens", tokens);
   for (const auto& [phase, seconds] : record.phase_seconds) {
     out.add(phase + "_seconds", seconds);
@@ -210,7 +151,7 @@ void add_times(MetricsWriter& out, const StepFacts& record) {
 }
 
 void check_terms(const StepFacts& record) {
-  for (const Row& row : rows_of(record.groups)) {
+  for (const ResponseRow& row : rows_of(record.groups)) {
     if (row.score->rewards.size() == record.rewards.size()) continue;
     fail("step metrics: a score of {} reward terms, but names of {}", row.score->rewards.size(),
          record.rewards.size());
@@ -231,14 +172,14 @@ Metrics step_metrics(const StepFacts& record) {
     out.add("effective_sample_share", effective_sample_share(record.groups, *record.update));
     add_update_metrics(out, *record.update);
   }
-  if (!record.evaluation.empty()) add_evaluation(out, record.evaluation);
+  if (!record.evaluation.empty()) add_evaluation_metrics(out, record.evaluation);
   add_times(out, record);
   return out.take();
 }
 
 std::set<std::string> number_names(std::span<const ScoredGroup> groups) {
   std::set<std::string> names;
-  for (const Row& row : rows_of(groups)) {
+  for (const ResponseRow& row : rows_of(groups)) {
     for (const NamedNumber& number : row.score->numbers) names.insert(number.name);
   }
   return names;

@@ -41,7 +41,7 @@ void describe(FieldList& fields, EvaluationOptions& options) {
        .unit = "steps",
        .min = 0});
   fields.add("prompts", options.prompts,
-             {.help = "Use only the first so many evaluation prompts; 0: all.",
+             {.help = "Use only the first so many prompts of each evaluation file; 0: all.",
               .unit = "prompts",
               .min = 0});
   fields.add("samples_per_prompt", options.samples_per_prompt,
@@ -64,11 +64,7 @@ bool asks_the_same(const Ticket& a, const Ticket& b) {
 
 EvaluationTickets::EvaluationTickets(std::vector<Prompt> prompts, const EvaluationOptions& options,
                                      std::int64_t last_step)
-    : prompts_(std::move(prompts)), options_(options), last_step_(last_step) {
-  if (options_.prompts > 0 && options_.prompts < std::ssize(prompts_)) {
-    prompts_.resize(static_cast<std::size_t>(options_.prompts));
-  }
-}
+    : prompts_(std::move(prompts)), options_(options), last_step_(last_step) {}
 
 bool EvaluationTickets::due_after(std::int64_t step) const {
   return options_.every > 0 && !prompts_.empty() &&

@@ -19,7 +19,7 @@ void describe(FieldList& fields, TicketOptions& options);
 
 struct EvaluationOptions {
   std::int64_t every = 0;
-  std::int64_t prompts = 0;
+  std::int64_t prompts = 0;  // of each file
   std::int64_t samples_per_prompt = 1;
 };
 void describe(FieldList& fields, EvaluationOptions& options);
@@ -35,7 +35,7 @@ bool asks_the_same(const Ticket& a, const Ticket& b);
 /// The evaluations of a run.
 class EvaluationTickets {
  public:
-  /// Of `prompts`, the first options.prompts are asked. `last_step`: of the run.
+  /// All `prompts` are asked. `last_step`: of the run.
   EvaluationTickets(std::vector<Prompt> prompts, const EvaluationOptions& options,
                     std::int64_t last_step);
 

@@ -14,6 +14,7 @@
 #include <limits>
 #include <utility>
 
+#include "common/bfloat16.h"
 #include "common/error.h"
 #include "common/json.h"
 
@@ -188,10 +189,6 @@ class HeaderReader {
   std::vector<Placed> placed_;
 };
 
-float from_bf16(std::uint16_t bits) {
-  return std::bit_cast<float>(static_cast<std::uint32_t>(bits) << 16);
-}
-
 float from_f16(std::uint16_t bits) {
   const std::uint32_t sign = static_cast<std::uint32_t>(bits & 0x8000u) << 16;
   const std::uint32_t exponent = (bits >> 10) & 0x1fu;
@@ -271,7 +268,7 @@ void read_floats(const SafetensorsEntry& entry, std::span<float> out) {
   }
   if (out.empty()) return;
   if (entry.dtype == "F32") std::memcpy(out.data(), entry.data.data(), entry.data.size());
-  if (entry.dtype == "BF16") convert_halves(entry.data, out, from_bf16);
+  if (entry.dtype == "BF16") convert_halves(entry.data, out, from_bfloat16);
   if (entry.dtype == "F16") convert_halves(entry.data, out, from_f16);
 }
 

@@ -65,7 +65,7 @@ rank_paused() {
 killed_in() {
   what="at $point"
   wait_until "$bound" ended 2>/dev/null || fault_fails "still running after $bound s"
-  grep -q 'signal 9' "$log.last"
+  grep -qE 'signal 9|died without a report' "$log.last"
 }
 killed_in_journal() { killed_in; }
 killed_in_metrics() { killed_in; }
@@ -94,13 +94,21 @@ after_disk_full() {
   [ "$status" -le 1 ] || fault_fails "status $status on a full disk"
 }
 
+# Of two starts one is refused: the first, too, while it has not locked the directory yet.
 second_start() {
   what="the same command in the live directory"
   timeout --signal=KILL "$bound" "${training[@]}" >"$log.second" 2>&1 || return 0
-  grep -q 'is finished: it has all' "$log.second" || fault_fails "the second start is not refused"
   what="$what, whose run ended first"
+  grep -q 'is finished: it has all' "$log.second" && return
+  what="the same command, which is first to lock the directory"
+  if ! wait_until "$bound" ended || ! is_refused "$log.last"; then fault_fails "neither start is refused"; fi
 }
-after_second_start() { [ "$status" = 0 ] || fault_fails "the second start harms the first run: status $status"; }
+after_second_start() {
+  if [ "$status" = 0 ] && grep -q 'is finished' "$log.second"; then return; fi
+  if [ "$status" = 0 ]; then is_refused "$log.second"; else is_refused "$log.last"; fi ||
+    fault_fails "the second start harms the first run: status $status"
+}
+is_refused() { grep -q 'is being written by "lie_cluster train" on host .*, process' "$1"; }
 
 flipped_bits() {
   local checkpoints=("$run"/checkpoints/step-*[0-9])

@@ -1,8 +1,38 @@
 #include "common/comm/collective.h"
 
+#include <algorithm>
+#include <cstdint>
+#include <vector>
+
+#include "common/bfloat16.h"
 #include "common/error.h"
 
 namespace lie {
+namespace {
+
+constexpr std::size_t kRoundedAtOnce = std::size_t{1} << 20;  // elements
+
+std::span<float> host_floats(DeviceSpan values) {
+  if (!values.place.is_host() || values.dtype != DType::kFloat32) {
+    fail("collective: only fp32 in host memory is sent as bf16: set rollout.weights to float32");
+  }
+  return {static_cast<float*>(values.data), static_cast<std::size_t>(values.count)};
+}
+
+}  // namespace
+
+void Collective::broadcast_as_bfloat16(DeviceSpan values, int root) {
+  std::span<float> rest = host_floats(values);
+  std::vector<std::uint16_t> memory(std::min(kRoundedAtOnce, rest.size()));
+  while (!rest.empty()) {
+    const auto part = rest.first(std::min(kRoundedAtOnce, rest.size()));
+    const auto sent = std::span(memory).first(part.size());
+    if (rank() == root) std::ranges::transform(part, sent.begin(), to_bfloat16);
+    broadcast_bytes(std::as_writable_bytes(sent), root);
+    if (rank() != root) std::ranges::transform(sent, part.begin(), from_bfloat16);
+    rest = rest.subspan(part.size());
+  }
+}
 
 DeviceSpan slice_of(DeviceSpan whole, int rank, int size) {
   if (whole.count % size != 0) {

@@ -25,6 +25,9 @@ class Collective {
   virtual void broadcast_bytes(std::span<std::byte> bytes, int root) = 0;
   /// The root's values reach all members.
   virtual void broadcast(DeviceSpan values, int root) = 0;
+  /// The root's fp32 values reach the others as bf16 (common/bfloat16.h) in half the bytes; the
+  /// root keeps its own. Host memory, unless the implementation says more.
+  virtual void broadcast_as_bfloat16(DeviceSpan values, int root);
   /// Element-wise sum over members, in place on every member.
   virtual void all_reduce_sum(DeviceSpan values) = 0;
   /// The sum over members of slice rank() of `whole` goes to `slice`; `whole` is size() slices end

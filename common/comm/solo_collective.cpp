@@ -11,6 +11,7 @@ class SoloCollective : public Collective {
   int size() const override { return 1; }
   void broadcast_bytes(std::span<std::byte>, int) override {}
   void broadcast(DeviceSpan, int) override {}
+  void broadcast_as_bfloat16(DeviceSpan, int) override {}
   void all_reduce_sum(DeviceSpan) override {}
   void reduce_scatter_sum(DeviceSpan whole, DeviceSpan slice) override { copy(whole, slice); }
   void all_gather(DeviceSpan slice, DeviceSpan whole) override { copy(slice, whole); }

@@ -7,6 +7,8 @@ namespace {
 
 constexpr int kLearner = 0;
 
+std::int64_t number(DType type) { return static_cast<std::int64_t>(type); }
+
 void broadcast_header(Collective& group, WeightHeader& header) {
   group.broadcast_bytes(std::as_writable_bytes(std::span(&header, 1)), kLearner);
 }
@@ -21,14 +23,35 @@ void check_header(const WeightHeader& header, std::int64_t elements) {
         "same model directory",
         header.elements, elements);
   }
+  if (header.type != number(DType::kFloat32) && header.type != number(DType::kBFloat16)) {
+    fail(
+        "weight sync: weights come in type {}, which is not known: start the same build on all "
+        "ranks",
+        header.type);
+  }
+}
+
+void broadcast_weights(Collective& group, DeviceSpan weights, std::int64_t type) {
+  if (type == number(DType::kBFloat16)) return group.broadcast_as_bfloat16(weights, kLearner);
+  group.broadcast(weights, kLearner);
 }
 
 }  // namespace
 
-void publish_weights(Collective& group, std::int64_t policy_version, DeviceSpan weights) {
-  WeightHeader header{.policy_version = policy_version, .elements = weights.count};
+void describe(FieldList& fields, WeightSyncOptions& options) {
+  fields.add("weights", options.weights,
+             {{"float32", DType::kFloat32}, {"bfloat16", DType::kBFloat16}},
+             {.help = "Type in which learner 0 sends the actors its weights. bfloat16 (rounded to "
+                      "nearest even) takes half the bytes, but the actors' policy then differs "
+                      "from the learner's: first_minibatch_ratio_max_deviation tells how much."});
+}
+
+void publish_weights(Collective& group, std::int64_t policy_version, DeviceSpan weights,
+                     const WeightSyncOptions& options) {
+  WeightHeader header{
+      .policy_version = policy_version, .elements = weights.count, .type = number(options.weights)};
   broadcast_header(group, header);
-  group.broadcast(weights, kLearner);
+  broadcast_weights(group, weights, header.type);
 }
 
 void publish_finish(Collective& group) {
@@ -41,7 +64,7 @@ std::optional<std::int64_t> receive_weights(Collective& group, DeviceSpan weight
   broadcast_header(group, header);
   if (header.elements == WeightHeader::kFinish) return std::nullopt;
   check_header(header, weights.count);
-  group.broadcast(weights, kLearner);
+  broadcast_weights(group, weights, header.type);
   return header.policy_version;
 }
 

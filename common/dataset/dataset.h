@@ -30,7 +30,7 @@ void describe(FieldList& fields, RowOptions& options);
 /// The data of a training run.
 struct DataOptions : RowOptions {
   std::string train_file;
-  std::string evaluation_file;
+  std::vector<std::string> evaluation_file;  // one or more; empty: no evaluation
   bool shuffle = true;
 };
 void describe(FieldList& fields, DataOptions& options);

@@ -111,14 +111,14 @@ double all_reduce_seconds(Job& job, std::size_t elements, int times) {
   return (now_seconds() - begin) / times;
 }
 
-double weight_sync_seconds(Job& job, std::size_t elements, int times) {
+double weight_sync_seconds(Job& job, std::size_t elements, int times, DType type) {
   const auto world = world_collective(job);
   std::vector<float> weights(elements, 1e-3f);
   meet(job);
   const double begin = now_seconds();
   for (int i = 0; i < times; ++i) {
     if (job.rank() == 0) {
-      publish_weights(*world, i, std::span(weights));
+      publish_weights(*world, i, std::span(weights), {type});
     } else {
       receive_weights(*world, std::span(weights));
     }
@@ -153,14 +153,16 @@ void bench_messages(Job& job) {
   const double large = round_trip_seconds(job, 4, kLarge_tokens, 30);
   constexpr std::size_t kParameters = 5'000'000;
   const double reduce = all_reduce_seconds(job, kParameters, 10);
-  const double sync = weight_sync_seconds(job, kParameters, 10);
+  const double sync = weight_sync_seconds(job, kParameters, 10, DType::kFloat32);
+  const double rounded = weight_sync_seconds(job, kParameters, 10, DType::kBFloat16);
   if (job.rank() > 0) return;
   std::printf("round trip of a group of 10 tokens         %8.0f us\n", small * 1e6);
   std::printf("packing and unpacking 1 M tokens (8 MB)    %8.1f ms\n", packing * 1e3);
   std::printf("bandwidth of groups of 1 M tokens (8 MB)   %8.2f GB/s, packed and unpacked\n",
               2 * 8e-9 * static_cast<double>(kLarge_tokens) / large);
   std::printf("all-reduce of 5 M floats over %d ranks      %8.1f ms\n", job.size(), reduce * 1e3);
-  std::printf("weight sync of 5 M floats to %d ranks       %8.1f ms\n", job.size() - 1, sync * 1e3);
+  std::printf("weight sync of 5 M floats to %d ranks       %8.1f ms, as bf16 %.1f ms\n",
+              job.size() - 1, sync * 1e3, rounded * 1e3);
 }
 
 }  // namespace

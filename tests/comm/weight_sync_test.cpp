@@ -5,6 +5,7 @@
 #include <thread>
 #include <vector>
 
+#include "common/bfloat16.h"
 #include "common/comm/mpi_collective.h"
 #include "common/comm/thread_collective.h"
 #include "common/error.h"
@@ -13,19 +14,37 @@
 namespace lie {
 namespace {
 
-/// Three updates and the end, as learner or as actor.
+/// Others at every place, and most not in bf16.
+std::vector<float> weights_of(std::int64_t version) {
+  std::vector<float> weights(2'300'001);  // several messages, the last one short
+  for (std::size_t i = 0; i < weights.size(); ++i) {
+    weights[i] = static_cast<float>(version) + static_cast<float>(i) * 0x1p-21f;
+  }
+  return weights;
+}
+
+std::vector<float> rounded(std::vector<float> weights) {
+  for (float& weight : weights) weight = from_bfloat16(to_bfloat16(weight));
+  return weights;
+}
+
+/// Two updates as they are, two as bf16, and the end, as learner or as actor.
 void play(Collective& group) {
-  constexpr std::size_t kParameters = 700'001;
-  std::vector<float> weights(kParameters);
-  for (std::int64_t version = 1; version <= 3; ++version) {
+  for (std::int64_t version = 1; version <= 4; ++version) {
+    const bool rounds = version > 2;
+    std::vector<float> weights = weights_of(version);
+    const std::vector<float> sent = rounds ? rounded(weights) : weights;
     if (group.rank() == 0) {
-      weights.assign(kParameters, static_cast<float>(version) + 0.25f);
-      publish_weights(group, version, std::span(weights));
+      publish_weights(group, version, std::span(weights),
+                      {rounds ? DType::kBFloat16 : DType::kFloat32});
+      EXPECT_EQ(weights, weights_of(version)) << "the learner keeps its own";
     } else {
+      weights.assign(weights.size(), 0);
       EXPECT_EQ(receive_weights(group, std::span(weights)), version);
-      EXPECT_EQ(weights, std::vector<float>(kParameters, static_cast<float>(version) + 0.25f));
+      EXPECT_EQ(weights, sent);
     }
   }
+  std::vector<float> weights(10);
   if (group.rank() == 0) {
     publish_finish(group);
   } else {
@@ -51,6 +70,21 @@ TEST(WeightSync, AnotherModelIsRefused) {
   std::vector<float> smaller(9);
   EXPECT_THROW(receive_weights(*group.member(1), std::span(smaller)), Error);
   group.poison(std::make_exception_ptr(Error("the actor failed")));
+}
+
+TEST(WeightSync, AnotherTypeIsRefused) {
+  ThreadGroup group(2);
+  std::jthread learner([&] {
+    WeightHeader header{.elements = 10, .type = static_cast<std::int64_t>(DType::kInt32)};
+    group.member(0)->broadcast_bytes(std::as_writable_bytes(std::span(&header, 1)), 0);
+  });
+  std::vector<float> weights(10);
+  EXPECT_THROW(receive_weights(*group.member(1), std::span(weights)), Error);
+}
+
+TEST(WeightSync, WeightsOfADeviceAreNotRoundedWithoutItsOperators) {
+  const DeviceSpan far(nullptr, 5, DType::kFloat32, {.device = 3});
+  EXPECT_THROW(publish_weights(*ThreadGroup(1).member(0), 1, far, {DType::kBFloat16}), Error);
 }
 
 }  // namespace

@@ -25,6 +25,7 @@ struct RunOptions {
   bool shuffle = true;
   std::string name = "run";
   std::vector<std::int64_t> budgets = {4096, 8192};
+  std::vector<std::string> files;
   LossOptions policy_loss;
   std::string last;
 };
@@ -46,6 +47,7 @@ void describe(FieldList& fields, RunOptions& options) {
   fields.add("shuffle", options.shuffle, {"Shuffle."});
   fields.add("name", options.name, {"Name."});
   fields.add("budgets", options.budgets, {.help = "Budgets.", .unit = "tokens", .min = 1});
+  fields.add_one_or_more("files", options.files, {"Files."});
   fields.section("policy_loss", options.policy_loss);
   fields.add("last", options.last, {"Last."});
 }
@@ -115,6 +117,25 @@ TEST_F(Config, AFileMayStandOnOthers) {
   EXPECT_EQ(options.policy_loss.inner.rate, 3);
   EXPECT_EQ(options.budgets, std::vector<std::int64_t>{7});
   EXPECT_EQ(options.last, "end");
+}
+
+TEST_F(Config, AFieldOfOneOrMoreTakesATextOrAList) {
+  using Files = std::vector<std::string>;
+  EXPECT_NE(dump_config(fields).find("\nfiles: \"\"\n"), std::string::npos);
+  EXPECT_EQ(load("files: a.jsonl\n"), "no error");
+  EXPECT_EQ(options.files, Files{"a.jsonl"});
+  EXPECT_NE(dump_config(fields).find("\nfiles: a.jsonl\n"), std::string::npos);
+  EXPECT_EQ(load("files: [a, b]\n"), "no error");
+  EXPECT_NE(dump_config(fields).find("\nfiles: [a, b]\n"), std::string::npos);
+  EXPECT_EQ(load("files: \"\"\n"), "no error");
+  EXPECT_EQ(options.files, Files{});
+  EXPECT_EQ(load("seed: 1\n", {"files=a, b: c"}), "no error");
+  EXPECT_EQ(options.files, Files{"a, b: c"}) << "a list begins with a bracket";
+  EXPECT_EQ(load("seed: 1\n", {"files=[a, b]"}), "no error");
+  EXPECT_EQ(options.files, (Files{"a", "b"}));
+  EXPECT_EQ(load("files: [a, \"\"]\n"),
+            "c.yaml:1: files: expected texts, found an empty one; correct it, or leave the key out "
+            "for the default ");
 }
 
 TEST_F(Config, AWrongBaseIsNamed) {
@@ -234,6 +255,7 @@ TEST_F(Config, DumpNestsSectionsOwnFieldsFirst) {
             "shuffle: true\n"
             "name: run\n"
             "budgets: [4096, 8192]\n"
+            "files: \"\"\n"
             "last: \"\"\n"
             "policy_loss:\n"
             "  algorithm: gspo\n"

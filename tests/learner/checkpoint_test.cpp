@@ -41,14 +41,13 @@ class Checkpoint : public ::testing::Test {
   }
   ~Checkpoint() override { fs::remove_all(root_); }
 
-  fs::path save(std::int64_t step, std::int64_t keep_last = 0) {
+  fs::path save(std::int64_t step) {
     TrainerState state;
     state.step = state.policy_version = step;
     state.seed = 0xffffffffffffffffU;
     state.build_id = "abc \"quoted\"";
     state.prompt_stream = {1, 77};
-    return save_checkpoint(root_ / "checkpoints", {weights_, optimizer_, state, root_ / "start"},
-                           keep_last);
+    return save_checkpoint(root_ / "checkpoints", {weights_, optimizer_, state, root_ / "start"});
   }
   void expect_refused(const fs::path& checkpoint, const std::string& named) {
     Weights weights(weights_.config(), *operators_);
@@ -102,7 +101,7 @@ TEST_F(Checkpoint, GivesEachShardItsPart) {
     expect_part(optimizer.first_moment(), optimizer_.first_moment());
     expect_part(optimizer.second_moment(), optimizer_.second_moment());
     const CheckpointContents contents{weights, optimizer, TrainerState(), root_ / "start"};
-    EXPECT_THROW(save_checkpoint(root_ / "shards", contents, 0), Error);
+    EXPECT_THROW(save_checkpoint(root_ / "shards", contents), Error);
   }
 }
 
@@ -117,10 +116,18 @@ TEST_F(Checkpoint, LatestIgnoresWhatIsNotComplete) {
   EXPECT_FALSE(fs::exists(root_ / "checkpoints/.step-000015.partial"));
 }
 
-TEST_F(Checkpoint, KeepsTheLast) {
-  for (const std::int64_t step : {1, 2, 3, 4}) save(step, 2);
-  EXPECT_EQ(list_directory(root_ / "checkpoints"),
-            (std::vector<std::string>{"step-000003", "step-000004"}));
+TEST_F(Checkpoint, KeepsTheLastAndTheBest) {
+  using Names = std::vector<std::string>;
+  const fs::path checkpoints = root_ / "checkpoints";
+  const auto names_with = [&](std::int64_t keep_last, std::optional<std::int64_t> best) {
+    remove_old_checkpoints(checkpoints, keep_last, best);
+    return list_directory(checkpoints);
+  };
+  for (const std::int64_t step : {1, 2, 3, 4, 5}) save(step);
+  EXPECT_EQ(names_with(0, {}).size(), 5U);
+  EXPECT_EQ(names_with(3, 2), (Names{"step-000002", "step-000003", "step-000004", "step-000005"}));
+  EXPECT_EQ(names_with(2, 4), (Names{"step-000004", "step-000005"})) << "the best is a late one";
+  EXPECT_EQ(names_with(1, {}), Names{"step-000005"});
 }
 
 TEST_F(Checkpoint, SavingAgainReplaces) {
@@ -159,7 +166,7 @@ TEST_F(Checkpoint, OfAnotherModelIsRefused) {
   TrainerState state;
   state.step = 6;
   const fs::path foreign =
-      save_checkpoint(root_ / "other", {other, other_optimizer, state, root_ / "start"}, 0);
+      save_checkpoint(root_ / "other", {other, other_optimizer, state, root_ / "start"});
   expect_refused(foreign, "config.json");
   fs::copy_file(foreign / "optimizer.safetensors", saved / "optimizer.safetensors",
                 fs::copy_options::overwrite_existing);

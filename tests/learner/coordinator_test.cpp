@@ -49,8 +49,7 @@ TEST(Coordinator, AStepsGroupsComeBackInCanonicalOrder) {
   LocalTicketDesk desk(1);
   BoundedQueue<ScoredGroup> scored(64);
   PromptStream stream(prompts(10), 7, true);
-  const EvaluationTickets held_out(prompts(3), {.every = 1, .prompts = 2, .samples_per_prompt = 5},
-                                   1);
+  const EvaluationTickets held_out(prompts(2), {.every = 1, .samples_per_prompt = 5}, 1);
   Coordinator coordinator(desk, 1, scored);
   const std::jthread actor([&] { answer_tickets(desk, 0, scored, 2); });
 

@@ -127,6 +127,28 @@ TEST(LieAnalyze, ShowsCoverageOfFurtherNAndWhereACountIsEstimated) {
   EXPECT_FALSE(holds(lie_analyze(example("exact").string()).output, "is an estimate"));
 }
 
+TEST(LieAnalyze, ShowsTheSourcesOfEvaluationsThatHaveSeveral) {
+  const fs::path run = example("sources");
+  std::string metrics = read_file(run / "metrics.jsonl");
+  for (const auto& [step, amc] : {std::pair{0, 0.25}, {10, 0.75}}) {
+    const std::string begin = fmt::format("{{\"step\":{},", step);
+    metrics.replace(metrics.find(begin), begin.size(),
+                    fmt::format("{}\"eval_accuracy_source_mean\":{},\"eval_accuracy_on_amc\":{},",
+                                begin, amc / 2, amc));
+  }
+  write_file_atomically(run / "metrics.jsonl", metrics);
+  const std::string table = lie_analyze(run.string()).output;
+  EXPECT_TRUE(
+      holds(table, fmt::format("  {:<40} {:>24}    {}\n", "  mean over sources", "0.125", "0.375")))
+      << table;
+  EXPECT_TRUE(holds(table, fmt::format("  {:<40} {:>24}    {}\n", "  amc", "0.250", "0.750")))
+      << table;
+  const std::string html = read_file(run / "report.html");
+  EXPECT_TRUE(holds(html, "<th class=number>held-out, mean over sources</th>"));
+  EXPECT_TRUE(holds(html, "<figcaption><b>Accuracy, amc</b>"));
+  EXPECT_FALSE(holds(lie_analyze(example("one-source").string()).output, "mean over sources"));
+}
+
 TEST(LieAnalyze, ARunInProgressSaysHowFarItIs) {
   const fs::path run = example("progress", {.steps = 3, .planned = 40, .checkpoint = false});
   EXPECT_TRUE(holds(load_run(run).state, "step 3 of 40"));

@@ -32,7 +32,7 @@ class OneProcess : public testing::Test {
     const fs::path root = source_directory();
     config_ = load_train_config(root / "tests/tools/small.yaml", {});
     for (std::string* path :
-         {&config_.model.path, &config_.data.train_file, &config_.data.evaluation_file}) {
+         {&config_.model.path, &config_.data.train_file, &config_.data.evaluation_file[0]}) {
       *path = (root / *path).string();
     }
     config_.run.directory = (directory_.path() / "run").string();
@@ -134,6 +134,73 @@ TEST_F(OneProcess, ARunWithoutItsCheckpointsLearnsItsLogAgainAndGeneratesNothing
   for (const char* name : {"loss", "accuracy", "c_global_run", "eval_accuracy"}) {
     EXPECT_EQ(metrics().back().at(name), rows.back().at(name)) << name;
   }
+}
+
+TEST_F(OneProcess, ActorsUnderRoundedWeightsGetTheSameOnesAfterAResume) {
+  const auto digest = [&] {
+    return trajectories_digest(RunReader(fs::path(config_.run.directory) / "trajectories"));
+  };
+  config_.evaluation.every = 0;
+  config_.weight_sync.weights = DType::kBFloat16;
+  run();
+  EXPECT_GT(metrics().back().at("first_minibatch_ratio_max_deviation"), 0.0);
+  config_.run.steps = 3;
+  run();
+  const std::string resumed = digest();
+  for (const auto weights : {DType::kBFloat16, DType::kFloat32}) {
+    config_.weight_sync.weights = weights;
+    config_.run.directory = directory_.path() / (weights == DType::kBFloat16 ? "same" : "other");
+    run();
+    EXPECT_EQ(digest() == resumed, weights == DType::kBFloat16);
+  }
+}
+
+TEST_F(OneProcess, TheBestCheckpointStaysBesideTheLastThroughEveryStart) {
+  config_.evaluation = {.every = 1, .prompts = 4, .samples_per_prompt = 4};
+  config_.checkpoint = {.every = 1, .keep_last = 1};
+  config_.best_checkpoint.keep_best = "eval_c_context_mean";
+  for (const std::int64_t steps : {3, 4, 6}) {
+    config_.run.steps = steps;
+    run();
+  }
+  std::int64_t best = 1;
+  std::vector<double> values;
+  for (const Json& row : metrics()) values.push_back(row.at("eval_c_context_mean"));
+  for (std::int64_t step = 1; step < std::ssize(values); ++step) {
+    if (values[static_cast<std::size_t>(step)] > values[static_cast<std::size_t>(best)])
+      best = step;
+  }
+  ASSERT_LT(best, 6) << "a best one that is the last shows nothing";
+  const auto checkpoints = fs::path(config_.run.directory) / "checkpoints";
+  EXPECT_EQ(list_directory(checkpoints),
+            (std::vector<std::string>{checkpoint_path("", best), checkpoint_path("", 6)}));
+}
+
+TEST_F(OneProcess, AMetricThatNoEvaluationGivesEndsTheStart) {
+  config_.best_checkpoint.keep_best = "eval_accuracy_source_mean";
+  EXPECT_NE(error_of([&] { run(); }).find("no evaluation gives eval_accuracy_source_mean"),
+            std::string::npos)
+      << "of one source";
+  EXPECT_FALSE(fs::exists(config_.run.directory));
+  config_.metric_coverage.ngrams = {7};
+  config_.best_checkpoint.keep_best = "eval_c_context_7_mean";
+  run();
+}
+
+TEST_F(OneProcess, SeveralEvaluationFilesAreSourcesOfTheirOwn) {
+  const std::string rows = "{\"prompt\": \"14 7 3 9 18 12 target 21:\\n\", \"gold\": \"3\"}\n";
+  config_.data.evaluation_file = {directory_.write("amc.jsonl", rows + rows).string(),
+                                  directory_.write("aime.jsonl", rows).string()};
+  config_.best_checkpoint.keep_best = "eval_accuracy_on_aime";
+  run();
+  for (const char* name : {"eval_accuracy_source_mean", "eval_accuracy_on_amc",
+                           "eval_accuracy_on_aime", "eval_response_length_mean_on_aime"}) {
+    EXPECT_TRUE(metrics().back().contains(name)) << name;
+  }
+  const RunReader trajectories(fs::path(config_.run.directory) / "trajectories");
+  const ProblemText last = trajectories.problem(trajectories.samples().size() - 1);
+  EXPECT_EQ(last.data_source, "aime");
+  EXPECT_EQ(trajectories.column(schema::sample::kProblem).back(), 2);
 }
 
 TEST_F(OneProcess, ARoleThatFailsEndsAllWithItsCause) {

@@ -52,9 +52,9 @@ TEST_F(ResumePolicy, KeysThatChangeNoResultMayChange) {
 TEST_F(ResumePolicy, EveryOtherKeyIsNamedWithTheRemedy) {
   for (const char* key :
        {"run.seed=4", "model.path=other", "rollout.temperature=0.5", "rollout.max_prompt_tokens=9",
-        "update.mini_batch_prompts=3", "optimizer.learning_rate=1", "verifier.fbox=false",
-        "evaluation.every=1", "reward.coverage.ngram=3", "coverage.metric_unit=words",
-        "coverage.memory_mebibytes=2"}) {
+        "rollout.weights=bfloat16", "update.mini_batch_prompts=3", "optimizer.learning_rate=1",
+        "verifier.fbox=false", "evaluation.every=1", "reward.coverage.ngram=3",
+        "coverage.metric_unit=words", "coverage.memory_mebibytes=2"}) {
     const std::string error = started_with({key});
     const std::string name = std::string(key).substr(0, std::string(key).find('='));
     EXPECT_THAT(error, HasSubstr(name + ": there ")) << key;

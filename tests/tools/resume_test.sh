@@ -45,7 +45,7 @@ echo "$killed kills in $attempts attempts: the same bits as the uninterrupted ru
 # At given places, without a checkpoint before the end: two actors of one group at a time each have at most one in
 # generation and one on its way when the run dies, and in the journal one is torn.
 export LIE_FAULT_LOG="$WORK/points"
-few=(--set run.steps=8 --set checkpoint.every=0 --set rollout.slots=4)
+few=(--set run.steps=8 --set checkpoint.every=0 --set rollout.slots=4 --set rollout.weights=bfloat16)
 train 4 "$WORK/few" "${few[@]}" >"$WORK/few.log" 2>&1 || { cat "$WORK/few.log"; fail "uninterrupted run"; }
 responses="$(passes response "$LIE_FAULT_LOG")" faults=(journal:5 metrics:3 journal:17 journal:1 metrics:1 journal:20 checkpoint:1)
 rm "$LIE_FAULT_LOG"

@@ -23,6 +23,16 @@ for ranks in 1 4 12; do
   [ "$(digest "$WORK/few$ranks")" = "$(digest "$WORK/few1")" ] || fail "$ranks ranks give other bits with 2 prompts a step"
 done
 
+# Rounded weights are the same on all actors, and others than the learner's.
+round="--set rollout.weights=bfloat16 --set run.steps=3"
+train 1 "$WORK/round1" $round >"$WORK/round1.log" 2>&1 || { cat "$WORK/round1.log"; fail "1 rank, rounded weights"; }
+for share in true false; do
+  train 4 "$WORK/round_$share" $round --set "roles.share_weights=$share" >"$WORK/round_$share.log" 2>&1 ||
+    { cat "$WORK/round_$share.log"; fail "4 ranks, rounded weights"; }
+  [ "$(digest "$WORK/round_$share")" = "$(digest "$WORK/round1")" ] || fail "4 ranks give other bits with rounded weights"
+done
+! grep -q '"first_minibatch_ratio_max_deviation":0.0[,}]' "$WORK/round1/metrics.jsonl" || fail "no weights were rounded"
+
 # Two learners add gradients in another order; their runs must repeat.
 for again in a b; do
   train 5 "$WORK/two_learners_$again" --set roles.learners=2 >"$WORK/two_$again.log" 2>&1 ||

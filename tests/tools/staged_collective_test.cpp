@@ -67,13 +67,19 @@ TEST(StagedCollective, DeviceMemoryTravelsThroughTheHost) {
   }
 }
 
-TEST(StagedCollective, WeightsReachTheActors) {
+/// What a learner's weights, all of this value, are on the actors.
+void expect_on_actors(float value, const WeightSyncOptions& options, float expected) {
   on_members(3, [&](Member& m) {
-    const DeviceSpan weights = m.put(1000, m.own());
-    if (m.group().rank() == 0) return publish_weights(m.group(), 7, weights);
+    const DeviceSpan weights = m.put(1000, m.group().rank() == 0 ? value : 0);
+    if (m.group().rank() == 0) return publish_weights(m.group(), 7, weights, options);
     EXPECT_EQ(receive_weights(m.group(), weights), 7);
-    EXPECT_EQ(m.get(weights), std::vector<float>(1000, 1.0F));
+    EXPECT_EQ(m.get(weights), std::vector<float>(1000, expected));
   });
+}
+
+TEST(StagedCollective, WeightsReachTheActors) {
+  expect_on_actors(1.01171875F, {}, 1.01171875F);
+  expect_on_actors(1.01171875F, {DType::kBFloat16}, 1.015625F);  // a tie: 1 + 1.5 * 2^-7
 }
 
 }  // namespace

@@ -6,6 +6,7 @@
 #include <map>
 #include <set>
 
+#include "learner/evaluation_metrics.h"
 #include "tools/analyze/chart.h"
 #include "tools/analyze/curves.h"
 #include "tools/analyze/report_style.h"
@@ -76,23 +77,26 @@ std::string states_of(const Subject& subject) {
 }
 
 std::string glance(std::span<const Subject> subjects) {
-  constexpr std::pair<const char*, const char*> kColumns[] = {
+  std::vector<std::pair<const char*, const char*>> columns = {
       {"accuracy", "accuracy"},           {"eval_accuracy", "held-out"},
       {"response_length_mean", "length"}, {"c_context_mean", "C_context"},
       {"r_context_mean", "R_context"},    {"entropy_mean", "entropy"},
       {"reward_mean", "reward"},          {"truncation_rate", "truncated"},
       {"tokens_per_second", "tokens/s"}};
+  if (!evaluation_sources(subjects).empty()) {
+    columns.insert(columns.begin() + 2, {kSourceMean.data(), "held-out, mean over sources"});
+  }
   std::string html =
       "<h2 id=glance>At a glance</h2><p>Start → end: mean over the first and the last tenth of "
       "the steps (held-out: first and last evaluation), with the 95 % interval of the end.</p>"
       "<div class=panel><table><tr><th>run</th>";
-  for (const auto& [metric, words] : kColumns)
+  for (const auto& [metric, words] : columns)
     html += fmt::format("<th class=number>{}</th>", words);
   html += "</tr>";
   for (std::size_t i = 0; i < subjects.size(); ++i) {
     html += fmt::format("<tr><td><b>{} {}</b>{}</td>", swatch(i), escaped(subjects[i].name),
                         states_of(subjects[i]));
-    for (const auto& [metric, words] : kColumns) html += glance_cell(subjects[i], metric);
+    for (const auto& [metric, words] : columns) html += glance_cell(subjects[i], metric);
     html += "</tr>";
   }
   return html + "</table></div>" + notes_of(subjects);

@@ -8,6 +8,7 @@
 #include "common/error.h"
 #include "common/metrics_log.h"
 #include "learner/checkpoint.h"
+#include "learner/evaluation_metrics.h"
 #include "tools/analyze/coverage_metrics.h"
 #include "tools/analyze/derived_curves.h"
 
@@ -168,6 +169,23 @@ std::set<std::string> number_names(std::span<const Subject> subjects) {
     }
   }
   return names;
+}
+
+std::set<std::string> evaluation_sources(std::span<const Subject> subjects) {
+  const std::string begin = source_accuracy("");
+  std::set<std::string> sources;
+  for (const Subject& subject : subjects) {
+    for (const Run& run : subject.runs) {
+      for (const auto& [metric, curve] : run.curves) {
+        if (metric.starts_with(begin)) sources.insert(metric.substr(begin.size()));
+      }
+    }
+  }
+  return sources;
+}
+
+std::string source_accuracy(const std::string& source) {
+  return fmt::format("eval_accuracy{}{}", kOnSource, source);
 }
 
 Curve curve_of(const Run& run, const std::string& metric) {

@@ -73,6 +73,13 @@ RewardNames reward_names(std::span<const Subject> subjects);
 /// Names of the programs' further numbers of all runs' trajectories, ascending.
 std::set<std::string> number_names(std::span<const Subject> subjects);
 
+/// The data sources of all runs' evaluations as their metrics name them, ascending; empty where
+/// each has one.
+std::set<std::string> evaluation_sources(std::span<const Subject> subjects);
+
+/// The metric of one source's accuracy.
+std::string source_accuracy(const std::string& source);
+
 /// The curve of a metric; empty if the run has none.
 Curve curve_of(const Run& run, const std::string& metric);
 

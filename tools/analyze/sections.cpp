@@ -4,7 +4,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <set>
 
+#include "learner/evaluation_metrics.h"
 #include "tools/analyze/chart.h"
 #include "tools/analyze/coverage_metrics.h"
 #include "tools/analyze/curves.h"
@@ -183,6 +185,18 @@ std::string number_means(std::span<const Subject> subjects) {
   return html;
 }
 
+std::string accuracy_by_source(std::span<const Subject> subjects) {
+  const std::set<std::string> sources = evaluation_sources(subjects);
+  if (sources.empty()) return "";
+  std::string html = compared(
+      subjects, {kSourceMean, "Accuracy, held-out, mean over sources", "each counts as much"});
+  for (const std::string& source : sources) {
+    const std::string metric = source_accuracy(source), title = "Accuracy, " + source;
+    html += compared(subjects, {metric, title, "held-out prompts of this source"});
+  }
+  return html;
+}
+
 std::string coverage_by_n(std::span<const Subject> subjects) {
   std::string html;
   for (const std::int64_t n : metric_ngrams(subjects)) {
@@ -216,7 +230,7 @@ std::string learning_charts(std::span<const Subject> subjects) {
       {"eval_response_length_mean", "Response length, held-out", "mean, tokens", true},
       {"truncation_rate", "Truncation rate", "share cut at the response limit", true},
   };
-  std::string html = compared_all(subjects, kQuantities);
+  std::string html = compared_all(subjects, kQuantities) + accuracy_by_source(subjects);
   for (std::size_t i = 0; i < subjects.size(); ++i) {
     html += length_quantiles(subjects[i], static_cast<int>(i), subjects.size() > 1);
   }

@@ -5,6 +5,7 @@
 
 #include "common/error.h"
 #include "common/file.h"
+#include "learner/evaluation_metrics.h"
 #include "tools/analyze/coverage_metrics.h"
 #include "tools/analyze/curves.h"
 #include "tools/analyze/trap.h"
@@ -17,6 +18,7 @@ struct Line {
   const char* words;
 };
 
+constexpr std::string_view kHeldOut = "eval_accuracy";  // by source it follows it
 constexpr std::string_view kReward = "reward_mean";     // its terms follow it
 constexpr std::string_view kCoverage = "c_global_run";  // by further n it follows it
 
@@ -74,6 +76,13 @@ void add_line(std::string& out, const Subject& subject, const std::string& metri
   const StartAndEnd ends = start_and_end(subject, metric);
   if (!ends.known || (is_optional(metric) && always_zero(subject, metric))) return;
   out += fmt::format("  {:<40} {:>24}    {}\n", words, estimate(ends.start), estimate(ends.end));
+}
+
+void add_source_lines(std::string& out, const Subject& subject) {
+  add_line(out, subject, std::string(kSourceMean), "  mean over sources");
+  for (const std::string& source : evaluation_sources(std::span(&subject, 1))) {
+    add_line(out, subject, source_accuracy(source), "  " + source);
+  }
 }
 
 void add_reward_lines(std::string& out, const Subject& subject) {
@@ -144,6 +153,7 @@ std::string text_table(const Subject& subject) {
                   fmt::format("mean of {} step(s) at each end", accuracy.window), "start", "end");
   for (const auto& [metric, words] : kLines) {
     add_line(out, subject, metric, words);
+    if (metric == kHeldOut) add_source_lines(out, subject);
     if (metric == kReward) add_reward_lines(out, subject);
     if (metric == kCoverage) add_coverage_lines(out, subject);
   }

@@ -35,9 +35,8 @@ namespace fs = std::filesystem;
 
 /// The rows that are asked, with the numbers of their groups.
 std::vector<Prompt> prompts_of(const EvalConfig& config) {
-  Dataset dataset = read_run_prompts(config.eval.file, config.data, config.model.path);
-  const std::string skipped = skipped_rows_text(dataset);
-  if (!skipped.empty()) Log("eval", 0).warn("{}", skipped);
+  Dataset dataset =
+      read_run_prompts(config.eval.file, config.data, config.model.path, Log("eval", 0));
   const auto& sources = config.eval.sources;
   std::erase_if(dataset.prompts, [&](const Prompt& prompt) {
     return !sources.empty() &&
@@ -91,9 +90,8 @@ fs::path response_log(const EvalConfig& config) {
 
 MessageFileState read_responses(const fs::path& log,
                                 const std::function<void(RolloutGroup)>& visit) {
-  MessageFileState state = read_messages(log, [&](std::span<const std::byte> message) {
-    visit(wire::unpack<RolloutGroup>(message));
-  });
+  MessageFileState state = read_messages(
+      log, [&](std::span<const std::byte> message) { visit(wire::unpack<RolloutGroup>(message)); });
   if (!state.refusal.empty()) fail("{}", state.refusal);
   return state;
 }
@@ -102,9 +100,7 @@ MessageFileState read_responses(const fs::path& log,
 class Generation {
  public:
   Generation(Job& job, const EvalConfig& config)
-      : config_(config),
-        prompts_(prompts_of(config)),
-        log_path_(response_log(config)) {
+      : config_(config), prompts_(prompts_of(config)), log_path_(response_log(config)) {
     prepare_directory(job, config);
     std::vector<bool> there(prompts_.size(), false);
     const MessageFileState log = read_responses(log_path_, [&](const RolloutGroup& group) {

@@ -128,8 +128,8 @@ void play_learner_0(const TrainConfig& config, const RunStart& start, RunPrompts
   SharedGroups groups(logged, transport.learners);
 
   const auto weight_group = staged_collective(coordination.weight_group, *training.operators);
-  Publisher publisher(coordinator, collector, *weight_group, training.weights, evaluations,
-                      first_version(config, start));
+  Publisher publisher(coordinator, collector, *weight_group, training.weights, config.weight_sync,
+                      evaluations, first_version(config, start));
   TrajectoryRecorder trajectories =
       trajectory_recorder(config, start, training, transport.learners);
   LogComparison comparison;

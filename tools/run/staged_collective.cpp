@@ -19,12 +19,10 @@ class StagedCollective : public Collective {
     host_.broadcast_bytes(bytes, root);
   }
   void broadcast(DeviceSpan values, int root) override {
-    if (goes_as_it_is(values)) return host_.broadcast(values, root);
-    by_parts(values, [&](Tensor part, std::span<float> staged) {
-      if (rank() == root) operators_.copy_to_host(part, staged);
-      host_.broadcast(staged, root);
-      if (rank() != root) operators_.copy_from_host(staged, part);
-    });
+    from_root(values, root, &Collective::broadcast);
+  }
+  void broadcast_as_bfloat16(DeviceSpan values, int root) override {
+    from_root(values, root, &Collective::broadcast_as_bfloat16);
   }
   void all_reduce_sum(DeviceSpan values) override {
     if (goes_as_it_is(values)) return host_.all_reduce_sum(values);
@@ -55,6 +53,14 @@ class StagedCollective : public Collective {
       fail("collective: only fp32 in the memory of the group's own operators can be staged");
     }
     return false;
+  }
+  void from_root(DeviceSpan values, int root, void (Collective::*send)(DeviceSpan, int)) {
+    if (goes_as_it_is(values)) return (host_.*send)(values, root);
+    by_parts(values, [&](Tensor part, std::span<float> staged) {
+      if (rank() == root) operators_.copy_to_host(part, staged);
+      (host_.*send)(staged, root);
+      if (rank() != root) operators_.copy_from_host(staged, part);
+    });
   }
   static Tensor tensor(DeviceSpan x) { return {x.data, 1, x.count, x.count, x.dtype}; }
 

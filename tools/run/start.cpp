@@ -10,13 +10,16 @@
 #include "common/log.h"
 #include "common/trajectory/recovery.h"
 #include "common/writer_lock.h"
+#include "learner/evaluation_metrics.h"
 #include "learner/journal.h"
 #include "learner/sound_checkpoint.h"
 #include "learner/trainer_state.h"
 #include "model/weights.h"
+#include "rewards/score.h"
 #include "tools/run/devices.h"
 #include "tools/run/end_tokens.h"
 #include "tools/run/missing_parts.h"
+#include "tools/run/players.h"
 #include "tools/run/prompts.h"
 #include "tools/run/resume.h"
 #include "tools/run/writer.h"
@@ -40,27 +43,49 @@ void check_directory(const TrainConfig& config, const FieldList& fields) {
   }
 }
 
-/// The prompts of a file; says which rows were left out.
-std::vector<Prompt> checked_prompts(const TrainConfig& config, const std::string& file) {
-  Dataset dataset = read_run_prompts(file, config.data, config.model.path);
-  const std::string skipped = skipped_rows_text(dataset);
-  if (!skipped.empty()) Log("learner", 0).warn("{}", skipped);
-  return std::move(dataset.prompts);
+/// The metrics of the run's evaluations, besides programs' numbers, which only answers name. Empty:
+/// there are none.
+std::vector<std::string> evaluation_metrics(const TrainConfig& config,
+                                            std::span<const Prompt> prompts) {
+  if (config.evaluation.every == 0) return {};
+  ScoringOptions scoring = scoring_options(config);
+  scoring.rewards.command.clear();
+  scoring.verifier_program.command.clear();
+  Ticket ticket;
+  ticket.purpose = Purpose::kEvaluate;
+  const Response empty;
+  const std::string text;
+  return evaluation_metric_names(
+      prompts, Scorer(scoring).score(ticket, std::span(&empty, 1), std::span(&text, 1)).front());
+}
+
+/// Throws Error where keep_best names no metric of the evaluations; says what it cannot keep.
+void check_best(const TrainConfig& config, std::span<const Prompt> evaluation, const Log& voice) {
+  check_options(config.best_checkpoint, evaluation_metrics(config, evaluation));
+  const std::int64_t every = config.checkpoint.every, evaluated = config.evaluation.every;
+  if (config.best_checkpoint.keep_best.empty() || (every > 0 && evaluated % every == 0)) return;
+  voice.warn(
+      "checkpoint.keep_best chooses among the steps that are both evaluated and saved: "
+      "evaluation.every {} is no multiple of checkpoint.every {}",
+      evaluated, every);
 }
 
 /// Loads what every role will need, so that bad input is reported before anything is written.
 RunPrompts check_inputs(const TrainConfig& config) {
   check_fits_model(config.rollout, plan_weights(config.model.path).config);
   RunPrompts prompts;
-  prompts.training = checked_prompts(config, config.data.train_file);
+  const Log voice("learner", 0);
+  prompts.training =
+      read_run_prompts(config.data.train_file, config.data, config.model.path, voice).prompts;
   for (const Prompt& prompt : prompts.training) {
     Ticket ticket;
     ticket.prompt = prompt;
     check_scorable(config.reward, ticket);
   }
-  if (!config.data.evaluation_file.empty()) {
-    prompts.evaluation = checked_prompts(config, config.data.evaluation_file);
-  }
+  prompts.evaluation =
+      read_evaluation_prompts(config.data.evaluation_file, config.evaluation.prompts, config.data,
+                              config.model.path, voice);
+  check_best(config, prompts.evaluation, voice);
   make_operators(config.model, 1);
   return prompts;
 }

@@ -33,6 +33,7 @@ void describe(FieldList& fields, TrainConfig& config) {
   fields.section("roles", config.roles);
   fields.section("rollout", config.tickets);
   fields.section("rollout", config.rollout);
+  fields.section("rollout", config.weight_sync);
   fields.section("evaluation", config.evaluation);
   fields.section("evaluation", config.rollout.evaluation);
   fields.section("reward", config.reward);
@@ -45,6 +46,7 @@ void describe(FieldList& fields, TrainConfig& config) {
   fields.section("update", config.update);
   fields.section("optimizer", config.optimizer);
   fields.section("checkpoint", config.checkpoint);
+  fields.section("checkpoint", config.best_checkpoint);
   fields.section("trajectories", config.trajectories);
 }
 

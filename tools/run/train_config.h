@@ -8,10 +8,12 @@
 
 #include "actors/rollout_options.h"
 #include "common/comm/roles.h"
+#include "common/comm/weight_sync.h"
 #include "common/dataset/dataset.h"
 #include "common/options.h"
 #include "learner/advantage.h"
 #include "learner/batch.h"
+#include "learner/best_checkpoint.h"
 #include "learner/checkpoint.h"
 #include "learner/optimizer.h"
 #include "learner/policy_loss.h"
@@ -30,6 +32,7 @@ struct TrainConfig {
   DataOptions data;
   RolesOptions roles;
   TicketOptions tickets;
+  WeightSyncOptions weight_sync;
   RolloutOptions rollout;
   EvaluationOptions evaluation;
   RewardOptions reward;
@@ -42,6 +45,7 @@ struct TrainConfig {
   BatchOptions update;
   OptimizerOptions optimizer;
   CheckpointOptions checkpoint;
+  BestCheckpointOptions best_checkpoint;
   TrajectoryOptions trajectories;
 };
 void describe(FieldList& fields, TrainConfig& config);

@@ -9,6 +9,7 @@
 #include "common/log.h"
 #include "common/sha256.h"
 #include "common/trajectory/segment_index.h"
+#include "learner/best_checkpoint.h"
 #include "learner/checkpoint.h"
 #include "tools/run/devices.h"
 #include "tools/run/staged_collective.h"
@@ -107,17 +108,30 @@ void CheckpointWriter::save() {
   state.seed = static_cast<std::uint64_t>(config_.run.seed);
   state.build_id = build_id();
   state.prompt_stream = prompts_.state();
-  save_checkpoint(fs::path(config_.run.directory) / "checkpoints",
-                  {.weights = training_.weights,
-                   .optimizer = training_.optimizer,
-                   .state = std::move(state),
-                   .start_model = config_.model.path,
-                   .coverage = &coverage_},
-                  config_.checkpoint.keep_last);
+  save_checkpoint(checkpoints_, {.weights = training_.weights,
+                                 .optimizer = training_.optimizer,
+                                 .state = std::move(state),
+                                 .start_model = config_.model.path,
+                                 .coverage = &coverage_});
+  remove_old_checkpoints(checkpoints_, config_.checkpoint.keep_last, best());
   if (const std::int64_t keep = config_.trajectories.keep_last_steps; keep > 0) {
     remove_segments_up_to(fs::path(config_.run.directory) / "trajectories", last_step_ - keep);
   }
   stop_.saved_in(watch.seconds());
+}
+
+std::optional<std::int64_t> CheckpointWriter::best() const {
+  const std::string& metric = config_.best_checkpoint.keep_best;
+  if (metric.empty()) return {};
+  const auto step = best_saved_step(config_.run.directory, metric);
+  const Log voice("learner", 0);
+  if (!step) {
+    voice.warn("no saved step has been evaluated by {}: checkpoint.keep_best keeps none yet",
+               metric);
+  } else if (*step == last_step_) {
+    voice.info("step {} has the best {} so far: its checkpoint stays", *step, metric);
+  }
+  return step;
 }
 
 }  // namespace lie

@@ -61,6 +61,7 @@ class CheckpointWriter : public StepStage {
         prompts_(prompts),
         coverage_(coverage),
         stop_(stop),
+        checkpoints_(std::filesystem::path(config.run.directory) / "checkpoints"),
         last_step_(start.step),
         saved_step_(start.step) {}
 
@@ -70,12 +71,15 @@ class CheckpointWriter : public StepStage {
 
  private:
   void save();
+  /// By the metrics up to this step, which the curves before this stage have written.
+  std::optional<std::int64_t> best() const;
 
   const TrainConfig& config_;
   const Training& training_;
   const PromptStream& prompts_;
   const RunCoverage& coverage_;
   EarlyStop& stop_;
+  std::filesystem::path checkpoints_;
   std::int64_t last_step_, saved_step_;
 };
 

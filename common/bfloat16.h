@@ -1,0 +1,21 @@
+// bfloat16 numbers: the upper half of an fp32 number's bits.
+#pragma once
+
+#include <bit>
+#include <cstdint>
+
+namespace lie {
+
+/// To nearest, ties to even; infinite from halfway beyond the largest on. NaN stays NaN.
+constexpr std::uint16_t to_bfloat16(float value) {
+  const auto bits = std::bit_cast<std::uint32_t>(value);
+  const bool is_nan = (bits & 0x7fff'ffffu) > 0x7f80'0000u;
+  const std::uint32_t nearest = bits + 0x7fffu + ((bits >> 16) & 1u);
+  return static_cast<std::uint16_t>((is_nan ? bits | 0x40'0000u : nearest) >> 16);
+}
+
+constexpr float from_bfloat16(std::uint16_t bits) {
+  return std::bit_cast<float>(static_cast<std::uint32_t>(bits) << 16);
+}
+
+}  // namespace lie

@@ -1,0 +1,89 @@
+#include "learner/evaluation_metrics.h"
+
+#include <fmt/format.h>
+
+#include <set>
+#include <utility>
+
+#include "learner/response_rows.h"
+
+namespace lie {
+namespace {
+
+std::string sanitised(std::string_view source) {
+  std::string name(source.empty() ? "unnamed" : source);
+  for (char& c : name) {
+    const bool stays = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+                       c == '-' || c == '.';
+    if (!stays) c = '_';
+  }
+  return name;
+}
+
+const std::string& source_of(const ScoredGroup& group) {
+  return group.rollout.ticket.prompt.data_source;
+}
+
+void add_sources(MetricsWriter& out, std::span<const ResponseRow> rows,
+                 const std::map<std::string, std::string>& names) {
+  std::map<std::string, std::vector<ResponseRow>> by_source;
+  for (const ResponseRow& row : rows) by_source[source_of(*row.group)].push_back(row);
+  double sum = 0;
+  for (const auto& [source, own] : by_source) sum += mean_of(own, accuracy_of);
+  out.add(std::string(kSourceMean), sum / static_cast<double>(by_source.size()));
+  for (const auto& [source, own] : by_source) {
+    const std::string end = std::string(kOnSource) + names.at(source);
+    add_mean(out, "eval_accuracy" + end, own, accuracy_of);
+    add_mean(out, "eval_response_length_mean" + end, own, length_of);
+    add_mean(out, "eval_truncation_rate" + end, own, truncation_of);
+  }
+}
+
+/// A group of one response that is nothing but scored.
+ScoredGroup placeholder(const Prompt& prompt, const Score& score) {
+  ScoredGroup group;
+  group.rollout.ticket.prompt.data_source = prompt.data_source;
+  group.rollout.responses.resize(1);
+  group.scores = {score};
+  return group;
+}
+
+}  // namespace
+
+void add_evaluation_metrics(MetricsWriter& out, std::span<const ScoredGroup> evaluation) {
+  const std::vector<ResponseRow> rows = rows_of(evaluation);
+  add_mean(out, "eval_accuracy", rows, accuracy_of);
+  add_mean(out, "eval_response_length_mean", rows, length_of);
+  add_mean(out, "eval_c_context_mean", rows, c_context_of);
+  add_mean(out, "eval_r_context_mean", rows, r_context_of);
+  add_numbers(out, rows, "eval_");
+  add_mean(out, "eval_truncation_rate", rows, truncation_of);
+  const std::map<std::string, std::string> sources = source_names(evaluation);
+  if (sources.size() > 1) add_sources(out, rows, sources);
+}
+
+std::vector<std::string> evaluation_metric_names(std::span<const Prompt> prompts,
+                                                 const Score& example) {
+  std::vector<ScoredGroup> groups;
+  for (const Prompt& prompt : prompts) groups.push_back(placeholder(prompt, example));
+  MetricsWriter out;
+  add_evaluation_metrics(out, groups);
+  std::vector<std::string> names;
+  for (auto& [name, value] : out.take()) names.push_back(std::move(name));
+  return names;
+}
+
+std::map<std::string, std::string> source_names(std::span<const ScoredGroup> groups) {
+  std::set<std::string> sources, taken;
+  for (const ScoredGroup& group : groups) sources.insert(source_of(group));
+  std::map<std::string, std::string> names;
+  for (const std::string& source : sources) {
+    const std::string plain = sanitised(source);
+    std::string name = plain;
+    for (int k = 2; !taken.insert(name).second; ++k) name = fmt::format("{}_{}", plain, k);
+    names.emplace(source, std::move(name));
+  }
+  return names;
+}
+
+}  // namespace lie

@@ -1,0 +1,69 @@
+// The held-out prompts of a run, from one file or several.
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "tests/temporary_directory.h"
+#include "tools/run/prompts.h"
+
+namespace lie {
+namespace {
+
+class EvaluationPrompts : public testing::Test {
+ protected:
+  /// A file of rows with or without a data source, in order.
+  std::string file(const std::string& name, const std::vector<std::string>& sources) {
+    std::string rows;
+    for (const std::string& source : sources) {
+      const std::string field = source.empty() ? "" : R"(,"data_source":")" + source + "\"";
+      rows += R"({"prompt":"1+1?","gold":"2")" + field + "}\n";
+    }
+    std::filesystem::create_directories((directory_.path() / name).parent_path());
+    return directory_.write(name, rows).string();
+  }
+
+  /// "amc 3": source and problem row.
+  std::vector<std::string> read(const std::vector<std::string>& files, std::int64_t limit = 0) {
+    std::vector<std::string> prompts;
+    for (const Prompt& prompt :
+         read_evaluation_prompts(files, limit, options_, "", Log("test", 0))) {
+      prompts.push_back(prompt.data_source + " " + std::to_string(prompt.problem));
+    }
+    return prompts;
+  }
+
+  TemporaryDirectory directory_;
+  RowOptions options_;
+};
+
+using Prompts = std::vector<std::string>;
+
+TEST_F(EvaluationPrompts, OfOneFileAreItsRows) {
+  EXPECT_EQ(read({file("math.jsonl", {"amc", "", "amc"})}), (Prompts{"amc 0", " 1", "amc 2"}));
+  EXPECT_EQ(read({}), Prompts{});
+}
+
+TEST_F(EvaluationPrompts, OfSeveralFilesAreNumberedThroughSoThatNoTwoAreSampledAlike) {
+  EXPECT_EQ(read({file("a.jsonl", {"amc", "amc"}), file("b.jsonl", {"amc", "aime"})}),
+            (Prompts{"amc 0", "amc 1", "amc 2", "aime 3"}));
+}
+
+TEST_F(EvaluationPrompts, NumbersCountTheRowsThatAreNotAsked) {
+  options_.skip_bad_rows = true;
+  const std::string first = directory_.write("a.jsonl",
+                                             "{\"prompt\":\"p\",\"gold\":\"1\"}\n"
+                                             "{\"prompt\":\"p\"}\n"
+                                             "{\"prompt\":\"p\",\"gold\":\"1\"}\n");
+  EXPECT_EQ(read({first, file("b.jsonl", {"x", "x"})}, 1), (Prompts{"a 0", "x 3"}));
+}
+
+TEST_F(EvaluationPrompts, OfSeveralFilesAllHaveASource) {
+  EXPECT_EQ(read({file("aime.jsonl", {"", "amc"}), file("math500.jsonl", {""})}),
+            (Prompts{"aime 0", "amc 1", "math500 2"}));
+  const std::string one = file("one/test.jsonl", {""}), other = file("other/test.jsonl", {""});
+  EXPECT_EQ(read({one, other}), (Prompts{one + " 0", other + " 1"}));
+}
+
+}  // namespace
+}  // namespace lie
