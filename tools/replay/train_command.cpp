@@ -78,6 +78,7 @@ TrainConfig replay_config(const LoggedRun& run, const TrainArguments& arguments)
   config.run.steps = last_step(run);
   config.evaluation.every = 0;
   config.data.evaluation_file.clear();
+  config.best_checkpoint.keep_best.clear();
   return config;
 }
 
