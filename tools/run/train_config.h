@@ -33,6 +33,7 @@ struct TrainConfig {
   TicketOptions tickets;
   RolloutOptions rollout;
   EvaluationOptions evaluation;
+  BudgetOptions evaluation_budgets;
   RewardOptions reward;
   MetricCoverageOptions metric_coverage;
   GlobalCoverageOptions global_coverage;
