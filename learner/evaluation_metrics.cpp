@@ -36,6 +36,7 @@ void add_sources(MetricsWriter& out, std::span<const ResponseRow> rows,
     add_mean(out, "eval_accuracy" + end, own, accuracy_of);
     add_mean(out, "eval_response_length_mean" + end, own, length_of);
     add_mean(out, "eval_truncation_rate" + end, own, truncation_of);
+    add_numbers(out, own, "eval_", end);
   }
 }
 

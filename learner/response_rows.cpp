@@ -42,7 +42,8 @@ void add_mean(MetricsWriter& out, std::string name, std::span<const ResponseRow>
   out.add(std::move(name), mean_of(rows, quantity));
 }
 
-void add_numbers(MetricsWriter& out, std::span<const ResponseRow> rows, const std::string& prefix) {
+void add_numbers(MetricsWriter& out, std::span<const ResponseRow> rows, const std::string& prefix,
+                 const std::string& end) {
   std::map<std::string, std::pair<double, double>> sums;  // and how many
   for (const ResponseRow& row : rows) {
     for (const auto& [name, value] : row.score->numbers) {
@@ -50,7 +51,8 @@ void add_numbers(MetricsWriter& out, std::span<const ResponseRow> rows, const st
       sum += value, count += 1;
     }
   }
-  for (const auto& [name, sum] : sums) out.add(prefix + name + "_mean", sum.first / sum.second);
+  for (const auto& [name, sum] : sums)
+    out.add(prefix + name + "_mean" + end, sum.first / sum.second);
 }
 
 }  // namespace lie

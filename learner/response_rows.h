@@ -35,7 +35,8 @@ double mean_of(std::span<const ResponseRow> rows, const Quantity& quantity);
 void add_mean(MetricsWriter& out, std::string name, std::span<const ResponseRow> rows,
               const Quantity& quantity);
 
-/// The mean of each further number over the responses that have it: "<prefix><number>_mean".
-void add_numbers(MetricsWriter& out, std::span<const ResponseRow> rows, const std::string& prefix);
+/// The mean of each further number over the responses that have it: "<prefix><number>_mean<end>".
+void add_numbers(MetricsWriter& out, std::span<const ResponseRow> rows, const std::string& prefix,
+                 const std::string& end = "");
 
 }  // namespace lie

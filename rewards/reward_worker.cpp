@@ -1,5 +1,7 @@
 #include "rewards/reward_worker.h"
 
+#include <fmt/format.h>
+
 #include <optional>
 #include <utility>
 
@@ -8,7 +10,9 @@
 
 namespace lie {
 
-ScoredGroup score_group(Scorer& scorer, RolloutGroup group, const DecodeText& decode) {
+namespace {
+
+ScoredGroup score_whole(Scorer& scorer, RolloutGroup group, const DecodeText& decode) {
   ScoredGroup scored;
   scored.rollout = std::move(group);
   const std::vector<Response>& responses = scored.rollout.responses;
@@ -17,6 +21,27 @@ ScoredGroup score_group(Scorer& scorer, RolloutGroup group, const DecodeText& de
   const ScoringOptions& options = scorer.options();
   if (!counts_words(options.rewards.coverage, options.metric_coverage)) {
     scored.texts.assign(responses.size(), "");
+  }
+  return scored;
+}
+
+void add_right_within(ScoredGroup& group, std::int64_t budget, Scorer& scorer,
+                      const DecodeText& decode) {
+  const std::vector<char> right = right_within(
+      group, budget, [&](RolloutGroup cut) { return score_whole(scorer, std::move(cut), decode); });
+  const std::string name = fmt::format("right_at_{}", budget);
+  for (std::size_t i = 0; i < right.size(); ++i) {
+    group.scores[i].numbers.push_back({name, right[i] != 0 ? 1.0 : 0.0});
+  }
+}
+
+}  // namespace
+
+ScoredGroup score_group(Scorer& scorer, RolloutGroup group, const DecodeText& decode) {
+  ScoredGroup scored = score_whole(scorer, std::move(group), decode);
+  if (scored.rollout.ticket.purpose != Purpose::kEvaluate) return scored;
+  for (const std::int64_t budget : scorer.options().budgets.budgets) {
+    add_right_within(scored, budget, scorer, decode);
   }
   return scored;
 }

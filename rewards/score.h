@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "common/rollout.h"
+#include "rewards/budgets.h"
 #include "rewards/coverage.h"
 #include "rewards/program.h"
 #include "rewards/terms.h"
@@ -23,6 +24,7 @@ struct ScoringOptions {
   std::int64_t max_response_tokens = 8192;  // the response limit of training
   VerifierProgramOptions verifier_program = {};
   MetricCoverageOptions metric_coverage = {};
+  BudgetOptions budgets = {};  // of evaluations
 };
 
 /// Scores groups one after the other; keeps its storage and its programs. One thread.

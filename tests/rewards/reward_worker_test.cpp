@@ -50,6 +50,27 @@ TEST(RewardWorker, ScoresEveryResponseInOrderAndClosesItsStream) {
   EXPECT_FALSE(scored.receive());
 }
 
+TEST(RewardWorker, JudgesAnswersOfEvaluationsAgainWhereABudgetCutsThem) {
+  ScoringOptions options;
+  options.budgets.budgets = {1, 2};
+  Scorer scorer(options);
+  RolloutGroup rollout = group(0, {15, 14});
+  rollout.responses.emplace_back().ids = {14, 15};  // right at first, then the answer is changed
+  EXPECT_TRUE(score_group(scorer, rollout, decode).scores[0].numbers.empty()) << "training";
+  rollout.ticket.purpose = Purpose::kEvaluate;
+  const ScoredGroup scored = score_group(scorer, rollout, decode);
+  const double expected[][2] = {{0, 0}, {1, 1}, {1, 0}};
+  for (std::size_t i = 0; i < 3; ++i) {
+    const std::vector<NamedNumber>& numbers = scored.scores[i].numbers;
+    ASSERT_EQ(numbers.size(), 2U);
+    EXPECT_EQ(numbers[0].name, "right_at_1");
+    EXPECT_EQ(numbers[1].name, "right_at_2");
+    EXPECT_EQ(numbers[0].value, expected[i][0]) << i;
+    EXPECT_EQ(numbers[1].value, expected[i][1]) << i;
+  }
+  EXPECT_EQ(scored.scores[2].verdict, VerdictCode::kUnequal) << "of the whole response";
+}
+
 TEST(RewardWorker, KeepsTextsOnlyWhereWordsAreCounted) {
   ScoringOptions options;
   options.rewards.coverage.unit = CoverageUnit::kTokens;

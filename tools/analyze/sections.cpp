@@ -179,8 +179,9 @@ std::string term_means(std::span<const Subject> subjects, const RewardNames& rew
 std::string number_means(std::span<const Subject> subjects) {
   std::string html;
   for (const std::string& name : number_names(subjects)) {
-    const std::string metric = name + "_mean";
-    html += compared(subjects, {metric, name, "mean, as the program said"});
+    const std::string metric = name + "_mean", eval_metric = "eval_" + metric;
+    html += compared(subjects, {metric, name, "mean"});
+    html += compared(subjects, {eval_metric, "Held-out " + name, "mean"});
   }
   return html;
 }

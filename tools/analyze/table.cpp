@@ -105,6 +105,7 @@ void add_coverage_lines(std::string& out, const Subject& subject) {
 void add_number_lines(std::string& out, const Subject& subject) {
   for (const std::string& name : number_names(std::span(&subject, 1))) {
     add_line(out, subject, name + "_mean", name);
+    add_line(out, subject, "eval_" + name + "_mean", "held-out " + name);
   }
 }
 

@@ -78,27 +78,6 @@ ScoredGroup Judge::score(RolloutGroup group) {
   return scored;
 }
 
-/// Which responses are right when those of more than `budget` tokens are cut there.
-std::vector<char> Judge::right_at(const ScoredGroup& group, std::size_t budget) {
-  std::vector<char> right;
-  std::vector<std::size_t> longer;
-  RolloutGroup cut;
-  cut.ticket = group.rollout.ticket;
-  for (std::size_t i = 0; i < group.scores.size(); ++i) {
-    right.push_back(group.scores[i].verdict == VerdictCode::kEqual);
-    const std::vector<std::int32_t>& ids = group.rollout.responses[i].ids;
-    if (ids.size() <= budget) continue;
-    longer.push_back(i);
-    const auto end = ids.begin() + static_cast<std::ptrdiff_t>(budget);
-    cut.responses.emplace_back().ids.assign(ids.begin(), end);
-  }
-  const ScoredGroup scored = score(std::move(cut));
-  for (std::size_t k = 0; k < longer.size(); ++k) {
-    right[longer[k]] = scored.scores[k].verdict == VerdictCode::kEqual;
-  }
-  return right;
-}
-
 std::vector<JudgedSample> Judge::judge(const ScoredGroup& group) {
   std::vector<JudgedSample> samples;
   for (std::size_t i = 0; i < group.scores.size(); ++i) {
@@ -113,7 +92,8 @@ std::vector<JudgedSample> Judge::judge(const ScoredGroup& group) {
     samples.push_back(std::move(sample));
   }
   for (const std::int64_t budget : budgets_) {
-    const std::vector<char> right = right_at(group, static_cast<std::size_t>(budget));
+    const std::vector<char> right =
+        right_within(group, budget, [&](RolloutGroup cut) { return score(std::move(cut)); });
     for (std::size_t i = 0; i < samples.size(); ++i) samples[i].right_at.push_back(right[i]);
   }
   return samples;

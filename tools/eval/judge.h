@@ -55,8 +55,6 @@ class Judge {
   void finish() { scorer_.finish(); }
 
  private:
-  std::vector<char> right_at(const ScoredGroup& group, std::size_t budget);
-
   Scorer scorer_;
   DecodeText decode_;
   std::vector<std::int64_t> budgets_;

@@ -63,7 +63,8 @@ ScoringOptions scoring_options(const TrainConfig& config) {
           .verifier = config.verifier,
           .max_response_tokens = config.rollout.sampling.max_response_tokens,
           .verifier_program = config.verifier_program,
-          .metric_coverage = config.metric_coverage};
+          .metric_coverage = config.metric_coverage,
+          .budgets = config.evaluation_budgets};
 }
 
 DecodeText text_decoder(const RunStart& start) {

@@ -15,7 +15,7 @@
 #include "learner/sound_checkpoint.h"
 #include "learner/trainer_state.h"
 #include "model/weights.h"
-#include "rewards/score.h"
+#include "rewards/reward_worker.h"
 #include "tools/run/devices.h"
 #include "tools/run/end_tokens.h"
 #include "tools/run/missing_parts.h"
@@ -51,12 +51,12 @@ std::vector<std::string> evaluation_metrics(const TrainConfig& config,
   ScoringOptions scoring = scoring_options(config);
   scoring.rewards.command.clear();
   scoring.verifier_program.command.clear();
-  Ticket ticket;
-  ticket.purpose = Purpose::kEvaluate;
-  const Response empty;
-  const std::string text;
-  return evaluation_metric_names(
-      prompts, Scorer(scoring).score(ticket, std::span(&empty, 1), std::span(&text, 1)).front());
+  Scorer scorer(scoring);
+  RolloutGroup empty;
+  empty.ticket.purpose = Purpose::kEvaluate;
+  empty.responses.resize(1);
+  const auto no_text = [](std::span<const std::int32_t>) { return std::string(); };
+  return evaluation_metric_names(prompts, score_group(scorer, empty, no_text).scores.front());
 }
 
 /// Throws Error where keep_best names no metric of the evaluations; says what it cannot keep.

@@ -20,6 +20,7 @@ void check(const TrainConfig& config) {
         config.evaluation.every);
   }
   metric_states(config.reward.coverage, config.metric_coverage);  // checks them
+  check_options(config.evaluation_budgets);
   check_options(config.policy_loss);
   check_options(config.optimizer);
 }
@@ -35,6 +36,7 @@ void describe(FieldList& fields, TrainConfig& config) {
   fields.section("rollout", config.rollout);
   fields.section("rollout", config.weight_sync);
   fields.section("evaluation", config.evaluation);
+  fields.section("evaluation", config.evaluation_budgets);
   fields.section("evaluation", config.rollout.evaluation);
   fields.section("reward", config.reward);
   fields.section("coverage", config.metric_coverage);

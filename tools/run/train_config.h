@@ -35,6 +35,7 @@ struct TrainConfig {
   WeightSyncOptions weight_sync;
   RolloutOptions rollout;
   EvaluationOptions evaluation;
+  BudgetOptions evaluation_budgets;
   RewardOptions reward;
   MetricCoverageOptions metric_coverage;
   GlobalCoverageOptions global_coverage;
