@@ -91,6 +91,7 @@ class Liveness::Watcher {
   void pass_on_own_news();
   void serve(RankLink& link);
   void serve(RankLink& link, const RankNews& news);
+  void meet(RankLink& link, const RankState& rank);
   void see_who_is_here();
   void end_if(const std::optional<LossEnding>& ending);
 
@@ -269,12 +270,18 @@ void Liveness::Watcher::serve(RankLink& link) {
   if (&link == parent_) parent_ = nullptr;
 }
 
-/// The first message of a link says who is at its other end.
+/// The first message of a link says who is at its other end. It may be the last, too: of a parent
+/// that has taken the link in and ended.
 void Liveness::Watcher::serve(RankLink& link, const RankNews& news) {
-  if (link.peer >= 0) return end_if(ranks_.hear(link.peer, news));
-  link.peer = news.rank.rank;
-  if (&link != parent_) return ranks_.add_child(news.rank);
-  ranks_.add_parent(news.rank);
+  const bool is_first = link.peer < 0;
+  if (is_first) meet(link, news.rank);
+  if (!is_first || news.kind != RankNews::Kind::kRunning) end_if(ranks_.hear(link.peer, news));
+}
+
+void Liveness::Watcher::meet(RankLink& link, const RankState& rank) {
+  link.peer = rank.rank;
+  if (&link != parent_) return ranks_.add_child(rank);
+  ranks_.add_parent(rank);
   const std::lock_guard lock(mutex_);
   ranks_.tell(told_);  // what was told while there was no parent
 }
