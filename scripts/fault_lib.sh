@@ -30,6 +30,7 @@ enter_namespaces() {
   [ -z "$reason" ] || skip "$reason"
   [ -n "${LIE_IN_NAMESPACES:-}" ] ||
     LIE_IN_NAMESPACES=1 exec unshare --pid --net --fork --mount-proc --kill-child "scripts/$(basename "$0")" "$@"
+  mount -t tmpfs tmpfs /dev/shm  # Open MPI names its segments after process ids, which other namespaces have, too
   ip link set lo up
   ip address add 192.0.2.1/32 dev lo  # with 127.0.0.1 alone, getaddrinfo finds a machine without network
   export OMPI_MCA_oob_tcp_if_include=lo OMPI_MCA_btl_tcp_if_include=lo

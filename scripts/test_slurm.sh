@@ -136,10 +136,10 @@ lost_first_node() {
 
 # A minute is too short for the run. (Slurm looks at the clock every 30 s.)
 walltime() {
-  submit "$1" 150 --time=1 --signal=B:USR1@5
+  submit "$1" 900 --time=1 --signal=B:USR1@5
   wait_until 120 grep -qs 'the step has stopped' "$log"
   figures="stopped with $(($(steps_of "$run") - 1)) steps, $(basename "$(find "$run/checkpoints" -name 'step-*' | sort | tail -n 1)")"
-  ends "$1" COMPLETED '[1-9]' "$WORK/reference-150" 'the step has stopped (status 75): requeued' "$figures"
+  ends "$1" COMPLETED '[1-9]' "$WORK/reference-900" 'the step has stopped (status 75): requeued' "$figures"
 }
 
 cancelled() {
@@ -186,6 +186,6 @@ cases=(job_completes failed_rank failed_rank_without_restarts failure_every_time
 [ $# -le 1 ] || cases=("${@:2}")
 start_slurm "$WORK/slurm" n1 n2 n3 || fail "Slurm does not start"
 reference 30
-[[ " ${cases[*]} " != *" walltime "* ]] || reference 150
+[[ " ${cases[*]} " != *" walltime "* ]] || reference 900
 for name in "${cases[@]}"; do "$name" "$name"; done
 conclude
