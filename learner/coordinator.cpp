@@ -23,15 +23,6 @@ bool Coordinator::collect(std::deque<Ticket> tickets, std::optional<Assignment::
   return true;
 }
 
-std::vector<ScoredGroup> Coordinator::collect(std::deque<Ticket> tickets,
-                                              std::optional<Assignment::Kind> when_out) {
-  std::vector<ScoredGroup> groups;
-  collect(std::move(tickets), when_out,
-          [&](ScoredGroup group) { groups.push_back(std::move(group)); });
-  std::ranges::sort(groups, {}, [](const ScoredGroup& g) { return g.rollout.ticket.group; });
-  return groups;
-}
-
 void Coordinator::await_in_flight(const TakeGroup& take) {
   while (!phase_.all_back()) serve(std::nullopt, take);
 }

@@ -33,9 +33,6 @@ class Coordinator {
   /// False, at once, where groups are held back: others may still be in flight.
   bool collect(std::deque<Ticket> tickets, std::optional<Assignment::Kind> when_out,
                const TakeGroup& take);
-  /// The same, with the groups in canonical order.
-  std::vector<ScoredGroup> collect(std::deque<Ticket> tickets,
-                                   std::optional<Assignment::Kind> when_out);
 
   /// Gives the groups in flight to `take` as they come back. Blocks until none is left.
   void await_in_flight(const TakeGroup& take);

@@ -12,6 +12,7 @@
 #include "common/prompt_stream.h"
 #include "common/queue.h"
 #include "learner/tickets.h"
+#include "tests/learner/collected.h"
 
 namespace lie {
 namespace {
@@ -54,9 +55,9 @@ TEST(Coordinator, AStepsGroupsComeBackInCanonicalOrder) {
   const std::jthread actor([&] { answer_tickets(desk, 0, scored, 2); });
 
   coordinator.announce(Assignment::Kind::kWeights);
-  const auto evaluation = coordinator.collect(held_out.after(0), std::nullopt);
-  const auto groups = coordinator.collect(
-      training_tickets(stream, {.prompts_per_step = 4, .samples_per_prompt = 2}, 1),
+  const auto evaluation = test::collected(coordinator, held_out.after(0), std::nullopt);
+  const auto groups = test::collected(
+      coordinator, training_tickets(stream, {.prompts_per_step = 4, .samples_per_prompt = 2}, 1),
       Assignment::Kind::kWeights);
   coordinator.announce(Assignment::Kind::kWeights);
 
@@ -93,8 +94,8 @@ TEST(Coordinator, EachOfTwoActorsGetsItsShareEvenIfOneAsksFirst) {
     first.join();
     for (const Ticket& ticket : held) scored.send(answer(ticket));
   });
-  const auto groups = coordinator.collect(
-      training_tickets(stream, {.prompts_per_step = 8, .samples_per_prompt = 1}, 1),
+  const auto groups = test::collected(
+      coordinator, training_tickets(stream, {.prompts_per_step = 8, .samples_per_prompt = 1}, 1),
       Assignment::Kind::kWeights);
   EXPECT_EQ(groups.size(), 8u);
   EXPECT_EQ(held.size(), 4u);
@@ -114,8 +115,9 @@ TEST(Coordinator, AnActorGetsTheTicketsThatItHasRoomForAndAtLeastOne) {
       for (const Ticket& ticket : assignment.tickets) scored.send(answer(ticket));
     }
   });
-  const auto groups = coordinator.collect(
-      training_tickets(stream, {.prompts_per_step = 8, .samples_per_prompt = 3}, 1), std::nullopt);
+  const auto groups = test::collected(
+      coordinator, training_tickets(stream, {.prompts_per_step = 8, .samples_per_prompt = 3}, 1),
+      std::nullopt);
   EXPECT_EQ(groups.size(), 8u);
   EXPECT_EQ(handed, (std::vector<std::size_t>{2, 1, 1, 4}));
 }
@@ -154,7 +156,7 @@ TEST(Coordinator, RefusesASecondAnswerToATicket) {
   Coordinator coordinator(desk, 1, scored);
   std::deque<Ticket> tickets(2, {.samples = 1, .prompt = {}});
   tickets[1].group = 1;
-  EXPECT_THROW(coordinator.collect(tickets, std::nullopt), Error);
+  EXPECT_THROW(test::collected(coordinator, tickets, std::nullopt), Error);
 }
 
 TEST(EvaluationTickets, AreDueBeforeTrainingInTheirRhythmAndAtTheEnd) {

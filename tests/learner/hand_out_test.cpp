@@ -15,6 +15,7 @@
 #include "common/whole_groups.h"
 #include "learner/coordinator.h"
 #include "tests/actors/letters.h"
+#include "tests/learner/collected.h"
 #include "tools/run/scoring_source.h"
 
 namespace lie {
@@ -161,7 +162,7 @@ std::vector<ScoredGroup> generate(int actors, std::deque<Ticket> tickets) {
   std::vector<std::jthread> threads;
   for (int i = 0; i < actors; ++i) threads.emplace_back([&, i] { act(desk, i, parts); });
   Coordinator coordinator(desk, actors, scored);
-  auto groups = coordinator.collect(std::move(tickets), Assignment::Kind::kFinish);
+  auto groups = test::collected(coordinator, std::move(tickets), Assignment::Kind::kFinish);
   coordinator.announce(Assignment::Kind::kFinish);
   return groups;
 }

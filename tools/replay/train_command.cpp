@@ -175,8 +175,7 @@ void learn(Replay replay, const TrainArguments& arguments, const TrainConfig& co
   LogComparison comparison;
   OffPolicyWarning off_policy(arguments.least_sample_share);
   RunCoverage coverage = run_coverage(config, start);
-  CurveRecorder curves(config.run.directory, start.logged_step > 0 ? start.logged_step : -1,
-                       config.run.steps, reward_names(config.reward), coverage);
+  CurveRecorder curves = curve_recorder(config, start, coverage);
   CheckpointWriter checkpoints(config, start, training, stream, coverage, stop);
   StepChain outcomes({&trajectories, &written, &comparison, &off_policy, &curves, &checkpoints});
   run_learner({config.advantage, *training.updater, groups, outcomes});

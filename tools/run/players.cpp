@@ -135,8 +135,7 @@ void play_learner_0(const TrainConfig& config, const RunStart& start, RunPrompts
       trajectory_recorder(config, start, training, transport.learners);
   LogComparison comparison;
   RunCoverage coverage = run_coverage(config, start);
-  CurveRecorder curves(config.run.directory, start.logged_step > 0 ? start.logged_step : -1,
-                       config.run.steps, reward_names(config.reward), coverage);
+  CurveRecorder curves = curve_recorder(config, start, coverage);
   CheckpointWriter checkpoints(config, start, training, stream, coverage, stop);
   StepChain outcomes({&publisher, &trajectories, &comparison, &curves, &checkpoints});
 

@@ -91,6 +91,12 @@ TrajectoryRecorder trajectory_recorder(const TrainConfig& config, const RunStart
           checkpoint_schedule(config), learners};
 }
 
+CurveRecorder curve_recorder(const TrainConfig& config, const RunStart& start,
+                             RunCoverage& coverage) {
+  return {config.run.directory, start.logged_step > 0 ? start.logged_step : -1, config.run.steps,
+          reward_names(config.reward), coverage};
+}
+
 void CheckpointWriter::take(StepOutcome& step) {
   last_step_ = step.step;
   if (checkpoint_schedule(config_).due_after(last_step_)) save();

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "common/prompt_stream.h"
+#include "learner/curve_recorder.h"
 #include "learner/early_stop.h"
 #include "learner/optimizer.h"
 #include "learner/run_coverage.h"
@@ -48,6 +49,10 @@ RunCoverage run_coverage(const TrainConfig& config, const RunStart& start);
 
 TrajectoryRecorder trajectory_recorder(const TrainConfig& config, const RunStart& start,
                                        const Training& training, Collective& learners);
+
+/// The curves of the run, which go on behind what its log holds; steps are added to `coverage`.
+CurveRecorder curve_recorder(const TrainConfig& config, const RunStart& start,
+                             RunCoverage& coverage);
 
 /// Writes the checkpoints, with the current state of the prompt stream and of the coverage. The
 /// trajectories up to this step are on disk.
