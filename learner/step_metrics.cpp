@@ -83,6 +83,33 @@ void add_verdicts(MetricsWriter& out, std::span<const ResponseRow> rows) {
   }
 }
 
+/// Tokens of a group's longest right response; 0 without one.
+double longest_right(std::span<const ResponseRow> group) {
+  double longest = 0;
+  for (const ResponseRow& row : group) {
+    if (accuracy_of(row) == 1.0) longest = std::max(longest, length_of(row));
+  }
+  return longest;
+}
+
+/// Of the wrong responses that end by themselves, beside a right one of their group, the share that
+/// is longer than all right ones and still below L_target: the target asks for more than a whole
+/// search.
+void add_beyond_right(MetricsWriter& out, std::span<const ScoredGroup> groups) {
+  double wrong = 0, beyond = 0;
+  for (std::size_t g = 0; g < groups.size(); ++g) {
+    const std::vector<ResponseRow> rows = rows_of(groups.subspan(g, 1));
+    const double right = longest_right(rows);
+    for (const ResponseRow& row : rows) {
+      if (right == 0 || accuracy_of(row) == 1.0 || truncation_of(row) == 1.0) continue;
+      wrong += 1;
+      const double length = length_of(row);
+      beyond += length > right && length < row.score->target_length ? 1 : 0;
+    }
+  }
+  out.add("wrong_beyond_right_share", beyond / wrong);  // not a number, so not written, without any
+}
+
 void add_groups(MetricsWriter& out, const StepFacts& record) {
   double right = 0, wrong = 0, idle = 0;
   for (std::size_t g = 0; g < record.groups.size(); ++g) {
@@ -123,6 +150,7 @@ void add_training(MetricsWriter& out, const StepFacts& record) {
   add_rewards(out, rows, record.rewards);
   add_numbers(out, rows, "");
   add_verdicts(out, rows);
+  add_beyond_right(out, record.groups);
   add_groups(out, record);
   add_advantages(out, record.advantages, record.rewards);
   add_mean(out, "prompt_length_mean", rows, [](const ResponseRow& row) {
