@@ -126,6 +126,27 @@ void add_groups(MetricsWriter& out, const StepFacts& record) {
   out.add("groups_zero_advantage_share", idle / count);
 }
 
+/// Over all that was generated; groups_surplus: with signal, beyond those wanted.
+void add_dynamic_sampling(MetricsWriter& out, const StepFacts& record) {
+  double right = 0, wrong = 0, accuracy = 0;
+  for (const auto& groups : {record.groups, record.dropped}) {
+    for (std::size_t g = 0; g < groups.size(); ++g) {
+      const double share = mean_of(rows_of(groups.subspan(g, 1)), accuracy_of);
+      right += share == 1.0 ? 1 : 0;
+      wrong += share == 0.0 ? 1 : 0;
+      accuracy += share;
+    }
+  }
+  const auto kept = static_cast<double>(record.groups.size());
+  const auto dropped = static_cast<double>(record.dropped.size());
+  out.add("generated_accuracy", accuracy / (kept + dropped));
+  out.add("groups_generated", kept + dropped);
+  out.add("groups_dropped_all_right", right);
+  out.add("groups_dropped_all_wrong", wrong);
+  out.add("groups_surplus", dropped - right - wrong);
+  out.add("groups_missing", static_cast<double>(record.wanted_groups) - kept);
+}
+
 void add_advantages(MetricsWriter& out, std::span<const GroupAdvantages> advantages,
                     const RewardNames& rewards) {
   std::vector<double> mass(rewards.size());
@@ -166,7 +187,9 @@ void add_training(MetricsWriter& out, const StepFacts& record) {
 
 void add_times(MetricsWriter& out, const StepFacts& record) {
   double tokens = 0;
-  for (const ResponseRow& row : rows_of(record.groups)) tokens += length_of(row);
+  for (const auto& groups : {record.groups, record.dropped}) {
+    for (const ResponseRow& row : rows_of(groups)) tokens += length_of(row);
+  }
   out.add("response_tokens", tokens);
   for (const auto& [phase, seconds] : record.phase_seconds) {
     out.add(phase + "_seconds", seconds);
@@ -196,6 +219,7 @@ Metrics step_metrics(const StepFacts& record) {
   check_terms(record);
   MetricsWriter out;
   if (!record.groups.empty()) add_training(out, record);
+  if (record.wanted_groups > 0) add_dynamic_sampling(out, record);
   if (record.update != nullptr) {
     out.add("effective_sample_share", effective_sample_share(record.groups, *record.update));
     add_update_metrics(out, *record.update);

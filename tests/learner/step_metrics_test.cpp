@@ -213,6 +213,28 @@ TEST(WrongBeyondRight, IsLeftOutWhereNoWrongAnswerIsBesideARightOne) {
   EXPECT_EQ(beyond_right_share({three_groups()[0], three_groups()[2]}, 9), -1);
 }
 
+TEST(DynamicSamplingMetrics, CountWhatWasGeneratedForTheStep) {
+  const auto all = three_groups();
+  const std::vector<ScoredGroup> kept = {all[1]}, dropped = {all[0], all[2], all[1]};
+  const std::vector<GroupAdvantages> advantages = {group_advantages(kept[0].scores, {})};
+  StepFacts record;
+  record.rewards = {{"accuracy", "R_acc"}, {"length", "R_len"}};
+  record.groups = kept;
+  record.advantages = advantages;
+  record.dropped = dropped;
+  record.wanted_groups = 2;
+  const Metrics metrics = step_metrics(record);
+  const std::map<std::string, double> by_name(metrics.begin(), metrics.end());
+  EXPECT_EQ(by_name.at("groups_generated"), 4);
+  EXPECT_EQ(by_name.at("groups_dropped_all_right"), 1);
+  EXPECT_EQ(by_name.at("groups_dropped_all_wrong"), 1);
+  EXPECT_EQ(by_name.at("groups_surplus"), 1);
+  EXPECT_EQ(by_name.at("groups_missing"), 1);
+  EXPECT_EQ(by_name.at("generated_accuracy"), 0.5);
+  EXPECT_EQ(by_name.at("accuracy"), 0.5) << "of the groups trained on";
+  EXPECT_EQ(by_name.at("response_tokens"), 14 + 6 + 16 + 14);
+}
+
 TEST(StepMetricsOfStepZero, HoldOnlyTheEvaluation) {
   const auto groups = three_groups();
   StepFacts record;
