@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 
 #include "common/error.h"
 #include "learner/evaluation_metrics.h"
@@ -126,20 +127,24 @@ void add_groups(MetricsWriter& out, const StepFacts& record) {
   out.add("groups_zero_advantage_share", idle / count);
 }
 
-/// Over all that was generated; groups_surplus: with signal, beyond those wanted.
+/// Of all that was generated for the step.
+std::vector<ResponseRow> generated_rows(const StepFacts& record) {
+  std::vector<ResponseRow> rows = rows_of(record.groups);
+  std::ranges::copy(rows_of(record.dropped), std::back_inserter(rows));
+  return rows;
+}
+
+/// groups_surplus: with signal, beyond those wanted.
 void add_dynamic_sampling(MetricsWriter& out, const StepFacts& record) {
-  double right = 0, wrong = 0, accuracy = 0;
-  for (const auto& groups : {record.groups, record.dropped}) {
-    for (std::size_t g = 0; g < groups.size(); ++g) {
-      const double share = mean_of(rows_of(groups.subspan(g, 1)), accuracy_of);
-      right += share == 1.0 ? 1 : 0;
-      wrong += share == 0.0 ? 1 : 0;
-      accuracy += share;
-    }
+  double right = 0, wrong = 0;
+  for (std::size_t g = 0; g < record.dropped.size(); ++g) {
+    const double accuracy = mean_of(rows_of(record.dropped.subspan(g, 1)), accuracy_of);
+    right += accuracy == 1.0 ? 1 : 0;
+    wrong += accuracy == 0.0 ? 1 : 0;
   }
   const auto kept = static_cast<double>(record.groups.size());
   const auto dropped = static_cast<double>(record.dropped.size());
-  out.add("generated_accuracy", accuracy / (kept + dropped));
+  add_mean(out, "generated_accuracy", generated_rows(record), accuracy_of);
   out.add("groups_generated", kept + dropped);
   out.add("groups_dropped_all_right", right);
   out.add("groups_dropped_all_wrong", wrong);
@@ -187,9 +192,7 @@ void add_training(MetricsWriter& out, const StepFacts& record) {
 
 void add_times(MetricsWriter& out, const StepFacts& record) {
   double tokens = 0;
-  for (const auto& groups : {record.groups, record.dropped}) {
-    for (const ResponseRow& row : rows_of(groups)) tokens += length_of(row);
-  }
+  for (const ResponseRow& row : generated_rows(record)) tokens += length_of(row);
   out.add("response_tokens", tokens);
   for (const auto& [phase, seconds] : record.phase_seconds) {
     out.add(phase + "_seconds", seconds);

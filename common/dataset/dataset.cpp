@@ -72,8 +72,10 @@ std::string letter_of(const JsonRow& row, const std::string& key, std::size_t ch
                       std::int64_t& digit_keys) {
   if (is_key(key, 'A', choices)) return key;
   if (!is_key(key, '1', std::min<std::size_t>(choices, 9))) {
-    fail("{}: the right answer is \"{}\": expected a letter from A to {}; correct the row",
-         row.place(), key, static_cast<char>('A' + choices - 1));
+    fail(
+        "{}: the right answer is \"{}\": expected a letter from A to {}, or the number of a choice "
+        "from 1 on; correct the row",
+        row.place(), key, static_cast<char>('A' + choices - 1));
   }
   ++digit_keys;
   return {static_cast<char>('A' + (key[0] - '1'))};

@@ -78,7 +78,7 @@ run 1 bound_again --set rollout.dynamic_sampling.max_rounds=1
 [ "$(digest "$WORK/bound")" = "$(digest "$WORK/bound_again")" ] || fail "with one round: other bits"
 
 # No group has signal where all are right or all are wrong: the log goes on, the weights stay.
-run 2 none --set rollout.dynamic_sampling.max_rounds=2 --set rollout.max_response_tokens=1 --set run.steps=2 --set roles.learners=1
+run 4 none --set rollout.dynamic_sampling.max_rounds=2 --set rollout.max_response_tokens=1 --set run.steps=2 --set roles.learners=2
 grep -q '"groups_missing":6' "$WORK/none/metrics.jsonl" || fail "a step has signal after all"
 cmp <(tail -c 1000 assets/count_pairs/model/model.safetensors) <(tail -c 1000 "$WORK/none/checkpoints/step-000002/model.safetensors") ||
   fail "the weights have changed"
