@@ -35,21 +35,18 @@ std::set<std::string> sections_of(const FieldList& fields) {
 
 std::string nearest_key(const FieldList& fields, std::string_view key) {
   std::vector<std::string> keys;
-  std::vector<std::string> names;
   for (const Field& field : fields.fields()) {
+    // A right name in the wrong section is a likelier slip than a wholly different key.
+    if (last_part(field.key) == last_part(key)) return "; did you mean " + field.key + "?";
     keys.push_back(field.key);
-    names.emplace_back(last_part(field.key));
   }
-  // A right name in the wrong section is a likelier slip than a wholly different key.
-  const auto by_name = std::find(names.begin(), names.end(), last_part(key));
-  if (by_name != names.end()) return keys[static_cast<std::size_t>(by_name - names.begin())];
-  return nearest_name(key, keys);
+  return did_you_mean(key, keys);
 }
 
 [[noreturn]] void fail_unknown_key(const FieldList& fields, std::string_view place,
                                    std::string_view key) {
-  fail("{}: unknown key {}; did you mean {}? --help lists all keys", place, key,
-       nearest_key(fields, key));
+  const std::string hint = nearest_key(fields, key);
+  fail("{}: unknown key {}{} --help lists all keys", place, key, hint.empty() ? ";" : hint);
 }
 
 /// Walks a YAML tree and writes down its values by full key.
@@ -97,9 +94,9 @@ class Reader {
 
   [[noreturn]] void fail_unknown_section(const std::string& key, int line) const {
     const std::vector<std::string> known(sections_.begin(), sections_.end());
-    const std::string hint =
-        known.empty() ? "there are none" : "did you mean " + nearest_name(key, known) + "?";
-    fail("{}: {} is no section; {} --help lists all keys", place(line), key, hint);
+    const std::string hint = did_you_mean(key, known);
+    fail("{}: {} is no section{} --help lists all keys", place(line), key,
+         hint.empty() ? ";" : hint);
   }
 
   std::vector<std::string> texts(const std::string& key, const YAML::Node& value, int line) const {

@@ -24,8 +24,9 @@ void set_config(const FieldList& fields, std::span<const std::string> overrides)
 /// The values as YAML, sections nested; load_config reads it back to the same values.
 std::string dump_config(const FieldList& fields);
 
-/// Keys with default, unit, range and sentence, by section, as --help prints them.
-std::string explain_config(const FieldList& fields);
+/// Keys with default, unit, range and sentence, by section, as --help prints them: those whose
+/// names hold `part`, or all where none does.
+std::string explain_config(const FieldList& fields, std::string_view part = "");
 
 /// Keys whose values differ between the fields and a config written by dump_config, as
 /// "key: there 0.2, here 0.3"; `ignored` keys and sections are left out.
@@ -49,9 +50,9 @@ std::string dump_config_of(Config config) {
 
 /// explain_config() of a struct's defaults.
 template <typename Config>
-std::string explain_config_of() {
+std::string explain_config_of(std::string_view part = "") {
   Config defaults;
-  return explain_config(fields_of(defaults));
+  return explain_config(fields_of(defaults), part);
 }
 
 /// Every key of a config file with its value as text (lists with ", " between elements), in the

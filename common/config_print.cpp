@@ -98,11 +98,17 @@ std::string dump_config(const FieldList& fields) {
   return out;
 }
 
-std::string explain_config(const FieldList& fields) {
+std::string explain_config(const FieldList& fields, std::string_view part) {
+  const auto is_meant = [&](const Field& field) {
+    return field.key.find(part) != std::string::npos;
+  };
+  const bool all = std::ranges::none_of(fields.fields(), is_meant);
   std::size_t width = 0;
   for (const Field& field : fields.fields()) width = std::max(width, field.key.size());
   std::string out;
-  for (const Section& section : sections_of(fields)) {
+  std::vector<Section> sections = sections_of(fields);
+  for (Section& section : sections) {
+    std::erase_if(section.fields, [&](const Field* field) { return !all && !is_meant(*field); });
     if (section.fields.empty()) continue;
     if (!section.name.empty()) out += fmt::format("\n{}:\n", section.name);
     for (const Field* field : section.fields) {

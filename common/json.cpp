@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "common/error.h"
+#include "common/lfs_pointer.h"
 
 namespace lie {
 namespace {
@@ -50,6 +51,7 @@ Json parse_json(std::string_view text, std::string_view where) {
   try {
     return Json::parse(text.begin(), text.end(), DuplicateKeys(where));
   } catch (const Json::parse_error& error) {
+    refuse_lfs_pointer(where, text);
     const std::size_t byte = error.byte == 0 ? 0 : error.byte - 1;
     const bool encoding = std::string_view(error.what()).find("UTF-8") != std::string_view::npos;
     fail("{}: not valid {} at {} ({} bytes in all); {}", where, encoding ? "UTF-8" : "JSON",

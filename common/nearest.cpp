@@ -35,4 +35,11 @@ std::string nearest_name(std::string_view name, std::span<const std::string> kno
   return nearest;
 }
 
+std::string did_you_mean(std::string_view name, std::span<const std::string> known) {
+  const std::string nearest = nearest_name(name, known);
+  const std::size_t longer = std::max(name.size(), nearest.size());
+  const bool near = !nearest.empty() && 3 * edit_distance(name, nearest) <= longer;
+  return near ? "; did you mean " + nearest + "?" : "";
+}
+
 }  // namespace lie

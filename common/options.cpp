@@ -1,6 +1,7 @@
 #include "common/options.h"
 
 #include <algorithm>
+#include <cctype>
 #include <charconv>
 #include <cmath>
 #include <system_error>
@@ -69,9 +70,16 @@ double parse_number(std::string_view text, const FieldInfo& info) {
   return value;
 }
 
+/// As YAML 1.1 knows them, in lower case, Capitalised or in CAPITALS.
 bool parse_bool(std::string_view text) {
-  if (text == "true") return true;
-  if (text == "false") return false;
+  std::string lower(text);
+  std::ranges::transform(lower, lower.begin(), [](unsigned char c) { return std::tolower(c); });
+  for (const char* name : {"true", "yes", "on"}) {
+    if (lower == name) return true;
+  }
+  for (const char* name : {"false", "no", "off"}) {
+    if (lower == name) return false;
+  }
   fail("expected true or false, found \"{}\"", text);
 }
 

@@ -43,8 +43,9 @@ void check_options(const BestCheckpointOptions& options, std::span<const std::st
   if (given.empty()) {
     fail("checkpoint.keep_best is {}, but nothing is evaluated: set evaluation.every", metric);
   }
-  fail("checkpoint.keep_best: no evaluation gives {}; did you mean {}? There are {}", metric,
-       nearest_name(metric, {given.begin(), given.end()}), fmt::join(given, ", "));
+  const std::string hint = did_you_mean(metric, given);
+  fail("checkpoint.keep_best: no evaluation gives {}{} There are {}", metric,
+       hint.empty() ? ";" : hint, fmt::join(given, ", "));
 }
 
 std::optional<std::int64_t> best_saved_step(const fs::path& run_directory,

@@ -135,9 +135,23 @@ std::optional<std::int32_t> read_kept_id(const ConfigReader& reader, const char*
 
 Json json_of(const std::optional<std::int32_t>& id) { return id ? Json(*id) : Json(nullptr); }
 
+/// Throws Error where there is no such directory, the likeliest slip of all.
+void check_directory(const std::filesystem::path& directory) {
+  if (std::filesystem::is_directory(directory)) return;
+  const std::string name = directory.string();
+  const bool may_be_hub_name = std::ranges::count(name, '/') == 1 && name.front() != '/' &&
+                               name.front() != '.' && name.back() != '/';
+  if (!may_be_hub_name) fail("{}: there is no such model directory; check the path", name);
+  fail(
+      "{}: there is no such model directory; if it is a name on the Hugging Face Hub, download it "
+      "first: hf download {} --local-dir {}, and give that directory",
+      name, name, directory.filename().string());
+}
+
 }  // namespace
 
 ModelConfig load_model_config(const std::filesystem::path& directory) {
+  check_directory(directory);
   const ConfigReader reader(directory / "config.json");
   ModelConfig config;
   const Family& family = read_family(reader);

@@ -17,6 +17,7 @@
 #include "common/bfloat16.h"
 #include "common/error.h"
 #include "common/json.h"
+#include "common/lfs_pointer.h"
 
 namespace lie {
 namespace {
@@ -93,6 +94,7 @@ class HeaderReader {
   };
 
   std::string_view header_text() {
+    refuse_lfs_pointer(file_, as_text(mapping_));
     std::uint64_t length = 0;
     std::memcpy(&length, mapping_.data(), kLengthBytes);
     if (length > kMaxHeaderBytes || length > mapping_.size() - kLengthBytes) {

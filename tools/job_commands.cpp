@@ -36,12 +36,16 @@ void add_config(CLI::App& command, ConfigArguments& arguments) {
 
 /// A command whose arguments are a config alone; `explain` lists its keys.
 void add_config_command(CLI::App& program, Chosen& chosen, const char* name, const char* help,
-                        const std::function<std::string()>& explain,
+                        const std::function<std::string(std::string_view)>& explain,
                         const std::function<void(Job&, const ConfigArguments&)>& run) {
   const auto arguments = std::make_shared<ConfigArguments>();
   CLI::App* command = program.add_subcommand(name, help);
   add_config(*command, *arguments);
-  command->footer([=] { return "\nKeys of the config:\n" + explain(); });
+  command->footer([=] {
+    return fmt::format(
+        "\n--help KEY explains the keys that KEY is a part of. Keys of the config:\n{}",
+        explain(arguments->config));
+  });
   command->callback(
       [&chosen, arguments, run] { chosen = [=](Job& job) { run(job, *arguments); }; });
 }

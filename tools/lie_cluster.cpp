@@ -24,8 +24,8 @@ void check_command(CLI::App& program, std::string_view word) {
   std::vector<std::string> names;
   for (const CLI::App* command : program.get_subcommands({})) names.push_back(command->get_name());
   if (word.starts_with('-') || std::ranges::find(names, word) != names.end()) return;
-  lie::fail("no command \"{}\"; did you mean {}? lie_cluster --help lists them", word,
-            lie::nearest_name(word, names));
+  const std::string hint = lie::did_you_mean(word, names);
+  lie::fail("no command \"{}\"{} lie_cluster --help lists them", word, hint.empty() ? ";" : hint);
 }
 
 /// Whether this process speaks for the job about its command line, before MPI has begun.
@@ -53,6 +53,10 @@ int main(int argc, char** argv) {
     if (argc > 1) check_command(program, argv[1]);
     program.parse(argc, argv);
     if (!without_job) return run(in_job);
+    if (lie::launcher::ranks() > 1) {
+      lie::fail("lie_cluster {} is one process: without mpirun or srun each row comes once",
+                argv[1]);
+    }
     without_job();
     return 0;
   } catch (const CLI::ParseError& error) {

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "tools/generate/generate.h"
+#include "tools/init/init_command.h"
 #include "tools/score/score.h"
 #include "tools/tokenize/tokenize.h"
 
@@ -38,6 +39,16 @@ void add_model_and_rows(CLI::App& command, auto& arguments, const std::string& f
       ->check(CLI::Range(0, 1024))
       ->capture_default_str();
   add_special_tokens(command, arguments.add_special_tokens, "prompt's text");
+}
+
+void add_init(CLI::App& program, Chosen& chosen) {
+  const auto arguments = std::make_shared<InitArguments>();
+  CLI::App* command = program.add_subcommand(
+      "init", "A first config for a model and a data file: lie_cluster init MODEL DATA > my.yaml");
+  command->add_option("MODEL_DIR", arguments->model, "Hugging Face directory")->required();
+  command->add_option("FILE", arguments->data, "JSONL or Parquet, a prompt a row")->required();
+  command->callback(
+      [&chosen, arguments] { chosen = [=] { std::cout << initial_config(*arguments); }; });
 }
 
 void add_tokenize(CLI::App& program, Chosen& chosen) {
@@ -138,6 +149,7 @@ void add_generate(CLI::App& program, Chosen& chosen) {
 }  // namespace
 
 void add_model_commands(CLI::App& program, Chosen& chosen) {
+  add_init(program, chosen);
   add_tokenize(program, chosen);
   add_score(program, chosen);
   add_generate(program, chosen);

@@ -31,6 +31,10 @@ int rank_on_node() {
   return first_number({"OMPI_COMM_WORLD_LOCAL_RANK", "SLURM_LOCALID", "MPI_LOCALRANKID"}, 0);
 }
 
+int ranks() {
+  return first_number({"OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "SLURM_STEP_NUM_TASKS"}, 1);
+}
+
 int slurm_tasks() { return first_number({"SLURM_STEP_NUM_TASKS"}, 1); }
 
 bool bound_by_open_mpi() { return std::getenv("OMPI_MCA_orte_bound_at_launch") != nullptr; }

@@ -12,6 +12,9 @@ int rank();
 /// This process's number among those of its node; 0 without a launcher.
 int rank_on_node();
 
+/// Ranks of the job; 1 without a launcher.
+int ranks();
+
 /// Tasks of the Slurm step; 1 without Slurm.
 int slurm_tasks();
 

@@ -170,11 +170,13 @@ std::string RoleLayout::roles_of(int rank) const {
   return fmt::format("{}", fmt::join(names, ", "));
 }
 
-std::string RoleLayout::table() const {
+std::string RoleLayout::table(std::int64_t set_threads) const {
   const auto line_of = [&](int rank) {
-    int most = 1;
+    std::int64_t most = 1;
     for (const Role role : kAllRoles) {
-      if (has(rank, role)) most = std::max(most, threads(rank, role));
+      if (!has(rank, role)) continue;
+      const bool is_set = set_threads > 0 && role != Role::kRewardWorker;
+      most = std::max<std::int64_t>(most, is_set ? set_threads : threads(rank, role));
     }
     return fmt::format("{:<24} {:<24} {:>3} thread{}", places[static_cast<std::size_t>(rank)].host,
                        roles_of(rank), most, most == 1 ? "" : "s");

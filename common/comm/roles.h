@@ -52,8 +52,9 @@ struct RoleLayout {
   int threads(int rank, Role role) const;
   /// "learner, reward worker"
   std::string roles_of(int rank) const;
-  /// A table of ranks, hosts, roles and threads; equal neighbours share a line.
-  std::string table() const;
+  /// A table of ranks, hosts, roles and threads; equal neighbours share a line. `set_threads`: of
+  /// model.threads, which actors and learners follow; 0: their share.
+  std::string table(std::int64_t set_threads = 0) const;
 };
 
 /// Splits the ranks. Automatic: one learner per 8 ranks and one reward worker per 16, at least one

@@ -4,6 +4,7 @@
 #include <optional>
 #include <utility>
 
+#include "common/dataset/field_names.h"
 #include "common/dataset/rows.h"
 #include "common/error.h"
 
@@ -19,7 +20,19 @@ ChatMessage message_of(const JsonRow& row) {
   return message;
 }
 
+/// "; set data.prompt_field=question", where a field looks right.
+std::string advice(const char* key, const std::string& guess) {
+  return guess.empty() ? fmt::format("; set data.{} to one of them", key)
+                       : fmt::format("; set data.{}={}", key, guess);
+}
+
+[[noreturn]] void fail_without_prompt(const JsonRow& row, const std::string& field) {
+  fail("{}: field {}: expected a prompt, found nothing; {}{}", row.place(), field, fields_text(row),
+       advice("prompt_field", guess_fields(row).prompt));
+}
+
 std::vector<ChatMessage> messages_of(const JsonRow& row, const std::string& field) {
+  if (!row.has(field)) fail_without_prompt(row, field);
   if (!row.is_list(field)) return {{"user", row.required_text(field)}};
   std::vector<ChatMessage> messages;
   for (const JsonRow& message : row.rows(field)) messages.push_back(message_of(message));
@@ -91,8 +104,8 @@ std::string gold_of(const JsonRow& row, const RowOptions& options, std::size_t c
     if (gold->empty()) fail("{}: field {} is empty; give the right answer", row.place(), field);
     return choices > 0 ? letter_of(row, *gold, choices, digit_keys) : *std::move(gold);
   }
-  fail("{}: no right answer: expected field {}; set data.gold_field to the field that holds it",
-       row.place(), fmt::join(fields, " or "));
+  fail("{}: no right answer: expected field {}; {}{}", row.place(), fmt::join(fields, " or "),
+       fields_text(row), advice("gold_field", guess_fields(row).gold));
 }
 
 double checked_length(const JsonRow& row, const std::string& field, double length) {

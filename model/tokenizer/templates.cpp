@@ -198,6 +198,10 @@ std::vector<std::string> template_names() {
   return names;
 }
 
+bool has_chat_template(const fs::path& model_directory) {
+  return !chat_template_text(model_directory).empty();
+}
+
 std::string PromptTemplate::prompt(std::span<const ChatMessage> messages) const {
   return known(name).prompt(messages);
 }

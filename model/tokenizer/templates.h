@@ -37,6 +37,9 @@ struct PromptTemplate {
   std::string_view end_of_turn() const;
 };
 
+/// Whether the directory holds a chat template, known or not.
+bool has_chat_template(const std::filesystem::path& model_directory);
+
 /// The template of that name. "model": the one that the chat template in `model_directory`
 /// (chat_template.jinja, or tokenizer_config.json) is known to be. Throws Error naming the known
 /// templates for any other name or chat template.

@@ -88,6 +88,7 @@ TEST(Roles, BoundRanksKeepTheirOwnCpus) {
 }
 
 TEST(Roles, TheTableFoldsEqualNeighbours) {
+  EXPECT_NE(plan_roles({}, one_host(2, 2)).table(3).find("  3 threads"), std::string::npos);
   EXPECT_EQ(plan_roles({}, one_host(4, 2)).table(),
             "rank 0         node1                    learner                    2 threads\n"
             "rank 1         node1                    reward worker              1 thread\n"

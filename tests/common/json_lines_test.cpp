@@ -49,6 +49,13 @@ TEST(JsonLines, LinesThatAreNoObjectAreNamed) {
       "f:1: not valid UTF-8 at line 1, column 8 (10 bytes in all); convert the file to UTF-8");
 }
 
+TEST(JsonLines, AGitLfsPointerIsNamedAsOne) {
+  const std::string pointer = "version https://git-lfs.github.com/spec/v1";
+  EXPECT_EQ(error_of([&] { parse_json_row(pointer, "f:1"); }),
+            "f:1: this is a Git LFS pointer, not the file itself; run git lfs pull where it was "
+            "cloned, or download it");
+}
+
 TEST(JsonLines, QuotesAsJsonDoes) {
   EXPECT_EQ(json_quoted("a\"\n\\\x01\xff"), "\"a\\\"\\n\\\\\\u0001\xef\xbf\xbd\"");
 }

@@ -61,6 +61,26 @@ TEST(Options, IntegersAreWholeAndFitIn64Bits) {
   EXPECT_EQ(value, 8) << "a refused value changes nothing";
 }
 
+TEST(Options, BooleansAreThoseOfYaml) {
+  bool value = false;
+  FieldList fields;
+  fields.add("x", value, {"X."});
+  for (const char* text : {"true", "True", "yes", "ON"}) {
+    value = false;
+    fields.fields()[0].set({text});
+    EXPECT_TRUE(value) << text;
+  }
+  for (const char* text : {"false", "FALSE", "No", "off"}) {
+    value = true;
+    fields.fields()[0].set({text});
+    EXPECT_FALSE(value) << text;
+  }
+  for (const char* text : {"1", "0", "y", "", "truely"}) {
+    EXPECT_EQ(error_of([&] { fields.fields()[0].set({text}); }),
+              fmt::format("expected true or false, found \"{}\"", text));
+  }
+}
+
 TEST(Options, AKeyIsDeclaredOnce) {
   bool value = false;
   FieldList fields;
@@ -79,6 +99,14 @@ TEST(Nearest, FirstOfTheNearest) {
   EXPECT_EQ(nearest_name("step", known), "steps");
   EXPECT_EQ(nearest_name("sed", known), "seed");
   EXPECT_EQ(nearest_name("x", {}), "");
+}
+
+TEST(Nearest, OnlyNearNamesAreSuggested) {
+  const std::vector<std::string> known = {"steps", "seed", "samples_per_prompt"};
+  EXPECT_EQ(did_you_mean("sed", known), "; did you mean seed?");
+  EXPECT_EQ(did_you_mean("sample_per_promt", known), "; did you mean samples_per_prompt?");
+  EXPECT_EQ(did_you_mean("batch", known), "");
+  EXPECT_EQ(did_you_mean("x", {}), "");
 }
 
 }  // namespace

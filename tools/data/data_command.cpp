@@ -30,8 +30,12 @@ struct Source {
 RowOptions row_options(const DataArguments& arguments) {
   RowOptions options;
   FieldList fields;
-  describe(fields, options);
-  set_config(fields, arguments.overrides);
+  fields.section("data", options);
+  for (const std::string& text : arguments.overrides) {
+    // As in a config; the section may be left out.
+    const std::string override = text.starts_with("data.") ? text : "data." + text;
+    set_config(fields, std::span(&override, 1));
+  }
   options.skip_bad_rows = true;
   return options;
 }

@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "actors/rollout_options.h"
@@ -54,7 +55,7 @@ EvalConfig load_eval_config(const std::filesystem::path& path,
 /// The resolved config as YAML.
 std::string dump_eval_config(const EvalConfig& config);
 
-/// All keys with default, unit, range and sentence.
-std::string explain_eval_config();
+/// The keys whose names hold `part` with default, unit, range and sentence; all where none does.
+std::string explain_eval_config(std::string_view part = "");
 
 }  // namespace lie::evaluation

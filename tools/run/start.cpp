@@ -18,6 +18,7 @@
 #include "rewards/reward_worker.h"
 #include "tools/run/devices.h"
 #include "tools/run/end_tokens.h"
+#include "tools/run/likely_slips.h"
 #include "tools/run/missing_parts.h"
 #include "tools/run/players.h"
 #include "tools/run/prompts.h"
@@ -86,6 +87,7 @@ RunPrompts check_inputs(const TrainConfig& config) {
       read_evaluation_prompts(config.data.evaluation_file, config.evaluation.prompts, config.data,
                               config.model.path, voice);
   check_best(config, prompts.evaluation, voice);
+  for (const std::string& slip : likely_slips(config, prompts.training)) voice.warn("{}", slip);
   make_operators(config.model, 1);
   return prompts;
 }

@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "actors/rollout_options.h"
@@ -59,7 +60,7 @@ TrainConfig load_train_config(const std::filesystem::path& path,
 /// The resolved config as YAML, as every run directory holds it.
 std::string dump_train_config(const TrainConfig& config);
 
-/// All keys with default, unit, range and sentence.
-std::string explain_train_config();
+/// The keys whose names hold `part` with default, unit, range and sentence; all where none does.
+std::string explain_train_config(std::string_view part = "");
 
 }  // namespace lie

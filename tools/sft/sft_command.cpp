@@ -188,7 +188,7 @@ std::int64_t begin_run(Job& job, SftConfig config, std::size_t examples, const W
 
 void check_sft_config(const fs::path& config) { load_sft_config(config, {}); }
 
-std::string explain_sft_config() { return explain_config_of<SftConfig>(); }
+std::string explain_sft_config(std::string_view part) { return explain_config_of<SftConfig>(part); }
 
 void sft(Job& job, const fs::path& path, std::span<const std::string> overrides) {
   job.set_role("learner");

@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <span>
 #include <string>
+#include <string_view>
 
 #include "common/comm/job.h"
 
@@ -16,7 +17,7 @@ void sft(Job& job, const std::filesystem::path& config, std::span<const std::str
 /// Reads a config without using it. Throws Error if it is not valid.
 void check_sft_config(const std::filesystem::path& config);
 
-/// All keys with default, unit, range and sentence.
-std::string explain_sft_config();
+/// The keys whose names hold `part` with default, unit, range and sentence; all where none does.
+std::string explain_sft_config(std::string_view part = "");
 
 }  // namespace lie

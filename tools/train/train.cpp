@@ -32,7 +32,7 @@ void train(Job& job, const TrainArguments& arguments) {
   PreparedRun prepared;
   if (job.rank() == 0) prepared = prepare_run(job, config, "lie_cluster train");
   const RunStart start = share_start(prepared.start, *world);
-  if (job.rank() == 0) Log("learner", 0).info("{}", layout.table());
+  if (job.rank() == 0) Log("learner", 0).info("{}", layout.table(config.model.threads));
   if (is_finished(job, config, start)) return;
   job.set_role(layout.roles_of(job.rank()));
   job.set_activity("training");

@@ -1,0 +1,80 @@
+// lie_cluster init writes a config that train takes as it is.
+#include "tools/init/init_command.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/directories.h"
+#include "tests/temporary_directory.h"
+#include "tools/run/train_config.h"
+
+namespace lie {
+namespace {
+
+using testing::HasSubstr;
+using testing::Not;
+
+const std::filesystem::path kModel =
+    std::filesystem::path(source_directory()) / "assets/count_pairs/model";
+
+struct Init : testing::Test {
+  std::string config_of(const std::string& rows, const std::string& name = "rows.jsonl") {
+    text = initial_config({kModel, scratch.write(name, rows)});
+    return text;
+  }
+  TrainConfig loaded() { return load_train_config(scratch.write("my.yaml", text), {}); }
+
+  TemporaryDirectory scratch;
+  std::string text;
+};
+
+TEST_F(Init, NamesTheFieldsThatRowsHave) {
+  config_of("{\"question\": \"1 2 target 3:\", \"solution\": \"5\", \"source\": \"mine\"}\n");
+  const TrainConfig config = loaded();
+  EXPECT_EQ(config.data.prompt_field, "question");
+  EXPECT_EQ(config.data.gold_field, "solution");
+  EXPECT_EQ(config.data.data_source_field, "source");
+  EXPECT_EQ(config.data.prompt_template, "plain");
+  EXPECT_EQ(config.model.path, kModel);
+  EXPECT_EQ(config.run.steps, 1);
+}
+
+TEST_F(Init, WithoutReferenceLengthsTheLengthRewardIsOffAndSaysHowToMeasureThem) {
+  config_of("{\"prompt\": \"1 2 target 3:\", \"gold\": \"5\"}\n");
+  EXPECT_FALSE(loaded().reward.of<LengthRewardOptions>().enabled);
+  EXPECT_THAT(text, HasSubstr("lie_cluster reference-lengths"));
+  EXPECT_THAT(text, Not(HasSubstr("prompt_field"))) << "what is found without it is not written";
+  config_of("{\"prompt\": \"1 2 target 3:\", \"gold\": \"5\", \"reference_length\": 9}\n");
+  EXPECT_TRUE(loaded().reward.of<LengthRewardOptions>().enabled);
+}
+
+TEST_F(Init, TheLongestPromptFitsAndAllFitsTheModel) {
+  std::string longest = "1";
+  for (int i = 0; i < 60; ++i) longest += " 2";
+  config_of("{\"prompt\": \"1 2\", \"gold\": 5}\n{\"prompt\": \"" + longest + "\", \"gold\": 5}\n");
+  const RolloutOptions rollout = loaded().rollout;
+  EXPECT_GE(rollout.max_prompt_tokens, 61);
+  EXPECT_EQ(rollout.max_prompt_tokens + rollout.sampling.max_response_tokens, 256);
+}
+
+TEST_F(Init, NamesWithQuotesAndSpacesSurvive) {
+  config_of("{\"prompt\": \"1 2\", \"gold\": 5}\n", "it's: a \"file\" #1.jsonl");
+  EXPECT_EQ(loaded().data.train_file, (scratch.path() / "it's: a \"file\" #1.jsonl").string());
+}
+
+TEST_F(Init, SaysWhatRowsLack) {
+  EXPECT_THAT(
+      error_of([&] { config_of("{\"a\": 1, \"gold\": 2}\n"); }),
+      HasSubstr("rows.jsonl:1: found no field that looks like a prompt; the row has a, gold"));
+  EXPECT_THAT(error_of([&] { config_of("{\"prompt\": \"x\"}\n"); }),
+              HasSubstr("found no field that looks like the right answer; the row has prompt"));
+}
+
+TEST_F(Init, BadRowsAreSkippedAndCounted) {
+  config_of("{\"prompt\": \"1 2\", \"gold\": 5}\n{\"prompt\": 3}\n");
+  EXPECT_TRUE(loaded().data.skip_bad_rows);
+  EXPECT_THAT(text, HasSubstr("1 of 2 rows skipped"));
+}
+
+}  // namespace
+}  // namespace lie

@@ -1,0 +1,60 @@
+#include "tools/run/likely_slips.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/directories.h"
+#include "tests/temporary_directory.h"
+
+namespace lie {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+struct LikelySlips : testing::Test {
+  LikelySlips() {
+    config.model.path = std::string(source_directory()) + "/assets/count_pairs/model";
+    prompts.resize(2);
+    prompts[0].text = "1 2 3";
+    prompts[1].text = "1 2 3 4 5 6 7 8 9 10 11 12";
+  }
+  std::vector<std::string> slips() { return likely_slips(config, prompts); }
+
+  TrainConfig config;
+  std::vector<Prompt> prompts;
+};
+
+TEST_F(LikelySlips, ASoundConfigHasNone) { EXPECT_THAT(slips(), IsEmpty()); }
+
+TEST_F(LikelySlips, GroupsWithoutDifferences) {
+  config.rollout.sampling.temperature = 0;
+  EXPECT_THAT(slips(), ElementsAre(HasSubstr("rollout.temperature is 0")));
+  config.tickets.samples_per_prompt = 1;
+  EXPECT_THAT(slips(), ElementsAre(HasSubstr("rollout.samples_per_prompt is 1")));
+}
+
+TEST_F(LikelySlips, PlainTextForAChatModel) {
+  TemporaryDirectory model;
+  std::filesystem::copy(config.model.path, model.path(), std::filesystem::copy_options::recursive);
+  config.model.path = model.path();
+  EXPECT_THAT(slips(), IsEmpty());
+  model.write("chat_template.jinja", "{{ messages }}");
+  EXPECT_THAT(slips(), ElementsAre(HasSubstr("has a chat template")));
+  config.data.prompt_template = "qwen3";
+  EXPECT_THAT(slips(), IsEmpty());
+}
+
+TEST_F(LikelySlips, PromptsThatWouldBeCutAreCounted) {
+  config.rollout.max_prompt_tokens = 5;
+  EXPECT_THAT(slips(), ElementsAre(HasSubstr("1 of 2 training prompts")));
+}
+
+TEST_F(LikelySlips, MoreThreadsThanCpus) {
+  config.model.threads = 1024;
+  EXPECT_THAT(slips(), ElementsAre(HasSubstr("model.threads is 1024")));
+}
+
+}  // namespace
+}  // namespace lie

@@ -1,0 +1,69 @@
+#include "tools/run/likely_slips.h"
+
+#include <algorithm>
+
+#include "common/comm/environment.h"
+#include "model/tokenizer/templates.h"
+#include "model/tokenizer/tokenizer.h"
+
+namespace lie {
+namespace {
+
+void check_sampling(const TrainConfig& config, std::vector<std::string>& slips) {
+  if (config.tickets.samples_per_prompt == 1) {
+    slips.emplace_back(
+        "rollout.samples_per_prompt is 1: a response is compared with none, so every advantage is "
+        "0 and nothing is learned; 8 or 16 are usual");
+  } else if (config.rollout.sampling.temperature == 0) {
+    slips.emplace_back(
+        "rollout.temperature is 0: all responses of a group are the same, so every advantage is 0 "
+        "and nothing is learned; 1 is usual");
+  }
+}
+
+void check_template(const TrainConfig& config, std::vector<std::string>& slips) {
+  if (config.data.prompt_template != "plain" || !has_chat_template(config.model.path)) return;
+  slips.push_back(
+      fmt::format("data.prompt_template is plain, but {} has a chat template: a chat model expects "
+                  "it; model is "
+                  "the one it has, if it is known",
+                  config.model.path));
+}
+
+void check_threads(const TrainConfig& config, std::vector<std::string>& slips) {
+  const auto cpus = std::ssize(usable_cpus());
+  if (config.model.threads <= cpus) return;
+  slips.push_back(fmt::format(
+      "model.threads is {}, but a rank here may use {} CPUs: more threads than CPUs are "
+      "slower; 0 shares the CPUs among the ranks",
+      config.model.threads, cpus));
+}
+
+void check_prompts(const TrainConfig& config, std::span<const Prompt> training,
+                   std::vector<std::string>& slips) {
+  const std::int64_t limit = config.rollout.max_prompt_tokens;
+  const Tokenizer tokenizer = Tokenizer::load(config.model.path);
+  const auto is_long = [&](const Prompt& prompt) {
+    // A token has at least a byte.
+    return std::ssize(prompt.text) > limit && std::ssize(tokenizer.encode(prompt.text)) > limit;
+  };
+  const auto count = std::ranges::count_if(training, is_long);
+  if (count == 0) return;
+  slips.push_back(fmt::format(
+      "{} of {} training prompts are longer than rollout.max_prompt_tokens {} and will lose their "
+      "first tokens",
+      count, training.size(), limit));
+}
+
+}  // namespace
+
+std::vector<std::string> likely_slips(const TrainConfig& config, std::span<const Prompt> training) {
+  std::vector<std::string> slips;
+  check_sampling(config, slips);
+  check_template(config, slips);
+  check_threads(config, slips);
+  check_prompts(config, training, slips);
+  return slips;
+}
+
+}  // namespace lie
