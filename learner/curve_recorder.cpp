@@ -52,6 +52,8 @@ StepFacts facts_of(const StepOutcome& step, const RewardNames& rewards) {
   return {.step = step.step,
           .rewards = rewards,
           .groups = step.groups,
+          .dropped = step.dropped,
+          .wanted_groups = step.wanted_groups,
           .advantages = step.advantages,
           .update = step.groups.empty() ? nullptr : &step.update,
           .coverage = {},
@@ -77,7 +79,7 @@ CurveRecorder::CurveRecorder(const std::filesystem::path& run_directory, std::in
       coverage_(coverage) {}
 
 void CurveRecorder::take(StepOutcome& step) {
-  if (step.groups.empty() && step.evaluation.empty()) return;
+  if (step.step == 0 && step.evaluation.empty()) return;
   StepFacts facts = facts_of(step, rewards_);
   facts.coverage = coverage_.add_step(step.groups);
   if (step.is_logged && log_.holds(step.step)) return;

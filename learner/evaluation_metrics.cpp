@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <numeric>
 #include <set>
 #include <utility>
 
@@ -9,6 +10,8 @@
 
 namespace lie {
 namespace {
+
+using RowsBySource = std::map<std::string, std::vector<ResponseRow>>;
 
 std::string sanitised(std::string_view source) {
   std::string name(source.empty() ? "unnamed" : source);
@@ -24,13 +27,26 @@ const std::string& source_of(const ScoredGroup& group) {
   return group.rollout.ticket.prompt.data_source;
 }
 
+/// Of each further number over the sources that have it: eval_right_at_4096_source_mean.
+void add_number_means(MetricsWriter& out, const RowsBySource& by_source) {
+  std::map<std::string, std::vector<double>> means;
+  for (const auto& [source, own] : by_source) {
+    for (const auto& [name, mean] : number_means(own)) means[name].push_back(mean);
+  }
+  for (const auto& [name, of_sources] : means) {
+    const double sum = std::accumulate(of_sources.begin(), of_sources.end(), 0.0);
+    out.add("eval_" + name + "_source_mean", sum / static_cast<double>(of_sources.size()));
+  }
+}
+
 void add_sources(MetricsWriter& out, std::span<const ResponseRow> rows,
                  const std::map<std::string, std::string>& names) {
-  std::map<std::string, std::vector<ResponseRow>> by_source;
+  RowsBySource by_source;
   for (const ResponseRow& row : rows) by_source[source_of(*row.group)].push_back(row);
   double sum = 0;
   for (const auto& [source, own] : by_source) sum += mean_of(own, accuracy_of);
   out.add(std::string(kSourceMean), sum / static_cast<double>(by_source.size()));
+  add_number_means(out, by_source);
   for (const auto& [source, own] : by_source) {
     const std::string end = std::string(kOnSource) + names.at(source);
     add_mean(out, "eval_accuracy" + end, own, accuracy_of);

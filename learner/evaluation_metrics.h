@@ -18,7 +18,8 @@ inline constexpr std::string_view kOnSource = "_on_";
 inline constexpr std::string_view kSourceMean = "eval_accuracy_source_mean";
 
 /// eval_accuracy and others over all responses. With several data sources also accuracy, length,
-/// truncation and numbers by source, in alphabetical order, and the mean accuracy over sources.
+/// truncation and numbers by source, in alphabetical order, and the means of accuracy and of the
+/// numbers over sources.
 void add_evaluation_metrics(MetricsWriter& out, std::span<const ScoredGroup> evaluation);
 
 /// The names of the metrics above for an evaluation of `prompts`, scored as `example` is.

@@ -30,6 +30,8 @@ void run_learner(const LearnerParts& parts) {
     if (!collected) break;
     StepOutcome step{.step = collected->step,
                      .groups = std::move(collected->groups),
+                     .dropped = std::move(collected->dropped),
+                     .wanted_groups = collected->wanted_groups,
                      .evaluation = std::move(collected->evaluation),
                      .seconds = seconds,
                      .is_logged = collected->is_logged,

@@ -13,6 +13,21 @@ void decode_texts(ScoredGroup& group, const TextOfResponse& text) {
     group.texts.push_back(text(response.ids));
 }
 
+/// Gives each group the ticket of its number; false where that asks otherwise.
+bool give_tickets(const std::deque<Ticket>& tickets, std::vector<ScoredGroup>& groups) {
+  for (ScoredGroup& group : groups) {
+    RolloutGroup& rollout = group.rollout;
+    const auto number = static_cast<std::size_t>(rollout.ticket.group);
+    if (number >= tickets.size()) return false;
+    const Ticket& ticket = tickets[number];
+    const bool is_same =
+        asks_the_same(rollout.ticket, ticket) && std::ssize(rollout.responses) == ticket.samples;
+    if (!is_same) return false;
+    rollout.ticket = ticket;
+  }
+  return true;
+}
+
 }  // namespace
 
 StepGroups read_logged_step(const StepLog& log, std::int64_t step, const TextOfResponse& text) {
@@ -21,6 +36,8 @@ StepGroups read_logged_step(const StepLog& log, std::int64_t step, const TextOfR
     if (text) decode_texts(group.scored, text);
     if (group.scored.rollout.ticket.purpose == Purpose::kEvaluate) {
       groups.evaluation.push_back(std::move(group.scored));
+    } else if (!is_trained_on(group)) {
+      groups.dropped.push_back(std::move(group.scored));
     } else {
       groups.groups.push_back(std::move(group.scored));
       groups.logged_results.push_back(std::move(group.results));
@@ -50,15 +67,13 @@ std::optional<StepGroups> LoggedSteps::receive() {
 }
 
 void LoggedSteps::take_tickets(StepGroups& step) {
-  std::deque<Ticket> tickets = training_tickets(prompts_, options_, step.step);
-  bool is_same = tickets.size() == step.groups.size();
-  for (std::size_t i = 0; is_same && i < tickets.size(); ++i) {
-    RolloutGroup& group = step.groups[i].rollout;
-    is_same = asks_the_same(group.ticket, tickets[i]) &&
-              std::ssize(group.responses) == tickets[i].samples;
-    group.ticket = std::move(tickets[i]);
+  const bool is_dynamic = options_.dynamic_sampling.enabled;
+  if (is_dynamic) step.wanted_groups = options_.prompts_per_step;
+  const std::int64_t count = std::ssize(step.groups) + std::ssize(step.dropped);
+  if (is_dynamic || count == options_.prompts_per_step) {
+    const auto tickets = training_tickets(prompts_, options_, step.step, count);
+    if (give_tickets(tickets, step.groups) && give_tickets(tickets, step.dropped)) return;
   }
-  if (is_same) return;
   fail(
       "trajectories: the groups of step {} answer other prompts than data.train_file gives for it; "
       "restore the file that the run began with, or name another run.directory",

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <vector>
 
 #include "common/error.h"
 
@@ -95,12 +96,40 @@ double mean_log_ratio(const SequenceInput& input) {
   return sum / static_cast<double>(input.log_probs.size());
 }
 
-/// Weight of a token by truncated importance sampling; no gradient flows through it.
-double staleness_weight(const PolicyLossOptions& options, const SequenceInput& input,
-                        std::size_t t) {
-  if (options.tis_cap <= 0) return 1.0;
-  const double d = difference(input.old_log_probs[t], input.behavior_log_probs[t]);
-  return std::min(clamped_exp(d, -kLogRatioLimit, kLogRatioLimit).value, options.tis_cap);
+/// Correction by truncated importance sampling; no gradient flows through it.
+struct TisWeight {
+  double value = 1;
+  bool truncated = false;
+};
+
+/// Of tokens first to end - 1 together.
+TisWeight tis_weight(const PolicyLossOptions& options, const SequenceInput& input,
+                     std::size_t first, std::size_t end) {
+  if (options.tis_cap <= 0) return {};
+  double d = 0;
+  for (std::size_t t = first; t < end; ++t) {
+    d += difference(input.old_log_probs[t], input.behavior_log_probs[t]);
+  }
+  const double whole = clamped_exp(d, -kLogRatioLimit, kLogRatioLimit).value;
+  return {std::min(whole, options.tis_cap), whole > options.tis_cap};
+}
+
+/// [T]: each token's own, or the whole response's on every token.
+std::vector<TisWeight> tis_weights(const PolicyLossOptions& options, const SequenceInput& input) {
+  const std::size_t tokens = input.log_probs.size();
+  if (options.tis_level == TisLevel::kSequence) {
+    return std::vector<TisWeight>(tokens, tis_weight(options, input, 0, tokens));
+  }
+  std::vector<TisWeight> weights;
+  for (std::size_t t = 0; t < tokens; ++t) {
+    weights.push_back(tis_weight(options, input, t, t + 1));
+  }
+  return weights;
+}
+
+void observe_weight(const TisWeight& weight, PolicyLossStats& stats) {
+  stats.tis_weight_sum += weight.value;
+  stats.tis_truncated += weight.truncated ? 1 : 0;
 }
 
 void check_lengths(const PolicyLossOptions& options, const SequenceInput& input,
@@ -153,9 +182,15 @@ void describe(FieldList& fields, PolicyLossOptions& options) {
              {"Take old log-probs from the learner's own pass before the step's first update, not "
               "from the sampler."});
   fields.add("tis_cap", options.tis_cap,
-             {"Truncated importance sampling for rollouts of staleness 1 and more: token weight "
-              "min(exp(old - behavior), cap), needs recompute_old_log_probs; 0: off.",
+             {"Truncated importance sampling where rollouts are of another policy than the "
+              "learner's: a token's loss has weight min(exp(old - behavior), cap), needs "
+              "recompute_old_log_probs; 0: off.",
               "", 0});
+  fields.add(
+      "tis_level", options.tis_level,
+      {{"token", TisLevel::kToken}, {"sequence", TisLevel::kSequence}},
+      {"old and behavior log-prob in that weight: the token's, or the sums of the response's, "
+       "for each of its tokens."});
   fields.add("mask_truncated", options.mask_truncated,
              {"Responses cut at the response limit have no loss (DAPO's filtering); their rewards "
               "still count in their group's advantages."});
@@ -206,9 +241,9 @@ double token_weight(const PolicyLossOptions& options, const Denominators& whole,
 
 std::array<double*, PolicyLossStats::kSums> PolicyLossStats::sums() {
   std::array<double*, kSums> all = {
-      &loss,      &policy_loss, &kl_loss,      &entropy_loss,     &sequences,
-      &tokens,    &clipped_low, &clipped_high, &dual_clipped,     &clipped_sequences,
-      &ratio_sum, &kl_k1_sum,   &kl_k3_sum,    &reference_kl_sum, &entropy_sum};
+      &loss,        &policy_loss,      &kl_loss,      &entropy_loss,      &sequences,    &tokens,
+      &clipped_low, &clipped_high,     &dual_clipped, &clipped_sequences, &ratio_sum,    &kl_k1_sum,
+      &kl_k3_sum,   &reference_kl_sum, &entropy_sum,  &tis_weight_sum,    &tis_truncated};
   std::size_t i = kSums - 8;
   for (double& sum : quarter_entropy_sum) all[i++] = &sum;
   for (double& sum : quarter_tokens) all[i++] = &sum;
@@ -232,6 +267,7 @@ SequenceOutcome policy_loss(const PolicyLossOptions& options, const SequenceInpu
   SequenceOutcome outcome;
   outcome.log_ratio = mean_log_ratio(input);
   const Ratio sequence_ratio = clamped_exp(outcome.log_ratio, -kInfinity, kSequenceLogRatioLimit);
+  const std::vector<TisWeight> corrections = tis_weights(options, input);
   PolicyLossStats own;
   for (std::size_t t = 0; t < input.log_probs.size(); ++t) {
     const double d = difference(input.log_probs[t], input.old_log_probs[t]);
@@ -239,7 +275,7 @@ SequenceOutcome policy_loss(const PolicyLossOptions& options, const SequenceInpu
                             ? sequence_ratio
                             : clamped_exp(d, -kLogRatioLimit, kLogRatioLimit);
     const TokenLoss token = token_loss(options, ratio, input.advantage);
-    const double stale = staleness_weight(options, input, t);
+    const double stale = corrections[t].value;
     const TokenLoss divergence = reference_kl(options, input, t);
     own.policy_loss += input.weight * stale * token.loss;
     own.reference_kl_sum += divergence.loss;
@@ -248,6 +284,7 @@ SequenceOutcome policy_loss(const PolicyLossOptions& options, const SequenceInpu
     d_entropies[t] = static_cast<float>(-input.weight * options.entropy_coefficient);
     count(token.clip, own);
     observe_token(d, ratio, input.entropies[t], own);
+    observe_weight(corrections[t], own);
     observe_position(4 * t / input.log_probs.size(), input.entropies[t], own);
   }
   own.sequences = 1;

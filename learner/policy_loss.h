@@ -15,6 +15,7 @@ namespace lie {
 enum class Algorithm : std::uint8_t { kGrpo, kGspo };
 enum class Aggregation : std::uint8_t { kSequenceMean, kTokenMean, kConstant };
 enum class KlEstimator : std::uint8_t { kK1, kK2, kK3 };
+enum class TisLevel : std::uint8_t { kToken, kSequence };
 
 struct PolicyLossOptions {
   Algorithm algorithm = Algorithm::kGspo;
@@ -28,6 +29,7 @@ struct PolicyLossOptions {
   double entropy_coefficient = 0;
   bool recompute_old_log_probs = false;
   double tis_cap = 0;
+  TisLevel tis_level = TisLevel::kToken;
   bool mask_truncated = false;
 };
 void describe(FieldList& fields, PolicyLossOptions& options);
@@ -75,6 +77,8 @@ struct PolicyLossStats {
   double kl_k1_sum = 0;          // approximate KL(old || policy): -d_t
   double kl_k3_sum = 0;          // r_t - 1 - d_t
   double reference_kl_sum = 0;   // by the estimator chosen
+  double tis_weight_sum = 0;     // weights of the correction: 1 without
+  double tis_truncated = 0;      // tokens whose weight the cap cut off
   double entropy_sum = 0;
   std::array<double, 4> quarter_entropy_sum = {};  // by quarter of the response
   std::array<double, 4> quarter_tokens = {};
@@ -84,7 +88,7 @@ struct PolicyLossStats {
 
   void merge(const PolicyLossStats& other);
   /// The sums alone, in a fixed order: what is added over learners. Extremes are not among them.
-  static constexpr std::size_t kSums = 23;
+  static constexpr std::size_t kSums = 25;
   std::array<double*, kSums> sums();
 };
 

@@ -1,6 +1,5 @@
 #include "learner/response_rows.h"
 
-#include <map>
 #include <utility>
 
 namespace lie {
@@ -42,8 +41,7 @@ void add_mean(MetricsWriter& out, std::string name, std::span<const ResponseRow>
   out.add(std::move(name), mean_of(rows, quantity));
 }
 
-void add_numbers(MetricsWriter& out, std::span<const ResponseRow> rows, const std::string& prefix,
-                 const std::string& end) {
+std::map<std::string, double> number_means(std::span<const ResponseRow> rows) {
   std::map<std::string, std::pair<double, double>> sums;  // and how many
   for (const ResponseRow& row : rows) {
     for (const auto& [name, value] : row.score->numbers) {
@@ -51,8 +49,14 @@ void add_numbers(MetricsWriter& out, std::span<const ResponseRow> rows, const st
       sum += value, count += 1;
     }
   }
-  for (const auto& [name, sum] : sums)
-    out.add(prefix + name + "_mean" + end, sum.first / sum.second);
+  std::map<std::string, double> means;
+  for (const auto& [name, sum] : sums) means[name] = sum.first / sum.second;
+  return means;
+}
+
+void add_numbers(MetricsWriter& out, std::span<const ResponseRow> rows, const std::string& prefix,
+                 const std::string& end) {
+  for (const auto& [name, mean] : number_means(rows)) out.add(prefix + name + "_mean" + end, mean);
 }
 
 }  // namespace lie

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <functional>
+#include <map>
 #include <span>
 #include <string>
 #include <vector>
@@ -35,7 +36,10 @@ double mean_of(std::span<const ResponseRow> rows, const Quantity& quantity);
 void add_mean(MetricsWriter& out, std::string name, std::span<const ResponseRow> rows,
               const Quantity& quantity);
 
-/// The mean of each further number over the responses that have it: "<prefix><number>_mean<end>".
+/// The mean of each further number over the responses that have it, by name.
+std::map<std::string, double> number_means(std::span<const ResponseRow> rows);
+
+/// The same as metrics "<prefix><number>_mean<end>".
 void add_numbers(MetricsWriter& out, std::span<const ResponseRow> rows, const std::string& prefix,
                  const std::string& end = "");
 

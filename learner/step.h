@@ -15,6 +15,9 @@ namespace lie {
 struct StepGroups {
   std::int64_t step = 0;                 // from 1
   std::vector<ScoredGroup> groups = {};  // in canonical order: ascending ticket.group
+  /// Groups of the step that are not trained on (learner/dynamic_sampling.h); on learner 0.
+  std::vector<ScoredGroup> dropped = {};
+  std::int64_t wanted_groups = 0;  // that dynamic sampling looks for; 0 without; on learner 0
   /// The step was recorded by an earlier start, and is learned again. With it, on learner 0 only:
   bool is_logged = false;
   std::vector<ScoredGroup> evaluation = {};                     // of the policy after the step
@@ -34,6 +37,8 @@ struct StepSeconds {
 struct StepOutcome {
   std::int64_t step = 0;
   std::vector<ScoredGroup> groups = {};          // trained on
+  std::vector<ScoredGroup> dropped = {};         // as in StepGroups
+  std::int64_t wanted_groups = 0;                // as in StepGroups
   std::vector<GroupAdvantages> advantages = {};  // of the groups
   StepUpdate update = {};
   std::vector<ScoredGroup> evaluation = {};  // of the policy after the step; on learner 0

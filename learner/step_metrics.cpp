@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 
 #include "common/error.h"
 #include "learner/evaluation_metrics.h"
@@ -83,6 +84,33 @@ void add_verdicts(MetricsWriter& out, std::span<const ResponseRow> rows) {
   }
 }
 
+/// Tokens of a group's longest right response; 0 without one.
+double longest_right(std::span<const ResponseRow> group) {
+  double longest = 0;
+  for (const ResponseRow& row : group) {
+    if (accuracy_of(row) == 1.0) longest = std::max(longest, length_of(row));
+  }
+  return longest;
+}
+
+/// Of the wrong responses that end by themselves, beside a right one of their group, the share that
+/// is longer than all right ones and still below L_target: the target asks for more than a whole
+/// search.
+void add_beyond_right(MetricsWriter& out, std::span<const ScoredGroup> groups) {
+  double wrong = 0, beyond = 0;
+  for (std::size_t g = 0; g < groups.size(); ++g) {
+    const std::vector<ResponseRow> rows = rows_of(groups.subspan(g, 1));
+    const double right = longest_right(rows);
+    for (const ResponseRow& row : rows) {
+      if (right == 0 || accuracy_of(row) == 1.0 || truncation_of(row) == 1.0) continue;
+      wrong += 1;
+      const double length = length_of(row);
+      beyond += length > right && length < row.score->target_length ? 1 : 0;
+    }
+  }
+  out.add("wrong_beyond_right_share", beyond / wrong);  // not a number, so not written, without any
+}
+
 void add_groups(MetricsWriter& out, const StepFacts& record) {
   double right = 0, wrong = 0, idle = 0;
   for (std::size_t g = 0; g < record.groups.size(); ++g) {
@@ -97,6 +125,31 @@ void add_groups(MetricsWriter& out, const StepFacts& record) {
   out.add("groups_mixed_share", (count - right - wrong) / count);
   out.add("groups_all_wrong_share", wrong / count);
   out.add("groups_zero_advantage_share", idle / count);
+}
+
+/// Of all that was generated for the step.
+std::vector<ResponseRow> generated_rows(const StepFacts& record) {
+  std::vector<ResponseRow> rows = rows_of(record.groups);
+  std::ranges::copy(rows_of(record.dropped), std::back_inserter(rows));
+  return rows;
+}
+
+/// groups_surplus: with signal, beyond those wanted.
+void add_dynamic_sampling(MetricsWriter& out, const StepFacts& record) {
+  double right = 0, wrong = 0;
+  for (std::size_t g = 0; g < record.dropped.size(); ++g) {
+    const double accuracy = mean_of(rows_of(record.dropped.subspan(g, 1)), accuracy_of);
+    right += accuracy == 1.0 ? 1 : 0;
+    wrong += accuracy == 0.0 ? 1 : 0;
+  }
+  const auto kept = static_cast<double>(record.groups.size());
+  const auto dropped = static_cast<double>(record.dropped.size());
+  add_mean(out, "generated_accuracy", generated_rows(record), accuracy_of);
+  out.add("groups_generated", kept + dropped);
+  out.add("groups_dropped_all_right", right);
+  out.add("groups_dropped_all_wrong", wrong);
+  out.add("groups_surplus", dropped - right - wrong);
+  out.add("groups_missing", static_cast<double>(record.wanted_groups) - kept);
 }
 
 void add_advantages(MetricsWriter& out, std::span<const GroupAdvantages> advantages,
@@ -123,6 +176,7 @@ void add_training(MetricsWriter& out, const StepFacts& record) {
   add_rewards(out, rows, record.rewards);
   add_numbers(out, rows, "");
   add_verdicts(out, rows);
+  add_beyond_right(out, record.groups);
   add_groups(out, record);
   add_advantages(out, record.advantages, record.rewards);
   add_mean(out, "prompt_length_mean", rows, [](const ResponseRow& row) {
@@ -138,7 +192,7 @@ void add_training(MetricsWriter& out, const StepFacts& record) {
 
 void add_times(MetricsWriter& out, const StepFacts& record) {
   double tokens = 0;
-  for (const ResponseRow& row : rows_of(record.groups)) tokens += length_of(row);
+  for (const ResponseRow& row : generated_rows(record)) tokens += length_of(row);
   out.add("response_tokens", tokens);
   for (const auto& [phase, seconds] : record.phase_seconds) {
     out.add(phase + "_seconds", seconds);
@@ -168,6 +222,7 @@ Metrics step_metrics(const StepFacts& record) {
   check_terms(record);
   MetricsWriter out;
   if (!record.groups.empty()) add_training(out, record);
+  if (record.wanted_groups > 0) add_dynamic_sampling(out, record);
   if (record.update != nullptr) {
     out.add("effective_sample_share", effective_sample_share(record.groups, *record.update));
     add_update_metrics(out, *record.update);

@@ -28,8 +28,10 @@ struct GlobalCoverage {
 /// Everything a step's metrics are made of.
 struct StepFacts {
   std::int64_t step = 0;
-  RewardNames rewards;                  // of the scores
-  std::span<const ScoredGroup> groups;  // trained on; may be empty
+  RewardNames rewards;                        // of the scores
+  std::span<const ScoredGroup> groups;        // trained on; may be empty
+  std::span<const ScoredGroup> dropped = {};  // as in StepGroups
+  std::int64_t wanted_groups = 0;             // as in StepGroups
   std::span<const GroupAdvantages> advantages;
   const StepUpdate* update = nullptr;       // null in step 0, which only evaluates
   std::vector<GlobalCoverage> coverage;     // the reward's n and unit, then further ones

@@ -3,7 +3,7 @@
 
 #include <cstdint>
 #include <optional>
-#include <utility>
+#include <vector>
 
 #include "common/prompt_stream.h"
 #include "common/stream.h"
@@ -16,7 +16,8 @@ namespace lie {
 
 /// The steps after `first_step` up to `last_step`, each generated when it is asked for, under the
 /// weights behind the step before. The actors are told that new weights follow. Ends earlier where
-/// the next step may not begin, or a step is stopped before all its groups have begun.
+/// the next step may not begin, or a step is stopped before all its groups have begun. With dynamic
+/// sampling a step draws prompts until it has its number of groups with signal.
 class StepSource : public Source<StepGroups> {
  public:
   /// Keeps references to collector, prompts and stop.
@@ -29,29 +30,21 @@ class StepSource : public Source<StepGroups> {
         step_(first_step),
         last_step_(last_step) {}
 
-  std::optional<StepGroups> receive() override {
-    if (step_ >= last_step_ || !stop_.may_begin(step_ + 1)) return std::nullopt;
-    const PromptStreamState before = prompts_.state();
-    auto groups = collector_.collect(step_ + 1, training_tickets(prompts_, options_, step_ + 1),
-                                     Assignment::Kind::kWeights);
-    if (!groups) {
-      prompts_.restore(before);  // as the checkpoint must have it
-      stop_.stopped_within_step();
-      return std::nullopt;
-    }
-    stop_.has_groups();
-    return StepGroups{.step = ++step_, .groups = std::move(*groups)};
-  }
+  std::optional<StepGroups> receive() override;
 
   /// The last step that was given, or the one before the first.
   std::int64_t last_given() const { return step_; }
 
  private:
+  std::optional<std::vector<ScoredGroup>> sample(std::int64_t step);
+  StepGroups selected(std::vector<ScoredGroup> groups);
+
   GroupCollector& collector_;
   PromptStream& prompts_;
   TicketOptions options_;
   EarlyStop& stop_;
   std::int64_t step_, last_step_;
+  bool has_warned_ = false;  // of a step with too few groups
 };
 
 }  // namespace lie

@@ -2,16 +2,18 @@
 
 #include <utility>
 
+#include "common/error.h"
+
 namespace lie {
 namespace {
 
 std::deque<Ticket> make_tickets(std::vector<Prompt> prompts, std::int64_t step,
-                                std::int64_t policy_version, Purpose purpose,
-                                std::int64_t samples) {
+                                std::int64_t policy_version, Purpose purpose, std::int64_t samples,
+                                std::int64_t first_group = 0) {
   std::deque<Ticket> tickets;
   for (Prompt& prompt : prompts) {
     tickets.push_back({.step = step,
-                       .group = std::ssize(tickets),
+                       .group = first_group + std::ssize(tickets),
                        .policy_version = policy_version,
                        .purpose = purpose,
                        .samples = static_cast<std::int32_t>(samples),
@@ -30,6 +32,14 @@ void describe(FieldList& fields, TicketOptions& options) {
               .unit = "responses",
               .min = 1,
               .max = 65536});
+  fields.section("dynamic_sampling", options.dynamic_sampling);
+}
+
+void check_options(const TicketOptions& options) {
+  if (!options.dynamic_sampling.enabled || options.samples_per_prompt > 1) return;
+  fail(
+      "rollout.dynamic_sampling.enabled: no group of one response has right and wrong ones; set "
+      "rollout.samples_per_prompt to 2 or more");
 }
 
 void describe(FieldList& fields, EvaluationOptions& options) {
@@ -53,8 +63,14 @@ void describe(FieldList& fields, EvaluationOptions& options) {
 
 std::deque<Ticket> training_tickets(PromptStream& prompts, const TicketOptions& options,
                                     std::int64_t step) {
-  return make_tickets(prompts.next(options.prompts_per_step), step, step - 1, Purpose::kTrain,
-                      options.samples_per_prompt);
+  return training_tickets(prompts, options, step, options.prompts_per_step);
+}
+
+std::deque<Ticket> training_tickets(PromptStream& prompts, const TicketOptions& options,
+                                    std::int64_t step, std::int64_t count,
+                                    std::int64_t first_group) {
+  return make_tickets(prompts.next(count), step, step - 1, Purpose::kTrain,
+                      options.samples_per_prompt, first_group);
 }
 
 bool asks_the_same(const Ticket& a, const Ticket& b) {

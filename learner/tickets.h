@@ -8,14 +8,18 @@
 #include "common/options.h"
 #include "common/prompt_stream.h"
 #include "common/rollout.h"
+#include "learner/dynamic_sampling.h"
 
 namespace lie {
 
 struct TicketOptions {
   std::int64_t prompts_per_step = 128;
   std::int64_t samples_per_prompt = 8;
+  DynamicSamplingOptions dynamic_sampling = {};
 };
 void describe(FieldList& fields, TicketOptions& options);
+/// Throws Error where no group could ever have right and wrong responses.
+void check_options(const TicketOptions& options);
 
 struct EvaluationOptions {
   std::int64_t every = 0;
@@ -28,6 +32,11 @@ void describe(FieldList& fields, EvaluationOptions& options);
 /// before.
 std::deque<Ticket> training_tickets(PromptStream& prompts, const TicketOptions& options,
                                     std::int64_t step);
+
+/// The next `count`, as groups from `first_group` on.
+std::deque<Ticket> training_tickets(PromptStream& prompts, const TicketOptions& options,
+                                    std::int64_t step, std::int64_t count,
+                                    std::int64_t first_group = 0);
 
 /// Whether both tickets ask for the same prompt.
 bool asks_the_same(const Ticket& a, const Ticket& b);

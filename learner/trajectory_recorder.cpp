@@ -40,8 +40,10 @@ StepRecord share_of_learner(const StepOutcome& step, const Collective& learners)
     record.groups.push_back(
         group_record(step.groups[i], step.advantages[i], step.update.responses[i]));
   }
-  for (const ScoredGroup& group : step.evaluation) {
-    record.groups.push_back({.scored = group, .results = {}});
+  for (const auto* untrained : {&step.dropped, &step.evaluation}) {
+    for (const ScoredGroup& group : *untrained) {
+      record.groups.push_back({.scored = group, .results = {}});
+    }
   }
   return record;
 }
@@ -66,9 +68,10 @@ TrajectoryRecorder::TrajectoryRecorder(std::filesystem::path directory, Trajecto
 
 void TrajectoryRecorder::take(StepOutcome& step) {
   if (is_logged(step.step)) return;
-  if (!step.groups.empty() || !step.evaluation.empty()) {
+  if (step.step > 0 || !step.evaluation.empty()) {
     const Timed timed(step.seconds.log);
     numbers_.merge(number_names(step.groups));
+    numbers_.merge(number_names(step.dropped));
     numbers_.merge(number_names(step.evaluation));
     wait();
     record(share_of_learner(step, learners_));

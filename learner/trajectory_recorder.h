@@ -25,9 +25,9 @@ void describe(FieldList& fields, TrajectoryOptions& options);
 
 /// Segments that end at checkpoints, and before a step whose reward program has numbers of new
 /// names: a file's columns are fixed when it is made. Each learner keeps its share of the groups;
-/// learner 0 keeps the evaluations. A background thread writes a step while the next one runs, one
-/// step at a time. Step 0, which only evaluates, is written with step 1: a segment after step 0
-/// begins with either. Learner 0 keeps the index of segments.
+/// learner 0 keeps the groups not trained on and the evaluations. A background thread writes a step
+/// while the next one runs, one step at a time. Step 0, which only evaluates, is written with step
+/// 1: a segment after step 0 begins with either. Learner 0 keeps the index of segments.
 class TrajectoryRecorder : public StepStage {
  public:
   /// The first segment begins after info.starts_after_step: steps up to there are in the log and

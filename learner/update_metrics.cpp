@@ -18,6 +18,8 @@ void add_loss(MetricsWriter& out, const PolicyLossStats& all, double updates) {
   out.add("approx_kl", all.kl_k1_sum / all.tokens);
   out.add("approx_kl_k3", all.kl_k3_sum / all.tokens);
   out.add("reference_kl", all.reference_kl_sum / all.tokens);
+  out.add("tis_weight_mean", all.tis_weight_sum / all.tokens);
+  out.add("tis_truncated_share", all.tis_truncated / all.tokens);
   out.add("loss", all.loss / updates);
   out.add("policy_loss", all.policy_loss / updates);
   out.add("kl_loss", all.kl_loss / updates);

@@ -1,5 +1,6 @@
 #include "common/dataset/dataset.h"
 
+#include <algorithm>
 #include <optional>
 #include <utility>
 
@@ -74,23 +75,34 @@ std::string prompt_text(const JsonRow& row, const RowOptions& options,
   return render ? render(messages) : joined_contents(messages);
 }
 
-void check_letter(const JsonRow& row, const std::string& gold, std::size_t choices) {
-  const bool is_letter =
-      gold.size() == 1 && gold[0] >= 'A' && static_cast<std::size_t>(gold[0] - 'A') < choices;
-  if (is_letter) return;
-  fail("{}: the right answer is \"{}\": expected a letter from A to {}; correct the row",
-       row.place(), gold, static_cast<char>('A' + choices - 1));
+/// Whether `key` is one of the `choices` characters from `first` on.
+bool is_key(const std::string& key, char first, std::size_t choices) {
+  return key.size() == 1 && key[0] >= first && static_cast<std::size_t>(key[0] - first) < choices;
 }
 
-std::string gold_of(const JsonRow& row, const RowOptions& options, std::size_t choices) {
+/// The letter of the right choice, as the prompt has it.
+std::string letter_of(const JsonRow& row, const std::string& key, std::size_t choices,
+                      std::int64_t& digit_keys) {
+  if (is_key(key, 'A', choices)) return key;
+  if (!is_key(key, '1', std::min<std::size_t>(choices, 9))) {
+    fail(
+        "{}: the right answer is \"{}\": expected a letter from A to {}, or the number of a choice "
+        "from 1 on; correct the row",
+        row.place(), key, static_cast<char>('A' + choices - 1));
+  }
+  ++digit_keys;
+  return {static_cast<char>('A' + (key[0] - '1'))};
+}
+
+std::string gold_of(const JsonRow& row, const RowOptions& options, std::size_t choices,
+                    std::int64_t& digit_keys) {
   std::vector<std::string> fields = {"gold", "answer", "reward_model.ground_truth"};
   if (!options.gold_field.empty()) fields = {options.gold_field};
   for (const std::string& field : fields) {
     std::optional<std::string> gold = row.text_or_number(field);
     if (!gold) continue;
     if (gold->empty()) fail("{}: field {} is empty; give the right answer", row.place(), field);
-    if (choices > 0) check_letter(row, *gold, choices);
-    return *std::move(gold);
+    return choices > 0 ? letter_of(row, *gold, choices, digit_keys) : *std::move(gold);
   }
   fail("{}: no right answer: expected field {}; {}{}", row.place(), fmt::join(fields, " or "),
        fields_text(row), advice("gold_field", guess_fields(row).gold));
@@ -120,11 +132,12 @@ double reference_length_of(const JsonRow& row, const RowOptions& options) {
   return -1;
 }
 
-Prompt prompt_of(const JsonRow& row, const RowOptions& options, const RenderPrompt& render) {
+Prompt prompt_of(const JsonRow& row, const RowOptions& options, const RenderPrompt& render,
+                 std::int64_t& digit_keys) {
   const std::vector<std::string> choices = choices_of(row, options);
   Prompt prompt;
   prompt.text = prompt_text(row, options, choices, render);
-  prompt.gold = gold_of(row, options, choices.size());
+  prompt.gold = gold_of(row, options, choices.size(), digit_keys);
   prompt.data_source = row.text(options.data_source_field).value_or("");
   prompt.reference_length = reference_length_of(row, options);
   if (options.keep_rows) prompt.row = row.as_json();
@@ -171,7 +184,7 @@ Dataset read_dataset(const std::filesystem::path& path, const RowOptions& option
                      const RenderPrompt& render) {
   Dataset dataset;
   const auto take = [&](const JsonRow& row, std::int64_t number) {
-    dataset.prompts.push_back(prompt_of(row, options, render));
+    dataset.prompts.push_back(prompt_of(row, options, render, dataset.digit_keys));
     dataset.prompts.back().problem = number;
   };
   dataset.rows = for_each_row(path, take, options.skip_bad_rows ? &dataset.skipped : nullptr);

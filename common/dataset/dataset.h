@@ -40,6 +40,7 @@ struct Dataset {
   std::vector<Prompt> prompts;       // `problem` is the row's number in the file, from 0
   std::int64_t rows = 0;             // of the file
   std::vector<std::string> skipped;  // reason per row; only with skip_bad_rows
+  std::int64_t digit_keys = 0;       // choice questions whose right answer was a number
 };
 
 /// One Prompt a row. Fields of a row:
@@ -47,7 +48,8 @@ struct Dataset {
 ///   "assistant", "content": text}, ...] that end with a user's turn. `render` makes the prompt's
 ///   text of them; without it the contents are joined by empty lines. Must not be empty.
 /// - choices: with choices_field, a list of texts, put under the question as lines "A. ..."; the
-///   right answer is then a letter.
+///   right answer is then a letter, or the number of a choice from 1 on, as in a few rows of ARC:
+///   then its letter is taken.
 /// - gold, a text or number: gold_field, or else the first of gold, answer,
 ///   reward_model.ground_truth.
 /// - data source: optional, "" if absent.

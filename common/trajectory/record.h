@@ -25,6 +25,11 @@ struct GroupRecord {
   std::vector<LearnerResult> results;  // [G], or empty where not trained on
 };
 
+/// Whether an update used the group; not so evaluations, and what dynamic sampling has dropped.
+inline bool is_trained_on(const GroupRecord& group) {
+  return !group.results.empty() && group.results.front().mini_batch >= 0;
+}
+
 /// One step of the log: every group of training and evaluation that this learner rank keeps.
 struct StepRecord {
   std::int64_t step = 0;

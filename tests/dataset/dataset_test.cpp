@@ -120,6 +120,21 @@ TEST_F(DatasetFile, RendersMessagesWithSuffixAndChoices) {
   EXPECT_EQ(data.prompts[0].gold, "B");
 }
 
+TEST_F(DatasetFile, ANumberOfAChoiceIsItsLetterAndIsCounted) {
+  options.choices_field = "options";
+  const auto row = [](const std::string& key) {
+    return R"({"prompt": "Two?", "options": ["1", "2"], "answer": ")" + key + "\"}\n";
+  };
+  const Dataset data =
+      read_dataset(scratch.write("d.jsonl", row("B") + row("1") + row("2")), options);
+  EXPECT_EQ(data.digit_keys, 2);
+  EXPECT_EQ(data.prompts[1].gold, "A");
+  EXPECT_EQ(data.prompts[2].gold, "B");
+  for (const char* key : {"0", "3", "11"}) {
+    EXPECT_TRUE(error(row(key)).starts_with("d.jsonl:1: the right answer is")) << key;
+  }
+}
+
 TEST_F(DatasetFile, CountsTheRowsItSkips) {
   options.skip_bad_rows = true;
   const std::string good = "{\"prompt\": \"x\", \"gold\": \"y\"}\n";

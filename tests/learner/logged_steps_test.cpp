@@ -31,18 +31,26 @@ std::vector<Prompt> prompts(const std::string& text = "?") {
 /// Steps as if generated.
 class SampledSteps : public Source<StepGroups> {
  public:
-  SampledSteps(PromptStream& stream, std::int64_t last) : stream_(stream), last_(last) {}
+  /// `dropped`: groups of a step, besides the four that are trained on.
+  SampledSteps(PromptStream& stream, std::int64_t last, std::size_t dropped = 0)
+      : stream_(stream), last_(last), dropped_(dropped) {}
   std::optional<StepGroups> receive() override {
     if (step_ == last_) return std::nullopt;
-    StepGroups step{.step = ++step_, .groups = test::sampled_groups(4, 3)};
-    const auto tickets = training_tickets(stream_, kTickets, step_);
-    for (std::size_t g = 0; g < 4; ++g) step.groups[g].rollout.ticket = tickets[g];
+    StepGroups step{.step = ++step_, .groups = test::sampled_groups(4 + dropped_, 3)};
+    const auto tickets =
+        training_tickets(stream_, kTickets, step_, static_cast<std::int64_t>(4 + dropped_));
+    for (std::size_t g = 0; g < 4 + dropped_; ++g) step.groups[g].rollout.ticket = tickets[g];
+    for (std::size_t g = 0; g < dropped_; ++g) {  // the second and every following one
+      step.dropped.push_back(std::move(step.groups[g + 1]));
+      step.groups.erase(step.groups.begin() + static_cast<std::ptrdiff_t>(g + 1));
+    }
     return step;
   }
 
  private:
   PromptStream& stream_;
   std::int64_t step_ = 0, last_;
+  std::size_t dropped_;
 };
 
 struct NoMoreSteps : Source<StepGroups> {
@@ -103,6 +111,29 @@ TEST_F(LoggedStepsTest, GiveTheWeightsOfTheFirstTimeWithNothingGeneratedOrWritte
   EXPECT_EQ(none_.asked, 1);
   EXPECT_EQ(stream.state(), (PromptStreamState{.epoch = 1, .position = 2}));
   EXPECT_EQ(segments(directory_.path()).size(), 1U);
+}
+
+TEST_F(LoggedStepsTest, GroupsThatWereDroppedAreDroppedAgain) {
+  PromptStream stream(prompts(), 7, true);
+  SampledSteps steps(stream, 3, 2);
+  const std::vector<float> first = learn(steps, 0);
+  const StepLog log(directory_.path(), 0);
+  TicketOptions tickets = kTickets;
+  tickets.dynamic_sampling.enabled = true;
+  PromptStream same(prompts(), 7, true);
+  LoggedSteps again(log, {0, 3}, {}, same, tickets, stop_, none_);
+  EXPECT_EQ(learn(again, 3), first);
+  EXPECT_EQ(same.state(), stream.state());
+  PromptStream fresh(prompts(), 7, true);
+  LoggedSteps step_1(log, {0, 3}, {}, fresh, tickets, stop_, none_);
+  const auto step = step_1.receive();
+  EXPECT_EQ(step->groups.size(), 4U);
+  ASSERT_EQ(step->dropped.size(), 2U);
+  EXPECT_EQ(step->dropped[0].rollout.ticket.group, 1);
+  EXPECT_EQ(step->wanted_groups, 4);
+  PromptStream none(prompts(), 7, true);
+  LoggedSteps undynamic(log, {0, 3}, {}, none, kTickets, stop_, none_);
+  EXPECT_NE(error_of([&] { undynamic.receive(); }).find("answer other prompts"), std::string::npos);
 }
 
 TEST_F(LoggedStepsTest, OtherBitsThanThoseOfTheLogAreSaidOnce) {

@@ -2,7 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
+#include <numeric>
 #include <vector>
 
 #include "common/error.h"
@@ -89,8 +91,34 @@ TEST(PolicyLoss, AgreesWithPyTorch) {
                 kConstantLoss, kConstantLogProbSlope);
   expect_golden({}, kGspoLoss, kGspoLogProbSlope);
   expect_golden({.clip_low = 0.5, .clip_high = 0.5}, kGspoWideLoss, kGspoWideLogProbSlope);
-  expect_golden({.algorithm = kGrpo, .recompute_old_log_probs = true, .tis_cap = 1.2}, kTisLoss,
-                kTisLogProbSlope);
+}
+
+void expect_weights(const PolicyLossOptions& options, std::span<const double> weights) {
+  const PolicyLossStats stats = golden_loss(options).stats;
+  EXPECT_NEAR(stats.tis_weight_sum, std::accumulate(weights.begin(), weights.end(), 0.0), 1e-6);
+  const auto truncated = std::ranges::count(weights, options.tis_cap);
+  EXPECT_GT(truncated, 0);
+  EXPECT_EQ(stats.tis_truncated, static_cast<double>(truncated));
+}
+
+TEST(PolicyLoss, TruncatedImportanceSamplingAgreesWithPyTorch) {
+  using namespace golden;
+  PolicyLossOptions options{.algorithm = kGrpo, .recompute_old_log_probs = true, .tis_cap = 1.2};
+  expect_golden(options, kTisLoss, kTisLogProbSlope);
+  expect_weights(options, kTisWeight);
+  options.tis_level = TisLevel::kSequence;
+  expect_golden(options, kTisSequenceLoss, kTisSequenceLogProbSlope);
+  expect_weights(options, kTisSequenceWeight);
+}
+
+TEST(PolicyLoss, SequenceWeightsOfGspoAgreeWithPyTorch) {
+  const PolicyLossOptions options{.clip_low = 0.5,
+                                  .clip_high = 0.5,
+                                  .recompute_old_log_probs = true,
+                                  .tis_cap = 1.4,
+                                  .tis_level = TisLevel::kSequence};
+  expect_golden(options, golden::kGspoTisSequenceLoss, golden::kGspoTisSequenceLogProbSlope);
+  expect_weights(options, golden::kGspoTisSequenceWeight);
 }
 
 TEST(PolicyLoss, MaskedResponsesAgreeWithPyTorchWithoutThem) {

@@ -185,6 +185,56 @@ TEST_F(StepMetrics, ValuesAreFinite) {
   for (const auto& [name, value] : all_) EXPECT_TRUE(std::isfinite(value)) << name;
 }
 
+double beyond_right_share(std::vector<ScoredGroup> groups, double target_length) {
+  StepFacts record;
+  record.rewards = {{"accuracy", "R_acc"}, {"length", "R_len"}};
+  record.groups = groups;
+  std::vector<GroupAdvantages> advantages;
+  for (ScoredGroup& group : groups) {
+    for (Score& score : group.scores) score.target_length = target_length;
+    advantages.push_back(group_advantages(group.scores, {}));
+  }
+  record.advantages = advantages;
+  for (const auto& [name, value] : step_metrics(record)) {
+    if (name == "wrong_beyond_right_share") return value;
+  }
+  return -1;
+}
+
+TEST(WrongBeyondRight, CountsWrongAnswersLongerThanAllRightOnesAndShortOfTheTarget) {
+  std::vector<ScoredGroup> groups = three_groups();
+  add(groups[1], 5, false, -0.5F);                // shorter than the right one of 6
+  add(groups[1], 12, false, -0.5F);               // cut off: it does not end by itself
+  EXPECT_EQ(beyond_right_share(groups, 9), 0.5);  // 8 of {8, 5}; no right one beside 10 and 6
+  EXPECT_EQ(beyond_right_share(groups, 8), 0.0);  // pays no longer
+}
+
+TEST(WrongBeyondRight, IsLeftOutWhereNoWrongAnswerIsBesideARightOne) {
+  EXPECT_EQ(beyond_right_share({three_groups()[0], three_groups()[2]}, 9), -1);
+}
+
+TEST(DynamicSamplingMetrics, CountWhatWasGeneratedForTheStep) {
+  const auto all = three_groups();
+  const std::vector<ScoredGroup> kept = {all[1]}, dropped = {all[0], all[2], all[1]};
+  const std::vector<GroupAdvantages> advantages = {group_advantages(kept[0].scores, {})};
+  StepFacts record;
+  record.rewards = {{"accuracy", "R_acc"}, {"length", "R_len"}};
+  record.groups = kept;
+  record.advantages = advantages;
+  record.dropped = dropped;
+  record.wanted_groups = 2;
+  const Metrics metrics = step_metrics(record);
+  const std::map<std::string, double> by_name(metrics.begin(), metrics.end());
+  EXPECT_EQ(by_name.at("groups_generated"), 4);
+  EXPECT_EQ(by_name.at("groups_dropped_all_right"), 1);
+  EXPECT_EQ(by_name.at("groups_dropped_all_wrong"), 1);
+  EXPECT_EQ(by_name.at("groups_surplus"), 1);
+  EXPECT_EQ(by_name.at("groups_missing"), 1);
+  EXPECT_EQ(by_name.at("generated_accuracy"), 0.5);
+  EXPECT_EQ(by_name.at("accuracy"), 0.5) << "of the groups trained on";
+  EXPECT_EQ(by_name.at("response_tokens"), 14 + 6 + 16 + 14);
+}
+
 TEST(StepMetricsOfStepZero, HoldOnlyTheEvaluation) {
   const auto groups = three_groups();
   StepFacts record;

@@ -46,6 +46,7 @@ TEST(EvalTable, HasSourcesThenAllProblemsThenTheMeanOfSources) {
   EXPECT_DOUBLE_EQ(table.rows[2].average.value, 2.5 / 4);
   EXPECT_EQ(table.rows[3].data_source, "mean of sources");
   EXPECT_DOUBLE_EQ(table.rows[3].average.value, 0.75);
+  EXPECT_DOUBLE_EQ(table.rows[3].budgets[0].second.value, 0.75);  // as the total
   const TableRow& b = table.rows[1];
   ASSERT_EQ(b.pass.size(), 2u);  // no problem has 4 samples
   EXPECT_DOUBLE_EQ(b.pass[1].second.value, 2.0 / 3);

@@ -58,6 +58,16 @@ TEST_F(EvaluationPrompts, NumbersCountTheRowsThatAreNotAsked) {
   EXPECT_EQ(read({first, file("b.jsonl", {"x", "x"})}, 1), (Prompts{"a 0", "x 3"}));
 }
 
+TEST_F(EvaluationPrompts, ThatHaveANumberForTheRightChoiceAreSaid) {
+  options_.choices_field = "options";
+  const std::string row = R"({"prompt": "?", "options": ["x", "y"], "gold": ")";
+  testing::internal::CaptureStderr();
+  read({directory_.write("arc.jsonl", row + "B\"}\n" + row + "2\"}\n")});
+  EXPECT_NE(testing::internal::GetCapturedStderr().find(
+                "arc.jsonl: 1 of 2 rows have a number for the right choice"),
+            std::string::npos);
+}
+
 TEST_F(EvaluationPrompts, OfSeveralFilesAllHaveASource) {
   EXPECT_EQ(read({file("aime.jsonl", {"", "amc"}), file("math500.jsonl", {""})}),
             (Prompts{"aime 0", "amc 1", "math500 2"}));

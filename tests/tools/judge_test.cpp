@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include "tools/eval/choice.h"
+
 namespace lie::evaluation {
 namespace {
 
@@ -17,6 +19,34 @@ TEST(ChoiceLetter, IsNotReadIntoOtherAnswers) {
   for (const char* answer :
        {"", "42", "Always", "K", "B = 3", "b + 1", "\\beta", "BC", "b^2", "B_1"}) {
     EXPECT_EQ(choice_letter(answer), std::nullopt) << answer;
+  }
+}
+
+TEST(DigitKeys, AreCountedWhereOtherKeysAreLetters) {
+  const auto prompt = [](const char* source, const char* gold) {
+    return Prompt{.text = "?", .gold = gold, .data_source = source};
+  };
+  const std::vector<Prompt> prompts = {prompt("arc", "B"), prompt("arc", "3"), prompt("arc", "A"),
+                                       prompt("arc", "12"), prompt("gsm8k", "3")};
+  EXPECT_EQ(count_digit_keys(prompts), 1);
+}
+
+TEST(ChoiceByPattern, IsFoundAsThePublishedPatternsDo) {
+  for (const char* response :
+       {"**ANSWER: B**", "Final Answer: (b)", "**Final Answer:** **B)** 42", "answer：B",
+        "So the correct answer is B.", "The answer is: (B)", "Hence option (B) is correct.",
+        "We choose B", "I select (b) then", "A) 1 is too small\n**B)** fits",
+        "answer: A? Answer: B", "answer is A, no: answer is B",
+        "The answer is C, which is A. ANSWER: B"}) {
+    EXPECT_EQ(choice_by_pattern(response), 'B') << response;
+  }
+}
+
+TEST(ChoiceByPattern, IsNotReadIntoWords) {
+  for (const char* response : {"", "The answer is a prime", "answer: Because", "The answer is 4.",
+                               "option B is wrong", "choose between them", "the answer is clear",
+                               "f(A) grows", "B is tempting", "answer is K"}) {
+    EXPECT_EQ(choice_by_pattern(response), std::nullopt) << response;
   }
 }
 
@@ -58,6 +88,20 @@ TEST(Judge, TakesALetterForAChoiceAndForNothingElse) {
   EXPECT_FALSE(right("B", "\\boxed{C}"));
   EXPECT_FALSE(right("B", "The answer is B."));
   EXPECT_FALSE(right("42", "\\boxed{B. 42}"));
+}
+
+TEST(Judge, LooksForALetterOutsideOfTheBoxWhereItMay) {
+  Judge judge({}, as_text, {14, 100}, {}, /*choice_patterns=*/true);
+  const auto sample = [&](const char* gold, const char* text) {
+    return judge.judge(judge.score(answers(gold, {text}))).at(0);
+  };
+  const JudgedSample right = sample("B", "The answer is B.");
+  EXPECT_TRUE(right.right);
+  EXPECT_EQ(right.answer, "B");
+  EXPECT_EQ(right.right_at, (std::vector<char>{0, 1}));
+  EXPECT_EQ(sample("C", "The answer is B.").verdict, VerdictCode::kUnequal);
+  EXPECT_FALSE(sample("B", "The answer is B, so \\boxed{C}").right) << "the box comes first";
+  EXPECT_EQ(sample("B", "Who knows?").verdict, VerdictCode::kNoAnswer);
 }
 
 TEST(Judge, GivesEqualAnswersOneClass) {

@@ -226,6 +226,7 @@ std::string term_masses(std::span<const Subject> subjects, const RewardNames& re
 std::string learning_charts(std::span<const Subject> subjects) {
   constexpr Quantity kQuantities[] = {
       {"accuracy", "Accuracy, training prompts", "95 % interval"},
+      {"generated_accuracy", "Accuracy, training prompts, with dropped groups", "all generated"},
       {"eval_accuracy", "Accuracy, held-out prompts", "95 % interval"},
       {"response_length_mean", "Response length", "mean, tokens", true},
       {"eval_response_length_mean", "Response length, held-out", "mean, tokens", true},

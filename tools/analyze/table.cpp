@@ -24,6 +24,7 @@ constexpr std::string_view kCoverage = "c_global_run";  // by further n it follo
 
 constexpr Line kLines[] = {
     {"accuracy", "accuracy"},
+    {"generated_accuracy", "accuracy, with dropped groups"},
     {"eval_accuracy", "held-out accuracy"},
     {"response_length_mean", "response length, tokens"},
     {"eval_response_length_mean", "held-out response length"},
@@ -42,6 +43,7 @@ constexpr Line kLines[] = {
     {"verdict_out_of_budget_share", "verdict out of budget"},
     {"verdict_undecided_share", "verdict undecided"},
     {"groups_mixed_share", "groups neither all right nor all wrong"},
+    {"wrong_beyond_right_share", "wrong beyond right, below L_target"},
     {"clip_fraction", "clip fraction"},
     {"first_minibatch_ratio_max_deviation", "ratio deviation, first mini-batch"},
     {"grad_norm", "gradient norm"},

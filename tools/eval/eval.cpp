@@ -18,6 +18,7 @@
 #include "common/log.h"
 #include "common/writer_lock.h"
 #include "model/tokenizer/tokenizer.h"
+#include "tools/eval/choice.h"
 #include "tools/eval/eval_config.h"
 #include "tools/eval/eval_files.h"
 #include "tools/run/end_tokens.h"
@@ -47,6 +48,12 @@ std::vector<Prompt> prompts_of(const EvalConfig& config) {
   }
   const auto wanted = static_cast<std::size_t>(config.eval.prompts);
   if (wanted > 0 && wanted < dataset.prompts.size()) dataset.prompts.resize(wanted);
+  if (const std::int64_t digits = count_digit_keys(dataset.prompts); digits > 0) {
+    Log("eval", 0).warn(
+        "{}: {} of {} problems have a digit for a key where others of their source have the letter "
+        "of a choice; they are judged as numbers",
+        config.eval.file, digits, dataset.prompts.size());
+  }
   return std::move(dataset.prompts);
 }
 
@@ -58,8 +65,8 @@ Ticket ticket_of(const EvalConfig& config, const std::vector<Prompt>& prompts, s
 }
 
 /// Sections that only judge the responses and change none of them.
-const std::vector<std::string> kMayChange = {"eval.prompts", "eval.write_texts", "table",
-                                             "coverage", "verifier"};
+const std::vector<std::string> kMayChange = {
+    "eval.prompts", "eval.write_texts", "eval.choice_patterns", "table", "coverage", "verifier"};
 
 /// Begins the directory, or continues the evaluation that it holds.
 void prepare_directory(Job& job, EvalConfig config) {
@@ -189,7 +196,8 @@ void evaluate_on_rank_0(Job& job, const EvalConfig& config, const GenerationOpti
     return tokenizer.decode(ids, /*skip_special=*/true);
   };
   Judge judge(scoring_options(config), decode, config.table.budgets,
-              {.rank = job.rank(), .attend = [&job] { job.attend(); }});
+              {.rank = job.rank(), .attend = [&job] { job.attend(); }},
+              config.eval.choice_patterns);
   Generation generation(job, config);
   generate_over_ranks(
       job, options, generation.tickets(),

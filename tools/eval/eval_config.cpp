@@ -25,6 +25,9 @@ void describe(FieldList& fields, EvalOptions& options) {
               .min = 1,
               .max = 65536});
   fields.add("seed", options.seed, {.help = "Seed of sampling and bootstrap.", .min = 0});
+  fields.add("choice_patterns", options.choice_patterns,
+             {"Where a choice question's response has no letter in its box, take the one that the "
+              "published patterns find: \"answer: B\", \"answer is B\", \"choose B\"."});
   fields.add("write_texts", options.write_texts,
              {"Write samples.jsonl: text, answer and verdict of each response."});
   fields.add(

@@ -27,6 +27,7 @@ struct EvalOptions {
   std::int64_t prompts = 0;
   std::int64_t samples_per_prompt = 1;
   std::int64_t seed = 1;
+  bool choice_patterns = false;
   bool write_texts = true;
   bool keep_binding = false;
 };

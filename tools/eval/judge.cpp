@@ -1,34 +1,15 @@
 #include "tools/eval/judge.h"
 
 #include <algorithm>
-#include <array>
 #include <map>
+#include <optional>
 #include <utility>
 
+#include "tools/eval/choice.h"
 #include "verifier/verify.h"
 
 namespace lie::evaluation {
 namespace {
-
-/// Strips typesetting commands, such as \text{ or \mathbf{, and opening brackets from the front.
-std::string_view without_wrapping(std::string_view text) {
-  constexpr std::array<std::string_view, 9> kWraps = {"\\text{",   "\\textbf{", "\\textrm{",
-                                                      "\\mathrm{", "\\mathbf{", "\\mathbf",
-                                                      "\\mathrm",  "\\text",    "\\left"};
-  for (bool again = true; again;) {
-    text.remove_prefix(std::min(text.find_first_not_of(" \t\n({[$*~"), text.size()));
-    again = false;
-    for (const std::string_view wrap : kWraps) {
-      if (!text.starts_with(wrap)) continue;
-      text.remove_prefix(wrap.size());
-      again = true;
-      break;
-    }
-  }
-  return text;
-}
-
-bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
 
 /// The same answer: equal by the verifier, or the same choice.
 bool same_answer(const std::string& a, const std::string& b, const VerifierOptions& options) {
@@ -37,41 +18,31 @@ bool same_answer(const std::string& a, const std::string& b, const VerifierOptio
 
 }  // namespace
 
-std::optional<char> choice_letter(std::string_view answer) {
-  const std::string_view text = without_wrapping(answer);
-  if (text.empty() || !is_letter(text[0])) return std::nullopt;
-  // "Always" is no choice A, and A = 3 is mathematics.
-  if (text.size() > 1 && std::string_view(" )}].:,*\\").find(text[1]) == std::string_view::npos) {
-    return std::nullopt;
-  }
-  const std::size_t next = std::min(text.find_first_not_of(" )}]*", 1), text.size());
-  if (next < text.size() && std::string_view("=+-^_").find(text[next]) != std::string_view::npos) {
-    return std::nullopt;
-  }
-  const char letter = static_cast<char>(text[0] & ~0x20);
-  return letter <= 'J' ? std::optional(letter) : std::nullopt;
-}
-
-bool is_choice(std::string_view gold) {
-  return gold.size() == 1 && gold[0] >= 'A' && gold[0] <= 'J';
-}
-
 std::int64_t JudgedProblem::right() const {
   return std::count_if(samples.begin(), samples.end(),
                        [](const JudgedSample& sample) { return sample.right; });
 }
 
 Judge::Judge(const ScoringOptions& options, DecodeText decode, std::vector<std::int64_t> budgets,
-             const ProgramHost& host)
-    : scorer_(options, host), decode_(std::move(decode)), budgets_(std::move(budgets)) {}
+             const ProgramHost& host, bool choice_patterns)
+    : scorer_(options, host),
+      decode_(std::move(decode)),
+      budgets_(std::move(budgets)),
+      choice_patterns_(choice_patterns) {}
 
 ScoredGroup Judge::score(RolloutGroup group) {
   ScoredGroup scored = score_group(scorer_, std::move(group), decode_);
   const std::string& gold = scored.rollout.ticket.prompt.gold;
   for (std::size_t i = 0; i < scored.scores.size(); ++i) {
     Score& score = scored.scores[i];
-    if (!is_choice(gold) || choice_letter(score.extracted) != gold[0]) continue;
-    score.verdict = VerdictCode::kEqual;
+    if (!is_choice(gold)) continue;
+    std::optional<char> letter = choice_letter(score.extracted);
+    if (!letter && choice_patterns_) {
+      letter = choice_by_pattern(decode_(scored.rollout.responses[i].ids));
+      if (letter) score.extracted = *letter;
+    }
+    if (!letter || score.verdict == VerdictCode::kEqual) continue;
+    score.verdict = letter == gold[0] ? VerdictCode::kEqual : VerdictCode::kUnequal;
     score.rewards = scorer_.rewards(
         {scored.rollout.ticket, scored.rollout.responses[i], scored.texts[i], score});
   }

@@ -3,10 +3,8 @@
 #pragma once
 
 #include <cstdint>
-#include <optional>
 #include <span>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "common/rollout.h"
@@ -14,13 +12,6 @@
 #include "rewards/score.h"
 
 namespace lie::evaluation {
-
-/// The letter A to J that stands for a choice in an answer such as "B", "(b)", "\text{B}", "B. 42",
-/// "\textbf{(B)}\ 42".
-std::optional<char> choice_letter(std::string_view answer);
-
-/// Whether a right answer is the letter of a choice.
-bool is_choice(std::string_view gold);
 
 /// One response, judged.
 struct JudgedSample {
@@ -45,9 +36,10 @@ struct JudgedProblem {
 class Judge {
  public:
   Judge(const ScoringOptions& options, DecodeText decode, std::vector<std::int64_t> budgets,
-        const ProgramHost& host = {});
+        const ProgramHost& host = {}, bool choice_patterns = false);
 
-  /// Scores a group as a reward worker does (R_acc and coverage); a choice's letter is also right.
+  /// Scores a group as a reward worker does (R_acc and coverage); a choice's letter is also right,
+  /// with `choice_patterns` also outside of the box (choice.h).
   ScoredGroup score(RolloutGroup group);
   /// The group's samples, with a verdict for each budget.
   std::vector<JudgedSample> judge(const ScoredGroup& group);
@@ -58,6 +50,7 @@ class Judge {
   Scorer scorer_;
   DecodeText decode_;
   std::vector<std::int64_t> budgets_;
+  bool choice_patterns_;
 };
 
 /// Numbers the answers of one problem: equal texts, or answers equal by the verifier, have the same

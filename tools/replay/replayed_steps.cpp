@@ -16,10 +16,15 @@ std::optional<StepGroups> ReplayedSteps::receive() {
 }
 
 void ReplayedSteps::score(StepGroups& step) {
-  std::vector<const ScoredGroup*> groups;
-  for (const ScoredGroup& group : step.groups) groups.push_back(&group);
-  auto scores = scorer_->score(groups);
-  for (std::size_t i = 0; i < scores.size(); ++i) step.groups[i].scores = std::move(scores[i]);
+  std::vector<const ScoredGroup*> asked;
+  for (const auto* groups : {&step.groups, &step.dropped}) {
+    for (const ScoredGroup& group : *groups) asked.push_back(&group);
+  }
+  auto scores = scorer_->score(asked);
+  auto next = scores.begin();
+  for (auto* groups : {&step.groups, &step.dropped}) {
+    for (ScoredGroup& group : *groups) group.scores = std::move(*next++);
+  }
 }
 
 }  // namespace lie::replay

@@ -54,9 +54,9 @@ void compare_step(const LoggedRun& run, const StepRecord& record,
   for (std::size_t i = 0; i < record.groups.size(); ++i) {
     const GroupRecord& group = record.groups[i];
     std::vector<double> advantages;
-    if (group.scored.rollout.ticket.purpose == Purpose::kTrain) {
+    if (is_trained_on(group)) {
       advantages = compare_training(run, group.scored.scores, scores[i], step).values;
-    } else {
+    } else if (group.scored.rollout.ticket.purpose == Purpose::kEvaluate) {
       step.logged.add_evaluation(group.scored.scores);
       step.now.add_evaluation(scores[i]);
     }

@@ -30,6 +30,10 @@ Dataset read_run_prompts(const std::filesystem::path& file, const RowOptions& op
   Dataset dataset = read_run_prompts(file, options, model_directory);
   const std::string skipped = skipped_rows_text(dataset);
   if (!skipped.empty()) voice.warn("{}", skipped);
+  if (dataset.digit_keys > 0) {
+    voice.warn("{}: {} of {} rows have a number for the right choice; its letter is taken",
+               file.string(), dataset.digit_keys, dataset.rows);
+  }
   return dataset;
 }
 

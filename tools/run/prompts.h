@@ -16,7 +16,7 @@ namespace lie {
 Dataset read_run_prompts(const std::filesystem::path& file, const RowOptions& options,
                          const std::filesystem::path& model_directory);
 
-/// The same; warns of rows that were left out.
+/// The same; warns of rows that were left out or whose right choice was a number.
 Dataset read_run_prompts(const std::filesystem::path& file, const RowOptions& options,
                          const std::filesystem::path& model_directory, const Log& voice);
 

@@ -21,6 +21,7 @@ void check(const TrainConfig& config) {
   }
   metric_states(config.reward.coverage, config.metric_coverage);  // checks them
   check_options(config.evaluation_budgets);
+  check_options(config.tickets);
   check_options(config.policy_loss);
   check_options(config.optimizer);
 }

@@ -1,0 +1,176 @@
+// Groups without signal are replaced: which groups make a step, whoever answers first.
+#include "learner/dynamic_sampling.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <atomic>
+#include <thread>
+
+#include "common/comm/ticket_desk.h"
+#include "common/queue.h"
+#include "learner/step_source.h"
+#include "tests/temporary_directory.h"
+
+namespace lie {
+namespace {
+
+using Numbers = std::vector<std::int64_t>;
+
+/// A group of which the first `right` of four responses are right, with rewards that all differ.
+ScoredGroup group_of(std::int64_t number, int right) {
+  ScoredGroup group;
+  group.rollout.ticket.group = number;
+  for (int i = 0; i < 4; ++i) {
+    Response& response = group.rollout.responses.emplace_back();
+    response.ids = {7};
+    response.behavior_log_probs = {-1};
+    Score& score = group.scores.emplace_back();
+    score.verdict = i < right ? VerdictCode::kEqual : VerdictCode::kUnequal;
+    score.rewards = {i < right ? 1.0F : 0.0F, -0.01F * static_cast<float>(i)};
+  }
+  return group;
+}
+
+/// Numbered from 0.
+std::vector<ScoredGroup> groups_of(std::initializer_list<int> right) {
+  std::vector<ScoredGroup> groups;
+  for (const int r : right) groups.push_back(group_of(std::ssize(groups), r));
+  return groups;
+}
+
+Numbers numbers_of(const std::vector<ScoredGroup>& groups) {
+  Numbers numbers;
+  for (const ScoredGroup& group : groups) numbers.push_back(group.rollout.ticket.group);
+  return numbers;
+}
+
+TEST(DynamicSampling, SignalIsOfAccuracyAndNotOfTheShapedReward) {
+  EXPECT_FALSE(has_signal(group_of(0, 0)));
+  EXPECT_FALSE(has_signal(group_of(0, 4)));
+  EXPECT_TRUE(has_signal(group_of(0, 1)));
+  EXPECT_TRUE(has_signal(group_of(0, 3)));
+}
+
+TEST(DynamicSampling, ARoundIsAsLargeAsTheShareOfSignalSoFarAsksFor) {
+  EXPECT_EQ(prompts_of_next_round(groups_of({1, 2, 3, 1}), 4), 0);
+  EXPECT_EQ(prompts_of_next_round(groups_of({1, 2, 3, 0}), 4), 2) << "3 of 4: 1.3 for the last one";
+  EXPECT_EQ(prompts_of_next_round(groups_of({1, 4, 0, 0}), 4), 4)
+      << "12, but never more than a step";
+  EXPECT_EQ(prompts_of_next_round(groups_of({0, 4, 0, 0}), 4), 4);
+}
+
+TEST(DynamicSampling, TheFirstGroupsWithSignalAreTrainedOnAndAllOthersAreKeptApart) {
+  const SelectedGroups selected = select_groups(groups_of({0, 1, 4, 2, 3, 0}), 2);
+  EXPECT_EQ(numbers_of(selected.trained), (Numbers{1, 3}));
+  EXPECT_EQ(numbers_of(selected.dropped), (Numbers{0, 2, 4, 5}));
+}
+
+constexpr TicketOptions kTickets{.prompts_per_step = 4,
+                                 .samples_per_prompt = 4,
+                                 .dynamic_sampling = {.enabled = true, .max_rounds = 3}};
+
+std::vector<Prompt> prompts() {
+  std::vector<Prompt> all;
+  for (std::int64_t i = 0; i < 10; ++i) {
+    all.push_back({.problem = i, .text = "?", .gold = "1", .data_source = ""});
+  }
+  return all;
+}
+
+/// Problems 0, 3, 6 and 9 have right and wrong answers, the others right ones only.
+ScoredGroup answer(const Ticket& ticket) {
+  ScoredGroup group = group_of(ticket.group, ticket.prompt.problem % 3 == 0 ? 2 : 4);
+  group.rollout.ticket = ticket;
+  return group;
+}
+
+/// What answers tickets of a run in a directory, as a start of a program does.
+class Start {
+ public:
+  /// Ended by a signal once `groups` have been handed out.
+  explicit Start(const std::filesystem::path& run, const TicketOptions& options = kTickets,
+                 std::int64_t groups = 1000)
+      : journal_(run), options_(options), groups_(groups) {}
+
+  /// A step, its groups answered first to last or, in each request, last to first.
+  std::optional<StepGroups> sample(std::int64_t step, bool reversed = false) {
+    Coordinator coordinator(desk_, 1, scored_, [this] { return stop_.stops_generation(); });
+    GroupCollector collector(coordinator, journal_, stop_);
+    StepSource source(collector, stream, options_, step - 1, step, stop_);
+    const std::jthread actor([&] { answer_all(reversed); });
+    auto groups = source.receive();
+    collector.keep_in_flight();
+    coordinator.announce(Assignment::Kind::kFinish);
+    return groups;
+  }
+
+  std::int64_t handed_out() const { return handed_; }
+  PromptStream stream{prompts(), 7, false};
+
+ private:
+  void answer_all(bool reversed) {
+    const auto client = desk_.client(0);
+    for (;;) {
+      Assignment next = client->receive({.room = 8});
+      if (next.kind == Assignment::Kind::kFinish) return;
+      if (reversed) std::ranges::reverse(next.tickets);
+      for (const Ticket& ticket : next.tickets) {
+        ++handed_;
+        scored_.send(answer(ticket));
+      }
+    }
+  }
+
+  LocalTicketDesk desk_{1};
+  BoundedQueue<ScoredGroup> scored_{64};
+  Journal journal_;
+  TicketOptions options_;
+  std::int64_t groups_;
+  std::atomic<std::int64_t> handed_ = 0;
+  EarlyStop stop_{[this] { return handed_ >= groups_ ? 15 : 0; }};
+};
+
+TEST(StepSource, DrawsPromptsUntilTheStepHasItsGroupsWithSignal) {
+  for (const bool reversed : {false, true}) {
+    TemporaryDirectory run;
+    Start start(run.path());
+    const auto step = start.sample(1, reversed);
+    ASSERT_TRUE(step);
+    // Round 1: problems 0 to 3, of which 0 and 3. Round 2: 4 to 7, of which 6. Round 3: 8 to 1.
+    EXPECT_EQ(numbers_of(step->groups), (Numbers{0, 3, 6, 9}));
+    EXPECT_EQ(numbers_of(step->dropped), (Numbers{1, 2, 4, 5, 7, 8, 10}));
+    EXPECT_EQ(step->wanted_groups, 4);
+    EXPECT_EQ(start.stream.state(), (PromptStreamState{.epoch = 1, .position = 1}));
+  }
+}
+
+TEST(StepSource, AStepThatIsStoppedWithinItsSecondRoundGoesOnFromTheJournal) {
+  TemporaryDirectory run;
+  Start stopped(run.path(), kTickets, 4);
+  EXPECT_FALSE(stopped.sample(1));
+  EXPECT_EQ(stopped.stream.state(), PromptStreamState{}) << "as the checkpoint must have it";
+  Start again(run.path());
+  const auto step = again.sample(1);
+  ASSERT_TRUE(step);
+  EXPECT_EQ(numbers_of(step->groups), (Numbers{0, 3, 6, 9}));
+  EXPECT_EQ(numbers_of(step->dropped), (Numbers{1, 2, 4, 5, 7, 8, 10}));
+  EXPECT_EQ(again.handed_out() + stopped.handed_out(), 11) << "none was generated twice";
+}
+
+TEST(StepSource, TrainsOnWhatThereIsAfterTheLastRoundAndSaysSo) {
+  TemporaryDirectory run;
+  TicketOptions options = kTickets;
+  options.dynamic_sampling.max_rounds = 2;
+  Start start(run.path(), options);
+  testing::internal::CaptureStderr();
+  const auto step = start.sample(1);
+  const std::string said = testing::internal::GetCapturedStderr();
+  ASSERT_TRUE(step);
+  EXPECT_EQ(numbers_of(step->groups), (Numbers{0, 3, 6}));
+  EXPECT_EQ(numbers_of(step->dropped), (Numbers{1, 2, 4, 5, 7}));
+  EXPECT_NE(said.find("step 1: after 2 rounds 3 of 4 groups"), std::string::npos) << said;
+}
+
+}  // namespace
+}  // namespace lie
