@@ -24,13 +24,13 @@ std::string duration_text(double seconds) {
 }
 
 std::string progress_text(const StepProgress& progress, double seconds_left) {
+  const double cut = progress.truncated_share;
   return fmt::format(
-      "{} | accuracy {:.3f} | reward {:.3f} | length {:.1f}{} | C_context {:.1f} | {:.0f} tokens/s "
+      "{} | accuracy {:.3f} | length {:.1f}{} | reward {:.3f} | C_context {:.1f} | {:.0f} tokens/s "
       "| "
       "{} left",
-      count_text(progress), progress.accuracy, progress.reward_mean, progress.response_length_mean,
-      progress.truncated_share > 0 ? fmt::format(" ({:.0f}% cut)", 100 * progress.truncated_share)
-                                   : "",
+      count_text(progress), progress.accuracy, progress.response_length_mean,
+      cut > 0 ? fmt::format(" ({:.0f}% cut)", 100 * cut) : "", progress.reward_mean,
       progress.c_context_mean, progress.tokens_per_second, duration_text(seconds_left));
 }
 

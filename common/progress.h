@@ -28,7 +28,7 @@ struct EvaluationProgress {
   double accuracy = 0, response_length_mean = 0, c_context_mean = 0;
 };
 
-/// "step  12/100 | accuracy 0.532 | reward -0.047 | length 34.1 (2% cut) | C_context 28.3 |
+/// "step  12/100 | accuracy 0.532 | length 34.1 (2% cut) | reward -0.047 | C_context 28.3 |
 /// 12345 tokens/s | 1:23 left"
 std::string progress_text(const StepProgress& progress, double seconds_left);
 

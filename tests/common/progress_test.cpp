@@ -24,16 +24,15 @@ constexpr StepProgress kStep = {.step = 9,
 TEST(Progress, SaysWhatAResearcherWatches) {
   EXPECT_EQ(
       progress_text(kStep, 83),
-      "step   9/100 | accuracy 0.532 | reward -0.047 | length 34.1 (2% cut) | C_context 28.2 | "
+      "step   9/100 | accuracy 0.532 | length 34.1 (2% cut) | reward -0.047 | C_context 28.2 | "
       "12346 tokens/s | 1:23 left");
 }
 
 TEST(Progress, FitsATerminalByLeavingOutWhatMattersLess) {
   const std::string line = progress_text(kStep, 83);
   EXPECT_EQ(fitted(line, 120), line);
-  EXPECT_EQ(fitted(line, 79),
-            "step   9/100 | accuracy 0.532 | reward -0.047 | length 34.1 (2% cut) | 1:23 left");
-  EXPECT_EQ(fitted(line, 40), "step   9/100 | accuracy 0.532 | 1:23 left");
+  EXPECT_EQ(fitted(line, 79), "step   9/100 | accuracy 0.532 | length 34.1 (2% cut) | 1:23 left");
+  EXPECT_EQ(fitted(line, 41), "step   9/100 | accuracy 0.532 | 1:23 left");
   EXPECT_EQ(fitted(line, 8), "step   9") << "two parts cannot be fewer, only shorter";
   EXPECT_EQ(fitted(" | ", 1), " ");
   EXPECT_EQ(fitted("", 10), "");
