@@ -1,16 +1,22 @@
 #include "common/live_line.h"
 
 #include <fmt/format.h>
-#include <unistd.h>
+
+#include "common/terminal.h"
 
 namespace lie {
 
-LiveLine::LiveLine(std::FILE* out) : out_(out), is_terminal_(::isatty(::fileno(out)) != 0) {}
+LiveLine::LiveLine(std::FILE* out) : out_(out), columns_(terminal_columns(out)) {}
 
 void LiveLine::show(std::string_view text) {
-  fmt::print(out_, "{}{}{}", is_terminal_ ? "\r\033[K" : "", text, is_terminal_ ? "" : "\n");
+  // A line as wide as the terminal would wrap on some.
+  if (columns_) {
+    fmt::print(out_, "\r\033[K{}", fitted(text, *columns_ - 1));
+  } else {
+    fmt::print(out_, "{}\n", text);
+  }
   std::fflush(out_);
-  is_open_ = is_terminal_;
+  is_open_ = is_rewritten();
 }
 
 void LiveLine::finish() {

@@ -13,12 +13,6 @@ std::string count_text(const Progress& progress) {
                      progress.steps);
 }
 
-template <typename Progress>
-std::string outcome_text(const Progress& progress) {
-  return fmt::format("accuracy {:.3f} | length {:.1f} | C_context {:.1f}", progress.accuracy,
-                     progress.response_length_mean, progress.c_context_mean);
-}
-
 }  // namespace
 
 std::string duration_text(double seconds) {
@@ -30,13 +24,20 @@ std::string duration_text(double seconds) {
 }
 
 std::string progress_text(const StepProgress& progress, double seconds_left) {
-  return fmt::format("{} | {} | {:.0f} tokens/s | {} left", count_text(progress),
-                     outcome_text(progress), progress.tokens_per_second,
-                     duration_text(seconds_left));
+  const double cut = progress.truncated_share;
+  return fmt::format(
+      "{} | accuracy {:.3f} | length {:.1f}{} | reward {:.3f} | C_context {:.1f} | {:.0f} tokens/s "
+      "| "
+      "{} left",
+      count_text(progress), progress.accuracy, progress.response_length_mean,
+      cut > 0 ? fmt::format(" ({:.0f}% cut)", 100 * cut) : "", progress.reward_mean,
+      progress.c_context_mean, progress.tokens_per_second, duration_text(seconds_left));
 }
 
 std::string progress_text(const EvaluationProgress& progress) {
-  return fmt::format("{} | evaluation: {}", count_text(progress), outcome_text(progress));
+  return fmt::format("{} | evaluation: accuracy {:.3f} | length {:.1f} | C_context {:.1f}",
+                     count_text(progress), progress.accuracy, progress.response_length_mean,
+                     progress.c_context_mean);
 }
 
 ProgressLine::ProgressLine(std::FILE* out) : line_(out) {}

@@ -14,7 +14,9 @@ struct StepProgress {
   std::int64_t step = 0;   // from 1
   std::int64_t steps = 0;  // of the run
   double accuracy = 0;
+  double reward_mean = 0;
   double response_length_mean = 0;  // tokens
+  double truncated_share = 0;       // of responses, cut at the limit
   double c_context_mean = 0;        // distinct n-grams
   double tokens_per_second = 0;
   double step_seconds = 0;
@@ -26,7 +28,8 @@ struct EvaluationProgress {
   double accuracy = 0, response_length_mean = 0, c_context_mean = 0;
 };
 
-/// "step  12/100 | accuracy 0.532 | length 34.1 | C_context 28.3 | 12345 tokens/s | 1:23 left"
+/// "step  12/100 | accuracy 0.532 | length 34.1 (2% cut) | reward -0.047 | C_context 28.3 |
+/// 12345 tokens/s | 1:23 left"
 std::string progress_text(const StepProgress& progress, double seconds_left);
 
 /// "step  12/100 | evaluation: accuracy 0.561 | length 31.0 | C_context 26.4"

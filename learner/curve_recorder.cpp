@@ -97,7 +97,9 @@ void CurveRecorder::show_step(const MetricsRow& row) {
   progress_.show(StepProgress{.step = row.step,
                               .steps = steps_,
                               .accuracy = value_or_zero(row, "accuracy"),
+                              .reward_mean = value_or_zero(row, "reward_mean"),
                               .response_length_mean = value_or_zero(row, "response_length_mean"),
+                              .truncated_share = value_or_zero(row, "truncation_rate"),
                               .c_context_mean = value_or_zero(row, "c_context_mean"),
                               .tokens_per_second = value_or_zero(row, "tokens_per_second"),
                               .step_seconds = value_or_zero(row, "step_seconds")});

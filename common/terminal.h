@@ -1,0 +1,18 @@
+// Who looks at what is written.
+#pragma once
+
+#include <cstdio>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace lie {
+
+/// Columns of the terminal that shows what is written to standard output or error: its own, or
+/// mpirun's, which copies what its ranks on this host write. Nothing where no terminal does.
+std::optional<std::size_t> terminal_columns(std::FILE* out);
+
+/// A line of parts "first | ... | last" without as many parts before the last as make it too long.
+std::string fitted(std::string_view line, std::size_t columns);
+
+}  // namespace lie
