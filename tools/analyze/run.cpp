@@ -63,6 +63,7 @@ void load_curves(Run& run) {
   if (fs::exists(path)) {
     for (const MetricsRow& row : read_metrics(path)) {
       run.last_step = std::max(run.last_step, row.step);
+      if (run.begun == 0) run.begun = row.wall_time;
       for (const auto& [name, value] : row.values) {
         // Step 0 only evaluates: its other values are not those of a training step.
         if (row.step == 0 && !name.starts_with("eval_")) continue;
