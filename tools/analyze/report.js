@@ -4,10 +4,8 @@
 (() => {
   const width = 440, right = 428, top = 10, bottom = 200, glyph = 8.6, mostMarked = 24;
   const hiddenRuns = new Set();  // by number
-  const zoom = new Map();        // [low, high] by what the x axis shows
+  const zoom = new Map();        // [low, high] or undefined, by what the x axis shows
   let smoothing = 0;             // weight of what came before
-
-  // Axes.
 
   function tickText(value, step) {
     const size = Math.abs(value);
@@ -21,17 +19,14 @@
     return rounded(value / 10 ** power) + "e" + power;
   }
 
-  function linearTicks([low, high]) {
+  // [value, label] of 1, 2 or 5 times a power of ten; of a logarithmic axis all powers.
+  function ticksOf([low, high], isLog) {
     const rough = (high - low) / 4.5, power = 10 ** Math.floor(Math.log10(rough)), lead = rough / power;
-    const step = power * (lead < 1.5 ? 1 : lead < 3.5 ? 2 : lead < 7.5 ? 5 : 10);
+    const step = isLog ? 1 : power * (lead < 1.5 ? 1 : lead < 3.5 ? 2 : lead < 7.5 ? 5 : 10);
     const ticks = [];
-    for (let k = Math.ceil(low / step - 1e-9); k * step <= high + step * 1e-9; ++k) ticks.push([k * step, tickText(k * step, step)]);
-    return ticks;
-  }
-
-  function logarithmicTicks([low, high]) {
-    const ticks = [];
-    for (let power = Math.ceil(low - 1e-9); power <= high + 1e-9; ++power) ticks.push([10 ** power, tickText(10 ** power, 10 ** power)]);
+    for (let k = Math.ceil(low / step - 1e-9); k * step <= high + step * 1e-9; ++k) {
+      ticks.push(isLog ? [10 ** k, tickText(10 ** k, 10 ** k)] : [k * step, tickText(k * step, step)]);
+    }
     return ticks;
   }
 
@@ -51,9 +46,7 @@
             data.high !== null && data.high >= high ? high : high + room];
   }
 
-  function rangeOf(numbers) {
-    return numbers.reduce(([low, high], n) => [Math.min(low, n), Math.max(high, n)], [Infinity, -Infinity]);
-  }
+  const rangeOf = numbers => numbers.reduce(([low, high], n) => [Math.min(low, n), Math.max(high, n)], [Infinity, -Infinity]);
 
   // Where values lie on the picture; null where there are none.
   function axesOf(data, series) {
@@ -63,18 +56,16 @@
     if (isFlat(x)) x = [x[0] - 1, x[1] + 1];
     const limits = [data.low, data.high].filter(n => n !== null);
     const y = widened(rangeOf(points.flatMap(p => p.slice(1)).concat(limits)), data);
-    const yTicks = data.log ? logarithmicTicks(y) : linearTicks(y);
+    const yTicks = ticksOf(y, data.log);
     const left = Math.max(44, ...yTicks.map(([, text]) => 12 + glyph * text.length));
     const share = value => ((data.log ? Math.log10(Math.max(value, 1e-300)) : value) - y[0]) / (y[1] - y[0]);
     return {
-      left, yTicks, xTicks: linearTicks(x),
+      left, yTicks, xTicks: ticksOf(x, false),
       x: value => left + (value - x[0]) / (x[1] - x[0]) * (right - left),
       y: value => bottom - Math.min(1.02, Math.max(-0.02, share(value))) * (bottom - top),
       valueAt: place => x[0] + (place - left) / (right - left) * (x[1] - x[0]),
     };
   }
-
-  // What is shown of a chart's series.
 
   const isShown = series => !series.hidden && !hiddenRuns.has(series.run);
 
@@ -110,7 +101,6 @@
   }
 
   // Pictures. Only numbers and class names enter them; texts of the run are set as text.
-
   const at = number => number.toFixed(1);
 
   function frame(axes) {
@@ -129,7 +119,7 @@
   }
 
   function line(axes, points, classes) {
-    return `<polyline class="line ${classes}" points="${points.map(p => `${at(axes.x(p[0]))},${at(axes.y(p[1]))}`).join(" ")}" />`;
+    return `<polyline class="line${classes}" points="${points.map(p => `${at(axes.x(p[0]))},${at(axes.y(p[1]))}`).join(" ")}" />`;
   }
 
   function dots(axes, points, kind, radius) {
@@ -137,10 +127,10 @@
   }
 
   function drawn(data, series, axes) {
-    const points = series.points.filter(p => !data.log || p[1] > 0), dash = series.dashed ? "dashed" : "";
+    const points = series.points.filter(p => !data.log || p[1] > 0), dash = series.dashed ? " dashed" : "";
     if (data.kind === "stacked") return band(axes, points);
     if (data.kind === "scatter" && !series.dashed) return dots(axes, points, "scatter", 2);
-    if (series.smooth) return line(axes, points, "raw") + line(axes, series.smooth, dash);
+    if (series.smooth) return line(axes, points, " raw") + line(axes, series.smooth, dash);
     return band(axes, points) + line(axes, points, dash) + (points.length <= mostMarked ? dots(axes, points, "dot", 2.2) : "");
   }
 
@@ -153,16 +143,13 @@
     leave(chart);
   }
 
-  // The pointer.
-
   function short(number) {
     const size = Math.abs(number);
     return size !== 0 && (size < 1e-3 || size >= 1e7) ? number.toExponential(3) : String(Number(number.toPrecision(5)));
   }
 
-  function nearest(points, x) {
-    return points.reduce((best, p) => best === null || Math.abs(p[0] - x) < Math.abs(best[0] - x) ? p : best, null);
-  }
+  const nearest = (points, x) =>
+    points.reduce((best, p) => best === null || Math.abs(p[0] - x) < Math.abs(best[0] - x) ? p : best, null);
 
   function element(name, classes, text) {
     const made = document.createElement(name);
@@ -199,21 +186,14 @@
     return `<rect class=brush x=${at(Math.min(chart.from, place))} width=${at(Math.abs(place - chart.from))} y=${top} height=${bottom - top} />`;
   }
 
-  function leave(chart) {
-    chart.tip.hidden = true;
-    chart.cursor.innerHTML = "";
-  }
-
-  // What the reader does.
-
-  function drawAll(isMeant = () => true) {
-    for (const chart of charts) if (isMeant(chart)) draw(chart);
+  function leave({tip, cursor}) {
+    tip.hidden = true;
+    cursor.innerHTML = "";
   }
 
   function zoomTo(label, span) {
-    if (span === null) zoom.delete(label);
-    else zoom.set(label, span);
-    drawAll(chart => chart.data.x === label);
+    zoom.set(label, span);
+    charts.filter(chart => chart.data.x === label).forEach(draw);
   }
 
   function toggleRun(run) {
@@ -222,7 +202,7 @@
       if (one.tagName === "BUTTON") one.setAttribute("aria-pressed", !hiddenRuns.has(run));
       else one.hidden = hiddenRuns.has(run);
     }
-    drawAll();
+    charts.forEach(draw);
   }
 
   function toggleSeries(button) {
@@ -246,7 +226,7 @@
       if (from !== null && axes && to - from > 8) zoomTo(chart.data.x, [axes.valueAt(from), axes.valueAt(to)]);
     });
     for (const end of ["pointerleave", "pointercancel"]) chart.svg.addEventListener(end, () => { chart.from = null; leave(chart); });
-    chart.svg.addEventListener("dblclick", () => zoomTo(chart.data.x, null));
+    chart.svg.addEventListener("dblclick", () => zoomTo(chart.data.x, undefined));
   }
 
   function read(figure) {
@@ -266,6 +246,6 @@
   for (const button of document.querySelectorAll("button[data-run]")) button.addEventListener("click", () => toggleRun(Number(button.dataset.run)));
   for (const button of document.querySelectorAll("button[data-series]:not([data-run])")) button.addEventListener("click", () => toggleSeries(button));
   const slider = document.querySelector(".controls input");
-  slider.addEventListener("input", () => { smoothing = Number(slider.value); drawAll(); });
+  slider.addEventListener("input", () => { smoothing = Number(slider.value); charts.forEach(draw); });
   document.querySelector(".controls").hidden = false;
 })();
