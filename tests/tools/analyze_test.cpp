@@ -101,6 +101,7 @@ TEST(LieAnalyze, WritesTableReportAndCsv) {
   EXPECT_TRUE(holds(html, "End-of-sequence hazard"));
   EXPECT_FALSE(holds(html, "src=")) << "the report must need nothing else";
   EXPECT_FALSE(holds(html, "http"));
+  EXPECT_TRUE(holds(html, "begun 2027-01-15 08:00 UTC"));
   const std::string csv = read_file(run / "curves.csv");
   EXPECT_TRUE(csv.starts_with("run,step,accuracy,"));
   EXPECT_EQ(std::ranges::count(csv, '\n'), 1 + 13);  // header, step 0 (evaluation), 12 steps
@@ -204,6 +205,38 @@ TEST(Chart, ValuesThatDifferOnlyByRoundingAreDrawn) {
   EXPECT_LT(html.size(), 10000U);
 }
 
+TEST(Chart, LongCurvesKeepTheirEndsAndExtremesAtTheSameStepsInAllRuns) {
+  Chart chart;
+  for (int run = 0; run < 2; ++run) {
+    chart.series.push_back({"run", run, false, {}, run});
+    for (int step = 1; step <= 100000; ++step) {
+      const double y = step == 77777 + run ? 50 : step % 10;
+      chart.series.back().points.push_back({double(step), y, y, y});
+    }
+  }
+  const std::string html = render(chart);
+  EXPECT_LT(html.size(), 60000U);
+  for (const char* point : {"[1,1]", "[100000,0]", "[77777,50]", "[77778,50]"}) {
+    EXPECT_TRUE(holds(html, point)) << point;
+  }
+  EXPECT_EQ(html, render(chart));
+  const std::size_t second = html.find("\"run\":1");
+  EXPECT_TRUE(holds(html.substr(0, second), "[77778,8]")) << "where the other run is largest";
+}
+
+TEST(Html, TextOfARunStaysText) {
+  EXPECT_EQ(escaped("<a b='1' c=\"2\">&"), "&lt;a b=&#39;1&#39; c=&quot;2&quot;&gt;&amp;");
+  EXPECT_EQ(escaped("a\xff<b"), "a\xef\xbf\xbd&lt;b") << "broken UTF-8";
+  EXPECT_EQ(escaped("a\xe2\x80\xae\x07\nb"), "a⟨U+202E⟩⟨U+0007⟩\nb") << "right-to-left override";
+  EXPECT_EQ(script_string("</script>\"\xff"), "\"\\u003c/script>\\\"\xef\xbf\xbd\"");
+}
+
+TEST(Html, AfterEightColoursTheDashTells) {
+  EXPECT_EQ(colour_class(2), "c3");
+  EXPECT_EQ(colour_class(10), "c3 d2");
+  EXPECT_EQ(colour_class(18), "c3 d3");
+}
+
 TEST(Report, TextOfResponsesIsEscaped) {
   const Subject subjects[] = {subject_of({example("escape", {.steps = 3, .planned = 3})})};
   const std::string html = html_report(subjects, 6);
@@ -230,6 +263,20 @@ TEST(Curves, SeedsGiveMeanAndInterval) {
   for (const analyze::Run& run : subject.runs) sum += curve_of(run, "accuracy").at(2);
   EXPECT_NEAR(curve[1].value.value, sum / 3, 1e-12);
   EXPECT_LT(curve[1].value.low, curve[1].value.value);
+}
+
+TEST(Curves, IntervalsOverSeedsEndWhereSharesDo) {
+  Subject subject{"seeds", std::vector<analyze::Run>(2)};
+  subject.runs[0].curves = {{"accuracy", {{1, 0.1}, {2, 0.9}}}, {"grad_norm", {{1, 0.1}}}};
+  subject.runs[1].curves = {{"accuracy", {{1, 0.3}, {2, 1.0}}}, {"grad_norm", {{1, 2.1}}}};
+  const auto accuracy = subject_curve(subject, "accuracy");
+  EXPECT_EQ(accuracy[0].value.low, 0);  // t: 0.2 - 1.27
+  EXPECT_EQ(accuracy[0].value.high, 1);
+  EXPECT_EQ(accuracy[1].value.high, 1);
+  EXPECT_EQ(start_and_end(subject, "accuracy").end.high, 1);
+  const auto norm = subject_curve(subject, "grad_norm");
+  EXPECT_EQ(norm[0].value.low, 0);
+  EXPECT_GT(norm[0].value.high, 10);
 }
 
 }  // namespace

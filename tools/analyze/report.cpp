@@ -1,7 +1,6 @@
 #include "tools/analyze/report.h"
 
 #include <fmt/chrono.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <map>
@@ -33,24 +32,12 @@ std::string glance_cell(const Subject& subject, std::string_view metric) {
   return html + "</td>";
 }
 
-std::string notes_of(std::span<const Subject> subjects) {
-  std::string items;
-  for (const Subject& subject : subjects) {
-    for (const Run& run : subject.runs) {
-      for (const std::string& note : run.notes) {
-        items += fmt::format("<li>{}: {}</li>", escaped(run.directory.string()), escaped(note));
-      }
-    }
-  }
-  return items.empty() ? "" : "<ul class=notes>" + items + "</ul>";
-}
-
 std::string day(double seconds) {
   return fmt::format("{:%Y-%m-%d %H:%M} UTC", fmt::gmtime(static_cast<std::time_t>(seconds)));
 }
 
 /// What tells a run from others: when, with which program, from which model, its coverage.
-std::string facts_of(const Run& run) {
+std::vector<std::string> facts_of(const Run& run) {
   std::vector<std::string> facts;
   const auto add = [&](const char* name, const std::string& value) {
     if (!value.empty()) facts.push_back(std::string(name) + value);
@@ -62,22 +49,27 @@ std::string facts_of(const Run& run) {
   if (run.trajectories && !run.trajectories->segments().empty()) {
     add("lie_cluster ", run.trajectories->segments().front().info().build_id);
   }
-  return fmt::format("{}", fmt::join(facts, " · "));
+  return facts;
 }
 
-std::string states_of(const Subject& subject) {
-  std::string html;
-  for (const Run& run : subject.runs) {
-    html += fmt::format("<small>{}: {}</small><small>{}</small>", escaped(run.directory.string()),
-                        escaped(run.state), escaped(facts_of(run)));
+std::string states_of(std::span<const Subject> subjects) {
+  std::string items;
+  for (std::size_t i = 0; i < subjects.size(); ++i) {
+    for (const Run& run : subjects[i].runs) {
+      items += fmt::format("<li data-run={}>{} {}: {}", i, swatch(i),
+                           escaped(run.directory.string()), escaped(run.state));
+      for (const std::string& fact : facts_of(run)) items += " · " + escaped(fact);
+      for (const std::string& note : run.notes) items += "<br>" + escaped(note);
+      items += "</li>";
+    }
   }
-  return html;
+  return "<ul class=notes>" + items + "</ul>";
 }
 
 /// Columns of the first table; those that no subject has are left out.
 std::vector<std::pair<std::string_view, const char*>> glance_columns(
     std::span<const Subject> subjects) {
-  std::vector<std::pair<std::string_view, const char*>> columns = {
+  constexpr std::pair<std::string_view, const char*> kColumns[] = {
       {"accuracy", "accuracy"},
       {"eval_accuracy", "held-out"},
       {kSourceMean, "held-out, mean over sources"},
@@ -90,11 +82,17 @@ std::vector<std::pair<std::string_view, const char*>> glance_columns(
       {"loss", "loss"},
       {"validation_loss", "validation loss"},
       {"tokens_per_second", "tokens/s"}};
-  std::erase_if(columns, [&](const auto& column) {
-    return std::ranges::none_of(subjects, [&](const Subject& subject) {
-      return start_and_end(subject, std::string(column.first)).known;
+  std::vector<std::pair<std::string_view, const char*>> columns;
+  const auto has = [&](std::string_view metric) {
+    return std::ranges::any_of(subjects, [&](const Subject& subject) {
+      return start_and_end(subject, std::string(metric)).known;
     });
-  });
+  };
+  for (const auto& column : kColumns) {
+    // A policy's loss says nothing of how it does.
+    if (has(column.first) && !(column.first == "loss" && has("accuracy")))
+      columns.push_back(column);
+  }
   return columns;
 }
 
@@ -106,12 +104,12 @@ std::string glance(std::span<const Subject> subjects) {
   }
   html += "</tr>";
   for (std::size_t i = 0; i < subjects.size(); ++i) {
-    html += fmt::format("<tr data-run={}><td><b>{} {}</b>{}</td>", i, swatch(i),
-                        escaped(subjects[i].name), states_of(subjects[i]));
+    html += fmt::format("<tr data-run={}><td><b>{} {}</b></td>", i, swatch(i),
+                        escaped(subjects[i].name));
     for (const auto& [metric, words] : columns) html += glance_cell(subjects[i], metric);
     html += "</tr>";
   }
-  return html + "</table>" + notes_of(subjects);
+  return html + "</table>" + states_of(subjects);
 }
 
 /// The values of a setting over a subject's runs: one if they agree, else all.
