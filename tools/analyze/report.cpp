@@ -10,10 +10,12 @@
 #include "common/clock.h"
 #include "learner/evaluation_metrics.h"
 #include "tools/analyze/curves.h"
+#include "tools/analyze/evaluation_table.h"
 #include "tools/analyze/html.h"
 #include "tools/analyze/page.h"
 #include "tools/analyze/responses.h"
 #include "tools/analyze/sections.h"
+#include "tools/analyze/side_by_side.h"
 #include "tools/analyze/table.h"
 
 namespace lie::analyze {
@@ -44,6 +46,8 @@ std::vector<std::string> facts_of(const Run& run) {
   };
   if (run.begun > 0) facts.push_back("begun " + day(run.begun));
   add("model ", setting_of(run, "model.path"));
+  add("data ", setting_of(run, "sft.data"));
+  add("prompts ", setting_of(run, "eval.file"));
   const std::string n = setting_of(run, "reward.coverage.ngram");
   if (!n.empty()) add("C_context of n = ", n + " " + setting_of(run, "reward.coverage.unit"));
   if (run.trajectories && !run.trajectories->segments().empty()) {
@@ -155,11 +159,21 @@ std::string settings(std::span<const Subject> subjects) {
                             same);
 }
 
-std::string responses_section(std::span<const Subject> subjects, std::size_t count) {
+/// Of each subject's first run.
+std::vector<Decoder> decoders_of(std::span<const Subject> subjects) {
+  std::vector<Decoder> decoders;
+  for (const Subject& subject : subjects) {
+    const Run& run = subject.runs.front();
+    decoders.push_back(run.samples.size() > 0 ? decoder_of(run) : Decoder());
+  }
+  return decoders;
+}
+
+std::string responses_section(std::span<const Subject> subjects, std::span<const Decoder> decoders,
+                              std::size_t count) {
   std::string html;
   for (std::size_t i = 0; i < subjects.size(); ++i) {
-    if (subjects[i].runs.empty()) continue;
-    const std::string cards = response_cards(subjects[i].runs.front(), count);
+    const std::string cards = response_cards(subjects[i].runs.front(), decoders[i], count);
     if (cards.empty()) continue;
     html += fmt::format("<div data-run={}><h3>{}{}</h3><div class=cards>{}</div></div>", i,
                         swatch(i), escaped(subjects[i].name), cards);
@@ -187,11 +201,17 @@ std::string lead(std::span<const Subject> subjects) {
 std::string html_report(std::span<const Subject> subjects, std::size_t responses) {
   std::vector<std::string> names;
   for (const Subject& subject : subjects) names.push_back(subject.name);
+  const std::vector<Decoder> decoders = decoders_of(subjects);
+  const bool several = subjects.size() > 1;
   const PageSection sections[] = {
       {"glance", "At a glance",
        "Start → end: mean over the first and the last tenth of the steps (held-out: first and last "
        "evaluation), with the 95 % interval of the end.",
        glance(subjects), "panel"},
+      {"evaluation", "Evaluation",
+       "Share of right responses by data source, with 95 % intervals over problems.",
+       evaluation_section(subjects), "evaluation"},
+      {"tuning", "Fine-tuning", "On rows with responses.", tuning_charts(subjects)},
       {"learning", "Learning", "Does it get better, and how long does it think?",
        learning_charts(subjects)},
       {"exploration", "Exploration in context",
@@ -208,12 +228,17 @@ std::string html_report(std::span<const Subject> subjects, std::size_t responses
       {"updates", "Updates", "Is the policy update healthy?", update_charts(subjects)},
       {"speed", "Speed", "Where the time goes.", speed_charts(subjects)},
       {"settings", "Settings",
-       subjects.size() > 1 ? "Keys whose values differ are marked."
-                           : "As resolved when the run began.",
+       several ? "Keys whose values differ are marked." : "As resolved when the run began.",
        settings(subjects), "panel"},
       {"responses", "Responses",
        "From the first and the last training step; of several seeds, the first.",
-       responses_section(subjects, responses), "responses"}};
+       responses_section(subjects, decoders, responses), "responses"},
+      {"prompts", "The same training prompts, side by side",
+       "As each run last answered them; of several seeds, the first.",
+       several ? side_by_side(subjects, decoders, Purpose::kTrain, responses) : "", "responses"},
+      {"held-out", "Held-out prompts by data source",
+       "Their first responses of the last evaluation; of several seeds, of the first.",
+       side_by_side(subjects, decoders, Purpose::kEvaluate, responses), "responses"}};
   return page("LIE Cluster report", lead(subjects), names, sections);
 }
 

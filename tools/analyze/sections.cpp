@@ -241,6 +241,18 @@ std::string learning_charts(std::span<const Subject> subjects) {
   return html;
 }
 
+std::string tuning_charts(std::span<const Subject> subjects) {
+  constexpr Quantity kQuantities[] = {
+      {"loss", "Loss", "nats a response token, mean of the batch"},
+      {"validation_loss", "Validation loss", "nats a response token"},
+      {"response_tokens", "Response tokens a step", "", true},
+      {"step_seconds", "Seconds a step", "", true},
+  };
+  const bool reinforced = std::ranges::any_of(
+      subjects, [](const Subject& s) { return s.runs.front().curves.contains("accuracy"); });
+  return reinforced ? "" : compared_all(subjects, kQuantities);
+}
+
 std::string exploration_charts(std::span<const Subject> subjects) {
   constexpr Quantity kQuantities[] = {
       {"c_context_mean", "C_context", "distinct n-grams of a response, mean", true},
