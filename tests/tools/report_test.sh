@@ -6,7 +6,7 @@ BIN="$(realpath "$1")" WORK="$2"
 rm -rf "$WORK" && mkdir -p "$WORK" && WORK="$(realpath "$WORK")"
 source "$(dirname "$0")/run_lib.sh"
 browser="$(command -v chromium || command -v chromium-browser || command -v google-chrome || true)"
-[ -n "$browser" ] || { echo "SKIPPED: chromium is missing: apt install chromium"; exit 77; }
+[ -n "$browser" ] || { echo "SKIPPED: chromium is missing: apt install chromium (LIE_BROWSER=1 scripts/setup.sh)"; exit 77; }
 
 browse() {  # page: prints the document as its scripts leave it; the console goes to console.log
   "$browser" --headless --no-sandbox --disable-gpu --allow-file-access-from-files --user-data-dir="$WORK/profile" --window-size=1400,1000 \
@@ -21,7 +21,7 @@ done
 "$BIN/lie_analyze" "${names[@]/#/$WORK/}" --html "$WORK/report.html" >"$WORK/table.txt"
 
 {
-  echo '<!doctype html><meta charset=utf-8><pre id=results></pre><script>const runs = ['
+  printf '%s\n' '<!doctype html><meta charset=utf-8><pre id=results></pre>' '<script>const runs = ['
   for name in "${names[@]}"; do echo "[$(paste -sd, "$WORK/$name/metrics.jsonl")],"; done
   echo ']</script><script>'
   cat tests/tools/report_probe.js

@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 
 #include "tools/analyze/html.h"
-#include "tools/analyze/report_parts.h"
+#include "tools/analyze/report_style.h"
 
 namespace lie::analyze {
 namespace {

@@ -181,6 +181,12 @@ std::string responses_section(std::span<const Subject> subjects, std::span<const
   return html;
 }
 
+/// Or else there are only evaluations: points, no curves.
+bool has_steps(std::span<const Subject> subjects) {
+  return std::ranges::any_of(subjects,
+                             [](const Subject& s) { return s.runs.front().last_step > 0; });
+}
+
 /// When and with what the page was made, and what its bands are.
 std::string lead(std::span<const Subject> subjects) {
   const bool seeds =
@@ -213,7 +219,7 @@ std::string html_report(std::span<const Subject> subjects, std::size_t responses
        evaluation_section(subjects), "evaluation"},
       {"tuning", "Fine-tuning", "On rows with responses.", tuning_charts(subjects)},
       {"learning", "Learning", "Does it get better, and how long does it think?",
-       learning_charts(subjects)},
+       has_steps(subjects) ? learning_charts(subjects) : ""},
       {"exploration", "Exploration in context",
        "How many distinct states a response, a step and the run visit.",
        exploration_charts(subjects)},
