@@ -29,8 +29,9 @@ EvaluationRow row_of(const Json& json) {
                     .average = estimate_of(json.at("average")),
                     .curves = {}};
   for (const char* name : {"pass", "majority", "budgets"}) {
+    auto& curve = row.curves[name];
     for (const auto& [at, estimate] : json.at(name).items()) {
-      row.curves[name][std::stoll(at)] = estimate_of(estimate);
+      curve[std::stoll(at)] = estimate_of(estimate);
     }
   }
   return row;

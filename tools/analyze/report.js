@@ -102,7 +102,6 @@
 
   // Pictures. Only numbers and class names enter them; texts of the run are set as text.
   const at = number => number.toFixed(1);
-
   function frame(axes) {
     const rows = axes.yTicks.map(([value, text]) =>
       `<line class=grid x1=${at(axes.left)} x2=${right} y1=${at(axes.y(value))} y2=${at(axes.y(value))} />` +
