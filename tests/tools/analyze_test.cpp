@@ -226,6 +226,15 @@ TEST(Chart, LongCurvesKeepTheirEndsAndExtremesAtTheSameStepsInAllRuns) {
   EXPECT_TRUE(holds(html.substr(0, second), "[77778,8]")) << "where the other run is largest";
 }
 
+TEST(Chart, AnIntervalThatReachesZeroFitsALogarithmicAxis) {
+  Chart chart;
+  chart.log_y = true;
+  chart.series.push_back({"share", 0, false, {{1, 0.1, 0, 0.4}, {2, 0.01, 0.001, 0.02}}});
+  const std::string html = render(chart);
+  EXPECT_TRUE(holds(html, ">0.001</text>"));
+  EXPECT_LT(html.size(), 10000U);
+}
+
 TEST(Html, TextOfARunStaysText) {
   EXPECT_EQ(escaped("<a b='1' c=\"2\">&"), "&lt;a b=&#39;1&#39; c=&quot;2&quot;&gt;&amp;");
   EXPECT_EQ(escaped("a\xff<b"), "a\xef\xbf\xbd&lt;b") << "broken UTF-8";

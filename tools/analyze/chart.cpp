@@ -76,7 +76,9 @@ class Axes {
         if (log_ && p.y <= 0) continue;
         x_.cover(p.x);
         y_.cover(p.y);
-        if (p.low != p.high) y_.cover(p.low), y_.cover(p.high);
+        if (p.low == p.high) continue;
+        y_.cover(p.high);
+        if (!log_ || p.low > 0) y_.cover(p.low);
       }
     }
     if (chart.y_low) y_.cover(*chart.y_low);

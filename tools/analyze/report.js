@@ -55,7 +55,7 @@
     let x = zoom.get(data.x) ?? rangeOf(points.map(p => p[0]));
     if (isFlat(x)) x = [x[0] - 1, x[1] + 1];
     const limits = [data.low, data.high].filter(n => n !== null);
-    const y = widened(rangeOf(points.flatMap(p => p.slice(1)).concat(limits)), data);
+    const y = widened(rangeOf(points.flatMap(p => p.slice(1)).concat(limits).filter(n => !data.log || n > 0)), data);
     const yTicks = ticksOf(y, data.log);
     const left = Math.max(44, ...yTicks.map(([, text]) => 12 + glyph * text.length));
     const share = value => ((data.log ? Math.log10(Math.max(value, 1e-300)) : value) - y[0]) / (y[1] - y[0]);
@@ -172,7 +172,7 @@
     const found = chart.axes && nearest(series.flatMap(s => s.points), chart.axes.valueAt(place));
     if (!found) return leave(chart);
     const rows = series.flatMap(s => s.points.filter(p => p[0] === found[0]).slice(0, 1).map(p => row(chart, s, p)));
-    chart.tip.replaceChildren(element("small", "", `${chart.data.x} ${short(found[0])}`), ...rows);
+    chart.tip.replaceChildren(element("small", "", `${chart.data.x} ${Number(found[0].toPrecision(9))}`), ...rows);
     const x = chart.axes.x(found[0]);
     chart.tip.style.left = x < width / 2 ? `${x / width * 100 + 4}%` : "auto";
     chart.tip.style.right = x < width / 2 ? "auto" : `${100 - x / width * 100 + 4}%`;
