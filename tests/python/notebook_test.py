@@ -56,7 +56,7 @@ def main(program, work):
         assert lie.get_label() == "GSPO+LIE" and len(plain.get_xdata()) == len(lie.get_xdata())
         assert lie.get_ydata().tolist() == [row[metric] for row in rows if metric in row], metric
     points = figures[1].axes[1].collections[0].get_offsets()
-    assert len(points) == 4 * 16 and (points[:, 1] <= points[:, 0]).all()  # no more n-grams than tokens
+    assert len(points) == 4 * 16 and (points[:, 1] <= points[:, 0]).all()
     print("the notebook draws", len(figures), "figures")
 
 
