@@ -43,7 +43,6 @@ std::vector<std::string> ask_all(const std::vector<std::string>& names, const As
     asked.push_back(std::async(std::launch::async, [&, i] { return of(i); }));
   }
   std::vector<std::string> answers;
-  answers.reserve(asked.size());
   for (auto& answer : asked) answers.push_back(answer.get());
   return answers;
 }
