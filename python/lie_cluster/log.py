@@ -9,6 +9,7 @@ import numpy as np
 from .error import Error
 from .segment import OpenFiles, Segment, damaged
 
+_KEY = ("purpose", "step", "group", "sample")  # of a response, in canonical order
 _NAME = re.compile(r"learner-(\d+)-segment-(\d+)\.h5")
 
 
@@ -69,14 +70,17 @@ class Log:
         files = OpenFiles()
         self.segments = [Segment(path, files) for path in _segment_paths(directory)]
         self._keep_common_steps()
+        # The reward terms: the first segment's, then what others have besides. Further numbers of programs: ascending.
+        self.rewards = list(dict.fromkeys(name for segment in self.segments for name in segment.rewards))
+        self.numbers = sorted({name for segment in self.segments for name in segment.numbers})
         count = [segment.rows("sample") for segment in self.segments]
         self._order = np.arange(sum(count))
-        self._sort()
+        keys = self.columns(_KEY)
+        self._order = np.lexsort([keys[name] for name in _KEY[::-1]])
         self.segment = np.repeat(np.arange(len(count)), count)[self._order]  # [N], index into segments
-        self.row = np.concatenate([np.arange(n) for n in count] or [[]]).astype(np.int64)[self._order]
-        problems = [_problem_rows(segment) for segment in self.segments]
-        self.problem = np.concatenate(problems or [[]]).astype(np.int64)[self._order]
-        self._check_differ()
+        self.row = self._merged([np.arange(n) for n in count])  # [N], of /sample in that segment
+        self.problem = self._merged([_problem_rows(segment) for segment in self.segments])  # [N], of /problem
+        self._check_differ([keys[name][self._order] for name in _KEY])
 
     def _keep_common_steps(self):
         together = collections.defaultdict(list)
@@ -85,45 +89,35 @@ class Log:
         for start in sorted(together):
             self.notes += _keep_common_steps(together[start])
 
-    def _keys(self):
-        return [self.column(name) for name in ("purpose", "step", "group", "sample")]
+    def _merged(self, parts):
+        """A part per segment, in canonical order."""
+        return np.concatenate(parts)[self._order] if parts else np.empty(0, np.int64)
 
-    def _sort(self):
-        self._order = np.lexsort(self._keys()[::-1])
-
-    def _check_differ(self):
-        keys = self._keys()
+    def _check_differ(self, keys):
         same = np.logical_and.reduce([key[1:] == key[:-1] for key in keys])
         if not same.any():
             return
         at = int(np.argmax(same))
         one, other = (self.segments[self.segment[i]].path for i in (at, at + 1))
-        raise Error(f"{one} and {other}: both hold step {keys[1][at]} group {keys[2][at]} sample {keys[3][at]}; remove "
-                    "the one that does not belong to this run")
+        _, step, group, sample = (key[at] for key in keys)
+        raise Error(f"{one} and {other}: both hold step {step} group {group} sample {sample}; remove the one that does "
+                    "not belong to this run")
 
     def sample_columns(self):
         """Names of all columns of /sample but those that point into the file: the key, the others, terms and numbers."""
-        key = ["step", "group", "sample", "purpose", "problem"]
-        named = [f"reward_{name}" for name in self.rewards()] + self.numbers()
+        first = ["step", "group", "sample", "purpose", "problem"]
+        named = [f"reward_{name}" for name in self.rewards] + self.numbers
         names = [name for segment in self.segments[:1] for name in segment.columns("sample")]
-        return key + [n for n in names if n not in key + named and not n.endswith("_offset")] + named
+        return first + [n for n in names if n not in first + named and not n.endswith("_offset")] + named
 
-    def rewards(self):
-        """The reward terms: the first segment's, then what others have besides."""
-        return list(dict.fromkeys(name for segment in self.segments for name in segment.rewards))
-
-    def numbers(self):
-        """Names of the further numbers of programs, ascending."""
-        return sorted({name for segment in self.segments for name in segment.numbers})
-
-    def column(self, name):
-        """A column of /sample, [N]; NaN where a segment lacks a reward term or a number."""
-        parts = [self._part(segment, name) for segment in self.segments]
-        return np.concatenate(parts)[self._order] if parts else np.empty(0)
+    def columns(self, names):
+        """Columns of /sample, [N] each; NaN where a segment lacks a reward term or a number."""
+        parts = [[self._part(segment, name) for name in names] for segment in self.segments]
+        return {name: self._merged([part[i] for part in parts]) for i, name in enumerate(names)}
 
     def _part(self, segment, name):
-        for prefix, of_run, own, dtype in (("reward_", self.rewards(), segment.rewards, np.float32),
-                                           ("", self.numbers(), segment.numbers, np.float64)):
+        for prefix, of_run, own, dtype in (("reward_", self.rewards, segment.rewards, np.float32),
+                                           ("", self.numbers, segment.numbers, np.float64)):
             plain = name[len(prefix):]
             if name.startswith(prefix) and plain in of_run and plain not in own:
                 return np.full(segment.rows("sample"), np.nan, dtype)

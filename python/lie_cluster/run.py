@@ -1,4 +1,5 @@
 """A run directory."""
+import difflib
 import json
 import math
 import pathlib
@@ -46,7 +47,7 @@ def _require_a_run(directory):
 def _metric_row(path, number, line):
     try:
         row = json.loads(line)
-        return {name: math.nan if value is None else float(value) for name, value in row.items() if row["step"] >= 0}
+        return {"step": row["step"], **{name: math.nan if v is None else float(v) for name, v in row.items()}}
     except (ValueError, TypeError, KeyError, AttributeError) as error:
         raise Error(f'{path}:{number}: expected one flat JSON object of numbers with a "step" ({error}); remove the '
                     "line") from error
@@ -97,8 +98,12 @@ class Run:
     def samples(self, columns=None, frame=None):
         """The responses, [N] in canonical order: purpose (0 train, 1 evaluate), step, group, sample. `columns`: names of
         those wanted; about() says what there is."""
-        names = self._log.sample_columns() if columns is None else columns
-        return as_frame({name: self._log.column(name) for name in names}, frame)
+        known = self._log.sample_columns()
+        for name in columns or ():
+            if name not in known:
+                near = difflib.get_close_matches(name, known, 1)
+                raise Error(f'no column "{name}"' + (f', but "{near[0]}"' if near else "") + "; about() lists them")
+        return as_frame(self._log.columns(known if columns is None else columns), frame)
 
     def about(self):
         """What each column of samples() holds: name to sentence and unit."""

@@ -235,6 +235,8 @@ class Reader(unittest.TestCase):
         run = lie_cluster.Run(WORK / "whole")
         self.assertEqual(list(run.about()), list(run.samples()))
         self.assertEqual(run.about()["token_count"], "response length L, end of sequence included [tokens]")
+        with self.assertRaisesRegex(lie_cluster.Error, 'no column "rewards", but "reward"; about'):
+            run.samples(["step", "rewards"])
 
     def test_what_is_no_run_is_refused(self):
         with self.assertRaisesRegex(lie_cluster.Error, "no such directory; give the run.directory"):
