@@ -1,12 +1,12 @@
 """All trajectory files of a run as one: every learner's segments in canonical order, as common/trajectory/run_reader.cpp
 merges them."""
 import collections
-import json
 import re
 
 import numpy as np
 
 from .error import Error
+from .json_lines import read_json_lines
 from .segment import OpenFiles, Segment, damaged
 
 _KEY = ("purpose", "step", "group", "sample")  # of a response, in canonical order
@@ -19,17 +19,22 @@ def _segment_paths(directory):
     return [path for _, _, path in sorted((int(m[2]), int(m[1]), path) for m, path in found if m)]
 
 
+def _missing_note(entry):
+    """The file of a line of index.jsonl, and what is lost without it; None if it was removed on purpose."""
+    note = "{file} is missing: steps {first_step} to {last_step} of learner {learner} are lost".format(**entry)
+    return None if entry.get("removed") else (entry["file"], note)
+
+
 def _missing_notes(directory):
     """index.jsonl knows which files were written: what is not there cannot be read, so it is noted."""
     index = directory / "index.jsonl"
     if not index.exists():
         return []
     try:
-        entries = [json.loads(line) for line in index.read_text().splitlines()]
-        return [f"{e['file']} is missing: steps {e['first_step']} to {e['last_step']} of learner {e['learner']} are lost"
-                for e in entries if not e["removed"] and not (directory / e["file"]).exists()]
-    except (ValueError, KeyError, TypeError) as error:
-        return [f"{index}: damaged ({error}): missing files would not be noticed"]
+        known = filter(None, read_json_lines(index, _missing_note, "a file, its learner and steps"))
+        return [note for file, note in known if not (directory / file).exists()]
+    except Error as error:
+        return [f"{error}: missing files would not be noticed"]
 
 
 def _keep_common_steps(segments):

@@ -1,6 +1,5 @@
 """A run directory."""
 import difflib
-import json
 import math
 import pathlib
 import re
@@ -11,6 +10,7 @@ import yaml
 
 from .error import Error
 from .frame import as_frame
+from .json_lines import read_json_lines
 from .log import Log
 from .tokenizer import Decoder
 
@@ -44,13 +44,8 @@ def _require_a_run(directory):
                     "of a training run")
 
 
-def _metric_row(path, number, line):
-    try:
-        row = json.loads(line)
-        return {"step": row["step"], **{name: math.nan if v is None else float(v) for name, v in row.items()}}
-    except (ValueError, TypeError, KeyError, AttributeError) as error:
-        raise Error(f'{path}:{number}: expected one flat JSON object of numbers with a "step" ({error}); remove the '
-                    "line") from error
+def _metric_row(row):
+    return {"step": row["step"], **{name: math.nan if v is None else float(v) for name, v in row.items()}}
 
 
 class Run:
@@ -83,8 +78,7 @@ class Run:
         path = self.directory / "metrics.jsonl"
         if not path.exists():
             raise Error(f"{path}: no such file; the responses themselves are in samples()")
-        lines = path.read_text().split("\n")[:-1]
-        rows = [_metric_row(path, number, line) for number, line in enumerate(lines, 1)]
+        rows = read_json_lines(path, _metric_row, 'one flat JSON object of numbers with a "step"')
         names = dict.fromkeys(name for row in rows for name in row)
         columns = {name: np.array([row.get(name, math.nan) for row in rows]) for name in names}
         if rows:

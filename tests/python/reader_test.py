@@ -142,7 +142,7 @@ class Reader(unittest.TestCase):
         run = copy("whole", "missing")
         files(run)[0].unlink()
         self.assertEqual(len(self.assert_reads_as_lie_analyze(run).notes), 1)
-        (run / "trajectories/index.jsonl").write_text('{"file":')
+        (run / "trajectories/index.jsonl").write_text('{"file":\n')
         self.assertIn("index.jsonl", lie_cluster.Run(run).notes[0])
 
     def test_a_damaged_file_gives_its_values_or_an_error_that_names_it(self):
@@ -247,6 +247,18 @@ class Reader(unittest.TestCase):
         torn.write_text('{"step":0}\n{"step":1,"accuracy":[]}\n')
         with self.assertRaisesRegex(lie_cluster.Error, f"{torn}:2: .*; remove the line"):
             lie_cluster.Run(torn.parent).metrics()
+
+    def test_a_line_that_does_not_fit_its_checksum_is_refused(self):
+        from lie_cluster.json_lines import crc32c
+        self.assertEqual(crc32c(b"123456789"), 0xE3069283)  # the check value of CRC-32C's catalogue entry
+        path = copy("whole", "checked") / "metrics.jsonl"
+        objects = ['{"step":0,"accuracy":0.25}', '{"step":1,"accuracy":0.5}']
+        lines = [f'{text[:-1]},"crc32c":{crc32c(text.encode())}}}\n' for text in objects]
+        path.write_text("".join(lines))
+        self.assertEqual(list(lie_cluster.Run(path.parent).metrics()), ["step", "accuracy"])
+        path.write_text(lines[0] + lines[1].replace("0.5", "0.7"))
+        with self.assertRaisesRegex(lie_cluster.Error, f"{path}:2: the line does not fit its checksum"):
+            lie_cluster.Run(path.parent).metrics()
 
     def test_frames_hold_the_same_columns(self):
         run = lie_cluster.Run(WORK / "whole")
