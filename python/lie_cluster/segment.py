@@ -46,7 +46,7 @@ def _open(path):
 class OpenFiles:
     """Trajectory files held open, the last used: a long run has more than a process may open."""
 
-    LIMIT = 64
+    LIMIT = 256
 
     def __init__(self):
         self._files = collections.OrderedDict()
