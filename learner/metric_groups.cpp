@@ -17,6 +17,7 @@ constexpr Rule kRules[] = {
     {"accuracy", "reward"},
     {"reward_*", "reward"},
     {"verdict_*", "reward"},
+    {"wrong_beyond_*", "reward"},
     {"advantage_*", "advantage"},
     {"groups_*", "advantage"},
     {"c_context_*", "coverage"},
