@@ -227,7 +227,7 @@ bool Generator::take_seat(Group& group) {
 
 void Generator::begin_sample(Group& group) {
   const Running& running =
-      running_.emplace_back(&group, group.begun++, cache_.fork(group.prompt_sequence));
+      running_.emplace_back(Running{&group, group.begun++, cache_.fork(group.prompt_sequence)});
   draws_.push_back(draw_for(running, group.first_logits));
   --samples_to_begin_;
   if (group.begun < samples_of(group)) return;

@@ -23,4 +23,5 @@ target_include_directories(lie::arrow SYSTEM INTERFACE "${arrow_home}/include")
 target_link_libraries(lie::arrow INTERFACE
   "${arrow_home}/lib/libparquet.so.2600" "${arrow_home}/lib/libarrow.so.2600")
 target_link_options(lie::arrow INTERFACE "-Wl,-rpath,${arrow_home}/lib")
+list(APPEND LIE_BUNDLED_LIBRARIES "${arrow_home}/lib/libparquet.so.2600" "${arrow_home}/lib/libarrow.so.2600")
 set(LIE_ARROW ON)

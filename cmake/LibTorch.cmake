@@ -17,6 +17,9 @@ target_include_directories(lie::torch SYSTEM INTERFACE
   "${LIE_TORCH_WHEEL}/torch/include" "${LIE_TORCH_WHEEL}/torch/include/torch/csrc/api/include")
 target_link_libraries(lie::torch INTERFACE
   "${LIE_TORCH_WHEEL}/torch/lib/libtorch_cpu.so" "${LIE_TORCH_WHEEL}/torch/lib/libc10.so")
+list(APPEND LIE_BUNDLED_LIBRARIES "${LIE_TORCH_WHEEL}/torch/lib/libtorch_cpu.so" "${LIE_TORCH_WHEEL}/torch/lib/libc10.so"
+  "${LIE_TORCH_WHEEL}/torch/lib/libgomp.so.1" "${LIE_TORCH_WHEEL}/nvidia/cu13/lib/libcudart.so.13"
+  "${LIE_TORCH_WHEEL}/nvidia/cu13/lib/libcupti.so.13")
 # The CUDA side registers itself when it is loaded and no symbol of it is named: without --no-as-needed the linker
 # would drop it. At run time it loads cuBLAS, cuDNN, NCCL and more from nvidia/ beside torch/ (LIE_CUDA=1 setup.sh), or
 # from where the system has them; linking does without (--allow-shlib-undefined).

@@ -53,6 +53,14 @@ std::string record(double wall_time, std::int64_t step, std::string_view what) {
   return length + little_endian(masked_crc(length)) + event + little_endian(masked_crc(event));
 }
 
+constexpr std::string_view kFilePrefix = "events.out.tfevents.";
+
+void remove_event_files(const std::filesystem::path& directory) {
+  for (const std::string& name : list_directory(directory)) {
+    if (name.starts_with(kFilePrefix)) std::filesystem::remove(directory / name);
+  }
+}
+
 std::string host_name() {
   std::array<char, 256> name = {};
   return ::gethostname(name.data(), name.size() - 1) == 0 ? std::string(name.data()) : "localhost";
@@ -80,19 +88,20 @@ std::string scalars_record(double wall_time, std::int64_t step, std::span<const 
   return record(wall_time, step, bytes_field(5, summary));
 }
 
-EventWriter::EventWriter(const std::filesystem::path& directory, std::int64_t first_step) {
+EventWriter::EventWriter(const std::filesystem::path& directory) {
   make_directories(directory);
+  remove_event_files(directory);
   const double now = unix_seconds();
-  path_ = directory / fmt::format("events.out.tfevents.{:010}.{}.{}",
-                                  static_cast<std::int64_t>(now), host_name(), ::getpid());
+  path_ = directory / fmt::format("{}{:010}.{}.{}", kFilePrefix, static_cast<std::int64_t>(now),
+                                  host_name(), ::getpid());
   file_.reset(std::fopen(path_.c_str(), "ab"));
   if (!file_) fail("{}: cannot create it; check the directory's permissions", path_.string());
   append(version_record(now));
-  if (first_step > 1) append(restart_record(now, first_step));
+  append(restart_record(now, 0));
 }
 
-void EventWriter::write(std::int64_t step, std::span<const Scalar> scalars) {
-  append(scalars_record(unix_seconds(), step, scalars));
+void EventWriter::write(double wall_time, std::int64_t step, std::span<const Scalar> scalars) {
+  append(scalars_record(wall_time, step, scalars));
 }
 
 void EventWriter::append(const std::string& record) {

@@ -24,19 +24,19 @@ struct Scalar {
 
 /// The records that a file is made of; `wall_time` in seconds since 1970.
 std::string version_record(double wall_time);
-/// The run continues at `step`: TensorBoard drops what it has read of this and later steps.
+/// The curves begin again at `step`: TensorBoard drops what it has read of this and later steps.
 std::string restart_record(double wall_time, std::int64_t step);
 std::string scalars_record(double wall_time, std::int64_t step, std::span<const Scalar> scalars);
 
-/// Appends to one event file of its own: "events.out.tfevents.<seconds>.<host>.<process>". Each
-/// call reaches the operating system before it returns. Throws Error naming the file if it cannot
-/// write.
+/// Writes one event file, "events.out.tfevents.<seconds>.<host>.<process>", in place of those that
+/// are there: the curves begin again, also for a TensorBoard that is watching. Each call reaches
+/// the operating system before it returns. Throws Error naming the file if it cannot write.
 class EventWriter {
  public:
-  /// Creates `directory` if need be. `first_step` > 1: a resumed run, whose curves continue there.
-  EventWriter(const std::filesystem::path& directory, std::int64_t first_step);
+  /// Creates `directory` if need be; files of other programs in it stay.
+  explicit EventWriter(const std::filesystem::path& directory);
 
-  void write(std::int64_t step, std::span<const Scalar> scalars);
+  void write(double wall_time, std::int64_t step, std::span<const Scalar> scalars);
 
   const std::filesystem::path& path() const { return path_; }
 

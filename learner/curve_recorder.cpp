@@ -8,26 +8,20 @@
 #include <vector>
 
 #include "common/clock.h"
+#include "learner/metric_groups.h"
 #include "learner/step_metrics.h"
 
 namespace lie {
 namespace {
 
+constexpr const char* kMetricsFile = "metrics.jsonl";
+
 std::vector<Scalar> scalars_of(const MetricsRow& row) {
   std::vector<Scalar> scalars;
   for (const auto& [name, value] : row.values) {
-    if (std::isfinite(value)) scalars.push_back({name, value});
+    if (std::isfinite(value)) scalars.push_back({tensorboard_tag(name), value});
   }
   return scalars;
-}
-
-/// A run killed before its first checkpoint begins its curves again; a resumed one tells
-/// TensorBoard where it continues.
-std::filesystem::path event_directory(const std::filesystem::path& run_directory,
-                                      std::int64_t last_step) {
-  const auto directory = run_directory / "tensorboard";
-  if (last_step < 0) std::filesystem::remove_all(directory);
-  return directory;
 }
 
 std::optional<double> find_value(const MetricsRow& row, std::string_view name) {
@@ -71,12 +65,18 @@ StepFacts facts_of(const StepOutcome& step, const RewardNames& rewards) {
 
 CurveRecorder::CurveRecorder(const std::filesystem::path& run_directory, std::int64_t last_step,
                              std::int64_t steps, RewardNames rewards, RunCoverage& coverage)
-    : log_(run_directory / "metrics.jsonl", last_step),
-      events_(event_directory(run_directory, last_step), last_step + 1),
+    : log_(run_directory / kMetricsFile, last_step),
+      events_(run_directory / "tensorboard"),
       progress_(stderr),
       steps_(steps),
       rewards_(std::move(rewards)),
-      coverage_(coverage) {}
+      coverage_(coverage) {
+  for (const MetricsRow& row : read_metrics(run_directory / kMetricsFile)) draw(row);
+}
+
+void CurveRecorder::draw(const MetricsRow& row) {
+  events_.write(row.wall_time, row.step, scalars_of(row));
+}
 
 void CurveRecorder::take(StepOutcome& step) {
   if (step.step == 0 && step.evaluation.empty()) return;
@@ -88,7 +88,7 @@ void CurveRecorder::take(StepOutcome& step) {
   const MetricsRow row{
       .step = step.step, .wall_time = unix_seconds(), .values = step_metrics(facts)};
   log_.append(row);
-  events_.write(row.step, scalars_of(row));
+  draw(row);
   if (row.step > 0) show_step(row);
   if (find_value(row, "eval_accuracy")) show_evaluation(row);
 }

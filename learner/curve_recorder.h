@@ -17,8 +17,9 @@ class CurveRecorder : public StepStage {
  public:
   /// Continues after `last_step`; -1: a new run. Records of later steps, left by a killed process,
   /// are dropped; of a step that is learned again, the record with the times of the first time
-  /// stays. `steps`: of the run. `rewards`: the terms of the scores. `coverage`: of the steps so
-  /// far; steps are added to it.
+  /// stays. The events are made again from metrics.jsonl: so those of an older build have today's
+  /// tags, too. `steps`: of the run. `rewards`: the terms of the scores. `coverage`: of the steps
+  /// so far; steps are added to it.
   CurveRecorder(const std::filesystem::path& run_directory, std::int64_t last_step,
                 std::int64_t steps, RewardNames rewards, RunCoverage& coverage);
 
@@ -26,6 +27,7 @@ class CurveRecorder : public StepStage {
   void close() override { progress_.finish(); }
 
  private:
+  void draw(const MetricsRow& row);  // in TensorBoard
   void show_step(const MetricsRow& row);
   void show_evaluation(const MetricsRow& row);
 

@@ -5,9 +5,7 @@
 
 namespace lie {
 
-void sum_gradients(Collective& learners, DeviceSpan gradient) {
-  learners.all_reduce_sum(gradient);
-}
+void sum_gradients(Collective& learners, DeviceSpan gradient) { learners.all_reduce_sum(gradient); }
 
 void sum_stats(Collective& learners, PolicyLossStats& stats) {
   // Extremes travel as one slot a learner: 0 in the slots of others, so that a sum carries them.

@@ -1,9 +1,13 @@
 #!/usr/bin/env bash
-# Installs the verifier's Python module from the source tree into a fresh environment and tries it.
+# Installs both Python modules from the source tree, the verifier's and the reader of run directories, into a fresh
+# environment and tries them there. The reader's tests use the programs of the release build.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 environment=$(mktemp -d)
 trap 'rm -rf "$environment"' EXIT
 python3 -m venv "$environment"
-"$environment/bin/pip" install --quiet ./verifier/python
+"$environment/bin/pip" install --quiet ./verifier/python './python[pandas,polars]' matplotlib
 "$environment/bin/python" tests/verifier/python_check.py
+for test in reader notebook; do
+  LIE_INSTALLED=1 "$environment/bin/python" "tests/python/${test}_test.py" build/release/bin "$environment/$test"
+done

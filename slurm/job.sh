@@ -8,6 +8,7 @@
 # LIE_RESTARTS  how often a failed step is restarted in this allocation [3]
 # LIE_REQUEUES  how often the job is requeued after the last restart [2]; requeues for lack of time do not count
 # LIE_PROBE     a node on which this command fails is left out of a restart [true]; with GPUs: nvidia-smi
+# LIE_JOB_SCRIPTS  where this file is [slurm]
 # LIE_MODEL_OF  run directory whose last checkpoint becomes model.path [none]
 #
 # Exit status of lie_cluster: 0 done; 75 stopped after a training step, to be continued in a requeued job; else failed.

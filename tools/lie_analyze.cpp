@@ -6,6 +6,7 @@
 #include <cstdio>
 #include <optional>
 
+#include "common/build_id.h"
 #include "common/error.h"
 #include "common/file.h"
 #include "common/trajectory/digest.h"
@@ -47,6 +48,7 @@ constexpr const char* kFooter =
     "                                                     both digests agree";
 
 void declare(CLI::App& app, Request& request) {
+  app.set_version_flag("--version", std::string(lie::build_id()));
   app.footer(kFooter);
   app.add_option("RUN_DIR", request.directories, "run directories");
   app.add_option("--group", request.groups,

@@ -7,6 +7,7 @@
 #include <string>
 #include <thread>
 
+#include "common/build_id.h"
 #include "common/error.h"
 #include "tools/verify/jsonl.h"
 #include "verifier/verify.h"
@@ -71,6 +72,7 @@ int run(int argc, char** argv) {
   bool rules = false;
   CLI::App app(
       "Is this answer right? lie_verify GOLD RESPONSE, or lie_verify PAIRS.jsonl > VERDICTS.jsonl");
+  app.set_version_flag("--version", std::string(build_id()));
   app.add_option("gold_or_file", arguments.first,
                  "the right answer, or a file of pairs (-: standard input)");
   app.add_option("response", arguments.second, "the response to be judged");

@@ -2,8 +2,8 @@
 // has written survives a kill; what was torn or has rotted is noticed and named.
 //
 // Format, version 2, little-endian:
-//   header    "LIERESPS" | u32 version of this format | u32 version of the messages (wire::kVersion)
-//   records   u32 CRC-32C of the message's header | u32 of its payload | message of common/comm/wire.h
+//   header: "LIERESPS" | u32 version of this format | u32 version of the messages, wire::kVersion
+//   record: u32 CRC-32C of the message's header | u32 of its payload | message (wire.h beside this)
 // An incomplete header or last record was left by a killed process and does not count.
 #pragma once
 

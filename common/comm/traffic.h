@@ -24,8 +24,8 @@ class Traffic {
   void sent(int tag, int to, std::size_t bytes);
   void received(int tag, int from, std::size_t bytes);
 
-  /// One line of JSON behind the word "traffic": the rank and its role, distinct peers, open sockets
-  /// of the process, seconds from this rank's last work to the job's end, and every flow.
+  /// One line of JSON behind the word "traffic": the rank and its role, distinct peers, open
+  /// sockets of the process, seconds from this rank's last work to the job's end, and every flow.
   std::string line(int rank, std::string_view role, double end_seconds) const;
   /// Whether the environment asks for that line.
   static bool is_wanted();

@@ -32,7 +32,8 @@ inline RolloutGroup example_rollout(std::int64_t group) {
   RolloutGroup rollout;
   rollout.ticket = example_ticket(group);
   rollout.prompt_ids = {5, 6, 7};
-  rollout.responses.push_back({{1, 2, 3}, {-0.1f, -0.2f, -1e-30f}, FinishReason::kEndOfSequence, 3});
+  rollout.responses.push_back(
+      {{1, 2, 3}, {-0.1f, -0.2f, -1e-30f}, FinishReason::kEndOfSequence, 3});
   rollout.responses.push_back({{}, {}, FinishReason::kLength, 5});
   rollout.prompt_tokens_dropped = 4;
   rollout.actor_clocks = {{3, {1.25, 0.75}}, {5, {2.5, 0.5}}};

@@ -35,26 +35,28 @@ TEST(TensorBoard, RecordsEqualTheLibrarys) {
 
 TEST(TensorBoard, AFileIsWholeAfterEachStep) {
   const TemporaryDirectory scratch;
-  EventWriter writer(scratch.path() / "tensorboard", 1);
-  EXPECT_EQ(read_file(writer.path()).size(), version_record(0).size());
+  EventWriter writer(scratch.path() / "tensorboard");
+  const std::size_t head = version_record(0).size() + restart_record(0, 0).size();
+  EXPECT_EQ(read_file(writer.path()).size(), head);
   const std::vector<Scalar> scalars = {{"accuracy", 0.5}};
-  writer.write(1, scalars);
-  const std::string content = read_file(writer.path());
-  EXPECT_EQ(content.size(), version_record(0).size() + scalars_record(0, 1, scalars).size());
+  writer.write(1.5, 1, scalars);
+  EXPECT_EQ(read_file(writer.path()).substr(head), scalars_record(1.5, 1, scalars));
   EXPECT_TRUE(writer.path().filename().string().starts_with("events.out.tfevents.1"));
 }
 
-TEST(TensorBoard, AResumedRunSaysWhereItGoesOn) {
+TEST(TensorBoard, AWriterReplacesEarlierCurvesAndNothingElse) {
   const TemporaryDirectory scratch;
-  const EventWriter writer(scratch.path(), 51);
-  EXPECT_EQ(read_file(writer.path()).size(),
-            version_record(0).size() + restart_record(0, 51).size());
+  const auto earlier = scratch.write("events.out.tfevents.1700000000.host.1", "earlier");
+  const auto other = scratch.write("projector_config.pbtxt", "of another program");
+  const EventWriter writer(scratch.path());
+  EXPECT_FALSE(std::filesystem::exists(earlier));
+  EXPECT_TRUE(std::filesystem::exists(other));
 }
 
 TEST(TensorBoard, AnUnwritableDirectoryIsNamed) {
   const TemporaryDirectory scratch;
   const auto file = scratch.write("f", "");
-  EXPECT_TRUE(error_of([&] { EventWriter(file, 1); }).starts_with(file.string()));
+  EXPECT_TRUE(error_of([&] { EventWriter{file}; }).starts_with(file.string()));
 }
 
 }  // namespace

@@ -63,7 +63,7 @@ def main(run):
     events = EventAccumulator(os.path.join(run, "tensorboard"))
     events.Reload()
     rows = [json.loads(line) for line in open(os.path.join(run, "metrics.jsonl"))]
-    accuracy = {e.step: e.value for e in events.Scalars("accuracy")}
+    accuracy = {e.step: e.value for e in events.Scalars("reward/accuracy")}
     expected = {r["step"]: r["accuracy"] for r in rows if "accuracy" in r}
     assert accuracy.keys() == expected.keys() and all(abs(accuracy[k] - expected[k]) < 1e-6 for k in accuracy)
     print(f"TensorBoard: {len(events.Tags()['scalars'])} curves, accuracy as in metrics.jsonl at {len(accuracy)} steps")

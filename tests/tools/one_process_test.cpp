@@ -12,9 +12,12 @@
 
 #include "common/file.h"
 #include "common/json.h"
+#include "common/metrics_log.h"
+#include "common/tensorboard.h"
 #include "common/trajectory/digest.h"
 #include "common/trajectory/run_reader.h"
 #include "learner/checkpoint.h"
+#include "learner/metric_groups.h"
 #include "tests/directories.h"
 #include "tests/temporary_directory.h"
 #include "tools/run/local_run.h"
@@ -94,6 +97,24 @@ TEST_F(OneProcess, ARunThatGoesOnLearnsWhatALongerOneWould) {
   for (const char* name : {"loss", "grad_norm", "accuracy", "c_global_run", "eval_accuracy"}) {
     EXPECT_EQ(resumed.at(name), longer.at(name)) << name;
   }
+}
+
+TEST_F(OneProcess, TensorBoardShowsEveryMetricInAGroupAlsoOfStepsThatAnOlderBuildDrew) {
+  run();
+  const fs::path run_directory = config_.run.directory, events = run_directory / "tensorboard";
+  fs::remove_all(events);
+  EventWriter(events).write(0.5, 1, std::vector<Scalar>{{"accuracy", 1.0}});  // as before groups
+  config_.run.steps = 3;
+  run();
+  std::string expected;
+  for (const MetricsRow& row : read_metrics(run_directory / "metrics.jsonl")) {
+    std::vector<Scalar> scalars;
+    for (const auto& [name, value] : row.values) scalars.push_back({tensorboard_tag(name), value});
+    for (const Scalar& s : scalars) EXPECT_FALSE(s.tag.starts_with(kFurtherNumbers)) << s.tag;
+    expected += scalars_record(row.wall_time, row.step, scalars);
+  }
+  ASSERT_EQ(list_directory(events).size(), 1u);
+  EXPECT_TRUE(read_file(events / list_directory(events)[0]).ends_with(expected));
 }
 
 TEST_F(OneProcess, ARunThatIsSignalledIsSavedBehindItsStepAndGoesOnAsIfNothingHappened) {

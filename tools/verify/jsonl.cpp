@@ -35,7 +35,8 @@ void judge(Line& line, const VerifierOptions& options, bool explains) {
     line.complaint = std::string("no text under \"") + key + "\"";
     return;
   }
-  const std::string gold = row["gold"].is_number() ? row["gold"].dump() : row["gold"].get<std::string>();
+  const std::string gold =
+      row["gold"].is_number() ? row["gold"].dump() : row["gold"].get<std::string>();
   const auto& response = row["response"].get_ref<const std::string&>();
   const Verdict verdict =
       explains ? explain(gold, response, options) : verify(gold, response, options);

@@ -25,7 +25,9 @@ void lie_algebraic_free(lie_algebraic* x) {
   flint_free(x);
 }
 
-void lie_algebraic_set_rational(lie_algebraic* x, const fmpq_t value) { qqbar_set_fmpq(x->value, value); }
+void lie_algebraic_set_rational(lie_algebraic* x, const fmpq_t value) {
+  qqbar_set_fmpq(x->value, value);
+}
 
 void lie_algebraic_set_i(lie_algebraic* x) { qqbar_i(x->value); }
 
@@ -60,6 +62,8 @@ int lie_algebraic_root(lie_algebraic* x, ulong n) {
   return 1;
 }
 
-int lie_algebraic_equal(const lie_algebraic* x, const lie_algebraic* y) { return qqbar_equal(x->value, y->value); }
+int lie_algebraic_equal(const lie_algebraic* x, const lie_algebraic* y) {
+  return qqbar_equal(x->value, y->value);
+}
 
 slong lie_algebraic_degree(const lie_algebraic* x) { return qqbar_degree(x->value); }

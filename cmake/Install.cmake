@@ -1,0 +1,20 @@
+# cmake --install build/release --prefix P: the programs, the libraries of .deps that they load, and what a user starts
+# from. P can be moved. Libraries of the system (MPI, HDF5, ...) stay where they are, and so does a LibTorch or Arrow of
+# your own. LIE_BUNDLED_LIBRARIES comes from LibTorch.cmake and Arrow.cmake.
+install(TARGETS lie_verify)
+if(LIE_VERIFIER_ONLY)
+  return()
+endif()
+install(TARGETS lie_cluster lie_analyze lie_replay)
+if(NOT LIE_CUDA)
+  install(FILES ${LIE_BUNDLED_LIBRARIES} DESTINATION lib)
+endif()
+
+set(share share/lie_cluster)
+install(DIRECTORY configs assets slurm examples docs DESTINATION ${share} USE_SOURCE_PERMISSIONS)
+install(DIRECTORY python DESTINATION ${share}
+  PATTERN __pycache__ EXCLUDE PATTERN build EXCLUDE PATTERN *.egg-info EXCLUDE)
+install(FILES README.md CHANGELOG.md LICENSE DESTINATION ${share})
+
+configure_file(cmake/modulefile.in "${PROJECT_BINARY_DIR}/modulefile" @ONLY)
+install(FILES "${PROJECT_BINARY_DIR}/modulefile" DESTINATION share/modulefiles/lie_cluster RENAME ${PROJECT_VERSION})

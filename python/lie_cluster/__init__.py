@@ -1,0 +1,12 @@
+"""Reads the run directories of LIE Cluster: every response, metric and setting of a run.
+
+    import lie_cluster
+    run = lie_cluster.Run("runs/demo/lie")              # finished, killed, or still running
+    run.samples()["reward"], run.metrics()["accuracy"]  # NumPy arrays: a row per response, a row per step
+    run.samples(frame="pandas")                         # or "polars"
+    run.tokens(0).behavior_log_probs, run.texts([0])["response"]
+"""
+from .error import Error
+from .run import Run, Tokens
+
+__all__ = ["Error", "Run", "Tokens"]

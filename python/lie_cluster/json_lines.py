@@ -1,0 +1,43 @@
+"""Lines of JSON objects, whose last field may be a checksum of the others: {"step":7,"accuracy":0.5,"crc32c":1234567}."""
+import json
+
+from .error import Error
+
+_FIELD = ',"crc32c":'
+
+
+def _crc_of_byte(byte):
+    for _ in range(8):
+        byte = byte >> 1 ^ 0x82F63B78 * (byte & 1)
+    return byte
+
+
+_TABLE = [_crc_of_byte(byte) for byte in range(256)]
+
+
+def crc32c(data):
+    crc = 0xFFFFFFFF
+    for byte in data:
+        crc = _TABLE[(crc ^ byte) & 0xFF] ^ crc >> 8
+    return crc ^ 0xFFFFFFFF
+
+
+def _is_sound(line):
+    """The checksum is that of the object without it."""
+    object_, field, checksum = line.rpartition(_FIELD)
+    return field and checksum == f"{crc32c((object_ + '}').encode())}}}"
+
+
+def read_json_lines(path, convert, expected):
+    """convert(object) of each line; a last one without its end was left by a killed process and does not count. If any
+    line of the file has a checksum, all must fit theirs. `expected`: what a line should be, for the error."""
+    text = path.read_text(errors="replace")
+    checked, rows = _FIELD in text, []
+    for number, line in enumerate(text.split("\n")[:-1], 1):
+        if checked and not _is_sound(line):
+            raise Error(f"{path}:{number}: the line does not fit its checksum; it is damaged: remove it")
+        try:
+            rows.append(convert({name: value for name, value in json.loads(line).items() if name != "crc32c"}))
+        except (ValueError, TypeError, KeyError, AttributeError) as error:
+            raise Error(f"{path}:{number}: expected {expected} ({error}); remove the line") from error
+    return rows

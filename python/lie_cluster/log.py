@@ -1,0 +1,152 @@
+"""All trajectory files of a run as one: every learner's segments in canonical order, as common/trajectory/run_reader.cpp
+merges them."""
+import collections
+import re
+
+import numpy as np
+
+from .error import Error
+from .json_lines import read_json_lines
+from .segment import OpenFiles, Segment, damaged
+
+_KEY = ("purpose", "step", "group", "sample")  # of a response, in canonical order
+_NAME = re.compile(r"learner-(\d+)-segment-(\d+)\.h5")
+
+
+def _segment_paths(directory):
+    """By start step and learner."""
+    found = [(_NAME.fullmatch(path.name), path) for path in directory.glob("*.h5")]
+    return [path for _, _, path in sorted((int(m[2]), int(m[1]), path) for m, path in found if m)]
+
+
+def _missing_note(entry):
+    """The file of a line of index.jsonl, and what is lost without it; None if it was removed on purpose."""
+    note = "{file} is missing: steps {first_step} to {last_step} of learner {learner} are lost".format(**entry)
+    return None if entry.get("removed") else (entry["file"], note)
+
+
+def _missing_notes(directory):
+    """index.jsonl knows which files were written: what is not there cannot be read, so it is noted."""
+    index = directory / "index.jsonl"
+    if not index.exists():
+        return []
+    try:
+        known = filter(None, read_json_lines(index, _missing_note, "a file, its learner and steps"))
+        return [note for file, note in known if not (directory / file).exists()]
+    except Error as error:
+        return [f"{error}: missing files would not be noticed"]
+
+
+def _keep_common_steps(segments):
+    """Of segments that all learners began together, the steps that all of them have: a killed job's learners may have
+    logged up to different steps. Returns a note for those left out."""
+    start, expected = segments[0].starts_after, segments[0].learners
+    last = [int(segment.steps[-1]) if len(segment.steps) else -1 for segment in segments]
+    common = min(last) if len(segments) >= expected else -1
+    for segment in segments:
+        segment.keep_steps_up_to(common)
+    if common == max(last):
+        return []
+    return [f"steps after {max(common, start)} up to {max(last)} are not in the files of all {expected} learners and are "
+            "left out"]
+
+
+def _group_keys(segment, table):
+    """One number for each row's (purpose, step, group)."""
+    purpose, step, group = (segment.column(f"{table}/{name}") for name in ("purpose", "step", "group"))
+    return (step << 33) + (group << 1) + purpose
+
+
+def _problem_rows(segment):
+    """The row of /problem of each row of /sample."""
+    problems, samples = _group_keys(segment, "problem"), _group_keys(segment, "sample")
+    order = np.argsort(problems, kind="stable")
+    place = np.searchsorted(problems[order], samples, side="right") - 1
+    if len(samples) and (place.min() < 0 or (problems[order][place] != samples).any()):
+        raise damaged(segment.path, "responses have no row in /problem")
+    return order[place]
+
+
+class Log:
+    """The responses of the steps that every learner completed, [N] in canonical order: purpose, step, group, sample."""
+
+    def __init__(self, directory):
+        self.notes = _missing_notes(directory)
+        files = OpenFiles()
+        self.segments = [Segment(path, files) for path in _segment_paths(directory)]
+        self._keep_common_steps()
+        # The reward terms: the first segment's, then what others have besides. Further numbers of programs: ascending.
+        self.rewards = list(dict.fromkeys(name for segment in self.segments for name in segment.rewards))
+        self.numbers = sorted({name for segment in self.segments for name in segment.numbers})
+        count = [segment.rows("sample") for segment in self.segments]
+        self._order = np.arange(sum(count))
+        keys = self.columns(_KEY)
+        self._order = np.lexsort([keys[name] for name in _KEY[::-1]])
+        self.segment = np.repeat(np.arange(len(count)), count)[self._order]  # [N], index into segments
+        self.row = self._merged([np.arange(n) for n in count])  # [N], of /sample in that segment
+        self.problem = self._merged([_problem_rows(segment) for segment in self.segments])  # [N], of /problem
+        self._check_differ([keys[name][self._order] for name in _KEY])
+
+    def _keep_common_steps(self):
+        together = collections.defaultdict(list)
+        for segment in self.segments:
+            together[segment.starts_after].append(segment)
+        for start in sorted(together):
+            self.notes += _keep_common_steps(together[start])
+
+    def _merged(self, parts):
+        """A part per segment, in canonical order."""
+        return np.concatenate(parts)[self._order] if parts else np.empty(0, np.int64)
+
+    def _check_differ(self, keys):
+        same = np.logical_and.reduce([key[1:] == key[:-1] for key in keys])
+        if not same.any():
+            return
+        at = int(np.argmax(same))
+        one, other = (self.segments[self.segment[i]].path for i in (at, at + 1))
+        _, step, group, sample = (key[at] for key in keys)
+        raise Error(f"{one} and {other}: both hold step {step} group {group} sample {sample}; remove the one that does "
+                    "not belong to this run")
+
+    def sample_columns(self):
+        """Names of all columns of /sample but those that point into the file: the key, the others, terms and numbers."""
+        first = ["step", "group", "sample", "purpose", "problem"]
+        named = [f"reward_{name}" for name in self.rewards] + self.numbers
+        names = [name for segment in self.segments[:1] for name in segment.columns("sample")]
+        return first + [n for n in names if n not in first + named and not n.endswith("_offset")] + named
+
+    def columns(self, names):
+        """Columns of /sample, [N] each; NaN where a segment lacks a reward term or a number."""
+        parts = [[self._part(segment, name) for name in names] for segment in self.segments]
+        return {name: self._merged([part[i] for part in parts]) for i, name in enumerate(names)}
+
+    def _part(self, segment, name):
+        for prefix, of_run, own, dtype in (("reward_", self.rewards, segment.rewards, np.float32),
+                                           ("", self.numbers, segment.numbers, np.float64)):
+            plain = name[len(prefix):]
+            if name.startswith(prefix) and plain in of_run and plain not in own:
+                return np.full(segment.rows("sample"), np.nan, dtype)
+        return segment.column(f"sample/{name}")
+
+    def about(self, name):
+        """What a column of /sample holds, with its unit."""
+        holder = next(segment for segment in self.segments if name in segment.columns("sample"))
+        return holder.about(f"sample/{name}")
+
+    def parts(self, samples, owner, packed):
+        """Of each of these responses its part of a packed column; `owner` says whose: "sample/token", "problem/gold"."""
+        rows = self.row if owner.startswith("sample/") else self.problem
+        parts = [None] * len(samples)
+        for s in np.unique(self.segment[samples]):
+            at = np.flatnonzero(self.segment[samples] == s)
+            for i, part in zip(at, self.segments[s].parts(owner, packed, rows[samples[at]])):
+                parts[i] = part
+        return parts
+
+    def steps(self):
+        """Columns of /step but those that point into the file; of a step of several learners, the first one's."""
+        names = [name for segment in self.segments[:1] for name in segment.columns("step") if not name.endswith("_end")]
+        columns = {name: np.concatenate([s.column(f"step/{name}") for s in self.segments])
+                   for name in sorted(names, key=lambda name: name != "step")}
+        first = np.unique(columns["step"], return_index=True)[1] if columns else []
+        return {name: values[first] for name, values in columns.items()}

@@ -1,0 +1,132 @@
+"""A run directory."""
+import difflib
+import math
+import pathlib
+import re
+from typing import NamedTuple
+
+import numpy as np
+import yaml
+
+from .error import Error
+from .frame import as_frame
+from .json_lines import read_json_lines
+from .log import Log
+from .tokenizer import Decoder
+
+
+class Tokens(NamedTuple):
+    """Of one response: prompt_ids [P]; ids, behavior_log_probs and learner_log_probs [T], nats; NaN: not trained on."""
+
+    prompt_ids: np.ndarray
+    ids: np.ndarray
+    behavior_log_probs: np.ndarray
+    learner_log_probs: np.ndarray
+
+
+class _Loader(yaml.SafeLoader):
+    """PyYAML takes 1e-08 for a text, since YAML 1.1 wants a point in it."""
+
+
+_Loader.add_implicit_resolver("tag:yaml.org,2002:float", re.compile(r"[-+]?\d+(\.\d*)?[eE][-+]?\d+$"),
+                              list("-+0123456789"))
+
+
+_TEXTS = {"prompt": "problem/text", "gold": "problem/gold", "data_source": "problem/data_source",
+          "extracted": "sample/extracted"}
+
+
+def _require_a_run(directory):
+    if not directory.is_dir():
+        raise Error(f"{directory}: no such directory; give the run.directory of a training run")
+    if not any((directory / part).exists() for part in ("config.yaml", "metrics.jsonl", "trajectories")):
+        raise Error(f"{directory}: holds neither config.yaml nor metrics.jsonl nor trajectories/; give the run.directory "
+                    "of a training run")
+
+
+def _metric_row(row):
+    return {"step": row["step"], **{name: math.nan if v is None else float(v) for name, v in row.items()}}
+
+
+class Run:
+    """A run as it is when this is made: the responses of all steps that are complete in the files of all learners. Make
+    another to see what a running job has added. What is missing, and why, is in `notes`. Raises Error naming file and
+    remedy where nothing can be read. Columns come as a dict of NumPy arrays, or as a frame ("pandas", "polars")."""
+
+    def __init__(self, directory):
+        self.directory = pathlib.Path(directory)
+        _require_a_run(self.directory)
+        self._log = Log(self.directory / "trajectories")
+
+    @property
+    def notes(self):
+        """What is left out or lost, a sentence each; empty if all is there."""
+        return list(self._log.notes)
+
+    @property
+    def config(self):
+        """Every setting: config["reward"]["length"]["eta"]. From config.yaml, else from the log."""
+        path = self.directory / "config.yaml"
+        if path.exists():
+            return yaml.load(path.read_text(), _Loader)
+        if not self._log.segments:
+            raise Error(f"{path}: no such file, and no trajectory file that would say the settings")
+        return yaml.load(self._log.segments[0].config, _Loader)
+
+    def metrics(self, frame=None):
+        """metrics.jsonl, a row per step; NaN where a step lacks a metric. A last line without its end is left out."""
+        path = self.directory / "metrics.jsonl"
+        if not path.exists():
+            raise Error(f"{path}: no such file; the responses themselves are in samples()")
+        rows = read_json_lines(path, _metric_row, 'one flat JSON object of numbers with a "step"')
+        names = dict.fromkeys(name for row in rows for name in row)
+        columns = {name: np.array([row.get(name, math.nan) for row in rows]) for name in names}
+        if rows:
+            columns["step"] = columns["step"].astype(np.int64)
+        return as_frame(columns, frame)
+
+    def steps(self, frame=None):
+        """The steps of the log and their times, ascending; of several learners, the first one's."""
+        return as_frame(self._log.steps(), frame)
+
+    def samples(self, columns=None, frame=None):
+        """The responses, [N] in canonical order: purpose (0 train, 1 evaluate), step, group, sample. `columns`: names of
+        those wanted; about() says what there is."""
+        known = self._log.sample_columns()
+        for name in columns or ():
+            if name not in known:
+                near = difflib.get_close_matches(name, known, 1)
+                raise Error(f'no column "{name}"' + (f', but "{near[0]}"' if near else "") + "; about() lists them")
+        return as_frame(self._log.columns(known if columns is None else columns), frame)
+
+    def about(self):
+        """What each column of samples() holds: name to sentence and unit."""
+        return {name: self._log.about(name) for name in self._log.sample_columns()}
+
+    def tokens(self, samples):
+        """The Tokens of a row of samples(); of several rows a list, read at once."""
+        rows = np.atleast_1d(np.asarray(samples, np.int64))
+        columns = [self._log.parts(rows, "problem/prompt", "prompt/id")]
+        columns += [self._log.parts(rows, "sample/token", f"token/{name}")
+                    for name in ("id", "behavior_log_prob", "learner_log_prob")]
+        tokens = [Tokens(*parts) for parts in zip(*columns)]
+        return tokens if np.ndim(samples) else tokens[0]
+
+    def texts(self, samples=None, tokenizer=None, frame=None):
+        """Prompt, gold, data_source, response and extracted answer of rows `samples` of samples(), of all by default.
+        `tokenizer`: directory of tokenizer.json, by default the last checkpoint's, else the start model's."""
+        rows = np.arange(len(self._log.row)) if samples is None else np.asarray(samples, np.int64)
+        decode = Decoder(self._tokenizer_path(tokenizer), self._log.segments[0].tokenizer_sha256) if len(rows) else None
+        columns = {name: [part.tobytes().decode("utf-8", "replace") for part in self._log.parts(rows, owner, "text/bytes")]
+                   for name, owner in _TEXTS.items()}
+        columns["response"] = [decode(ids) for ids in self._log.parts(rows, "sample/token", "token/id")]
+        return as_frame(columns, frame)
+
+    def _tokenizer_path(self, directory):
+        checkpoints = sorted((self.directory / "checkpoints").glob("step-*[0-9]"), key=lambda path: int(path.name[5:]))
+        likely = [directory] if directory else checkpoints[::-1] + [self.config["model"]["path"]]
+        for path in likely:
+            if (pathlib.Path(path) / "tokenizer.json").exists():
+                return pathlib.Path(path) / "tokenizer.json"
+        raise Error(f"{likely[-1]}: holds no tokenizer.json, which turns the responses' token ids into text; give the "
+                    "start model's directory: texts(tokenizer=DIRECTORY)")

@@ -1,0 +1,160 @@
+"""One trajectory file. Format: common/trajectory/schema.h; what is checked: common/trajectory/reader.cpp."""
+import collections
+import contextlib
+import ctypes
+import hashlib
+import os
+
+import h5py
+import numpy as np
+
+from .error import Error
+
+VERSION = 2
+_PACKED = ("text", "prompt", "token", "problem", "sample")  # a step's row says how far these tables reach
+_CHECKED_TEXTS = ("build_id", "config", "model_sha256", "tokenizer_sha256")
+_CHECKED_NUMBERS = ("seed", "learner_rank", "learner_count", "starts_after_step")
+
+
+def damaged(path, what):
+    return Error(f"{path}: {what}; the file is damaged: restore it, or move it out of trajectories/ to read the others")
+
+
+@contextlib.contextmanager
+def _naming(path, what):
+    """HDF5's errors name neither file nor remedy."""
+    try:
+        yield
+    except (OSError, KeyError, RuntimeError, ValueError) as error:
+        raise damaged(path, f"{what} cannot be read: {error}") from error
+
+
+def _open(path):
+    """As open_file() in common/trajectory/open_files.cpp: SWMR, whether a writer is there, was killed, or has closed it."""
+    access = h5py.h5p.create(h5py.h5p.FILE_ACCESS)
+    access.set_libver_bounds(h5py.h5f.LIBVER_LATEST, h5py.h5f.LIBVER_LATEST)
+    access.set_fclose_degree(h5py.h5f.CLOSE_STRONG)
+    access.set_file_locking(False, True)  # so that nobody's run or repair is refused because of a reader
+    # HDF5 takes a damaged block for one that is just being written. It reads it up to 100 times, and each wait is twice
+    # the one before: for ever. h5py has no call for the number, but the library below it has.
+    set_attempts = getattr(ctypes.CDLL(h5py.h5p.__file__), "H5Pset_metadata_read_attempts", None)
+    if set_attempts:
+        set_attempts(ctypes.c_int64(access.id), ctypes.c_uint(25))
+    return h5py.File(h5py.h5f.open(os.fsencode(path), h5py.h5f.ACC_RDONLY | h5py.h5f.ACC_SWMR_READ, fapl=access))
+
+
+class OpenFiles:
+    """Trajectory files held open, the last used: a long run has more than a process may open."""
+
+    LIMIT = 256
+
+    def __init__(self):
+        self._files = collections.OrderedDict()
+
+    def get(self, path):
+        file = self._files.pop(path, None)
+        if file is None:
+            with _naming(path, "the head"):
+                file = _open(path)
+        self._files[path] = file
+        if len(self._files) > self.LIMIT:
+            self._files.popitem(last=False)[1].close()
+        return file
+
+
+def _text(value):
+    return value.decode() if isinstance(value, bytes) else str(value)
+
+
+def _names(text):
+    return text.split(",") if text else []
+
+
+class Segment:
+    """The steps of one file that were complete when it was opened."""
+
+    def __init__(self, path, files):
+        self.path, self._files = path, files
+        with _naming(path, "its attributes"):
+            self._read_info(files.get(path))
+        # First of all columns, so that those read later hold what it points to.
+        self.steps = self._read("step/step")
+        self.ends = {table: self._read(f"step/{table}_end", len(self.steps)) for table in _PACKED}
+        self._check_ascend("step/step", self.steps)
+        for table, ends in self.ends.items():
+            self._check_ascend(f"step/{table}_end", ends)
+
+    def _read_info(self, file):
+        version = int(file.attrs["schema_version"])
+        if version != VERSION:
+            raise Error(f"{self.path}: schema version {version}, but this reader reads version {VERSION}; use the "
+                        "reader of the program that wrote it")
+        texts = {name: _text(file.attrs[name]) for name in _CHECKED_TEXTS}
+        self.config, self.tokenizer_sha256 = texts["config"], texts["tokenizer_sha256"]
+        self.learner, self.learners, self.starts_after = (
+            int(file.attrs[name]) for name in ("learner_rank", "learner_count", "starts_after_step"))
+        self.rewards = _names(_text(file.attrs["reward_terms"]))
+        self.numbers = _names(_text(file.attrs["numbers"]))
+        if "attributes_checksum" in file.attrs and int(file.attrs["attributes_checksum"]) != self._checksum(file, texts):
+            raise ValueError("they do not fit attributes_checksum")
+
+    def _checksum(self, file, texts):
+        """As info_checksum() in common/trajectory/record.cpp."""
+        parts = list(texts.values())
+        for name in self.rewards:
+            parts += [name, _text(file[f"sample/reward_{name}"].attrs["about"])]
+        parts += self.numbers
+        numbers = " ".join(str(int(file.attrs[name])) for name in _CHECKED_NUMBERS)
+        said = b"".join(b"%d:%s" % (len(part), part) for part in map(str.encode, parts)) + numbers.encode()
+        return int(hashlib.sha256(said).hexdigest()[:16], 16)
+
+    def _check_ascend(self, column, values):
+        if len(values) and (values[0] < 0 or (np.diff(values) < 0).any()):
+            raise damaged(self.path, f"the values of {column} do not ascend")
+
+    def keep_steps_up_to(self, last):
+        kept = int((self.steps <= last).sum())
+        self.steps = self.steps[:kept]
+        self.ends = {table: ends[:kept] for table, ends in self.ends.items()}
+
+    def rows(self, table):
+        if table == "step":
+            return len(self.steps)
+        return int(self.ends[table][-1]) if len(self.steps) else 0
+
+    def _read(self, column, end=None, begin=0):
+        with _naming(self.path, f"{column}, rows {begin} to {'the end' if end is None else end},"):
+            dataset = self._files.get(self.path)[column]
+            dataset.refresh()  # an earlier Run may hold the file as it was then
+            values = dataset[begin:end]
+            if end is not None and len(values) != end - begin:
+                raise ValueError(f"only {len(values)} rows are there")
+            return values
+
+    def column(self, column):
+        """All complete rows, such as "sample/reward"."""
+        return self._read(column, self.rows(column.split("/")[0]))
+
+    def columns(self, table):
+        """The names of a table's columns."""
+        with _naming(self.path, f"/{table}"):
+            return list(self._files.get(self.path)[table])
+
+    def about(self, column):
+        """What a column holds, with its unit."""
+        with _naming(self.path, f"/{column}"):
+            attributes = self._files.get(self.path)[column].attrs
+            about, unit = _text(attributes["about"]), _text(attributes["unit"])
+        return f"{about} [{unit}]" if unit else about
+
+    def parts(self, owner, packed, rows):
+        """Of each row its part of a packed column, as <owner>_offset and <owner>_count say: "sample/token", "token/id".
+        Reads what lies between the parts at once."""
+        first = int(rows.min())
+        offsets, counts = (self._read(f"{owner}_{end}", int(rows.max()) + 1, first)[rows - first].astype(np.int64)
+                           for end in ("offset", "count"))
+        begin, end = int(offsets.min()), int((offsets + counts).max())
+        if begin < 0 or counts.min() < 0 or end > self.rows(packed.split("/")[0]):
+            raise damaged(self.path, f"a row of {owner}_offset points outside of {packed}")
+        values = self._read(packed, end, begin)
+        return [values[o - begin:o - begin + c] for o, c in zip(offsets.tolist(), counts.tolist())]

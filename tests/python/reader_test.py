@@ -1,0 +1,282 @@
+"""python/lie_cluster reads what lie_analyze reads: finished, resumed, killed, damaged and running runs.
+
+usage: reader_test.py BIN WORK [unittest arguments]        (exit status 77: h5py or PyYAML is not there)
+"""
+import csv
+import hashlib
+import json
+import math
+import os
+import pathlib
+import random
+import shutil
+import subprocess
+import sys
+import unittest
+
+try:
+    import h5py  # noqa: F401
+    import numpy as np
+    import yaml  # noqa: F401
+except ImportError as error:
+    print("skipped:", error)
+    sys.exit(77)
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+if os.environ.get("LIE_INSTALLED") is None:  # scripts/check_python.sh tries the installed package
+    sys.path.insert(0, str(ROOT / "python"))
+import lie_cluster  # noqa: E402
+
+BIN, WORK = (pathlib.Path(argument).resolve() for argument in sys.argv[1:3])
+ENVIRONMENT = {**os.environ, "OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
+
+
+def train(name, *overrides, ranks=1, fault=None):
+    """Trains the small model of the tests in WORK/name; whether it came to its end."""
+    launcher = ["mpirun", "--oversubscribe", "-n", str(ranks)] if ranks > 1 else []
+    settings = [f"run.directory={WORK / name}", "run.steps=4", *overrides]
+    command = launcher + [BIN / "lie_cluster", "train", "tests/tools/small.yaml"]
+    command += [part for setting in settings for part in ("--set", setting)]
+    with open(WORK / f"{name}.log", "a") as log:
+        ended = subprocess.run(command, cwd=ROOT, stdout=log, stderr=log,
+                               env={**ENVIRONMENT, **({"LIE_FAULT": fault} if fault else {})})
+    return ended.returncode == 0
+
+
+def analyze(*arguments):
+    return subprocess.run([BIN / "lie_analyze", *arguments], capture_output=True, text=True, cwd=ROOT)
+
+
+def expected_digest(run):
+    return analyze("--digest", run).stdout.split()[1]
+
+
+def sized(values):
+    """With the length before it, as common/trajectory/digest.h says."""
+    values = np.frombuffer(values, np.uint8) if isinstance(values, bytes) else values
+    return np.int64(len(values)).tobytes() + values.tobytes()
+
+
+FIRST = ["sample", "policy_version", "token_count", "prompt_count", "finish_reason", "verdict", "extracted_count"]
+LAST = ["reward", "advantage", "reference_length", "target_length", "distinct_ngrams", "ngrams", "largest_repeat",
+        "sequence_log_ratio", "clipped", "mini_batch"]
+
+
+def digest(run):
+    """lie_analyze --digest over what the reader says, by its description in common/trajectory/digest.h."""
+    samples, texts = run.samples(), run.texts()
+    terms = [name for name in samples if name.startswith("reward_") and name != "reward_rank"]
+    numbers = [name for name in samples if name.startswith(("command_", "c_context_", "r_context_", "right_at_"))]
+    fixed = [samples[name] for name in FIRST + terms + LAST + numbers]
+    sha = hashlib.sha256(b"lie trajectories 1" + b"".join(sized(name.encode()) for name in numbers))
+    group_before = None
+    for i, tokens in enumerate(run.tokens(np.arange(len(samples["step"])))):
+        group = [samples[name][i] for name in ("purpose", "step", "group")]
+        if group != group_before:
+            sha.update(b"".join(value.tobytes() for value in group + [samples["problem"][i]]))
+            sha.update(b"".join(sized(texts[name][i].encode()) for name in ("prompt", "gold", "data_source")))
+            sha.update(sized(tokens.prompt_ids))
+        group_before = group
+        sha.update(b"".join(column[i].tobytes() for column in fixed) + sized(texts["extracted"][i].encode()))
+        sha.update(sized(tokens.ids) + sized(tokens.behavior_log_probs) + sized(tokens.learner_log_probs))
+    return sha.hexdigest()
+
+
+def copy(name, to):
+    shutil.rmtree(WORK / to, ignore_errors=True)
+    return pathlib.Path(shutil.copytree(WORK / name, WORK / to))
+
+
+def flip_a_bit(path):
+    data = bytearray(path.read_bytes())
+    data[random.randrange(len(data))] ^= 1 << random.randrange(8)
+    path.write_bytes(data)
+
+
+def files(run):
+    return sorted((run / "trajectories").glob("*.h5"))
+
+
+def setUpModule():
+    shutil.rmtree(WORK, ignore_errors=True)
+    WORK.mkdir(parents=True)
+    assert train("whole", "coverage.metric_ngrams=[3]"), (WORK / "whole.log").read_text()
+
+
+class Reader(unittest.TestCase):
+    def assert_reads_as_lie_analyze(self, directory):
+        run = lie_cluster.Run(directory)
+        self.assertEqual(digest(run), expected_digest(directory))
+        self.assertEqual([f"{directory}: {note}" for note in run.notes], analyze("--digest", directory).stderr.splitlines())
+        return run
+
+    def test_every_value_of_a_run_of_several_segments_is_the_logs(self):
+        run = self.assert_reads_as_lie_analyze(WORK / "whole")
+        self.assertGreater(len(files(WORK / "whole")), 1)
+        self.assertEqual(run.steps()["step"].tolist(), [0, 1, 2, 3, 4])
+        self.assertEqual(len(run.samples()["c_context_3"]), 4 * 24 + 3 * 8)
+
+    def test_a_run_that_was_killed_and_goes_on_has_every_step_once(self):
+        self.assertFalse(train("killed", fault="metrics:4"))
+        torn = lie_cluster.Run(WORK / "killed").metrics()["step"].tolist()
+        self.assert_reads_as_lie_analyze(WORK / "killed")
+        self.assertEqual(torn, [0, 1, 2])  # half of the fourth line is there
+        self.assertTrue(train("killed"), (WORK / "killed.log").read_text())
+        run = self.assert_reads_as_lie_analyze(WORK / "killed")
+        self.assertEqual(run.metrics()["step"].tolist(), [0, 1, 2, 3, 4])
+
+    def test_learners_are_merged_and_count_as_far_as_all_have_logged(self):
+        two = ["roles.learners=2", "checkpoint.every=0"]
+        self.assertTrue(train("two", *two, ranks=4), (WORK / "two.log").read_text())
+        self.assertTrue(train("longer", "run.steps=6", *two, ranks=4), (WORK / "longer.log").read_text())
+        self.assert_reads_as_lie_analyze(WORK / "two")
+        ahead = copy("longer", "ahead")  # learner 1 was killed two steps before learner 0
+        shutil.copy(files(WORK / "two")[1], files(ahead)[1])
+        run = self.assert_reads_as_lie_analyze(ahead)
+        self.assertEqual(run.steps()["step"].tolist(), [0, 1, 2, 3, 4])
+        self.assertEqual(len(run.notes), 1)
+        files(ahead)[1].unlink()
+        self.assertEqual(len(self.assert_reads_as_lie_analyze(ahead).samples()["step"]), 0)
+
+    def test_a_file_that_is_missing_is_noted_and_the_others_are_read(self):
+        run = copy("whole", "missing")
+        files(run)[0].unlink()
+        self.assertEqual(len(self.assert_reads_as_lie_analyze(run).notes), 1)
+        (run / "trajectories/index.jsonl").write_text('{"file":\n')
+        self.assertIn("index.jsonl", lie_cluster.Run(run).notes[0])
+
+    def test_a_damaged_file_gives_its_values_or_an_error_that_names_it(self):
+        self.assertFalse(train("unclosed", fault="metrics:4"))
+        random.seed(1)
+        for name in ("whole", "unclosed"):
+            expected, noticed = expected_digest(WORK / name), 0
+            for _ in range(20):
+                path = random.choice(files(copy(name, "damaged")))
+                flip_a_bit(path)
+                try:
+                    self.assertEqual(digest(lie_cluster.Run(WORK / "damaged")), expected)
+                except lie_cluster.Error as error:
+                    noticed += 1
+                    self.assertRegex(str(error), f"^{path}: .*; the file is damaged: restore it, or move it")
+            self.assertGreater(noticed, 0, name)
+
+    def test_a_step_in_two_files_is_refused_with_both_names(self):
+        run = copy("whole", "twice")
+        again = run / "trajectories/learner-000-segment-000009.h5"
+        shutil.copy(files(run)[0], again)
+        with self.assertRaises(lie_cluster.Error) as caught:
+            lie_cluster.Run(run)
+        for path in (files(run)[0], again):
+            self.assertIn(str(path), str(caught.exception))
+        self.assertIn(str(caught.exception).split(": ")[-1], analyze("--digest", run).stderr)
+
+    def test_a_running_job_is_read_up_to_its_last_complete_step(self):
+        (WORK / "live").mkdir()
+        writer = subprocess.Popen([BIN / "write_trajectories", WORK / "live/trajectories", "1", "5", "wait"],
+                                  stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        (WORK / "live/trajectories").mkdir(exist_ok=True)
+        for step in range(1, 6):
+            self.assertEqual(writer.stdout.readline(), f"step {step}\n")
+            run = lie_cluster.Run(WORK / "live")
+            self.assertEqual(run.steps()["step"].tolist(), list(range(1, step + 1)))
+            samples = run.samples(["sample", "reward_first", "command_number", "token_count"])
+            self.assertEqual(len(samples["sample"]), 16 * step + 16 * (step // 3))
+            self.assertTrue((samples["command_number"] == 0.5 * samples["sample"]).all())
+            ids = run.tokens(-1).ids
+            self.assertEqual(len(ids), samples["token_count"][-1])
+            writer.stdin.write("\n")
+            writer.stdin.flush()
+        self.assertEqual(writer.wait(), 0)
+        closed = lie_cluster.Run(WORK / "live")  # while `run` holds the file as one that is written
+        self.assertEqual(len(closed.samples()["step"]), len(run.samples()["step"]))
+        writer.stdin.close(), writer.stdout.close()
+
+    def test_metrics_are_the_curves_of_lie_analyze(self):
+        table = WORK / "curves.csv"
+        analyze("--no-html", "--csv", table, WORK / "whole")
+        metrics = lie_cluster.Run(WORK / "whole").metrics()
+        with open(table) as file:
+            rows = list(csv.DictReader(file))
+        self.assertEqual([int(row["step"]) for row in rows], metrics["step"].tolist())
+        names = [name for name in rows[0] if name not in ("run", "step")]
+        self.assertGreater(len(names), 90)
+        for i, row in enumerate(rows):
+            for name in names:
+                if i > 0 or name.startswith("eval_"):  # of step 0 lie_analyze shows the evaluation alone
+                    self.assertTrue(metrics[name][i] == float(row[name] or "nan") or
+                                    not row[name] and math.isnan(metrics[name][i]), (i, name))
+
+    def test_texts_are_those_of_the_tokenize_command(self):
+        run = lie_cluster.Run(WORK / "whole")
+        lines = "".join(json.dumps(tokens.ids.tolist()) + "\n" for tokens in run.tokens(range(120)))
+        lines += json.dumps(list(range(256))) + "\n"  # every byte, most of it no UTF-8
+        decoded = subprocess.run([BIN / "lie_cluster", "tokenize", "--decode", ROOT / "assets/count_pairs/model"],
+                                 input=lines, capture_output=True, text=True, check=True).stdout.splitlines()
+        self.assertEqual(run.texts()["response"], [json.loads(line) for line in decoded[:-1]])
+        decoder = lie_cluster.run.Decoder(ROOT / "assets/count_pairs/model/tokenizer.json", "")
+        self.assertEqual(decoder(np.arange(256)), json.loads(decoded[-1]))
+
+    def test_the_tokenizer_of_another_run_is_refused(self):
+        other = WORK / "other_tokenizer"
+        other.mkdir()
+        (other / "tokenizer.json").write_text("{}")
+        with self.assertRaisesRegex(lie_cluster.Error, f"{other}/tokenizer.json: not the tokenizer of this run"):
+            lie_cluster.Run(WORK / "whole").texts([0], tokenizer=other)
+
+    def test_settings_have_their_types(self):
+        run = lie_cluster.Run(WORK / "whole")
+        self.assertEqual(run.config["optimizer"]["eps"], 1e-8)
+        self.assertEqual(run.config["coverage"]["metric_ngrams"], [3])
+        self.assertIs(run.config["data"]["shuffle"], True)
+        (copy("whole", "no_config") / "config.yaml").unlink()
+        self.assertEqual(lie_cluster.Run(WORK / "no_config").config, run.config)
+
+    def test_every_column_says_what_it_holds(self):
+        run = lie_cluster.Run(WORK / "whole")
+        self.assertEqual(list(run.about()), list(run.samples()))
+        self.assertEqual(run.about()["token_count"], "response length L, end of sequence included [tokens]")
+        with self.assertRaisesRegex(lie_cluster.Error, 'no column "rewards", but "reward"; about'):
+            run.samples(["step", "rewards"])
+
+    def test_what_is_no_run_is_refused(self):
+        with self.assertRaisesRegex(lie_cluster.Error, "no such directory; give the run.directory"):
+            lie_cluster.Run(WORK / "nowhere")
+        with self.assertRaisesRegex(lie_cluster.Error, "holds neither config.yaml nor metrics.jsonl nor trajectories"):
+            lie_cluster.Run(ROOT / "tests/python")
+        torn = copy("whole", "no_json") / "metrics.jsonl"
+        torn.write_text('{"step":0}\n{"step":1,"accuracy":[]}\n')
+        with self.assertRaisesRegex(lie_cluster.Error, f"{torn}:2: .*; remove the line"):
+            lie_cluster.Run(torn.parent).metrics()
+
+    def test_a_line_that_does_not_fit_its_checksum_is_refused(self):
+        from lie_cluster.json_lines import crc32c
+        self.assertEqual(crc32c(b"123456789"), 0xE3069283)  # the check value of CRC-32C's catalogue entry
+        path = copy("whole", "checked") / "metrics.jsonl"
+        objects = ['{"step":0,"accuracy":0.25}', '{"step":1,"accuracy":0.5}']
+        lines = [f'{text[:-1]},"crc32c":{crc32c(text.encode())}}}\n' for text in objects]
+        path.write_text("".join(lines))
+        self.assertEqual(list(lie_cluster.Run(path.parent).metrics()), ["step", "accuracy"])
+        path.write_text(lines[0] + lines[1].replace("0.5", "0.7"))
+        with self.assertRaisesRegex(lie_cluster.Error, f"{path}:2: the line does not fit its checksum"):
+            lie_cluster.Run(path.parent).metrics()
+
+    def test_frames_hold_the_same_columns(self):
+        run = lie_cluster.Run(WORK / "whole")
+        with self.assertRaisesRegex(lie_cluster.Error, 'expected "pandas" or "polars"'):
+            run.samples(frame="arrow")
+        for name in ("pandas", "polars"):
+            try:
+                __import__(name)
+            except ImportError:
+                with self.assertRaisesRegex(lie_cluster.Error, f"pip install {name}"):
+                    run.samples(frame=name)
+                continue
+            for read in (run.samples, run.metrics, run.steps, run.texts):
+                columns, frame = read(), read(frame=name)
+                self.assertEqual(list(frame.columns), list(columns))
+                for column in columns:
+                    np.testing.assert_array_equal(frame[column].to_numpy(), np.asarray(columns[column]))
+
+
+if __name__ == "__main__":
+    unittest.main(argv=[sys.argv[0], *sys.argv[3:]])
