@@ -178,6 +178,9 @@ void describe(FieldList& fields, CheckpointOptions& options) {
        "steps", 0});
   fields.add("keep_last", options.keep_last,
              {"Keep this many of the latest checkpoints; 0: all.", "", 0});
+  fields.add("background", options.background,
+             {"Write a checkpoint beside the next steps, from a copy for which learner 0 holds 12 "
+              "bytes a parameter of host memory. Off: training waits until it is written."});
 }
 
 fs::path save_checkpoint(const fs::path& checkpoints, const CheckpointContents& contents) {

@@ -27,6 +27,7 @@ class RunCoverage;
 struct CheckpointOptions {
   std::int64_t every = 50;
   std::int64_t keep_last = 0;
+  bool background = true;
 };
 void describe(FieldList& fields, CheckpointOptions& options);
 
