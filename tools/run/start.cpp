@@ -90,9 +90,14 @@ RunPrompts check_inputs(const TrainConfig& config) {
   return prompts;
 }
 
-/// From the last sound checkpoint, or from the config's model where there is none.
+/// From the last sound checkpoint, or from the config's model where there is none: then the log
+/// holds all steps since.
 RunStart start_of(const fs::path& directory, const TrainConfig& config) {
-  if (const auto checkpoint = sound_checkpoint(directory / "checkpoints", Log("learner", 0))) {
+  const Log log("learner", 0);
+  const auto log_holds = [&](std::int64_t step) {
+    return log_holds_all_up_to(step, directory, log);
+  };
+  if (const auto checkpoint = sound_checkpoint(directory / "checkpoints", log, log_holds)) {
     return {.step = load_trainer_state(*checkpoint).step,
             .model_directory = *checkpoint,
             .from_checkpoint = true};
