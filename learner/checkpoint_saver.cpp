@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "common/clock.h"
+#include "common/log.h"
 #include "learner/run_coverage.h"
 
 namespace lie {
@@ -50,7 +51,11 @@ CheckpointSaver::CheckpointSaver(std::filesystem::path checkpoints,
   if (options.background && options.every > 0) copy_ = std::make_unique<Copy>(weights, optimizer);
 }
 
-CheckpointSaver::~CheckpointSaver() = default;
+/// Waits: the thread uses what is destroyed next. Only a run that fails has not waited before.
+CheckpointSaver::~CheckpointSaver() {
+  if (!writing_.valid()) return;
+  Log("learner", 0).warn("training failed; it ends with the checkpoint that is being written");
+}
 
 void CheckpointSaver::save(const CheckpointContents& contents, std::function<void()> afterwards) {
   wait();

@@ -26,6 +26,7 @@ class CheckpointSaver {
   /// returns when the checkpoint is in place, or failed.
   CheckpointSaver(std::filesystem::path checkpoints, const CheckpointOptions& options,
                   const Weights& weights, const AdamW& optimizer);
+  /// Waits, too; an error is lost then.
   ~CheckpointSaver();
 
   /// Begins save_checkpoint() of what `contents` is now; `afterwards` follows once it is in place,

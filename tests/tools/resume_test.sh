@@ -71,3 +71,4 @@ train "$ranks" "$WORK/beside" "${kept[@]}" >"$WORK/beside.log" 2>&1 || { cat "$W
 [ "$(digest "$WORK/beside" | grep weights)" = "$(digest "$WORK/whole" | grep weights)" ] || fail "other weights after a kill beside a checkpoint"
 diff <(timeless_metrics "$WORK/whole") <(timeless_metrics "$WORK/beside") || fail "metrics differ after a kill beside a checkpoint"
 [ "$(ls "$WORK/beside/checkpoints")" = step-000012 ] || fail "older checkpoints stay"
+echo "2 kills within a checkpoint that is written beside the next step: the same weights and metrics"

@@ -8,6 +8,7 @@
 #include "common/error.h"
 #include "common/file.h"
 #include "common/log.h"
+#include "common/stop_signals.h"
 #include "common/trajectory/recovery.h"
 #include "common/writer_lock.h"
 #include "learner/evaluation_metrics.h"
@@ -140,6 +141,18 @@ bool is_finished(const Job& job, const TrainConfig& config, const RunStart& star
         .info("{} is finished: it has all {} steps", config.run.directory, config.run.steps);
   }
   return true;
+}
+
+EarlyStop early_stop(const Job& job, const TrainConfig& config) {
+  note_stop_signals();
+  return EarlyStop([&job] { return job.stop_signal(); },
+                   seconds_left(config.run.time_limit_minutes));
+}
+
+void end_early(Job& job, const EarlyStop& stop) {
+  if (stop.reason().empty()) return;
+  Log("learner", 0).info("{}; start the same command again to go on", stop.reason());
+  job.set_stopped();
 }
 
 RunStart share_start(const RunStart& start, Collective& world) {
