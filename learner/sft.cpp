@@ -101,7 +101,7 @@ std::optional<std::filesystem::path> Tuner::shared_checkpoint() const {
     const auto latest = latest_checkpoint(parts_.checkpoints);
     if (latest) step = load_trainer_state(*latest).step;
   }
-  parts_.learners.broadcast_bytes(std::as_writable_bytes(std::span(&step, 1)), 0);
+  broadcast_value(parts_.learners, step);
   if (step == 0) return std::nullopt;
   return checkpoint_path(parts_.checkpoints, step);
 }
@@ -172,7 +172,7 @@ void Tuner::validate(SftProgress& progress) {
 /// As learner 0 says.
 bool Tuner::is_stopped() const {
   std::uint8_t stop = parts_.stop && parts_.stop();
-  parts_.learners.broadcast_bytes(std::as_writable_bytes(std::span(&stop, 1)), 0);
+  broadcast_value(parts_.learners, stop);
   return stop != 0;
 }
 
