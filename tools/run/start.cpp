@@ -155,17 +155,22 @@ void end_early(Job& job, const EarlyStop& stop) {
   job.set_stopped();
 }
 
-RunStart share_start(RunStart start, Collective& world) {
-  std::int64_t facts[] = {start.step, start.from_checkpoint, start.logged_step};
-  std::string directory = start.model_directory.string();
+RunStart share_start(const RunStart& start, Collective& world) {
+  std::int64_t facts[5] = {start.step, start.from_checkpoint, start.logged_step,
+                           static_cast<std::int64_t>(start.model_directory.string().size()),
+                           std::ssize(start.end_of_sequence_ids)};
   broadcast_value(world, facts);
-  broadcast_values(world, directory);
-  broadcast_values(world, start.end_of_sequence_ids);
+  std::string directory = start.model_directory.string();
+  directory.resize(static_cast<std::size_t>(facts[3]));
+  world.broadcast_bytes(std::as_writable_bytes(std::span(directory)), 0);
+  std::vector<std::int64_t> ends = start.end_of_sequence_ids;
+  ends.resize(static_cast<std::size_t>(facts[4]));
+  world.broadcast_bytes(std::as_writable_bytes(std::span(ends)), 0);
   return {.step = facts[0],
           .model_directory = directory,
           .from_checkpoint = facts[1] != 0,
           .logged_step = facts[2],
-          .end_of_sequence_ids = std::move(start.end_of_sequence_ids)};
+          .end_of_sequence_ids = std::move(ends)};
 }
 
 }  // namespace lie

@@ -49,6 +49,6 @@ EarlyStop early_stop(const Job& job, const TrainConfig& config);
 void end_early(Job& job, const EarlyStop& stop);
 
 /// Rank 0's start reaches all ranks. Collective over the world.
-RunStart share_start(RunStart start, Collective& world);
+RunStart share_start(const RunStart& start, Collective& world);
 
 }  // namespace lie
