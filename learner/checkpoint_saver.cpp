@@ -54,7 +54,8 @@ CheckpointSaver::CheckpointSaver(std::filesystem::path checkpoints,
 /// Waits: the thread uses what is destroyed next. Only a run that fails has not waited before.
 CheckpointSaver::~CheckpointSaver() {
   if (!writing_.valid()) return;
-  Log("learner", 0).warn("training failed; it ends with the checkpoint that is being written");
+  Log("learner", 0)
+      .warn("training failed; the checkpoint that is being written is completed first");
 }
 
 void CheckpointSaver::save(const CheckpointContents& contents, std::function<void()> afterwards) {
