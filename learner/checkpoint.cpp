@@ -4,7 +4,6 @@
 #include <array>
 #include <charconv>
 #include <map>
-#include <string_view>
 #include <system_error>
 #include <vector>
 
@@ -31,23 +30,11 @@ constexpr std::array kTokenizerFiles = {"tokenizer.json",
                                         "merges.txt",
                                         "chat_template.jinja"};
 
-/// 50 of "step-000050"; empty for any other name.
-std::optional<std::int64_t> step_of(std::string_view name) {
-  if (name.substr(0, kPrefix.size()) != kPrefix) return std::nullopt;
-  const std::string_view digits = name.substr(kPrefix.size());
-  std::int64_t step = 0;
-  const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), step);
-  if (digits.empty() || error != std::errc() || end != digits.data() + digits.size()) {
-    return std::nullopt;
-  }
-  return step;
-}
-
 std::vector<std::pair<std::int64_t, fs::path>> complete_checkpoints(const fs::path& checkpoints) {
   std::vector<std::pair<std::int64_t, fs::path>> found;
   if (!fs::is_directory(checkpoints)) return found;
   for (const std::string& name : list_directory(checkpoints)) {
-    if (const auto step = step_of(name)) found.emplace_back(*step, checkpoints / name);
+    if (const auto step = checkpoint_step(name)) found.emplace_back(*step, checkpoints / name);
   }
   std::sort(found.begin(), found.end());
   return found;
@@ -178,6 +165,9 @@ void describe(FieldList& fields, CheckpointOptions& options) {
        "steps", 0});
   fields.add("keep_last", options.keep_last,
              {"Keep this many of the latest checkpoints; 0: all.", "", 0});
+  fields.add("background", options.background,
+             {"Write a checkpoint beside the next steps, from a copy for which learner 0 holds 12 "
+              "bytes a parameter of host memory. Off: training waits until it is written."});
 }
 
 fs::path save_checkpoint(const fs::path& checkpoints, const CheckpointContents& contents) {
@@ -210,6 +200,17 @@ void remove_old_checkpoints(const fs::path& checkpoints, std::int64_t keep_last,
     const auto& [step, path] = all[static_cast<std::size_t>(i)];
     if (step != best) remove_checkpoint(path);
   }
+}
+
+std::optional<std::int64_t> checkpoint_step(std::string_view name) {
+  if (name.substr(0, kPrefix.size()) != kPrefix) return std::nullopt;
+  const std::string_view digits = name.substr(kPrefix.size());
+  std::int64_t step = 0;
+  const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), step);
+  if (digits.empty() || error != std::errc() || end != digits.data() + digits.size()) {
+    return std::nullopt;
+  }
+  return step;
 }
 
 fs::path checkpoint_path(const fs::path& checkpoints, std::int64_t step) {

@@ -14,6 +14,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <optional>
+#include <string_view>
 
 #include "common/options.h"
 #include "learner/optimizer.h"
@@ -27,6 +28,7 @@ class RunCoverage;
 struct CheckpointOptions {
   std::int64_t every = 50;
   std::int64_t keep_last = 0;
+  bool background = true;
 };
 void describe(FieldList& fields, CheckpointOptions& options);
 
@@ -57,6 +59,9 @@ std::filesystem::path save_checkpoint(const std::filesystem::path& checkpoints,
 /// Removes all but the last `keep_last` (0: none), and never that of step `best`.
 void remove_old_checkpoints(const std::filesystem::path& checkpoints, std::int64_t keep_last,
                             std::optional<std::int64_t> best = {});
+
+/// 50 of "step-000050"; empty for any other name.
+std::optional<std::int64_t> checkpoint_step(std::string_view name);
 
 /// `checkpoints`/step-NNNNNN.
 std::filesystem::path checkpoint_path(const std::filesystem::path& checkpoints, std::int64_t step);

@@ -39,8 +39,13 @@ bool EarlyStop::in_time() {
   return now + seconds_needed() <= seconds_left_;
 }
 
+double EarlyStop::seconds_to_save() const {
+  if (saving_since_ < 0) return longest_saving_;
+  return 2 * std::max(longest_saving_, watch_.seconds() - saving_since_);
+}
+
 double EarlyStop::seconds_needed() const {
-  return kSlack * (longest_step_ + longest_saving_) + kMargin_seconds;
+  return kSlack * (longest_step_ + seconds_to_save()) + kMargin_seconds;
 }
 
 bool EarlyStop::stops_generation() {
@@ -59,7 +64,7 @@ void EarlyStop::announce(int signal) {
 
 bool EarlyStop::in_time_to_save() const {
   return !has_kept_ ||
-         watch_.seconds() + kSlack * longest_saving_ + kMargin_seconds <= seconds_left_;
+         watch_.seconds() + kSlack * seconds_to_save() + kMargin_seconds <= seconds_left_;
 }
 
 void EarlyStop::stopped_within_step() {
@@ -69,7 +74,10 @@ void EarlyStop::stopped_within_step() {
       signal != 0 ? " by " + signal_name(signal) : " because the time is nearly over", step_);
 }
 
-void EarlyStop::saved_in(double seconds) { longest_saving_ = std::max(longest_saving_, seconds); }
+void EarlyStop::saved_in(double seconds) {
+  longest_saving_ = std::max(longest_saving_, seconds);
+  saving_since_ = -1;
+}
 
 double seconds_left(double limit_minutes) {
   double left = std::numeric_limits<double>::infinity();

@@ -36,7 +36,8 @@ class EarlyStop {
   void has_groups() { is_generating_ = false; }
   /// The step that is generated is left behind with the groups that are kept.
   void stopped_within_step();
-  /// A checkpoint took so long.
+  /// A checkpoint is being written from now on, beside the steps; it took so long.
+  void begins_saving() { saving_since_ = watch_.seconds(); }
   void saved_in(double seconds);
 
   /// Empty unless it came to a stop: "stopped at step 12 by SIGUSR1".
@@ -46,7 +47,8 @@ class EarlyStop {
   bool in_time();
   bool in_time_to_save() const;
   void announce(int signal);
-  double seconds_needed() const;  // by another step
+  double seconds_to_save() const;  // what is in progress, and a checkpoint behind it
+  double seconds_needed() const;   // by another step
 
   std::function<int()> signal_;
   double seconds_left_;
@@ -55,6 +57,7 @@ class EarlyStop {
   double began_ = -1;          // at which second; -1: none has begun
   double longest_step_ = 0;    // seconds, with all that belongs to it
   double longest_saving_ = 0;  // seconds
+  double saving_since_ = -1;   // which second; -1: no checkpoint is being written
   bool is_announced_ = false;
   bool is_generating_ = false;
   bool has_kept_ = false;

@@ -104,6 +104,18 @@ void RunCoverage::count(Counter& counter, std::span<const UnitHash> units) {
   counter.run_ngrams += std::ssize(keys_);
 }
 
+RunCoverage RunCoverage::of_run() const {
+  RunCoverage copy({}, {});
+  for (const Counter& counter : counters_) {
+    copy.counters_.push_back({.ngram = counter.ngram,
+                              .words = counter.words,
+                              .step = DistinctCount(1 << 20),
+                              .run = counter.run,
+                              .run_ngrams = counter.run_ngrams});
+  }
+  return copy;
+}
+
 void RunCoverage::save(const fs::path& checkpoint) const {
   const fs::path path = checkpoint / kCoverageFile;
   std::ofstream out(path, std::ios::binary);

@@ -44,6 +44,9 @@ class RunCoverage {
   /// so far. A function of what was added, in whatever order.
   std::vector<GlobalCoverage> add_step(std::span<const ScoredGroup> groups);
 
+  /// A copy of what save() writes: the n-grams of the run, none of its last step.
+  RunCoverage of_run() const;
+
   /// Writes `checkpoint`/coverage.bin: 8 bytes a distinct n-gram, or 256 KiB where they are
   /// estimated. Throws Error naming the file.
   void save(const std::filesystem::path& checkpoint) const;

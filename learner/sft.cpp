@@ -7,6 +7,7 @@
 #include "common/clock.h"
 #include "common/error.h"
 #include "learner/batch.h"
+#include "learner/checkpoint_saver.h"
 #include "learner/gradient_sync.h"
 
 namespace lie {
@@ -48,6 +49,8 @@ class Tuner {
         gradient_(parts.weights.operators().allocate(1, parts.weights.flat().elements(),
                                                      DType::kFloat32)) {
     check_options(options_.optimizer);
+    if (parts.checkpoints.empty() || parts.learners.rank() > 0) return;
+    saver_.emplace(parts.checkpoints, options_.checkpoint, parts.weights, optimizer_);
   }
 
   std::int64_t steps() const { return options_.steps; }
@@ -55,13 +58,17 @@ class Tuner {
   SftProgress update(std::int64_t step);
   void validate(SftProgress& progress);
   bool is_stopped() const;
+  /// Throws the error of a checkpoint that could not be written.
   void save(std::int64_t step, bool is_last);
+  /// Returns when the last checkpoint is in place.
+  void finish();
 
  private:
   std::optional<std::filesystem::path> shared_checkpoint() const;
   static SftOptions with_schedule(SftOptions options, const SftParts& parts);
   const std::vector<std::size_t>& batch_of(std::int64_t step);
   double accumulate(std::span<const SequenceTokens> sequences, double weight);
+  void begin_save(std::int64_t step);
 
   SftOptions options_;
   const SftParts& parts_;
@@ -69,7 +76,8 @@ class Tuner {
   Buffer gradient_;                                // [1, N] fp32
   std::vector<std::vector<std::size_t>> batches_;  // of the current epoch
   std::int64_t epoch_ = -1;
-  std::int64_t first_step_ = 0;  // of the current epoch
+  std::int64_t first_step_ = 0;           // of the current epoch
+  std::optional<CheckpointSaver> saver_;  // on learner 0
 };
 
 /// Fills in what depends on the data: the number of steps, and the end of the cosine.
@@ -93,7 +101,7 @@ std::optional<std::filesystem::path> Tuner::shared_checkpoint() const {
     const auto latest = latest_checkpoint(parts_.checkpoints);
     if (latest) step = load_trainer_state(*latest).step;
   }
-  parts_.learners.broadcast_bytes(std::as_writable_bytes(std::span(&step, 1)), 0);
+  broadcast_value(parts_.learners, step);
   if (step == 0) return std::nullopt;
   return checkpoint_path(parts_.checkpoints, step);
 }
@@ -164,21 +172,29 @@ void Tuner::validate(SftProgress& progress) {
 /// As learner 0 says.
 bool Tuner::is_stopped() const {
   std::uint8_t stop = parts_.stop && parts_.stop();
-  parts_.learners.broadcast_bytes(std::as_writable_bytes(std::span(&stop, 1)), 0);
+  broadcast_value(parts_.learners, stop);
   return stop != 0;
 }
 
 void Tuner::save(std::int64_t step, bool is_last) {
+  if (!saver_) return;
   const CheckpointSchedule schedule{options_.checkpoint.every, options_.steps};
-  if (!(is_last || schedule.due_after(step)) || parts_.checkpoints.empty() ||
-      parts_.learners.rank() != 0)
-    return;
+  if (is_last || schedule.due_after(step)) begin_save(step);
+  saver_->poll();
+}
+
+void Tuner::begin_save(std::int64_t step) {
   TrainerState state;
   state.step = state.policy_version = step;
   state.seed = static_cast<std::uint64_t>(options_.seed);
   state.build_id = parts_.build_id;
-  save_checkpoint(parts_.checkpoints, {parts_.weights, optimizer_, state, parts_.start_model});
-  remove_old_checkpoints(parts_.checkpoints, options_.checkpoint.keep_last);
+  saver_->save({parts_.weights, optimizer_, state, parts_.start_model}, [this] {
+    remove_old_checkpoints(parts_.checkpoints, options_.checkpoint.keep_last);
+  });
+}
+
+void Tuner::finish() {
+  if (saver_) saver_->wait();
 }
 
 }  // namespace
@@ -186,15 +202,17 @@ void Tuner::save(std::int64_t step, bool is_last) {
 std::int64_t run_sft(const SftOptions& options, const SftParts& parts) {
   if (parts.examples.empty()) fail("sft.data: no examples; name a file with rows");
   Tuner tuner(options, parts);
-  for (std::int64_t step = tuner.resume() + 1; step <= tuner.steps(); ++step) {
+  std::int64_t step = tuner.resume();
+  for (bool is_stopped = false; step < tuner.steps() && !is_stopped;) {
+    ++step;
     SftProgress progress = tuner.update(step);
     tuner.validate(progress);
-    const bool is_stopped = step < tuner.steps() && tuner.is_stopped();
+    is_stopped = step < tuner.steps() && tuner.is_stopped();
     tuner.save(step, is_stopped);
     if (parts.progress) parts.progress(progress);
-    if (is_stopped) return step;
   }
-  return tuner.steps();
+  tuner.finish();
+  return step;
 }
 
 double sft_loss(Transformer& model, Collective& learners, std::span<const SftExample> examples,

@@ -18,10 +18,6 @@ struct Header {
   std::int64_t is_logged = 0;
 };
 
-void broadcast(Collective& learners, Header& header) {
-  learners.broadcast_bytes(std::as_writable_bytes(std::span(&header, 1)), 0);
-}
-
 }  // namespace
 
 std::optional<StepGroups> SharedGroups::receive() {
@@ -33,14 +29,14 @@ std::optional<StepGroups> SharedGroups::receive() {
     bytes = wire::pack(step->groups);
     header = {step->step, std::ssize(bytes), step->is_logged ? 1 : 0};
   }
-  broadcast(learners_, header);
+  broadcast_value(learners_, header);
   if (step) learners_.broadcast_bytes(bytes, 0);
   return step;
 }
 
 std::optional<StepGroups> GroupsOfLearner0::receive() {
   Header header;
-  broadcast(learners_, header);
+  broadcast_value(learners_, header);
   if (header.bytes == kEnd) return std::nullopt;
   Bytes bytes(static_cast<std::size_t>(header.bytes));
   learners_.broadcast_bytes(bytes, 0);

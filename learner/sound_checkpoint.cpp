@@ -26,10 +26,20 @@ std::vector<std::string> damaged_ones(const fs::path& checkpoints) {
   return damaged;
 }
 
-/// A failed disk must not make a run, and its log, begin again at step 0.
-void refuse_if_all_are_damaged(const fs::path& checkpoints) {
+/// A failed disk must not make a run, and its log, begin again at step 0: only what the log holds
+/// is learned again.
+void refuse_unless(const std::function<bool(std::int64_t step)>& log_holds,
+                   const fs::path& checkpoints, const Log& log) {
   const auto damaged = damaged_ones(checkpoints);
   if (damaged.empty()) return;
+  const auto last = checkpoint_step(damaged.back().substr(0, damaged.back().find(kDamaged)));
+  if (log_holds && last && log_holds(*last)) {
+    log.warn(
+        "{}: NO SOUND CHECKPOINT IS LEFT: beginning with the start model, from which the "
+        "logged steps are learned again",
+        checkpoints.string());
+    return;
+  }
   fail(
       "{}: no sound checkpoint is left, only {}: put a copy of one back under its name without "
       "\"{}\", or move them away to begin the run again from step 0",
@@ -48,7 +58,8 @@ std::vector<std::string> checkpoint_faults(const fs::path& checkpoint) {
   return {fmt::format("{} is missing", kChecksumsFile)};
 }
 
-std::optional<fs::path> sound_checkpoint(const fs::path& checkpoints, const Log& log) {
+std::optional<fs::path> sound_checkpoint(const fs::path& checkpoints, const Log& log,
+                                         const std::function<bool(std::int64_t)>& log_holds) {
   while (const auto latest = latest_checkpoint(checkpoints)) {
     const auto faults = checkpoint_faults(*latest);
     if (faults.empty()) {
@@ -58,10 +69,10 @@ std::optional<fs::path> sound_checkpoint(const fs::path& checkpoints, const Log&
       }
       return latest;
     }
-    log.warn("{} IS DAMAGED: {}; set aside as {}, continuing from the one before", latest->string(),
+    log.warn("{} IS DAMAGED: {}; set aside as {}, looking for the one before", latest->string(),
              fmt::join(faults, "; "), set_aside(*latest, kDamaged).filename().string());
   }
-  refuse_if_all_are_damaged(checkpoints);
+  refuse_unless(log_holds, checkpoints, log);
   return std::nullopt;
 }
 

@@ -1,7 +1,9 @@
 // Detects bit rot (invariant E10): from which checkpoint a run can resume.
 #pragma once
 
+#include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -16,9 +18,11 @@ std::vector<std::string> checkpoint_faults(const std::filesystem::path& checkpoi
 
 /// The last sound checkpoint. Damaged ones after it are renamed to step-NNNNNN.damaged, with a
 /// warning each; readers ignore that name and nothing removes it. One without checksums is accepted
-/// with a warning. Empty if there was never one. Throws Error if all are damaged. For the
-/// directory's writer only.
-std::optional<std::filesystem::path> sound_checkpoint(const std::filesystem::path& checkpoints,
-                                                      const Log& log);
+/// with a warning. Empty if there was never one, or if all are damaged and `log_holds` says of the
+/// last one's step that the run's log can stand in for it: then with a warning. Throws Error if all
+/// are damaged otherwise. For the directory's writer only.
+std::optional<std::filesystem::path> sound_checkpoint(
+    const std::filesystem::path& checkpoints, const Log& log,
+    const std::function<bool(std::int64_t step)>& log_holds = {});
 
 }  // namespace lie

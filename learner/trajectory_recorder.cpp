@@ -116,10 +116,7 @@ void TrajectoryRecorder::add_columns() {
 
 void TrajectoryRecorder::share_numbers() {
   std::string lines = fmt::format("{}", fmt::join(numbers_, "\n"));
-  std::uint64_t size = lines.size();
-  learners_.broadcast_bytes(std::as_writable_bytes(std::span(&size, 1)), 0);
-  lines.resize(size);
-  learners_.broadcast_bytes(std::as_writable_bytes(std::span(lines)), 0);
+  broadcast_values(learners_, lines);
   std::istringstream names(lines);
   for (std::string name; std::getline(names, name);) numbers_.insert(name);
 }

@@ -3,9 +3,11 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <span>
 #include <string_view>
+#include <type_traits>
 
 #include "common/device_span.h"
 
@@ -36,6 +38,22 @@ class Collective {
   /// Every member's `slice` goes to its place in every `whole`; the same in place.
   virtual void all_gather(DeviceSpan slice, DeviceSpan whole) = 0;
 };
+
+/// Rank 0's value reaches all members.
+template <typename Value>
+requires std::is_trivially_copyable_v<Value>
+void broadcast_value(Collective& group, Value& value) {
+  group.broadcast_bytes(std::as_writable_bytes(std::span(&value, 1)), 0);
+}
+
+/// Rank 0's string or vector, of any length, reaches all members.
+template <typename Values>
+void broadcast_values(Collective& group, Values& values) {
+  std::uint64_t size = values.size();
+  broadcast_value(group, size);
+  values.resize(size);
+  group.broadcast_bytes(std::as_writable_bytes(std::span(values)), 0);
+}
 
 /// The group of one: every operation is the identity. In place it takes memory of any kind.
 std::unique_ptr<Collective> solo_collective();

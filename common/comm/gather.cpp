@@ -48,14 +48,6 @@ void send_text(Outbox& outbox, int destination, std::string_view text) {
   outbox.drain(0);
 }
 
-std::string broadcast_text(Collective& world, std::string text) {
-  std::uint64_t size = text.size();
-  world.broadcast_bytes(bytes_of(size), 0);
-  text.resize(size);
-  world.broadcast_bytes(std::as_writable_bytes(std::span(text)), 0);
-  return text;
-}
-
 std::vector<std::string> by_rank(std::string_view texts, int ranks) {
   std::vector<std::string> sorted(static_cast<std::size_t>(ranks));
   while (!texts.empty()) {
@@ -75,7 +67,8 @@ std::vector<std::string> gather_texts(Job& job, std::string_view mine) {
   for (const int child : place.children) texts += receive_text(job, child);
   Outbox outbox(job);
   if (place.parent >= 0) send_text(outbox, place.parent, texts);
-  return by_rank(broadcast_text(*world_collective(job), texts), job.size());
+  broadcast_values(*world_collective(job), texts);
+  return by_rank(texts, job.size());
 }
 
 }  // namespace lie

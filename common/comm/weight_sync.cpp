@@ -9,10 +9,6 @@ constexpr int kLearner = 0;
 
 std::int64_t number(DType type) { return static_cast<std::int64_t>(type); }
 
-void broadcast_header(Collective& group, WeightHeader& header) {
-  group.broadcast_bytes(std::as_writable_bytes(std::span(&header, 1)), kLearner);
-}
-
 void check_header(const WeightHeader& header, std::int64_t elements) {
   if (header.magic != WeightHeader::kMagic) {
     fail("weight sync: no header where one was expected: learner and actor are out of step");
@@ -50,18 +46,18 @@ void publish_weights(Collective& group, std::int64_t policy_version, DeviceSpan 
                      const WeightSyncOptions& options) {
   WeightHeader header{
       .policy_version = policy_version, .elements = weights.count, .type = number(options.weights)};
-  broadcast_header(group, header);
+  broadcast_value(group, header);
   broadcast_weights(group, weights, header.type);
 }
 
 void publish_finish(Collective& group) {
   WeightHeader header{.elements = WeightHeader::kFinish};
-  broadcast_header(group, header);
+  broadcast_value(group, header);
 }
 
 std::optional<std::int64_t> receive_weights(Collective& group, DeviceSpan weights) {
   WeightHeader header;
-  broadcast_header(group, header);
+  broadcast_value(group, header);
   if (header.elements == WeightHeader::kFinish) return std::nullopt;
   check_header(header, weights.count);
   broadcast_weights(group, weights, header.type);

@@ -41,8 +41,8 @@ void set_damaged_aside(const Segment& segment, std::int64_t step, const char* fa
 
 /// Of the segments behind the checkpoint every row is read, of those before it that the index does
 /// not know the head.
-void set_damaged_ones_aside(const fs::path& directory, std::int64_t step, const Log& log) {
-  const SegmentIndex index = read_index(directory);
+void set_damaged_ones_aside(const fs::path& directory, const SegmentIndex& index, std::int64_t step,
+                            const Log& log) {
   const std::vector<Segment> after = segments_after(directory, step);
   for (const Segment& segment : segments(directory)) {
     const std::string name = segment.path.filename().string();
@@ -58,10 +58,9 @@ void set_damaged_ones_aside(const fs::path& directory, std::int64_t step, const 
   }
 }
 
-void note_missing(const fs::path& directory, std::int64_t step, const Log& log) {
-  const std::string fault = set_damaged_index_aside(directory);
-  if (!fault.empty()) log.warn("{}; set aside, made again from the files", fault);
-  for (const IndexedSegment& segment : read_index(directory)) {
+void note_missing(const fs::path& directory, const SegmentIndex& index, std::int64_t step,
+                  const Log& log) {
+  for (const IndexedSegment& segment : index) {
     if (segment.last_step <= step || fs::exists(directory / segment.file)) continue;
     log.warn("{} IS MISSING: of its steps {} to {}, those after {} are generated again",
              (directory / segment.file).string(), segment.first_step, segment.last_step, step);
@@ -108,8 +107,9 @@ void make_way(const Segment& segment, const StepLog& steps, std::int64_t last, c
 
 std::int64_t recover_log(const fs::path& directory, std::int64_t step, const Log& log) {
   remove_unfinished(directory);
-  note_missing(directory, step, log);
-  set_damaged_ones_aside(directory, step, log);
+  const SegmentIndex index = usable_index(directory, log);
+  note_missing(directory, index, step, log);
+  set_damaged_ones_aside(directory, index, step, log);
   const StepLog steps(directory, step);
   const std::int64_t last = steps.last_after(step);
   for (const Segment& segment : segments_after(directory, step)) {

@@ -84,6 +84,16 @@ SegmentIndex read_index(const fs::path& directory) {
   return index;
 }
 
+SegmentIndex usable_index(const fs::path& directory, const Log& log) {
+  try {
+    return read_index(directory);
+  } catch (const Error& error) {
+    set_aside(index_path(directory), ".damaged");
+    log.warn("{}; set aside, made again from the files", error.what());
+  }
+  return {};
+}
+
 bool is_there(const fs::path& directory, const IndexedSegment& segment) {
   const fs::path path = directory / segment.file;
   return fs::exists(path) && size_of(path) == segment.bytes;
@@ -111,16 +121,6 @@ void remove_segments_up_to(const fs::path& directory, std::int64_t last) {
   for (const IndexedSegment& segment : index) {
     if (segment.removed) remove_file(directory / segment.file);
   }
-}
-
-std::string set_damaged_index_aside(const fs::path& directory) {
-  try {
-    read_index(directory);
-  } catch (const Error& error) {
-    set_aside(index_path(directory), ".damaged");
-    return error.what();
-  }
-  return "";
 }
 
 }  // namespace lie

@@ -9,6 +9,8 @@
 #include <string>
 #include <vector>
 
+#include "common/log.h"
+
 namespace lie {
 
 /// A closed segment.
@@ -24,18 +26,17 @@ using SegmentIndex = std::vector<IndexedSegment>;
 /// As written last; empty if there is none, as in runs of older builds. Throws Error naming file
 /// and line if it is damaged.
 SegmentIndex read_index(const std::filesystem::path& directory);
+/// The same, but a damaged index counts as none and is renamed out of the way, with a warning.
+SegmentIndex usable_index(const std::filesystem::path& directory, const Log& log);
 
 /// Whether the file is there with its size.
 bool is_there(const std::filesystem::path& directory, const IndexedSegment& segment);
 
 /// Adds the closed segments that the index lacks, after forgetting the steps after `step`: files
-/// that hold any are looked at again. These three are for the directory's writer only.
+/// that hold any are looked at again. This and the next are for the directory's writer only.
 void update_index(const std::filesystem::path& directory, std::int64_t step);
 
 /// Removes the segments that hold no step after `last`, and notes it: nothing misses them then.
 void remove_segments_up_to(const std::filesystem::path& directory, std::int64_t last);
-
-/// Renames a damaged index out of the way and returns its error, or "".
-std::string set_damaged_index_aside(const std::filesystem::path& directory);
 
 }  // namespace lie

@@ -41,6 +41,15 @@ TEST(EarlyStop, TheTimeOfACheckpointIsLeftBehindTheStep) {
   EXPECT_FALSE(stop.may_begin(3));
 }
 
+TEST(EarlyStop, WhileACheckpointIsWrittenTheTimeOfTwoIsLeft) {
+  EarlyStop stop(no_signal, 1000);
+  EXPECT_TRUE(stop.may_begin(8));
+  stop.saved_in(500);
+  EXPECT_TRUE(stop.may_begin(9));
+  stop.begins_saving();
+  EXPECT_FALSE(stop.may_begin(10));  // 500 s to its end, and as many behind the step
+}
+
 TEST(EarlyStop, ASignalStopsTheStepThatIsGeneratedButNoneThatHasItsGroups) {
   int signal = 0;
   EarlyStop stop([&] { return signal; });

@@ -62,6 +62,17 @@ TEST_F(SoundCheckpoint, WithoutASoundOneTheRunDoesNotBeginAgain) {
   }
 }
 
+TEST_F(SoundCheckpoint, WithoutASoundOneTheRunBeginsAgainWhereItsLogHoldsTheStepsUpToTheLast) {
+  damage(write(2) / "model.safetensors");
+  damage(write(4) / "model.safetensors");
+  for (const std::int64_t logged : {3, 4}) {
+    const auto log_holds = [&](std::int64_t step) { return step <= logged; };
+    const std::string error =
+        error_of([&] { EXPECT_FALSE(sound_checkpoint(root_, Log("test", 0), log_holds)); });
+    EXPECT_EQ(error == "no error", logged == 4) << error;
+  }
+}
+
 TEST_F(SoundCheckpoint, LostChecksumsAreADamageButOlderOnesHaveNone) {
   const fs::path saved = write(2);
   fs::remove(saved / kChecksumsFile);

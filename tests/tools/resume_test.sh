@@ -58,3 +58,17 @@ diff <(timeless_metrics "$WORK/few") <(timeless_metrics "$WORK/faults") || fail 
 handed="$(passes response "$LIE_FAULT_LOG")" bound=$((responses + ${#faults[@]} * 5 * 4))  # 4 samples a group
 [ "$handed" -le "$bound" ] || fail "$handed responses were generated, uninterrupted: $responses, expected at most $bound"
 echo "${#faults[@]} faults: $handed responses were generated, $responses by the uninterrupted run"
+
+# In the midst of a checkpoint that is written beside the next step: neither the one before nor the log behind it may be gone
+# yet. Twice, as a run that learns its log again writes checkpoints, too.
+kept=("${long[@]}" --set checkpoint.keep_last=1 --set trajectories.keep_last_steps=1)
+for point in 3 4; do
+  ! LIE_FAULT="checkpoint:$point" train "$ranks" "$WORK/beside" "${kept[@]}" >"$WORK/beside.log" 2>&1 || fail "checkpoint:$point: the run does not die"
+  [ "$(ls "$WORK/beside/checkpoints")" = step-00000$((2 * (point - 2))) ] || { ls -a "$WORK/beside/checkpoints"; fail "checkpoint:$point: other checkpoints"; }
+done
+rm "$LIE_FAULT_LOG"
+train "$ranks" "$WORK/beside" "${kept[@]}" >"$WORK/beside.log" 2>&1 || { cat "$WORK/beside.log"; fail "resume beside a checkpoint"; }
+[ "$(digest "$WORK/beside" | grep weights)" = "$(digest "$WORK/whole" | grep weights)" ] || fail "other weights after a kill beside a checkpoint"
+diff <(timeless_metrics "$WORK/whole") <(timeless_metrics "$WORK/beside") || fail "metrics differ after a kill beside a checkpoint"
+[ "$(ls "$WORK/beside/checkpoints")" = step-000012 ] || fail "older checkpoints stay"
+echo "2 kills within a checkpoint that is written beside the next step: the same weights and metrics"

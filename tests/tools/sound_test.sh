@@ -79,9 +79,17 @@ goes_on_without model.safetensors truncate -s -1
 # What sha256sum says of a checkpoint, as an independent witness.
 (cd "$WORK/whole/checkpoints/step-000006" && sha256sum --check --strict --quiet SHA256SUMS) || fail "sha256sum disagrees"
 
-# None is sound: refused with the remedy, again and again, and nothing is removed.
+# None is sound: all is learned again from the log, by the start model.
 cp -r "$WORK/four" "$WORK/none"
 for file in "$WORK/none/checkpoints"/*/model.safetensors; do flip "$file" 99; done
+cp -r "$WORK/none" "$WORK/again"
+train 1 "$WORK/again" >"$WORK/again.log" 2>&1 || { cat "$WORK/again.log"; fail "without a sound checkpoint, but with its log"; }
+grep -q 'NO SOUND CHECKPOINT IS LEFT' "$WORK/again.log" || fail "a run began with its start model silently"
+grep -q 'steps 1 to 4 are learned again from the log' "$WORK/again.log" || { cat "$WORK/again.log"; fail "generated again"; }
+expect_whole "$WORK/again" "without a sound checkpoint"
+
+# Nor is the log whole: refused with the remedy, again and again, and nothing is removed.
+rm "$WORK/none/trajectories"/*-segment-000002.h5
 for attempt in 1 2; do
   ! train 1 "$WORK/none" >"$WORK/none.log" 2>&1 || fail "went on without a sound checkpoint"
   grep -q 'no sound checkpoint is left, only step-000002.damaged, step-000004.damaged: put a copy' "$WORK/none.log" ||

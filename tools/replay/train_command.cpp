@@ -10,7 +10,6 @@
 #include "common/comm/mpi_collective.h"
 #include "common/error.h"
 #include "common/log.h"
-#include "common/stop_signals.h"
 #include "learner/curve_recorder.h"
 #include "learner/early_stop.h"
 #include "learner/learner.h"
@@ -200,8 +199,7 @@ void train_command(Job& job, const TrainArguments& arguments) {
   LoggedRun run = load_logged_run(arguments.run, arguments.overrides);
   check_keys(run);
   const TrainConfig config = replay_config(run, arguments);
-  note_stop_signals();
-  EarlyStop stop([&job] { return job.stop_signal(); }, seconds_left(config.run.time_limit_minutes));
+  EarlyStop stop = early_stop(job, config);
   const int threads = threads_of_equal_ranks(job, config.roles.keep_binding);
   const auto world = world_collective(job);
   std::optional<Replay> replay;
@@ -219,9 +217,7 @@ void train_command(Job& job, const TrainArguments& arguments) {
   } else {
     play_learner(config, start, transport);
   }
-  if (stop.reason().empty()) return;
-  Log("learner", 0).info("{}; start the same command again to go on", stop.reason());
-  job.set_stopped();
+  end_early(job, stop);
 }
 
 }  // namespace lie::replay

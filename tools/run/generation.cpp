@@ -31,7 +31,7 @@ constexpr std::size_t kGroupsAhead = 64;
 
 /// Rank 0's count, on all ranks.
 std::int64_t shared_count(Collective& world, std::int64_t count) {
-  world.broadcast_bytes(std::as_writable_bytes(std::span(&count, 1)), 0);
+  broadcast_value(world, count);
   return count;
 }
 

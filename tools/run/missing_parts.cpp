@@ -1,5 +1,6 @@
 #include "tools/run/missing_parts.h"
 
+#include <algorithm>
 #include <map>
 #include <set>
 
@@ -20,12 +21,15 @@ Steps steps_with_metrics(const fs::path& file) {
   return steps;
 }
 
-/// Steps of which all learners' segments are there, or were removed on purpose.
-Steps steps_with_trajectories(const fs::path& directory, const SegmentIndex& index) {
+/// Steps of which all learners' segments are there; with `allows_removed` or were removed on
+/// purpose.
+Steps steps_with_trajectories(const fs::path& directory, const SegmentIndex& index,
+                              bool allows_removed) {
   std::map<std::int64_t, std::int64_t> learners;  // that lack nothing of a step
   Steps steps;
   for (const IndexedSegment& segment : index) {
-    if (!segment.removed && !is_there(directory, segment)) continue;
+    const bool is_removed = segment.removed && allows_removed;
+    if (!is_removed && !is_there(directory, segment)) continue;
     for (std::int64_t step = segment.first_step; step <= segment.last_step; ++step) {
       if (++learners[step] >= segment.learners) steps.insert(step);
     }
@@ -65,8 +69,14 @@ std::vector<std::string> missing_parts(const fs::path& run_directory, std::int64
   note_lack(notes, metrics, steps_with_metrics(metrics), step);
   const SegmentIndex index = read_index(trajectories);
   note_lost_segments(notes, trajectories, index);
-  note_lack(notes, trajectories, steps_with_trajectories(trajectories, index), step);
+  note_lack(notes, trajectories, steps_with_trajectories(trajectories, index, true), step);
   return notes;
+}
+
+bool log_holds_all_up_to(std::int64_t step, const fs::path& run_directory, const Log& log) {
+  const fs::path trajectories = run_directory / "trajectories";
+  const Steps steps = steps_with_trajectories(trajectories, usable_index(trajectories, log), false);
+  return std::ranges::distance(steps.lower_bound(1), steps.upper_bound(step)) == step;
 }
 
 }  // namespace lie

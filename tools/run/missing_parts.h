@@ -6,6 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "common/log.h"
+
 namespace lie {
 
 /// A sentence each for metrics.jsonl and trajectories/ of a run, if they lack any of the training
@@ -13,5 +15,10 @@ namespace lie {
 /// can continue without them.
 std::vector<std::string> missing_parts(const std::filesystem::path& run_directory,
                                        std::int64_t step);
+
+/// Whether the trajectories of all steps from 1 to `step` are there, by index and sizes. For the
+/// directory's writer only.
+bool log_holds_all_up_to(std::int64_t step, const std::filesystem::path& run_directory,
+                         const Log& log);
 
 }  // namespace lie

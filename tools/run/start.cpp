@@ -8,6 +8,7 @@
 #include "common/error.h"
 #include "common/file.h"
 #include "common/log.h"
+#include "common/stop_signals.h"
 #include "common/trajectory/recovery.h"
 #include "common/writer_lock.h"
 #include "learner/evaluation_metrics.h"
@@ -92,9 +93,14 @@ RunPrompts check_inputs(const TrainConfig& config) {
   return prompts;
 }
 
-/// From the last sound checkpoint, or from the config's model where there is none.
+/// From the last sound checkpoint, or from the config's model where there is none: then the log
+/// holds all steps since.
 RunStart start_of(const fs::path& directory, const TrainConfig& config) {
-  if (const auto checkpoint = sound_checkpoint(directory / "checkpoints", Log("learner", 0))) {
+  const Log log("learner", 0);
+  const auto log_holds = [&](std::int64_t step) {
+    return log_holds_all_up_to(step, directory, log);
+  };
+  if (const auto checkpoint = sound_checkpoint(directory / "checkpoints", log, log_holds)) {
     return {.step = load_trainer_state(*checkpoint).step,
             .model_directory = *checkpoint,
             .from_checkpoint = true};
@@ -139,11 +145,23 @@ bool is_finished(const Job& job, const TrainConfig& config, const RunStart& star
   return true;
 }
 
+EarlyStop early_stop(const Job& job, const TrainConfig& config) {
+  note_stop_signals();
+  return EarlyStop([&job] { return job.stop_signal(); },
+                   seconds_left(config.run.time_limit_minutes));
+}
+
+void end_early(Job& job, const EarlyStop& stop) {
+  if (stop.reason().empty()) return;
+  Log("learner", 0).info("{}; start the same command again to go on", stop.reason());
+  job.set_stopped();
+}
+
 RunStart share_start(const RunStart& start, Collective& world) {
   std::int64_t facts[5] = {start.step, start.from_checkpoint, start.logged_step,
                            static_cast<std::int64_t>(start.model_directory.string().size()),
                            std::ssize(start.end_of_sequence_ids)};
-  world.broadcast_bytes(std::as_writable_bytes(std::span(facts)), 0);
+  broadcast_value(world, facts);
   std::string directory = start.model_directory.string();
   directory.resize(static_cast<std::size_t>(facts[3]));
   world.broadcast_bytes(std::as_writable_bytes(std::span(directory)), 0);

@@ -9,6 +9,7 @@
 #include "common/comm/collective.h"
 #include "common/comm/job.h"
 #include "common/rollout.h"
+#include "learner/early_stop.h"
 #include "tools/run/train_config.h"
 
 namespace lie {
@@ -40,6 +41,12 @@ PreparedRun prepare_run(Job& job, TrainConfig config, std::string_view command);
 
 /// Whether a run has all its steps where it starts; rank 0 says so.
 bool is_finished(const Job& job, const TrainConfig& config, const RunStart& start);
+
+/// Notes signals from now on. The job must outlive it.
+EarlyStop early_stop(const Job& job, const TrainConfig& config);
+
+/// After the run: if it came to a stop, says so, here and by the job's exit status.
+void end_early(Job& job, const EarlyStop& stop);
 
 /// Rank 0's start reaches all ranks. Collective over the world.
 RunStart share_start(const RunStart& start, Collective& world);

@@ -4,7 +4,6 @@
 #include <utility>
 
 #include "common/build_id.h"
-#include "common/clock.h"
 #include "common/file.h"
 #include "common/log.h"
 #include "common/sha256.h"
@@ -100,30 +99,41 @@ CurveRecorder curve_recorder(const TrainConfig& config, const RunStart& start,
 void CheckpointWriter::take(StepOutcome& step) {
   last_step_ = step.step;
   if (checkpoint_schedule(config_).due_after(last_step_)) save();
+  note(saver_.poll());
 }
 
 void CheckpointWriter::close() {
   if (last_step_ != saved_step_) save();
+  note(saver_.wait());
 }
 
 void CheckpointWriter::save() {
-  const Stopwatch watch;
+  note(saver_.wait());
   saved_step_ = last_step_;
   TrainerState state;
   state.step = state.policy_version = last_step_;
   state.seed = static_cast<std::uint64_t>(config_.run.seed);
   state.build_id = build_id();
   state.prompt_stream = prompts_.state();
-  save_checkpoint(checkpoints_, {.weights = training_.weights,
-                                 .optimizer = training_.optimizer,
-                                 .state = std::move(state),
-                                 .start_model = config_.model.path,
-                                 .coverage = &coverage_});
-  remove_old_checkpoints(checkpoints_, config_.checkpoint.keep_last, best());
+  stop_.begins_saving();
+  saver_.save(
+      {.weights = training_.weights,
+       .optimizer = training_.optimizer,
+       .state = std::move(state),
+       .start_model = config_.model.path,
+       .coverage = &coverage_},
+      [this] { remove_old_checkpoints(checkpoints_, config_.checkpoint.keep_last, best()); });
+}
+
+void CheckpointWriter::note(const std::optional<SavingSeconds>& saved) {
+  if (!saved) return;
+  stop_.saved_in(saved->all);
+  Log("learner", 0)
+      .info("step {} is saved: {:.1f} s, of which training waited {:.1f} s", saved_step_,
+            saved->all, saved->waited);
   if (const std::int64_t keep = config_.trajectories.keep_last_steps; keep > 0) {
-    remove_segments_up_to(fs::path(config_.run.directory) / "trajectories", last_step_ - keep);
+    remove_segments_up_to(fs::path(config_.run.directory) / "trajectories", saved_step_ - keep);
   }
-  stop_.saved_in(watch.seconds());
 }
 
 std::optional<std::int64_t> CheckpointWriter::best() const {
@@ -134,7 +144,7 @@ std::optional<std::int64_t> CheckpointWriter::best() const {
   if (!step) {
     voice.warn("no saved step has been evaluated by {}: checkpoint.keep_best keeps none yet",
                metric);
-  } else if (*step == last_step_) {
+  } else if (*step == saved_step_) {
     voice.info("step {} has the best {} so far: its checkpoint stays", *step, metric);
   }
   return step;

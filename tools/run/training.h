@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "common/prompt_stream.h"
+#include "learner/checkpoint_saver.h"
 #include "learner/curve_recorder.h"
 #include "learner/early_stop.h"
 #include "learner/optimizer.h"
@@ -54,8 +55,10 @@ TrajectoryRecorder trajectory_recorder(const TrainConfig& config, const RunStart
 CurveRecorder curve_recorder(const TrainConfig& config, const RunStart& start,
                              RunCoverage& coverage);
 
-/// Writes the checkpoints, with the current state of the prompt stream and of the coverage. The
-/// trajectories up to this step are on disk.
+/// Has the checkpoints written, with the current state of the prompt stream and of the coverage.
+/// The trajectories up to this step are on disk. What a checkpoint makes needless is removed once
+/// it is in place: older checkpoints by the thread that writes, log segments, whose index others
+/// write, too, at the next step's end.
 class CheckpointWriter : public StepStage {
  public:
   /// Keeps references to all but `start`.
@@ -68,14 +71,16 @@ class CheckpointWriter : public StepStage {
         stop_(stop),
         checkpoints_(std::filesystem::path(config.run.directory) / "checkpoints"),
         last_step_(start.step),
-        saved_step_(start.step) {}
+        saved_step_(start.step),
+        saver_(checkpoints_, config.checkpoint, training.weights, training.optimizer) {}
 
   void take(StepOutcome& step) override;
-  /// A run that ends early is saved where it ends.
+  /// A run that ends early is saved where it ends. Returns when the checkpoint is in place.
   void close() override;
 
  private:
   void save();
+  void note(const std::optional<SavingSeconds>& saved);
   /// By the metrics up to this step, which the curves before this stage have written.
   std::optional<std::int64_t> best() const;
 
@@ -86,6 +91,7 @@ class CheckpointWriter : public StepStage {
   EarlyStop& stop_;
   std::filesystem::path checkpoints_;
   std::int64_t last_step_, saved_step_;
+  CheckpointSaver saver_;  // its thread ends before the others do
 };
 
 }  // namespace lie

@@ -6,7 +6,6 @@
 #include "common/comm/roles.h"
 #include "common/error.h"
 #include "common/log.h"
-#include "common/stop_signals.h"
 #include "learner/early_stop.h"
 #include "tools/run/local_run.h"
 #include "tools/run/mpi_run.h"
@@ -22,8 +21,7 @@ void train(Job& job, const TrainArguments& arguments) {
     fail("run.replay_of is set: this is a replay of {}; lie_replay train goes on with it",
          config.run.replay_of);
   }
-  note_stop_signals();
-  EarlyStop stop([&job] { return job.stop_signal(); }, seconds_left(config.run.time_limit_minutes));
+  EarlyStop stop = early_stop(job, config);
   if (!config.roles.keep_binding) widen_binding();
   const auto world = world_collective(job);
   job.set_activity("preparing the run");
@@ -41,9 +39,7 @@ void train(Job& job, const TrainArguments& arguments) {
   } else {
     run_over_mpi(job, config, start, std::move(prepared.prompts), layout, stop);
   }
-  if (stop.reason().empty()) return;
-  Log("learner", 0).info("{}; start the same command again to go on", stop.reason());
-  job.set_stopped();
+  end_early(job, stop);
 }
 
 }  // namespace lie

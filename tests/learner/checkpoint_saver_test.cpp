@@ -1,0 +1,165 @@
+#include "learner/checkpoint_saver.h"
+
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+
+#include <fstream>
+#include <future>
+#include <string>
+#include <vector>
+
+#include "common/file.h"
+#include "learner/run_coverage.h"
+#include "tests/host_memory.h"
+#include "tests/temporary_directory.h"
+#include "tests/tiny_model.h"
+
+namespace lie {
+namespace {
+
+namespace fs = std::filesystem;
+using test::host;
+
+class Saver : public ::testing::Test {
+ protected:
+  Saver() {
+    fs::create_directory(start_);
+    directory_.write("start/generation_config.json", kGenerationConfig);
+    train();
+  }
+
+  /// Alters weights, moments and counts.
+  void train() {
+    const Buffer gradient = test::gradient_for(policy_.weights, 0.5F);
+    optimizer_.update(1, 1.0, gradient.view(), policy_.weights.flat());
+  }
+  CheckpointContents contents(std::int64_t step) const {
+    TrainerState state;
+    state.step = step;
+    return {policy_.weights, optimizer_, state, start_};
+  }
+  CheckpointSaver saver(bool background = true) const {
+    return {checkpoints_, {.background = background}, policy_.weights, optimizer_};
+  }
+  void save(CheckpointSaver& saver, std::int64_t step) {
+    saver.save(contents(step), [this, step] { saved_.push_back(step); });
+  }
+
+  /// From now on every checkpoint waits before its weights, until there is a release().
+  void hold() const {
+    fs::remove(start_ / "generation_config.json");
+    ASSERT_EQ(::mkfifo((start_ / "generation_config.json").c_str(), 0644), 0);
+  }
+  /// Blocks until one waits.
+  void release() const {
+    std::ofstream pipe(start_ / "generation_config.json");
+    write_file_atomically(start_ / "generation_config.json", kGenerationConfig);
+    pipe << kGenerationConfig;
+  }
+
+  static constexpr const char* kGenerationConfig = "{\"eos_token_id\": 3}";
+  TemporaryDirectory directory_;
+  const fs::path checkpoints_ = directory_.path() / "checkpoints";
+  const fs::path start_ = directory_.path() / "start";
+  test::TinyPolicy policy_{{}, 1};
+  AdamW optimizer_{{.learning_rate = 0.1, .warmup = 0}, policy_.weights};
+  std::vector<std::int64_t> saved_;  // steps whose checkpoints are in place
+};
+
+TEST_F(Saver, WhileACheckpointIsWrittenTheNextStepGoesOnAndChangesNoneOfItsBits) {
+  hold();
+  CheckpointSaver saver = this->saver();
+  save(saver, 5);
+  const auto weights = test::to_host(*policy_.operators, policy_.weights.flat());
+  const auto moment = test::to_host(*policy_.operators, optimizer_.first_moment());
+  train();
+  EXPECT_FALSE(saver.poll());
+  EXPECT_FALSE(latest_checkpoint(checkpoints_));
+  release();
+  EXPECT_TRUE(saver.wait());
+
+  Weights loaded(policy_.weights.config(), *policy_.operators);
+  AdamW optimizer({}, loaded);
+  EXPECT_EQ(load_checkpoint(checkpoint_path(checkpoints_, 5), loaded, optimizer).step, 5);
+  EXPECT_TRUE(std::ranges::equal(host(loaded), weights));
+  EXPECT_TRUE(std::ranges::equal(host(optimizer.first_moment()), moment));
+  EXPECT_EQ(optimizer.updates(), 1);
+}
+
+TEST_F(Saver, InTheBackgroundTheSameBytesAreWritten) {
+  const std::vector<CoverageStates> bigrams = {{.ngram = 2}};
+  RunCoverage coverage(bigrams, {});
+  ScoredGroup group;
+  group.rollout.responses.resize(1);
+  group.rollout.responses[0].ids = {1, 2, 3, 1, 2, 9};
+  coverage.add_step({&group, 1});
+  for (const bool background : {false, true}) {
+    CheckpointSaver saver = this->saver(background);
+    CheckpointContents contents = this->contents(7);
+    contents.coverage = &coverage;
+    saver.save(contents, [] {});
+    EXPECT_TRUE(saver.wait());
+    fs::rename(checkpoint_path(checkpoints_, 7), directory_.path() / (background ? "b" : "a"));
+  }
+  const auto files = list_directory(directory_.path() / "a");
+  EXPECT_EQ(files.size(), 7U);
+  EXPECT_EQ(list_directory(directory_.path() / "b"), files);
+  for (const std::string& file : files) {
+    EXPECT_EQ(read_file(directory_.path() / "a" / file), read_file(directory_.path() / "b" / file));
+  }
+}
+
+TEST_F(Saver, ASaveWaitsForTheOneBefore) {
+  hold();
+  CheckpointSaver saver = this->saver();
+  save(saver, 5);
+  const auto releasing = std::async(std::launch::async, [this] { release(); });
+  save(saver, 6);
+  EXPECT_TRUE(fs::exists(checkpoint_path(checkpoints_, 5)));
+  EXPECT_TRUE(saver.wait());
+  EXPECT_EQ(saved_, (std::vector<std::int64_t>{5, 6}));
+  EXPECT_FALSE(saver.wait());  // what has ended is told once
+}
+
+TEST_F(Saver, ItsEndIsThatOfTheSave) {
+  hold();
+  std::future<void> releasing;
+  {
+    CheckpointSaver saver = this->saver();
+    save(saver, 5);
+    releasing = std::async(std::launch::async, [this] { release(); });
+  }
+  EXPECT_EQ(saved_, std::vector<std::int64_t>{5});
+}
+
+TEST_F(Saver, AnErrorReachesWhoeverAsksFirst) {
+  directory_.write("checkpoints", "a file in the way");
+  const auto ask = {
+      +[](CheckpointSaver& saver, const CheckpointContents& next) { saver.save(next, [] {}); },
+      +[](CheckpointSaver& saver, const CheckpointContents&) { saver.wait(); },
+      +[](CheckpointSaver& saver, const CheckpointContents&) {
+        while (!saver.poll()) continue;
+      }};
+  for (const bool background : {false, true}) {
+    for (const auto& first : ask) {
+      CheckpointSaver saver = this->saver(background);
+      save(saver, 5);
+      const std::string error = error_of([&] { first(saver, contents(6)); });
+      EXPECT_NE(error.find(checkpoints_.string()), std::string::npos) << error;
+      EXPECT_FALSE(saver.wait());  // and nobody else
+    }
+  }
+  EXPECT_TRUE(saved_.empty());
+}
+
+TEST_F(Saver, WithoutABackgroundACheckpointIsThereWhenSaveReturns) {
+  CheckpointSaver saver = this->saver(false);
+  save(saver, 5);
+  EXPECT_EQ(saved_, std::vector<std::int64_t>{5});
+  const auto seconds = saver.poll();
+  ASSERT_TRUE(seconds);
+  EXPECT_GE(seconds->waited, seconds->all);
+}
+
+}  // namespace
+}  // namespace lie
