@@ -8,6 +8,7 @@
 #include <memory>
 #include <utility>
 
+#include "common/dataset/arrow_status.h"
 #include "common/error.h"
 #include "common/file.h"
 #include "common/json.h"
@@ -18,20 +19,6 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::int64_t kBatchRows = 1024;
-
-[[noreturn]] void fail_arrow(const fs::path& path, const arrow::Status& status) {
-  fail("{}: {}; check that the file is whole and Parquet", path.string(), status.message());
-}
-
-void check(const arrow::Status& status, const fs::path& path) {
-  if (!status.ok()) fail_arrow(path, status);
-}
-
-template <typename T>
-T checked(arrow::Result<T> result, const fs::path& path) {
-  if (!result.ok()) fail_arrow(path, result.status());
-  return std::move(result).ValueUnsafe();
-}
 
 Json to_json(const arrow::Array& array, std::int64_t i);
 
