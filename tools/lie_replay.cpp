@@ -98,7 +98,8 @@ void add_shape(CLI::App& command, lie::replay::ShapeOptions& shape) {
       ->check(CLI::IsMember({"responses", "sft", "messages", "pairs", "problems"}))
       ->capture_default_str();
   command.add_option("--columns", shape.columns, "Of responses: step,reward,response,...")
-      ->delimiter(',');
+      ->delimiter(',')
+      ->allow_extra_args(false);
   command
       .add_option("--best", shape.best,
                   "Of sft and messages: this many right responses of each group, those of highest "

@@ -9,8 +9,8 @@
 #include <utility>
 
 #include "common/dataset/arrow_status.h"
+#include "common/dataset/file_aside.h"
 #include "common/error.h"
-#include "common/file.h"
 #include "common/json.h"
 
 namespace lie {
@@ -169,10 +169,9 @@ void add_parquet_column(const fs::path& input, const fs::path& output, const std
   const int there = table->schema()->GetFieldIndex(name);
   table = there < 0 ? checked(table->AddColumn(table->num_columns(), field, column), output)
                     : checked(table->SetColumn(there, field, column), output);
-  const fs::path aside = output.string() + ".partial";
-  write_table(*table, aside);
-  sync_file(aside);
-  rename_durably(aside, output);
+  FileAside aside(output);
+  write_table(*table, aside.at());
+  aside.publish();
 }
 
 }  // namespace lie

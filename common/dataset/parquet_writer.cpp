@@ -7,8 +7,8 @@
 #include <utility>
 
 #include "common/dataset/arrow_status.h"
+#include "common/dataset/file_aside.h"
 #include "common/dataset/parquet.h"
-#include "common/file.h"
 
 namespace lie {
 namespace {
@@ -44,31 +44,37 @@ std::shared_ptr<arrow::DataType> type_of(const Row& example) {
   }
 }
 
-arrow::Status append(arrow::ArrayBuilder& builder, const Row& value);
+/// `type` is the builder's own, which it would make anew when asked for.
+arrow::Status append(arrow::ArrayBuilder& builder, const arrow::DataType& type, const Row& value);
 
-arrow::Status append_list(arrow::ListBuilder& builder, const Row& values) {
+arrow::Status append_list(arrow::ListBuilder& builder, const arrow::DataType& type,
+                          const Row& values) {
   ARROW_RETURN_NOT_OK(builder.Append());
-  for (const Row& value : values) ARROW_RETURN_NOT_OK(append(*builder.value_builder(), value));
-  return arrow::Status::OK();
-}
-
-arrow::Status append_object(arrow::StructBuilder& builder, const Row& object) {
-  ARROW_RETURN_NOT_OK(builder.Append());
-  for (int i = 0; i < builder.num_fields(); ++i) {
-    const std::string& name = builder.type()->field(i)->name();
-    ARROW_RETURN_NOT_OK(append(*builder.field_builder(i), object.value(name, Row())));
+  for (const Row& value : values) {
+    ARROW_RETURN_NOT_OK(append(*builder.value_builder(), *type.field(0)->type(), value));
   }
   return arrow::Status::OK();
 }
 
-arrow::Status append(arrow::ArrayBuilder& builder, const Row& value) {
+arrow::Status append_object(arrow::StructBuilder& builder, const arrow::DataType& type,
+                            const Row& object) {
+  ARROW_RETURN_NOT_OK(builder.Append());
+  for (int i = 0; i < type.num_fields(); ++i) {
+    const arrow::Field& field = *type.field(i);
+    ARROW_RETURN_NOT_OK(
+        append(*builder.field_builder(i), *field.type(), object.value(field.name(), Row())));
+  }
+  return arrow::Status::OK();
+}
+
+arrow::Status append(arrow::ArrayBuilder& builder, const arrow::DataType& type, const Row& value) {
   using arrow::Type;
   if (value.is_null()) return builder.AppendNull();
-  switch (builder.type()->id()) {
+  switch (type.id()) {
     case Type::STRUCT:
-      return append_object(static_cast<arrow::StructBuilder&>(builder), value);
+      return append_object(static_cast<arrow::StructBuilder&>(builder), type, value);
     case Type::LIST:
-      return append_list(static_cast<arrow::ListBuilder&>(builder), value);
+      return append_list(static_cast<arrow::ListBuilder&>(builder), type, value);
     case Type::STRING:
       return static_cast<arrow::StringBuilder&>(builder).Append(value.get<std::string>());
     case Type::BOOL:
@@ -83,39 +89,41 @@ arrow::Status append(arrow::ArrayBuilder& builder, const Row& value) {
 class ParquetRows : public Sink<Row> {
  public:
   ParquetRows(fs::path path, const Row& example)
-      : path_(std::move(path)), aside_(path_.string() + ".partial"), type_(structure_of(example)) {
-    rows_ = checked(arrow::MakeBuilder(type_), path_, kRemedyOfWriting);
-    out_ = checked(arrow::io::FileOutputStream::Open(aside_.string()), path_, kRemedyOfWriting);
+      : aside_(std::move(path)), type_(structure_of(example)) {
+    rows_ = checked(arrow::MakeBuilder(type_), aside_.place(), kRemedyOfWriting);
+    out_ = checked(arrow::io::FileOutputStream::Open(aside_.at().string()), aside_.place(),
+                   kRemedyOfWriting);
     const auto snappy =
         parquet::WriterProperties::Builder().compression(parquet::Compression::SNAPPY)->build();
     file_ = checked(parquet::arrow::FileWriter::Open(
                         *arrow::schema(type_->fields()), arrow::default_memory_pool(), out_, snappy,
                         parquet::ArrowWriterProperties::Builder().store_schema()->build()),
-                    path_, kRemedyOfWriting);
+                    aside_.place(), kRemedyOfWriting);
   }
 
   void send(Row row) override {
-    check(append(*rows_, row), path_, kRemedyOfWriting);
+    check(append(*rows_, *type_, row), aside_.place(), kRemedyOfWriting);
     if (rows_->length() == kRowGroupRows) write_row_group();
   }
 
   void close() override {
     if (rows_->length() > 0) write_row_group();
-    check(file_->Close(), path_, kRemedyOfWriting);
-    check(out_->Close(), path_, kRemedyOfWriting);
-    sync_file(aside_);
-    rename_durably(aside_, path_);
+    check(file_->Close(), aside_.place(), kRemedyOfWriting);
+    check(out_->Close(), aside_.place(), kRemedyOfWriting);
+    aside_.publish();
   }
 
  private:
   void write_row_group() {
-    const auto rows = checked(rows_->Finish(), path_, kRemedyOfWriting);
-    const auto batch = checked(arrow::RecordBatch::FromStructArray(rows), path_, kRemedyOfWriting);
-    const auto table = checked(arrow::Table::FromRecordBatches({batch}), path_, kRemedyOfWriting);
-    check(file_->WriteTable(*table, kRowGroupRows), path_, kRemedyOfWriting);
+    const auto rows = checked(rows_->Finish(), aside_.place(), kRemedyOfWriting);
+    const auto batch =
+        checked(arrow::RecordBatch::FromStructArray(rows), aside_.place(), kRemedyOfWriting);
+    const auto table =
+        checked(arrow::Table::FromRecordBatches({batch}), aside_.place(), kRemedyOfWriting);
+    check(file_->WriteTable(*table, kRowGroupRows), aside_.place(), kRemedyOfWriting);
   }
 
-  fs::path path_, aside_;
+  FileAside aside_;
   std::shared_ptr<arrow::DataType> type_;
   std::unique_ptr<arrow::ArrayBuilder> rows_;  // of the next row group
   std::shared_ptr<arrow::io::FileOutputStream> out_;

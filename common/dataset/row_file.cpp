@@ -3,9 +3,9 @@
 #include <fstream>
 #include <utility>
 
+#include "common/dataset/file_aside.h"
 #include "common/dataset/parquet.h"
 #include "common/error.h"
-#include "common/file.h"
 
 namespace lie {
 namespace {
@@ -15,9 +15,7 @@ namespace fs = std::filesystem;
 class JsonLines : public Sink<Row> {
  public:
   explicit JsonLines(fs::path path)
-      : path_(std::move(path)),
-        aside_(path_.string() + ".partial"),
-        file_(aside_, std::ios::binary) {
+      : aside_(std::move(path)), file_(aside_.at(), std::ios::binary) {
     check();
   }
 
@@ -29,16 +27,16 @@ class JsonLines : public Sink<Row> {
   void close() override {
     file_.close();
     check();
-    sync_file(aside_);
-    rename_durably(aside_, path_);
+    aside_.publish();
   }
 
  private:
   void check() const {
-    if (!file_) fail("cannot write {}; check the path and the space on the disk", aside_.string());
+    if (file_) return;
+    fail("cannot write {}; check the path and the space on the disk", aside_.at().string());
   }
 
-  fs::path path_, aside_;
+  FileAside aside_;
   std::ofstream file_;
 };
 

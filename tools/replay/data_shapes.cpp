@@ -7,6 +7,7 @@
 #include "common/error.h"
 #include "model/tokenizer/utf8.h"
 #include "tools/replay/chat_turns.h"
+#include "tools/replay/group_choice.h"
 #include "tools/replay/response_columns.h"
 
 namespace lie::replay {
@@ -17,12 +18,13 @@ double share(std::int64_t part, std::int64_t whole) {
 }
 
 bool is_within(const AccuracyBounds& bounds, const LoggedGroup& group) {
-  return bounds.contain(share(count_right(group), std::ssize(group.record.scored.scores)));
+  return bounds.contain(share(count_right(group.scores()), std::ssize(group.scores())));
 }
 
-constexpr const char* kOtherAccuracy = "of an accuracy out of bounds";
-constexpr const char* kNoneRight = "without a right response";
-constexpr const char* kNoneWrong = "without a wrong response";
+constexpr const char* kOtherAccuracy = "groups of an accuracy out of bounds";
+constexpr const char* kNoneRight = "groups without a right response";
+constexpr const char* kNoneWrong = "groups without a wrong response";
+constexpr const char* kOtherProblem = "problems of an accuracy out of bounds";
 
 class Responses : public DataShape {
  public:
@@ -37,7 +39,7 @@ class Responses : public DataShape {
   GroupRows rows(const LoggedGroup& group) override {
     if (!is_within(accuracy_, group)) return {.left_out = kOtherAccuracy};
     GroupRows all;
-    for (std::size_t i = 0; i < group.size(); ++i) {
+    for (std::size_t i = 0; i < group.scores().size(); ++i) {
       all.rows.push_back(row([&](const ResponseColumn& column) { return column.value(group, i); }));
     }
     return all;
@@ -67,7 +69,7 @@ class Demonstrations : public DataShape {
 
   GroupRows rows(const LoggedGroup& group) override {
     if (!is_within(accuracy_, group)) return {.left_out = kOtherAccuracy};
-    std::vector<std::size_t> best = best_right(group);
+    std::vector<std::size_t> best = best_right(group.scores());
     if (best.empty()) return {.left_out = kNoneRight};
     if (best_ > 0 && best.size() > best_) best.resize(best_);
     GroupRows all;
@@ -104,8 +106,8 @@ class Preferences : public DataShape {
 
   GroupRows rows(const LoggedGroup& group) override {
     if (!is_within(accuracy_, group)) return {.left_out = kOtherAccuracy};
-    const auto right = best_right(group);
-    const auto wrong = worst_wrong(group);
+    const auto right = best_right(group.scores());
+    const auto wrong = worst_wrong(group.scores());
     if (right.empty()) return {.left_out = kNoneRight};
     if (!wrong) return {.left_out = kNoneWrong};
     return {{row(wording_.prompt(group), wording_.response(group, right.front()),
@@ -140,15 +142,16 @@ class Problems : public DataShape {
     const auto [place, is_new] = places_.try_emplace({prompt.text, prompt.gold}, asked_.size());
     if (is_new) asked_.push_back({.turns = wording_.prompt(group), .prompt = prompt});
     Asked& asked = asked_[place->second];
-    asked.responses += std::ssize(group.record.scored.scores);
-    asked.right += count_right(group);
+    asked.responses += std::ssize(group.scores());
+    asked.right += count_right(group.scores());
     return {};
   }
 
-  std::vector<Row> rest() override {
-    std::vector<Row> all;
+  std::vector<GroupRows> rest() override {
+    std::vector<GroupRows> all;
     for (const Asked& asked : asked_) {
-      if (accuracy_.contain(share(asked.right, asked.responses))) all.push_back(row(asked));
+      const bool is_within = accuracy_.contain(share(asked.right, asked.responses));
+      all.push_back(is_within ? GroupRows{{row(asked)}} : GroupRows{.left_out = kOtherProblem});
     }
     return all;
   }

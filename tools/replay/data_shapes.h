@@ -36,7 +36,7 @@ struct ShapeOptions {
   AccuracyBounds accuracy;
 };
 
-/// Rows of a group, or why it has none.
+/// Rows of a group or problem, or why it has none: "groups without a right response".
 struct GroupRows {
   std::vector<Row> rows = {};
   const char* left_out = nullptr;
@@ -48,7 +48,7 @@ class DataShape {
   virtual Row example() const = 0;
   virtual GroupRows rows(const LoggedGroup& group) = 0;
   /// What comes after the last group.
-  virtual std::vector<Row> rest() { return {}; }
+  virtual std::vector<GroupRows> rest() { return {}; }
 };
 
 /// Throws Error for options that the shape does not have.

@@ -15,11 +15,12 @@ struct Export {
   std::unique_ptr<DataShape> shape;
   std::unique_ptr<Sink<Row>> file = {};
   std::int64_t rows = 0, groups = 0;
-  std::map<std::string, std::int64_t> left_out = {};  // groups, by reason
+  std::map<std::string, std::int64_t> left_out = {};  // by reason
 
-  void send(std::vector<Row> some) {
-    rows += std::ssize(some);
-    for (Row& row : some) file->send(std::move(row));
+  void take(GroupRows found) {
+    if (found.left_out != nullptr) ++left_out[found.left_out];
+    rows += std::ssize(found.rows);
+    for (Row& row : found.rows) file->send(std::move(row));
   }
 };
 
@@ -49,17 +50,15 @@ void export_run(const LoggedRun& run, const ExportArguments& arguments, Export& 
     for (const GroupRecord& group : record.groups) {
       if (!is_asked(group, arguments.kind)) continue;
       ++to.groups;
-      GroupRows found = to.shape->rows({run, group, decode});
-      if (found.left_out != nullptr) ++to.left_out[found.left_out];
-      to.send(std::move(found.rows));
+      to.take(to.shape->rows({run, group, decode}));
     }
   }
 }
 
 std::string outcome_text(const Export& done) {
   std::string text = fmt::format("{} rows of {} groups", done.rows, done.groups);
-  for (const auto& [reason, groups] : done.left_out) {
-    text += fmt::format("; {} groups {} left out", groups, reason);
+  for (const auto& [reason, count] : done.left_out) {
+    text += fmt::format("; {} {} left out", count, reason);
   }
   return text;
 }
@@ -76,7 +75,7 @@ void export_command(const ExportArguments& arguments) {
   Export to{.shape = make_shape(arguments.shape, runs)};
   to.file = open_row_file(arguments.output, to.shape->example());
   for (const LoggedRun& run : runs) export_run(run, arguments, to);
-  to.send(to.shape->rest());
+  for (GroupRows& found : to.shape->rest()) to.take(std::move(found));
   if (to.rows == 0) fail("{}: nothing is written: {}", output, outcome_text(to));
   to.file->close();
   fmt::print("{}: {}\n", output, outcome_text(to));

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <cstddef>
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -18,21 +17,12 @@ struct LoggedGroup {
   const DecodeText& decode;
 
   const Ticket& ticket() const { return record.scored.rollout.ticket; }
-  std::size_t size() const { return record.scored.scores.size(); }
-  const Score& score(std::size_t sample) const { return record.scored.scores[sample]; }
+  const std::vector<Score>& scores() const { return record.scored.scores; }
   const Response& response(std::size_t sample) const {
     return record.scored.rollout.responses[sample];
   }
-  bool is_right(std::size_t sample) const { return score(sample).verdict == VerdictCode::kEqual; }
   /// Decoded without special tokens, such as the end of sequence.
   std::string text(std::size_t sample) const { return decode(response(sample).ids); }
 };
-
-std::int64_t count_right(const LoggedGroup& group);
-
-/// The right samples, those of higher reward first, of equal reward the earlier first.
-std::vector<std::size_t> best_right(const LoggedGroup& group);
-/// The first of the wrong samples of the least reward; empty where none is wrong.
-std::optional<std::size_t> worst_wrong(const LoggedGroup& group);
 
 }  // namespace lie::replay

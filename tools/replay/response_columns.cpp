@@ -56,29 +56,31 @@ void add_response(Columns& all) {
 }
 
 void add_score(Columns& all) {
+  all.push_back({"verdict", "",
+                 [](Group g, auto i) { return Row(std::string(name(g.scores()[i].verdict))); }});
+  all.push_back({"right", false, [](Group g, auto i) {
+                   return Row(g.scores()[i].verdict == VerdictCode::kEqual);
+                 }});
+  all.push_back({"extracted", "", [](Group g, auto i) { return text(g.scores()[i].extracted); }});
   all.push_back(
-      {"verdict", "", [](Group g, auto i) { return Row(std::string(name(g.score(i).verdict))); }});
-  all.push_back({"right", false, [](Group g, auto i) { return Row(g.is_right(i)); }});
-  all.push_back({"extracted", "", [](Group g, auto i) { return text(g.score(i).extracted); }});
-  all.push_back(
-      {"target_length", 0.0, [](Group g, auto i) { return number(g.score(i).target_length); }});
+      {"target_length", 0.0, [](Group g, auto i) { return number(g.scores()[i].target_length); }});
   all.push_back({"distinct_ngrams", 0,
-                 [](Group g, auto i) { return Row(g.score(i).coverage.distinct_ngrams); }});
-  all.push_back({"ngrams", 0, [](Group g, auto i) { return Row(g.score(i).coverage.ngrams); }});
+                 [](Group g, auto i) { return Row(g.scores()[i].coverage.distinct_ngrams); }});
+  all.push_back({"ngrams", 0, [](Group g, auto i) { return Row(g.scores()[i].coverage.ngrams); }});
   all.push_back({"largest_repeat", 0,
-                 [](Group g, auto i) { return Row(g.score(i).coverage.largest_repeat); }});
-  all.push_back({"reward", 0.0, [](Group g, auto i) { return number(g.score(i).reward()); }});
+                 [](Group g, auto i) { return Row(g.scores()[i].coverage.largest_repeat); }});
+  all.push_back({"reward", 0.0, [](Group g, auto i) { return number(g.scores()[i].reward()); }});
 }
 
 Row reward_of(Group group, std::size_t sample, const std::string& term) {
   const RewardNames& terms = group.run.log.info().rewards;
   const auto found = std::ranges::find(terms, term, &RewardName::name);
   if (found == terms.end()) return {};
-  return number(group.score(sample).rewards[static_cast<std::size_t>(found - terms.begin())]);
+  return number(group.scores()[sample].rewards[static_cast<std::size_t>(found - terms.begin())]);
 }
 
 Row number_of(Group group, std::size_t sample, const std::string& name) {
-  const auto& numbers = group.score(sample).numbers;
+  const auto& numbers = group.scores()[sample].numbers;
   const auto found = std::ranges::find(numbers, name, &NamedNumber::name);
   return found == numbers.end() ? Row() : number(found->value);
 }

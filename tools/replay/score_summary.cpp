@@ -6,6 +6,8 @@
 #include <numeric>
 #include <optional>
 
+#include "tools/replay/group_choice.h"
+
 namespace lie::replay {
 namespace {
 
@@ -16,10 +18,6 @@ using Quantities = std::vector<std::pair<std::string, double>>;
 void add_to(std::vector<double>& sums, std::span<const double> values) {
   sums.resize(std::max(sums.size(), values.size()), 0.0);
   for (std::size_t i = 0; i < values.size(); ++i) sums[i] += values[i];
-}
-
-std::int64_t count_right(std::span<const Score> scores) {
-  return std::ranges::count(scores, VerdictCode::kEqual, &Score::verdict);
 }
 
 double share(double part, double whole) { return whole > 0 ? part / whole : 0; }

@@ -1,0 +1,66 @@
+// What an export takes of a log.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "common/error.h"
+#include "tools/replay/group_choice.h"
+#include "tools/replay/step_range.h"
+
+namespace lie::replay {
+namespace {
+
+using testing::ElementsAre;
+using testing::ThrowsMessage;
+
+constexpr auto kRight = VerdictCode::kEqual, kWrong = VerdictCode::kUnequal;
+
+std::vector<Score> scores_of(std::vector<std::pair<VerdictCode, float>> pairs) {
+  std::vector<Score> scores;
+  for (const auto& [verdict, reward] : pairs) {
+    scores.emplace_back();
+    scores.back().verdict = verdict;
+    scores.back().rewards = {reward, 0.25F};
+  }
+  return scores;
+}
+
+TEST(GroupChoice, TakesTheRightByRewardAndThenByNumber) {
+  const auto scores =
+      scores_of({{kRight, 0.5F}, {kWrong, 9}, {kRight, 1}, {kRight, 0.5F}, {kRight, 1}});
+  EXPECT_THAT(best_right(scores), ElementsAre(2, 4, 0, 3));
+  EXPECT_EQ(count_right(scores), 4);
+}
+
+TEST(GroupChoice, RejectsTheFirstOfTheWorst) {
+  const auto scores = scores_of(
+      {{kWrong, 0}, {kWrong, -1}, {kRight, -2}, {VerdictCode::kNoAnswer, -1}, {kWrong, -0.5F}});
+  EXPECT_EQ(worst_wrong(scores), 1u);
+  EXPECT_EQ(worst_wrong(scores_of({{kRight, 0}})), std::nullopt);
+}
+
+TEST(StepRange, HoldsBothEnds) {
+  const StepRange range = parse_step_range("5-10");
+  EXPECT_FALSE(range.contains(4));
+  EXPECT_TRUE(range.contains(5));
+  EXPECT_TRUE(range.contains(10));
+  EXPECT_FALSE(range.contains(11));
+}
+
+TEST(StepRange, IsOpenWhereNothingIsSaid) {
+  EXPECT_TRUE(parse_step_range("").contains(0));
+  EXPECT_TRUE(parse_step_range("5-").contains(1000));
+  EXPECT_FALSE(parse_step_range("5-").contains(4));
+  EXPECT_TRUE(parse_step_range("-5").contains(0));
+  EXPECT_FALSE(parse_step_range("7").contains(8));
+}
+
+TEST(StepRange, RefusesWhatIsNone) {
+  for (const char* text : {"a", "5-4", "1-2-3", "5 - 6", "1.5", "--5"}) {
+    EXPECT_THAT([&] { parse_step_range(text); },
+                ThrowsMessage<Error>(testing::HasSubstr("expected a range such as 5-10")))
+        << text;
+  }
+}
+
+}  // namespace
+}  // namespace lie::replay
