@@ -50,7 +50,19 @@ void add_train(CLI::App& program, lie::replay::TrainArguments& arguments, Chosen
       "train",
       "Run the learner over the logged steps, with no token generated. Without --set the weights "
       "are the run's, bit for bit, in every checkpoint. Under mpirun -n N: N learners");
-  train->add_option("RUN", arguments.run, "Run directory of lie_cluster train")->required();
+  train
+      ->add_option("RUN", arguments.runs,
+                   "Run directory of lie_cluster train; of several, the first one's settings are "
+                   "taken, and steps are learned by number, then by run")
+      ->required();
+  train->add_option("--from-checkpoint", arguments.from_checkpoint,
+                    "Begin with this checkpoint of the run and the step after it");
+  train->add_option("--steps", arguments.steps, "Only these logged steps: 5-10, 5-, -10 or 7");
+  train
+      ->add_option("--groups", arguments.groups,
+                   "all; mixed: those with right and wrong responses; or positions in the step, "
+                   "from 0: 0-7")
+      ->capture_default_str();
   train
       ->add_option("--directory", arguments.directory,
                    "Run directory to write; the same command goes on with it")

@@ -4,7 +4,7 @@
 
 #include "common/error.h"
 #include "tools/replay/group_choice.h"
-#include "tools/replay/step_range.h"
+#include "tools/replay/number_range.h"
 
 namespace lie::replay {
 namespace {
@@ -38,25 +38,25 @@ TEST(GroupChoice, RejectsTheFirstOfTheWorst) {
   EXPECT_EQ(worst_wrong(scores_of({{kRight, 0}})), std::nullopt);
 }
 
-TEST(StepRange, HoldsBothEnds) {
-  const StepRange range = parse_step_range("5-10");
+TEST(NumberRange, HoldsBothEnds) {
+  const NumberRange range = parse_number_range("--steps", "5-10");
   EXPECT_FALSE(range.contains(4));
   EXPECT_TRUE(range.contains(5));
   EXPECT_TRUE(range.contains(10));
   EXPECT_FALSE(range.contains(11));
 }
 
-TEST(StepRange, IsOpenWhereNothingIsSaid) {
-  EXPECT_TRUE(parse_step_range("").contains(0));
-  EXPECT_TRUE(parse_step_range("5-").contains(1000));
-  EXPECT_FALSE(parse_step_range("5-").contains(4));
-  EXPECT_TRUE(parse_step_range("-5").contains(0));
-  EXPECT_FALSE(parse_step_range("7").contains(8));
+TEST(NumberRange, IsOpenWhereNothingIsSaid) {
+  EXPECT_TRUE(parse_number_range("--steps", "").contains(0));
+  EXPECT_TRUE(parse_number_range("--steps", "5-").contains(1000));
+  EXPECT_FALSE(parse_number_range("--steps", "5-").contains(4));
+  EXPECT_TRUE(parse_number_range("--steps", "-5").contains(0));
+  EXPECT_FALSE(parse_number_range("--steps", "7").contains(8));
 }
 
-TEST(StepRange, RefusesWhatIsNone) {
+TEST(NumberRange, RefusesWhatIsNone) {
   for (const char* text : {"a", "5-4", "1-2-3", "5 - 6", "1.5", "--5"}) {
-    EXPECT_THAT([&] { parse_step_range(text); },
+    EXPECT_THAT([&] { parse_number_range("--steps", text); },
                 ThrowsMessage<Error>(testing::HasSubstr("expected a range such as 5-10")))
         << text;
   }

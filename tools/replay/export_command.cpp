@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "common/error.h"
-#include "tools/replay/step_range.h"
+#include "tools/replay/number_range.h"
 
 namespace lie::replay {
 namespace {
@@ -43,7 +43,7 @@ bool is_asked(const GroupRecord& group, const std::string& kind) {
 
 void export_run(const LoggedRun& run, const ExportArguments& arguments, Export& to) {
   const DecodeText decode = logged_decoder(run);
-  const StepRange range = parse_step_range(arguments.steps);
+  const NumberRange range = parse_number_range("--steps", arguments.steps);
   for (const std::int64_t step : run.log.steps()) {
     if (!range.contains(step)) continue;
     const StepRecord record = run.log.read(step);
@@ -66,7 +66,7 @@ std::string outcome_text(const Export& done) {
 }  // namespace
 
 void export_command(const ExportArguments& arguments) {
-  parse_step_range(arguments.steps);
+  parse_number_range("--steps", arguments.steps);
   const std::string output = arguments.output.string();
   if (!arguments.overwrite && std::filesystem::exists(arguments.output)) {
     fail("--output {} exists: name another file, or give --overwrite", output);

@@ -11,14 +11,14 @@ std::optional<StepGroups> ReplayedSteps::receive() {
   step->is_logged = false;
   step->evaluation.clear();
   if (!compares_) step->logged_results.clear();
-  if (scorer_ != nullptr) score(*step);
+  if (scorer_ != nullptr) score_again(*step, *scorer_);
   return step;
 }
 
-void ReplayedSteps::score(StepGroups& step) {
+void score_again(StepGroups& step, GroupScorer& scorer) {
   std::vector<const ScoredGroup*> groups;
   for (const ScoredGroup& group : step.groups) groups.push_back(&group);
-  auto scores = scorer_->score(groups);
+  auto scores = scorer.score(groups);
   for (std::size_t i = 0; i < scores.size(); ++i) step.groups[i].scores = std::move(scores[i]);
 }
 

@@ -1,5 +1,7 @@
 #include "tools/train/train.h"
 
+#include <fmt/ranges.h>
+
 #include <utility>
 
 #include "common/comm/mpi_collective.h"
@@ -20,7 +22,7 @@ void train(Job& job, const TrainArguments& arguments) {
   const TrainConfig config = load_train_config(arguments.config, arguments.overrides);
   if (!config.run.replay_of.empty()) {
     fail("run.replay_of is set: this is a replay of {}; lie_replay train goes on with it",
-         config.run.replay_of);
+         fmt::join(config.run.replay_of, ", "));
   }
   note_stop_signals();
   EarlyStop stop([&job] { return job.stop_signal(); }, seconds_left(config.run.time_limit_minutes));

@@ -1,7 +1,6 @@
-#include "tools/replay/step_range.h"
+#include "tools/replay/number_range.h"
 
 #include <charconv>
-#include <string_view>
 
 #include "common/error.h"
 
@@ -18,15 +17,15 @@ bool read_number(std::string_view digits, std::int64_t& value) {
 
 }  // namespace
 
-StepRange parse_step_range(const std::string& text) {
-  StepRange range;
+NumberRange parse_number_range(std::string_view option, const std::string& text) {
+  NumberRange range;
   const std::string_view all = text;
   const std::size_t dash = all.find('-');
   const bool is_one = dash == std::string_view::npos;
   const bool is_read = read_number(all.substr(0, dash), range.first) &&
                        read_number(is_one ? all : all.substr(dash + 1), range.last);
   if (!is_read || range.first > range.last) {
-    fail("--steps {}: expected a range such as 5-10, 5-, -10 or 7", text);
+    fail("{} {}: expected a range such as 5-10, 5-, -10 or 7", option, text);
   }
   return range;
 }
