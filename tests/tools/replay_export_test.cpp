@@ -2,8 +2,11 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <utility>
+
 #include "common/error.h"
 #include "tools/replay/group_choice.h"
+#include "tools/replay/group_selection.h"
 #include "tools/replay/number_range.h"
 
 namespace lie::replay {
@@ -36,6 +39,33 @@ TEST(GroupChoice, RejectsTheFirstOfTheWorst) {
       {{kWrong, 0}, {kWrong, -1}, {kRight, -2}, {VerdictCode::kNoAnswer, -1}, {kWrong, -0.5F}});
   EXPECT_EQ(worst_wrong(scores), 1u);
   EXPECT_EQ(worst_wrong(scores_of({{kRight, 0}})), std::nullopt);
+}
+
+ScoredGroup group_of(std::int64_t number, std::vector<Score> scores) {
+  ScoredGroup group;
+  group.rollout.ticket.group = number;
+  group.scores = std::move(scores);
+  return group;
+}
+
+/// Numbers of the groups that "mixed" or a range leaves of a step.
+std::vector<std::int64_t> left_of_step(const std::string& selection) {
+  const auto right = std::pair(kRight, 1.0F), wrong = std::pair(kWrong, 0.0F);
+  std::vector<std::int64_t> numbers;
+  for (const ScoredGroup& group :
+       selected({group_of(0, scores_of({right, right})), group_of(2, scores_of({wrong, right})),
+                 group_of(3, scores_of({wrong, wrong}))},
+                parse_group_selection(selection))) {
+    numbers.push_back(group.rollout.ticket.group);
+  }
+  return numbers;
+}
+
+TEST(GroupSelection, KeepsWhatIsAskedFor) {
+  EXPECT_THAT(left_of_step("all"), ElementsAre(0, 2, 3));
+  EXPECT_THAT(left_of_step("mixed"), ElementsAre(2));
+  EXPECT_THAT(left_of_step("2-"), ElementsAre(2, 3));
+  EXPECT_THAT(left_of_step("1"), ElementsAre(0, 2, 3)) << "a step must teach something";
 }
 
 TEST(NumberRange, HoldsBothEnds) {
