@@ -33,6 +33,7 @@ void add_score(CLI::App& program, lie::replay::ScoreArguments& arguments, Chosen
                 "Score under another reward.*, verifier.* or advantage.* key: --set "
                 "reward.coverage.ngram=8");
   score->add_option("--json", arguments.json, "Write the comparison, step by step, to this file");
+  score->add_option("--html", arguments.html, "Write the comparison as a page with charts");
   score->add_flag("--programs", arguments.run_programs,
                   "Run reward.command and verifier.command, one of each a thread; without it their "
                   "logged answers are taken");

@@ -73,7 +73,7 @@ other=(--set reward.redundancy.threshold=2 --set reward.length.eta=0.02)
 run 1 fresh "${other[@]}" --set run.steps=1
 replay whole other "${other[@]}" --set run.steps=1
 same_checkpoints fresh other
-score whole "${other[@]}" --json "$WORK/whole.json" || fail "other rewards are no error"
+score whole "${other[@]}" --json "$WORK/whole.json" --html "$WORK/whole.html" || fail "other rewards are no error"
 score fresh --json "$WORK/fresh.json" || { cat "$WORK/score.log"; fail "fresh"; }
 python3 - "$WORK/whole.json" "$WORK/fresh.json" <<'PY' || fail "the rewards of step 1 are not those of a fresh run"
 import json, sys
@@ -87,6 +87,10 @@ assert scored["differing_values"] > 0 and fresh["differing_values"] == 0
 assert any(row["turned_groups_share"] > 0 for row in scored["steps"])
 assert all(row["turned_groups_share"] == 0 for row in fresh["steps"])
 PY
+
+for words in 'reward.redundancy.threshold=2, reward.length.eta=0.02: ' 'advantage_mass_redundancy' 'turned_groups_share'; do
+  grep -qF "$words" "$WORK/whole.html" || fail "the page of scores lacks $words"
+done
 
 # From a log: the metrics say how far off policy, and one warning.
 replay whole far --set optimizer.learning_rate=1e-2 --warn-below 1

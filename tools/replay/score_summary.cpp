@@ -183,6 +183,11 @@ std::string score_table(std::span<const StepScores> steps, const BothRewards& re
                      [](const Column& c) { return std::optional(c.turned); });
 }
 
+std::vector<std::string> quantity_names(std::span<const StepScores> steps,
+                                        const BothRewards& rewards) {
+  return names_of(columns_of(steps, rewards));
+}
+
 Json score_json(std::span<const StepScores> steps, const BothRewards& rewards) {
   Json rows = Json::array();
   for (const StepScores& step : steps) {
