@@ -327,8 +327,7 @@ std::string render(const Chart& whole) {
   std::string html =
       fmt::format("<figure{}><figcaption><b>{}</b>", data_run(chart.run), escaped(chart.title));
   if (!chart.note.empty()) html += fmt::format("<small>{}</small>", escaped(chart.note));
-  html += "</figcaption>";
-  if (chart.legend) html += legend(chart);
+  html += "</figcaption>" + legend(chart);
   return html + fmt::format(
                     "<svg viewBox=\"0 0 {:.0f} {:.0f}\" role=img aria-label=\"{}\"><g "
                     "class=plot>{}</g><text class=label x={:.0f} y={:.0f} "

@@ -35,7 +35,6 @@ struct Chart {
   std::vector<Series> series = {};
   Kind kind = Kind::kLines;
   bool log_y = false;
-  bool legend = true;                          // off: its lines need no names
   std::optional<double> y_low = std::nullopt;  // at least this range is shown
   std::optional<double> y_high = std::nullopt;
   int run = -1;  // the one subject that it shows, and is hidden with; -1: it compares

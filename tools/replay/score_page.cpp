@@ -38,6 +38,7 @@ std::string compared(const Json& rows, const std::string& quantity) {
 std::string turned_groups(const Json& rows) {
   Series series{.name = "turned_groups_share", .colour = 1, .points = {}};
   for (const Json& row : rows) {
+    if (row.at("groups") == 0) continue;  // an evaluation alone
     const double y = row.at("turned_groups_share");
     series.points.push_back({row.at("step").get<double>(), y, y, y});
   }
