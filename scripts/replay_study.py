@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Prints what replay_study.sh measured: means over seeds with 95 % intervals (Student's t).
+"""Prints what replay_study.sh measured: means over seeds with 95 % intervals (Student's t), of the effective sample share
+with the range over seeds.
 
 replay_study.py WORK
 """
@@ -38,16 +39,17 @@ seeds = sorted(path for path in Path(sys.argv[1]).iterdir() if (path / "replay/e
 share = [shares(seed / "replay") for seed in seeds]
 runs = {name: [evaluations(seed / name) for seed in seeds] for name in ("logged", "fresh", "replay")}
 print(f"{len(seeds)} seeds")
-print("| step | effective sample share | accuracy logged | fresh | replay | replay - fresh | length fresh | replay |")
-print("|---|---|---|---|---|---|---|---|")
+print("| step | effective sample share | accuracy logged | fresh | replay | replay - fresh | length logged | fresh | replay |")
+print("|---|---|---|---|---|---|---|---|---|")
 for step in sorted(runs["fresh"][0]):
     def column(name, at):
         return [of_seed[step][at] for of_seed in runs[name]]
 
     gap = [a - b for a, b in zip(column("replay", 0), column("fresh", 0))]
-    cells = [str(step), interval([of_seed[step] for of_seed in share], 2)]
-    cells += [interval(column(name, 0), 1) for name in ("logged", "fresh", "replay")]
-    cells += [interval(gap, 1)] + [interval(column(name, 1), 0) for name in ("fresh", "replay")]
+    at_step = [of_seed[step] for of_seed in share]
+    cells = [str(step), f"{statistics.fmean(at_step):.2f} ({min(at_step):.2f} to {max(at_step):.2f})"]
+    cells += [interval(column(name, 0), 1) for name in runs]
+    cells += [interval(gap, 1)] + [interval(column(name, 1), 0) for name in runs]
     print("| " + " | ".join(cells) + " |")
 first = [next((step for step, value in sorted(of_seed.items()) if value < 0.5), None) for of_seed in share]
 print("first step below 0.5, by seed:", first)
