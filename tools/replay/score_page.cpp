@@ -36,7 +36,7 @@ std::string compared(const Json& rows, const std::string& quantity) {
 }
 
 std::string turned_groups(const Json& rows) {
-  Series series{.name = "turned_groups_share", .colour = 1, .points = {}};
+  Series series{.name = kSides[1], .colour = 1, .points = {}, .run = 1};
   for (const Json& row : rows) {
     if (row.at("groups") == 0) continue;  // an evaluation alone
     const double y = row.at("turned_groups_share");
@@ -44,8 +44,7 @@ std::string turned_groups(const Json& rows) {
   }
   return analyze::render({.title = "turned_groups_share",
                           .note = "groups in which two responses change their order by advantage",
-                          .series = {series},
-                          .legend = false});
+                          .series = {series}});
 }
 
 /// The quantities whose names begin so.
