@@ -48,16 +48,15 @@ ScoredGroup group_of(std::int64_t number, std::vector<Score> scores) {
   return group;
 }
 
-/// Numbers of the groups that "mixed" or a range leaves of a step.
+/// Numbers of the groups that "mixed" or a range leaves of a step, behind -1 where it selects none.
 std::vector<std::int64_t> left_of_step(const std::string& selection) {
   const auto right = std::pair(kRight, 1.0F), wrong = std::pair(kWrong, 0.0F);
+  std::vector<ScoredGroup> groups = {group_of(0, scores_of({right, right})),
+                                     group_of(2, scores_of({wrong, right})),
+                                     group_of(3, scores_of({wrong, wrong}))};
   std::vector<std::int64_t> numbers;
-  for (const ScoredGroup& group :
-       selected({group_of(0, scores_of({right, right})), group_of(2, scores_of({wrong, right})),
-                 group_of(3, scores_of({wrong, wrong}))},
-                parse_group_selection(selection))) {
-    numbers.push_back(group.rollout.ticket.group);
-  }
+  if (!keep_selected(groups, parse_group_selection(selection))) numbers.push_back(-1);
+  for (const ScoredGroup& group : groups) numbers.push_back(group.rollout.ticket.group);
   return numbers;
 }
 
@@ -65,7 +64,7 @@ TEST(GroupSelection, KeepsWhatIsAskedFor) {
   EXPECT_THAT(left_of_step("all"), ElementsAre(0, 2, 3));
   EXPECT_THAT(left_of_step("mixed"), ElementsAre(2));
   EXPECT_THAT(left_of_step("2-"), ElementsAre(2, 3));
-  EXPECT_THAT(left_of_step("1"), ElementsAre(0, 2, 3)) << "a step must teach something";
+  EXPECT_THAT(left_of_step("1"), ElementsAre(-1, 0, 2, 3)) << "a step must teach something";
 }
 
 TEST(NumberRange, HoldsBothEnds) {

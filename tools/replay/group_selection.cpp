@@ -1,7 +1,6 @@
 #include "tools/replay/group_selection.h"
 
 #include <algorithm>
-#include <utility>
 
 #include "tools/replay/group_choice.h"
 
@@ -21,15 +20,14 @@ GroupSelection parse_group_selection(const std::string& text) {
   return {.numbers = parse_number_range("--groups", text)};
 }
 
-std::vector<ScoredGroup> selected(std::vector<ScoredGroup> groups,
-                                  const GroupSelection& selection) {
+bool keep_selected(std::vector<ScoredGroup>& groups, const GroupSelection& selection) {
   const auto is_left_out = [&](const ScoredGroup& group) {
     return !selection.numbers.contains(group.rollout.ticket.group) ||
            (selection.only_mixed && !is_mixed(group));
   };
-  if (std::ranges::all_of(groups, is_left_out)) return groups;
+  if (std::ranges::all_of(groups, is_left_out)) return false;
   std::erase_if(groups, is_left_out);
-  return groups;
+  return true;
 }
 
 }  // namespace lie::replay

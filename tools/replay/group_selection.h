@@ -17,8 +17,8 @@ struct GroupSelection {
 /// "all", "mixed", or positions such as "0-7". Throws Error for any other text.
 GroupSelection parse_group_selection(const std::string& text);
 
-/// Those of `groups` that are selected, by their verdicts as they are now; all where none is, since
-/// a step must teach something.
-std::vector<ScoredGroup> selected(std::vector<ScoredGroup> groups, const GroupSelection& selection);
+/// Keeps those of `groups` that are selected, by their verdicts as they are now. False, and all are
+/// kept, where none is: a step must teach something.
+bool keep_selected(std::vector<ScoredGroup>& groups, const GroupSelection& selection);
 
 }  // namespace lie::replay

@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <utility>
 
+#include "common/log.h"
 #include "tools/replay/replayed_steps.h"
 
 namespace lie::replay {
@@ -28,7 +29,11 @@ StepGroups PlannedSteps::replayed(std::int64_t step) {
     group.rollout.ticket.policy_version = step - 1;
   }
   if (scorers_[run] != nullptr) score_again(found, *scorers_[run]);
-  found.groups = selected(std::move(found.groups), task_.groups);
+  if (!keep_selected(found.groups, task_.groups)) {
+    Log("learner", 0)
+        .warn("step {}, which is step {} of {}, has no group of --groups {}: it is learned whole",
+              step, logged, task_.runs[run].directory.string(), task_.config.run.replay_groups);
+  }
   return found;
 }
 
