@@ -1,4 +1,5 @@
-// lie_replay: a finished run's log asked again: scored under other settings, or learned from.
+// lie_replay: a finished run's log asked again: scored under other settings, learned from, or
+// handed on as a data set.
 #include <CLI/CLI.hpp>
 #include <csignal>
 #include <cstdio>
@@ -9,6 +10,7 @@
 #include "common/comm/environment.h"
 #include "common/comm/job.h"
 #include "common/comm/launcher.h"
+#include "tools/replay/export_command.h"
 #include "tools/replay/score_command.h"
 #include "tools/replay/train_command.h"
 
@@ -31,6 +33,7 @@ void add_score(CLI::App& program, lie::replay::ScoreArguments& arguments, Chosen
                 "Score under another reward.*, verifier.* or advantage.* key: --set "
                 "reward.coverage.ngram=8");
   score->add_option("--json", arguments.json, "Write the comparison, step by step, to this file");
+  score->add_option("--html", arguments.html, "Write the comparison as a page with charts");
   score->add_flag("--programs", arguments.run_programs,
                   "Run reward.command and verifier.command, one of each a thread; without it their "
                   "logged answers are taken");
@@ -48,7 +51,19 @@ void add_train(CLI::App& program, lie::replay::TrainArguments& arguments, Chosen
       "train",
       "Run the learner over the logged steps, with no token generated. Without --set the weights "
       "are the run's, bit for bit, in every checkpoint. Under mpirun -n N: N learners");
-  train->add_option("RUN", arguments.run, "Run directory of lie_cluster train")->required();
+  train
+      ->add_option("RUN", arguments.runs,
+                   "Run directory of lie_cluster train; of several, the first one's settings are "
+                   "taken, and steps are learned by number, then by run")
+      ->required();
+  train->add_option("--from-checkpoint", arguments.from_checkpoint,
+                    "Begin with this checkpoint of the run and the step after it");
+  train->add_option("--steps", arguments.steps, "Only these logged steps: 5-10, 5-, -10 or 7");
+  train
+      ->add_option("--groups", arguments.groups,
+                   "all; mixed: those with right and wrong responses; or positions in the step, "
+                   "from 0: 0-7")
+      ->capture_default_str();
   train
       ->add_option("--directory", arguments.directory,
                    "Run directory to write; the same command goes on with it")
@@ -76,6 +91,57 @@ void add_train(CLI::App& program, lie::replay::TrainArguments& arguments, Chosen
   });
 }
 
+void add_selection(CLI::App& command, lie::replay::ExportArguments& arguments) {
+  auto& [least, most] = arguments.shape.accuracy;
+  command.add_option("--steps", arguments.steps, "Only these: 5-10, 5-, -10 or 7; default: all");
+  command.add_option("--kind", arguments.kind, "Groups of training, of evaluation, or both")
+      ->check(CLI::IsMember({"train", "eval", "all"}))
+      ->capture_default_str();
+  command.add_option("--least-accuracy", least, "Only groups with this share of right responses")
+      ->check(CLI::Range(0.0, 1.0));
+  command.add_option("--most-accuracy", most, "Only groups with at most this share")
+      ->check(CLI::Range(0.0, 1.0));
+}
+
+void add_shape(CLI::App& command, lie::replay::ShapeOptions& shape) {
+  command
+      .add_option("--as", shape.shape,
+                  "responses: a row a response; sft: prompt and completion; messages: a chat; "
+                  "pairs: prompt, chosen and rejected; problems: each problem once")
+      ->check(CLI::IsMember({"responses", "sft", "messages", "pairs", "problems"}))
+      ->capture_default_str();
+  command.add_option("--columns", shape.columns, "Of responses: step,reward,response,...")
+      ->delimiter(',')
+      ->allow_extra_args(false);
+  command
+      .add_option("--best", shape.best,
+                  "Of sft and messages: this many right responses of each group, those of highest "
+                  "reward; 0: all")
+      ->check(CLI::NonNegativeNumber)
+      ->capture_default_str();
+  command.add_flag("--messages", shape.messages,
+                   "Of sft and pairs: chat messages, from the run's data files; without it texts, "
+                   "the prompt's with the template around it");
+}
+
+void add_export(CLI::App& program, lie::replay::ExportArguments& arguments, Chosen& chosen) {
+  CLI::App* to_file = program.add_subcommand(
+      "export", "Write logged responses as a data set: Parquet or JSONL, as TRL and verl read it");
+  to_file->add_option("RUN", arguments.runs, "Run directories, one or more")->required();
+  to_file->add_option("--output", arguments.output, "FILE.parquet, or FILE.jsonl")->required();
+  to_file->add_flag("--overwrite", arguments.overwrite, "Replace the file if it is there");
+  add_shape(*to_file, arguments.shape);
+  add_selection(*to_file, arguments);
+  add_overrides(*to_file, arguments.overrides,
+                "Where the run's data and tokenizer are now: data.* and model.path");
+  to_file->callback([&] {
+    chosen = [&] {
+      if (lie::launcher::rank() == 0) lie::replay::export_command(arguments);
+      return 0;
+    };
+  });
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -87,6 +153,8 @@ int main(int argc, char** argv) {
   add_score(program, score, chosen);
   lie::replay::TrainArguments train;
   add_train(program, train, chosen);
+  lie::replay::ExportArguments to_file;
+  add_export(program, to_file, chosen);
   CLI11_PARSE(program, argc, argv);
   try {
     return chosen();

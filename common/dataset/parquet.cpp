@@ -8,8 +8,9 @@
 #include <memory>
 #include <utility>
 
+#include "common/dataset/arrow_status.h"
+#include "common/dataset/file_aside.h"
 #include "common/error.h"
-#include "common/file.h"
 #include "common/json.h"
 
 namespace lie {
@@ -18,20 +19,6 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::int64_t kBatchRows = 1024;
-
-[[noreturn]] void fail_arrow(const fs::path& path, const arrow::Status& status) {
-  fail("{}: {}; check that the file is whole and Parquet", path.string(), status.message());
-}
-
-void check(const arrow::Status& status, const fs::path& path) {
-  if (!status.ok()) fail_arrow(path, status);
-}
-
-template <typename T>
-T checked(arrow::Result<T> result, const fs::path& path) {
-  if (!result.ok()) fail_arrow(path, result.status());
-  return std::move(result).ValueUnsafe();
-}
 
 Json to_json(const arrow::Array& array, std::int64_t i);
 
@@ -182,10 +169,9 @@ void add_parquet_column(const fs::path& input, const fs::path& output, const std
   const int there = table->schema()->GetFieldIndex(name);
   table = there < 0 ? checked(table->AddColumn(table->num_columns(), field, column), output)
                     : checked(table->SetColumn(there, field, column), output);
-  const fs::path aside = output.string() + ".partial";
-  write_table(*table, aside);
-  sync_file(aside);
-  rename_durably(aside, output);
+  FileAside aside(output);
+  write_table(*table, aside.at());
+  aside.publish();
 }
 
 }  // namespace lie

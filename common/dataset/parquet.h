@@ -1,17 +1,19 @@
-// Parquet files through Arrow. parquet.cpp is the only file that sees Arrow; in a build without it
-// parquet_missing.cpp answers.
+// Parquet files through Arrow, which only parquet.cpp and parquet_writer.cpp see; in a build
+// without it parquet_missing.cpp answers.
 #pragma once
 
 #include <filesystem>
 #include <functional>
+#include <memory>
 #include <span>
 #include <string>
 
+#include "common/dataset/row_file.h"
 #include "common/json_lines.h"
 
 namespace lie {
 
-/// Whether this build reads Parquet.
+/// Whether this build reads and writes Parquet.
 bool parquet_is_built();
 
 /// Calls `visit` with each row in order, placed as "train.parquet:row 12", rows counted from 1.
@@ -26,5 +28,8 @@ void for_each_parquet_row(const std::filesystem::path& path,
 /// Error.
 void add_parquet_column(const std::filesystem::path& input, const std::filesystem::path& output,
                         const std::string& name, std::span<const double> values);
+
+/// As open_row_file of row_file.h, whatever the file's name.
+std::unique_ptr<Sink<Row>> open_parquet(const std::filesystem::path& path, const Row& example);
 
 }  // namespace lie

@@ -7,8 +7,8 @@ namespace {
 
 [[noreturn]] void fail_missing(const std::filesystem::path& path) {
   fail(
-      "{}: this build does not read Parquet: run scripts/setup.sh, which fetches Arrow, or point "
-      "Arrow_DIR at your own Arrow 24 or later, and build again; or give the data as JSONL",
+      "{}: this build does not read Parquet, nor write it: run scripts/setup.sh, which fetches "
+      "Arrow, or point Arrow_DIR at your own Arrow 24 or later, and build again; or use JSONL",
       path.string());
 }
 
@@ -24,6 +24,10 @@ void for_each_parquet_row(const std::filesystem::path& path,
 void add_parquet_column(const std::filesystem::path& input, const std::filesystem::path&,
                         const std::string&, std::span<const double>) {
   fail_missing(input);
+}
+
+std::unique_ptr<Sink<Row>> open_parquet(const std::filesystem::path& path, const Row&) {
+  fail_missing(path);
 }
 
 }  // namespace lie

@@ -55,6 +55,11 @@ same_checkpoints whole resumed
 [ "$(digest "$WORK/resumed")" = "$(digest "$WORK/again")" ] || fail "a killed replay has another log"
 diff <(timeless_metrics "$WORK/again") <(timeless_metrics "$WORK/resumed") || fail "a killed replay has other metrics"
 
+# Further runs, for below.
+run 1 fresh_seed --set run.seed=4 --set run.steps=3 --set reward.redundancy.threshold=2
+run 1 cold --set rollout.temperature=0.5 --set run.steps=1
+run 1 onward --set "model.path=$WORK/whole/checkpoints/step-000002" --set run.steps=1
+
 # Two learners by two learners; by one it is said.
 run 5 two --set roles.learners=2 --set run.steps=3
 mpirun --oversubscribe -n 2 "$BIN/lie_replay" train "$WORK/two" --directory "$WORK/two_again" >"$WORK/two_again.log" 2>&1 ||
@@ -68,7 +73,7 @@ other=(--set reward.redundancy.threshold=2 --set reward.length.eta=0.02)
 run 1 fresh "${other[@]}" --set run.steps=1
 replay whole other "${other[@]}" --set run.steps=1
 same_checkpoints fresh other
-score whole "${other[@]}" --json "$WORK/whole.json" || fail "other rewards are no error"
+score whole "${other[@]}" --json "$WORK/whole.json" --html "$WORK/whole.html" || fail "other rewards are no error"
 score fresh --json "$WORK/fresh.json" || { cat "$WORK/score.log"; fail "fresh"; }
 python3 - "$WORK/whole.json" "$WORK/fresh.json" <<'PY' || fail "the rewards of step 1 are not those of a fresh run"
 import json, sys
@@ -83,10 +88,60 @@ assert any(row["turned_groups_share"] > 0 for row in scored["steps"])
 assert all(row["turned_groups_share"] == 0 for row in fresh["steps"])
 PY
 
+for words in 'reward.redundancy.threshold=2, reward.length.eta=0.02: ' 'advantage_mass_redundancy' 'turned_groups_share'; do
+  grep -qF "$words" "$WORK/whole.html" || fail "the page of scores lacks $words"
+done
+
 # From a log: the metrics say how far off policy, and one warning.
 replay whole far --set optimizer.learning_rate=1e-2 --warn-below 1
 [ "$(grep -c 'FAR OFF POLICY' "$WORK/far.log")" = 1 ] || { cat "$WORK/far.log"; fail "not one warning"; }
 [ "$(grep -c '"effective_sample_share":' "$WORK/far/metrics.jsonl")" = 6 ] || fail "a step without its effective sample size"
+
+# From a checkpoint of the run: the later ones have its bits; also if the replay is killed before its first.
+same_later_checkpoints() {  # run, replay, step...
+  local step file
+  for step in "${@:3}"; do
+    for file in model.safetensors optimizer.safetensors; do
+      cmp "$WORK/$1/checkpoints/step-00000$step/$file" "$WORK/$2/checkpoints/step-00000$step/$file" || fail "$2: other bits"
+    done
+  done
+}
+! LIE_FAULT=metrics:1 "$BIN/lie_replay" train "$WORK/whole" --directory "$WORK/later" \
+  --from-checkpoint "$WORK/whole/checkpoints/step-000002" >"$WORK/later.log" 2>&1 || fail "the replay does not die"
+replay whole later --from-checkpoint "$WORK/whole/checkpoints/step-000002"
+grep -q 'all advantages and log-probs equal those of' "$WORK/later.log" || { cat "$WORK/later.log"; fail "later"; }
+! grep -q 'LACKS' "$WORK/later.log" || { cat "$WORK/later.log"; fail "steps before the checkpoint are said to be lost"; }
+[ "$(ls "$WORK/later/checkpoints" | xargs)" = "step-000004 step-000006" ] || fail "later: other checkpoints"
+same_later_checkpoints whole later 4 6
+diff <(timeless_metrics "$WORK/again" | grep -E '"step":[3-6]') <(timeless_metrics "$WORK/later") || fail "later: other metrics"
+refuses 'is of a run with seed 3, not of' "$BIN/lie_replay" train "$WORK/fresh_seed" --directory "$WORK/none" \
+  --from-checkpoint "$WORK/whole/checkpoints/step-000002"
+refuses 'the log of' "$BIN/lie_replay" train "$WORK/whole" --directory "$WORK/none" \
+  --from-checkpoint "$WORK/whole/checkpoints/step-000002" --set run.steps=2
+
+# Chosen steps: the first ones are the run's own; any others are numbered anew.
+replay whole first --steps 1-4
+same_later_checkpoints whole first 2 4
+replay whole last --steps 3-6 --groups mixed
+[ "$(grep -c '"effective_sample_share":' "$WORK/last/metrics.jsonl")" = 4 ] || fail "not four steps"
+score last || { cat "$WORK/score.log"; fail "score of chosen steps"; }
+refuses 'its log lacks step 1, which follows on the start model' "$BIN/lie_replay" train "$WORK/later" --directory "$WORK/none"
+refuses '--steps 7-: ' "$BIN/lie_replay" train "$WORK/whole" --directory "$WORK/none" --steps 7-
+refuses '--groups right: expected a range' "$BIN/lie_replay" train "$WORK/whole" --directory "$WORK/none" --groups right
+
+# Several runs: each step of both, in one order, whether the replay is killed or not; a run twice is each step twice.
+replay whole both "$WORK/fresh_seed"
+! LIE_FAULT=checkpoint:1 "$BIN/lie_replay" train "$WORK/whole" "$WORK/fresh_seed" --directory "$WORK/both_killed" \
+  >"$WORK/both_killed.log" 2>&1 || fail "the replay of two does not die"
+replay whole both_killed "$WORK/fresh_seed"
+same_checkpoints both both_killed
+[ "$(digest "$WORK/both")" = "$(digest "$WORK/both_killed")" ] || fail "a killed replay of two has another log"
+python3 tests/tools/check_replay_of_two.py "$BIN" "$WORK" || fail "not the groups of both runs in order"
+refuses 'run.replay_of: there' "$BIN/lie_replay" train "$WORK/fresh_seed" "$WORK/whole" \
+  --directory "$WORK/both"
+refuses 'differ in rollout.temperature' "$BIN/lie_replay" train "$WORK/whole" "$WORK/cold" --directory "$WORK/none"
+refuses 'began with other weights (SHA-256' "$BIN/lie_replay" train "$WORK/whole" "$WORK/onward" --directory "$WORK/none"
+refuses '--programs: programs are shown the row' "$BIN/lie_replay" train "$WORK/whole" --directory "$WORK/none" --programs --steps 2-
 
 # Programs run only if asked to; without them their answers are the log's.
 command="python3 examples/reward_program.py --ngram 2 --threshold 3 --beta 0.5"

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "common/error.h"
+#include "tools/replay/group_choice.h"
 #include "tools/run/players.h"
 #include "verifier/verify.h"
 
@@ -41,8 +42,7 @@ bool is_of_a_program(const NamedNumber& number) {
 }
 
 double accuracy_of(std::span<const Score> scores) {
-  const auto right = std::ranges::count(scores, VerdictCode::kEqual, &Score::verdict);
-  return static_cast<double>(right) / static_cast<double>(scores.size());
+  return static_cast<double>(count_right(scores)) / static_cast<double>(scores.size());
 }
 
 }  // namespace

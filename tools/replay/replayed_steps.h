@@ -15,6 +15,9 @@ class NoSteps : public Source<StepGroups> {
   std::optional<StepGroups> receive() override { return {}; }
 };
 
+/// Gives the groups of a step the scores that `scorer` finds.
+void score_again(StepGroups& step, GroupScorer& scorer);
+
 /// Passes on logged steps as new ones, scored again by `scorer` (null: with the logged scores).
 /// Their evaluations are left out: those were of the other run's policy.
 class ReplayedSteps : public Source<StepGroups> {
@@ -26,8 +29,6 @@ class ReplayedSteps : public Source<StepGroups> {
   std::optional<StepGroups> receive() override;
 
  private:
-  void score(StepGroups& step);
-
   Source<StepGroups>& logged_;
   GroupScorer* scorer_;
   bool compares_;

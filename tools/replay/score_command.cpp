@@ -10,10 +10,12 @@
 #include "common/clock.h"
 #include "common/comm/environment.h"
 #include "common/error.h"
+#include "common/file.h"
 #include "learner/advantage.h"
 #include "tools/replay/group_scorer.h"
 #include "tools/replay/logged_run.h"
 #include "tools/replay/score_differences.h"
+#include "tools/replay/score_page.h"
 #include "tools/replay/score_summary.h"
 
 namespace lie::replay {
@@ -119,6 +121,18 @@ void write_report(const ScoreArguments& arguments, const LoggedRun& run, const O
              arguments.json);
 }
 
+void write_page(const ScoreArguments& arguments, const LoggedRun& run, const Outcome& outcome,
+                const BothRewards& rewards) {
+  const std::string words =
+      fmt::format("{}{}",
+                  arguments.overrides.empty()
+                      ? "Scored again under the run's own settings: "
+                      : fmt::format("Scored again with {}: ", fmt::join(arguments.overrides, ", ")),
+                  verdict_of(outcome.differences));
+  write_file_atomically(arguments.html,
+                        score_page(run.directory.string(), words, outcome.steps, rewards));
+}
+
 }  // namespace
 
 int score_command(const ScoreArguments& arguments) {
@@ -138,6 +152,7 @@ int score_command(const ScoreArguments& arguments) {
   fmt::print(stderr, "{} steps in {:.1f} s on {} threads\n", outcome.steps.size(), watch.seconds(),
              threads);
   if (!arguments.json.empty()) write_report(arguments, run, outcome, rewards);
+  if (!arguments.html.empty()) write_page(arguments, run, outcome, rewards);
   return is_changed || outcome.differences.values() == 0 ? 0 : 1;
 }
 

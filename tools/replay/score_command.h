@@ -10,7 +10,7 @@ namespace lie::replay {
 struct ScoreArguments {
   std::filesystem::path run;
   std::vector<std::string> overrides;  // key=value
-  std::filesystem::path json;          // empty: none
+  std::filesystem::path json, html;    // empty: none
   bool run_programs = false;
   int threads = 0;  // 0: a thread for each core
 };

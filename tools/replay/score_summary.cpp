@@ -6,6 +6,8 @@
 #include <numeric>
 #include <optional>
 
+#include "tools/replay/group_choice.h"
+
 namespace lie::replay {
 namespace {
 
@@ -16,10 +18,6 @@ using Quantities = std::vector<std::pair<std::string, double>>;
 void add_to(std::vector<double>& sums, std::span<const double> values) {
   sums.resize(std::max(sums.size(), values.size()), 0.0);
   for (std::size_t i = 0; i < values.size(); ++i) sums[i] += values[i];
-}
-
-std::int64_t count_right(std::span<const Score> scores) {
-  return std::ranges::count(scores, VerdictCode::kEqual, &Score::verdict);
 }
 
 double share(double part, double whole) { return whole > 0 ? part / whole : 0; }
@@ -183,6 +181,11 @@ std::string score_table(std::span<const StepScores> steps, const BothRewards& re
   }
   return text + line("turned_groups_share", "", columns,
                      [](const Column& c) { return std::optional(c.turned); });
+}
+
+std::vector<std::string> quantity_names(std::span<const StepScores> steps,
+                                        const BothRewards& rewards) {
+  return names_of(columns_of(steps, rewards));
 }
 
 Json score_json(std::span<const StepScores> steps, const BothRewards& rewards) {

@@ -45,6 +45,9 @@ struct BothRewards {
 
 /// Quantities as rows, at most six ranges of steps as columns.
 std::string score_table(std::span<const StepScores> steps, const BothRewards& rewards);
+/// The quantities of both sides in their order, without those that are 0 everywhere.
+std::vector<std::string> quantity_names(std::span<const StepScores> steps,
+                                        const BothRewards& rewards);
 /// [{"step", "groups", "responses", "turned_groups_share", "logged": {...}, "now": {...}}, ...]
 Json score_json(std::span<const StepScores> steps, const BothRewards& rewards);
 

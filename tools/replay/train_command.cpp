@@ -1,7 +1,5 @@
 #include "tools/replay/train_command.h"
 
-#include <fmt/ranges.h>
-
 #include <algorithm>
 #include <memory>
 #include <optional>
@@ -18,6 +16,7 @@
 #include "learner/shared_groups.h"
 #include "tools/replay/group_scorer.h"
 #include "tools/replay/logged_run.h"
+#include "tools/replay/planned_steps.h"
 #include "tools/replay/replay_stages.h"
 #include "tools/replay/replayed_steps.h"
 #include "tools/run/devices.h"
@@ -29,57 +28,6 @@ namespace lie::replay {
 namespace {
 
 namespace fs = std::filesystem;
-
-const auto kScoring = {"reward", "verifier", "coverage"};
-const auto kLearning = {"advantage", "policy_loss", "update", "optimizer"};
-/// What says where things are, how far to go and what to keep.
-const auto kElse = {"run.steps",    "run.time_limit_minutes", "model.path",
-                    "model.device", "model.threads",          "data.train_file",
-                    "checkpoint",   "trajectories",           "roles.keep_binding"};
-
-void check_keys(const LoggedRun& run) {
-  for (const std::string& key : changed_keys(run)) {
-    if (is_under(key, kScoring) || is_under(key, kLearning) || is_under(key, kElse)) continue;
-    fail(
-        "--set {}: the logged responses were made with the run's value; lie_replay train changes "
-        "reward.*, verifier.*, coverage.*, advantage.*, policy_loss.*, update.*, optimizer.*, {}",
-        key, fmt::join(kElse, ", "));
-  }
-}
-
-bool changes_any(const LoggedRun& run, std::initializer_list<const char*> sections) {
-  return std::ranges::any_of(changed_keys(run),
-                             [&](const std::string& key) { return is_under(key, sections); });
-}
-
-/// The last step to learn. Throws Error where the log does not begin with step 1 or ends before.
-std::int64_t last_step(const LoggedRun& run) {
-  const std::int64_t last = run.log.last_after(0);
-  if (last == 0) {
-    const auto steps = run.log.steps();
-    fail("{}: its log lacks step 1 and begins with step {}; a replay begins with the start model",
-         run.directory.string(), *std::ranges::find_if(steps, [](auto step) { return step > 0; }));
-  }
-  const bool is_asked = changes_any(run, {"run.steps"});
-  if (is_asked && run.now.run.steps > last) {
-    fail("--set run.steps={}: the log of {} has the steps 1 to {}", run.now.run.steps,
-         run.directory.string(), last);
-  }
-  return std::min(last, run.now.run.steps);
-}
-
-/// The config of the new run. It evaluates nothing: that would take generation.
-TrainConfig replay_config(const LoggedRun& run, const TrainArguments& arguments) {
-  TrainConfig config = run.now;
-  config.run.directory = arguments.directory.string();
-  config.run.replay_of = fs::canonical(arguments.run).string();
-  config.run.resume = Resume::kAuto;
-  config.run.steps = last_step(run);
-  config.evaluation.every = 0;
-  config.data.evaluation_file.clear();
-  config.best_checkpoint.keep_best.clear();
-  return config;
-}
 
 void check_start_model(const LoggedRun& run, int threads) {
   const std::string& sha256 = run.log.info().model_sha256;
@@ -98,25 +46,33 @@ void check_start_model(const LoggedRun& run, int threads) {
 
 /// What rank 0 has besides the others.
 struct Replay {
-  LoggedRun run;
+  ReplayTask task;
   PreparedRun prepared;
 };
 
-Replay prepare(Job& job, LoggedRun run, const TrainConfig& config, int threads) {
-  if (fs::weakly_canonical(config.run.directory) == config.run.replay_of) {
-    fail("--directory {} is the run itself: name another directory", config.run.directory);
+Replay prepare(Job& job, ReplayTask task, int threads) {
+  const std::string& directory = task.config.run.directory;
+  const std::string canonical = fs::weakly_canonical(directory).string();
+  if (std::ranges::count(task.config.run.replay_of, canonical) > 0) {
+    fail("--directory {} is the run itself: name another directory", directory);
   }
-  check_start_model(run, threads);
-  PreparedRun prepared = prepare_run(job, config, "lie_replay train");
-  return {std::move(run), std::move(prepared)};
+  check_start_model(task.runs.front(), threads);
+  PreparedRun prepared = prepare_run(job, task.config, "lie_replay train");
+  return {std::move(task), std::move(prepared)};
 }
 
-std::optional<GroupScorer> scorer_of(const LoggedRun& run, const TrainArguments& arguments,
-                                     int threads) {
-  const bool again = arguments.run_programs || changes_any(run, kScoring);
-  if (!again) return {};
-  return std::optional<GroupScorer>(std::in_place, scoring_plan(run, arguments.run_programs),
-                                    logged_decoder(run), threads);
+/// One a run; null where its logged scores hold.
+using Scorers = std::vector<std::unique_ptr<GroupScorer>>;
+
+Scorers make_scorers(const ReplayTask& task, bool run_programs, int threads) {
+  Scorers scorers(task.runs.size());
+  for (std::size_t i = 0; i < scorers.size(); ++i) {
+    const LoggedRun& run = task.runs[i];
+    if (!run_programs && !changes_any(run, kScoring)) continue;
+    scorers[i] = std::make_unique<GroupScorer>(scoring_plan(run, run_programs), logged_decoder(run),
+                                               threads);
+  }
+  return scorers;
 }
 
 void tell_outcome(const LoggedRun& run, bool compares, const LogComparison& comparison,
@@ -129,43 +85,58 @@ void tell_outcome(const LoggedRun& run, bool compares, const LogComparison& comp
            off_policy.least_share(), off_policy.least_step());
 }
 
-/// The steps that the replay has logged itself since its checkpoint, then those of the run.
+/// The steps that the replay has logged itself since its checkpoint, then those of the logs.
 class ReplaySource {
  public:
-  /// Keeps references to all.
-  ReplaySource(const Replay& replay, const TrainConfig& config, GroupScorer* scorer, bool compares,
-               PromptStream& prompts, EarlyStop& stop)
-      : start_(replay.prepared.start),
-        text_(text_of_response(config, start_)),
-        run_(replay.run.log, {start_.logged_step, config.run.steps}, text_, prompts, config.tickets,
-             stop, end_),
-        replayed_(run_, scorer, compares),
-        log_(fs::path(config.run.directory) / "trajectories", start_.step),
-        steps_(log_, {start_.step, start_.logged_step}, text_, prompts, config.tickets, stop,
-               replayed_) {}
+  /// Keeps references to all. `compares`: the learner's results must equal the logged ones.
+  ReplaySource(const Replay& replay, const Scorers& scorers, bool compares, PromptStream& prompts,
+               EarlyStop& stop)
+      : log_(fs::path(replay.task.config.run.directory) / "trajectories",
+             replay.prepared.start.step) {
+    const TrainConfig& config = replay.task.config;
+    const RunStart& start = replay.prepared.start;
+    const TextOfResponse text = text_of_response(config, start);
+    if (!replay.task.is_whole) {
+      std::vector<GroupScorer*> of_runs;
+      for (const auto& scorer : scorers) of_runs.push_back(scorer.get());
+      planned_.emplace(replay.task, std::move(of_runs),
+                       OwnSteps{log_, start.step, start.logged_step}, text, stop);
+      return;
+    }
+    run_.emplace(replay.task.runs.front().log,
+                 LoggedSteps::Range{start.logged_step, config.run.steps}, text, prompts,
+                 config.tickets, stop, end_);
+    replayed_.emplace(*run_, scorers.front().get(), compares);
+    own_.emplace(log_, LoggedSteps::Range{start.step, start.logged_step}, text, prompts,
+                 config.tickets, stop, *replayed_);
+  }
 
-  Source<StepGroups>& steps() { return steps_; }
+  Source<StepGroups>& steps() {
+    return planned_ ? static_cast<Source<StepGroups>&>(*planned_) : *own_;
+  }
 
  private:
-  const RunStart& start_;
-  TextOfResponse text_;
-  NoSteps end_;
-  LoggedSteps run_;
-  ReplayedSteps replayed_;
   StepLog log_;
-  LoggedSteps steps_;
+  std::optional<PlannedSteps> planned_;
+  // Of a whole run:
+  NoSteps end_;
+  std::optional<LoggedSteps> run_;
+  std::optional<ReplayedSteps> replayed_;
+  std::optional<LoggedSteps> own_;
 };
 
 /// Learner 0.
-void learn(Replay replay, const TrainArguments& arguments, const TrainConfig& config,
-           const LearnerTransport& transport, EarlyStop& stop) {
+void learn(Replay replay, const TrainArguments& arguments, const LearnerTransport& transport,
+           EarlyStop& stop) {
+  const TrainConfig& config = replay.task.config;
   const RunStart& start = replay.prepared.start;
   Training training(config, start, transport);
   PromptStream stream =
       prompt_stream(std::move(replay.prepared.prompts.training), config, training.state);
-  std::optional<GroupScorer> scorer = scorer_of(replay.run, arguments, transport.threads);
-  const bool compares = !scorer && !changes_any(replay.run, kLearning);
-  ReplaySource source(replay, config, scorer ? &*scorer : nullptr, compares, stream, stop);
+  const Scorers scorers = make_scorers(replay.task, arguments.run_programs, transport.threads);
+  const LoggedRun& run = replay.task.runs.front();
+  const bool compares = replay.task.is_whole && !scorers.front() && !changes_any(run, kLearning);
+  ReplaySource source(replay, scorers, compares, stream, stop);
   SharedGroups groups(source.steps(), transport.learners);
 
   TrajectoryRecorder trajectories =
@@ -178,8 +149,10 @@ void learn(Replay replay, const TrainArguments& arguments, const TrainConfig& co
   CheckpointWriter checkpoints(config, start, training, stream, coverage, stop);
   StepChain outcomes({&trajectories, &written, &comparison, &off_policy, &curves, &checkpoints});
   run_learner({config.advantage, *training.updater, groups, outcomes});
-  if (scorer) scorer->finish();
-  tell_outcome(replay.run, compares, comparison, off_policy);
+  for (const auto& scorer : scorers) {
+    if (scorer) scorer->finish();
+  }
+  tell_outcome(run, compares, comparison, off_policy);
 }
 
 void note_learners(const LoggedRun& run, int learners) {
@@ -196,16 +169,15 @@ void note_learners(const LoggedRun& run, int learners) {
 
 void train_command(Job& job, const TrainArguments& arguments) {
   job.set_activity("preparing the replay");
-  LoggedRun run = load_logged_run(arguments.run, arguments.overrides);
-  check_keys(run);
-  const TrainConfig config = replay_config(run, arguments);
+  ReplayTask task = load_task(arguments);
+  const TrainConfig config = task.config;
   EarlyStop stop = early_stop(job, config);
   const int threads = threads_of_equal_ranks(job, config.roles.keep_binding);
   const auto world = world_collective(job);
   std::optional<Replay> replay;
   if (job.rank() == 0) {
-    note_learners(run, job.size());
-    replay.emplace(prepare(job, std::move(run), config, threads));
+    if (task.is_whole) note_learners(task.runs.front(), job.size());
+    replay.emplace(prepare(job, std::move(task), threads));
   }
   const RunStart start = share_start(replay ? replay->prepared.start : RunStart{}, *world);
   if (is_finished(job, config, start)) return;
@@ -213,7 +185,7 @@ void train_command(Job& job, const TrainArguments& arguments) {
   job.set_activity("learning from the log");
   const LearnerTransport transport{*world, threads};
   if (replay) {
-    learn(std::move(*replay), arguments, config, transport, stop);
+    learn(std::move(*replay), arguments, transport, stop);
   } else {
     play_learner(config, start, transport);
   }

@@ -49,27 +49,28 @@ void note_lost_segments(std::vector<std::string>& notes, const fs::path& directo
 }
 
 void note_lack(std::vector<std::string>& notes, const fs::path& part, const Steps& steps,
-               std::int64_t last) {
+               std::int64_t first, std::int64_t last) {
   Steps lacking;
-  for (std::int64_t step = 1; step <= last; ++step) {
+  for (std::int64_t step = first; step <= last; ++step) {
     if (!steps.contains(step)) lacking.insert(step);
   }
   if (lacking.empty()) return;
   notes.push_back(fmt::format(
       "{} LACKS {} OF {} STEPS, the first is {}, the last {}: what it held of them is lost",
-      part.string(), lacking.size(), last, *lacking.begin(), *lacking.rbegin()));
+      part.string(), lacking.size(), last - first + 1, *lacking.begin(), *lacking.rbegin()));
 }
 
 }  // namespace
 
-std::vector<std::string> missing_parts(const fs::path& run_directory, std::int64_t step) {
+std::vector<std::string> missing_parts(const fs::path& run_directory, std::int64_t first,
+                                       std::int64_t last) {
   std::vector<std::string> notes;
   const fs::path metrics = run_directory / "metrics.jsonl";
   const fs::path trajectories = run_directory / "trajectories";
-  note_lack(notes, metrics, steps_with_metrics(metrics), step);
+  note_lack(notes, metrics, steps_with_metrics(metrics), first, last);
   const SegmentIndex index = read_index(trajectories);
   note_lost_segments(notes, trajectories, index);
-  note_lack(notes, trajectories, steps_with_trajectories(trajectories, index, true), step);
+  note_lack(notes, trajectories, steps_with_trajectories(trajectories, index, true), first, last);
   return notes;
 }
 

@@ -11,10 +11,10 @@
 namespace lie {
 
 /// A sentence each for metrics.jsonl and trajectories/ of a run, if they lack any of the training
-/// steps 1 to `step`, and for each segment that is not as its index says. Opens no segment. The run
-/// can continue without them.
+/// steps `first` to `last`, and for each segment that is not as its index says. Opens no segment.
+/// The run can continue without them.
 std::vector<std::string> missing_parts(const std::filesystem::path& run_directory,
-                                       std::int64_t step);
+                                       std::int64_t first, std::int64_t last);
 
 /// Whether the trajectories of all steps from 1 to `step` are there, by index and sizes. For the
 /// directory's writer only.

@@ -21,10 +21,17 @@ void describe(FieldList& fields, RunOptions& options) {
                "same command goes on; 0: no limit but that of the Slurm job.",
        .unit = "minutes",
        .min = 0});
-  fields.add(
+  fields.add_one_or_more(
       "replay_of", options.replay_of,
-      {.help = "Set by lie_replay train: the run whose log is learned from; empty: responses "
-               "are generated."});
+      {.help = "Set by lie_replay train: the run whose log is learned from, or several; empty: "
+               "responses are generated."});
+  fields.add("replay_from", options.replay_from,
+             {.help = "Set by lie_replay train: the checkpoint that it begins with; empty: the "
+                      "start model."});
+  fields.add("replay_steps", options.replay_steps,
+             {.help = "Set by lie_replay train: the logged steps; empty: all."});
+  fields.add("replay_groups", options.replay_groups,
+             {.help = "Set by lie_replay train: the groups of a step; empty: all."});
 }
 
 void describe(FieldList& fields, ModelOptions& options) {

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "common/options.h"
 
@@ -17,7 +18,9 @@ struct RunOptions {
   std::int64_t steps = 100;
   Resume resume = Resume::kAuto;
   double time_limit_minutes = 0;  // 0: none
-  std::string replay_of;
+  // Of lie_replay train:
+  std::vector<std::string> replay_of;
+  std::string replay_from, replay_steps, replay_groups;
 };
 void describe(FieldList& fields, RunOptions& options);
 

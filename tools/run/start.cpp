@@ -93,19 +93,27 @@ RunPrompts check_inputs(const TrainConfig& config) {
   return prompts;
 }
 
-/// From the last sound checkpoint, or from the config's model where there is none: then the log
-/// holds all steps since.
+RunStart start_at(const fs::path& checkpoint) {
+  return {.step = load_trainer_state(checkpoint).step,
+          .model_directory = checkpoint,
+          .from_checkpoint = true};
+}
+
+/// From the config's model, or of a replay the checkpoint that it was told to begin with.
+RunStart first_start(const TrainConfig& config) {
+  if (!config.run.replay_from.empty()) return start_at(config.run.replay_from);
+  return {.step = 0, .model_directory = config.model.path, .from_checkpoint = false};
+}
+
+/// From the last sound checkpoint. Where there is none, as at first: then the log holds all steps
+/// since.
 RunStart start_of(const fs::path& directory, const TrainConfig& config) {
   const Log log("learner", 0);
   const auto log_holds = [&](std::int64_t step) {
     return log_holds_all_up_to(step, directory, log);
   };
-  if (const auto checkpoint = sound_checkpoint(directory / "checkpoints", log, log_holds)) {
-    return {.step = load_trainer_state(*checkpoint).step,
-            .model_directory = *checkpoint,
-            .from_checkpoint = true};
-  }
-  return {.step = 0, .model_directory = config.model.path, .from_checkpoint = false};
+  const auto checkpoint = sound_checkpoint(directory / "checkpoints", log, log_holds);
+  return checkpoint ? start_at(*checkpoint) : first_start(config);
 }
 
 }  // namespace
@@ -130,7 +138,8 @@ PreparedRun prepare_run(Job& job, TrainConfig config, std::string_view command) 
   const std::int64_t last = recover_log(directory / "trajectories", start.step, Log("learner", 0));
   start.logged_step = std::min(last, config.run.steps);
   Journal(directory).remove_up_to(last);
-  for (const std::string& note : missing_parts(directory, start.step)) {
+  for (const std::string& note :
+       missing_parts(directory, first_start(config).step + 1, start.step)) {
     Log("learner", 0).warn("{}", note);
   }
   return {std::move(start), std::move(prompts)};

@@ -1,5 +1,7 @@
 #include "tools/train/train.h"
 
+#include <fmt/ranges.h>
+
 #include <utility>
 
 #include "common/comm/mpi_collective.h"
@@ -19,7 +21,7 @@ void train(Job& job, const TrainArguments& arguments) {
   const TrainConfig config = load_train_config(arguments.config, arguments.overrides);
   if (!config.run.replay_of.empty()) {
     fail("run.replay_of is set: this is a replay of {}; lie_replay train goes on with it",
-         config.run.replay_of);
+         fmt::join(config.run.replay_of, ", "));
   }
   EarlyStop stop = early_stop(job, config);
   if (!config.roles.keep_binding) widen_binding();

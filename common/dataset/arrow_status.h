@@ -1,0 +1,28 @@
+// Arrow's failures as Errors that name the file.
+#pragma once
+
+#include <arrow/result.h>
+
+#include <filesystem>
+#include <utility>
+
+#include "common/error.h"
+
+namespace lie {
+
+inline constexpr const char* kRemedyOfReading = "check that the file is whole and Parquet";
+inline constexpr const char* kRemedyOfWriting = "check the path and the space on the disk";
+
+inline void check(const arrow::Status& status, const std::filesystem::path& path,
+                  const char* remedy = kRemedyOfReading) {
+  if (!status.ok()) fail("{}: {}; {}", path.string(), status.message(), remedy);
+}
+
+template <typename T>
+T checked(arrow::Result<T> result, const std::filesystem::path& path,
+          const char* remedy = kRemedyOfReading) {
+  check(result.status(), path, remedy);
+  return std::move(result).ValueUnsafe();
+}
+
+}  // namespace lie

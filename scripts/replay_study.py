@@ -1,0 +1,55 @@
+#!/usr/bin/env python3
+"""Prints what replay_study.sh measured: means over seeds with 95 % intervals (Student's t), of the effective sample share
+with the range over seeds.
+
+replay_study.py WORK
+"""
+import json
+import statistics
+import sys
+from pathlib import Path
+
+# Two-sided 95 % quantiles of Student's t by degrees of freedom.
+STUDENT = {1: 12.706, 2: 4.303, 3: 3.182, 4: 2.776, 5: 2.571, 6: 2.447, 7: 2.365, 8: 2.306, 9: 2.262}
+
+
+def interval(values, digits):
+    """"0.51 ± 0.04"; without a spread where there is one value."""
+    mean = statistics.fmean(values)
+    if len(values) < 2:
+        return f"{mean:.{digits}f}"
+    half = STUDENT[len(values) - 1] * statistics.stdev(values) / len(values) ** 0.5
+    return f"{mean:.{digits}f} ± {half:.{digits}f}"
+
+
+def shares(run):
+    """effective_sample_share by step."""
+    rows = map(json.loads, (run / "metrics.jsonl").open())
+    return {row["step"]: row["effective_sample_share"] for row in rows if "effective_sample_share" in row}
+
+
+def evaluations(run):
+    """Accuracy in percent and mean length in tokens by step."""
+    tables = {int(path.parent.name): json.loads(path.read_text()) for path in run.glob("eval/*/table.json")}
+    return {step: (100 * table["rows"][-1]["average"]["value"], table["rows"][-1]["response_length_mean"])
+            for step, table in tables.items()}
+
+
+seeds = sorted(path for path in Path(sys.argv[1]).iterdir() if (path / "replay/eval").is_dir())
+share = [shares(seed / "replay") for seed in seeds]
+runs = {name: [evaluations(seed / name) for seed in seeds] for name in ("logged", "fresh", "replay")}
+print(f"{len(seeds)} seeds")
+print("| step | effective sample share | accuracy logged | fresh | replay | replay - fresh | length logged | fresh | replay |")
+print("|---|---|---|---|---|---|---|---|---|")
+for step in sorted(runs["fresh"][0]):
+    def column(name, at):
+        return [of_seed[step][at] for of_seed in runs[name]]
+
+    gap = [a - b for a, b in zip(column("replay", 0), column("fresh", 0))]
+    at_step = [of_seed[step] for of_seed in share]
+    cells = [str(step), f"{statistics.fmean(at_step):.2f} ({min(at_step):.2f} to {max(at_step):.2f})"]
+    cells += [interval(column(name, 0), 1) for name in runs]
+    cells += [interval(gap, 1)] + [interval(column(name, 1), 0) for name in runs]
+    print("| " + " | ".join(cells) + " |")
+first = [next((step for step, value in sorted(of_seed.items()) if value < 0.5), None) for of_seed in share]
+print("first step below 0.5, by seed:", first)

@@ -1,0 +1,40 @@
+#!/usr/bin/env bash
+# How long does training from a log stay close to a run that generates? For each seed: the demo's run, a fresh run under
+# other settings, and the first one's log learned again under those; then replay_study.py prints the table of docs/replay.md.
+# replay_study.sh WORK [KEY=VALUE...]   (default: plain GSPO); BIN, SEEDS, STEPS, PROMPTS and EVERY from the environment
+set -euo pipefail
+cd "$(dirname "$0")/.."
+WORK="$1"
+shift
+bin="${BIN:-build/release/bin}" seeds="${SEEDS:-1 2 3 4 5}" steps="${STEPS:-20}" every="${EVERY:-5}"
+mkdir -p "$WORK"
+other=()
+for key in "${@:-reward.length.enabled=false}"; do other+=(--set "$key"); done
+[ $# -gt 0 ] || other+=(--set reward.redundancy.enabled=false)
+
+train() {  # name, overrides...
+  "$bin/lie_cluster" train configs/demo.yaml --set "run.directory=$WORK/$1" --set "run.steps=$steps" \
+    --set "rollout.prompts_per_step=${PROMPTS:-8}" --set "checkpoint.every=$every" --set evaluation.every=0 "${@:2}" >>"$WORK/log" 2>&1
+}
+
+# Every checkpoint on the same problems with the same sampling seed.
+evaluate() {  # name
+  local checkpoint
+  for checkpoint in "$WORK/$1"/checkpoints/*; do
+    "$bin/lie_cluster" eval "$WORK/eval.yaml" --set "eval.directory=$WORK/$1/eval/${checkpoint##*-}" \
+      --set "model.path=$checkpoint" >>"$WORK/log" 2>&1
+  done
+}
+
+cat >"$WORK/eval.yaml" <<'YAML'
+eval: {directory: overridden, file: assets/count_pairs/eval.jsonl, write_texts: false}
+table: {budgets: [130], ks: [1], resamples: 100}
+rollout: {temperature: 1.0, max_response_tokens: 130, max_prompt_tokens: 32}
+YAML
+for seed in $seeds; do
+  train "$seed/logged" --set "run.seed=$seed"
+  train "$seed/fresh" --set "run.seed=$seed" "${other[@]}"
+  "$bin/lie_replay" train "$WORK/$seed/logged" --directory "$WORK/$seed/replay" "${other[@]}" >>"$WORK/log" 2>&1
+  for run in logged fresh replay; do evaluate "$seed/$run"; done
+done
+python3 scripts/replay_study.py "$WORK"

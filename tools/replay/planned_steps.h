@@ -1,0 +1,43 @@
+// Chosen steps of one or more logs as the steps of a new run.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "common/stream.h"
+#include "learner/early_stop.h"
+#include "learner/logged_steps.h"
+#include "tools/replay/group_scorer.h"
+#include "tools/replay/replay_task.h"
+
+namespace lie::replay {
+
+/// Where the new run stands.
+struct OwnSteps {
+  const StepLog& log;
+  std::int64_t step = 0;         // of its checkpoint
+  std::int64_t logged_step = 0;  // up to here it has logged them itself
+};
+
+/// Unlike a whole replay's, the steps are not compared with what the data file gives.
+class PlannedSteps : public Source<StepGroups> {
+ public:
+  /// Keeps references. `scorers`: a run's, or null where its logged scores hold.
+  PlannedSteps(const ReplayTask& task, std::vector<GroupScorer*> scorers, OwnSteps own,
+               TextOfResponse text, EarlyStop& stop);
+
+  std::optional<StepGroups> receive() override;
+
+ private:
+  StepGroups replayed(std::int64_t step);
+
+  const ReplayTask& task_;
+  std::vector<GroupScorer*> scorers_;
+  OwnSteps own_;
+  TextOfResponse text_;
+  EarlyStop& stop_;
+};
+
+}  // namespace lie::replay

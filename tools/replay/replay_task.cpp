@@ -1,0 +1,181 @@
+#include "tools/replay/replay_task.h"
+
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "common/error.h"
+#include "learner/sound_checkpoint.h"
+#include "learner/trainer_state.h"
+#include "tools/replay/number_range.h"
+
+namespace lie::replay {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// What says where things are, how far to go and what to keep.
+const auto kElse = {"run.steps",    "run.time_limit_minutes", "model.path",
+                    "model.device", "model.threads",          "data.train_file",
+                    "checkpoint",   "trajectories",           "roles.keep_binding"};
+/// What the responses of all runs must have been made with.
+const auto kShared = {"rollout.temperature", "rollout.top_p", "rollout.top_k",
+                      "rollout.max_response_tokens"};
+
+void check_keys(const LoggedRun& run) {
+  for (const std::string& key : changed_keys(run)) {
+    if (is_under(key, kScoring) || is_under(key, kLearning) || is_under(key, kElse)) continue;
+    fail(
+        "--set {}: the logged responses were made with the run's value; lie_replay train changes "
+        "reward.*, verifier.*, coverage.*, advantage.*, policy_loss.*, update.*, optimizer.*, {}",
+        key, fmt::join(kElse, ", "));
+  }
+}
+
+void check_goes_with(const LoggedRun& run, const LoggedRun& first) {
+  const std::string both = run.directory.string() + " and " + first.directory.string();
+  const TrajectoryInfo &here = run.log.info(), &there = first.log.info();
+  if (here.model_sha256 != there.model_sha256) {
+    fail("{} began with other weights (SHA-256 {} and {}): they cannot be learned from together",
+         both, here.model_sha256, there.model_sha256);
+  }
+  if (here.tokenizer_sha256 != there.tokenizer_sha256) {
+    fail("{} have other tokenizers (SHA-256 {} and {}): they cannot be learned from together", both,
+         here.tokenizer_sha256, there.tokenizer_sha256);
+  }
+  for (const std::string& key : changed_keys(run)) {
+    if (is_under(key, kShared)) fail("{} differ in {}: no one policy sampled both", both, key);
+  }
+}
+
+std::vector<LoggedRun> load_runs(const TrainArguments& arguments) {
+  std::vector<LoggedRun> runs;
+  runs.push_back(load_logged_run(arguments.runs.front(), arguments.overrides));
+  check_keys(runs.front());
+  for (std::size_t i = 1; i < arguments.runs.size(); ++i) {
+    runs.push_back(load_logged_run(arguments.runs[i], {}));
+    runs.back().now = runs.front().now;
+    check_goes_with(runs.back(), runs.front());
+  }
+  return runs;
+}
+
+std::int64_t step_of_checkpoint(const fs::path& checkpoint, const LoggedRun& run) {
+  if (checkpoint.empty()) return 0;
+  const TrainerState state = load_trainer_state(checkpoint);
+  const auto faults = checkpoint_faults(checkpoint);
+  if (!faults.empty())
+    fail("--from-checkpoint {}: {}", checkpoint.string(), fmt::join(faults, "; "));
+  if (state.seed != run.log.info().seed) {
+    fail("--from-checkpoint {} is of a run with seed {}, not of {}, which has seed {}",
+         checkpoint.string(), state.seed, run.directory.string(), run.log.info().seed);
+  }
+  return state.step;
+}
+
+[[noreturn]] void fail_without_next(const LoggedRun& run, std::int64_t after) {
+  const std::vector<std::int64_t> steps = run.log.steps();
+  fail(
+      "{}: its log lacks step {}, which follows on the {}, and begins with step {}; --steps takes "
+      "other steps, --from-checkpoint begins later",
+      run.directory.string(), after + 1, after > 0 ? "checkpoint" : "start model",
+      *std::ranges::find_if(steps, [](auto step) { return step > 0; }));
+}
+
+/// The steps of one run: the asked ones, or all that follow on step `after`.
+void add_steps(const LoggedRun& run, std::size_t number, const std::string& asked,
+               std::int64_t after, std::vector<LoggedStep>& steps) {
+  NumberRange range = {after + 1, run.log.last_after(after)};
+  if (asked.empty() && range.last <= after) fail_without_next(run, after);
+  if (!asked.empty()) range = parse_number_range("--steps", asked);
+  for (const std::int64_t step : run.log.steps()) {
+    if (step > 0 && range.contains(step)) steps.push_back({number, step});
+  }
+}
+
+std::vector<LoggedStep> chosen_steps(const std::vector<LoggedRun>& runs,
+                                     const TrainArguments& arguments, std::int64_t after) {
+  std::vector<LoggedStep> steps;
+  for (std::size_t i = 0; i < runs.size(); ++i) {
+    add_steps(runs[i], i, arguments.steps, after, steps);
+  }
+  if (steps.empty()) {
+    fail("--steps {}: {} has the steps {} to {}", arguments.steps, runs.front().directory.string(),
+         std::max<std::int64_t>(runs.front().log.steps().front(), 1),
+         runs.front().log.steps().back());
+  }
+  std::ranges::stable_sort(steps, {}, &LoggedStep::step);
+  return steps;
+}
+
+/// The last step of the new run. Throws Error where more are asked for than there are.
+std::int64_t last_step(const ReplayTask& task, const TrainArguments& arguments) {
+  const std::int64_t last = task.first_step + std::ssize(task.steps);
+  const bool is_asked = std::ranges::any_of(
+      arguments.overrides, [](const std::string& set) { return set.starts_with("run.steps="); });
+  const std::int64_t asked = task.runs.front().now.run.steps;
+  if (!is_asked) return last;
+  if (asked > last || asked <= task.first_step) {
+    fail("--set run.steps={}: the log of {} has the steps {} to {}", asked,
+         task.runs.front().directory.string(), task.first_step + 1, last);
+  }
+  return asked;
+}
+
+/// The config of the new run. It evaluates nothing: that would take generation.
+TrainConfig replay_config(const ReplayTask& task, const TrainArguments& arguments) {
+  TrainConfig config = task.runs.front().now;
+  config.run.directory = arguments.directory.string();
+  config.run.replay_of.clear();
+  for (const fs::path& run : arguments.runs) {
+    config.run.replay_of.push_back(fs::canonical(run).string());
+  }
+  config.run.replay_steps = arguments.steps;
+  config.run.replay_groups = arguments.groups == "all" ? "" : arguments.groups;
+  const fs::path& from = arguments.from_checkpoint;
+  config.run.replay_from = from.empty() ? "" : fs::canonical(from).string();
+  config.run.resume = Resume::kAuto;
+  config.run.steps = last_step(task, arguments);
+  config.evaluation.every = 0;
+  config.data.evaluation_file.clear();
+  config.best_checkpoint.keep_best.clear();
+  return config;
+}
+
+/// Whether the run's steps are what its data file gives in order.
+bool follows_data(const RunOptions& run) {
+  return run.replay_of.size() <= 1 && run.replay_steps.empty() && run.replay_groups.empty();
+}
+
+bool is_whole(const ReplayTask& task, const TrainArguments& arguments) {
+  return task.runs.size() == 1 && arguments.groups == "all" &&
+         follows_data(task.runs.front().logged.run) &&
+         task.steps.front().step == task.first_step + 1 &&
+         task.steps.back().step == task.first_step + std::ssize(task.steps);
+}
+
+}  // namespace
+
+bool changes_any(const LoggedRun& run, std::initializer_list<const char*> sections) {
+  return std::ranges::any_of(changed_keys(run),
+                             [&](const std::string& key) { return is_under(key, sections); });
+}
+
+ReplayTask load_task(const TrainArguments& arguments) {
+  ReplayTask task;
+  task.groups = parse_group_selection(arguments.groups);
+  task.runs = load_runs(arguments);
+  task.first_step = step_of_checkpoint(arguments.from_checkpoint, task.runs.front());
+  task.steps = chosen_steps(task.runs, arguments, task.first_step);
+  task.is_whole = is_whole(task, arguments);
+  task.config = replay_config(task, arguments);
+  if (arguments.run_programs && !task.is_whole) {
+    fail(
+        "--programs: programs are shown the row of the data file, which only a replay of one run's "
+        "whole steps has; leave it, or --steps, --groups and the other runs");
+  }
+  return task;
+}
+
+}  // namespace lie::replay
