@@ -105,6 +105,15 @@ Handle file_access() {
   return access;
 }
 
+Handle column_access() {
+  Handle access(checked_id(H5Pcreate(H5P_DATASET_ACCESS), "create access"), H5Pclose);
+  constexpr std::size_t kSlots = 31;
+  constexpr std::size_t kBytes = 64 << 10;
+  check(H5Pset_chunk_cache(access.id(), kSlots, kBytes, H5D_CHUNK_CACHE_W0_DEFAULT),
+        "set chunk cache");
+  return access;
+}
+
 Handle create_file(const std::filesystem::path& path) {
   const Handle access = file_access();
   Handle file(H5Fcreate(path.c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, access.id()), H5Fclose);

@@ -63,6 +63,7 @@ constexpr ElementType element_type<double>() {
 /// A column whose elements are read and written as T.
 template <typename T>
 struct Column : ColumnInfo {
+  using Value = T;
   constexpr Column(Table t, const char* path_, const char* unit_, const char* about_)
       : ColumnInfo{t, element_type<T>(), path_, unit_, about_} {}
 };
@@ -188,6 +189,7 @@ inline constexpr I64 kStep{kT, "/step/step", "step", "number of the step; writte
 template <typename T>
 class NamedColumn {
  public:
+  using Value = T;
   NamedColumn(std::string path, std::string about)
       : path_(std::move(path)), about_(std::move(about)) {}
   /// Valid as long as this.
