@@ -2,8 +2,9 @@
 // has written survives a kill; what was torn or has rotted is noticed and named.
 //
 // Format, version 2, little-endian:
-//   header    "LIERESPS" | u32 version of this format | u32 version of the messages (wire::kVersion)
-//   records   u32 CRC-32C of the message's header | u32 of its payload | message of common/comm/wire.h
+//   header    "LIERESPS" | u32 version of this format | u32 version of the messages
+//   (wire::kVersion) records   u32 CRC-32C of the message's header | u32 of its payload | message
+//   of common/comm/wire.h
 // An incomplete header or last record was left by a killed process and does not count.
 #pragma once
 
@@ -25,6 +26,7 @@ inline constexpr std::uint32_t kMessageFileVersion = 2;
 struct MessageFileState {
   std::uint64_t whole_bytes = 0;    // up to the end of its last whole record: where to go on
   std::vector<std::string> damage;  // a sentence for each loss
+  bool torn = false;                // the last of them is a record that was being written
   std::string refusal;              // why nothing of it can be read; empty otherwise
 };
 
