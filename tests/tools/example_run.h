@@ -9,6 +9,7 @@
 #include <random>
 #include <string>
 
+#include "common/checksums.h"
 #include "common/error.h"
 #include "common/file.h"
 #include "common/trajectory/segment_index.h"
@@ -156,6 +157,13 @@ inline std::string metrics_line(const ExampleRun& run, const StepRecord& record)
 
 }  // namespace example
 
+inline std::string example_config(const std::filesystem::path& directory, const ExampleRun& run) {
+  return fmt::format(
+      "run:\n  directory: {}\n  steps: {}\n  seed: {}\nreward:\n  length:\n    enabled: {}\n"
+      "policy_loss:\n  algorithm: gspo\n  clip_low: 0.01\n",
+      directory.string(), run.planned, run.seed, run.last_length > 50);
+}
+
 inline TrajectoryInfo example_info_of(const ExampleRun& run, std::int64_t learner = 0,
                                       std::int64_t starts_after = 0) {
   TrajectoryInfo info;
@@ -195,7 +203,8 @@ inline std::string write_segment(const std::filesystem::path& trajectories, cons
                                  std::mt19937& random, std::int64_t first, std::int64_t last) {
   std::vector<std::unique_ptr<TrajectoryWriter>> writers;
   for (std::int64_t l = 0; l < run.learners; ++l) {
-    const auto info = example_info_of(run, l, std::max<std::int64_t>(0, first - 1));
+    auto info = example_info_of(run, l, std::max<std::int64_t>(0, first - 1));
+    info.config = example_config(trajectories.parent_path(), run);
     writers.push_back(std::make_unique<TrajectoryWriter>(trajectories, info));
   }
   std::string metrics;
@@ -215,12 +224,7 @@ inline std::string write_segment(const std::filesystem::path& trajectories, cons
 inline void write_example_run(const std::filesystem::path& directory, const ExampleRun& run) {
   std::filesystem::remove_all(directory);
   make_directories(directory / "trajectories");
-  write_file_atomically(
-      directory / "config.yaml",
-      fmt::format(
-          "run:\n  directory: {}\n  steps: {}\n  seed: {}\nreward:\n  length:\n    enabled: {}\n"
-          "policy_loss:\n  algorithm: gspo\n  clip_low: 0.01\n",
-          directory.string(), run.planned, run.seed, run.last_length > 50));
+  write_file_atomically(directory / "config.yaml", example_config(directory, run));
   std::mt19937 random(run.seed);
   const std::int64_t length = run.segment_steps > 0 ? run.segment_steps : run.steps + 1;
   std::string metrics;
@@ -237,6 +241,7 @@ inline void write_example_run(const std::filesystem::path& directory, const Exam
   const FloatTensor tensors[] = {{"b.weight", {2, 4}, values}, {"a.weight", {8}, values}};
   write_safetensors(tensors, checkpoint / "model.safetensors");
   write_file_atomically(checkpoint / "trainer_state.json", "{}");
+  write_checksums(checkpoint);
 }
 
 }  // namespace lie
