@@ -6,18 +6,19 @@
 #include "common/error.h"
 #include "common/fault.h"
 #include "common/file.h"
+#include "common/line_checksum.h"
 
 namespace lie {
 namespace {
 
 using Json = nlohmann::ordered_json;
 
-Json to_json(const MetricsRow& row) {
+std::string line_of(const MetricsRow& row) {
   Json json = {{"step", row.step}, {"wall_time", row.wall_time}};
   for (const auto& [name, value] : row.values) {
     json[name] = std::isfinite(value) ? Json(value) : Json(nullptr);
   }
-  return json;
+  return with_checksum(json.dump()) + "\n";
 }
 
 MetricsRow from_json(const Json& json) {
@@ -25,7 +26,7 @@ MetricsRow from_json(const Json& json) {
                  .wall_time = json.value("wall_time", 0.0),
                  .values = {}};
   for (const auto& [name, value] : json.items()) {
-    if (name == "step" || name == "wall_time") continue;
+    if (name == "step" || name == "wall_time" || name == kLineChecksum) continue;
     row.values.emplace_back(name, value.is_null() ? std::nan("") : value.get<double>());
   }
   return row;
@@ -33,19 +34,39 @@ MetricsRow from_json(const Json& json) {
 
 }  // namespace
 
-std::vector<MetricsRow> read_metrics(const std::filesystem::path& path) {
+MetricsFile read_sound_metrics(const std::filesystem::path& path) {
   const std::string text = read_file(path);
-  std::vector<MetricsRow> rows;
+  MetricsFile file{.rows = {}, .damage = {}, .checked = has_checksum(text)};
   std::size_t begin = 0;
-  for (std::size_t end; (end = text.find('\n', begin)) != std::string::npos; begin = end + 1) {
+  for (std::size_t end, line = 1; (end = text.find('\n', begin)) != std::string::npos; ++line) {
+    const auto object = std::string_view(text).substr(begin, end - begin);
+    begin = end + 1;
     try {
-      rows.push_back(from_json(Json::parse(text.substr(begin, end - begin))));
+      MetricsRow row = from_json(Json::parse(object));
+      if (!file.checked || is_sound(object)) {
+        file.rows.push_back(std::move(row));
+      } else {
+        file.damage.push_back(
+            fmt::format("{}:{}: the line does not fit its checksum; it is damaged: remove it",
+                        path.string(), line));
+      }
     } catch (const Json::exception& e) {
-      fail("{}:{}: expected one flat JSON object of numbers with a \"step\" ({}); remove the line",
-           path.string(), rows.size() + 1, e.what());
+      file.damage.push_back(fmt::format(
+          "{}:{}: expected one flat JSON object of numbers with a \"step\" ({}); remove the line",
+          path.string(), line, e.what()));
     }
   }
-  return rows;
+  const auto rest = std::string_view(text).substr(begin);
+  if (!rest.empty() && is_sound(rest.substr(0, rest.size() - 1))) {
+    file.damage.push_back(fmt::format("{}: the end of its last line is damaged", path.string()));
+  }
+  return file;
+}
+
+std::vector<MetricsRow> read_metrics(const std::filesystem::path& path) {
+  MetricsFile file = read_sound_metrics(path);
+  if (!file.damage.empty()) fail("{}", file.damage.front());
+  return std::move(file.rows);
 }
 
 MetricsLog::MetricsLog(std::filesystem::path path, std::int64_t last_step)
@@ -54,7 +75,7 @@ MetricsLog::MetricsLog(std::filesystem::path path, std::int64_t last_step)
   if (std::filesystem::exists(path_)) {
     for (const MetricsRow& row : read_metrics(path_)) {
       if (row.step > last_step) continue;
-      text += to_json(row).dump() + "\n";
+      text += line_of(row);
       steps_.insert(row.step);
     }
   }
@@ -63,7 +84,7 @@ MetricsLog::MetricsLog(std::filesystem::path path, std::int64_t last_step)
 }
 
 void MetricsLog::append(const MetricsRow& row) {
-  write_past_fault_point("metrics", to_json(row).dump() + "\n",
+  write_past_fault_point("metrics", line_of(row),
                          [this](std::string_view text) { file_ << text << std::flush; });
   steps_.insert(row.step);
   if (!file_) fail("{}: cannot write metrics; is the disk full?", path_.string());

@@ -1,4 +1,4 @@
-// metrics.jsonl: one flat JSON object a step.
+// metrics.jsonl: one flat JSON object a step, with a checksum: common/line_checksum.h.
 #pragma once
 
 #include <cstdint>
@@ -34,8 +34,18 @@ class MetricsLog {
   std::ofstream file_;
 };
 
+/// What a metrics file holds.
+struct MetricsFile {
+  std::vector<MetricsRow> rows;
+  std::vector<std::string> damage;  // a sentence for each line that is lost, with file and number
+  bool checked = false;             // its lines have checksums
+};
+
+/// Its sound rows; a last line without its end was left by a killed process and does not count.
+MetricsFile read_sound_metrics(const std::filesystem::path& path);
+
 /// All complete rows of a metrics file. Throws Error naming file and line of a row that is not a
-/// flat object with a step; a last line without its end is left out.
+/// flat object with a step or does not fit its checksum.
 std::vector<MetricsRow> read_metrics(const std::filesystem::path& path);
 
 }  // namespace lie

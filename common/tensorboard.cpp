@@ -14,6 +14,8 @@
 namespace lie {
 namespace {
 
+constexpr std::size_t kRecordHead = sizeof(std::uint64_t) + sizeof(std::uint32_t);
+
 std::uint32_t masked_crc(std::string_view bytes) {
   return std::rotr(crc32c(bytes), 15) + 0xa282ead8u;
 }
@@ -108,6 +110,27 @@ void EventWriter::append(const std::string& record) {
   const bool ok = std::fwrite(record.data(), 1, record.size(), file_.get()) == record.size() &&
                   std::fflush(file_.get()) == 0;
   if (!ok) fail("{}: cannot write to it; check that the disk has room", path_.string());
+}
+
+std::string event_file_fault(const std::filesystem::path& path) {
+  const std::string text = read_file(path);
+  std::string_view left = text;
+  /// Whether the first `size` bytes are followed by their checksum.
+  const auto fits = [&](std::size_t size) {
+    return left.substr(size).starts_with(little_endian(masked_crc(left.substr(0, size))));
+  };
+  while (left.size() >= kRecordHead) {
+    const std::string place = fmt::format("{}: the record at byte {} is damaged", path.string(),
+                                          text.size() - left.size());
+    if (!fits(sizeof(std::uint64_t))) return place;
+    std::uint64_t size = 0;
+    std::memcpy(&size, left.data(), sizeof size);
+    left.remove_prefix(kRecordHead);
+    if (left.size() < size + sizeof(std::uint32_t)) break;
+    if (!fits(size)) return place;
+    left.remove_prefix(size + sizeof(std::uint32_t));
+  }
+  return "";
 }
 
 }  // namespace lie

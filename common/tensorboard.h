@@ -50,4 +50,8 @@ class EventWriter {
   std::unique_ptr<std::FILE, Close> file_;
 };
 
+/// Where a record does not fit its checksum, as a sentence; what follows it is lost. Empty if all
+/// do. A record that was being written does not count.
+std::string event_file_fault(const std::filesystem::path& path);
+
 }  // namespace lie

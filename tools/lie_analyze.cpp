@@ -13,6 +13,7 @@
 #include "common/trajectory/segments.h"
 #include "learner/checkpoint.h"
 #include "learner/sound_checkpoint.h"
+#include "tools/analyze/check.h"
 #include "tools/analyze/report.h"
 #include "tools/analyze/run.h"
 #include "tools/analyze/table.h"
@@ -31,6 +32,7 @@ struct Request {
   bool no_html = false;
   bool digest = false;
   bool close = false;
+  bool check = false;
   std::size_t responses = 6;
 };
 
@@ -45,7 +47,8 @@ constexpr const char* kFooter =
     "                                                     seeds: mean and t interval\n"
     "  lie_analyze --digest runs/lie                      two runs are the same run if and only "
     "if\n"
-    "                                                     both digests agree";
+    "                                                     both digests agree\n"
+    "  lie_analyze --check runs/lie                       is everything as it was written?";
 
 void declare(CLI::App& app, Request& request) {
   app.set_version_flag("--version", std::string(lie::build_id()));
@@ -58,6 +61,10 @@ void declare(CLI::App& app, Request& request) {
   app.add_flag("--digest", request.digest,
                "only print SHA-256 of all trajectories (canonical order, without times and ranks) "
                "and of the last checkpoint's weights (tensor bytes in name order)");
+  app.add_flag("--check", request.check,
+               "only read all that the directories hold, with every checksum, and say what is "
+               "damaged or missing, what is lost by it, and the remedy; exit status 1 if anything "
+               "is; also while a run writes");
   app.add_flag("--close", request.close,
                "only close the trajectory files of a run that was killed and will not continue, so "
                "that programs which open HDF5 without SWMR read them too; not while a run writes");
@@ -137,6 +144,17 @@ void close_trajectories(const std::string& directory) {
   fmt::print("{}: {} trajectory files closed\n", directory, files.size());
 }
 
+bool check_all(const std::vector<std::string>& directories) {
+  bool sound = true;
+  for (const std::string& directory : directories) {
+    if (directories.size() > 1) fmt::print("{}\n", directory);
+    const lie::analyze::Soundness found = lie::analyze::check_run(directory);
+    fmt::print("{}", lie::analyze::text_of(found));
+    sound = sound && found.faults.empty();
+  }
+  return sound;
+}
+
 fs::path report_path(const Request& request, const std::vector<Subject>& subjects) {
   if (!request.html.empty()) return request.html;
   const fs::path first = subjects.front().runs.front().directory;
@@ -154,16 +172,22 @@ void analyze(const Request& request) {
   fmt::print("report: {}\n", path.string());
 }
 
-void run(const Request& request) {
-  if (!request.digest && !request.close) return analyze(request);
+/// The exit status.
+int run(const Request& request) {
+  if (!request.digest && !request.close && !request.check) {
+    analyze(request);
+    return 0;
+  }
   if (request.directories.empty()) lie::fail("no run directory given");
+  if (request.check) return check_all(request.directories) ? 0 : 1;
   if (request.close) {
     for (const std::string& directory : request.directories) close_trajectories(directory);
-    return;
+    return 0;
   }
   for (const std::string& directory : request.directories) {
     print_digests(directory, request.directories.size() > 1 ? directory + " " : "");
   }
+  return 0;
 }
 
 }  // namespace
@@ -175,10 +199,9 @@ int main(int argc, char** argv) {
   declare(app, request);
   CLI11_PARSE(app, argc, argv);
   try {
-    run(request);
+    return run(request);
   } catch (const std::exception& error) {
     fmt::print(stderr, "lie_analyze: {}\n", error.what());
     return 1;
   }
-  return 0;
 }

@@ -69,12 +69,12 @@ class RecordReader {
   bool next(MessageFileState& state, Bytes& message) {
     const std::uint64_t left = size_ - state.whole_bytes;
     if (left == 0) return false;
-    if (left < kHeadBytes) return lose_rest(state, "ends within a record");
+    if (left < kHeadBytes) return tear(state);
     const RecordHeader crc = read_head(message);
     if (crc32c(text_of(message)) != crc.header_crc) return lose_rest(state, "is damaged");
     std::uint64_t payload = 0;  // see the layout in common/comm/wire.h
     std::memcpy(&payload, message.data() + 8, sizeof payload);
-    if (payload > left - kHeadBytes) return lose_rest(state, "ends within a record");
+    if (payload > left - kHeadBytes) return tear(state);
     read_payload(message, payload);
     check_payload(state, message, crc);
     state.whole_bytes += kHeadBytes + payload;
@@ -103,6 +103,11 @@ class RecordReader {
     state.damage.push_back(fmt::format("{}: the record at byte {} is damaged; its group is lost",
                                        path_.string(), state.whole_bytes));
     message.clear();
+  }
+
+  bool tear(MessageFileState& state) const {
+    state.torn = true;
+    return lose_rest(state, "ends within a record");
   }
 
   bool lose_rest(MessageFileState& state, std::string_view how) const {

@@ -25,6 +25,7 @@ inline constexpr std::uint32_t kMessageFileVersion = 2;
 struct MessageFileState {
   std::uint64_t whole_bytes = 0;    // up to the end of its last whole record: where to go on
   std::vector<std::string> damage;  // a sentence for each loss
+  bool torn = false;                // the last of them is a record that was being written
   std::string refusal;              // why nothing of it can be read; empty otherwise
 };
 

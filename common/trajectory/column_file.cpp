@@ -24,17 +24,6 @@ h5::Handle column_layout(const ColumnInfo& column) {
   return layout;
 }
 
-/// A small chunk cache: each flush walks over all that it holds, and only a column's last chunk is
-/// written again.
-h5::Handle column_access() {
-  h5::Handle access(h5::checked_id(H5Pcreate(H5P_DATASET_ACCESS), "create access"), H5Pclose);
-  constexpr std::size_t kSlots = 31;
-  constexpr std::size_t kBytes = 64 << 10;
-  h5::check(H5Pset_chunk_cache(access.id(), kSlots, kBytes, H5D_CHUNK_CACHE_W0_DEFAULT),
-            "set chunk cache");
-  return access;
-}
-
 h5::Handle create_dataset(hid_t file, const ColumnInfo& column) {
   const hsize_t none = 0;
   const hsize_t unlimited = H5S_UNLIMITED;
@@ -43,7 +32,7 @@ h5::Handle create_dataset(hid_t file, const ColumnInfo& column) {
   const h5::Handle groups(h5::checked_id(H5Pcreate(H5P_LINK_CREATE), "create link list"), H5Pclose);
   h5::check(H5Pset_create_intermediate_group(groups.id(), 1), "set intermediate groups");
   const h5::Handle layout = column_layout(column);
-  const h5::Handle access = column_access();
+  const h5::Handle access = h5::column_access();
   h5::Handle dataset(H5Dcreate2(file, column.path, h5::file_type(column.type), space.id(),
                                 groups.id(), layout.id(), access.id()),
                      H5Dclose);

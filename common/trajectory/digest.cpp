@@ -1,7 +1,10 @@
 #include "common/trajectory/digest.h"
 
 #include <algorithm>
+#include <array>
 #include <bit>
+#include <cstring>
+#include <limits>
 #include <span>
 #include <vector>
 
@@ -31,39 +34,49 @@ void add_one(Sha256& hash, T value) {
   hash.update(std::as_bytes(std::span(&value, 1)));
 }
 
-/// The fixed-size facts of every response, [N] rows of bytes in canonical order.
+/// The fixed-size facts of every response, a row of bytes each, in canonical order.
 class FixedColumns {
  public:
-  explicit FixedColumns(const RunReader& run) : run_(run), rows_(run.samples().size()) {}
+  explicit FixedColumns(const RunReader& run) : run_(run) {}
 
-  template <typename... T>
-  void add(const schema::Column<T>&... columns) {
-    (add_values(run_.column(columns)), ...);
+  /// Another column of the rows that read() will make.
+  template <typename C>
+  void add(const C& column) {
+    using T = typename C::Value;
+    const std::size_t at = lacking_.size();
+    const T none = std::numeric_limits<T>::quiet_NaN();
+    const auto bytes = std::as_bytes(std::span(&none, 1));
+    lacking_.insert(lacking_.end(), bytes.begin(), bytes.end());
+    readings_.push_back(run_.each(column, [this, at](std::size_t i, T value) {
+      std::memcpy(&rows_[i * lacking_.size() + at], &value, sizeof value);
+    }));
   }
-  template <typename T>
-  void add_values(const std::vector<T>& values) {
-    for (std::size_t i = 0; i < values.size(); ++i) {
-      const auto bytes = std::as_bytes(std::span(&values[i], 1));
-      rows_[i].insert(rows_[i].end(), bytes.begin(), bytes.end());
+  void read() {
+    for (std::size_t i = 0; i < run_.samples().size(); ++i) {
+      rows_.insert(rows_.end(), lacking_.begin(), lacking_.end());
     }
+    run_.read(readings_);
   }
-  const std::vector<std::byte>& row(std::size_t index) const { return rows_[index]; }
+  std::span<const std::byte> row(std::size_t index) const {
+    return std::span(rows_).subspan(index * lacking_.size(), lacking_.size());
+  }
 
  private:
   const RunReader& run_;
-  std::vector<std::vector<std::byte>> rows_;
+  std::vector<std::byte> lacking_;  // a row of a segment that has none of the columns
+  std::vector<RunReader::Reading> readings_;
+  std::vector<std::byte> rows_;
 };
 
-FixedColumns fixed_columns(const RunReader& run) {
+void add_columns(FixedColumns& fixed, const RunReader& run) {
   namespace c = schema::sample;
-  FixedColumns fixed(run);
-  fixed.add(c::kSample, c::kPolicyVersion, c::kTokenCount, c::kPromptCount, c::kFinishReason,
-            c::kVerdict, c::kExtractedCount);
-  for (const RewardName& reward : run.rewards()) fixed.add_values(run.reward(reward.name));
-  fixed.add(c::kReward, c::kAdvantage, c::kReferenceLength, c::kTargetLength, c::kDistinctNgrams,
-            c::kNgrams, c::kLargestRepeat, c::kSequenceLogRatio, c::kClipped, c::kMiniBatch);
-  for (const std::string& name : run.numbers()) fixed.add_values(run.number(name));
-  return fixed;
+  const auto add = [&](const auto&... columns) { (fixed.add(columns), ...); };
+  add(c::kSample, c::kPolicyVersion, c::kTokenCount, c::kPromptCount, c::kFinishReason, c::kVerdict,
+      c::kExtractedCount);
+  for (const RewardName& reward : run.rewards()) add(schema::reward_column(reward.name));
+  add(c::kReward, c::kAdvantage, c::kReferenceLength, c::kTargetLength, c::kDistinctNgrams,
+      c::kNgrams, c::kLargestRepeat, c::kSequenceLogRatio, c::kClipped, c::kMiniBatch);
+  for (const std::string& name : run.numbers()) add(schema::number_column(name));
 }
 
 void add_problem(Sha256& hash, const RunReader& run, std::size_t index, std::int64_t problem_row) {
@@ -110,13 +123,26 @@ struct Places {
   std::vector<std::int32_t> token_count, extracted_count;
 };
 
+Places read_places(const RunReader& run) {
+  namespace c = schema::sample;
+  Places places;
+  run.read(std::array{run.into(places.problem, c::kProblem),
+                      run.into(places.token_offset, c::kTokenOffset),
+                      run.into(places.token_count, c::kTokenCount),
+                      run.into(places.extracted_offset, c::kExtractedOffset),
+                      run.into(places.extracted_count, c::kExtractedCount)});
+  return places;
+}
+
 std::vector<TokenBlock> read_blocks(const RunReader& run, const Places& places, std::size_t begin,
                                     std::size_t end) {
   std::vector<TokenBlock> blocks(run.segments().size());
   for (std::size_t i = begin; i < end; ++i) {
     blocks[run.samples()[i].segment].cover(places.token_offset[i], places.token_count[i]);
   }
-  for (std::size_t s = 0; s < blocks.size(); ++s) blocks[s].read(run.segments()[s]);
+  for (std::size_t s = 0; s < blocks.size(); ++s) {
+    if (blocks[s].end > 0) blocks[s].read(run.segments()[s]);
+  }
   return blocks;
 }
 
@@ -132,11 +158,10 @@ bool same_group(const SamplePlace& a, const SamplePlace& b) {
 
 std::string trajectories_digest(const RunReader& run) {
   const auto& samples = run.samples();
-  const FixedColumns fixed = fixed_columns(run);
-  const Places places{
-      run.column(schema::sample::kProblem), run.column(schema::sample::kTokenOffset),
-      run.column(schema::sample::kExtractedOffset), run.column(schema::sample::kTokenCount),
-      run.column(schema::sample::kExtractedCount)};
+  FixedColumns fixed(run);
+  add_columns(fixed, run);
+  fixed.read();
+  const Places places = read_places(run);
   Sha256 hash;
   hash.update("lie trajectories 1");
   for (const std::string& name : run.numbers()) add(hash, name);

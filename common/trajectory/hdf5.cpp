@@ -21,9 +21,11 @@ std::string words_of_system(std::string reason) {
   return reason.substr(0, reason.find('\''));
 }
 
-Handle text_type() {
+/// Of fixed size, padded with zeros: such a text lies where HDF5 checks what it reads.
+Handle text_type(std::size_t size) {
   Handle type(checked_id(H5Tcopy(H5T_C_S1), "copy string type"), H5Tclose);
-  check(H5Tset_size(type.id(), H5T_VARIABLE), "set string size");
+  check(H5Tset_size(type.id(), size), "set string size");
+  check(H5Tset_strpad(type.id(), H5T_STR_NULLPAD), "set string padding");
   check(H5Tset_cset(type.id(), H5T_CSET_UTF8), "set string encoding");
   return type;
 }
@@ -52,6 +54,16 @@ void read_attribute(hid_t attribute, hid_t type, void* value, const char* name,
   if (H5Aread(attribute, type, value) < 0) {
     fail("{}: attribute {} cannot be read: {}; the file is damaged", file, name, last_reason());
   }
+}
+
+/// As older builds wrote it, to HDF5's heap, which has no checksum.
+std::string read_variable_text(hid_t attribute, const char* name, std::string_view file) {
+  const Handle type = text_type(H5T_VARIABLE);
+  char* pointer = nullptr;
+  read_attribute(attribute, type.id(), &pointer, name, file);
+  std::string text(pointer != nullptr ? pointer : "");
+  H5free_memory(pointer);
+  return text;
 }
 
 }  // namespace
@@ -105,6 +117,15 @@ Handle file_access() {
   return access;
 }
 
+Handle column_access() {
+  Handle access(checked_id(H5Pcreate(H5P_DATASET_ACCESS), "create access"), H5Pclose);
+  constexpr std::size_t kSlots = 31;
+  constexpr std::size_t kBytes = 64 << 10;
+  check(H5Pset_chunk_cache(access.id(), kSlots, kBytes, H5D_CHUNK_CACHE_W0_DEFAULT),
+        "set chunk cache");
+  return access;
+}
+
 Handle create_file(const std::filesystem::path& path) {
   const Handle access = file_access();
   Handle file(H5Fcreate(path.c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, access.id()), H5Fclose);
@@ -148,10 +169,9 @@ hid_t file_type(schema::ElementType type) {
 }
 
 void write_attribute(hid_t object, const char* name, std::string_view text) {
-  const std::string terminated(text);
-  const char* pointer = terminated.c_str();
-  const Handle type = text_type();
-  write_scalar(object, name, type.id(), type.id(), &pointer);
+  const std::string padded = text.empty() ? std::string(1, '\0') : std::string(text);
+  const Handle type = text_type(padded.size());
+  write_scalar(object, name, type.id(), type.id(), padded.data());
 }
 
 void write_attribute(hid_t object, const char* name, std::int64_t value) {
@@ -164,11 +184,11 @@ void write_attribute(hid_t object, const char* name, std::uint64_t value) {
 
 std::string read_text_attribute(hid_t object, const char* name, std::string_view file) {
   const Handle attribute = open_attribute(object, name, H5T_STRING, file);
-  const Handle type = text_type();
-  char* pointer = nullptr;
-  read_attribute(attribute.id(), type.id(), &pointer, name, file);
-  std::string text(pointer != nullptr ? pointer : "");
-  H5free_memory(pointer);
+  const Handle stored(checked_id(H5Aget_type(attribute.id()), name), H5Tclose);
+  if (H5Tis_variable_str(stored.id()) > 0) return read_variable_text(attribute.id(), name, file);
+  std::string text(H5Tget_size(stored.id()), '\0');
+  read_attribute(attribute.id(), stored.id(), text.data(), name, file);
+  text.erase(text.find_last_not_of('\0') + 1);
   return text;
 }
 

@@ -48,6 +48,10 @@ void silence();
 
 /// Access to the newest file format, with file locks where the file system has them.
 Handle file_access();
+/// Access to a column with a small chunk cache: rows are read and written in order, and each flush
+/// walks over all that the cache holds. (HDF5's own of 1 MiB is no gain, and files have 60
+/// columns.)
+Handle column_access();
 Handle create_file(const std::filesystem::path& path);
 
 /// The HDF5 type of a column's elements in memory and in the file (little-endian).

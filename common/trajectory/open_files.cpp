@@ -26,7 +26,8 @@ h5::Handle open_file(const fs::path& path) {
 }
 
 h5::Handle open_column(hid_t file, const ColumnInfo& column, const std::string& path) {
-  h5::Handle dataset(H5Dopen2(file, column.path, H5P_DEFAULT), H5Dclose);
+  const h5::Handle access = h5::column_access();
+  h5::Handle dataset(H5Dopen2(file, column.path, access.id()), H5Dclose);
   if (!dataset) {
     fail("{}: column {} cannot be opened: {}; the file is damaged", path, column.path,
          h5::last_reason());
@@ -44,11 +45,12 @@ h5::Handle open_column(hid_t file, const ColumnInfo& column, const std::string& 
 std::size_t OpenFiles::default_limit() {
   rlimit files = {};
   if (::getrlimit(RLIMIT_NOFILE, &files) != 0) return 16;
-  return std::clamp<std::size_t>(files.rlim_cur / 4, 1, 1024);
+  return std::clamp<std::size_t>(files.rlim_cur / 4, 1, 64);
 }
 
 OpenFiles::File& OpenFiles::open(const fs::path& path) {
-  const auto found = std::ranges::find(files_, path, &File::path);
+  const auto found = std::ranges::find_if(
+      files_, [&](const File& file) { return file.path.native() == path.native(); });
   if (found != files_.end()) {
     files_.splice(files_.begin(), files_, found);
     return files_.front();

@@ -24,7 +24,8 @@ class OpenFiles {
   hid_t file(const std::filesystem::path& path) { return open(path).file.id(); }
   hid_t column(const std::filesystem::path& path, const schema::ColumnInfo& column);
 
-  /// A quarter of the files that the process may open.
+  /// A quarter of the files that the process may open, and no more than 64: each takes about a
+  /// megabyte of memory.
   static std::size_t default_limit();
 
  private:

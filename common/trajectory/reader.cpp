@@ -4,6 +4,7 @@
 #include <array>
 #include <numeric>
 #include <sstream>
+#include <string_view>
 #include <utility>
 
 #include "common/error.h"
@@ -130,6 +131,14 @@ RowRange SegmentReader::rows_of_step(Table table, std::size_t index) const {
   const auto& ends = ends_of(*state_, table);
   const std::int64_t first = index == 0 ? 0 : ends.at(index - 1);
   return {first, ends.at(index) - first};
+}
+
+bool SegmentReader::has(const ColumnInfo& column) const {
+  bool found = false;
+  schema::for_each_column(info(), [&](const ColumnInfo& other) {
+    found = found || std::string_view(other.path) == column.path;
+  });
+  return found;
 }
 
 void SegmentReader::read_ends() {

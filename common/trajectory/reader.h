@@ -44,6 +44,9 @@ class SegmentReader {
   /// Rows of a table that belong to steps()[index].
   RowRange rows_of_step(schema::Table table, std::size_t index) const;
 
+  /// Whether the file has a column: one of all files, or one that its run names.
+  bool has(const schema::ColumnInfo& column) const;
+
   /// All rows of a column.
   template <typename T>
   std::vector<T> read(const schema::Column<T>& column) const {

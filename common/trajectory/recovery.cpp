@@ -8,6 +8,7 @@
 #include "common/file.h"
 #include "common/trajectory/column_file.h"
 #include "common/trajectory/reader.h"
+#include "common/trajectory/segment_damage.h"
 #include "common/trajectory/segment_index.h"
 #include "common/trajectory/segments.h"
 #include "common/trajectory/step_log.h"
@@ -17,15 +18,6 @@ namespace {
 
 namespace fs = std::filesystem;
 using schema::ColumnInfo;
-
-/// Throws Error if a row of a complete step cannot be read.
-void read_all(const SegmentReader& file) {
-  for (std::size_t i = 0; i < file.steps().size(); ++i) {
-    schema::for_each_column(file.info(), [&](const ColumnInfo& column) {
-      file.read_bytes(column, file.rows_of_step(column.table, i));
-    });
-  }
-}
 
 void set_damaged_aside(const Segment& segment, std::int64_t step, const char* fault,
                        const Log& log) {
@@ -50,7 +42,8 @@ void set_damaged_ones_aside(const fs::path& directory, const SegmentIndex& index
     if (!is_after && std::ranges::count(index, name, &IndexedSegment::file) > 0) continue;
     try {
       const SegmentReader file(segment.path);
-      if (is_after) read_all(file);
+      const std::string fault = is_after ? damage_of(file).fault : "";
+      if (!fault.empty()) fail("{}", fault);
     } catch (const Error& error) {
       if (is_of_another_version(segment.path)) throw;
       set_damaged_aside(segment, step, error.what(), log);

@@ -1,9 +1,9 @@
 #include "common/trajectory/run_reader.h"
 
 #include <algorithm>
-#include <limits>
 #include <map>
 #include <set>
+#include <utility>
 
 #include "common/error.h"
 #include "common/trajectory/open_files.h"
@@ -19,8 +19,7 @@ RunReader::RunReader(const fs::path& directory) {
   note_missing(directory);
   open(directory);
   keep_common_steps();
-  for (std::size_t s = 0; s < segments_.size(); ++s) index_samples(s);
-  std::ranges::sort(samples_, {}, &SamplePlace::key);
+  merge_samples();
   const auto twice = std::ranges::adjacent_find(samples_, {}, &SamplePlace::key);
   if (twice != samples_.end()) {
     fail(
@@ -50,6 +49,7 @@ void RunReader::open(const fs::path& directory) {
   const auto files = std::make_shared<OpenFiles>();
   for (const Segment& segment : lie::segments(directory)) {
     segments_.emplace_back(segment.path, files);
+    index_samples(segments_.size() - 1);  // while the file is open
   }
 }
 
@@ -103,11 +103,23 @@ void RunReader::index_samples(std::size_t segment) {
   }
 }
 
-namespace {
-
-bool holds(const RewardNames& rewards, const std::string& name) {
-  return std::ranges::find(rewards, name, &RewardName::name) != rewards.end();
+/// Brings those of common steps into canonical order.
+void RunReader::merge_samples() {
+  std::erase_if(samples_, [this](const SamplePlace& place) {
+    return std::cmp_greater_equal(place.row, segments_[place.segment].rows(Table::kSample));
+  });
+  std::ranges::sort(samples_, {}, &SamplePlace::key);
+  samples_of_.resize(segments_.size());
+  for (std::size_t i = 0; i < samples_.size(); ++i) samples_of_[samples_[i].segment].push_back(i);
 }
+
+void RunReader::read(std::span<const Reading> columns) const {
+  for (std::size_t segment = 0; segment < segments_.size(); ++segment) {
+    for (const Reading& column : columns) column(segment);
+  }
+}
+
+namespace {
 
 template <typename T>
 T at(const SegmentReader& file, const schema::Column<T>& column, std::size_t row) {
@@ -120,19 +132,10 @@ RewardNames RunReader::rewards() const {
   RewardNames all;
   for (const SegmentReader& segment : segments_) {
     for (const RewardName& reward : segment.info().rewards) {
-      if (!holds(all, reward.name)) all.push_back(reward);
+      if (std::ranges::count(all, reward.name, &RewardName::name) == 0) all.push_back(reward);
     }
   }
   return all;
-}
-
-std::vector<float> RunReader::reward(const std::string& name) const {
-  const auto column = schema::reward_column(name);
-  std::vector<float> merged(samples_.size(), std::numeric_limits<float>::quiet_NaN());
-  for (std::size_t s = 0; s < segments_.size(); ++s) {
-    if (holds(segments_[s].info().rewards, name)) fill(schema::F32(column), s, merged);
-  }
-  return merged;
 }
 
 std::vector<std::string> RunReader::numbers() const {
@@ -141,17 +144,6 @@ std::vector<std::string> RunReader::numbers() const {
     names.insert(segment.info().numbers.begin(), segment.info().numbers.end());
   }
   return {names.begin(), names.end()};
-}
-
-std::vector<double> RunReader::number(const std::string& name) const {
-  const auto column = schema::number_column(name);
-  std::vector<double> merged(samples_.size(), std::numeric_limits<double>::quiet_NaN());
-  for (std::size_t s = 0; s < segments_.size(); ++s) {
-    if (std::ranges::count(segments_[s].info().numbers, name) > 0) {
-      fill(schema::F64(column), s, merged);
-    }
-  }
-  return merged;
 }
 
 std::vector<std::int32_t> RunReader::response_ids(std::size_t index) const {

@@ -1,9 +1,13 @@
 // Reads all trajectories of a run: every learner's segments, merged in canonical order.
 #pragma once
 
+#include <array>
 #include <compare>
 #include <cstdint>
 #include <filesystem>
+#include <functional>
+#include <limits>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -55,17 +59,33 @@ class RunReader {
   /// Names of the further numbers of all segments, ascending.
   std::vector<std::string> numbers() const;
 
-  /// A column of /sample over all responses, [N], canonical order.
-  template <typename T>
-  std::vector<T> column(const schema::Column<T>& column) const {
-    std::vector<T> merged(samples_.size());
-    for (std::size_t s = 0; s < segments_.size(); ++s) fill(column, s, merged);
-    return merged;
+  /// Reads one column of /sample of one segment, where that has it.
+  using Reading = std::function<void(std::size_t segment)>;
+  /// set(i, value) for response i of samples(). `column` is a schema::Column or a NamedColumn.
+  template <typename C, typename Set>
+  Reading each(const C& column, Set set) const {
+    return [this, column, set](std::size_t segment) {
+      const schema::Column<typename C::Value>& of_file = column;
+      if (!segments_[segment].has(of_file)) return;
+      const auto values = segments_[segment].read(of_file);
+      for (const std::size_t i : samples_of_[segment]) set(i, values[samples_[i].row]);
+    };
   }
-  /// The values of a reward term, NaN where a segment has no such column.
-  std::vector<float> reward(const std::string& name) const;
-  /// The same of a further number.
-  std::vector<double> number(const std::string& name) const;
+  /// Into values, [N], canonical order; NaN (of integers: 0) where a segment lacks the column.
+  template <typename C>
+  Reading into(std::vector<typename C::Value>& values, const C& column) const {
+    values.assign(samples_.size(), std::numeric_limits<typename C::Value>::quiet_NaN());
+    return each(column, [&values](std::size_t i, auto value) { values[i] = value; });
+  }
+  /// Several columns at the price of one pass over the files.
+  void read(std::span<const Reading> columns) const;
+  /// One column.
+  template <typename C>
+  std::vector<typename C::Value> column(const C& column) const {
+    std::vector<typename C::Value> values;
+    read(std::array{into(values, column)});
+    return values;
+  }
 
   /// Of response `index` of samples(): reads only what it needs.
   std::vector<std::int32_t> response_ids(std::size_t index) const;
@@ -73,21 +93,15 @@ class RunReader {
   ProblemText problem(std::size_t index) const;
 
  private:
-  /// The values of one segment's rows, to their places.
-  template <typename T>
-  void fill(const schema::Column<T>& column, std::size_t segment, std::vector<T>& merged) const {
-    const std::vector<T> values = segments_[segment].read(column);
-    for (std::size_t i = 0; i < merged.size(); ++i) {
-      if (samples_[i].segment == segment) merged[i] = values[samples_[i].row];
-    }
-  }
   void note_missing(const std::filesystem::path& directory);
   void open(const std::filesystem::path& directory);
   void keep_common_steps();
   void index_samples(std::size_t segment);
+  void merge_samples();
 
   std::vector<SegmentReader> segments_;
   std::vector<SamplePlace> samples_;
+  std::vector<std::vector<std::size_t>> samples_of_;  // a segment: indices into samples_
   std::vector<std::string> notes_;
 };
 

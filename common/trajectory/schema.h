@@ -63,6 +63,7 @@ constexpr ElementType element_type<double>() {
 /// A column whose elements are read and written as T.
 template <typename T>
 struct Column : ColumnInfo {
+  using Value = T;
   constexpr Column(Table t, const char* path_, const char* unit_, const char* about_)
       : ColumnInfo{t, element_type<T>(), path_, unit_, about_} {}
 };
@@ -188,6 +189,7 @@ inline constexpr I64 kStep{kT, "/step/step", "step", "number of the step; writte
 template <typename T>
 class NamedColumn {
  public:
+  using Value = T;
   NamedColumn(std::string path, std::string about)
       : path_(std::move(path)), about_(std::move(about)) {}
   /// Valid as long as this.
@@ -213,12 +215,14 @@ void for_each_column(const TrajectoryInfo& info,
 /// Elements per chunk of a table's columns.
 std::uint64_t chunk_rows(Table table);
 
-/// Attributes of the file's root.
+/// Attributes of the file's root. Texts are UTF-8 of fixed size (h5py: bytes), in files of older
+/// builds of variable size, which HDF5 keeps in a heap that it does not check: a flipped bit there
+/// can crash it.
 namespace attribute {
 inline constexpr const char* kSchemaVersion = "schema_version";  // int64
-inline constexpr const char* kBuildId = "build_id";              // the strings are UTF-8
-inline constexpr const char* kConfig = "config";                 // resolved, YAML
-inline constexpr const char* kSeed = "seed";                     // uint64
+inline constexpr const char* kBuildId = "build_id";
+inline constexpr const char* kConfig = "config";  // resolved, YAML
+inline constexpr const char* kSeed = "seed";      // uint64
 inline constexpr const char* kModelSha256 = "model_sha256";
 inline constexpr const char* kTokenizerSha256 = "tokenizer_sha256";
 inline constexpr const char* kLearnerRank = "learner_rank";    // int64, number among the learners
@@ -226,8 +230,8 @@ inline constexpr const char* kLearnerCount = "learner_count";  // int64
 inline constexpr const char* kStartsAfter = "starts_after_step";  // int64
 inline constexpr const char* kRewardTerms = "reward_terms";       // names, with commas between
 inline constexpr const char* kNumbers = "numbers";                // the same
-/// uint64, the first 8 bytes of the SHA-256 of what the file says of its run: HDF5 itself does not
-/// check its heap, which holds the texts. Absent in files of older builds.
+/// uint64, the first 8 bytes of the SHA-256 of what the file says of its run. Absent in files of
+/// older builds.
 inline constexpr const char* kChecksum = "attributes_checksum";
 }  // namespace attribute
 

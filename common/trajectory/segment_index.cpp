@@ -6,6 +6,7 @@
 #include "common/error.h"
 #include "common/file.h"
 #include "common/json_lines.h"
+#include "common/line_checksum.h"
 #include "common/trajectory/reader.h"
 #include "common/trajectory/segments.h"
 
@@ -17,11 +18,12 @@ namespace fs = std::filesystem;
 fs::path index_path(const fs::path& directory) { return directory / "index.jsonl"; }
 
 std::string line_of(const IndexedSegment& segment) {
-  return fmt::format(
-      "{{\"file\":{},\"learner\":{},\"learners\":{},\"first_step\":{},\"last_step\":{},"
-      "\"bytes\":{},\"removed\":{}}}\n",
-      json_quoted(segment.file), segment.learner, segment.learners, segment.first_step,
-      segment.last_step, segment.bytes, segment.removed);
+  return with_checksum(fmt::format(
+             "{{\"file\":{},\"learner\":{},\"learners\":{},\"first_step\":{},\"last_step\":{},"
+             "\"bytes\":{},\"removed\":{}}}",
+             json_quoted(segment.file), segment.learner, segment.learners, segment.first_step,
+             segment.last_step, segment.bytes, segment.removed)) +
+         "\n";
 }
 
 std::int64_t required_integer(const JsonRow& row, std::string_view field) {
@@ -76,10 +78,13 @@ SegmentIndex read_index(const fs::path& directory) {
   const fs::path path = index_path(directory);
   SegmentIndex index;
   if (!fs::exists(path)) return index;
-  std::istringstream lines(read_file(path));
+  const std::string text = read_file(path);
+  const bool checked = has_checksum(text);
+  std::istringstream lines(text);
   for (std::string line; std::getline(lines, line);) {
     const std::string place = fmt::format("{}:{}", path.string(), index.size() + 1);
     index.push_back(segment_of(parse_json_row(line, place)));
+    if (checked && !is_sound(line)) fail("{}: does not fit its checksum; it is damaged", place);
   }
   return index;
 }

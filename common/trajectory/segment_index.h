@@ -1,7 +1,7 @@
 // trajectories/index.jsonl: which segments a run has written, so that one that is missing or cut
 // short is noticed, and its steps named, without opening any. A line each:
 //   {"file":"learner-000-segment-000050.h5","learner":0,"learners":2,"first_step":51,
-//    "last_step":100,"bytes":81234,"removed":false}
+//    "last_step":100,"bytes":81234,"removed":false,"crc32c":2774631942}
 #pragma once
 
 #include <cstdint>

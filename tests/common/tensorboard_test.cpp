@@ -59,5 +59,18 @@ TEST(TensorBoard, AnUnwritableDirectoryIsNamed) {
   EXPECT_TRUE(error_of([&] { EventWriter{file}; }).starts_with(file.string()));
 }
 
+TEST(TensorBoard, AFlippedBitIsNamedAndATornRecordIsNone) {
+  const TemporaryDirectory scratch;
+  const std::vector<Scalar> scalars = {{"accuracy", 0.5}};
+  const std::string whole = version_record(1) + scalars_record(2, 1, scalars);
+  EXPECT_EQ(event_file_fault(scratch.write("whole", whole)), "");
+  EXPECT_EQ(event_file_fault(scratch.write("torn", whole.substr(0, whole.size() - 6))), "");
+  for (std::size_t bit = 0; bit < 8 * whole.size(); ++bit) {
+    std::string bytes = whole;
+    bytes[bit / 8] = static_cast<char>(bytes[bit / 8] ^ (1 << bit % 8));
+    EXPECT_NE(event_file_fault(scratch.write("flipped", bytes)), "") << bit;
+  }
+}
+
 }  // namespace
 }  // namespace lie

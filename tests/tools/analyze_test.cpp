@@ -4,12 +4,15 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <fstream>
 
 #include "common/error.h"
+#include "common/metrics_log.h"
 #include "common/sha256.h"
 #include "tests/temporary_directory.h"
 #include "tests/tools/example_run.h"
 #include "tools/analyze/chart.h"
+#include "tools/analyze/check.h"
 #include "tools/analyze/curves.h"
 #include "tools/analyze/evaluation_table.h"
 #include "tools/analyze/report.h"
@@ -78,6 +81,68 @@ TEST(LieAnalyze, WeightsDigestIsOverTensorBytesByName) {
   const std::vector<float> values(16, 1.0F);  // a.weight, then b.weight
   const std::string_view bytes(reinterpret_cast<const char*>(values.data()), 64);
   EXPECT_EQ(weights_digest(directory), sha256_hex(bytes));
+}
+
+void flip_a_bit(const fs::path& path, std::size_t byte) {
+  std::string bytes = read_file(path);
+  bytes.at(byte) ^= 1;
+  std::ofstream(path, std::ios::binary) << bytes;
+}
+
+/// Of two learners with three segments each, and with checksums in its metrics.
+fs::path run_of_many_files(const std::string& name) {
+  const fs::path run =
+      example(name, {.steps = 12, .planned = 12, .segment_steps = 4, .learners = 2});
+  MetricsLog(run / "metrics.jsonl", 12);
+  return run;
+}
+
+TEST(Check, SaysThatARunIsSoundAndWhatWasRead) {
+  const Outcome outcome = lie_analyze("--check " + run_of_many_files("sound").string());
+  EXPECT_EQ(outcome.status, 0) << outcome.output;
+  EXPECT_TRUE(holds(outcome.output, "trajectories: 6 files")) << outcome.output;
+  EXPECT_TRUE(holds(outcome.output, "metrics.jsonl: 13 lines")) << outcome.output;
+  EXPECT_TRUE(holds(outcome.output, "\nsound\n")) << outcome.output;
+}
+
+TEST(Check, NamesEveryDamagedOrMissingFileWithWhatIsLost) {
+  const fs::path run = run_of_many_files("check-damaged");
+  const fs::path log = run / "trajectories";
+  const fs::path rotten = log / "learner-000-segment-000004.h5";
+  flip_a_bit(rotten, fs::file_size(rotten) / 2);
+  fs::remove(log / "learner-001-segment-000008.h5");
+  const std::string metrics = read_file(run / "metrics.jsonl");
+  flip_a_bit(run / "metrics.jsonl", metrics.find("accuracy\":", metrics.size() / 2) + 12);
+  flip_a_bit(run / "checkpoints" / "step-000012" / "model.safetensors", 200);
+  flip_a_bit(run / "config.yaml", read_file(run / "config.yaml").find("0.01") + 3);
+  const Outcome outcome = lie_analyze("--check " + run.string());
+  EXPECT_EQ(outcome.status, 1);
+  for (const char* words :
+       {"DAMAGED  ", "learner-000-segment-000004.h5: ", " of learner 0\n",
+        "learner-001-segment-000008.h5 is missing\n  lost    steps 9 to 12 of learner 1\n",
+        "metrics.jsonl:8: the line does not fit its checksum",
+        "step-000012: model.safetensors: ", "config.yaml: differs", "\n5 faults\n"}) {
+    EXPECT_TRUE(holds(outcome.output, words)) << words << "\n" << outcome.output;
+  }
+}
+
+TEST(Check, WhatALiveRunIsWritingIsNoFault) {
+  const fs::path run = run_of_many_files("check-live");
+  const auto cut = [&](const fs::path& path, std::size_t bytes) {
+    fs::resize_file(path, fs::file_size(path) - bytes);
+  };
+  cut(run / "metrics.jsonl", 20);
+  EXPECT_TRUE(check_run(run).faults.empty()) << text_of(check_run(run));
+  cut(run / "trajectories" / "learner-000-segment-000008.h5", 20);  // not live: it is in the index
+  EXPECT_EQ(check_run(run).faults.size(), 1U);
+}
+
+TEST(Check, LinesOfOlderBuildsHaveNoChecksumsWhichIsSaid) {
+  const fs::path run = run_of_many_files("check-older");
+  write_file_atomically(run / "metrics.jsonl", "{\"step\":1,\"accuracy\":0.5}\n");
+  const Soundness found = check_run(run);
+  EXPECT_TRUE(found.faults.empty()) << text_of(found);
+  EXPECT_TRUE(holds(text_of(found), "metrics.jsonl: has no checksums"));
 }
 
 TEST(LieAnalyze, TellsWhatIsWrongInOneLine) {

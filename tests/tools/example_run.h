@@ -5,11 +5,14 @@
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
+#include <memory>
 #include <random>
 #include <string>
 
+#include "common/checksums.h"
 #include "common/error.h"
 #include "common/file.h"
+#include "common/trajectory/segment_index.h"
 #include "common/trajectory/writer.h"
 #include "tests/write_safetensors.h"
 
@@ -23,6 +26,9 @@ struct ExampleRun {
   std::uint32_t seed = 1;
   std::int32_t groups = 16;
   std::int32_t samples = 16;
+  std::int32_t longest = 130;      // tokens, the limit of a response
+  std::int64_t segment_steps = 0;  // a checkpoint's rhythm: steps a file; 0: all in one
+  std::int64_t learners = 1;       // that share the groups of a step
   bool metrics = true;
   bool checkpoint = true;
 };
@@ -38,20 +44,21 @@ inline double mean_length(const ExampleRun& run, std::int64_t step) {
   return run.first_length + (run.last_length - run.first_length) * share_done(run, step);
 }
 
-inline void add_response(GroupRecord& group, std::mt19937& random, double mean_tokens) {
+inline void add_response(GroupRecord& group, std::mt19937& random, double mean_tokens,
+                         std::int32_t longest) {
   std::geometric_distribution<int> geometric(1 / mean_tokens);
-  const int tokens = std::min(130, 4 + geometric(random));
+  const int tokens = std::min(longest, 4 + geometric(random));
   Response response;
-  response.finish = tokens == 130 ? FinishReason::kLength : FinishReason::kEndOfSequence;
+  response.finish = tokens == longest ? FinishReason::kLength : FinishReason::kEndOfSequence;
   for (int t = 0; t < tokens; ++t) {
     response.ids.push_back(static_cast<std::int32_t>(random() % 60));
     response.behavior_log_probs.push_back(-0.001F * static_cast<float>(random() % 1000));
   }
   Score score;
   const bool right = static_cast<double>(random() % 1000) < 500 + 2.2 * tokens;
-  score.verdict = right           ? VerdictCode::kEqual
-                  : tokens == 130 ? VerdictCode::kNoAnswer
-                                  : VerdictCode::kUnequal;
+  score.verdict = right               ? VerdictCode::kEqual
+                  : tokens == longest ? VerdictCode::kNoAnswer
+                                      : VerdictCode::kUnequal;
   score.target_length = 107;
   const float missing = !right && tokens < 107 ? static_cast<float>(107 - tokens) : 0.0F;
   score.coverage.ngrams = std::max(0, tokens - 5);
@@ -82,7 +89,7 @@ inline GroupRecord make_group(const ExampleRun& run, std::mt19937& random, std::
       {step * run.groups + group, "7 1 20 10 17 4 target 11:\n", "2", "count_pairs", 22}};
   record.scored.rollout.prompt_ids = {7, 1, 20, 10, 17, 4, 40, 11, 41};
   for (std::int32_t i = 0; i < run.samples; ++i)
-    add_response(record, random, mean_length(run, step));
+    add_response(record, random, mean_length(run, step), run.longest);
   if (purpose == Purpose::kEvaluate) record.results.clear();
   return record;
 }
@@ -116,7 +123,7 @@ inline std::string metrics_line(const ExampleRun& run, const StepRecord& record)
     add("accuracy", right / n), add("response_length_mean", tokens / n);
     add("response_length_p05", 0.2 * tokens / n), add("response_length_p25", 0.5 * tokens / n);
     add("response_length_p50", 0.8 * tokens / n), add("response_length_p75", 1.3 * tokens / n);
-    add("response_length_p95", std::min(130.0, 2.4 * tokens / n));
+    add("response_length_p95", std::min<double>(run.longest, 2.4 * tokens / n));
     add("truncation_rate", cut / n), add("c_context_mean", distinct / n),
         add("r_context_mean", ratio / n);
     add("c_global_step", 0.6 * distinct),
@@ -150,37 +157,82 @@ inline std::string metrics_line(const ExampleRun& run, const StepRecord& record)
 
 }  // namespace example
 
-inline TrajectoryInfo example_info_of(const ExampleRun& run) {
+inline std::string example_config(const std::filesystem::path& directory, const ExampleRun& run) {
+  return fmt::format(
+      "run:\n  directory: {}\n  steps: {}\n  seed: {}\nreward:\n  length:\n    enabled: {}\n"
+      "policy_loss:\n  algorithm: gspo\n  clip_low: 0.01\n",
+      directory.string(), run.planned, run.seed, run.last_length > 50);
+}
+
+inline TrajectoryInfo example_info_of(const ExampleRun& run, std::int64_t learner = 0,
+                                      std::int64_t starts_after = 0) {
   TrajectoryInfo info;
   info.seed = run.seed;
+  info.learner_rank = learner;
+  info.learner_count = run.learners;
+  info.starts_after_step = starts_after;
   info.rewards = {{"accuracy", "R_acc"}, {"length", "R_len"}, {"redundancy", "R_red"}};
   return info;
 }
 
+namespace example {
+
+inline StepRecord make_step(const ExampleRun& run, std::mt19937& random, std::int64_t step) {
+  StepRecord record{.step = step, .groups = {}};
+  for (std::int32_t g = 0; g < run.groups && step > 0; ++g) {
+    record.groups.push_back(make_group(run, random, step, g, Purpose::kTrain));
+  }
+  for (std::int32_t g = 0; g < run.groups && step % 10 == 0; ++g) {
+    record.groups.push_back(make_group(run, random, step, g, Purpose::kEvaluate));
+  }
+  return record;
+}
+
+/// Step 0 is learner 0's alone.
+inline StepRecord share_of(const StepRecord& record, std::int64_t learner, std::int64_t learners) {
+  StepRecord share{.step = record.step, .groups = {}};
+  for (const GroupRecord& group : record.groups) {
+    const std::int64_t owner = record.step == 0 ? 0 : group.scored.rollout.ticket.group % learners;
+    if (owner == learner) share.groups.push_back(group);
+  }
+  return share;
+}
+
+/// Steps [first, last] of all learners; returns their metrics.
+inline std::string write_segment(const std::filesystem::path& trajectories, const ExampleRun& run,
+                                 std::mt19937& random, std::int64_t first, std::int64_t last) {
+  std::vector<std::unique_ptr<TrajectoryWriter>> writers;
+  for (std::int64_t l = 0; l < run.learners; ++l) {
+    auto info = example_info_of(run, l, std::max<std::int64_t>(0, first - 1));
+    info.config = example_config(trajectories.parent_path(), run);
+    writers.push_back(std::make_unique<TrajectoryWriter>(trajectories, info));
+  }
+  std::string metrics;
+  for (std::int64_t step = first; step <= last; ++step) {
+    const StepRecord record = make_step(run, random, step);
+    for (std::int64_t l = 0; l < (step == 0 ? 1 : run.learners); ++l) {
+      writers[static_cast<std::size_t>(l)]->append(share_of(record, l, run.learners));
+    }
+    metrics += metrics_line(run, record);
+  }
+  for (auto& writer : writers) writer->close();
+  return metrics;
+}
+
+}  // namespace example
+
 inline void write_example_run(const std::filesystem::path& directory, const ExampleRun& run) {
   std::filesystem::remove_all(directory);
   make_directories(directory / "trajectories");
-  write_file_atomically(
-      directory / "config.yaml",
-      fmt::format(
-          "run:\n  directory: {}\n  steps: {}\n  seed: {}\nreward:\n  length:\n    enabled: {}\n"
-          "policy_loss:\n  algorithm: gspo\n  clip_low: 0.01\n",
-          directory.string(), run.planned, run.seed, run.last_length > 50));
+  write_file_atomically(directory / "config.yaml", example_config(directory, run));
   std::mt19937 random(run.seed);
-  TrajectoryWriter writer(directory / "trajectories", example_info_of(run));
+  const std::int64_t length = run.segment_steps > 0 ? run.segment_steps : run.steps + 1;
   std::string metrics;
-  for (std::int64_t step = 0; step <= run.steps; ++step) {
-    StepRecord record{.step = step, .groups = {}};
-    for (std::int32_t g = 0; g < run.groups && step > 0; ++g) {
-      record.groups.push_back(example::make_group(run, random, step, g, Purpose::kTrain));
-    }
-    for (std::int32_t g = 0; g < run.groups && step % 10 == 0; ++g) {
-      record.groups.push_back(example::make_group(run, random, step, g, Purpose::kEvaluate));
-    }
-    writer.append(record);
-    metrics += example::metrics_line(run, record);
+  for (std::int64_t first = 0, last; first <= run.steps; first = last + 1) {
+    last = std::min(run.steps, std::max<std::int64_t>(0, first - 1) + length);
+    metrics += example::write_segment(directory / "trajectories", run, random, first, last);
   }
-  writer.close();
+  update_index(directory / "trajectories", run.steps);
   if (run.metrics) write_file_atomically(directory / "metrics.jsonl", metrics);
   if (!run.checkpoint) return;
   const auto checkpoint = directory / "checkpoints" / fmt::format("step-{:06}", run.steps);
@@ -189,6 +241,7 @@ inline void write_example_run(const std::filesystem::path& directory, const Exam
   const FloatTensor tensors[] = {{"b.weight", {2, 4}, values}, {"a.weight", {8}, values}};
   write_safetensors(tensors, checkpoint / "model.safetensors");
   write_file_atomically(checkpoint / "trainer_state.json", "{}");
+  write_checksums(checkpoint);
 }
 
 }  // namespace lie

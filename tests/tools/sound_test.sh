@@ -76,6 +76,16 @@ goes_on_without optimizer.safetensors rm
 goes_on_without SHA256SUMS rm
 goes_on_without model.safetensors truncate -s -1
 
+# Every file of a run, bit by bit: each flip is noticed or changes nothing that is read.
+"$BIN/lie_analyze" --check "$WORK/whole" >"$WORK/check.log" || { cat "$WORK/check.log"; fail "a sound run is called damaged"; }
+"$BIN/flip_bits" "$WORK/whole" 100 || fail "a flipped bit went unnoticed"
+# A run killed at any moment is no damaged one.
+train 1 "$WORK/killed" >"$WORK/killed.log" 2>&1 &
+killed=$!
+until ls "$WORK/killed/journal"/*.groups >/dev/null 2>&1; do kill -0 "$killed" || fail "no journal was seen"; done
+kill -9 "$killed" && wait "$killed" || true
+"$BIN/lie_analyze" --check "$WORK/killed" >"$WORK/check.log" || { cat "$WORK/check.log"; fail "a killed run is called damaged"; }
+
 # What sha256sum says of a checkpoint, as an independent witness.
 (cd "$WORK/whole/checkpoints/step-000006" && sha256sum --check --strict --quiet SHA256SUMS) || fail "sha256sum disagrees"
 

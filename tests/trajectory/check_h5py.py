@@ -21,10 +21,10 @@ SAMPLES_A_STEP = 16  # ExampleShape: 4 groups of 4; steps divisible by 3 also ev
 def check(file, steps):
     """Every complete step is whole, and values are those of example_steps.h."""
     assert file.attrs["schema_version"] == 2
-    assert file.attrs["config"] == 'seed: 7\nname: "täst"\n', file.attrs["config"]
-    assert file["sample/reward"].attrs["about"] == "sum of the reward terms"
-    assert file.attrs["reward_terms"] == "accuracy,first,second"
-    assert file["sample/reward_first"].attrs["about"] == "a first term"
+    assert file.attrs["config"].decode() == 'seed: 7\nname: "täst"\n', file.attrs["config"]
+    assert file["sample/reward"].attrs["about"] == b"sum of the reward terms"
+    assert file.attrs["reward_terms"] == b"accuracy,first,second"
+    assert file["sample/reward_first"].attrs["about"] == b"a first term"
     count = len(file["step/step"])
     assert count >= steps, (count, steps)
     if count == 0:

@@ -70,9 +70,9 @@ TEST(TrajectoryWriter, EveryColumnKeepsItsValue) {
   ASSERT_EQ(run.rewards().size(), 3U);
   EXPECT_EQ(run.rewards()[1].name, "first");
   EXPECT_EQ(run.rewards()[1].about, "a first term");
-  EXPECT_EQ(run.reward("accuracy")[1], 1.0F);
-  EXPECT_EQ(run.reward("first")[1], -0.125F);
-  EXPECT_EQ(run.reward("second")[1], -0.5F);
+  EXPECT_EQ(run.column(schema::reward_column("accuracy"))[1], 1.0F);
+  EXPECT_EQ(run.column(schema::reward_column("first"))[1], -0.125F);
+  EXPECT_EQ(run.column(schema::reward_column("second"))[1], -0.5F);
   EXPECT_EQ(run.column(c::kReward)[1], 0.375F);
   EXPECT_EQ(run.column(c::kVerifySeconds)[1], 0.75F);
   EXPECT_EQ(run.column(c::kVerdict)[1], 6);
@@ -106,8 +106,9 @@ TEST(TrajectoryWriter, FurtherNumbersAreNaNWhereAResponseOrASegmentHasNone) {
   }
   const RunReader run(directory);
   EXPECT_EQ(run.numbers(), (std::vector<std::string>{"command_a", "command_b"}));
-  for (const double value : run.number("command_a")) EXPECT_TRUE(std::isnan(value));
-  const std::vector<double> b = run.number("command_b");
+  for (const double value : run.column(schema::number_column("command_a")))
+    EXPECT_TRUE(std::isnan(value));
+  const std::vector<double> b = run.column(schema::number_column("command_b"));
   ASSERT_EQ(b.size(), 4U);
   for (std::size_t i = 0; i < 3; ++i) EXPECT_TRUE(std::isnan(b[i])) << i;
   EXPECT_EQ(b[3], 0.1);

@@ -26,29 +26,36 @@ void load_settings(Run& run) {
   }
 }
 
-SampleColumns load_samples(const RunReader& run) {
+void load_samples(const RunReader& run, SampleColumns& s) {
   namespace c = schema::sample;
-  SampleColumns s;
-  s.purpose = run.column(c::kPurpose);
-  s.finish_reason = run.column(c::kFinishReason);
-  s.verdict = run.column(c::kVerdict);
-  s.step = run.column(c::kStep);
-  s.problem = run.column(c::kProblem);
-  s.distinct_ngrams = run.column(c::kDistinctNgrams);
-  s.ngrams = run.column(c::kNgrams);
-  s.tokens = run.column(c::kTokenCount);
-  s.largest_repeat = run.column(c::kLargestRepeat);
-  for (const RewardName& term : run.rewards()) s.rewards.push_back({term, run.reward(term.name)});
-  for (const std::string& name : run.numbers()) s.numbers.push_back({name, run.number(name)});
-  s.reward = run.column(c::kReward);
-  s.advantage = run.column(c::kAdvantage);
-  s.target_length = run.column(c::kTargetLength);
-  return s;
+  std::vector<RunReader::Reading> readings = {
+      run.into(s.purpose, c::kPurpose),
+      run.into(s.finish_reason, c::kFinishReason),
+      run.into(s.verdict, c::kVerdict),
+      run.into(s.step, c::kStep),
+      run.into(s.problem, c::kProblem),
+      run.into(s.distinct_ngrams, c::kDistinctNgrams),
+      run.into(s.ngrams, c::kNgrams),
+      run.into(s.tokens, c::kTokenCount),
+      run.into(s.largest_repeat, c::kLargestRepeat),
+      run.into(s.reward, c::kReward),
+      run.into(s.advantage, c::kAdvantage),
+      run.into(s.target_length, c::kTargetLength),
+  };
+  for (const RewardName& term : run.rewards()) s.rewards.push_back({term, {}});
+  for (const std::string& name : run.numbers()) s.numbers.push_back({name, {}});
+  for (RewardColumn& term : s.rewards) {
+    readings.push_back(run.into(term.values, schema::reward_column(term.name)));
+  }
+  for (NumberColumn& number : s.numbers) {
+    readings.push_back(run.into(number.values, schema::number_column(number.name)));
+  }
+  run.read(readings);
 }
 
 void load_trajectories(Run& run) {
   run.trajectories.emplace(run.directory / "trajectories");
-  run.samples = load_samples(*run.trajectories);
+  load_samples(*run.trajectories, run.samples);
   for (const std::string& note : run.trajectories->notes()) run.notes.push_back(note);
   for (std::size_t i = 0; i < run.samples.size(); ++i) {
     ++(run.samples.is_training(i) ? run.train_count : run.eval_count)[run.samples.step[i]];

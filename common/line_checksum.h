@@ -1,0 +1,22 @@
+// A checksum in each line of a JSON Lines file, as the last field of its object:
+//   {"step":7,"accuracy":0.5,"crc32c":1234567}
+// CRC-32C of the object's text without that field.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace lie {
+
+inline constexpr std::string_view kLineChecksum = "crc32c";
+
+/// The text of an object that is not empty, with its checksum.
+std::string with_checksum(std::string_view object);
+
+/// Whether the line ends with a checksum, right or not. Lines of older builds have none.
+bool has_checksum(std::string_view line);
+
+/// Whether the line is, byte for byte, what with_checksum() made.
+bool is_sound(std::string_view line);
+
+}  // namespace lie

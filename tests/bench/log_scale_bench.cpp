@@ -1,0 +1,88 @@
+// Reading of long logs: writes a run directory through the writer, then runs lie_analyze on it.
+//
+//   log_scale_bench DIRECTORY [responses] [tokens] [segments] [learners]
+//
+// 1,000,000 responses of together 100,000,000 tokens in 20 segments unless said otherwise. A
+// directory that exists is read as it is. Prints wall time, processor time and the greatest memory
+// of each command.
+#include <fmt/format.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <cstdlib>
+
+#include "common/error.h"
+#include "tests/tools/example_run.h"
+
+namespace {
+
+namespace fs = std::filesystem;
+
+double seconds(const timeval& time) {
+  return static_cast<double>(time.tv_sec) + 1e-6 * static_cast<double>(time.tv_usec);
+}
+
+/// Runs lie_analyze, its output thrown away.
+void measure(const char* what, std::vector<std::string> arguments) {
+  arguments.insert(arguments.begin(), LIE_ANALYZE);
+  std::vector<char*> words;
+  for (std::string& argument : arguments) words.push_back(argument.data());
+  words.push_back(nullptr);
+  const auto start = std::chrono::steady_clock::now();
+  const pid_t child = ::fork();
+  if (child == 0) {
+    if (std::freopen("/dev/null", "w", stdout) != nullptr) ::execv(words[0], words.data());
+    ::_exit(127);
+  }
+  int status = 0;
+  rusage usage = {};
+  if (::wait4(child, &status, 0, &usage) != child || status != 0) lie::fail("{} failed", what);
+  const std::chrono::duration<double> wall = std::chrono::steady_clock::now() - start;
+  fmt::print("{:<18} {:6.2f} s, {:6.2f} s user, {:5.2f} s system, {:5} MiB at most\n", what,
+             wall.count(), seconds(usage.ru_utime), seconds(usage.ru_stime),
+             usage.ru_maxrss / 1024);
+  std::fflush(stdout);
+}
+
+/// Steps of 256 responses in 16 groups; no fewer steps than segments.
+lie::ExampleRun shape_of(std::int64_t responses, std::int64_t tokens, std::int64_t segments,
+                         std::int64_t learners) {
+  lie::ExampleRun run{.learners = learners};
+  run.steps = std::max(segments, responses / (run.groups * run.samples));
+  run.groups = static_cast<std::int32_t>(
+      std::max(learners, responses / (run.samples * (run.steps + run.steps / 10 + 1))));
+  run.planned = run.steps;
+  run.segment_steps = (run.steps + segments - 1) / segments;
+  run.first_length = 0.8 * static_cast<double>(tokens) / static_cast<double>(responses);
+  run.last_length = 1.2 * run.first_length / 0.8;
+  run.longest = 32768;
+  return run;
+}
+
+void run(const fs::path& directory, const lie::ExampleRun& shape) {
+  if (!fs::exists(directory)) lie::write_example_run(directory, shape);
+  const std::string name = directory.string();
+  measure("table", {name, "--no-html"});
+  measure("table and report", {name});
+  measure("digest", {"--digest", name});
+  fmt::print("report: {} KiB\n", fs::file_size(directory / "report.html") / 1024);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  const auto number = [&](int i, std::int64_t otherwise) {
+    return argc > i ? std::atoll(argv[i]) : otherwise;
+  };
+  try {
+    if (argc < 2) lie::fail("log_scale_bench DIRECTORY [responses tokens segments learners]");
+    run(argv[1],
+        shape_of(number(2, 1'000'000), number(3, 100'000'000), number(4, 20), number(5, 1)));
+  } catch (const std::exception& error) {
+    fmt::print(stderr, "log_scale_bench: {}\n", error.what());
+    return 1;
+  }
+  return 0;
+}

@@ -1,0 +1,50 @@
+#include "common/line_checksum.h"
+
+#include <gtest/gtest.h>
+
+#include "common/file.h"
+#include "common/metrics_log.h"
+#include "tests/temporary_directory.h"
+
+namespace lie {
+namespace {
+
+TEST(LineChecksum, ALineIsStillOneObject) {
+  // CRC-32C of {"step":7} by the bitwise definition (Castagnoli, reflected 0x82f63b78).
+  EXPECT_EQ(with_checksum("{\"step\":7}"), "{\"step\":7,\"crc32c\":1831374659}");
+}
+
+TEST(LineChecksum, EveryFlippedBitIsNoticed) {
+  const std::string line = with_checksum(R"({"step":7,"accuracy":0.123456789012345})");
+  EXPECT_TRUE(is_sound(line));
+  for (std::size_t bit = 0; bit < 8 * line.size(); ++bit) {
+    std::string bytes = line;
+    bytes[bit / 8] = static_cast<char>(bytes[bit / 8] ^ (1 << bit % 8));
+    EXPECT_FALSE(is_sound(bytes)) << bit;
+  }
+}
+
+TEST(MetricsLog, ADamagedLineIsNamedAndTheOthersAreRead) {
+  const TemporaryDirectory run;
+  const auto path = run.path() / "metrics.jsonl";
+  {
+    MetricsLog log(path, 0);
+    for (std::int64_t step = 1; step <= 3; ++step) log.append({step, 0, {{"accuracy", 0.25}}});
+  }
+  std::string text = read_file(path);
+  ASSERT_EQ(read_metrics(path).size(), 3U);
+  text[text.find("0.25", text.find("\"step\":2")) + 3] ^= 1;
+  run.write("metrics.jsonl", text);
+  const MetricsFile file = read_sound_metrics(path);
+  ASSERT_EQ(file.rows.size(), 2U);
+  EXPECT_EQ(file.rows.back().step, 3);
+  ASSERT_EQ(file.damage.size(), 1U);
+  EXPECT_TRUE(file.damage.front().starts_with(path.string() + ":2: ")) << file.damage.front();
+  EXPECT_EQ(error_of([&] { read_metrics(path); }), file.damage.front());
+  text.back() ^= 1;  // a line's end: what is behind it no longer counts, but is not silently lost
+  run.write("metrics.jsonl", text);
+  EXPECT_EQ(read_sound_metrics(path).damage.size(), 2U);
+}
+
+}  // namespace
+}  // namespace lie

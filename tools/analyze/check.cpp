@@ -1,0 +1,230 @@
+#include "tools/analyze/check.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <optional>
+#include <set>
+
+#include "common/checksums.h"
+#include "common/comm/message_file.h"
+#include "common/config.h"
+#include "common/error.h"
+#include "common/file.h"
+#include "common/metrics_log.h"
+#include "common/tensorboard.h"
+#include "common/trajectory/segment_damage.h"
+#include "common/trajectory/segment_index.h"
+#include "common/trajectory/segments.h"
+#include "learner/sound_checkpoint.h"
+
+namespace lie::analyze {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr const char* kOfSegment =
+    "put a copy of the file back, or resume the run: steps after its last checkpoint are generated "
+    "again with the same bits";
+
+std::vector<fs::path> files_in(const fs::path& directory, std::string_view beginning) {
+  std::vector<fs::path> files;
+  if (!fs::is_directory(directory)) return files;
+  for (const std::string& name : list_directory(directory)) {
+    if (name.starts_with(beginning)) files.push_back(directory / name);
+  }
+  return files;
+}
+
+std::string steps_of(std::int64_t learner, std::int64_t first, std::int64_t last) {
+  return fmt::format("steps {} to {} of learner {}", first, last, learner);
+}
+
+std::string steps_of(std::int64_t learner, const std::set<std::int64_t>& steps) {
+  const std::int64_t first = *steps.begin(), last = *steps.rbegin();
+  if (std::ssize(steps) == last - first + 1) return steps_of(learner, first, last);
+  return fmt::format("{} of the {}", steps.size(), steps_of(learner, first, last));
+}
+
+/// The trajectory files and their index.
+class TrajectoryCheck {
+ public:
+  TrajectoryCheck(const fs::path& directory, Soundness& found)
+      : directory_(directory), found_(found) {}
+
+  void run() {
+    read_lines();
+    for (const Segment& segment : segments(directory_)) check(segment);
+    for (const IndexedSegment& line : index_) check(line);
+    if (files_ == 0) return;
+    found_.read.push_back(fmt::format("trajectories: {} files, {} responses", files_, responses_));
+  }
+  /// The last sound one's settings, as YAML.
+  const std::optional<std::string>& settings() const { return settings_; }
+
+ private:
+  void read_lines() {
+    try {
+      index_ = read_index(directory_);
+    } catch (const Error& error) {
+      found_.faults.push_back({error.what(), "nothing, but missing files would not be noticed",
+                               "remove it: the next start makes it again from the files"});
+    }
+  }
+
+  void check(const Segment& segment) {
+    ++files_;
+    try {
+      const SegmentReader file(segment.path);
+      const SegmentDamage damage = damage_of(file);
+      responses_ += file.rows(schema::Table::kSample);
+      if (damage.fault.empty()) settings_ = file.info().config;
+      if (!damage.fault.empty()) add(segment, damage);
+    } catch (const Error& error) {
+      if (fs::exists(segment.path)) add(segment, error.what(), all_steps(segment));
+    }
+  }
+
+  void check(const IndexedSegment& line) {
+    const fs::path path = directory_ / line.file;
+    const bool known = std::ranges::count(damaged_, path) > 0;
+    if (line.removed || known || is_there(directory_, line)) return;
+    found_.faults.push_back(
+        {fmt::format("{} {}", path.string(),
+                     fs::exists(path) ? "has not the size that index.jsonl says" : "is missing"),
+         steps_of(line.learner, line.first_step, line.last_step), kOfSegment});
+  }
+
+  void add(const Segment& segment, const SegmentDamage& damage) {
+    const std::size_t columns = damage.columns.size();
+    const std::string more =
+        columns > 1 ? fmt::format(" (and {} more columns)", columns - 1) : std::string();
+    add(segment, damage.fault + more, steps_of(segment.learner_rank, damage.steps));
+  }
+  void add(const Segment& segment, const std::string& what, const std::string& lost) {
+    damaged_.push_back(segment.path);
+    found_.faults.push_back({what, lost, kOfSegment});
+  }
+
+  /// Of a file that does not open.
+  std::string all_steps(const Segment& segment) const {
+    const std::string name = segment.path.filename().string();
+    const auto line = std::ranges::find(index_, name, &IndexedSegment::file);
+    if (line != index_.end()) return steps_of(line->learner, line->first_step, line->last_step);
+    return fmt::format("the steps after {} of learner {}, up to the next file's",
+                       segment.starts_after_step, segment.learner_rank);
+  }
+
+  const fs::path directory_;
+  Soundness& found_;
+  SegmentIndex index_;
+  std::int64_t files_ = 0, responses_ = 0;
+  std::vector<fs::path> damaged_;
+  std::optional<std::string> settings_;
+};
+
+/// The settings against those that every trajectory file carries with a checksum.
+void check_settings(const fs::path& path, const std::optional<std::string>& logged,
+                    Soundness& found) {
+  constexpr const char* kRemedy = "the attribute config of each trajectory file holds the settings";
+  if (!fs::exists(path)) {
+    found.faults.push_back({path.string() + " is missing", "the settings", kRemedy});
+    return;
+  }
+  try {
+    config_values(path);
+    if (!logged) found.notes.push_back("config.yaml: no trajectories to compare it with");
+    if (!logged || read_file(path) == *logged) return;
+    found.faults.push_back({path.string() + ": differs from the last trajectory file's settings",
+                            "the settings, unless they were changed since", kRemedy});
+  } catch (const Error& error) {
+    found.faults.push_back({error.what(), "the settings", kRemedy});
+  }
+}
+
+void check_metrics(const fs::path& path, Soundness& found) {
+  if (!fs::exists(path)) return;
+  const MetricsFile file = read_sound_metrics(path);
+  for (const std::string& line : file.damage) {
+    found.faults.push_back({line,
+                            "the metrics of a step; what the trajectories tell can be made "
+                            "from them again: lie_analyze without this file",
+                            "put a copy of the file back, or remove the line"});
+  }
+  if (!file.checked && !file.rows.empty()) {
+    found.notes.push_back("metrics.jsonl: has no checksums (an older build's)");
+  }
+  found.read.push_back(fmt::format("metrics.jsonl: {} lines", file.rows.size()));
+}
+
+void check_events(const fs::path& directory, Soundness& found) {
+  const auto files = files_in(directory, "events.out.tfevents.");
+  for (const fs::path& file : files) {
+    const std::string fault = event_file_fault(file);
+    if (fault.empty()) continue;
+    found.faults.push_back({fault, "the curves from there on, in TensorBoard",
+                            "remove the file; metrics.jsonl has the same curves"});
+  }
+  if (!files.empty()) found.read.push_back(fmt::format("tensorboard: {} files", files.size()));
+}
+
+void check_checkpoints(const fs::path& directory, Soundness& found) {
+  std::vector<fs::path> checkpoints = files_in(directory, "step-");
+  std::erase_if(checkpoints, [](const fs::path& path) { return path.has_extension(); });
+  for (const fs::path& checkpoint : checkpoints) {
+    for (const std::string& fault : checkpoint_faults(checkpoint)) {
+      if (!fs::exists(checkpoint)) continue;
+      found.faults.push_back({fmt::format("{}: {}", checkpoint.string(), fault), "this checkpoint",
+                              "put a copy back; a resumed run goes on from the one before"});
+    }
+    if (!fs::exists(checkpoint / kChecksumsFile)) {
+      found.notes.push_back(fmt::format("{}: has no checksums", checkpoint.string()));
+    }
+  }
+  if (checkpoints.empty()) return;
+  found.read.push_back(fmt::format("checkpoints: {}", checkpoints.size()));
+}
+
+void check_messages(const fs::path& path, Soundness& found) {
+  const MessageFileState state = read_messages(path, [](std::span<const std::byte>) {});
+  std::vector<std::string> damage = state.damage;
+  if (state.torn) damage.pop_back();
+  if (!state.refusal.empty()) damage.push_back(state.refusal);
+  for (const std::string& fault : damage) {
+    found.faults.push_back({fault, "the scored groups from there on",
+                            "none is needed: the next start generates them again"});
+  }
+  found.read.push_back(fmt::format("{}: {} bytes", path.filename().string(), state.whole_bytes));
+}
+
+}  // namespace
+
+Soundness check_run(const fs::path& directory) {
+  if (!fs::is_directory(directory)) {
+    fail("{}: no such directory; give the run.directory of a training run", directory.string());
+  }
+  Soundness found;
+  TrajectoryCheck trajectories(directory / "trajectories", found);
+  trajectories.run();
+  check_settings(directory / "config.yaml", trajectories.settings(), found);
+  check_metrics(directory / "metrics.jsonl", found);
+  check_events(directory / "tensorboard", found);
+  check_checkpoints(directory / "checkpoints", found);
+  for (const fs::path& file : files_in(directory / "journal", "step-")) check_messages(file, found);
+  for (const fs::path& file : files_in(directory, "responses.log")) check_messages(file, found);
+  return found;
+}
+
+std::string text_of(const Soundness& soundness) {
+  std::string text;
+  for (const Fault& fault : soundness.faults) {
+    text += fmt::format("DAMAGED  {}\n  lost    {}\n  remedy  {}\n", fault.what, fault.lost,
+                        fault.remedy);
+  }
+  for (const std::string& note : soundness.notes) text += fmt::format("note     {}\n", note);
+  for (const std::string& part : soundness.read) text += fmt::format("read     {}\n", part);
+  return text + (soundness.faults.empty() ? "sound\n"
+                                          : fmt::format("{} faults\n", soundness.faults.size()));
+}
+
+}  // namespace lie::analyze
