@@ -1,0 +1,128 @@
+#include "tools/study/study_page.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "tools/analyze/chart.h"
+#include "tools/analyze/curves.h"
+#include "tools/analyze/report_style.h"
+#include "tools/study/study_report.h"
+
+namespace lie::study {
+namespace {
+
+using analyze::Chart;
+using analyze::colour_class;
+using analyze::escaped;
+
+/// The accuracies that all pictures of the page span, in whole twentieths.
+struct Range {
+  double low = 1;
+  double high = 0;
+  double place(double value) const { return 200 * (value - low) / (high - low); }
+};
+
+Range range_of(const Study& study) {
+  Range range;
+  for (const RowResult& result : study.rows) {
+    for (const double value : final_accuracies(result)) {
+      range.low = std::min(range.low, std::floor(value * 20) / 20);
+      range.high = std::max(range.high, std::floor(value * 20 + 1) / 20);
+    }
+  }
+  return range;
+}
+
+/// The seeds as dots, their mean as a bar within its interval.
+std::string picture(const RowResult& result, const Range& range, std::size_t colour) {
+  const std::vector<double> values = final_accuracies(result);
+  const Estimate mean = mean_interval(values);
+  const double low = range.place(std::max(mean.low, range.low));
+  const double high = range.place(std::min(mean.high, range.high));
+  std::string svg = fmt::format(
+      "<svg class={} viewBox=\"-6 0 212 22\" style=\"width:212px\"><path class=grid d=\"M0 "
+      "11H200\"/><rect class=band x={:.1f} y=5 width={:.1f} height=12 /><path class=line "
+      "d=\"M{:.1f} 3V19\"/>",
+      colour_class(static_cast<int>(colour)), low, high - low, range.place(mean.value));
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    svg += fmt::format(
+        "<circle class=dot cx={:.1f} cy=11 r=2.5><title>seed {}: {:.3f}</title>"
+        "</circle>",
+        range.place(values[i]), result.seeds[i], values[i]);
+  }
+  return svg + "</svg>";
+}
+
+std::string head_row(const Range& range) {
+  std::string html = "<tr>";
+  for (const std::string& head : column_heads()) {
+    html += fmt::format("<th>{}</th>", escaped(head));
+  }
+  return html + fmt::format("<th>each seed, {:.2f} to {:.2f}</th></tr>", range.low, range.high);
+}
+
+std::string table_rows(const Study& study, const Table& table, const Range& range) {
+  std::string html;
+  for (std::size_t i = 0; i < table.rows.size(); ++i) {
+    html += "<tr>";
+    for (const std::string& cell : row_cells(study, *table.rows[i])) {
+      const std::string swatch =
+          html.ends_with("<tr>")
+              ? fmt::format("<i class={}></i> ", colour_class(static_cast<int>(i)))
+              : "";
+      html += fmt::format("<td>{}{}</td>", swatch, escaped(cell));
+    }
+    html += "<td>" + picture(*table.rows[i], range, i) + "</td></tr>";
+  }
+  return html;
+}
+
+std::string chart(const Table& table, const char* metric, const char* title) {
+  Chart chart{.title = title, .note = "held-out, mean of the seeds, 95 % interval", .series = {}};
+  for (std::size_t i = 0; i < table.rows.size(); ++i) {
+    analyze::Series series{table.rows[i]->row.name, static_cast<int>(i), false, {}};
+    for (const auto& [step, value] : analyze::subject_curve(table.rows[i]->subject, metric)) {
+      series.points.push_back({static_cast<double>(step), value.value, value.low, value.high});
+    }
+    chart.series.push_back(std::move(series));
+  }
+  return analyze::render(chart);
+}
+
+std::string section(const Study& study, const Table& table, const Range& range) {
+  return fmt::format(
+      "<h2>{}</h2><p></p><div class=panel><table>{}{}</table></div><p></p><div class=grid3>{}{}{}"
+      "</div>\n",
+      escaped(table.title), head_row(range), table_rows(study, table, range),
+      chart(table, "eval_accuracy", "Accuracy"),
+      chart(table, "eval_response_length_mean", "Response length, tokens"),
+      chart(table, "eval_c_context_mean", "C_context"));
+}
+
+std::string notes_of(const Study& study) {
+  std::string items;
+  for (const std::string& note : study.notes) items += "<li>" + escaped(note) + "</li>";
+  return items.empty() ? "" : "<ul class=notes>" + items + "</ul>";
+}
+
+constexpr const char* kLead =
+    "Final held-out accuracy of every row: mean over the seeds with Student's 95 % interval, least "
+    "to most. The difference is to the row named beside it, seed by seed, with its own interval; "
+    "intervals are of one comparison each. Other columns are means at the end of training.";
+
+}  // namespace
+
+std::string study_page(const Study& study) {
+  std::string html = fmt::format(
+      "<!doctype html><html lang=en><head><meta charset=utf-8><meta name=viewport "
+      "content=\"width=device-width, initial-scale=1\"><title>LIE Cluster "
+      "study</title><style>{}</style></head><body><main><h1>Study</h1><p class=lead>{}</p>",
+      analyze::kReportStyle, kLead);
+  const Range range = range_of(study);
+  for (const Table& table : tables_of(study)) html += section(study, table, range);
+  return html + notes_of(study) + "</main></body></html>\n";
+}
+
+}  // namespace lie::study
