@@ -24,36 +24,24 @@ constexpr Column kColumns[] = {{"eval_response_length_mean", "length"},
                                {"eval_truncation_rate", "truncated"},
                                {"wrong_beyond_right_share", "wrong beyond right"}};
 
-constexpr const char* kNone = "–";
+constexpr const char* kNone = "-";
 
-std::string interval_text(const Estimate& estimate, const char* sign = "") {
-  const std::string format = fmt::format("{{:{0}.3f}} [{{:{0}.3f}}, {{:{0}.3f}}]", sign);
+std::string interval_text(const Estimate& estimate, bool with_sign = false) {
+  const char* format = with_sign ? "{:+.3f} [{:+.3f}, {:+.3f}]" : "{:.3f} [{:.3f}, {:.3f}]";
   return fmt::format(fmt::runtime(format), estimate.value, estimate.low, estimate.high);
-}
-
-std::string accuracy_text(const RowResult& result) {
-  const std::vector<double> values = final_accuracies(result);
-  const auto [least, most] = std::ranges::minmax(values);
-  return fmt::format("{}, {:.3f} to {:.3f}", interval_text(mean_interval(values)), least, most);
-}
-
-/// Columns in characters, not bytes: a dash is one.
-std::size_t width_of(const std::string& text) {
-  return static_cast<std::size_t>(
-      std::ranges::count_if(text, [](char c) { return (c & 0xC0) != 0x80; }));
 }
 
 std::string aligned(const std::vector<std::vector<std::string>>& lines) {
   std::vector<std::size_t> widths(lines.front().size(), 0);
   for (const auto& line : lines) {
     for (std::size_t i = 0; i < line.size(); ++i) {
-      widths[i] = std::max(widths[i], width_of(line[i]));
+      widths[i] = std::max(widths[i], line[i].size());
     }
   }
   std::string text;
   for (const auto& line : lines) {
     for (std::size_t i = 0; i + 1 < line.size(); ++i) {
-      text += "  " + line[i] + std::string(widths[i] - width_of(line[i]), ' ');
+      text += "  " + line[i] + std::string(widths[i] - line[i].size(), ' ');
     }
     text += "  " + line.back() + "\n";
   }
@@ -87,17 +75,20 @@ ordered_json row_json(const Study& study, const RowResult& result) {
 }  // namespace
 
 std::vector<std::string> column_heads() {
-  std::vector<std::string> heads = {"row",      "paper",      "seeds",
-                                    "accuracy", "difference", "pairs above"};
+  std::vector<std::string> heads = {"row",           "paper",      "seeds",      "accuracy",
+                                    "least to most", "difference", "pairs above"};
   for (const Column& column : kColumns) heads.emplace_back(column.head);
   return heads;
 }
 
 std::vector<std::string> row_cells(const Study& study, const RowResult& result) {
-  std::vector<std::string> cells = {result.row.name, result.row.paper,
-                                    std::to_string(result.seeds.size()), accuracy_text(result)};
+  const std::vector<double> accuracies = final_accuracies(result);
+  const auto [least, most] = std::ranges::minmax(accuracies);
+  std::vector<std::string> cells = {
+      result.row.name, result.row.paper, std::to_string(result.seeds.size()),
+      interval_text(mean_interval(accuracies)), fmt::format("{:.3f} to {:.3f}", least, most)};
   if (const auto difference = paired_difference(study, result)) {
-    cells.push_back(interval_text(difference->mean, "+"));
+    cells.push_back(interval_text(difference->mean, true));
     cells.push_back(
         fmt::format("{} of {}, {}", difference->above, difference->pairs, result.row.against));
   } else {

@@ -11,7 +11,7 @@ namespace lie::study {
 /// Heads of the table's columns.
 std::vector<std::string> column_heads();
 
-/// A row's texts under them; "–" where it has none.
+/// A row's texts under them; "-" where it has none.
 std::vector<std::string> row_cells(const Study& study, const RowResult& result);
 
 /// Every table with its rows, columns aligned, and the notes.
