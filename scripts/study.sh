@@ -20,7 +20,7 @@ while [ $# -gt 1 ]; do
   esac
   shift 2
 done
-[ $# = 1 ] && [[ "$1" != -* && "$seeds" =~ ^[0-9]+(-[0-9]+)?$ && "$jobs" =~ ^[1-9][0-9]*$ ]] || usage
+[[ $# = 1 && "$1" != -* && "$seeds" =~ ^[0-9]+(-[0-9]+)?$ && "$jobs" =~ ^[1-9][0-9]*$ ]] || usage
 bin="$(realpath "${LIE_BIN:-$(dirname "$0")/../build/release/bin}")"
 mkdir -p "$1"
 study="$(realpath "$1")"
