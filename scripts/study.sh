@@ -4,8 +4,9 @@
 #
 #   scripts/study.sh [--rows gspo,gspo-lie] [--seeds 101-108] [--jobs N] [--set KEY=VALUE]... DIRECTORY
 #
-# By default all rows, N = cores. A run is one process of one thread in DIRECTORY/ROW/seed-N, its messages beside it.
-# Started again, it leaves out the runs that are done and goes on with those that were stopped.
+# By default all rows, N = cores. A row's own keys win over --set. A run is one process of one thread in
+# DIRECTORY/ROW/seed-N, its messages beside it. Started again, it leaves out the runs that are done and goes on with
+# those that were stopped.
 # LIE_BIN: folder of the programs [build/release/bin].
 set -euo pipefail
 usage() { sed -n '2,10s/^# \{0,1\}//p' "$0" >&2; exit 2; }
@@ -46,7 +47,7 @@ run_one() {  # row, seed
   IFS=$'\t' read -ra key_values <<<"${overrides[$1]}"
   for key_value in "${key_values[@]}"; do sets+=(--set "$key_value"); done
   mkdir -p "$study/$1"
-  exec "$bin/lie_cluster" train configs/demo.yaml --set model.threads=1 "${sets[@]}" "${settings[@]}" \
+  exec "$bin/lie_cluster" train configs/demo.yaml --set model.threads=1 "${settings[@]}" "${sets[@]}" \
     --set "run.seed=$2" --set "run.directory=$run" >>"$run.log" 2>&1
 }
 
