@@ -63,20 +63,16 @@ std::string head_row(const Range& range) {
   return html + fmt::format("<th>each seed, {:.2f} to {:.2f}</th></tr>", range.low, range.high);
 }
 
-std::string table_rows(const Study& study, const Table& table, const Range& range) {
+std::string table_row(const Study& study, const RowResult& result, const Range& range,
+                      std::size_t colour) {
   std::string html;
-  for (std::size_t i = 0; i < table.rows.size(); ++i) {
-    html += "<tr>";
-    for (const std::string& cell : row_cells(study, *table.rows[i])) {
-      const std::string swatch =
-          html.ends_with("<tr>")
-              ? fmt::format("<i class={}></i> ", colour_class(static_cast<int>(i)))
-              : "";
-      html += fmt::format("<td>{}{}</td>", swatch, escaped(cell));
-    }
-    html += "<td>" + picture(*table.rows[i], range, i) + "</td></tr>";
+  for (const std::string& cell : row_cells(study, result)) {
+    html += html.empty()
+                ? fmt::format("<tr><td style=\"white-space:nowrap\"><i class={}></i> {}</td>",
+                              colour_class(static_cast<int>(colour)), escaped(cell))
+                : fmt::format("<td>{}</td>", escaped(cell));
   }
-  return html;
+  return html + "<td>" + picture(result, range, colour) + "</td></tr>";
 }
 
 std::string chart(const Table& table, const char* metric, const char* title) {
@@ -92,11 +88,14 @@ std::string chart(const Table& table, const char* metric, const char* title) {
 }
 
 std::string section(const Study& study, const Table& table, const Range& range) {
+  std::string rows = head_row(range);
+  for (std::size_t i = 0; i < table.rows.size(); ++i) {
+    rows += table_row(study, *table.rows[i], range, i);
+  }
   return fmt::format(
-      "<h2>{}</h2><p></p><div class=panel><table>{}{}</table></div><p></p><div class=grid3>{}{}{}"
+      "<h2>{}</h2><p></p><div class=panel><table>{}</table></div><p></p><div class=grid3>{}{}{}"
       "</div>\n",
-      escaped(table.title), head_row(range), table_rows(study, table, range),
-      chart(table, "eval_accuracy", "Accuracy"),
+      escaped(table.title), rows, chart(table, "eval_accuracy", "Accuracy"),
       chart(table, "eval_response_length_mean", "Response length, tokens"),
       chart(table, "eval_c_context_mean", "C_context"));
 }

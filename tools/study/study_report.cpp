@@ -26,9 +26,12 @@ constexpr Column kColumns[] = {{"eval_response_length_mean", "length"},
 
 constexpr const char* kNone = "-";
 
+/// One value has no interval.
 std::string interval_text(const Estimate& estimate, bool with_sign = false) {
-  const char* format = with_sign ? "{:+.3f} [{:+.3f}, {:+.3f}]" : "{:.3f} [{:.3f}, {:.3f}]";
-  return fmt::format(fmt::runtime(format), estimate.value, estimate.low, estimate.high);
+  const char* number = with_sign ? "{:+.3f}" : "{:.3f}";
+  const auto text = [&](double value) { return fmt::format(fmt::runtime(number), value); };
+  if (estimate.low == estimate.high) return text(estimate.value);
+  return fmt::format("{} [{}, {}]", text(estimate.value), text(estimate.low), text(estimate.high));
 }
 
 std::string aligned(const std::vector<std::vector<std::string>>& lines) {
