@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # Installs what LIE Cluster needs to build: system packages, and in .deps/ LibTorch and Arrow (for Parquet) unless you
 # bring your own (CMAKE_PREFIX_PATH, Torch_DIR, Arrow_DIR). With LIE_CUDA=1 also the NVIDIA libraries that LibTorch's
-# CUDA side loads; with LIE_SLURM=1 what scripts/test_slurm.sh and test_network.sh need.
+# CUDA side loads; with LIE_SLURM=1 what scripts/test_slurm.sh and test_network.sh need; with LIE_BROWSER=1 Chromium, in
+# which a test uses the HTML report (skipped without).
 # Safe to run again: what is installed is left alone, what was interrupted is repaired.
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -21,6 +22,9 @@ debian_packages=(g++ cmake ninja-build ccache pkg-config python3 python3-pip
   libgtest-dev libgmock-dev python3-h5py)
 if [ "${LIE_SLURM:-0}" = 1 ]; then
   debian_packages+=(slurm-wlm slurm-wlm-basic-plugins munge libpmix-dev iproute2)
+fi
+if [ "${LIE_BROWSER:-0}" = 1 ]; then
+  debian_packages+=(chromium)
 fi
 optional_debian_packages=(libflint-arb-dev libcalcium-dev)  # part of FLINT itself from FLINT 3 on
 

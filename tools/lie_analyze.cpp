@@ -16,8 +16,7 @@
 #include "tools/analyze/run.h"
 #include "tools/analyze/table.h"
 #include "tools/analyze/weights_digest.h"
-#include "tools/study/study_page.h"
-#include "tools/study/study_report.h"
+#include "tools/study_command.h"
 
 namespace {
 
@@ -33,13 +32,6 @@ struct Request {
   bool digest = false;
   bool close = false;
   std::size_t responses = 6;
-};
-
-struct StudyRequest {
-  std::string directory;
-  std::string json;
-  std::string html;
-  bool overrides = false;
 };
 
 constexpr const char* kFooter =
@@ -77,37 +69,6 @@ void declare(CLI::App& app, Request& request) {
   app.add_flag("--no-html", request.no_html, "write no report");
   app.add_option("--samples", request.responses, "responses to show of each run")
       ->capture_default_str();
-}
-
-CLI::App* declare_study(CLI::App& app, StudyRequest& request) {
-  CLI::App* study = app.add_subcommand(
-      "study",
-      "The rows of scripts/study.sh: seeds, intervals, differences between matched pairs. Prints a "
-      "table for each of the paper's and writes one HTML file");
-  study->add_option("DIRECTORY", request.directory, "holds rows.yaml and <row>/seed-<n>")
-      ->required();
-  study->add_option("--json", request.json, "write the table with all intervals");
-  study->add_option("--html", request.html,
-                    "where to write the page [study.html in the directory]");
-  study->add_flag("--overrides", request.overrides,
-                  "only print each row's name and overrides, one row a line, by tabs");
-  return study;
-}
-
-void study(const StudyRequest& request) {
-  const fs::path directory = request.directory;
-  if (request.overrides) {
-    fmt::print("{}", lie::study::overrides_text(lie::study::load_rows(directory / "rows.yaml")));
-    return;
-  }
-  const lie::study::Study study = lie::study::load_study(directory);
-  fmt::print("{}", lie::study::study_text(study));
-  if (!request.json.empty()) {
-    lie::write_file_atomically(request.json, lie::study::study_json(study));
-  }
-  const fs::path page = request.html.empty() ? directory / "study.html" : fs::path(request.html);
-  lie::write_file_atomically(page, lie::study::study_page(study));
-  fmt::print("page: {}\n", page.string());
 }
 
 Subject load_group(const std::string& text) {
@@ -211,15 +172,12 @@ int main(int argc, char** argv) {
                "lie_analyze");
   Request request;
   declare(app, request);
-  StudyRequest study_request;
-  const CLI::App* study_command = declare_study(app, study_request);
+  lie::Chosen chosen;
+  lie::add_study_command(app, chosen);
   CLI11_PARSE(app, argc, argv);
   try {
-    if (*study_command) {
-      study(study_request);
-    } else {
-      run(request);
-    }
+    if (chosen) return chosen();
+    run(request);
   } catch (const std::exception& error) {
     fmt::print(stderr, "lie_analyze: {}\n", error.what());
     return 1;

@@ -11,9 +11,11 @@
 #include "tests/tools/example_run.h"
 #include "tools/analyze/chart.h"
 #include "tools/analyze/curves.h"
+#include "tools/analyze/evaluation_table.h"
 #include "tools/analyze/report.h"
 #include "tools/analyze/responses.h"
 #include "tools/analyze/run.h"
+#include "tools/analyze/side_by_side.h"
 #include "tools/analyze/table.h"
 #include "tools/analyze/weights_digest.h"
 
@@ -101,6 +103,7 @@ TEST(LieAnalyze, WritesTableReportAndCsv) {
   EXPECT_TRUE(holds(html, "End-of-sequence hazard"));
   EXPECT_FALSE(holds(html, "src=")) << "the report must need nothing else";
   EXPECT_FALSE(holds(html, "http"));
+  EXPECT_TRUE(holds(html, "begun 2027-01-15 08:00 UTC"));
   const std::string csv = read_file(run / "curves.csv");
   EXPECT_TRUE(csv.starts_with("run,step,accuracy,"));
   EXPECT_EQ(std::ranges::count(csv, '\n'), 1 + 13);  // header, step 0 (evaluation), 12 steps
@@ -204,6 +207,38 @@ TEST(Chart, ValuesThatDifferOnlyByRoundingAreDrawn) {
   EXPECT_LT(html.size(), 10000U);
 }
 
+TEST(Chart, LongCurvesKeepTheirEndsAndExtremesAtTheSameStepsInAllRuns) {
+  Chart chart;
+  for (int run = 0; run < 2; ++run) {
+    chart.series.push_back({"run", run, false, {}, run});
+    for (int step = 1; step <= 100000; ++step) {
+      const double y = step == 77777 + run ? 50 : step % 10;
+      chart.series.back().points.push_back({double(step), y, y, y});
+    }
+  }
+  const std::string html = render(chart);
+  EXPECT_LT(html.size(), 60000U);
+  for (const char* point : {"[1,1]", "[100000,0]", "[77777,50]", "[77778,50]"}) {
+    EXPECT_TRUE(holds(html, point)) << point;
+  }
+  EXPECT_EQ(html, render(chart));
+  const std::size_t second = html.find("\"run\":1");
+  EXPECT_TRUE(holds(html.substr(0, second), "[77778,8]")) << "where the other run is largest";
+}
+
+TEST(Html, TextOfARunStaysText) {
+  EXPECT_EQ(escaped("<a b='1' c=\"2\">&"), "&lt;a b=&#39;1&#39; c=&quot;2&quot;&gt;&amp;");
+  EXPECT_EQ(escaped("a\xff<b"), "a\xef\xbf\xbd&lt;b") << "broken UTF-8";
+  EXPECT_EQ(escaped("a\xe2\x80\xae\x07\nb"), "a⟨U+202E⟩⟨U+0007⟩\nb") << "right-to-left override";
+  EXPECT_EQ(script_string("</script>\"\xff"), "\"\\u003c/script>\\\"\xef\xbf\xbd\"");
+}
+
+TEST(Html, AfterEightColoursTheDashTells) {
+  EXPECT_EQ(colour_class(2), "c3");
+  EXPECT_EQ(colour_class(10), "c3 d2");
+  EXPECT_EQ(colour_class(18), "c3 d3");
+}
+
 TEST(Report, TextOfResponsesIsEscaped) {
   const Subject subjects[] = {subject_of({example("escape", {.steps = 3, .planned = 3})})};
   const std::string html = html_report(subjects, 6);
@@ -230,6 +265,94 @@ TEST(Curves, SeedsGiveMeanAndInterval) {
   for (const analyze::Run& run : subject.runs) sum += curve_of(run, "accuracy").at(2);
   EXPECT_NEAR(curve[1].value.value, sum / 3, 1e-12);
   EXPECT_LT(curve[1].value.low, curve[1].value.value);
+}
+
+TEST(Curves, IntervalsOverSeedsEndWhereSharesDo) {
+  Subject subject{"seeds", std::vector<analyze::Run>(2)};
+  subject.runs[0].curves = {{"accuracy", {{1, 0.1}, {2, 0.9}}}, {"grad_norm", {{1, 0.1}}}};
+  subject.runs[1].curves = {{"accuracy", {{1, 0.3}, {2, 1.0}}}, {"grad_norm", {{1, 2.1}}}};
+  const auto accuracy = subject_curve(subject, "accuracy");
+  EXPECT_EQ(accuracy[0].value.low, 0);  // t: 0.2 - 1.27
+  EXPECT_EQ(accuracy[0].value.high, 1);
+  EXPECT_EQ(accuracy[1].value.high, 1);
+  EXPECT_EQ(start_and_end(subject, "accuracy").end.high, 1);
+  const auto norm = subject_curve(subject, "grad_norm");
+  EXPECT_EQ(norm[0].value.low, 0);
+  EXPECT_GT(norm[0].value.high, 10);
+}
+
+TEST(SideBySide, PairsTheSamePromptsBySourceAndDropsOthers) {
+  const ExampleRun shape{.steps = 10, .planned = 10};
+  ExampleRun other = shape;
+  other.seed = 2;
+  const analyze::Run a = load_run(example("pair-a", shape)), b = load_run(example("pair-b", other));
+  const analyze::Run* const runs[] = {&a, &b};
+  for (const Purpose purpose : {Purpose::kTrain, Purpose::kEvaluate}) {
+    const auto by_source = shared_prompts(runs, purpose, 4);
+    ASSERT_EQ(by_source.size(), 1U);
+    const auto& prompts = by_source.at("count_pairs");
+    EXPECT_EQ(prompts.size(), 4U);
+    for (const SharedPrompt& prompt : prompts) {
+      EXPECT_EQ(a.samples.problem[prompt[0]], b.samples.problem[prompt[1]]);
+      EXPECT_EQ(a.samples.is_training(prompt[0]), purpose == Purpose::kTrain);
+      EXPECT_EQ(b.samples.step[prompt[1]], b.samples.problem[prompt[1]] / shape.groups);
+    }
+  }
+  const analyze::Run longer = load_run(example("pair-c", {.steps = 20, .planned = 20}));
+  const analyze::Run* const apart[] = {&a, &longer};  // last evaluated at step 20, other rows
+  EXPECT_TRUE(shared_prompts(apart, Purpose::kEvaluate, 4).empty());
+}
+
+constexpr const char* kTable =
+    R"({"rows": [{"data_source": "amc <23>", "problems": 40, "samples": 320,
+  "average": {"value": 0.5, "low": 0.25, "high": 0.75}, "majority": {},
+  "pass": {"16": {"value": 0.9, "low": 0.8, "high": 1}, "8": {"value": 0.75, "low": 0.6, "high": 0.8}},
+  "budgets": {"4096": {"value": 0.4, "low": 0.3, "high": 0.5}}}]})";
+
+TEST(Evaluation, ShowsAverageWithIntervalBySourceAndTheBudgetCurve) {
+  const fs::path directory = example("evaluation");
+  write_file_atomically(directory / "table.json", kTable);
+  const auto rows = read_evaluation(directory);
+  ASSERT_EQ(rows.size(), 1U);
+  EXPECT_EQ(rows[0].curves.at("pass").begin()->first, 8);
+  const Subject one[] = {subject_of({directory})};
+  const std::string html = evaluation_section(one);
+  EXPECT_TRUE(holds(html, "amc &lt;23&gt;"));
+  EXPECT_TRUE(holds(html, "<b>50.0 %</b> <small>25.0 to 75.0, Avg@8 of 40 problems"));
+  EXPECT_TRUE(holds(html, "[[4096,0.4,0.3,0.5]]"));
+  EXPECT_TRUE(holds(html, "[[8,0.75,0.6,0.8],[16,0.9,0.8,1]]"));
+  EXPECT_FALSE(holds(html, "maj@k")) << "no values";
+}
+
+TEST(Evaluation, ATableOfAnotherKindIsNamed) {
+  const fs::path directory = example("no-table");
+  write_file_atomically(directory / "table.json", R"({"rows": [{"data_source": 3}]})");
+  const Outcome outcome = lie_analyze(directory.string());
+  EXPECT_EQ(outcome.status, 1);
+  EXPECT_TRUE(holds(outcome.output, "table.json: not a table of lie_cluster eval"))
+      << outcome.output;
+}
+
+TEST(LieAnalyze, AFineTuningHasItsPage) {
+  const fs::path run = fresh("sft");
+  fs::create_directories(run);
+  write_file_atomically(run / "config.yaml",
+                        "directory: x\nsft:\n  steps: 3\n  data: rows.jsonl\n");
+  write_file_atomically(
+      run / "metrics.jsonl",
+      "{\"step\":1,\"loss\":2.5,\"validation_loss\":2.25}\n{\"step\":2,\"loss\":1.5}\n");
+  const Outcome outcome = lie_analyze(run.string());
+  EXPECT_EQ(outcome.status, 0);
+  EXPECT_TRUE(holds(outcome.output, "step 2 of 3")) << outcome.output;
+  EXPECT_TRUE(holds(outcome.output, "validation loss")) << outcome.output;
+  EXPECT_TRUE(
+      holds(outcome.output, fmt::format("  {:<40} {:>24}    {}\n", "loss", "2.500", "1.500")))
+      << outcome.output;
+  const std::string html = read_file(run / "report.html");
+  EXPECT_TRUE(holds(html, "<h2 id=tuning>Fine-tuning</h2>"));
+  EXPECT_TRUE(holds(html, "[[1,2.5],[2,1.5]]"));
+  EXPECT_TRUE(holds(html, "data rows.jsonl"));
+  EXPECT_FALSE(holds(html, "<h2 id=trap>"));
 }
 
 }  // namespace

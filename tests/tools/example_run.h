@@ -60,7 +60,7 @@ inline void add_response(GroupRecord& group, std::mt19937& random, double mean_t
   score.coverage.largest_repeat = 1 + static_cast<std::int32_t>(random() % 3);
   const float repeats = score.coverage.largest_repeat == 3 ? -0.5F : 0.0F;
   score.rewards = {right ? 1.0F : 0.0F, -0.01F * missing, repeats};
-  score.extracted = right ? "2" : "1 < 2";
+  score.extracted = right ? "2" : "1 < 2<script>attacked = 1</script>";
   group.results.push_back({.advantage = score.reward() - 0.5F,
                            .log_probs = response.behavior_log_probs,
                            .sequence_log_ratio = 0,

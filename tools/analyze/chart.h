@@ -1,11 +1,14 @@
-// Charts as inline SVG: lines with bands, stacked areas, scattered points. Colours are the page's
-// CSS classes c1 to c8, so that light and dark pages share one picture.
+// Charts: lines with bands, stacked areas, scattered points; as inline SVG with the numbers beside
+// it, from which the page's script answers the pointer and draws again (report.js). Colours are the
+// page's CSS classes, so that light and dark pages share one picture.
 #pragma once
 
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
+
+#include "tools/analyze/html.h"
 
 namespace lie::analyze {
 
@@ -21,6 +24,7 @@ struct Series {
   int colour = 0;  // from 0
   bool dashed = false;
   std::vector<Point> points;  // by x
+  int run = -1;               // the subject it is of, from 0, and hidden with; -1: none
 };
 
 struct Chart {
@@ -31,18 +35,14 @@ struct Chart {
   std::vector<Series> series = {};
   Kind kind = Kind::kLines;
   bool log_y = false;
-  bool legend = false;                         // of its own; else the page's is enough
   std::optional<double> y_low = std::nullopt;  // at least this range is shown
   std::optional<double> y_high = std::nullopt;
+  int run = -1;  // the one subject that it shows, and is hidden with; -1: it compares
 };
 
-/// A <figure> with caption and picture; empty where no series has a point.
+/// A <figure> with caption, legend, picture and numbers; empty where no series has a point. Its
+/// size is bounded: of many points those are kept at which some series is smallest or largest in
+/// its stretch, for all series alike.
 std::string render(const Chart& chart);
-
-/// Text made safe for HTML and for attribute values.
-std::string escaped(std::string_view text);
-
-/// "c3" of colour 2: eight colours, then over again.
-std::string colour_class(int colour);
 
 }  // namespace lie::analyze

@@ -13,6 +13,31 @@ std::int64_t trials(const Run& run, const std::string& metric, std::int64_t step
   return found == counts.end() ? 0 : found->second;
 }
 
+bool begins_with_one_of(std::string_view metric, std::initializer_list<const char*> beginnings) {
+  if (metric.starts_with("eval_")) metric.remove_prefix(5);
+  return std::ranges::any_of(beginnings, [&](const char* b) { return metric.starts_with(b); });
+}
+
+bool is_share(std::string_view metric) {
+  return metric.ends_with("_share") ||
+         begins_with_one_of(metric, {"accuracy", "right_at_", "r_context", "truncation_rate",
+                                     "clip_fraction", "idle_share"});
+}
+
+bool is_never_negative(std::string_view metric) {
+  return is_share(metric) || metric.ends_with("_seconds") ||
+         begins_with_one_of(metric, {"response_length", "c_context", "c_global", "entropy",
+                                     "grad_norm", "tokens_per_second"});
+}
+
+/// Student's t knows no bounds; the quantity does.
+Estimate over_seeds(std::span<const double> values, std::string_view metric) {
+  Estimate estimate = mean_interval(values);
+  if (is_never_negative(metric)) estimate.low = std::max(estimate.low, 0.0);
+  if (is_share(metric)) estimate.high = std::min(estimate.high, 1.0);
+  return estimate;
+}
+
 std::vector<CurvePoint> single_curve(const Run& run, const std::string& metric) {
   std::vector<CurvePoint> points;
   for (const auto& [step, value] : curve_of(run, metric)) {
@@ -52,7 +77,7 @@ Estimate over_runs(const Subject& subject, const std::string& metric, std::size_
     last = mean_of_window(run, metric, window, at_end);
     means.push_back(last.mean);
   }
-  return means.size() > 1 ? mean_interval(means) : wilson(last.mean, last.trials);
+  return means.size() > 1 ? over_seeds(means, metric) : wilson(last.mean, last.trials);
 }
 
 }  // namespace
@@ -67,7 +92,7 @@ std::vector<CurvePoint> subject_curve(const Subject& subject, const std::string&
   }
   std::vector<CurvePoint> points;
   for (const auto& [step, values] : by_step) {
-    if (values.size() == subject.runs.size()) points.push_back({step, mean_interval(values)});
+    if (values.size() == subject.runs.size()) points.push_back({step, over_seeds(values, metric)});
   }
   return points;
 }

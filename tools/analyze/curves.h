@@ -15,7 +15,8 @@ struct CurvePoint {
 };
 
 /// One run: its curve; accuracy and eval_accuracy with Wilson's interval of that step's responses.
-/// Several: mean over the runs with a t interval, at the steps that all of them have.
+/// Several: mean over the runs with a t interval, at the steps that all of them have; it ends where
+/// the quantity does, at 0 and 1 for shares.
 std::vector<CurvePoint> subject_curve(const Subject& subject, const std::string& metric);
 
 /// Mean of a curve over its first and its last steps; the window is a tenth of the steps.

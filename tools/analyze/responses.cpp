@@ -5,9 +5,8 @@
 #include <cmath>
 #include <set>
 
-#include "tools/analyze/chart.h"
-#include "tools/analyze/decoder.h"
 #include "tools/analyze/derived_curves.h"
+#include "tools/analyze/html.h"
 #include "tools/analyze/table.h"
 
 namespace lie::analyze {
@@ -56,7 +55,8 @@ std::string reward_chips(const SampleColumns& s, std::size_t i) {
     if (term.values[i] != 0) html += chip(escaped(term.about), short_number(term.values[i]));
   }
   for (const NumberColumn& number : s.numbers) {
-    if (!std::isnan(number.values[i])) html += chip(number.name, short_number(number.values[i]));
+    if (!std::isnan(number.values[i]))
+      html += chip(escaped(number.name), short_number(number.values[i]));
   }
   return html + chip("advantage", short_number(s.advantage[i]));
 }
@@ -71,24 +71,31 @@ std::string shape_chips(const SampleColumns& s, std::size_t i) {
 }
 
 std::string card(const Run& run, const Decoder& decode, std::size_t i) {
-  const SampleColumns& s = run.samples;
-  const SampleKey& key = run.trajectories->samples()[i].key;
-  const ProblemText problem = run.trajectories->problem(i);
-  const std::string extracted = run.trajectories->extracted(i);
-  std::string html = fmt::format(
-      "<article><header><b>step {}</b> problem {}, sample {}<span class=\"verdict "
-      "{}\">{}</span></header>",
-      key.step, s.problem[i], key.sample, s.verdict[i] == 0 ? "good" : "bad",
-      verdict_word(s.verdict[i]));
-  html += fmt::format("<pre class=prompt>{}</pre><pre>{}</pre>",
-                      clipped_text(decode(problem.prompt_ids)),
-                      clipped_text(decode(run.trajectories->response_ids(i))));
-  html += "<p>" + chip("gold", problem.gold) +
-          chip("extracted", extracted.empty() ? "nothing" : extracted) + shape_chips(s, i) + "</p>";
-  return html + "<p>" + reward_chips(s, i) + "</p></article>\n";
+  return "<article>" + prompt_text(run, decode, i) + answer_text(run, decode, i, "") +
+         "</article>\n";
 }
 
 }  // namespace
+
+std::string prompt_text(const Run& run, const Decoder& decode, std::size_t i) {
+  return fmt::format("<pre class=prompt>{}</pre>",
+                     clipped_text(decode(run.trajectories->problem(i).prompt_ids)));
+}
+
+std::string answer_text(const Run& run, const Decoder& decode, std::size_t i,
+                        const std::string& heading) {
+  const SampleColumns& s = run.samples;
+  const SampleKey& key = run.trajectories->samples()[i].key;
+  const std::string extracted = run.trajectories->extracted(i);
+  return fmt::format(
+      "<header>{}<b>step {}</b> problem {}, sample {}<span class=\"verdict {}\">{}</span>"
+      "</header><pre>{}</pre><p>{}{}{}</p><p>{}</p>",
+      heading, key.step, s.problem[i], key.sample, s.verdict[i] == 0 ? "good" : "bad",
+      verdict_word(s.verdict[i]), clipped_text(decode(run.trajectories->response_ids(i))),
+      chip("gold", run.trajectories->problem(i).gold),
+      chip("extracted", extracted.empty() ? "nothing" : extracted), shape_chips(s, i),
+      reward_chips(s, i));
+}
 
 std::vector<std::size_t> chosen_responses(const Run& run, std::size_t count) {
   std::vector<std::size_t> chosen;
@@ -100,12 +107,9 @@ std::vector<std::size_t> chosen_responses(const Run& run, std::size_t count) {
   return chosen;
 }
 
-std::string response_cards(const Run& run, std::size_t count) {
-  const std::vector<std::size_t> chosen = chosen_responses(run, count);
-  if (chosen.empty()) return "";
-  const Decoder decode = decoder_of(run);
+std::string response_cards(const Run& run, const Decoder& decode, std::size_t count) {
   std::string html;
-  for (const std::size_t i : chosen) html += card(run, decode, i);
+  for (const std::size_t i : chosen_responses(run, count)) html += card(run, decode, i);
   return html;
 }
 

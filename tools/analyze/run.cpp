@@ -63,6 +63,7 @@ void load_curves(Run& run) {
   if (fs::exists(path)) {
     for (const MetricsRow& row : read_metrics(path)) {
       run.last_step = std::max(run.last_step, row.step);
+      if (run.begun == 0) run.begun = row.wall_time;
       for (const auto& [name, value] : row.values) {
         // Step 0 only evaluates: its other values are not those of a training step.
         if (row.step == 0 && !name.starts_with("eval_")) continue;
@@ -77,7 +78,8 @@ void load_curves(Run& run) {
 }
 
 std::optional<std::int64_t> planned_steps(const Run& run) {
-  const std::string text = setting_of(run, "run.steps");
+  std::string text = setting_of(run, "run.steps");
+  if (text.empty()) text = setting_of(run, "sft.steps");
   std::int64_t steps = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), steps);
   if (error != std::errc() || end == text.data()) return std::nullopt;
@@ -85,6 +87,7 @@ std::optional<std::int64_t> planned_steps(const Run& run) {
 }
 
 std::string describe_state(const Run& run) {
+  if (!setting_of(run, "eval.file").empty()) return "evaluation";
   const auto planned = planned_steps(run);
   if (!planned) return fmt::format("{} steps", run.last_step);
   if (run.last_step >= *planned) return fmt::format("finished: {} steps", *planned);

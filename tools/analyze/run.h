@@ -52,6 +52,7 @@ struct Run {
   std::map<std::int64_t, std::int64_t> train_count, eval_count;  // responses by step
   std::optional<std::filesystem::path> checkpoint;               // the last one
   std::int64_t last_step = 0;
+  double begun = 0;                // its first metrics, seconds since the epoch; 0: unknown
   std::string state;               // "finished: 40 of 40 steps"
   std::vector<std::string> notes;  // what is missing or odd, in plain words
 };

@@ -50,8 +50,8 @@ std::string compared(std::span<const Subject> subjects, const Quantity& quantity
               .series = {},
               .log_y = quantity.log_y};
   for (std::size_t i = 0; i < subjects.size(); ++i) {
-    chart.series.push_back(
-        {subjects[i].name, static_cast<int>(i), false, points_of(subjects[i], quantity.metric)});
+    chart.series.push_back({subjects[i].name, static_cast<int>(i), false,
+                            points_of(subjects[i], quantity.metric), static_cast<int>(i)});
   }
   if (quantity.from_zero) chart.y_low = 0;
   if (optional && !has_other_than_zero(chart.series)) return "";
@@ -76,15 +76,15 @@ enum Colour : int { kGreen = 2, kPurple = 3, kRose = 4, kGold = 5, kTeal = 6, kG
 std::string composed(std::span<const Subject> subjects, const std::string& title, const char* note,
                      std::span<const Part> parts, Chart::Kind kind) {
   std::string html;
-  for (const Subject& subject : subjects) {
+  for (std::size_t run = 0; run < subjects.size(); ++run) {
+    const Subject& subject = subjects[run];
     Chart chart{.title = subjects.size() > 1 ? title + " · " + subject.name : title,
                 .note = note,
                 .series = {},
                 .kind = kind,
-                .legend = true};
-    for (std::size_t i = 0; i < parts.size(); ++i) {
-      Series series{std::string(parts[i].name), parts[i].colour, false,
-                    points_of(subject, parts[i].metric)};
+                .run = static_cast<int>(run)};
+    for (const Part& part : parts) {
+      Series series{std::string(part.name), part.colour, false, points_of(subject, part.metric)};
       if (has_other_than_zero({series})) chart.series.push_back(std::move(series));
     }
     chart.y_low = 0;
@@ -96,8 +96,9 @@ std::string composed(std::span<const Subject> subjects, const std::string& title
 /// Mean length within its quantiles: 5 to 95 % as a band, median dashed.
 std::string length_quantiles(const Subject& subject, int colour, bool several) {
   Chart chart{.title = several ? "Length quantiles · " + subject.name : "Length quantiles",
-              .note = "5–95 %, 25–75 %, median dashed",
-              .series = {}};
+              .note = "tokens",
+              .series = {},
+              .run = colour};
   const auto add_band = [&](const char* low, const char* high) {
     Series series{"", colour, true, {}};
     const auto lows = points_of(subject, low);
@@ -121,7 +122,7 @@ std::string length_quantiles(const Subject& subject, int colour, bool several) {
 
 Series hazard_series(const Subject& subject, int colour, const LengthStatistics& lengths,
                      bool start) {
-  Series series{subject.name + (start ? ", start" : ", end"), colour, start, {}};
+  Series series{subject.name + (start ? ", start" : ", end"), colour, start, {}, colour};
   for (const auto& bin : lengths.bins) {
     if (bin.exposed >= 20) {
       const Estimate rate = wilson(bin.hazard(), bin.exposed);
@@ -134,7 +135,7 @@ Series hazard_series(const Subject& subject, int colour, const LengthStatistics&
 
 Series tail_series(const Subject& subject, int colour, const LengthStatistics& lengths,
                    bool start) {
-  Series series{subject.name + (start ? ", start" : ", end"), colour, start, {}};
+  Series series{subject.name + (start ? ", start" : ", end"), colour, start, {}, colour};
   for (const auto& [length, share] : lengths.tail)
     series.points.push_back({length, share, share, share});
   return series;
@@ -149,13 +150,15 @@ std::string scatter(std::span<const Subject> subjects) {
               .note = "",
               .x_label = "response length L, tokens",
               .series = {},
-              .kind = Chart::Kind::kScatter,
-              .legend = true};
+              .kind = Chart::Kind::kScatter};
   double longest = 0;
   for (std::size_t i = 0; i < subjects.size(); ++i) {
     const double r = trap_statistics(subjects[i]).correlation;
-    Series series{
-        subjects[i].name + ", Pearson r = " + short_number(r), static_cast<int>(i), false, {}};
+    Series series{subjects[i].name + ", Pearson r = " + short_number(r),
+                  static_cast<int>(i),
+                  false,
+                  {},
+                  static_cast<int>(i)};
     for (const auto& [length, distinct] : length_and_coverage(subjects[i], 500)) {
       series.points.push_back({length, distinct, distinct, distinct});
       longest = std::max(longest, length);
@@ -238,6 +241,18 @@ std::string learning_charts(std::span<const Subject> subjects) {
   return html;
 }
 
+std::string tuning_charts(std::span<const Subject> subjects) {
+  constexpr Quantity kQuantities[] = {
+      {"loss", "Loss", "nats a response token, mean of the batch"},
+      {"validation_loss", "Validation loss", "nats a response token"},
+      {"response_tokens", "Response tokens a step", "", true},
+      {"step_seconds", "Seconds a step", "", true},
+  };
+  const bool reinforced = std::ranges::any_of(
+      subjects, [](const Subject& s) { return s.runs.front().curves.contains("accuracy"); });
+  return reinforced ? "" : compared_all(subjects, kQuantities);
+}
+
 std::string exploration_charts(std::span<const Subject> subjects) {
   constexpr Quantity kQuantities[] = {
       {"c_context_mean", "C_context", "distinct n-grams of a response, mean", true},
@@ -307,14 +322,12 @@ std::string trap_charts(std::span<const Subject> subjects) {
   Chart hazard{.title = "End-of-sequence hazard",
                .note = "if the position is reached",
                .x_label = "position, tokens",
-               .series = {},
-               .legend = true};
+               .series = {}};
   Chart tail{.title = "Length tail",
              .note = "share of responses of at least L tokens",
              .x_label = "L, tokens",
              .series = {},
-             .log_y = true,
-             .legend = true};
+             .log_y = true};
   for (std::size_t i = 0; i < subjects.size(); ++i) {
     const TrapStatistics trap = trap_statistics(subjects[i]);
     const int colour = static_cast<int>(i);

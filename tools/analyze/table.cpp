@@ -45,6 +45,7 @@ constexpr Line kLines[] = {
     {"clip_fraction", "clip fraction"},
     {"first_minibatch_ratio_max_deviation", "ratio deviation, first mini-batch"},
     {"grad_norm", "gradient norm"},
+    {"validation_loss", "validation loss"},
     {"tokens_per_second", "tokens a second"},
 };
 
@@ -147,11 +148,13 @@ std::string text_table(const Subject& subject) {
     out += fmt::format("  {}: {}\n", run.directory.string(), run.state);
     for (const std::string& note : run.notes) out += fmt::format("    note: {}\n", note);
   }
-  const StartAndEnd accuracy = start_and_end(subject, "accuracy");
-  if (!accuracy.known) return out + "  no training step is complete yet\n";
-  out +=
-      fmt::format("  {:<40} {:>24}    {}\n",
-                  fmt::format("mean of {} step(s) at each end", accuracy.window), "start", "end");
+  const bool is_fine_tuning = !start_and_end(subject, "accuracy").known;
+  StartAndEnd steps = start_and_end(subject, is_fine_tuning ? "loss" : "accuracy");
+  if (!steps.known) steps = start_and_end(subject, "eval_accuracy");
+  if (!steps.known) return out + "  no training step is complete yet\n";
+  out += fmt::format("  {:<40} {:>24}    {}\n",
+                     fmt::format("mean of {} step(s) at each end", steps.window), "start", "end");
+  if (is_fine_tuning) add_line(out, subject, "loss", "loss");
   for (const auto& [metric, words] : kLines) {
     add_line(out, subject, metric, words);
     if (metric == kHeldOut) add_source_lines(out, subject);

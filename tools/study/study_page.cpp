@@ -7,15 +7,15 @@
 
 #include "tools/analyze/chart.h"
 #include "tools/analyze/curves.h"
-#include "tools/analyze/report_style.h"
+#include "tools/analyze/html.h"
+#include "tools/analyze/page.h"
 #include "tools/study/study_report.h"
 
 namespace lie::study {
 namespace {
 
-using analyze::Chart;
-using analyze::colour_class;
 using analyze::escaped;
+using analyze::PageSection;
 
 /// The accuracies that all pictures of the page span, in whole twentieths.
 struct Range {
@@ -36,16 +36,16 @@ Range range_of(const Study& study) {
 }
 
 /// The seeds as dots, their mean as a bar within its interval.
-std::string picture(const RowResult& result, const Range& range, std::size_t colour) {
+std::string picture(const RowResult& result, const Range& range, int colour) {
   const std::vector<double> values = final_accuracies(result);
   const Estimate mean = mean_interval(values);
   const double low = range.place(std::max(mean.low, range.low));
   const double high = range.place(std::min(mean.high, range.high));
   std::string svg = fmt::format(
-      "<svg class={} viewBox=\"-6 0 212 22\" style=\"width:212px\"><path class=grid d=\"M0 "
+      "<svg class=\"{}\" viewBox=\"-6 0 212 22\" style=\"width:212px\"><path class=grid d=\"M0 "
       "11H200\"/><rect class=band x={:.1f} y=5 width={:.1f} height=12 /><path class=line "
       "d=\"M{:.1f} 3V19\"/>",
-      colour_class(static_cast<int>(colour)), low, high - low, range.place(mean.value));
+      analyze::colour_class(colour), low, high - low, range.place(mean.value));
   for (std::size_t i = 0; i < values.size(); ++i) {
     svg += fmt::format(
         "<circle class=dot cx={:.1f} cy=11 r=2.5><title>seed {}: {:.3f}</title>"
@@ -63,23 +63,39 @@ std::string head_row(const Range& range) {
   return html + fmt::format("<th>each seed, {:.2f} to {:.2f}</th></tr>", range.low, range.high);
 }
 
-std::string table_row(const Study& study, const RowResult& result, const Range& range,
-                      std::size_t colour) {
+/// The page's rows: their colours are their places.
+using Names = std::vector<std::string>;
+
+Names names_of(const Study& study) {
+  Names names;
+  for (const RowResult& result : study.rows) {
+    if (!result.seeds.empty()) names.push_back(result.row.name);
+  }
+  return names;
+}
+
+int place_of(const Names& names, const RowResult& result) {
+  return static_cast<int>(std::ranges::find(names, result.row.name) - names.begin());
+}
+
+std::string table_row(const Study& study, const RowResult& result, const Range& range, int colour) {
   std::string html;
   for (const std::string& cell : row_cells(study, result)) {
     html += html.empty()
-                ? fmt::format("<tr><td style=\"white-space:nowrap\"><i class={}></i> {}</td>",
-                              colour_class(static_cast<int>(colour)), escaped(cell))
+                ? fmt::format("<tr><td style=\"white-space:nowrap\">{} {}</td>",
+                              analyze::swatch(static_cast<std::size_t>(colour)), escaped(cell))
                 : fmt::format("<td>{}</td>", escaped(cell));
   }
   return html + "<td>" + picture(result, range, colour) + "</td></tr>";
 }
 
-std::string chart(const Table& table, const char* metric, const char* title) {
-  Chart chart{.title = title, .note = "held-out, mean of the seeds, 95 % interval", .series = {}};
-  for (std::size_t i = 0; i < table.rows.size(); ++i) {
-    analyze::Series series{table.rows[i]->row.name, static_cast<int>(i), false, {}};
-    for (const auto& [step, value] : analyze::subject_curve(table.rows[i]->subject, metric)) {
+std::string chart(const Table& table, const Names& names, const char* metric, const char* title) {
+  analyze::Chart chart{
+      .title = title, .note = "held-out, mean of the seeds, 95 % interval", .series = {}};
+  for (const RowResult* result : table.rows) {
+    const int colour = place_of(names, *result);
+    analyze::Series series{.name = result->row.name, .colour = colour, .points = {}, .run = colour};
+    for (const auto& [step, value] : analyze::subject_curve(result->subject, metric)) {
       series.points.push_back({static_cast<double>(step), value.value, value.low, value.high});
     }
     chart.series.push_back(std::move(series));
@@ -87,17 +103,22 @@ std::string chart(const Table& table, const char* metric, const char* title) {
   return analyze::render(chart);
 }
 
-std::string section(const Study& study, const Table& table, const Range& range) {
+PageSection section(const Study& study, const Table& table, const Names& names,
+                    const Range& range) {
   std::string rows = head_row(range);
-  for (std::size_t i = 0; i < table.rows.size(); ++i) {
-    rows += table_row(study, *table.rows[i], range, i);
+  for (const RowResult* result : table.rows) {
+    rows += table_row(study, *result, range, place_of(names, *result));
   }
-  return fmt::format(
-      "<h2>{}</h2><p></p><div class=panel><table>{}</table></div><p></p><div class=grid3>{}{}{}"
-      "</div>\n",
-      escaped(table.title), rows, chart(table, "eval_accuracy", "Accuracy"),
-      chart(table, "eval_response_length_mean", "Response length, tokens"),
-      chart(table, "eval_c_context_mean", "C_context"));
+  std::string id = table.title;
+  std::ranges::replace(id, ' ', '-');
+  return {.id = id,
+          .title = table.title,
+          .words = "",
+          .body = fmt::format("<div class=panel style=\"grid-column:1/-1\"><table>{}</table></div>",
+                              rows) +
+                  chart(table, names, "eval_accuracy", "Accuracy") +
+                  chart(table, names, "eval_response_length_mean", "Response length, tokens") +
+                  chart(table, names, "eval_c_context_mean", "C_context")};
 }
 
 std::string notes_of(const Study& study) {
@@ -114,14 +135,14 @@ constexpr const char* kLead =
 }  // namespace
 
 std::string study_page(const Study& study) {
-  std::string html = fmt::format(
-      "<!doctype html><html lang=en><head><meta charset=utf-8><meta name=viewport "
-      "content=\"width=device-width, initial-scale=1\"><title>LIE Cluster "
-      "study</title><style>{}</style></head><body><main><h1>Study</h1><p class=lead>{}</p>",
-      analyze::kReportStyle, kLead);
   const Range range = range_of(study);
-  for (const Table& table : tables_of(study)) html += section(study, table, range);
-  return html + notes_of(study) + "</main></body></html>\n";
+  const Names names = names_of(study);
+  std::vector<PageSection> sections;
+  for (const Table& table : tables_of(study)) {
+    sections.push_back(section(study, table, names, range));
+  }
+  sections.push_back({"left-out", "Left out", "", notes_of(study), "panel"});
+  return analyze::page("LIE Cluster study", kLead, names, sections);
 }
 
 }  // namespace lie::study

@@ -1,0 +1,129 @@
+// Uses a report as a reader does, by events, and compares what it shows with the runs' metrics (report_test.sh).
+// Around it: `runs`, a list of metrics rows for each run of the report, and two frames that show it, wide and narrow.
+// Writes a line for each claim into the page: "ok: ..." or "FAILED: ...: what is otherwise".
+"use strict";
+addEventListener("load", () => {
+  const [wide, narrow] = [...document.querySelectorAll("iframe")].map(frame => frame.contentWindow);
+  const page = wide.document;
+  const results = document.querySelector("#results");
+
+  function claim(words, check) {
+    let line = `ok: ${words}`;
+    try { check(); } catch (error) { line = `FAILED: ${words}: ${error.message}`; }
+    results.textContent += line + "\n";
+  }
+  function expect(is, otherwise) { if (!is) throw new Error(otherwise); }
+  function expectNear(shown, value, what) {
+    expect(Math.abs(shown - value) <= 1e-4 * Math.max(1e-3, Math.abs(value)), `${what}: shown ${shown}, logged ${value}`);
+  }
+
+  const figures = [...page.querySelectorAll("figure")];
+  const figure = title => figures.find(f => f.querySelector("figcaption b").textContent === title);
+  const accuracy = figure("Accuracy, training prompts"), lengths = figure("Response length");
+  const logged = (run, step, metric) => runs[run].find(row => row.step === step)?.[metric];
+  const xTicks = of => [...of.querySelectorAll("text.tick[text-anchor=middle]")].map(t => [Number(t.textContent), Number(t.getAttribute("x"))]);
+
+  // Where a step lies on the screen, by the labels of the axis.
+  function placeOf(of, step) {
+    const ticks = xTicks(of), [first, last] = [ticks[0], ticks[ticks.length - 2]], box = of.querySelector("svg").getBoundingClientRect();
+    const x = first[1] + (step - first[0]) / (last[0] - first[0]) * (last[1] - first[1]);
+    return {clientX: box.left + x * box.width / 440, clientY: box.top + box.height / 2, bubbles: true};
+  }
+  const send = (of, event, step) => of.querySelector("svg").dispatchEvent(new wide.PointerEvent(event, placeOf(of, step)));
+  function shownAt(of, step) {
+    send(of, "pointermove", step);
+    const tip = of.querySelector(".tip");
+    return {head: tip.querySelector("small").textContent,
+            rows: [...tip.querySelectorAll("div")].map(row => ({name: row.querySelector("span").textContent, value: Number(row.querySelector("b").textContent),
+                                                                more: row.querySelector("small")?.textContent ?? ""}))};
+  }
+  const pictures = () => figures.map(f => f.querySelector(".plot").innerHTML.match(/-?\d+\.?\d*/g).map(Number));
+  const classesOf = () => figures.map(f => [...f.querySelectorAll(".plot *")].map(e => e.getAttribute("class")).join(" "));
+  const atRest = pictures(), classesAtRest = classesOf(), namesInOrder = [...page.querySelectorAll("nav button")].map(b => b.textContent);
+  const click = selector => page.querySelector(selector).click();
+
+  function expectAtRest() {
+    pictures().forEach((numbers, i) => {
+      const title = figures[i].querySelector("b").textContent;
+      expect(numbers.length === atRest[i].length && numbers.every((n, k) => Math.abs(n - atRest[i][k]) < 0.15), `${title} is another picture`);
+    });
+    classesOf().forEach((classes, i) => expect(classes === classesAtRest[i], `${figures[i].querySelector("b").textContent}: ${classes}`));
+  }
+
+  claim("the pointer shows every run's logged values of the nearest step", () => {
+    for (const [of, metric] of [[accuracy, "accuracy"], [lengths, "response_length_mean"]]) {
+      for (const step of [1, 4, 7, 20, 33, 39]) {
+        const shown = shownAt(of, step + 0.4), there = runs.flatMap((_, run) => logged(run, step, metric) === undefined ? [] : [run]);
+        expect(shown.head === `step ${step}`, `${shown.head} at ${step}.4`);
+        expect(shown.rows.length === there.length, `${shown.rows.length} values for ${there.length} runs`);
+        there.forEach((run, i) => {
+          expect(shown.rows[i].name === namesInOrder[run], `${shown.rows[i].name} for ${namesInOrder[run]}`);
+          expectNear(shown.rows[i].value, logged(run, step, metric), `${metric} of run ${run} at step ${step}`);
+        });
+      }
+    }
+  });
+  claim("a click on a run hides it everywhere, another shows it as it was", () => {
+    const lines = accuracy.querySelectorAll("polyline").length, parts = page.querySelectorAll("figure[data-run='0']");
+    click("nav button[data-run='0']");
+    expect(accuracy.querySelectorAll("polyline").length === lines - 1, "its line is still there");
+    expect(!shownAt(accuracy, 7).rows.some(row => row.name === namesInOrder[0]), "its value is still shown");
+    expect(parts.length > 0 && [...parts].every(f => f.getBoundingClientRect().height === 0), "charts of it alone are still there");
+    click("nav button[data-run='0']");
+    expectAtRest();
+  });
+  claim("a click in a legend hides a part, and the rest is stacked without it", () => {
+    const groups = figures.find(f => f.querySelector("b").textContent.startsWith("Groups"));
+    groups.querySelector("button").click();
+    expect(groups.querySelectorAll("polygon").length === 2, "three areas of two");
+    groups.querySelector("button").click();
+    expectAtRest();
+  });
+  claim("smoothing draws the moving average and keeps the logged values", () => {
+    const slider = page.querySelector(".controls input");
+    const smooth = weight => { slider.value = weight; slider.dispatchEvent(new wide.Event("input")); };
+    smooth(0.8);
+    let sum = 0, weight = 0;
+    for (let step = 1; step <= 20; ++step) {
+      sum = 0.8 * sum + 0.2 * logged(0, step, "accuracy");
+      weight = 0.8 * weight + 0.2;
+    }
+    const row = shownAt(accuracy, 20).rows[0];
+    expectNear(row.value, logged(0, 20, "accuracy"), "the value");
+    expectNear(Number(row.more.replace("smoothed ", "")), sum / weight, "the average");
+    expect(accuracy.querySelector("polyline.raw"), "the values' line is gone");
+    smooth(0);
+    expectAtRest();
+  });
+  claim("dragging zooms all charts over steps, a double click goes back", () => {
+    send(accuracy, "pointerdown", 10), send(accuracy, "pointermove", 15), send(accuracy, "pointerup", 20);
+    for (const of of [accuracy, lengths]) {
+      const ticks = xTicks(of).map(([step]) => step);
+      expect(ticks.length > 2 && ticks.every(step => step >= 10 && step <= 20), `steps ${ticks}`);
+    }
+    expectNear(shownAt(accuracy, 14).rows[0].value, logged(0, 14, "accuracy"), "step 14 after zooming");
+    send(accuracy, "dblclick", 15);
+    expectAtRest();
+  });
+  claim("ten runs have ten kinds of line", () => {
+    const kinds = [...accuracy.querySelectorAll("polyline")].map(line => wide.getComputedStyle(line)).map(style => `${style.stroke} ${style.strokeDasharray}`);
+    expect(kinds.length === 10 && new Set(kinds).size === 10, kinds.join("; "));
+  });
+  claim("every chart has a legend", () => expect(figures.every(f => f.querySelector(".legend button")), "one has none"));
+  for (const [name, at] of [["wide", wide], ["narrow", narrow]]) {
+    claim(`on a ${name} page no label is cut and nothing scrolls sideways`, () => {
+      const {scrollWidth, clientWidth} = at.document.documentElement;
+      expect(scrollWidth <= clientWidth, `${scrollWidth} pixels on ${clientWidth}`);
+      for (const text of at.document.querySelectorAll("svg text")) {
+        const box = text.getBBox();
+        expect(box.x >= 0 && box.x + box.width <= 440 && box.y >= 0 && box.y + box.height <= 236, `${text.textContent} at ${box.x} + ${box.width}`);
+      }
+    });
+  }
+  claim("no text of a run becomes a part of the page", () => {
+    expect(page.body.textContent.includes("1 < 2<script>attacked = 1"), "an extracted answer is not shown as it is");
+    expect(wide.attacked === undefined && page.querySelectorAll("img, marquee").length === 0, "an element from a name");
+    expect(namesInOrder.some(name => name.includes("<img")), "the name is not shown as it is");
+  });
+  results.textContent += "all claims checked\n";
+});

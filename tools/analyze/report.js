@@ -1,0 +1,250 @@
+// Brings a report's charts to life: the values at the pointer, zoom by dragging, runs and lines hidden by a click, smoothing.
+// Without scripts the page shows the same pictures at rest: what is drawn here follows chart.cpp.
+"use strict";
+(() => {
+  const width = 440, right = 428, top = 10, bottom = 200, glyph = 8.6, mostMarked = 24;
+  const hiddenRuns = new Set();  // by number
+  const zoom = new Map();        // [low, high] or undefined, by what the x axis shows
+  let smoothing = 0;             // weight of what came before
+
+  function tickText(value, step) {
+    const size = Math.abs(value);
+    if (size < step * 1e-9) return "0";
+    const digits = Math.min(9, Math.max(4, Math.ceil(Math.log10(size / step)) + 1));
+    const rounded = number => String(Number(number.toPrecision(digits)));
+    if (size >= 1e6) return rounded(value / 1e6) + "M";
+    if (size >= 1e4) return rounded(value / 1e3) + "k";
+    if (size >= 1e-3) return rounded(value);
+    const power = Math.floor(Math.log10(size) + 1e-9);
+    return rounded(value / 10 ** power) + "e" + power;
+  }
+
+  // [value, label] of 1, 2 or 5 times a power of ten; of a logarithmic axis all powers.
+  function ticksOf([low, high], isLog) {
+    const rough = (high - low) / 4.5, power = 10 ** Math.floor(Math.log10(rough)), lead = rough / power;
+    const step = isLog ? 1 : power * (lead < 1.5 ? 1 : lead < 3.5 ? 2 : lead < 7.5 ? 5 : 10);
+    const ticks = [];
+    for (let k = Math.ceil(low / step - 1e-9); k * step <= high + step * 1e-9; ++k) {
+      ticks.push(isLog ? [10 ** k, tickText(10 ** k, 10 ** k)] : [k * step, tickText(k * step, step)]);
+    }
+    return ticks;
+  }
+
+  const isFlat = ([low, high]) => high - low <= 1e-9 * Math.max(Math.abs(low), Math.abs(high));
+
+  function widened([low, high], data) {
+    if (data.log) {
+      const [from, to] = [Math.floor(Math.log10(low)), Math.ceil(Math.log10(high))];
+      return [from === to ? from - 1 : from, to];
+    }
+    if (isFlat([low, high])) {
+      const room = high === 0 ? 1 : Math.abs(high) * 0.1;
+      return [low === 0 ? 0 : low - room, high + room];
+    }
+    const room = (high - low) * 0.05;
+    return [data.low !== null && data.low <= low || low === 0 ? low : low - room,
+            data.high !== null && data.high >= high ? high : high + room];
+  }
+
+  const rangeOf = numbers => numbers.reduce(([low, high], n) => [Math.min(low, n), Math.max(high, n)], [Infinity, -Infinity]);
+
+  // Where values lie on the picture; null where there are none.
+  function axesOf(data, series) {
+    const points = series.flatMap(s => s.points).filter(p => !data.log || p[1] > 0);
+    if (points.length === 0) return null;
+    let x = zoom.get(data.x) ?? rangeOf(points.map(p => p[0]));
+    if (isFlat(x)) x = [x[0] - 1, x[1] + 1];
+    const limits = [data.low, data.high].filter(n => n !== null);
+    const y = widened(rangeOf(points.flatMap(p => p.slice(1)).concat(limits)), data);
+    const yTicks = ticksOf(y, data.log);
+    const left = Math.max(44, ...yTicks.map(([, text]) => 12 + glyph * text.length));
+    const share = value => ((data.log ? Math.log10(Math.max(value, 1e-300)) : value) - y[0]) / (y[1] - y[0]);
+    return {
+      left, yTicks, xTicks: ticksOf(x, false),
+      x: value => left + (value - x[0]) / (x[1] - x[0]) * (right - left),
+      y: value => bottom - Math.min(1.02, Math.max(-0.02, share(value))) * (bottom - top),
+      valueAt: place => x[0] + (place - left) / (right - left) * (x[1] - x[0]),
+    };
+  }
+
+  const isShown = series => !series.hidden && !hiddenRuns.has(series.run);
+
+  function stacked(series) {
+    const height = new Map();
+    return series.map(s => ({...s, points: s.points.map(([x, y]) => {
+      const low = height.get(x) ?? 0;
+      height.set(x, low + y);
+      return [x, y, low, low + y];
+    })}));
+  }
+
+  // Exponential moving average that begins without bias.
+  function smoothed(points) {
+    let sum = 0, weight = 0;
+    return points.map(([x, y]) => {
+      sum = smoothing * sum + (1 - smoothing) * y;
+      weight = smoothing * weight + (1 - smoothing);
+      return [x, sum / weight];
+    });
+  }
+
+  function shownSeries({data}) {
+    const span = zoom.get(data.x);
+    const isInside = ([x]) => !span || (x >= span[0] && x <= span[1]);
+    const isSmooth = smoothing > 0 && data.kind === "lines" && data.x === "step";
+    const series = data.series.filter(isShown).map(s => ({
+      ...s,
+      points: s.points.filter(isInside),
+      smooth: isSmooth ? smoothed(s.points).filter(isInside) : null,
+    }));
+    return data.kind === "stacked" ? stacked(series) : series;
+  }
+
+  // Pictures. Only numbers and class names enter them; texts of the run are set as text.
+  const at = number => number.toFixed(1);
+  function frame(axes) {
+    const rows = axes.yTicks.map(([value, text]) =>
+      `<line class=grid x1=${at(axes.left)} x2=${right} y1=${at(axes.y(value))} y2=${at(axes.y(value))} />` +
+      `<text class=tick x=${at(axes.left - 6)} y=${at(axes.y(value) + 3.5)} text-anchor=end>${text}</text>`);
+    const columns = axes.xTicks.map(([value, text]) =>
+      `<text class=tick x=${at(Math.min(axes.x(value), width - glyph * text.length / 2))} y=${bottom + 16} text-anchor=middle>${text}</text>`);
+    return rows.concat(columns).join("") + `<line class=axis x1=${at(axes.left)} x2=${right} y1=${bottom} y2=${bottom} />`;
+  }
+
+  function band(axes, points) {
+    if (!points.some(p => p.length > 2)) return "";
+    const edge = (side, all) => all.map(p => `${at(axes.x(p[0]))},${at(axes.y(p[side] ?? p[1]))}`).join(" ");
+    return `<polygon class=band points="${edge(3, points)} ${edge(2, [...points].reverse())}" />`;
+  }
+
+  function line(axes, points, classes) {
+    return `<polyline class="line${classes}" points="${points.map(p => `${at(axes.x(p[0]))},${at(axes.y(p[1]))}`).join(" ")}" />`;
+  }
+
+  function dots(axes, points, kind, radius) {
+    return points.map(p => `<circle class=${kind} cx=${at(axes.x(p[0]))} cy=${at(axes.y(p[1]))} r=${radius} />`).join("");
+  }
+
+  function drawn(data, series, axes) {
+    const points = series.points.filter(p => !data.log || p[1] > 0), dash = series.dashed ? " dashed" : "";
+    if (data.kind === "stacked") return band(axes, points);
+    if (data.kind === "scatter" && !series.dashed) return dots(axes, points, "scatter", 2);
+    if (series.smooth) return line(axes, points, " raw") + line(axes, series.smooth, dash);
+    return band(axes, points) + line(axes, points, dash) + (points.length <= mostMarked ? dots(axes, points, "dot", 2.2) : "");
+  }
+
+  function draw(chart) {
+    const series = shownSeries(chart);
+    chart.axes = axesOf(chart.data, series);
+    const area = chart.data.kind === "stacked" ? " area" : "";
+    chart.plot.innerHTML = chart.axes === null ? "" : frame(chart.axes) +
+      series.map(s => `<g class="${s.style}${area}">${drawn(chart.data, s, chart.axes)}</g>`).join("");
+    leave(chart);
+  }
+
+  function short(number) {
+    const size = Math.abs(number);
+    return size !== 0 && (size < 1e-3 || size >= 1e7) ? number.toExponential(3) : String(Number(number.toPrecision(5)));
+  }
+
+  const nearest = (points, x) =>
+    points.reduce((best, p) => best === null || Math.abs(p[0] - x) < Math.abs(best[0] - x) ? p : best, null);
+
+  function element(name, classes, text) {
+    const made = document.createElement(name);
+    made.className = classes;
+    made.textContent = text;
+    return made;
+  }
+
+  function row(chart, series, point) {
+    const smooth = series.smooth?.find(p => p[0] === point[0]);
+    const made = element("div", series.style, "");
+    made.append(element("i", series.dashed ? "dashed" : "", ""), element("span", "", series.name), element("b", "", short(point[1])));
+    if (smooth) made.append(element("small", "", `smoothed ${short(smooth[1])}`));
+    else if (point.length > 2 && chart.data.kind !== "stacked") made.append(element("small", "", `${short(point[2])} to ${short(point[3])}`));
+    return made;
+  }
+
+  // The values of all shown series where the nearest of their points lies.
+  function point(chart, place) {
+    const series = shownSeries(chart);
+    const found = chart.axes && nearest(series.flatMap(s => s.points), chart.axes.valueAt(place));
+    if (!found) return leave(chart);
+    const rows = series.flatMap(s => s.points.filter(p => p[0] === found[0]).slice(0, 1).map(p => row(chart, s, p)));
+    chart.tip.replaceChildren(element("small", "", `${chart.data.x} ${short(found[0])}`), ...rows);
+    const x = chart.axes.x(found[0]);
+    chart.tip.style.left = x < width / 2 ? `${x / width * 100 + 4}%` : "auto";
+    chart.tip.style.right = x < width / 2 ? "auto" : `${100 - x / width * 100 + 4}%`;
+    chart.tip.hidden = false;
+    chart.cursor.innerHTML = `<line class=cursor x1=${at(x)} x2=${at(x)} y1=${top} y2=${bottom} />` + brush(chart, place);
+  }
+
+  function brush(chart, place) {
+    if (chart.from === null) return "";
+    return `<rect class=brush x=${at(Math.min(chart.from, place))} width=${at(Math.abs(place - chart.from))} y=${top} height=${bottom - top} />`;
+  }
+
+  function leave({tip, cursor}) {
+    tip.hidden = true;
+    cursor.innerHTML = "";
+  }
+
+  function zoomTo(label, span) {
+    zoom.set(label, span);
+    charts.filter(chart => chart.data.x === label).forEach(draw);
+  }
+
+  function toggleRun(run) {
+    if (!hiddenRuns.delete(run)) hiddenRuns.add(run);
+    for (const one of document.querySelectorAll(`[data-run="${run}"]`)) {
+      if (one.tagName === "BUTTON") one.setAttribute("aria-pressed", !hiddenRuns.has(run));
+      else one.hidden = hiddenRuns.has(run);
+    }
+    charts.forEach(draw);
+  }
+
+  function toggleSeries(button) {
+    const chart = charts.find(c => c.figure.contains(button)), series = chart.data.series[button.dataset.series];
+    series.hidden = !series.hidden;
+    button.setAttribute("aria-pressed", !series.hidden);
+    draw(chart);
+  }
+
+  // Over one chart: values, and a span pressed and drawn out becomes the zoom.
+  function follow(chart) {
+    const place = event => {
+      const box = chart.svg.getBoundingClientRect();
+      return Math.min(right, Math.max(chart.axes?.left ?? 0, (event.clientX - box.left) / box.width * width));
+    };
+    chart.svg.addEventListener("pointermove", event => point(chart, place(event)));
+    chart.svg.addEventListener("pointerdown", event => { chart.from = place(event); point(chart, chart.from); });
+    chart.svg.addEventListener("pointerup", event => {
+      const [from, to] = [chart.from, place(event)].sort((a, b) => a - b), axes = chart.axes;
+      chart.from = null;
+      if (from !== null && axes && to - from > 8) zoomTo(chart.data.x, [axes.valueAt(from), axes.valueAt(to)]);
+    });
+    for (const end of ["pointerleave", "pointercancel"]) chart.svg.addEventListener(end, () => { chart.from = null; leave(chart); });
+    chart.svg.addEventListener("dblclick", () => zoomTo(chart.data.x, undefined));
+  }
+
+  function read(figure) {
+    const svg = figure.querySelector("svg"), tip = element("div", "tip", "");
+    const cursor = document.createElementNS(svg.namespaceURI, "g");
+    tip.hidden = true;
+    svg.append(cursor);
+    figure.append(tip);
+    const chart = {figure, svg, tip, cursor, plot: svg.querySelector(".plot"), from: null,
+                   data: JSON.parse(figure.querySelector("script").textContent)};
+    chart.axes = axesOf(chart.data, shownSeries(chart));
+    follow(chart);
+    return chart;
+  }
+
+  const charts = [...document.querySelectorAll("figure")].map(read);
+  for (const button of document.querySelectorAll("button[data-run]")) button.addEventListener("click", () => toggleRun(Number(button.dataset.run)));
+  for (const button of document.querySelectorAll("button[data-series]:not([data-run])")) button.addEventListener("click", () => toggleSeries(button));
+  const slider = document.querySelector(".controls input");
+  slider.addEventListener("input", () => { smoothing = Number(slider.value); charts.forEach(draw); });
+  document.querySelector(".controls").hidden = false;
+})();
