@@ -23,6 +23,11 @@ def interval(a, b):
     return {"mean": (a + b) / 2, "low": (a + b) / 2 - half, "high": (a + b) / 2 + half}
 
 
+def bounded(estimate, high):
+    """The interval of a quantity from 0 to `high`."""
+    return estimate | {"low": max(estimate["low"], 0.0), "high": min(estimate["high"], high)}
+
+
 def check(what, got, expected):
     for key, value in expected.items():
         assert math.isclose(got[key], value, rel_tol=1e-12, abs_tol=1e-12), (what, key, got[key], value)
@@ -33,9 +38,9 @@ accuracy = {row: [last(row, seed, "eval_accuracy") for seed in (7, 8)] for row i
 for row in table:
     assert table[row]["seeds"] == [7, 8]
     assert table[row]["eval_accuracy_by_seed"] == accuracy[row]
-    check(row, table[row]["eval_accuracy"], interval(*accuracy[row]))
-    for metric in ("eval_response_length_mean", "eval_c_context_mean", "eval_truncation_rate"):
-        check(row, table[row][metric], interval(*(last(row, seed, metric) for seed in (7, 8))))
+    check(row, table[row]["eval_accuracy"], bounded(interval(*accuracy[row]), 1))
+    for metric, high in (("eval_response_length_mean", math.inf), ("eval_c_context_mean", math.inf), ("eval_truncation_rate", 1)):
+        check(row, table[row][metric], bounded(interval(*(last(row, seed, metric) for seed in (7, 8))), high))
 differences = [lie - plain for lie, plain in zip(accuracy["gspo-lie"], accuracy["gspo"])]
 assert differences != [0, 0], "the runs do not differ: the pairing is not tested"
 check("difference", table["gspo-lie"]["difference"], interval(*differences))

@@ -141,6 +141,8 @@ std::optional<Estimate> final_mean(const RowResult& result, const std::string& m
   return ends.known ? std::optional(ends.end) : std::nullopt;
 }
 
+Estimate final_accuracy(const RowResult& result) { return *final_mean(result, kAccuracy); }
+
 std::optional<Difference> paired_difference(const Study& study, const RowResult& result) {
   const RowResult* against = find_result(study, result.row.against);
   if (!against) return std::nullopt;

@@ -33,9 +33,13 @@ Study load_study(const std::filesystem::path& directory);
 /// Final held-out accuracy of each run, [seeds].
 std::vector<double> final_accuracies(const RowResult& result);
 
-/// Mean over the seeds, with Student's 95 % interval: of an evaluation's metric at the end, of
-/// another over the last tenth of the steps. Nothing where not every run has the metric.
+/// Mean over the seeds, with Student's 95 % interval within the metric's bounds: of an evaluation's
+/// metric at the end, of another over the last tenth of the steps. Nothing where not every run has
+/// the metric.
 std::optional<Estimate> final_mean(const RowResult& result, const std::string& metric);
+
+/// final_mean() of the held-out accuracy; the row has a run.
+Estimate final_accuracy(const RowResult& result);
 
 /// A row's final held-out accuracy less that of the row it is compared with.
 struct Difference {

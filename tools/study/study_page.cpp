@@ -38,7 +38,7 @@ Range range_of(const Study& study) {
 /// The seeds as dots, their mean as a bar within its interval.
 std::string picture(const RowResult& result, const Range& range, int colour) {
   const std::vector<double> values = final_accuracies(result);
-  const Estimate mean = mean_interval(values);
+  const Estimate mean = final_accuracy(result);
   const double low = range.place(std::max(mean.low, range.low));
   const double high = range.place(std::min(mean.high, range.high));
   std::string svg = fmt::format(

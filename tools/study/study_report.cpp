@@ -63,7 +63,7 @@ ordered_json row_json(const Study& study, const RowResult& result) {
                        {"against", result.row.against},
                        {"seeds", result.seeds},
                        {"eval_accuracy_by_seed", accuracies},
-                       {"eval_accuracy", estimate_json(mean_interval(accuracies))}};
+                       {"eval_accuracy", estimate_json(final_accuracy(result))}};
   for (const auto& [metric, head] : kColumns) {
     if (const auto value = final_mean(result, metric)) json[metric] = estimate_json(*value);
   }
@@ -89,7 +89,7 @@ std::vector<std::string> row_cells(const Study& study, const RowResult& result) 
   const auto [least, most] = std::ranges::minmax(accuracies);
   std::vector<std::string> cells = {
       result.row.name, result.row.paper, std::to_string(result.seeds.size()),
-      interval_text(mean_interval(accuracies)), fmt::format("{:.3f} to {:.3f}", least, most)};
+      interval_text(final_accuracy(result)), fmt::format("{:.3f} to {:.3f}", least, most)};
   if (const auto difference = paired_difference(study, result)) {
     cells.push_back(interval_text(difference->mean, true));
     cells.push_back(
