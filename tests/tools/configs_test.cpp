@@ -12,6 +12,7 @@
 #include "tools/eval/eval_config.h"
 #include "tools/run/train_config.h"
 #include "tools/sft/sft_command.h"
+#include "tools/study/study_rows.h"
 
 namespace lie {
 namespace {
@@ -58,6 +59,14 @@ TEST(Configs, TheGsm8kTrialsLoad) {
   EXPECT_FALSE(train_config("gsm8k/gspo.yaml").reward.of<LengthRewardOptions>().enabled);
   evaluation::load_eval_config(kConfigs / "gsm8k/eval.yaml", {});
   check_sft_config(kConfigs / "gsm8k/sft.yaml");
+}
+
+TEST(Configs, EveryRowOfTheStudyIsTheDemoUnderKeysThatExist) {
+  for (const study::Row& row : study::load_rows(kConfigs / "study/rows.yaml")) {
+    std::vector<std::string> overrides;
+    for (const auto& [key, value] : row.settings) overrides.push_back(key + "=" + value);
+    EXPECT_NO_THROW(load_train_config(kConfigs / "demo.yaml", overrides)) << row.name;
+  }
 }
 
 TEST(Configs, TheOneOfTheReadmeLoadsAndFitsItsModel) {

@@ -61,6 +61,9 @@ struct Run {
 /// holds nothing of a run, or a file in it is damaged.
 Run load_run(const std::filesystem::path& directory);
 
+/// As load_run(), without the trajectories: curves, settings and state.
+Run load_curves_of(const std::filesystem::path& directory);
+
 /// One line of a comparison: a run, or several seeds of the same settings.
 struct Subject {
   std::string name;

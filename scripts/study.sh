@@ -1,0 +1,89 @@
+#!/usr/bin/env bash
+# The paper's tables in small (docs/study.md): rows of configs/study/rows.yaml, each with several seeds on the embedded task,
+# then DIRECTORY/study.html and one table.
+#
+#   scripts/study.sh [--rows gspo,gspo-lie] [--seeds 101-108] [--jobs N] [--set KEY=VALUE]... DIRECTORY
+#
+# By default all rows, N = cores. A row's own keys win over --set. A run is one process of one thread in
+# DIRECTORY/ROW/seed-N, its messages beside it. Started again, it leaves out the runs that are done and goes on with
+# those that were stopped.
+# LIE_BIN: folder of the programs [build/release/bin].
+set -euo pipefail
+usage() { sed -n '2,10s/^# \{0,1\}//p' "$0" >&2; exit 2; }
+wanted="" seeds=101-108 jobs="$(nproc)" settings=()
+while [ $# -gt 1 ]; do
+  case "$1" in
+    --rows) wanted="$2" ;;
+    --seeds) seeds="$2" ;;
+    --jobs) jobs="$2" ;;
+    --set) settings+=(--set "$2") ;;
+    *) usage ;;
+  esac
+  shift 2
+done
+[[ $# = 1 && "$1" != -* && "$seeds" =~ ^[0-9]+(-[0-9]+)?$ && "$jobs" =~ ^[1-9][0-9]*$ ]] || usage
+bin="$(realpath "${LIE_BIN:-$(dirname "$0")/../build/release/bin}")"
+mkdir -p "$1"
+study="$(realpath "$1")"
+cd "$(dirname "$0")/.."
+export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
+
+cp configs/study/rows.yaml "$study/rows.yaml"
+declare -A overrides=()
+names=()
+while IFS=$'\t' read -r name rest; do
+  names+=("$name")
+  overrides["$name"]="$rest"
+done < <("$bin/lie_analyze" study --overrides "$study")
+[ "${#names[@]}" -gt 0 ] || exit 1
+[ -z "$wanted" ] || IFS=, read -ra names <<<"$wanted"
+for name in "${names[@]}"; do
+  [ -v "overrides[$name]" ] || { echo "study: no row is named $name; the rows: ${!overrides[*]}" >&2; exit 2; }
+done
+
+# A run that is stopped goes on from its checkpoint and its journal.
+run_one() {  # row, seed
+  local run="$study/$1/seed-$2" sets=() key_values
+  IFS=$'\t' read -ra key_values <<<"${overrides[$1]}"
+  for key_value in "${key_values[@]}"; do sets+=(--set "$key_value"); done
+  mkdir -p "$study/$1"
+  exec "$bin/lie_cluster" train configs/demo.yaml --set model.threads=1 "${settings[@]}" "${sets[@]}" \
+    --set "run.seed=$2" --set "run.directory=$run" >>"$run.log" 2>&1
+}
+
+declare -A running=()  # process id: run
+failed=()
+end_one() {  # waits for any run
+  local process status=0
+  wait -n -p process "${!running[@]}" || status=$?
+  local run="${running[$process]}"
+  unset "running[$process]"
+  if [ "$status" = 0 ]; then
+    touch "$study/$run.done"
+    echo "[study] $run: done"
+  else
+    failed+=("$run")
+    echo "[study] $run: status $status: $(tail -n 1 "$study/$run.log")" >&2
+  fi
+}
+stop() {
+  [ "${#running[@]}" = 0 ] || { kill "${!running[@]}" || true; wait; } 2>/dev/null
+  echo "[study] stopped; the same command goes on" >&2
+  exit 75
+}
+trap stop INT TERM
+
+for name in "${names[@]}"; do
+  for seed in $(seq "${seeds%-*}" "${seeds#*-}"); do
+    if [ -e "$study/$name/seed-$seed.done" ]; then
+      echo "[study] $name/seed-$seed: was done"
+      continue
+    fi
+    [ "${#running[@]}" -lt "$jobs" ] || end_one
+    run_one "$name" "$seed" &
+    running[$!]="$name/seed-$seed"
+  done
+done
+while [ "${#running[@]}" -gt 0 ]; do end_one; done
+"$bin/lie_analyze" study "$study" --json "$study/study.json"
+[ "${#failed[@]}" = 0 ] || { echo "[study] not done: ${failed[*]}" >&2; exit 1; }

@@ -1,0 +1,44 @@
+#!/usr/bin/env bash
+# A study of two rows and two seeds whose runs die, which is then stopped, and then ends: what was done is left alone, the bits
+# are those of runs by hand, and the table holds what the runs' metrics say.
+# study_test.sh BIN WORK
+set -euo pipefail
+BIN="$(realpath "$1")" WORK="$2"
+rm -rf "$WORK" && mkdir -p "$WORK" && WORK="$(realpath "$WORK")"
+source "$(dirname "$0")/run_lib.sh"
+
+tiny=(--set run.steps=3 --set rollout.prompts_per_step=4 --set rollout.samples_per_prompt=4 --set rollout.max_response_tokens=40
+  --set update.mini_batch_prompts=2 --set evaluation.every=1 --set evaluation.prompts=16 --set evaluation.max_response_tokens=40
+  --set optimizer.learning_rate=2e-3 --set reward.length.eta=0.05)
+export LIE_BIN="$BIN"
+study() { scripts/study.sh --seeds 7-8 "${tiny[@]}" "$@" "$WORK/study"; }
+
+study --rows gspo,no-such-row >"$WORK/log" 2>&1 && fail "an unknown row is taken"
+grep -q "no row is named no-such-row" "$WORK/log" || fail "an unknown row is not named: $(cat "$WORK/log")"
+
+# Both runs die in their first step.
+LIE_FAULT=metrics:2 study --rows gspo --jobs 2 >"$WORK/log" 2>&1 && fail "runs that died are no failure"
+grep -q "not done: gspo/seed-" "$WORK/log" || fail "runs that died are not named: $(cat "$WORK/log")"
+grep -q "^note: .*seed-8: left out: " "$WORK/log" || fail "a run that died counts: $(cat "$WORK/log")"
+
+# Stopped as soon as one run is done.
+(exec scripts/study.sh --seeds 7-8 "${tiny[@]}" --rows gspo,gspo-lie --jobs 1 "$WORK/study") >"$WORK/log" 2>&1 &
+script=$!
+until [ -e "$WORK/study/gspo/seed-7.done" ] || ! kill -0 "$script" 2>/dev/null; do sleep 0.05; done
+kill "$script"
+status=0
+wait "$script" || status=$?
+[ "$status" = 75 ] || fail "a stopped study ends with status $status: $(cat "$WORK/log")"
+[ ! -e "$WORK/study/gspo-lie/seed-8.done" ] || fail "the study was over before it was stopped"
+before="$(stat -c %Y.%i "$WORK/study/gspo/seed-7/metrics.jsonl")"
+
+study --rows gspo,gspo-lie >"$WORK/log" 2>&1 || fail "$(cat "$WORK/log")"
+grep -q "gspo/seed-7: was done" "$WORK/log" || fail "a run that was done is not left out"
+[ "$(stat -c %Y.%i "$WORK/study/gspo/seed-7/metrics.jsonl")" = "$before" ] || fail "a run that was done was begun again"
+for seed in 7 8; do
+  "$BIN/lie_cluster" train configs/demo.yaml "${tiny[@]}" --set "run.seed=$seed" --set "run.directory=$WORK/by-hand-$seed" \
+    --set reward.length.enabled=false --set reward.redundancy.enabled=false >"$WORK/by-hand.log" 2>&1 || fail "$(cat "$WORK/by-hand.log")"
+  [ "$(digest "$WORK/study/gspo/seed-$seed")" = "$(digest "$WORK/by-hand-$seed")" ] || fail "seed $seed: not the bits of a run by hand"
+done
+python3 tests/tools/check_study.py "$WORK/study"
+grep -q "gspo-lie" "$WORK/study/study.html" || fail "the page lacks a row"
