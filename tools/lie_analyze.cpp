@@ -16,6 +16,7 @@
 #include "tools/analyze/run.h"
 #include "tools/analyze/table.h"
 #include "tools/analyze/weights_digest.h"
+#include "tools/judge_commands.h"
 
 namespace {
 
@@ -171,8 +172,11 @@ int main(int argc, char** argv) {
                "lie_analyze");
   Request request;
   declare(app, request);
+  lie::Chosen chosen;
+  lie::add_judge_commands(app, chosen);
   CLI11_PARSE(app, argc, argv);
   try {
+    if (chosen) return chosen();
     run(request);
   } catch (const std::exception& error) {
     fmt::print(stderr, "lie_analyze: {}\n", error.what());
