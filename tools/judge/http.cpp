@@ -76,7 +76,9 @@ HttpReply HttpClient::post_json(const std::string& url, const std::string& key,
   curl_easy_setopt(curl, CURLOPT_TIMEOUT, static_cast<long>(timeout_seconds));
   curl_easy_setopt(curl, CURLOPT_NOSIGNAL, 1L);
   const CURLcode code = curl_easy_perform(curl);
-  if (code != CURLE_OK) {
+  if (code == CURLE_WRITE_ERROR) {
+    reply.body = "more than 16 MiB";  // no JSON
+  } else if (code != CURLE_OK) {
     const bool said = impl_->error[0] != '\0';
     reply.error = said ? impl_->error.data() : curl_easy_strerror(code);
     return reply;

@@ -9,7 +9,7 @@ namespace lie::judge {
 
 struct HttpReply {
   int status = 0;                  // 0: no reply came
-  std::string body;                // at most 16 MiB; a longer one counts as none
+  std::string body;                // of a longer one than 16 MiB only this fact
   double retry_after_seconds = 0;  // as the server asks; 0: it does not
   std::string error;               // why no reply came
 };

@@ -28,7 +28,6 @@ struct Judged {
   Codes codes = {};
   std::vector<std::string> first_details = std::vector<std::string>(kAnswerCodes);
   Json missing = Json::array();  // of answers that are not ok
-  std::int64_t answers_missing() const { return std::ssize(missing); }
 };
 
 AnswerCode read_into(const Question& question, const Completion& completion, Measured& measured) {
@@ -101,11 +100,11 @@ std::string cut_line(const Sample& sample, const SampleChoice& choice) {
 }
 
 /// Each response with its values: a list per measure, an entry per pass.
-Json rows_json(const Sample& sample, const std::vector<Measured>& measured) {
+Json rows_json(const Sample& sample, const std::vector<Measured>& measured, std::size_t measures) {
   Json rows = Json::array();
   for (std::size_t i = 0; i < measured.size(); ++i) {
     Json row = {{"place", sample.responses[i].place}, {"step", sample.responses[i].step}};
-    for (std::size_t m = 0; m < kMeasures.size(); ++m) {
+    for (std::size_t m = 0; m < measures; ++m) {
       for (const Values& pass : measured[i].passes) {
         row[kMeasures[m]].push_back(pass[m] ? Json(*pass[m]) : Json());
       }
@@ -115,11 +114,12 @@ Json rows_json(const Sample& sample, const std::vector<Measured>& measured) {
   return rows;
 }
 
-Json sample_json(const Sample& sample, const std::vector<Measured>& measured) {
+Json sample_json(const Sample& sample, const std::vector<Measured>& measured,
+                 std::size_t measures) {
   return {{"source", sample.source},
           {"cut_responses", count_cut(sample)},
-          {"ranges", summary_json(sample, measured)},
-          {"rows", rows_json(sample, measured)}};
+          {"ranges", summary_json(sample, measured, measures)},
+          {"rows", rows_json(sample, measured, measures)}};
 }
 
 fs::path cache_directory(const JudgeArguments& arguments, const fs::path& source) {
@@ -168,11 +168,11 @@ bool judge_source(const JudgeArguments& arguments, const fs::path& source, Json&
   const AskTally tally = ask_missing(questions, cache, arguments.ask);
   const Judged judged = read_answers(sample, questions, cache, arguments.passes);
   fmt::print("{}: {} responses, judged by {}\n{}\n{}\n", sample.source, sample.responses.size(),
-             arguments.request.model, summary_table(sample, judged.measured),
+             arguments.request.model, summary_table(sample, judged.measured, kMeasures.size()),
              agreement_table(judged.measured));
   fmt::print("{}{}{}\nanswers: {}\n", code_lines(judged), cut_line(sample, arguments.choice),
              tally_line(tally, arguments.ask), cache.file().string());
-  Json part = sample_json(sample, judged.measured);
+  Json part = sample_json(sample, judged.measured, kMeasures.size());
   part.update({{"answers", codes_json(judged.codes)},
                {"missing", judged.missing},
                {"agreement", agreement_json(judged.measured)},
@@ -183,9 +183,9 @@ bool judge_source(const JudgeArguments& arguments, const fs::path& source, Json&
                {"cost", tally.cost}});
   report["sources"].push_back(std::move(part));
   if (judged.missing.empty()) return true;
-  fmt::print(stderr, "{}: {} of {} answers are missing; the same command asks for {} again\n",
-             sample.source, judged.answers_missing(), questions.size(),
-             "those without a final reply");
+  fmt::print(stderr,
+             "{}: {} of {} answers are missing; the same command asks again where no reply came\n",
+             sample.source, judged.missing.size(), questions.size());
   return false;
 }
 
@@ -230,9 +230,9 @@ void behaviours_command(const BehavioursArguments& arguments) {
       measured.push_back({response.step, {count_phrases(phrases, response.response)}});
     }
     fmt::print("{}: {} responses, sentences with listed phrases (a proxy for behaviors)\n{}{}\n",
-               sample.source, sample.responses.size(), summary_table(sample, measured),
+               sample.source, sample.responses.size(), summary_table(sample, measured, kGraphTopic),
                cut_line(sample, arguments.choice));
-    report["sources"].push_back(sample_json(sample, measured));
+    report["sources"].push_back(sample_json(sample, measured, kGraphTopic));
   }
   fmt::print("depth and width of the reasoning graph need a judge: lie_analyze judge\n");
   if (!arguments.json.empty()) write_json(report, arguments.json);

@@ -85,8 +85,7 @@ Sample drawn(const fs::path& source, std::span<const Candidate> candidates,
     sample.responses.push_back(std::move(one));
   }
   if (sample.responses.empty()) {
-    fail("{}: holds no {} responses{}", source.string(),
-         choice.evaluation ? "evaluation" : "training",
+    fail("{}: holds no {}responses{}", source.string(), choice.evaluation ? "evaluation " : "",
          choice.ranges.empty() ? "" : " of these --steps");
   }
   return sample;
@@ -119,6 +118,7 @@ Sample sample_of_run(const fs::path& directory, const SampleChoice& choice) {
 Sample sample_of_file(const fs::path& path, const SampleChoice& choice) {
   std::ifstream file(path);
   if (!file) fail("{}: cannot be read; give a run directory or a JSONL file", path.string());
+  if (choice.evaluation) fail("{}: --evaluation is about runs, not files", path.string());
   std::vector<SampledResponse> rows;
   std::vector<Candidate> candidates;
   std::int64_t number = 0;

@@ -24,11 +24,6 @@ std::optional<double> mean_of_passes(const Measured& one, std::size_t measure) {
   return values.empty() ? std::nullopt : std::optional(mean(values));
 }
 
-bool is_measured(std::span<const Measured> measured, std::size_t measure) {
-  return std::ranges::any_of(
-      measured, [&](const Measured& one) { return mean_of_passes(one, measure).has_value(); });
-}
-
 std::vector<std::pair<double, double>> pairs_of(std::span<const Measured> measured,
                                                 std::size_t measure) {
   std::vector<std::pair<double, double>> pairs;
@@ -114,15 +109,15 @@ Agreement agreement(std::span<const Measured> measured, std::size_t measure) {
           .kappa = cohen_kappa(presence)};
 }
 
-std::string summary_table(const Sample& sample, std::span<const Measured> measured) {
+std::string summary_table(const Sample& sample, std::span<const Measured> measured,
+                          std::size_t measures) {
   std::string head = fmt::format("{:<20}", "steps"), counts = fmt::format("{:<20}", "responses");
   for (const StepRange& range : sample.ranges) {
     head += fmt::format("{:>24}", title(range));
     counts += fmt::format("{:>24}", responses_in(measured, range));
   }
   std::string text = head + "\n" + counts + "\n";
-  for (std::size_t m = 0; m < kMeasures.size(); ++m) {
-    if (!is_measured(measured, m)) continue;
+  for (std::size_t m = 0; m < measures; ++m) {
     text += fmt::format("{:<20}", kMeasures[m]);
     for (const StepRange& range : sample.ranges) text += cell(summarize(measured, range, m));
     text += "\n";
@@ -148,17 +143,17 @@ std::string agreement_table(std::span<const Measured> measured) {
   return text;
 }
 
-Json summary_json(const Sample& sample, std::span<const Measured> measured) {
+Json summary_json(const Sample& sample, std::span<const Measured> measured, std::size_t measures) {
   Json rows = Json::array();
   for (const StepRange& range : sample.ranges) {
-    Json measures = Json::object();
-    for (std::size_t m = 0; m < kMeasures.size(); ++m) {
-      if (is_measured(measured, m)) measures[kMeasures[m]] = as_json(summarize(measured, range, m));
+    Json by_name = Json::object();
+    for (std::size_t m = 0; m < measures; ++m) {
+      by_name[kMeasures[m]] = as_json(summarize(measured, range, m));
     }
     rows.push_back({{"first_step", range.first},
                     {"last_step", range.last},
                     {"responses", responses_in(measured, range)},
-                    {"measures", std::move(measures)}});
+                    {"measures", std::move(by_name)}});
   }
   return rows;
 }

@@ -41,13 +41,14 @@ Agreement agreement(std::span<const Measured> measured, std::size_t measure);
 /// Cohen's kappa of yes and no; NaN where both raters always say the same one.
 double cohen_kappa(std::span<const std::pair<bool, bool>> ratings);
 
-/// Measures as rows, ranges of steps as columns: mean [interval].
-std::string summary_table(const Sample& sample, std::span<const Measured> measured);
+/// The first `measures` measures as rows, ranges of steps as columns: mean [interval].
+std::string summary_table(const Sample& sample, std::span<const Measured> measured,
+                          std::size_t measures);
 /// A line per measure; empty where there is one pass.
 std::string agreement_table(std::span<const Measured> measured);
 
 /// [{"first_step", "last_step", "measures": {name: {...}}}, ...]
-Json summary_json(const Sample& sample, std::span<const Measured> measured);
+Json summary_json(const Sample& sample, std::span<const Measured> measured, std::size_t measures);
 /// {name: {...}}, empty where there is one pass.
 Json agreement_json(std::span<const Measured> measured);
 
