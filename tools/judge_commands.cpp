@@ -125,7 +125,7 @@ void add_judge_commands(CLI::App& program, Chosen& chosen) {
       "behaviours",
       "Count sentences with listed phrases, such as \"let me check\": a proxy for the behaviors "
       "that needs no server");
-  command->footer("");
+  command->alias("behaviors")->footer("");
   add_sources(*command, *counted);
   command->add_option("--phrases", counted->phrases,
                       "a list of your own, as assets/judge/phrases.txt [built in]");
