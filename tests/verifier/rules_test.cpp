@@ -87,6 +87,35 @@ TEST(Rules, Expressions) {
   expect_different("4t", "4");
 }
 
+// Once carried out as polynomials, whose gcd is 1.
+TEST(Rules, CommonDivisorsOfNamesAreThoseOfWholeNumbers) {
+  expect_equal("\\gcd(a,b)", "\\gcd(b,a)");
+  expect_equal("2^{\\gcd(m,n)}-1", "2^{\\gcd(n,m)}-1");
+  expect_equal("\\lcm(a,b)", "\\frac{ab}{\\gcd(a,b)}");
+  expect_equal("\\gcd(n,n+1)", "1");
+  expect_equal("\\gcd(x^2-1,x-1)", "x-1");
+  expect_different("\\gcd(a,b)", "1");
+  expect_different("\\gcd(a,b)", "\\gcd(a,c)");
+  expect_different("\\gcd(n,n+2)", "1");
+  expect_different("\\lcm(a,b)", "ab");
+  expect_different("m+n-\\gcd(m,n)", "m+n-1");
+}
+
+TEST(Rules, TheEmptySetHasTwoSigns) {
+  expect_equal("\\varnothing", "\\emptyset");
+  expect_equal("\\{\\}", "\\varnothing");
+  expect_different("\\varnothing", "0");
+  expect_different("\\varnothing", "\\{\\varnothing\\}");
+}
+
+TEST(Rules, DegreesHaveManySigns) {
+  for (const char* sign : {"^\\circ", "^{\\circ}", "°", "^\\textcirc", "^{\\textcirc}",
+                           "\\textdegree", "\\degree", "\\text{ degrees}"}) {
+    expect_equal("90^\\circ", std::string("90") + sign);
+    expect_different("90^\\circ", std::string("91") + sign);
+  }
+}
+
 TEST(Rules, WhatIsNotEvaluatedIsNotCalledUnequal) {
   EXPECT_EQ(judge("\\int_0^\\infty \\frac{\\sin x}{x} dx", "1"), VerdictCode::kUndecided);
   EXPECT_EQ(judge("\\lim_{x\\to 0} \\frac{1}{x}", "\\infty"), VerdictCode::kUndecided);
