@@ -87,6 +87,19 @@ TEST(Rules, Expressions) {
   expect_different("4t", "4");
 }
 
+// Once "x = 1 y = 2".
+TEST(Rules, StatementsJoinedByQuadAreAList) {
+  expect_equal("x=1 \\quad y=2", "x=1, y=2");
+  expect_equal("x=1, y=2", "y=2 \\qquad x=1");
+  expect_equal("x=1 \\quad\\text{and}\\quad y=2", "x=1, y=2");
+  expect_equal("x=2n\\pi, n \\in \\mathbb{Z}", "x=2n\\pi \\quad n \\in \\mathbb{Z}");
+  expect_equal("x = \\quad 3", "x=3");
+  expect_equal("5 \\quad \\text{cm}", "5");
+  expect_different("x=1", "x=1 \\quad y=2");
+  expect_different("x=1 \\quad y=2", "x=1y=2");
+  expect_different("x=1 \\quad y=2", "x=1 \\quad y=3");
+}
+
 // Once carried out as polynomials, whose gcd is 1.
 TEST(Rules, CommonDivisorsOfNamesAreThoseOfWholeNumbers) {
   expect_equal("\\gcd(a,b)", "\\gcd(b,a)");
