@@ -87,6 +87,17 @@ TEST(Rules, Expressions) {
   expect_different("4t", "4");
 }
 
+TEST(Rules, ShortWordsAreNoProductsOfLetters) {
+  expect_equal("top", "\\text{Top}");
+  expect_equal("abc", "cab");
+  expect_equal("OA", "AO");
+  expect_different("top", "pot");
+  expect_different("on", "no");
+  expect_different("red", "der");
+  expect_different("Tim", "\\text{Mit}");
+  expect_different("2OA", "2OB");
+}
+
 // Once "x = 1 y = 2".
 TEST(Rules, StatementsJoinedByQuadAreAList) {
   expect_equal("x=1 \\quad y=2", "x=1, y=2");
