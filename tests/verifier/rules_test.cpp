@@ -87,6 +87,23 @@ TEST(Rules, Expressions) {
   expect_different("4t", "4");
 }
 
+TEST(Rules, AQuantifierOverAllRealsSaysNothingNew) {
+  for (const char* all :
+       {"\\text{ for every real } t", "\\text{ for all } t", " for all real numbers t",
+        ", \\text{ for all } t \\in \\mathbb{R}", " \\quad \\forall t \\in \\mathbb{R}",
+        "\\text{ for all real values of } t."}) {
+    expect_equal("g(t)=0", std::string("g(t)=0") + all);
+    expect_equal(std::string("g(t)=0") + all, "g(t)=0");
+    expect_different("g(t)=0", std::string("g(t)=1") + all);
+  }
+  for (const char* some :
+       {"\\text{ for every integer } t", "\\text{ for all } t > 0", " for some real t",
+        "\\text{ for all positive } t", "\\quad \\forall t \\in \\mathbb{Z}",
+        "\\text{ for all real } t \\ne 0", " for t"}) {
+    expect_different("g(t)=0", std::string("g(t)=0") + some);
+  }
+}
+
 TEST(Rules, ShortWordsAreNoProductsOfLetters) {
   expect_equal("top", "\\text{Top}");
   expect_equal("abc", "cab");

@@ -4,6 +4,7 @@
 #include <cctype>
 
 #include "verifier/latex/parser_state.h"
+#include "verifier/latex/quantifier.h"
 
 namespace lie::latex {
 
@@ -203,7 +204,8 @@ const Expr* Parser::set_expression() {
 // --- entry -----------------------------------------------------------------------------------
 
 Parsed parse(std::string_view text, expr::Arena& arena, bool bare_fractions) {
-  const Lexed lexed = lex(text, arena.budget());
+  Lexed lexed = lex(text, arena.budget());
+  drop_trailing_quantifier(lexed);
   Parsed out;
   for (const bool bars_nest : {false, true}) {
     if (arena.budget().exhausted()) break;
