@@ -104,6 +104,16 @@ TEST(Rules, AQuantifierOverAllRealsSaysNothingNew) {
   }
 }
 
+TEST(Rules, AGoldWithABraceTooManyOrTooFewIsRepairedAndAnAnswerIsNot) {
+  expect_equal("[1,\\sqrt{3})}", "[1,\\sqrt{3})");
+  expect_equal("\\frac{1}{2", "\\frac12");
+  expect_different("[1,\\sqrt{3})}", "[1,\\sqrt{5})");
+  expect_different("[1,\\sqrt{3})}}", "[1,\\sqrt{3})");
+  expect_different("}[1,\\sqrt{3})", "[1,\\sqrt{3})");
+  const Verdict verdict = verify("[1,\\sqrt{3})", "\\boxed{[1,\\sqrt{3)}");
+  EXPECT_EQ(verdict.code, VerdictCode::kNoAnswer);
+}
+
 TEST(Rules, ShortWordsAreNoProductsOfLetters) {
   expect_equal("top", "\\text{Top}");
   expect_equal("abc", "cab");
