@@ -114,6 +114,21 @@ TEST(Rules, AGoldWithABraceTooManyOrTooFewIsRepairedAndAnAnswerIsNot) {
   EXPECT_EQ(verdict.code, VerdictCode::kNoAnswer);
 }
 
+TEST(Rules, LabelsOfOneSideDoNotCountButThenTheOrderDoes) {
+  expect_equal("2,7", "\\text{Smallest: } 2, \\text{ largest: } 7");
+  expect_equal("2,7", "Smallest: 2, largest: 7");
+  expect_equal("\\text{smallest: } 2, \\text{largest: } 7\\pi", "2, 7\\pi");
+  expect_equal("3,8", "a_5=3, a_6=8");
+  expect_different("2,7", "Smallest: 7, largest: 2");
+  expect_different("2,7", "Smallest: 2, largest: 8");
+  expect_different("2,7", "Smallest: 2, 7, largest: 8");
+  expect_different("2,7", "Smallest: 2, 7");
+  expect_different("\\text{min: } 2, \\text{max: } 7", "\\text{max: } 2, \\text{min: } 7");
+  VerifierOptions strict;
+  strict.names_in_lists = false;
+  expect_different("2,7", "Smallest: 2, largest: 7", strict);
+}
+
 TEST(Rules, ShortWordsAreNoProductsOfLetters) {
   expect_equal("top", "\\text{Top}");
   expect_equal("abc", "cab");

@@ -51,6 +51,19 @@ bool same_tree(const Expr& a, const Expr& b) {
                             [](const Expr* x, const Expr* y) { return same_tree(*x, *y); });
 }
 
+// smallest: 2
+bool is_labelled(const Expr& part) {
+  if (part.op == Op::kRatio) return part.args.size() == 2 && part.args[0]->op == Op::kText;
+  return part.op == Op::kMul && part.args[0]->op == Op::kText &&
+         part.args[0]->name.ends_with(':') &&
+         std::ranges::count(part.args, Op::kText, &Expr::op) == 1;
+}
+
+bool all_labelled(const Expr& list) {
+  return list.op == Op::kList &&
+         std::ranges::all_of(list.args, [](const Expr* part) { return is_labelled(*part); });
+}
+
 class Comparer {
  public:
   Comparer(Arena& arena, const VerifierOptions& options) : arena_(arena), options_(options) {}
@@ -160,6 +173,8 @@ class Comparer {
 
   Tri collections(const Expr* gold, const Expr* answer) {
     if (!is_collection(*gold) || !is_collection(*answer)) return one_value(gold, answer);
+    if (options_.names_in_lists && all_labelled(*gold) != all_labelled(*answer))
+      return labelled(*gold, *answer);
     if (gold->args.size() != answer->args.size()) {
       if (gold->op == Op::kTuple || answer->op == Op::kTuple || !options_.unordered_lists)
         return Tri::kNo;
@@ -180,6 +195,22 @@ class Comparer {
       return in_order(*gold, *answer);
     }
     return options_.unordered_lists ? in_any_order(*gold, *answer) : in_order(*gold, *answer);
+  }
+
+  // Labels of one side do not count, but then the order does.
+  Tri labelled(const Expr& gold, const Expr& answer) {
+    if (gold.args.size() != answer.args.size()) return Tri::kNo;
+    const Expr* a = without_labels(gold);
+    const Expr* b = without_labels(answer);
+    return a == nullptr || b == nullptr ? Tri::kUnknown : in_order(*a, *b);
+  }
+
+  const Expr* without_labels(const Expr& list) {
+    if (!all_labelled(list)) return &list;
+    std::vector<const Expr*> values;
+    for (const Expr* part : list.args)
+      values.push_back(arena_.mul({part->args.begin() + 1, part->args.end()}));
+    return arena_.node(Op::kList, std::move(values));
   }
 
   // 15 39/40, 639/40 names one value twice.
