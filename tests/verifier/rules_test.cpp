@@ -129,6 +129,18 @@ TEST(Rules, LabelsOfOneSideDoNotCountButThenTheOrderDoes) {
   expect_different("2,7", "Smallest: 2, largest: 7", strict);
 }
 
+TEST(Rules, RatesAreUnitsOfTwoParts) {
+  expect_equal("20", "20 miles per hour");
+  expect_equal("60", "60 km/h");
+  expect_equal("60 \\text{ mph}", "60 miles per hour");
+  expect_equal("60 \\text{ km/h}", "60 \\text{ kilometers per hour}");
+  expect_equal("3 \\text{ apples per day}", "3");
+  expect_different("60 \\text{ km per hour}", "60 \\text{ miles per hour}");
+  expect_different("60 \\text{ km per hour}", "60 \\text{ km per second}");
+  expect_different("60 \\text{ km}", "60 km/h");
+  expect_different("60 \\text{ mph}", "60 km/h");
+}
+
 TEST(Rules, ShortWordsAreNoProductsOfLetters) {
   expect_equal("top", "\\text{Top}");
   expect_equal("abc", "cab");
