@@ -141,6 +141,19 @@ TEST(Rules, RatesAreUnitsOfTwoParts) {
   expect_different("60 \\text{ mph}", "60 km/h");
 }
 
+TEST(Rules, RatiosAndMixedNumbersInTheirManyForms) {
+  expect_equal("2:3", "2 to 3");
+  expect_equal("1:2:3", "2 \\text{ to } 4 \\text{ to } 6");
+  expect_equal("\\frac{2}{3}", "2:3");
+  expect_equal("3 \\frac{1}{2}", "3 1/2");
+  expect_equal("7 3/4", "31/4");
+  expect_equal("-3\\frac12", "-3.5");
+  expect_different("2:3", "3 to 2");
+  expect_different("[2,3]", "2 to 3");
+  expect_different("2,3", "2 to 3");
+  expect_different("31/2", "3 1/2");
+}
+
 TEST(Rules, ShortWordsAreNoProductsOfLetters) {
   expect_equal("top", "\\text{Top}");
   expect_equal("abc", "cab");
