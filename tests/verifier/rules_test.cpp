@@ -154,6 +154,30 @@ TEST(Rules, RatiosAndMixedNumbersInTheirManyForms) {
   expect_different("31/2", "3 1/2");
 }
 
+TEST(Rules, TheNameOfAFunctionsArgumentDoesNotMatter) {
+  expect_equal("h(x)=x^2", "h(u)=u^2");
+  expect_equal("f(x,y)=x-y", "f(u,v)=u-v");
+  expect_equal("f(x,y)=x-y", "f(y,x)=y-x");
+  expect_equal("f(x)=x, g(x)=x+1", "f(t)=t, g(t)=t+1");
+  expect_different("f(x,y)=x-y", "f(y,x)=x-y");
+  expect_different("h(x)=x^2", "h(u)=u^3");
+  expect_different("h(x)=x^2", "g(u)=u^2");
+  expect_different("f(x)=ax", "f(a)=a^2");
+  expect_different("f(a)=3", "f(b)=3");
+  expect_different("f(x)=ax", "f(x)=bx");
+  expect_different("x^2", "u^2");
+}
+
+TEST(Rules, TheNameOfADeclaredIntegerDoesNotMatter) {
+  expect_equal("2k\\pi, k \\in \\mathbb{Z}", "2m\\pi, m \\in \\mathbb{Z}");
+  expect_equal("x=2k\\pi, k \\in \\mathbb{Z}", "x=2n\\pi \\quad n \\in \\mathbb{Z}");
+  expect_different("2k\\pi, k \\in \\mathbb{Z}", "2m\\pi, m \\in \\mathbb{N}");
+  expect_different("2k\\pi, k \\in \\mathbb{Z}", "3m\\pi, m \\in \\mathbb{Z}");
+  expect_different("2k\\pi, k \\in \\mathbb{Z}", "2k\\pi, m \\in \\mathbb{Z}");
+  expect_different("kx, k \\in \\mathbb{Z}", "kx, x \\in \\mathbb{Z}");
+  expect_different("2k\\pi", "2m\\pi");
+}
+
 TEST(Rules, ShortWordsAreNoProductsOfLetters) {
   expect_equal("top", "\\text{Top}");
   expect_equal("abc", "cab");
