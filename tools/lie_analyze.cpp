@@ -18,6 +18,7 @@
 #include "tools/analyze/run.h"
 #include "tools/analyze/table.h"
 #include "tools/analyze/weights_digest.h"
+#include "tools/judge_commands.h"
 #include "tools/study_command.h"
 
 namespace {
@@ -199,14 +200,11 @@ int main(int argc, char** argv) {
   Request request;
   declare(app, request);
   lie::Chosen chosen;
+  lie::add_judge_commands(app, chosen);
   lie::add_study_command(app, chosen);
   CLI11_PARSE(app, argc, argv);
   try {
-    if (chosen) {
-      chosen();
-      return 0;
-    }
-    return run(request);
+    return chosen ? chosen() : run(request);
   } catch (const std::exception& error) {
     fmt::print(stderr, "lie_analyze: {}\n", error.what());
     return 1;

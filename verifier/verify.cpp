@@ -134,6 +134,7 @@ class Pair {
       return set(same ? VerdictCode::kEqual : VerdictCode::kUnequal, "compared as choices");
     }
     if (right.tree == nullptr) right = parsed(std::move(right));
+    if (right.tree == nullptr) repair(right);
     if (given.tree == nullptr && !budget_.exhausted()) given = parsed(std::move(given));
     note_forms(right, given);
     if (right.tree == nullptr || given.tree == nullptr) return unparsed(right, given);
@@ -144,6 +145,25 @@ class Pair {
       return set(VerdictCode::kUnequal, "not equal under any rule that applies");
     set(VerdictCode::kUndecided,
         "neither equality nor difference could be shown within the precision");
+  }
+
+  // A gold with one brace too many or too few at its end, as data sets have them. Answers are not
+  // repaired.
+  void repair(Side& gold) {
+    std::int64_t open = 0;
+    for (std::size_t i = 0; i < gold.text.size(); ++i) {
+      if (gold.text[i] == '\\')
+        ++i;  // skips an escaped brace
+      else if (gold.text[i] == '{')
+        ++open;
+      else if (gold.text[i] == '}')
+        --open;
+    }
+    const bool closes = gold.text.ends_with('}') && !gold.text.ends_with("\\}");
+    if (open != 1 && !(open == -1 && closes)) return;
+    const std::string whole =
+        open == 1 ? gold.text + "}" : gold.text.substr(0, gold.text.size() - 1);
+    gold.tree = latex::parse(whole, arena_, options_.bare_fractions).tree;
   }
 
   void note_forms(const Side& right, const Side& given) {

@@ -39,7 +39,7 @@ const std::map<std::string, Rule> kRules = {
     {"tools",
      {{"common", "common/comm", "common/trajectory", "common/dataset", "verifier", "rewards",
        "model/tokenizer", "model", "actors", "learner"},
-      {"CLI", "nlohmann", "posix"}}},
+      {"CLI", "curl", "nlohmann", "posix"}}},
 };
 
 // First part of an include path, or the whole name, to the library it belongs to.
@@ -66,6 +66,7 @@ const std::map<std::string, std::string> kLibraries = {{"spdlog", "spdlog"},
                                                        {"c10", "torch"},
                                                        {"hwy", "hwy"},
                                                        {"CLI", "CLI"},
+                                                       {"curl", "curl"},
                                                        {"fmt", "fmt"},
                                                        {"cuda.h", "cuda"},
                                                        {"cuda_runtime.h", "cuda"},

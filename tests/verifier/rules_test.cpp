@@ -87,6 +87,150 @@ TEST(Rules, Expressions) {
   expect_different("4t", "4");
 }
 
+TEST(Rules, AQuantifierOverAllRealsSaysNothingNew) {
+  for (const char* all :
+       {"\\text{ for every real } t", "\\text{ for all } t", " for all real numbers t",
+        ", \\text{ for all } t \\in \\mathbb{R}", " \\quad \\forall t \\in \\mathbb{R}",
+        "\\text{ for all real values of } t."}) {
+    expect_equal("g(t)=0", std::string("g(t)=0") + all);
+    expect_equal(std::string("g(t)=0") + all, "g(t)=0");
+    expect_different("g(t)=0", std::string("g(t)=1") + all);
+  }
+  for (const char* some :
+       {"\\text{ for every integer } t", "\\text{ for all } t > 0", " for some real t",
+        "\\text{ for all positive } t", "\\quad \\forall t \\in \\mathbb{Z}",
+        "\\text{ for all real } t \\ne 0", " for t"}) {
+    expect_different("g(t)=0", std::string("g(t)=0") + some);
+  }
+}
+
+TEST(Rules, AGoldWithABraceTooManyOrTooFewIsRepairedAndAnAnswerIsNot) {
+  expect_equal("[1,\\sqrt{3})}", "[1,\\sqrt{3})");
+  expect_equal("\\frac{1}{2", "\\frac12");
+  expect_different("[1,\\sqrt{3})}", "[1,\\sqrt{5})");
+  expect_different("[1,\\sqrt{3})}}", "[1,\\sqrt{3})");
+  expect_different("}[1,\\sqrt{3})", "[1,\\sqrt{3})");
+  const Verdict verdict = verify("[1,\\sqrt{3})", "\\boxed{[1,\\sqrt{3)}");
+  EXPECT_EQ(verdict.code, VerdictCode::kNoAnswer);
+}
+
+TEST(Rules, LabelsOfOneSideDoNotCountButThenTheOrderDoes) {
+  expect_equal("2,7", "\\text{Smallest: } 2, \\text{ largest: } 7");
+  expect_equal("2,7", "Smallest: 2, largest: 7");
+  expect_equal("\\text{smallest: } 2, \\text{largest: } 7\\pi", "2, 7\\pi");
+  expect_equal("3,8", "a_5=3, a_6=8");
+  expect_different("2,7", "Smallest: 7, largest: 2");
+  expect_different("2,7", "Smallest: 2, largest: 8");
+  expect_different("2,7", "Smallest: 2, 7, largest: 8");
+  expect_different("2,7", "Smallest: 2, 7");
+  expect_different("\\text{min: } 2, \\text{max: } 7", "\\text{max: } 2, \\text{min: } 7");
+  VerifierOptions strict;
+  strict.names_in_lists = false;
+  expect_different("2,7", "Smallest: 2, largest: 7", strict);
+}
+
+TEST(Rules, RatesAreUnitsOfTwoParts) {
+  expect_equal("20", "20 miles per hour");
+  expect_equal("60", "60 km/h");
+  expect_equal("60 \\text{ mph}", "60 miles per hour");
+  expect_equal("60 \\text{ km/h}", "60 \\text{ kilometers per hour}");
+  expect_equal("3 \\text{ apples per day}", "3");
+  expect_different("60 \\text{ km per hour}", "60 \\text{ miles per hour}");
+  expect_different("60 \\text{ km per hour}", "60 \\text{ km per second}");
+  expect_different("60 \\text{ km}", "60 km/h");
+  expect_different("60 \\text{ mph}", "60 km/h");
+}
+
+TEST(Rules, RatiosAndMixedNumbersInTheirManyForms) {
+  expect_equal("2:3", "2 to 3");
+  expect_equal("1:2:3", "2 \\text{ to } 4 \\text{ to } 6");
+  expect_equal("\\frac{2}{3}", "2:3");
+  expect_equal("3 \\frac{1}{2}", "3 1/2");
+  expect_equal("7 3/4", "31/4");
+  expect_equal("-3\\frac12", "-3.5");
+  expect_different("2:3", "3 to 2");
+  expect_different("[2,3]", "2 to 3");
+  expect_different("2,3", "2 to 3");
+  expect_different("31/2", "3 1/2");
+}
+
+TEST(Rules, TheNameOfAFunctionsArgumentDoesNotMatter) {
+  expect_equal("h(x)=x^2", "h(u)=u^2");
+  expect_equal("f(x,y)=x-y", "f(u,v)=u-v");
+  expect_equal("f(x,y)=x-y", "f(y,x)=y-x");
+  expect_equal("f(x)=x, g(x)=x+1", "f(t)=t, g(t)=t+1");
+  expect_different("f(x,y)=x-y", "f(y,x)=x-y");
+  expect_different("h(x)=x^2", "h(u)=u^3");
+  expect_different("h(x)=x^2", "g(u)=u^2");
+  expect_different("f(x)=ax", "f(a)=a^2");
+  expect_different("f(a)=3", "f(b)=3");
+  expect_different("f(x)=ax", "f(x)=bx");
+  expect_different("x^2", "u^2");
+}
+
+TEST(Rules, TheNameOfADeclaredIntegerDoesNotMatter) {
+  expect_equal("2k\\pi, k \\in \\mathbb{Z}", "2m\\pi, m \\in \\mathbb{Z}");
+  expect_equal("x=2k\\pi, k \\in \\mathbb{Z}", "x=2n\\pi \\quad n \\in \\mathbb{Z}");
+  expect_different("2k\\pi, k \\in \\mathbb{Z}", "2m\\pi, m \\in \\mathbb{N}");
+  expect_different("2k\\pi, k \\in \\mathbb{Z}", "3m\\pi, m \\in \\mathbb{Z}");
+  expect_different("2k\\pi, k \\in \\mathbb{Z}", "2k\\pi, m \\in \\mathbb{Z}");
+  expect_different("kx, k \\in \\mathbb{Z}", "kx, x \\in \\mathbb{Z}");
+  expect_different("2k\\pi", "2m\\pi");
+}
+
+TEST(Rules, ShortWordsAreNoProductsOfLetters) {
+  expect_equal("top", "\\text{Top}");
+  expect_equal("abc", "cab");
+  expect_equal("OA", "AO");
+  expect_different("top", "pot");
+  expect_different("on", "no");
+  expect_different("red", "der");
+  expect_different("Tim", "\\text{Mit}");
+  expect_different("2OA", "2OB");
+}
+
+// Once "x = 1 y = 2".
+TEST(Rules, StatementsJoinedByQuadAreAList) {
+  expect_equal("x=1 \\quad y=2", "x=1, y=2");
+  expect_equal("x=1, y=2", "y=2 \\qquad x=1");
+  expect_equal("x=1 \\quad\\text{and}\\quad y=2", "x=1, y=2");
+  expect_equal("x=2n\\pi, n \\in \\mathbb{Z}", "x=2n\\pi \\quad n \\in \\mathbb{Z}");
+  expect_equal("x = \\quad 3", "x=3");
+  expect_equal("5 \\quad \\text{cm}", "5");
+  expect_different("x=1", "x=1 \\quad y=2");
+  expect_different("x=1 \\quad y=2", "x=1y=2");
+  expect_different("x=1 \\quad y=2", "x=1 \\quad y=3");
+}
+
+// Once carried out as polynomials, whose gcd is 1.
+TEST(Rules, CommonDivisorsOfNamesAreThoseOfWholeNumbers) {
+  expect_equal("\\gcd(a,b)", "\\gcd(b,a)");
+  expect_equal("2^{\\gcd(m,n)}-1", "2^{\\gcd(n,m)}-1");
+  expect_equal("\\lcm(a,b)", "\\frac{ab}{\\gcd(a,b)}");
+  expect_equal("\\gcd(n,n+1)", "1");
+  expect_equal("\\gcd(x^2-1,x-1)", "x-1");
+  expect_different("\\gcd(a,b)", "1");
+  expect_different("\\gcd(a,b)", "\\gcd(a,c)");
+  expect_different("\\gcd(n,n+2)", "1");
+  expect_different("\\lcm(a,b)", "ab");
+  expect_different("m+n-\\gcd(m,n)", "m+n-1");
+}
+
+TEST(Rules, TheEmptySetHasTwoSigns) {
+  expect_equal("\\varnothing", "\\emptyset");
+  expect_equal("\\{\\}", "\\varnothing");
+  expect_different("\\varnothing", "0");
+  expect_different("\\varnothing", "\\{\\varnothing\\}");
+}
+
+TEST(Rules, DegreesHaveManySigns) {
+  for (const char* sign : {"^\\circ", "^{\\circ}", "°", "^\\textcirc", "^{\\textcirc}",
+                           "\\textdegree", "\\degree", "\\text{ degrees}"}) {
+    expect_equal("90^\\circ", std::string("90") + sign);
+    expect_different("90^\\circ", std::string("91") + sign);
+  }
+}
+
 TEST(Rules, WhatIsNotEvaluatedIsNotCalledUnequal) {
   EXPECT_EQ(judge("\\int_0^\\infty \\frac{\\sin x}{x} dx", "1"), VerdictCode::kUndecided);
   EXPECT_EQ(judge("\\lim_{x\\to 0} \\frac{1}{x}", "\\infty"), VerdictCode::kUndecided);

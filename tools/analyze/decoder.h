@@ -16,4 +16,7 @@ using Decoder = std::function<std::string(std::span<const std::int32_t> ids)>;
 /// name (special tokens shown). Without either the text is the ids themselves.
 Decoder decoder_of(const Run& run);
 
+/// Whether decoder_of gives texts.
+bool has_tokenizer(const Run& run);
+
 }  // namespace lie::analyze

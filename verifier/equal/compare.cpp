@@ -51,6 +51,52 @@ bool same_tree(const Expr& a, const Expr& b) {
                             [](const Expr* x, const Expr* y) { return same_tree(*x, *y); });
 }
 
+// smallest: 2
+bool is_labelled(const Expr& part) {
+  if (part.op == Op::kRatio) return part.args.size() == 2 && part.args[0]->op == Op::kText;
+  return part.op == Op::kMul && part.args[0]->op == Op::kText &&
+         part.args[0]->name.ends_with(':') &&
+         std::ranges::count(part.args, Op::kText, &Expr::op) == 1;
+}
+
+bool all_labelled(const Expr& list) {
+  return list.op == Op::kList &&
+         std::ranges::all_of(list.args, [](const Expr* part) { return is_labelled(*part); });
+}
+
+bool is_free_in(const Expr& e, const std::string& name) {
+  const std::vector<std::string> names = free_names(e);
+  return std::ranges::find(names, name) != names.end();
+}
+
+// f(x) = x^2: a value for every argument, which it depends on.
+bool is_definition(const Expr& e) {
+  if (e.relations != std::vector{Rel::kEqual} || e.args[0]->op != Op::kApply) return false;
+  return std::ranges::all_of(e.args[0]->args, [&](const Expr* argument) {
+    return argument->op == Op::kSymbol && is_free_in(*e.args[1], argument->name);
+  });
+}
+
+std::vector<std::string> argument_names(const Expr& definition) {
+  std::vector<std::string> names;
+  for (const Expr* argument : definition.args[0]->args) names.push_back(argument->name);
+  return names;
+}
+
+// The k of a list with k \in \mathbb{Z}; empty where there is none, or several.
+std::string integer_parameter(const Expr& list) {
+  std::string name;
+  if (list.op != Op::kList) return name;
+  for (const Expr* item : list.args) {
+    const bool declares = item->op == Op::kRelation && item->relations[0] == Rel::kIn &&
+                          item->args[0]->op == Op::kSymbol && item->args[1]->op == Op::kNamedSet;
+    if (!declares) continue;
+    if (!name.empty()) return {};
+    name = item->args[0]->name;
+  }
+  return name;
+}
+
 class Comparer {
  public:
   Comparer(Arena& arena, const VerifierOptions& options) : arena_(arena), options_(options) {}
@@ -125,7 +171,10 @@ class Comparer {
 
   // --- relations and sets ----------------------------------------------------------------------
 
-  Tri relations(const Expr& gold, const Expr& answer) {
+  Tri relations(const Expr& gold, const Expr& given) {
+    const Expr* renamed = with_arguments_of(gold, given);
+    if (renamed == nullptr) return Tri::kUnknown;
+    const Expr& answer = *renamed;
     const Tri out = equal_relations(gold, answer, arena_,
                                     [this](const Expr* a, const Expr* b) { return equal(a, b); });
     if (out == Tri::kYes || !is_inequality(gold) || !is_inequality(answer)) return out;
@@ -133,6 +182,24 @@ class Comparer {
       return out;
     if (free_names(gold) != free_names(answer)) return out;
     return equal_real_sets(gold, answer, arena_, options_);
+  }
+
+  // f(u) = u^2 is f(x) = x^2.
+  const Expr* with_arguments_of(const Expr& gold, const Expr& answer) {
+    if (!is_definition(gold) || !is_definition(answer) ||
+        gold.args[0]->name != answer.args[0]->name)
+      return &answer;
+    return renamed(answer, argument_names(answer), argument_names(gold));
+  }
+
+  // The answer itself where a new name is another's already.
+  const Expr* renamed(const Expr& answer, const std::vector<std::string>& from,
+                      const std::vector<std::string>& to) {
+    const auto taken = [&](const std::string& name) {
+      return std::ranges::find(from, name) == from.end() && is_free_in(answer, name);
+    };
+    if (from.size() != to.size() || std::ranges::any_of(to, taken)) return &answer;
+    return rename(&answer, from, to, arena_);
   }
 
   static bool is_solved(const Expr& e) {
@@ -160,6 +227,11 @@ class Comparer {
 
   Tri collections(const Expr* gold, const Expr* answer) {
     if (!is_collection(*gold) || !is_collection(*answer)) return one_value(gold, answer);
+    if (options_.names_in_lists && all_labelled(*gold) != all_labelled(*answer))
+      return labelled(*gold, *answer);
+    const std::string parameter = integer_parameter(*gold), given = integer_parameter(*answer);
+    if (!parameter.empty() && !given.empty()) answer = renamed(*answer, {given}, {parameter});
+    if (answer == nullptr) return Tri::kUnknown;
     if (gold->args.size() != answer->args.size()) {
       if (gold->op == Op::kTuple || answer->op == Op::kTuple || !options_.unordered_lists)
         return Tri::kNo;
@@ -180,6 +252,22 @@ class Comparer {
       return in_order(*gold, *answer);
     }
     return options_.unordered_lists ? in_any_order(*gold, *answer) : in_order(*gold, *answer);
+  }
+
+  // Labels of one side do not count, but then the order does.
+  Tri labelled(const Expr& gold, const Expr& answer) {
+    if (gold.args.size() != answer.args.size()) return Tri::kNo;
+    const Expr* a = without_labels(gold);
+    const Expr* b = without_labels(answer);
+    return a == nullptr || b == nullptr ? Tri::kUnknown : in_order(*a, *b);
+  }
+
+  const Expr* without_labels(const Expr& list) {
+    if (!all_labelled(list)) return &list;
+    std::vector<const Expr*> values;
+    for (const Expr* part : list.args)
+      values.push_back(arena_.mul({part->args.begin() + 1, part->args.end()}));
+    return arena_.node(Op::kList, std::move(values));
   }
 
   // 15 39/40, 639/40 names one value twice.

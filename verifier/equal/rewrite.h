@@ -14,7 +14,7 @@ namespace lie::equal {
 /// none.
 std::vector<const expr::Expr*> expand_signs(const expr::Expr* e, expr::Arena& arena);
 
-/// Sums and products of matrices, transposes, determinants, traces, and gcd and lcm of polynomials
+/// Sums and products of matrices, transposes, determinants, traces, and gcd and lcm of numbers
 /// carried out; the rest as it was.
 const expr::Expr* evaluate_structures(const expr::Expr* e, expr::Arena& arena);
 

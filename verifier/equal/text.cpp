@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <utility>
 
 #include "verifier/latex/parser.h"
 
@@ -69,6 +70,24 @@ std::string_view unit_of(std::string_view spelling) {
   return at == kUnits.end() ? std::string_view() : at->unit;
 }
 
+bool one_unit_agrees(std::string_view gold, std::string_view answer) {
+  const std::string_view a = unit_of(gold);
+  const std::string_view b = unit_of(answer);
+  return gold == answer || a.empty() || b.empty() || a == b;
+}
+
+// miles per hour, km/h: what stands above and below; below is empty where there is no such part.
+std::pair<std::string_view, std::string_view> parts_of_rate(std::string_view unit) {
+  if (unit == "mph") return {"miles", "hour"};
+  if (unit == "kmh" || unit == "kph") return {"km", "hour"};
+  for (const std::string_view sign : {"/", "per"}) {
+    const std::size_t at = unit.find(sign);
+    if (at != std::string_view::npos && at > 0)
+      return {unit.substr(0, at), unit.substr(at + sign.size())};
+  }
+  return {unit, {}};
+}
+
 }  // namespace
 
 Tri equal_texts(const Expr* gold, const Expr* answer) {
@@ -83,9 +102,13 @@ bool units_agree(std::string_view gold, std::string_view answer) {
   const bool powers =
       above_gold != std::string_view::npos && above_answer != std::string_view::npos;
   if (powers && gold.substr(above_gold) != answer.substr(above_answer)) return false;
-  const std::string_view a = unit_of(gold.substr(0, above_gold));
-  const std::string_view b = unit_of(answer.substr(0, above_answer));
-  return gold == answer || a.empty() || b.empty() || a == b;
+  const auto [gold_top, gold_bottom] = parts_of_rate(gold.substr(0, above_gold));
+  const auto [top, bottom] = parts_of_rate(answer.substr(0, above_answer));
+  if (!one_unit_agrees(gold_top, top)) return false;
+  // A rate is no length: where one side has no part below, the other's must be unknown, too.
+  if (gold_bottom.empty() != bottom.empty())
+    return unit_of(top).empty() || unit_of(gold_top).empty();
+  return one_unit_agrees(gold_bottom, bottom);
 }
 
 }  // namespace lie::equal

@@ -170,7 +170,8 @@ const Expr* Parser::unit_after(const Expr* left) {
   if (is(Tok::kCaret) && is(Tok::kNumber, 1)) at_ += 2;
   if (is(Tok::kCaret) && is(Tok::kBraceOpen, 1) && is(Tok::kNumber, 2) && is(Tok::kBraceClose, 3))
     at_ += 4;
-  if (is(Tok::kDivide) && (is(Tok::kText, 1) || is(Tok::kWord, 1))) at_ += 2;
+  const bool by_letter = known && (is_symbol("h", 1) || is_symbol("s", 1));
+  if (is(Tok::kDivide) && (is(Tok::kText, 1) || is(Tok::kWord, 1) || by_letter)) at_ += 2;
   Expr unit;
   unit.op = Op::kUnit;
   unit.name = normal_text(source(first, at_));

@@ -75,7 +75,29 @@ void Lexer::known_command(const Meaning& meaning, std::size_t begin) {
     environments_ -= environments_ > 0 ? 1 : 0;
     return braced_name(meaning, begin, Tok::kEndEnvironment);
   }
-  push(meaning, begin);
+  if (meaning.word.ends_with("quad") && between_statements())
+    push(Tok::kComma, begin);
+  else
+    push(meaning, begin);
+}
+
+// Behind a statement with a relation sign stands another: "x = 1 \quad y = 2".
+bool Lexer::between_statements() const {
+  constexpr std::size_t kFarthest = 200;  // bytes, and tokens
+  const std::string_view next = rest().substr(0, kFarthest);
+  const std::size_t end = std::min(next.find_first_of(",;"), next.find("\\quad"));
+  const std::size_t left = next.find_first_not_of(" \t\r\n");
+  std::size_t sign = next.find_first_of("=<>");
+  for (const std::string_view word : {"\\leq", "\\le ", "\\geq", "\\ge ", "\\neq", "\\in "})
+    sign = std::min(sign, next.find(word));
+  if (environments_ > 0 || sign == left || sign >= end || sign == std::string_view::npos)
+    return false;
+  const std::size_t count = out_.tokens.size();
+  for (std::size_t i = count; i-- > count - std::min(count, kFarthest);) {
+    if (out_.tokens[i].kind == Tok::kRelation) return true;
+    if (out_.tokens[i].kind == Tok::kComma || out_.tokens[i].kind == Tok::kSemicolon) return false;
+  }
+  return false;
 }
 
 // A group with digits and without letters.

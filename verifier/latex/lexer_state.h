@@ -86,6 +86,9 @@ class Lexer {
 
   void known_command(const Meaning& meaning, std::size_t begin);
 
+  // Behind a statement with a relation sign stands another: "x = 1 \quad y = 2".
+  bool between_statements() const;
+
   // A group with digits and without letters.
   bool holds_number() const;
 

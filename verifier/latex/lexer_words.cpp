@@ -8,10 +8,16 @@ namespace lie::latex {
 
 namespace {
 
-// Short words that are not products of letters.
+// Short words that are not products of letters: those with an o, which is no variable's name (a
+// point is O), and some more.
 bool is_word(std::string_view run) {
-  constexpr std::string_view kWords[] = {"no",  "yes", "the", "are", "how", "not",
-                                         "for", "all", "any", "but", "has", "was"};
+  constexpr std::string_view kWords[] = {
+      "per", "yes", "the", "are", "all", "any", "but", "has", "was", "ten", "six",
+      "red", "man", "men", "day", "may", "jan", "feb", "mar", "apr", "jun", "jul",
+      "aug", "sep", "dec", "tue", "wed", "thu", "fri", "sat", "sun", "ann", "amy",
+      "ben", "sam", "dan", "jim", "tim", "kim", "ted", "sue", "eve", "lee", "ray",
+      "liz", "meg", "ian", "win", "tie", "hen", "pig", "cat", "bus"};
+  if (run.size() > 1 && run.find('o') != std::string_view::npos) return true;
   return std::ranges::any_of(kWords, [run](std::string_view word) {
     return std::ranges::equal(word, run, [](char a, char b) { return a == (b | 0x20); });
   });

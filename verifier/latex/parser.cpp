@@ -4,6 +4,7 @@
 #include <cctype>
 
 #include "verifier/latex/parser_state.h"
+#include "verifier/latex/quantifier.h"
 
 namespace lie::latex {
 
@@ -202,8 +203,28 @@ const Expr* Parser::set_expression() {
 
 // --- entry -----------------------------------------------------------------------------------
 
+namespace {
+
+// "2 to 3" is 2 : 3.
+void read_ratio_in_words(std::vector<Token>& tokens) {
+  const std::size_t count = tokens.size() - 1;  // without kEnd
+  if (count < 3 || count % 2 == 0) return;
+  for (std::size_t i = 0; i < count; ++i) {
+    const Token& token = tokens[i];
+    const bool word = token.kind == Tok::kText || token.kind == Tok::kWord;
+    const bool fits =
+        i % 2 == 0 ? token.kind == Tok::kNumber : word && normal_text(token.name) == "to";
+    if (!fits) return;
+  }
+  for (std::size_t i = 1; i < count; i += 2) tokens[i].kind = Tok::kColon;
+}
+
+}  // namespace
+
 Parsed parse(std::string_view text, expr::Arena& arena, bool bare_fractions) {
-  const Lexed lexed = lex(text, arena.budget());
+  Lexed lexed = lex(text, arena.budget());
+  drop_trailing_quantifier(lexed);
+  read_ratio_in_words(lexed.tokens);
   Parsed out;
   for (const bool bars_nest : {false, true}) {
     if (arena.budget().exhausted()) break;

@@ -92,6 +92,8 @@ class BallEvaluator {
 
   bool extreme(std::vector<Ball>& args, int sign, Ball& out);
 
+  bool common(const std::vector<Ball>& args, bool gcd, Ball& out);
+
   // --- binders and unknown functions -----------------------------------------------------------
 
   bool binder(const Expr& e, Ball& out);

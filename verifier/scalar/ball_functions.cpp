@@ -158,6 +158,9 @@ bool BallEvaluator::several(const Expr& e, Ball& out) {
     case Fn::kMax:
     case Fn::kMin:
       return extreme(args, e.fn == Fn::kMax ? 1 : -1, out);
+    case Fn::kGcd:
+    case Fn::kLcm:
+      return common(args, e.fn == Fn::kGcd, out);
     default:
       unevaluated_ = true;
       return combine(fmt::format("fn{}", static_cast<int>(e.fn)), args, out);
@@ -217,6 +220,20 @@ bool BallEvaluator::extreme(std::vector<Ball>& args, int sign, Ball& out) {
     else
       arb_min(acb_realref(out.get()), acb_realref(out.get()), acb_realref(arg.get()), precision_);
   }
+  return true;
+}
+
+// Of whole numbers; of others there is none.
+bool BallEvaluator::common(const std::vector<Ball>& args, bool gcd, Ball& out) {
+  Rational all, next;
+  for (const Ball& arg : args) {
+    if (acb_get_unique_fmpz(fmpq_numref(next.get()), arg.get()) == 0) return false;
+    if (&arg == &args.front())
+      fmpz_abs(fmpq_numref(all.get()), next.numerator());
+    else
+      (gcd ? fmpz_gcd : fmpz_lcm)(fmpq_numref(all.get()), all.numerator(), next.numerator());
+  }
+  set(out, all);
   return true;
 }
 }  // namespace lie::scalar

@@ -188,10 +188,21 @@ bool has_steps(const Expr& e) {
   return step || any_arg(e, has_steps);
 }
 
+// Functions of whole numbers.
+bool has_common(const Expr& e) {
+  return (e.op == Op::kFunction && (e.fn == Fn::kGcd || e.fn == Fn::kLcm)) ||
+         any_arg(e, has_common);
+}
+
 Tri equal_functions(const Expr& gold, const Expr& answer, Budget& budget) {
   const Identity same = identical(gold, answer, budget);
   if (same.known && same.equal) return Tri::kYes;
   if (same.known && !same.opaque) return Tri::kNo;
+  if (has_common(gold) || has_common(answer)) {
+    const Tri small = agree_at_points(gold, answer, PointKind::kInteger, false, budget);
+    if (small != Tri::kYes) return small;
+    return agree_at_points(gold, answer, PointKind::kLarge, false, budget);
+  }
   if (needs_integers(gold) || needs_integers(answer))
     return agree_at_points(gold, answer, PointKind::kInteger, false, budget);
   if (speaks_of_complex(gold, answer) &&

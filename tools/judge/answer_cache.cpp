@@ -1,0 +1,76 @@
+#include "tools/judge/answer_cache.h"
+
+#include <utility>
+
+#include "common/error.h"
+#include "common/file.h"
+#include "common/json_lines.h"
+
+namespace lie::judge {
+namespace {
+
+AnswerCode code_of(const JsonRow& row) {
+  const std::string found = row.required_text("code");
+  for (const AnswerCode code : {AnswerCode::kOk, AnswerCode::kRefused, AnswerCode::kTruncated}) {
+    if (found == name(code)) return code;
+  }
+  fail("{}: unknown code {}; delete the line to have the question asked again", row.place(), found);
+}
+
+std::pair<std::string, Completion> read_line(const std::string& line, const std::string& place) {
+  const JsonRow row = parse_json_row(line, place);
+  return {row.required_text("key"),
+          {.code = code_of(row),
+           .text = row.required_text("text"),
+           .detail = row.required_text("detail"),
+           .prompt_tokens = row.integer("prompt_tokens").value_or(0),
+           .completion_tokens = row.integer("completion_tokens").value_or(0)}};
+}
+
+}  // namespace
+
+AnswerCache::AnswerCache(const std::filesystem::path& directory)
+    : path_(directory / "answers.jsonl") {
+  make_directories(directory);
+  lock_ = std::make_unique<WriterLock>(directory, "lie_analyze judge");
+  if (std::filesystem::exists(path_)) load();
+  out_.reset(std::fopen(path_.c_str(), "ab"));
+  if (!out_) fail("{}: cannot be written; name another directory by --cache", path_.string());
+}
+
+void AnswerCache::load() {
+  const std::string text = read_file(path_);
+  std::size_t begin = 0;
+  for (std::int64_t line = 1; begin < text.size(); ++line) {
+    const std::size_t end = text.find('\n', begin);
+    if (end == std::string::npos) break;
+    const std::string place = fmt::format("{}:{}", path_.string(), line);
+    answers_.insert(read_line(text.substr(begin, end - begin), place));
+    begin = end + 1;
+  }
+  if (begin < text.size()) std::filesystem::resize_file(path_, begin);
+}
+
+const Completion* AnswerCache::find(const std::string& key) const {
+  const auto found = answers_.find(key);
+  return found == answers_.end() ? nullptr : &found->second;
+}
+
+void AnswerCache::add(const std::string& key, const Json& about, const Completion& completion) {
+  answers_[key] = completion;
+  if (!completion.is_final()) return;
+  Json line = about;
+  line.update({{"key", key},
+               {"code", name(completion.code)},
+               {"text", completion.text},
+               {"detail", completion.detail},
+               {"prompt_tokens", completion.prompt_tokens},
+               {"completion_tokens", completion.completion_tokens}});
+  const std::string text = line.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
+  const bool written = std::fwrite(text.data(), 1, text.size(), out_.get()) == text.size();
+  if (!written || std::fflush(out_.get()) != 0) {
+    fail("{}: cannot be written; is the disk full?", path_.string());
+  }
+}
+
+}  // namespace lie::judge

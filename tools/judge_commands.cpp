@@ -1,0 +1,140 @@
+#include "tools/judge_commands.h"
+
+#include <memory>
+#include <string>
+
+#include "tools/judge/judge_command.h"
+
+namespace lie {
+namespace {
+
+using judge::BehavioursArguments;
+using judge::JudgeArguments;
+using judge::SourceArguments;
+
+void add_sources(CLI::App& command, SourceArguments& arguments) {
+  command
+      .add_option("RUN|FILE", arguments.sources,
+                  "run directories, or JSONL files of prompt and response (and step)")
+      ->required();
+  command
+      .add_option("--samples", arguments.choice.count,
+                  "responses of each source, spread over its steps; 0: all")
+      ->check(CLI::NonNegativeNumber)
+      ->capture_default_str();
+  command.add_option("--seed", arguments.choice.seed, "of the draw of responses")
+      ->capture_default_str();
+  command
+      .add_option_function<std::vector<std::string>>(
+          "--steps",
+          [&arguments](const std::vector<std::string>& texts) {
+            for (const std::string& text : texts) {
+              arguments.choice.ranges.push_back(judge::parse_step_range(text));
+            }
+          },
+          "only these, such as 40 or 31-40; each given range is a column [all, as four columns]")
+      ->delimiter(',')
+      ->allow_extra_args(false);
+  command.add_flag("--evaluation", arguments.choice.evaluation,
+                   "a run's evaluation responses instead of those of training");
+  command
+      .add_option("--max-bytes", arguments.choice.most_bytes,
+                  "a longer response is read without its middle")
+      ->check(CLI::Range(1000, 100000000))
+      ->capture_default_str();
+  command.add_option("--json", arguments.json, "write tables and rows to this file");
+}
+
+void add_request(CLI::App& command, JudgeArguments& arguments) {
+  judge::RequestOptions& request = arguments.request;
+  command.add_option("--model", request.model, "as the endpoint names it")->required();
+  command.add_option("--temperature", request.temperature, "of the judge")
+      ->check(CLI::Range(0.0, 2.0))
+      ->capture_default_str();
+  command.add_option("--judge-seed", request.seed, "sent as seed; pass 2 sends the next")
+      ->capture_default_str();
+  command.add_option("--max-tokens", request.max_tokens, "of an answer")
+      ->check(CLI::PositiveNumber)
+      ->capture_default_str();
+  command.add_option("--extra", arguments.extra,
+                     "JSON object merged into each request; null removes a parameter: "
+                     "'{\"max_tokens\": null, \"max_completion_tokens\": 4096}'");
+  command
+      .add_option("--prompts", request.prompts,
+                  "directory of prompts of your own, as assets/judge [built in]")
+      ->check(CLI::ExistingDirectory);
+  command
+      .add_option("--passes", arguments.passes,
+                  "2: ask twice, with another seed and the texts before the prompt, and show "
+                  "how far the answers agree")
+      ->check(CLI::Range(1, 2))
+      ->capture_default_str();
+}
+
+void add_transport(CLI::App& command, JudgeArguments& arguments) {
+  judge::AskOptions& ask = arguments.ask;
+  command.add_option("--endpoint", ask.endpoint.url, "URL before /chat/completions")->required();
+  command
+      .add_option("--key-variable", arguments.key_variable,
+                  "environment variable that holds the API key, if one is needed")
+      ->capture_default_str();
+  command.add_option("--concurrency", ask.concurrency, "requests in flight")
+      ->check(CLI::Range(1, 1024))
+      ->capture_default_str();
+  command.add_option("--requests-per-minute", ask.requests_per_minute, "at most [no limit]")
+      ->check(CLI::PositiveNumber);
+  command
+      .add_option("--retries", ask.endpoint.retries,
+                  "after status 408, 429, 5xx and lost connections")
+      ->check(CLI::Range(0, 100))
+      ->capture_default_str();
+  command
+      .add_option("--retry-seconds", ask.endpoint.retry_seconds,
+                  "before the first retry; twice as long before each next one")
+      ->check(CLI::Range(0.0, 60.0))
+      ->capture_default_str();
+  command.add_option("--timeout", ask.endpoint.timeout_seconds, "seconds that a request may take")
+      ->check(CLI::Range(1, 86400))
+      ->capture_default_str();
+  command.add_option("--input-price", ask.input_price, "of a million prompt tokens")
+      ->check(CLI::NonNegativeNumber);
+  command.add_option("--output-price", ask.output_price, "of a million answered tokens")
+      ->check(CLI::NonNegativeNumber);
+  command.add_option("--cache", arguments.cache,
+                     "directory of the answers [RUN/judge, or FILE.judge]");
+}
+
+}  // namespace
+
+void add_judge_commands(CLI::App& program, Chosen& chosen) {
+  const auto judge = std::make_shared<JudgeArguments>();
+  CLI::App* command = program.add_subcommand(
+      "judge",
+      "Count verification, backtracking, subgoals and backward chaining, and measure depth and "
+      "width of the reasoning graph, by an OpenAI-compatible chat endpoint. Answers are kept: "
+      "nothing is asked twice. Exit status 2: some are missing");
+  command->footer("");  // not the program's
+  add_sources(*command, *judge);
+  add_request(*command, *judge);
+  add_transport(*command, *judge);
+  command->callback([judge, &chosen] { chosen = [judge] { return judge_command(*judge); }; });
+
+  const auto counted = std::make_shared<BehavioursArguments>();
+  counted->choice.count = 0;
+  command = program.add_subcommand(
+      "behaviours",
+      "Count sentences with listed phrases, such as \"let me check\": a proxy for the behaviors "
+      "that needs no server");
+  command->alias("behaviors")->footer("");
+  add_sources(*command, *counted);
+  command->add_option("--phrases", counted->phrases,
+                      "a list of your own, as assets/judge/phrases.txt [built in]");
+  command->callback([counted, &chosen] {
+    chosen = [counted] {
+      behaviours_command(*counted);
+      return 0;
+    };
+  });
+}
+
+}  // namespace lie
