@@ -2,6 +2,7 @@
 #pragma once
 
 #include <filesystem>
+#include <map>
 #include <span>
 #include <string>
 #include <utility>
@@ -23,6 +24,13 @@ void set_config(const FieldList& fields, std::span<const std::string> overrides)
 
 /// The values as YAML, sections nested; load_config reads it back to the same values.
 std::string dump_config(const FieldList& fields);
+
+/// By key.
+using ConfigComments = std::map<std::string, std::string>;
+
+/// As dump_config, but only values that are no defaults, and those with a comment, which follows
+/// them.
+std::string dump_changes(const FieldList& fields, const ConfigComments& comments);
 
 /// Keys with default, unit, range and sentence, by section, as --help prints them: those whose
 /// names hold `part`, or all where none does.

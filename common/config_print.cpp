@@ -1,8 +1,9 @@
 // The two listings of a config: as YAML, and as help text.
-#include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>
+#include <span>
 
 #include "common/config.h"
 #include "common/config_keys.h"
@@ -18,12 +19,12 @@ struct Section {
 
 /// The sections inside `outer`, depth first, each once: its own fields, then the sections in it,
 /// both in the order in which they were declared.
-void collect_sections(const FieldList& fields, const std::string& outer,
+void collect_sections(std::span<const Field> fields, const std::string& outer,
                       std::vector<Section>& out) {
   Section own{.name = outer, .fields = {}};
   std::vector<std::string> inner;
   const std::string prefix = outer.empty() ? "" : outer + ".";
-  for (const Field& field : fields.fields()) {
+  for (const Field& field : fields) {
     if (!field.key.starts_with(prefix)) continue;
     const std::size_t dot = field.key.find('.', prefix.size());
     const std::string name = dot == std::string::npos ? "" : field.key.substr(0, dot);
@@ -37,7 +38,7 @@ void collect_sections(const FieldList& fields, const std::string& outer,
   for (const std::string& name : inner) collect_sections(fields, name, out);
 }
 
-std::vector<Section> sections_of(const FieldList& fields) {
+std::vector<Section> sections_of(std::span<const Field> fields) {
   std::vector<Section> sections;
   collect_sections(fields, "", sections);
   return sections;
@@ -82,20 +83,34 @@ std::string facts(const Field& field) {
   return text;
 }
 
-}  // namespace
-
-std::string dump_config(const FieldList& fields) {
+std::string dump(std::span<const Field> fields, const ConfigComments& comments) {
   std::string out;
   for (const Section& section : sections_of(fields)) {
     if (!section.name.empty()) {
       out += fmt::format("{}{}:\n", indent_of(section.name), last_part(section.name));
     }
     for (const Field* field : section.fields) {
-      out += fmt::format("{}{}: {}\n", indent_of(field->key), last_part(field->key),
-                         yaml_value(*field));
+      const std::string line =
+          fmt::format("{}{}: {}", indent_of(field->key), last_part(field->key), yaml_value(*field));
+      const auto comment = comments.find(field->key);
+      out += comment == comments.end() ? line + "\n"
+                                       : fmt::format("{:<39} # {}\n", line, comment->second);
     }
   }
   return out;
+}
+
+}  // namespace
+
+std::string dump_config(const FieldList& fields) { return dump(fields.fields(), {}); }
+
+std::string dump_changes(const FieldList& fields, const ConfigComments& comments) {
+  std::vector<Field> changed;
+  for (const Field& field : fields.fields()) {
+    if (field.text() != field.default_text || comments.contains(field.key))
+      changed.push_back(field);
+  }
+  return dump(changed, comments);
 }
 
 std::string explain_config(const FieldList& fields, std::string_view part) {
@@ -106,7 +121,7 @@ std::string explain_config(const FieldList& fields, std::string_view part) {
   std::size_t width = 0;
   for (const Field& field : fields.fields()) width = std::max(width, field.key.size());
   std::string out;
-  std::vector<Section> sections = sections_of(fields);
+  std::vector<Section> sections = sections_of(fields.fields());
   for (Section& section : sections) {
     std::erase_if(section.fields, [&](const Field* field) { return !all && !is_meant(*field); });
     if (section.fields.empty()) continue;

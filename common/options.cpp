@@ -183,13 +183,16 @@ void FieldList::add_choice(std::string_view name, std::vector<std::string> names
   append(std::move(field));
 }
 
+std::string Field::text() const {
+  const std::vector<std::string> values = get();
+  return prints_as_list(values) ? fmt::format("[{}]", joined(values, ", ")) : values.front();
+}
+
 void FieldList::append(Field field) {
   for (const Field& other : fields_) {
     if (other.key == field.key) fail("option {} is declared twice; rename one of them", field.key);
   }
-  const std::vector<std::string> values = field.get();
-  field.default_text =
-      field.prints_as_list(values) ? fmt::format("[{}]", joined(values, ", ")) : values.front();
+  field.default_text = field.text();
   fields_.push_back(std::move(field));
 }
 

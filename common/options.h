@@ -33,6 +33,8 @@ struct Field {
   std::function<std::vector<std::string>()> get = {};             // scalar: one element
   std::function<void(const std::vector<std::string>&)> set = {};  // throws Error: what was expected
 
+  /// The value it holds now, as help prints it.
+  std::string text() const;
   /// Whether values that get() gave are printed in brackets.
   bool prints_as_list(const std::vector<std::string>& values) const {
     return is_list && !(takes_one && values.size() == 1);

@@ -31,6 +31,13 @@ void check_reference_length(const Ticket& ticket) {
 
 }  // namespace
 
+void LengthRewardOptions::fit_to_limit(std::int64_t max_response_tokens) {
+  const double part = static_cast<double>(max_response_tokens) / 8192;
+  const auto two_digits = [](double x) { return std::stod(fmt::format("{:.2g}", x)); };
+  delta_tokens = two_digits(500 * part);
+  eta = two_digits(0.3 / (9000 * part));
+}
+
 void describe(FieldList& fields, LengthRewardOptions& options) {
   fields.add("enabled", options.enabled,
              {.help = "Punish wrong answers that stop before L_target."});

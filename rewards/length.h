@@ -25,6 +25,9 @@ struct LengthRewardOptions {
   double scale_extra_tokens = 500;
   double min_group_accuracy = 0;
   double max_group_accuracy = 1;
+
+  /// delta 500, and .3 for 9,000 missing tokens, at the paper's limit of 8,192; of two digits.
+  void fit_to_limit(std::int64_t max_response_tokens);
 };
 
 void describe(FieldList& fields, LengthRewardOptions& options);

@@ -2,6 +2,8 @@
 
 #include <string>
 
+#include "common/error.h"
+
 namespace lie {
 namespace {
 
@@ -12,6 +14,18 @@ RewardTerm term_of(const Options& options, std::int64_t max_response_tokens) {
     if (!options.enabled) term.reward = {}, term.check = {};
   }
   return term;
+}
+
+template <typename Options>
+void switch_off_unscorable(Options& options, const Ticket& ticket, std::vector<std::string>& said) {
+  const RewardTerm term = term_of(options, 0);
+  if (!term.check) return;
+  try {
+    term.check(ticket);
+  } catch (const Error& error) {
+    options.enabled = false;
+    said.emplace_back(error.what());
+  }
 }
 
 }  // namespace
@@ -40,6 +54,24 @@ std::vector<RewardTerm> reward_terms(const RewardOptions& options,
         return std::vector<RewardTerm>{term_of(term, max_response_tokens)...};
       },
       options.terms);
+}
+
+void fit_to_limit(RewardOptions& options, std::int64_t max_response_tokens) {
+  const auto fit = [&](auto& term) {
+    if constexpr (requires { term.fit_to_limit(max_response_tokens); }) {
+      term.fit_to_limit(max_response_tokens);
+    }
+  };
+  std::apply([&](auto&... term) { (fit(term), ...); }, options.terms);
+}
+
+std::vector<std::string> switch_off_unscorable(RewardOptions& options, const Ticket& ticket) {
+  std::vector<std::string> said;
+  const auto check = [&](auto& term) {
+    if constexpr (requires { term.enabled; }) switch_off_unscorable(term, ticket, said);
+  };
+  std::apply([&](auto&... term) { (check(term), ...); }, options.terms);
+  return said;
 }
 
 void check_scorable(const RewardOptions& options, const Ticket& ticket) {

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 #include <tuple>
 #include <vector>
 
@@ -50,6 +51,12 @@ RewardNames reward_names(const RewardOptions& options);
 /// limit of training.
 std::vector<RewardTerm> reward_terms(const RewardOptions& options,
                                      std::int64_t max_response_tokens);
+
+/// Gives sizes that the paper chose for its limit of 8,192 tokens in proportion to another limit.
+void fit_to_limit(RewardOptions& options, std::int64_t max_response_tokens);
+
+/// Switches off every term that a training prompt lacks something for. Returns what each said.
+std::vector<std::string> switch_off_unscorable(RewardOptions& options, const Ticket& ticket);
 
 /// Throws Error naming the problem's row if a training prompt lacks what a term that is on needs.
 void check_scorable(const RewardOptions& options, const Ticket& ticket);

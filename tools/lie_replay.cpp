@@ -18,6 +18,15 @@ namespace {
 
 using Chosen = std::function<int()>;
 
+/// Returns the job's exit status.
+int in_job(const std::function<void(lie::Job&)>& command) {
+  // A launcher that is gone must not keep a rank from its report, nor a job from its end.
+  std::signal(SIGPIPE, SIG_IGN);
+  lie::mpi::Environment environment;
+  lie::Job job(environment);
+  return job.run([&] { command(job); });
+}
+
 void add_overrides(CLI::App& command, std::vector<std::string>& overrides, const char* help) {
   command.add_option("--set", overrides, help)->type_name("KEY=VALUE")->allow_extra_args(false);
 }
@@ -37,12 +46,16 @@ void add_score(CLI::App& program, lie::replay::ScoreArguments& arguments, Chosen
   score->add_flag("--programs", arguments.run_programs,
                   "Run reward.command and verifier.command, one of each a thread; without it their "
                   "logged answers are taken");
-  score->add_option("--threads", arguments.threads, "0: one for each core")
+  score->add_option("--threads", arguments.threads, "Of a rank; 0: the cores are shared")
       ->check(CLI::NonNegativeNumber)
       ->capture_default_str();
-  // Under mpirun the first process does it all: its threads share the work.
   score->callback([&] {
-    chosen = [&] { return lie::launcher::rank() == 0 ? lie::replay::score_command(arguments) : 0; };
+    chosen = [&] {
+      int status = 0;
+      const int failed =
+          in_job([&](lie::Job& job) { status = lie::replay::score_command(job, arguments); });
+      return failed != 0 ? failed : status;
+    };
   });
 }
 
@@ -82,11 +95,7 @@ void add_train(CLI::App& program, lie::replay::TrainArguments& arguments, Chosen
       ->capture_default_str();
   train->callback([&] {
     chosen = [&] {
-      // A launcher that is gone must not keep a rank from its report, nor a job from its end.
-      std::signal(SIGPIPE, SIG_IGN);
-      lie::mpi::Environment environment;
-      lie::Job job(environment);
-      return job.run([&] { lie::replay::train_command(job, arguments); });
+      return in_job([&](lie::Job& job) { lie::replay::train_command(job, arguments); });
     };
   });
 }

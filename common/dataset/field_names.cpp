@@ -1,8 +1,8 @@
 #include "common/dataset/field_names.h"
 
 #include <fmt/ranges.h>
-#include <strings.h>
-
+#include <algorithm>
+#include <cctype>
 #include <functional>
 #include <initializer_list>
 
@@ -46,13 +46,18 @@ bool is_prompt(const Json& value) {
          value.back().value("role", Json()) == "user";
 }
 
+bool equals(std::string_view a, std::string_view b) {
+  const auto lower = [](unsigned char c) { return std::tolower(c); };
+  return std::ranges::equal(a, b, {}, lower, lower);
+}
+
 /// The first of `names` that is a field whose value has the right kind.
 std::string first_of(const std::vector<NamedValue>& values,
                      std::initializer_list<const char*> names,
                      const std::function<bool(const Json&)>& fits) {
   for (const char* name : names) {
     for (const NamedValue& named : values) {
-      if (strcasecmp(named.path.c_str(), name) == 0 && fits(*named.value)) return named.path;
+      if (equals(named.path, name) && fits(*named.value)) return named.path;
     }
   }
   return "";

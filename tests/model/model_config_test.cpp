@@ -264,7 +264,7 @@ TEST(ModelConfig, NamesThePlaceOfBrokenJson) {
   directory.write("config.json", "");
   EXPECT_THAT(error_of([&] { load_model_config(directory.path()); }), HasSubstr("not valid JSON"));
   EXPECT_THAT(error_of([&] { load_model_config(directory.path() / "absent"); }),
-              HasSubstr("config.json"));
+              HasSubstr("absent: there is no such model directory"));
 }
 
 }  // namespace

@@ -43,7 +43,7 @@ TEST_F(Init, WithoutReferenceLengthsTheLengthRewardIsOffAndSaysHowToMeasureThem)
   config_of("{\"prompt\": \"1 2 target 3:\", \"gold\": \"5\"}\n");
   EXPECT_FALSE(loaded().reward.of<LengthRewardOptions>().enabled);
   EXPECT_THAT(text, HasSubstr("lie_cluster reference-lengths"));
-  EXPECT_THAT(text, Not(HasSubstr("prompt_field"))) << "what is found without it is not written";
+  EXPECT_THAT(text, Not(HasSubstr("prompt_field:"))) << "what is found without it is not written";
   config_of("{\"prompt\": \"1 2 target 3:\", \"gold\": \"5\", \"reference_length\": 9}\n");
   EXPECT_TRUE(loaded().reward.of<LengthRewardOptions>().enabled);
 }

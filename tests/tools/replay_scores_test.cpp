@@ -35,9 +35,8 @@ class LoggedGroup : public testing::Test {
   }
 
   ScoreDifferences compared() const {
-    ScoreDifferences differences({{"accuracy", "R_acc"}, {"redundancy", "R_red"}});
-    differences.compare(group_, scores_, advantages_);
-    return differences;
+    return differences(group_, scores_, advantages_,
+                       {{"accuracy", "R_acc"}, {"redundancy", "R_red"}});
   }
 
   GroupRecord group_;
@@ -47,8 +46,8 @@ class LoggedGroup : public testing::Test {
 
 TEST_F(LoggedGroup, EqualsItselfWhateverTheVerdictTook) {
   scores_[0].verify_seconds = 7;
-  EXPECT_EQ(compared().values(), 0);
-  EXPECT_EQ(compared().compared_responses(), 2);
+  EXPECT_EQ(compared().values, 0);
+  EXPECT_EQ(compared().compared, 2);
 }
 
 TEST_F(LoggedGroup, DiffersInEveryKindOfValue) {
@@ -60,15 +59,15 @@ TEST_F(LoggedGroup, DiffersInEveryKindOfValue) {
   scores_[1].numbers = {{"c_context_10", 5}};
   advantages_[1] = 1;
   const ScoreDifferences found = compared();
-  EXPECT_EQ(found.values(), 10);
-  EXPECT_EQ(found.responses(), 1);
-  EXPECT_THAT(found.first(), HasSubstr("step 3, training group 4, response 1: verdict: logged "
-                                       "unequal, now equal"));
+  EXPECT_EQ(found.values, 10);
+  EXPECT_EQ(found.responses, 1);
+  EXPECT_THAT(found.first, HasSubstr("step 3, training group 4, response 1: verdict: logged "
+                                     "unequal, now equal"));
 }
 
 TEST_F(LoggedGroup, DiffersInANumberThatIsGone) {
   group_.scored.scores[0].numbers = {{"command_x", 2}};
-  EXPECT_THAT(compared().first(), HasSubstr("response 0: command_x: logged 2, now absent"));
+  EXPECT_THAT(compared().first, HasSubstr("response 0: command_x: logged 2, now absent"));
 }
 
 TEST(OrderOfAdvantages, TurnsWhereTwoResponsesChangePlaces) {

@@ -74,6 +74,9 @@ run 1 fresh "${other[@]}" --set run.steps=1
 replay whole other "${other[@]}" --set run.steps=1
 same_checkpoints fresh other
 score whole "${other[@]}" --json "$WORK/whole.json" --html "$WORK/whole.html" || fail "other rewards are no error"
+mpirun --oversubscribe -n 3 "$BIN/lie_replay" score "$WORK/whole" "${other[@]}" --json "$WORK/ranks.json" >"$WORK/ranks.log" 2>&1 ||
+  { cat "$WORK/ranks.log"; fail "score by 3 ranks"; }
+cmp "$WORK/whole.json" "$WORK/ranks.json" || fail "3 ranks give another comparison than one"
 score fresh --json "$WORK/fresh.json" || { cat "$WORK/score.log"; fail "fresh"; }
 python3 - "$WORK/whole.json" "$WORK/fresh.json" <<'PY' || fail "the rewards of step 1 are not those of a fresh run"
 import json, sys

@@ -5,14 +5,15 @@
 #include <algorithm>
 #include <initializer_list>
 
+#include "common/config.h"
 #include "common/dataset/field_names.h"
 #include "common/dataset/rows.h"
 #include "common/error.h"
-#include "common/json_lines.h"
 #include "model/tokenizer/templates.h"
 #include "model/tokenizer/tokenizer.h"
 #include "tools/init/run_sizes.h"
 #include "tools/run/prompts.h"
+#include "tools/run/train_config.h"
 
 namespace lie {
 namespace {
@@ -20,6 +21,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::int64_t kPromptsPerStep = 32;
+constexpr std::int64_t kLongestFirstRun = 200;  // steps
 constexpr const char* kBoxed =
     "\n\nPlease reason step by step, and put your final answer within \\boxed{}.";
 
@@ -30,7 +32,10 @@ struct Findings {
   std::string template_note;
   Dataset dataset;
   std::int64_t longest_prompt = 0;  // tokens
-  bool has_reference_lengths = false;
+
+  std::int64_t steps_of_epoch() const {
+    return (std::ssize(dataset.prompts) - 1) / kPromptsPerStep + 1;
+  }
 };
 
 /// A field that the program would not look for by itself.
@@ -99,90 +104,74 @@ Findings findings(const InitArguments& arguments) {
     found.longest_prompt =
         std::max(found.longest_prompt, std::ssize(tokenizer.encode(prompt.text)));
   }
-  found.has_reference_lengths = std::ranges::all_of(
-      found.dataset.prompts, [](const Prompt& prompt) { return prompt.reference_length >= 0; });
   return found;
 }
 
-std::string line(const char* key, const std::string& value, const std::string& comment) {
-  const std::string pair = fmt::format("  {}: {}", key, value);
-  return comment.empty() ? pair + "\n" : fmt::format("{:<41} # {}\n", pair, comment);
+TrainConfig config_of(const InitArguments& arguments, const Findings& found,
+                      const RunSizes& sizes) {
+  TrainConfig config;
+  config.run.directory = (fs::path("runs") / arguments.data.stem()).string();
+  config.run.steps = std::min(kLongestFirstRun, found.steps_of_epoch());
+  config.model.path = arguments.model.string();
+  static_cast<RowOptions&>(config.data) = found.rows;
+  config.data.skip_bad_rows = !found.dataset.skipped.empty();
+  config.data.train_file = arguments.data.string();
+  config.tickets.prompts_per_step = kPromptsPerStep;
+  config.rollout.max_prompt_tokens = sizes.max_prompt_tokens;
+  config.rollout.sampling.max_response_tokens = sizes.max_response_tokens;
+  config.rollout.cache_mebibytes = sizes.cache_mebibytes;
+  config.policy_loss.algorithm = Algorithm::kGspo;
+  config.checkpoint.every = 20;
+  fit_to_limit(config.reward, sizes.max_response_tokens);
+  return config;
 }
 
-std::string head(const Findings& found, const RunSizes& sizes) {
+ConfigComments comments(const Findings& found) {
+  const ModelConfig& model = found.model.config;
+  ConfigComments comments = {
+      {"run.steps", fmt::format("an epoch has {}", found.steps_of_epoch())},
+      {"model.path", fmt::format("{}, {:.1f} M parameters", model.architecture,
+                                 static_cast<double>(found.model.parameters) / 1e6)},
+      {"data.train_file", fmt::format("{} prompts", found.dataset.prompts.size())},
+      {"data.evaluation_file", "held-out prompts, and evaluation: {every: 10}"},
+      {"data.prompt_template", found.template_note},
+      {"rollout.samples_per_prompt", "responses to each prompt: a group"},
+      {"rollout.max_prompt_tokens", fmt::format("the longest has {}", found.longest_prompt)},
+      {"rollout.max_response_tokens",
+       fmt::format("the model reads {} positions", model.max_positions)},
+      {"rollout.cache_mebibytes", "KV cache of an actor"}};
+  if (!found.rows.prompt_suffix.empty()) {
+    comments["data.prompt_suffix"] = "the verifier wants the answer in a box";
+  }
+  return comments;
+}
+
+std::string head(const Findings& found, const RunSizes& sizes,
+                 const std::vector<std::string>& switched_off) {
   std::string text =
       "# Written by lie_cluster init. Every key: lie_cluster train --help. Start it with\n"
       "#   mpirun -n 4 lie_cluster train THIS_FILE\n";
   text += fmt::format(
-      "# Memory: a learner {:.2f} GiB and its micro-batches, an actor {:.2f} GiB; this "
-      "machine has {:.0f} GiB.\n",
+      "# Memory: a learner {:.2f} GiB and its micro-batches, an actor {:.2f} GiB; this machine has "
+      "{:.0f} GiB.\n",
       sizes.learner_gibibytes, sizes.actor_gibibytes, sizes.machine_gibibytes);
   if (sizes.learner_gibibytes + sizes.actor_gibibytes > sizes.machine_gibibytes) {
     text += "# That is more than there is: spread the ranks over hosts, or take a smaller model.\n";
   }
+  for (const std::string& why : switched_off) text += fmt::format("# Switched off: {}\n", why);
   const std::string skipped = skipped_rows_text(found.dataset);
   return skipped.empty() ? text : text + fmt::format("# {}\n", skipped);
 }
 
-std::string run_section(const InitArguments& arguments, const Findings& found) {
-  const auto rows = std::ssize(found.dataset.prompts);
-  const std::int64_t steps = std::min<std::int64_t>(200, (rows - 1) / kPromptsPerStep + 1);
-  const fs::path name = arguments.data.stem();
-  return "run:\n" + line("directory", json_quoted((fs::path("runs") / name).string()), "") +
-         line("steps", fmt::format("{}", steps),
-              fmt::format("{} prompts are {} steps an epoch", rows,
-                          (rows - 1) / kPromptsPerStep + 1)) +
-         "model:\n" +
-         line("path", json_quoted(arguments.model.string()),
-              fmt::format("{}, {:.1f} M parameters", found.model.config.architecture,
-                          static_cast<double>(found.model.parameters) / 1e6));
-}
-
-std::string data_section(const InitArguments& arguments, const Findings& found) {
-  const RowOptions defaults, &rows = found.rows;
-  std::string text = "data:\n" + line("train_file", json_quoted(arguments.data.string()), "") +
-                     line("prompt_template", rows.prompt_template, found.template_note);
-  const auto add = [&](const char* key, const std::string& value, const std::string& usual,
-                       const std::string& comment) {
-    if (value != usual) text += line(key, json_quoted(value), comment);
-  };
-  add("prompt_field", rows.prompt_field, defaults.prompt_field, "");
-  add("prompt_suffix", rows.prompt_suffix, "", "the verifier wants the answer in a box");
-  add("choices_field", rows.choices_field, "", "");
-  add("gold_field", rows.gold_field, "", "");
-  add("data_source_field", rows.data_source_field, defaults.data_source_field, "");
-  add("reference_length_field", rows.reference_length_field, "", "");
-  if (!found.dataset.skipped.empty()) text += line("skip_bad_rows", "true", "");
-  return text + "  # evaluation_file: held-out.jsonl       # and evaluation: {every: 10}\n";
-}
-
-std::string rollout_section(const Findings& found, const RunSizes& sizes) {
-  const auto number = [](std::int64_t n) { return fmt::format("{}", n); };
-  return "rollout:\n" + line("prompts_per_step", number(kPromptsPerStep), "") +
-         line("samples_per_prompt", "8", "responses to each prompt: a group") +
-         line("max_prompt_tokens", number(sizes.max_prompt_tokens),
-              fmt::format("the longest prompt has {}", found.longest_prompt)) +
-         line("max_response_tokens", number(sizes.max_response_tokens),
-              fmt::format("the model reads {} positions", found.model.config.max_positions)) +
-         line("cache_mebibytes", number(sizes.cache_mebibytes), "KV cache of an actor");
-}
-
-/// The paper's proportions: delta 500 and .3 for 9,000 missing tokens under a limit of 8,192.
-std::string reward_section(const Findings& found, const RunSizes& sizes) {
-  const auto limit = static_cast<double>(sizes.max_response_tokens);
-  std::string text =
-      "reward:\n  length:                                 # R_len: a wrong answer pays "
-      "for each token short of L_ref + delta\n";
-  if (!found.has_reference_lengths) {
-    text +=
-        "    enabled: false                        # the rows have no L_ref. To measure it:\n"
-        "    # mpirun -n 4 lie_cluster reference-lengths THIS_FILE --output measured.jsonl\n"
-        "    # then data.train_file: measured.jsonl and enabled: true\n";
+/// Switches off the reward terms that some prompt lacks something for. Returns why.
+std::vector<std::string> switch_off(const Dataset& dataset, RewardOptions& reward) {
+  std::vector<std::string> why;
+  for (const Prompt& prompt : dataset.prompts) {
+    Ticket ticket;
+    ticket.prompt = prompt;
+    for (std::string& text : switch_off_unscorable(reward, ticket)) why.push_back(std::move(text));
   }
-  text += fmt::format("    delta_tokens: {:.0f}\n    eta: {:.2g}\n", limit * 500 / 8192,
-                      0.3 / (limit * 9000 / 8192));
-  return text +
-         "  redundancy: {enabled: true}             # R_red: a response that repeats itself pays\n";
+  return why;
 }
 
 }  // namespace
@@ -190,9 +179,11 @@ std::string reward_section(const Findings& found, const RunSizes& sizes) {
 std::string initial_config(const InitArguments& arguments) {
   const Findings found = findings(arguments);
   const RunSizes sizes = run_sizes(found.model, found.longest_prompt);
-  return head(found, sizes) + run_section(arguments, found) + data_section(arguments, found) +
-         rollout_section(found, sizes) + reward_section(found, sizes) +
-         "policy_loss: {algorithm: gspo}\ncheckpoint: {every: 20}\n";
+  TrainConfig config;
+  const FieldList fields = fields_of(config);  // while it holds the defaults
+  config = config_of(arguments, found, sizes);
+  const std::vector<std::string> why = switch_off(found.dataset, config.reward);
+  return head(found, sizes, why) + dump_changes(fields, comments(found));
 }
 
 }  // namespace lie

@@ -13,7 +13,7 @@ struct InitArguments {
 
 /// A commented config of `lie_cluster train` that runs as it is: fields by the names that rows
 /// have, prompt limit by the longest prompt, the other sizes by the model and this machine's
-/// memory. R_len is off where rows have no L_ref, with the commands that measure it. Throws Error
+/// memory. Reward terms that rows lack something for are off, with the reason. Throws Error
 /// if the model or the data cannot be read, or if rows have no prompt or no right answer that could
 /// be recognised.
 std::string initial_config(const InitArguments& arguments);

@@ -8,24 +8,17 @@
 
 #include "common/build_id.h"
 #include "common/clock.h"
-#include "common/comm/environment.h"
 #include "common/error.h"
 #include "common/file.h"
 #include "learner/advantage.h"
 #include "tools/replay/group_scorer.h"
 #include "tools/replay/logged_run.h"
-#include "tools/replay/score_differences.h"
+#include "tools/replay/score_outcome.h"
 #include "tools/replay/score_page.h"
-#include "tools/replay/score_summary.h"
+#include "tools/run/devices.h"
 
 namespace lie::replay {
 namespace {
-
-/// Of all steps.
-struct Outcome {
-  ScoreDifferences differences;
-  std::vector<StepScores> steps;
-};
 
 void require_scoring_keys(const LoggedRun& run) {
   for (const std::string& key : changed_keys(run)) {
@@ -50,21 +43,21 @@ GroupAdvantages compare_training(const LoggedRun& run, const std::vector<Score>&
   return after;
 }
 
-void compare_step(const LoggedRun& run, const StepRecord& record,
-                  const std::vector<std::vector<Score>>& scores, Outcome& outcome) {
-  StepScores step{.first_step = record.step, .last_step = record.step};
+StepOutcome compare_step(const LoggedRun& run, const StepRecord& record,
+                         const std::vector<std::vector<Score>>& scores) {
+  StepOutcome step{.scores = {.first_step = record.step, .last_step = record.step}};
   for (std::size_t i = 0; i < record.groups.size(); ++i) {
     const GroupRecord& group = record.groups[i];
     std::vector<double> advantages;
     if (is_trained_on(group)) {
-      advantages = compare_training(run, group.scored.scores, scores[i], step).values;
+      advantages = compare_training(run, group.scored.scores, scores[i], step.scores).values;
     } else if (group.scored.rollout.ticket.purpose == Purpose::kEvaluate) {
-      step.logged.add_evaluation(group.scored.scores);
-      step.now.add_evaluation(scores[i]);
+      step.scores.logged.add_evaluation(group.scored.scores);
+      step.scores.now.add_evaluation(scores[i]);
     }
-    outcome.differences.compare(group, scores[i], advantages);
+    step.differences.merge(differences(group, scores[i], advantages, run.log.info().rewards));
   }
-  outcome.steps.push_back(std::move(step));
+  return step;
 }
 
 std::vector<std::vector<Score>> score_step(GroupScorer& scorer, const StepRecord& record) {
@@ -73,28 +66,39 @@ std::vector<std::vector<Score>> score_step(GroupScorer& scorer, const StepRecord
   return scorer.score(groups);
 }
 
+/// The logged steps, dealt to the ranks.
+std::vector<std::int64_t> steps_of(const Job& job, const LoggedRun& run) {
+  const std::vector<std::int64_t> all = run.log.steps();
+  std::vector<std::int64_t> mine;
+  for (auto i = static_cast<std::size_t>(job.rank()); i < all.size();
+       i += static_cast<std::size_t>(job.size())) {
+    mine.push_back(all[i]);
+  }
+  return mine;
+}
+
 /// A step is read while the one before is scored.
-Outcome score_all(const LoggedRun& run, GroupScorer& scorer) {
-  Outcome outcome{ScoreDifferences(run.log.info().rewards), {}};
-  const std::vector<std::int64_t> steps = run.log.steps();
-  StepRecord next = run.log.read(steps.front());
-  for (std::size_t i = 0; i < steps.size(); ++i) {
+std::vector<StepOutcome> score_all(const LoggedRun& run, const std::vector<std::int64_t>& steps,
+                                   GroupScorer& scorer) {
+  std::vector<StepOutcome> outcomes;
+  StepRecord next;
+  for (std::size_t i = 0; i <= steps.size(); ++i) {
     const StepRecord record = std::move(next);
     auto scores = std::async(std::launch::async, [&] { return score_step(scorer, record); });
-    if (i + 1 < steps.size()) next = run.log.read(steps[i + 1]);
-    compare_step(run, record, scores.get(), outcome);
+    if (i < steps.size()) next = run.log.read(steps[i]);
+    if (i > 0) outcomes.push_back(compare_step(run, record, scores.get()));
   }
   scorer.finish();
-  return outcome;
+  return outcomes;
 }
 
 std::string verdict_of(const ScoreDifferences& found) {
-  if (found.values() == 0) {
+  if (found.values == 0) {
     return fmt::format("all values of {} responses equal the logged ones, bit for bit",
-                       found.compared_responses());
+                       found.compared);
   }
   return fmt::format("{} values of {} of {} responses differ from the logged ones; the first: {}",
-                     found.values(), found.responses(), found.compared_responses(), found.first());
+                     found.values, found.responses, found.compared, found.first);
 }
 
 std::string program_note(const LoggedRun& run, const ScoringPlan& plan) {
@@ -106,22 +110,22 @@ std::string program_note(const LoggedRun& run, const ScoringPlan& plan) {
   return runs ? "reward and verifier programs were run again\n" : "";
 }
 
-void write_report(const ScoreArguments& arguments, const LoggedRun& run, const Outcome& outcome,
-                  const BothRewards& rewards) {
+void write_report(const ScoreArguments& arguments, const LoggedRun& run,
+                  const ScoreOutcome& outcome, const BothRewards& rewards) {
   const ScoreDifferences& found = outcome.differences;
   write_json({{"run", arguments.run.string()},
               {"build_id", build_id()},
               {"set", arguments.overrides},
               {"changed_keys", changed_keys(run)},
-              {"responses", found.compared_responses()},
-              {"differing_responses", found.responses()},
-              {"differing_values", found.values()},
-              {"first_difference", found.first()},
+              {"responses", found.compared},
+              {"differing_responses", found.responses},
+              {"differing_values", found.values},
+              {"first_difference", found.first},
               {"steps", score_json(outcome.steps, rewards)}},
              arguments.json);
 }
 
-void write_page(const ScoreArguments& arguments, const LoggedRun& run, const Outcome& outcome,
+void write_page(const ScoreArguments& arguments, const LoggedRun& run, const ScoreOutcome& outcome,
                 const BothRewards& rewards) {
   const std::string words =
       fmt::format("{}{}",
@@ -135,25 +139,28 @@ void write_page(const ScoreArguments& arguments, const LoggedRun& run, const Out
 
 }  // namespace
 
-int score_command(const ScoreArguments& arguments) {
+int score_command(Job& job, const ScoreArguments& arguments) {
+  job.set_activity("scoring a log again");
   const Stopwatch watch;
   const LoggedRun run = load_logged_run(arguments.run, arguments.overrides);
   require_scoring_keys(run);
   const ScoringPlan plan = scoring_plan(run, arguments.run_programs);
-  const int threads =
-      arguments.threads > 0 ? arguments.threads : static_cast<int>(usable_cpus().size());
+  const int threads = arguments.threads > 0
+                          ? arguments.threads
+                          : threads_of_equal_ranks(job, run.now.roles.keep_binding);
   GroupScorer scorer(plan, logged_decoder(run), threads);
-  const Outcome outcome = score_all(run, scorer);
+  const ScoreOutcome outcome = gather_outcome(job, score_all(run, steps_of(job, run), scorer));
+  if (job.rank() != 0) return 0;
   const BothRewards rewards{run.log.info().rewards, reward_names(run.now.reward)};
   const bool is_changed = !changed_keys(run).empty();
   if (is_changed) fmt::print("{}\n", score_table(outcome.steps, rewards));
   fmt::print("{}{}\n", program_note(run, plan), verdict_of(outcome.differences));
   std::fflush(stdout);
-  fmt::print(stderr, "{} steps in {:.1f} s on {} threads\n", outcome.steps.size(), watch.seconds(),
-             threads);
+  fmt::print(stderr, "{} steps in {:.1f} s on {} ranks of {} threads\n", outcome.steps.size(),
+             watch.seconds(), job.size(), threads);
   if (!arguments.json.empty()) write_report(arguments, run, outcome, rewards);
   if (!arguments.html.empty()) write_page(arguments, run, outcome, rewards);
-  return is_changed || outcome.differences.values() == 0 ? 0 : 1;
+  return is_changed || outcome.differences.values == 0 ? 0 : 1;
 }
 
 }  // namespace lie::replay

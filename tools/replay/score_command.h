@@ -5,6 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "common/comm/job.h"
+
 namespace lie::replay {
 
 struct ScoreArguments {
@@ -12,11 +14,11 @@ struct ScoreArguments {
   std::vector<std::string> overrides;  // key=value
   std::filesystem::path json, html;    // empty: none
   bool run_programs = false;
-  int threads = 0;  // 0: a thread for each core
+  int threads = 0;  // of a rank; 0: the cores are shared
 };
 
-/// Prints to standard output. Returns the exit status: 1 where no setting was changed and yet a
-/// value differs. Throws Error.
-int score_command(const ScoreArguments& arguments);
+/// The ranks share the steps; rank 0 prints to standard output. Returns rank 0's exit status: 1
+/// where no setting was changed and yet a value differs. Collective over the world. Throws Error.
+int score_command(Job& job, const ScoreArguments& arguments);
 
 }  // namespace lie::replay

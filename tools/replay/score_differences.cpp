@@ -85,22 +85,29 @@ std::string place_of(const Ticket& ticket, std::size_t response) {
 
 }  // namespace
 
-void ScoreDifferences::compare(const GroupRecord& logged, std::span<const Score> scores,
-                               std::span<const double> advantages) {
+void ScoreDifferences::merge(const ScoreDifferences& next) {
+  if (values == 0) first = next.first;
+  compared += next.compared;
+  responses += next.responses;
+  values += next.values;
+}
+
+ScoreDifferences differences(const GroupRecord& logged, std::span<const Score> scores,
+                             std::span<const double> advantages, const RewardNames& terms) {
+  ScoreDifferences all;
   for (std::size_t i = 0; i < scores.size(); ++i) {
     Comparison response;
-    compare_scores(logged.scored.scores[i], scores[i], terms_, response);
+    compare_scores(logged.scored.scores[i], scores[i], terms, response);
     if (!advantages.empty()) {
       response.bits("advantage", logged.results[i].advantage, static_cast<float>(advantages[i]));
     }
-    ++compared_;
-    if (response.count == 0) continue;
-    if (values_ == 0) {
-      first_ = fmt::format("{}: {}", place_of(logged.scored.rollout.ticket, i), response.first);
-    }
-    ++responses_;
-    values_ += response.count;
+    const bool differs = response.count > 0;
+    all.merge(
+        {1, differs ? 1 : 0, response.count,
+         differs ? fmt::format("{}: {}", place_of(logged.scored.rollout.ticket, i), response.first)
+                 : ""});
   }
+  return all;
 }
 
 }  // namespace lie::replay
