@@ -30,7 +30,7 @@ std::string progress_text(const StepProgress& progress, double seconds_left) {
       "| "
       "{} left",
       count_text(progress), progress.accuracy, progress.response_length_mean,
-      cut > 0 ? fmt::format(" ({:.0f}% cut)", 100 * cut) : "", progress.reward_mean,
+      cut >= 0.005 ? fmt::format(" ({:.0f}% cut)", 100 * cut) : "", progress.reward_mean,
       progress.c_context_mean, progress.tokens_per_second, duration_text(seconds_left));
 }
 

@@ -156,8 +156,8 @@ int score_command(Job& job, const ScoreArguments& arguments) {
   if (is_changed) fmt::print("{}\n", score_table(outcome.steps, rewards));
   fmt::print("{}{}\n", program_note(run, plan), verdict_of(outcome.differences));
   std::fflush(stdout);
-  fmt::print(stderr, "{} steps in {:.1f} s on {} ranks of {} threads\n", outcome.steps.size(),
-             watch.seconds(), job.size(), threads);
+  fmt::print(stderr, "{} steps in {:.1f} s on {} threads\n", outcome.steps.size(), watch.seconds(),
+             job.size() * threads);
   if (!arguments.json.empty()) write_report(arguments, run, outcome, rewards);
   if (!arguments.html.empty()) write_page(arguments, run, outcome, rewards);
   return is_changed || outcome.differences.values == 0 ? 0 : 1;
