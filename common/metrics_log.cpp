@@ -69,15 +69,22 @@ std::vector<MetricsRow> read_metrics(const std::filesystem::path& path) {
   return std::move(file.rows);
 }
 
+std::vector<MetricsRow> rows_up_to(const std::filesystem::path& path, std::int64_t last_step) {
+  if (!std::filesystem::exists(path)) return {};
+  std::vector<MetricsRow> rows = read_metrics(path);
+  std::erase_if(rows, [&](const MetricsRow& row) { return row.step > last_step; });
+  return rows;
+}
+
 MetricsLog::MetricsLog(std::filesystem::path path, std::int64_t last_step)
+    : MetricsLog(path, rows_up_to(path, last_step)) {}
+
+MetricsLog::MetricsLog(std::filesystem::path path, std::span<const MetricsRow> rows)
     : path_(std::move(path)) {
   std::string text;
-  if (std::filesystem::exists(path_)) {
-    for (const MetricsRow& row : read_metrics(path_)) {
-      if (row.step > last_step) continue;
-      text += line_of(row);
-      steps_.insert(row.step);
-    }
+  for (const MetricsRow& row : rows) {
+    text += line_of(row);
+    steps_.insert(row.step);
   }
   write_file_atomically(path_, text);
   file_.open(path_, std::ios::app);

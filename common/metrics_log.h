@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <fstream>
 #include <set>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -19,12 +20,18 @@ struct MetricsRow {
   std::vector<std::pair<std::string, double>> values;
 };
 
+/// Complete rows of steps up to `last_step`; none without a file. Throws Error as read_metrics
+/// does.
+std::vector<MetricsRow> rows_up_to(const std::filesystem::path& path, std::int64_t last_step);
+
 /// Appends rows; each is on disk when append() returns.
 class MetricsLog {
  public:
   /// Opens the file, keeping only the rows of steps up to `last_step` (those of a resumed run) and
   /// dropping a line that a killed process left unfinished.
   MetricsLog(std::filesystem::path path, std::int64_t last_step);
+  /// The same with the rows to keep, as rows_up_to() read them.
+  MetricsLog(std::filesystem::path path, std::span<const MetricsRow> rows);
   void append(const MetricsRow& row);
   bool holds(std::int64_t step) const { return steps_.contains(step); }
 

@@ -65,13 +65,19 @@ StepFacts facts_of(const StepOutcome& step, const RewardNames& rewards) {
 
 CurveRecorder::CurveRecorder(const std::filesystem::path& run_directory, std::int64_t last_step,
                              std::int64_t steps, RewardNames rewards, RunCoverage& coverage)
-    : log_(run_directory / kMetricsFile, last_step),
+    : CurveRecorder(run_directory, rows_up_to(run_directory / kMetricsFile, last_step), steps,
+                    std::move(rewards), coverage) {}
+
+CurveRecorder::CurveRecorder(const std::filesystem::path& run_directory,
+                             std::span<const MetricsRow> rows, std::int64_t steps,
+                             RewardNames rewards, RunCoverage& coverage)
+    : log_(run_directory / kMetricsFile, rows),
       events_(run_directory / "tensorboard"),
       progress_(stderr),
       steps_(steps),
       rewards_(std::move(rewards)),
       coverage_(coverage) {
-  for (const MetricsRow& row : read_metrics(run_directory / kMetricsFile)) draw(row);
+  for (const MetricsRow& row : rows) draw(row);
 }
 
 void CurveRecorder::draw(const MetricsRow& row) {

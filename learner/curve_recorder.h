@@ -27,6 +27,9 @@ class CurveRecorder : public StepStage {
   void close() override { progress_.finish(); }
 
  private:
+  /// `rows`: those that stay.
+  CurveRecorder(const std::filesystem::path& run_directory, std::span<const MetricsRow> rows,
+                std::int64_t steps, RewardNames rewards, RunCoverage& coverage);
   void draw(const MetricsRow& row);  // in TensorBoard
   void show_step(const MetricsRow& row);
   void show_evaluation(const MetricsRow& row);

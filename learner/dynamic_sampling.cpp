@@ -3,15 +3,9 @@
 #include <algorithm>
 #include <utility>
 
+#include "common/divided_up.h"
+
 namespace lie {
-namespace {
-
-std::int64_t divided_up(std::int64_t whole, std::int64_t parts) {
-  return (whole + parts - 1) / parts;
-}
-
-}  // namespace
-
 void describe(FieldList& fields, DynamicSamplingOptions& options) {
   fields.add("enabled", options.enabled,
              {.help = "Train on groups with right and wrong responses only: others are replaced by "

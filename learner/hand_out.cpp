@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstddef>
 
+#include "common/divided_up.h"
 #include "common/error.h"
 #include "common/fault.h"
 
@@ -12,10 +13,6 @@ namespace {
 /// Share `i` of `whole` among `shares`, which differ by one at most.
 std::int64_t even_share(std::int64_t whole, std::int64_t i, std::int64_t shares) {
   return whole * (i + 1) / shares - whole * i / shares;
-}
-
-std::int64_t divided_up(std::int64_t whole, std::int64_t parts) {
-  return (whole + parts - 1) / parts;
 }
 
 }  // namespace

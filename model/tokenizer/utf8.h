@@ -42,6 +42,12 @@ inline std::size_t utf8_previous(std::string_view text, std::size_t position) {
   return position;
 }
 
+/// Where the code point begins that text[position] is a part of; 0 in a text that begins broken.
+inline std::size_t utf8_start(std::string_view text, std::size_t position) {
+  while (position > 0 && (static_cast<unsigned char>(text[position]) & 0xc0) == 0x80) --position;
+  return position;
+}
+
 /// True if the text is valid UTF-8.
 bool is_valid_utf8(std::string_view text);
 

@@ -8,6 +8,7 @@
 #include "common/json.h"
 #include "tools/analyze/chart.h"
 #include "tools/analyze/page.h"
+#include "tools/statistics/estimate_json.h"
 
 namespace lie::analyze {
 namespace {
@@ -17,21 +18,16 @@ namespace fs = std::filesystem;
 /// The rows of each subject.
 using Tables = std::vector<std::vector<EvaluationRow>>;
 
-Estimate estimate_of(const Json& json) {
-  return {json.at("value").get<double>(), json.at("low").get<double>(),
-          json.at("high").get<double>()};
-}
-
 EvaluationRow row_of(const Json& json) {
   EvaluationRow row{.source = json.at("data_source"),
                     .problems = json.at("problems"),
                     .samples = json.at("samples"),
-                    .average = estimate_of(json.at("average")),
+                    .average = json.at("average"),
                     .curves = {}};
   for (const char* name : {"pass", "majority", "budgets"}) {
     auto& curve = row.curves[name];
     for (const auto& [at, estimate] : json.at(name).items()) {
-      curve[std::stoll(at)] = estimate_of(estimate);
+      curve[std::stoll(at)] = estimate;
     }
   }
   return row;

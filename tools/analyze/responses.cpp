@@ -5,6 +5,7 @@
 #include <cmath>
 #include <set>
 
+#include "model/tokenizer/utf8.h"
 #include "tools/analyze/derived_curves.h"
 #include "tools/analyze/html.h"
 #include "tools/analyze/table.h"
@@ -40,8 +41,7 @@ void choose(const Run& run, std::int64_t step, std::size_t count,
 
 std::string clipped_text(std::string text) {
   if (text.size() <= kMostCharacters) return escaped(text);
-  std::size_t cut = kMostCharacters;
-  while (cut > 0 && (static_cast<unsigned char>(text[cut]) & 0xC0) == 0x80) --cut;
+  const std::size_t cut = utf8_start(text, kMostCharacters);
   return escaped(text.substr(0, cut)) + fmt::format("<em> … {} more bytes</em>", text.size() - cut);
 }
 

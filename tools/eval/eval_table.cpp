@@ -10,6 +10,7 @@
 
 #include "common/trajectory/table_file.h"
 #include "tools/eval/estimators.h"
+#include "tools/statistics/estimate_json.h"
 
 namespace lie::evaluation {
 namespace {
@@ -154,13 +155,9 @@ void add_curve(std::vector<std::string>& heads, std::vector<std::vector<std::str
   }
 }
 
-nlohmann::json estimate_json(const Estimate& estimate) {
-  return {{"value", estimate.value}, {"low", estimate.low}, {"high", estimate.high}};
-}
-
 nlohmann::json curve_json(const Curve& curve) {
   nlohmann::json points = nlohmann::json::object();
-  for (const auto& [x, estimate] : curve) points[std::to_string(x)] = estimate_json(estimate);
+  for (const auto& [x, estimate] : curve) points[std::to_string(x)] = nlohmann::json(estimate);
   return points;
 }
 
@@ -273,7 +270,7 @@ nlohmann::json table_json(const Table& table) {
     rows.push_back({{"data_source", row.data_source},
                     {"problems", row.problems},
                     {"samples", row.samples},
-                    {"average", estimate_json(row.average)},
+                    {"average", nlohmann::json(row.average)},
                     {"pass", curve_json(row.pass)},
                     {"majority", curve_json(row.majority)},
                     {"budgets", curve_json(row.budgets)},

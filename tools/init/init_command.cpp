@@ -8,6 +8,7 @@
 #include "common/config.h"
 #include "common/dataset/field_names.h"
 #include "common/dataset/rows.h"
+#include "common/divided_up.h"
 #include "common/error.h"
 #include "model/tokenizer/templates.h"
 #include "model/tokenizer/tokenizer.h"
@@ -34,7 +35,7 @@ struct Findings {
   std::int64_t longest_prompt = 0;  // tokens
 
   std::int64_t steps_of_epoch() const {
-    return (std::ssize(dataset.prompts) - 1) / kPromptsPerStep + 1;
+    return divided_up(std::ssize(dataset.prompts), kPromptsPerStep);
   }
 };
 

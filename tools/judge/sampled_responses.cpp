@@ -10,6 +10,7 @@
 #include "common/error.h"
 #include "common/json_lines.h"
 #include "common/random.h"
+#include "model/tokenizer/utf8.h"
 #include "tools/analyze/decoder.h"
 #include "tools/analyze/run.h"
 
@@ -134,12 +135,6 @@ Sample sample_of_file(const fs::path& path, const SampleChoice& choice) {
   return drawn(path, candidates, choice, [&](std::size_t i) { return rows[i]; });
 }
 
-/// The last place up to `byte` at which a character begins.
-std::size_t character_start(const std::string& text, std::size_t byte) {
-  while (byte > 0 && (static_cast<unsigned char>(text[byte]) & 0xC0) == 0x80) --byte;
-  return byte;
-}
-
 }  // namespace
 
 StepRange parse_step_range(const std::string& text) {
@@ -169,8 +164,8 @@ std::vector<std::size_t> draw(std::span<const Candidate> candidates,
 std::string without_middle(const std::string& text, std::int64_t most_bytes) {
   const auto most = static_cast<std::size_t>(most_bytes);
   if (text.size() <= most) return text;
-  const std::size_t head = character_start(text, most - most / 2);
-  const std::size_t tail = character_start(text, text.size() - most / 2);
+  const std::size_t head = utf8_start(text, most - most / 2);
+  const std::size_t tail = utf8_start(text, text.size() - most / 2);
   return fmt::format("{}\n[... {} bytes left out here ...]\n{}", text.substr(0, head), tail - head,
                      text.substr(tail));
 }

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "tools/analyze/statistics.h"
+#include "tools/statistics/estimate_json.h"
 
 namespace lie::judge {
 namespace {
@@ -46,15 +47,10 @@ std::string cell(const MeasureSummary& summary) {
                                            summary.mean.low, summary.mean.high));
 }
 
-Json as_json(const Estimate& estimate) {
-  return {{"value", estimate.value}, {"low", estimate.low}, {"high", estimate.high}};
-}
-
 Json as_json(const MeasureSummary& summary) {
   if (summary.responses == 0) return {{"responses", 0}};
-  return {{"responses", summary.responses},
-          {"mean", as_json(summary.mean)},
-          {"share_above_0", as_json(summary.share)}};
+  return {
+      {"responses", summary.responses}, {"mean", summary.mean}, {"share_above_0", summary.share}};
 }
 
 std::int64_t responses_in(std::span<const Measured> measured, const StepRange& range) {
@@ -164,7 +160,7 @@ Json agreement_json(std::span<const Measured> measured) {
     const Agreement two = agreement(measured, m);
     if (two.responses == 0) continue;
     object[kMeasures[m]] = {{"responses", two.responses},
-                            {"exactly_equal", as_json(two.exact)},
+                            {"exactly_equal", two.exact},
                             {"pearson", two.pearson},
                             {"kappa_of_presence", two.kappa}};
   }

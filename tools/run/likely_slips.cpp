@@ -1,6 +1,7 @@
 #include "tools/run/likely_slips.h"
 
 #include <algorithm>
+#include <optional>
 
 #include "common/comm/environment.h"
 #include "model/tokenizer/templates.h"
@@ -42,10 +43,11 @@ void check_threads(const TrainConfig& config, std::vector<std::string>& slips) {
 void check_prompts(const TrainConfig& config, std::span<const Prompt> training,
                    std::vector<std::string>& slips) {
   const std::int64_t limit = config.rollout.max_prompt_tokens;
-  const Tokenizer tokenizer = Tokenizer::load(config.model.path);
+  std::optional<Tokenizer> tokenizer;  // loaded where a prompt may be too long
   const auto is_long = [&](const Prompt& prompt) {
-    // A token has at least a byte.
-    return std::ssize(prompt.text) > limit && std::ssize(tokenizer.encode(prompt.text)) > limit;
+    if (std::ssize(prompt.text) <= limit) return false;  // a token has at least a byte
+    if (!tokenizer) tokenizer.emplace(Tokenizer::load(config.model.path));
+    return std::ssize(tokenizer->encode(prompt.text)) > limit;
   };
   const auto count = std::ranges::count_if(training, is_long);
   if (count == 0) return;

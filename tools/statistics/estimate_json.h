@@ -1,0 +1,12 @@
+// An estimate as the programs' JSON has it: {"value": 0.5, "low": 0.4, "high": 0.6}.
+#pragma once
+
+#include <nlohmann/json.hpp>
+
+#include "tools/statistics/intervals.h"
+
+namespace lie {
+
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Estimate, value, low, high)
+
+}  // namespace lie
