@@ -48,6 +48,7 @@ void describe(FieldList& fields, BatchOptions& options) {
   fields.add(
       "max_micro_batch_tokens", options.max_micro_batch_tokens,
       {"Tokens of one forward and backward pass; bounds memory, changes no result.", "tokens", 1});
+  fields.add("lanes", options.lanes, {kLanesHelp, "", 1, kMostLanes});
 }
 
 std::vector<std::vector<ResponseIndex>> cut_mini_batches(std::span<const ScoredGroup> groups,
@@ -90,22 +91,23 @@ SequenceTokens sequence_tokens(std::span<const ScoredGroup> groups, ResponseInde
   return {rollout.prompt_ids, rollout.responses[index.sample].ids};
 }
 
-std::vector<std::size_t> share_of_learner(std::span<const SequenceTokens> sequences, int learner,
-                                          int learners) {
+std::vector<std::vector<std::size_t>> deal_to_lanes(std::span<const SequenceTokens> sequences,
+                                                    std::int64_t most) {
   std::vector<std::size_t> order(sequences.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
   std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
     return sequences[a].tokens() > sequences[b].tokens();
   });
-  std::vector<std::int64_t> load(static_cast<std::size_t>(learners), 0);
-  std::vector<std::size_t> mine;
+  const auto count = std::clamp(sequences.size(), std::size_t{1}, static_cast<std::size_t>(most));
+  std::vector<std::int64_t> load(count, 0);
+  std::vector<std::vector<std::size_t>> lanes(count);
   for (const std::size_t position : order) {
     const auto least = std::min_element(load.begin(), load.end());
     *least += sequences[position].tokens();
-    if (least - load.begin() == learner) mine.push_back(position);
+    lanes[static_cast<std::size_t>(least - load.begin())].push_back(position);
   }
-  std::sort(mine.begin(), mine.end());
-  return mine;
+  for (auto& lane : lanes) std::sort(lane.begin(), lane.end());
+  return lanes;
 }
 
 std::vector<MicroBatch> pack(std::span<const SequenceTokens> sequences,

@@ -1,5 +1,6 @@
 // From a step's scored groups to what the transformer runs on: mini-batches of whole groups (one
-// update each), a learner's share of them, and micro-batches of whole sequences.
+// update each), lanes of sequences whose gradients are added in a fixed order, and micro-batches of
+// whole sequences.
 #pragma once
 
 #include <cstdint>
@@ -13,10 +14,17 @@
 
 namespace lie {
 
+constexpr std::int64_t kDefaultLanes = 8, kMostLanes = 64;
+constexpr const char* kLanesHelp =
+    "Sums that a gradient is made of, added in a fixed tree: the same bits on any number of "
+    "learners up to this. Another number changes bits. One learner holds log2(lanes) + 1 "
+    "gradients.";
+
 struct BatchOptions {
   std::int64_t mini_batch_prompts = 32;
   std::int64_t epochs = 1;
   std::int64_t max_micro_batch_tokens = 4096;
+  std::int64_t lanes = kDefaultLanes;
 };
 void describe(FieldList& fields, BatchOptions& options);
 
@@ -57,10 +65,11 @@ double weight_of(const PolicyLossOptions& options, const Denominators& whole,
 /// Token spans of a response; they point into `groups`.
 SequenceTokens sequence_tokens(std::span<const ScoredGroup> groups, ResponseIndex index);
 
-/// Positions of the sequences that `learner` of `learners` takes, ascending: longest first to the
-/// learner with the fewest tokens so far, ties to the lower rank. The same on every learner.
-std::vector<std::size_t> share_of_learner(std::span<const SequenceTokens> sequences, int learner,
-                                          int learners);
+/// Positions of the sequences of each lane, ascending: longest first to the lane with the fewest
+/// tokens so far, ties to the first. As many lanes as `most`, or as there are sequences if these
+/// are fewer, and at least one.
+std::vector<std::vector<std::size_t>> deal_to_lanes(std::span<const SequenceTokens> sequences,
+                                                    std::int64_t most);
 
 /// Whole sequences of one forward and backward pass.
 struct MicroBatch {

@@ -1,40 +1,51 @@
 #include "learner/gradient_sync.h"
 
-#include <algorithm>
-#include <vector>
-
 namespace lie {
+namespace {
 
-void sum_gradients(Collective& learners, DeviceSpan gradient) { learners.all_reduce_sum(gradient); }
+/// Calls use(number) for each sum and extreme of a lane.
+template <typename Use>
+void over_numbers(PolicyLossStats& lane, const Use& use) {
+  for (double* sum : lane.sums()) use(*sum);
+  for (double* extreme : {&lane.ratio_min, &lane.ratio_max, &lane.max_deviation}) use(*extreme);
+}
 
-void sum_stats(Collective& learners, PolicyLossStats& stats) {
-  // Extremes travel as one slot a learner: 0 in the slots of others, so that a sum carries them.
-  const auto size = static_cast<std::size_t>(learners.size());
-  const auto rank = static_cast<std::size_t>(learners.rank());
-  const bool any = stats.tokens > 0;
+/// Each lane's numbers reach all learners: those of other learners are 0, so that a sum carries
+/// them.
+void share_lanes(Collective& learners, std::span<PolicyLossStats> by_lane) {
   std::vector<double> values;
-  for (const double* sum : stats.sums()) values.push_back(*sum);
-  const std::size_t slots = values.size();
-  values.resize(slots + 4 * size, 0.0);
-  double* own = values.data() + slots + 4 * rank;
-  own[0] = any ? 1.0 : 0.0;
-  own[1] = any ? stats.ratio_min : 0.0;
-  own[2] = any ? stats.ratio_max : 0.0;
-  own[3] = stats.max_deviation;
-  learners.all_reduce_sum(std::span<double>(values));
-  const auto sums = stats.sums();
-  for (std::size_t i = 0; i < slots; ++i) *sums[i] = values[i];
-  for (std::size_t r = 0; r < size; ++r) {
-    const double* slot = values.data() + slots + 4 * r;
-    if (slot[0] == 0) continue;
-    stats.ratio_min = std::min(stats.ratio_min, slot[1]);
-    stats.ratio_max = std::max(stats.ratio_max, slot[2]);
-    stats.max_deviation = std::max(stats.max_deviation, slot[3]);
+  for (PolicyLossStats& lane : by_lane) {
+    const bool is_own = lane.tokens > 0;
+    over_numbers(lane, [&](double number) { values.push_back(is_own ? number : 0.0); });
   }
+  learners.all_reduce_sum(std::span(values));
+  auto next = values.begin();
+  for (PolicyLossStats& lane : by_lane) {
+    over_numbers(lane, [&](double& number) { number = *next++; });
+  }
+}
+
+}  // namespace
+
+PolicyLossStats sum_stats(Collective& learners, std::span<PolicyLossStats> by_lane) {
+  share_lanes(learners, by_lane);
+  PolicyLossStats all;
+  for (const PolicyLossStats& lane : by_lane) {
+    if (lane.tokens > 0) all.merge(lane);
+  }
+  return all;
+}
+
+double sum_lanes(Collective& learners, std::vector<double> by_lane) {
+  learners.all_reduce_sum(std::span(by_lane));
+  double sum = 0;
+  for (const double lane : by_lane) sum += lane;
+  return sum;
 }
 
 void share_values(Collective& learners, std::span<float> values) {
   learners.all_reduce_sum(values);
+  for (float& value : values) value += 0.0F;  // as the zeros of others make it
 }
 
 }  // namespace lie

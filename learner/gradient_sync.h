@@ -1,23 +1,25 @@
-// What learners reduce after a mini-batch. Each function is collective over the learners, in the
-// order of update.cpp.
+// What learners reduce after a mini-batch beside its gradient (learner/lane_sum.h). Each function
+// is collective over the learners, in the order of update.cpp, and gives the same bits on any
+// number of them.
 #pragma once
 
 #include <span>
+#include <vector>
 
 #include "common/comm/collective.h"
 #include "learner/policy_loss.h"
 
 namespace lie {
 
-/// The gradient of the whole mini-batch on every learner, in place: losses carry global
-/// denominators, so gradients add. Blocks.
-void sum_gradients(Collective& learners, DeviceSpan gradient);
+/// Sums and extremes over all lanes, added in their order, on every learner. `by_lane` has an
+/// element for each lane of the mini-batch, and the others' are as constructed. Blocks.
+PolicyLossStats sum_stats(Collective& learners, std::span<PolicyLossStats> by_lane);
 
-/// Sums and extremes over all learners, on every learner. Blocks.
-void sum_stats(Collective& learners, PolicyLossStats& stats);
+/// The sum over all lanes, added in their order; those of other learners are 0. Blocks.
+double sum_lanes(Collective& learners, std::vector<double> by_lane);
 
-/// Makes `values` known to all where each learner filled in its own elements and left the others 0.
-/// Blocks.
+/// Makes `values` known to all where each learner filled in its own elements and left the others 0;
+/// -0 becomes 0. Blocks.
 void share_values(Collective& learners, std::span<float> values);
 
 }  // namespace lie

@@ -3,8 +3,10 @@
 #include <algorithm>
 #include <cmath>
 #include <numbers>
+#include <numeric>
 
 #include "common/error.h"
+#include "learner/shards.h"
 
 namespace lie {
 namespace {
@@ -81,7 +83,10 @@ double learning_rate_at(const OptimizerOptions& options, std::int64_t k) {
 }
 
 double gradient_norm(Operators& operators, Tensor gradient) {
-  return std::sqrt(operators.sum_of_squares(gradient));
+  const std::int64_t blocks = (gradient.elements() + kShardBlock - 1) / kShardBlock;
+  std::vector<double> sums(static_cast<std::size_t>(blocks));
+  operators.sums_of_squares(gradient, kShardBlock, sums);
+  return std::sqrt(std::accumulate(sums.begin(), sums.end(), 0.0));
 }
 
 AdamW::AdamW(const OptimizerOptions& options, Operators& operators,

@@ -36,8 +36,7 @@ void check_options(const OptimizerOptions& options);
 /// first count has rate 0 unless warmup is 0; then constant, or half a cosine down to min_ratio.
 double learning_rate_at(const OptimizerOptions& options, std::int64_t k);
 
-/// Euclidean norm of a whole gradient. For a sharded one: the root of the sum of the shards'
-/// Operators::sum_of_squares.
+/// Euclidean norm of a whole gradient: its blocks' sums of squares (learner/shards.h), in order.
 double gradient_norm(Operators& operators, Tensor gradient);
 
 /// What one update did.

@@ -1,14 +1,15 @@
 #include "learner/sft.h"
 
 #include <algorithm>
-#include <array>
 #include <numeric>
+#include <utility>
 
 #include "common/clock.h"
 #include "common/error.h"
 #include "learner/batch.h"
 #include "learner/checkpoint_saver.h"
 #include "learner/gradient_sync.h"
+#include "learner/lane_sum.h"
 
 namespace lie {
 namespace {
@@ -34,9 +35,24 @@ double negative_sum(std::span<const float> log_probs) {
   return sum;
 }
 
-std::vector<MicroBatch> my_micro_batches(std::span<const SequenceTokens> sequences,
-                                         const Collective& learners, std::int64_t max_tokens) {
-  return pack(sequences, share_of_learner(sequences, learners.rank(), learners.size()), max_tokens);
+/// This learner's part of some sequences.
+struct Lanes {
+  std::vector<double> loss;  // of all lanes: 0
+  LaneRange own;
+  std::vector<std::vector<MicroBatch>> micro_batches;  // by own lane
+};
+
+Lanes lanes_of(std::span<const SequenceTokens> sequences, const Collective& learners,
+               const SftOptions& options) {
+  const auto dealt = deal_to_lanes(sequences, options.lanes);
+  Lanes lanes{std::vector<double>(dealt.size()),
+              lanes_of_learner(std::ssize(dealt), learners.rank(), learners.size()),
+              {}};
+  for (std::int64_t i = lanes.own.first; i < lanes.own.first + lanes.own.count; ++i) {
+    lanes.micro_batches.push_back(
+        pack(sequences, dealt[static_cast<std::size_t>(i)], options.max_micro_batch_tokens));
+  }
+  return lanes;
 }
 
 /// Counts and loads of one run, so that run_sft reads as the loop it is.
@@ -46,8 +62,8 @@ class Tuner {
       : options_(with_schedule(options, parts)),
         parts_(parts),
         optimizer_(options_.optimizer, parts.weights),
-        gradient_(parts.weights.operators().allocate(1, parts.weights.flat().elements(),
-                                                     DType::kFloat32)) {
+        gradient_(parts.weights.operators(), parts.learners, parts.weights.flat().elements(),
+                  options_.lanes, "sft.lanes") {
     check_options(options_.optimizer);
     if (parts.checkpoints.empty() || parts.learners.rank() > 0) return;
     saver_.emplace(parts.checkpoints, options_.checkpoint, parts.weights, optimizer_);
@@ -67,13 +83,14 @@ class Tuner {
   std::optional<std::filesystem::path> shared_checkpoint() const;
   static SftOptions with_schedule(SftOptions options, const SftParts& parts);
   const std::vector<std::size_t>& batch_of(std::int64_t step);
-  double accumulate(std::span<const SequenceTokens> sequences, double weight);
+  double accumulate(const MicroBatch& micro, double weight, Tensor gradient);
+  double run_lanes(std::span<const SequenceTokens> sequences, double weight);
   void begin_save(std::int64_t step);
 
   SftOptions options_;
   const SftParts& parts_;
   AdamW optimizer_;
-  Buffer gradient_;                                // [1, N] fp32
+  LaneSum gradient_;                               // [1, N] fp32
   std::vector<std::vector<std::size_t>> batches_;  // of the current epoch
   std::int64_t epoch_ = -1;
   std::int64_t first_step_ = 0;           // of the current epoch
@@ -126,18 +143,25 @@ const std::vector<std::size_t>& Tuner::batch_of(std::int64_t step) {
   return batches_[static_cast<std::size_t>(step - first_step_ - 1)];
 }
 
-/// Adds this learner's share of the gradient and returns its share of the summed loss.
-double Tuner::accumulate(std::span<const SequenceTokens> sequences, double weight) {
-  double loss = 0;
-  for (const MicroBatch& micro :
-       my_micro_batches(sequences, parts_.learners, options_.max_micro_batch_tokens)) {
-    const RowLogProbs rows = parts_.model.forward(micro.packed, 1.0F, true);
-    const std::vector<float> d_log_probs(rows.log_probs.size(), static_cast<float>(-weight));
-    const std::vector<float> d_entropies(rows.log_probs.size(), 0.0F);
-    parts_.model.backward(micro.packed, d_log_probs, d_entropies, gradient_.view());
-    loss += negative_sum(rows.log_probs);
+/// Adds to `gradient`; returns the loss.
+double Tuner::accumulate(const MicroBatch& micro, double weight, Tensor gradient) {
+  const RowLogProbs rows = parts_.model.forward(micro.packed, 1.0F, true);
+  const std::vector<float> d_log_probs(rows.log_probs.size(), static_cast<float>(-weight));
+  const std::vector<float> d_entropies(rows.log_probs.size(), 0.0F);
+  parts_.model.backward(micro.packed, d_log_probs, d_entropies, gradient);
+  return negative_sum(rows.log_probs);
+}
+
+/// Forward and backward over this learner's lanes; returns the summed loss over all.
+double Tuner::run_lanes(std::span<const SequenceTokens> sequences, double weight) {
+  Lanes lanes = lanes_of(sequences, parts_.learners, options_);
+  auto loss = lanes.loss.begin() + gradient_.begin(std::ssize(lanes.loss)).first;
+  for (const std::vector<MicroBatch>& micro_batches : lanes.micro_batches) {
+    const Tensor gradient = gradient_.next();
+    for (const MicroBatch& micro : micro_batches) *loss += accumulate(micro, weight, gradient);
+    ++loss;
   }
-  return loss;
+  return sum_lanes(parts_.learners, std::move(lanes.loss));
 }
 
 SftProgress Tuner::update(std::int64_t step) {
@@ -149,14 +173,10 @@ SftProgress Tuner::update(std::int64_t step) {
   progress.tokens = response_tokens(sequences);
   const double tokens = static_cast<double>(progress.tokens);
   const double divisor = options_.loss == SftLoss::kTokenMean ? tokens : options_.constant_divisor;
-  Operators& operators = parts_.weights.operators();
-  operators.zero(gradient_.view());
-  std::array<double, 1> loss = {accumulate(sequences, 1.0 / divisor)};
-  sum_gradients(parts_.learners, operators.span(gradient_.view()));
-  parts_.learners.all_reduce_sum(std::span<double>(loss));
-  progress.loss = loss[0] / tokens;
-  const double norm = gradient_norm(operators, gradient_.view());
-  progress.optimizer = optimizer_.update(step, norm, gradient_.view(), parts_.weights.flat());
+  progress.loss = run_lanes(sequences, 1.0 / divisor) / tokens;
+  const Tensor gradient = gradient_.sum();
+  const double norm = gradient_norm(parts_.weights.operators(), gradient);
+  progress.optimizer = optimizer_.update(step, norm, gradient, parts_.weights.flat());
   parts_.model.weights_changed();
   progress.seconds = watch.seconds();
   return progress;
@@ -165,8 +185,7 @@ SftProgress Tuner::update(std::int64_t step) {
 void Tuner::validate(SftProgress& progress) {
   const bool due = options_.validate_every > 0 && progress.step % options_.validate_every == 0;
   if (parts_.validation.empty() || !(due || progress.step == options_.steps)) return;
-  progress.validation_loss =
-      sft_loss(parts_.model, parts_.learners, parts_.validation, options_.max_micro_batch_tokens);
+  progress.validation_loss = sft_loss(parts_.model, parts_.learners, parts_.validation, options_);
 }
 
 /// As learner 0 says.
@@ -216,16 +235,20 @@ std::int64_t run_sft(const SftOptions& options, const SftParts& parts) {
 }
 
 double sft_loss(Transformer& model, Collective& learners, std::span<const SftExample> examples,
-                std::int64_t max_micro_batch_tokens) {
+                const SftOptions& options) {
   std::vector<std::size_t> all(examples.size());
   std::iota(all.begin(), all.end(), std::size_t{0});
   const auto sequences = sequences_of(examples, all);
-  std::array<double, 1> loss = {0.0};
-  for (const MicroBatch& micro : my_micro_batches(sequences, learners, max_micro_batch_tokens)) {
-    loss[0] += negative_sum(model.forward(micro.packed, 1.0F, false).log_probs);
+  Lanes lanes = lanes_of(sequences, learners, options);
+  auto loss = lanes.loss.begin() + lanes.own.first;
+  for (const std::vector<MicroBatch>& micro_batches : lanes.micro_batches) {
+    for (const MicroBatch& micro : micro_batches) {
+      *loss += negative_sum(model.forward(micro.packed, 1.0F, false).log_probs);
+    }
+    ++loss;
   }
-  learners.all_reduce_sum(std::span<double>(loss));
-  return loss[0] / static_cast<double>(response_tokens(sequences));
+  return sum_lanes(learners, std::move(lanes.loss)) /
+         static_cast<double>(response_tokens(sequences));
 }
 
 }  // namespace lie

@@ -47,6 +47,6 @@ std::int64_t run_sft(const SftOptions& options, const SftParts& parts);
 
 /// Mean negative log-prob of the response tokens, nats. Collective over the learners.
 double sft_loss(Transformer& model, Collective& learners, std::span<const SftExample> examples,
-                std::int64_t max_micro_batch_tokens);
+                const SftOptions& options);
 
 }  // namespace lie

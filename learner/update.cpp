@@ -1,6 +1,7 @@
 #include "learner/update.h"
 
 #include <algorithm>
+#include <ranges>
 
 #include "common/clock.h"
 #include "common/error.h"
@@ -12,7 +13,8 @@ namespace lie {
 struct PolicyUpdater::MiniBatch {
   std::vector<ResponseIndex> indices;
   Denominators whole;
-  std::vector<MicroBatch> micro_batches;
+  std::int64_t lanes = 1;                              // over all learners
+  std::vector<std::vector<MicroBatch>> micro_batches;  // by lane of this learner
   /// [indices] of this learner's share, before any update; empty unless they are recomputed.
   std::vector<std::vector<float>> old_log_probs = {};
 };
@@ -24,6 +26,12 @@ struct PolicyUpdater::Pass {
   std::int32_t mini_batch = 0;
   std::span<const ScoredGroup> groups;
   std::span<const GroupAdvantages> advantages;
+};
+
+/// Where what its sequences add goes.
+struct PolicyUpdater::Lane {
+  Tensor gradient;
+  PolicyLossStats& stats;
 };
 
 namespace {
@@ -76,7 +84,6 @@ void check_groups(std::span<const ScoredGroup> groups,
 /// Every learner has filled in the responses of its share; afterwards all have all.
 void share_responses(Collective& learners, std::span<const ScoredGroup> groups,
                      StepUpdate& update) {
-  if (learners.size() == 1) return;
   std::vector<float> values;
   for (std::size_t g = 0; g < groups.size(); ++g) {
     for (std::size_t i = 0; i < groups[g].rollout.responses.size(); ++i) {
@@ -106,8 +113,8 @@ void share_responses(Collective& learners, std::span<const ScoredGroup> groups,
 PolicyUpdater::PolicyUpdater(const UpdateOptions& options, UpdateParts parts)
     : options_(options),
       parts_(parts),
-      gradient_(
-          parts.weights.operators().allocate(1, parts.weights.flat().elements(), DType::kFloat32)) {
+      gradient_(parts.weights.operators(), parts.learners, parts.weights.flat().elements(),
+                options.batch.lanes, "update.lanes") {
   check_options(options_.loss);
   if (options_.loss.kl_coefficient != 0 && parts_.reference == nullptr) {
     fail("policy_loss.kl_coefficient: a KL term needs the reference policy, and none was loaded");
@@ -146,10 +153,16 @@ PolicyUpdater::MiniBatch PolicyUpdater::prepare(std::span<const ScoredGroup> gro
                                                 std::vector<ResponseIndex> indices) const {
   std::vector<SequenceTokens> sequences;
   for (const ResponseIndex index : indices) sequences.push_back(sequence_tokens(groups, index));
-  const auto mine = share_of_learner(sequences, parts_.learners.rank(), parts_.learners.size());
+  const auto lanes = deal_to_lanes(sequences, options_.batch.lanes);
   MiniBatch batch;
   batch.whole = denominators(options_.loss, groups, indices);
-  batch.micro_batches = pack(sequences, mine, options_.batch.max_micro_batch_tokens);
+  batch.lanes = std::ssize(lanes);
+  const LaneRange own =
+      lanes_of_learner(batch.lanes, parts_.learners.rank(), parts_.learners.size());
+  for (std::int64_t lane = own.first; lane < own.first + own.count; ++lane) {
+    batch.micro_batches.push_back(pack(sequences, lanes[static_cast<std::size_t>(lane)],
+                                       options_.batch.max_micro_batch_tokens));
+  }
   batch.indices = std::move(indices);
   return batch;
 }
@@ -157,7 +170,7 @@ PolicyUpdater::MiniBatch PolicyUpdater::prepare(std::span<const ScoredGroup> gro
 void PolicyUpdater::recompute_old(MiniBatch& batch, UpdateSeconds& seconds) {
   const auto temperature = static_cast<float>(options_.temperature);
   batch.old_log_probs.resize(batch.indices.size());
-  for (const MicroBatch& micro : batch.micro_batches) {
+  for (const MicroBatch& micro : std::views::join(batch.micro_batches)) {
     const RowLogProbs rows = timed(
         seconds.forward, [&] { return parts_.policy.forward(micro.packed, temperature, false); });
     for (std::size_t s = 0; s < micro.sequences.size(); ++s) {
@@ -171,27 +184,31 @@ MiniBatchUpdate PolicyUpdater::update_once(const Pass& pass, const MiniBatch& ba
                                            StepUpdate& update) {
   MiniBatchUpdate result;
   result.epoch = pass.epoch;
-  Operators& operators = parts_.weights.operators();
-  operators.zero(gradient_.view());
   if (pass.epoch == 0) {
     for (const ResponseIndex index : batch.indices) {
       response_of(update, index).mini_batch = pass.mini_batch;
     }
   }
-  for (const MicroBatch& micro : batch.micro_batches) {
-    accumulate(pass, batch, micro, result, update);
-  }
-  timed(update.seconds.gradient_sync, [&] {
-    sum_gradients(parts_.learners, operators.span(gradient_.view()));
-    sum_stats(parts_.learners, result.stats);
-  });
+  result.stats = run_lanes(pass, batch, update);
+  const Tensor gradient = timed(update.seconds.gradient_sync, [&] { return gradient_.sum(); });
   timed(update.seconds.optimizer, [&] {
-    const double norm = gradient_norm(operators, gradient_.view());
-    result.optimizer =
-        parts_.optimizer.update(pass.step, norm, gradient_.view(), parts_.weights.flat());
+    const double norm = gradient_norm(parts_.weights.operators(), gradient);
+    result.optimizer = parts_.optimizer.update(pass.step, norm, gradient, parts_.weights.flat());
     if (!result.optimizer.skipped) parts_.policy.weights_changed();
   });
   return result;
+}
+
+/// Forward and backward over this learner's lanes; returns the statistics of all.
+PolicyLossStats PolicyUpdater::run_lanes(const Pass& pass, const MiniBatch& batch,
+                                         StepUpdate& update) {
+  std::vector<PolicyLossStats> stats(static_cast<std::size_t>(batch.lanes));
+  auto own = stats.begin() + gradient_.begin(batch.lanes).first;
+  for (const std::vector<MicroBatch>& micro_batches : batch.micro_batches) {
+    const Lane lane{gradient_.next(), *own++};
+    for (const MicroBatch& micro : micro_batches) accumulate(pass, batch, micro, lane, update);
+  }
+  return timed(update.seconds.gradient_sync, [&] { return sum_stats(parts_.learners, stats); });
 }
 
 SequenceInput PolicyUpdater::sequence_input(const Pass& pass, const MiniBatch& batch,
@@ -208,7 +225,7 @@ SequenceInput PolicyUpdater::sequence_input(const Pass& pass, const MiniBatch& b
 }
 
 void PolicyUpdater::accumulate(const Pass& pass, const MiniBatch& batch, const MicroBatch& micro,
-                               MiniBatchUpdate& result, StepUpdate& update) {
+                               const Lane& lane, StepUpdate& update) {
   const PolicyLossOptions& loss = options_.loss;
   const auto temperature = static_cast<float>(options_.temperature);
   RowLogProbs rows, reference;
@@ -227,14 +244,14 @@ void PolicyUpdater::accumulate(const Pass& pass, const MiniBatch& batch, const M
       input.reference_log_probs = rows_of(reference.log_probs, micro, s);
     }
     const SequenceOutcome outcome = policy_loss(loss, input, rows_of(d_log_probs, micro, s),
-                                                rows_of(d_entropies, micro, s), result.stats);
+                                                rows_of(d_entropies, micro, s), lane.stats);
     if (pass.epoch == 0) {
       note_first_pass(outcome, loss.recompute_old_log_probs ? input.old_log_probs : input.log_probs,
                       response_of(update, batch.indices[micro.sequences[s]]));
     }
   }
   timed(update.seconds.backward,
-        [&] { parts_.policy.backward(micro.packed, d_log_probs, d_entropies, gradient_.view()); });
+        [&] { parts_.policy.backward(micro.packed, d_log_probs, d_entropies, lane.gradient); });
 }
 
 }  // namespace lie

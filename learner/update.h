@@ -11,6 +11,7 @@
 #include "common/rollout.h"
 #include "learner/advantage.h"
 #include "learner/batch.h"
+#include "learner/lane_sum.h"
 #include "learner/optimizer.h"
 #include "learner/policy_loss.h"
 #include "model/transformer.h"
@@ -59,33 +60,36 @@ struct UpdateParts {
   Collective& learners;
 };
 
-/// Owns the gradient buffer.
+/// Owns the gradients' memory.
 class PolicyUpdater {
  public:
-  /// Throws Error where options contradict each other or the reference policy is missing.
+  /// Throws Error where options contradict each other, the reference policy is missing, or there
+  /// are more learners than lanes.
   PolicyUpdater(const UpdateOptions& options, UpdateParts parts);
 
   /// Trains on a step's groups, in canonical order and the same on every learner, with an advantage
   /// for each response. Collective over the learners. The loss of a mini-batch has global
-  /// denominators: neither micro-batch size nor learner count changes it beyond the order of sums,
-  /// and the micro-batch size not a bit (invariant E4). Blocks.
+  /// denominators, and is summed by lanes: neither micro-batch size nor the number of learners
+  /// changes a bit (invariant E4). Blocks.
   StepUpdate run(std::int64_t step, std::span<const ScoredGroup> groups,
                  std::span<const GroupAdvantages> advantages);
 
  private:
   struct MiniBatch;
   struct Pass;
+  struct Lane;
   MiniBatch prepare(std::span<const ScoredGroup> groups, std::vector<ResponseIndex> indices) const;
   void recompute_old(MiniBatch& batch, UpdateSeconds& seconds);
   SequenceInput sequence_input(const Pass& pass, const MiniBatch& batch,
                                std::size_t sequence) const;
   void accumulate(const Pass& pass, const MiniBatch& batch, const MicroBatch& micro,
-                  MiniBatchUpdate& result, StepUpdate& update);
+                  const Lane& lane, StepUpdate& update);
+  PolicyLossStats run_lanes(const Pass& pass, const MiniBatch& batch, StepUpdate& update);
   MiniBatchUpdate update_once(const Pass& pass, const MiniBatch& batch, StepUpdate& update);
 
   UpdateOptions options_;
   UpdateParts parts_;
-  Buffer gradient_;  // [1, N] fp32, flat as the weights and in the same memory
+  LaneSum gradient_;  // [1, N] fp32, flat as the weights and in the same memory
 };
 
 }  // namespace lie

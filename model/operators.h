@@ -218,8 +218,11 @@ class Operators {
   virtual void sample(Tensor logits, std::span<const Draw> draws, const DrawnTokens& drawn) = 0;
 
   // ---- Optimizer. fp32, rows closed.
-  /// Sum of the squares of all elements, in double.
-  virtual double sum_of_squares(Tensor x) = 0;
+  /// to += from, element by element.
+  virtual void add(Tensor from, Tensor to) = 0;
+  /// sums[i] = the sum of the squares, in double, of the elements [i * block, (i + 1) * block), the
+  /// last of which may be fewer.
+  virtual void sums_of_squares(Tensor x, std::int64_t block, std::span<double> sums) = 0;
   virtual void adamw(const AdamWStep& how, const AdamWTensors& x) = 0;
 };
 

@@ -153,7 +153,10 @@ class GuardedOperators : public Operators {
     call(&Operators::log_probs_backward, logits, targets, temperature, entropies, log_sum,
          d_log_probs, d_entropies);
   }
-  double sum_of_squares(Tensor x) override { return call(&Operators::sum_of_squares, x); }
+  void add(Tensor from, Tensor to) override { call(&Operators::add, from, to); }
+  void sums_of_squares(Tensor x, std::int64_t block, std::span<double> sums) override {
+    call(&Operators::sums_of_squares, x, block, sums);
+  }
   void adamw(const AdamWStep& how, const AdamWTensors& x) override {
     call(&Operators::adamw, how, x);
   }

@@ -34,18 +34,16 @@ void Collective::broadcast_as_bfloat16(DeviceSpan values, int root) {
   }
 }
 
-DeviceSpan slice_of(DeviceSpan whole, int rank, int size) {
-  if (whole.count % size != 0) {
-    fail("collective: {} elements are not {} slices of equal length", whole.count, size);
+void check_exchange(const Collective& group, std::span<const DeviceSpan> out,
+                    std::span<const DeviceSpan> in) {
+  const auto size = static_cast<std::size_t>(group.size());
+  if (out.size() != size || in.size() != size) {
+    fail("collective: {} spans for and {} from {} members", out.size(), in.size(), size);
   }
-  const std::int64_t count = whole.count / size;
-  return whole.part(rank * count, count);
-}
-
-void check_slices(const Collective& group, DeviceSpan whole, DeviceSpan slice) {
-  if (slice.count * group.size() != whole.count || slice.dtype != whole.dtype) {
-    fail("collective: a slice of {} elements in a whole of {}, which {} members share", slice.count,
-         whole.count, group.size());
+  const auto me = static_cast<std::size_t>(group.rank());
+  if (out[me].bytes() != in[me].bytes()) {
+    fail("collective: a member sends itself {} bytes and takes {}", out[me].bytes(),
+         in[me].bytes());
   }
 }
 

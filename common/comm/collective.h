@@ -32,11 +32,9 @@ class Collective {
   virtual void broadcast_as_bfloat16(DeviceSpan values, int root);
   /// Element-wise sum over members, in place on every member.
   virtual void all_reduce_sum(DeviceSpan values) = 0;
-  /// The sum over members of slice rank() of `whole` goes to `slice`; `whole` is size() slices end
-  /// to end. `slice` may be slice_of(whole, rank(), size()); the other slices stay as they are.
-  virtual void reduce_scatter_sum(DeviceSpan whole, DeviceSpan slice) = 0;
-  /// Every member's `slice` goes to its place in every `whole`; the same in place.
-  virtual void all_gather(DeviceSpan slice, DeviceSpan whole) = 0;
+  /// out[j] reaches member j as its in[rank()]: spans of the same count on both ends, which may be
+  /// 0; what is long goes in several calls. This member's own may be the same memory in both.
+  virtual void exchange(std::span<const DeviceSpan> out, std::span<const DeviceSpan> in) = 0;
 };
 
 /// Rank 0's value reaches all members.
@@ -58,13 +56,11 @@ void broadcast_values(Collective& group, Values& values) {
 /// The group of one: every operation is the identity. In place it takes memory of any kind.
 std::unique_ptr<Collective> solo_collective();
 
-/// Slice `rank` of `size` equal ones. Throws Error where the elements cannot be shared out evenly.
-DeviceSpan slice_of(DeviceSpan whole, int rank, int size);
-
 // ---- For implementations
 
-/// Throws Error unless `whole` is group.size() slices of the length and dtype of `slice`.
-void check_slices(const Collective& group, DeviceSpan whole, DeviceSpan slice);
+/// Throws Error unless there is a span for each member, and this member's own agree.
+void check_exchange(const Collective& group, std::span<const DeviceSpan> out,
+                    std::span<const DeviceSpan> in);
 /// Throws Error that names `implementation` unless this is a dtype that hosts add in.
 void check_host_sum(DType dtype, std::string_view implementation);
 /// The span as host bytes; Error that names `implementation` where it lies elsewhere.

@@ -38,8 +38,7 @@ class MpiCollective : public Collective {
     broadcast_bytes(host_bytes(values, kName), root);
   }
   void all_reduce_sum(DeviceSpan values) override;
-  void reduce_scatter_sum(DeviceSpan whole, DeviceSpan slice) override;
-  void all_gather(DeviceSpan slice, DeviceSpan whole) override;
+  void exchange(std::span<const DeviceSpan> out, std::span<const DeviceSpan> in) override;
 
  private:
   /// One part of a block for each member.
@@ -53,7 +52,6 @@ class MpiCollective : public Collective {
   }
   std::size_t me() const { return static_cast<std::size_t>(rank_); }
   Parts near_equal_parts(DeviceSpan block) const;
-  Parts parts_of_slices(DeviceSpan whole, std::int64_t first, std::int64_t count) const;
   void reduce_parts(const Parts& parts, std::span<std::byte> sum, DType dtype);
   template <typename T>
   void add_in_rank_order(std::span<std::byte> own, std::span<std::byte> sum);
@@ -89,16 +87,6 @@ MpiCollective::Parts MpiCollective::near_equal_parts(DeviceSpan block) const {
   return parts;
 }
 
-/// The elements [first, first + count) of every slice.
-MpiCollective::Parts MpiCollective::parts_of_slices(DeviceSpan whole, std::int64_t first,
-                                                    std::int64_t count) const {
-  Parts parts;
-  for (int member = 0; member < size(); ++member) {
-    parts.push_back(host_bytes(slice_of(whole, member, size()).part(first, count), kName));
-  }
-  return parts;
-}
-
 void MpiCollective::all_reduce_sum(DeviceSpan values) {
   const std::int64_t most = part_elements(values.dtype) * size();
   for (std::int64_t done = 0; done < values.count; done += most) {
@@ -109,28 +97,20 @@ void MpiCollective::all_reduce_sum(DeviceSpan values) {
   }
 }
 
-void MpiCollective::reduce_scatter_sum(DeviceSpan whole, DeviceSpan slice) {
-  check_slices(*this, whole, slice);
-  const std::int64_t most = part_elements(whole.dtype);
-  for (std::int64_t done = 0; done < slice.count; done += most) {
-    const std::int64_t count = std::min(most, slice.count - done);
-    reduce_parts(parts_of_slices(whole, done, count), host_bytes(slice.part(done, count), kName),
-                 whole.dtype);
-    outbox_.drain(0);
+void MpiCollective::exchange(std::span<const DeviceSpan> out, std::span<const DeviceSpan> in) {
+  check_exchange(*this, out, in);
+  const auto others = [&](std::span<const DeviceSpan> spans, const auto& use) {
+    for (int member = 0; member < size(); ++member) {
+      const auto bytes = host_bytes(spans[static_cast<std::size_t>(member)], kName);
+      if (member != rank_ && !bytes.empty()) use(member, bytes);
+    }
+  };
+  others(out, [&](int member, std::span<std::byte> bytes) { send(member, copy_of(bytes)); });
+  others(in, [&](int member, std::span<std::byte> bytes) { receive(member, bytes); });
+  if (in[me()].data != out[me()].data) {
+    std::ranges::copy(host_bytes(out[me()], kName), host_bytes(in[me()], kName).begin());
   }
-}
-
-void MpiCollective::all_gather(DeviceSpan slice, DeviceSpan whole) {
-  check_slices(*this, whole, slice);
-  const std::int64_t most = part_elements(whole.dtype);
-  for (std::int64_t done = 0; done < slice.count; done += most) {
-    const std::int64_t count = std::min(most, slice.count - done);
-    const Parts parts = parts_of_slices(whole, done, count);
-    const auto own = host_bytes(slice.part(done, count), kName);
-    if (own.data() != parts[me()].data()) std::ranges::copy(own, parts[me()].begin());
-    gather_parts(parts);
-    outbox_.drain(0);
-  }
+  outbox_.drain(0);
 }
 
 /// Each member's values of each part go to the part's member; `sum` is this member's.

@@ -15,10 +15,10 @@ namespace lie {
 ///
 /// Made of point-to-point messages: MPI's own collectives add in an unspecified order, occupy a
 /// core while they wait, and cannot be abandoned when another rank fails.
-///   broadcast           chunks down a binary tree, so that large spans flow
-///   reduce_scatter_sum  by blocks, each member adds its slice over all members
-///   all_gather          by blocks, each member sends its slice to all
-///   all_reduce_sum      both, per block: 2 (k-1)/k of the data sent by each
+///   broadcast       chunks down a binary tree, so that large spans flow
+///   all_reduce_sum  by blocks, each member adds its part over all members, which then reaches all:
+///                   2 (k-1)/k of the data sent by each
+///   exchange        a message for each pair
 /// Sums are added in rank order, beginning with member 0's value.
 std::unique_ptr<Collective> mpi_collective(Job& job, std::vector<int> members, Tag tag);
 

@@ -3,6 +3,8 @@
 #include <cuda_runtime.h>
 #include <nccl.h>
 
+#include <algorithm>
+#include <initializer_list>
 #include <string_view>
 
 #include "common/comm/backoff.h"
@@ -129,22 +131,18 @@ class NcclCollective : public Collective {
                            stream_.get());
     });
   }
-  void reduce_scatter_sum(DeviceSpan whole, DeviceSpan slice) override {
-    check_slices(*this, whole, slice);
-    if (whole.place.is_host()) return host_.reduce_scatter_sum(whole, slice);
-    check_place(whole);
-    run("reduce-scatter", slice, [&](std::size_t count, ncclDataType_t type) {
-      return ncclReduceScatter(whole.data, slice.data, count, type, ncclSum, communicator_.get(),
-                               stream_.get());
-    });
-  }
-  void all_gather(DeviceSpan slice, DeviceSpan whole) override {
-    check_slices(*this, whole, slice);
-    if (whole.place.is_host()) return host_.all_gather(slice, whole);
-    check_place(whole);
-    run("all-gather", slice, [&](std::size_t count, ncclDataType_t type) {
-      return ncclAllGather(slice.data, whole.data, count, type, communicator_.get(), stream_.get());
-    });
+  void exchange(std::span<const DeviceSpan> out, std::span<const DeviceSpan> in) override {
+    check_exchange(*this, out, in);
+    if (lie_on_host(out) && lie_on_host(in)) return host_.exchange(out, in);
+    for (const auto& spans : {out, in}) {
+      for (const DeviceSpan& span : spans) {
+        if (span.count > 0) check_place(span);
+      }
+    }
+    stream_.follow(compute_);
+    copy_own(out[static_cast<std::size_t>(rank())], in[static_cast<std::size_t>(rank())]);
+    check(start_exchange(out, in), "exchange");
+    finish("exchange");
   }
 
  private:
@@ -152,6 +150,37 @@ class NcclCollective : public Collective {
     if (values.place == place_) return;
     fail("collective: {} elements lie on CUDA device {}, but this group's member is on device {}",
          values.count, values.place.device, place_.device);
+  }
+
+  static bool lie_on_host(std::span<const DeviceSpan> spans) {
+    return std::ranges::all_of(
+        spans, [](const DeviceSpan& span) { return span.count == 0 || span.place.is_host(); });
+  }
+  void copy_own(DeviceSpan from, DeviceSpan to) const {
+    if (from.data == to.data || from.count == 0) return;
+    check(cudaMemcpyAsync(to.data, from.data, static_cast<std::size_t>(from.bytes()),
+                          cudaMemcpyDeviceToDevice, stream_.get()),
+          "copying a member's own part");
+  }
+  /// All pairs in one group: one after another, sends and receives would wait for each other.
+  ncclResult_t start_exchange(std::span<const DeviceSpan> out, std::span<const DeviceSpan> in) {
+    check(ncclGroupStart(), "exchange");
+    for (int member = 0; member < size(); ++member) {
+      if (member == rank()) continue;
+      const DeviceSpan to = out[static_cast<std::size_t>(member)];
+      const DeviceSpan from = in[static_cast<std::size_t>(member)];
+      if (to.count > 0) check(send(to, member), "exchange");
+      if (from.count > 0) check(receive(from, member), "exchange");
+    }
+    return ncclGroupEnd();
+  }
+  ncclResult_t send(DeviceSpan span, int member) {
+    return ncclSend(span.data, static_cast<std::size_t>(span.count), nccl_type(span.dtype), member,
+                    communicator_.get(), stream_.get());
+  }
+  ncclResult_t receive(DeviceSpan span, int member) {
+    return ncclRecv(span.data, static_cast<std::size_t>(span.count), nccl_type(span.dtype), member,
+                    communicator_.get(), stream_.get());
   }
 
   /// Calls `start(count, type)` after all work enqueued on the compute stream, and waits.

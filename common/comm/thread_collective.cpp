@@ -71,16 +71,19 @@ class ThreadGroup::Member : public Collective {
     check_host_sum(values.dtype, kName);
     values.dtype == DType::kFloat64 ? reduce<double>(values) : reduce<float>(values);
   }
-  void reduce_scatter_sum(DeviceSpan whole, DeviceSpan slice) override {
-    check_slices(*this, whole, slice);
-    check_host_sum(whole.dtype, kName);
-    whole.dtype == DType::kFloat64 ? scatter<double>(whole, slice) : scatter<float>(whole, slice);
-  }
-  void all_gather(DeviceSpan slice, DeviceSpan whole) override {
-    check_slices(*this, whole, slice);
-    bring(host_bytes(slice, kName));
+  void exchange(std::span<const DeviceSpan> out, std::span<const DeviceSpan> in) override {
+    check_exchange(*this, out, in);
+    for (const DeviceSpan& span : out) host_bytes(span, kName);  // before others wait
+    std::vector<DeviceSpan> mine(out.begin(), out.end());
+    bring(std::as_writable_bytes(std::span(mine)));
     for (int member = 0; member < size(); ++member) {
-      copy(meeting_.span(member), host_bytes(slice_of(whole, member, size()), kName));
+      const DeviceSpan from = data<DeviceSpan>(member)[rank_];
+      const DeviceSpan to = in[static_cast<std::size_t>(member)];
+      if (from.bytes() != to.bytes()) {
+        fail("collective: thread {} sends {} bytes to thread {}, which takes {}", member,
+             from.bytes(), rank_, to.bytes());
+      }
+      copy(host_bytes(from, kName), host_bytes(to, kName));
     }
     meeting_.wait();
   }
@@ -113,16 +116,6 @@ class ThreadGroup::Member : public Collective {
     for (std::int64_t i = values.count * rank_ / size(); i < end; ++i) {
       const T sum = rank_order_sum<T>(i);
       for (int member = 0; member < size(); ++member) data<T>(member)[i] = sum;
-    }
-    meeting_.wait();
-  }
-
-  template <typename T>
-  void scatter(DeviceSpan whole, DeviceSpan slice) {
-    bring(host_bytes(whole, kName));
-    T* const sums = reinterpret_cast<T*>(host_bytes(slice, kName).data());
-    for (std::int64_t i = 0; i < slice.count; ++i) {
-      sums[i] = rank_order_sum<T>(rank_ * slice.count + i);
     }
     meeting_.wait();
   }

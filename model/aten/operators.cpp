@@ -218,7 +218,10 @@ class AtenOperators : public Operators {
   }
 
   // ---- Optimizer
-  double sum_of_squares(Tensor x) override { return aten::sum_of_squares(vector(x)); }
+  void add(Tensor from, Tensor to) override { vector(to).add_(vector(from)); }
+  void sums_of_squares(Tensor x, std::int64_t block, std::span<double> sums) override {
+    aten::sums_of_squares(vector(x), block, sums);
+  }
   void adamw(const AdamWStep& how, const AdamWTensors& x) override {
     aten::adamw(how, vector(x.gradient), vector(x.weights), vector(x.first), vector(x.second));
   }

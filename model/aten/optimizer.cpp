@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <vector>
 
 namespace lie::aten {
 namespace {
@@ -20,13 +21,22 @@ void adamw_part(const AdamWStep& how, const at::Tensor& gradient, at::Tensor wei
 
 }  // namespace
 
-double sum_of_squares(const at::Tensor& x) {
-  at::Tensor sum = at::zeros({}, x.options().dtype(at::kDouble));
-  for (std::int64_t done = 0; done < x.numel(); done += kPart) {
-    const at::Tensor part = x.narrow(0, done, std::min(kPart, x.numel() - done));
-    sum.add_(part.to(at::kDouble).square_().sum());
+void sums_of_squares(const at::Tensor& x, std::int64_t block, std::span<double> sums) {
+  std::vector<at::Tensor> parts;
+  const std::int64_t whole = x.numel() / block * block,
+                     most = std::max(block, kPart / block * block);
+  const auto add = [&](std::int64_t first, std::int64_t count, std::int64_t blocks) {
+    const at::Tensor part = x.narrow(0, first, count);
+    parts.push_back(part.to(at::kDouble).square_().view({blocks, -1}).sum(1));
+  };
+  for (std::int64_t done = 0; done < whole; done += most) {
+    const std::int64_t count = std::min(most, whole - done);
+    add(done, count, count / block);
   }
-  return sum.item<double>();
+  if (whole < x.numel()) add(whole, x.numel() - whole, 1);
+  if (parts.empty()) return;
+  const at::Tensor all = at::cat(parts).cpu();
+  std::copy_n(all.const_data_ptr<double>(), sums.size(), sums.begin());
 }
 
 void adamw(const AdamWStep& how, const at::Tensor& gradient, const at::Tensor& weights,

@@ -7,8 +7,8 @@
 
 namespace lie::aten {
 
-/// In double, in LibTorch's own order.
-double sum_of_squares(const at::Tensor& x);
+/// Of each block, in double, in LibTorch's own order.
+void sums_of_squares(const at::Tensor& x, std::int64_t block, std::span<double> sums);
 
 /// Element-wise in fp32 as AdamWStep says; LibTorch may fuse a product with its sum, so that
 /// results equal the CPU operators' up to rounding.

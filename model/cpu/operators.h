@@ -122,7 +122,8 @@ class CpuOperators : public Operators {
                           Tensor log_sum, Tensor d_log_probs, Tensor d_entropies) override;
   void sample(Tensor logits, std::span<const Draw> draws, const DrawnTokens& drawn) override;
 
-  double sum_of_squares(Tensor x) override;
+  void add(Tensor from, Tensor to) override;
+  void sums_of_squares(Tensor x, std::int64_t block, std::span<double> sums) override;
   void adamw(const AdamWStep& how, const AdamWTensors& x) override;
 
  private:

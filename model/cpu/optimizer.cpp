@@ -1,4 +1,5 @@
-// Norm and AdamW of the CPU operators.
+// Sums, norm and AdamW of the CPU operators.
+#include <algorithm>
 #include <array>
 #include <cmath>
 
@@ -20,27 +21,42 @@ void adamw_range(const AdamWStep& c, std::int64_t count, const float* __restrict
   }
 }
 
-}  // namespace
-
-/// In 16 lanes, then over them: one fixed order, whatever the threads.
-double CpuOperators::sum_of_squares(Tensor x) {
+/// In 16 lanes, then over them: one fixed order.
+double sum_of_squares(const float* values, std::int64_t count) {
   constexpr std::int64_t kLanes = 16;
   std::array<double, kLanes> lanes = {};
-  const float* values = floats(x);
-  const std::int64_t whole = x.elements() / kLanes * kLanes;
+  const std::int64_t whole = count / kLanes * kLanes;
   for (std::int64_t i = 0; i < whole; i += kLanes) {
     for (std::size_t lane = 0; lane < kLanes; ++lane) {
       const double v = static_cast<double>(values[i + static_cast<std::int64_t>(lane)]);
       lanes[lane] += v * v;
     }
   }
-  for (std::int64_t i = whole; i < x.elements(); ++i) {
+  for (std::int64_t i = whole; i < count; ++i) {
     const double v = static_cast<double>(values[i]);
     lanes[static_cast<std::size_t>(i - whole)] += v * v;
   }
   double sum = 0;
   for (const double lane : lanes) sum += lane;
   return sum;
+}
+
+}  // namespace
+
+void CpuOperators::add(Tensor from, Tensor to) {
+  split(to.elements(), 1024, to.elements() / 4, [&](Range range) {
+    add_row(floats(from) + range.begin, floats(to) + range.begin, range.size());
+  });
+}
+
+void CpuOperators::sums_of_squares(Tensor x, std::int64_t block, std::span<double> sums) {
+  split(std::ssize(sums), 1, x.elements() / 4, [&](Range blocks) {
+    for (std::int64_t i = blocks.begin; i < blocks.end; ++i) {
+      const std::int64_t first = i * block;
+      sums[static_cast<std::size_t>(i)] =
+          sum_of_squares(floats(x) + first, std::min(block, x.elements() - first));
+    }
+  });
 }
 
 void CpuOperators::adamw(const AdamWStep& how, const AdamWTensors& x) {

@@ -98,30 +98,33 @@ TEST(Pack, EmptyPromptOrResponseIsRefused) {
   EXPECT_THROW(pack(no_response, everything(1), 10), Error);
 }
 
-TEST(Share, EverySequenceGoesToOneLearner) {
+TEST(Lanes, EverySequenceIsInOneLaneAndNoLaneIsEmpty) {
   const auto groups = three_groups();
   const auto sequences = all_sequences(groups);
-  for (int learners = 1; learners <= 7; ++learners) {
+  for (std::int64_t most = 1; most <= kMostLanes; ++most) {
+    const auto lanes = deal_to_lanes(sequences, most);
+    EXPECT_EQ(std::ssize(lanes), std::min(most, std::ssize(sequences)));
     std::vector<std::size_t> all;
-    for (int learner = 0; learner < learners; ++learner) {
-      const auto mine = share_of_learner(sequences, learner, learners);
-      EXPECT_TRUE(std::is_sorted(mine.begin(), mine.end()));
-      all.insert(all.end(), mine.begin(), mine.end());
+    for (const auto& lane : lanes) {
+      EXPECT_FALSE(lane.empty());
+      EXPECT_TRUE(std::is_sorted(lane.begin(), lane.end()));
+      all.insert(all.end(), lane.begin(), lane.end());
     }
     std::sort(all.begin(), all.end());
     EXPECT_EQ(all, everything(sequences.size()));
   }
+  EXPECT_EQ(deal_to_lanes({}, 8).size(), 1U);
 }
 
-TEST(Share, IsBalancedByTokens) {
+TEST(Lanes, AreBalancedByTokens) {
   std::vector<Ids> responses;
   for (std::size_t i = 0; i < 40; ++i) responses.emplace_back(1 + (i * 37) % 101, 5);
   const std::vector<ScoredGroup> groups = {group_of(0, {1}, responses)};
   const auto sequences = all_sequences(groups);
   std::int64_t least = 1 << 30, most = 0;
-  for (int learner = 0; learner < 4; ++learner) {
+  for (const auto& lane : deal_to_lanes(sequences, 4)) {
     std::int64_t load = 0;
-    for (const auto s : share_of_learner(sequences, learner, 4)) load += sequences[s].tokens();
+    for (const auto s : lane) load += sequences[s].tokens();
     least = std::min(least, load);
     most = std::max(most, load);
   }

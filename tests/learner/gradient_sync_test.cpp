@@ -2,27 +2,22 @@
 
 #include <gtest/gtest.h>
 
-#include <functional>
-#include <thread>
+#include <cmath>
 #include <vector>
 
-#include "common/comm/thread_collective.h"
+#include "learner/lane_tree.h"
+#include "tests/learner/sampled_groups.h"
 
 namespace lie {
 namespace {
 
-void on_learners(int count, const std::function<void(Collective&)>& work) {
-  ThreadGroup group(count);
-  std::vector<std::jthread> threads;
-  for (int rank = 0; rank < count; ++rank) {
-    threads.emplace_back([&, rank] { work(*group.member(rank)); });
-  }
-}
+using test::on_learners;
 
 PolicyLossStats stats_of(int rank) {
   PolicyLossStats stats;
   stats.tokens = 1 + rank;
   stats.loss = 0.5;
+  stats.kl_k1_sum = 0.1 * (rank + 1);
   stats.quarter_tokens[3] = 2;
   stats.ratio_min = 0.9 - 0.1 * rank;
   stats.ratio_max = 1.1 + 0.1 * rank;
@@ -30,10 +25,20 @@ PolicyLossStats stats_of(int rank) {
   return stats;
 }
 
+/// What learners that have the lanes of lanes_of_learner() sum to.
+PolicyLossStats sum_of_lanes(Collective& learners, std::size_t lanes, std::size_t filled) {
+  std::vector<PolicyLossStats> by_lane(lanes);
+  const LaneRange own = lanes_of_learner(std::ssize(by_lane), learners.rank(), learners.size());
+  for (std::int64_t lane = own.first; lane < own.first + own.count; ++lane) {
+    const auto i = static_cast<std::size_t>(lane);
+    if (i < filled) by_lane[i] = stats_of(static_cast<int>(lane));
+  }
+  return sum_stats(learners, by_lane);
+}
+
 TEST(GradientSync, StatisticsAddAndExtremesStayExtreme) {
   on_learners(3, [](Collective& learners) {
-    PolicyLossStats stats = stats_of(learners.rank());
-    sum_stats(learners, stats);
+    const PolicyLossStats stats = sum_of_lanes(learners, 3, 3);
     EXPECT_EQ(stats.tokens, 6.0);
     EXPECT_EQ(stats.loss, 1.5);
     EXPECT_EQ(stats.quarter_tokens[3], 6.0);
@@ -43,35 +48,58 @@ TEST(GradientSync, StatisticsAddAndExtremesStayExtreme) {
   });
 }
 
-TEST(GradientSync, LearnerWithoutSequencesHasNoExtremes) {
+TEST(GradientSync, LaneWithoutSequencesHasNoExtremes) {
   on_learners(2, [](Collective& learners) {
-    PolicyLossStats stats = learners.rank() == 0 ? stats_of(0) : PolicyLossStats();
-    sum_stats(learners, stats);
+    const PolicyLossStats stats = sum_of_lanes(learners, 2, 1);
     EXPECT_EQ(stats.ratio_min, 0.9);
     EXPECT_EQ(stats.ratio_max, 1.1);
   });
 }
 
-TEST(GradientSync, OneLearnerKeepsItsBits) {
+TEST(GradientSync, StatisticsHaveTheSameBitsOnAnyNumberOfLearners) {
   const auto alone = solo_collective();
-  PolicyLossStats stats = stats_of(1);
-  std::vector<float> gradient = {0.1F, -0.0F, 3e-30F};
-  sum_stats(*alone, stats);
-  sum_gradients(*alone, std::span(gradient));
-  EXPECT_EQ(stats.ratio_min, stats_of(1).ratio_min);
-  EXPECT_EQ(gradient, (std::vector<float>{0.1F, -0.0F, 3e-30F}));
+  PolicyLossStats expected = sum_of_lanes(*alone, 8, 7);
+  double terms = 0;  // 0.1 and its multiples: not exact, so that the order shows
+  for (int lane = 0; lane < 7; ++lane) terms += stats_of(lane).kl_k1_sum;
+  EXPECT_EQ(expected.kl_k1_sum, terms);
+  for (const int count : {2, 3, 4, 6, 8}) {
+    on_learners(count, [&](Collective& learners) {
+      PolicyLossStats stats = sum_of_lanes(learners, 8, 7);
+      for (std::size_t i = 0; i < PolicyLossStats::kSums; ++i) {
+        EXPECT_EQ(*stats.sums()[i], *PolicyLossStats(expected).sums()[i]) << i;
+      }
+      EXPECT_EQ(stats.ratio_min, expected.ratio_min);
+    });
+  }
 }
 
-TEST(GradientSync, GradientsAndValuesReachAllLearners) {
-  on_learners(4, [](Collective& learners) {
-    std::vector<float> gradient = {1.0F, static_cast<float>(learners.rank())};
-    sum_gradients(learners, std::span(gradient));
-    EXPECT_EQ(gradient, (std::vector<float>{4.0F, 6.0F}));
-    std::vector<float> values(4, 0.0F);
-    values[static_cast<std::size_t>(learners.rank())] = 0.1F * static_cast<float>(learners.rank());
-    share_values(learners, values);
-    for (std::size_t i = 0; i < 4; ++i) EXPECT_EQ(values[i], 0.1F * static_cast<float>(i));
-  });
+TEST(GradientSync, LanesAddInTheirOrder) {
+  for (const int count : {1, 2, 3}) {
+    on_learners(count, [](Collective& learners) {
+      std::vector<double> lanes(3);
+      const LaneRange own = lanes_of_learner(3, learners.rank(), learners.size());
+      for (std::int64_t lane = own.first; lane < own.first + own.count; ++lane) {
+        lanes[static_cast<std::size_t>(lane)] = lane == 0 ? 1e16 : -0.7;
+      }
+      EXPECT_EQ(sum_lanes(learners, lanes), 1e16 - 0.7 - 0.7);
+    });
+  }
+}
+
+TEST(GradientSync, ValuesReachAllLearnersAndMinusZeroIsZero) {
+  for (const int count : {1, 4}) {
+    on_learners(count, [](Collective& learners) {
+      std::vector<float> values(8, 0.0F);
+      const auto rank = static_cast<std::size_t>(learners.rank());
+      values[rank] = 0.1F * static_cast<float>(rank);
+      values[4 + rank] = -0.0F;
+      share_values(learners, values);
+      for (std::size_t i = 0; i < static_cast<std::size_t>(learners.size()); ++i) {
+        EXPECT_EQ(values[i], 0.1F * static_cast<float>(i));
+        EXPECT_FALSE(std::signbit(values[4 + i]));
+      }
+    });
+  }
 }
 
 }  // namespace

@@ -78,16 +78,21 @@ TEST(Sft, MicroBatchSizeChangesNoBit) {
   EXPECT_EQ(cut.progress[3].loss, whole.progress[3].loss);
 }
 
-TEST(Sft, LearnerCountChangesOnlyTheOrderOfSums) {
-  SftOptions options = options_of(1);
+TEST(Sft, LearnerCountChangesNoBit) {
+  SftOptions options = options_of(5);
   options.optimizer.warmup = 0;
   const Result alone = tune(options);
-  on_learners(3, [&](Collective& learners) {
-    const Result shared = tune(options, learners);
-    EXPECT_NEAR(shared.progress[0].optimizer.grad_norm, alone.progress[0].optimizer.grad_norm,
-                1e-6 * alone.progress[0].optimizer.grad_norm);
-    EXPECT_NEAR(shared.progress[0].loss, alone.progress[0].loss, 1e-12);
-  });
+  for (const int count : {2, 3, 8}) {
+    on_learners(count, [&](Collective& learners) {
+      const Result shared = tune(options, learners);
+      EXPECT_EQ(shared.weights, alone.weights);
+      for (std::size_t i = 0; i < alone.progress.size(); ++i) {
+        EXPECT_EQ(shared.progress[i].loss, alone.progress[i].loss);
+        EXPECT_EQ(shared.progress[i].validation_loss, alone.progress[i].validation_loss);
+        EXPECT_EQ(shared.progress[i].optimizer.grad_norm, alone.progress[i].optimizer.grad_norm);
+      }
+    });
+  }
 }
 
 TEST(Sft, ResumedRunHasTheSameBits) {

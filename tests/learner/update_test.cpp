@@ -89,24 +89,57 @@ TEST(Update, MicroBatchSizeChangesNoBit) {
   }
 }
 
-TEST(Update, LearnerCountChangesOnlyTheOrderOfSums) {
+void expect_same_bits(const Result& a, const Result& b) {
+  EXPECT_EQ(a.weights, b.weights);
+  EXPECT_EQ(a.gradient, b.gradient);
+  for (std::size_t i = 0; i < a.update.mini_batches.size(); ++i) {
+    PolicyLossStats these = a.update.mini_batches[i].stats, those = b.update.mini_batches[i].stats;
+    for (std::size_t sum = 0; sum < PolicyLossStats::kSums; ++sum) {
+      EXPECT_EQ(*these.sums()[sum], *those.sums()[sum]) << sum;
+    }
+    EXPECT_EQ(these.ratio_min, those.ratio_min);
+    EXPECT_EQ(these.ratio_max, those.ratio_max);
+    EXPECT_EQ(these.max_deviation, those.max_deviation);
+    EXPECT_EQ(a.update.mini_batches[i].optimizer.grad_norm,
+              b.update.mini_batches[i].optimizer.grad_norm);
+  }
+  for (std::size_t g = 0; g < a.update.responses.size(); ++g) {
+    for (std::size_t r = 0; r < a.update.responses[g].size(); ++r) {
+      const ResponseUpdate &here = a.update.responses[g][r], &there = b.update.responses[g][r];
+      EXPECT_EQ(here.learner_log_probs, there.learner_log_probs);
+      EXPECT_EQ(here.log_ratio, there.log_ratio);
+      EXPECT_EQ(here.clipped, there.clipped);
+    }
+  }
+}
+
+TEST(Update, LearnerCountChangesNoBit) {
   const auto groups = test::sampled_groups(6, 4);
-  for (const UpdateOptions& options : {gspo(6), everything(6)}) {
-    UpdateOptions once = options;
-    once.batch.epochs = 1;
-    const Result alone = train(once, groups);
-    for (const int count : {2, 3, 4}) {
-      on_learners(count, [&](Collective& learners) {
-        const Result shared = train(once, groups, learners);
-        const double gradient = relative_difference(shared.gradient, alone.gradient);
-        const double loss = shared.update.mini_batches[0].stats.loss;
-        EXPECT_LE(gradient, 1e-6);
-        EXPECT_NEAR(loss, alone.update.mini_batches[0].stats.loss, 1e-12);
-        if (learners.rank() == 0) {
-          std::printf("%d learners: gradient differs by %.2e of its norm, loss by %.2e\n", count,
-                      gradient, std::abs(loss - alone.update.mini_batches[0].stats.loss));
-        }
-      });
+  for (UpdateOptions options : {gspo(4), everything(4)}) {  // the second mini-batch has 8 sequences
+    for (const std::int64_t lanes : {8, 11}) {
+      options.batch.lanes = lanes;
+      const Result alone = train(options, groups);
+      for (const int count : {2, 3, 4, 6, 8}) {
+        on_learners(count, [&](Collective& learners) {
+          expect_same_bits(train(options, groups, learners), alone);
+        });
+      }
+    }
+  }
+}
+
+TEST(Update, LanesChangeOnlyTheOrderOfSums) {
+  const auto groups = test::sampled_groups(6, 4);
+  for (UpdateOptions options : {gspo(6), everything(6)}) {
+    options.batch.epochs = 1;
+    options.batch.lanes = 1;
+    const Result one = train(options, groups);
+    for (const std::int64_t lanes : {2, 8, 64}) {
+      options.batch.lanes = lanes;
+      const Result other = train(options, groups);
+      EXPECT_LE(relative_difference(other.gradient, one.gradient), 1e-6) << lanes;
+      EXPECT_NEAR(other.update.mini_batches[0].stats.loss, one.update.mini_batches[0].stats.loss,
+                  1e-12);
     }
   }
 }

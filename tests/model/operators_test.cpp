@@ -331,18 +331,33 @@ TEST(CpuOperators, ThreadsChangeNoBitOfNormAndAdamW) {
     const auto row = [](const Matrix& x) { return view(x, 1, std::ssize(x)); };
     operators->adamw({0.5f, 0.9f, 0.9f, 0.1f, 0.99f, 0.01f, 0.01f, 0.7f, 1e-8f},
                      {row(gradient), row(weights), row(first), row(second)});
-    second.push_back(static_cast<float>(operators->sum_of_squares(row(weights))));
+    std::vector<double> squares(5);
+    operators->sums_of_squares(row(weights), 16'384, squares);
+    second.insert(second.end(), squares.begin(), squares.end());
     for (const Matrix& m : {weights, first}) second.insert(second.end(), m.begin(), m.end());
     return second;
   };
   EXPECT_EQ(step(1), step(4));
 }
 
-TEST(CpuOperators, SumOfSquaresCountsEveryElement) {
+TEST(CpuOperators, SumsOfSquaresCountEveryElementOfTheirBlock) {
   const auto operators = make_cpu_operators(2);
-  for (const std::int64_t n : {0, 1, 15, 16, 17, 100}) {
+  for (const std::int64_t n : {1, 15, 16, 17, 100}) {
     const Matrix twos(at(n), 2.0f);
-    EXPECT_EQ(operators->sum_of_squares(view(twos, 1, n)), 4.0 * static_cast<double>(n)) << n;
+    std::vector<double> sums(at((n + 9) / 10));
+    operators->sums_of_squares(view(twos, 1, n), 10, sums);
+    for (std::int64_t i = 0; i < std::ssize(sums); ++i) {
+      EXPECT_EQ(sums[at(i)], 4.0 * static_cast<double>(std::min<std::int64_t>(10, n - 10 * i)));
+    }
+  }
+}
+
+TEST(CpuOperators, AddAddsEveryElement) {
+  for (const int threads : {1, 3}) {
+    const Matrix from = float_values("from", 70'003), before = float_values("to", 70'003);
+    Matrix to = before;
+    make_cpu_operators(threads)->add(view(from, 1, 70'003), view(to, 1, 70'003));
+    for (std::size_t i = 0; i < to.size(); ++i) ASSERT_EQ(to[i], before[i] + from[i]) << i;
   }
 }
 

@@ -53,18 +53,28 @@ TEST(StagedCollective, DeviceMemoryTravelsThroughTheHost) {
   for (const int count : {1, 2, 3}) {
     const auto sum = static_cast<float>((1 << count) - 1);
     on_members(count, [&](Member& m) {
-      const std::int64_t elements = 1'500'000;  // two parts, and divisible by all counts
-      const DeviceSpan values = m.put(elements, m.own());
+      const DeviceSpan values = m.put(1'500'000, m.own());  // two parts
       m.group().all_reduce_sum(values);
       EXPECT_EQ(m.get(values), std::vector<float>(1'500'000, sum));
-      const DeviceSpan again = m.put(elements, m.own());
-      const DeviceSpan slice = slice_of(again, m.group().rank(), count);
-      m.group().reduce_scatter_sum(again, slice);
-      m.group().all_gather(slice, again);
-      EXPECT_EQ(m.get(again), std::vector<float>(1'500'000, sum));
       m.group().broadcast(values, 0);
     });
   }
+}
+
+TEST(StagedCollective, MembersExchangeDeviceMemory) {
+  on_members(3, [&](Member& m) {
+    std::vector<DeviceSpan> out, in;
+    for (int other = 0; other < 3; ++other) {
+      out.push_back(m.put(100 * other, m.own()));
+      in.push_back(m.put(100 * m.group().rank(), 0));
+    }
+    m.group().exchange(out, in);
+    for (int other = 0; other < 3; ++other) {
+      EXPECT_EQ(m.get(in[static_cast<std::size_t>(other)]),
+                std::vector<float>(static_cast<std::size_t>(100 * m.group().rank()),
+                                   static_cast<float>(1 << other)));
+    }
+  });
 }
 
 /// What a learner's weights, all of this value, are on the actors.

@@ -32,18 +32,20 @@ class StagedCollective : public Collective {
       operators_.copy_from_host(staged, part);
     });
   }
-  void reduce_scatter_sum(DeviceSpan whole, DeviceSpan slice) override {
-    if (goes_as_it_is(whole)) return host_.reduce_scatter_sum(whole, slice);
-    std::vector<float> values = to_host(whole);
-    const DeviceSpan own = slice_of(std::span(values), rank(), size());
-    host_.reduce_scatter_sum(std::span(values), own);
-    to_device(own, slice);
-  }
-  void all_gather(DeviceSpan slice, DeviceSpan whole) override {
-    if (goes_as_it_is(whole)) return host_.all_gather(slice, whole);
-    std::vector<float> own = to_host(slice), values(static_cast<std::size_t>(whole.count));
-    host_.all_gather(std::span(own), std::span(values));
-    to_device(std::span(values), whole);
+  void exchange(std::span<const DeviceSpan> out, std::span<const DeviceSpan> in) override {
+    check_exchange(*this, out, in);
+    const auto is_host = [&](const DeviceSpan& span) { return goes_as_it_is(span); };
+    if (std::ranges::all_of(out, is_host) && std::ranges::all_of(in, is_host)) {
+      return host_.exchange(out, in);
+    }
+    std::vector<std::vector<float>> sent, taken;
+    for (const DeviceSpan& span : out) sent.push_back(to_host(span));
+    for (const DeviceSpan& span : in) taken.emplace_back(static_cast<std::size_t>(span.count));
+    host_.exchange(std::vector<DeviceSpan>(sent.begin(), sent.end()),
+                   std::vector<DeviceSpan>(taken.begin(), taken.end()));
+    for (std::size_t i = 0; i < taken.size(); ++i) {
+      if (!taken[i].empty()) operators_.copy_from_host(taken[i], tensor(in[i]));
+    }
   }
 
  private:
@@ -75,12 +77,8 @@ class StagedCollective : public Collective {
   }
   std::vector<float> to_host(DeviceSpan from) {
     std::vector<float> values(static_cast<std::size_t>(from.count));
-    operators_.copy_to_host(tensor(from), values);
+    if (from.count > 0) operators_.copy_to_host(tensor(from), values);
     return values;
-  }
-  void to_device(DeviceSpan from, DeviceSpan to) {
-    operators_.copy_from_host(
-        {static_cast<const float*>(from.data), static_cast<std::size_t>(from.count)}, tensor(to));
   }
 
   Collective& host_;

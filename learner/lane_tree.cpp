@@ -1,0 +1,33 @@
+#include "learner/lane_tree.h"
+
+#include <bit>
+
+namespace lie {
+
+LaneRange lanes_of_learner(std::int64_t lanes, int learner, int learners) {
+  const std::int64_t first = lanes * learner / learners;
+  return {first, lanes * (learner + 1) / learners - first};
+}
+
+bool are_halves(std::int64_t lanes, LaneRange left, LaneRange right) {
+  LaneRange node = {0, lanes};
+  while (node.count > 1) {
+    const auto half =
+        static_cast<std::int64_t>(std::bit_floor(static_cast<std::uint64_t>(node.count - 1)));
+    const LaneRange first = {node.first, half}, second = {node.first + half, node.count - half};
+    if (left == first && right == second) return true;
+    node = left.first < second.first ? first : second;
+  }
+  return false;
+}
+
+std::vector<LaneRange> nodes_of(std::int64_t lanes, LaneRange range) {
+  std::vector<LaneRange> nodes;
+  for (std::int64_t i = 0; i < range.count; ++i) {
+    nodes.push_back({range.first + i, 1});
+    join_halves(lanes, nodes, [](std::size_t) {});
+  }
+  return nodes;
+}
+
+}  // namespace lie

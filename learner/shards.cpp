@@ -1,0 +1,48 @@
+#include "learner/shards.h"
+
+#include <algorithm>
+#include <vector>
+
+namespace lie {
+
+FlatRange shard_of(std::int64_t elements, int learner, int learners) {
+  const std::int64_t blocks = (elements + kShardBlock - 1) / kShardBlock;
+  const auto cut = [&](std::int64_t i) {
+    return std::min(elements, blocks * i / learners * kShardBlock);
+  };
+  return {cut(learner), cut(learner + 1) - cut(learner)};
+}
+
+std::int64_t longest_shard(std::int64_t elements, int learners) {
+  std::int64_t longest = 0;
+  for (int learner = 0; learner < learners; ++learner) {
+    longest = std::max(longest, shard_of(elements, learner, learners).count);
+  }
+  return longest;
+}
+
+FlatRange part_of_shard(FlatRange shard, std::int64_t done) {
+  const std::int64_t begin = std::min(done, shard.count);
+  return {shard.first + begin, std::min(kExchangedAtOnce, shard.count - begin)};
+}
+
+void gather_shards(Collective& learners, Operators& operators, Tensor flat) {
+  const int size = learners.size();
+  if (size == 1) return;
+  const DeviceSpan whole = operators.span(flat);
+  const auto part = [&](int learner, std::int64_t done) {
+    const FlatRange range = part_of_shard(shard_of(whole.count, learner, size), done);
+    return whole.part(range.first, range.count);
+  };
+  const std::int64_t longest = longest_shard(whole.count, size);
+  std::vector<DeviceSpan> all(static_cast<std::size_t>(size));
+  for (std::int64_t done = 0; done < longest; done += kExchangedAtOnce) {
+    for (int learner = 0; learner < size; ++learner) {
+      all[static_cast<std::size_t>(learner)] = part(learner, done);
+    }
+    const std::vector<DeviceSpan> own(all.size(), part(learners.rank(), done));
+    learners.exchange(own, all);
+  }
+}
+
+}  // namespace lie

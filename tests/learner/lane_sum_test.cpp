@@ -1,0 +1,166 @@
+#include "learner/lane_sum.h"
+
+#include <gtest/gtest.h>
+
+#include <bit>
+#include <cmath>
+
+#include "common/error.h"
+#include "common/random.h"
+#include "learner/shards.h"
+#include "tests/guarded_operators.h"
+#include "tests/host_memory.h"
+#include "tests/learner/sampled_groups.h"
+
+namespace lie {
+namespace {
+
+using test::on_learners;
+
+constexpr std::int64_t kElements = 2 * kShardBlock + 48;  // three blocks
+
+/// Values whose sum depends on the order of addition.
+std::vector<float> lane_gradient(std::int64_t lane, std::int64_t elements = kElements) {
+  std::vector<float> values(static_cast<std::size_t>(elements));
+  for (std::uint32_t i = 0; i < values.size(); ++i) {
+    const float x =
+        random_normal({.seed = 3, .stream = static_cast<std::uint32_t>(lane), .index = i});
+    values[i] = i % 3 == 0 ? 1e5F * x : x;
+  }
+  return values;
+}
+
+/// By definition: the left half of c lanes has the largest power of two below c.
+std::vector<float> tree_sum(std::int64_t first, std::int64_t count, std::int64_t elements) {
+  if (count == 1) return lane_gradient(first, elements);
+  std::int64_t half = 1;
+  while (2 * half < count) half *= 2;
+  std::vector<float> sum = tree_sum(first, half, elements);
+  const std::vector<float> right = tree_sum(first + half, count - half, elements);
+  for (std::size_t i = 0; i < sum.size(); ++i) sum[i] += right[i];
+  return sum;
+}
+
+std::vector<float> lane_sum(Operators& operators, Collective& learners, std::int64_t lanes,
+                            std::int64_t elements = kElements) {
+  LaneSum sum(operators, learners, elements, lanes, "lanes");
+  const LaneRange own = sum.begin(lanes);
+  for (std::int64_t lane = own.first; lane < own.first + own.count; ++lane) {
+    const Tensor gradient = sum.next();
+    EXPECT_EQ(test::to_host(operators, gradient),
+              std::vector<float>(static_cast<std::size_t>(elements)));
+    operators.copy_from_host(lane_gradient(lane, elements), gradient);
+  }
+  return test::to_host(operators, sum.sum());
+}
+
+TEST(LaneTree, EveryLaneHasOneLearnerWhoseNodesAreItsLanes) {
+  for (std::int64_t lanes = 1; lanes <= 64; ++lanes) {
+    for (int learners = 1; learners <= lanes; ++learners) {
+      std::int64_t next = 0;
+      for (int learner = 0; learner < learners; ++learner) {
+        const LaneRange range = lanes_of_learner(lanes, learner, learners);
+        EXPECT_EQ(range.first, next);
+        EXPECT_LE(std::abs(range.count - lanes / learners), 1);
+        for (const LaneRange node : nodes_of(lanes, range)) {
+          EXPECT_EQ(node.first, next);
+          next += node.count;
+        }
+        EXPECT_EQ(range.first + range.count, next);
+      }
+      EXPECT_EQ(next, lanes);
+    }
+    EXPECT_EQ(nodes_of(lanes, {0, lanes}), (std::vector<LaneRange>{{0, lanes}}));
+  }
+}
+
+TEST(LaneTree, HalvesAreThoseOfOneNode) {
+  EXPECT_TRUE(are_halves(8, {2, 1}, {3, 1}));
+  EXPECT_FALSE(are_halves(8, {1, 1}, {2, 1}));
+  EXPECT_TRUE(are_halves(7, {4, 2}, {6, 1}));
+  EXPECT_FALSE(are_halves(8, {4, 2}, {6, 1}));
+  EXPECT_TRUE(are_halves(5, {0, 4}, {4, 1}));
+}
+
+TEST(LaneSum, OneLearnerAddsAsTheTreeSaysForAnyNumberOfLanes) {
+  const auto alone = solo_collective();
+  for (std::int64_t lanes = 1; lanes <= 64; ++lanes) {
+    const auto operators = make_cpu_operators(1 + static_cast<int>(lanes % 3));
+    EXPECT_EQ(lane_sum(*operators, *alone, lanes, 100), tree_sum(0, lanes, 100)) << lanes;
+  }
+}
+
+TEST(LaneSum, AnyNumberOfLearnersGivesTheSameBits) {
+  for (const std::int64_t lanes : {1, 2, 3, 5, 7, 8, 13, 64}) {
+    const std::vector<float> expected = tree_sum(0, lanes, kElements);
+    for (const int learners : {1, 2, 3, 4, 6, 7, 8}) {
+      if (learners > lanes) continue;
+      on_learners(learners, [&](Collective& group) {
+        const auto operators = make_cpu_operators(1);
+        EXPECT_TRUE(lane_sum(*operators, group, lanes) == expected)
+            << lanes << " lanes, " << learners << " learners";
+      });
+    }
+  }
+}
+
+TEST(LaneSum, SumsOfMoreThanOneExchangeAreWhole) {
+  constexpr std::int64_t kMany = 3 * kExchangedAtOnce + 16;
+  const std::vector<float> expected = tree_sum(0, 3, kMany);
+  on_learners(2, [&](Collective& group) {
+    const auto operators = make_cpu_operators(1);
+    EXPECT_TRUE(lane_sum(*operators, group, 3, kMany) == expected);
+  });
+}
+
+TEST(LaneSum, LearnersWithoutALaneGetTheSumToo) {
+  on_learners(3, [](Collective& group) {
+    const auto operators = make_cpu_operators(1);
+    LaneSum sum(*operators, group, 100, 8, "lanes");
+    const LaneRange own = sum.begin(1);
+    if (own.count > 0) operators->copy_from_host(lane_gradient(0, 100), sum.next());
+    EXPECT_EQ(test::to_host(*operators, sum.sum()), lane_gradient(0, 100));
+  });
+}
+
+TEST(LaneSum, OneLearnerHoldsTheTreesDepthOfGradients) {
+  const auto alone = solo_collective();
+  for (const std::int64_t lanes : {1, 2, 7, 8, 64}) {
+    test::GuardedOperators operators;
+    lane_sum(operators, *alone, lanes, 100);
+    const auto depth = std::bit_width(static_cast<std::uint64_t>(lanes - 1));
+    EXPECT_EQ(operators.traffic().allocations, depth + 1) << lanes;
+  }
+}
+
+TEST(LaneSum, MoreLearnersThanLanesAreRefusedWithTheKey) {
+  on_learners(3, [](Collective& group) {
+    const auto operators = make_cpu_operators(1);
+    try {
+      LaneSum(*operators, group, 100, 2, "update.lanes");
+      ADD_FAILURE() << "3 learners share 2 lanes";
+    } catch (const Error& error) {
+      EXPECT_NE(std::string(error.what()).find("update.lanes: 3 learners cannot share 2 lanes"),
+                std::string::npos);
+    }
+  });
+}
+
+TEST(Shards, AreWholeBlocksThatCoverAll) {
+  for (const std::int64_t elements : {std::int64_t{16}, kElements, 50 * kShardBlock}) {
+    for (int learners = 1; learners <= 8; ++learners) {
+      std::int64_t next = 0;
+      for (int learner = 0; learner < learners; ++learner) {
+        const FlatRange shard = shard_of(elements, learner, learners);
+        EXPECT_EQ(shard.first, next);
+        next += shard.count;
+        EXPECT_TRUE(next % kShardBlock == 0 || next == elements);
+        EXPECT_LE(shard.count, longest_shard(elements, learners));
+      }
+      EXPECT_EQ(next, elements);
+    }
+  }
+}
+
+}  // namespace
+}  // namespace lie
