@@ -36,13 +36,13 @@ std::int64_t free_reward_workers(const RolesOptions& options, std::int64_t ranks
   return std::clamp<std::int64_t>(room, 0, options.actors > 0 ? room : wanted);
 }
 
-Counts count_roles(const RolesOptions& options, std::int64_t ranks) {
+Counts count_roles(const RolesOptions& options, std::int64_t ranks, std::int64_t most_learners) {
   Counts counts;
   counts.learners = options.learners;
   if (counts.learners == 0 && options.actors > 0 && options.reward_workers > 0) {
     counts.learners = ranks - options.actors - options.reward_workers;
   } else if (counts.learners == 0) {
-    counts.learners = std::max<std::int64_t>(1, ranks / 8);
+    counts.learners = std::clamp<std::int64_t>(ranks / 8, 1, most_learners);
   }
   counts.reward_workers = options.reward_workers > 0
                               ? options.reward_workers
@@ -52,7 +52,15 @@ Counts count_roles(const RolesOptions& options, std::int64_t ranks) {
   return counts;
 }
 
-void check_counts(const Counts& counts, const RolesOptions& options, std::int64_t ranks) {
+void check_counts(const Counts& counts, const RolesOptions& options, std::int64_t ranks,
+                  std::int64_t most_learners) {
+  if (counts.learners > most_learners) {
+    fail(
+        "roles: {} learners cannot share the {} lanes of update.lanes: lower the number of "
+        "learners, "
+        "or raise update.lanes, which changes bits",
+        counts.learners, most_learners);
+  }
   const std::int64_t needed = counts.learners + counts.reward_workers + counts.actors;
   if (needed > ranks || counts.learners < 1 || counts.reward_workers < 0 || counts.actors < 1) {
     misfit(options, ranks, "there are more roles than ranks");
@@ -104,11 +112,10 @@ void describe(FieldList& fields, RolesOptions& options) {
                "rank is left.",
        .unit = "ranks",
        .min = 0});
-  fields.add(
-      "learners", options.learners,
-      {.help = "Ranks that update the weights; 0 = one per 8 ranks. Changes the bits of a run.",
-       .unit = "ranks",
-       .min = 0});
+  fields.add("learners", options.learners,
+             {.help = "Ranks that update the weights, at most update.lanes; 0 = one per 8 ranks.",
+              .unit = "ranks",
+              .min = 0});
   fields.add(
       "keep_binding", options.keep_binding,
       {.help =
@@ -193,7 +200,8 @@ std::string RoleLayout::table(std::int64_t set_threads) const {
   return text;
 }
 
-RoleLayout plan_roles(const RolesOptions& options, std::vector<RankPlace> places) {
+RoleLayout plan_roles(const RolesOptions& options, std::vector<RankPlace> places,
+                      std::int64_t most_learners) {
   const auto ranks = static_cast<std::int64_t>(places.size());
   RoleLayout layout;
   layout.places = std::move(places);
@@ -204,8 +212,8 @@ RoleLayout plan_roles(const RolesOptions& options, std::vector<RankPlace> places
     layout.learners = layout.reward_workers = layout.actors = {0};
     return layout;
   }
-  const Counts counts = count_roles(options, ranks);
-  check_counts(counts, options, ranks);
+  const Counts counts = count_roles(options, ranks, most_learners);
+  check_counts(counts, options, ranks, most_learners);
   layout.learners = consecutive(0, counts.learners);
   layout.reward_workers = consecutive(counts.learners, counts.reward_workers);
   layout.actors = consecutive(counts.learners + counts.reward_workers, counts.actors);

@@ -59,8 +59,9 @@ struct RoleLayout {
 
 /// Splits the ranks. Automatic: one learner per 8 ranks and one reward worker per 16, at least one
 /// of each, the rest actors: 2 = learner with reward worker | actor; 3 = one each; 4 = 1 learner, 1
-/// reward worker, 2 actors; 64 = 8, 4, 52. Only the number of learners changes the bits of a run.
-/// Throws Error if the options do not fit the number of ranks.
-RoleLayout plan_roles(const RolesOptions& options, std::vector<RankPlace> places);
+/// reward worker, 2 actors; 64 = 8, 4, 52. At most `most_learners`. The split changes no bit of a
+/// run. Throws Error if the options do not fit the number of ranks.
+RoleLayout plan_roles(const RolesOptions& options, std::vector<RankPlace> places,
+                      std::int64_t most_learners = 64);
 
 }  // namespace lie

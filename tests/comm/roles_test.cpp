@@ -29,8 +29,9 @@ TEST(Roles, AutomaticSplit) {
   const struct {
     int ranks;
     std::size_t learners, reward_workers, actors;
-  } expected[] = {{1, 1, 1, 1}, {2, 1, 1, 1},   {3, 1, 1, 1},   {4, 1, 1, 2},      {6, 1, 1, 4},
-                  {8, 1, 1, 6}, {16, 2, 1, 13}, {64, 8, 4, 52}, {256, 32, 16, 208}};
+  } expected[] = {{1, 1, 1, 1},       {2, 1, 1, 1},       {3, 1, 1, 1},   {4, 1, 1, 2},
+                  {6, 1, 1, 4},       {8, 1, 1, 6},       {16, 2, 1, 13}, {64, 8, 4, 52},
+                  {256, 32, 16, 208}, {1024, 64, 64, 896}};
   for (const auto& e : expected) {
     const RoleLayout layout = split(e.ranks);
     EXPECT_EQ(layout.learners.size(), e.learners) << e.ranks;
@@ -39,6 +40,16 @@ TEST(Roles, AutomaticSplit) {
     EXPECT_EQ(layout.learners.front(), 0);
     for (int rank = 0; rank < e.ranks; ++rank)
       EXPECT_NE(layout.roles_of(rank), "") << "no idle rank";
+  }
+}
+
+TEST(Roles, LearnersAreAtMostTheLanes) {
+  EXPECT_EQ(plan_roles({}, one_host(256, 8), 8).learners.size(), 8U);
+  try {
+    plan_roles({.learners = 9}, one_host(256, 8), 8);
+    ADD_FAILURE() << "9 learners share 8 lanes";
+  } catch (const Error& error) {
+    EXPECT_NE(std::string(error.what()).find("raise update.lanes"), std::string::npos);
   }
 }
 

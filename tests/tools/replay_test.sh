@@ -60,13 +60,13 @@ run 1 fresh_seed --set run.seed=4 --set run.steps=3 --set reward.redundancy.thre
 run 1 cold --set rollout.temperature=0.5 --set run.steps=1
 run 1 onward --set "model.path=$WORK/whole/checkpoints/step-000002" --set run.steps=1
 
-# Two learners by two learners; by one it is said.
+# Two learners by two learners, and by one: the same bits.
 run 5 two --set roles.learners=2 --set run.steps=3
 mpirun --oversubscribe -n 2 "$BIN/lie_replay" train "$WORK/two" --directory "$WORK/two_again" >"$WORK/two_again.log" 2>&1 ||
   { cat "$WORK/two_again.log"; fail "two learners"; }
 same_checkpoints two two_again
 replay two two_by_one
-grep -q 'mpirun -n 2 gives the same bits' "$WORK/two_by_one.log" || fail "another number of learners is not said"
+same_checkpoints two two_by_one
 
 # Other rewards: the first step's responses do not depend on them, so a fresh run is what the replay must be.
 other=(--set reward.redundancy.threshold=2 --set reward.length.eta=0.02)

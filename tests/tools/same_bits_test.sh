@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Invariants E1 and E3: the same run gives the same trajectories, weights and metrics for any number of actors.
+# Invariants E1, E3 and E4: the same run gives the same trajectories, weights and metrics for any number of actors and learners.
 # same_bits_test.sh BIN WORK
 set -euo pipefail
 BIN="$(realpath "$1")" WORK="$2"
@@ -33,14 +33,25 @@ for share in true false; do
 done
 ! grep -q '"first_minibatch_ratio_max_deviation":0.0[,}]' "$WORK/round1/metrics.jsonl" || fail "no weights were rounded"
 
-# Two learners add gradients in another order; their runs must repeat.
-for again in a b; do
-  train 5 "$WORK/two_learners_$again" --set roles.learners=2 >"$WORK/two_$again.log" 2>&1 ||
-    { cat "$WORK/two_$again.log"; fail "two learners"; }
+# Learners times actors; a run that dies goes on with another number of learners each time.
+for layout in 2x1 3x2 8x3; do
+  learners="${layout%x*}" actors="${layout#*x}"
+  train $((learners + actors + 1)) "$WORK/$layout" --set "roles.learners=$learners" --set "roles.actors=$actors" >"$WORK/$layout.log" 2>&1 ||
+    { cat "$WORK/$layout.log"; fail "$learners learners"; }
+  [ "$(digest "$WORK/$layout")" = "$expected" ] || fail "$learners learners, $actors actors give other bits: $(digest "$WORK/$layout")"
+  diff <(timeless_metrics "$WORK/n1") <(timeless_metrics "$WORK/$layout") || fail "$learners learners give other metrics"
 done
-[ "$(digest "$WORK/two_learners_a")" = "$(digest "$WORK/two_learners_b")" ] || fail "two learners do not repeat"
+go_on() { train 8 "$WORK/moved" --set "roles.learners=$1" >"$WORK/moved.log" 2>&1; }
+for point in 4:metrics:3 2:checkpoint:3 3:journal:2; do
+  ! LIE_FAULT="${point#*:}" go_on "${point%%:*}" || fail "$point: the run does not die"
+done
+go_on 6 || { cat "$WORK/moved.log"; fail "another number of learners"; }
+[ "$(digest "$WORK/moved")" = "$expected" ] || fail "by 4, 2, 3 and 6 learners in turn: other bits: $(digest "$WORK/moved")"
+diff <(timeless_metrics "$WORK/n1") <(timeless_metrics "$WORK/moved") || fail "by 4, 2, 3 and 6 learners in turn: other metrics"
+! train 1 "$WORK/moved" --set update.lanes=4 >"$WORK/lanes.log" 2>&1 || fail "goes on with other lanes"
+grep -q 'update.lanes' "$WORK/lanes.log" || { cat "$WORK/lanes.log"; fail "other lanes are not named"; }
 
 # Invariant E5: in every step the first mini-batch has importance ratio 1 and nothing clipped.
 grep -c '"first_minibatch_ratio_max_deviation":0.0[,}]' "$WORK/n4/metrics.jsonl" | grep -qx 6 ||
   fail "the first mini-batch's importance ratio is not exactly 1 in all steps"
-echo "same bits on 1, 2, 3, 4 and 6 ranks, and with groups in parts; two learners repeat"
+echo "same bits on 1, 2, 3, 4 and 6 ranks, with groups in parts, on 1, 2, 3 and 8 learners, and killed and resumed with others"

@@ -155,16 +155,6 @@ void learn(Replay replay, const TrainArguments& arguments, const LearnerTranspor
   tell_outcome(run, compares, comparison, off_policy);
 }
 
-void note_learners(const LoggedRun& run, int learners) {
-  const std::int64_t logged = run.log.info().learner_count;
-  if (logged == learners) return;
-  Log("learner", 0)
-      .warn(
-          "{} was learned by {} learners, this replay by {}: sums are added in another order, so "
-          "weights are equal only up to rounding; mpirun -n {} gives the same bits",
-          run.directory.string(), logged, learners, logged);
-}
-
 }  // namespace
 
 void train_command(Job& job, const TrainArguments& arguments) {
@@ -176,7 +166,6 @@ void train_command(Job& job, const TrainArguments& arguments) {
   const auto world = world_collective(job);
   std::optional<Replay> replay;
   if (job.rank() == 0) {
-    if (task.is_whole) note_learners(task.runs.front(), job.size());
     replay.emplace(prepare(job, std::move(task), threads));
   }
   const RunStart start = share_start(replay ? replay->prepared.start : RunStart{}, *world);

@@ -28,7 +28,8 @@ void train(Job& job, const TrainArguments& arguments) {
   const auto world = world_collective(job);
   job.set_activity("preparing the run");
   const RoleLayout layout =
-      plan_roles(config.roles, gather_places(job, {job.environment().host(), usable_cpus()}));
+      plan_roles(config.roles, gather_places(job, {job.environment().host(), usable_cpus()}),
+                 config.update.lanes);
   PreparedRun prepared;
   if (job.rank() == 0) prepared = prepare_run(job, config, "lie_cluster train");
   const RunStart start = share_start(prepared.start, *world);
