@@ -84,6 +84,13 @@ bool Coordinator::begins(const HandOut& phase) const {
   if (is_held_ || !phase.has_more_to_begin()) return false;
   if (announces_ && !version_) return false;  // the first weights
   if (phase.policy_version() == Ticket::kAnyVersion) return !announces_;
+  if (version_ && phase.policy_version() < *version_) {
+    fail(
+        "groups for the weights of step {} are left under those of step {}: this is a defect of "
+        "the "
+        "coordinator, please report it",
+        phase.policy_version(), *version_);
+  }
   return !version_ || phase.policy_version() == *version_;
 }
 

@@ -57,9 +57,8 @@ class StepSource : public Source<StepGroups> {
   EarlyStop& stop_;
   const RolloutSchedule* schedule_;
   std::int64_t step_, last_step_;
-  std::deque<PromptStreamState>
-      ordered_;              // the stream behind each step after step_ that is ordered
-  bool has_warned_ = false;  // of a step with too few groups
+  std::deque<PromptStreamState> ordered_;  // the stream behind each step that is ordered
+  bool has_warned_ = false;                // of a step with too few groups
 };
 
 }  // namespace lie

@@ -193,8 +193,9 @@ TEST_F(OneProcess, ARunAheadOfItsLearnerIsRepeatedFromItsSchedule) {
   config_.run.follow_schedule = fs::path(config_.run.directory) / "schedule.jsonl";
   config_.run.directory = (directory_.path() / "again").string();
   config_.rollout.slots = 2;
-  run();
-  EXPECT_EQ(digest(), recorded);
+  EXPECT_TRUE(run([&] { return metrics().size() == 3 ? SIGTERM : 0; }));  // steps 0 to 2
+  EXPECT_FALSE(run());
+  EXPECT_EQ(digest(), recorded) << "the old weights that it needs, too";
 }
 
 TEST_F(OneProcess, TheBestCheckpointStaysBesideTheLastThroughEveryStart) {
