@@ -133,9 +133,8 @@ RunStart early_enough(RunStart start, const fs::path& directory, const TrainConf
   earlier.logged_step = StepLog(directory / "trajectories", earlier.step).last_after(earlier.step);
   if (earlier.logged_step == start.logged_step) return earlier;
   fail(
-      "{}: the schedule may ask for the weights after step {}, to which no checkpoint and log "
-      "lead: "
-      "keep more of both (checkpoint.keep_last, trajectories.keep_last_steps)",
+      "{}: the schedule may ask for the weights after step {}, but nothing leads to them; "
+      "keep more of both: checkpoint.keep_last, trajectories.keep_last_steps",
       directory.string(), oldest);
 }
 
@@ -153,9 +152,8 @@ void check_schedule(const TrainConfig& config) {
   Log("learner", 0)
       .warn(
           "rollout.max_staleness {}: which weights sample a response depends on timing, so this "
-          "run "
-          "cannot be repeated bit for bit, nor goes on as it would have where it is resumed; "
-          "run.schedule=recorded writes what it takes to repeat it",
+          "run cannot be repeated bit for bit, nor does it go on as it would have where it is "
+          "resumed; run.schedule=recorded writes what it takes to repeat it",
           config.tickets.max_staleness);
 }
 
