@@ -53,8 +53,9 @@ void PromptStream::restore(const PromptStreamState& state) {
         "the dataset of the checkpoint",
         state.epoch, state.position, size());
   }
+  const bool is_of_this_epoch = state.epoch == state_.epoch;
   state_ = state;
-  order_epoch();
+  if (!is_of_this_epoch) order_epoch();
 }
 
 }  // namespace lie

@@ -40,8 +40,10 @@ struct SampleRange {
 struct Ticket {
   std::int64_t step = 0;   // training step, from 1; evaluation before training: step 0
   std::int64_t group = 0;  // position within the step and purpose: the canonical order
-  /// Of the weights to generate with: number of training steps behind them.
+  /// Of the weights to generate with: number of training steps behind them. kAnyVersion: those that
+  /// the actors have when it is handed out, and from then on it says which.
   std::int64_t policy_version = 0;
+  static constexpr std::int64_t kAnyVersion = -1;
   Purpose purpose = Purpose::kTrain;
   std::int32_t samples = 0;  // G
   Prompt prompt;

@@ -217,8 +217,9 @@ fs::path checkpoint_path(const fs::path& checkpoints, std::int64_t step) {
   return checkpoints / fmt::format("{}{:06}", kPrefix, step);
 }
 
-std::optional<fs::path> latest_checkpoint(const fs::path& checkpoints) {
-  const auto all = complete_checkpoints(checkpoints);
+std::optional<fs::path> latest_checkpoint(const fs::path& checkpoints, std::int64_t at_most) {
+  auto all = complete_checkpoints(checkpoints);
+  std::erase_if(all, [&](const auto& entry) { return entry.first > at_most; });
   if (all.empty()) return std::nullopt;
   return all.back().second;
 }

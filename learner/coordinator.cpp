@@ -1,7 +1,9 @@
 #include "learner/coordinator.h"
 
 #include <algorithm>
-#include <utility>
+#include <ranges>
+
+#include "common/error.h"
 
 namespace lie {
 
@@ -10,21 +12,46 @@ Coordinator::Coordinator(TicketDesk& desk, int actors, PollableSource<ScoredGrou
     : desk_(desk),
       scored_(scored),
       holds_back_(std::move(holds_back)),
-      told_(static_cast<std::size_t>(actors), false),
-      phase_({}, told_.size()) {}
+      told_(static_cast<std::size_t>(actors), false) {}
 
-bool Coordinator::collect(std::deque<Ticket> tickets, std::optional<Assignment::Kind> when_out,
+void Coordinator::add(std::deque<Ticket> tickets) {
+  std::map<std::int64_t, std::deque<Ticket>> by_version;
+  for (Ticket& ticket : tickets) by_version[ticket.policy_version].push_back(std::move(ticket));
+  for (auto& [version, of_version] : by_version) {
+    const StepPart part = part_of(of_version.front());
+    phases_.emplace(part, HandOut(std::move(of_version), told_.size()));
+  }
+}
+
+bool Coordinator::collect(StepPart part, std::optional<Assignment::Kind> when_out,
                           const TakeGroup& take) {
-  phase_ = HandOut(std::move(tickets), told_.size());
-  while (!phase_.all_back()) {
-    if (holds_back_ && holds_back_() && phase_.hold_back()) return false;
+  while (phases_.contains(part)) {
+    is_held_ = holds_back_ && holds_back_();
+    if (is_held_ && is_held_back(part)) return false;
     serve(when_out, take);
   }
+  is_held_ = false;
   return true;
 }
 
+bool Coordinator::collect(std::deque<Ticket> tickets, std::optional<Assignment::Kind> when_out,
+                          const TakeGroup& take) {
+  if (tickets.empty()) return true;
+  const StepPart part = part_of(tickets.front());
+  add(std::move(tickets));
+  return collect(part, when_out, take);
+}
+
 void Coordinator::await_in_flight(const TakeGroup& take) {
-  while (!phase_.all_back()) serve(std::nullopt, take);
+  is_held_ = true;
+  while (in_flight()) serve(std::nullopt, take);
+}
+
+void Coordinator::announce(Assignment::Kind kind, const TakeGroup& take) {
+  announces_ = true;
+  while (std::ranges::find(told_, false) != told_.end() || in_flight()) serve(kind, take);
+  announces_ = false;
+  told_.assign(told_.size(), false);
 }
 
 void Coordinator::serve(std::optional<Assignment::Kind> when_out, const TakeGroup& take) {
@@ -35,17 +62,76 @@ void Coordinator::serve(std::optional<Assignment::Kind> when_out, const TakeGrou
 bool Coordinator::take_one(const TakeGroup& take) {
   auto group = scored_.try_receive();
   if (!group) return false;
-  phase_.take_back(group->rollout.ticket);
+  take_back(group->rollout.ticket);
   take(std::move(*group));
   return true;
+}
+
+void Coordinator::take_back(const Ticket& group) {
+  auto [phase, end] = phases_.equal_range(part_of(group));
+  const auto holds = [&](const auto& entry) { return entry.second.is_in_flight(group.group); };
+  phase = std::find_if(phase, end, holds);
+  if (phase == end) {
+    fail("group {} of step {} came back twice: this is a defect of the transport, please report it",
+         group.group, group.step);
+  }
+  phase->second.take_back(group);
+  if (phase->second.all_back()) phases_.erase(phase);
+}
+
+/// Whether another of its groups may begin.
+bool Coordinator::begins(const HandOut& phase) const {
+  if (is_held_ || !phase.has_more_to_begin()) return false;
+  if (announces_ && !version_) return false;  // the first weights
+  if (phase.policy_version() == Ticket::kAnyVersion) return !announces_;
+  if (version_ && phase.policy_version() < *version_) {
+    fail(
+        "groups for the weights of step {} are left under those of step {}: this is a defect of "
+        "the "
+        "coordinator, please report it",
+        phase.policy_version(), *version_);
+  }
+  return !version_ || phase.policy_version() == *version_;
+}
+
+/// What is left of a group belongs to the weights of its first part.
+bool Coordinator::has_tickets(const HandOut& phase) const {
+  return phase.is_within_group() || begins(phase);
+}
+
+bool Coordinator::all_out() const {
+  return std::ranges::none_of(phases_ | std::views::values,
+                              [this](const HandOut& phase) { return has_tickets(phase); });
+}
+
+bool Coordinator::in_flight() const {
+  return std::ranges::any_of(phases_ | std::views::values, &HandOut::in_flight);
+}
+
+bool Coordinator::is_held_back(StepPart part) const {
+  const auto [begin, end] = phases_.equal_range(part);
+  return std::any_of(begin, end,
+                     [](const auto& entry) { return entry.second.has_more_to_begin(); });
+}
+
+std::vector<Ticket> Coordinator::tickets_for(const WaitingActor& waiting) {
+  for (HandOut& phase : phases_ | std::views::values) {
+    if (!has_tickets(phase)) continue;
+    auto tickets = phase.next(waiting.actor, waiting.request, begins(phase));
+    for (Ticket& ticket : tickets) {
+      if (ticket.policy_version == Ticket::kAnyVersion) ticket.policy_version = version_.value();
+    }
+    if (!tickets.empty()) return tickets;
+  }
+  return {};
 }
 
 bool Coordinator::answer_waiting_actors(std::optional<Assignment::Kind> when_out) {
   bool answered = false;
   for (const WaitingActor& waiting : desk_.waiting_actors()) {
-    Assignment answer{Assignment::Kind::kTickets, phase_.next(waiting.actor, waiting.request)};
+    Assignment answer{Assignment::Kind::kTickets, tickets_for(waiting)};
     if (answer.tickets.empty()) {
-      if (!phase_.done() || !when_out) continue;
+      if (!all_out() || !when_out) continue;
       answer.kind = *when_out;
       told_[static_cast<std::size_t>(waiting.actor)] = true;
     }
@@ -53,13 +139,6 @@ bool Coordinator::answer_waiting_actors(std::optional<Assignment::Kind> when_out
     answered = true;
   }
   return answered;
-}
-
-void Coordinator::announce(Assignment::Kind kind) {
-  while (std::ranges::find(told_, false) != told_.end()) {
-    answer_waiting_actors(kind) ? backoff_.reset() : backoff_.pause();
-  }
-  told_.assign(told_.size(), false);
 }
 
 }  // namespace lie

@@ -4,7 +4,9 @@
 #include <cstdint>
 #include <deque>
 #include <functional>
+#include <map>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "common/comm/backoff.h"
@@ -18,31 +20,55 @@ namespace lie {
 /// Takes a group as it is finished.
 using TakeGroup = std::function<void(ScoredGroup)>;
 
-/// Answers the actors through one phase after another; a phase is a list of tickets. One thread.
+/// The groups of a step, or of the evaluation behind it. Ordered as they are needed.
+using StepPart = std::pair<std::int64_t, Purpose>;
+inline StepPart part_of(const Ticket& ticket) { return {ticket.step, ticket.purpose}; }
+
+/// Answers the actors. What it hands out is queued as phases: tickets of one step and purpose, for
+/// one policy version. One thread.
 class Coordinator {
  public:
-  /// Keeps references to desk and source. `actors`: how many the desk has. `holds_back`: called
-  /// while groups are waited for; once it is true, groups that have not begun stay. May be empty.
+  /// Keeps references to desk and source. `actors`: how many the desk has. `holds_back`: asked
+  /// while groups are waited for; as long as it is true, no group begins. May be empty.
   Coordinator(TicketDesk& desk, int actors, PollableSource<ScoredGroup>& scored,
               std::function<bool()> holds_back = {});
 
-  /// Hands out the tickets, which are whole groups, in parts where that keeps actors busy (see
-  /// learner/hand_out.h), and gives every group to `take` as it comes back whole. `when_out`: what
-  /// an actor that asks is told once all are handed out; empty: it waits for the next phase. Blocks
-  /// until all groups are back. Throws Error if one comes twice.
-  /// False, at once, where groups are held back: others may still be in flight.
+  /// Queues tickets of one step and purpose, which are whole groups; earlier steps come first.
+  /// Those that name a policy version are handed out under it alone.
+  void add(std::deque<Ticket> tickets);
+
+  /// The actors have these weights from now on. Until it is called, any ticket is handed out.
+  void set_version(std::int64_t policy_version) { version_ = policy_version; }
+
+  /// Hands out tickets, in parts where that keeps actors busy (see learner/hand_out.h), and gives
+  /// every group to `take` as it comes back whole, whichever step it is of. `when_out`: what an
+  /// actor that asks is told once all are handed out; empty: it waits. Blocks until all groups
+  /// queued for `part` are back. Throws Error if one comes twice.
+  /// False, at once, where groups of `part` are held back: others may still be in flight.
+  bool collect(StepPart part, std::optional<Assignment::Kind> when_out, const TakeGroup& take);
+
+  /// The same for these tickets, which are queued first.
   bool collect(std::deque<Ticket> tickets, std::optional<Assignment::Kind> when_out,
                const TakeGroup& take);
 
-  /// Gives the groups in flight to `take` as they come back. Blocks until none is left.
+  /// Gives the groups in flight to `take` as they come back; none begins any more. Blocks until
+  /// none is left.
   void await_in_flight(const TakeGroup& take);
 
-  /// Tells every actor that has not been told in the phase before: new weights follow by weight
-  /// sync (kWeights), or there will be no more tickets (kFinish). Blocks until all have asked.
-  void announce(Assignment::Kind kind);
+  /// Tells every actor that has not been told yet: new weights follow by weight sync (kWeights), or
+  /// there will be no more tickets (kFinish). Before it, all that is queued for the weights they
+  /// have is handed out. Blocks until all have asked and nothing is in flight.
+  void announce(Assignment::Kind kind, const TakeGroup& take = {});
 
  private:
+  bool begins(const HandOut& phase) const;
+  bool has_tickets(const HandOut& phase) const;
+  bool all_out() const;
+  bool in_flight() const;
+  bool is_held_back(StepPart part) const;
+  std::vector<Ticket> tickets_for(const WaitingActor& waiting);
   bool answer_waiting_actors(std::optional<Assignment::Kind> when_out);
+  void take_back(const Ticket& group);
   bool take_one(const TakeGroup& take);
   void serve(std::optional<Assignment::Kind> when_out, const TakeGroup& take);
 
@@ -50,7 +76,10 @@ class Coordinator {
   PollableSource<ScoredGroup>& scored_;
   std::function<bool()> holds_back_;
   std::vector<bool> told_;  // [actors] knows what comes after the tickets
-  HandOut phase_;
+  std::multimap<StepPart, HandOut> phases_;
+  std::optional<std::int64_t> version_;
+  bool announces_ = false;  // new weights: groups for any version wait for them
+  bool is_held_ = false;    // no group begins
   Backoff backoff_;
 };
 

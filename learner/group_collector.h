@@ -1,9 +1,10 @@
-// A list of tickets answered: from the journal what an earlier start kept, from the actors the
-// rest, each group journalled as it comes in.
+// Lists of tickets answered: from the journal what an earlier start kept, from the actors the rest,
+// each group journalled as it comes in.
 #pragma once
 
 #include <cstdint>
 #include <deque>
+#include <map>
 #include <optional>
 #include <vector>
 
@@ -19,21 +20,33 @@ class GroupCollector {
   GroupCollector(Coordinator& coordinator, Journal& journal, EarlyStop& stop)
       : coordinator_(coordinator), journal_(journal), stop_(stop) {}
 
-  /// The groups of a step's tickets, or of the evaluation behind it, in canonical order;
-  /// `when_out`: see Coordinator::collect. Blocks until all are there. Empty where the run is
-  /// stopped before all tickets are handed out: then groups are still in flight.
-  std::optional<std::vector<ScoredGroup>> collect(std::int64_t step, std::deque<Ticket> tickets,
+  /// Has tickets answered, all of a step or of the evaluation behind it, as actors ask for more.
+  void order(std::deque<Ticket> tickets);
+
+  /// The groups of what is ordered of `part`, in canonical order; `when_out`: see
+  /// Coordinator::collect. Blocks until all are there. Empty where the run is stopped before all
+  /// tickets are handed out: then groups are still in flight.
+  std::optional<std::vector<ScoredGroup>> collect(StepPart part,
                                                   std::optional<Assignment::Kind> when_out);
+
+  /// Both.
+  std::optional<std::vector<ScoredGroup>> collect(std::deque<Ticket> tickets,
+                                                  std::optional<Assignment::Kind> when_out);
+
+  /// Coordinator::announce(kWeights): what comes back meanwhile is kept for its step.
+  void announce_weights();
+  void set_version(std::int64_t policy_version) { coordinator_.set_version(policy_version); }
 
   /// Journals what is in flight. Blocks until all of it is back.
   void keep_in_flight();
 
  private:
-  void keep(const ScoredGroup& group);
+  TakeGroup take();
 
   Coordinator& coordinator_;
   Journal& journal_;
   EarlyStop& stop_;
+  std::map<StepPart, std::vector<ScoredGroup>> back_;
 };
 
 }  // namespace lie

@@ -39,13 +39,13 @@ HandOut::HandOut(std::deque<Ticket> groups, std::size_t actors)
   }
 }
 
-std::vector<Ticket> HandOut::next(int actor, TicketRequest request) {
+std::vector<Ticket> HandOut::next(int actor, TicketRequest request, bool begins) {
   std::vector<Ticket> handed;
   std::int64_t& free = free_[static_cast<std::size_t>(actor)];
   // What is held to spare could begin elsewhere when nothing is left.
   std::int64_t room =
       request.room + std::min(request.spare, samples_left_ / (2 * std::ssize(free_)));
-  while (!done() && free > 0) {
+  while (!done() && free > 0 && (begins || is_within_group())) {
     const std::int64_t samples = samples_for(free, room);
     if (!handed.empty() && samples > room) break;
     on_their_way_[groups_.front().group].emplace_back(actor, samples);
@@ -76,14 +76,9 @@ Ticket HandOut::cut_off(std::int32_t samples) {
   return part;
 }
 
-bool HandOut::hold_back() {
-  // Cut off from the front, so only the first may have begun.
-  const bool first_has_begun = !done() && on_their_way_.contains(groups_.front().group);
-  const std::size_t kept = first_has_begun ? 1 : 0;
-  if (groups_.size() <= kept) return false;
-  groups_.resize(kept);
-  samples_left_ = kept > 0 ? groups_.front().asked().count : 0;
-  return true;
+// Parts are cut off from the front, so only the first may have begun.
+bool HandOut::has_more_to_begin() const {
+  return groups_.size() > (is_within_group() ? std::size_t{1} : std::size_t{0});
 }
 
 void HandOut::take_back(const Ticket& group) {

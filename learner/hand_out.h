@@ -12,7 +12,8 @@
 
 namespace lie {
 
-/// Deals one phase's groups to the actors. Changes no sampled token (invariant E3).
+/// Deals one phase's groups to the actors: of one step and purpose, for one policy version. Changes
+/// no sampled token (invariant E3).
 class HandOut {
  public:
   /// `groups`: whole; `actors` >= 1.
@@ -20,15 +21,23 @@ class HandOut {
 
   /// Whether all samples are handed out.
   bool done() const { return groups_.empty(); }
+  /// Whether a group is handed out that has not come back.
+  bool in_flight() const { return !on_their_way_.empty(); }
+  bool is_in_flight(std::int64_t group) const { return on_their_way_.contains(group); }
   /// Whether all groups have come back.
-  bool all_back() const { return done() && on_their_way_.empty(); }
+  bool all_back() const { return done() && !in_flight(); }
+  /// Whether a group is handed out in part.
+  bool is_within_group() const { return !done() && is_in_flight(groups_.front().group); }
+  /// Whether there are groups of which nothing has been handed out.
+  bool has_more_to_begin() const;
+  /// Of the tickets that are left, of which there are some.
+  std::int64_t policy_version() const { return groups_.front().policy_version; }
   /// The next tickets for an actor, as far as it has room but at least one: a group may be larger
-  /// than any room. None while it holds its share.
-  std::vector<Ticket> next(int actor, TicketRequest request);
+  /// than any room. None while it holds its share. Without `begins` only what is left of a group
+  /// that is handed out in part.
+  std::vector<Ticket> next(int actor, TicketRequest request, bool begins = true);
   /// A group has come back. Throws Error if it is not on its way, or not whole.
   void take_back(const Ticket& group);
-  /// Forgets the groups of which nothing has been handed out; returns whether there were any.
-  bool hold_back();
 
  private:
   std::int64_t samples_for(std::int64_t free, std::int64_t room) const;

@@ -23,8 +23,16 @@ constexpr std::string_view kPrefix = "step-";
 constexpr std::int64_t kStepsBehindTheLog = 3;
 
 bool answers(const Ticket& then, const Ticket& now) {
-  return then.policy_version == now.policy_version && then.samples == now.samples &&
-         asks_the_same(then, now);
+  const bool is_of_version =
+      now.policy_version == Ticket::kAnyVersion || then.policy_version == now.policy_version;
+  return is_of_version && then.samples == now.samples && asks_the_same(then, now);
+}
+
+/// The clocks of an earlier start say nothing of this one.
+ScoredGroup without_clocks(ScoredGroup group) {
+  group.rollout.actor_clocks.clear();
+  group.reward_clock = {};
+  return group;
 }
 
 /// 51 of "step-000051.groups"; -1 for a name that is none.
@@ -38,18 +46,19 @@ std::int64_t step_of(const std::string& name) {
 
 }  // namespace
 
-Journal::Journal(const fs::path& run_directory) : directory_(run_directory / "journal") {}
+Journal::Journal(const fs::path& run_directory, std::int64_t ahead)
+    : directory_(run_directory / "journal"), ahead_(ahead) {}
 
 fs::path Journal::path_of(std::int64_t step) const {
   return directory_ / fmt::format("{}{:06}.groups", kPrefix, step);
 }
 
 std::vector<ScoredGroup> Journal::take_known(std::int64_t step, std::deque<Ticket>& tickets) {
-  if (step != step_) open(step);
+  std::map<Key, ScoredGroup>& known = opened(step).known;
   std::vector<ScoredGroup> groups;
   const std::size_t all = tickets.size();
   std::erase_if(tickets, [&](const Ticket& ticket) {
-    auto found = known_.extract({ticket.purpose, ticket.group});
+    auto found = known.extract({ticket.purpose, ticket.group});
     if (found.empty()) return false;
     if (!answers(found.mapped().rollout.ticket, ticket)) {
       Log("learner", 0)
@@ -66,37 +75,36 @@ std::vector<ScoredGroup> Journal::take_known(std::int64_t step, std::deque<Ticke
   return groups;
 }
 
-void Journal::open(std::int64_t step) {
-  step_ = step;
-  known_.clear();
-  file_.reset();
-  const MessageFileState state = read_messages(
-      path_of(step),
-      [&](std::span<const std::byte> message) { keep(wire::unpack<ScoredGroup>(message)); });
+Journal::Step& Journal::opened(std::int64_t number) {
+  const auto [place, is_new] = steps_.try_emplace(number);
+  Step& step = place->second;
+  if (!is_new) return step;
+  const MessageFileState state =
+      read_messages(path_of(number), [&](std::span<const std::byte> message) {
+        ScoredGroup group = without_clocks(wire::unpack<ScoredGroup>(message));
+        const Ticket& ticket = group.rollout.ticket;
+        const Key key{ticket.purpose, ticket.group};
+        step.known.insert_or_assign(key, std::move(group));
+      });
   for (const std::string& loss : state.damage) Log("learner", 0).warn("{}", loss);
   if (!state.refusal.empty()) Log("learner", 0).warn("{}; it is not used", state.refusal);
-  whole_bytes_ = state.whole_bytes;
-  remove_up_to(step - kStepsBehindTheLog);
-}
-
-/// The clocks of an earlier start say nothing of this one.
-void Journal::keep(ScoredGroup group) {
-  group.rollout.actor_clocks.clear();
-  group.reward_clock = {};
-  const Ticket& ticket = group.rollout.ticket;
-  const Key key{ticket.purpose, ticket.group};
-  known_.insert_or_assign(key, std::move(group));
+  step.whole_bytes = state.whole_bytes;
+  remove_up_to(number - ahead_ - kStepsBehindTheLog);
+  return step;
 }
 
 void Journal::append(const ScoredGroup& group) {
-  if (!file_) {
+  const std::int64_t number = group.rollout.ticket.step;
+  Step& step = opened(number);
+  if (!step.file) {
     make_directories(directory_);
-    file_.emplace(path_of(step_), whole_bytes_);
+    step.file.emplace(path_of(number), step.whole_bytes);
   }
-  file_->append(wire::pack(group));
+  step.file->append(wire::pack(group));
 }
 
 void Journal::remove_up_to(std::int64_t step) {
+  if (step > 0) steps_.erase(steps_.begin(), steps_.upper_bound(step));
   if (step == 0 || !fs::is_directory(directory_)) return;
   for (const std::string& name : list_directory(directory_)) {
     const std::int64_t of = step_of(name);

@@ -1,9 +1,9 @@
 #include "learner/learner.h"
 
-#include <optional>
 #include <utility>
 
 #include "common/clock.h"
+#include "learner/staleness.h"
 
 namespace lie {
 namespace {
@@ -15,6 +15,7 @@ std::optional<StepGroups> receive(const LearnerParts& parts, StepSeconds& second
 
 void learn(const LearnerParts& parts, StepOutcome& step) {
   const Timed timed(step.seconds.update);
+  if (parts.max_staleness) check_staleness(step.step, step.groups, *parts.max_staleness);
   for (const ScoredGroup& group : step.groups) {
     step.advantages.push_back(group_advantages(group.scores, parts.advantage));
   }

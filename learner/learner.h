@@ -1,6 +1,9 @@
 // The learner's role: a step's groups in, advantages, update, the step's outcome out.
 #pragma once
 
+#include <cstdint>
+#include <optional>
+
 #include "common/stream.h"
 #include "learner/advantage.h"
 #include "learner/step.h"
@@ -14,6 +17,8 @@ struct LearnerParts {
   PolicyUpdater& updater;
   Source<StepGroups>& groups;  // the same steps on every learner
   Sink<StepOutcome>& outcomes;
+  /// Checked of every token before it is trained on; empty: groups are taken as they are.
+  std::optional<std::int64_t> max_staleness = {};
 };
 
 /// Trains on every step of the source, then closes `outcomes`. Collective over the updater's

@@ -23,7 +23,9 @@ bool give_tickets(const std::deque<Ticket>& tickets, std::vector<ScoredGroup>& g
     const bool is_same =
         asks_the_same(rollout.ticket, ticket) && std::ssize(rollout.responses) == ticket.samples;
     if (!is_same) return false;
+    const std::int64_t version = rollout.ticket.policy_version;
     rollout.ticket = ticket;
+    rollout.ticket.policy_version = version;
   }
   return true;
 }

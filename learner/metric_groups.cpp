@@ -30,6 +30,7 @@ constexpr Rule kRules[] = {
     {"prompt_*", "rollout"},
     {"truncation_rate", "rollout"},
     {"staleness_mean", "rollout"},
+    {"staleness_max", "rollout"},
     {"*_seconds", "time"},
     {"idle_share_*", "time"},
     {"tokens_per_second", "time"},

@@ -111,7 +111,8 @@ TisWeight tis_weight(const PolicyLossOptions& options, const SequenceInput& inpu
     d += difference(input.old_log_probs[t], input.behavior_log_probs[t]);
   }
   const double whole = clamped_exp(d, -kLogRatioLimit, kLogRatioLimit).value;
-  return {std::min(whole, options.tis_cap), whole > options.tis_cap};
+  if (whole <= options.tis_cap) return {whole, false};
+  return {options.tis_beyond == BeyondCap::kMask ? 0.0 : options.tis_cap, true};
 }
 
 /// [T]: each token's own, or the whole response's on every token.
@@ -191,6 +192,10 @@ void describe(FieldList& fields, PolicyLossOptions& options) {
       {{"token", TisLevel::kToken}, {"sequence", TisLevel::kSequence}},
       {"old and behavior log-prob in that weight: the token's, or the sums of the response's, "
        "for each of its tokens."});
+  fields.add("tis_beyond", options.tis_beyond,
+             {{"truncate", BeyondCap::kTruncate}, {"mask", BeyondCap::kMask}},
+             {"Where that ratio is above tis_cap: its weight is the cap, or 0, so that the policy "
+              "loss leaves it out; it still counts in the denominator."});
   fields.add("mask_truncated", options.mask_truncated,
              {"Responses cut at the response limit have no loss (DAPO's filtering); their rewards "
               "still count in their group's advantages."});

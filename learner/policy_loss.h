@@ -16,6 +16,7 @@ enum class Algorithm : std::uint8_t { kGrpo, kGspo };
 enum class Aggregation : std::uint8_t { kSequenceMean, kTokenMean, kConstant };
 enum class KlEstimator : std::uint8_t { kK1, kK2, kK3 };
 enum class TisLevel : std::uint8_t { kToken, kSequence };
+enum class BeyondCap : std::uint8_t { kTruncate, kMask };
 
 struct PolicyLossOptions {
   Algorithm algorithm = Algorithm::kGspo;
@@ -30,6 +31,7 @@ struct PolicyLossOptions {
   bool recompute_old_log_probs = false;
   double tis_cap = 0;
   TisLevel tis_level = TisLevel::kToken;
+  BeyondCap tis_beyond = BeyondCap::kTruncate;
   bool mask_truncated = false;
 };
 void describe(FieldList& fields, PolicyLossOptions& options);
@@ -78,7 +80,7 @@ struct PolicyLossStats {
   double kl_k3_sum = 0;          // r_t - 1 - d_t
   double reference_kl_sum = 0;   // by the estimator chosen
   double tis_weight_sum = 0;     // weights of the correction: 1 without
-  double tis_truncated = 0;      // tokens whose weight the cap cut off
+  double tis_truncated = 0;      // tokens whose weight the cap cut off, or masked
   double entropy_sum = 0;
   std::array<double, 4> quarter_entropy_sum = {};  // by quarter of the response
   std::array<double, 4> quarter_tokens = {};

@@ -7,8 +7,9 @@
 namespace lie {
 
 void Publisher::publish(std::int64_t policy_version) {
-  coordinator_.announce(Assignment::Kind::kWeights);
+  collector_.announce_weights();
   publish_weights(weight_group_, policy_version, weights_.span(), options_);
+  collector_.set_version(policy_version);
 }
 
 void Publisher::take(StepOutcome& step) {
@@ -19,12 +20,11 @@ void Publisher::take(StepOutcome& step) {
   }
   if (step.is_logged || !evaluations_.due_after(step.step)) return;
   const Timed timed(step.seconds.evaluate);
-  step.evaluation =
-      collector_.collect(step.step, evaluations_.after(step.step), std::nullopt).value();
+  step.evaluation = collector_.collect(evaluations_.after(step.step), std::nullopt).value();
 }
 
 void Publisher::finish() {
-  coordinator_.announce(Assignment::Kind::kWeights);
+  collector_.announce_weights();
   publish_finish(weight_group_);
 }
 

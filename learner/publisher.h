@@ -5,7 +5,6 @@
 
 #include "common/comm/collective.h"
 #include "common/comm/weight_sync.h"
-#include "learner/coordinator.h"
 #include "learner/group_collector.h"
 #include "learner/step_chain.h"
 #include "learner/tickets.h"
@@ -17,11 +16,10 @@ class Publisher : public StepStage {
  public:
   /// Keeps references. `weight_group`: learner 0 and the actors, see common/comm/weight_sync.h.
   /// `first_version`: the first that anything is generated with.
-  Publisher(Coordinator& coordinator, GroupCollector& collector, Collective& weight_group,
-            const Weights& weights, const WeightSyncOptions& options,
-            const EvaluationTickets& evaluations, std::int64_t first_version)
-      : coordinator_(coordinator),
-        collector_(collector),
+  Publisher(GroupCollector& collector, Collective& weight_group, const Weights& weights,
+            const WeightSyncOptions& options, const EvaluationTickets& evaluations,
+            std::int64_t first_version)
+      : collector_(collector),
         weight_group_(weight_group),
         weights_(weights),
         options_(options),
@@ -31,13 +29,16 @@ class Publisher : public StepStage {
   /// Sends the current weights as those after training step `policy_version`. Blocks until all
   /// actors have them.
   void publish(std::int64_t policy_version);
+  /// The same for the weights that the run begins with, if anything is generated with them.
+  void begin(std::int64_t policy_version) {
+    if (policy_version >= first_version_) publish(policy_version);
+  }
 
   void take(StepOutcome& step) override;
   /// Tells the actors that the run is over. Blocks until they have finished what is in flight.
   void finish();
 
  private:
-  Coordinator& coordinator_;
   GroupCollector& collector_;
   Collective& weight_group_;
   const Weights& weights_;

@@ -59,8 +59,9 @@ std::vector<std::string> checkpoint_faults(const fs::path& checkpoint) {
 }
 
 std::optional<fs::path> sound_checkpoint(const fs::path& checkpoints, const Log& log,
-                                         const std::function<bool(std::int64_t)>& log_holds) {
-  while (const auto latest = latest_checkpoint(checkpoints)) {
+                                         const std::function<bool(std::int64_t)>& log_holds,
+                                         std::int64_t at_most) {
+  while (const auto latest = latest_checkpoint(checkpoints, at_most)) {
     const auto faults = checkpoint_faults(*latest);
     if (faults.empty()) {
       if (!has_checksums(*latest)) {

@@ -8,6 +8,7 @@
 #include "learner/evaluation_metrics.h"
 #include "learner/off_policy.h"
 #include "learner/response_rows.h"
+#include "learner/staleness.h"
 #include "learner/update_metrics.h"
 
 namespace lie {
@@ -185,9 +186,9 @@ void add_training(MetricsWriter& out, const StepFacts& record) {
   add_mean(out, "prompt_truncation_rate", rows, [](const ResponseRow& row) {
     return row.group->rollout.prompt_tokens_dropped > 0 ? 1.0 : 0.0;
   });
-  add_mean(out, "staleness_mean", rows, [&](const ResponseRow& row) {
-    return static_cast<double>(record.step - 1 - row.group->rollout.ticket.policy_version);
-  });
+  const Staleness staleness = staleness_of(record.step, record.groups);
+  out.add("staleness_mean", staleness.mean);
+  out.add("staleness_max", static_cast<double>(staleness.max));
 }
 
 void add_times(MetricsWriter& out, const StepFacts& record) {

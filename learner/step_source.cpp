@@ -13,7 +13,8 @@ namespace lie {
 std::optional<StepGroups> StepSource::receive() {
   if (step_ >= last_step_ || !stop_.may_begin(step_ + 1)) return std::nullopt;
   const PromptStreamState before = prompts_.state();
-  auto groups = sample(step_ + 1);
+  const bool is_dynamic = options_.dynamic_sampling.enabled;
+  auto groups = is_dynamic ? sample_in_rounds(step_ + 1) : sample_ordered();
   if (!groups) {
     prompts_.restore(before);  // as the checkpoint must have it
     stop_.stopped_within_step();
@@ -21,20 +22,52 @@ std::optional<StepGroups> StepSource::receive() {
   }
   stop_.has_groups();
   ++step_;
-  if (!options_.dynamic_sampling.enabled) return StepGroups{step_, std::move(*groups)};
+  if (!is_dynamic) return StepGroups{step_, std::move(*groups)};
   return selected(std::move(*groups));
 }
 
-/// All groups of a step; with dynamic sampling in rounds, during which the actors wait for more.
-std::optional<std::vector<ScoredGroup>> StepSource::sample(std::int64_t step) {
-  const bool again = options_.dynamic_sampling.enabled;
-  const std::int64_t rounds = again ? options_.dynamic_sampling.max_rounds : 1;
-  const auto when_out = again ? std::nullopt : std::optional(Assignment::Kind::kWeights);
+void StepSource::order_first_steps(std::int64_t logged_prompts) {
+  const PromptStreamState here = prompts_.state();
+  prompts_.next(logged_prompts);
+  order_steps();
+  prompts_.restore(here);
+}
+
+/// Leaves the stream where it is, as the checkpoint must have it behind the step before.
+void StepSource::order_steps() {
+  const PromptStreamState here = prompts_.state();
+  if (!ordered_.empty()) prompts_.restore(ordered_.back());
+  const std::int64_t last = std::min(step_ + 1 + options_.max_staleness, last_step_);
+  for (std::int64_t step = step_ + 1 + std::ssize(ordered_); step <= last; ++step) {
+    auto tickets = training_tickets(prompts_, options_, step);
+    if (schedule_ != nullptr) schedule_->assign(tickets, options_.max_staleness);
+    collector_.order(std::move(tickets));
+    ordered_.push_back(prompts_.state());
+  }
+  prompts_.restore(here);
+}
+
+/// All groups of the next step, while actors run ahead of it as far as they may. Where they may
+/// not, they are told that new weights follow as soon as all is handed out.
+std::optional<std::vector<ScoredGroup>> StepSource::sample_ordered() {
+  order_steps();
+  const auto when_out =
+      options_.max_staleness > 0 ? std::nullopt : std::optional(Assignment::Kind::kWeights);
+  auto groups = collector_.collect({step_ + 1, Purpose::kTrain}, when_out);
+  if (!groups) return std::nullopt;
+  prompts_.restore(ordered_.front());
+  ordered_.pop_front();
+  return groups;
+}
+
+/// All groups of a step of dynamic sampling; between its rounds the actors wait for more.
+std::optional<std::vector<ScoredGroup>> StepSource::sample_in_rounds(std::int64_t step) {
   std::vector<ScoredGroup> all;
   std::int64_t prompts = options_.prompts_per_step;
-  for (std::int64_t round = 0; round < rounds && prompts > 0; ++round) {
+  for (std::int64_t round = 0; round < options_.dynamic_sampling.max_rounds && prompts > 0;
+       ++round) {
     auto tickets = training_tickets(prompts_, options_, step, prompts, std::ssize(all));
-    auto groups = collector_.collect(step, std::move(tickets), when_out);
+    auto groups = collector_.collect(std::move(tickets), std::nullopt);
     if (!groups) return std::nullopt;
     std::ranges::move(*groups, std::back_inserter(all));
     prompts = prompts_of_next_round(all, options_.prompts_per_step);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <deque>
 #include <optional>
 #include <vector>
 
@@ -9,42 +10,55 @@
 #include "common/stream.h"
 #include "learner/early_stop.h"
 #include "learner/group_collector.h"
+#include "learner/rollout_schedule.h"
 #include "learner/step.h"
 #include "learner/tickets.h"
 
 namespace lie {
 
-/// The steps after `first_step` up to `last_step`, each generated when it is asked for, under the
-/// weights behind the step before. The actors are told that new weights follow. Ends earlier where
-/// the next step may not begin, or a step is stopped before all its groups have begun. With dynamic
-/// sampling a step draws prompts until it has its number of groups with signal.
+/// The steps after `first_step` up to `last_step`. A step's prompts are ordered max_staleness steps
+/// before it is asked for, if only then under the weights behind the step before; then the actors
+/// are told that new weights follow. Ends earlier where the next step may not begin, or a step is
+/// stopped before all its groups have begun. With dynamic sampling a step draws prompts until it
+/// has its number of groups with signal.
 class StepSource : public Source<StepGroups> {
  public:
-  /// Keeps references to collector, prompts and stop.
+  /// Keeps references to collector, prompts and stop, and to `schedule`, which is followed unless
+  /// null.
   StepSource(GroupCollector& collector, PromptStream& prompts, const TicketOptions& options,
-             std::int64_t first_step, std::int64_t last_step, EarlyStop& stop)
+             std::int64_t first_step, std::int64_t last_step, EarlyStop& stop,
+             const RolloutSchedule* schedule = nullptr)
       : collector_(collector),
         prompts_(prompts),
         options_(options),
         stop_(stop),
+        schedule_(schedule),
         step_(first_step),
         last_step_(last_step) {}
 
   std::optional<StepGroups> receive() override;
 
+  /// Orders what may be ordered before the first step is asked for, which steps learned from the
+  /// log precede: the stream gives `logged_prompts` for them first.
+  void order_first_steps(std::int64_t logged_prompts);
+
   /// The last step that was given, or the one before the first.
   std::int64_t last_given() const { return step_; }
 
  private:
-  std::optional<std::vector<ScoredGroup>> sample(std::int64_t step);
+  void order_steps();
+  std::optional<std::vector<ScoredGroup>> sample_ordered();
+  std::optional<std::vector<ScoredGroup>> sample_in_rounds(std::int64_t step);
   StepGroups selected(std::vector<ScoredGroup> groups);
 
   GroupCollector& collector_;
   PromptStream& prompts_;
   TicketOptions options_;
   EarlyStop& stop_;
+  const RolloutSchedule* schedule_;
   std::int64_t step_, last_step_;
-  bool has_warned_ = false;  // of a step with too few groups
+  std::deque<PromptStreamState> ordered_;  // the stream behind each step that is ordered
+  bool has_warned_ = false;                // of a step with too few groups
 };
 
 }  // namespace lie

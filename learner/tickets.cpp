@@ -32,11 +32,25 @@ void describe(FieldList& fields, TicketOptions& options) {
               .unit = "responses",
               .min = 1,
               .max = 65536});
+  fields.add("max_staleness", options.max_staleness,
+             {.help = "Actors may run ahead of the learner: a step trains on responses whose "
+                      "weights lack at most so many of the steps before it. 0: none, and every "
+                      "response is of the policy that is trained.",
+              .unit = "steps",
+              .min = 0,
+              .max = 64});
   fields.section("dynamic_sampling", options.dynamic_sampling);
 }
 
 void check_options(const TicketOptions& options) {
-  if (!options.dynamic_sampling.enabled || options.samples_per_prompt > 1) return;
+  if (!options.dynamic_sampling.enabled) return;
+  if (options.max_staleness > 0) {
+    fail(
+        "rollout.max_staleness {} and rollout.dynamic_sampling.enabled: how many prompts a step "
+        "draws is known too late to run ahead of it; set one of them to 0 or false",
+        options.max_staleness);
+  }
+  if (options.samples_per_prompt > 1) return;
   fail(
       "rollout.dynamic_sampling.enabled: no group of one response has right and wrong ones; set "
       "rollout.samples_per_prompt to 2 or more");
@@ -69,7 +83,8 @@ std::deque<Ticket> training_tickets(PromptStream& prompts, const TicketOptions& 
 std::deque<Ticket> training_tickets(PromptStream& prompts, const TicketOptions& options,
                                     std::int64_t step, std::int64_t count,
                                     std::int64_t first_group) {
-  return make_tickets(prompts.next(count), step, step - 1, Purpose::kTrain,
+  const std::int64_t version = options.max_staleness > 0 ? Ticket::kAnyVersion : step - 1;
+  return make_tickets(prompts.next(count), step, version, Purpose::kTrain,
                       options.samples_per_prompt, first_group);
 }
 

@@ -15,10 +15,12 @@ namespace lie {
 struct TicketOptions {
   std::int64_t prompts_per_step = 128;
   std::int64_t samples_per_prompt = 8;
+  std::int64_t max_staleness = 0;
   DynamicSamplingOptions dynamic_sampling = {};
 };
 void describe(FieldList& fields, TicketOptions& options);
-/// Throws Error where no group could ever have right and wrong responses.
+/// Throws Error where no group could ever have right and wrong responses, or options contradict
+/// each other.
 void check_options(const TicketOptions& options);
 
 struct EvaluationOptions {
@@ -29,7 +31,7 @@ struct EvaluationOptions {
 void describe(FieldList& fields, EvaluationOptions& options);
 
 /// The next prompts_per_step prompts of the stream, to be answered with the weights after the step
-/// before.
+/// before; where actors run ahead with any weights.
 std::deque<Ticket> training_tickets(PromptStream& prompts, const TicketOptions& options,
                                     std::int64_t step);
 

@@ -159,6 +159,78 @@ TEST(Coordinator, RefusesASecondAnswerToATicket) {
   EXPECT_THROW(test::collected(coordinator, tickets, std::nullopt), Error);
 }
 
+/// One group of one response.
+std::deque<Ticket> ticket_of(std::int64_t step, std::int64_t version) {
+  return {{.step = step, .policy_version = version, .samples = 1, .prompt = {}}};
+}
+
+TEST(Coordinator, ActorsRunAheadUnderTheWeightsThatTheyHave) {
+  LocalTicketDesk desk(1);
+  BoundedQueue<ScoredGroup> scored(64);
+  Coordinator coordinator(desk, 1, scored);
+  for (const std::int64_t step : {5, 4}) coordinator.add(ticket_of(step, Ticket::kAnyVersion));
+  coordinator.set_version(3);
+  std::vector<Ticket> seen;
+  const std::jthread actor([&] {
+    const auto client = desk.client(0);
+    for (int i = 0; i < 2; ++i) seen.push_back(client->receive({1}).tickets.at(0));
+    for (const Ticket& ticket : {seen[1], seen[0]}) scored.send(answer(ticket));
+    client->receive({1});
+  });
+  std::vector<StepPart> back;
+  const auto take = [&](const ScoredGroup& group) {
+    back.push_back(part_of(group.rollout.ticket));
+  };
+  EXPECT_TRUE(coordinator.collect({4, Purpose::kTrain}, std::nullopt, take));
+  coordinator.announce(Assignment::Kind::kWeights, take);
+  EXPECT_EQ(back, (std::vector<StepPart>{{5, Purpose::kTrain}, {4, Purpose::kTrain}}));
+  EXPECT_EQ(seen[0].step, 4) << "what is needed first is handed out first";
+  EXPECT_EQ(seen[0].policy_version, 3);
+  EXPECT_EQ(seen[1].policy_version, 3);
+}
+
+/// The steps whose tickets an actor gets until it is told of new weights; it answers them only
+/// then.
+std::vector<std::int64_t> answer_late(LocalTicketDesk& desk, Sink<ScoredGroup>& scored) {
+  const auto client = desk.client(0);
+  std::vector<Ticket> held;
+  for (Assignment next; (next = client->receive({1})).kind == Assignment::Kind::kTickets;) {
+    held.push_back(next.tickets.at(0));
+  }
+  std::vector<std::int64_t> steps;
+  for (const Ticket& ticket : held) {
+    steps.push_back(ticket.step);
+    scored.send(answer(ticket));
+  }
+  return steps;
+}
+
+TEST(Coordinator, NewWeightsWaitForWhatIsPlannedForTheOldOnesAndForNothingElse) {
+  LocalTicketDesk desk(1);
+  BoundedQueue<ScoredGroup> scored(64);
+  Coordinator coordinator(desk, 1, scored);
+  coordinator.add(ticket_of(4, 3));
+  coordinator.add(ticket_of(5, Ticket::kAnyVersion));
+  coordinator.add(ticket_of(6, 3));
+  coordinator.add(ticket_of(7, 4));
+  std::vector<std::int64_t> handed;
+  std::size_t back = 0;
+  for (const std::int64_t version : {2, 3, 4}) {
+    std::jthread actor([&] { handed = answer_late(desk, scored); });
+    if (version > 2) coordinator.set_version(version);
+    coordinator.announce(Assignment::Kind::kWeights, [&](const ScoredGroup&) { ++back; });
+    actor.join();
+    if (version == 2) {
+      EXPECT_TRUE(handed.empty()) << "there are no weights yet";
+    } else if (version == 3) {
+      EXPECT_EQ(handed, (std::vector<std::int64_t>{4, 6}));
+      EXPECT_EQ(back, 2u) << "all that was in flight";
+    } else {
+      EXPECT_EQ(handed, std::vector<std::int64_t>{7});
+    }
+  }
+}
+
 TEST(EvaluationTickets, AreDueBeforeTrainingInTheirRhythmAndAtTheEnd) {
   const EvaluationTickets tickets(prompts(3), {.every = 4}, 10);
   std::vector<std::int64_t> due;

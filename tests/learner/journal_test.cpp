@@ -187,7 +187,7 @@ TEST_F(JournalTest, OnlyTheTicketsThatItLacksAreHandedOut) {
   Coordinator coordinator(desk, 1, scored);
   Journal journal(run_);
   GroupCollector collector(coordinator, journal, stop);
-  const auto groups = collector.collect(5, tickets_of(5, 5), std::nullopt);
+  const auto groups = collector.collect(tickets_of(5, 5), std::nullopt);
   actor.join();
   EXPECT_EQ(groups_of(groups.value()), (Numbers{0, 1, 2, 3, 4}));
   EXPECT_EQ(asked, (Numbers{0, 2, 4}));
@@ -209,7 +209,7 @@ TEST_F(JournalTest, AStopWithinAStepKeepsWhatIsInFlightAndTheNextStartTheRest) {
       held = desk.client(0)->receive({1}).tickets.at(0);
       signal = 15;
     });
-    EXPECT_FALSE(collector.collect(5, tickets_of(5, 3), std::nullopt));
+    EXPECT_FALSE(collector.collect(tickets_of(5, 3), std::nullopt));
     actor.join();
     scored.send(answer(held));
     collector.keep_in_flight();

@@ -96,7 +96,8 @@ TEST(PolicyLoss, AgreesWithPyTorch) {
 void expect_weights(const PolicyLossOptions& options, std::span<const double> weights) {
   const PolicyLossStats stats = golden_loss(options).stats;
   EXPECT_NEAR(stats.tis_weight_sum, std::accumulate(weights.begin(), weights.end(), 0.0), 1e-6);
-  const auto truncated = std::ranges::count(weights, options.tis_cap);
+  const double beyond = options.tis_beyond == BeyondCap::kMask ? 0.0 : options.tis_cap;
+  const auto truncated = std::ranges::count(weights, beyond);
   EXPECT_GT(truncated, 0);
   EXPECT_EQ(stats.tis_truncated, static_cast<double>(truncated));
 }
@@ -119,6 +120,24 @@ TEST(PolicyLoss, SequenceWeightsOfGspoAgreeWithPyTorch) {
                                   .tis_level = TisLevel::kSequence};
   expect_golden(options, golden::kGspoTisSequenceLoss, golden::kGspoTisSequenceLogProbSlope);
   expect_weights(options, golden::kGspoTisSequenceWeight);
+}
+
+TEST(PolicyLoss, WeightsMaskedBeyondTheCapAgreeWithPyTorch) {
+  using namespace golden;
+  PolicyLossOptions options{.algorithm = kGrpo,
+                            .recompute_old_log_probs = true,
+                            .tis_cap = 1.2,
+                            .tis_beyond = BeyondCap::kMask};
+  expect_golden(options, kTisMaskLoss, kTisMaskLogProbSlope);
+  expect_weights(options, kTisMaskWeight);
+  options = {.clip_low = 0.5,
+             .clip_high = 0.5,
+             .recompute_old_log_probs = true,
+             .tis_cap = 1.4,
+             .tis_level = TisLevel::kSequence,
+             .tis_beyond = BeyondCap::kMask};
+  expect_golden(options, kGspoTisMaskLoss, kGspoTisMaskLogProbSlope);
+  expect_weights(options, kGspoTisMaskWeight);
 }
 
 TEST(PolicyLoss, MaskedResponsesAgreeWithPyTorchWithoutThem) {

@@ -2,6 +2,7 @@
 // over in-process queues, with the embedded model.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <csignal>
 #include <filesystem>
 #include <fstream>
@@ -174,6 +175,27 @@ TEST_F(OneProcess, ActorsUnderRoundedWeightsGetTheSameOnesAfterAResume) {
     run();
     EXPECT_EQ(digest() == resumed, weights == DType::kBFloat16);
   }
+}
+
+TEST_F(OneProcess, ARunAheadOfItsLearnerIsRepeatedFromItsSchedule) {
+  config_.run.steps = 4;
+  config_.tickets.max_staleness = 2;
+  config_.run.schedule = ScheduleMode::kRecorded;
+  run();
+  double stalest = 0;
+  for (const Json& row : metrics()) stalest = std::max(stalest, row.value("staleness_max", 0.0));
+  EXPECT_GE(stalest, 1) << "slots are free while the last responses of a step are generated";
+  EXPECT_LE(stalest, 2);
+  const auto digest = [&] {
+    return trajectories_digest(RunReader(fs::path(config_.run.directory) / "trajectories"));
+  };
+  const std::string recorded = digest();
+  config_.run.follow_schedule = fs::path(config_.run.directory) / "schedule.jsonl";
+  config_.run.directory = (directory_.path() / "again").string();
+  config_.rollout.slots = 2;
+  EXPECT_TRUE(run([&] { return metrics().size() == 3 ? SIGTERM : 0; }));  // steps 0 to 2
+  EXPECT_FALSE(run());
+  EXPECT_EQ(digest(), recorded) << "the old weights that it needs, too";
 }
 
 TEST_F(OneProcess, TheBestCheckpointStaysBesideTheLastThroughEveryStart) {

@@ -21,6 +21,14 @@ void describe(FieldList& fields, RunOptions& options) {
                "same command goes on; 0: no limit but that of the Slurm job.",
        .unit = "minutes",
        .min = 0});
+  fields.add("schedule", options.schedule,
+             {{"free", ScheduleMode::kFree}, {"recorded", ScheduleMode::kRecorded}},
+             {.help = "recorded: schedule.jsonl in the run directory says under which weights each "
+                      "group was generated, which with rollout.max_staleness depends on timing; "
+                      "run.follow_schedule repeats the run by it."});
+  fields.add("follow_schedule", options.follow_schedule,
+             {.help = "The schedule.jsonl of a run of this config, seed and data, which is "
+                      "repeated bit for bit, on any number of actors; empty: none."});
   fields.add_one_or_more(
       "replay_of", options.replay_of,
       {.help = "Set by lie_replay train: the run whose log is learned from, or several; empty: "

@@ -12,12 +12,17 @@ namespace lie {
 /// What to do where the run directory exists already.
 enum class Resume : std::uint8_t { kAuto, kNever, kMust };
 
+/// What is kept of the order in which things came about: nothing, or what repeats it.
+enum class ScheduleMode : std::uint8_t { kFree, kRecorded };
+
 struct RunOptions {
   std::string directory = "runs/run";
   std::int64_t seed = 1;
   std::int64_t steps = 100;
   Resume resume = Resume::kAuto;
   double time_limit_minutes = 0;  // 0: none
+  ScheduleMode schedule = ScheduleMode::kFree;
+  std::string follow_schedule;  // a file; empty: none
   // Of lie_replay train:
   std::vector<std::string> replay_of;
   std::string replay_from, replay_steps, replay_groups;

@@ -1,8 +1,11 @@
 #include "tools/run/players.h"
 
+#include <algorithm>
 #include <filesystem>
 #include <memory>
+#include <optional>
 #include <utility>
+#include <vector>
 
 #include "actors/actor.h"
 #include "common/log.h"
@@ -13,6 +16,7 @@
 #include "learner/log_comparison.h"
 #include "learner/logged_steps.h"
 #include "learner/publisher.h"
+#include "learner/rollout_schedule.h"
 #include "learner/shared_groups.h"
 #include "learner/step_source.h"
 #include "model/tokenizer/tokenizer.h"
@@ -33,8 +37,23 @@ SharedFloats shared_floats(const HostWeights* host) {
 }
 
 /// The first version that anything is generated with; beyond the run's last where the log has all.
+/// A schedule may ask for weights that the logged steps go through.
 std::int64_t first_version(const TrainConfig& config, const RunStart& start) {
-  return start.logged_step < config.run.steps ? start.logged_step : config.run.steps + 1;
+  if (start.logged_step >= config.run.steps) return config.run.steps + 1;
+  if (config.run.follow_schedule.empty()) return start.logged_step;
+  return std::max(start.step, start.logged_step - config.tickets.max_staleness);
+}
+
+std::optional<RolloutSchedule> schedule_to_follow(const TrainConfig& config) {
+  if (config.run.follow_schedule.empty()) return {};
+  return RolloutSchedule(config.run.follow_schedule);
+}
+
+std::optional<ScheduleRecorder> schedule_recorder(const TrainConfig& config,
+                                                  const RunStart& start) {
+  if (config.run.schedule == ScheduleMode::kFree) return {};
+  return std::optional<ScheduleRecorder>(
+      std::in_place, fs::path(config.run.directory) / kScheduleFile, start.step);
 }
 
 /// What comes before the first step: the start policy's evaluation, or the checkpoint's weights for
@@ -45,7 +64,7 @@ void begin(const RunStart& start, const StepLog& log, StepChain& outcomes, Publi
         .info("steps {} to {} are learned again from the log", start.step + 1, start.logged_step);
   }
   if (start.step > 0) {
-    if (start.logged_step == start.step) publisher.publish(start.step);
+    publisher.begin(start.step);
     return;
   }
   StepOutcome first{.step = 0};
@@ -119,28 +138,36 @@ void play_learner_0(const TrainConfig& config, const RunStart& start, RunPrompts
                                       config.run.steps);
   Coordinator coordinator(coordination.desk, coordination.actors, coordination.scored,
                           [&] { return stop.stops_generation(); });
-  Journal journal(config.run.directory);
+  Journal journal(config.run.directory, config.tickets.max_staleness);
   GroupCollector collector(coordinator, journal, stop);
-  StepSource generated(collector, stream, config.tickets, start.logged_step, config.run.steps,
-                       stop);
+  const std::optional<RolloutSchedule> schedule = schedule_to_follow(config);
+  StepSource generated(collector, stream, config.tickets, start.logged_step, config.run.steps, stop,
+                       schedule ? &*schedule : nullptr);
   const StepLog log(fs::path(config.run.directory) / "trajectories", start.step);
   LoggedSteps logged(log, {start.step, start.logged_step}, text_of_response(config, start), stream,
                      config.tickets, stop, generated);
   SharedGroups groups(logged, transport.learners);
 
   const auto weight_group = staged_collective(coordination.weight_group, *training.operators);
-  Publisher publisher(coordinator, collector, *weight_group, training.weights, config.weight_sync,
-                      evaluations, first_version(config, start));
+  Publisher publisher(collector, *weight_group, training.weights, config.weight_sync, evaluations,
+                      first_version(config, start));
+  std::optional<ScheduleRecorder> written_schedule = schedule_recorder(config, start);
   TrajectoryRecorder trajectories =
       trajectory_recorder(config, start, training, transport.learners);
   LogComparison comparison;
   RunCoverage coverage = run_coverage(config, start);
   CurveRecorder curves = curve_recorder(config, start, coverage);
   CheckpointWriter checkpoints(config, start, training, stream, coverage, stop);
-  StepChain outcomes({&publisher, &trajectories, &comparison, &curves, &checkpoints});
+  std::vector<StepStage*> stages = {&publisher, &trajectories, &comparison, &curves, &checkpoints};
+  if (written_schedule) stages.insert(stages.begin(), &*written_schedule);
+  StepChain outcomes(std::move(stages));
 
+  if (schedule) {
+    generated.order_first_steps((start.logged_step - start.step) * config.tickets.prompts_per_step);
+  }
   begin(start, log, outcomes, publisher);
-  run_learner({config.advantage, *training.updater, groups, outcomes});
+  run_learner(
+      {config.advantage, *training.updater, groups, outcomes, config.tickets.max_staleness});
   collector.keep_in_flight();
   publisher.finish();
   journal.remove_up_to(generated.last_given());
@@ -153,7 +180,8 @@ void play_learner(const TrainConfig& config, const RunStart& start,
   TrajectoryRecorder trajectories =
       trajectory_recorder(config, start, training, transport.learners);
   StepChain outcomes({&trajectories});
-  run_learner({config.advantage, *training.updater, groups, outcomes});
+  run_learner(
+      {config.advantage, *training.updater, groups, outcomes, config.tickets.max_staleness});
 }
 
 }  // namespace lie

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <limits>
 #include <utility>
 
 #include "common/config.h"
@@ -10,9 +11,11 @@
 #include "common/log.h"
 #include "common/stop_signals.h"
 #include "common/trajectory/recovery.h"
+#include "common/trajectory/step_log.h"
 #include "common/writer_lock.h"
 #include "learner/evaluation_metrics.h"
 #include "learner/journal.h"
+#include "learner/rollout_schedule.h"
 #include "learner/sound_checkpoint.h"
 #include "learner/trainer_state.h"
 #include "model/weights.h"
@@ -105,15 +108,53 @@ RunStart first_start(const TrainConfig& config) {
   return {.step = 0, .model_directory = config.model.path, .from_checkpoint = false};
 }
 
-/// From the last sound checkpoint. Where there is none, as at first: then the log holds all steps
-/// since.
-RunStart start_of(const fs::path& directory, const TrainConfig& config) {
+/// From the last sound checkpoint, of step `at_most` or before. Where there is none, as at first:
+/// then the log holds all steps since.
+RunStart start_of(const fs::path& directory, const TrainConfig& config,
+                  std::int64_t at_most = std::numeric_limits<std::int64_t>::max()) {
   const Log log("learner", 0);
   const auto log_holds = [&](std::int64_t step) {
     return log_holds_all_up_to(step, directory, log);
   };
-  const auto checkpoint = sound_checkpoint(directory / "checkpoints", log, log_holds);
+  const auto checkpoint = sound_checkpoint(directory / "checkpoints", log, log_holds, at_most);
   return checkpoint ? start_at(*checkpoint) : first_start(config);
+}
+
+/// A schedule may ask for the weights of max_staleness steps before the first that is generated:
+/// the run goes through those again.
+RunStart early_enough(RunStart start, const fs::path& directory, const TrainConfig& config) {
+  const std::int64_t oldest = start.logged_step - config.tickets.max_staleness;
+  const bool generates = start.logged_step < config.run.steps;
+  if (config.run.follow_schedule.empty() || !generates ||
+      start.step <= std::max<std::int64_t>(0, oldest)) {
+    return start;
+  }
+  RunStart earlier = start_of(directory, config, oldest);
+  earlier.logged_step = StepLog(directory / "trajectories", earlier.step).last_after(earlier.step);
+  if (earlier.logged_step == start.logged_step) return earlier;
+  fail(
+      "{}: the schedule may ask for the weights after step {}, but nothing leads to them; "
+      "keep more of both: checkpoint.keep_last, trajectories.keep_last_steps",
+      directory.string(), oldest);
+}
+
+/// Throws Error where a schedule is named that does not reach to the run's end; says what cannot be
+/// repeated.
+void check_schedule(const TrainConfig& config) {
+  const RunOptions& run = config.run;
+  if (!run.follow_schedule.empty()) {
+    const std::int64_t last = RolloutSchedule(run.follow_schedule).last_step();
+    if (last >= run.steps) return;
+    fail("{} ends with step {}, but run.steps is {}: lower run.steps", run.follow_schedule, last,
+         run.steps);
+  }
+  if (config.tickets.max_staleness == 0 || run.schedule == ScheduleMode::kRecorded) return;
+  Log("learner", 0)
+      .warn(
+          "rollout.max_staleness {}: which weights sample a response depends on timing, so this "
+          "run cannot be repeated bit for bit, nor does it go on as it would have where it is "
+          "resumed; run.schedule=recorded writes what it takes to repeat it",
+          config.tickets.max_staleness);
 }
 
 }  // namespace
@@ -123,6 +164,7 @@ PreparedRun prepare_run(Job& job, TrainConfig config, std::string_view command) 
   check_directory(config, fields);
   const EndTokens ends = end_tokens(config.model.path, config.data.prompt_template, config.rollout);
   RunPrompts prompts = check_inputs(config);
+  check_schedule(config);
   const fs::path directory = config.run.directory;
   make_directories(directory);
   become_writer(job, directory, command);
@@ -133,10 +175,11 @@ PreparedRun prepare_run(Job& job, TrainConfig config, std::string_view command) 
   make_directories(directory / "trajectories");
   make_directories(directory / "checkpoints");
   RunStart start = start_of(directory, config);
-  start.end_of_sequence_ids = ends.ids;
-  Log("learner", 0).info("{}", ends.text);
   const std::int64_t last = recover_log(directory / "trajectories", start.step, Log("learner", 0));
   start.logged_step = std::min(last, config.run.steps);
+  start = early_enough(std::move(start), directory, config);
+  start.end_of_sequence_ids = ends.ids;
+  Log("learner", 0).info("{}", ends.text);
   Journal(directory).remove_up_to(last);
   for (const std::string& note :
        missing_parts(directory, first_start(config).step + 1, start.step)) {

@@ -58,16 +58,19 @@ def kl_of(lp, ref, estimator):
     return torch.exp((-x).clamp(-20, 20)) + x - 1
 
 
-def tis_weight(cap, level):
-    """As compute_rollout_correction_weights of verl (rollout_corr_helper.py), rollout_is token or sequence."""
+def tis_weight(cap, level, beyond="truncate"):
+    """As compute_rollout_correction_weights of verl (rollout_corr_helper.py), rollout_is token or sequence; "mask" as its
+    rejection with the cap as upper threshold, but for the denominator."""
     d = old - behavior
     if level == "sequence":
         d = torch.cat([x.sum().expand(len(x)) for x in split(d)])
-    return torch.exp(d.clamp(-20, 20)).clamp(max=cap).detach()
+    weight = torch.exp(d.clamp(-20, 20)).detach()
+    return torch.where(weight > cap, 0.0 if beyond == "mask" else cap, weight)
 
 
 def loss_of(lp, ent, algorithm, low, high, dual=0.0, mode="sequence", divisor=10.0, kl=0.0,
-            estimator="k3", entropy_coefficient=0.0, tis=0.0, tis_level="token", masked=()):
+            estimator="k3", entropy_coefficient=0.0, tis=0.0, tis_level="token", beyond="truncate",
+            masked=()):
     advantages = torch.cat([torch.full((n,), a) for n, a in zip(LENGTHS, ADVANTAGES)])
     if algorithm == "grpo":
         ratio = torch.exp((lp - old).clamp(-20, 20))
@@ -78,7 +81,7 @@ def loss_of(lp, ent, algorithm, low, high, dual=0.0, mode="sequence", divisor=10
     if dual > 0:
         losses = torch.where(advantages < 0, torch.minimum(losses, -advantages * dual), losses)
     if tis > 0:
-        losses = losses * tis_weight(tis, tis_level)
+        losses = losses * tis_weight(tis, tis_level, beyond)
     total = aggregate(losses, mode, divisor, masked)
     if kl > 0:
         total = total + kl * aggregate(kl_of(lp, reference, estimator), mode, divisor)
@@ -100,6 +103,8 @@ CASES = {
     "Tis": dict(algorithm="grpo", low=0.2, high=0.2, tis=1.2),
     "TisSequence": dict(algorithm="grpo", low=0.2, high=0.2, tis=1.2, tis_level="sequence"),
     "GspoTisSequence": dict(algorithm="gspo", low=0.5, high=0.5, tis=1.4, tis_level="sequence"),
+    "TisMask": dict(algorithm="grpo", low=0.2, high=0.2, tis=1.2, beyond="mask"),
+    "GspoTisMask": dict(algorithm="gspo", low=0.5, high=0.5, tis=1.4, tis_level="sequence", beyond="mask"),
     "Masked": dict(algorithm="gspo", low=0.5, high=0.5, masked=(0, 2)),
     "MaskedTokenMean": dict(algorithm="grpo", low=0.2, high=0.2, mode="token", masked=(0, 2)),
     "MaskedConstant": dict(algorithm="grpo", low=0.2, high=0.2, mode="constant", masked=(0, 2)),
@@ -120,7 +125,7 @@ def policy_loss():
         loss = loss_of(lp, ent, **options)
         loss.backward()
         if options.get("tis"):
-            weight = tis_weight(options["tis"], options.get("tis_level", "token"))
+            weight = tis_weight(options["tis"], options.get("tis_level", "token"), options.get("beyond", "truncate"))
             array(f"k{name}Weight", weight)
         entropy_slope = ent.grad if ent.grad is not None else torch.zeros(T)
         print(f"inline constexpr double k{name}Loss = {loss.item():.17g};")

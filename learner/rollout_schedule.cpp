@@ -1,0 +1,110 @@
+#include "learner/rollout_schedule.h"
+
+#include <algorithm>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "common/error.h"
+#include "common/file.h"
+#include "common/json.h"
+#include "common/line_checksum.h"
+
+namespace lie {
+namespace {
+
+namespace fs = std::filesystem;
+using Lines = std::map<std::int64_t, std::string>;  // by step
+
+/// A last line without its end was left by a killed process and does not count.
+Lines lines_of(const fs::path& path) {
+  Lines lines;
+  const std::string text = read_file(path);
+  std::size_t begin = 0;
+  for (std::size_t end, number = 1; (end = text.find('\n', begin)) != std::string::npos; ++number) {
+    const std::string line = text.substr(begin, end - begin);
+    begin = end + 1;
+    const std::string place = fmt::format("{}:{}", path.string(), number);
+    if (!is_sound(line)) fail("{}: the line does not fit its checksum; it is damaged", place);
+    lines[parse_json(line, place).at("step").get<std::int64_t>()] = line;
+  }
+  return lines;
+}
+
+std::string line_of(const StepOutcome& step) {
+  std::vector<std::int64_t> problems, versions;
+  for (const ScoredGroup& group : step.groups) {
+    problems.push_back(group.rollout.ticket.prompt.problem);
+    versions.push_back(group.rollout.ticket.policy_version);
+  }
+  return with_checksum(fmt::format("{{\"step\":{},\"problems\":{},\"versions\":{}}}", step.step,
+                                   Json(problems).dump(), Json(versions).dump()));
+}
+
+}  // namespace
+
+RolloutSchedule::RolloutSchedule(const fs::path& path) : path_(path) {
+  for (const auto& [step, line] : lines_of(path)) {
+    const Json json = parse_json(line, path.string());
+    const auto problems = json.at("problems").get<std::vector<std::int64_t>>();
+    const auto versions = json.at("versions").get<std::vector<std::int64_t>>();
+    for (std::size_t g = 0; g < std::min(problems.size(), versions.size()); ++g) {
+      steps_[step].push_back({problems[g], versions[g]});
+    }
+  }
+}
+
+std::int64_t RolloutSchedule::last_step() const {
+  std::int64_t last = 0;
+  while (steps_.contains(last + 1)) ++last;
+  return last;
+}
+
+void RolloutSchedule::assign(std::deque<Ticket>& tickets, std::int64_t max_staleness) const {
+  for (Ticket& ticket : tickets) {
+    const Group& group = group_of(ticket);
+    const std::int64_t staleness = ticket.step - 1 - group.policy_version;
+    if (group.problem != ticket.prompt.problem || staleness < 0 || staleness > max_staleness) {
+      fail(
+          "{}: step {}, group {}: problem {} under the weights of step {}; this run asks for "
+          "problem {} there, and rollout.max_staleness is {}: follow a schedule with the config, "
+          "seed and data of the run that wrote it",
+          path_.string(), ticket.step, ticket.group, group.problem, group.policy_version,
+          ticket.prompt.problem, max_staleness);
+    }
+    ticket.policy_version = group.policy_version;
+  }
+}
+
+const RolloutSchedule::Group& RolloutSchedule::group_of(const Ticket& ticket) const {
+  const auto step = steps_.find(ticket.step);
+  const auto group = static_cast<std::size_t>(ticket.group);
+  if (step == steps_.end() || group >= step->second.size()) {
+    fail("{}: has no group {} of step {}", path_.string(), ticket.group, ticket.step);
+  }
+  return step->second[group];
+}
+
+ScheduleRecorder::ScheduleRecorder(fs::path path, std::int64_t first_step)
+    : path_(std::move(path)) {
+  std::string kept;
+  const Lines lines = fs::exists(path_) ? lines_of(path_) : Lines();
+  for (std::int64_t step = 1; step <= first_step; ++step) {
+    const auto line = lines.find(step);
+    if (line == lines.end()) {
+      fail("{}: lacks step {}, and without it the run cannot be repeated: restore the file",
+           path_.string(), step);
+    }
+    kept += line->second + "\n";
+  }
+  write_file_atomically(path_, kept);
+  file_.open(path_, std::ios::app);
+}
+
+void ScheduleRecorder::take(StepOutcome& step) {
+  if (step.step == 0) return;
+  file_ << line_of(step) << "\n" << std::flush;
+  if (!file_) fail("{}: cannot write the schedule; is the disk full?", path_.string());
+}
+
+}  // namespace lie

@@ -1,0 +1,97 @@
+#include "learner/rollout_schedule.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "common/error.h"
+#include "common/file.h"
+#include "tests/temporary_directory.h"
+
+namespace lie {
+namespace {
+
+/// Group g is of problem 10 g.
+StepOutcome step_of(std::int64_t step, const std::vector<std::int64_t>& versions) {
+  StepOutcome outcome{.step = step};
+  for (const std::int64_t version : versions) {
+    Ticket ticket;
+    ticket.prompt.problem = 10 * std::ssize(outcome.groups);
+    ticket.policy_version = version;
+    outcome.groups.emplace_back().rollout.ticket = ticket;
+  }
+  return outcome;
+}
+
+std::deque<Ticket> tickets_of(std::int64_t step, std::int64_t count) {
+  std::deque<Ticket> tickets;
+  for (std::int64_t group = 0; group < count; ++group) {
+    Ticket& ticket = tickets.emplace_back();
+    ticket.step = step, ticket.group = group;
+    ticket.policy_version = Ticket::kAnyVersion;
+    ticket.prompt.problem = 10 * group;
+  }
+  return tickets;
+}
+
+class RolloutScheduleTest : public testing::Test {
+ protected:
+  void record(std::int64_t first_step, const std::vector<StepOutcome>& steps) {
+    ScheduleRecorder recorder(path_, first_step);
+    for (StepOutcome step : steps) recorder.take(step);
+  }
+  std::string refusal(std::deque<Ticket> tickets, std::int64_t max_staleness) const {
+    return error_of([&] { RolloutSchedule(path_).assign(tickets, max_staleness); });
+  }
+
+  TemporaryDirectory scratch_;
+  std::filesystem::path path_ = scratch_.path() / kScheduleFile;
+};
+
+TEST_F(RolloutScheduleTest, TicketsGetTheVersionsThatWereRecorded) {
+  record(0, {step_of(0, {}), step_of(1, {0, 0}), step_of(2, {1, 0, 1})});
+  const RolloutSchedule schedule(path_);
+  EXPECT_EQ(schedule.last_step(), 2);
+  std::deque<Ticket> tickets = tickets_of(2, 3);
+  schedule.assign(tickets, 1);
+  EXPECT_EQ(tickets[0].policy_version, 1);
+  EXPECT_EQ(tickets[1].policy_version, 0);
+  EXPECT_EQ(tickets[2].policy_version, 1);
+}
+
+TEST_F(RolloutScheduleTest, ARunThatGoesOnKeepsItsStepsUpToTheCheckpoint) {
+  record(0, {step_of(1, {0}), step_of(2, {0})});
+  record(1, {step_of(2, {1}), step_of(3, {2})});
+  std::deque<Ticket> tickets = tickets_of(2, 1);
+  RolloutSchedule(path_).assign(tickets, 1);
+  EXPECT_EQ(tickets[0].policy_version, 1);
+  EXPECT_EQ(RolloutSchedule(path_).last_step(), 3);
+  EXPECT_NE(error_of([&] { record(4, {}); }).find("lacks step 4"), std::string::npos);
+}
+
+TEST_F(RolloutScheduleTest, ALineThatAKillLeftUnfinishedDoesNotCountAndADamagedOneIsNamed) {
+  record(0, {step_of(1, {0}), step_of(2, {1})});
+  std::string text = read_file(path_);
+  write_file_atomically(path_, text.substr(0, text.size() - 1));
+  EXPECT_EQ(RolloutSchedule(path_).last_step(), 1);
+  text[text.find("problems\":[0]") + 11] = '7';
+  write_file_atomically(path_, text);
+  EXPECT_NE(
+      error_of([&] { RolloutSchedule{path_}; }).find("schedule.jsonl:1: the line does not fit"),
+      std::string::npos);
+}
+
+TEST_F(RolloutScheduleTest, WhatIsOfAnotherRunIsRefused) {
+  record(0, {step_of(1, {0, 0}), step_of(2, {0, 1}), step_of(3, {0, 0})});
+  EXPECT_EQ(refusal(tickets_of(3, 2), 2), "no error");
+  EXPECT_NE(refusal(tickets_of(3, 2), 1).find("under the weights of step 0"), std::string::npos);
+  EXPECT_NE(refusal(tickets_of(2, 3), 1).find("no group 2 of step 2"), std::string::npos);
+  EXPECT_NE(refusal(tickets_of(4, 1), 9).find("no group 0 of step 4"), std::string::npos);
+  std::deque<Ticket> other = tickets_of(2, 2);
+  other[1].prompt.problem = 11;
+  EXPECT_NE(refusal(other, 1).find("asks for problem 11"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace lie

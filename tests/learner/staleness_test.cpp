@@ -1,0 +1,44 @@
+#include "learner/staleness.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <vector>
+
+#include "common/error.h"
+#include "tests/temporary_directory.h"
+
+namespace lie {
+namespace {
+
+ScoredGroup group_of(std::int64_t version, std::vector<std::size_t> lengths) {
+  ScoredGroup group;
+  group.rollout.ticket.policy_version = version;
+  for (const std::size_t length : lengths) {
+    group.rollout.responses.push_back({.ids = std::vector<std::int32_t>(length, 1)});
+  }
+  return group;
+}
+
+TEST(Staleness, IsOfTokensNotOfResponses) {
+  // Step 5 begins with the weights after step 4: 3 tokens of these, 9 of two steps before.
+  const std::vector<ScoredGroup> groups = {group_of(4, {1, 2}), group_of(2, {9})};
+  const Staleness staleness = staleness_of(5, groups);
+  EXPECT_DOUBLE_EQ(staleness.mean, 2.0 * 9 / 12);
+  EXPECT_EQ(staleness.max, 2);
+  EXPECT_TRUE(std::isnan(staleness_of(5, {}).mean));
+}
+
+TEST(Staleness, TokensOutsideTheBoundAreCountedAndEndTheRun) {
+  const std::vector<ScoredGroup> groups = {group_of(4, {3}), group_of(2, {9}), group_of(5, {1})};
+  EXPECT_NO_THROW(check_staleness(6, std::span(groups).subspan(2), 0));
+  EXPECT_NO_THROW(check_staleness(6, groups, 3));
+  EXPECT_NE(error_of([&] { check_staleness(6, groups, 2); }).find("step 6: 9 of its 13 tokens"),
+            std::string::npos);
+  EXPECT_NE(error_of([&] { check_staleness(5, groups, 2); }).find("step 5: 1 of its 13 tokens"),
+            std::string::npos)
+      << "of weights that are not there yet";
+}
+
+}  // namespace
+}  // namespace lie

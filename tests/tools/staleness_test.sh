@@ -1,0 +1,75 @@
+#!/usr/bin/env bash
+# Bounded staleness: no token is staler than it may be; a run is repeated from its schedule, bit for bit, by any number of
+# actors, and by a run that is killed (SIGKILL) again and again; the schedule of a killed run repeats that one.
+# staleness_test.sh BIN WORK
+set -euo pipefail
+BIN="$(realpath "$1")" WORK="$2"
+rm -rf "$WORK" && mkdir -p "$WORK" && WORK="$(realpath "$WORK")"
+source "$(dirname "$0")/run_lib.sh"
+
+ahead="--set rollout.max_staleness=2 --set policy_loss.clip_low=0.2 --set policy_loss.clip_high=0.2 --set run.steps=8"
+recorded="--set run.schedule=recorded"
+
+# run RANKS NAME [overrides...]
+run() {
+  local name="$2"
+  train "$1" "$WORK/$name" $ahead "${@:3}" >>"$WORK/$name.log" 2>&1 || { tail -40 "$WORK/$name.log"; fail "$name"; }
+}
+# Dies at LIE_FAULT.
+dies() {
+  local name="$2"
+  ! train "$1" "$WORK/$name" $ahead "${@:3}" >>"$WORK/$name.log" 2>&1 || fail "$name: the run does not die at $LIE_FAULT"
+}
+same() {  # name, name
+  [ "$(digest "$WORK/$1")" = "$(digest "$WORK/$2")" ] || fail "$1: $(digest "$WORK/$1"), $2: $(digest "$WORK/$2")"
+  diff <(timeless_metrics "$WORK/$1") <(timeless_metrics "$WORK/$2") || fail "$1 and $2 differ in metrics"
+}
+# The greatest staleness in a run's metrics.
+stalest() { grep -o '"staleness_max":[0-9.]*' "$WORK/$1/metrics.jsonl" | cut -d: -f2 | sort -n | tail -1; }
+
+run 4 free
+grep -q "cannot be repeated bit for bit" "$WORK/free.log" || fail "a run that cannot be repeated does not say so"
+run 4 whole $recorded
+! grep -q "cannot be repeated" "$WORK/whole.log" || fail "a run that is recorded is said not to be repeatable"
+for name in free whole; do
+  case "$(stalest $name)" in 1.0 | 2.0) ;; *) fail "$name: staleness up to $(stalest $name)" ;; esac
+done
+
+# By other numbers of actors.
+cp "$WORK/whole/schedule.jsonl" "$WORK/whole.jsonl"
+for ranks in 1 4 6; do
+  run "$ranks" "again$ranks" --set "run.follow_schedule=$WORK/whole.jsonl" $recorded
+  same "again$ranks" whole
+  cmp "$WORK/again$ranks/schedule.jsonl" "$WORK/whole.jsonl" || fail "$ranks ranks write another schedule"
+done
+echo "repeated from the schedule on 1, 4 and 6 ranks"
+
+# Followed by a run that dies where the journal, the metrics or a checkpoint are being written.
+for fault in journal:5 metrics:3 journal:9 checkpoint:2 journal:4 metrics:1; do
+  LIE_FAULT="$fault" dies 4 followed --set "run.follow_schedule=$WORK/whole.jsonl"
+done
+run 4 followed --set "run.follow_schedule=$WORK/whole.jsonl"
+same followed whole
+[ ! -e "$WORK/followed/journal" ] || fail "a finished run has a journal"
+echo "a killed run goes on by the schedule that it follows"
+
+# A killed run writes down what it did.
+for fault in journal:7 metrics:3 journal:13 checkpoint:2; do LIE_FAULT="$fault" dies 4 killed $recorded; done
+run 4 killed $recorded
+run 1 killed_again --set "run.follow_schedule=$WORK/killed/schedule.jsonl"
+same killed_again killed
+echo "the schedule of a killed run repeats it"
+
+# What does not fit is refused.
+refused() {  # expected words, then overrides
+  local words="$1"
+  ! train 1 "$WORK/refused" $ahead "${@:2}" >"$WORK/refused.log" 2>&1 || fail "not refused: $words"
+  grep -q "$words" "$WORK/refused.log" || { cat "$WORK/refused.log"; fail "expected: $words"; }
+}
+refused "ends with step 8, but run.steps is 9" --set "run.follow_schedule=$WORK/whole.jsonl" --set run.steps=9
+refused "this run asks for problem" --set "run.follow_schedule=$WORK/whole.jsonl" --set run.seed=4
+rm -rf "$WORK/refused"
+refused "known too late to run ahead" --set rollout.dynamic_sampling.enabled=true
+sed 's/"step":3,/"step":4,/' "$WORK/whole.jsonl" >"$WORK/flipped.jsonl"
+refused "flipped.jsonl:3: the line does not fit its checksum" --set "run.follow_schedule=$WORK/flipped.jsonl"
+echo "what does not fit is refused"
