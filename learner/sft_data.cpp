@@ -81,8 +81,8 @@ SftExample encoded(const Turn& turn, const SftEncoding& encoding) {
   SftExample example;
   example.prompt = encoding.encode(encoding.prompt ? encoding.prompt(turn.prompt)
                                                    : joined_contents(turn.prompt));
-  example.response =
-      encoding.encode(encoding.response ? encoding.response(turn.response) : turn.response);
+  example.response = encoding.encode(
+      encoding.response ? encoding.response(turn.prompt, turn.response) : turn.response);
   if (encoding.end_of_sequence) example.response.push_back(*encoding.end_of_sequence);
   return example;
 }

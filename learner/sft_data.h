@@ -58,12 +58,16 @@ struct SftExample {
 
 using Encode = std::function<std::vector<std::int32_t>(std::string_view text)>;
 
+/// The text that the model should write behind a prompt, for an answer with this content.
+using RenderAnswer =
+    std::function<std::string(std::span<const ChatMessage> prompt, std::string_view content)>;
+
 /// How texts become ids: a prompt template and a tokenizer.
 struct SftEncoding {
   Encode encode;
-  RenderPrompt prompt;                                            // without: contents joined
-  std::function<std::string(std::string_view content)> response;  // without: the content
-  std::optional<std::int32_t> end_of_sequence;                    // appended to every response
+  RenderPrompt prompt;                          // without: contents joined
+  RenderAnswer response;                        // without: the content
+  std::optional<std::int32_t> end_of_sequence;  // appended to every response
 };
 
 struct SftData {

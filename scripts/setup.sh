@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Installs what LIE Cluster needs to build: system packages, and in .deps/ LibTorch and Arrow (for Parquet) unless you
-# bring your own (CMAKE_PREFIX_PATH, Torch_DIR, Arrow_DIR). With LIE_CUDA=1 also the NVIDIA libraries that LibTorch's
+# Installs what LIE Cluster needs to build: system packages, and in .deps/ LibTorch, Arrow (for Parquet) and llama.cpp's
+# Jinja engine (for chat templates) unless you bring your own (CMAKE_PREFIX_PATH, Torch_DIR, Arrow_DIR, LIE_JINJA_DIR). With LIE_CUDA=1 also the NVIDIA libraries that LibTorch's
 # CUDA side loads; with LIE_SLURM=1 what scripts/test_slurm.sh and test_network.sh need; with LIE_BROWSER=1 Chromium, in
 # which a test uses the HTML report (skipped without).
 # Safe to run again: what is installed is left alone, what was interrupted is repaired.
@@ -12,6 +12,8 @@ torch_version=2.11.0
 cuda_runtime_version=13.0.96
 cuda_cupti_version=13.0.85
 arrow_version=26.0.1
+jinja_version=0.3.36  # of llama-cpp-python, which carries llama.cpp's sources
+jinja_sha256=832db0699007f1be95a7e41ef12e88926b02ba836461e36a36372db2760c1a2e
 # What torch 2.11.0's metadata asks for on Linux, less Python and triton.
 cuda_packages=("cuda-toolkit[cublas,cudart,cufft,cufile,cupti,curand,cusolver,cusparse,nvjitlink,nvrtc,nvtx]==13.0.2"
   nvidia-cudnn-cu13==9.19.0.56 nvidia-cusparselt-cu13==0.8.0 nvidia-nccl-cu13==2.28.9 nvidia-nvshmem-cu13==3.4.5)
@@ -126,6 +128,30 @@ install_arrow() {
   mv "$home.partial" "$home"
 }
 
+# The source package llama-cpp-python has all of llama.cpp; kept are its Jinja engine, the chat templates of published
+# models that the tests render, and the licence.
+install_jinja() {
+  local home="$deps/jinja-$jinja_version" partial="$deps/jinja.partial"
+  if [ -n "${LIE_JINJA_DIR:-}" ]; then say "Jinja: your own, LIE_JINJA_DIR=$LIE_JINJA_DIR"; return; fi
+  if [ -e "$home/complete" ]; then say "Jinja engine $jinja_version: there"; return; fi
+  say "Jinja engine $jinja_version: downloading about 80 MB"
+  rm -rf "$home" "$partial"
+  mkdir -p "$partial"
+  local archive="$partial/llama_cpp_python-$jinja_version.tar.gz"
+  if ! PIP_BREAK_SYSTEM_PACKAGES=1 python3 -m pip download --quiet --disable-pip-version-check --no-deps \
+      --no-binary llama-cpp-python --dest "$partial" "llama-cpp-python==$jinja_version" ||
+    ! sha256sum --check --status <<<"$jinja_sha256  $archive"; then
+    say "could not download the Jinja engine whole; going on without it: chat templates that are not known are refused"
+    rm -rf "$partial"
+    return
+  fi
+  tar -xzf "$archive" -C "$partial" --strip-components=3 --wildcards '*/vendor/llama.cpp/LICENSE' \
+    '*/vendor/llama.cpp/common/jinja/*' '*/vendor/llama.cpp/common/unicode.*' '*/vendor/llama.cpp/models/templates/*'
+  rm "$archive"
+  touch "$partial/complete"
+  mv "$partial" "$home"
+}
+
 install_cuda_libraries() {
   local home="$deps/libtorch-$torch_version" partial="$deps/cuda.partial"
   if [ -n "${Torch_DIR:-}" ]; then return; fi  # your own LibTorch has its own
@@ -146,5 +172,6 @@ install_cuda_libraries() {
 install_packages
 install_libtorch
 install_arrow
+install_jinja
 if [ "${LIE_CUDA:-0}" = 1 ]; then install_cuda_libraries; fi
 say "done"

@@ -5,8 +5,6 @@
 #include <cstdint>
 
 #include "common/error.h"
-#include "common/file.h"
-#include "common/json.h"
 #include "common/sha256.h"
 
 namespace lie {
@@ -161,33 +159,19 @@ const Known& known(std::string_view name) {
        fmt::join(template_names(), ", "));
 }
 
-/// The chat template of a model directory; empty without one.
-std::string chat_template_text(const fs::path& directory) {
-  if (fs::exists(directory / "chat_template.jinja")) {
-    return read_file(directory / "chat_template.jinja");
-  }
-  if (!fs::exists(directory / "tokenizer_config.json")) return "";
-  const Json config = read_json(directory / "tokenizer_config.json");
-  const auto found = config.find("chat_template");
-  return found != config.end() && found->is_string() ? found->get<std::string>() : "";
-}
-
-std::string_view recognised(const fs::path& directory) {
-  const std::string text = chat_template_text(directory);
-  if (text.empty()) {
+PromptTemplate model_template(const fs::path& directory) {
+  const std::optional<ChatTemplateFile> file = find_chat_template(directory);
+  if (!file) {
     fail(
         "{}: holds no chat template (chat_template.jinja, or a text in tokenizer_config.json); set "
         "data.prompt_template to one of {}",
         directory.string(), fmt::join(template_names(), ", "));
   }
-  const std::string sha256 = sha256_hex(trimmed(text, kBlank));
+  const std::string sha256 = sha256_hex(trimmed(file->text, kBlank));
   for (const Known& k : kKnown) {
-    if (k.jinja_sha256 == sha256) return k.name;
+    if (k.jinja_sha256 == sha256) return {std::string(k.name)};
   }
-  fail(
-      "{}: its chat template is unknown to this program, which does not run Jinja; set "
-      "data.prompt_template to one of {}",
-      directory.string(), fmt::join(template_names(), ", "));
+  return {"model", std::make_shared<const ChatTemplate>(*file, directory)};
 }
 
 }  // namespace
@@ -199,21 +183,26 @@ std::vector<std::string> template_names() {
 }
 
 bool has_chat_template(const fs::path& model_directory) {
-  return !chat_template_text(model_directory).empty();
+  return find_chat_template(model_directory).has_value();
 }
 
 std::string PromptTemplate::prompt(std::span<const ChatMessage> messages) const {
-  return known(name).prompt(messages);
+  return own ? own->prompt(messages) : known(name).prompt(messages);
 }
 
-std::string PromptTemplate::answer(std::string_view content) const {
+std::string PromptTemplate::answer(std::span<const ChatMessage> messages,
+                                   std::string_view content) const {
+  if (own) return own->answer(messages, content);
   return known(name).answer(content).append(known(name).end_of_turn);
 }
 
-std::string_view PromptTemplate::end_of_turn() const { return known(name).end_of_turn; }
+std::string_view PromptTemplate::end_of_turn() const {
+  return own ? own->end_of_turn() : known(name).end_of_turn;
+}
 
 PromptTemplate prompt_template(std::string_view name, const fs::path& model_directory) {
-  return {std::string(known(name == "model" ? recognised(model_directory) : name).name)};
+  return name == "model" ? model_template(model_directory)
+                         : PromptTemplate{std::string(known(name).name)};
 }
 
 }  // namespace lie

@@ -2,12 +2,14 @@
 #pragma once
 
 #include <filesystem>
+#include <memory>
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "common/chat.h"
+#include "model/tokenizer/chat_template.h"
 
 namespace lie {
 
@@ -26,13 +28,15 @@ std::vector<std::string> template_names();
 /// A template that renders prompts, and what a fine-tuning target looks like under it.
 struct PromptTemplate {
   std::string name;
+  std::shared_ptr<const ChatTemplate> own = nullptr;  // the model's, where it has no name here
 
   /// The text of a conversation that ends with a user's turn, up to where the model's answer
   /// begins.
   std::string prompt(std::span<const ChatMessage> messages) const;
-  /// The assistant's turn with this content that the model should write, including the template's
-  /// end-of-turn token; without such a token, end of sequence must follow.
-  std::string answer(std::string_view content) const;
+  /// The assistant's turn with this content that the model should write behind prompt(messages),
+  /// including the template's end-of-turn token; without such a token, end of sequence must follow.
+  /// Throws Error if the model's own template has no such text (ChatTemplate::answer).
+  std::string answer(std::span<const ChatMessage> messages, std::string_view content) const;
   /// The token that ends answer(); empty without one.
   std::string_view end_of_turn() const;
 };
@@ -40,9 +44,9 @@ struct PromptTemplate {
 /// Whether the directory holds a chat template, known or not.
 bool has_chat_template(const std::filesystem::path& model_directory);
 
-/// The template of that name. "model": the one that the chat template in `model_directory`
-/// (chat_template.jinja, or tokenizer_config.json) is known to be. Throws Error naming the known
-/// templates for any other name or chat template.
+/// The template of that name. "model": the chat template in `model_directory`, by its name where it
+/// is known to be one of those above, otherwise run as it is. Throws Error naming the known
+/// templates for any other name, and where the directory holds no template or one that fails.
 PromptTemplate prompt_template(std::string_view name, const std::filesystem::path& model_directory);
 
 }  // namespace lie

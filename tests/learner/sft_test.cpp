@@ -190,7 +190,9 @@ TEST_F(SftRows, LearnEveryAssistantsTurnBehindWhatStoodBeforeIt) {
     for (const ChatMessage& m : messages) rendered += m.role.substr(0, 1) + ":" + m.content + "|";
     return rendered + "a:";
   };
-  encoding.response = [](std::string_view content) { return std::string(content) + "|"; };
+  encoding.response = [](std::span<const ChatMessage>, std::string_view content) {
+    return std::string(content) + "|";
+  };
   const auto examples =
       load(R"({"messages": [{"role": "system", "content": "S"}, {"role": "user", "content": "q"},)"
            R"( {"role": "assistant", "content": "r"}, {"role": "user", "content": "p"},)"

@@ -35,8 +35,9 @@ TEST(Templates, RenderAsTransformersDoes) {
       std::vector<ChatMessage> messages = messages_of(row["messages"]);
       std::string answer;
       if (messages.back().role == "assistant") {
-        answer = prompts.answer(messages.back().content);
+        const std::string content = messages.back().content;
         messages.pop_back();
+        answer = prompts.answer(messages, content);
       }
       const std::string prompt = prompts.prompt(messages);
       EXPECT_EQ(prompt, row["prompt"].get<std::string>()) << name;

@@ -86,7 +86,8 @@ SftEncoding encoding_of(const SftConfig& config, const Tokenizer& tokenizer,
   SftEncoding encoding{
       .encode = [&tokenizer](std::string_view t) { return tokenizer.encode(t); },
       .prompt = [text](std::span<const ChatMessage> messages) { return text.prompt(messages); },
-      .response = [text](std::string_view content) { return text.answer(content); },
+      .response = [text](std::span<const ChatMessage> messages,
+                         std::string_view content) { return text.answer(messages, content); },
       .end_of_sequence = {}};
   if (!config.sft.append_end_of_sequence || !text.end_of_turn().empty()) return encoding;
   if (ends.ids.empty()) {
