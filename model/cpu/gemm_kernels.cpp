@@ -20,9 +20,6 @@ using cpu::Range;
 
 constexpr int kMaxRows = kWide ? 14 : 6;
 constexpr std::int64_t kFewRows = 3 * kMaxRows;  // to here the weights' memory is the limit
-// Inner indices ahead of which weights are asked for: beyond what out-of-order execution reaches
-// while it multiplies, within what its line buffers hold.
-constexpr std::int64_t kAhead = 32;
 // Many rows: so many panels' stretch of packed weights stays in L2 while rows pass, and so many
 // rows' inputs and outputs lie beside them.
 constexpr std::int64_t kGroupPanels = 16;
@@ -41,8 +38,7 @@ constexpr std::int64_t kRowStride = cpu::kStretch + 16;
 
 struct Tile {
   const float* x;  // rows kRowStride apart
-  const float* b;  // first sixteen, first inner index
-  std::int64_t panel_stride;
+  const float* b;  // panels of `depth` sixteens end to end
   std::int64_t depth;
   const float* onto;  // what the sums are added to; null: nothing
   std::int64_t onto_stride;
@@ -111,11 +107,13 @@ HWY_NOINLINE void multiply_tile(const Tile& tile) {
   sums.zero();
   const float* HWY_RESTRICT x = tile.x;
   const float* HWY_RESTRICT b = tile.b;
+  const std::int64_t panel = tile.depth * cpu::kPanel;
   for (std::int64_t k = 0; k < tile.depth; ++k, b += cpu::kPanel) {
     V16 w[kVecs];
     for (int v = 0; v < kVecs; ++v) {
-      w[v] = load16(b + v * tile.panel_stride);
-      if constexpr (kRows > 2) __builtin_prefetch(b + v * tile.panel_stride + kAhead * cpu::kPanel);
+      w[v] = load16(b + v * panel);
+      // What the next tile multiplies by: memory works while this one does.
+      if constexpr (kRows > 2) __builtin_prefetch(b + (kVecs + v) * panel);
     }
 #pragma GCC unroll 32
     for (int r = 0; r < kRows; ++r) sums.multiply_add(r, set1(x[r * kRowStride + k]), w);
@@ -127,7 +125,8 @@ HWY_NOINLINE void multiply_tile(const Tile& tile) {
 /// One block of kRows rows against the panels [begin, end).
 struct Block {
   const Product* product;
-  const float* x;  // its rows, the stretch from k on, kRowStride apart
+  const float* x;       // its rows, the stretch from k on, kRowStride apart
+  const float* panels;  // the same stretch of them
   std::int64_t row, k, depth;
   std::int64_t begin, end;
 };
@@ -140,15 +139,11 @@ HWY_INLINE void multiply_columns(const Block& block, std::int64_t& at) {
   const std::int64_t onto_stride = first ? p.init_stride : p.y_stride;
   for (; at + kVecs <= block.end; at += kVecs) {
     const std::int64_t col = at * cpu::kPanel;
-    const Tile tile = {block.x,
-                       p.panels + (at * p.in + block.k) * cpu::kPanel,
-                       p.in * cpu::kPanel,
-                       block.depth,
-                       onto == nullptr ? nullptr : onto + block.row * onto_stride + col,
-                       onto_stride,
-                       p.y + block.row * p.y_stride + col,
-                       p.y_stride,
-                       p.out - col};
+    const Tile tile = {
+        block.x,     block.panels + (at - block.begin) * block.depth * cpu::kPanel,
+        block.depth, onto == nullptr ? nullptr : onto + block.row * onto_stride + col,
+        onto_stride, p.y + block.row * p.y_stride + col,
+        p.y_stride,  p.out - col};
     if (tile.cols >= kVecs * 16) {
       multiply_tile<kRows, kVecs, true>(tile);
     } else {
@@ -170,15 +165,6 @@ template <int kRows>
 void multiply_block_of(int rows, const Block& block) {
   if (rows == kRows) return multiply_block<kRows>(block);
   if constexpr (kRows > 1) multiply_block_of<kRows - 1>(rows, block);
-}
-
-/// Calls f(k, depth) for each stretch of the inner index.
-template <typename F>
-HWY_INLINE void for_stretches(std::int64_t in, const F& f) {
-  const std::int64_t stretch = cpu::stretch_of(in);
-  for (std::int64_t k = 0; k < std::max<std::int64_t>(in, 1); k += stretch) {
-    f(k, std::min(stretch, in - k));
-  }
 }
 
 /// Copies the stretch of the rows to where tiles read it.
@@ -203,14 +189,15 @@ void multiply_few(const Product& p, Range rows, Range panels) {
   alignas(64) float x[kFewRows * kRowStride];
   const std::int64_t width =
       std::max(2, vecs_for(static_cast<int>(std::min<std::int64_t>(rows.size(), kMaxRows))));
-  for_stretches(p.in, [&](std::int64_t k, std::int64_t depth) {
+  cpu::for_stretches(p.in, [&](std::int64_t k, std::int64_t depth) {
     gather_rows(p, rows, k, depth, x);
     for (std::int64_t first = panels.begin; first < panels.end; first += width) {
       const std::int64_t last = std::min(first + width, panels.end);
+      const float* weights = p.panels + p.layout().at(first, k);
       for_blocks(rows, [&](Range block) {
-        multiply_block_of<kMaxRows>(
-            static_cast<int>(block.size()),
-            {&p, x + (block.begin - rows.begin) * kRowStride, block.begin, k, depth, first, last});
+        multiply_block_of<kMaxRows>(static_cast<int>(block.size()),
+                                    {&p, x + (block.begin - rows.begin) * kRowStride, weights,
+                                     block.begin, k, depth, first, last});
       });
     }
   });
@@ -222,11 +209,12 @@ void multiply_many(const Product& p, Range rows, Range panels) {
     const Range group{row, std::min(row + kGroupRows, rows.end)};
     for (std::int64_t first = panels.begin; first < panels.end; first += kGroupPanels) {
       const std::int64_t last = std::min(first + kGroupPanels, panels.end);
-      for_stretches(p.in, [&](std::int64_t k, std::int64_t depth) {
+      cpu::for_stretches(p.in, [&](std::int64_t k, std::int64_t depth) {
+        const float* weights = p.panels + p.layout().at(first, k);
         for_blocks(group, [&](Range block) {
           gather_rows(p, block, k, depth, x);
           multiply_block_of<kMaxRows>(static_cast<int>(block.size()),
-                                      {&p, x, block.begin, k, depth, first, last});
+                                      {&p, x, weights, block.begin, k, depth, first, last});
         });
       });
     }

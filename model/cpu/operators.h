@@ -38,13 +38,14 @@ class AlignedFloats {
 /// panels.
 class CpuWeight : public PackedWeight {
  public:
-  /// `panels` [panels_for(out)][in][kPanel]: columns past `out` are zero.
+  /// `panels`: memory for what layout() says.
   CpuWeight(std::int64_t out, std::int64_t in, Buffer panels);
-  /// Rows [first_out, first_out + rows) from row-major memory.
+  PanelLayout layout() const { return {in(), panels_for(out())}; }
+  /// Rows [first_out, first_out + rows) from row-major memory, and zeros past the last.
   void pack(ThreadTeam& team, std::int64_t first_out, std::int64_t rows, const float* matrix);
   float* panels() const { return static_cast<float*>(panels_.view().data); }
   void copy_row(std::int64_t out, float* to) const;
-  /// Panels of the transpose, [panels_for(in)][out][kPanel].
+  /// Panels of the transpose.
   const float* transposed(ThreadTeam& team);
 
  private:

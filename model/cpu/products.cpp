@@ -18,45 +18,52 @@ void CpuWeight::pack(ThreadTeam& team, std::int64_t first_out, std::int64_t rows
     const std::int64_t panel = first_panel + task;
     const std::int64_t begin = std::max(panel * kPanel, first_out);
     const std::int64_t rows = std::min((panel + 1) * kPanel, end_out) - begin;
-    const float* from = matrix + (begin - first_out) * in();
-    float* to = panels() + panel * in() * kPanel + begin % kPanel;
-    for (std::int64_t k = 0; k < in(); ++k, to += kPanel) {
-      for (std::int64_t r = 0; r < rows; ++r) to[r] = from[r * in() + k];
-    }
+    const std::int64_t zeros = begin + rows == out() ? (panel + 1) * kPanel - out() : 0;
+    for_stretches(in(), [&](std::int64_t first, std::int64_t depth) {
+      const float* from = matrix + (begin - first_out) * in() + first;
+      float* to = panels() + layout().at(panel, first) + begin % kPanel;
+      for (std::int64_t k = 0; k < depth; ++k, to += kPanel) {
+        for (std::int64_t r = 0; r < rows; ++r) to[r] = from[r * in() + k];
+        std::fill_n(to + rows, zeros, 0.0f);
+      }
+    });
   });
   transposed_current_ = false;
 }
 
 void CpuWeight::copy_row(std::int64_t out, float* to) const {
-  const float* from = panels() + out / kPanel * in() * kPanel + out % kPanel;
-  for (std::int64_t k = 0; k < in(); ++k) to[k] = from[k * kPanel];
+  for_stretches(in(), [&](std::int64_t first, std::int64_t depth) {
+    const float* from = panels() + layout().at(out / kPanel, first) + out % kPanel;
+    for (std::int64_t k = 0; k < depth; ++k) *to++ = from[k * kPanel];
+  });
 }
 
 const float* CpuWeight::transposed(ThreadTeam& team) {
   if (transposed_current_) return transposed_.data();
-  if (transposed_.size() == 0) transposed_ = AlignedFloats(panels_for(in()) * out() * kPanel);
-  team.each(panels_for(in()), [&](std::int64_t panel, int) {
-    float* to = transposed_.data() + panel * out() * kPanel;
-    const std::int64_t first = panel * kPanel, count = std::min(kPanel, in() - first);
-    for (std::int64_t n = 0; n < out(); ++n, to += kPanel) {
-      const float* from = panels() + (n / kPanel * in() + first) * kPanel + n % kPanel;
-      for (std::int64_t k = 0; k < count; ++k) to[k] = from[k * kPanel];
-      std::fill(to + count, to + kPanel, 0.0f);
-    }
+  const PanelLayout turned{out(), panels_for(in())};
+  if (transposed_.size() == 0) transposed_ = AlignedFloats(turned.elements());
+  const std::int64_t stretch = stretch_of(in());
+  team.each(turned.panels, [&](std::int64_t panel, int) {
+    const std::int64_t k = panel * kPanel, count = std::min(kPanel, in() - k);
+    for_stretches(out(), [&](std::int64_t first, std::int64_t depth) {
+      float* to = transposed_.data() + turned.at(panel, first);
+      for (std::int64_t n = first; n < first + depth; ++n, to += kPanel) {
+        const float* from =
+            panels() + layout().at(n / kPanel, k / stretch * stretch, k % stretch) + n % kPanel;
+        for (std::int64_t i = 0; i < count; ++i) to[i] = from[i * kPanel];
+        std::fill(to + count, to + kPanel, 0.0f);
+      }
+    });
   });
   transposed_current_ = true;
   return transposed_.data();
 }
 
 std::unique_ptr<PackedWeight> CpuOperators::make_weight(std::int64_t out, std::int64_t in) {
-  const std::int64_t panel = in * kPanel, count = panels_for(out) * panel;
-  if (!shared_.memory.empty()) {
-    return std::make_unique<CpuWeight>(out, in, allocate_weights(count));
-  }
-  Buffer panels = allocate(1, count, DType::kFloat32);
-  // Columns past `out`; all others are packed before they are read.
-  if (out > 0) std::fill_n(floats(panels.view()) + count - panel, panel, 0.0f);
-  return std::make_unique<CpuWeight>(out, in, std::move(panels));
+  const std::int64_t count = PanelLayout{in, panels_for(out)}.elements();
+  return std::make_unique<CpuWeight>(
+      out, in,
+      shared_.memory.empty() ? allocate(1, count, DType::kFloat32) : allocate_weights(count));
 }
 
 void CpuOperators::pack(PackedWeight& weight, std::int64_t first_out, Tensor part) {
