@@ -58,7 +58,9 @@ struct PanelLayout {
 struct Product {
   const float* x = nullptr;
   std::int64_t x_stride = 0;
-  const float* panels = nullptr;  // w, as layout() says; columns past `out` are zero
+  // w, as layout() says, in one of these; columns past `out` are zero.
+  const float* panels = nullptr;
+  const std::uint16_t* narrow = nullptr;  // bf16
   const float* init = nullptr;
   std::int64_t init_stride = 0;
   float* y = nullptr;
