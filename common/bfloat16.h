@@ -3,6 +3,7 @@
 
 #include <bit>
 #include <cstdint>
+#include <span>
 
 namespace lie {
 
@@ -12,6 +13,13 @@ constexpr std::uint16_t to_bfloat16(float value) {
   const bool is_nan = (bits & 0x7fff'ffffu) > 0x7f80'0000u;
   const std::uint32_t nearest = bits + 0x7fffu + ((bits >> 16) & 1u);
   return static_cast<std::uint16_t>((is_nan ? bits | 0x40'0000u : nearest) >> 16);
+}
+
+/// Whether bfloat16 numbers hold all of `values` without rounding.
+constexpr bool exact_in_bfloat16(std::span<const float> values) {
+  std::uint32_t lower = 0;
+  for (const float value : values) lower |= std::bit_cast<std::uint32_t>(value) & 0xffffu;
+  return lower == 0;
 }
 
 constexpr float from_bfloat16(std::uint16_t bits) {

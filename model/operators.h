@@ -21,6 +21,9 @@
 
 namespace lie {
 
+/// kFixed: no gradient is asked of it.
+enum class WeightUse { kTrained, kFixed };
+
 /// A weight matrix [out, in] in the layout an implementation computes with.
 class PackedWeight {
  public:
@@ -28,6 +31,8 @@ class PackedWeight {
   virtual ~PackedWeight() = default;
   std::int64_t out() const { return out_; }
   std::int64_t in() const { return in_; }
+  /// As it is held now, without what gradients need beside it.
+  virtual std::int64_t bytes() const = 0;
 
  private:
   std::int64_t out_, in_;
@@ -118,9 +123,6 @@ class Operators {
   virtual MemoryPlace place() const = 0;
   /// A tensor of closed rows as collectives take it.
   DeviceSpan span(Tensor x) const { return {x.data, x.elements(), x.dtype, place()}; }
-  /// Closed rows whose content is no longer needed: gives memory back to the system where it can.
-  /// Their content is undefined afterwards.
-  virtual void release(Tensor x) { static_cast<void>(x); }
   /// Host integers where the operators can read them, until the next begin_pass(); the host memory
   /// must live as long.
   virtual Indices upload(std::span<const std::int32_t> host) = 0;
@@ -133,7 +135,9 @@ class Operators {
   virtual void copy_from_host(std::span<const float> from, Tensor to) = 0;
 
   // ---- Products. A row of y depends on that row of x alone.
-  virtual std::unique_ptr<PackedWeight> make_weight(std::int64_t out, std::int64_t in) = 0;
+  /// A fixed weight may be held smaller where that changes no bit of a product.
+  virtual std::unique_ptr<PackedWeight> make_weight(std::int64_t out, std::int64_t in,
+                                                    WeightUse use = WeightUse::kTrained) = 0;
   /// Sets the rows [first_out, first_out + part.rows) of the weight from part [., in], fp32, rows
   /// closed.
   virtual void pack(PackedWeight& weight, std::int64_t first_out, Tensor part) = 0;
@@ -145,7 +149,8 @@ class Operators {
   virtual void add_bias(Tensor x, Tensor bias) = 0;
   /// dbias [1, cols] += sum of dy's rows, in order; dbias fp32.
   virtual void add_bias_backward(Tensor dy, Tensor dbias) = 0;
-  /// dx = dy W; dy may be fp32 where dx is bf16 (logits), here and below.
+  /// dx = dy W; dy may be fp32 where dx is bf16 (logits), here and below. Throws Error if the
+  /// weight is fixed.
   virtual void linear_backward_input(Tensor dy, PackedWeight& w, Tensor dx) = 0;
   /// dw += dy^T x, [out, in] fp32; over rows in order, so that cutting the rows changes no bits.
   virtual void linear_backward_weight(Tensor dy, Tensor x, Tensor dw) = 0;

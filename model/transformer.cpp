@@ -20,27 +20,39 @@ Tensor GrowingTensor::rows(Operators& operators, std::int64_t rows, std::int64_t
   return buffer_.view().rows_at(0, rows);
 }
 
-Transformer::State::State(const Weights& all_weights, std::unique_ptr<Weights> taken_over)
-    : own(std::move(taken_over)),
-      weights(all_weights),
-      config(all_weights.config()),
-      operators(all_weights.operators()),
+Transformer::State::State(const Weights* all, std::unique_ptr<StoredWeights> fixed,
+                          Operators& all_operators)
+    : weights(all),
+      stored(std::move(fixed)),
+      config(all ? all->config() : stored->config()),
+      operators(all_operators),
       shape{config.heads, config.kv_heads, config.head_width},
       eps(static_cast<float>(config.rms_norm_eps)) {
-  for (const Parameter& parameter : weights.parameters()) parameters[parameter.name] = parameter;
+  const std::vector<Parameter> layout = parameter_layout(config);
+  for (const Parameter& parameter : layout) parameters[parameter.name] = parameter;
+  elements = flat_elements(layout);
   for (std::int64_t l = 0; l < config.layers; ++l) pack_layer(layers.emplace_back(make_layer(l)));
-  head = operators.make_weight(config.vocabulary, config.width);
+  head = make_weight(config.vocabulary, config.width);
+  if (stored && !config.tied_embeddings) {
+    fixed_embedding = make_weight(config.vocabulary, config.width);
+  }
   pack_ends();
+  stored.reset();
   training.x.resize(static_cast<std::size_t>(config.layers + 1));
+}
+
+std::unique_ptr<PackedWeight> Transformer::State::make_weight(std::int64_t out,
+                                                              std::int64_t in) const {
+  return operators.make_weight(out, in, stored ? WeightUse::kFixed : WeightUse::kTrained);
 }
 
 LayerWeights Transformer::State::make_layer(std::int64_t layer) const {
   LayerWeights made;
   made.prefix = fmt::format("model.layers.{}.", layer);
-  made.qkv = operators.make_weight(shape.qkv_cols(), config.width);
-  made.o = operators.make_weight(config.width, shape.q_cols());
-  made.gate_up = operators.make_weight(2 * config.ffn_width, config.width);
-  made.down = operators.make_weight(config.width, config.ffn_width);
+  made.qkv = make_weight(shape.qkv_cols(), config.width);
+  made.o = make_weight(config.width, shape.q_cols());
+  made.gate_up = make_weight(2 * config.ffn_width, config.width);
+  made.down = make_weight(config.width, config.ffn_width);
   return made;
 }
 
@@ -50,31 +62,54 @@ void Transformer::State::pack_weights() {
 }
 
 void Transformer::State::embed(Operators& ops, Indices tokens, Tensor x) const {
-  if (config.tied_embeddings) return ops.embed(*head, tokens, x);
-  ops.embed(embedding, tokens, x);
+  const PackedWeight* packed = config.tied_embeddings ? head.get() : fixed_embedding.get();
+  packed ? ops.embed(*packed, tokens, x) : ops.embed(embedding, tokens, x);
 }
 
 void Transformer::State::pack_matrix(PackedWeight& weight, std::int64_t first_out,
                                      const std::string& name) const {
-  constexpr std::int64_t kPartElements = 8 << 20;
-  const Tensor matrix = weights.tensor(name);
-  const std::int64_t part_rows = std::max<std::int64_t>(1, kPartElements / weight.in());
+  constexpr std::int64_t kPartElements = 1 << 20;
+  if (weights) return operators.pack(weight, first_out, weights->tensor(name));
+  const Parameter& matrix = parameters.at(name);
+  const std::int64_t part_rows =
+      std::clamp<std::int64_t>(kPartElements / matrix.cols, 1, matrix.rows);
+  const Buffer memory = operators.allocate(part_rows, matrix.cols, DType::kFloat32);
   for (std::int64_t first = 0; first < matrix.rows; first += part_rows) {
-    const Tensor part = matrix.rows_at(first, std::min(part_rows, matrix.rows - first));
+    const Tensor part = memory.view().rows_at(0, std::min(part_rows, matrix.rows - first));
+    stored->read(matrix, first * matrix.cols, operators, part);
     operators.pack(weight, first_out + first, part);
-    if (own) operators.release(part);
   }
 }
 
+Tensor Transformer::State::vector(const std::string& name) {
+  if (weights) return weights->tensor(name);
+  const Parameter& parameter = parameters.at(name);
+  fixed_vectors.push_back(operators.allocate(1, parameter.cols, DType::kFloat32));
+  stored->read(parameter, 0, operators, fixed_vectors.back().view());
+  return fixed_vectors.back().view();
+}
+
 void Transformer::State::pack_ends() {
-  final_norm = weights.tensor("model.norm.weight");
+  final_norm = vector("model.norm.weight");
   const std::string table = "model.embed_tokens.weight";
-  if (!config.tied_embeddings) embedding = weights.tensor(table);
   pack_matrix(*head, 0, config.tied_embeddings ? table : "lm_head.weight");
+  if (fixed_embedding) pack_matrix(*fixed_embedding, 0, table);
+  if (weights && !config.tied_embeddings) embedding = weights->tensor(table);
+}
+
+std::vector<const PackedWeight*> Transformer::State::packed_weights() const {
+  std::vector<const PackedWeight*> all = {head.get()};
+  if (fixed_embedding) all.push_back(fixed_embedding.get());
+  for (const LayerWeights& layer : layers) {
+    for (const auto* weight : {&layer.qkv, &layer.o, &layer.gate_up, &layer.down}) {
+      all.push_back(weight->get());
+    }
+  }
+  return all;
 }
 
 void Transformer::State::pack_layer(LayerWeights& layer) {
-  const auto tensor = [&](const char* name) { return weights.tensor(layer.prefix + name); };
+  const auto tensor = [&](const char* name) { return vector(layer.prefix + name); };
   const auto pack = [&](PackedWeight& weight, std::int64_t first_out, const char* name) {
     pack_matrix(weight, first_out, layer.prefix + name);
   };
@@ -135,23 +170,34 @@ Tensor Transformer::State::row_statistics(GrowingTensor& tensor, std::int64_t ro
   return {column.data, 1, rows, rows, DType::kFloat32};
 }
 
-Transformer::Transformer(const Weights& weights) : state_(std::make_unique<State>(weights)) {}
+Transformer::Transformer(const Weights& weights)
+    : state_(std::make_unique<State>(&weights, nullptr, weights.operators())) {}
 
 Transformer::Transformer(std::unique_ptr<State> state) : state_(std::move(state)) {}
 
-Transformer Transformer::fixed(Weights weights) {
-  auto own = std::make_unique<Weights>(std::move(weights));
-  const Weights& taken_over = *own;
-  return Transformer(std::make_unique<State>(taken_over, std::move(own)));
+Transformer Transformer::fixed(const std::filesystem::path& directory, Operators& operators) {
+  auto stored = std::make_unique<StoredWeights>(directory);
+  return Transformer(std::make_unique<State>(nullptr, std::move(stored), operators));
 }
 
 Transformer::Transformer(Transformer&&) noexcept = default;
 Transformer::~Transformer() = default;
 
 void Transformer::weights_changed() {
-  if (state_->own) fail("a policy of fixed weights cannot take in others");
+  if (!state_->weights) fail("a policy of fixed weights cannot take in others");
   state_->training.kept = false;
   state_->pack_weights();
+}
+
+PackedSize Transformer::packed_size() const {
+  PackedSize size;
+  for (const PackedWeight* weight : state_->packed_weights()) {
+    const std::int64_t elements = weight->out() * weight->in(), bytes = weight->bytes();
+    size.elements += elements;
+    if (bytes >= elements * dtype_bytes(DType::kFloat32)) size.fp32_elements += elements;
+    size.bytes += bytes;
+  }
+  return size;
 }
 
 }  // namespace lie

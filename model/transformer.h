@@ -6,6 +6,7 @@
 #pragma once
 
 #include <cstdint>
+#include <filesystem>
 #include <memory>
 #include <span>
 
@@ -23,19 +24,30 @@ struct DecodeRow {
   bool wants_logits = false;  // false: prompt tokens before the last
 };
 
+/// Matrices as the operators hold them.
+struct PackedSize {
+  std::int64_t elements = 0;
+  std::int64_t fp32_elements = 0;  // those of matrices held as fp32
+  std::int64_t bytes = 0;
+};
+
 class Transformer {
  public:
   /// Computes with the operators in whose memory the weights lie, and keeps a reference to both.
   /// The weights may change between calls if weights_changed() follows.
   explicit Transformer(const Weights& weights);
-  /// A policy whose weights never change. Takes them over and releases each matrix once it is
-  /// packed, so that the model is held once where the operators can give memory back.
-  static Transformer fixed(Weights weights);
+  /// A policy whose weights never change: those of a model directory, packed as they are read. The
+  /// CPU operators hold each matrix that bf16 holds exactly as bf16, which changes no bits. Throws
+  /// Error as load_weights does.
+  static Transformer fixed(const std::filesystem::path& directory, Operators& operators);
   Transformer(Transformer&&) noexcept;
   ~Transformer();
 
   /// Repacks the weights for the operators. Call after any change of them.
   void weights_changed();
+
+  /// What the packed matrices take; without what gradients need beside them.
+  PackedSize packed_size() const;
 
   /// Appends the rows to their sequences (rows of one sequence in order) and returns the logits of
   /// those that want them, in the operators' memory: [wanting rows, V] fp32, valid until the next
@@ -48,8 +60,8 @@ class Transformer {
 
   /// Adds to `gradient` [1, N] (fp32, flat as the weights, in the operators' memory)
   /// d(loss)/d(weights), given d(loss)/d(log_probs) and d(loss)/d(entropies) [R] of the last
-  /// forward(). Gradients accumulate over tokens in order, so
-  /// cutting a batch into micro-batches does not change their bits.
+  /// forward(). Gradients accumulate over tokens in order, so cutting a batch into micro-batches
+  /// does not change their bits. A fixed policy has no gradient.
   void backward(const PackedBatch& batch, std::span<const float> d_log_probs,
                 std::span<const float> d_entropies, Tensor gradient);
 

@@ -209,15 +209,16 @@ void Transformer::State::Backward::embedding() {
 void Transformer::backward(const PackedBatch& batch, std::span<const float> d_log_probs,
                            std::span<const float> d_entropies, Tensor gradient) {
   State& s = *state_;
+  if (!s.weights) fail("a policy of fixed weights has no gradient");
   if (!s.training.kept || s.training.tokens != std::ssize(batch.tokens) ||
       s.training.rows != std::ssize(batch.rows)) {
     fail("backward() must follow forward() of the same batch with keep_for_backward");
   }
   if (d_log_probs.size() != batch.rows.size() || d_entropies.size() != batch.rows.size() ||
-      gradient.elements() != s.weights.flat().elements()) {
+      gradient.elements() != s.elements) {
     fail("backward(): {} and {} row gradients for {} rows, {} gradient elements for {} parameters",
          d_log_probs.size(), d_entropies.size(), batch.rows.size(), gradient.elements(),
-         s.weights.flat().elements());
+         s.elements);
   }
   s.operators.begin_pass();
   State::Backward pass{s,

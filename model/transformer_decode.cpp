@@ -130,7 +130,7 @@ Tensor Transformer::decode(std::span<const DecodeRow> rows, KvCache& cache) {
   s.place(rows, cache);
   const DecodeTensors whole = s.decode_tensors();
   const KvPages pages{cache.state().pool.view(), 0};
-  s.operators.over_sequences(s.placement.starts, s.weights.flat().elements(),
+  s.operators.over_sequences(s.placement.starts, s.elements,
                              [&](Operators& ops, std::int64_t first, std::int64_t end) {
                                s.decode_part(ops, whole, pages, first, end);
                              });

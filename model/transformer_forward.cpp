@@ -11,8 +11,9 @@ namespace {
 
 /// Beyond it, activations are recomputed layer by layer.
 constexpr std::int64_t kActivationBytes = std::int64_t{4} << 30;
-/// Of one chunk of the head.
+/// Of one chunk of the head; backward() is spared computing the chunk again if there is but one.
 constexpr std::int64_t kLogitElements = std::int64_t{64} << 20;
+constexpr std::int64_t kLogitElementsNotKept = std::int64_t{8} << 20;
 
 void check_batch(const PackedBatch& batch, const ModelConfig& config) {
   if (batch.starts.size() < 2 || batch.starts.front() != 0 ||
@@ -107,7 +108,8 @@ void Transformer::State::forward_training_block(std::int64_t layer,
 }
 
 std::int64_t Transformer::State::head_chunk_rows() const {
-  return std::clamp<std::int64_t>(kLogitElements / config.vocabulary, 16,
+  const std::int64_t elements = training.kept ? kLogitElements : kLogitElementsNotKept;
+  return std::clamp<std::int64_t>(elements / config.vocabulary, 16,
                                   std::max<std::int64_t>(training.rows, 16));
 }
 

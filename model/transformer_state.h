@@ -60,20 +60,25 @@ struct LayerWeights {
 };
 
 struct Transformer::State {
-  explicit State(const Weights& all_weights, std::unique_ptr<Weights> taken_over = nullptr);
+  /// Of either weights in memory or stored ones.
+  State(const Weights* weights, std::unique_ptr<StoredWeights> stored, Operators& operators);
 
-  const std::unique_ptr<Weights> own;  // those of a fixed policy
-  const Weights& weights;
-  const ModelConfig& config;
+  const Weights* const weights;           // null: a fixed policy
+  std::unique_ptr<StoredWeights> stored;  // of a fixed policy, until it is packed
+  const ModelConfig config;
   Operators& operators;
   AttentionShape shape;
   float eps;
 
   std::map<std::string, Parameter> parameters;  // by name
+  std::int64_t elements;                        // of all of them, flat
   std::vector<LayerWeights> layers;
   std::unique_ptr<PackedWeight> head;
-  Tensor embedding;  // a view of an untied model's weights; a tied one's is the head
+  // Of an untied model: a view of the weights, or a fixed policy's own. A tied one's is the head.
+  Tensor embedding;
+  std::unique_ptr<PackedWeight> fixed_embedding;
   Tensor final_norm;
+  std::vector<Buffer> fixed_vectors;
 
   // Rotation table as far as positions were met.
   Buffer rope;
@@ -111,14 +116,17 @@ struct Transformer::State {
     GrowingTensor d_final_x, d_final_normed, d_log_probs, d_entropies;
   } training;
 
+  std::unique_ptr<PackedWeight> make_weight(std::int64_t out, std::int64_t in) const;
   LayerWeights make_layer(std::int64_t layer) const;
   void pack_weights();
   void pack_layer(LayerWeights& layer);
   void pack_ends();
+  std::vector<const PackedWeight*> packed_weights() const;
   void embed(Operators& ops, Indices tokens, Tensor x) const;
-  /// The named matrix becomes rows [first_out, ...) of `weight`; a fixed policy gives up its
-  /// memory.
+  /// The named matrix becomes rows [first_out, ...) of `weight`.
   void pack_matrix(PackedWeight& weight, std::int64_t first_out, const std::string& name) const;
+  /// The named vector where it is computed with.
+  Tensor vector(const std::string& name);
   void add_qkv_bias(Operators& ops, const LayerWeights& layer, Tensor qkv) const;
   QkNormRope rotation(const LayerWeights& layer, Indices positions) const;
   /// Makes the rotation table reach `end` positions. Throws Error past the model's limit.

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -63,6 +64,24 @@ struct WeightsPlan {
 /// Checks names, shapes and dtypes of all tensors as load_weights does, without memory for them.
 /// Throws Error as it does.
 WeightsPlan plan_weights(const std::filesystem::path& directory);
+
+class CheckedFiles;
+
+/// A model directory's tensors, checked as load_weights does, to be read one by one. Move-only.
+class StoredWeights {
+ public:
+  /// Throws Error as load_weights does.
+  explicit StoredWeights(const std::filesystem::path& directory);
+  ~StoredWeights();
+
+  const ModelConfig& config() const;
+  std::span<const Parameter> parameters() const;
+  /// Sets a tensor of closed rows from the parameter's elements from `first` on.
+  void read(const Parameter& parameter, std::int64_t first, Operators& operators, Tensor to) const;
+
+ private:
+  std::unique_ptr<const CheckedFiles> files_;
+};
 
 /// Reads model.safetensors, or the shards that model.safetensors.index.json names; fp32, bf16 and
 /// fp16. The files are memory-mapped and each tensor's pages are given back once it is converted:

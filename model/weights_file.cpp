@@ -134,6 +134,8 @@ void check_tied_head(const TensorFiles::Found& head, const SafetensorsEntry& emb
 /// Buffers that old Llama checkpoints carry and nobody reads.
 bool is_ignored(std::string_view name) { return name.ends_with(".rotary_emb.inv_freq"); }
 
+}  // namespace
+
 /// Every tensor has its place in the model and every parameter its tensor.
 class CheckedFiles {
  public:
@@ -183,8 +185,6 @@ class CheckedFiles {
   std::optional<TensorFiles::Found> tied_head_;
 };
 
-}  // namespace
-
 WeightsPlan plan_weights(const std::filesystem::path& directory) {
   const CheckedFiles checked(directory);
   WeightsPlan plan{.config = checked.config(),
@@ -200,27 +200,44 @@ WeightsPlan plan_weights(const std::filesystem::path& directory) {
 
 namespace {
 
-void read_checked(const CheckedFiles& checked, Weights& weights) {
-  if (checked.tied_head()) {  // before anything is changed
-    const Parameter& embedding = checked.layout().front();
-    check_tied_head(*checked.tied_head(), *checked.of(embedding).entry,
-                    embedding.rows * embedding.cols);
-  }
+void check_tied_head(const CheckedFiles& files) {
+  if (!files.tied_head()) return;
+  const Parameter& embedding = files.layout().front();
+  check_tied_head(*files.tied_head(), *files.of(embedding).entry, embedding.rows * embedding.cols);
+}
+
+void read_all(const StoredWeights& stored, Weights& weights) {
   for (const ParameterPiece& piece : pieces_of(weights.parameters(), weights.shard())) {
-    const SafetensorsEntry& entry = *checked.of(*piece.parameter).entry;
-    read_entry(weights.operators(), entry, piece.first,
-               weights.flat().elements_at(piece.at, piece.count));
-    release_pages(entry.data);
+    stored.read(*piece.parameter, piece.first, weights.operators(),
+                weights.flat().elements_at(piece.at, piece.count));
   }
 }
 
 }  // namespace
 
+StoredWeights::StoredWeights(const std::filesystem::path& directory)
+    : files_(std::make_unique<CheckedFiles>(directory)) {
+  check_tied_head(*files_);
+}
+
+StoredWeights::~StoredWeights() = default;
+
+const ModelConfig& StoredWeights::config() const { return files_->config(); }
+
+std::span<const Parameter> StoredWeights::parameters() const { return files_->layout(); }
+
+void StoredWeights::read(const Parameter& parameter, std::int64_t first, Operators& operators,
+                         Tensor to) const {
+  const SafetensorsEntry part = part_of(*files_->of(parameter).entry, first, to.elements());
+  read_entry(operators, part, 0, to);
+  release_pages(part.data);
+}
+
 Weights load_weights(const std::filesystem::path& directory, Operators& operators) {
   // All shapes are checked before memory is asked for: a wrong config must not allocate terabytes.
-  const CheckedFiles checked(directory);
-  Weights weights(checked.config(), operators);
-  read_checked(checked, weights);
+  const StoredWeights stored(directory);
+  Weights weights(stored.config(), operators);
+  read_all(stored, weights);
   return weights;
 }
 
@@ -234,7 +251,7 @@ void check_weights(const std::filesystem::path& directory, const Weights& weight
 
 void read_weights(const std::filesystem::path& directory, Weights& weights) {
   check_weights(directory, weights);
-  read_checked(CheckedFiles(directory), weights);
+  read_all(StoredWeights(directory), weights);
 }
 
 void save_weights(const Weights& weights, const std::filesystem::path& directory) {

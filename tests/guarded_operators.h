@@ -62,8 +62,9 @@ class GuardedOperators : public Operators {
     traffic_.from_host += to.elements();
     call(&Operators::copy_from_host, from, to);
   }
-  std::unique_ptr<PackedWeight> make_weight(std::int64_t out, std::int64_t in) override {
-    return inner_->make_weight(out, in);
+  std::unique_ptr<PackedWeight> make_weight(std::int64_t out, std::int64_t in,
+                                            WeightUse use) override {
+    return inner_->make_weight(out, in, use);
   }
 
   // All others as they are, with the memory unlocked meanwhile.

@@ -8,7 +8,6 @@
 #include <vector>
 
 #include "common/error.h"
-#include "common/memory.h"
 #include "model/aten/attention.h"
 #include "model/aten/flash_attention.h"
 #include "model/aten/heads.h"
@@ -28,6 +27,7 @@ class AtenWeight : public PackedWeight {
  public:
   AtenWeight(std::int64_t out, std::int64_t in, at::TensorOptions options)
       : PackedWeight(out, in), matrix(at::empty({out, in}, options)) {}
+  std::int64_t bytes() const override { return static_cast<std::int64_t>(matrix.nbytes()); }
   at::Tensor matrix;  // [out, in]
 };
 
@@ -51,11 +51,6 @@ class AtenOperators : public Operators {
   }
   MemoryPlace place() const override {
     return {device_.is_cuda() ? int{device_.index()} : MemoryPlace::kHost};
-  }
-  void release(Tensor x) override {
-    if (!device_.is_cpu()) return;
-    release_pages({static_cast<const std::byte*>(x.data),
-                   static_cast<std::size_t>(x.elements() * dtype_bytes(x.dtype))});
   }
   Indices upload(std::span<const std::int32_t> host) override {
     uploads_.push_back(at::from_blob(const_cast<std::int32_t*>(host.data()), {std::ssize(host)},
@@ -82,7 +77,8 @@ class AtenOperators : public Operators {
   }
 
   // ---- Products
-  std::unique_ptr<PackedWeight> make_weight(std::int64_t out, std::int64_t in) override {
+  std::unique_ptr<PackedWeight> make_weight(std::int64_t out, std::int64_t in,
+                                            WeightUse /*use*/) override {
     return std::make_unique<AtenWeight>(out, in, options(aten::scalar_type(dtype_)));
   }
   void pack(PackedWeight& weight, std::int64_t first_out, Tensor part) override {

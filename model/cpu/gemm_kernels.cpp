@@ -19,13 +19,11 @@ using cpu::Product;
 using cpu::Range;
 
 constexpr int kMaxRows = kWide ? 14 : 6;
-constexpr std::int64_t kFewRows = 3 * kMaxRows;  // to here the weights' memory is the limit
-// Inner indices ahead of which weights are asked for: beyond what out-of-order execution reaches
-// while it multiplies, within what its line buffers hold.
-constexpr std::int64_t kAhead = 32;
+constexpr std::int64_t kFewRows = 5 * kMaxRows;  // to here the weights' memory is the limit
 // Many rows: so many panels' stretch of packed weights stays in L2 while rows pass, and so many
 // rows' inputs and outputs lie beside them.
 constexpr std::int64_t kGroupPanels = 16;
+constexpr std::int64_t kFewGroupPanels = 64;
 constexpr std::int64_t kGroupRows = 16 * kMaxRows;
 
 /// Panels of a tile of `rows` rows: as many as registers hold, at least enough to cover the
@@ -35,14 +33,17 @@ constexpr int vecs_for(int rows) {
   return rows == 1 ? 4 : rows == 2 ? 2 : 1;
 }
 
+constexpr int kMaxVecs = vecs_for(1);
+
 /// Rows of x lie so far apart where tiles read them: an odd number of cache lines, so that no two
 /// rows fight for one place in L1.
 constexpr std::int64_t kRowStride = cpu::kStretch + 16;
 
 struct Tile {
-  const float* x;  // rows kRowStride apart
-  const float* b;  // first sixteen, first inner index
-  std::int64_t panel_stride;
+  const float* x;     // rows kRowStride apart
+  const float* b;     // panels of `depth` sixteens end to end
+  const char* ahead;  // what is multiplied by next, `ahead_bytes` for each of the sixteens
+  std::int64_t ahead_bytes;
   std::int64_t depth;
   const float* onto;  // what the sums are added to; null: nothing
   std::int64_t onto_stride;
@@ -111,11 +112,13 @@ HWY_NOINLINE void multiply_tile(const Tile& tile) {
   sums.zero();
   const float* HWY_RESTRICT x = tile.x;
   const float* HWY_RESTRICT b = tile.b;
-  for (std::int64_t k = 0; k < tile.depth; ++k, b += cpu::kPanel) {
+  const char* ahead = tile.ahead;
+  for (std::int64_t k = 0; k < tile.depth; ++k, b += cpu::kPanel, ahead += tile.ahead_bytes) {
     V16 w[kVecs];
     for (int v = 0; v < kVecs; ++v) {
-      w[v] = load16(b + v * tile.panel_stride);
-      if constexpr (kRows > 2) __builtin_prefetch(b + v * tile.panel_stride + kAhead * cpu::kPanel);
+      w[v] = load16(b + v * tile.depth * cpu::kPanel);
+      // Memory works while this tile does.
+      if constexpr (kRows > 2) __builtin_prefetch(ahead + v * tile.depth * tile.ahead_bytes);
     }
 #pragma GCC unroll 32
     for (int r = 0; r < kRows; ++r) sums.multiply_add(r, set1(x[r * kRowStride + k]), w);
@@ -124,26 +127,37 @@ HWY_NOINLINE void multiply_tile(const Tile& tile) {
   sums.template store<kWhole>(tile.y, tile.y_stride, tile.cols);
 }
 
-/// One block of kRows rows against the panels [begin, end).
+/// Panels of one stretch, as floats.
+struct PanelStretch {
+  Range panels;
+  std::int64_t k, depth;  // the stretch
+  const float* floats;
+  const void* ahead;  // see Tile; of the first panel
+  std::int64_t ahead_bytes;
+};
+
+/// One block of kRows rows against some panels.
 struct Block {
   const Product* product;
+  const PanelStretch* weights;
   const float* x;  // its rows, the stretch from k on, kRowStride apart
-  std::int64_t row, k, depth;
-  std::int64_t begin, end;
+  std::int64_t row;
 };
 
 template <int kRows, int kVecs>
 HWY_INLINE void multiply_columns(const Block& block, std::int64_t& at) {
   const Product& p = *block.product;
-  const bool first = block.k == 0;
+  const PanelStretch& w = *block.weights;
+  const bool first = w.k == 0;
   const float* onto = first ? p.init : p.y;
   const std::int64_t onto_stride = first ? p.init_stride : p.y_stride;
-  for (; at + kVecs <= block.end; at += kVecs) {
-    const std::int64_t col = at * cpu::kPanel;
+  for (; at + kVecs <= w.panels.end; at += kVecs) {
+    const std::int64_t col = at * cpu::kPanel, before = (at - w.panels.begin) * w.depth;
     const Tile tile = {block.x,
-                       p.panels + (at * p.in + block.k) * cpu::kPanel,
-                       p.in * cpu::kPanel,
-                       block.depth,
+                       w.floats + before * cpu::kPanel,
+                       static_cast<const char*>(w.ahead) + before * w.ahead_bytes,
+                       w.ahead_bytes,
+                       w.depth,
                        onto == nullptr ? nullptr : onto + block.row * onto_stride + col,
                        onto_stride,
                        p.y + block.row * p.y_stride + col,
@@ -160,7 +174,7 @@ HWY_INLINE void multiply_columns(const Block& block, std::int64_t& at) {
 template <int kRows>
 void multiply_block(const Block& block) {
   constexpr int kVecs = vecs_for(kRows);
-  std::int64_t at = block.begin;
+  std::int64_t at = block.weights->panels.begin;
   multiply_columns<kRows, kVecs>(block, at);
   if constexpr (kVecs > 2) multiply_columns<kRows, 2>(block, at);
   if constexpr (kVecs > 1) multiply_columns<kRows, 1>(block, at);
@@ -170,15 +184,6 @@ template <int kRows>
 void multiply_block_of(int rows, const Block& block) {
   if (rows == kRows) return multiply_block<kRows>(block);
   if constexpr (kRows > 1) multiply_block_of<kRows - 1>(rows, block);
-}
-
-/// Calls f(k, depth) for each stretch of the inner index.
-template <typename F>
-HWY_INLINE void for_stretches(std::int64_t in, const F& f) {
-  const std::int64_t stretch = cpu::stretch_of(in);
-  for (std::int64_t k = 0; k < std::max<std::int64_t>(in, 1); k += stretch) {
-    f(k, std::min(stretch, in - k));
-  }
 }
 
 /// Copies the stretch of the rows to where tiles read it.
@@ -197,39 +202,68 @@ HWY_INLINE void for_blocks(Range rows, const F& f) {
   }
 }
 
+/// Panels of a stretch: floats where they lie, bf16 widened into `memory`; what comes behind them
+/// is asked for.
+PanelStretch stretch_of_panels(const Product& p, Range panels, std::int64_t k, std::int64_t depth,
+                               float* memory) {
+  const std::int64_t first = p.layout().at(panels.begin, k);
+  const std::int64_t count = panels.size() * depth * cpu::kPanel;
+  if (p.narrow == nullptr) {
+    const float* floats = p.panels + first;
+    return {panels, k, depth, floats, floats + count, cpu::kPanel * std::int64_t{sizeof(float)}};
+  }
+  const std::uint16_t* narrow = p.narrow + first;
+  for (std::int64_t i = 0; i < count; i += 16) store16(widen16(narrow + i), memory + i);
+  return {panels, k, depth, memory, narrow + count, cpu::kPanel * std::int64_t{sizeof(*narrow)}};
+}
+
+/// Calls f(panels) for `count` of them after another.
+template <typename F>
+HWY_INLINE void for_panels(Range panels, std::int64_t count, const F& f) {
+  for (std::int64_t first = panels.begin; first < panels.end; first += count) {
+    f(Range{first, std::min(first + count, panels.end)});
+  }
+}
+
 /// Few rows: reading the weights is what takes the time. They are walked through once, all rows
-/// passing over a panel or some before the next is read.
+/// passing over a panel or some before the next is read, in groups whose outputs stay in L2.
 void multiply_few(const Product& p, Range rows, Range panels) {
   alignas(64) float x[kFewRows * kRowStride];
+  alignas(64) float memory[kMaxVecs * cpu::kStretch * cpu::kPanel];
   const std::int64_t width =
       std::max(2, vecs_for(static_cast<int>(std::min<std::int64_t>(rows.size(), kMaxRows))));
-  for_stretches(p.in, [&](std::int64_t k, std::int64_t depth) {
-    gather_rows(p, rows, k, depth, x);
-    for (std::int64_t first = panels.begin; first < panels.end; first += width) {
-      const std::int64_t last = std::min(first + width, panels.end);
-      for_blocks(rows, [&](Range block) {
-        multiply_block_of<kMaxRows>(
-            static_cast<int>(block.size()),
-            {&p, x + (block.begin - rows.begin) * kRowStride, block.begin, k, depth, first, last});
+  for_panels(panels, kFewGroupPanels, [&](Range group) {
+    cpu::for_stretches(p.in, [&](std::int64_t k, std::int64_t depth) {
+      gather_rows(p, rows, k, depth, x);
+      for_panels(group, width, [&](Range some) {
+        const PanelStretch weights = stretch_of_panels(p, some, k, depth, memory);
+        for_blocks(rows, [&](Range block) {
+          multiply_block_of<kMaxRows>(
+              static_cast<int>(block.size()),
+              {&p, &weights, x + (block.begin - rows.begin) * kRowStride, block.begin});
+        });
       });
-    }
+    });
   });
 }
 
 void multiply_many(const Product& p, Range rows, Range panels) {
   alignas(64) float x[kMaxRows * kRowStride];
+  alignas(64) float memory[kGroupPanels * cpu::kStretch * cpu::kPanel];
   for (std::int64_t row = rows.begin; row < rows.end; row += kGroupRows) {
     const Range group{row, std::min(row + kGroupRows, rows.end)};
-    for (std::int64_t first = panels.begin; first < panels.end; first += kGroupPanels) {
-      const std::int64_t last = std::min(first + kGroupPanels, panels.end);
-      for_stretches(p.in, [&](std::int64_t k, std::int64_t depth) {
+    for_panels(panels, kGroupPanels, [&](Range some) {
+      cpu::for_stretches(p.in, [&](std::int64_t k, std::int64_t depth) {
+        PanelStretch weights = stretch_of_panels(p, some, k, depth, memory);
+        weights.ahead = weights.floats + vecs_for(kMaxRows) * depth * cpu::kPanel;  // from L2
+        weights.ahead_bytes = cpu::kPanel * std::int64_t{sizeof(float)};
         for_blocks(group, [&](Range block) {
           gather_rows(p, block, k, depth, x);
           multiply_block_of<kMaxRows>(static_cast<int>(block.size()),
-                                      {&p, x, block.begin, k, depth, first, last});
+                                      {&p, &weights, x, block.begin});
         });
       });
-    }
+    });
   }
 }
 

@@ -2,6 +2,7 @@
 // share one call. Compiled for AVX2 and AVX-512 and chosen at run time; both give the same bits.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 
 namespace lie::cpu {
@@ -28,6 +29,28 @@ constexpr std::int64_t stretch_of(std::int64_t in) {
   return in < 512 || in >= 8192 ? kStretch : kStretch / 2;
 }
 
+/// Calls f(k, depth) for each stretch of the inner index.
+template <typename F>
+void for_stretches(std::int64_t in, const F& f) {
+  const std::int64_t stretch = stretch_of(in);
+  for (std::int64_t k = 0; k < std::max<std::int64_t>(in, 1); k += stretch) {
+    f(k, std::min(stretch, in - k));
+  }
+}
+
+/// Elements of a weight matrix in the order that products read them in: stretches one after
+/// another, in each all panels, in each the inner indices, in each the panel's columns.
+struct PanelLayout {
+  std::int64_t in = 0, panels = 0;
+  std::int64_t elements() const { return in * panels * kPanel; }
+  /// Of the first column at inner index `first` + `past`, `past` within the stretch that begins at
+  /// `first`.
+  std::int64_t at(std::int64_t panel, std::int64_t first, std::int64_t past = 0) const {
+    const std::int64_t depth = std::min(stretch_of(in), in - first);
+    return (first * panels + panel * depth + past) * kPanel;
+  }
+};
+
 /// y[t, n] = init[t, n] + sum over k of x[t, k] w[n, k]: stretches of stretch_of(in) terms, each
 /// summed in order with fused terms, are added to init (absent: to the first) in order. No sum
 /// begins at init: a residual stream may be a thousand times larger than what is added to it, and
@@ -35,12 +58,15 @@ constexpr std::int64_t stretch_of(std::int64_t in) {
 struct Product {
   const float* x = nullptr;
   std::int64_t x_stride = 0;
-  const float* panels = nullptr;  // w as [panels_for(out)][in][kPanel], columns past `out` zero
+  // w, as layout() says, in one of these; columns past `out` are zero.
+  const float* panels = nullptr;
+  const std::uint16_t* narrow = nullptr;  // bf16
   const float* init = nullptr;
   std::int64_t init_stride = 0;
   float* y = nullptr;
   std::int64_t y_stride = 0;
   std::int64_t in = 0, out = 0;
+  PanelLayout layout() const { return {in, panels_for(out)}; }
 };
 void multiply(const Product& product, Range rows, Range panels);
 

@@ -5,7 +5,6 @@
 #include <cstring>
 
 #include "common/error.h"
-#include "common/memory.h"
 #include "model/cpu/operators.h"
 
 namespace lie::cpu {
@@ -68,10 +67,6 @@ Buffer CpuOperators::allocate_weights(std::int64_t count) {
   const Tensor view{shared_.memory.data() + first, 1, count, count, DType::kFloat32};
   return {view, Buffer::Owner(
                     nullptr, +[](void*) {})};
-}
-
-void CpuOperators::release(Tensor x) {
-  release_pages(std::as_bytes(std::span(floats(x), static_cast<std::size_t>(x.elements()))));
 }
 
 Indices CpuOperators::upload(std::span<const std::int32_t> host) {

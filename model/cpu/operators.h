@@ -35,20 +35,36 @@ class AlignedFloats {
 };
 
 /// A weight in panels for products with rows, and, after the first gradient, its transpose in
-/// panels.
+/// panels. A fixed one is narrow, held as bf16, until a part is packed that bf16 would round.
 class CpuWeight : public PackedWeight {
  public:
-  /// `panels` [panels_for(out)][in][kPanel]: columns past `out` are zero.
-  CpuWeight(std::int64_t out, std::int64_t in, Buffer panels);
-  /// Rows [first_out, first_out + rows) from row-major memory.
+  /// `panels`: memory for what layout() says, half as much for a fixed one.
+  CpuWeight(std::int64_t out, std::int64_t in, WeightUse use, Buffer panels);
+  std::int64_t bytes() const override {
+    return layout().elements() * dtype_bytes(is_narrow_ ? DType::kBFloat16 : DType::kFloat32);
+  }
+  /// No longer narrow: what was packed lies in `panels` from now on.
+  void widen(Buffer panels);
+  PanelLayout layout() const { return {in(), panels_for(out())}; }
+  /// Rows [first_out, first_out + rows) from row-major memory, and zeros past the last.
   void pack(ThreadTeam& team, std::int64_t first_out, std::int64_t rows, const float* matrix);
-  float* panels() const { return static_cast<float*>(panels_.view().data); }
+  /// One of these is null.
+  float* panels() const { return is_narrow_ ? nullptr : static_cast<float*>(memory_.view().data); }
+  std::uint16_t* narrow() const {
+    return is_narrow_ ? static_cast<std::uint16_t*>(memory_.view().data) : nullptr;
+  }
   void copy_row(std::int64_t out, float* to) const;
-  /// Panels of the transpose, [panels_for(in)][out][kPanel].
+  /// Panels of the transpose. Throws Error if it is fixed.
   const float* transposed(ThreadTeam& team);
 
  private:
-  Buffer panels_;
+  /// Sets columns of a panel, and zeros past `out`, from rows of a matrix.
+  template <typename T>
+  void pack_columns(T* panels, std::int64_t panel, Range columns, const float* matrix) const;
+
+  WeightUse use_;
+  bool is_narrow_;
+  Buffer memory_;
   AlignedFloats transposed_;
   bool transposed_current_ = false;
 };
@@ -70,7 +86,6 @@ class CpuOperators : public Operators {
   Buffer allocate(std::int64_t rows, std::int64_t cols, DType dtype) override;
   Buffer allocate_weights(std::int64_t count) override;
   MemoryPlace place() const override { return {}; }
-  void release(Tensor x) override;
   Indices upload(std::span<const std::int32_t> host) override;
   void begin_pass() override {}
   void zero(Tensor x) override;
@@ -80,7 +95,8 @@ class CpuOperators : public Operators {
                     std::span<float> log_probs) override;
   void copy_from_host(std::span<const float> from, Tensor to) override;
 
-  std::unique_ptr<PackedWeight> make_weight(std::int64_t out, std::int64_t in) override;
+  std::unique_ptr<PackedWeight> make_weight(std::int64_t out, std::int64_t in,
+                                            WeightUse use) override;
   void pack(PackedWeight& weight, std::int64_t first_out, Tensor part) override;
   void linear(Tensor x, const PackedWeight& w, Tensor y) override;
   void linear_add(Tensor x, const PackedWeight& w, Tensor residual, Tensor y) override;

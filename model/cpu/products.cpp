@@ -2,66 +2,113 @@
 #include <algorithm>
 #include <exception>
 
+#include "common/bfloat16.h"
 #include "common/error.h"
 #include "model/cpu/operators.h"
 
 namespace lie::cpu {
 
-CpuWeight::CpuWeight(std::int64_t out, std::int64_t in, Buffer panels)
-    : PackedWeight(out, in), panels_(std::move(panels)) {}
+namespace {
 
-void CpuWeight::pack(ThreadTeam& team, std::int64_t first_out, std::int64_t rows_in_all,
+void put(float value, float& to) { to = value; }
+void put(float value, std::uint16_t& to) { to = to_bfloat16(value); }
+float wide(float value) { return value; }
+float wide(std::uint16_t value) { return from_bfloat16(value); }
+
+}  // namespace
+
+CpuWeight::CpuWeight(std::int64_t out, std::int64_t in, WeightUse use, Buffer panels)
+    : PackedWeight(out, in),
+      use_(use),
+      is_narrow_(use == WeightUse::kFixed),
+      memory_(std::move(panels)) {}
+
+void CpuWeight::widen(Buffer panels) {
+  const std::uint16_t* from = narrow();
+  std::transform(from, from + layout().elements(), floats(panels.view()), from_bfloat16);
+  memory_ = std::move(panels);
+  is_narrow_ = false;
+}
+
+void CpuWeight::pack(ThreadTeam& team, std::int64_t first_out, std::int64_t rows,
                      const float* matrix) {
-  const std::int64_t end_out = first_out + rows_in_all;
-  const std::int64_t first_panel = first_out / kPanel;
+  const std::int64_t end_out = first_out + rows, first_panel = first_out / kPanel;
   team.each(panels_for(end_out) - first_panel, [&](std::int64_t task, int) {
     const std::int64_t panel = first_panel + task;
     const std::int64_t begin = std::max(panel * kPanel, first_out);
-    const std::int64_t rows = std::min((panel + 1) * kPanel, end_out) - begin;
+    const Range columns{begin % kPanel, std::min(end_out - panel * kPanel, kPanel)};
     const float* from = matrix + (begin - first_out) * in();
-    float* to = panels() + panel * in() * kPanel + begin % kPanel;
-    for (std::int64_t k = 0; k < in(); ++k, to += kPanel) {
-      for (std::int64_t r = 0; r < rows; ++r) to[r] = from[r * in() + k];
-    }
+    narrow() ? pack_columns(narrow(), panel, columns, from)
+             : pack_columns(panels(), panel, columns, from);
   });
   transposed_current_ = false;
 }
 
+template <typename T>
+void CpuWeight::pack_columns(T* panels, std::int64_t panel, Range columns,
+                             const float* matrix) const {
+  const std::int64_t filled = panel * kPanel + columns.end == out() ? kPanel : columns.end;
+  for_stretches(in(), [&](std::int64_t first, std::int64_t depth) {
+    T* to = panels + layout().at(panel, first);
+    for (std::int64_t k = first; k < first + depth; ++k, to += kPanel) {
+      for (std::int64_t c = columns.begin; c < columns.end; ++c) {
+        put(matrix[(c - columns.begin) * in() + k], to[c]);
+      }
+      std::fill(to + columns.end, to + filled, T{});
+    }
+  });
+}
+
 void CpuWeight::copy_row(std::int64_t out, float* to) const {
-  const float* from = panels() + out / kPanel * in() * kPanel + out % kPanel;
-  for (std::int64_t k = 0; k < in(); ++k) to[k] = from[k * kPanel];
+  const auto copy = [&](const auto* panels) {
+    for_stretches(in(), [&](std::int64_t first, std::int64_t depth) {
+      const auto* from = panels + layout().at(out / kPanel, first) + out % kPanel;
+      for (std::int64_t k = 0; k < depth; ++k) *to++ = wide(from[k * kPanel]);
+    });
+  };
+  narrow() ? copy(narrow()) : copy(panels());
 }
 
 const float* CpuWeight::transposed(ThreadTeam& team) {
+  if (use_ == WeightUse::kFixed) fail("a fixed weight has no gradient");
   if (transposed_current_) return transposed_.data();
-  if (transposed_.size() == 0) transposed_ = AlignedFloats(panels_for(in()) * out() * kPanel);
-  team.each(panels_for(in()), [&](std::int64_t panel, int) {
-    float* to = transposed_.data() + panel * out() * kPanel;
-    const std::int64_t first = panel * kPanel, count = std::min(kPanel, in() - first);
-    for (std::int64_t n = 0; n < out(); ++n, to += kPanel) {
-      const float* from = panels() + (n / kPanel * in() + first) * kPanel + n % kPanel;
-      for (std::int64_t k = 0; k < count; ++k) to[k] = from[k * kPanel];
-      std::fill(to + count, to + kPanel, 0.0f);
-    }
+  const PanelLayout turned{out(), panels_for(in())};
+  if (transposed_.size() == 0) transposed_ = AlignedFloats(turned.elements());
+  const std::int64_t stretch = stretch_of(in());
+  team.each(turned.panels, [&](std::int64_t panel, int) {
+    const std::int64_t k = panel * kPanel, count = std::min(kPanel, in() - k);
+    for_stretches(out(), [&](std::int64_t first, std::int64_t depth) {
+      float* to = transposed_.data() + turned.at(panel, first);
+      for (std::int64_t n = first; n < first + depth; ++n, to += kPanel) {
+        const float* from =
+            panels() + layout().at(n / kPanel, k / stretch * stretch, k % stretch) + n % kPanel;
+        for (std::int64_t i = 0; i < count; ++i) to[i] = from[i * kPanel];
+        std::fill(to + count, to + kPanel, 0.0f);
+      }
+    });
   });
   transposed_current_ = true;
   return transposed_.data();
 }
 
-std::unique_ptr<PackedWeight> CpuOperators::make_weight(std::int64_t out, std::int64_t in) {
-  const std::int64_t panel = in * kPanel, count = panels_for(out) * panel;
-  if (!shared_.memory.empty()) {
-    return std::make_unique<CpuWeight>(out, in, allocate_weights(count));
-  }
-  Buffer panels = allocate(1, count, DType::kFloat32);
-  // Columns past `out`; all others are packed before they are read.
-  if (out > 0) std::fill_n(floats(panels.view()) + count - panel, panel, 0.0f);
-  return std::make_unique<CpuWeight>(out, in, std::move(panels));
+std::unique_ptr<PackedWeight> CpuOperators::make_weight(std::int64_t out, std::int64_t in,
+                                                        WeightUse use) {
+  const std::int64_t count = PanelLayout{in, panels_for(out)}.elements();
+  const auto memory = [&] {
+    if (use == WeightUse::kFixed) return allocate(1, count / 2, DType::kFloat32);
+    return shared_.memory.empty() ? allocate(1, count, DType::kFloat32) : allocate_weights(count);
+  };
+  return std::make_unique<CpuWeight>(out, in, use, memory());
 }
 
-void CpuOperators::pack(PackedWeight& weight, std::int64_t first_out, Tensor part) {
+void CpuOperators::pack(PackedWeight& packed, std::int64_t first_out, Tensor part) {
+  auto& weight = static_cast<CpuWeight&>(packed);
   if (!shared_.memory.empty() && !shared_.writes) return;
-  static_cast<CpuWeight&>(weight).pack(team_, first_out, part.rows, floats(part));
+  if (weight.narrow() &&
+      !exact_in_bfloat16({floats(part), static_cast<std::size_t>(part.elements())})) {
+    weight.widen(allocate(1, weight.layout().elements(), DType::kFloat32));
+  }
+  weight.pack(team_, first_out, part.rows, floats(part));
 }
 
 /// Few rows: each member keeps its share of the weights in its own cache. Many: each takes its
@@ -81,8 +128,8 @@ void CpuOperators::linear(Tensor x, const PackedWeight& w, Tensor y) { linear_ad
 
 void CpuOperators::linear_add(Tensor x, const PackedWeight& w, Tensor residual, Tensor y) {
   const auto& weight = static_cast<const CpuWeight&>(w);
-  multiply_split({floats(x), x.stride, weight.panels(), floats(residual), residual.stride,
-                  floats(y), y.stride, w.in(), w.out()},
+  multiply_split({floats(x), x.stride, weight.panels(), weight.narrow(), floats(residual),
+                  residual.stride, floats(y), y.stride, w.in(), w.out()},
                  x.rows);
 }
 
@@ -103,7 +150,8 @@ void CpuOperators::add_bias_backward(Tensor dy, Tensor dbias) {
 void CpuOperators::linear_backward_input(Tensor dy, PackedWeight& w, Tensor dx) {
   const float* panels = static_cast<CpuWeight&>(w).transposed(team_);
   multiply_split(
-      {floats(dy), dy.stride, panels, nullptr, 0, floats(dx), dx.stride, w.out(), w.in()}, dy.rows);
+      {floats(dy), dy.stride, panels, nullptr, nullptr, 0, floats(dx), dx.stride, w.out(), w.in()},
+      dy.rows);
 }
 
 void CpuOperators::linear_backward_weight(Tensor dy, Tensor x, Tensor dw) {

@@ -53,6 +53,18 @@ HWY_INLINE void store16(const V16& v, float* HWY_RESTRICT p) {
   for (int i = 0; i < kParts; ++i) hn::StoreU(v.part[i], Floats(), p + i * kLanes);
 }
 
+/// bf16 numbers.
+HWY_INLINE V16 widen16(const std::uint16_t* HWY_RESTRICT p) {
+  const hn::RebindToUnsigned<Floats> wide;
+  const hn::Rebind<std::uint16_t, Floats> narrow;
+  V16 out;
+  for (int i = 0; i < kParts; ++i) {
+    const auto bits = hn::PromoteTo(wide, hn::LoadU(narrow, p + i * kLanes));
+    out.part[i] = hn::BitCast(Floats(), hn::ShiftLeft<16>(bits));
+  }
+  return out;
+}
+
 /// How many of `count` lanes fall into part `i`.
 HWY_INLINE std::size_t lanes_in_part(std::int64_t count, int i) {
   const std::int64_t rest = count - i * kLanes;

@@ -5,11 +5,13 @@
 #include <algorithm>
 #include <cstring>
 
+#include "common/bfloat16.h"
 #include "common/error.h"
 #include "hwy/targets.h"
 #include "model/cpu/operators.h"
 #include "model/transformer.h"
 #include "tests/host_memory.h"
+#include "tests/temporary_directory.h"
 #include "tests/tiny_model.h"
 
 namespace lie {
@@ -55,8 +57,9 @@ float score(Policy& policy, Tensor logits, std::int32_t target) {
 }
 
 /// Log-probs of every scored row, each sequence decoded in chunks of `step` rows, all sequences
-/// side by side.
-std::vector<float> decoded_log_probs(Policy& policy, const PackedBatch& batch, int step) {
+/// side by side; by a transformer on the policy's operators.
+std::vector<float> decoded_log_probs(Policy& policy, Transformer& transformer,
+                                     const PackedBatch& batch, int step) {
   KvCache cache(policy.weights.config(), *policy.operators, 64);
   const std::size_t count = batch.starts.size() - 1;
   std::vector<std::int32_t> handles, next(batch.starts.begin(), batch.starts.end() - 1);
@@ -75,7 +78,7 @@ std::vector<float> decoded_log_probs(Policy& policy, const PackedBatch& batch, i
         more = true;
       }
     }
-    const Tensor logits = policy.transformer.decode(rows, cache);
+    const Tensor logits = transformer.decode(rows, cache);
     for (std::size_t i = 0; i < at.size(); ++i) {
       const Tensor row = logits.rows_at(static_cast<std::int64_t>(i), 1);
       by_row[at[i]] = score(policy, row, batch.tokens[at[i] + 1]);
@@ -84,6 +87,9 @@ std::vector<float> decoded_log_probs(Policy& policy, const PackedBatch& batch, i
   std::vector<float> result;
   for (const std::int32_t row : batch.rows) result.push_back(by_row[static_cast<std::size_t>(row)]);
   return result;
+}
+std::vector<float> decoded_log_probs(Policy& policy, const PackedBatch& batch, int step) {
+  return decoded_log_probs(policy, policy.transformer, batch, step);
 }
 
 std::vector<float> gradient_of(Policy& policy, const std::vector<PackedBatch>& parts) {
@@ -142,7 +148,7 @@ TEST(TransformerBits, ForkedSequencesDecodeAsIfAlone) {
     std::vector<DecodeRow> rows;
     for (int t = 0; t < prompt; ++t)
       rows.push_back({batch.tokens[static_cast<std::size_t>(t)], parent, false});
-    EXPECT_EQ(policy.transformer.decode(rows, cache).rows, 0);
+    EXPECT_EQ(transformer.decode(rows, cache).rows, 0);
     const std::int32_t child = cache.fork(parent), other = cache.fork(parent);
     cache.close(parent);
     for (int t = prompt; t + 1 < prompt + 20; ++t) {
@@ -216,18 +222,46 @@ TEST(TransformerBits, InstructionSetsChangeNothing) {
   hwy::SetSupportedTargetsForTest(0);
 }
 
-TEST(TransformerBits, AFixedPolicyThatKeepsNoMatricesComputesTheSame) {
+/// Rounds all weights to bf16, as those of published checkpoints are.
+void round_weights(Policy& policy) {
+  for (float& w : test::host(policy.weights)) w = from_bfloat16(to_bfloat16(w));
+  policy.transformer.weights_changed();
+}
+
+TEST(TransformerBits, AFixedPolicyComputesTheSameFromItsFilesInHalfTheMemoryWhereBf16HoldsThem) {
   for (const bool tied : {true, false}) {
-    ModelConfig config = config_with(tied);
-    config.ffn_width = 2048;  // so that matrices span pages
-    Policy policy(config);
-    Transformer fixed = Transformer::fixed(policy.weights.copy());
-    const PackedBatch batch = test::tiny_batch("tokens", kLengths, config.vocabulary);
-    const RowLogProbs expected = policy.transformer.forward(batch, kTemperature, true);
-    const RowLogProbs found = fixed.forward(batch, kTemperature, true);
-    EXPECT_TRUE(same_bits(found.log_probs, expected.log_probs));
-    EXPECT_THROW(fixed.weights_changed(), std::runtime_error);
+    std::int64_t bytes[2] = {};
+    for (const bool exact : {false, true}) {
+      Policy policy(config_with(tied));
+      if (exact) round_weights(policy);
+      const TemporaryDirectory directory;
+      save_weights(policy.weights, directory.path());
+      Transformer fixed = Transformer::fixed(directory.path(), *policy.operators);
+      const PackedBatch batch =
+          test::tiny_batch("tokens", kLengths, policy.weights.config().vocabulary);
+      const RowLogProbs expected = policy.transformer.forward(batch, kTemperature, true);
+      EXPECT_TRUE(
+          same_bits(fixed.forward(batch, kTemperature, false).log_probs, expected.log_probs));
+      EXPECT_TRUE(same_bits(decoded_log_probs(policy, fixed, batch, 3),
+                            decoded_log_probs(policy, batch, 3)));
+      bytes[exact] = fixed.packed_size().bytes;
+      if (tied && !exact) EXPECT_EQ(bytes[exact], policy.transformer.packed_size().bytes);
+    }
+    EXPECT_EQ(2 * bytes[true], bytes[false]);
   }
+}
+
+TEST(Transformer, AFixedPolicyTakesNoOtherWeightsAndHasNoGradient) {
+  Policy policy(config_with(true));
+  const TemporaryDirectory directory;
+  save_weights(policy.weights, directory.path());
+  Transformer fixed = Transformer::fixed(directory.path(), *policy.operators);
+  EXPECT_THROW(fixed.weights_changed(), Error);
+  const PackedBatch batch = test::tiny_batch("tokens", {3}, policy.weights.config().vocabulary);
+  fixed.forward(batch, kTemperature, true);
+  const Buffer gradient = test::gradient_for(policy.weights);
+  EXPECT_THROW(fixed.backward(batch, std::vector<float>(2), std::vector<float>(2), gradient.view()),
+               Error);
 }
 
 TEST(TransformerBits, AProcessComputesTheSameWithWhatAnotherWroteAndPacked) {

@@ -104,7 +104,8 @@ void generate(const GenerateArguments& arguments, std::ostream& out) {
   const RolloutOptions options = options_of(arguments, rows);
   check_lengths(rows, arguments.sampling.max_response_tokens, config);
   const auto operators = make_operators(arguments.model, static_cast<int>(usable_cpus().size()));
-  Transformer policy = Transformer::fixed(load_weights(arguments.model.path, *operators));
+  Transformer policy = Transformer::fixed(arguments.model.path, *operators);
+  std::cerr << describe_held(arguments.model, policy.packed_size()) << '\n';
   const auto prompt_ids = [&](const Prompt& prompt) {
     return rows[static_cast<std::size_t>(prompt.problem)].prompt_ids;
   };

@@ -2,9 +2,10 @@
 #pragma once
 
 #include <memory>
+#include <string>
 
 #include "common/comm/job.h"
-#include "model/operators.h"
+#include "model/transformer.h"
 #include "tools/run/options.h"
 
 namespace lie {
@@ -16,6 +17,9 @@ std::unique_ptr<Operators> make_operators(const ModelOptions& options, int threa
 
 /// Whether operators of this device can have their weights in memory that processes share.
 bool can_share_weights(const ModelOptions& options);
+
+/// What the matrices of a fixed policy take, in words for people.
+std::string describe_held(const ModelOptions& options, const PackedSize& size);
 
 /// This rank's share of its host's cores where all ranks play one role; widens the binding that
 /// mpirun gave it unless `keep_binding`. Collective over the world.

@@ -16,6 +16,7 @@
 #include "common/comm/mpi_collective.h"
 #include "common/comm/roles.h"
 #include "common/comm/ticket_desk.h"
+#include "common/log.h"
 #include "common/queue.h"
 #include "common/stop_signals.h"
 #include "common/whole_groups.h"
@@ -39,7 +40,10 @@ std::int64_t shared_count(Collective& world, std::int64_t count) {
 void play_fixed_actor(const GenerationOptions& options, const ActorTransport& transport) {
   const Tokenizer tokenizer = Tokenizer::load(options.model.path);
   const auto operators = make_operators(options.model, transport.threads);
-  Transformer policy = Transformer::fixed(load_weights(options.model.path, *operators));
+  Transformer policy = Transformer::fixed(options.model.path, *operators);
+  if (transport.rank == 0) {
+    Log("actor", 0).info("{}", describe_held(options.model, policy.packed_size()));
+  }
   Generator generator(policy, *operators, load_model_config(options.model.path), options.rollout,
                       options.seed,
                       [&](const Prompt& prompt) { return tokenizer.encode(prompt.text); });

@@ -47,7 +47,11 @@ Training::Training(const TrainConfig& config, const RunStart& start,
       policy(weights) {
   weights.set_end_of_sequence_ids(start.end_of_sequence_ids);
   if (config.policy_loss.kl_coefficient > 0) {
-    reference.emplace(Transformer::fixed(weights.copy()));
+    reference.emplace(Transformer::fixed(config.model.path, *operators));
+    if (transport.learners.rank() == 0) {
+      Log("learner", 0)
+          .info("reference policy: {}", describe_held(config.model, reference->packed_size()));
+    }
   }
   if (start.from_checkpoint) {
     state = load_checkpoint(start.model_directory, weights, optimizer);

@@ -79,7 +79,8 @@ void score(const ScoreArguments& arguments, std::ostream& out) {
   TokenRowReader reader(arguments.model.path, config, arguments.add_special_tokens);
   std::vector<TokenRow> rows = reader.read(arguments.input, true);
   const auto operators = make_operators(arguments.model, static_cast<int>(usable_cpus().size()));
-  Transformer policy = Transformer::fixed(load_weights(arguments.model.path, *operators));
+  Transformer policy = Transformer::fixed(arguments.model.path, *operators);
+  std::cerr << describe_held(arguments.model, policy.packed_size()) << '\n';
   const auto start = std::chrono::steady_clock::now();
   score_all(rows, policy, arguments, out);
   const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - start;
