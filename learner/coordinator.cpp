@@ -86,9 +86,8 @@ bool Coordinator::begins(const HandOut& phase) const {
   if (phase.policy_version() == Ticket::kAnyVersion) return !announces_;
   if (version_ && phase.policy_version() < *version_) {
     fail(
-        "groups for the weights of step {} are left under those of step {}: this is a defect of "
-        "the "
-        "coordinator, please report it",
+        "groups for the weights of step {} are left under those of step {}: this is a defect, "
+        "please report it",
         phase.policy_version(), *version_);
   }
   return !version_ || phase.policy_version() == *version_;

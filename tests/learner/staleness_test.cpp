@@ -14,9 +14,8 @@ namespace {
 ScoredGroup group_of(std::int64_t version, std::vector<std::size_t> lengths) {
   ScoredGroup group;
   group.rollout.ticket.policy_version = version;
-  for (const std::size_t length : lengths) {
-    group.rollout.responses.push_back({.ids = std::vector<std::int32_t>(length, 1)});
-  }
+  for (const std::size_t length : lengths)
+    group.rollout.responses.emplace_back().ids.resize(length);
   return group;
 }
 

@@ -44,6 +44,10 @@ for ranks in 1 4 6; do
 done
 echo "repeated from the schedule on 1, 4 and 6 ranks"
 
+# Invariant E11: the log alone gives the run's weights.
+"$BIN/lie_replay" train "$WORK/whole" --directory "$WORK/replayed" >"$WORK/replayed.log" 2>&1 || { cat "$WORK/replayed.log"; fail "lie_replay train"; }
+[ "$(digest "$WORK/replayed" | grep weights)" = "$(digest "$WORK/whole" | grep weights)" ] || fail "the log gives other weights"
+
 # Followed by a run that dies where the journal, the metrics or a checkpoint are being written.
 for fault in journal:5 metrics:3 journal:9 checkpoint:2 journal:4 metrics:1; do
   LIE_FAULT="$fault" dies 4 followed --set "run.follow_schedule=$WORK/whole.jsonl"
