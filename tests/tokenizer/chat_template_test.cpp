@@ -146,16 +146,17 @@ TEST_F(ModelWithTemplate, AnswersEndWithTheTemplatesEndOfTurn) {
 }
 
 TEST_F(ModelWithTemplate, AnswersThatTheModelCouldNotLearnAreRefused) {
-  const PromptTemplate r1 =
-      model_template("deepseek-ai-DeepSeek-R1-Distill-Qwen-32B", {"<｜end▁of▁sentence｜>"});
-  EXPECT_EQ(r1.answer(question_, " 2"), " 2<｜end▁of▁sentence｜>");
-  const std::string dropped = error_of([&] { r1.answer(question_, "<think>\nhm</think>2"); });
-  EXPECT_NE(dropped.find("no text to learn"), std::string::npos) << dropped;
-  directory_.write("chat_template.jinja",
-                   "{{ messages[-1].content }}{% if add_generation_prompt %}<think>{% endif %}");
-  const PromptTemplate thinking = prompt_template("model", directory_.path());
-  const std::string other = error_of([&] { thinking.answer(question_, "2"); });
-  EXPECT_NE(other.find("no text to learn"), std::string::npos) << other;
+  const auto error = [&](const std::string& jinja, const std::string& content) {
+    directory_.write("chat_template.jinja", jinja);
+    const PromptTemplate prompts = prompt_template("model", directory_.path());
+    return error_of([&] { prompts.answer(question_, content); });
+  };
+  const std::string all =
+      "{% for m in messages %}{{ m.content.split('</think>')[-1] }}{% endfor %}";
+  EXPECT_EQ(error(all, "2"), "no error");
+  EXPECT_NE(error(all, "<think>\nhm</think>2").find("no text to learn"), std::string::npos);
+  const std::string opens = all + "{% if add_generation_prompt %}<think>{% endif %}";
+  EXPECT_NE(error(opens, "2").find("no text to learn"), std::string::npos);
 }
 
 TEST_F(ModelWithTemplate, ATemplateOfAListIsTheDefaultOne) {
