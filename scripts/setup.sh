@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # Installs what LIE Cluster needs to build: system packages, and in .deps/ LibTorch, Arrow (for Parquet) and llama.cpp's
-# Jinja engine (for chat templates) unless you bring your own (CMAKE_PREFIX_PATH, Torch_DIR, Arrow_DIR, LIE_JINJA_DIR). With LIE_CUDA=1 also the NVIDIA libraries that LibTorch's
-# CUDA side loads; with LIE_SLURM=1 what scripts/test_slurm.sh and test_network.sh need; with LIE_BROWSER=1 Chromium, in
-# which a test uses the HTML report (skipped without).
+# Jinja engine (for chat templates) unless you bring your own (CMAKE_PREFIX_PATH, Torch_DIR, Arrow_DIR, LIE_JINJA_DIR).
+# With LIE_CUDA=1 also the NVIDIA libraries that LibTorch's CUDA side loads; with LIE_SLURM=1 what scripts/test_slurm.sh
+# and test_network.sh need; with LIE_BROWSER=1 Chromium, in which a test uses the HTML report (skipped without).
 # Safe to run again: what is installed is left alone, what was interrupted is repaired.
 set -euo pipefail
 cd "$(dirname "$0")/.."

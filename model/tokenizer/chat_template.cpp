@@ -31,6 +31,13 @@ std::string default_of(const Json& named) {
   return "";
 }
 
+/// Without the white space around it, which many templates take away.
+std::string_view trimmed(std::string_view text) {
+  constexpr std::string_view kBlank = " \t\n\r\f\v";
+  const std::size_t begin = std::min(text.find_first_not_of(kBlank), text.size());
+  return text.substr(begin, text.find_last_not_of(kBlank) + 1 - begin);
+}
+
 /// A token as a text, or as an object with its content.
 std::string token_text(const Json& token) {
   if (token.is_string()) return token;
@@ -110,13 +117,14 @@ std::string ChatTemplate::answer(std::span<const ChatMessage> messages,
                                  std::string_view content) const {
   const std::string asked = prompt(messages);
   std::string answer = rendered_answer(messages, content);
-  if (!answer.starts_with(asked)) {
+  const bool follows = answer.starts_with(asked);
+  if (follows) answer.erase(0, asked.size());
+  if (!follows || answer.find(trimmed(content)) == std::string::npos) {
     fail(
-        "{}: the chat template renders an answer otherwise than it asks for one: behind the prompt "
-        "there is no text to learn; set sft.prompt_template to a template by name",
+        "{}: the chat template renders this answer otherwise than it asks for one: behind the "
+        "prompt there is no text to learn; set sft.prompt_template to a template by name",
         place_);
   }
-  answer.erase(0, asked.size());
   // What stands behind the end of turn belongs to the next turn: no model writes it.
   const std::size_t end = end_of_turn_.empty() ? std::string::npos : answer.rfind(end_of_turn_);
   if (end != std::string::npos) answer.resize(end + end_of_turn_.size());

@@ -35,8 +35,8 @@ class ChatTemplate {
 
   /// What follows prompt(messages) when the assistant's turn with this content is rendered, up to
   /// its end of turn. Throws Error if the template renders an answer otherwise than it asks for
-  /// one (such as one that drops a thought, or opens one in the prompt): there is then no text that
-  /// the model could learn to write behind that prompt.
+  /// one (drops its thought, or opens a thought in the prompt): there is then no text that the
+  /// model could learn to write behind that prompt.
   std::string answer(std::span<const ChatMessage> messages, std::string_view content) const;
 
   /// The first special token behind an assistant's content; empty without one.

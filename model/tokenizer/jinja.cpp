@@ -29,10 +29,11 @@ using jinja::value;
 // The longest published templates have 30 kB, nest 12 deep and render a conversation in 10,000
 // steps.
 constexpr std::size_t kMaxTemplateBytes = 1 << 20;
-constexpr int kMaxNesting = 400;                // brackets, operators and blocks in one another
-constexpr std::int64_t kMaxSteps = 10'000'000;  // statements and operands evaluated
-constexpr std::int64_t kMaxBytes = 256 << 20;   // of all texts that come up while rendering
-constexpr std::int64_t kMaxRange = 1'000'000;   // numbers in range()
+constexpr int kMaxNesting = 400;              // brackets, operators and blocks in one another
+constexpr std::int64_t kMaxSteps = 200'000;   // statements, operands and passes of loops
+constexpr std::int64_t kStepsOfPass = 10;     // of a loop: the engine copies all variables
+constexpr std::int64_t kMaxBytes = 64 << 20;  // of all texts that come up while rendering
+constexpr std::int64_t kMaxRange = 20'000;    // numbers in range()
 constexpr std::intptr_t kMaxStackBytes = 2 << 20;
 constexpr std::time_t kNow = 1'721'995'200;  // 2024-07-26 12:00 UTC
 
@@ -53,11 +54,15 @@ struct Meter : jinja::value_t {
     bytes += count;
     if (bytes > kMaxBytes) fail("more than {} bytes of text come up", kMaxBytes);
   }
-  void charge_step() {
-    if (++steps > kMaxSteps) fail("more than {} steps are taken", kMaxSteps);
+  void charge_steps(std::int64_t count) {
+    steps += count;
+    if (steps > kMaxSteps) fail("more than {} steps are taken", kMaxSteps);
+  }
+  void check_depth() const {
     const char here = 0;
-    if (std::abs(stack - reinterpret_cast<std::intptr_t>(&here)) > kMaxStackBytes)
+    if (std::abs(stack - reinterpret_cast<std::intptr_t>(&here)) > kMaxStackBytes) {
       fail("macros or blocks nest too deep");
+    }
   }
 };
 
@@ -65,18 +70,25 @@ Meter& meter_of(jinja::context& context) {
   return static_cast<Meter&>(*context.get_val(kMeterName));
 }
 
+/// What a text takes; the engine holds it in pieces.
 std::int64_t text_bytes(const value& v) {
-  return jinja::is_val<jinja::value_string>(v) ? static_cast<std::int64_t>(v->val_str.length()) : 0;
+  if (!jinja::is_val<jinja::value_string>(v)) return 0;
+  return static_cast<std::int64_t>(v->val_str.length() +
+                                   sizeof(jinja::string_part) * v->val_str.parts.size());
 }
 
-/// Stands around a node and meters it.
+/// Stands around a node and meters it: a step, the entries of lists, which loops may pass, and
+/// texts.
 struct Metered : jinja::expression {
   statement_ptr inner;
   explicit Metered(statement_ptr node) : inner(std::move(node)) { pos = inner->pos; }
   std::string type() const override { return inner->type(); }
   value execute_impl(jinja::context& context) const override {
-    meter_of(context).charge_step();
+    meter_of(context).check_depth();
     value result = inner->execute(context);
+    meter_of(context).charge_steps(
+        1 +
+        kStepsOfPass * static_cast<std::int64_t>(result->val_arr.size() + result->val_obj.size()));
     meter_of(context).charge_bytes(text_bytes(result));
     return result;
   }
@@ -154,12 +166,15 @@ bool prepare_statement(jinja::statement& node) {
                                          meter_all(n.body);
                                          meter_all(n.alternate);
                                        }) ||
-         visit_as<jinja::for_statement>(node,
-                                        [](auto& n) {
-                                          prepare(n.iterable);
-                                          meter_all(n.body);
-                                          meter_all(n.default_block);
-                                        }) ||
+         visit_as<jinja::for_statement>(
+             node,
+             [](auto& n) {
+               auto* const chosen = dynamic_cast<jinja::select_expression*>(n.iterable.get());
+               meter(chosen != nullptr ? chosen->lhs : n.iterable);
+               if (chosen != nullptr) meter(chosen->test);
+               meter_all(n.body);
+               meter_all(n.default_block);
+             }) ||
          visit_as<jinja::set_statement>(node,
                                         [](auto& n) {
                                           meter(n.val);
@@ -262,7 +277,6 @@ value bounded_range(const jinja::func_args& args) {
       fail("range() beyond {}", kMaxRange);
     }
   }
-  meter_of(args.ctx).charge_bytes(kMaxRange / 16);
   return jinja::global_builtins().at("range")(args);
 }
 

@@ -52,5 +52,121 @@ TEST(ChatTemplates, OfPublishedModelsRenderAsTransformersDoes) {
   }
 }
 
+std::string error_in(const std::string& source) {
+  return error_of([&] {
+    const std::vector<ChatMessage> question = {{"user", "a"}};
+    JinjaTemplate(source, "M/chat_template.jinja").render(question, true, kTokens);
+  });
+}
+
+TEST(ChatTemplates, ErrorsNameFileAndLine) {
+  EXPECT_EQ(error_in("a\n{% for m in messages %}\n{% endif %}"),
+            "M/chat_template.jinja, line 3: the chat template cannot be read: Unknown statement: "
+            "endif");
+  EXPECT_EQ(error_in("a\n\n{{ raise_exception('No ' + messages[0].role) }}"),
+            "M/chat_template.jinja, line 3: the chat template refuses the conversation: Jinja "
+            "Exception: No user");
+  const std::string unclosed = error_in("{# ");
+  EXPECT_EQ(unclosed,
+            "M/chat_template.jinja: the chat template cannot be read: lexer: missing end of "
+            "comment tag");
+  const std::string unknown = error_in("{{ 'a' | nosuch }}");
+  EXPECT_NE(unknown.find("line 1"), std::string::npos) << unknown;
+  EXPECT_NE(unknown.find("nosuch"), std::string::npos) << unknown;
+}
+
+std::string repeated(const std::string& text, int times) {
+  std::string all;
+  for (int i = 0; i < times; ++i) all += text;
+  return all;
+}
+
+TEST(ChatTemplates, NoneRunsForeverOrNestsWithoutEnd) {
+  const auto refused = [](const std::string& source, const std::string& why) {
+    const std::string error = error_in(source);
+    EXPECT_NE(error.find(why), std::string::npos) << source.substr(0, 80) << ": " << error;
+  };
+  refused("{% for i in range(1000000000) %}{% endfor %}", "range() beyond");
+  refused(repeated("{% for i in range(999) %}", 3) + repeated("{% endfor %}", 3), "steps");
+  refused(
+      "{% set n = namespace(x='a') %}{% for i in range(99) %}{% set n.x = n.x ~ n.x %}{% endfor %}",
+      "bytes of text");
+  refused("{{ 'abc' * 1000000000000 }}", "repeated");
+  refused("{% macro f() %}{{ f() }}{% endmacro %}{{ f() }}", "too deep");
+  refused("{{ " + repeated("(", 5000), "nests more than");
+  refused("{{ " + repeated("not ", 5000) + "1 }}", "nests more than");
+  refused("{{ 1" + repeated(" + 1", 5000) + " }}", "nests more than");
+  refused(repeated("{% if 1 %}", 5000), "nests more than");
+  refused("{% if 0 %}" + repeated("{% elif 0 %}", 5000) + "{% endif %}", "nests more than");
+  refused(repeated("{% set a %}", 5000), "nests more than");
+  refused(std::string(2'000'000, ' '), "bytes, more than");
+  // A long template that does not nest is none of these.
+  EXPECT_EQ(error_in(repeated("{% set a = [1, (2, 'x' ~ 'y')] %}{% if a %}{% endif %}", 1000)),
+            "no error");
+}
+
+TEST(ChatTemplates, HaveADateOfTheirOwn) {
+  const JinjaTemplate jinja("{{ strftime_now('%Y-%m-%d %H:%M') }}", "");
+  EXPECT_EQ(jinja.render({}, true, {}), "2024-07-26 12:00");
+}
+
+/// A model directory with one of the published templates and the tokens that it writes.
+class ModelWithTemplate : public testing::Test {
+ protected:
+  PromptTemplate model_template(const std::string& name, const std::vector<std::string>& tokens) {
+    const std::string text = read_file(fs::path(LIE_CHAT_TEMPLATES) / (name + ".jinja"));
+    directory_.write("chat_template.jinja", text);
+    directory_.write("tokenizer_config.json",
+                     Json{{"bos_token", "<s>"}, {"eos_token", {{"content", "</s>"}}}}.dump());
+    Json added = Json::array();
+    for (const std::string& token : tokens) added.push_back({{"content", token}});
+    directory_.write("tokenizer.json", Json{{"added_tokens", added}}.dump());
+    return prompt_template("model", directory_.path());
+  }
+
+  const std::vector<ChatMessage> question_ = {{"user", "1+1?"}};
+  TemporaryDirectory directory_;
+};
+
+TEST_F(ModelWithTemplate, AnswersEndWithTheTemplatesEndOfTurn) {
+  const PromptTemplate phi =
+      model_template("microsoft-Phi-3.5-mini-instruct", {"<|end|>", "<|user|>", "<|assistant|>"});
+  EXPECT_EQ(phi.name, "model");
+  EXPECT_EQ(phi.prompt(question_), "<|user|>\n1+1?<|end|>\n<|assistant|>\n");
+  EXPECT_EQ(phi.end_of_turn(), "<|end|>");
+  EXPECT_EQ(phi.answer(question_, "2"), "2<|end|>");
+  const PromptTemplate gemma =
+      model_template("google-gemma-2-2b-it", {"<start_of_turn>", "<end_of_turn>"});
+  EXPECT_EQ(gemma.prompt(question_),
+            "<s><start_of_turn>user\n1+1?<end_of_turn>\n<start_of_turn>model\n");
+  EXPECT_EQ(gemma.answer(question_, " 2 <end_of_turn> 3"), "2 <end_of_turn> 3<end_of_turn>");
+  const PromptTemplate mistral = model_template("mistralai-Mistral-Nemo-Instruct-2407", {"[INST]"});
+  EXPECT_EQ(mistral.end_of_turn(), "</s>");
+  EXPECT_EQ(mistral.answer(question_, "2"), "2</s>");
+}
+
+TEST_F(ModelWithTemplate, AnswersThatTheModelCouldNotLearnAreRefused) {
+  const auto error = [&](const std::string& jinja, const std::string& content) {
+    directory_.write("chat_template.jinja", jinja);
+    const PromptTemplate prompts = prompt_template("model", directory_.path());
+    return error_of([&] { prompts.answer(question_, content); });
+  };
+  const std::string all =
+      "{% for m in messages %}{{ m.content.split('</think>')[-1] }}{% endfor %}";
+  EXPECT_EQ(error(all, "2"), "no error");
+  EXPECT_NE(error(all, "<think>\nhm</think>2").find("no text to learn"), std::string::npos);
+  const std::string opens = all + "{% if add_generation_prompt %}<think>{% endif %}";
+  EXPECT_NE(error(opens, "2").find("no text to learn"), std::string::npos);
+}
+
+TEST_F(ModelWithTemplate, ATemplateOfAListIsTheDefaultOne) {
+  directory_.write("tokenizer_config.json",
+                   Json{{"chat_template",
+                         {{{"name", "tool_use"}, {"template", "no"}},
+                          {{"name", "default"}, {"template", "yes {{ messages[0].content }}"}}}}}
+                       .dump());
+  EXPECT_EQ(prompt_template("model", directory_.path()).prompt(question_), "yes 1+1?");
+}
+
 }  // namespace
 }  // namespace lie

@@ -67,7 +67,7 @@ RowOptions row_options(const fs::path& data) {
   return options;
 }
 
-/// The model's own template; plain where it has none, or one that is not known.
+/// The model's own template; plain where it has none, or one that fails.
 void choose_template(const fs::path& model, Findings& found) {
   found.rows.prompt_template = "plain";
   found.template_note = "the model has no chat template";
@@ -77,7 +77,7 @@ void choose_template(const fs::path& model, Findings& found) {
     found.rows.prompt_template = "model";
     found.template_note = "the model's chat template";
   } catch (const Error&) {
-    found.template_note = fmt::format("the model's chat template is unknown here: is it one of {}?",
+    found.template_note = fmt::format("the model's chat template cannot be run: is it one of {}?",
                                       fmt::join(template_names(), ", "));
   }
 }

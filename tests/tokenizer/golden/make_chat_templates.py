@@ -19,7 +19,14 @@ from transformers import AutoTokenizer
 from transformers.utils import chat_template_utils
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-NAMES = []
+NAMES = """
+Apertus-8B-Instruct Bielik-11B-v3.0-Instruct ByteDance-Seed-OSS CohereForAI-c4ai-command-r-plus-tool_use GLM-4.6 Kimi-K2-Instruct
+LFM2-8B-A1B MiMo-VL MiniMax-M1 MiniMax-M2 NVIDIA-Nemotron-Nano-v2 Qwen-QwQ-32B Qwen-Qwen2.5-7B-Instruct Qwen-Qwen3-0.6B Qwen3-Coder
+Qwen3.5-4B Reka-Edge deepseek-ai-DeepSeek-R1-Distill-Qwen-32B deepseek-ai-DeepSeek-V3.1 google-gemma-2-2b-it google-gemma-4-31B-it
+ibm-granite-granite-3.3-2B-Instruct ibm-granite-granite-4.0 llama-cpp-rwkv-world meetkai-functionary-medium-v3.1
+meta-llama-Llama-3.1-8B-Instruct meta-llama-Llama-3.3-70B-Instruct microsoft-Phi-3.5-mini-instruct
+mistralai-Ministral-3-14B-Reasoning-2512 mistralai-Mistral-Nemo-Instruct-2407 openai-gpt-oss-120b
+""".split()
 
 
 def message(role, content):
@@ -63,7 +70,7 @@ def main(folder, *names):
     chat_template_utils.datetime = Clock
     tokenizer = AutoTokenizer.from_pretrained(os.path.join(HERE, "qwen"), bos_token="<|bos|>", eos_token="<|eos|>")
     golden = {"conversations": CONVERSATIONS, "templates": {}}
-    for name in names or NAMES:
+    for name in names or [f"{name}.jinja" for name in NAMES]:
         print(name, file=sys.stderr)
         template = open(os.path.join(folder, name), encoding="utf-8").read()
         golden["templates"][name] = [row(tokenizer, template, messages) for messages in CONVERSATIONS]

@@ -1,0 +1,68 @@
+#!/usr/bin/env python3
+"""Writes the inputs that the fuzz targets begin with, a folder a target: seeds.py DIRECTORY. Small files of the repository,
+and rows and trajectory files made here where pyarrow and h5py are there."""
+import glob
+import json
+import os
+import shutil
+import struct
+import sys
+
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+
+
+def folder(out, target):
+    path = os.path.join(out, target)
+    os.makedirs(path, exist_ok=True)
+    return path
+
+
+def write(out, target, name, content):
+    with open(os.path.join(folder(out, target), name), "wb") as file:
+        file.write(content if isinstance(content, bytes) else content.encode())
+
+
+def copy(out, target, pattern, largest=40_000):
+    for path in sorted(glob.glob(os.path.join(ROOT, pattern), recursive=True)):
+        if os.path.getsize(path) <= largest:
+            shutil.copyfile(path, os.path.join(folder(out, target), os.path.relpath(path, ROOT).replace("/", "_")))
+
+
+def safetensors():
+    header = json.dumps({"a": {"dtype": "F32", "shape": [2, 1], "data_offsets": [0, 8]},
+                         "b": {"dtype": "BF16", "shape": [], "data_offsets": [8, 10]}, "__metadata__": {"format": "pt"}})
+    return struct.pack("<Q", len(header)) + header.encode() + bytes(10)
+
+
+def messages():
+    """A ticket request, an assignment of nothing, groups of none: the header of wire.h and zeros."""
+    for kind in range(7):
+        for size in (0, 8, 64, 200):
+            yield struct.pack("<IHHQ", 0x5745494C, 4, kind, size) + bytes(size)
+
+
+def main(out):
+    copy(out, "tokenizer", "tests/tokenizer/golden/*/tokenizer.json")
+    copy(out, "config", "configs/**/*.yaml")
+    write(out, "config", "all", "flag: yes\ncount: 3\npart:\n  share: 1e-3\n  text: 'a: b'\n  counts: [1, 2]\ntexts: [x, \"y\"]\n")
+    write(out, "safetensors", "two", safetensors())
+    rows = [{"prompt": [{"role": "user", "content": "1+1?"}], "answer": "2", "n": [1, 2.5, None, True]}, {"prompt": "\u00e4", "answer": 3}]
+    write(out, "jsonl", "rows", "".join(json.dumps(row) + "\n" for row in rows))
+    for i, message in enumerate(messages()):
+        write(out, "wire", str(i), message)
+    copy(out, "chat_template", ".deps/jinja-*/models/templates/*.jinja", 6_000)
+    write(out, "chat_template", "loop", "{%- for m in messages if m.role != 'system' -%}{{ loop.index ~ m['content'] | trim }}{%- endfor %}")
+    copy(out, "segment", "tests/**/*.h5")
+    for target in ("extract", "parse", "verify"):
+        copy(out, target, f"tests/fuzz/corpus/{target}/*")
+    try:
+        import pyarrow
+        import pyarrow.parquet
+        pyarrow.parquet.write_table(pyarrow.Table.from_pylist([{"prompt": "1+1?", "n": [1, 2], "s": {"gold": "2"}}] * 3),
+                                    os.path.join(folder(out, "parquet"), "rows"))
+    except ImportError:
+        write(out, "parquet", "empty", b"PAR1" + bytes(8) + b"PAR1")
+
+
+if __name__ == "__main__":
+    main(sys.argv[1])
