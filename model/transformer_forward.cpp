@@ -108,8 +108,8 @@ void Transformer::State::forward_training_block(std::int64_t layer,
 }
 
 std::int64_t Transformer::State::head_chunk_rows() const {
-  const std::int64_t elements = training.kept ? kLogitElements : kLogitElementsNotKept;
-  return std::clamp<std::int64_t>(elements / config.vocabulary, 16,
+  const std::int64_t of_chunk = training.kept ? kLogitElements : kLogitElementsNotKept;
+  return std::clamp<std::int64_t>(of_chunk / config.vocabulary, 16,
                                   std::max<std::int64_t>(training.rows, 16));
 }
 

@@ -1,10 +1,11 @@
 // Decode speed by batch size: tokens/s, GFLOP/s with share of the measured peak, and at batch 1 the
 // share of the measured bandwidth of reading the weights once a token; then the time to draw a
 // token from each row of logits. Usage: decode_bench [threads = 2] [tokens = 200] [MODEL_DIR]
-// [largest batch = 128]
+// [largest batch = 128]; the weights are MODEL_DIR's, which stay as they are, or random.
 #include <fmt/format.h>
 
 #include <cstdlib>
+#include <optional>
 #include <vector>
 
 #include "model/transformer.h"
@@ -54,10 +55,12 @@ double sample_seconds(Operators& operators, std::int64_t vocabulary, std::int64_
 void run(int threads, int tokens, const char* directory, int largest) {
   const ModelConfig config = config_of(directory);
   const auto operators = make_cpu_operators(threads);
-  const Weights weights = initial_weights(config, 1, *operators);
-  Transformer transformer(weights);
+  std::optional<Weights> random;
+  if (directory == nullptr) random = initial_weights(config, 1, *operators);
+  Transformer transformer =
+      random ? Transformer(*random) : Transformer::fixed(directory, *operators);
   const double peak = peak_flops(threads);
-  const double weight_bytes = 4 * products_per_token(config, true);
+  const auto weight_bytes = static_cast<double>(transformer.packed_size().bytes);
   const double bandwidth = read_bandwidth(threads, static_cast<std::int64_t>(weight_bytes));
   fmt::print(
       "threads {}, peak {:.0f} GFLOP/s, reading {:.1f} MB: {:.0f} GB/s; sequences of {} tokens\n",
