@@ -217,8 +217,9 @@ fs::path checkpoint_path(const fs::path& checkpoints, std::int64_t step) {
   return checkpoints / fmt::format("{}{:06}", kPrefix, step);
 }
 
-std::optional<fs::path> latest_checkpoint(const fs::path& checkpoints) {
-  const auto all = complete_checkpoints(checkpoints);
+std::optional<fs::path> latest_checkpoint(const fs::path& checkpoints, std::int64_t end) {
+  auto all = complete_checkpoints(checkpoints);
+  while (!all.empty() && all.back().first >= end) all.pop_back();
   if (all.empty()) return std::nullopt;
   return all.back().second;
 }

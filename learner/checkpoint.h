@@ -13,6 +13,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <limits>
 #include <optional>
 #include <string_view>
 
@@ -66,8 +67,11 @@ std::optional<std::int64_t> checkpoint_step(std::string_view name);
 /// `checkpoints`/step-NNNNNN.
 std::filesystem::path checkpoint_path(const std::filesystem::path& checkpoints, std::int64_t step);
 
-/// The complete checkpoint of the highest step; empty if there is none, or no such directory.
-std::optional<std::filesystem::path> latest_checkpoint(const std::filesystem::path& checkpoints);
+/// The complete checkpoint of the highest step below `end`; empty if there is none, or no such
+/// directory.
+std::optional<std::filesystem::path> latest_checkpoint(
+    const std::filesystem::path& checkpoints,
+    std::int64_t end = std::numeric_limits<std::int64_t>::max());
 
 /// Restores weights, moments and counts into `weights` and `optimizer`, each as much as its shard
 /// holds, and returns the state.

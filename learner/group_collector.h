@@ -4,7 +4,9 @@
 
 #include <cstdint>
 #include <deque>
+#include <functional>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "learner/coordinator.h"
@@ -13,11 +15,22 @@
 
 namespace lie {
 
+/// How far the collection of a step's groups, or of its evaluation's, is.
+struct GroupsDone {
+  std::int64_t step = 0;
+  Purpose purpose = Purpose::kTrain;
+  std::int64_t groups = 0, all_groups = 0;
+  std::int64_t tokens = 0;  // of the responses that came in, not of those from the journal
+};
+
 class GroupCollector {
  public:
   /// Keeps references.
   GroupCollector(Coordinator& coordinator, Journal& journal, EarlyStop& stop)
       : coordinator_(coordinator), journal_(journal), stop_(stop) {}
+
+  /// `watcher` is told when a collection begins, and of each group that comes in.
+  void watch(std::function<void(const GroupsDone&)> watcher) { watcher_ = std::move(watcher); }
 
   /// The groups of a step's tickets, or of the evaluation behind it, in canonical order;
   /// `when_out`: see Coordinator::collect. Blocks until all are there. Empty where the run is
@@ -34,6 +47,7 @@ class GroupCollector {
   Coordinator& coordinator_;
   Journal& journal_;
   EarlyStop& stop_;
+  std::function<void(const GroupsDone&)> watcher_ = [](const GroupsDone&) {};
 };
 
 }  // namespace lie

@@ -25,4 +25,10 @@ std::optional<std::filesystem::path> sound_checkpoint(
     const std::filesystem::path& checkpoints, const Log& log,
     const std::function<bool(std::int64_t step)>& log_holds = {});
 
+/// What sound_checkpoint would return, or the Error that it would throw; renames nothing. For
+/// anyone.
+std::optional<std::filesystem::path> find_sound_checkpoint(
+    const std::filesystem::path& checkpoints, const Log& log,
+    const std::function<bool(std::int64_t step)>& log_holds = {});
+
 }  // namespace lie

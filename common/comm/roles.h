@@ -38,10 +38,10 @@ std::vector<RankPlace> gather_places(Job& job, const RankPlace& mine);
 /// The roles of all ranks. A rank has one role, except in two cases: a world of one rank has all,
 /// and where no rank is left for a reward worker, learner 0 scores what it collects.
 struct RoleLayout {
-  std::vector<int> learners;        // world ranks; learner 0 is rank 0
-  std::vector<int> reward_workers;  // world ranks
-  std::vector<int> actors;          // world ranks
-  std::vector<RankPlace> places;    // by world rank
+  std::vector<int> learners = {};        // world ranks; learner 0 is rank 0
+  std::vector<int> reward_workers = {};  // world ranks
+  std::vector<int> actors = {};          // world ranks
+  std::vector<RankPlace> places = {};    // by world rank
 
   const std::vector<int>& ranks(Role role) const;
   bool has(int rank, Role role) const;

@@ -136,6 +136,7 @@ void play_learner_0(const TrainConfig& config, const RunStart& start, RunPrompts
   LogComparison comparison;
   RunCoverage coverage = run_coverage(config, start);
   CurveRecorder curves = curve_recorder(config, start, coverage);
+  collector.watch([&](const GroupsDone& done) { curves.show(done); });
   CheckpointWriter checkpoints(config, start, training, stream, coverage, stop);
   StepChain outcomes({&publisher, &trajectories, &comparison, &curves, &checkpoints});
 

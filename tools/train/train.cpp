@@ -2,6 +2,8 @@
 
 #include <fmt/ranges.h>
 
+#include <cstdio>
+#include <string>
 #include <utility>
 
 #include "common/comm/mpi_collective.h"
@@ -9,12 +11,25 @@
 #include "common/error.h"
 #include "common/log.h"
 #include "learner/early_stop.h"
+#include "tools/run/announcements.h"
 #include "tools/run/local_run.h"
 #include "tools/run/mpi_run.h"
 #include "tools/run/start.h"
 #include "tools/run/train_config.h"
 
 namespace lie {
+namespace {
+
+/// On standard output a config that starts the same run.
+void tell_plan(const TrainConfig& config, const RoleLayout& layout) {
+  const PreparedRun plan = plan_run(config);
+  std::fputs(dump_train_config(config).c_str(), stdout);
+  const Log log("learner", 0);
+  log.info("{}", start_text(config, plan, layout));
+  log.info("dry run: all checks are passed; nothing was started or written");
+}
+
+}  // namespace
 
 void train(Job& job, const TrainArguments& arguments) {
   job.set_activity("reading the config");
@@ -29,11 +44,17 @@ void train(Job& job, const TrainArguments& arguments) {
   job.set_activity("preparing the run");
   const RoleLayout layout =
       plan_roles(config.roles, gather_places(job, {job.environment().host(), usable_cpus()}));
+  if (arguments.dry_run) {
+    if (job.rank() == 0) tell_plan(config, layout);
+    return;
+  }
   PreparedRun prepared;
-  if (job.rank() == 0) prepared = prepare_run(job, config, "lie_cluster train");
+  if (job.rank() == 0) {
+    prepared = prepare_run(job, config, "lie_cluster train");
+    Log("learner", 0).info("{}", start_text(config, prepared, layout));
+  }
   const RunStart start = share_start(prepared.start, *world);
-  if (job.rank() == 0) Log("learner", 0).info("{}", layout.table(config.model.threads));
-  if (is_finished(job, config, start)) return;
+  if (is_finished(config, start)) return;
   job.set_role(layout.roles_of(job.rank()));
   job.set_activity("training");
   if (job.size() == 1) {
@@ -41,7 +62,7 @@ void train(Job& job, const TrainArguments& arguments) {
   } else {
     run_over_mpi(job, config, start, std::move(prepared.prompts), layout, stop);
   }
-  end_early(job, stop);
+  end_run(job, config, stop);
 }
 
 }  // namespace lie
