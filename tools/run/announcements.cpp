@@ -3,6 +3,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cstdio>
 #include <iterator>
 #include <sstream>
 
@@ -16,14 +17,6 @@ namespace lie {
 namespace {
 
 namespace fs = std::filesystem;
-
-std::string headline(const TrainConfig& config, const RunStart& start) {
-  if (start.from_checkpoint || start.logged_step > 0) {
-    return fmt::format("{}: goes on after step {} of {}", config.run.directory, start.step,
-                       config.run.steps);
-  }
-  return fmt::format("{}: a new run of {} steps", config.run.directory, config.run.steps);
-}
 
 /// Of the largest micro-batch: no sequence is split.
 std::int64_t micro_batch_tokens(const TrainConfig& config) {
@@ -57,12 +50,8 @@ std::vector<Fact> data_facts(const TrainConfig& config, const PreparedRun& run) 
     facts.push_back({"evaluation", fmt::format("{} prompts of {}", run.prompts.evaluation.size(),
                                                fmt::join(config.data.evaluation_file, ", "))});
   }
-  facts.push_back(
-      {"prompts", fmt::format("template {}, {} tokens at most", config.data.prompt_template,
-                              config.rollout.max_prompt_tokens)});
-  facts.push_back(
-      {"responses", fmt::format("{} tokens at most, {}",
-                                config.rollout.sampling.max_response_tokens, run.ends)});
+  std::ranges::move(text_facts(config.data.prompt_template, config.rollout, run.ends),
+                    std::back_inserter(facts));
   return facts;
 }
 
@@ -98,8 +87,11 @@ std::string start_text(const TrainConfig& config, const PreparedRun& run,
   facts.push_back(model_fact(config.model.path, run.model.parameters));
   std::ranges::copy(data_facts(config, run), std::back_inserter(facts));
   facts.push_back({"memory", memory_of_roles(config, run, layout)});
-  return facts_text(headline(config, run.start), facts) +
-         indented(layout.table(config.model.threads));
+  const bool goes_on = run.start.from_checkpoint || run.start.logged_step > 0;
+  const std::string head =
+      run_headline(config.run.directory, goes_on ? std::optional(run.start.step) : std::nullopt,
+                   fmt::format("{} steps", config.run.steps));
+  return facts_text(head, facts) + indented(layout.table(config.model.threads));
 }
 
 void end_run(Job& job, const TrainConfig& config, const EarlyStop& stop) {
@@ -112,11 +104,32 @@ void end_run(Job& job, const TrainConfig& config, const EarlyStop& stop) {
   if (is_stopped) job.set_stopped();
 }
 
+void tell_dry_run(const std::string& config, std::string_view role, const std::string& start) {
+  std::fputs(config.c_str(), stdout);
+  const Log log(role, 0);
+  log.info("{}", start);
+  log.info("dry run: all checks are passed; nothing was started or written");
+}
+
 Fact model_fact(const std::string& path, std::int64_t parameters) {
   const bool is_large = parameters >= 1'000'000'000;
   return {"model", fmt::format("{}: {:.3g} {} parameters", path,
                                static_cast<double>(parameters) / (is_large ? 1e9 : 1e6),
                                is_large ? "billion" : "million")};
+}
+
+std::vector<Fact> text_facts(const std::string& prompt_template, const RolloutOptions& rollout,
+                             const std::string& ends) {
+  return {{"prompts", fmt::format("template {}, {} tokens at most", prompt_template,
+                                  rollout.max_prompt_tokens)},
+          {"responses",
+           fmt::format("{} tokens at most, {}", rollout.sampling.max_response_tokens, ends)}};
+}
+
+std::string run_headline(const std::string& directory, std::optional<std::int64_t> step,
+                         const std::string& length) {
+  if (step) return fmt::format("{}: goes on after step {} of {}", directory, *step, length);
+  return fmt::format("{}: a new run of {}", directory, length);
 }
 
 std::vector<Fact> checkpoint_facts(const fs::path& run_directory) {

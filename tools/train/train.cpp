@@ -2,8 +2,6 @@
 
 #include <fmt/ranges.h>
 
-#include <cstdio>
-#include <string>
 #include <utility>
 
 #include "common/comm/mpi_collective.h"
@@ -18,18 +16,6 @@
 #include "tools/run/train_config.h"
 
 namespace lie {
-namespace {
-
-/// On standard output a config that starts the same run.
-void tell_plan(const TrainConfig& config, const RoleLayout& layout) {
-  const PreparedRun plan = plan_run(config);
-  std::fputs(dump_train_config(config).c_str(), stdout);
-  const Log log("learner", 0);
-  log.info("{}", start_text(config, plan, layout));
-  log.info("dry run: all checks are passed; nothing was started or written");
-}
-
-}  // namespace
 
 void train(Job& job, const TrainArguments& arguments) {
   job.set_activity("reading the config");
@@ -45,7 +31,10 @@ void train(Job& job, const TrainArguments& arguments) {
   const RoleLayout layout =
       plan_roles(config.roles, gather_places(job, {job.environment().host(), usable_cpus()}));
   if (arguments.dry_run) {
-    if (job.rank() == 0) tell_plan(config, layout);
+    if (job.rank() == 0) {
+      tell_dry_run(dump_train_config(config), "learner",
+                   start_text(config, plan_run(config), layout));
+    }
     return;
   }
   PreparedRun prepared;
