@@ -16,24 +16,7 @@ std::int64_t pages_of_sample(std::int64_t prompt_tokens, std::int64_t response_t
 }
 
 std::int64_t page_bytes(const ModelConfig& model) {
-  return model.layers * 2 * KvCache::kPageTokens * model.kv_heads * model.head_width *
-         static_cast<std::int64_t>(sizeof(float));
-}
-
-// Pages for all slots at their longest, or as many as the memory limit allows.
-std::int64_t pages_to_allocate(const ModelConfig& model, const RolloutOptions& options) {
-  check_fits_model(options, model);
-  const std::int64_t prompt = KvCache::pages_for(options.max_prompt_tokens);
-  const std::int64_t sample = KvCache::pages_for(options.longest_response()) + 1;
-  const std::int64_t allowed = options.cache_mebibytes * (1 << 20) / page_bytes(model);
-  if (allowed < prompt + sample) {
-    fail(
-        "cache_mebibytes is {}, but one response of {} tokens to a prompt of {} needs {} MiB of KV "
-        "cache: raise it, or lower max_prompt_tokens or max_response_tokens",
-        options.cache_mebibytes, options.longest_response(), options.max_prompt_tokens,
-        (prompt + sample) * page_bytes(model) / (1 << 20) + 1);
-  }
-  return std::min(allowed, options.slots * (prompt + sample));
+  return KvCache::page_elements(model) * static_cast<std::int64_t>(sizeof(float));
 }
 
 std::vector<std::int32_t> end_ids(const ModelConfig& model, const RolloutOptions& options) {
@@ -76,6 +59,21 @@ RandomKey key_of(std::uint64_t seed, const Ticket& ticket, std::int32_t sample,
 
 }  // namespace
 
+std::int64_t kv_cache_pages(const ModelConfig& model, const RolloutOptions& options) {
+  check_fits_model(options, model);
+  const std::int64_t prompt = KvCache::pages_for(options.max_prompt_tokens);
+  const std::int64_t sample = KvCache::pages_for(options.longest_response()) + 1;
+  const std::int64_t allowed = options.cache_mebibytes * (1 << 20) / page_bytes(model);
+  if (allowed < prompt + sample) {
+    fail(
+        "cache_mebibytes is {}, but one response of {} tokens to a prompt of {} needs {} MiB of KV "
+        "cache: raise it, or lower max_prompt_tokens or max_response_tokens",
+        options.cache_mebibytes, options.longest_response(), options.max_prompt_tokens,
+        (prompt + sample) * page_bytes(model) / (1 << 20) + 1);
+  }
+  return std::min(allowed, options.slots * (prompt + sample));
+}
+
 Generator::Generator(Transformer& policy, Operators& operators, const ModelConfig& model,
                      const RolloutOptions& options, std::uint64_t seed, EncodePrompt encode)
     : policy_(policy),
@@ -85,7 +83,7 @@ Generator::Generator(Transformer& policy, Operators& operators, const ModelConfi
       end_ids_(end_ids(model, options)),
       seed_(seed),
       encode_(std::move(encode)),
-      pages_(pages_to_allocate(model, options)),
+      pages_(kv_cache_pages(model, options)),
       cache_(model, operators, pages_),
       first_logits_(operators, model.vocabulary),
       ids_(operators.allocate(1, options.slots, DType::kInt32)),

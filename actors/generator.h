@@ -18,14 +18,17 @@ namespace lie {
 /// A prompt's token ids, template and all.
 using EncodePrompt = std::function<std::vector<std::int32_t>(const Prompt&)>;
 
+/// Pages of the KV cache: for all slots at their longest, or as many as the memory limit allows.
+/// Throws Error if the options do not fit the model, or the cache cannot hold even one response.
+std::int64_t kv_cache_pages(const ModelConfig& model, const RolloutOptions& options);
+
 /// Turns tickets into rollout groups. With the CPU operators the ids and log-probs of a response
 /// depend on weights, prompt, sampling options and random key alone: not on slots, cache size,
 /// order of tickets or neighbours (invariant E3); with ATen's operators rounding also depends on
 /// the neighbours. One thread.
 class Generator {
  public:
-  /// Keeps references to policy and operators. Throws Error if the options do not fit the model, or
-  /// the cache cannot hold even one response.
+  /// Keeps references to policy and operators. Throws Error as kv_cache_pages() does.
   Generator(Transformer& policy, Operators& operators, const ModelConfig& model,
             const RolloutOptions& options, std::uint64_t seed, EncodePrompt encode);
 

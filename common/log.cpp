@@ -2,14 +2,17 @@
 
 #include <spdlog/logger.h>
 #include <spdlog/sinks/stdout_sinks.h>
-#include <unistd.h>
+
+#include <cstdio>
+
+#include "common/terminal.h"
 
 namespace lie {
 
 struct Log::Impl {
   spdlog::logger logger;
   // On a terminal a progress line may be in the way of the next line: wipe it first.
-  std::string line_start = ::isatty(STDERR_FILENO) != 0 ? "\r\033[K" : "";
+  std::string line_start = terminal_columns(stderr) ? "\r\033[K" : "";
 };
 
 Log::Log(std::string_view role, int rank)

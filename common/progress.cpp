@@ -13,6 +13,18 @@ std::string count_text(const Progress& progress) {
                      progress.steps);
 }
 
+std::string result_text(const StepProgress& progress) {
+  const double cut = progress.truncated_share;
+  return fmt::format("accuracy {:.3f} | length {:.1f}{} | reward {:.3f} | C_context {:.1f}",
+                     progress.accuracy, progress.response_length_mean,
+                     cut >= 0.005 ? fmt::format(" ({:.0f}% cut)", 100 * cut) : "",
+                     progress.reward_mean, progress.c_context_mean);
+}
+
+double seconds_of(std::chrono::steady_clock::duration time) {
+  return std::chrono::duration<double>(time).count();
+}
+
 }  // namespace
 
 std::string duration_text(double seconds) {
@@ -24,14 +36,15 @@ std::string duration_text(double seconds) {
 }
 
 std::string progress_text(const StepProgress& progress, double seconds_left) {
-  const double cut = progress.truncated_share;
-  return fmt::format(
-      "{} | accuracy {:.3f} | length {:.1f}{} | reward {:.3f} | C_context {:.1f} | {:.0f} tokens/s "
-      "| "
-      "{} left",
-      count_text(progress), progress.accuracy, progress.response_length_mean,
-      cut >= 0.005 ? fmt::format(" ({:.0f}% cut)", 100 * cut) : "", progress.reward_mean,
-      progress.c_context_mean, progress.tokens_per_second, duration_text(seconds_left));
+  return fmt::format("{} | {} | {:.0f} tokens/s | {} left", count_text(progress),
+                     result_text(progress), progress.tokens_per_second,
+                     duration_text(seconds_left));
+}
+
+std::string progress_text(const GroupsProgress& progress, double tokens_per_second) {
+  return fmt::format("{} | {}{}/{} groups | {:.0f} tokens/s", count_text(progress),
+                     progress.is_evaluation ? "evaluation " : "", progress.groups,
+                     progress.all_groups, tokens_per_second);
 }
 
 std::string progress_text(const EvaluationProgress& progress) {
@@ -45,8 +58,31 @@ ProgressLine::ProgressLine(std::FILE* out) : line_(out) {}
 void ProgressLine::show(const StepProgress& progress) {
   seconds_ += progress.step_seconds;
   ++steps_seen_;
+  last_ = progress;
+  line_.show(progress_text(progress, seconds_left()));
+}
+
+/// Behind the last step that was shown.
+double ProgressLine::seconds_left() const {
   const double mean = seconds_ / static_cast<double>(steps_seen_);
-  line_.show(progress_text(progress, mean * static_cast<double>(progress.steps - progress.step)));
+  return mean * static_cast<double>(last_.steps - last_.step);
+}
+
+void ProgressLine::show(const GroupsProgress& progress) {
+  if (!line_.is_rewritten()) return;
+  const Clock::time_point now = Clock::now();
+  if (progress.tokens == 0) wait_began_ = now;
+  const bool is_last = progress.groups == progress.all_groups;
+  if (!is_last && now - shown_at_ < std::chrono::milliseconds(100)) return;
+  shown_at_ = now;
+  const double waited = seconds_of(now - wait_began_);
+  std::string text =
+      progress_text(progress, waited > 0 ? static_cast<double>(progress.tokens) / waited : 0.0);
+  if (steps_seen_ > 0) {
+    text += fmt::format(" | step {}: {} | {} left", last_.step, result_text(last_),
+                        duration_text(seconds_left() - waited));
+  }
+  line_.show(text);
 }
 
 void ProgressLine::show(const EvaluationProgress& progress) {

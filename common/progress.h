@@ -1,6 +1,7 @@
 // The one progress line of a run.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <cstdio>
 #include <string>
@@ -22,6 +23,14 @@ struct StepProgress {
   double step_seconds = 0;
 };
 
+/// What the line shows while a step's groups, or those of the evaluation behind it, come in.
+struct GroupsProgress {
+  std::int64_t step = 0, steps = 0;
+  bool is_evaluation = false;
+  std::int64_t groups = 0, all_groups = 0;
+  std::int64_t tokens = 0;  // of the responses that came in; 0: the wait begins
+};
+
 /// What the line of an evaluation after a step shows; step 0 is the start policy.
 struct EvaluationProgress {
   std::int64_t step = 0, steps = 0;
@@ -32,13 +41,17 @@ struct EvaluationProgress {
 /// 12345 tokens/s | 1:23 left"
 std::string progress_text(const StepProgress& progress, double seconds_left);
 
+/// "step  13/100 | 17/32 groups | 12345 tokens/s"
+std::string progress_text(const GroupsProgress& progress, double tokens_per_second);
+
 /// "step  12/100 | evaluation: accuracy 0.561 | length 31.0 | C_context 26.4"
 std::string progress_text(const EvaluationProgress& progress);
 
 /// "1:23" or "2:01:23"
 std::string duration_text(double seconds);
 
-/// Prints one line a step: rewritten in place on a terminal, plain lines elsewhere.
+/// Prints one line a step: rewritten in place on a terminal, within the step, too; plain lines
+/// elsewhere.
 class ProgressLine {
  public:
   /// Does not own `out`.
@@ -47,6 +60,9 @@ class ProgressLine {
   /// Time left is the mean of this run's steps so far times the steps to come.
   void show(const StepProgress& progress);
 
+  /// On a terminal only, and at most ten times a second: the groups, then the step before.
+  void show(const GroupsProgress& progress);
+
   /// Prints a line that stays.
   void show(const EvaluationProgress& progress);
 
@@ -54,9 +70,14 @@ class ProgressLine {
   void finish() { line_.finish(); }
 
  private:
+  double seconds_left() const;
+
   LiveLine line_;
   double seconds_ = 0;
   std::int64_t steps_seen_ = 0;
+  StepProgress last_;  // shown
+  using Clock = std::chrono::steady_clock;
+  Clock::time_point wait_began_, shown_at_;
 };
 
 }  // namespace lie

@@ -103,6 +103,12 @@ void write_whole(int descriptor, const fs::path& path, const std::string& text) 
 
 }  // namespace
 
+void check_unlocked(const fs::path& guarded) {
+  const fs::path name = lock_of(guarded);
+  const Found found = look_at(name);
+  if (found.is_there) refuse_unless_gone(guarded, name, found);
+}
+
 WriterLock::WriterLock(const fs::path& guarded, std::string_view command)
     : guarded_(guarded), file_(lock_of(guarded)), self_(this_process(command)) {
   const fs::path aside = beside("new", self_.token);

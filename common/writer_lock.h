@@ -51,6 +51,10 @@ class WriterLock {
   int descriptor_ = -1;  // of the lock file: as long as it is open, the kernel's lock is held
 };
 
+/// Throws Error where a WriterLock of this would, because another holds it or may hold it. Writes
+/// nothing, and the answer may be old at once.
+void check_unlocked(const std::filesystem::path& guarded);
+
 /// The beginning of the names of a directory's lock files.
 inline constexpr const char* kWriterLockName = "writer.lock";
 

@@ -99,6 +99,15 @@ void CurveRecorder::take(StepOutcome& step) {
   if (find_value(row, "eval_accuracy")) show_evaluation(row);
 }
 
+void CurveRecorder::show(const GroupsDone& done) {
+  progress_.show(GroupsProgress{.step = done.step,
+                                .steps = steps_,
+                                .is_evaluation = done.purpose == Purpose::kEvaluate,
+                                .groups = done.groups,
+                                .all_groups = done.all_groups,
+                                .tokens = done.tokens});
+}
+
 void CurveRecorder::show_step(const MetricsRow& row) {
   progress_.show(StepProgress{.step = row.step,
                               .steps = steps_,

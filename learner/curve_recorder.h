@@ -7,6 +7,7 @@
 #include "common/metrics_log.h"
 #include "common/progress.h"
 #include "common/tensorboard.h"
+#include "learner/group_collector.h"
 #include "learner/role_clocks.h"
 #include "learner/run_coverage.h"
 #include "learner/step_chain.h"
@@ -25,6 +26,8 @@ class CurveRecorder : public StepStage {
 
   void take(StepOutcome& step) override;
   void close() override { progress_.finish(); }
+  /// Moves the progress line within a step.
+  void show(const GroupsDone& done);
 
  private:
   /// `rows`: those that stay.

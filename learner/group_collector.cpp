@@ -2,22 +2,29 @@
 
 #include <algorithm>
 #include <iterator>
+#include <tuple>
 #include <utility>
 
 namespace lie {
 
 void GroupCollector::order(std::deque<Ticket> tickets) {
   if (tickets.empty()) return;
-  const StepPart part = part_of(tickets.front());
-  std::ranges::move(journal_.take_known(part.first, tickets), std::back_inserter(back_[part]));
+  const StepPart step_part = part_of(tickets.front());
+  Part& part = parts_[step_part];
+  std::tie(part.done.step, part.done.purpose) = step_part;
+  part.done.all_groups += std::ssize(tickets);
+  std::ranges::move(journal_.take_known(step_part.first, tickets), std::back_inserter(part.back));
+  part.done.groups = std::ssize(part.back);
   coordinator_.add(std::move(tickets));
 }
 
 std::optional<std::vector<ScoredGroup>> GroupCollector::collect(
     StepPart part, std::optional<Assignment::Kind> when_out) {
+  awaited_ = part;
+  watcher_(parts_[part].done);
   if (!coordinator_.collect(part, when_out, take())) return std::nullopt;
-  auto groups = std::exchange(back_[part], {});
-  back_.erase(part);
+  awaited_.reset();
+  auto groups = std::move(parts_.extract(part).mapped().back);
   std::ranges::sort(groups, {}, [](const ScoredGroup& g) { return g.rollout.ticket.group; });
   return groups;
 }
@@ -40,7 +47,14 @@ TakeGroup GroupCollector::take() {
   return [this](ScoredGroup group) {
     journal_.append(group);
     stop_.group_is_kept();
-    back_[part_of(group.rollout.ticket)].push_back(std::move(group));
+    const StepPart step_part = part_of(group.rollout.ticket);
+    Part& part = parts_[step_part];
+    ++part.done.groups;
+    for (const Response& response : group.rollout.responses) {
+      part.done.tokens += std::ssize(response.ids);
+    }
+    part.back.push_back(std::move(group));
+    if (step_part == awaited_) watcher_(part.done);
   };
 }
 

@@ -4,8 +4,10 @@
 
 #include <cstdint>
 #include <deque>
+#include <functional>
 #include <map>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "learner/coordinator.h"
@@ -14,11 +16,23 @@
 
 namespace lie {
 
+/// How far the collection of a step's groups, or of its evaluation's, is.
+struct GroupsDone {
+  std::int64_t step = 0;
+  Purpose purpose = Purpose::kTrain;
+  std::int64_t groups = 0, all_groups = 0;
+  std::int64_t tokens = 0;  // of the responses that came in, not of those from the journal
+};
+
 class GroupCollector {
  public:
   /// Keeps references.
   GroupCollector(Coordinator& coordinator, Journal& journal, EarlyStop& stop)
       : coordinator_(coordinator), journal_(journal), stop_(stop) {}
+
+  /// `watcher` is told when a part of a step is begun to be waited for, and then of each of its
+  /// groups that comes in.
+  void watch(std::function<void(const GroupsDone&)> watcher) { watcher_ = std::move(watcher); }
 
   /// Has tickets answered, all of a step or of the evaluation behind it, as actors ask for more.
   void order(std::deque<Ticket> tickets);
@@ -41,12 +55,19 @@ class GroupCollector {
   void keep_in_flight();
 
  private:
+  struct Part {
+    GroupsDone done;
+    std::vector<ScoredGroup> back;
+  };
+
   TakeGroup take();
 
   Coordinator& coordinator_;
   Journal& journal_;
   EarlyStop& stop_;
-  std::map<StepPart, std::vector<ScoredGroup>> back_;
+  std::map<StepPart, Part> parts_;
+  std::optional<StepPart> awaited_;
+  std::function<void(const GroupsDone&)> watcher_ = [](const GroupsDone&) {};
 };
 
 }  // namespace lie

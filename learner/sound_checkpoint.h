@@ -27,4 +27,11 @@ std::optional<std::filesystem::path> sound_checkpoint(
     const std::function<bool(std::int64_t step)>& log_holds = {},
     std::int64_t at_most = std::numeric_limits<std::int64_t>::max());
 
+/// What sound_checkpoint would return, or the Error that it would throw; renames nothing. For
+/// anyone.
+std::optional<std::filesystem::path> find_sound_checkpoint(
+    const std::filesystem::path& checkpoints, const Log& log,
+    const std::function<bool(std::int64_t step)>& log_holds = {},
+    std::int64_t at_most = std::numeric_limits<std::int64_t>::max());
+
 }  // namespace lie

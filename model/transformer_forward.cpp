@@ -4,15 +4,13 @@
 #include <cstddef>
 
 #include "common/error.h"
+#include "model/training_memory.h"
 #include "model/transformer_state.h"
 
 namespace lie {
 namespace {
 
-/// Beyond it, activations are recomputed layer by layer.
-constexpr std::int64_t kActivationBytes = std::int64_t{4} << 30;
-/// Of one chunk of the head; backward() is spared computing the chunk again if there is but one.
-constexpr std::int64_t kLogitElements = std::int64_t{64} << 20;
+/// Of one chunk of the head whose activations are not kept.
 constexpr std::int64_t kLogitElementsNotKept = std::int64_t{8} << 20;
 
 void check_batch(const PackedBatch& batch, const ModelConfig& config) {
@@ -66,11 +64,7 @@ void Transformer::State::begin_training(const PackedBatch& batch, float temperat
   t.rows = std::ssize(batch.rows);
   t.temperature = temperature;
   t.positions = positions_of(batch);
-  const std::int64_t kept_per_token = 2 * config.width + shape.qkv_cols() + shape.q_cols() +
-                                      shape.kv_cols() + shape.q_cols() + 2 * config.ffn_width;
-  const std::int64_t bytes =
-      t.tokens * config.layers * kept_per_token * dtype_bytes(operators.activation_dtype());
-  t.recompute = !keep || bytes > kActivationBytes;
+  t.recompute = !keep || recomputes_activations(config, t.tokens, operators.activation_dtype());
   const auto blocks = static_cast<std::size_t>(t.recompute ? 1 : config.layers);
   if (t.blocks.size() < blocks) t.blocks.resize(blocks);
 }

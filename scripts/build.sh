@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Configures and builds preset "release" (or the one named) after scripts/setup.sh. Prints the tail of the log if it fails.
+# Configures and builds preset "release" (or the one named) after scripts/setup.sh. On a terminal the step that is being built is
+# shown; all goes into a log, whose tail is printed if it fails.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 preset="${1:-release}"
@@ -8,7 +9,9 @@ bash scripts/setup.sh
 log="build/$preset.log"
 mkdir -p build
 echo "[build] preset $preset, log in $log"
+source scripts/progress_lib.sh
 start=$(date +%s)
-{ cmake --preset "$preset" "$@" && cmake --build --preset "$preset" --parallel "${LIE_BUILD_JOBS:-$(nproc)}"; } >"$log" 2>&1 ||
+{ cmake --preset "$preset" "$@" && cmake --build --preset "$preset" --parallel "${LIE_BUILD_JOBS:-$(nproc)}"; } 2>&1 |
+  tee "$log" | show_progress build ||
   { tail -n 60 "$log"; echo "[build] failed: the whole log is in $log"; exit 1; }
 echo "[build] done in $(($(date +%s) - start)) s: programs in build/$preset/bin"

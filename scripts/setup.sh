@@ -31,6 +31,9 @@ fi
 optional_debian_packages=(libflint-arb-dev libcalcium-dev)  # part of FLINT itself from FLINT 3 on
 
 say() { printf '[setup] %s\n' "$*"; }
+source scripts/progress_lib.sh
+quiet=(--quiet)
+if [ -t 1 ]; then quiet=(); fi  # pip has its own progress bars
 
 missing_debian_packages() {
   local package
@@ -58,7 +61,7 @@ apt_as_root() {
 install_with_apt() {  # packages...
   apt_as_root dpkg --configure -a >/dev/null &&   # repairs an interrupted install
     apt_as_root apt-get update -qq &&
-    apt_as_root apt-get install -y -qq --no-install-recommends "$@" >/dev/null
+    apt_as_root apt-get install -y --no-install-recommends "$@" | show_progress setup
 }
 
 installable() {  # drops optional packages that this release does not have
@@ -98,7 +101,7 @@ install_libtorch() {
   say "LibTorch $torch_version: downloading about 550 MB into $home"
   rm -rf "$home" "$home.partial"
   mkdir -p "$home.partial"
-  PIP_BREAK_SYSTEM_PACKAGES=1 python3 -m pip install --quiet --disable-pip-version-check --root-user-action=ignore --no-deps \
+  PIP_BREAK_SYSTEM_PACKAGES=1 python3 -m pip install "${quiet[@]}" --disable-pip-version-check --root-user-action=ignore --no-deps \
     --target "$home.partial" "torch==$torch_version" "nvidia-cuda-runtime==$cuda_runtime_version" \
     "nvidia-cuda-cupti==$cuda_cupti_version" ||
     { say "could not download LibTorch. Point Torch_DIR at your own LibTorch 2.x (its share/cmake/Torch folder) instead."; exit 1; }
@@ -114,7 +117,7 @@ install_arrow() {
   say "Arrow $arrow_version: downloading about 50 MB into $home"
   rm -rf "$home" "$home.partial" "$wheel"
   mkdir -p "$home.partial/lib"
-  if ! PIP_BREAK_SYSTEM_PACKAGES=1 python3 -m pip install --quiet --disable-pip-version-check --root-user-action=ignore \
+  if ! PIP_BREAK_SYSTEM_PACKAGES=1 python3 -m pip install "${quiet[@]}" --disable-pip-version-check --root-user-action=ignore \
     --no-deps --only-binary=:all: --implementation cp --python-version 3.11 --target "$wheel" "pyarrow==$arrow_version"; then
     say "could not download Arrow; going on without it: Parquet files will be refused, JSONL works"
     rm -rf "$home.partial" "$wheel"
@@ -161,7 +164,7 @@ install_cuda_libraries() {
   say "NVIDIA libraries: downloading about 2 GB into $home"
   rm -rf "$partial"
   # pip replaces a folder that is there, and torch/ finds these only in nvidia/ beside it: unpack elsewhere, then merge.
-  PIP_BREAK_SYSTEM_PACKAGES=1 python3 -m pip install --quiet --disable-pip-version-check --root-user-action=ignore \
+  PIP_BREAK_SYSTEM_PACKAGES=1 python3 -m pip install "${quiet[@]}" --disable-pip-version-check --root-user-action=ignore \
     --target "$partial" "${cuda_packages[@]}" ||
     { say "could not download the NVIDIA libraries"; exit 1; }
   cp -rlf "$partial/nvidia" "$home/"

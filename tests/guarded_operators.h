@@ -18,8 +18,8 @@ class GuardedOperators : public Operators {
  public:
   /// What went between host and device since the start.
   struct Traffic {
-    std::int64_t allocations = 0;
-    std::int64_t to_host = 0, from_host = 0;  // elements
+    std::int64_t allocations = 0, allocated_bytes = 0;  // but for packed weights
+    std::int64_t to_host = 0, from_host = 0;            // elements
   };
 
   GuardedOperators() : inner_(make_cpu_operators(1)) {
@@ -38,6 +38,7 @@ class GuardedOperators : public Operators {
   Buffer allocate(std::int64_t rows, std::int64_t cols, DType dtype) override {
     ++traffic_.allocations;
     const auto bytes = static_cast<std::size_t>(rows * cols * dtype_bytes(dtype));
+    traffic_.allocated_bytes += static_cast<std::int64_t>(bytes);
     if (used_ + bytes > kBytes) fail("the guarded memory is used up");
     char* const data = static_cast<char*>(memory_) + used_;
     used_ += (bytes + 63) / 64 * 64;

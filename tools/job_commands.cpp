@@ -22,6 +22,7 @@ using Chosen = std::function<void(Job&)>;
 struct ConfigArguments {
   std::string config;
   std::vector<std::string> overrides;
+  bool dry_run = false;
 };
 
 void add_overrides(CLI::App& command, std::vector<std::string>& overrides, const char* help) {
@@ -34,13 +35,16 @@ void add_config(CLI::App& command, ConfigArguments& arguments) {
                 "Set one key of the config: --set optimizer.learning_rate=1e-6");
 }
 
-/// A command whose arguments are a config alone; `explain` lists its keys.
+/// A command whose arguments are a config and --dry-run; `explain` lists its keys.
 void add_config_command(CLI::App& program, Chosen& chosen, const char* name, const char* help,
                         const std::function<std::string(std::string_view)>& explain,
                         const std::function<void(Job&, const ConfigArguments&)>& run) {
   const auto arguments = std::make_shared<ConfigArguments>();
   CLI::App* command = program.add_subcommand(name, help);
   add_config(*command, *arguments);
+  command->add_flag("--dry-run", arguments->dry_run,
+                    "Make all checks of a start and say what it would do, with the resolved config "
+                    "on standard output; start and write nothing");
   command->footer([=] {
     return fmt::format(
         "\n--help KEY explains the keys that KEY is a part of. Keys of the config:\n{}",
@@ -100,19 +104,19 @@ void add_job_commands(CLI::App& program, Chosen& chosen) {
   add_config_command(program, chosen, "train",
                      "Train by reinforcement learning; run it under mpirun or srun",
                      explain_train_config, [](Job& job, const ConfigArguments& arguments) {
-                       train(job, {arguments.config, arguments.overrides});
+                       train(job, {arguments.config, arguments.overrides, arguments.dry_run});
                      });
   add_config_command(program, chosen, "sft",
                      "Supervised fine-tuning on prompts and responses, or on conversations",
                      explain_sft_config, [](Job& job, const ConfigArguments& arguments) {
-                       sft(job, arguments.config, arguments.overrides);
+                       sft(job, arguments.config, arguments.overrides, arguments.dry_run);
                      });
   add_config_command(program, chosen, "eval",
                      "Measure a model on benchmarks: Avg@k, pass@k, maj@k, token budgets; also "
                      "under mpirun",
                      evaluation::explain_eval_config,
                      [](Job& job, const ConfigArguments& arguments) {
-                       evaluate(job, arguments.config, arguments.overrides);
+                       evaluate(job, arguments.config, arguments.overrides, arguments.dry_run);
                      });
   add_reference_lengths(program, chosen);
   add_data(program, chosen);

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <span>
 #include <utility>
 
 #include "common/comm/gather.h"
@@ -89,6 +90,76 @@ RankPlace place_from_text(const std::string& text) {
   return place;
 }
 
+constexpr std::size_t kMostRows = 16;  // of the table, with a line for each host
+constexpr std::size_t kColumns = 78;   // of a terminal, indented
+
+/// Ranks of one line of the table.
+struct Seats {
+  int first = 0, last = 0;
+  std::string roles;
+  std::int64_t least_threads = 1, most_threads = 1;
+  std::string first_host, last_host;
+  std::int64_t hosts = 1;  // neighbours on other hosts
+
+  void add(const Seats& next) {
+    last = next.last;
+    least_threads = std::min(least_threads, next.least_threads);
+    most_threads = std::max(most_threads, next.most_threads);
+    hosts += next.first_host != last_host ? 1 : 0;
+    last_host = next.last_host;
+  }
+};
+
+/// Neighbours that are `alike` share a line.
+template <typename Alike>
+std::vector<Seats> fold(std::span<const Seats> rows, const Alike& alike) {
+  std::vector<Seats> folded;
+  for (const Seats& row : rows) {
+    if (!folded.empty() && alike(folded.back(), row)) {
+      folded.back().add(row);
+    } else {
+      folded.push_back(row);
+    }
+  }
+  return folded;
+}
+
+std::string ranks_text(const Seats& seats) {
+  if (seats.first == seats.last) return fmt::format("rank {}", seats.first);
+  return fmt::format("ranks {}-{}", seats.first, seats.last);
+}
+
+std::string threads_text(const Seats& seats) {
+  if (seats.most_threads == 1) return "1 thread";
+  if (seats.least_threads == seats.most_threads) {
+    return fmt::format("{} threads", seats.most_threads);
+  }
+  return fmt::format("{}-{} threads", seats.least_threads, seats.most_threads);
+}
+
+std::string hosts_text(const Seats& seats) {
+  if (seats.hosts == 1) return seats.first_host;
+  return fmt::format("{} hosts, {} to {}", seats.hosts, seats.first_host, seats.last_host);
+}
+
+/// A line each, in columns; what does not fit is the end of hosts' names.
+std::string text_of(std::span<const Seats> rows) {
+  std::size_t wide[3] = {};
+  for (const Seats& seats : rows) {
+    wide[0] = std::max(wide[0], ranks_text(seats).size());
+    wide[1] = std::max(wide[1], seats.roles.size());
+    wide[2] = std::max(wide[2], threads_text(seats).size());
+  }
+  std::string text;
+  for (const Seats& seats : rows) {
+    const std::string line =
+        fmt::format("{:<{}}  {:<{}}  {:<{}}  {}", ranks_text(seats), wide[0], seats.roles, wide[1],
+                    threads_text(seats), wide[2], hosts_text(seats));
+    text += line.substr(0, kColumns) + "\n";
+  }
+  return text;
+}
+
 }  // namespace
 
 std::string_view role_name(Role role) {
@@ -157,14 +228,16 @@ bool RoleLayout::has(int rank, Role role) const { return index(rank, role) >= 0;
 int RoleLayout::threads(int rank, Role role) const {
   if (role == Role::kRewardWorker) return 1;
   const RankPlace& here = places[static_cast<std::size_t>(rank)];
+  std::vector<const RankPlace*> beside;  // of the role on this host, this one among them
+  for (const int other : ranks(role)) {
+    const RankPlace& place = places[static_cast<std::size_t>(other)];
+    if (place.host == here.host) beside.push_back(&place);
+  }
   double share = 0;
   for (const int cpu : here.cpus) {
-    const auto uses = [&](int other) {
-      const RankPlace& place = places[static_cast<std::size_t>(other)];
-      return place.host == here.host &&
-             std::find(place.cpus.begin(), place.cpus.end(), cpu) != place.cpus.end();
-    };
-    share += 1.0 / static_cast<double>(std::count_if(ranks(role).begin(), ranks(role).end(), uses));
+    share += 1.0 / static_cast<double>(std::ranges::count_if(beside, [&](const RankPlace* place) {
+               return std::ranges::find(place->cpus, cpu) != place->cpus.end();
+             }));
   }
   return std::max(1, static_cast<int>(share + 1e-6));  // 1/3 + 1/3 + 1/3 is a whole CPU
 }
@@ -177,27 +250,35 @@ std::string RoleLayout::roles_of(int rank) const {
   return fmt::format("{}", fmt::join(names, ", "));
 }
 
-std::string RoleLayout::table(std::int64_t set_threads) const {
-  const auto line_of = [&](int rank) {
-    std::int64_t most = 1;
-    for (const Role role : kAllRoles) {
-      if (!has(rank, role)) continue;
-      const bool is_set = set_threads > 0 && role != Role::kRewardWorker;
-      most = std::max<std::int64_t>(most, is_set ? set_threads : threads(rank, role));
-    }
-    return fmt::format("{:<24} {:<24} {:>3} thread{}", places[static_cast<std::size_t>(rank)].host,
-                       roles_of(rank), most, most == 1 ? "" : "s");
-  };
-  std::string text;
-  const int count = static_cast<int>(places.size());
-  for (int first = 0, next = 0; first < count; first = next) {
-    const std::string line = line_of(first);
-    for (next = first + 1; next < count && line_of(next) == line;) ++next;
-    const std::string who = next == first + 1 ? fmt::format("rank {}", first)
-                                              : fmt::format("ranks {}-{}", first, next - 1);
-    text += fmt::format("{:<14} {}\n", who, line);
+std::int64_t RoleLayout::most_threads(int rank, std::int64_t set_threads) const {
+  std::int64_t most = 1;
+  for (const Role role : kAllRoles) {
+    if (!has(rank, role)) continue;
+    const bool is_set = set_threads > 0 && role != Role::kRewardWorker;
+    most = std::max<std::int64_t>(most, is_set ? set_threads : threads(rank, role));
   }
-  return text;
+  return most;
+}
+
+std::string RoleLayout::table(std::int64_t set_threads) const {
+  std::vector<Seats> rows;
+  for (int rank = 0; rank < static_cast<int>(places.size()); ++rank) {
+    const std::int64_t threads = most_threads(rank, set_threads);
+    rows.push_back({.first = rank,
+                    .last = rank,
+                    .roles = roles_of(rank),
+                    .least_threads = threads,
+                    .most_threads = threads,
+                    .first_host = places[static_cast<std::size_t>(rank)].host,
+                    .last_host = places[static_cast<std::size_t>(rank)].host});
+  }
+  std::vector<Seats> folded = fold(rows, [](const Seats& a, const Seats& b) {
+    return a.roles == b.roles && a.first_host == b.first_host && a.most_threads == b.most_threads;
+  });
+  if (folded.size() > kMostRows) {
+    folded = fold(rows, [](const Seats& a, const Seats& b) { return a.roles == b.roles; });
+  }
+  return text_of(folded);
 }
 
 RoleLayout plan_roles(const RolesOptions& options, std::vector<RankPlace> places,

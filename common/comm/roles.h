@@ -38,10 +38,10 @@ std::vector<RankPlace> gather_places(Job& job, const RankPlace& mine);
 /// The roles of all ranks. A rank has one role, except in two cases: a world of one rank has all,
 /// and where no rank is left for a reward worker, learner 0 scores what it collects.
 struct RoleLayout {
-  std::vector<int> learners;        // world ranks; learner 0 is rank 0
-  std::vector<int> reward_workers;  // world ranks
-  std::vector<int> actors;          // world ranks
-  std::vector<RankPlace> places;    // by world rank
+  std::vector<int> learners = {};        // world ranks; learner 0 is rank 0
+  std::vector<int> reward_workers = {};  // world ranks
+  std::vector<int> actors = {};          // world ranks
+  std::vector<RankPlace> places = {};    // by world rank
 
   const std::vector<int>& ranks(Role role) const;
   bool has(int rank, Role role) const;
@@ -52,9 +52,13 @@ struct RoleLayout {
   int threads(int rank, Role role) const;
   /// "learner, reward worker"
   std::string roles_of(int rank) const;
-  /// A table of ranks, hosts, roles and threads; equal neighbours share a line. `set_threads`: of
+  /// A table of ranks, roles, threads and hosts, 78 columns wide at most; equal neighbours share a
+  /// line, and where that leaves too many all neighbours of the same roles. `set_threads`: of
   /// model.threads, which actors and learners follow; 0: their share.
   std::string table(std::int64_t set_threads = 0) const;
+
+ private:
+  std::int64_t most_threads(int rank, std::int64_t set_threads) const;
 };
 
 /// Splits the ranks. Automatic: one learner per 8 ranks and one reward worker per 16, at least one

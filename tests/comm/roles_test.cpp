@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <numeric>
+#include <sstream>
 
 #include "common/error.h"
 #include "tests/comm/mpi_main.h"
@@ -101,9 +102,32 @@ TEST(Roles, BoundRanksKeepTheirOwnCpus) {
 TEST(Roles, TheTableFoldsEqualNeighbours) {
   EXPECT_NE(plan_roles({}, one_host(2, 2)).table(3).find("  3 threads"), std::string::npos);
   EXPECT_EQ(plan_roles({}, one_host(4, 2)).table(),
-            "rank 0         node1                    learner                    2 threads\n"
-            "rank 1         node1                    reward worker              1 thread\n"
-            "ranks 2-3      node1                    actor                      1 thread\n");
+            "rank 0     learner        2 threads  node1\n"
+            "rank 1     reward worker  1 thread   node1\n"
+            "ranks 2-3  actor          1 thread   node1\n");
+}
+
+/// `hosts` of 8 ranks and 16 CPUs each; the first has 24.
+RoleLayout cluster(int hosts, const std::string& name) {
+  std::vector<RankPlace> places;
+  for (int rank = 0; rank < 8 * hosts; ++rank) {
+    places.push_back({name + std::to_string(rank / 8), cpus(0, rank < 8 ? 24 : 16)});
+  }
+  return plan_roles({}, std::move(places));
+}
+
+TEST(Roles, TheTableOfManyHostsHasALineForEachRole) {
+  EXPECT_EQ(cluster(512, "n").table(),
+            "ranks 0-511     learner        2-3 threads  64 hosts, n0 to n63\n"
+            "ranks 512-767   reward worker  1 thread     32 hosts, n64 to n95\n"
+            "ranks 768-4095  actor          2 threads    416 hosts, n96 to n511\n");
+}
+
+TEST(Roles, TheTableFitsATerminalWhateverTheHostsAreCalled) {
+  for (const int hosts : {1, 3, 512}) {
+    std::istringstream lines(cluster(hosts, "ip-10-0-0-12.some-region.internal-").table(128));
+    for (std::string line; std::getline(lines, line);) EXPECT_LE(line.size(), 78u) << line;
+  }
 }
 
 TEST(Roles, PlacesOfAllRanksAreKnownToAll) {

@@ -38,25 +38,78 @@ TEST(Progress, FitsATerminalByLeavingOutWhatMattersLess) {
   EXPECT_EQ(fitted("", 10), "");
 }
 
+/// A terminal of so many columns, and what is written to it.
+class Terminal {
+ public:
+  explicit Terminal(std::size_t columns) {
+    winsize size{};
+    size.ws_col = static_cast<unsigned short>(columns);
+    int terminal = -1;
+    EXPECT_EQ(openpty(&reader_, &terminal, nullptr, nullptr, &size), 0);
+    out_ = ::fdopen(terminal, "w");
+  }
+  ~Terminal() {
+    std::fclose(out_);
+    ::close(reader_);
+  }
+  Terminal(const Terminal&) = delete;
+
+  std::FILE* out() const { return out_; }
+  std::string read(std::size_t bytes) const {
+    std::string text(bytes, ' ');
+    for (std::size_t at = 0; at < bytes;) {
+      const ssize_t count = ::read(reader_, text.data() + at, bytes - at);
+      if (count <= 0) return text.substr(0, at);
+      at += static_cast<std::size_t>(count);
+    }
+    return text;
+  }
+
+ private:
+  int reader_ = -1;
+  std::FILE* out_ = nullptr;
+};
+
 TEST(Progress, IsRewrittenOnATerminalOfAnyWidth) {
-  int terminal = -1, reader = -1;
-  winsize size{.ws_row = 24, .ws_col = 45, .ws_xpixel = 0, .ws_ypixel = 0};
-  ASSERT_EQ(openpty(&reader, &terminal, nullptr, nullptr, &size), 0);
-  std::FILE* out = ::fdopen(terminal, "w");
-  ProgressLine line(out);
+  const Terminal terminal(45);
+  ProgressLine line(terminal.out());
   line.show(kStep);
   line.show(kStep);
   const std::string shown = "\r\033[Kstep   9/100 | accuracy 0.532 | 3:02 left";
-  std::string text;
-  while (text.size() < 2 * shown.size()) {
-    char part[64];
-    const ssize_t count = ::read(reader, part, sizeof part);
-    ASSERT_GT(count, 0);
-    text.append(part, static_cast<std::size_t>(count));
+  EXPECT_EQ(terminal.read(2 * shown.size()), shown + shown);
+}
+
+GroupsProgress groups_of_step_10(std::int64_t groups, std::int64_t tokens) {
+  return {.step = 10, .steps = 100, .groups = groups, .all_groups = 32, .tokens = tokens};
+}
+
+TEST(Progress, SaysHowManyGroupsOfAStepAreDone) {
+  EXPECT_EQ(progress_text(groups_of_step_10(17, 999), 1234.4),
+            "step  10/100 | 17/32 groups | 1234 tokens/s");
+  GroupsProgress evaluation = groups_of_step_10(17, 999);
+  evaluation.is_evaluation = true;
+  EXPECT_EQ(progress_text(evaluation, 1234.4),
+            "step  10/100 | evaluation 17/32 groups | 1234 tokens/s");
+}
+
+TEST(Progress, WithinAStepShowsTheOneBefore) {
+  for (const std::size_t columns : {80, 120}) {
+    const Terminal terminal(columns);
+    ProgressLine line(terminal.out());
+    line.show(kStep);
+    line.show(groups_of_step_10(0, 0));  // the wait begins: no token has come
+    const std::string before = "\r\033[K" + fitted(progress_text(kStep, 2 * 91), columns - 1);
+    const std::string within =
+        columns == 80
+            ? "step  10/100 | 0/32 groups | 0 tokens/s | step 9: accuracy 0.532 | 3:02 left"
+            : "step  10/100 | 0/32 groups | 0 tokens/s | step 9: accuracy 0.532 | "
+              "length 34.1 (2% cut) | reward -0.047 | 3:02 left";
+    const std::string shown = before + "\r\033[K" + within;
+    EXPECT_EQ(terminal.read(shown.size()), shown);
+    line.show(groups_of_step_10(1, 100));  // too soon after the one before
+    line.finish();
+    EXPECT_EQ(terminal.read(2), "\r\n");
   }
-  EXPECT_EQ(text, shown + shown);
-  std::fclose(out);
-  ::close(reader);
 }
 
 TEST(Progress, SaysHowAnEvaluationCameOut) {
@@ -80,6 +133,7 @@ TEST(Progress, WritesPlainLinesToAFile) {
   const std::string path = (scratch.path() / "out").string();
   std::FILE* out = std::fopen(path.c_str(), "w");
   ProgressLine line(out);
+  line.show(groups_of_step_10(32, 5));  // for terminals only
   line.show(kStep);
   line.finish();
   std::fclose(out);

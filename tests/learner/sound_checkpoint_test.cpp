@@ -45,6 +45,18 @@ TEST_F(SoundCheckpoint, IsTheLastThatIsAsItWasWritten) {
   EXPECT_EQ(latest_checkpoint(root_), second);
 }
 
+TEST_F(SoundCheckpoint, IsFoundByOneWhoMayWriteNothing) {
+  const fs::path second = write(2), fourth = write(4);
+  const auto found = [&] { return find_sound_checkpoint(root_, Log("test", 0)); };
+  damage(fourth / "model.safetensors");
+  const auto before = list_directory(root_);
+  EXPECT_EQ(found(), second);
+  damage(second / "model.safetensors");
+  const std::string refused = error_of(found);
+  EXPECT_EQ(list_directory(root_), before);
+  EXPECT_EQ(error_of([&] { sound(); }), refused);
+}
+
 TEST_F(SoundCheckpoint, TheSameStepMayBeSetAsideAgain) {
   write(2);
   for (const char* aside : {"step-000004.damaged", "step-000004.damaged-2"}) {

@@ -20,7 +20,7 @@ model: {path: $WORK/base}
 sft: {data: $WORK/sft.jsonl, prompt_template: chatml, steps: 40, validate_every: 0, optimizer: {learning_rate: 2.0e-3, warmup: 4}}
 EOF
 "$BIN/lie_cluster" sft "$WORK/sft.yaml" >"$WORK/sft.log" 2>&1 || { cat "$WORK/sft.log"; fail "sft"; }
-grep -q 'responses end at <|endoftext|> (256), <|im_end|> (300)' "$WORK/sft.log" || { cat "$WORK/sft.log"; fail "sft says no end"; }
+grep -q 'end at <|endoftext|> (256), <|im_end|> (300)' "$WORK/sft.log" || { cat "$WORK/sft.log"; fail "sft says no end"; }
 chat="$WORK/sft/checkpoints/step-000040"
 
 # says_its_ends CHECKPOINT: in config.json and generation_config.json, where transformers and vLLM look.
@@ -53,11 +53,11 @@ EOF
 }
 
 read -r train_cut eval_cut <<<"$(answers by_template)"
-grep -q 'responses end at <|endoftext|> (256), <|im_end|> (300)' "$WORK/by_template.log" || fail "train says no end"
-grep -q 'responses end at <|endoftext|> (256), <|im_end|> (300)' "$WORK/by_template-eval.log" || fail "eval says no end"
+grep -q 'end at <|endoftext|> (256), <|im_end|> (300)' "$WORK/by_template.log" || fail "train says no end"
+grep -q 'end at <|endoftext|> (256), <|im_end|> (300)' "$WORK/by_template-eval.log" || fail "eval says no end"
 says_its_ends "$WORK/by_template/checkpoints/step-000002"
 read -r train_before eval_before <<<"$(answers base_end --set 'rollout.end_of_sequence_tokens=[<|endoftext|>]')"
-grep -q 'responses end at <|endoftext|> (256)$' "$WORK/base_end.log" || { cat "$WORK/base_end.log"; fail "the override is not said"; }
+grep -q 'end at <|endoftext|> (256)$' "$WORK/base_end.log" || { cat "$WORK/base_end.log"; fail "the override is not said"; }
 
 # at_most SHARE LIMIT
 at_most() { awk -v share="$1" -v limit="$2" 'BEGIN { exit !(share <= limit) }'; }

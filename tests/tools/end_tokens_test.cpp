@@ -51,7 +51,7 @@ class EndTokenFiles : public testing::Test {
 TEST_F(EndTokenFiles, AreTheModelsAndTheTemplates) {
   EXPECT_THAT(ends("plain").ids, ElementsAre(420));
   EXPECT_THAT(ends("qwen3").ids, ElementsAre(420, 422));
-  EXPECT_EQ(ends("qwen3").text, "responses end at <|endoftext|> (420), <|im_end|> (422)");
+  EXPECT_EQ(ends("qwen3").text, "end at <|endoftext|> (420), <|im_end|> (422)");
 }
 
 TEST_F(EndTokenFiles, EverySourceCountsAndEachTokenOnce) {
@@ -65,7 +65,7 @@ TEST_F(EndTokenFiles, EverySourceCountsAndEachTokenOnce) {
 TEST_F(EndTokenFiles, ModelWithoutAnyIsSaid) {
   set_config_end(nullptr);
   EXPECT_THAT(ends("plain").ids, ElementsAre());
-  EXPECT_THAT(ends("plain").text, HasSubstr("no token ends a response"));
+  EXPECT_THAT(ends("plain").text, HasSubstr("no token ends them"));
 }
 
 TEST_F(EndTokenFiles, KeysOverrideAllOthers) {

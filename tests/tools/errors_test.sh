@@ -1,11 +1,13 @@
 #!/usr/bin/env bash
-# Invariants E8 and bad input: one clear line, exit status not 0, all ranks end, nothing half begun.
+# Invariants E8 and bad input: one clear line, exit status not 0, all ranks end, nothing half begun. A dry run fails by the same line.
 # errors_test.sh BIN WORK
 set -uo pipefail
 BIN="$(realpath "$1")" WORK="$2"
 rm -rf "$WORK" && mkdir -p "$WORK" && WORK="$(realpath "$WORK")"
 source "$(dirname "$0")/run_lib.sh"
 cases=0
+
+report_in() { grep 'error on rank' "$1" | sort -u; }
 
 # refuses NAME RANKS "words that the message must contain" [overrides...]
 refuses() {
@@ -20,6 +22,8 @@ refuses() {
   grep 'error on rank' "$WORK/$name.log" | sort -u | wc -l | grep -qx 1 || { cat "$WORK/$name.log"; fail "$name: not one report"; }
   grep -qF -- "$words" "$WORK/$name.log" || { cat "$WORK/$name.log"; fail "$name: the message lacks \"$words\""; }
   [ ! -e "$WORK/$name/metrics.jsonl" ] || fail "$name: a run was begun"
+  timeout 60 bash -c "source tests/tools/run_lib.sh; train $ranks '$WORK/$name' --dry-run $*" >"$WORK/$name.dry" 2>&1 && fail "$name: a dry run finds no fault"
+  diff <(report_in "$WORK/$name.log") <(report_in "$WORK/$name.dry") || fail "$name: a dry run finds another fault"
 }
 export BIN WORK
 

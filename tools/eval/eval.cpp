@@ -4,6 +4,7 @@
 #include <cstdio>
 #include <deque>
 #include <functional>
+#include <iterator>
 #include <map>
 #include <optional>
 #include <span>
@@ -21,9 +22,12 @@
 #include "tools/eval/choice.h"
 #include "tools/eval/eval_config.h"
 #include "tools/eval/eval_files.h"
+#include "tools/run/announcements.h"
+#include "tools/run/devices.h"
 #include "tools/run/end_tokens.h"
 #include "tools/run/generation.h"
 #include "tools/run/group_progress.h"
+#include "tools/run/memory_plan.h"
 #include "tools/run/prompts.h"
 #include "tools/run/resume.h"
 #include "tools/run/writer.h"
@@ -68,13 +72,16 @@ Ticket ticket_of(const EvalConfig& config, const std::vector<Prompt>& prompts, s
 const std::vector<std::string> kMayChange = {
     "eval.prompts", "eval.write_texts", "eval.choice_patterns", "table", "coverage", "verifier"};
 
+void check_directory(EvalConfig config) {
+  holds_this_run(config.eval.directory, "eval.directory", fields_of(config), kMayChange);
+}
+
 /// Begins the directory, or continues the evaluation that it holds.
 void prepare_directory(Job& job, EvalConfig config) {
-  const FieldList fields = fields_of(config);
   make_directories(config.eval.directory);
   become_writer(job, config.eval.directory, "lie_cluster eval");
-  holds_this_run(config.eval.directory, "eval.directory", fields, kMayChange);
-  write_run_config(config.eval.directory, fields);
+  check_directory(config);
+  write_run_config(config.eval.directory, fields_of(config));
 }
 
 /// A logged group must answer the row that has its number now.
@@ -106,9 +113,9 @@ MessageFileState read_responses(const fs::path& log,
 /// Rank 0's part of generating: which groups exist, and where new ones go.
 class Generation {
  public:
-  Generation(Job& job, const EvalConfig& config)
-      : config_(config), prompts_(prompts_of(config)), log_path_(response_log(config)) {
-    prepare_directory(job, config);
+  /// Reads what the directory holds, which stays as it is.
+  Generation(const EvalConfig& config, std::vector<Prompt> prompts)
+      : config_(config), prompts_(std::move(prompts)), log_path_(response_log(config)) {
     std::vector<bool> there(prompts_.size(), false);
     const MessageFileState log = read_responses(log_path_, [&](const RolloutGroup& group) {
       const auto number = static_cast<std::size_t>(group.ticket.group);
@@ -150,6 +157,35 @@ class Generation {
   std::optional<GroupProgress> progress_;
 };
 
+std::string start_text(const EvalConfig& config, const Generation& generation,
+                       const std::string& ends) {
+  const WeightsPlan model = plan_weights(config.model.path);
+  const DType activations = make_operators(config.model, 1)->activation_dtype();
+  std::vector<Fact> facts = {
+      model_fact(config.model.path, model.parameters),
+      {"data", fmt::format("{} prompts of {}, {} responses each", generation.prompts(),
+                           config.eval.file, config.eval.samples_per_prompt)}};
+  std::ranges::move(text_facts(config.data.prompt_template, config.rollout, ends),
+                    std::back_inserter(facts));
+  facts.push_back({"memory", "actor " + memory_text(actor_memory(model.config, activations,
+                                                                 config.rollout, true))});
+  const auto left = std::ssize(generation.tickets());
+  return facts_text(left == generation.prompts() ? config.eval.directory + ": a new evaluation"
+                                                 : fmt::format("{}: goes on, {} prompts are left",
+                                                               config.eval.directory, left),
+                    facts);
+}
+
+void tell_end(const EvalConfig& config) {
+  const fs::path directory = config.eval.directory;
+  std::vector<Fact> facts = {{"table", (directory / "table.txt").string()}};
+  if (config.eval.write_texts) {
+    facts.push_back({"responses", (directory / "samples.jsonl").string()});
+  }
+  facts.push_back(next_fact("lie_analyze", directory.string()));
+  Log("eval", 0).info("{}", facts_text("done", facts));
+}
+
 /// The groups of the first `prompts` prompts, scored, in canonical order.
 std::vector<ScoredGroup> score_responses(const EvalConfig& config, std::int64_t prompts,
                                          Judge& judge) {
@@ -190,7 +226,8 @@ ScoringOptions scoring_options(const EvalConfig& config) {
 }
 
 /// Rank 0: generates what the directory lacks, with the other ranks' help.
-void evaluate_on_rank_0(Job& job, const EvalConfig& config, const GenerationOptions& options) {
+void evaluate_on_rank_0(Job& job, const EvalConfig& config, const GenerationOptions& options,
+                        const std::string& ends) {
   const Tokenizer tokenizer = Tokenizer::load(config.model.path);
   const DecodeText decode = [&](std::span<const std::int32_t> ids) {
     return tokenizer.decode(ids, /*skip_special=*/true);
@@ -198,7 +235,10 @@ void evaluate_on_rank_0(Job& job, const EvalConfig& config, const GenerationOpti
   Judge judge(scoring_options(config), decode, config.table.budgets,
               {.rank = job.rank(), .attend = [&job] { job.attend(); }},
               config.eval.choice_patterns);
-  Generation generation(job, config);
+  std::vector<Prompt> prompts = prompts_of(config);
+  prepare_directory(job, config);
+  Generation generation(config, std::move(prompts));
+  Log("eval", 0).info("{}", start_text(config, generation, ends));
   generate_over_ranks(
       job, options, generation.tickets(),
       [&](RolloutGroup group) { return judge.score(std::move(group)); }, generation.taker());
@@ -206,11 +246,21 @@ void evaluate_on_rank_0(Job& job, const EvalConfig& config, const GenerationOpti
   job.set_activity("verifying and writing tables");
   report(config, generation.prompts(), judge, decode);
   judge.finish();
+  tell_end(config);
+}
+
+/// Rank 0: what a start would find, with nothing written.
+void tell_plan(const EvalConfig& config, const std::string& ends) {
+  check_directory(config);
+  check_unlocked(config.eval.directory);
+  tell_dry_run(dump_eval_config(config), "eval",
+               start_text(config, Generation(config, prompts_of(config)), ends));
 }
 
 }  // namespace
 
-void evaluate(Job& job, const fs::path& path, std::span<const std::string> overrides) {
+void evaluate(Job& job, const fs::path& path, std::span<const std::string> overrides,
+              bool dry_run) {
   job.set_role("actor");
   job.set_activity("preparing");
   const EvalConfig config = load_eval_config(path, overrides);
@@ -220,9 +270,10 @@ void evaluate(Job& job, const fs::path& path, std::span<const std::string> overr
                             .seed = static_cast<std::uint64_t>(config.eval.seed),
                             .keep_binding = config.eval.keep_binding};
   options.rollout.end_of_sequence_ids = ends.ids;
-  if (job.rank() == 0) {
-    Log("eval", 0).info("{}", ends.text);
-    evaluate_on_rank_0(job, config, options);
+  if (dry_run) {
+    if (job.rank() == 0) tell_plan(config, ends.text);
+  } else if (job.rank() == 0) {
+    evaluate_on_rank_0(job, config, options, ends.text);
   } else {
     help_to_generate(job, options);
   }

@@ -18,8 +18,9 @@ namespace lie {
 
 /// Generates what the directory lacks, over all ranks, then verifies everything and writes the
 /// tables; the text also goes to standard output. The tables do not depend on the number of ranks,
-/// nor on how often the program was killed. Collective over the world. Throws Error.
-void evaluate(Job& job, const std::filesystem::path& config,
-              std::span<const std::string> overrides);
+/// nor on how often the program was killed. With `dry_run` all checks of a start are made and told
+/// of, nothing is generated or written. Collective over the world. Throws Error.
+void evaluate(Job& job, const std::filesystem::path& config, std::span<const std::string> overrides,
+              bool dry_run = false);
 
 }  // namespace lie

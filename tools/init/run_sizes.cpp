@@ -5,6 +5,8 @@
 #include <algorithm>
 
 #include "actors/rollout_options.h"
+#include "learner/batch.h"
+#include "tools/run/memory_plan.h"
 
 namespace lie {
 namespace {
@@ -35,8 +37,11 @@ RunSizes run_sizes(const WeightsPlan& model, std::int64_t longest_prompt) {
                               (sizes.max_prompt_tokens + sizes.max_response_tokens);
   const auto eighth = static_cast<std::int64_t>(machine_bytes() / 8);
   sizes.cache_mebibytes = std::max<std::int64_t>(64, std::min(wanted, eighth) / kMebibyte);
-  const auto weights = static_cast<double>(model.memory_bytes);
-  sizes.learner_gibibytes = 4 * weights / kGibibyte;
+  const LearnerSizes learner{.micro_batch_tokens = BatchOptions{}.max_micro_batch_tokens,
+                             .copies_checkpoints = true};
+  const auto learner_bytes = learner_memory(model.config, DType::kFloat32, learner).bytes();
+  sizes.learner_gibibytes = static_cast<double>(learner_bytes) / kGibibyte;
+  const auto weights = 2 * static_cast<double>(model.memory_bytes);  // in panels, too
   sizes.actor_gibibytes = weights / kGibibyte + static_cast<double>(sizes.cache_mebibytes) / 1024;
   sizes.machine_gibibytes = machine_bytes() / kGibibyte;
   return sizes;

@@ -11,7 +11,7 @@ struct RunSizes {
   std::int64_t max_prompt_tokens = 0;
   std::int64_t max_response_tokens = 0;
   std::int64_t cache_mebibytes = 0;  // of an actor
-  double learner_gibibytes = 0;      // weights, gradients and AdamW's two moments
+  double learner_gibibytes = 0;      // tools/run/memory_plan.h, with the default micro-batch
   double actor_gibibytes = 0;        // weights and KV cache
   double machine_gibibytes = 0;      // memory of this machine
 };

@@ -44,7 +44,7 @@ std::string measurement_of(const TrainConfig& config, const EndTokens& ends, con
   add(fmt::format("{} {} {} {} {} {} {} {} {}", config.model.path, config.model.device,
                   config.run.seed, samples, sampling.temperature, sampling.top_p, sampling.top_k,
                   sampling.max_response_tokens, config.rollout.max_prompt_tokens));
-  add(ends.text);
+  add("responses " + ends.text);
   for (const Prompt& prompt : dataset.prompts) {
     add(fmt::format("{} {}", prompt.problem, prompt.text));
   }
@@ -142,7 +142,7 @@ void reference_lengths(Job& job, const ReferenceLengthsArguments& arguments) {
   generation.rollout.end_of_sequence_ids = ends.ids;
   if (job.rank() > 0) return help_to_generate(job, generation);
 
-  Log("actor", 0).info("{}", ends.text);
+  Log("actor", 0).info("responses {}", ends.text);
   const fs::path input = config.data.train_file;
   const Dataset dataset = read_run_prompts(input, config.data, config.model.path);
   refuse_to_overwrite(input, arguments.output);

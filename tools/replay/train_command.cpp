@@ -19,6 +19,7 @@
 #include "tools/replay/planned_steps.h"
 #include "tools/replay/replay_stages.h"
 #include "tools/replay/replayed_steps.h"
+#include "tools/run/announcements.h"
 #include "tools/run/devices.h"
 #include "tools/run/players.h"
 #include "tools/run/start.h"
@@ -169,7 +170,10 @@ void train_command(Job& job, const TrainArguments& arguments) {
     replay.emplace(prepare(job, std::move(task), threads));
   }
   const RunStart start = share_start(replay ? replay->prepared.start : RunStart{}, *world);
-  if (is_finished(job, config, start)) return;
+  if (replay) {
+    Log("learner", 0).info("{}", start_text(config, replay->prepared, {.learners = {0}}));
+  }
+  if (is_finished(config, start)) return;
   job.set_role("learner");
   job.set_activity("learning from the log");
   const LearnerTransport transport{*world, threads};
@@ -178,7 +182,7 @@ void train_command(Job& job, const TrainArguments& arguments) {
   } else {
     play_learner(config, start, transport);
   }
-  end_early(job, stop);
+  end_run(job, config, stop);
 }
 
 }  // namespace lie::replay

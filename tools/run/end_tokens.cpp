@@ -61,13 +61,13 @@ Ids known(const ModelConfig& model, const Tokenizer& tokenizer, const PromptTemp
 }
 
 std::string text_of(const Ids& ids, const Tokenizer& tokenizer) {
-  if (ids.empty()) return "no token ends a response: neither model nor prompt template names one";
+  if (ids.empty()) return "no token ends them: neither model nor prompt template names one";
   std::vector<std::string> names;
   for (const std::int64_t id : ids) {
     const std::int32_t one[] = {static_cast<std::int32_t>(id)};
     names.push_back(fmt::format("{} ({})", tokenizer.decode(one, /*skip_special=*/false), id));
   }
-  return fmt::format("responses end at {}", fmt::join(names, ", "));
+  return fmt::format("end at {}", fmt::join(names, ", "));
 }
 
 }  // namespace

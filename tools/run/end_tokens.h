@@ -13,7 +13,7 @@ namespace lie {
 
 struct EndTokens {
   std::vector<std::int64_t> ids;  // as RolloutOptions::end_of_sequence_ids has them
-  std::string text;               // "responses end at <|endoftext|> (151643), <|im_end|> (151645)"
+  std::string text;               // "end at <|endoftext|> (151643), <|im_end|> (151645)"
 };
 
 /// Those that `options` name; without any, eos_token_id of generation_config.json and config.json,

@@ -5,6 +5,7 @@
 #include <limits>
 #include <utility>
 
+#include "actors/generator.h"
 #include "common/config.h"
 #include "common/error.h"
 #include "common/file.h"
@@ -18,7 +19,6 @@
 #include "learner/rollout_schedule.h"
 #include "learner/sound_checkpoint.h"
 #include "learner/trainer_state.h"
-#include "model/weights.h"
 #include "rewards/reward_worker.h"
 #include "tools/run/devices.h"
 #include "tools/run/end_tokens.h"
@@ -35,9 +35,9 @@ namespace {
 namespace fs = std::filesystem;
 
 /// Throws Error where the config forbids continuing what the directory holds, or beginning anew.
-void check_directory(const TrainConfig& config, const FieldList& fields) {
+void check_directory(TrainConfig config) {
   const std::string& directory = config.run.directory;
-  const bool goes_on = holds_this_run(directory, "run.directory", fields);
+  const bool goes_on = holds_this_run(directory, "run.directory", fields_of(config));
   if (!goes_on && config.run.resume == Resume::kMust) {
     fail("run.directory {} holds no run to continue, but run.resume is must: check the path",
          directory);
@@ -76,8 +76,7 @@ void check_best(const TrainConfig& config, std::span<const Prompt> evaluation, c
 }
 
 /// Loads what every role will need, so that bad input is reported before anything is written.
-RunPrompts check_inputs(const TrainConfig& config) {
-  check_fits_model(config.rollout, plan_weights(config.model.path).config);
+RunPrompts check_prompts(const TrainConfig& config) {
   RunPrompts prompts;
   const Log voice("learner", 0);
   prompts.training =
@@ -92,7 +91,6 @@ RunPrompts check_inputs(const TrainConfig& config) {
                               config.model.path, voice);
   check_best(config, prompts.evaluation, voice);
   for (const std::string& slip : likely_slips(config, prompts.training)) voice.warn("{}", slip);
-  make_operators(config.model, 1);
   return prompts;
 }
 
@@ -109,27 +107,29 @@ RunStart first_start(const TrainConfig& config) {
 }
 
 /// From the last sound checkpoint, of step `at_most` or before. Where there is none, as at first:
-/// then the log holds all steps since.
-RunStart start_of(const fs::path& directory, const TrainConfig& config,
+/// then the log holds all steps since. `find`: sound_checkpoint, or find_sound_checkpoint.
+RunStart start_of(const TrainConfig& config, const auto& find,
                   std::int64_t at_most = std::numeric_limits<std::int64_t>::max()) {
+  const fs::path directory = config.run.directory;
   const Log log("learner", 0);
   const auto log_holds = [&](std::int64_t step) {
     return log_holds_all_up_to(step, directory, log);
   };
-  const auto checkpoint = sound_checkpoint(directory / "checkpoints", log, log_holds, at_most);
+  const auto checkpoint = find(directory / "checkpoints", log, log_holds, at_most);
   return checkpoint ? start_at(*checkpoint) : first_start(config);
 }
 
 /// A schedule may ask for the weights of max_staleness steps before the first that is generated:
 /// the run goes through those again.
-RunStart early_enough(RunStart start, const fs::path& directory, const TrainConfig& config) {
+RunStart early_enough(RunStart start, const TrainConfig& config) {
+  const fs::path directory = config.run.directory;
   const std::int64_t oldest = start.logged_step - config.tickets.max_staleness;
   const bool generates = start.logged_step < config.run.steps;
   if (config.run.follow_schedule.empty() || !generates ||
       start.step <= std::max<std::int64_t>(0, oldest)) {
     return start;
   }
-  RunStart earlier = start_of(directory, config, oldest);
+  RunStart earlier = start_of(config, sound_checkpoint, oldest);
   earlier.logged_step = StepLog(directory / "trajectories", earlier.step).last_after(earlier.step);
   if (earlier.logged_step == start.logged_step) return earlier;
   fail(
@@ -157,56 +157,69 @@ void check_schedule(const TrainConfig& config) {
           config.tickets.max_staleness);
 }
 
+PreparedRun check_inputs(const TrainConfig& config) {
+  PreparedRun run;
+  EndTokens ends = end_tokens(config.model.path, config.data.prompt_template, config.rollout);
+  run.start.end_of_sequence_ids = std::move(ends.ids);
+  run.ends = std::move(ends.text);
+  run.model = plan_weights(config.model.path);
+  kv_cache_pages(run.model.config, config.rollout);  // checks that responses fit
+  run.prompts = check_prompts(config);
+  check_schedule(config);
+  make_operators(config.model, 1);
+  return run;
+}
+
+/// Keeps where responses end.
+void set_start(PreparedRun& run, RunStart start) {
+  start.end_of_sequence_ids = std::move(run.start.end_of_sequence_ids);
+  run.start = std::move(start);
+}
+
 }  // namespace
 
-PreparedRun prepare_run(Job& job, TrainConfig config, std::string_view command) {
-  const FieldList fields = fields_of(config);
-  check_directory(config, fields);
-  const EndTokens ends = end_tokens(config.model.path, config.data.prompt_template, config.rollout);
-  RunPrompts prompts = check_inputs(config);
-  check_schedule(config);
+PreparedRun prepare_run(Job& job, const TrainConfig& config, std::string_view command) {
+  check_directory(config);
+  PreparedRun run = check_inputs(config);
   const fs::path directory = config.run.directory;
   make_directories(directory);
   become_writer(job, directory, command);
   // Again, now that it is locked: another process may have begun a run there meanwhile.
-  check_directory(config, fields);
+  check_directory(config);
   // Written first: files without a config are not taken for a run.
-  write_run_config(directory, fields);
+  TrainConfig resolved = config;
+  write_run_config(directory, fields_of(resolved));
   make_directories(directory / "trajectories");
   make_directories(directory / "checkpoints");
-  RunStart start = start_of(directory, config);
+  RunStart start = start_of(config, sound_checkpoint);
   const std::int64_t last = recover_log(directory / "trajectories", start.step, Log("learner", 0));
   start.logged_step = std::min(last, config.run.steps);
-  start = early_enough(std::move(start), directory, config);
-  start.end_of_sequence_ids = ends.ids;
-  Log("learner", 0).info("{}", ends.text);
+  set_start(run, early_enough(std::move(start), config));
   Journal(directory).remove_up_to(last);
   for (const std::string& note :
-       missing_parts(directory, first_start(config).step + 1, start.step)) {
+       missing_parts(directory, first_start(config).step + 1, run.start.step)) {
     Log("learner", 0).warn("{}", note);
   }
-  return {std::move(start), std::move(prompts)};
+  return run;
 }
 
-bool is_finished(const Job& job, const TrainConfig& config, const RunStart& start) {
-  if (start.step < config.run.steps) return false;
-  if (job.rank() == 0) {
-    Log("learner", 0)
-        .info("{} is finished: it has all {} steps", config.run.directory, config.run.steps);
-  }
-  return true;
+PreparedRun plan_run(const TrainConfig& config) {
+  check_directory(config);
+  PreparedRun run = check_inputs(config);
+  check_unlocked(config.run.directory);
+  set_start(run, start_of(config, find_sound_checkpoint));
+  run.start.logged_step = run.start.step;
+  return run;
+}
+
+bool is_finished(const TrainConfig& config, const RunStart& start) {
+  return start.step >= config.run.steps;
 }
 
 EarlyStop early_stop(const Job& job, const TrainConfig& config) {
   note_stop_signals();
   return EarlyStop([&job] { return job.stop_signal(); },
                    seconds_left(config.run.time_limit_minutes));
-}
-
-void end_early(Job& job, const EarlyStop& stop) {
-  if (stop.reason().empty()) return;
-  Log("learner", 0).info("{}; start the same command again to go on", stop.reason());
-  job.set_stopped();
 }
 
 RunStart share_start(const RunStart& start, Collective& world) {

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -10,6 +11,7 @@
 #include "common/comm/job.h"
 #include "common/rollout.h"
 #include "learner/early_stop.h"
+#include "model/weights.h"
 #include "tools/run/train_config.h"
 
 namespace lie {
@@ -31,22 +33,25 @@ struct RunPrompts {
 struct PreparedRun {
   RunStart start;
   RunPrompts prompts;
+  std::string ends;   // of responses: EndTokens::text
+  WeightsPlan model;  // of config.model.path
 };
 
 /// Rank 0: checks model, tokenizer, data and run directory, then begins the run directory or
 /// continues its run; from then on this job is its only writer. Readies the log that a killed
 /// process left. `command` names this program to others that want the directory. Throws Error
 /// before anything is written if something is wrong.
-PreparedRun prepare_run(Job& job, TrainConfig config, std::string_view command);
+PreparedRun prepare_run(Job& job, const TrainConfig& config, std::string_view command);
 
-/// Whether a run has all its steps where it starts; rank 0 says so.
-bool is_finished(const Job& job, const TrainConfig& config, const RunStart& start);
+/// What prepare_run would return or throw, with nothing written, renamed or locked; only how many
+/// steps the log holds behind the checkpoint is not known.
+PreparedRun plan_run(const TrainConfig& config);
+
+/// Whether a run has all its steps where it starts.
+bool is_finished(const TrainConfig& config, const RunStart& start);
 
 /// Notes signals from now on. The job must outlive it.
 EarlyStop early_stop(const Job& job, const TrainConfig& config);
-
-/// After the run: if it came to a stop, says so, here and by the job's exit status.
-void end_early(Job& job, const EarlyStop& stop);
 
 /// Rank 0's start reaches all ranks. Collective over the world.
 RunStart share_start(const RunStart& start, Collective& world);

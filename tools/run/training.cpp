@@ -132,9 +132,11 @@ void CheckpointWriter::save() {
 void CheckpointWriter::note(const std::optional<SavingSeconds>& saved) {
   if (!saved) return;
   stop_.saved_in(saved->all);
-  Log("learner", 0)
-      .info("step {} is saved: {:.1f} s, of which training waited {:.1f} s", saved_step_,
-            saved->all, saved->waited);
+  if (saved_step_ < config_.run.steps) {  // the last is told of at the end
+    Log("learner", 0)
+        .info("step {} is saved: {:.1f} s, of which training waited {:.1f} s", saved_step_,
+              saved->all, saved->waited);
+  }
   if (const std::int64_t keep = config_.trajectories.keep_last_steps; keep > 0) {
     remove_segments_up_to(fs::path(config_.run.directory) / "trajectories", saved_step_ - keep);
   }

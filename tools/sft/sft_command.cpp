@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "common/build_id.h"
@@ -16,12 +17,15 @@
 #include "common/metrics_log.h"
 #include "common/progress.h"
 #include "common/stop_signals.h"
+#include "common/writer_lock.h"
 #include "learner/sft.h"
 #include "learner/sound_checkpoint.h"
 #include "model/tokenizer/templates.h"
 #include "model/tokenizer/tokenizer.h"
+#include "tools/run/announcements.h"
 #include "tools/run/devices.h"
 #include "tools/run/end_tokens.h"
+#include "tools/run/memory_plan.h"
 #include "tools/run/options.h"
 #include "tools/run/resume.h"
 #include "tools/run/staged_collective.h"
@@ -162,27 +166,94 @@ class SftRecorder {
   std::int64_t steps_seen_ = 0;
 };
 
-std::int64_t steps_behind(const SftConfig& config) {
-  const auto checkpoint =
-      sound_checkpoint(fs::path(config.directory) / "checkpoints", Log("sft", 0));
-  return checkpoint ? load_trainer_state(*checkpoint).step : 0;
-}
-
 void check_directory(SftConfig config) {
   holds_this_run(config.directory, "directory", fields_of(config), may_change(config));
 }
 
+/// What all ranks know before any weight is loaded.
+struct SftInputs {
+  ModelConfig model;
+  EndTokens ends;
+  std::vector<SftExample> train = {}, held_out = {};
+};
+
+SftInputs read_inputs(const SftConfig& config, bool speaks) {
+  SftInputs inputs{.model = load_model_config(config.model.path),
+                   .ends = end_tokens(config.model.path, config.sft.prompt_template)};
+  if (speaks && !config.initialise) plan_weights(config.model.path);  // checks the files
+  const Tokenizer tokenizer = Tokenizer::load(config.model.path);
+  const SftEncoding encoding = encoding_of(config, tokenizer, inputs.ends);
+  inputs.train = examples(config, config.sft.data, encoding, inputs.model, speaks);
+  inputs.held_out = examples(config, config.sft.validation_data, encoding, inputs.model, speaks);
+  return inputs;
+}
+
+LearnerSizes sizes_of(const SftConfig& config, const SftInputs& inputs) {
+  std::size_t longest = 0;
+  for (const SftExample& example : inputs.train) {
+    longest = std::max(longest, example.prompt.size() + example.response.size());
+  }
+  const CheckpointOptions& checkpoint = config.sft.checkpoint;
+  return {.micro_batch_tokens =
+              std::max(config.sft.max_micro_batch_tokens, static_cast<std::int64_t>(longest)),
+          .copies_checkpoints = checkpoint.background && checkpoint.every > 0};
+}
+
+/// `behind`: the steps done. `activations`: the operators' dtype.
+std::string start_text(const SftConfig& config, const SftInputs& inputs, std::int64_t behind,
+                       DType activations) {
+  const auto examples_of = [](const std::vector<SftExample>& rows, const std::string& file) {
+    return fmt::format("{} examples of {}", rows.size(), file);
+  };
+  std::vector<Fact> facts = {
+      model_fact(config.model.path, parameter_count(parameter_layout(inputs.model))),
+      {"data", examples_of(inputs.train, config.sft.data)}};
+  if (!inputs.held_out.empty()) {
+    facts.push_back({"validation", examples_of(inputs.held_out, config.sft.validation_data)});
+  }
+  facts.push_back({"prompts", "template " + config.sft.prompt_template});
+  facts.push_back({"responses", inputs.ends.text});
+  facts.push_back({"memory", "learner " + memory_text(learner_memory(inputs.model, activations,
+                                                                     sizes_of(config, inputs)))});
+  const SftOptions& sft = config.sft;
+  const std::string length =
+      sft.steps > 0 ? fmt::format("{} steps", sft.steps) : fmt::format("{} epochs", sft.epochs);
+  return facts_text(
+      run_headline(config.directory, behind > 0 ? std::optional(behind) : std::nullopt, length),
+      facts);
+}
+
+std::int64_t steps_behind(const SftConfig& config, const auto& find_checkpoint) {
+  const auto checkpoint =
+      find_checkpoint(fs::path(config.directory) / "checkpoints", Log("sft", 0), {});
+  return checkpoint ? load_trainer_state(*checkpoint).step : 0;
+}
+
 /// Rank 0: begins the directory, or continues its run; returns the steps done.
-std::int64_t begin_run(Job& job, SftConfig config, std::size_t examples, const Weights& weights) {
+std::int64_t begin_run(Job& job, SftConfig config) {
   make_directories(config.directory);
   become_writer(job, config.directory, "lie_cluster sft");
   check_directory(config);  // again: another may have begun a run there meanwhile
   write_run_config(config.directory, fields_of(config));
-  const std::int64_t behind = steps_behind(config);
-  Log("sft", 0).info("{}: {} examples, {:.1f} million parameters{}", config.directory, examples,
-                     static_cast<double>(parameter_count(weights.parameters())) / 1e6,
-                     behind > 0 ? fmt::format(", going on after step {}", behind) : "");
-  return behind;
+  return steps_behind(config, sound_checkpoint);
+}
+
+/// Rank 0: what begin_run would find, with nothing written.
+void tell_plan(const SftConfig& config, const SftInputs& inputs, DType activations) {
+  check_unlocked(config.directory);
+  const std::int64_t behind = steps_behind(config, find_sound_checkpoint);
+  tell_dry_run(dump_config_of(config), "sft", start_text(config, inputs, behind, activations));
+}
+
+/// Rank 0, after `steps`.
+void tell_end(const SftConfig& config, std::int64_t steps, int signal) {
+  const std::string how =
+      signal == 0 ? fmt::format("done: all {} steps", steps)
+                  : fmt::format("stopped at step {} by {}; start the same command again to go on",
+                                steps, signal_name(signal));
+  std::vector<Fact> facts = checkpoint_facts(config.directory);
+  facts.push_back(next_fact("lie_analyze", config.directory));
+  Log("sft", 0).info("{}", facts_text(how, facts));
 }
 
 }  // namespace
@@ -191,36 +262,38 @@ void check_sft_config(const fs::path& config) { load_sft_config(config, {}); }
 
 std::string explain_sft_config(std::string_view part) { return explain_config_of<SftConfig>(part); }
 
-void sft(Job& job, const fs::path& path, std::span<const std::string> overrides) {
+void sft(Job& job, const fs::path& path, std::span<const std::string> overrides, bool dry_run) {
   job.set_role("learner");
   job.set_activity("preparing");
   const SftConfig config = load_sft_config(path, overrides);
-  if (job.rank() == 0) check_directory(config);
+  const bool speaks = job.rank() == 0;
+  if (speaks) check_directory(config);
   const auto world = world_collective(job);
   const auto operators = make_operators(config.model, threads_of_equal_ranks(job, false));
+  const SftInputs inputs = read_inputs(config, speaks);
+  if (dry_run) {
+    if (speaks) tell_plan(config, inputs, operators->activation_dtype());
+    return;
+  }
   const auto learners = staged_collective(*world, *operators);
-  const Tokenizer tokenizer = Tokenizer::load(config.model.path);
-  const EndTokens ends = end_tokens(config.model.path, config.sft.prompt_template);
   Weights weights = start_weights(config, *operators);
-  weights.set_end_of_sequence_ids(ends.ids);  // what is taught here, train and eval stop at
+  weights.set_end_of_sequence_ids(inputs.ends.ids);  // what is taught here, train and eval stop at
   Transformer model(weights);
-  const SftEncoding encoding = encoding_of(config, tokenizer, ends);
-  const bool speaks = job.rank() == 0;
-  if (speaks) Log("sft", 0).info("{}", ends.text);
-  const auto train = examples(config, config.sft.data, encoding, weights.config(), speaks);
-  const auto held_out =
-      examples(config, config.sft.validation_data, encoding, weights.config(), speaks);
   std::optional<SftRecorder> recorder;
-  if (job.rank() == 0) recorder.emplace(config, begin_run(job, config, train.size(), weights));
+  if (speaks) {
+    const std::int64_t behind = begin_run(job, config);
+    Log("sft", 0).info("{}", start_text(config, inputs, behind, operators->activation_dtype()));
+    recorder.emplace(config, behind);
+  }
   job.set_activity("fine-tuning");
   note_stop_signals();
   bool is_stopped = false;
-  const std::int64_t behind =
+  const std::int64_t done =
       run_sft(config.sft, {.weights = weights,
                            .model = model,
                            .learners = *learners,
-                           .examples = train,
-                           .validation = held_out,
+                           .examples = inputs.train,
+                           .validation = inputs.held_out,
                            .checkpoints = fs::path(config.directory) / "checkpoints",
                            .start_model = config.model.path,
                            .build_id = std::string(build_id()),
@@ -229,10 +302,9 @@ void sft(Job& job, const fs::path& path, std::span<const std::string> overrides)
                                  if (recorder) recorder->record(p);
                                },
                            .stop = [&] { return is_stopped = job.stop_signal() != 0; }});
-  if (job.rank() > 0 || !is_stopped) return;
-  Log("sft", 0).info("stopped at step {} by {}; start the same command again to go on", behind,
-                     signal_name(job.stop_signal()));
-  job.set_stopped();
+  if (!speaks) return;
+  tell_end(config, done, is_stopped ? job.stop_signal() : 0);
+  if (is_stopped) job.set_stopped();
 }
 
 }  // namespace lie

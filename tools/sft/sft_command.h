@@ -11,8 +11,10 @@
 namespace lie {
 
 /// Every rank is a learner. The result is the last checkpoint: a Hugging Face model directory under
-/// run.directory/checkpoints. Throws Error. Collective over the world.
-void sft(Job& job, const std::filesystem::path& config, std::span<const std::string> overrides);
+/// run.directory/checkpoints. With `dry_run` all checks of a start are made and told of, nothing is
+/// trained or written. Throws Error. Collective over the world.
+void sft(Job& job, const std::filesystem::path& config, std::span<const std::string> overrides,
+         bool dry_run = false);
 
 /// Reads a config without using it. Throws Error if it is not valid.
 void check_sft_config(const std::filesystem::path& config);

@@ -9,6 +9,7 @@
 #include "common/error.h"
 #include "common/log.h"
 #include "learner/early_stop.h"
+#include "tools/run/announcements.h"
 #include "tools/run/local_run.h"
 #include "tools/run/mpi_run.h"
 #include "tools/run/start.h"
@@ -30,11 +31,20 @@ void train(Job& job, const TrainArguments& arguments) {
   const RoleLayout layout =
       plan_roles(config.roles, gather_places(job, {job.environment().host(), usable_cpus()}),
                  config.update.lanes);
+  if (arguments.dry_run) {
+    if (job.rank() == 0) {
+      tell_dry_run(dump_train_config(config), "learner",
+                   start_text(config, plan_run(config), layout));
+    }
+    return;
+  }
   PreparedRun prepared;
-  if (job.rank() == 0) prepared = prepare_run(job, config, "lie_cluster train");
+  if (job.rank() == 0) {
+    prepared = prepare_run(job, config, "lie_cluster train");
+    Log("learner", 0).info("{}", start_text(config, prepared, layout));
+  }
   const RunStart start = share_start(prepared.start, *world);
-  if (job.rank() == 0) Log("learner", 0).info("{}", layout.table(config.model.threads));
-  if (is_finished(job, config, start)) return;
+  if (is_finished(config, start)) return;
   job.set_role(layout.roles_of(job.rank()));
   job.set_activity("training");
   if (job.size() == 1) {
@@ -42,7 +52,7 @@ void train(Job& job, const TrainArguments& arguments) {
   } else {
     run_over_mpi(job, config, start, std::move(prepared.prompts), layout, stop);
   }
-  end_early(job, stop);
+  end_run(job, config, stop);
 }
 
 }  // namespace lie

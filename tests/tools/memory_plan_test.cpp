@@ -1,0 +1,107 @@
+// The memory that a start announces is what its parts allocate.
+#include "tools/run/memory_plan.h"
+
+#include <gmock/gmock.h>
+
+#include <memory>
+
+#include "learner/optimizer.h"
+#include "model/training_memory.h"
+#include "tests/guarded_operators.h"
+#include "tests/temporary_directory.h"
+#include "tests/tiny_model.h"
+#include "tools/run/facts.h"
+
+namespace lie {
+namespace {
+
+using test::GuardedOperators;
+using testing::HasSubstr;
+
+std::int64_t part(const MemoryPlan& plan, const std::string& what) {
+  for (const MemoryPart& part : plan.parts) {
+    if (part.what == what) return part.bytes;
+  }
+  return 0;
+}
+
+TEST(MemoryPlan, ATrainingPassAllocatesWhatIsPlanned) {
+  const test::TinyShape shape{.vocabulary = 300, .width = 64, .layers = 3};
+  auto made = std::make_unique<GuardedOperators>();
+  const auto& traffic = made->traffic();
+  test::TinyPolicy policy(shape, 1, std::move(made));
+  const PackedBatch batch = test::tiny_batch("pass", std::vector<int>(20, 100), shape.vocabulary);
+  const Buffer gradient = test::gradient_for(policy.weights);
+  const std::vector<float> ones(batch.rows.size(), 1.0f);
+  const std::int64_t before = traffic.allocated_bytes;
+  policy.transformer.forward(batch, 1, /*keep_for_backward=*/true);
+  policy.transformer.backward(batch, ones, ones, gradient.view());
+  const auto allocated = static_cast<double>(traffic.allocated_bytes - before);
+  const std::int64_t planned = training_pass_bytes(policy.weights.config(), 2000, DType::kFloat32);
+  EXPECT_NEAR(static_cast<double>(planned) / allocated, 1, 0.03);
+}
+
+TEST(MemoryPlan, ALearnersMomentsAndGradientAreThoseOfItsWeights) {
+  auto made = std::make_unique<GuardedOperators>();
+  const auto& traffic = made->traffic();
+  const test::TinyPolicy policy({}, 1, std::move(made));
+  const MemoryPlan plan = learner_memory(policy.weights.config(), DType::kFloat32,
+                                         {.micro_batch_tokens = 1, .copies_checkpoints = true});
+  std::int64_t before = traffic.allocated_bytes;
+  const AdamW optimizer({}, policy.weights);
+  EXPECT_EQ(part(plan, "moments"), traffic.allocated_bytes - before);
+  before = traffic.allocated_bytes;
+  const Buffer gradient = test::gradient_for(policy.weights);
+  EXPECT_EQ(part(plan, "gradient"), traffic.allocated_bytes - before);
+  EXPECT_EQ(part(plan, "copy for checkpoints"), part(plan, "moments") + part(plan, "gradient"));
+  EXPECT_EQ(part(plan, "reference policy"), 0);
+}
+
+TEST(MemoryPlan, AnActorsCacheHoldsAllSlotsOrWhatIsAllowed) {
+  const ModelConfig model = test::tiny_config();  // a page: 2 layers x 2 x 16 x 2 x 16 floats
+  RolloutOptions options{.slots = 3, .max_prompt_tokens = 30};
+  options.sampling.max_response_tokens = options.evaluation.max_response_tokens = 50;
+  const auto cache = [&] {
+    return part(actor_memory(model, DType::kFloat32, options), "KV cache");
+  };
+  EXPECT_EQ(cache(), 3 * (2 + 5) * 8192);  // 2 pages of prompt, 4 of response and one behind
+  options.slots = 1 << 20;
+  options.cache_mebibytes = 1;
+  EXPECT_EQ(cache(), 1 << 20);
+  options.cache_mebibytes = 0;
+  EXPECT_THAT(error_of(cache), HasSubstr("cache_mebibytes is 0"));
+}
+
+TEST(MemoryPlan, SaysTheLargestFirstAndLeavesOutTrifles) {
+  constexpr std::int64_t kMebibyte = 1 << 20;
+  EXPECT_EQ(
+      memory_text(
+          {{{"weights", 3 * kMebibyte}, {"KV cache", 250 * kMebibyte}, {"logits", kMebibyte / 2}}}),
+      "254 MiB: KV cache 250, weights 3.0");
+  EXPECT_EQ(memory_text({{{"weights", 1536 * kMebibyte}}}), "1.5 GiB: weights 1.5");
+}
+
+TEST(Facts, AreColumnsWithinEighty) {
+  const std::string long_value =
+      "one two three four five six seven eight nine ten eleven twelve thirteen";
+  const Fact facts[] = {{"a", long_value},
+                        {"long name", "x\ny"},
+                        {.name = "next", .value = long_value + " fourteen", .is_whole = true}};
+  EXPECT_EQ(facts_text("head", facts),
+            "head\n"
+            "  a          one two three four five six seven eight nine ten eleven twelve\n"
+            "             thirteen\n"
+            "  long name  x\n"
+            "             y\n"
+            "  next       " +
+                long_value + " fourteen");
+}
+
+TEST(Facts, TheNextCommandIsTypedAsThisOneWas) {
+  const Fact next = next_fact("lie_analyze", "runs/demo");
+  EXPECT_THAT(next.value, HasSubstr("/lie_analyze runs/demo"));
+  EXPECT_TRUE(next.is_whole);
+}
+
+}  // namespace
+}  // namespace lie

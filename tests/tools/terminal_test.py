@@ -1,0 +1,88 @@
+#!/usr/bin/env python3
+"""What a run under mpirun shows on terminals of 80 and 120 columns: every line fits, progress is rewritten in place and moves
+within a step; and a log that is no terminal has neither.
+
+    terminal_test.py BIN WORK [COLUMNS...]
+
+With COLUMNS the screens are printed.
+"""
+import fcntl
+import os
+import pty
+import shutil
+import struct
+import subprocess
+import sys
+import termios
+
+STEPS = 3
+WIPE = "\r\x1b[K"  # begins the line again
+
+
+def command(binary, run):
+    return ["mpirun", "--oversubscribe", "-n", "4", os.path.join(binary, "lie_cluster"), "train", "tests/tools/small.yaml",
+            "--set", f"run.directory={run}", "--set", f"run.steps={STEPS}"]
+
+
+def shown(columns, arguments, environment):
+    """All that the command writes to a terminal, or with columns 0 to a pipe."""
+    if columns == 0:
+        done = subprocess.run(arguments, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+        return done.returncode, done.stdout.decode()
+    reader, terminal = pty.openpty()
+    fcntl.ioctl(terminal, termios.TIOCSWINSZ, struct.pack("HHHH", 40, columns, 0, 0))
+    process = subprocess.Popen(arguments, env=environment, stdin=terminal, stdout=terminal, stderr=terminal)
+    os.close(terminal)
+    written = b""
+    try:
+        while part := os.read(reader, 65536):
+            written += part
+    except OSError:  # the last who had it open has closed it
+        pass
+    os.close(reader)
+    return process.wait(), written.decode().replace("\r\n", "\n")
+
+
+def check_build(environment):
+    """scripts/progress_lib.sh: what a build says in many lines is one on a terminal, cut to its width."""
+    script = 'set -o pipefail; source scripts/progress_lib.sh; { printf "[1/2] a\\n[2/2] %0100d\\n" 0; exit 3; } | show_progress build'
+    status, text = shown(80, ["bash", "-c", script], environment)
+    first, second, end = text.split(WIPE)[1:]
+    assert (status, first, end) == (3, "[build] 0:00 [1/2] a", ""), (status, text)
+    assert second == "[build] 0:00 [2/2] ".ljust(79, "0"), text
+    assert shown(0, ["bash", "-c", script], environment) == (3, "")
+
+
+def main(binary, work, *columns):
+    environment = dict(os.environ, OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1")
+    shutil.rmtree(work, ignore_errors=True)
+    os.makedirs(work)
+    os.chdir(os.path.join(os.path.dirname(os.path.abspath(__file__)), "../.."))
+    binary, work = os.path.realpath(binary), os.path.realpath(work)
+    for width in [int(c) for c in columns] or [80, 120, 0]:
+        run = os.path.join(work, f"run{width}")
+        status, text = shown(width, command(binary, run), environment)
+        assert status == 0, text
+        lines = [line.split(WIPE) for line in text.split("\n")]
+        if columns:
+            print("\n".join(line[-1] for line in lines))
+            continue
+        within = [state for line in lines for state in line if " groups | " in state]
+        if width == 0:
+            assert WIPE not in text and not within, text
+            continue
+        for state in (state for line in lines for state in line):
+            assert len(state) < width or work in state, f"{len(state)} columns: {state}"
+        for step in range(1, STEPS + 1):
+            assert any(state.startswith(f"step {step}/{STEPS} | 0/6 groups") for state in within), text
+            assert any(state.startswith(f"step {step}/{STEPS} | 6/6 groups") for state in within), text
+        assert any("evaluation 8/8 groups" in state for state in within), text
+        assert any(f"step {STEPS - 1}: accuracy" in state for state in within), text
+        standing = [line[-1] for line in lines]
+        assert not any(" groups | " in state for state in standing), "progress within a step stays: " + text
+        assert sum(state.startswith(f"step {STEPS}/{STEPS} | accuracy") for state in standing) == 1, text
+    check_build(environment)
+    print("terminals of 80 and 120 columns, and none")
+
+
+main(*sys.argv[1:])

@@ -1,0 +1,51 @@
+#include "tools/run/facts.h"
+
+#include <errno.h>  // program_invocation_name
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <sstream>
+
+namespace lie {
+namespace {
+
+constexpr std::size_t kColumns = 80;
+
+/// One line of a value, broken at spaces where it does not fit behind a name.
+std::string wrapped(std::string line, std::size_t name_columns) {
+  std::string text;
+  while (line.size() > kColumns - name_columns) {
+    std::size_t space = line.rfind(' ', kColumns - name_columns);
+    if (space == std::string::npos) space = line.find(' ');  // a long path
+    if (space == std::string::npos) break;
+    text += line.substr(0, space) + fmt::format("\n{:{}}", "", name_columns);
+    line.erase(0, space + 1);
+  }
+  return text + line;
+}
+
+}  // namespace
+
+std::string facts_text(std::string_view headline, std::span<const Fact> facts) {
+  std::string text(headline);
+  std::size_t wide = 0;
+  for (const Fact& fact : facts) wide = std::max(wide, fact.name.size());
+  for (const Fact& fact : facts) {
+    std::istringstream lines(fact.value);
+    std::string name = fact.name;
+    for (std::string line; std::getline(lines, line); name.clear()) {
+      text += fmt::format("\n  {:<{}}  ", name, wide);
+      text += fact.is_whole ? line : wrapped(line, wide + 4);
+    }
+  }
+  return text;
+}
+
+Fact next_fact(std::string_view program, std::string_view arguments) {
+  const std::string path =
+      std::filesystem::path(program_invocation_name).replace_filename(program).string();
+  return {.name = "next", .value = fmt::format("{} {}", path, arguments), .is_whole = true};
+}
+
+}  // namespace lie

@@ -1,0 +1,93 @@
+#include "tools/run/memory_plan.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <functional>
+#include <numeric>
+
+#include "actors/generator.h"
+#include "model/kv_cache.h"
+#include "model/parameter_layout.h"
+#include "model/training_memory.h"
+
+namespace lie {
+namespace {
+
+constexpr std::int64_t kFloat = sizeof(float);
+
+struct Elements {
+  std::int64_t flat = 0;    // all parameters
+  std::int64_t packed = 0;  // matrices that products read
+};
+
+Elements elements_of(const ModelConfig& model) {
+  const std::vector<Parameter> layout = parameter_layout(model);
+  Elements elements{.flat = flat_elements(layout)};
+  for (const Parameter& parameter : layout) {
+    const bool is_looked_up = parameter.name == "model.embed_tokens.weight";
+    if (parameter.rows == 1 || (is_looked_up && !model.tied_embeddings)) continue;
+    elements.packed += parameter.rows * parameter.cols;
+  }
+  return elements;
+}
+
+/// Elements of a row of a decode call: one block's tensors.
+std::int64_t decode_row(const ModelConfig& model) {
+  const std::int64_t attention = (3 * model.heads + 3 * model.kv_heads) * model.head_width;
+  return 3 * model.width + attention + 3 * model.ffn_width;
+}
+
+}  // namespace
+
+std::int64_t MemoryPlan::bytes() const {
+  return std::accumulate(parts.begin(), parts.end(), std::int64_t{0},
+                         [](std::int64_t sum, const MemoryPart& part) { return sum + part.bytes; });
+}
+
+std::string memory_text(MemoryPlan plan) {
+  const std::int64_t all = plan.bytes();
+  const bool is_large = all >= std::int64_t{1} << 30;
+  const auto in_units = [&](std::int64_t bytes) {
+    const double value = static_cast<double>(bytes) / (is_large ? 1 << 30 : 1 << 20);
+    return fmt::format("{:.{}f}", value, value < 10 ? 1 : 0);
+  };
+  std::string text = fmt::format("{} {}:", in_units(all), is_large ? "GiB" : "MiB");
+  std::ranges::stable_sort(plan.parts, std::ranges::greater(), &MemoryPart::bytes);
+  for (const MemoryPart& part : plan.parts) {
+    if (100 * part.bytes >= all) text += fmt::format(" {} {},", part.what, in_units(part.bytes));
+  }
+  text.pop_back();
+  return text;
+}
+
+MemoryPlan learner_memory(const ModelConfig& model, DType activations, const LearnerSizes& sizes) {
+  const Elements elements = elements_of(model);
+  const std::int64_t copies = activations == DType::kFloat32 ? 2 : 1;
+  const std::int64_t packed = elements.packed * dtype_bytes(activations);
+  MemoryPlan plan;
+  plan.parts = {{"weights", elements.flat * kFloat + copies * packed},
+                {"gradient", elements.flat * kFloat},
+                {"moments", 2 * elements.flat * kFloat}};
+  if (sizes.has_reference) plan.parts.push_back({"reference policy", packed});
+  if (sizes.copies_checkpoints) {
+    plan.parts.push_back({"copy for checkpoints", 3 * elements.flat * kFloat});
+  }
+  plan.parts.push_back(
+      {"micro-batch", training_pass_bytes(model, sizes.micro_batch_tokens, activations)});
+  return plan;
+}
+
+MemoryPlan actor_memory(const ModelConfig& model, DType activations, const RolloutOptions& options,
+                        bool fixed) {
+  const Elements elements = elements_of(model);
+  const std::int64_t pages = kv_cache_pages(model, options);
+  const std::int64_t rows = options.slots + options.prefill_tokens;
+  const std::int64_t flat = fixed ? elements.flat - elements.packed : elements.flat;
+  return {{{"weights", flat * kFloat + elements.packed * dtype_bytes(activations)},
+           {"KV cache", pages * KvCache::page_elements(model) * dtype_bytes(activations)},
+           {"logits", options.slots * model.vocabulary * kFloat},
+           {"activations", rows * decode_row(model) * dtype_bytes(activations)}}};
+}
+
+}  // namespace lie

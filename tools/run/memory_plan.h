@@ -1,0 +1,45 @@
+// What the roles of a run hold in memory, added up from the sizes that they allocate.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "actors/rollout_options.h"
+#include "common/dtype.h"
+#include "model/model_config.h"
+
+namespace lie {
+
+struct MemoryPart {
+  std::string what;
+  std::int64_t bytes = 0;
+};
+
+/// Of one process in one role. On a GPU that is the device's memory, but for the copy for
+/// checkpoints. Without code, data and what the libraries hold: about 100 MiB.
+struct MemoryPlan {
+  std::vector<MemoryPart> parts;
+  std::int64_t bytes() const;
+};
+
+/// "37 MiB: KV cache 33, weights 3.2, logits 1.1": the largest first, without what is below 1 %.
+std::string memory_text(MemoryPlan plan);
+
+/// What a learner's memory depends on besides the model.
+struct LearnerSizes {
+  std::int64_t micro_batch_tokens = 0;  // of the largest
+  bool has_reference = false;           // a KL term
+  bool copies_checkpoints = false;      // checkpoint.background, on learner 0
+};
+
+/// `activations`: the operators' activation_dtype(). Fp32 activations mean the CPU's operators,
+/// which hold each matrix once more in panels, and for backward() a third time, transposed.
+MemoryPlan learner_memory(const ModelConfig& model, DType activations, const LearnerSizes& sizes);
+
+/// `fixed`: the weights never change, so that each matrix is held in panels only. Throws Error as
+/// kv_cache_pages() does.
+MemoryPlan actor_memory(const ModelConfig& model, DType activations, const RolloutOptions& options,
+                        bool fixed = false);
+
+}  // namespace lie
