@@ -464,7 +464,7 @@ JinjaTemplate::JinjaTemplate(const std::string& source, std::string place) {
   jinja::lexer_result tokens = lexed(source, place);
   jinja::program tree = parsed(tokens, place);
   meter_all(tree.body);
-  program_ = std::make_unique<Program>(std::move(place), std::move(tokens.source), std::move(tree));
+  program_.reset(new Program{std::move(place), std::move(tokens.source), std::move(tree)});
 }
 
 JinjaTemplate::~JinjaTemplate() = default;
