@@ -15,6 +15,9 @@ install(DIRECTORY configs assets slurm examples docs DESTINATION ${share} USE_SO
 install(DIRECTORY python DESTINATION ${share}
   PATTERN __pycache__ EXCLUDE PATTERN build EXCLUDE PATTERN *.egg-info EXCLUDE)
 install(FILES README.md CHANGELOG.md LICENSE DESTINATION ${share})
+if(LIE_JINJA)
+  install(FILES "${LIE_JINJA_DIR}/LICENSE" DESTINATION ${share}/licenses RENAME llama.cpp OPTIONAL)
+endif()
 
 configure_file(cmake/modulefile.in "${PROJECT_BINARY_DIR}/modulefile" @ONLY)
 install(FILES "${PROJECT_BINARY_DIR}/modulefile" DESTINATION share/modulefiles/lie_cluster RENAME ${PROJECT_VERSION})

@@ -15,6 +15,12 @@ fi
 cmake --preset fuzz >/dev/null
 ninja -C build/fuzz "${targets[@]/#/fuzz_}" >/dev/null
 python3 tests/fuzz/seeds.py build/fuzz/seeds
+if [ -x build/release/bin/write_example_run ]; then  # a trajectory file to begin with
+  rm -rf build/fuzz/run
+  build/release/bin/write_example_run build/fuzz/run 1 20 1
+  mkdir -p build/fuzz/seeds/segment
+  cp build/fuzz/run/trajectories/*.h5 build/fuzz/seeds/segment/
+fi
 mkdir -p build/fuzz/found
 # Arrow, HDF5 and yaml-cpp are not instrumented: their containers look overflown to ours.
 export ASAN_OPTIONS=detect_container_overflow=0:detect_leaks=0

@@ -57,9 +57,13 @@ const AddedToken* AddedTokenFinder::longest_at(std::string_view text, std::size_
       range = range.subspan(1);
     }
     if (length == rest.size()) break;
-    const auto [low, high] = std::ranges::equal_range(
-        range, static_cast<unsigned char>(rest[length]), {},
-        [&](const AddedToken& token) { return static_cast<unsigned char>(token.pattern[length]); });
+    const auto next = static_cast<unsigned char>(rest[length]);
+    const auto byte_of = [&](const AddedToken& token) {
+      return static_cast<unsigned char>(token.pattern[length]);
+    };
+    // Not the range of both: clang 14 cannot read it.
+    const auto low = std::ranges::lower_bound(range, next, {}, byte_of);
+    const auto high = std::ranges::upper_bound(range, next, {}, byte_of);
     range = {low, high};
   }
   return longest;
