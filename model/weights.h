@@ -67,7 +67,7 @@ WeightsPlan plan_weights(const std::filesystem::path& directory);
 
 class CheckedFiles;
 
-/// A model directory's tensors, checked as load_weights does, to be read one by one. Move-only.
+/// A model directory's tensors, checked as load_weights does, to be read one by one.
 class StoredWeights {
  public:
   /// Throws Error as load_weights does.
@@ -75,7 +75,6 @@ class StoredWeights {
   ~StoredWeights();
 
   const ModelConfig& config() const;
-  std::span<const Parameter> parameters() const;
   /// Sets a tensor of closed rows from the parameter's elements from `first` on.
   void read(const Parameter& parameter, std::int64_t first, Operators& operators, Tensor to) const;
 

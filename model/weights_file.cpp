@@ -224,8 +224,6 @@ StoredWeights::~StoredWeights() = default;
 
 const ModelConfig& StoredWeights::config() const { return files_->config(); }
 
-std::span<const Parameter> StoredWeights::parameters() const { return files_->layout(); }
-
 void StoredWeights::read(const Parameter& parameter, std::int64_t first, Operators& operators,
                          Tensor to) const {
   const SafetensorsEntry part = part_of(*files_->of(parameter).entry, first, to.elements());

@@ -19,11 +19,12 @@ using cpu::Product;
 using cpu::Range;
 
 constexpr int kMaxRows = kWide ? 14 : 6;
-constexpr std::int64_t kFewRows = 5 * kMaxRows;  // to here the weights' memory is the limit
+// To here the weights' memory is the limit; outputs of so many panels stay in L2.
+constexpr std::int64_t kFewRows = 3 * kMaxRows;
+constexpr std::int64_t kFewGroupPanels = 64;
 // Many rows: so many panels' stretch of packed weights stays in L2 while rows pass, and so many
 // rows' inputs and outputs lie beside them.
 constexpr std::int64_t kGroupPanels = 16;
-constexpr std::int64_t kFewGroupPanels = 64;
 constexpr std::int64_t kGroupRows = 16 * kMaxRows;
 
 /// Panels of a tile of `rows` rows: as many as registers hold, at least enough to cover the

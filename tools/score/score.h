@@ -15,7 +15,7 @@ struct ScoreArguments {
   double temperature = 1;            // above 0
   bool add_special_tokens = false;
   bool entropies = false;            // write them, too
-  std::int64_t batch_tokens = 4096;  // of one forward pass, at least one row
+  std::int64_t batch_tokens = 2048;  // of one forward pass, at least one row
 };
 
 /// Writes each row again with "log_probs" (one for each response token, nats, of logits /
