@@ -39,6 +39,17 @@ std::vector<MicroBatch> my_micro_batches(std::span<const SequenceTokens> sequenc
   return pack(sequences, share_of_learner(sequences, learners.rank(), learners.size()), max_tokens);
 }
 
+/// Of all response tokens. Collective over the learners.
+double mean_loss(Transformer& model, Collective& learners,
+                 std::span<const SequenceTokens> sequences, std::int64_t max_micro_batch_tokens) {
+  std::array<double, 1> loss = {0.0};
+  for (const MicroBatch& micro : my_micro_batches(sequences, learners, max_micro_batch_tokens)) {
+    loss[0] += negative_sum(model.forward(micro.packed, 1.0F, false).log_probs);
+  }
+  learners.all_reduce_sum(std::span<double>(loss));
+  return loss[0] / static_cast<double>(response_tokens(sequences));
+}
+
 /// Counts and loads of one run, so that run_sft reads as the loop it is.
 class Tuner {
  public:
@@ -58,6 +69,8 @@ class Tuner {
   SftProgress update(std::int64_t step);
   void validate(SftProgress& progress);
   bool is_stopped() const;
+  /// Throws Error, on all learners alike, where a loss or the gradient is not finite.
+  void require_no_divergence(const SftProgress& progress);
   /// Throws the error of a checkpoint that could not be written.
   void save(std::int64_t step, bool is_last);
   /// Returns when the last checkpoint is in place.
@@ -68,6 +81,7 @@ class Tuner {
   static SftOptions with_schedule(SftOptions options, const SftParts& parts);
   const std::vector<std::size_t>& batch_of(std::int64_t step);
   double accumulate(std::span<const SequenceTokens> sequences, double weight);
+  double loss_of(const std::vector<std::size_t>& batch);
   void begin_save(std::int64_t step);
 
   SftOptions options_;
@@ -140,6 +154,11 @@ double Tuner::accumulate(std::span<const SequenceTokens> sequences, double weigh
   return loss;
 }
 
+double Tuner::loss_of(const std::vector<std::size_t>& batch) {
+  return mean_loss(parts_.model, parts_.learners, sequences_of(parts_.examples, batch),
+                   options_.max_micro_batch_tokens);
+}
+
 SftProgress Tuner::update(std::int64_t step) {
   const Stopwatch watch;
   const auto sequences = sequences_of(parts_.examples, batch_of(step));
@@ -167,6 +186,19 @@ void Tuner::validate(SftProgress& progress) {
   if (parts_.validation.empty() || !(due || progress.step == options_.steps)) return;
   progress.validation_loss =
       sft_loss(parts_.model, parts_.learners, parts_.validation, options_.max_micro_batch_tokens);
+}
+
+void Tuner::require_no_divergence(const SftProgress& progress) {
+  std::vector<double> values = {progress.loss, progress.optimizer.grad_norm,
+                                progress.validation_loss.value_or(0)};
+  // No later step would tell what the last update did.
+  if (progress.step == options_.steps) values.push_back(loss_of(batch_of(progress.step)));
+  if (std::ranges::all_of(values, [](double value) { return std::isfinite(value); })) return;
+  fail(
+      "the run has diverged: in step {} loss or gradient is no finite number, and its weights are "
+      "not saved; lower sft.optimizer.learning_rate (now {}) or begin with sound weights, in "
+      "another run.directory",
+      progress.step, options_.optimizer.learning_rate);
 }
 
 /// As learner 0 says.
@@ -207,6 +239,7 @@ std::int64_t run_sft(const SftOptions& options, const SftParts& parts) {
     ++step;
     SftProgress progress = tuner.update(step);
     tuner.validate(progress);
+    tuner.require_no_divergence(progress);
     is_stopped = step < tuner.steps() && tuner.is_stopped();
     tuner.save(step, is_stopped);
     if (parts.progress) parts.progress(progress);
@@ -219,13 +252,7 @@ double sft_loss(Transformer& model, Collective& learners, std::span<const SftExa
                 std::int64_t max_micro_batch_tokens) {
   std::vector<std::size_t> all(examples.size());
   std::iota(all.begin(), all.end(), std::size_t{0});
-  const auto sequences = sequences_of(examples, all);
-  std::array<double, 1> loss = {0.0};
-  for (const MicroBatch& micro : my_micro_batches(sequences, learners, max_micro_batch_tokens)) {
-    loss[0] += negative_sum(model.forward(micro.packed, 1.0F, false).log_probs);
-  }
-  learners.all_reduce_sum(std::span<double>(loss));
-  return loss[0] / static_cast<double>(response_tokens(sequences));
+  return mean_loss(model, learners, sequences_of(examples, all), max_micro_batch_tokens);
 }
 
 }  // namespace lie
