@@ -71,10 +71,10 @@ const std::vector<std::string> kMayChange = {
 /// Begins the directory, or continues the evaluation that it holds.
 void prepare_directory(Job& job, EvalConfig config) {
   const FieldList fields = fields_of(config);
-  make_directories(config.eval.directory);
-  become_writer(job, config.eval.directory, "lie_cluster eval");
-  holds_this_run(config.eval.directory, "eval.directory", fields, kMayChange);
-  write_run_config(config.eval.directory, fields);
+  make_directories(config.run.directory);
+  become_writer(job, config.run.directory, "lie_cluster eval");
+  holds_this_run(config.run.directory, fields, kMayChange);
+  write_run_config(config.run.directory, fields);
 }
 
 /// A logged group must answer the row that has its number now.
@@ -87,12 +87,12 @@ void check_same_row(const RolloutGroup& group, const std::vector<Prompt>& prompt
   if (same) return;
   fail(
       "{}: answers row {} with another prompt or gold than the file has now; name another "
-      "eval.directory",
+      "run.directory",
       log.string(), then.problem);
 }
 
 fs::path response_log(const EvalConfig& config) {
-  return fs::path(config.eval.directory) / "responses.log";
+  return fs::path(config.run.directory) / "responses.log";
 }
 
 MessageFileState read_responses(const fs::path& log,
@@ -172,8 +172,8 @@ void report(const EvalConfig& config, std::int64_t prompts, Judge& judge,
   const std::vector<JudgedProblem> problems = judge_problems(groups, judge, config.verifier);
   const Table table =
       make_table(problems, config.table, static_cast<std::uint64_t>(config.eval.seed));
-  write_table_files(table, config.eval.directory);
-  if (config.eval.write_texts) write_samples(groups, decode, config.eval.directory);
+  write_table_files(table, config.run.directory);
+  if (config.eval.write_texts) write_samples(groups, decode, config.run.directory);
   write_as_run(groups, config);
   std::fputs(table_text(table).c_str(), stdout);
   std::fflush(stdout);

@@ -12,6 +12,12 @@ namespace lie {
 /// What to do where the run directory exists already.
 enum class Resume : std::uint8_t { kAuto, kNever, kMust };
 
+/// The section run of a command that has no more of it.
+struct DirectoryOptions {
+  std::string directory;
+};
+void describe(FieldList& fields, DirectoryOptions& options);
+
 struct RunOptions {
   std::string directory = "runs/run";
   std::int64_t seed = 1;

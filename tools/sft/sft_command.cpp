@@ -33,16 +33,14 @@ namespace {
 namespace fs = std::filesystem;
 
 struct SftConfig {
-  std::string directory = "runs/sft";
+  DirectoryOptions run{"runs/sft"};
   bool initialise = false;
   ModelOptions model;
   SftOptions sft;
 };
 
 void describe(FieldList& fields, SftConfig& config) {
-  fields.add(
-      "directory", config.directory,
-      {.help = "Where metrics and checkpoints go; training continues from a checkpoint there."});
+  fields.section("run", config.run);
   fields.add("initialise", config.initialise,
              {.help = "Start from random weights; model.path then needs config.json and the "
                       "tokenizer only."});
@@ -115,7 +113,7 @@ std::vector<SftExample> examples(const SftConfig& config, const std::string& fil
 class SftRecorder {
  public:
   SftRecorder(const SftConfig& config, std::int64_t first_step)
-      : log_(fs::path(config.directory) / "metrics.jsonl", first_step) {}
+      : log_(fs::path(config.run.directory) / "metrics.jsonl", first_step) {}
 
   void record(const SftProgress& progress) {
     MetricsRow row{.step = progress.step, .wall_time = unix_seconds(), .values = {}};
@@ -163,22 +161,22 @@ class SftRecorder {
 
 std::int64_t steps_behind(const SftConfig& config) {
   const auto checkpoint =
-      sound_checkpoint(fs::path(config.directory) / "checkpoints", Log("sft", 0));
+      sound_checkpoint(fs::path(config.run.directory) / "checkpoints", Log("sft", 0));
   return checkpoint ? load_trainer_state(*checkpoint).step : 0;
 }
 
 void check_directory(SftConfig config) {
-  holds_this_run(config.directory, "directory", fields_of(config), may_change(config));
+  holds_this_run(config.run.directory, fields_of(config), may_change(config));
 }
 
 /// Rank 0: begins the directory, or continues its run; returns the steps done.
 std::int64_t begin_run(Job& job, SftConfig config, std::size_t examples, const Weights& weights) {
-  make_directories(config.directory);
-  become_writer(job, config.directory, "lie_cluster sft");
+  make_directories(config.run.directory);
+  become_writer(job, config.run.directory, "lie_cluster sft");
   check_directory(config);  // again: another may have begun a run there meanwhile
-  write_run_config(config.directory, fields_of(config));
+  write_run_config(config.run.directory, fields_of(config));
   const std::int64_t behind = steps_behind(config);
-  Log("sft", 0).info("{}: {} examples, {:.1f} million parameters{}", config.directory, examples,
+  Log("sft", 0).info("{}: {} examples, {:.1f} million parameters{}", config.run.directory, examples,
                      static_cast<double>(parameter_count(weights.parameters())) / 1e6,
                      behind > 0 ? fmt::format(", going on after step {}", behind) : "");
   return behind;
@@ -220,7 +218,7 @@ void sft(Job& job, const fs::path& path, std::span<const std::string> overrides)
                            .learners = *learners,
                            .examples = train,
                            .validation = held_out,
-                           .checkpoints = fs::path(config.directory) / "checkpoints",
+                           .checkpoints = fs::path(config.run.directory) / "checkpoints",
                            .start_model = config.model.path,
                            .build_id = std::string(build_id()),
                            .progress =
