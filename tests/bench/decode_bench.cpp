@@ -1,13 +1,13 @@
 // Decode speed by batch size: tokens/s, GFLOP/s with share of the measured peak, and at batch 1 the
 // share of the measured bandwidth of reading the weights once a token; then the time to draw a
-// token from each row of logits. Usage: decode_bench [threads = 2] [tokens = 200] [MODEL_DIR]
-// [largest batch = 128]
+// token from each row of logits.
 #include <fmt/format.h>
 
-#include <cstdlib>
+#include <string>
 #include <vector>
 
 #include "model/transformer.h"
+#include "tests/bench/arguments.h"
 #include "tests/bench/bench_model.h"
 #include "tests/bench/machine_limits.h"
 
@@ -51,7 +51,7 @@ double sample_seconds(Operators& operators, std::int64_t vocabulary, std::int64_
   });
 }
 
-void run(int threads, int tokens, const char* directory, int largest) {
+void run(int threads, int tokens, const std::string& directory, int largest) {
   const ModelConfig config = config_of(directory);
   const auto operators = make_cpu_operators(threads);
   const Weights weights = initial_weights(config, 1, *operators);
@@ -81,6 +81,13 @@ void run(int threads, int tokens, const char* directory, int largest) {
 }  // namespace lie::bench
 
 int main(int argc, char** argv) {
-  lie::bench::run(argc > 1 ? std::atoi(argv[1]) : 2, argc > 2 ? std::atoi(argv[2]) : 200,
-                  argc > 3 ? argv[3] : nullptr, argc > 4 ? std::atoi(argv[4]) : 128);
+  CLI::App app("Decode speed by batch size");
+  int threads = 2, tokens = 200, largest = 128;
+  std::string directory;
+  lie::bench::add_threads(app, threads);
+  lie::bench::add_count(app, "tokens", tokens);
+  app.add_option("MODEL_DIR", directory, "a shape to measure; - or none: the built-in one");
+  lie::bench::add_count(app, "largest_batch", largest);
+  return lie::bench::run_bench(app, argc, argv,
+                               [&] { lie::bench::run(threads, tokens, directory, largest); });
 }
