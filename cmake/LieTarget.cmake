@@ -67,4 +67,5 @@ endfunction()
 # lie_benchmark(bench_decode SOURCES decode_bench.cpp LINK lie_model): a program that prints its figures; never a test.
 function(lie_benchmark name)
   lie_program(${name} ${ARGN})
+  target_link_libraries(${name} PRIVATE CLI11::CLI11)
 endfunction()

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <map>
 #include <set>
+#include <system_error>
 
 #include "common/config_keys.h"
 #include "common/error.h"
@@ -166,6 +167,14 @@ const Field* find(const FieldList& fields, std::string_view key) {
   return nullptr;
 }
 
+/// What lies beside the config, else what lies where the program was started.
+std::string path_from(const std::filesystem::path& config, const std::string& path) {
+  if (path.empty()) return path;
+  const std::filesystem::path beside = config.parent_path() / path;
+  std::error_code none;  // what cannot be looked at is not there
+  return std::filesystem::exists(beside, none) ? beside.string() : path;
+}
+
 /// Sets one field; adds place, key and remedy to an Error about the value.
 void assign(const FieldList& fields, const Entry& entry, const std::string& place) {
   const Field* field = find(fields, entry.key);
@@ -213,10 +222,6 @@ void apply_override(const FieldList& fields, const std::string& text) {
   assign(fields, entry, place);
 }
 
-}  // namespace
-
-namespace {
-
 constexpr int kDeepestBase = 8;
 
 void load_file(const FieldList& fields, const std::filesystem::path& path, int depth) {
@@ -226,10 +231,14 @@ void load_file(const FieldList& fields, const std::filesystem::path& path, int d
   }
   YAML::Node root = parse_yaml(path);
   for (const std::string& base : bases_of(root, path)) {
-    load_file(fields, path.parent_path() / base, depth + 1);
+    load_file(fields, path_from(path, base), depth + 1);
   }
   Reader reader(path.string(), sections_of(fields), true);
-  for (const Entry& entry : reader.read(root)) {
+  for (Entry& entry : reader.read(root)) {
+    const Field* field = find(fields, entry.key);
+    if (field != nullptr && field->info.unit == "path") {
+      for (std::string& value : entry.values) value = path_from(path, value);
+    }
     assign(fields, entry, fmt::format("{}:{}", path.string(), entry.line));
   }
 }

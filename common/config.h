@@ -13,8 +13,9 @@
 namespace lie {
 
 /// Sets the fields from a YAML file, then from `overrides` ("policy_loss.clip_low=0.2"). A file may
-/// build on others: `base: ../qwen3.yaml`, or a list of files, relative to itself. They are read
-/// first, in order; the file's own values win. Throws Error naming file, line, key, what was
+/// build on others: `base: ../qwen3.yaml`, or a list of files. They are read first, in order; the
+/// file's own values win. A relative `base`, or field with unit "path", is looked for beside the
+/// file that names it, then in the working directory. Throws Error naming file, line, key, what was
 /// expected, and for an unknown key the nearest known one.
 void load_config(const FieldList& fields, const std::filesystem::path& path,
                  std::span<const std::string> overrides);

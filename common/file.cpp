@@ -11,11 +11,10 @@
 
 #include "common/error.h"
 #include "common/fault.h"
+#include "common/file_aside.h"
 
 namespace lie {
 namespace {
-
-constexpr const char* kAside = ".partial";  // behind the name of a file not yet whole
 
 [[noreturn]] void fail_on(const std::filesystem::path& path, std::string_view what,
                           std::string_view remedy) {
@@ -86,14 +85,12 @@ std::string read_file(const std::filesystem::path& path) {
 }
 
 void write_file_atomically(const std::filesystem::path& path, std::string_view content) {
-  std::filesystem::path aside = path;
-  aside += kAside;
-  Descriptor file(aside, O_WRONLY | O_CREAT | O_TRUNC, "create it");
+  FileAside aside(path);
+  Descriptor file(aside.at(), O_WRONLY | O_CREAT | O_TRUNC, "create it");
   write_past_fault_point("file", content,
-                         [&](std::string_view bytes) { write_all(file, aside, bytes); });
-  file.sync();
+                         [&](std::string_view bytes) { write_all(file, aside.at(), bytes); });
   file.close();
-  rename_durably(aside, path);
+  aside.publish();
 }
 
 bool holds_files_besides(const std::filesystem::path& directory,

@@ -1,13 +1,12 @@
 #include "common/json.h"
 
 #include <algorithm>
-#include <fstream>
 #include <set>
-#include <sstream>
 #include <string>
 #include <vector>
 
 #include "common/error.h"
+#include "common/file.h"
 #include "common/lfs_pointer.h"
 
 namespace lie {
@@ -63,18 +62,11 @@ Json parse_json(std::string_view text, std::string_view where) {
 }
 
 Json read_json(const std::filesystem::path& path) {
-  std::ifstream file(path, std::ios::binary);
-  std::ostringstream text;
-  if (file && file.peek() != std::ifstream::traits_type::eof()) text << file.rdbuf();
-  if (!file) fail("{}: cannot be read; does it exist, and may this user read it?", path.string());
-  return parse_json(text.view(), path.string());
+  return parse_json(read_file(path), path.string());
 }
 
 void write_json(const Json& value, const std::filesystem::path& path) {
-  std::ofstream file(path, std::ios::binary | std::ios::trunc);
-  file << value.dump(2) << '\n';
-  file.close();
-  if (!file) fail("{}: cannot be written; is the disk full or the folder missing?", path.string());
+  write_file_atomically(path, value.dump(2) + "\n");
 }
 
 }  // namespace lie

@@ -55,6 +55,21 @@ Lanes lanes_of(std::span<const SequenceTokens> sequences, const Collective& lear
   return lanes;
 }
 
+/// Of all response tokens. Collective over the learners.
+double mean_loss(Transformer& model, Collective& learners,
+                 std::span<const SequenceTokens> sequences, const SftOptions& options) {
+  Lanes lanes = lanes_of(sequences, learners, options);
+  auto loss = lanes.loss.begin() + lanes.own.first;
+  for (const std::vector<MicroBatch>& micro_batches : lanes.micro_batches) {
+    for (const MicroBatch& micro : micro_batches) {
+      *loss += negative_sum(model.forward(micro.packed, 1.0F, false).log_probs);
+    }
+    ++loss;
+  }
+  return sum_lanes(learners, std::move(lanes.loss)) /
+         static_cast<double>(response_tokens(sequences));
+}
+
 /// Counts and loads of one run, so that run_sft reads as the loop it is.
 class Tuner {
  public:
@@ -74,6 +89,8 @@ class Tuner {
   SftProgress update(std::int64_t step);
   void validate(SftProgress& progress);
   bool is_stopped() const;
+  /// Throws Error, on all learners alike, where a loss or the gradient is not finite.
+  void require_no_divergence(const SftProgress& progress);
   /// Throws the error of a checkpoint that could not be written.
   void save(std::int64_t step, bool is_last);
   /// Returns when the last checkpoint is in place.
@@ -85,6 +102,7 @@ class Tuner {
   const std::vector<std::size_t>& batch_of(std::int64_t step);
   double accumulate(const MicroBatch& micro, double weight, Tensor gradient);
   double run_lanes(std::span<const SequenceTokens> sequences, double weight);
+  double loss_of(const std::vector<std::size_t>& batch);
   void begin_save(std::int64_t step);
 
   SftOptions options_;
@@ -164,6 +182,10 @@ double Tuner::run_lanes(std::span<const SequenceTokens> sequences, double weight
   return sum_lanes(parts_.learners, std::move(lanes.loss));
 }
 
+double Tuner::loss_of(const std::vector<std::size_t>& batch) {
+  return mean_loss(parts_.model, parts_.learners, sequences_of(parts_.examples, batch), options_);
+}
+
 SftProgress Tuner::update(std::int64_t step) {
   const Stopwatch watch;
   const auto sequences = sequences_of(parts_.examples, batch_of(step));
@@ -186,6 +208,19 @@ void Tuner::validate(SftProgress& progress) {
   const bool due = options_.validate_every > 0 && progress.step % options_.validate_every == 0;
   if (parts_.validation.empty() || !(due || progress.step == options_.steps)) return;
   progress.validation_loss = sft_loss(parts_.model, parts_.learners, parts_.validation, options_);
+}
+
+void Tuner::require_no_divergence(const SftProgress& progress) {
+  std::vector<double> values = {progress.loss, progress.optimizer.grad_norm,
+                                progress.validation_loss.value_or(0)};
+  // No later step would tell what the last update did.
+  if (progress.step == options_.steps) values.push_back(loss_of(batch_of(progress.step)));
+  if (std::ranges::all_of(values, [](double value) { return std::isfinite(value); })) return;
+  fail(
+      "the run has diverged: in step {} loss or gradient is no finite number, and its weights are "
+      "not saved; lower sft.optimizer.learning_rate (now {}) or begin with sound weights, in "
+      "another run.directory",
+      progress.step, options_.optimizer.learning_rate);
 }
 
 /// As learner 0 says.
@@ -226,6 +261,7 @@ std::int64_t run_sft(const SftOptions& options, const SftParts& parts) {
     ++step;
     SftProgress progress = tuner.update(step);
     tuner.validate(progress);
+    tuner.require_no_divergence(progress);
     is_stopped = step < tuner.steps() && tuner.is_stopped();
     tuner.save(step, is_stopped);
     if (parts.progress) parts.progress(progress);
@@ -238,17 +274,7 @@ double sft_loss(Transformer& model, Collective& learners, std::span<const SftExa
                 const SftOptions& options) {
   std::vector<std::size_t> all(examples.size());
   std::iota(all.begin(), all.end(), std::size_t{0});
-  const auto sequences = sequences_of(examples, all);
-  Lanes lanes = lanes_of(sequences, learners, options);
-  auto loss = lanes.loss.begin() + lanes.own.first;
-  for (const std::vector<MicroBatch>& micro_batches : lanes.micro_batches) {
-    for (const MicroBatch& micro : micro_batches) {
-      *loss += negative_sum(model.forward(micro.packed, 1.0F, false).log_probs);
-    }
-    ++loss;
-  }
-  return sum_lanes(learners, std::move(lanes.loss)) /
-         static_cast<double>(response_tokens(sequences));
+  return mean_loss(model, learners, sequences_of(examples, all), options);
 }
 
 }  // namespace lie

@@ -116,9 +116,11 @@ void describe_rows(FieldList& fields, SftRowOptions& options) {
 
 void describe_data(FieldList& fields, SftOptions& options) {
   fields.add("data", options.data,
-             {"JSONL or Parquet file of conversations, or prompts and responses."});
-  fields.add("validation_data", options.validation_data,
-             {"JSONL or Parquet file for the validation loss; empty: none."});
+             {.help = "JSONL or Parquet file of conversations, or prompts and responses.",
+              .unit = "path"});
+  fields.add(
+      "validation_data", options.validation_data,
+      {.help = "JSONL or Parquet file for the validation loss; empty: none.", .unit = "path"});
   describe_rows(fields, options);
   fields.add("append_end_of_sequence", options.append_end_of_sequence,
              {"Append the model's end-of-sequence token to every response, where the template has "

@@ -5,6 +5,11 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 preset="${1:-release}"
 shift || true
+presets="$(sed -n '/"buildPresets"/,/]/s/.*"name": "\([a-z]*\)".*/\1/p' CMakePresets.json | tr '\n' ' ')"
+case " $presets" in
+  *" $preset "*) ;;
+  *) echo "usage: scripts/build.sh [PRESET [CMake options]]; no preset \"$preset\", there are: $presets" >&2; exit 2 ;;
+esac
 bash scripts/setup.sh
 log="build/$preset.log"
 mkdir -p build

@@ -2,6 +2,7 @@
 # From nothing to a report: set-up, build, two training runs from the same start (plain GSPO, and GSPO with
 # Length-Incentivized Exploration), and runs/demo/report.html that shows them side by side.
 set -euo pipefail
+[ $# = 0 ] || { sed -n '2,3s/^# \{0,1\}//p' "$0" >&2; exit 2; }
 cd "$(dirname "$0")/.."
 bash scripts/build.sh release
 export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1

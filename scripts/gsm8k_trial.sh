@@ -14,7 +14,7 @@ data=runs/gsm8k/data
 export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
 
 measure() {  # name, model
-  "$lie_cluster" eval "$configs/eval.yaml" --set "model.path=$2" --set "eval.directory=runs/gsm8k/eval/$1"
+  "$lie_cluster" eval "$configs/eval.yaml" --set "model.path=$2" --set "run.directory=runs/gsm8k/eval/$1"
 }
 
 checkpoint() { ls -d "runs/gsm8k/$1"/checkpoints/step-*[0-9] | tail -n 1; }

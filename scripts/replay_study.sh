@@ -21,20 +21,21 @@ train() {  # name, overrides...
 evaluate() {  # name
   local checkpoint
   for checkpoint in "$WORK/$1"/checkpoints/*; do
-    "$bin/lie_cluster" eval "$WORK/eval.yaml" --set "eval.directory=$WORK/$1/eval/${checkpoint##*-}" \
+    "$bin/lie_cluster" eval "$WORK/eval.yaml" --set "run.directory=$WORK/$1/eval/${checkpoint##*-}" \
       --set "model.path=$checkpoint" >>"$WORK/log" 2>&1
   done
 }
 
 cat >"$WORK/eval.yaml" <<'YAML'
-eval: {directory: overridden, file: assets/count_pairs/eval.jsonl, write_texts: false}
+run: {directory: overridden}
+eval: {file: assets/count_pairs/eval.jsonl, write_texts: false}
 table: {budgets: [130], ks: [1], resamples: 100}
 rollout: {temperature: 1.0, max_response_tokens: 130, max_prompt_tokens: 32}
 YAML
 for seed in $seeds; do
   train "$seed/logged" --set "run.seed=$seed"
   train "$seed/fresh" --set "run.seed=$seed" "${other[@]}"
-  "$bin/lie_replay" train "$WORK/$seed/logged" --directory "$WORK/$seed/replay" "${other[@]}" >>"$WORK/log" 2>&1
+  "$bin/lie_replay" train "$WORK/$seed/logged" --run-directory "$WORK/$seed/replay" "${other[@]}" >>"$WORK/log" 2>&1
   for run in logged fresh replay; do evaluate "$seed/$run"; done
 done
 python3 scripts/replay_study.py "$WORK"

@@ -5,6 +5,7 @@
 # and test_network.sh need; with LIE_BROWSER=1 Chromium, in which a test uses the HTML report (skipped without).
 # Safe to run again: what is installed is left alone, what was interrupted is repaired.
 set -euo pipefail
+[ $# = 0 ] || { sed -n '2,7s/^# \{0,1\}//p' "$0" >&2; exit 2; }
 cd "$(dirname "$0")/.."
 deps="${LIE_DEPS_DIR:-$PWD/.deps}"
 

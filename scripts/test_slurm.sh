@@ -156,13 +156,14 @@ cancelled() {
 
 evaluation() {
   cat >"$WORK/eval.yaml" <<EOF
-eval: {directory: $WORK/reference-eval, file: assets/count_pairs/eval.jsonl, prompts: 300, samples_per_prompt: 8}
+run: {directory: $WORK/reference-eval}
+eval: {file: assets/count_pairs/eval.jsonl, prompts: 300, samples_per_prompt: 8}
 model: {path: assets/count_pairs/model}
 rollout: {max_response_tokens: 40, max_prompt_tokens: 32, slots: 8}
 EOF
   "$BIN/lie_cluster" eval "$WORK/eval.yaml" >"$WORK/reference-eval.log" 2>&1 || fail "an evaluation without MPI"
   run="$WORK/$1" log="$WORK/$1.log"
-  job="$(sbatch --parsable "${layout[@]}" --output="$log" slurm/eval.sbatch "$WORK/eval.yaml" --set "eval.directory=$run")"
+  job="$(sbatch --parsable "${layout[@]}" --output="$log" slurm/eval.sbatch "$WORK/eval.yaml" --set "run.directory=$run")"
   wait_until 60 test -s "$run/responses.log"
   kill_rank n1 1
   wait_until 300 is_over

@@ -8,6 +8,7 @@
 #include "tools/data/data_command.h"
 #include "tools/eval/eval.h"
 #include "tools/eval/eval_config.h"
+#include "tools/number_arguments.h"
 #include "tools/reference_lengths/reference_lengths.h"
 #include "tools/run/train_config.h"
 #include "tools/sft/sft_command.h"
@@ -67,7 +68,7 @@ void add_reference_lengths(CLI::App& program, Chosen& chosen) {
           "File to write: the rows with reference_length; .parquet for Parquet, else JSONL")
       ->required();
   measure->add_option("--samples", arguments->samples, "Responses sampled for each prompt")
-      ->check(CLI::PositiveNumber)
+      ->check(integers(1))
       ->capture_default_str();
   measure->callback([&chosen, arguments, config] {
     arguments->config = config->config;
@@ -85,7 +86,7 @@ void add_data(CLI::App& program, Chosen& chosen) {
                    "Directory with tokenizer.json: prompt lengths in tokens");
   data->add_option("--max-prompt-tokens", arguments->max_prompt_tokens,
                    "Count the prompts that are longer, with --model")
-      ->check(CLI::PositiveNumber)
+      ->check(integers(1))
       ->capture_default_str();
   data->add_flag("--show", arguments->show_first, "Print the first prompt as the model reads it");
   add_overrides(*data, arguments->overrides,

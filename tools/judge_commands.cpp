@@ -1,9 +1,10 @@
-#include "tools/judge_commands.h"
+#include "tools/analyze_commands.h"
 
 #include <memory>
 #include <string>
 
 #include "tools/judge/judge_command.h"
+#include "tools/number_arguments.h"
 
 namespace lie {
 namespace {
@@ -14,25 +15,27 @@ using judge::SourceArguments;
 
 void add_sources(CLI::App& command, SourceArguments& arguments) {
   command
-      .add_option("RUN|FILE", arguments.sources,
+      .add_option("RUN_DIR|FILE", arguments.sources,
                   "run directories, or JSONL files of prompt and response (and step)")
       ->required();
   command
       .add_option("--samples", arguments.choice.count,
                   "responses of each source, spread over its steps; 0: all")
-      ->check(CLI::NonNegativeNumber)
+      ->check(integers(0))
       ->capture_default_str();
   command.add_option("--seed", arguments.choice.seed, "of the draw of responses")
+      ->check(integers(0))
       ->capture_default_str();
   command
       .add_option_function<std::vector<std::string>>(
           "--steps",
           [&arguments](const std::vector<std::string>& texts) {
             for (const std::string& text : texts) {
-              arguments.choice.ranges.push_back(judge::parse_step_range(text));
+              arguments.choice.ranges.push_back(parse_number_range("--steps", text));
             }
           },
-          "only these, such as 40 or 31-40; each given range is a column [all, as four columns]")
+          "only these, such as 40, 31-40 or 31-; each given range is a column [all, as four "
+          "columns]")
       ->delimiter(',')
       ->allow_extra_args(false);
   command.add_flag("--evaluation", arguments.choice.evaluation,
@@ -40,7 +43,7 @@ void add_sources(CLI::App& command, SourceArguments& arguments) {
   command
       .add_option("--max-bytes", arguments.choice.most_bytes,
                   "a longer response is read without its middle")
-      ->check(CLI::Range(1000, 100000000))
+      ->check(integers(1000, 100000000))
       ->capture_default_str();
   command.add_option("--json", arguments.json, "write tables and rows to this file");
 }
@@ -49,12 +52,13 @@ void add_request(CLI::App& command, JudgeArguments& arguments) {
   judge::RequestOptions& request = arguments.request;
   command.add_option("--model", request.model, "as the endpoint names it")->required();
   command.add_option("--temperature", request.temperature, "of the judge")
-      ->check(CLI::Range(0.0, 2.0))
+      ->check(numbers(0, 2))
       ->capture_default_str();
   command.add_option("--judge-seed", request.seed, "sent as seed; pass 2 sends the next")
+      ->check(integers(0))
       ->capture_default_str();
   command.add_option("--max-tokens", request.max_tokens, "of an answer")
-      ->check(CLI::PositiveNumber)
+      ->check(integers(1))
       ->capture_default_str();
   command.add_option("--extra", arguments.extra,
                      "JSON object merged into each request; null removes a parameter: "
@@ -67,7 +71,7 @@ void add_request(CLI::App& command, JudgeArguments& arguments) {
       .add_option("--passes", arguments.passes,
                   "2: ask twice, with another seed and the texts before the prompt, and show "
                   "how far the answers agree")
-      ->check(CLI::Range(1, 2))
+      ->check(integers(1, 2))
       ->capture_default_str();
 }
 
@@ -79,29 +83,29 @@ void add_transport(CLI::App& command, JudgeArguments& arguments) {
                   "environment variable that holds the API key, if one is needed")
       ->capture_default_str();
   command.add_option("--concurrency", ask.concurrency, "requests in flight")
-      ->check(CLI::Range(1, 1024))
+      ->check(integers(1, 1024))
       ->capture_default_str();
   command.add_option("--requests-per-minute", ask.requests_per_minute, "at most [no limit]")
-      ->check(CLI::PositiveNumber);
+      ->check(numbers(1e-3));
   command
       .add_option("--retries", ask.endpoint.retries,
                   "after status 408, 429, 5xx and lost connections")
-      ->check(CLI::Range(0, 100))
+      ->check(integers(0, 100))
       ->capture_default_str();
   command
       .add_option("--retry-seconds", ask.endpoint.retry_seconds,
                   "before the first retry; twice as long before each next one")
-      ->check(CLI::Range(0.0, 60.0))
+      ->check(numbers(0, 60))
       ->capture_default_str();
   command.add_option("--timeout", ask.endpoint.timeout_seconds, "seconds that a request may take")
-      ->check(CLI::Range(1, 86400))
+      ->check(integers(1, 86400))
       ->capture_default_str();
   command.add_option("--input-price", ask.input_price, "of a million prompt tokens")
-      ->check(CLI::NonNegativeNumber);
+      ->check(numbers(0));
   command.add_option("--output-price", ask.output_price, "of a million answered tokens")
-      ->check(CLI::NonNegativeNumber);
+      ->check(numbers(0));
   command.add_option("--cache", arguments.cache,
-                     "directory of the answers [RUN/judge, or FILE.judge]");
+                     "directory of the answers [RUN_DIR/judge, or FILE.judge]");
 }
 
 }  // namespace

@@ -9,6 +9,7 @@
 #include "common/build_id.h"
 #include "common/error.h"
 #include "common/file.h"
+#include "common/program.h"
 #include "common/trajectory/digest.h"
 #include "common/trajectory/segments.h"
 #include "learner/checkpoint.h"
@@ -18,8 +19,8 @@
 #include "tools/analyze/run.h"
 #include "tools/analyze/table.h"
 #include "tools/analyze/weights_digest.h"
-#include "tools/judge_commands.h"
-#include "tools/study_command.h"
+#include "tools/analyze_commands.h"
+#include "tools/number_arguments.h"
 
 namespace {
 
@@ -78,6 +79,7 @@ void declare(CLI::App& app, Request& request) {
       "directory that holds them]");
   app.add_flag("--no-html", request.no_html, "write no report");
   app.add_option("--samples", request.responses, "responses to show of each run")
+      ->check(lie::integers(0, 1'000'000))
       ->capture_default_str();
 }
 
@@ -127,14 +129,16 @@ void require_sound(const fs::path& checkpoint) {
 }
 
 void print_digests(const std::string& directory, const std::string& prefix) {
-  if (!fs::is_directory(directory)) {
-    lie::fail("{}: no such directory; give the run.directory of a training run", directory);
-  }
+  lie::analyze::require_a_run(directory);
   const lie::RunReader run(fs::path(directory) / "trajectories");
   for (const std::string& note : run.notes()) fmt::print(stderr, "{}: {}\n", directory, note);
-  fmt::print("{}trajectories {}\n", prefix, lie::trajectories_digest(run));
   const auto checkpoint = lie::latest_checkpoint(fs::path(directory) / "checkpoints");
   if (checkpoint) require_sound(*checkpoint);
+  if (run.samples().empty() && !checkpoint) {
+    lie::fail("{}: no step is logged and no checkpoint saved yet: nothing to digest", directory);
+  }
+  fmt::print("{}trajectories {}\n", prefix,
+             run.samples().empty() ? "none: no step is logged" : lie::trajectories_digest(run));
   fmt::print("{}weights {}\n", prefix,
              checkpoint ? lie::analyze::weights_digest(*checkpoint) : "none: no checkpoint yet");
 }
@@ -166,12 +170,14 @@ fs::path report_path(const Request& request, const std::vector<Subject>& subject
 
 void analyze(const Request& request) {
   const std::vector<Subject> subjects = load_subjects(request);
-  for (const Subject& subject : subjects) fmt::print("{}\n", lie::analyze::text_table(subject));
+  // Files before text: a reader that goes away, such as head, ends the program.
   if (!request.csv.empty()) lie::analyze::write_csv(subjects, request.csv);
-  if (request.no_html) return;
-  const fs::path path = report_path(request, subjects);
-  lie::write_file_atomically(path, lie::analyze::html_report(subjects, request.responses));
-  fmt::print("report: {}\n", path.string());
+  const fs::path path = request.no_html ? "" : report_path(request, subjects);
+  if (!path.empty()) {
+    lie::write_file_atomically(path, lie::analyze::html_report(subjects, request.responses));
+  }
+  for (const Subject& subject : subjects) fmt::print("{}\n", lie::analyze::text_table(subject));
+  if (!path.empty()) fmt::print("report: {}\n", path.string());
 }
 
 /// The exit status.
@@ -202,11 +208,8 @@ int main(int argc, char** argv) {
   lie::Chosen chosen;
   lie::add_judge_commands(app, chosen);
   lie::add_study_command(app, chosen);
-  CLI11_PARSE(app, argc, argv);
-  try {
+  return lie::run_program("lie_analyze", [&] {
+    CLI11_PARSE(app, argc, argv);
     return chosen ? chosen() : run(request);
-  } catch (const std::exception& error) {
-    fmt::print(stderr, "lie_analyze: {}\n", error.what());
-    return 1;
-  }
+  });
 }

@@ -1,15 +1,14 @@
 // lie_replay: a finished run's log asked again: scored under other settings, learned from, or
 // handed on as a data set.
 #include <CLI/CLI.hpp>
-#include <csignal>
-#include <cstdio>
 #include <functional>
 #include <string>
 
 #include "common/build_id.h"
-#include "common/comm/environment.h"
-#include "common/comm/job.h"
 #include "common/comm/launcher.h"
+#include "common/program.h"
+#include "tools/job_program.h"
+#include "tools/number_arguments.h"
 #include "tools/replay/export_command.h"
 #include "tools/replay/score_command.h"
 #include "tools/replay/train_command.h"
@@ -17,15 +16,6 @@
 namespace {
 
 using Chosen = std::function<int()>;
-
-/// Returns the job's exit status.
-int in_job(const std::function<void(lie::Job&)>& command) {
-  // A launcher that is gone must not keep a rank from its report, nor a job from its end.
-  std::signal(SIGPIPE, SIG_IGN);
-  lie::mpi::Environment environment;
-  lie::Job job(environment);
-  return job.run([&] { command(job); });
-}
 
 void add_overrides(CLI::App& command, std::vector<std::string>& overrides, const char* help) {
   command.add_option("--set", overrides, help)->type_name("KEY=VALUE")->allow_extra_args(false);
@@ -37,7 +27,7 @@ void add_score(CLI::App& program, lie::replay::ScoreArguments& arguments, Chosen
       "Decide and score every logged response again. Without --set all values must equal the "
       "logged "
       "ones, bit for bit: exit status 1 where they do not. With --set: a table, logged and now");
-  score->add_option("RUN", arguments.run, "Run directory of lie_cluster train")->required();
+  score->add_option("RUN_DIR", arguments.run, "Run directory of lie_cluster train")->required();
   add_overrides(*score, arguments.overrides,
                 "Score under another reward.*, verifier.* or advantage.* key: --set "
                 "reward.coverage.ngram=8");
@@ -47,13 +37,13 @@ void add_score(CLI::App& program, lie::replay::ScoreArguments& arguments, Chosen
                   "Run reward.command and verifier.command, one of each a thread; without it their "
                   "logged answers are taken");
   score->add_option("--threads", arguments.threads, "Of a rank; 0: the cores are shared")
-      ->check(CLI::NonNegativeNumber)
+      ->check(lie::integers(0, 1024))
       ->capture_default_str();
   score->callback([&] {
     chosen = [&] {
       int status = 0;
       const int failed =
-          in_job([&](lie::Job& job) { status = lie::replay::score_command(job, arguments); });
+          lie::run_job([&](lie::Job& job) { status = lie::replay::score_command(job, arguments); });
       return failed != 0 ? failed : status;
     };
   });
@@ -65,7 +55,7 @@ void add_train(CLI::App& program, lie::replay::TrainArguments& arguments, Chosen
       "Run the learner over the logged steps, with no token generated. Without --set the weights "
       "are the run's, bit for bit, in every checkpoint. Under mpirun -n N: N learners");
   train
-      ->add_option("RUN", arguments.runs,
+      ->add_option("RUN_DIR", arguments.runs,
                    "Run directory of lie_cluster train; of several, the first one's settings are "
                    "taken, and steps are learned by number, then by run")
       ->required();
@@ -78,7 +68,7 @@ void add_train(CLI::App& program, lie::replay::TrainArguments& arguments, Chosen
                    "from 0: 0-7")
       ->capture_default_str();
   train
-      ->add_option("--directory", arguments.directory,
+      ->add_option("--run-directory", arguments.directory,
                    "Run directory to write; the same command goes on with it")
       ->required();
   add_overrides(*train, arguments.overrides,
@@ -91,11 +81,11 @@ void add_train(CLI::App& program, lie::replay::TrainArguments& arguments, Chosen
       ->add_option("--warn-below", arguments.least_sample_share,
                    "Warn when the effective sample size is less than this share of a step's "
                    "responses")
-      ->check(CLI::Range(0.0, 1.0))
+      ->check(lie::numbers(0, 1))
       ->capture_default_str();
   train->callback([&] {
     chosen = [&] {
-      return in_job([&](lie::Job& job) { lie::replay::train_command(job, arguments); });
+      return lie::run_job([&](lie::Job& job) { lie::replay::train_command(job, arguments); });
     };
   });
 }
@@ -107,9 +97,9 @@ void add_selection(CLI::App& command, lie::replay::ExportArguments& arguments) {
       ->check(CLI::IsMember({"train", "eval", "all"}))
       ->capture_default_str();
   command.add_option("--least-accuracy", least, "Only groups with this share of right responses")
-      ->check(CLI::Range(0.0, 1.0));
+      ->check(lie::numbers(0, 1));
   command.add_option("--most-accuracy", most, "Only groups with at most this share")
-      ->check(CLI::Range(0.0, 1.0));
+      ->check(lie::numbers(0, 1));
 }
 
 void add_shape(CLI::App& command, lie::replay::ShapeOptions& shape) {
@@ -126,7 +116,7 @@ void add_shape(CLI::App& command, lie::replay::ShapeOptions& shape) {
       .add_option("--best", shape.best,
                   "Of sft and messages: this many right responses of each group, those of highest "
                   "reward; 0: all")
-      ->check(CLI::NonNegativeNumber)
+      ->check(lie::integers(0))
       ->capture_default_str();
   command.add_flag("--messages", shape.messages,
                    "Of sft and pairs: chat messages, from the run's data files; without it texts, "
@@ -136,7 +126,7 @@ void add_shape(CLI::App& command, lie::replay::ShapeOptions& shape) {
 void add_export(CLI::App& program, lie::replay::ExportArguments& arguments, Chosen& chosen) {
   CLI::App* to_file = program.add_subcommand(
       "export", "Write logged responses as a data set: Parquet or JSONL, as TRL and verl read it");
-  to_file->add_option("RUN", arguments.runs, "Run directories, one or more")->required();
+  to_file->add_option("RUN_DIR", arguments.runs, "Run directories, one or more")->required();
   to_file->add_option("--output", arguments.output, "FILE.parquet, or FILE.jsonl")->required();
   to_file->add_flag("--overwrite", arguments.overwrite, "Replace the file if it is there");
   add_shape(*to_file, arguments.shape);
@@ -164,11 +154,11 @@ int main(int argc, char** argv) {
   add_train(program, train, chosen);
   lie::replay::ExportArguments to_file;
   add_export(program, to_file, chosen);
-  CLI11_PARSE(program, argc, argv);
-  try {
-    return chosen();
-  } catch (const std::exception& error) {
-    std::fprintf(stderr, "lie_replay: %s\n", error.what());
-    return 1;
-  }
+  return lie::run_program("lie_replay",
+                          [&] {
+                            lie::require_command(program, argc, argv);
+                            CLI11_PARSE(program, argc, argv);
+                            return chosen();
+                          },
+                          {.speaks = lie::launcher::rank() == 0});
 }

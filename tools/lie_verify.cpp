@@ -2,13 +2,15 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
-#include <fstream>
 #include <iostream>
 #include <string>
 #include <thread>
 
 #include "common/build_id.h"
 #include "common/error.h"
+#include "common/line_input.h"
+#include "common/program.h"
+#include "tools/number_arguments.h"
 #include "tools/verify/jsonl.h"
 #include "verifier/verify.h"
 
@@ -46,18 +48,13 @@ int one_pair(const Arguments& arguments, const VerifierOptions& options) {
 }
 
 int file_of_pairs(const Arguments& arguments, const VerifierOptions& options) {
-  std::ifstream file;
-  if (arguments.first != "-") {
-    file.open(arguments.first);
-    if (!file)
-      fail("{}: cannot be read; give a file of JSON lines, or a gold and a response",
-           arguments.first);
-  }
+  LineInput in(arguments.first);
   const int threads = arguments.threads > 0
                           ? arguments.threads
                           : static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
-  const VerifyCounts counts = verify_jsonl(arguments.first == "-" ? std::cin : file, std::cout,
-                                           std::cerr, options, arguments.explains, threads);
+  const VerifyCounts counts =
+      verify_jsonl(in.stream(), std::cout, std::cerr, options, arguments.explains, threads);
+  in.require_read();
   std::cerr << fmt::format("{} rows", counts.rows);
   for (std::size_t code = 0; code < counts.by_code.size(); ++code)
     if (counts.by_code[code] > 0)
@@ -80,7 +77,8 @@ int run(int argc, char** argv) {
                  "reward: the last box; lenient: wherever an answer may stand")
       ->check(CLI::IsMember({"reward", "lenient"}));
   app.add_flag("--explain", arguments.explains, "show both parsed forms and the reason");
-  app.add_option("--threads", arguments.threads, "threads for a file; 0: all cores");
+  app.add_option("--threads", arguments.threads, "threads for a file; 0: all cores")
+      ->check(integers(0, 1024));
   app.add_option("--set", arguments.settings, "rule=value, may be given several times")
       ->allow_extra_args(false);
   app.add_flag("--rules", rules, "list the rules with their defaults");
@@ -99,10 +97,6 @@ int run(int argc, char** argv) {
 }  // namespace lie
 
 int main(int argc, char** argv) {
-  try {
-    return lie::run(argc, argv);
-  } catch (const lie::Error& error) {
-    std::cerr << "lie_verify: " << error.what() << '\n';
-    return 2;
-  }
+  std::ios::sync_with_stdio(false);  // else a pipe does not tell what it holds
+  return lie::run_program("lie_verify", [&] { return lie::run(argc, argv); }, {.failed = 2});
 }

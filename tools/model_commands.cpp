@@ -6,6 +6,7 @@
 
 #include "tools/generate/generate.h"
 #include "tools/init/init_command.h"
+#include "tools/number_arguments.h"
 #include "tools/score/score.h"
 #include "tools/tokenize/tokenize.h"
 
@@ -36,7 +37,7 @@ void add_model_and_rows(CLI::App& command, auto& arguments, const std::string& f
   command
       .add_option("--threads", arguments.model.threads,
                   "Threads on the CPU; 0: all cores. Results do not depend on it")
-      ->check(CLI::Range(0, 1024))
+      ->check(integers(0, 1024))
       ->capture_default_str();
   add_special_tokens(command, arguments.add_special_tokens, "prompt's text");
 }
@@ -82,14 +83,14 @@ void add_score(CLI::App& program, Chosen& chosen) {
   command
       ->add_option("--temperature", arguments->temperature,
                    "Logits are divided by this before the softmax")
-      ->check(CLI::PositiveNumber)
+      ->check(numbers(1e-6))
       ->capture_default_str();
   command->add_flag("--entropies", arguments->entropies,
                     "Write the entropy of each distribution, too (nats)");
   command
       ->add_option("--batch-tokens", arguments->batch_tokens,
                    "Tokens of one forward pass, at least one row. Results do not depend on it")
-      ->check(CLI::PositiveNumber)
+      ->check(integers(1))
       ->capture_default_str();
   command->footer(
       "\nWrites each row with log_probs (nats, one for each response token); texts are encoded "
@@ -100,21 +101,21 @@ void add_score(CLI::App& program, Chosen& chosen) {
 void add_sampling(CLI::App& command, SamplingOptions& sampling) {
   command
       .add_option("--max-tokens", sampling.max_response_tokens, "A response is cut at this length")
-      ->check(CLI::PositiveNumber)
+      ->check(integers(1))
       ->capture_default_str();
   command
       .add_option("--temperature", sampling.temperature,
                   "Logits are divided by this; 0 takes the likeliest token")
-      ->check(CLI::NonNegativeNumber)
+      ->check(numbers(0))
       ->capture_default_str();
   command
       .add_option("--top-p", sampling.top_p,
                   "Draw from the likeliest tokens that hold this share of the probability")
-      ->check(CLI::Range(1e-6, 1.0))
+      ->check(numbers(1e-6, 1))
       ->capture_default_str();
   command
       .add_option("--top-k", sampling.top_k, "Draw from this many likeliest tokens; 0: from all")
-      ->check(CLI::NonNegativeNumber)
+      ->check(integers(0))
       ->capture_default_str();
 }
 
@@ -125,20 +126,20 @@ void add_generate(CLI::App& program, Chosen& chosen) {
   add_model_and_rows(*command, *arguments, "prompt_ids, or a text prompt, used without a template");
   add_sampling(*command, arguments->sampling);
   command->add_option("--samples", arguments->samples, "Responses to each prompt")
-      ->check(CLI::Range(1, 1 << 20))
+      ->check(integers(1, 1 << 20))
       ->capture_default_str();
   command->add_option("--seed", arguments->seed, "Seed of every sampled token")
-      ->check(CLI::NonNegativeNumber)
+      ->check(integers(0))
       ->capture_default_str();
   command->add_flag("--ignore-end", arguments->ignore_end,
                     "Go on after an end-of-sequence token, to --max-tokens");
   command
       ->add_option("--slots", arguments->slots,
                    "Responses in flight at once. Results do not depend on it")
-      ->check(CLI::Range(1, 65536))
+      ->check(integers(1, 65536))
       ->capture_default_str();
   command->add_option("--cache-mebibytes", arguments->cache_mebibytes, "KV cache at most")
-      ->check(CLI::PositiveNumber)
+      ->check(integers(1))
       ->capture_default_str();
   command->footer(
       "\nWrites each row, once for each response, with response, response_ids, log_probs, finish "

@@ -1,4 +1,4 @@
-#include "tools/study_command.h"
+#include "tools/analyze_commands.h"
 
 #include <fmt/format.h>
 
@@ -29,11 +29,10 @@ int run(const Request& request) {
   const fs::path directory = request.directory;
   if (request.overrides) return print_overrides(directory);
   const study::Study study = study::load_study(directory);
-  fmt::print("{}", study::study_text(study));
   if (!request.json.empty()) write_file_atomically(request.json, study::study_json(study));
   const fs::path page = request.html.empty() ? directory / "study.html" : fs::path(request.html);
   write_file_atomically(page, study::study_page(study));
-  fmt::print("page: {}\n", page.string());
+  fmt::print("{}page: {}\n", study::study_text(study), page.string());
   return 0;
 }
 

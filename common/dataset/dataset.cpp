@@ -171,11 +171,13 @@ void describe(FieldList& fields, RowOptions& options) {
 }
 
 void describe(FieldList& fields, DataOptions& options) {
-  fields.add("train_file", options.train_file, {"JSONL or Parquet file of the training prompts."});
+  fields.add("train_file", options.train_file,
+             {.help = "JSONL or Parquet file of the training prompts.", .unit = "path"});
   fields.add_one_or_more(
       "evaluation_file", options.evaluation_file,
-      {"JSONL or Parquet file of the held-out prompts, or a list of files; empty: no evaluation. "
-       "Of several, rows without a data source have the file's name as theirs."});
+      {.help = "JSONL or Parquet file of the held-out prompts, or a list of files; empty: no "
+               "evaluation. Of several, rows without a data source have the file's name as theirs.",
+       .unit = "path"});
   fields.add("shuffle", options.shuffle, {"Shuffle every epoch by the seed; off: file order."});
   describe(fields, static_cast<RowOptions&>(options));
 }

@@ -9,7 +9,7 @@
 #include <utility>
 
 #include "common/dataset/arrow_status.h"
-#include "common/dataset/file_aside.h"
+#include "common/file_aside.h"
 #include "common/error.h"
 #include "common/json.h"
 

@@ -7,8 +7,8 @@
 #include <utility>
 
 #include "common/dataset/arrow_status.h"
-#include "common/dataset/file_aside.h"
 #include "common/dataset/parquet.h"
+#include "common/file_aside.h"
 
 namespace lie {
 namespace {

@@ -3,9 +3,9 @@
 #include <fstream>
 #include <utility>
 
-#include "common/dataset/file_aside.h"
 #include "common/dataset/parquet.h"
 #include "common/error.h"
+#include "common/file_aside.h"
 
 namespace lie {
 namespace {

@@ -1,29 +1,15 @@
 #include "common/dataset/rows.h"
 
-#include <cerrno>
-#include <cstring>
-#include <fstream>
+#include <string_view>
 
 #include "common/dataset/parquet.h"
 #include "common/error.h"
+#include "common/line_input.h"
 
 namespace lie {
 namespace {
 
 namespace fs = std::filesystem;
-
-std::ifstream open_text(const fs::path& path) {
-  std::ifstream file(path, std::ios::binary);
-  if (!file || fs::is_directory(path)) {
-    fail("cannot read {}: {}; check the path", path.string(),
-         fs::is_directory(path) ? "it is a directory" : std::strerror(errno));
-  }
-  return file;
-}
-
-bool is_blank(const std::string& line) {
-  return line.find_first_not_of(" \t\r") == std::string::npos;
-}
 
 /// Visits one row; its Error is rethrown or recorded.
 void guarded(std::vector<std::string>* skipped, const std::function<void()>& call) {
@@ -38,10 +24,13 @@ void guarded(std::vector<std::string>* skipped, const std::function<void()>& cal
 }  // namespace
 
 bool is_parquet(const fs::path& path) {
-  std::ifstream file = open_text(path);
+  LineInput file(path);
+  if (!fs::is_regular_file(path)) {
+    fail("cannot read {}: rows are read more than once; write them to a file", path.string());
+  }
   char begin[4] = {};
-  file.read(begin, sizeof begin);
-  return file && std::string_view(begin, sizeof begin) == "PAR1";
+  file.stream().read(begin, sizeof begin);
+  return std::string_view(begin, sizeof begin) == "PAR1";
 }
 
 std::int64_t for_each_row(const fs::path& path, const VisitRow& visit,
@@ -53,12 +42,10 @@ std::int64_t for_each_row(const fs::path& path, const VisitRow& visit,
       ++rows;
     });
   } else {
-    std::ifstream file = open_text(path);
-    std::string line;
-    for (std::int64_t number = 1; std::getline(file, line); ++number) {
+    LineInput file(path);
+    for (std::string line; file.next(line);) {
       if (is_blank(line)) continue;
-      const std::string place = fmt::format("{}:{}", path.string(), number);
-      guarded(skipped, [&] { visit(parse_json_row(line, place), rows); });
+      guarded(skipped, [&] { visit(parse_json_row(line, file.place()), rows); });
       ++rows;
     }
   }

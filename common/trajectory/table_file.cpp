@@ -1,6 +1,6 @@
 #include "common/trajectory/table_file.h"
 
-#include "common/file.h"
+#include "common/file_aside.h"
 #include "common/trajectory/hdf5.h"
 
 namespace lie::h5 {
@@ -37,16 +37,15 @@ void write_values(hid_t file, const std::string& name, const std::vector<std::st
 }  // namespace
 
 void write_table(const std::filesystem::path& path, std::span<const TableColumn> columns) {
-  const std::filesystem::path aside = path.string() + ".partial";
-  std::filesystem::remove(aside);
-  Handle file = create_file(aside);
+  FileAside aside(path);
+  std::filesystem::remove(aside.at());
+  Handle file = create_file(aside.at());
   for (const TableColumn& column : columns) {
     std::visit([&](const auto& values) { write_values(file.id(), column.name, values); },
                column.values);
   }
-  file.close("close " + aside.string());
-  sync_file(aside);
-  rename_durably(aside, path);
+  file.close("close " + aside.at().string());
+  aside.publish();
 }
 
 }  // namespace lie::h5

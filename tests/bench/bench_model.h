@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 
 #include "model/weights.h"
 
@@ -22,8 +23,8 @@ inline ModelConfig bench_config() {
 }
 
 /// The shape to measure: that of `directory`, or bench_config() without one.
-inline ModelConfig config_of(const char* directory) {
-  return directory == nullptr ? bench_config() : load_model_config(directory);
+inline ModelConfig config_of(const std::string& directory) {
+  return directory.empty() || directory == "-" ? bench_config() : load_model_config(directory);
 }
 
 /// Multiply-adds of all matrices for one token, head included.

@@ -1,15 +1,12 @@
 // Speed of coverage counting on one core: words from text and token ids, beside the plain way (a
 // hash map of joined strings, as the published reward does in Python).
 //
-//   coverage_bench [responses] [words per response]
-//   coverage_bench distinct N BUDGET_MEBIBYTES    memory, error and speed of C_global at N n-grams
 #include <fmt/format.h>
 #include <sys/resource.h>
 
 #include <algorithm>
 #include <chrono>
 #include <cmath>
-#include <cstdlib>
 #include <ctime>
 #include <numeric>
 #include <string>
@@ -17,10 +14,12 @@
 #include <vector>
 
 #include "common/distinct_count.h"
+#include "common/error.h"
 #include "common/ngram_counter.h"
 #include "common/ngram_keys.h"
 #include "common/random.h"
 #include "common/units.h"
+#include "tests/bench/arguments.h"
 
 namespace {
 
@@ -125,7 +124,7 @@ std::int64_t count_globally(const Responses& all, std::int64_t n, bool words) {
 }
 
 /// Counts `distinct` different bigrams (i, i + 1), all of them twice.
-int measure_distinct(std::int64_t distinct, std::int64_t budget_mebibytes) {
+void measure_distinct(std::int64_t distinct, std::int64_t budget_mebibytes) {
   constexpr std::int32_t kLength = 8192;
   lie::DistinctCount count(budget_mebibytes << 20);
   std::vector<lie::UnitHash> units;
@@ -152,17 +151,9 @@ int measure_distinct(std::int64_t distinct, std::int64_t budget_mebibytes) {
   rusage usage;
   getrusage(RUSAGE_SELF, &usage);
   fmt::print("largest memory of the process: {} MiB\n", usage.ru_maxrss >> 10);
-  return 0;
 }
 
-}  // namespace
-
-int main(int argc, char** argv) {
-  if (argc == 4 && argv[1] == std::string("distinct")) {
-    return measure_distinct(std::atoll(argv[2]), std::atoll(argv[3]));
-  }
-  const auto count = static_cast<std::uint32_t>(argc > 1 ? std::atoi(argv[1]) : 200);
-  const auto length = static_cast<std::uint32_t>(argc > 2 ? std::atoi(argv[2]) : 8000);
+void measure(std::uint32_t count, std::uint32_t length) {
   const Responses all = make_responses(count, length);
   const std::size_t tokens = std::size_t{count} * length;
   std::int64_t fast = 0;
@@ -190,6 +181,22 @@ int main(int argc, char** argv) {
     fmt::print("C_global over all, n = {:<2}        {:8.1f} Mtoken/s {:8.1f} Mword/s\n", n, ids,
                words);
   }
-  if (fast != plain) fmt::print("THE COUNTS DIFFER: {} and {}\n", fast, plain);
-  return fast == plain ? 0 : 1;
+  if (fast != plain) lie::fail("the counts differ: {} and {}", fast, plain);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  CLI::App app("Speed of coverage counting on one core");
+  std::uint32_t count = 200, length = 8000;
+  lie::bench::add_count(app, "responses", count);
+  lie::bench::add_count(app, "words", length);
+  CLI::App* distinct =
+      app.add_subcommand("distinct", "memory, error and speed of C_global at N n-grams");
+  std::int64_t ngrams = 0, budget = 0;
+  lie::bench::add_count(*distinct, "N", ngrams)->required();
+  lie::bench::add_count(*distinct, "BUDGET_MEBIBYTES", budget)->required();
+  return lie::bench::run_bench(app, argc, argv, [&] {
+    distinct->parsed() ? measure_distinct(ngrams, budget) : measure(count, length);
+  });
 }

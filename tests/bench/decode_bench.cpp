@@ -1,14 +1,14 @@
 // Decode speed by batch size: tokens/s, GFLOP/s with share of the measured peak, and at batch 1 the
 // share of the measured bandwidth of reading the weights once a token; then the time to draw a
-// token from each row of logits. Usage: decode_bench [threads = 2] [tokens = 200] [MODEL_DIR]
-// [largest batch = 128]; the weights are MODEL_DIR's, which stay as they are, or random.
+// token from each row of logits.
 #include <fmt/format.h>
 
-#include <cstdlib>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "model/transformer.h"
+#include "tests/bench/arguments.h"
 #include "tests/bench/bench_model.h"
 #include "tests/bench/machine_limits.h"
 
@@ -52,11 +52,11 @@ double sample_seconds(Operators& operators, std::int64_t vocabulary, std::int64_
   });
 }
 
-void run(int threads, int tokens, const char* directory, int largest) {
+void run(int threads, int tokens, const std::string& directory, int largest) {
   const ModelConfig config = config_of(directory);
   const auto operators = make_cpu_operators(threads);
   std::optional<Weights> random;
-  if (directory == nullptr) random = initial_weights(config, 1, *operators);
+  if (is_built_in(directory)) random = initial_weights(config, 1, *operators);
   Transformer transformer =
       random ? Transformer(*random) : Transformer::fixed(directory, *operators);
   const double peak = peak_flops(threads);
@@ -84,6 +84,13 @@ void run(int threads, int tokens, const char* directory, int largest) {
 }  // namespace lie::bench
 
 int main(int argc, char** argv) {
-  lie::bench::run(argc > 1 ? std::atoi(argv[1]) : 2, argc > 2 ? std::atoi(argv[2]) : 200,
-                  argc > 3 ? argv[3] : nullptr, argc > 4 ? std::atoi(argv[4]) : 128);
+  CLI::App app("Decode speed by batch size");
+  int threads = 2, tokens = 200, largest = 128;
+  std::string directory;
+  lie::bench::add_threads(app, threads);
+  lie::bench::add_count(app, "tokens", tokens);
+  app.add_option("MODEL_DIR", directory, "weights to measure, as they are; - or none: random ones of the built-in shape");
+  lie::bench::add_count(app, "largest_batch", largest);
+  return lie::bench::run_bench(app, argc, argv,
+                               [&] { lie::bench::run(threads, tokens, directory, largest); });
 }

@@ -7,6 +7,7 @@
 #include <filesystem>
 
 #include "common/clock.h"
+#include "tests/bench/arguments.h"
 #include "tests/trajectory/example_steps.h"
 
 namespace {
@@ -30,9 +31,11 @@ void measure(const char* name, const lie::ExampleShape& shape, std::int64_t step
 
 }  // namespace
 
-int main() {
-  measure("256 samples x ~25 tokens", {.groups = 16, .samples = 16, .mean_tokens = 25}, 40);
-  measure("256 samples x ~200 tokens", {.groups = 16, .samples = 16, .mean_tokens = 200}, 40);
-  measure("1024 samples x ~8000 tokens", {.groups = 128, .samples = 8, .mean_tokens = 8000}, 3);
-  return 0;
+int main(int argc, char** argv) {
+  CLI::App app("Cost of the journal: milliseconds a step");
+  return lie::bench::run_bench(app, argc, argv, [&] {
+    measure("256 samples x ~25 tokens", {.groups = 16, .samples = 16, .mean_tokens = 25}, 40);
+    measure("256 samples x ~200 tokens", {.groups = 16, .samples = 16, .mean_tokens = 200}, 40);
+    measure("1024 samples x ~8000 tokens", {.groups = 128, .samples = 8, .mean_tokens = 8000}, 3);
+  });
 }

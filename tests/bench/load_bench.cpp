@@ -1,10 +1,10 @@
-// load_bench MODEL_DIR: time and memory of loading a model's weights, and of packing them for the
+// Time and memory of loading a model's weights, and of packing them for the
 // CPU operators. Peak memory counts the pages of the mapped files, too.
 #include <fmt/format.h>
 #include <sys/resource.h>
 
-#include "common/error.h"
 #include "model/transformer.h"
+#include "tests/bench/arguments.h"
 #include "tests/bench/machine_limits.h"
 
 namespace {
@@ -17,7 +17,7 @@ double peak_bytes() {
   return static_cast<double>(usage.ru_maxrss) * 1024;
 }
 
-void run(const char* directory) {
+void run(const std::string& directory) {
   const lie::WeightsPlan plan = lie::plan_weights(directory);
   fmt::print("{} tensors, {} parameters, {:.2f} GB in {} files, {:.2f} GB in memory as fp32\n",
              plan.tensors, plan.parameters, gigabytes(static_cast<double>(plan.file_bytes)),
@@ -36,15 +36,8 @@ void run(const char* directory) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  if (argc != 2) {
-    fmt::print(stderr, "usage: load_bench MODEL_DIR\n");
-    return 2;
-  }
-  try {
-    run(argv[1]);
-  } catch (const lie::Error& error) {
-    fmt::print(stderr, "{}\n", error.what());
-    return 1;
-  }
-  return 0;
+  CLI::App app("Time and memory of loading a model's weights, and of packing them");
+  std::string directory;
+  app.add_option("MODEL_DIR", directory)->required();
+  return lie::bench::run_bench(app, argc, argv, [&] { run(directory); });
 }

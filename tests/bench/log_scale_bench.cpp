@@ -1,7 +1,5 @@
 // Reading of long logs: writes a run directory through the writer, then runs lie_analyze on it.
 //
-//   log_scale_bench DIRECTORY [responses] [tokens] [segments] [learners]
-//
 // 1,000,000 responses of together 100,000,000 tokens in 20 segments unless said otherwise. A
 // directory that exists is read as it is. Prints wall time, processor time and the greatest memory
 // of each command.
@@ -11,9 +9,9 @@
 #include <unistd.h>
 
 #include <chrono>
-#include <cstdlib>
 
 #include "common/error.h"
+#include "tests/bench/arguments.h"
 #include "tests/tools/example_run.h"
 
 namespace {
@@ -73,16 +71,14 @@ void run(const fs::path& directory, const lie::ExampleRun& shape) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  const auto number = [&](int i, std::int64_t otherwise) {
-    return argc > i ? std::atoll(argv[i]) : otherwise;
-  };
-  try {
-    if (argc < 2) lie::fail("log_scale_bench DIRECTORY [responses tokens segments learners]");
-    run(argv[1],
-        shape_of(number(2, 1'000'000), number(3, 100'000'000), number(4, 20), number(5, 1)));
-  } catch (const std::exception& error) {
-    fmt::print(stderr, "log_scale_bench: {}\n", error.what());
-    return 1;
-  }
-  return 0;
+  CLI::App app("Reading of long logs: writes a run directory, then runs lie_analyze on it");
+  std::string directory;
+  std::int64_t responses = 1'000'000, tokens = 100'000'000, segments = 20, learners = 1;
+  app.add_option("DIRECTORY", directory, "one that exists is read as it is")->required();
+  lie::bench::add_count(app, "responses", responses);
+  lie::bench::add_count(app, "tokens", tokens);
+  lie::bench::add_count(app, "segments", segments);
+  lie::bench::add_count(app, "learners", learners);
+  return lie::bench::run_bench(
+      app, argc, argv, [&] { run(directory, shape_of(responses, tokens, segments, learners)); });
 }

@@ -1,12 +1,9 @@
 // One RL step on the shape of TRL's figure in the design notes: 0.85 M-parameter Qwen3, 16 prompts
 // x 8 samples of at most 256 tokens, one update. rl_step.sh sets TRL's GRPOTrainer beside it.
-// usage: rl_step_bench [--steps N] [--threads N] [--micro-batch-tokens N] [--write-model DIR]
 #include <fmt/format.h>
 
 #include <chrono>
-#include <cstdlib>
 #include <filesystem>
-#include <map>
 #include <string>
 #include <thread>
 #include <vector>
@@ -18,6 +15,7 @@
 #include "model/transformer.h"
 #include "model/weights.h"
 #include "rewards/reward_worker.h"
+#include "tests/bench/arguments.h"
 #include "tests/bench/bench_model.h"
 
 namespace {
@@ -160,30 +158,23 @@ void print(const StepFigures& f) {
       static_cast<double>(f.tokens) / f.update_seconds, f.sync_seconds, f.tokens);
 }
 
-std::map<std::string, std::string> arguments(int argc, char** argv) {
-  std::map<std::string, std::string> given = {
-      {"--steps", "5"},
-      {"--micro-batch-tokens", "4096"},
-      {"--threads", std::to_string(std::thread::hardware_concurrency())}};
-  for (int i = 1; i < argc; i += 2) {
-    if (i + 1 == argc) fail("{} needs a value", argv[i]);
-    given[argv[i]] = argv[i + 1];
-  }
-  return given;
-}
+struct Arguments {
+  int steps = 5;
+  int threads = static_cast<int>(std::thread::hardware_concurrency());
+  std::int64_t micro_batch_tokens = 4096;
+  std::string write_model;  // a directory; empty: none
+};
 
-void run(const std::map<std::string, std::string>& given) {
-  const int threads = std::stoi(given.at("--threads"));
-  const int steps = std::stoi(given.at("--steps"));
-  Step step(model_shape(), threads, std::stoll(given.at("--micro-batch-tokens")));
-  if (given.contains("--write-model")) {
-    std::filesystem::create_directories(given.at("--write-model"));
-    save_weights(step.weights(), given.at("--write-model"));
+void run(const Arguments& given) {
+  Step step(model_shape(), given.threads, given.micro_batch_tokens);
+  if (!given.write_model.empty()) {
+    std::filesystem::create_directories(given.write_model);
+    save_weights(step.weights(), given.write_model);
     return;
   }
   print(step.run(1));  // warms up
   double sum = 0, best = 1e9, tokens = 0;
-  for (int i = 0; i < steps; ++i) {
+  for (int i = 0; i < given.steps; ++i) {
     const StepFigures figures = step.run(i + 2);
     print(figures);
     sum += figures.total();
@@ -191,16 +182,17 @@ void run(const std::map<std::string, std::string>& given) {
     tokens += static_cast<double>(figures.tokens);
   }
   fmt::print("lie seconds_per_step {:.3f} tokens_per_step {:.0f} best {:.3f} threads {}\n",
-             sum / steps, tokens / steps, best, threads);
+             sum / given.steps, tokens / given.steps, best, given.threads);
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
-  try {
-    run(arguments(argc, argv));
-  } catch (const std::exception& error) {
-    fmt::print(stderr, "rl_step_bench: {}\n", error.what());
-    return EXIT_FAILURE;
-  }
+  CLI::App app("One RL step on the shape that TRL is measured with");
+  Arguments given;
+  lie::bench::add_count(app, "--steps", given.steps);
+  lie::bench::add_count(app, "--threads", given.threads);
+  lie::bench::add_count(app, "--micro-batch-tokens", given.micro_batch_tokens);
+  app.add_option("--write-model", given.write_model, "only write the model to this directory");
+  return lie::bench::run_bench(app, argc, argv, [&] { run(given); });
 }

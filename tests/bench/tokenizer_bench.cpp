@@ -1,4 +1,4 @@
-// tokenizer_bench TOKENIZER_DIR TEXT_FILE: speed of loading, encoding and decoding on one thread,
+// Speed of loading, encoding and decoding on one thread,
 // and the growth of time with the length of a single word. tokenizer_peer.py measures the Hugging
 // Face library on the same documents.
 #include <fmt/format.h>
@@ -11,6 +11,7 @@
 
 #include "common/error.h"
 #include "model/tokenizer/tokenizer.h"
+#include "tests/bench/arguments.h"
 
 namespace {
 
@@ -85,19 +86,15 @@ void measure_long_words(const lie::Tokenizer& tokenizer) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  if (argc != 3) {
-    fmt::print(stderr, "usage: tokenizer_bench TOKENIZER_DIR TEXT_FILE\n");
-    return 2;
-  }
-  try {
-    const std::vector<std::string> documents = read_documents(argv[2]);
-    fmt::print("load {:.2f} s\n", seconds_of([&] { lie::Tokenizer::load(argv[1]); }));
-    const lie::Tokenizer tokenizer = lie::Tokenizer::load(argv[1]);
+  CLI::App app("Speed of loading, encoding and decoding on one thread");
+  std::string directory, file;
+  app.add_option("TOKENIZER_DIR", directory)->required();
+  app.add_option("TEXT_FILE", file)->required();
+  return lie::bench::run_bench(app, argc, argv, [&] {
+    const std::vector<std::string> documents = read_documents(file);
+    fmt::print("load {:.2f} s\n", seconds_of([&] { lie::Tokenizer::load(directory); }));
+    const lie::Tokenizer tokenizer = lie::Tokenizer::load(directory);
     measure_text(tokenizer, documents);
     measure_long_words(tokenizer);
-  } catch (const lie::Error& error) {
-    fmt::print(stderr, "{}\n", error.what());
-    return 1;
-  }
-  return 0;
+  });
 }

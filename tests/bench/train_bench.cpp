@@ -1,12 +1,12 @@
 // Training speed: forward alone, forward kept for backward, and backward, in tokens/s and share of
-// the measured peak. Usage: train_bench [threads = 2] [micro_batch_tokens = 4096] [sequence_tokens
-// = 210] [MODEL_DIR]
+// the measured peak.
 #include <fmt/format.h>
 
-#include <cstdlib>
+#include <string>
 #include <vector>
 
 #include "model/transformer.h"
+#include "tests/bench/arguments.h"
 #include "tests/bench/bench_model.h"
 #include "tests/bench/machine_limits.h"
 
@@ -33,7 +33,7 @@ void report(const char* what, double tokens, double seconds, double flops, doubl
              tokens / seconds, 1e3 * seconds, flops / seconds / 1e9, 100 * flops / seconds / peak);
 }
 
-void run(int threads, int tokens, int length, const char* directory) {
+void run(int threads, int tokens, int length, const std::string& directory) {
   const ModelConfig config = config_of(directory);
   const auto operators = make_cpu_operators(threads);
   const Weights weights = initial_weights(config, 1, *operators);
@@ -65,9 +65,14 @@ void run(int threads, int tokens, int length, const char* directory) {
 }  // namespace lie::bench
 
 int main(int argc, char** argv) {
-  const auto argument = [&](int i, int otherwise) {
-    return argc > i ? std::atoi(argv[i]) : otherwise;
-  };
-  lie::bench::run(argument(1, 2), argument(2, 4096), argument(3, 210),
-                  argc > 4 ? argv[4] : nullptr);
+  CLI::App app("Training speed: forward alone, forward kept for backward, and backward");
+  int threads = 2, micro_batch_tokens = 4096, sequence_tokens = 210;
+  std::string directory;
+  lie::bench::add_threads(app, threads);
+  lie::bench::add_count(app, "micro_batch_tokens", micro_batch_tokens);
+  lie::bench::add_count(app, "sequence_tokens", sequence_tokens);
+  app.add_option("MODEL_DIR", directory, "a shape to measure; none: the built-in one");
+  return lie::bench::run_bench(app, argc, argv, [&] {
+    lie::bench::run(threads, micro_batch_tokens, sequence_tokens, directory);
+  });
 }

@@ -9,6 +9,7 @@
 #include "common/comm/channel.h"
 #include "common/comm/mpi_collective.h"
 #include "common/comm/weight_sync.h"
+#include "tests/bench/arguments.h"
 
 namespace lie {
 namespace {
@@ -168,13 +169,18 @@ void bench_messages(Job& job) {
 }  // namespace
 }  // namespace lie
 
-int main() {
-  lie::mpi::Environment environment;
-  lie::Job job(environment);
-  lie::widen_binding();
-  return job.run([&] {
-    if (job.size() < 2) lie::fail("run it under mpirun -n 4");
-    lie::bench_waiting(job);
-    lie::bench_messages(job);
+int main(int argc, char** argv) {
+  CLI::App app("What waiting and messages cost: run it under mpirun -n 4");
+  int status = 0;
+  const int before = lie::bench::run_bench(app, argc, argv, [&] {
+    lie::mpi::Environment environment;
+    lie::Job job(environment);
+    lie::widen_binding();
+    status = job.run([&] {
+      if (job.size() < 2) lie::fail("run it under mpirun -n 4");
+      lie::bench_waiting(job);
+      lie::bench_messages(job);
+    });
   });
+  return before != 0 ? before : status;
 }

@@ -12,6 +12,7 @@
 #include <string>
 #include <vector>
 
+#include "tests/bench/arguments.h"
 #include "tests/directories.h"
 #include "verifier/verify.h"
 
@@ -115,16 +116,16 @@ void write_pairs(const std::vector<PairSet>& sets, const std::string& path) {
           << '\n';
 }
 
-int run(int argc, char** argv) {
+void run(const std::string& pairs) {
   const std::filesystem::path data =
       std::filesystem::path(source_directory()) / ".." / "shared" / "data" / "problems";
   if (!std::filesystem::exists(data)) {
     fmt::print("no shared/data/problems beside the repository: nothing to measure\n");
-    return 0;
+    return;
   }
   const std::vector<PairSet> sets = {math_solutions(data), model_outputs(data),
                                      short_answers(data)};
-  if (argc == 3 && std::string_view(argv[1]) == "--pairs") write_pairs(sets, argv[2]);
+  if (!pairs.empty()) write_pairs(sets, pairs);
   for (const bool shortcuts : {true, false}) {
     fmt::print("{}\n", shortcuts ? "with the text shortcut:"
                                  : "without it (everything is parsed or read as a number):");
@@ -132,10 +133,14 @@ int run(int argc, char** argv) {
     options.identical_text = shortcuts;
     for (const PairSet& set : sets) report(set, options);
   }
-  return 0;
 }
 
 }  // namespace
 }  // namespace lie
 
-int main(int argc, char** argv) { return lie::run(argc, argv); }
+int main(int argc, char** argv) {
+  CLI::App app("Pairs a second of the verifier, parse and verify together, on one core");
+  std::string pairs;
+  app.add_option("--pairs", pairs, "write the pairs to this file as JSON lines");
+  return lie::bench::run_bench(app, argc, argv, [&] { lie::run(pairs); });
+}

@@ -47,7 +47,7 @@ void describe(FieldList& fields, RunOptions& options) {
   fields.add("shuffle", options.shuffle, {"Shuffle."});
   fields.add("name", options.name, {"Name."});
   fields.add("budgets", options.budgets, {.help = "Budgets.", .unit = "tokens", .min = 1});
-  fields.add_one_or_more("files", options.files, {"Files."});
+  fields.add_one_or_more("files", options.files, {.help = "Files.", .unit = "path"});
   fields.section("policy_loss", options.policy_loss);
   fields.add("last", options.last, {"Last."});
 }
@@ -136,6 +136,22 @@ TEST_F(Config, AFieldOfOneOrMoreTakesATextOrAList) {
   EXPECT_EQ(load("files: [a, \"\"]\n"),
             "c.yaml:1: files: expected texts, found an empty one; correct it, or leave the key out "
             "for the default ");
+}
+
+TEST_F(Config, APathIsLookedForBesideTheConfigFirst) {
+  std::filesystem::create_directories(scratch.path() / "parts");
+  scratch.write("beside.jsonl", "");
+  scratch.write("parts/part.yaml", "files: [beside.jsonl, deep.jsonl]\nname: beside.jsonl\n");
+  scratch.write("parts/deep.jsonl", "");
+  EXPECT_EQ(load("files: [beside.jsonl, elsewhere.jsonl]\n"), "no error");
+  const auto beside = [&](const char* name) { return (scratch.path() / name).string(); };
+  EXPECT_EQ(options.files, (std::vector{beside("beside.jsonl"), std::string("elsewhere.jsonl")}));
+  EXPECT_EQ(load("base: parts/part.yaml\n"), "no error");
+  EXPECT_EQ(options.files, (std::vector{std::string("beside.jsonl"), beside("parts/deep.jsonl")}))
+      << "beside the file that names it";
+  EXPECT_EQ(options.name, "beside.jsonl") << "no path, so it stays";
+  EXPECT_EQ(load("seed: 1\n", {"files=beside.jsonl"}), "no error");
+  EXPECT_EQ(options.files, std::vector<std::string>{"beside.jsonl"}) << "no config names it";
 }
 
 TEST_F(Config, AWrongBaseIsNamed) {

@@ -27,6 +27,25 @@ TEST(File, AFailedWriteLeavesTheOldContent) {
   EXPECT_EQ(read_file(path), "old");
 }
 
+TEST(File, ALinkKeepsPointingToTheFileThatIsReplaced) {
+  const TemporaryDirectory scratch;
+  const auto path = scratch.write("f", "old");
+  std::filesystem::create_symlink("f", scratch.path() / "link");
+  write_file_atomically(scratch.path() / "link", "new");
+  EXPECT_TRUE(std::filesystem::is_symlink(scratch.path() / "link"));
+  EXPECT_EQ(read_file(path), "new");
+}
+
+TEST(File, ADeviceIsWrittenToAndADirectoryRefused) {
+  const TemporaryDirectory scratch;
+  std::filesystem::create_symlink("/dev/full", scratch.path() / "disk");
+  EXPECT_NE(error_of([&] { write_file_atomically(scratch.path() / "disk", "x"); }).find("No space"),
+            std::string::npos);
+  EXPECT_EQ(error_of([&] { write_file_atomically(scratch.path(), "x"); }),
+            scratch.path().string() + ": is a directory; name a file");
+  EXPECT_EQ(list_directory(scratch.path()), std::vector<std::string>{"disk"});
+}
+
 TEST(File, ErrorsNameTheFile) {
   const TemporaryDirectory scratch;
   const std::string missing = (scratch.path() / "none" / "f").string();

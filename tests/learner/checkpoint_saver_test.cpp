@@ -53,7 +53,7 @@ class Saver : public ::testing::Test {
   /// Blocks until one waits.
   void release() const {
     std::ofstream pipe(start_ / "generation_config.json");
-    write_file_atomically(start_ / "generation_config.json", kGenerationConfig);
+    rename_durably(directory_.write("later", kGenerationConfig), start_ / "generation_config.json");
     pipe << kGenerationConfig;
   }
 

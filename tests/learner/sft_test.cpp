@@ -8,6 +8,7 @@
 #include "common/error.h"
 #include "tests/directories.h"
 #include "tests/learner/sampled_groups.h"
+#include "tests/temporary_directory.h"
 
 namespace lie {
 namespace {
@@ -109,6 +110,18 @@ TEST(Sft, ResumedRunHasTheSameBits) {
   EXPECT_EQ(resumed.progress.back().loss, whole.progress.back().loss);
   options.seed = 1;
   EXPECT_THROW(tune(options, root / "whole"), Error);
+  fs::remove_all(root);
+}
+
+TEST(Sft, ADivergedRunSavesNothing) {
+  const fs::path root = fs::path(build_directory()) / "tmp/sft_diverged";
+  fs::remove_all(root);
+  SftOptions options = options_of(1);  // what it breaks, no later step would tell
+  options.optimizer.warmup = 0;
+  options.optimizer.learning_rate = 1e38;
+  EXPECT_NE(error_of([&] { tune(options, root); }).find("the run has diverged: in step 1"),
+            std::string::npos);
+  EXPECT_TRUE(!fs::exists(root) || fs::is_empty(root));
   fs::remove_all(root);
 }
 

@@ -132,7 +132,7 @@ std::vector<Candidate> candidates() {
 
 TEST(Draw, EveryStepGivesOneBeforeAnyGivesTwo) {
   const auto all = candidates();
-  const StepRange ranges[] = {{1, 10}, {11, 30}};
+  const NumberRange ranges[] = {{1, 10}, {11, 30}};
   std::map<std::int64_t, int> by_step;
   for (const std::size_t i : draw(all, ranges, 60, 1)) ++by_step[all[i].step];
   for (std::int64_t step = 1; step <= 10; ++step) EXPECT_EQ(by_step[step], 3);
@@ -142,7 +142,7 @@ TEST(Draw, EveryStepGivesOneBeforeAnyGivesTwo) {
 
 TEST(Draw, DependsOnTheSeedAloneAndALargerOneHoldsTheSmaller) {
   const auto all = candidates();
-  const StepRange ranges[] = {{1, 30}};
+  const NumberRange ranges[] = {{1, 30}};
   const auto small = draw(all, ranges, 40, 1), large = draw(all, ranges, 90, 1);
   EXPECT_EQ(draw(all, ranges, 40, 1), small);
   EXPECT_NE(draw(all, ranges, 40, 2), small);

@@ -15,7 +15,7 @@ echo '{"eos_token_id": 256, "top_k": 20}' >"$WORK/base/generation_config.json"
 head -n 256 assets/count_pairs/train.jsonl | sed 's/"prompt":/"response":"\\\\boxed{1}","prompt":/' >"$WORK/sft.jsonl"
 
 cat >"$WORK/sft.yaml" <<EOF
-directory: $WORK/sft
+run: {directory: $WORK/sft}
 model: {path: $WORK/base}
 sft: {data: $WORK/sft.jsonl, prompt_template: chatml, steps: 40, validate_every: 0, optimizer: {learning_rate: 2.0e-3, warmup: 4}}
 EOF
@@ -42,7 +42,8 @@ answers() {
   train 2 "$WORK/$name" --set "model.path=$chat" --set data.prompt_template=chatml --set rollout.max_prompt_tokens=64 \
     --set run.steps=2 --set optimizer.learning_rate=1e-6 "$@" >"$WORK/$name.log" 2>&1 || { cat "$WORK/$name.log"; fail "$name: train"; }
   cat >"$WORK/eval.yaml" <<EOF
-eval: {directory: $WORK/$name-eval, file: assets/count_pairs/eval.jsonl, prompts: 50}
+run: {directory: $WORK/$name-eval}
+eval: {file: assets/count_pairs/eval.jsonl, prompts: 50}
 model: {path: $chat}
 data: {prompt_template: chatml}
 rollout: {max_response_tokens: 40, max_prompt_tokens: 64, temperature: 1.0}

@@ -4,7 +4,11 @@
 
 #include <filesystem>
 #include <map>
+#include <regex>
+#include <set>
+#include <sstream>
 
+#include "common/config.h"
 #include "common/file.h"
 #include "model/model_config.h"
 #include "tests/directories.h"
@@ -80,6 +84,46 @@ TEST(Configs, TheOneOfTheReadmeLoadsAndFitsItsModel) {
   check_fits_model(config.rollout,
                    load_model_config(fs::path(source_directory()) / config.model.path));
   EXPECT_TRUE(fs::exists(fs::path(source_directory()) / config.data.train_file));
+}
+
+/// The words in backquotes of a row's last column that are keys by their form.
+std::vector<std::string> keys_of_row(const std::string& row) {
+  static const std::regex key("`([a-z_]+(\\.[a-z0-9_]+)+)`");
+  std::vector<std::string> keys;
+  std::string cell = row.substr(row.rfind('|', row.size() - 2));
+  for (std::smatch found; std::regex_search(cell, found, key); cell = found.suffix()) {
+    keys.push_back(found[1]);
+  }
+  return keys;
+}
+
+TEST(Configs, TheTableForThoseFromVerlAndTrlNamesKeysThatExist) {
+  std::istringstream page(read_file(fs::path(source_directory()) / "docs/keys.md"));
+  TrainConfig config;
+  std::set<std::string> known;
+  const FieldList fields = fields_of(config);
+  for (const Field& field : fields.fields()) known.insert(field.key);
+  int rows = 0;
+  for (std::string line; std::getline(page, line);) {
+    if (!line.starts_with("| ") || line.starts_with("| verl")) continue;
+    const auto keys = keys_of_row(line);
+    EXPECT_FALSE(keys.empty()) << line;
+    for (const std::string& key : keys) EXPECT_TRUE(known.contains(key)) << key;
+    ++rows;
+  }
+  EXPECT_GE(rows, 40);
+}
+
+TEST(Configs, WithoutEvaluationsNothingOfThemIsChecked) {
+  const fs::path small = fs::path(source_directory()) / "tests/tools/small.yaml";
+  const auto with = [&](const char* every) {
+    return error_of([&] {
+      load_train_config(small, std::vector<std::string>{std::string("evaluation.every=") + every,
+                                                        "evaluation.budgets=[9,9]"});
+    });
+  };
+  EXPECT_NE(with("1").find("evaluation.budgets"), std::string::npos) << with("1");
+  EXPECT_EQ(with("0"), "no error");
 }
 
 TEST(Configs, AnNOfTheMetricsThatStandsTwiceIsRefused) {

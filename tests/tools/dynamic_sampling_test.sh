@@ -56,7 +56,7 @@ grep -q 'steps 1 to 5 are learned again from the log' "$WORK/few_checkpoints.log
 same_weights whole few_checkpoints
 
 # The learner run again from the log, and killed while it does.
-replay() { "$BIN/lie_replay" train "$WORK/$1" --directory "$WORK/$2" "${@:3}" >"$WORK/$2.log" 2>&1; }
+replay() { "$BIN/lie_replay" train "$WORK/$1" --run-directory "$WORK/$2" "${@:3}" >"$WORK/$2.log" 2>&1; }
 replay whole again --warn-below 0 || { cat "$WORK/again.log"; fail "replay"; }
 grep -q 'all advantages and log-probs equal those of' "$WORK/again.log" || fail "the replay differs"
 same_weights whole again

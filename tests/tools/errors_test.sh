@@ -62,7 +62,7 @@ train 1 "$WORK/run" --set run.steps=2 --set update.max_micro_batch_tokens=99 --s
   { cat "$WORK/on.log"; fail "other micro-batches were refused"; }
 printf '{"prompt": "1 2", "response": "3"}\n{"prompt": "2 2", "response": "4"}\n' >"$WORK/pairs.jsonl"
 cat >"$WORK/sft.yaml" <<EOF
-directory: $WORK/sft
+run: {directory: $WORK/sft}
 model: {path: assets/count_pairs/model}
 sft: {data: $WORK/pairs.jsonl, steps: 2, optimizer: {warmup: 0}}
 EOF

@@ -7,7 +7,8 @@ rm -rf "$WORK" && mkdir -p "$WORK" && WORK="$(realpath "$WORK")"
 source "$(dirname "$0")/run_lib.sh"
 
 cat >"$WORK/eval.yaml" <<EOF
-eval: {directory: $WORK/overridden, file: assets/count_pairs/eval.jsonl, prompts: 300, samples_per_prompt: 4}
+run: {directory: $WORK/overridden}
+eval: {file: assets/count_pairs/eval.jsonl, prompts: 300, samples_per_prompt: 4}
 model: {path: assets/count_pairs/model}
 rollout: {max_response_tokens: 40, max_prompt_tokens: 32, slots: 8}
 table: {budgets: [16, 24], ks: [1, 2, 4], resamples: 500}
@@ -17,13 +18,13 @@ EOF
 evaluation() {
   local ranks="$1" directory="$2"
   shift 2
-  mpirun --oversubscribe -n "$ranks" "$BIN/lie_cluster" eval "$WORK/eval.yaml" --set "eval.directory=$directory" "$@"
+  mpirun --oversubscribe -n "$ranks" "$BIN/lie_cluster" eval "$WORK/eval.yaml" --set "run.directory=$directory" "$@"
 }
 
 # What must be equal: tables, texts, and the trajectories' digest.
 results() { cat "$1/table.txt" "$1/table.json" "$1/samples.jsonl"; digest "$1"; }
 
-"$BIN/lie_cluster" eval "$WORK/eval.yaml" --set "eval.directory=$WORK/n1" >"$WORK/n1.out" 2>"$WORK/n1.log" ||
+"$BIN/lie_cluster" eval "$WORK/eval.yaml" --set "run.directory=$WORK/n1" >"$WORK/n1.out" 2>"$WORK/n1.log" ||
   { cat "$WORK/n1.log"; fail "one rank"; }
 grep -q 'all problems  *300  *1200' "$WORK/n1.out" || { cat "$WORK/n1.out"; fail "the table"; }
 [ "$(wc -l <"$WORK/n1/samples.jsonl")" = 1200 ] || fail "a line a sample"

@@ -386,7 +386,7 @@ class JudgeEndpoint(unittest.TestCase):
                                     (server.url, ["--extra", "{"], "--extra: not valid JSON"),
                                     ("localhost:8000", [], "expected a URL"),
                                     (server.url + "?api-key=1", [], "query is refused"),
-                                    (server.url, ["--steps", "7-3"], "ends before it begins"),
+                                    (server.url, ["--steps", "7-3"], "expected a range such as"),
                                     (server.url, ["--steps", "9"], "holds no responses of these --steps"),
                                     (server.url, ["--prompts", self.folder], "verification.txt")):
             with self.subTest(words):

@@ -101,7 +101,7 @@ TEST_F(ModelCommands, TokenizeNamesTheLineThatIsWrong) {
                 std::ostringstream out;
                 tokenize({.model = kModel, .input = "/no/such/file"}, out);
               }),
-              HasSubstr("/no/such/file: cannot be read"));
+              HasSubstr("cannot read /no/such/file: No such file"));
 }
 
 TEST_F(ModelCommands, ScoreGivesTheLogProbsThatWereSampledWith) {

@@ -7,7 +7,7 @@
 #include "common/error.h"
 #include "tools/replay/group_choice.h"
 #include "tools/replay/group_selection.h"
-#include "tools/replay/number_range.h"
+#include "common/number_range.h"
 
 namespace lie::replay {
 namespace {

@@ -15,7 +15,7 @@ run() {
 score() { "$BIN/lie_replay" score "$WORK/$1" "${@:2}" >"$WORK/score.log" 2>&1; }
 # replay RUN NEW [options...]
 replay() {
-  "$BIN/lie_replay" train "$WORK/$1" --directory "$WORK/$2" "${@:3}" >"$WORK/$2.log" 2>&1 || { cat "$WORK/$2.log"; fail "$2"; }
+  "$BIN/lie_replay" train "$WORK/$1" --run-directory "$WORK/$2" "${@:3}" >"$WORK/$2.log" 2>&1 || { cat "$WORK/$2.log"; fail "$2"; }
 }
 same_checkpoints() {
   local checkpoint file
@@ -47,7 +47,7 @@ score again || { cat "$WORK/score.log"; fail "score of a replay"; }
 run 1 killed
 score killed || { cat "$WORK/score.log"; fail "score of a run that was killed"; }
 for fault in metrics:3 checkpoint:1; do
-  ! LIE_FAULT="$fault" "$BIN/lie_replay" train "$WORK/killed" --directory "$WORK/resumed" >"$WORK/resumed.log" 2>&1 ||
+  ! LIE_FAULT="$fault" "$BIN/lie_replay" train "$WORK/killed" --run-directory "$WORK/resumed" >"$WORK/resumed.log" 2>&1 ||
     fail "$fault: the replay does not die"
 done
 replay killed resumed
@@ -62,7 +62,7 @@ run 1 onward --set "model.path=$WORK/whole/checkpoints/step-000002" --set run.st
 
 # Two learners by two learners, and by one: the same bits.
 run 5 two --set roles.learners=2 --set run.steps=3
-mpirun --oversubscribe -n 2 "$BIN/lie_replay" train "$WORK/two" --directory "$WORK/two_again" >"$WORK/two_again.log" 2>&1 ||
+mpirun --oversubscribe -n 2 "$BIN/lie_replay" train "$WORK/two" --run-directory "$WORK/two_again" >"$WORK/two_again.log" 2>&1 ||
   { cat "$WORK/two_again.log"; fail "two learners"; }
 same_checkpoints two two_again
 replay two two_by_one
@@ -109,7 +109,7 @@ same_later_checkpoints() {  # run, replay, step...
     done
   done
 }
-! LIE_FAULT=metrics:1 "$BIN/lie_replay" train "$WORK/whole" --directory "$WORK/later" \
+! LIE_FAULT=metrics:1 "$BIN/lie_replay" train "$WORK/whole" --run-directory "$WORK/later" \
   --from-checkpoint "$WORK/whole/checkpoints/step-000002" >"$WORK/later.log" 2>&1 || fail "the replay does not die"
 replay whole later --from-checkpoint "$WORK/whole/checkpoints/step-000002"
 grep -q 'all advantages and log-probs equal those of' "$WORK/later.log" || { cat "$WORK/later.log"; fail "later"; }
@@ -117,9 +117,9 @@ grep -q 'all advantages and log-probs equal those of' "$WORK/later.log" || { cat
 [ "$(ls "$WORK/later/checkpoints" | xargs)" = "step-000004 step-000006" ] || fail "later: other checkpoints"
 same_later_checkpoints whole later 4 6
 diff <(timeless_metrics "$WORK/again" | grep -E '"step":[3-6]') <(timeless_metrics "$WORK/later") || fail "later: other metrics"
-refuses 'is of a run with seed 3, not of' "$BIN/lie_replay" train "$WORK/fresh_seed" --directory "$WORK/none" \
+refuses 'is of a run with seed 3, not of' "$BIN/lie_replay" train "$WORK/fresh_seed" --run-directory "$WORK/none" \
   --from-checkpoint "$WORK/whole/checkpoints/step-000002"
-refuses 'the log of' "$BIN/lie_replay" train "$WORK/whole" --directory "$WORK/none" \
+refuses 'the log of' "$BIN/lie_replay" train "$WORK/whole" --run-directory "$WORK/none" \
   --from-checkpoint "$WORK/whole/checkpoints/step-000002" --set run.steps=2
 
 # Chosen steps: the first ones are the run's own; any others are numbered anew.
@@ -128,23 +128,23 @@ same_later_checkpoints whole first 2 4
 replay whole last --steps 3-6 --groups mixed
 [ "$(grep -c '"effective_sample_share":' "$WORK/last/metrics.jsonl")" = 4 ] || fail "not four steps"
 score last || { cat "$WORK/score.log"; fail "score of chosen steps"; }
-refuses 'its log lacks step 1, which follows on the start model' "$BIN/lie_replay" train "$WORK/later" --directory "$WORK/none"
-refuses '--steps 7-: ' "$BIN/lie_replay" train "$WORK/whole" --directory "$WORK/none" --steps 7-
-refuses '--groups right: expected a range' "$BIN/lie_replay" train "$WORK/whole" --directory "$WORK/none" --groups right
+refuses 'its log lacks step 1, which follows on the start model' "$BIN/lie_replay" train "$WORK/later" --run-directory "$WORK/none"
+refuses '--steps 7-: ' "$BIN/lie_replay" train "$WORK/whole" --run-directory "$WORK/none" --steps 7-
+refuses '--groups right: expected a range' "$BIN/lie_replay" train "$WORK/whole" --run-directory "$WORK/none" --groups right
 
 # Several runs: each step of both, in one order, whether the replay is killed or not; a run twice is each step twice.
 replay whole both "$WORK/fresh_seed"
-! LIE_FAULT=checkpoint:1 "$BIN/lie_replay" train "$WORK/whole" "$WORK/fresh_seed" --directory "$WORK/both_killed" \
+! LIE_FAULT=checkpoint:1 "$BIN/lie_replay" train "$WORK/whole" "$WORK/fresh_seed" --run-directory "$WORK/both_killed" \
   >"$WORK/both_killed.log" 2>&1 || fail "the replay of two does not die"
 replay whole both_killed "$WORK/fresh_seed"
 same_checkpoints both both_killed
 [ "$(digest "$WORK/both")" = "$(digest "$WORK/both_killed")" ] || fail "a killed replay of two has another log"
 python3 tests/tools/check_replay_of_two.py "$BIN" "$WORK" || fail "not the groups of both runs in order"
 refuses 'run.replay_of: there' "$BIN/lie_replay" train "$WORK/fresh_seed" "$WORK/whole" \
-  --directory "$WORK/both"
-refuses 'differ in rollout.temperature' "$BIN/lie_replay" train "$WORK/whole" "$WORK/cold" --directory "$WORK/none"
-refuses 'began with other weights (SHA-256' "$BIN/lie_replay" train "$WORK/whole" "$WORK/onward" --directory "$WORK/none"
-refuses '--programs: programs are shown the row' "$BIN/lie_replay" train "$WORK/whole" --directory "$WORK/none" --programs --steps 2-
+  --run-directory "$WORK/both"
+refuses 'differ in rollout.temperature' "$BIN/lie_replay" train "$WORK/whole" "$WORK/cold" --run-directory "$WORK/none"
+refuses 'began with other weights (SHA-256' "$BIN/lie_replay" train "$WORK/whole" "$WORK/onward" --run-directory "$WORK/none"
+refuses '--programs: programs are shown the row' "$BIN/lie_replay" train "$WORK/whole" --run-directory "$WORK/none" --programs --steps 2-
 
 # Programs run only if asked to; without them their answers are the log's.
 command="python3 examples/reward_program.py --ngram 2 --threshold 3 --beta 0.5"
@@ -162,17 +162,17 @@ grep -q 'differ from the logged ones; the first: step 1, training group' "$WORK/
 
 # What the log cannot answer is refused, before anything is written.
 refuses 'rollout.temperature: no score depends on it' "$BIN/lie_replay" score "$WORK/whole" --set rollout.temperature=2
-refuses 'rollout.temperature: the logged responses' "$BIN/lie_replay" train "$WORK/whole" --directory "$WORK/none" \
+refuses 'rollout.temperature: the logged responses' "$BIN/lie_replay" train "$WORK/whole" --run-directory "$WORK/none" \
   --set rollout.temperature=2
-refuses 'the log of' "$BIN/lie_replay" train "$WORK/whole" --directory "$WORK/none" --set run.steps=7
-refuses 'whose weights have SHA-256' "$BIN/lie_replay" train "$WORK/whole" --directory "$WORK/none" --set model.path=/nowhere
-refuses 'its weights have SHA-256' "$BIN/lie_replay" train "$WORK/whole" --directory "$WORK/none" \
+refuses 'the log of' "$BIN/lie_replay" train "$WORK/whole" --run-directory "$WORK/none" --set run.steps=7
+refuses 'whose weights have SHA-256' "$BIN/lie_replay" train "$WORK/whole" --run-directory "$WORK/none" --set model.path=/nowhere
+refuses 'its weights have SHA-256' "$BIN/lie_replay" train "$WORK/whole" --run-directory "$WORK/none" \
   --set "model.path=$WORK/whole/checkpoints/step-000002"
 refuses 'holds no run' "$BIN/lie_replay" score "$WORK"
 [ ! -e "$WORK/none" ] || fail "something was written"
 refuses 'holds a run of another config (optimizer.learning_rate' "$BIN/lie_replay" train "$WORK/whole" \
-  --directory "$WORK/again" --set optimizer.learning_rate=1e-5
-refuses 'holds a run of another config (run.replay_of' "$BIN/lie_replay" train "$WORK/whole" --directory "$WORK/killed"
+  --run-directory "$WORK/again" --set optimizer.learning_rate=1e-5
+refuses 'holds a run of another config (run.replay_of' "$BIN/lie_replay" train "$WORK/whole" --run-directory "$WORK/killed"
 refuses 'lie_replay train goes on with it' "$BIN/lie_cluster" train "$WORK/again/config.yaml"
 
 # A log that says other than its run's settings give is found out.

@@ -27,8 +27,8 @@ class ResumePolicy : public testing::Test {
     const FieldList fields = fields_of(config);
     set_config(fields, overrides);
     std::string answer;
-    const std::string error = error_of(
-        [&] { answer = holds_this_run(run_, "run.directory", fields) ? "goes on" : "begins"; });
+    const std::string error =
+        error_of([&] { answer = holds_this_run(run_, fields) ? "goes on" : "begins"; });
     return answer.empty() ? error : answer;
   }
 
@@ -66,7 +66,7 @@ TEST_F(ResumePolicy, ACommandMayFreeKeysOfItsOwn) {
   TrainConfig config = config_;
   config.run.seed = 77;
   const std::vector<std::string> seed = {"run.seed"};
-  EXPECT_TRUE(holds_this_run(run_, "run.directory", fields_of(config), seed));
+  EXPECT_TRUE(holds_this_run(run_, fields_of(config), seed));
 }
 
 TEST_F(ResumePolicy, AnEmptyDirectoryBeginsAndAForeignOneIsRefused) {

@@ -17,6 +17,7 @@
 #include "common/trajectory/segment_index.h"
 #include "common/trajectory/segments.h"
 #include "learner/sound_checkpoint.h"
+#include "tools/analyze/run.h"
 
 namespace lie::analyze {
 namespace {
@@ -200,9 +201,7 @@ void check_messages(const fs::path& path, Soundness& found) {
 }  // namespace
 
 Soundness check_run(const fs::path& directory) {
-  if (!fs::is_directory(directory)) {
-    fail("{}: no such directory; give the run.directory of a training run", directory.string());
-  }
+  require_a_run(directory);
   Soundness found;
   TrajectoryCheck trajectories(directory / "trajectories", found);
   trajectories.run();

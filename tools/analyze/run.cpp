@@ -104,19 +104,6 @@ std::string describe_state(const Run& run) {
                      *planned);
 }
 
-void require_a_run(const fs::path& directory) {
-  if (!fs::is_directory(directory)) {
-    fail("{}: no such directory; give the run.directory of a training run", directory.string());
-  }
-  for (const char* part : {"config.yaml", "metrics.jsonl", "trajectories"}) {
-    if (fs::exists(directory / part)) return;
-  }
-  fail(
-      "{}: holds neither config.yaml nor metrics.jsonl nor trajectories/; give the run.directory "
-      "of a training run",
-      directory.string());
-}
-
 void add_if_new(RewardNames& names, RewardName name) {
   if (std::ranges::find(names, name.name, &RewardName::name) != names.end()) return;
   names.push_back(std::move(name));
@@ -150,6 +137,20 @@ Run load_parts(const fs::path& directory, bool with_trajectories) {
 }
 
 }  // namespace
+
+void require_a_run(const fs::path& directory) {
+  if (!fs::is_directory(directory)) {
+    fail("{}: {}; give the run.directory of a training run", directory.string(),
+         fs::exists(directory) ? "is no directory" : "no such directory");
+  }
+  for (const char* part : {"config.yaml", "metrics.jsonl", "trajectories"}) {
+    if (fs::exists(directory / part)) return;
+  }
+  fail(
+      "{}: holds neither config.yaml nor metrics.jsonl nor trajectories/; give the run.directory "
+      "of a training run",
+      directory.string());
+}
 
 Run load_run(const fs::path& directory) { return load_parts(directory, true); }
 

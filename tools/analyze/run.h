@@ -57,8 +57,11 @@ struct Run {
   std::vector<std::string> notes;  // what is missing or odd, in plain words
 };
 
-/// Reads what exists; what is missing becomes a note. Throws Error if the directory does not exist,
-/// holds nothing of a run, or a file in it is damaged.
+/// Throws Error if there is no such directory, or it holds nothing of a run.
+void require_a_run(const std::filesystem::path& directory);
+
+/// Reads what exists; what is missing becomes a note. Throws Error as require_a_run() does, or if a
+/// file in it is damaged.
 Run load_run(const std::filesystem::path& directory);
 
 /// As load_run(), without the trajectories: curves, settings and state.

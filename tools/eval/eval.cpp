@@ -73,15 +73,15 @@ const std::vector<std::string> kMayChange = {
     "eval.prompts", "eval.write_texts", "eval.choice_patterns", "table", "coverage", "verifier"};
 
 void check_directory(EvalConfig config) {
-  holds_this_run(config.eval.directory, "eval.directory", fields_of(config), kMayChange);
+  holds_this_run(config.run.directory, fields_of(config), kMayChange);
 }
 
 /// Begins the directory, or continues the evaluation that it holds.
 void prepare_directory(Job& job, EvalConfig config) {
-  make_directories(config.eval.directory);
-  become_writer(job, config.eval.directory, "lie_cluster eval");
+  make_directories(config.run.directory);
+  become_writer(job, config.run.directory, "lie_cluster eval");
   check_directory(config);
-  write_run_config(config.eval.directory, fields_of(config));
+  write_run_config(config.run.directory, fields_of(config));
 }
 
 /// A logged group must answer the row that has its number now.
@@ -94,12 +94,12 @@ void check_same_row(const RolloutGroup& group, const std::vector<Prompt>& prompt
   if (same) return;
   fail(
       "{}: answers row {} with another prompt or gold than the file has now; name another "
-      "eval.directory",
+      "run.directory",
       log.string(), then.problem);
 }
 
 fs::path response_log(const EvalConfig& config) {
-  return fs::path(config.eval.directory) / "responses.log";
+  return fs::path(config.run.directory) / "responses.log";
 }
 
 MessageFileState read_responses(const fs::path& log,
@@ -170,14 +170,14 @@ std::string start_text(const EvalConfig& config, const Generation& generation,
   facts.push_back({"memory", "actor " + memory_text(actor_memory(model.config, activations,
                                                                  config.rollout, true))});
   const auto left = std::ssize(generation.tickets());
-  return facts_text(left == generation.prompts() ? config.eval.directory + ": a new evaluation"
+  return facts_text(left == generation.prompts() ? config.run.directory + ": a new evaluation"
                                                  : fmt::format("{}: goes on, {} prompts are left",
-                                                               config.eval.directory, left),
+                                                               config.run.directory, left),
                     facts);
 }
 
 void tell_end(const EvalConfig& config) {
-  const fs::path directory = config.eval.directory;
+  const fs::path directory = config.run.directory;
   std::vector<Fact> facts = {{"table", (directory / "table.txt").string()}};
   if (config.eval.write_texts) {
     facts.push_back({"responses", (directory / "samples.jsonl").string()});
@@ -208,8 +208,8 @@ void report(const EvalConfig& config, std::int64_t prompts, Judge& judge,
   const std::vector<JudgedProblem> problems = judge_problems(groups, judge, config.verifier);
   const Table table =
       make_table(problems, config.table, static_cast<std::uint64_t>(config.eval.seed));
-  write_table_files(table, config.eval.directory);
-  if (config.eval.write_texts) write_samples(groups, decode, config.eval.directory);
+  write_table_files(table, config.run.directory);
+  if (config.eval.write_texts) write_samples(groups, decode, config.run.directory);
   write_as_run(groups, config);
   std::fputs(table_text(table).c_str(), stdout);
   std::fflush(stdout);
@@ -252,7 +252,7 @@ void evaluate_on_rank_0(Job& job, const EvalConfig& config, const GenerationOpti
 /// Rank 0: what a start would find, with nothing written.
 void tell_plan(const EvalConfig& config, const std::string& ends) {
   check_directory(config);
-  check_unlocked(config.eval.directory);
+  check_unlocked(config.run.directory);
   tell_dry_run(dump_eval_config(config), "eval",
                start_text(config, Generation(config, prompts_of(config)), ends));
 }

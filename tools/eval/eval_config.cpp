@@ -10,9 +10,8 @@ EvalConfig::EvalConfig() {
 }
 
 void describe(FieldList& fields, EvalOptions& options) {
-  fields.add("directory", options.directory,
-             {"Where responses and tables go; an evaluation that it holds is continued."});
-  fields.add("file", options.file, {"JSONL or Parquet file of the problems."});
+  fields.add("file", options.file,
+             {.help = "JSONL or Parquet file of the problems.", .unit = "path"});
   fields.add("sources", options.sources, {"Data sources to evaluate; empty: all."});
   fields.add("prompts", options.prompts,
              {.help = "Evaluate only the first so many rows of these sources; 0: all.",
@@ -36,6 +35,7 @@ void describe(FieldList& fields, EvalOptions& options) {
 }
 
 void describe(FieldList& fields, EvalConfig& config) {
+  fields.section("run", config.run);
   fields.section("eval", config.eval);
   fields.section("table", config.table);
   fields.section("model", config.model);

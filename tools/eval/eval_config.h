@@ -19,9 +19,8 @@
 
 namespace lie::evaluation {
 
-/// Which problems are asked, how often, and where the responses go.
+/// Which problems are asked, and how often.
 struct EvalOptions {
-  std::string directory = "runs/eval";
   std::string file;
   std::vector<std::string> sources;
   std::int64_t prompts = 0;
@@ -34,6 +33,7 @@ struct EvalOptions {
 void describe(FieldList& fields, EvalOptions& options);
 
 struct EvalConfig {
+  DirectoryOptions run{"runs/eval"};
   EvalOptions eval;
   TableOptions table;
   ModelOptions model;

@@ -89,7 +89,7 @@ void write_samples(std::span<const ScoredGroup> groups, const DecodeText& decode
 }
 
 void write_as_run(std::span<const ScoredGroup> groups, const EvalConfig& config) {
-  const fs::path directory = config.eval.directory;
+  const fs::path directory = config.run.directory;
   make_directories(directory / "trajectories");
   remove_segments(directory / "trajectories");
   StepRecord record;

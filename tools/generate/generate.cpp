@@ -10,6 +10,7 @@
 #include "actors/generator.h"
 #include "common/comm/environment.h"
 #include "common/error.h"
+#include "common/program.h"
 #include "tools/run/devices.h"
 #include "tools/run/end_tokens.h"
 #include "tools/run/token_rows.h"
@@ -55,7 +56,7 @@ class Writer {
       waiting_.erase(waiting_.begin());
       ++next_;
     }
-    if (!out_.flush()) fail("standard output cannot be written; is the disk full?");
+    flush_output(out_);
   }
 
  private:

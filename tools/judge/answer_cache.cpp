@@ -5,6 +5,7 @@
 #include "common/error.h"
 #include "common/file.h"
 #include "common/json_lines.h"
+#include "common/line_input.h"
 
 namespace lie::judge {
 namespace {
@@ -33,22 +34,11 @@ AnswerCache::AnswerCache(const std::filesystem::path& directory)
     : path_(directory / "answers.jsonl") {
   make_directories(directory);
   lock_ = std::make_unique<WriterLock>(directory, "lie_analyze judge");
-  if (std::filesystem::exists(path_)) load();
+  for_each_whole_line(path_, [&](const std::string& line, std::int64_t number) {
+    answers_.insert(read_line(line, fmt::format("{}:{}", path_.string(), number)));
+  });
   out_.reset(std::fopen(path_.c_str(), "ab"));
   if (!out_) fail("{}: cannot be written; name another directory by --cache", path_.string());
-}
-
-void AnswerCache::load() {
-  const std::string text = read_file(path_);
-  std::size_t begin = 0;
-  for (std::int64_t line = 1; begin < text.size(); ++line) {
-    const std::size_t end = text.find('\n', begin);
-    if (end == std::string::npos) break;
-    const std::string place = fmt::format("{}:{}", path_.string(), line);
-    answers_.insert(read_line(text.substr(begin, end - begin), place));
-    begin = end + 1;
-  }
-  if (begin < text.size()) std::filesystem::resize_file(path_, begin);
 }
 
 const Completion* AnswerCache::find(const std::string& key) const {

@@ -39,7 +39,6 @@ class AnswerCache {
   struct Close {
     void operator()(std::FILE* file) const { std::fclose(file); }
   };
-  void load();
 
   std::filesystem::path path_;
   std::unique_ptr<WriterLock> lock_;

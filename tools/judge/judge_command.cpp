@@ -167,11 +167,6 @@ bool judge_source(const JudgeArguments& arguments, const fs::path& source, Json&
   AnswerCache cache(cache_directory(arguments, source));
   const AskTally tally = ask_missing(questions, cache, arguments.ask);
   const Judged judged = read_answers(sample, questions, cache, arguments.passes);
-  fmt::print("{}: {} responses, judged by {}\n{}\n{}\n", sample.source, sample.responses.size(),
-             arguments.request.model, summary_table(sample, judged.measured, kMeasures.size()),
-             agreement_table(judged.measured));
-  fmt::print("{}{}{}\nanswers: {}\n", code_lines(judged), cut_line(sample, arguments.choice),
-             tally_line(tally, arguments.ask), cache.file().string());
   Json part = sample_json(sample, judged.measured, kMeasures.size());
   part.update({{"answers", codes_json(judged.codes)},
                {"missing", judged.missing},
@@ -182,6 +177,12 @@ bool judge_source(const JudgeArguments& arguments, const fs::path& source, Json&
                {"completion_tokens", tally.completion_tokens},
                {"cost", tally.cost}});
   report["sources"].push_back(std::move(part));
+  if (!arguments.json.empty()) write_json(report, arguments.json);
+  fmt::print("{}: {} responses, judged by {}\n{}\n{}\n", sample.source, sample.responses.size(),
+             arguments.request.model, summary_table(sample, judged.measured, kMeasures.size()),
+             agreement_table(judged.measured));
+  fmt::print("{}{}{}\nanswers: {}\n", code_lines(judged), cut_line(sample, arguments.choice),
+             tally_line(tally, arguments.ask), cache.file().string());
   if (judged.missing.empty()) return true;
   fmt::print(stderr,
              "{}: {} of {} answers are missing; the same command asks again where no reply came\n",
@@ -213,7 +214,6 @@ int judge_command(JudgeArguments arguments) {
   for (const fs::path& source : arguments.sources) {
     if (!judge_source(arguments, source, report)) is_whole = false;
   }
-  if (!arguments.json.empty()) write_json(report, arguments.json);
   return is_whole ? 0 : 2;
 }
 
@@ -223,19 +223,21 @@ void behaviours_command(const BehavioursArguments& arguments) {
           ? parse_phrases(judge_text("phrases", {}), "assets/judge/phrases.txt")
           : parse_phrases(read_file(arguments.phrases), arguments.phrases.string());
   Json report = {{"build_id", build_id()}, {"sources", Json::array()}};
+  std::string tables;
   for (const fs::path& source : arguments.sources) {
     const Sample sample = draw_sample(source, arguments.choice);
     std::vector<Measured> measured;
     for (const SampledResponse& response : sample.responses) {
       measured.push_back({response.step, {count_phrases(phrases, response.response)}});
     }
-    fmt::print("{}: {} responses, sentences with listed phrases (a proxy for behaviors)\n{}{}\n",
-               sample.source, sample.responses.size(), summary_table(sample, measured, kGraphTopic),
-               cut_line(sample, arguments.choice));
+    tables += fmt::format(
+        "{}: {} responses, sentences with listed phrases (a proxy for behaviors)\n{}{}\n",
+        sample.source, sample.responses.size(), summary_table(sample, measured, kGraphTopic),
+        cut_line(sample, arguments.choice));
     report["sources"].push_back(sample_json(sample, measured, kGraphTopic));
   }
-  fmt::print("depth and width of the reasoning graph need a judge: lie_analyze judge\n");
   if (!arguments.json.empty()) write_json(report, arguments.json);
+  fmt::print("{}depth and width of the reasoning graph need a judge: lie_analyze judge\n", tables);
 }
 
 }  // namespace lie::judge

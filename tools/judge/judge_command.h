@@ -23,7 +23,7 @@ struct JudgeArguments : SourceArguments {
   std::string extra = "{}";                        // request.extra as JSON
   std::string key_variable = "LIE_JUDGE_API_KEY";  // of the environment
   int passes = 1;
-  std::filesystem::path cache;  // directory; empty: RUN/judge or FILE.judge
+  std::filesystem::path cache;  // directory; empty: RUN_DIR/judge or FILE.judge
 };
 
 /// Prints to standard output. Returns the exit status: 2 where answers are missing. Throws Error.

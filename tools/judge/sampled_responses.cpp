@@ -1,14 +1,12 @@
 #include "tools/judge/sampled_responses.h"
 
 #include <algorithm>
-#include <charconv>
-#include <fstream>
 #include <map>
 #include <set>
 #include <tuple>
 
+#include "common/dataset/rows.h"
 #include "common/error.h"
-#include "common/json_lines.h"
 #include "common/random.h"
 #include "model/tokenizer/utf8.h"
 #include "tools/analyze/decoder.h"
@@ -21,26 +19,23 @@ namespace fs = std::filesystem;
 
 constexpr std::size_t kColumns = 4;
 
-std::int64_t parse_step(std::string_view text, const std::string& whole) {
-  std::int64_t step = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), step);
-  if (error != std::errc() || end != text.data() + text.size() || step < 0) {
-    fail("--steps {}: expected a step or a range of steps, such as 7 or 10-20", whole);
-  }
-  return step;
-}
-
 /// The steps there are as at most kColumns ranges of as many steps each as can be.
-std::vector<StepRange> ranges_of(std::span<const Candidate> candidates) {
+std::vector<NumberRange> ranges_of(std::span<const Candidate> candidates) {
   std::set<std::int64_t> distinct;
   for (const Candidate& candidate : candidates) distinct.insert(candidate.step);
   const std::vector<std::int64_t> steps(distinct.begin(), distinct.end());
   const std::size_t count = std::min(steps.size(), kColumns);
-  std::vector<StepRange> ranges;
+  std::vector<NumberRange> ranges;
   for (std::size_t i = 0; i < count; ++i) {
     ranges.push_back({steps[steps.size() * i / count], steps[steps.size() * (i + 1) / count - 1]});
   }
   return ranges;
+}
+
+std::int64_t last_step(std::span<const Candidate> candidates) {
+  std::int64_t last = 0;
+  for (const Candidate& candidate : candidates) last = std::max(last, candidate.step);
+  return last;
 }
 
 std::uint64_t lot(const Candidate& candidate, std::int64_t seed) {
@@ -53,10 +48,10 @@ std::uint64_t lot(const Candidate& candidate, std::int64_t seed) {
 
 /// The range's candidates, in the order in which they are drawn.
 std::vector<std::size_t> drawing_order(std::span<const Candidate> candidates,
-                                       const StepRange& range, std::int64_t seed) {
+                                       const NumberRange& range, std::int64_t seed) {
   std::map<std::int64_t, std::vector<std::pair<std::uint64_t, std::size_t>>> by_step;
   for (std::size_t i = 0; i < candidates.size(); ++i) {
-    if (!range.holds(candidates[i].step)) continue;
+    if (!range.contains(candidates[i].step)) continue;
     by_step[candidates[i].step].emplace_back(lot(candidates[i], seed), i);
   }
   std::vector<std::tuple<std::size_t, std::uint64_t, std::size_t>> order;  // turn, lot, index
@@ -78,6 +73,10 @@ Sample drawn(const fs::path& source, std::span<const Candidate> candidates,
              const SampleChoice& choice, const Read& read) {
   Sample sample{source.string(), choice.ranges, {}};
   if (sample.ranges.empty()) sample.ranges = ranges_of(candidates);
+  for (NumberRange& range : sample.ranges) {
+    const bool is_open = range.last == NumberRange().last;
+    if (is_open) range.last = std::max(range.first, last_step(candidates));
+  }
   for (const std::size_t i : draw(candidates, sample.ranges, choice.count, choice.seed)) {
     SampledResponse one = read(i);
     one.step = candidates[i].step;
@@ -117,37 +116,22 @@ Sample sample_of_run(const fs::path& directory, const SampleChoice& choice) {
 }
 
 Sample sample_of_file(const fs::path& path, const SampleChoice& choice) {
-  std::ifstream file(path);
-  if (!file) fail("{}: cannot be read; give a run directory or a JSONL file", path.string());
   if (choice.evaluation) fail("{}: --evaluation is about runs, not files", path.string());
   std::vector<SampledResponse> rows;
   std::vector<Candidate> candidates;
-  std::int64_t number = 0;
-  for (std::string line; std::getline(file, line);) {
-    ++number;
-    if (line.find_first_not_of(" \t\r") == std::string::npos) continue;
-    const JsonRow row = parse_json_row(line, fmt::format("{}:{}", path.string(), number));
+  for_each_row(path, [&](const JsonRow& row, std::int64_t number) {
     rows.push_back({.place = row.place(),
                     .prompt = row.required_text("prompt"),
                     .response = row.required_text("response")});
-    candidates.push_back({row.integer("step").value_or(0), number, 0});
-  }
+    candidates.push_back({row.integer("step").value_or(0), number + 1, 0});
+  });
   return drawn(path, candidates, choice, [&](std::size_t i) { return rows[i]; });
 }
 
 }  // namespace
 
-StepRange parse_step_range(const std::string& text) {
-  const std::size_t dash = text.find('-');
-  const std::int64_t first = parse_step(std::string_view(text).substr(0, dash), text);
-  if (dash == std::string::npos) return {first, first};
-  const std::int64_t last = parse_step(std::string_view(text).substr(dash + 1), text);
-  if (last < first) fail("--steps {}: the range ends before it begins", text);
-  return {first, last};
-}
-
 std::vector<std::size_t> draw(std::span<const Candidate> candidates,
-                              std::span<const StepRange> ranges, std::int64_t count,
+                              std::span<const NumberRange> ranges, std::int64_t count,
                               std::int64_t seed) {
   std::set<std::size_t> drawn;  // ranges may overlap
   const std::int64_t parts = std::ssize(ranges);

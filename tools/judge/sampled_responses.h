@@ -8,21 +8,14 @@
 #include <string>
 #include <vector>
 
+#include "common/number_range.h"
+
 namespace lie::judge {
-
-/// Both ends included.
-struct StepRange {
-  std::int64_t first = 0, last = 0;
-  bool holds(std::int64_t step) const { return first <= step && step <= last; }
-};
-
-/// "7" or "10-20". Throws Error.
-StepRange parse_step_range(const std::string& text);
 
 struct SampleChoice {
   std::int64_t count = 200;         // in all, as evenly over the ranges as can be; 0: all
   std::int64_t seed = 1;            // of the draw
-  std::vector<StepRange> ranges;    // empty: the steps there are, as at most four ranges
+  std::vector<NumberRange> ranges;  // empty: the steps there are, as at most four ranges
   bool evaluation = false;          // a run's evaluation responses, instead of training's
   std::int64_t most_bytes = 60000;  // of a response; longer ones lose their middle
 };
@@ -37,7 +30,7 @@ struct SampledResponse {
 /// What was drawn from one run or file.
 struct Sample {
   std::string source;
-  std::vector<StepRange> ranges;
+  std::vector<NumberRange> ranges;
   std::vector<SampledResponse> responses;
 };
 
@@ -55,7 +48,7 @@ struct Candidate {
 /// Indices of the drawn, ascending. Each range gives `count` / ranges, or all it has; within a
 /// range every step gives one before any gives two. A larger `count` draws the same and more.
 std::vector<std::size_t> draw(std::span<const Candidate> candidates,
-                              std::span<const StepRange> ranges, std::int64_t count,
+                              std::span<const NumberRange> ranges, std::int64_t count,
                               std::int64_t seed);
 
 /// `text`, or its first and last bytes around a note where it has more than `most_bytes`. Cuts no

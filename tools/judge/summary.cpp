@@ -36,7 +36,7 @@ std::vector<std::pair<double, double>> pairs_of(std::span<const Measured> measur
   return pairs;
 }
 
-std::string title(const StepRange& range) {
+std::string title(const NumberRange& range) {
   return range.first == range.last ? fmt::format("{}", range.first)
                                    : fmt::format("{}-{}", range.first, range.last);
 }
@@ -53,19 +53,19 @@ Json as_json(const MeasureSummary& summary) {
       {"responses", summary.responses}, {"mean", summary.mean}, {"share_above_0", summary.share}};
 }
 
-std::int64_t responses_in(std::span<const Measured> measured, const StepRange& range) {
+std::int64_t responses_in(std::span<const Measured> measured, const NumberRange& range) {
   return std::ranges::count_if(measured,
-                               [&](const Measured& one) { return range.holds(one.step); });
+                               [&](const Measured& one) { return range.contains(one.step); });
 }
 
 }  // namespace
 
-MeasureSummary summarize(std::span<const Measured> measured, const StepRange& range,
+MeasureSummary summarize(std::span<const Measured> measured, const NumberRange& range,
                          std::size_t measure) {
   std::vector<double> values;
   for (const Measured& one : measured) {
     const auto value = mean_of_passes(one, measure);
-    if (value && range.holds(one.step)) values.push_back(*value);
+    if (value && range.contains(one.step)) values.push_back(*value);
   }
   MeasureSummary summary{.responses = std::ssize(values), .mean = {}, .share = {}};
   if (values.empty()) return summary;
@@ -108,14 +108,14 @@ Agreement agreement(std::span<const Measured> measured, std::size_t measure) {
 std::string summary_table(const Sample& sample, std::span<const Measured> measured,
                           std::size_t measures) {
   std::string head = fmt::format("{:<20}", "steps"), counts = fmt::format("{:<20}", "responses");
-  for (const StepRange& range : sample.ranges) {
+  for (const NumberRange& range : sample.ranges) {
     head += fmt::format("{:>24}", title(range));
     counts += fmt::format("{:>24}", responses_in(measured, range));
   }
   std::string text = head + "\n" + counts + "\n";
   for (std::size_t m = 0; m < measures; ++m) {
     text += fmt::format("{:<20}", kMeasures[m]);
-    for (const StepRange& range : sample.ranges) text += cell(summarize(measured, range, m));
+    for (const NumberRange& range : sample.ranges) text += cell(summarize(measured, range, m));
     text += "\n";
   }
   return text;
@@ -141,7 +141,7 @@ std::string agreement_table(std::span<const Measured> measured) {
 
 Json summary_json(const Sample& sample, std::span<const Measured> measured, std::size_t measures) {
   Json rows = Json::array();
-  for (const StepRange& range : sample.ranges) {
+  for (const NumberRange& range : sample.ranges) {
     Json by_name = Json::object();
     for (std::size_t m = 0; m < measures; ++m) {
       by_name[kMeasures[m]] = as_json(summarize(measured, range, m));

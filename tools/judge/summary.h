@@ -26,7 +26,7 @@ struct MeasureSummary {
   Estimate mean;               // with the bootstrap's 95 % interval over responses
   Estimate share;              // of responses with a value above 0 in any pass, with Wilson's
 };
-MeasureSummary summarize(std::span<const Measured> measured, const StepRange& range,
+MeasureSummary summarize(std::span<const Measured> measured, const NumberRange& range,
                          std::size_t measure);
 
 /// How far two passes agree in one measure, over the responses that both have.

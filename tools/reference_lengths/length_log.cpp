@@ -5,8 +5,8 @@
 #include <utility>
 
 #include "common/error.h"
-#include "common/file.h"
 #include "common/json.h"
+#include "common/line_input.h"
 
 namespace lie {
 namespace {
@@ -29,15 +29,13 @@ double MeasuredLength::mean() const {
 
 LengthLog::LengthLog(std::filesystem::path path, const std::string& measurement)
     : path_(std::move(path)) {
-  std::string text = std::filesystem::exists(path_) ? read_file(path_) : std::string();
-  text.resize(text.rfind('\n') == std::string::npos ? 0 : text.rfind('\n') + 1);
-  for (std::size_t at = 0, end; at < text.size(); at = end + 1) {
-    end = text.find('\n', at);
-    take_line(text.substr(at, end - at), at == 0 ? measurement : "");
-  }
-  if (text.empty()) text = Json{{"measurement", measurement}}.dump() + "\n";
-  write_file_atomically(path_, text);
+  bool is_new = true;
+  for_each_whole_line(path_, [&](const std::string& line, std::int64_t number) {
+    take_line(line, number == 1 ? measurement : "");
+    is_new = false;
+  });
   file_.open(path_, std::ios::binary | std::ios::app);
+  if (is_new) file_ << Json{{"measurement", measurement}}.dump() << std::endl;
   if (!file_) fail("cannot write {}; check space and rights", path_.string());
 }
 

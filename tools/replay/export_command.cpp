@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "common/error.h"
-#include "tools/replay/number_range.h"
+#include "common/number_range.h"
 
 namespace lie::replay {
 namespace {

@@ -8,7 +8,7 @@
 #include "common/error.h"
 #include "learner/sound_checkpoint.h"
 #include "learner/trainer_state.h"
-#include "tools/replay/number_range.h"
+#include "common/number_range.h"
 
 namespace lie::replay {
 namespace {

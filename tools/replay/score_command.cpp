@@ -153,13 +153,13 @@ int score_command(Job& job, const ScoreArguments& arguments) {
   if (job.rank() != 0) return 0;
   const BothRewards rewards{run.log.info().rewards, reward_names(run.now.reward)};
   const bool is_changed = !changed_keys(run).empty();
+  if (!arguments.json.empty()) write_report(arguments, run, outcome, rewards);
+  if (!arguments.html.empty()) write_page(arguments, run, outcome, rewards);
   if (is_changed) fmt::print("{}\n", score_table(outcome.steps, rewards));
   fmt::print("{}{}\n", program_note(run, plan), verdict_of(outcome.differences));
   std::fflush(stdout);
   fmt::print(stderr, "{} steps in {:.1f} s on {} threads\n", outcome.steps.size(), watch.seconds(),
              job.size() * threads);
-  if (!arguments.json.empty()) write_report(arguments, run, outcome, rewards);
-  if (!arguments.html.empty()) write_page(arguments, run, outcome, rewards);
   return is_changed || outcome.differences.values == 0 ? 0 : 1;
 }
 

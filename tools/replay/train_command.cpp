@@ -55,7 +55,7 @@ Replay prepare(Job& job, ReplayTask task, int threads) {
   const std::string& directory = task.config.run.directory;
   const std::string canonical = fs::weakly_canonical(directory).string();
   if (std::ranges::count(task.config.run.replay_of, canonical) > 0) {
-    fail("--directory {} is the run itself: name another directory", directory);
+    fail("--run-directory {} is the run itself: name another directory", directory);
   }
   check_start_model(task.runs.front(), threads);
   PreparedRun prepared = prepare_run(job, task.config, "lie_replay train");

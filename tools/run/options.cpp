@@ -2,9 +2,16 @@
 
 namespace lie {
 
+void describe(FieldList& fields, DirectoryOptions& options) {
+  fields.add("directory", options.directory,
+             {.help = "The run directory: config and results go there, and a run that it holds is "
+                      "continued."});
+}
+
 void describe(FieldList& fields, RunOptions& options) {
   fields.add("directory", options.directory,
-             {.help = "Where the run's config, metrics, trajectories and checkpoints go."});
+             {.help = "The run directory: config, metrics, trajectories and checkpoints go there, "
+                      "and a run that it holds is continued."});
   fields.add("seed", options.seed,
              {.help = "Seed of the prompt order and of every sampled token.", .min = 0});
   fields.add("steps", options.steps, {.help = "Training steps in all.", .unit = "steps", .min = 1});
@@ -45,7 +52,8 @@ void describe(FieldList& fields, RunOptions& options) {
 void describe(FieldList& fields, ModelOptions& options) {
   fields.add("path", options.path,
              {.help = "Hugging Face directory of the policy to start from: config.json, "
-                      "model*.safetensors, tokenizer.json."});
+                      "model*.safetensors, tokenizer.json.",
+              .unit = "path"});
   fields.add(
       "device", options.device,
       {.help = "cpu (the program's own operators), aten-cpu (LibTorch's, for comparison), or "

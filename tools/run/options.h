@@ -15,6 +15,12 @@ enum class Resume : std::uint8_t { kAuto, kNever, kMust };
 /// What is kept of the order in which things came about: nothing, or what repeats it.
 enum class ScheduleMode : std::uint8_t { kFree, kRecorded };
 
+/// The section run of a command that has no more of it.
+struct DirectoryOptions {
+  std::string directory;
+};
+void describe(FieldList& fields, DirectoryOptions& options);
+
 struct RunOptions {
   std::string directory = "runs/run";
   std::int64_t seed = 1;

@@ -15,8 +15,7 @@ namespace {
 /// Keys and sections, of any command, that change no result.
 const std::vector<std::string> kChangeNoResult = {
     // where the run is, how it begins, how far it goes
-    "directory", "run.directory", "eval.directory", "run.resume", "run.steps",
-    "run.time_limit_minutes",
+    "run.directory", "run.resume", "run.steps", "run.time_limit_minutes",
     // what is kept
     "checkpoint", "sft.checkpoint", "trajectories",
     // who computes, with how much memory
@@ -25,20 +24,24 @@ const std::vector<std::string> kChangeNoResult = {
 
 }  // namespace
 
-bool holds_this_run(const std::filesystem::path& directory, std::string_view key,
-                    const FieldList& config, std::span<const std::string> may_change) {
+bool holds_this_run(const std::filesystem::path& directory, const FieldList& config,
+                    std::span<const std::string> may_change) {
   const std::filesystem::path resolved = directory / "config.yaml";
   if (!std::filesystem::exists(resolved)) {
     if (!holds_files_besides(directory, {"config.yaml", kWriterLockName})) return false;
-    fail("{} {} holds files but no run (config.yaml is missing): name an empty or new directory",
-         key, directory.string());
+    fail(
+        "run.directory {} holds files but no run (config.yaml is missing): name an empty or new "
+        "directory",
+        directory.string());
   }
   std::vector<std::string> ignored = kChangeNoResult;
   ignored.insert(ignored.end(), may_change.begin(), may_change.end());
   const auto differences = config_differences(config, resolved, ignored);
   if (differences.empty()) return true;
-  fail("{} {} holds a run of another config ({}): restore these values, or name another directory",
-       key, directory.string(), fmt::join(differences, "; "));
+  fail(
+      "run.directory {} holds a run of another config ({}): restore these values, or name another "
+      "directory",
+      directory.string(), fmt::join(differences, "; "));
 }
 
 void write_run_config(const std::filesystem::path& directory, const FieldList& config) {

@@ -4,19 +4,18 @@
 #include <filesystem>
 #include <span>
 #include <string>
-#include <string_view>
 
 #include "common/options.h"
 
 namespace lie {
 
-/// Checks the directory that the config's `key` names, before anything is written there: it holds a
+/// Checks run.directory before anything is written there: it holds a
 /// run (then true), or is empty or absent. Keys that change no result (memory, threads, slots,
 /// layout of roles, checkpoints, number of steps) may differ, and those under `may_change`, which
 /// change none for this command. Throws Error naming the keys that differ, or if the directory
 /// holds something else.
-bool holds_this_run(const std::filesystem::path& directory, std::string_view key,
-                    const FieldList& config, std::span<const std::string> may_change = {});
+bool holds_this_run(const std::filesystem::path& directory, const FieldList& config,
+                    std::span<const std::string> may_change = {});
 
 /// Creates the directory if missing and writes the resolved config.yaml: from then on it holds a
 /// run.

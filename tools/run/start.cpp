@@ -37,7 +37,7 @@ namespace fs = std::filesystem;
 /// Throws Error where the config forbids continuing what the directory holds, or beginning anew.
 void check_directory(TrainConfig config) {
   const std::string& directory = config.run.directory;
-  const bool goes_on = holds_this_run(directory, "run.directory", fields_of(config));
+  const bool goes_on = holds_this_run(directory, fields_of(config));
   if (!goes_on && config.run.resume == Resume::kMust) {
     fail("run.directory {} holds no run to continue, but run.resume is must: check the path",
          directory);
@@ -86,9 +86,11 @@ RunPrompts check_prompts(const TrainConfig& config) {
     ticket.prompt = prompt;
     check_scorable(config.reward, ticket);
   }
-  prompts.evaluation =
-      read_evaluation_prompts(config.data.evaluation_file, config.evaluation.prompts, config.data,
-                              config.model.path, voice);
+  if (config.evaluation.every > 0) {
+    prompts.evaluation =
+        read_evaluation_prompts(config.data.evaluation_file, config.evaluation.prompts, config.data,
+                                config.model.path, voice);
+  }
   check_best(config, prompts.evaluation, voice);
   for (const std::string& slip : likely_slips(config, prompts.training)) voice.warn("{}", slip);
   return prompts;

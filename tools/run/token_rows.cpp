@@ -2,12 +2,11 @@
 
 #include <fmt/format.h>
 
-#include <fstream>
-#include <iostream>
 #include <utility>
 
 #include "common/error.h"
 #include "common/json.h"
+#include "common/line_input.h"
 
 namespace lie {
 
@@ -16,19 +15,12 @@ TokenRowReader::TokenRowReader(std::filesystem::path model, const ModelConfig& c
     : model_(std::move(model)), config_(config), add_special_tokens_(add_special_tokens) {}
 
 std::vector<TokenRow> TokenRowReader::read(const std::filesystem::path& file, bool with_responses) {
-  const bool from_stdin = file == "-";
-  std::ifstream opened;
-  if (!from_stdin) opened.open(file, std::ios::binary);
-  if (!opened) fail("{}: cannot be read; does it exist?", file.string());
-  std::istream& in = from_stdin ? std::cin : opened;
-  const std::string name = from_stdin ? "standard input" : file.string();
+  LineInput in(file);
   std::vector<TokenRow> rows;
-  std::string line;
-  for (std::int64_t number = 1; std::getline(in, line); ++number) {
-    if (line.find_first_not_of(" \t\r") == std::string::npos) continue;
-    rows.push_back(row(line, fmt::format("{}:{}", name, number), with_responses));
+  for (std::string line; in.next(line);) {
+    if (!is_blank(line)) rows.push_back(row(line, in.place(), with_responses));
   }
-  if (rows.empty()) fail("{}: holds no row; expected one JSON object a line", name);
+  if (rows.empty()) fail("{}: holds no row; expected one JSON object a line", in.name());
   return rows;
 }
 

@@ -7,6 +7,7 @@ namespace lie {
 namespace {
 
 void check(const TrainConfig& config) {
+  if (config.run.directory.empty()) fail("run.directory is not set: name where the run goes");
   if (config.model.path.empty()) {
     fail("model.path is not set: name the Hugging Face directory of the model to train");
   }
@@ -20,7 +21,7 @@ void check(const TrainConfig& config) {
         config.evaluation.every);
   }
   metric_states(config.reward.coverage, config.metric_coverage);  // checks them
-  check_options(config.evaluation_budgets);
+  if (config.evaluation.every > 0) check_options(config.evaluation_budgets);
   check_options(config.tickets);
   check_options(config.policy_loss);
   check_options(config.optimizer);

@@ -9,6 +9,7 @@
 
 #include "common/comm/environment.h"
 #include "common/error.h"
+#include "common/program.h"
 #include "learner/batch.h"
 #include "model/transformer.h"
 #include "tools/run/devices.h"
@@ -55,7 +56,7 @@ void write(std::span<TokenRow> rows, const RowLogProbs& scored, bool entropies, 
     out << one_line(row.fields) << '\n';
     at += count;
   }
-  if (!out.flush()) fail("standard output cannot be written; is the disk full?");
+  flush_output(out);
 }
 
 void score_all(std::span<TokenRow> rows, Transformer& policy, const ScoreArguments& arguments,

@@ -37,16 +37,14 @@ namespace {
 namespace fs = std::filesystem;
 
 struct SftConfig {
-  std::string directory = "runs/sft";
+  DirectoryOptions run{"runs/sft"};
   bool initialise = false;
   ModelOptions model;
   SftOptions sft;
 };
 
 void describe(FieldList& fields, SftConfig& config) {
-  fields.add(
-      "directory", config.directory,
-      {.help = "Where metrics and checkpoints go; training continues from a checkpoint there."});
+  fields.section("run", config.run);
   fields.add("initialise", config.initialise,
              {.help = "Start from random weights; model.path then needs config.json and the "
                       "tokenizer only."});
@@ -120,7 +118,7 @@ std::vector<SftExample> examples(const SftConfig& config, const std::string& fil
 class SftRecorder {
  public:
   SftRecorder(const SftConfig& config, std::int64_t first_step)
-      : log_(fs::path(config.directory) / "metrics.jsonl", first_step) {}
+      : log_(fs::path(config.run.directory) / "metrics.jsonl", first_step) {}
 
   void record(const SftProgress& progress) {
     MetricsRow row{.step = progress.step, .wall_time = unix_seconds(), .values = {}};
@@ -167,7 +165,7 @@ class SftRecorder {
 };
 
 void check_directory(SftConfig config) {
-  holds_this_run(config.directory, "directory", fields_of(config), may_change(config));
+  holds_this_run(config.run.directory, fields_of(config), may_change(config));
 }
 
 /// What all ranks know before any weight is loaded.
@@ -219,28 +217,28 @@ std::string start_text(const SftConfig& config, const SftInputs& inputs, std::in
   const std::string length =
       sft.steps > 0 ? fmt::format("{} steps", sft.steps) : fmt::format("{} epochs", sft.epochs);
   return facts_text(
-      run_headline(config.directory, behind > 0 ? std::optional(behind) : std::nullopt, length),
+      run_headline(config.run.directory, behind > 0 ? std::optional(behind) : std::nullopt, length),
       facts);
 }
 
 std::int64_t steps_behind(const SftConfig& config, const auto& find_checkpoint) {
   const auto checkpoint =
-      find_checkpoint(fs::path(config.directory) / "checkpoints", Log("sft", 0), {});
+      find_checkpoint(fs::path(config.run.directory) / "checkpoints", Log("sft", 0), {});
   return checkpoint ? load_trainer_state(*checkpoint).step : 0;
 }
 
 /// Rank 0: begins the directory, or continues its run; returns the steps done.
 std::int64_t begin_run(Job& job, SftConfig config) {
-  make_directories(config.directory);
-  become_writer(job, config.directory, "lie_cluster sft");
+  make_directories(config.run.directory);
+  become_writer(job, config.run.directory, "lie_cluster sft");
   check_directory(config);  // again: another may have begun a run there meanwhile
-  write_run_config(config.directory, fields_of(config));
+  write_run_config(config.run.directory, fields_of(config));
   return steps_behind(config, sound_checkpoint);
 }
 
 /// Rank 0: what begin_run would find, with nothing written.
 void tell_plan(const SftConfig& config, const SftInputs& inputs, DType activations) {
-  check_unlocked(config.directory);
+  check_unlocked(config.run.directory);
   const std::int64_t behind = steps_behind(config, find_sound_checkpoint);
   tell_dry_run(dump_config_of(config), "sft", start_text(config, inputs, behind, activations));
 }
@@ -251,8 +249,8 @@ void tell_end(const SftConfig& config, std::int64_t steps, int signal) {
       signal == 0 ? fmt::format("done: all {} steps", steps)
                   : fmt::format("stopped at step {} by {}; start the same command again to go on",
                                 steps, signal_name(signal));
-  std::vector<Fact> facts = checkpoint_facts(config.directory);
-  facts.push_back(next_fact("lie_analyze", config.directory));
+  std::vector<Fact> facts = checkpoint_facts(config.run.directory);
+  facts.push_back(next_fact("lie_analyze", config.run.directory));
   Log("sft", 0).info("{}", facts_text(how, facts));
 }
 
@@ -294,7 +292,7 @@ void sft(Job& job, const fs::path& path, std::span<const std::string> overrides,
                            .learners = *learners,
                            .examples = inputs.train,
                            .validation = inputs.held_out,
-                           .checkpoints = fs::path(config.directory) / "checkpoints",
+                           .checkpoints = fs::path(config.run.directory) / "checkpoints",
                            .start_model = config.model.path,
                            .build_id = std::string(build_id()),
                            .progress =

@@ -3,8 +3,6 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <fstream>
-#include <iostream>
 #include <limits>
 #include <string>
 #include <vector>
@@ -12,6 +10,8 @@
 #include "common/error.h"
 #include "common/json.h"
 #include "common/json_lines.h"
+#include "common/line_input.h"
+#include "common/program.h"
 #include "model/tokenizer/tokenizer.h"
 
 namespace lie {
@@ -59,21 +59,12 @@ std::string converted(const Tokenizer& tokenizer, const TokenizeArguments& how,
 }  // namespace
 
 void tokenize(const TokenizeArguments& arguments, std::ostream& out) {
-  const bool from_stdin = arguments.input.empty() || arguments.input == "-";
-  std::ifstream file;
-  if (!from_stdin) {
-    file.open(arguments.input, std::ios::binary);
-    if (!file || file.peek() == EOF) file.clear(file.rdstate() & ~std::ios::eofbit);
-    if (!file) fail("{}: cannot be read; does it exist?", arguments.input.string());
-  }
+  LineInput in(arguments.input.empty() ? "-" : arguments.input);
   const Tokenizer tokenizer = Tokenizer::load(arguments.model);
-  const std::string name = from_stdin ? "standard input" : arguments.input.string();
-  std::istream& in = from_stdin ? std::cin : file;
-  std::string line;
-  for (std::int64_t number = 1; std::getline(in, line); ++number) {
-    out << converted(tokenizer, arguments, line, fmt::format("{}:{}", name, number)) << '\n';
+  for (std::string line; in.next(line);) {
+    out << converted(tokenizer, arguments, line, in.place()) << '\n';
   }
-  if (!out.flush()) fail("standard output cannot be written; is the disk full?");
+  flush_output(out);
 }
 
 }  // namespace lie

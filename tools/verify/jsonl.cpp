@@ -1,11 +1,14 @@
 #include "tools/verify/jsonl.h"
 
+#include <algorithm>
 #include <atomic>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <string_view>
 #include <thread>
 #include <vector>
+
+#include "common/program.h"
 
 namespace lie {
 namespace {
@@ -52,10 +55,12 @@ void judge(Line& line, const VerifierOptions& options, bool explains) {
   line.out = row.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
+/// Rows as far as they are there already, so that none waits for the next in a pipe.
 std::vector<Line> read_batch(std::istream& in, std::int64_t& number) {
   std::vector<Line> batch;
   std::string text;
-  while (batch.size() < kBatchRows && std::getline(in, text)) {
+  while (batch.size() < kBatchRows && (batch.empty() || in.rdbuf()->in_avail() > 0) &&
+         std::getline(in, text)) {
     ++number;
     if (text.find_first_not_of(" \t\r") == std::string::npos) continue;
     batch.emplace_back().text = std::move(text);
@@ -72,7 +77,8 @@ void judge_all(std::vector<Line>& batch, const VerifierOptions& options, bool ex
     release_thread_caches();
   };
   std::vector<std::jthread> team;
-  for (int t = 1; t < threads; ++t) team.emplace_back(work);
+  const std::size_t members = std::min(static_cast<std::size_t>(threads), batch.size());
+  for (std::size_t t = 1; t < members; ++t) team.emplace_back(work);
   work();
 }
 
@@ -96,6 +102,7 @@ VerifyCounts verify_jsonl(std::istream& in, std::ostream& out, std::ostream& err
         errors << "line " << line.number << ": " << line.complaint << '\n';
       }
     }
+    flush_output(out);
   }
 }
 

@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-namespace lie::replay {
+namespace lie {
 
 struct NumberRange {
   std::int64_t first = 0, last = std::numeric_limits<std::int64_t>::max();
@@ -17,4 +17,4 @@ struct NumberRange {
 /// other text.
 NumberRange parse_number_range(std::string_view option, const std::string& text);
 
-}  // namespace lie::replay
+}  // namespace lie

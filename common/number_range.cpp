@@ -1,10 +1,10 @@
-#include "tools/replay/number_range.h"
+#include "common/number_range.h"
 
 #include <charconv>
 
 #include "common/error.h"
 
-namespace lie::replay {
+namespace lie {
 namespace {
 
 /// Whether `digits` are a number, or nothing, which leaves `value` as it is.
@@ -30,4 +30,4 @@ NumberRange parse_number_range(std::string_view option, const std::string& text)
   return range;
 }
 
-}  // namespace lie::replay
+}  // namespace lie

@@ -1,0 +1,33 @@
+#include "common/file_aside.h"
+
+#include <system_error>
+#include <utility>
+
+#include "common/error.h"
+#include "common/file.h"
+
+namespace lie {
+
+namespace fs = std::filesystem;
+
+FileAside::FileAside(fs::path place) : place_(std::move(place)), at_(place_) {
+  std::error_code none;  // not there yet
+  const fs::file_status there = fs::status(place_, none);
+  if (fs::is_directory(there)) fail("{}: is a directory; name a file", place_.string());
+  if (fs::exists(there) && !fs::is_regular_file(there)) return;
+  if (fs::exists(there) && fs::is_symlink(place_)) place_ = fs::canonical(place_);
+  at_ = place_.string() + ".partial";
+}
+
+FileAside::~FileAside() {
+  std::error_code none;  // published, or never begun
+  if (at_ != place_) fs::remove(at_, none);
+}
+
+void FileAside::publish() {
+  if (at_ == place_) return;
+  sync_file(at_);
+  rename_durably(at_, place_);
+}
+
+}  // namespace lie

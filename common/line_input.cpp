@@ -1,0 +1,62 @@
+#include "common/line_input.h"
+
+#include <cerrno>
+#include <cstdio>
+#include <iostream>
+#include <system_error>
+
+#include "common/error.h"
+#include "common/file.h"
+
+namespace lie {
+namespace {
+
+[[noreturn]] void fail_to_read(const std::string& name, int code) {
+  fail("cannot read {}: {}; check the path", name,
+       code == EISDIR ? "it is a directory" : std::generic_category().message(code));
+}
+
+}  // namespace
+
+LineInput::LineInput(const std::filesystem::path& file)
+    : name_(file == "-" ? "standard input" : file.string()), is_standard_input_(file == "-") {
+  if (is_standard_input_) return;
+  file_.open(file, std::ios::binary);
+  if (!file_) fail_to_read(name_, errno);
+  if (std::filesystem::is_directory(file)) fail_to_read(name_, EISDIR);
+}
+
+std::istream& LineInput::stream() { return is_standard_input_ ? std::cin : file_; }
+
+bool LineInput::next(std::string& line) {
+  ++number_;
+  if (std::getline(stream(), line)) return true;
+  require_read();
+  return false;
+}
+
+void LineInput::require_read() {
+  if (stream().bad() || (is_standard_input_ && std::ferror(stdin) != 0)) fail_to_read(name_, errno);
+}
+
+std::string LineInput::place() const { return fmt::format("{}:{}", name_, number_); }
+
+void for_each_whole_line(const std::filesystem::path& file,
+                         const std::function<void(const std::string&, std::int64_t)>& take) {
+  if (!std::filesystem::exists(file)) return;
+  const std::string text = read_file(file);
+  std::size_t begin = 0;
+  for (std::int64_t number = 1;; ++number) {
+    const std::size_t end = text.find('\n', begin);
+    if (end == std::string::npos) break;
+    take(text.substr(begin, end - begin), number);
+    begin = end + 1;
+  }
+  if (begin < text.size()) std::filesystem::resize_file(file, begin);
+}
+
+bool is_blank(const std::string& line) {
+  return line.find_first_not_of(" \t\r") == std::string::npos;
+}
+
+}  // namespace lie

@@ -1,0 +1,33 @@
+// The command line of a benchmark: its main has the options, and this around them.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <functional>
+#include <string>
+
+#include "common/program.h"
+#include "tools/number_arguments.h"
+
+namespace lie::bench {
+
+/// Adds a count with its default. A name without dashes is a position.
+template <typename Number>
+CLI::Option* add_count(CLI::App& app, const std::string& name, Number& value) {
+  return app.add_option(name, value)->check(integers(1))->capture_default_str();
+}
+
+/// Threads, 2 unless said otherwise.
+inline void add_threads(CLI::App& app, int& value) {
+  app.add_option("threads", value)->check(integers(1, 1024))->capture_default_str();
+}
+
+/// Runs `measure` once the words are read; --help, and what is wrong with them, end it before.
+inline int run_bench(CLI::App& app, int argc, char** argv, const std::function<void()>& measure) {
+  return run_program(argv[0], [&] {
+    CLI11_PARSE(app, argc, argv);
+    measure();
+    return 0;
+  });
+}
+
+}  // namespace lie::bench

@@ -1,0 +1,127 @@
+#!/usr/bin/env bash
+# Every program ends honestly, whatever it is given: status and words say what was wrong, no output is lost in silence.
+# ends_test.sh BIN WORK
+set -uo pipefail
+BIN="$(realpath "$1")" WORK="$2"
+rm -rf "$WORK" && mkdir -p "$WORK" && WORK="$(realpath "$WORK")"
+source "$(dirname "$0")/run_lib.sh"
+export PATH="$BIN:$PATH"
+model="$PWD/assets/count_pairs/model" data="$PWD/assets/count_pairs/train.jsonl"
+trials=0 root="$PWD"
+cd "$WORK" || exit 1
+
+# ends STATUS "words" "shell command": it ends with that status and says the words. STATUS bad: any but 0 and those of
+# signals; gone: of one whose reader may leave before it prints.
+ends() {
+  local found
+  trials=$((trials + 1))
+  timeout 60 bash -o pipefail -c "$3" >out 2>err </dev/null
+  found=$?
+  case "$1:$found" in
+    "$found:$found") ;;
+    bad:0 | bad:12[4-9] | bad:1[3-9]?) cat err; fail "$3: exit status $found" ;;
+    bad:* | gone:0 | gone:141) ;;
+    *) cat err; fail "$3: exit status $found, not $1" ;;
+  esac
+  [ -z "$2" ] || grep -qF -- "$2" err || { cat err; fail "$3: no word of \"$2\""; }
+  if grep -qE 'terminate called|what\(\):|[0-9]{40}' err; then cat err; fail "$3: not in words of its own"; fi
+}
+
+mkdir -p empty 'Übung 1'
+: >nothing
+ln -s /dev/full disk # whoever replaces a device, replaces this
+head -c 3000 /dev/urandom >binary
+for _ in $(seq 3000); do echo '{"gold": "1", "response": "so \\boxed{1}", "prompt": "1 2"}'; done >rows.jsonl
+head -5 rows.jsonl >'Übung 1/fünf Zeilen.jsonl'
+write_example_run run 1 40 || fail "write_example_run"
+full='standard output cannot be written: No space left on device'
+
+# Help and unknown options, of all programs.
+for program in lie_cluster lie_analyze lie_replay lie_verify coverage_bench decode_bench journal_bench load_bench \
+  log_scale_bench rl_step_bench tokenizer_bench train_bench trajectory_bench transport_bench verifier_bench; do
+  for help in --help -h; do
+    ends 0 '' "$program $help"
+    grep -q 'Usage:' out || fail "$program $help: no usage"
+  done
+  ends bad '' "$program --nosuch"
+  ends bad "$full" "$program --help >/dev/full"
+done
+ends bad '' 'log_scale_bench' # and makes no directory of a wrong word
+ends bad 'expected an integer' 'decode_bench none'
+ends bad 'expected an integer, 1 to 1024, found 100000' 'train_bench 100000'
+
+# Standard output: a full disk, a reader that goes away, none at all.
+for command in "lie_verify 1 1" "lie_verify rows.jsonl" "lie_verify --rules" "lie_analyze --no-html run" \
+  "lie_analyze --digest run" "lie_analyze --check run" "lie_analyze behaviours rows.jsonl" "lie_cluster data $data" \
+  "lie_cluster init $model $data" "lie_cluster tokenize $model rows.jsonl" \
+  "lie_cluster generate $model rows.jsonl --max-tokens 1"; do
+  ends bad "$full" "$command >/dev/full"
+  ends bad 'standard output cannot be written' "$command >&-"
+done
+ends 141 '' 'lie_verify rows.jsonl | head -1'
+ends gone '' 'lie_analyze run | head -0' # its report is written all the same
+[ -s run/report.html ] || fail "the report is lost with its reader"
+ends gone '' 'lie_analyze behaviours rows.jsonl --json behaviours.json | head -0'
+[ -s behaviours.json ] || fail "the JSON file is lost with its reader"
+
+# Answers come as soon as their rows do.
+mkfifo ask
+lie_verify - <ask >answers 2>/dev/null &
+exec 3>ask
+head -1 rows.jsonl >&3
+until [ -s answers ]; do kill -0 $! || fail "lie_verify has ended"; done
+[ "$(wc -l <answers)" = 1 ] || fail "one row, one answer"
+exec 3>&-
+wait $!
+
+# What is no file, no directory, or no number.
+for file in empty nosuch binary rows.jsonl/; do
+  ends bad '' "lie_verify $file"
+  ends bad '' "lie_cluster data $file"
+  ends bad '' "lie_cluster init $model $file"
+  ends bad '' "lie_cluster generate $model $file"
+  ends bad '' "lie_analyze behaviours $file"
+done
+for command in "lie_verify empty" "lie_cluster data empty" "lie_cluster tokenize $model empty" \
+  "lie_cluster score $model empty"; do
+  ends bad 'cannot read empty: it is a directory' "$command"
+done
+for command in "lie_verify -" "lie_cluster tokenize $model" "lie_cluster score $model -"; do
+  ends bad 'cannot read standard input: Bad file descriptor' "$command <&-"
+done
+ends bad 'write them to a file' "lie_cluster data <(cat $data)"
+ends bad 'expected an integer, 0 to 1024, found 100000' 'lie_verify --threads 100000 rows.jsonl'
+for value in nan 1e999 -1 x; do
+  for option in --max-tokens --top-k --seed --cache-mebibytes --top-p --temperature; do
+    ends bad "$option: expected a" "lie_cluster generate $model rows.jsonl $option=$value"
+  done
+done
+ends bad 'which no 64-bit integer holds' "lie_cluster generate $model rows.jsonl --seed=1000000000000000000000000000000"
+ends 0 '' "lie_verify 'Übung 1/fünf Zeilen.jsonl'"
+
+# Runs that are none, and reports that cannot be written.
+for command in --digest --check ''; do
+  ends bad 'empty: holds neither config.yaml nor metrics.jsonl nor trajectories/' "lie_analyze $command empty"
+  ends bad 'nothing: is no directory' "lie_analyze $command nothing"
+  ends bad 'nosuch: no such directory' "lie_analyze $command nosuch"
+done
+mkdir begun && cp run/config.yaml begun
+ends bad 'no step is logged and no checkpoint saved yet' 'lie_analyze --digest begun'
+for option in --html --csv; do
+  ends bad 'empty: is a directory; name a file' "lie_analyze run $option empty"
+  ends bad 'No space left on device' "lie_analyze run $option disk"
+done
+ends bad '--steps x: expected' "lie_analyze behaviours rows.jsonl --steps x"
+
+# A fine-tuning that has diverged saves nothing.
+cat >sft.yaml <<EOF
+run: {directory: $WORK/sft}
+model: {path: $model}
+sft: {data: $WORK/pairs.jsonl, steps: 2, optimizer: {warmup: 0, learning_rate: 1e30}}
+EOF
+printf '{"prompt": "1 2", "response": "3"}\n{"prompt": "2 2", "response": "4"}\n' >pairs.jsonl
+ends bad 'the run has diverged' 'lie_cluster sft sft.yaml'
+[ -z "$(ls sft/checkpoints 2>/dev/null)" ] || fail "a diverged model was saved"
+
+ends 2 'no preset "nosuch", there are: release' "bash '$root/scripts/build.sh' nosuch"
+echo "$trials trials, each with an honest end"
