@@ -7,13 +7,22 @@
 #include "common/clock.h"
 #include "common/log.h"
 #include "learner/run_coverage.h"
+#include "learner/shards.h"
 
 namespace lie {
 namespace {
 
-void copy_to_host(Operators& operators, Tensor from, Tensor to) {
-  operators.copy_to_host(from,
-                         {static_cast<float*>(to.data), static_cast<std::size_t>(to.elements())});
+std::span<float> floats(Tensor x) {
+  return {static_cast<float*>(x.data), static_cast<std::size_t>(x.elements())};
+}
+
+/// Both ends: what learner 0 gets whole; the others have empty spans.
+void gather_moments(Collective& learners, const Weights& weights, const AdamW& optimizer,
+                    std::span<float> first, std::span<float> second) {
+  const std::int64_t elements = weights.flat().elements();
+  Operators& operators = weights.operators();
+  gather_on_first(learners, operators, optimizer.first_moment(), elements, first);
+  gather_on_first(learners, operators, optimizer.second_moment(), elements, second);
 }
 
 }  // namespace
@@ -22,15 +31,13 @@ void copy_to_host(Operators& operators, Tensor from, Tensor to) {
 /// writes calls.
 class CheckpointSaver::Copy {
  public:
-  Copy(const Weights& weights, const AdamW& optimizer)
-      : weights_(weights.config(), *host_, weights.shard()),
-        optimizer_({}, *host_, weights.parameters(), optimizer.shard()) {}
+  explicit Copy(const Weights& weights)
+      : weights_(weights.config(), *host_), optimizer_({}, weights_) {}
 
-  CheckpointContents of(const CheckpointContents& live) {
-    Operators& operators = live.weights.operators();
-    copy_to_host(operators, live.weights.flat(), weights_.flat());
-    copy_to_host(operators, live.optimizer.first_moment(), optimizer_.first_moment());
-    copy_to_host(operators, live.optimizer.second_moment(), optimizer_.second_moment());
+  CheckpointContents of(const CheckpointContents& live, Collective& learners) {
+    live.weights.operators().copy_to_host(live.weights.flat(), floats(weights_.flat()));
+    gather_moments(learners, live.weights, live.optimizer, floats(optimizer_.first_moment()),
+                   floats(optimizer_.second_moment()));
     optimizer_.restore_counts(live.optimizer.updates(), live.optimizer.skipped());
     coverage_.reset();
     if (live.coverage) coverage_ = live.coverage->of_run();
@@ -46,9 +53,11 @@ class CheckpointSaver::Copy {
 
 CheckpointSaver::CheckpointSaver(std::filesystem::path checkpoints,
                                  const CheckpointOptions& options, const Weights& weights,
-                                 const AdamW& optimizer)
-    : checkpoints_(std::move(checkpoints)) {
-  if (options.background && options.every > 0) copy_ = std::make_unique<Copy>(weights, optimizer);
+                                 Collective& learners)
+    : checkpoints_(std::move(checkpoints)),
+      learners_(learners),
+      in_background_(options.background && options.every > 0) {
+  if (in_background_) copy_ = std::make_unique<Copy>(weights);
 }
 
 /// Waits: the thread uses what is destroyed next. Only a run that fails has not waited before.
@@ -67,9 +76,16 @@ void CheckpointSaver::save(const CheckpointContents& contents, std::function<voi
     then();
     return watch.seconds();
   };
-  const auto launch = copy_ ? std::launch::async : std::launch::deferred;
-  writing_ = std::async(launch, write, copy_ ? copy_->of(contents) : contents);
-  if (!copy_) writing_.wait();
+  if (!copy_ && learners_.size() > 1) copy_ = std::make_unique<Copy>(contents.weights);
+  const auto launch = in_background_ ? std::launch::async : std::launch::deferred;
+  writing_ = std::async(launch, write, copy_ ? copy_->of(contents, learners_) : contents);
+  if (in_background_) return;
+  writing_.wait();
+  copy_.reset();
+}
+
+void send_moments(Collective& learners, const Weights& weights, const AdamW& optimizer) {
+  gather_moments(learners, weights, optimizer, {}, {});
 }
 
 std::optional<SavingSeconds> CheckpointSaver::poll() {

@@ -24,8 +24,9 @@ class LaneSum {
   /// Zeros [1, elements], to which the gradient of this learner's next lane is to be added before
   /// the call that follows.
   Tensor next();
-  /// The sum of all lanes over all learners, until begin(). Collective; blocks. Call it when next()
-  /// has been called for every lane of this learner.
+  /// This learner's shard (learner/shards.h), [1, count], of the sum of all lanes over all
+  /// learners, until begin(). Collective; blocks. Call it when next() has been called for every
+  /// lane of this learner.
   Tensor sum();
 
  private:

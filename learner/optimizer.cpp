@@ -3,10 +3,8 @@
 #include <algorithm>
 #include <cmath>
 #include <numbers>
-#include <numeric>
 
 #include "common/error.h"
-#include "learner/shards.h"
 
 namespace lie {
 namespace {
@@ -80,13 +78,6 @@ double learning_rate_at(const OptimizerOptions& options, std::int64_t k) {
   const double share = std::min(1.0, (passed - static_cast<double>(options.warmup)) / span);
   const double height = 0.5 * (1.0 + std::cos(std::numbers::pi * share));
   return options.learning_rate * (options.min_ratio + (1.0 - options.min_ratio) * height);
-}
-
-double gradient_norm(Operators& operators, Tensor gradient) {
-  const std::int64_t blocks = (gradient.elements() + kShardBlock - 1) / kShardBlock;
-  std::vector<double> sums(static_cast<std::size_t>(blocks));
-  operators.sums_of_squares(gradient, kShardBlock, sums);
-  return std::sqrt(std::accumulate(sums.begin(), sums.end(), 0.0));
 }
 
 AdamW::AdamW(const OptimizerOptions& options, Operators& operators,

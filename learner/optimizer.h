@@ -36,9 +36,6 @@ void check_options(const OptimizerOptions& options);
 /// first count has rate 0 unless warmup is 0; then constant, or half a cosine down to min_ratio.
 double learning_rate_at(const OptimizerOptions& options, std::int64_t k);
 
-/// Euclidean norm of a whole gradient: its blocks' sums of squares (learner/shards.h), in order.
-double gradient_norm(Operators& operators, Tensor gradient);
-
 /// What one update did.
 struct UpdateOutcome {
   double grad_norm = 0;  // before clipping; not finite where skipped
@@ -55,7 +52,10 @@ class AdamW {
         FlatRange shard);
   /// For these weights, or the shard that they are.
   AdamW(const OptimizerOptions& options, const Weights& weights)
-      : AdamW(options, weights.operators(), weights.parameters(), weights.shard()) {}
+      : AdamW(options, weights, weights.shard()) {}
+  /// For a shard of these weights.
+  AdamW(const OptimizerOptions& options, const Weights& weights, FlatRange shard)
+      : AdamW(options, weights.operators(), weights.parameters(), shard) {}
 
   /// One update, as torch.optim.AdamW after torch.nn.utils.clip_grad_norm_. `step` is the training
   /// step, from 1; `grad_norm` that of the whole gradient, over all shards; gradient and weights

@@ -10,6 +10,7 @@
 #include "learner/checkpoint_saver.h"
 #include "learner/gradient_sync.h"
 #include "learner/lane_sum.h"
+#include "learner/shards.h"
 
 namespace lie {
 namespace {
@@ -76,12 +77,12 @@ class Tuner {
   Tuner(const SftOptions& options, const SftParts& parts)
       : options_(with_schedule(options, parts)),
         parts_(parts),
-        optimizer_(options_.optimizer, parts.weights),
+        optimizer_(options_.optimizer, parts.weights, own_shard(parts.weights, parts.learners)),
         gradient_(parts.weights.operators(), parts.learners, parts.weights.flat().elements(),
                   options_.lanes, "sft.lanes") {
     check_options(options_.optimizer);
     if (parts.checkpoints.empty() || parts.learners.rank() > 0) return;
-    saver_.emplace(parts.checkpoints, options_.checkpoint, parts.weights, optimizer_);
+    saver_.emplace(parts.checkpoints, options_.checkpoint, parts.weights, parts.learners);
   }
 
   std::int64_t steps() const { return options_.steps; }
@@ -196,9 +197,9 @@ SftProgress Tuner::update(std::int64_t step) {
   const double tokens = static_cast<double>(progress.tokens);
   const double divisor = options_.loss == SftLoss::kTokenMean ? tokens : options_.constant_divisor;
   progress.loss = run_lanes(sequences, 1.0 / divisor) / tokens;
-  const Tensor gradient = gradient_.sum();
-  const double norm = gradient_norm(parts_.weights.operators(), gradient);
-  progress.optimizer = optimizer_.update(step, norm, gradient, parts_.weights.flat());
+  progress.optimizer =
+      update_shard(parts_.learners, optimizer_, step, gradient_.sum(), parts_.weights);
+  gather_shards(parts_.learners, parts_.weights);
   parts_.model.weights_changed();
   progress.seconds = watch.seconds();
   return progress;
@@ -231,9 +232,14 @@ bool Tuner::is_stopped() const {
 }
 
 void Tuner::save(std::int64_t step, bool is_last) {
-  if (!saver_) return;
+  if (parts_.checkpoints.empty()) return;
   const CheckpointSchedule schedule{options_.checkpoint.every, options_.steps};
-  if (is_last || schedule.due_after(step)) begin_save(step);
+  const bool is_due = is_last || schedule.due_after(step);
+  if (!saver_) {
+    if (is_due) send_moments(parts_.learners, parts_.weights, optimizer_);
+    return;
+  }
+  if (is_due) begin_save(step);
   saver_->poll();
 }
 

@@ -1,6 +1,8 @@
 #include "learner/shards.h"
 
 #include <algorithm>
+#include <cmath>
+#include <numeric>
 #include <vector>
 
 namespace lie {
@@ -26,10 +28,35 @@ FlatRange part_of_shard(FlatRange shard, std::int64_t done) {
   return {shard.first + begin, std::min(kExchangedAtOnce, shard.count - begin)};
 }
 
-void gather_shards(Collective& learners, Operators& operators, Tensor flat) {
+FlatRange own_shard(const Weights& weights, const Collective& learners) {
+  return shard_of(flat_elements(weights.parameters()), learners.rank(), learners.size());
+}
+
+double gradient_norm(Collective& learners, Operators& operators, Tensor shard,
+                     std::int64_t elements) {
+  const auto blocks = [](std::int64_t count) {
+    return static_cast<std::size_t>((count + kShardBlock - 1) / kShardBlock);
+  };
+  std::vector<double> sums(blocks(elements));
+  const FlatRange own = shard_of(elements, learners.rank(), learners.size());
+  operators.sums_of_squares(shard, kShardBlock,
+                            std::span(sums).subspan(blocks(own.first), blocks(own.count)));
+  learners.all_reduce_sum(std::span(sums));  // the others' are 0
+  return std::sqrt(std::accumulate(sums.begin(), sums.end(), 0.0));
+}
+
+UpdateOutcome update_shard(Collective& learners, AdamW& optimizer, std::int64_t step,
+                           Tensor gradient, Weights& weights) {
+  const Tensor whole = weights.flat();
+  const FlatRange own = optimizer.shard();
+  const double norm = gradient_norm(learners, weights.operators(), gradient, whole.elements());
+  return optimizer.update(step, norm, gradient, whole.elements_at(own.first, own.count));
+}
+
+void gather_shards(Collective& learners, Weights& weights) {
   const int size = learners.size();
   if (size == 1) return;
-  const DeviceSpan whole = operators.span(flat);
+  const DeviceSpan whole = weights.span();
   const auto part = [&](int learner, std::int64_t done) {
     const FlatRange range = part_of_shard(shard_of(whole.count, learner, size), done);
     return whole.part(range.first, range.count);
@@ -42,6 +69,25 @@ void gather_shards(Collective& learners, Operators& operators, Tensor flat) {
     }
     const std::vector<DeviceSpan> own(all.size(), part(learners.rank(), done));
     learners.exchange(own, all);
+  }
+}
+
+void gather_on_first(Collective& learners, Operators& operators, Tensor shard,
+                     std::int64_t elements, std::span<float> whole) {
+  const auto size = static_cast<std::size_t>(learners.size());
+  const std::int64_t longest = longest_shard(elements, learners.size());
+  std::vector<float> memory;
+  for (std::int64_t done = 0; done < longest; done += kExchangedAtOnce) {
+    const FlatRange own = part_of_shard({0, shard.elements()}, done);
+    memory.resize(static_cast<std::size_t>(own.count));
+    if (own.count > 0) operators.copy_to_host(shard.elements_at(own.first, own.count), memory);
+    std::vector<DeviceSpan> out(size), in(size);
+    out.front() = std::span(memory);
+    for (int learner = 0; learners.rank() == 0 && learner < learners.size(); ++learner) {
+      const FlatRange part = part_of_shard(shard_of(elements, learner, learners.size()), done);
+      in[static_cast<std::size_t>(learner)] = DeviceSpan(whole).part(part.first, part.count);
+    }
+    learners.exchange(out, in);
   }
 }
 

@@ -1,11 +1,15 @@
-// Which learner holds which range of the flat order of parameters.
+// Which learner holds which range of the flat order of parameters, of the summed gradient and both
+// moments: it updates that range of the weights, which then reaches all. What passes between
+// learners for it stands here and in learner/lane_sum.h.
 #pragma once
 
 #include <cstdint>
+#include <span>
 
 #include "common/comm/collective.h"
+#include "learner/optimizer.h"
 #include "model/operators.h"
-#include "model/parameter_layout.h"
+#include "model/weights.h"
 
 namespace lie {
 
@@ -26,7 +30,25 @@ std::int64_t longest_shard(std::int64_t elements, int learners);
 /// The elements of `shard` from `done` on that are exchanged at once; fewer, or none, at its end.
 FlatRange part_of_shard(FlatRange shard, std::int64_t done);
 
-/// Every learner's shard of `flat` [1, N] reaches all others. Collective; blocks.
-void gather_shards(Collective& learners, Operators& operators, Tensor flat);
+/// This learner's of `weights`.
+FlatRange own_shard(const Weights& weights, const Collective& learners);
+
+/// Euclidean norm of the gradient that the learners hold a shard of each: the root of its blocks'
+/// sums of squares, added in order. Collective; blocks.
+double gradient_norm(Collective& learners, Operators& operators, Tensor shard,
+                     std::int64_t elements);
+
+/// AdamW on this learner's shard of the weights, by the norm of the whole gradient. gather_shards()
+/// follows, unless it was skipped. Collective; blocks.
+UpdateOutcome update_shard(Collective& learners, AdamW& optimizer, std::int64_t step,
+                           Tensor gradient, Weights& weights);
+
+/// Every learner's shard of the weights reaches all others. Collective; blocks.
+void gather_shards(Collective& learners, Weights& weights);
+
+/// Every learner's `shard` [1, count] reaches `whole` [N] of learner 0; the others' are not looked
+/// at. Collective; blocks.
+void gather_on_first(Collective& learners, Operators& operators, Tensor shard,
+                     std::int64_t elements, std::span<float> whole);
 
 }  // namespace lie

@@ -6,6 +6,7 @@
 #include "common/clock.h"
 #include "common/error.h"
 #include "learner/gradient_sync.h"
+#include "learner/shards.h"
 
 namespace lie {
 
@@ -190,13 +191,19 @@ MiniBatchUpdate PolicyUpdater::update_once(const Pass& pass, const MiniBatch& ba
     }
   }
   result.stats = run_lanes(pass, batch, update);
-  const Tensor gradient = timed(update.seconds.gradient_sync, [&] { return gradient_.sum(); });
-  timed(update.seconds.optimizer, [&] {
-    const double norm = gradient_norm(parts_.weights.operators(), gradient);
-    result.optimizer = parts_.optimizer.update(pass.step, norm, gradient, parts_.weights.flat());
-    if (!result.optimizer.skipped) parts_.policy.weights_changed();
-  });
+  result.optimizer = update_weights(pass.step, update.seconds);
   return result;
+}
+
+UpdateOutcome PolicyUpdater::update_weights(std::int64_t step, UpdateSeconds& seconds) {
+  const Tensor gradient = timed(seconds.gradient_sync, [&] { return gradient_.sum(); });
+  const UpdateOutcome outcome = timed(seconds.optimizer, [&] {
+    return update_shard(parts_.learners, parts_.optimizer, step, gradient, parts_.weights);
+  });
+  if (outcome.skipped) return outcome;
+  timed(seconds.gradient_sync, [&] { gather_shards(parts_.learners, parts_.weights); });
+  timed(seconds.optimizer, [&] { parts_.policy.weights_changed(); });
+  return outcome;
 }
 
 /// Forward and backward over this learner's lanes; returns the statistics of all.

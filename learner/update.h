@@ -56,7 +56,7 @@ struct UpdateParts {
   Weights& weights;        // fp32 master weights, changed by every update
   Transformer& policy;     // of these weights
   Transformer* reference;  // initial policy, for the KL term; null without
-  AdamW& optimizer;
+  AdamW& optimizer;        // of own_shard()
   Collective& learners;
 };
 
@@ -85,6 +85,7 @@ class PolicyUpdater {
   void accumulate(const Pass& pass, const MiniBatch& batch, const MicroBatch& micro,
                   const Lane& lane, StepUpdate& update);
   PolicyLossStats run_lanes(const Pass& pass, const MiniBatch& batch, StepUpdate& update);
+  UpdateOutcome update_weights(std::int64_t step, UpdateSeconds& seconds);
   MiniBatchUpdate update_once(const Pass& pass, const MiniBatch& batch, StepUpdate& update);
 
   UpdateOptions options_;

@@ -23,8 +23,12 @@ inline ModelConfig bench_config() {
 }
 
 /// The shape to measure: that of `directory`, or bench_config() without one.
+inline bool is_built_in(const std::string& directory) {
+  return directory.empty() || directory == "-";
+}
+
 inline ModelConfig config_of(const std::string& directory) {
-  return directory.empty() || directory == "-" ? bench_config() : load_model_config(directory);
+  return is_built_in(directory) ? bench_config() : load_model_config(directory);
 }
 
 /// Multiply-adds of all matrices for one token, head included.

@@ -39,7 +39,7 @@ class Saver : public ::testing::Test {
     return {policy_.weights, optimizer_, state, start_};
   }
   CheckpointSaver saver(bool background = true) const {
-    return {checkpoints_, {.background = background}, policy_.weights, optimizer_};
+    return {checkpoints_, {.background = background}, policy_.weights, *alone_};
   }
   void save(CheckpointSaver& saver, std::int64_t step) {
     saver.save(contents(step), [this, step] { saved_.push_back(step); });
@@ -62,6 +62,7 @@ class Saver : public ::testing::Test {
   const fs::path checkpoints_ = directory_.path() / "checkpoints";
   const fs::path start_ = directory_.path() / "start";
   test::TinyPolicy policy_{{}, 1};
+  std::unique_ptr<Collective> alone_ = solo_collective();
   AdamW optimizer_{{.learning_rate = 0.1, .warmup = 0}, policy_.weights};
   std::vector<std::int64_t> saved_;  // steps whose checkpoints are in place
 };

@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "learner/shards.h"
 #include "learner/shared_groups.h"
 #include "learner/step_chain.h"
 #include "tests/host_memory.h"
@@ -52,7 +53,8 @@ struct Trained {
 
 Trained train(Source<StepGroups>& groups, Collective& learners) {
   LearnerPolicy policy;
-  AdamW optimizer({.learning_rate = 1e-3, .warmup = 0}, policy.weights);
+  AdamW optimizer({.learning_rate = 1e-3, .warmup = 0}, policy.weights,
+                  own_shard(policy.weights, learners));
   PolicyUpdater updater({.batch = {.mini_batch_prompts = 2}, .loss = {}},
                         {policy.weights, policy.transformer, nullptr, optimizer, learners});
   Trained trained;

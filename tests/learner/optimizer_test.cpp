@@ -7,8 +7,10 @@
 #include <vector>
 
 #include "common/error.h"
+#include "learner/shards.h"
 #include "tests/host_memory.h"
 #include "tests/learner/golden/golden.h"
+#include "tests/learner/sampled_groups.h"
 
 namespace lie {
 namespace {
@@ -37,11 +39,16 @@ Operators& cpu() {
 
 AdamW adamw_of(const OptimizerOptions& options) { return AdamW(options, cpu(), kLayout, kWhole); }
 
+double norm_of(const std::vector<float>& gradient) {
+  const auto alone = solo_collective();
+  return gradient_norm(*alone, cpu(), row_of(gradient), std::ssize(gradient));
+}
+
 /// One update, of the gradient's own norm.
 UpdateOutcome update(AdamW& adamw, std::int64_t step, const std::vector<float>& gradient,
                      std::vector<float>& weights) {
   const Tensor row = row_of(gradient);
-  return adamw.update(step, gradient_norm(cpu(), row), row, row_of(weights));
+  return adamw.update(step, norm_of(gradient), row, row_of(weights));
 }
 
 void expect_close(std::span<const float> actual, std::span<const double> golden) {
@@ -146,9 +153,24 @@ TEST(AdamW, ShardsHaveTheBitsOfTheWhole) {
 }
 
 TEST(GradientNorm, CountsEveryElement) {
-  for (const std::size_t n : {0U, 1U, 15U, 16U, 17U, 100U}) {
-    const std::vector<float> twos(n, 2.0F);
-    EXPECT_NEAR(gradient_norm(cpu(), row_of(twos)), 2 * std::sqrt(double(n)), 1e-12) << n;
+  for (const std::size_t n : {0U, 1U, 15U, 16U, 17U, 100U, 40'000U}) {
+    EXPECT_NEAR(norm_of(std::vector<float>(n, 2.0F)), 2 * std::sqrt(double(n)), 1e-12) << n;
+  }
+}
+
+TEST(GradientNorm, HasTheSameBitsInAnyNumberOfShards) {
+  std::vector<float> gradient(100'000);
+  for (std::size_t i = 0; i < gradient.size(); ++i) {
+    gradient[i] = random_normal({.seed = 4, .index = static_cast<std::uint32_t>(i)});
+  }
+  const double expected = norm_of(gradient);
+  for (const int count : {2, 3, 8}) {
+    test::on_learners(count, [&](Collective& learners) {
+      const FlatRange own = shard_of(std::ssize(gradient), learners.rank(), learners.size());
+      const Tensor shard = row_of(gradient).elements_at(own.first, own.count);
+      EXPECT_EQ(gradient_norm(learners, *make_cpu_operators(2), shard, std::ssize(gradient)),
+                expected);
+    });
   }
 }
 

@@ -1,6 +1,7 @@
 // A tiny policy and groups it could have sampled, for the tests of the update.
 #pragma once
 
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <functional>
@@ -12,6 +13,7 @@
 #include "common/random.h"
 #include "common/rollout.h"
 #include "learner/batch.h"
+#include "tests/host_memory.h"
 #include "tests/tiny_model.h"
 
 namespace lie::test {
@@ -64,6 +66,15 @@ inline void on_learners(int count, const std::function<void(Collective&)>& work)
   for (int rank = 0; rank < count; ++rank) {
     threads.emplace_back([&, rank] { work(*group.member(rank)); });
   }
+}
+
+/// What the learners hold a shard of each, on all of them.
+inline std::vector<float> whole_of(Collective& learners, FlatRange shard, Tensor values,
+                                   std::size_t elements) {
+  std::vector<float> whole(elements);
+  std::ranges::copy(host(values), whole.begin() + shard.first);
+  learners.all_reduce_sum(std::span(whole));
+  return whole;
 }
 
 /// |a - b| / |b| as vectors.

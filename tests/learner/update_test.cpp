@@ -5,6 +5,7 @@
 #include <cstdio>
 
 #include "common/error.h"
+#include "learner/shards.h"
 #include "tests/host_memory.h"
 #include "tests/learner/sampled_groups.h"
 
@@ -31,7 +32,7 @@ Result train(const UpdateOptions& options, std::span<const ScoredGroup> groups,
   LearnerPolicy policy, reference;
   for (std::size_t i = 0; i < shift.size(); ++i) test::host(policy.weights)[i] += shift[i];
   policy.transformer.weights_changed();
-  AdamW optimizer(plain_optimizer(), policy.weights);
+  AdamW optimizer(plain_optimizer(), policy.weights, own_shard(policy.weights, learners));
   PolicyUpdater updater(
       options, {policy.weights, policy.transformer, &reference.transformer, optimizer, learners});
   std::vector<GroupAdvantages> advantages;
@@ -41,7 +42,8 @@ Result train(const UpdateOptions& options, std::span<const ScoredGroup> groups,
   Result result;
   result.update = updater.run(1, groups, advantages);
   result.weights = test::to_host(*policy.operators, policy.weights.flat());
-  result.gradient = test::to_host(*policy.operators, optimizer.first_moment());
+  result.gradient =
+      test::whole_of(learners, optimizer.shard(), optimizer.first_moment(), result.weights.size());
   return result;
 }
 

@@ -180,7 +180,8 @@ void play_learner(const TrainConfig& config, const RunStart& start,
   GroupsOfLearner0 groups(transport.learners);
   TrajectoryRecorder trajectories =
       trajectory_recorder(config, start, training, transport.learners);
-  StepChain outcomes({&trajectories});
+  CheckpointShare checkpoints(config, start, training);
+  StepChain outcomes({&trajectories, &checkpoints});
   run_learner(
       {config.advantage, *training.updater, groups, outcomes, config.tickets.max_staleness});
 }

@@ -10,6 +10,7 @@
 #include "common/trajectory/segment_index.h"
 #include "learner/best_checkpoint.h"
 #include "learner/checkpoint.h"
+#include "learner/shards.h"
 #include "tools/run/devices.h"
 #include "tools/run/staged_collective.h"
 
@@ -43,7 +44,7 @@ Training::Training(const TrainConfig& config, const RunStart& start,
       learners(staged_collective(transport.learners, *operators)),
       weights(load_weights(config.model.path, *operators)),
       start_sha256(weights_sha256(weights)),
-      optimizer(config.optimizer, weights),
+      optimizer(config.optimizer, weights, own_shard(weights, *learners)),
       policy(weights) {
   weights.set_end_of_sequence_ids(start.end_of_sequence_ids);
   if (config.policy_loss.kl_coefficient > 0) {
@@ -127,6 +128,20 @@ void CheckpointWriter::save() {
        .start_model = config_.model.path,
        .coverage = &coverage_},
       [this] { remove_old_checkpoints(checkpoints_, config_.checkpoint.keep_last, best()); });
+}
+
+void CheckpointShare::take(StepOutcome& step) {
+  last_step_ = step.step;
+  if (checkpoint_schedule(config_).due_after(last_step_)) send();
+}
+
+void CheckpointShare::close() {
+  if (last_step_ != saved_step_) send();
+}
+
+void CheckpointShare::send() {
+  saved_step_ = last_step_;
+  send_moments(*training_.learners, training_.weights, training_.optimizer);
 }
 
 void CheckpointWriter::note(const std::optional<SavingSeconds>& saved) {

@@ -72,7 +72,7 @@ class CheckpointWriter : public StepStage {
         checkpoints_(std::filesystem::path(config.run.directory) / "checkpoints"),
         last_step_(start.step),
         saved_step_(start.step),
-        saver_(checkpoints_, config.checkpoint, training.weights, training.optimizer) {}
+        saver_(checkpoints_, config.checkpoint, training.weights, *training.learners) {}
 
   void take(StepOutcome& step) override;
   /// A run that ends early is saved where it ends. Returns when the checkpoint is in place.
@@ -92,6 +92,25 @@ class CheckpointWriter : public StepStage {
   std::filesystem::path checkpoints_;
   std::int64_t last_step_, saved_step_;
   CheckpointSaver saver_;  // its thread ends before the others do
+};
+
+/// Its end on the other learners, which hold the rest of the moments: sends them whenever learner 0
+/// saves.
+class CheckpointShare : public StepStage {
+ public:
+  /// Keeps references.
+  CheckpointShare(const TrainConfig& config, const RunStart& start, const Training& training)
+      : config_(config), training_(training), last_step_(start.step), saved_step_(start.step) {}
+
+  void take(StepOutcome& step) override;
+  void close() override;
+
+ private:
+  void send();
+
+  const TrainConfig& config_;
+  const Training& training_;
+  std::int64_t last_step_, saved_step_;
 };
 
 }  // namespace lie
