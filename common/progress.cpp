@@ -86,7 +86,7 @@ void ProgressLine::show(const GroupsProgress& progress) {
 }
 
 void ProgressLine::show(const EvaluationProgress& progress) {
-  line_.finish();
+  if (steps_seen_ > 0) line_.finish();  // the step's stays; what came in before the first does not
   line_.show(progress_text(progress));
   line_.finish();
 }
