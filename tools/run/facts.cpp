@@ -1,9 +1,9 @@
 #include "tools/run/facts.h"
 
-#include <errno.h>  // program_invocation_name
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cerrno>  // program_invocation_name
 #include <filesystem>
 #include <sstream>
 
