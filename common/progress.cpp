@@ -42,9 +42,10 @@ std::string progress_text(const StepProgress& progress, double seconds_left) {
 }
 
 std::string progress_text(const GroupsProgress& progress, double tokens_per_second) {
-  return fmt::format("{} | {}{}/{} groups | {:.0f} tokens/s", count_text(progress),
-                     progress.is_evaluation ? "evaluation " : "", progress.groups,
-                     progress.all_groups, tokens_per_second);
+  return fmt::format(
+      "{} | {}{}/{} groups{}", count_text(progress), progress.is_evaluation ? "evaluation " : "",
+      progress.groups, progress.all_groups,
+      progress.tokens > 0 ? fmt::format(" | {:.0f} tokens/s", tokens_per_second) : "");
 }
 
 std::string progress_text(const EvaluationProgress& progress) {
@@ -76,8 +77,7 @@ void ProgressLine::show(const GroupsProgress& progress) {
   if (!is_last && now - shown_at_ < std::chrono::milliseconds(100)) return;
   shown_at_ = now;
   const double waited = seconds_of(now - wait_began_);
-  std::string text =
-      progress_text(progress, waited > 0 ? static_cast<double>(progress.tokens) / waited : 0.0);
+  std::string text = progress_text(progress, static_cast<double>(progress.tokens) / waited);
   if (steps_seen_ > 0) {
     text += fmt::format(" | step {}: {} | {} left", last_.step, result_text(last_),
                         duration_text(seconds_left() - waited));
@@ -86,7 +86,7 @@ void ProgressLine::show(const GroupsProgress& progress) {
 }
 
 void ProgressLine::show(const EvaluationProgress& progress) {
-  line_.finish();
+  if (steps_seen_ > 0) line_.finish();  // the step's stays; what came in before the first does not
   line_.show(progress_text(progress));
   line_.finish();
 }

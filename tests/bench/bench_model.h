@@ -22,11 +22,11 @@ inline ModelConfig bench_config() {
   return config;
 }
 
-/// The shape to measure: that of `directory`, or bench_config() without one.
 inline bool is_built_in(const std::string& directory) {
   return directory.empty() || directory == "-";
 }
 
+/// The shape to measure: that of `directory`, or bench_config() without one.
 inline ModelConfig config_of(const std::string& directory) {
   return is_built_in(directory) ? bench_config() : load_model_config(directory);
 }

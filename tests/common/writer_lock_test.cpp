@@ -126,12 +126,15 @@ TEST_F(WriterLockTest, ARunningHolderIsNamed) {
   EXPECT_EQ(holder.pid, pid);
   expect_in_error(directory_.string() + " is being written by \"first\" on host " + holder.host +
                   ", process " + std::to_string(pid) + ", since 2");
+  EXPECT_EQ(error_of([&] { check_unlocked(directory_); }),
+            error_of([&] { const WriterLock second(directory_, "second"); }));
   EXPECT_EQ(list_directory(directory_), std::vector<std::string>{kWriterLockName});
   end(pid);
 }
 
 TEST_F(WriterLockTest, DeathByKillFreesIt) {
   end(holder_of(directory_));
+  check_unlocked(directory_);
   EXPECT_TRUE(fs::exists(file_));
   EXPECT_EQ(taken_from(), "first");
   EXPECT_TRUE(fs::is_empty(directory_));

@@ -60,7 +60,7 @@ says "$WORK/damaged.log" 'goes on after step 2 of 5' 'step-000003 IS DAMAGED'
 # A live run's directory is refused, by the same words as a real start's.
 "$BIN/lie_cluster" train "$small" --set "run.directory=$WORK/live" --set run.steps=1000 >"$WORK/live.log" 2>&1 &
 live=$!
-until grep -q '^step 1/' "$WORK/live.log"; do kill -0 "$live" || { cat "$WORK/live.log"; fail "live run"; }; done
+until grep -q '^step *1/' "$WORK/live.log"; do kill -0 "$live" || { cat "$WORK/live.log"; fail "live run"; }; done
 words_of() { sed -n 's/.*preparing the run: //p' "$1"; }
 for how in "" --dry-run; do
   if train 1 "$WORK/live" --set run.steps=1000 $how >"$WORK/refused$how.log" 2>&1; then fail "a live run was not noticed"; fi

@@ -7,6 +7,7 @@
 #include <iterator>
 #include <sstream>
 
+#include "common/error.h"
 #include "common/log.h"
 #include "learner/best_checkpoint.h"
 #include "learner/checkpoint.h"
@@ -105,7 +106,9 @@ void end_run(Job& job, const TrainConfig& config, const EarlyStop& stop) {
 }
 
 void tell_dry_run(const std::string& config, std::string_view role, const std::string& start) {
-  std::fputs(config.c_str(), stdout);
+  if (std::fputs(config.c_str(), stdout) < 0 || std::fflush(stdout) != 0) {
+    fail("standard output cannot be written; is the disk full?");
+  }
   const Log log(role, 0);
   log.info("{}", start);
   log.info("dry run: all checks are passed; nothing was started or written");

@@ -1,9 +1,9 @@
 #include "tools/run/facts.h"
 
-#include <errno.h>  // program_invocation_name
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cerrno>  // program_invocation_name
 #include <filesystem>
 #include <sstream>
 
@@ -12,12 +12,20 @@ namespace {
 
 constexpr std::size_t kColumns = 80;
 
-/// One line of a value, broken at spaces where it does not fit behind a name.
+/// Where a line that is too wide is broken: the space behind its last comma that fits, or else the
+/// last that fits, or the first at all, behind a long path.
+std::size_t break_of(const std::string& line, std::size_t columns) {
+  const std::size_t comma = line.rfind(", ", columns - 1);
+  if (comma != std::string::npos) return comma + 1;
+  const std::size_t space = line.rfind(' ', columns);
+  return space != std::string::npos ? space : line.find(' ');
+}
+
+/// One line of a value, broken where it does not fit behind a name.
 std::string wrapped(std::string line, std::size_t name_columns) {
   std::string text;
   while (line.size() > kColumns - name_columns) {
-    std::size_t space = line.rfind(' ', kColumns - name_columns);
-    if (space == std::string::npos) space = line.find(' ');  // a long path
+    const std::size_t space = break_of(line, kColumns - name_columns);
     if (space == std::string::npos) break;
     text += line.substr(0, space) + fmt::format("\n{:{}}", "", name_columns);
     line.erase(0, space + 1);

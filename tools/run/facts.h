@@ -13,7 +13,8 @@ struct Fact {
   bool is_whole = false;  // a command, to be copied: its lines are not broken
 };
 
-/// The headline, then each fact in lines of its own, broken at spaces to fit 80 columns.
+/// The headline, then each fact in lines of its own, broken behind commas or at spaces to fit 80
+/// columns.
 std::string facts_text(std::string_view headline, std::span<const Fact> facts);
 
 /// The command to type next: another of these programs, as this one was called, and its arguments:
