@@ -223,7 +223,7 @@ std::string start_text(const SftConfig& config, const SftInputs& inputs, std::in
 
 std::int64_t steps_behind(const SftConfig& config, const auto& find_checkpoint) {
   const auto checkpoint =
-      find_checkpoint(fs::path(config.run.directory) / "checkpoints", Log("sft", 0), {});
+      find_checkpoint(fs::path(config.run.directory) / "checkpoints", Log("sft", 0), {}, kAnyStep);
   return checkpoint ? load_trainer_state(*checkpoint).step : 0;
 }
 
