@@ -16,7 +16,7 @@ namespace lie {
 /// What --help says of a field, and what values it takes.
 struct FieldInfo {
   std::string help;       // one sentence
-  std::string unit = {};  // "tokens", ...; "path": of what is read (config.h); empty: a number or a name
+  std::string unit = {};  // "tokens", ...; "path": of what is read (config.h); empty: neither
   double min = -std::numeric_limits<double>::infinity();
   double max = std::numeric_limits<double>::infinity();
 };

@@ -9,8 +9,8 @@
 #include <utility>
 
 #include "common/dataset/arrow_status.h"
-#include "common/file_aside.h"
 #include "common/error.h"
+#include "common/file_aside.h"
 #include "common/json.h"
 
 namespace lie {

@@ -5,9 +5,9 @@
 #include <utility>
 
 #include "common/error.h"
+#include "common/number_range.h"
 #include "tools/replay/group_choice.h"
 #include "tools/replay/group_selection.h"
-#include "common/number_range.h"
 
 namespace lie::replay {
 namespace {

@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
-#include "common/rollout.h"
 #include "common/number_range.h"
+#include "common/rollout.h"
 
 namespace lie::replay {
 

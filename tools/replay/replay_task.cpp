@@ -6,9 +6,9 @@
 #include <utility>
 
 #include "common/error.h"
+#include "common/number_range.h"
 #include "learner/sound_checkpoint.h"
 #include "learner/trainer_state.h"
-#include "common/number_range.h"
 
 namespace lie::replay {
 namespace {
