@@ -67,11 +67,12 @@ std::optional<std::int64_t> checkpoint_step(std::string_view name);
 /// `checkpoints`/step-NNNNNN.
 std::filesystem::path checkpoint_path(const std::filesystem::path& checkpoints, std::int64_t step);
 
+constexpr std::int64_t kAnyStep = std::numeric_limits<std::int64_t>::max();
+
 /// The complete checkpoint of the highest step, `at_most` this one; empty if there is none, or no
 /// such directory.
-std::optional<std::filesystem::path> latest_checkpoint(
-    const std::filesystem::path& checkpoints,
-    std::int64_t at_most = std::numeric_limits<std::int64_t>::max());
+std::optional<std::filesystem::path> latest_checkpoint(const std::filesystem::path& checkpoints,
+                                                       std::int64_t at_most = kAnyStep);
 
 /// Restores weights, moments and counts into `weights` and `optimizer`, each as much as its shard
 /// holds, and returns the state.

@@ -4,12 +4,12 @@
 #include <cstdint>
 #include <filesystem>
 #include <functional>
-#include <limits>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "common/log.h"
+#include "learner/checkpoint.h"
 
 namespace lie {
 
@@ -25,13 +25,13 @@ std::vector<std::string> checkpoint_faults(const std::filesystem::path& checkpoi
 std::optional<std::filesystem::path> sound_checkpoint(
     const std::filesystem::path& checkpoints, const Log& log,
     const std::function<bool(std::int64_t step)>& log_holds = {},
-    std::int64_t at_most = std::numeric_limits<std::int64_t>::max());
+    std::int64_t at_most = kAnyStep);
 
 /// What sound_checkpoint would return, or the Error that it would throw; renames nothing. For
 /// anyone.
 std::optional<std::filesystem::path> find_sound_checkpoint(
     const std::filesystem::path& checkpoints, const Log& log,
     const std::function<bool(std::int64_t step)>& log_holds = {},
-    std::int64_t at_most = std::numeric_limits<std::int64_t>::max());
+    std::int64_t at_most = kAnyStep);
 
 }  // namespace lie

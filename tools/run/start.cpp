@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <limits>
 #include <utility>
 
 #include "actors/generator.h"
@@ -110,8 +109,7 @@ RunStart first_start(const TrainConfig& config) {
 
 /// From the last sound checkpoint, of step `at_most` or before. Where there is none, as at first:
 /// then the log holds all steps since. `find`: sound_checkpoint, or find_sound_checkpoint.
-RunStart start_of(const TrainConfig& config, const auto& find,
-                  std::int64_t at_most = std::numeric_limits<std::int64_t>::max()) {
+RunStart start_of(const TrainConfig& config, const auto& find, std::int64_t at_most = kAnyStep) {
   const fs::path directory = config.run.directory;
   const Log log("learner", 0);
   const auto log_holds = [&](std::int64_t step) {
