@@ -1,5 +1,6 @@
 #include "learner/lane_tree.h"
 
+#include <algorithm>
 #include <bit>
 
 namespace lie {
@@ -28,6 +29,14 @@ std::vector<LaneRange> nodes_of(std::int64_t lanes, LaneRange range) {
     join_halves(lanes, nodes, [](std::size_t) {});
   }
   return nodes;
+}
+
+std::int64_t values_held(std::int64_t lanes, LaneRange range) {
+  std::int64_t most = 0;
+  for (std::int64_t count = 0; count < range.count; ++count) {
+    most = std::max(most, std::ssize(nodes_of(lanes, {range.first, count})) + 1);
+  }
+  return most;
 }
 
 }  // namespace lie

@@ -38,4 +38,7 @@ void join_halves(std::int64_t lanes, std::vector<LaneRange>& nodes, const Add& a
 /// What remains of the lanes of `range` when all that is whole in it has been joined, in order.
 std::vector<LaneRange> nodes_of(std::int64_t lanes, LaneRange range);
 
+/// How many values are held at once, at the most, where those of `range` are joined in order.
+std::int64_t values_held(std::int64_t lanes, LaneRange range);
+
 }  // namespace lie

@@ -118,9 +118,9 @@ RoleLayout cluster(int hosts, const std::string& name) {
 
 TEST(Roles, TheTableOfManyHostsHasALineForEachRole) {
   EXPECT_EQ(cluster(512, "n").table(),
-            "ranks 0-511     learner        2-3 threads  64 hosts, n0 to n63\n"
-            "ranks 512-767   reward worker  1 thread     32 hosts, n64 to n95\n"
-            "ranks 768-4095  actor          2 threads    416 hosts, n96 to n511\n");
+            "ranks 0-63      learner        2-3 threads  8 hosts, n0 to n7\n"
+            "ranks 64-319    reward worker  1 thread     32 hosts, n8 to n39\n"
+            "ranks 320-4095  actor          2 threads    472 hosts, n40 to n511\n");
 }
 
 TEST(Roles, TheTableFitsATerminalWhateverTheHostsAreCalled) {

@@ -138,6 +138,7 @@ TEST(LaneSum, OneLearnerHoldsTheTreesDepthOfGradients) {
     lane_sum(operators, *alone, lanes, 100);
     const auto depth = std::bit_width(static_cast<std::uint64_t>(lanes - 1));
     EXPECT_EQ(operators.traffic().allocations, depth + 1) << lanes;
+    EXPECT_EQ(values_held(lanes, {0, lanes}), depth + 1) << lanes;
   }
 }
 

@@ -106,7 +106,7 @@ for command in --digest --check ''; do
   ends bad 'nosuch: no such directory' "lie_analyze $command nosuch"
 done
 mkdir begun && cp run/config.yaml begun
-ends bad 'no step is logged and no checkpoint saved yet' 'lie_analyze --digest begun'
+ends bad 'no step is logged in full and no checkpoint saved yet' 'lie_analyze --digest begun'
 for option in --html --csv; do
   ends bad 'empty: is a directory; name a file' "lie_analyze run $option empty"
   ends bad 'No space left on device' "lie_analyze run $option disk"

@@ -52,8 +52,8 @@ TEST(MemoryPlan, ALearnersMomentsAndGradientAreThoseOfItsWeights) {
   EXPECT_EQ(part(plan, "moments"), traffic.allocated_bytes - before);
   before = traffic.allocated_bytes;
   const Buffer gradient = test::gradient_for(policy.weights);
-  EXPECT_EQ(part(plan, "gradient"), traffic.allocated_bytes - before);
-  EXPECT_EQ(part(plan, "copy for checkpoints"), part(plan, "moments") + part(plan, "gradient"));
+  EXPECT_EQ(part(plan, "gradients"), traffic.allocated_bytes - before);
+  EXPECT_EQ(part(plan, "copy for checkpoints"), part(plan, "moments") + part(plan, "gradients"));
   EXPECT_EQ(part(plan, "reference policy"), 0);
 }
 

@@ -45,7 +45,7 @@ done
 echo "repeated from the schedule on 1, 4 and 6 ranks"
 
 # Invariant E11: the log alone gives the run's weights.
-"$BIN/lie_replay" train "$WORK/whole" --directory "$WORK/replayed" >"$WORK/replayed.log" 2>&1 || { cat "$WORK/replayed.log"; fail "lie_replay train"; }
+"$BIN/lie_replay" train "$WORK/whole" --run-directory "$WORK/replayed" >"$WORK/replayed.log" 2>&1 || { cat "$WORK/replayed.log"; fail "lie_replay train"; }
 [ "$(digest "$WORK/replayed" | grep weights)" = "$(digest "$WORK/whole" | grep weights)" ] || fail "the log gives other weights"
 
 # Followed by a run that dies where the journal, the metrics or a checkpoint are being written.

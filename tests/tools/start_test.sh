@@ -76,7 +76,7 @@ next_works "$WORK/live.log"
 # --- sft
 printf '{"prompt": "1 2", "response": "3"}\n{"prompt": "2 2", "response": "4"}\n' >"$WORK/pairs.jsonl"
 cat >"$WORK/sft.yaml" <<YAML
-directory: $WORK/sft
+run: {directory: $WORK/sft}
 model: {path: assets/count_pairs/model}
 sft: {data: $WORK/pairs.jsonl, steps: 2, optimizer: {warmup: 0}}
 YAML
@@ -90,7 +90,8 @@ next_works "$WORK/sft.log"
 
 # --- eval
 cat >"$WORK/eval.yaml" <<YAML
-eval: {directory: $WORK/eval, file: assets/count_pairs/eval.jsonl, prompts: 8}
+run: {directory: $WORK/eval}
+eval: {file: assets/count_pairs/eval.jsonl, prompts: 8}
 model: {path: assets/count_pairs/model}
 rollout: {max_response_tokens: 40, max_prompt_tokens: 32, slots: 8}
 YAML

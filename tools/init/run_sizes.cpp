@@ -38,7 +38,8 @@ RunSizes run_sizes(const WeightsPlan& model, std::int64_t longest_prompt) {
   const auto eighth = static_cast<std::int64_t>(machine_bytes() / 8);
   sizes.cache_mebibytes = std::max<std::int64_t>(64, std::min(wanted, eighth) / kMebibyte);
   const LearnerSizes learner{.micro_batch_tokens = BatchOptions{}.max_micro_batch_tokens,
-                             .copies_checkpoints = true};
+                             .copies_checkpoints = true,
+                             .lanes = BatchOptions{}.lanes};
   const auto learner_bytes = learner_memory(model.config, DType::kFloat32, learner).bytes();
   sizes.learner_gibibytes = static_cast<double>(learner_bytes) / kGibibyte;
   const auto weights = 2 * static_cast<double>(model.memory_bytes);  // in panels, too

@@ -35,7 +35,9 @@ std::string memory_of_roles(const TrainConfig& config, const PreparedRun& run,
   const LearnerSizes sizes{
       .micro_batch_tokens = micro_batch_tokens(config),
       .has_reference = config.policy_loss.kl_coefficient > 0,
-      .copies_checkpoints = config.checkpoint.background && config.checkpoint.every > 0};
+      .copies_checkpoints = config.checkpoint.background && config.checkpoint.every > 0,
+      .lanes = config.update.lanes,
+      .learners = static_cast<int>(layout.learners.size())};
   std::string text = "learner " + memory_text(learner_memory(model, activations, sizes));
   if (layout.actors.empty()) return text;
   MemoryPlan actor = actor_memory(model, activations, config.rollout);

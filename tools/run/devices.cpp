@@ -40,11 +40,10 @@ std::unique_ptr<Operators> make_operators(const ModelOptions& options, int threa
 std::string describe_held(const ModelOptions& options, const PackedSize& size) {
   const auto millions = [](std::int64_t count) { return 1e-6 * static_cast<double>(count); };
   const std::string held =
-      fmt::format("weights: {:.1f} M in {:.0f} MB", millions(size.elements), millions(size.bytes));
+      fmt::format("{:.1f} M weights in {:.0f} MB", millions(size.elements), millions(size.bytes));
   if (options.device != "cpu") return held;
-  if (size.fp32_elements == 0) return held + ", as bf16, which is exact";
-  return fmt::format("{}, {:.1f} M as fp32, because bf16 would round some of them", held,
-                     millions(size.fp32_elements));
+  if (size.fp32_elements == 0) return held + ", bf16 (exact)";
+  return fmt::format("{}, {:.1f} M not exact in bf16", held, millions(size.fp32_elements));
 }
 
 int threads_of_equal_ranks(Job& job, bool keep_binding) {

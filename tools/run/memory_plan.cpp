@@ -7,6 +7,8 @@
 #include <numeric>
 
 #include "actors/generator.h"
+#include "learner/lane_tree.h"
+#include "learner/shards.h"
 #include "model/kv_cache.h"
 #include "model/parameter_layout.h"
 #include "model/training_memory.h"
@@ -65,10 +67,12 @@ MemoryPlan learner_memory(const ModelConfig& model, DType activations, const Lea
   const Elements elements = elements_of(model);
   const std::int64_t copies = activations == DType::kFloat32 ? 2 : 1;
   const std::int64_t packed = elements.packed * dtype_bytes(activations);
+  const std::int64_t gradients =
+      values_held(sizes.lanes, lanes_of_learner(sizes.lanes, 0, sizes.learners));
   MemoryPlan plan;
   plan.parts = {{"weights", elements.flat * kFloat + copies * packed},
-                {"gradient", elements.flat * kFloat},
-                {"moments", 2 * elements.flat * kFloat}};
+                {"gradients", gradients * elements.flat * kFloat},
+                {"moments", 2 * longest_shard(elements.flat, sizes.learners) * kFloat}};
   if (sizes.has_reference) plan.parts.push_back({"reference policy", packed});
   if (sizes.copies_checkpoints) {
     plan.parts.push_back({"copy for checkpoints", 3 * elements.flat * kFloat});

@@ -31,10 +31,13 @@ struct LearnerSizes {
   std::int64_t micro_batch_tokens = 0;  // of the largest
   bool has_reference = false;           // a KL term
   bool copies_checkpoints = false;      // checkpoint.background, on learner 0
+  std::int64_t lanes = 1;               // of gradients
+  int learners = 1;                     // which share lanes and moments
 };
 
-/// `activations`: the operators' activation_dtype(). Fp32 activations mean the CPU's operators,
-/// which hold each matrix once more in panels, and for backward() a third time, transposed.
+/// Of learner 0. `activations`: the operators' activation_dtype(). Fp32 activations mean the CPU's
+/// operators, which hold each matrix once more in panels, and for backward() a third time,
+/// transposed.
 MemoryPlan learner_memory(const ModelConfig& model, DType activations, const LearnerSizes& sizes);
 
 /// `fixed`: the weights never change, so that each matrix is held in panels only. Throws Error as

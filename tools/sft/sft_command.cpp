@@ -172,12 +172,14 @@ void check_directory(SftConfig config) {
 struct SftInputs {
   ModelConfig model;
   EndTokens ends;
+  int learners = 1;
   std::vector<SftExample> train = {}, held_out = {};
 };
 
-SftInputs read_inputs(const SftConfig& config, bool speaks) {
+SftInputs read_inputs(const SftConfig& config, int learners, bool speaks) {
   SftInputs inputs{.model = load_model_config(config.model.path),
-                   .ends = end_tokens(config.model.path, config.sft.prompt_template)};
+                   .ends = end_tokens(config.model.path, config.sft.prompt_template),
+                   .learners = learners};
   if (speaks && !config.initialise) plan_weights(config.model.path);  // checks the files
   const Tokenizer tokenizer = Tokenizer::load(config.model.path);
   const SftEncoding encoding = encoding_of(config, tokenizer, inputs.ends);
@@ -194,7 +196,9 @@ LearnerSizes sizes_of(const SftConfig& config, const SftInputs& inputs) {
   const CheckpointOptions& checkpoint = config.sft.checkpoint;
   return {.micro_batch_tokens =
               std::max(config.sft.max_micro_batch_tokens, static_cast<std::int64_t>(longest)),
-          .copies_checkpoints = checkpoint.background && checkpoint.every > 0};
+          .copies_checkpoints = checkpoint.background && checkpoint.every > 0,
+          .lanes = config.sft.lanes,
+          .learners = inputs.learners};
 }
 
 /// `behind`: the steps done. `activations`: the operators' dtype.
@@ -268,7 +272,7 @@ void sft(Job& job, const fs::path& path, std::span<const std::string> overrides,
   if (speaks) check_directory(config);
   const auto world = world_collective(job);
   const auto operators = make_operators(config.model, threads_of_equal_ranks(job, false));
-  const SftInputs inputs = read_inputs(config, speaks);
+  const SftInputs inputs = read_inputs(config, job.size(), speaks);
   if (dry_run) {
     if (speaks) tell_plan(config, inputs, operators->activation_dtype());
     return;
