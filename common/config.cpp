@@ -1,10 +1,12 @@
 #include "common/config.h"
 
+#include <yaml-cpp/eventhandler.h>
 #include <yaml-cpp/yaml.h>
 
 #include <algorithm>
 #include <map>
 #include <set>
+#include <sstream>
 #include <system_error>
 
 #include "common/config_keys.h"
@@ -119,24 +121,50 @@ class Reader {
   std::vector<Entry> entries_;
 };
 
+class IgnoredEvents : public YAML::EventHandler {
+  using Mark = YAML::Mark;
+  using Anchor = YAML::anchor_t;
+  using Style = YAML::EmitterStyle::value;
+  using Text = const std::string&;
+  void OnDocumentStart(const Mark&) override {}
+  void OnDocumentEnd() override {}
+  void OnNull(const Mark&, Anchor) override {}
+  void OnAlias(const Mark&, Anchor) override {}
+  void OnScalar(const Mark&, Text, Anchor, Text) override {}
+  void OnSequenceStart(const Mark&, Text, Anchor, Style) override {}
+  void OnSequenceEnd() override {}
+  void OnMapStart(const Mark&, Text, Anchor, Style) override {}
+  void OnMapEnd() override {}
+};
+
+/// One at a time: yaml-cpp's LoadAll finds documents without end where one begins with a comma.
+bool holds_several_documents(const std::string& text) {
+  std::istringstream stream(text);
+  YAML::Parser parser(stream);
+  IgnoredEvents ignored;
+  return parser.HandleNextDocument(ignored) && parser.HandleNextDocument(ignored);
+}
+
 YAML::Node parse_yaml(const std::filesystem::path& path) {
   const std::string text = read_file(path);
-  std::vector<YAML::Node> documents;
+  YAML::Node document;
+  bool has_several = false;
   try {
-    documents = YAML::LoadAll(text);
+    document = YAML::Load(text);
+    has_several = document.IsMap() && holds_several_documents(text);
   } catch (const YAML::Exception& error) {
     fail("{}:{}: not valid YAML: {}; check indentation, quotes and brackets there", path.string(),
          error.mark.line + 1, error.msg);
   }
-  if (documents.empty() || documents.front().IsNull()) {
+  if (document.IsNull()) {
     fail("{}: holds no key; expected a config such as those in configs/", path.string());
   }
-  if (documents.size() > 1) fail("{}: holds several YAML documents; keep one", path.string());
-  if (!documents.front().IsMap()) {
+  if (!document.IsMap()) {
     fail("{}:{}: expected \"key: value\" lines, as in configs/", path.string(),
-         documents.front().Mark().line + 1);
+         document.Mark().line + 1);
   }
-  return documents.front();
+  if (has_several) fail("{}: holds several YAML documents; keep one", path.string());
+  return document;
 }
 
 /// Removes the key `base` from a config; returns the files it names.

@@ -228,6 +228,8 @@ TEST_F(Config, FilesThatAreNoConfigAreRefused) {
   EXPECT_EQ(load("# only a comment\n"),
             "c.yaml: holds no key; expected a config such as those in configs/");
   EXPECT_EQ(load("seed: 1\n---\nseed: 2\n"), "c.yaml: holds several YAML documents; keep one");
+  EXPECT_EQ(load(" ,"), "c.yaml: holds no key; expected a config such as those in configs/");
+  EXPECT_TRUE(load("seed: 1\n,").starts_with("c.yaml:2: not valid YAML: "));
   EXPECT_TRUE(load("seed: 1\nname: [a\nshuffle: true\n").starts_with("c.yaml:3: not valid YAML: "));
   EXPECT_TRUE(load("seed: 1\n\tname: x\n").starts_with("c.yaml:2: not valid YAML: "));
   EXPECT_TRUE(load(std::string(100000, '[')).starts_with("c.yaml:1: not valid YAML: "));
