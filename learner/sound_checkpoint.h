@@ -24,14 +24,12 @@ std::vector<std::string> checkpoint_faults(const std::filesystem::path& checkpoi
 /// with a warning. Throws Error if all are damaged otherwise. For the directory's writer only.
 std::optional<std::filesystem::path> sound_checkpoint(
     const std::filesystem::path& checkpoints, const Log& log,
-    const std::function<bool(std::int64_t step)>& log_holds = {},
-    std::int64_t at_most = kAnyStep);
+    const std::function<bool(std::int64_t step)>& log_holds = {}, std::int64_t at_most = kAnyStep);
 
 /// What sound_checkpoint would return, or the Error that it would throw; renames nothing. For
 /// anyone.
 std::optional<std::filesystem::path> find_sound_checkpoint(
     const std::filesystem::path& checkpoints, const Log& log,
-    const std::function<bool(std::int64_t step)>& log_holds = {},
-    std::int64_t at_most = kAnyStep);
+    const std::function<bool(std::int64_t step)>& log_holds = {}, std::int64_t at_most = kAnyStep);
 
 }  // namespace lie

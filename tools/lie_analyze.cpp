@@ -135,7 +135,8 @@ void print_digests(const std::string& directory, const std::string& prefix) {
   const auto checkpoint = lie::latest_checkpoint(fs::path(directory) / "checkpoints");
   if (checkpoint) require_sound(*checkpoint);
   if (run.samples().empty() && !checkpoint) {
-    lie::fail("{}: no step is logged in full and no checkpoint saved yet: nothing to digest", directory);
+    lie::fail("{}: no step is logged in full and no checkpoint saved yet: nothing to digest",
+              directory);
   }
   fmt::print("{}trajectories {}\n", prefix,
              run.samples().empty() ? "none: no step is logged" : lie::trajectories_digest(run));

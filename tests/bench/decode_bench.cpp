@@ -89,7 +89,8 @@ int main(int argc, char** argv) {
   std::string directory;
   lie::bench::add_threads(app, threads);
   lie::bench::add_count(app, "tokens", tokens);
-  app.add_option("MODEL_DIR", directory, "weights to measure, as they are; - or none: random ones of the built-in shape");
+  app.add_option("MODEL_DIR", directory,
+                 "weights to measure, as they are; - or none: random ones of the built-in shape");
   lie::bench::add_count(app, "largest_batch", largest);
   return lie::bench::run_bench(app, argc, argv,
                                [&] { lie::bench::run(threads, tokens, directory, largest); });

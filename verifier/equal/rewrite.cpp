@@ -44,8 +44,8 @@ const Expr* choose_signs(const Expr* e, unsigned choice, bool linked, unsigned& 
 
 // --- matrices --------------------------------------------------------------------------------
 
-// gcd and lcm of numbers. Those of names are functions of integers, not of polynomials: gcd(a, b) is
-// not 1.
+// gcd and lcm of numbers. Those of names are functions of integers, not of polynomials: gcd(a, b)
+// is not 1.
 bool is_common(const Expr& e) {
   return e.op == Op::kFunction && (e.fn == Fn::kGcd || e.fn == Fn::kLcm) && !has_names(e);
 }
