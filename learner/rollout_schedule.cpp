@@ -14,7 +14,11 @@ namespace lie {
 namespace {
 
 namespace fs = std::filesystem;
-using Lines = std::map<std::int64_t, std::string>;  // by step
+struct Line {
+  std::string text;
+  Json object;
+};
+using Lines = std::map<std::int64_t, Line>;  // by step
 
 /// A last line without its end was left by a killed process and does not count.
 Lines lines_of(const fs::path& path) {
@@ -26,7 +30,9 @@ Lines lines_of(const fs::path& path) {
     begin = end + 1;
     const std::string place = fmt::format("{}:{}", path.string(), number);
     if (!is_sound(line)) fail("{}: the line does not fit its checksum; it is damaged", place);
-    lines[parse_json(line, place).at("step").get<std::int64_t>()] = line;
+    Json object = parse_json(line, place);
+    const std::int64_t step = object.at("step");
+    lines[step] = {line, std::move(object)};
   }
   return lines;
 }
@@ -45,9 +51,8 @@ std::string line_of(const StepOutcome& step) {
 
 RolloutSchedule::RolloutSchedule(const fs::path& path) : path_(path) {
   for (const auto& [step, line] : lines_of(path)) {
-    const Json json = parse_json(line, path.string());
-    const auto problems = json.at("problems").get<std::vector<std::int64_t>>();
-    const auto versions = json.at("versions").get<std::vector<std::int64_t>>();
+    const auto problems = line.object.at("problems").get<std::vector<std::int64_t>>();
+    const auto versions = line.object.at("versions").get<std::vector<std::int64_t>>();
     for (std::size_t g = 0; g < std::min(problems.size(), versions.size()); ++g) {
       steps_[step].push_back({problems[g], versions[g]});
     }
@@ -95,7 +100,7 @@ ScheduleRecorder::ScheduleRecorder(fs::path path, std::int64_t first_step)
       fail("{}: lacks step {}, and without it the run cannot be repeated: restore the file",
            path_.string(), step);
     }
-    kept += line->second + "\n";
+    kept += line->second.text + "\n";
   }
   write_file_atomically(path_, kept);
   file_.open(path_, std::ios::app);

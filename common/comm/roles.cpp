@@ -58,8 +58,7 @@ void check_counts(const Counts& counts, const RolesOptions& options, std::int64_
   if (counts.learners > most_learners) {
     fail(
         "roles: {} learners cannot share the {} lanes of update.lanes: lower the number of "
-        "learners, "
-        "or raise update.lanes, which changes bits",
+        "learners, or raise update.lanes, which changes bits",
         counts.learners, most_learners);
   }
   const std::int64_t needed = counts.learners + counts.reward_workers + counts.actors;

@@ -31,16 +31,15 @@ std::int64_t micro_batch_tokens(const TrainConfig& config) {
 std::string memory_of_roles(const TrainConfig& config, const PreparedRun& run,
                             const RoleLayout& layout) {
   const ModelConfig& model = run.model.config;
-  const DType activations = make_operators(config.model, 1)->activation_dtype();
   const LearnerSizes sizes{
       .micro_batch_tokens = micro_batch_tokens(config),
       .has_reference = config.policy_loss.kl_coefficient > 0,
       .copies_checkpoints = config.checkpoint.background && config.checkpoint.every > 0,
       .lanes = config.update.lanes,
       .learners = static_cast<int>(layout.learners.size())};
-  std::string text = "learner " + memory_text(learner_memory(model, activations, sizes));
+  std::string text = "learner " + memory_text(learner_memory(model, run.activations, sizes));
   if (layout.actors.empty()) return text;
-  MemoryPlan actor = actor_memory(model, activations, config.rollout);
+  MemoryPlan actor = actor_memory(model, run.activations, config.rollout);
   const bool shares = config.roles.share_weights && can_share_weights(config.model);
   if (shares && layout.actors.size() > 1) actor.parts.front().what = "weights (one copy a host)";
   return text + "\nactor " + memory_text(actor);

@@ -166,7 +166,7 @@ PreparedRun check_inputs(const TrainConfig& config) {
   kv_cache_pages(run.model.config, config.rollout);  // checks that responses fit
   run.prompts = check_prompts(config);
   check_schedule(config);
-  make_operators(config.model, 1);
+  run.activations = make_operators(config.model, 1)->activation_dtype();
   return run;
 }
 
