@@ -128,5 +128,5 @@ class Run:
         for path in likely:
             if (pathlib.Path(path) / "tokenizer.json").exists():
                 return pathlib.Path(path) / "tokenizer.json"
-        raise Error(f"{likely[-1]}: holds no tokenizer.json, which turns the responses' token ids into text; give the "
+        raise Error(f"{pathlib.Path(likely[-1]).absolute()}: holds no tokenizer.json, which turns the responses' token ids into text; give the "
                     "start model's directory: texts(tokenizer=DIRECTORY)")

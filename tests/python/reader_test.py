@@ -98,6 +98,7 @@ def files(run):
 
 
 def setUpModule():
+    os.chdir(ROOT)  # the runs begin here, and without a checkpoint their relative model.path leads to the tokenizer
     shutil.rmtree(WORK, ignore_errors=True)
     WORK.mkdir(parents=True)
     assert train("whole", "coverage.metric_ngrams=[3]"), (WORK / "whole.log").read_text()
