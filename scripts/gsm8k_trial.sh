@@ -34,7 +34,7 @@ python3 "$(dirname "$0")/data/make_gsm8k.py" "$2" "$3" "$data"
 fine_tune sft
 "$bin/lie_cluster" reference-lengths "$configs/gspo_lie.yaml" --samples 2 --set "model.path=$(checkpoint sft)" \
   --set "data.train_file=$data/train.jsonl" --output "$data/train_with_lengths.jsonl"
-runs=(gspo gspo_lie lie_right_groups lie_overlong lie_dynamic lie_capped)
+runs=(gspo gspo_lie lie_right_groups lie_overlong lie_dynamic)
 for run in "${runs[@]}"; do train "$run" "$run" sft; done
 fine_tune sft_longer
 for run in gspo gspo_lie; do train "${run}_longer" "$run" sft_longer; done

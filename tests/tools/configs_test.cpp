@@ -1,5 +1,6 @@
 // Every config of the repository loads and is valid; models and data need not be there. The values
 // of the paper's are in paper_values_test.cpp.
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <filesystem>
@@ -57,12 +58,16 @@ TEST(Configs, EvaluationAndFineTuningOnesLoad) {
 }
 
 TEST(Configs, TheGsm8kTrialsLoad) {
-  for (const char* name : {"gsm8k/gspo.yaml", "gsm8k/gspo_lie.yaml"}) {
-    EXPECT_EQ(train_config(name).policy_loss.algorithm, Algorithm::kGspo);
+  for (const char* name : {"gspo_lie", "lie_right_groups", "lie_overlong", "lie_dynamic"}) {
+    const TrainConfig config = train_config(fmt::format("gsm8k/{}.yaml", name));
+    EXPECT_TRUE(config.reward.of<LengthRewardOptions>().enabled) << name;
+    EXPECT_EQ(config.policy_loss.algorithm, Algorithm::kGspo) << name;
   }
   EXPECT_FALSE(train_config("gsm8k/gspo.yaml").reward.of<LengthRewardOptions>().enabled);
   evaluation::load_eval_config(kConfigs / "gsm8k/eval.yaml", {});
-  check_sft_config(kConfigs / "gsm8k/sft.yaml");
+  for (const char* name : {"sft", "sft_longer"}) {
+    check_sft_config(kConfigs / fmt::format("gsm8k/{}.yaml", name));
+  }
 }
 
 TEST(Configs, EveryRowOfTheStudyIsTheDemoUnderKeysThatExist) {
