@@ -2,6 +2,7 @@
 find_package(Threads REQUIRED)
 find_package(fmt REQUIRED)            # everywhere
 find_package(spdlog REQUIRED)         # common
+find_package(OpenSSL REQUIRED)        # common
 find_package(yaml-cpp REQUIRED)       # common
 if(NOT TARGET yaml-cpp::yaml-cpp)
   add_library(yaml-cpp::yaml-cpp ALIAS yaml-cpp)

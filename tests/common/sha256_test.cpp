@@ -2,10 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include <random>
-#include <vector>
-
-#include "common/sha256_blocks.h"
+#include <string>
 
 namespace lie {
 namespace {
@@ -29,20 +26,6 @@ TEST(Sha256, PiecesDoNotMatter) {
       hash.update(std::string_view(text).substr(cut));
       ASSERT_EQ(hash.hex_digest(), sha256_hex(text)) << length << " " << cut;
     }
-  }
-}
-
-TEST(Sha256, TheCpusInstructionsGiveThePortableBits) {
-  const Sha256Blocks fast = x86_sha256_blocks();
-  if (fast == nullptr) GTEST_SKIP() << "this CPU has no SHA extensions";
-  std::mt19937 random(1);
-  std::vector<std::byte> data(64 * 9);
-  for (std::byte& byte : data) byte = static_cast<std::byte>(random());
-  for (std::size_t blocks = 0; blocks <= 9; ++blocks) {
-    std::array<std::uint32_t, 8> state = {1, 2, 3, 4, 5, 6, 7, 0xffffffff}, portable = state;
-    fast(state.data(), data.data(), blocks);
-    portable_sha256_blocks(portable.data(), data.data(), blocks);
-    EXPECT_EQ(state, portable) << blocks;
   }
 }
 
