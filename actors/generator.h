@@ -38,10 +38,10 @@ struct CacheUse {
 /// operators rounding also depends on these. One thread.
 ///
 /// Responses have an age: that of their ticket, within a group of their number. The oldest begin
-/// first, while the cache has pages for what responses came to so far on average. Where it is full
-/// nevertheless, the youngest is put back: it loses its pages to an older one, and its tokens are
-/// read again when there is room. So those in flight are always the oldest, and the oldest of all
-/// always goes on.
+/// first, while the cache has pages for each at half of what responses came to so far, which is
+/// what they hold over their lives. Where it is full nevertheless, the youngest is put back: it
+/// loses its pages to an older one, and its tokens are read again when there is room. So those in
+/// flight are always the oldest, and the oldest of all always goes on.
 class Generator {
  public:
   /// Keeps references to policy and operators. Throws Error as kv_cache_pages() does.
@@ -104,7 +104,7 @@ class Generator {
   void keep_first_logits(Tensor logits);
 
   // Which responses have pages: generator_pages.cpp.
-  std::int64_t expected_tokens(const Ticket& ticket) const;
+  std::int64_t tokens_to_hold(const Ticket& ticket) const;
   std::int64_t pages_to_come(const Group& group, std::int32_t sample, std::int64_t held) const;
   std::int64_t pages_of_next(const Group& group) const;
   std::int64_t spare_pages() const;

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <ctime>
 #include <deque>
 #include <map>
 #include <memory>
@@ -103,6 +104,7 @@ Answers generated(const Arguments& given, bool preemption) {
   Answers answers;
   std::int64_t passes = 0;
   const Stopwatch watch;
+  const std::clock_t start = std::clock();
   for (; !generator.idle(); ++passes) {
     for (RolloutGroup& group : generator.step()) {
       for (Response& response : group.responses) {
@@ -110,14 +112,17 @@ Answers generated(const Arguments& given, bool preemption) {
       }
     }
   }
+  const double processor_seconds = static_cast<double>(std::clock() - start) / CLOCKS_PER_SEC;
   const CacheUse& use = generator.cache_use();
   const auto tokens = static_cast<double>(generator.tokens_generated());
   fmt::print(
-      "{:<22} {:6.1f} responses in flight (at most {}), {:6} passes, {:8.0f} tokens/s; {} put "
-      "back, {:.1f} % of tokens read again, {:.0f} % of {} pages used at most\n",
+      "{:<22} {:6.1f} responses in flight (at most {}), {:6} passes, {:8.0f} tokens/s, {:.0f} a "
+      "processor's second; {} put back, {:.1f} % of tokens read again, {:.0f} % of {} pages used "
+      "at most\n",
       preemption ? "pages as they are used" : "pages for the longest",
       tokens / static_cast<double>(passes), use.peak_responses, passes, tokens / watch.seconds(),
-      use.put_back, 100 * static_cast<double>(use.tokens_read_again) / tokens,
+      tokens / processor_seconds, use.put_back,
+      100 * static_cast<double>(use.tokens_read_again) / tokens,
       100 * static_cast<double>(use.peak_pages) / static_cast<double>(use.pages), use.pages);
   return answers;
 }
