@@ -28,8 +28,8 @@ struct CacheUse {
   std::int64_t pages = 0;              // of the cache
   std::int64_t peak_pages = 0;         // in use at once
   std::int64_t peak_responses = 0;     // in flight at once
-  std::int64_t put_back = 0;           // responses, each time that one was
-  std::int64_t tokens_read_again = 0;  // of what was put back, prompts too
+  std::int64_t put_back = 0;           // responses, each time that one was for want of pages
+  std::int64_t tokens_read_again = 0;  // of what was put back so, prompts too
 };
 
 /// Turns tickets into rollout groups. With the CPU operators the ids and log-probs of a response

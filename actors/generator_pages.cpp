@@ -26,10 +26,12 @@ std::int64_t kv_cache_pages(const ModelConfig& model, const RolloutOptions& opti
 }
 
 void Generator::put_back_all() {
+  const CacheUse so_far = use_;  // which is of the cache's size, and this is not
   while (!running_.empty()) put_back_last();
   for (Group& group : groups_) {
     if (group.prompt_sequence >= 0) forget_prompt(group);
   }
+  use_ = so_far;
 }
 
 // Half of what responses came to so far: what one holds in the middle of its life. With the whole,

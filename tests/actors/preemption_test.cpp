@@ -119,6 +119,7 @@ TEST(Preemption, AllCanBePutBackBetweenAnyTwoPasses) {
       for (RolloutGroup& group : generator.step()) groups[group.ticket.group] = std::move(group);
     }
     expect_same(expected, groups);
+    EXPECT_EQ(generator.cache_use().put_back, 0) << "for want of pages";
   }
 }
 
