@@ -6,6 +6,7 @@
 #include "common/clock.h"
 #include "common/comm/weight_sync.h"
 #include "common/error.h"
+#include "common/log.h"
 
 namespace lie {
 namespace {
@@ -19,6 +20,7 @@ class Actor {
       if (!take_in_weights()) break;
     }
     parts_.rollouts.close();
+    report_put_back();
   }
 
  private:
@@ -28,6 +30,7 @@ class Actor {
     while (!call || !parts_.generator.idle()) {
       if (!call) call = pull_tickets();
       if (!parts_.generator.idle()) send(parts_.generator.step());
+      warn_of_full_cache();
       if (parts_.attend) parts_.attend();
     }
     return *call;
@@ -88,8 +91,31 @@ class Actor {
     return version;
   }
 
+  void warn_of_full_cache() {
+    const CacheUse& use = parts_.generator.cache_use();
+    if (use.put_back == 0 || std::exchange(has_warned_, true)) return;
+    Log("actor", parts_.rank)
+        .info(
+            "the KV cache is full with {} responses in flight: the youngest give up its pages and "
+            "are read again later, which costs time and changes no token; more "
+            "rollout.cache_mebibytes spare it",
+            parts_.generator.in_flight());
+  }
+
+  void report_put_back() const {
+    const CacheUse& use = parts_.generator.cache_use();
+    if (use.put_back == 0) return;
+    Log("actor", parts_.rank)
+        .info(
+            "up to {} responses in flight; {} times one gave up its pages, and {} tokens were read "
+            "again beside the {} sampled; {} of {} pages of the KV cache in use at once",
+            use.peak_responses, use.put_back, use.tokens_read_again,
+            parts_.generator.tokens_generated(), use.peak_pages, use.pages);
+  }
+
   const ActorParts& parts_;
   BusyIdleClock clock_;
+  bool has_warned_ = false;              // that the cache is full
   std::optional<std::int64_t> version_;  // unknown until the first weight sync
 };
 

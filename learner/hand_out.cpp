@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <functional>
+#include <limits>
 
 #include "common/divided_up.h"
 #include "common/error.h"
@@ -10,6 +12,12 @@
 namespace lie {
 namespace {
 
+/// L_ref; where it is not known a response may be the longest of all.
+double expected_tokens(const Ticket& group) {
+  const double length = group.prompt.reference_length;
+  return length >= 0 ? length : std::numeric_limits<double>::infinity();
+}
+
 /// Share `i` of `whole` among `shares`, which differ by one at most.
 std::int64_t even_share(std::int64_t whole, std::int64_t i, std::int64_t shares) {
   return whole * (i + 1) / shares - whole * i / shares;
@@ -17,14 +25,16 @@ std::int64_t even_share(std::int64_t whole, std::int64_t i, std::int64_t shares)
 
 }  // namespace
 
-// The rule. A part costs its actor the prompt once more, so groups are cut only where whole ones
-// would leave the busiest actor with a third more samples than an even share, or more. Then each
-// actor's share is an even share of the samples and groups are cut at its end: an actor reads at
-// most one prompt more than its share of prompts. Otherwise shares are even in groups. When fewer
-// groups are left than actors, no actor is given more of one than it can begin, or than an even
-// share of what is left: the end of a step is cut finer than its beginning.
+// The rule. The longest first: a long response that begins last is what a step waits for. A part
+// costs its actor the prompt once more, so groups are cut only where whole ones would leave the
+// busiest actor with a third more samples than an even share, or more. Then each actor's share is
+// an even share of the samples and groups are cut at its end: an actor reads at most one prompt
+// more than its share of prompts. Otherwise shares are even in groups. When fewer groups are left
+// than actors, no actor is given more of one than it can begin, or than an even share of what is
+// left: the end of a step is cut finer than its beginning.
 HandOut::HandOut(std::deque<Ticket> groups, std::size_t actors)
     : groups_(std::move(groups)), free_(actors) {
+  std::ranges::stable_sort(groups_, std::greater(), expected_tokens);
   std::int64_t largest = 0;
   for (const Ticket& group : groups_) {
     samples_left_ += group.samples;

@@ -12,8 +12,8 @@
 
 namespace lie {
 
-/// Deals one phase's groups to the actors: of one step and purpose, for one policy version. Changes
-/// no sampled token (invariant E3).
+/// Deals one phase's groups to the actors: of one step and purpose, for one policy version, those
+/// with the longest L_ref first. Changes no sampled token (invariant E3).
 class HandOut {
  public:
   /// `groups`: whole; `actors` >= 1.

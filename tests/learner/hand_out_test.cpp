@@ -98,6 +98,16 @@ TEST(HandOut, TheEndIsCutFinerThanTheBeginning) {
   EXPECT_GT(parts[39].size(), parts[37].size());
 }
 
+TEST(HandOut, TheLongestAreHandedOutFirst) {
+  auto tickets = groups(5, 2);
+  const double lengths[] = {10, 300, -1, 300, 20};
+  for (std::size_t i = 0; i < 5; ++i) tickets[i].prompt.reference_length = lengths[i];
+  HandOut out(std::move(tickets), 1);
+  std::vector<std::int64_t> order;
+  for (const Ticket& ticket : out.next(0, {100})) order.push_back(ticket.group);
+  EXPECT_EQ(order, (std::vector<std::int64_t>{2, 1, 3, 4, 0})) << "what is not known may be longer";
+}
+
 TEST(HandOut, AnActorGetsSomeToSpareWhileEnoughAreLeft) {
   HandOut out(groups(40, 1), 2);
   EXPECT_EQ(out.next(0, {.room = 4, .spare = 3}).size(), 7U);

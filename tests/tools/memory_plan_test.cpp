@@ -72,6 +72,24 @@ TEST(MemoryPlan, AnActorsCacheHoldsAllSlotsOrWhatIsAllowed) {
   EXPECT_THAT(error_of(cache), HasSubstr("cache_mebibytes is 0"));
 }
 
+TEST(MemoryPlan, SaysHowManyResponsesTheCacheHolds) {
+  const ModelConfig model = test::tiny_config();  // 128 pages a mebibyte in fp32
+  RolloutOptions options{.slots = 64, .max_prompt_tokens = 32, .cache_mebibytes = 1};
+  options.sampling.max_response_tokens = options.evaluation.max_response_tokens = 208;
+  const auto text = [&](DType activations, double expected = -1) {
+    return cache_text(model, activations, options, expected);
+  };
+  EXPECT_EQ(text(DType::kFloat32),  // a response: 2 + 13 + 1 pages
+            "\nits cache holds 8 of 64 responses at their longest, all at 32 tokens, prompts "
+            "included");
+  EXPECT_THAT(text(DType::kFloat32, 75.2), HasSubstr("longest, 16 at L_ref, 75 tokens, all at 32"));
+  EXPECT_THAT(text(DType::kBFloat16), HasSubstr("16 of 64 responses")) << "half as large";
+  options.preemption = false;
+  EXPECT_THAT(text(DType::kFloat32), HasSubstr("8 of 64 responses at their longest, and no more"));
+  options.slots = 8;
+  EXPECT_EQ(text(DType::kFloat32), "");
+}
+
 TEST(MemoryPlan, SaysTheLargestFirstAndLeavesOutTrifles) {
   constexpr std::int64_t kMebibyte = 1 << 20;
   EXPECT_EQ(

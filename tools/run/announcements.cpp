@@ -28,6 +28,16 @@ std::int64_t micro_batch_tokens(const TrainConfig& config) {
   return std::min(std::max(config.update.max_micro_batch_tokens, longest), of_mini_batch);
 }
 
+/// Negative where a prompt's is not known.
+double mean_reference_length(const std::vector<Prompt>& prompts) {
+  double sum = 0;
+  for (const Prompt& prompt : prompts) {
+    if (prompt.reference_length < 0) return -1;
+    sum += prompt.reference_length;
+  }
+  return sum / static_cast<double>(prompts.size());
+}
+
 std::string memory_of_roles(const TrainConfig& config, const PreparedRun& run,
                             const RoleLayout& layout) {
   const ModelConfig& model = run.model.config;
@@ -42,7 +52,9 @@ std::string memory_of_roles(const TrainConfig& config, const PreparedRun& run,
   MemoryPlan actor = actor_memory(model, run.activations, config.rollout);
   const bool shares = config.roles.share_weights && can_share_weights(config.model);
   if (shares && layout.actors.size() > 1) actor.parts.front().what = "weights (one copy a host)";
-  return text + "\nactor " + memory_text(actor);
+  return text + "\nactor " + memory_text(actor) +
+         cache_text(model, run.activations, config.rollout,
+                    mean_reference_length(run.prompts.training));
 }
 
 std::vector<Fact> data_facts(const TrainConfig& config, const PreparedRun& run) {

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <functional>
 #include <numeric>
 
@@ -85,13 +86,33 @@ MemoryPlan learner_memory(const ModelConfig& model, DType activations, const Lea
 MemoryPlan actor_memory(const ModelConfig& model, DType activations, const RolloutOptions& options,
                         bool fixed) {
   const Elements elements = elements_of(model);
-  const std::int64_t pages = kv_cache_pages(model, options);
+  const std::int64_t pages = kv_cache_pages(model, options, activations);
   const std::int64_t rows = options.slots + options.prefill_tokens;
   const std::int64_t flat = fixed ? elements.flat - elements.packed : elements.flat;
   return {{{"weights", flat * kFloat + elements.packed * dtype_bytes(activations)},
            {"KV cache", pages * KvCache::page_elements(model) * dtype_bytes(activations)},
            {"logits", options.slots * model.vocabulary * kFloat},
            {"activations", rows * decode_row(model) * dtype_bytes(activations)}}};
+}
+
+std::string cache_text(const ModelConfig& model, DType activations, const RolloutOptions& options,
+                       double expected_tokens) {
+  const std::int64_t pages = kv_cache_pages(model, options, activations);
+  const auto held_at = [&](double tokens) {
+    const std::int64_t of_one = KvCache::pages_for(options.max_prompt_tokens) +
+                                KvCache::pages_for(std::llround(tokens)) + 1;
+    return std::min(options.slots, pages / of_one);
+  };
+  const std::int64_t at_worst = held_at(static_cast<double>(options.longest_response()));
+  if (at_worst == options.slots) return {};
+  std::string text =
+      fmt::format("\nits cache holds {} of {} responses at their longest", at_worst, options.slots);
+  if (!options.preemption) return text + ", and no more begin";
+  if (expected_tokens >= 0) {
+    text += fmt::format(", {} at L_ref, {:.0f} tokens", held_at(expected_tokens), expected_tokens);
+  }
+  return text + fmt::format(", all at {} tokens, prompts included",
+                            pages * KvCache::kPageTokens / options.slots);
 }
 
 }  // namespace lie

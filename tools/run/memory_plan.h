@@ -45,4 +45,9 @@ MemoryPlan learner_memory(const ModelConfig& model, DType activations, const Lea
 MemoryPlan actor_memory(const ModelConfig& model, DType activations, const RolloutOptions& options,
                         bool fixed = false);
 
+/// How many responses an actor's KV cache holds: at worst, and of `expected_tokens`, L_ref on
+/// average, unless negative. A line; empty where it holds all slots at their longest.
+std::string cache_text(const ModelConfig& model, DType activations, const RolloutOptions& options,
+                       double expected_tokens = -1);
+
 }  // namespace lie
