@@ -147,7 +147,7 @@ void CheckpointSaver::meet(bool waits) {
 
 std::optional<SavingSeconds> CheckpointSaver::poll() {
   meet(false);
-  if (!writing_.valid() || !is_ready(writing_)) return {};
+  if (meets_ || !writing_.valid() || !is_ready(writing_)) return {};
   return wait();
 }
 
