@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
-#include <map>
 #include <system_error>
 #include <vector>
 
@@ -12,8 +11,7 @@
 #include "common/fault.h"
 #include "common/file.h"
 #include "learner/run_coverage.h"
-#include "model/host_parts.h"
-#include "model/safetensors.h"
+#include "learner/stored_moments.h"
 
 namespace lie {
 namespace {
@@ -21,7 +19,6 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::string_view kPrefix = "step-";
-constexpr std::string_view kMoments = "optimizer";  // beginning of file names
 constexpr std::array kTokenizerFiles = {"tokenizer.json",
                                         "tokenizer_config.json",
                                         "special_tokens_map.json",
@@ -63,122 +60,9 @@ void remove_leftovers(const fs::path& checkpoints) {
   }
 }
 
-/// The two moments by their names in a checkpoint.
-std::array<std::pair<std::string_view, Tensor>, 2> moments(const AdamW& optimizer) {
-  return {
-      {{"first_moment.", optimizer.first_moment()}, {"second_moment.", optimizer.second_moment()}}};
-}
-
-/// Of what a shard holds of them.
-std::vector<TensorShape> moment_shapes(const Weights& weights, const AdamW& optimizer,
-                                       FlatRange shard) {
-  std::vector<TensorShape> shapes;
-  for (const auto& [prefix, flat] : moments(optimizer)) {
-    for (const ParameterPiece& piece : pieces_of(weights.parameters(), shard)) {
-      const Parameter& parameter = *piece.parameter;
-      shapes.push_back({std::string(prefix) + parameter.name, {parameter.rows, parameter.cols}});
-      if (piece.count != parameter.rows * parameter.cols) shapes.back().shape = {piece.count};
-    }
-  }
-  return shapes;
-}
-
 void copy_tokenizer(const fs::path& from, const fs::path& to) {
   for (const char* name : kTokenizerFiles) {
     if (fs::is_regular_file(from / name)) write_file_atomically(to / name, read_file(from / name));
-  }
-}
-
-void save_moments(const Weights& weights, const AdamW& optimizer, const fs::path& path) {
-  SafetensorsWriter writer(path, moment_shapes(weights, optimizer, optimizer.shard()));
-  for (const auto& [prefix, flat] : moments(optimizer)) {
-    pass_fault_point("checkpoint");
-    for (const ParameterPiece& piece : pieces_of(weights.parameters(), optimizer.shard())) {
-      read_parts(weights.operators(), flat.elements_at(piece.at, piece.count),
-                 [&](std::span<const float> values) { writer.append(values); });
-    }
-  }
-  writer.close();
-}
-
-std::vector<SafetensorsFile> moment_files(const fs::path& checkpoint) {
-  std::vector<SafetensorsFile> files;
-  for (const std::string& name : list_directory(checkpoint)) {
-    if (name.starts_with(kMoments)) files.emplace_back(checkpoint / name);
-  }
-  if (files.empty()) {
-    fail("{}: {}.safetensors is missing; remove the checkpoint to resume from the one before",
-         checkpoint.string(), kMoments);
-  }
-  return files;
-}
-
-/// A moment of one parameter: whole, or in pieces end to end.
-using MomentPieces = std::vector<const SafetensorsEntry*>;
-
-bool fit(const MomentPieces& pieces, const TensorShape& whole) {
-  std::int64_t elements = 0;
-  for (const SafetensorsEntry* piece : pieces) {
-    if (piece->dtype != "F32") return false;
-    elements += std::ssize(piece->data) / std::int64_t{sizeof(float)};
-  }
-  if (pieces.size() == 1) return pieces.front()->shape == whole.shape;
-  return elements == whole.shape[0] * whole.shape[1];
-}
-
-/// What the files hold, in the order of `expected`; Error if it is not exactly that.
-std::vector<MomentPieces> matching_pieces(const fs::path& checkpoint,
-                                          std::span<const SafetensorsFile> files,
-                                          std::span<const TensorShape> expected) {
-  std::map<std::string_view, MomentPieces> by_name;
-  for (const SafetensorsFile& file : files) {
-    for (const SafetensorsEntry& entry : file.entries()) by_name[entry.name].push_back(&entry);
-  }
-  const std::string where = files.size() == 1 ? files[0].path().string()
-                                              : fmt::format("{} ({} files of moments)",
-                                                            checkpoint.string(), files.size());
-  constexpr std::string_view kRemedy =
-      "the checkpoint is of another model: resume from one of this run";
-  std::vector<MomentPieces> found;
-  for (const TensorShape& moment : expected) {
-    const auto at = by_name.find(moment.name);
-    if (at == by_name.end()) fail("{}: tensor {} is missing; {}", where, moment.name, kRemedy);
-    if (!fit(at->second, moment)) {
-      fail("{}: tensor {} is not F32 [{}, {}]; {}", where, moment.name, moment.shape[0],
-           moment.shape[1], kRemedy);
-    }
-    found.push_back(at->second);
-  }
-  if (found.size() != by_name.size()) {
-    fail("{}: {} tensors where {} were expected; {}", where, by_name.size(), found.size(), kRemedy);
-  }
-  return found;
-}
-
-/// Sets `to` from the elements of the whole moment from `first` on.
-void read_pieces(Operators& operators, const MomentPieces& pieces, std::int64_t first, Tensor to) {
-  std::int64_t begin = 0;  // of the piece
-  for (const SafetensorsEntry* piece : pieces) {
-    const std::int64_t end = begin + std::ssize(piece->data) / std::int64_t{sizeof(float)};
-    const std::int64_t from = std::max(first, begin), until = std::min(first + to.elements(), end);
-    if (from < until) {
-      read_entry(operators, *piece, from - begin, to.elements_at(from - first, until - from));
-    }
-    begin = end;
-  }
-}
-
-/// The optimizer's shard from what the entries of moment_shapes() consist of.
-void read_moments(std::span<const MomentPieces> stored, const Weights& weights,
-                  const AdamW& optimizer) {
-  const std::span<const Parameter> layout = weights.parameters();
-  for (const auto& [prefix, flat] : moments(optimizer)) {
-    for (const ParameterPiece& piece : pieces_of(layout, optimizer.shard())) {
-      const auto number = static_cast<std::size_t>(piece.parameter - layout.data());
-      read_pieces(weights.operators(), stored[number], piece.first,
-                  flat.elements_at(piece.at, piece.count));
-    }
-    stored = stored.subspan(layout.size());
   }
 }
 
@@ -242,7 +126,7 @@ std::string write_checkpoint_part(const fs::path& checkpoints, const CheckpointC
   const CheckpointPart& part = parts[static_cast<std::size_t>(learner)];
   if (!part.weights.name.empty()) save_parameters(contents.weights, part.weights, partial);
   if (!part.moments.name.empty()) {
-    save_moments(contents.weights, contents.optimizer, partial / part.moments.name);
+    save_moments(contents.optimizer, contents.weights, partial / part.moments.name);
   }
   const std::vector<std::string> files = files_of(part);
   for (const std::string& file : files) sync_file(partial / file);
@@ -304,11 +188,9 @@ std::optional<fs::path> latest_checkpoint(const fs::path& checkpoints, std::int6
 TrainerState load_checkpoint(const fs::path& checkpoint, Weights& weights, AdamW& optimizer) {
   const TrainerState state = load_trainer_state(checkpoint);
   check_weights(checkpoint, weights);
-  const std::vector<SafetensorsFile> files = moment_files(checkpoint);
-  const FlatRange all{0, flat_elements(weights.parameters())};
-  const auto stored = matching_pieces(checkpoint, files, moment_shapes(weights, optimizer, all));
+  const StoredMoments moments(checkpoint, weights.parameters());
   read_weights(checkpoint, weights);
-  read_moments(stored, weights, optimizer);
+  moments.read(optimizer, weights.operators());
   optimizer.restore_counts(state.optimizer_updates, state.skipped_updates);
   return state;
 }

@@ -7,10 +7,8 @@
 //                                        model.safetensors.index.json
 //     tokenizer.json, ...                copied byte for byte from the start model
 //     generation_config.json             the start model's, with the run's end-of-sequence ids
-//     optimizer.safetensors              "first_moment.<parameter>", "second_moment.<parameter>";
-//                                        of several learners optimizer-00001-of-00004.safetensors,
-//                                        ...: a parameter that begins in one and ends in another
-//                                        has its elements end to end in their order, [count] each
+//     optimizer.safetensors              AdamW's moments: learner/stored_moments.h; of several
+//                                        learners optimizer-00001-of-00004.safetensors, ...
 //     trainer_state.json                 schema version 1, the fields of TrainerState
 //     coverage.bin                       the run's distinct n-grams: learner/run_coverage.h
 //     SHA256SUMS                         of all of these; common/checksums.h, checked on resume:

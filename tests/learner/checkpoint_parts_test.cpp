@@ -100,21 +100,21 @@ TEST_F(CheckpointParts, GiveAnyNumberOfLearnersEveryBit) {
 }
 
 TEST_F(CheckpointParts, OfOneLearnerAreOneFileAndNoIndex) {
-  EXPECT_EQ(list_directory(save(1)),
-            (std::vector<std::string>{"SHA256SUMS", "config.json", "generation_config.json",
-                                      "model.safetensors", "optimizer.safetensors",
-                                      "tokenizer.json", "trainer_state.json"}));
+  EXPECT_EQ(
+      list_directory(save(1)),
+      (std::vector<std::string>{"SHA256SUMS", "config.json", "model.safetensors",
+                                "optimizer.safetensors", "tokenizer.json", "trainer_state.json"}));
 }
 
-// As huggingface_hub.split_torch_state_dict_into_shards names and indexes them.
+// Names and index are those of transformers' save_pretrained(max_shard_size=...).
 TEST_F(CheckpointParts, OfSeveralAreOneHuggingFaceDirectory) {
   const fs::path saved = save(2);
   EXPECT_EQ(list_directory(saved),
             (std::vector<std::string>{
-                "SHA256SUMS", "config.json", "generation_config.json",
-                "model-00001-of-00002.safetensors", "model-00002-of-00002.safetensors",
-                "model.safetensors.index.json", "optimizer-00001-of-00002.safetensors",
-                "optimizer-00002-of-00002.safetensors", "tokenizer.json", "trainer_state.json"}));
+                "SHA256SUMS", "config.json", "model-00001-of-00002.safetensors",
+                "model-00002-of-00002.safetensors", "model.safetensors.index.json",
+                "optimizer-00001-of-00002.safetensors", "optimizer-00002-of-00002.safetensors",
+                "tokenizer.json", "trainer_state.json"}));
   const Json index = read_json(saved / "model.safetensors.index.json");
   EXPECT_EQ(index["metadata"]["total_size"], 4 * parameter_count(policy_.weights.parameters()));
   std::set<std::string> indexed;
