@@ -22,6 +22,7 @@ namespace {
 
 namespace fs = std::filesystem;
 using test::host;
+using test::on_learners;
 
 class Saver : public ::testing::Test {
  protected:
