@@ -4,6 +4,7 @@
 #include <cerrno>
 #include <cstdio>
 #include <future>
+#include <map>
 #include <memory>
 #include <sstream>
 #include <system_error>
@@ -24,14 +25,13 @@ constexpr std::string_view kGap = "  ";  // between digest and name
 
 using File = std::unique_ptr<std::FILE, int (*)(std::FILE*)>;
 
-/// The files below `directory` except its checksums, by relative path.
+/// The files below `directory` except its checksums, by relative path, in any order.
 std::vector<std::string> files_below(const fs::path& directory) {
   std::vector<std::string> names;
   for (const auto& entry : fs::recursive_directory_iterator(directory)) {
     const std::string name = entry.path().lexically_relative(directory).string();
     if (entry.is_regular_file() && name != kChecksumsFile) names.push_back(name);
   }
-  std::ranges::sort(names);
   return names;
 }
 
@@ -47,22 +47,22 @@ std::vector<std::string> ask_all(const std::vector<std::string>& names, const As
   return answers;
 }
 
-struct Checksums {
-  std::vector<std::string> names;
-  std::vector<std::string> digests;
-};
+using Checksums = std::map<std::string, std::string>;  // digest by relative path
 
-/// Empty lists if a line is malformed.
+/// Empty if a line is malformed.
 Checksums parse(const std::string& text) {
   Checksums sums;
   std::istringstream lines(text);
   for (std::string line; std::getline(lines, line);) {
     const std::size_t name = kDigestDigits + kGap.size();
     if (line.size() <= name || line.substr(kDigestDigits, kGap.size()) != kGap) return {};
-    sums.digests.push_back(line.substr(0, kDigestDigits));
-    sums.names.push_back(line.substr(name));
+    sums[line.substr(name)] = line.substr(0, kDigestDigits);
   }
   return sums;
+}
+
+std::string line_of(const std::string& name, const std::string& digest) {
+  return fmt::format("{}{}{}\n", digest, kGap, name);
 }
 
 /// Empty if the file is as expected.
@@ -94,23 +94,31 @@ std::string file_sha256(const fs::path& path) {
   return hash.hex_digest();
 }
 
-void write_checksums(const fs::path& directory) {
-  const std::vector<std::string> names = files_below(directory);
+std::string checksum_lines(const fs::path& directory, const std::vector<std::string>& names) {
   const auto digests =
       ask_all(names, [&](std::size_t i) { return file_sha256(directory / names[i]); });
   std::string text;
-  for (std::size_t i = 0; i < names.size(); ++i) {
-    text += fmt::format("{}{}{}\n", digests[i], kGap, names[i]);
-  }
+  for (std::size_t i = 0; i < names.size(); ++i) text += line_of(names[i], digests[i]);
+  return text;
+}
+
+void write_checksums(const fs::path& directory, const std::string& known) {
+  Checksums sums = parse(known);
+  std::vector<std::string> names = files_below(directory);
+  std::erase_if(names, [&](const std::string& name) { return sums.contains(name); });
+  sums.merge(parse(checksum_lines(directory, names)));
+  std::string text;
+  for (const auto& [name, digest] : sums) text += line_of(name, digest);
   write_file_atomically(directory / kChecksumsFile, text);
 }
 
 std::vector<std::string> checksum_faults(const fs::path& directory) {
   const Checksums sums = parse(read_file(directory / kChecksumsFile));
-  if (sums.names.empty()) return {fmt::format("{} is no list of checksums", kChecksumsFile)};
-  auto faults = ask_all(sums.names, [&](std::size_t i) {
-    return fault_of(directory, sums.names[i], sums.digests[i]);
-  });
+  if (sums.empty()) return {fmt::format("{} is no list of checksums", kChecksumsFile)};
+  std::vector<std::string> names;
+  for (const auto& [name, digest] : sums) names.push_back(name);
+  auto faults = ask_all(
+      names, [&](std::size_t i) { return fault_of(directory, names[i], sums.at(names[i])); });
   std::erase(faults, "");
   return faults;
 }

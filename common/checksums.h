@@ -13,8 +13,13 @@ inline constexpr const char* kChecksumsFile = "SHA256SUMS";
 /// 64 hexadecimal digits of a file's bytes. Throws Error if it cannot be read.
 std::string file_sha256(const std::filesystem::path& path);
 
-/// Writes `directory`/SHA256SUMS over all files below it, one thread per file. Throws Error.
-void write_checksums(const std::filesystem::path& directory);
+/// The lines of SHA256SUMS for these files of `directory`, one thread per file. Throws Error.
+std::string checksum_lines(const std::filesystem::path& directory,
+                           const std::vector<std::string>& names);
+
+/// Writes `directory`/SHA256SUMS over all files below it; those whose lines are `known` are not
+/// read. Throws Error.
+void write_checksums(const std::filesystem::path& directory, const std::string& known = "");
 
 /// Each way in which `directory` differs from its SHA256SUMS, as a phrase: "model.safetensors:
 /// expected SHA-256 3f.., found 9a..". Files not listed there are ignored. One thread per file.

@@ -8,6 +8,7 @@
 //   metrics      half of a line of metrics.jsonl
 //   segment_cut  a segment's complete steps are copied, and not yet in its place
 //   checkpoint   weights and none, or half, of the moments
+//   part         a learner's part of a checkpoint is on the disk, and the whole not in its place
 //   file         half of a small file that is written aside: config, index of segments
 //
 // Without these variables a pass costs a comparison.

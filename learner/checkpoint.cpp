@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
-#include <map>
 #include <system_error>
 #include <vector>
 
@@ -12,8 +11,7 @@
 #include "common/fault.h"
 #include "common/file.h"
 #include "learner/run_coverage.h"
-#include "model/host_parts.h"
-#include "model/safetensors.h"
+#include "learner/stored_moments.h"
 
 namespace lie {
 namespace {
@@ -21,7 +19,6 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::string_view kPrefix = "step-";
-constexpr const char* kOptimizerFile = "optimizer.safetensors";
 constexpr std::array kTokenizerFiles = {"tokenizer.json",
                                         "tokenizer_config.json",
                                         "special_tokens_map.json",
@@ -63,88 +60,29 @@ void remove_leftovers(const fs::path& checkpoints) {
   }
 }
 
-/// The two moments by their names in a checkpoint.
-std::array<std::pair<std::string_view, Tensor>, 2> moments(const AdamW& optimizer) {
-  return {
-      {{"first_moment.", optimizer.first_moment()}, {"second_moment.", optimizer.second_moment()}}};
-}
-
-std::vector<TensorShape> moment_shapes(const Weights& weights, const AdamW& optimizer) {
-  std::vector<TensorShape> shapes;
-  for (const auto& [prefix, flat] : moments(optimizer)) {
-    for (const Parameter& parameter : weights.parameters()) {
-      shapes.push_back({std::string(prefix) + parameter.name, {parameter.rows, parameter.cols}});
-    }
-  }
-  return shapes;
-}
-
-void save_moments(const Weights& weights, const AdamW& optimizer, const fs::path& path) {
-  if (optimizer.shard().count != flat_elements(weights.parameters())) {
-    fail("{}: this rank holds only a shard of the moments, but a checkpoint needs all of them",
-         path.string());
-  }
-  SafetensorsWriter writer(path, moment_shapes(weights, optimizer));
-  for (const auto& [prefix, flat] : moments(optimizer)) {
-    pass_fault_point("checkpoint");
-    for (const Parameter& parameter : weights.parameters()) {
-      read_parts(weights.operators(),
-                 flat.elements_at(parameter.offset, parameter.rows * parameter.cols),
-                 [&](std::span<const float> values) { writer.append(values); });
-    }
-  }
-  writer.close();
-}
-
-/// The optimizer's shard from the entries of moment_shapes().
-void read_moments(std::span<const SafetensorsEntry* const> entries, const Weights& weights,
-                  const AdamW& optimizer) {
-  const std::span<const Parameter> layout = weights.parameters();
-  for (const auto& [prefix, flat] : moments(optimizer)) {
-    for (const ParameterPiece& piece : pieces_of(layout, optimizer.shard())) {
-      const auto number = static_cast<std::size_t>(piece.parameter - layout.data());
-      read_entry(weights.operators(), *entries[number], piece.first,
-                 flat.elements_at(piece.at, piece.count));
-    }
-    entries = entries.subspan(layout.size());
-  }
-}
-
-/// The entries of the file in the order of `expected`; Error if they are not exactly those.
-std::vector<const SafetensorsEntry*> matching_entries(const SafetensorsFile& file,
-                                                      std::span<const TensorShape> expected) {
-  std::map<std::string_view, const SafetensorsEntry*> by_name;
-  for (const SafetensorsEntry& entry : file.entries()) by_name[entry.name] = &entry;
-  std::vector<const SafetensorsEntry*> found;
-  for (const TensorShape& moment : expected) {
-    const auto at = by_name.find(moment.name);
-    if (at == by_name.end()) {
-      fail(
-          "{}: tensor {} is missing; the checkpoint is of another model: resume from one of this "
-          "run",
-          file.path().string(), moment.name);
-    }
-    if (at->second->shape != moment.shape || at->second->dtype != "F32") {
-      fail(
-          "{}: tensor {} is not F32 [{}, {}]; the checkpoint is of another model: resume from one "
-          "of this run",
-          file.path().string(), moment.name, moment.shape[0], moment.shape[1]);
-    }
-    found.push_back(at->second);
-  }
-  if (found.size() != by_name.size()) {
-    fail(
-        "{}: {} tensors where {} were expected; the checkpoint is of another model: resume from "
-        "one of this run",
-        file.path().string(), by_name.size(), found.size());
-  }
-  return found;
-}
-
 void copy_tokenizer(const fs::path& from, const fs::path& to) {
   for (const char* name : kTokenizerFiles) {
     if (fs::is_regular_file(from / name)) write_file_atomically(to / name, read_file(from / name));
   }
+}
+
+/// What learner 0 writes besides its part.
+void save_rest(const CheckpointContents& contents, std::span<const CheckpointPart> parts,
+               const fs::path& directory) {
+  const Weights& weights = contents.weights;
+  copy_tokenizer(contents.start_model, directory);
+  save_generation_config(weights.config(), contents.start_model, directory);
+  save_model_config(weights.config(), directory);
+  std::vector<RangeFile> files;
+  for (const CheckpointPart& part : parts) {
+    if (!part.weights.name.empty()) files.push_back(part.weights);
+  }
+  if (files.size() > 1) save_weights_index(weights.parameters(), files, directory);
+  TrainerState state = contents.state;
+  state.optimizer_updates = contents.optimizer.updates();
+  state.skipped_updates = contents.optimizer.skipped();
+  save_trainer_state(state, directory);
+  if (contents.coverage) contents.coverage->save(directory);
 }
 
 void sync_tree(const fs::path& directory) {
@@ -153,6 +91,10 @@ void sync_tree(const fs::path& directory) {
     fs::is_directory(path) ? sync_tree(path) : sync_file(path);
   }
   sync_directory(directory);
+}
+
+fs::path partial_path(const fs::path& checkpoints, std::int64_t step) {
+  return checkpoints / fmt::format(".{}.partial", checkpoint_path({}, step).string());
 }
 
 }  // namespace
@@ -165,31 +107,50 @@ void describe(FieldList& fields, CheckpointOptions& options) {
        "steps", 0});
   fields.add("keep_last", options.keep_last,
              {"Keep this many of the latest checkpoints; 0: all.", "", 0});
-  fields.add("background", options.background,
-             {"Write a checkpoint beside the next steps, from a copy for which learner 0 holds 12 "
-              "bytes a parameter of host memory. Off: training waits until it is written."});
+  fields.add(
+      "background", options.background,
+      {"Write a checkpoint beside the next steps, from a copy for which the learners together "
+       "hold 12 bytes a parameter of host memory. Off: training waits until it is written."});
 }
 
-fs::path save_checkpoint(const fs::path& checkpoints, const CheckpointContents& contents) {
+void begin_checkpoint(const fs::path& checkpoints, std::int64_t step) {
   make_directories(checkpoints);
   remove_leftovers(checkpoints);
-  const fs::path complete = checkpoint_path(checkpoints, contents.state.step);
-  const fs::path partial = checkpoints / ("." + complete.filename().string() + ".partial");
-  make_directories(partial);
-  copy_tokenizer(contents.start_model, partial);
-  save_generation_config(contents.weights.config(), contents.start_model, partial);
-  save_weights(contents.weights, partial);
-  save_moments(contents.weights, contents.optimizer, partial / kOptimizerFile);
-  TrainerState state = contents.state;
-  state.optimizer_updates = contents.optimizer.updates();
-  state.skipped_updates = contents.optimizer.skipped();
-  save_trainer_state(state, partial);
-  if (contents.coverage) contents.coverage->save(partial);
-  write_checksums(partial);
+  make_directories(partial_path(checkpoints, step));
+}
+
+std::string write_checkpoint_part(const fs::path& checkpoints, const CheckpointContents& contents,
+                                  std::span<const CheckpointPart> parts, int learner) {
+  const fs::path partial = partial_path(checkpoints, contents.state.step);
+  if (learner == 0) save_rest(contents, parts, partial);
+  const CheckpointPart& part = parts[static_cast<std::size_t>(learner)];
+  if (!part.weights.name.empty()) save_parameters(contents.weights, part.weights, partial);
+  if (!part.moments.name.empty()) {
+    save_moments(contents.optimizer, contents.weights, partial / part.moments.name);
+  }
+  const std::vector<std::string> files = files_of(part);
+  for (const std::string& file : files) sync_file(partial / file);
+  sync_directory(partial);
+  pass_fault_point("part");
+  return checksum_lines(partial, files);
+}
+
+fs::path complete_checkpoint(const fs::path& checkpoints, std::int64_t step,
+                             const std::string& checksums) {
+  const fs::path partial = partial_path(checkpoints, step);
+  const fs::path complete = checkpoint_path(checkpoints, step);
+  write_checksums(partial, checksums);
   sync_tree(partial);
   if (fs::exists(complete)) remove_checkpoint(complete);
   rename_durably(partial, complete);
   return complete;
+}
+
+fs::path save_checkpoint(const fs::path& checkpoints, const CheckpointContents& contents) {
+  const auto parts = checkpoint_parts(contents.weights.parameters(), 1);
+  begin_checkpoint(checkpoints, contents.state.step);
+  return complete_checkpoint(checkpoints, contents.state.step,
+                             write_checkpoint_part(checkpoints, contents, parts, 0));
 }
 
 void remove_old_checkpoints(const fs::path& checkpoints, std::int64_t keep_last,
@@ -227,10 +188,9 @@ std::optional<fs::path> latest_checkpoint(const fs::path& checkpoints, std::int6
 TrainerState load_checkpoint(const fs::path& checkpoint, Weights& weights, AdamW& optimizer) {
   const TrainerState state = load_trainer_state(checkpoint);
   check_weights(checkpoint, weights);
-  const SafetensorsFile file(checkpoint / kOptimizerFile);
-  const auto entries = matching_entries(file, moment_shapes(weights, optimizer));
+  const StoredMoments moments(checkpoint, weights.parameters());
   read_weights(checkpoint, weights);
-  read_moments(entries, weights, optimizer);
+  moments.read(optimizer, weights.operators());
   optimizer.restore_counts(state.optimizer_updates, state.skipped_updates);
   return state;
 }

@@ -1,10 +1,14 @@
-// Checkpoints that are complete or absent: written aside, forced to disk, renamed.
+// Checkpoints that are complete or absent: written aside, forced to disk, renamed. Learners that
+// hold a shard of the moments each write a part each.
 //
 //   checkpoints/step-000050/
-//     config.json, model.safetensors     Hugging Face model directory, fp32 master weights
+//     config.json, model.safetensors     Hugging Face model directory, fp32 master weights; of
+//                                        several learners model-00001-of-00004.safetensors, ... and
+//                                        model.safetensors.index.json
 //     tokenizer.json, ...                copied byte for byte from the start model
 //     generation_config.json             the start model's, with the run's end-of-sequence ids
-//     optimizer.safetensors              "first_moment.<parameter>", "second_moment.<parameter>"
+//     optimizer.safetensors              AdamW's moments: learner/stored_moments.h; of several
+//                                        learners optimizer-00001-of-00004.safetensors, ...
 //     trainer_state.json                 schema version 1, the fields of TrainerState
 //     coverage.bin                       the run's distinct n-grams: learner/run_coverage.h
 //     SHA256SUMS                         of all of these; common/checksums.h, checked on resume:
@@ -15,9 +19,12 @@
 #include <filesystem>
 #include <limits>
 #include <optional>
+#include <span>
+#include <string>
 #include <string_view>
 
 #include "common/options.h"
+#include "learner/checkpoint_parts.h"
 #include "learner/optimizer.h"
 #include "learner/trainer_state.h"
 #include "model/weights.h"
@@ -42,18 +49,30 @@ struct CheckpointSchedule {
   }
 };
 
-/// What goes into a checkpoint. Weights and moments are whole.
+/// What goes into a checkpoint, or a part of it: weights and moments hold at least the part.
 struct CheckpointContents {
   const Weights& weights;
   const AdamW& optimizer;
-  TrainerState state;                     // optimizer counts are taken from `optimizer`
-  std::filesystem::path start_model;      // its tokenizer files are copied
-  const RunCoverage* coverage = nullptr;  // of the run's responses, where there are any
+  TrainerState state;                      // optimizer counts are taken from `optimizer`
+  std::filesystem::path start_model = {};  // its tokenizer files are copied
+  const RunCoverage* coverage = nullptr;   // of the run's responses, where there are any
 };
 
-/// Writes `checkpoints`/step-NNNNNN and returns its path. A crash at any moment leaves the
-/// checkpoint complete or absent; leftovers of earlier crashes are removed. One rank calls it.
-/// Throws Error naming the file that cannot be written.
+// A checkpoint is made in three acts. A crash at any moment leaves it complete or absent. Each
+// throws Error naming the file that cannot be written.
+
+/// Learner 0, first: an empty directory aside; leftovers of earlier crashes are removed.
+void begin_checkpoint(const std::filesystem::path& checkpoints, std::int64_t step);
+/// Every learner, at the same time: its own of `parts`; learner 0 what all share besides. Returns
+/// the lines of SHA256SUMS for its part, which is on the disk.
+std::string write_checkpoint_part(const std::filesystem::path& checkpoints,
+                                  const CheckpointContents& contents,
+                                  std::span<const CheckpointPart> parts, int learner);
+/// Learner 0, last, with the lines of all: `checkpoints`/step-NNNNNN is in place, and returned.
+std::filesystem::path complete_checkpoint(const std::filesystem::path& checkpoints,
+                                          std::int64_t step, const std::string& checksums);
+
+/// All three, by one learner that holds all.
 std::filesystem::path save_checkpoint(const std::filesystem::path& checkpoints,
                                       const CheckpointContents& contents);
 

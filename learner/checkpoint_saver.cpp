@@ -1,5 +1,6 @@
 #include "learner/checkpoint_saver.h"
 
+#include <algorithm>
 #include <chrono>
 #include <span>
 #include <utility>
@@ -7,7 +8,6 @@
 #include "common/clock.h"
 #include "common/log.h"
 #include "learner/run_coverage.h"
-#include "learner/shards.h"
 
 namespace lie {
 namespace {
@@ -16,28 +16,27 @@ std::span<float> floats(Tensor x) {
   return {static_cast<float*>(x.data), static_cast<std::size_t>(x.elements())};
 }
 
-/// Both ends: what learner 0 gets whole; the others have empty spans.
-void gather_moments(Collective& learners, const Weights& weights, const AdamW& optimizer,
-                    std::span<float> first, std::span<float> second) {
-  const std::int64_t elements = weights.flat().elements();
-  Operators& operators = weights.operators();
-  gather_on_first(learners, operators, optimizer.first_moment(), elements, first);
-  gather_on_first(learners, operators, optimizer.second_moment(), elements, second);
+template <typename Value>
+bool is_ready(const std::future<Value>& value) {
+  return value.wait_for(std::chrono::seconds(0)) == std::future_status::ready;
 }
 
 }  // namespace
 
-/// The contents of a checkpoint in memory of their own, under operators that only the thread that
-/// writes calls.
+/// A part's contents in memory of their own, under operators that only the thread that writes
+/// calls.
 class CheckpointSaver::Copy {
  public:
-  explicit Copy(const Weights& weights)
-      : weights_(weights.config(), *host_), optimizer_({}, weights_) {}
+  Copy(const Weights& weights, const CheckpointPart& part)
+      : weights_(weights.config(), *host_, part.weights.range),
+        optimizer_({}, weights_, part.moments.range) {}
 
-  CheckpointContents of(const CheckpointContents& live, Collective& learners) {
-    live.weights.operators().copy_to_host(live.weights.flat(), floats(weights_.flat()));
-    gather_moments(learners, live.weights, live.optimizer, floats(optimizer_.first_moment()),
-                   floats(optimizer_.second_moment()));
+  CheckpointContents of(const CheckpointContents& live) {
+    Operators& operators = live.weights.operators();
+    const auto [first, count] = weights_.shard();
+    operators.copy_to_host(live.weights.flat().elements_at(first, count), floats(weights_.flat()));
+    operators.copy_to_host(live.optimizer.first_moment(), floats(optimizer_.first_moment()));
+    operators.copy_to_host(live.optimizer.second_moment(), floats(optimizer_.second_moment()));
     optimizer_.restore_counts(live.optimizer.updates(), live.optimizer.skipped());
     coverage_.reset();
     if (live.coverage) coverage_ = live.coverage->of_run();
@@ -56,41 +55,99 @@ CheckpointSaver::CheckpointSaver(std::filesystem::path checkpoints,
                                  Collective& learners)
     : checkpoints_(std::move(checkpoints)),
       learners_(learners),
-      in_background_(options.background && options.every > 0) {
-  if (in_background_) copy_ = std::make_unique<Copy>(weights);
+      in_background_(options.background && options.every > 0),
+      parts_(checkpoint_parts(weights.parameters(), learners.size())) {
+  if (!in_background_) return;
+  copy_ = std::make_unique<Copy>(weights, parts_[static_cast<std::size_t>(learners.rank())]);
 }
 
 /// Waits: the thread uses what is destroyed next. Only a run that fails has not waited before.
 CheckpointSaver::~CheckpointSaver() {
   if (!writing_.valid()) return;
-  Log("learner", 0)
-      .warn("training failed; the checkpoint that is being written is completed first");
+  if (is_first()) {
+    Log("learner", 0)
+        .warn("training failed; the checkpoint that is being written is {}",
+              meets_ ? "given up: it lacks the parts of other learners" : "completed first");
+  }
+  parts_known_ = {};  // learner 0's thread would wait for ever
 }
 
 void CheckpointSaver::save(const CheckpointContents& contents, std::function<void()> afterwards) {
   wait();
   const Timed timed(waited_);
-  const auto write = [this, watch = Stopwatch(),
-                      then = std::move(afterwards)](const CheckpointContents& these) {
-    save_checkpoint(checkpoints_, these);
-    then();
-    return watch.seconds();
-  };
-  if (!copy_ && learners_.size() > 1) copy_ = std::make_unique<Copy>(contents.weights);
-  const auto launch = in_background_ ? std::launch::async : std::launch::deferred;
-  writing_ = std::async(launch, write, copy_ ? copy_->of(contents, learners_) : contents);
-  if (in_background_) return;
+  const Stopwatch watch;
+  if (is_first()) begin_checkpoint(checkpoints_, contents.state.step);
+  std::uint8_t has_begun = 1;
+  broadcast_value(learners_, has_begun);
+  if (in_background_) {
+    save_beside(copy_->of(contents), watch, std::move(afterwards));
+    return;
+  }
+  writing_ = std::async(std::launch::deferred, [&] {
+    Written parts = of_all(write_part(contents, watch));
+    return is_first() ? complete(contents.state.step, std::move(parts), afterwards) : parts;
+  });
   writing_.wait();
-  copy_.reset();
 }
 
-void send_moments(Collective& learners, const Weights& weights, const AdamW& optimizer) {
-  gather_moments(learners, weights, optimizer, {}, {});
+void CheckpointSaver::save_beside(const CheckpointContents& copy, const Stopwatch& watch,
+                                  std::function<void()> afterwards) {
+  meets_ = learners_.size() > 1;
+  parts_known_ = {};
+  writing_ = std::async(std::launch::async, [this, copy, watch, then = std::move(afterwards),
+                                             others = parts_known_.get_future()]() mutable {
+    Written parts = write_part(copy, watch);
+    if (!is_first()) return parts;
+    if (learners_.size() > 1) {
+      const Written known = others.get();
+      parts = {parts.checksums + known.checksums, std::max(parts.seconds, known.seconds)};
+    }
+    return complete(copy.state.step, std::move(parts), then);
+  });
+}
+
+CheckpointSaver::Written CheckpointSaver::write_part(const CheckpointContents& contents,
+                                                     const Stopwatch& watch) const {
+  std::string lines = write_checkpoint_part(checkpoints_, contents, parts_, learners_.rank());
+  return {std::move(lines), watch.seconds()};
+}
+
+CheckpointSaver::Written CheckpointSaver::complete(std::int64_t step, Written parts,
+                                                   const std::function<void()>& afterwards) const {
+  const Stopwatch watch;
+  complete_checkpoint(checkpoints_, step, parts.checksums);
+  afterwards();
+  parts.seconds += watch.seconds();
+  return parts;
+}
+
+CheckpointSaver::Written CheckpointSaver::of_all(Written own) {
+  Written all;
+  for (int learner = 0; learner < learners_.size(); ++learner) {
+    Written part = learner == learners_.rank() ? own : Written();
+    broadcast_values(learners_, part.checksums, learner);
+    broadcast_value(learners_, part.seconds, learner);
+    all.checksums += part.checksums;
+    all.seconds = std::max(all.seconds, part.seconds);
+  }
+  return all;
+}
+
+/// Once the others have written their parts, which all learn together, learner 0's thread is told.
+void CheckpointSaver::meet(bool waits) {
+  if (!meets_) return;
+  if (waits && !is_first()) writing_.wait();
+  double missing = is_first() || is_ready(writing_) ? 0 : 1;
+  learners_.all_reduce_sum(std::span(&missing, 1));
+  if (missing > 0) return;
+  meets_ = false;
+  Written others = of_all(is_first() ? Written() : writing_.get());
+  if (is_first()) parts_known_.set_value(std::move(others));
 }
 
 std::optional<SavingSeconds> CheckpointSaver::poll() {
-  if (!writing_.valid() || writing_.wait_for(std::chrono::seconds(0)) != std::future_status::ready)
-    return {};
+  meet(false);
+  if (meets_ || !writing_.valid() || !is_ready(writing_)) return {};
   return wait();
 }
 
@@ -98,10 +155,12 @@ std::optional<SavingSeconds> CheckpointSaver::wait() {
   if (!writing_.valid()) return {};
   {
     const Timed timed(waited_);
-    writing_.wait();
+    meet(true);
+    if (writing_.valid()) writing_.wait();
   }
   const double waited = std::exchange(waited_, 0);
-  return SavingSeconds{.all = writing_.get(), .waited = waited};
+  if (!writing_.valid()) return {};
+  return SavingSeconds{.all = writing_.get().seconds, .waited = waited};
 }
 
 }  // namespace lie

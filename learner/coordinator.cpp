@@ -42,6 +42,14 @@ bool Coordinator::collect(std::deque<Ticket> tickets, std::optional<Assignment::
   return collect(part, when_out, take);
 }
 
+void Coordinator::attend(const TakeGroup& take) {
+  if (!version_) return;
+  is_held_ = holds_back_ && holds_back_();
+  while (take_one(take)) continue;
+  answer_waiting_actors(std::nullopt);
+  is_held_ = false;
+}
+
 void Coordinator::await_in_flight(const TakeGroup& take) {
   is_held_ = true;
   while (in_flight()) serve(std::nullopt, take);

@@ -51,6 +51,10 @@ class Coordinator {
   bool collect(std::deque<Ticket> tickets, std::optional<Assignment::Kind> when_out,
                const TakeGroup& take);
 
+  /// What collect() does, once and without waiting, for whoever works long between two. Nothing
+  /// before set_version().
+  void attend(const TakeGroup& take);
+
   /// Gives the groups in flight to `take` as they come back; none begins any more. Blocks until
   /// none is left.
   void await_in_flight(const TakeGroup& take);

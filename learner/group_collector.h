@@ -47,6 +47,9 @@ class GroupCollector {
   std::optional<std::vector<ScoredGroup>> collect(std::deque<Ticket> tickets,
                                                   std::optional<Assignment::Kind> when_out);
 
+  /// Coordinator::attend(): what comes back is kept for its step.
+  void attend() { coordinator_.attend(take()); }
+
   /// Coordinator::announce(kWeights): what comes back meanwhile is kept for its step.
   void announce_weights();
   void set_version(std::int64_t policy_version) { coordinator_.set_version(policy_version); }

@@ -81,7 +81,7 @@ class Tuner {
         gradient_(parts.weights.operators(), parts.learners, parts.weights.flat().elements(),
                   options_.lanes, "sft.lanes") {
     check_options(options_.optimizer);
-    if (parts.checkpoints.empty() || parts.learners.rank() > 0) return;
+    if (parts.checkpoints.empty()) return;
     saver_.emplace(parts.checkpoints, options_.checkpoint, parts.weights, parts.learners);
   }
 
@@ -112,8 +112,8 @@ class Tuner {
   LaneSum gradient_;                               // [1, N] fp32
   std::vector<std::vector<std::size_t>> batches_;  // of the current epoch
   std::int64_t epoch_ = -1;
-  std::int64_t first_step_ = 0;           // of the current epoch
-  std::optional<CheckpointSaver> saver_;  // on learner 0
+  std::int64_t first_step_ = 0;  // of the current epoch
+  std::optional<CheckpointSaver> saver_;
 };
 
 /// Fills in what depends on the data: the number of steps, and the end of the cosine.
@@ -232,14 +232,9 @@ bool Tuner::is_stopped() const {
 }
 
 void Tuner::save(std::int64_t step, bool is_last) {
-  if (parts_.checkpoints.empty()) return;
+  if (!saver_) return;
   const CheckpointSchedule schedule{options_.checkpoint.every, options_.steps};
-  const bool is_due = is_last || schedule.due_after(step);
-  if (!saver_) {
-    if (is_due) send_moments(parts_.learners, parts_.weights, optimizer_);
-    return;
-  }
-  if (is_due) begin_save(step);
+  if (is_last || schedule.due_after(step)) begin_save(step);
   saver_->poll();
 }
 

@@ -72,23 +72,4 @@ void gather_shards(Collective& learners, Weights& weights) {
   }
 }
 
-void gather_on_first(Collective& learners, Operators& operators, Tensor shard,
-                     std::int64_t elements, std::span<float> whole) {
-  const auto size = static_cast<std::size_t>(learners.size());
-  const std::int64_t longest = longest_shard(elements, learners.size());
-  std::vector<float> memory;
-  for (std::int64_t done = 0; done < longest; done += kExchangedAtOnce) {
-    const FlatRange own = part_of_shard({0, shard.elements()}, done);
-    memory.resize(static_cast<std::size_t>(own.count));
-    if (own.count > 0) operators.copy_to_host(shard.elements_at(own.first, own.count), memory);
-    std::vector<DeviceSpan> out(size), in(size);
-    out.front() = std::span(memory);
-    for (int learner = 0; learners.rank() == 0 && learner < learners.size(); ++learner) {
-      const FlatRange part = part_of_shard(shard_of(elements, learner, learners.size()), done);
-      in[static_cast<std::size_t>(learner)] = DeviceSpan(whole).part(part.first, part.count);
-    }
-    learners.exchange(out, in);
-  }
-}
-
 }  // namespace lie

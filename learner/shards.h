@@ -46,9 +46,4 @@ UpdateOutcome update_shard(Collective& learners, AdamW& optimizer, std::int64_t 
 /// Every learner's shard of the weights reaches all others. Collective; blocks.
 void gather_shards(Collective& learners, Weights& weights);
 
-/// Every learner's `shard` [1, count] reaches `whole` [N] of learner 0; the others' are not looked
-/// at. Collective; blocks.
-void gather_on_first(Collective& learners, Operators& operators, Tensor shard,
-                     std::int64_t elements, std::span<float> whole);
-
 }  // namespace lie

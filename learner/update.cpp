@@ -178,6 +178,7 @@ void PolicyUpdater::recompute_old(MiniBatch& batch, UpdateSeconds& seconds) {
       const auto own = rows_of(rows.log_probs, micro, s);
       batch.old_log_probs[micro.sequences[s]].assign(own.begin(), own.end());
     }
+    attend_();
   }
 }
 
@@ -213,7 +214,10 @@ PolicyLossStats PolicyUpdater::run_lanes(const Pass& pass, const MiniBatch& batc
   auto own = stats.begin() + gradient_.begin(batch.lanes).first;
   for (const std::vector<MicroBatch>& micro_batches : batch.micro_batches) {
     const Lane lane{gradient_.next(), *own++};
-    for (const MicroBatch& micro : micro_batches) accumulate(pass, batch, micro, lane, update);
+    for (const MicroBatch& micro : micro_batches) {
+      accumulate(pass, batch, micro, lane, update);
+      attend_();
+    }
   }
   return timed(update.seconds.gradient_sync, [&] { return sum_stats(parts_.learners, stats); });
 }

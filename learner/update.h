@@ -3,7 +3,9 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "common/comm/collective.h"
@@ -67,6 +69,9 @@ class PolicyUpdater {
   /// are more learners than lanes.
   PolicyUpdater(const UpdateOptions& options, UpdateParts parts);
 
+  /// `attend` is called between micro-batches: what this rank owes others while it updates.
+  void attend_with(std::function<void()> attend) { attend_ = std::move(attend); }
+
   /// Trains on a step's groups, in canonical order and the same on every learner, with an advantage
   /// for each response. Collective over the learners. The loss of a mini-batch has global
   /// denominators, and is summed by lanes: neither micro-batch size nor the number of learners
@@ -91,6 +96,7 @@ class PolicyUpdater {
   UpdateOptions options_;
   UpdateParts parts_;
   LaneSum gradient_;  // [1, N] fp32, flat as the weights and in the same memory
+  std::function<void()> attend_ = [] {};
 };
 
 }  // namespace lie

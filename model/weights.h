@@ -94,8 +94,25 @@ void read_weights(const std::filesystem::path& directory, Weights& weights);
 /// Throws Error where read_weights would.
 void check_weights(const std::filesystem::path& directory, const Weights& weights);
 
+/// The files that hold a model directory's weights: model.safetensors, or those that
+/// model.safetensors.index.json names. Throws Error if it has neither.
+std::vector<std::filesystem::path> weights_files(const std::filesystem::path& directory);
+
 /// Writes config.json and model.safetensors (fp32) to an existing directory. The weights are whole.
 void save_weights(const Weights& weights, const std::filesystem::path& directory);
+
+/// A file for what lies in a range of the flat order. Without elements there is none.
+struct RangeFile {
+  FlatRange range;
+  std::string name = "";
+};
+
+/// Writes the parameters that lie in file.range, each whole, to file.name (fp32).
+void save_parameters(const Weights& weights, const RangeFile& file,
+                     const std::filesystem::path& directory);
+/// Writes model.safetensors.index.json: which of several such files holds which parameter.
+void save_weights_index(std::span<const Parameter> layout, std::span<const RangeFile> files,
+                        const std::filesystem::path& directory);
 
 /// Normal(0, initializer_range) matrices, unit norms and zero biases, from the counter-based
 /// generator.

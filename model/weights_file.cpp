@@ -38,18 +38,32 @@ WeightMap read_index(const std::filesystem::path& path) {
   return map;
 }
 
+}  // namespace
+
+std::vector<std::filesystem::path> weights_files(const std::filesystem::path& directory) {
+  if (std::filesystem::exists(directory / kWeightsFile)) {  // first, as transformers does
+    return {directory / kWeightsFile};
+  }
+  if (!std::filesystem::exists(directory / kIndexFile)) {
+    fail("{}: neither {} nor {} is there; is this a Hugging Face model directory?",
+         directory.string(), kWeightsFile, kIndexFile);
+  }
+  std::set<std::filesystem::path> files;
+  for (const auto& [tensor, shard] : read_index(directory / kIndexFile)) {
+    files.insert(directory / shard);
+  }
+  if (files.empty()) fail("{}: \"weight_map\" is empty", (directory / kIndexFile).string());
+  return {files.begin(), files.end()};
+}
+
+namespace {
+
 /// All tensors of a directory's weight files by name.
 class TensorFiles {
  public:
   explicit TensorFiles(const std::filesystem::path& directory) {
-    if (std::filesystem::exists(directory / kWeightsFile)) {  // first, as transformers does
-      open(directory / kWeightsFile);
-    } else if (std::filesystem::exists(directory / kIndexFile)) {
-      open_shards(directory);
-    } else {
-      fail("{}: neither {} nor {} is there; is this a Hugging Face model directory?",
-           directory.string(), kWeightsFile, kIndexFile);
-    }
+    for (const auto& path : weights_files(directory)) open(path);
+    if (!std::filesystem::exists(directory / kWeightsFile)) check_index(directory);
   }
 
   struct Found {
@@ -74,18 +88,12 @@ class TensorFiles {
     }
   }
 
-  void open_shards(const std::filesystem::path& directory) {
-    const auto index_path = directory / kIndexFile;
-    const WeightMap map = read_index(index_path);
-    std::set<std::string> shards;
-    for (const auto& [tensor, shard] : map) shards.insert(shard);
-    if (shards.empty()) fail("{}: \"weight_map\" is empty", index_path.string());
-    for (const std::string& shard : shards) open(directory / shard);
-    for (const auto& [tensor, shard] : map) {
+  void check_index(const std::filesystem::path& directory) const {
+    for (const auto& [tensor, shard] : read_index(directory / kIndexFile)) {
       const auto found = tensors_.find(tensor);
       if (found == tensors_.end() || found->second.file != (directory / shard).string()) {
-        fail("{}: tensor \"{}\" is not in \"{}\" as the index says", index_path.string(), tensor,
-             shard);
+        fail("{}: tensor \"{}\" is not in \"{}\" as the index says",
+             (directory / kIndexFile).string(), tensor, shard);
       }
     }
   }
@@ -97,6 +105,17 @@ class TensorFiles {
 std::vector<std::int64_t> shape_of(const Parameter& parameter) {
   if (!parameter.decay) return {parameter.cols};
   return {parameter.rows, parameter.cols};
+}
+
+/// Those that lie whole in the range.
+std::vector<Parameter> parameters_in(std::span<const Parameter> layout, FlatRange range) {
+  std::vector<Parameter> within;
+  for (const ParameterPiece& piece : pieces_of(layout, range)) {
+    if (piece.count == piece.parameter->rows * piece.parameter->cols) {
+      within.push_back(*piece.parameter);
+    }
+  }
+  return within;
 }
 
 void check_tensor(const TensorFiles::Found& found, const Parameter& parameter) {
@@ -253,17 +272,35 @@ void read_weights(const std::filesystem::path& directory, Weights& weights) {
 }
 
 void save_weights(const Weights& weights, const std::filesystem::path& directory) {
+  save_model_config(weights.config(), directory);
+  save_parameters(weights, {weights.shard(), kWeightsFile}, directory);
+}
+
+void save_parameters(const Weights& weights, const RangeFile& file,
+                     const std::filesystem::path& directory) {
+  const std::vector<Parameter> within = parameters_in(weights.parameters(), file.range);
   std::vector<TensorShape> shapes;
-  for (const Parameter& parameter : weights.parameters()) {
+  for (const Parameter& parameter : within) {
     shapes.push_back({parameter.name, shape_of(parameter)});
   }
-  save_model_config(weights.config(), directory);
-  SafetensorsWriter writer(directory / kWeightsFile, shapes);
-  for (const Parameter& parameter : weights.parameters()) {
+  SafetensorsWriter writer(directory / file.name, shapes);
+  for (const Parameter& parameter : within) {
     read_parts(weights.operators(), weights.tensor(parameter.name),
                [&](std::span<const float> values) { writer.append(values); });
   }
   writer.close();
+}
+
+void save_weights_index(std::span<const Parameter> layout, std::span<const RangeFile> files,
+                        const std::filesystem::path& directory) {
+  Json index;
+  index["metadata"]["total_size"] = parameter_count(layout) * std::int64_t{sizeof(float)};
+  for (const RangeFile& file : files) {
+    for (const Parameter& parameter : parameters_in(layout, file.range)) {
+      index["weight_map"][parameter.name] = file.name;
+    }
+  }
+  write_json(index, directory / kIndexFile);
 }
 
 }  // namespace lie

@@ -70,6 +70,7 @@ killed_in() {
 killed_in_journal() { killed_in; }
 killed_in_metrics() { killed_in; }
 killed_in_checkpoint() { killed_in; }
+killed_in_part() { killed_in; }
 killed_in_segment_cut() { killed_in; }
 killed_in_file() { killed_in; }
 draw_point() {
@@ -234,7 +235,7 @@ summary() {
 
 bound=60  # seconds within which a run must have ended after a fault, or be done
 faults=(rank_killed all_killed launcher_killed rank_signalled launcher_signalled rank_paused second_start
-  killed_in_journal killed_in_metrics killed_in_checkpoint killed_in_segment_cut killed_in_file
+  killed_in_journal killed_in_metrics killed_in_checkpoint killed_in_part killed_in_segment_cut killed_in_file
   flipped_bits flipped_log_bits flipped_journal_bits)
 mkdir "$WORK/disk"
 if [ -n "${LIE_IN_NAMESPACES:-}" ] && mount -t tmpfs -o size=1g tmpfs "$WORK/disk"; then faults+=(disk_full)

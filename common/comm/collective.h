@@ -37,20 +37,20 @@ class Collective {
   virtual void exchange(std::span<const DeviceSpan> out, std::span<const DeviceSpan> in) = 0;
 };
 
-/// Rank 0's value reaches all members.
+/// The root's value reaches all members.
 template <typename Value>
 requires std::is_trivially_copyable_v<Value>
-void broadcast_value(Collective& group, Value& value) {
-  group.broadcast_bytes(std::as_writable_bytes(std::span(&value, 1)), 0);
+void broadcast_value(Collective& group, Value& value, int root = 0) {
+  group.broadcast_bytes(std::as_writable_bytes(std::span(&value, 1)), root);
 }
 
-/// Rank 0's string or vector, of any length, reaches all members.
+/// The root's string or vector, of any length, reaches all members.
 template <typename Values>
-void broadcast_values(Collective& group, Values& values) {
+void broadcast_values(Collective& group, Values& values, int root = 0) {
   std::uint64_t size = values.size();
-  broadcast_value(group, size);
+  broadcast_value(group, size, root);
   values.resize(size);
-  group.broadcast_bytes(std::as_writable_bytes(std::span(values)), 0);
+  group.broadcast_bytes(std::as_writable_bytes(std::span(values)), root);
 }
 
 /// The group of one: every operation is the identity. In place it takes memory of any kind.

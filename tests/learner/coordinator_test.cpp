@@ -46,6 +46,31 @@ int answer_tickets(LocalTicketDesk& desk, int actor, Sink<ScoredGroup>& scored, 
   return tickets;
 }
 
+TEST(Coordinator, BetweenTwoCollectsItAttendsOnceThereAreWeights) {
+  LocalTicketDesk desk(1);
+  BoundedQueue<ScoredGroup> scored(64);
+  PromptStream stream(prompts(10), 7, true);
+  Coordinator coordinator(desk, 1, scored);
+  coordinator.add(training_tickets(
+      stream, {.prompts_per_step = 1, .samples_per_prompt = 2, .max_staleness = 1}, 2));
+  const auto client = desk.client(0);
+  std::int64_t taken = 0;
+  const auto answered = [&] {
+    coordinator.attend([&](const ScoredGroup&) { ++taken; });
+    return client->try_receive({4});
+  };
+  EXPECT_FALSE(client->try_receive({4}));
+  EXPECT_FALSE(answered());
+  coordinator.set_version(0);
+  const auto assignment = answered();
+  ASSERT_TRUE(assignment);
+  ASSERT_EQ(assignment->tickets.size(), 1U);
+  EXPECT_EQ(assignment->tickets[0].policy_version, 0);
+  scored.send(answer(assignment->tickets[0]));
+  EXPECT_FALSE(answered()) << "all are handed out: the actor waits";
+  EXPECT_EQ(taken, 1);
+}
+
 TEST(Coordinator, AStepsGroupsComeBackInCanonicalOrder) {
   LocalTicketDesk desk(1);
   BoundedQueue<ScoredGroup> scored(64);

@@ -43,9 +43,11 @@ std::vector<float> tree_sum(std::int64_t first, std::int64_t count, std::int64_t
 
 std::vector<float> whole_of(Operators& operators, Collective& learners, Tensor shard,
                             std::int64_t elements) {
-  std::vector<float> whole(learners.rank() == 0 ? static_cast<std::size_t>(elements) : 0);
-  gather_on_first(learners, operators, shard, elements, whole);
-  broadcast_values(learners, whole);
+  const FlatRange own = shard_of(elements, learners.rank(), learners.size());
+  std::vector<float> whole(static_cast<std::size_t>(elements));
+  operators.copy_to_host(shard, std::span(whole).subspan(static_cast<std::size_t>(own.first),
+                                                         static_cast<std::size_t>(own.count)));
+  learners.all_reduce_sum(std::span(whole));  // the others' are 0
   return whole;
 }
 

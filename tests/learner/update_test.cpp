@@ -115,6 +115,26 @@ void expect_same_bits(const Result& a, const Result& b) {
   }
 }
 
+TEST(Update, AttendsBetweenMicroBatches) {
+  const auto groups = test::sampled_groups(4, 2);
+  for (const bool recomputes : {false, true}) {
+    LearnerPolicy policy;
+    AdamW optimizer(plain_optimizer(), policy.weights);
+    const auto alone = solo_collective();
+    UpdateOptions options = gspo(2);
+    options.batch.max_micro_batch_tokens = 1;  // one response each
+    options.loss.recompute_old_log_probs = recomputes;
+    PolicyUpdater updater(options,
+                          {policy.weights, policy.transformer, nullptr, optimizer, *alone});
+    int attended = 0;
+    updater.attend_with([&] { ++attended; });
+    const std::vector<GroupAdvantages> advantages(4,
+                                                  GroupAdvantages{.values = {1, -1}, .mass = {}});
+    updater.run(1, groups, advantages);
+    EXPECT_EQ(attended, recomputes ? 16 : 8);
+  }
+}
+
 TEST(Update, LearnerCountChangesNoBit) {
   const auto groups = test::sampled_groups(6, 4);
   for (UpdateOptions options : {gspo(4), everything(4)}) {  // the second mini-batch has 8 sequences

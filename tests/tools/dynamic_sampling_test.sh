@@ -80,7 +80,7 @@ run 1 bound_again --set rollout.dynamic_sampling.max_rounds=1
 # No group has signal where all are right or all are wrong: the log goes on, the weights stay.
 run 4 none --set rollout.dynamic_sampling.max_rounds=2 --set rollout.max_response_tokens=1 --set run.steps=2 --set roles.learners=2
 grep -q '"groups_missing":6' "$WORK/none/metrics.jsonl" || fail "a step has signal after all"
-cmp <(tail -c 1000 assets/count_pairs/model/model.safetensors) <(tail -c 1000 "$WORK/none/checkpoints/step-000002/model.safetensors") ||
+cmp <(tail -c 1000 assets/count_pairs/model/model.safetensors) <(tail -c 1000 "$WORK/none/checkpoints/step-000002/model-00002-of-00002.safetensors") ||
   fail "the weights have changed"
 ! train 1 "$WORK/one" "${dynamic[@]}" --set rollout.samples_per_prompt=1 >"$WORK/one.log" 2>&1 || fail "groups of one are taken"
 grep -q 'set rollout.samples_per_prompt to 2 or more' "$WORK/one.log" || fail "no word on groups of one"

@@ -32,6 +32,8 @@ for share in true false; do
   [ "$(digest "$WORK/round_$share")" = "$(digest "$WORK/round1")" ] || fail "4 ranks give other bits with rounded weights"
 done
 ! grep -q '"first_minibatch_ratio_max_deviation":0.0[,}]' "$WORK/round1/metrics.jsonl" || fail "no weights were rounded"
+tr -s '\n ' ' ' <"$WORK/round1.log" | grep -q "their policy is not the learner's" || fail "the start does not say that weights are rounded"
+! grep -q "rounded to bfloat16" "$WORK/n1.log" || fail "the start says that weights are rounded"
 
 # Learners times actors; a run that dies goes on with another number of learners each time.
 for layout in 2x1 3x2 8x3; do
@@ -48,10 +50,22 @@ done
 go_on 6 || { cat "$WORK/moved.log"; fail "another number of learners"; }
 [ "$(digest "$WORK/moved")" = "$expected" ] || fail "by 4, 2, 3 and 6 learners in turn: other bits: $(digest "$WORK/moved")"
 diff <(timeless_metrics "$WORK/n1") <(timeless_metrics "$WORK/moved") || fail "by 4, 2, 3 and 6 learners in turn: other metrics"
+
+# One of four learners dies when its part of the second checkpoint is on the disk: the first stays, and other numbers go on.
+parts=(train "$small" --set "run.directory=$WORK/parts" --set roles.learners=4 --set checkpoint.keep_last=1)
+! mpirun --oversubscribe -n 2 "$BIN/lie_cluster" "${parts[@]}" : -n 1 -x LIE_FAULT=part:2 "$BIN/lie_cluster" "${parts[@]}" : \
+  -n 4 "$BIN/lie_cluster" "${parts[@]}" >"$WORK/parts.log" 2>&1 || fail "part:2: the run does not die"
+[ "$(ls "$WORK/parts/checkpoints")" = step-000002 ] || { ls -a "$WORK/parts/checkpoints"; fail "part:2: other checkpoints"; }
+[ "$(ls "$WORK/parts/checkpoints/step-000002" | grep -c 'of-00004.safetensors')" = 8 ] || fail "not a part by each learner"
+(cd "$WORK/parts/checkpoints/step-000002" && sha256sum --quiet --check SHA256SUMS) || fail "checksums of parts"
+! LIE_FAULT=metrics:2 train 4 "$WORK/parts" --set roles.learners=2 >"$WORK/parts.log" 2>&1 || fail "metrics:2: the run does not die"
+train 1 "$WORK/parts" --set checkpoint.keep_last=1 >"$WORK/parts.log" 2>&1 || { cat "$WORK/parts.log"; fail "1 learner after 4 and 2"; }
+[ "$(digest "$WORK/parts")" = "$expected" ] || fail "by 4, 2 and 1 learners in turn: other bits: $(digest "$WORK/parts")"
+[ "$(ls "$WORK/parts/checkpoints")" = step-000006 ] || fail "older checkpoints stay"
 ! train 1 "$WORK/moved" --set update.lanes=4 >"$WORK/lanes.log" 2>&1 || fail "goes on with other lanes"
 grep -q 'update.lanes' "$WORK/lanes.log" || { cat "$WORK/lanes.log"; fail "other lanes are not named"; }
 
 # Invariant E5: in every step the first mini-batch has importance ratio 1 and nothing clipped.
 grep -c '"first_minibatch_ratio_max_deviation":0.0[,}]' "$WORK/n4/metrics.jsonl" | grep -qx 6 ||
   fail "the first mini-batch's importance ratio is not exactly 1 in all steps"
-echo "same bits on 1, 2, 3, 4 and 6 ranks, with groups in parts, on 1, 2, 3 and 8 learners, and killed and resumed with others"
+echo "same bits on 1, 2, 3, 4 and 6 ranks, with groups in parts, on 1, 2, 3 and 8 learners, and killed, also within a checkpoint, and resumed with others"

@@ -5,12 +5,17 @@
 
 #include "common/sha256.h"
 #include "model/safetensors.h"
+#include "model/weights.h"
 
 namespace lie::analyze {
 
 std::string weights_digest(const std::filesystem::path& directory) {
-  const SafetensorsFile file(directory / "model.safetensors");
-  std::vector<SafetensorsEntry> entries(file.entries().begin(), file.entries().end());
+  std::vector<SafetensorsFile> files;
+  std::vector<SafetensorsEntry> entries;
+  for (const auto& path : weights_files(directory)) {
+    const SafetensorsFile& file = files.emplace_back(path);
+    entries.insert(entries.end(), file.entries().begin(), file.entries().end());
+  }
   std::ranges::sort(entries, {}, &SafetensorsEntry::name);
   Sha256 hash;
   for (const SafetensorsEntry& entry : entries) hash.update(entry.data);

@@ -6,8 +6,8 @@
 
 namespace lie::analyze {
 
-/// Of the tensors' bytes in `directory`/model.safetensors, in the order of their names (byte
-/// order). Throws Error if the file is missing or damaged.
+/// Of the tensors' bytes in the weights' files of `directory`, in the order of their names (byte
+/// order), in however many files. Throws Error if one is missing or damaged.
 std::string weights_digest(const std::filesystem::path& directory);
 
 }  // namespace lie::analyze

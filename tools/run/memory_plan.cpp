@@ -8,6 +8,7 @@
 #include <numeric>
 
 #include "actors/generator.h"
+#include "learner/checkpoint_parts.h"
 #include "learner/lane_tree.h"
 #include "learner/shards.h"
 #include "model/kv_cache.h"
@@ -76,7 +77,8 @@ MemoryPlan learner_memory(const ModelConfig& model, DType activations, const Lea
                 {"moments", 2 * longest_shard(elements.flat, sizes.learners) * kFloat}};
   if (sizes.has_reference) plan.parts.push_back({"reference policy", packed});
   if (sizes.copies_checkpoints) {
-    plan.parts.push_back({"copy for checkpoints", 3 * elements.flat * kFloat});
+    plan.parts.push_back(
+        {"copy for checkpoints", largest_part(parameter_layout(model), sizes.learners) * kFloat});
   }
   plan.parts.push_back(
       {"micro-batch", training_pass_bytes(model, sizes.micro_batch_tokens, activations)});

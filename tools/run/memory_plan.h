@@ -30,7 +30,7 @@ std::string memory_text(MemoryPlan plan);
 struct LearnerSizes {
   std::int64_t micro_batch_tokens = 0;  // of the largest
   bool has_reference = false;           // a KL term
-  bool copies_checkpoints = false;      // checkpoint.background, on learner 0
+  bool copies_checkpoints = false;      // checkpoint.background
   std::int64_t lanes = 1;               // of gradients
   int learners = 1;                     // which share lanes and moments
 };

@@ -157,6 +157,9 @@ void play_learner_0(const TrainConfig& config, const RunStart& start, RunPrompts
   LogComparison comparison;
   RunCoverage coverage = run_coverage(config, start);
   CurveRecorder curves = curve_recorder(config, start, coverage);
+  if (config.tickets.max_staleness > 0) {
+    training.updater->attend_with([&] { collector.attend(); });
+  }
   collector.watch([&](const GroupsDone& done) { curves.show(done); });
   CheckpointWriter checkpoints(config, start, training, stream, coverage, stop);
   std::vector<StepStage*> stages = {&publisher, &trajectories, &comparison, &curves, &checkpoints};

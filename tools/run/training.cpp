@@ -132,16 +132,20 @@ void CheckpointWriter::save() {
 
 void CheckpointShare::take(StepOutcome& step) {
   last_step_ = step.step;
-  if (checkpoint_schedule(config_).due_after(last_step_)) send();
+  if (checkpoint_schedule(config_).due_after(last_step_)) save();
+  saver_.poll();
 }
 
 void CheckpointShare::close() {
-  if (last_step_ != saved_step_) send();
+  if (last_step_ != saved_step_) save();
+  saver_.wait();
 }
 
-void CheckpointShare::send() {
+void CheckpointShare::save() {
   saved_step_ = last_step_;
-  send_moments(*training_.learners, training_.weights, training_.optimizer);
+  TrainerState state;
+  state.step = last_step_;
+  saver_.save({training_.weights, training_.optimizer, std::move(state)}, {});
 }
 
 void CheckpointWriter::note(const std::optional<SavingSeconds>& saved) {

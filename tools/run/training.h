@@ -94,23 +94,28 @@ class CheckpointWriter : public StepStage {
   CheckpointSaver saver_;  // its thread ends before the others do
 };
 
-/// Its end on the other learners, which hold the rest of the moments: sends them whenever learner 0
-/// saves.
+/// The same on the other learners, which write their parts.
 class CheckpointShare : public StepStage {
  public:
-  /// Keeps references.
+  /// Keeps references to all but `start`.
   CheckpointShare(const TrainConfig& config, const RunStart& start, const Training& training)
-      : config_(config), training_(training), last_step_(start.step), saved_step_(start.step) {}
+      : config_(config),
+        training_(training),
+        last_step_(start.step),
+        saved_step_(start.step),
+        saver_(std::filesystem::path(config.run.directory) / "checkpoints", config.checkpoint,
+               training.weights, *training.learners) {}
 
   void take(StepOutcome& step) override;
   void close() override;
 
  private:
-  void send();
+  void save();
 
   const TrainConfig& config_;
   const Training& training_;
   std::int64_t last_step_, saved_step_;
+  CheckpointSaver saver_;
 };
 
 }  // namespace lie
