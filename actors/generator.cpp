@@ -98,6 +98,7 @@ void Generator::add(Ticket ticket) {
   ids.erase(ids.begin(), ids.begin() + static_cast<std::ptrdiff_t>(dropped));
   const std::int32_t samples = ticket.asked().count;
   samples_to_begin_ += samples;
+  follows_ = follows_ || !ticket.planned.empty();
   RolloutGroup& group = waiting_.emplace_back();
   group.responses.resize(static_cast<std::size_t>(samples));
   group.prompt_ids = std::move(ids);
@@ -110,6 +111,7 @@ std::int64_t Generator::room() const {
 }
 
 std::vector<RolloutGroup> Generator::step() {
+  go_on_with_paused();
   open_groups();
   lay_out_rows();
   const Tensor logits = rows_.empty() ? Tensor() : policy_.decode(rows_, cache_);
@@ -120,6 +122,8 @@ std::vector<RolloutGroup> Generator::step() {
   if (!running_.empty()) {
     draw_tokens(logits, decoded);
     take_tokens();
+  } else if (rows_.empty()) {
+    check_progress();
   }
   return take_finished();
 }
@@ -204,6 +208,7 @@ void Generator::keep_first_logits(Tensor logits) {
     group.prompt_read += chunk.tokens;
     if (group.prompt_read < std::ssize(group.rollout.prompt_ids)) continue;
     group.first_logits = first_logits_.keep(logits.rows_at(row++, 1));
+    group.version = version_;
   }
 }
 
@@ -211,7 +216,8 @@ void Generator::keep_first_logits(Tensor logits) {
 // cost a device a round trip.
 void Generator::begin_samples() {
   for (Group& group : open_) {
-    while (group.first_logits >= 0 && std::ssize(running_) < options_.slots && take_seat(group)) {
+    while (group.first_logits >= 0 && std::ssize(running_) < options_.slots &&
+           may_begin_sample(group) && take_seat(group)) {
       begin_sample(group);
     }
   }
@@ -261,7 +267,11 @@ void Generator::take_tokens() {
   for (std::size_t i = 0; i < running_.size(); ++i) {
     const Running running = running_[i];
     if (append_token(running, host_ids_[i], host_log_probs_[i])) {
-      running_[kept++] = running;
+      if (is_planned_for_later(running)) {
+        paused_.push_back(running);
+      } else {
+        running_[kept++] = running;
+      }
     } else {
       cache_.close(running.sequence);
       finish_sample(*running.group);
@@ -280,6 +290,7 @@ bool Generator::append_token(const Running& running, std::int32_t id, float log_
         "weights have diverged or are broken",
         ticket.step, ticket.prompt.problem, number_of(running), response.ids.size());
   }
+  if (options_.weights_change_in_flight()) note_version(running);
   response.ids.push_back(id);
   response.behavior_log_probs.push_back(log_prob);
   ++tokens_generated_;

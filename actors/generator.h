@@ -42,10 +42,19 @@ class Generator {
   /// Whether nothing is queued or in flight.
   bool idle() const { return waiting_.empty() && open_.empty(); }
 
+  // New weights (actors/in_flight_weights.cpp).
+  /// Whether the policy's weights may change now.
+  bool may_take_weights() const;
+  /// Whether all that is in flight is planned for newer weights: step() would do nothing.
+  bool awaits_weights() const;
+  /// The policy has these weights from now on; responses in flight go on under them. `attend` is
+  /// called between the forward passes that compute caches again.
+  void take_weights(std::int64_t policy_version, const std::function<void()>& attend = {});
+
   /// One forward pass: a token for every running response, a chunk of the prompts being read, and
   /// the first token of responses for which slots are free. Logits stay with the operators; ids and
   /// log-probs are copied to the host once. Returns the finished groups, as far as they were asked
-  /// for.
+  /// for. Throws Error where a ticket's plan cannot be followed.
   std::vector<RolloutGroup> step();
 
   std::int64_t free_pages() const { return cache_.free_pages(); }
@@ -58,6 +67,7 @@ class Generator {
     std::int32_t prompt_sequence = -1;  // handle in the cache; closed when all samples have begun
     std::int64_t prompt_read = 0;       // tokens in the cache
     std::int64_t first_logits = -1;  // row of those behind the prompt; -1: not read, or all begun
+    std::int64_t version = 0;        // of the weights that computed them
     std::int32_t begun = 0;
     std::int32_t finished = 0;
     std::int32_t free_seats = 0;  // reservations for one sample's pages each, not in use
@@ -93,6 +103,15 @@ class Generator {
   void take_tokens();
   bool append_token(const Running& running, std::int32_t id, float log_prob);
   void finish_sample(Group& group);
+  bool is_being_read(const Group& group) const { return group.begun == 0 && group.first_logits < 0; }
+  bool may_begin_sample(const Group& group) const;
+  void note_version(const Running& running);
+  bool is_planned_for_later(const Running& running) const;
+  void go_on_with_paused();
+  void check_progress() const;
+  void read_again(Group& group);
+  void recompute(Group& group, const std::function<void()>& attend);
+  Tensor feed(std::span<const DecodeRow> rows, const std::function<void()>& attend);
   std::vector<RolloutGroup> take_finished();
 
   Transformer& policy_;
@@ -113,6 +132,9 @@ class Generator {
   std::deque<RolloutGroup> waiting_;   // tickets with their encoded prompts
   std::list<Group> open_;              // addresses are held by Running
   std::vector<Running> running_;       // those with a row in the pass, then those that begin in it
+  std::vector<Running> paused_;        // whose next token is planned for newer weights
+  std::int64_t version_ = 0;           // of the policy's weights
+  bool follows_ = false;               // a plan
   std::vector<Draw> draws_;            // of running_
   std::vector<DecodeRow> rows_;
   std::vector<PromptChunk> chunks_;

@@ -39,6 +39,15 @@ void describe(FieldList& fields, RolloutOptions& options) {
        .min = 0});
   fields.add("end_of_sequence_tokens", options.end_of_sequence_tokens,
              {"Tokens that end a response, by name, besides end_of_sequence_ids."});
+  fields.add("in_flight_weights", options.in_flight_weights,
+             {{"finish", InFlightWeights::kFinish},
+              {"keep_cache", InFlightWeights::kKeepCache},
+              {"recompute_cache", InFlightWeights::kRecomputeCache}},
+             {.help = "With rollout.max_staleness, responses in flight when there are new weights "
+                      "finish: end under the old ones, which the new ones wait for; keep_cache: go "
+                      "on under the new ones from the next token, with the KV cache that the old "
+                      "ones computed; recompute_cache: go on, once the new ones have computed the "
+                      "KV cache again."});
   describe(fields, options.sampling);
 }
 

@@ -23,6 +23,11 @@ void check(const TrainConfig& config) {
   metric_states(config.reward.coverage, config.metric_coverage);  // checks them
   if (config.evaluation.every > 0) check_options(config.evaluation_budgets);
   check_options(config.tickets);
+  if (config.rollout.weights_change_in_flight() && config.tickets.max_staleness == 0) {
+    fail(
+        "rollout.in_flight_weights is not finish, but rollout.max_staleness is 0: no response is in "
+        "flight when weights change; set max_staleness to 1 or more");
+  }
   check_options(config.policy_loss);
   check_options(config.optimizer);
 }
