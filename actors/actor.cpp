@@ -87,7 +87,7 @@ class Actor {
     const auto receive = [&] { return receive_and_pack(); };
     version_ = clock_.waiting(
         [&] { return parts_.host_weights ? parts_.host_weights->once(receive) : receive(); });
-    if (version_) parts_.generator.take_weights(*version_, parts_.attend);
+    if (version_) parts_.generator.take_weights(*version_);
     return version_.has_value();
   }
 

@@ -10,15 +10,6 @@
 namespace lie {
 namespace {
 
-// Pages of one response at its longest, besides the full pages that it shares with its prompt.
-std::int64_t pages_of_sample(std::int64_t prompt_tokens, std::int64_t response_tokens) {
-  return KvCache::pages_for(prompt_tokens + response_tokens) - prompt_tokens / KvCache::kPageTokens;
-}
-
-std::int64_t page_bytes(const ModelConfig& model) {
-  return KvCache::page_elements(model) * static_cast<std::int64_t>(sizeof(float));
-}
-
 std::vector<std::int32_t> end_ids(const ModelConfig& model, const RolloutOptions& options) {
   if (options.end_of_sequence_ids.empty()) return model.end_of_sequence_ids;
   return {options.end_of_sequence_ids.begin(), options.end_of_sequence_ids.end()};
@@ -59,21 +50,6 @@ RandomKey key_of(std::uint64_t seed, const Ticket& ticket, std::int32_t sample,
 
 }  // namespace
 
-std::int64_t kv_cache_pages(const ModelConfig& model, const RolloutOptions& options) {
-  check_fits_model(options, model);
-  const std::int64_t prompt = KvCache::pages_for(options.max_prompt_tokens);
-  const std::int64_t sample = KvCache::pages_for(options.longest_response()) + 1;
-  const std::int64_t allowed = options.cache_mebibytes * (1 << 20) / page_bytes(model);
-  if (allowed < prompt + sample) {
-    fail(
-        "cache_mebibytes is {}, but one response of {} tokens to a prompt of {} needs {} MiB of KV "
-        "cache: raise it, or lower max_prompt_tokens or max_response_tokens",
-        options.cache_mebibytes, options.longest_response(), options.max_prompt_tokens,
-        (prompt + sample) * page_bytes(model) / (1 << 20) + 1);
-  }
-  return std::min(allowed, options.slots * (prompt + sample));
-}
-
 Generator::Generator(Transformer& policy, Operators& operators, const ModelConfig& model,
                      const RolloutOptions& options, std::uint64_t seed, EncodePrompt encode)
     : policy_(policy),
@@ -83,11 +59,11 @@ Generator::Generator(Transformer& policy, Operators& operators, const ModelConfi
       end_ids_(end_ids(model, options)),
       seed_(seed),
       encode_(std::move(encode)),
-      pages_(kv_cache_pages(model, options)),
-      cache_(model, operators, pages_),
+      cache_(model, operators, kv_cache_pages(model, options, operators.activation_dtype())),
       first_logits_(operators, model.vocabulary),
       ids_(operators.allocate(1, options.slots, DType::kInt32)),
-      log_probs_(operators.allocate(1, options.slots, DType::kFloat32)) {}
+      log_probs_(operators.allocate(1, options.slots, DType::kFloat32)),
+      use_{.pages = cache_.free_pages()} {}
 
 void Generator::add(Ticket ticket) {
   check_samples(ticket);
@@ -98,28 +74,29 @@ void Generator::add(Ticket ticket) {
   ids.erase(ids.begin(), ids.begin() + static_cast<std::ptrdiff_t>(dropped));
   const std::int32_t samples = ticket.asked().count;
   samples_to_begin_ += samples;
-  follows_ = follows_ || !ticket.planned.empty();
-  RolloutGroup& group = waiting_.emplace_back();
-  group.responses.resize(static_cast<std::size_t>(samples));
-  group.prompt_ids = std::move(ids);
-  group.prompt_tokens_dropped = static_cast<std::int32_t>(dropped);
-  group.ticket = std::move(ticket);
+  Group& group = groups_.emplace_back();
+  for (std::int32_t sample = samples; sample > 0;) group.waiting.push_back(--sample);
+  group.rollout.responses.resize(static_cast<std::size_t>(samples));
+  group.rollout.prompt_ids = std::move(ids);
+  group.rollout.prompt_tokens_dropped = static_cast<std::int32_t>(dropped);
+  group.rollout.ticket = std::move(ticket);
+  plan_samples(group);
 }
 
 std::int64_t Generator::room() const {
-  return std::max<std::int64_t>(options_.slots - std::ssize(running_) - samples_to_begin_, 0);
+  const auto running = std::ranges::count_if(running_, [&](const Running& r) { return is_due(r); });
+  return std::max<std::int64_t>(options_.slots - running - samples_to_begin_, 0);
 }
 
 std::vector<RolloutGroup> Generator::step() {
-  go_on_with_paused();
-  open_groups();
   lay_out_rows();
   const Tensor logits = rows_.empty() ? Tensor() : policy_.decode(rows_, cache_);
-  // Logits are in the order of the rows that want them: running responses, then finished prompts.
-  const std::int64_t decoded = std::ssize(running_);
+  // Logits are in the order of the rows that want them: responses, then finished prompts.
+  const std::int64_t decoded = std::ssize(draws_);
   keep_first_logits(logits.rows_at(decoded, logits.rows - decoded));
   begin_samples();
-  if (!running_.empty()) {
+  note_use();
+  if (!draws_.empty()) {
     draw_tokens(logits, decoded);
     take_tokens();
   } else if (rows_.empty()) {
@@ -144,99 +121,78 @@ const SamplingOptions& Generator::sampling(const Ticket& ticket) const {
   return ticket.purpose == Purpose::kTrain ? options_.sampling : options_.evaluation;
 }
 
-bool Generator::reserve(std::int64_t pages) {
-  if (pages_reserved_ + pages > pages_) return false;
-  pages_reserved_ += pages;
-  return true;
+std::int64_t Generator::tokens_of(const Running& running) {
+  return std::ssize(running.group->rollout.prompt_ids) + std::ssize(response_of(running).ids);
 }
 
-// A group opens once there is a slot to fill and room for its prompt and one response, so that
-// every open group can go on whatever the others do.
-void Generator::open_groups() {
-  std::int64_t slots_spoken_for = std::ssize(running_);
-  for (const Group& group : open_) slots_spoken_for += samples_of(group) - group.begun;
-  while (!waiting_.empty() && slots_spoken_for < options_.slots) {
-    RolloutGroup& next = waiting_.front();
-    const std::int64_t prompt_tokens = std::ssize(next.prompt_ids);
-    const std::int64_t prompt_pages = KvCache::pages_for(prompt_tokens);
-    const std::int64_t sample_pages =
-        pages_of_sample(prompt_tokens, sampling(next.ticket).max_response_tokens);
-    if (!reserve(prompt_pages + sample_pages)) return;
-    slots_spoken_for += next.ticket.asked().count;
-    open_.push_back({.rollout = std::move(next),
-                     .prompt_sequence = cache_.open(),
-                     .free_seats = 1,
-                     .prompt_pages = prompt_pages,
-                     .sample_pages = sample_pages});
-    waiting_.pop_front();
-  }
-}
-
+// In the order of their age, so that those that are put back for want of pages have no rows yet.
 void Generator::lay_out_rows() {
+  open_prompts();
   rows_.clear();
   draws_.clear();
-  for (const Running& running : running_) {
-    draws_.push_back(draw_for(running, std::ssize(rows_)));
-    rows_.push_back({.token = response_of(running).ids.back(),
-                     .sequence = running.sequence,
-                     .wants_logits = true});
+  read_.clear();
+  rows_pages_ = 0;
+  room_to_read_ = options_.prefill_tokens;
+  for (std::size_t i = 0; i < running_.size(); ++i) lay_out_response(i);
+  for (Group& group : groups_) {
+    if (group.prompt_sequence >= 0) lay_out_prompt(group);
   }
-  lay_out_prompts();
 }
 
-void Generator::lay_out_prompts() {
-  chunks_.clear();
-  std::int64_t room = options_.prefill_tokens;
-  for (Group& group : open_) {
-    const std::vector<std::int32_t>& ids = group.rollout.prompt_ids;
-    const std::int64_t tokens = std::min(room, std::ssize(ids) - group.prompt_read);
-    if (tokens == 0) continue;
-    for (std::int64_t i = group.prompt_read; i < group.prompt_read + tokens; ++i) {
-      rows_.push_back({.token = ids[static_cast<std::size_t>(i)],
-                       .sequence = group.prompt_sequence,
-                       .wants_logits = i + 1 == std::ssize(ids)});
-    }
-    chunks_.push_back({.group = &group, .tokens = tokens});
-    room -= tokens;
+// Its last token, of which the next one is drawn, and before that what is to be read again.
+void Generator::lay_out_response(std::size_t place) {
+  const Running running = running_[place];
+  if (!is_due(running)) return;
+  const std::int64_t unread = tokens_of(running) - cache_.length(running.sequence);
+  const std::int64_t wanted = 1 + std::min(unread - 1, room_to_read_);
+  while (rows_that_fit(running.sequence, wanted) < wanted && put_back_youngest(place + 1)) {
   }
+  const std::int64_t rows = std::max(rows_that_fit(running.sequence, wanted), least_rows());
+  room_to_read_ -= std::max<std::int64_t>(rows - 1, 0);
+  if (rows == unread) draws_.push_back(draw_for(running, std::ssize(draws_)));
+  lay_out(running.sequence, running.group->rollout.prompt_ids, response_of(running).ids, rows);
+}
+
+void Generator::lay_out_prompt(Group& group) {
+  const std::vector<std::int32_t>& prompt = group.rollout.prompt_ids;
+  const std::int64_t unread = std::ssize(prompt) - cache_.length(group.prompt_sequence);
+  const std::int64_t wanted = std::min(unread, room_to_read_);
+  if (wanted == 0) return;
+  const std::int64_t rows = std::max(rows_that_fit(group.prompt_sequence, wanted), least_rows());
+  room_to_read_ -= rows;
+  if (rows == unread) read_.push_back(&group);
+  lay_out(group.prompt_sequence, prompt, {}, rows);
+}
+
+// How many of `wanted` rows the pages have place for.
+std::int64_t Generator::rows_that_fit(std::int32_t sequence, std::int64_t wanted) const {
+  const std::int64_t length = cache_.length(sequence);
+  const std::int64_t in_own = KvCache::pages_for(length) * KvCache::kPageTokens - length;
+  const std::int64_t in_free = (cache_.free_pages() - rows_pages_) * KvCache::kPageTokens;
+  return std::min(wanted, in_own + in_free);
+}
+
+// The next rows of a sequence that holds, or is to hold, prompt and response. The first of a pass
+// is the oldest's, which has place always; were it not so, the cache would say it.
+void Generator::lay_out(std::int32_t sequence, std::span<const std::int32_t> prompt,
+                        std::span<const std::int32_t> response, std::int64_t rows) {
+  const auto first = static_cast<std::size_t>(cache_.length(sequence));
+  const std::size_t end = first + static_cast<std::size_t>(rows);
+  const std::size_t all = prompt.size() + response.size();
+  for (std::size_t i = first; i < end; ++i) {
+    rows_.push_back({.token = i < prompt.size() ? prompt[i] : response[i - prompt.size()],
+                     .sequence = sequence,
+                     .wants_logits = i + 1 == all});
+  }
+  rows_pages_ += KvCache::pages_for(static_cast<std::int64_t>(end)) -
+                 KvCache::pages_for(static_cast<std::int64_t>(first));
 }
 
 void Generator::keep_first_logits(Tensor logits) {
-  std::int64_t row = 0;
-  for (const PromptChunk& chunk : chunks_) {
-    Group& group = *chunk.group;
-    group.prompt_read += chunk.tokens;
-    if (group.prompt_read < std::ssize(group.rollout.prompt_ids)) continue;
-    group.first_logits = first_logits_.keep(logits.rows_at(row++, 1));
-    group.version = version_;
+  for (std::size_t i = 0; i < read_.size(); ++i) {
+    read_[i]->first_logits = first_logits_.keep(logits.rows_at(static_cast<std::int64_t>(i), 1));
+    read_[i]->version = version_;
   }
-}
-
-// Slots and seats freed by this pass's tokens are filled in the next one: waiting for them would
-// cost a device a round trip.
-void Generator::begin_samples() {
-  for (Group& group : open_) {
-    while (group.first_logits >= 0 && std::ssize(running_) < options_.slots &&
-           may_begin_sample(group) && take_seat(group)) {
-      begin_sample(group);
-    }
-  }
-}
-
-bool Generator::take_seat(Group& group) {
-  if (group.free_seats == 0) return reserve(group.sample_pages);
-  --group.free_seats;
-  return true;
-}
-
-void Generator::begin_sample(Group& group) {
-  const Running& running =
-      running_.emplace_back(Running{&group, group.begun++, cache_.fork(group.prompt_sequence)});
-  draws_.push_back(draw_for(running, group.first_logits));
-  --samples_to_begin_;
-  if (group.begun < samples_of(group)) return;
-  cache_.close(group.prompt_sequence);
-  first_logits_.give_back(std::exchange(group.first_logits, -1));
 }
 
 Draw Generator::draw_for(const Running& running, std::int64_t row) const {
@@ -249,32 +205,29 @@ Draw Generator::draw_for(const Running& running, std::int64_t row) const {
           .key = key_of(seed_, ticket, number_of(running), response_of(running).ids.size())};
 }
 
-// The first `decoded` of running_ draw from their row of `logits`, the others from their prompt's.
+// The first `decoded` draw from their row of `logits`, the others from their prompt's.
 void Generator::draw_tokens(Tensor logits, std::int64_t decoded) {
-  const std::int64_t count = std::ssize(running_), begun = count - decoded;
+  const std::int64_t count = std::ssize(draws_), begun = count - decoded;
   const std::span<const Draw> draws(draws_);
   const DrawnTokens drawn = DrawnTokens{ids_.view(), log_probs_.view()}.from(0, count);
   operators_.sample(logits, draws.first(static_cast<std::size_t>(decoded)), drawn.from(0, decoded));
   operators_.sample(first_logits_.all(), draws.last(static_cast<std::size_t>(begun)),
                     drawn.from(decoded, begun));
-  host_ids_.resize(running_.size());
-  host_log_probs_.resize(running_.size());
+  host_ids_.resize(draws_.size());
+  host_log_probs_.resize(draws_.size());
   operators_.copy_to_host(drawn, host_ids_, host_log_probs_);
 }
 
 void Generator::take_tokens() {
-  std::size_t kept = 0;
-  for (std::size_t i = 0; i < running_.size(); ++i) {
-    const Running running = running_[i];
-    if (append_token(running, host_ids_[i], host_log_probs_[i])) {
-      if (is_planned_for_later(running)) {
-        paused_.push_back(running);
-      } else {
-        running_[kept++] = running;
-      }
+  std::size_t kept = 0, drawn = 0;
+  for (const Running running : running_) {
+    const bool draws = cache_.length(running.sequence) == tokens_of(running);
+    const std::size_t i = drawn;
+    drawn += draws ? 1 : 0;
+    if (!draws || append_token(running, host_ids_[i], host_log_probs_[i])) {
+      if (!puts_by(running)) running_[kept++] = running;
     } else {
-      cache_.close(running.sequence);
-      finish_sample(*running.group);
+      end(running);
     }
   }
   running_.resize(kept);
@@ -302,26 +255,22 @@ bool Generator::append_token(const Running& running, std::int32_t id, float log_
   return std::ssize(response.ids) < sampling(ticket).max_response_tokens;
 }
 
-// A seat that the group's other samples need stays with it.
-void Generator::finish_sample(Group& group) {
-  ++group.finished;
-  if (group.begun + group.free_seats < samples_of(group)) {
-    ++group.free_seats;
-  } else {
-    pages_reserved_ -= group.sample_pages;
-  }
+void Generator::end(const Running& running) {
+  cache_.close(running.sequence);
+  ++running.group->finished;
+  ++ended_;
+  ended_tokens_ += std::ssize(response_of(running).ids);
 }
 
 std::vector<RolloutGroup> Generator::take_finished() {
   std::vector<RolloutGroup> finished;
-  for (auto group = open_.begin(); group != open_.end();) {
+  for (auto group = groups_.begin(); group != groups_.end();) {
     if (group->finished < samples_of(*group)) {
       ++group;
       continue;
     }
-    pages_reserved_ -= group->prompt_pages;
     finished.push_back(std::move(group->rollout));
-    group = open_.erase(group);
+    group = groups_.erase(group);
   }
   return finished;
 }

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <cstdint>
-#include <deque>
 #include <functional>
 #include <list>
 #include <vector>
@@ -18,14 +17,31 @@ namespace lie {
 /// A prompt's token ids, template and all.
 using EncodePrompt = std::function<std::vector<std::int32_t>(const Prompt&)>;
 
-/// Pages of the KV cache: for all slots at their longest, or as many as the memory limit allows.
-/// Throws Error if the options do not fit the model, or the cache cannot hold even one response.
-std::int64_t kv_cache_pages(const ModelConfig& model, const RolloutOptions& options);
+/// Pages of the KV cache, whose elements are `activations`: for all slots at their longest, or as
+/// many as the memory limit allows. Throws Error if the options do not fit the model, or the cache
+/// cannot hold even one response.
+std::int64_t kv_cache_pages(const ModelConfig& model, const RolloutOptions& options,
+                            DType activations);
+
+/// What became of the KV cache's pages since the generator was made.
+struct CacheUse {
+  std::int64_t pages = 0;              // of the cache
+  std::int64_t peak_pages = 0;         // in use at once
+  std::int64_t peak_responses = 0;     // in flight at once
+  std::int64_t put_back = 0;           // responses, each time that one was
+  std::int64_t tokens_read_again = 0;  // of what was put back, prompts too
+};
 
 /// Turns tickets into rollout groups. With the CPU operators the ids and log-probs of a response
 /// depend on weights, prompt, sampling options and random key alone: not on slots, cache size,
-/// order of tickets or neighbours (invariant E3); with ATen's operators rounding also depends on
-/// the neighbours. One thread.
+/// order of tickets or neighbours, nor on how often it is put back (invariant E3); with ATen's
+/// operators rounding also depends on these. One thread.
+///
+/// Responses have an age: that of their ticket, within a group of their number. The oldest begin
+/// first, while the cache has pages for what responses came to so far on average. Where it is full
+/// nevertheless, the youngest is put back: it loses its pages to an older one, and its tokens are
+/// read again when there is room. So those in flight are always the oldest, and the oldest of all
+/// always goes on.
 class Generator {
  public:
   /// Keeps references to policy and operators. Throws Error as kv_cache_pages() does.
@@ -40,78 +56,90 @@ class Generator {
   std::int64_t room() const;
   std::int64_t slots() const { return options_.slots; }
   /// Whether nothing is queued or in flight.
-  bool idle() const { return waiting_.empty() && open_.empty(); }
+  bool idle() const { return groups_.empty(); }
+
+  /// One forward pass: a token for every running response, a chunk of what is being read, prompts
+  /// and what was put back, and the first token of responses for which slots are free. Logits stay
+  /// with the operators; ids and log-probs are copied to the host once. Returns the finished
+  /// groups, as far as they were asked for. Throws Error where a ticket's plan cannot be followed.
+  std::vector<RolloutGroup> step();
 
   // New weights (actors/in_flight_weights.cpp).
   /// Whether the policy's weights may change now.
   bool may_take_weights() const;
   /// Whether all that is in flight is planned for newer weights: step() would do nothing.
   bool awaits_weights() const;
-  /// The policy has these weights from now on; responses in flight go on under them. `attend` is
-  /// called between the forward passes that compute caches again.
-  void take_weights(std::int64_t policy_version, const std::function<void()>& attend = {});
+  /// The policy has these weights from now on; responses in flight go on under them. Between steps.
+  void take_weights(std::int64_t policy_version);
 
-  /// One forward pass: a token for every running response, a chunk of the prompts being read, and
-  /// the first token of responses for which slots are free. Logits stay with the operators; ids and
-  /// log-probs are copied to the host once. Returns the finished groups, as far as they were asked
-  /// for. Throws Error where a ticket's plan cannot be followed.
-  std::vector<RolloutGroup> step();
+  /// Puts back all that is in flight and forgets the prompts: the cache is filled anew, under the
+  /// weights that the policy has then. Between steps.
+  void put_back_all();
 
+  std::int64_t in_flight() const { return std::ssize(running_); }
   std::int64_t free_pages() const { return cache_.free_pages(); }
   std::int64_t tokens_generated() const { return tokens_generated_; }
+  const CacheUse& cache_use() const { return use_; }
 
  private:
-  /// A ticket, for a group or a part, whose prompt is in the cache or on its way there.
+  /// A ticket, for a group or a part.
   struct Group {
     RolloutGroup rollout;
-    std::int32_t prompt_sequence = -1;  // handle in the cache; closed when all samples have begun
-    std::int64_t prompt_read = 0;       // tokens in the cache
-    std::int64_t first_logits = -1;  // row of those behind the prompt; -1: not read, or all begun
-    std::int64_t version = 0;        // of the weights that computed them
-    std::int32_t begun = 0;
+    std::vector<std::int32_t> waiting;  // samples not in flight, those to begin first at the back
+    std::vector<std::int32_t> later;    // likewise, but planned for newer weights
+    std::int32_t prompt_sequence = -1;  // handle in the cache, held only while samples wait
+    std::int64_t first_logits = -1;     // row of those behind the prompt, once it is read
+    std::int64_t version = 0;           // of the weights that computed them
     std::int32_t finished = 0;
-    std::int32_t free_seats = 0;  // reservations for one sample's pages each, not in use
-    std::int64_t prompt_pages = 0;
-    std::int64_t sample_pages = 0;  // of one sample at its longest, besides the prompt's full pages
   };
-  /// A response in flight.
+  /// A response in flight: the prompt is in the cache, and of its tokens what has been read.
   struct Running {
     Group* group = nullptr;
     std::int32_t sample = 0;  // position among those that its ticket asks for
     std::int32_t sequence = -1;
   };
-  /// Prompt tokens of one group within a forward pass.
-  struct PromptChunk {
-    Group* group = nullptr;
-    std::int64_t tokens = 0;
-  };
 
   static std::int32_t samples_of(const Group& group);
   static Response& response_of(const Running& running);
+  static std::int64_t tokens_of(const Running& running);
   static std::int32_t number_of(const Running& running);
   const SamplingOptions& sampling(const Ticket& ticket) const;
-  bool reserve(std::int64_t pages);
-  void open_groups();
   void lay_out_rows();
-  void lay_out_prompts();
+  void lay_out_response(std::size_t place);
+  void lay_out_prompt(Group& group);
+  std::int64_t rows_that_fit(std::int32_t sequence, std::int64_t wanted) const;
+  std::int64_t least_rows() const { return rows_.empty() ? 1 : 0; }
+  void lay_out(std::int32_t sequence, std::span<const std::int32_t> prompt,
+               std::span<const std::int32_t> response, std::int64_t rows);
   void keep_first_logits(Tensor logits);
+
+  // Which responses have pages: generator_pages.cpp.
+  std::int64_t expected_tokens(const Ticket& ticket) const;
+  std::int64_t pages_to_come(const Group& group, std::int32_t sample, std::int64_t held) const;
+  std::int64_t pages_of_next(const Group& group) const;
+  std::int64_t spare_pages() const;
+  bool is_read(const Group& group) const;
+  void open_prompts();
   void begin_samples();
-  bool take_seat(Group& group);
   void begin_sample(Group& group);
+  bool put_back_youngest(std::size_t keep);
+  void put_back_last();
+  void forget_prompt(Group& group);
+  void release_first_logits(Group& group);
+  void note_use();
+
+  // What is of which weights: in_flight_weights.cpp.
+  bool is_due(const Running& running) const;
+  void plan_samples(Group& group);
+  void note_version(const Running& running);
+  bool puts_by(const Running& running);
+  void check_progress() const;
+
   Draw draw_for(const Running& running, std::int64_t row) const;
   void draw_tokens(Tensor logits, std::int64_t decoded);
   void take_tokens();
   bool append_token(const Running& running, std::int32_t id, float log_prob);
-  void finish_sample(Group& group);
-  bool is_being_read(const Group& group) const { return group.begun == 0 && group.first_logits < 0; }
-  bool may_begin_sample(const Group& group) const;
-  void note_version(const Running& running);
-  bool is_planned_for_later(const Running& running) const;
-  void go_on_with_paused();
-  void check_progress() const;
-  void read_again(Group& group);
-  void recompute(Group& group, const std::function<void()>& attend);
-  Tensor feed(std::span<const DecodeRow> rows, const std::function<void()>& attend);
+  void end(const Running& running);
   std::vector<RolloutGroup> take_finished();
 
   Transformer& policy_;
@@ -121,23 +149,23 @@ class Generator {
   const std::vector<std::int32_t> end_ids_;
   const std::uint64_t seed_;
   const EncodePrompt encode_;
-  const std::int64_t pages_;
   KvCache cache_;
   LogitStore first_logits_;  // of prompts whose samples have not all begun
   Buffer ids_, log_probs_;   // [1, slots] the tokens that a pass draws
   std::vector<std::int32_t> host_ids_;
   std::vector<float> host_log_probs_;
-  std::int64_t pages_reserved_ = 0;
-  std::int64_t samples_to_begin_ = 0;  // of waiting and open groups
-  std::deque<RolloutGroup> waiting_;   // tickets with their encoded prompts
-  std::list<Group> open_;              // addresses are held by Running
-  std::vector<Running> running_;       // those with a row in the pass, then those that begin in it
-  std::vector<Running> paused_;        // whose next token is planned for newer weights
-  std::int64_t version_ = 0;           // of the policy's weights
-  bool follows_ = false;               // a plan
-  std::vector<Draw> draws_;            // of running_
-  std::vector<DecodeRow> rows_;
-  std::vector<PromptChunk> chunks_;
+  std::int64_t samples_to_begin_ = 0;
+  std::list<Group> groups_;        // the oldest first; addresses are held by Running
+  std::vector<Running> running_;   // the oldest first: all of them older than any that waits
+  std::vector<Draw> draws_;        // of those of running_ that are read to their end
+  std::vector<DecodeRow> rows_;    // of the pass
+  std::vector<Group*> read_;       // whose prompts they read to the end
+  std::int64_t rows_pages_ = 0;    // that they will take
+  std::int64_t room_to_read_ = 0;  // rows, besides one for each response
+  std::int64_t ended_ = 0, ended_tokens_ = 0;  // responses so far
+  std::int64_t version_ = 0;                   // of the policy's weights
+  bool follows_ = false;                       // a plan
+  CacheUse use_;
   std::int64_t tokens_generated_ = 0;
 };
 

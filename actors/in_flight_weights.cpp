@@ -1,8 +1,9 @@
 // The generator's part in rollout.in_flight_weights: responses that go on under newer weights, when
 // the weights change or where a plan says so. A response's first token is of the weights that read
 // its prompt, so with kept caches the versions of its tokens say all: token t was drawn by the
-// weights that computed the KV cache of token t - 1.
+// weights that computed keys and values of token t - 1.
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
 #include "actors/generator.h"
@@ -20,13 +21,6 @@ std::int64_t planned_version(const VersionRuns& plan, std::int64_t index) {
   return plan.back().policy_version;
 }
 
-/// Whether token `index` of a sample may be drawn under weights of `version`.
-bool is_due(const Ticket& ticket, std::int32_t sample, std::size_t index, std::int64_t version) {
-  if (ticket.planned.empty()) return true;
-  const VersionRuns& plan = ticket.planned.at(static_cast<std::size_t>(sample));
-  return planned_version(plan, static_cast<std::int64_t>(index)) <= version;
-}
-
 }  // namespace
 
 bool Generator::may_take_weights() const {
@@ -35,32 +29,39 @@ bool Generator::may_take_weights() const {
 }
 
 bool Generator::awaits_weights() const {
-  const auto is_paused = [&](const Group& group) {
-    return !is_being_read(group) && (group.begun == samples_of(group) || !may_begin_sample(group));
-  };
-  return !idle() && running_.empty() && waiting_.empty() && std::ranges::all_of(open_, is_paused) &&
-         std::ranges::none_of(paused_, [&](const Running& r) { return !is_planned_for_later(r); });
+  return !idle() && std::ranges::none_of(running_, [&](const Running& r) { return is_due(r); }) &&
+         std::ranges::all_of(groups_, [](const Group& group) { return group.waiting.empty(); });
 }
 
-void Generator::take_weights(std::int64_t policy_version, const std::function<void()>& attend) {
+void Generator::take_weights(std::int64_t policy_version) {
   version_ = policy_version;
-  for (Group& group : open_) {
-    if (is_being_read(group)) {
-      read_again(group);
-    } else if (options_.in_flight_weights == InFlightWeights::kRecomputeCache) {
-      recompute(group, attend);
-    }
+  if (options_.in_flight_weights == InFlightWeights::kRecomputeCache) put_back_all();
+  for (Group& group : groups_) {
+    if (group.prompt_sequence >= 0 && !is_read(group)) forget_prompt(group);
+    plan_samples(group);
   }
 }
 
-bool Generator::may_begin_sample(const Group& group) const {
-  const Ticket& ticket = group.rollout.ticket;
-  return is_due(ticket, ticket.asked().first + group.begun, 0, version_);
+/// Whether its next token may be drawn under these weights.
+bool Generator::is_due(const Running& running) const {
+  const std::vector<VersionRuns>& planned = running.group->rollout.ticket.planned;
+  if (planned.empty()) return true;
+  const VersionRuns& plan = planned.at(static_cast<std::size_t>(number_of(running)));
+  return planned_version(plan, std::ssize(response_of(running).ids)) <= version_;
 }
 
-bool Generator::is_planned_for_later(const Running& running) const {
-  return !is_due(running.group->rollout.ticket, number_of(running), response_of(running).ids.size(),
-                 version_);
+/// Those of its samples wait that these weights may go on with.
+void Generator::plan_samples(Group& group) {
+  if (group.rollout.ticket.planned.empty()) return;
+  follows_ = true;
+  samples_to_begin_ -= std::ssize(group.waiting);
+  std::ranges::move(std::exchange(group.waiting, {}), std::back_inserter(group.later));
+  std::erase_if(group.later, [&](std::int32_t sample) {
+    if (!is_due({.group = &group, .sample = sample})) return false;
+    group.waiting.push_back(sample);
+    return true;
+  });
+  samples_to_begin_ += std::ssize(group.waiting);
 }
 
 /// Before a token is appended. The group is of the weights of its first sample's first token.
@@ -82,75 +83,25 @@ void Generator::note_version(const Running& running) {
       ticket.step, ticket.group, number_of(running), response.ids.size(), version);
 }
 
-void Generator::go_on_with_paused() {
-  std::erase_if(paused_, [&](const Running& running) {
-    if (std::ssize(running_) == options_.slots || is_planned_for_later(running)) return false;
-    running_.push_back(running);
-    return true;
-  });
+/// One that newer weights are to go on with gives up its place, unless they need its cache.
+bool Generator::puts_by(const Running& running) {
+  if (options_.in_flight_weights != InFlightWeights::kRecomputeCache || is_due(running)) {
+    return false;
+  }
+  cache_.close(running.sequence);
+  running.group->later.push_back(running.sample);
+  return true;
 }
 
-/// Paused responses keep their pages, which others may need before the weights can change.
+/// Responses that wait for weights with their cache keep slots and pages, which others may need
+/// before the weights can change.
 void Generator::check_progress() const {
   if (!follows_ || may_take_weights()) return;
   fail(
-      "the schedule has {} responses wait for newer weights, and the KV cache of {} pages has no "
-      "room for others to go on before: raise rollout.slots and rollout.cache_mebibytes, or take "
-      "as many actors as the run that wrote it",
-      paused_.size(), pages_);
-}
-
-void Generator::read_again(Group& group) {
-  cache_.close(group.prompt_sequence);
-  group.prompt_sequence = cache_.open();
-  group.prompt_read = 0;
-}
-
-/// Prompt and responses of a group anew, in the pages that they had.
-void Generator::recompute(Group& group, const std::function<void()>& attend) {
-  std::vector<Running*> responses;
-  for (auto* all : {&running_, &paused_}) {
-    for (Running& running : *all) {
-      if (running.group == &group) responses.push_back(&running);
-    }
-  }
-  const bool has_more = group.begun < samples_of(group);
-  for (const Running* running : responses) cache_.close(running->sequence);
-  if (has_more) cache_.close(group.prompt_sequence);
-  group.prompt_sequence = cache_.open();
-  std::vector<DecodeRow> rows;
-  for (const std::int32_t id : group.rollout.prompt_ids) {
-    rows.push_back({.token = id, .sequence = group.prompt_sequence});
-  }
-  rows.back().wants_logits = has_more;
-  const Tensor logits = feed(rows, attend);
-  rows.clear();
-  for (Running* running : responses) {
-    running->sequence = cache_.fork(group.prompt_sequence);
-    const std::vector<std::int32_t>& ids = response_of(*running).ids;
-    for (std::size_t i = 0; i + 1 < ids.size(); ++i) {
-      rows.push_back({.token = ids[i], .sequence = running->sequence});
-    }
-  }
-  if (has_more) {
-    first_logits_.give_back(std::exchange(group.first_logits, first_logits_.keep(logits)));
-    group.version = version_;
-  } else {
-    cache_.close(group.prompt_sequence);
-  }
-  feed(rows, attend);
-}
-
-/// In passes as long as those that read prompts; the logits of the last.
-Tensor Generator::feed(std::span<const DecodeRow> rows, const std::function<void()>& attend) {
-  Tensor logits;
-  while (!rows.empty()) {
-    const std::size_t pass = std::min(rows.size(), static_cast<std::size_t>(options_.prefill_tokens));
-    logits = policy_.decode(rows.first(pass), cache_);
-    rows = rows.subspan(pass);
-    if (attend) attend();
-  }
-  return logits;
+      "the schedule has {} responses in flight wait for newer weights, and beside them others that "
+      "must go on before find no room: raise rollout.slots and rollout.cache_mebibytes, or take as "
+      "many actors as the run that wrote it",
+      running_.size());
 }
 
 }  // namespace lie

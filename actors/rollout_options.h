@@ -34,6 +34,7 @@ struct RolloutOptions {
   std::int64_t max_prompt_tokens = 1024;
   std::int64_t prefill_tokens = 512;
   std::int64_t cache_mebibytes = 4096;
+  bool preemption = true;
   std::vector<std::int64_t> end_of_sequence_ids = {};
   std::vector<std::string> end_of_sequence_tokens = {};
   InFlightWeights in_flight_weights = InFlightWeights::kFinish;

@@ -86,6 +86,18 @@ std::int32_t KvCache::fork(std::int32_t parent) {
   return handle;
 }
 
+void KvCache::cut(std::int32_t sequence, std::int64_t length) {
+  State::Sequence& cut = state_->at(sequence);
+  if (length > cut.length) fail("KV cache: {} positions cannot be cut to {}", cut.length, length);
+  for (; std::ssize(cut.pages) > pages_for(length); cut.pages.pop_back()) {
+    state_->release_page(cut.pages.back());
+  }
+  if (length % kPageTokens != 0 && state_->sharers[index(cut.pages.back())] > 1) {
+    fail("KV cache: a sequence of {} positions cannot be cut within a shared page", cut.length);
+  }
+  cut.length = length;
+}
+
 void KvCache::close(std::int32_t sequence) {
   State::Sequence& closed = state_->at(sequence);
   for (const std::int32_t page : closed.pages) state_->release_page(page);

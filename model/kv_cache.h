@@ -24,6 +24,9 @@ class KvCache {
   /// A new sequence that begins with all positions of `parent`: full pages are shared, the last
   /// partial one is copied.
   std::int32_t fork(std::int32_t parent);
+  /// Forgets all positions from `length` on. Throws Error if more would be left than there are, or
+  /// a part of a page that others share: the next position would be written into it.
+  void cut(std::int32_t sequence, std::int64_t length);
   /// Frees the sequence's pages that no other shares.
   void close(std::int32_t sequence);
 

@@ -27,6 +27,7 @@ RolloutOptions options_of(InFlightWeights how, std::int64_t slots = 7) {
   RolloutOptions options = tiny_rollout();
   options.in_flight_weights = how;
   options.slots = slots;
+  options.preemption = how != InFlightWeights::kKeepCache;
   return options;
 }
 
@@ -143,9 +144,12 @@ TEST_P(InFlight, EveryTokenIsOfTheWeightsThatItSays) {
 
 TEST_P(InFlight, APlanRepeatsItWhateverTheSlotsAndTheTimeOfTheChange) {
   const Groups groups = with_changes_in_flight(policy_, options_of(GetParam()));
-  for (const std::int64_t slots : {3, 7, 40}) {
-    const Groups again = generate(policy_, options_of(GetParam(), slots), planned(groups),
-                                  [](int) { return true; });
+  const bool keeps = GetParam() == InFlightWeights::kKeepCache;
+  for (const std::int64_t slots : {keeps ? 15 : 2, 40}) {
+    RolloutOptions options = options_of(GetParam(), slots);
+    if (!keeps) options.cache_mebibytes = 1;
+    const Groups again =
+        generate(policy_, options, planned(groups), [](int) { return true; });
     ASSERT_EQ(again.size(), groups.size()) << slots;
     for (const auto& [number, group] : groups) {
       for (std::size_t i = 0; i < group.responses.size(); ++i) {
@@ -169,17 +173,26 @@ TEST_P(InFlight, APromptThatIsHalfReadIsReadAgain) {
   }
 }
 
-TEST_P(InFlight, APlanThatTheCacheHasNoRoomForIsRefused) {
-  // 12 responses of up to 60 tokens wait for weights; a mebibyte has pages for 25 of them.
+TEST_P(InFlight, OnlyAKeptCacheTakesASlotWhileItWaits) {
   std::vector<Ticket> tickets;
   for (std::int64_t problem = 0; problem < 8; ++problem) {
     Ticket& ticket = tickets.emplace_back(ticket_for(problem, "abc", 4));
     ticket.planned.assign(4, {{0, 1}, {1, 1}});
   }
-  RolloutOptions options = options_of(GetParam());
-  options.cache_mebibytes = 1;
-  EXPECT_NE(error_of([&] { generate(policy_, options, tickets, [](int) { return true; }); })
-                .find("raise rollout.slots and rollout.cache_mebibytes"),
+  const bool keeps = GetParam() == InFlightWeights::kKeepCache;
+  const std::string error = error_of(
+      [&] { generate(policy_, options_of(GetParam()), tickets, [](int) { return true; }); });
+  EXPECT_EQ(error.find("raise rollout.slots") != std::string::npos, keeps) << error;
+}
+
+TEST_P(InFlight, APlanOfOtherWeightsIsNoticed) {
+  Ticket ticket = ticket_for(0, "abc", 1);
+  ticket.planned = {{{0, 1}, {1, 100}}};
+  Generator generator = policy_.generator(options_of(GetParam()));
+  policy_.use(1);
+  generator.take_weights(1);
+  generator.add(ticket);
+  EXPECT_NE(error_of([&] { generator.step(), generator.step(); }).find("against the schedule"),
             std::string::npos);
 }
 

@@ -16,7 +16,7 @@ inline std::vector<std::int32_t> encode_letters(const Prompt& prompt) {
 }
 
 struct LetterPolicy : TinyPolicy {
-  LetterPolicy() : TinyPolicy({}, 5) {}
+  explicit LetterPolicy(const TinyShape& shape = {}) : TinyPolicy(shape, 5) {}
 
   Generator generator(const RolloutOptions& options, std::uint64_t seed = 11) {
     return Generator(transformer, *operators, weights.config(), options, seed, encode_letters);

@@ -331,5 +331,23 @@ TEST(Transformer, WrongUseIsRefusedWithReason) {
   EXPECT_THROW(policy.transformer.decode(many, cache), std::runtime_error);  // one page only
 }
 
+TEST(KvCache, IsCutWhereNoOtherSequenceReads) {
+  Policy policy(config_with(true));
+  KvCache cache(policy.weights.config(), *policy.operators, 8);
+  const std::int32_t parent = cache.open();
+  policy.transformer.decode(std::vector<DecodeRow>(20, {1, parent, false}), cache);
+  const std::int32_t child = cache.fork(parent);
+  policy.transformer.decode(std::vector<DecodeRow>(30, {1, child, false}), cache);
+  EXPECT_EQ(cache.free_pages(), 8 - 2 - 3);  // the first is shared
+  cache.cut(child, 20);
+  EXPECT_EQ(cache.length(child), 20);
+  EXPECT_EQ(cache.free_pages(), 8 - 2 - 1);
+  EXPECT_THROW(cache.cut(child, 21), std::runtime_error);
+  EXPECT_THROW(cache.cut(child, 15), std::runtime_error) << "the parent reads the rest";
+  cache.close(parent);
+  cache.cut(child, 0);
+  EXPECT_EQ(cache.free_pages(), 8);
+}
+
 }  // namespace
 }  // namespace lie

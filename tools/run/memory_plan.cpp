@@ -85,7 +85,7 @@ MemoryPlan learner_memory(const ModelConfig& model, DType activations, const Lea
 MemoryPlan actor_memory(const ModelConfig& model, DType activations, const RolloutOptions& options,
                         bool fixed) {
   const Elements elements = elements_of(model);
-  const std::int64_t pages = kv_cache_pages(model, options);
+  const std::int64_t pages = kv_cache_pages(model, options, activations);
   const std::int64_t rows = options.slots + options.prefill_tokens;
   const std::int64_t flat = fixed ? elements.flat - elements.packed : elements.flat;
   return {{{"weights", flat * kFloat + elements.packed * dtype_bytes(activations)},

@@ -1,0 +1,142 @@
+// Responses that lose their pages to older ones: that it changes no token, and stops no one.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <random>
+#include <vector>
+
+#include "tests/actors/generated.h"
+
+namespace lie {
+namespace {
+
+using test::expect_same;
+using test::generate;
+using test::Groups;
+using test::LetterPolicy;
+using test::some_tickets;
+using test::ticket_for;
+using test::tiny_rollout;
+
+/// Whose pages are so large that 64 / layers fill a mebibyte.
+LetterPolicy policy_of_large_pages(std::int64_t layers) {
+  return LetterPolicy({.layers = layers, .heads = 8, .kv_heads = 8});
+}
+
+/// A response may need 16 pages, its prompt's 4 included: just a mebibyte with 4 layers.
+RolloutOptions long_rollout() {
+  RolloutOptions options = tiny_rollout();
+  options.sampling.max_response_tokens = options.evaluation.max_response_tokens = 176;
+  return options;
+}
+
+std::vector<Ticket> many_tickets() {
+  std::vector<Ticket> tickets = some_tickets();
+  for (Ticket ticket : some_tickets()) {
+    ticket.group += 10;
+    ticket.prompt.problem += 10;
+    tickets.push_back(std::move(ticket));
+  }
+  return tickets;
+}
+
+/// Adds the tickets one after the other, while the generator works.
+Groups trickled(Generator& generator, std::vector<Ticket> tickets) {
+  Groups groups;
+  std::size_t next = 0;
+  while (next < tickets.size() || !generator.idle()) {
+    if (next < tickets.size()) generator.add(tickets[next++]);
+    for (RolloutGroup& group : generator.step()) groups[group.ticket.group] = std::move(group);
+  }
+  return groups;
+}
+
+TEST(Preemption, ChangesNoTokenWhateverThePages) {
+  std::mt19937 random(7);
+  const auto up_to = [&](std::uint32_t most) {
+    return static_cast<std::int64_t>(random() % most) + 1;
+  };
+  std::int64_t put_back = 0, fewest = 1000;
+  for (std::int64_t layers = 2; layers <= 4; ++layers) {
+    LetterPolicy policy = policy_of_large_pages(layers);
+    const Groups expected = generate(policy, long_rollout(), many_tickets());
+    for (int i = 0; i < 20; ++i) {
+      RolloutOptions options = long_rollout();
+      options.cache_mebibytes = i < 8 ? 1 : up_to(3);
+      options.slots = up_to(40);
+      options.prefill_tokens = up_to(40);
+      options.preemption = i % 4 != 3;
+      Generator generator = policy.generator(options);
+      expect_same(expected, trickled(generator, many_tickets()));
+      const CacheUse& use = generator.cache_use();
+      EXPECT_EQ(generator.free_pages(), use.pages);
+      EXPECT_TRUE(options.preemption || use.put_back == 0);
+      put_back += use.put_back;
+      fewest = std::min(fewest, use.pages);
+    }
+  }
+  EXPECT_EQ(fewest, 16) << "the pages of one response at its longest";
+  EXPECT_GT(put_back, 200);
+}
+
+/// Passes until the first ticket is answered.
+std::int64_t passes_of_first(Generator& generator) {
+  for (std::int64_t passes = 1;; ++passes) {
+    for (const RolloutGroup& group : generator.step()) {
+      if (group.ticket.group == 0) return passes;
+    }
+  }
+}
+
+TEST(Preemption, TheOldestIsAsFastAsAlone) {
+  LetterPolicy policy = policy_of_large_pages(4);
+  RolloutOptions options = long_rollout();
+  options.cache_mebibytes = 1;
+  options.end_of_sequence_ids = {39};
+  const Ticket oldest = ticket_for(0, std::string(50, 'k'), 1);
+  Generator alone = policy.generator(options);
+  alone.add(oldest);
+  const std::int64_t passes = passes_of_first(alone);
+  Generator generator = policy.generator(options);
+  generator.add(oldest);
+  for (std::int64_t group = 1; group < 9; ++group) generator.add(ticket_for(group, "abc", 4));
+  EXPECT_EQ(passes_of_first(generator), passes);
+  EXPECT_GT(generator.cache_use().put_back, 0);
+}
+
+TEST(Preemption, AllCanBePutBackBetweenAnyTwoPasses) {
+  LetterPolicy policy;
+  const Groups expected = generate(policy, tiny_rollout(), some_tickets());
+  for (const int every : {1, 2, 7}) {
+    Generator generator = policy.generator(tiny_rollout());
+    for (Ticket& ticket : some_tickets()) generator.add(ticket);
+    Groups groups;
+    for (int pass = 1; !generator.idle(); ++pass) {
+      if (pass % (10 * every) < every) {
+        generator.put_back_all();
+        EXPECT_EQ(generator.free_pages(), generator.cache_use().pages);
+      }
+      for (RolloutGroup& group : generator.step()) groups[group.ticket.group] = std::move(group);
+    }
+    expect_same(expected, groups);
+  }
+}
+
+TEST(Preemption, MoreAreInFlightThanWithPagesForTheLongest) {
+  LetterPolicy policy;
+  RolloutOptions options = tiny_rollout();
+  options.cache_mebibytes = 1;  // 128 pages, of which a response needs 12 at its longest
+  options.sampling.max_response_tokens = 180;
+  const auto in_flight = [&](bool preemption) {
+    options.preemption = preemption;
+    Generator generator = policy.generator(options);
+    for (Ticket& ticket : many_tickets()) generator.add(ticket);
+    while (!generator.idle()) generator.step();
+    return generator.cache_use().peak_responses;
+  };
+  EXPECT_LE(in_flight(false), 128 / 11);
+  EXPECT_GE(in_flight(true), 2 * in_flight(false));
+}
+
+}  // namespace
+}  // namespace lie
