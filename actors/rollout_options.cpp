@@ -31,10 +31,11 @@ void describe(FieldList& fields, RolloutOptions& options) {
              {.help = "Upper limit of an actor's KV cache; less is used where the slots need less.",
               .unit = "MiB",
               .min = 1});
-  fields.add("preemption", options.preemption,
-             {"Responses begin as far as the KV cache is expected to hold them; where it runs full, "
-              "the youngest gives its pages up and is read again later. false: each begins once "
-              "there are pages for the longest response."});
+  fields.add(
+      "preemption", options.preemption,
+      {"Responses begin as far as the KV cache is expected to hold them; where it runs full, "
+       "the youngest gives its pages up and is read again later. false: each begins once "
+       "there are pages for the longest response."});
   fields.add(
       "end_of_sequence_ids", options.end_of_sequence_ids,
       {.help =

@@ -43,10 +43,10 @@ class HandOut {
   std::int64_t samples_for(std::int64_t free, std::int64_t room) const;
   Ticket cut_off(std::int32_t samples);
 
-  std::deque<Ticket> groups_;       // not handed out; of the first perhaps only the end
-  std::int64_t samples_left_ = 0;   // of them
+  std::deque<Ticket> groups_;      // not handed out; of the first perhaps only the end
+  std::int64_t samples_left_ = 0;  // of them
   const bool cuts_;
-  bool cut_ = false;  // along the actors' shares
+  bool cut_ = false;                // along the actors' shares
   std::vector<std::int64_t> free_;  // [actors] samples that each may hold besides what it holds
   using Holders = std::vector<std::pair<int, std::int64_t>>;  // actor, samples
   std::map<std::int64_t, Holders> on_their_way_;              // by group

@@ -35,7 +35,8 @@ bool answers(const RolloutGroup& group, const Ticket& now) {
   const Ticket& then = group.ticket;
   const bool is_of_version =
       now.policy_version == Ticket::kAnyVersion || then.policy_version == now.policy_version;
-  return is_of_version && follows_plan(group, now) && then.samples == now.samples && asks_the_same(then, now);
+  return is_of_version && follows_plan(group, now) && then.samples == now.samples &&
+         asks_the_same(then, now);
 }
 
 /// The clocks of an earlier start say nothing of this one.

@@ -32,8 +32,8 @@ class RolloutSchedule {
   /// The greatest step S such that 1 to S are all held.
   std::int64_t last_step() const;
 
-  /// Gives the tickets of a step their versions, or those of each token. Throws Error if it has other groups, of other
-  /// problems, or staler ones than `max_staleness`.
+  /// Gives the tickets of a step their versions, or those of each token. Throws Error if it has
+  /// other groups, of other problems, or staler ones than `max_staleness`.
   void assign(std::deque<Ticket>& tickets, std::int64_t max_staleness) const;
 
  private:

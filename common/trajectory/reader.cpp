@@ -78,9 +78,12 @@ TrajectoryInfo read_info(OpenFiles& files, const fs::path& of) {
 
 /// Where a step's row says how far each table reaches.
 constexpr std::pair<Table, const schema::I64*> kEnds[] = {
-    {Table::kText, &schema::step::kTextEnd},     {Table::kPrompt, &schema::step::kPromptEnd},
-    {Table::kToken, &schema::step::kTokenEnd},   {Table::kProblem, &schema::step::kProblemEnd},
-    {Table::kSample, &schema::step::kSampleEnd}, {Table::kVersionRun, &schema::step::kVersionRunEnd},
+    {Table::kText, &schema::step::kTextEnd},
+    {Table::kPrompt, &schema::step::kPromptEnd},
+    {Table::kToken, &schema::step::kTokenEnd},
+    {Table::kProblem, &schema::step::kProblemEnd},
+    {Table::kSample, &schema::step::kSampleEnd},
+    {Table::kVersionRun, &schema::step::kVersionRunEnd},
 };
 
 template <typename State>

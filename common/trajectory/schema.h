@@ -246,7 +246,7 @@ inline constexpr const char* kLearnerCount = "learner_count";  // int64
 inline constexpr const char* kStartsAfter = "starts_after_step";  // int64
 inline constexpr const char* kRewardTerms = "reward_terms";       // names, with commas between
 inline constexpr const char* kNumbers = "numbers";                // the same
-inline constexpr const char* kTokenVersions = "token_versions";   // int64 1; absent: no /version_run
+inline constexpr const char* kTokenVersions = "token_versions";  // int64 1; absent: no /version_run
 /// uint64, the first 8 bytes of the SHA-256 of what the file says of its run. Absent in files of
 /// older builds.
 inline constexpr const char* kChecksum = "attributes_checksum";

@@ -180,7 +180,9 @@ void read_versions(const StepRows& rows, std::vector<Sample>& samples) {
   const Packed tokens(rows, schema::version_run::kTokens);
   using S = Sample&;
   read_parts(rows, versions, c::kVersionRunOffset, c::kVersionRunCount, samples,
-             [](S s, auto part) { for (const auto v : part) s.response.versions.push_back({v, 0}); });
+             [](S s, auto part) {
+               for (const auto v : part) s.response.versions.push_back({v, 0});
+             });
   read_parts(rows, tokens, c::kVersionRunOffset, c::kVersionRunCount, samples, [](S s, auto part) {
     for (std::size_t i = 0; i < part.size(); ++i) s.response.versions[i].tokens = part[i];
   });

@@ -321,8 +321,11 @@ TrajectoryWriter::TrajectoryWriter(const std::filesystem::path& directory,
   if (std::filesystem::exists(path)) {
     fail("{}: exists already; choose another run directory", path.string());
   }
-  state_.reset(new State{ColumnFile(unfinished_name(path), info), info.rewards, info.numbers,
-                         info.token_versions, {}});
+  state_.reset(new State{ColumnFile(unfinished_name(path), info),
+                         info.rewards,
+                         info.numbers,
+                         info.token_versions,
+                         {}});
   state_->file.appear_as(path);
 }
 

@@ -4,14 +4,15 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <map>
 #include <string>
 #include <vector>
 
 #include "actors/generator.h"
-#include "common/error.h"
 #include "tests/actors/letters.h"
 #include "tests/host_memory.h"
+#include "tests/temporary_directory.h"
 
 namespace lie {
 namespace {
@@ -132,8 +133,8 @@ TEST_P(InFlight, EveryTokenIsOfTheWeightsThatItSays) {
       for (const VersionRun& run : response.versions) tokens += run.tokens;
       ASSERT_EQ(tokens, std::ssize(response.ids));
       most_runs = std::max(most_runs, response.versions.size());
-      const auto expected = expected_log_probs(policy_, group, response,
-                                               GetParam() == InFlightWeights::kKeepCache);
+      const auto expected =
+          expected_log_probs(policy_, group, response, GetParam() == InFlightWeights::kKeepCache);
       for (std::size_t t = 0; t < expected.size(); ++t) {
         EXPECT_NEAR(response.behavior_log_probs[t], expected[t], 1e-5) << number << " " << t;
       }
@@ -148,8 +149,7 @@ TEST_P(InFlight, APlanRepeatsItWhateverTheSlotsAndTheTimeOfTheChange) {
   for (const std::int64_t slots : {keeps ? 15 : 2, 40}) {
     RolloutOptions options = options_of(GetParam(), slots);
     if (!keeps) options.cache_mebibytes = 1;
-    const Groups again =
-        generate(policy_, options, planned(groups), [](int) { return true; });
+    const Groups again = generate(policy_, options, planned(groups), [](int) { return true; });
     ASSERT_EQ(again.size(), groups.size()) << slots;
     for (const auto& [number, group] : groups) {
       for (std::size_t i = 0; i < group.responses.size(); ++i) {
@@ -199,8 +199,8 @@ TEST_P(InFlight, APlanOfOtherWeightsIsNoticed) {
 INSTANTIATE_TEST_SUITE_P(Caches, InFlight,
                          testing::Values(InFlightWeights::kKeepCache,
                                          InFlightWeights::kRecomputeCache),
-                         [](const auto& info) {
-                           return info.param == InFlightWeights::kKeepCache ? "Kept" : "Recomputed";
+                         [](const auto& test) {
+                           return test.param == InFlightWeights::kKeepCache ? "Kept" : "Recomputed";
                          });
 
 TEST(InFlightWeights, FinishHasWeightsWaitForAllThatIsInFlight) {

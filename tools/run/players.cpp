@@ -137,9 +137,9 @@ void play_learner_0(const TrainConfig& config, const RunStart& start, RunPrompts
   PromptStream stream = prompt_stream(std::move(prompts.training), config, training.state);
   const EvaluationTickets evaluations(std::move(prompts.evaluation), config.evaluation,
                                       config.run.steps);
-  Coordinator coordinator(coordination.desk, coordination.actors, coordination.scored,
-                          [&] { return stop.stops_generation(); },
-                          config.rollout.weights_change_in_flight());
+  Coordinator coordinator(
+      coordination.desk, coordination.actors, coordination.scored,
+      [&] { return stop.stops_generation(); }, config.rollout.weights_change_in_flight());
   Journal journal(config.run.directory, config.tickets.max_staleness);
   GroupCollector collector(coordinator, journal, stop);
   const std::optional<RolloutSchedule> schedule = schedule_to_follow(config);
