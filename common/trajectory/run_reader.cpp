@@ -157,9 +157,13 @@ std::vector<VersionRuns> RunReader::version_runs() const {
     const auto versions = file.read(schema::version_run::kPolicyVersion);
     const auto tokens = file.read(schema::version_run::kTokens);
     for (const std::size_t i : samples_of_[segment]) {
-      for (std::int64_t run = offsets[i]; run < offsets[i] + counts[i]; ++run) {
-        const auto at = static_cast<std::size_t>(run);
-        runs[i].push_back({versions.at(at), tokens.at(at)});
+      const std::int64_t first = offsets[i], count = counts[i];
+      if (first < 0 || count < 0 || first > std::ssize(versions) - count) {
+        fail("{}: a response points outside of {}; the file is damaged", file.path().string(),
+             schema::version_run::kTokens.path);
+      }
+      for (auto run = static_cast<std::size_t>(first); std::ssize(runs[i]) < count; ++run) {
+        runs[i].push_back({versions[run], tokens[run]});
       }
     }
   }
