@@ -24,10 +24,10 @@ class Actor {
   }
 
  private:
-  // Works on tickets until something else is assigned and all tickets are done.
+  // Works on tickets until something else is assigned and these weights have done what they must.
   Assignment::Kind generate_under_these_weights() {
     std::optional<Assignment::Kind> call;
-    while (!call || !parts_.generator.idle()) {
+    while (!call || !may_follow(*call)) {
       if (!call) call = pull_tickets();
       if (!parts_.generator.idle()) send(parts_.generator.step());
       warn_of_full_cache();
@@ -36,13 +36,19 @@ class Actor {
     return *call;
   }
 
+  bool may_follow(Assignment::Kind call) const {
+    return call == Assignment::Kind::kWeights ? parts_.generator.may_take_weights()
+                                              : parts_.generator.idle();
+  }
+
   // Takes tickets while there is room for them; returns what else was assigned, if anything. Waits
-  // only with nothing to generate.
+  // only with nothing to generate. Where weights change in flight it asks for them without room.
   std::optional<Assignment::Kind> pull_tickets() {
-    while (parts_.generator.room() > 0) {
+    while (parts_.weights_change_in_flight || parts_.generator.room() > 0) {
       std::optional<Assignment> next = receive(request());
       if (!next) return std::nullopt;
       if (next->kind != Assignment::Kind::kTickets) return next->kind;
+      if (next->tickets.empty()) return std::nullopt;
       for (Ticket& ticket : next->tickets) accept(std::move(ticket));
     }
     return std::nullopt;
@@ -54,8 +60,12 @@ class Actor {
   }
 
   std::optional<Assignment> receive(TicketRequest request) {
-    if (!parts_.generator.idle()) return parts_.tickets.try_receive(request);
+    if (can_generate()) return parts_.tickets.try_receive(request);
     return clock_.waiting([&] { return parts_.tickets.receive(request); });
+  }
+
+  bool can_generate() const {
+    return !parts_.generator.idle() && !parts_.generator.awaits_weights();
   }
 
   void accept(Ticket ticket) {
@@ -80,6 +90,7 @@ class Actor {
     const auto receive = [&] { return receive_and_pack(); };
     version_ = clock_.waiting(
         [&] { return parts_.host_weights ? parts_.host_weights->once(receive) : receive(); });
+    if (version_) parts_.generator.take_weights(*version_);
     return version_.has_value();
   }
 

@@ -1,4 +1,4 @@
-// The actor: tickets in, rollout groups out, new weights between steps.
+// The actor: tickets in, rollout groups out, new weights between steps, or between forward passes.
 #pragma once
 
 #include <cstdint>
@@ -29,10 +29,13 @@ struct ActorParts {
   std::function<void()> attend = {};
   /// Null: this actor holds weights of its own.
   HostWeights* host_weights = nullptr;
+  /// Whether new weights are taken in with responses in flight, as the generator's options say.
+  bool weights_change_in_flight = false;
 };
 
-/// Generates what is assigned until the run is over, then closes `rollouts`. All tokens of a group
-/// come from one policy version: what is in flight is finished before new weights are taken in.
+/// Generates what is assigned until the run is over, then closes `rollouts`. Unless weights change
+/// in flight, all tokens of a group come from one policy version: what is in flight is finished
+/// before new weights are taken in. What waits for weights when there are no more is left behind.
 /// Throws Error if weights arrive that the next ticket was not made for.
 void run_actor(const ActorParts& parts);
 

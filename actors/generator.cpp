@@ -80,10 +80,12 @@ void Generator::add(Ticket ticket) {
   group.rollout.prompt_ids = std::move(ids);
   group.rollout.prompt_tokens_dropped = static_cast<std::int32_t>(dropped);
   group.rollout.ticket = std::move(ticket);
+  plan_samples(group);
 }
 
 std::int64_t Generator::room() const {
-  return std::max<std::int64_t>(options_.slots - std::ssize(running_) - samples_to_begin_, 0);
+  const auto running = std::ranges::count_if(running_, [&](const Running& r) { return is_due(r); });
+  return std::max<std::int64_t>(options_.slots - running - samples_to_begin_, 0);
 }
 
 std::vector<RolloutGroup> Generator::step() {
@@ -97,6 +99,8 @@ std::vector<RolloutGroup> Generator::step() {
   if (!draws_.empty()) {
     draw_tokens(logits, decoded);
     take_tokens();
+  } else if (rows_.empty()) {
+    check_progress();
   }
   return take_finished();
 }
@@ -138,6 +142,7 @@ void Generator::lay_out_rows() {
 // Its last token, of which the next one is drawn, and before that what is to be read again.
 void Generator::lay_out_response(std::size_t place) {
   const Running running = running_[place];
+  if (!is_due(running)) return;
   const std::int64_t unread = tokens_of(running) - cache_.length(running.sequence);
   const std::int64_t wanted = 1 + std::min(unread - 1, room_to_read_);
   while (rows_that_fit(running.sequence, wanted) < wanted && put_back_youngest(place + 1)) {
@@ -186,6 +191,7 @@ void Generator::lay_out(std::int32_t sequence, std::span<const std::int32_t> pro
 void Generator::keep_first_logits(Tensor logits) {
   for (std::size_t i = 0; i < read_.size(); ++i) {
     read_[i]->first_logits = first_logits_.keep(logits.rows_at(static_cast<std::int64_t>(i), 1));
+    read_[i]->version = version_;
   }
 }
 
@@ -219,7 +225,7 @@ void Generator::take_tokens() {
     const std::size_t i = drawn;
     drawn += draws ? 1 : 0;
     if (!draws || append_token(running, host_ids_[i], host_log_probs_[i])) {
-      running_[kept++] = running;
+      if (!puts_by(running)) running_[kept++] = running;
     } else {
       end(running);
     }
@@ -237,6 +243,7 @@ bool Generator::append_token(const Running& running, std::int32_t id, float log_
         "weights have diverged or are broken",
         ticket.step, ticket.prompt.problem, number_of(running), response.ids.size());
   }
+  if (options_.weights_change_in_flight()) note_version(running);
   response.ids.push_back(id);
   response.behavior_log_probs.push_back(log_prob);
   ++tokens_generated_;

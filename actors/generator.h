@@ -61,8 +61,16 @@ class Generator {
   /// One forward pass: a token for every running response, a chunk of what is being read, prompts
   /// and what was put back, and the first token of responses for which slots are free. Logits stay
   /// with the operators; ids and log-probs are copied to the host once. Returns the finished
-  /// groups, as far as they were asked for.
+  /// groups, as far as they were asked for. Throws Error where a ticket's plan cannot be followed.
   std::vector<RolloutGroup> step();
+
+  // New weights (actors/in_flight_weights.cpp).
+  /// Whether the policy's weights may change now.
+  bool may_take_weights() const;
+  /// Whether all that is in flight is planned for newer weights: step() would do nothing.
+  bool awaits_weights() const;
+  /// The policy has these weights from now on; responses in flight go on under them. Between steps.
+  void take_weights(std::int64_t policy_version);
 
   /// Puts back all that is in flight and forgets the prompts: the cache is filled anew, under the
   /// weights that the policy has then. Between steps.
@@ -78,8 +86,10 @@ class Generator {
   struct Group {
     RolloutGroup rollout;
     std::vector<std::int32_t> waiting;  // samples not in flight, those to begin first at the back
+    std::vector<std::int32_t> later;    // likewise, but planned for newer weights
     std::int32_t prompt_sequence = -1;  // handle in the cache, held only while samples wait
     std::int64_t first_logits = -1;     // row of those behind the prompt, once it is read
+    std::int64_t version = 0;           // of the weights that computed them
     std::int32_t finished = 0;
   };
   /// A response in flight: the prompt is in the cache, and of its tokens what has been read.
@@ -118,6 +128,13 @@ class Generator {
   void release_first_logits(Group& group);
   void note_use();
 
+  // What is of which weights: in_flight_weights.cpp.
+  bool is_due(const Running& running) const;
+  void plan_samples(Group& group);
+  void note_version(const Running& running);
+  bool puts_by(const Running& running);
+  void check_progress() const;
+
   Draw draw_for(const Running& running, std::int64_t row) const;
   void draw_tokens(Tensor logits, std::int64_t decoded);
   void take_tokens();
@@ -146,6 +163,8 @@ class Generator {
   std::int64_t rows_pages_ = 0;    // that they will take
   std::int64_t room_to_read_ = 0;  // rows, besides one for each response
   std::int64_t ended_ = 0, ended_tokens_ = 0;  // responses so far
+  std::int64_t version_ = 0;                   // of the policy's weights
+  bool follows_ = false;                       // a plan
   CacheUse use_;
   std::int64_t tokens_generated_ = 0;
 };

@@ -31,10 +31,11 @@ void describe(FieldList& fields, RolloutOptions& options) {
              {.help = "Upper limit of an actor's KV cache; less is used where the slots need less.",
               .unit = "MiB",
               .min = 1});
-  fields.add("preemption", options.preemption,
-             {"Responses begin as far as the KV cache is expected to hold them; where it runs full, "
-              "the youngest gives its pages up and is read again later. false: each begins once "
-              "there are pages for the longest response."});
+  fields.add(
+      "preemption", options.preemption,
+      {"Responses begin as far as the KV cache is expected to hold them; where it runs full, "
+       "the youngest gives its pages up and is read again later. false: each begins once "
+       "there are pages for the longest response."});
   fields.add(
       "end_of_sequence_ids", options.end_of_sequence_ids,
       {.help =
@@ -43,6 +44,15 @@ void describe(FieldList& fields, RolloutOptions& options) {
        .min = 0});
   fields.add("end_of_sequence_tokens", options.end_of_sequence_tokens,
              {"Tokens that end a response, by name, besides end_of_sequence_ids."});
+  fields.add("in_flight_weights", options.in_flight_weights,
+             {{"finish", InFlightWeights::kFinish},
+              {"keep_cache", InFlightWeights::kKeepCache},
+              {"recompute_cache", InFlightWeights::kRecomputeCache}},
+             {.help = "With rollout.max_staleness, responses in flight when there are new weights "
+                      "finish: end under the old ones, which the new ones wait for; keep_cache: go "
+                      "on under the new ones from the next token, with the KV cache that the old "
+                      "ones computed; recompute_cache: go on, once the new ones have computed the "
+                      "KV cache again."});
   describe(fields, options.sampling);
 }
 

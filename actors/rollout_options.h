@@ -20,8 +20,15 @@ struct SamplingOptions {
 };
 void describe(FieldList& fields, SamplingOptions& options);
 
-/// Options of generation. Only the sampling options, max_prompt_tokens and what ends a response can
-/// change a token.
+/// What becomes of responses in flight when there are newer weights.
+enum class InFlightWeights : std::uint8_t {
+  kFinish,          // they end under those that they began with
+  kKeepCache,       // they go on under the newer ones, with the KV cache of the older
+  kRecomputeCache,  // they go on, and the newer ones compute their KV cache again
+};
+
+/// Options of generation. Only the sampling options, max_prompt_tokens, what ends a response and,
+/// where weights change in flight, how can change a token.
 struct RolloutOptions {
   std::int64_t slots = 128;
   std::int64_t max_prompt_tokens = 1024;
@@ -30,9 +37,11 @@ struct RolloutOptions {
   bool preemption = true;
   std::vector<std::int64_t> end_of_sequence_ids = {};
   std::vector<std::string> end_of_sequence_tokens = {};
+  InFlightWeights in_flight_weights = InFlightWeights::kFinish;
   SamplingOptions sampling = {};
   SamplingOptions evaluation{.temperature = 0.6};
 
+  bool weights_change_in_flight() const { return in_flight_weights != InFlightWeights::kFinish; }
   std::int64_t longest_response() const {
     return std::max(sampling.max_response_tokens, evaluation.max_response_tokens);
   }

@@ -36,6 +36,16 @@ struct SampleRange {
   bool operator==(const SampleRange&) const = default;
 };
 
+/// Neighbouring tokens of one response that weights of one version have sampled.
+struct VersionRun {
+  std::int64_t policy_version = 0;
+  std::int64_t tokens = 0;
+  bool operator==(const VersionRun&) const = default;
+};
+
+/// A response's, from its first token on.
+using VersionRuns = std::vector<VersionRun>;
+
 /// One prompt to be answered: handed by the coordinator to an actor that asks.
 struct Ticket {
   std::int64_t step = 0;   // training step, from 1; evaluation before training: step 0
@@ -49,13 +59,18 @@ struct Ticket {
   Prompt prompt;
   /// Which of them this ticket asks for, where others ask for the rest; empty: for all.
   SampleRange part = {};
+  /// [samples], the weights that each token is to be of, where a schedule is followed through
+  /// responses of several versions; empty: those that are there.
+  std::vector<VersionRuns> planned = {};
 
   SampleRange asked() const { return part.count > 0 ? part : SampleRange{0, samples}; }
 };
 
 /// An actor's request to the coordinator.
 struct TicketRequest {
-  std::int64_t room = 0;   // how many responses could begin
+  /// How many responses could begin. 0: it only asks whether there are new weights, and is answered
+  /// at once, perhaps with no ticket.
+  std::int64_t room = 0;
   std::int64_t spare = 0;  // how many more it would hold, to begin them as others end
 };
 
@@ -79,7 +94,15 @@ struct Response {
   std::vector<float> behavior_log_probs;  // [T], of logits / temperature over the whole vocabulary
   FinishReason finish = FinishReason::kLength;
   std::int32_t actor = 0;  // rank that generated it
+  /// Of its tokens, where it may have taken new weights in flight; empty: all are of the ticket's.
+  VersionRuns versions = {};
 };
+
+/// The weights that sampled a response to the ticket, which cover all of its tokens.
+inline VersionRuns versions_of(const Ticket& ticket, const Response& response) {
+  if (!response.versions.empty()) return response.versions;
+  return {{ticket.policy_version, static_cast<std::int64_t>(response.ids.size())}};
+}
 
 /// Where a rank's time went since the run began; travels with its messages, so that the learner can
 /// report the idle share of every role.

@@ -8,10 +8,11 @@
 namespace lie {
 
 Coordinator::Coordinator(TicketDesk& desk, int actors, PollableSource<ScoredGroup>& scored,
-                         std::function<bool()> holds_back)
+                         std::function<bool()> holds_back, bool in_flight_weights)
     : desk_(desk),
       scored_(scored),
       holds_back_(std::move(holds_back)),
+      in_flight_weights_(in_flight_weights),
       told_(static_cast<std::size_t>(actors), false) {}
 
 void Coordinator::add(std::deque<Ticket> tickets) {
@@ -19,7 +20,7 @@ void Coordinator::add(std::deque<Ticket> tickets) {
   for (Ticket& ticket : tickets) by_version[ticket.policy_version].push_back(std::move(ticket));
   for (auto& [version, of_version] : by_version) {
     const StepPart part = part_of(of_version.front());
-    phases_.emplace(part, HandOut(std::move(of_version), told_.size()));
+    phases_.emplace(part, HandOut(std::move(of_version), told_.size(), !in_flight_weights_));
   }
 }
 
@@ -51,13 +52,18 @@ void Coordinator::attend(const TakeGroup& take) {
 }
 
 void Coordinator::await_in_flight(const TakeGroup& take) {
-  is_held_ = true;
-  while (in_flight()) serve(std::nullopt, take);
+  while (in_flight() > 0) serve(std::nullopt, take);
+}
+
+std::int64_t Coordinator::drain(const TakeGroup& take) {
+  while (auto group = scored_.receive()) take_in(std::move(*group), take);
+  return in_flight();
 }
 
 void Coordinator::announce(Assignment::Kind kind, const TakeGroup& take) {
   announces_ = true;
-  while (std::ranges::find(told_, false) != told_.end() || in_flight()) serve(kind, take);
+  const auto waits = [&] { return !in_flight_weights_ && in_flight() > 0; };
+  while (std::ranges::find(told_, false) != told_.end() || waits()) serve(kind, take);
   announces_ = false;
   told_.assign(told_.size(), false);
 }
@@ -67,11 +73,15 @@ void Coordinator::serve(std::optional<Assignment::Kind> when_out, const TakeGrou
   take_one(take) || answered ? backoff_.reset() : backoff_.pause();
 }
 
+void Coordinator::take_in(ScoredGroup group, const TakeGroup& take) {
+  take_back(group.rollout.ticket);
+  take(std::move(group));
+}
+
 bool Coordinator::take_one(const TakeGroup& take) {
   auto group = scored_.try_receive();
   if (!group) return false;
-  take_back(group->rollout.ticket);
-  take(std::move(*group));
+  take_in(std::move(*group), take);
   return true;
 }
 
@@ -111,8 +121,10 @@ bool Coordinator::all_out() const {
                               [this](const HandOut& phase) { return has_tickets(phase); });
 }
 
-bool Coordinator::in_flight() const {
-  return std::ranges::any_of(phases_ | std::views::values, &HandOut::in_flight);
+std::int64_t Coordinator::in_flight() const {
+  std::int64_t groups = 0;
+  for (const HandOut& phase : phases_ | std::views::values) groups += phase.in_flight();
+  return groups;
 }
 
 bool Coordinator::is_held_back(StepPart part) const {
@@ -122,6 +134,7 @@ bool Coordinator::is_held_back(StepPart part) const {
 }
 
 std::vector<Ticket> Coordinator::tickets_for(const WaitingActor& waiting) {
+  if (waiting.request.room == 0) return {};
   for (HandOut& phase : phases_ | std::views::values) {
     if (!has_tickets(phase)) continue;
     auto tickets = phase.next(waiting.actor, waiting.request, begins(phase));
@@ -138,12 +151,13 @@ bool Coordinator::answer_waiting_actors(std::optional<Assignment::Kind> when_out
   for (const WaitingActor& waiting : desk_.waiting_actors()) {
     Assignment answer{Assignment::Kind::kTickets, tickets_for(waiting)};
     if (answer.tickets.empty()) {
-      if (!all_out() || !when_out) continue;
-      answer.kind = *when_out;
-      told_[static_cast<std::size_t>(waiting.actor)] = true;
+      const bool is_told = all_out() && when_out;
+      if (!is_told && waiting.request.room > 0) continue;
+      if (is_told) answer.kind = *when_out;
+      told_[static_cast<std::size_t>(waiting.actor)] = is_told;
     }
+    answered = answered || waiting.request.room > 0;
     desk_.answer(waiting.actor, std::move(answer));
-    answered = true;
   }
   return answered;
 }

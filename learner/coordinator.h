@@ -30,8 +30,10 @@ class Coordinator {
  public:
   /// Keeps references to desk and source. `actors`: how many the desk has. `holds_back`: asked
   /// while groups are waited for; as long as it is true, no group begins. May be empty.
+  /// `in_flight_weights`: actors take new weights with responses in flight; then groups are handed
+  /// out whole, each of one actor.
   Coordinator(TicketDesk& desk, int actors, PollableSource<ScoredGroup>& scored,
-              std::function<bool()> holds_back = {});
+              std::function<bool()> holds_back = {}, bool in_flight_weights = false);
 
   /// Queues tickets of one step and purpose, which are whole groups; earlier steps come first.
   /// Those that name a policy version are handed out under it alone.
@@ -55,30 +57,39 @@ class Coordinator {
   /// before set_version().
   void attend(const TakeGroup& take);
 
-  /// Gives the groups in flight to `take` as they come back; none begins any more. Blocks until
-  /// none is left.
+  /// No group begins any more.
+  void hold() { is_held_ = true; }
+  /// Gives the groups in flight to `take` as they come back. Blocks until none is left.
   void await_in_flight(const TakeGroup& take);
 
   /// Tells every actor that has not been told yet: new weights follow by weight sync (kWeights), or
   /// there will be no more tickets (kFinish). Before it, all that is queued for the weights they
-  /// have is handed out. Blocks until all have asked and nothing is in flight.
+  /// have is handed out. Blocks until all have asked and, unless weights change in flight, nothing
+  /// is in flight.
   void announce(Assignment::Kind kind, const TakeGroup& take = {});
+
+  /// Gives `take` what still comes in once the actors know that the run is over; returns how many
+  /// groups were in flight then that do not come: they waited for weights. Blocks until the source
+  /// ends.
+  std::int64_t drain(const TakeGroup& take);
 
  private:
   bool begins(const HandOut& phase) const;
   bool has_tickets(const HandOut& phase) const;
   bool all_out() const;
-  bool in_flight() const;
+  std::int64_t in_flight() const;
   bool is_held_back(StepPart part) const;
   std::vector<Ticket> tickets_for(const WaitingActor& waiting);
   bool answer_waiting_actors(std::optional<Assignment::Kind> when_out);
   void take_back(const Ticket& group);
+  void take_in(ScoredGroup group, const TakeGroup& take);
   bool take_one(const TakeGroup& take);
   void serve(std::optional<Assignment::Kind> when_out, const TakeGroup& take);
 
   TicketDesk& desk_;
   PollableSource<ScoredGroup>& scored_;
   std::function<bool()> holds_back_;
+  const bool in_flight_weights_;
   std::vector<bool> told_;  // [actors] knows what comes after the tickets
   std::multimap<StepPart, HandOut> phases_;
   std::optional<std::int64_t> version_;

@@ -5,6 +5,8 @@
 #include <tuple>
 #include <utility>
 
+#include "common/log.h"
+
 namespace lie {
 
 void GroupCollector::order(std::deque<Ticket> tickets) {
@@ -41,7 +43,18 @@ void GroupCollector::announce_weights() {
   coordinator_.announce(Assignment::Kind::kWeights, take());
 }
 
-void GroupCollector::keep_in_flight() { coordinator_.await_in_flight(take()); }
+void GroupCollector::keep_in_flight(bool some_waits_for_weights) {
+  coordinator_.hold();
+  if (!some_waits_for_weights) coordinator_.await_in_flight(take());
+}
+
+void GroupCollector::keep_rest() {
+  const std::int64_t left = coordinator_.drain(take());
+  if (left == 0) return;
+  Log("learner", 0)
+      .info("{} groups wait for weights of steps to come: the next start generates them again",
+            left);
+}
 
 TakeGroup GroupCollector::take() {
   return [this](ScoredGroup group) {

@@ -54,8 +54,11 @@ class GroupCollector {
   void announce_weights();
   void set_version(std::int64_t policy_version) { coordinator_.set_version(policy_version); }
 
-  /// Journals what is in flight. Blocks until all of it is back.
-  void keep_in_flight();
+  /// Before the actors know that the run is over: no group begins any more, and what is in flight
+  /// is journalled, unless some of it may wait for weights. Blocks until all of it is back.
+  void keep_in_flight(bool some_waits_for_weights);
+  /// After it: journals what still comes in, and says what does not. Blocks until all is there.
+  void keep_rest();
 
  private:
   struct Part {

@@ -32,8 +32,8 @@ std::int64_t even_share(std::int64_t whole, std::int64_t i, std::int64_t shares)
 // more than its share of prompts. Otherwise shares are even in groups. When fewer groups are left
 // than actors, no actor is given more of one than it can begin, or than an even share of what is
 // left: the end of a step is cut finer than its beginning.
-HandOut::HandOut(std::deque<Ticket> groups, std::size_t actors)
-    : groups_(std::move(groups)), free_(actors) {
+HandOut::HandOut(std::deque<Ticket> groups, std::size_t actors, bool cuts)
+    : groups_(std::move(groups)), cuts_(cuts), free_(actors) {
   std::ranges::stable_sort(groups_, std::greater(), expected_tokens);
   std::int64_t largest = 0;
   for (const Ticket& group : groups_) {
@@ -42,7 +42,7 @@ HandOut::HandOut(std::deque<Ticket> groups, std::size_t actors)
   }
   const std::int64_t count = std::ssize(groups_), shares = std::ssize(free_);
   const std::int64_t with_whole_groups = divided_up(count, shares) * largest;
-  cut_ = 4 * divided_up(samples_left_, shares) <= 3 * with_whole_groups;
+  cut_ = cuts_ && 4 * divided_up(samples_left_, shares) <= 3 * with_whole_groups;
   for (std::int64_t i = 0; i < shares; ++i) {
     free_[static_cast<std::size_t>(i)] =
         cut_ ? even_share(samples_left_, i, shares) : even_share(count, i, shares) * largest;
@@ -72,7 +72,7 @@ std::int64_t HandOut::samples_for(std::int64_t free, std::int64_t room) const {
   std::int64_t samples = groups_.front().asked().count;
   if (cut_) samples = std::min(samples, free);
   const std::int64_t actors = std::ssize(free_);
-  if (std::ssize(groups_) >= actors) return samples;
+  if (!cuts_ || std::ssize(groups_) >= actors) return samples;
   return std::min(samples, std::max(room, divided_up(samples_left_, actors)));
 }
 

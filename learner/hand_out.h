@@ -16,16 +16,16 @@ namespace lie {
 /// with the longest L_ref first. Changes no sampled token (invariant E3).
 class HandOut {
  public:
-  /// `groups`: whole; `actors` >= 1.
-  HandOut(std::deque<Ticket> groups, std::size_t actors);
+  /// `groups`: whole; `actors` >= 1. `cuts`: whether groups may be handed out in parts.
+  HandOut(std::deque<Ticket> groups, std::size_t actors, bool cuts = true);
 
   /// Whether all samples are handed out.
   bool done() const { return groups_.empty(); }
-  /// Whether a group is handed out that has not come back.
-  bool in_flight() const { return !on_their_way_.empty(); }
+  /// Groups that are handed out and have not come back.
+  std::int64_t in_flight() const { return std::ssize(on_their_way_); }
   bool is_in_flight(std::int64_t group) const { return on_their_way_.contains(group); }
   /// Whether all groups have come back.
-  bool all_back() const { return done() && !in_flight(); }
+  bool all_back() const { return done() && in_flight() == 0; }
   /// Whether a group is handed out in part.
   bool is_within_group() const { return !done() && is_in_flight(groups_.front().group); }
   /// Whether there are groups of which nothing has been handed out.
@@ -43,8 +43,9 @@ class HandOut {
   std::int64_t samples_for(std::int64_t free, std::int64_t room) const;
   Ticket cut_off(std::int32_t samples);
 
-  std::deque<Ticket> groups_;       // not handed out; of the first perhaps only the end
-  std::int64_t samples_left_ = 0;   // of them
+  std::deque<Ticket> groups_;      // not handed out; of the first perhaps only the end
+  std::int64_t samples_left_ = 0;  // of them
+  const bool cuts_;
   bool cut_ = false;                // along the actors' shares
   std::vector<std::int64_t> free_;  // [actors] samples that each may hold besides what it holds
   using Holders = std::vector<std::pair<int, std::int64_t>>;  // actor, samples

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <charconv>
 #include <string>
 #include <string_view>
@@ -22,10 +23,20 @@ constexpr std::string_view kPrefix = "step-";
 /// has written the step two before that: the recorder writes one step while the next one runs.
 constexpr std::int64_t kStepsBehindTheLog = 3;
 
-bool answers(const Ticket& then, const Ticket& now) {
+/// Whether the tokens are of the weights that they are planned for.
+bool follows_plan(const RolloutGroup& group, const Ticket& now) {
+  for (std::size_t i = 0; i < std::min(now.planned.size(), group.responses.size()); ++i) {
+    if (group.responses[i].versions != now.planned[i]) return false;
+  }
+  return true;
+}
+
+bool answers(const RolloutGroup& group, const Ticket& now) {
+  const Ticket& then = group.ticket;
   const bool is_of_version =
       now.policy_version == Ticket::kAnyVersion || then.policy_version == now.policy_version;
-  return is_of_version && then.samples == now.samples && asks_the_same(then, now);
+  return is_of_version && follows_plan(group, now) && then.samples == now.samples &&
+         asks_the_same(then, now);
 }
 
 /// The clocks of an earlier start say nothing of this one.
@@ -60,7 +71,7 @@ std::vector<ScoredGroup> Journal::take_known(std::int64_t step, std::deque<Ticke
   std::erase_if(tickets, [&](const Ticket& ticket) {
     auto found = known.extract({ticket.purpose, ticket.group});
     if (found.empty()) return false;
-    if (!answers(found.mapped().rollout.ticket, ticket)) {
+    if (!answers(found.mapped().rollout, ticket)) {
       Log("learner", 0)
           .warn("{}: group {} is of another prompt or group size; it is generated again",
                 path_of(step).string(), ticket.group);

@@ -31,6 +31,7 @@ constexpr Rule kRules[] = {
     {"truncation_rate", "rollout"},
     {"staleness_mean", "rollout"},
     {"staleness_max", "rollout"},
+    {"mixed_version_share", "rollout"},
     {"*_seconds", "time"},
     {"idle_share_*", "time"},
     {"tokens_per_second", "time"},

@@ -1,6 +1,7 @@
 #include "learner/rollout_schedule.h"
 
 #include <algorithm>
+#include <array>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -37,14 +38,40 @@ Lines lines_of(const fs::path& path) {
   return lines;
 }
 
+using SampleRuns = std::vector<std::vector<std::array<std::int64_t, 2>>>;  // [G][runs]
+
+SampleRuns runs_of(const RolloutGroup& group) {
+  SampleRuns samples;
+  for (const Response& response : group.responses) {
+    auto& runs = samples.emplace_back();
+    for (const auto& [version, tokens] : response.versions) runs.push_back({version, tokens});
+  }
+  return samples;
+}
+
+std::vector<VersionRuns> plan_of(const SampleRuns& samples) {
+  std::vector<VersionRuns> plan;
+  for (const auto& runs : samples) {
+    VersionRuns& of_sample = plan.emplace_back();
+    for (const auto& [version, tokens] : runs) of_sample.push_back({version, tokens});
+  }
+  return plan;
+}
+
 std::string line_of(const StepOutcome& step) {
   std::vector<std::int64_t> problems, versions;
+  std::vector<SampleRuns> tokens;
+  bool changes_in_flight = false;
   for (const ScoredGroup& group : step.groups) {
     problems.push_back(group.rollout.ticket.prompt.problem);
     versions.push_back(group.rollout.ticket.policy_version);
+    tokens.push_back(runs_of(group.rollout));
+    for (const auto& runs : tokens.back()) changes_in_flight = changes_in_flight || !runs.empty();
   }
-  return with_checksum(fmt::format("{{\"step\":{},\"problems\":{},\"versions\":{}}}", step.step,
-                                   Json(problems).dump(), Json(versions).dump()));
+  const std::string by_token =
+      changes_in_flight ? fmt::format(",\"token_versions\":{}", Json(tokens).dump()) : "";
+  return with_checksum(fmt::format("{{\"step\":{},\"problems\":{},\"versions\":{}{}}}", step.step,
+                                   Json(problems).dump(), Json(versions).dump(), by_token));
 }
 
 }  // namespace
@@ -53,8 +80,10 @@ RolloutSchedule::RolloutSchedule(const fs::path& path) : path_(path) {
   for (const auto& [step, line] : lines_of(path)) {
     const auto problems = line.object.at("problems").get<std::vector<std::int64_t>>();
     const auto versions = line.object.at("versions").get<std::vector<std::int64_t>>();
+    const auto tokens = line.object.value("token_versions", std::vector<SampleRuns>());
     for (std::size_t g = 0; g < std::min(problems.size(), versions.size()); ++g) {
       steps_[step].push_back({problems[g], versions[g]});
+      if (g < tokens.size()) steps_[step].back().tokens = plan_of(tokens[g]);
     }
   }
 }
@@ -78,6 +107,7 @@ void RolloutSchedule::assign(std::deque<Ticket>& tickets, std::int64_t max_stale
           ticket.prompt.problem, max_staleness);
     }
     ticket.policy_version = group.policy_version;
+    ticket.planned = group.tokens;
   }
 }
 

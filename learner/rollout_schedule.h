@@ -3,7 +3,10 @@
 //
 //   schedule.jsonl   a line a training step, with a checksum (common/line_checksum.h):
 //                    {"step":7,"problems":[12,3],"versions":[6,5],"crc32c":...}
-//                    by group: its row in the dataset, and its policy version
+//                    by group: its row in the dataset, and its policy version;
+//                    where weights change in flight, also
+//                    "token_versions":[[[[6,118]],[[6,40],[7,85]]],...]
+//                    by group, by sample: runs of tokens, each its version and their number
 #pragma once
 
 #include <cstdint>
@@ -29,13 +32,14 @@ class RolloutSchedule {
   /// The greatest step S such that 1 to S are all held.
   std::int64_t last_step() const;
 
-  /// Gives the tickets of a step their versions. Throws Error if it has other groups, of other
-  /// problems, or staler ones than `max_staleness`.
+  /// Gives the tickets of a step their versions, or those of each token. Throws Error if it has
+  /// other groups, of other problems, or staler ones than `max_staleness`.
   void assign(std::deque<Ticket>& tickets, std::int64_t max_staleness) const;
 
  private:
   struct Group {
     std::int64_t problem = 0, policy_version = 0;
+    std::vector<VersionRuns> tokens = {};  // by sample; empty: all are of policy_version
   };
   const Group& group_of(const Ticket& ticket) const;
 

@@ -12,7 +12,9 @@ namespace {
 void for_each_run(std::int64_t step, std::span<const ScoredGroup> groups, const auto& visit) {
   for (const ScoredGroup& group : groups) {
     for (const Response& response : group.rollout.responses) {
-      visit(step - 1 - group.rollout.ticket.policy_version, std::ssize(response.ids));
+      for (const VersionRun& run : versions_of(group.rollout.ticket, response)) {
+        visit(step - 1 - run.policy_version, run.tokens);
+      }
     }
   }
 }

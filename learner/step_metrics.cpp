@@ -189,6 +189,10 @@ void add_training(MetricsWriter& out, const StepFacts& record) {
   const Staleness staleness = staleness_of(record.step, record.groups);
   out.add("staleness_mean", staleness.mean);
   out.add("staleness_max", static_cast<double>(staleness.max));
+  const auto says = [](const ResponseRow& row) { return !row.response->versions.empty(); };
+  if (std::ranges::none_of(rows, says)) return;
+  add_mean(out, "mixed_version_share", rows,
+           [](const ResponseRow& row) { return row.response->versions.size() > 1 ? 1.0 : 0.0; });
 }
 
 void add_times(MetricsWriter& out, const StepFacts& record) {

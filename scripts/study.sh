@@ -2,7 +2,7 @@
 # The paper's tables in small (docs/study.md): rows of configs/study/rows.yaml, each with several seeds on the embedded task,
 # then DIRECTORY/study.html and one table.
 #
-#   scripts/study.sh [--rows gspo,gspo-lie] [--seeds 101-108] [--jobs N] [--set KEY=VALUE]... DIRECTORY
+#   scripts/study.sh [--file ROWS.yaml] [--rows gspo,gspo-lie] [--seeds 101-108] [--jobs N] [--set KEY=VALUE]... DIRECTORY
 #
 # By default all rows, N = cores. A row's own keys win over --set. A run is one process of one thread in
 # DIRECTORY/ROW/seed-N, its messages beside it. Started again, it leaves out the runs that are done and goes on with
@@ -10,9 +10,10 @@
 # LIE_BIN: folder of the programs [build/release/bin].
 set -euo pipefail
 usage() { sed -n '2,10s/^# \{0,1\}//p' "$0" >&2; exit 2; }
-wanted="" seeds=101-108 jobs="$(nproc)" settings=()
+file=configs/study/rows.yaml wanted="" seeds=101-108 jobs="$(nproc)" settings=()
 while [ $# -gt 1 ]; do
   case "$1" in
+    --file) file="$(realpath "$2")" ;;
     --rows) wanted="$2" ;;
     --seeds) seeds="$2" ;;
     --jobs) jobs="$2" ;;
@@ -28,7 +29,7 @@ study="$(realpath "$1")"
 cd "$(dirname "$0")/.."
 export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
 
-cp configs/study/rows.yaml "$study/rows.yaml"
+cp "$file" "$study/rows.yaml"
 declare -A overrides=()
 names=()
 while IFS=$'\t' read -r name rest; do

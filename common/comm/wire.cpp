@@ -31,10 +31,15 @@ void fields(Archive& io, SampleRange& r) {
 }
 
 template <typename Archive>
+void fields(Archive& io, VersionRun& r) {
+  io(r.policy_version, r.tokens);
+}
+
+template <typename Archive>
 void fields(Archive& io, Ticket& t) {
   io(t.step, t.group, t.policy_version);
   io.choice(t.purpose, Purpose::kEvaluate);
-  io(t.samples, t.prompt, t.part);
+  io(t.samples, t.prompt, t.part, t.planned);
 }
 
 template <typename Archive>
@@ -52,7 +57,7 @@ template <typename Archive>
 void fields(Archive& io, Response& r) {
   io(r.ids, r.behavior_log_probs);
   io.choice(r.finish, FinishReason::kLength);
-  io(r.actor);
+  io(r.actor, r.versions);
 }
 
 template <typename Archive>

@@ -1,4 +1,4 @@
-// The messages between ranks as bytes. Layout, version 4, little-endian, no padding:
+// The messages between ranks as bytes. Layout, version 5, little-endian, no padding:
 //   header   u32 magic "LIEW" | u16 version | u16 kind | u64 payload bytes
 //   payload  the struct's fields in the order of wire.cpp's `fields`; numbers as they are, enums as
 //            their underlying type, strings and vectors as u64 count then elements
@@ -18,7 +18,7 @@
 namespace lie::wire {
 
 inline constexpr std::uint32_t kMagic = 0x5745494c;  // "LIEW"
-inline constexpr std::uint16_t kVersion = 4;
+inline constexpr std::uint16_t kVersion = 5;
 inline constexpr std::size_t kHeaderBytes = 16;
 
 enum class Kind : std::uint16_t {

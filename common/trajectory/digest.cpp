@@ -165,6 +165,7 @@ std::string trajectories_digest(const RunReader& run) {
   Sha256 hash;
   hash.update("lie trajectories 1");
   for (const std::string& name : run.numbers()) add(hash, name);
+  const std::vector<VersionRuns> versions = run.version_runs();
   std::vector<TokenBlock> blocks;
   for (std::size_t i = 0; i < samples.size(); ++i) {
     if (i == 0 || !same_step(samples[i - 1], samples[i])) {
@@ -178,6 +179,7 @@ std::string trajectories_digest(const RunReader& run) {
     add(hash, run.segments()[samples[i].segment].text(places.extracted_offset[i],
                                                       places.extracted_count[i]));
     blocks[samples[i].segment].add_to(hash, places.token_offset[i], places.token_count[i]);
+    if (!versions[i].empty()) add(hash, versions[i]);
   }
   return hash.hex_digest();
 }

@@ -17,7 +17,8 @@ namespace lie {
 ///   for each response: sample, the other columns of /sample except offsets, actor_rank,
 ///   reward_rank and verify_seconds, in the order of schema.h, with the reward terms in the run's
 ///   order before their sum and the further numbers behind all; extracted answer, token ids,
-///   behavior log-probs and learner log-probs, each with its length before it.
+///   behavior log-probs and learner log-probs, each with its length before it; where weights change
+///   in flight, the runs of versions, each its version and tokens as int64, likewise.
 std::string trajectories_digest(const RunReader& run);
 
 }  // namespace lie

@@ -68,6 +68,7 @@ TrajectoryInfo read_info(OpenFiles& files, const fs::path& of) {
   info.starts_after_step = h5::read_int_attribute(file, name::kStartsAfter, path);
   info.rewards = read_reward_names(files, of);
   info.numbers = read_names(file, name::kNumbers, path);
+  info.token_versions = H5Aexists(file, name::kTokenVersions) > 0;
   if (H5Aexists(file, name::kChecksum) > 0 &&
       h5::read_uint_attribute(file, name::kChecksum, path) != info_checksum(info)) {
     fail("{}: its attributes do not fit {}; the file is damaged", path, name::kChecksum);
@@ -77,9 +78,12 @@ TrajectoryInfo read_info(OpenFiles& files, const fs::path& of) {
 
 /// Where a step's row says how far each table reaches.
 constexpr std::pair<Table, const schema::I64*> kEnds[] = {
-    {Table::kText, &schema::step::kTextEnd},     {Table::kPrompt, &schema::step::kPromptEnd},
-    {Table::kToken, &schema::step::kTokenEnd},   {Table::kProblem, &schema::step::kProblemEnd},
+    {Table::kText, &schema::step::kTextEnd},
+    {Table::kPrompt, &schema::step::kPromptEnd},
+    {Table::kToken, &schema::step::kTokenEnd},
+    {Table::kProblem, &schema::step::kProblemEnd},
     {Table::kSample, &schema::step::kSampleEnd},
+    {Table::kVersionRun, &schema::step::kVersionRunEnd},
 };
 
 template <typename State>
@@ -144,8 +148,13 @@ bool SegmentReader::has(const ColumnInfo& column) const {
 void SegmentReader::read_ends() {
   check_ascend(state_->steps, schema::step::kStep, state_->path);
   for (const auto& [table, column] : kEnds) {
-    ends_of(*state_, table) = read(*column);
-    check_ascend(ends_of(*state_, table), *column, state_->path);
+    auto& ends = ends_of(*state_, table);
+    if (!has(*column)) {
+      ends.assign(state_->steps.size(), 0);
+      continue;
+    }
+    ends = read(*column);
+    check_ascend(ends, *column, state_->path);
   }
 }
 

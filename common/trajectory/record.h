@@ -51,6 +51,7 @@ struct TrajectoryInfo {
   std::int64_t starts_after_step = 0;     // steps this segment does not hold; 0 for a new run
   RewardNames rewards = {};               // a column each
   std::vector<std::string> numbers = {};  // of reward and verifier programs: a column each
+  bool token_versions = false;            // weights may change in flight: /version_run is there
 };
 
 /// The first 8 bytes of the SHA-256 of all that it says.

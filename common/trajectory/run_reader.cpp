@@ -146,6 +146,30 @@ std::vector<std::string> RunReader::numbers() const {
   return {names.begin(), names.end()};
 }
 
+std::vector<VersionRuns> RunReader::version_runs() const {
+  namespace c = schema::sample;
+  std::vector<VersionRuns> runs(samples_.size());
+  const auto offsets = column(c::kVersionRunOffset);
+  const auto counts = column(c::kVersionRunCount);
+  for (std::size_t segment = 0; segment < segments_.size(); ++segment) {
+    const SegmentReader& file = segments_[segment];
+    if (!file.info().token_versions) continue;
+    const auto versions = file.read(schema::version_run::kPolicyVersion);
+    const auto tokens = file.read(schema::version_run::kTokens);
+    for (const std::size_t i : samples_of_[segment]) {
+      const std::int64_t first = offsets[i], count = counts[i];
+      if (first < 0 || count < 0 || first > std::ssize(versions) - count) {
+        fail("{}: a response points outside of {}; the file is damaged", file.path().string(),
+             schema::version_run::kTokens.path);
+      }
+      for (auto run = static_cast<std::size_t>(first); std::ssize(runs[i]) < count; ++run) {
+        runs[i].push_back({versions[run], tokens[run]});
+      }
+    }
+  }
+  return runs;
+}
+
 std::vector<std::int32_t> RunReader::response_ids(std::size_t index) const {
   const SamplePlace& place = samples_.at(index);
   const SegmentReader& file = segments_[place.segment];

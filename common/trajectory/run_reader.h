@@ -87,6 +87,10 @@ class RunReader {
     return values;
   }
 
+  /// [N] Which weights sampled which tokens; empty where a segment does not say, since all are of
+  /// the policy version of the response.
+  std::vector<VersionRuns> version_runs() const;
+
   /// Of response `index` of samples(): reads only what it needs.
   std::vector<std::int32_t> response_ids(std::size_t index) const;
   std::string extracted(std::size_t index) const;

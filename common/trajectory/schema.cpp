@@ -62,6 +62,11 @@ constexpr const ColumnInfo* kColumns[] = {
     &step::kStep,
 };
 
+constexpr const ColumnInfo* kOfTokenVersions[] = {
+    &version_run::kPolicyVersion, &version_run::kTokens, &sample::kVersionRunOffset,
+    &sample::kVersionRunCount,    &step::kVersionRunEnd,
+};
+
 }  // namespace
 
 NamedColumn<float> reward_column(const std::string& name, std::string about) {
@@ -79,6 +84,8 @@ void for_each_column(const TrajectoryInfo& info,
   for (const ColumnInfo* column : kColumns) visit(*column);
   for (const auto& [name, about] : info.rewards) visit(F32(reward_column(name, about)));
   for (const std::string& name : info.numbers) visit(F64(number_column(name)));
+  if (!info.token_versions) return;
+  for (const ColumnInfo* column : kOfTokenVersions) visit(*column);
 }
 
 std::uint64_t chunk_rows(Table table) {
@@ -92,6 +99,7 @@ std::uint64_t chunk_rows(Table table) {
     case Table::kProblem:
       return 64;
     case Table::kSample:
+    case Table::kVersionRun:
       return 256;
     case Table::kStep:
       return 64;

@@ -7,7 +7,7 @@
 // strings are not safe to read while another process writes). Each chunk of a column carries a
 // checksum (Fletcher32, a filter of HDF5), which every program that reads it verifies. Besides the
 // columns listed here, /sample has one for each reward term and one for each further number of a
-// reward or verifier program.
+// reward or verifier program. Where weights change in flight there is the table /version_run, too.
 #pragma once
 
 #include <cstdint>
@@ -23,8 +23,8 @@ namespace lie::schema {
 inline constexpr std::int64_t kVersion = 2;
 
 /// Tables, in the order in which a step is written.
-enum class Table : std::uint8_t { kText, kPrompt, kToken, kProblem, kSample, kStep };
-inline constexpr std::size_t kTableCount = 6;
+enum class Table : std::uint8_t { kText, kPrompt, kToken, kProblem, kSample, kVersionRun, kStep };
+inline constexpr std::size_t kTableCount = 7;
 
 enum class ElementType : std::uint8_t { kUint8, kInt32, kInt64, kFloat32, kFloat64 };
 
@@ -166,7 +166,21 @@ inline constexpr I32 kMiniBatch{kT, "/sample/mini_batch", "",
                                 "update of its step that used it, from 0; -1: not trained on"};
 inline constexpr I32 kActorRank{kT, "/sample/actor_rank", "rank", "that generated it"};
 inline constexpr I32 kRewardRank{kT, "/sample/reward_rank", "rank", "that scored it"};
+// Only where weights change in flight; then policy_version is that of the group's first token.
+inline constexpr I64 kVersionRunOffset{kT, "/sample/version_run_offset", "runs",
+                                       "into /version_run/*"};
+inline constexpr I32 kVersionRunCount{kT, "/sample/version_run_count", "runs",
+                                      "runs of tokens that weights of one version sampled"};
 }  // namespace sample
+
+/// One row per run of a response's tokens that weights of one version sampled, in the order of the
+/// tokens; only in files of runs whose weights change in flight.
+namespace version_run {
+inline constexpr auto kT = Table::kVersionRun;
+inline constexpr I64 kPolicyVersion{kT, "/version_run/policy_version", "steps",
+                                    "training steps behind the weights that sampled the tokens"};
+inline constexpr I64 kTokens{kT, "/version_run/tokens", "tokens", "of the response, in a row"};
+}  // namespace version_run
 
 /// One row per step; its arrival makes the step complete.
 namespace step {
@@ -182,6 +196,8 @@ inline constexpr I64 kTokenEnd{kT, "/step/token_end", "tokens", "rows of /token 
 inline constexpr I64 kProblemEnd{kT, "/step/problem_end", "rows",
                                  "rows of /problem after this step"};
 inline constexpr I64 kSampleEnd{kT, "/step/sample_end", "rows", "rows of /sample after this step"};
+inline constexpr I64 kVersionRunEnd{kT, "/step/version_run_end", "runs",
+                                    "rows of /version_run after this step"};  // where that is
 inline constexpr I64 kStep{kT, "/step/step", "step", "number of the step; written last"};
 }  // namespace step
 
@@ -205,10 +221,10 @@ NamedColumn<float> reward_column(const std::string& name, std::string about = ""
 /// /sample/<name>: a further number of a reward or verifier program.
 NamedColumn<double> number_column(const std::string& name);
 
-/// The columns that every file has, in the order in which a step is written: /step/step is last.
+/// The columns that every file has.
 std::span<const ColumnInfo* const> all_columns();
 
-/// Calls `visit` with each of them, then with those that the run names.
+/// Calls `visit` with each column of a file: those that its run has in addition come last.
 void for_each_column(const TrajectoryInfo& info,
                      const std::function<void(const ColumnInfo&)>& visit);
 
@@ -230,6 +246,7 @@ inline constexpr const char* kLearnerCount = "learner_count";  // int64
 inline constexpr const char* kStartsAfter = "starts_after_step";  // int64
 inline constexpr const char* kRewardTerms = "reward_terms";       // names, with commas between
 inline constexpr const char* kNumbers = "numbers";                // the same
+inline constexpr const char* kTokenVersions = "token_versions";  // int64 1; absent: no /version_run
 /// uint64, the first 8 bytes of the SHA-256 of what the file says of its run. Absent in files of
 /// older builds.
 inline constexpr const char* kChecksum = "attributes_checksum";

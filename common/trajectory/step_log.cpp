@@ -173,6 +173,21 @@ void read_responses(const StepRows& rows, std::vector<Sample>& samples) {
              samples, [](S s, auto part) { s.response.behavior_log_probs = as_vector(part); });
 }
 
+void read_versions(const StepRows& rows, std::vector<Sample>& samples) {
+  namespace c = schema::sample;
+  if (!rows.file().info().token_versions) return;
+  const Packed versions(rows, schema::version_run::kPolicyVersion);
+  const Packed tokens(rows, schema::version_run::kTokens);
+  using S = Sample&;
+  read_parts(rows, versions, c::kVersionRunOffset, c::kVersionRunCount, samples,
+             [](S s, auto part) {
+               for (const auto v : part) s.response.versions.push_back({v, 0});
+             });
+  read_parts(rows, tokens, c::kVersionRunOffset, c::kVersionRunCount, samples, [](S s, auto part) {
+    for (std::size_t i = 0; i < part.size(); ++i) s.response.versions[i].tokens = part[i];
+  });
+}
+
 void read_scores(const StepRows& rows, std::vector<Sample>& samples) {
   namespace c = schema::sample;
   using S = Sample&;
@@ -235,6 +250,7 @@ std::vector<GroupRecord> groups_of(const StepRows& rows) {
   std::vector<Sample> samples = samples_of(rows, groups);
   read_sources(rows, samples);
   read_responses(rows, samples);
+  read_versions(rows, samples);
   read_scores(rows, samples);
   read_named_values(rows, samples);
   read_results(rows, samples);

@@ -22,6 +22,7 @@ struct Ends {
   std::int64_t token = 0;
   std::int64_t problem = 0;
   std::int64_t sample = 0;
+  std::int64_t version_run = 0;
 };
 
 /// A string's place in /text/bytes.
@@ -40,6 +41,7 @@ struct SampleRow {
   std::int32_t reward_worker = 0;
   std::int64_t token_offset = 0;
   std::int64_t prompt_offset = 0;
+  std::int64_t version_run_offset = 0;
   TextPlace extracted;
 };
 
@@ -57,6 +59,7 @@ struct FlatStep {
   std::vector<float> behavior_log_probs, learner_log_probs;
   std::vector<ProblemRow> problems;
   std::vector<SampleRow> samples;
+  VersionRuns version_runs;
   LearnerResult not_trained_on;  // placeholder where the learner has no result
 };
 
@@ -129,6 +132,10 @@ void add_sample(FlatStep& flat, Ends& ends, const GroupRecord& group, std::size_
   flat.token_ids.insert(flat.token_ids.end(), row.response->ids.begin(), row.response->ids.end());
   add_log_probs(flat, row);
   ends.token += narrow(row.response->ids.size());
+  row.version_run_offset = ends.version_run;
+  ends.version_run += narrow(row.response->versions.size());
+  flat.version_runs.insert(flat.version_runs.end(), row.response->versions.begin(),
+                           row.response->versions.end());
   flat.samples.push_back(row);
 }
 
@@ -214,6 +221,17 @@ void append_responses(ColumnFile& file, const std::vector<SampleRow>& rows) {
   append(file, c::kRewardRank, rows, [](R r) { return r.reward_worker; });
 }
 
+void append_version_runs(ColumnFile& file, const FlatStep& flat) {
+  using R = const VersionRun&;
+  using S = const SampleRow&;
+  namespace run = schema::version_run;
+  namespace c = schema::sample;
+  append(file, run::kPolicyVersion, flat.version_runs, [](R r) { return r.policy_version; });
+  append(file, run::kTokens, flat.version_runs, [](R r) { return r.tokens; });
+  append(file, c::kVersionRunOffset, flat.samples, [](S s) { return s.version_run_offset; });
+  append(file, c::kVersionRunCount, flat.samples, [](S s) { return s.response->versions.size(); });
+}
+
 void append_scores(ColumnFile& file, const std::vector<SampleRow>& rows) {
   namespace c = schema::sample;
   using R = const SampleRow&;
@@ -291,6 +309,7 @@ struct TrajectoryWriter::State {
   ColumnFile file;
   RewardNames rewards;
   std::vector<std::string> numbers;
+  bool token_versions = false;
   Ends ends;
   std::int64_t last_step = -1;
 };
@@ -302,7 +321,11 @@ TrajectoryWriter::TrajectoryWriter(const std::filesystem::path& directory,
   if (std::filesystem::exists(path)) {
     fail("{}: exists already; choose another run directory", path.string());
   }
-  state_.reset(new State{ColumnFile(unfinished_name(path), info), info.rewards, info.numbers, {}});
+  state_.reset(new State{ColumnFile(unfinished_name(path), info),
+                         info.rewards,
+                         info.numbers,
+                         info.token_versions,
+                         {}});
   state_->file.appear_as(path);
 }
 
@@ -324,6 +347,10 @@ void TrajectoryWriter::append(const StepRecord& record) {
   append_rewards(state_->file, state_->rewards, flat.samples);
   append_numbers(state_->file, state_->numbers, flat.samples);
   append_results(state_->file, flat.samples);
+  if (state_->token_versions) {
+    append_version_runs(state_->file, flat);
+    append_one(state_->file, schema::step::kVersionRunEnd, state_->ends.version_run);
+  }
   append_step(state_->file, record, state_->ends);
   append_step_number(state_->file, record.step);
   state_->last_step = record.step;

@@ -113,7 +113,7 @@ class Log:
         first = ["step", "group", "sample", "purpose", "problem"]
         named = [f"reward_{name}" for name in self.rewards] + self.numbers
         names = [name for segment in self.segments[:1] for name in segment.columns("sample")]
-        return first + [n for n in names if n not in first + named and not n.endswith("_offset")] + named
+        return first + [n for n in names if n not in first + named and not n.endswith(("_offset", "run_count"))] + named
 
     def columns(self, names):
         """Columns of /sample, [N] each; NaN where a segment lacks a reward term or a number."""
@@ -136,10 +136,17 @@ class Log:
     def parts(self, samples, owner, packed):
         """Of each of these responses its part of a packed column; `owner` says whose: "sample/token", "problem/gold"."""
         rows = self.row if owner.startswith("sample/") else self.problem
+        return self._by_segment(samples, lambda segment, at: segment.parts(owner, packed, rows[at]))
+
+    def versions_of_tokens(self, samples):
+        """Of each of these responses the policy version of every token."""
+        return self._by_segment(samples, lambda segment, at: segment.versions_of_tokens(self.row[at]))
+
+    def _by_segment(self, samples, read):
         parts = [None] * len(samples)
         for s in np.unique(self.segment[samples]):
             at = np.flatnonzero(self.segment[samples] == s)
-            for i, part in zip(at, self.segments[s].parts(owner, packed, rows[samples[at]])):
+            for i, part in zip(at, read(self.segments[s], samples[at])):
                 parts[i] = part
         return parts
 

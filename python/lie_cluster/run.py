@@ -16,12 +16,14 @@ from .tokenizer import Decoder
 
 
 class Tokens(NamedTuple):
-    """Of one response: prompt_ids [P]; ids, behavior_log_probs and learner_log_probs [T], nats; NaN: not trained on."""
+    """Of one response: prompt_ids [P]; ids, behavior_log_probs and learner_log_probs [T], nats; NaN: not trained on;
+    policy_versions [T]: training steps behind the weights that sampled each token."""
 
     prompt_ids: np.ndarray
     ids: np.ndarray
     behavior_log_probs: np.ndarray
     learner_log_probs: np.ndarray
+    policy_versions: np.ndarray
 
 
 class _Loader(yaml.SafeLoader):
@@ -109,6 +111,7 @@ class Run:
         columns = [self._log.parts(rows, "problem/prompt", "prompt/id")]
         columns += [self._log.parts(rows, "sample/token", f"token/{name}")
                     for name in ("id", "behavior_log_prob", "learner_log_prob")]
+        columns.append(self._log.versions_of_tokens(rows))
         tokens = [Tokens(*parts) for parts in zip(*columns)]
         return tokens if np.ndim(samples) else tokens[0]
 

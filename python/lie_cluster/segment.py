@@ -79,7 +79,8 @@ class Segment:
             self._read_info(files.get(path))
         # First of all columns, so that those read later hold what it points to.
         self.steps = self._read("step/step")
-        self.ends = {table: self._read(f"step/{table}_end", len(self.steps)) for table in _PACKED}
+        tables = _PACKED + (("version_run",) if self.token_versions else ())
+        self.ends = {table: self._read(f"step/{table}_end", len(self.steps)) for table in tables}
         self._check_ascend("step/step", self.steps)
         for table, ends in self.ends.items():
             self._check_ascend(f"step/{table}_end", ends)
@@ -95,6 +96,7 @@ class Segment:
             int(file.attrs[name]) for name in ("learner_rank", "learner_count", "starts_after_step"))
         self.rewards = _names(_text(file.attrs["reward_terms"]))
         self.numbers = _names(_text(file.attrs["numbers"]))
+        self.token_versions = "token_versions" in file.attrs  # weights may have changed in flight
         if "attributes_checksum" in file.attrs and int(file.attrs["attributes_checksum"]) != self._checksum(file, texts):
             raise ValueError("they do not fit attributes_checksum")
 
@@ -106,6 +108,7 @@ class Segment:
         parts += self.numbers
         numbers = " ".join(str(int(file.attrs[name])) for name in _CHECKED_NUMBERS)
         said = b"".join(b"%d:%s" % (len(part), part) for part in map(str.encode, parts)) + numbers.encode()
+        said += b" token_versions" if self.token_versions else b""
         return int(hashlib.sha256(said).hexdigest()[:16], 16)
 
     def _check_ascend(self, column, values):
@@ -146,6 +149,14 @@ class Segment:
             attributes = self._files.get(self.path)[column].attrs
             about, unit = _text(attributes["about"]), _text(attributes["unit"])
         return f"{about} [{unit}]" if unit else about
+
+    def versions_of_tokens(self, rows):
+        """Of each row of /sample, [T]."""
+        if self.token_versions:
+            runs = [self.parts("sample/version_run", f"version_run/{name}", rows) for name in ("policy_version", "tokens")]
+            return [np.repeat(version, tokens) for version, tokens in zip(*runs)]
+        version, tokens = (self.column(f"sample/{name}")[rows] for name in ("policy_version", "token_count"))
+        return [np.full(t, v) for v, t in zip(version, tokens)]
 
     def parts(self, owner, packed, rows):
         """Of each row its part of a packed column, as <owner>_offset and <owner>_count say: "sample/token", "token/id".

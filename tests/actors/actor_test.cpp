@@ -64,10 +64,12 @@ std::vector<Ticket> tickets_at(std::int64_t first, std::int64_t end, std::int64_
 }
 
 // Runs an actor through `script`, publishing each of `published` when it waits for weights.
-std::vector<RolloutGroup> run(Script& script, const std::vector<Weights>& published) {
+std::vector<RolloutGroup> run(Script& script, const std::vector<Weights>& published,
+                              InFlightWeights how = InFlightWeights::kFinish) {
   LetterPolicy policy;
   RolloutOptions options = tiny_rollout();
   options.slots = 6;
+  options.in_flight_weights = how;
   Generator generator = policy.generator(options);
   BoundedQueue<RolloutGroup> rollouts(100);
   ThreadGroup threads(2);
@@ -83,7 +85,8 @@ std::vector<RolloutGroup> run(Script& script, const std::vector<Weights>& publis
                .tickets = script,
                .rollouts = rollouts,
                .weight_group = *weight_group,
-               .rank = 2});
+               .rank = 2,
+               .weights_change_in_flight = options.weights_change_in_flight()});
   } catch (...) {
     learner.join();
     throw;
@@ -143,6 +146,27 @@ TEST(Actor, AsksForTheSlotsThatNoResponseTakes) {
   script.add(Assignment::Kind::kFinish);
   EXPECT_EQ(run(script, {}).size(), 1U);
   EXPECT_EQ(script.rooms(), (std::vector<std::int64_t>{6, 2}));  // 6 slots, 4 samples
+}
+
+TEST(Actor, TakesWeightsWithoutRoomAndWithResponsesInFlight) {
+  const auto operators = make_cpu_operators(1);
+  std::vector<Weights> versions;
+  versions.push_back(initial_weights(test::tiny_config(), 21, *operators));
+  versions.push_back(initial_weights(test::tiny_config(), 22, *operators));
+  Script script;
+  script.add(Assignment::Kind::kWeights);
+  script.tickets(tickets_at(0, 3, 0));
+  script.tickets({});  // there is nothing yet
+  script.add(Assignment::Kind::kWeights);
+  script.add(Assignment::Kind::kFinish);
+  const auto groups = run(script, versions, InFlightWeights::kRecomputeCache);
+  EXPECT_EQ(groups.size(), 3U);
+  EXPECT_EQ(script.rooms(), (std::vector<std::int64_t>{6, 6, 0, 0, 0}));
+  std::size_t mixed = 0;
+  for (const RolloutGroup& group : groups) {
+    for (const Response& response : group.responses) mixed += response.versions.size() > 1 ? 1 : 0;
+  }
+  EXPECT_GT(mixed, 0U);
 }
 
 TEST(Actor, RefusesATicketForOtherWeights) {

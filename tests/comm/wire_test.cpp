@@ -21,6 +21,8 @@ void set(Bytes& message, std::size_t at, Value value) {
 TEST(Wire, ScoredGroupKeepsEveryField) {
   ScoredGroup sent = example_scored(9);
   sent.rollout.ticket.part = {1, 1};
+  sent.rollout.ticket.planned = {{{6, 5}}, {{6, 1}, {7, 2}}};
+  sent.rollout.responses[1].versions = {{6, 1}, {7, 2}};
   const auto got = unpack<ScoredGroup>(pack(sent));
   const Ticket& ticket = got.rollout.ticket;
   EXPECT_EQ(ticket.step, 7);
@@ -29,6 +31,7 @@ TEST(Wire, ScoredGroupKeepsEveryField) {
   EXPECT_EQ(ticket.purpose, Purpose::kEvaluate);
   EXPECT_EQ(ticket.samples, 2);
   EXPECT_EQ(ticket.part, (SampleRange{1, 1}));
+  EXPECT_EQ(ticket.planned, sent.rollout.ticket.planned);
   EXPECT_EQ(ticket.prompt.problem, 50);
   EXPECT_EQ(ticket.prompt.text, sent.rollout.ticket.prompt.text);
   EXPECT_EQ(ticket.prompt.gold, "\\frac{1}{2}");
@@ -43,6 +46,7 @@ TEST(Wire, ScoredGroupKeepsEveryField) {
   EXPECT_EQ(got.rollout.responses[0].finish, FinishReason::kEndOfSequence);
   EXPECT_EQ(got.rollout.responses[1].finish, FinishReason::kLength);
   EXPECT_EQ(got.rollout.prompt_tokens_dropped, 4);
+  EXPECT_EQ(got.rollout.responses[1].versions, sent.rollout.responses[1].versions);
   EXPECT_EQ(got.rollout.responses[0].actor, 3);
   EXPECT_EQ(got.rollout.responses[1].actor, 5);
   ASSERT_EQ(got.rollout.actor_clocks.size(), 2u);

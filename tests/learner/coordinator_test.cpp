@@ -256,6 +256,54 @@ TEST(Coordinator, NewWeightsWaitForWhatIsPlannedForTheOldOnesAndForNothingElse) 
   }
 }
 
+TEST(Coordinator, ActorsWithoutRoomHearOfWeightsThatChangeInFlight) {
+  LocalTicketDesk desk(1);
+  BoundedQueue<ScoredGroup> scored(64);
+  Coordinator coordinator(desk, 1, scored, {}, true);
+  coordinator.set_version(2);
+  for (const std::int64_t step : {3, 4}) coordinator.add(ticket_of(step, Ticket::kAnyVersion));
+  std::vector<Ticket> held;
+  std::jthread actor([&] {
+    const auto client = desk.client(0);
+    for (int i = 0; i < 2; ++i) held.push_back(client->receive({1}).tickets.at(0));
+    EXPECT_TRUE(client->receive({0}).tickets.empty());
+    scored.send(answer(held[0]));
+    while (client->receive({0}).kind != Assignment::Kind::kWeights) {
+    }
+  });
+  std::vector<std::int64_t> back;
+  const auto take = [&](const ScoredGroup& group) { back.push_back(group.rollout.ticket.step); };
+  EXPECT_TRUE(coordinator.collect({3, Purpose::kTrain}, std::nullopt, take));
+  coordinator.announce(Assignment::Kind::kWeights, take);
+  actor.join();
+  EXPECT_EQ(back, std::vector<std::int64_t>{3}) << "step 4 is in flight";
+  scored.send(answer(held[1]));
+  coordinator.await_in_flight(take);
+  EXPECT_EQ(back, (std::vector<std::int64_t>{3, 4}));
+}
+
+TEST(Coordinator, WhatComesBehindTheEndIsTakenAndTheRestCounted) {
+  LocalTicketDesk desk(1);
+  BoundedQueue<ScoredGroup> scored(64);
+  Coordinator coordinator(desk, 1, scored, {}, true);
+  coordinator.set_version(2);
+  for (const std::int64_t step : {3, 4}) coordinator.add(ticket_of(step, 2));
+  std::jthread actor([&] {
+    const auto client = desk.client(0);
+    const Ticket first = client->receive({1}).tickets.at(0);
+    client->receive({1});
+    while (client->receive({0}).kind != Assignment::Kind::kWeights) {
+    }
+    scored.send(answer(first));
+    scored.close();
+  });
+  std::size_t back = 0;
+  const auto take = [&](const ScoredGroup&) { ++back; };
+  coordinator.announce(Assignment::Kind::kWeights, take);
+  EXPECT_EQ(coordinator.drain(take), 1);
+  EXPECT_EQ(back, 1u);
+}
+
 TEST(EvaluationTickets, AreDueBeforeTrainingInTheirRhythmAndAtTheEnd) {
   const EvaluationTickets tickets(prompts(3), {.every = 4}, 10);
   std::vector<std::int64_t> due;

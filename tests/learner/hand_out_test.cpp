@@ -88,6 +88,14 @@ TEST(HandOut, GroupsAreCutWhereWholeOnesWouldLeaveActorsIdle) {
   EXPECT_LE(pieces, 11U + 9U) << "an actor reads at most one prompt more";
 }
 
+TEST(HandOut, GroupsStayWholeWhereTheyMustNotBeCut) {
+  HandOut out(groups(3, 16), 4, false);
+  Parts parts;
+  deal(out, 4, 2, parts);
+  expect_all(parts, 3, 16);
+  for (const auto& [group, pieces] : parts) EXPECT_EQ(pieces.size(), 1u) << group;
+}
+
 TEST(HandOut, TheEndIsCutFinerThanTheBeginning) {
   HandOut out(groups(40, 8), 4);
   Parts parts;

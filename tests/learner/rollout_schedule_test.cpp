@@ -60,6 +60,25 @@ TEST_F(RolloutScheduleTest, TicketsGetTheVersionsThatWereRecorded) {
   EXPECT_EQ(tickets[2].policy_version, 1);
 }
 
+TEST_F(RolloutScheduleTest, TheVersionsOfTokensArePlannedWhereWeightsChangedInFlight) {
+  StepOutcome step = step_of(3, {1, 2});
+  std::vector<VersionRuns> samples[] = {{{{1, 5}}, {{1, 1}, {2, 8}}}, {{{2, 4}}, {{2, 3}}}};
+  for (std::size_t g = 0; g < 2; ++g) {
+    for (const VersionRuns& runs : samples[g]) {
+      step.groups[g].rollout.responses.emplace_back().versions = runs;
+    }
+  }
+  record(0, {step_of(1, {0}), step_of(2, {0}), step});
+  std::deque<Ticket> tickets = tickets_of(3, 2);
+  RolloutSchedule(path_).assign(tickets, 1);
+  EXPECT_EQ(tickets[0].policy_version, 1);
+  EXPECT_EQ(tickets[0].planned, samples[0]);
+  EXPECT_EQ(tickets[1].planned, samples[1]);
+  std::deque<Ticket> before = tickets_of(2, 1);
+  RolloutSchedule(path_).assign(before, 1);
+  EXPECT_TRUE(before[0].planned.empty());
+}
+
 TEST_F(RolloutScheduleTest, ARunThatGoesOnKeepsItsStepsUpToTheCheckpoint) {
   record(0, {step_of(1, {0}), step_of(2, {0})});
   record(1, {step_of(2, {1}), step_of(3, {2})});

@@ -28,6 +28,21 @@ TEST(Staleness, IsOfTokensNotOfResponses) {
   EXPECT_TRUE(std::isnan(staleness_of(5, {}).mean));
 }
 
+TEST(Staleness, IsOfEachTokensWeightsWhereTheyChangedInFlight) {
+  ScoredGroup group = group_of(2, {9});
+  group.rollout.responses[0].versions = {{2, 1}, {3, 6}, {4, 2}};
+  const std::vector<ScoredGroup> groups = {group};
+  const Staleness staleness = staleness_of(5, groups);
+  EXPECT_DOUBLE_EQ(staleness.mean, (2.0 * 1 + 1.0 * 6) / 9);
+  EXPECT_EQ(staleness.max, 2);
+  EXPECT_NO_THROW(check_staleness(5, groups, 2));
+  EXPECT_NE(error_of([&] { check_staleness(5, groups, 1); }).find("step 5: 1 of its 9 tokens"),
+            std::string::npos);
+  EXPECT_NE(error_of([&] { check_staleness(4, groups, 9); }).find("step 4: 2 of its 9 tokens"),
+            std::string::npos)
+      << "of weights that are not there yet";
+}
+
 TEST(Staleness, TokensOutsideTheBoundAreCountedAndEndTheRun) {
   const std::vector<ScoredGroup> groups = {group_of(4, {3}), group_of(2, {9}), group_of(5, {1})};
   EXPECT_NO_THROW(check_staleness(6, std::span(groups).subspan(2), 0));

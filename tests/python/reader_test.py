@@ -62,6 +62,12 @@ LAST = ["reward", "advantage", "reference_length", "target_length", "distinct_ng
         "sequence_log_ratio", "clipped", "mini_batch"]
 
 
+def runs_of(versions):
+    """[runs, 2] of int64: version and number of tokens."""
+    first = np.flatnonzero(np.diff(versions, prepend=versions[0] - 1))
+    return np.stack([versions[first], np.diff(np.append(first, len(versions)))], 1).astype(np.int64)
+
+
 def digest(run):
     """lie_analyze --digest over what the reader says, by its description in common/trajectory/digest.h."""
     samples, texts = run.samples(), run.texts()
@@ -79,6 +85,8 @@ def digest(run):
         group_before = group
         sha.update(b"".join(column[i].tobytes() for column in fixed) + sized(texts["extracted"][i].encode()))
         sha.update(sized(tokens.ids) + sized(tokens.behavior_log_probs) + sized(tokens.learner_log_probs))
+        if run.config["rollout"]["in_flight_weights"] != "finish":
+            sha.update(sized(runs_of(tokens.policy_versions)))
     return sha.hexdigest()
 
 
@@ -125,6 +133,16 @@ class Reader(unittest.TestCase):
         self.assertTrue(train("killed"), (WORK / "killed.log").read_text())
         run = self.assert_reads_as_lie_analyze(WORK / "killed")
         self.assertEqual(run.metrics()["step"].tolist(), [0, 1, 2, 3, 4])
+
+    def test_every_token_has_its_version_where_weights_change_in_flight(self):
+        assert train("in_flight", "rollout.max_staleness=2", "rollout.in_flight_weights=recompute_cache", "run.schedule=recorded")
+        run = self.assert_reads_as_lie_analyze(WORK / "in_flight")
+        training = np.flatnonzero(run.samples()["purpose"] == 0)
+        ran = [runs_of(tokens.policy_versions).tolist() for tokens in run.tokens(training)]
+        scheduled = [json.loads(line)["token_versions"] for line in (WORK / "in_flight/schedule.jsonl").open()]
+        self.assertEqual(ran, [runs for step in scheduled for group in step for runs in group])
+        tokens = lie_cluster.Run(WORK / "whole").tokens(0)
+        self.assertEqual(tokens.policy_versions.tolist(), [0] * len(tokens.ids))
 
     def test_learners_are_merged_and_count_as_far_as_all_have_logged(self):
         two = ["roles.learners=2", "checkpoint.every=0"]

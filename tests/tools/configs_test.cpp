@@ -70,11 +70,13 @@ TEST(Configs, TheGsm8kTrialsLoad) {
   }
 }
 
-TEST(Configs, EveryRowOfTheStudyIsTheDemoUnderKeysThatExist) {
-  for (const study::Row& row : study::load_rows(kConfigs / "study/rows.yaml")) {
-    std::vector<std::string> overrides;
-    for (const auto& [key, value] : row.settings) overrides.push_back(key + "=" + value);
-    EXPECT_NO_THROW(load_train_config(kConfigs / "demo.yaml", overrides)) << row.name;
+TEST(Configs, EveryRowOfTheStudiesIsTheDemoUnderKeysThatExist) {
+  for (const char* file : {"study/rows.yaml", "study/staleness.yaml"}) {
+    for (const study::Row& row : study::load_rows(kConfigs / file)) {
+      std::vector<std::string> overrides;
+      for (const auto& [key, value] : row.settings) overrides.push_back(key + "=" + value);
+      EXPECT_NO_THROW(load_train_config(kConfigs / "demo.yaml", overrides)) << row.name;
+    }
   }
 }
 

@@ -198,6 +198,26 @@ TEST_F(OneProcess, ARunAheadOfItsLearnerIsRepeatedFromItsSchedule) {
   EXPECT_EQ(digest(), recorded) << "the old weights that it needs, too";
 }
 
+TEST_F(OneProcess, AStopLeavesResponsesThatWaitForWeightsToTheNextStart) {
+  config_.run.steps = 5;
+  config_.tickets.max_staleness = 2;
+  config_.rollout.in_flight_weights = InFlightWeights::kRecomputeCache;
+  config_.run.schedule = ScheduleMode::kRecorded;
+  run();
+  const auto digest = [&] {
+    return trajectories_digest(RunReader(fs::path(config_.run.directory) / "trajectories"));
+  };
+  const std::string recorded = digest();
+  config_.run.follow_schedule = fs::path(config_.run.directory) / "schedule.jsonl";
+  config_.run.directory = (directory_.path() / "again").string();
+  config_.rollout.slots = 40;
+  for (const std::size_t rows : {1, 2, 3, 4}) {
+    EXPECT_TRUE(run([&] { return metrics().size() == rows ? SIGTERM : 0; })) << rows;
+  }
+  EXPECT_FALSE(run());
+  EXPECT_EQ(digest(), recorded);
+}
+
 TEST_F(OneProcess, TheBestCheckpointStaysBesideTheLastThroughEveryStart) {
   config_.evaluation = {.every = 1, .prompts = 4, .samples_per_prompt = 4};
   config_.checkpoint = {.every = 1, .keep_last = 1};

@@ -64,6 +64,27 @@ run 1 killed_again --set "run.follow_schedule=$WORK/killed/schedule.jsonl"
 same killed_again killed
 echo "the schedule of a killed run repeats it"
 
+# Weights that change in flight: the schedule says at which token of which response.
+for cache in keep_cache recompute_cache; do
+  in_flight="--set rollout.in_flight_weights=$cache --set checkpoint.keep_last=4"
+  [ "$cache" = recompute_cache ] || in_flight+=" --set rollout.preemption=false"
+  for fault in journal:7 checkpoint:2; do LIE_FAULT="$fault" dies 4 "$cache" $in_flight $recorded; done
+  run 4 "$cache" $in_flight $recorded
+  grep -o '"mixed_version_share":[0-9.]*' "$WORK/$cache/metrics.jsonl" | grep -qv ':0.0$' || fail "$cache: no response has tokens of two versions"
+  case "$(stalest $cache)" in 1.0 | 2.0) ;; *) fail "$cache: staleness up to $(stalest $cache)" ;; esac
+  cp "$WORK/$cache/schedule.jsonl" "$WORK/$cache.jsonl"
+  follow="$in_flight --set rollout.slots=60 --set run.follow_schedule=$WORK/$cache.jsonl $recorded"
+  for fault in metrics:3 journal:11; do LIE_FAULT="$fault" dies 5 "again_$cache" $follow; done
+  for ranks in 5 1; do
+    run "$ranks" "again_$cache" $follow
+    same "again_$cache" "$cache"
+    cmp "$WORK/again_$cache/schedule.jsonl" "$WORK/$cache.jsonl" || fail "$cache: $ranks ranks write another schedule"
+    rm -rf "$WORK/again_$cache"
+  done
+done
+[ "$(digest "$WORK/keep_cache" | grep traj)" != "$(digest "$WORK/recompute_cache" | grep traj)" ] || fail "the caches make no difference"
+echo "responses of several versions are repeated, killed or not"
+
 # What does not fit is refused.
 refused() {  # expected words, then overrides
   local words="$1"
@@ -73,6 +94,8 @@ refused() {  # expected words, then overrides
 refused "ends with step 8, but run.steps is 9" --set "run.follow_schedule=$WORK/whole.jsonl" --set run.steps=9
 refused "this run asks for problem" --set "run.follow_schedule=$WORK/whole.jsonl" --set run.seed=4
 rm -rf "$WORK/refused"
+refused "no response is in flight when weights change" --set rollout.max_staleness=0 --set rollout.in_flight_weights=keep_cache
+refused "the cache that is to be kept" --set rollout.in_flight_weights=keep_cache
 refused "known too late to run ahead" --set rollout.dynamic_sampling.enabled=true
 sed 's/"step":3,/"step":4,/' "$WORK/whole.jsonl" >"$WORK/flipped.jsonl"
 refused "flipped.jsonl:3: the line does not fit its checksum" --set "run.follow_schedule=$WORK/flipped.jsonl"

@@ -50,6 +50,24 @@ TEST(TrajectoriesDigest, DoesNotDependOnTimesAndRanks) {
             digest);
 }
 
+TEST(TrajectoriesDigest, ChangesWithTheWeightsOfAToken) {
+  const auto digest = [](const char* name, VersionRuns runs) {
+    const auto directory = fresh_directory(name);
+    TrajectoryInfo info = example_info();
+    info.token_versions = true;
+    TrajectoryWriter writer(directory, info);
+    StepRecord step = example_step({}, 1);
+    step.groups[1].scored.rollout.responses[2].versions = std::move(runs);
+    writer.append(step);
+    writer.close();
+    return trajectories_digest(RunReader(directory));
+  };
+  const std::string first = digest("digest-v", {{0, 3}, {1, 4}});
+  EXPECT_EQ(digest("digest-w", {{0, 3}, {1, 4}}), first);
+  EXPECT_NE(digest("digest-x", {{0, 4}, {1, 3}}), first);
+  EXPECT_NE(digest("digest-y", {{0, 3}, {2, 4}}), first);
+}
+
 TEST(TrajectoriesDigest, ChangesWithEveryKindOfContent) {
   using Change = std::function<void(GroupRecord&)>;
   const std::vector<Change> changes = {

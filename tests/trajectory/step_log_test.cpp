@@ -139,6 +139,35 @@ TEST(StepLog, WhatDiffersFromResponseToResponseKeepsItsPlace) {
   expect_same(StepLog(directory).read(1), record);
 }
 
+TEST(StepLog, TheVersionsOfTokensAreReadAsRuns) {
+  const fs::path directory = fresh_directory("versions");
+  TrajectoryInfo info = example_info();
+  info.token_versions = true;
+  StepRecord steps[] = {example_step({}, 1), example_step({}, 2)};
+  for (StepRecord& step : steps) {
+    for (GroupRecord& group : step.groups) {
+      for (Response& response : group.scored.rollout.responses) {
+        const std::int64_t tokens = std::ssize(response.ids), first = tokens / (step.step + 1);
+        response.versions = {{step.step - 1, first}, {step.step, tokens - first}};
+        if (tokens % 2 == 0) response.versions.pop_back();
+      }
+    }
+  }
+  TrajectoryWriter writer(directory, info);
+  for (const StepRecord& step : steps) writer.append(step);
+  writer.close();
+  const StepLog log(directory);
+  for (const StepRecord& step : steps) {
+    const StepRecord read = log.read(step.step);
+    for (std::size_t g = 0; g < read.groups.size(); ++g) {
+      const auto& responses = step.groups[g].scored.rollout.responses;
+      for (std::size_t i = 0; i < responses.size(); ++i) {
+        EXPECT_EQ(read.groups[g].scored.rollout.responses[i].versions, responses[i].versions);
+      }
+    }
+  }
+}
+
 TEST(StepLog, TheStartPolicysEvaluationIsLearner0sAlone) {
   const fs::path directory = fresh_directory("start");
   StepRecord start{.step = 0, .groups = {example_group({}, 0, 0, Purpose::kEvaluate)}};

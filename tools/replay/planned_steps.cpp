@@ -27,6 +27,7 @@ StepGroups PlannedSteps::replayed(std::int64_t step) {
   for (ScoredGroup& group : found.groups) {
     group.rollout.ticket.step = step;
     group.rollout.ticket.policy_version = step - 1;
+    for (Response& response : group.rollout.responses) response.versions.clear();
   }
   if (scorers_[run] != nullptr) score_again(found, *scorers_[run]);
   if (!keep_selected(found.groups, task_.groups)) {

@@ -119,7 +119,8 @@ void play_actor(const TrainConfig& config, const RunStart& start, const ActorTra
              .weight_group = *weight_group,
              .rank = transport.rank,
              .attend = transport.attend,
-             .host_weights = transport.host_weights});
+             .host_weights = transport.host_weights,
+             .weights_change_in_flight = rollout.weights_change_in_flight()});
 }
 
 void play_reward_worker(const TrainConfig& config, const RunStart& start,
@@ -136,8 +137,9 @@ void play_learner_0(const TrainConfig& config, const RunStart& start, RunPrompts
   PromptStream stream = prompt_stream(std::move(prompts.training), config, training.state);
   const EvaluationTickets evaluations(std::move(prompts.evaluation), config.evaluation,
                                       config.run.steps);
-  Coordinator coordinator(coordination.desk, coordination.actors, coordination.scored,
-                          [&] { return stop.stops_generation(); });
+  Coordinator coordinator(
+      coordination.desk, coordination.actors, coordination.scored,
+      [&] { return stop.stops_generation(); }, config.rollout.weights_change_in_flight());
   Journal journal(config.run.directory, config.tickets.max_staleness);
   GroupCollector collector(coordinator, journal, stop);
   const std::optional<RolloutSchedule> schedule = schedule_to_follow(config);
@@ -172,8 +174,9 @@ void play_learner_0(const TrainConfig& config, const RunStart& start, RunPrompts
   begin(start, log, outcomes, publisher);
   run_learner(
       {config.advantage, *training.updater, groups, outcomes, config.tickets.max_staleness});
-  collector.keep_in_flight();
+  collector.keep_in_flight(schedule && config.rollout.weights_change_in_flight());
   publisher.finish();
+  collector.keep_rest();
   journal.remove_up_to(generated.last_given());
 }
 

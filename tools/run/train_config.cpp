@@ -6,6 +6,22 @@
 namespace lie {
 namespace {
 
+void check_in_flight_weights(const TrainConfig& config) {
+  if (!config.rollout.weights_change_in_flight()) return;
+  if (config.tickets.max_staleness == 0) {
+    fail(
+        "rollout.in_flight_weights is not finish, but rollout.max_staleness is 0: no response is "
+        "in "
+        "flight when weights change; set max_staleness to 1 or more");
+  }
+  if (config.rollout.in_flight_weights == InFlightWeights::kKeepCache &&
+      config.rollout.preemption) {
+    fail(
+        "rollout.in_flight_weights is keep_cache, but rollout.preemption is true: what is put back "
+        "loses the cache that is to be kept; set preemption to false, or take recompute_cache");
+  }
+}
+
 void check(const TrainConfig& config) {
   if (config.run.directory.empty()) fail("run.directory is not set: name where the run goes");
   if (config.model.path.empty()) {
@@ -23,6 +39,7 @@ void check(const TrainConfig& config) {
   metric_states(config.reward.coverage, config.metric_coverage);  // checks them
   if (config.evaluation.every > 0) check_options(config.evaluation_budgets);
   check_options(config.tickets);
+  check_in_flight_weights(config);
   check_options(config.policy_loss);
   check_options(config.optimizer);
 }

@@ -29,7 +29,8 @@ TrajectoryInfo trajectory_info(const TrainConfig& config, const RunStart& start,
           .learner_rank = learners.rank(),
           .learner_count = learners.size(),
           .starts_after_step = start.logged_step,
-          .rewards = reward_names(config.reward)};
+          .rewards = reward_names(config.reward),
+          .token_versions = config.rollout.weights_change_in_flight()};
 }
 
 CheckpointSchedule checkpoint_schedule(const TrainConfig& config) {

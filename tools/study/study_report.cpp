@@ -24,6 +24,11 @@ constexpr Column kColumns[] = {{"eval_response_length_mean", "length"},
                                {"eval_truncation_rate", "truncated"},
                                {"wrong_beyond_right_share", "wrong beyond right"}};
 
+/// What is in the JSON besides.
+constexpr const char* kFurtherMetrics[] = {"step_seconds",        "idle_share_actor",
+                                           "idle_share_learner",  "staleness_mean",
+                                           "mixed_version_share", "effective_sample_share"};
+
 constexpr const char* kNone = "-";
 
 /// One value has no interval.
@@ -64,9 +69,11 @@ ordered_json row_json(const Study& study, const RowResult& result) {
                        {"seeds", result.seeds},
                        {"eval_accuracy_by_seed", accuracies},
                        {"eval_accuracy", estimate_json(final_accuracy(result))}};
-  for (const auto& [metric, head] : kColumns) {
+  const auto add = [&](const char* metric) {
     if (const auto value = final_mean(result, metric)) json[metric] = estimate_json(*value);
-  }
+  };
+  for (const auto& [metric, head] : kColumns) add(metric);
+  for (const char* metric : kFurtherMetrics) add(metric);
   if (const auto difference = paired_difference(study, result)) {
     json["difference"] = estimate_json(difference->mean);
     json["difference"]["pairs"] = difference->pairs;
