@@ -5,6 +5,7 @@
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "model/cpu/attention_backward_kernels.cpp"
+#include "hwy/cache_control.h"
 #include "hwy/foreach_target.h"
 #include "model/cpu/attention-inl.h"
 
@@ -90,13 +91,29 @@ HWY_INLINE void page_backward(const GradientTile& tile, const TileRows<kRows>& r
   add_to_page<kRows>(rows.q, f.qk_stride, d_score, f.head_width, tile.d_keys + at);
 }
 
+/// Asks for what a coming tile reads first of its row.
+HWY_INLINE void prefetch_row(const GradientTile& tile, std::int64_t row) {
+  const SequenceAttentionGradient& job = *tile.job;
+  const SequenceAttention& f = job.forward;
+  if (row >= f.length) return;
+  const std::int64_t first = tile.head * f.head_width;
+  for (std::int64_t i = first; i < first + f.head_width; i += 16) {
+    hwy::Prefetch(f.q + row * f.qk_stride + i);
+    hwy::Prefetch(f.y + row * f.y_stride + i);
+    hwy::Prefetch(job.dy + row * job.dy_stride + i);
+  }
+}
+
 template <int kRows>
 HWY_NOINLINE void tile_backward(const GradientTile& tile) {
   const SequenceAttentionGradient& job = *tile.job;
   const SequenceAttention& f = job.forward;
   const std::int64_t count = tile.row + kRows, pages = pages_of(count);
   const TileRows<kRows> rows = tile_rows<kRows>(tile);
-  for (std::int64_t p = 0; p < pages; ++p) page_backward<kRows>(tile, rows, p, pages);
+  for (std::int64_t p = 0; p < pages; ++p) {
+    if (p < kRows) prefetch_row(tile, count + p);
+    page_backward<kRows>(tile, rows, p, pages);
+  }
   float one[kRows];
   std::fill(one, one + kRows, 1.0f);
   weigh_rows<kRows>(tile.d_scores, pages * kPage, {f.k, f.qk_stride, count, f.head_width}, one,

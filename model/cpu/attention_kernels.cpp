@@ -19,11 +19,18 @@ using cpu::SequenceAttention;
 
 // ---- Over pages
 
-/// Pages lie anywhere: the processor cannot prefetch the next one. Row `d` of a coming page's keys.
-HWY_INLINE void prefetch_keys(const PagedAttention& job, std::int64_t page, std::int64_t d) {
-  if (page * kPage < job.length) {
-    hwy::Prefetch(job.pool + job.pages[page] * job.page_stride + d * kPage);
-  }
+HWY_INLINE const float* keys_of(const PagedAttention& job, std::int64_t page) {
+  return job.pool + job.pages[page] * job.page_stride;
+}
+HWY_INLINE const float* values_of(const PagedAttention& job, std::int64_t page) {
+  return keys_of(job, page) + kPage * job.head_width;
+}
+
+/// What is read in place `i`: the keys of all pages, then their values. Pages lie anywhere: the
+/// processor cannot prefetch them itself.
+HWY_INLINE const float* to_be_read(const PagedAttention& job, std::int64_t i) {
+  const std::int64_t pages = pages_of(job.length);
+  return i < pages ? keys_of(job, i) : values_of(job, std::min(i - pages, pages - 1));
 }
 
 /// Scores of kHeads query heads for kPages pages from `page` on: independent sums hide each other's
@@ -33,13 +40,15 @@ HWY_INLINE void score_pages(const PagedAttention& job, const float* q, std::int6
                             float* scores, std::int64_t scores_stride) {
   V16 s[kHeads][kPages];
   const float* keys[kPages];
+  const float* ahead[kPages];
   for (int p = 0; p < kPages; ++p) {
-    keys[p] = job.pool + job.pages[page + p] * job.page_stride;
+    keys[p] = keys_of(job, page + p);
+    ahead[p] = to_be_read(job, page + kPages + p);
     for (int h = 0; h < kHeads; ++h) s[h][p] = zero16();
   }
   for (std::int64_t d = 0; d < job.head_width; ++d) {
     for (int p = 0; p < kPages; ++p) {
-      prefetch_keys(job, page + kPages + p, d);
+      hwy::Prefetch(ahead[p] + d * kPage);
       const V16 k = load16(keys[p] + d * kPage);
       for (int h = 0; h < kHeads; ++h) s[h][p] = fma(set1(q[h * job.head_width + d]), k, s[h][p]);
     }
@@ -57,7 +66,7 @@ HWY_INLINE void score_pages(const PagedAttention& job, const float* q, std::int6
 /// A coming page's values, [16][E].
 HWY_INLINE void prefetch_values(const PagedAttention& job, std::int64_t page) {
   if (page * kPage >= job.length) return;
-  const float* values = job.pool + job.pages[page] * job.page_stride + kPage * job.head_width;
+  const float* values = values_of(job, page);
   for (std::int64_t i = 0; i < kPage * job.head_width; i += 16) hwy::Prefetch(values + i);
 }
 
@@ -65,7 +74,6 @@ template <int kHeads, int kVecs>
 HWY_INLINE void weigh_pages(const PagedAttention& job, const float* weights,
                             std::int64_t weights_stride, const float (&scale)[kHeads],
                             std::int64_t column, float* y) {
-  const float* values = job.pool + kPage * job.head_width + column;
   V16 total[kHeads][kVecs];
   for (std::int64_t first = 0; first < job.length; first += kPositions) {
     V16 sum[kHeads][kVecs];
@@ -74,7 +82,7 @@ HWY_INLINE void weigh_pages(const PagedAttention& job, const float* weights,
     for (std::int64_t at = first; at < end; at += kPage) {
       prefetch_values(job, at / kPage + 1);
       weigh_columns<kHeads, kVecs>(weights + at, weights_stride,
-                                   values + job.pages[at / kPage] * job.page_stride, job.head_width,
+                                   values_of(job, at / kPage) + column, job.head_width,
                                    std::min(kPage, end - at), sum);
     }
     add_stretch(first == 0, sum, total);
@@ -91,7 +99,6 @@ HWY_INLINE void attend_heads(const PagedAttention& job, std::int64_t head, float
   constexpr int kPages = kWide ? 4 : 2;
   const std::int64_t pages = pages_of(job.length), stride = pages * kPage;
   const float* q = job.q + head * job.head_width;
-  prefetch_values(job, 0);
   float* y = job.y + head * job.head_width;
   std::int64_t p = 0;
   for (; p + kPages <= pages; p += kPages) score_pages<kHeads, kPages>(job, q, p, scores, stride);

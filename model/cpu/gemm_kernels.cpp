@@ -20,7 +20,7 @@ using cpu::Range;
 
 constexpr int kMaxRows = kWide ? 14 : 6;
 // To here the weights' memory is the limit; outputs of so many panels stay in L2.
-constexpr std::int64_t kFewRows = 3 * kMaxRows;
+constexpr std::int64_t kFewRows = 5 * kMaxRows;
 constexpr std::int64_t kFewGroupPanels = 64;
 // Many rows: so many panels' stretch of packed weights stays in L2 while rows pass, and so many
 // rows' inputs and outputs lie beside them.

@@ -154,8 +154,10 @@ HWY_INLINE float max_lane(const V16& v) {
 /// Cephes' expf.
 HWY_INLINE Vec exp(Vec x) {
   const Floats d;
-  // Operand order: on x86 a NaN in the second operand comes through.
-  const Vec in = hn::Min(set1(88.0f), hn::Max(set1(-87.4f), x));
+  // Operand order: on x86 a NaN in the second operand comes through. Below least the result is 0;
+  // e^least is the smallest computed because a denormal one would cost a hundred cycles.
+  const Vec least = set1(-87.3f);
+  const Vec in = hn::Min(set1(88.0f), hn::Max(least, x));
   const auto whole = hn::NearestInt(hn::Mul(in, set1(1.44269504088896341f)));
   const Vec n = hn::ConvertTo(d, whole);
   Vec r = hn::NegMulAdd(n, set1(0.693359375f), in);
@@ -169,7 +171,7 @@ HWY_INLINE Vec exp(Vec x) {
   p = hn::Add(hn::MulAdd(p, hn::Mul(r, r), r), set1(1.0f));
   const auto scale = hn::ShiftLeft<23>(hn::Add(whole, hn::Set(Ints(), 127)));
   const Vec y = hn::Mul(p, hn::BitCast(d, scale));
-  return hn::IfThenZeroElse(hn::Lt(x, set1(-87.3f)), y);
+  return hn::IfThenZeroElse(hn::Lt(x, least), y);
 }
 HWY_INLINE V16 exp(const V16& x) {
   return each([](Vec v) { return exp(v); }, x);

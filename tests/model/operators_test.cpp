@@ -121,6 +121,7 @@ TEST(CpuRecipe, ProductsAreFusedSumsOfStretchesInOrder) {
   }
   check_product(2, 8200, 128);
   check_product(5, 130, 128, 1100);
+  check_product(300, 100, 128, 1100);
 }
 
 TEST(CpuRecipe, WeightGradientsAreFusedSumsOverTokensInOrder) {
