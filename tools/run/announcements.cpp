@@ -6,13 +6,13 @@
 #include <cstdio>
 #include <iterator>
 #include <sstream>
+#include <utility>
 
 #include "common/error.h"
 #include "common/log.h"
 #include "learner/best_checkpoint.h"
 #include "learner/checkpoint.h"
 #include "tools/run/devices.h"
-#include "tools/run/memory_plan.h"
 
 namespace lie {
 namespace {
@@ -26,23 +26,6 @@ std::int64_t micro_batch_tokens(const TrainConfig& config) {
   const std::int64_t of_mini_batch =
       config.update.mini_batch_prompts * config.tickets.samples_per_prompt * longest;
   return std::min(std::max(config.update.max_micro_batch_tokens, longest), of_mini_batch);
-}
-
-std::string memory_of_roles(const TrainConfig& config, const PreparedRun& run,
-                            const RoleLayout& layout) {
-  const ModelConfig& model = run.model.config;
-  const LearnerSizes sizes{
-      .micro_batch_tokens = micro_batch_tokens(config),
-      .has_reference = config.policy_loss.kl_coefficient > 0,
-      .copies_checkpoints = config.checkpoint.background && config.checkpoint.every > 0,
-      .lanes = config.update.lanes,
-      .learners = static_cast<int>(layout.learners.size())};
-  std::string text = "learner " + memory_text(learner_memory(model, run.activations, sizes));
-  if (layout.actors.empty()) return text;
-  MemoryPlan actor = actor_memory(model, run.activations, config.rollout);
-  const bool shares = config.roles.share_weights && can_share_weights(config.model);
-  if (shares && layout.actors.size() > 1) actor.parts.front().what = "weights (one copy a host)";
-  return text + "\nactor " + memory_text(actor);
 }
 
 std::vector<Fact> data_facts(const TrainConfig& config, const PreparedRun& run) {
@@ -88,7 +71,7 @@ std::string start_text(const TrainConfig& config, const PreparedRun& run,
   if (run.start.from_checkpoint) facts.push_back({"from", run.start.model_directory.string()});
   facts.push_back(model_fact(config.model.path, run.model.parameters));
   std::ranges::copy(data_facts(config, run), std::back_inserter(facts));
-  facts.push_back({"memory", memory_of_roles(config, run, layout)});
+  facts.push_back(memory_fact(memory_of_roles(config, run.model.config, run.activations, layout)));
   const bool goes_on = run.start.from_checkpoint || run.start.logged_step > 0;
   const std::string head =
       run_headline(config.run.directory, goes_on ? std::optional(run.start.step) : std::nullopt,
@@ -113,6 +96,31 @@ void tell_dry_run(const std::string& config, std::string_view role, const std::s
   const Log log(role, 0);
   log.info("{}", start);
   log.info("dry run: all checks are passed; nothing was started or written");
+}
+
+std::vector<RoleMemory> memory_of_roles(const TrainConfig& config, const ModelConfig& model,
+                                        DType activations, const RoleLayout& layout) {
+  const LearnerSizes sizes{
+      .micro_batch_tokens = micro_batch_tokens(config),
+      .has_reference = config.policy_loss.kl_coefficient > 0,
+      .copies_checkpoints = config.checkpoint.background && config.checkpoint.every > 0,
+      .lanes = config.update.lanes,
+      .learners = static_cast<int>(layout.learners.size())};
+  std::vector<RoleMemory> roles = {{"learner", learner_memory(model, activations, sizes)}};
+  if (layout.actors.empty()) return roles;
+  MemoryPlan actor = actor_memory(model, activations, config.rollout);
+  const bool shares = config.roles.share_weights && can_share_weights(config.model);
+  if (shares && layout.actors.size() > 1) actor.parts.front().what = "weights (one copy a host)";
+  roles.push_back({"actor", std::move(actor)});
+  return roles;
+}
+
+Fact memory_fact(std::span<const RoleMemory> roles) {
+  std::string text;
+  for (const RoleMemory& role : roles) {
+    text += fmt::format("{}{} {}", text.empty() ? "" : "\n", role.role, memory_text(role.memory));
+  }
+  return {"memory", text};
 }
 
 Fact model_fact(const std::string& path, std::int64_t parameters) {
