@@ -198,9 +198,8 @@ void add_plan(CLI::App& program, Chosen& chosen) {
       ->capture_default_str();
   command->add_flag("--json", arguments->json, "JSON, with all splits tried and the costs");
   command->footer(
-      "\nStarts and writes nothing. best: the fastest split; auto: what train chooses; set: by the "
-      "config's roles.\nstale: steps that the weights of a token lack, on average. "
-      "docs/plan.md says how far off it is.");
+      "\nStarts and writes nothing. stale: steps that the weights of a token lack, on average.\n"
+      "docs/plan.md says what is simulated, what is not, and how far off it is.");
   command->callback([&chosen, arguments] { chosen = [=] { plan(*arguments, std::cout); }; });
 }
 

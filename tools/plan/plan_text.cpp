@@ -8,13 +8,8 @@ namespace {
 constexpr std::size_t kMostRows = 8;  // of one number of ranks
 
 std::string mark_of(const Split& split, bool is_best) {
-  std::string mark = is_best ? "best" : "";
-  const auto add = [&](const char* word) {
-    mark += (mark.empty() ? "" : ", ") + std::string(word);
-  };
-  if (split.is_automatic) add("auto");
-  if (split.is_configured) add("set");
-  return mark;
+  return fmt::format("{}{}{}", is_best ? "b" : "", split.is_automatic ? "a" : "",
+                     split.is_configured ? "s" : "");
 }
 
 /// Where a learner scores, or one rank does all, no rank does nothing else.
@@ -36,7 +31,7 @@ std::string row_of(const Split& split, bool is_best) {
 
 std::string table_of(const std::vector<RanksPlan>& plans) {
   std::string text =
-      "\n\n                                                  idle, %                  \n"
+      "\n\n                                                  idle, %\n"
       "ranks actors reward learners    step s  tokens/s actor reward learner stale";
   for (const RanksPlan& plan : plans) {
     for (std::size_t i = 0; i < plan.splits.size(); ++i) {
@@ -47,7 +42,7 @@ std::string table_of(const std::vector<RanksPlan>& plans) {
       }
     }
   }
-  return text + "\n";
+  return text + "\nb: the fastest, a: what train chooses, s: what the config sets\n";
 }
 
 Json json_of(const std::vector<RoleMemory>& memory) {

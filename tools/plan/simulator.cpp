@@ -4,65 +4,17 @@
 #include <cmath>
 #include <deque>
 #include <map>
-#include <memory>
-#include <optional>
 #include <span>
-#include <string>
 #include <utility>
 
 #include "common/error.h"
-#include "learner/batch.h"
-#include "learner/lane_tree.h"
 #include "tools/plan/planned_desk.h"
+#include "tools/plan/players.h"
+#include "tools/plan/update_tokens.h"
 #include "tools/plan/work_clock.h"
 
 namespace lie::planning {
 namespace {
-
-/// The players of a layout: actors, reward workers, learners, then the network, which needs no core
-/// and has a host of its own.
-class Players {
- public:
-  Players(const Cluster& cluster, const Costs& costs) : layout_(cluster.layout) {
-    int hosts = 0;
-    for (const RankPlace& place : layout_.places) {
-      if (host_of_.emplace(place.host, hosts).second) ++hosts;
-    }
-    for (const Role role : {Role::kActor, Role::kRewardWorker, Role::kLearner}) {
-      first_[role] = static_cast<int>(players_.size());
-      std::map<int, int> threads;  // by host: all its ranks of a role have as many
-      for (const int rank : layout_.ranks(role)) {
-        const int host = host_of_.at(layout_.places[static_cast<std::size_t>(rank)].host);
-        if (!threads.contains(host)) threads[host] = layout_.threads(rank, role);
-        const bool is_set = cluster.set_threads > 0 && role != Role::kRewardWorker;
-        const int own = is_set ? static_cast<int>(cluster.set_threads) : threads[host];
-        players_.push_back({host, static_cast<double>(own)});
-        if (!costs_.contains(own)) costs_[own] = costs.with_threads(own);
-      }
-    }
-    players_.push_back({hosts, 0});
-  }
-
-  const std::vector<Player>& all() const { return players_; }
-  int first(Role role) const { return first_.at(role); }
-  int count(Role role) const { return static_cast<int>(layout_.ranks(role).size()); }
-  int network() const { return static_cast<int>(players_.size()) - 1; }
-  int host(int player) const { return players_[static_cast<std::size_t>(player)].host; }
-  const RankCosts& costs(int player) const {
-    return costs_.at(static_cast<int>(players_[static_cast<std::size_t>(player)].threads));
-  }
-  /// Learner 0 scores between the groups that it takes in.
-  bool learner_scores() const {
-    return layout_.places.size() > 1 && layout_.reward_workers == std::vector{layout_.learners[0]};
-  }
-
- private:
-  const RoleLayout& layout_;
-  std::map<std::string, int> host_of_;
-  std::map<Role, int> first_;
-  std::vector<Player> players_;
-  std::map<int, RankCosts> costs_;  // by threads
-};
 
 struct Actor {
   PlannedGenerator generator;
@@ -105,8 +57,8 @@ class Simulation {
         shares_weights_(cluster.shares_weights),
         players_(cluster, costs),
         clock_(players_.all(), cluster.cores),
-        desk_(static_cast<std::size_t>(players_.count(Role::kActor))),
-        workers_(static_cast<std::size_t>(players_.count(Role::kRewardWorker))) {
+        desk_(static_cast<std::size_t>(players_.count(Role::kActor))) {
+    workers_.resize(static_cast<std::size_t>(players_.count(Role::kRewardWorker)));
     for (int a = 0; a < players_.count(Role::kActor); ++a) {
       actors_.push_back({PlannedGenerator(workload.generator, players_.costs(a))});
     }
@@ -244,47 +196,11 @@ class Simulation {
     }
   }
 
-  /// Tokens of each update's sequences, by learner.
   void begin_update() {
     go_on_to(Doing::kUpdate);
-    const std::vector<GroupLengths>& groups = work_.at(step_).groups;
-    const auto size = static_cast<std::size_t>(workload_.mini_batch_prompts);
-    updates_.clear();
-    for (std::size_t first = 0; first < groups.size(); first += size) {
-      const std::size_t count = std::min(size, groups.size() - first);
-      updates_.push_back(tokens_of_learners(std::span(groups).subspan(first, count)));
-    }
-    const std::size_t of_epoch = updates_.size();
-    for (std::int64_t epoch = 1; epoch < workload_.epochs; ++epoch) {
-      updates_.insert(updates_.end(), updates_.begin(),
-                      updates_.begin() + static_cast<std::ptrdiff_t>(of_epoch));
-    }
+    updates_ = update_tokens(work_.at(step_).groups, workload_, players_.count(Role::kLearner));
     update_ = 0;
     begin_mini_batch();
-  }
-
-  std::vector<std::int64_t> tokens_of_learners(std::span<const GroupLengths> groups) const {
-    static constexpr std::int32_t kNone = 0;  // only sizes are looked at
-    std::vector<SequenceTokens> sequences;
-    for (const GroupLengths& group : groups) {
-      for (const std::int64_t length : group.responses) {
-        sequences.push_back({{&kNone, static_cast<std::size_t>(group.prompt)},
-                             {&kNone, static_cast<std::size_t>(length)}});
-      }
-    }
-    const auto lanes = deal_to_lanes(sequences, workload_.lanes);
-    const int learners = players_.count(Role::kLearner);
-    std::vector<std::int64_t> tokens;
-    for (int l = 0; l < learners; ++l) {
-      const LaneRange own = lanes_of_learner(std::ssize(lanes), l, learners);
-      std::int64_t& sum = tokens.emplace_back(0);
-      for (std::int64_t lane = own.first; lane < own.first + own.count; ++lane) {
-        for (const std::size_t s : lanes[static_cast<std::size_t>(lane)]) {
-          sum += sequences[s].tokens();
-        }
-      }
-    }
-    return tokens;
   }
 
   void begin_mini_batch() {
@@ -324,7 +240,7 @@ class Simulation {
       return begin_mini_batch();
     }
     desk_.set_version(step_);
-    for (const int a : receivers()) {
+    for (const int a : players_.receivers()) {
       actor(a).takes_weights = true;
       clock_.begin(a, players_.costs(a).repack);
     }
@@ -332,20 +248,10 @@ class Simulation {
     clock_.begin(players_.first(Role::kLearner), costs_.step);
   }
 
-  /// Actors that take in the weights; of a host the first where the others share them.
-  std::vector<int> receivers() const {
-    std::vector<int> first;
-    for (int a = 0; a < static_cast<int>(actors_.size()); ++a) {
-      const bool is_first = a == 0 || players_.host(a) != players_.host(a - 1);
-      if (is_first || !shares_weights_) first.push_back(a);
-    }
-    return first;
-  }
-
   void publish() {
     go_on_to(Doing::kPublish);
-    clock_.begin(players_.network(),
-                 broadcast_seconds(costs_, workload_.weights_bytes, std::ssize(receivers())));
+    clock_.begin(players_.network(), broadcast_seconds(costs_, workload_.weights_bytes,
+                                                       std::ssize(players_.receivers())));
   }
 
   void have_weights(int a) {
