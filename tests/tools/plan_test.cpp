@@ -86,6 +86,7 @@ TEST(WorkClock, PlayersWhoShareACoreSlowEachOther) {
   EXPECT_EQ(clock.next(), 1);
   EXPECT_NEAR(clock.now(), 6, kExact);
   EXPECT_NEAR(clock.busy_seconds(1), 6, kExact);
+  EXPECT_NEAR(clock.core_seconds(), 2 + 4, kExact);
   EXPECT_EQ(clock.next(), -1);
 }
 
@@ -279,9 +280,9 @@ TEST_F(PlanCommand, SaysWhatIsMeasuredStatedAndAssumedWithinEightyColumns) {
   arguments_.ranks = {4, 4096};
   arguments_.ranks_per_host = 8;
   const std::string plan = text();
-  EXPECT_THAT(
-      plan, testing::AllOf(HasSubstr("given by"), HasSubstr("assumed, log-normal"),
-                           HasSubstr("no evaluations"), HasSubstr("learner 1"), HasSubstr("what train chooses")));
+  EXPECT_THAT(plan, testing::AllOf(HasSubstr("given by"), HasSubstr("assumed, log-normal"),
+                                   HasSubstr("no evaluations"), HasSubstr("learner 1"),
+                                   HasSubstr("what train chooses")));
   std::istringstream lines(plan);
   for (std::string line; std::getline(lines, line);) {
     if (line.find('/') != std::string::npos) continue;  // a path
@@ -312,6 +313,9 @@ TEST_F(PlanCommand, RefusesWhatItCannotPlan) {
   EXPECT_THAT(error_with("model.path=/nowhere"), HasSubstr("/nowhere/config.json is not there"));
   EXPECT_THAT(error_with("rollout.dynamic_sampling.enabled=true"), HasSubstr("dynamic_sampling"));
   EXPECT_THAT(error_with("roles.actors=9"), HasSubstr("do not fit a world of 4 ranks"));
+  arguments_.costs.clear();
+  EXPECT_THAT(error_with("data.train_file=/nowhere.jsonl"),
+              testing::AllOf(HasSubstr("/nowhere.jsonl is not there"), HasSubstr("--costs")));
   arguments_.lengths = directory_.path().string();
   EXPECT_THAT(error_with("run.seed=2"), HasSubstr("holds no response"));
 }

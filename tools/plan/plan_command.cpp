@@ -76,9 +76,26 @@ KnownLengths known_lengths(const PlanArguments& arguments, const TrainConfig& co
   return described({stated, static_cast<std::uint64_t>(config.run.seed)}, origin, config);
 }
 
+/// Throws Error where something is missing that costs are measured with.
+void check_measurable(const TrainConfig& config) {
+  const fs::path model = config.model.path;
+  const bool is_whole = fs::exists(model / "model.safetensors");
+  for (const fs::path& path :
+       {model / (is_whole ? "model.safetensors" : "model.safetensors.index.json"),
+        model / "tokenizer.json", fs::path(config.data.train_file)}) {
+    if (fs::exists(path)) continue;
+    fail(
+        "{} is not there: costs are measured with the model's weights, its tokenizer and the data; "
+        "to plan without them give --costs FILE, which lie_cluster plan --json writes where they "
+        "are",
+        path.string());
+  }
+}
+
 /// The prompts to measure with, empty where costs are given.
 std::vector<Prompt> prompts_of(const PlanArguments& arguments, const TrainConfig& config) {
   if (!arguments.costs.empty()) return {};
+  check_measurable(config);
   return read_run_prompts(config.data.train_file, config.data, config.model.path).prompts;
 }
 

@@ -67,6 +67,7 @@ Json json_of(const Split& split) {
           {"generate_seconds", f.generate_seconds},
           {"update_seconds", f.update_seconds},
           {"publish_seconds", f.publish_seconds},
+          {"core_seconds", f.core_seconds},
           {"idle_share_actor", f.idle_actor},
           {"idle_share_reward_worker", f.idle_reward_worker},
           {"idle_share_learner", f.idle_learner},

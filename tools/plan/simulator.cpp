@@ -43,7 +43,7 @@ enum class Doing { kCollect, kUpdate, kAnnounce, kPublish, kLog };
 
 /// Busy seconds of a role and learner 0's seconds by what it does, up to a moment.
 struct Spent {
-  double time = 0, actors = 0, reward_workers = 0;
+  double time = 0, actors = 0, reward_workers = 0, cores = 0;
   std::map<Doing, double> learner = {};
 };
 
@@ -303,7 +303,8 @@ class Simulation {
   }
 
   Spent spent() const {
-    return {clock_.now(), busy(Role::kActor), busy(Role::kRewardWorker), learner_seconds_};
+    return {clock_.now(), busy(Role::kActor), busy(Role::kRewardWorker), clock_.core_seconds(),
+            learner_seconds_};
   }
 
   void sum_up(const Spent& begin, std::int64_t steps, std::int64_t warm_up) {
@@ -318,6 +319,7 @@ class Simulation {
       return 1 - busy / (all * players_.count(role));
     };
     forecast_.step_seconds = all / count;
+    forecast_.core_seconds = (end.cores - begin.cores) / count;
     forecast_.generate_seconds = learner(Doing::kCollect);
     forecast_.update_seconds = learner(Doing::kUpdate);
     forecast_.publish_seconds = learner(Doing::kAnnounce) + learner(Doing::kPublish);

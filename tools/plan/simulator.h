@@ -52,6 +52,7 @@ struct Forecast {
   double step_seconds = 0, tokens_per_second = 0;
   double generate_seconds = 0, update_seconds = 0, publish_seconds = 0;  // of learner 0
   double idle_actor = 0, idle_reward_worker = 0, idle_learner = 0;       // shares, as in metrics
+  double core_seconds = 0;                                               // of a step, all ranks
   double staleness_mean = 0;
   std::int64_t staleness_max = 0;
   std::int64_t tokens_generated = 0;  // by all actors, up to the end

@@ -52,6 +52,7 @@ int WorkClock::next() {
   host.work = std::max(host.work, end);
   State& state = at(player);
   state.busy += now_ - state.begun_time;
+  core_seconds_ += (end - state.begun_work) * state.self.threads;
   state.is_busy = false;
   host.threads -= state.self.threads;
   schedule(number);

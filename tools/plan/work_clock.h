@@ -33,6 +33,8 @@ class WorkClock {
   int next();
   /// Time in which a player worked, up to now.
   double busy_seconds(int player) const;
+  /// Of all cores, for the work that has ended.
+  double core_seconds() const { return core_seconds_; }
 
  private:
   struct Host {
@@ -56,7 +58,7 @@ class WorkClock {
   void schedule(int host);
 
   double cores_;
-  double now_ = 0;
+  double now_ = 0, core_seconds_ = 0;
   std::vector<State> states_;
   std::vector<Host> hosts_;
   std::set<std::pair<double, int>> next_;  // time, host
