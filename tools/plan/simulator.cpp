@@ -23,20 +23,10 @@ struct Actor {
   bool takes_weights = false;  // its work is to take them in
 };
 
-/// A group on its way back.
-struct Returning {
-  Ticket whole;
-  std::int64_t samples = 0;  // that have ended
-};
-
 /// What a step's groups were.
 struct StepWork {
   std::vector<GroupLengths> groups;
   std::vector<std::int64_t> versions;  // of the weights that sampled each
-};
-
-struct RewardWorker {
-  std::deque<Ticket> queue;  // the first is being scored where it is busy
 };
 
 enum class Doing { kCollect, kUpdate, kAnnounce, kPublish, kLog };
@@ -58,7 +48,7 @@ class Simulation {
         players_(cluster, costs),
         clock_(players_.all(), cluster.cores),
         desk_(static_cast<std::size_t>(players_.count(Role::kActor))) {
-    workers_.resize(static_cast<std::size_t>(players_.count(Role::kRewardWorker)));
+    to_score_.resize(static_cast<std::size_t>(players_.count(Role::kRewardWorker)));
     for (int a = 0; a < players_.count(Role::kActor); ++a) {
       actors_.push_back({PlannedGenerator(workload.generator, players_.costs(a))});
     }
@@ -139,27 +129,26 @@ class Simulation {
   // Reward workers.
 
   void send(Ticket ticket) {
-    Returning& group = returning_[{ticket.step, ticket.group}];
-    group.samples += ticket.asked().count;
-    if (group.samples < ticket.samples) return;
+    const auto samples = ended_.try_emplace({ticket.step, ticket.group}).first;
+    samples->second += ticket.asked().count;
+    if (samples->second < ticket.samples) return;
+    ended_.erase(samples);
     ticket.part = {};
-    returning_.erase({ticket.step, ticket.group});
-    const auto worker = static_cast<std::size_t>(ticket.group) % workers_.size();
-    workers_[worker].queue.push_back(std::move(ticket));
+    const auto worker = static_cast<std::size_t>(ticket.group) % to_score_.size();
+    to_score_[worker].push_back(std::move(ticket));
     score_next(worker);
   }
 
   void score_next(std::size_t worker) {
     const int player = players_.first(Role::kRewardWorker) + static_cast<int>(worker);
-    RewardWorker& self = workers_[worker];
-    if (self.queue.empty() || clock_.is_busy(player)) return;
+    if (to_score_[worker].empty() || clock_.is_busy(player)) return;
     if (players_.learner_scores() && !serves()) return;
-    clock_.begin(player, costs_.scored_response * self.queue.front().samples);
+    clock_.begin(player, costs_.scored_response * to_score_[worker].front().samples);
   }
 
   void end_of_score(std::size_t worker) {
-    arrived_.push_back(std::move(workers_[worker].queue.front()));
-    workers_[worker].queue.pop_front();
+    arrived_.push_back(std::move(to_score_[worker].front()));
+    to_score_[worker].pop_front();
     score_next(worker);
   }
 
@@ -248,10 +237,15 @@ class Simulation {
     clock_.begin(players_.first(Role::kLearner), costs_.step);
   }
 
+  /// In pieces along a tree.
+  double broadcast_seconds() const {
+    const auto branches = std::min<std::size_t>(players_.receivers().size(), 2);
+    return static_cast<double>(branches) * workload_.weights_bytes / costs_.bytes_per_second;
+  }
+
   void publish() {
     go_on_to(Doing::kPublish);
-    clock_.begin(players_.network(), broadcast_seconds(costs_, workload_.weights_bytes,
-                                                       std::ssize(players_.receivers())));
+    clock_.begin(players_.network(), broadcast_seconds());
   }
 
   void have_weights(int a) {
@@ -307,9 +301,8 @@ class Simulation {
             learner_seconds_};
   }
 
-  void sum_up(const Spent& begin, std::int64_t steps, std::int64_t warm_up) {
+  void sum_up_times(const Spent& begin, double count) {
     Spent end = spent();
-    const auto count = static_cast<double>(steps);
     const double all = end.time - begin.time;
     const auto learner = [&](Doing doing) {
       const auto before = begin.learner.find(doing);
@@ -328,15 +321,18 @@ class Simulation {
         idle(end.reward_workers - begin.reward_workers, Role::kRewardWorker);
     forecast_.idle_learner =
         (forecast_.generate_seconds + forecast_.publish_seconds) / forecast_.step_seconds;
-    double tokens = 0, stale = 0;
-    for (const SimulatedStep& step :
-         std::span(forecast_.steps).subspan(static_cast<std::size_t>(warm_up))) {
-      tokens += static_cast<double>(step.tokens);
-      stale += step.staleness_mean * static_cast<double>(step.tokens);
+  }
+
+  void sum_up(const Spent& begin, std::int64_t steps, std::int64_t warm_up) {
+    sum_up_times(begin, static_cast<double>(steps));
+    const auto counted = std::span(forecast_.steps).subspan(static_cast<std::size_t>(warm_up));
+    double tokens = 0;
+    for (const SimulatedStep& step : counted) tokens += static_cast<double>(step.tokens);
+    for (const SimulatedStep& step : counted) {
+      forecast_.staleness_mean += step.staleness_mean * static_cast<double>(step.tokens) / tokens;
       forecast_.staleness_max = std::max(forecast_.staleness_max, step.staleness_max);
     }
-    forecast_.tokens_per_second = tokens / all;
-    forecast_.staleness_mean = stale / tokens;
+    forecast_.tokens_per_second = tokens / (forecast_.step_seconds * static_cast<double>(steps));
     for (const Actor& actor : actors_) forecast_.tokens_generated += actor.generator.tokens();
   }
 
@@ -348,11 +344,11 @@ class Simulation {
   WorkClock clock_;
   PlannedDesk desk_;
   std::vector<Actor> actors_;
-  std::vector<RewardWorker> workers_;
-  std::map<std::pair<std::int64_t, std::int64_t>, Returning> returning_;  // by step and group
-  std::vector<Ticket> arrived_;            // groups that learner 0 has not yet looked at
-  std::map<std::int64_t, StepWork> work_;  // by step
-  std::int64_t step_ = 1;                  // that is collected, or further on
+  std::map<std::pair<std::int64_t, std::int64_t>, std::int64_t> ended_;  // samples, by group
+  std::vector<std::deque<Ticket>> to_score_;  // by reward worker, with what it is scoring
+  std::vector<Ticket> arrived_;               // groups that learner 0 has not yet looked at
+  std::map<std::int64_t, StepWork> work_;     // by step
+  std::int64_t step_ = 1;                     // that is collected, or further on
   std::int64_t ordered_ = 0;
   Doing doing_ = Doing::kCollect;
   double doing_since_ = 0, step_begun_ = 0;
@@ -364,10 +360,6 @@ class Simulation {
 };
 
 }  // namespace
-
-double broadcast_seconds(const Costs& costs, double bytes, std::int64_t receivers) {
-  return bytes * static_cast<double>(std::min<std::int64_t>(receivers, 2)) / costs.bytes_per_second;
-}
 
 Forecast simulate(const Workload& workload, const Costs& costs, const Lengths& lengths,
                   const Cluster& cluster, std::int64_t steps) {

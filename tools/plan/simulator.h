@@ -63,7 +63,4 @@ struct Forecast {
 Forecast simulate(const Workload& workload, const Costs& costs, const Lengths& lengths,
                   const Cluster& cluster, std::int64_t steps);
 
-/// Seconds to bring `bytes` from one rank to `receivers` others: along a tree, in pieces.
-double broadcast_seconds(const Costs& costs, double bytes, std::int64_t receivers);
-
 }  // namespace lie::planning
