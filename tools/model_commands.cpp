@@ -7,6 +7,7 @@
 #include "tools/generate/generate.h"
 #include "tools/init/init_command.h"
 #include "tools/number_arguments.h"
+#include "tools/plan/plan_command.h"
 #include "tools/score/score.h"
 #include "tools/tokenize/tokenize.h"
 
@@ -147,6 +148,61 @@ void add_generate(CLI::App& program, Chosen& chosen) {
   command->callback([&chosen, arguments] { chosen = [=] { generate(*arguments, std::cout); }; });
 }
 
+void add_lengths_and_costs(CLI::App& command, PlanArguments& arguments) {
+  const auto lengths = command.add_option(
+      "--lengths", arguments.lengths,
+      "Run directory whose responses' lengths these are; without: run.directory, if it holds any");
+  command
+      .add_option("--median-tokens", arguments.median_tokens,
+                  "Instead: lengths are log-normal with this median, cut at the longest response")
+      ->check(numbers(1))
+      ->excludes(lengths);
+  command.add_option("--sigma", arguments.sigma, "Standard deviation of the lengths' logarithms")
+      ->check(numbers(0, 10))
+      ->capture_default_str();
+  command.add_option("--costs", arguments.costs,
+                     "What --json printed where the run is to be; without: measured here");
+  command
+      .add_option("--bytes-per-second", arguments.bytes_per_second,
+                  "Between ranks; without: that of --costs, or 1.25e9, assumed")
+      ->check(numbers(1));
+}
+
+void add_plan(CLI::App& program, Chosen& chosen) {
+  const auto arguments = std::make_shared<PlanArguments>();
+  CLI::App* command = program.add_subcommand(
+      "plan",
+      "Memory, step time, idle shares and the best split of roles of a training run, simulated");
+  command->add_option("CONFIG", arguments->config, "YAML file, as for train")->required();
+  command
+      ->add_option("--set", arguments->overrides,
+                   "Set one key of the config: --set rollout.max_staleness=1")
+      ->type_name("KEY=VALUE")
+      ->allow_extra_args(false);
+  command->add_option("--ranks", arguments->ranks, "How many; several: 8,64,512")
+      ->delimiter(',')
+      ->check(integers(1, 1 << 20))
+      ->capture_default_str();
+  command
+      ->add_option("--ranks-per-host", arguments->ranks_per_host, "How many share a host; 0: all")
+      ->check(integers(0))
+      ->capture_default_str();
+  command
+      ->add_option("--cores", arguments->cores,
+                   "Of a host, shared by its ranks; 0: no two ranks share any. Without: as many as "
+                   "here, or 0 with model.device cuda")
+      ->check(integers(0, 4096));
+  add_lengths_and_costs(*command, *arguments);
+  command->add_option("--steps", arguments->steps, "Steps to simulate, besides the first ones")
+      ->check(integers(1, 1000))
+      ->capture_default_str();
+  command->add_flag("--json", arguments->json, "JSON, with all splits tried and the costs");
+  command->footer(
+      "\nStarts and writes nothing. stale: steps that the weights of a token lack, on average.\n"
+      "docs/plan.md says what is simulated, what is not, and how far off it is.");
+  command->callback([&chosen, arguments] { chosen = [=] { plan(*arguments, std::cout); }; });
+}
+
 }  // namespace
 
 void add_model_commands(CLI::App& program, Chosen& chosen) {
@@ -154,6 +210,7 @@ void add_model_commands(CLI::App& program, Chosen& chosen) {
   add_tokenize(program, chosen);
   add_score(program, chosen);
   add_generate(program, chosen);
+  add_plan(program, chosen);
 }
 
 }  // namespace lie

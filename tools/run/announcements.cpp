@@ -6,13 +6,13 @@
 #include <cstdio>
 #include <iterator>
 #include <sstream>
+#include <utility>
 
 #include "common/error.h"
 #include "common/log.h"
 #include "learner/best_checkpoint.h"
 #include "learner/checkpoint.h"
 #include "tools/run/devices.h"
-#include "tools/run/memory_plan.h"
 
 namespace lie {
 namespace {
@@ -38,23 +38,14 @@ double mean_reference_length(const std::vector<Prompt>& prompts) {
   return sum / static_cast<double>(prompts.size());
 }
 
-std::string memory_of_roles(const TrainConfig& config, const PreparedRun& run,
-                            const RoleLayout& layout) {
-  const ModelConfig& model = run.model.config;
-  const LearnerSizes sizes{
-      .micro_batch_tokens = micro_batch_tokens(config),
-      .has_reference = config.policy_loss.kl_coefficient > 0,
-      .copies_checkpoints = config.checkpoint.background && config.checkpoint.every > 0,
-      .lanes = config.update.lanes,
-      .learners = static_cast<int>(layout.learners.size())};
-  std::string text = "learner " + memory_text(learner_memory(model, run.activations, sizes));
-  if (layout.actors.empty()) return text;
-  MemoryPlan actor = actor_memory(model, run.activations, config.rollout);
-  const bool shares = config.roles.share_weights && can_share_weights(config.model);
-  if (shares && layout.actors.size() > 1) actor.parts.front().what = "weights (one copy a host)";
-  return text + "\nactor " + memory_text(actor) +
-         cache_text(model, run.activations, config.rollout,
-                    mean_reference_length(run.prompts.training));
+/// The start knows the prompts' lengths, too.
+Fact memory_and_cache(const TrainConfig& config, const PreparedRun& run, const RoleLayout& layout) {
+  Fact fact = memory_fact(memory_of_roles(config, run.model.config, run.activations, layout));
+  if (!layout.actors.empty()) {
+    fact.text += cache_text(run.model.config, run.activations, config.rollout,
+                            mean_reference_length(run.prompts.training));
+  }
+  return fact;
 }
 
 std::vector<Fact> data_facts(const TrainConfig& config, const PreparedRun& run) {
@@ -105,7 +96,7 @@ std::string start_text(const TrainConfig& config, const PreparedRun& run,
                      "reach the actors rounded to bfloat16: their policy is not the "
                      "learner's, and first_minibatch_ratio_max_deviation not 0"});
   }
-  facts.push_back({"memory", memory_of_roles(config, run, layout)});
+  facts.push_back(memory_and_cache(config, run, layout));
   const bool goes_on = run.start.from_checkpoint || run.start.logged_step > 0;
   const std::string head =
       run_headline(config.run.directory, goes_on ? std::optional(run.start.step) : std::nullopt,
@@ -130,6 +121,31 @@ void tell_dry_run(const std::string& config, std::string_view role, const std::s
   const Log log(role, 0);
   log.info("{}", start);
   log.info("dry run: all checks are passed; nothing was started or written");
+}
+
+std::vector<RoleMemory> memory_of_roles(const TrainConfig& config, const ModelConfig& model,
+                                        DType activations, const RoleLayout& layout) {
+  const LearnerSizes sizes{
+      .micro_batch_tokens = micro_batch_tokens(config),
+      .has_reference = config.policy_loss.kl_coefficient > 0,
+      .copies_checkpoints = config.checkpoint.background && config.checkpoint.every > 0,
+      .lanes = config.update.lanes,
+      .learners = static_cast<int>(layout.learners.size())};
+  std::vector<RoleMemory> roles = {{"learner", learner_memory(model, activations, sizes)}};
+  if (layout.actors.empty()) return roles;
+  MemoryPlan actor = actor_memory(model, activations, config.rollout);
+  const bool shares = config.roles.share_weights && can_share_weights(config.model);
+  if (shares && layout.actors.size() > 1) actor.parts.front().what = "weights (one copy a host)";
+  roles.push_back({"actor", std::move(actor)});
+  return roles;
+}
+
+Fact memory_fact(std::span<const RoleMemory> roles) {
+  std::string text;
+  for (const RoleMemory& role : roles) {
+    text += fmt::format("{}{} {}", text.empty() ? "" : "\n", role.role, memory_text(role.memory));
+  }
+  return {"memory", text};
 }
 
 Fact model_fact(const std::string& path, std::int64_t parameters) {

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -11,6 +12,7 @@
 #include "common/comm/job.h"
 #include "common/comm/roles.h"
 #include "tools/run/facts.h"
+#include "tools/run/memory_plan.h"
 #include "tools/run/start.h"
 #include "tools/run/train_config.h"
 
@@ -29,7 +31,18 @@ void end_run(Job& job, const TrainConfig& config, const EarlyStop& stop);
 /// start says.
 void tell_dry_run(const std::string& config, std::string_view role, const std::string& start);
 
+/// What one process of a role holds.
+struct RoleMemory {
+  std::string role;
+  MemoryPlan memory;
+};
+/// Of learner 0 and, where there are any, an actor. Throws Error as actor_memory() does.
+std::vector<RoleMemory> memory_of_roles(const TrainConfig& config, const ModelConfig& model,
+                                        DType activations, const RoleLayout& layout);
+
 // Facts that several commands tell.
+/// "learner 130 MiB: ...", a line each.
+Fact memory_fact(std::span<const RoleMemory> roles);
 /// "assets/count_pairs/model: 0.413 M parameters"
 Fact model_fact(const std::string& path, std::int64_t parameters);
 /// How prompts are made and responses end; `ends`: EndTokens::text.

@@ -1,0 +1,43 @@
+#!/usr/bin/env bash
+# How far off is lie_cluster plan? Costs are measured once; then the demo runs on 1 to 6 ranks of this machine, and each run
+# is planned with those costs and the lengths of its own log. plan_error.py prints the table of docs/plan.md.
+# plan_error.sh WORK [KEY=VALUE...]   BIN, STEPS (8) and LAYOUTS, such as "2 4:learners=2", from the environment
+set -euo pipefail
+cd "$(dirname "$0")/.."
+[[ $# -gt 0 && "$1" != -* ]] || { sed -n '2,4s/^# //p' "$0" >&2; exit 2; }
+WORK="$1"
+shift
+bin="${BIN:-build/release/bin}" steps="${STEPS:-8}"
+layouts="${LAYOUTS:-1 2 2:max_staleness=1 3 4 4:max_staleness=1 4:max_staleness=2 4:learners=2 5:learners=2 6 6:learners=2 6:learners=3}"
+mkdir -p "$WORK"
+common=(--set evaluation.every=0 --set checkpoint.every=0)
+for key in "$@"; do common+=(--set "$key"); done
+[ -e "$WORK/costs.json" ] ||
+  "$bin/lie_cluster" plan configs/demo.yaml "${common[@]}" --median-tokens 20 --json >"$WORK/costs.json"
+
+# "4:learners=2" sets roles.learners, "4:max_staleness=1" rollout.max_staleness.
+overrides() {  # layout
+  case "${1#*:}" in
+    max_staleness=*) echo "--set rollout.${1#*:}" ;;
+    *=*) echo "--set roles.${1#*:}" ;;
+  esac
+}
+
+run() {  # directory, steps, ranks, overrides...: leaves the processor seconds beside it
+  [ ! -e "$1.seconds" ] || return 0
+  rm -rf "$1"
+  local TIMEFORMAT='%U %S'
+  { time mpirun --oversubscribe -n "$3" "$bin/lie_cluster" train configs/demo.yaml "${common[@]}" "${@:4}" \
+    --set "run.steps=$2" --set "run.directory=$1" >"$1.log" 2>&1; } 2>"$1.time"
+  mv "$1.time" "$1.seconds"
+}
+
+for layout in $layouts; do
+  read -ra own <<<"$(overrides "$layout")"
+  name="$WORK/${layout//[:=]/-}" ranks="${layout%%:*}"
+  run "$name" "$steps" "$ranks" "${own[@]}"
+  run "$name-start" 2 "$ranks" "${own[@]}"  # what starting costs
+  "$bin/lie_cluster" plan configs/demo.yaml "${common[@]}" "${own[@]}" --ranks "$ranks" --steps 24 \
+    --costs "$WORK/costs.json" --lengths "$name" --json >"$name.json"
+done
+python3 scripts/plan_error.py "$WORK" $layouts

@@ -1,0 +1,61 @@
+#include "tools/plan/update_tokens.h"
+
+#include <algorithm>
+#include <numeric>
+
+#include "learner/batch.h"
+#include "learner/lane_tree.h"
+
+namespace lie::planning {
+namespace {
+
+/// deal_to_lanes() looks at sizes alone.
+SequenceTokens sequence_of(std::int64_t prompt, std::int64_t response) {
+  static constexpr std::int32_t kNoToken = 0;
+  return {{&kNoToken, static_cast<std::size_t>(prompt)},
+          {&kNoToken, static_cast<std::size_t>(response)}};
+}
+
+/// [lanes]
+std::vector<std::int64_t> lane_tokens(std::span<const GroupLengths> groups, std::int64_t lanes) {
+  std::vector<SequenceTokens> sequences;
+  for (const GroupLengths& group : groups) {
+    for (const std::int64_t response : group.responses) {
+      sequences.push_back(sequence_of(group.prompt, response));
+    }
+  }
+  std::vector<std::int64_t> tokens;
+  for (const std::vector<std::size_t>& lane : deal_to_lanes(sequences, lanes)) {
+    std::int64_t& sum = tokens.emplace_back(0);
+    for (const std::size_t s : lane) sum += sequences[s].tokens();
+  }
+  return tokens;
+}
+
+std::vector<std::int64_t> learner_tokens(std::span<const std::int64_t> lanes, int learners) {
+  std::vector<std::int64_t> tokens;
+  for (int learner = 0; learner < learners; ++learner) {
+    const LaneRange own = lanes_of_learner(std::ssize(lanes), learner, learners);
+    const auto of_learner =
+        lanes.subspan(static_cast<std::size_t>(own.first), static_cast<std::size_t>(own.count));
+    tokens.push_back(std::accumulate(of_learner.begin(), of_learner.end(), std::int64_t{0}));
+  }
+  return tokens;
+}
+
+}  // namespace
+
+std::vector<std::vector<std::int64_t>> update_tokens(std::span<const GroupLengths> groups,
+                                                     const Workload& workload, int learners) {
+  std::vector<std::vector<std::int64_t>> updates;
+  const auto size = static_cast<std::size_t>(workload.mini_batch_prompts);
+  for (std::int64_t epoch = 0; epoch < workload.epochs; ++epoch) {
+    for (std::size_t first = 0; first < groups.size(); first += size) {
+      const auto batch = groups.subspan(first, std::min(size, groups.size() - first));
+      updates.push_back(learner_tokens(lane_tokens(batch, workload.lanes), learners));
+    }
+  }
+  return updates;
+}
+
+}  // namespace lie::planning
