@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -40,9 +41,9 @@ struct LearnerSizes {
 /// transposed.
 MemoryPlan learner_memory(const ModelConfig& model, DType activations, const LearnerSizes& sizes);
 
-/// `fixed`: the weights never change, so that each matrix is held in panels only. Throws Error as
-/// kv_cache_pages() does.
+/// `fixed`: the weights never change, so that each matrix is held in panels of this dtype only (see
+/// fixed_dtype() in tools/run/devices.h). Throws Error as kv_cache_pages() does.
 MemoryPlan actor_memory(const ModelConfig& model, DType activations, const RolloutOptions& options,
-                        bool fixed = false);
+                        std::optional<DType> fixed = std::nullopt);
 
 }  // namespace lie
