@@ -15,7 +15,7 @@ cd "$WORK" || exit 1
 ends() {
   local found
   trials=$((trials + 1))
-  timeout 60 bash -o pipefail -c "$3" >out 2>err </dev/null
+  timeout "${LIE_TEST_SECONDS:-60}" bash -o pipefail -c "$3" >out 2>err </dev/null
   found=$?
   case "$1:$found" in
     "$found:$found") ;;
