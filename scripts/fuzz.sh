@@ -8,17 +8,17 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 
 # Fast and small ones take most. An input's longest, in bytes; inputs of --all. Measured with it: inputs a second of a core.
-table='wire          256     75500000   146000
+table='wire          256     82300000   146000
        message_file  256     3000000    70000
-       safetensors   320     6000000    15000
-       parquet       8192    1000000    14000
+       safetensors   320     3000000    15000
+       parquet       8192    500000     14000
        extract       256     8000000    24000
-       parse         128     4000000    8000
-       jsonl         512     1000000    7500
-       config        512     500000     4500
-       tokenizer     8192    200000     1200
-       verify        128     500000     1200
-       chat_template 1024    200000     800
+       parse         128     2000000    8000
+       jsonl         512     500000     7500
+       config        512     300000     4500
+       tokenizer     8192    100000     1200
+       verify        128     100000     1200
+       chat_template 1024    100000     800
        segment       200000  100000     650'
 
 usage() { sed -n '2,7s/^# \{0,1\}//p' "$0" >&2; exit 2; }
