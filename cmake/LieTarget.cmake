@@ -13,7 +13,7 @@ if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64")
                       $<$<COMPILE_LANGUAGE:CXX>:-mpclmul>)
 endif()
 if(LIE_SANITIZE)
-  add_compile_options(-fsanitize=${LIE_SANITIZE} -fno-omit-frame-pointer -g)
+  add_compile_options(-fsanitize=${LIE_SANITIZE} -fno-omit-frame-pointer)
   add_link_options(-fsanitize=${LIE_SANITIZE})
 endif()
 

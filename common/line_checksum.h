@@ -3,6 +3,8 @@
 // CRC-32C of the object's text without that field.
 #pragma once
 
+#include <cstddef>
+#include <functional>
 #include <string>
 #include <string_view>
 
@@ -18,5 +20,11 @@ bool has_checksum(std::string_view line);
 
 /// Whether the line is, byte for byte, what with_checksum() made.
 bool is_sound(std::string_view line);
+
+/// Calls `visit` with each line that has its end, and its number from 1. Returns what follows the
+/// last: of a file that is appended to, what a killed process left unfinished.
+std::string_view for_each_whole_line(
+    std::string_view text,
+    const std::function<void(std::string_view line, std::size_t number)>& visit);
 
 }  // namespace lie

@@ -11,8 +11,7 @@ namespace lie {
 
 struct Log::Impl {
   spdlog::logger logger;
-  // On a terminal a progress line may be in the way of the next line: wipe it first.
-  std::string line_start = terminal_columns(stderr) ? "\r\033[K" : "";
+  std::string line_start = lie::line_start(stderr);
 };
 
 Log::Log(std::string_view role, int rank)

@@ -37,10 +37,7 @@ MetricsRow from_json(const Json& json) {
 MetricsFile read_sound_metrics(const std::filesystem::path& path) {
   const std::string text = read_file(path);
   MetricsFile file{.rows = {}, .damage = {}, .checked = has_checksum(text)};
-  std::size_t begin = 0;
-  for (std::size_t end, line = 1; (end = text.find('\n', begin)) != std::string::npos; ++line) {
-    const auto object = std::string_view(text).substr(begin, end - begin);
-    begin = end + 1;
+  const auto take = [&](std::string_view object, std::size_t line) {
     try {
       MetricsRow row = from_json(Json::parse(object));
       if (!file.checked || is_sound(object)) {
@@ -55,8 +52,8 @@ MetricsFile read_sound_metrics(const std::filesystem::path& path) {
           "{}:{}: expected one flat JSON object of numbers with a \"step\" ({}); remove the line",
           path.string(), line, e.what()));
     }
-  }
-  const auto rest = std::string_view(text).substr(begin);
+  };
+  const std::string_view rest = for_each_whole_line(text, take);
   if (!rest.empty() && is_sound(rest.substr(0, rest.size() - 1))) {
     file.damage.push_back(fmt::format("{}: the end of its last line is damaged", path.string()));
   }

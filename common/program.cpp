@@ -12,6 +12,7 @@
 #include <system_error>
 
 #include "common/error.h"
+#include "common/terminal.h"
 
 namespace lie {
 namespace {
@@ -46,7 +47,8 @@ bool flush_standard_output() {
 int run_program(std::string_view name, const std::function<int()>& body, ProgramOptions options) {
   open_closed_streams();
   const auto tell = [&](std::string_view what) {
-    if (options.speaks) std::fputs(fmt::format("{}: {}\n", name, what).c_str(), stderr);
+    if (!options.speaks) return;
+    std::fputs(fmt::format("{}{}: {}\n", line_start(stderr), name, what).c_str(), stderr);
   };
   int status = options.failed;
   int code = 0;

@@ -33,6 +33,8 @@ std::optional<std::size_t> terminal_columns(std::FILE* out) {
   return columns_of(copied_to.number());
 }
 
+std::string line_start(std::FILE* out) { return terminal_columns(out) ? "\r\033[K" : ""; }
+
 std::string fitted(std::string_view line, std::size_t columns) {
   std::string text(line);
   while (text.size() > columns) {

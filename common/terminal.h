@@ -12,6 +12,9 @@ namespace lie {
 /// mpirun's, which copies what its ranks on this host write. Nothing where no terminal does.
 std::optional<std::size_t> terminal_columns(std::FILE* out);
 
+/// What begins a line of `out` that may follow a progress line: wipes it on a terminal.
+std::string line_start(std::FILE* out);
+
 /// A line of parts "first | ... | last" without as many parts before the last as make it too long.
 std::string fitted(std::string_view line, std::size_t columns);
 

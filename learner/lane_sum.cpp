@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "common/error.h"
+#include "common/comm/roles.h"
 #include "learner/shards.h"
 
 namespace lie {
@@ -10,11 +10,7 @@ namespace lie {
 LaneSum::LaneSum(Operators& operators, Collective& learners, std::int64_t elements,
                  std::int64_t most_lanes, std::string_view key)
     : operators_(operators), learners_(learners), elements_(elements) {
-  if (learners.size() <= most_lanes) return;
-  fail(
-      "{}: {} learners cannot share {} lanes: lower the number of learners, or raise {}, which "
-      "changes bits",
-      key, learners.size(), most_lanes, key);
+  check_lanes(learners.size(), most_lanes, key);
 }
 
 LaneRange LaneSum::begin(std::int64_t lanes) {

@@ -25,16 +25,13 @@ using Lines = std::map<std::int64_t, Line>;  // by step
 Lines lines_of(const fs::path& path) {
   Lines lines;
   const std::string text = read_file(path);
-  std::size_t begin = 0;
-  for (std::size_t end, number = 1; (end = text.find('\n', begin)) != std::string::npos; ++number) {
-    const std::string line = text.substr(begin, end - begin);
-    begin = end + 1;
+  for_each_whole_line(text, [&](std::string_view line, std::size_t number) {
     const std::string place = fmt::format("{}:{}", path.string(), number);
     if (!is_sound(line)) fail("{}: the line does not fit its checksum; it is damaged", place);
     Json object = parse_json(line, place);
     const std::int64_t step = object.at("step");
-    lines[step] = {line, std::move(object)};
-  }
+    lines[step] = {std::string(line), std::move(object)};
+  });
   return lines;
 }
 

@@ -59,6 +59,7 @@ struct WeightsPlan {
   std::int64_t shards = 0;        // files
   std::int64_t file_bytes = 0;    // of those tensors
   std::int64_t memory_bytes = 0;  // of whole Weights
+  bool is_bf16 = true;            // all of those tensors
 };
 
 /// Checks names, shapes and dtypes of all tensors as load_weights does, without memory for them.

@@ -212,7 +212,9 @@ WeightsPlan plan_weights(const std::filesystem::path& directory) {
                    .shards = checked.files().shards(),
                    .memory_bytes = flat_elements(checked.layout()) * std::int64_t{sizeof(float)}};
   for (const Parameter& parameter : checked.layout()) {
-    plan.file_bytes += std::ssize(checked.of(parameter).entry->data);
+    const SafetensorsEntry& entry = *checked.of(parameter).entry;
+    plan.file_bytes += std::ssize(entry.data);
+    plan.is_bf16 = plan.is_bf16 && entry.dtype == "BF16";
   }
   return plan;
 }

@@ -3,12 +3,15 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include "common/terminal.h"
+
 namespace lie {
 
 void write_report(const RankState& rank, int size, std::string_view message) {
   const std::string activity = rank.activity.empty() ? "" : ", " + rank.activity;
-  const std::string text = fmt::format("error on rank {} ({}) of {}, host {}{}: {}\n", rank.rank,
-                                       rank.role, size, rank.host, activity, message);
+  const std::string text =
+      fmt::format("{}error on rank {} ({}) of {}, host {}{}: {}\n", line_start(stderr), rank.rank,
+                  rank.role, size, rank.host, activity, message);
   for (std::string_view rest = text; !rest.empty();) {
     const ssize_t written = ::write(STDERR_FILENO, rest.data(), rest.size());
     if (written <= 0) return;  // nobody reads it

@@ -61,6 +61,9 @@ struct RoleLayout {
   std::int64_t most_threads(int rank, std::int64_t set_threads) const;
 };
 
+/// Throws Error if there are more learners than `lanes` of gradients, set by `key`.
+void check_lanes(std::int64_t learners, std::int64_t lanes, std::string_view key);
+
 /// Splits the ranks. Automatic: one learner per 8 ranks and one reward worker per 16, at least one
 /// of each, the rest actors: 2 = learner with reward worker | actor; 3 = one each; 4 = 1 learner, 1
 /// reward worker, 2 actors; 64 = 8, 4, 52. At most `most_learners`. The split changes no bit of a

@@ -1,7 +1,6 @@
 #include "common/trajectory/segment_index.h"
 
 #include <algorithm>
-#include <sstream>
 
 #include "common/error.h"
 #include "common/file.h"
@@ -80,12 +79,13 @@ SegmentIndex read_index(const fs::path& directory) {
   if (!fs::exists(path)) return index;
   const std::string text = read_file(path);
   const bool checked = has_checksum(text);
-  std::istringstream lines(text);
-  for (std::string line; std::getline(lines, line);) {
-    const std::string place = fmt::format("{}:{}", path.string(), index.size() + 1);
+  const auto take = [&](std::string_view line, std::size_t number) {
+    const std::string place = fmt::format("{}:{}", path.string(), number);
     index.push_back(segment_of(parse_json_row(line, place)));
     if (checked && !is_sound(line)) fail("{}: does not fit its checksum; it is damaged", place);
-  }
+  };
+  // It is written in one piece.
+  if (!for_each_whole_line(text, take).empty()) fail("{}: its end is damaged", path.string());
   return index;
 }
 

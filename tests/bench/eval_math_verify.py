@@ -1,27 +1,22 @@
 #!/usr/bin/env python3
 """Agreement of an evaluation's verdicts with Math-Verify on the same responses.
 
-    eval_math_verify.py SAMPLES.jsonl      (samples.jsonl of `lie_cluster eval`; needs math-verify)
-
 A gold of GSM8K's kind is what follows "####". Prints the counts and the cases in which the two differ.
 """
-import json
-import sys
-
-from math_verify import parse, verify
+import peer
 
 
 def main(path):
+    math_verify = peer.package("math_verify")
     counts, different = {(a, b): 0 for a in (True, False) for b in (True, False)}, []
-    for line in open(path):
-        sample = json.loads(line)
+    for sample in peer.rows(path, "gold", "response", "verdict", "row", "sample", "answer"):
         gold = sample["gold"].split("####")[-1].strip()
-        theirs = bool(verify(parse(f"${gold}$"), parse(sample["response"])))
+        theirs = bool(math_verify.verify(math_verify.parse(f"${gold}$"), math_verify.parse(sample["response"])))
         ours = sample["verdict"] == "equal"
         counts[ours, theirs] += 1
         if ours != theirs:
             different.append((sample["row"], sample["sample"], gold, sample["answer"], ours, sample["response"][-160:]))
-    total = sum(counts.values())
+    total = sum(counts.values()) or peer.fail(f"{path}: has no rows")
     same = counts[True, True] + counts[False, False]
     print(f"{total} responses: both right {counts[True, True]}, both wrong {counts[False, False]}, only ours right "
           f"{counts[True, False]}, only theirs right {counts[False, True]}; agreement {100 * same / total:.2f} %")
@@ -30,4 +25,6 @@ def main(path):
 
 
 if __name__ == "__main__":
-    main(sys.argv[1])
+    parser = peer.arguments(__doc__)
+    parser.add_argument("samples", type=peer.existing, help="samples.jsonl of `lie_cluster eval`")
+    main(parser.parse_args().samples)

@@ -1,25 +1,22 @@
 #!/usr/bin/env python3
 """transformers' generate, or llama.cpp, on the prompts of an evaluation: tokens a second, to hold against `lie_cluster eval`'s.
 
-    eval_peers.py MODEL_DIRECTORY SAMPLES.jsonl [options]               transformers
-    eval_peers.py MODEL_DIRECTORY SAMPLES.jsonl --gguf FILE [options]   llama.cpp (xllamacpp), of the same model in fp32
-
-SAMPLES is samples.jsonl of the evaluation: each of its lines is one response to generate again. transformers: batches with
+Each line of SAMPLES is one response to generate again. transformers: batches with
 left padding, fp32, as its users do. llama.cpp: --batch slots with continuous batching, fp32 weights, its own cache. Counts
 response tokens up to the end. The processor's seconds, beside the clock's, hold on a busy machine, too.
 """
-import argparse
-import json
+import os
 import time
 from concurrent.futures import ThreadPoolExecutor
 
-import torch
-from transformers import AutoModelForCausalLM, AutoTokenizer
+import peer
 
 
 def load_transformers(args, tokenizer, prompts):
     """The work: a function that returns the number of response tokens."""
-    model = AutoModelForCausalLM.from_pretrained(args.model, dtype=torch.float32)
+    torch = peer.package("torch")
+    torch.set_num_threads(args.threads)
+    model = peer.package("transformers").AutoModelForCausalLM.from_pretrained(args.model, dtype=torch.float32)
     ends = model.generation_config.eos_token_id
     ends = set(ends if isinstance(ends, list) else [ends])
     tokenizer.pad_token_id = tokenizer.pad_token_id if tokenizer.pad_token_id is not None else min(ends)
@@ -39,7 +36,7 @@ def load_transformers(args, tokenizer, prompts):
 
 
 def load_llama_cpp(args, tokenizer, prompts):
-    import xllamacpp
+    xllamacpp = peer.package("xllamacpp")
     ids = [tokenizer(prompt, add_special_tokens=False)["input_ids"] for prompt in prompts]
     params = xllamacpp.CommonParams()
     params.model.path, params.n_parallel, params.verbosity = args.gguf, args.batch, -1
@@ -60,20 +57,18 @@ def load_llama_cpp(args, tokenizer, prompts):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("model")
-    parser.add_argument("samples")
-    parser.add_argument("--gguf")
-    parser.add_argument("--batch", type=int, default=16)
-    parser.add_argument("--max-new-tokens", type=int, default=512)
+    parser = peer.arguments(__doc__)
+    parser.add_argument("model", type=peer.existing, help="model directory")
+    parser.add_argument("samples", type=peer.existing, help="samples.jsonl of the evaluation")
+    parser.add_argument("--gguf", type=peer.existing, help="by llama.cpp (xllamacpp): the same model in fp32")
+    parser.add_argument("--batch", type=peer.positive, default=16)
+    parser.add_argument("--max-new-tokens", type=peer.positive, default=512)
     parser.add_argument("--temperature", type=float, default=0.6)
-    parser.add_argument("--threads", type=int, default=torch.get_num_threads())
-    parser.add_argument("--responses", type=int, default=0, help="so many of the lines, from the first; 0: all")
+    parser.add_argument("--threads", type=peer.positive, default=os.cpu_count())
+    parser.add_argument("--responses", type=peer.positive, help="so many of the lines, from the first; default: all")
     args = parser.parse_args()
-    torch.set_num_threads(args.threads)
-    prompts = [json.loads(line)["prompt"] for line in open(args.samples)]
-    prompts = prompts[:args.responses or len(prompts)]
-    tokenizer = AutoTokenizer.from_pretrained(args.model, padding_side="left")
+    prompts = [row["prompt"] for row in peer.rows(args.samples, "prompt")][:args.responses]
+    tokenizer = peer.package("transformers").AutoTokenizer.from_pretrained(args.model, padding_side="left")
     work = (load_llama_cpp if args.gguf else load_transformers)(args, tokenizer, prompts)
     clock, processor = time.perf_counter(), time.process_time()
     tokens = work()

@@ -1,28 +1,23 @@
 #!/usr/bin/env python3
 """The RL step of rl_step_bench.cpp in TRL's GRPOTrainer: same weights, same prompts, same limits.
 
-usage: rl_step_trl.py MODEL_DIR [STEPS] [BATCH]   (MODEL_DIR as rl_step_bench --write-model leaves it)
-Prints one line "trl seconds_per_step S tokens_per_step N". BATCH: sequences of one forward pass.
+Prints one line "trl seconds_per_step S tokens_per_step N".
 """
 import os
-import sys
 import tempfile
 import time
 
 os.environ.setdefault("HF_HUB_OFFLINE", "1")
 os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
 
-import datasets
-import tokenizers
-import torch
-import transformers
-import trl
+import peer
 
 PROMPTS, SAMPLES, PROMPT_TOKENS, RESPONSE_TOKENS = 16, 8, 16, 256
 
 
 def word_tokenizer(vocabulary):
     """Token i is the word "t<i>"; id 0 pads, id 1 ends."""
+    tokenizers, transformers = peer.package("tokenizers"), peer.package("transformers")
     words = {f"t{i}": i for i in range(vocabulary)}
     inner = tokenizers.Tokenizer(tokenizers.models.WordLevel(words, unk_token="t0"))
     inner.pre_tokenizer = tokenizers.pre_tokenizers.WhitespaceSplit()
@@ -37,7 +32,9 @@ def reward(completion_ids, **_):
     return [float(ids[0] % 2) for ids in completion_ids]
 
 
-class StepTimes(transformers.TrainerCallback):
+class StepTimes:
+    """A TrainerCallback, once main() has mixed that in."""
+
     def __init__(self):
         self.begun, self.seconds, self.tokens = 0.0, [], []
 
@@ -53,9 +50,13 @@ class StepTimes(transformers.TrainerCallback):
 
 
 def main():
-    model_dir = sys.argv[1]
-    steps = int(sys.argv[2]) if len(sys.argv) > 2 else 3
-    batch = int(sys.argv[3]) if len(sys.argv) > 3 else PROMPTS * SAMPLES
+    parser = peer.arguments(__doc__)
+    parser.add_argument("model", type=peer.existing, help="model directory that rl_step_bench --write-model leaves")
+    parser.add_argument("steps", type=peer.positive, nargs="?", default=3)
+    parser.add_argument("batch", type=peer.positive, nargs="?", default=PROMPTS * SAMPLES, help="sequences of one forward pass")
+    args = parser.parse_args()
+    model_dir, steps, batch = args.model, args.steps, args.batch
+    torch, transformers, datasets, trl = map(peer.package, ("torch", "transformers", "datasets", "trl"))
     torch.set_num_threads(int(os.environ.get("LIE_BENCH_THREADS", os.cpu_count())))
     transformers.utils.logging.set_verbosity_error()
     model = transformers.AutoModelForCausalLM.from_pretrained(model_dir, dtype=torch.float32)
@@ -68,7 +69,7 @@ def main():
             max_completion_length=RESPONSE_TOKENS, temperature=1.0, beta=0.0, learning_rate=1e-6,
             gradient_checkpointing=False, loss_type="grpo", logging_steps=1, save_strategy="no",
             report_to=[], disable_tqdm=True, dataloader_num_workers=0)
-        times = StepTimes()
+        times = type("Times", (StepTimes, transformers.TrainerCallback), {})()
         trainer = trl.GRPOTrainer(
             model=model, reward_funcs=reward, args=config, processing_class=word_tokenizer(model.config.vocab_size),
             train_dataset=datasets.Dataset.from_dict({"prompt": [prompt(i) for i in range(PROMPTS)] * (steps + 1)}),

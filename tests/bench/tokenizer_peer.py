@@ -1,16 +1,12 @@
 #!/usr/bin/env python3
-"""Speed of the Hugging Face library on one thread, on the documents of tokenizer_bench:
-
-    tokenizer_peer.py TOKENIZER_DIR TEXT_FILE      (needs the Python package tokenizers)
-"""
+"""Speed of the Hugging Face library (tokenizers) on one thread, on the documents of tokenizer_bench."""
 import os
-import sys
 import time
+
+import peer
 
 os.environ["RAYON_NUM_THREADS"] = "1"
 os.environ["TOKENIZERS_PARALLELISM"] = "false"
-
-from tokenizers import Tokenizer
 
 DOCUMENT_BYTES = 8000
 
@@ -27,6 +23,7 @@ def documents(path):
 
 
 def main(directory, path):
+    Tokenizer = peer.package("tokenizers").Tokenizer
     start = time.perf_counter()
     tokenizer = Tokenizer.from_file(os.path.join(directory, "tokenizer.json"))
     print(f"load {time.perf_counter() - start:.2f} s")
@@ -45,4 +42,8 @@ def main(directory, path):
 
 
 if __name__ == "__main__":
-    main(*sys.argv[1:])
+    parser = peer.arguments(__doc__)
+    parser.add_argument("directory", type=peer.existing, help="with tokenizer.json")
+    parser.add_argument("text", type=peer.existing)
+    args = parser.parse_args()
+    main(args.directory, args.text)

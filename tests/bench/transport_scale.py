@@ -1,6 +1,6 @@
 """Messages, bytes, connections, start and end of tiny runs by the number of ranks, as a table.
 
-    tests/bench/transport_scale.py build/release/bin/lie_cluster 4 8 16
+    tests/bench/transport_scale.py build/release/bin/lie_cluster 4 8 16 --set roles.learners=2
 
 Runs the embedded model for a few tiny steps over TCP on this host; the ranks' own counts
 (LIE_TRAFFIC=1) say the rest. Per rank: the largest over all ranks, except "all".
@@ -12,6 +12,8 @@ import subprocess
 import sys
 import tempfile
 import time
+
+import peer
 
 STEPS = 4
 GROUPS_A_STEP = 64
@@ -81,11 +83,13 @@ def row(program, ranks, settings):
 
 
 def main():
-    program, *arguments = sys.argv[1:]
-    settings = [a for a in arguments if "=" in a]
-    sizes = [int(a) for a in arguments if "=" not in a]
-    for i, ranks in enumerate(sizes):
-        cells = row(program, ranks, settings)
+    parser = peer.arguments(__doc__)
+    parser.add_argument("program", type=peer.existing, help="lie_cluster")
+    parser.add_argument("ranks", type=peer.positive, nargs="+", help="numbers of ranks")
+    parser.add_argument("--set", action="append", default=[], metavar="KEY=VALUE", help="as of lie_cluster train")
+    args = parser.parse_args()
+    for i, ranks in enumerate(args.ranks):
+        cells = row(args.program, ranks, args.set)
         if i == 0:
             print("| " + " | ".join(cells) + " |")
             print("|" + "---|" * len(cells))

@@ -1,29 +1,24 @@
-"""Times Math-Verify on the pairs that `verifier_bench --pairs FILE` wrote: parse + verify, one core, cold caches.
-
-Usage: python verifier_bench.py FILE [pairs per set]
-"""
+"""Times Math-Verify on the pairs that `verifier_bench --pairs FILE` wrote: parse + verify, one core, cold caches."""
 import collections
-import json
-import sys
 import time
 
-from math_verify import parse, verify
-
-
-def judge(pair):
-    gold = parse("$" + pair["gold"] + "$")
-    answer = parse(pair["response"])
-    return verify(gold, answer)
+import peer
 
 
 def main():
-    limit = int(sys.argv[2]) if len(sys.argv) > 2 else 10**9
+    parser = peer.arguments(__doc__)
+    parser.add_argument("pairs", type=peer.existing)
+    parser.add_argument("limit", type=peer.positive, nargs="?", default=10**9, help="pairs per set")
+    args = parser.parse_args()
+    math_verify = peer.package("math_verify")
+
+    def judge(pair):
+        return math_verify.verify(math_verify.parse("$" + pair["gold"] + "$"), math_verify.parse(pair["response"]))
+
     sets = collections.defaultdict(list)
-    with open(sys.argv[1]) as lines:
-        for line in lines:
-            pair = json.loads(line)
-            if len(sets[pair["set"]]) < limit:
-                sets[pair["set"]].append(pair)
+    for pair in peer.rows(args.pairs, "set", "gold", "response"):
+        if len(sets[pair["set"]]) < args.limit:
+            sets[pair["set"]].append(pair)
     for name, pairs in sets.items():
         times, right = [], 0
         for pair in pairs:

@@ -1,7 +1,5 @@
 """How much the verifier lets pass: golds of the shared problem sets against golds of other problems and against small mutations of themselves.
 
-Usage: python verifier_leniency.py LIE_VERIFY DATA_FOLDER [ACCEPTS.tsv]     (DATA_FOLDER: shared/data; its lie/*.parquet need pyarrow)
-
 Prints pairs and accepts by kind; every accept goes into ACCEPTS.tsv, to be read: some mutations are still right ((a, a) swapped, -0).
 """
 import collections
@@ -10,7 +8,8 @@ import pathlib
 import random
 import re
 import subprocess
-import sys
+
+import peer
 
 
 def golds(data):
@@ -18,8 +17,7 @@ def golds(data):
     for path in sorted((data / "problems").glob("*.jsonl")):
         if "model_solutions" in path.name:
             continue
-        for line in path.open():
-            row = json.loads(line)
+        for row in peer.rows(path):
             gold = row.get("final_answer") or row.get("answer") or row.get("solution")
             gold = gold[0] if isinstance(gold, list) else gold
             if gold is None:
@@ -115,18 +113,19 @@ def pairs(sets):
                         yield name, kind, gold, mutated
 
 
-def judge(pairs_of_texts, *settings):
+def judge(program, pairs_of_texts, *settings):
     lines = "\n".join(json.dumps({"gold": gold, "response": "\\boxed{" + answer + "}"}) for gold, answer in pairs_of_texts)
-    done = subprocess.run([sys.argv[1], *settings, "-"], input=lines, capture_output=True, text=True)
+    done = subprocess.run([program, *settings, "-"], input=lines, capture_output=True, text=True)
     verdicts = [json.loads(line) for line in done.stdout.splitlines()]
-    assert len(verdicts) == len(pairs_of_texts), done.stderr
+    if len(verdicts) != len(pairs_of_texts):
+        peer.fail(f"{program} gave {len(verdicts)} of {len(pairs_of_texts)} verdicts: {done.stderr}")
     return verdicts
 
 
-def equal_themselves(sets):
+def equal_themselves(program, sets):
     """Parsed and compared, not as texts."""
     rows = [(gold, gold) for unique in sets.values() for gold in unique]
-    verdicts = judge(rows, "--set", "identical_text=false")
+    verdicts = judge(program, rows, "--set", "identical_text=false")
     for verdict in verdicts:
         if not verdict["correct"]:
             print("not equal to itself:", verdict["reason"], repr(verdict["gold"]))
@@ -134,10 +133,17 @@ def equal_themselves(sets):
 
 
 def main():
-    sets = golds(pathlib.Path(sys.argv[2]))
-    equal_themselves(sets)
+    parser = peer.arguments(__doc__)
+    parser.add_argument("lie_verify", type=peer.existing, help="the program")
+    parser.add_argument("data", type=peer.existing, help="folder of problems/*.jsonl and lie/*.parquet (which need pyarrow)")
+    parser.add_argument("accepts", nargs="?", metavar="ACCEPTS.tsv", help="gets every accept")
+    args = parser.parse_args()
+    sets = golds(pathlib.Path(args.data))
+    if not sets:
+        peer.fail(f"{args.data}: no golds in problems/*.jsonl or lie/*.parquet")
+    equal_themselves(args.lie_verify, sets)
     rows = list(pairs(sets))
-    verdicts = judge([(gold, answer) for _, _, gold, answer in rows])
+    verdicts = judge(args.lie_verify, [(gold, answer) for _, _, gold, answer in rows])
     tried, accepted = collections.Counter(), collections.Counter()
     accepts = []
     for (name, kind, gold, answer), verdict in zip(rows, verdicts):
@@ -149,8 +155,8 @@ def main():
         print(f"{kind:<12}{accepted[kind]:>6} of {tried[kind]:>7}")
     total = sum(accepted.values())
     print(f"{'all':<12}{total:>6} of {len(rows):>7} = {100 * total / len(rows):.3f} %")
-    if len(sys.argv) > 3:
-        pathlib.Path(sys.argv[3]).write_text("\n".join(accepts) + "\n")
+    if args.accepts:
+        pathlib.Path(args.accepts).write_text("\n".join(accepts) + "\n")
 
 
 if __name__ == "__main__":

@@ -2,9 +2,15 @@
 // series of mutations.
 #pragma once
 
+#include <cstdlib>
 #include <string_view>
 
 namespace lie::fuzz {
+
+/// A broken promise ends the process, so that a fuzzer keeps the input.
+inline void require(bool promise) {
+  if (!promise) std::abort();
+}
 
 /// Boxes, gold and prose of a text: no crash, and every box is balanced.
 void extract_body(std::string_view input);

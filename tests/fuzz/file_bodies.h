@@ -25,8 +25,11 @@ void parquet_body(std::string_view input);
 /// A trajectory file.
 void segment_body(std::string_view input);
 
-/// A message between ranks, and a file of messages.
+/// A message between ranks.
 void wire_body(std::string_view input);
+
+/// A file of such messages.
+void message_file_body(std::string_view input);
 
 /// A chat template; what can be read renders a conversation.
 void chat_template_body(std::string_view input);

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Writes the inputs that the fuzz targets begin with, a folder a target: seeds.py DIRECTORY. Small files of the repository,
-and rows and trajectory files made here where pyarrow and h5py are there."""
+and some made here."""
 import glob
 import json
 import os
@@ -50,18 +50,13 @@ def main(out):
     write(out, "jsonl", "rows", "".join(json.dumps(row) + "\n" for row in rows))
     for i, message in enumerate(messages()):
         write(out, "wire", str(i), message)
+    write(out, "message_file", "header", b"LIERESPS" + struct.pack("<II", 2, 4))
     copy(out, "chat_template", ".deps/jinja-*/models/templates/*.jinja", 6_000)
     write(out, "chat_template", "loop", "{%- for m in messages if m.role != 'system' -%}{{ loop.index ~ m['content'] | trim }}{%- endfor %}")
     copy(out, "segment", "tests/**/*.h5")
     for target in ("extract", "parse", "verify"):
         copy(out, target, f"tests/fuzz/corpus/{target}/*")
-    try:
-        import pyarrow
-        import pyarrow.parquet
-        pyarrow.parquet.write_table(pyarrow.Table.from_pylist([{"prompt": "1+1?", "n": [1, 2], "s": {"gold": "2"}}] * 3),
-                                    os.path.join(folder(out, "parquet"), "rows"))
-    except ImportError:
-        write(out, "parquet", "empty", b"PAR1" + bytes(8) + b"PAR1")
+    copy(out, "parquet", "tests/dataset/golden/*.parquet")
 
 
 if __name__ == "__main__":

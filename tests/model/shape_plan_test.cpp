@@ -115,6 +115,7 @@ TEST_P(ShapePlan, FilesOfThatSizeAreCheckedWithoutMemory) {
   EXPECT_EQ(plan.file_bytes, 2 * plan.parameters);
   EXPECT_GE(plan.memory_bytes, 4 * plan.parameters);
   EXPECT_LE(plan.memory_bytes, 4 * plan.parameters + 64 * plan.tensors);
+  EXPECT_TRUE(plan.is_bf16);
   EXPECT_EQ(plan.shards > 1, plan.file_bytes > std::int64_t{5} << 30);
 }
 

@@ -15,7 +15,7 @@ cd "$WORK" || exit 1
 ends() {
   local found
   trials=$((trials + 1))
-  timeout 60 bash -o pipefail -c "$3" >out 2>err </dev/null
+  timeout "${LIE_TEST_SECONDS:-60}" bash -o pipefail -c "$3" >out 2>err </dev/null
   found=$?
   case "$1:$found" in
     "$found:$found") ;;
@@ -24,7 +24,7 @@ ends() {
     *) cat err; fail "$3: exit status $found, not $1" ;;
   esac
   [ -z "$2" ] || grep -qF -- "$2" err || { cat err; fail "$3: no word of \"$2\""; }
-  if grep -qE 'terminate called|what\(\):|[0-9]{40}' err; then cat err; fail "$3: not in words of its own"; fi
+  if grep -qE 'terminate called|what\(\):|Traceback|[0-9]{40}' err; then cat err; fail "$3: not in words of its own"; fi
 }
 
 mkdir -p empty 'Übung 1'
@@ -45,6 +45,12 @@ for program in lie_cluster lie_analyze lie_replay lie_verify coverage_bench deco
   done
   ends bad '' "$program --nosuch"
   ends bad "$full" "$program --help >/dev/full"
+done
+for script in "$root"/tests/bench/*.py; do
+  [ "${script##*/}" != peer.py ] || continue # what they share
+  ends 0 '' "python3 $script --help"
+  ends bad 'usage:' "python3 $script --nosuch"
+  ends bad '' "python3 $script nosuch nosuch"
 done
 ends bad '' 'log_scale_bench' # and makes no directory of a wrong word
 ends bad 'expected an integer' 'decode_bench none'

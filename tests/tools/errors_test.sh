@@ -14,7 +14,7 @@ refuses() {
   local name="$1" ranks="$2" words="$3" status
   shift 3
   cases=$((cases + 1))
-  timeout 60 bash -c "source tests/tools/run_lib.sh; train $ranks '$WORK/$name' $*" >"$WORK/$name.log" 2>&1
+  timeout "${LIE_TEST_SECONDS:-60}" bash -c "source tests/tools/run_lib.sh; train $ranks '$WORK/$name' $*" >"$WORK/$name.log" 2>&1
   status=$?
   [ "$status" != 0 ] || fail "$name: exit status 0"
   [ "$status" != 124 ] || fail "$name: still running after a minute"
@@ -22,7 +22,7 @@ refuses() {
   grep 'error on rank' "$WORK/$name.log" | sort -u | wc -l | grep -qx 1 || { cat "$WORK/$name.log"; fail "$name: not one report"; }
   grep -qF -- "$words" "$WORK/$name.log" || { cat "$WORK/$name.log"; fail "$name: the message lacks \"$words\""; }
   [ ! -e "$WORK/$name/metrics.jsonl" ] || fail "$name: a run was begun"
-  timeout 60 bash -c "source tests/tools/run_lib.sh; train $ranks '$WORK/$name' --dry-run $*" >"$WORK/$name.dry" 2>&1 && fail "$name: a dry run finds no fault"
+  timeout "${LIE_TEST_SECONDS:-60}" bash -c "source tests/tools/run_lib.sh; train $ranks '$WORK/$name' --dry-run $*" >"$WORK/$name.dry" 2>&1 && fail "$name: a dry run finds no fault"
   diff <(report_in "$WORK/$name.log") <(report_in "$WORK/$name.dry") || fail "$name: a dry run finds another fault"
 }
 export BIN WORK

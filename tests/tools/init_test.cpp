@@ -74,6 +74,10 @@ TEST_F(Init, BadRowsAreSkippedAndCounted) {
   config_of("{\"prompt\": \"1 2\", \"gold\": 5}\n{\"prompt\": 3}\n");
   EXPECT_TRUE(loaded().data.skip_bad_rows);
   EXPECT_THAT(text, HasSubstr("1 of 2 rows skipped"));
+  config_of("{\"prompt\n{\"prompt\": \"1 2\", \"gold\": 5}\n");
+  EXPECT_THAT(text, HasSubstr("1 of 2 rows skipped")) << "the first is no JSON";
+  EXPECT_THAT(error_of([&] { config_of("{\"prompt\n"); }),
+              HasSubstr("rows.jsonl:1: not valid JSON"));
 }
 
 }  // namespace

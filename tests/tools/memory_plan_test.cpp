@@ -5,11 +5,13 @@
 
 #include <memory>
 
+#include "common/bfloat16.h"
 #include "learner/optimizer.h"
 #include "model/training_memory.h"
 #include "tests/guarded_operators.h"
 #include "tests/temporary_directory.h"
 #include "tests/tiny_model.h"
+#include "tools/run/devices.h"
 #include "tools/run/facts.h"
 
 namespace lie {
@@ -55,6 +57,31 @@ TEST(MemoryPlan, ALearnersMomentsAndGradientAreThoseOfItsWeights) {
   EXPECT_EQ(part(plan, "gradients"), traffic.allocated_bytes - before);
   EXPECT_EQ(part(plan, "copy for checkpoints"), part(plan, "moments") + part(plan, "gradients"));
   EXPECT_EQ(part(plan, "reference policy"), 0);
+}
+
+TEST(MemoryPlan, AFixedPolicysWeightsAreItsMatricesAsTheyAreHeld) {
+  test::TinyPolicy policy({.vocabulary = 320, .width = 64}, 1);
+  const auto fixed_bytes = [&] {
+    const TemporaryDirectory directory;
+    save_weights(policy.weights, directory.path());
+    return Transformer::fixed(directory.path(), *policy.operators).packed_size().bytes;
+  };
+  const auto planned = [&](DType fixed) {
+    return static_cast<double>(part(
+        actor_memory(policy.weights.config(), DType::kFloat32, RolloutOptions{.slots = 1}, fixed),
+        "weights"));
+  };
+  EXPECT_NEAR(planned(DType::kFloat32) / static_cast<double>(fixed_bytes()), 1, 0.03);
+  for (float& w : test::host(policy.weights)) w = from_bfloat16(to_bfloat16(w));
+  EXPECT_NEAR(planned(DType::kBFloat16) / static_cast<double>(fixed_bytes()), 1, 0.03);
+}
+
+TEST(MemoryPlan, BfloatFilesAreHeldSoByTheCpusOwnOperatorsOnly) {
+  const WeightsPlan bf16{.is_bf16 = true}, others{.is_bf16 = false};
+  const ModelOptions cpu{.device = "cpu"}, aten{.device = "aten-cpu"};
+  EXPECT_EQ(fixed_dtype(cpu, bf16, DType::kFloat32), DType::kBFloat16);
+  EXPECT_EQ(fixed_dtype(cpu, others, DType::kFloat32), DType::kFloat32);
+  EXPECT_EQ(fixed_dtype(aten, bf16, DType::kFloat32), DType::kFloat32);
 }
 
 TEST(MemoryPlan, AnActorsCacheHoldsAllSlotsOrWhatIsAllowed) {

@@ -75,7 +75,7 @@ for line in sys.stdin:
         $3
     print(json.dumps(answer), flush=True)
 PY
-  timeout 60 bash -c "source tests/tools/run_lib.sh; train 4 '$WORK/$1' --set 'reward.command=python3 $WORK/$1.py'" \
+  timeout "${LIE_TEST_SECONDS:-60}" bash -c "source tests/tools/run_lib.sh; train 4 '$WORK/$1' --set 'reward.command=python3 $WORK/$1.py'" \
     >"$WORK/$1.log" 2>&1 || status=$?
   [ "$status" != 0 ] || fail "$1: exit status 0"
   [ "$status" != 124 ] || fail "$1: still running after a minute"

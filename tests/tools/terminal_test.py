@@ -53,6 +53,15 @@ def check_build(environment):
     assert shown(0, ["bash", "-c", script], environment) == (3, "")
 
 
+def check_error(binary, work, environment):
+    """A report comes while the progress line stands: on a line of its own."""
+    faulty = dict(environment, LIE_FAULT="journal:9")
+    status, text = shown(80, command(binary, os.path.join(work, "faulty")), faulty)
+    before, _, report = text.partition("error on rank ")
+    assert status != 0 and " groups" in before and before.endswith(WIPE), text
+    assert report.splitlines()[0].startswith("0 (learner"), text
+
+
 def main(binary, work, *columns):
     environment = dict(os.environ, OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1")
     shutil.rmtree(work, ignore_errors=True)
@@ -82,6 +91,7 @@ def main(binary, work, *columns):
         assert not any(" groups" in state for state in standing), "progress within a step stays: " + text
         assert sum(state.startswith(f"step {STEPS}/{STEPS} | accuracy") for state in standing) == 1, text
     check_build(environment)
+    check_error(binary, work, environment)
     print("terminals of 80 and 120 columns, and none")
 
 

@@ -167,7 +167,8 @@ std::string start_text(const EvalConfig& config, const Generation& generation,
                            config.eval.file, config.eval.samples_per_prompt)}};
   std::ranges::move(text_facts(config.data.prompt_template, config.rollout, ends),
                     std::back_inserter(facts));
-  const MemoryPlan memory = actor_memory(model.config, activations, config.rollout, true);
+  const MemoryPlan memory = actor_memory(model.config, activations, config.rollout,
+                                         fixed_dtype(config.model, model, activations));
   facts.push_back({"memory", "actor " + memory_text(memory) +
                                  cache_text(model.config, activations, config.rollout)});
   const auto left = std::ssize(generation.tickets());

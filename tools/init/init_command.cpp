@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <initializer_list>
+#include <optional>
 
 #include "common/config.h"
 #include "common/dataset/field_names.h"
@@ -45,19 +46,30 @@ std::string unless_default(const std::string& field,
   return std::ranges::find(looked_for, field) == looked_for.end() ? field : "";
 }
 
+/// The first that can be read.
+JsonRow first_row(const fs::path& data) {
+  std::optional<JsonRow> first;
+  std::vector<std::string> unreadable;
+  for_each_row(
+      data,
+      [&](const JsonRow& row, std::int64_t) {
+        if (!first) first = row;
+      },
+      &unreadable);
+  if (!first) fail("{}", unreadable.front());
+  return *first;
+}
+
 RowOptions row_options(const fs::path& data) {
+  const JsonRow row = first_row(data);
+  const FieldNames names = guess_fields(row);
+  if (names.prompt.empty() || names.gold.empty()) {
+    fail(
+        "{}: found no field that looks like {}; {}; write the config by hand, with "
+        "data.prompt_field and data.gold_field",
+        row.place(), names.prompt.empty() ? "a prompt" : "the right answer", fields_text(row));
+  }
   RowOptions options;
-  FieldNames names;
-  for_each_row(data, [&](const JsonRow& row, std::int64_t number) {
-    if (number > 0) return;
-    names = guess_fields(row);
-    if (names.prompt.empty() || names.gold.empty()) {
-      fail(
-          "{}: found no field that looks like {}; {}; write the config by hand, with "
-          "data.prompt_field and data.gold_field",
-          row.place(), names.prompt.empty() ? "a prompt" : "the right answer", fields_text(row));
-    }
-  });
   options.prompt_field = names.prompt;
   options.gold_field = unless_default(names.gold, {"gold", "answer", "reward_model.ground_truth"});
   options.choices_field = names.choices;

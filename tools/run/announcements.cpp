@@ -42,8 +42,8 @@ double mean_reference_length(const std::vector<Prompt>& prompts) {
 Fact memory_and_cache(const TrainConfig& config, const PreparedRun& run, const RoleLayout& layout) {
   Fact fact = memory_fact(memory_of_roles(config, run.model.config, run.activations, layout));
   if (!layout.actors.empty()) {
-    fact.text += cache_text(run.model.config, run.activations, config.rollout,
-                            mean_reference_length(run.prompts.training));
+    fact.value += cache_text(run.model.config, run.activations, config.rollout,
+                             mean_reference_length(run.prompts.training));
   }
   return fact;
 }

@@ -37,6 +37,10 @@ std::unique_ptr<Operators> make_operators(const ModelOptions& options, int threa
   fail("model.device is \"{}\": expected cpu, aten-cpu, cuda or cuda:<number>", options.device);
 }
 
+DType fixed_dtype(const ModelOptions& options, const WeightsPlan& files, DType activations) {
+  return options.device == "cpu" && files.is_bf16 ? DType::kBFloat16 : activations;
+}
+
 std::string describe_held(const ModelOptions& options, const PackedSize& size) {
   const auto millions = [](std::int64_t count) { return 1e-6 * static_cast<double>(count); };
   const std::string held =

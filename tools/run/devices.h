@@ -6,6 +6,7 @@
 
 #include "common/comm/job.h"
 #include "model/transformer.h"
+#include "model/weights.h"
 #include "tools/run/options.h"
 
 namespace lie {
@@ -17,6 +18,10 @@ std::unique_ptr<Operators> make_operators(const ModelOptions& options, int threa
 
 /// Whether operators of this device can have their weights in memory that processes share.
 bool can_share_weights(const ModelOptions& options);
+
+/// What a fixed policy's matrices are held as, as far as its files' headers tell: the CPU's
+/// operators find bf16 in files of other dtypes, too, once they read the values.
+DType fixed_dtype(const ModelOptions& options, const WeightsPlan& files, DType activations);
 
 /// What the matrices of a fixed policy take, in words for people.
 std::string describe_held(const ModelOptions& options, const PackedSize& size);

@@ -21,17 +21,20 @@ namespace {
 constexpr std::int64_t kFloat = sizeof(float);
 
 struct Elements {
-  std::int64_t flat = 0;    // all parameters
-  std::int64_t packed = 0;  // matrices that products read
+  std::int64_t flat = 0;      // all parameters
+  std::int64_t matrices = 0;  // among them
+  std::int64_t packed = 0;    // matrices that products read
 };
 
 Elements elements_of(const ModelConfig& model) {
   const std::vector<Parameter> layout = parameter_layout(model);
   Elements elements{.flat = flat_elements(layout)};
   for (const Parameter& parameter : layout) {
+    if (parameter.rows == 1) continue;
     const bool is_looked_up = parameter.name == "model.embed_tokens.weight";
-    if (parameter.rows == 1 || (is_looked_up && !model.tied_embeddings)) continue;
-    elements.packed += parameter.rows * parameter.cols;
+    const std::int64_t count = parameter.rows * parameter.cols;
+    elements.matrices += count;
+    if (!is_looked_up || model.tied_embeddings) elements.packed += count;
   }
   return elements;
 }
@@ -86,12 +89,14 @@ MemoryPlan learner_memory(const ModelConfig& model, DType activations, const Lea
 }
 
 MemoryPlan actor_memory(const ModelConfig& model, DType activations, const RolloutOptions& options,
-                        bool fixed) {
+                        std::optional<DType> fixed) {
   const Elements elements = elements_of(model);
   const std::int64_t pages = kv_cache_pages(model, options, activations);
   const std::int64_t rows = options.slots + options.prefill_tokens;
-  const std::int64_t flat = fixed ? elements.flat - elements.packed : elements.flat;
-  return {{{"weights", flat * kFloat + elements.packed * dtype_bytes(activations)},
+  const std::int64_t weights =
+      fixed ? (elements.flat - elements.matrices) * kFloat + elements.matrices * dtype_bytes(*fixed)
+            : elements.flat * kFloat + elements.packed * dtype_bytes(activations);
+  return {{{"weights", weights},
            {"KV cache", pages * KvCache::page_elements(model) * dtype_bytes(activations)},
            {"logits", options.slots * model.vocabulary * kFloat},
            {"activations", rows * decode_row(model) * dtype_bytes(activations)}}};

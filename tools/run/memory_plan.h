@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -40,10 +41,10 @@ struct LearnerSizes {
 /// transposed.
 MemoryPlan learner_memory(const ModelConfig& model, DType activations, const LearnerSizes& sizes);
 
-/// `fixed`: the weights never change, so that each matrix is held in panels only. Throws Error as
-/// kv_cache_pages() does.
+/// `fixed`: the weights never change, so that each matrix is held in panels of this dtype only (see
+/// fixed_dtype() in tools/run/devices.h). Throws Error as kv_cache_pages() does.
 MemoryPlan actor_memory(const ModelConfig& model, DType activations, const RolloutOptions& options,
-                        bool fixed = false);
+                        std::optional<DType> fixed = std::nullopt);
 
 /// How many responses an actor's KV cache holds: at worst, and of `expected_tokens`, L_ref on
 /// average, unless negative. A line; empty where it holds all slots at their longest.
