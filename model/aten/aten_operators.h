@@ -34,16 +34,16 @@ class AtenWeight : public PackedWeight {
 class AtenOperators : public Operators {
  public:
   AtenOperators(at::Device device, DType dtype)
-      : device_(device),
-        dtype_(dtype),
-        flash_(dtype == DType::kBFloat16 && flash_attention_agrees(device)) {}
+      : device_(device), dtype_(dtype), flash_(dtype == DType::kBFloat16 && device.is_cuda()) {
+    if (flash_) require_flash_attention(device);
+  }
 
   // ---- Memory
   DType activation_dtype() const override { return dtype_; }
 
   Buffer allocate(std::int64_t rows, std::int64_t cols, DType dtype) override {
     try {
-      return own(at::empty({rows, cols}, options(scalar_type(dtype))), dtype);
+      return own(at::empty({rows, cols}, options(aten::scalar_type(dtype))), dtype);
     } catch (const c10::Error&) {
       fail("device {}: cannot allocate {} bytes; use a smaller model, cache or micro-batch",
            device_.str(), rows * cols * dtype_bytes(dtype));
@@ -78,13 +78,13 @@ class AtenOperators : public Operators {
   // ---- Products
   std::unique_ptr<PackedWeight> make_weight(std::int64_t out, std::int64_t in,
                                             WeightUse /*use*/) override {
-    return std::make_unique<AtenWeight>(out, in, options(scalar_type(dtype_)));
+    return std::make_unique<AtenWeight>(out, in, options(aten::scalar_type(dtype_)));
   }
   void pack(PackedWeight& weight, std::int64_t first_out, Tensor part) override {
     matrix(weight).narrow(0, first_out, part.rows).copy_(tensor(part));
   }
   void linear(Tensor x, const PackedWeight& w, Tensor y) override {
-    multiply(tensor(y), tensor(x), matrix(w).t());
+    aten::multiply(tensor(y), tensor(x), matrix(w).t());
   }
   void linear_add(Tensor x, const PackedWeight& w, Tensor residual, Tensor y) override {
     at::Tensor out = tensor(y);
@@ -96,10 +96,10 @@ class AtenOperators : public Operators {
     vector(dbias).add_(tensor(dy).to(at::kFloat).sum(0));
   }
   void linear_backward_input(Tensor dy, PackedWeight& w, Tensor dx) override {
-    multiply(tensor(dx), narrowed(dy), matrix(w));
+    aten::multiply(tensor(dx), narrowed(dy), matrix(w));
   }
   void linear_backward_weight(Tensor dy, Tensor x, Tensor dw) override {
-    multiply_add(tensor(dw), narrowed(dy).t(), tensor(x));
+    aten::multiply_add(tensor(dw), narrowed(dy).t(), tensor(x));
   }
 
   // ---- Rows
@@ -125,43 +125,43 @@ class AtenOperators : public Operators {
     tensor(x).zero_().index_copy_(0, tensor(rows).to(at::kLong), tensor(y));
   }
   void rms_norm(Tensor x, Tensor weight, float eps, Tensor y, Tensor inverse_rms) override {
-    const Norm norm = rms_norm(tensor(x), vector(weight), eps);
+    const Norm norm = aten::rms_norm(tensor(x), vector(weight), eps);
     tensor(y).copy_(norm.y);
     if (!inverse_rms.empty()) vector(inverse_rms).copy_(norm.inverse_rms.squeeze(1));
   }
   void rms_norm_backward(Tensor dy, Tensor x, Tensor weight, Tensor inverse_rms, Tensor dx,
                          Tensor dweight) override {
-    const NormGradient gradient =
-        rms_norm_backward(tensor(dy), tensor(x), vector(weight), vector(inverse_rms).unsqueeze(1));
+    const NormGradient gradient = aten::rms_norm_backward(tensor(dy), tensor(x), vector(weight),
+                                                          vector(inverse_rms).unsqueeze(1));
     tensor(dx).add_(gradient.dx);
     vector(dweight).add_(gradient.dweight);
   }
-  void swiglu(Tensor gate_up, Tensor y) override { tensor(y).copy_(swiglu(tensor(gate_up))); }
+  void swiglu(Tensor gate_up, Tensor y) override { tensor(y).copy_(aten::swiglu(tensor(gate_up))); }
   void swiglu_backward(Tensor dy, Tensor gate_up, Tensor d_gate_up, Tensor y) override {
-    tensor(d_gate_up).copy_(swiglu_backward(tensor(dy), tensor(gate_up)));
+    tensor(d_gate_up).copy_(aten::swiglu_backward(tensor(dy), tensor(gate_up)));
     swiglu(gate_up, y);
   }
 
   // ---- Attention
   void qk_norm_rope(Tensor qkv, const QkNormRope& how, Tensor rotated) override {
-    norm_and_rotate(tensor(qkv), heads(how), tensor(rotated));
+    aten::norm_and_rotate(tensor(qkv), heads(how), tensor(rotated));
   }
   void qk_norm_rope_backward(Tensor d_rotated, Tensor qkv, const QkNormRope& how, Tensor d_qkv,
                              Tensor dq_norm, Tensor dk_norm) override {
-    norm_and_rotate_backward(tensor(d_rotated), tensor(qkv), heads(how), tensor(d_qkv),
-                             vector(dq_norm), vector(dk_norm));
+    aten::norm_and_rotate_backward(tensor(d_rotated), tensor(qkv), heads(how), tensor(d_qkv),
+                                   vector(dq_norm), vector(dk_norm));
   }
   void store_kv(Tensor rotated, Tensor qkv, const AttentionShape& shape, const DecodeBatch& batch,
                 KvPages pages) override {
     const at::Tensor slots = tensor(batch.slots);
-    store(paged(pages, 0), slots, tensor(rotated).narrow(1, shape.q_cols(), shape.kv_cols()),
-          shape);
-    store(paged(pages, 1), slots, values(qkv, shape), shape);
+    aten::store(paged(pages, 0), slots, tensor(rotated).narrow(1, shape.q_cols(), shape.kv_cols()),
+                shape);
+    aten::store(paged(pages, 1), slots, values(qkv, shape), shape);
   }
   void attention_decode(Tensor rotated, const AttentionShape& shape, const DecodeBatch& batch,
                         KvPages pages, Tensor y) override {
     const at::Tensor table = tensor(batch.table).view({-1, batch.table_width});
-    tensor(y).copy_(attention_decode(
+    tensor(y).copy_(aten::attention_decode(
         tensor(rotated).narrow(1, 0, shape.q_cols()), paged(pages, 0), paged(pages, 1),
         {table, tensor(batch.sequences), tensor(batch.positions), batch.longest}, shape));
   }
@@ -169,10 +169,10 @@ class AtenOperators : public Operators {
                  const PackedSequences& sequences, Tensor y, Tensor log_sum) override {
     const at::Tensor queries_keys = tensor(rotated), v = values(qkv, shape);
     const AttentionOutput output =
-        flash_ && flash_attention_takes(queries_keys, shape)
-            ? flash_attention(queries_keys, v, shape, tensor(sequences.device_starts),
-                              sequences.longest)
-            : attention(queries_keys, v, shape, sequences.starts);
+        flash_ && aten::flash_attention_takes(queries_keys, shape)
+            ? aten::flash_attention(queries_keys, v, shape, tensor(sequences.device_starts),
+                                    sequences.longest)
+            : aten::attention(queries_keys, v, shape, sequences.starts);
     tensor(y).copy_(output.y);
     if (!log_sum.empty()) tensor(log_sum).copy_(output.log_sum);
   }
@@ -181,11 +181,12 @@ class AtenOperators : public Operators {
                           Tensor d_rotated, Tensor d_qkv) override {
     const at::Tensor queries_keys = tensor(rotated), v = values(qkv, shape);
     const AttentionGradient gradient =
-        flash_ && flash_attention_takes(queries_keys, shape)
-            ? flash_attention_backward(tensor(dy), queries_keys, v, tensor(y), tensor(log_sum),
-                                       shape, tensor(sequences.device_starts), sequences.longest)
-            : attention_backward(tensor(dy), queries_keys, v, tensor(y), tensor(log_sum), shape,
-                                 sequences.starts);
+        flash_ && aten::flash_attention_takes(queries_keys, shape)
+            ? aten::flash_attention_backward(tensor(dy), queries_keys, v, tensor(y),
+                                             tensor(log_sum), shape,
+                                             tensor(sequences.device_starts), sequences.longest)
+            : aten::attention_backward(tensor(dy), queries_keys, v, tensor(y), tensor(log_sum),
+                                       shape, sequences.starts);
     tensor(d_rotated).copy_(gradient.d_rotated);
     values(d_qkv, shape).copy_(gradient.d_values);
   }
@@ -193,20 +194,20 @@ class AtenOperators : public Operators {
   // ---- Head
   void log_probs(Tensor logits, Indices targets, float temperature, Tensor log_probs,
                  Tensor entropies, Tensor log_sum) override {
-    const HeadOutput output = log_probs(tensor(logits), tensor(targets), temperature);
+    const HeadOutput output = aten::log_probs(tensor(logits), tensor(targets), temperature);
     vector(log_probs).copy_(output.log_probs);
     vector(entropies).copy_(output.entropies);
     vector(log_sum).copy_(output.log_sum);
   }
   void log_probs_backward(Tensor logits, Indices targets, float temperature, Tensor entropies,
                           Tensor log_sum, Tensor d_log_probs, Tensor d_entropies) override {
-    tensor(logits).copy_(log_probs_backward(tensor(logits), tensor(targets), temperature,
-                                            vector(entropies), vector(log_sum), vector(d_log_probs),
-                                            vector(d_entropies)));
+    tensor(logits).copy_(aten::log_probs_backward(tensor(logits), tensor(targets), temperature,
+                                                  vector(entropies), vector(log_sum),
+                                                  vector(d_log_probs), vector(d_entropies)));
   }
   void sample(Tensor logits, std::span<const Draw> draws, const DrawnTokens& drawn) override {
     if (draws.empty()) return;
-    const Sampled sampled = sample(tensor(logits), draws);
+    const Sampled sampled = aten::sample(tensor(logits), draws);
     vector(drawn.ids).copy_(sampled.ids);
     vector(drawn.log_probs).copy_(sampled.log_probs);
   }
@@ -214,10 +215,10 @@ class AtenOperators : public Operators {
   // ---- Optimizer
   void add(Tensor from, Tensor to) override { vector(to).add_(vector(from)); }
   void sums_of_squares(Tensor x, std::int64_t block, std::span<double> sums) override {
-    sums_of_squares(vector(x), block, sums);
+    aten::sums_of_squares(vector(x), block, sums);
   }
   void adamw(const AdamWStep& how, const AdamWTensors& x) override {
-    adamw(how, vector(x.gradient), vector(x.weights), vector(x.first), vector(x.second));
+    aten::adamw(how, vector(x.gradient), vector(x.weights), vector(x.first), vector(x.second));
   }
 
  protected:
@@ -225,8 +226,8 @@ class AtenOperators : public Operators {
   at::TensorOptions options(at::ScalarType type) const {
     return at::TensorOptions().dtype(type).device(device_);
   }
-  at::Tensor tensor(const Tensor& view) const { return wrap(view, device_); }
-  at::Tensor tensor(const Indices& indices) const { return wrap(indices, device_); }
+  at::Tensor tensor(const Tensor& view) const { return aten::wrap(view, device_); }
+  at::Tensor tensor(const Indices& indices) const { return aten::wrap(indices, device_); }
   /// Undefined where the view is empty.
   at::Tensor vector(const Tensor& view) const {
     return view.empty() ? at::Tensor() : tensor(view).view(-1);
@@ -262,7 +263,7 @@ class AtenOperators : public Operators {
                          at::TensorOptions().dtype(at::kFloat));
   }
   /// In the weights' dtype: a gradient of logits comes in fp32.
-  at::Tensor narrowed(const Tensor& dy) const { return tensor(dy).to(scalar_type(dtype_)); }
+  at::Tensor narrowed(const Tensor& dy) const { return tensor(dy).to(aten::scalar_type(dtype_)); }
   at::Device device_;
   DType dtype_;
   bool flash_;                       // attention by LibTorch's flash kernels
