@@ -37,6 +37,9 @@ void sample(int device, Tensor logits, std::span<const Draw> draws, const DrawnT
 void sums_of_squares(int device, Tensor x, std::int64_t block, Tensor sums);
 void adamw(int device, const AdamWStep& how, const AdamWTensors& x);
 
+/// Throws Error; for kernels.cu, whose compiler does not take fmt.
+[[noreturn]] void fail_to(const char* what, const char* reason);
+
 /// fp32 numbers that sums over so many rows leave between their two kernels.
 std::int64_t partial_sums(std::int64_t rows, std::int64_t columns);
 

@@ -8,9 +8,6 @@
 #ifdef __CUDACC__
 #include <cuda_runtime_api.h>
 
-#include <string>
-
-#include "common/error.h"
 #include "model/cuda/device_lanes.cuh"
 #else
 #include <vector>
@@ -26,8 +23,7 @@ constexpr bool kEmulated = false;
 constexpr unsigned kThreads = 256;  // of a block
 
 inline void check(cudaError_t status, const char* what) {
-  if (status == cudaSuccess) return;
-  throw Error(std::string("CUDA: ") + what + ": " + cudaGetErrorString(status));  // no fmt in nvcc
+  if (status != cudaSuccess) fail_to(what, cudaGetErrorString(status));
 }
 
 template <typename Body>
@@ -48,7 +44,7 @@ __global__ void __launch_bounds__(kThreads) over_blocks(Body body) {
 
 /// Blocks for `threads` threads, on `device` from here on.
 inline unsigned blocks_on(int device, std::int64_t threads) {
-  check(cudaSetDevice(device), "choosing the device");
+  check(cudaSetDevice(device), "choose the device");
   return static_cast<unsigned>((threads + kThreads - 1) / kThreads);
 }
 
@@ -57,14 +53,14 @@ template <typename Body>
 void for_elements(int device, std::int64_t count, const Body& body) {
   if (count == 0) return;
   over_elements<<<blocks_on(device, count), kThreads>>>(body, count);
-  check(cudaGetLastError(), "starting a kernel over elements");
+  check(cudaGetLastError(), "start a kernel over elements");
 }
 /// body(lanes, row) for row in [0, count).
 template <typename Body>
 void for_rows(int device, std::int64_t count, const Body& body) {
   if (count == 0) return;
   over_rows<<<blocks_on(device, count * kLanes), kThreads>>>(body, count);
-  check(cudaGetLastError(), "starting a kernel over rows");
+  check(cudaGetLastError(), "start a kernel over rows");
 }
 /// body(block, row) for row in [0, count), with body.shared_bytes() of memory for each.
 template <typename Body>
@@ -75,10 +71,10 @@ void for_blocks(int device, std::int64_t count, const Body& body) {
   if (bytes > 48 * 1024) {  // more has to be asked for
     check(cudaFuncSetAttribute(over_blocks<Body>, cudaFuncAttributeMaxDynamicSharedMemorySize,
                                static_cast<int>(bytes)),
-          "shared memory for a row this wide");
+          "share memory for a row this wide");
   }
   over_blocks<<<static_cast<unsigned>(count), kThreads, bytes>>>(body);
-  check(cudaGetLastError(), "starting a kernel over blocks");
+  check(cudaGetLastError(), "start a kernel over blocks");
 }
 
 #else

@@ -90,6 +90,12 @@ class CudaOperators final : public aten::AtenOperators {
 
 }  // namespace
 
+namespace cuda {
+
+void fail_to(const char* what, const char* reason) { fail("CUDA cannot {}: {}", what, reason); }
+
+}  // namespace cuda
+
 std::unique_ptr<Operators> make_cuda_operators(std::string_view device, DType dtype, int threads) {
   const at::Device usable = aten::usable_device(device);
   if (usable.is_cuda() == cuda::kernels_are_emulated()) {
