@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <type_traits>
 
 #include "model/cuda/numbers.h"
 #include "model/cuda/philox.h"

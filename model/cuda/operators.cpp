@@ -60,6 +60,7 @@ class CudaOperators final : public aten::AtenOperators {
                              d_entropies);
   }
   void sample(Tensor logits, std::span<const Draw> draws, const DrawnTokens& drawn) override {
+    if (draws.empty()) return;
     const auto has_kernel = [](const Draw& draw) { return draw.greedy() || draw.from_all(); };
     if (!std::ranges::all_of(draws, has_kernel)) {  // a sort of the vocabulary
       return AtenOperators::sample(logits, draws, drawn);
