@@ -11,10 +11,8 @@
 #include <vector>
 
 #include "common/error.h"
-#include "model/aten/operators.h"
 #include "model/cpu/operators.h"
-#include "model/cuda/kernels.h"
-#include "model/cuda/operators.h"
+#include "tests/model/device_sides.h"
 #include "tests/model/operator_side.h"
 
 namespace lie {
@@ -52,14 +50,12 @@ Drawn sample(Operators& operators, Tensor logits, const std::vector<Draw>& draws
 
 std::unique_ptr<Operators> make(const std::string& name) {
   if (name == "own") return make_cpu_operators(2);
-  if (name == "aten_cpu") return make_aten_operators("cpu", DType::kFloat32, 1);
-  return make_cuda_operators(name == "emulated" ? "cpu" : name, DType::kFloat32, 1);
+  return test::make_side(name);
 }
 
 std::vector<std::string> implementations() {
-  std::vector<std::string> names{"own", "aten_cpu"};
-  if (usable_gpus() > 0) names.emplace_back("cuda");
-  if (cuda::kernels_are_emulated()) names.emplace_back("emulated");
+  std::vector<std::string> names = test::device_sides();
+  names.emplace_back("own");
   return names;
 }
 
