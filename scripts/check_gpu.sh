@@ -4,7 +4,7 @@
 # GPU it runs small shapes on emulated lanes in host memory and says so in each line: that tests the script, no device.
 # usage: check_gpu.sh [BIN_DIR [JSON_FILE]]; BIN_DIR has test_aten, device_bench and lie_cluster (default: of build/cuda
 # where nvidia-smi lists a GPU, else of build/release). Ends with 1 if a check failed.
-set -uo pipefail
+set -euo pipefail
 cd "$(dirname "$0")/.."
 device=cuda place=gpu
 nvidia-smi -L >/dev/null 2>&1 || { device=emulated place=emulated; }
@@ -46,7 +46,7 @@ step() {  # one RL step of the demo's model
 for program in test_aten device_bench lie_cluster; do check "$program loads" 20 loads "$bin/$program"; done
 check "operators and rows against the CPU" 120 "$bin/test_aten" --gtest_brief=1
 bench
-start=$SECONDS result=PASS difference=-
+start=$SECONDS result=PASS difference=
 step >"$work/log" 2>&1 || { result=FAIL; tail -n 15 "$work/log" >&2; }
 note "one RL step" "$result" $((SECONDS - start)) s -
 note "importance ratio before any update, from 1" "$([ -n "$difference" ] && echo MEASURED || echo FAIL)" "${difference:--}" - -

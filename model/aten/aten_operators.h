@@ -71,6 +71,12 @@ class AtenOperators : public Operators {
     std::memcpy(log_probs.data(), both[1].data_ptr(), log_probs.size_bytes());
   }
   void copy_from_host(std::span<const float> from, Tensor to) override {
+    // Weights that are loaded wait, so that pinned memory, which ATen keeps, stays small.
+    constexpr std::size_t kMostPinned = std::size_t{16} << 20;
+    if (from.size_bytes() > kMostPinned) {
+      tensor(to).copy_(on_host(from, to.rows, to.cols));
+      return;
+    }
     const at::Tensor there = bytes_on_device(from.data(), from.size_bytes());
     tensor(to).copy_(there.view(at::kFloat).view({to.rows, to.cols}));
   }
@@ -264,6 +270,7 @@ class AtenOperators : public Operators {
   }
   /// In the weights' dtype: a gradient of logits comes in fp32.
   at::Tensor narrowed(const Tensor& dy) const { return tensor(dy).to(aten::scalar_type(dtype_)); }
+
   at::Device device_;
   DType dtype_;
   bool flash_;                       // attention by LibTorch's flash kernels
