@@ -61,17 +61,18 @@ TEST(DeviceMemory, AnUpdateMovesLogProbsAndTheirGradientsOnly) {
 }
 
 std::int64_t micro_batches(std::span<const ScoredGroup> groups) {
+  const BatchOptions options = Trainee::options().batch;
   std::int64_t count = 0;
   for (std::size_t first = 0; first < groups.size(); first += 2) {  // a mini-batch
     std::vector<SequenceTokens> sequences;
-    std::vector<std::size_t> all;
     for (const ScoredGroup& group : groups.subspan(first, 2)) {
       for (const Response& response : group.rollout.responses) {
-        all.push_back(sequences.size());
         sequences.push_back({group.rollout.prompt_ids, response.ids});
       }
     }
-    count += std::ssize(pack(sequences, all, Trainee::options().batch.max_micro_batch_tokens));
+    for (const auto& lane : deal_to_lanes(sequences, options.lanes)) {
+      count += std::ssize(pack(sequences, lane, options.max_micro_batch_tokens));
+    }
   }
   return count;
 }
