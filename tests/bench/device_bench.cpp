@@ -120,7 +120,7 @@ class DeviceBench {
     say("product", "MEASURED", flops_ / 1e12, "TFLOP/s");
   }
 
-  /// Whether a row's bits depend on how many rows a product has.
+  /// Whether a row's bits depend on how many rows a product has: LibTorch promises nothing.
   void product_bits() {
     const std::int64_t in = sizes_.model.width, out = 3 * sizes_.model.width;
     const std::int64_t most = *std::ranges::max_element(sizes_.product_rows);
@@ -138,7 +138,7 @@ class DeviceBench {
       ops_.copy_to_host(y.view().rows_at(0, 1), rows == sizes_.product_rows[0] ? first : again);
       differing += rows != sizes_.product_rows[0] && again != first ? 1 : 0;
     }
-    say("product bits by rows", differing == 0 ? "PASS" : "FAIL", static_cast<double>(differing),
+    say("product bits by rows", "MEASURED", static_cast<double>(differing),
         "row counts that differ from 1");
   }
 
