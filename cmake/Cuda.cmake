@@ -1,7 +1,17 @@
-# The CUDA runtime as lie::cuda and NCCL as lie::nccl. NCCL is looked for in NCCL_ROOT, beside LibTorch (LIE_CUDA=1
+# nvcc, the CUDA runtime as lie::cuda and NCCL as lie::nccl. NCCL is looked for in NCCL_ROOT, beside LibTorch (LIE_CUDA=1
 # scripts/setup.sh unpacks the wheel nvidia-nccl-cu13 there: a process has one NCCL, and LibTorch needs 2.28), and in the
 # CUDA toolkit's folder.
 find_package(CUDAToolkit REQUIRED)
+set(LIE_CUDA_ARCHITECTURES 90a-real CACHE STRING "GPUs to build kernels for, as CMAKE_CUDA_ARCHITECTURES")
+set(CMAKE_CUDA_ARCHITECTURES ${LIE_CUDA_ARCHITECTURES})
+if(NOT CMAKE_CUDA_COMPILER)
+  set(CMAKE_CUDA_COMPILER "${CUDAToolkit_NVCC_EXECUTABLE}")
+endif()
+enable_language(CUDA)
+if(NOT CMAKE_CUDA20_STANDARD_COMPILE_OPTION)  # CMake 3.25 does not know that nvcc has C++20
+  set(CMAKE_CUDA20_STANDARD_COMPILE_OPTION "-std=c++20")
+  set(CMAKE_CUDA20_EXTENSION_COMPILE_OPTION "-std=c++20")
+endif()
 add_library(lie::cuda INTERFACE IMPORTED)
 target_include_directories(lie::cuda SYSTEM INTERFACE ${CUDAToolkit_INCLUDE_DIRS})
 target_link_libraries(lie::cuda INTERFACE CUDA::cudart)

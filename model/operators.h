@@ -1,6 +1,6 @@
 // The operators of a transformer, forward and backward. One implementation computes on the CPU with
 // bits that depend on nothing but a row's own input (model/cpu), one through ATen on any of its
-// devices (model/aten). The model code only calls these and never looks at elements.
+// devices (model/aten; model/cuda adds own kernels). The model code never looks at elements.
 //
 // Letters in shapes: T rows (tokens), D width, H heads, K kv-heads, E head width, F feed-forward
 // width, V vocabulary. Activations have dtype activation_dtype(), row statistics (inverse_rms,

@@ -15,8 +15,7 @@ struct Transformer::State::Backward {
   State& s;
   const PackedBatch& batch;
   Tensor gradient;
-  PackedSequences sequences;
-  Indices positions, targets;
+  TrainingLists lists;
 
   Tensor of(const std::string& name) const {
     const Parameter& p = s.parameters.at(name);
@@ -67,12 +66,11 @@ Tensor Transformer::State::Backward::d_logits(std::int64_t first, std::int64_t r
       t.logits_kept
           ? s.floats_of(t.logits, s.head_chunk_rows(), s.config.vocabulary).rows_at(0, rows)
           : s.chunk_logits(first, rows);
-  const auto part = [&](GrowingTensor& of_rows) {
-    return s.row_statistics(of_rows, t.rows).cols_at(first, rows);
-  };
-  s.operators.log_probs_backward(logits, targets.from(first, rows), t.temperature,
-                                 part(t.entropies), part(t.log_sum), part(t.d_log_probs),
-                                 part(t.d_entropies));
+  const auto part = [&](Tensor of_rows) { return of_rows.cols_at(first, rows); };
+  const Scores d = s.scores(t.d_scores);
+  s.operators.log_probs_backward(
+      logits, lists.targets.from(first, rows), t.temperature, part(s.scores(t.scores).entropies),
+      part(s.row_statistics(t.log_sum, t.rows)), part(d.log_probs), part(d.entropies));
   return logits;
 }
 
@@ -82,8 +80,9 @@ void Transformer::State::Backward::head(std::span<const float> d_log_probs,
   auto& t = s.training;
   Operators& ops = s.operators;
   const std::int64_t width = s.config.width;
-  ops.copy_from_host(d_log_probs, s.row_statistics(t.d_log_probs, t.rows));
-  ops.copy_from_host(d_entropies, s.row_statistics(t.d_entropies, t.rows));
+  std::vector<float> d_scores(d_log_probs.begin(), d_log_probs.end());
+  d_scores.insert(d_scores.end(), d_entropies.begin(), d_entropies.end());
+  ops.copy_from_host(d_scores, s.scores(t.d_scores).both);
   const Tensor normed = s.rows_of(t.final_normed, t.rows, width);
   const Tensor d_normed = s.rows_of(t.d_final_normed, t.rows, width);
   const std::int64_t chunk = s.head_chunk_rows();
@@ -100,7 +99,7 @@ void Transformer::State::Backward::head(std::span<const float> d_log_probs,
   ops.rms_norm_backward(d_normed, s.rows_of(t.final_x, t.rows, width), s.final_norm,
                         s.row_statistics(t.final_inverse_rms, t.rows), d_last,
                         of("model.norm.weight"));
-  ops.scatter_rows(d_last, ops.upload(batch.rows), s.rows_of(t.dx, t.tokens, width));
+  ops.scatter_rows(d_last, lists.rows, s.rows_of(t.dx, t.tokens, width));
 }
 
 /// dx: gradient of the stream after the block's feed-forward; becomes that of the stream before it.
@@ -136,10 +135,10 @@ void Transformer::State::Backward::attention(const LayerWeights& layer, const Bl
   };
   ops.linear_backward_weight(dx, t.attended, attention_of("o_proj.weight"));
   ops.linear_backward_input(dx, *layer.o, d_attended);
-  ops.attention_backward(d_attended, t.rotated, t.qkv, t.attended, t.log_sum, shape, sequences,
-                         d_rotated, d_qkv);
+  ops.attention_backward(d_attended, t.rotated, t.qkv, t.attended, t.log_sum, shape,
+                         lists.sequences, d_rotated, d_qkv);
   const bool norm = s.config.qk_norm;
-  ops.qk_norm_rope_backward(d_rotated, t.qkv, s.rotation(layer, positions), d_qkv,
+  ops.qk_norm_rope_backward(d_rotated, t.qkv, s.rotation(layer, lists.positions), d_qkv,
                             norm ? attention_of("q_norm.weight") : Tensor(),
                             norm ? attention_of("k_norm.weight") : Tensor());
   attention_biases(layer, dx, d_qkv);
@@ -166,7 +165,7 @@ void Transformer::State::Backward::attention_biases(const LayerWeights& layer, T
 }
 
 void Transformer::State::Backward::block(std::int64_t layer) {
-  if (s.training.recompute) s.forward_training_block(layer, sequences, positions);
+  if (s.training.recompute) s.forward_training_block(layer, lists.sequences, lists.positions);
   const LayerWeights& weight = s.layers[static_cast<std::size_t>(layer)];
   const BlockTensors tensors = s.training_tensors(layer);
   const Tensor dx = s.rows_of(s.training.dx, s.training.tokens, s.config.width);
@@ -181,8 +180,7 @@ void Transformer::State::Backward::embedding() {
   const std::int64_t width = s.config.width, chunk = s.head_chunk_rows();
   const Tensor table = of("model.embed_tokens.weight");
   const Tensor dx = s.rows_of(t.dx, t.tokens, width);
-  const Indices tokens = s.operators.upload(batch.tokens);
-  if (!s.config.tied_embeddings) return s.operators.embed_backward(dx, tokens, table);
+  if (!s.config.tied_embeddings) return s.operators.embed_backward(dx, lists.tokens, table);
   const Tensor normed = s.rows_of(t.final_normed, t.rows, width);
   // With one chunk head() has left its d_logits here.
   Tensor d = s.floats_of(t.logits, chunk, s.config.vocabulary);
@@ -201,8 +199,8 @@ void Transformer::State::Backward::embedding() {
                                          normed.rows_at(r, count), table);
       r += count;
     }
-    s.operators.embed_backward(dx.rows_at(first, end - first), tokens.from(first, end - first),
-                               table);
+    s.operators.embed_backward(dx.rows_at(first, end - first),
+                               lists.tokens.from(first, end - first), table);
   }
 }
 
@@ -221,12 +219,7 @@ void Transformer::backward(const PackedBatch& batch, std::span<const float> d_lo
          s.elements);
   }
   s.operators.begin_pass();
-  State::Backward pass{s,
-                       batch,
-                       gradient,
-                       s.sequences_of(batch),
-                       s.operators.upload(s.training.positions),
-                       s.operators.upload(batch.targets)};
+  State::Backward pass{s, batch, gradient, s.upload(batch)};
   pass.head(d_log_probs, d_entropies);
   for (std::int64_t l = s.config.layers - 1; l >= 0; --l) pass.block(l);
   pass.embedding();

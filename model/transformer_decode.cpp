@@ -6,6 +6,7 @@
 #include "common/error.h"
 #include "model/kv_cache_state.h"
 #include "model/transformer_state.h"
+#include "model/upload_together.h"
 
 namespace lie {
 namespace {
@@ -74,14 +75,11 @@ void Transformer::State::place(std::span<const DecodeRow> rows, KvCache& cache) 
   p.starts.push_back(int32(std::ssize(rows)));
   fill_table(p.table_sequences, width, p.table);
   grow_rope(longest);
-  p.batch = {operators.upload(p.positions),
-             operators.upload(p.slots),
-             operators.upload(p.sequences),
-             operators.upload(p.table),
-             width,
-             longest};
-  p.device_tokens = operators.upload(p.tokens);
-  p.device_wanted = operators.upload(p.wanted);
+  const auto lists = upload_together<6>(
+      operators, p.joined, {p.positions, p.slots, p.sequences, p.table, p.tokens, p.wanted});
+  p.batch = {lists[0], lists[1], lists[2], lists[3], width, longest};
+  p.device_tokens = lists[4];
+  p.device_wanted = lists[5];
 }
 
 DecodeTensors Transformer::State::decode_tensors() {

@@ -6,6 +6,7 @@
 #include "common/error.h"
 #include "model/training_memory.h"
 #include "model/transformer_state.h"
+#include "model/upload_together.h"
 
 namespace lie {
 namespace {
@@ -46,13 +47,21 @@ std::vector<std::int32_t> positions_of(const PackedBatch& batch) {
 
 }  // namespace
 
-PackedSequences Transformer::State::sequences_of(const PackedBatch& batch) {
-  PackedSequences sequences{batch.starts, operators.upload(batch.starts), 0};
+TrainingLists Transformer::State::upload(const PackedBatch& batch) {
+  const auto lists = upload_together<5>(
+      operators, training.joined,
+      {batch.starts, training.positions, batch.tokens, batch.rows, batch.targets});
+  PackedSequences sequences{batch.starts, lists[0], 0};
   for (std::size_t s = 0; s + 1 < batch.starts.size(); ++s) {
     const std::int64_t length = batch.starts[s + 1] - batch.starts[s];
     sequences.longest = std::max(sequences.longest, length);
   }
-  return sequences;
+  return {sequences, lists[1], lists[2], lists[3], lists[4]};
+}
+
+Transformer::State::Scores Transformer::State::scores(GrowingTensor& of_rows) {
+  const Tensor both = row_statistics(of_rows, 2 * training.rows);
+  return {both, both.cols_at(0, training.rows), both.cols_at(training.rows, training.rows)};
 }
 
 /// Decides what backward() will find: the number of rows, and the activations kept.
@@ -126,23 +135,20 @@ void Transformer::State::final_rows(Tensor x, Indices rows) {
 
 RowLogProbs Transformer::State::score_rows(Indices targets) {
   auto& t = training;
-  const Tensor log_probs = row_statistics(t.log_probs, t.rows);
-  const Tensor entropies = row_statistics(t.entropies, t.rows);
+  const Scores own = scores(t.scores);
   const Tensor log_sum = row_statistics(t.log_sum, t.rows);
   const std::int64_t chunk = head_chunk_rows();
   for (std::int64_t r = 0; r < t.rows; r += chunk) {
     const std::int64_t count = std::min(chunk, t.rows - r);
     operators.log_probs(chunk_logits(r, count), targets.from(r, count), t.temperature,
-                        log_probs.cols_at(r, count), entropies.cols_at(r, count),
+                        own.log_probs.cols_at(r, count), own.entropies.cols_at(r, count),
                         log_sum.cols_at(r, count));
   }
   t.logits_kept = t.rows <= chunk;
-  RowLogProbs result;
-  result.log_probs.resize(static_cast<std::size_t>(t.rows));
-  result.entropies.resize(static_cast<std::size_t>(t.rows));
-  operators.copy_to_host(log_probs, result.log_probs);
-  operators.copy_to_host(entropies, result.entropies);
-  return result;
+  std::vector<float> host(static_cast<std::size_t>(2 * t.rows));
+  operators.copy_to_host(own.both, host);
+  const auto middle = host.begin() + t.rows;
+  return {{host.begin(), middle}, {middle, host.end()}};
 }
 
 RowLogProbs Transformer::forward(const PackedBatch& batch, float temperature,
@@ -150,15 +156,14 @@ RowLogProbs Transformer::forward(const PackedBatch& batch, float temperature,
   State& s = *state_;
   s.begin_training(batch, temperature, keep_for_backward);
   s.operators.begin_pass();
-  const PackedSequences sequences = s.sequences_of(batch);
-  const Indices positions = s.operators.upload(s.training.positions);
-  s.grow_rope(sequences.longest);
+  const TrainingLists lists = s.upload(batch);
+  s.grow_rope(lists.sequences.longest);
   const Tensor x = s.rows_of(s.training.x[0], s.training.tokens, s.config.width);
-  s.embed(s.operators, s.operators.upload(batch.tokens), x);
+  s.embed(s.operators, lists.tokens, x);
   for (std::int64_t l = 0; l < s.config.layers; ++l)
-    s.forward_training_block(l, sequences, positions);
-  s.final_rows(s.training_tensors(s.config.layers - 1).out, s.operators.upload(batch.rows));
-  return s.score_rows(s.operators.upload(batch.targets));
+    s.forward_training_block(l, lists.sequences, lists.positions);
+  s.final_rows(s.training_tensors(s.config.layers - 1).out, lists.rows);
+  return s.score_rows(lists.targets);
 }
 
 }  // namespace lie

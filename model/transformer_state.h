@@ -59,6 +59,12 @@ struct LayerWeights {
   Tensor q_bias, k_bias, v_bias, o_bias;         // empty without attention bias
 };
 
+/// A packed batch's lists where the operators can read them, until the next begin_pass().
+struct TrainingLists {
+  PackedSequences sequences;
+  Indices positions, tokens, rows, targets;
+};
+
 struct Transformer::State {
   /// Of either weights in memory or stored ones.
   State(const Weights* weights, std::unique_ptr<StoredWeights> stored, Operators& operators);
@@ -87,6 +93,7 @@ struct Transformer::State {
   struct Placement {
     std::vector<std::int32_t> tokens, positions, slots, sequences, table, wanted;
     std::vector<std::int32_t> starts;  // [sequences + 1] first row of each, then the end
+    std::vector<std::int32_t> joined;  // what the device has of these
     std::vector<const KvCache::State::Sequence*> table_sequences;
     DecodeBatch batch;
     Indices device_tokens, device_wanted;
@@ -110,10 +117,11 @@ struct Transformer::State {
     std::vector<BlockBuffers> blocks;  // [L], or [1] where recomputed
     GrowingTensor normed, activated;
     GrowingTensor final_x, final_normed, final_inverse_rms, logits;
-    GrowingTensor log_probs, entropies, log_sum;
+    GrowingTensor scores, log_sum;  // scores: all log-probs, then all entropies
     // Gradients of the tensors so named.
     GrowingTensor dx, d_normed, d_qkv, d_rotated, d_attended, d_gate_up, d_activated;
-    GrowingTensor d_final_x, d_final_normed, d_log_probs, d_entropies;
+    GrowingTensor d_final_x, d_final_normed, d_scores;
+    std::vector<std::int32_t> joined;  // the lists of TrainingLists
   } training;
 
   std::unique_ptr<PackedWeight> make_weight(std::int64_t out, std::int64_t in) const;
@@ -159,13 +167,18 @@ struct Transformer::State {
   void decode_part(Operators& ops, const DecodeTensors& whole, KvPages pages, std::int64_t first,
                    std::int64_t end) const;
   // transformer_forward.cpp
-  PackedSequences sequences_of(const PackedBatch& batch);
+  TrainingLists upload(const PackedBatch& batch);
   void begin_training(const PackedBatch& batch, float temperature, bool keep);
   BlockTensors training_tensors(std::int64_t layer);
   void forward_training_block(std::int64_t layer, const PackedSequences& sequences,
                               Indices positions);
   void final_rows(Tensor x, Indices rows);
   RowLogProbs score_rows(Indices targets);
+  /// A part [1, rows] for each of log-probs and entropies, from scores or their gradients.
+  struct Scores {
+    Tensor both, log_probs, entropies;
+  };
+  Scores scores(GrowingTensor& of_rows);
   std::int64_t head_chunk_rows() const;
   /// Logits of the scored rows [first, first + rows); valid until the next chunk.
   Tensor chunk_logits(std::int64_t first, std::int64_t rows);

@@ -3,7 +3,7 @@
 # GPU is not needed. If there is one, LibTorch's operators on it are also compared with the program's own.
 set -euo pipefail
 cd "$(dirname "$0")/.."
-targets=(lie_comm lie_model_aten test_aten lie_cluster)
+targets=(lie_comm lie_model_aten lie_model_cuda test_aten device_bench lie_cluster)
 log=build/check_cuda.log
 mkdir -p build
 start=$(date +%s)
@@ -22,6 +22,7 @@ build >"$log" 2>&1 || { tail -n 60 "$log"; say "failed: the whole log is in $log
 say "built ${targets[*]} in $(($(date +%s) - start)) s"
 for program in build/cuda/bin/lie_cluster build/cuda/bin/test_aten; do needs_cuda_side "$program"; done
 say "programs are linked with LibTorch's CUDA side"
+scripts/check_cuda_kernels.sh
 
 missing=$(ldd build/cuda/bin/lie_cluster | awk '/not found/ {print $1}' | sort -u | paste -sd' ')
 if [ -n "$missing" ]; then

@@ -3,7 +3,7 @@
 # compiles, which takes as long as a build. Other names of the two programs: CLANG_FORMAT, CLANG_TIDY.
 set -euo pipefail
 cd "$(dirname "$0")/.."
-git ls-files '*.cpp' '*.h' '*.c' | xargs "${CLANG_FORMAT:-clang-format}" --dry-run -Werror
+git ls-files '*.cpp' '*.h' '*.c' '*.cu' '*.cuh' | xargs "${CLANG_FORMAT:-clang-format}" --dry-run -Werror
 echo "[style] format: as .clang-format says"
 [ "${1:-}" = --tidy ] || exit 0
 [ -e build/release/compile_commands.json ] || { echo "[style] clang-tidy needs a build: bash scripts/build.sh"; exit 1; }

@@ -20,6 +20,17 @@ class GuardedOperators : public Operators {
   struct Traffic {
     std::int64_t allocations = 0, allocated_bytes = 0;  // but for packed weights
     std::int64_t to_host = 0, from_host = 0;            // elements
+    std::int64_t waits = 0;    // the host for the device: each result that it reads
+    std::int64_t uploads = 0;  // transfers to the device, for which nobody waits
+
+    Traffic since(const Traffic& before) const {
+      return {allocations - before.allocations,
+              allocated_bytes - before.allocated_bytes,
+              to_host - before.to_host,
+              from_host - before.from_host,
+              waits - before.waits,
+              uploads - before.uploads};
+    }
   };
 
   GuardedOperators() : inner_(make_cpu_operators(1)) {
@@ -46,21 +57,27 @@ class GuardedOperators : public Operators {
             Buffer::Owner(
                 nullptr, +[](void*) {})};
   }
-  Indices upload(std::span<const std::int32_t> host) override { return inner_->upload(host); }
+  Indices upload(std::span<const std::int32_t> host) override {
+    ++traffic_.uploads;
+    return inner_->upload(host);
+  }
   void begin_pass() override { inner_->begin_pass(); }
   void copy_to_host(Tensor from, std::span<float> to) override {
     traffic_.to_host += from.elements();
+    ++traffic_.waits;
     const Unlocked unlocked(*this);
     inner_->copy_to_host(from, to);
   }
   void copy_to_host(const DrawnTokens& from, std::span<std::int32_t> ids,
                     std::span<float> log_probs) override {
     traffic_.to_host += from.ids.elements() + from.log_probs.elements();
+    ++traffic_.waits;
     const Unlocked unlocked(*this);
     inner_->copy_to_host(from, ids, log_probs);
   }
   void copy_from_host(std::span<const float> from, Tensor to) override {
     traffic_.from_host += to.elements();
+    ++traffic_.uploads;
     call(&Operators::copy_from_host, from, to);
   }
   std::unique_ptr<PackedWeight> make_weight(std::int64_t out, std::int64_t in,
@@ -144,6 +161,7 @@ class GuardedOperators : public Operators {
          d_qkv);
   }
   void sample(Tensor logits, std::span<const Draw> draws, const DrawnTokens& drawn) override {
+    traffic_.uploads += draws.empty() ? 0 : 1;
     call(&Operators::sample, logits, draws, drawn);
   }
   void log_probs(Tensor logits, Indices targets, float temperature, Tensor log_probs,
@@ -157,6 +175,7 @@ class GuardedOperators : public Operators {
   }
   void add(Tensor from, Tensor to) override { call(&Operators::add, from, to); }
   void sums_of_squares(Tensor x, std::int64_t block, std::span<double> sums) override {
+    ++traffic_.waits;
     call(&Operators::sums_of_squares, x, block, sums);
   }
   void adamw(const AdamWStep& how, const AdamWTensors& x) override {

@@ -1,7 +1,10 @@
 #include "model/aten/flash_attention.h"
 
 #include <array>
+#include <string>
 #include <tuple>
+
+#include "common/error.h"
 
 namespace lie::aten {
 namespace {
@@ -80,13 +83,17 @@ bool agrees_on(const Example& e) {
 
 }  // namespace
 
-bool flash_attention_agrees(at::Device device) {
-  if (!device.is_cuda()) return false;
+void require_flash_attention(at::Device device) {
+  std::string reason = "its results differ from plain attention's";
   try {
-    return agrees_on(Example(device));
-  } catch (const c10::Error&) {
-    return false;  // no kernels for this GPU, or LibTorch was built without them
+    if (agrees_on(Example(device))) return;
+  } catch (const c10::Error& e) {
+    reason = e.what_without_backtrace();
   }
+  fail(
+      "device {}: LibTorch's flash attention does not work here: {}; it needs compute capability "
+      "8.0 or later",
+      device.str(), reason);
 }
 
 bool flash_attention_takes(const at::Tensor& rotated, const AttentionShape& shape) {

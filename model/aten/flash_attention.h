@@ -5,9 +5,10 @@
 
 namespace lie::aten {
 
-/// Whether the device has the kernels and they agree with attention() on a small example, forward
-/// and backward. False on any device but CUDA.
-bool flash_attention_agrees(at::Device device);
+/// Throws Error with the reason where this CUDA device has no such kernels, or they do not agree
+/// with attention() on a small example, forward and backward: without them a long sequence would
+/// take hours, and nobody would know why.
+void require_flash_attention(at::Device device);
 
 /// Whether the kernels take tensors of this shape.
 bool flash_attention_takes(const at::Tensor& rotated, const AttentionShape& shape);

@@ -60,6 +60,40 @@ TEST(DeviceMemory, AnUpdateMovesLogProbsAndTheirGradientsOnly) {
   EXPECT_EQ(device.traffic().from_host - before.from_host, 2 * tokens);  // their gradients
 }
 
+std::int64_t micro_batches(std::span<const ScoredGroup> groups) {
+  const BatchOptions options = Trainee::options().batch;
+  std::int64_t count = 0;
+  for (std::size_t first = 0; first < groups.size(); first += 2) {  // a mini-batch
+    std::vector<SequenceTokens> sequences;
+    for (const ScoredGroup& group : groups.subspan(first, 2)) {
+      for (const Response& response : group.rollout.responses) {
+        sequences.push_back({group.rollout.prompt_ids, response.ids});
+      }
+    }
+    for (const auto& lane : deal_to_lanes(sequences, options.lanes)) {
+      count += std::ssize(pack(sequences, lane, options.max_micro_batch_tokens));
+    }
+  }
+  return count;
+}
+
+// What docs/gpu.md says of a micro-batch and of an optimizer step.
+TEST(DeviceMemory, AMicroBatchWaitsOnceForTheDeviceAndAnOptimizerStepOnce) {
+  const auto groups = test::sampled_groups(4, 4);
+  auto operators = std::make_unique<GuardedOperators>();
+  const GuardedOperators& device = *operators;
+  Trainee trainee(std::move(operators));
+  trainee.step(1, groups);
+  const GuardedOperators::Traffic before = device.traffic();
+  trainee.step(2, groups);
+  const GuardedOperators::Traffic step = device.traffic().since(before);
+  const std::int64_t updates = 2, micro = micro_batches(groups);
+  EXPECT_GT(micro, updates);
+  EXPECT_EQ(step.allocations, 0);
+  EXPECT_EQ(step.waits, micro + updates);  // log-probs with entropies; the gradient's norm
+  EXPECT_EQ(step.uploads, 3 * micro);      // index lists each way, gradients of the scores
+}
+
 TEST(DeviceMemory, TrainingThereHasTheBitsOfTrainingOnTheHost) {
   const auto groups = test::sampled_groups(4, 4);
   Trainee there(std::make_unique<GuardedOperators>()), here(make_cpu_operators(1));

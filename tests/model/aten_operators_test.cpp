@@ -1,10 +1,11 @@
-// Each operator of LibTorch's side against the program's own on the CPU, in fp32. Where a CUDA
-// device is there, it is held against them too.
+// Each operator of LibTorch's side, and of model/cuda, against the program's own on the CPU, in
+// fp32.
 #include "model/aten/operators.h"
 
 #include <gtest/gtest.h>
 
 #include "common/error.h"
+#include "tests/model/device_sides.h"
 #include "tests/model/operator_side.h"
 #include "tests/model/transformer_golden.h"
 
@@ -20,16 +21,6 @@ constexpr double kOneSum = 2e-6;
 // Several sums, a softmax and differences of their results in a row.
 constexpr double kChain = 1e-5;
 
-std::vector<std::string> devices() {
-  std::vector<std::string> found{"cpu"};
-  try {
-    make_aten_operators("cuda", DType::kFloat32);
-    found.emplace_back("cuda");
-  } catch (const Error&) {
-  }
-  return found;
-}
-
 class AtenOperators : public testing::TestWithParam<std::string> {
  protected:
   /// Runs `compute(Side&) -> Results` on both sides, with closed and with longer rows.
@@ -37,7 +28,7 @@ class AtenOperators : public testing::TestWithParam<std::string> {
   void expect_same(double bound, const Compute& compute) {
     for (const std::int64_t padding : {0, 3, 16}) {
       Side own(make_cpu_operators(2), padding);
-      Side aten(make_aten_operators(GetParam(), DType::kFloat32, 1), padding);
+      Side aten(test::make_side(GetParam()), padding);
       const Results expected = compute(own), got = compute(aten);
       for (const auto& [name, values] : expected) {
         EXPECT_LT(test::relative_error(got.at(name), values), bound)
@@ -47,7 +38,7 @@ class AtenOperators : public testing::TestWithParam<std::string> {
   }
 };
 
-INSTANTIATE_TEST_SUITE_P(Devices, AtenOperators, testing::ValuesIn(devices()),
+INSTANTIATE_TEST_SUITE_P(Devices, AtenOperators, testing::ValuesIn(test::device_sides()),
                          [](const auto& test) { return test.param; });
 
 constexpr std::int64_t kRowCounts[] = {1, 7, 33};
@@ -233,8 +224,7 @@ TEST_P(AtenOperators, AttentionOverPackedSequencesAgrees) {
 
 TEST_P(AtenOperators, ATokenAloneAttendsToItselfAndNoScoreGetsAGradient) {
   for (const AttentionShape& shape : kShapes) {
-    Side own(make_cpu_operators(2), 3),
-        aten(make_aten_operators(GetParam(), DType::kFloat32, 1), 3);
+    Side own(make_cpu_operators(2), 3), aten(test::make_side(GetParam()), 3);
     const Results expected = packed_attention(own, shape, {0, 1});
     const Results got = packed_attention(aten, shape, {0, 1});
     for (const char* name : {"y", "log_sum", "d_values"}) {
@@ -247,7 +237,7 @@ TEST_P(AtenOperators, ATokenAloneAttendsToItselfAndNoScoreGetsAGradient) {
 }
 
 TEST_P(AtenOperators, ALongSequenceIsTakenInSlicesThatAgree) {
-  Side own(make_cpu_operators(2), 0), aten(make_aten_operators(GetParam(), DType::kFloat32, 1), 0);
+  Side own(make_cpu_operators(2), 0), aten(test::make_side(GetParam()), 0);
   const std::vector<std::int32_t> starts{0, 3001, 3010};
   const Results expected = packed_attention(own, {4, 2, 16}, starts);
   const Results got = packed_attention(aten, {4, 2, 16}, starts);
@@ -317,8 +307,8 @@ TEST_P(AtenOperators, DecodingOverPagesAgrees) {
 }
 
 TEST_P(AtenOperators, DecodingReadsNothingAfterASequencesEnd) {
-  Side clean(make_aten_operators(GetParam(), DType::kFloat32, 1), 0);
-  Side stale(make_aten_operators(GetParam(), DType::kFloat32, 1), 0);
+  Side clean(test::make_side(GetParam()), 0);
+  Side stale(test::make_side(GetParam()), 0);
   EXPECT_EQ(decode_pages(clean, kShapes[0], 0), decode_pages(stale, kShapes[0], NAN));
 }
 
@@ -350,7 +340,7 @@ TEST_P(AtenOperators, DecodingManyRowsOfALongSequenceGoesInPartsThatAgree) {
     s->attention_decode(s.put("queries", rows, 256), shape, batch, {pool.view(), 0}, y);
     return s.get(y);
   };
-  Side own(make_cpu_operators(2), 0), aten(make_aten_operators(GetParam(), DType::kFloat32, 1), 0);
+  Side own(make_cpu_operators(2), 0), aten(test::make_side(GetParam()), 0);
   EXPECT_LT(test::relative_error(compute(aten), compute(own)), kChain);
 }
 
@@ -387,7 +377,7 @@ TEST(AtenDevice, OneThatIsNotThereGetsAClearError) {
   EXPECT_NE(error_of("gpu").find("model.device \"gpu\": expected cpu, cuda or cuda:<number>"),
             std::string::npos);
   EXPECT_NE(error_of("meta").find("only cpu and cuda"), std::string::npos);
-  if (devices().size() > 1) {
+  if (usable_gpus() > 0) {
     EXPECT_NE(error_of("cuda:99").find("GPUs 0 to"), std::string::npos);
   } else {
     const std::string message = error_of("cuda");

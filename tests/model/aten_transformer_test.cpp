@@ -1,12 +1,11 @@
-// The whole transformer on LibTorch's operators, against PyTorch's numbers in float64, against the
-// program's own operators, and in bf16 against itself in fp32.
+// The whole transformer on LibTorch's operators, and on those of model/cuda, against PyTorch's
+// numbers in float64, against the program's own operators, and in bf16 against itself in fp32.
 #include <gtest/gtest.h>
 
 #include <cstdio>
 
-#include "common/error.h"
-#include "model/aten/operators.h"
 #include "model/transformer.h"
+#include "tests/model/device_sides.h"
 #include "tests/model/transformer_golden.h"
 #include "tests/tiny_model.h"
 
@@ -37,18 +36,6 @@ std::span<const float> part_of(const std::vector<float>& gradient, const Paramet
   return {gradient.data() + p.offset, static_cast<std::size_t>(p.rows * p.cols)};
 }
 
-bool has_cuda() {
-  try {
-    make_aten_operators("cuda", DType::kFloat32);
-    return true;
-  } catch (const Error&) {
-    return false;
-  }
-}
-std::vector<std::string> devices() {
-  return has_cuda() ? std::vector<std::string>{"cpu", "cuda"} : std::vector<std::string>{"cpu"};
-}
-
 class AtenTransformer : public testing::TestWithParam<std::tuple<std::string, std::string>> {
  protected:
   std::string device() const { return std::get<0>(GetParam()); }
@@ -57,14 +44,14 @@ class AtenTransformer : public testing::TestWithParam<std::tuple<std::string, st
 
 INSTANTIATE_TEST_SUITE_P(
     DevicesAndModels, AtenTransformer,
-    testing::Combine(testing::ValuesIn(devices()),
+    testing::Combine(testing::ValuesIn(test::device_sides()),
                      testing::Values("qwen3_tied", "qwen3_untied", "llama_untied",
                                      "llama3_rope_bias", "qwen3_bias")),
     [](const auto& test) { return std::get<0>(test.param) + "_" + std::get<1>(test.param); });
 
 TEST_P(AtenTransformer, AgreesWithPyTorchAndWithTheOwnOperators) {
   const test::Golden g = golden();
-  const auto aten = make_aten_operators(device(), DType::kFloat32, 1);
+  const auto aten = test::make_side(device());
   const auto own = make_cpu_operators(2);
   const Trained got = train(g, *aten), ours = train(g, *own);
   EXPECT_LT(relative_error(got.scored.log_probs, g.tensors.at("log_probs")), 1e-5);
@@ -79,7 +66,7 @@ TEST_P(AtenTransformer, AgreesWithPyTorchAndWithTheOwnOperators) {
 
 TEST_P(AtenTransformer, GradientsAddOverMicroBatches) {
   const ModelConfig config = golden().config;
-  const auto aten = make_aten_operators(device(), DType::kFloat32, 1);
+  const auto aten = test::make_side(device());
   const Weights weights = test::tiny_weights(config, *aten);
   Transformer transformer(weights);
   const PackedBatch whole = test::tiny_batch("tokens", {9, 17, 2, 30}, config.vocabulary);
@@ -122,7 +109,7 @@ std::vector<float> decode_a_fork(const ModelConfig& config, Operators& operators
 
 TEST_P(AtenTransformer, DecodesAsTheOwnOperatorsDo) {
   const ModelConfig config = golden().config;
-  const auto aten = make_aten_operators(device(), DType::kFloat32, 1);
+  const auto aten = test::make_side(device());
   const auto own = make_cpu_operators(2);
   EXPECT_LT(relative_error(decode_a_fork(config, *aten), decode_a_fork(config, *own)), 1e-5);
 }
@@ -151,8 +138,8 @@ double cosine(const std::vector<float>& a, const std::vector<float>& b) {
 
 TEST_P(AtenTransformer, Bf16DiffersByItsRoundingOnly) {
   const test::Golden g = golden();
-  const auto wide = make_aten_operators(device(), DType::kFloat32, 1);
-  const auto narrow = make_aten_operators(device(), DType::kBFloat16, 1);
+  const auto wide = test::make_side(device());
+  const auto narrow = test::make_side(device(), DType::kBFloat16);
   const Trained expected = train(g, *wide), got = train(g, *narrow);
   const double difference = largest_difference(got.scored.log_probs, expected.scored.log_probs);
   const double similarity = cosine(got.gradient, expected.gradient);

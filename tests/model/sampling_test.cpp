@@ -11,8 +11,8 @@
 #include <vector>
 
 #include "common/error.h"
-#include "model/aten/operators.h"
 #include "model/cpu/operators.h"
+#include "tests/model/device_sides.h"
 #include "tests/model/operator_side.h"
 
 namespace lie {
@@ -50,12 +50,12 @@ Drawn sample(Operators& operators, Tensor logits, const std::vector<Draw>& draws
 
 std::unique_ptr<Operators> make(const std::string& name) {
   if (name == "own") return make_cpu_operators(2);
-  return make_aten_operators(name.substr(5), DType::kFloat32, 1);
+  return test::make_side(name);
 }
 
 std::vector<std::string> implementations() {
-  std::vector<std::string> names{"own", "aten_cpu"};
-  if (usable_gpus() > 0) names.emplace_back("aten_cuda");
+  std::vector<std::string> names = test::device_sides();
+  names.emplace_back("own");
   return names;
 }
 

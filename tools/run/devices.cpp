@@ -9,6 +9,7 @@
 #include "common/comm/roles.h"
 #include "common/error.h"
 #include "model/aten/operators.h"
+#include "model/cuda/operators.h"
 
 namespace lie {
 namespace {
@@ -29,10 +30,10 @@ std::unique_ptr<Operators> make_operators(const ModelOptions& options, int threa
   if (options.device == "cpu") return make_cpu_operators(threads, shared);
   if (options.device == "aten-cpu") return make_aten_operators("cpu", DType::kFloat32, threads);
   if (options.device == "cuda") {
-    return make_aten_operators(gpu_of_this_rank(), DType::kBFloat16);
+    return make_cuda_operators(gpu_of_this_rank(), DType::kBFloat16);
   }
   if (options.device.starts_with("cuda:")) {
-    return make_aten_operators(options.device, DType::kBFloat16);
+    return make_cuda_operators(options.device, DType::kBFloat16);
   }
   fail("model.device is \"{}\": expected cpu, aten-cpu, cuda or cuda:<number>", options.device);
 }

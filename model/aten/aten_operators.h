@@ -1,0 +1,280 @@
+// The class behind make_aten_operators(), from which the operators of model/cuda take what they do
+// not compute themselves.
+#pragma once
+
+#include <cstring>
+#include <string_view>
+#include <vector>
+
+#include "common/error.h"
+#include "model/aten/attention.h"
+#include "model/aten/flash_attention.h"
+#include "model/aten/heads.h"
+#include "model/aten/optimizer.h"
+#include "model/aten/pages.h"
+#include "model/aten/products.h"
+#include "model/aten/rows.h"
+#include "model/aten/sampling.h"
+#include "model/aten/tensor.h"
+#include "model/operators.h"
+
+namespace lie::aten {
+
+/// The device of that name with its number. Throws Error where this build or machine has none.
+at::Device usable_device(std::string_view name);
+
+class AtenWeight : public PackedWeight {
+ public:
+  AtenWeight(std::int64_t out, std::int64_t in, at::TensorOptions options)
+      : PackedWeight(out, in), matrix(at::empty({out, in}, options)) {}
+  std::int64_t bytes() const override { return static_cast<std::int64_t>(matrix.nbytes()); }
+  at::Tensor matrix;  // [out, in]
+};
+
+class AtenOperators : public Operators {
+ public:
+  AtenOperators(at::Device device, DType dtype)
+      : device_(device), dtype_(dtype), flash_(dtype == DType::kBFloat16 && device.is_cuda()) {
+    if (flash_) require_flash_attention(device);
+  }
+
+  // ---- Memory
+  DType activation_dtype() const override { return dtype_; }
+
+  Buffer allocate(std::int64_t rows, std::int64_t cols, DType dtype) override {
+    try {
+      return own(at::empty({rows, cols}, options(aten::scalar_type(dtype))), dtype);
+    } catch (const c10::Error&) {
+      fail("device {}: cannot allocate {} bytes; use a smaller model, cache or micro-batch",
+           device_.str(), rows * cols * dtype_bytes(dtype));
+    }
+  }
+  MemoryPlace place() const override {
+    return {device_.is_cuda() ? int{device_.index()} : MemoryPlace::kHost};
+  }
+  Indices upload(std::span<const std::int32_t> host) override {
+    uploads_.push_back(bytes_on_device(host.data(), host.size_bytes()));
+    return {static_cast<const std::int32_t*>(uploads_.back().const_data_ptr()), std::ssize(host)};
+  }
+  void begin_pass() override { uploads_.clear(); }
+  void zero(Tensor x) override { tensor(x).zero_(); }
+  void copy(Tensor from, Tensor to) override { tensor(to).copy_(tensor(from)); }
+  void copy_to_host(Tensor from, std::span<float> to) override {
+    on_host(to, from.rows, from.cols).copy_(tensor(from));
+  }
+  void copy_to_host(const DrawnTokens& from, std::span<std::int32_t> ids,
+                    std::span<float> log_probs) override {
+    // The log-probs' bits travel as integers: one transfer.
+    const at::Tensor both =
+        at::stack({vector(from.ids), vector(from.log_probs).view(at::kInt)}).to(at::kCPU);
+    std::memcpy(ids.data(), both[0].data_ptr(), ids.size_bytes());
+    std::memcpy(log_probs.data(), both[1].data_ptr(), log_probs.size_bytes());
+  }
+  void copy_from_host(std::span<const float> from, Tensor to) override {
+    // Weights that are loaded wait, so that pinned memory, which ATen keeps, stays small.
+    constexpr std::size_t kMostPinned = std::size_t{16} << 20;
+    if (from.size_bytes() > kMostPinned) {
+      tensor(to).copy_(on_host(from, to.rows, to.cols));
+      return;
+    }
+    const at::Tensor there = bytes_on_device(from.data(), from.size_bytes());
+    tensor(to).copy_(there.view(at::kFloat).view({to.rows, to.cols}));
+  }
+
+  // ---- Products
+  std::unique_ptr<PackedWeight> make_weight(std::int64_t out, std::int64_t in,
+                                            WeightUse /*use*/) override {
+    return std::make_unique<AtenWeight>(out, in, options(aten::scalar_type(dtype_)));
+  }
+  void pack(PackedWeight& weight, std::int64_t first_out, Tensor part) override {
+    matrix(weight).narrow(0, first_out, part.rows).copy_(tensor(part));
+  }
+  void linear(Tensor x, const PackedWeight& w, Tensor y) override {
+    aten::multiply(tensor(y), tensor(x), matrix(w).t());
+  }
+  void linear_add(Tensor x, const PackedWeight& w, Tensor residual, Tensor y) override {
+    at::Tensor out = tensor(y);
+    if (residual.data != y.data) out.copy_(tensor(residual));
+    out.addmm_(tensor(x), matrix(w).t());
+  }
+  void add_bias(Tensor x, Tensor bias) override { tensor(x).add_(vector(bias)); }
+  void add_bias_backward(Tensor dy, Tensor dbias) override {
+    vector(dbias).add_(tensor(dy).to(at::kFloat).sum(0));
+  }
+  void linear_backward_input(Tensor dy, PackedWeight& w, Tensor dx) override {
+    aten::multiply(tensor(dx), narrowed(dy), matrix(w));
+  }
+  void linear_backward_weight(Tensor dy, Tensor x, Tensor dw) override {
+    aten::multiply_add(tensor(dw), narrowed(dy).t(), tensor(x));
+  }
+
+  // ---- Rows
+  void embed(Tensor table, Indices tokens, Tensor y) override {
+    tensor(y).copy_(tensor(table).index_select(0, tensor(tokens)));
+  }
+  void embed(const PackedWeight& table, Indices tokens, Tensor y) override {
+    tensor(y).copy_(matrix(table).index_select(0, tensor(tokens)));
+  }
+  void embed_backward(Tensor dy, Indices tokens, Tensor dtable) override {
+    const at::Tensor wide = tensor(dy).to(at::kFloat), rows = tensor(tokens).to(at::kLong);
+    // Of the two ways to add, each device has one that keeps the token order.
+    if (device_.is_cuda()) {
+      tensor(dtable).index_put_({rows}, wide, /*accumulate=*/true);
+    } else {
+      tensor(dtable).index_add_(0, rows, wide);
+    }
+  }
+  void gather_rows(Tensor x, Indices rows, Tensor y) override {
+    tensor(y).copy_(tensor(x).index_select(0, tensor(rows)));
+  }
+  void scatter_rows(Tensor y, Indices rows, Tensor x) override {
+    tensor(x).zero_().index_copy_(0, tensor(rows).to(at::kLong), tensor(y));
+  }
+  void rms_norm(Tensor x, Tensor weight, float eps, Tensor y, Tensor inverse_rms) override {
+    const Norm norm = aten::rms_norm(tensor(x), vector(weight), eps);
+    tensor(y).copy_(norm.y);
+    if (!inverse_rms.empty()) vector(inverse_rms).copy_(norm.inverse_rms.squeeze(1));
+  }
+  void rms_norm_backward(Tensor dy, Tensor x, Tensor weight, Tensor inverse_rms, Tensor dx,
+                         Tensor dweight) override {
+    const NormGradient gradient = aten::rms_norm_backward(tensor(dy), tensor(x), vector(weight),
+                                                          vector(inverse_rms).unsqueeze(1));
+    tensor(dx).add_(gradient.dx);
+    vector(dweight).add_(gradient.dweight);
+  }
+  void swiglu(Tensor gate_up, Tensor y) override { tensor(y).copy_(aten::swiglu(tensor(gate_up))); }
+  void swiglu_backward(Tensor dy, Tensor gate_up, Tensor d_gate_up, Tensor y) override {
+    tensor(d_gate_up).copy_(aten::swiglu_backward(tensor(dy), tensor(gate_up)));
+    swiglu(gate_up, y);
+  }
+
+  // ---- Attention
+  void qk_norm_rope(Tensor qkv, const QkNormRope& how, Tensor rotated) override {
+    aten::norm_and_rotate(tensor(qkv), heads(how), tensor(rotated));
+  }
+  void qk_norm_rope_backward(Tensor d_rotated, Tensor qkv, const QkNormRope& how, Tensor d_qkv,
+                             Tensor dq_norm, Tensor dk_norm) override {
+    aten::norm_and_rotate_backward(tensor(d_rotated), tensor(qkv), heads(how), tensor(d_qkv),
+                                   vector(dq_norm), vector(dk_norm));
+  }
+  void store_kv(Tensor rotated, Tensor qkv, const AttentionShape& shape, const DecodeBatch& batch,
+                KvPages pages) override {
+    const at::Tensor slots = tensor(batch.slots);
+    aten::store(paged(pages, 0), slots, tensor(rotated).narrow(1, shape.q_cols(), shape.kv_cols()),
+                shape);
+    aten::store(paged(pages, 1), slots, values(qkv, shape), shape);
+  }
+  void attention_decode(Tensor rotated, const AttentionShape& shape, const DecodeBatch& batch,
+                        KvPages pages, Tensor y) override {
+    const at::Tensor table = tensor(batch.table).view({-1, batch.table_width});
+    tensor(y).copy_(aten::attention_decode(
+        tensor(rotated).narrow(1, 0, shape.q_cols()), paged(pages, 0), paged(pages, 1),
+        {table, tensor(batch.sequences), tensor(batch.positions), batch.longest}, shape));
+  }
+  void attention(Tensor rotated, Tensor qkv, const AttentionShape& shape,
+                 const PackedSequences& sequences, Tensor y, Tensor log_sum) override {
+    const at::Tensor queries_keys = tensor(rotated), v = values(qkv, shape);
+    const AttentionOutput output =
+        flash_ && aten::flash_attention_takes(queries_keys, shape)
+            ? aten::flash_attention(queries_keys, v, shape, tensor(sequences.device_starts),
+                                    sequences.longest)
+            : aten::attention(queries_keys, v, shape, sequences.starts);
+    tensor(y).copy_(output.y);
+    if (!log_sum.empty()) tensor(log_sum).copy_(output.log_sum);
+  }
+  void attention_backward(Tensor dy, Tensor rotated, Tensor qkv, Tensor y, Tensor log_sum,
+                          const AttentionShape& shape, const PackedSequences& sequences,
+                          Tensor d_rotated, Tensor d_qkv) override {
+    const at::Tensor queries_keys = tensor(rotated), v = values(qkv, shape);
+    const AttentionGradient gradient =
+        flash_ && aten::flash_attention_takes(queries_keys, shape)
+            ? aten::flash_attention_backward(tensor(dy), queries_keys, v, tensor(y),
+                                             tensor(log_sum), shape,
+                                             tensor(sequences.device_starts), sequences.longest)
+            : aten::attention_backward(tensor(dy), queries_keys, v, tensor(y), tensor(log_sum),
+                                       shape, sequences.starts);
+    tensor(d_rotated).copy_(gradient.d_rotated);
+    values(d_qkv, shape).copy_(gradient.d_values);
+  }
+
+  // ---- Head
+  void log_probs(Tensor logits, Indices targets, float temperature, Tensor log_probs,
+                 Tensor entropies, Tensor log_sum) override {
+    const HeadOutput output = aten::log_probs(tensor(logits), tensor(targets), temperature);
+    vector(log_probs).copy_(output.log_probs);
+    vector(entropies).copy_(output.entropies);
+    vector(log_sum).copy_(output.log_sum);
+  }
+  void log_probs_backward(Tensor logits, Indices targets, float temperature, Tensor entropies,
+                          Tensor log_sum, Tensor d_log_probs, Tensor d_entropies) override {
+    tensor(logits).copy_(aten::log_probs_backward(tensor(logits), tensor(targets), temperature,
+                                                  vector(entropies), vector(log_sum),
+                                                  vector(d_log_probs), vector(d_entropies)));
+  }
+  void sample(Tensor logits, std::span<const Draw> draws, const DrawnTokens& drawn) override {
+    if (draws.empty()) return;
+    const Sampled sampled = aten::sample(tensor(logits), draws);
+    vector(drawn.ids).copy_(sampled.ids);
+    vector(drawn.log_probs).copy_(sampled.log_probs);
+  }
+
+  // ---- Optimizer
+  void add(Tensor from, Tensor to) override { vector(to).add_(vector(from)); }
+  void sums_of_squares(Tensor x, std::int64_t block, std::span<double> sums) override {
+    aten::sums_of_squares(vector(x), block, sums);
+  }
+  void adamw(const AdamWStep& how, const AdamWTensors& x) override {
+    aten::adamw(how, vector(x.gradient), vector(x.weights), vector(x.first), vector(x.second));
+  }
+
+ protected:
+  at::Device device() const { return device_; }
+  at::TensorOptions options(at::ScalarType type) const {
+    return at::TensorOptions().dtype(type).device(device_);
+  }
+  at::Tensor tensor(const Tensor& view) const { return aten::wrap(view, device_); }
+  at::Tensor tensor(const Indices& indices) const { return aten::wrap(indices, device_); }
+  /// Undefined where the view is empty.
+  at::Tensor vector(const Tensor& view) const {
+    return view.empty() ? at::Tensor() : tensor(view).view(-1);
+  }
+  static at::Tensor matrix(const PackedWeight& weight) {
+    return static_cast<const AtenWeight&>(weight).matrix;
+  }
+  /// A copy of the host's bytes on the device. To a GPU it goes through pinned memory and does not
+  /// wait.
+  at::Tensor bytes_on_device(const void* host, std::size_t bytes) const {
+    const auto count = static_cast<std::int64_t>(bytes);
+    const auto of_host = at::TensorOptions().dtype(at::kByte).pinned_memory(device_.is_cuda());
+    const at::Tensor staged = at::empty({count}, of_host);
+    if (count > 0) std::memcpy(staged.data_ptr(), host, bytes);
+    return staged.to(device_, /*non_blocking=*/true);
+  }
+
+ private:
+  HeadRotation heads(const QkNormRope& how) const {
+    const auto halves =
+        tensor(how.rope).index_select(0, tensor(how.positions)).unsqueeze(1).chunk(2, 2);
+    return {how.shape, vector(how.q_norm), vector(how.k_norm), how.eps, halves[0], halves[1]};
+  }
+  PagedHeads paged(KvPages pages, std::int64_t which) const {
+    return {tensor(pages.pool), pages.layer, which};
+  }
+  at::Tensor values(Tensor qkv, const AttentionShape& shape) const {
+    return tensor(qkv).narrow(1, shape.q_cols() + shape.kv_cols(), shape.kv_cols());
+  }
+
+  static at::Tensor on_host(std::span<const float> host, std::int64_t rows, std::int64_t cols) {
+    return at::from_blob(const_cast<float*>(host.data()), {rows, cols},
+                         at::TensorOptions().dtype(at::kFloat));
+  }
+  /// In the weights' dtype: a gradient of logits comes in fp32.
+  at::Tensor narrowed(const Tensor& dy) const { return tensor(dy).to(aten::scalar_type(dtype_)); }
+
+  at::Device device_;
+  DType dtype_;
+  bool flash_;                       // attention by LibTorch's flash kernels
+  std::vector<at::Tensor> uploads_;  // alive until the next pass
+};
+
+}  // namespace lie::aten

@@ -1,0 +1,111 @@
+#include "model/cuda/operators.h"
+
+#include <ATen/Parallel.h>
+
+#include <algorithm>
+
+#include "model/aten/aten_operators.h"
+#include "model/cuda/kernels.h"
+
+namespace lie {
+namespace {
+
+class CudaOperators final : public aten::AtenOperators {
+ public:
+  using AtenOperators::AtenOperators;
+
+  void embed(Tensor table, Indices tokens, Tensor y) override {
+    cuda::embed(index(), table, tokens, y);
+  }
+  void embed(const PackedWeight& table, Indices tokens, Tensor y) override {
+    const at::Tensor rows = matrix(table);
+    embed(Tensor{rows.data_ptr(), table.out(), table.in(), table.in(), activation_dtype()}, tokens,
+          y);
+  }
+  void embed_backward(Tensor dy, Indices tokens, Tensor dtable) override {
+    cuda::embed_backward(index(), dy, tokens, dtable);
+  }
+  void rms_norm(Tensor x, Tensor weight, float eps, Tensor y, Tensor inverse_rms) override {
+    cuda::rms_norm(index(), x, weight, eps, y, inverse_rms);
+  }
+  void rms_norm_backward(Tensor dy, Tensor x, Tensor weight, Tensor inverse_rms, Tensor dx,
+                         Tensor dweight) override {
+    cuda::rms_norm_backward(index(), dy, x, weight, inverse_rms, dx, dweight,
+                            partial(x.rows, x.cols).data_ptr<float>());
+  }
+  void swiglu(Tensor gate_up, Tensor y) override { cuda::swiglu(index(), gate_up, y); }
+  void swiglu_backward(Tensor dy, Tensor gate_up, Tensor d_gate_up, Tensor y) override {
+    cuda::swiglu_backward(index(), dy, gate_up, d_gate_up, y);
+  }
+  void qk_norm_rope(Tensor qkv, const QkNormRope& how, Tensor rotated) override {
+    cuda::qk_norm_rope(index(), qkv, how, rotated);
+  }
+  void qk_norm_rope_backward(Tensor d_rotated, Tensor qkv, const QkNormRope& how, Tensor d_qkv,
+                             Tensor dq_norm, Tensor dk_norm) override {
+    const std::int64_t head_rows = qkv.rows * std::max(how.shape.heads, how.shape.kv_heads);
+    cuda::qk_norm_rope_backward(index(), d_rotated, qkv, how, d_qkv, dq_norm, dk_norm,
+                                partial(head_rows, how.shape.head_width).data_ptr<float>());
+  }
+  void store_kv(Tensor rotated, Tensor qkv, const AttentionShape& shape, const DecodeBatch& batch,
+                KvPages pages) override {
+    cuda::store_kv(index(), rotated, qkv, shape, batch, pages);
+  }
+  void log_probs(Tensor logits, Indices targets, float temperature, Tensor log_probs,
+                 Tensor entropies, Tensor log_sum) override {
+    cuda::log_probs(index(), logits, targets, temperature, log_probs, entropies, log_sum);
+  }
+  void log_probs_backward(Tensor logits, Indices targets, float temperature, Tensor entropies,
+                          Tensor log_sum, Tensor d_log_probs, Tensor d_entropies) override {
+    cuda::log_probs_backward(index(), logits, targets, temperature, entropies, log_sum, d_log_probs,
+                             d_entropies);
+  }
+  void sample(Tensor logits, std::span<const Draw> draws, const DrawnTokens& drawn) override {
+    if (draws.empty()) return;
+    const auto has_kernel = [](const Draw& draw) { return draw.greedy() || draw.from_all(); };
+    if (!std::ranges::all_of(draws, has_kernel)) {  // a sort of the vocabulary
+      return AtenOperators::sample(logits, draws, drawn);
+    }
+    const at::Tensor there = bytes_on_device(draws.data(), draws.size_bytes());
+    cuda::sample(index(), logits, {static_cast<const Draw*>(there.const_data_ptr()), draws.size()},
+                 drawn);
+  }
+  void sums_of_squares(Tensor x, std::int64_t block, std::span<double> sums) override {
+    const at::Tensor there = at::empty({std::ssize(sums)}, options(at::kDouble));
+    cuda::sums_of_squares(
+        index(), x, block,
+        {there.data_ptr(), 1, std::ssize(sums), std::ssize(sums), DType::kFloat64});
+    const at::Tensor here = there.cpu();
+    std::copy_n(here.const_data_ptr<double>(), sums.size(), sums.begin());
+  }
+  void adamw(const AdamWStep& how, const AdamWTensors& x) override { cuda::adamw(index(), how, x); }
+
+ private:
+  int index() const { return device().index(); }
+  /// What sums over rows leave between their kernels. Given back at once: ATen hands memory out
+  /// again in the order of the stream.
+  at::Tensor partial(std::int64_t rows, std::int64_t columns) const {
+    return at::empty({std::max<std::int64_t>(cuda::partial_sums(rows, columns), 1)},
+                     options(at::kFloat));
+  }
+};
+
+}  // namespace
+
+namespace cuda {
+
+void fail_to(const char* what, const char* reason) { fail("CUDA cannot {}: {}", what, reason); }
+
+}  // namespace cuda
+
+std::unique_ptr<Operators> make_cuda_operators(std::string_view device, DType dtype, int threads) {
+  const at::Device usable = aten::usable_device(device);
+  if (usable.is_cuda() == cuda::kernels_are_emulated()) {
+    fail("device \"{}\": the kernels of this build run on {}", device,
+         usable.is_cuda() ? "emulated lanes; build it with preset cuda (-DLIE_CUDA=ON)"
+                          : "CUDA devices only");
+  }
+  if (threads > 0) at::set_num_threads(threads);
+  return std::make_unique<CudaOperators>(usable, dtype);
+}
+
+}  // namespace lie

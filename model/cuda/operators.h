@@ -1,0 +1,19 @@
+// The operators on a CUDA device: rows, head, sampling and AdamW by own kernels with the bits of
+// the CPU operators' row functions; products, attention and memory through ATen (model/aten). It
+// has not yet run on a GPU.
+#pragma once
+
+#include <memory>
+#include <string_view>
+
+#include "model/operators.h"
+
+namespace lie {
+
+/// As make_aten_operators(), on "cuda[:index]". A build without CUDA takes "cpu" instead and runs
+/// the kernels' row functions on emulated lanes, for tests. Throws Error if this build or machine
+/// has no such device.
+std::unique_ptr<Operators> make_cuda_operators(std::string_view device, DType dtype,
+                                               int threads = 0);
+
+}  // namespace lie

@@ -1,0 +1,73 @@
+#!/usr/bin/env bash
+# What a GPU shows of this program, in at most ten minutes on one GPU and from binaries built elsewhere: one table with
+# PASS, FAIL, SKIP or MEASURED, the figure and its share of the ceiling measured first, and the same as JSON. Without a
+# GPU it runs small shapes on emulated lanes in host memory and says so in each line: that tests the script, no device.
+# usage: check_gpu.sh [BIN_DIR [JSON_FILE]]; BIN_DIR has test_aten, device_bench and lie_cluster (default: of build/cuda
+# where nvidia-smi lists a GPU, else of build/release). Ends with 1 if a check failed.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+device=cuda place=gpu
+nvidia-smi -L >/dev/null 2>&1 || { device=emulated place=emulated; }
+bin=${1:-build/$([ "$place" = gpu ] && echo cuda || echo release)/bin}
+json=${2:-$bin/../check_gpu.json}
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+lines=$work/lines
+: >"$lines"
+export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
+
+note() { printf '%s|%s|%s|%s|%s\n' "$@" >>"$lines"; }
+
+check() {  # name seconds command...: PASS or FAIL with the seconds it took; the log's end where it failed
+  local name=$1 limit=$2 start=$SECONDS result=PASS
+  shift 2
+  timeout "$limit" "$@" >"$work/log" 2>&1 || { result=FAIL; tail -n 15 "$work/log" >&2; }
+  note "$name" "$result" $((SECONDS - start)) s -
+}
+
+skip() { note "$1" SKIP - "$2" -; }
+
+bench() {  # its own lines, and one more where it ended early
+  timeout 240 "$bin/device_bench" --device "$device" >>"$lines" 2>"$work/log" && return
+  tail -n 5 "$work/log" >&2
+  note "device bench to its end" FAIL - - -
+}
+
+step() {  # one RL step of the demo's model
+  local on=$device
+  [ "$place" = gpu ] || on=aten-cpu
+  "$bin/lie_cluster" train configs/demo.yaml --set run.steps=1 --set rollout.prompts_per_step=8 \
+    --set update.mini_batch_prompts=4 --set model.device="$on" --set run.directory="$work/run" || return 1
+  difference=$(sed -n 's/.*"first_minibatch_ratio_max_deviation": *\([^,}]*\).*/\1/p' "$work/run/metrics.jsonl" | head -n 1)
+}
+
+for program in test_aten device_bench lie_cluster; do
+  # shellcheck disable=SC2016
+  check "$program finds its libraries" 20 bash -c '! ldd "$1" | grep "not found"' - "$bin/$program"
+done
+check "operators and rows against the CPU" 120 "$bin/test_aten" --gtest_brief=1
+bench
+start=$SECONDS result=PASS difference=
+step >"$work/log" 2>&1 || { result=FAIL; tail -n 15 "$work/log" >&2; }
+note "one RL step" "$result" $((SECONDS - start)) s -
+note "importance ratio before any update, from 1" "$([ -n "$difference" ] && echo MEASURED || echo FAIL)" "${difference:--}" - -
+if [ "$place" = gpu ] && command -v compute-sanitizer >/dev/null; then
+  check "compute-sanitizer over the row kernels" 120 compute-sanitizer --error-exitcode 1 "$bin/test_aten" \
+    --gtest_brief=1 --gtest_filter='*RmsNorm*/cuda:*QkNorm*/cuda:*Swiglu*/cuda:*Embedding*/cuda:*LogProbs*/cuda:*AdamW*/cuda'
+else
+  skip "compute-sanitizer over the row kernels" "needs a GPU and compute-sanitizer"
+fi
+skip "CUDA graphs, FlashInfer decode, NCCL with events" "not there yet: docs/gpu.md"
+
+[ "$place" = gpu ] || sed -i 's/|[^|]*$/|-/' "$lines"  # no ceiling of a device either
+printf '%-48s %-9s %-9s %12s %-30s %s\n' check where result figure unit "share of ceiling"
+awk -F'|' -v place="$place" '{ printf "%-48s %-9s %-9s %12s %-30s %s\n", $1, place, $2, $3, $4, $5 }' "$lines"
+awk -F'|' -v place="$place" '
+  function value(x) { return x ~ /^-?[0-9.]+(e[-+]?[0-9]+)?$/ ? x : "null" }
+  BEGIN { print "[" }
+  { printf "%s  {\"check\": \"%s\", \"where\": \"%s\", \"result\": \"%s\", \"figure\": %s, \"unit\": \"%s\", \"share\": %s}",
+           (NR > 1 ? ",\n" : ""), $1, place, $2, value($3), $4, value($5) }
+  END { print "\n]" }' "$lines" >"$json"
+echo "[check_gpu] $place, $SECONDS s; JSON: $json"
+[ "$place" = gpu ] || echo "[check_gpu] no GPU here: emulated lanes in host memory; no figure says anything about a device"
+! grep -q '|FAIL|' "$lines"

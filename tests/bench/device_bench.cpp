@@ -1,0 +1,248 @@
+// What a device does with the program's operators, one line a check: name, PASS, FAIL or MEASURED,
+// figure, unit and share of the ceiling measured first, separated by "|". scripts/check_gpu.sh
+// makes a table of it.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <string>
+#include <vector>
+
+#include "model/cuda/operators.h"
+#include "model/transformer.h"
+#include "tests/bench/arguments.h"
+#include "tests/bench/bench_model.h"
+#include "tests/bench/machine_limits.h"
+
+namespace lie::bench {
+namespace {
+
+/// A large model's shape, or one that an emulated device can do in seconds.
+struct Sizes {
+  ModelConfig model = bench_config();
+  std::int64_t copied = 1 << 20, product = 256;
+  std::vector<std::int64_t> product_rows = {1, 2, 16, 17, 64};
+  std::vector<int> batches = {1, 4};
+  int context = 32, train_tokens = 256;
+};
+
+Sizes full_sizes() {
+  Sizes sizes{.copied = 1 << 28,
+              .product = 8192,
+              .product_rows = {1, 2, 8, 16, 17, 64, 256, 1024, 4096},
+              .batches = {16, 64, 256},
+              .context = 512,
+              .train_tokens = 16384};
+  ModelConfig& model = sizes.model;  // Qwen3-0.6B
+  model.vocabulary = 151936;
+  model.width = 1024;
+  model.ffn_width = 3072;
+  model.layers = 28;
+  model.heads = 16;
+  model.kv_heads = 8;
+  model.head_width = 128;
+  model.max_positions = 40960;
+  return sizes;
+}
+
+class DeviceBench {
+ public:
+  DeviceBench(Operators& operators, const Sizes& sizes) : ops_(operators), sizes_(sizes) {}
+
+  void run() {
+    copy_ceiling();
+    product_ceiling();
+    product_bits();
+    const Weights weights = initial_weights(sizes_.model, 1, ops_);
+    Transformer transformer(weights);
+    for (const int batch : sizes_.batches) decode(transformer, batch);
+    train(transformer, weights.flat().elements());
+    log_prob_difference(transformer);
+  }
+
+ private:
+  static void say(const std::string& name, const char* result, double figure, const char* unit,
+                  double share = 0) {
+    fmt::print("{}|{}|{:.4g}|{}|{}\n", name, result, figure, unit,
+               share > 0 ? fmt::format("{:.3f}", share) : "-");
+  }
+  /// Best seconds of `work`, the device's included.
+  template <typename Work>
+  double seconds(int runs, const Work& work) {
+    const Buffer one = ops_.allocate(1, 1, DType::kFloat32);
+    return best_seconds(runs, [&] {
+      work();
+      wait(one.view());
+    });
+  }
+  void wait(Tensor x) {
+    float number = 0;
+    ops_.copy_to_host(x.rows_at(0, 1).cols_at(0, 1), std::span(&number, 1));
+  }
+  Buffer random(std::int64_t rows, std::int64_t cols) {
+    std::vector<float> host(static_cast<std::size_t>(rows * cols));
+    std::uint32_t state = 1;
+    for (float& x : host) {
+      state = state * 1664525u + 1013904223u;
+      x = static_cast<float>(state >> 8) * 0x1p-24f - 0.5f;
+    }
+    Buffer made = ops_.allocate(rows, cols, ops_.activation_dtype());
+    const Buffer wide = ops_.allocate(rows, cols, DType::kFloat32);
+    ops_.copy_from_host(host, wide.view());
+    const auto packed = ops_.make_weight(rows, cols);
+    ops_.pack(*packed, 0, wide.view());
+    std::vector<std::int32_t> all(static_cast<std::size_t>(rows));
+    for (std::size_t i = 0; i < all.size(); ++i) all[i] = static_cast<std::int32_t>(i);
+    ops_.begin_pass();
+    ops_.embed(*packed, ops_.upload(all), made.view());
+    wait(wide.view());
+    return made;
+  }
+
+  void copy_ceiling() {
+    const Buffer from = ops_.allocate(1, sizes_.copied, DType::kFloat32);
+    const Buffer to = ops_.allocate(1, sizes_.copied, DType::kFloat32);
+    ops_.zero(from.view());
+    const double time = seconds(5, [&] { ops_.copy(from.view(), to.view()); });
+    bandwidth_ = 8.0 * static_cast<double>(sizes_.copied) / time;
+    say("copy", "MEASURED", bandwidth_ / 1e9, "GB/s");
+  }
+
+  void product_ceiling() {
+    const std::int64_t n = sizes_.product;
+    const Buffer x = random(n, n), y = random(n, n);
+    const auto w = ops_.make_weight(n, n);
+    const Buffer part = ops_.allocate(n, n, DType::kFloat32);
+    ops_.zero(part.view());
+    ops_.pack(*w, 0, part.view());
+    const double time = seconds(5, [&] { ops_.linear(x.view(), *w, y.view()); });
+    flops_ = 2.0 * std::pow(static_cast<double>(n), 3) / time;
+    say("product", "MEASURED", flops_ / 1e12, "TFLOP/s");
+  }
+
+  /// Whether a row's bits depend on how many rows a product has: LibTorch promises nothing.
+  void product_bits() {
+    const std::int64_t in = sizes_.model.width, out = 3 * sizes_.model.width;
+    const std::int64_t most = *std::ranges::max_element(sizes_.product_rows);
+    const Buffer x = random(most, in), y = ops_.allocate(most, out, DType::kFloat32);
+    const Buffer matrix = ops_.allocate(out, in, DType::kFloat32);
+    std::vector<float> host(static_cast<std::size_t>(out * in));
+    for (std::size_t i = 0; i < host.size(); ++i) host[i] = std::sin(static_cast<float>(i));
+    ops_.copy_from_host(host, matrix.view());
+    const auto w = ops_.make_weight(out, in);
+    ops_.pack(*w, 0, matrix.view());
+    std::vector<float> first(static_cast<std::size_t>(out)), again(first.size());
+    std::int64_t differing = 0;
+    for (const std::int64_t rows : sizes_.product_rows) {
+      ops_.linear(x.view().rows_at(0, rows), *w, y.view().rows_at(0, rows));
+      ops_.copy_to_host(y.view().rows_at(0, 1), rows == sizes_.product_rows[0] ? first : again);
+      differing += rows != sizes_.product_rows[0] && again != first ? 1 : 0;
+    }
+    say("product bits by rows", "MEASURED", static_cast<double>(differing),
+        "row counts that differ from 1");
+  }
+
+  void decode(Transformer& transformer, int batch) {
+    const ModelConfig& model = sizes_.model;
+    constexpr int kSteps = 8;
+    KvCache cache(model, ops_, batch * KvCache::pages_for(sizes_.context + 5 * kSteps));
+    std::vector<DecodeRow> rows;
+    for (int b = 0; b < batch; ++b) {  // a prompt a call
+      std::vector<DecodeRow> prompt(static_cast<std::size_t>(sizes_.context),
+                                    {b % 500, cache.open(), false});
+      transformer.decode(prompt, cache);
+      rows.push_back({b % 500, prompt[0].sequence, true});
+    }
+    const double time = seconds(4,
+                                [&] {
+                                  for (int i = 0; i < kSteps; ++i)
+                                    wait(transformer.decode(rows, cache));
+                                }) /
+                        kSteps;
+    const auto bytes_of = [&](std::int64_t elements) {
+      return static_cast<double>(elements * dtype_bytes(ops_.activation_dtype()));
+    };
+    const double kv = bytes_of(2 * model.layers * model.kv_heads * model.head_width) *
+                      static_cast<double>(batch) * (sizes_.context + 2 * kSteps);
+    const double least = static_cast<double>(transformer.packed_size().bytes) + kv;
+    say(fmt::format("decode step, batch {}", batch), "MEASURED", 1e6 * time, "us",
+        least / bandwidth_ / time);
+  }
+
+  void train(Transformer& transformer, std::int64_t elements) {
+    const PackedBatch batch = one_sequence(sizes_.train_tokens);
+    const std::vector<float> d(batch.rows.size(), 0.001f);
+    const Buffer gradient = ops_.allocate(1, elements, DType::kFloat32);
+    ops_.zero(gradient.view());
+    const double time = seconds(2, [&] {
+      transformer.forward(batch, 1.0f, true);
+      transformer.backward(batch, d, d, gradient.view());
+    });
+    const double tokens = sizes_.train_tokens;
+    const double flops =
+        6 * tokens *
+        (products_per_token(sizes_.model, true) + attention_products(sizes_.model, tokens / 2));
+    say(fmt::format("forward and backward, {} tokens", sizes_.train_tokens), "MEASURED",
+        tokens / time, "tokens/s", flops / time / flops_);
+  }
+
+  /// Between sampling and training, against GSPO's clip band of 3e-4 on the sequence's mean.
+  void log_prob_difference(Transformer& transformer) {
+    const PackedBatch batch = one_sequence(sizes_.context);
+    const RowLogProbs trained = transformer.forward(batch, 1.0f, false);
+    KvCache cache(sizes_.model, ops_, KvCache::pages_for(sizes_.context));
+    const std::int32_t sequence = cache.open();
+    double sum = 0;
+    const Buffer id = ops_.allocate(1, 1, DType::kInt32);
+    const Buffer three = ops_.allocate(1, 3, DType::kFloat32);
+    for (std::size_t t = 0; t < batch.rows.size(); ++t) {
+      const DecodeRow row{batch.tokens[t], sequence, true};
+      const Tensor logits = transformer.decode(std::span(&row, 1), cache);
+      const std::int32_t target = batch.targets[t];
+      const Tensor all = three.view();
+      ops_.log_probs(logits, ops_.upload(std::span(&target, 1)), 1.0f, all.cols_at(0, 1),
+                     all.cols_at(1, 1), all.cols_at(2, 1));
+      float sampled = 0;
+      ops_.copy_to_host(all.cols_at(0, 1), std::span(&sampled, 1));
+      sum += static_cast<double>(sampled) - static_cast<double>(trained.log_probs[t]);
+    }
+    const double mean = std::abs(sum) / static_cast<double>(batch.rows.size());
+    say("log-prob difference, sequence mean", mean < 3e-4 ? "PASS" : "FAIL", mean, "nats");
+  }
+
+  PackedBatch one_sequence(int tokens) const {
+    PackedBatch batch;
+    batch.starts = {0, tokens};
+    for (int t = 0; t < tokens; ++t) {
+      batch.tokens.push_back(static_cast<std::int32_t>((t * 7919) % sizes_.model.vocabulary));
+    }
+    for (int t = 0; t + 1 < tokens; ++t) {
+      batch.rows.push_back(t);
+      batch.targets.push_back(batch.tokens[static_cast<std::size_t>(t) + 1]);
+    }
+    return batch;
+  }
+
+  Operators& ops_;
+  const Sizes sizes_;
+  double bandwidth_ = 0, flops_ = 0;  // ceilings, a second
+};
+
+}  // namespace
+}  // namespace lie::bench
+
+int main(int argc, char** argv) {
+  CLI::App app("Ceilings, bits and speed of a device, a line each");
+  std::string device = "cuda";
+  app.add_option(
+      "--device", device,
+      "cuda[:index]; or emulated, in a build without CUDA: small shapes, whose speed says "
+      "nothing");
+  return lie::bench::run_bench(app, argc, argv, [&] {
+    const bool emulated = device == "emulated";
+    const auto operators =
+        lie::make_cuda_operators(emulated ? "cpu" : device, lie::DType::kBFloat16);
+    lie::bench::DeviceBench(*operators, emulated ? lie::bench::Sizes() : lie::bench::full_sizes())
+        .run();
+  });
+}

@@ -1,0 +1,350 @@
+// The row functions of the CUDA kernels on emulated lanes against the CPU operators, bit for bit:
+// over random rows of odd widths, with subnormals, zeros of both signs and infinities; so many of
+// them for each function as LIE_ROWS says (a million take two minutes), else 32,768. In bf16 the
+// result must be the CPU operators' rounded once. A build with CUDA has no emulated lanes; there
+// aten_operators_test.cpp holds the kernels themselves against the CPU.
+#include <gtest/gtest.h>
+
+#include <bit>
+#include <cmath>
+#include <cstdlib>
+#include <vector>
+
+#include "common/bfloat16.h"
+#include "model/cuda/kernels.h"
+#include "model/cuda/philox.h"
+
+namespace lie {
+namespace {
+
+constexpr int kDevice = 0;  // emulated
+constexpr std::int64_t kWidths[] = {1,  2,  7,  15, 16,  17,  31,  33,
+                                    48, 63, 64, 65, 100, 129, 160, 257};
+constexpr std::int64_t kRows = 250;  // of a call: below the stretch that sums over rows are cut at
+
+/// Rows of random numbers; kinds of rows take turns.
+class Numbers {
+ public:
+  explicit Numbers(std::uint64_t seed) : state_(seed * 2 + 1) {}
+
+  std::uint64_t bits() {  // splitmix64
+    std::uint64_t z = state_ += 0x9E3779B97F4A7C15u;
+    z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9u;
+    z = (z ^ (z >> 27)) * 0x94D049BB133111EBu;
+    return z ^ (z >> 31);
+  }
+  float uniform(float scale) {
+    return (static_cast<float>(bits() >> 40) * 0x1p-24f - 0.5f) * scale;
+  }
+  float of_row(std::int64_t row) {
+    switch (row % 8) {
+      case 0:
+        return subnormal();
+      case 1:
+        return any_finite();
+      case 2:
+        return bits() % 16 == 0 ? (bits() % 2 == 0 ? INFINITY : -INFINITY) : uniform(4);
+      case 3:
+        return bits() % 2 == 0 ? (bits() % 2 == 0 ? 0.0f : -0.0f) : uniform(4);
+      default:
+        return uniform(row % 2 == 0 ? 4.0f : 60.0f);
+    }
+  }
+
+ private:
+  float subnormal() {
+    return std::bit_cast<float>(static_cast<std::uint32_t>(bits()) & 0x807f'ffffu);
+  }
+  float any_finite() {
+    const auto word = static_cast<std::uint32_t>(bits());
+    return std::isfinite(std::bit_cast<float>(word)) ? std::bit_cast<float>(word) : 1.0f;
+  }
+  std::uint64_t state_;
+};
+
+/// A tensor twice: in fp32 for the CPU operators, and in `dtype` for the kernels.
+class Twice {
+ public:
+  Twice(DType dtype, std::int64_t rows, std::int64_t cols, Numbers& numbers)
+      : dtype_(dtype), rows_(rows), cols_(cols), cpu_(count()), floats_(count()), halves_(count()) {
+    const auto kind = static_cast<std::int64_t>(numbers.bits() % 8);  // of the first row
+    for (std::size_t i = 0; i < count(); ++i) {
+      float x = numbers.of_row(static_cast<std::int64_t>(i) / cols + kind);
+      if (narrow()) x = from_bfloat16(to_bfloat16(x));
+      cpu_[i] = floats_[i] = x;
+      halves_[i] = to_bfloat16(x);
+    }
+  }
+
+  Tensor cpu() { return {cpu_.data(), rows_, cols_, cols_, DType::kFloat32}; }
+  Tensor kernel() {
+    void* const data = narrow() ? static_cast<void*>(halves_.data()) : floats_.data();
+    return {data, rows_, cols_, cols_, dtype_};
+  }
+  /// How many elements the two do not agree in. NaN agrees with NaN.
+  std::int64_t different() const {
+    std::int64_t found = 0;
+    for (std::size_t i = 0; i < count(); ++i) {
+      const float rounded = narrow() ? from_bfloat16(to_bfloat16(cpu_[i])) : cpu_[i];
+      const float got = narrow() ? from_bfloat16(halves_[i]) : floats_[i];
+      const bool same = std::bit_cast<std::uint32_t>(rounded) == std::bit_cast<std::uint32_t>(got);
+      found += same || (std::isnan(rounded) && std::isnan(got)) ? 0 : 1;
+    }
+    return found;
+  }
+
+ private:
+  bool narrow() const { return dtype_ == DType::kBFloat16; }
+  std::size_t count() const { return static_cast<std::size_t>(rows_ * cols_); }
+
+  DType dtype_;
+  std::int64_t rows_, cols_;
+  std::vector<float> cpu_, floats_;
+  std::vector<std::uint16_t> halves_;
+};
+
+std::vector<std::int32_t> indices(Numbers& numbers, std::int64_t count, std::int64_t below) {
+  std::vector<std::int32_t> all;
+  for (std::int64_t i = 0; i < count; ++i) {
+    all.push_back(static_cast<std::int32_t>(numbers.bits() % static_cast<std::uint64_t>(below)));
+  }
+  return all;
+}
+Indices view(const std::vector<std::int32_t>& all) { return {all.data(), std::ssize(all)}; }
+
+/// In fp32 and bf16.
+class CudaRows : public testing::TestWithParam<DType> {
+ protected:
+  void SetUp() override {
+    if (!cuda::kernels_are_emulated()) GTEST_SKIP() << "the kernels of this build need a GPU";
+  }
+  Twice activations(std::int64_t rows, std::int64_t cols) {
+    return Twice(GetParam(), rows, cols, numbers_);
+  }
+  Twice floats(std::int64_t rows, std::int64_t cols) {
+    return Twice(DType::kFloat32, rows, cols, numbers_);
+  }
+  /// compare(width) until so many rows were compared.
+  template <typename F>
+  void over_rows(std::int64_t rows_of_call, const F& compare) {
+    const char* const wanted = std::getenv("LIE_ROWS");
+    const std::int64_t all = wanted == nullptr ? 32768 : std::atoll(wanted);
+    std::int64_t done = 0;
+    for (std::size_t call = 0; done < all; ++call, done += rows_of_call) {
+      compare(kWidths[call % std::size(kWidths)]);
+      if (HasFailure()) return;
+    }
+    RecordProperty("rows", std::to_string(done));
+  }
+
+  std::unique_ptr<Operators> cpu_ = make_cpu_operators(1);
+  Numbers numbers_{7};
+  std::vector<float> partial_ = std::vector<float>(1 << 16);
+};
+
+INSTANTIATE_TEST_SUITE_P(DTypes, CudaRows, testing::Values(DType::kFloat32, DType::kBFloat16),
+                         [](const auto& test) {
+                           return test.param == DType::kFloat32 ? "fp32" : "bf16";
+                         });
+
+TEST_P(CudaRows, RmsNormHasTheCpuOperatorsBits) {
+  over_rows(kRows, [&](std::int64_t width) {
+    Twice x = activations(kRows, width), weight = floats(1, width), y = activations(kRows, width);
+    Twice inverse_rms = floats(1, kRows);
+    cpu_->rms_norm(x.cpu(), weight.cpu(), 1e-6f, y.cpu(), inverse_rms.cpu());
+    cuda::rms_norm(kDevice, x.kernel(), weight.kernel(), 1e-6f, y.kernel(), inverse_rms.kernel());
+    EXPECT_EQ(y.different() + inverse_rms.different(), 0) << width;
+  });
+}
+
+TEST_P(CudaRows, RmsNormBackwardHasTheCpuOperatorsBits) {
+  over_rows(kRows, [&](std::int64_t width) {
+    Twice dy = activations(kRows, width), x = activations(kRows, width), weight = floats(1, width);
+    Twice inverse_rms = floats(1, kRows), dx = activations(kRows, width), dw = floats(1, width);
+    cpu_->rms_norm_backward(dy.cpu(), x.cpu(), weight.cpu(), inverse_rms.cpu(), dx.cpu(), dw.cpu());
+    cuda::rms_norm_backward(kDevice, dy.kernel(), x.kernel(), weight.kernel(), inverse_rms.kernel(),
+                            dx.kernel(), dw.kernel(), partial_.data());
+    EXPECT_EQ(dx.different() + dw.different(), 0) << width;
+  });
+}
+
+TEST_P(CudaRows, SwigluHasTheCpuOperatorsBitsBothWays) {
+  over_rows(kRows, [&](std::int64_t width) {
+    Twice gate_up = activations(kRows, 2 * width), y = activations(kRows, width);
+    cpu_->swiglu(gate_up.cpu(), y.cpu());
+    cuda::swiglu(kDevice, gate_up.kernel(), y.kernel());
+    EXPECT_EQ(y.different(), 0) << width;
+    Twice dy = activations(kRows, width), d = activations(kRows, 2 * width);
+    Twice again = activations(kRows, width);
+    cpu_->swiglu_backward(dy.cpu(), gate_up.cpu(), d.cpu(), again.cpu());
+    cuda::swiglu_backward(kDevice, dy.kernel(), gate_up.kernel(), d.kernel(), again.kernel());
+    EXPECT_EQ(d.different() + again.different(), 0) << width;
+  });
+}
+
+TEST_P(CudaRows, HeadsHaveTheCpuOperatorsBitsBothWays) {
+  constexpr std::int64_t kTokens = 25;  // of 7 heads each
+  over_rows(kTokens * 7, [&](std::int64_t some) {
+    const std::int64_t width = some + some % 2;
+    const AttentionShape shape{5, 2, width};
+    const std::int64_t rotated_cols = shape.q_cols() + shape.kv_cols();
+    const std::vector<std::int32_t> positions = indices(numbers_, kTokens, 30);
+    Twice rope = floats(30, width), q_norm = floats(1, width), k_norm = floats(1, width);
+    Twice qkv = activations(kTokens, shape.qkv_cols());
+    for (const bool norm : {true, false}) {
+      const auto how = [&](bool cpu) {
+        const auto side = [&](Twice& x) { return cpu ? x.cpu() : x.kernel(); };
+        return QkNormRope{shape,
+                          norm ? side(q_norm) : Tensor(),
+                          norm ? side(k_norm) : Tensor(),
+                          1e-6f,
+                          side(rope),
+                          view(positions)};
+      };
+      Twice rotated = activations(kTokens, rotated_cols);
+      cpu_->qk_norm_rope(qkv.cpu(), how(true), rotated.cpu());
+      cuda::qk_norm_rope(kDevice, qkv.kernel(), how(false), rotated.kernel());
+      EXPECT_EQ(rotated.different(), 0) << width;
+      Twice d_rotated = activations(kTokens, rotated_cols), dq = floats(1, width);
+      Twice d_qkv = activations(kTokens, shape.qkv_cols()), dk = floats(1, width);
+      cpu_->qk_norm_rope_backward(d_rotated.cpu(), qkv.cpu(), how(true), d_qkv.cpu(),
+                                  norm ? dq.cpu() : Tensor(), norm ? dk.cpu() : Tensor());
+      cuda::qk_norm_rope_backward(kDevice, d_rotated.kernel(), qkv.kernel(), how(false),
+                                  d_qkv.kernel(), norm ? dq.kernel() : Tensor(),
+                                  norm ? dk.kernel() : Tensor(), partial_.data());
+      EXPECT_EQ(d_qkv.different(), 0) << width;
+      // In bf16 each share of the norms' gradients is rounded before it is added.
+      if (GetParam() != DType::kFloat32) continue;
+      EXPECT_EQ(dq.different() + dk.different(), 0) << width;
+    }
+  });
+}
+
+TEST_P(CudaRows, EmbeddingHasTheCpuOperatorsBitsBothWays) {
+  over_rows(kRows, [&](std::int64_t width) {
+    const std::vector<std::int32_t> tokens = indices(numbers_, kRows, 40);
+    Twice table = floats(40, width), y = activations(kRows, width);
+    cpu_->embed(table.cpu(), view(tokens), y.cpu());
+    cuda::embed(kDevice, table.kernel(), view(tokens), y.kernel());
+    EXPECT_EQ(y.different(), 0) << width;
+    Twice dy = activations(kRows, width), dtable = floats(40, width);
+    cpu_->embed_backward(dy.cpu(), view(tokens), dtable.cpu());
+    cuda::embed_backward(kDevice, dy.kernel(), view(tokens), dtable.kernel());
+    EXPECT_EQ(dtable.different(), 0) << width;
+  });
+}
+
+// The head computes in fp32 alone.
+using CudaHead = CudaRows;
+INSTANTIATE_TEST_SUITE_P(DTypes, CudaHead, testing::Values(DType::kFloat32));
+
+constexpr std::int64_t kHeadRows = 40;
+
+TEST_P(CudaHead, LogProbsEntropiesAndDLogitsHaveTheCpuOperatorsBits) {
+  std::int64_t call = 0;
+  over_rows(kHeadRows, [&](std::int64_t some) {
+    // One call in a hundred spans several parts of a row's sum.
+    const std::int64_t vocabulary = ++call % 100 == 0 ? 2048 * (call % 3 + 1) + some : some;
+    const std::vector<std::int32_t> targets = indices(numbers_, kHeadRows, vocabulary);
+    Twice logits = floats(kHeadRows, vocabulary), log_probs = floats(1, kHeadRows);
+    Twice entropies = floats(1, kHeadRows), log_sum = floats(1, kHeadRows);
+    Twice d_log_probs = floats(1, kHeadRows), d_entropies = floats(1, kHeadRows);
+    const float temperature = call % 2 == 0 ? 1.0f : 0.7f;
+    cpu_->log_probs(logits.cpu(), view(targets), temperature, log_probs.cpu(), entropies.cpu(),
+                    log_sum.cpu());
+    cuda::log_probs(kDevice, logits.kernel(), view(targets), temperature, log_probs.kernel(),
+                    entropies.kernel(), log_sum.kernel());
+    EXPECT_EQ(log_probs.different() + entropies.different() + log_sum.different(), 0) << vocabulary;
+    cpu_->log_probs_backward(logits.cpu(), view(targets), temperature, entropies.cpu(),
+                             log_sum.cpu(), d_log_probs.cpu(), d_entropies.cpu());
+    cuda::log_probs_backward(kDevice, logits.kernel(), view(targets), temperature,
+                             entropies.kernel(), log_sum.kernel(), d_log_probs.kernel(),
+                             d_entropies.kernel());
+    EXPECT_EQ(logits.different(), 0) << vocabulary;
+  });
+}
+
+TEST_P(CudaHead, DrawsTheCpuOperatorsTokensWithTheirLogProbs) {
+  std::int64_t call = 0;
+  over_rows(kHeadRows, [&](std::int64_t some) {
+    const std::int64_t vocabulary = ++call % 100 == 0 ? 2048 * (call % 3 + 1) + some : some;
+    Twice logits = floats(kHeadRows, vocabulary), log_probs = floats(1, kHeadRows);
+    std::vector<std::int32_t> cpu_ids(kHeadRows), ids(kHeadRows);
+    std::vector<Draw> draws;
+    for (std::int64_t i = 0; i < kHeadRows; ++i) {
+      const RandomKey key{.seed = numbers_.bits(), .index = static_cast<std::uint32_t>(i)};
+      const float temperature = 0.5f * static_cast<float>(i % 4);
+      draws.push_back({.row = kHeadRows - 1 - i, .temperature = temperature, .key = key});
+    }
+    const auto to = [](std::vector<std::int32_t>& all) {
+      return Tensor{all.data(), 1, kHeadRows, kHeadRows, DType::kInt32};
+    };
+    cpu_->sample(logits.cpu(), draws, {to(cpu_ids), log_probs.cpu()});
+    cuda::sample(kDevice, logits.kernel(), draws, {to(ids), log_probs.kernel()});
+    EXPECT_EQ(ids, cpu_ids) << vocabulary;
+    EXPECT_EQ(log_probs.different(), 0) << vocabulary;
+  });
+}
+
+TEST_P(CudaHead, AdamWAndTheNormsSumsHaveTheCpuOperatorsBits) {
+  const AdamWStep how{.clip = 0.75f,
+                      .keep = 0.99f,
+                      .beta1 = 0.9f,
+                      .one_minus_beta1 = 0.1f,
+                      .beta2 = 0.95f,
+                      .one_minus_beta2 = 0.05f,
+                      .step_size = 0.01f,
+                      .root_correction = 0.3f,
+                      .eps = 1e-6f};
+  over_rows(kRows, [&](std::int64_t width) {
+    const std::int64_t count = kRows * width, block = 3 * width + 1;
+    const auto flat = [&](Tensor x) { return x.elements_at(0, count); };
+    Twice g = floats(kRows, width), w = floats(kRows, width);
+    Twice m = floats(kRows, width), v = floats(kRows, width);
+    std::vector<double> sums(static_cast<std::size_t>((count + block - 1) / block)), own = sums;
+    cpu_->sums_of_squares(flat(g.cpu()), block, sums);
+    cuda::sums_of_squares(kDevice, flat(g.kernel()), block,
+                          {own.data(), 1, std::ssize(own), std::ssize(own), DType::kFloat64});
+    EXPECT_EQ(own, sums) << width;
+    cpu_->adamw(how, {flat(g.cpu()), flat(w.cpu()), flat(m.cpu()), flat(v.cpu())});
+    cuda::adamw(kDevice, how,
+                {flat(g.kernel()), flat(w.kernel()), flat(m.kernel()), flat(v.kernel())});
+    EXPECT_EQ(w.different() + m.different() + v.different(), 0) << width;
+  });
+}
+
+TEST_P(CudaHead, SumsOverManyRowsDifferByTheirRoundingsAlone) {
+  constexpr std::int64_t kMany = 3000, kWidth = 40;
+  std::vector<float> dy, x, ones(kMany, 1.0f), weight(kWidth, 1.0f);
+  for (std::int64_t i = 0; i < kMany * kWidth; ++i) {
+    dy.push_back(numbers_.uniform(4));
+    x.push_back(numbers_.uniform(4));
+  }
+  std::vector<float> dx(dy.size()), cpu_sum(kWidth), sum(kWidth);
+  const auto matrix = [](std::vector<float>& all) {
+    return Tensor{all.data(), std::ssize(all) / kWidth, kWidth, kWidth, DType::kFloat32};
+  };
+  const Tensor inverse_rms{ones.data(), 1, kMany, kMany, DType::kFloat32};
+  cpu_->rms_norm_backward(matrix(dy), matrix(x), matrix(weight), inverse_rms, matrix(dx),
+                          matrix(cpu_sum));
+  cuda::rms_norm_backward(kDevice, matrix(dy), matrix(x), matrix(weight), inverse_rms, matrix(dx),
+                          matrix(sum), partial_.data());
+  for (std::size_t c = 0; c < kWidth; ++c) {
+    double all = 0;
+    for (std::size_t i = c; i < dy.size(); i += kWidth) all += std::abs(double{dy[i]} * x[i]);
+    const double roundings = kMany + 256 + 3000.0 / 256;  // see Stretches in model/cuda/rows.h
+    EXPECT_LE(std::abs(cpu_sum[c] - sum[c]), roundings * 0x1p-24 * all);
+  }
+}
+
+TEST(CudaPhilox, GivesTheUniformNumbersOfTheCpu) {
+  Numbers numbers(3);
+  const auto word = [&] { return static_cast<std::uint32_t>(numbers.bits()); };
+  for (int i = 0; i < 1 << 20; ++i) {
+    const RandomKey key{numbers.bits(), word() % 256, word(), word(), word() % (1 << 24), word()};
+    ASSERT_EQ(cuda::uniform_of(key), random_uniform(key));
+  }
+}
+
+}  // namespace
+}  // namespace lie
