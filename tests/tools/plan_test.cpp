@@ -4,11 +4,8 @@
 #include <gmock/gmock.h>
 
 #include <algorithm>
-#include <fstream>
 #include <sstream>
 
-#include "common/error.h"
-#include "common/file.h"
 #include "tests/directories.h"
 #include "tests/temporary_directory.h"
 #include "tools/plan/search.h"
@@ -261,8 +258,11 @@ TEST(Costs, ComeBackAsTheyAreWrittenAndErrorsNameFileAndKey) {
 class PlanCommand : public testing::Test {
  protected:
   PlanCommand() {
-    arguments_.config = std::string(source_directory()) + "/configs/demo.yaml";
-    arguments_.overrides = {"run.directory=" + (directory_.path() / "none").string()};
+    const std::string source = source_directory();
+    arguments_.config = source + "/configs/demo.yaml";
+    arguments_.overrides = {"run.directory=" + (directory_.path() / "none").string(),
+                            "model.path=" + source + "/assets/count_pairs/model",
+                            "data.train_file=" + source + "/assets/count_pairs/train.jsonl"};
     arguments_.costs = (directory_.path() / "costs.json").string();
     write_json(json_of(hand_costs()), arguments_.costs);
   }
