@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 
 #include <memory>
+#include <vector>
 
 #include "common/bfloat16.h"
 #include "learner/optimizer.h"
@@ -72,13 +73,17 @@ TEST(MemoryPlan, AFixedPolicysWeightsAreItsMatricesAsTheyAreHeld) {
         "weights"));
   };
   EXPECT_NEAR(planned(DType::kFloat32) / static_cast<double>(fixed_bytes()), 1, 0.03);
-  for (float& w : test::host(policy.weights)) w = from_bfloat16(to_bfloat16(w));
+  std::vector<float> values = test::to_host(*policy.operators, policy.weights.flat());
+  for (float& value : values) value = from_bfloat16(to_bfloat16(value));
+  policy.operators->copy_from_host(values, policy.weights.flat());
   EXPECT_NEAR(planned(DType::kBFloat16) / static_cast<double>(fixed_bytes()), 1, 0.03);
 }
 
 TEST(MemoryPlan, BfloatFilesAreHeldSoByTheCpusOwnOperatorsOnly) {
-  const WeightsPlan bf16{.is_bf16 = true}, others{.is_bf16 = false};
-  const ModelOptions cpu{.device = "cpu"}, aten{.device = "aten-cpu"};
+  WeightsPlan bf16, others;
+  others.is_bf16 = false;
+  ModelOptions cpu, aten;
+  aten.device = "aten-cpu";
   EXPECT_EQ(fixed_dtype(cpu, bf16, DType::kFloat32), DType::kBFloat16);
   EXPECT_EQ(fixed_dtype(cpu, others, DType::kFloat32), DType::kFloat32);
   EXPECT_EQ(fixed_dtype(aten, bf16, DType::kFloat32), DType::kFloat32);
