@@ -73,7 +73,7 @@ for cache in keep_cache recompute_cache; do
   grep -o '"mixed_version_share":[0-9.]*' "$WORK/$cache/metrics.jsonl" | grep -qv ':0.0$' || fail "$cache: no response has tokens of two versions"
   case "$(stalest $cache)" in 1.0 | 2.0) ;; *) fail "$cache: staleness up to $(stalest $cache)" ;; esac
   cp "$WORK/$cache/schedule.jsonl" "$WORK/$cache.jsonl"
-  follow="$in_flight --set rollout.slots=60 --set run.follow_schedule=$WORK/$cache.jsonl $recorded"
+  follow="$in_flight --set rollout.slots=100 --set run.follow_schedule=$WORK/$cache.jsonl $recorded"
   for fault in metrics:3 journal:11; do LIE_FAULT="$fault" dies 5 "again_$cache" $follow; done
   for ranks in 5 1; do
     run "$ranks" "again_$cache" $follow

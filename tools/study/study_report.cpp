@@ -25,9 +25,9 @@ constexpr Column kColumns[] = {{"eval_response_length_mean", "length"},
                                {"wrong_beyond_right_share", "wrong beyond right"}};
 
 /// What is in the JSON besides.
-constexpr const char* kFurtherMetrics[] = {"step_seconds",        "idle_share_actor",
-                                           "idle_share_learner",  "staleness_mean",
-                                           "mixed_version_share", "effective_sample_share"};
+constexpr const char* kFurtherMetrics[] = {
+    "step_seconds",       "generate_seconds", "update_seconds",      "idle_share_actor",
+    "idle_share_learner", "staleness_mean",   "mixed_version_share", "effective_sample_share"};
 
 constexpr const char* kNone = "-";
 
