@@ -183,7 +183,10 @@ Plan make_plan(const PlanArguments& arguments) {
   const ModelConfig model = model_of(config);
   const std::vector<Prompt> prompts = prompts_of(arguments, config);
   const KnownLengths known = known_lengths(arguments, config, tokens_of(prompts, config));
-  Question question{.workload = workload_of(config, model, known.prompt_tokens),
+  const DType activations =
+      is_on_gpu(config) ? DType::kBFloat16 : make_operators(config.model, 1)->activation_dtype();
+  const MeanTokens mean{known.prompt_tokens, known.response_tokens};
+  Question question{.workload = workload_of(config, model, activations, mean),
                     .costs = costs_of(arguments, config, prompts, known),
                     .lengths = known.lengths,
                     .machine = {arguments.ranks_per_host, cores_of(arguments, config)},
@@ -192,8 +195,6 @@ Plan make_plan(const PlanArguments& arguments) {
                     .shares_weights = config.roles.share_weights && can_share_weights(config.model),
                     .steps = arguments.steps};
   if (arguments.bytes_per_second > 0) question.costs.bytes_per_second = arguments.bytes_per_second;
-  const DType activations =
-      is_on_gpu(config) ? DType::kBFloat16 : make_operators(config.model, 1)->activation_dtype();
   Plan plan{.config = arguments.config, .facts = {}, .costs = question.costs, .ranks = {}};
   for (const std::int64_t ranks : arguments.ranks) {
     std::vector<Split> splits = splits_of(question, ranks);

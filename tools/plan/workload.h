@@ -3,14 +3,20 @@
 
 #include <cstdint>
 
+#include "common/dtype.h"
 #include "tools/plan/simulator.h"
 #include "tools/run/train_config.h"
 
 namespace lie::planning {
 
-/// `prompt_tokens`: of a usual prompt. Throws Error where the simulator does not know what the
-/// config asks for, or a response does not fit the KV cache.
-Workload workload_of(const TrainConfig& config, const ModelConfig& model,
-                     std::int64_t prompt_tokens);
+/// Of a usual prompt and response.
+struct MeanTokens {
+  std::int64_t prompt = 0, response = 0;
+};
+
+/// `activations`: the operators' activation_dtype(). Throws Error where the simulator does not know
+/// what the config asks for, or a response does not fit the KV cache.
+Workload workload_of(const TrainConfig& config, const ModelConfig& model, DType activations,
+                     const MeanTokens& mean);
 
 }  // namespace lie::planning
