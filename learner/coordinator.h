@@ -42,6 +42,10 @@ class Coordinator {
   /// The actors have these weights from now on. Until it is called, any ticket is handed out.
   void set_version(std::int64_t policy_version) { version_ = policy_version; }
 
+  /// What collect() does, once and without waiting, for whoever works long between two. Nothing
+  /// before set_version().
+  void attend(const TakeGroup& take);
+
   /// Hands out tickets, in parts where that keeps actors busy (see learner/hand_out.h), and gives
   /// every group to `take` as it comes back whole, whichever step it is of. `when_out`: what an
   /// actor that asks is told once all are handed out; empty: it waits. Blocks until all groups
@@ -52,10 +56,6 @@ class Coordinator {
   /// The same for these tickets, which are queued first.
   bool collect(std::deque<Ticket> tickets, std::optional<Assignment::Kind> when_out,
                const TakeGroup& take);
-
-  /// What collect() does, once and without waiting, for whoever works long between two. Nothing
-  /// before set_version().
-  void attend(const TakeGroup& take);
 
   /// No group begins any more.
   void hold() { is_held_ = true; }

@@ -90,12 +90,12 @@ std::string start_text(const TrainConfig& config, const PreparedRun& run,
   std::vector<Fact> facts;
   if (run.start.from_checkpoint) facts.push_back({"from", run.start.model_directory.string()});
   facts.push_back(model_fact(config.model.path, run.model.parameters));
-  std::ranges::copy(data_facts(config, run), std::back_inserter(facts));
   if (config.weight_sync.weights == DType::kBFloat16) {
     facts.push_back({"weights",
                      "reach the actors rounded to bfloat16: their policy is not the "
                      "learner's, and first_minibatch_ratio_max_deviation not 0"});
   }
+  std::ranges::copy(data_facts(config, run), std::back_inserter(facts));
   facts.push_back(memory_and_cache(config, run, layout));
   const bool goes_on = run.start.from_checkpoint || run.start.logged_step > 0;
   const std::string head =
