@@ -9,7 +9,6 @@
 
 #include "common/error.h"
 #include "tests/actors/generated.h"
-#include "tests/guarded_operators.h"
 #include "tests/host_memory.h"
 
 namespace lie {
@@ -39,28 +38,6 @@ std::vector<RolloutGroup> generate_all(Generator& generator, const std::vector<P
     }
   }
   return groups;
-}
-
-// What docs/gpu.md says of a decode step.
-TEST(Generator, ASteadyStepWaitsOnceForTheDeviceAndUploadsTwice) {
-  auto operators = std::make_unique<test::GuardedOperators>();
-  const test::GuardedOperators& device = *operators;
-  LetterPolicy policy({}, std::move(operators));
-  RolloutOptions options = tiny_rollout();
-  options.slots = 4;
-  Generator generator = policy.generator(options);
-  generator.add(ticket_for(0, "abc", 4));
-  while (generator.tokens_generated() < 8) generator.step();  // all four have begun
-  const auto before = device.traffic();
-  const std::int64_t earlier = generator.tokens_generated();
-  generator.step();
-  const auto step = device.traffic().since(before);
-  const std::int64_t tokens = generator.tokens_generated() - earlier;
-  EXPECT_GT(tokens, 1);
-  EXPECT_EQ(step.allocations, 0);
-  EXPECT_EQ(step.waits, 1);             // ids and log-probs
-  EXPECT_EQ(step.to_host, 2 * tokens);  // and no logits
-  EXPECT_EQ(step.uploads, 2);           // the rows' index lists, the draws
 }
 
 TEST(Generator, SlotsChangeNoTokenAndNoLogProb) {

@@ -1,0 +1,35 @@
+// What a decode step moves where the host cannot see the device's memory.
+#include <gtest/gtest.h>
+
+#include "actors/generator.h"
+#include "tests/actors/letters.h"
+#include "tests/guarded_operators.h"
+
+namespace lie {
+namespace {
+
+// What docs/gpu.md says of a decode step.
+TEST(DeviceTraffic, ASteadyDecodeStepWaitsOnceForTheDeviceAndUploadsTwice) {
+  auto operators = std::make_unique<test::GuardedOperators>();
+  test::GuardedOperators& device = *operators;
+  test::TinyPolicy policy({}, 5, std::move(operators));
+  RolloutOptions options = test::tiny_rollout();
+  options.slots = 4;
+  Generator generator(policy.transformer, device, policy.weights.config(), options, 11,
+                      test::encode_letters);
+  generator.add(test::ticket_for(0, "abc", 4));
+  while (generator.tokens_generated() < 8) generator.step();  // all four have begun
+  const auto before = device.traffic();
+  const std::int64_t earlier = generator.tokens_generated();
+  generator.step();
+  const auto step = device.traffic().since(before);
+  const std::int64_t tokens = generator.tokens_generated() - earlier;
+  EXPECT_GT(tokens, 1);
+  EXPECT_EQ(step.allocations, 0);
+  EXPECT_EQ(step.waits, 1);             // ids and log-probs
+  EXPECT_EQ(step.to_host, 2 * tokens);  // and no logits
+  EXPECT_EQ(step.uploads, 2);           // the rows' index lists, the draws
+}
+
+}  // namespace
+}  // namespace lie
