@@ -25,7 +25,7 @@ struct Rule {
 
 // In dependency order; a longer name wins over a shorter one ("common/comm" over "common").
 const std::map<std::string, Rule> kRules = {
-    {"common", {{}, {"spdlog", "yaml-cpp", "nlohmann", "Random123", "posix"}}},
+    {"common", {{}, {"openssl", "spdlog", "yaml-cpp", "nlohmann", "Random123", "posix"}}},
     {"common/comm", {{"common"}, {"mpi", "nccl", "cuda", "posix"}}},
     {"common/trajectory", {{"common"}, {"hdf5", "posix"}}},
     {"common/dataset", {{"common"}, {"nlohmann", "arrow", "parquet"}}},
@@ -68,6 +68,7 @@ const std::map<std::string, std::string> kLibraries = {{"spdlog", "spdlog"},
                                                        {"hwy", "hwy"},
                                                        {"CLI", "CLI"},
                                                        {"curl", "curl"},
+                                                       {"openssl", "openssl"},
                                                        {"fmt", "fmt"},
                                                        {"cuda.h", "cuda"},
                                                        {"cuda_runtime.h", "cuda"},
