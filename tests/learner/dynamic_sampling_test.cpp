@@ -100,7 +100,7 @@ class Start {
     StepSource source(collector, stream, options_, step - 1, step, stop_);
     const std::jthread actor([&] { answer_all(reversed); });
     auto groups = source.receive();
-    collector.keep_in_flight();
+    collector.keep_in_flight(false);
     coordinator.announce(Assignment::Kind::kFinish);
     return groups;
   }

@@ -212,7 +212,7 @@ TEST_F(JournalTest, AStopWithinAStepKeepsWhatIsInFlightAndTheNextStartTheRest) {
     EXPECT_FALSE(collector.collect(tickets_of(5, 3), std::nullopt));
     actor.join();
     scored.send(answer(held));
-    collector.keep_in_flight();
+    collector.keep_in_flight(false);
   }
   Journal journal(run_);
   std::deque<Ticket> tickets = tickets_of(5, 3);

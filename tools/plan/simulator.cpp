@@ -155,6 +155,10 @@ class Simulation {
   // Learner 0.
 
   bool serves() const { return doing_ == Doing::kCollect || doing_ == Doing::kAnnounce; }
+  /// In an update, too, where actors run ahead: between micro-batches, here at once.
+  bool attends() const {
+    return serves() || (doing_ == Doing::kUpdate && workload_.max_staleness > 0);
+  }
 
   void go_on_to(Doing doing) {
     learner_seconds_[doing_] += clock_.now() - doing_since_;
@@ -165,7 +169,7 @@ class Simulation {
 
   /// All that happens before time must pass.
   void serve() {
-    while (serves()) {
+    while (attends()) {
       for (const Ticket& group : std::exchange(arrived_, {})) desk_.take_back(group);
       if (doing_ == Doing::kCollect && desk_.is_back(step_)) return begin_update();
       const bool tells = doing_ == Doing::kAnnounce || workload_.max_staleness == 0;
