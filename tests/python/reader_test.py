@@ -139,7 +139,7 @@ class Reader(unittest.TestCase):
         run = self.assert_reads_as_lie_analyze(WORK / "in_flight")
         training = np.flatnonzero(run.samples()["purpose"] == 0)
         ran = [runs_of(tokens.policy_versions).tolist() for tokens in run.tokens(training)]
-        scheduled = [json.loads(line)["token_versions"] for line in (WORK / "in_flight/schedule.jsonl").open()]
+        scheduled = [json.loads(line)["token_versions"] for line in (WORK / "in_flight/schedule.jsonl").read_text().splitlines()]
         self.assertEqual(ran, [runs for step in scheduled for group in step for runs in group])
         tokens = lie_cluster.Run(WORK / "whole").tokens(0)
         self.assertEqual(tokens.policy_versions.tolist(), [0] * len(tokens.ids))
