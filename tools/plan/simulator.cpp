@@ -171,7 +171,10 @@ class Simulation {
   void serve() {
     while (attends()) {
       for (const Ticket& group : std::exchange(arrived_, {})) desk_.take_back(group);
-      if (doing_ == Doing::kCollect && desk_.is_back(step_)) return begin_update();
+      if (doing_ == Doing::kCollect && desk_.is_back(step_)) {
+        begin_update();
+        continue;
+      }
       const bool tells = doing_ == Doing::kAnnounce || workload_.max_staleness == 0;
       std::vector<DeskAnswer> answers = desk_.answers(tells);
       for (DeskAnswer& answer : answers) give(std::move(answer));
