@@ -35,8 +35,8 @@ void Generator::put_back_all() {
 }
 
 // Half of what responses came to so far: what one holds in the middle of its life. With the whole,
-// a fifth fewer were in flight of lengths with a long tail; with none, half as much again was read
-// again.
+// a fifth fewer are in flight, by simulation, of lengths with a long tail; with none, half as much
+// again was read again.
 std::int64_t Generator::tokens_to_hold(const Ticket& ticket) const {
   if (!options_.preemption) return sampling(ticket).max_response_tokens;
   return ended_ > 0 ? ended_tokens_ / (2 * ended_) : 0;
