@@ -67,10 +67,11 @@ TEST(MemoryPlan, AFixedPolicysWeightsAreItsMatricesAsTheyAreHeld) {
     save_weights(policy.weights, directory.path());
     return Transformer::fixed(directory.path(), *policy.operators).packed_size().bytes;
   };
+  RolloutOptions options{.slots = 1, .max_prompt_tokens = 32};
+  options.sampling.max_response_tokens = options.evaluation.max_response_tokens = 32;
   const auto planned = [&](DType fixed) {
-    return static_cast<double>(part(
-        actor_memory(policy.weights.config(), DType::kFloat32, RolloutOptions{.slots = 1}, fixed),
-        "weights"));
+    const MemoryPlan plan = actor_memory(policy.weights.config(), DType::kFloat32, options, fixed);
+    return static_cast<double>(part(plan, "weights"));
   };
   EXPECT_NEAR(planned(DType::kFloat32) / static_cast<double>(fixed_bytes()), 1, 0.03);
   std::vector<float> values = test::to_host(*policy.operators, policy.weights.flat());
