@@ -8,7 +8,6 @@
 
 #include "common/comm/environment.h"
 #include "common/error.h"
-#include "common/log.h"
 #include "common/program.h"
 #include "model/tokenizer/tokenizer.h"
 #include "tools/plan/calibration.h"
@@ -32,7 +31,7 @@ bool is_on_gpu(const TrainConfig& config) { return config.model.device.starts_wi
 struct KnownLengths {
   Lengths lengths;
   std::string text;
-  std::int64_t prompt_tokens = 0, response_tokens = 0;  // means
+  MeanTokens mean;
 };
 
 KnownLengths described(Lengths lengths, const std::string& origin, const TrainConfig& config) {
@@ -44,9 +43,10 @@ KnownLengths described(Lengths lengths, const std::string& origin, const TrainCo
     prompts += group.prompt;
     for (const std::int64_t tokens : group.responses) responses += tokens;
   }
-  return {lengths, origin + ": " + describe_lengths(lengths, kGroups, samples),
-          std::max<std::int64_t>(prompts / kGroups, 1),
-          std::max<std::int64_t>(responses / (kGroups * samples), 1)};
+  return {lengths,
+          origin + ": " + describe_lengths(lengths, kGroups, samples),
+          {.prompt = std::max<std::int64_t>(prompts / kGroups, 1),
+           .response = std::max<std::int64_t>(responses / (kGroups * samples), 1)}};
 }
 
 bool holds_a_log(const fs::path& run) {
@@ -117,8 +117,7 @@ Costs costs_of(const PlanArguments& arguments, const TrainConfig& config,
   std::vector<int> threads = {1, static_cast<int>(usable_cpus().size())};
   if (config.model.threads > 0) threads = {static_cast<int>(config.model.threads)};
   if (is_on_gpu(config) || threads.back() == 1) threads.resize(1);
-  Costs costs =
-      measure_costs({config, prompts, known.prompt_tokens, known.response_tokens}, threads);
+  Costs costs = measure_costs({config, prompts, known.mean.prompt, known.mean.response}, threads);
   costs.bytes_per_second = kAssumedBytesPerSecond;
   return costs;
 }
@@ -185,8 +184,7 @@ Plan make_plan(const PlanArguments& arguments) {
   const KnownLengths known = known_lengths(arguments, config, tokens_of(prompts, config));
   const DType activations =
       is_on_gpu(config) ? DType::kBFloat16 : make_operators(config.model, 1)->activation_dtype();
-  const MeanTokens mean{known.prompt_tokens, known.response_tokens};
-  Question question{.workload = workload_of(config, model, activations, mean),
+  Question question{.workload = workload_of(config, model, activations, known.mean),
                     .costs = costs_of(arguments, config, prompts, known),
                     .lengths = known.lengths,
                     .machine = {arguments.ranks_per_host, cores_of(arguments, config)},
