@@ -257,20 +257,23 @@ void write_a_little(const fs::path& directory, int witness, Counts& counts) {
   ::flock(witness, LOCK_UN);
 }
 
-/// Until it is killed, wherever it is then: after 5 to 45 ms of its own work, on a busy machine,
-/// too.
+/// Unless another has the lock.
+void try_to_write(const fs::path& directory, int witness, Counts& counts) {
+  try {
+    write_a_little(directory, witness, counts);
+  } catch (const Error&) {
+  }
+}
+
+/// Once, however slow the machine, then until it is killed, wherever it is then.
 [[noreturn]] void write_again_and_again(const fs::path& directory, Counts& counts, unsigned seed) {
   // Opened before the lock is: a dying process closes it first.
   const int witness = ::open((directory / "witness").c_str(), O_RDWR | O_CREAT, 0644);
   std::mt19937 random(seed);
+  try_to_write(directory, witness, counts);
   const struct itimerval life = {{0, 0}, {0, static_cast<suseconds_t>(5000 + random() % 40000)}};
-  ::setitimer(ITIMER_PROF, &life, nullptr);
-  while (true) {
-    try {
-      write_a_little(directory, witness, counts);
-    } catch (const Error&) {  // another has it
-    }
-  }
+  ::setitimer(ITIMER_REAL, &life, nullptr);
+  while (true) try_to_write(directory, witness, counts);
 }
 
 TEST_F(WriterLockTest, NeverHasTwoHoldersWhileProcessesComeAndDie) {
@@ -286,7 +289,7 @@ TEST_F(WriterLockTest, NeverHasTwoHoldersWhileProcessesComeAndDie) {
     for (const pid_t pid : processes) ::waitpid(pid, nullptr, 0);
   }
   EXPECT_EQ(counts.overlaps, 0);
-  EXPECT_GT(counts.taken, 20);
+  EXPECT_GE(counts.taken, 20) << "somebody has it in each generation";
   EXPECT_NE(taken_from(), "second") << "nobody stands in the way of the next";
   ::munmap(memory, sizeof(Counts));
 }
