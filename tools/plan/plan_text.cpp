@@ -20,13 +20,19 @@ std::string reward_workers_of(const Split& split) {
              : std::to_string(split.layout.reward_workers.size());
 }
 
+/// Three digits, or more where they are whole.
+std::string seconds_text(double seconds) {
+  return fmt::format("{:.{}f}", seconds, seconds < 10 ? 2 : seconds < 100 ? 1 : 0);
+}
+
 std::string row_of(const Split& split, bool is_best) {
   const Forecast& f = split.forecast;
   return fmt::format(
-      "{:>5} {:>6} {:>6} {:>8} {:>9.3g} {:>9.0f} {:>5.0f} {:>6.0f} {:>7.0f} {:>5.2f}  {}",
+      "{:>5} {:>6} {:>6} {:>8} {:>9} {:>9.0f} {:>5.0f} {:>6.0f} {:>7.0f} {:>5.2f}  {}",
       split.layout.places.size(), split.layout.actors.size(), reward_workers_of(split),
-      split.layout.learners.size(), f.step_seconds, f.tokens_per_second, 100 * f.idle_actor,
-      100 * f.idle_reward_worker, 100 * f.idle_learner, f.staleness_mean, mark_of(split, is_best));
+      split.layout.learners.size(), seconds_text(f.step_seconds), f.tokens_per_second,
+      100 * f.idle_actor, 100 * f.idle_reward_worker, 100 * f.idle_learner, f.staleness_mean,
+      mark_of(split, is_best));
 }
 
 std::string table_of(const std::vector<RanksPlan>& plans) {
