@@ -98,9 +98,10 @@ bool Generator::puts_by(const Running& running) {
 void Generator::check_progress() const {
   if (!follows_ || may_take_weights()) return;
   fail(
-      "the schedule has {} responses in flight wait for newer weights, and beside them others that "
-      "must go on before find no room: raise rollout.slots and rollout.cache_mebibytes, or take as "
-      "many actors as the run that wrote it",
+      "the schedule has {} responses in flight wait for newer weights, and others, which must go "
+      "on "
+      "first, find no room beside them: raise rollout.slots and rollout.cache_mebibytes, or take "
+      "as many actors as the run that wrote it",
       running_.size());
 }
 
