@@ -44,7 +44,7 @@ class Actor {
   // Takes tickets while there is room for them; returns what else was assigned, if anything. Waits
   // only with nothing to generate. Where weights change in flight it asks for them without room.
   std::optional<Assignment::Kind> pull_tickets() {
-    while (parts_.weights_change_in_flight || parts_.generator.room() > 0) {
+    while (parts_.generator.weights_change_in_flight() || parts_.generator.room() > 0) {
       std::optional<Assignment> next = receive(request());
       if (!next) return std::nullopt;
       if (next->kind != Assignment::Kind::kTickets) return next->kind;

@@ -29,8 +29,6 @@ struct ActorParts {
   std::function<void()> attend = {};
   /// Null: this actor holds weights of its own.
   HostWeights* host_weights = nullptr;
-  /// Whether new weights are taken in with responses in flight, as the generator's options say.
-  bool weights_change_in_flight = false;
 };
 
 /// Generates what is assigned until the run is over, then closes `rollouts`. Unless weights change

@@ -243,7 +243,7 @@ bool Generator::append_token(const Running& running, std::int32_t id, float log_
         "weights have diverged or are broken",
         ticket.step, ticket.prompt.problem, number_of(running), response.ids.size());
   }
-  if (options_.weights_change_in_flight()) note_version(running);
+  if (weights_change_in_flight()) note_version(running);
   response.ids.push_back(id);
   response.behavior_log_probs.push_back(log_prob);
   ++tokens_generated_;

@@ -65,6 +65,8 @@ class Generator {
   std::vector<RolloutGroup> step();
 
   // New weights (actors/in_flight_weights.cpp).
+  /// Whether responses in flight go on under them.
+  bool weights_change_in_flight() const { return options_.weights_change_in_flight(); }
   /// Whether the policy's weights may change now.
   bool may_take_weights() const;
   /// Whether all that is in flight is planned for newer weights: step() would do nothing.

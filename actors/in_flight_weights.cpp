@@ -24,7 +24,7 @@ std::int64_t planned_version(const VersionRuns& plan, std::int64_t index) {
 }  // namespace
 
 bool Generator::may_take_weights() const {
-  if (!options_.weights_change_in_flight()) return idle();
+  if (!weights_change_in_flight()) return idle();
   return !follows_ || idle() || awaits_weights();
 }
 
@@ -99,9 +99,8 @@ void Generator::check_progress() const {
   if (!follows_ || may_take_weights()) return;
   fail(
       "the schedule has {} responses in flight wait for newer weights, and others, which must go "
-      "on "
-      "first, find no room beside them: raise rollout.slots and rollout.cache_mebibytes, or take "
-      "as many actors as the run that wrote it",
+      "on first, find no room beside them: raise rollout.slots and rollout.cache_mebibytes, or "
+      "take as many actors as the run that wrote it",
       running_.size());
 }
 

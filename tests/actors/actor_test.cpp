@@ -85,8 +85,7 @@ std::vector<RolloutGroup> run(Script& script, const std::vector<Weights>& publis
                .tickets = script,
                .rollouts = rollouts,
                .weight_group = *weight_group,
-               .rank = 2,
-               .weights_change_in_flight = options.weights_change_in_flight()});
+               .rank = 2});
   } catch (...) {
     learner.join();
     throw;

@@ -119,8 +119,7 @@ void play_actor(const TrainConfig& config, const RunStart& start, const ActorTra
              .weight_group = *weight_group,
              .rank = transport.rank,
              .attend = transport.attend,
-             .host_weights = transport.host_weights,
-             .weights_change_in_flight = rollout.weights_change_in_flight()});
+             .host_weights = transport.host_weights});
 }
 
 void play_reward_worker(const TrainConfig& config, const RunStart& start,
