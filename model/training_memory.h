@@ -4,7 +4,6 @@
 #include <cstdint>
 
 #include "model/model_config.h"
-#include "model/tensor.h"
 
 namespace lie {
 

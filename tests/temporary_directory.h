@@ -8,8 +8,6 @@
 #include <string>
 #include <string_view>
 
-#include "common/error.h"
-
 namespace lie {
 
 class TemporaryDirectory {

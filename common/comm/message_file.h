@@ -15,8 +15,6 @@
 #include <string>
 #include <vector>
 
-#include "common/comm/environment.h"
-
 namespace lie {
 
 inline constexpr std::uint32_t kMessageFileVersion = 2;

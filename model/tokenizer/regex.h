@@ -2,7 +2,6 @@
 // library.
 #pragma once
 
-#include <cstdint>
 #include <memory>
 #include <string>
 #include <string_view>

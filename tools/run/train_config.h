@@ -5,7 +5,6 @@
 #include <span>
 #include <string>
 #include <string_view>
-#include <vector>
 
 #include "actors/rollout_options.h"
 #include "common/comm/roles.h"
@@ -21,9 +20,7 @@
 #include "learner/run_coverage.h"
 #include "learner/tickets.h"
 #include "learner/trajectory_recorder.h"
-#include "rewards/score.h"
 #include "tools/run/options.h"
-#include "verifier/verify.h"
 
 namespace lie {
 

@@ -9,7 +9,6 @@
 #include "verifier/calculus/continuity.h"
 #include "verifier/calculus/derivative.h"
 #include "verifier/calculus/quotient.h"
-#include "verifier/expr/substitute.h"
 #include "verifier/scalar/rational_value.h"
 
 namespace lie::calculus {

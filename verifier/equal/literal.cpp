@@ -1,7 +1,6 @@
 #include "verifier/equal/literal.h"
 
 #include <algorithm>
-#include <cctype>
 #include <string>
 #include <utility>
 

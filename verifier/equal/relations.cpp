@@ -1,6 +1,5 @@
 #include "verifier/equal/relations.h"
 
-#include <algorithm>
 #include <vector>
 
 namespace lie::equal {

@@ -2,8 +2,6 @@
 // set-builders.
 #pragma once
 
-#include <optional>
-
 #include "verifier/expr/expr.h"
 #include "verifier/scalar/equality.h"
 

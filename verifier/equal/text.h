@@ -1,7 +1,6 @@
 // Answers in words, and units.
 #pragma once
 
-#include <string>
 #include <string_view>
 
 #include "verifier/expr/expr.h"

@@ -1,8 +1,6 @@
 #include "verifier/extract/environments.h"
 
 #include <algorithm>
-#include <array>
-#include <optional>
 
 #include "verifier/extract/boxed.h"
 #include "verifier/extract/char_set.h"

@@ -1,7 +1,6 @@
 #include "verifier/extract/plain.h"
 
 #include <algorithm>
-#include <array>
 
 #include "verifier/extract/char_set.h"
 #include "verifier/extract/environments.h"

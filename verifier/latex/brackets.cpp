@@ -1,5 +1,4 @@
 // Groups, tuples, intervals, sets and bars.
-#include <string>
 
 #include "verifier/latex/parser_state.h"
 

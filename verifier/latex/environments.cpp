@@ -1,6 +1,5 @@
 // \begin{...} ... \end{...}: matrices, cases, systems.
 #include <algorithm>
-#include <string>
 
 #include "verifier/latex/parser_state.h"
 

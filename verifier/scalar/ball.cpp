@@ -1,13 +1,5 @@
 #include "verifier/scalar/ball.h"
 
-#include <fmt/format.h>
-
-#include <map>
-#include <string>
-#include <vector>
-
-#include "verifier/scalar/rational_value.h"
-
 namespace lie::scalar {
 
 using exact::Rational;
