@@ -18,7 +18,6 @@
 namespace lie {
 namespace {
 
-namespace fs = std::filesystem;
 using test::host;
 using testing::Each;
 using testing::HasSubstr;

@@ -20,7 +20,6 @@
 namespace lie {
 namespace {
 
-namespace fs = std::filesystem;
 using test::host;
 using test::on_learners;
 

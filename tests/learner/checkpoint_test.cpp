@@ -13,7 +13,6 @@
 namespace lie {
 namespace {
 
-namespace fs = std::filesystem;
 using test::host;
 using test::row_of;
 

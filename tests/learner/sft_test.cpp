@@ -13,7 +13,6 @@
 namespace lie {
 namespace {
 
-namespace fs = std::filesystem;
 using test::LearnerPolicy;
 using test::on_learners;
 using test::relative_difference;
