@@ -54,9 +54,7 @@ Found look_at(const fs::path& name) {
   const ssize_t length = ::read(descriptor, text.data(), text.size());
   Found found{.is_there = true, .kernel_lock = kernel_lock_of(descriptor)};
   ::close(descriptor);
-  if (length > 0) {
-    found.holder = parse_lock_holder({text.data(), static_cast<std::size_t>(length)});
-  }
+  if (length > 0) found.holder = parse_lock_holder({text.data(), static_cast<std::size_t>(length)});
   return found;
 }
 

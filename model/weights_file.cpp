@@ -282,9 +282,7 @@ void save_parameters(const Weights& weights, const RangeFile& file,
                      const std::filesystem::path& directory) {
   const std::vector<Parameter> within = parameters_in(weights.parameters(), file.range);
   std::vector<TensorShape> shapes;
-  for (const Parameter& parameter : within) {
-    shapes.push_back({parameter.name, shape_of(parameter)});
-  }
+  for (const Parameter& parameter : within) shapes.push_back({parameter.name, shape_of(parameter)});
   SafetensorsWriter writer(directory / file.name, shapes);
   for (const Parameter& parameter : within) {
     read_parts(weights.operators(), weights.tensor(parameter.name),

@@ -121,9 +121,7 @@ ProgramAnswer RewardProgram::parse(const std::string& line) {
   try {
     const JsonRow row = parse_json_row(line, "the answer");
     const auto id = row.integer("id");
-    if (id && *id != asked_.front().id) {
-      fail("id {} where {} is the next", *id, asked_.front().id);
-    }
+    if (id && *id != asked_.front().id) fail("id {} where {} is the next", *id, asked_.front().id);
     answer.correct = row.boolean("correct");
     if (kind_ == Kind::kVerifier) {
       if (!answer.correct) fail("field correct is missing; a verifier answers true or false");

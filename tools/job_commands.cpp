@@ -112,13 +112,12 @@ void add_job_commands(CLI::App& program, Chosen& chosen) {
                      explain_sft_config, [](Job& job, const ConfigArguments& arguments) {
                        sft(job, arguments.config, arguments.overrides, arguments.dry_run);
                      });
-  add_config_command(program, chosen, "eval",
-                     "Measure a model on benchmarks: Avg@k, pass@k, maj@k, token budgets; also "
-                     "under mpirun",
-                     evaluation::explain_eval_config,
-                     [](Job& job, const ConfigArguments& arguments) {
-                       evaluate(job, arguments.config, arguments.overrides, arguments.dry_run);
-                     });
+  add_config_command(
+      program, chosen, "eval",
+      "Measure a model on benchmarks: Avg@k, pass@k, maj@k, token budgets; also under mpirun",
+      evaluation::explain_eval_config, [](Job& job, const ConfigArguments& arguments) {
+        evaluate(job, arguments.config, arguments.overrides, arguments.dry_run);
+      });
   add_reference_lengths(program, chosen);
   add_data(program, chosen);
 }

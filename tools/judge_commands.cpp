@@ -69,8 +69,8 @@ void add_request(CLI::App& command, JudgeArguments& arguments) {
       ->check(CLI::ExistingDirectory);
   command
       .add_option("--passes", arguments.passes,
-                  "2: ask twice, with another seed and the texts before the prompt, and show "
-                  "how far the answers agree")
+                  "2: ask twice, with another seed and the texts before the prompt, and show how "
+                  "far the answers agree")
       ->check(integers(1, 2))
       ->capture_default_str();
 }
@@ -125,10 +125,9 @@ void add_judge_commands(CLI::App& program, Chosen& chosen) {
 
   const auto counted = std::make_shared<BehavioursArguments>();
   counted->choice.count = 0;
-  command = program.add_subcommand(
-      "behaviours",
-      "Count sentences with listed phrases, such as \"let me check\": a proxy for the behaviors "
-      "that needs no server");
+  command = program.add_subcommand("behaviours",
+                                   "Count sentences with listed phrases, such as \"let me check\": "
+                                   "a proxy for the behaviors that needs no server");
   command->alias("behaviors")->footer("");
   add_sources(*command, *counted);
   command->add_option("--phrases", counted->phrases,

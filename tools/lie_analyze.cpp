@@ -72,10 +72,9 @@ void declare(CLI::App& app, Request& request) {
                "that programs which open HDF5 without SWMR read them too; not while a run writes");
   app.add_option("--csv", request.csv,
                  "write all curves: one row per run and step, one column per metric");
-  app.add_option(
-      "--html", request.html,
-      "where to write the report [report.html in the run directory; for several runs in the "
-      "directory that holds them]");
+  app.add_option("--html", request.html,
+                 "where to write the report [report.html in the run directory; for several runs in "
+                 "the directory that holds them]");
   app.add_flag("--no-html", request.no_html, "write no report");
   app.add_option("--samples", request.responses, "responses to show of each run")
       ->check(lie::integers(0, 1'000'000))

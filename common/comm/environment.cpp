@@ -82,9 +82,7 @@ void initialise() {
   int provided = MPI_THREAD_SINGLE;
   check(MPI_Init_thread(nullptr, nullptr, MPI_THREAD_FUNNELED, &provided), "starting MPI");
   if (provided < MPI_THREAD_FUNNELED) {
-    fail(
-        "this MPI does not support threads (MPI_THREAD_FUNNELED): use another build "
-        "of it");
+    fail("this MPI does not support threads (MPI_THREAD_FUNNELED): use another build of it");
   }
   check(MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN), "setting MPI's error handler");
 }

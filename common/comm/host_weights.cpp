@@ -43,8 +43,7 @@ void say_that_all_hold_their_own(const Job& job, std::size_t actors) {
   Log("actor", job.rank())
       .warn(
           "each of the {} actors of this host holds weights of its own: they cannot map each "
-          "other's "
-          "memory by memfd and /proc/PID/fd",
+          "other's memory by memfd and /proc/PID/fd",
           actors);
 }
 

@@ -171,12 +171,11 @@ std::string_view role_name(Role role) {
 void describe(FieldList& fields, RolesOptions& options) {
   fields.add("actors", options.actors,
              {.help = "Ranks that generate; 0 = all remaining ranks.", .unit = "ranks", .min = 0});
-  fields.add(
-      "reward_workers", options.reward_workers,
-      {.help = "Ranks that verify and score; 0 = one per 16 ranks; learner 0 scores where no "
-               "rank is left.",
-       .unit = "ranks",
-       .min = 0});
+  fields.add("reward_workers", options.reward_workers,
+             {.help = "Ranks that verify and score; 0 = one per 16 ranks; learner 0 scores where "
+                      "no rank is left.",
+              .unit = "ranks",
+              .min = 0});
   fields.add("learners", options.learners,
              {.help = "Ranks that update the weights, at most update.lanes; 0 = one per 8 ranks.",
               .unit = "ranks",
@@ -187,8 +186,8 @@ void describe(FieldList& fields, RolesOptions& options) {
            "Keep the binding to cores that mpirun gave each rank, instead of sharing the host."});
   fields.add(
       "share_weights", options.share_weights,
-      {.help = "The actors of a host hold one copy of the weights in memory that they share, "
-               "and one of them receives it, where they compute with model.device cpu."});
+      {.help = "The actors of a host hold one copy of the weights in memory that they share, and "
+               "one of them receives it, where they compute with model.device cpu."});
 }
 
 std::vector<RankPlace> gather_places(Job& job, const RankPlace& mine) {

@@ -103,9 +103,7 @@ class ThreadGroup::Member : public Collective {
     }
   }
   static void copy(std::span<const std::byte> from, std::span<std::byte> to) {
-    if (from.data() != to.data() && !from.empty()) {
-      std::memcpy(to.data(), from.data(), from.size());
-    }
+    if (from.data() != to.data() && !from.empty()) std::memcpy(to.data(), from.data(), from.size());
   }
 
   /// Each thread adds its part of the elements and writes the sums to all.

@@ -71,10 +71,9 @@ void RunReader::keep_common_steps() {
     }
     if (learners.size() < expected) common = -1;
     if (common < farthest) {
-      notes_.push_back(
-          fmt::format("steps after {} up to {} are not in the files of all {} learners "
-                      "and are left out",
-                      std::max(common, start), farthest, expected));
+      notes_.push_back(fmt::format(
+          "steps after {} up to {} are not in the files of all {} learners and are left out",
+          std::max(common, start), farthest, expected));
     }
     for (SegmentReader* learner : learners) learner->keep_steps_up_to(common);
   }

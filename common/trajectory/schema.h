@@ -157,9 +157,8 @@ inline constexpr I32 kLargestRepeat{kT, "/sample/largest_repeat", "",
                                     "occurrences of the most frequent n-gram"};
 inline constexpr F32 kSequenceLogRatio{
     kT, "/sample/sequence_log_ratio", "nats per token",
-    "mean log-prob minus old log-prob when first trained on; old: the "
-    "behavior policy's, or with recompute_old_log_probs the "
-    "learner's before the step's first update"};
+    "mean log-prob minus old log-prob when first trained on; old: the behavior policy's, or with "
+    "recompute_old_log_probs the learner's before the step's first update"};
 inline constexpr U8 kClipped{kT, "/sample/clipped", "",
                              "1: the loss clipped it (GSPO) or any of its tokens (GRPO)"};
 inline constexpr I32 kMiniBatch{kT, "/sample/mini_batch", "",

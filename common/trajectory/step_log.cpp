@@ -83,9 +83,7 @@ void read_parts(const StepRows& rows, const Packed<T>& packed, const schema::I64
                 const schema::I32& count, std::vector<Item>& items, Set set) {
   const auto offsets = rows.read(offset);
   const auto counts = rows.read(count);
-  for (std::size_t i = 0; i < items.size(); ++i) {
-    set(items[i], packed.part(offsets[i], counts[i]));
-  }
+  for (std::size_t i = 0; i < items.size(); ++i) set(items[i], packed.part(offsets[i], counts[i]));
 }
 
 void read_tickets(const StepRows& rows, std::vector<GroupRecord>& groups) {
@@ -286,8 +284,8 @@ void StepLog::add_steps(std::size_t first, std::size_t end) {
     if (std::ssize(places) < holders) continue;
     if (!places_.try_emplace(step, std::move(places)).second) {
       fail(
-          "{}: holds step {}, and so does an earlier file; remove the one that does not belong "
-          "to this run",
+          "{}: holds step {}, and so does an earlier file; remove the one that does not belong to "
+          "this run",
           file.path().string(), step);
     }
   }

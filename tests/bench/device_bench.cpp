@@ -236,8 +236,7 @@ int main(int argc, char** argv) {
   std::string device = "cuda";
   app.add_option(
       "--device", device,
-      "cuda[:index]; or emulated, in a build without CUDA: small shapes, whose speed says "
-      "nothing");
+      "cuda[:index]; or emulated, in a build without CUDA: small shapes, whose speed says nothing");
   return lie::bench::run_bench(app, argc, argv, [&] {
     const bool emulated = device == "emulated";
     const auto operators =

@@ -151,8 +151,7 @@ class Step {
 void print(const StepFigures& f) {
   fmt::print(
       "step {:.3f} s = generate {:.3f} ({:.0f} tokens/s) + reward {:.4f} + update {:.3f} (forward "
-      "{:.3f}, "
-      "backward {:.3f}, optimizer {:.4f}; {:.0f} tokens/s) + repack {:.4f}; {} tokens\n",
+      "{:.3f}, backward {:.3f}, optimizer {:.4f}; {:.0f} tokens/s) + repack {:.4f}; {} tokens\n",
       f.total(), f.generate_seconds, static_cast<double>(f.tokens) / f.generate_seconds,
       f.reward_seconds, f.update_seconds, f.update.forward, f.update.backward, f.update.optimizer,
       static_cast<double>(f.tokens) / f.update_seconds, f.sync_seconds, f.tokens);

@@ -22,10 +22,9 @@ constexpr StepProgress kStep = {.step = 9,
                                 .step_seconds = 2};
 
 TEST(Progress, SaysWhatAResearcherWatches) {
-  EXPECT_EQ(
-      progress_text(kStep, 83),
-      "step   9/100 | accuracy 0.532 | length 34.1 (2% cut) | reward -0.047 | C_context 28.2 | "
-      "12346 tokens/s | 1:23 left");
+  EXPECT_EQ(progress_text(kStep, 83),
+            "step   9/100 | accuracy 0.532 | length 34.1 (2% cut) | reward -0.047 | C_context 28.2 "
+            "| 12346 tokens/s | 1:23 left");
 }
 
 TEST(Progress, FitsATerminalByLeavingOutWhatMattersLess) {
@@ -100,10 +99,9 @@ TEST(Progress, WithinAStepShowsTheOneBefore) {
     line.show(groups_of_step_10(0, 0));  // the wait begins: no token has come
     const std::string before = "\r\033[K" + fitted(progress_text(kStep, 2 * 91), columns - 1);
     const std::string within =
-        columns == 80
-            ? "step  10/100 | 0/32 groups | step 9: accuracy 0.532 | 3:02 left"
-            : "step  10/100 | 0/32 groups | step 9: accuracy 0.532 | length 34.1 (2% cut) | "
-              "reward -0.047 | C_context 28.2 | 3:02 left";
+        columns == 80 ? "step  10/100 | 0/32 groups | step 9: accuracy 0.532 | 3:02 left"
+                      : "step  10/100 | 0/32 groups | step 9: accuracy 0.532 | length 34.1 (2% "
+                        "cut) | reward -0.047 | C_context 28.2 | 3:02 left";
     const std::string shown = before + "\r\033[K" + within;
     EXPECT_EQ(terminal.read(shown.size()), shown);
     line.show(groups_of_step_10(1, 100));  // too soon after the one before

@@ -36,9 +36,7 @@ Result train(const UpdateOptions& options, std::span<const ScoredGroup> groups,
   PolicyUpdater updater(
       options, {policy.weights, policy.transformer, &reference.transformer, optimizer, learners});
   std::vector<GroupAdvantages> advantages;
-  for (const ScoredGroup& group : groups) {
-    advantages.push_back(group_advantages(group.scores, {}));
-  }
+  for (const ScoredGroup& group : groups) advantages.push_back(group_advantages(group.scores, {}));
   Result result;
   result.update = updater.run(1, groups, advantages);
   result.weights = test::to_host(*policy.operators, policy.weights.flat());

@@ -110,9 +110,7 @@ TEST(RewardProgram, ManyLargeRequestsAreSentAheadWithoutLockingUp) {
 
 TEST(RewardProgram, BytesThatAreNoTextAreReplaced) {
   Example example;
-  example.text =
-      "a\xff"
-      "b";
+  example.text = "a\xffb";
   RewardProgram program(
       Kind::kReward, python(R"(json.dumps({"reward": 1 if q["response"] == "a\ufffdb" else 0}))"),
       {});

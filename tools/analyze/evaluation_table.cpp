@@ -25,9 +25,7 @@ EvaluationRow row_of(const Json& json) {
                     .curves = {}};
   for (const char* name : {"pass", "majority", "budgets"}) {
     auto& curve = row.curves[name];
-    for (const auto& [at, estimate] : json.at(name).items()) {
-      curve[std::stoll(at)] = estimate;
-    }
+    for (const auto& [at, estimate] : json.at(name).items()) curve[std::stoll(at)] = estimate;
   }
   return row;
 }
@@ -53,8 +51,8 @@ std::string average_cell(const EvaluationRow* row, std::size_t subject) {
   const Estimate& e = row->average;
   return fmt::format(
       "<td data-run={} class=average><b>{:.1f} %</b> <small>{:.1f} to {:.1f}, Avg@{:.4g} of {} "
-      "problems</small><span class=\"interval {}\" style=\"--low:{:.1f}%;--at:{:.1f}%;--high:"
-      "{:.1f}%\"></span></td>",
+      "problems</small><span class=\"interval {}\" "
+      "style=\"--low:{:.1f}%;--at:{:.1f}%;--high:{:.1f}%\"></span></td>",
       subject, 100 * e.value, 100 * e.low, 100 * e.high,
       static_cast<double>(row->samples) / static_cast<double>(row->problems), row->problems,
       colour_class(static_cast<int>(subject)), 100 * e.low, 100 * e.value, 100 * e.high);

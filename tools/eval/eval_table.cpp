@@ -222,9 +222,7 @@ Table make_table(std::span<const JudgedProblem> problems, const TableOptions& op
     sources.push_back(of_source);
   }
   table.rows.push_back(maker.make("all problems", strata_of({all})));
-  if (sources.size() > 1) {
-    table.rows.push_back(maker.make("mean of sources", strata_of(sources)));
-  }
+  if (sources.size() > 1) table.rows.push_back(maker.make("mean of sources", strata_of(sources)));
   return table;
 }
 

@@ -190,9 +190,7 @@ bool judge_source(const JudgeArguments& arguments, const fs::path& source, Json&
 
 Json prompt_digests(const RequestOptions& options) {
   Json digests = Json::object();
-  for (const char* topic : kTopics) {
-    digests[topic] = sha256_hex(judge_text(topic, options.prompts));
-  }
+  for (const char* topic : kTopics) digests[topic] = sha256_hex(judge_text(topic, options.prompts));
   return digests;
 }
 

@@ -81,9 +81,7 @@ class Demonstrations : public DataShape {
 
  private:
   Row row(Row prompt, Row response) const {
-    if (!as_one_list_) {
-      return {{"prompt", std::move(prompt)}, {"completion", std::move(response)}};
-    }
+    if (!as_one_list_) return {{"prompt", std::move(prompt)}, {"completion", std::move(response)}};
     prompt.push_back(response.front());
     return {{"messages", std::move(prompt)}};
   }

@@ -166,13 +166,9 @@ void train_command(Job& job, const TrainArguments& arguments) {
   const int threads = threads_of_equal_ranks(job, config.roles.keep_binding);
   const auto world = world_collective(job);
   std::optional<Replay> replay;
-  if (job.rank() == 0) {
-    replay.emplace(prepare(job, std::move(task), threads));
-  }
+  if (job.rank() == 0) replay.emplace(prepare(job, std::move(task), threads));
   const RunStart start = share_start(replay ? replay->prepared.start : RunStart{}, *world);
-  if (replay) {
-    Log("learner", 0).info("{}", start_text(config, replay->prepared, {.learners = {0}}));
-  }
+  if (replay) Log("learner", 0).info("{}", start_text(config, replay->prepared, {.learners = {0}}));
   if (is_finished(config, start)) return;
   job.set_role("learner");
   job.set_activity("learning from the log");

@@ -28,9 +28,7 @@ std::unique_ptr<Operators> make_operators(const ModelOptions& options, int threa
   if (options.threads > 0) threads = static_cast<int>(options.threads);
   if (options.device == "cpu") return make_cpu_operators(threads, shared);
   if (options.device == "aten-cpu") return make_aten_operators("cpu", DType::kFloat32, threads);
-  if (options.device == "cuda") {
-    return make_cuda_operators(gpu_of_this_rank(), DType::kBFloat16);
-  }
+  if (options.device == "cuda") return make_cuda_operators(gpu_of_this_rank(), DType::kBFloat16);
   if (options.device.starts_with("cuda:")) {
     return make_cuda_operators(options.device, DType::kBFloat16);
   }

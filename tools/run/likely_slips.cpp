@@ -26,18 +26,17 @@ void check_template(const TrainConfig& config, std::vector<std::string>& slips) 
   if (config.data.prompt_template != "plain" || !has_chat_template(config.model.path)) return;
   slips.push_back(
       fmt::format("data.prompt_template is plain, but {} has a chat template: a chat model expects "
-                  "it; model is "
-                  "the one it has, if it is known",
+                  "it; model is the one it has, if it is known",
                   config.model.path));
 }
 
 void check_threads(const TrainConfig& config, std::vector<std::string>& slips) {
   const auto cpus = std::ssize(usable_cpus());
   if (config.model.threads <= cpus) return;
-  slips.push_back(fmt::format(
-      "model.threads is {}, but a rank here may use {} CPUs: more threads than CPUs are "
-      "slower; 0 shares the CPUs among the ranks",
-      config.model.threads, cpus));
+  slips.push_back(
+      fmt::format("model.threads is {}, but a rank here may use {} CPUs: more threads than CPUs "
+                  "are slower; 0 shares the CPUs among the ranks",
+                  config.model.threads, cpus));
 }
 
 void check_prompts(const TrainConfig& config, std::span<const Prompt> training,
@@ -51,10 +50,10 @@ void check_prompts(const TrainConfig& config, std::span<const Prompt> training,
   };
   const auto count = std::ranges::count_if(training, is_long);
   if (count == 0) return;
-  slips.push_back(fmt::format(
-      "{} of {} training prompts are longer than rollout.max_prompt_tokens {} and will lose their "
-      "first tokens",
-      count, training.size(), limit));
+  slips.push_back(
+      fmt::format("{} of {} training prompts are longer than rollout.max_prompt_tokens {} and will "
+                  "lose their first tokens",
+                  count, training.size(), limit));
 }
 
 }  // namespace

@@ -11,8 +11,7 @@ void check_in_flight_weights(const TrainConfig& config) {
   if (config.tickets.max_staleness == 0) {
     fail(
         "rollout.in_flight_weights is not finish, but rollout.max_staleness is 0: no response is "
-        "in "
-        "flight when weights change; set max_staleness to 1 or more");
+        "in flight when weights change; set max_staleness to 1 or more");
   }
   if (config.rollout.in_flight_weights == InFlightWeights::kKeepCache &&
       config.rollout.preemption) {

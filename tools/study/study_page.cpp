@@ -48,8 +48,7 @@ std::string picture(const RowResult& result, const Range& range, int colour) {
       analyze::colour_class(colour), low, high - low, range.place(mean.value));
   for (std::size_t i = 0; i < values.size(); ++i) {
     svg += fmt::format(
-        "<circle class=dot cx={:.1f} cy=11 r=2.5><title>seed {}: {:.3f}</title>"
-        "</circle>",
+        "<circle class=dot cx={:.1f} cy=11 r=2.5><title>seed {}: {:.3f}</title></circle>",
         range.place(values[i]), result.seeds[i], values[i]);
   }
   return svg + "</svg>";
@@ -57,9 +56,7 @@ std::string picture(const RowResult& result, const Range& range, int colour) {
 
 std::string head_row(const Range& range) {
   std::string html = "<tr>";
-  for (const std::string& head : column_heads()) {
-    html += fmt::format("<th>{}</th>", escaped(head));
-  }
+  for (const std::string& head : column_heads()) html += fmt::format("<th>{}</th>", escaped(head));
   return html + fmt::format("<th>each seed, {:.2f} to {:.2f}</th></tr>", range.low, range.high);
 }
 
