@@ -9,9 +9,7 @@
 namespace lie {
 namespace {
 
-using judge::BehavioursArguments;
-using judge::JudgeArguments;
-using judge::SourceArguments;
+using judge::BehavioursArguments, judge::JudgeArguments, judge::SourceArguments;
 
 void add_sources(CLI::App& command, SourceArguments& arguments) {
   command

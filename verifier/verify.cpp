@@ -14,9 +14,7 @@
 namespace lie {
 namespace {
 
-using expr::Expr;
-using extract::Candidate;
-using scalar::Tri;
+using expr::Expr, extract::Candidate, scalar::Tri;
 
 constexpr std::int64_t kStepsPerCandidate = 20;
 

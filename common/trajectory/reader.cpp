@@ -14,8 +14,7 @@
 namespace lie {
 
 namespace fs = std::filesystem;
-using schema::ColumnInfo;
-using schema::Table;
+using schema::ColumnInfo, schema::Table;
 
 struct SegmentReader::State {
   fs::path path;

@@ -14,8 +14,7 @@ namespace lie {
 namespace {
 
 namespace fs = std::filesystem;
-using schema::Column;
-using schema::Table;
+using schema::Column, schema::Table;
 
 /// The rows of one step in one segment.
 class StepRows {

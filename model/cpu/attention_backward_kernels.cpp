@@ -13,9 +13,7 @@ HWY_BEFORE_NAMESPACE();
 namespace lie {
 namespace HWY_NAMESPACE {
 
-using cpu::kPage;
-using cpu::SequenceAttention;
-using cpu::SequenceAttentionGradient;
+using cpu::kPage, cpu::SequenceAttention, cpu::SequenceAttentionGradient;
 
 struct GradientTile {
   const SequenceAttentionGradient* job;

@@ -13,9 +13,7 @@ HWY_BEFORE_NAMESPACE();
 namespace lie {
 namespace HWY_NAMESPACE {
 
-using cpu::kPage;
-using cpu::PagedAttention;
-using cpu::SequenceAttention;
+using cpu::kPage, cpu::PagedAttention, cpu::SequenceAttention;
 
 // ---- Over pages
 

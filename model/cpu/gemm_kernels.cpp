@@ -15,8 +15,7 @@ HWY_BEFORE_NAMESPACE();
 namespace lie {
 namespace HWY_NAMESPACE {
 
-using cpu::Product;
-using cpu::Range;
+using cpu::Product, cpu::Range;
 
 constexpr int kMaxRows = kWide ? 14 : 6;
 // To here the weights' memory is the limit; outputs of so many panels stay in L2.

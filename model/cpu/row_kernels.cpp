@@ -14,9 +14,7 @@ HWY_BEFORE_NAMESPACE();
 namespace lie {
 namespace HWY_NAMESPACE {
 
-using cpu::HeadRotation;
-using cpu::Range;
-using cpu::RmsNorm;
+using cpu::HeadRotation, cpu::Range, cpu::RmsNorm;
 
 /// Calls f(column, lanes) for each sixteen columns of `width`.
 template <typename F>

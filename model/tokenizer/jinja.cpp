@@ -22,9 +22,7 @@
 namespace lie {
 namespace {
 
-using jinja::statement_ptr;
-using jinja::statements;
-using jinja::value;
+using jinja::statement_ptr, jinja::statements, jinja::value;
 
 // The longest published templates have 30 kB, nest 12 deep and render a conversation in 10,000
 // steps.

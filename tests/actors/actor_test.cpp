@@ -17,9 +17,7 @@
 namespace lie {
 namespace {
 
-using test::LetterPolicy;
-using test::ticket_for;
-using test::tiny_rollout;
+using test::LetterPolicy, test::ticket_for, test::tiny_rollout;
 
 // Hands out assignments in order; try_receive answers every second time only.
 class Script : public TicketClient {

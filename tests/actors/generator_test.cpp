@@ -14,13 +14,8 @@
 namespace lie {
 namespace {
 
-using test::expect_same;
-using test::generate;
-using test::Groups;
-using test::LetterPolicy;
-using test::some_tickets;
-using test::ticket_for;
-using test::tiny_rollout;
+using test::expect_same, test::generate, test::Groups, test::LetterPolicy, test::some_tickets,
+    test::ticket_for, test::tiny_rollout;
 
 /// `samples` responses to each prompt; group i answers prompts[i].
 std::vector<RolloutGroup> generate_all(Generator& generator, const std::vector<Prompt>& prompts,

@@ -17,9 +17,7 @@
 namespace lie {
 namespace {
 
-using test::LetterPolicy;
-using test::ticket_for;
-using test::tiny_rollout;
+using test::LetterPolicy, test::ticket_for, test::tiny_rollout;
 using Groups = std::map<std::int64_t, RolloutGroup>;
 
 constexpr std::int64_t kVersions = 3;

@@ -10,13 +10,8 @@
 namespace lie {
 namespace {
 
-using test::expect_same;
-using test::generate;
-using test::Groups;
-using test::LetterPolicy;
-using test::some_tickets;
-using test::ticket_for;
-using test::tiny_rollout;
+using test::expect_same, test::generate, test::Groups, test::LetterPolicy, test::some_tickets,
+    test::ticket_for, test::tiny_rollout;
 
 /// Whose pages are so large that 64 / layers fill a mebibyte.
 LetterPolicy policy_of_large_pages(std::int64_t layers) {

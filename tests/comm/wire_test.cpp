@@ -10,8 +10,7 @@
 namespace lie {
 namespace {
 
-using wire::pack;
-using wire::unpack;
+using wire::pack, wire::unpack;
 
 template <typename Value>
 void set(Bytes& message, std::size_t at, Value value) {

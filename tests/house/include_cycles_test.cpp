@@ -11,8 +11,7 @@
 
 namespace {
 
-using lie::Graph;
-using lie::Include;
+using lie::Graph, lie::Include;
 
 using NodeOf = std::function<std::string(const std::string&)>;
 

@@ -18,9 +18,7 @@
 namespace lie {
 namespace {
 
-using test::host;
-using testing::Each;
-using testing::HasSubstr;
+using test::host, testing::Each, testing::HasSubstr;
 
 constexpr test::TinyShape kSeveralBlocks = {
     .vocabulary = 600, .width = 64, .ffn_width = 96, .layers = 4};

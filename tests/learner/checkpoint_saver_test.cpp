@@ -20,8 +20,7 @@
 namespace lie {
 namespace {
 
-using test::host;
-using test::on_learners;
+using test::host, test::on_learners;
 
 class Saver : public ::testing::Test {
  protected:

@@ -13,8 +13,7 @@
 namespace lie {
 namespace {
 
-using test::host;
-using test::row_of;
+using test::host, test::row_of;
 
 ModelConfig small_config(std::int64_t layers = 2) {
   return test::tiny_config(

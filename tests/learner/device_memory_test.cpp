@@ -9,8 +9,7 @@
 namespace lie {
 namespace {
 
-using test::GuardedOperators;
-using test::LearnerPolicy;
+using test::GuardedOperators, test::LearnerPolicy;
 
 /// A policy on some operators, and what trains it.
 struct Trainee {

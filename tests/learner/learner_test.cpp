@@ -17,8 +17,7 @@
 namespace lie {
 namespace {
 
-using test::LearnerPolicy;
-using test::on_learners;
+using test::LearnerPolicy, test::on_learners;
 
 /// Steps that are already there.
 class ListedSteps : public Source<StepGroups> {

@@ -15,8 +15,7 @@
 namespace lie {
 namespace {
 
-using test::host;
-using test::row_of;
+using test::host, test::row_of;
 
 /// 12 decayed elements, 4 that belong to no parameter, 8 that are not decayed.
 const std::vector<Parameter> kLayout = {{"matrix", 0, 3, 4, true}, {"norm", 16, 1, 8, false}};

@@ -13,9 +13,7 @@
 namespace lie {
 namespace {
 
-using test::LearnerPolicy;
-using test::on_learners;
-using test::relative_difference;
+using test::LearnerPolicy, test::on_learners, test::relative_difference;
 
 /// Rows whose response repeats the prompt's last token: quickly learned.
 std::vector<SftExample> rows_to_learn(std::size_t count) {

@@ -12,9 +12,7 @@
 namespace lie {
 namespace {
 
-using test::LearnerPolicy;
-using test::on_learners;
-using test::relative_difference;
+using test::LearnerPolicy, test::on_learners, test::relative_difference;
 
 /// No warm-up, clipping or first-moment decay: after one update the first moment is the gradient.
 OptimizerOptions plain_optimizer() {

@@ -12,8 +12,7 @@
 namespace lie {
 namespace {
 
-using test::Results;
-using test::Side;
+using test::Results, test::Side;
 
 // Of the largest value. Sums have up to 100 terms of like size and random sign; each of their
 // roundings is 2^-24 of the sum so far, which errs by less than sqrt(100) * 2^-24 * 2 = 1.2e-6.

@@ -11,8 +11,7 @@
 namespace lie {
 namespace {
 
-using testing::ElementsAre;
-using testing::HasSubstr;
+using testing::ElementsAre, testing::HasSubstr;
 
 const fs::path kGolden = fs::path(source_directory()) / "tests/model/golden/hf_tiny";
 

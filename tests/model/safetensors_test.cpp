@@ -13,8 +13,7 @@
 namespace lie {
 namespace {
 
-using testing::ElementsAre;
-using testing::HasSubstr;
+using testing::ElementsAre, testing::HasSubstr;
 
 std::string file_bytes(std::uint64_t header_length, const std::string& header,
                        const std::string& data) {

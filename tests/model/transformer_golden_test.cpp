@@ -8,9 +8,7 @@
 namespace lie {
 namespace {
 
-using test::Golden;
-using test::read_golden;
-using test::relative_error;
+using test::Golden, test::read_golden, test::relative_error;
 
 class TransformerGolden : public testing::TestWithParam<const char*> {};
 

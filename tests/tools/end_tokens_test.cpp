@@ -12,8 +12,7 @@
 namespace lie {
 namespace {
 
-using testing::ElementsAre;
-using testing::HasSubstr;
+using testing::ElementsAre, testing::HasSubstr;
 
 /// A model directory, its weights left out; tokens are those of the golden Qwen tokenizer:
 /// <|endoftext|> 420, <|im_start|> 421, <|im_end|> 422, <think> 423.

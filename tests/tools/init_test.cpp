@@ -11,8 +11,7 @@
 namespace lie {
 namespace {
 
-using testing::HasSubstr;
-using testing::Not;
+using testing::HasSubstr, testing::Not;
 
 const std::filesystem::path kModel =
     std::filesystem::path(source_directory()) / "assets/count_pairs/model";

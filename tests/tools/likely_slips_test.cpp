@@ -9,9 +9,7 @@
 namespace lie {
 namespace {
 
-using testing::ElementsAre;
-using testing::HasSubstr;
-using testing::IsEmpty;
+using testing::ElementsAre, testing::HasSubstr, testing::IsEmpty;
 
 struct LikelySlips : testing::Test {
   LikelySlips() {

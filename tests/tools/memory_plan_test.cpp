@@ -18,8 +18,7 @@
 namespace lie {
 namespace {
 
-using test::GuardedOperators;
-using testing::HasSubstr;
+using test::GuardedOperators, testing::HasSubstr;
 
 std::int64_t part(const MemoryPlan& plan, const std::string& what) {
   for (const MemoryPart& part : plan.parts) {

@@ -12,8 +12,7 @@
 namespace lie::replay {
 namespace {
 
-using testing::ElementsAre;
-using testing::ThrowsMessage;
+using testing::ElementsAre, testing::ThrowsMessage;
 
 constexpr auto kRight = VerdictCode::kEqual, kWrong = VerdictCode::kUnequal;
 

@@ -10,12 +10,7 @@
 namespace lie {
 namespace {
 
-using exact::Rational;
-using expr::Arena;
-using expr::Expr;
-using expr::Fn;
-using expr::Op;
-using expr::Rel;
+using exact::Rational, expr::Arena, expr::Expr, expr::Fn, expr::Op, expr::Rel;
 
 const std::map<std::string, Fn, std::less<>> kFunctions = {{"sin", Fn::kSin},
                                                            {"cos", Fn::kCos},

@@ -10,9 +10,7 @@
 namespace lie::replay {
 namespace {
 
-using analyze::Chart;
-using analyze::PageSection;
-using analyze::Series;
+using analyze::Chart, analyze::PageSection, analyze::Series;
 
 constexpr const char* kSides[] = {"logged", "now"};
 

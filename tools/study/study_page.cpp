@@ -14,8 +14,7 @@
 namespace lie::study {
 namespace {
 
-using analyze::escaped;
-using analyze::PageSection;
+using analyze::escaped, analyze::PageSection;
 
 /// The accuracies that all pictures of the page span, in whole twentieths.
 struct Range {

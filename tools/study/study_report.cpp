@@ -10,8 +10,7 @@
 namespace lie::study {
 namespace {
 
-using analyze::short_number;
-using nlohmann::ordered_json;
+using analyze::short_number, nlohmann::ordered_json;
 
 struct Column {
   const char* metric;

@@ -8,8 +8,7 @@
 namespace lie::calculus {
 namespace {
 
-using expr::Fn;
-using expr::Op;
+using expr::Fn, expr::Op;
 
 class Prover {
  public:

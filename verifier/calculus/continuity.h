@@ -9,9 +9,7 @@
 
 namespace lie::calculus {
 
-using expr::Arena;
-using expr::Expr;
-using scalar::Tri;
+using expr::Arena, expr::Expr, scalar::Tri;
 
 /// A name near a value.
 struct Place {

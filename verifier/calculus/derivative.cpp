@@ -6,9 +6,7 @@
 namespace lie::calculus {
 namespace {
 
-using exact::Rational;
-using expr::Fn;
-using expr::Op;
+using exact::Rational, expr::Fn, expr::Op;
 
 constexpr std::int64_t kHighestOrder = 8;
 

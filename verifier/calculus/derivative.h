@@ -7,8 +7,7 @@
 
 namespace lie::calculus {
 
-using expr::Arena;
-using expr::Expr;
+using expr::Arena, expr::Expr;
 
 /// Whether a name occurs free in an expression.
 bool depends(const Expr& e, std::string_view name);

@@ -9,8 +9,7 @@
 namespace lie::calculus {
 namespace {
 
-using expr::Fn;
-using expr::Op;
+using expr::Fn, expr::Op;
 
 const Expr* derived(const Expr& e, Arena& arena) {
   const auto order = e.args.size() == 2 && e.args[1]->op == Op::kNumber

@@ -7,8 +7,7 @@
 
 namespace lie::calculus {
 
-using expr::Arena;
-using expr::Expr;
+using expr::Arena, expr::Expr;
 
 /// e with its binders evaluated from the inside, where derivative(), limit(), sum_value() and
 /// integral_value() find a value; the others stay. nullptr where the budget is spent.

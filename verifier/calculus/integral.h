@@ -8,8 +8,7 @@
 
 namespace lie::calculus {
 
-using expr::Arena;
-using expr::Expr;
+using expr::Arena, expr::Expr;
 
 /// An antiderivative of e in x: sums of polynomials, powers of lines, 1/(x^2 + a), and polynomials
 /// times an exponential, sine or cosine of a line. nullptr where e is made otherwise.

@@ -12,9 +12,7 @@
 namespace lie::calculus {
 namespace {
 
-using exact::Rational;
-using expr::Fn;
-using expr::Op;
+using exact::Rational, expr::Fn, expr::Op;
 
 constexpr int kMostDerivatives = 5;
 

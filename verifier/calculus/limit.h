@@ -8,8 +8,7 @@
 
 namespace lie::calculus {
 
-using expr::Arena;
-using expr::Expr;
+using expr::Arena, expr::Expr;
 
 /// The limit of e as x goes to `point` (plus or minus infinity included), exactly: an expression
 /// without x, or infinity with its sign. nullptr where these rules do not show it, or there is

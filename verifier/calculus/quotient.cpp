@@ -8,8 +8,7 @@
 namespace lie::calculus {
 namespace {
 
-using exact::Rational;
-using expr::Op;
+using exact::Rational, expr::Op;
 
 constexpr std::size_t kHighestDegree = 32;
 

@@ -10,8 +10,7 @@
 
 namespace lie::calculus {
 
-using expr::Arena;
-using expr::Expr;
+using expr::Arena, expr::Expr;
 
 /// Coefficients from the constant term up; they do not depend on the name. nullptr is 0.
 using Polynomial = std::vector<const Expr*>;

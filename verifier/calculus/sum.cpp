@@ -14,9 +14,7 @@
 namespace lie::calculus {
 namespace {
 
-using exact::Rational;
-using expr::Fn;
-using expr::Op;
+using exact::Rational, expr::Fn, expr::Op;
 
 constexpr std::int64_t kFurthestPole = 64;
 constexpr std::int64_t kLargestStart = 1000;

@@ -7,8 +7,7 @@
 
 namespace lie::calculus {
 
-using expr::Arena;
-using expr::Expr;
+using expr::Arena, expr::Expr;
 
 /// The value of a sum (a binder with body, lower and upper bound; the upper one may be infinity),
 /// exactly. The rules: polynomials by Bernoulli's formula; polynomial times c^k; c/k^(2n); c^k/k!;

@@ -16,14 +16,8 @@
 namespace lie::equal {
 namespace {
 
-using expr::Arena;
-using expr::Expr;
-using expr::Fn;
-using expr::Op;
-using expr::Rel;
-using scalar::compare_reals;
-using scalar::equal_scalars;
-using scalar::equal_up_to_constant;
+using expr::Arena, expr::Expr, expr::Fn, expr::Op, expr::Rel, scalar::compare_reals,
+    scalar::equal_scalars, scalar::equal_up_to_constant;
 
 bool is_collection(const Expr& e) {
   return e.op == Op::kList || e.op == Op::kSet || e.op == Op::kTuple;

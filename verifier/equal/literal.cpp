@@ -9,8 +9,7 @@
 namespace lie::equal {
 namespace {
 
-using exact::Rational;
-using scalar::equal_numbers;
+using exact::Rational, scalar::equal_numbers;
 
 constexpr std::size_t kLongest = 200;  // bytes
 

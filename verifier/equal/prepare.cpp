@@ -9,10 +9,7 @@
 namespace lie::equal {
 namespace {
 
-using expr::Arena;
-using expr::Expr;
-using expr::Op;
-using expr::Rel;
+using expr::Arena, expr::Expr, expr::Op, expr::Rel;
 
 class Preparer {
  public:

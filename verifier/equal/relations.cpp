@@ -5,10 +5,7 @@
 namespace lie::equal {
 namespace {
 
-using expr::Arena;
-using expr::Expr;
-using expr::Op;
-using expr::Rel;
+using expr::Arena, expr::Expr, expr::Op, expr::Rel;
 
 struct Link {
   const Expr* left = nullptr;

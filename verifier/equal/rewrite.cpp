@@ -8,11 +8,7 @@
 namespace lie::equal {
 namespace {
 
-using expr::Arena;
-using expr::Expr;
-using expr::Fn;
-using expr::Op;
-using expr::Rel;
+using expr::Arena, expr::Expr, expr::Fn, expr::Op, expr::Rel;
 
 constexpr int kMostSigns = 4;
 

@@ -10,14 +10,8 @@
 namespace lie::equal {
 namespace {
 
-using exact::Rational;
-using expr::Arena;
-using expr::Expr;
-using expr::Fn;
-using expr::Op;
-using expr::Rel;
-using scalar::compare_reals;
-using scalar::tri;
+using exact::Rational, expr::Arena, expr::Expr, expr::Fn, expr::Op, expr::Rel,
+    scalar::compare_reals, scalar::tri;
 
 constexpr std::size_t kMostEndPoints = 64;
 

@@ -9,8 +9,7 @@
 namespace lie::equal {
 namespace {
 
-using expr::Expr;
-using expr::Op;
+using expr::Expr, expr::Op;
 
 // The letters of words or of a product of names; empty where it is neither.
 std::string letters(const Expr& e) {

@@ -11,10 +11,7 @@
 
 namespace lie::latex {
 
-using expr::Expr;
-using expr::Fn;
-using expr::Op;
-using expr::Rel;
+using expr::Expr, expr::Fn, expr::Op, expr::Rel;
 
 /// Sets a variable for the length of a scope.
 template <typename T>

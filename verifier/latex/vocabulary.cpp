@@ -9,8 +9,7 @@
 namespace lie::latex {
 namespace {
 
-using expr::Fn;
-using expr::Rel;
+using expr::Fn, expr::Rel;
 
 /// Some spellings.
 struct Words {

@@ -8,10 +8,7 @@
 namespace lie::scalar {
 namespace {
 
-using exact::Rational;
-using expr::Expr;
-using expr::Fn;
-using expr::Op;
+using exact::Rational, expr::Expr, expr::Fn, expr::Op;
 
 struct Free {
   void operator()(lie_algebraic* x) const { lie_algebraic_free(x); }

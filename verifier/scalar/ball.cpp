@@ -2,10 +2,7 @@
 
 namespace lie::scalar {
 
-using exact::Rational;
-using expr::Expr;
-using expr::Fn;
-using expr::Op;
+using exact::Rational, expr::Expr, expr::Fn, expr::Op;
 
 Ball& Ball::operator=(const Ball& other) {
   acb_set(value_, other.value_);

@@ -10,10 +10,7 @@
 
 namespace lie::scalar {
 
-using exact::Rational;
-using expr::Expr;
-using expr::Fn;
-using expr::Op;
+using exact::Rational, expr::Expr, expr::Fn, expr::Op;
 
 class BallEvaluator {
  public:

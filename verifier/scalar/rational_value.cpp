@@ -8,10 +8,7 @@
 namespace lie::scalar {
 namespace {
 
-using exact::Rational;
-using expr::Expr;
-using expr::Fn;
-using expr::Op;
+using exact::Rational, expr::Expr, expr::Fn, expr::Op;
 using Value = std::optional<Rational>;
 
 constexpr std::int64_t kMostBits = 40'000;        // of an intermediate value

@@ -12,10 +12,7 @@
 namespace lie::scalar {
 namespace {
 
-using exact::Rational;
-using expr::Expr;
-using expr::Fn;
-using expr::Op;
+using exact::Rational, expr::Expr, expr::Fn, expr::Op;
 
 class Evaluator {
  public:
