@@ -90,14 +90,10 @@ ncclUniqueId shared_id(Collective& host) {
 
 ncclDataType_t nccl_type(DType dtype) {
   switch (dtype) {
-    case DType::kFloat32:
-      return ncclFloat32;
-    case DType::kBFloat16:
-      return ncclBfloat16;
-    case DType::kInt32:
-      return ncclInt32;
-    case DType::kFloat64:
-      break;
+    case DType::kFloat32: return ncclFloat32;
+    case DType::kBFloat16: return ncclBfloat16;
+    case DType::kInt32: return ncclInt32;
+    case DType::kFloat64: break;
   }
   return ncclFloat64;
 }

@@ -47,15 +47,11 @@ void RankWatch::tell_failing() {
 std::optional<LossEnding> RankWatch::hear(int neighbour, const RankNews& news) {
   switch (news.kind) {
     case Kind::kRunning:
-    case Kind::kEnded:
-      note(neighbour, news);
-      return std::nullopt;
+    case Kind::kEnded: note(neighbour, news); return std::nullopt;
     case Kind::kFailing:
       if (!std::exchange(quiet_, true)) tell_all(news, neighbour);
       return std::nullopt;
-    case Kind::kDeputy:
-      deputy_ = news.rank.rank;
-      return std::nullopt;
+    case Kind::kDeputy: deputy_ = news.rank.rank; return std::nullopt;
     case Kind::kDied:
       known_[news.rank.rank].state = news.rank;
       return quiet_ ? std::nullopt : child_lost(news.rank.rank, Loss::kDied);

@@ -158,12 +158,9 @@ std::string text_of(std::span<const Seats> rows) {
 
 std::string_view role_name(Role role) {
   switch (role) {
-    case Role::kActor:
-      return "actor";
-    case Role::kRewardWorker:
-      return "reward worker";
-    case Role::kLearner:
-      return "learner";
+    case Role::kActor: return "actor";
+    case Role::kRewardWorker: return "reward worker";
+    case Role::kLearner: return "learner";
   }
   return "unknown role";
 }
@@ -200,12 +197,9 @@ std::vector<RankPlace> gather_places(Job& job, const RankPlace& mine) {
 
 const std::vector<int>& RoleLayout::ranks(Role role) const {
   switch (role) {
-    case Role::kActor:
-      return actors;
-    case Role::kRewardWorker:
-      return reward_workers;
-    case Role::kLearner:
-      break;
+    case Role::kActor: return actors;
+    case Role::kRewardWorker: return reward_workers;
+    case Role::kLearner: break;
   }
   return learners;
 }

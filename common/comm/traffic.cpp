@@ -13,24 +13,15 @@ namespace {
 
 std::string_view flow_name(std::size_t tag) {
   switch (static_cast<Tag>(tag)) {
-    case Tag::kFarewell:
-      return "farewells";
-    case Tag::kRollouts:
-      return "rollouts";
-    case Tag::kScored:
-      return "scored";
-    case Tag::kTicketRequest:
-      return "ticket_requests";
-    case Tag::kTicketAnswer:
-      return "ticket_answers";
-    case Tag::kWorldGroup:
-      return "world";
-    case Tag::kWeightGroup:
-      return "weights";
-    case Tag::kLearnerGroup:
-      return "learners";
-    case Tag::kFirstFree:
-      break;
+    case Tag::kFarewell: return "farewells";
+    case Tag::kRollouts: return "rollouts";
+    case Tag::kScored: return "scored";
+    case Tag::kTicketRequest: return "ticket_requests";
+    case Tag::kTicketAnswer: return "ticket_answers";
+    case Tag::kWorldGroup: return "world";
+    case Tag::kWeightGroup: return "weights";
+    case Tag::kLearnerGroup: return "learners";
+    case Tag::kFirstFree: break;
   }
   return "other";
 }

@@ -62,52 +62,31 @@ Json to_json(const arrow::Array& array, std::int64_t i) {
   using arrow::Type;
   if (array.IsNull(i)) return nullptr;
   switch (array.type_id()) {
-    case Type::STRING:
-      return element<arrow::StringArray, std::string>(array, i);
-    case Type::LARGE_STRING:
-      return element<arrow::LargeStringArray, std::string>(array, i);
-    case Type::STRING_VIEW:
-      return element<arrow::StringViewArray, std::string>(array, i);
-    case Type::BOOL:
-      return element<arrow::BooleanArray, bool>(array, i);
-    case Type::INT8:
-      return element<arrow::Int8Array, std::int64_t>(array, i);
-    case Type::INT16:
-      return element<arrow::Int16Array, std::int64_t>(array, i);
-    case Type::INT32:
-      return element<arrow::Int32Array, std::int64_t>(array, i);
-    case Type::INT64:
-      return element<arrow::Int64Array, std::int64_t>(array, i);
-    case Type::UINT8:
-      return element<arrow::UInt8Array, std::uint64_t>(array, i);
-    case Type::UINT16:
-      return element<arrow::UInt16Array, std::uint64_t>(array, i);
-    case Type::UINT32:
-      return element<arrow::UInt32Array, std::uint64_t>(array, i);
-    case Type::UINT64:
-      return element<arrow::UInt64Array, std::uint64_t>(array, i);
-    case Type::FLOAT:
-      return element<arrow::FloatArray, double>(array, i);
-    case Type::DOUBLE:
-      return element<arrow::DoubleArray, double>(array, i);
-    case Type::LIST:
-      return list<arrow::ListArray>(array, i);
-    case Type::LARGE_LIST:
-      return list<arrow::LargeListArray>(array, i);
-    case Type::FIXED_SIZE_LIST:
-      return list<arrow::FixedSizeListArray>(array, i);
-    case Type::STRUCT:
-      return structure(array, i);
-    case Type::DICTIONARY:
-      return dictionary(array, i);
+    case Type::STRING: return element<arrow::StringArray, std::string>(array, i);
+    case Type::LARGE_STRING: return element<arrow::LargeStringArray, std::string>(array, i);
+    case Type::STRING_VIEW: return element<arrow::StringViewArray, std::string>(array, i);
+    case Type::BOOL: return element<arrow::BooleanArray, bool>(array, i);
+    case Type::INT8: return element<arrow::Int8Array, std::int64_t>(array, i);
+    case Type::INT16: return element<arrow::Int16Array, std::int64_t>(array, i);
+    case Type::INT32: return element<arrow::Int32Array, std::int64_t>(array, i);
+    case Type::INT64: return element<arrow::Int64Array, std::int64_t>(array, i);
+    case Type::UINT8: return element<arrow::UInt8Array, std::uint64_t>(array, i);
+    case Type::UINT16: return element<arrow::UInt16Array, std::uint64_t>(array, i);
+    case Type::UINT32: return element<arrow::UInt32Array, std::uint64_t>(array, i);
+    case Type::UINT64: return element<arrow::UInt64Array, std::uint64_t>(array, i);
+    case Type::FLOAT: return element<arrow::FloatArray, double>(array, i);
+    case Type::DOUBLE: return element<arrow::DoubleArray, double>(array, i);
+    case Type::LIST: return list<arrow::ListArray>(array, i);
+    case Type::LARGE_LIST: return list<arrow::LargeListArray>(array, i);
+    case Type::FIXED_SIZE_LIST: return list<arrow::FixedSizeListArray>(array, i);
+    case Type::STRUCT: return structure(array, i);
+    case Type::DICTIONARY: return dictionary(array, i);
     case Type::DATE32:
     case Type::DATE64:
     case Type::TIMESTAMP:
     case Type::DECIMAL128:
-    case Type::DECIMAL256:
-      return as_text(array, i);
-    default:
-      return nullptr;
+    case Type::DECIMAL256: return as_text(array, i);
+    default: return nullptr;
   }
 }
 

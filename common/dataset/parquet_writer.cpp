@@ -29,18 +29,12 @@ std::shared_ptr<arrow::DataType> structure_of(const Row& example) {
 
 std::shared_ptr<arrow::DataType> type_of(const Row& example) {
   switch (example.type()) {
-    case Row::value_t::object:
-      return structure_of(example);
-    case Row::value_t::array:
-      return arrow::list(type_of(example.at(0)));
-    case Row::value_t::string:
-      return arrow::utf8();
-    case Row::value_t::boolean:
-      return arrow::boolean();
-    case Row::value_t::number_float:
-      return arrow::float64();
-    default:
-      return arrow::int64();
+    case Row::value_t::object: return structure_of(example);
+    case Row::value_t::array: return arrow::list(type_of(example.at(0)));
+    case Row::value_t::string: return arrow::utf8();
+    case Row::value_t::boolean: return arrow::boolean();
+    case Row::value_t::number_float: return arrow::float64();
+    default: return arrow::int64();
   }
 }
 
@@ -73,16 +67,13 @@ arrow::Status append(arrow::ArrayBuilder& builder, const arrow::DataType& type, 
   switch (type.id()) {
     case Type::STRUCT:
       return append_object(static_cast<arrow::StructBuilder&>(builder), type, value);
-    case Type::LIST:
-      return append_list(static_cast<arrow::ListBuilder&>(builder), type, value);
+    case Type::LIST: return append_list(static_cast<arrow::ListBuilder&>(builder), type, value);
     case Type::STRING:
       return static_cast<arrow::StringBuilder&>(builder).Append(value.get<std::string>());
-    case Type::BOOL:
-      return static_cast<arrow::BooleanBuilder&>(builder).Append(value.get<bool>());
+    case Type::BOOL: return static_cast<arrow::BooleanBuilder&>(builder).Append(value.get<bool>());
     case Type::DOUBLE:
       return static_cast<arrow::DoubleBuilder&>(builder).Append(value.get<double>());
-    default:
-      return static_cast<arrow::Int64Builder&>(builder).Append(value.get<std::int64_t>());
+    default: return static_cast<arrow::Int64Builder&>(builder).Append(value.get<std::int64_t>());
   }
 }
 

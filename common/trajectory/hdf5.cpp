@@ -136,32 +136,22 @@ Handle create_file(const std::filesystem::path& path) {
 
 hid_t memory_type(schema::ElementType type) {
   switch (type) {
-    case schema::ElementType::kUint8:
-      return H5T_NATIVE_UINT8;
-    case schema::ElementType::kInt32:
-      return H5T_NATIVE_INT32;
-    case schema::ElementType::kInt64:
-      return H5T_NATIVE_INT64;
-    case schema::ElementType::kFloat32:
-      return H5T_NATIVE_FLOAT;
-    case schema::ElementType::kFloat64:
-      return H5T_NATIVE_DOUBLE;
+    case schema::ElementType::kUint8: return H5T_NATIVE_UINT8;
+    case schema::ElementType::kInt32: return H5T_NATIVE_INT32;
+    case schema::ElementType::kInt64: return H5T_NATIVE_INT64;
+    case schema::ElementType::kFloat32: return H5T_NATIVE_FLOAT;
+    case schema::ElementType::kFloat64: return H5T_NATIVE_DOUBLE;
   }
   return H5I_INVALID_HID;
 }
 
 hid_t file_type(schema::ElementType type) {
   switch (type) {
-    case schema::ElementType::kUint8:
-      return H5T_STD_U8LE;
-    case schema::ElementType::kInt32:
-      return H5T_STD_I32LE;
-    case schema::ElementType::kInt64:
-      return H5T_STD_I64LE;
-    case schema::ElementType::kFloat32:
-      return H5T_IEEE_F32LE;
-    case schema::ElementType::kFloat64:
-      return H5T_IEEE_F64LE;
+    case schema::ElementType::kUint8: return H5T_STD_U8LE;
+    case schema::ElementType::kInt32: return H5T_STD_I32LE;
+    case schema::ElementType::kInt64: return H5T_STD_I64LE;
+    case schema::ElementType::kFloat32: return H5T_IEEE_F32LE;
+    case schema::ElementType::kFloat64: return H5T_IEEE_F64LE;
   }
   return H5I_INVALID_HID;
 }

@@ -90,19 +90,13 @@ void for_each_column(const TrajectoryInfo& info,
 
 std::uint64_t chunk_rows(Table table) {
   switch (table) {
-    case Table::kText:
-      return 16384;
-    case Table::kPrompt:
-      return 4096;
-    case Table::kToken:
-      return 8192;  // the last, partly filled chunk is written again in each step
-    case Table::kProblem:
-      return 64;
+    case Table::kText: return 16384;
+    case Table::kPrompt: return 4096;
+    case Table::kToken: return 8192;  // the last, partly filled chunk is written again in each step
+    case Table::kProblem: return 64;
     case Table::kSample:
-    case Table::kVersionRun:
-      return 256;
-    case Table::kStep:
-      return 64;
+    case Table::kVersionRun: return 256;
+    case Table::kStep: return 64;
   }
   return 1;
 }

@@ -326,18 +326,14 @@ class Nesting {
     switch (token.t) {
       case Kind::open_paren:
       case Kind::open_square_bracket:
-      case Kind::open_curly_bracket:
-        opened_.push_back(depth_++);
-        break;
+      case Kind::open_curly_bracket: opened_.push_back(depth_++); break;
       case Kind::close_paren:
       case Kind::close_square_bracket:
       case Kind::close_curly_bracket:
         depth_ = outside;
         if (!opened_.empty()) opened_.pop_back();
         break;
-      case Kind::comma:
-        depth_ = outside;
-        break;
+      case Kind::comma: depth_ = outside; break;
       default:
         if (operates(token)) ++depth_;
     }

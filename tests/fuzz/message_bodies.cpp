@@ -27,18 +27,12 @@ void unpack_any(std::span<const std::byte> bytes) {
   std::uint16_t kind = 0;
   if (bytes.size() >= wire::kHeaderBytes) std::memcpy(&kind, bytes.data() + 6, sizeof kind);
   switch (static_cast<wire::Kind>(kind)) {
-    case wire::Kind::kAssignment:
-      return unpack_again<Assignment>(bytes);
-    case wire::Kind::kRolloutGroup:
-      return unpack_again<RolloutGroup>(bytes);
-    case wire::Kind::kScoredGroup:
-      return unpack_again<ScoredGroup>(bytes);
-    case wire::Kind::kScoredGroups:
-      return unpack_again<std::vector<ScoredGroup>>(bytes);
-    case wire::Kind::kRolloutGroups:
-      return unpack_again<std::vector<RolloutGroup>>(bytes);
-    default:
-      return unpack_again<TicketRequest>(bytes);
+    case wire::Kind::kAssignment: return unpack_again<Assignment>(bytes);
+    case wire::Kind::kRolloutGroup: return unpack_again<RolloutGroup>(bytes);
+    case wire::Kind::kScoredGroup: return unpack_again<ScoredGroup>(bytes);
+    case wire::Kind::kScoredGroups: return unpack_again<std::vector<ScoredGroup>>(bytes);
+    case wire::Kind::kRolloutGroups: return unpack_again<std::vector<RolloutGroup>>(bytes);
+    default: return unpack_again<TicketRequest>(bytes);
   }
 }
 

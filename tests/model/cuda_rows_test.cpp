@@ -38,16 +38,11 @@ class Numbers {
   }
   float of_row(std::int64_t row) {
     switch (row % 8) {
-      case 0:
-        return subnormal();
-      case 1:
-        return any_finite();
-      case 2:
-        return bits() % 16 == 0 ? (bits() % 2 == 0 ? INFINITY : -INFINITY) : uniform(4);
-      case 3:
-        return bits() % 2 == 0 ? (bits() % 2 == 0 ? 0.0f : -0.0f) : uniform(4);
-      default:
-        return uniform(row % 2 == 0 ? 4.0f : 60.0f);
+      case 0: return subnormal();
+      case 1: return any_finite();
+      case 2: return bits() % 16 == 0 ? (bits() % 2 == 0 ? INFINITY : -INFINITY) : uniform(4);
+      case 3: return bits() % 2 == 0 ? (bits() % 2 == 0 ? 0.0f : -0.0f) : uniform(4);
+      default: return uniform(row % 2 == 0 ? 4.0f : 60.0f);
     }
   }
 

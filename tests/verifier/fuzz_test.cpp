@@ -51,17 +51,10 @@ std::string mutated(std::mt19937& random) {
   for (std::size_t changes = 1 + pick(6); changes > 0; --changes) {
     const std::size_t at = pick(text.size() + 1);
     switch (random() % 4) {
-      case 0:
-        text.insert(at, kPieces[pick(kPieces.size())]);
-        break;
-      case 1:
-        text.erase(at, 1 + pick(4));
-        break;
-      case 2:
-        text.insert(at, text.substr(pick(text.size() + 1), pick(12)));
-        break;
-      default:
-        text.append(seeds()[pick(seeds().size())].substr(0, pick(20)));
+      case 0: text.insert(at, kPieces[pick(kPieces.size())]); break;
+      case 1: text.erase(at, 1 + pick(4)); break;
+      case 2: text.insert(at, text.substr(pick(text.size() + 1), pick(12))); break;
+      default: text.append(seeds()[pick(seeds().size())].substr(0, pick(20)));
     }
   }
   return text;

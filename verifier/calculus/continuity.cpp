@@ -54,25 +54,18 @@ class Prover {
       case Fn::kCos:
       case Fn::kExp:
       case Fn::kSinh:
-      case Fn::kCosh:
-        return true;
+      case Fn::kCosh: return true;
       case Fn::kArctan:
       case Fn::kTanh:
-      case Fn::kArsinh:
-        return sign_of(value_at(u, place_, arena_), arena_, options_) != 2;  // real
+      case Fn::kArsinh: return sign_of(value_at(u, place_, arena_), arena_, options_) != 2;  // real
       case Fn::kTan:
-      case Fn::kSec:
-        return nonzero_after(Fn::kCos, u);
+      case Fn::kSec: return nonzero_after(Fn::kCos, u);
       case Fn::kCot:
-      case Fn::kCsc:
-        return nonzero_after(Fn::kSin, u);
-      case Fn::kLn:
-        return positive(u);
+      case Fn::kCsc: return nonzero_after(Fn::kSin, u);
+      case Fn::kLn: return positive(u);
       case Fn::kLog:
-      case Fn::kRoot:
-        return !depends(*e.args[1], place_.x) && positive(u);
-      default:
-        return false;
+      case Fn::kRoot: return !depends(*e.args[1], place_.x) && positive(u);
+      default: return false;
     }
   }
 

@@ -18,18 +18,12 @@ class Differentiator {
     if (!arena_.budget().spend()) return nullptr;
     if (!depends(e, x_)) return is_scalar(e) ? number(0) : nullptr;
     switch (e.op) {
-      case Op::kSymbol:
-        return number(1);
-      case Op::kAdd:
-        return sum(e);
-      case Op::kMul:
-        return product(e);
-      case Op::kPow:
-        return power(e);
-      case Op::kFunction:
-        return function(e);
-      default:
-        return nullptr;
+      case Op::kSymbol: return number(1);
+      case Op::kAdd: return sum(e);
+      case Op::kMul: return product(e);
+      case Op::kPow: return power(e);
+      case Op::kFunction: return function(e);
+      default: return nullptr;
     }
   }
 
@@ -101,38 +95,22 @@ class Differentiator {
 
   const Expr* unary(const Expr& e, const Expr* u) {
     switch (e.fn) {
-      case Fn::kSin:
-        return call(Fn::kCos, u);
-      case Fn::kCos:
-        return arena_.negate(call(Fn::kSin, u));
-      case Fn::kTan:
-        return arena_.power(call(Fn::kCos, u), number(-2));
-      case Fn::kCot:
-        return arena_.negate(arena_.power(call(Fn::kSin, u), number(-2)));
-      case Fn::kSec:
-        return arena_.mul({&e, call(Fn::kTan, u)});
-      case Fn::kCsc:
-        return arena_.mul({number(-1), &e, call(Fn::kCot, u)});
-      case Fn::kArcsin:
-        return inverse_root(less(number(1), square(u)));
-      case Fn::kArccos:
-        return arena_.negate(inverse_root(less(number(1), square(u))));
-      case Fn::kArctan:
-        return arena_.power(arena_.add({number(1), square(u)}), number(-1));
-      case Fn::kSinh:
-        return call(Fn::kCosh, u);
-      case Fn::kCosh:
-        return call(Fn::kSinh, u);
-      case Fn::kTanh:
-        return arena_.power(call(Fn::kCosh, u), number(-2));
-      case Fn::kArsinh:
-        return inverse_root(arena_.add({square(u), number(1)}));
-      case Fn::kExp:
-        return &e;
-      case Fn::kLn:
-        return arena_.power(u, number(-1));
-      default:
-        return nullptr;
+      case Fn::kSin: return call(Fn::kCos, u);
+      case Fn::kCos: return arena_.negate(call(Fn::kSin, u));
+      case Fn::kTan: return arena_.power(call(Fn::kCos, u), number(-2));
+      case Fn::kCot: return arena_.negate(arena_.power(call(Fn::kSin, u), number(-2)));
+      case Fn::kSec: return arena_.mul({&e, call(Fn::kTan, u)});
+      case Fn::kCsc: return arena_.mul({number(-1), &e, call(Fn::kCot, u)});
+      case Fn::kArcsin: return inverse_root(less(number(1), square(u)));
+      case Fn::kArccos: return arena_.negate(inverse_root(less(number(1), square(u))));
+      case Fn::kArctan: return arena_.power(arena_.add({number(1), square(u)}), number(-1));
+      case Fn::kSinh: return call(Fn::kCosh, u);
+      case Fn::kCosh: return call(Fn::kSinh, u);
+      case Fn::kTanh: return arena_.power(call(Fn::kCosh, u), number(-2));
+      case Fn::kArsinh: return inverse_root(arena_.add({square(u), number(1)}));
+      case Fn::kExp: return &e;
+      case Fn::kLn: return arena_.power(u, number(-1));
+      default: return nullptr;
     }
   }
 

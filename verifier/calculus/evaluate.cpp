@@ -20,16 +20,12 @@ const Expr* derived(const Expr& e, Arena& arena) {
 
 const Expr* carried_out(const Expr& e, Arena& arena, const VerifierOptions& options) {
   switch (e.fn) {
-    case Fn::kDerivative:
-      return derived(e, arena);
+    case Fn::kDerivative: return derived(e, arena);
     case Fn::kLimit:
       return e.args.size() < 2 ? nullptr : limit(*e.args[0], e.name, *e.args[1], arena, options);
-    case Fn::kSum:
-      return sum_value(e, arena, options);
-    case Fn::kIntegral:
-      return integral_value(e, arena, options);
-    default:
-      return nullptr;
+    case Fn::kSum: return sum_value(e, arena, options);
+    case Fn::kIntegral: return integral_value(e, arena, options);
+    default: return nullptr;
   }
 }
 

@@ -115,16 +115,11 @@ class Integrator {
     if (!u) return nullptr;
     const Expr* arg = e.args.front();
     switch (e.fn) {
-      case Fn::kSin:
-        return over(arena_.negate(arena_.call(Fn::kCos, {arg})), u->slope);
-      case Fn::kCos:
-        return over(arena_.call(Fn::kSin, {arg}), u->slope);
-      case Fn::kSinh:
-        return over(arena_.call(Fn::kCosh, {arg}), u->slope);
-      case Fn::kCosh:
-        return over(arena_.call(Fn::kSinh, {arg}), u->slope);
-      case Fn::kExp:
-        return over(&e, u->slope);
+      case Fn::kSin: return over(arena_.negate(arena_.call(Fn::kCos, {arg})), u->slope);
+      case Fn::kCos: return over(arena_.call(Fn::kSin, {arg}), u->slope);
+      case Fn::kSinh: return over(arena_.call(Fn::kCosh, {arg}), u->slope);
+      case Fn::kCosh: return over(arena_.call(Fn::kSinh, {arg}), u->slope);
+      case Fn::kExp: return over(&e, u->slope);
       case Fn::kLn:
         barred_.push_back({arg, false});
         return over(arena_.add({arena_.mul({arg, &e}), arena_.negate(arg)}), u->slope);
@@ -132,8 +127,7 @@ class Integrator {
         return e.args[1]->op == Op::kNumber && !e.args[1]->value.is_zero()
                    ? line_power(arg, *u, arena_.number(Rational(1) / e.args[1]->value))
                    : nullptr;
-      default:
-        return nullptr;
+      default: return nullptr;
     }
   }
 

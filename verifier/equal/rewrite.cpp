@@ -185,25 +185,21 @@ bool is_name(const Expr& e) {
   switch (e.op) {
     case Op::kSymbol:
     case Op::kText:
-    case Op::kApply:
-      return true;
-    case Op::kConstant:
-      return e.name == "e" || e.name == "i";
+    case Op::kApply: return true;
+    case Op::kConstant: return e.name == "e" || e.name == "i";
     case Op::kMul:
     case Op::kAdd:
     case Op::kRatio:
     case Op::kTuple:
     case Op::kRelation:
     case Op::kUnit:
-    case Op::kList:
-      return all_names();
+    case Op::kList: return all_names();
     case Op::kPow:
       return is_name(*e.args[0]) && e.args[1]->op == Op::kNumber &&
              e.args[1]->value == exact::Rational(-1);
     case Op::kFunction:
       return (e.fn == Fn::kAbs || e.fn == Fn::kDet || e.fn == Fn::kNorm) && all_names();
-    default:
-      return false;
+    default: return false;
   }
 }
 

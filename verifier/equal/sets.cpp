@@ -179,26 +179,18 @@ class Sets {
 
   Tri contains(const Expr& set, const Expr* point) {
     switch (set.op) {
-      case Op::kTuple:
-        return in_interval(set, point);
-      case Op::kSet:
-        return in_finite(set, point);
-      case Op::kList:
-        return excludes(set) ? all(set.args, point) : any(set.args, point);
-      case Op::kUnion:
-        return any(set.args, point);
+      case Op::kTuple: return in_interval(set, point);
+      case Op::kSet: return in_finite(set, point);
+      case Op::kList: return excludes(set) ? all(set.args, point) : any(set.args, point);
+      case Op::kUnion: return any(set.args, point);
       case Op::kIntersection:
         return both(contains(*set.args[0], point), contains(*set.args[1], point));
       case Op::kDifference:
         return both(contains(*set.args[0], point), negation(contains(*set.args[1], point)));
-      case Op::kNamedSet:
-        return tri(set.name == "R");
-      case Op::kSetBuilder:
-        return in_all(set, point);
-      case Op::kRelation:
-        return satisfies(set, point);
-      default:
-        return tri(compare_reals(set, *point, options_, budget()) == 0);
+      case Op::kNamedSet: return tri(set.name == "R");
+      case Op::kSetBuilder: return in_all(set, point);
+      case Op::kRelation: return satisfies(set, point);
+      default: return tri(compare_reals(set, *point, options_, budget()) == 0);
     }
   }
 
@@ -253,18 +245,12 @@ class Sets {
 
   static bool holds(Rel rel, int order) {
     switch (rel) {
-      case Rel::kLess:
-        return order < 0;
-      case Rel::kLessEqual:
-        return order <= 0;
-      case Rel::kGreater:
-        return order > 0;
-      case Rel::kGreaterEqual:
-        return order >= 0;
-      case Rel::kNotEqual:
-        return order != 0;
-      default:
-        return order == 0;
+      case Rel::kLess: return order < 0;
+      case Rel::kLessEqual: return order <= 0;
+      case Rel::kGreater: return order > 0;
+      case Rel::kGreaterEqual: return order >= 0;
+      case Rel::kNotEqual: return order != 0;
+      default: return order == 0;
     }
   }
 
@@ -277,8 +263,7 @@ class Sets {
 
 bool is_real_set(const Expr& e) {
   switch (e.op) {
-    case Op::kTuple:
-      return is_interval(e);
+    case Op::kTuple: return is_interval(e);
     case Op::kSet:
     case Op::kList:
     case Op::kUnion:
@@ -286,15 +271,12 @@ bool is_real_set(const Expr& e) {
     case Op::kDifference:
       return std::ranges::all_of(
           e.args, [](const Expr* arg) { return is_real_set(*arg) || is_constant_scalar(*arg); });
-    case Op::kNamedSet:
-      return e.name == "R" || e.name == "empty";
-    case Op::kRelation:
-      return is_condition(e);
+    case Op::kNamedSet: return e.name == "R" || e.name == "empty";
+    case Op::kRelation: return is_condition(e);
     case Op::kSetBuilder:
       return is_name(*e.args[0]) && std::all_of(e.args.begin() + 1, e.args.end(),
                                                 [](const Expr* arg) { return is_condition(*arg); });
-    default:
-      return false;
+    default: return false;
   }
 }
 

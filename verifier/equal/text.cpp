@@ -16,10 +16,8 @@ std::string letters(const Expr& e) {
   switch (e.op) {
     case Op::kText:
     case Op::kSymbol:
-    case Op::kConstant:
-      return latex::normal_text(e.name);
-    case Op::kNumber:
-      return e.value.text();
+    case Op::kConstant: return latex::normal_text(e.name);
+    case Op::kNumber: return e.value.text();
     case Op::kUnit: {
       const std::string inner = letters(*e.args[0]);
       return inner.empty() ? inner : inner + e.name;
@@ -33,8 +31,7 @@ std::string letters(const Expr& e) {
       }
       return out;
     }
-    default:
-      return {};
+    default: return {};
   }
 }
 

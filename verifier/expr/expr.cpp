@@ -27,30 +27,17 @@ constexpr std::array<std::string_view, 27> kOpNames = {
 
 void append_head(std::string& out, const Expr& e) {
   switch (e.op) {
-    case Op::kFunction:
-      out += name(e.fn);
-      break;
-    case Op::kBinder:
-      out.append(name(e.fn)).append(" ").append(e.name);
-      break;
-    case Op::kApply:
-      out += e.name;
-      break;
-    case Op::kTuple:
-      out.append("tuple").append({e.open, e.close});
-      break;
-    case Op::kUnit:
-      out.append("unit '").append(e.name).append("'");
-      break;
-    case Op::kMatrix:
-      out.append("matrix/").append(std::to_string(e.columns));
-      break;
+    case Op::kFunction: out += name(e.fn); break;
+    case Op::kBinder: out.append(name(e.fn)).append(" ").append(e.name); break;
+    case Op::kApply: out += e.name; break;
+    case Op::kTuple: out.append("tuple").append({e.open, e.close}); break;
+    case Op::kUnit: out.append("unit '").append(e.name).append("'"); break;
+    case Op::kMatrix: out.append("matrix/").append(std::to_string(e.columns)); break;
     case Op::kRelation:
       for (std::size_t i = 0; i < e.relations.size(); ++i)
         out.append(i == 0 ? "" : ",").append(name(e.relations[i]));
       break;
-    default:
-      out += kOpNames[static_cast<std::size_t>(e.op)];
+    default: out += kOpNames[static_cast<std::size_t>(e.op)];
   }
 }
 

@@ -66,12 +66,10 @@ class Prose {
     switch (found.kind) {
       case Found::Kind::kMath:
         return content_of(std::span(environments_).subspan(found.index, found.count));
-      case Found::Kind::kPlain:
-        return spelling(numbers_[found.index], text_);
+      case Found::Kind::kPlain: return spelling(numbers_[found.index], text_);
       case Found::Kind::kChoice:
         return std::string(text_.substr(found.begin, found.end - found.begin));
-      case Found::Kind::kBoxes:
-        break;
+      case Found::Kind::kBoxes: break;
     }
     return boxed_;
   }

@@ -210,17 +210,12 @@ bool Parser::starts_operand() const {
     case Tok::kLimit:
     case Tok::kBegin:
     case Tok::kDots:
-    case Tok::kCurrency:
-      return true;
-    case Tok::kOpen:
-      return !(tok().bracket == '(' && is(Tok::kMod, 1));
-    case Tok::kText:
-      return command(tok().name) != nullptr;
+    case Tok::kCurrency: return true;
+    case Tok::kOpen: return !(tok().bracket == '(' && is(Tok::kMod, 1));
+    case Tok::kText: return command(tok().name) != nullptr;
     case Tok::kBar:
-    case Tok::kDoubleBar:
-      return starts_bar_operand();
-    default:
-      return false;
+    case Tok::kDoubleBar: return starts_bar_operand();
+    default: return false;
   }
 }
 

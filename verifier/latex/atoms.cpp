@@ -12,65 +12,31 @@ const Expr* Parser::atom() {
   if (!enter()) return nullptr;
   const Token& t = tok();
   switch (t.kind) {
-    case Tok::kNumber:
-      return number();
-    case Tok::kSymbol:
-      return symbol();
-    case Tok::kWord:
-      return words();
-    case Tok::kText:
-      return text();
-    case Tok::kConstant:
-      ++at_;
-      return arena_.constant(t.name);
-    case Tok::kNamedSet:
-      ++at_;
-      return arena_.named(Op::kNamedSet, t.name);
-    case Tok::kFunction:
-      ++at_;
-      return function(t.fn);
-    case Tok::kOperatorName:
-      return operator_name();
-    case Tok::kAccent:
-      return accent();
-    case Tok::kFrac:
-      return fraction();
-    case Tok::kSqrt:
-      return root();
-    case Tok::kBinom:
-      return binomial();
-    case Tok::kSum:
-      ++at_;
-      return repeated(Fn::kSum);
-    case Tok::kProd:
-      ++at_;
-      return repeated(Fn::kProduct);
-    case Tok::kIntegral:
-      ++at_;
-      return integral();
-    case Tok::kLimit:
-      ++at_;
-      return limit();
-    case Tok::kBegin:
-      return environment();
-    case Tok::kBoxed:
-      ++at_;
-      return is(Tok::kBraceOpen) ? braces() : atom();
-    case Tok::kBraceOpen:
-      return braces();
-    case Tok::kOpen:
-      return brackets();
+    case Tok::kNumber: return number();
+    case Tok::kSymbol: return symbol();
+    case Tok::kWord: return words();
+    case Tok::kText: return text();
+    case Tok::kConstant: ++at_; return arena_.constant(t.name);
+    case Tok::kNamedSet: ++at_; return arena_.named(Op::kNamedSet, t.name);
+    case Tok::kFunction: ++at_; return function(t.fn);
+    case Tok::kOperatorName: return operator_name();
+    case Tok::kAccent: return accent();
+    case Tok::kFrac: return fraction();
+    case Tok::kSqrt: return root();
+    case Tok::kBinom: return binomial();
+    case Tok::kSum: ++at_; return repeated(Fn::kSum);
+    case Tok::kProd: ++at_; return repeated(Fn::kProduct);
+    case Tok::kIntegral: ++at_; return integral();
+    case Tok::kLimit: ++at_; return limit();
+    case Tok::kBegin: return environment();
+    case Tok::kBoxed: ++at_; return is(Tok::kBraceOpen) ? braces() : atom();
+    case Tok::kBraceOpen: return braces();
+    case Tok::kOpen: return brackets();
     case Tok::kBar:
-    case Tok::kDoubleBar:
-      return bars();
-    case Tok::kDots:
-      ++at_;
-      return arena_.symbol("...");
-    case Tok::kCurrency:
-      ++at_;
-      return is(Tok::kMinus) ? operand() : atom();
-    default:
-      return fail("an operand is missing");
+    case Tok::kDoubleBar: return bars();
+    case Tok::kDots: ++at_; return arena_.symbol("...");
+    case Tok::kCurrency: ++at_; return is(Tok::kMinus) ? operand() : atom();
+    default: return fail("an operand is missing");
   }
 }
 

@@ -8,32 +8,19 @@ namespace {
 
 Fn inverse_of(Fn fn) {
   switch (fn) {
-    case Fn::kSin:
-      return Fn::kArcsin;
-    case Fn::kCos:
-      return Fn::kArccos;
-    case Fn::kTan:
-      return Fn::kArctan;
-    case Fn::kCot:
-      return Fn::kArccot;
-    case Fn::kSec:
-      return Fn::kArcsec;
-    case Fn::kCsc:
-      return Fn::kArccsc;
-    case Fn::kSinh:
-      return Fn::kArsinh;
-    case Fn::kCosh:
-      return Fn::kArcosh;
-    case Fn::kTanh:
-      return Fn::kArtanh;
-    case Fn::kCoth:
-      return Fn::kArcoth;
-    case Fn::kSech:
-      return Fn::kArsech;
-    case Fn::kCsch:
-      return Fn::kArcsch;
-    default:
-      return Fn::kNone;
+    case Fn::kSin: return Fn::kArcsin;
+    case Fn::kCos: return Fn::kArccos;
+    case Fn::kTan: return Fn::kArctan;
+    case Fn::kCot: return Fn::kArccot;
+    case Fn::kSec: return Fn::kArcsec;
+    case Fn::kCsc: return Fn::kArccsc;
+    case Fn::kSinh: return Fn::kArsinh;
+    case Fn::kCosh: return Fn::kArcosh;
+    case Fn::kTanh: return Fn::kArtanh;
+    case Fn::kCoth: return Fn::kArcoth;
+    case Fn::kSech: return Fn::kArsech;
+    case Fn::kCsch: return Fn::kArcsch;
+    default: return Fn::kNone;
   }
 }
 

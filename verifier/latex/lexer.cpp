@@ -55,12 +55,8 @@ void Lexer::punctuation() {
   const std::size_t begin = at_;
   const char c = text_[at_++];
   switch (c) {
-    case '+':
-      push(Tok::kPlus, begin);
-      return;
-    case '-':
-      push(Tok::kMinus, begin);
-      return;
+    case '+': push(Tok::kPlus, begin); return;
+    case '-': push(Tok::kMinus, begin); return;
     case '*':
       if (peek() == '*') {
         ++at_;
@@ -69,65 +65,27 @@ void Lexer::punctuation() {
         push(Tok::kTimes, begin);
       }
       return;
-    case '/':
-      push(Tok::kDivide, begin);
-      return;
-    case ':':
-      push(Tok::kColon, begin);
-      return;
-    case '^':
-      push(Tok::kCaret, begin);
-      return;
-    case '_':
-      push(Tok::kUnderscore, begin);
-      return;
-    case '!':
-      push(Tok::kBang, begin);
-      return;
-    case '\'':
-      push(Tok::kPrime, begin);
-      return;
-    case '%':
-      push(Tok::kPercent, begin);
-      return;
-    case ',':
-      push(Tok::kComma, begin);
-      return;
-    case ';':
-      push(Tok::kSemicolon, begin);
-      return;
-    case '|':
-      bar(begin);
-      return;
+    case '/': push(Tok::kDivide, begin); return;
+    case ':': push(Tok::kColon, begin); return;
+    case '^': push(Tok::kCaret, begin); return;
+    case '_': push(Tok::kUnderscore, begin); return;
+    case '!': push(Tok::kBang, begin); return;
+    case '\'': push(Tok::kPrime, begin); return;
+    case '%': push(Tok::kPercent, begin); return;
+    case ',': push(Tok::kComma, begin); return;
+    case ';': push(Tok::kSemicolon, begin); return;
+    case '|': bar(begin); return;
     case '(':
-    case '[':
-      push(Tok::kOpen, begin).bracket = c;
-      return;
+    case '[': push(Tok::kOpen, begin).bracket = c; return;
     case ')':
-    case ']':
-      push(Tok::kClose, begin).bracket = c;
-      return;
-    case '{':
-      push(Tok::kBraceOpen, begin);
-      return;
-    case '}':
-      push(Tok::kBraceClose, begin);
-      return;
-    case '&':
-      push(Tok::kAmpersand, begin);
-      return;
-    case '.':
-      period(begin);
-      return;
-    case '$':
-      dollar(begin);
-      return;
-    case '"':
-      spaced_ = true;
-      return;
-    default:
-      push(Tok::kBad, begin);
-      return;
+    case ']': push(Tok::kClose, begin).bracket = c; return;
+    case '{': push(Tok::kBraceOpen, begin); return;
+    case '}': push(Tok::kBraceClose, begin); return;
+    case '&': push(Tok::kAmpersand, begin); return;
+    case '.': period(begin); return;
+    case '$': dollar(begin); return;
+    case '"': spaced_ = true; return;
+    default: push(Tok::kBad, begin); return;
   }
 }
 

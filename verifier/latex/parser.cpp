@@ -67,19 +67,15 @@ const Expr* Parser::text_answer() {
   for (const Token& t : lexed_.tokens) {
     switch (t.kind) {
       case Tok::kWord:
-      case Tok::kText:
-        any_word = true;
-        break;
+      case Tok::kText: any_word = true; break;
       case Tok::kSymbol:
       case Tok::kAnd:
       case Tok::kOr:
       case Tok::kComma:
       case Tok::kPeriod:
       case Tok::kEnd:
-      case Tok::kPrime:
-        break;
-      default:
-        return nullptr;
+      case Tok::kPrime: break;
+      default: return nullptr;
     }
     if (t.kind == Tok::kText &&
         std::ranges::any_of(t.name, [](char c) { return std::isdigit(c & 0x7f) != 0; }))

@@ -28,19 +28,14 @@ bool is_harmless(std::string_view text) {
 bool may_follow(const Token& token) {
   switch (token.kind) {
     case Tok::kText:
-    case Tok::kWord:
-      return is_harmless(token.name);
+    case Tok::kWord: return is_harmless(token.name);
     case Tok::kSymbol:
     case Tok::kComma:
     case Tok::kPeriod:
-    case Tok::kEnd:
-      return true;
-    case Tok::kRelation:
-      return token.rel == expr::Rel::kIn;
-    case Tok::kNamedSet:
-      return token.name == "R";
-    default:
-      return false;
+    case Tok::kEnd: return true;
+    case Tok::kRelation: return token.rel == expr::Rel::kIn;
+    case Tok::kNamedSet: return token.name == "R";
+    default: return false;
   }
 }
 

@@ -29,20 +29,13 @@ class Evaluator {
   Number eval(const Expr& e) {
     if (!budget_.spend(kStep)) return nullptr;
     switch (e.op) {
-      case Op::kNumber:
-        return e.value.bits() < kMostBits ? rational(e.value) : nullptr;
-      case Op::kConstant:
-        return imaginary(e);
-      case Op::kAdd:
-        return fold(e, 0, lie_algebraic_add);
-      case Op::kMul:
-        return fold(e, 1, lie_algebraic_multiply);
-      case Op::kPow:
-        return power(e);
-      case Op::kFunction:
-        return function(e);
-      default:
-        return exactly(e);
+      case Op::kNumber: return e.value.bits() < kMostBits ? rational(e.value) : nullptr;
+      case Op::kConstant: return imaginary(e);
+      case Op::kAdd: return fold(e, 0, lie_algebraic_add);
+      case Op::kMul: return fold(e, 1, lie_algebraic_multiply);
+      case Op::kPow: return power(e);
+      case Op::kFunction: return function(e);
+      default: return exactly(e);
     }
   }
 

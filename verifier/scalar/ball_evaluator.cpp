@@ -24,41 +24,23 @@ bool BallEvaluator::sane(const Ball& value) {
 
 bool BallEvaluator::eval_op(const Expr& e, Ball& out) {
   switch (e.op) {
-    case Op::kNumber:
-      set(out, e.value);
-      return true;
-    case Op::kSymbol:
-      symbol(e, out);
-      return true;
-    case Op::kText:
-      set(out, point_.value(fmt::format("text:{}", e.name)));
-      return true;
-    case Op::kConstant:
-      return constant(e, out);
-    case Op::kAdd:
-      return fold(e, 0, acb_add, out);
-    case Op::kMul:
-      return fold(e, 1, acb_mul, out);
-    case Op::kPow:
-      return power(e, out);
+    case Op::kNumber: set(out, e.value); return true;
+    case Op::kSymbol: symbol(e, out); return true;
+    case Op::kText: set(out, point_.value(fmt::format("text:{}", e.name))); return true;
+    case Op::kConstant: return constant(e, out);
+    case Op::kAdd: return fold(e, 0, acb_add, out);
+    case Op::kMul: return fold(e, 1, acb_mul, out);
+    case Op::kPow: return power(e, out);
     case Op::kPercent:
       return scaled(e, out, [this](Ball& x) { acb_div_ui(x.get(), x.get(), 100, precision_); });
-    case Op::kDegree:
-      return scaled(e, out, [this](Ball& x) { degrees(x); });
-    case Op::kUnit:
-      return eval(*e.args[0], out);
-    case Op::kBased:
-      return exactly(e, out);
-    case Op::kRatio:
-      return ratio(e, out);
-    case Op::kFunction:
-      return function(e, out);
-    case Op::kBinder:
-      return binder(e, out);
-    case Op::kApply:
-      return opaque(fmt::format("apply:{}", e.name), e, out);
-    default:
-      return false;
+    case Op::kDegree: return scaled(e, out, [this](Ball& x) { degrees(x); });
+    case Op::kUnit: return eval(*e.args[0], out);
+    case Op::kBased: return exactly(e, out);
+    case Op::kRatio: return ratio(e, out);
+    case Op::kFunction: return function(e, out);
+    case Op::kBinder: return binder(e, out);
+    case Op::kApply: return opaque(fmt::format("apply:{}", e.name), e, out);
+    default: return false;
   }
 }
 

@@ -7,68 +7,40 @@ namespace lie::scalar {
 
 BallEvaluator::Unary BallEvaluator::direct(Fn fn) {
   switch (fn) {
-    case Fn::kSin:
-      return acb_sin;
-    case Fn::kCos:
-      return acb_cos;
-    case Fn::kTan:
-      return acb_tan;
-    case Fn::kCot:
-      return acb_cot;
-    case Fn::kSec:
-      return acb_sec;
-    case Fn::kCsc:
-      return acb_csc;
-    case Fn::kArcsin:
-      return acb_asin;
-    case Fn::kArccos:
-      return acb_acos;
-    case Fn::kArctan:
-      return acb_atan;
-    case Fn::kSinh:
-      return acb_sinh;
-    case Fn::kCosh:
-      return acb_cosh;
-    case Fn::kTanh:
-      return acb_tanh;
-    case Fn::kCoth:
-      return acb_coth;
-    case Fn::kSech:
-      return acb_sech;
-    case Fn::kCsch:
-      return acb_csch;
-    case Fn::kArsinh:
-      return acb_asinh;
-    case Fn::kArcosh:
-      return acb_acosh;
-    case Fn::kArtanh:
-      return acb_atanh;
-    case Fn::kExp:
-      return acb_exp;
-    case Fn::kLn:
-      return acb_log;
-    default:
-      return nullptr;
+    case Fn::kSin: return acb_sin;
+    case Fn::kCos: return acb_cos;
+    case Fn::kTan: return acb_tan;
+    case Fn::kCot: return acb_cot;
+    case Fn::kSec: return acb_sec;
+    case Fn::kCsc: return acb_csc;
+    case Fn::kArcsin: return acb_asin;
+    case Fn::kArccos: return acb_acos;
+    case Fn::kArctan: return acb_atan;
+    case Fn::kSinh: return acb_sinh;
+    case Fn::kCosh: return acb_cosh;
+    case Fn::kTanh: return acb_tanh;
+    case Fn::kCoth: return acb_coth;
+    case Fn::kSech: return acb_sech;
+    case Fn::kCsch: return acb_csch;
+    case Fn::kArsinh: return acb_asinh;
+    case Fn::kArcosh: return acb_acosh;
+    case Fn::kArtanh: return acb_atanh;
+    case Fn::kExp: return acb_exp;
+    case Fn::kLn: return acb_log;
+    default: return nullptr;
   }
 }
 
 // Functions of the reciprocal: arccot x = arctan 1/x.
 BallEvaluator::Unary BallEvaluator::of_reciprocal(Fn fn) {
   switch (fn) {
-    case Fn::kArccot:
-      return acb_atan;
-    case Fn::kArcsec:
-      return acb_acos;
-    case Fn::kArccsc:
-      return acb_asin;
-    case Fn::kArcoth:
-      return acb_atanh;
-    case Fn::kArsech:
-      return acb_acosh;
-    case Fn::kArcsch:
-      return acb_asinh;
-    default:
-      return nullptr;
+    case Fn::kArccot: return acb_atan;
+    case Fn::kArcsec: return acb_acos;
+    case Fn::kArccsc: return acb_asin;
+    case Fn::kArcoth: return acb_atanh;
+    case Fn::kArsech: return acb_acosh;
+    case Fn::kArcsch: return acb_asinh;
+    default: return nullptr;
   }
 }
 
@@ -99,9 +71,7 @@ bool BallEvaluator::single(const Expr& e, Ball& out) {
       acb_abs(real, out.get(), precision_);
       arb_zero(imaginary);
       return true;
-    case Fn::kRe:
-      arb_zero(imaginary);
-      return true;
+    case Fn::kRe: arb_zero(imaginary); return true;
     case Fn::kIm:
       arb_set(real, imaginary);
       arb_zero(imaginary);
@@ -110,22 +80,17 @@ bool BallEvaluator::single(const Expr& e, Ball& out) {
       acb_arg(real, out.get(), precision_);
       arb_zero(imaginary);
       return true;
-    case Fn::kConjugate:
-      arb_neg(imaginary, imaginary);
-      return true;
-    case Fn::kSign:
-      return step(out, [](Ball& x) { acb_sgn(x.get(), x.get(), 64); });
+    case Fn::kConjugate: arb_neg(imaginary, imaginary); return true;
+    case Fn::kSign: return step(out, [](Ball& x) { acb_sgn(x.get(), x.get(), 64); });
     case Fn::kFloor:
       return step(out, [&](Ball& x) { arb_floor(acb_realref(x.get()), real, precision_); });
     case Fn::kCeil:
       return step(out, [&](Ball& x) { arb_ceil(acb_realref(x.get()), real, precision_); });
-    case Fn::kFactorial:
-      return factorial(out);
+    case Fn::kFactorial: return factorial(out);
     case Fn::kGcd:
     case Fn::kLcm:
     case Fn::kMax:
-    case Fn::kMin:
-      return true;
+    case Fn::kMin: return true;
     default:
       unevaluated_ = true;
       return opaque(fmt::format("fn{}", static_cast<int>(e.fn)), e, out);
@@ -147,20 +112,14 @@ bool BallEvaluator::several(const Expr& e, Ball& out) {
       !((e.fn == Fn::kLog || e.fn == Fn::kRoot) && off_cut(args[0]) && off_cut(args[1])))
     return false;
   switch (e.fn) {
-    case Fn::kLog:
-      return logarithm(args, out);
-    case Fn::kRoot:
-      return root(args, *e.args[1], out);
-    case Fn::kBinomial:
-      return binomial(args, out);
-    case Fn::kMod:
-      return modulo(args, out);
+    case Fn::kLog: return logarithm(args, out);
+    case Fn::kRoot: return root(args, *e.args[1], out);
+    case Fn::kBinomial: return binomial(args, out);
+    case Fn::kMod: return modulo(args, out);
     case Fn::kMax:
-    case Fn::kMin:
-      return extreme(args, e.fn == Fn::kMax ? 1 : -1, out);
+    case Fn::kMin: return extreme(args, e.fn == Fn::kMax ? 1 : -1, out);
     case Fn::kGcd:
-    case Fn::kLcm:
-      return common(args, e.fn == Fn::kGcd, out);
+    case Fn::kLcm: return common(args, e.fn == Fn::kGcd, out);
     default:
       unevaluated_ = true;
       return combine(fmt::format("fn{}", static_cast<int>(e.fn)), args, out);

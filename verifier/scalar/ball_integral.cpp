@@ -55,19 +55,14 @@ bool BallEvaluator::holomorphic(Fn fn, const Ball& x) {
     case Fn::kCoth:
     case Fn::kSech:
     case Fn::kCsch:
-    case Fn::kExp:
-      return true;
-    case Fn::kLn:
-      return off_cut(x);
+    case Fn::kExp: return true;
+    case Fn::kLn: return off_cut(x);
     case Fn::kArctan:
-    case Fn::kArsinh:
-      return below_one(imaginary) || !may_be_zero(real);
+    case Fn::kArsinh: return below_one(imaginary) || !may_be_zero(real);
     case Fn::kArcsin:
     case Fn::kArccos:
-    case Fn::kArtanh:
-      return below_one(real) || !may_be_zero(imaginary);
-    default:
-      return false;
+    case Fn::kArtanh: return below_one(real) || !may_be_zero(imaginary);
+    default: return false;
   }
 }
 

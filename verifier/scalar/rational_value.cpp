@@ -28,30 +28,20 @@ class Evaluator {
  private:
   Value eval_op(const Expr& e) {
     switch (e.op) {
-      case Op::kNumber:
-        return e.value;
-      case Op::kSymbol:
-        return bound(e);
+      case Op::kNumber: return e.value;
+      case Op::kSymbol: return bound(e);
       case Op::kAdd:
         return fold(e, Rational(0), [](const Rational& a, const Rational& b) { return a + b; });
       case Op::kMul:
         return fold(e, Rational(1), [](const Rational& a, const Rational& b) { return a * b; });
-      case Op::kPow:
-        return power(e);
-      case Op::kPercent:
-        return scaled(e, Rational(1, 100));
-      case Op::kUnit:
-        return eval(*e.args[0]);
-      case Op::kBased:
-        return based(e);
-      case Op::kRatio:
-        return ratio(e);
-      case Op::kFunction:
-        return function(e);
-      case Op::kBinder:
-        return binder(e);
-      default:
-        return std::nullopt;
+      case Op::kPow: return power(e);
+      case Op::kPercent: return scaled(e, Rational(1, 100));
+      case Op::kUnit: return eval(*e.args[0]);
+      case Op::kBased: return based(e);
+      case Op::kRatio: return ratio(e);
+      case Op::kFunction: return function(e);
+      case Op::kBinder: return binder(e);
+      default: return std::nullopt;
     }
   }
 
@@ -154,10 +144,8 @@ class Evaluator {
       case Fn::kMin:
       case Fn::kMod:
       case Fn::kSign:
-      case Fn::kRoot:
-        break;
-      default:
-        return std::nullopt;
+      case Fn::kRoot: break;
+      default: return std::nullopt;
     }
     const auto args = all(e);
     return args ? apply(e.fn, *args) : std::nullopt;
@@ -165,31 +153,19 @@ class Evaluator {
 
   Value apply(Fn fn, const std::vector<Rational>& a) {
     switch (fn) {
-      case Fn::kAbs:
-        return a[0].sign() < 0 ? -a[0] : a[0];
-      case Fn::kSign:
-        return Rational(a[0].sign());
-      case Fn::kFloor:
-        return floor_of(a[0]);
-      case Fn::kCeil:
-        return -floor_of(-a[0]);
-      case Fn::kMod:
-        return a[1].is_zero() ? Value() : Value(a[0] - a[1] * floor_of(a[0] / a[1]));
-      case Fn::kFactorial:
-        return factorial(a[0]);
-      case Fn::kBinomial:
-        return binomial(a[0], a[1]);
+      case Fn::kAbs: return a[0].sign() < 0 ? -a[0] : a[0];
+      case Fn::kSign: return Rational(a[0].sign());
+      case Fn::kFloor: return floor_of(a[0]);
+      case Fn::kCeil: return -floor_of(-a[0]);
+      case Fn::kMod: return a[1].is_zero() ? Value() : Value(a[0] - a[1] * floor_of(a[0] / a[1]));
+      case Fn::kFactorial: return factorial(a[0]);
+      case Fn::kBinomial: return binomial(a[0], a[1]);
       case Fn::kGcd:
-      case Fn::kLcm:
-        return gcd_lcm(a, fn == Fn::kGcd);
-      case Fn::kMax:
-        return *std::max_element(a.begin(), a.end());
-      case Fn::kMin:
-        return *std::min_element(a.begin(), a.end());
-      case Fn::kRoot:
-        return root(a[0], a[1]);
-      default:
-        return std::nullopt;
+      case Fn::kLcm: return gcd_lcm(a, fn == Fn::kGcd);
+      case Fn::kMax: return *std::max_element(a.begin(), a.end());
+      case Fn::kMin: return *std::min_element(a.begin(), a.end());
+      case Fn::kRoot: return root(a[0], a[1]);
+      default: return std::nullopt;
     }
   }
 

@@ -23,32 +23,18 @@ class Evaluator {
   bool eval(const Expr& e, std::uint64_t& out) {
     if (!budget_.spend()) return false;
     switch (e.op) {
-      case Op::kNumber:
-        return exact::residue(e.value, out);
-      case Op::kSymbol:
-        out = name_value(e.name);
-        return true;
-      case Op::kText:
-        out = name_value(fmt::format("text:{}", e.name));
-        return true;
-      case Op::kConstant:
-        return constant(e, out);
-      case Op::kAdd:
-        return fold(e, 0, exact::add_mod, out);
-      case Op::kMul:
-        return fold(e, 1, exact::mul_mod, out);
-      case Op::kPow:
-        return power(e, out);
-      case Op::kPercent:
-        return percent(e, out);
-      case Op::kBased:
-        return based(e, out);
-      case Op::kFunction:
-        return function(e, out);
-      case Op::kBinder:
-        return binder(e, out);
-      default:
-        return call(fmt::format("{}{}", static_cast<int>(e.op), e.name), e, out);
+      case Op::kNumber: return exact::residue(e.value, out);
+      case Op::kSymbol: out = name_value(e.name); return true;
+      case Op::kText: out = name_value(fmt::format("text:{}", e.name)); return true;
+      case Op::kConstant: return constant(e, out);
+      case Op::kAdd: return fold(e, 0, exact::add_mod, out);
+      case Op::kMul: return fold(e, 1, exact::mul_mod, out);
+      case Op::kPow: return power(e, out);
+      case Op::kPercent: return percent(e, out);
+      case Op::kBased: return based(e, out);
+      case Op::kFunction: return function(e, out);
+      case Op::kBinder: return binder(e, out);
+      default: return call(fmt::format("{}{}", static_cast<int>(e.op), e.name), e, out);
     }
   }
 
