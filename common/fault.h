@@ -14,6 +14,7 @@
 // Without these variables a pass costs a comparison.
 #pragma once
 
+#include <cstddef>
 #include <string_view>
 
 namespace lie {

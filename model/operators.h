@@ -13,6 +13,7 @@
 #include <functional>
 #include <memory>
 #include <span>
+#include <vector>
 
 #include "common/device_span.h"
 #include "model/sampling.h"

@@ -10,8 +10,6 @@
 
 namespace lie {
 
-namespace fs = std::filesystem;
-
 class TemporaryDirectory {
  public:
   TemporaryDirectory() {
@@ -24,15 +22,15 @@ class TemporaryDirectory {
     std::filesystem::remove_all(path_, ignored);
   }
 
-  const fs::path& path() const { return path_; }
-  fs::path write(const std::string& name, std::string_view bytes) const {
+  const std::filesystem::path& path() const { return path_; }
+  std::filesystem::path write(const std::string& name, std::string_view bytes) const {
     std::ofstream(path_ / name, std::ios::binary)
         .write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
     return path_ / name;
   }
 
  private:
-  fs::path path_;
+  std::filesystem::path path_;
 };
 
 /// The message of what `action` throws; "no error" if nothing.

@@ -11,6 +11,8 @@
 namespace lie {
 namespace {
 
+namespace fs = std::filesystem;
+
 struct Request {
   std::string directory;
   std::string json;

@@ -5,6 +5,7 @@
 #include <memory>
 #include <optional>
 #include <span>
+#include <vector>
 
 #include "common/comm/environment.h"
 #include "common/comm/job.h"

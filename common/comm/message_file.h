@@ -15,6 +15,8 @@
 #include <string>
 #include <vector>
 
+#include "common/comm/environment.h"
+
 namespace lie {
 
 inline constexpr std::uint32_t kMessageFileVersion = 2;

@@ -1,8 +1,10 @@
 // The group operations between threads of one process.
 #pragma once
 
+#include <cstddef>
 #include <exception>
 #include <memory>
+#include <vector>
 
 #include "common/comm/collective.h"
 

@@ -12,6 +12,8 @@
 namespace lie {
 namespace {
 
+namespace fs = std::filesystem;
+
 fs::path index_path(const fs::path& directory) { return directory / "index.jsonl"; }
 
 std::string line_of(const IndexedSegment& segment) {

@@ -11,6 +11,8 @@
 namespace lie {
 namespace {
 
+namespace fs = std::filesystem;
+
 constexpr std::uint64_t kHeader = 16;
 
 struct Found {

@@ -12,6 +12,8 @@
 namespace lie {
 namespace {
 
+namespace fs = std::filesystem;
+
 /// Of every kind, with names longer than a short string holds.
 const Row kExample = {
     {"text", ""},

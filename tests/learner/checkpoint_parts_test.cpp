@@ -18,6 +18,7 @@
 namespace lie {
 namespace {
 
+namespace fs = std::filesystem;
 using test::host, testing::Each, testing::HasSubstr;
 
 constexpr test::TinyShape kSeveralBlocks = {

@@ -13,6 +13,7 @@
 namespace lie {
 namespace {
 
+namespace fs = std::filesystem;
 using test::host, test::row_of;
 
 ModelConfig small_config(std::int64_t layers = 2) {

@@ -13,6 +13,7 @@
 namespace lie {
 namespace {
 
+namespace fs = std::filesystem;
 using test::LearnerPolicy, test::on_learners, test::relative_difference;
 
 /// Rows whose response repeats the prompt's last token: quickly learned.

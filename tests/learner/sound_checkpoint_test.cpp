@@ -11,6 +11,8 @@
 namespace lie {
 namespace {
 
+namespace fs = std::filesystem;
+
 class SoundCheckpoint : public ::testing::Test {
  protected:
   /// A checkpoint as far as its checksums go.

@@ -11,6 +11,8 @@
 namespace lie {
 namespace {
 
+namespace fs = std::filesystem;
+
 const fs::path kGolden = fs::path(source_directory()) / "tests/tokenizer/golden/templates.json";
 
 std::vector<ChatMessage> messages_of(const Json& json) {

@@ -26,6 +26,8 @@
 namespace lie {
 namespace {
 
+namespace fs = std::filesystem;
+
 RoleLayout one_rank() { return plan_roles({}, {{"here", {0}}}); }
 
 class OneProcess : public testing::Test {

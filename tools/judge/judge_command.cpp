@@ -17,6 +17,8 @@
 namespace lie::judge {
 namespace {
 
+namespace fs = std::filesystem;
+
 /// Answers by code.
 using Codes = std::array<std::int64_t, kAnswerCodes>;
 

@@ -5,6 +5,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "actors/rollout_options.h"
 #include "common/comm/roles.h"
@@ -20,7 +21,9 @@
 #include "learner/run_coverage.h"
 #include "learner/tickets.h"
 #include "learner/trajectory_recorder.h"
+#include "rewards/score.h"
 #include "tools/run/options.h"
+#include "verifier/verify.h"
 
 namespace lie {
 

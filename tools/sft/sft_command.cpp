@@ -33,6 +33,8 @@
 namespace lie {
 namespace {
 
+namespace fs = std::filesystem;
+
 struct SftConfig {
   DirectoryOptions run{"runs/sft"};
   bool initialise = false;

@@ -11,6 +11,7 @@
 namespace lie::study {
 namespace {
 
+namespace fs = std::filesystem;
 using analyze::Run;
 
 constexpr const char* kAccuracy = "eval_accuracy";
