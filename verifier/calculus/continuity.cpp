@@ -49,24 +49,13 @@ class Prover {
   bool function(const Expr& e) {
     if (!all_args(e)) return false;
     const Expr& u = *e.args.front();
-    switch (e.fn) {
-      case Fn::kSin:
-      case Fn::kCos:
-      case Fn::kExp:
-      case Fn::kSinh:
-      case Fn::kCosh: return true;
-      case Fn::kArctan:
-      case Fn::kTanh:
-      case Fn::kArsinh: return sign_of(value_at(u, place_, arena_), arena_, options_) != 2;  // real
-      case Fn::kTan:
-      case Fn::kSec: return nonzero_after(Fn::kCos, u);
-      case Fn::kCot:
-      case Fn::kCsc: return nonzero_after(Fn::kSin, u);
-      case Fn::kLn: return positive(u);
-      case Fn::kLog:
-      case Fn::kRoot: return !depends(*e.args[1], place_.x) && positive(u);
-      default: return false;
-    }
+    if (is_one_of(e.fn, Fn::kArctan, Fn::kTanh, Fn::kArsinh))
+      return sign_of(value_at(u, place_, arena_), arena_, options_) != 2;  // real
+    if (is_one_of(e.fn, Fn::kTan, Fn::kSec)) return nonzero_after(Fn::kCos, u);
+    if (is_one_of(e.fn, Fn::kCot, Fn::kCsc)) return nonzero_after(Fn::kSin, u);
+    if (e.fn == Fn::kLn) return positive(u);
+    if (is_one_of(e.fn, Fn::kLog, Fn::kRoot)) return !depends(*e.args[1], place_.x) && positive(u);
+    return is_one_of(e.fn, Fn::kSin, Fn::kCos, Fn::kExp, Fn::kSinh, Fn::kCosh);
   }
 
   const Place& place_;

@@ -24,14 +24,13 @@ bool is_collection(const Expr& e) {
 }
 
 bool is_set_made(const Expr& e) {
-  return e.op == Op::kUnion || e.op == Op::kIntersection || e.op == Op::kDifference ||
-         e.op == Op::kSetBuilder || e.op == Op::kNamedSet;
+  return is_one_of(e.op, Op::kUnion, Op::kIntersection, Op::kDifference, Op::kSetBuilder,
+                   Op::kNamedSet);
 }
 
 bool is_inequality(const Expr& e) {
   return e.op == Op::kRelation && std::ranges::none_of(e.relations, [](Rel rel) {
-           return rel == Rel::kEqual || rel == Rel::kIn || rel == Rel::kApprox ||
-                  rel == Rel::kArrow;
+           return is_one_of(rel, Rel::kEqual, Rel::kIn, Rel::kApprox, Rel::kArrow);
          });
 }
 

@@ -14,9 +14,8 @@ struct Link {
 };
 
 bool is_symmetric(Rel rel) {
-  return rel == Rel::kEqual || rel == Rel::kNotEqual || rel == Rel::kParallel ||
-         rel == Rel::kPerpendicular || rel == Rel::kSimilar || rel == Rel::kCongruent ||
-         rel == Rel::kEquivalent || rel == Rel::kApprox;
+  return is_one_of(rel, Rel::kEqual, Rel::kNotEqual, Rel::kParallel, Rel::kPerpendicular,
+                   Rel::kSimilar, Rel::kCongruent, Rel::kEquivalent, Rel::kApprox);
 }
 
 // a > b is b < a, a superset b is b subset a.

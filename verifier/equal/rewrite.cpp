@@ -182,25 +182,15 @@ bool is_name(const Expr& e) {
   const auto all_names = [&] {
     return std::ranges::all_of(e.args, [](const Expr* arg) { return is_name(*arg); });
   };
-  switch (e.op) {
-    case Op::kSymbol:
-    case Op::kText:
-    case Op::kApply: return true;
-    case Op::kConstant: return e.name == "e" || e.name == "i";
-    case Op::kMul:
-    case Op::kAdd:
-    case Op::kRatio:
-    case Op::kTuple:
-    case Op::kRelation:
-    case Op::kUnit:
-    case Op::kList: return all_names();
-    case Op::kPow:
-      return is_name(*e.args[0]) && e.args[1]->op == Op::kNumber &&
-             e.args[1]->value == exact::Rational(-1);
-    case Op::kFunction:
-      return (e.fn == Fn::kAbs || e.fn == Fn::kDet || e.fn == Fn::kNorm) && all_names();
-    default: return false;
-  }
+  if (e.op == Op::kConstant) return e.name == "e" || e.name == "i";
+  if (e.op == Op::kPow)
+    return is_name(*e.args[0]) && e.args[1]->op == Op::kNumber &&
+           e.args[1]->value == exact::Rational(-1);
+  if (e.op == Op::kFunction) return is_one_of(e.fn, Fn::kAbs, Fn::kDet, Fn::kNorm) && all_names();
+  if (is_one_of(e.op, Op::kSymbol, Op::kText, Op::kApply)) return true;
+  return is_one_of(e.op, Op::kMul, Op::kAdd, Op::kRatio, Op::kTuple, Op::kRelation, Op::kUnit,
+                   Op::kList) &&
+         all_names();
 }
 
 bool is_assignment(const Expr& e) {

@@ -11,6 +11,13 @@
 #include "verifier/exact/rational.h"
 #include "verifier/rules/budget.h"
 
+namespace lie {
+
+/// Whether `value` is any of `others`.
+constexpr bool is_one_of(auto value, auto... others) { return ((value == others) || ...); }
+
+}  // namespace lie
+
 namespace lie::expr {
 
 enum class Op : std::uint8_t {

@@ -190,33 +190,14 @@ bool Parser::starts_bar_operand() const {
 }
 
 bool Parser::starts_operand() const {
-  switch (tok().kind) {
-    case Tok::kNumber:
-    case Tok::kSymbol:
-    case Tok::kWord:
-    case Tok::kConstant:
-    case Tok::kFunction:
-    case Tok::kNamedSet:
-    case Tok::kBraceOpen:
-    case Tok::kFrac:
-    case Tok::kSqrt:
-    case Tok::kBinom:
-    case Tok::kBoxed:
-    case Tok::kAccent:
-    case Tok::kOperatorName:
-    case Tok::kSum:
-    case Tok::kProd:
-    case Tok::kIntegral:
-    case Tok::kLimit:
-    case Tok::kBegin:
-    case Tok::kDots:
-    case Tok::kCurrency: return true;
-    case Tok::kOpen: return !(tok().bracket == '(' && is(Tok::kMod, 1));
-    case Tok::kText: return command(tok().name) != nullptr;
-    case Tok::kBar:
-    case Tok::kDoubleBar: return starts_bar_operand();
-    default: return false;
-  }
+  const Tok kind = tok().kind;
+  if (kind == Tok::kOpen) return !(tok().bracket == '(' && is(Tok::kMod, 1));
+  if (kind == Tok::kText) return command(tok().name) != nullptr;
+  if (kind == Tok::kBar || kind == Tok::kDoubleBar) return starts_bar_operand();
+  return is_one_of(kind, Tok::kNumber, Tok::kSymbol, Tok::kWord, Tok::kConstant, Tok::kFunction,
+                   Tok::kNamedSet, Tok::kBraceOpen, Tok::kFrac, Tok::kSqrt, Tok::kBinom,
+                   Tok::kBoxed, Tok::kAccent, Tok::kOperatorName, Tok::kSum, Tok::kProd,
+                   Tok::kIntegral, Tok::kLimit, Tok::kBegin, Tok::kDots, Tok::kCurrency);
 }
 
 // --- powers ----------------------------------------------------------------------------------

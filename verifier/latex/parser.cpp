@@ -65,18 +65,11 @@ const Expr* Parser::answer() {
 const Expr* Parser::text_answer() {
   bool any_word = false;
   for (const Token& t : lexed_.tokens) {
-    switch (t.kind) {
-      case Tok::kWord:
-      case Tok::kText: any_word = true; break;
-      case Tok::kSymbol:
-      case Tok::kAnd:
-      case Tok::kOr:
-      case Tok::kComma:
-      case Tok::kPeriod:
-      case Tok::kEnd:
-      case Tok::kPrime: break;
-      default: return nullptr;
-    }
+    const bool is_word = t.kind == Tok::kWord || t.kind == Tok::kText;
+    any_word = any_word || is_word;
+    if (!is_word && !is_one_of(t.kind, Tok::kSymbol, Tok::kAnd, Tok::kOr, Tok::kComma, Tok::kPeriod,
+                               Tok::kEnd, Tok::kPrime))
+      return nullptr;
     if (t.kind == Tok::kText &&
         std::ranges::any_of(t.name, [](char c) { return std::isdigit(c & 0x7f) != 0; }))
       return nullptr;
@@ -120,8 +113,8 @@ const Expr* Parser::join(std::vector<std::vector<const Expr*>> groups, bool any_
 }
 
 bool Parser::at_list_end() const {
-  return is(Tok::kEnd) || is(Tok::kClose) || is(Tok::kBraceClose) || is(Tok::kPeriod) ||
-         is(Tok::kAmpersand) || is(Tok::kRowBreak) || is(Tok::kEndEnvironment);
+  return is_one_of(tok().kind, Tok::kEnd, Tok::kClose, Tok::kBraceClose, Tok::kPeriod,
+                   Tok::kAmpersand, Tok::kRowBreak, Tok::kEndEnvironment);
 }
 
 // Words that separate: \text{ and }, \text{or}.

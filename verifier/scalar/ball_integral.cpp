@@ -42,28 +42,12 @@ bool BallEvaluator::off_cut(const Ball& x) {
 bool BallEvaluator::holomorphic(Fn fn, const Ball& x) {
   const arb_struct* real = acb_realref(x.get());
   const arb_struct* imaginary = acb_imagref(x.get());
-  switch (fn) {
-    case Fn::kSin:
-    case Fn::kCos:
-    case Fn::kTan:
-    case Fn::kCot:
-    case Fn::kSec:
-    case Fn::kCsc:
-    case Fn::kSinh:
-    case Fn::kCosh:
-    case Fn::kTanh:
-    case Fn::kCoth:
-    case Fn::kSech:
-    case Fn::kCsch:
-    case Fn::kExp: return true;
-    case Fn::kLn: return off_cut(x);
-    case Fn::kArctan:
-    case Fn::kArsinh: return below_one(imaginary) || !may_be_zero(real);
-    case Fn::kArcsin:
-    case Fn::kArccos:
-    case Fn::kArtanh: return below_one(real) || !may_be_zero(imaginary);
-    default: return false;
-  }
+  if (fn == Fn::kLn) return off_cut(x);
+  if (is_one_of(fn, Fn::kArctan, Fn::kArsinh)) return below_one(imaginary) || !may_be_zero(real);
+  if (is_one_of(fn, Fn::kArcsin, Fn::kArccos, Fn::kArtanh))
+    return below_one(real) || !may_be_zero(imaginary);
+  return is_one_of(fn, Fn::kSin, Fn::kCos, Fn::kTan, Fn::kCot, Fn::kSec, Fn::kCsc, Fn::kSinh,
+                   Fn::kCosh, Fn::kTanh, Fn::kCoth, Fn::kSech, Fn::kCsch, Fn::kExp);
 }
 
 int BallEvaluator::evaluate_integrand(acb_ptr out, const acb_t x, void* task, slong order,

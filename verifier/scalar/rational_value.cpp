@@ -132,21 +132,9 @@ class Evaluator {
   }
 
   Value function(const Expr& e) {
-    switch (e.fn) {
-      case Fn::kAbs:
-      case Fn::kFloor:
-      case Fn::kCeil:
-      case Fn::kFactorial:
-      case Fn::kBinomial:
-      case Fn::kGcd:
-      case Fn::kLcm:
-      case Fn::kMax:
-      case Fn::kMin:
-      case Fn::kMod:
-      case Fn::kSign:
-      case Fn::kRoot: break;
-      default: return std::nullopt;
-    }
+    if (!is_one_of(e.fn, Fn::kAbs, Fn::kFloor, Fn::kCeil, Fn::kFactorial, Fn::kBinomial, Fn::kGcd,
+                   Fn::kLcm, Fn::kMax, Fn::kMin, Fn::kMod, Fn::kSign, Fn::kRoot))
+      return std::nullopt;
     const auto args = all(e);
     return args ? apply(e.fn, *args) : std::nullopt;
   }
