@@ -50,11 +50,7 @@ class Preparer {
   }
 
   const Expr* assigned(const Expr* name, const Expr* value) {
-    Expr out;
-    out.op = Op::kRelation;
-    out.relations = {Rel::kEqual};
-    out.args = {name, value};
-    return arena_.make(std::move(out));
+    return arena_.make({.op = Op::kRelation, .args = {name, value}, .relations = {Rel::kEqual}});
   }
 
   // "x = 1, 2" names both; "p = 5, q = 2, p = 7, q = 2" are two tuples.
@@ -80,13 +76,10 @@ class Preparer {
     if (period < 2 || period >= n || n % period != 0) return list;
     std::vector<const Expr*> items;
     for (std::size_t i = 0; i < n; i += period) {
-      Expr tuple;
-      tuple.op = Op::kTuple;
-      tuple.open = '(';
-      tuple.close = ')';
-      tuple.args.assign(list->args.begin() + static_cast<std::ptrdiff_t>(i),
-                        list->args.begin() + static_cast<std::ptrdiff_t>(i + period));
-      items.push_back(arena_.make(std::move(tuple)));
+      const auto first = list->args.begin() + static_cast<std::ptrdiff_t>(i);
+      std::vector<const Expr*> values(first, first + static_cast<std::ptrdiff_t>(period));
+      items.push_back(
+          arena_.make({.op = Op::kTuple, .open = '(', .close = ')', .args = std::move(values)}));
     }
     return arena_.node(list->op, std::move(items));
   }

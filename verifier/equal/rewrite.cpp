@@ -51,11 +51,7 @@ bool has_structure(const Expr& e) {
 }
 
 const Expr* make_matrix(std::vector<const Expr*> cells, std::int32_t columns, Arena& arena) {
-  Expr out;
-  out.op = Op::kMatrix;
-  out.columns = columns;
-  out.args = std::move(cells);
-  return arena.make(std::move(out));
+  return arena.make({.op = Op::kMatrix, .columns = columns, .args = std::move(cells)});
 }
 
 const Expr* add_matrices(const Expr& e, Arena& arena) {
@@ -224,11 +220,8 @@ const Expr* shorten_chain(const Expr* e, Arena& arena, const VerifierOptions& op
   if (last == 0) return e->relations[0] == Rel::kApprox ? e->args[0] : e;
   if (last == 1 && e->relations.size() == 1 && e->relations[0] == Rel::kEqual) return e;
   if (e->relations[0] == Rel::kArrow) return e;
-  Expr out;
-  out.op = Op::kRelation;
-  out.relations = {Rel::kEqual};
-  out.args = {e->args[0], e->args[last]};
-  return arena.make(std::move(out));
+  return arena.make(
+      {.op = Op::kRelation, .args = {e->args[0], e->args[last]}, .relations = {Rel::kEqual}});
 }
 
 const Expr* dropped_approximation(const Expr& e, const VerifierOptions& options) {

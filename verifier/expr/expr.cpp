@@ -75,38 +75,24 @@ const Expr* Arena::make(Expr node) {
 
 const Expr* Arena::number(exact::Rational value, bool decimal) {
   if (!budget_.allow_bits(value.bits())) return nullptr;
-  Expr node;
-  node.value = std::move(value);
-  node.flag = decimal;
-  return make(std::move(node));
+  return make({.flag = decimal, .value = std::move(value)});
 }
 
 const Expr* Arena::named(Op op, std::string_view name) {
-  Expr node;
-  node.op = op;
-  node.name = name;
-  return make(std::move(node));
+  return make({.op = op, .name = std::string(name)});
 }
 
 const Expr* Arena::node(Op op, std::vector<const Expr*> args) {
-  Expr node;
-  node.op = op;
-  node.args = std::move(args);
-  return make(std::move(node));
+  return make({.op = op, .args = std::move(args)});
 }
 
 const Expr* Arena::call(Fn fn, std::vector<const Expr*> args) {
-  Expr node;
-  node.op = Op::kFunction;
-  node.fn = fn;
-  node.args = std::move(args);
-  return make(std::move(node));
+  return make({.op = Op::kFunction, .fn = fn, .args = std::move(args)});
 }
 
 const Expr* Arena::flat(Op op, std::vector<const Expr*> args) {
   if (args.size() == 1) return args.front();
-  Expr out;
-  out.op = op;
+  Expr out{.op = op};
   for (const Expr* arg : args) {
     if (arg == nullptr) return nullptr;
     if (arg->op == op) {

@@ -141,10 +141,10 @@ struct Expr {
   char close = 0;     // kTuple: ')' or ']'
   std::int32_t columns = 0;
   std::int32_t depth = 1;
-  std::string name;
-  exact::Rational value;
-  std::vector<const Expr*> args;
-  std::vector<Rel> relations;
+  std::string name = {};
+  exact::Rational value = {};
+  std::vector<const Expr*> args = {};
+  std::vector<Rel> relations = {};
 };
 
 /// Owns the nodes of a pair and counts them against its budget. Every maker gives nullptr once the

@@ -46,14 +46,10 @@ const Expr* Parser::sum() {
 // A product with the signs before it: -a b mod c is (-a b) mod c.
 const Expr* Parser::signed_product() {
   bool negative = false;
-  const Expr* (Parser::*parse)() = &Parser::product;
   if (is(Tok::kPlusMinus) || is(Tok::kMinusPlus)) {
-    Expr either;
-    either.op = Op::kPlusMinus;
-    either.flag = is(Tok::kMinusPlus);
+    const bool minus_first = is(Tok::kMinusPlus);
     ++at_;
-    either.args.push_back((this->*parse)());
-    return arena_.make(std::move(either));
+    return arena_.make({.op = Op::kPlusMinus, .flag = minus_first, .args = {product()}});
   }
   while (is(Tok::kPlus) || is(Tok::kMinus)) {
     negative = negative != is(Tok::kMinus);
@@ -172,13 +168,10 @@ const Expr* Parser::unit_after(const Expr* left) {
     at_ += 4;
   const bool by_letter = known && (is_symbol("h", 1) || is_symbol("s", 1));
   if (is(Tok::kDivide) && (is(Tok::kText, 1) || is(Tok::kWord, 1) || by_letter)) at_ += 2;
-  Expr unit;
-  unit.op = Op::kUnit;
-  unit.name = normal_text(source(first, at_));
-  if (unit.name.empty()) return left;
+  std::string name = normal_text(source(first, at_));
+  if (name.empty()) return left;
   if (!known && (starts_operand() || is(Tok::kRelation))) return fail("words between mathematics");
-  unit.args.push_back(left);
-  return arena_.make(std::move(unit));
+  return arena_.make({.op = Op::kUnit, .name = std::move(name), .args = {left}});
 }
 
 bool Parser::starts_bar_operand() const {

@@ -165,11 +165,10 @@ const Expr* Parser::maybe_applied(std::string name) {
   if (!is_open('(') || tok().spaced) return arena_.symbol(name);
   const Expr* arguments = brackets();
   if (arguments == nullptr) return nullptr;
-  Expr call;
-  call.op = Op::kApply;
-  call.name = std::move(name);
-  call.args = arguments->op == Op::kTuple ? arguments->args : std::vector<const Expr*>{arguments};
-  return arena_.make(std::move(call));
+  return arena_.make(
+      {.op = Op::kApply,
+       .name = std::move(name),
+       .args = arguments->op == Op::kTuple ? arguments->args : std::vector{arguments}});
 }
 
 // \overline{AB}, \vec{v}: a name of its own. \mathbf{v} is v.

@@ -7,12 +7,7 @@ namespace lie::latex {
 namespace {
 
 Expr binder(Fn fn, std::string variable, std::vector<const Expr*> args) {
-  Expr out;
-  out.op = Op::kBinder;
-  out.fn = fn;
-  out.name = std::move(variable);
-  out.args = std::move(args);
-  return out;
+  return {.op = Op::kBinder, .fn = fn, .name = std::move(variable), .args = std::move(args)};
 }
 
 }  // namespace

@@ -7,11 +7,7 @@ namespace lie::latex {
 // One item stands for itself, several for a list, set or tuple.
 const Expr* Parser::group_value(std::vector<const Expr*> items, bool any_or, Op op) {
   if (items.size() == 1 && op == Op::kList) return items.front();
-  Expr out;
-  out.op = op;
-  out.flag = any_or;
-  out.args = std::move(items);
-  return arena_.make(std::move(out));
+  return arena_.make({.op = op, .flag = any_or, .args = std::move(items)});
 }
 
 // { ... } of TeX: a group; with commas inside a set; with \choose or \over a binomial or fraction.
@@ -76,13 +72,8 @@ const Expr* Parser::close_tuple(std::vector<const Expr*> items, char open, bool 
 }
 
 const Expr* Parser::tuple(std::vector<const Expr*> items, char open, char close, bool any_or) {
-  Expr out;
-  out.op = Op::kTuple;
-  out.flag = any_or;
-  out.open = open;
-  out.close = close;
-  out.args = std::move(items);
-  return arena_.make(std::move(out));
+  return arena_.make(
+      {.op = Op::kTuple, .flag = any_or, .open = open, .close = close, .args = std::move(items)});
 }
 
 const Expr* Parser::set_braces() {

@@ -109,11 +109,9 @@ const Expr* Parser::operator_name() {
   if (!is_open('(')) return arena_.symbol(name);
   const Expr* inner = brackets();
   if (inner == nullptr) return nullptr;
-  Expr call;
-  call.op = Op::kApply;
-  call.name = name;
-  call.args = inner->op == Op::kTuple ? inner->args : std::vector<const Expr*>{inner};
-  return arena_.make(std::move(call));
+  return arena_.make({.op = Op::kApply,
+                      .name = name,
+                      .args = inner->op == Op::kTuple ? inner->args : std::vector{inner}});
 }
 
 // --- fractions and roots ---------------------------------------------------------------------

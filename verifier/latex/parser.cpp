@@ -151,9 +151,7 @@ bool Parser::list(std::vector<const Expr*>& items, bool& any_or) {
 const Expr* Parser::relation() {
   const Expr* first = set_expression();
   if (first == nullptr || !is(Tok::kRelation)) return first;
-  Expr chain;
-  chain.op = Op::kRelation;
-  chain.args.push_back(first);
+  Expr chain{.op = Op::kRelation, .args = {first}};
   while (is(Tok::kRelation)) {
     chain.relations.push_back(tok().rel);
     ++at_;
