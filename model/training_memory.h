@@ -4,6 +4,7 @@
 #include <cstdint>
 
 #include "model/model_config.h"
+#include "model/tensor.h"
 
 namespace lie {
 

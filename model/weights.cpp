@@ -1,6 +1,7 @@
 #include "model/weights.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "common/error.h"
 #include "common/random.h"

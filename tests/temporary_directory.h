@@ -8,6 +8,8 @@
 #include <string>
 #include <string_view>
 
+#include "common/error.h"
+
 namespace lie {
 
 class TemporaryDirectory {

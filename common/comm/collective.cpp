@@ -1,6 +1,7 @@
 #include "common/comm/collective.h"
 
 #include <algorithm>
+#include <cstdint>
 #include <vector>
 
 #include "common/bfloat16.h"

@@ -8,6 +8,7 @@
 #include <csignal>
 #include <cstdlib>
 #include <fstream>
+#include <string>
 
 #include "common/comm/launcher.h"
 #include "common/error.h"

@@ -1,5 +1,7 @@
 #include "common/trajectory/hdf5.h"
 
+#include <vector>
+
 #include "common/error.h"
 
 namespace lie::h5 {

@@ -2,6 +2,7 @@
 // in order and are folded by sum_lanes(): no other row, thread or instruction set changes a bit.
 #include <algorithm>
 #include <cmath>
+#include <cstddef>
 
 #include "model/cpu/kernels.h"
 

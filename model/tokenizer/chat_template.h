@@ -6,6 +6,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "common/chat.h"
 #include "model/tokenizer/jinja.h"

@@ -2,6 +2,7 @@
 // library.
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <string_view>

@@ -1,6 +1,7 @@
 #include "model/tokenizer/tokenizer_json.h"
 
 #include <algorithm>
+#include <functional>
 
 #include "common/error.h"
 #include "common/json.h"

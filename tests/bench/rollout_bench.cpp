@@ -8,6 +8,8 @@
 #include <ctime>
 #include <deque>
 #include <map>
+#include <memory>
+#include <string_view>
 #include <vector>
 
 #include "actors/generator.h"

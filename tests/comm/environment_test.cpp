@@ -4,6 +4,7 @@
 
 #include <string>
 
+#include "common/error.h"
 #include "tests/comm/run_command.h"
 
 namespace lie {

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <vector>
 
+#include "common/json.h"
 #include "tests/common/golden_rows.h"
 
 namespace lie {

@@ -1,5 +1,6 @@
 #include "tests/fuzz/bodies.h"
 
+#include <string>
 #include <vector>
 
 #include "verifier/extract/answer.h"

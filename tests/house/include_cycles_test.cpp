@@ -2,6 +2,7 @@
 // beside those of its subfolders.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <functional>
 #include <string>
 #include <vector>

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <numeric>
+
 #include "tests/learner/golden/golden.h"
 
 namespace lie {

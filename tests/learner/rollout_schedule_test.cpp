@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "common/error.h"
 #include "common/file.h"
 #include "tests/temporary_directory.h"
 

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <vector>
 
+#include "common/error.h"
 #include "tests/temporary_directory.h"
 
 namespace lie {

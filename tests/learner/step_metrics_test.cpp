@@ -5,6 +5,8 @@
 #include <cmath>
 #include <map>
 
+#include "common/error.h"
+
 namespace lie {
 namespace {
 

@@ -2,6 +2,7 @@
 // computed, run it on two sides and compare.
 #pragma once
 
+#include <cmath>
 #include <cstdint>
 #include <deque>
 #include <limits>

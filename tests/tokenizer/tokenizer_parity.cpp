@@ -4,6 +4,7 @@
 // count and the items.
 #include <fmt/format.h>
 
+#include <chrono>
 #include <cstring>
 #include <fstream>
 #include <iterator>

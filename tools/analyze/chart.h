@@ -5,7 +5,10 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
+
+#include "tools/analyze/html.h"
 
 namespace lie::analyze {
 

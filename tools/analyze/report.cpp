@@ -3,6 +3,7 @@
 #include <fmt/chrono.h>
 
 #include <algorithm>
+#include <map>
 #include <set>
 
 #include "common/build_id.h"

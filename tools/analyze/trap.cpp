@@ -1,5 +1,8 @@
 #include "tools/analyze/trap.h"
 
+#include <algorithm>
+#include <set>
+
 #include "tools/analyze/curves.h"
 
 namespace lie::analyze {

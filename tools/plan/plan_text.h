@@ -1,6 +1,7 @@
 // A plan as people and programs read it.
 #pragma once
 
+#include <span>
 #include <string>
 #include <vector>
 

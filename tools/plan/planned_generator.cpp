@@ -1,6 +1,7 @@
 #include "tools/plan/planned_generator.h"
 
 #include <algorithm>
+#include <cmath>
 
 namespace lie::planning {
 

@@ -1,6 +1,7 @@
 // Simulated time of players who share the cores of their hosts.
 #pragma once
 
+#include <cstdint>
 #include <set>
 #include <utility>
 #include <vector>

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <map>
+#include <span>
 #include <string>
 
 #include "common/chat.h"

@@ -11,6 +11,7 @@
 // TRL: huggingface.co/docs/trl/dataset_formats. verl: verl.readthedocs.io/en/latest/preparation.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <span>
 #include <string>

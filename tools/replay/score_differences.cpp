@@ -2,6 +2,8 @@
 
 #include <bit>
 #include <map>
+#include <utility>
+#include <vector>
 
 #include "common/error.h"
 

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <numeric>
+#include <string>
 
 #include "common/comm/launcher.h"
 #include "common/comm/roles.h"

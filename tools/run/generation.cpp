@@ -3,8 +3,10 @@
 #include <fmt/format.h>
 
 #include <functional>
+#include <memory>
 #include <numeric>
 #include <optional>
+#include <span>
 #include <utility>
 #include <vector>
 

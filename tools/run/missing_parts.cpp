@@ -1,5 +1,6 @@
 #include "tools/run/missing_parts.h"
 
+#include <algorithm>
 #include <map>
 #include <set>
 

@@ -1,6 +1,7 @@
 #include "tools/run/start.h"
 
 #include <algorithm>
+#include <filesystem>
 #include <utility>
 
 #include "actors/generator.h"

@@ -1,6 +1,7 @@
 #include "tools/sft/sft_command.h"
 
 #include <algorithm>
+#include <memory>
 #include <optional>
 #include <vector>
 

@@ -2,6 +2,8 @@
 // set-builders.
 #pragma once
 
+#include <optional>
+
 #include "verifier/expr/expr.h"
 #include "verifier/scalar/equality.h"
 

@@ -1,6 +1,7 @@
 // Answers in words, and units.
 #pragma once
 
+#include <string>
 #include <string_view>
 
 #include "verifier/expr/expr.h"

@@ -1,6 +1,7 @@
 // The parser's state and its rules, grouped by the file that holds them.
 #pragma once
 
+#include <initializer_list>
 #include <set>
 #include <string>
 #include <string_view>

@@ -3,10 +3,12 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "verifier/scalar/ball.h"
+#include "verifier/scalar/rational_value.h"
 
 namespace lie::scalar {
 
