@@ -8,6 +8,7 @@
 
 #include "verifier/equal/compare.h"
 #include "verifier/equal/literal.h"
+#include "verifier/exact/flint.h"
 #include "verifier/extract/answer.h"
 #include "verifier/latex/parser.h"
 

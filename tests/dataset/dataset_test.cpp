@@ -67,18 +67,19 @@ TEST_F(DatasetFile, EveryRowProblemNamesFileAndRow) {
   EXPECT_EQ(error(good + "{\"gold\": \"y\"}"),
             "d.jsonl:2: field prompt: expected a prompt, found nothing; the row has gold; set "
             "data.prompt_field to one of them");
-  EXPECT_EQ(error("{\"Question\": \"x\", \"gold\": \"y\", \"meta\": {\"id\": 1}}"),
-            "d.jsonl:1: field prompt: expected a prompt, found nothing; the row has Question, "
-            "gold, meta.id; set data.prompt_field=Question");
+  EXPECT_EQ(
+      error("{\"Question\": \"x\", \"gold\": \"y\", \"meta\": {\"id\": 1}}"),
+      "d.jsonl:1: field prompt: expected a prompt, found nothing; the row has Question, gold, "
+      "meta.id; set data.prompt_field=Question");
   EXPECT_EQ(error(good + "{\"prompt\": \"\", \"gold\": \"y\"}"),
             "d.jsonl:2: field prompt is empty; give a prompt or remove the row");
   EXPECT_EQ(error(good + "{\"prompt\": \"x\"}"),
             "d.jsonl:2: no right answer: expected field gold or answer or "
             "reward_model.ground_truth; the row has prompt; set data.gold_field to one of them");
-  EXPECT_EQ(
-      error("{\"prompt\": \"x\", \"extra\": {\"solution\": 4}, \"solution\": \"5\"}"),
-      "d.jsonl:1: no right answer: expected field gold or answer or reward_model.ground_truth; the "
-      "row has prompt, solution, extra.solution; set data.gold_field=solution");
+  EXPECT_EQ(error("{\"prompt\": \"x\", \"extra\": {\"solution\": 4}, \"solution\": \"5\"}"),
+            "d.jsonl:1: no right answer: expected field gold or answer or "
+            "reward_model.ground_truth; the row has prompt, solution, extra.solution; set "
+            "data.gold_field=solution");
   EXPECT_EQ(error(good + "{\"prompt\": \"x\", \"gold\": \"\"}"),
             "d.jsonl:2: field gold is empty; give the right answer");
   EXPECT_EQ(error(good + "{\"prompt\": \"x\", \"gold\": [1]}"),
@@ -103,7 +104,8 @@ TEST_F(DatasetFile, RendersMessagesWithSuffixAndChoices) {
   options.prompt_suffix = " Box it.";
   options.choices_field = "options";
   const auto path =
-      scratch.write("d.jsonl", R"({"prompt": "Two?", "options": ["1", "2"], "answer": "B"})\n"
+      scratch.write("d.jsonl", R"({"prompt": "Two?", "options": ["1", "2"], "answer": "B"})"
+                               "\n"
                                R"({"prompt": "Two?", "options": ["1", "2"], "answer": "C"})");
   const auto render = [](std::span<const ChatMessage> messages) {
     return messages.back().role + ":" + messages.back().content;

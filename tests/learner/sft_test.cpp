@@ -207,8 +207,10 @@ TEST_F(SftRows, LearnEveryAssistantsTurnBehindWhatStoodBeforeIt) {
   const auto examples =
       load(R"({"messages": [{"role": "system", "content": "S"}, {"role": "user", "content": "q"},)"
            R"( {"role": "assistant", "content": "r"}, {"role": "user", "content": "p"},)"
-           R"( {"role": "assistant", "content": "t"}]})\n"
-           R"({"prompt": [{"role": "user", "content": "x"}], "response": "y"})\n"
+           R"( {"role": "assistant", "content": "t"}]})"
+           "\n"
+           R"({"prompt": [{"role": "user", "content": "x"}], "response": "y"})"
+           "\n"
            R"({"prompt": "z", "response": "w"})");
   ASSERT_EQ(examples.size(), 4U);
   EXPECT_EQ(text(examples[0].prompt), "s:S|u:q|a:");
@@ -221,11 +223,14 @@ TEST_F(SftRows, LearnEveryAssistantsTurnBehindWhatStoodBeforeIt) {
 }
 
 TEST_F(SftRows, BadConversationsAreNamedOrSkipped) {
-  const std::string good = R"({"prompt": "ab", "response": "c"})\n";
-  const std::string silent = R"({"messages": [{"role": "user", "content": "q"}]})\n";
+  const std::string good = R"({"prompt": "ab", "response": "c"})"
+                           "\n";
+  const std::string silent = R"({"messages": [{"role": "user", "content": "q"}]})"
+                             "\n";
   const std::string doubled =
       R"({"messages": [{"role": "user", "content": "q"},)"
-      R"( {"role": "assistant", "content": "r"}, {"role": "assistant", "content": "s"}]})\n";
+      R"( {"role": "assistant", "content": "r"}, {"role": "assistant", "content": "s"}]})"
+      "\n";
   EXPECT_NE(
       error_of(good + silent).find("sft_data.jsonl:2: field messages has no assistant's turn"),
       std::string::npos);

@@ -37,17 +37,22 @@ TEST(VerifyJsonl, ThreadsDoNotChangeTheBytes) {
 }
 
 TEST(VerifyJsonl, KeepsFieldsAndOrder) {
-  const std::string line = R"({"id":1,"gold":"1","response":"\\boxed{1}"})\n"
-                           R"({"id":2,"gold":"1","response":"2"})\n";
+  const std::string line = R"({"id":1,"gold":"1","response":"\\boxed{1}"})"
+                           "\n"
+                           R"({"id":2,"gold":"1","response":"2"})"
+                           "\n";
   EXPECT_EQ(
       output_with(2, line),
-      R"({"id":1,"gold":"1","response":"\\boxed{1}","correct":true,"reason":"equal","extracted":"1"})\n"
-      R"({"id":2,"gold":"1","response":"2","correct":false,"reason":"no_answer","extracted":""})\n");
+      R"({"id":1,"gold":"1","response":"\\boxed{1}","correct":true,"reason":"equal","extracted":"1"})"
+      "\n"
+      R"({"id":2,"gold":"1","response":"2","correct":false,"reason":"no_answer","extracted":""})"
+      "\n");
 }
 
 TEST(VerifyJsonl, TakesGoldsThatAreNumbers) {
   EXPECT_EQ(output_with(1, "{\"gold\":18,\"response\":\"\\\\boxed{18.0}\"}\n"),
-            "{\"gold\":18,\"response\":\"\\\\boxed{18.0}\",\"correct\":true,\"reason\":\"equal\",\"extracted\":\"18.0\"}\n");
+            "{\"gold\":18,\"response\":\"\\\\boxed{18.0}\",\"correct\":true,\"reason\":\"equal\","
+            "\"extracted\":\"18.0\"}\n");
 }
 
 TEST(VerifyJsonl, BadRowsAreNamedByLineAndDoNotStopTheRest) {
