@@ -27,100 +27,49 @@ class Lexer {
     return at_ + ahead < text_.size() ? text_[at_ + ahead] : '\0';
   }
   std::string_view rest() const { return text_.substr(std::min(at_, text_.size())); }
-
   Token& push(Tok kind, std::size_t begin);
-
   void push(const Meaning& meaning, std::size_t begin);
-
   void step();
 
-  // --- numbers ---------------------------------------------------------------------------------
-
+  // --- numbers ---
   std::size_t digits_from(std::size_t i) const;
-
-  // Behind a number: how long a glued separator of thousands is: "{,}", ",\!" or "\," before
-  // exactly three digits.
   std::size_t glue_length(std::size_t i) const;
-
   void number();
-
   std::size_t ordinal_length() const;
-
   static bool repeats(std::string_view s);
-
-  // The decimals behind a point, or behind "{,}" as a decimal comma.
   bool fraction(std::string& digits);
-
-  // "2.5E4", "1e-7": digits must follow, and no letter behind them.
   exact::Rational exponent(exact::Rational value);
-
-  // Exactly three digits (and decimals) directly after a comma that directly follows a number.
   bool is_group_behind_comma(std::size_t begin) const;
 
-  // --- words -----------------------------------------------------------------------------------
-
+  // --- words ---
   void word();
-
   void letters(std::size_t begin, std::string_view run);
-
   void character();
-
   bool superscript(std::string_view bytes, std::size_t begin);
-
   bool vulgar_fraction(std::string_view bytes, std::size_t begin);
-
   void integer(std::int64_t value, std::size_t begin);
 
-  // --- commands --------------------------------------------------------------------------------
-
+  // --- commands ---
   void backslash();
-
-  // A backslash at the very end is a typing slip.
   void bad_or_trailing(std::size_t begin);
-
   void character_code(std::size_t begin);
-
-  // "\\" breaks a row within an environment. Elsewhere it is a doubled backslash of an escaped
-  // text.
   void double_backslash(std::size_t begin);
-
   void known_command(const Meaning& meaning, std::size_t begin);
-
-  // Behind a statement with a relation sign stands another: "x = 1 \quad y = 2".
   bool between_statements() const;
-
-  // A group with digits and without letters.
   bool holds_number() const;
-
-  // \left{ opens a set although the brace lacks its backslash; \left. is nothing.
   void left(std::size_t begin);
-
   void right(std::size_t begin);
-
-  // The argument in braces, as text; a single letter needs none.
   void braced_name(const Meaning& meaning, std::size_t begin, Tok kind);
-
-  // \mathbb, \mathrm and \variable hold mathematics, not words.
   void typed_text(const Meaning& meaning, Token& token, std::string_view content);
-
   static bool is_greek(std::string_view base);
-
-  // A name in the sense of latex2sympy: letters, digits and commands, then at most one subscript.
   static bool is_variable(std::string_view s);
-
   std::size_t closing_brace(std::size_t open) const;
 
-  // --- other signs -----------------------------------------------------------------------------
-
+  // --- other signs ---
   void punctuation();
-
-  // Between "$...$ $...$" one statement ends and another begins.
   void dollar(std::size_t begin);
-
   void bar(std::size_t begin) { push(Tok::kBar, begin); }
-
   void period(std::size_t begin);
-
   bool comparison();
 
   std::string_view text_;

@@ -24,96 +24,61 @@ class BallEvaluator {
   bool integrated() const { return integrated_; }
 
  private:
-  // Values whose exponents do not fit a machine word are out of reach for every function behind
-  // them.
   bool sane(const Ball& value);
-
   void set(Ball& out, const Rational& value) { acb_set_fmpq(out.get(), value.get(), precision_); }
-
   bool eval_op(const Expr& e, Ball& out);
-
   void symbol(const Expr& e, Ball& out);
-
   bool constant(const Expr& e, Ball& out);
-
   using Binary = void (*)(acb_t, const acb_t, const acb_t, slong);
   bool fold(const Expr& e, slong start, Binary apply, Ball& out);
-
   template <typename Change>
   bool scaled(const Expr& e, Ball& out, Change change) {
     if (!eval(*e.args[0], out)) return false;
     change(out);
     return true;
   }
-
   void degrees(Ball& x);
-
   bool exactly(const Expr& e, Ball& out);
-
   bool ratio(const Expr& e, Ball& out);
-
   bool power(const Expr& e, Ball& out);
 
-  // --- functions -------------------------------------------------------------------------------
-
+  // --- functions ---
   using Unary = void (*)(acb_t, const acb_t, slong);
-
   static Unary direct(Fn fn);
-
-  // Functions of the reciprocal: arccot x = arctan 1/x.
   static Unary of_reciprocal(Fn fn);
-
   bool function(const Expr& e, Ball& out);
-
   bool single(const Expr& e, Ball& out);
-
   // A function with jumps: the result must be exact.
   template <typename Apply>
   static bool step(Ball& x, Apply apply) {
     apply(x);
     return acb_is_exact(x.get()) != 0;
   }
-
   bool factorial(Ball& x);
-
   bool several(const Expr& e, Ball& out);
-
   bool logarithm(std::vector<Ball>& args, Ball& out);
-
-  // The real root of a negative number where the degree is odd, else the principal root.
   bool root(std::vector<Ball>& args, const Expr& degree, Ball& out);
-
   bool binomial(std::vector<Ball>& args, Ball& out);
-
   bool modulo(std::vector<Ball>& args, Ball& out);
-
   bool extreme(std::vector<Ball>& args, int sign, Ball& out);
-
   bool common(const std::vector<Ball>& args, bool gcd, Ball& out);
 
-  // --- binders and unknown functions -----------------------------------------------------------
-
+  // --- binders and unknown functions ---
   bool binder(const Expr& e, Ball& out);
-
   bool term_by_term(const Expr& e, const Rational& lower, const Rational& upper, bool adds,
                     Ball& out);
 
-  // --- integrals: ball_integral.cpp ------------------------------------------------------------
-
+  // --- integrals: ball_integral.cpp ---
   // A definite integral between finite bounds, enclosed; false where the quadrature does not
   // converge soon.
   bool integral(const Expr& e, Ball& out);
   static int evaluate_integrand(acb_ptr out, const acb_t x, void* task, slong order,
                                 slong precision);
-
   // Whether a ball stays off the non-positive reals, where logarithms and powers have their cut.
   static bool off_cut(const Ball& x);
   // Whether a function of one argument is surely holomorphic on a ball.
   static bool holomorphic(Fn fn, const Ball& x);
-
   bool opaque(const std::string& name, const Expr& e, Ball& out);
-
-  // sin(1 + sum of c_j a_j) + 2, the c_j drawn from the name: one fixed function for each name.
   bool combine(const std::string& name, const std::vector<Ball>& args, Ball& out);
 
   const Point& point_;
