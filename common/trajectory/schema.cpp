@@ -1,71 +1,33 @@
 #include "common/trajectory/schema.h"
 
+#include <array>
+
 namespace lie::schema {
 namespace {
 
-constexpr const ColumnInfo* kColumns[] = {
-    &text::kBytes,
-    &prompt::kId,
-    &token::kId,
-    &token::kBehaviorLogProb,
-    &token::kLearnerLogProb,
-    &problem::kStep,
-    &problem::kGroup,
-    &problem::kPurpose,
-    &problem::kProblem,
-    &problem::kTextOffset,
-    &problem::kTextCount,
-    &problem::kGoldOffset,
-    &problem::kGoldCount,
-    &problem::kSourceOffset,
-    &problem::kSourceCount,
-    &problem::kPromptOffset,
-    &problem::kPromptCount,
-    &problem::kTokensDropped,
-    &problem::kReferenceLength,
-    &sample::kStep,
-    &sample::kProblem,
-    &sample::kGroup,
-    &sample::kSample,
-    &sample::kPurpose,
-    &sample::kPolicyVersion,
-    &sample::kTokenOffset,
-    &sample::kTokenCount,
-    &sample::kPromptOffset,
-    &sample::kPromptCount,
-    &sample::kFinishReason,
-    &sample::kVerdict,
-    &sample::kVerifySeconds,
-    &sample::kExtractedOffset,
-    &sample::kExtractedCount,
-    &sample::kReward,
-    &sample::kAdvantage,
-    &sample::kReferenceLength,
-    &sample::kTargetLength,
-    &sample::kDistinctNgrams,
-    &sample::kNgrams,
-    &sample::kLargestRepeat,
-    &sample::kSequenceLogRatio,
-    &sample::kClipped,
-    &sample::kMiniBatch,
-    &sample::kActorRank,
-    &sample::kRewardRank,
-    &step::kUnixTime,
-    &step::kSeconds,
-    &step::kGenerateSeconds,
-    &step::kUpdateSeconds,
-    &step::kTextEnd,
-    &step::kPromptEnd,
-    &step::kTokenEnd,
-    &step::kProblemEnd,
-    &step::kSampleEnd,
-    &step::kStep,
-};
+template <typename... Columns>
+constexpr std::array<const ColumnInfo*, sizeof...(Columns)> all_of(const Columns&... columns) {
+  return {&columns...};
+}
 
-constexpr const ColumnInfo* kOfTokenVersions[] = {
-    &version_run::kPolicyVersion, &version_run::kTokens, &sample::kVersionRunOffset,
-    &sample::kVersionRunCount,    &step::kVersionRunEnd,
-};
+constexpr auto kColumns = all_of(
+    text::kBytes, prompt::kId, token::kId, token::kBehaviorLogProb, token::kLearnerLogProb,
+    problem::kStep, problem::kGroup, problem::kPurpose, problem::kProblem, problem::kTextOffset,
+    problem::kTextCount, problem::kGoldOffset, problem::kGoldCount, problem::kSourceOffset,
+    problem::kSourceCount, problem::kPromptOffset, problem::kPromptCount, problem::kTokensDropped,
+    problem::kReferenceLength, sample::kStep, sample::kProblem, sample::kGroup, sample::kSample,
+    sample::kPurpose, sample::kPolicyVersion, sample::kTokenOffset, sample::kTokenCount,
+    sample::kPromptOffset, sample::kPromptCount, sample::kFinishReason, sample::kVerdict,
+    sample::kVerifySeconds, sample::kExtractedOffset, sample::kExtractedCount, sample::kReward,
+    sample::kAdvantage, sample::kReferenceLength, sample::kTargetLength, sample::kDistinctNgrams,
+    sample::kNgrams, sample::kLargestRepeat, sample::kSequenceLogRatio, sample::kClipped,
+    sample::kMiniBatch, sample::kActorRank, sample::kRewardRank, step::kUnixTime, step::kSeconds,
+    step::kGenerateSeconds, step::kUpdateSeconds, step::kTextEnd, step::kPromptEnd, step::kTokenEnd,
+    step::kProblemEnd, step::kSampleEnd, step::kStep);
+
+constexpr auto kOfTokenVersions =
+    all_of(version_run::kPolicyVersion, version_run::kTokens, sample::kVersionRunOffset,
+           sample::kVersionRunCount, step::kVersionRunEnd);
 
 }  // namespace
 
