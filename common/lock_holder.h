@@ -21,9 +21,7 @@ struct LockHolder {
   std::int64_t pid = 0;
   /// Start of the process, field 22 of /proc/PID/stat; tells reused pids apart.
   std::uint64_t start_ticks = 0;
-  std::string slurm_cluster;
-  std::string slurm_job;
-  std::string slurm_step;
+  std::string slurm_cluster, slurm_job, slurm_step;
   std::int64_t slurm_restarts = 0;
   bool has_kernel_lock = false;  // an open file description lock on the file, too
 

@@ -53,8 +53,7 @@ class RollingHash {
 
   std::span<const std::int32_t> units_;
   std::size_t n_;
-  std::uint64_t factor_;
-  std::uint64_t multiplier_;
+  std::uint64_t factor_, multiplier_;
   std::uint64_t value_ = 0;    // of the next n-gram
   std::uint64_t leaving_ = 1;  // multiplier^n
   std::size_t done_ = 0;
@@ -118,10 +117,8 @@ class NgramCounter::Table {
   std::uint32_t* slots_;
   std::int32_t* occurrences_;
   const std::int32_t* units_;
-  std::size_t n_;
-  std::size_t mask_;
-  int shift_;
-  int position_bits_;
+  std::size_t n_, mask_;
+  int shift_, position_bits_;
   std::int64_t distinct_ = 0;
   std::int32_t largest_ = 1;
   std::uint32_t next_first_ = 0;  // where the last confirmed match would continue

@@ -14,8 +14,7 @@ namespace lie {
 /// A polynomial hash modulo 2^64: sum of (unit + 1) * unit_factor * multiplier^k. Tests put in
 /// worse ones than the defaults.
 struct NgramHash {
-  std::uint64_t unit_factor = 0xD6E8FEB86659FD93u;
-  std::uint64_t multiplier = 0x9E3779B97F4A7C15u;
+  std::uint64_t unit_factor = 0xD6E8FEB86659FD93u, multiplier = 0x9E3779B97F4A7C15u;
 };
 
 /// Counts the n-grams of one response at a time. Storage is reused. Not thread-safe.

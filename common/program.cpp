@@ -50,8 +50,7 @@ int run_program(std::string_view name, const std::function<int()>& body, Program
     if (!options.speaks) return;
     std::fputs(fmt::format("{}{}: {}\n", line_start(stderr), name, what).c_str(), stderr);
   };
-  int status = options.failed;
-  int code = 0;
+  int status = options.failed, code = 0;
   try {
     status = body();
   } catch (const std::system_error& error) {

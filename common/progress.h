@@ -14,13 +14,11 @@ namespace lie {
 struct StepProgress {
   std::int64_t step = 0;   // from 1
   std::int64_t steps = 0;  // of the run
-  double accuracy = 0;
-  double reward_mean = 0;
+  double accuracy = 0, reward_mean = 0;
   double response_length_mean = 0;  // tokens
   double truncated_share = 0;       // of responses, cut at the limit
   double c_context_mean = 0;        // distinct n-grams
-  double tokens_per_second = 0;
-  double step_seconds = 0;
+  double tokens_per_second = 0, step_seconds = 0;
 };
 
 /// What the line shows while a step's groups, or those of the evaluation behind it, come in.

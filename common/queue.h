@@ -77,8 +77,7 @@ class BoundedQueue final : public PollableSource<T>, public Sink<T> {
 
   const std::size_t capacity_;
   std::mutex mutex_;
-  std::condition_variable not_empty_;
-  std::condition_variable not_full_;
+  std::condition_variable not_empty_, not_full_;
   std::deque<T> values_;
   bool closed_ = false;
   std::exception_ptr poison_;

@@ -26,8 +26,7 @@ enum class Purpose : std::uint8_t { kTrain = 0, kEvaluate = 1 };
 
 /// Neighbouring samples of a group: `count` from number `first` on.
 struct SampleRange {
-  std::int32_t first = 0;
-  std::int32_t count = 0;
+  std::int32_t first = 0, count = 0;
 
   /// Whether a group of `samples` has all of them; there is at least one.
   bool is_within(std::int32_t samples) const {
@@ -38,8 +37,7 @@ struct SampleRange {
 
 /// Neighbouring tokens of one response that weights of one version have sampled.
 struct VersionRun {
-  std::int64_t policy_version = 0;
-  std::int64_t tokens = 0;
+  std::int64_t policy_version = 0, tokens = 0;
   bool operator==(const VersionRun&) const = default;
 };
 
@@ -107,8 +105,7 @@ inline VersionRuns versions_of(const Ticket& ticket, const Response& response) {
 /// Where a rank's time went since the run began; travels with its messages, so that the learner can
 /// report the idle share of every role.
 struct RoleClock {
-  double busy_seconds = 0;
-  double idle_seconds = 0;
+  double busy_seconds = 0, idle_seconds = 0;
 };
 
 /// An actor's clock as it sent its responses.

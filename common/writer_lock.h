@@ -44,8 +44,7 @@ class WriterLock {
   void remove_leftovers() const;
   std::filesystem::path beside(std::string_view what, const std::string& token) const;
 
-  std::filesystem::path guarded_;
-  std::filesystem::path file_;
+  std::filesystem::path guarded_, file_;
   LockHolder self_;
   std::optional<LockHolder> taken_from_;
   int descriptor_ = -1;  // of the lock file: as long as it is open, the kernel's lock is held

@@ -42,9 +42,7 @@ class PackedWeight {
 /// "rotated" [H*E queries | K*E keys] after the norm of each head and rotation. Scores are scaled
 /// by 1/sqrt(E).
 struct AttentionShape {
-  std::int64_t heads = 0;
-  std::int64_t kv_heads = 0;
-  std::int64_t head_width = 0;
+  std::int64_t heads = 0, kv_heads = 0, head_width = 0;
   std::int64_t q_cols() const { return heads * head_width; }
   std::int64_t kv_cols() const { return kv_heads * head_width; }
   std::int64_t qkv_cols() const { return q_cols() + 2 * kv_cols(); }

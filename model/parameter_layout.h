@@ -29,8 +29,7 @@ std::int64_t flat_elements(std::span<const Parameter> layout);
 
 /// The elements [first, first + count) of the flat order: all of it, or a shard.
 struct FlatRange {
-  std::int64_t first = 0;
-  std::int64_t count = 0;
+  std::int64_t first = 0, count = 0;
 };
 
 /// The piece of one parameter that a range holds.

@@ -88,8 +88,7 @@ class HeaderReader {
 
  private:
   struct Placed {
-    std::uint64_t begin = 0;
-    std::uint64_t end = 0;
+    std::uint64_t begin = 0, end = 0;
     SafetensorsEntry entry;
   };
 
@@ -186,8 +185,7 @@ class HeaderReader {
   }
 
   std::string file_;
-  std::span<const std::byte> mapping_;
-  std::span<const std::byte> data_;
+  std::span<const std::byte> mapping_, data_;
   std::vector<Placed> placed_;
 };
 

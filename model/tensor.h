@@ -13,8 +13,7 @@ namespace lie {
 /// A vector is one row. Only Operators look at the elements.
 struct Tensor {
   void* data = nullptr;
-  std::int64_t rows = 0;
-  std::int64_t cols = 0;
+  std::int64_t rows = 0, cols = 0;
   std::int64_t stride = 0;  // elements from one row to the next
   DType dtype = DType::kFloat32;
 

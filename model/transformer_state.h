@@ -115,8 +115,7 @@ struct Transformer::State {
     std::vector<std::int32_t> positions;
     std::vector<GrowingTensor> x;      // [L + 1] residual stream before each layer and at the end
     std::vector<BlockBuffers> blocks;  // [L], or [1] where recomputed
-    GrowingTensor normed, activated;
-    GrowingTensor final_x, final_normed, final_inverse_rms, logits;
+    GrowingTensor normed, activated, final_x, final_normed, final_inverse_rms, logits;
     GrowingTensor scores, log_sum;  // scores: all log-probs, then all entropies
     // Gradients of the tensors so named.
     GrowingTensor dx, d_normed, d_qkv, d_rotated, d_attended, d_gate_up, d_activated;

@@ -41,12 +41,7 @@ inline std::vector<float> float_values(std::string_view name, std::size_t count,
 
 /// What tests vary of a tiny model: tiny_config({.kv_heads = 1}).
 struct TinyShape {
-  std::int64_t vocabulary = 40;
-  std::int64_t width = 32;
-  std::int64_t ffn_width = 48;
-  std::int64_t layers = 2;
-  std::int64_t heads = 4;
-  std::int64_t kv_heads = 2;
+  std::int64_t vocabulary = 40, width = 32, ffn_width = 48, layers = 2, heads = 4, kv_heads = 2;
 };
 
 inline ModelConfig tiny_config(const TinyShape& shape = {}) {

@@ -30,12 +30,8 @@ using lie::analyze::Subject;
 struct Request {
   std::vector<std::string> directories;
   std::vector<std::string> groups;  // name=dir1,dir2
-  std::string csv;
-  std::string html;
-  bool no_html = false;
-  bool digest = false;
-  bool close = false;
-  bool check = false;
+  std::string csv, html;
+  bool no_html = false, digest = false, close = false, check = false;
   std::size_t responses = 6;
 };
 

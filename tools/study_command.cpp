@@ -14,9 +14,7 @@ namespace {
 namespace fs = std::filesystem;
 
 struct Request {
-  std::string directory;
-  std::string json;
-  std::string html;
+  std::string directory, json, html;
   bool overrides = false;
 };
 

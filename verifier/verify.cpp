@@ -25,8 +25,7 @@ struct Side {
   std::optional<equal::Literal> literal;
   const Expr* tree = nullptr;
   latex::ParseError error;
-  bool choice = false;
-  bool found = false;
+  bool choice = false, found = false;
 };
 
 class Pair {

@@ -44,8 +44,7 @@ class Environment {
  private:
   Traffic traffic_;  // first: its clock counts MPI's beginning
   bool launched_ = false;
-  int rank_ = 0;
-  int size_ = 1;
+  int rank_ = 0, size_ = 1;
   std::string host_;
   std::vector<std::shared_ptr<const Bytes>> kept_;
 };

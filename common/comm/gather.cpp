@@ -16,8 +16,7 @@ constexpr Tag kTag = Tag::kWorldGroup;
 
 /// Before each text on its way.
 struct Label {
-  std::uint32_t rank = 0;
-  std::uint32_t bytes = 0;
+  std::uint32_t rank = 0, bytes = 0;
 };
 
 std::span<std::byte> bytes_of(std::uint64_t& size) {

@@ -28,8 +28,7 @@ bool completed(MPI_Request& request) {
 /// A message that has arrived and is matched, so that no other receive can take it.
 struct Matched {
   MPI_Message handle = MPI_MESSAGE_NULL;
-  int source = 0;
-  int bytes = 0;
+  int source = 0, bytes = 0;
 };
 
 std::optional<Matched> match(Job& job, int source, Tag tag) {

@@ -17,14 +17,12 @@ namespace fs = std::filesystem;
 
 struct FileHeader {
   std::array<char, 8> magic = {'L', 'I', 'E', 'R', 'E', 'S', 'P', 'S'};
-  std::uint32_t version = kMessageFileVersion;
-  std::uint32_t wire_version = wire::kVersion;
+  std::uint32_t version = kMessageFileVersion, wire_version = wire::kVersion;
 };
 static_assert(sizeof(FileHeader) == 16);
 
 struct RecordHeader {
-  std::uint32_t header_crc = 0;
-  std::uint32_t payload_crc = 0;
+  std::uint32_t header_crc = 0, payload_crc = 0;
 };
 constexpr std::uint64_t kHeadBytes = sizeof(RecordHeader) + wire::kHeaderBytes;
 

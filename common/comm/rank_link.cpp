@@ -30,8 +30,7 @@ constexpr int kSilentAfter_milliseconds = 20'000;
 /// A message on the wire; both ends are the same program. Texts end with a zero.
 struct Wire {
   JobToken token;
-  std::int32_t kind;
-  std::int32_t rank;
+  std::int32_t kind, rank;
   std::array<char, 64> host;
   std::array<char, 48> role;
   std::array<char, 120> activity;

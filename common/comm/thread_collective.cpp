@@ -46,8 +46,7 @@ class ThreadGroup::Meeting {
   std::mutex mutex_;
   std::condition_variable all_here_;
   std::vector<std::span<std::byte>> spans_;  // by thread; read between two waits
-  std::size_t here_ = 0;
-  std::size_t round_ = 0;
+  std::size_t here_ = 0, round_ = 0;
   std::exception_ptr poison_;
 };
 

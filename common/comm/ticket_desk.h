@@ -53,8 +53,7 @@ class TicketClient {
   void ask_once(TicketRequest request);
   Assignment note(Assignment answer);
 
-  bool asked_ = false;
-  bool finished_ = false;
+  bool asked_ = false, finished_ = false;
 };
 
 /// The desk over MPI, on the coordinator's rank; `actors` are world ranks.

@@ -14,8 +14,7 @@ namespace lie {
 
 /// The messages of one tag (common/comm/mailbox.h).
 struct Flow {
-  std::int64_t sent = 0, sent_bytes = 0;
-  std::int64_t received = 0, received_bytes = 0;
+  std::int64_t sent = 0, sent_bytes = 0, received = 0, received_bytes = 0;
   double first_seconds = 0;  // of its first message, since this rank began
 };
 

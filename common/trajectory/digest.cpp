@@ -94,8 +94,7 @@ void add_problem(Sha256& hash, const RunReader& run, std::size_t index, std::int
 
 /// The token columns of one segment for a run of neighbouring responses, read at once.
 struct TokenBlock {
-  std::int64_t first = 0;
-  std::int64_t end = 0;
+  std::int64_t first = 0, end = 0;
   std::vector<std::int32_t> ids;
   std::vector<float> behavior, learner;
 

@@ -15,8 +15,7 @@ namespace lie {
 
 /// Neighbouring rows of a table.
 struct RowRange {
-  std::int64_t first = 0;
-  std::int64_t count = 0;
+  std::int64_t first = 0, count = 0;
 };
 
 class OpenFiles;

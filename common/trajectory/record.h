@@ -35,8 +35,7 @@ struct StepRecord {
   std::int64_t step = 0;
   std::vector<GroupRecord> groups;
   double seconds = 0;  // duration of the step so far
-  double generate_seconds = 0;
-  double update_seconds = 0;
+  double generate_seconds = 0, update_seconds = 0;
 };
 
 /// What a file says of its run.

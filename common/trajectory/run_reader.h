@@ -18,8 +18,7 @@ namespace lie {
 /// A response's place in the canonical order, which depends neither on segments nor on learners.
 struct SampleKey {
   std::uint8_t purpose = 0;
-  std::int64_t step = 0;
-  std::int64_t group = 0;
+  std::int64_t step = 0, group = 0;
   std::int32_t sample = 0;
   auto operator<=>(const SampleKey&) const = default;
 };
@@ -34,9 +33,7 @@ struct SamplePlace {
 
 /// The problem of a group.
 struct ProblemText {
-  std::string text;
-  std::string gold;
-  std::string data_source;
+  std::string text, gold, data_source;
   std::vector<std::int32_t> prompt_ids;
 };
 

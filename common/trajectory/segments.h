@@ -11,8 +11,7 @@ namespace lie {
 /// One trajectory file, by its name.
 struct Segment {
   std::filesystem::path path;
-  std::int64_t learner_rank = 0;
-  std::int64_t starts_after_step = 0;
+  std::int64_t learner_rank = 0, starts_after_step = 0;
 };
 
 /// "learner-000-segment-000050.h5": learner 0, the steps after step 50 up to the next segment's

@@ -17,12 +17,7 @@ namespace {
 
 /// Where the next element of each packed table goes.
 struct Ends {
-  std::int64_t text = 0;
-  std::int64_t prompt = 0;
-  std::int64_t token = 0;
-  std::int64_t problem = 0;
-  std::int64_t sample = 0;
-  std::int64_t version_run = 0;
+  std::int64_t text = 0, prompt = 0, token = 0, problem = 0, sample = 0, version_run = 0;
 };
 
 /// A string's place in /text/bytes.
@@ -37,11 +32,8 @@ struct SampleRow {
   const Response* response = nullptr;
   const Score* score = nullptr;
   const LearnerResult* result = nullptr;
-  std::int32_t sample = 0;
-  std::int32_t reward_worker = 0;
-  std::int64_t token_offset = 0;
-  std::int64_t prompt_offset = 0;
-  std::int64_t version_run_offset = 0;
+  std::int32_t sample = 0, reward_worker = 0;
+  std::int64_t token_offset = 0, prompt_offset = 0, version_run_offset = 0;
   TextPlace extracted;
 };
 

@@ -33,8 +33,7 @@ void store_position(const float* key, const float* value, std::int64_t head_widt
 
 /// A whole sequence, causal: rows of query, key and value with their strides.
 struct SequenceAttention {
-  std::int64_t head_width = 0;
-  std::int64_t group = 0;
+  std::int64_t head_width = 0, group = 0;
   float scale = 0;
   std::int64_t length = 0;
   const float* q = nullptr;  // [length, group * E]

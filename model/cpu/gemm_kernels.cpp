@@ -43,8 +43,7 @@ struct Tile {
   const float* x;     // rows kRowStride apart
   const float* b;     // panels of `depth` sixteens end to end
   const char* ahead;  // what is multiplied by next, `ahead_bytes` for each of the sixteens
-  std::int64_t ahead_bytes;
-  std::int64_t depth;
+  std::int64_t ahead_bytes, depth;
   const float* onto;  // what the sums are added to; null: nothing
   std::int64_t onto_stride;
   float* y;
@@ -287,8 +286,7 @@ struct OuterTile {
   const float* dy;  // [tokens][kOuterRows]
   const float* x;   // [tokens][kOuterCols]
   float* dw;
-  std::int64_t dw_stride;
-  std::int64_t tokens;
+  std::int64_t dw_stride, tokens;
   std::int64_t cols;  // that exist of the tile's
 };
 

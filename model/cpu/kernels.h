@@ -64,8 +64,7 @@ struct Product {
   const float* init = nullptr;
   std::int64_t init_stride = 0;
   float* y = nullptr;
-  std::int64_t y_stride = 0;
-  std::int64_t in = 0, out = 0;
+  std::int64_t y_stride = 0, in = 0, out = 0;
   PanelLayout layout() const { return {in, panels_for(out)}; }
 };
 void multiply(const Product& product, Range rows, Range panels);
@@ -77,8 +76,7 @@ struct OuterProduct {
   const float* x = nullptr;
   std::int64_t x_stride = 0;
   float* dw = nullptr;
-  std::int64_t dw_stride = 0;
-  std::int64_t tokens = 0;
+  std::int64_t dw_stride = 0, tokens = 0;
 };
 /// Operands are packed block by block into `scratch`, outer_product_scratch() floats.
 void add_outer_product(const OuterProduct& product, Range out, Range in, float* scratch);
@@ -151,9 +149,7 @@ inline float log_prob(const float* logits, float inverse_temperature, std::int32
   return logits[token] * inverse_temperature - log_sum;
 }
 struct LogProbGradient {
-  float inverse_temperature = 0;
-  float log_sum = 0, entropy = 0;
-  float d_log_prob = 0, d_entropy = 0;
+  float inverse_temperature = 0, log_sum = 0, entropy = 0, d_log_prob = 0, d_entropy = 0;
   std::int32_t target = 0;
 };
 void log_prob_backward(float* logits, std::int64_t vocabulary, const LogProbGradient& how);

@@ -31,8 +31,7 @@ class AddedTokenFinder {
 
  private:
   struct Match {
-    std::size_t begin = 0;
-    std::size_t end = 0;
+    std::size_t begin = 0, end = 0;
     const AddedToken* token = nullptr;  // none: no further match
   };
   Match next_match(std::string_view text, std::size_t from) const;

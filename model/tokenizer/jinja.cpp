@@ -40,8 +40,7 @@ constexpr const char* kMeterName = "the meter";
 
 /// What one rendering has used; it travels in the context as a variable.
 struct Meter : jinja::value_t {
-  std::int64_t steps = 0;
-  std::int64_t bytes = 0;
+  std::int64_t steps = 0, bytes = 0;
   std::intptr_t stack = 0;  // address where rendering began
 
   std::string type() const override { return "Meter"; }
@@ -101,8 +100,7 @@ struct Constant : jinja::expression {
 /// `*`, which repeats texts: their bytes are charged before they are made.
 struct Product : jinja::expression {
   jinja::token op;
-  statement_ptr left;
-  statement_ptr right;
+  statement_ptr left, right;
   explicit Product(jinja::binary_expression& node)
       : op(node.op), left(std::move(node.left)), right(std::move(node.right)) {
     pos = node.pos;
@@ -352,8 +350,7 @@ class Nesting {
   int depth_ = 0;            // of the expression at hand
   std::vector<int> opened_;  // depth outside of each open bracket
   std::vector<int> blocks_;  // branches of each open block
-  bool is_block_word_ = false;
-  bool is_set_block_ = false;
+  bool is_block_word_ = false, is_set_block_ = false;
 };
 
 std::int64_t line_of(std::string_view source, std::size_t position) {
@@ -449,8 +446,7 @@ nlohmann::ordered_json globals(std::span<const ChatMessage> messages, bool add_g
 }  // namespace
 
 struct JinjaTemplate::Program {
-  std::string place;
-  std::string source;
+  std::string place, source;
   jinja::program tree;
 };
 

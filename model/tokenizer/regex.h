@@ -14,8 +14,7 @@ namespace lie {
 
 /// A stretch of a text; `is_match` tells the pattern's matches from the text between them.
 struct Stretch {
-  std::size_t begin = 0;
-  std::size_t end = 0;
+  std::size_t begin = 0, end = 0;
   bool is_match = false;
 };
 

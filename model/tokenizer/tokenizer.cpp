@@ -20,8 +20,7 @@ namespace {
 /// What one id decodes to.
 struct Entry {
   std::string bytes;
-  bool exists = false;
-  bool special = false;
+  bool exists = false, special = false;
 };
 
 /// The decoder turns characters into bytes, but leaves a token alone that holds any other

@@ -50,8 +50,7 @@ struct DigitsStep {
 
 /// Puts a space before a piece that has none, and cuts by GPT-2's regular expression.
 struct ByteLevelStep {
-  bool add_prefix_space = false;
-  bool use_regex = true;
+  bool add_prefix_space = false, use_regex = true;
 };
 
 using PreTokenizerStep = std::variant<SplitStep, DigitsStep, ByteLevelStep>;

@@ -30,8 +30,7 @@ constexpr std::int64_t kN = 10;
 struct Responses {
   std::vector<std::string> texts;
   std::vector<std::vector<std::int32_t>> ids;
-  std::size_t words = 0;
-  std::size_t bytes = 0;
+  std::size_t words = 0, bytes = 0;
 };
 
 /// A word of a Zipf-like vocabulary: rank r with density ~ 1/r among 30,000.
@@ -156,8 +155,7 @@ void measure_distinct(std::int64_t distinct, std::int64_t budget_mebibytes) {
 void measure(std::uint32_t count, std::uint32_t length) {
   const Responses all = make_responses(count, length);
   const std::size_t tokens = std::size_t{count} * length;
-  std::int64_t fast = 0;
-  std::int64_t plain = 0;
+  std::int64_t fast = 0, plain = 0;
 
   const double word_rate = rate(7, all.words, [&] {
     fast = 0;

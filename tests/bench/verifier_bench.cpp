@@ -23,8 +23,7 @@ using nlohmann::json;
 using Clock = std::chrono::steady_clock;
 
 struct Pair {
-  std::string gold;
-  std::string response;
+  std::string gold, response;
 };
 
 struct PairSet {

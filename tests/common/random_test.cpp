@@ -74,9 +74,7 @@ TEST(Random, UniformFillsTheUnitIntervalEvenly) {
 
 TEST(Random, NormalHasMeanZeroAndVarianceOne) {
   constexpr std::uint32_t kDraws = 100000;
-  double sum = 0;
-  double squares = 0;
-  double fourth = 0;
+  double sum = 0, squares = 0, fourth = 0;
   for (std::uint32_t i = 0; i < kDraws; ++i) {
     const double x = random_normal({.seed = 9, .stream = kInitialisationStream, .index = i});
     sum += x;

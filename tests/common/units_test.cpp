@@ -44,8 +44,7 @@ TEST(Units, ManyWordsKeepTheirIds) {
   std::string text;
   for (int i = 0; i < 30000; ++i) text += "word" + std::to_string(i * 7919) + " ";
   WordIds ids;
-  std::vector<std::int32_t> first;
-  std::vector<std::int32_t> second;
+  std::vector<std::int32_t> first, second;
   ids.append(text, first);
   ids.append(text, second);
   ASSERT_EQ(first.size(), 30000u);

@@ -135,8 +135,7 @@ TEST(Weights, InitialValuesAreNormalAndNormsAreOne) {
   config.initializer_range = 0.02;
   const Weights weights = initial_weights(config, 1, cpu());
   const auto values = host(weights, "model.embed_tokens.weight");
-  double sum = 0;
-  double squares = 0;
+  double sum = 0, squares = 0;
   for (const float v : values) {
     sum += v;
     squares += static_cast<double>(v) * v;

@@ -24,13 +24,11 @@ struct ExampleRun {
   double first_length = 22;  // mean, tokens
   double last_length = 90;
   std::uint32_t seed = 1;
-  std::int32_t groups = 16;
-  std::int32_t samples = 16;
+  std::int32_t groups = 16, samples = 16;
   std::int32_t longest = 130;      // tokens, the limit of a response
   std::int64_t segment_steps = 0;  // a checkpoint's rhythm: steps a file; 0: all in one
   std::int64_t learners = 1;       // that share the groups of a step
-  bool metrics = true;
-  bool checkpoint = true;
+  bool metrics = true, checkpoint = true;
 };
 
 namespace example {

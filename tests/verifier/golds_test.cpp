@@ -63,8 +63,7 @@ TEST(Golds, EachEqualsItselfInABox) {
   if (sets.empty()) GTEST_SKIP() << "no shared/data/problems beside the repository";
   VerifierOptions options;
   options.identical_text = false;
-  std::size_t all = 0;
-  std::size_t equal = 0;
+  std::size_t all = 0, equal = 0;
   for (const auto& [file, list] : sets) {
     for (const std::string& gold : list) {
       const VerdictCode code = judge(gold, gold, options);

@@ -74,9 +74,7 @@ Outcome judge(const json& row) {
 TEST(Latex2Sympy, RowsHaveTheValueThatSympyGaveThem) {
   const auto rows = rows_of(shared_data() / "verifier" / "latex2sympy_tests.jsonl");
   if (rows.empty()) GTEST_SKIP() << "no shared/data/verifier beside the repository";
-  int right = 0;
-  int refused = 0;
-  int whole_numbers = 0;
+  int right = 0, refused = 0, whole_numbers = 0;
   for (const json& row : rows) {
     const Outcome outcome = judge(row);
     whole_numbers += outcome.whole_numbers ? 1 : 0;

@@ -34,8 +34,7 @@ VerifierOptions options_of(const json& row) {
 TEST(OtherGraders, TheirPairsAreDecidedAsTheyDecideThem) {
   const auto rows = rows_of(shared_data() / "verifier" / "other_grader_tests.jsonl");
   if (rows.empty()) GTEST_SKIP() << "no shared/data/verifier beside the repository";
-  int pairs = 0;
-  int agreed = 0;
+  int pairs = 0, agreed = 0;
   for (const json& row : rows) {
     if (row.contains("kind") || !row["expected"].is_boolean() || !row["gold"].is_string() ||
         !row["pred"].is_string())

@@ -13,8 +13,7 @@
 namespace lie::analyze {
 
 struct Point {
-  double x = 0;
-  double y = 0;
+  double x = 0, y = 0;
   double low = 0;  // of its band; low = high: none
   double high = 0;
 };

@@ -16,8 +16,7 @@ namespace lie::analyze {
 
 struct EvaluationRow {
   std::string source;  // or "all problems", "mean of sources"
-  std::int64_t problems = 0;
-  std::int64_t samples = 0;
+  std::int64_t problems = 0, samples = 0;
   Estimate average;
   /// "pass", "majority", "budgets": estimates by k or budget.
   std::map<std::string, std::map<std::int64_t, Estimate>> curves;

@@ -21,8 +21,7 @@ void choose(const Run& run, std::int64_t step, std::size_t count,
   std::set<std::int64_t> groups;
   const std::size_t wanted = chosen.size() + count;
   for (const bool strict : {true, false}) {
-    bool right = false;
-    bool found = true;
+    bool right = false, found = true;
     while (found && chosen.size() < wanted) {
       found = false;
       for (std::size_t i = 0; i < run.samples.size() && !found; ++i) {

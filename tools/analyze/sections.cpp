@@ -26,11 +26,9 @@ std::vector<Point> points_of(const Subject& subject, std::string_view metric) {
 
 /// What makes one quantity's chart.
 struct Quantity {
-  std::string_view metric;
-  std::string_view title;
+  std::string_view metric, title;
   std::string_view note = "";
-  bool from_zero = false;
-  bool log_y = false;
+  bool from_zero = false, log_y = false;
 };
 
 bool has_other_than_zero(const std::vector<Series>& all) {
@@ -66,8 +64,7 @@ std::string compared_all(std::span<const Subject> subjects, std::span<const Quan
 
 /// `colour` is not one of the first two, which denote the first two runs.
 struct Part {
-  std::string_view metric;
-  std::string_view name;
+  std::string_view metric, name;
   int colour;
 };
 enum Colour : int { kGreen = 2, kPurple = 3, kRose = 4, kGold = 5, kTeal = 6, kGrey = 7 };

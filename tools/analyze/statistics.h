@@ -19,8 +19,7 @@ struct LengthStatistics {
     std::int64_t ended = 0;    // of them end of sequence
     double hazard() const { return static_cast<double>(ended) / static_cast<double>(exposed); }
   };
-  std::int64_t responses = 0;
-  std::int64_t longest = 0;
+  std::int64_t responses = 0, longest = 0;
   std::vector<Bin> bins;                        // only those with tokens
   std::vector<std::pair<double, double>> tail;  // L and the share of responses of at least L tokens
   /// Lower bound eps of the end-of-sequence probability, as the log shows it: the smallest hazard

@@ -29,8 +29,7 @@ using Curve = std::vector<std::pair<std::int64_t, Estimate>>;
 
 struct TableRow {
   std::string data_source;
-  std::int64_t problems = 0;
-  std::int64_t samples = 0;
+  std::int64_t problems = 0, samples = 0;
   Estimate average;      // Avg@n: mean over problems of the share of right samples
   Curve pass;            // pass@k, for the ks that every problem has samples for
   Curve majority;        // maj@k

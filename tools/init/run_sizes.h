@@ -8,8 +8,7 @@
 namespace lie {
 
 struct RunSizes {
-  std::int64_t max_prompt_tokens = 0;
-  std::int64_t max_response_tokens = 0;
+  std::int64_t max_prompt_tokens = 0, max_response_tokens = 0;
   std::int64_t cache_mebibytes = 0;  // of an actor
   double learner_gibibytes = 0;      // tools/run/memory_plan.h, with the default micro-batch
   double actor_gibibytes = 0;        // weights and KV cache

@@ -45,8 +45,7 @@ struct AskOptions {
 
 /// What was asked, in this call.
 struct AskTally {
-  std::int64_t asked = 0, from_cache = 0;
-  std::int64_t prompt_tokens = 0, completion_tokens = 0;
+  std::int64_t asked = 0, from_cache = 0, prompt_tokens = 0, completion_tokens = 0;
   double cost = 0;
 };
 

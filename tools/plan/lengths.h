@@ -16,10 +16,8 @@ struct GroupLengths {
 
 /// Responses of exp(N(log(median), sigma)) tokens, at least 1 and at most `longest`.
 struct LogNormalLengths {
-  double median = 0;
-  double sigma = 0;
-  std::int64_t longest = 0;
-  std::int64_t prompt = 0;
+  double median = 0, sigma = 0;
+  std::int64_t longest = 0, prompt = 0;
 };
 
 /// A group's lengths are a pure function of seed, step and group: the same in every layout.

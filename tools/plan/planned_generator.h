@@ -48,8 +48,7 @@ class PlannedGenerator {
   struct Work {
     Ticket ticket;
     std::vector<std::int64_t> lengths;  // of the responses asked for
-    std::int64_t prompt = 0;
-    std::int64_t begun = 0, ended = 0;
+    std::int64_t prompt = 0, begun = 0, ended = 0;
   };
   struct Running {
     std::int64_t last_pass = 0;
@@ -66,8 +65,7 @@ class PlannedGenerator {
   RankCosts costs_;
   std::list<Work> tickets_;  // addresses are held by Running
   std::priority_queue<Running, std::vector<Running>, std::greater<>> running_;
-  std::int64_t to_begin_ = 0;
-  std::int64_t begun_ = 0, tokens_ = 0, most_in_flight_ = 0;
+  std::int64_t to_begin_ = 0, begun_ = 0, tokens_ = 0, most_in_flight_ = 0;
   std::int64_t pass_ = 0;       // done
   std::int64_t stretch_ = 0;    // passes
   double prefill_seconds_ = 0;  // within the stretch's first pass

@@ -57,8 +57,7 @@ class WorkClock {
   void bring_up(Host& host);
   void schedule(int host);
 
-  double cores_;
-  double now_ = 0, core_seconds_ = 0;
+  double cores_, now_ = 0, core_seconds_ = 0;
   std::vector<State> states_;
   std::vector<Host> hosts_;
   std::set<std::pair<double, int>> next_;  // time, host

@@ -30,8 +30,7 @@ class OffPolicyWarning : public StepStage {
   std::int64_t least_step() const { return least_step_; }
 
  private:
-  double bound_;
-  double least_ = 1;
+  double bound_, least_ = 1;
   std::int64_t least_step_ = 0;
   bool warned_ = false;
 };

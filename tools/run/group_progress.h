@@ -27,8 +27,7 @@ class GroupProgress {
   void show();
 
   LiveLine line_;
-  std::int64_t prompts_, done_, before_;
-  std::int64_t responses_ = 0, tokens_ = 0, right_ = 0, shown_tenth_;
+  std::int64_t prompts_, done_, before_, responses_ = 0, tokens_ = 0, right_ = 0, shown_tenth_;
   bool verified_ = false;
   std::chrono::steady_clock::time_point start_, shown_at_;
 };

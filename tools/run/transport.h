@@ -15,8 +15,7 @@ struct ActorTransport {
   TicketClient& tickets;
   Sink<RolloutGroup>& rollouts;
   Collective& weight_group;
-  int rank = 0;
-  int threads = 1;
+  int rank = 0, threads = 1;
   std::function<void()> attend = {};    // called between forward passes
   HostWeights* host_weights = nullptr;  // that this actor shares with those of its host
 };

@@ -9,9 +9,7 @@ namespace lie {
 
 /// A value with its interval; low = high = value where there is none.
 struct Estimate {
-  double value = 0;
-  double low = 0;
-  double high = 0;
+  double value = 0, low = 0, high = 0;
 };
 
 double mean(std::span<const double> values);

@@ -18,8 +18,7 @@ using analyze::escaped, analyze::PageSection;
 
 /// The accuracies that all pictures of the page span, in whole twentieths.
 struct Range {
-  double low = 1;
-  double high = 0;
+  double low = 1, high = 0;
   double place(double value) const { return 200 * (value - low) / (high - low); }
 };
 

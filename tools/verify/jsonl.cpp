@@ -20,9 +20,7 @@ constexpr std::size_t kBatchRows = 4096;
 // One line on its way: text in, text or complaint out.
 struct Line {
   std::int64_t number = 0;
-  std::string text;
-  std::string out;
-  std::string complaint;
+  std::string text, out, complaint;
   VerdictCode code = VerdictCode::kNoAnswer;
 };
 

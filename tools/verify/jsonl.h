@@ -13,8 +13,7 @@ namespace lie {
 /// Counts over a file.
 struct VerifyCounts {
   std::array<std::int64_t, 7> by_code{};  // by VerdictCode
-  std::int64_t rows = 0;
-  std::int64_t bad_rows = 0;
+  std::int64_t rows = 0, bad_rows = 0;
 };
 
 /// Reads rows with "gold" (text, or a number) and "response" from `in`, writes each with "correct",

@@ -460,8 +460,7 @@ const Expr* match_names(const Expr* gold, const Expr* answer, Arena& arena,
   if (options.rename_variables && from.size() == wanted.size())
     return rename(answer, from, wanted, arena);
   if (!options.ignore_case) return answer;
-  std::vector<std::string> old_names;
-  std::vector<std::string> new_names;
+  std::vector<std::string> old_names, new_names;
   for (const std::string& name : from) {
     if (std::ranges::find(wanted, name) != wanted.end()) continue;
     const auto at =

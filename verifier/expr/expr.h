@@ -139,8 +139,7 @@ struct Expr {
   bool flag = false;  // kNumber: written as a decimal; kPlusMinus: -+; kList: "or"
   char open = 0;      // kTuple: '(' or '['
   char close = 0;     // kTuple: ')' or ']'
-  std::int32_t columns = 0;
-  std::int32_t depth = 1;
+  std::int32_t columns = 0, depth = 1;
   std::string name = {};
   exact::Rational value = {};
   std::vector<const Expr*> args = {};

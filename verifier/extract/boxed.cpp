@@ -83,8 +83,7 @@ class Closes {
  private:
   static constexpr std::size_t kMost = std::size_t{1} << 20;
   std::vector<std::uint32_t> kept_;
-  std::size_t depth_ = 0;
-  std::size_t forgotten_ = 0;
+  std::size_t depth_ = 0, forgotten_ = 0;
 };
 
 // Finds boxes from the end of a text, so that the text before the answer is not read. Braces pair

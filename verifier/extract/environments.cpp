@@ -134,8 +134,7 @@ class Scanner {
   std::size_t run_ = 0;         // environments in the list that the last one belongs to
   std::size_t line_end_ = 0;    // of the last line looked at
   std::size_t no_dollars_ = 0;  // none closes before here
-  std::size_t no_square_ = 0;
-  std::size_t no_round_ = 0;
+  std::size_t no_square_ = 0, no_round_ = 0;
 };
 
 void append_content(std::string& out, const Environment& environment) {

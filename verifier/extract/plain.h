@@ -33,8 +33,7 @@ bool ends_with_ideograph(std::string_view text);
 
 /// A choice string as a separate word.
 struct Choice {
-  std::size_t begin = 0;
-  std::size_t end = 0;
+  std::size_t begin = 0, end = 0;
 };
 std::vector<Choice> find_choices(std::string_view text, std::span<const std::string> choices);
 

@@ -26,8 +26,7 @@ constexpr std::size_t kProseBytes = 256 * 1024;  // the part of a text searched,
 
 struct Found {
   enum class Kind : std::uint8_t { kMath, kPlain, kChoice, kBoxes } kind = Kind::kMath;
-  std::size_t begin = 0;
-  std::size_t end = 0;
+  std::size_t begin = 0, end = 0;
   std::size_t index = 0;  // of the first environment, or of the number
   std::size_t count = 1;  // environments
   int rank = kAnywhere;

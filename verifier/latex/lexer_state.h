@@ -75,11 +75,9 @@ class Lexer {
   std::string_view text_;
   Budget& budget_;
   Lexed out_;
-  std::size_t at_ = 0;
-  std::size_t environments_ = 0;
+  std::size_t at_ = 0, environments_ = 0;
   bool spaced_ = false;
-  std::size_t dollars_ = 0;
-  std::size_t last_dollar_ = std::string_view::npos;
+  std::size_t dollars_ = 0, last_dollar_ = std::string_view::npos;
 };
 
 }  // namespace lie::latex

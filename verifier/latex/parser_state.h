@@ -157,15 +157,13 @@ class Parser {
   std::string_view text_;
   const Lexed& lexed_;
   expr::Arena& arena_;
-  bool bars_nest_;
-  bool bare_fractions_;
+  bool bars_nest_, bare_fractions_;
   std::size_t at_ = 0;
   std::int64_t nesting_ = 0;
   int open_bars_ = 0;
   bool saw_bar_ = false;
   bool thousands_ok_ = true;  // a comma may group digits here
-  bool colon_is_ratio_ = true;
-  bool in_limit_ = false;
+  bool colon_is_ratio_ = true, in_limit_ = false;
   int limit_side_ = 0;
   bool in_cell_ = false;
   bool in_set_ = false;  // a bar ends the head of a set-builder

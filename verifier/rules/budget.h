@@ -35,10 +35,7 @@ class Budget {
   std::int64_t spent() const { return spent_; }
 
  private:
-  std::int64_t steps_;
-  std::int64_t spent_ = 0;
-  std::int64_t max_depth_;
-  std::int64_t max_bits_;
+  std::int64_t steps_, spent_ = 0, max_depth_, max_bits_;
 };
 
 }  // namespace lie

@@ -23,8 +23,7 @@ constexpr std::int64_t kAgreement = -50;
 
 // Both sides modulo the prime at two points.
 struct Identity {
-  bool known = false;
-  bool equal = false;
+  bool known = false, equal = false;
   bool opaque = true;  // a difference proves nothing
 };
 
@@ -43,8 +42,7 @@ Identity identical(const Expr& a, const Expr& b, Budget& budget) {
 // Both sides at a point; nothing where one has no value there.
 struct AtPoint {
   Ball gold, answer;
-  bool unevaluated = false;
-  bool integrated = false;
+  bool unevaluated = false, integrated = false;
 };
 
 std::optional<AtPoint> at_point(const Expr& gold, const Expr& answer, const Point& point,
