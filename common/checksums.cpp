@@ -17,8 +17,6 @@
 namespace lie {
 namespace {
 
-namespace fs = std::filesystem;
-
 constexpr std::size_t kPieceBytes = 1 << 20;
 constexpr std::size_t kDigestDigits = 64;
 constexpr std::string_view kGap = "  ";  // between digest and name

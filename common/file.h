@@ -10,35 +10,37 @@
 
 namespace lie {
 
+namespace fs = std::filesystem;
+
 /// The whole content. Throws Error if `path` is missing, a directory or unreadable.
-std::string read_file(const std::filesystem::path& path);
+std::string read_file(const fs::path& path);
 
 /// Replaces `path` by `content`: writes aside, syncs, renames, syncs the directory. After a crash
 /// at any moment `path` holds either the old content or the new one.
-void write_file_atomically(const std::filesystem::path& path, std::string_view content);
+void write_file_atomically(const fs::path& path, std::string_view content);
 
 /// Whether a directory holds files whose names begin with none of `beginnings`.
-bool holds_files_besides(const std::filesystem::path& directory,
+bool holds_files_besides(const fs::path& directory,
                          std::initializer_list<std::string_view> beginnings);
 
 /// Forces a file's content to the disk.
-void sync_file(const std::filesystem::path& path);
+void sync_file(const fs::path& path);
 
 /// Forces a directory's entries (creations, renames, removals) to the disk.
-void sync_directory(const std::filesystem::path& path);
+void sync_directory(const fs::path& path);
 
 /// Moves a file or directory within one file system, durably: the last act of making a checkpoint.
-void rename_durably(const std::filesystem::path& from, const std::filesystem::path& to);
+void rename_durably(const fs::path& from, const fs::path& to);
 
 /// Renames `path` durably to its name with `suffix`, or "`suffix`-2" and so on where that exists.
 /// Returns the new name.
-std::filesystem::path set_aside(const std::filesystem::path& path, std::string_view suffix);
+fs::path set_aside(const fs::path& path, std::string_view suffix);
 
 /// Creates a directory and its missing parents. Throws Error if it cannot or if a file is in the
 /// way.
-void make_directories(const std::filesystem::path& path);
+void make_directories(const fs::path& path);
 
 /// Names in a directory in byte order. Throws Error if it is missing or not a directory.
-std::vector<std::string> list_directory(const std::filesystem::path& path);
+std::vector<std::string> list_directory(const fs::path& path);
 
 }  // namespace lie

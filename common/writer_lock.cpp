@@ -14,8 +14,6 @@
 namespace lie {
 namespace {
 
-namespace fs = std::filesystem;
-
 constexpr mode_t kReadableByAll = 0644;
 
 [[noreturn]] void fail_on(const fs::path& path, std::string_view what, int code) {

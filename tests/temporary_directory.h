@@ -12,27 +12,29 @@
 
 namespace lie {
 
+namespace fs = std::filesystem;
+
 class TemporaryDirectory {
  public:
   TemporaryDirectory() {
-    std::string name = (std::filesystem::temp_directory_path() / "lie_test_XXXXXX").string();
+    std::string name = (fs::temp_directory_path() / "lie_test_XXXXXX").string();
     path_ = ::mkdtemp(name.data());
   }
   TemporaryDirectory(const TemporaryDirectory&) = delete;
   ~TemporaryDirectory() {
     std::error_code ignored;
-    std::filesystem::remove_all(path_, ignored);
+    fs::remove_all(path_, ignored);
   }
 
-  const std::filesystem::path& path() const { return path_; }
-  std::filesystem::path write(const std::string& name, std::string_view bytes) const {
+  const fs::path& path() const { return path_; }
+  fs::path write(const std::string& name, std::string_view bytes) const {
     std::ofstream(path_ / name, std::ios::binary)
         .write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
     return path_ / name;
   }
 
  private:
-  std::filesystem::path path_;
+  fs::path path_;
 };
 
 /// The message of what `action` throws; "no error" if nothing.

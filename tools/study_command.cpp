@@ -11,8 +11,6 @@
 namespace lie {
 namespace {
 
-namespace fs = std::filesystem;
-
 struct Request {
   std::string directory, json, html;
   bool overrides = false;

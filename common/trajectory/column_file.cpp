@@ -8,7 +8,6 @@
 namespace lie {
 namespace {
 
-namespace fs = std::filesystem;
 using schema::ColumnInfo;
 
 h5::Handle column_layout(const ColumnInfo& column) {

@@ -16,7 +16,6 @@
 namespace lie {
 namespace {
 
-namespace fs = std::filesystem;
 using schema::ColumnInfo;
 
 void set_damaged_aside(const Segment& segment, std::int64_t step, const char* fault,

@@ -12,8 +12,6 @@
 namespace lie {
 namespace {
 
-namespace fs = std::filesystem;
-
 fs::path index_path(const fs::path& directory) { return directory / "index.jsonl"; }
 
 std::string line_of(const IndexedSegment& segment) {

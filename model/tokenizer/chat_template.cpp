@@ -11,8 +11,6 @@
 namespace lie {
 namespace {
 
-namespace fs = std::filesystem;
-
 constexpr std::string_view kProbe = "an answer that no template contains";
 
 Json tokenizer_config(const fs::path& model_directory) {

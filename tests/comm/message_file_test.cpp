@@ -11,8 +11,6 @@
 namespace lie {
 namespace {
 
-namespace fs = std::filesystem;
-
 constexpr std::uint64_t kHeader = 16;
 
 struct Found {

@@ -24,8 +24,6 @@
 namespace lie {
 namespace {
 
-namespace fs = std::filesystem;
-
 /// A child process that runs `body` and ends without the destructors of its parent's objects.
 pid_t child(const std::function<void()>& body) {
   const pid_t pid = ::fork();

@@ -13,8 +13,6 @@
 namespace lie {
 namespace {
 
-namespace fs = std::filesystem;
-
 const fs::path kGolden = fs::path(source_directory()) / "tests/dataset/golden";
 const fs::path kPublished = fs::path(source_directory()).parent_path() / "shared/data/lie";
 

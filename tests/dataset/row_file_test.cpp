@@ -12,8 +12,6 @@
 namespace lie {
 namespace {
 
-namespace fs = std::filesystem;
-
 /// Of every kind, with names longer than a short string holds.
 const Row kExample = {
     {"text", ""},

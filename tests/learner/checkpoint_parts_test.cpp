@@ -20,7 +20,6 @@
 namespace lie {
 namespace {
 
-namespace fs = std::filesystem;
 using test::host, testing::Each, testing::HasSubstr;
 
 constexpr test::TinyShape kSeveralBlocks = {

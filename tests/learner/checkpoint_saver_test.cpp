@@ -20,7 +20,6 @@
 namespace lie {
 namespace {
 
-namespace fs = std::filesystem;
 using test::host, test::on_learners;
 
 class Saver : public ::testing::Test {

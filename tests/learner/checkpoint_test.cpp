@@ -13,7 +13,6 @@
 namespace lie {
 namespace {
 
-namespace fs = std::filesystem;
 using test::host, test::row_of;
 
 ModelConfig small_config(std::int64_t layers = 2) {

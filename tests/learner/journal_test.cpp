@@ -17,8 +17,6 @@
 namespace lie {
 namespace {
 
-namespace fs = std::filesystem;
-
 Ticket ticket_of(std::int64_t step, std::int64_t group, Purpose purpose = Purpose::kTrain) {
   Ticket ticket = example_ticket(group);
   ticket.step = step;

@@ -13,7 +13,6 @@
 namespace lie {
 namespace {
 
-namespace fs = std::filesystem;
 using test::LearnerPolicy, test::on_learners, test::relative_difference;
 
 /// Rows whose response repeats the prompt's last token: quickly learned.

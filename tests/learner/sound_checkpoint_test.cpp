@@ -11,8 +11,6 @@
 namespace lie {
 namespace {
 
-namespace fs = std::filesystem;
-
 class SoundCheckpoint : public ::testing::Test {
  protected:
   /// A checkpoint as far as its checksums go.

@@ -13,8 +13,6 @@ namespace {
 
 using testing::ElementsAre, testing::HasSubstr;
 
-namespace fs = std::filesystem;
-
 const fs::path kGolden = fs::path(source_directory()) / "tests/model/golden/hf_tiny";
 
 Json valid_config() { return read_json(kGolden / "qwen3/config.json"); }

@@ -13,8 +13,6 @@
 namespace lie {
 namespace {
 
-namespace fs = std::filesystem;
-
 const JinjaVariables kTokens = {{"bos_token", "<|bos|>"}, {"eos_token", "<|eos|>"}};
 
 std::vector<ChatMessage> messages_of(const Json& json) {

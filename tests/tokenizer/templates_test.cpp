@@ -11,8 +11,6 @@
 namespace lie {
 namespace {
 
-namespace fs = std::filesystem;
-
 const fs::path kGolden = fs::path(source_directory()) / "tests/tokenizer/golden/templates.json";
 
 std::vector<ChatMessage> messages_of(const Json& json) {

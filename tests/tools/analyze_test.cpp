@@ -25,8 +25,6 @@
 namespace lie::analyze {
 namespace {
 
-namespace fs = std::filesystem;
-
 fs::path fresh(const std::string& name) {
   static const TemporaryDirectory all;
   fs::remove_all(all.path() / name);

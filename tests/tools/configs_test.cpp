@@ -22,8 +22,6 @@
 namespace lie {
 namespace {
 
-namespace fs = std::filesystem;
-
 const fs::path kConfigs = fs::path(source_directory()) / "configs";
 
 std::vector<fs::path> configs_in(const fs::path& folder) {

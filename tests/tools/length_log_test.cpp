@@ -8,8 +8,6 @@
 namespace lie {
 namespace {
 
-namespace fs = std::filesystem;
-
 RolloutGroup group_of(std::int64_t number, std::size_t tokens) {
   RolloutGroup group;
   group.ticket.group = number;

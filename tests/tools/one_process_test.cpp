@@ -26,8 +26,6 @@
 namespace lie {
 namespace {
 
-namespace fs = std::filesystem;
-
 RoleLayout one_rank() { return plan_roles({}, {{"here", {0}}}); }
 
 class OneProcess : public testing::Test {

@@ -19,8 +19,6 @@
 namespace lie {
 namespace {
 
-namespace fs = std::filesystem;
-
 const fs::path kRoot = source_directory();
 const fs::path kFolder = kRoot / "configs/paper";
 

@@ -11,8 +11,6 @@
 namespace lie::study {
 namespace {
 
-namespace fs = std::filesystem;
-
 constexpr const char* kRows =
     "plain:\n  table: First\n  reward: {length: {enabled: false}}\n"
     "full:\n  table: First\n  against: plain\n"

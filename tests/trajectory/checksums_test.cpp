@@ -14,8 +14,6 @@
 namespace lie {
 namespace {
 
-namespace fs = std::filesystem;
-
 fs::path write_segment(const char* name, const ExampleShape& shape) {
   TrajectoryWriter writer(fresh_directory(name), example_info());
   for (std::int64_t step = 1; step <= 6; ++step) writer.append(example_step(shape, step));

@@ -17,8 +17,6 @@
 namespace lie {
 namespace {
 
-namespace fs = std::filesystem;
-
 void append_steps(TrajectoryWriter& writer, std::int64_t rank, std::int64_t learners,
                   std::int64_t first, std::int64_t last) {
   for (std::int64_t s = first; s <= last; ++s) writer.append(example_step({}, s, rank, learners));

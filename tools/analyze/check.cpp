@@ -22,8 +22,6 @@
 namespace lie::analyze {
 namespace {
 
-namespace fs = std::filesystem;
-
 constexpr const char* kOfSegment =
     "put a copy of the file back, or resume the run: steps after its last checkpoint are generated "
     "again with the same bits";

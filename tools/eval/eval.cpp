@@ -36,8 +36,6 @@ namespace lie {
 namespace {
 
 using namespace evaluation;
-namespace fs = std::filesystem;
-
 /// The rows that are asked, with the numbers of their groups.
 std::vector<Prompt> prompts_of(const EvalConfig& config) {
   Dataset dataset =

@@ -19,8 +19,6 @@
 namespace lie::evaluation {
 namespace {
 
-namespace fs = std::filesystem;
-
 nlohmann::ordered_json sample_json(const ScoredGroup& group, std::size_t i,
                                    const DecodeText& decode) {
   const Prompt& prompt = group.rollout.ticket.prompt;

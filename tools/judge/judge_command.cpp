@@ -17,8 +17,6 @@
 namespace lie::judge {
 namespace {
 
-namespace fs = std::filesystem;
-
 /// Answers by code.
 using Codes = std::array<std::int64_t, kAnswerCodes>;
 

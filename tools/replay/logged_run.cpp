@@ -12,8 +12,6 @@
 namespace lie::replay {
 namespace {
 
-namespace fs = std::filesystem;
-
 bool has_tokenizer(const fs::path& model, const std::string& sha256) {
   const fs::path file = model / "tokenizer.json";
   return fs::exists(file) && sha256_hex(read_file(file)) == sha256;

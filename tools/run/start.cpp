@@ -31,8 +31,6 @@
 namespace lie {
 namespace {
 
-namespace fs = std::filesystem;
-
 /// Throws Error where the config forbids continuing what the directory holds, or beginning anew.
 void check_directory(TrainConfig config) {
   const std::string& directory = config.run.directory;

@@ -17,8 +17,6 @@
 namespace lie {
 namespace {
 
-namespace fs = std::filesystem;
-
 TrajectoryInfo trajectory_info(const TrainConfig& config, const RunStart& start,
                                std::string model_sha256, const Collective& learners) {
   return {.build_id = std::string(build_id()),

@@ -34,8 +34,6 @@
 namespace lie {
 namespace {
 
-namespace fs = std::filesystem;
-
 struct SftConfig {
   DirectoryOptions run{"runs/sft"};
   bool initialise = false;

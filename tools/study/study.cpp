@@ -11,7 +11,6 @@
 namespace lie::study {
 namespace {
 
-namespace fs = std::filesystem;
 using analyze::Run;
 
 constexpr const char* kAccuracy = "eval_accuracy";
