@@ -20,79 +20,42 @@ concept Plain = std::is_arithmetic_v<T>;
 
 // The one description of each message: what Writer writes and Reader reads, in this order.
 
-template <typename Archive>
-void fields(Archive& io, Prompt& p) {
+void fields(auto& io, Prompt& p) {
   io(p.problem, p.text, p.gold, p.data_source, p.reference_length, p.row);
 }
-
-template <typename Archive>
-void fields(Archive& io, SampleRange& r) {
-  io(r.first, r.count);
-}
-
-template <typename Archive>
-void fields(Archive& io, VersionRun& r) {
-  io(r.policy_version, r.tokens);
-}
-
-template <typename Archive>
-void fields(Archive& io, Ticket& t) {
+void fields(auto& io, SampleRange& r) { io(r.first, r.count); }
+void fields(auto& io, VersionRun& r) { io(r.policy_version, r.tokens); }
+void fields(auto& io, Ticket& t) {
   io(t.step, t.group, t.policy_version);
   io.choice(t.purpose, Purpose::kEvaluate);
   io(t.samples, t.prompt, t.part, t.planned);
 }
 
-template <typename Archive>
-void fields(Archive& io, TicketRequest& r) {
-  io(r.room, r.spare);
-}
-
-template <typename Archive>
-void fields(Archive& io, Assignment& a) {
+void fields(auto& io, TicketRequest& r) { io(r.room, r.spare); }
+void fields(auto& io, Assignment& a) {
   io.choice(a.kind, Assignment::Kind::kFinish);
   io(a.tickets);
 }
 
-template <typename Archive>
-void fields(Archive& io, Response& r) {
+void fields(auto& io, Response& r) {
   io(r.ids, r.behavior_log_probs);
   io.choice(r.finish, FinishReason::kLength);
   io(r.actor, r.versions);
 }
 
-template <typename Archive>
-void fields(Archive& io, RoleClock& c) {
-  io(c.busy_seconds, c.idle_seconds);
-}
-
-template <typename Archive>
-void fields(Archive& io, ActorClock& a) {
-  io(a.actor, a.clock);
-}
-
-template <typename Archive>
-void fields(Archive& io, RolloutGroup& g) {
+void fields(auto& io, RoleClock& c) { io(c.busy_seconds, c.idle_seconds); }
+void fields(auto& io, ActorClock& a) { io(a.actor, a.clock); }
+void fields(auto& io, RolloutGroup& g) {
   io(g.ticket, g.prompt_ids, g.responses, g.prompt_tokens_dropped, g.actor_clocks);
 }
-
-template <typename Archive>
-void fields(Archive& io, NamedNumber& n) {
-  io(n.name, n.value);
-}
-
-template <typename Archive>
-void fields(Archive& io, Coverage& c) {
-  io(c.distinct_ngrams, c.ngrams, c.largest_repeat);
-}
-
-template <typename Archive>
-void fields(Archive& io, Score& s) {
+void fields(auto& io, NamedNumber& n) { io(n.name, n.value); }
+void fields(auto& io, Coverage& c) { io(c.distinct_ngrams, c.ngrams, c.largest_repeat); }
+void fields(auto& io, Score& s) {
   io.choice(s.verdict, VerdictCode::kUndecided);
   io(s.verify_seconds, s.target_length, s.rewards, s.numbers, s.coverage, s.extracted);
 }
 
-template <typename Archive>
-void fields(Archive& io, ScoredGroup& g) {
+void fields(auto& io, ScoredGroup& g) {
   io(g.rollout, g.scores, g.texts, g.reward_worker, g.reward_clock);
 }
 
@@ -101,14 +64,8 @@ class Writer {
  public:
   explicit Writer(std::byte* into) : into_(into) {}
 
-  template <typename... Ts>
-  void operator()(Ts&... values) {
-    (value(values), ...);
-  }
-  template <typename Enum>
-  void choice(Enum& chosen, Enum /*last*/) {
-    raw(&chosen, sizeof chosen);
-  }
+  void operator()(auto&... values) { (value(values), ...); }
+  void choice(auto& chosen, auto /*last*/) { raw(&chosen, sizeof chosen); }
   std::size_t written() const { return written_; }
 
  private:
@@ -116,10 +73,7 @@ class Writer {
     if (into_ != nullptr && size > 0) std::memcpy(into_ + written_, data, size);
     written_ += size;
   }
-  template <Plain T>
-  void value(T& number) {
-    raw(&number, sizeof number);
-  }
+  void value(Plain auto& number) { raw(&number, sizeof number); }
   void value(std::string& text) {
     count(text.size());
     raw(text.data(), text.size());
@@ -134,10 +88,7 @@ class Writer {
     count(items.size());
     for (T& item : items) value(item);
   }
-  template <typename T>
-  void value(T& item) {
-    fields(*this, item);
-  }
+  void value(auto& item) { fields(*this, item); }
   void count(std::size_t elements) {
     const std::uint64_t stored = elements;
     raw(&stored, sizeof stored);
@@ -152,10 +103,7 @@ class Reader {
  public:
   explicit Reader(std::span<const std::byte> bytes) : bytes_(bytes) {}
 
-  template <typename... Ts>
-  void operator()(Ts&... values) {
-    (value(values), ...);
-  }
+  void operator()(auto&... values) { (value(values), ...); }
   template <typename Enum>
   void choice(Enum& chosen, Enum last) {
     raw(&chosen, sizeof chosen);
@@ -185,10 +133,7 @@ class Reader {
     }
     return static_cast<std::size_t>(stored);
   }
-  template <Plain T>
-  void value(T& number) {
-    raw(&number, sizeof number);
-  }
+  void value(Plain auto& number) { raw(&number, sizeof number); }
   void value(std::string& text) {
     text.resize(count(1));
     raw(text.data(), text.size());
@@ -204,10 +149,7 @@ class Reader {
     items.resize(count(kSmallestItem));
     for (T& item : items) value(item);
   }
-  template <typename T>
-  void value(T& item) {
-    fields(*this, item);
-  }
+  void value(auto& item) { fields(*this, item); }
 
   std::span<const std::byte> bytes_;
 };
