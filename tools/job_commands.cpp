@@ -26,10 +26,6 @@ struct ConfigArguments {
   bool dry_run = false;
 };
 
-void add_overrides(CLI::App& command, std::vector<std::string>& overrides, const char* help) {
-  command.add_option("--set", overrides, help)->type_name("KEY=VALUE")->allow_extra_args(false);
-}
-
 void add_config(CLI::App& command, ConfigArguments& arguments) {
   command.add_option("CONFIG", arguments.config, "YAML file")->required();
   add_overrides(command, arguments.overrides,
@@ -67,9 +63,7 @@ void add_reference_lengths(CLI::App& program, Chosen& chosen) {
           "--output", arguments->output,
           "File to write: the rows with reference_length; .parquet for Parquet, else JSONL")
       ->required();
-  measure->add_option("--samples", arguments->samples, "Responses sampled for each prompt")
-      ->check(integers(1))
-      ->capture_default_str();
+  add_integer(*measure, "--samples", arguments->samples, "Responses sampled for each prompt", 1);
   measure->callback([&chosen, arguments, config] {
     arguments->config = config->config;
     arguments->overrides = config->overrides;
@@ -84,10 +78,8 @@ void add_data(CLI::App& program, Chosen& chosen) {
   data->add_option("FILE", arguments->file, "JSONL or Parquet")->required();
   data->add_option("--model", arguments->model,
                    "Directory with tokenizer.json: prompt lengths in tokens");
-  data->add_option("--max-prompt-tokens", arguments->max_prompt_tokens,
-                   "Count the prompts that are longer, with --model")
-      ->check(integers(1))
-      ->capture_default_str();
+  add_integer(*data, "--max-prompt-tokens", arguments->max_prompt_tokens,
+              "Count the prompts that are longer, with --model", 1);
   data->add_flag("--show", arguments->show_first, "Print the first prompt as the model reads it");
   add_overrides(*data, arguments->overrides,
                 "How rows are read: --set prompt_template=qwen3 --set gold_field=solution");

@@ -16,14 +16,9 @@ void add_sources(CLI::App& command, SourceArguments& arguments) {
       .add_option("RUN_DIR|FILE", arguments.sources,
                   "run directories, or JSONL files of prompt and response (and step)")
       ->required();
-  command
-      .add_option("--samples", arguments.choice.count,
-                  "responses of each source, spread over its steps; 0: all")
-      ->check(integers(0))
-      ->capture_default_str();
-  command.add_option("--seed", arguments.choice.seed, "of the draw of responses")
-      ->check(integers(0))
-      ->capture_default_str();
+  add_integer(command, "--samples", arguments.choice.count,
+              "responses of each source, spread over its steps; 0: all", 0);
+  add_integer(command, "--seed", arguments.choice.seed, "of the draw of responses", 0);
   command
       .add_option_function<std::vector<std::string>>(
           "--steps",
@@ -38,26 +33,17 @@ void add_sources(CLI::App& command, SourceArguments& arguments) {
       ->allow_extra_args(false);
   command.add_flag("--evaluation", arguments.choice.evaluation,
                    "a run's evaluation responses instead of those of training");
-  command
-      .add_option("--max-bytes", arguments.choice.most_bytes,
-                  "a longer response is read without its middle")
-      ->check(integers(1000, 100000000))
-      ->capture_default_str();
+  add_integer(command, "--max-bytes", arguments.choice.most_bytes,
+              "a longer response is read without its middle", 1000, 100000000);
   command.add_option("--json", arguments.json, "write tables and rows to this file");
 }
 
 void add_request(CLI::App& command, JudgeArguments& arguments) {
   judge::RequestOptions& request = arguments.request;
   command.add_option("--model", request.model, "as the endpoint names it")->required();
-  command.add_option("--temperature", request.temperature, "of the judge")
-      ->check(numbers(0, 2))
-      ->capture_default_str();
-  command.add_option("--judge-seed", request.seed, "sent as seed; pass 2 sends the next")
-      ->check(integers(0))
-      ->capture_default_str();
-  command.add_option("--max-tokens", request.max_tokens, "of an answer")
-      ->check(integers(1))
-      ->capture_default_str();
+  add_number(command, "--temperature", request.temperature, "of the judge", 0, 2);
+  add_integer(command, "--judge-seed", request.seed, "sent as seed; pass 2 sends the next", 0);
+  add_integer(command, "--max-tokens", request.max_tokens, "of an answer", 1);
   command.add_option("--extra", arguments.extra,
                      "JSON object merged into each request; null removes a parameter: "
                      "'{\"max_tokens\": null, \"max_completion_tokens\": 4096}'");
@@ -65,12 +51,10 @@ void add_request(CLI::App& command, JudgeArguments& arguments) {
       .add_option("--prompts", request.prompts,
                   "directory of prompts of your own, as assets/judge [built in]")
       ->check(CLI::ExistingDirectory);
-  command
-      .add_option("--passes", arguments.passes,
-                  "2: ask twice, with another seed and the texts before the prompt, and show how "
-                  "far the answers agree")
-      ->check(integers(1, 2))
-      ->capture_default_str();
+  add_integer(command, "--passes", arguments.passes,
+              "2: ask twice, with another seed and the texts before the prompt, and show how "
+              "far the answers agree",
+              1, 2);
 }
 
 void add_transport(CLI::App& command, JudgeArguments& arguments) {
@@ -80,24 +64,15 @@ void add_transport(CLI::App& command, JudgeArguments& arguments) {
       .add_option("--key-variable", arguments.key_variable,
                   "environment variable that holds the API key, if one is needed")
       ->capture_default_str();
-  command.add_option("--concurrency", ask.concurrency, "requests in flight")
-      ->check(integers(1, 1024))
-      ->capture_default_str();
+  add_integer(command, "--concurrency", ask.concurrency, "requests in flight", 1, 1024);
   command.add_option("--requests-per-minute", ask.requests_per_minute, "at most [no limit]")
       ->check(numbers(1e-3));
-  command
-      .add_option("--retries", ask.endpoint.retries,
-                  "after status 408, 429, 5xx and lost connections")
-      ->check(integers(0, 100))
-      ->capture_default_str();
-  command
-      .add_option("--retry-seconds", ask.endpoint.retry_seconds,
-                  "before the first retry; twice as long before each next one")
-      ->check(numbers(0, 60))
-      ->capture_default_str();
-  command.add_option("--timeout", ask.endpoint.timeout_seconds, "seconds that a request may take")
-      ->check(integers(1, 86400))
-      ->capture_default_str();
+  add_integer(command, "--retries", ask.endpoint.retries,
+              "after status 408, 429, 5xx and lost connections", 0, 100);
+  add_number(command, "--retry-seconds", ask.endpoint.retry_seconds,
+             "before the first retry; twice as long before each next one", 0, 60);
+  add_integer(command, "--timeout", ask.endpoint.timeout_seconds, "seconds that a request may take",
+              1, 86400);
   command.add_option("--input-price", ask.input_price, "of a million prompt tokens")
       ->check(numbers(0));
   command.add_option("--output-price", ask.output_price, "of a million answered tokens")

@@ -73,9 +73,8 @@ void declare(CLI::App& app, Request& request) {
                  "where to write the report [report.html in the run directory; for several runs in "
                  "the directory that holds them]");
   app.add_flag("--no-html", request.no_html, "write no report");
-  app.add_option("--samples", request.responses, "responses to show of each run")
-      ->check(lie::integers(0, 1'000'000))
-      ->capture_default_str();
+  lie::add_integer(app, "--samples", request.responses, "responses to show of each run", 0,
+                   1'000'000);
 }
 
 Subject load_group(const std::string& text) {

@@ -17,10 +17,6 @@ namespace {
 
 using Chosen = std::function<int()>;
 
-void add_overrides(CLI::App& command, std::vector<std::string>& overrides, const char* help) {
-  command.add_option("--set", overrides, help)->type_name("KEY=VALUE")->allow_extra_args(false);
-}
-
 void add_score(CLI::App& program, lie::replay::ScoreArguments& arguments, Chosen& chosen) {
   CLI::App* score = program.add_subcommand(
       "score",
@@ -28,17 +24,16 @@ void add_score(CLI::App& program, lie::replay::ScoreArguments& arguments, Chosen
       "logged "
       "ones, bit for bit: exit status 1 where they do not. With --set: a table, logged and now");
   score->add_option("RUN_DIR", arguments.run, "Run directory of lie_cluster train")->required();
-  add_overrides(*score, arguments.overrides,
-                "Score under another reward.*, verifier.* or advantage.* key: --set "
-                "reward.coverage.ngram=8");
+  lie::add_overrides(*score, arguments.overrides,
+                     "Score under another reward.*, verifier.* or advantage.* key: --set "
+                     "reward.coverage.ngram=8");
   score->add_option("--json", arguments.json, "Write the comparison, step by step, to this file");
   score->add_option("--html", arguments.html, "Write the comparison as a page with charts");
   score->add_flag("--programs", arguments.run_programs,
                   "Run reward.command and verifier.command, one of each a thread; without it their "
                   "logged answers are taken");
-  score->add_option("--threads", arguments.threads, "Of a rank; 0: the cores are shared")
-      ->check(lie::integers(0, 1024))
-      ->capture_default_str();
+  lie::add_integer(*score, "--threads", arguments.threads, "Of a rank; 0: the cores are shared", 0,
+                   1024);
   score->callback([&] {
     chosen = [&] {
       int status = 0;
@@ -71,18 +66,17 @@ void add_train(CLI::App& program, lie::replay::TrainArguments& arguments, Chosen
       ->add_option("--run-directory", arguments.directory,
                    "Run directory to write; the same command goes on with it")
       ->required();
-  add_overrides(*train, arguments.overrides,
-                "Learn under another reward.*, verifier.*, advantage.*, policy_loss.*, update.* or "
-                "optimizer.* key; --set run.steps=N ends with step N");
+  lie::add_overrides(
+      *train, arguments.overrides,
+      "Learn under another reward.*, verifier.*, advantage.*, policy_loss.*, update.* or "
+      "optimizer.* key; --set run.steps=N ends with step N");
   train->add_flag("--programs", arguments.run_programs,
                   "Score again with reward.command and verifier.command; without it their logged "
                   "answers are taken");
-  train
-      ->add_option("--warn-below", arguments.least_sample_share,
-                   "Warn when the effective sample size is less than this share of a step's "
-                   "responses")
-      ->check(lie::numbers(0, 1))
-      ->capture_default_str();
+  lie::add_number(*train, "--warn-below", arguments.least_sample_share,
+                  "Warn when the effective sample size is less than this share of a step's "
+                  "responses",
+                  0, 1);
   train->callback([&] {
     chosen = [&] {
       return lie::run_job([&](lie::Job& job) { lie::replay::train_command(job, arguments); });
@@ -112,12 +106,10 @@ void add_shape(CLI::App& command, lie::replay::ShapeOptions& shape) {
   command.add_option("--columns", shape.columns, "Of responses: step,reward,response,...")
       ->delimiter(',')
       ->allow_extra_args(false);
-  command
-      .add_option("--best", shape.best,
-                  "Of sft and messages: this many right responses of each group, those of highest "
-                  "reward; 0: all")
-      ->check(lie::integers(0))
-      ->capture_default_str();
+  lie::add_integer(command, "--best", shape.best,
+                   "Of sft and messages: this many right responses of each group, those of highest "
+                   "reward; 0: all",
+                   0);
   command.add_flag("--messages", shape.messages,
                    "Of sft and pairs: chat messages, from the run's data files; without it texts, "
                    "the prompt's with the template around it");
@@ -131,8 +123,8 @@ void add_export(CLI::App& program, lie::replay::ExportArguments& arguments, Chos
   to_file->add_flag("--overwrite", arguments.overwrite, "Replace the file if it is there");
   add_shape(*to_file, arguments.shape);
   add_selection(*to_file, arguments);
-  add_overrides(*to_file, arguments.overrides,
-                "Where the run's data and tokenizer are now: data.* and model.path");
+  lie::add_overrides(*to_file, arguments.overrides,
+                     "Where the run's data and tokenizer are now: data.* and model.path");
   to_file->callback([&] {
     chosen = [&] {
       if (lie::launcher::rank() == 0) lie::replay::export_command(arguments);

@@ -35,11 +35,8 @@ void add_model_and_rows(CLI::App& command, auto& arguments, const std::string& f
       ->required();
   command.add_option("--device", arguments.model.device, "cpu, aten-cpu, cuda or cuda:<number>")
       ->capture_default_str();
-  command
-      .add_option("--threads", arguments.model.threads,
-                  "Threads on the CPU; 0: all cores. Results do not depend on it")
-      ->check(integers(0, 1024))
-      ->capture_default_str();
+  add_integer(command, "--threads", arguments.model.threads,
+              "Threads on the CPU; 0: all cores. Results do not depend on it", 0, 1024);
   add_special_tokens(command, arguments.add_special_tokens, "prompt's text");
 }
 
@@ -81,18 +78,12 @@ void add_score(CLI::App& program, Chosen& chosen) {
       program.add_subcommand("score", "Log-prob of every response token, as JSON lines");
   add_model_and_rows(*command, *arguments,
                      "prompt_ids and response_ids, or texts prompt and response");
-  command
-      ->add_option("--temperature", arguments->temperature,
-                   "Logits are divided by this before the softmax")
-      ->check(numbers(1e-6))
-      ->capture_default_str();
+  add_number(*command, "--temperature", arguments->temperature,
+             "Logits are divided by this before the softmax", 1e-6);
   command->add_flag("--entropies", arguments->entropies,
                     "Write the entropy of each distribution, too (nats)");
-  command
-      ->add_option("--batch-tokens", arguments->batch_tokens,
-                   "Tokens of one forward pass, at least one row. Results do not depend on it")
-      ->check(integers(1))
-      ->capture_default_str();
+  add_integer(*command, "--batch-tokens", arguments->batch_tokens,
+              "Tokens of one forward pass, at least one row. Results do not depend on it", 1);
   command->footer(
       "\nWrites each row with log_probs (nats, one for each response token); texts are encoded "
       "each by itself,\nand their ids are written, too.");
@@ -100,24 +91,14 @@ void add_score(CLI::App& program, Chosen& chosen) {
 }
 
 void add_sampling(CLI::App& command, SamplingOptions& sampling) {
-  command
-      .add_option("--max-tokens", sampling.max_response_tokens, "A response is cut at this length")
-      ->check(integers(1))
-      ->capture_default_str();
-  command
-      .add_option("--temperature", sampling.temperature,
-                  "Logits are divided by this; 0 takes the likeliest token")
-      ->check(numbers(0))
-      ->capture_default_str();
-  command
-      .add_option("--top-p", sampling.top_p,
-                  "Draw from the likeliest tokens that hold this share of the probability")
-      ->check(numbers(1e-6, 1))
-      ->capture_default_str();
-  command
-      .add_option("--top-k", sampling.top_k, "Draw from this many likeliest tokens; 0: from all")
-      ->check(integers(0))
-      ->capture_default_str();
+  add_integer(command, "--max-tokens", sampling.max_response_tokens,
+              "A response is cut at this length", 1);
+  add_number(command, "--temperature", sampling.temperature,
+             "Logits are divided by this; 0 takes the likeliest token", 0);
+  add_number(command, "--top-p", sampling.top_p,
+             "Draw from the likeliest tokens that hold this share of the probability", 1e-6, 1);
+  add_integer(command, "--top-k", sampling.top_k,
+              "Draw from this many likeliest tokens; 0: from all", 0);
 }
 
 void add_generate(CLI::App& program, Chosen& chosen) {
@@ -126,22 +107,13 @@ void add_generate(CLI::App& program, Chosen& chosen) {
       program.add_subcommand("generate", "Responses to the prompts of a file, as JSON lines");
   add_model_and_rows(*command, *arguments, "prompt_ids, or a text prompt, used without a template");
   add_sampling(*command, arguments->sampling);
-  command->add_option("--samples", arguments->samples, "Responses to each prompt")
-      ->check(integers(1, 1 << 20))
-      ->capture_default_str();
-  command->add_option("--seed", arguments->seed, "Seed of every sampled token")
-      ->check(integers(0))
-      ->capture_default_str();
+  add_integer(*command, "--samples", arguments->samples, "Responses to each prompt", 1, 1 << 20);
+  add_integer(*command, "--seed", arguments->seed, "Seed of every sampled token", 0);
   command->add_flag("--ignore-end", arguments->ignore_end,
                     "Go on after an end-of-sequence token, to --max-tokens");
-  command
-      ->add_option("--slots", arguments->slots,
-                   "Responses in flight at once. Results do not depend on it")
-      ->check(integers(1, 65536))
-      ->capture_default_str();
-  command->add_option("--cache-mebibytes", arguments->cache_mebibytes, "KV cache at most")
-      ->check(integers(1))
-      ->capture_default_str();
+  add_integer(*command, "--slots", arguments->slots,
+              "Responses in flight at once. Results do not depend on it", 1, 65536);
+  add_integer(*command, "--cache-mebibytes", arguments->cache_mebibytes, "KV cache at most", 1);
   command->footer(
       "\nWrites each row, once for each response, with response, response_ids, log_probs, finish "
       "(end_of_sequence or\nlength) and, with --samples, sample.");
@@ -157,9 +129,8 @@ void add_lengths_and_costs(CLI::App& command, PlanArguments& arguments) {
                   "Instead: lengths are log-normal with this median, cut at the longest response")
       ->check(numbers(1))
       ->excludes(lengths);
-  command.add_option("--sigma", arguments.sigma, "Standard deviation of the lengths' logarithms")
-      ->check(numbers(0, 10))
-      ->capture_default_str();
+  add_number(command, "--sigma", arguments.sigma, "Standard deviation of the lengths' logarithms",
+             0, 10);
   command.add_option("--costs", arguments.costs,
                      "What --json printed where the run is to be; without: measured here");
   command
@@ -174,28 +145,22 @@ void add_plan(CLI::App& program, Chosen& chosen) {
       "plan",
       "Memory, step time, idle shares and the best split of roles of a training run, simulated");
   command->add_option("CONFIG", arguments->config, "YAML file, as for train")->required();
-  command
-      ->add_option("--set", arguments->overrides,
-                   "Set one key of the config: --set rollout.max_staleness=1")
-      ->type_name("KEY=VALUE")
-      ->allow_extra_args(false);
+  add_overrides(*command, arguments->overrides,
+                "Set one key of the config: --set rollout.max_staleness=1");
   command->add_option("--ranks", arguments->ranks, "How many; several: 8,64,512")
       ->delimiter(',')
       ->check(integers(1, 1 << 20))
       ->capture_default_str();
-  command
-      ->add_option("--ranks-per-host", arguments->ranks_per_host, "How many share a host; 0: all")
-      ->check(integers(0))
-      ->capture_default_str();
+  add_integer(*command, "--ranks-per-host", arguments->ranks_per_host,
+              "How many share a host; 0: all", 0);
   command
       ->add_option("--cores", arguments->cores,
                    "Of a host, shared by its ranks; 0: no two ranks share any. Without: as many as "
                    "here, or 0 with model.device cuda")
       ->check(integers(0, 4096));
   add_lengths_and_costs(*command, *arguments);
-  command->add_option("--steps", arguments->steps, "Steps to simulate, besides the first ones")
-      ->check(integers(1, 1000))
-      ->capture_default_str();
+  add_integer(*command, "--steps", arguments->steps, "Steps to simulate, besides the first ones", 1,
+              1000);
   command->add_flag("--json", arguments->json, "JSON, with all splits tried and the costs");
   command->footer(
       "\nStarts and writes nothing. stale: steps that the weights of a token lack, on average.\n"

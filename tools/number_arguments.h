@@ -1,9 +1,11 @@
-// Numbers on the command line, read and refused as those of a config are.
+// What several commands take on the command line: numbers, read and refused as those of a config
+// are, and overrides of a config.
 #pragma once
 
 #include <CLI/CLI.hpp>
 #include <limits>
 #include <string>
+#include <vector>
 
 #include "common/error.h"
 #include "common/number_text.h"
@@ -34,6 +36,22 @@ inline CLI::Validator integers(double least,
 /// A finite number.
 inline CLI::Validator numbers(double least, double most = std::numeric_limits<double>::infinity()) {
   return number_check(parse_number, {.help = "", .min = least, .max = most});
+}
+
+/// Options of such numbers, whose defaults --help shows.
+inline void add_integer(CLI::App& command, const char* name, auto& value, const char* help,
+                        double least, double most = std::numeric_limits<double>::infinity()) {
+  command.add_option(name, value, help)->check(integers(least, most))->capture_default_str();
+}
+inline void add_number(CLI::App& command, const char* name, auto& value, const char* help,
+                       double least, double most = std::numeric_limits<double>::infinity()) {
+  command.add_option(name, value, help)->check(numbers(least, most))->capture_default_str();
+}
+
+/// --set, once or more often.
+inline void add_overrides(CLI::App& command, std::vector<std::string>& overrides,
+                          const char* help) {
+  command.add_option("--set", overrides, help)->type_name("KEY=VALUE")->allow_extra_args(false);
 }
 
 }  // namespace lie
