@@ -17,9 +17,13 @@
 #include "common/slurm_job.h"
 
 namespace lie {
+
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(LockHolder, token, command, since, host, machine, boot,
+                                   pid_namespace, pid, start_ticks, slurm_cluster, slurm_job,
+                                   slurm_step, slurm_restarts, has_kernel_lock)
 namespace {
 
-using Json = nlohmann::ordered_json;
+using Json = nlohmann::json;
 
 /// The first line of a file; empty if it cannot be read.
 std::string line_of(const std::string& path) {
@@ -116,41 +120,13 @@ LockHolder this_process(std::string_view command) {
           .slurm_restarts = job.restarts};
 }
 
-std::string to_text(const LockHolder& h) {
-  const Json json = {{"token", h.token},
-                     {"command", h.command},
-                     {"since", h.since},
-                     {"host", h.host},
-                     {"machine", h.machine},
-                     {"boot", h.boot},
-                     {"pid_namespace", h.pid_namespace},
-                     {"pid", h.pid},
-                     {"start_ticks", h.start_ticks},
-                     {"slurm_cluster", h.slurm_cluster},
-                     {"slurm_job", h.slurm_job},
-                     {"slurm_step", h.slurm_step},
-                     {"slurm_restarts", h.slurm_restarts},
-                     {"has_kernel_lock", h.has_kernel_lock}};
-  return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+std::string to_text(const LockHolder& holder) {
+  return Json(holder).dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 
 std::optional<LockHolder> parse_lock_holder(std::string_view text) {
   try {
-    const Json json = Json::parse(text);
-    return LockHolder{.token = json.at("token"),
-                      .command = json.at("command"),
-                      .since = json.at("since"),
-                      .host = json.at("host"),
-                      .machine = json.at("machine"),
-                      .boot = json.at("boot"),
-                      .pid_namespace = json.at("pid_namespace"),
-                      .pid = json.at("pid"),
-                      .start_ticks = json.at("start_ticks"),
-                      .slurm_cluster = json.at("slurm_cluster"),
-                      .slurm_job = json.at("slurm_job"),
-                      .slurm_step = json.at("slurm_step"),
-                      .slurm_restarts = json.at("slurm_restarts"),
-                      .has_kernel_lock = json.at("has_kernel_lock")};
+    return Json::parse(text).get<LockHolder>();
   } catch (const Json::exception&) {
     return std::nullopt;
   }

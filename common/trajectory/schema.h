@@ -14,6 +14,7 @@
 #include <functional>
 #include <span>
 #include <string>
+#include <type_traits>
 #include <utility>
 
 #include "common/trajectory/record.h"
@@ -38,26 +39,12 @@ struct ColumnInfo {
 };
 
 template <typename T>
-constexpr ElementType element_type();
-template <>
-constexpr ElementType element_type<std::uint8_t>() {
-  return ElementType::kUint8;
-}
-template <>
-constexpr ElementType element_type<std::int32_t>() {
-  return ElementType::kInt32;
-}
-template <>
-constexpr ElementType element_type<std::int64_t>() {
-  return ElementType::kInt64;
-}
-template <>
-constexpr ElementType element_type<float>() {
-  return ElementType::kFloat32;
-}
-template <>
-constexpr ElementType element_type<double>() {
-  return ElementType::kFloat64;
+constexpr ElementType element_type() {
+  if constexpr (std::is_same_v<T, std::uint8_t>) return ElementType::kUint8;
+  if constexpr (std::is_same_v<T, std::int32_t>) return ElementType::kInt32;
+  if constexpr (std::is_same_v<T, std::int64_t>) return ElementType::kInt64;
+  if constexpr (std::is_same_v<T, float>) return ElementType::kFloat32;
+  if constexpr (std::is_same_v<T, double>) return ElementType::kFloat64;
 }
 
 /// A column whose elements are read and written as T.
