@@ -8,7 +8,6 @@
 #include <memory>
 #include <sstream>
 #include <system_error>
-#include <utility>
 
 #include "common/error.h"
 #include "common/file.h"

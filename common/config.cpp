@@ -4,7 +4,6 @@
 #include <yaml-cpp/yaml.h>
 
 #include <algorithm>
-#include <map>
 #include <set>
 #include <sstream>
 #include <system_error>

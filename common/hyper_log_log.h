@@ -7,7 +7,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <iosfwd>
-#include <span>
 #include <vector>
 
 namespace lie {

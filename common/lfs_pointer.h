@@ -1,7 +1,6 @@
 // Git LFS leaves a short text in place of a large file that was not fetched.
 #pragma once
 
-#include <string>
 #include <string_view>
 
 namespace lie {

@@ -1,7 +1,6 @@
 #include "model/weights.h"
 
 #include <algorithm>
-#include <utility>
 
 #include "common/error.h"
 #include "common/random.h"

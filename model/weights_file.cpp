@@ -1,12 +1,15 @@
 // Weights from and to the safetensors files of a Hugging Face directory.
+#include <sys/mman.h>
+#include <unistd.h>
+
 #include <algorithm>
+#include <cstdint>
 #include <map>
 #include <optional>
 #include <set>
 
 #include "common/error.h"
 #include "common/json.h"
-#include "common/memory.h"
 #include "model/host_parts.h"
 #include "model/safetensors.h"
 #include "model/weights.h"
@@ -17,6 +20,16 @@ namespace {
 constexpr const char* kWeightsFile = "model.safetensors";
 constexpr const char* kHead = "lm_head.weight";
 constexpr const char* kIndexFile = "model.safetensors.index.json";
+
+/// Gives the whole pages of a mapped file within `bytes` back to the system, which reads them again
+/// where they are touched.
+void release_pages(std::span<const std::byte> bytes) {
+  const auto page = static_cast<std::uintptr_t>(::sysconf(_SC_PAGESIZE));
+  const auto begin = reinterpret_cast<std::uintptr_t>(bytes.data());
+  const std::uintptr_t first = (begin + page - 1) / page * page;
+  const std::uintptr_t last = (begin + bytes.size()) / page * page;
+  if (first < last) ::madvise(reinterpret_cast<void*>(first), last - first, MADV_DONTNEED);
+}
 
 /// Name of tensor -> name of the shard that holds it.
 using WeightMap = std::map<std::string, std::string>;

@@ -1,7 +1,5 @@
 #include "rewards/terms.h"
 
-#include <string>
-
 #include "common/error.h"
 
 namespace lie {

@@ -3,7 +3,6 @@
 
 #include <CLI/CLI.hpp>
 #include <functional>
-#include <string>
 
 #include "common/comm/job.h"
 

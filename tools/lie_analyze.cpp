@@ -4,7 +4,6 @@
 #include <CLI/CLI.hpp>
 
 #include <cstdio>
-#include <optional>
 
 #include "common/build_id.h"
 #include "common/error.h"

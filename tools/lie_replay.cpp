@@ -9,9 +9,7 @@
 #include "common/program.h"
 #include "tools/job_program.h"
 #include "tools/number_arguments.h"
-#include "tools/replay/export_command.h"
-#include "tools/replay/score_command.h"
-#include "tools/replay/train_command.h"
+#include "tools/replay/commands.h"
 
 namespace {
 

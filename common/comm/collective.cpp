@@ -1,7 +1,6 @@
 #include "common/comm/collective.h"
 
 #include <algorithm>
-#include <cstdint>
 #include <vector>
 
 #include "common/bfloat16.h"

@@ -8,7 +8,6 @@
 #include <csignal>
 #include <cstdlib>
 #include <fstream>
-#include <string>
 
 #include "common/comm/launcher.h"
 #include "common/error.h"

@@ -12,7 +12,6 @@
 #include <list>
 #include <mutex>
 #include <optional>
-#include <string>
 #include <thread>
 #include <utility>
 #include <vector>

@@ -5,7 +5,6 @@
 #include <cstring>
 #include <string>
 #include <type_traits>
-#include <utility>
 
 #include "common/error.h"
 

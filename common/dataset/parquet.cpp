@@ -5,7 +5,6 @@
 #include <parquet/arrow/reader.h>
 #include <parquet/arrow/writer.h>
 
-#include <memory>
 #include <utility>
 
 #include "common/dataset/arrow_status.h"

@@ -1,7 +1,6 @@
 // A file of the schema being written: creation with all columns, appending to a column, flushing.
 #pragma once
 
-#include <array>
 #include <filesystem>
 #include <span>
 #include <string>

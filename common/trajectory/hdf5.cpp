@@ -1,7 +1,5 @@
 #include "common/trajectory/hdf5.h"
 
-#include <vector>
-
 #include "common/error.h"
 
 namespace lie::h5 {

@@ -2,7 +2,6 @@
 // in order and are folded by sum_lanes(): no other row, thread or instruction set changes a bit.
 #include <algorithm>
 #include <cmath>
-#include <cstddef>
 
 #include "model/cpu/kernels.h"
 

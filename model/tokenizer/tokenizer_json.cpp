@@ -1,7 +1,6 @@
 #include "model/tokenizer/tokenizer_json.h"
 
 #include <algorithm>
-#include <functional>
 
 #include "common/error.h"
 #include "common/json.h"

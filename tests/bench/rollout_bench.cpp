@@ -8,8 +8,6 @@
 #include <ctime>
 #include <deque>
 #include <map>
-#include <memory>
-#include <string_view>
 #include <vector>
 
 #include "actors/generator.h"

@@ -4,7 +4,6 @@
 
 #include <string>
 
-#include "common/error.h"
 #include "tests/comm/run_command.h"
 
 namespace lie {

@@ -5,7 +5,6 @@
 #include <cmath>
 #include <vector>
 
-#include "common/json.h"
 #include "tests/common/golden_rows.h"
 
 namespace lie {

@@ -1,6 +1,5 @@
 #include "tests/fuzz/bodies.h"
 
-#include <string>
 #include <vector>
 
 #include "verifier/extract/answer.h"

@@ -2,7 +2,6 @@
 // beside those of its subfolders.
 #include <gtest/gtest.h>
 
-#include <algorithm>
 #include <functional>
 #include <string>
 #include <vector>

@@ -1,7 +1,6 @@
 // A built-in reward term is a pair of files and a line of one list: no other source may name it.
 #include <gtest/gtest.h>
 
-#include <algorithm>
 #include <filesystem>
 #include <fstream>
 #include <iterator>

@@ -5,8 +5,6 @@
 
 #include <set>
 
-#include "common/checksums.h"
-#include "common/error.h"
 #include "common/file.h"
 #include "common/json.h"
 #include "learner/checkpoint.h"

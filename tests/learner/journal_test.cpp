@@ -10,7 +10,6 @@
 #include "common/file.h"
 #include "common/queue.h"
 #include "learner/group_collector.h"
-#include "learner/tickets.h"
 #include "tests/comm/example_groups.h"
 #include "tests/temporary_directory.h"
 

@@ -3,10 +3,6 @@
 
 #include <gtest/gtest.h>
 
-#include <memory>
-
-#include "common/comm/thread_collective.h"
-#include "common/error.h"
 #include "common/trajectory/segments.h"
 #include "learner/learner.h"
 #include "learner/log_comparison.h"

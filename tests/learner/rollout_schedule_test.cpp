@@ -5,7 +5,6 @@
 #include <string>
 #include <vector>
 
-#include "common/error.h"
 #include "common/file.h"
 #include "tests/temporary_directory.h"
 

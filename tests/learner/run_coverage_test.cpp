@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
-#include "common/error.h"
 #include "common/file.h"
 #include "tests/common/golden_rows.h"
 #include "tests/temporary_directory.h"

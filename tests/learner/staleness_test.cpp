@@ -5,7 +5,6 @@
 #include <cmath>
 #include <vector>
 
-#include "common/error.h"
 #include "tests/temporary_directory.h"
 
 namespace lie {

@@ -5,8 +5,6 @@
 #include <cmath>
 #include <map>
 
-#include "common/error.h"
-
 namespace lie {
 namespace {
 

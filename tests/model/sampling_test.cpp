@@ -10,7 +10,6 @@
 #include <set>
 #include <vector>
 
-#include "common/error.h"
 #include "model/cpu/operators.h"
 #include "tests/model/device_sides.h"
 #include "tests/model/operator_side.h"

@@ -4,7 +4,6 @@
 // count and the items.
 #include <fmt/format.h>
 
-#include <chrono>
 #include <cstring>
 #include <fstream>
 #include <iterator>

@@ -5,10 +5,7 @@
 
 #include <optional>
 #include <string>
-#include <string_view>
 #include <vector>
-
-#include "tools/analyze/html.h"
 
 namespace lie::analyze {
 

@@ -2,8 +2,6 @@
 
 #include <cmath>
 
-#include "learner/step_metrics.h"
-
 namespace lie::analyze {
 namespace {
 

@@ -3,7 +3,6 @@
 #include <fmt/chrono.h>
 
 #include <algorithm>
-#include <map>
 #include <set>
 
 #include "common/build_id.h"

@@ -1,8 +1,5 @@
 #include "tools/analyze/trap.h"
 
-#include <algorithm>
-#include <set>
-
 #include "tools/analyze/curves.h"
 
 namespace lie::analyze {

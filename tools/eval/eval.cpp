@@ -7,7 +7,6 @@
 #include <iterator>
 #include <map>
 #include <optional>
-#include <span>
 #include <utility>
 #include <vector>
 

@@ -10,7 +10,6 @@
 
 #include "common/trajectory/table_file.h"
 #include "tools/eval/estimators.h"
-#include "tools/statistics/estimate_json.h"
 
 namespace lie::evaluation {
 namespace {

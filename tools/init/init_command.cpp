@@ -1,19 +1,23 @@
 #include "tools/init/init_command.h"
 
 #include <fmt/ranges.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <initializer_list>
 #include <optional>
 
+#include "actors/rollout_options.h"
 #include "common/config.h"
 #include "common/dataset/field_names.h"
 #include "common/dataset/rows.h"
 #include "common/divided_up.h"
 #include "common/error.h"
+#include "learner/batch.h"
 #include "model/tokenizer/templates.h"
 #include "model/tokenizer/tokenizer.h"
-#include "tools/init/run_sizes.h"
+#include "model/weights.h"
+#include "tools/run/memory_plan.h"
 #include "tools/run/prompts.h"
 #include "tools/run/train_config.h"
 
@@ -26,6 +30,51 @@ constexpr std::int64_t kPromptsPerStep = 32;
 constexpr std::int64_t kLongestFirstRun = 200;  // steps
 constexpr const char* kBoxed =
     "\n\nPlease reason step by step, and put your final answer within \\boxed{}.";
+
+/// Sizes of a first run that fit a model and a machine.
+struct RunSizes {
+  std::int64_t max_prompt_tokens = 0, max_response_tokens = 0;
+  std::int64_t cache_mebibytes = 0;  // of an actor
+  double learner_gibibytes = 0;      // tools/run/memory_plan.h, with the default micro-batch
+  double actor_gibibytes = 0;        // weights and KV cache
+  double machine_gibibytes = 0;      // memory of this machine
+};
+
+constexpr double kGibibyte = 1 << 30;
+constexpr std::int64_t kMebibyte = 1 << 20;
+constexpr std::int64_t kLongestFirstResponse = 1024;  // a first run is to show something soon
+
+std::int64_t rounded_up(std::int64_t n) { return (n + 15) / 16 * 16; }
+
+double machine_bytes() {
+  return static_cast<double>(sysconf(_SC_PHYS_PAGES)) * static_cast<double>(sysconf(_SC_PAGESIZE));
+}
+
+/// fp32 keys and values of one position.
+std::int64_t kv_bytes(const ModelConfig& model) {
+  return 2 * 4 * model.layers * model.kv_heads * model.head_width;
+}
+
+/// `longest_prompt` in tokens.
+RunSizes run_sizes(const WeightsPlan& model, std::int64_t longest_prompt) {
+  RunSizes sizes;
+  const std::int64_t positions = model.config.max_positions;
+  sizes.max_prompt_tokens = std::min(rounded_up(longest_prompt), positions / 2);
+  sizes.max_response_tokens = std::min(kLongestFirstResponse, positions - sizes.max_prompt_tokens);
+  const std::int64_t wanted = RolloutOptions{}.slots * kv_bytes(model.config) *
+                              (sizes.max_prompt_tokens + sizes.max_response_tokens);
+  const auto eighth = static_cast<std::int64_t>(machine_bytes() / 8);
+  sizes.cache_mebibytes = std::max<std::int64_t>(64, std::min(wanted, eighth) / kMebibyte);
+  const LearnerSizes learner{.micro_batch_tokens = BatchOptions{}.max_micro_batch_tokens,
+                             .copies_checkpoints = true,
+                             .lanes = BatchOptions{}.lanes};
+  const auto learner_bytes = learner_memory(model.config, DType::kFloat32, learner).bytes();
+  sizes.learner_gibibytes = static_cast<double>(learner_bytes) / kGibibyte;
+  const auto weights = 2 * static_cast<double>(model.memory_bytes);  // in panels, too
+  sizes.actor_gibibytes = weights / kGibibyte + static_cast<double>(sizes.cache_mebibytes) / 1024;
+  sizes.machine_gibibytes = machine_bytes() / kGibibyte;
+  return sizes;
+}
 
 /// What the model and the rows turned out to be.
 struct Findings {

@@ -1,7 +1,6 @@
 // A plan as people and programs read it.
 #pragma once
 
-#include <span>
 #include <string>
 #include <vector>
 

@@ -1,7 +1,6 @@
 #include "tools/plan/planned_generator.h"
 
 #include <algorithm>
-#include <cmath>
 
 namespace lie::planning {
 

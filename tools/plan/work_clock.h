@@ -1,7 +1,6 @@
 // Simulated time of players who share the cores of their hosts.
 #pragma once
 
-#include <cstdint>
 #include <set>
 #include <utility>
 #include <vector>

@@ -3,7 +3,6 @@
 
 #include <cstddef>
 #include <map>
-#include <span>
 #include <string>
 
 #include "common/chat.h"

@@ -11,7 +11,6 @@
 // TRL: huggingface.co/docs/trl/dataset_formats. verl: verl.readthedocs.io/en/latest/preparation.
 #pragma once
 
-#include <functional>
 #include <memory>
 #include <span>
 #include <string>

@@ -1,4 +1,4 @@
-#include "tools/replay/export_command.h"
+#include "tools/replay/commands.h"
 
 #include <map>
 #include <memory>

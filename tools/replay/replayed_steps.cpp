@@ -1,7 +1,9 @@
 #include "tools/replay/replayed_steps.h"
 
+#include <cstddef>
 #include <utility>
-#include <vector>
+
+#include "common/log.h"
 
 namespace lie::replay {
 
@@ -25,6 +27,36 @@ void score_again(StepGroups& step, GroupScorer& scorer) {
   for (auto* groups : {&step.groups, &step.dropped}) {
     for (ScoredGroup& group : *groups) group.scores = std::move(*next++);
   }
+}
+
+PlannedSteps::PlannedSteps(const ReplayTask& task, std::vector<GroupScorer*> scorers, OwnSteps own,
+                           TextOfResponse text, EarlyStop& stop)
+    : task_(task), scorers_(std::move(scorers)), own_(own), text_(std::move(text)), stop_(stop) {}
+
+std::optional<StepGroups> PlannedSteps::receive() {
+  const std::int64_t step = own_.step + 1;
+  if (step > task_.config.run.steps || !stop_.may_begin(step)) return std::nullopt;
+  stop_.has_groups();
+  own_.step = step;
+  return step <= own_.logged_step ? read_logged_step(own_.log, step, text_) : replayed(step);
+}
+
+StepGroups PlannedSteps::replayed(std::int64_t step) {
+  const auto [run, logged] = task_.steps[static_cast<std::size_t>(step - task_.first_step - 1)];
+  StepGroups found{.step = step};
+  found.groups = read_logged_step(task_.runs[run].log, logged, text_).groups;
+  for (ScoredGroup& group : found.groups) {
+    group.rollout.ticket.step = step;
+    group.rollout.ticket.policy_version = step - 1;
+    for (Response& response : group.rollout.responses) response.versions.clear();
+  }
+  if (scorers_[run] != nullptr) score_again(found, *scorers_[run]);
+  if (!keep_selected(found.groups, task_.groups)) {
+    Log("learner", 0)
+        .warn("step {}, which is step {} of {}, has no group of --groups {}: it is learned whole",
+              step, logged, task_.runs[run].directory.string(), task_.config.run.replay_groups);
+  }
+  return found;
 }
 
 }  // namespace lie::replay

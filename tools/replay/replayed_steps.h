@@ -1,11 +1,17 @@
-// The steps of another run's log as if they were generated now.
+// The steps of other runs' logs as if they were generated now: those of one whole run, or chosen
+// ones of one or more as the steps of a new run.
 #pragma once
 
+#include <cstdint>
 #include <optional>
+#include <vector>
 
 #include "common/stream.h"
+#include "learner/early_stop.h"
+#include "learner/logged_steps.h"
 #include "learner/step.h"
 #include "tools/replay/group_scorer.h"
+#include "tools/replay/replay_task.h"
 
 namespace lie::replay {
 
@@ -32,6 +38,32 @@ class ReplayedSteps : public Source<StepGroups> {
   Source<StepGroups>& logged_;
   GroupScorer* scorer_;
   bool compares_;
+};
+
+/// Where the new run stands.
+struct OwnSteps {
+  const StepLog& log;
+  std::int64_t step = 0;         // of its checkpoint
+  std::int64_t logged_step = 0;  // up to here it has logged them itself
+};
+
+/// Unlike a whole replay's, the steps are not compared with what the data file gives.
+class PlannedSteps : public Source<StepGroups> {
+ public:
+  /// Keeps references. `scorers`: a run's, or null where its logged scores hold.
+  PlannedSteps(const ReplayTask& task, std::vector<GroupScorer*> scorers, OwnSteps own,
+               TextOfResponse text, EarlyStop& stop);
+
+  std::optional<StepGroups> receive() override;
+
+ private:
+  StepGroups replayed(std::int64_t step);
+
+  const ReplayTask& task_;
+  std::vector<GroupScorer*> scorers_;
+  OwnSteps own_;
+  TextOfResponse text_;
+  EarlyStop& stop_;
 };
 
 }  // namespace lie::replay

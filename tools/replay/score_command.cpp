@@ -1,4 +1,4 @@
-#include "tools/replay/score_command.h"
+#include "tools/replay/commands.h"
 
 #include <fmt/ranges.h>
 
@@ -8,16 +8,38 @@
 
 #include "common/build_id.h"
 #include "common/clock.h"
+#include "common/comm/gather.h"
 #include "common/error.h"
 #include "common/file.h"
+#include "common/json.h"
 #include "learner/advantage.h"
 #include "tools/replay/group_scorer.h"
 #include "tools/replay/logged_run.h"
-#include "tools/replay/score_outcome.h"
+#include "tools/replay/score_differences.h"
 #include "tools/replay/score_page.h"
 #include "tools/run/devices.h"
 
 namespace lie::replay {
+
+/// What scoring a log again comes to.
+struct ScoreOutcome {
+  ScoreDifferences differences;
+  std::vector<StepScores> steps;  // ascending
+};
+
+/// What one step adds.
+struct StepOutcome {
+  StepScores scores;
+  ScoreDifferences differences = {};
+};
+
+// Written and read by one build; a double's text reads back to the same double.
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(ScoreTally, groups, all_right, all_wrong, responses, right,
+                                   reward_sums, mass, evaluation_responses, evaluation_right)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(StepScores, first_step, last_step, logged, now, turned)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(ScoreDifferences, compared, responses, values, first)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(StepOutcome, scores, differences)
+
 namespace {
 
 void require_scoring_keys(const LoggedRun& run) {
@@ -90,6 +112,23 @@ std::vector<StepOutcome> score_all(const LoggedRun& run, const std::vector<std::
   }
   scorer.finish();
   return outcomes;
+}
+
+/// Of the steps of all ranks, at rank 0; nothing at the others. Collective over the world.
+ScoreOutcome gather_outcome(Job& job, const std::vector<StepOutcome>& mine) {
+  const std::vector<std::string> texts = gather_texts(job, Json(mine).dump());
+  if (job.rank() != 0) return {};
+  std::vector<StepOutcome> all;
+  for (const std::string& text : texts) {
+    std::ranges::move(Json::parse(text).get<std::vector<StepOutcome>>(), std::back_inserter(all));
+  }
+  std::ranges::sort(all, {}, [](const StepOutcome& step) { return step.scores.first_step; });
+  ScoreOutcome outcome;
+  for (StepOutcome& step : all) {
+    outcome.differences.merge(step.differences);
+    outcome.steps.push_back(std::move(step.scores));
+  }
+  return outcome;
 }
 
 std::string verdict_of(const ScoreDifferences& found) {

@@ -2,8 +2,6 @@
 
 #include <bit>
 #include <map>
-#include <utility>
-#include <vector>
 
 #include "common/error.h"
 

@@ -1,4 +1,4 @@
-#include "tools/replay/train_command.h"
+#include "tools/replay/commands.h"
 
 #include <algorithm>
 #include <memory>
@@ -16,7 +16,6 @@
 #include "learner/shared_groups.h"
 #include "tools/replay/group_scorer.h"
 #include "tools/replay/logged_run.h"
-#include "tools/replay/planned_steps.h"
 #include "tools/replay/replay_stages.h"
 #include "tools/replay/replayed_steps.h"
 #include "tools/run/announcements.h"

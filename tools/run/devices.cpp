@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <numeric>
-#include <string>
 
 #include "common/comm/launcher.h"
 #include "common/comm/roles.h"

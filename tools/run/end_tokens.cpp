@@ -1,7 +1,6 @@
 #include "tools/run/end_tokens.h"
 
 #include <algorithm>
-#include <optional>
 
 #include "common/error.h"
 #include "model/model_config.h"

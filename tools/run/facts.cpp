@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cerrno>  // program_invocation_name
 #include <filesystem>
 #include <sstream>
 

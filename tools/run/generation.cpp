@@ -3,10 +3,8 @@
 #include <fmt/format.h>
 
 #include <functional>
-#include <memory>
 #include <numeric>
 #include <optional>
-#include <span>
 #include <utility>
 #include <vector>
 

@@ -1,6 +1,5 @@
 #include "tools/run/missing_parts.h"
 
-#include <algorithm>
 #include <map>
 #include <set>
 

@@ -1,7 +1,6 @@
 #include "tools/run/start.h"
 
 #include <algorithm>
-#include <filesystem>
 #include <utility>
 
 #include "actors/generator.h"

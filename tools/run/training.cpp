@@ -1,6 +1,5 @@
 #include "tools/run/training.h"
 
-#include <filesystem>
 #include <utility>
 
 #include "common/build_id.h"

@@ -1,7 +1,6 @@
 #include "tools/sft/sft_command.h"
 
 #include <algorithm>
-#include <memory>
 #include <optional>
 #include <vector>
 
