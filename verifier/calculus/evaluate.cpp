@@ -1,9 +1,7 @@
 #include "verifier/calculus/evaluate.h"
 
+#include "verifier/calculus/closed_forms.h"
 #include "verifier/calculus/derivative.h"
-#include "verifier/calculus/integral.h"
-#include "verifier/calculus/limit.h"
-#include "verifier/calculus/sum.h"
 #include "verifier/expr/substitute.h"
 
 namespace lie::calculus {

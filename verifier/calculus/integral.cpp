@@ -1,4 +1,4 @@
-#include "verifier/calculus/integral.h"
+#include "verifier/calculus/closed_forms.h"
 
 #include <algorithm>
 #include <optional>
@@ -6,7 +6,6 @@
 
 #include "verifier/calculus/continuity.h"
 #include "verifier/calculus/derivative.h"
-#include "verifier/calculus/limit.h"
 #include "verifier/calculus/quotient.h"
 
 namespace lie::calculus {

@@ -1,4 +1,4 @@
-#include "verifier/calculus/limit.h"
+#include "verifier/calculus/closed_forms.h"
 
 #include <algorithm>
 #include <optional>

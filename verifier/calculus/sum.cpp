@@ -1,4 +1,4 @@
-#include "verifier/calculus/sum.h"
+#include "verifier/calculus/closed_forms.h"
 
 #include <flint/arith.h>
 

@@ -6,11 +6,8 @@
 #include <vector>
 
 #include "verifier/calculus/evaluate.h"
-#include "verifier/equal/prepare.h"
-#include "verifier/equal/relations.h"
+#include "verifier/equal/parts.h"
 #include "verifier/equal/rewrite.h"
-#include "verifier/equal/sets.h"
-#include "verifier/equal/text.h"
 #include "verifier/expr/substitute.h"
 
 namespace lie::equal {

@@ -1,4 +1,4 @@
-#include "verifier/equal/prepare.h"
+#include "verifier/equal/parts.h"
 
 #include <algorithm>
 #include <vector>

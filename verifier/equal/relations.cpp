@@ -1,4 +1,4 @@
-#include "verifier/equal/relations.h"
+#include "verifier/equal/parts.h"
 
 #include <vector>
 

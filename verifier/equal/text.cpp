@@ -1,4 +1,4 @@
-#include "verifier/equal/text.h"
+#include "verifier/equal/parts.h"
 
 #include <algorithm>
 #include <array>
