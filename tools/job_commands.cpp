@@ -1,4 +1,4 @@
-#include "tools/job_commands.h"
+#include "tools/cluster_commands.h"
 
 #include <cstdio>
 #include <memory>

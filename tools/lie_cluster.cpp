@@ -7,9 +7,8 @@
 #include "common/comm/launcher.h"
 #include "common/error.h"
 #include "common/program.h"
-#include "tools/job_commands.h"
+#include "tools/cluster_commands.h"
 #include "tools/job_program.h"
-#include "tools/model_commands.h"
 
 namespace {
 

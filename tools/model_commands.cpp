@@ -1,4 +1,4 @@
-#include "tools/model_commands.h"
+#include "tools/cluster_commands.h"
 
 #include <iostream>
 #include <memory>

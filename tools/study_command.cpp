@@ -5,7 +5,6 @@
 #include <memory>
 
 #include "common/file.h"
-#include "tools/study/study_page.h"
 #include "tools/study/study_report.h"
 
 namespace lie {

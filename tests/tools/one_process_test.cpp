@@ -20,7 +20,7 @@
 #include "learner/metric_groups.h"
 #include "tests/directories.h"
 #include "tests/temporary_directory.h"
-#include "tools/run/local_run.h"
+#include "tools/run/worlds.h"
 
 namespace lie {
 namespace {

@@ -5,7 +5,6 @@
 #include "common/error.h"
 #include "common/file.h"
 #include "tests/temporary_directory.h"
-#include "tools/study/study_page.h"
 #include "tools/study/study_report.h"
 
 namespace lie::study {

@@ -1,4 +1,4 @@
-#include "tools/run/local_run.h"
+#include "tools/run/worlds.h"
 
 #include <utility>
 

@@ -1,4 +1,4 @@
-#include "tools/run/mpi_run.h"
+#include "tools/run/worlds.h"
 
 #include <memory>
 #include <utility>

@@ -1,4 +1,4 @@
-#include "tools/study/study_page.h"
+#include "tools/study/study_report.h"
 
 #include <fmt/format.h>
 
@@ -9,7 +9,6 @@
 #include "tools/analyze/curves.h"
 #include "tools/analyze/html.h"
 #include "tools/analyze/page.h"
-#include "tools/study/study_report.h"
 
 namespace lie::study {
 namespace {

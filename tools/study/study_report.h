@@ -1,4 +1,4 @@
-// A study's table: as text, as the cells of a page, and as JSON.
+// A study as text, JSON, and one HTML file (study_page.cpp).
 #pragma once
 
 #include <string>
@@ -20,5 +20,8 @@ std::string study_text(const Study& study);
 /// {"rows": [...], "notes": [...]}: a row's name, table, paper, against, seeds, final accuracy of
 /// each seed, means with intervals by metric, and the paired difference.
 std::string study_json(const Study& study);
+
+/// An HTML file that needs nothing else.
+std::string study_page(const Study& study);
 
 }  // namespace lie::study

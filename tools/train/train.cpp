@@ -10,10 +10,9 @@
 #include "common/log.h"
 #include "learner/early_stop.h"
 #include "tools/run/announcements.h"
-#include "tools/run/local_run.h"
-#include "tools/run/mpi_run.h"
 #include "tools/run/start.h"
 #include "tools/run/train_config.h"
+#include "tools/run/worlds.h"
 
 namespace lie {
 
