@@ -3,9 +3,7 @@
 # the end that they stop at, and the checkpoints say so to other programs.
 # chat_test.sh BIN WORK
 set -euo pipefail
-BIN="$(realpath "$1")" WORK="$2"
-rm -rf "$WORK" && mkdir -p "$WORK" && WORK="$(realpath "$WORK")"
-source "$(dirname "$0")/run_lib.sh"
+source "$(dirname "$0")/begin.sh"
 
 # The embedded model as a base model of the Qwen3 kind: it knows ChatML's tokens, and its configs name <|endoftext|> alone.
 cp -r assets/count_pairs/model "$WORK/base"

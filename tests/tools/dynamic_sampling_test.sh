@@ -2,9 +2,7 @@
 # Dynamic sampling: the same groups make a step on any number of ranks, after kills, and when the log is asked again.
 # dynamic_sampling_test.sh BIN WORK
 set -euo pipefail
-BIN="$(realpath "$1")" WORK="$2"
-rm -rf "$WORK" && mkdir -p "$WORK" && WORK="$(realpath "$WORK")"
-source "$(dirname "$0")/run_lib.sh"
+source "$(dirname "$0")/begin.sh"
 
 dynamic=(--set rollout.dynamic_sampling.enabled=true --set rollout.temperature=2 --set run.steps=5)
 # run RANKS NAME [overrides...]

@@ -2,9 +2,7 @@
 # Every program ends honestly, whatever it is given: status and words say what was wrong, no output is lost in silence.
 # ends_test.sh BIN WORK
 set -uo pipefail
-BIN="$(realpath "$1")" WORK="$2"
-rm -rf "$WORK" && mkdir -p "$WORK" && WORK="$(realpath "$WORK")"
-source "$(dirname "$0")/run_lib.sh"
+source "$(dirname "$0")/begin.sh"
 export PATH="$BIN:$PATH"
 model="$PWD/assets/count_pairs/model" data="$PWD/assets/count_pairs/train.jsonl"
 trials=0 root="$PWD"

@@ -2,9 +2,7 @@
 # Invariants E8 and bad input: one clear line, exit status not 0, all ranks end, nothing half begun. A dry run fails by the same line.
 # errors_test.sh BIN WORK
 set -uo pipefail
-BIN="$(realpath "$1")" WORK="$2"
-rm -rf "$WORK" && mkdir -p "$WORK" && WORK="$(realpath "$WORK")"
-source "$(dirname "$0")/run_lib.sh"
+source "$(dirname "$0")/begin.sh"
 cases=0
 
 report_in() { grep 'error on rank' "$1" | sort -u; }

@@ -2,9 +2,7 @@
 # eval and reference-lengths: the same results for any number of ranks, and after kills at any moment.
 # eval_test.sh BIN WORK
 set -euo pipefail
-BIN="$(realpath "$1")" WORK="$2"
-rm -rf "$WORK" && mkdir -p "$WORK" && WORK="$(realpath "$WORK")"
-source "$(dirname "$0")/run_lib.sh"
+source "$(dirname "$0")/begin.sh"
 
 cat >"$WORK/eval.yaml" <<EOF
 run: {directory: $WORK/overridden}

@@ -2,9 +2,7 @@
 # A run's responses as data sets: what check_export.py chooses of all of them by itself, and what training reads.
 # export_test.sh BIN WORK
 set -euo pipefail
-BIN="$(realpath "$1")" WORK="$2"
-rm -rf "$WORK" && mkdir -p "$WORK" && WORK="$(realpath "$WORK")"
-source "$(dirname "$0")/run_lib.sh"
+source "$(dirname "$0")/begin.sh"
 
 # exports FILE RUN... [options...]
 exports() {

@@ -2,9 +2,7 @@
 # Installed into an empty prefix and moved: everything runs from another directory, as another user, with its own libraries.
 # install_test.sh BIN WORK
 set -euo pipefail
-BIN="$(realpath "$1")" WORK="$2"
-rm -rf "$WORK" && mkdir -p "$WORK" && WORK="$(realpath "$WORK")"
-source "$(dirname "$0")/run_lib.sh"
+source "$(dirname "$0")/begin.sh"
 source_tree="$PWD"
 outside="$(mktemp -d)"  # where another user may go; outside the source tree, which holds WORK
 trap 'rm -rf "$outside"' EXIT

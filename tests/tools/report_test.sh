@@ -2,9 +2,7 @@
 # The report in a browser: what its script shows must be what was logged, and its console stays empty.
 # report_test.sh BIN WORK; status 77: skipped, without Chromium.
 set -euo pipefail
-BIN="$(realpath "$1")" WORK="$2"
-rm -rf "$WORK" && mkdir -p "$WORK" && WORK="$(realpath "$WORK")"
-source "$(dirname "$0")/run_lib.sh"
+source "$(dirname "$0")/begin.sh"
 browser="$(command -v chromium || command -v chromium-browser || command -v google-chrome || true)"
 [ -n "$browser" ] || { echo "SKIPPED: chromium is missing: apt install chromium (LIE_BROWSER=1 scripts/setup.sh)"; exit 77; }
 

@@ -3,10 +3,9 @@
 # only the groups in flight at a kill are generated again, however far behind the last checkpoint is.
 # resume_test.sh BIN WORK [KILLS] [RANDOM_SEED] [RANKS] [--set KEY=VALUE...]
 set -euo pipefail
-BIN="$(realpath "$1")" WORK="$2" kills="${3:-3}"
+source "$(dirname "$0")/begin.sh"
+kills="${3:-3}"
 RANDOM="${4:-1}"
-rm -rf "$WORK" && mkdir -p "$WORK" && WORK="$(realpath "$WORK")"
-source "$(dirname "$0")/run_lib.sh"
 
 ranks="${5:-4}"
 long=(--set run.steps=12 "${@:6}")

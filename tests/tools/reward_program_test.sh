@@ -2,9 +2,7 @@
 # Reward programs in whole runs: the same bits as the built-in term, exact resume, and failing as one.
 # reward_program_test.sh BIN WORK
 set -euo pipefail
-BIN="$(realpath "$1")" WORK="$2"
-rm -rf "$WORK" && mkdir -p "$WORK" && WORK="$(realpath "$WORK")"
-source "$(dirname "$0")/run_lib.sh"
+source "$(dirname "$0")/begin.sh"
 
 # run RANKS NAME [overrides...]
 run() {

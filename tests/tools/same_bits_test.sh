@@ -2,9 +2,7 @@
 # Invariants E1, E3 and E4: the same run gives the same trajectories, weights and metrics for any number of actors and learners.
 # same_bits_test.sh BIN WORK
 set -euo pipefail
-BIN="$(realpath "$1")" WORK="$2"
-rm -rf "$WORK" && mkdir -p "$WORK" && WORK="$(realpath "$WORK")"
-source "$(dirname "$0")/run_lib.sh"
+source "$(dirname "$0")/begin.sh"
 
 train 1 "$WORK/n1" >"$WORK/n1.log" 2>&1 || { cat "$WORK/n1.log"; fail "one rank"; }
 expected="$(digest "$WORK/n1")"

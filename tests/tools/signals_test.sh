@@ -4,10 +4,9 @@
 # was generated twice. So does a run whose time is over; and a full disk is one error, status 1.
 # signals_test.sh BIN WORK [STOPS] [RANDOM_SEED]
 set -euo pipefail
-BIN="$(realpath "$1")" WORK="$2" stops="${3:-2}"
+source "$(dirname "$0")/begin.sh"
+stops="${3:-2}"
 RANDOM="${4:-1}"
-rm -rf "$WORK" && mkdir -p "$WORK" && WORK="$(realpath "$WORK")"
-source "$(dirname "$0")/run_lib.sh"
 steps=8
 
 # Checkpoints are due behind step 6 and the last: the others are those of stops.

@@ -3,9 +3,7 @@
 # damaged checkpoint is set aside, and the run goes on from the one before with the bits of an undamaged run.
 # sound_test.sh BIN WORK
 set -euo pipefail
-BIN="$(realpath "$1")" WORK="$2"
-rm -rf "$WORK" && mkdir -p "$WORK" && WORK="$(realpath "$WORK")"
-source "$(dirname "$0")/run_lib.sh"
+source "$(dirname "$0")/begin.sh"
 # A run evaluates after its last step: here every run does so after step 4, where the shorter ones end.
 sed 's/every: 3/every: 2/' "$small" >"$WORK/small.yaml" && small="$WORK/small.yaml"
 

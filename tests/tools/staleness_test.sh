@@ -3,9 +3,7 @@
 # actors, and by a run that is killed (SIGKILL) again and again; the schedule of a killed run repeats that one.
 # staleness_test.sh BIN WORK
 set -euo pipefail
-BIN="$(realpath "$1")" WORK="$2"
-rm -rf "$WORK" && mkdir -p "$WORK" && WORK="$(realpath "$WORK")"
-source "$(dirname "$0")/run_lib.sh"
+source "$(dirname "$0")/begin.sh"
 
 ahead="--set rollout.max_staleness=2 --set policy_loss.clip_low=0.2 --set policy_loss.clip_high=0.2 --set run.steps=8"
 recorded="--set run.schedule=recorded"

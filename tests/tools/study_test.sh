@@ -3,9 +3,7 @@
 # are those of runs by hand, and the table holds what the runs' metrics say.
 # study_test.sh BIN WORK
 set -euo pipefail
-BIN="$(realpath "$1")" WORK="$2"
-rm -rf "$WORK" && mkdir -p "$WORK" && WORK="$(realpath "$WORK")"
-source "$(dirname "$0")/run_lib.sh"
+source "$(dirname "$0")/begin.sh"
 
 tiny=(--set run.steps=3 --set rollout.prompts_per_step=4 --set rollout.samples_per_prompt=4 --set rollout.max_response_tokens=40
   --set update.mini_batch_prompts=2 --set evaluation.every=1 --set evaluation.prompts=16 --set evaluation.max_response_tokens=40
