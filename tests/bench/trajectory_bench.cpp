@@ -5,6 +5,7 @@
 #include <chrono>
 #include <filesystem>
 
+#include "common/trajectory/segments.h"
 #include "common/trajectory/writer.h"
 #include "tests/bench/arguments.h"
 #include "tests/trajectory/example_steps.h"

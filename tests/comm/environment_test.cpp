@@ -1,4 +1,5 @@
 #include "common/comm/environment.h"
+#include "common/error.h"
 
 #include <gtest/gtest.h>
 

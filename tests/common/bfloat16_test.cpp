@@ -1,4 +1,5 @@
 #include "common/bfloat16.h"
+#include "common/json.h"
 
 #include <gtest/gtest.h>
 

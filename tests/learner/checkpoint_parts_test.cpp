@@ -1,4 +1,6 @@
 #include "learner/checkpoint_parts.h"
+#include "common/checksums.h"
+#include "common/error.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,6 +1,7 @@
 // Groups that an earlier start kept are not generated again: the journal, and what is handed out
 // because of it.
 #include "learner/journal.h"
+#include "learner/tickets.h"
 
 #include <gtest/gtest.h>
 

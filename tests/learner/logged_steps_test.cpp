@@ -1,5 +1,7 @@
 // Steps learned again from a log.
 #include "learner/logged_steps.h"
+#include "common/comm/thread_collective.h"
+#include "common/error.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,5 @@
 #include "learner/rollout_schedule.h"
+#include "common/error.h"
 
 #include <gtest/gtest.h>
 

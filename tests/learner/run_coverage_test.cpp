@@ -1,4 +1,5 @@
 #include "learner/run_coverage.h"
+#include "common/error.h"
 
 #include <gtest/gtest.h>
 

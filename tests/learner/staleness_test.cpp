@@ -1,4 +1,5 @@
 #include "learner/staleness.h"
+#include "common/error.h"
 
 #include <gtest/gtest.h>
 

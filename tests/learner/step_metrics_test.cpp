@@ -1,4 +1,5 @@
 #include "learner/step_metrics.h"
+#include "common/error.h"
 
 #include <gtest/gtest.h>
 

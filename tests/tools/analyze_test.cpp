@@ -19,6 +19,7 @@
 #include "tools/analyze/responses.h"
 #include "tools/analyze/run.h"
 #include "tools/analyze/side_by_side.h"
+#include "tools/analyze/table.h"
 #include "tools/analyze/weights_digest.h"
 
 namespace lie::analyze {

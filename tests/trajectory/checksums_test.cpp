@@ -7,6 +7,7 @@
 #include "common/file.h"
 #include "common/sha256.h"
 #include "common/trajectory/reader.h"
+#include "common/trajectory/segments.h"
 #include "common/trajectory/writer.h"
 #include "tests/trajectory/example_steps.h"
 

@@ -7,6 +7,8 @@
 #include <string>
 #include <vector>
 
+#include "tools/analyze/html.h"
+
 namespace lie::analyze {
 
 struct Point {

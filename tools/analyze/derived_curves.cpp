@@ -2,6 +2,8 @@
 
 #include <cmath>
 
+#include "learner/step_metrics.h"
+
 namespace lie::analyze {
 namespace {
 

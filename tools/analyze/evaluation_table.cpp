@@ -8,6 +8,7 @@
 #include "common/json.h"
 #include "tools/analyze/chart.h"
 #include "tools/analyze/page.h"
+#include "tools/statistics/estimate_json.h"
 
 namespace lie::analyze {
 namespace {

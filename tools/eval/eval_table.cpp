@@ -10,6 +10,7 @@
 
 #include "common/trajectory/table_file.h"
 #include "tools/eval/estimators.h"
+#include "tools/statistics/estimate_json.h"
 
 namespace lie::evaluation {
 namespace {

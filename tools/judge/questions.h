@@ -8,6 +8,7 @@
 
 #include "common/json.h"
 #include "tools/judge/answer_cache.h"
+#include "tools/judge/measures.h"
 #include "tools/judge/sampled_responses.h"
 
 namespace lie::judge {

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "tools/analyze/statistics.h"
+#include "tools/statistics/estimate_json.h"
 
 namespace lie::judge {
 namespace {

@@ -7,6 +7,7 @@
 
 #include "common/rollout.h"
 #include "tools/plan/costs.h"
+#include "tools/plan/lengths.h"
 #include "tools/run/train_config.h"
 
 namespace lie::planning {

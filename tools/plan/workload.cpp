@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "actors/generator.h"
+#include "common/dtype.h"
 #include "common/error.h"
 #include "model/kv_cache.h"
 #include "model/parameter_layout.h"

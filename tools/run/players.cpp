@@ -14,6 +14,7 @@
 #include "learner/journal.h"
 #include "learner/learner.h"
 #include "learner/log_comparison.h"
+#include "learner/logged_steps.h"
 #include "learner/publisher.h"
 #include "learner/rollout_schedule.h"
 #include "learner/shared_groups.h"

@@ -1,6 +1,8 @@
 // An estimate as the programs' JSON has it: {"value": 0.5, "low": 0.4, "high": 0.6}.
 #pragma once
 
+#include <nlohmann/json.hpp>
+
 #include "tools/statistics/intervals.h"
 
 namespace lie {
