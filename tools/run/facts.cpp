@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cerrno>  // program_invocation_name
 #include <filesystem>
 #include <sstream>
 
