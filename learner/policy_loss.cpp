@@ -234,12 +234,9 @@ double token_weight(const PolicyLossOptions& options, const Denominators& whole,
                     std::int64_t tokens) {
   const double sequences = static_cast<double>(whole.sequences);
   switch (options.aggregation) {
-    case Aggregation::kSequenceMean:
-      return 1.0 / (sequences * static_cast<double>(tokens));
-    case Aggregation::kTokenMean:
-      return 1.0 / static_cast<double>(whole.tokens);
-    case Aggregation::kConstant:
-      return 1.0 / (sequences * options.constant_divisor);
+    case Aggregation::kSequenceMean: return 1.0 / (sequences * static_cast<double>(tokens));
+    case Aggregation::kTokenMean: return 1.0 / static_cast<double>(whole.tokens);
+    case Aggregation::kConstant: return 1.0 / (sequences * options.constant_divisor);
   }
   fail("policy loss: unknown aggregation");
 }

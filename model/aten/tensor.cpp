@@ -6,14 +6,10 @@ namespace lie::aten {
 
 at::ScalarType scalar_type(DType dtype) {
   switch (dtype) {
-    case DType::kBFloat16:
-      return at::kBFloat16;
-    case DType::kInt32:
-      return at::kInt;
-    case DType::kFloat64:
-      return at::kDouble;
-    default:
-      return at::kFloat;
+    case DType::kBFloat16: return at::kBFloat16;
+    case DType::kInt32: return at::kInt;
+    case DType::kFloat64: return at::kDouble;
+    default: return at::kFloat;
   }
 }
 

@@ -22,12 +22,9 @@ inline std::uint32_t utf8_decode(std::string_view text, std::size_t position) {
     return static_cast<std::uint32_t>(static_cast<unsigned char>(text[position + i]));
   };
   switch (utf8_length(text[position])) {
-    case 1:
-      return byte(0);
-    case 2:
-      return (byte(0) & 0x1f) << 6 | (byte(1) & 0x3f);
-    case 3:
-      return (byte(0) & 0x0f) << 12 | (byte(1) & 0x3f) << 6 | (byte(2) & 0x3f);
+    case 1: return byte(0);
+    case 2: return (byte(0) & 0x1f) << 6 | (byte(1) & 0x3f);
+    case 3: return (byte(0) & 0x0f) << 12 | (byte(1) & 0x3f) << 6 | (byte(2) & 0x3f);
     default:
       return (byte(0) & 0x07) << 18 | (byte(1) & 0x3f) << 12 | (byte(2) & 0x3f) << 6 |
              (byte(3) & 0x3f);
