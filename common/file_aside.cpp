@@ -8,6 +8,8 @@
 
 namespace lie {
 
+namespace fs = std::filesystem;
+
 FileAside::FileAside(fs::path place) : place_(std::move(place)), at_(place_) {
   std::error_code none;  // not there yet
   const fs::file_status there = fs::status(place_, none);

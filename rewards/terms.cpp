@@ -1,5 +1,7 @@
 #include "rewards/terms.h"
 
+#include <string>
+
 #include "common/error.h"
 
 namespace lie {

@@ -20,9 +20,13 @@ namespace lie::planning {
 
 /// What a config asks of a step.
 struct Workload {
-  std::int64_t prompts_per_step = 1, samples_per_prompt = 1, max_staleness = 0;
+  std::int64_t prompts_per_step = 1;
+  std::int64_t samples_per_prompt = 1;
+  std::int64_t max_staleness = 0;
   GeneratorSizes generator;
-  std::int64_t mini_batch_prompts = 1, epochs = 1, lanes = 1;
+  std::int64_t mini_batch_prompts = 1;
+  std::int64_t epochs = 1;
+  std::int64_t lanes = 1;
   double weights_bytes = 0;   // that an actor receives
   double gradient_bytes = 0;  // of one gradient, and of the weights that learners exchange
 };

@@ -23,6 +23,8 @@
 namespace lie {
 namespace {
 
+namespace fs = std::filesystem;
+
 /// The rows that were read must outlive what is made of them.
 void refuse_to_overwrite(const fs::path& input, const fs::path& output) {
   std::error_code missing;  // an output that does not exist yet is not the input

@@ -21,12 +21,13 @@ void describe(FieldList& fields, RunOptions& options) {
       {.help =
            "auto: continue where the directory holds a run of this config, begin where it is empty "
            "or absent; never: refuse a directory that holds a run; must: refuse to begin one."});
-  fields.add("time_limit_minutes", options.time_limit_minutes,
-             {.help = "A step that would not end within this time from the start is not begun, and "
-                      "one that takes too long is stopped within: the run ends with exit status "
-                      "75, and the same command goes on; 0: no limit but that of the Slurm job.",
-              .unit = "minutes",
-              .min = 0});
+  fields.add(
+      "time_limit_minutes", options.time_limit_minutes,
+      {.help = "A step that would not end within this time from the start is not begun, and one "
+               "that takes too long is stopped within: the run ends with exit status 75, and the "
+               "same command goes on; 0: no limit but that of the Slurm job.",
+       .unit = "minutes",
+       .min = 0});
   fields.add("schedule", options.schedule,
              {{"free", ScheduleMode::kFree}, {"recorded", ScheduleMode::kRecorded}},
              {.help = "recorded: schedule.jsonl in the run directory says under which weights each "
@@ -35,13 +36,13 @@ void describe(FieldList& fields, RunOptions& options) {
   fields.add("follow_schedule", options.follow_schedule,
              {.help = "The schedule.jsonl of a run of this config, seed and data, which is "
                       "repeated bit for bit, on any number of actors; empty: none."});
-  fields.add_one_or_more("replay_of", options.replay_of,
-                         {.help = "Set by lie_replay train: the run whose log is learned from, or "
-                                  "several; empty: responses are generated."});
-  fields.add(
-      "replay_from", options.replay_from,
-      {.help =
-           "Set by lie_replay train: the checkpoint that it begins with; empty: the start model."});
+  fields.add_one_or_more(
+      "replay_of", options.replay_of,
+      {.help = "Set by lie_replay train: the run whose log is learned from, or several; empty: "
+               "responses are generated."});
+  fields.add("replay_from", options.replay_from,
+             {.help = "Set by lie_replay train: the checkpoint that it begins with; empty: the "
+                      "start model."});
   fields.add("replay_steps", options.replay_steps,
              {.help = "Set by lie_replay train: the logged steps; empty: all."});
   fields.add("replay_groups", options.replay_groups,
@@ -53,16 +54,18 @@ void describe(FieldList& fields, ModelOptions& options) {
              {.help = "Hugging Face directory of the policy to start from: config.json, "
                       "model*.safetensors, tokenizer.json.",
               .unit = "path"});
-  fields.add("device", options.device,
-             {.help = "cpu (the program's own operators), aten-cpu (LibTorch's, for comparison), "
-                      "or cuda (LibTorch's, bf16 compute with fp32 master weights; the ranks of a "
-                      "node share its GPUs in turn) or cuda:<number>."});
-  fields.add("threads", options.threads,
-             {.help = "Threads of a rank that computes on the CPU; 0: the host's cores shared by "
-                      "the ranks of the same role. Results do not depend on it.",
-              .unit = "threads",
-              .min = 0,
-              .max = 1024});
+  fields.add(
+      "device", options.device,
+      {.help = "cpu (the program's own operators), aten-cpu (LibTorch's, for comparison), or "
+               "cuda (LibTorch's, bf16 compute with fp32 master weights; the ranks of a node share "
+               "its GPUs in turn) or cuda:<number>."});
+  fields.add(
+      "threads", options.threads,
+      {.help = "Threads of a rank that computes on the CPU; 0: the host's cores shared by the "
+               "ranks of the same role. Results do not depend on it.",
+       .unit = "threads",
+       .min = 0,
+       .max = 1024});
 }
 
 }  // namespace lie
