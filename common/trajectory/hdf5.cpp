@@ -64,6 +64,21 @@ std::string read_variable_text(hid_t attribute, const char* name, std::string_vi
   return text;
 }
 
+struct Types {
+  hid_t memory, file;
+};
+
+Types types_of(schema::ElementType type) {
+  switch (type) {
+    case schema::ElementType::kUint8: return {H5T_NATIVE_UINT8, H5T_STD_U8LE};
+    case schema::ElementType::kInt32: return {H5T_NATIVE_INT32, H5T_STD_I32LE};
+    case schema::ElementType::kInt64: return {H5T_NATIVE_INT64, H5T_STD_I64LE};
+    case schema::ElementType::kFloat32: return {H5T_NATIVE_FLOAT, H5T_IEEE_F32LE};
+    case schema::ElementType::kFloat64: return {H5T_NATIVE_DOUBLE, H5T_IEEE_F64LE};
+  }
+  return {H5I_INVALID_HID, H5I_INVALID_HID};
+}
+
 }  // namespace
 
 Handle& Handle::operator=(Handle&& other) noexcept {
@@ -134,27 +149,9 @@ Handle create_file(const std::filesystem::path& path) {
   return file;
 }
 
-hid_t memory_type(schema::ElementType type) {
-  switch (type) {
-    case schema::ElementType::kUint8: return H5T_NATIVE_UINT8;
-    case schema::ElementType::kInt32: return H5T_NATIVE_INT32;
-    case schema::ElementType::kInt64: return H5T_NATIVE_INT64;
-    case schema::ElementType::kFloat32: return H5T_NATIVE_FLOAT;
-    case schema::ElementType::kFloat64: return H5T_NATIVE_DOUBLE;
-  }
-  return H5I_INVALID_HID;
-}
+hid_t memory_type(schema::ElementType type) { return types_of(type).memory; }
 
-hid_t file_type(schema::ElementType type) {
-  switch (type) {
-    case schema::ElementType::kUint8: return H5T_STD_U8LE;
-    case schema::ElementType::kInt32: return H5T_STD_I32LE;
-    case schema::ElementType::kInt64: return H5T_STD_I64LE;
-    case schema::ElementType::kFloat32: return H5T_IEEE_F32LE;
-    case schema::ElementType::kFloat64: return H5T_IEEE_F64LE;
-  }
-  return H5I_INVALID_HID;
-}
+hid_t file_type(schema::ElementType type) { return types_of(type).file; }
 
 void write_attribute(hid_t object, const char* name, std::string_view text) {
   const std::string padded = text.empty() ? std::string(1, '\0') : std::string(text);

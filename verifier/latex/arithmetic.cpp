@@ -45,21 +45,10 @@ const Expr* Parser::sum() {
 
 // A product with the signs before it: -a b mod c is (-a b) mod c.
 const Expr* Parser::signed_product() {
-  bool negative = false;
-  if (is(Tok::kPlusMinus) || is(Tok::kMinusPlus)) {
-    const bool minus_first = is(Tok::kMinusPlus);
-    ++at_;
-    return arena_.make({.op = Op::kPlusMinus, .flag = minus_first, .args = {product()}});
-  }
-  while (is(Tok::kPlus) || is(Tok::kMinus)) {
-    negative = negative != is(Tok::kMinus);
-    ++at_;
-    if (!enter()) return nullptr;
-  }
-  const Expr* left = implicit_run();
-  if (negative) left = arena_.negate(unwrapped(left));
-  for (const Expr* next = left; next != nullptr; next = product_step(left)) left = next;
-  return error_.reason.empty() ? left : nullptr;
+  if (!is(Tok::kPlusMinus) && !is(Tok::kMinusPlus)) return product();
+  const bool minus_first = is(Tok::kMinusPlus);
+  ++at_;
+  return arena_.make({.op = Op::kPlusMinus, .flag = minus_first, .args = {product()}});
 }
 
 const Expr* Parser::product() {

@@ -10,6 +10,13 @@ Expr binder(Fn fn, std::string variable, std::vector<const Expr*> args) {
   return {.op = Op::kBinder, .fn = fn, .name = std::move(variable), .args = std::move(args)};
 }
 
+/// A body with those of its bounds that were given.
+std::vector<const Expr*> bounded(const Expr* body, const Expr* lower, const Expr* upper) {
+  std::vector<const Expr*> args = {body, lower, upper};
+  std::erase(args, nullptr);
+  return args;
+}
+
 }  // namespace
 
 // One bound: a group, or the one letter that TeX would take (\int^b_a).
@@ -55,10 +62,7 @@ const Expr* Parser::repeated(Fn fn) {
   const Expr* body = product();
   bound_ = outer;
   if (body == nullptr) return fail("a sum of nothing");
-  std::vector<const Expr*> args = {body};
-  if (lower != nullptr) args.push_back(lower);
-  if (upper != nullptr) args.push_back(upper);
-  return arena_.make(binder(fn, std::move(variable), std::move(args)));
+  return arena_.make(binder(fn, std::move(variable), bounded(body, lower, upper)));
 }
 
 const Expr* Parser::integral() {
@@ -75,10 +79,7 @@ const Expr* Parser::integral() {
   if (body == nullptr) return fail("an integral of nothing");
   if (variable.empty()) variable.push_back('x');
   if (body->op == Op::kSet && body->args.size() == 1) body = body->args.front();
-  std::vector<const Expr*> args = {body};
-  if (lower != nullptr) args.push_back(lower);
-  if (upper != nullptr) args.push_back(upper);
-  return arena_.make(binder(Fn::kIntegral, std::move(variable), std::move(args)));
+  return arena_.make(binder(Fn::kIntegral, std::move(variable), bounded(body, lower, upper)));
 }
 
 // \lim_{x \to a^+} body

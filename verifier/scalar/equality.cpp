@@ -166,9 +166,8 @@ bool has_complex_name(const Expr& e) {
 
 // What has a meaning of its own for complex numbers.
 bool is_complex_function(const Expr& e) {
-  const bool here = e.op == Op::kFunction && (e.fn == Fn::kConjugate || e.fn == Fn::kRe ||
-                                              e.fn == Fn::kIm || e.fn == Fn::kArg);
-  return here || any_arg(e, is_complex_function);
+  return is_one_of(e.fn, Fn::kConjugate, Fn::kRe, Fn::kIm, Fn::kArg) ||
+         any_arg(e, is_complex_function);
 }
 
 // z and w stand for complex numbers where i or a function of complex numbers occurs.
@@ -178,15 +177,12 @@ bool speaks_of_complex(const Expr& gold, const Expr& answer) {
 }
 
 bool has_steps(const Expr& e) {
-  const bool step =
-      e.op == Op::kFunction && (e.fn == Fn::kFloor || e.fn == Fn::kCeil || e.fn == Fn::kMod);
-  return step || any_arg(e, has_steps);
+  return is_one_of(e.fn, Fn::kFloor, Fn::kCeil, Fn::kMod) || any_arg(e, has_steps);
 }
 
 // Functions of whole numbers.
 bool has_common(const Expr& e) {
-  return (e.op == Op::kFunction && (e.fn == Fn::kGcd || e.fn == Fn::kLcm)) ||
-         any_arg(e, has_common);
+  return is_one_of(e.fn, Fn::kGcd, Fn::kLcm) || any_arg(e, has_common);
 }
 
 Tri equal_functions(const Expr& gold, const Expr& answer, Budget& budget) {
