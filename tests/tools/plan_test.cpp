@@ -184,6 +184,21 @@ TEST(Simulator, NoTokenIsStalerThanAllowed) {
   }
 }
 
+TEST(Simulator, WhereStepsTakeTheFirstGroupsALongTailHoldsNoneAndNoTokenIsStalerThanAllowed) {
+  for (const std::int64_t allowed : {1, 2, 4}) {
+    Question asked = question(responses(12, 4, 8), plain_costs(), long_tail(2));
+    asked.workload.max_staleness = allowed;
+    const double own = simulated(asked, 4, 1, 1).step_seconds;
+    asked.workload.takes_first_groups = true;
+    const double first = simulated(asked, 4, 1, 1).step_seconds;
+    asked.workload.in_flight_weights = true;
+    const Forecast f = simulated(asked, 4, 1, 1);
+    EXPECT_LT(f.step_seconds, first) << "new weights wait for no response";
+    EXPECT_LT(first, own) << allowed;
+    for (const SimulatedStep& step : f.steps) EXPECT_LE(step.staleness_max, allowed);
+  }
+}
+
 TEST(Simulator, EqualSeedsGiveEqualTimes) {
   const auto times = [](std::uint64_t seed) {
     std::vector<double> seconds;
