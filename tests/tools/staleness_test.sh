@@ -101,11 +101,11 @@ EOF
 }
 for weights in finish recompute_cache; do
   name="first_$weights"
-  first="--set rollout.complete_with=first_groups --set rollout.in_flight_weights=$weights --set checkpoint.keep_last=4"
+  first="--set rollout.complete_with=first_groups --set rollout.in_flight_weights=$weights --set checkpoint.keep_last=4 --set rollout.slots=100"
   run 4 "$name" $first $recorded
   whole_schedule "$name"
   cp "$WORK/$name/schedule.jsonl" "$WORK/$name.jsonl"
-  follow="$first --set rollout.slots=100 --set run.follow_schedule=$WORK/$name.jsonl"
+  follow="$first --set run.follow_schedule=$WORK/$name.jsonl"
   run 1 "again_$name" $follow $recorded
   same "again_$name" "$name"
   cmp "$WORK/again_$name/schedule.jsonl" "$WORK/$name.jsonl" || fail "$name: one rank writes another schedule"
@@ -118,7 +118,7 @@ for weights in finish recompute_cache; do
   for fault in journal:7 metrics:3 journal:13 checkpoint:2 journal:6; do LIE_FAULT="$fault" dies 4 "killed_$name" $first $recorded; done
   run 4 "killed_$name" $first $recorded
   whole_schedule "killed_$name"
-  run 1 "killed_again_$name" $first --set rollout.slots=100 --set "run.follow_schedule=$WORK/killed_$name/schedule.jsonl"
+  run 1 "killed_again_$name" $first --set "run.follow_schedule=$WORK/killed_$name/schedule.jsonl"
   same "killed_again_$name" "killed_$name"
   "$BIN/lie_replay" train "$WORK/killed_$name" --run-directory "$WORK/replayed_$name" >"$WORK/replayed.log" 2>&1 || { cat "$WORK/replayed.log"; fail "lie_replay train"; }
   [ "$(digest "$WORK/replayed_$name")" = "$(digest "$WORK/killed_$name")" ] || fail "$name: the log gives another run"

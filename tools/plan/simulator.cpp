@@ -333,8 +333,8 @@ class Simulation {
     step.staleness_mean = stale / static_cast<double>(step.tokens);
     forecast_.steps.push_back(step);
     step_begun_ = clock_.now();
-    std::erase_if(drawn_, [](const auto& step) {
-      return std::ranges::all_of(step.second, &Group::is_taken);
+    std::erase_if(drawn_, [](const auto& drawn) {
+      return std::ranges::all_of(drawn.second, &Group::is_taken);
     });
     ++step_;
     go_on_to(Doing::kCollect);
