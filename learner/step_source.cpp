@@ -72,8 +72,7 @@ std::optional<std::vector<ScoredGroup>> StepSource::sample_ordered() {
 /// What an earlier start had steps draw ahead is drawn again.
 void StepSource::order_drawn() {
   const std::int64_t recorded = schedule_ != nullptr ? schedule_->last_drawn() : 0;
-  const std::int64_t last =
-      std::min(step_ + 1 + options_.max_staleness, std::max(last_step_, recorded));
+  const std::int64_t last = std::min(step_ + 1 + kStepsDrawnAhead, std::max(last_step_, recorded));
   while (drawn_ < last) {
     auto tickets = drawn_tickets(prompts_, options_, ++drawn_);
     std::erase_if(tickets, [this](const Ticket& ticket) { return !may_be_taken(ticket); });
