@@ -67,7 +67,7 @@ class SomeRun {
 
   void run() {
     for (std::int64_t step = 1; step <= steps_; ++step) {
-      draw_up_to(std::min(step + max_staleness_, steps_));
+      draw_up_to(std::min(step + ahead_, steps_));
       Groups taken = first_groups(groups_, step, count_, max_staleness_);
       while (taken.empty()) {
         ASSERT_TRUE(goes_on()) << "step " << step << " waits for what is finished";
@@ -134,6 +134,7 @@ class SomeRun {
   std::mt19937 random_;
   bool newest_first_;
   std::int64_t max_staleness_ = 1 + below(4), count_ = 1 + below(6), steps_ = 1 + below(25);
+  std::int64_t ahead_ = 1 + below(max_staleness_);  // the rule holds for any
   std::int64_t version_ = 0, drawn_ = 0;
   std::vector<OpenGroup> groups_;
   std::vector<bool> begun_;  // of them

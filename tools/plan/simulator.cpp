@@ -78,7 +78,9 @@ class Simulation {
 
   void order_steps() {
     const bool any = workload_.max_staleness > 0;
-    for (; ordered_ < step_ + workload_.max_staleness; ++ordered_) {
+    const std::int64_t ahead =
+        workload_.takes_first_groups ? kStepsDrawnAhead : workload_.max_staleness;
+    for (; ordered_ < step_ + ahead; ++ordered_) {
       const std::int64_t step = ordered_ + 1;
       std::deque<Ticket> tickets;
       std::vector<Group>& groups = drawn_[step];
