@@ -27,6 +27,8 @@ class PromptStream {
   std::vector<Prompt> next(std::int64_t n);
 
   PromptStreamState state() const { return state_; }
+  /// That of a stream which has given `n` problems.
+  PromptStreamState state_after(std::int64_t n) const { return {n / size(), n % size()}; }
 
   /// Continues where the stream with this state() stood. Throws Error if the state does not fit the
   /// dataset.

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <numeric>
+#include <utility>
 
 #include "common/error.h"
 
@@ -32,10 +33,10 @@ MicroBatch empty_micro_batch() {
 
 void check_canonical(std::span<const ScoredGroup> groups) {
   for (std::size_t g = 1; g < groups.size(); ++g) {
-    const auto before = groups[g - 1].rollout.ticket.group;
-    const auto here = groups[g].rollout.ticket.group;
-    if (here <= before)
-      fail("batch: group {} follows group {}; expected ascending order", here, before);
+    const Ticket &before = groups[g - 1].rollout.ticket, &here = groups[g].rollout.ticket;
+    if (std::pair(here.step, here.group) <= std::pair(before.step, before.group)) {
+      fail("batch: group {} follows group {}; expected ascending order", here.group, before.group);
+    }
   }
 }
 

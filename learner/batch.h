@@ -44,8 +44,9 @@ struct ResponseIndex {
   bool operator==(const ResponseIndex&) const = default;
 };
 
-/// Cuts a step's groups, which must be in canonical order (ascending ticket.group; throws Error if
-/// not), into mini-batches of `prompts` groups; the last may have fewer.
+/// Cuts a step's groups, which must be in canonical order (ascending in ticket.step and
+/// ticket.group; throws Error if not), into mini-batches of `prompts` groups; the last may have
+/// fewer.
 std::vector<std::vector<ResponseIndex>> cut_mini_batches(std::span<const ScoredGroup> groups,
                                                          std::int64_t prompts);
 

@@ -26,9 +26,23 @@ void Coordinator::add(std::deque<Ticket> tickets) {
 
 bool Coordinator::collect(StepPart part, std::optional<Assignment::Kind> when_out,
                           const TakeGroup& take) {
-  while (phases_.contains(part)) {
+  return serve_until([&] { return !phases_.contains(part); }, [&] { return is_held_back(part); },
+                     when_out, take);
+}
+
+bool Coordinator::collect_until(const std::function<bool()>& is_complete, const TakeGroup& take) {
+  const auto some_is_held_back = [&] {
+    return std::ranges::any_of(phases_ | std::views::values, &HandOut::has_more_to_begin);
+  };
+  return serve_until(is_complete, some_is_held_back, std::nullopt, take);
+}
+
+bool Coordinator::serve_until(const std::function<bool()>& is_complete,
+                              const std::function<bool()>& is_held_back,
+                              std::optional<Assignment::Kind> when_out, const TakeGroup& take) {
+  while (!is_complete()) {
     is_held_ = holds_back_ && holds_back_();
-    if (is_held_ && is_held_back(part)) return false;
+    if (is_held_ && is_held_back()) return false;
     serve(when_out, take);
   }
   is_held_ = false;
@@ -94,6 +108,7 @@ void Coordinator::take_back(const Ticket& group) {
          group.group, group.step);
   }
   phase->second.take_back(group);
+  in_flight_.erase({part_of(group), group.group});
   if (phase->second.all_back()) phases_.erase(phase);
 }
 
@@ -121,10 +136,10 @@ bool Coordinator::all_out() const {
                               [this](const HandOut& phase) { return has_tickets(phase); });
 }
 
-std::int64_t Coordinator::in_flight() const {
-  std::int64_t groups = 0;
-  for (const HandOut& phase : phases_ | std::views::values) groups += phase.in_flight();
-  return groups;
+std::optional<std::int64_t> Coordinator::version_in_flight(StepPart part,
+                                                           std::int64_t group) const {
+  const auto found = in_flight_.find({part, group});
+  return found == in_flight_.end() ? std::nullopt : std::optional(found->second);
 }
 
 bool Coordinator::is_held_back(StepPart part) const {
@@ -140,6 +155,7 @@ std::vector<Ticket> Coordinator::tickets_for(const WaitingActor& waiting) {
     auto tickets = phase.next(waiting.actor, waiting.request, begins(phase));
     for (Ticket& ticket : tickets) {
       if (ticket.policy_version == Ticket::kAnyVersion) ticket.policy_version = version_.value();
+      in_flight_[{part_of(ticket), ticket.group}] = ticket.policy_version;
     }
     if (!tickets.empty()) return tickets;
   }

@@ -53,9 +53,16 @@ class Coordinator {
   /// False, at once, where groups of `part` are held back: others may still be in flight.
   bool collect(StepPart part, std::optional<Assignment::Kind> when_out, const TakeGroup& take);
 
-  /// The same for these tickets, which are queued first.
+  /// The same until `is_complete`, which is asked between two groups; false, at once, where any
+  /// group is held back.
+  bool collect_until(const std::function<bool()>& is_complete, const TakeGroup& take);
+
+  /// The same as the first for these tickets, which are queued first.
   bool collect(std::deque<Ticket> tickets, std::optional<Assignment::Kind> when_out,
                const TakeGroup& take);
+
+  /// Of the weights under which a group that is in flight was handed out; empty for any other.
+  std::optional<std::int64_t> version_in_flight(StepPart part, std::int64_t group) const;
 
   /// No group begins any more.
   void hold() { is_held_ = true; }
@@ -77,8 +84,11 @@ class Coordinator {
   bool begins(const HandOut& phase) const;
   bool has_tickets(const HandOut& phase) const;
   bool all_out() const;
-  std::int64_t in_flight() const;
+  std::int64_t in_flight() const { return std::ssize(in_flight_); }
   bool is_held_back(StepPart part) const;
+  bool serve_until(const std::function<bool()>& is_complete,
+                   const std::function<bool()>& is_held_back,
+                   std::optional<Assignment::Kind> when_out, const TakeGroup& take);
   std::vector<Ticket> tickets_for(const WaitingActor& waiting);
   bool answer_waiting_actors(std::optional<Assignment::Kind> when_out);
   void take_back(const Ticket& group);
@@ -92,6 +102,7 @@ class Coordinator {
   const bool in_flight_weights_;
   std::vector<bool> told_;  // [actors] knows what comes after the tickets
   std::multimap<StepPart, HandOut> phases_;
+  std::map<std::pair<StepPart, std::int64_t>, std::int64_t> in_flight_;  // versions, by group
   std::optional<std::int64_t> version_;
   bool announces_ = false;  // new weights: groups for any version wait for them
   bool is_held_ = false;    // no group begins

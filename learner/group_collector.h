@@ -7,11 +7,14 @@
 #include <functional>
 #include <map>
 #include <optional>
+#include <set>
+#include <span>
 #include <utility>
 #include <vector>
 
 #include "learner/coordinator.h"
 #include "learner/early_stop.h"
+#include "learner/first_groups.h"
 #include "learner/journal.h"
 
 namespace lie {
@@ -23,6 +26,9 @@ struct GroupsDone {
   std::int64_t groups = 0, all_groups = 0;
   std::int64_t tokens = 0;  // of the responses that came in, not of those from the journal
 };
+
+/// Chooses the groups of a step among all that are open; none as long as it waits for more.
+using ChooseGroups = std::function<std::vector<DrawnGroup>(std::vector<OpenGroup>)>;
 
 class GroupCollector {
  public:
@@ -42,6 +48,12 @@ class GroupCollector {
   /// tickets are handed out: then groups are still in flight.
   std::optional<std::vector<ScoredGroup>> collect(StepPart part,
                                                   std::optional<Assignment::Kind> when_out);
+
+  /// The `count` groups that step `step` takes of all that are ordered for training, of any step,
+  /// in the order in which they were drawn. Blocks until `choose`, asked whenever one has come in,
+  /// has chosen. Empty where the run is stopped before, with groups that have not begun.
+  std::optional<std::vector<ScoredGroup>> collect_chosen(std::int64_t step, std::int64_t count,
+                                                         const ChooseGroups& choose);
 
   /// Both.
   std::optional<std::vector<ScoredGroup>> collect(std::deque<Ticket> tickets,
@@ -64,9 +76,13 @@ class GroupCollector {
   struct Part {
     GroupsDone done;
     std::vector<ScoredGroup> back;
+    std::set<std::int64_t> awaited;  // numbers of the others
   };
 
   TakeGroup take();
+  GroupsDone finished() const;
+  std::vector<OpenGroup> open_groups(std::int64_t policy_version) const;
+  std::vector<ScoredGroup> take_out(std::span<const DrawnGroup> groups);
 
   Coordinator& coordinator_;
   Journal& journal_;

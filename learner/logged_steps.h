@@ -22,7 +22,9 @@ namespace lie {
 using TextOfResponse = std::function<std::string(std::span<const std::int32_t>)>;
 
 /// A step as the log has it, marked as logged; step 0 is the evaluation of the start policy.
-StepGroups read_logged_step(const StepLog& log, std::int64_t step, const TextOfResponse& text);
+/// `as_drawn`: its tickets are of the steps that drew them, where others may have taken them.
+StepGroups read_logged_step(const StepLog& log, std::int64_t step, const TextOfResponse& text,
+                            bool as_drawn = false);
 
 /// The steps after `first_step` up to `last_step` from the log, then those of `next`.
 class LoggedSteps : public Source<StepGroups> {

@@ -32,6 +32,7 @@ constexpr Rule kRules[] = {
     {"staleness_mean", "rollout"},
     {"staleness_max", "rollout"},
     {"mixed_version_share", "rollout"},
+    {"drawn_*", "rollout"},
     {"*_seconds", "time"},
     {"idle_share_*", "time"},
     {"tokens_per_second", "time"},

@@ -55,20 +55,23 @@ std::vector<VersionRuns> plan_of(const SampleRuns& samples) {
   return plan;
 }
 
-std::string line_of(const StepOutcome& step) {
+std::string line_of(const StepOutcome& step, bool takes_first_groups) {
   std::vector<std::int64_t> problems, versions;
   std::vector<SampleRuns> tokens;
+  std::vector<std::array<std::int64_t, 2>> drawn;
   bool changes_in_flight = false;
   for (const ScoredGroup& group : step.groups) {
     problems.push_back(group.rollout.ticket.prompt.problem);
     versions.push_back(group.rollout.ticket.policy_version);
     tokens.push_back(runs_of(group.rollout));
     for (const auto& runs : tokens.back()) changes_in_flight = changes_in_flight || !runs.empty();
+    drawn.push_back({group.rollout.ticket.step, group.rollout.ticket.group});
   }
-  const std::string by_token =
-      changes_in_flight ? fmt::format(",\"token_versions\":{}", Json(tokens).dump()) : "";
+  std::string more;
+  if (takes_first_groups) more += fmt::format(",\"drawn\":{}", Json(drawn).dump());
+  if (changes_in_flight) more += fmt::format(",\"token_versions\":{}", Json(tokens).dump());
   return with_checksum(fmt::format("{{\"step\":{},\"problems\":{},\"versions\":{}{}}}", step.step,
-                                   Json(problems).dump(), Json(versions).dump(), by_token));
+                                   Json(problems).dump(), Json(versions).dump(), more));
 }
 
 }  // namespace
@@ -78,9 +81,14 @@ RolloutSchedule::RolloutSchedule(const fs::path& path) : path_(path) {
     const auto problems = line.object.at("problems").get<std::vector<std::int64_t>>();
     const auto versions = line.object.at("versions").get<std::vector<std::int64_t>>();
     const auto tokens = line.object.value("token_versions", std::vector<SampleRuns>());
+    const auto drawn = line.object.value("drawn", std::vector<std::array<std::int64_t, 2>>());
+    takes_first_groups_ = takes_first_groups_ || !drawn.empty();
     for (std::size_t g = 0; g < std::min(problems.size(), versions.size()); ++g) {
-      steps_[step].push_back({problems[g], versions[g]});
-      if (g < tokens.size()) steps_[step].back().tokens = plan_of(tokens[g]);
+      const auto [drawn_step, number] =
+          g < drawn.size() ? drawn[g] : std::array{step, static_cast<std::int64_t>(g)};
+      Group& group = groups_[{drawn_step, number}] = {step, problems[g], versions[g]};
+      if (g < tokens.size()) group.tokens = plan_of(tokens[g]);
+      steps_[step].push_back({drawn_step, number});
     }
   }
 }
@@ -91,10 +99,20 @@ std::int64_t RolloutSchedule::last_step() const {
   return last;
 }
 
+std::vector<DrawnGroup> RolloutSchedule::taken_by(std::int64_t step) const {
+  const auto found = steps_.find(step);
+  return found == steps_.end() ? std::vector<DrawnGroup>() : found->second;
+}
+
+std::optional<std::int64_t> RolloutSchedule::step_of(const DrawnGroup& group) const {
+  const auto found = groups_.find(group);
+  return found == groups_.end() ? std::nullopt : std::optional(found->second.step);
+}
+
 void RolloutSchedule::assign(std::deque<Ticket>& tickets, std::int64_t max_staleness) const {
   for (Ticket& ticket : tickets) {
     const Group& group = group_of(ticket);
-    const std::int64_t staleness = ticket.step - 1 - group.policy_version;
+    const std::int64_t staleness = group.step - 1 - group.policy_version;
     if (group.problem != ticket.prompt.problem || staleness < 0 || staleness > max_staleness) {
       fail(
           "{}: step {}, group {}: problem {} under the weights of step {}; this run asks for "
@@ -109,33 +127,49 @@ void RolloutSchedule::assign(std::deque<Ticket>& tickets, std::int64_t max_stale
 }
 
 const RolloutSchedule::Group& RolloutSchedule::group_of(const Ticket& ticket) const {
-  const auto step = steps_.find(ticket.step);
-  const auto group = static_cast<std::size_t>(ticket.group);
-  if (step == steps_.end() || group >= step->second.size()) {
+  const auto found = groups_.find({ticket.step, ticket.group});
+  if (found == groups_.end()) {
     fail("{}: has no group {} of step {}", path_.string(), ticket.group, ticket.step);
   }
-  return step->second[group];
+  return found->second;
 }
 
-ScheduleRecorder::ScheduleRecorder(fs::path path, std::int64_t first_step)
-    : path_(std::move(path)) {
+ScheduleRecorder::ScheduleRecorder(fs::path path, std::int64_t first_step, bool takes_first_groups)
+    : path_(std::move(path)), first_step_(first_step), takes_first_groups_(takes_first_groups) {
+  Lines lines = fs::exists(path_) ? lines_of(path_) : Lines();
+  std::int64_t held = 0;
+  while (lines.contains(held + 1)) ++held;
+  if (held < first_step) {
+    fail("{}: lacks step {}, and without it the run cannot be repeated: restore the file",
+         path_.string(), held + 1);
+  }
+  if (!takes_first_groups_) held = first_step;
+  for (std::int64_t step = first_step + 1; step <= held; ++step) {
+    ahead_[step] = std::move(lines[step].text);
+  }
+  keep_up_to(held);
+}
+
+void ScheduleRecorder::keep_up_to(std::int64_t last_step) {
   std::string kept;
   const Lines lines = fs::exists(path_) ? lines_of(path_) : Lines();
-  for (std::int64_t step = 1; step <= first_step; ++step) {
-    const auto line = lines.find(step);
-    if (line == lines.end()) {
-      fail("{}: lacks step {}, and without it the run cannot be repeated: restore the file",
-           path_.string(), step);
-    }
-    kept += line->second.text + "\n";
+  for (const auto& [step, line] : lines) {
+    if (step <= last_step) kept += line.text + "\n";
   }
+  file_.close();
   write_file_atomically(path_, kept);
   file_.open(path_, std::ios::app);
 }
 
 void ScheduleRecorder::take(StepOutcome& step) {
-  if (step.step == 0) return;
-  file_ << line_of(step) << "\n" << std::flush;
+  if (step.step <= first_step_) return;
+  const std::string line = line_of(step, takes_first_groups_);
+  if (const auto known = ahead_.extract(step.step); !known.empty()) {
+    if (known.mapped() == line) return;
+    ahead_.clear();
+    keep_up_to(step.step - 1);
+  }
+  file_ << line << "\n" << std::flush;
   if (!file_) fail("{}: cannot write the schedule; is the disk full?", path_.string());
 }
 

@@ -13,8 +13,10 @@ namespace lie {
 
 /// A learner's input, the same on every learner.
 struct StepGroups {
-  std::int64_t step = 0;                 // from 1
-  std::vector<ScoredGroup> groups = {};  // in canonical order: ascending ticket.group
+  std::int64_t step = 0;  // from 1
+  /// In canonical order: ascending in ticket.step, which may be another (learner/first_groups.h),
+  /// and ticket.group.
+  std::vector<ScoredGroup> groups = {};
   /// Groups of the step that are not trained on (learner/dynamic_sampling.h); on learner 0.
   std::vector<ScoredGroup> dropped = {};
   std::int64_t wanted_groups = 0;  // that dynamic sampling looks for; 0 without; on learner 0

@@ -169,6 +169,22 @@ void add_advantages(MetricsWriter& out, std::span<const GroupAdvantages> advanta
   }
 }
 
+/// Of groups that other steps drew, where there are any (learner/first_groups.h).
+void add_drawn(MetricsWriter& out, const StepFacts& record) {
+  double earlier = 0, later = 0, most = 0;
+  for (const ScoredGroup& group : record.groups) {
+    const std::int64_t steps = record.step - group.rollout.ticket.step;
+    earlier += steps > 0 ? 1 : 0;
+    later += steps < 0 ? 1 : 0;
+    most = std::max(most, static_cast<double>(steps));
+  }
+  if (earlier + later == 0) return;
+  const auto count = static_cast<double>(record.groups.size());
+  out.add("drawn_earlier_share", earlier / count);
+  out.add("drawn_earlier_max", most);
+  out.add("drawn_later_share", later / count);
+}
+
 void add_training(MetricsWriter& out, const StepFacts& record) {
   const std::vector<ResponseRow> rows = rows_of(record.groups);
   add_mean(out, "accuracy", rows, accuracy_of);
@@ -189,6 +205,7 @@ void add_training(MetricsWriter& out, const StepFacts& record) {
   const Staleness staleness = staleness_of(record.step, record.groups);
   out.add("staleness_mean", staleness.mean);
   out.add("staleness_max", static_cast<double>(staleness.max));
+  add_drawn(out, record);
   const auto says = [](const ResponseRow& row) { return !row.response->versions.empty(); };
   if (std::ranges::none_of(rows, says)) return;
   add_mean(out, "mixed_version_share", rows,

@@ -13,8 +13,7 @@ namespace lie {
 std::optional<StepGroups> StepSource::receive() {
   if (step_ >= last_step_ || !stop_.may_begin(step_ + 1)) return std::nullopt;
   const PromptStreamState before = prompts_.state();
-  const bool is_dynamic = options_.dynamic_sampling.enabled;
-  auto groups = is_dynamic ? sample_in_rounds(step_ + 1) : sample_ordered();
+  auto groups = sample(step_ + 1);
   if (!groups) {
     prompts_.restore(before);  // as the checkpoint must have it
     stop_.stopped_within_step();
@@ -22,11 +21,21 @@ std::optional<StepGroups> StepSource::receive() {
   }
   stop_.has_groups();
   ++step_;
-  if (!is_dynamic) return StepGroups{step_, std::move(*groups)};
+  if (!options_.dynamic_sampling.enabled) return StepGroups{step_, std::move(*groups)};
   return selected(std::move(*groups));
 }
 
+std::optional<std::vector<ScoredGroup>> StepSource::sample(std::int64_t step) {
+  if (options_.dynamic_sampling.enabled) return sample_in_rounds(step);
+  return options_.takes_first_groups() ? sample_first() : sample_ordered();
+}
+
+std::int64_t StepSource::last_given() const {
+  return drawn_ > step_ ? step_ - options_.max_staleness : step_;
+}
+
 void StepSource::order_first_steps(std::int64_t logged_prompts) {
+  if (options_.takes_first_groups()) return order_drawn();
   const PromptStreamState here = prompts_.state();
   prompts_.next(logged_prompts);
   order_steps();
@@ -40,7 +49,7 @@ void StepSource::order_steps() {
   const std::int64_t last = std::min(step_ + 1 + options_.max_staleness, last_step_);
   for (std::int64_t step = step_ + 1 + std::ssize(ordered_); step <= last; ++step) {
     auto tickets = training_tickets(prompts_, options_, step);
-    if (schedule_ != nullptr) schedule_->assign(tickets, options_.max_staleness);
+    if (follows_) schedule_->assign(tickets, options_.max_staleness);
     collector_.order(std::move(tickets));
     ordered_.push_back(prompts_.state());
   }
@@ -57,6 +66,41 @@ std::optional<std::vector<ScoredGroup>> StepSource::sample_ordered() {
   if (!groups) return std::nullopt;
   prompts_.restore(ordered_.front());
   ordered_.pop_front();
+  return groups;
+}
+
+/// What an earlier start had steps draw ahead is drawn again.
+void StepSource::order_drawn() {
+  const std::int64_t recorded = schedule_ != nullptr ? schedule_->last_drawn() : 0;
+  const std::int64_t last = std::min(step_ + 1 + kStepsDrawnAhead, std::max(last_step_, recorded));
+  while (drawn_ < last) {
+    auto tickets = drawn_tickets(prompts_, options_, ++drawn_);
+    std::erase_if(tickets, [this](const Ticket& ticket) { return !may_be_taken(ticket); });
+    if (follows_) schedule_->assign(tickets, options_.max_staleness);
+    collector_.order(std::move(tickets));
+  }
+}
+
+/// Not those of steps that are learned, nor, of a schedule that is followed, of none in this run.
+bool StepSource::may_be_taken(const Ticket& ticket) const {
+  const auto taken = schedule_ != nullptr ? schedule_->step_of(drawn_as(ticket)) : std::nullopt;
+  if (!taken) return !follows_;
+  return *taken > step_ && !(follows_ && *taken > last_step_);
+}
+
+std::vector<DrawnGroup> StepSource::chosen(std::vector<OpenGroup> open) const {
+  const std::int64_t step = step_ + 1;
+  auto recorded = schedule_ != nullptr ? schedule_->taken_by(step) : std::vector<DrawnGroup>();
+  if (!recorded.empty()) return once_finished(std::move(recorded), open);
+  return first_groups(std::move(open), step, options_.prompts_per_step, options_.max_staleness);
+}
+
+std::optional<std::vector<ScoredGroup>> StepSource::sample_first() {
+  order_drawn();
+  auto groups = collector_.collect_chosen(
+      step_ + 1, options_.prompts_per_step,
+      [this](std::vector<OpenGroup> open) { return chosen(std::move(open)); });
+  if (groups) prompts_.next(options_.prompts_per_step);
   return groups;
 }
 

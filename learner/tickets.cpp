@@ -39,10 +39,25 @@ void describe(FieldList& fields, TicketOptions& options) {
               .unit = "steps",
               .min = 0,
               .max = 64});
+  fields.add(
+      "complete_with", options.complete_with,
+      {{"own_groups", CompleteWith::kOwnGroups}, {"first_groups", CompleteWith::kFirstGroups}},
+      {.help = "With rollout.max_staleness, a step is complete with own_groups: those of its own "
+               "prompts; "
+               "first_groups: as many, the first that are finished, of its own, the next step's, "
+               "or those "
+               "that are left. Actors then run ahead by one step, and the rest of max_staleness is "
+               "what a "
+               "long response may take: worth having from 2 on."});
   fields.section("dynamic_sampling", options.dynamic_sampling);
 }
 
 void check_options(const TicketOptions& options) {
+  if (options.takes_first_groups() && options.max_staleness == 0) {
+    fail(
+        "rollout.complete_with is first_groups, but rollout.max_staleness is 0: a step may take no "
+        "group but its own; set max_staleness to 1 or more");
+  }
   if (!options.dynamic_sampling.enabled) return;
   if (options.max_staleness > 0) {
     fail(
@@ -86,6 +101,15 @@ std::deque<Ticket> training_tickets(PromptStream& prompts, const TicketOptions& 
   const std::int64_t version = options.max_staleness > 0 ? Ticket::kAnyVersion : step - 1;
   return make_tickets(prompts.next(count), step, version, Purpose::kTrain,
                       options.samples_per_prompt, first_group);
+}
+
+std::deque<Ticket> drawn_tickets(PromptStream& prompts, const TicketOptions& options,
+                                 std::int64_t step) {
+  const PromptStreamState here = prompts.state();
+  prompts.restore(prompts.state_after((step - 1) * options.prompts_per_step));
+  auto tickets = training_tickets(prompts, options, step);
+  prompts.restore(here);
+  return tickets;
 }
 
 bool asks_the_same(const Ticket& a, const Ticket& b) {

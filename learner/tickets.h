@@ -12,11 +12,20 @@
 
 namespace lie {
 
+/// Which groups a step trains on.
+enum class CompleteWith : std::uint8_t {
+  kOwnGroups,    // those of the prompts that were drawn for it
+  kFirstGroups,  // as many, the first that are finished: learner/first_groups.h
+};
+
 struct TicketOptions {
   std::int64_t prompts_per_step = 128;
   std::int64_t samples_per_prompt = 8;
   std::int64_t max_staleness = 0;
+  CompleteWith complete_with = CompleteWith::kOwnGroups;
   DynamicSamplingOptions dynamic_sampling = {};
+
+  bool takes_first_groups() const { return complete_with == CompleteWith::kFirstGroups; }
 };
 void describe(FieldList& fields, TicketOptions& options);
 /// Throws Error where no group could ever have right and wrong responses, or options contradict
@@ -39,6 +48,11 @@ std::deque<Ticket> training_tickets(PromptStream& prompts, const TicketOptions& 
 std::deque<Ticket> training_tickets(PromptStream& prompts, const TicketOptions& options,
                                     std::int64_t step, std::int64_t count,
                                     std::int64_t first_group = 0);
+
+/// Those of a step's own prompts, wherever the stream stands; it is left there. Not where steps
+/// draw as many prompts as they turn out to need.
+std::deque<Ticket> drawn_tickets(PromptStream& prompts, const TicketOptions& options,
+                                 std::int64_t step);
 
 /// Whether both tickets ask for the same prompt.
 bool asks_the_same(const Ticket& a, const Ticket& b);

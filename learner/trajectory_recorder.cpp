@@ -10,6 +10,7 @@
 
 #include "common/clock.h"
 #include "common/trajectory/segment_index.h"
+#include "learner/first_groups.h"
 #include "learner/step_metrics.h"
 
 namespace lie {
@@ -28,8 +29,16 @@ GroupRecord group_record(const ScoredGroup& group, const GroupAdvantages& advant
   return record;
 }
 
+/// In the log a group has the number that it has in the step that took it.
+void take_into_step(std::int64_t step, std::size_t number, GroupRecord& group) {
+  Ticket& ticket = group.scored.rollout.ticket;
+  group.drawn = drawn_as(ticket);
+  ticket.step = step;
+  ticket.group = static_cast<std::int64_t>(number);
+}
+
 /// The part of a step that one learner keeps.
-StepRecord share_of_learner(const StepOutcome& step, const Collective& learners) {
+StepRecord share_of_learner(const StepOutcome& step, const Collective& learners, bool takes_first) {
   StepRecord record{.step = step.step,
                     .groups = {},
                     .seconds = step.seconds.all(),
@@ -39,6 +48,7 @@ StepRecord share_of_learner(const StepOutcome& step, const Collective& learners)
   for (auto i = static_cast<std::size_t>(learners.rank()); i < step.groups.size(); i += count) {
     record.groups.push_back(
         group_record(step.groups[i], step.advantages[i], step.update.responses[i]));
+    if (takes_first) take_into_step(step.step, i, record.groups.back());
   }
   for (const auto* untrained : {&step.dropped, &step.evaluation}) {
     for (const ScoredGroup& group : *untrained) {
@@ -74,7 +84,7 @@ void TrajectoryRecorder::take(StepOutcome& step) {
     numbers_.merge(number_names(step.dropped));
     numbers_.merge(number_names(step.evaluation));
     wait();
-    record(share_of_learner(step, learners_));
+    record(share_of_learner(step, learners_, info_.drawn_groups));
   }
   if (!checkpoints_.due_after(step.step)) return;
   close();

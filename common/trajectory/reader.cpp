@@ -68,6 +68,7 @@ TrajectoryInfo read_info(OpenFiles& files, const fs::path& of) {
   info.rewards = read_reward_names(files, of);
   info.numbers = read_names(file, name::kNumbers, path);
   info.token_versions = H5Aexists(file, name::kTokenVersions) > 0;
+  info.drawn_groups = H5Aexists(file, name::kDrawnGroups) > 0;
   if (H5Aexists(file, name::kChecksum) > 0 &&
       h5::read_uint_attribute(file, name::kChecksum, path) != info_checksum(info)) {
     fail("{}: its attributes do not fit {}; the file is damaged", path, name::kChecksum);

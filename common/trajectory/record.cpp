@@ -20,6 +20,7 @@ std::uint64_t info_checksum(const TrajectoryInfo& info) {
   all += fmt::format("{} {} {} {}", info.seed, info.learner_rank, info.learner_count,
                      info.starts_after_step);
   if (info.token_versions) all += " token_versions";
+  if (info.drawn_groups) all += " drawn_groups";
   const std::string digits = sha256_hex(all).substr(0, 16);
   std::uint64_t checksum = 0;
   std::from_chars(digits.data(), digits.data() + digits.size(), checksum, 16);

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "common/drawn_group.h"
 #include "common/rollout.h"
 
 namespace lie {
@@ -23,6 +24,8 @@ struct LearnerResult {
 struct GroupRecord {
   ScoredGroup scored;
   std::vector<LearnerResult> results;  // [G], or empty where not trained on
+  /// Where steps are complete with the first groups: the ticket says which step took it.
+  DrawnGroup drawn = {};
 };
 
 /// Whether an update used the group; not so evaluations, and what dynamic sampling has dropped.
@@ -51,6 +54,7 @@ struct TrajectoryInfo {
   RewardNames rewards = {};               // a column each
   std::vector<std::string> numbers = {};  // of reward and verifier programs: a column each
   bool token_versions = false;            // weights may change in flight: /version_run is there
+  bool drawn_groups = false;  // steps may take groups drawn for others: /problem/drawn_* are there
 };
 
 /// The first 8 bytes of the SHA-256 of all that it says.

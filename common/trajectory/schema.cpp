@@ -29,6 +29,8 @@ constexpr auto kOfTokenVersions =
     all_of(version_run::kPolicyVersion, version_run::kTokens, sample::kVersionRunOffset,
            sample::kVersionRunCount, step::kVersionRunEnd);
 
+constexpr const ColumnInfo* kOfDrawnGroups[] = {&problem::kDrawnStep, &problem::kDrawnGroup};
+
 }  // namespace
 
 NamedColumn<float> reward_column(const std::string& name, std::string about) {
@@ -46,8 +48,11 @@ void for_each_column(const TrajectoryInfo& info,
   for (const ColumnInfo* column : kColumns) visit(*column);
   for (const auto& [name, about] : info.rewards) visit(F32(reward_column(name, about)));
   for (const std::string& name : info.numbers) visit(F64(number_column(name)));
-  if (!info.token_versions) return;
-  for (const ColumnInfo* column : kOfTokenVersions) visit(*column);
+  const auto visit_all = [&](std::span<const ColumnInfo* const> columns) {
+    for (const ColumnInfo* column : columns) visit(*column);
+  };
+  if (info.token_versions) visit_all(kOfTokenVersions);
+  if (info.drawn_groups) visit_all(kOfDrawnGroups);
 }
 
 std::uint64_t chunk_rows(Table table) {

@@ -7,7 +7,8 @@
 // strings are not safe to read while another process writes). Each chunk of a column carries a
 // checksum (Fletcher32, a filter of HDF5), which every program that reads it verifies. Besides the
 // columns listed here, /sample has one for each reward term and one for each further number of a
-// reward or verifier program. Where weights change in flight there is the table /version_run, too.
+// reward or verifier program. Where weights change in flight there is the table /version_run, too;
+// where steps are complete with the first groups /problem says for which step each was drawn.
 #pragma once
 
 #include <cstdint>
@@ -102,6 +103,10 @@ inline constexpr I32 kTokensDropped{kT, "/problem/prompt_tokens_dropped", "token
                                     "cut from the left"};
 inline constexpr F64 kReferenceLength{kT, "/problem/reference_length", "tokens",
                                       "L_ref; negative: not known"};
+// Only where steps are complete with the first groups; -1: of an evaluation.
+inline constexpr I64 kDrawnStep{kT, "/problem/drawn_step", "step",
+                                "that drew the prompt; its random keys are of it"};
+inline constexpr I64 kDrawnGroup{kT, "/problem/drawn_group", "", "its group's number there"};
 }  // namespace problem
 
 /// One row per response.
@@ -233,6 +238,7 @@ inline constexpr const char* kStartsAfter = "starts_after_step";  // int64
 inline constexpr const char* kRewardTerms = "reward_terms";       // names, with commas between
 inline constexpr const char* kNumbers = "numbers";                // the same
 inline constexpr const char* kTokenVersions = "token_versions";  // int64 1; absent: no /version_run
+inline constexpr const char* kDrawnGroups = "drawn_groups";  // int64 1; absent: no /problem/drawn_*
 /// uint64, the first 8 bytes of the SHA-256 of what the file says of its run. Absent in files of
 /// older builds.
 inline constexpr const char* kChecksum = "attributes_checksum";

@@ -96,6 +96,10 @@ void read_tickets(const StepRows& rows, std::vector<GroupRecord>& groups) {
   read_column(rows, c::kProblem, groups, [&](auto& g, auto v) { prompt(g).problem = v; });
   read_column(rows, c::kReferenceLength, groups,
               [&](auto& g, auto v) { prompt(g).reference_length = v; });
+  if (rows.file().info().drawn_groups) {
+    read_column(rows, c::kDrawnStep, groups, [](auto& g, auto v) { g.drawn.step = v; });
+    read_column(rows, c::kDrawnGroup, groups, [](auto& g, auto v) { g.drawn.group = v; });
+  }
   const Packed text(rows, schema::text::kBytes);
   read_parts(rows, text, c::kTextOffset, c::kTextCount, groups,
              [&](auto& g, auto part) { prompt(g).text = as_text(part); });

@@ -40,6 +40,7 @@ struct SampleRow {
 /// One group and where its parts lie.
 struct ProblemRow {
   const RolloutGroup* rollout = nullptr;
+  DrawnGroup drawn = {};
   std::int64_t prompt_offset = 0;
   TextPlace text, gold, source;
 };
@@ -136,6 +137,7 @@ void add_group(FlatStep& flat, Ends& ends, const GroupRecord& group) {
   const RolloutGroup& rollout = group.scored.rollout;
   ProblemRow row;
   row.rollout = &rollout;
+  row.drawn = group.drawn;
   row.prompt_offset = ends.prompt;
   row.text = add_text(flat, ends, rollout.ticket.prompt.text);
   row.gold = add_text(flat, ends, rollout.ticket.prompt.gold);
@@ -191,6 +193,13 @@ void append_problems(ColumnFile& file, const std::vector<ProblemRow>& rows) {
   append(file, c::kTokensDropped, rows, [](R r) { return r.rollout->prompt_tokens_dropped; });
   append(file, c::kReferenceLength, rows,
          [](R r) { return r.rollout->ticket.prompt.reference_length; });
+}
+
+void append_drawn_groups(ColumnFile& file, const std::vector<ProblemRow>& rows) {
+  namespace c = schema::problem;
+  using R = const ProblemRow&;
+  append(file, c::kDrawnStep, rows, [](R r) { return r.drawn.step; });
+  append(file, c::kDrawnGroup, rows, [](R r) { return r.drawn.group; });
 }
 
 void append_responses(ColumnFile& file, const std::vector<SampleRow>& rows) {
@@ -301,7 +310,7 @@ struct TrajectoryWriter::State {
   ColumnFile file;
   RewardNames rewards;
   std::vector<std::string> numbers;
-  bool token_versions = false;
+  bool token_versions = false, drawn_groups = false;
   Ends ends;
   std::int64_t last_step = -1;
 };
@@ -317,6 +326,7 @@ TrajectoryWriter::TrajectoryWriter(const std::filesystem::path& directory,
                          info.rewards,
                          info.numbers,
                          info.token_versions,
+                         info.drawn_groups,
                          {}});
   state_->file.appear_as(path);
 }
@@ -334,6 +344,7 @@ void TrajectoryWriter::append(const StepRecord& record) {
   flatten(record, state_->ends, flat);
   append_packed(state_->file, flat);
   append_problems(state_->file, flat.problems);
+  if (state_->drawn_groups) append_drawn_groups(state_->file, flat.problems);
   append_responses(state_->file, flat.samples);
   append_scores(state_->file, flat.samples);
   append_rewards(state_->file, state_->rewards, flat.samples);

@@ -109,6 +109,7 @@ class Segment:
         numbers = " ".join(str(int(file.attrs[name])) for name in _CHECKED_NUMBERS)
         said = b"".join(b"%d:%s" % (len(part), part) for part in map(str.encode, parts)) + numbers.encode()
         said += b" token_versions" if self.token_versions else b""
+        said += b" drawn_groups" if "drawn_groups" in file.attrs else b""
         return int(hashlib.sha256(said).hexdigest()[:16], 16)
 
     def _check_ascend(self, column, values):

@@ -101,6 +101,47 @@ TEST_F(RolloutScheduleTest, ALineThatAKillLeftUnfinishedDoesNotCountAndADamagedO
       std::string::npos);
 }
 
+/// Of one group, which step `drawn` drew.
+StepOutcome step_of_drawn(std::int64_t step, std::int64_t drawn, std::int64_t version) {
+  StepOutcome outcome = step_of(step, {version});
+  outcome.groups[0].rollout.ticket.step = drawn;
+  return outcome;
+}
+
+TEST_F(RolloutScheduleTest,
+       WhereStepsTakeTheFirstGroupsItSaysWhichAndItsVersionsAreByWhatWasDrawn) {
+  ScheduleRecorder recorder(path_, 0, /*takes_first_groups=*/true);
+  for (StepOutcome step : {step_of_drawn(1, 2, 0), step_of_drawn(2, 1, 0)}) recorder.take(step);
+  const RolloutSchedule schedule(path_);
+  EXPECT_TRUE(schedule.takes_first_groups());
+  EXPECT_EQ(schedule.last_drawn(), 2);
+  EXPECT_EQ(schedule.taken_by(1), (std::vector<DrawnGroup>{{2, 0}}));
+  EXPECT_EQ(schedule.step_of({1, 0}), 2);
+  EXPECT_EQ(schedule.step_of({1, 1}), std::nullopt);
+  EXPECT_TRUE(schedule.taken_by(3).empty());
+  EXPECT_EQ(refusal(tickets_of(2, 1), 0), "no error") << "of step 1";
+  EXPECT_NE(refusal(tickets_of(1, 1), 0).find("under the weights of step 0"), std::string::npos)
+      << "of step 2";
+}
+
+TEST_F(RolloutScheduleTest, WhatStepsToComeTookStaysUntilOneTurnsOutOtherwise) {
+  const auto of_step = [](std::int64_t step, std::int64_t version) {
+    return step_of_drawn(step, step, version);
+  };
+  const auto record_first = [&](std::int64_t first_step, std::vector<StepOutcome> steps) {
+    ScheduleRecorder recorder(path_, first_step, /*takes_first_groups=*/true);
+    for (StepOutcome& step : steps) recorder.take(step);
+    return read_file(path_);
+  };
+  const std::string three = record_first(0, {of_step(1, 0), of_step(2, 1), of_step(3, 2)});
+  EXPECT_EQ(record_first(1, {}), three);
+  EXPECT_EQ(record_first(1, {of_step(1, 0), of_step(2, 1)}), three);
+  const std::string changed = record_first(1, {of_step(2, 0)});
+  EXPECT_EQ(RolloutSchedule(path_).last_step(), 2);
+  EXPECT_EQ(RolloutSchedule(path_).taken_by(3), std::vector<DrawnGroup>());
+  EXPECT_NE(changed, three);
+}
+
 TEST_F(RolloutScheduleTest, WhatIsOfAnotherRunIsRefused) {
   record(0, {step_of(1, {0, 0}), step_of(2, {0, 1}), step_of(3, {0, 0})});
   EXPECT_EQ(refusal(tickets_of(3, 2), 2), "no error");

@@ -184,6 +184,29 @@ TEST(Simulator, NoTokenIsStalerThanAllowed) {
   }
 }
 
+TEST(Simulator, WhereStepsTakeTheFirstGroupsALongTailHoldsNoneAndNoTokenIsStalerThanAllowed) {
+  Question asked = question(responses(12, 4, 8), plain_costs(), long_tail(2));
+  asked.workload.in_flight_weights = true;
+  asked.workload.max_staleness = 1;
+  const Forecast own = simulated(asked, 6, 1, 1);
+  asked.workload.takes_first_groups = true;
+  for (const std::int64_t allowed : {2, 3, 4}) {
+    asked.workload.max_staleness = allowed;
+    const Forecast first = simulated(asked, 6, 1, 1);
+    EXPECT_LT(first.step_seconds, own.step_seconds) << allowed;
+    EXPECT_LT(first.staleness_mean, 1.5) << "the long ones alone are staler";
+    for (const SimulatedStep& step : first.steps) EXPECT_LE(step.staleness_max, allowed);
+  }
+}
+
+TEST(Simulator, NewWeightsThatWaitForNoResponseMakeAStepShorter) {
+  Question asked = question(responses(12, 4, 8), plain_costs(), long_tail(2));
+  asked.workload.max_staleness = 2;
+  const double finished = simulated(asked, 6, 1, 1).step_seconds;
+  asked.workload.in_flight_weights = true;
+  EXPECT_LT(simulated(asked, 6, 1, 1).step_seconds, finished);
+}
+
 TEST(Simulator, EqualSeedsGiveEqualTimes) {
   const auto times = [](std::uint64_t seed) {
     std::vector<double> seconds;

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Bounded staleness: no token is staler than it may be; a run is repeated from its schedule, bit for bit, by any number of
-# actors, and by a run that is killed (SIGKILL) again and again; the schedule of a killed run repeats that one.
+# actors, and by a run that is killed (SIGKILL) again and again; the schedule of a killed run repeats that one. The same where
+# steps are complete with the first groups that are finished.
 # staleness_test.sh BIN WORK
 set -euo pipefail
 source "$(dirname "$0")/begin.sh"
@@ -84,6 +85,44 @@ for cache in keep_cache recompute_cache; do
 done
 echo "what weights that change in flight gave is repeated, killed or not; responses of several versions by step:$mixed"
 
+# Steps that are complete with the first groups. How many those take of others is a matter of speed, and told.
+# whole_schedule NAME: every group is taken by one step, none by one too far from the step that drew it or from its weights.
+whole_schedule() {
+  python3 - "$WORK/$1/schedule.jsonl" <<'EOF' || fail "$1: schedule.jsonl"
+import json, sys
+lines = [json.loads(line) for line in open(sys.argv[1])]
+taken = [(line["step"], *drawn, version) for line in lines for drawn, version in zip(line["drawn"], line["versions"])]
+assert sorted((step, group) for _, step, group, _ in taken) == [(step, group) for step in range(1, 9) for group in range(6)]
+assert all(abs(step - drawn) <= 2 and 0 <= step - 1 - version <= 2 for step, drawn, _, version in taken), taken
+print("groups that another step drew:", sum(step != drawn for step, drawn, *_ in taken), "of", len(taken))
+EOF
+}
+for weights in finish recompute_cache; do
+  name="first_$weights"
+  first="--set rollout.complete_with=first_groups --set rollout.in_flight_weights=$weights --set checkpoint.keep_last=4 --set rollout.slots=100"
+  run 4 "$name" $first $recorded
+  whole_schedule "$name"
+  cp "$WORK/$name/schedule.jsonl" "$WORK/$name.jsonl"
+  follow="$first --set run.follow_schedule=$WORK/$name.jsonl"
+  run 1 "again_$name" $follow $recorded
+  same "again_$name" "$name"
+  cmp "$WORK/again_$name/schedule.jsonl" "$WORK/$name.jsonl" || fail "$name: one rank writes another schedule"
+  for fault in journal:5 metrics:3 journal:9 checkpoint:2 journal:4; do LIE_FAULT="$fault" dies 4 "followed_$name" $follow; done
+  run 5 "followed_$name" $follow
+  same "followed_$name" "$name"
+  [ ! -e "$WORK/followed_$name/journal" ] || fail "a finished run has a journal"
+
+  # What a killed run took is taken again: groups in its journal are of the weights that came of it.
+  for fault in journal:7 metrics:3 journal:13 checkpoint:2 journal:6; do LIE_FAULT="$fault" dies 4 "killed_$name" $first $recorded; done
+  run 4 "killed_$name" $first $recorded
+  whole_schedule "killed_$name"
+  run 1 "killed_again_$name" $first --set "run.follow_schedule=$WORK/killed_$name/schedule.jsonl"
+  same "killed_again_$name" "killed_$name"
+  "$BIN/lie_replay" train "$WORK/killed_$name" --run-directory "$WORK/replayed_$name" >"$WORK/replayed.log" 2>&1 || { cat "$WORK/replayed.log"; fail "lie_replay train"; }
+  [ "$(digest "$WORK/replayed_$name")" = "$(digest "$WORK/killed_$name")" ] || fail "$name: the log gives another run"
+done
+echo "steps that are complete with the first groups are repeated, killed or not"
+
 # What does not fit is refused.
 refused() {  # expected words, then overrides
   local words="$1"
@@ -95,6 +134,9 @@ refused "this run asks for problem" --set "run.follow_schedule=$WORK/whole.jsonl
 rm -rf "$WORK/refused"
 refused "no response is in flight when weights change" --set rollout.max_staleness=0 --set rollout.in_flight_weights=keep_cache
 refused "the cache that is to be kept" --set rollout.in_flight_weights=keep_cache
+refused "no group but its own" --set rollout.max_staleness=0 --set rollout.complete_with=first_groups $recorded
+refused "but run.schedule is free" --set rollout.complete_with=first_groups
+refused "is of a run with rollout.complete_with: own_groups" --set "run.follow_schedule=$WORK/whole.jsonl" --set rollout.complete_with=first_groups
 refused "known too late to run ahead" --set rollout.dynamic_sampling.enabled=true
 sed 's/"step":3,/"step":4,/' "$WORK/whole.jsonl" >"$WORK/flipped.jsonl"
 refused "flipped.jsonl:3: the line does not fit its checksum" --set "run.follow_schedule=$WORK/flipped.jsonl"

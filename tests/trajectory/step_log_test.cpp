@@ -168,6 +168,21 @@ TEST(StepLog, TheVersionsOfTokensAreReadAsRuns) {
   }
 }
 
+TEST(StepLog, TheStepThatDrewAGroupIsReadBesideTheOneThatTookIt) {
+  const fs::path directory = fresh_directory("drawn");
+  TrajectoryInfo info = example_info();
+  info.drawn_groups = true;
+  StepRecord step = example_step({}, 4);
+  step.groups[0].drawn = {.step = 2, .group = 17};
+  TrajectoryWriter writer(directory, info);
+  writer.append(step);
+  writer.close();
+  const StepRecord read = StepLog(directory).read(4);
+  EXPECT_EQ(read.groups[0].drawn, (DrawnGroup{2, 17}));
+  EXPECT_EQ(read.groups[0].scored.rollout.ticket.step, 4);
+  EXPECT_EQ(read.groups[1].drawn, DrawnGroup());
+}
+
 TEST(StepLog, TheStartPolicysEvaluationIsLearner0sAlone) {
   const fs::path directory = fresh_directory("start");
   StepRecord start{.step = 0, .groups = {example_group({}, 0, 0, Purpose::kEvaluate)}};

@@ -8,7 +8,7 @@ namespace lie::planning {
 
 void PlannedDesk::add(std::deque<Ticket> tickets) {
   const std::int64_t step = tickets.front().step;
-  phases_.emplace(step, HandOut(std::move(tickets), told_.size()));
+  phases_.emplace(step, HandOut(std::move(tickets), told_.size(), cuts_));
   is_changed_ = true;
 }
 

@@ -20,7 +20,8 @@ struct DeskAnswer {
 
 class PlannedDesk {
  public:
-  explicit PlannedDesk(std::size_t actors) : told_(actors) {}
+  /// `cuts`: as HandOut has it.
+  PlannedDesk(std::size_t actors, bool cuts) : cuts_(cuts), told_(actors) {}
 
   /// Queues the tickets of a step.
   void add(std::deque<Ticket> tickets);
@@ -50,6 +51,7 @@ class PlannedDesk {
   bool has_tickets(const HandOut& phase) const;
   std::vector<Ticket> tickets_for(const Request& request);
 
+  const bool cuts_;
   std::map<std::int64_t, HandOut> phases_;  // by step
   std::vector<Request> waiting_;
   std::vector<bool> told_;

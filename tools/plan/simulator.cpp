@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "common/error.h"
+#include "learner/first_groups.h"
 #include "tools/plan/planned_desk.h"
 #include "tools/plan/players.h"
 #include "tools/plan/update_tokens.h"
@@ -18,15 +19,17 @@ namespace {
 
 struct Actor {
   PlannedGenerator generator;
-  bool asks = false;           // a request is open
-  bool is_told = false;        // new weights follow
-  bool takes_weights = false;  // its work is to take them in
+  bool asks = false;            // a request is open
+  bool is_told = false;         // new weights follow
+  bool awaits_weights = false;  // takes them in after this pass
+  bool takes_weights = false;   // its work is to take them in
 };
 
-/// What a step's groups were.
-struct StepWork {
-  std::vector<GroupLengths> groups;
-  std::vector<std::int64_t> versions;  // of the weights that sampled each
+/// A group that a step drew.
+struct Group {
+  GroupLengths lengths;
+  std::int64_t version = -1;  // of the weights that it begins with; -1: it has not begun
+  bool is_finished = false, is_taken = false;
 };
 
 enum class Doing { kCollect, kUpdate, kAnnounce, kPublish, kLog };
@@ -47,7 +50,7 @@ class Simulation {
         shares_weights_(cluster.shares_weights),
         players_(cluster, costs),
         clock_(players_.all(), cluster.cores),
-        desk_(static_cast<std::size_t>(players_.count(Role::kActor))) {
+        desk_(static_cast<std::size_t>(players_.count(Role::kActor)), !workload.in_flight_weights) {
     to_score_.resize(static_cast<std::size_t>(players_.count(Role::kRewardWorker)));
     for (int a = 0; a < players_.count(Role::kActor); ++a) {
       actors_.push_back({PlannedGenerator(workload.generator, players_.costs(a))});
@@ -75,21 +78,26 @@ class Simulation {
 
   void order_steps() {
     const bool any = workload_.max_staleness > 0;
-    for (; ordered_ < step_ + workload_.max_staleness; ++ordered_) {
+    const std::int64_t ahead =
+        workload_.takes_first_groups ? kStepsDrawnAhead : workload_.max_staleness;
+    for (; ordered_ < step_ + ahead; ++ordered_) {
       const std::int64_t step = ordered_ + 1;
       std::deque<Ticket> tickets;
-      StepWork& work = work_[step];
+      std::vector<Group>& groups = drawn_[step];
       for (std::int64_t g = 0; g < workload_.prompts_per_step; ++g) {
-        work.groups.push_back(lengths_.group(step, g, workload_.samples_per_prompt));
+        groups.push_back({lengths_.group(step, g, workload_.samples_per_prompt)});
         tickets.push_back({.step = step,
                            .group = g,
                            .policy_version = any ? Ticket::kAnyVersion : step - 1,
                            .samples = static_cast<std::int32_t>(workload_.samples_per_prompt),
                            .prompt = {}});
       }
-      work.versions.resize(work.groups.size());
       desk_.add(std::move(tickets));
     }
+  }
+
+  Group& group_of(const DrawnGroup& drawn) {
+    return drawn_.at(drawn.step)[static_cast<std::size_t>(drawn.group)];
   }
 
   Actor& actor(int a) { return actors_[static_cast<std::size_t>(a)]; }
@@ -106,11 +114,11 @@ class Simulation {
     Actor& self = actor(a);
     const bool was_idle = self.generator.idle();
     for (Ticket& ticket : tickets) {
-      StepWork& work = work_.at(ticket.step);
-      const auto group = static_cast<std::size_t>(ticket.group);
-      work.versions[group] = ticket.policy_version;
-      self.generator.add(std::move(ticket), work.groups[group]);
+      Group& group = group_of(drawn_as(ticket));
+      group.version = ticket.policy_version;
+      self.generator.add(std::move(ticket), group.lengths);
     }
+    if (self.takes_weights) return;
     if (was_idle) {
       clock_.begin(a, self.generator.begin());
     } else {
@@ -122,8 +130,22 @@ class Simulation {
   void end_of_stretch(int a) {
     Actor& self = actor(a);
     for (Ticket& ticket : self.generator.end()) send(std::move(ticket));
+    if (self.awaits_weights) return take_in_weights(a);
     if (!self.generator.idle()) clock_.begin(a, self.generator.begin());
     ask(a);
+  }
+
+  /// At once or, where weights change in flight, when the pass in progress is over.
+  void bring_weights(int a) {
+    if (!clock_.is_busy(a)) return take_in_weights(a);
+    actor(a).awaits_weights = true;
+    clock_.set_length(a, actor(a).generator.cut(clock_.done(a)));
+  }
+
+  void take_in_weights(int a) {
+    actor(a).awaits_weights = false;
+    actor(a).takes_weights = true;
+    clock_.begin(a, players_.costs(a).repack);
   }
 
   // Reward workers.
@@ -170,8 +192,12 @@ class Simulation {
   /// All that happens before time must pass.
   void serve() {
     while (attends()) {
-      for (const Ticket& group : std::exchange(arrived_, {})) desk_.take_back(group);
-      if (doing_ == Doing::kCollect && desk_.is_back(step_)) {
+      for (const Ticket& group : std::exchange(arrived_, {})) {
+        desk_.take_back(group);
+        group_of(drawn_as(group)).is_finished = true;
+        ++finished_;
+      }
+      if (doing_ == Doing::kCollect && is_complete()) {
         begin_update();
         continue;
       }
@@ -192,9 +218,38 @@ class Simulation {
     }
   }
 
+  std::vector<OpenGroup> open_groups() const {
+    std::vector<OpenGroup> open;
+    for (const auto& [step, groups] : drawn_) {
+      for (std::size_t g = 0; g < groups.size(); ++g) {
+        const Group& group = groups[g];
+        if (group.is_taken) continue;
+        const std::int64_t version = group.version >= 0 ? group.version : step_ - 1;
+        open.push_back({{step, static_cast<std::int64_t>(g)}, version, group.is_finished});
+      }
+    }
+    return open;
+  }
+
+  /// Whether the step has its groups; then it takes them.
+  bool is_complete() {
+    if (finished_ < workload_.prompts_per_step) return false;
+    if (workload_.takes_first_groups) {
+      taken_ =
+          first_groups(open_groups(), step_, workload_.prompts_per_step, workload_.max_staleness);
+    } else if (desk_.is_back(step_)) {
+      for (std::int64_t g = 0; g < workload_.prompts_per_step; ++g) taken_.push_back({step_, g});
+    }
+    for (const DrawnGroup& drawn : taken_) group_of(drawn).is_taken = true;
+    finished_ -= std::ssize(taken_);
+    return !taken_.empty();
+  }
+
   void begin_update() {
     go_on_to(Doing::kUpdate);
-    updates_ = update_tokens(work_.at(step_).groups, workload_, players_.count(Role::kLearner));
+    std::vector<GroupLengths> groups;
+    for (const DrawnGroup& drawn : taken_) groups.push_back(group_of(drawn).lengths);
+    updates_ = update_tokens(groups, workload_, players_.count(Role::kLearner));
     update_ = 0;
     begin_mini_batch();
   }
@@ -202,6 +257,7 @@ class Simulation {
   void begin_mini_batch() {
     if (update_ == updates_.size()) {
       go_on_to(Doing::kAnnounce);
+      if (workload_.in_flight_weights) return publish();
       return desk_.announce();
     }
     const int first = players_.first(Role::kLearner), learners = players_.count(Role::kLearner);
@@ -236,10 +292,7 @@ class Simulation {
       return begin_mini_batch();
     }
     desk_.set_version(step_);
-    for (const int a : players_.receivers()) {
-      actor(a).takes_weights = true;
-      clock_.begin(a, players_.costs(a).repack);
-    }
+    for (const int a : players_.receivers()) bring_weights(a);
     go_on_to(Doing::kLog);
     clock_.begin(players_.first(Role::kLearner), costs_.step);
   }
@@ -260,18 +313,21 @@ class Simulation {
     actor(a).takes_weights = false;
     do {
       actor(a).is_told = false;
+      if (!clock_.is_busy(a) && !actor(a).generator.idle()) {
+        clock_.begin(a, actor(a).generator.begin());
+      }
       ask(a++);
     } while (shares_weights_ && a < static_cast<int>(actors_.size()) && players_.host(a) == host);
   }
 
   void end_step() {
     SimulatedStep step{.seconds = clock_.now() - step_begun_};
-    const StepWork& work = work_.at(step_);
     double stale = 0;
-    for (std::size_t g = 0; g < work.groups.size(); ++g) {
-      const std::int64_t staleness = step_ - 1 - work.versions[g];
+    for (const DrawnGroup& drawn : std::exchange(taken_, {})) {
+      const Group& group = group_of(drawn);
+      const std::int64_t staleness = step_ - 1 - group.version;
       step.staleness_max = std::max(step.staleness_max, staleness);
-      for (const std::int64_t length : work.groups[g].responses) {
+      for (const std::int64_t length : group.lengths.responses) {
         step.tokens += length;
         stale += static_cast<double>(staleness * length);
       }
@@ -279,7 +335,10 @@ class Simulation {
     step.staleness_mean = stale / static_cast<double>(step.tokens);
     forecast_.steps.push_back(step);
     step_begun_ = clock_.now();
-    work_.erase(step_++);
+    std::erase_if(drawn_, [](const auto& drawn) {
+      return std::ranges::all_of(drawn.second, &Group::is_taken);
+    });
+    ++step_;
     go_on_to(Doing::kCollect);
     order_steps();
   }
@@ -352,10 +411,12 @@ class Simulation {
   PlannedDesk desk_;
   std::vector<Actor> actors_;
   std::map<std::pair<std::int64_t, std::int64_t>, std::int64_t> ended_;  // samples, by group
-  std::vector<std::deque<Ticket>> to_score_;  // by reward worker, with what it is scoring
-  std::vector<Ticket> arrived_;               // groups that learner 0 has not yet looked at
-  std::map<std::int64_t, StepWork> work_;     // by step
-  std::int64_t step_ = 1;                     // that is collected, or further on
+  std::vector<std::deque<Ticket>> to_score_;          // by reward worker, with what it is scoring
+  std::vector<Ticket> arrived_;                       // groups that learner 0 has not yet looked at
+  std::map<std::int64_t, std::vector<Group>> drawn_;  // by step
+  std::int64_t finished_ = 0;                         // of them, and not taken
+  std::vector<DrawnGroup> taken_;                     // by the step, from its update on
+  std::int64_t step_ = 1;                             // that is collected, or further on
   std::int64_t ordered_ = 0;
   Doing doing_ = Doing::kCollect;
   double doing_since_ = 0, step_begun_ = 0;

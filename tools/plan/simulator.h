@@ -3,7 +3,8 @@
 //
 // One step: learner 0 hands out what the actors ask for, until its groups are back and scored; the
 // learners update, while requests wait; the actors are told, end what is in flight and take in new
-// weights; learner 0 logs. With staleness k the actors have the tickets of k steps more.
+// weights; learner 0 logs. With staleness k the actors have the tickets of k steps more, a step may
+// be complete with the first groups, and weights may change in flight, with kept caches.
 //
 // Not in it: evaluations, checkpoints, further rounds of dynamic sampling, the time of a message.
 #pragma once
@@ -23,6 +24,8 @@ struct Workload {
   std::int64_t prompts_per_step = 1;
   std::int64_t samples_per_prompt = 1;
   std::int64_t max_staleness = 0;
+  bool takes_first_groups = false;  // rollout.complete_with
+  bool in_flight_weights = false;   // rollout.in_flight_weights is not finish
   GeneratorSizes generator;
   std::int64_t mini_batch_prompts = 1;
   std::int64_t epochs = 1;

@@ -40,6 +40,8 @@ Workload workload_of(const TrainConfig& config, const ModelConfig& model, DType 
   return {.prompts_per_step = config.tickets.prompts_per_step,
           .samples_per_prompt = samples,
           .max_staleness = config.tickets.max_staleness,
+          .takes_first_groups = config.tickets.takes_first_groups(),
+          .in_flight_weights = config.rollout.weights_change_in_flight(),
           .generator = {.slots = config.rollout.slots,
                         .in_flight = responses_admitted(config, model, activations, mean)},
           .mini_batch_prompts = config.update.mini_batch_prompts,

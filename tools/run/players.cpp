@@ -44,16 +44,27 @@ std::int64_t first_version(const TrainConfig& config, const RunStart& start) {
   return std::max(start.step, start.logged_step - config.tickets.max_staleness);
 }
 
-std::optional<RolloutSchedule> schedule_to_follow(const TrainConfig& config) {
-  if (config.run.follow_schedule.empty()) return {};
-  return RolloutSchedule(config.run.follow_schedule);
+/// The one to follow; else, where steps take the first groups, the run's own, as far as it goes:
+/// what earlier starts did.
+std::optional<RolloutSchedule> known_schedule(const TrainConfig& config) {
+  if (!config.run.follow_schedule.empty()) return RolloutSchedule(config.run.follow_schedule);
+  const fs::path own = fs::path(config.run.directory) / kScheduleFile;
+  if (!config.tickets.takes_first_groups() || !fs::exists(own)) return {};
+  return RolloutSchedule(own);
 }
 
 std::optional<ScheduleRecorder> schedule_recorder(const TrainConfig& config,
                                                   const RunStart& start) {
   if (config.run.schedule == ScheduleMode::kFree) return {};
-  return std::optional<ScheduleRecorder>(
-      std::in_place, fs::path(config.run.directory) / kScheduleFile, start.step);
+  const bool takes_first = config.tickets.takes_first_groups();
+  return std::optional<ScheduleRecorder>(std::in_place,
+                                         fs::path(config.run.directory) / kScheduleFile,
+                                         takes_first ? start.logged_step : start.step, takes_first);
+}
+
+/// How many steps before its turn a step may be asked for, and may still be journalled after it.
+std::int64_t journal_span(const TicketOptions& tickets) {
+  return tickets.max_staleness * (tickets.takes_first_groups() ? 2 : 1);
 }
 
 /// What comes before the first step: the start policy's evaluation, or the checkpoint's weights for
@@ -139,11 +150,12 @@ void play_learner_0(const TrainConfig& config, const RunStart& start, RunPrompts
   Coordinator coordinator(
       coordination.desk, coordination.actors, coordination.scored,
       [&] { return stop.stops_generation(); }, config.rollout.weights_change_in_flight());
-  Journal journal(config.run.directory, config.tickets.max_staleness);
+  Journal journal(config.run.directory, journal_span(config.tickets));
   GroupCollector collector(coordinator, journal, stop);
-  const std::optional<RolloutSchedule> schedule = schedule_to_follow(config);
+  const std::optional<RolloutSchedule> schedule = known_schedule(config);
+  const bool follows = !config.run.follow_schedule.empty();
   StepSource generated(collector, stream, config.tickets, start.logged_step, config.run.steps, stop,
-                       schedule ? &*schedule : nullptr);
+                       schedule ? &*schedule : nullptr, follows);
   const StepLog log(fs::path(config.run.directory) / "trajectories", start.step);
   LoggedSteps logged(log, {start.step, start.logged_step}, text_of_response(config, start), stream,
                      config.tickets, stop, generated);
@@ -167,13 +179,13 @@ void play_learner_0(const TrainConfig& config, const RunStart& start, RunPrompts
   if (written_schedule) stages.insert(stages.begin(), &*written_schedule);
   StepChain outcomes(std::move(stages));
 
-  if (schedule) {
+  if (follows) {
     generated.order_first_steps((start.logged_step - start.step) * config.tickets.prompts_per_step);
   }
   begin(start, log, outcomes, publisher);
   run_learner(
       {config.advantage, *training.updater, groups, outcomes, config.tickets.max_staleness});
-  collector.keep_in_flight(schedule && config.rollout.weights_change_in_flight());
+  collector.keep_in_flight(follows && config.rollout.weights_change_in_flight());
   publisher.finish();
   collector.keep_rest();
   journal.remove_up_to(generated.last_given());

@@ -140,7 +140,12 @@ RunStart early_enough(RunStart start, const TrainConfig& config) {
 void check_schedule(const TrainConfig& config) {
   const RunOptions& run = config.run;
   if (!run.follow_schedule.empty()) {
-    const std::int64_t last = RolloutSchedule(run.follow_schedule).last_step();
+    const RolloutSchedule schedule(run.follow_schedule);
+    if (schedule.takes_first_groups() != config.tickets.takes_first_groups()) {
+      fail("{} is of a run with rollout.complete_with: {}; follow it with the same",
+           run.follow_schedule, schedule.takes_first_groups() ? "first_groups" : "own_groups");
+    }
+    const std::int64_t last = schedule.last_step();
     if (last >= run.steps) return;
     fail("{} ends with step {}, but run.steps is {}: lower run.steps", run.follow_schedule, last,
          run.steps);
@@ -192,7 +197,9 @@ PreparedRun prepare_run(Job& job, const TrainConfig& config, std::string_view co
   const std::int64_t last = recover_log(directory / "trajectories", start.step, Log("learner", 0));
   start.logged_step = std::min(last, config.run.steps);
   set_start(run, early_enough(std::move(start), config));
-  Journal(directory).remove_up_to(last);
+  // Behind them another step may take a group of theirs.
+  const bool takes_first = config.tickets.takes_first_groups();
+  Journal(directory).remove_up_to(last - (takes_first ? config.tickets.max_staleness : 0));
   for (const std::string& note :
        missing_parts(directory, first_start(config).step + 1, run.start.step)) {
     Log("learner", 0).warn("{}", note);

@@ -21,6 +21,16 @@ void check_in_flight_weights(const TrainConfig& config) {
   }
 }
 
+void check_schedule(const TrainConfig& config) {
+  const bool is_known =
+      config.run.schedule == ScheduleMode::kRecorded || !config.run.follow_schedule.empty();
+  if (!config.tickets.takes_first_groups() || is_known) return;
+  fail(
+      "rollout.complete_with is first_groups, but run.schedule is free: which groups a step takes "
+      "depends on timing, and a run that is killed goes on by what is written down; set "
+      "run.schedule to recorded");
+}
+
 void check(const TrainConfig& config) {
   if (config.run.directory.empty()) fail("run.directory is not set: name where the run goes");
   if (config.model.path.empty()) {
@@ -39,6 +49,7 @@ void check(const TrainConfig& config) {
   if (config.evaluation.every > 0) check_options(config.evaluation_budgets);
   check_options(config.tickets);
   check_in_flight_weights(config);
+  check_schedule(config);
   check_options(config.policy_loss);
   check_options(config.optimizer);
 }

@@ -27,7 +27,8 @@ TrajectoryInfo trajectory_info(const TrainConfig& config, const RunStart& start,
           .learner_count = learners.size(),
           .starts_after_step = start.logged_step,
           .rewards = reward_names(config.reward),
-          .token_versions = config.rollout.weights_change_in_flight()};
+          .token_versions = config.rollout.weights_change_in_flight(),
+          .drawn_groups = config.tickets.takes_first_groups()};
 }
 
 CheckpointSchedule checkpoint_schedule(const TrainConfig& config) {
