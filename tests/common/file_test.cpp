@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "common/file_aside.h"
 #include "tests/temporary_directory.h"
 
 namespace lie {
@@ -70,6 +71,16 @@ TEST(File, DirectoriesMoveWhole) {
   rename_durably(scratch.path() / "a", scratch.path() / "c");
   EXPECT_EQ(read_file(scratch.path() / "c" / "b" / "f"), "x");
   EXPECT_EQ(list_directory(scratch.path()), std::vector<std::string>{"c"});
+}
+
+TEST(FilePlace, IsRefusedWhereNoFileCanBe) {
+  const TemporaryDirectory scratch;
+  EXPECT_EQ(error_of([&] { check_place(scratch.path() / "new.json"); }), "no error");
+  EXPECT_EQ(error_of([&] { check_place("beside_the_program.json"); }), "no error");
+  const std::string here = scratch.path().string();
+  EXPECT_EQ(error_of([&] { check_place(here); }), here + ": is a directory; name a file");
+  EXPECT_EQ(error_of([&] { write_file_atomically(here + "/absent/f", "x"); }),
+            here + "/absent/f: there is no directory " + here + "/absent; make it first");
 }
 
 }  // namespace
