@@ -5,6 +5,7 @@
 
 #include "tools/judge/judge_command.h"
 #include "tools/number_arguments.h"
+#include "tools/output_argument.h"
 
 namespace lie {
 namespace {
@@ -45,7 +46,8 @@ void add_sources(CLI::App& command, SourceArguments& arguments) {
                   "a longer response is read without its middle")
       ->check(integers(1000, 100000000))
       ->capture_default_str();
-  command.add_option("--json", arguments.json, "write tables and rows to this file");
+  command.add_option("--json", arguments.json, "write tables and rows to this file")
+      ->check(output_file());
 }
 
 void add_request(CLI::App& command, JudgeArguments& arguments) {

@@ -7,6 +7,7 @@
 #include "common/comm/launcher.h"
 #include "common/error.h"
 #include "common/program.h"
+#include "tools/help.h"
 #include "tools/job_commands.h"
 #include "tools/job_program.h"
 #include "tools/model_commands.h"
@@ -20,6 +21,7 @@ bool speaks_for_the_job() { return lie::launcher::rank() == 0; }
 int run(int argc, char** argv) {
   CLI::App program("LIE Cluster: reinforcement learning for reasoning models under MPI.",
                    "lie_cluster");
+  lie::fit_help(program);
   program.set_version_flag("--version", std::string(lie::build_id()));
   program.require_subcommand(1);
   std::function<void(lie::Job&)> in_job;

@@ -7,6 +7,7 @@
 
 #include "common/error.h"
 #include "common/file.h"
+#include "common/line_checksum.h"
 #include "tests/temporary_directory.h"
 
 namespace lie {
@@ -98,6 +99,13 @@ TEST_F(RolloutScheduleTest, ALineThatAKillLeftUnfinishedDoesNotCountAndADamagedO
   write_file_atomically(path_, text);
   EXPECT_NE(
       error_of([&] { RolloutSchedule{path_}; }).find("schedule.jsonl:1: the line does not fit"),
+      std::string::npos);
+}
+
+TEST_F(RolloutScheduleTest, AnotherFileOfARunIsNamedAsNone) {
+  write_file_atomically(path_, with_checksum(R"({"step":1,"accuracy":0.5})") + "\n");
+  EXPECT_NE(
+      error_of([&] { RolloutSchedule{path_}; }).find("schedule.jsonl:1: is no line of a schedule"),
       std::string::npos);
 }
 
