@@ -29,7 +29,10 @@ std::size_t hang_of(std::string_view line, std::size_t columns) {
   const std::size_t begin = std::min(line.find_first_not_of(' '), line.size());
   const std::size_t gap = line.find("  ", begin);
   const std::size_t second = gap == std::string_view::npos ? gap : line.find_first_not_of(' ', gap);
-  return second < columns && second + kLeastRoom <= columns ? second : begin;
+  for (const std::size_t hang : {second, begin}) {
+    if (hang < columns && hang + kLeastRoom <= columns) return hang;
+  }
+  return 0;
 }
 
 std::string folded_line(std::string line, std::size_t columns) {

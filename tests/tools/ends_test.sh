@@ -111,7 +111,7 @@ for command in --digest --check ''; do
   ends bad 'nothing: is no directory' "lie_analyze $command nothing"
   ends bad 'nosuch: no such directory' "lie_analyze $command nosuch"
 done
-cp -r run theirs && ln -s /dev/full theirs/report.html # a colleague's, where nothing can be written
+cp -r run theirs && ln -sf /dev/full theirs/report.html # a colleague's, where nothing can be written
 ends bad '--html names another place, --no-html none' 'lie_analyze theirs'
 grep -q '^  accuracy ' out || fail "no table where there is no report"
 mkdir begun && cp run/config.yaml begun
