@@ -24,8 +24,10 @@ class HelpThatFits : public CLI::Formatter {
 /// verl's way to set a key is none here.
 inline std::string refusal(const CLI::App* app, const CLI::Error& error) {
   const std::string words = CLI::FailureMessage::simple(app, error);
-  const bool sets_key = error.get_name() == "ExtrasError" && words.find('=') != std::string::npos;
-  return sets_key ? words + "A key of the config is set by --set KEY=VALUE.\n" : words;
+  const bool is_extra = error.get_exit_code() == static_cast<int>(CLI::ExitCodes::ExtrasError);
+  return is_extra && words.find('=') != std::string::npos
+             ? words + "A key of the config is set by --set KEY=VALUE.\n"
+             : words;
 }
 
 /// Of a program and the commands that are added to it afterwards.
