@@ -4,6 +4,7 @@
 #include <yaml-cpp/yaml.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <map>
 #include <set>
 #include <sstream>
@@ -46,9 +47,20 @@ std::string nearest_key(const FieldList& fields, std::string_view key) {
   return did_you_mean(key, keys);
 }
 
+/// A key of the same section whose name holds the given one: max_staleness for staleness.
+std::string longer_key(const FieldList& fields, std::string_view key) {
+  for (const Field& field : fields.fields()) {
+    if (section_of(field.key) != section_of(key) || last_part(key).size() < 3) continue;
+    if (last_part(field.key).find(last_part(key)) == std::string_view::npos) continue;
+    return "; did you mean " + field.key + "?";
+  }
+  return "";
+}
+
 [[noreturn]] void fail_unknown_key(const FieldList& fields, std::string_view place,
                                    std::string_view key) {
-  const std::string hint = nearest_key(fields, key);
+  std::string hint = nearest_key(fields, key);
+  if (hint.empty()) hint = longer_key(fields, key);
   fail("{}: unknown key {}{} --help lists all keys", place, key, hint.empty() ? ";" : hint);
 }
 
@@ -167,17 +179,35 @@ YAML::Node parse_yaml(const std::filesystem::path& path) {
   return document;
 }
 
+/// "~/data" as a shell has it, which opens no config: it would make a directory of that name.
+std::string from_home(const std::string& path) {
+  if (path != "~" && !path.starts_with("~/")) return path;
+  const char* home = std::getenv("HOME");
+  if (home == nullptr) fail("{}: HOME is not set; write the whole path", path);
+  return home + path.substr(1);
+}
+
+/// What lies beside the config, else what lies where the program was started.
+std::string path_from(const std::filesystem::path& config, const std::string& path) {
+  if (path.empty()) return path;
+  const std::filesystem::path beside = config.parent_path() / from_home(path);
+  std::error_code none;  // what cannot be looked at is not there
+  return std::filesystem::exists(beside, none) ? beside.string() : from_home(path);
+}
+
 /// Removes the key `base` from a config; returns the files it names.
 std::vector<std::string> bases_of(YAML::Node& root, const std::filesystem::path& path) {
   const YAML::Node base = root["base"];
   std::vector<std::string> files;
   if (!base) return files;
+  const std::string place = fmt::format("{}:{}: base", path.string(), base.Mark().line + 1);
   const auto take = [&](const YAML::Node& file) {
     if (!file.IsScalar() || file.Scalar().empty()) {
-      fail("{}:{}: base: expected the path of a config, or a list of them", path.string(),
-           base.Mark().line + 1);
+      fail("{}: expected the path of a config, or a list of them", place);
     }
-    files.push_back(file.Scalar());
+    files.push_back(path_from(path, file.Scalar()));
+    if (std::filesystem::exists(files.back())) return;
+    fail("{}: {} is neither beside this config nor in the working directory", place, files.back());
   };
   if (base.IsSequence()) {
     for (const YAML::Node& file : base) take(file);
@@ -195,16 +225,11 @@ const Field* find(const FieldList& fields, std::string_view key) {
   return nullptr;
 }
 
-/// What lies beside the config, else what lies where the program was started.
-std::string path_from(const std::filesystem::path& config, const std::string& path) {
-  if (path.empty()) return path;
-  const std::filesystem::path beside = config.parent_path() / path;
-  std::error_code none;  // what cannot be looked at is not there
-  return std::filesystem::exists(beside, none) ? beside.string() : path;
-}
+/// Unit of a path that is looked for beside no config.
+constexpr std::string_view kDirectory = "directory";
 
 /// Sets one field; adds place, key and remedy to an Error about the value.
-void assign(const FieldList& fields, const Entry& entry, const std::string& place) {
+void assign(const FieldList& fields, Entry entry, const std::string& place) {
   const Field* field = find(fields, entry.key);
   if (field == nullptr) fail_unknown_key(fields, place, entry.key);
   if (entry.is_list && !field->is_list) {
@@ -214,6 +239,9 @@ void assign(const FieldList& fields, const Entry& entry, const std::string& plac
     fail("{}: {} takes a list, found one value; write [value]", place, entry.key);
   }
   try {
+    if (field->info.unit == "path" || field->info.unit == kDirectory) {
+      for (std::string& value : entry.values) value = from_home(value);
+    }
     field->set(entry.values);
   } catch (const Error& error) {
     fail("{}: {}: {}; correct it, or leave the key out for the default {}", place, entry.key,
@@ -259,7 +287,7 @@ void load_file(const FieldList& fields, const std::filesystem::path& path, int d
   }
   YAML::Node root = parse_yaml(path);
   for (const std::string& base : bases_of(root, path)) {
-    load_file(fields, path_from(path, base), depth + 1);
+    load_file(fields, base, depth + 1);
   }
   Reader reader(path.string(), sections_of(fields), true);
   for (Entry& entry : reader.read(root)) {
@@ -296,7 +324,8 @@ std::vector<std::string> config_differences(const FieldList& fields,
     there.emplace(entry.key, std::move(entry.values));
   }
   const auto text = [](const std::vector<std::string>& values) {
-    return fmt::format("{}", fmt::join(values, ", "));
+    const std::string joined = fmt::format("{}", fmt::join(values, ", "));
+    return joined.empty() ? "none" : joined;
   };
   std::vector<std::string> differences;
   for (const Field& field : fields.fields()) {

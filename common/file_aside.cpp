@@ -10,10 +10,18 @@ namespace lie {
 
 namespace fs = std::filesystem;
 
+void check_place(const fs::path& place) {
+  std::error_code none;  // what cannot be looked at is not there
+  if (fs::is_directory(place, none)) fail("{}: is a directory; name a file", place.string());
+  const fs::path parent = place.parent_path();
+  if (parent.empty() || fs::exists(parent, none)) return;
+  fail("{}: there is no directory {}; make it first", place.string(), parent.string());
+}
+
 FileAside::FileAside(fs::path place) : place_(std::move(place)), at_(place_) {
+  check_place(place_);
   std::error_code none;  // not there yet
   const fs::file_status there = fs::status(place_, none);
-  if (fs::is_directory(there)) fail("{}: is a directory; name a file", place_.string());
   if (fs::exists(there) && !fs::is_regular_file(there)) return;
   if (fs::exists(there) && fs::is_symlink(place_)) place_ = fs::canonical(place_);
   at_ = place_.string() + ".partial";

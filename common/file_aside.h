@@ -5,9 +5,13 @@
 
 namespace lie {
 
+/// Throws Error where no file can be written to: a directory, or a path in none. To be asked before
+/// hours of work.
+void check_place(const std::filesystem::path& place);
+
 /// Write to at(); publish() moves the whole file to its place, durably. Without it nothing is left.
 /// A link keeps pointing to its file, which is replaced; a device or a pipe is written to itself.
-/// Throws Error where the place is a directory.
+/// Throws Error as check_place() does.
 class FileAside {
  public:
   explicit FileAside(std::filesystem::path place);

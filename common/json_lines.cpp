@@ -1,21 +1,34 @@
 #include "common/json_lines.h"
 
+#include <fmt/ranges.h>
+
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
 #include "common/error.h"
 #include "common/json.h"
+#include "common/lfs_pointer.h"
 
 namespace lie {
 namespace {
 
-std::shared_ptr<const Json> parse_object(std::string_view text, const std::string& place) {
-  auto value = std::make_shared<const Json>(parse_json(text, place));
-  if (!value->is_object()) {
-    fail("{}: expected a JSON object such as {{\"prompt\": \"...\"}}, found {}", place,
-         value->type_name());
-  }
-  return value;
+/// JSON over many lines, CSV, what is compressed: no such line is a damaged row.
+void check_begins_an_object(std::string_view line, const std::string& place) {
+  constexpr std::size_t kShown = 20;
+  const std::size_t begin = std::min(line.find_first_not_of(" \t"), line.size());
+  const std::string_view rest = line.substr(begin, line.find_last_not_of(" \t\r") + 1 - begin);
+  if (rest.starts_with('{') && rest.size() > 1) return;
+  refuse_lfs_pointer(place, line);
+  fail(
+      "{}: expected a JSON object such as {{\"prompt\": \"...\"}} in a line (JSONL), found a line "
+      "that begins with {}",
+      place, json_quoted(rest.substr(0, kShown)));
+}
+
+std::shared_ptr<const Json> parse_object(std::string_view line, const std::string& place) {
+  check_begins_an_object(line, place);
+  return std::make_shared<const Json>(parse_json(line, place));
 }
 
 }  // namespace
@@ -41,8 +54,12 @@ const Json* JsonRow::find(std::string_view field) const {
 
 void JsonRow::fail_expected(std::string_view field, std::string_view what) const {
   const Json* found = find(field);
+  if (found == nullptr) {
+    fail("{}: field {}: expected {}, found nothing; the row has {}", place_, field, what,
+         fmt::join(names(), ", "));
+  }
   fail("{}: field {}: expected {}, found {}; correct the row", place_, field, what,
-       found == nullptr ? "nothing" : found->type_name());
+       found->type_name());
 }
 
 bool JsonRow::has(std::string_view field) const { return find(field) != nullptr; }

@@ -5,6 +5,7 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdlib>
 
 #include "common/descriptor.h"
@@ -22,7 +23,43 @@ std::optional<std::size_t> columns_of(int descriptor) {
   return known ? size.ws_col : kUnknownColumns;
 }
 
+/// Where the rest of a line goes on.
+std::size_t hang_of(std::string_view line, std::size_t columns) {
+  constexpr std::size_t kLeastRoom = 30;
+  const std::size_t begin = std::min(line.find_first_not_of(' '), line.size());
+  const std::size_t gap = line.find("  ", begin);
+  const std::size_t second = gap == std::string_view::npos ? gap : line.find_first_not_of(' ', gap);
+  for (const std::size_t hang : {second, begin}) {
+    if (hang < columns && hang + kLeastRoom <= columns) return hang;
+  }
+  return 0;
+}
+
+std::string folded_line(std::string line, std::size_t columns) {
+  const std::string hang(hang_of(line, columns), ' ');
+  std::string text;
+  while (line.size() > columns) {
+    std::size_t space = line.rfind(' ', columns);
+    if (space == std::string::npos || space <= hang.size()) space = line.find(' ', columns);
+    if (space == std::string::npos) break;
+    text += line.substr(0, space) + "\n";
+    line.replace(0, space + 1, hang);
+  }
+  return text + line;
+}
+
 }  // namespace
+
+std::string folded(std::string_view text, std::size_t columns) {
+  std::string out;
+  while (true) {
+    const std::size_t end = std::min(text.find('\n'), text.size());
+    out += folded_line(std::string(text.substr(0, end)), columns);
+    if (end == text.size()) return out;
+    out += '\n';
+    text.remove_prefix(end + 1);
+  }
+}
 
 std::optional<std::size_t> terminal_columns(std::FILE* out) {
   const int number = ::fileno(out);

@@ -18,4 +18,8 @@ std::string line_start(std::FILE* out);
 /// A line of parts "first | ... | last" without as many parts before the last as make it too long.
 std::string fitted(std::string_view line, std::size_t columns);
 
+/// Text with its longer lines broken at spaces to fit; what follows stands under the second column
+/// of a line of two ("  --option   what it does"), as far as that leaves room.
+std::string folded(std::string_view text, std::size_t columns);
+
 }  // namespace lie

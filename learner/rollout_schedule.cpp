@@ -29,6 +29,9 @@ Lines lines_of(const fs::path& path) {
     const std::string place = fmt::format("{}:{}", path.string(), number);
     if (!is_sound(line)) fail("{}: the line does not fit its checksum; it is damaged", place);
     Json object = parse_json(line, place);
+    if (!object.contains("problems") || !object.contains("versions")) {
+      fail("{}: is no line of a schedule; name the schedule.jsonl of a run", place);
+    }
     const std::int64_t step = object.at("step");
     lines[step] = {std::string(line), std::move(object)};
   });

@@ -4,6 +4,7 @@
 #include <numeric>
 #include <utility>
 
+#include "common/dataset/field_names.h"
 #include "common/dataset/rows.h"
 #include "common/error.h"
 #include "common/random.h"
@@ -61,8 +62,16 @@ std::vector<Turn> turns_of_chat(const JsonRow& row, const std::string& field) {
   return turns;
 }
 
+/// Throws Error naming the fields there are where `field` is none.
+void require(const JsonRow& row, const std::string& field, const char* key) {
+  if (row.has(field)) return;
+  fail("{}: no field {}; {}; set sft.{}, or sft.messages_field for conversations", row.place(),
+       field, fields_text(row), key);
+}
+
 std::vector<Turn> turns_of(const JsonRow& row, const SftRowOptions& options) {
   if (row.is_list(options.messages_field)) return turns_of_chat(row, options.messages_field);
+  require(row, options.prompt_field, "prompt_field");
   Turn turn;
   if (row.is_list(options.prompt_field)) {
     turn.prompt = messages_of(row, options.prompt_field);
@@ -73,6 +82,7 @@ std::vector<Turn> turns_of(const JsonRow& row, const SftRowOptions& options) {
   } else {
     turn.prompt = {{"user", row.required_text(options.prompt_field)}};
   }
+  require(row, options.response_field, "response_field");
   turn.response = row.required_text(options.response_field);
   return {std::move(turn)};
 }

@@ -137,8 +137,14 @@ Json json_of(const std::optional<std::int32_t>& id) { return id ? Json(*id) : Js
 
 /// Throws Error where there is no such directory, the likeliest slip of all.
 void check_directory(const std::filesystem::path& directory) {
-  if (std::filesystem::is_directory(directory)) return;
   const std::string name = directory.string();
+  if (std::filesystem::is_directory(directory / "checkpoints")) {
+    fail("{}: is a run's directory; name one of its models, {}/checkpoints/step-...", name, name);
+  }
+  if (std::filesystem::is_directory(directory)) return;
+  if (std::filesystem::exists(directory)) {
+    fail("{}: is a file; name the directory of a Hugging Face model", name);
+  }
   const bool may_be_hub_name = std::ranges::count(name, '/') == 1 && name.front() != '/' &&
                                name.front() != '.' && name.back() != '/';
   if (!may_be_hub_name) fail("{}: there is no such model directory; check the path", name);

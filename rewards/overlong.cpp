@@ -19,7 +19,7 @@ float overlong_penalty(const OverlongPenaltyOptions& options, std::int64_t lengt
                        std::int64_t max_response_tokens) {
   const std::int64_t buffer = options.buffer_tokens;
   if (buffer > max_response_tokens) {
-    fail("overlong.buffer_tokens is {}, more than the response limit of {} tokens: lower it",
+    fail("reward.overlong.buffer_tokens is {}, more than the response limit of {} tokens: lower it",
          buffer, max_response_tokens);
   }
   const std::int64_t into_buffer = length - (max_response_tokens - buffer);
@@ -30,6 +30,7 @@ float overlong_penalty(const OverlongPenaltyOptions& options, std::int64_t lengt
 }
 
 RewardTerm reward_term(const OverlongPenaltyOptions& options, std::int64_t max_response_tokens) {
+  if (options.enabled) overlong_penalty(options, 0, max_response_tokens);  // refuses before any
   return {.reward = [=](const JudgedResponse& judged) {
     return overlong_penalty(options, judged.length(), max_response_tokens);
   }};

@@ -1,11 +1,15 @@
 #include "rewards/terms.h"
 
+#include <limits>
 #include <string>
 
 #include "common/error.h"
 
 namespace lie {
 namespace {
+
+/// For what a term asks of prompts alone.
+constexpr std::int64_t kAnyLimit = std::numeric_limits<std::int64_t>::max();
 
 template <typename Options>
 RewardTerm term_of(const Options& options, std::int64_t max_response_tokens) {
@@ -18,7 +22,7 @@ RewardTerm term_of(const Options& options, std::int64_t max_response_tokens) {
 
 template <typename Options>
 void switch_off_unscorable(Options& options, const Ticket& ticket, std::vector<std::string>& said) {
-  const RewardTerm term = term_of(options, 0);
+  const RewardTerm term = term_of(options, kAnyLimit);
   if (!term.check) return;
   try {
     term.check(ticket);
@@ -76,7 +80,7 @@ std::vector<std::string> switch_off_unscorable(RewardOptions& options, const Tic
 
 void check_scorable(const RewardOptions& options, const Ticket& ticket) {
   if (ticket.purpose != Purpose::kTrain) return;
-  for (const RewardTerm& term : reward_terms(options, 0)) {
+  for (const RewardTerm& term : reward_terms(options, kAnyLimit)) {
     if (term.check) term.check(ticket);
   }
 }

@@ -61,7 +61,7 @@ void add_reference_lengths(CLI::App& program, Chosen& chosen) {
   measure
       ->add_option(
           "--output", arguments->output,
-          "File to write: the rows with reference_length; .parquet for Parquet, else JSONL")
+          "File to write: the rows with reference_length; of Parquet also .parquet, else JSONL")
       ->required();
   add_integer(*measure, "--samples", arguments->samples, "Responses sampled for each prompt", 1);
   measure->callback([&chosen, arguments, config] {

@@ -5,6 +5,7 @@
 
 #include "tools/judge/judge_command.h"
 #include "tools/number_arguments.h"
+#include "tools/output_argument.h"
 
 namespace lie {
 namespace {
@@ -35,7 +36,8 @@ void add_sources(CLI::App& command, SourceArguments& arguments) {
                    "a run's evaluation responses instead of those of training");
   add_integer(command, "--max-bytes", arguments.choice.most_bytes,
               "a longer response is read without its middle", 1000, 100000000);
-  command.add_option("--json", arguments.json, "write tables and rows to this file");
+  command.add_option("--json", arguments.json, "write tables and rows to this file")
+      ->check(output_file());
 }
 
 void add_request(CLI::App& command, JudgeArguments& arguments) {

@@ -11,6 +11,7 @@
 #include "common/program.h"
 #include "common/trajectory/digest.h"
 #include "common/trajectory/segments.h"
+#include "common/writer_lock.h"
 #include "learner/checkpoint.h"
 #include "learner/sound_checkpoint.h"
 #include "tools/analyze/check.h"
@@ -19,7 +20,9 @@
 #include "tools/analyze/table.h"
 #include "tools/analyze/weights_digest.h"
 #include "tools/analyze_commands.h"
+#include "tools/help.h"
 #include "tools/number_arguments.h"
+#include "tools/output_argument.h"
 
 namespace {
 
@@ -67,10 +70,13 @@ void declare(CLI::App& app, Request& request) {
                "only close the trajectory files of a run that was killed and will not continue, so "
                "that programs which open HDF5 without SWMR read them too; not while a run writes");
   app.add_option("--csv", request.csv,
-                 "write all curves: one row per run and step, one column per metric");
-  app.add_option("--html", request.html,
-                 "where to write the report [report.html in the run directory; for several runs in "
-                 "the directory that holds them]");
+                 "write all curves: one row per run and step, one column per metric")
+      ->check(lie::output_file());
+  app.add_option(
+         "--html", request.html,
+         "where to write the report [report.html in the run directory; for several runs in the "
+         "directory that holds them]")
+      ->check(lie::output_file());
   app.add_flag("--no-html", request.no_html, "write no report");
   lie::add_integer(app, "--samples", request.responses, "responses to show of each run", 0,
                    1'000'000);
@@ -138,6 +144,7 @@ void print_digests(const std::string& directory, const std::string& prefix) {
 }
 
 void close_trajectories(const std::string& directory) {
+  lie::check_unlocked(directory);  // SWMR readers and the writer itself rely on its marks
   const auto files = lie::segments(fs::path(directory) / "trajectories");
   if (files.empty()) lie::fail("{}: no trajectory files; give a run directory", directory);
   for (const lie::Segment& segment : files) lie::clear_after_crash(segment.path);
@@ -162,15 +169,26 @@ fs::path report_path(const Request& request, const std::vector<Subject>& subject
   return fs::weakly_canonical(first).parent_path() / "report.html";
 }
 
+/// Why there is no report; empty where there is one. A colleague's run can be read, and nothing
+/// written beside it.
+std::string report_fault(const Request& request, const std::vector<Subject>& subjects,
+                         const fs::path& path) {
+  try {
+    lie::write_file_atomically(path, lie::analyze::html_report(subjects, request.responses));
+  } catch (const lie::Error& error) {
+    return fmt::format("{}; --html names another place, --no-html none", error.what());
+  }
+  return "";
+}
+
 void analyze(const Request& request) {
   const std::vector<Subject> subjects = load_subjects(request);
   // Files before text: a reader that goes away, such as head, ends the program.
   if (!request.csv.empty()) lie::analyze::write_csv(subjects, request.csv);
   const fs::path path = request.no_html ? "" : report_path(request, subjects);
-  if (!path.empty()) {
-    lie::write_file_atomically(path, lie::analyze::html_report(subjects, request.responses));
-  }
+  const std::string fault = path.empty() ? "" : report_fault(request, subjects, path);
   for (const Subject& subject : subjects) fmt::print("{}\n", lie::analyze::text_table(subject));
+  if (!fault.empty()) lie::fail("{}", fault);
   if (!path.empty()) fmt::print("report: {}\n", path.string());
 }
 
@@ -197,6 +215,7 @@ int run(const Request& request) {
 int main(int argc, char** argv) {
   CLI::App app("Curves, tables and one HTML report from LIE Cluster run directories",
                "lie_analyze");
+  lie::fit_help(app);
   Request request;
   declare(app, request);
   lie::Chosen chosen;

@@ -8,6 +8,7 @@
 #include "common/error.h"
 #include "common/program.h"
 #include "tools/cluster_commands.h"
+#include "tools/help.h"
 #include "tools/job_program.h"
 
 namespace {
@@ -19,6 +20,7 @@ bool speaks_for_the_job() { return lie::launcher::rank() == 0; }
 int run(int argc, char** argv) {
   CLI::App program("LIE Cluster: reinforcement learning for reasoning models under MPI.",
                    "lie_cluster");
+  lie::fit_help(program);
   program.set_version_flag("--version", std::string(lie::build_id()));
   program.require_subcommand(1);
   std::function<void(lie::Job&)> in_job;

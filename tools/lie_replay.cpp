@@ -7,8 +7,10 @@
 #include "common/build_id.h"
 #include "common/comm/launcher.h"
 #include "common/program.h"
+#include "tools/help.h"
 #include "tools/job_program.h"
 #include "tools/number_arguments.h"
+#include "tools/output_argument.h"
 #include "tools/replay/commands.h"
 
 namespace {
@@ -25,8 +27,10 @@ void add_score(CLI::App& program, lie::replay::ScoreArguments& arguments, Chosen
   lie::add_overrides(*score, arguments.overrides,
                      "Score under another reward.*, verifier.* or advantage.* key: --set "
                      "reward.coverage.ngram=8");
-  score->add_option("--json", arguments.json, "Write the comparison, step by step, to this file");
-  score->add_option("--html", arguments.html, "Write the comparison as a page with charts");
+  score->add_option("--json", arguments.json, "Write the comparison, step by step, to this file")
+      ->check(lie::output_file());
+  score->add_option("--html", arguments.html, "Write the comparison as a page with charts")
+      ->check(lie::output_file());
   score->add_flag("--programs", arguments.run_programs,
                   "Run reward.command and verifier.command, one of each a thread; without it their "
                   "logged answers are taken");
@@ -117,7 +121,9 @@ void add_export(CLI::App& program, lie::replay::ExportArguments& arguments, Chos
   CLI::App* to_file = program.add_subcommand(
       "export", "Write logged responses as a data set: Parquet or JSONL, as TRL and verl read it");
   to_file->add_option("RUN_DIR", arguments.runs, "Run directories, one or more")->required();
-  to_file->add_option("--output", arguments.output, "FILE.parquet, or FILE.jsonl")->required();
+  to_file->add_option("--output", arguments.output, "FILE.parquet, or FILE.jsonl")
+      ->required()
+      ->check(lie::output_file());
   to_file->add_flag("--overwrite", arguments.overwrite, "Replace the file if it is there");
   add_shape(*to_file, arguments.shape);
   add_selection(*to_file, arguments);
@@ -135,6 +141,7 @@ void add_export(CLI::App& program, lie::replay::ExportArguments& arguments, Chos
 
 int main(int argc, char** argv) {
   CLI::App program("Asks a finished run of LIE Cluster again, from its log.", "lie_replay");
+  lie::fit_help(program);
   program.set_version_flag("--version", std::string(lie::build_id()));
   program.require_subcommand(1);
   Chosen chosen;

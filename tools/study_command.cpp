@@ -5,6 +5,7 @@
 #include <memory>
 
 #include "common/file.h"
+#include "tools/output_argument.h"
 #include "tools/study/study_report.h"
 
 namespace lie {
@@ -41,9 +42,11 @@ void add_study_command(CLI::App& program, Chosen& chosen) {
   const auto request = std::make_shared<Request>();
   command->add_option("DIRECTORY", request->directory, "holds rows.yaml and <row>/seed-<n>")
       ->required();
-  command->add_option("--json", request->json, "write the table with all intervals");
-  command->add_option("--html", request->html,
-                      "where to write the page [study.html in the directory]");
+  command->add_option("--json", request->json, "write the table with all intervals")
+      ->check(output_file());
+  command
+      ->add_option("--html", request->html, "where to write the page [study.html in the directory]")
+      ->check(output_file());
   command->add_flag("--overrides", request->overrides,
                     "only print each row's name and overrides, one row a line, by tabs");
   command->callback([request, &chosen] { chosen = [request] { return run(*request); }; });

@@ -1,6 +1,9 @@
 #include "common/config.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
+
+#include <cstdlib>
 
 #include "tests/temporary_directory.h"
 
@@ -154,8 +157,25 @@ TEST_F(Config, APathIsLookedForBesideTheConfigFirst) {
   EXPECT_EQ(options.files, std::vector<std::string>{"beside.jsonl"}) << "no config names it";
 }
 
+TEST_F(Config, ATildeIsTheHomeDirectoryWherePathsStand) {
+  const char* home = std::getenv("HOME");
+  const std::string before = home == nullptr ? "" : home;
+  ::setenv("HOME", scratch.path().c_str(), 1);
+  scratch.write("common.yaml", "seed: 7\n");
+  EXPECT_EQ(load("base: ~/common.yaml\nfiles: [~/a, b~]\nname: ~/c\n"), "no error");
+  EXPECT_EQ(options.files, (std::vector{scratch.path().string() + "/a", std::string("b~")}));
+  EXPECT_EQ(options.name, "~/c") << "no path";
+  EXPECT_EQ(load("seed: 1\n", {"files=~/d"}), "no error");
+  EXPECT_EQ(options.files, std::vector{scratch.path().string() + "/d"});
+  ::unsetenv("HOME");
+  EXPECT_THAT(load("files: ~/a\n"), testing::HasSubstr("~/a: HOME is not set"));
+  if (home != nullptr) ::setenv("HOME", before.c_str(), 1);
+}
+
 TEST_F(Config, AWrongBaseIsNamed) {
-  EXPECT_NE(load("base: absent.yaml\n").find("absent.yaml"), std::string::npos);
+  EXPECT_EQ(
+      load("seed: 1\nbase: absent.yaml\n"),
+      "c.yaml:2: base: absent.yaml is neither beside this config nor in the working directory");
   EXPECT_EQ(load("seed: 1\nbase: {x: 1}\n"),
             "c.yaml:2: base: expected the path of a config, or a list of them");
   scratch.write("bad.yaml", "sede: 1\n");
@@ -170,6 +190,12 @@ TEST_F(Config, UnknownKeyNamesPlaceAndNearest) {
   EXPECT_EQ(load("clip_low: 0.1\n"),
             "c.yaml:1: unknown key clip_low; did you mean policy_loss.clip_low? --help lists all "
             "keys");
+  EXPECT_EQ(load("seed: 1\npolicy_loss:\n  inner: {ames: [x]}\n  low: 0.1\n"),
+            "c.yaml:3: unknown key policy_loss.inner.ames; did you mean policy_loss.inner.names? "
+            "--help lists all keys");
+  EXPECT_EQ(load("policy_loss:\n  low: 0.1\n"),
+            "c.yaml:2: unknown key policy_loss.low; did you mean policy_loss.clip_low? --help "
+            "lists all keys");
   EXPECT_EQ(load("policy_los:\n  clip_low: 0.1\n"),
             "c.yaml:1: policy_los is no section; did you mean policy_loss? --help lists all keys");
   EXPECT_EQ(load("seed: 1\n", {"sed=2"}),

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "common/file_aside.h"
 #include "tests/temporary_directory.h"
 
 namespace lie {
@@ -53,7 +54,7 @@ TEST(File, ErrorsNameTheFile) {
       error_of([&] { read_file(missing); }).starts_with(missing + ": cannot open it: No such"));
   EXPECT_TRUE(error_of([&] {
                 write_file_atomically(missing, "x");
-              }).starts_with(missing + ".partial: cannot create it: No such file"));
+              }).starts_with(missing + ": there is no directory "));
   EXPECT_TRUE(error_of([&] { list_directory(missing); }).starts_with(missing + ": cannot list it"));
   EXPECT_TRUE(error_of([&] {
                 rename_durably(missing, scratch.path() / "g");
@@ -70,6 +71,16 @@ TEST(File, DirectoriesMoveWhole) {
   rename_durably(scratch.path() / "a", scratch.path() / "c");
   EXPECT_EQ(read_file(scratch.path() / "c" / "b" / "f"), "x");
   EXPECT_EQ(list_directory(scratch.path()), std::vector<std::string>{"c"});
+}
+
+TEST(FilePlace, IsRefusedWhereNoFileCanBe) {
+  const TemporaryDirectory scratch;
+  EXPECT_EQ(error_of([&] { check_place(scratch.path() / "new.json"); }), "no error");
+  EXPECT_EQ(error_of([&] { check_place("beside_the_program.json"); }), "no error");
+  const std::string here = scratch.path().string();
+  EXPECT_EQ(error_of([&] { check_place(here); }), here + ": is a directory; name a file");
+  EXPECT_EQ(error_of([&] { check_place(here + "/absent/f"); }),
+            here + "/absent/f: there is no directory " + here + "/absent; make it first");
 }
 
 }  // namespace

@@ -35,15 +35,21 @@ TEST(JsonLines, WrongKindsNamePlaceFieldAndExpectation) {
   EXPECT_NE(error_of([&] { r.texts("l"); }), "no error");
   EXPECT_NE(error_of([&] { r.rows("l"); }), "no error");
   EXPECT_EQ(error_of([&] { r.required_text("x"); }),
-            "f.jsonl:1: field x: expected a text, found nothing; correct the row");
+            "f.jsonl:1: field x: expected a text, found nothing; the row has a, big, l");
 }
 
 TEST(JsonLines, LinesThatAreNoObjectAreNamed) {
   EXPECT_EQ(error_of([] { parse_json_row("{\"a\": }", "f:2"); }),
             "f:2: not valid JSON at line 1, column 7 (7 bytes in all); is the file damaged or cut "
             "short?");
-  EXPECT_EQ(error_of([] { parse_json_row("[1]", "f:1"); }),
-            "f:1: expected a JSON object such as {\"prompt\": \"...\"}, found array");
+  for (const std::string line : {"[1]", "[", "{\r", "prompt,gold", "7", "\x1f\x8b\x08"}) {
+    const std::string shown = json_quoted(line == "{\r" ? "{" : line);
+    EXPECT_EQ(
+        error_of([&] { parse_json_row(line, "f:1"); }),
+        "f:1: expected a JSON object such as {\"prompt\": \"...\"} in a line (JSONL), found a "
+        "line that begins with " +
+            shown);
+  }
   EXPECT_EQ(
       error_of([] { parse_json_row("{\"a\": \"\xff\"}", "f:1"); }),
       "f:1: not valid UTF-8 at line 1, column 8 (10 bytes in all); convert the file to UTF-8");

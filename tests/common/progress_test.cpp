@@ -138,5 +138,19 @@ TEST(Progress, WritesPlainLinesToAFile) {
   EXPECT_EQ(read_file(path), progress_text(kStep, 2 * 91) + "\n");
 }
 
+TEST(Folded, LongLinesGoOnUnderTheSecondColumn) {
+  const std::string text =
+      "  --key KEY   one two three four five six seven eight nine ten eleven twelve\nshort\n";
+  EXPECT_EQ(folded(text, 80), text);
+  EXPECT_EQ(folded(text, 45),
+            "  --key KEY   one two three four five six\n"
+            "              seven eight nine ten eleven\n"
+            "              twelve\n"
+            "short\n");
+  EXPECT_EQ(folded("no_space_in_this_line_at_all", 10), "no_space_in_this_line_at_all");
+  const std::string deep = std::string(40, ' ') + "a word";
+  EXPECT_LT(folded(deep, 20).size(), 2 * deep.size()) << "a narrow terminal";
+}
+
 }  // namespace
 }  // namespace lie

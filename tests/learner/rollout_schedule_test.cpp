@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "common/file.h"
+#include "common/line_checksum.h"
 #include "tests/temporary_directory.h"
 
 namespace lie {
@@ -140,6 +141,13 @@ TEST_F(RolloutScheduleTest, WhatStepsToComeTookStaysUntilOneTurnsOutOtherwise) {
   EXPECT_EQ(RolloutSchedule(path_).last_step(), 2);
   EXPECT_EQ(RolloutSchedule(path_).taken_by(3), std::vector<DrawnGroup>());
   EXPECT_NE(changed, three);
+}
+
+TEST_F(RolloutScheduleTest, AnotherFileOfARunIsNamedAsNone) {
+  write_file_atomically(path_, with_checksum(R"({"step":1,"accuracy":0.5})") + "\n");
+  EXPECT_NE(
+      error_of([&] { RolloutSchedule{path_}; }).find("schedule.jsonl:1: is no line of a schedule"),
+      std::string::npos);
 }
 
 TEST_F(RolloutScheduleTest, WhatIsOfAnotherRunIsRefused) {

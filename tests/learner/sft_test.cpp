@@ -249,7 +249,10 @@ TEST_F(SftRows, EndsResponsesWithEndOfSequence) {
 
 TEST_F(SftRows, BadRowsAreNamed) {
   const std::string good = R"({"prompt": "ab", "response": "c"})";
-  EXPECT_NE(error_of(good + "\n{\"prompt\": \"ab\"}").find("sft_data.jsonl:2"), std::string::npos);
+  EXPECT_NE(error_of(good + "\n{\"prompt\": \"ab\", \"completion\": \"c\"}")
+                .find("sft_data.jsonl:2: no field response; the row has completion, prompt; set "
+                      "sft.response_field"),
+            std::string::npos);
   EXPECT_NE(error_of(R"({"prompt": "", "response": "c"})").find(":1"), std::string::npos);
   EXPECT_NE(error_of(good, 3).find("4 tokens"), std::string::npos);
 }

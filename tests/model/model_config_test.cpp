@@ -262,6 +262,11 @@ TEST(ModelConfig, NamesThePlaceOfBrokenJson) {
   EXPECT_THAT(error_of([&] { load_model_config(directory.path()); }), HasSubstr("not valid JSON"));
   EXPECT_THAT(error_of([&] { load_model_config(directory.path() / "absent"); }),
               HasSubstr("absent: there is no such model directory"));
+  EXPECT_THAT(error_of([&] { load_model_config(directory.path() / "config.json"); }),
+              HasSubstr("config.json: is a file; name the directory"));
+  std::filesystem::create_directory(directory.path() / "checkpoints");
+  EXPECT_THAT(error_of([&] { load_model_config(directory.path()); }),
+              HasSubstr("is a run's directory; name one of its models"));
 }
 
 }  // namespace

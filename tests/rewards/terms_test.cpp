@@ -115,9 +115,11 @@ TEST(OverlongPenalty, GrowsInAStraightLineOverTheBuffer) {
   EXPECT_EQ(overlong_penalty(options, 20481, 20480), -1.0F);
 }
 
-TEST(OverlongPenalty, RefusesABufferLongerThanTheLimit) {
+TEST(OverlongPenalty, RefusesABufferLongerThanTheLimitBeforeAnyResponse) {
   try {
-    overlong_penalty({.buffer_tokens = 100}, 10, 99);
+    reward_term(OverlongPenaltyOptions{.buffer_tokens = 100}, 99);  // off, as by default
+    reward_term(OverlongPenaltyOptions{.enabled = true, .buffer_tokens = 99}, 99);
+    reward_term(OverlongPenaltyOptions{.enabled = true, .buffer_tokens = 100}, 99);
     FAIL() << "accepted";
   } catch (const Error& error) {
     EXPECT_NE(std::string(error.what()).find("buffer_tokens"), std::string::npos) << error.what();

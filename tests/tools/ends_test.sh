@@ -109,13 +109,50 @@ for command in --digest --check ''; do
   ends bad 'nothing: is no directory' "lie_analyze $command nothing"
   ends bad 'nosuch: no such directory' "lie_analyze $command nosuch"
 done
+cp -r run theirs && ln -sf /dev/full theirs/report.html # a colleague's, where nothing can be written
+ends bad '--html names another place, --no-html none' 'lie_analyze theirs'
+grep -q '^  accuracy ' out || fail "no table where there is no report"
 mkdir begun && cp run/config.yaml begun
 ends bad 'no step is logged in full and no checkpoint saved yet' 'lie_analyze --digest begun'
 for option in --html --csv; do
   ends bad 'empty: is a directory; name a file' "lie_analyze run $option empty"
   ends bad 'No space left on device' "lie_analyze run $option disk"
 done
+ends bad 'nosuch/r.html: there is no directory nosuch; make it first' 'lie_analyze run --html nosuch/r.html'
+ends bad 'there is no directory nosuch' 'lie_replay score run --json nosuch/scores.json'
+ends bad 'set by --set KEY=VALUE' 'lie_cluster train x.yaml rollout.slots=4'
+: >phrases
+ends bad 'phrases: holds no phrase' 'lie_analyze behaviours rows.jsonl --phrases phrases'
+ends bad 'empty holds no study' 'lie_analyze study empty'
 ends bad '--steps x: expected' "lie_analyze behaviours rows.jsonl --steps x"
+
+# Tables fit 80 columns.
+for command in "lie_analyze --no-html run" "lie_analyze behaviours run" "lie_cluster data $data --model $model"; do
+  ends 0 '' "$command"
+  awk 'length > 80 {exit 1}' out || { cat out; fail "$command: wider than 80 columns"; }
+done
+
+# Files that are no JSONL, and the place of what takes hours to measure.
+printf '[\n {"prompt": "1 2", "gold": "3"}\n]\n' >pretty.json
+ends bad 'pretty.json:1: expected a JSON object such as {"prompt": "..."} in a line (JSONL), found a line that begins with "["' \
+  'lie_cluster data pretty.json'
+ends bad 'neither "response_ids" nor "response" is there; the row has data_source, gold, prompt, reference_length' \
+  "lie_cluster score $model $data"
+measure="lie_cluster reference-lengths '$root/tests/tools/small.yaml' --set model.path=$model --set data.train_file=$data --output"
+ends bad 'rows of JSONL are written as JSONL; name it .jsonl' "$measure lengths.parquet"
+ends bad 'empty: is a directory; name a file' "$measure empty"
+head -2 "$data" >two.jsonl
+ends 0 '' "$measure new/lengths.jsonl --set data.train_file=two.jsonl"
+ends 0 'new/lengths.jsonl will be replaced' "$measure new/lengths.jsonl --set data.train_file=two.jsonl"
+
+# The files of a run that writes are left to it.
+lie_cluster train "$root/tests/tools/small.yaml" --set run.directory=live --set model.path="$model" --set data.train_file="$data" \
+  --set evaluation.every=0 --set "reward.command=sh -c 'cat >/dev/null'" >live.log 2>&1 &
+live=$!
+until [ -e live/writer.lock ]; do kill -0 $live || { cat live.log; fail "the run has ended"; }; done
+ends bad 'live is being written by "lie_cluster train"' 'lie_analyze --close live'
+kill -KILL $live
+wait $live
 
 # A fine-tuning that has diverged saves nothing.
 cat >sft.yaml <<EOF

@@ -49,6 +49,21 @@ TEST_F(LikelySlips, PromptsThatWouldBeCutAreCounted) {
   EXPECT_THAT(slips(), ElementsAre(HasSubstr("1 of 2 training prompts")));
 }
 
+TEST_F(LikelySlips, KeysThatOthersKeepFromAnyEffect) {
+  config.policy_loss.tis_level = TisLevel::kSequence;
+  EXPECT_THAT(slips(), ElementsAre(HasSubstr("policy_loss.tis_cap is 0")));
+  config.policy_loss.tis_cap = 2;
+  EXPECT_THAT(slips(), IsEmpty());
+  config.data.evaluation_file = {"held_out.jsonl"};
+  EXPECT_THAT(slips(), ElementsAre(HasSubstr("evaluation.every is 0")));
+  config.evaluation.every = 5;
+  config.rollout.evaluation.max_response_tokens = 64;
+  config.evaluation_budgets.budgets = {16, 63};
+  EXPECT_THAT(slips(), IsEmpty());
+  config.evaluation_budgets.budgets = {16, 64};
+  EXPECT_THAT(slips(), ElementsAre(HasSubstr("evaluation.budgets")));
+}
+
 TEST_F(LikelySlips, MoreThreadsThanCpus) {
   config.model.threads = 1024;
   EXPECT_THAT(slips(), ElementsAre(HasSubstr("model.threads is 1024")));

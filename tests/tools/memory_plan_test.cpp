@@ -151,6 +151,8 @@ TEST(Facts, TheNextCommandIsTypedAsThisOneWas) {
   const Fact next = next_fact("lie_analyze", "runs/demo");
   EXPECT_THAT(next.value, HasSubstr("/lie_analyze runs/demo"));
   EXPECT_TRUE(next.is_whole);
+  EXPECT_THAT(next_fact("lie_analyze", "my runs/it's").value,
+              testing::EndsWith(R"( 'my runs/it'\''s')"));
 }
 
 }  // namespace

@@ -62,6 +62,13 @@ TEST_F(ResumePolicy, EveryOtherKeyIsNamedWithTheRemedy) {
   }
 }
 
+TEST_F(ResumePolicy, OfAnotherCommandsRunAFewKeysAreNamedAndTheRestCounted) {
+  directory_.write("run/config.yaml", "eval: {file: x, prompts: 3}\n");
+  const std::string error = started_with({});
+  EXPECT_THAT(error, HasSubstr("more, as of another command or build"));
+  EXPECT_LT(error.size(), 600U + run_.string().size()) << error;
+}
+
 TEST_F(ResumePolicy, ACommandMayFreeKeysOfItsOwn) {
   TrainConfig config = config_;
   config.run.seed = 77;

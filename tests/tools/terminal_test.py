@@ -62,6 +62,16 @@ def check_error(binary, work, environment):
     assert report.splitlines()[0].startswith("0 (learner"), text
 
 
+def check_help(binary, environment):
+    """Help fits a terminal; for grep a key is a line."""
+    arguments = [os.path.join(binary, "lie_cluster"), "train", "--help"]
+    for columns in (20, 80, 120):
+        status, text = shown(columns, arguments, environment)
+        wide = [line for line in text.split("\n") if len(line) > columns]
+        assert status == 0 and (columns == 20 or not wide), wide
+    assert any("run.resume  " in line and line.endswith("refuse to begin one.") for line in shown(0, arguments, environment)[1].split("\n"))
+
+
 def main(binary, work, *columns):
     environment = dict(os.environ, OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1")
     shutil.rmtree(work, ignore_errors=True)
@@ -91,6 +101,7 @@ def main(binary, work, *columns):
         assert not any(" groups" in state for state in standing), "progress within a step stays: " + text
         assert sum(state.startswith(f"step {STEPS}/{STEPS} | accuracy") for state in standing) == 1, text
     check_build(environment)
+    check_help(binary, environment)
     check_error(binary, work, environment)
     print("terminals of 80 and 120 columns, and none")
 

@@ -18,6 +18,7 @@ struct Line {
   const char* words;
 };
 
+constexpr const char* kRow = "  {:<35} {:>20}  {}\n";
 constexpr std::string_view kHeldOut = "eval_accuracy";  // by source it follows it
 constexpr std::string_view kReward = "reward_mean";     // its terms follow it
 constexpr std::string_view kCoverage = "c_global_run";  // by further n it follows it
@@ -42,7 +43,7 @@ constexpr Line kLines[] = {
     {"verdict_unparsable_gold_share", "verdict unparsable gold"},
     {"verdict_out_of_budget_share", "verdict out of budget"},
     {"verdict_undecided_share", "verdict undecided"},
-    {"groups_mixed_share", "groups neither all right nor all wrong"},
+    {"groups_mixed_share", "groups of right and wrong responses"},
     {"wrong_beyond_right_share", "wrong beyond right, below L_target"},
     {"clip_fraction", "clip fraction"},
     {"first_minibatch_ratio_max_deviation", "ratio deviation, first mini-batch"},
@@ -78,7 +79,7 @@ void add_line(std::string& out, const Subject& subject, const std::string& metri
               const std::string& words) {
   const StartAndEnd ends = start_and_end(subject, metric);
   if (!ends.known || (is_optional(metric) && always_zero(subject, metric))) return;
-  out += fmt::format("  {:<40} {:>24}    {}\n", words, estimate(ends.start), estimate(ends.end));
+  out += fmt::format(kRow, words, estimate(ends.start), estimate(ends.end));
 }
 
 void add_source_lines(std::string& out, const Subject& subject) {
@@ -116,9 +117,9 @@ void add_trap_lines(std::string& out, const Subject& subject) {
   const TrapStatistics trap = trap_statistics(subject);
   if (trap.start.responses == 0) return;
   out +=
-      fmt::format("  {:<40} {:>24}    {}\n", "smallest end-of-sequence hazard",
-                  short_number(trap.start.smallest_hazard), short_number(trap.end.smallest_hazard));
-  out += fmt::format("  {:<40} {:>24}\n", "correlation of length and C_context",
+      fmt::format(kRow, "smallest end-of-sequence hazard", short_number(trap.start.smallest_hazard),
+                  short_number(trap.end.smallest_hazard));
+  out += fmt::format("  {:<35} {:>20}\n", "correlation of length and C_context",
                      short_number(trap.correlation));
 }
 
@@ -154,8 +155,8 @@ std::string text_table(const Subject& subject) {
   StartAndEnd steps = start_and_end(subject, is_fine_tuning ? "loss" : "accuracy");
   if (!steps.known) steps = start_and_end(subject, "eval_accuracy");
   if (!steps.known) return out + "  no training step is complete yet\n";
-  out += fmt::format("  {:<40} {:>24}    {}\n",
-                     fmt::format("mean of {} step(s) at each end", steps.window), "start", "end");
+  out += fmt::format(kRow, fmt::format("mean of {} step(s) at each end", steps.window), "start",
+                     "end");
   if (is_fine_tuning) add_line(out, subject, "loss", "loss");
   for (const auto& [metric, words] : kLines) {
     add_line(out, subject, metric, words);

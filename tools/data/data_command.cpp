@@ -41,12 +41,12 @@ RowOptions row_options(const DataArguments& arguments) {
 
 /// Minimum, quartiles, 99 % quantile and maximum, by nearest rank.
 std::string quantiles(std::vector<double> values) {
-  if (values.empty()) return fmt::format("{:>42}", "-");
+  if (values.empty()) return "      -";
   std::sort(values.begin(), values.end());
   std::string text;
   for (const double q : {0.0, 0.25, 0.5, 0.75, 0.99, 1.0}) {
     const auto last = static_cast<double>(values.size() - 1);
-    text += fmt::format("{:7.0f}", values[static_cast<std::size_t>(q * last + 0.5)]);
+    text += fmt::format(" {:6.0f}", values[static_cast<std::size_t>(q * last + 0.5)]);
   }
   return text;
 }
@@ -73,16 +73,16 @@ std::map<std::string, Source> by_source(const Dataset& dataset, const DataArgume
   return sources;
 }
 
+/// Two lines a source, of prompts and of L_ref, in 80 columns as far as its name allows.
 std::string table(const std::map<std::string, Source>& sources, const DataArguments& arguments) {
-  constexpr const char* kQuantiles = "    min    25%    50%    75%    99%    max";
   std::string text =
-      fmt::format("{:<24} {:>8} {:>9} |{:>42} |{:>42}\n", "data source", "prompts", "distinct",
-                  arguments.model.empty() ? "prompt characters" : "prompt tokens", "L_ref tokens");
-  text += fmt::format("{:<24} {:>8} {:>9} |{:>42} |{:>42}\n", "", "", "", kQuantiles, kQuantiles);
+      fmt::format("{:<12} {:>8} {:>8} {:>6}    min    25%    50%    75%    99%    max\n",
+                  "data source", "prompts", "distinct", "");
   for (const auto& [name, source] : sources) {
-    text += fmt::format("{:<24} {:>8} {:>9} |{} |{}\n", name.empty() ? "(none)" : name,
-                        source.lengths.size(), source.distinct.size(), quantiles(source.lengths),
-                        quantiles(source.reference_lengths));
+    text += fmt::format("{:<12} {:>8} {:>8} {:>6}{}\n", name.empty() ? "(none)" : name,
+                        source.lengths.size(), source.distinct.size(),
+                        arguments.model.empty() ? "chars" : "tokens", quantiles(source.lengths));
+    text += fmt::format("{:>37}{}\n", "L_ref", quantiles(source.reference_lengths));
   }
   return text;
 }

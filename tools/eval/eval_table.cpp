@@ -1,6 +1,6 @@
 #include "tools/eval/eval_table.h"
 
-#include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <functional>
@@ -155,6 +155,32 @@ void add_curve(std::vector<std::string>& heads, std::vector<std::vector<std::str
   }
 }
 
+std::vector<std::string> left_aligned(std::vector<std::string> cells) {
+  std::size_t width = 0;
+  for (const std::string& cell : cells) width = std::max(width, cell.size());
+  for (std::string& cell : cells) cell.resize(width, ' ');
+  return cells;
+}
+
+/// A line a row, in blocks of at most 80 columns that each begin with the first one; `cells`: by
+/// column, from its head on.
+std::string blocks_of(const std::vector<std::vector<std::string>>& cells) {
+  constexpr std::size_t kColumns = 80;
+  std::vector<std::string> lines;
+  std::string text;
+  for (std::size_t c = 0; c < cells.size(); ++c) {
+    std::size_t width = 0;
+    for (const std::string& cell : cells[c]) width = std::max(width, cell.size());
+    const bool begins = c == 0 || lines.front().size() + 2 + width > kColumns;
+    if (begins && c > 0) text += fmt::format("{}\n\n", fmt::join(lines, "\n"));
+    if (begins) lines = left_aligned(cells.front());
+    for (std::size_t r = 0; r < lines.size() && c > 0; ++r) {
+      lines[r] += fmt::format("  {:>{}}", cells[c][r], width);
+    }
+  }
+  return text + fmt::format("{}\n", fmt::join(lines, "\n"));
+}
+
 nlohmann::json curve_json(const Curve& curve) {
   nlohmann::json points = nlohmann::json::object();
   for (const auto& [x, estimate] : curve) points[std::to_string(x)] = nlohmann::json(estimate);
@@ -246,20 +272,12 @@ std::string table_text(const Table& table) {
     cells[heads.size() - 2].push_back(fmt::format("{:.1f}", 100 * row.truncated));
     cells[heads.size() - 1].push_back(fmt::format("{:.1f}", 100 * row.no_answer));
   }
-  std::string text;
-  for (std::size_t line = 0; line <= table.rows.size(); ++line) {
-    for (std::size_t c = 0; c < heads.size(); ++c) {
-      std::size_t width = heads[c].size();
-      for (const std::string& cell : cells[c]) width = std::max(width, cell.size());
-      const std::string& cell = line == 0 ? heads[c] : cells[c][line - 1];
-      text += c == 0 ? fmt::format("{:<{}}", cell, width) : fmt::format("  {:>{}}", cell, width);
-    }
-    text += "\n";
-  }
-  return text + fmt::format(
-                    "Percentages with {:.4g} % intervals: bootstrap over problems ({} resamples); "
-                    "Avg and budgets of single samples: Wilson.\n",
-                    100 * table.options.confidence, table.options.resamples);
+  for (std::size_t c = 0; c < heads.size(); ++c) cells[c].insert(cells[c].begin(), heads[c]);
+  return blocks_of(cells) +
+         fmt::format(
+             "Percentages with {:.4g} % intervals: bootstrap over problems ({} resamples);\n"
+             "Avg and budgets of single samples: Wilson.\n",
+             100 * table.options.confidence, table.options.resamples);
 }
 
 nlohmann::json table_json(const Table& table) {

@@ -112,6 +112,7 @@ std::vector<Phrase> parse_phrases(std::string_view text, const std::string& plac
     if (line.empty() || line.starts_with('#')) continue;
     phrases.push_back(parse_phrase(line, fmt::format("{}:{}", place, number)));
   }
+  if (phrases.empty()) fail("{}: holds no phrase, such as \"verification: let me check\"", place);
   return phrases;
 }
 

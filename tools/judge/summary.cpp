@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <limits>
 #include <optional>
@@ -14,6 +15,7 @@
 namespace lie::judge {
 namespace {
 
+constexpr const char* kAgreement = "{:<18}{:>10}{:>20}{:>13}{:>19}\n";
 constexpr Bootstrap kBootstrap = {.resamples = 2000};
 
 /// Of one response over its passes.
@@ -41,10 +43,11 @@ std::string title(const NumberRange& range) {
                                    : fmt::format("{}-{}", range.first, range.last);
 }
 
-std::string cell(const MeasureSummary& summary) {
-  if (summary.responses == 0) return fmt::format("{:>24}", "-");
-  return fmt::format("{:>24}", fmt::format("{:.2f} [{:.2f}, {:.2f}]", summary.mean.value,
-                                           summary.mean.low, summary.mean.high));
+/// The mean, and below it its interval.
+std::array<std::string, 2> cell(const MeasureSummary& summary) {
+  if (summary.responses == 0) return {"-", ""};
+  const auto& [value, low, high] = summary.mean;
+  return {fmt::format("{:.2f}", value), fmt::format("[{:.2f}, {:.2f}]", low, high)};
 }
 
 Json as_json(const MeasureSummary& summary) {
@@ -109,14 +112,18 @@ std::string summary_table(const Sample& sample, std::span<const Measured> measur
                           std::size_t measures) {
   std::string head = fmt::format("{:<20}", "steps"), counts = fmt::format("{:<20}", "responses");
   for (const NumberRange& range : sample.ranges) {
-    head += fmt::format("{:>24}", title(range));
-    counts += fmt::format("{:>24}", responses_in(measured, range));
+    head += fmt::format("{:>15}", title(range));
+    counts += fmt::format("{:>15}", responses_in(measured, range));
   }
   std::string text = head + "\n" + counts + "\n";
   for (std::size_t m = 0; m < measures; ++m) {
-    text += fmt::format("{:<20}", kMeasures[m]);
-    for (const NumberRange& range : sample.ranges) text += cell(summarize(measured, range, m));
-    text += "\n";
+    std::string means = fmt::format("{:<20}", kMeasures[m]), intervals(20, ' ');
+    for (const NumberRange& range : sample.ranges) {
+      const auto [value, interval] = cell(summarize(measured, range, m));
+      means += fmt::format("{:>15}", value);
+      intervals += fmt::format("{:>15}", interval);
+    }
+    text += means + "\n" + intervals + "\n";
   }
   return text;
 }
@@ -127,14 +134,14 @@ std::string agreement_table(std::span<const Measured> measured) {
     const Agreement two = agreement(measured, m);
     if (two.responses == 0) continue;
     if (text.empty()) {
-      text = fmt::format("{:<20}{:>11}{:>24}{:>12}{:>20}\n", "passes 1 and 2", "responses",
-                         "exactly equal", "Pearson's r", "kappa of presence");
+      text = fmt::format(kAgreement, "passes 1 and 2", "responses", "exactly equal", "Pearson's r",
+                         "kappa of presence");
     }
     const std::string exact =
         fmt::format("{:.2f} [{:.2f}, {:.2f}]", two.exact.value, two.exact.low, two.exact.high);
     const auto number = [](double x) { return std::isnan(x) ? "-" : fmt::format("{:.2f}", x); };
-    text += fmt::format("{:<20}{:>11}{:>24}{:>12}{:>20}\n", kMeasures[m], two.responses, exact,
-                        number(two.pearson), number(two.kappa));
+    text += fmt::format(kAgreement, kMeasures[m], two.responses, exact, number(two.pearson),
+                        number(two.kappa));
   }
   return text;
 }

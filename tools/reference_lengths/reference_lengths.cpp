@@ -10,6 +10,7 @@
 #include "common/dataset/rows.h"
 #include "common/error.h"
 #include "common/file.h"
+#include "common/file_aside.h"
 #include "common/log.h"
 #include "common/sha256.h"
 #include "tools/reference_lengths/length_log.h"
@@ -25,11 +26,19 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// The rows that were read must outlive what is made of them.
-void refuse_to_overwrite(const fs::path& input, const fs::path& output) {
+/// Before hours of measuring: whether the rows can be written there. The rows that were read must
+/// outlive what is made of them.
+void check_output(const fs::path& input, const fs::path& output) {
   std::error_code missing;  // an output that does not exist yet is not the input
-  if (!fs::equivalent(input, output, missing)) return;
-  fail("--output {} is data.train_file itself: name another file", output.string());
+  if (fs::equivalent(input, output, missing)) {
+    fail("--output {} is data.train_file itself: name another file", output.string());
+  }
+  if (output.extension() == ".parquet" && !is_parquet(input)) {
+    fail("--output {}: rows of JSONL are written as JSONL; name it .jsonl", output.string());
+  }
+  if (output.has_parent_path()) make_directories(output.parent_path());
+  check_place(output);
+  if (fs::exists(output)) Log("actor", 0).warn("{} will be replaced", output.string());
 }
 
 /// What the lengths depend on; not on slots, ranks or threads.
@@ -145,7 +154,7 @@ void reference_lengths(Job& job, const ReferenceLengthsArguments& arguments) {
   Log("actor", 0).info("responses {}", ends.text);
   const fs::path input = config.data.train_file;
   const Dataset dataset = read_run_prompts(input, config.data, config.model.path);
-  refuse_to_overwrite(input, arguments.output);
+  check_output(input, arguments.output);
   become_writer(job, arguments.output, "lie_cluster reference-lengths");
   LengthLog log(arguments.output.string() + ".progress",
                 measurement_of(config, ends, dataset, arguments.samples));

@@ -32,9 +32,10 @@ fs::path tokenizer_directory(const LoggedRun& run) {
 
 LoggedRun load_logged_run(const fs::path& directory, std::span<const std::string> overrides) {
   const fs::path config = directory / "config.yaml";
-  if (!fs::exists(config)) {
-    fail("{} holds no run (config.yaml is missing): give the run.directory of a training run",
-         directory.string());
+  for (const char* part : {"config.yaml", "trajectories"}) {  // sft and eval have no log
+    if (fs::exists(directory / part)) continue;
+    fail("{} holds no training run ({} is missing): give the run.directory of one",
+         directory.string(), part);
   }
   LoggedRun run{.directory = directory,
                 .logged = load_train_config(config, {}),

@@ -11,7 +11,7 @@
 namespace lie::replay {
 namespace {
 
-constexpr std::size_t kColumns = 6;
+constexpr std::size_t kColumns = 5;  // of 8, behind names and sides: 79
 
 using Quantities = std::vector<std::pair<std::string, double>>;
 
@@ -110,7 +110,7 @@ std::string line(const std::string& name, const char* side, const std::vector<Co
   std::string text = fmt::format("{:<32}{:<7}", name, side);
   for (const Column& column : columns) {
     const std::optional<double> cell = value(column);
-    text += cell ? fmt::format("{:>10.4f}", *cell) : fmt::format("{:>10}", "-");
+    text += cell ? fmt::format("{:>8.4f}", *cell) : fmt::format("{:>8}", "-");
   }
   return text + "\n";
 }
@@ -172,7 +172,7 @@ bool order_turns(std::span<const double> before, std::span<const double> after) 
 std::string score_table(std::span<const StepScores> steps, const BothRewards& rewards) {
   const std::vector<Column> columns = columns_of(steps, rewards);
   std::string text = fmt::format("{:<39}", "steps");
-  for (const Column& column : columns) text += fmt::format("{:>10}", column.title);
+  for (const Column& column : columns) text += fmt::format("{:>8}", column.title);
   text += "\n";
   for (const std::string& name : names_of(columns)) {
     text +=

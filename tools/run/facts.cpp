@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cctype>
 #include <cerrno>  // program_invocation_name
 #include <filesystem>
 #include <sstream>
@@ -33,6 +34,18 @@ std::string wrapped(std::string line, std::size_t name_columns) {
   return text + line;
 }
 
+/// As a shell reads it back: between quotes where a character may mean something to it.
+std::string shell_word(const std::string& text) {
+  const auto is_plain = [](unsigned char c) {
+    return std::isalnum(c) != 0 || c >= 0x80 ||
+           std::string_view("_-./:=,+@%").find(static_cast<char>(c)) != std::string_view::npos;
+  };
+  if (std::ranges::all_of(text, is_plain)) return text;
+  std::string word = "'";
+  for (const char c : text) word += c == '\'' ? "'\\''" : std::string(1, c);
+  return word + "'";
+}
+
 }  // namespace
 
 std::string facts_text(std::string_view headline, std::span<const Fact> facts) {
@@ -50,10 +63,12 @@ std::string facts_text(std::string_view headline, std::span<const Fact> facts) {
   return text;
 }
 
-Fact next_fact(std::string_view program, std::string_view arguments) {
+Fact next_fact(std::string_view program, const std::string& argument) {
   const std::string path =
       std::filesystem::path(program_invocation_name).replace_filename(program).string();
-  return {.name = "next", .value = fmt::format("{} {}", path, arguments), .is_whole = true};
+  return {.name = "next",
+          .value = fmt::format("{} {}", shell_word(path), shell_word(argument)),
+          .is_whole = true};
 }
 
 }  // namespace lie

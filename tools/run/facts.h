@@ -17,8 +17,8 @@ struct Fact {
 /// columns.
 std::string facts_text(std::string_view headline, std::span<const Fact> facts);
 
-/// The command to type next: another of these programs, as this one was called, and its arguments:
-/// "build/release/bin/lie_analyze runs/demo".
-Fact next_fact(std::string_view program, std::string_view arguments);
+/// The command to type next: another of these programs, as this one was called, and its argument,
+/// quoted for a shell: "build/release/bin/lie_analyze runs/demo".
+Fact next_fact(std::string_view program, const std::string& argument);
 
 }  // namespace lie

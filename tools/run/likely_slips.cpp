@@ -56,6 +56,28 @@ void check_prompts(const TrainConfig& config, std::span<const Prompt> training,
                   count, training.size(), limit));
 }
 
+/// Keys that were set, and that others keep from having any effect.
+void check_idle_keys(const TrainConfig& config, std::vector<std::string>& slips) {
+  const PolicyLossOptions& loss = config.policy_loss;
+  const std::int64_t limit = config.rollout.evaluation.max_response_tokens;
+  const auto cuts_nothing = [&](std::int64_t budget) { return budget >= limit; };
+  if (loss.tis_cap == 0 &&
+      (loss.tis_level != TisLevel::kToken || loss.tis_beyond != BeyondCap::kTruncate)) {
+    slips.emplace_back(
+        "policy_loss.tis_cap is 0: tis_level and tis_beyond have no effect; 2 is usual");
+  }
+  if (config.evaluation.every == 0 && !config.data.evaluation_file.empty()) {
+    slips.emplace_back("evaluation.every is 0: data.evaluation_file is never evaluated");
+  }
+  if (config.evaluation.every > 0 &&
+      std::ranges::any_of(config.evaluation_budgets.budgets, cuts_nothing)) {
+    slips.push_back(
+        fmt::format("evaluation.budgets: what is not below "
+                    "evaluation.max_response_tokens {} cuts no response",
+                    limit));
+  }
+}
+
 }  // namespace
 
 std::vector<std::string> likely_slips(const TrainConfig& config, std::span<const Prompt> training) {
@@ -63,6 +85,7 @@ std::vector<std::string> likely_slips(const TrainConfig& config, std::span<const
   check_sampling(config, slips);
   check_template(config, slips);
   check_threads(config, slips);
+  check_idle_keys(config, slips);
   check_prompts(config, training, slips);
   return slips;
 }

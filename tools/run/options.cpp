@@ -5,13 +5,15 @@ namespace lie {
 void describe(FieldList& fields, DirectoryOptions& options) {
   fields.add("directory", options.directory,
              {.help = "The run directory: config and results go there, and a run that it holds is "
-                      "continued."});
+                      "continued.",
+              .unit = "directory"});
 }
 
 void describe(FieldList& fields, RunOptions& options) {
   fields.add("directory", options.directory,
              {.help = "The run directory: config, metrics, trajectories and checkpoints go there, "
-                      "and a run that it holds is continued."});
+                      "and a run that it holds is continued.",
+              .unit = "directory"});
   fields.add("seed", options.seed,
              {.help = "Seed of the prompt order and of every sampled token.", .min = 0});
   fields.add("steps", options.steps, {.help = "Training steps in all.", .unit = "steps", .min = 1});
@@ -35,7 +37,8 @@ void describe(FieldList& fields, RunOptions& options) {
                       "run.follow_schedule repeats the run by it."});
   fields.add("follow_schedule", options.follow_schedule,
              {.help = "The schedule.jsonl of a run of this config, seed and data, which is "
-                      "repeated bit for bit, on any number of actors; empty: none."});
+                      "repeated bit for bit, on any number of actors; empty: none.",
+              .unit = "path"});
   fields.add_one_or_more(
       "replay_of", options.replay_of,
       {.help = "Set by lie_replay train: the run whose log is learned from, or several; empty: "

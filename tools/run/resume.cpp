@@ -2,6 +2,7 @@
 
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <vector>
 
 #include "common/config.h"
@@ -23,6 +24,9 @@ const std::vector<std::string> kChangeNoResult = {
     "rollout.cache_mebibytes", "rollout.preemption", "update.max_micro_batch_tokens",
     "sft.max_micro_batch_tokens"};
 
+/// Of a run of another command nearly every key differs.
+constexpr std::size_t kDifferencesShown = 6;
+
 }  // namespace
 
 bool holds_this_run(const std::filesystem::path& directory, const FieldList& config,
@@ -37,12 +41,17 @@ bool holds_this_run(const std::filesystem::path& directory, const FieldList& con
   }
   std::vector<std::string> ignored = kChangeNoResult;
   ignored.insert(ignored.end(), may_change.begin(), may_change.end());
-  const auto differences = config_differences(config, resolved, ignored);
+  auto differences = config_differences(config, resolved, ignored);
   if (differences.empty()) return true;
+  const std::size_t all = differences.size();
+  differences.resize(std::min(all, kDifferencesShown));
   fail(
-      "run.directory {} holds a run of another config ({}): restore these values, or name another "
-      "directory",
-      directory.string(), fmt::join(differences, "; "));
+      "run.directory {} holds a run of another config ({}{}): restore these values, or name "
+      "another directory",
+      directory.string(), fmt::join(differences, "; "),
+      all > kDifferencesShown
+          ? fmt::format("; and {} more, as of another command or build", all - kDifferencesShown)
+          : "");
 }
 
 void write_run_config(const std::filesystem::path& directory, const FieldList& config) {

@@ -77,6 +77,7 @@ RunPrompts check_prompts(const TrainConfig& config) {
   const Log voice("learner", 0);
   prompts.training =
       read_run_prompts(config.data.train_file, config.data, config.model.path, voice).prompts;
+  reward_terms(config.reward, config.rollout.sampling.max_response_tokens);  // do all fit it?
   for (const Prompt& prompt : prompts.training) {
     Ticket ticket;
     ticket.prompt = prompt;
@@ -147,6 +148,7 @@ void check_schedule(const TrainConfig& config) {
     }
     const std::int64_t last = schedule.last_step();
     if (last >= run.steps) return;
+    if (last == 0) fail("{} holds no step: name the schedule.jsonl of a run", run.follow_schedule);
     fail("{} ends with step {}, but run.steps is {}: lower run.steps", run.follow_schedule, last,
          run.steps);
   }

@@ -1,11 +1,11 @@
 #include "tools/run/token_rows.h"
 
-#include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <utility>
 
 #include "common/error.h"
-#include "common/json.h"
+#include "common/json_lines.h"
 #include "common/line_input.h"
 
 namespace lie {
@@ -25,11 +25,9 @@ std::vector<TokenRow> TokenRowReader::read(const std::filesystem::path& file, bo
 }
 
 TokenRow TokenRowReader::row(const std::string& line, std::string place, bool with_responses) {
-  // parse_json() reports the column of an error and refuses duplicate keys, but loses the order of
-  // keys; the copy keeps it.
-  if (!parse_json(line, place).is_object()) {
-    fail("{}: expected a JSON object such as {{\"prompt\": \"...\"}}", place);
-  }
+  // This reports the column of an error and refuses duplicate keys, but loses the order of keys;
+  // the copy keeps it.
+  parse_json_row(line, place);
   TokenRow row{.place = std::move(place),
                .fields = nlohmann::ordered_json::parse(line),
                .prompt_ids = {},
@@ -53,11 +51,16 @@ std::vector<std::int32_t> TokenRowReader::ids(TokenRow& row, const std::string& 
   const std::string ids_field = text_field + "_ids";
   if (row.fields.contains(ids_field)) return given_ids(row, ids_field);
   if (!row.fields.contains(text_field)) {
-    fail("{}: neither \"{}\" nor \"{}\" is there", row.place, ids_field, text_field);
+    std::vector<std::string> names;
+    for (const auto& field : row.fields.items()) names.push_back(field.key());
+    fail("{}: neither \"{}\" nor \"{}\" is there; the row has {}", row.place, ids_field, text_field,
+         fmt::join(names, ", "));
   }
   const auto& text = row.fields[text_field];
   if (!text.is_string()) {
-    fail("{}: field {}: expected a text, found {}", row.place, text_field, text.type_name());
+    fail("{}: field {}: expected a text, without a template{}, found {}", row.place, text_field,
+         text.is_array() ? " (lie_cluster data --show prints a conversation as one)" : "",
+         text.type_name());
   }
   auto ids =
       tokenizer().encode(text.get_ref<const std::string&>(), {.add_special_tokens = special});

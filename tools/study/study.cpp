@@ -119,6 +119,10 @@ Table table_of(const Study& study, const std::string& title) {
 }  // namespace
 
 Study load_study(const fs::path& directory) {
+  if (!fs::exists(directory / "rows.yaml")) {
+    fail("{} holds no study (rows.yaml is missing): give the directory of scripts/study.sh",
+         directory.string());
+  }
   Study study;
   for (const Row& row : load_rows(directory / "rows.yaml")) {
     study.rows.push_back(load_result(directory / row.name, row, study.notes));
