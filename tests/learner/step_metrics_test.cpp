@@ -234,6 +234,27 @@ TEST(DynamicSamplingMetrics, CountWhatWasGeneratedForTheStep) {
   EXPECT_EQ(by_name.at("response_tokens"), 14 + 6 + 16 + 14);
 }
 
+TEST(FirstGroupsMetrics, TellOfGroupsThatOtherStepsDrewWhereThereAreAny) {
+  std::vector<ScoredGroup> groups = three_groups();
+  std::vector<GroupAdvantages> advantages;
+  for (const ScoredGroup& group : groups) advantages.push_back(group_advantages(group.scores, {}));
+  const auto metrics_of = [&](std::vector<std::int64_t> drawn) {
+    for (std::size_t g = 0; g < 3; ++g) groups[g].rollout.ticket.step = drawn[g];
+    StepFacts record;
+    record.step = 7;
+    record.rewards = {{"accuracy", "R_acc"}, {"length", "R_len"}};
+    record.groups = groups;
+    record.advantages = advantages;
+    const Metrics metrics = step_metrics(record);
+    return std::map<std::string, double>(metrics.begin(), metrics.end());
+  };
+  const auto mixed = metrics_of({4, 6, 8});
+  EXPECT_DOUBLE_EQ(mixed.at("drawn_earlier_share"), 2.0 / 3);
+  EXPECT_EQ(mixed.at("drawn_earlier_max"), 3);
+  EXPECT_DOUBLE_EQ(mixed.at("drawn_later_share"), 1.0 / 3);
+  EXPECT_FALSE(metrics_of({7, 7, 7}).contains("drawn_earlier_share"));
+}
+
 TEST(StepMetricsOfStepZero, HoldOnlyTheEvaluation) {
   const auto groups = three_groups();
   StepFacts record;
