@@ -245,7 +245,9 @@ struct Cached {
     for (const std::int32_t page : table) {
       for (std::int32_t place = 0; place < 16; ++place) slots.push_back(16 * page + place);
     }
-    return {.slots = view(slots)};
+    DecodeBatch batch;
+    batch.slots = view(slots);
+    return batch;
   }
   DecodeBatch reading() const {
     return {view(positions), {},          view(sequences),

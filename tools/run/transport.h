@@ -8,6 +8,8 @@
 #include "common/comm/ticket_desk.h"
 #include "common/rollout.h"
 #include "common/stream.h"
+#include "tools/run/device_collective.h"
+#include "tools/run/staged_collective.h"
 
 namespace lie {
 
@@ -19,6 +21,7 @@ struct ActorTransport {
   int threads = 1;
   std::function<void()> attend = {};    // called between forward passes
   HostWeights* host_weights = nullptr;  // that this actor shares with those of its host
+  DeviceGroup on_device = staged_collective;
 };
 
 struct RewardTransport {
@@ -31,6 +34,7 @@ struct RewardTransport {
 struct LearnerTransport {
   Collective& learners;
   int threads = 1;
+  DeviceGroup on_device = staged_collective;
 };
 
 /// What the coordinator on learner 0 is connected to.
