@@ -130,8 +130,10 @@ std::int64_t attention_decode_scratch(const AttentionShape& shape, std::int64_t 
   return Attention::scratch(shape.heads, shape.head_width, Attention::stretches_of(longest));
 }
 
-bool attention_decode_takes(const AttentionShape& shape) {
-  return shape.head_width % Pack<BFloat16>::kSize == 0;
+bool attention_decode_takes(const AttentionShape& shape, const KvPages& pages) {
+  constexpr std::int64_t kElements = Pack<BFloat16>::kSize;
+  return shape.head_width % kElements == 0 && pages.pool.stride % kElements == 0 &&
+         reinterpret_cast<std::uintptr_t>(pages.pool.data) % alignof(Pack<BFloat16>) == 0;
 }
 
 void attention_decode(int device, Tensor rotated, const AttentionShape& shape,

@@ -27,8 +27,8 @@ void store_kv(int device, Tensor rotated, Tensor qkv, const AttentionShape& shap
               const DecodeBatch& batch, KvPages pages);
 /// Floats that attention_decode() wants for a row of a batch whose longest has `longest` positions.
 std::int64_t attention_decode_scratch(const AttentionShape& shape, std::int64_t longest);
-/// Whether attention_decode() takes heads of this shape.
-bool attention_decode_takes(const AttentionShape& shape);
+/// Whether attention_decode() takes such heads and pages: it reads sixteen bytes of a key at once.
+bool attention_decode_takes(const AttentionShape& shape, const KvPages& pages);
 void attention_decode(int device, Tensor rotated, const AttentionShape& shape,
                       const DecodeBatch& batch, KvPages pages, float* scratch, Tensor y);
 void embed(int device, Tensor table, Indices tokens, Tensor y);

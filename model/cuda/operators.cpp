@@ -52,7 +52,7 @@ class CudaOperators final : public aten::AtenOperators {
   }
   void attention_decode(Tensor rotated, const AttentionShape& shape, const DecodeBatch& batch,
                         KvPages pages, Tensor y) override {
-    if (!cuda::attention_decode_takes(shape)) {
+    if (!cuda::attention_decode_takes(shape, pages)) {
       return AtenOperators::attention_decode(rotated, shape, batch, pages, y);
     }
     constexpr std::int64_t kMostFloats = std::int64_t{64} << 20;
