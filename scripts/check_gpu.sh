@@ -53,7 +53,7 @@ note "one RL step" "$result" $((SECONDS - start)) s -
 note "its log-probs, learner less sampler" "$([ -n "$difference" ] && echo MEASURED || echo FAIL)" "${difference:--}" "nats, worst response's mean" -
 if [ "$place" = gpu ] && command -v compute-sanitizer >/dev/null; then
   check "compute-sanitizer over the row kernels" 120 compute-sanitizer --error-exitcode 1 "$bin/test_aten" \
-    --gtest_brief=1 --gtest_filter='*RmsNorm*/cuda:*QkNorm*/cuda:*Swiglu*/cuda:*Embedding*/cuda:*LogProbs*/cuda:*AdamW*/cuda'
+    --gtest_brief=1 --gtest_filter='*Decoding*/cuda:*RmsNorm*/cuda:*QkNorm*/cuda:*Swiglu*/cuda:*Embedding*/cuda:*LogProbs*/cuda:*AdamW*/cuda'
 else
   skip "compute-sanitizer over the row kernels" "needs a GPU and compute-sanitizer"
 fi

@@ -13,19 +13,20 @@
 
 namespace lie::cuda {
 
-/// Sixteen bytes of a row that begins at a multiple of them.
+/// Sixteen bytes that begin at a multiple of them: one load.
 template <typename T>
 struct alignas(16) Pack {
   static constexpr int kSize = 16 / sizeof(T);
   T of[kSize];
+  LIE_ROW static Pack at(const T* first) { return *reinterpret_cast<const Pack*>(first); }
 };
 
 /// One call over pages: its rows, and what the kernels hand on in fp32.
 template <typename T>
 struct PagedAttention {
   static constexpr std::int64_t kPage = Operators::kPageTokens;
-  static constexpr std::int64_t kPositions = 256;  // of a stretch
-  static constexpr int kHeads = 4;                 // query heads that share a load of keys
+  static constexpr std::int64_t kPositions = 256;    // of a stretch
+  static constexpr int kHeads = Pack<float>::kSize;  // query heads that share a load of keys
 
   Rows<const T> queries;  // [T, H*E]
   Rows<const T> pool;
@@ -121,11 +122,10 @@ struct PagedScores {
  private:
   LIE_ROW void add_products(const T* key, const float* q, float (&s)[Of::kHeads]) const {
     for (std::int64_t d = 0; d < of.width; d += Pack<T>::kSize) {
-      const Pack<T> k = *reinterpret_cast<const Pack<T>*>(key + d);
+      const Pack<T> k = Pack<T>::at(key + d);
       for (int c = 0; c < Pack<T>::kSize; ++c) {
-        for (int h = 0; h < Of::kHeads; ++h) {
-          s[h] = fmaf(q[(d + c) * Of::kHeads + h], widen(k.of[c]), s[h]);
-        }
+        const Pack<float> of_heads = Pack<float>::at(q + (d + c) * Of::kHeads);
+        for (int h = 0; h < Of::kHeads; ++h) s[h] = fmaf(of_heads.of[h], widen(k.of[c]), s[h]);
       }
     }
   }
@@ -215,9 +215,8 @@ struct PagedValues {
         for (int p = 0; p < Of::kPage; ++p) {
           if (page + p >= end) continue;
           const float v = widen(values[p * of.width]);
-          for (int h = 0; h < Of::kHeads; ++h) {
-            sum[h] = fmaf(weights[(page + p) * Of::kHeads + h], v, sum[h]);
-          }
+          const Pack<float> of_heads = Pack<float>::at(weights + (page + p) * Of::kHeads);
+          for (int h = 0; h < Of::kHeads; ++h) sum[h] = fmaf(of_heads.of[h], v, sum[h]);
         }
       }
       const std::int64_t stretch = (share.first + begin) / Of::kPositions;

@@ -55,7 +55,7 @@ class CudaOperators final : public aten::AtenOperators {
     if (!cuda::attention_decode_takes(shape, pages)) {
       return AtenOperators::attention_decode(rotated, shape, batch, pages, y);
     }
-    constexpr std::int64_t kMostFloats = std::int64_t{64} << 20;
+    constexpr std::int64_t kMostFloats = std::int64_t{1} << 24;  // 64 MiB
     const std::int64_t of_row = cuda::attention_decode_scratch(shape, batch.longest);
     const std::int64_t at_once = std::clamp<std::int64_t>(kMostFloats / of_row, 1, rotated.rows);
     const at::Tensor scratch = at::empty({at_once * of_row}, options(at::kFloat));
