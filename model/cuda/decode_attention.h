@@ -206,25 +206,31 @@ struct PagedValues {
     });
     block.wait();
     block.each(kStretches * of.width, [&](std::int64_t i) {
-      const std::int64_t begin = i / of.width * Of::kPositions, column = i % of.width;
-      const std::int64_t end = left < begin + Of::kPositions ? left : begin + Of::kPositions;
-      if (begin >= end) return;
-      float sum[Of::kHeads] = {};
-      for (std::int64_t page = begin; page < end; page += Of::kPage) {
-        const T* const values = of.value(share.row, share.kv_head, share.first + page) + column;
-        for (int p = 0; p < Of::kPage; ++p) {
-          if (page + p >= end) continue;
-          const float v = widen(values[p * of.width]);
-          const Pack<float> of_heads = Pack<float>::at(weights + (page + p) * Of::kHeads);
-          for (int h = 0; h < Of::kHeads; ++h) sum[h] = fmaf(of_heads.of[h], v, sum[h]);
-        }
-      }
-      const std::int64_t stretch = (share.first + begin) / Of::kPositions;
-      for (int h = 0; h < Of::kHeads; ++h) {
-        if (h >= share.head_count) continue;
-        of.sums_of(share.row, share.first_head + h)[stretch * of.width + column] = sum[h];
-      }
+      sum_column(share, weights, i / of.width * Of::kPositions, left, i % of.width);
     });
+  }
+
+ private:
+  /// Of the stretch that begins with the share's position `begin`; `left`: positions it sees.
+  LIE_ROW void sum_column(const PagedShare& share, const float* weights, std::int64_t begin,
+                          std::int64_t left, std::int64_t column) const {
+    const std::int64_t end = left < begin + Of::kPositions ? left : begin + Of::kPositions;
+    if (begin >= end) return;
+    float sum[Of::kHeads] = {};
+    for (std::int64_t page = begin; page < end; page += Of::kPage) {
+      const T* const values = of.value(share.row, share.kv_head, share.first + page) + column;
+      for (int p = 0; p < Of::kPage; ++p) {
+        if (page + p >= end) continue;
+        const float v = widen(values[p * of.width]);
+        const Pack<float> of_heads = Pack<float>::at(weights + (page + p) * Of::kHeads);
+        for (int h = 0; h < Of::kHeads; ++h) sum[h] = fmaf(of_heads.of[h], v, sum[h]);
+      }
+    }
+    const std::int64_t stretch = (share.first + begin) / Of::kPositions;
+    for (int h = 0; h < Of::kHeads; ++h) {
+      if (h >= share.head_count) continue;
+      of.sums_of(share.row, share.first_head + h)[stretch * of.width + column] = sum[h];
+    }
   }
 };
 

@@ -10,6 +10,7 @@
 #include "common/comm/weight_sync.h"
 #include "tests/guarded_operators.h"
 #include "tools/run/device_collective.h"
+#include "tools/run/devices.h"
 
 namespace lie {
 namespace {
@@ -106,6 +107,16 @@ TEST(DeviceCollective, IsOverNcclOnlyWhereNoTwoMembersNameTheSameGpu) {
       });
     }
   }
+}
+
+TEST(Devices, LearnersAndActorsOfAHostTakeItsGpusInTurnAndRewardWorkersNone) {
+  const std::vector<RankPlace> places = {{"a", {}}, {"a", {}}, {"a", {}}, {"b", {}}, {"b", {}}};
+  const RoleLayout layout = plan_roles({}, places);  // learner, reward worker, three actors
+  ASSERT_EQ(layout.reward_workers, std::vector<int>{1});
+  EXPECT_EQ(turn_on_host(layout, 0), 0);
+  EXPECT_EQ(turn_on_host(layout, 2), 1);
+  EXPECT_EQ(turn_on_host(layout, 3), 0);
+  EXPECT_EQ(turn_on_host(layout, 4), 1);
 }
 
 }  // namespace

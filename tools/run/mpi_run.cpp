@@ -46,7 +46,8 @@ void act(Job& job, const TrainConfig& config, const RunStart& start, const RoleL
   const auto group = weight_group(job, layout, holders);
   play_actor(config, start,
              {*tickets, rollouts, *group, job.rank(), layout.threads(job.rank(), Role::kActor),
-              [&job] { job.attend(); }, holders.mine.get(), on_devices(job)});
+              [&job] { job.attend(); }, holders.mine.get(), on_devices(job),
+              turn_on_host(layout, job.rank())});
 }
 
 void score(Job& job, const TrainConfig& config, const RunStart& start, const RoleLayout& layout) {
@@ -70,7 +71,7 @@ void learn(Job& job, const TrainConfig& config, const RunStart& start, RunPrompt
            const RoleLayout& layout, const WeightHolders& holders, EarlyStop& stop) {
   const auto learners = mpi_collective(job, layout.learners, Tag::kLearnerGroup);
   const LearnerTransport transport{*learners, layout.threads(job.rank(), Role::kLearner),
-                                   on_devices(job)};
+                                   on_devices(job), turn_on_host(layout, job.rank())};
   if (learners->rank() > 0) {
     play_learner(config, start, transport);
   } else if (layout.has(job.rank(), Role::kRewardWorker)) {

@@ -99,8 +99,8 @@ TextOfResponse text_of_response(const TrainConfig& config, const RunStart& start
 
 void play_actor(const TrainConfig& config, const RunStart& start, const ActorTransport& transport) {
   const Tokenizer tokenizer = Tokenizer::load(start.model_directory);
-  const auto operators =
-      make_operators(config.model, transport.threads, shared_floats(transport.host_weights));
+  const auto operators = make_operators(config.model, transport.threads,
+                                        shared_floats(transport.host_weights), transport.turn);
   // Overwritten by the first weight sync.
   Weights weights(load_model_config(start.model_directory), *operators);
   const auto weight_group = transport.on_device(transport.weight_group, *operators);

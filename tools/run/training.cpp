@@ -40,7 +40,7 @@ CheckpointSchedule checkpoint_schedule(const TrainConfig& config) {
 
 Training::Training(const TrainConfig& config, const RunStart& start,
                    const LearnerTransport& transport)
-    : operators(make_operators(config.model, transport.threads)),
+    : operators(make_operators(config.model, transport.threads, {}, transport.turn)),
       learners(transport.on_device(transport.learners, *operators)),
       weights(load_weights(config.model.path, *operators)),
       start_sha256(weights_sha256(weights)),

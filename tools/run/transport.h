@@ -22,6 +22,7 @@ struct ActorTransport {
   std::function<void()> attend = {};    // called between forward passes
   HostWeights* host_weights = nullptr;  // that this actor shares with those of its host
   DeviceGroup on_device = staged_collective;
+  int turn = -1;  // of the host's GPUs, see make_operators()
 };
 
 struct RewardTransport {
@@ -35,6 +36,7 @@ struct LearnerTransport {
   Collective& learners;
   int threads = 1;
   DeviceGroup on_device = staged_collective;
+  int turn = -1;  // of the host's GPUs, see make_operators()
 };
 
 /// What the coordinator on learner 0 is connected to.
