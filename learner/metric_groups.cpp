@@ -49,6 +49,7 @@ constexpr Rule kRules[] = {
     {"reference_kl", "policy"},
     {"first_minibatch_*", "policy"},
     {"effective_sample_share", "policy"},
+    {"log_prob_difference_*", "policy"},
 };
 
 bool fits(std::string_view pattern, std::string_view metric) {

@@ -15,4 +15,16 @@ namespace lie {
 /// `update` was made of.
 double effective_sample_share(std::span<const ScoredGroup> groups, const StepUpdate& update);
 
+/// The learner's log-probs less the sampler's, nats, over the responses of a step's first
+/// mini-batch, before any update of the step. Of one policy the CPU's operators make it exactly 0
+/// (invariant E5), a GPU's leave rounding: as much of GSPO's clip band (3e-4 on a response's mean)
+/// is lost to it.
+struct LogProbDifference {
+  double mean = 0;          // of |difference| over tokens
+  double sequence_max = 0;  // largest |mean difference| of a response
+};
+/// NaN without responses.
+LogProbDifference log_prob_difference(std::span<const ScoredGroup> groups,
+                                      const StepUpdate& update);
+
 }  // namespace lie

@@ -248,6 +248,9 @@ Metrics step_metrics(const StepFacts& record) {
   if (record.update != nullptr) {
     out.add("effective_sample_share", effective_sample_share(record.groups, *record.update));
     add_update_metrics(out, *record.update);
+    const LogProbDifference difference = log_prob_difference(record.groups, *record.update);
+    out.add("log_prob_difference_mean", difference.mean);
+    out.add("log_prob_difference_sequence_max", difference.sequence_max);
   }
   if (!record.evaluation.empty()) add_evaluation_metrics(out, record.evaluation);
   add_times(out, record);

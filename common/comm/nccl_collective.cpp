@@ -4,8 +4,10 @@
 #include <nccl.h>
 
 #include <algorithm>
+#include <array>
 #include <initializer_list>
 #include <string_view>
+#include <utility>
 
 #include "common/comm/backoff.h"
 #include "common/error.h"
@@ -100,28 +102,31 @@ ncclDataType_t nccl_type(DType dtype) {
 
 class NcclCollective : public Collective {
  public:
-  NcclCollective(Job& job, Collective& host, int device, cudaStream_t compute)
+  NcclCollective(Job& job, std::unique_ptr<Collective> host, int device, cudaStream_t compute)
       : job_(job),
-        host_(host),
+        host_(std::move(host)),
         place_{device},
         compute_(compute),
-        communicator_(job, shared_id(host), host.rank(), host.size()) {}
+        communicator_(job, shared_id(*host_), host_->rank(), host_->size()) {}
 
-  int rank() const override { return host_.rank(); }
-  int size() const override { return host_.size(); }
+  int rank() const override { return host_->rank(); }
+  int size() const override { return host_->size(); }
 
   void broadcast_bytes(std::span<std::byte> bytes, int root) override {
-    host_.broadcast_bytes(bytes, root);
+    host_->broadcast_bytes(bytes, root);
+  }
+  void broadcast_as_bfloat16(DeviceSpan values, int root) override {
+    host_->broadcast_as_bfloat16(values, root);
   }
   void broadcast(DeviceSpan values, int root) override {
-    if (values.place.is_host()) return host_.broadcast(values, root);
+    if (values.place.is_host()) return host_->broadcast(values, root);
     run("broadcast", values, [&](std::size_t count, ncclDataType_t type) {
       return ncclBroadcast(values.data, values.data, count, type, root, communicator_.get(),
                            stream_.get());
     });
   }
   void all_reduce_sum(DeviceSpan values) override {
-    if (values.place.is_host()) return host_.all_reduce_sum(values);
+    if (values.place.is_host()) return host_->all_reduce_sum(values);
     run("all-reduce", values, [&](std::size_t count, ncclDataType_t type) {
       return ncclAllReduce(values.data, values.data, count, type, ncclSum, communicator_.get(),
                            stream_.get());
@@ -129,7 +134,7 @@ class NcclCollective : public Collective {
   }
   void exchange(std::span<const DeviceSpan> out, std::span<const DeviceSpan> in) override {
     check_exchange(*this, out, in);
-    if (lie_on_host(out) && lie_on_host(in)) return host_.exchange(out, in);
+    if (lie_on_host(out) && lie_on_host(in)) return host_->exchange(out, in);
     for (const auto& spans : {out, in}) {
       for (const DeviceSpan& span : spans) {
         if (span.count > 0) check_place(span);
@@ -200,7 +205,7 @@ class NcclCollective : public Collective {
   }
 
   Job& job_;
-  Collective& host_;
+  std::unique_ptr<Collective> host_;
   MemoryPlace place_;
   cudaStream_t compute_;
   Stream stream_;
@@ -209,10 +214,17 @@ class NcclCollective : public Collective {
 
 }  // namespace
 
-std::unique_ptr<Collective> nccl_collective(Job& job, Collective& host, int device,
+std::string gpu_bus_address(int device) {
+  std::array<char, 32> address{};
+  check(cudaDeviceGetPCIBusId(address.data(), static_cast<int>(address.size()), device),
+        "asking for a device's address");
+  return address.data();
+}
+
+std::unique_ptr<Collective> nccl_collective(Job& job, std::unique_ptr<Collective> host, int device,
                                             void* compute_stream) {
   check(cudaSetDevice(device), "choosing the device");
-  return std::make_unique<NcclCollective>(job, host, device,
+  return std::make_unique<NcclCollective>(job, std::move(host), device,
                                           static_cast<cudaStream_t>(compute_stream));
 }
 

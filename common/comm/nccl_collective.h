@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <string>
 
 #include "common/comm/collective.h"
 #include "common/comm/job.h"
@@ -9,8 +10,8 @@
 namespace lie {
 
 /// A group with the members of `host`, one GPU each; this rank's is number `device` of its node.
-/// Spans of that device's memory travel over NCCL, bytes and spans of host memory over `host`,
-/// which must outlive the group. Collective over `host`, which carries the identifier of the NCCL
+/// Spans of that device's memory travel over NCCL, bytes, spans of host memory and what is rounded
+/// on its way over `host`. Collective over `host`, which carries the identifier of the NCCL
 /// communicator. Throws Error where the program was built without CUDA, or if two members share a
 /// GPU, which NCCL refuses.
 ///
@@ -20,7 +21,11 @@ namespace lie {
 ///
 /// Bits: NCCL adds in the order of its ring or tree, not in rank order. That order is fixed for one
 /// layout, NCCL_ALGO and NCCL_PROTO; all members get the same bits.
-std::unique_ptr<Collective> nccl_collective(Job& job, Collective& host, int device,
+std::unique_ptr<Collective> nccl_collective(Job& job, std::unique_ptr<Collective> host, int device,
                                             void* compute_stream = nullptr);
+
+/// "0000:3B:00.0": which GPU of its host device number `device` is. Throws Error where the program
+/// was built without CUDA, or if there is none.
+std::string gpu_bus_address(int device);
 
 }  // namespace lie

@@ -36,6 +36,8 @@ class AtenOperators : public Operators {
   AtenOperators(at::Device device, DType dtype)
       : device_(device), dtype_(dtype), flash_(dtype == DType::kBFloat16 && device.is_cuda()) {
     if (flash_) require_flash_attention(device);
+    // Sums that cuBLAS splits are joined in fp32, not in bf16.
+    at::globalContext().setAllowBF16ReductionCuBLAS(false);
   }
 
   // ---- Memory

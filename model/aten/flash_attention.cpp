@@ -25,20 +25,26 @@ Packed packed(const at::Tensor& rotated, const at::Tensor& values, const Attenti
           by_head(values, shape.head_width)};
 }
 
-/// While alive, ATen's kernels are deterministic.
+/// While alive, ATen's kernels are deterministic, and new memory is not filled for it.
 class Deterministic {
  public:
   Deterministic()
-      : before_(at::globalContext().deterministicAlgorithms()),
-        only_warn_(at::globalContext().deterministicAlgorithmsWarnOnly()) {
-    at::globalContext().setDeterministicAlgorithms(true, false);
+      : before_(all().deterministicAlgorithms()),
+        only_warn_(all().deterministicAlgorithmsWarnOnly()),
+        fills_(all().deterministicFillUninitializedMemory()) {
+    all().setDeterministicAlgorithms(true, false);
+    all().setDeterministicFillUninitializedMemory(false);
   }
-  ~Deterministic() { at::globalContext().setDeterministicAlgorithms(before_, only_warn_); }
+  ~Deterministic() {
+    all().setDeterministicAlgorithms(before_, only_warn_);
+    all().setDeterministicFillUninitializedMemory(fills_);
+  }
   Deterministic(const Deterministic&) = delete;
   Deterministic& operator=(const Deterministic&) = delete;
 
  private:
-  bool before_, only_warn_;
+  static at::Context& all() { return at::globalContext(); }
+  bool before_, only_warn_, fills_;
 };
 
 /// A small example: sequences of 5, 1 and 90 tokens, 4 heads on 2 kv-heads.

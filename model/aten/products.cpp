@@ -19,7 +19,7 @@ void multiply(at::Tensor out, const at::Tensor& a, const at::Tensor& b) {
 
 void multiply_add(at::Tensor out, const at::Tensor& a, const at::Tensor& b) {
   if (a.is_cuda() && !is_wide(a)) {
-    out.add_(at::mm(a, b, at::kFloat));
+    at::addmm_out(out, out, a, b, at::kFloat);
   } else {
     out.addmm_(a.to(at::kFloat), b.to(at::kFloat));
   }

@@ -1,7 +1,9 @@
 #include "model/cuda/kernels.h"
 
+#include <cmath>
 #include <type_traits>
 
+#include "model/cuda/decode_attention.h"
 #include "model/cuda/head.h"
 #include "model/cuda/launch.h"
 #include "model/cuda/optimizer.h"
@@ -123,6 +125,49 @@ void store_kv(int device, Tensor rotated, Tensor qkv, const AttentionShape& shap
   });
 }
 
+std::int64_t attention_decode_scratch(const AttentionShape& shape, std::int64_t longest) {
+  using Attention = PagedAttention<float>;
+  return Attention::scratch(shape.heads, shape.head_width, Attention::stretches_of(longest));
+}
+
+bool attention_decode_takes(const AttentionShape& shape, const KvPages& pages) {
+  constexpr std::int64_t kElements = Pack<BFloat16>::kSize;
+  return shape.head_width % kElements == 0 && pages.pool.stride % kElements == 0 &&
+         reinterpret_cast<std::uintptr_t>(pages.pool.data) % alignof(Pack<BFloat16>) == 0;
+}
+
+void attention_decode(int device, Tensor rotated, const AttentionShape& shape,
+                      const DecodeBatch& batch, KvPages pages, float* scratch, Tensor y) {
+  by_dtype(y.dtype, [&](auto zero) {
+    using T = decltype(zero);
+    using Attention = PagedAttention<T>;
+    const std::int64_t stretches = Attention::stretches_of(batch.longest);
+    const std::int64_t of_all = rotated.rows * shape.heads * stretches;
+    float* const sums = scratch + of_all * Attention::kPositions;
+    const Attention all{rows<const T>(rotated),
+                        rows<const T>(pages.pool),
+                        shape.heads,
+                        shape.kv_heads,
+                        shape.head_width,
+                        pages.layer,
+                        batch.positions.data,
+                        batch.sequences.data,
+                        batch.table.data,
+                        batch.table_width,
+                        stretches,
+                        1.0f / std::sqrt(static_cast<float>(shape.head_width)),
+                        scratch,
+                        sums,
+                        sums + of_all * shape.head_width};
+    const PagedScores<T> scores{all};
+    const PagedValues<T> values{all};
+    for_blocks(device, scores.items(rotated.rows), scores);
+    for_blocks(device, rotated.rows * shape.heads, PagedSoftmax<T>{all});
+    for_blocks(device, values.items(rotated.rows), values);
+    for_elements(device, y.elements(), PagedJoin<T>{all, rows<T>(y)});
+  });
+}
+
 void embed(int device, Tensor table, Indices tokens, Tensor y) {
   by_dtype(table.dtype, [&](auto from) {
     by_dtype(y.dtype, [&](auto to) {
@@ -137,9 +182,9 @@ void embed(int device, Tensor table, Indices tokens, Tensor y) {
 void embed_backward(int device, Tensor dy, Indices tokens, Tensor dtable) {
   by_dtype(dy.dtype, [&](auto zero) {
     using T = decltype(zero);
-    for_rows(
-        device, dy.rows,
-        EmbedBackward<T>{rows<const T>(dy), tokens.data, dy.rows, dy.cols, rows<float>(dtable)});
+    const EmbedBackward<T> add{rows<const T>(dy), tokens.data, dy.rows, dy.cols,
+                               rows<float>(dtable)};
+    for_rows(device, add.items(), add);
   });
 }
 

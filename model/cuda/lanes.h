@@ -62,7 +62,8 @@ struct HostLanes {
   void wait() const {}
 };
 
-/// A block of threads on the host, one after another. `memory`: what its threads share.
+/// A block of threads on the host, one after another. `memory`: what its threads share, from a
+/// multiple of sixteen bytes on.
 struct HostBlock {
   void* memory = nullptr;
 

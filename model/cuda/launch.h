@@ -38,7 +38,7 @@ __global__ void __launch_bounds__(kThreads) over_rows(Body body, std::int64_t co
 }
 template <typename Body>
 __global__ void __launch_bounds__(kThreads) over_blocks(Body body) {
-  extern __shared__ double memory[];
+  extern __shared__ __align__(16) double memory[];
   body(DeviceBlock{memory}, std::int64_t{blockIdx.x});
 }
 

@@ -50,6 +50,24 @@ class CudaOperators final : public aten::AtenOperators {
                 KvPages pages) override {
     cuda::store_kv(index(), rotated, qkv, shape, batch, pages);
   }
+  void attention_decode(Tensor rotated, const AttentionShape& shape, const DecodeBatch& batch,
+                        KvPages pages, Tensor y) override {
+    if (!cuda::attention_decode_takes(shape, pages)) {
+      return AtenOperators::attention_decode(rotated, shape, batch, pages, y);
+    }
+    constexpr std::int64_t kMostFloats = std::int64_t{1} << 24;  // 64 MiB
+    const std::int64_t of_row = cuda::attention_decode_scratch(shape, batch.longest);
+    const std::int64_t at_once = std::clamp<std::int64_t>(kMostFloats / of_row, 1, rotated.rows);
+    const at::Tensor scratch = at::empty({at_once * of_row}, options(at::kFloat));
+    for (std::int64_t first = 0; first < rotated.rows; first += at_once) {
+      const std::int64_t count = std::min(at_once, rotated.rows - first);
+      DecodeBatch part = batch;
+      part.positions = batch.positions.from(first, count);
+      part.sequences = batch.sequences.from(first, count);
+      cuda::attention_decode(index(), rotated.rows_at(first, count), shape, part, pages,
+                             scratch.data_ptr<float>(), y.rows_at(first, count));
+    }
+  }
   void log_probs(Tensor logits, Indices targets, float temperature, Tensor log_probs,
                  Tensor entropies, Tensor log_sum) override {
     cuda::log_probs(index(), logits, targets, temperature, log_probs, entropies, log_sum);

@@ -307,31 +307,50 @@ struct Embed {
   }
 };
 
-/// The first row of a token adds all rows of it, in order.
+/// The first row of a token adds all rows of it, in order, a stretch of columns an item: a token
+/// that a batch has a thousand times would keep sixteen lanes busy while the device waits.
 template <typename T>
 struct EmbedBackward {
+  static constexpr int kOfLane = 16;  // columns, summed in registers
+  static constexpr std::int64_t kColumns = kLanes * kOfLane;
+  struct Sums {
+    float of[kOfLane];
+  };
+
   Rows<const T> dy;
   const std::int32_t* tokens;
   std::int64_t rows, width;
   Rows<float> dtable;
 
+  LIE_ROW std::int64_t items() const { return (width + kColumns - 1) / kColumns * rows; }
   template <typename Lanes>
-  LIE_ROW void operator()(const Lanes& lanes, std::int64_t row) const {
+  LIE_ROW void operator()(const Lanes& lanes, std::int64_t item) const {
+    const std::int64_t row = item % rows, column = item / rows * kColumns;
+    float* const table = dtable[tokens[row]];
+    typename Lanes::template Of<Sums> sums;
     for (std::int64_t first = 0; first < rows; first += kLanes) {
       std::uint32_t same = lanes.where(
           [&](int lane) { return first + lane < rows && tokens[first + lane] == tokens[row]; });
       for (std::int64_t other = first; same != 0; same >>= 1, ++other) {
         if ((same & 1u) == 0) continue;
         if (other < row) return;  // that row adds this one
-        add(lanes, other);
+        each(lanes, column, [&](int lane, int c, std::int64_t i) {
+          const float before = other == row ? table[i] : sums[lane].of[c];
+          sums[lane].of[c] = before + widen(dy[other][i]);
+        });
       }
     }
+    each(lanes, column, [&](int lane, int c, std::int64_t i) { table[i] = sums[lane].of[c]; });
   }
-  template <typename Lanes>
-  LIE_ROW void add(const Lanes& lanes, std::int64_t row) const {
-    float* const sum = dtable[tokens[row]];
+
+ private:
+  template <typename Lanes, typename F>
+  LIE_ROW void each(const Lanes& lanes, std::int64_t column, const F& f) const {
     lanes.each([&](int lane) {
-      for (std::int64_t i = lane; i < width; i += kLanes) sum[i] += widen(dy[row][i]);
+      for (int c = 0; c < kOfLane; ++c) {
+        const std::int64_t i = column + c * kLanes + lane;
+        if (i < width) f(lane, c, i);
+      }
     });
   }
 };

@@ -12,6 +12,7 @@
 #include "model/transformer.h"
 #include "tests/bench/arguments.h"
 #include "tests/bench/bench_model.h"
+#include "tests/bench/device_checks.h"
 #include "tests/bench/machine_limits.h"
 
 namespace lie::bench {
@@ -239,8 +240,14 @@ int main(int argc, char** argv) {
       "cuda[:index]; or emulated, in a build without CUDA: small shapes, whose speed says nothing");
   return lie::bench::run_bench(app, argc, argv, [&] {
     const bool emulated = device == "emulated";
-    const auto operators =
-        lie::make_cuda_operators(emulated ? "cpu" : device, lie::DType::kBFloat16);
+    const auto made = [&] {
+      return lie::make_cuda_operators(emulated ? "cpu" : device, lie::DType::kBFloat16);
+    };
+    for (const lie::bench::DeviceCheck& check : lie::bench::device_checks(made())) {
+      fmt::print("{}|{}|{:.2g}|of the largest|-\n", check.name,
+                 check.error <= check.bound ? "PASS" : "FAIL", check.error);
+    }
+    const auto operators = made();
     lie::bench::DeviceBench(*operators, emulated ? lie::bench::Sizes() : lie::bench::full_sizes())
         .run();
   });

@@ -12,9 +12,8 @@ namespace {
 
 TEST(NcclCollective, SaysWhatIsMissingWithoutCudaOrAGpu) {
   constexpr int kNoSuchDevice = 1000;
-  const auto solo = solo_collective();
   try {
-    nccl_collective(test_job(), *solo, kNoSuchDevice);
+    nccl_collective(test_job(), solo_collective(), kNoSuchDevice);
     FAIL() << "there is no such device";
   } catch (const Error& error) {
     const std::string text = error.what();

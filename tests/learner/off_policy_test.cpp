@@ -20,7 +20,7 @@ struct Step {
       response.behavior_log_probs = {-1, -2};
       groups[0].rollout.responses.push_back(response);
       const auto half = static_cast<float>(log_weight / 2);
-      update.responses[0].push_back({.learner_log_probs = {-1 + half, -2 + half}});
+      update.responses[0].push_back({.learner_log_probs = {-1 + half, -2 + half}, .mini_batch = 0});
     }
   }
   double share() const { return effective_sample_share(groups, update); }
@@ -42,6 +42,26 @@ TEST(EffectiveSampleShare, OfOneHeavyResponseIsOneOfAll) {
 
 TEST(EffectiveSampleShare, DoesNotExistWithoutResponses) {
   EXPECT_TRUE(std::isnan(effective_sample_share({}, {})));
+}
+
+TEST(LogProbDifference, IsExactlyNothingWhereSamplerAndLearnerAgree) {
+  const Step step({0, 0});
+  EXPECT_EQ(log_prob_difference(step.groups, step.update).mean, 0);
+  EXPECT_EQ(log_prob_difference(step.groups, step.update).sequence_max, 0);
+}
+
+TEST(LogProbDifference, IsTheMeanOverTokensAndTheLargestMeanOfAResponse) {
+  Step step({1, -3, 8});
+  step.update.responses[0][0].learner_log_probs = {-0.5F, -2.5F};  // cancels in its mean
+  step.update.responses[0][2].mini_batch = 1;                      // after an update
+  const LogProbDifference difference = log_prob_difference(step.groups, step.update);
+  EXPECT_EQ(difference.mean, (0.5 + 0.5 + 1.5 + 1.5) / 4);
+  EXPECT_EQ(difference.sequence_max, 1.5);
+}
+
+TEST(LogProbDifference, DoesNotExistWithoutResponses) {
+  EXPECT_TRUE(std::isnan(log_prob_difference({}, {}).mean));
+  EXPECT_TRUE(std::isnan(log_prob_difference({}, {}).sequence_max));
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 // aten_operators_test.cpp holds the kernels themselves against the CPU.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <bit>
 #include <cmath>
 #include <cstdlib>
@@ -60,11 +61,13 @@ class Numbers {
 /// A tensor twice: in fp32 for the CPU operators, and in `dtype` for the kernels.
 class Twice {
  public:
-  Twice(DType dtype, std::int64_t rows, std::int64_t cols, Numbers& numbers)
+  /// `scale`: of numbers between its halves alone; 0: of all kinds.
+  Twice(DType dtype, std::int64_t rows, std::int64_t cols, Numbers& numbers, float scale = 0)
       : dtype_(dtype), rows_(rows), cols_(cols), cpu_(count()), floats_(count()), halves_(count()) {
     const auto kind = static_cast<std::int64_t>(numbers.bits() % 8);  // of the first row
     for (std::size_t i = 0; i < count(); ++i) {
-      float x = numbers.of_row(static_cast<std::int64_t>(i) / cols + kind);
+      float x = scale > 0 ? numbers.uniform(scale)
+                          : numbers.of_row(static_cast<std::int64_t>(i) / cols + kind);
       if (narrow()) x = from_bfloat16(to_bfloat16(x));
       cpu_[i] = floats_[i] = x;
       halves_[i] = to_bfloat16(x);
@@ -212,6 +215,67 @@ TEST_P(CudaRows, HeadsHaveTheCpuOperatorsBitsBothWays) {
       if (GetParam() != DType::kFloat32) continue;
       EXPECT_EQ(dq.different() + dk.different(), 0) << width;
     }
+  });
+}
+
+/// A few sequences of a cache, and rows that end in them anywhere: shared pages, a part of a page.
+struct Cached {
+  static constexpr std::int64_t kSequences = 3, kRows = 9;
+
+  Cached(Numbers& numbers, std::int64_t longest)
+      : table_width((longest + 15) / 16), table(), positions() {
+    for (std::int64_t i = 0; i < kSequences * table_width; ++i) {  // in no order, page 0 of none
+      table.push_back(static_cast<std::int32_t>(kSequences * table_width - i));
+    }
+    for (std::int64_t row = 0; row < kRows; ++row) {
+      sequences.push_back(static_cast<std::int32_t>(row * kSequences / kRows));
+      positions.push_back(static_cast<std::int32_t>(
+          row == 0 ? longest - 1 : numbers.bits() % static_cast<std::uint64_t>(longest)));
+    }
+  }
+  std::int64_t pages() const { return kSequences * table_width + 1; }
+  std::int64_t positions_held() const { return kSequences * table_width * 16; }
+  /// Fills every place of every page.
+  DecodeBatch filling() {
+    for (const std::int32_t page : table) {
+      for (std::int32_t place = 0; place < 16; ++place) slots.push_back(16 * page + place);
+    }
+    DecodeBatch batch;
+    batch.slots = view(slots);
+    return batch;
+  }
+  DecodeBatch reading() const {
+    return {view(positions), {},          view(sequences),
+            view(table),     table_width, 1 + std::int64_t{*std::ranges::max_element(positions)}};
+  }
+
+  std::int64_t table_width;
+  std::vector<std::int32_t> table, positions, sequences = {}, slots = {};
+};
+
+TEST_P(CudaRows, StoringKeysAndValuesAndAttendingToThemHasTheCpuOperatorsBits) {
+  std::int64_t call = 0;
+  over_rows(Cached::kRows * 60, [&](std::int64_t some) {  // 60: what a row computes, about
+    const std::int64_t group = 1 + call % 7, longest = ++call % 20 == 0 ? 1100 + some : 2 * some;
+    const AttentionShape shape{2 * group, 2, call % 2 == 0 ? 32 : 48};
+    Cached cached(numbers_, longest);
+    const std::int64_t page_cols = 2 * 2 * 16 * shape.kv_cols(), held = cached.positions_held();
+    const auto tame = [&](std::int64_t rows, std::int64_t cols) {
+      return Twice(GetParam(), rows, cols, numbers_, 4.0f);
+    };
+    Twice keys = tame(held, shape.q_cols() + shape.kv_cols());
+    Twice qkv = tame(held, shape.qkv_cols());
+    Twice pool = tame(cached.pages(), page_cols), y = tame(Cached::kRows, shape.q_cols());
+    const DecodeBatch filling = cached.filling(), reading = cached.reading();
+    Twice rotated = tame(Cached::kRows, shape.q_cols() + shape.kv_cols());
+    cpu_->store_kv(keys.cpu(), qkv.cpu(), shape, filling, {pool.cpu(), 1});
+    cpu_->attention_decode(rotated.cpu(), shape, reading, {pool.cpu(), 1}, y.cpu());
+    cuda::store_kv(kDevice, keys.kernel(), qkv.kernel(), shape, filling, {pool.kernel(), 1});
+    std::vector<float> scratch(static_cast<std::size_t>(
+        Cached::kRows * cuda::attention_decode_scratch(shape, reading.longest)));
+    cuda::attention_decode(kDevice, rotated.kernel(), shape, reading, {pool.kernel(), 1},
+                           scratch.data(), y.kernel());
+    EXPECT_EQ(y.different(), 0) << longest << " positions, groups of " << group;
   });
 }
 

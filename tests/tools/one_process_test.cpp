@@ -73,7 +73,10 @@ TEST_F(OneProcess, ARunLeavesMetricsTrajectoriesAndACheckpoint) {
   EXPECT_FALSE(rows[0].contains("loss"));
   EXPECT_FALSE(rows[1].contains("eval_accuracy"));
   EXPECT_TRUE(rows[2].contains("eval_accuracy"));
-  EXPECT_EQ(rows[1].at("first_minibatch_ratio_max_deviation"), 0.0);  // invariant E5
+  for (const char* name : {"first_minibatch_ratio_max_deviation", "log_prob_difference_mean",
+                           "log_prob_difference_sequence_max"}) {
+    EXPECT_EQ(rows[1].at(name), 0.0) << name;  // invariant E5
+  }
   const RunReader trajectories(fs::path(config_.run.directory) / "trajectories");
   EXPECT_EQ(trajectories.samples().size(), 2u + 6 + 6 + 2);
   const auto checkpoint = latest_checkpoint(fs::path(config_.run.directory) / "checkpoints");
@@ -163,6 +166,7 @@ TEST_F(OneProcess, ActorsUnderRoundedWeightsGetTheSameOnesAfterAResume) {
   config_.weight_sync.weights = DType::kBFloat16;
   run();
   EXPECT_GT(metrics().back().at("first_minibatch_ratio_max_deviation"), 0.0);
+  EXPECT_GT(metrics().back().at("log_prob_difference_sequence_max"), 0.0);
   config_.run.steps = 3;
   run();
   const std::string resumed = digest();

@@ -2,12 +2,15 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
 #include <functional>
 #include <thread>
 
 #include "common/comm/thread_collective.h"
 #include "common/comm/weight_sync.h"
 #include "tests/guarded_operators.h"
+#include "tools/run/device_collective.h"
+#include "tools/run/devices.h"
 
 namespace lie {
 namespace {
@@ -90,6 +93,30 @@ void expect_on_actors(float value, const WeightSyncOptions& options, float expec
 TEST(StagedCollective, WeightsReachTheActors) {
   expect_on_actors(1.01171875F, {}, 1.01171875F);
   expect_on_actors(1.01171875F, {DType::kBFloat16}, 1.015625F);  // a tie: 1 + 1.5 * 2^-7
+}
+
+TEST(DeviceCollective, IsOverNcclOnlyWhereNoTwoMembersNameTheSameGpu) {
+  for (const auto& [names, differ] : {std::pair{std::array{"a 1", "a 2", "b 1"}, true},
+                                      {std::array{"a 1", "b 1", "a 1"}, false}}) {
+    ThreadGroup group(3);
+    std::vector<std::jthread> threads;
+    for (int rank = 0; rank < 3; ++rank) {
+      threads.emplace_back([&, rank] {
+        const auto member = group.member(rank);
+        EXPECT_EQ(all_differ(*member, names[static_cast<std::size_t>(rank)]), differ);
+      });
+    }
+  }
+}
+
+TEST(Devices, LearnersAndActorsOfAHostTakeItsGpusInTurnAndRewardWorkersNone) {
+  const std::vector<RankPlace> places = {{"a", {}}, {"a", {}}, {"a", {}}, {"b", {}}, {"b", {}}};
+  const RoleLayout layout = plan_roles({}, places);  // learner, reward worker, three actors
+  ASSERT_EQ(layout.reward_workers, std::vector<int>{1});
+  EXPECT_EQ(turn_on_host(layout, 0), 0);
+  EXPECT_EQ(turn_on_host(layout, 2), 1);
+  EXPECT_EQ(turn_on_host(layout, 3), 0);
+  EXPECT_EQ(turn_on_host(layout, 4), 1);
 }
 
 }  // namespace

@@ -5,7 +5,6 @@
 #include <numeric>
 
 #include "common/comm/launcher.h"
-#include "common/comm/roles.h"
 #include "common/error.h"
 #include "model/aten/operators.h"
 #include "model/cuda/operators.h"
@@ -13,10 +12,11 @@
 namespace lie {
 namespace {
 
-/// "cuda" shares the GPUs that this process may use among the node's ranks, in turn.
-std::string gpu_of_this_rank() {
+/// "cuda" shares the GPUs that this process may use among the node's ranks.
+std::string gpu_of_this_rank(int turn) {
   const int gpus = usable_gpus();
-  return gpus == 0 ? "cuda" : fmt::format("cuda:{}", launcher::rank_on_node() % gpus);
+  if (turn < 0) turn = launcher::rank_on_node();
+  return gpus == 0 ? "cuda" : fmt::format("cuda:{}", turn % gpus);
 }
 
 }  // namespace
@@ -24,15 +24,27 @@ std::string gpu_of_this_rank() {
 bool can_share_weights(const ModelOptions& options) { return options.device == "cpu"; }
 
 std::unique_ptr<Operators> make_operators(const ModelOptions& options, int threads,
-                                          const SharedFloats& shared) {
+                                          const SharedFloats& shared, int turn) {
   if (options.threads > 0) threads = static_cast<int>(options.threads);
   if (options.device == "cpu") return make_cpu_operators(threads, shared);
   if (options.device == "aten-cpu") return make_aten_operators("cpu", DType::kFloat32, threads);
-  if (options.device == "cuda") return make_cuda_operators(gpu_of_this_rank(), DType::kBFloat16);
+  if (options.device == "cuda") {
+    return make_cuda_operators(gpu_of_this_rank(turn), DType::kBFloat16);
+  }
   if (options.device.starts_with("cuda:")) {
     return make_cuda_operators(options.device, DType::kBFloat16);
   }
   fail("model.device is \"{}\": expected cpu, aten-cpu, cuda or cuda:<number>", options.device);
+}
+
+int turn_on_host(const RoleLayout& layout, int rank) {
+  int before = 0;
+  for (int other = 0; other < rank; ++other) {
+    const bool computes = layout.has(other, Role::kLearner) || layout.has(other, Role::kActor);
+    const auto host = [&](int of) { return layout.places[static_cast<std::size_t>(of)].host; };
+    if (computes && host(other) == host(rank)) ++before;
+  }
+  return before;
 }
 
 DType fixed_dtype(const ModelOptions& options, const WeightsPlan& files, DType activations) {

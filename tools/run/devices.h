@@ -5,6 +5,7 @@
 #include <string>
 
 #include "common/comm/job.h"
+#include "common/comm/roles.h"
 #include "model/transformer.h"
 #include "model/weights.h"
 #include "tools/run/options.h"
@@ -12,9 +13,14 @@
 namespace lie {
 
 /// `threads`: the rank's share of the host's cores, unless model.threads says otherwise. Throws
-/// Error if the device is unknown or absent. `shared`: for those that can_share_weights().
+/// Error if the device is unknown or absent. `shared`: for those that can_share_weights(). `turn`:
+/// which of the GPUs that this process may use is this rank's, in turn; -1: by its number on the
+/// host.
 std::unique_ptr<Operators> make_operators(const ModelOptions& options, int threads,
-                                          const SharedFloats& shared = {});
+                                          const SharedFloats& shared = {}, int turn = -1);
+
+/// A learner's or an actor's number among those of its host: a reward worker takes no GPU's turn.
+int turn_on_host(const RoleLayout& layout, int rank);
 
 /// Whether operators of this device can have their weights in memory that processes share.
 bool can_share_weights(const ModelOptions& options);

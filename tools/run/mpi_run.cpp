@@ -33,6 +33,12 @@ std::unique_ptr<Collective> weight_group(Job& job, const RoleLayout& layout,
   return mpi_collective(job, std::move(members), Tag::kWeightGroup);
 }
 
+DeviceGroup on_devices(Job& job) {
+  return [&job](Collective& host, Operators& operators) {
+    return device_collective(job, host, operators);
+  };
+}
+
 void act(Job& job, const TrainConfig& config, const RunStart& start, const RoleLayout& layout,
          const WeightHolders& holders) {
   const auto tickets = mpi_ticket_client(job, layout.learners.front());
@@ -40,7 +46,8 @@ void act(Job& job, const TrainConfig& config, const RunStart& start, const RoleL
   const auto group = weight_group(job, layout, holders);
   play_actor(config, start,
              {*tickets, rollouts, *group, job.rank(), layout.threads(job.rank(), Role::kActor),
-              [&job] { job.attend(); }, holders.mine.get()});
+              [&job] { job.attend(); }, holders.mine.get(), on_devices(job),
+              turn_on_host(layout, job.rank())});
 }
 
 void score(Job& job, const TrainConfig& config, const RunStart& start, const RoleLayout& layout) {
@@ -63,7 +70,8 @@ void learn_and_coordinate(Job& job, const TrainConfig& config, const RunStart& s
 void learn(Job& job, const TrainConfig& config, const RunStart& start, RunPrompts prompts,
            const RoleLayout& layout, const WeightHolders& holders, EarlyStop& stop) {
   const auto learners = mpi_collective(job, layout.learners, Tag::kLearnerGroup);
-  const LearnerTransport transport{*learners, layout.threads(job.rank(), Role::kLearner)};
+  const LearnerTransport transport{*learners, layout.threads(job.rank(), Role::kLearner),
+                                   on_devices(job), turn_on_host(layout, job.rank())};
   if (learners->rank() > 0) {
     play_learner(config, start, transport);
   } else if (layout.has(job.rank(), Role::kRewardWorker)) {

@@ -60,7 +60,7 @@ void describe(FieldList& fields, ModelOptions& options) {
   fields.add(
       "device", options.device,
       {.help = "cpu (the program's own operators), aten-cpu (LibTorch's, for comparison), or "
-               "cuda (LibTorch's, bf16 compute with fp32 master weights; the ranks of a node share "
+               "cuda (bf16 compute with fp32 master weights; learners and actors of a node share "
                "its GPUs in turn) or cuda:<number>."});
   fields.add(
       "threads", options.threads,

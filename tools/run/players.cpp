@@ -21,7 +21,6 @@
 #include "learner/step_source.h"
 #include "model/tokenizer/tokenizer.h"
 #include "tools/run/devices.h"
-#include "tools/run/staged_collective.h"
 #include "tools/run/training.h"
 
 namespace lie {
@@ -111,11 +110,11 @@ TextOfResponse text_of_response(const TrainConfig& config, const RunStart& start
 
 void play_actor(const TrainConfig& config, const RunStart& start, const ActorTransport& transport) {
   const Tokenizer tokenizer = Tokenizer::load(start.model_directory);
-  const auto operators =
-      make_operators(config.model, transport.threads, shared_floats(transport.host_weights));
+  const auto operators = make_operators(config.model, transport.threads,
+                                        shared_floats(transport.host_weights), transport.turn);
   // Overwritten by the first weight sync.
   Weights weights(load_model_config(start.model_directory), *operators);
-  const auto weight_group = staged_collective(transport.weight_group, *operators);
+  const auto weight_group = transport.on_device(transport.weight_group, *operators);
   Transformer policy(weights);
   RolloutOptions rollout = config.rollout;
   rollout.end_of_sequence_ids = start.end_of_sequence_ids;
@@ -161,7 +160,7 @@ void play_learner_0(const TrainConfig& config, const RunStart& start, RunPrompts
                      config.tickets, stop, generated);
   SharedGroups groups(logged, transport.learners);
 
-  const auto weight_group = staged_collective(coordination.weight_group, *training.operators);
+  const auto weight_group = transport.on_device(coordination.weight_group, *training.operators);
   Publisher publisher(collector, *weight_group, training.weights, config.weight_sync, evaluations,
                       first_version(config, start));
   std::optional<ScheduleRecorder> written_schedule = schedule_recorder(config, start);

@@ -11,7 +11,6 @@
 #include "learner/checkpoint.h"
 #include "learner/shards.h"
 #include "tools/run/devices.h"
-#include "tools/run/staged_collective.h"
 
 namespace lie {
 namespace {
@@ -39,8 +38,8 @@ CheckpointSchedule checkpoint_schedule(const TrainConfig& config) {
 
 Training::Training(const TrainConfig& config, const RunStart& start,
                    const LearnerTransport& transport)
-    : operators(make_operators(config.model, transport.threads)),
-      learners(staged_collective(transport.learners, *operators)),
+    : operators(make_operators(config.model, transport.threads, {}, transport.turn)),
+      learners(transport.on_device(transport.learners, *operators)),
       weights(load_weights(config.model.path, *operators)),
       start_sha256(weights_sha256(weights)),
       optimizer(config.optimizer, weights, own_shard(weights, *learners)),

@@ -8,6 +8,8 @@
 #include "common/comm/ticket_desk.h"
 #include "common/rollout.h"
 #include "common/stream.h"
+#include "tools/run/device_collective.h"
+#include "tools/run/staged_collective.h"
 
 namespace lie {
 
@@ -18,6 +20,8 @@ struct ActorTransport {
   int rank = 0, threads = 1;
   std::function<void()> attend = {};    // called between forward passes
   HostWeights* host_weights = nullptr;  // that this actor shares with those of its host
+  DeviceGroup on_device = staged_collective;
+  int turn = -1;  // of the host's GPUs, see make_operators()
 };
 
 struct RewardTransport {
@@ -30,6 +34,8 @@ struct RewardTransport {
 struct LearnerTransport {
   Collective& learners;
   int threads = 1;
+  DeviceGroup on_device = staged_collective;
+  int turn = -1;  // of the host's GPUs, see make_operators()
 };
 
 /// What the coordinator on learner 0 is connected to.

@@ -1,0 +1,25 @@
+// The group operations on data in the memory that a rank computes in, by the fastest way there is.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "common/comm/collective.h"
+#include "common/comm/job.h"
+#include "model/operators.h"
+
+namespace lie {
+
+/// How a group of hosts reaches the memory of operators. Both outlive what it makes.
+using DeviceGroup =
+    std::function<std::unique_ptr<Collective>(Collective& host, Operators& operators)>;
+
+/// Over NCCL where every member computes on a GPU of its own, else staged_collective(). Collective
+/// over `host` where operators compute on GPUs; all members compute on the same kind of device.
+std::unique_ptr<Collective> device_collective(Job& job, Collective& host, Operators& operators);
+
+/// Whether no two members have the same `own`. Collective.
+bool all_differ(Collective& group, const std::string& own);
+
+}  // namespace lie
