@@ -127,13 +127,14 @@ ends bad 'empty holds no study' 'lie_analyze study empty'
 ends bad '--steps x: expected' "lie_analyze behaviours rows.jsonl --steps x"
 
 # Tables fit 80 columns.
-for command in "lie_analyze --no-html run" "lie_analyze behaviours run" "lie_cluster data $data --model $model"; do
+for step in 1 2 3 4; do echo "{\"prompt\": \"1 2\", \"response\": \"wait\", \"step\": $step}"; done >steps.jsonl
+for command in "lie_analyze --no-html run" "lie_analyze behaviours steps.jsonl" "lie_cluster data $data --model $model"; do
   ends 0 '' "$command"
-  awk 'length > 80 {exit 1}' out || { cat out; fail "$command: wider than 80 columns"; }
+  awk 'NR > 1 && length > 80 {exit 1}' out || { cat out; fail "$command: wider than 80 columns"; }
 done
 
 # Files that are no JSONL, and the place of what takes hours to measure.
-printf '[\n {"prompt": "1 2", "gold": "3"}\n]\n' >pretty.json
+printf '[\n {\n  "prompt": "1 2",\n  "gold": "3"\n }\n]\n' >pretty.json
 ends bad 'pretty.json:1: expected a JSON object such as {"prompt": "..."} in a line (JSONL), found a line that begins with "["' \
   'lie_cluster data pretty.json'
 ends bad 'neither "response_ids" nor "response" is there; the row has data_source, gold, prompt, reference_length' \

@@ -34,7 +34,7 @@ LoggedRun load_logged_run(const fs::path& directory, std::span<const std::string
   const fs::path config = directory / "config.yaml";
   for (const char* part : {"config.yaml", "trajectories"}) {  // sft and eval have no log
     if (fs::exists(directory / part)) continue;
-    fail("{} holds no training run ({} is missing): give the run.directory of one",
+    fail("{} holds no run of train ({} is missing): give the run.directory of one",
          directory.string(), part);
   }
   LoggedRun run{.directory = directory,
