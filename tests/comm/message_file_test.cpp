@@ -78,7 +78,9 @@ TEST(MessageFile, NoticesAnyFlippedByteAndKeepsTheGroupsBefore) {
     EXPECT_LT(found.groups.size(), 3u);
     // Where the length still stands, only the group that was hit is lost.
     constexpr std::size_t kHead = 8 + wire::kHeaderBytes;
-    if (place >= file.ends[hit] + kHead) EXPECT_EQ(found.groups.size(), 2u) << place;
+    if (place >= file.ends[hit] + kHead) {
+      EXPECT_EQ(found.groups.size(), 2u) << place;
+    }
   }
 }
 

@@ -110,7 +110,8 @@ TEST(RewardProgram, ManyLargeRequestsAreSentAheadWithoutLockingUp) {
 
 TEST(RewardProgram, BytesThatAreNoTextAreReplaced) {
   Example example;
-  example.text = "a\xffb";
+  example.text = "a\xff"
+                 "b";
   RewardProgram program(
       Kind::kReward, python(R"(json.dumps({"reward": 1 if q["response"] == "a\ufffdb" else 0}))"),
       {});
