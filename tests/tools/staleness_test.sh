@@ -119,7 +119,7 @@ for weights in finish recompute_cache; do
   run 1 "killed_again_$name" $first --set "run.follow_schedule=$WORK/killed_$name/schedule.jsonl"
   same "killed_again_$name" "killed_$name"
   "$BIN/lie_replay" train "$WORK/killed_$name" --run-directory "$WORK/replayed_$name" >"$WORK/replayed.log" 2>&1 || { cat "$WORK/replayed.log"; fail "lie_replay train"; }
-  [ "$(digest "$WORK/replayed_$name")" = "$(digest "$WORK/killed_$name")" ] || fail "$name: the log gives another run"
+  [ "$(digest "$WORK/replayed_$name" | grep weights)" = "$(digest "$WORK/killed_$name" | grep weights)" ] || fail "$name: the log gives other weights"
 done
 echo "steps that are complete with the first groups are repeated, killed or not"
 
