@@ -152,8 +152,7 @@ TEST(Draw, DependsOnTheSeedAloneAndALargerOneHoldsTheSmaller) {
 
 TEST(WithoutMiddle, CutsNoCharacterAndSaysWhatIsLeftOut) {
   EXPECT_EQ(without_middle("short", 5), "short");
-  EXPECT_EQ(without_middle("ab\xC3\xA9cd\xC3\xA9ef", 6),
-            "ab\n[... 4 bytes left out here ...]\n\xC3\xA9ef");
+  EXPECT_EQ(without_middle("abécdéef", 6), "ab\n[... 4 bytes left out here ...]\néef");
 }
 
 // Cohen (1960), in the form of Wikipedia's example: 20 yes-yes, 5 yes-no, 10 no-yes, 15 no-no give
