@@ -110,8 +110,9 @@ TEST(RewardProgram, ManyLargeRequestsAreSentAheadWithoutLockingUp) {
 
 TEST(RewardProgram, BytesThatAreNoTextAreReplaced) {
   Example example;
-  example.text = "a\xff"
-                 "b";
+  example.text =
+      "a\xff"
+      "b";
   RewardProgram program(
       Kind::kReward, python(R"(json.dumps({"reward": 1 if q["response"] == "a\ufffdb" else 0}))"),
       {});
