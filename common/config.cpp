@@ -330,12 +330,14 @@ std::vector<std::string> config_differences(const FieldList& fields,
   std::vector<std::string> differences;
   for (const Field& field : fields.fields()) {
     const auto found = there.find(field.key);
-    if (!is_ignored(field.key) && (found == there.end() || found->second != field.get())) {
-      differences.push_back(fmt::format("{}: there {}, here {}", field.key,
-                                        found == there.end() ? "absent" : text(found->second),
-                                        text(field.get())));
+    const bool is_new = found == there.end();
+    const bool differs = is_new ? field.info.before != field.text() : found->second != field.get();
+    if (differs && !is_ignored(field.key)) {
+      differences.push_back(fmt::format(
+          "{}: there {}, here {}", field.key,
+          text(is_new ? std::vector{field.info.before} : found->second), text(field.get())));
     }
-    if (found != there.end()) there.erase(found);
+    if (!is_new) there.erase(found);
   }
   for (const auto& [key, values] : there) {
     if (!is_ignored(key)) {

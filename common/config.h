@@ -38,7 +38,8 @@ std::string dump_changes(const FieldList& fields, const ConfigComments& comments
 std::string explain_config(const FieldList& fields, std::string_view part = "");
 
 /// Keys whose values differ between the fields and a config written by dump_config, as
-/// "key: there 0.2, here 0.3"; `ignored` keys and sections are left out.
+/// "key: there 0.2, here 0.3"; `ignored` keys and sections are left out. An older program's config
+/// may lack keys: they are as FieldInfo::before says.
 std::vector<std::string> config_differences(const FieldList& fields,
                                             const std::filesystem::path& other,
                                             std::span<const std::string> ignored);

@@ -132,6 +132,7 @@ void FieldList::append(Field field) {
     if (other.key == field.key) fail("option {} is declared twice; rename one of them", field.key);
   }
   field.default_text = field.text();
+  if (field.info.before.empty()) field.info.before = field.default_text;
   fields_.push_back(std::move(field));
 }
 

@@ -19,6 +19,7 @@ struct FieldInfo {
   std::string unit = {};  // "tokens", ...; "path": of what is read (config.h); empty: neither
   double min = -std::numeric_limits<double>::infinity();
   double max = std::numeric_limits<double>::infinity();
+  std::string before = {};  // what runs did before there was the key; empty: as its default does
 };
 
 /// One configurable value: its full key, what it is, and how to read and write it as YAML text.

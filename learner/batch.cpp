@@ -49,7 +49,7 @@ void describe(FieldList& fields, BatchOptions& options) {
   fields.add(
       "max_micro_batch_tokens", options.max_micro_batch_tokens,
       {"Tokens of one forward and backward pass; bounds memory, changes no result.", "tokens", 1});
-  fields.add("lanes", options.lanes, {kLanesHelp, "", 1, kMostLanes});
+  fields.add("lanes", options.lanes, {kLanesHelp, "", 1, kMostLanes, "1"});
 }
 
 std::vector<std::vector<ResponseIndex>> cut_mini_batches(std::span<const ScoredGroup> groups,

@@ -152,7 +152,7 @@ void describe(FieldList& fields, SftOptions& options) {
   fields.add(
       "max_micro_batch_tokens", options.max_micro_batch_tokens,
       {"Tokens of one forward and backward pass; bounds memory, changes no result.", "tokens", 1});
-  fields.add("lanes", options.lanes, {kLanesHelp, "", 1, kMostLanes});
+  fields.add("lanes", options.lanes, {kLanesHelp, "", 1, kMostLanes, "1"});
   fields.add("loss", options.loss,
              {{"token-mean", SftLoss::kTokenMean}, {"constant", SftLoss::kConstant}},
              {"Sum of response-token losses divided by their number or by constant_divisor."});

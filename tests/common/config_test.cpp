@@ -345,5 +345,20 @@ TEST_F(Config, DifferencesNameBothSides) {
             (std::vector<std::string>{"gone.key: there 1, here unknown"}));
 }
 
+TEST_F(Config, AKeyThatAnOlderRunLacksIsWhatRunsDidBefore) {
+  std::int64_t lanes = 8;
+  fields.add("lanes", lanes, {.help = "Lanes.", .min = 1, .before = "1"});
+  const auto older = scratch.write("older.yaml", "seed: 1\n");
+  EXPECT_EQ(config_differences(fields, older, {}),
+            (std::vector<std::string>{"lanes: there 1, here 8"}));
+  lanes = 1;
+  EXPECT_TRUE(config_differences(fields, older, {}).empty()) << "all other keys as by default";
+  options.budgets = {4096};
+  options.policy_loss.clip_low = 0.3;
+  EXPECT_EQ(config_differences(fields, older, {}),
+            (std::vector<std::string>{"budgets: there [4096, 8192], here 4096",
+                                      "policy_loss.clip_low: there 0.2, here 0.3"}));
+}
+
 }  // namespace
 }  // namespace lie
