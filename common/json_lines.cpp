@@ -22,7 +22,7 @@ void check_begins_an_object(std::string_view line, const std::string& place) {
   refuse_lfs_pointer(place, line);
   fail(
       "{}: expected a JSON object such as {{\"prompt\": \"...\"}} in a line (JSONL), found a line "
-      "that begins with {}",
+      "that begins with {}: is it of another format, or damaged?",
       place, json_quoted(rest.substr(0, kShown)));
 }
 

@@ -204,11 +204,11 @@ TEST(LieAnalyze, ShowsTheSourcesOfEvaluationsThatHaveSeveral) {
   }
   write_file_atomically(run / "metrics.jsonl", metrics);
   const std::string table = lie_analyze(run.string()).output;
-  EXPECT_TRUE(
-      holds(table, fmt::format("  {:<40} {:>24}    {}\n", "  mean over sources", "0.125", "0.375")))
-      << table;
-  EXPECT_TRUE(holds(table, fmt::format("  {:<40} {:>24}    {}\n", "  amc", "0.250", "0.750")))
-      << table;
+  const auto line = [](std::string_view source, std::string_view start, std::string_view end) {
+    return fmt::format("    {:<48} {}  {}\n", source, start, end);
+  };
+  EXPECT_TRUE(holds(table, line("mean over sources", "0.125", "0.375"))) << table;
+  EXPECT_TRUE(holds(table, line("amc", "0.250", "0.750"))) << table;
   const std::string html = read_file(run / "report.html");
   EXPECT_TRUE(holds(html, "<th class=number>held-out, mean over sources</th>"));
   EXPECT_TRUE(holds(html, "<figcaption><b>Accuracy, amc</b>"));

@@ -135,7 +135,7 @@ class JudgeEndpoint(unittest.TestCase):
             self.assertEqual([self.value(column, m) for m in ("verification", "backtracking", "graph_depth", "graph_width")],
                              [1, 0, 3, 2])
         self.assertEqual(self.report()["answers"]["ok"], 10)
-        self.assertRegex(done.stdout, r"verification +1\.00 \[1\.00, 1\.00\] +1\.00")
+        self.assertRegex(done.stdout, r"verification +1\.00 +1\.00\n +\[1\.00, 1\.00\] +\[1\.00, 1\.00\]\n")
         self.assertIn("asked 10, from the cache 0; 1000 + 100 tokens", done.stdout)
 
     def test_a_runs_responses_are_drawn_over_its_steps(self):
@@ -299,7 +299,7 @@ class JudgeEndpoint(unittest.TestCase):
             file.write(b"#")
         done = self.judge(server.url)
         self.assertEqual(done.returncode, 1)
-        self.assertIn("answers.jsonl:1: not valid JSON", done.stderr)
+        self.assertIn("answers.jsonl:1: expected a JSON object", done.stderr)
 
     def test_unicode_arrives_and_returns_unharmed(self):
         text = "Пусть x ≥ √2 — \U0001f600 \u2028 \"quoted\" \\frac{1}{2}\n\ttab \x00 end"
