@@ -14,7 +14,8 @@ for key in "${@:-reward.length.enabled=false}"; do other+=(--set "$key"); done
 
 train() {  # name, overrides...
   "$bin/lie_cluster" train configs/demo.yaml --set "run.directory=$WORK/$1" --set "run.steps=$steps" \
-    --set "rollout.prompts_per_step=${PROMPTS:-8}" --set "checkpoint.every=$every" --set evaluation.every=0 "${@:2}" >>"$WORK/log" 2>&1
+    --set "rollout.prompts_per_step=${PROMPTS:-8}" --set "checkpoint.every=$every" --set evaluation.every=0 \
+    --set optimizer.schedule=constant --set optimizer.learning_rate=2.5e-4 "${@:2}" >>"$WORK/log" 2>&1
 }
 
 # Every checkpoint on the same problems with the same sampling seed.
