@@ -417,8 +417,7 @@ TEST(LieAnalyze, AFineTuningHasItsPage) {
   EXPECT_EQ(outcome.status, 0);
   EXPECT_TRUE(holds(outcome.output, "step 2 of 3")) << outcome.output;
   EXPECT_TRUE(holds(outcome.output, "validation loss")) << outcome.output;
-  EXPECT_TRUE(
-      holds(outcome.output, fmt::format("  {:<40} {:>24}    {}\n", "loss", "2.500", "1.500")))
+  EXPECT_TRUE(holds(outcome.output, fmt::format("  {:<50} {}  {}\n", "loss", "2.500", "1.500")))
       << outcome.output;
   const std::string html = read_file(run / "report.html");
   EXPECT_TRUE(holds(html, "<h2 id=tuning>Fine-tuning</h2>"));
