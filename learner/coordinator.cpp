@@ -108,7 +108,6 @@ void Coordinator::take_back(const Ticket& group) {
          group.group, group.step);
   }
   phase->second.take_back(group);
-  in_flight_.erase({part_of(group), group.group});
   if (phase->second.all_back()) phases_.erase(phase);
 }
 
@@ -136,10 +135,19 @@ bool Coordinator::all_out() const {
                               [this](const HandOut& phase) { return has_tickets(phase); });
 }
 
+std::int64_t Coordinator::in_flight() const {
+  std::int64_t groups = 0;
+  for (const HandOut& phase : phases_ | std::views::values) groups += phase.in_flight();
+  return groups;
+}
+
 std::optional<std::int64_t> Coordinator::version_in_flight(StepPart part,
                                                            std::int64_t group) const {
-  const auto found = in_flight_.find({part, group});
-  return found == in_flight_.end() ? std::nullopt : std::optional(found->second);
+  const auto [begin, end] = phases_.equal_range(part);
+  for (const auto& [of, phase] : std::ranges::subrange(begin, end)) {
+    if (phase.is_in_flight(group)) return phase.version_of(group);
+  }
+  return std::nullopt;
 }
 
 bool Coordinator::is_held_back(StepPart part) const {
@@ -152,11 +160,8 @@ std::vector<Ticket> Coordinator::tickets_for(const WaitingActor& waiting) {
   if (waiting.request.room == 0) return {};
   for (HandOut& phase : phases_ | std::views::values) {
     if (!has_tickets(phase)) continue;
-    auto tickets = phase.next(waiting.actor, waiting.request, begins(phase));
-    for (Ticket& ticket : tickets) {
-      if (ticket.policy_version == Ticket::kAnyVersion) ticket.policy_version = version_.value();
-      in_flight_[{part_of(ticket), ticket.group}] = ticket.policy_version;
-    }
+    auto tickets = phase.next(waiting.actor, waiting.request, begins(phase),
+                              version_.value_or(Ticket::kAnyVersion));
     if (!tickets.empty()) return tickets;
   }
   return {};

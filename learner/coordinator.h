@@ -84,7 +84,7 @@ class Coordinator {
   bool begins(const HandOut& phase) const;
   bool has_tickets(const HandOut& phase) const;
   bool all_out() const;
-  std::int64_t in_flight() const { return std::ssize(in_flight_); }
+  std::int64_t in_flight() const;
   bool is_held_back(StepPart part) const;
   bool serve_until(const std::function<bool()>& is_complete,
                    const std::function<bool()>& is_held_back,
@@ -102,7 +102,6 @@ class Coordinator {
   const bool in_flight_weights_;
   std::vector<bool> told_;  // [actors] knows what comes after the tickets
   std::multimap<StepPart, HandOut> phases_;
-  std::map<std::pair<StepPart, std::int64_t>, std::int64_t> in_flight_;  // versions, by group
   std::optional<std::int64_t> version_;
   bool announces_ = false;  // new weights: groups for any version wait for them
   bool is_held_ = false;    // no group begins

@@ -49,7 +49,8 @@ HandOut::HandOut(std::deque<Ticket> groups, std::size_t actors, bool cuts)
   }
 }
 
-std::vector<Ticket> HandOut::next(int actor, TicketRequest request, bool begins) {
+std::vector<Ticket> HandOut::next(int actor, TicketRequest request, bool begins,
+                                  std::int64_t version) {
   std::vector<Ticket> handed;
   std::int64_t& free = free_[static_cast<std::size_t>(actor)];
   // What is held to spare could begin elsewhere when nothing is left.
@@ -58,9 +59,13 @@ std::vector<Ticket> HandOut::next(int actor, TicketRequest request, bool begins)
   while (!done() && free > 0 && (begins || is_within_group())) {
     const std::int64_t samples = samples_for(free, room);
     if (!handed.empty() && samples > room) break;
-    on_their_way_[groups_.front().group].emplace_back(actor, samples);
     for (std::int64_t i = 0; i < samples; ++i) pass_fault_point("response");
-    handed.push_back(cut_off(static_cast<std::int32_t>(samples)));
+    Ticket ticket = cut_off(static_cast<std::int32_t>(samples));
+    if (ticket.policy_version == Ticket::kAnyVersion) ticket.policy_version = version;
+    OnItsWay& group = on_their_way_[ticket.group];
+    group.version = ticket.policy_version;
+    group.holders.emplace_back(actor, samples);
+    handed.push_back(std::move(ticket));
     free -= samples;
     room -= samples;
   }
@@ -92,13 +97,13 @@ bool HandOut::has_more_to_begin() const {
 }
 
 void HandOut::take_back(const Ticket& group) {
-  const auto holders = on_their_way_.extract(group.group);
-  if (holders.empty()) {
+  const auto known = on_their_way_.extract(group.group);
+  if (known.empty()) {
     fail("group {} came back twice: this is a defect of the transport, please report it",
          group.group);
   }
   std::int64_t handed = 0;
-  for (const auto& [actor, samples] : holders.mapped()) {
+  for (const auto& [actor, samples] : known.mapped().holders) {
     free_[static_cast<std::size_t>(actor)] += samples;
     handed += samples;
   }

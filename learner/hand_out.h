@@ -24,6 +24,8 @@ class HandOut {
   /// Groups that are handed out and have not come back.
   std::int64_t in_flight() const { return std::ssize(on_their_way_); }
   bool is_in_flight(std::int64_t group) const { return on_their_way_.contains(group); }
+  /// Of the weights under which a group in flight was handed out.
+  std::int64_t version_of(std::int64_t group) const { return on_their_way_.at(group).version; }
   /// Whether all groups have come back.
   bool all_back() const { return done() && in_flight() == 0; }
   /// Whether a group is handed out in part.
@@ -34,8 +36,9 @@ class HandOut {
   std::int64_t policy_version() const { return groups_.front().policy_version; }
   /// The next tickets for an actor, as far as it has room but at least one: a group may be larger
   /// than any room. None while it holds its share. Without `begins` only what is left of a group
-  /// that is handed out in part.
-  std::vector<Ticket> next(int actor, TicketRequest request, bool begins = true);
+  /// that is handed out in part. Those for any version become ones for `version`.
+  std::vector<Ticket> next(int actor, TicketRequest request, bool begins = true,
+                           std::int64_t version = Ticket::kAnyVersion);
   /// A group has come back. Throws Error if it is not on its way, or not whole.
   void take_back(const Ticket& group);
 
@@ -48,8 +51,11 @@ class HandOut {
   const bool cuts_;
   bool cut_ = false;                // along the actors' shares
   std::vector<std::int64_t> free_;  // [actors] samples that each may hold besides what it holds
-  using Holders = std::vector<std::pair<int, std::int64_t>>;  // actor, samples
-  std::map<std::int64_t, Holders> on_their_way_;              // by group
+  struct OnItsWay {
+    std::int64_t version = Ticket::kAnyVersion;
+    std::vector<std::pair<int, std::int64_t>> holders;  // actor, samples
+  };
+  std::map<std::int64_t, OnItsWay> on_their_way_;  // by group
 };
 
 }  // namespace lie

@@ -38,6 +38,14 @@ Lines lines_of(const fs::path& path) {
   return lines;
 }
 
+std::string text_up_to(std::int64_t last_step, const Lines& lines) {
+  std::string text;
+  for (const auto& [step, line] : lines) {
+    if (step <= last_step) text += line.text + "\n";
+  }
+  return text;
+}
+
 using SampleRuns = std::vector<std::vector<std::array<std::int64_t, 2>>>;  // [G][runs]
 
 SampleRuns runs_of(const RolloutGroup& group) {
@@ -139,7 +147,7 @@ const RolloutSchedule::Group& RolloutSchedule::group_of(const Ticket& ticket) co
 
 ScheduleRecorder::ScheduleRecorder(fs::path path, std::int64_t first_step, bool takes_first_groups)
     : path_(std::move(path)), first_step_(first_step), takes_first_groups_(takes_first_groups) {
-  Lines lines = fs::exists(path_) ? lines_of(path_) : Lines();
+  const Lines lines = fs::exists(path_) ? lines_of(path_) : Lines();
   std::int64_t held = 0;
   while (lines.contains(held + 1)) ++held;
   if (held < first_step) {
@@ -148,19 +156,14 @@ ScheduleRecorder::ScheduleRecorder(fs::path path, std::int64_t first_step, bool 
   }
   if (!takes_first_groups_) held = first_step;
   for (std::int64_t step = first_step + 1; step <= held; ++step) {
-    ahead_[step] = std::move(lines[step].text);
+    ahead_[step] = lines.at(step).text;
   }
-  keep_up_to(held);
+  begin_with(text_up_to(held, lines));
 }
 
-void ScheduleRecorder::keep_up_to(std::int64_t last_step) {
-  std::string kept;
-  const Lines lines = fs::exists(path_) ? lines_of(path_) : Lines();
-  for (const auto& [step, line] : lines) {
-    if (step <= last_step) kept += line.text + "\n";
-  }
+void ScheduleRecorder::begin_with(const std::string& lines) {
   file_.close();
-  write_file_atomically(path_, kept);
+  write_file_atomically(path_, lines);
   file_.open(path_, std::ios::app);
 }
 
@@ -170,7 +173,7 @@ void ScheduleRecorder::take(StepOutcome& step) {
   if (const auto known = ahead_.extract(step.step); !known.empty()) {
     if (known.mapped() == line) return;
     ahead_.clear();
-    keep_up_to(step.step - 1);
+    begin_with(text_up_to(step.step - 1, lines_of(path_)));
   }
   file_ << line << "\n" << std::flush;
   if (!file_) fail("{}: cannot write the schedule; is the disk full?", path_.string());

@@ -77,7 +77,7 @@ class ScheduleRecorder : public StepStage {
   void take(StepOutcome& step) override;
 
  private:
-  void keep_up_to(std::int64_t last_step);
+  void begin_with(const std::string& lines);
 
   std::filesystem::path path_;
   const std::int64_t first_step_;

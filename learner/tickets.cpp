@@ -43,12 +43,9 @@ void describe(FieldList& fields, TicketOptions& options) {
       "complete_with", options.complete_with,
       {{"own_groups", CompleteWith::kOwnGroups}, {"first_groups", CompleteWith::kFirstGroups}},
       {.help = "With rollout.max_staleness, a step is complete with own_groups: those of its own "
-               "prompts; "
-               "first_groups: as many, the first that are finished, of its own, the next step's, "
-               "or those "
-               "that are left. Actors then run ahead by one step, and the rest of max_staleness is "
-               "what a "
-               "long response may take: worth having from 2 on."});
+               "prompts; first_groups: as many, the first that are finished, of its own, the next "
+               "step's, or those that are left. Actors then run ahead by one step, and the rest of "
+               "max_staleness is what a long response may take: worth having from 2 on."});
   fields.section("dynamic_sampling", options.dynamic_sampling);
 }
 

@@ -78,10 +78,7 @@ bool PlannedDesk::has_tickets(const HandOut& phase) const {
 std::vector<Ticket> PlannedDesk::tickets_for(const Request& request) {
   for (HandOut& phase : phases_ | std::views::values) {
     if (!has_tickets(phase)) continue;
-    auto tickets = phase.next(request.actor, request.request, begins(phase));
-    for (Ticket& ticket : tickets) {
-      if (ticket.policy_version == Ticket::kAnyVersion) ticket.policy_version = version_;
-    }
+    auto tickets = phase.next(request.actor, request.request, begins(phase), version_);
     if (!tickets.empty()) return tickets;
   }
   return {};
