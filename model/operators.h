@@ -240,6 +240,12 @@ struct SharedFloats {
 /// `shared` is given, weights and packed weights take their places there in the order they are
 /// made, which must be the same in all its processes; pack() does nothing in those that do not
 /// write. Throws Error, then or later, where it is too small.
-std::unique_ptr<Operators> make_cpu_operators(int threads, const SharedFloats& shared = {});
+/// `products` kBFloat16: their operands are rounded to bf16, their sums fp32, by the processor's
+/// matrix unit (AMX) or with the same bits without one.
+std::unique_ptr<Operators> make_cpu_operators(int threads, const SharedFloats& shared = {},
+                                              DType products = DType::kFloat32);
+
+/// Whether the processor has one; without it products in bf16 are slower than in fp32.
+bool has_matrix_unit();
 
 }  // namespace lie

@@ -6,7 +6,7 @@
 #include <cstring>
 
 #include "common/error.h"
-#include "model/cpu/operators.h"
+#include "model/cpu/bf16_operators.h"
 
 namespace lie::cpu {
 namespace {
@@ -35,9 +35,9 @@ void AlignedFloats::Free::operator()(float* p) const { std::free(p); }
 
 CpuOperators::CpuOperators(int threads, const SharingLimits& sharing, const SharedFloats& shared)
     : team_(threads),
+      scratch_(static_cast<std::size_t>(team_.size())),
       sharing_(sharing),
       shared_(shared),
-      scratch_(static_cast<std::size_t>(team_.size())),
       samplers_(static_cast<std::size_t>(team_.size())) {}
 
 void CpuOperators::reserve_scratch(std::int64_t floats_per_member) {
@@ -147,9 +147,15 @@ void CpuOperators::embed_backward(Tensor dy, Indices tokens, Tensor dtable) {
 
 namespace lie {
 
-std::unique_ptr<Operators> make_cpu_operators(int threads, const SharedFloats& shared) {
+std::unique_ptr<Operators> make_cpu_operators(int threads, const SharedFloats& shared,
+                                              DType products) {
   if (threads < 1) fail("CPU operators with {} threads: expected 1 or more", threads);
+  if (products == DType::kBFloat16) {
+    return std::make_unique<cpu::Bf16Operators>(threads, cpu::SharingLimits{}, shared);
+  }
   return std::make_unique<cpu::CpuOperators>(threads, cpu::SharingLimits{}, shared);
 }
+
+bool has_matrix_unit() { return cpu::has_tile_unit(); }
 
 }  // namespace lie

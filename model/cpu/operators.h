@@ -142,21 +142,31 @@ class CpuOperators : public Operators {
   void sums_of_squares(Tensor x, std::int64_t block, std::span<double> sums) override;
   void adamw(const AdamWStep& how, const AdamWTensors& x) override;
 
- private:
+ protected:
   /// Cuts [0, count) into a range per member at multiples of `grain` and runs body(Range) or
   /// body(Range, member); on the caller alone if `work` (about cycles) is not worth waking the
   /// others.
   template <typename F>
   void split(std::int64_t count, std::int64_t grain, std::int64_t work, const F& body);
-  void multiply_split(const Product& product, std::int64_t rows);
+  /// Cuts a product into body(rows, panels, member); `cycles`: of one row.
+  template <typename F>
+  void split_product(std::int64_t rows, std::int64_t panels, std::int64_t cycles, const F& body);
   void reserve_scratch(std::int64_t floats_per_member);
+  /// Whether what is packed is not another process's to write.
+  bool writes_weights() const { return shared_.memory.empty() || shared_.writes; }
+  /// The same for one thread, without shared memory.
+  virtual std::unique_ptr<CpuOperators> of_one_thread() const;
 
   ThreadTeam team_;
-  SharingLimits sharing_;
-  SharedFloats shared_;                 // empty: weights lie in memory of this process
-  std::int64_t places_ = 0;             // elements of it that are taken
   std::vector<AlignedFloats> scratch_;  // per member
-  std::vector<RowSampler> samplers_;    // per member
+
+ private:
+  void multiply_split(const Product& product, std::int64_t rows);
+
+  SharingLimits sharing_;
+  SharedFloats shared_;               // empty: weights lie in memory of this process
+  std::int64_t places_ = 0;           // elements of it that are taken
+  std::vector<RowSampler> samplers_;  // per member
   std::vector<std::unique_ptr<CpuOperators>> alone_;  // per member, of one thread each
 };
 
@@ -183,6 +193,23 @@ void CpuOperators::split(std::int64_t count, std::int64_t grain, std::int64_t wo
     const std::int64_t end = std::min(grains * (member + 1) / members * grain, count);
     if (begin < end) call({begin, end}, member);
   });
+}
+
+/// Few rows: each member keeps its share of the weights in its own cache. Many: each takes its
+/// rows.
+template <typename F>
+void CpuOperators::split_product(std::int64_t rows, std::int64_t panels, std::int64_t cycles,
+                                 const F& body) {
+  constexpr std::int64_t kManyRows = 512;
+  if (rows >= kManyRows || panels < team_.size()) {
+    split(rows, 1, rows * cycles, [&](Range some, int member) {
+      body(some, Range{0, panels}, member);
+    });
+  } else {
+    split(panels, 1, rows * cycles, [&](Range some, int member) {
+      body(Range{0, rows}, some, member);
+    });
+  }
 }
 
 }  // namespace lie::cpu

@@ -103,7 +103,7 @@ std::unique_ptr<PackedWeight> CpuOperators::make_weight(std::int64_t out, std::i
 
 void CpuOperators::pack(PackedWeight& packed, std::int64_t first_out, Tensor part) {
   auto& weight = static_cast<CpuWeight&>(packed);
-  if (!shared_.memory.empty() && !shared_.writes) return;
+  if (!writes_weights()) return;
   if (weight.narrow() &&
       !exact_in_bfloat16({floats(part), static_cast<std::size_t>(part.elements())})) {
     weight.widen(allocate(1, weight.layout().elements(), DType::kFloat32));
@@ -111,17 +111,9 @@ void CpuOperators::pack(PackedWeight& packed, std::int64_t first_out, Tensor par
   weight.pack(team_, first_out, part.rows, floats(part));
 }
 
-/// Few rows: each member keeps its share of the weights in its own cache. Many: each takes its
-/// rows.
 void CpuOperators::multiply_split(const Product& product, std::int64_t rows) {
-  constexpr std::int64_t kManyRows = 512;
-  const std::int64_t panels = panels_for(product.out);
-  const std::int64_t cycles = rows * product.in * product.out / 16;
-  if (rows >= kManyRows || panels < team_.size()) {
-    split(rows, 1, cycles, [&](Range range) { multiply(product, range, {0, panels}); });
-  } else {
-    split(panels, 1, cycles, [&](Range range) { multiply(product, {0, rows}, range); });
-  }
+  split_product(rows, panels_for(product.out), product.in * product.out / 16,
+                [&](Range some, Range panels, int) { multiply(product, some, panels); });
 }
 
 void CpuOperators::linear(Tensor x, const PackedWeight& w, Tensor y) { linear_add(x, w, {}, y); }
@@ -174,13 +166,17 @@ void CpuOperators::linear_backward_weight(Tensor dy, Tensor x, Tensor dw) {
   }
 }
 
+std::unique_ptr<CpuOperators> CpuOperators::of_one_thread() const {
+  return std::make_unique<CpuOperators>(1);
+}
+
 /// Weights that stay in the cores' caches are read by every member for sequences of its own, from
 /// the embedding to the logits without a wait between; larger ones are read once, by all together.
 void CpuOperators::over_sequences(std::span<const std::int32_t> starts, std::int64_t weights,
                                   const PartOfRows& part) {
   const std::int64_t members = team_.size(), rows = starts.back();
   if (members == 1 || weights > sharing_.cached_weights) return part(*this, 0, rows);
-  while (std::ssize(alone_) < members) alone_.push_back(std::make_unique<CpuOperators>(1));
+  while (std::ssize(alone_) < members) alone_.push_back(of_one_thread());
   const auto cut = [&](std::int64_t member) {
     return *std::ranges::lower_bound(starts, rows * member / members);
   };

@@ -3,8 +3,10 @@
 
 #include <CLI/CLI.hpp>
 #include <functional>
+#include <map>
 #include <string>
 
+#include "common/dtype.h"
 #include "common/program.h"
 #include "tools/number_arguments.h"
 
@@ -19,6 +21,13 @@ CLI::Option* add_count(CLI::App& app, const std::string& name, Number& value) {
 /// Threads, 2 unless said otherwise.
 inline void add_threads(CLI::App& app, int& value) {
   app.add_option("threads", value)->check(integers(1, 1024))->capture_default_str();
+}
+
+/// --products float32 or bfloat16, as model.products.
+inline void add_products(CLI::App& app, DType& products) {
+  const std::map<std::string, DType> names = {{"float32", DType::kFloat32},
+                                              {"bfloat16", DType::kBFloat16}};
+  app.add_option("--products", products)->transform(CLI::CheckedTransformer(names));
 }
 
 /// Runs `measure` once the words are read; --help, and what is wrong with them, end it before.

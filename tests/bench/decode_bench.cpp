@@ -52,9 +52,9 @@ double sample_seconds(Operators& operators, std::int64_t vocabulary, std::int64_
   });
 }
 
-void run(int threads, int tokens, const std::string& directory, int largest) {
+void run(int threads, int tokens, const std::string& directory, int largest, DType products) {
   const ModelConfig config = config_of(directory);
-  const auto operators = make_cpu_operators(threads);
+  const auto operators = make_cpu_operators(threads, {}, products);
   std::optional<Weights> random;
   if (is_built_in(directory)) random = initial_weights(config, 1, *operators);
   Transformer transformer =
@@ -87,11 +87,13 @@ int main(int argc, char** argv) {
   CLI::App app("Decode speed by batch size");
   int threads = 2, tokens = 200, largest = 128;
   std::string directory;
+  lie::DType products = lie::DType::kFloat32;
   lie::bench::add_threads(app, threads);
   lie::bench::add_count(app, "tokens", tokens);
   app.add_option("MODEL_DIR", directory,
                  "weights to measure, as they are; - or none: random ones of the built-in shape");
   lie::bench::add_count(app, "largest_batch", largest);
-  return lie::bench::run_bench(app, argc, argv,
-                               [&] { lie::bench::run(threads, tokens, directory, largest); });
+  lie::bench::add_products(app, products);
+  return lie::bench::run_bench(
+      app, argc, argv, [&] { lie::bench::run(threads, tokens, directory, largest, products); });
 }

@@ -63,8 +63,8 @@ struct StepFigures {
 // Actor, reward worker and learner in one thread, one after the other.
 class Step {
  public:
-  Step(const ModelConfig& model, int threads, std::int64_t micro_batch_tokens)
-      : operators_(make_cpu_operators(threads)),
+  Step(const ModelConfig& model, int threads, DType products, std::int64_t micro_batch_tokens)
+      : operators_(make_cpu_operators(threads, {}, products)),
         weights_(initial_weights(model, 1, *operators_)),
         policy_(weights_),
         generator_(policy_, *operators_, model, rollout_options(), 1, prompt_ids),
@@ -161,11 +161,12 @@ struct Arguments {
   int steps = 5;
   int threads = static_cast<int>(std::thread::hardware_concurrency());
   std::int64_t micro_batch_tokens = 4096;
+  DType products = DType::kFloat32;
   std::string write_model;  // a directory; empty: none
 };
 
 void run(const Arguments& given) {
-  Step step(model_shape(), given.threads, given.micro_batch_tokens);
+  Step step(model_shape(), given.threads, given.products, given.micro_batch_tokens);
   if (!given.write_model.empty()) {
     std::filesystem::create_directories(given.write_model);
     save_weights(step.weights(), given.write_model);
@@ -192,6 +193,7 @@ int main(int argc, char** argv) {
   lie::bench::add_count(app, "--steps", given.steps);
   lie::bench::add_count(app, "--threads", given.threads);
   lie::bench::add_count(app, "--micro-batch-tokens", given.micro_batch_tokens);
+  lie::bench::add_products(app, given.products);
   app.add_option("--write-model", given.write_model, "only write the model to this directory");
   return lie::bench::run_bench(app, argc, argv, [&] { run(given); });
 }

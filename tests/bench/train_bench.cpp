@@ -33,9 +33,9 @@ void report(const char* what, double tokens, double seconds, double flops, doubl
              tokens / seconds, 1e3 * seconds, flops / seconds / 1e9, 100 * flops / seconds / peak);
 }
 
-void run(int threads, int tokens, int length, const std::string& directory) {
+void run(int threads, int tokens, int length, const std::string& directory, DType products) {
   const ModelConfig config = config_of(directory);
-  const auto operators = make_cpu_operators(threads);
+  const auto operators = make_cpu_operators(threads, {}, products);
   const Weights weights = initial_weights(config, 1, *operators);
   Transformer transformer(weights);
   const PackedBatch batch = batch_of(tokens, length, config.vocabulary);
@@ -68,11 +68,13 @@ int main(int argc, char** argv) {
   CLI::App app("Training speed: forward alone, forward kept for backward, and backward");
   int threads = 2, micro_batch_tokens = 4096, sequence_tokens = 210;
   std::string directory;
+  lie::DType products = lie::DType::kFloat32;
   lie::bench::add_threads(app, threads);
   lie::bench::add_count(app, "micro_batch_tokens", micro_batch_tokens);
   lie::bench::add_count(app, "sequence_tokens", sequence_tokens);
   app.add_option("MODEL_DIR", directory, "a shape to measure; none: the built-in one");
+  lie::bench::add_products(app, products);
   return lie::bench::run_bench(app, argc, argv, [&] {
-    lie::bench::run(threads, micro_batch_tokens, sequence_tokens, directory);
+    lie::bench::run(threads, micro_batch_tokens, sequence_tokens, directory, products);
   });
 }

@@ -6,18 +6,17 @@
 
 #include <algorithm>
 #include <cmath>
-#include <functional>
 
 #include "common/bfloat16.h"
-#include "hwy/targets.h"
 #include "model/cpu/attention_kernels.h"
 #include "model/cpu/kernels.h"
+#include "tests/instruction_sets.h"
 #include "tests/tiny_model.h"
 
 namespace lie {
 namespace {
 
-using test::float_values;
+using test::float_values, test::on_every_target;
 using Matrix = std::vector<float>;
 
 Tensor view(Matrix& x, std::int64_t rows, std::int64_t cols) {
@@ -35,18 +34,6 @@ double worst_difference(const Matrix& a, const std::vector<double>& b) {
     worst = std::max(worst, std::abs(static_cast<double>(a[i]) - b[i]) / (1 + std::abs(b[i])));
   }
   return worst;
-}
-
-/// Runs `test` on every instruction set that this machine and this build have.
-void on_every_target(const std::function<void()>& test) {
-  for (const std::int64_t target : {HWY_AVX2, HWY_AVX3}) {
-    hwy::SetSupportedTargetsForTest(0);
-    if ((hwy::SupportedTargets() & target) == 0) continue;
-    hwy::SetSupportedTargetsForTest(target);
-    SCOPED_TRACE(hwy::TargetName(target));
-    test();
-  }
-  hwy::SetSupportedTargetsForTest(0);
 }
 
 // ---- The recipes in scalar code

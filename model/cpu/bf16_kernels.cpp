@@ -1,0 +1,375 @@
+#include "model/cpu/bf16_kernels.h"
+
+#include <immintrin.h>
+
+#include "common/bfloat16.h"
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "model/cpu/bf16_kernels.cpp"
+#include "hwy/foreach_target.h"
+#include "model/cpu/vec16-inl.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace lie {
+namespace HWY_NAMESPACE {
+
+using cpu::kTile, cpu::kTileDepth, cpu::kTileRows;
+using cpu::Range, cpu::TileLayout, cpu::TileOuterProduct, cpu::TileProduct, cpu::TileRun;
+
+// ---- Rounding to bf16, as to_bfloat16() does
+
+using Words = hn::RebindToUnsigned<Floats>;
+using Bits = hn::Vec<Words>;
+
+/// Sixteen 32-bit words.
+struct W16 {
+  Bits part[kParts];
+};
+
+/// The number nearest to x is the upper half; the lower is not cleared.
+HWY_INLINE Bits nearest_bits(Vec x) {
+  const Words d;
+  const Bits bits = hn::BitCast(d, x);
+  const Bits odd = hn::And(hn::ShiftRight<16>(bits), hn::Set(d, 1u));
+  const Bits nearest = hn::Add(bits, hn::Add(odd, hn::Set(d, 0x7fffu)));
+  return hn::IfThenElse(hn::RebindMask(d, hn::IsNaN(x)), hn::Or(bits, hn::Set(d, 0x40'0000u)),
+                        nearest);
+}
+
+HWY_INLINE void store_rounded(const V16& x, std::uint16_t* to) {
+  const hn::Rebind<std::uint16_t, Floats> narrow;
+  for (int i = 0; i < kParts; ++i) {
+    hn::StoreU(hn::TruncateTo(narrow, hn::ShiftRight<16>(nearest_bits(x.part[i]))), narrow,
+               to + i * kLanes);
+  }
+}
+
+/// low in the lower halves, high in the upper ones.
+HWY_INLINE W16 rounded_pairs(const V16& low, const V16& high) {
+  W16 pairs;
+  for (int i = 0; i < kParts; ++i) {
+    pairs.part[i] = hn::Or(hn::ShiftRight<16>(nearest_bits(low.part[i])),
+                           hn::And(nearest_bits(high.part[i]), hn::Set(Words(), 0xffff'0000u)));
+  }
+  return pairs;
+}
+
+HWY_INLINE W16 load_words(const std::uint16_t* pairs) {
+  W16 words;
+  for (int i = 0; i < kParts; ++i) {
+    words.part[i] = hn::LoadU(Words(), reinterpret_cast<const std::uint32_t*>(pairs) + i * kLanes);
+  }
+  return words;
+}
+HWY_INLINE void store_words(const W16& words, std::uint32_t* to) {
+  for (int i = 0; i < kParts; ++i) hn::StoreU(words.part[i], Words(), to + i * kLanes);
+}
+
+void round_row(float* x, std::int64_t width) {
+  for (std::int64_t i = 0; i < width; i += 16) {
+    const V16 value = load16(x + i, width - i);
+    V16 rounded;
+    for (int part = 0; part < kParts; ++part) {
+      rounded.part[part] = hn::BitCast(
+          Floats(), hn::And(nearest_bits(value.part[part]), hn::Set(Words(), 0xffff'0000u)));
+    }
+    store16(rounded, x + i, width - i);
+  }
+}
+
+// ---- Tiles
+
+/// Rows as left operands, [row blocks][tiles][16, 32]; zeros fill up.
+void pack_rows(const float* x, std::int64_t stride, std::int64_t rows, std::int64_t depth,
+               std::uint16_t* to) {
+  const std::int64_t of_block = cpu::tiles_for(depth) * kTile;
+  for (std::int64_t r = 0; r < (rows + kTileRows - 1) / kTileRows * kTileRows; ++r, x += stride) {
+    std::uint16_t* row = to + r / kTileRows * of_block + r % kTileRows * kTileDepth;
+    for (std::int64_t k = 0; k < depth; k += kTileDepth, row += kTile) {
+      const std::int64_t there = r < rows ? depth - k : 0;
+      store_rounded(load16(x + k, std::max<std::int64_t>(there, 0)), row);
+      store_rounded(load16(x + k + 16, std::max<std::int64_t>(there - 16, 0)), row + 16);
+    }
+  }
+}
+
+/// Four vectors as columns: word i of all of them to to + 16 i.
+HWY_INLINE void store_columns(const W16 (&vectors)[4], std::uint32_t* to) {
+  const Words d;
+  const hn::RepartitionToWide<Words> two;
+  const hn::FixedTag<std::uint32_t, 4> four;
+  for (int part = 0; part < kParts; ++part) {
+    const auto low = [&](int v) {
+      return hn::BitCast(two,
+                         hn::InterleaveLower(d, vectors[v].part[part], vectors[v + 1].part[part]));
+    };
+    const auto high = [&](int v) {
+      return hn::BitCast(two,
+                         hn::InterleaveUpper(d, vectors[v].part[part], vectors[v + 1].part[part]));
+    };
+    // Word i of each block of four words, of all four vectors.
+    alignas(64) std::uint32_t words[4][kLanes];
+    hn::Store(hn::BitCast(d, hn::InterleaveLower(two, low(0), low(2))), d, words[0]);
+    hn::Store(hn::BitCast(d, hn::InterleaveUpper(two, low(0), low(2))), d, words[1]);
+    hn::Store(hn::BitCast(d, hn::InterleaveLower(two, high(0), high(2))), d, words[2]);
+    hn::Store(hn::BitCast(d, hn::InterleaveUpper(two, high(0), high(2))), d, words[3]);
+    for (int i = 0; i < kLanes; ++i, to += 16) {
+      hn::StoreU(hn::Load(four, words[i % 4] + i / 4 * 4), four, to);
+    }
+  }
+}
+
+void pack_tile(const float* rows, std::int64_t stride, std::int64_t count, std::int64_t depth,
+               std::uint16_t* tile) {
+  alignas(64) std::uint16_t rounded[kTile];
+  pack_rows(rows, stride, count, depth, rounded);
+  for (std::int64_t r = 0; r < kTileRows; r += 4) {
+    W16 pairs[4];
+    for (int i = 0; i < 4; ++i) pairs[i] = load_words(rounded + (r + i) * kTileDepth);
+    store_columns(pairs, reinterpret_cast<std::uint32_t*>(tile) + r);
+  }
+}
+
+// ---- What a matrix unit does
+
+/// Subnormal numbers are zeros while this lives.
+class WithoutSubnormals {
+ public:
+  WithoutSubnormals() : before_(_mm_getcsr()) {
+    constexpr unsigned kReadAsZero = 1U << 6, kMadeZero = 1U << 15;
+    _mm_setcsr(before_ | kReadAsZero | kMadeZero);
+  }
+  ~WithoutSubnormals() { _mm_setcsr(before_); }
+  WithoutSubnormals(const WithoutSubnormals&) = delete;
+  WithoutSubnormals& operator=(const WithoutSubnormals&) = delete;
+
+ private:
+  unsigned before_;
+};
+
+/// One row block and panel; not inlined, so that nothing of it is done outside of
+/// WithoutSubnormals.
+HWY_NOINLINE void run_one(const std::uint16_t* left, const std::uint16_t* right,
+                          std::int64_t blocks, float* sums, std::int64_t stride) {
+  for (std::int64_t i = 0; i < blocks; ++i, left += kTile, right += kTile) {
+    for (std::int64_t r = 0; r < kTileRows; ++r) {
+      V16 even = zero16(), odd = zero16();
+      for (std::int64_t k = 0; k < kTileDepth; k += 2) {
+        const std::uint16_t* x = left + r * kTileDepth + k;
+        const W16 pairs = load_words(right + k * kTileRows);
+        for (int part = 0; part < kParts; ++part) {
+          const Bits word = pairs.part[part];
+          const Vec low = hn::BitCast(Floats(), hn::ShiftLeft<16>(word));
+          const Vec high = hn::BitCast(Floats(), hn::And(word, hn::Set(Words(), 0xffff'0000u)));
+          even.part[part] = hn::MulAdd(set1(from_bfloat16(x[0])), low, even.part[part]);
+          odd.part[part] = hn::MulAdd(set1(from_bfloat16(x[1])), high, odd.part[part]);
+        }
+      }
+      store16(add(load16(sums + r * stride), add(even, odd)), sums + r * stride);
+    }
+  }
+}
+
+void run_tiles_in_vectors(const TileRun& run) {
+  const WithoutSubnormals arithmetic;
+  for (int i = 0; i < run.row_blocks * run.panels; ++i) {
+    const std::int64_t row = i / run.panels, panel = i % run.panels;
+    float* sums = run.sums + (row * run.sums_stride + panel) * kTileRows;
+    for (std::int64_t r = 0; run.from_zero && r < kTileRows; ++r) {
+      store16(zero16(), sums + r * run.sums_stride);
+    }
+    run_one(run.left + row * run.next_left, run.right + panel * run.next_right, run.blocks, sums,
+            run.sums_stride);
+  }
+}
+
+// ---- y = init + x w^T
+
+/// Memory for what a run makes where it does not go to its place at once.
+struct Sums {
+  static constexpr std::int64_t kStride = 2 * kTileRows;
+  alignas(64) float at[kStride * kStride];
+};
+
+/// A part of y.
+struct Place {
+  Range rows, cols;
+  bool is_whole() const { return rows.size() == 2 * kTileRows && cols.size() == 2 * kTileRows; }
+};
+
+/// The sums of the stretch from k on.
+void add_sums(const TileProduct& p, const Sums& sums, const Place& place, std::int64_t k) {
+  const float* onto = k == 0 ? p.init : p.y;
+  const std::int64_t stride = k == 0 ? p.init_stride : p.y_stride;
+  const float* from = sums.at;
+  for (std::int64_t row = place.rows.begin; row < place.rows.end; ++row, from += Sums::kStride) {
+    for (std::int64_t c = 0; c < place.cols.size(); c += 16) {
+      const std::int64_t col = place.cols.begin + c, cols = place.cols.size() - c;
+      V16 sum = load16(from + c);
+      if (onto != nullptr) sum = add(load16(onto + row * stride + col, cols), sum);
+      store16(sum, p.y + row * p.y_stride + col, cols);
+    }
+  }
+}
+
+/// All rows that are packed, from k on, times some panels.
+void multiply_panels(const TileProduct& p, Range rows, Range panels, std::int64_t k,
+                     std::int64_t depth, const std::uint16_t* packed) {
+  const TileLayout layout = p.layout();
+  const std::int64_t of_block = cpu::tiles_for(depth) * kTile;
+  Sums sums;
+  for (std::int64_t panel = panels.begin; panel < panels.end; panel += 2) {
+    const std::int64_t col = panel * cpu::kPanel, col_end = std::min(panels.end, panel + 2) * 16;
+    for (std::int64_t row = rows.begin; row < rows.end; row += 2 * kTileRows) {
+      const Place place{{row, std::min(row + 2 * kTileRows, rows.end)},
+                        {col, std::min(col_end, p.out)}};
+      const bool at_once = place.is_whole() && p.init == nullptr && k == 0;
+      cpu::run_tiles({.left = packed + (row - rows.begin) / kTileRows * of_block,
+                      .next_left = of_block,
+                      .right = p.tiles + layout.at(panel, k),
+                      .next_right = layout.of_panel(),
+                      .blocks = cpu::tiles_for(depth),
+                      .row_blocks = place.rows.size() > kTileRows ? 2 : 1,
+                      .panels = place.cols.size() > kTileRows ? 2 : 1,
+                      .sums = at_once ? p.y + row * p.y_stride + col : sums.at,
+                      .sums_stride = at_once ? p.y_stride : Sums::kStride});
+      if (!at_once) add_sums(p, sums, place, k);
+    }
+  }
+}
+
+void multiply_tiles(const TileProduct& p, Range rows, Range panels, std::uint16_t* scratch) {
+  const cpu::TileUnit unit;
+  const std::int64_t deepest = cpu::tiles_for(std::min(p.in, cpu::kTileStretch)) * kTileDepth;
+  const std::int64_t group = cpu::kTileProductScratch / deepest / (2 * kTileRows) * 2 * kTileRows;
+  for (std::int64_t row = rows.begin; row < rows.end; row += group) {
+    const Range some{row, std::min(row + group, rows.end)};
+    for (std::int64_t k = 0; k < p.in; k += cpu::kTileStretch) {
+      const std::int64_t depth = std::min(cpu::kTileStretch, p.in - k);
+      pack_rows(p.x + row * p.x_stride + k, p.x_stride, some.size(), depth, scratch);
+      multiply_panels(p, some, panels, k, depth, scratch);
+    }
+  }
+}
+
+// ---- dw += dy^T x
+
+/// Columns of the blocks' tokens as operands, [panels of 16 columns][blocks]: pairs of tokens side
+/// by side as right ones, turned as left ones.
+template <bool kLeft>
+void pack_tokens(const float* x, std::int64_t stride, std::span<const Range> blocks,
+                 std::int64_t cols, std::uint16_t* to) {
+  const auto panel_tiles = static_cast<std::int64_t>(blocks.size()) * kTile;
+  for (const Range& block : blocks) {
+    for (std::int64_t c = 0; c < cols; c += 16) {
+      const auto pair = [&](std::int64_t t) {
+        const auto load = [&](std::int64_t token) {
+          return load16(x + token * stride + c, token < block.end ? cols - c : 0);
+        };
+        return rounded_pairs(load(block.begin + t), load(block.begin + t + 1));
+      };
+      auto* tile = reinterpret_cast<std::uint32_t*>(to + c / 16 * panel_tiles);
+      for (std::int64_t t = 0; t < kTileDepth; t += 8) {
+        const W16 pairs[4] = {pair(t), pair(t + 2), pair(t + 4), pair(t + 6)};
+        if constexpr (kLeft) {
+          store_columns(pairs, tile + t / 2);
+        } else {
+          for (int i = 0; i < 4; ++i) store_words(pairs[i], tile + (t / 2 + i) * 16);
+        }
+      }
+    }
+    to += kTile;
+  }
+}
+
+/// Rows [count, cols] of another stride.
+void copy_rows(const float* from, std::int64_t from_stride, float* to, std::int64_t to_stride,
+               std::int64_t count, std::int64_t cols) {
+  for (std::int64_t r = 0; r < count; ++r, from += from_stride, to += to_stride) {
+    std::copy_n(from, cols, to);
+  }
+}
+
+/// The packed operands of dw's rows `out` and columns `in`.
+void add_packed(const TileOuterProduct& p, Range out, Range in, std::int64_t blocks,
+                const std::uint16_t* left, const std::uint16_t* right) {
+  Sums sums = {};
+  const std::int64_t next = blocks * kTile;
+  for (std::int64_t n = out.begin; n < out.end; n += 2 * kTileRows) {
+    for (std::int64_t k = in.begin; k < in.end; k += 2 * kTileRows) {
+      const Place place{{n, std::min(n + 2 * kTileRows, out.end)},
+                        {k, std::min(k + 2 * kTileRows, in.end)}};
+      const std::int64_t rows = place.rows.size(), cols = place.cols.size();
+      float* dw = p.dw + n * p.dw_stride + k;
+      if (!place.is_whole()) copy_rows(dw, p.dw_stride, sums.at, Sums::kStride, rows, cols);
+      cpu::run_tiles({.left = left + (n - out.begin) / kTileRows * next,
+                      .next_left = next,
+                      .right = right + (k - in.begin) / kTileRows * next,
+                      .next_right = next,
+                      .blocks = blocks,
+                      .row_blocks = rows > kTileRows ? 2 : 1,
+                      .panels = cols > kTileRows ? 2 : 1,
+                      .from_zero = false,
+                      .sums = place.is_whole() ? dw : sums.at,
+                      .sums_stride = place.is_whole() ? p.dw_stride : Sums::kStride});
+      if (!place.is_whole()) copy_rows(sums.at, Sums::kStride, dw, p.dw_stride, rows, cols);
+    }
+  }
+}
+
+void add_outer_tiles(const TileOuterProduct& p, Range out, Range in, std::uint16_t* scratch) {
+  const cpu::TileUnit unit;
+  std::uint16_t* left = scratch + cpu::kTileOuterBlocks * kTileDepth * cpu::kTileOuterColumns;
+  for (std::size_t b = 0; b < p.blocks.size(); b += cpu::kTileOuterBlocks) {
+    const auto blocks =
+        p.blocks.subspan(b, std::min<std::size_t>(cpu::kTileOuterBlocks, p.blocks.size() - b));
+    for (std::int64_t k = in.begin; k < in.end; k += cpu::kTileOuterColumns) {
+      const Range columns{k, std::min(k + cpu::kTileOuterColumns, in.end)};
+      pack_tokens<false>(p.x + k, p.x_stride, blocks, columns.size(), scratch);
+      for (std::int64_t n = out.begin; n < out.end; n += cpu::kTileOuterRows) {
+        const Range rows{n, std::min(n + cpu::kTileOuterRows, out.end)};
+        pack_tokens<true>(p.dy + n, p.dy_stride, blocks, rows.size(), left);
+        add_packed(p, rows, columns, std::ssize(blocks), left, scratch);
+      }
+    }
+  }
+}
+
+}  // namespace HWY_NAMESPACE
+}  // namespace lie
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace lie {
+
+HWY_EXPORT(multiply_tiles);
+HWY_EXPORT(add_outer_tiles);
+HWY_EXPORT(pack_tile);
+HWY_EXPORT(round_row);
+HWY_EXPORT(run_tiles_in_vectors);
+
+namespace cpu {
+
+void multiply(const TileProduct& product, Range rows, Range panels, std::uint16_t* scratch) {
+  HWY_DYNAMIC_DISPATCH(lie::multiply_tiles)(product, rows, panels, scratch);
+}
+
+void add_outer_product(const TileOuterProduct& product, Range out, Range in,
+                       std::uint16_t* scratch) {
+  HWY_DYNAMIC_DISPATCH(lie::add_outer_tiles)(product, out, in, scratch);
+}
+
+void pack_tile(const float* rows, std::int64_t stride, std::int64_t count, std::int64_t depth,
+               std::uint16_t* tile) {
+  HWY_DYNAMIC_DISPATCH(lie::pack_tile)(rows, stride, count, depth, tile);
+}
+
+void round_row(float* x, std::int64_t width) { HWY_DYNAMIC_DISPATCH(lie::round_row)(x, width); }
+
+void run_tiles_in_vectors(const TileRun& run) {
+  HWY_DYNAMIC_DISPATCH(lie::run_tiles_in_vectors)(run);
+}
+
+}  // namespace cpu
+}  // namespace lie
+#endif

@@ -1,0 +1,150 @@
+#include "model/cpu/bf16_operators.h"
+
+#include <algorithm>
+#include <vector>
+
+#include "common/bfloat16.h"
+#include "common/error.h"
+
+namespace lie::cpu {
+
+TileWeight::TileWeight(std::int64_t out, std::int64_t in, WeightUse use, Buffer tiles)
+    : PackedWeight(out, in), use_(use), memory_(std::move(tiles)) {}
+
+void TileWeight::pack(ThreadTeam& team, std::int64_t first_out, std::int64_t rows,
+                      const float* matrix) {
+  const std::int64_t end = first_out + rows, first_panel = first_out / kPanel;
+  team.each(panels_for(end) - first_panel, [&](std::int64_t task, int) {
+    const std::int64_t panel = first_panel + task, begin = std::max(panel * kPanel, first_out);
+    pack_panel(panel, {begin % kPanel, std::min(end - panel * kPanel, kPanel)},
+               matrix + (begin - first_out) * in());
+  });
+  transposed_current_ = false;
+}
+
+/// Columns of a panel from rows of a matrix.
+void TileWeight::pack_panel(std::int64_t panel, Range columns, const float* matrix) {
+  for (std::int64_t k = 0; k < in(); k += kTileDepth) {
+    alignas(64) std::uint16_t packed[kTile];
+    pack_tile(matrix + k, in(), columns.size(), std::min(in() - k, kTileDepth), packed);
+    std::uint16_t* tile = tiles() + layout().at(panel, k);
+    for (std::int64_t pair = 0; pair < kTile; pair += 2 * kPanel) {
+      std::copy_n(packed + pair, 2 * columns.size(), tile + pair + 2 * columns.begin);
+    }
+  }
+}
+
+void TileWeight::copy_row(std::int64_t out, float* to) const {
+  for (std::int64_t k = 0; k < in(); ++k) {
+    to[k] = from_bfloat16(tiles()[layout().at(out / kPanel, k) + k % kTileDepth / 2 * 2 * kPanel +
+                                  out % kPanel * 2 + k % 2]);
+  }
+}
+
+/// Of the transpose: the tile of its outputs from panel * 16 and its inner indices from first_out
+/// on.
+void TileWeight::turn_tile(std::int64_t panel, std::int64_t first_out, std::uint16_t* to) const {
+  const std::int64_t k = panel * kPanel;
+  for (std::int64_t n = 0; n < kTileDepth; ++n) {
+    const bool is_there = first_out + n < layout().panels * kPanel;
+    const std::uint16_t* from = tiles() + layout().at((first_out + n) / kPanel, k) +
+                                k % kTileDepth * kPanel + n % kPanel * 2;
+    for (std::int64_t i = 0; i < kPanel; ++i) {
+      to[n / 2 * 2 * kPanel + i * 2 + n % 2] =
+          is_there ? from[i / 2 * 2 * kPanel + i % 2] : std::uint16_t{0};
+    }
+  }
+}
+
+const std::uint16_t* TileWeight::transposed(ThreadTeam& team) {
+  if (use_ == WeightUse::kFixed) fail("a fixed weight has no gradient");
+  const TileLayout turned{out(), panels_for(in())};
+  if (transposed_.size() == 0) transposed_ = AlignedFloats(turned.elements() / 2);
+  auto* to = reinterpret_cast<std::uint16_t*>(transposed_.data());
+  if (transposed_current_) return to;
+  team.each(turned.panels, [&](std::int64_t panel, int) {
+    for (std::int64_t n = 0; n < out(); n += kTileDepth) {
+      turn_tile(panel, n, to + turned.at(panel, n));
+    }
+  });
+  transposed_current_ = true;
+  return to;
+}
+
+std::unique_ptr<CpuOperators> Bf16Operators::of_one_thread() const {
+  return std::make_unique<Bf16Operators>(1);
+}
+
+std::unique_ptr<PackedWeight> Bf16Operators::make_weight(std::int64_t out, std::int64_t in,
+                                                         WeightUse use) {
+  const std::int64_t floats = TileLayout{in, panels_for(out)}.elements() / 2;
+  return std::make_unique<TileWeight>(out, in, use, allocate_weights(floats));
+}
+
+void Bf16Operators::pack(PackedWeight& weight, std::int64_t first_out, Tensor part) {
+  if (!writes_weights()) return;
+  static_cast<TileWeight&>(weight).pack(team_, first_out, part.rows, floats(part));
+}
+
+std::uint16_t* Bf16Operators::scratch_of(int member) const {
+  return reinterpret_cast<std::uint16_t*>(scratch_[static_cast<std::size_t>(member)].data());
+}
+
+void Bf16Operators::multiply_tiles(const TileProduct& product, std::int64_t rows) {
+  reserve_scratch(kTileProductScratch / 2);
+  split_product(rows, panels_for(product.out), product.in * product.out / 128,
+                [&](Range some, Range panels, int member) {
+                  multiply(product, some, panels, scratch_of(member));
+                });
+}
+
+void Bf16Operators::linear_add(Tensor x, const PackedWeight& w, Tensor residual, Tensor y) {
+  const auto& weight = static_cast<const TileWeight&>(w);
+  multiply_tiles({floats(x), x.stride, weight.tiles(), floats(residual), residual.stride, floats(y),
+                  y.stride, w.in(), w.out()},
+                 x.rows);
+}
+
+void Bf16Operators::linear_backward_input(Tensor dy, PackedWeight& w, Tensor dx) {
+  const std::uint16_t* tiles = static_cast<TileWeight&>(w).transposed(team_);
+  multiply_tiles({floats(dy), dy.stride, tiles, nullptr, 0, floats(dx), dx.stride, w.out(), w.in()},
+                 dy.rows);
+}
+
+void Bf16Operators::linear_backward_weight(Tensor dy, Tensor x, Tensor dw) {
+  std::vector<Range> blocks;
+  for (std::int64_t t = 0; t < dy.rows; t += kTileDepth) {
+    blocks.push_back({t, std::min(t + kTileDepth, dy.rows)});
+  }
+  const TileOuterProduct product{floats(dy), dy.stride, floats(x), x.stride,
+                                 floats(dw), dw.stride, blocks};
+  reserve_scratch(kTileOuterScratch / 2);
+  const std::int64_t cycles = dy.rows * dy.cols * x.cols / 128;
+  if (dy.cols >= x.cols) {
+    split(dy.cols, kTileOuterRows, cycles, [&](Range out, int member) {
+      add_outer_product(product, out, {0, x.cols}, scratch_of(member));
+    });
+  } else {
+    split(x.cols, 32, cycles, [&](Range in, int member) {
+      add_outer_product(product, {0, dy.cols}, in, scratch_of(member));
+    });
+  }
+}
+
+void Bf16Operators::embed(Tensor table, Indices tokens, Tensor y) {
+  CpuOperators::embed(table, tokens, y);
+  split(y.rows, 1, y.elements() / 8, [&](Range rows) {
+    for (std::int64_t t = rows.begin; t < rows.end; ++t) round_row(row(y, t), y.cols);
+  });
+}
+
+void Bf16Operators::embed(const PackedWeight& table, Indices tokens, Tensor y) {
+  const auto& weight = static_cast<const TileWeight&>(table);
+  split(tokens.count, 1, y.elements() / 8, [&](Range range) {
+    for (std::int64_t t = range.begin; t < range.end; ++t) {
+      weight.copy_row(tokens.data[t], row(y, t));
+    }
+  });
+}
+
+}  // namespace lie::cpu

@@ -1,0 +1,57 @@
+// The CPU operators with products in bf16 (model.products: bfloat16): weights are held so, rows are
+// rounded as they are read, sums are fp32. All else is fp32 as in CpuOperators, but what is
+// embedded, which is rounded, too, whether it comes from a packed head or not.
+#pragma once
+
+#include <memory>
+
+#include "model/cpu/bf16_kernels.h"
+#include "model/cpu/operators.h"
+
+namespace lie::cpu {
+
+class TileWeight : public PackedWeight {
+ public:
+  /// `tiles`: zeros, for what layout() says.
+  TileWeight(std::int64_t out, std::int64_t in, WeightUse use, Buffer tiles);
+  std::int64_t bytes() const override {
+    return layout().elements() * dtype_bytes(DType::kBFloat16);
+  }
+  TileLayout layout() const { return {in(), panels_for(out())}; }
+  /// Rows [first_out, first_out + rows) from row-major memory.
+  void pack(ThreadTeam& team, std::int64_t first_out, std::int64_t rows, const float* matrix);
+  std::uint16_t* tiles() const { return static_cast<std::uint16_t*>(memory_.view().data); }
+  void copy_row(std::int64_t out, float* to) const;
+  /// Tiles of the transpose. Throws Error if it is fixed.
+  const std::uint16_t* transposed(ThreadTeam& team);
+
+ private:
+  void pack_panel(std::int64_t panel, Range columns, const float* matrix);
+  void turn_tile(std::int64_t panel, std::int64_t first_out, std::uint16_t* to) const;
+
+  WeightUse use_;
+  Buffer memory_;
+  AlignedFloats transposed_;
+  bool transposed_current_ = false;
+};
+
+class Bf16Operators : public CpuOperators {
+ public:
+  using CpuOperators::CpuOperators;
+
+  std::unique_ptr<PackedWeight> make_weight(std::int64_t out, std::int64_t in,
+                                            WeightUse use) override;
+  void pack(PackedWeight& weight, std::int64_t first_out, Tensor part) override;
+  void linear_add(Tensor x, const PackedWeight& w, Tensor residual, Tensor y) override;
+  void linear_backward_input(Tensor dy, PackedWeight& w, Tensor dx) override;
+  void linear_backward_weight(Tensor dy, Tensor x, Tensor dw) override;
+  void embed(Tensor table, Indices tokens, Tensor y) override;
+  void embed(const PackedWeight& table, Indices tokens, Tensor y) override;
+
+ private:
+  std::unique_ptr<CpuOperators> of_one_thread() const override;
+  void multiply_tiles(const TileProduct& product, std::int64_t rows);
+  std::uint16_t* scratch_of(int member) const;
+};
+
+}  // namespace lie::cpu
