@@ -33,7 +33,9 @@ void add_model_and_rows(CLI::App& command, auto& arguments, const std::string& f
       .add_option("FILE", arguments.input,
                   "JSONL; a row has " + fields + "; other fields come back; -: standard input")
       ->required();
-  command.add_option("--device", arguments.model.device, "cpu, aten-cpu, cuda or cuda:<number>")
+  command
+      .add_option("--device", arguments.model.device,
+                  "cpu, cpu-bf16, aten-cpu, cuda or cuda:<number>")
       ->capture_default_str();
   add_integer(command, "--threads", arguments.model.threads,
               "Threads on the CPU; 0: all cores. Results do not depend on it", 0, 1024);

@@ -21,12 +21,15 @@ std::string gpu_of_this_rank(int turn) {
 
 }  // namespace
 
-bool can_share_weights(const ModelOptions& options) { return options.device == "cpu"; }
+bool can_share_weights(const ModelOptions& options) {
+  return options.device == "cpu" || options.device == "cpu-bf16";
+}
 
 std::unique_ptr<Operators> make_operators(const ModelOptions& options, int threads,
                                           const SharedFloats& shared, int turn) {
   if (options.threads > 0) threads = static_cast<int>(options.threads);
   if (options.device == "cpu") return make_cpu_operators(threads, shared);
+  if (options.device == "cpu-bf16") return make_cpu_operators(threads, shared, DType::kBFloat16);
   if (options.device == "aten-cpu") return make_aten_operators("cpu", DType::kFloat32, threads);
   if (options.device == "cuda") {
     return make_cuda_operators(gpu_of_this_rank(turn), DType::kBFloat16);
@@ -34,7 +37,8 @@ std::unique_ptr<Operators> make_operators(const ModelOptions& options, int threa
   if (options.device.starts_with("cuda:")) {
     return make_cuda_operators(options.device, DType::kBFloat16);
   }
-  fail("model.device is \"{}\": expected cpu, aten-cpu, cuda or cuda:<number>", options.device);
+  fail("model.device is \"{}\": expected cpu, cpu-bf16, aten-cpu, cuda or cuda:<number>",
+       options.device);
 }
 
 int turn_on_host(const RoleLayout& layout, int rank) {
@@ -48,7 +52,8 @@ int turn_on_host(const RoleLayout& layout, int rank) {
 }
 
 DType fixed_dtype(const ModelOptions& options, const WeightsPlan& files, DType activations) {
-  return options.device == "cpu" && files.is_bf16 ? DType::kBFloat16 : activations;
+  const bool is_narrow = options.device == "cpu" ? files.is_bf16 : options.device == "cpu-bf16";
+  return is_narrow ? DType::kBFloat16 : activations;
 }
 
 std::string describe_held(const ModelOptions& options, const PackedSize& size) {

@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "common/comm/environment.h"
+#include "model/operators.h"
 #include "model/tokenizer/templates.h"
 #include "model/tokenizer/tokenizer.h"
 
@@ -37,6 +38,13 @@ void check_threads(const TrainConfig& config, std::vector<std::string>& slips) {
       fmt::format("model.threads is {}, but a rank here may use {} CPUs: more threads than CPUs "
                   "are slower; 0 shares the CPUs among the ranks",
                   config.model.threads, cpus));
+}
+
+void check_matrix_unit(const TrainConfig& config, std::vector<std::string>& slips) {
+  if (config.model.device != "cpu-bf16" || has_matrix_unit()) return;
+  slips.emplace_back(
+      "model.device is cpu-bf16, but this host's processor has no AMX: the bits are the same, and "
+      "cpu is faster");
 }
 
 void check_prompts(const TrainConfig& config, std::span<const Prompt> training,
@@ -97,6 +105,7 @@ std::vector<std::string> likely_slips(const TrainConfig& config, std::span<const
   check_sampling(config, slips);
   check_template(config, slips);
   check_threads(config, slips);
+  check_matrix_unit(config, slips);
   check_staleness(config, slips);
   check_idle_keys(config, slips);
   check_prompts(config, training, slips);

@@ -59,8 +59,10 @@ void describe(FieldList& fields, ModelOptions& options) {
               .unit = "path"});
   fields.add(
       "device", options.device,
-      {.help = "cpu (the program's own operators), aten-cpu (LibTorch's, for comparison), or "
-               "cuda (bf16 compute with fp32 master weights; learners and actors of a node share "
+      {.help = "cpu (the program's own operators), cpu-bf16 (the same with matrix products of "
+               "operands in bf16, by AMX where the processor has it), aten-cpu (LibTorch's, for "
+               "comparison), or cuda (bf16 compute with fp32 master weights; learners and actors "
+               "of a node share "
                "its GPUs in turn) or cuda:<number>."});
   fields.add(
       "threads", options.threads,
