@@ -49,6 +49,8 @@ void describe(FieldList& fields, BatchOptions& options) {
   fields.add(
       "max_micro_batch_tokens", options.max_micro_batch_tokens,
       {"Tokens of one forward and backward pass; bounds memory, changes no result.", "tokens", 1});
+  fields.add("activation_mebibytes", options.activation_mebibytes,
+             {kActivationHelp, "MiB", 0, kMostActivationMebibytes});
   fields.add("lanes", options.lanes, {kLanesHelp, "", 1, kMostLanes, "1"});
 }
 

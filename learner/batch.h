@@ -20,10 +20,17 @@ constexpr const char* kLanesHelp =
     "learners up to this. Another number changes bits. One learner holds log2(lanes) + 1 "
     "gradients.";
 
+constexpr std::int64_t kMostActivationMebibytes = std::int64_t{1} << 24;
+constexpr const char* kActivationHelp =
+    "What a forward and backward pass may hold of activations, their gradients and logits; what "
+    "does not fit is computed a second time, and changes no result. 0: on a GPU three quarters of "
+    "what is free at the first pass, on the CPU 4096.";
+
 struct BatchOptions {
   std::int64_t mini_batch_prompts = 32;
   std::int64_t epochs = 1;
   std::int64_t max_micro_batch_tokens = 4096;
+  std::int64_t activation_mebibytes = 0;
   std::int64_t lanes = kDefaultLanes;
 };
 void describe(FieldList& fields, BatchOptions& options);

@@ -11,6 +11,8 @@ LaneSum::LaneSum(Operators& operators, Collective& learners, std::int64_t elemen
                  std::int64_t most_lanes, std::string_view key)
     : operators_(operators), learners_(learners), elements_(elements) {
   check_lanes(learners.size(), most_lanes, key);
+  const LaneRange own = lanes_of_learner(most_lanes, learners.rank(), learners.size());
+  value(static_cast<std::size_t>(values_held(most_lanes, own)) - 1);
 }
 
 LaneRange LaneSum::begin(std::int64_t lanes) {

@@ -14,7 +14,8 @@ namespace lie {
 
 class LaneSum {
  public:
-  /// Of gradients [1, elements] in the memory of `operators`. Both outlive it. Throws Error if
+  /// Of gradients [1, elements] in the memory of `operators`, taken at once, so that what is free
+  /// then stays so. Both outlive it. Throws Error if
   /// there are more learners than `most_lanes`; `key` is where that is set.
   LaneSum(Operators& operators, Collective& learners, std::int64_t elements,
           std::int64_t most_lanes, std::string_view key);

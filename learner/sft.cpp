@@ -81,6 +81,7 @@ class Tuner {
         gradient_(parts.weights.operators(), parts.learners, parts.weights.flat().elements(),
                   options_.lanes, "sft.lanes") {
     check_options(options_.optimizer);
+    parts.model.limit_training_bytes(options_.activation_mebibytes << 20);
     if (parts.checkpoints.empty()) return;
     saver_.emplace(parts.checkpoints, options_.checkpoint, parts.weights, parts.learners);
   }

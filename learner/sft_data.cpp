@@ -152,6 +152,8 @@ void describe(FieldList& fields, SftOptions& options) {
   fields.add(
       "max_micro_batch_tokens", options.max_micro_batch_tokens,
       {"Tokens of one forward and backward pass; bounds memory, changes no result.", "tokens", 1});
+  fields.add("activation_mebibytes", options.activation_mebibytes,
+             {kActivationHelp, "MiB", 0, kMostActivationMebibytes});
   fields.add("lanes", options.lanes, {kLanesHelp, "", 1, kMostLanes, "1"});
   fields.add("loss", options.loss,
              {{"token-mean", SftLoss::kTokenMean}, {"constant", SftLoss::kConstant}},

@@ -37,6 +37,7 @@ struct SftOptions : SftRowOptions {
   std::int64_t batch_sequences = 32;
   std::int64_t max_batch_tokens = 65536;
   std::int64_t max_micro_batch_tokens = 4096;
+  std::int64_t activation_mebibytes = 0;
   std::int64_t lanes = kDefaultLanes;
   SftLoss loss = SftLoss::kTokenMean;
   double constant_divisor = 1000;

@@ -117,6 +117,7 @@ PolicyUpdater::PolicyUpdater(const UpdateOptions& options, UpdateParts parts)
       gradient_(parts.weights.operators(), parts.learners, parts.weights.flat().elements(),
                 options.batch.lanes, "update.lanes") {
   check_options(options_.loss);
+  parts_.policy.limit_training_bytes(options_.batch.activation_mebibytes << 20);
   if (options_.loss.kl_coefficient != 0 && parts_.reference == nullptr) {
     fail("policy_loss.kl_coefficient: a KL term needs the reference policy, and none was loaded");
   }

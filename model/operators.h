@@ -12,6 +12,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -117,6 +118,8 @@ class Operators {
     zero(memory.view());
     return memory;
   }
+  /// Bytes that allocate() can still give, where that is known: the host's are everybody's.
+  virtual std::optional<std::int64_t> free_bytes() const { return {}; }
   /// Where that memory is. The host may access it only if it is host memory.
   virtual MemoryPlace place() const = 0;
   /// A tensor of closed rows as collectives take it.

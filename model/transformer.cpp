@@ -38,7 +38,6 @@ Transformer::State::State(const Weights* all, std::unique_ptr<StoredWeights> fix
   }
   pack_ends();
   stored.reset();
-  training.x.resize(static_cast<std::size_t>(config.layers + 1));
 }
 
 std::unique_ptr<PackedWeight> Transformer::State::make_weight(std::int64_t out,
@@ -188,6 +187,8 @@ void Transformer::weights_changed() {
   state_->training.kept = false;
   state_->pack_weights();
 }
+
+void Transformer::limit_training_bytes(std::int64_t bytes) { state_->training.most_bytes = bytes; }
 
 PackedSize Transformer::packed_size() const {
   PackedSize size;

@@ -58,6 +58,12 @@ class Transformer {
   /// backward() needs. Logits are computed by chunks: [R, V] never exists whole.
   RowLogProbs forward(const PackedBatch& batch, float temperature, bool keep_for_backward);
 
+  /// What a pass that keeps activations may hold of them, of their gradients and of logits; 0, as
+  /// it is without a call: three quarters of what the operators know to be free at the first such
+  /// pass, else kTrainingBytes. What does not fit is computed again by backward(), to the same
+  /// bits.
+  void limit_training_bytes(std::int64_t bytes);
+
   /// Adds to `gradient` [1, N] (fp32, flat as the weights, in the operators' memory)
   /// d(loss)/d(weights), given d(loss)/d(log_probs) and d(loss)/d(entropies) [R] of the last
   /// forward(). Gradients accumulate over tokens in order, so cutting a batch into micro-batches

@@ -21,14 +21,11 @@ struct Transformer::State::Backward {
     const Parameter& p = s.parameters.at(name);
     return {static_cast<float*>(gradient.data) + p.offset, p.rows, p.cols, p.cols, DType::kFloat32};
   }
-  Tensor of_head() const {
-    return of(s.config.tied_embeddings ? "model.embed_tokens.weight" : "lm_head.weight");
-  }
 
   void weights_side_by_side(Tensor dy, Tensor x, const std::string& prefix,
                             std::initializer_list<const char*> names);
   void head(std::span<const float> d_log_probs, std::span<const float> d_entropies);
-  Tensor d_logits(std::int64_t first, std::int64_t rows);
+  Tensor d_logits(const Chunk& chunk);
   void block(std::int64_t layer);
   void feed_forward(const LayerWeights& layer, const BlockTensors& t, Tensor dx);
   void attention(const LayerWeights& layer, const BlockTensors& t, Tensor dx);
@@ -59,18 +56,17 @@ void Transformer::State::Backward::weights_side_by_side(Tensor dy, Tensor x,
   add_stack();
 }
 
-/// d(loss)/d(logits) of the rows [first, first + rows), one chunk or part of it.
-Tensor Transformer::State::Backward::d_logits(std::int64_t first, std::int64_t rows) {
+/// d(loss)/d(logits) of a chunk, in place of the logits.
+Tensor Transformer::State::Backward::d_logits(const Chunk& chunk) {
   auto& t = s.training;
   const Tensor logits =
-      t.logits_kept
-          ? s.floats_of(t.logits, s.head_chunk_rows(), s.config.vocabulary).rows_at(0, rows)
-          : s.chunk_logits(first, rows);
-  const auto part = [&](Tensor of_rows) { return of_rows.cols_at(first, rows); };
+      t.layout.forms_again(chunk.number) ? s.form_logits(chunk) : s.logits_of(chunk);
+  const auto part = [&](Tensor of_rows) { return of_rows.cols_at(chunk.first, chunk.rows); };
   const Scores d = s.scores(t.d_scores);
-  s.operators.log_probs_backward(
-      logits, lists.targets.from(first, rows), t.temperature, part(s.scores(t.scores).entropies),
-      part(s.row_statistics(t.log_sum, t.rows)), part(d.log_probs), part(d.entropies));
+  s.operators.log_probs_backward(logits, lists.targets.from(chunk.first, chunk.rows), t.temperature,
+                                 part(s.scores(t.scores).entropies),
+                                 part(s.row_statistics(t.log_sum, t.rows)), part(d.log_probs),
+                                 part(d.entropies));
   return logits;
 }
 
@@ -85,13 +81,12 @@ void Transformer::State::Backward::head(std::span<const float> d_log_probs,
   ops.copy_from_host(d_scores, s.scores(t.d_scores).both);
   const Tensor normed = s.rows_of(t.final_normed, t.rows, width);
   const Tensor d_normed = s.rows_of(t.d_final_normed, t.rows, width);
-  const std::int64_t chunk = s.head_chunk_rows();
-  for (std::int64_t r = 0; r < t.rows; r += chunk) {
-    const std::int64_t count = std::min(chunk, t.rows - r);
-    const Tensor d = d_logits(r, count);
-    ops.linear_backward_input(d, *s.head, d_normed.rows_at(r, count));
+  for (std::int64_t r = 0; r < t.rows; r += t.layout.chunk_rows()) {
+    const Chunk chunk = s.chunk_of(r);
+    const Tensor d = d_logits(chunk);
+    ops.linear_backward_input(d, *s.head, d_normed.rows_at(r, chunk.rows));
     if (!s.config.tied_embeddings) {
-      ops.linear_backward_weight(d, normed.rows_at(r, count), of_head());
+      ops.linear_backward_weight(d, normed.rows_at(r, chunk.rows), of("lm_head.weight"));
     }
   }
   const Tensor d_last = s.rows_of(t.d_final_x, t.rows, width);
@@ -133,12 +128,14 @@ void Transformer::State::Backward::attention(const LayerWeights& layer, const Bl
   const auto attention_of = [&](const char* name) {
     return of(layer.prefix + "self_attn." + name);
   };
+  const QkNormRope how = s.rotation(layer, lists.positions);
   ops.linear_backward_weight(dx, t.attended, attention_of("o_proj.weight"));
   ops.linear_backward_input(dx, *layer.o, d_attended);
+  ops.qk_norm_rope(t.qkv, how, t.rotated);
   ops.attention_backward(d_attended, t.rotated, t.qkv, t.attended, t.log_sum, shape,
                          lists.sequences, d_rotated, d_qkv);
   const bool norm = s.config.qk_norm;
-  ops.qk_norm_rope_backward(d_rotated, t.qkv, s.rotation(layer, lists.positions), d_qkv,
+  ops.qk_norm_rope_backward(d_rotated, t.qkv, how, d_qkv,
                             norm ? attention_of("q_norm.weight") : Tensor(),
                             norm ? attention_of("k_norm.weight") : Tensor());
   attention_biases(layer, dx, d_qkv);
@@ -165,7 +162,7 @@ void Transformer::State::Backward::attention_biases(const LayerWeights& layer, T
 }
 
 void Transformer::State::Backward::block(std::int64_t layer) {
-  if (s.training.recompute) s.forward_training_block(layer, lists.sequences, lists.positions);
+  if (s.training.layout.recomputes(layer)) s.forward_training_block(layer, lists, /*again=*/true);
   const LayerWeights& weight = s.layers[static_cast<std::size_t>(layer)];
   const BlockTensors tensors = s.training_tensors(layer);
   const Tensor dx = s.rows_of(s.training.dx, s.training.tokens, s.config.width);
@@ -177,25 +174,23 @@ void Transformer::State::Backward::block(std::int64_t layer) {
 /// sequence: any other order would depend on how a batch is cut.
 void Transformer::State::Backward::embedding() {
   auto& t = s.training;
-  const std::int64_t width = s.config.width, chunk = s.head_chunk_rows();
+  const std::int64_t width = s.config.width;
   const Tensor table = of("model.embed_tokens.weight");
   const Tensor dx = s.rows_of(t.dx, t.tokens, width);
   if (!s.config.tied_embeddings) return s.operators.embed_backward(dx, lists.tokens, table);
   const Tensor normed = s.rows_of(t.final_normed, t.rows, width);
-  // With one chunk head() has left its d_logits here.
-  Tensor d = s.floats_of(t.logits, chunk, s.config.vocabulary);
-  std::int64_t loaded = t.logits_kept ? 0 : -1;
-  std::int64_t r = 0;
+  std::int64_t r = 0, formed = -1;
   for (std::size_t sequence = 0; sequence + 1 < batch.starts.size(); ++sequence) {
     const std::int64_t first = batch.starts[sequence], end = batch.starts[sequence + 1];
     const std::int64_t rows_end =
         std::ranges::lower_bound(batch.rows, batch.starts[sequence + 1]) - batch.rows.begin();
     while (r < rows_end) {
-      const std::int64_t chunk_first = r / chunk * chunk;
-      if (loaded != chunk_first) d = d_logits(chunk_first, std::min(chunk, t.rows - chunk_first));
-      loaded = chunk_first;
-      const std::int64_t count = std::min(rows_end, chunk_first + chunk) - r;
-      s.operators.linear_backward_weight(d.rows_at(r - chunk_first, count),
+      const Chunk chunk = s.chunk_of(r);
+      // head() has left its d_logits where they have a place of their own.
+      if (t.layout.forms_again(chunk.number) && formed != chunk.number) d_logits(chunk);
+      formed = chunk.number;
+      const std::int64_t count = std::min(rows_end, chunk.first + chunk.rows) - r;
+      s.operators.linear_backward_weight(s.logits_of(chunk).rows_at(r - chunk.first, count),
                                          normed.rows_at(r, count), table);
       r += count;
     }

@@ -88,10 +88,10 @@ DecodeTensors Transformer::State::decode_tensors() {
   BlockTensors t;
   t.x = t.middle = t.out = rows_of(d.x, count, config.width);
   t.normed = rows_of(d.normed, count, config.width);
-  t.qkv = rows_of(d.block.qkv, count, shape.qkv_cols());
-  t.rotated = rows_of(d.block.rotated, count, shape.q_cols() + shape.kv_cols());
-  t.attended = rows_of(d.block.attended, count, shape.q_cols());
-  t.gate_up = rows_of(d.block.gate_up, count, 2 * config.ffn_width);
+  t.qkv = rows_of(d.qkv, count, shape.qkv_cols());
+  t.rotated = rows_of(d.rotated, count, shape.q_cols() + shape.kv_cols());
+  t.attended = rows_of(d.attended, count, shape.q_cols());
+  t.gate_up = rows_of(d.gate_up, count, 2 * config.ffn_width);
   t.activated = rows_of(d.activated, count, config.ffn_width);
   return {t, rows_of(d.wanted, wanted, config.width),
           rows_of(d.wanted_normed, wanted, config.width),

@@ -4,15 +4,11 @@
 #include <cstddef>
 
 #include "common/error.h"
-#include "model/training_memory.h"
 #include "model/transformer_state.h"
 #include "model/upload_together.h"
 
 namespace lie {
 namespace {
-
-/// Of one chunk of the head whose activations are not kept.
-constexpr std::int64_t kLogitElementsNotKept = std::int64_t{8} << 20;
 
 void check_batch(const PackedBatch& batch, const ModelConfig& config) {
   if (batch.starts.size() < 2 || batch.starts.front() != 0 ||
@@ -32,6 +28,12 @@ void check_batch(const PackedBatch& batch, const ModelConfig& config) {
       fail("token id {} is outside the model's vocabulary of {}", id, config.vocabulary);
     }
   }
+}
+
+/// Some of what is free stays so: libraries allocate, too.
+std::int64_t free_training_bytes(const Operators& operators) {
+  const std::optional<std::int64_t> free = operators.free_bytes();
+  return free ? *free / 4 * 3 : kTrainingBytes;
 }
 
 std::vector<std::int32_t> positions_of(const PackedBatch& batch) {
@@ -73,54 +75,68 @@ void Transformer::State::begin_training(const PackedBatch& batch, float temperat
   t.rows = std::ssize(batch.rows);
   t.temperature = temperature;
   t.positions = positions_of(batch);
-  t.recompute = !keep || recomputes_activations(config, t.tokens, operators.activation_dtype());
-  const auto blocks = static_cast<std::size_t>(t.recompute ? 1 : config.layers);
-  if (t.blocks.size() < blocks) t.blocks.resize(blocks);
+  fit_memory();
+}
+
+/// Lays the pass out in as much memory as it may hold. What all layers share stays as large as the
+/// largest pass made it.
+void Transformer::State::fit_memory() {
+  auto& t = training;
+  const DType dtype = operators.activation_dtype();
+  if (t.kept && t.most_bytes == 0) t.most_bytes = free_training_bytes(operators);
+  PassSize& largest = t.largest;
+  largest = {std::max(largest.tokens, t.tokens), std::max(largest.rows, t.rows),
+             largest.kept || t.kept};
+  const std::int64_t room = t.most_bytes - shared_pass_bytes(config, largest.tokens, dtype);
+  t.layout = PassLayout(config, dtype, {t.tokens, t.rows, t.kept}, room);
+  const std::int64_t wanted = t.layout.bytes();
+  const std::int64_t held = t.memory.view().elements() * dtype_bytes(DType::kFloat32);
+  const std::int64_t most = std::max(room, PassLayout(config, dtype, largest, room).bytes());
+  if (held >= wanted && held <= most) return;
+  const std::int64_t bytes = held == 0 ? wanted : std::min(most, wanted + wanted / 4);
+  t.memory = Buffer();
+  t.memory = operators.allocate(1, bytes / dtype_bytes(DType::kFloat32), DType::kFloat32);
 }
 
 BlockTensors Transformer::State::training_tensors(std::int64_t layer) {
   auto& t = training;
-  BlockBuffers& block = t.blocks[static_cast<std::size_t>(t.recompute ? 0 : layer)];
-  // Without a backward to come, one residual stream serves all layers.
-  const auto in = static_cast<std::size_t>(t.kept ? layer : 0);
-  const auto out = static_cast<std::size_t>(t.kept ? layer + 1 : 0);
+  void* const memory = t.memory.view().data;
   BlockTensors b;
-  b.x = rows_of(t.x[in], t.tokens, config.width);
+  static_cast<KeptTensors&>(b) = t.layout.layer(memory, layer);
+  b.x = t.layout.stream(memory, layer);
   b.normed = rows_of(t.normed, t.tokens, config.width);
-  b.inverse_rms_1 = row_statistics(block.inverse_rms_1, t.tokens);
-  b.qkv = rows_of(block.qkv, t.tokens, shape.qkv_cols());
-  b.rotated = rows_of(block.rotated, t.tokens, shape.q_cols() + shape.kv_cols());
-  b.attended = rows_of(block.attended, t.tokens, shape.q_cols());
-  b.log_sum = floats_of(block.log_sum, t.tokens, shape.heads);
-  b.middle = rows_of(block.middle, t.tokens, config.width);
-  b.inverse_rms_2 = row_statistics(block.inverse_rms_2, t.tokens);
-  b.gate_up = rows_of(block.gate_up, t.tokens, 2 * config.ffn_width);
+  b.rotated = rows_of(t.rotated, t.tokens, shape.q_cols() + shape.kv_cols());
   b.activated = rows_of(t.activated, t.tokens, config.ffn_width);
-  b.out = rows_of(t.x[out], t.tokens, config.width);
+  b.out = t.layout.stream(memory, layer + 1);
   return b;
 }
 
-void Transformer::State::forward_training_block(std::int64_t layer,
-                                                const PackedSequences& sequences,
-                                                Indices positions) {
+/// `again`: only what backward() needs.
+void Transformer::State::forward_training_block(std::int64_t layer, const TrainingLists& lists,
+                                                bool again) {
   const LayerWeights& weight = layers[static_cast<std::size_t>(layer)];
-  forward_block(operators, weight, training_tensors(layer), rotation(weight, positions),
-                [&](const BlockTensors& t) {
-                  operators.attention(t.rotated, t.qkv, shape, sequences, t.attended, t.log_sum);
-                });
+  const BlockTensors tensors = training_tensors(layer);
+  const QkNormRope how = rotation(weight, lists.positions);
+  const auto attend = [&](const BlockTensors& t) {
+    operators.attention(t.rotated, t.qkv, shape, lists.sequences, t.attended, t.log_sum);
+  };
+  if (again) return forward_to_gate_up(operators, weight, tensors, how, attend);
+  forward_block(operators, weight, tensors, how, attend);
 }
 
-std::int64_t Transformer::State::head_chunk_rows() const {
-  const std::int64_t of_chunk = training.kept ? kLogitElements : kLogitElementsNotKept;
-  return std::clamp<std::int64_t>(of_chunk / config.vocabulary, 16,
-                                  std::max<std::int64_t>(training.rows, 16));
+Transformer::State::Chunk Transformer::State::chunk_of(std::int64_t row) const {
+  const std::int64_t rows = training.layout.chunk_rows(), number = row / rows;
+  return {number, number * rows, std::min(rows, training.rows - number * rows)};
 }
 
-Tensor Transformer::State::chunk_logits(std::int64_t first, std::int64_t rows) {
+Tensor Transformer::State::logits_of(const Chunk& chunk) const {
+  return training.layout.logits(training.memory.view().data, chunk.number).rows_at(0, chunk.rows);
+}
+
+Tensor Transformer::State::form_logits(const Chunk& chunk) {
   const Tensor normed = rows_of(training.final_normed, training.rows, config.width);
-  const Tensor logits =
-      floats_of(training.logits, head_chunk_rows(), config.vocabulary).rows_at(0, rows);
-  operators.linear(normed.rows_at(first, rows), *head, logits);
+  const Tensor logits = logits_of(chunk);
+  operators.linear(normed.rows_at(chunk.first, chunk.rows), *head, logits);
   return logits;
 }
 
@@ -137,14 +153,12 @@ RowLogProbs Transformer::State::score_rows(Indices targets) {
   auto& t = training;
   const Scores own = scores(t.scores);
   const Tensor log_sum = row_statistics(t.log_sum, t.rows);
-  const std::int64_t chunk = head_chunk_rows();
-  for (std::int64_t r = 0; r < t.rows; r += chunk) {
-    const std::int64_t count = std::min(chunk, t.rows - r);
-    operators.log_probs(chunk_logits(r, count), targets.from(r, count), t.temperature,
-                        own.log_probs.cols_at(r, count), own.entropies.cols_at(r, count),
-                        log_sum.cols_at(r, count));
+  for (std::int64_t r = 0; r < t.rows; r += t.layout.chunk_rows()) {
+    const Chunk chunk = chunk_of(r);
+    const auto part = [&](Tensor of_rows) { return of_rows.cols_at(r, chunk.rows); };
+    operators.log_probs(form_logits(chunk), targets.from(r, chunk.rows), t.temperature,
+                        part(own.log_probs), part(own.entropies), part(log_sum));
   }
-  t.logits_kept = t.rows <= chunk;
   std::vector<float> host(static_cast<std::size_t>(2 * t.rows));
   operators.copy_to_host(own.both, host);
   const auto middle = host.begin() + t.rows;
@@ -158,10 +172,9 @@ RowLogProbs Transformer::forward(const PackedBatch& batch, float temperature,
   s.operators.begin_pass();
   const TrainingLists lists = s.upload(batch);
   s.grow_rope(lists.sequences.longest);
-  const Tensor x = s.rows_of(s.training.x[0], s.training.tokens, s.config.width);
-  s.embed(s.operators, lists.tokens, x);
+  s.embed(s.operators, lists.tokens, s.training_tensors(0).x);
   for (std::int64_t l = 0; l < s.config.layers; ++l)
-    s.forward_training_block(l, lists.sequences, lists.positions);
+    s.forward_training_block(l, lists, /*again=*/false);
   s.final_rows(s.training_tensors(s.config.layers - 1).out, lists.rows);
   return s.score_rows(lists.targets);
 }

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "model/kv_cache_state.h"
+#include "model/training_memory.h"
 #include "model/transformer.h"
 
 namespace lie {
@@ -24,19 +25,12 @@ class GrowingTensor {
 };
 
 /// The tensors of one block's pass: x -> attention -> middle -> feed-forward -> out.
-struct BlockTensors {
-  Tensor x;              // [T, D] residual stream coming in
-  Tensor normed;         // [T, D] after either norm
-  Tensor inverse_rms_1;  // [1, T], empty: not kept
-  Tensor qkv;            // [T, (H + 2K) E]
-  Tensor rotated;        // [T, (H + K) E]
-  Tensor attended;       // [T, H E]
-  Tensor log_sum;        // [T, H], empty: not kept
-  Tensor middle;         // [T, D] residual stream after attention
-  Tensor inverse_rms_2;  // [1, T]
-  Tensor gate_up;        // [T, 2F]
-  Tensor activated;      // [T, F]
-  Tensor out;            // [T, D] residual stream going out
+struct BlockTensors : KeptTensors {
+  Tensor x;          // [T, D] residual stream coming in
+  Tensor normed;     // [T, D] after either norm
+  Tensor rotated;    // [T, (H + K) E]
+  Tensor activated;  // [T, F]
+  Tensor out;        // [T, D] residual stream going out
 };
 
 /// All rows of a decode call, and those of them whose logits are wanted.
@@ -44,11 +38,6 @@ struct DecodeTensors {
   BlockTensors block;
   Tensor wanted, wanted_normed;  // [R, D]
   Tensor logits;                 // [R, V]
-};
-
-/// Memory for BlockTensors, of which a pass keeps as much as it needs.
-struct BlockBuffers {
-  GrowingTensor inverse_rms_1, qkv, rotated, attended, log_sum, middle, inverse_rms_2, gate_up;
 };
 
 struct LayerWeights {
@@ -100,22 +89,21 @@ struct Transformer::State {
   };
   Placement placement;
   struct {
-    GrowingTensor x, normed, wanted, wanted_normed, logits;
-    BlockBuffers block;
-    GrowingTensor activated;
+    GrowingTensor x, normed, qkv, rotated, attended, gate_up, activated;
+    GrowingTensor wanted, wanted_normed, logits;
   } decoding;
 
   // ---- Training: what forward() leaves for backward()
   struct {
-    bool kept = false;         // the last forward() was to be followed by backward()
-    bool recompute = false;    // blocks[0] is shared by all layers and filled again on the way back
-    bool logits_kept = false;  // logits of all rows are still in `logits`
+    bool kept = false;  // the last forward() was to be followed by backward()
     std::int64_t tokens = 0, rows = 0;
     float temperature = 1;
     std::vector<std::int32_t> positions;
-    std::vector<GrowingTensor> x;      // [L + 1] residual stream before each layer and at the end
-    std::vector<BlockBuffers> blocks;  // [L], or [1] where recomputed
-    GrowingTensor normed, activated, final_x, final_normed, final_inverse_rms, logits;
+    std::int64_t most_bytes = 0;      // that a pass is to hold; 0: not known yet
+    PassSize largest{.kept = false};  // so far
+    PassLayout layout;                // of `memory`
+    Buffer memory;
+    GrowingTensor normed, rotated, activated, final_x, final_normed, final_inverse_rms;
     GrowingTensor scores, log_sum;  // scores: all log-probs, then all entropies
     // Gradients of the tensors so named.
     GrowingTensor dx, d_normed, d_qkv, d_rotated, d_attended, d_gate_up, d_activated;
@@ -143,10 +131,11 @@ struct Transformer::State {
   Tensor row_statistics(GrowingTensor& tensor, std::int64_t rows);
   Tensor floats_of(GrowingTensor& tensor, std::int64_t rows, std::int64_t cols);  // fp32
 
-  /// One block, forward; `attend` computes t.attended from t.rotated and t.qkv.
+  /// One block, forward, as far as backward() needs it; `attend` computes t.attended from t.rotated
+  /// and t.qkv.
   template <typename Attend>
-  void forward_block(Operators& ops, const LayerWeights& layer, const BlockTensors& t,
-                     const QkNormRope& how, const Attend& attend) const {
+  void forward_to_gate_up(Operators& ops, const LayerWeights& layer, const BlockTensors& t,
+                          const QkNormRope& how, const Attend& attend) const {
     ops.rms_norm(t.x, layer.input_norm, eps, t.normed, t.inverse_rms_1);
     ops.linear(t.normed, *layer.qkv, t.qkv);
     if (config.qkv_bias) add_qkv_bias(ops, layer, t.qkv);
@@ -156,6 +145,12 @@ struct Transformer::State {
     if (config.output_bias) ops.add_bias(t.middle, layer.o_bias);
     ops.rms_norm(t.middle, layer.post_norm, eps, t.normed, t.inverse_rms_2);
     ops.linear(t.normed, *layer.gate_up, t.gate_up);
+  }
+  /// The whole block.
+  template <typename Attend>
+  void forward_block(Operators& ops, const LayerWeights& layer, const BlockTensors& t,
+                     const QkNormRope& how, const Attend& attend) const {
+    forward_to_gate_up(ops, layer, t, how, attend);
     ops.swiglu(t.gate_up, t.activated);
     ops.linear_add(t.activated, *layer.down, t.middle, t.out);
   }
@@ -168,9 +163,9 @@ struct Transformer::State {
   // transformer_forward.cpp
   TrainingLists upload(const PackedBatch& batch);
   void begin_training(const PackedBatch& batch, float temperature, bool keep);
+  void fit_memory();
   BlockTensors training_tensors(std::int64_t layer);
-  void forward_training_block(std::int64_t layer, const PackedSequences& sequences,
-                              Indices positions);
+  void forward_training_block(std::int64_t layer, const TrainingLists& lists, bool again);
   void final_rows(Tensor x, Indices rows);
   RowLogProbs score_rows(Indices targets);
   /// A part [1, rows] for each of log-probs and entropies, from scores or their gradients.
@@ -178,9 +173,14 @@ struct Transformer::State {
     Tensor both, log_probs, entropies;
   };
   Scores scores(GrowingTensor& of_rows);
-  std::int64_t head_chunk_rows() const;
-  /// Logits of the scored rows [first, first + rows); valid until the next chunk.
-  Tensor chunk_logits(std::int64_t first, std::int64_t rows);
+  /// Scored rows of which the logits are formed at once.
+  struct Chunk {
+    std::int64_t number = 0, first = 0, rows = 0;
+  };
+  Chunk chunk_of(std::int64_t row) const;
+  /// [rows, V] where they are kept, or until the next chunk without a place of its own.
+  Tensor logits_of(const Chunk& chunk) const;
+  Tensor form_logits(const Chunk& chunk);
   // transformer_backward.cpp
   struct Backward;
 };

@@ -7,6 +7,7 @@
 
 #include <cstddef>
 #include <memory>
+#include <optional>
 #include <utility>
 
 #include "common/error.h"
@@ -46,6 +47,9 @@ class GuardedOperators : public Operators {
 
   DType activation_dtype() const override { return inner_->activation_dtype(); }
   MemoryPlace place() const override { return {.device = 0}; }
+  std::optional<std::int64_t> free_bytes() const override { return free_; }
+  /// What it says is free from now on; nothing changes it.
+  void set_free_bytes(std::int64_t bytes) { free_ = bytes; }
   Buffer allocate(std::int64_t rows, std::int64_t cols, DType dtype) override {
     ++traffic_.allocations;
     const auto bytes = static_cast<std::size_t>(rows * cols * dtype_bytes(dtype));
@@ -208,6 +212,7 @@ class GuardedOperators : public Operators {
   void* memory_ = nullptr;
   std::size_t used_ = 0;
   Traffic traffic_;
+  std::optional<std::int64_t> free_;
 };
 
 }  // namespace lie::test

@@ -2,7 +2,10 @@
 // not compute themselves.
 #pragma once
 
+#include <c10/core/CachingDeviceAllocator.h>
+
 #include <cstring>
+#include <optional>
 #include <string_view>
 #include <vector>
 
@@ -50,6 +53,13 @@ class AtenOperators : public Operators {
       fail("device {}: cannot allocate {} bytes; use a smaller model, cache or micro-batch",
            device_.str(), rows * cols * dtype_bytes(dtype));
     }
+  }
+  std::optional<std::int64_t> free_bytes() const override {
+    if (!device_.is_cuda()) return {};
+    auto& allocator = *at::getDeviceAllocator(at::kCUDA);
+    const auto stats = allocator.getDeviceStats(device_.index());
+    const std::int64_t cached = stats.reserved_bytes[0].current - stats.allocated_bytes[0].current;
+    return static_cast<std::int64_t>(allocator.getMemoryInfo(device_.index()).first) + cached;
   }
   MemoryPlace place() const override {
     return {device_.is_cuda() ? int{device_.index()} : MemoryPlace::kHost};

@@ -4,6 +4,7 @@
 
 #include <cstdio>
 
+#include "model/training_memory.h"
 #include "model/transformer.h"
 #include "tests/model/device_sides.h"
 #include "tests/model/transformer_golden.h"
@@ -81,6 +82,31 @@ TEST_P(AtenTransformer, GradientsAddOverMicroBatches) {
     return test::to_host(*aten, gradient.view());
   };
   EXPECT_LT(relative_error(gradient_of({0, 1, 3, 4}), gradient_of({0, 4})), 1e-5);
+}
+
+TEST_P(AtenTransformer, WhatIsComputedAgainChangesNothing) {
+  ModelConfig config = golden().config;
+  config.layers = 3;
+  const PackedBatch batch = test::tiny_batch("tokens", {9, 17, 2, 30}, config.vocabulary);
+  const PassSize size{std::ssize(batch.tokens), std::ssize(batch.rows)};
+  for (const DType dtype : {DType::kFloat32, DType::kBFloat16}) {
+    const auto aten = test::make_side(device(), dtype);
+    const auto gradient_within = [&](std::int64_t bytes) {
+      const Weights weights = test::tiny_weights(config, *aten);
+      Transformer transformer(weights);
+      transformer.limit_training_bytes(bytes);
+      const Buffer gradient = test::gradient_for(weights);
+      transformer.forward(batch, 1, true);
+      const std::vector<float> ones(batch.rows.size(), 1);
+      transformer.backward(batch, ones, ones, gradient.view());
+      return test::to_host(*aten, gradient.view());
+    };
+    const std::int64_t bytes = training_pass_bytes(config, size.tokens, dtype) / 5 * 4;
+    const PassLayout layout = layout_within(config, dtype, size, bytes);
+    EXPECT_GT(layout.recomputed_layers(), 0);
+    EXPECT_GE(layout.chunk_rows(), size.rows) << "another cut would be another sum here";
+    EXPECT_EQ(gradient_within(bytes), gradient_within(0));
+  }
 }
 
 /// Logits of a prompt that is decoded at once, forked, and gone on with in two ways over two pages.

@@ -4,11 +4,13 @@
 
 #include <algorithm>
 #include <cstring>
+#include <set>
 
 #include "common/bfloat16.h"
 #include "common/error.h"
 #include "hwy/targets.h"
 #include "model/cpu/operators.h"
+#include "model/training_memory.h"
 #include "model/transformer.h"
 #include "tests/host_memory.h"
 #include "tests/temporary_directory.h"
@@ -177,6 +179,40 @@ TEST(TransformerBits, MicroBatchesAddUpToTheWholeBatch) {
         {test::part_of(batch, 0, 2), test::part_of(batch, 2, 3), test::part_of(batch, 3, 9)});
     EXPECT_TRUE(same_bits(whole, cut));
     EXPECT_TRUE(std::ranges::all_of(whole, [](float g) { return std::isfinite(g); }));
+  }
+}
+
+/// Chunks of logits that backward() forms again.
+std::int64_t formed_again(const PassLayout& layout, std::int64_t rows) {
+  std::int64_t count = 0;
+  for (std::int64_t chunk = 0; chunk * layout.chunk_rows() < rows; ++chunk) {
+    count += layout.forms_again(chunk) ? 1 : 0;
+  }
+  return count;
+}
+
+TEST(TransformerBits, WhatIsComputedAgainChangesNothing) {
+  for (const bool tied : {true, false}) {
+    ModelConfig config = config_with(tied);
+    config.vocabulary = 1000;
+    config.layers = 4;
+    const PackedBatch batch = test::tiny_batch("tokens", kLengths, config.vocabulary);
+    const std::vector<PackedBatch> parts = {test::part_of(batch, 0, 2), test::part_of(batch, 2, 9)};
+    Policy keeps_all(config);
+    const std::vector<float> expected = gradient_of(keeps_all, {batch});
+    std::set<std::int64_t> layers, chunks;
+    for (const std::int64_t kibibytes : {1, 1500, 1800, 2200, 2600, 2900, 4000}) {
+      const PassSize size{std::ssize(batch.tokens), std::ssize(batch.rows)};
+      const PassLayout layout = layout_within(config, DType::kFloat32, size, kibibytes << 10);
+      layers.insert(layout.recomputed_layers());
+      chunks.insert(formed_again(layout, size.rows));
+      Policy policy(config);
+      policy.transformer.limit_training_bytes(kibibytes << 10);
+      EXPECT_TRUE(same_bits(gradient_of(policy, {batch}), expected)) << kibibytes;
+      EXPECT_TRUE(same_bits(gradient_of(policy, parts), expected)) << kibibytes;
+    }
+    EXPECT_EQ(layers, (std::set<std::int64_t>{0, 1, 2, 3}));
+    EXPECT_TRUE(chunks.contains(0) && chunks.size() > 3) << "none, some and all";
   }
 }
 

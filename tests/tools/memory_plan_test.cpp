@@ -4,6 +4,8 @@
 #include <gmock/gmock.h>
 
 #include <memory>
+#include <optional>
+#include <set>
 #include <vector>
 
 #include "common/bfloat16.h"
@@ -18,7 +20,7 @@
 namespace lie {
 namespace {
 
-using test::GuardedOperators, testing::HasSubstr;
+using test::GuardedOperators, testing::HasSubstr, testing::Not;
 
 std::int64_t part(const MemoryPlan& plan, const std::string& what) {
   for (const MemoryPart& part : plan.parts) {
@@ -27,20 +29,58 @@ std::int64_t part(const MemoryPlan& plan, const std::string& what) {
   return 0;
 }
 
-TEST(MemoryPlan, ATrainingPassAllocatesWhatIsPlanned) {
-  const test::TinyShape shape{.vocabulary = 300, .width = 64, .layers = 3};
+constexpr test::TinyShape kPassShape{.vocabulary = 300, .width = 64, .layers = 3};
+
+/// What a policy allocates for a pass over 2000 tokens that may hold `most` bytes, or where so many
+/// are `free`.
+std::int64_t allocated_by_a_pass(std::int64_t most, std::optional<std::int64_t> free = {}) {
   auto made = std::make_unique<GuardedOperators>();
   const auto& traffic = made->traffic();
-  test::TinyPolicy policy(shape, 1, std::move(made));
-  const PackedBatch batch = test::tiny_batch("pass", std::vector<int>(20, 100), shape.vocabulary);
+  if (free) made->set_free_bytes(*free);
+  test::TinyPolicy policy(kPassShape, 1, std::move(made));
+  policy.transformer.limit_training_bytes(most);
+  const PackedBatch batch =
+      test::tiny_batch("pass", std::vector<int>(20, 100), kPassShape.vocabulary);
   const Buffer gradient = test::gradient_for(policy.weights);
   const std::vector<float> ones(batch.rows.size(), 1.0f);
   const std::int64_t before = traffic.allocated_bytes;
   policy.transformer.forward(batch, 1, /*keep_for_backward=*/true);
   policy.transformer.backward(batch, ones, ones, gradient.view());
-  const auto allocated = static_cast<double>(traffic.allocated_bytes - before);
-  const std::int64_t planned = training_pass_bytes(policy.weights.config(), 2000, DType::kFloat32);
-  EXPECT_NEAR(static_cast<double>(planned) / allocated, 1, 0.03);
+  return traffic.allocated_bytes - before;
+}
+
+std::int64_t planned_for_a_pass(std::int64_t most) {
+  return training_pass_bytes(test::tiny_config(kPassShape), 2000, DType::kFloat32, most);
+}
+
+TEST(MemoryPlan, ATrainingPassAllocatesWhatIsPlanned) {
+  std::set<std::int64_t> sizes;
+  for (const std::int64_t mebibytes : {1, 14, 16, 20, 4096}) {
+    const std::int64_t planned = planned_for_a_pass(mebibytes << 20);
+    const auto allocated = static_cast<double>(allocated_by_a_pass(mebibytes << 20));
+    EXPECT_NEAR(static_cast<double>(planned) / allocated, 1, 0.03) << mebibytes;
+    sizes.insert(planned);
+  }
+  EXPECT_EQ(sizes.size(), 5) << "each keeps more layers or logits than the one before";
+}
+
+TEST(MemoryPlan, APassTakesThreeQuartersOfWhatIsFreeAndOnTheHostFourGibibytes) {
+  const std::int64_t free = std::int64_t{20} << 20;
+  EXPECT_EQ(allocated_by_a_pass(0, free), allocated_by_a_pass(free / 4 * 3));
+  EXPECT_LT(allocated_by_a_pass(0, free), allocated_by_a_pass(0));
+  EXPECT_EQ(allocated_by_a_pass(0), allocated_by_a_pass(kTrainingBytes));
+}
+
+TEST(MemoryPlan, SaysWhatMoreMemoryWouldSpare) {
+  const auto text = [](DType activations, std::int64_t bytes) {
+    return memory_text(learner_memory(test::tiny_config(kPassShape), activations,
+                                      {.micro_batch_tokens = 1 << 20, .activation_bytes = bytes}));
+  };
+  EXPECT_THAT(text(DType::kFloat32, 0), HasSubstr("; 2 of 3 layers are computed twice, which"));
+  EXPECT_THAT(text(DType::kBFloat16, 0),
+              HasSubstr("; activations take what more is free, at most"));
+  EXPECT_THAT(text(DType::kBFloat16, 1 << 20), HasSubstr("; 2 of 3 layers are computed twice"));
+  EXPECT_THAT(text(DType::kFloat32, std::int64_t{1} << 40), Not(HasSubstr(";")));
 }
 
 TEST(MemoryPlan, ALearnersMomentsAndGradientAreThoseOfItsWeights) {

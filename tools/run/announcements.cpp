@@ -131,6 +131,7 @@ std::vector<RoleMemory> memory_of_roles(const TrainConfig& config, const ModelCo
                                         DType activations, const RoleLayout& layout) {
   const LearnerSizes sizes{
       .micro_batch_tokens = micro_batch_tokens(config),
+      .activation_bytes = config.update.activation_mebibytes << 20,
       .has_reference = config.policy_loss.kl_coefficient > 0,
       .copies_checkpoints = config.checkpoint.background && config.checkpoint.every > 0,
       .lanes = config.update.lanes,

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <functional>
+#include <limits>
 #include <numeric>
 
 #include "actors/generator.h"
@@ -45,6 +46,29 @@ std::int64_t decode_row(const ModelConfig& model) {
   return 3 * model.width + attention + 3 * model.ffn_width;
 }
 
+/// On a GPU what is free decides how much is kept of a pass: the plan has the least, and says what
+/// all would take.
+void add_micro_batch(const ModelConfig& model, DType activations, const LearnerSizes& sizes,
+                     MemoryPlan& plan) {
+  const std::int64_t tokens = sizes.micro_batch_tokens;
+  const bool is_free = sizes.activation_bytes == 0 && activations != DType::kFloat32;
+  const std::int64_t asked = sizes.activation_bytes > 0 ? sizes.activation_bytes : kTrainingBytes;
+  const std::int64_t most = is_free ? 0 : asked;
+  const std::int64_t held = training_pass_bytes(model, tokens, activations, most);
+  plan.parts.push_back({"micro-batch", held});
+  const std::int64_t all =
+      training_pass_bytes(model, tokens, activations, std::numeric_limits<std::int64_t>::max());
+  if (held >= all) return;
+  const double more = static_cast<double>(all - held) / (1 << 30);
+  const std::int64_t again =
+      layout_within(model, activations, {tokens, tokens}, most).recomputed_layers();
+  plan.note =
+      is_free
+          ? fmt::format("; activations take what more is free, at most {:.1f} GiB", more)
+          : fmt::format("; {} of {} layers are computed twice, which {:.1f} GiB more would spare",
+                        again, model.layers, more);
+}
+
 }  // namespace
 
 std::int64_t MemoryPlan::bytes() const {
@@ -65,7 +89,7 @@ std::string memory_text(MemoryPlan plan) {
     if (100 * part.bytes >= all) text += fmt::format(" {} {},", part.what, in_units(part.bytes));
   }
   text.pop_back();
-  return text;
+  return text + plan.note;
 }
 
 MemoryPlan learner_memory(const ModelConfig& model, DType activations, const LearnerSizes& sizes) {
@@ -83,8 +107,7 @@ MemoryPlan learner_memory(const ModelConfig& model, DType activations, const Lea
     plan.parts.push_back(
         {"copy for checkpoints", largest_part(parameter_layout(model), sizes.learners) * kFloat});
   }
-  plan.parts.push_back(
-      {"micro-batch", training_pass_bytes(model, sizes.micro_batch_tokens, activations)});
+  add_micro_batch(model, activations, sizes, plan);
   return plan;
 }
 

@@ -21,15 +21,18 @@ struct MemoryPart {
 /// checkpoints. Without code, data and what the libraries hold: about 100 MiB.
 struct MemoryPlan {
   std::vector<MemoryPart> parts;
+  std::string note = {};  // what more memory would spare
   std::int64_t bytes() const;
 };
 
-/// "37 MiB: KV cache 33, weights 3.2, logits 1.1": the largest first, without what is below 1 %.
+/// "37 MiB: KV cache 33, weights 3.2, logits 1.1": the largest first, without what is below 1 %;
+/// then the note.
 std::string memory_text(MemoryPlan plan);
 
 /// What a learner's memory depends on besides the model.
 struct LearnerSizes {
   std::int64_t micro_batch_tokens = 0;  // of the largest
+  std::int64_t activation_bytes = 0;    // that it may hold; 0: as Transformer chooses
   bool has_reference = false;           // a KL term
   bool copies_checkpoints = false;      // checkpoint.background
   std::int64_t lanes = 1;               // of gradients

@@ -22,7 +22,8 @@ const std::vector<std::string> kChangeNoResult = {
     // who computes, with how much memory
     "roles", "eval.keep_binding", "model.threads", "rollout.slots", "rollout.prefill_tokens",
     "rollout.cache_mebibytes", "rollout.preemption", "rollout.pass_milliseconds",
-    "update.max_micro_batch_tokens", "sft.max_micro_batch_tokens"};
+    "update.max_micro_batch_tokens", "sft.max_micro_batch_tokens", "update.activation_mebibytes",
+    "sft.activation_mebibytes"};
 
 /// Of a run of another command nearly every key differs.
 constexpr std::size_t kDifferencesShown = 6;

@@ -193,6 +193,7 @@ LearnerSizes sizes_of(const SftConfig& config, const SftInputs& inputs) {
   const CheckpointOptions& checkpoint = config.sft.checkpoint;
   return {.micro_batch_tokens =
               std::max(config.sft.max_micro_batch_tokens, static_cast<std::int64_t>(longest)),
+          .activation_bytes = config.sft.activation_mebibytes << 20,
           .copies_checkpoints = checkpoint.background && checkpoint.every > 0,
           .lanes = config.sft.lanes,
           .learners = inputs.learners};
