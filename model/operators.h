@@ -103,7 +103,7 @@ using PartOfRows = std::function<void(Operators& operators, std::int64_t first, 
 
 class Operators {
  public:
-  static constexpr std::int64_t kPageTokens = 16;
+  static constexpr std::int64_t kPageTokens = 16, kTileOfRows = 32;
 
   virtual ~Operators() = default;
 
@@ -153,8 +153,12 @@ class Operators {
   /// dx = dy W; dy may be fp32 where dx is bf16 (logits), here and below. Throws Error if the
   /// weight is fixed.
   virtual void linear_backward_input(Tensor dy, PackedWeight& w, Tensor dx) = 0;
-  /// dw += dy^T x, [out, in] fp32; over rows in order, so that cutting the rows changes no bits.
-  virtual void linear_backward_weight(Tensor dy, Tensor x, Tensor dw) = 0;
+  /// dw += dy^T x, [out, in] fp32; over rows in order, so that cutting the rows changes no bits,
+  /// or, where operators sum by tiles of rows, cutting them between sequences or after a multiple
+  /// of kTileOfRows of a sequence's. `starts` [S + 1]: first row of each sequence, then the end;
+  /// empty: one.
+  virtual void linear_backward_weight(Tensor dy, Tensor x, std::span<const std::int32_t> starts,
+                                      Tensor dw) = 0;
 
   /// Runs `part` over all rows: at once, or, where that is faster than splitting each operator, cut
   /// between sequences into parts that run in parallel with operators of their own. `starts` [S +

@@ -63,11 +63,14 @@ PassLayout::PassLayout(const ModelConfig& config, DType activations, const PassS
       width_(config.width),
       ffn_width_(config.ffn_width),
       vocabulary_(config.vocabulary) {
-  chunk_rows_ = std::clamp<std::int64_t>(most_logits(size.kept, bytes) / vocabulary_, 16,
-                                         std::max<std::int64_t>(size.rows, 16));
+  constexpr std::int64_t kLeast = 2 * Operators::kTileOfRows;
+  chunk_rows_ = std::clamp<std::int64_t>(most_logits(size.kept, bytes) / vocabulary_, kLeast,
+                                         std::max<std::int64_t>(size.rows, kLeast));
   const std::int64_t streams = config.layers + 1;
+  // One that ends within a sequence may be cut sooner.
+  const std::int64_t least_rows = chunk_rows_ - Operators::kTileOfRows + 1;
   const std::int64_t chunks =
-      std::max<std::int64_t>((size.rows + chunk_rows_ - 1) / chunk_rows_, 1);
+      size.rows <= chunk_rows_ ? 1 : (size.rows + least_rows - 1) / least_rows;
   Cutter layer;
   cut_layer(layer, shape_, tokens_, width_, ffn_width_, activations);
   streams_ = {streams, size.kept ? streams : 1, bytes_of(tokens_, width_, activations)};

@@ -43,7 +43,9 @@ class PassLayout {
              std::int64_t bytes);
 
   std::int64_t bytes() const;
+  /// At most.
   std::int64_t chunk_rows() const { return chunk_rows_; }
+  std::int64_t chunks() const { return chunks_.count; }
   /// How many layers backward() computes a second time: the last is still in the shared place.
   std::int64_t recomputed_layers() const;
   bool recomputes(std::int64_t layer) const;

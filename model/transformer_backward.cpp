@@ -26,6 +26,7 @@ struct Transformer::State::Backward {
                             std::initializer_list<const char*> names);
   void head(std::span<const float> d_log_probs, std::span<const float> d_entropies);
   Tensor d_logits(const Chunk& chunk);
+  std::vector<std::int32_t> starts_in(const Chunk& chunk) const;
   void block(std::int64_t layer);
   void feed_forward(const LayerWeights& layer, const BlockTensors& t, Tensor dx);
   void attention(const LayerWeights& layer, const BlockTensors& t, Tensor dx);
@@ -41,7 +42,7 @@ void Transformer::State::Backward::weights_side_by_side(Tensor dy, Tensor x,
   std::int64_t first = 0;
   Tensor stack;
   const auto add_stack = [&] {
-    s.operators.linear_backward_weight(dy.cols_at(first, stack.rows), x, stack);
+    s.operators.linear_backward_weight(dy.cols_at(first, stack.rows), x, batch.starts, stack);
     first += stack.rows;
   };
   for (const char* name : names) {
@@ -70,6 +71,16 @@ Tensor Transformer::State::Backward::d_logits(const Chunk& chunk) {
   return logits;
 }
 
+/// Where the sequences of a chunk begin in it, then its end.
+std::vector<std::int32_t> Transformer::State::Backward::starts_in(const Chunk& chunk) const {
+  std::vector<std::int32_t> starts;
+  for (const std::int32_t row : s.training.scored) {
+    starts.push_back(
+        static_cast<std::int32_t>(std::clamp<std::int64_t>(row - chunk.first, 0, chunk.rows)));
+  }
+  return starts;
+}
+
 /// From the loss to the residual stream after the last layer.
 void Transformer::State::Backward::head(std::span<const float> d_log_probs,
                                         std::span<const float> d_entropies) {
@@ -81,13 +92,15 @@ void Transformer::State::Backward::head(std::span<const float> d_log_probs,
   ops.copy_from_host(d_scores, s.scores(t.d_scores).both);
   const Tensor normed = s.rows_of(t.final_normed, t.rows, width);
   const Tensor d_normed = s.rows_of(t.d_final_normed, t.rows, width);
-  for (std::int64_t r = 0; r < t.rows; r += t.layout.chunk_rows()) {
+  for (std::int64_t r = 0; r < t.rows;) {
     const Chunk chunk = s.chunk_of(r);
     const Tensor d = d_logits(chunk);
     ops.linear_backward_input(d, *s.head, d_normed.rows_at(r, chunk.rows));
     if (!s.config.tied_embeddings) {
-      ops.linear_backward_weight(d, normed.rows_at(r, chunk.rows), of("lm_head.weight"));
+      ops.linear_backward_weight(d, normed.rows_at(r, chunk.rows), starts_in(chunk),
+                                 of("lm_head.weight"));
     }
+    r += chunk.rows;
   }
   const Tensor d_last = s.rows_of(t.d_final_x, t.rows, width);
   ops.zero(d_last);
@@ -107,7 +120,8 @@ void Transformer::State::Backward::feed_forward(const LayerWeights& layer, const
   const Tensor d_normed = s.rows_of(s.training.d_normed, dx.rows, dx.cols);
   ops.linear_backward_input(dx, *layer.down, d_activated);
   ops.swiglu_backward(d_activated, t.gate_up, d_gate_up, t.activated);
-  ops.linear_backward_weight(dx, t.activated, of(layer.prefix + "mlp.down_proj.weight"));
+  ops.linear_backward_weight(dx, t.activated, batch.starts,
+                             of(layer.prefix + "mlp.down_proj.weight"));
   ops.rms_norm(t.middle, layer.post_norm, s.eps, t.normed, {});
   weights_side_by_side(d_gate_up, t.normed, layer.prefix + "mlp.",
                        {"gate_proj.weight", "up_proj.weight"});
@@ -129,7 +143,7 @@ void Transformer::State::Backward::attention(const LayerWeights& layer, const Bl
     return of(layer.prefix + "self_attn." + name);
   };
   const QkNormRope how = s.rotation(layer, lists.positions);
-  ops.linear_backward_weight(dx, t.attended, attention_of("o_proj.weight"));
+  ops.linear_backward_weight(dx, t.attended, batch.starts, attention_of("o_proj.weight"));
   ops.linear_backward_input(dx, *layer.o, d_attended);
   ops.qk_norm_rope(t.qkv, how, t.rotated);
   ops.attention_backward(d_attended, t.rotated, t.qkv, t.attended, t.log_sum, shape,
@@ -182,8 +196,7 @@ void Transformer::State::Backward::embedding() {
   std::int64_t r = 0, formed = -1;
   for (std::size_t sequence = 0; sequence + 1 < batch.starts.size(); ++sequence) {
     const std::int64_t first = batch.starts[sequence], end = batch.starts[sequence + 1];
-    const std::int64_t rows_end =
-        std::ranges::lower_bound(batch.rows, batch.starts[sequence + 1]) - batch.rows.begin();
+    const std::int64_t rows_end = t.scored[sequence + 1];
     while (r < rows_end) {
       const Chunk chunk = s.chunk_of(r);
       // head() has left its d_logits where they have a place of their own.
@@ -191,7 +204,7 @@ void Transformer::State::Backward::embedding() {
       formed = chunk.number;
       const std::int64_t count = std::min(rows_end, chunk.first + chunk.rows) - r;
       s.operators.linear_backward_weight(s.logits_of(chunk).rows_at(r - chunk.first, count),
-                                         normed.rows_at(r, count), table);
+                                         normed.rows_at(r, count), {}, table);
       r += count;
     }
     s.operators.embed_backward(dx.rows_at(first, end - first),

@@ -47,6 +47,32 @@ std::vector<std::int32_t> positions_of(const PackedBatch& batch) {
   return positions;
 }
 
+/// [S + 1]: the first scored row of each sequence, counted among all of them, then their number.
+std::vector<std::int32_t> scored_starts(const PackedBatch& batch) {
+  std::vector<std::int32_t> starts;
+  for (const std::int32_t start : batch.starts) {
+    const auto first = std::ranges::lower_bound(batch.rows, start);
+    starts.push_back(static_cast<std::int32_t>(first - batch.rows.begin()));
+  }
+  return starts;
+}
+
+/// Where chunks of at most `most` scored rows begin, and their end: between sequences, or in one
+/// where sums over its rows may be cut.
+std::vector<std::int64_t> chunk_bounds(std::span<const std::int32_t> scored, std::int64_t most) {
+  std::vector<std::int64_t> bounds = {0};
+  while (bounds.back() < scored.back()) {
+    const std::int64_t end = bounds.back() + most;
+    if (end >= scored.back()) {
+      bounds.push_back(scored.back());
+    } else {
+      const std::int64_t sequence = *std::prev(std::ranges::upper_bound(scored, end));
+      bounds.push_back(end - (end - sequence) % Operators::kTileOfRows);
+    }
+  }
+  return bounds;
+}
+
 }  // namespace
 
 TrainingLists Transformer::State::upload(const PackedBatch& batch) {
@@ -75,7 +101,9 @@ void Transformer::State::begin_training(const PackedBatch& batch, float temperat
   t.rows = std::ssize(batch.rows);
   t.temperature = temperature;
   t.positions = positions_of(batch);
+  t.scored = scored_starts(batch);
   fit_memory();
+  t.chunks = chunk_bounds(t.scored, t.layout.chunk_rows());
 }
 
 /// Lays the pass out in as much memory as it may hold. What all layers share stays as large as the
@@ -125,8 +153,9 @@ void Transformer::State::forward_training_block(std::int64_t layer, const Traini
 }
 
 Transformer::State::Chunk Transformer::State::chunk_of(std::int64_t row) const {
-  const std::int64_t rows = training.layout.chunk_rows(), number = row / rows;
-  return {number, number * rows, std::min(rows, training.rows - number * rows)};
+  const auto end = std::ranges::upper_bound(training.chunks, row);
+  const std::int64_t first = *std::prev(end);
+  return {std::prev(end) - training.chunks.begin(), first, *end - first};
 }
 
 Tensor Transformer::State::logits_of(const Chunk& chunk) const {
@@ -153,11 +182,12 @@ RowLogProbs Transformer::State::score_rows(Indices targets) {
   auto& t = training;
   const Scores own = scores(t.scores);
   const Tensor log_sum = row_statistics(t.log_sum, t.rows);
-  for (std::int64_t r = 0; r < t.rows; r += t.layout.chunk_rows()) {
+  for (std::int64_t r = 0; r < t.rows;) {
     const Chunk chunk = chunk_of(r);
-    const auto part = [&](Tensor of_rows) { return of_rows.cols_at(r, chunk.rows); };
-    operators.log_probs(form_logits(chunk), targets.from(r, chunk.rows), t.temperature,
+    const auto part = [&](Tensor of_rows) { return of_rows.cols_at(chunk.first, chunk.rows); };
+    operators.log_probs(form_logits(chunk), targets.from(chunk.first, chunk.rows), t.temperature,
                         part(own.log_probs), part(own.entropies), part(log_sum));
+    r += chunk.rows;
   }
   std::vector<float> host(static_cast<std::size_t>(2 * t.rows));
   operators.copy_to_host(own.both, host);

@@ -99,9 +99,12 @@ struct Transformer::State {
     std::int64_t tokens = 0, rows = 0;
     float temperature = 1;
     std::vector<std::int32_t> positions;
-    std::int64_t most_bytes = 0;      // that a pass is to hold; 0: not known yet
-    PassSize largest{.kept = false};  // so far
-    PassLayout layout;                // of `memory`
+    std::vector<std::int32_t>
+        scored;  // [S + 1], the first scored row of each sequence, then the end
+    std::vector<std::int64_t> chunks;  // their first rows, then the end
+    std::int64_t most_bytes = 0;       // that a pass is to hold; 0: not known yet
+    PassSize largest{.kept = false};   // so far
+    PassLayout layout;                 // of `memory`
     Buffer memory;
     GrowingTensor normed, rotated, activated, final_x, final_normed, final_inverse_rms;
     GrowingTensor scores, log_sum;  // scores: all log-probs, then all entropies

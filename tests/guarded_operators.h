@@ -108,8 +108,9 @@ class GuardedOperators : public Operators {
   void linear_backward_input(Tensor dy, PackedWeight& w, Tensor dx) override {
     call(&Operators::linear_backward_input, dy, w, dx);
   }
-  void linear_backward_weight(Tensor dy, Tensor x, Tensor dw) override {
-    call(&Operators::linear_backward_weight, dy, x, dw);
+  void linear_backward_weight(Tensor dy, Tensor x, std::span<const std::int32_t> starts,
+                              Tensor dw) override {
+    call(&Operators::linear_backward_weight, dy, x, starts, dw);
   }
   void embed(Tensor table, Indices tokens, Tensor y) override {
     const Unlocked unlocked(*this);

@@ -116,7 +116,8 @@ class AtenOperators : public Operators {
   void linear_backward_input(Tensor dy, PackedWeight& w, Tensor dx) override {
     aten::multiply(tensor(dx), narrowed(dy), matrix(w));
   }
-  void linear_backward_weight(Tensor dy, Tensor x, Tensor dw) override {
+  void linear_backward_weight(Tensor dy, Tensor x, std::span<const std::int32_t>,
+                              Tensor dw) override {
     aten::multiply_add(tensor(dw), narrowed(dy).t(), tensor(x));
   }
 

@@ -58,7 +58,7 @@ struct TileOuterProduct {
 /// `scratch`: kTileOuterScratch bf16 numbers, aligned to cache lines.
 void add_outer_product(const TileOuterProduct& product, Range out, Range in,
                        std::uint16_t* scratch);
-constexpr std::int64_t kTileOuterBlocks = 16;    // of tokens at a time
+constexpr std::int64_t kTileOuterBlocks = 16;     // of tokens at a time
 constexpr std::int64_t kTileOuterColumns = 1024;  // of x, whose tiles stay in L2
 constexpr std::int64_t kTileOuterRows = 128;      // of dw
 constexpr std::int64_t kTileOuterScratch =

@@ -86,6 +86,24 @@ void Bf16Operators::pack(PackedWeight& weight, std::int64_t first_out, Tensor pa
   static_cast<TileWeight&>(weight).pack(team_, first_out, part.rows, floats(part));
 }
 
+namespace {
+
+/// Tiles of rows, none of two sequences.
+std::vector<Range> tiles_of_rows(std::span<const std::int32_t> starts, std::int64_t rows) {
+  static_assert(Operators::kTileOfRows == kTileDepth);
+  std::vector<Range> tiles;
+  const auto add = [&](std::int64_t first, std::int64_t end) {
+    for (; first < end; first += kTileDepth) {
+      tiles.push_back({first, std::min(first + kTileDepth, end)});
+    }
+  };
+  if (starts.empty()) add(0, rows);
+  for (std::size_t s = 0; s + 1 < starts.size(); ++s) add(starts[s], starts[s + 1]);
+  return tiles;
+}
+
+}  // namespace
+
 std::uint16_t* Bf16Operators::scratch_of(int member) const {
   return reinterpret_cast<std::uint16_t*>(scratch_[static_cast<std::size_t>(member)].data());
 }
@@ -111,11 +129,9 @@ void Bf16Operators::linear_backward_input(Tensor dy, PackedWeight& w, Tensor dx)
                  dy.rows);
 }
 
-void Bf16Operators::linear_backward_weight(Tensor dy, Tensor x, Tensor dw) {
-  std::vector<Range> blocks;
-  for (std::int64_t t = 0; t < dy.rows; t += kTileDepth) {
-    blocks.push_back({t, std::min(t + kTileDepth, dy.rows)});
-  }
+void Bf16Operators::linear_backward_weight(Tensor dy, Tensor x,
+                                           std::span<const std::int32_t> starts, Tensor dw) {
+  const std::vector<Range> blocks = tiles_of_rows(starts, dy.rows);
   const TileOuterProduct product{floats(dy), dy.stride, floats(x), x.stride,
                                  floats(dw), dw.stride, blocks};
   reserve_scratch(kTileOuterScratch / 2);

@@ -44,7 +44,8 @@ class Bf16Operators : public CpuOperators {
   void pack(PackedWeight& weight, std::int64_t first_out, Tensor part) override;
   void linear_add(Tensor x, const PackedWeight& w, Tensor residual, Tensor y) override;
   void linear_backward_input(Tensor dy, PackedWeight& w, Tensor dx) override;
-  void linear_backward_weight(Tensor dy, Tensor x, Tensor dw) override;
+  void linear_backward_weight(Tensor dy, Tensor x, std::span<const std::int32_t> starts,
+                              Tensor dw) override;
   void embed(Tensor table, Indices tokens, Tensor y) override;
   void embed(const PackedWeight& table, Indices tokens, Tensor y) override;
 

@@ -103,7 +103,8 @@ class CpuOperators : public Operators {
   void add_bias(Tensor x, Tensor bias) override;
   void add_bias_backward(Tensor dy, Tensor dbias) override;
   void linear_backward_input(Tensor dy, PackedWeight& w, Tensor dx) override;
-  void linear_backward_weight(Tensor dy, Tensor x, Tensor dw) override;
+  void linear_backward_weight(Tensor dy, Tensor x, std::span<const std::int32_t> starts,
+                              Tensor dw) override;
 
   void over_sequences(std::span<const std::int32_t> starts, std::int64_t weights,
                       const PartOfRows& part) override;

@@ -146,7 +146,8 @@ void CpuOperators::linear_backward_input(Tensor dy, PackedWeight& w, Tensor dx) 
       dy.rows);
 }
 
-void CpuOperators::linear_backward_weight(Tensor dy, Tensor x, Tensor dw) {
+void CpuOperators::linear_backward_weight(Tensor dy, Tensor x, std::span<const std::int32_t>,
+                                          Tensor dw) {
   const OuterProduct product{floats(dy), dy.stride, floats(x), x.stride,
                              floats(dw), dw.stride, dy.rows};
   const std::int64_t cycles = dy.rows * dy.cols * x.cols / 16;

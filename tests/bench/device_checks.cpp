@@ -83,7 +83,7 @@ class Checks {
     const Tensor dy = s_.put("dy", rows, out), x = s_.put("x", rows, in);
     const Tensor dw = s_.parameter("dw", out, in);
     Matrix expected = held(dw);
-    s_->linear_backward_weight(dy, x, dw);
+    s_->linear_backward_weight(dy, x, {}, dw);
     const Matrix a = held(dy), b = held(x);
     for (std::int64_t r = 0; r < rows; ++r) {
       for (std::int64_t o = 0; o < out; ++o) {

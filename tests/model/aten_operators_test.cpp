@@ -68,7 +68,7 @@ TEST_P(AtenOperators, ProductsBackwardAgreeAndWeightGradientsAdd) {
       const Tensor dy = s.put("dy", rows, 45), dx = s.room(rows, 24);
       const Tensor dw = s.put_floats("dw", 45, 24, 30);
       s->linear_backward_input(dy, s.weight("w", 45, 24), dx);
-      s->linear_backward_weight(dy, s.put("x", rows, 24), dw);
+      s->linear_backward_weight(dy, s.put("x", rows, 24), {}, dw);
       return Results{{"dx", s.get(dx)}, {"dw", s.get(dw)}};
     });
   }

@@ -132,7 +132,7 @@ TEST(Bf16Recipe, WeightGradientsAreSumsOfTilesOfTokensInOrder) {
     }
     test::on_every_target([&] {
       Matrix dw = before;
-      bf16_operators(3)->linear_backward_weight(view(dy, tokens, out), view(x, tokens, in),
+      bf16_operators(3)->linear_backward_weight(view(dy, tokens, out), view(x, tokens, in), {},
                                                 view(dw, out, in));
       EXPECT_EQ(dw, expected);
     });

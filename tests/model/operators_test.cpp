@@ -125,7 +125,7 @@ TEST(CpuRecipe, WeightGradientsAreFusedSumsOverTokensInOrder) {
   on_every_target([&] {
     const auto operators = make_cpu_operators(3);
     Matrix dw = before;
-    operators->linear_backward_weight(view(dy, tokens, out), view(x, tokens, in),
+    operators->linear_backward_weight(view(dy, tokens, out), view(x, tokens, in), {},
                                       view(dw, out, in));
     EXPECT_EQ(dw, expected);
   });

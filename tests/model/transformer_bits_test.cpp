@@ -9,7 +9,7 @@
 #include "common/bfloat16.h"
 #include "common/error.h"
 #include "hwy/targets.h"
-#include "model/cpu/operators.h"
+#include "model/cpu/bf16_operators.h"
 #include "model/training_memory.h"
 #include "model/transformer.h"
 #include "tests/host_memory.h"
@@ -37,10 +37,18 @@ ModelConfig config_with(bool tied) {
 
 const std::vector<int> kLengths = {5, 70, 16, 17, 1, 33, 48, 64, 2};
 
+/// The operators of the CPU that a test is run with.
+class TransformerBits : public testing::TestWithParam<DType> {};
+INSTANTIATE_TEST_SUITE_P(Products, TransformerBits,
+                         testing::Values(DType::kFloat32, DType::kBFloat16), [](const auto& of) {
+                           return of.param == DType::kFloat32 ? "fp32" : "bf16";
+                         });
+
 /// A transformer with what it stands on.
 struct Policy {
-  explicit Policy(const ModelConfig& config,
-                  std::unique_ptr<Operators> these = make_cpu_operators(1))
+  explicit Policy(const ModelConfig& config, DType products = DType::kFloat32)
+      : Policy(config, make_cpu_operators(1, {}, products)) {}
+  Policy(const ModelConfig& config, std::unique_ptr<Operators> these)
       : operators(std::move(these)),
         weights(test::tiny_weights(config, *operators)),
         transformer(weights) {}
@@ -110,9 +118,9 @@ std::vector<float> gradient_of(Policy& policy, const std::vector<PackedBatch>& p
   return test::to_host(*policy.operators, gradient.view());
 }
 
-TEST(TransformerBits, DecodeEqualsPackedForwardWhateverTheChunks) {
+TEST_P(TransformerBits, DecodeEqualsPackedForwardWhateverTheChunks) {
   for (const bool tied : {true, false}) {
-    Policy policy(config_with(tied));
+    Policy policy(config_with(tied), GetParam());
     const PackedBatch batch =
         test::tiny_batch("tokens", kLengths, policy.weights.config().vocabulary);
     const RowLogProbs packed = policy.transformer.forward(batch, kTemperature, false);
@@ -122,8 +130,8 @@ TEST(TransformerBits, DecodeEqualsPackedForwardWhateverTheChunks) {
   }
 }
 
-TEST(TransformerBits, ForwardDoesNotDependOnNeighbours) {
-  Policy policy(config_with(true));
+TEST_P(TransformerBits, ForwardDoesNotDependOnNeighbours) {
+  Policy policy(config_with(true), GetParam());
   const PackedBatch batch =
       test::tiny_batch("tokens", kLengths, policy.weights.config().vocabulary);
   const RowLogProbs whole = policy.transformer.forward(batch, kTemperature, false);
@@ -138,8 +146,8 @@ TEST(TransformerBits, ForwardDoesNotDependOnNeighbours) {
   EXPECT_TRUE(same_bits(entropies, whole.entropies));
 }
 
-TEST(TransformerBits, ForkedSequencesDecodeAsIfAlone) {
-  Policy policy(config_with(true));
+TEST_P(TransformerBits, ForkedSequencesDecodeAsIfAlone) {
+  Policy policy(config_with(true), GetParam());
   for (const int prompt : {1, 15, 16, 17, 40}) {
     const PackedBatch batch =
         test::tiny_batch("fork", {prompt + 20}, policy.weights.config().vocabulary);
@@ -168,9 +176,9 @@ TEST(TransformerBits, ForkedSequencesDecodeAsIfAlone) {
   }
 }
 
-TEST(TransformerBits, MicroBatchesAddUpToTheWholeBatch) {
+TEST_P(TransformerBits, MicroBatchesAddUpToTheWholeBatch) {
   for (const bool tied : {true, false}) {
-    Policy policy(config_with(tied));
+    Policy policy(config_with(tied), GetParam());
     const PackedBatch batch =
         test::tiny_batch("tokens", kLengths, policy.weights.config().vocabulary);
     const std::vector<float> whole = gradient_of(policy, {batch});
@@ -183,30 +191,30 @@ TEST(TransformerBits, MicroBatchesAddUpToTheWholeBatch) {
 }
 
 /// Chunks of logits that backward() forms again.
-std::int64_t formed_again(const PassLayout& layout, std::int64_t rows) {
+std::int64_t formed_again(const PassLayout& layout) {
   std::int64_t count = 0;
-  for (std::int64_t chunk = 0; chunk * layout.chunk_rows() < rows; ++chunk) {
+  for (std::int64_t chunk = 0; chunk < layout.chunks(); ++chunk) {
     count += layout.forms_again(chunk) ? 1 : 0;
   }
   return count;
 }
 
-TEST(TransformerBits, WhatIsComputedAgainChangesNothing) {
+TEST_P(TransformerBits, WhatIsComputedAgainChangesNothing) {
   for (const bool tied : {true, false}) {
     ModelConfig config = config_with(tied);
     config.vocabulary = 1000;
     config.layers = 4;
     const PackedBatch batch = test::tiny_batch("tokens", kLengths, config.vocabulary);
     const std::vector<PackedBatch> parts = {test::part_of(batch, 0, 2), test::part_of(batch, 2, 9)};
-    Policy keeps_all(config);
+    Policy keeps_all(config, GetParam());
     const std::vector<float> expected = gradient_of(keeps_all, {batch});
     std::set<std::int64_t> layers, chunks;
     for (const std::int64_t kibibytes : {1, 1500, 1800, 2200, 2600, 2900, 4000}) {
       const PassSize size{std::ssize(batch.tokens), std::ssize(batch.rows)};
       const PassLayout layout = layout_within(config, DType::kFloat32, size, kibibytes << 10);
       layers.insert(layout.recomputed_layers());
-      chunks.insert(formed_again(layout, size.rows));
-      Policy policy(config);
+      chunks.insert(formed_again(layout));
+      Policy policy(config, GetParam());
       policy.transformer.limit_training_bytes(kibibytes << 10);
       EXPECT_TRUE(same_bits(gradient_of(policy, {batch}), expected)) << kibibytes;
       EXPECT_TRUE(same_bits(gradient_of(policy, parts), expected)) << kibibytes;
@@ -216,18 +224,23 @@ TEST(TransformerBits, WhatIsComputedAgainChangesNothing) {
   }
 }
 
-TEST(TransformerBits, ThreadsChangeNothing) {
+std::unique_ptr<Operators> sharing_operators(DType products, int threads,
+                                             const cpu::SharingLimits& limits) {
+  if (products == DType::kBFloat16) return std::make_unique<cpu::Bf16Operators>(threads, limits);
+  return std::make_unique<cpu::CpuOperators>(threads, limits);
+}
+
+TEST_P(TransformerBits, ThreadsChangeNothing) {
   const ModelConfig config = config_with(true);
   const PackedBatch batch = test::tiny_batch("tokens", kLengths, config.vocabulary);
-  Policy one(config);
+  Policy one(config, GetParam());
   const std::vector<float> log_probs =
       one.transformer.forward(batch, kTemperature, false).log_probs;
   const std::vector<float> gradient = gradient_of(one, {batch});
   // Every operator shared however small, with the batch cut by sequences and without.
   for (const std::int64_t cached_weights : {0, 1 << 30}) {
     for (const int threads : {2, 3, 5}) {
-      Policy policy(config, std::make_unique<cpu::CpuOperators>(
-                                threads, cpu::SharingLimits{0, cached_weights}));
+      Policy policy(config, sharing_operators(GetParam(), threads, {0, cached_weights}));
       EXPECT_TRUE(
           same_bits(policy.transformer.forward(batch, kTemperature, false).log_probs, log_probs))
           << threads;
@@ -238,7 +251,7 @@ TEST(TransformerBits, ThreadsChangeNothing) {
   }
 }
 
-TEST(TransformerBits, InstructionSetsChangeNothing) {
+TEST_P(TransformerBits, InstructionSetsChangeNothing) {
   const ModelConfig config = config_with(true);
   const PackedBatch batch = test::tiny_batch("tokens", kLengths, config.vocabulary);
   std::vector<float> log_probs, gradient;
@@ -246,7 +259,7 @@ TEST(TransformerBits, InstructionSetsChangeNothing) {
     hwy::SetSupportedTargetsForTest(0);
     if ((hwy::SupportedTargets() & target) == 0) continue;
     hwy::SetSupportedTargetsForTest(target);
-    Policy policy(config);
+    Policy policy(config, GetParam());
     const std::vector<float> l = policy.transformer.forward(batch, kTemperature, false).log_probs;
     const std::vector<float> g = gradient_of(policy, {batch});
     EXPECT_TRUE(same_bits(decoded_log_probs(policy, batch, 5), l)) << hwy::TargetName(target);
@@ -264,7 +277,20 @@ void round_weights(Policy& policy) {
   policy.transformer.weights_changed();
 }
 
-TEST(TransformerBits, AFixedPolicyComputesTheSameFromItsFilesInHalfTheMemoryWhereBf16HoldsThem) {
+TEST_P(TransformerBits, AFixedPolicyComputesTheSameFromItsFiles) {
+  for (const bool tied : {true, false}) {
+    Policy policy(config_with(tied), GetParam());
+    const TemporaryDirectory directory;
+    save_weights(policy.weights, directory.path());
+    Transformer fixed = Transformer::fixed(directory.path(), *policy.operators);
+    const PackedBatch batch =
+        test::tiny_batch("tokens", kLengths, policy.weights.config().vocabulary);
+    EXPECT_TRUE(same_bits(decoded_log_probs(policy, fixed, batch, 3),
+                          policy.transformer.forward(batch, kTemperature, false).log_probs));
+  }
+}
+
+TEST(FixedTransformer, AFixedPolicyComputesTheSameFromItsFilesInHalfTheMemoryWhereBf16HoldsThem) {
   for (const bool tied : {true, false}) {
     std::int64_t bytes[2] = {};
     for (const bool exact : {false, true}) {
@@ -300,12 +326,13 @@ TEST(Transformer, AFixedPolicyTakesNoOtherWeightsAndHasNoGradient) {
                Error);
 }
 
-TEST(TransformerBits, AProcessComputesTheSameWithWhatAnotherWroteAndPacked) {
+TEST_P(TransformerBits, AProcessComputesTheSameWithWhatAnotherWroteAndPacked) {
   for (const bool tied : {true, false}) {
     const ModelConfig config = config_with(tied);
     std::vector<float> memory(static_cast<std::size_t>(shared_weight_elements(config)));
-    Policy writer(config, make_cpu_operators(1, {memory, true})), alone(config);
-    const auto operators = make_cpu_operators(2, {memory, false});
+    Policy writer(config, make_cpu_operators(1, {memory, true}, GetParam())),
+        alone(config, GetParam());
+    const auto operators = make_cpu_operators(2, {memory, false}, GetParam());
     const std::vector<float> packed = memory;
     const Weights weights(config, *operators);
     Transformer reader(weights);
