@@ -2,7 +2,7 @@
 """transformers' generate, or llama.cpp, on the prompts of an evaluation: tokens a second, to hold against `lie_cluster eval`'s.
 
 Each line of SAMPLES is one response to generate again. transformers: batches with
-left padding, fp32, as its users do. llama.cpp: --batch slots with continuous batching, fp32 weights, its own cache. Counts
+left padding, fp32 unless told otherwise, as its users do. llama.cpp: --batch slots with continuous batching, its own cache. Counts
 response tokens up to the end. The processor's seconds, beside the clock's, hold on a busy machine, too.
 """
 import os
@@ -16,7 +16,7 @@ def load_transformers(args, tokenizer, prompts):
     """The work: a function that returns the number of response tokens."""
     torch = peer.package("torch")
     torch.set_num_threads(args.threads)
-    model = peer.package("transformers").AutoModelForCausalLM.from_pretrained(args.model, dtype=torch.float32)
+    model = peer.package("transformers").AutoModelForCausalLM.from_pretrained(args.model, dtype=getattr(torch, args.dtype))
     ends = model.generation_config.eos_token_id
     ends = set(ends if isinstance(ends, list) else [ends])
     tokenizer.pad_token_id = tokenizer.pad_token_id if tokenizer.pad_token_id is not None else min(ends)
@@ -60,7 +60,8 @@ def main():
     parser = peer.arguments(__doc__)
     parser.add_argument("model", type=peer.existing, help="model directory")
     parser.add_argument("samples", type=peer.existing, help="samples.jsonl of the evaluation")
-    parser.add_argument("--gguf", type=peer.existing, help="by llama.cpp (xllamacpp): the same model in fp32")
+    parser.add_argument("--gguf", type=peer.existing, help="by llama.cpp (xllamacpp): the same model")
+    parser.add_argument("--dtype", choices=["float32", "bfloat16"], default="float32", help="of transformers' model")
     parser.add_argument("--batch", type=peer.positive, default=16)
     parser.add_argument("--max-new-tokens", type=peer.positive, default=512)
     parser.add_argument("--temperature", type=float, default=0.6)
@@ -73,7 +74,7 @@ def main():
     clock, processor = time.perf_counter(), time.process_time()
     tokens = work()
     clock, processor = time.perf_counter() - clock, time.process_time() - processor
-    print(f"{'llama.cpp' if args.gguf else 'transformers'}, {args.threads} threads, batch {args.batch}: {len(prompts)} responses, "
+    print(f"{'llama.cpp' if args.gguf else 'transformers in ' + args.dtype}, {args.threads} threads, batch {args.batch}: {len(prompts)} responses, "
           f"{tokens} tokens in {clock:.1f} s: {tokens / clock:.0f} tokens/s; {processor:.1f} s of processor time: "
           f"{tokens / processor:.0f} tokens/s")
 

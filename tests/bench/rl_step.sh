@@ -1,16 +1,17 @@
 #!/usr/bin/env bash
 # One RL step here and in TRL's GRPOTrainer, in turns on the same machine, from the same weights.
-# usage: rl_step.sh [BUILD_DIR] [STEPS]   PYTHON names an interpreter that has trl (default python3).
+# usage: rl_step.sh [BUILD_DIR] [STEPS] [PRODUCTS]   PRODUCTS: float32 or bfloat16 (TRL: autocast). PYTHON names an interpreter that has trl (default python3).
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 bench="${1:-build/release}/bin/rl_step_bench"
 steps=${2:-3}
+products=(--products "${3:-float32}")
 python=${PYTHON:-python3}
 model=$(mktemp -d)
 trap 'rm -rf "$model"' EXIT
 
 "$bench" --write-model "$model"
-detail=$("$bench" --steps "$((steps * 3))")
+detail=$("$bench" --steps "$((steps * 3))" "${products[@]}")
 echo "$detail" >&2
 ours=$(tail -1 <<<"$detail")
 if ! "$python" -c "import trl" 2>/dev/null; then
@@ -18,8 +19,8 @@ if ! "$python" -c "import trl" 2>/dev/null; then
   echo "no TRL to compare with: set PYTHON to an interpreter that has it" >&2
   exit 0
 fi
-trl=$("$python" "$here/rl_step_trl.py" "$model" "$steps" 2>/dev/null | tail -1)
-again=$("$bench" --steps "$((steps * 3))" | tail -1)
+trl=$("$python" "$here/rl_step_trl.py" "$model" "$steps" "${products[@]}" 2>/dev/null | tail -1)
+again=$("$bench" --steps "$((steps * 3))" "${products[@]}" | tail -1)
 printf '%s\n%s\n%s\n' "$ours" "$trl" "$again"
 awk -v a="$ours" -v b="$trl" -v c="$again" 'BEGIN {
   split(a, x); split(b, y); split(c, z); ours = (x[3] + z[3]) / 2; best = x[7] < z[7] ? x[7] : z[7]

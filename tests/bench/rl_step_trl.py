@@ -54,6 +54,7 @@ def main():
     parser.add_argument("model", type=peer.existing, help="model directory that rl_step_bench --write-model leaves")
     parser.add_argument("steps", type=peer.positive, nargs="?", default=3)
     parser.add_argument("batch", type=peer.positive, nargs="?", default=PROMPTS * SAMPLES, help="sequences of one forward pass")
+    parser.add_argument("--products", choices=["float32", "bfloat16"], default="float32", help="bfloat16: autocast to it")
     args = parser.parse_args()
     model_dir, steps, batch = args.model, args.steps, args.batch
     torch, transformers, datasets, trl = map(peer.package, ("torch", "transformers", "datasets", "trl"))
@@ -63,7 +64,7 @@ def main():
     accumulation = PROMPTS * SAMPLES // batch
     with tempfile.TemporaryDirectory() as out:
         config = trl.GRPOConfig(
-            output_dir=out, use_cpu=True, bf16=False, fp16=False, max_steps=steps + 1,
+            output_dir=out, use_cpu=True, bf16=args.products == "bfloat16", fp16=False, max_steps=steps + 1,
             per_device_train_batch_size=batch, gradient_accumulation_steps=accumulation,
             steps_per_generation=accumulation, num_generations=SAMPLES, num_iterations=1,
             max_completion_length=RESPONSE_TOKENS, temperature=1.0, beta=0.0, learning_rate=1e-6,

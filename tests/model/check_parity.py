@@ -7,7 +7,9 @@ Log-probs: texts of up to --max-tokens tokens from the files (of JSONL the longe
 score` and through transformers; the largest difference must be at most --tolerance. Greedy generation: --new-tokens tokens
 after the first tokens of --prompts of the texts, through `lie_cluster generate` and transformers, must be equal token for
 token: by transformers' generate(), or with --forced by one forward pass over each of our sequences, in which every token
-must be the likeliest after those before it. Needs torch and transformers; run by hand.
+must be the likeliest after those before it. With --bf16 log-probs alone, ours with products in bf16 (--device cpu-bf16)
+beside transformers with the model in bf16: ours must not lie farther from transformers in float32. Needs torch and
+transformers; run by hand.
 """
 import argparse
 import json
@@ -87,11 +89,14 @@ class Differences:
     def worst(self):
         return max(text.max().item() for text in self.found)
 
+    def root_mean_square(self):
+        return torch.cat(self.found).square().mean().sqrt().item()
+
     def report(self, args):
         every = torch.cat(self.found)
         text = max(range(len(self.found)), key=lambda i: self.found[i].max())
         print(f"  {self.what}: largest difference {every.max():.2e} (text {args.first + text}, token {self.found[text].argmax() + 1}), "
-              f"root mean square {every.square().mean().sqrt():.2e}, {(every > args.tolerance).sum()} above {args.tolerance:.0e}",
+              f"root mean square {self.root_mean_square():.2e}, {(every > args.tolerance).sum()} above {args.tolerance:.0e}",
               flush=True)
 
 
@@ -99,8 +104,25 @@ def load(args, dtype):
     return AutoModelForCausalLM.from_pretrained(args.model, dtype=dtype).eval()
 
 
+def scored_by_us(args, texts, *options):
+    return ours(args, "score", [{"prompt_ids": ids[:1], "response_ids": ids[1:]} for ids in texts], *options)
+
+
+def check_bf16(args, texts):
+    scored = scored_by_us(args, texts, "--device", "cpu-bf16")
+    exact, narrow = load(args, torch.float32), load(args, torch.bfloat16)
+    here, there = Differences("ours in bf16 - float32"), Differences("transformers in bf16 - float32")
+    for ids, row in zip(texts, scored):
+        truth = log_probs_of(exact, ids)
+        here.add(torch.tensor(row["log_probs"], dtype=torch.float64), truth)
+        there.add(log_probs_of(narrow, ids), truth)
+    for differences in (here, there):
+        differences.report(args)
+    return here.root_mean_square() <= there.root_mean_square()
+
+
 def check_log_probs(args, texts):
-    scored = ours(args, "score", [{"prompt_ids": ids[:1], "response_ids": ids[1:]} for ids in texts])
+    scored = scored_by_us(args, texts)
     model = load(args, torch.float32)  # not earlier: the memory of one program at a time
     exact = load(args, torch.float64) if args.double else None
     start = time.time()
@@ -180,11 +202,14 @@ def main():
     parser.add_argument("--new-tokens", type=int, default=200)
     parser.add_argument("--threads", type=int, default=0, help="of both programs; 0: all cores")
     parser.add_argument("--forced", action="store_true")
+    parser.add_argument("--bf16", action="store_true")
     parser.add_argument("--only-generation", action="store_true")
     args = parser.parse_args()
     if args.threads:
         torch.set_num_threads(args.threads)
     texts = rows(args, Tokenizer.from_file(os.path.join(args.model, "tokenizer.json")))
+    if args.bf16:
+        sys.exit(not check_bf16(args, texts))
     good = args.only_generation or check_log_probs(args, texts)
     if args.prompts:
         good = check_generation(args, texts) and good
