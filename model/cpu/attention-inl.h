@@ -50,14 +50,17 @@ HWY_INLINE void page_products(const float* HWY_RESTRICT x, std::int64_t stride,
   }
 }
 
+HWY_INLINE V16 wide16(const float* HWY_RESTRICT p) { return load16(p); }
+HWY_INLINE V16 wide16(const std::uint16_t* HWY_RESTRICT p) { return widen16(p); }
+
 /// sum[r] += over j in order weights[r][j] rows[j], for kVecs sixteens of columns.
-template <int kRows, int kVecs>
+template <int kRows, int kVecs, typename T>
 HWY_INLINE void weigh_columns(const float* HWY_RESTRICT weights, std::int64_t weights_stride,
-                              const float* HWY_RESTRICT rows, std::int64_t stride,
-                              std::int64_t count, V16 (&sum)[kRows][kVecs]) {
+                              const T* HWY_RESTRICT rows, std::int64_t stride, std::int64_t count,
+                              V16 (&sum)[kRows][kVecs]) {
   for (std::int64_t j = 0; j < count; ++j) {
     V16 v[kVecs];
-    for (int c = 0; c < kVecs; ++c) v[c] = load16(rows + j * stride + c * 16);
+    for (int c = 0; c < kVecs; ++c) v[c] = wide16(rows + j * stride + c * 16);
     for (int r = 0; r < kRows; ++r) {
       const Vec w = set1(weights[r * weights_stride + j]);
       for (int c = 0; c < kVecs; ++c) sum[r][c] = fma(w, v[c], sum[r][c]);

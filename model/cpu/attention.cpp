@@ -11,10 +11,17 @@ float score_scale(const AttentionShape& shape) {
   return 1.0f / std::sqrt(static_cast<float>(shape.head_width));
 }
 
+/// Calls f with the cache's elements: floats, or bf16 numbers.
+template <typename F>
+void with_pool(const KvPages& pages, const F& f) {
+  if (pages.pool.dtype == DType::kBFloat16) return f(static_cast<std::uint16_t*>(pages.pool.data));
+  f(floats(pages.pool));
+}
+
 /// The part of page 0 that belongs to this layer and KV head.
-float* page_part(const KvPages& pages, const AttentionShape& shape, std::int64_t kv_head) {
-  return floats(pages.pool) +
-         (pages.layer * shape.kv_heads + kv_head) * page_part_elements(shape.head_width);
+template <typename T>
+T* page_part(T* pool, const KvPages& pages, const AttentionShape& shape, std::int64_t kv_head) {
+  return pool + (pages.layer * shape.kv_heads + kv_head) * page_part_elements(shape.head_width);
 }
 
 /// One sequence and KV head of packed training rows.
@@ -45,16 +52,19 @@ SequenceAttention sequence_job(Tensor rotated, Tensor qkv, const AttentionShape&
 
 void CpuOperators::store_kv(Tensor rotated, Tensor qkv, const AttentionShape& shape,
                             const DecodeBatch& batch, KvPages pages) {
-  split(rotated.rows, 1, rotated.rows * shape.kv_cols(), [&](Range rows) {
+  const auto store = [&](Range rows, auto* pool) {
     for (std::int64_t t = rows.begin; t < rows.end; ++t) {
       const std::int64_t page = batch.slots.data[t] / kPageTokens,
                          place = batch.slots.data[t] % kPageTokens;
       for (std::int64_t h = 0; h < shape.kv_heads; ++h) {
         const std::int64_t col = shape.q_cols() + h * shape.head_width;
         store_position(row(rotated, t) + col, row(qkv, t) + col + shape.kv_cols(), shape.head_width,
-                       place, page_part(pages, shape, h) + page * pages.pool.stride);
+                       place, page_part(pool, pages, shape, h) + page * pages.pool.stride);
       }
     }
+  };
+  with_pool(pages, [&](auto* pool) {
+    split(rotated.rows, 1, rotated.rows * shape.kv_cols(), [&](Range rows) { store(rows, pool); });
   });
 }
 
@@ -62,14 +72,19 @@ void CpuOperators::attention_decode(Tensor rotated, const AttentionShape& shape,
                                     const DecodeBatch& batch, KvPages pages, Tensor y) {
   const std::int64_t group = shape.heads / shape.kv_heads;
   reserve_scratch(paged_attention_scratch(batch.longest, group));
-  const auto attend = [&](std::int64_t task, int member) {
+  const auto attend_with = [&](auto* pool, std::int64_t task, int member) {
     const std::int64_t t = task / shape.kv_heads, kv_head = task % shape.kv_heads;
     const std::int64_t col = kv_head * group * shape.head_width;
-    attend_pages({shape.head_width, group, score_scale(shape), row(rotated, t) + col,
-                  page_part(pages, shape, kv_head), pages.pool.stride,
-                  batch.table.data + batch.sequences.data[t] * batch.table_width,
-                  batch.positions.data[t] + 1, row(y, t) + col},
-                 scratch_[static_cast<std::size_t>(member)].data());
+    attend_pages(
+        PagedAttention<std::remove_pointer_t<decltype(pool)>>{
+            shape.head_width, group, score_scale(shape), row(rotated, t) + col,
+            page_part(pool, pages, shape, kv_head), pages.pool.stride,
+            batch.table.data + batch.sequences.data[t] * batch.table_width,
+            batch.positions.data[t] + 1, row(y, t) + col},
+        scratch_[static_cast<std::size_t>(member)].data());
+  };
+  const auto attend = [&](std::int64_t task, int member) {
+    with_pool(pages, [&](auto* pool) { attend_with(pool, task, member); });
   };
   const std::int64_t tasks = rotated.rows * shape.kv_heads;
   const std::int64_t most_cycles = tasks * batch.longest * group * shape.head_width / 2;

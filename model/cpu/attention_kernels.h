@@ -12,24 +12,30 @@ constexpr std::int64_t kPage = 16;  // positions a page holds: the lanes of one 
 /// What one page holds per layer and KV head: keys [E][16], then values [16][E].
 inline std::int64_t page_part_elements(std::int64_t head_width) { return 2 * kPage * head_width; }
 
-/// One row's query heads of one KV head against its pages.
+/// One row's query heads of one KV head against its pages. T: float, or std::uint16_t for bf16
+/// numbers, which are widened as they are read.
+template <typename T>
 struct PagedAttention {
   std::int64_t head_width = 0;
   std::int64_t group = 0;               // query heads
   float scale = 0;                      // of scores
   const float* q = nullptr;             // [group, E]
-  const float* pool = nullptr;          // at the part of this layer and KV head in page 0
+  const T* pool = nullptr;              // at the part of this layer and KV head in page 0
   std::int64_t page_stride = 0;         // elements
   const std::int32_t* pages = nullptr;  // [pages of the sequence]
   std::int64_t length = 0;              // positions attended to, >= 1
   float* y = nullptr;                   // [group, E]
 };
 std::int64_t paged_attention_scratch(std::int64_t length, std::int64_t group);  // floats
-void attend_pages(const PagedAttention& job, float* scratch);
+void attend_pages(const PagedAttention<float>& job, float* scratch);
+void attend_pages(const PagedAttention<std::uint16_t>& job, float* scratch);
 
 /// Puts one position's key and value into a page's part.
 void store_position(const float* key, const float* value, std::int64_t head_width,
                     std::int64_t place, float* part);
+/// Rounded to bf16.
+void store_position(const float* key, const float* value, std::int64_t head_width,
+                    std::int64_t place, std::uint16_t* part);
 
 /// A whole sequence, causal: rows of query, key and value with their strides.
 struct SequenceAttention {

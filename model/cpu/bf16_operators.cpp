@@ -147,11 +147,23 @@ void Bf16Operators::linear_backward_weight(Tensor dy, Tensor x,
   }
 }
 
+/// Rounds columns of all rows.
+void Bf16Operators::round_columns(Tensor x) {
+  split(x.rows, 1, x.elements() / 8, [&](Range rows) {
+    for (std::int64_t t = rows.begin; t < rows.end; ++t) round_row(row(x, t), x.cols);
+  });
+}
+
+void Bf16Operators::qk_norm_rope(Tensor qkv, const QkNormRope& how, Tensor rotated) {
+  CpuOperators::qk_norm_rope(qkv, how, rotated);
+  const std::int64_t q = how.shape.q_cols(), kv = how.shape.kv_cols();
+  round_columns(rotated.cols_at(q, kv));
+  round_columns(qkv.cols_at(q + kv, kv));
+}
+
 void Bf16Operators::embed(Tensor table, Indices tokens, Tensor y) {
   CpuOperators::embed(table, tokens, y);
-  split(y.rows, 1, y.elements() / 8, [&](Range rows) {
-    for (std::int64_t t = rows.begin; t < rows.end; ++t) round_row(row(y, t), y.cols);
-  });
+  round_columns(y);
 }
 
 void Bf16Operators::embed(const PackedWeight& table, Indices tokens, Tensor y) {

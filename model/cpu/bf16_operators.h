@@ -1,6 +1,6 @@
 // The CPU operators with products in bf16 (model.products: bfloat16): weights are held so, rows are
-// rounded as they are read, sums are fp32. All else is fp32 as in CpuOperators, but what is
-// embedded, which is rounded, too, whether it comes from a packed head or not.
+// rounded as they are read, sums are fp32. All else is fp32 as in CpuOperators, but embedded rows,
+// keys and values are rounded, too: a packed head and the KV cache hold them as bf16.
 #pragma once
 
 #include <memory>
@@ -39,6 +39,8 @@ class Bf16Operators : public CpuOperators {
  public:
   using CpuOperators::CpuOperators;
 
+  DType cache_dtype() const override { return DType::kBFloat16; }
+
   std::unique_ptr<PackedWeight> make_weight(std::int64_t out, std::int64_t in,
                                             WeightUse use) override;
   void pack(PackedWeight& weight, std::int64_t first_out, Tensor part) override;
@@ -48,10 +50,13 @@ class Bf16Operators : public CpuOperators {
                               Tensor dw) override;
   void embed(Tensor table, Indices tokens, Tensor y) override;
   void embed(const PackedWeight& table, Indices tokens, Tensor y) override;
+  /// Rounds the keys it makes, and the values of qkv where they lie.
+  void qk_norm_rope(Tensor qkv, const QkNormRope& how, Tensor rotated) override;
 
  private:
   std::unique_ptr<CpuOperators> of_one_thread() const override;
   void multiply_tiles(const TileProduct& product, std::int64_t rows);
+  void round_columns(Tensor x);
   std::uint16_t* scratch_of(int member) const;
 };
 

@@ -50,8 +50,8 @@ void CpuOperators::reserve_scratch(std::int64_t floats_per_member) {
 }
 
 Buffer CpuOperators::allocate(std::int64_t rows, std::int64_t cols, DType dtype) {
-  if (dtype == DType::kBFloat16) fail("the CPU operators compute in fp32 only; bf16 was asked for");
-  AlignedFloats memory(std::max<std::int64_t>(rows * cols, 1));
+  const std::int64_t bytes = std::max<std::int64_t>(rows * cols, 1) * dtype_bytes(dtype);
+  AlignedFloats memory((bytes + 3) / 4);
   const Tensor view{memory.data(), rows, cols, cols, dtype};
   return {view, Buffer::Owner(
                     memory.release(), +[](void* p) { std::free(p); })};
@@ -86,9 +86,11 @@ void CpuOperators::zero(Tensor x) {
 }
 
 void CpuOperators::copy(Tensor from, Tensor to) {
+  const auto bytes = static_cast<std::size_t>(from.cols * dtype_bytes(from.dtype));
   split(from.rows, 1, from.elements() / 8, [&](Range rows) {
-    for (std::int64_t t = rows.begin; t < rows.end; ++t)
-      copy_row(row(from, t), row(to, t), from.cols);
+    for (std::int64_t t = rows.begin; bytes > 0 && t < rows.end; ++t) {
+      std::memcpy(to.rows_at(t, 1).data, from.rows_at(t, 1).data, bytes);
+    }
   });
 }
 
