@@ -81,7 +81,7 @@ class Tuner {
         gradient_(parts.weights.operators(), parts.learners,
                   flat_elements(parts.weights.parameters()), options_.lanes, "sft.lanes") {
     check_options(options_.optimizer);
-    if (!parts.weights.is_whole()) share();
+    if (parts.learners.size() > 1) share();
     parts.model.limit_training_bytes(options_.activation_mebibytes << 20);
     if (parts.checkpoints.empty()) return;
     saver_.emplace(parts.checkpoints, options_.checkpoint, parts.weights, parts.learners);

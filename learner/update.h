@@ -67,7 +67,7 @@ struct UpdateParts {
 class PolicyUpdater {
  public:
   /// Throws Error where options contradict each other, the reference policy is missing, or there
-  /// are more learners than lanes. share_weights() follows where weights are not whole.
+  /// are more learners than lanes. share_weights() follows where there are several learners.
   PolicyUpdater(const UpdateOptions& options, UpdateParts parts);
 
   /// The weights of all learners reach the policy. Collective over the learners; blocks.

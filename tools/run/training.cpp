@@ -56,7 +56,7 @@ Training::Training(const TrainConfig& config, const RunStart& start,
   updater = std::make_unique<PolicyUpdater>(
       UpdateOptions{config.update, config.policy_loss, config.rollout.sampling.temperature},
       UpdateParts{weights, policy, reference ? &*reference : nullptr, optimizer, *learners});
-  if (!weights.is_whole()) updater->share_weights();
+  if (learners->size() > 1) updater->share_weights();
   start_sha256 = weights_sha256(*operators, updater->weights());
   if (!start.from_checkpoint) return;
   state = load_checkpoint(start.model_directory, weights, optimizer);
