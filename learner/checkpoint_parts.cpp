@@ -52,6 +52,23 @@ std::vector<CheckpointPart> checkpoint_parts(std::span<const Parameter> layout, 
   return parts;
 }
 
+FlatRange held_range(std::span<const Parameter> layout, int learner, int learners) {
+  const auto [weights, moments] =
+      checkpoint_parts(layout, learners)[static_cast<std::size_t>(learner)];
+  const FlatRange part = weights.range, shard = moments.range;
+  if (part.count == 0) return shard;
+  const std::int64_t first = std::min(part.first, shard.first);
+  return {first, std::max(part.first + part.count, shard.first + shard.count) - first};
+}
+
+std::int64_t longest_held_range(std::span<const Parameter> layout, int learners) {
+  std::int64_t longest = 0;
+  for (int learner = 0; learner < learners; ++learner) {
+    longest = std::max(longest, held_range(layout, learner, learners).count);
+  }
+  return longest;
+}
+
 std::vector<std::string> files_of(const CheckpointPart& part) {
   std::vector<std::string> names;
   for (const RangeFile* file : {&part.weights, &part.moments}) {

@@ -19,6 +19,12 @@ struct CheckpointPart {
 /// optimizer.safetensors, otherwise model-00001-of-00004.safetensors and so on.
 std::vector<CheckpointPart> checkpoint_parts(std::span<const Parameter> layout, int learners);
 
+/// What a learner holds of the weights: its shard, and what it writes of checkpoints, which ends
+/// where parameters do.
+FlatRange held_range(std::span<const Parameter> layout, int learner, int learners);
+/// Elements of the longest such range.
+std::int64_t longest_held_range(std::span<const Parameter> layout, int learners);
+
 /// Names of a part's files.
 std::vector<std::string> files_of(const CheckpointPart& part);
 

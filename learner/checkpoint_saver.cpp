@@ -33,8 +33,7 @@ class CheckpointSaver::Copy {
 
   CheckpointContents of(const CheckpointContents& live) {
     Operators& operators = live.weights.operators();
-    const auto [first, count] = weights_.shard();
-    operators.copy_to_host(live.weights.flat().elements_at(first, count), floats(weights_.flat()));
+    operators.copy_to_host(live.weights.elements(weights_.shard()), floats(weights_.flat()));
     operators.copy_to_host(live.optimizer.first_moment(), floats(optimizer_.first_moment()));
     operators.copy_to_host(live.optimizer.second_moment(), floats(optimizer_.second_moment()));
     optimizer_.restore_counts(live.optimizer.updates(), live.optimizer.skipped());

@@ -22,6 +22,9 @@ class LaneSum {
 
   /// Begins a mini-batch of `lanes` >= 1 lanes; returns those of this learner.
   LaneRange begin(std::int64_t lanes);
+  /// Its first [1, elements], which hold nothing from the last use of what sum() returned until
+  /// next().
+  Tensor idle() { return value(0); }
   /// Zeros [1, elements], to which the gradient of this learner's next lane is to be added before
   /// the call that follows.
   Tensor next();

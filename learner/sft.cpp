@@ -78,9 +78,10 @@ class Tuner {
       : options_(with_schedule(options, parts)),
         parts_(parts),
         optimizer_(options_.optimizer, parts.weights, own_shard(parts.weights, parts.learners)),
-        gradient_(parts.weights.operators(), parts.learners, parts.weights.flat().elements(),
-                  options_.lanes, "sft.lanes") {
+        gradient_(parts.weights.operators(), parts.learners,
+                  flat_elements(parts.weights.parameters()), options_.lanes, "sft.lanes") {
     check_options(options_.optimizer);
+    if (parts.learners.size() > 1) share();
     parts.model.limit_training_bytes(options_.activation_mebibytes << 20);
     if (parts.checkpoints.empty()) return;
     saver_.emplace(parts.checkpoints, options_.checkpoint, parts.weights, parts.learners);
@@ -106,6 +107,10 @@ class Tuner {
   double run_lanes(std::span<const SequenceTokens> sequences, double weight);
   double loss_of(const std::vector<std::size_t>& batch);
   void begin_save(std::int64_t step);
+  void share() {
+    share_weights(parts_.learners, parts_.weights, place_of_all(parts_.weights, gradient_),
+                  parts_.model);
+  }
 
   SftOptions options_;
   const SftParts& parts_;
@@ -151,7 +156,7 @@ std::int64_t Tuner::resume() {
     fail("{}: made with seed {}, this run has {}; use that seed or another run directory",
          checkpoint->string(), state.seed, options_.seed);
   }
-  parts_.model.weights_changed();
+  share();
   return state.step;
 }
 
@@ -200,8 +205,7 @@ SftProgress Tuner::update(std::int64_t step) {
   progress.loss = run_lanes(sequences, 1.0 / divisor) / tokens;
   progress.optimizer =
       update_shard(parts_.learners, optimizer_, step, gradient_.sum(), parts_.weights);
-  gather_shards(parts_.learners, parts_.weights);
-  parts_.model.weights_changed();
+  share();
   progress.seconds = watch.seconds();
   return progress;
 }

@@ -47,29 +47,44 @@ double gradient_norm(Collective& learners, Operators& operators, Tensor shard,
 
 UpdateOutcome update_shard(Collective& learners, AdamW& optimizer, std::int64_t step,
                            Tensor gradient, Weights& weights) {
-  const Tensor whole = weights.flat();
-  const FlatRange own = optimizer.shard();
-  const double norm = gradient_norm(learners, weights.operators(), gradient, whole.elements());
-  return optimizer.update(step, norm, gradient, whole.elements_at(own.first, own.count));
+  const double norm =
+      gradient_norm(learners, weights.operators(), gradient, flat_elements(weights.parameters()));
+  return optimizer.update(step, norm, gradient, weights.elements(optimizer.shard()));
 }
 
-void gather_shards(Collective& learners, Weights& weights) {
+Tensor place_of_all(const Weights& weights, LaneSum& gradient) {
+  return weights.is_whole() ? weights.flat() : gradient.idle();
+}
+
+namespace {
+
+void gather_shards(Collective& learners, const Weights& weights, Tensor all) {
   const int size = learners.size();
-  if (size == 1) return;
-  const DeviceSpan whole = weights.span();
+  Operators& operators = weights.operators();
   const auto part = [&](int learner, std::int64_t done) {
-    const FlatRange range = part_of_shard(shard_of(whole.count, learner, size), done);
-    return whole.part(range.first, range.count);
+    return part_of_shard(shard_of(all.elements(), learner, size), done);
   };
-  const std::int64_t longest = longest_shard(whole.count, size);
-  std::vector<DeviceSpan> all(static_cast<std::size_t>(size));
+  const std::int64_t longest = longest_shard(all.elements(), size);
+  std::vector<DeviceSpan> in(static_cast<std::size_t>(size));
   for (std::int64_t done = 0; done < longest; done += kExchangedAtOnce) {
     for (int learner = 0; learner < size; ++learner) {
-      all[static_cast<std::size_t>(learner)] = part(learner, done);
+      const FlatRange range = part(learner, done);
+      in[static_cast<std::size_t>(learner)] =
+          operators.span(all.elements_at(range.first, range.count));
     }
-    const std::vector<DeviceSpan> own(all.size(), part(learners.rank(), done));
-    learners.exchange(own, all);
+    const Tensor own = weights.elements(part(learners.rank(), done));
+    learners.exchange(std::vector<DeviceSpan>(in.size(), operators.span(own)), in);
   }
+  if (weights.is_whole()) return;
+  const FlatRange held = weights.shard();  // more than the shard
+  operators.copy(all.elements_at(held.first, held.count), weights.flat());
+}
+
+}  // namespace
+
+void share_weights(Collective& learners, const Weights& weights, Tensor all, Transformer& policy) {
+  if (learners.size() > 1) gather_shards(learners, weights, all);
+  policy.take_weights(all);
 }
 
 }  // namespace lie

@@ -7,8 +7,10 @@
 #include <span>
 
 #include "common/comm/collective.h"
+#include "learner/lane_sum.h"
 #include "learner/optimizer.h"
 #include "model/operators.h"
+#include "model/transformer.h"
 #include "model/weights.h"
 
 namespace lie {
@@ -38,12 +40,17 @@ FlatRange own_shard(const Weights& weights, const Collective& learners);
 double gradient_norm(Collective& learners, Operators& operators, Tensor shard,
                      std::int64_t elements);
 
-/// AdamW on this learner's shard of the weights, by the norm of the whole gradient. gather_shards()
-/// follows, unless it was skipped. Collective; blocks.
+/// AdamW on this learner's shard of the weights, by the norm of the whole gradient. share_weights()
+/// follows. Collective; blocks.
 UpdateOutcome update_shard(Collective& learners, AdamW& optimizer, std::int64_t step,
                            Tensor gradient, Weights& weights);
 
-/// Every learner's shard of the weights reaches all others. Collective; blocks.
-void gather_shards(Collective& learners, Weights& weights);
+/// Where the weights of all learners come together, [1, N]: in `weights` that are whole, else in
+/// memory that is needed for nothing else as long as they are.
+Tensor place_of_all(const Weights& weights, LaneSum& gradient);
+
+/// Every learner's shard of the weights reaches the others' `all` = place_of_all(), and the policy.
+/// Collective; blocks.
+void share_weights(Collective& learners, const Weights& weights, Tensor all, Transformer& policy);
 
 }  // namespace lie

@@ -6,7 +6,6 @@
 #include "common/clock.h"
 #include "common/error.h"
 #include "learner/gradient_sync.h"
-#include "learner/shards.h"
 
 namespace lie {
 
@@ -114,8 +113,8 @@ void share_responses(Collective& learners, std::span<const ScoredGroup> groups,
 PolicyUpdater::PolicyUpdater(const UpdateOptions& options, UpdateParts parts)
     : options_(options),
       parts_(parts),
-      gradient_(parts.weights.operators(), parts.learners, parts.weights.flat().elements(),
-                options.batch.lanes, "update.lanes") {
+      gradient_(parts.weights.operators(), parts.learners,
+                flat_elements(parts.weights.parameters()), options.batch.lanes, "update.lanes") {
   check_options(options_.loss);
   parts_.policy.limit_training_bytes(options_.batch.activation_mebibytes << 20);
   if (options_.loss.kl_coefficient != 0 && parts_.reference == nullptr) {
@@ -202,10 +201,12 @@ UpdateOutcome PolicyUpdater::update_weights(std::int64_t step, UpdateSeconds& se
   const UpdateOutcome outcome = timed(seconds.optimizer, [&] {
     return update_shard(parts_.learners, parts_.optimizer, step, gradient, parts_.weights);
   });
-  if (outcome.skipped) return outcome;
-  timed(seconds.gradient_sync, [&] { gather_shards(parts_.learners, parts_.weights); });
-  timed(seconds.optimizer, [&] { parts_.policy.weights_changed(); });
+  timed(seconds.gradient_sync, [&] { share_weights(); });
   return outcome;
+}
+
+void PolicyUpdater::share_weights() {
+  lie::share_weights(parts_.learners, parts_.weights, weights(), parts_.policy);
 }
 
 /// Forward and backward over this learner's lanes; returns the statistics of all.

@@ -16,6 +16,7 @@
 #include "learner/lane_sum.h"
 #include "learner/optimizer.h"
 #include "learner/policy_loss.h"
+#include "learner/shards.h"
 #include "model/transformer.h"
 
 namespace lie {
@@ -55,7 +56,7 @@ struct StepUpdate {
 
 /// What is trained, and with which group. Everything must outlive the updater.
 struct UpdateParts {
-  Weights& weights;        // fp32 master weights, changed by every update
+  Weights& weights;        // fp32 master weights, changed by every update: all, or held_range()
   Transformer& policy;     // of these weights
   Transformer* reference;  // initial policy, for the KL term; null without
   AdamW& optimizer;        // of own_shard()
@@ -66,8 +67,13 @@ struct UpdateParts {
 class PolicyUpdater {
  public:
   /// Throws Error where options contradict each other, the reference policy is missing, or there
-  /// are more learners than lanes.
+  /// are more learners than lanes. share_weights() follows where there are several learners.
   PolicyUpdater(const UpdateOptions& options, UpdateParts parts);
+
+  /// The weights of all learners reach the policy. Collective over the learners; blocks.
+  void share_weights();
+  /// All weights as they were shared last, [1, N] fp32, except during run().
+  Tensor weights() { return place_of_all(parts_.weights, gradient_); }
 
   /// `attend` is called between micro-batches: what this rank owes others while it updates.
   void attend_with(std::function<void()> attend) { attend_ = std::move(attend); }

@@ -50,7 +50,8 @@ std::int64_t bytes_of(std::int64_t rows, std::int64_t cols, DType dtype) {
 }  // namespace
 
 void PassLayout::Places::grow(std::int64_t& left) {
-  const std::int64_t more = std::clamp<std::int64_t>(left / bytes, 0, count - places);
+  const std::int64_t more =
+      std::clamp<std::int64_t>(left / std::max<std::int64_t>(bytes, 1), 0, count - places);
   places += more;
   left -= more * bytes;
 }

@@ -31,12 +31,17 @@ Transformer::State::State(const Weights* all, std::unique_ptr<StoredWeights> fix
   const std::vector<Parameter> layout = parameter_layout(config);
   for (const Parameter& parameter : layout) parameters[parameter.name] = parameter;
   elements = flat_elements(layout);
-  for (std::int64_t l = 0; l < config.layers; ++l) pack_layer(layers.emplace_back(make_layer(l)));
-  head = make_weight(config.vocabulary, config.width);
-  if (stored && !config.tied_embeddings) {
-    fixed_embedding = make_weight(config.vocabulary, config.width);
+  const bool is_at_hand = stored || views_weights();
+  if (views_weights()) flat = weights->flat();
+  for (std::int64_t l = 0; l < config.layers; ++l) {
+    layers.push_back(make_layer(l));
+    if (is_at_hand) pack_layer(layers.back());
   }
-  pack_ends();
+  head = make_weight(config.vocabulary, config.width);
+  if (!views_weights() && !config.tied_embeddings) {
+    own_embedding = make_weight(config.vocabulary, config.width);
+  }
+  if (is_at_hand) pack_ends();
   stored.reset();
 }
 
@@ -55,20 +60,27 @@ LayerWeights Transformer::State::make_layer(std::int64_t layer) const {
   return made;
 }
 
-void Transformer::State::pack_weights() {
+Tensor Transformer::State::in_flat(const std::string& name) const {
+  const Parameter& p = parameters.at(name);
+  const Tensor part = flat.elements_at(p.offset, p.rows * p.cols);
+  return {part.data, p.rows, p.cols, p.cols, part.dtype};
+}
+
+void Transformer::State::pack_weights(Tensor all) {
+  flat = all;
   for (LayerWeights& layer : layers) pack_layer(layer);
   pack_ends();
 }
 
 void Transformer::State::embed(Operators& ops, Indices tokens, Tensor x) const {
-  const PackedWeight* packed = config.tied_embeddings ? head.get() : fixed_embedding.get();
+  const PackedWeight* packed = config.tied_embeddings ? head.get() : own_embedding.get();
   packed ? ops.embed(*packed, tokens, x) : ops.embed(embedding, tokens, x);
 }
 
 void Transformer::State::pack_matrix(PackedWeight& weight, std::int64_t first_out,
                                      const std::string& name) const {
   constexpr std::int64_t kPartElements = 1 << 20;
-  if (weights) return operators.pack(weight, first_out, weights->tensor(name));
+  if (!stored) return operators.pack(weight, first_out, in_flat(name));
   const Parameter& matrix = parameters.at(name);
   const std::int64_t part_rows =
       std::clamp<std::int64_t>(kPartElements / matrix.cols, 1, matrix.rows);
@@ -81,24 +93,26 @@ void Transformer::State::pack_matrix(PackedWeight& weight, std::int64_t first_ou
 }
 
 Tensor Transformer::State::vector(const std::string& name) {
-  if (weights) return weights->tensor(name);
+  if (views_weights()) return in_flat(name);
   const Parameter& parameter = parameters.at(name);
-  fixed_vectors.push_back(operators.allocate(1, parameter.cols, DType::kFloat32));
-  stored->read(parameter, 0, operators, fixed_vectors.back().view());
-  return fixed_vectors.back().view();
+  Buffer& own = own_vectors[name];
+  if (own.empty()) own = operators.allocate(1, parameter.cols, DType::kFloat32);
+  stored ? stored->read(parameter, 0, operators, own.view())
+         : operators.copy(in_flat(name), own.view());
+  return own.view();
 }
 
 void Transformer::State::pack_ends() {
   final_norm = vector("model.norm.weight");
   const std::string table = "model.embed_tokens.weight";
   pack_matrix(*head, 0, config.tied_embeddings ? table : "lm_head.weight");
-  if (fixed_embedding) pack_matrix(*fixed_embedding, 0, table);
-  if (weights && !config.tied_embeddings) embedding = weights->tensor(table);
+  if (own_embedding) pack_matrix(*own_embedding, 0, table);
+  if (views_weights() && !config.tied_embeddings) embedding = in_flat(table);
 }
 
 std::vector<const PackedWeight*> Transformer::State::packed_weights() const {
   std::vector<const PackedWeight*> all = {head.get()};
-  if (fixed_embedding) all.push_back(fixed_embedding.get());
+  if (own_embedding) all.push_back(own_embedding.get());
   for (const LayerWeights& layer : layers) {
     for (const auto* weight : {&layer.qkv, &layer.o, &layer.gate_up, &layer.down}) {
       all.push_back(weight->get());
@@ -184,8 +198,16 @@ Transformer::~Transformer() = default;
 
 void Transformer::weights_changed() {
   if (!state_->weights) fail("a policy of fixed weights cannot take in others");
+  take_weights(state_->weights->flat());
+}
+
+void Transformer::take_weights(Tensor flat) {
+  if (!state_->weights) fail("a policy of fixed weights cannot take in others");
+  if (flat.elements() != state_->elements) {
+    fail("a policy of {} parameters cannot take in {}", state_->elements, flat.elements());
+  }
   state_->training.kept = false;
-  state_->pack_weights();
+  state_->pack_weights(flat);
 }
 
 void Transformer::limit_training_bytes(std::int64_t bytes) { state_->training.most_bytes = bytes; }

@@ -34,7 +34,9 @@ struct PackedSize {
 class Transformer {
  public:
   /// Computes with the operators in whose memory the weights lie, and keeps a reference to both.
-  /// The weights may change between calls if weights_changed() follows.
+  /// The weights may change between calls if weights_changed() follows. Where they are a shard,
+  /// take_weights() comes first, and again after any change: the transformer then has all it needs
+  /// in memory of its own.
   explicit Transformer(const Weights& weights);
   /// A policy whose weights never change: those of a model directory, packed as they are read. The
   /// CPU operators hold each matrix that bf16 holds exactly as bf16, which changes no bits. Throws
@@ -45,6 +47,9 @@ class Transformer {
 
   /// Repacks the weights for the operators. Call after any change of them.
   void weights_changed();
+  /// The same from `flat` [1, N], all weights in the operators' memory, which are not needed any
+  /// more when it returns unless they are those of whole Weights.
+  void take_weights(Tensor flat);
 
   /// What the packed matrices take; without what gradients need beside them.
   PackedSize packed_size() const;

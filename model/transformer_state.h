@@ -60,6 +60,7 @@ struct Transformer::State {
 
   const Weights* const weights;           // null: a fixed policy
   std::unique_ptr<StoredWeights> stored;  // of a fixed policy, until it is packed
+  Tensor flat;                            // all weights, while they are packed
   const ModelConfig config;
   Operators& operators;
   AttentionShape shape;
@@ -69,11 +70,11 @@ struct Transformer::State {
   std::int64_t elements;                        // of all of them, flat
   std::vector<LayerWeights> layers;
   std::unique_ptr<PackedWeight> head;
-  // Of an untied model: a view of the weights, or a fixed policy's own. A tied one's is the head.
+  // Of an untied model: a view of the weights, or the policy's own. A tied one's is the head.
   Tensor embedding;
-  std::unique_ptr<PackedWeight> fixed_embedding;
+  std::unique_ptr<PackedWeight> own_embedding;
   Tensor final_norm;
-  std::vector<Buffer> fixed_vectors;
+  std::map<std::string, Buffer> own_vectors;  // by name, unless they are views of the weights
 
   // Rotation table as far as positions were met.
   Buffer rope;
@@ -116,7 +117,10 @@ struct Transformer::State {
 
   std::unique_ptr<PackedWeight> make_weight(std::int64_t out, std::int64_t in) const;
   LayerWeights make_layer(std::int64_t layer) const;
-  void pack_weights();
+  bool views_weights() const { return weights != nullptr && weights->is_whole(); }
+  /// A parameter in `flat`.
+  Tensor in_flat(const std::string& name) const;
+  void pack_weights(Tensor all);
   void pack_layer(LayerWeights& layer);
   void pack_ends();
   std::vector<const PackedWeight*> packed_weights() const;

@@ -61,14 +61,17 @@ Tensor Weights::tensor(std::string_view name) const {
   return tensor;
 }
 
-Weights initial_weights(const ModelConfig& config, std::uint64_t seed, Operators& operators) {
-  Weights weights(config, operators);
-  for (std::size_t i = 0; i < weights.parameters().size(); ++i) {
-    const Parameter& parameter = weights.parameters()[i];
-    write_parts(operators, weights.tensor(parameter.name),
+Weights initial_weights(const ModelConfig& config, std::uint64_t seed, Operators& operators,
+                        std::optional<FlatRange> shard) {
+  Weights weights(config, operators, shard);
+  for (const ParameterPiece& piece : pieces_of(weights.parameters(), weights.shard())) {
+    const Parameter& parameter = *piece.parameter;
+    const auto number = static_cast<std::size_t>(&parameter - weights.parameters().data());
+    write_parts(operators, weights.flat().elements_at(piece.at, piece.count),
                 [&](std::int64_t first, std::span<float> values) {
                   if (parameter.decay) {
-                    fill_normal(values, first, config.initializer_range, seed, i);
+                    fill_normal(values, piece.first + first, config.initializer_range, seed,
+                                number);
                   } else {
                     std::ranges::fill(values, parameter.name.ends_with(".bias") ? 0.0f : 1.0f);
                   }
@@ -77,9 +80,9 @@ Weights initial_weights(const ModelConfig& config, std::uint64_t seed, Operators
   return weights;
 }
 
-std::string weights_sha256(const Weights& weights) {
+std::string weights_sha256(Operators& operators, Tensor flat) {
   Sha256 sha;
-  read_parts(weights.operators(), weights.flat(),
+  read_parts(operators, flat,
              [&](std::span<const float> values) { sha.update(std::as_bytes(values)); });
   return sha.hex_digest();
 }

@@ -34,8 +34,13 @@ class Weights {
   }
   std::span<const Parameter> parameters() const { return parameters_; }
   FlatRange shard() const { return shard_; }
+  bool is_whole() const { return shard_.count == flat_elements(parameters_); }
   Tensor flat() const { return memory_.view(); }  // [1, shard().count]
   DeviceSpan span() const { return operators_->span(flat()); }
+  /// The elements of `range`, which must lie in this shard, [1, count].
+  Tensor elements(FlatRange range) const {
+    return flat().elements_at(range.first - shard_.first, range.count);
+  }
   /// [rows, cols]. Throws Error if there is no such parameter, or not whole in this shard.
   Tensor tensor(std::string_view name) const;
 
@@ -85,9 +90,10 @@ class StoredWeights {
 
 /// Reads model.safetensors, or the shards that model.safetensors.index.json names; fp32, bf16 and
 /// fp16. The files are memory-mapped and each tensor's pages are given back once it is converted:
-/// memory holds the result and no second copy. Throws Error naming file and tensor if one is
-/// missing, surplus, of another shape or dtype.
-Weights load_weights(const std::filesystem::path& directory, Operators& operators);
+/// memory holds the result and no second copy. With `shard` that range only. Throws Error naming
+/// file and tensor if one is missing, surplus, of another shape or dtype.
+Weights load_weights(const std::filesystem::path& directory, Operators& operators,
+                     std::optional<FlatRange> shard = std::nullopt);
 
 /// The same into existing weights or their shard. Throws Error before anything changes: as above,
 /// or if the directory's model has other parameters.
@@ -116,10 +122,14 @@ void save_weights_index(std::span<const Parameter> layout, std::span<const Range
                         const std::filesystem::path& directory);
 
 /// Normal(0, initializer_range) matrices, unit norms and zero biases, from the counter-based
-/// generator.
-Weights initial_weights(const ModelConfig& config, std::uint64_t seed, Operators& operators);
+/// generator; with `shard` that range of them only.
+Weights initial_weights(const ModelConfig& config, std::uint64_t seed, Operators& operators,
+                        std::optional<FlatRange> shard = std::nullopt);
 
-/// Of the flat buffer's bytes, in hexadecimal.
-std::string weights_sha256(const Weights& weights);
+/// Of the bytes of all weights, flat, in hexadecimal.
+std::string weights_sha256(Operators& operators, Tensor flat);
+inline std::string weights_sha256(const Weights& weights) {
+  return weights_sha256(weights.operators(), weights.flat());
+}
 
 }  // namespace lie

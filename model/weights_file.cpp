@@ -265,10 +265,11 @@ void StoredWeights::read(const Parameter& parameter, std::int64_t first, Operato
   release_pages(part.data);
 }
 
-Weights load_weights(const std::filesystem::path& directory, Operators& operators) {
+Weights load_weights(const std::filesystem::path& directory, Operators& operators,
+                     std::optional<FlatRange> shard) {
   // All shapes are checked before memory is asked for: a wrong config must not allocate terabytes.
   const StoredWeights stored(directory);
-  Weights weights(stored.config(), operators);
+  Weights weights(stored.config(), operators, shard);
   read_all(stored, weights);
   return weights;
 }

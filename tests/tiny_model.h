@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -66,9 +67,10 @@ struct TinyPolicy {
   Transformer transformer;
 
   TinyPolicy(const TinyShape& shape, std::uint64_t seed,
-             std::unique_ptr<Operators> these = make_cpu_operators(1))
+             std::unique_ptr<Operators> these = make_cpu_operators(1),
+             std::optional<FlatRange> shard = std::nullopt)
       : operators(std::move(these)),
-        weights(initial_weights(tiny_config(shape), seed, *operators)),
+        weights(initial_weights(tiny_config(shape), seed, *operators, shard)),
         transformer(weights) {}
 };
 

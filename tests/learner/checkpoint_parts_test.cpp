@@ -47,13 +47,20 @@ class CheckpointParts : public testing::Test {
     }
   }
 
+  /// Memory for what that learner holds of the weights.
+  Weights held_by(int learner, int learners) const {
+    return {policy_.weights.config(), *policy_.operators,
+            held_range(policy_.weights.parameters(), learner, learners)};
+  }
   /// Part `learner` of the parts of `learners`.
   std::string write(const fs::path& checkpoints, int learner, int learners) const {
     const FlatRange shard = shard_of(policy_.weights.flat().elements(), learner, learners);
     const AdamW own = shard_of_moments(optimizer_, policy_.weights, shard);
     TrainerState state;
     state.step = 3;
-    return write_checkpoint_part(checkpoints, {policy_.weights, own, state, start_},
+    const Weights held = held_by(learner, learners);
+    policy_.operators->copy(policy_.weights.elements(held.shard()), held.flat());
+    return write_checkpoint_part(checkpoints, {held, own, state, start_},
                                  checkpoint_parts(policy_.weights.parameters(), learners), learner);
   }
   fs::path save(int learners) const {
@@ -79,13 +86,14 @@ TEST_F(CheckpointParts, GiveAnyNumberOfLearnersEveryBit) {
     EXPECT_TRUE(checkpoint_faults(saved).empty()) << written_by;
     for (const int learners : {1, 2, 4}) {
       for (int learner = 0; learner < learners; ++learner) {
-        Weights weights(policy_.weights.config(), *policy_.operators);
-        AdamW own({}, weights, shard_of(weights.flat().elements(), learner, learners));
+        Weights weights = held_by(learner, learners);
+        AdamW own({}, weights, shard_of(policy_.weights.flat().elements(), learner, learners));
         EXPECT_EQ(load_checkpoint(saved, weights, own).step, 3);
         const auto expected = [&](Tensor whole) {
           return host(whole.elements_at(own.shard().first, own.shard().count));
         };
-        EXPECT_TRUE(std::ranges::equal(host(weights), host(policy_.weights)));
+        EXPECT_TRUE(std::ranges::equal(host(weights.flat()),
+                                       host(policy_.weights.elements(weights.shard()))));
         EXPECT_TRUE(
             std::ranges::equal(host(own.first_moment()), expected(optimizer_.first_moment())));
         EXPECT_TRUE(

@@ -13,15 +13,23 @@
 #include "common/random.h"
 #include "common/rollout.h"
 #include "learner/batch.h"
+#include "learner/checkpoint_parts.h"
 #include "tests/host_memory.h"
 #include "tests/tiny_model.h"
 
 namespace lie::test {
 
+constexpr TinyShape kLearnerShape{.vocabulary = 24, .heads = 2, .kv_heads = 1};
+
 /// A model that can be trained: 24 ids, one kv-head.
 struct LearnerPolicy : TinyPolicy {
   explicit LearnerPolicy(std::unique_ptr<Operators> these = make_cpu_operators(1))
-      : TinyPolicy({.vocabulary = 24, .heads = 2, .kv_heads = 1}, 11, std::move(these)) {}
+      : TinyPolicy(kLearnerShape, 11, std::move(these)) {}
+  /// What one of several learners holds of it.
+  explicit LearnerPolicy(const Collective& learners)
+      : TinyPolicy(kLearnerShape, 11, make_cpu_operators(1),
+                   held_range(parameter_layout(tiny_config(kLearnerShape)), learners.rank(),
+                              learners.size())) {}
 };
 
 inline std::vector<std::int32_t> random_ids(std::size_t count, std::uint32_t stream) {

@@ -6,6 +6,7 @@
 #include <fstream>
 
 #include "common/error.h"
+#include "learner/shards.h"
 #include "tests/directories.h"
 #include "tests/learner/sampled_groups.h"
 #include "tests/temporary_directory.h"
@@ -45,12 +46,15 @@ struct Result {
 
 Result tune(const SftOptions& options, Collective& learners, const fs::path& checkpoints = {}) {
   const auto examples = rows_to_learn(40), validation = rows_to_learn(5);
-  LearnerPolicy policy;
+  LearnerPolicy policy(learners);
   Result result;
   run_sft(options,
           {policy.weights, policy.transformer, learners, examples, validation, checkpoints, "", "",
            [&](const SftProgress& progress) { result.progress.push_back(progress); }});
-  result.weights = test::to_host(*policy.operators, policy.weights.flat());
+  const FlatRange own = own_shard(policy.weights, learners);
+  result.weights =
+      test::whole_of(learners, own, policy.weights.elements(own),
+                     static_cast<std::size_t>(flat_elements(policy.weights.parameters())));
   return result;
 }
 
@@ -105,6 +109,12 @@ TEST(Sft, ResumedRunHasTheSameBits) {
   EXPECT_EQ(resumed.progress.front().step, 11);
   EXPECT_EQ(resumed.weights, whole.weights);
   EXPECT_EQ(resumed.progress.back().loss, whole.progress.back().loss);
+  for (const int count : {2, 3, 2}) {
+    fs::remove_all(root / "broken/step-000012");
+    on_learners(count, [&](Collective& learners) {
+      EXPECT_EQ(tune(options, learners, root / "broken").weights, whole.weights) << count;
+    });
+  }
   options.seed = 1;
   EXPECT_THROW(tune(options, root / "whole"), Error);
   fs::remove_all(root);

@@ -27,17 +27,18 @@ struct Result {
 /// Trains the initial policy, moved by `shift` (empty: not at all).
 Result train(const UpdateOptions& options, std::span<const ScoredGroup> groups,
              Collective& learners, std::span<const float> shift = {}) {
-  LearnerPolicy policy, reference;
+  LearnerPolicy policy(learners), reference;
   for (std::size_t i = 0; i < shift.size(); ++i) test::host(policy.weights)[i] += shift[i];
-  policy.transformer.weights_changed();
+  if (!shift.empty()) policy.transformer.weights_changed();
   AdamW optimizer(plain_optimizer(), policy.weights, own_shard(policy.weights, learners));
   PolicyUpdater updater(
       options, {policy.weights, policy.transformer, &reference.transformer, optimizer, learners});
   std::vector<GroupAdvantages> advantages;
   for (const ScoredGroup& group : groups) advantages.push_back(group_advantages(group.scores, {}));
   Result result;
+  if (learners.size() > 1) updater.share_weights();
   result.update = updater.run(1, groups, advantages);
-  result.weights = test::to_host(*policy.operators, policy.weights.flat());
+  result.weights = test::to_host(*policy.operators, updater.weights());
   result.gradient =
       test::whole_of(learners, optimizer.shard(), optimizer.first_moment(), result.weights.size());
   return result;

@@ -102,20 +102,25 @@ std::vector<float> decoded_log_probs(Policy& policy, const PackedBatch& batch, i
   return decoded_log_probs(policy, policy.transformer, batch, step);
 }
 
-std::vector<float> gradient_of(Policy& policy, const std::vector<PackedBatch>& parts) {
+/// By a transformer on the policy's operators.
+std::vector<float> gradient_of(Policy& policy, Transformer& transformer,
+                               const std::vector<PackedBatch>& parts) {
   const Buffer gradient = test::gradient_for(policy.weights);
   std::size_t done = 0, total = 0;
   for (const PackedBatch& part : parts) total += part.rows.size();
   const std::vector<float> d_log_probs = test::float_values("a", total),
                            d_entropies = test::float_values("b", total);
   for (const PackedBatch& part : parts) {
-    policy.transformer.forward(part, kTemperature, true);
-    policy.transformer.backward(part, std::span(d_log_probs).subspan(done, part.rows.size()),
-                                std::span(d_entropies).subspan(done, part.rows.size()),
-                                gradient.view());
+    transformer.forward(part, kTemperature, true);
+    transformer.backward(part, std::span(d_log_probs).subspan(done, part.rows.size()),
+                         std::span(d_entropies).subspan(done, part.rows.size()), gradient.view());
     done += part.rows.size();
   }
   return test::to_host(*policy.operators, gradient.view());
+}
+
+std::vector<float> gradient_of(Policy& policy, const std::vector<PackedBatch>& parts) {
+  return gradient_of(policy, policy.transformer, parts);
 }
 
 TEST_P(TransformerBits, DecodeEqualsPackedForwardWhateverTheChunks) {
@@ -371,6 +376,29 @@ TEST(Transformer, NewWeightsAreUsedOnceAnnounced) {
       same_bits(policy.transformer.forward(batch, kTemperature, false).log_probs, expected));
   fresh.transformer.weights_changed();
   EXPECT_TRUE(same_bits(gradient_of(policy, {batch}), gradient_of(fresh, {batch})));
+}
+
+TEST_P(TransformerBits, OfAShardComputesTheSameAndNeedsTheWholeNoMore) {
+  for (const bool tied : {true, false}) {
+    const ModelConfig config = config_with(tied);
+    const PackedBatch batch = test::tiny_batch("tokens", kLengths, config.vocabulary);
+    Policy whole(config, GetParam());
+    const Weights shard(config, *whole.operators, FlatRange{64, 16});
+    Transformer transformer(shard);
+    const Weights passing = whole.weights.copy();
+    for (const float factor : {1.0f, 1.25f}) {
+      for (float& w : test::host(whole.weights)) w *= factor;
+      whole.transformer.weights_changed();
+      whole.operators->copy(whole.weights.flat(), passing.flat());
+      transformer.take_weights(passing.flat());
+      whole.operators->zero(passing.flat());
+      EXPECT_TRUE(same_bits(decoded_log_probs(whole, transformer, batch, 3),
+                            decoded_log_probs(whole, batch, 3)));
+      const std::vector<float> expected = gradient_of(whole, {batch});
+      EXPECT_TRUE(same_bits(gradient_of(whole, transformer, {batch}), expected));
+    }
+    EXPECT_THROW(transformer.weights_changed(), Error) << "a shard is not all";
+  }
 }
 
 TEST(Transformer, WrongUseIsRefusedWithReason) {

@@ -9,9 +9,12 @@
 #include <vector>
 
 #include "common/bfloat16.h"
+#include "learner/checkpoint_parts.h"
 #include "learner/optimizer.h"
+#include "learner/shards.h"
 #include "model/training_memory.h"
 #include "tests/guarded_operators.h"
+#include "tests/learner/sampled_groups.h"
 #include "tests/temporary_directory.h"
 #include "tests/tiny_model.h"
 #include "tools/run/devices.h"
@@ -97,6 +100,35 @@ TEST(MemoryPlan, ALearnersMomentsAndGradientAreThoseOfItsWeights) {
   EXPECT_EQ(part(plan, "gradients"), traffic.allocated_bytes - before);
   EXPECT_EQ(part(plan, "copy for checkpoints"), part(plan, "moments") + part(plan, "gradients"));
   EXPECT_EQ(part(plan, "reference policy"), 0);
+}
+
+TEST(MemoryPlan, OneOfSeveralLearnersHoldsItsShareAndOneGradient) {
+  test::TinyShape shape = kPassShape;
+  shape.layers = 12;  // of many blocks, so that shares are equal but for little
+  ModelConfig model = test::tiny_config(shape);
+  const std::int64_t elements = flat_elements(parameter_layout(model));
+  for (const bool tied : {true, false}) {
+    model.tied_embeddings = tied;
+    const MemoryPlan plan = learner_memory(model, DType::kFloat32, {.lanes = 4, .learners = 4});
+    const std::int64_t planned = part(plan, "weights") + part(plan, "gradients");
+    std::vector<std::int64_t> bytes(4);
+    test::on_learners(4, [&](Collective& learners) {
+      GuardedOperators operators;
+      const auto layout = parameter_layout(model);
+      const Weights weights(model, operators, held_range(layout, learners.rank(), 4));
+      LaneSum gradient(operators, learners, flat_elements(layout), 4, "lanes");
+      Transformer policy(weights);
+      operators.zero(gradient.idle());
+      policy.take_weights(place_of_all(weights, gradient));
+      const std::int64_t panels = policy.packed_size().bytes;
+      const std::int64_t transposed = tied ? panels : panels - 300 * 64 * 4;
+      bytes[static_cast<std::size_t>(learners.rank())] =
+          operators.traffic().allocated_bytes + panels + transposed;
+    });
+    EXPECT_NEAR(static_cast<double>(std::ranges::max(bytes)) / static_cast<double>(planned), 1,
+                0.03);
+    EXPECT_LT(std::ranges::max(bytes), 4 * 4 * elements) << "all master weights are not among them";
+  }
 }
 
 TEST(MemoryPlan, AFixedPolicysWeightsAreItsMatricesAsTheyAreHeld) {

@@ -46,6 +46,18 @@ std::int64_t decode_row(const ModelConfig& model) {
   return 3 * model.width + attention + 3 * model.ffn_width;
 }
 
+/// One learner's policy looks embeddings, norms and biases up in the master weights; one of several
+/// has only a part of these.
+std::int64_t learner_weights(const ModelConfig& model, DType activations, int learners) {
+  const Elements elements = elements_of(model);
+  const std::int64_t copies = activations == DType::kFloat32 ? 2 : 1;
+  const std::int64_t master = longest_held_range(parameter_layout(model), learners) * kFloat;
+  const std::int64_t packed = copies * elements.packed * dtype_bytes(activations);
+  if (learners == 1) return master + packed;
+  return master + packed + (elements.matrices - elements.packed) * dtype_bytes(activations) +
+         (elements.flat - elements.matrices) * kFloat;
+}
+
 /// On a GPU what is free decides how much is kept of a pass: the plan has the least, and says what
 /// all would take.
 void add_micro_batch(const ModelConfig& model, DType activations, const LearnerSizes& sizes,
@@ -94,12 +106,11 @@ std::string memory_text(MemoryPlan plan) {
 
 MemoryPlan learner_memory(const ModelConfig& model, DType activations, const LearnerSizes& sizes) {
   const Elements elements = elements_of(model);
-  const std::int64_t copies = activations == DType::kFloat32 ? 2 : 1;
   const std::int64_t packed = elements.packed * dtype_bytes(activations);
   const std::int64_t gradients =
       values_held(sizes.lanes, lanes_of_learner(sizes.lanes, 0, sizes.learners));
   MemoryPlan plan;
-  plan.parts = {{"weights", elements.flat * kFloat + copies * packed},
+  plan.parts = {{"weights", learner_weights(model, activations, sizes.learners)},
                 {"gradients", gradients * elements.flat * kFloat},
                 {"moments", 2 * longest_shard(elements.flat, sizes.learners) * kFloat}};
   if (sizes.has_reference) plan.parts.push_back({"reference policy", packed});

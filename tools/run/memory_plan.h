@@ -36,10 +36,10 @@ struct LearnerSizes {
   bool has_reference = false;           // a KL term
   bool copies_checkpoints = false;      // checkpoint.background
   std::int64_t lanes = 1;               // of gradients
-  int learners = 1;                     // which share lanes and moments
+  int learners = 1;                     // which share lanes, master weights and moments
 };
 
-/// Of learner 0. `activations`: the operators' activation_dtype(). Fp32 activations mean the CPU's
+/// Of the learner that holds most. `activations`: the operators' activation_dtype(). Fp32 activations mean the CPU's
 /// operators, which hold each matrix once more in panels, and for backward() a third time,
 /// transposed.
 MemoryPlan learner_memory(const ModelConfig& model, DType activations, const LearnerSizes& sizes);

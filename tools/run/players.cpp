@@ -161,8 +161,9 @@ void play_learner_0(const TrainConfig& config, const RunStart& start, RunPrompts
   SharedGroups groups(logged, transport.learners);
 
   const auto weight_group = transport.on_device(coordination.weight_group, *training.operators);
-  Publisher publisher(collector, *weight_group, training.weights, config.weight_sync, evaluations,
-                      first_version(config, start));
+  Publisher publisher(collector, *weight_group,
+                      training.operators->span(training.updater->weights()), config.weight_sync,
+                      evaluations, first_version(config, start));
   std::optional<ScheduleRecorder> written_schedule = schedule_recorder(config, start);
   TrajectoryRecorder trajectories =
       trajectory_recorder(config, start, training, transport.learners);

@@ -40,8 +40,9 @@ Training::Training(const TrainConfig& config, const RunStart& start,
                    const LearnerTransport& transport)
     : operators(make_operators(config.model, transport.threads, {}, transport.turn)),
       learners(transport.on_device(transport.learners, *operators)),
-      weights(load_weights(config.model.path, *operators)),
-      start_sha256(weights_sha256(weights)),
+      weights(load_weights(config.model.path, *operators,
+                           held_range(parameter_layout(load_model_config(config.model.path)),
+                                      learners->rank(), learners->size()))),
       optimizer(config.optimizer, weights, own_shard(weights, *learners)),
       policy(weights) {
   weights.set_end_of_sequence_ids(start.end_of_sequence_ids);
@@ -52,13 +53,14 @@ Training::Training(const TrainConfig& config, const RunStart& start,
           .info("reference policy: {}", describe_held(config.model, reference->packed_size()));
     }
   }
-  if (start.from_checkpoint) {
-    state = load_checkpoint(start.model_directory, weights, optimizer);
-    policy.weights_changed();
-  }
   updater = std::make_unique<PolicyUpdater>(
       UpdateOptions{config.update, config.policy_loss, config.rollout.sampling.temperature},
       UpdateParts{weights, policy, reference ? &*reference : nullptr, optimizer, *learners});
+  if (learners->size() > 1) updater->share_weights();
+  start_sha256 = weights_sha256(*operators, updater->weights());
+  if (!start.from_checkpoint) return;
+  state = load_checkpoint(start.model_directory, weights, optimizer);
+  updater->share_weights();
 }
 
 PromptStream prompt_stream(std::vector<Prompt> prompts, const TrainConfig& config,

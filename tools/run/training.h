@@ -30,12 +30,12 @@ namespace lie {
 struct Training {
   std::unique_ptr<Operators> operators;
   std::unique_ptr<Collective> learners;  // reach the operators' memory
-  Weights weights;
-  std::string start_sha256;  // of the weights that the run began with
+  Weights weights;                       // what this learner holds of them
   AdamW optimizer;
   Transformer policy;
   std::optional<Transformer> reference;  // the initial policy, with a KL term
   std::unique_ptr<PolicyUpdater> updater;
+  std::string start_sha256;  // of the weights that the run began with
   TrainerState state;
 
   Training(const TrainConfig& config, const RunStart& start, const LearnerTransport& transport);

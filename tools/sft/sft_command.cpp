@@ -72,10 +72,12 @@ std::vector<std::string> may_change(const SftConfig& config) {
   return {"sft.steps", "sft.epochs"};
 }
 
-Weights start_weights(const SftConfig& config, Operators& operators) {
-  if (!config.initialise) return load_weights(config.model.path, operators);
-  return initial_weights(load_model_config(config.model.path),
-                         static_cast<std::uint64_t>(config.sft.seed), operators);
+/// What this learner holds of them.
+Weights start_weights(const SftConfig& config, const Collective& learners, Operators& operators) {
+  const ModelConfig model = load_model_config(config.model.path);
+  const FlatRange held = held_range(parameter_layout(model), learners.rank(), learners.size());
+  if (!config.initialise) return load_weights(config.model.path, operators, held);
+  return initial_weights(model, static_cast<std::uint64_t>(config.sft.seed), operators, held);
 }
 
 /// How this run's texts become ids. The template is copied into what is returned.
@@ -276,7 +278,7 @@ void sft(Job& job, const fs::path& path, std::span<const std::string> overrides,
     return;
   }
   const auto learners = staged_collective(*world, *operators);
-  Weights weights = start_weights(config, *operators);
+  Weights weights = start_weights(config, *learners, *operators);
   weights.set_end_of_sequence_ids(inputs.ends.ids);  // what is taught here, train and eval stop at
   Transformer model(weights);
   std::optional<SftRecorder> recorder;
