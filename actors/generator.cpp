@@ -59,7 +59,7 @@ Generator::Generator(Transformer& policy, Operators& operators, const ModelConfi
       end_ids_(end_ids(model, options)),
       seed_(seed),
       encode_(std::move(encode)),
-      cache_(model, operators, kv_cache_pages(model, options, operators.cache_dtype())),
+      cache_(model, operators, kv_cache_pages(model, options, operators.packed_dtype())),
       first_logits_(operators, model.vocabulary),
       ids_(operators.allocate(1, options.slots, DType::kInt32)),
       log_probs_(operators.allocate(1, options.slots, DType::kFloat32)),

@@ -8,10 +8,9 @@
 
 namespace lie {
 
-std::int64_t kv_cache_pages(const ModelConfig& model, const RolloutOptions& options,
-                            DType activations) {
+std::int64_t kv_cache_pages(const ModelConfig& model, const RolloutOptions& options, DType dtype) {
   check_fits_model(options, model);
-  const std::int64_t page = KvCache::page_elements(model) * dtype_bytes(activations);
+  const std::int64_t page = KvCache::page_elements(model) * dtype_bytes(dtype);
   const std::int64_t prompt = KvCache::pages_for(options.max_prompt_tokens);
   const std::int64_t sample = KvCache::pages_for(options.longest_response()) + 1;
   const std::int64_t allowed = options.cache_mebibytes * (1 << 20) / page;

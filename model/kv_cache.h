@@ -32,7 +32,7 @@ class KvCache {
 
   std::int64_t length(std::int32_t sequence) const;  // positions held
   std::int64_t free_pages() const;
-  /// Elements of a page, over all layers, of the operators' activation dtype.
+  /// Elements of a page, over all layers, of the operators' packed_dtype().
   static std::int64_t page_elements(const ModelConfig& config) {
     return config.layers * 2 * kPageTokens * config.kv_heads * config.head_width;
   }

@@ -109,8 +109,9 @@ class Operators {
 
   // ---- Memory
   virtual DType activation_dtype() const = 0;
-  /// Of keys and values in pages.
-  virtual DType cache_dtype() const { return activation_dtype(); }
+  /// Of packed weights, and of keys and values in pages.
+  virtual DType packed_dtype() const { return activation_dtype(); }
+  ComputeDTypes dtypes() const { return {activation_dtype(), packed_dtype()}; }
   /// New uninitialised memory, rows contiguous. Throws Error with the bytes wanted if it cannot be
   /// had.
   virtual Buffer allocate(std::int64_t rows, std::int64_t cols, DType dtype) = 0;

@@ -39,7 +39,7 @@ class Bf16Operators : public CpuOperators {
  public:
   using CpuOperators::CpuOperators;
 
-  DType cache_dtype() const override { return DType::kBFloat16; }
+  DType packed_dtype() const override { return DType::kBFloat16; }
 
   std::unique_ptr<PackedWeight> make_weight(std::int64_t out, std::int64_t in,
                                             WeightUse use) override;

@@ -157,17 +157,17 @@ class Generation {
 std::string start_text(const EvalConfig& config, const Generation& generation,
                        const std::string& ends) {
   const WeightsPlan model = plan_weights(config.model.path);
-  const DType activations = make_operators(config.model, 1)->activation_dtype();
+  const ComputeDTypes dtypes = make_operators(config.model, 1)->dtypes();
   std::vector<Fact> facts = {
       model_fact(config.model.path, model.parameters),
       {"data", fmt::format("{} prompts of {}, {} responses each", generation.prompts(),
                            config.eval.file, config.eval.samples_per_prompt)}};
   std::ranges::move(text_facts(config.data.prompt_template, config.rollout, ends),
                     std::back_inserter(facts));
-  const MemoryPlan memory = actor_memory(model.config, activations, config.rollout,
-                                         fixed_dtype(config.model, model, activations));
+  const MemoryPlan memory = actor_memory(model.config, dtypes, config.rollout,
+                                         fixed_dtype(config.model, model, dtypes.packed));
   facts.push_back({"memory", "actor " + memory_text(memory) +
-                                 cache_text(model.config, activations, config.rollout)});
+                                 cache_text(model.config, dtypes.packed, config.rollout)});
   const auto left = std::ssize(generation.tickets());
   return facts_text(left == generation.prompts() ? config.run.directory + ": a new evaluation"
                                                  : fmt::format("{}: goes on, {} prompts are left",

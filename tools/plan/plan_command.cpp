@@ -182,9 +182,9 @@ Plan make_plan(const PlanArguments& arguments) {
   const ModelConfig model = model_of(config);
   const std::vector<Prompt> prompts = prompts_of(arguments, config);
   const KnownLengths known = known_lengths(arguments, config, tokens_of(prompts, config));
-  const DType activations =
-      is_on_gpu(config) ? DType::kBFloat16 : make_operators(config.model, 1)->activation_dtype();
-  Question question{.workload = workload_of(config, model, activations, known.mean),
+  const ComputeDTypes dtypes = is_on_gpu(config) ? ComputeDTypes(DType::kBFloat16)
+                                                 : make_operators(config.model, 1)->dtypes();
+  Question question{.workload = workload_of(config, model, dtypes.packed, known.mean),
                     .costs = costs_of(arguments, config, prompts, known),
                     .lengths = known.lengths,
                     .machine = {arguments.ranks_per_host, cores_of(arguments, config)},
@@ -196,8 +196,8 @@ Plan make_plan(const PlanArguments& arguments) {
   Plan plan{.config = arguments.config, .facts = {}, .costs = question.costs, .ranks = {}};
   for (const std::int64_t ranks : arguments.ranks) {
     std::vector<Split> splits = splits_of(question, ranks);
-    plan.ranks.push_back({ranks, memory_of_roles(config, model, activations, splits.front().layout),
-                          std::move(splits)});
+    plan.ranks.push_back(
+        {ranks, memory_of_roles(config, model, dtypes, splits.front().layout), std::move(splits)});
   }
   plan.facts = {{"step", step_text(question, config)},
                 {"lengths", known.text},

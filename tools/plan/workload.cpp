@@ -13,21 +13,21 @@ namespace {
 
 /// Responses that an actor has in flight, by the generator's rule (actors/generator.h): as many as
 /// the KV cache holds at half their mean, or without preemption each at its longest.
-std::int64_t responses_admitted(const TrainConfig& config, const ModelConfig& model,
-                                DType activations, const MeanTokens& mean) {
+std::int64_t responses_admitted(const TrainConfig& config, const ModelConfig& model, DType cached,
+                                const MeanTokens& mean) {
   const RolloutOptions& rollout = config.rollout;
   const std::int64_t samples = config.tickets.samples_per_prompt;
   const std::int64_t held = rollout.preemption ? mean.response / 2 : rollout.longest_response();
   const std::int64_t of_sample =
       KvCache::pages_for(mean.prompt + held) - mean.prompt / KvCache::kPageTokens;
   const std::int64_t of_group = samples * of_sample + KvCache::pages_for(mean.prompt);
-  const std::int64_t admitted = kv_cache_pages(model, rollout, activations) * samples / of_group;
+  const std::int64_t admitted = kv_cache_pages(model, rollout, cached) * samples / of_group;
   return std::clamp<std::int64_t>(admitted, 1, rollout.slots);
 }
 
 }  // namespace
 
-Workload workload_of(const TrainConfig& config, const ModelConfig& model, DType activations,
+Workload workload_of(const TrainConfig& config, const ModelConfig& model, DType cached,
                      const MeanTokens& mean) {
   if (config.tickets.dynamic_sampling.enabled) {
     fail(
@@ -43,7 +43,7 @@ Workload workload_of(const TrainConfig& config, const ModelConfig& model, DType 
           .takes_first_groups = config.tickets.takes_first_groups(),
           .in_flight_weights = config.rollout.weights_change_in_flight(),
           .generator = {.slots = config.rollout.slots,
-                        .in_flight = responses_admitted(config, model, activations, mean)},
+                        .in_flight = responses_admitted(config, model, cached, mean)},
           .mini_batch_prompts = config.update.mini_batch_prompts,
           .epochs = config.update.epochs,
           .lanes = config.update.lanes,

@@ -14,9 +14,9 @@ struct MeanTokens {
   std::int64_t prompt = 0, response = 0;
 };
 
-/// `activations`: the operators' activation_dtype(). Throws Error where the simulator does not know
+/// `cached`: the operators' packed_dtype(). Throws Error where the simulator does not know
 /// what the config asks for, or a response does not fit the KV cache.
-Workload workload_of(const TrainConfig& config, const ModelConfig& model, DType activations,
+Workload workload_of(const TrainConfig& config, const ModelConfig& model, DType cached,
                      const MeanTokens& mean);
 
 }  // namespace lie::planning

@@ -40,9 +40,9 @@ double mean_reference_length(const std::vector<Prompt>& prompts) {
 
 /// The start knows the prompts' lengths, too.
 Fact memory_and_cache(const TrainConfig& config, const PreparedRun& run, const RoleLayout& layout) {
-  Fact fact = memory_fact(memory_of_roles(config, run.model.config, run.activations, layout));
+  Fact fact = memory_fact(memory_of_roles(config, run.model.config, run.dtypes, layout));
   if (!layout.actors.empty()) {
-    fact.value += cache_text(run.model.config, run.activations, config.rollout,
+    fact.value += cache_text(run.model.config, run.dtypes.packed, config.rollout,
                              mean_reference_length(run.prompts.training));
   }
   return fact;
@@ -128,7 +128,7 @@ void tell_dry_run(const std::string& config, std::string_view role, const std::s
 }
 
 std::vector<RoleMemory> memory_of_roles(const TrainConfig& config, const ModelConfig& model,
-                                        DType activations, const RoleLayout& layout) {
+                                        const ComputeDTypes& dtypes, const RoleLayout& layout) {
   const LearnerSizes sizes{
       .micro_batch_tokens = micro_batch_tokens(config),
       .activation_bytes = config.update.activation_mebibytes << 20,
@@ -136,9 +136,9 @@ std::vector<RoleMemory> memory_of_roles(const TrainConfig& config, const ModelCo
       .copies_checkpoints = config.checkpoint.background && config.checkpoint.every > 0,
       .lanes = config.update.lanes,
       .learners = static_cast<int>(layout.learners.size())};
-  std::vector<RoleMemory> roles = {{"learner", learner_memory(model, activations, sizes)}};
+  std::vector<RoleMemory> roles = {{"learner", learner_memory(model, dtypes, sizes)}};
   if (layout.actors.empty()) return roles;
-  MemoryPlan actor = actor_memory(model, activations, config.rollout);
+  MemoryPlan actor = actor_memory(model, dtypes, config.rollout);
   const bool shares = config.roles.share_weights && can_share_weights(config.model);
   if (shares && layout.actors.size() > 1) actor.parts.front().what = "weights (one copy a host)";
   roles.push_back({"actor", std::move(actor)});

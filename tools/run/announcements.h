@@ -38,7 +38,7 @@ struct RoleMemory {
 };
 /// Of learner 0 and, where there are any, an actor. Throws Error as actor_memory() does.
 std::vector<RoleMemory> memory_of_roles(const TrainConfig& config, const ModelConfig& model,
-                                        DType activations, const RoleLayout& layout);
+                                        const ComputeDTypes& dtypes, const RoleLayout& layout);
 
 // Facts that several commands tell.
 /// "learner 130 MiB: ...", a line each.

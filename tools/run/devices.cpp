@@ -51,9 +51,8 @@ int turn_on_host(const RoleLayout& layout, int rank) {
   return before;
 }
 
-DType fixed_dtype(const ModelOptions& options, const WeightsPlan& files, DType activations) {
-  const bool is_narrow = options.device == "cpu" ? files.is_bf16 : options.device == "cpu-bf16";
-  return is_narrow ? DType::kBFloat16 : activations;
+DType fixed_dtype(const ModelOptions& options, const WeightsPlan& files, DType packed) {
+  return options.device == "cpu" && files.is_bf16 ? DType::kBFloat16 : packed;
 }
 
 std::string describe_held(const ModelOptions& options, const PackedSize& size) {

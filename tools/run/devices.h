@@ -27,7 +27,7 @@ bool can_share_weights(const ModelOptions& options);
 
 /// What a fixed policy's matrices are held as, as far as its files' headers tell: the CPU's
 /// operators find bf16 in files of other dtypes, too, once they read the values.
-DType fixed_dtype(const ModelOptions& options, const WeightsPlan& files, DType activations);
+DType fixed_dtype(const ModelOptions& options, const WeightsPlan& files, DType packed);
 
 /// What the matrices of a fixed policy take, in words for people.
 std::string describe_held(const ModelOptions& options, const PackedSize& size);

@@ -48,13 +48,13 @@ std::int64_t decode_row(const ModelConfig& model) {
 
 /// One learner's policy looks embeddings, norms and biases up in the master weights; one of several
 /// has only a part of these.
-std::int64_t learner_weights(const ModelConfig& model, DType activations, int learners) {
+std::int64_t learner_weights(const ModelConfig& model, const ComputeDTypes& dtypes, int learners) {
   const Elements elements = elements_of(model);
-  const std::int64_t copies = activations == DType::kFloat32 ? 2 : 1;
+  const std::int64_t copies = dtypes.activations == DType::kFloat32 ? 2 : 1;
   const std::int64_t master = longest_held_range(parameter_layout(model), learners) * kFloat;
-  const std::int64_t packed = copies * elements.packed * dtype_bytes(activations);
+  const std::int64_t packed = copies * elements.packed * dtype_bytes(dtypes.packed);
   if (learners == 1) return master + packed;
-  return master + packed + (elements.matrices - elements.packed) * dtype_bytes(activations) +
+  return master + packed + (elements.matrices - elements.packed) * dtype_bytes(dtypes.packed) +
          (elements.flat - elements.matrices) * kFloat;
 }
 
@@ -104,13 +104,14 @@ std::string memory_text(MemoryPlan plan) {
   return text + plan.note;
 }
 
-MemoryPlan learner_memory(const ModelConfig& model, DType activations, const LearnerSizes& sizes) {
+MemoryPlan learner_memory(const ModelConfig& model, const ComputeDTypes& dtypes,
+                          const LearnerSizes& sizes) {
   const Elements elements = elements_of(model);
-  const std::int64_t packed = elements.packed * dtype_bytes(activations);
+  const std::int64_t packed = elements.packed * dtype_bytes(dtypes.packed);
   const std::int64_t gradients =
       values_held(sizes.lanes, lanes_of_learner(sizes.lanes, 0, sizes.learners));
   MemoryPlan plan;
-  plan.parts = {{"weights", learner_weights(model, activations, sizes.learners)},
+  plan.parts = {{"weights", learner_weights(model, dtypes, sizes.learners)},
                 {"gradients", gradients * elements.flat * kFloat},
                 {"moments", 2 * longest_shard(elements.flat, sizes.learners) * kFloat}};
   if (sizes.has_reference) plan.parts.push_back({"reference policy", packed});
@@ -118,27 +119,27 @@ MemoryPlan learner_memory(const ModelConfig& model, DType activations, const Lea
     plan.parts.push_back(
         {"copy for checkpoints", largest_part(parameter_layout(model), sizes.learners) * kFloat});
   }
-  add_micro_batch(model, activations, sizes, plan);
+  add_micro_batch(model, dtypes.activations, sizes, plan);
   return plan;
 }
 
-MemoryPlan actor_memory(const ModelConfig& model, DType activations, const RolloutOptions& options,
-                        std::optional<DType> fixed) {
+MemoryPlan actor_memory(const ModelConfig& model, const ComputeDTypes& dtypes,
+                        const RolloutOptions& options, std::optional<DType> fixed) {
   const Elements elements = elements_of(model);
-  const std::int64_t pages = kv_cache_pages(model, options, activations);
+  const std::int64_t pages = kv_cache_pages(model, options, dtypes.packed);
   const std::int64_t rows = options.slots + options.prefill_tokens;
   const std::int64_t weights =
       fixed ? (elements.flat - elements.matrices) * kFloat + elements.matrices * dtype_bytes(*fixed)
-            : elements.flat * kFloat + elements.packed * dtype_bytes(activations);
+            : elements.flat * kFloat + elements.packed * dtype_bytes(dtypes.packed);
   return {{{"weights", weights},
-           {"KV cache", pages * KvCache::page_elements(model) * dtype_bytes(activations)},
+           {"KV cache", pages * KvCache::page_elements(model) * dtype_bytes(dtypes.packed)},
            {"logits", options.slots * model.vocabulary * kFloat},
-           {"activations", rows * decode_row(model) * dtype_bytes(activations)}}};
+           {"activations", rows * decode_row(model) * dtype_bytes(dtypes.activations)}}};
 }
 
-std::string cache_text(const ModelConfig& model, DType activations, const RolloutOptions& options,
+std::string cache_text(const ModelConfig& model, DType cached, const RolloutOptions& options,
                        double expected_tokens) {
-  const std::int64_t pages = kv_cache_pages(model, options, activations);
+  const std::int64_t pages = kv_cache_pages(model, options, cached);
   const auto held_at = [&](double tokens) {
     const std::int64_t of_one = KvCache::pages_for(options.max_prompt_tokens) +
                                 KvCache::pages_for(std::llround(tokens)) + 1;

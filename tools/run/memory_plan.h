@@ -39,19 +39,20 @@ struct LearnerSizes {
   int learners = 1;                     // which share lanes, master weights and moments
 };
 
-/// Of the learner that holds most. `activations`: the operators' activation_dtype(). Fp32 activations mean the CPU's
-/// operators, which hold each matrix once more in panels, and for backward() a third time,
-/// transposed.
-MemoryPlan learner_memory(const ModelConfig& model, DType activations, const LearnerSizes& sizes);
+/// Of the learner that holds most. Fp32 activations mean the CPU's operators, which hold each
+/// matrix once more in panels, and for backward() a third time, transposed.
+MemoryPlan learner_memory(const ModelConfig& model, const ComputeDTypes& dtypes,
+                          const LearnerSizes& sizes);
 
 /// `fixed`: the weights never change, so that each matrix is held in panels of this dtype only (see
 /// fixed_dtype() in tools/run/devices.h). Throws Error as kv_cache_pages() does.
-MemoryPlan actor_memory(const ModelConfig& model, DType activations, const RolloutOptions& options,
-                        std::optional<DType> fixed = std::nullopt);
+MemoryPlan actor_memory(const ModelConfig& model, const ComputeDTypes& dtypes,
+                        const RolloutOptions& options, std::optional<DType> fixed = std::nullopt);
 
 /// How many responses an actor's KV cache holds: at worst, and of `expected_tokens`, L_ref on
-/// average, unless negative. A line; empty where it holds all slots at their longest.
-std::string cache_text(const ModelConfig& model, DType activations, const RolloutOptions& options,
+/// average, unless negative. `cached`: what its elements are. A line; empty where it holds all
+/// slots at their longest.
+std::string cache_text(const ModelConfig& model, DType cached, const RolloutOptions& options,
                        double expected_tokens = -1);
 
 }  // namespace lie

@@ -168,8 +168,8 @@ PreparedRun check_inputs(const TrainConfig& config) {
   run.start.end_of_sequence_ids = std::move(ends.ids);
   run.ends = std::move(ends.text);
   run.model = plan_weights(config.model.path);
-  run.activations = make_operators(config.model, 1)->activation_dtype();
-  kv_cache_pages(run.model.config, config.rollout, run.activations);  // checks that responses fit
+  run.dtypes = make_operators(config.model, 1)->dtypes();
+  kv_cache_pages(run.model.config, config.rollout, run.dtypes.packed);  // checks that responses fit
   run.prompts = check_prompts(config);
   check_schedule(config);
   return run;

@@ -33,9 +33,9 @@ struct RunPrompts {
 struct PreparedRun {
   RunStart start;
   RunPrompts prompts;
-  std::string ends;                     // of responses: EndTokens::text
-  WeightsPlan model;                    // of config.model.path
-  DType activations = DType::kFloat32;  // of the operators on config.model's device
+  std::string ends;      // of responses: EndTokens::text
+  WeightsPlan model;     // of config.model.path
+  ComputeDTypes dtypes;  // of the operators on config.model's device
 };
 
 /// Rank 0: checks model, tokenizer, data and run directory, then begins the run directory or

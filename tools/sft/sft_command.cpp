@@ -201,9 +201,9 @@ LearnerSizes sizes_of(const SftConfig& config, const SftInputs& inputs) {
           .learners = inputs.learners};
 }
 
-/// `behind`: the steps done. `activations`: the operators' dtype.
+/// `behind`: the steps done. `dtypes`: the operators'.
 std::string start_text(const SftConfig& config, const SftInputs& inputs, std::int64_t behind,
-                       DType activations) {
+                       const ComputeDTypes& dtypes) {
   const auto examples_of = [](const std::vector<SftExample>& rows, const std::string& file) {
     return fmt::format("{} examples of {}", rows.size(), file);
   };
@@ -215,7 +215,7 @@ std::string start_text(const SftConfig& config, const SftInputs& inputs, std::in
   }
   facts.push_back({"prompts", "template " + config.sft.prompt_template});
   facts.push_back({"responses", inputs.ends.text});
-  facts.push_back({"memory", "learner " + memory_text(learner_memory(inputs.model, activations,
+  facts.push_back({"memory", "learner " + memory_text(learner_memory(inputs.model, dtypes,
                                                                      sizes_of(config, inputs)))});
   const SftOptions& sft = config.sft;
   const std::string length =
@@ -241,10 +241,10 @@ std::int64_t begin_run(Job& job, SftConfig config) {
 }
 
 /// Rank 0: what begin_run would find, with nothing written.
-void tell_plan(const SftConfig& config, const SftInputs& inputs, DType activations) {
+void tell_plan(const SftConfig& config, const SftInputs& inputs, const ComputeDTypes& dtypes) {
   check_unlocked(config.run.directory);
   const std::int64_t behind = steps_behind(config, find_sound_checkpoint);
-  tell_dry_run(dump_config_of(config), "sft", start_text(config, inputs, behind, activations));
+  tell_dry_run(dump_config_of(config), "sft", start_text(config, inputs, behind, dtypes));
 }
 
 /// Rank 0, after `steps`.
@@ -274,7 +274,7 @@ void sft(Job& job, const fs::path& path, std::span<const std::string> overrides,
   const auto operators = make_operators(config.model, threads_of_equal_ranks(job, false));
   const SftInputs inputs = read_inputs(config, job.size(), speaks);
   if (dry_run) {
-    if (speaks) tell_plan(config, inputs, operators->activation_dtype());
+    if (speaks) tell_plan(config, inputs, operators->dtypes());
     return;
   }
   const auto learners = staged_collective(*world, *operators);
@@ -284,7 +284,7 @@ void sft(Job& job, const fs::path& path, std::span<const std::string> overrides,
   std::optional<SftRecorder> recorder;
   if (speaks) {
     const std::int64_t behind = begin_run(job, config);
-    Log("sft", 0).info("{}", start_text(config, inputs, behind, operators->activation_dtype()));
+    Log("sft", 0).info("{}", start_text(config, inputs, behind, operators->dtypes()));
     recorder.emplace(config, behind);
   }
   job.set_activity("fine-tuning");
