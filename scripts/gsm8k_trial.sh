@@ -5,7 +5,7 @@
 #
 #   scripts/gsm8k_trial.sh MODEL_DIRECTORY GSM8K.jsonl SOLUTIONS.jsonl     (what the files hold: scripts/data/make_gsm8k.py)
 #
-# Started again, it continues where it was stopped. LIE_BIN: folder of the programs [build/release/bin].
+# Started again, it continues where it was stopped. LIE_BIN: folder of the programs [build/release/bin]; LIE_DEVICE: model.device [cpu].
 set -euo pipefail
 [ $# = 3 ] || { sed -n '2,9s/^# \{0,1\}//p' "$0" >&2; exit 2; }
 model="$1"
@@ -16,23 +16,25 @@ export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
 
 checkpoint() { ls -d "runs/gsm8k/$1"/checkpoints/step-*[0-9] | tail -n 1; }
 
+lie_cluster() { "$bin/lie_cluster" "$@" --set "model.device=${LIE_DEVICE:-cpu}"; }
+
 measure() {  # name, model
-  "$bin/lie_cluster" eval "$configs/eval.yaml" --set "model.path=$2" --set "run.directory=runs/gsm8k/eval/$1"
+  lie_cluster eval "$configs/eval.yaml" --set "model.path=$2" --set "run.directory=runs/gsm8k/eval/$1"
 }
 
 train() {  # name, config, the run that it starts from
-  "$bin/lie_cluster" train "$configs/$2.yaml" --set "model.path=$(checkpoint "$3")" --set "run.directory=runs/gsm8k/$1"
+  lie_cluster train "$configs/$2.yaml" --set "model.path=$(checkpoint "$3")" --set "run.directory=runs/gsm8k/$1"
   measure "$1" "$(checkpoint "$1")"
 }
 
 fine_tune() {  # name
-  "$bin/lie_cluster" sft "$configs/$1.yaml" --set "model.path=$model"
+  lie_cluster sft "$configs/$1.yaml" --set "model.path=$model"
   measure "$1" "$(checkpoint "$1")"
 }
 
 python3 "$(dirname "$0")/data/make_gsm8k.py" "$2" "$3" "$data"
 fine_tune sft
-"$bin/lie_cluster" reference-lengths "$configs/gspo_lie.yaml" --samples 2 --set "model.path=$(checkpoint sft)" \
+lie_cluster reference-lengths "$configs/gspo_lie.yaml" --samples 2 --set "model.path=$(checkpoint sft)" \
   --set "data.train_file=$data/train.jsonl" --output "$data/train_with_lengths.jsonl"
 runs=(gspo gspo_lie lie_right_groups lie_overlong lie_dynamic)
 for run in "${runs[@]}"; do train "$run" "$run" sft; done

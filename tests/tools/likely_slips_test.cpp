@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "model/operators.h"
 #include "tests/directories.h"
 #include "tests/temporary_directory.h"
 
@@ -72,6 +73,15 @@ TEST_F(LikelySlips, KeysThatOthersKeepFromAnyEffect) {
   EXPECT_THAT(slips(), IsEmpty());
   config.evaluation_budgets.budgets = {16, 64};
   EXPECT_THAT(slips(), ElementsAre(HasSubstr("evaluation.budgets")));
+}
+
+TEST_F(LikelySlips, ProductsInBf16WithoutAMatrixUnit) {
+  config.model.device = "cpu-bf16";
+  if (has_matrix_unit()) {
+    EXPECT_THAT(slips(), IsEmpty());
+  } else {
+    EXPECT_THAT(slips(), ElementsAre(HasSubstr("no AMX")));
+  }
 }
 
 TEST_F(LikelySlips, MoreThreadsThanCpus) {

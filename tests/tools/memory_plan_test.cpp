@@ -151,6 +151,21 @@ TEST(MemoryPlan, AFixedPolicysWeightsAreItsMatricesAsTheyAreHeld) {
   EXPECT_NEAR(planned(DType::kBFloat16) / static_cast<double>(fixed_bytes()), 1, 0.03);
 }
 
+TEST(MemoryPlan, PackedMatricesAndCachesInBf16AreCountedSo) {
+  const ComputeDTypes narrow = make_cpu_operators(1, {}, DType::kBFloat16)->dtypes();
+  const ModelConfig model = test::tiny_config({.vocabulary = 320, .width = 64});
+  const std::int64_t fp32_only = flat_elements(parameter_layout(model)) * 4;
+  RolloutOptions options{.slots = 1, .max_prompt_tokens = 32};
+  options.sampling.max_response_tokens = options.evaluation.max_response_tokens = 32;
+  const auto planned = [&](const ComputeDTypes& dtypes, const char* what) {
+    return part(actor_memory(model, dtypes, options), what);
+  };
+  EXPECT_EQ(2 * planned(narrow, "KV cache"), planned(DType::kFloat32, "KV cache"));
+  EXPECT_EQ(2 * (planned(narrow, "weights") - fp32_only),
+            planned(DType::kFloat32, "weights") - fp32_only);
+  EXPECT_EQ(planned(narrow, "activations"), planned(DType::kFloat32, "activations"));
+}
+
 TEST(MemoryPlan, BfloatFilesAreHeldSoByTheCpusOwnOperatorsOnly) {
   WeightsPlan bf16, others;
   others.is_bf16 = false;
