@@ -107,9 +107,11 @@ class Tuner {
   double run_lanes(std::span<const SequenceTokens> sequences, double weight);
   double loss_of(const std::vector<std::size_t>& batch);
   void begin_save(std::int64_t step);
+  /// The weights of all learners reach the model.
   void share() {
-    share_weights(parts_.learners, parts_.weights, place_of_all(parts_.weights, gradient_),
-                  parts_.model);
+    const Tensor all = place_of_all(parts_.weights, gradient_.idle());
+    gather_shards(parts_.learners, parts_.weights, all);
+    parts_.model.take_weights(all);
   }
 
   SftOptions options_;

@@ -52,14 +52,13 @@ UpdateOutcome update_shard(Collective& learners, AdamW& optimizer, std::int64_t 
   return optimizer.update(step, norm, gradient, weights.elements(optimizer.shard()));
 }
 
-Tensor place_of_all(const Weights& weights, LaneSum& gradient) {
-  return weights.is_whole() ? weights.flat() : gradient.idle();
+Tensor place_of_all(const Weights& weights, Tensor idle) {
+  return weights.is_whole() ? weights.flat() : idle;
 }
-
-namespace {
 
 void gather_shards(Collective& learners, const Weights& weights, Tensor all) {
   const int size = learners.size();
+  if (size == 1) return;
   Operators& operators = weights.operators();
   const auto part = [&](int learner, std::int64_t done) {
     return part_of_shard(shard_of(all.elements(), learner, size), done);
@@ -78,13 +77,6 @@ void gather_shards(Collective& learners, const Weights& weights, Tensor all) {
   if (weights.is_whole()) return;
   const FlatRange held = weights.shard();  // more than the shard
   operators.copy(all.elements_at(held.first, held.count), weights.flat());
-}
-
-}  // namespace
-
-void share_weights(Collective& learners, const Weights& weights, Tensor all, Transformer& policy) {
-  if (learners.size() > 1) gather_shards(learners, weights, all);
-  policy.take_weights(all);
 }
 
 }  // namespace lie

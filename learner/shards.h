@@ -7,10 +7,8 @@
 #include <span>
 
 #include "common/comm/collective.h"
-#include "learner/lane_sum.h"
 #include "learner/optimizer.h"
 #include "model/operators.h"
-#include "model/transformer.h"
 #include "model/weights.h"
 
 namespace lie {
@@ -40,17 +38,17 @@ FlatRange own_shard(const Weights& weights, const Collective& learners);
 double gradient_norm(Collective& learners, Operators& operators, Tensor shard,
                      std::int64_t elements);
 
-/// AdamW on this learner's shard of the weights, by the norm of the whole gradient. share_weights()
+/// AdamW on this learner's shard of the weights, by the norm of the whole gradient. gather_shards()
 /// follows. Collective; blocks.
 UpdateOutcome update_shard(Collective& learners, AdamW& optimizer, std::int64_t step,
                            Tensor gradient, Weights& weights);
 
 /// Where the weights of all learners come together, [1, N]: in `weights` that are whole, else in
-/// memory that is needed for nothing else as long as they are.
-Tensor place_of_all(const Weights& weights, LaneSum& gradient);
+/// `idle` memory of that size.
+Tensor place_of_all(const Weights& weights, Tensor idle);
 
-/// Every learner's shard of the weights reaches the others' `all` = place_of_all(), and the policy.
-/// Collective; blocks.
-void share_weights(Collective& learners, const Weights& weights, Tensor all, Transformer& policy);
+/// Every learner's shard of the weights reaches `all` = place_of_all() of each, and what else of
+/// them it holds. Collective; blocks.
+void gather_shards(Collective& learners, const Weights& weights, Tensor all);
 
 }  // namespace lie

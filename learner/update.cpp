@@ -201,12 +201,13 @@ UpdateOutcome PolicyUpdater::update_weights(std::int64_t step, UpdateSeconds& se
   const UpdateOutcome outcome = timed(seconds.optimizer, [&] {
     return update_shard(parts_.learners, parts_.optimizer, step, gradient, parts_.weights);
   });
-  timed(seconds.gradient_sync, [&] { share_weights(); });
+  share_weights(seconds);
   return outcome;
 }
 
-void PolicyUpdater::share_weights() {
-  lie::share_weights(parts_.learners, parts_.weights, weights(), parts_.policy);
+void PolicyUpdater::share_weights(UpdateSeconds& seconds) {
+  timed(seconds.gradient_sync, [&] { gather_shards(parts_.learners, parts_.weights, weights()); });
+  timed(seconds.optimizer, [&] { parts_.policy.take_weights(weights()); });
 }
 
 /// Forward and backward over this learner's lanes; returns the statistics of all.

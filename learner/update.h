@@ -71,9 +71,12 @@ class PolicyUpdater {
   PolicyUpdater(const UpdateOptions& options, UpdateParts parts);
 
   /// The weights of all learners reach the policy. Collective over the learners; blocks.
-  void share_weights();
+  void share_weights() {
+    UpdateSeconds seconds;
+    share_weights(seconds);
+  }
   /// All weights as they were shared last, [1, N] fp32, except during run().
-  Tensor weights() { return place_of_all(parts_.weights, gradient_); }
+  Tensor weights() { return place_of_all(parts_.weights, gradient_.idle()); }
 
   /// `attend` is called between micro-batches: what this rank owes others while it updates.
   void attend_with(std::function<void()> attend) { attend_ = std::move(attend); }
@@ -96,6 +99,7 @@ class PolicyUpdater {
   void accumulate(const Pass& pass, const MiniBatch& batch, const MicroBatch& micro,
                   const Lane& lane, StepUpdate& update);
   PolicyLossStats run_lanes(const Pass& pass, const MiniBatch& batch, StepUpdate& update);
+  void share_weights(UpdateSeconds& seconds);
   UpdateOutcome update_weights(std::int64_t step, UpdateSeconds& seconds);
   MiniBatchUpdate update_once(const Pass& pass, const MiniBatch& batch, StepUpdate& update);
 

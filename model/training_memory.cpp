@@ -77,13 +77,18 @@ PassLayout::PassLayout(const ModelConfig& config, DType activations, const PassS
   streams_ = {streams, size.kept ? streams : 1, bytes_of(tokens_, width_, activations)};
   layers_ = {config.layers, 1, layer.at};
   chunks_ = {chunks, 1, bytes_of(chunk_rows_, vocabulary_, DType::kFloat32)};
+  rotations_ = {config.layers, 1,
+                bytes_of(tokens_, shape_.q_cols() + shape_.kv_cols(), activations_)};
   if (!size.kept) return;
   std::int64_t left = std::max<std::int64_t>(bytes - this->bytes(), 0);
   layers_.grow(left);
   chunks_.grow(left);
+  rotations_.grow(left);
 }
 
-std::int64_t PassLayout::bytes() const { return streams_.all() + layers_.all() + chunks_.all(); }
+std::int64_t PassLayout::bytes() const {
+  return streams_.all() + layers_.all() + chunks_.all() + rotations_.all();
+}
 
 bool PassLayout::recomputes(std::int64_t layer) const {
   return layers_.shares(layer) && layer + 1 < layers_.count;
@@ -106,10 +111,16 @@ Tensor PassLayout::logits(void* memory, std::int64_t chunk) const {
   return cut(chunk_rows_, vocabulary_, DType::kFloat32);
 }
 
+Tensor PassLayout::rotated(void* memory, std::int64_t layer) const {
+  Cutter cut{static_cast<char*>(memory),
+             streams_.all() + layers_.all() + chunks_.all() + rotations_.at(layer)};
+  return cut(tokens_, shape_.q_cols() + shape_.kv_cols(), activations_);
+}
+
 std::int64_t shared_pass_bytes(const ModelConfig& config, std::int64_t tokens, DType activations) {
   const AttentionShape shape = shape_of(config);
   const std::int64_t rotated = shape.q_cols() + shape.kv_cols();
-  const std::int64_t forward = 3 * config.width + config.ffn_width + rotated;
+  const std::int64_t forward = 3 * config.width + config.ffn_width;
   const std::int64_t backward =
       4 * config.width + 3 * config.ffn_width + shape.qkv_cols() + rotated + shape.q_cols();
   return tokens * (forward + backward) * dtype_bytes(activations);

@@ -32,9 +32,9 @@ struct KeptTensors {
   Tensor gate_up;        // [T, 2F]
 };
 
-/// One memory cut into the residual streams of a pass, KeptTensors by layer, and the head's logits
-/// by chunks of rows. As many layers, then chunks, as the memory holds have a place of their own;
-/// one more is shared by all others.
+/// One memory cut into the residual streams of a pass, KeptTensors by layer, the head's logits by
+/// chunks of rows, and rotated queries and keys by layer. As many layers, then chunks, then
+/// rotations, as the memory holds have a place of their own; one more is shared by all others.
 class PassLayout {
  public:
   PassLayout() = default;
@@ -49,13 +49,16 @@ class PassLayout {
   /// How many layers backward() computes a second time: the last is still in the shared place.
   std::int64_t recomputed_layers() const;
   bool recomputes(std::int64_t layer) const;
+  /// Whether backward() finds no rotated queries and keys of a layer.
+  bool rotates_again(std::int64_t layer) const { return rotations_.shares(layer); }
   /// Whether backward() has to form the logits of a chunk again.
   bool forms_again(std::int64_t chunk) const { return chunks_.shares(chunk); }
 
   // Tensors in the memory that begins at `memory`.
   Tensor stream(void* memory, std::int64_t before_layer) const;  // [T, D]
   KeptTensors layer(void* memory, std::int64_t layer) const;
-  Tensor logits(void* memory, std::int64_t chunk) const;  // [chunk_rows(), V], fp32
+  Tensor logits(void* memory, std::int64_t chunk) const;   // [chunk_rows(), V], fp32
+  Tensor rotated(void* memory, std::int64_t layer) const;  // [T, (H + K) E]
 
  private:
   /// Places of equal size for `count` things, the last place for all that have none of their own.
@@ -72,7 +75,7 @@ class PassLayout {
   AttentionShape shape_;
   DType activations_ = DType::kFloat32;
   std::int64_t tokens_ = 0, width_ = 0, ffn_width_ = 0, vocabulary_ = 0, chunk_rows_ = 0;
-  Places streams_, layers_, chunks_;
+  Places streams_, layers_, chunks_, rotations_;
 };
 
 /// Bytes that a pass over so many tokens holds besides its PassLayout: what all layers share, and

@@ -142,14 +142,12 @@ void Transformer::State::Backward::attention(const LayerWeights& layer, const Bl
   const auto attention_of = [&](const char* name) {
     return of(layer.prefix + "self_attn." + name);
   };
-  const QkNormRope how = s.rotation(layer, lists.positions);
   ops.linear_backward_weight(dx, t.attended, batch.starts, attention_of("o_proj.weight"));
   ops.linear_backward_input(dx, *layer.o, d_attended);
-  ops.qk_norm_rope(t.qkv, how, t.rotated);
   ops.attention_backward(d_attended, t.rotated, t.qkv, t.attended, t.log_sum, shape,
                          lists.sequences, d_rotated, d_qkv);
   const bool norm = s.config.qk_norm;
-  ops.qk_norm_rope_backward(d_rotated, t.qkv, how, d_qkv,
+  ops.qk_norm_rope_backward(d_rotated, t.qkv, s.rotation(layer, lists.positions), d_qkv,
                             norm ? attention_of("q_norm.weight") : Tensor(),
                             norm ? attention_of("k_norm.weight") : Tensor());
   attention_biases(layer, dx, d_qkv);
@@ -181,6 +179,9 @@ void Transformer::State::Backward::block(std::int64_t layer) {
   const BlockTensors tensors = s.training_tensors(layer);
   const Tensor dx = s.rows_of(s.training.dx, s.training.tokens, s.config.width);
   feed_forward(weight, tensors, dx);
+  if (s.training.layout.rotates_again(layer)) {
+    s.operators.qk_norm_rope(tensors.qkv, s.rotation(weight, lists.positions), tensors.rotated);
+  }
   attention(weight, tensors, dx);
 }
 

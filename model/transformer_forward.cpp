@@ -133,7 +133,7 @@ BlockTensors Transformer::State::training_tensors(std::int64_t layer) {
   static_cast<KeptTensors&>(b) = t.layout.layer(memory, layer);
   b.x = t.layout.stream(memory, layer);
   b.normed = rows_of(t.normed, t.tokens, config.width);
-  b.rotated = rows_of(t.rotated, t.tokens, shape.q_cols() + shape.kv_cols());
+  b.rotated = t.layout.rotated(memory, layer);
   b.activated = rows_of(t.activated, t.tokens, config.ffn_width);
   b.out = t.layout.stream(memory, layer + 1);
   return b;

@@ -107,7 +107,7 @@ struct Transformer::State {
     PassSize largest{.kept = false};   // so far
     PassLayout layout;                 // of `memory`
     Buffer memory;
-    GrowingTensor normed, rotated, activated, final_x, final_normed, final_inverse_rms;
+    GrowingTensor normed, activated, final_x, final_normed, final_inverse_rms;
     GrowingTensor scores, log_sum;  // scores: all log-probs, then all entropies
     // Gradients of the tensors so named.
     GrowingTensor dx, d_normed, d_qkv, d_rotated, d_attended, d_gate_up, d_activated;

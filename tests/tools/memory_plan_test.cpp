@@ -3,6 +3,7 @@
 
 #include <gmock/gmock.h>
 
+#include <cmath>
 #include <memory>
 #include <optional>
 #include <set>
@@ -10,9 +11,11 @@
 
 #include "common/bfloat16.h"
 #include "learner/checkpoint_parts.h"
+#include "learner/lane_sum.h"
 #include "learner/optimizer.h"
 #include "learner/shards.h"
 #include "model/training_memory.h"
+#include "tests/directories.h"
 #include "tests/guarded_operators.h"
 #include "tests/learner/sampled_groups.h"
 #include "tests/temporary_directory.h"
@@ -23,7 +26,7 @@
 namespace lie {
 namespace {
 
-using test::GuardedOperators, testing::HasSubstr, testing::Not;
+using test::GuardedOperators, testing::ElementsAre, testing::HasSubstr, testing::Not;
 
 std::int64_t part(const MemoryPlan& plan, const std::string& what) {
   for (const MemoryPart& part : plan.parts) {
@@ -119,7 +122,7 @@ TEST(MemoryPlan, OneOfSeveralLearnersHoldsItsShareAndOneGradient) {
       LaneSum gradient(operators, learners, flat_elements(layout), 4, "lanes");
       Transformer policy(weights);
       operators.zero(gradient.idle());
-      policy.take_weights(place_of_all(weights, gradient));
+      policy.take_weights(place_of_all(weights, gradient.idle()));
       const std::int64_t panels = policy.packed_size().bytes;
       const std::int64_t transposed = tied ? panels : panels - 300 * 64 * 4;
       bytes[static_cast<std::size_t>(learners.rank())] =
@@ -129,6 +132,27 @@ TEST(MemoryPlan, OneOfSeveralLearnersHoldsItsShareAndOneGradient) {
                 0.03);
     EXPECT_LT(std::ranges::max(bytes), 4 * 4 * elements) << "all master weights are not among them";
   }
+}
+
+/// GiB of one of 1, 2, 4 and 8 learners on GPUs, a lane each.
+std::vector<long> gibibytes_of_learners(const std::string& shape) {
+  const auto model =
+      load_model_config(std::filesystem::path(source_directory()) / "tests/model/configs" / shape);
+  std::vector<long> gibibytes;
+  for (const int learners : {1, 2, 4, 8}) {
+    const MemoryPlan plan =
+        learner_memory(model, DType::kBFloat16,
+                       {.micro_batch_tokens = 16384, .lanes = learners, .learners = learners});
+    gibibytes.push_back(std::lround(static_cast<double>(plan.bytes()) / (1 << 30)));
+  }
+  return gibibytes;
+}
+
+// The table of docs/gpu.md.
+TEST(MemoryPlan, OfPublishedShapesIsWhatTheDocsSay) {
+  EXPECT_THAT(gibibytes_of_learners("qwen3-1.7b"), ElementsAre(33, 23, 18, 16));
+  EXPECT_THAT(gibibytes_of_learners("qwen3-4b"), ElementsAre(74, 51, 40, 34));
+  EXPECT_THAT(gibibytes_of_learners("qwen3-8b"), ElementsAre(145, 100, 78, 66));
 }
 
 TEST(MemoryPlan, AFixedPolicysWeightsAreItsMatricesAsTheyAreHeld) {
