@@ -37,7 +37,7 @@ void log_probs(int device, Tensor logits, Indices targets, float temperature, Te
                Tensor entropies, Tensor log_sum);
 void log_probs_backward(int device, Tensor logits, Indices targets, float temperature,
                         Tensor entropies, Tensor log_sum, Tensor d_log_probs, Tensor d_entropies);
-/// `draws` lie on the device too; each is greedy or from all tokens.
+/// `draws` lie on the device too.
 void sample(int device, Tensor logits, std::span<const Draw> draws, const DrawnTokens& drawn);
 /// sums [1, blocks] double, on the device.
 void sums_of_squares(int device, Tensor x, std::int64_t block, Tensor sums);

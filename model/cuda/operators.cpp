@@ -79,10 +79,6 @@ class CudaOperators final : public aten::AtenOperators {
   }
   void sample(Tensor logits, std::span<const Draw> draws, const DrawnTokens& drawn) override {
     if (draws.empty()) return;
-    const auto has_kernel = [](const Draw& draw) { return draw.greedy() || draw.from_all(); };
-    if (!std::ranges::all_of(draws, has_kernel)) {  // a sort of the vocabulary
-      return AtenOperators::sample(logits, draws, drawn);
-    }
     const at::Tensor there = bytes_on_device(draws.data(), draws.size_bytes());
     cuda::sample(index(), logits, {static_cast<const Draw*>(there.const_data_ptr()), draws.size()},
                  drawn);

@@ -323,25 +323,48 @@ TEST_P(CudaHead, LogProbsEntropiesAndDLogitsHaveTheCpuOperatorsBits) {
   });
 }
 
+/// Draws a token from each row by both sides; `how(i)`: what of row i.
+template <typename How>
+void expect_same_draws(Operators& cpu, Numbers& numbers, Twice logits, const How& how) {
+  Twice log_probs(DType::kFloat32, 1, kHeadRows, numbers);
+  std::vector<std::int32_t> cpu_ids(kHeadRows), ids(kHeadRows);
+  std::vector<Draw> draws;
+  for (std::int64_t i = 0; i < kHeadRows; ++i) {
+    Draw& draw = draws.emplace_back(how(i));
+    draw.row = kHeadRows - 1 - i;
+    draw.key = {.seed = numbers.bits(), .index = static_cast<std::uint32_t>(i)};
+  }
+  const auto to = [](std::vector<std::int32_t>& all) {
+    return Tensor{all.data(), 1, kHeadRows, kHeadRows, DType::kInt32};
+  };
+  cpu.sample(logits.cpu(), draws, {to(cpu_ids), log_probs.cpu()});
+  cuda::sample(kDevice, logits.kernel(), draws, {to(ids), log_probs.kernel()});
+  EXPECT_EQ(ids, cpu_ids) << logits.cpu().cols;
+  EXPECT_EQ(log_probs.different(), 0) << logits.cpu().cols;
+}
+
 TEST_P(CudaHead, DrawsTheCpuOperatorsTokensWithTheirLogProbs) {
   std::int64_t call = 0;
   over_rows(kHeadRows, [&](std::int64_t some) {
     const std::int64_t vocabulary = ++call % 100 == 0 ? 2048 * (call % 3 + 1) + some : some;
-    Twice logits = floats(kHeadRows, vocabulary), log_probs = floats(1, kHeadRows);
-    std::vector<std::int32_t> cpu_ids(kHeadRows), ids(kHeadRows);
-    std::vector<Draw> draws;
-    for (std::int64_t i = 0; i < kHeadRows; ++i) {
-      const RandomKey key{.seed = numbers_.bits(), .index = static_cast<std::uint32_t>(i)};
-      const float temperature = 0.5f * static_cast<float>(i % 4);
-      draws.push_back({.row = kHeadRows - 1 - i, .temperature = temperature, .key = key});
-    }
-    const auto to = [](std::vector<std::int32_t>& all) {
-      return Tensor{all.data(), 1, kHeadRows, kHeadRows, DType::kInt32};
-    };
-    cpu_->sample(logits.cpu(), draws, {to(cpu_ids), log_probs.cpu()});
-    cuda::sample(kDevice, logits.kernel(), draws, {to(ids), log_probs.kernel()});
-    EXPECT_EQ(ids, cpu_ids) << vocabulary;
-    EXPECT_EQ(log_probs.different(), 0) << vocabulary;
+    expect_same_draws(*cpu_, numbers_, floats(kHeadRows, vocabulary), [](std::int64_t i) {
+      return Draw{.temperature = 0.5f * static_cast<float>(i % 4)};
+    });
+  });
+}
+
+// Rows of subnormals are of one probability: all tokens tie, more of them than a window holds.
+TEST_P(CudaHead, DrawsFromTheLikeliestWhatTheCpuOperatorsDraw) {
+  constexpr double kTopP[] = {1, 1e-6, 0.3, 0.9, 0.95, 0.999, 1 - 1e-9};
+  std::int64_t call = 0;
+  over_rows(kHeadRows, [&](std::int64_t some) {
+    const std::int64_t vocabulary = ++call % 50 == 0 ? 2048 * (call % 3 + 1) + some : some;
+    const std::int64_t top_k[] = {0, 0, 0, 1, 3, 50, 1500, vocabulary, 1 << 30};
+    expect_same_draws(*cpu_, numbers_, floats(kHeadRows, vocabulary), [&](std::int64_t) {
+      return Draw{.temperature = 0.4f * static_cast<float>(1 + numbers_.bits() % 4),
+                  .top_p = kTopP[numbers_.bits() % std::size(kTopP)],
+                  .top_k = top_k[numbers_.bits() % std::size(top_k)]};
+    });
   });
 }
 

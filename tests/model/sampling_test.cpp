@@ -200,6 +200,13 @@ TEST_P(Sampling, TopPKeepsTheSmallestSetThatHoldsItsShare) {
   EXPECT_EQ(reachable(logits, {.top_p = 0.95}), (std::set<std::int32_t>{0, 1, 3, 4}));
 }
 
+// Their log-sum-exp may be rounded up so far that none holds its share of the vocabulary.
+TEST_P(Sampling, TopPKeepsOneOfEqualsHoweverLittleItIs) {
+  for (float logit = 1000; logit < 1001; logit += 0.03125F) {
+    EXPECT_EQ(reachable(Logits(1000, logit), {.top_p = 1e-6}), std::set<std::int32_t>{0});
+  }
+}
+
 TEST_P(Sampling, TopPAppliesToWhatTopKLeaves) {
   // Of the two left, 0.5 and 0.25, the first holds two thirds.
   const Logits logits = logits_of({0.06, 0.5, 0.04, 0.25, 0.15});
