@@ -19,7 +19,7 @@ namespace lie {
 
 /// One token to append to a sequence of the KV cache.
 struct DecodeRow {
-  std::int32_t token = 0;
+  std::int32_t token = 0;     // or -1 - i: number i of those drawn before, which the host lacks yet
   std::int32_t sequence = 0;  // handle from KvCache::open
   bool wants_logits = false;  // false: prompt tokens before the last
 };
@@ -52,7 +52,8 @@ class Transformer {
   /// Appends the rows to their sequences (rows of one sequence in order) and returns the logits of
   /// those that want them, in the operators' memory: [wanting rows, V] fp32, valid until the next
   /// call. With the CPU operators a row's bits do not depend on the other rows (invariant E3).
-  Tensor decode(std::span<const DecodeRow> rows, KvCache& cache);
+  /// `drawn` [1, *] int32: ids in the operators' memory, for rows that name one of them.
+  Tensor decode(std::span<const DecodeRow> rows, KvCache& cache, Tensor drawn = {});
 
   /// Log-probs and entropies of the scored rows, and with `keep_for_backward` the activations that
   /// backward() needs. Logits are computed by chunks: [R, V] never exists whole.

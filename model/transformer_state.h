@@ -100,7 +100,7 @@ struct Transformer::State {
   };
   Placement placement;
   struct {
-    GrowingTensor x, normed, wanted, wanted_normed, logits;
+    GrowingTensor tokens, x, normed, wanted, wanted_normed, logits;
     BlockBuffers block;
     GrowingTensor activated;
   } decoding;
@@ -161,7 +161,7 @@ struct Transformer::State {
   }
 
   // transformer_decode.cpp
-  void place(std::span<const DecodeRow> rows, KvCache& cache);
+  void place(std::span<const DecodeRow> rows, KvCache& cache, Tensor drawn);
   DecodeTensors decode_tensors();
   void decode_part(Operators& ops, const DecodeTensors& whole, KvPages pages, std::int64_t first,
                    std::int64_t end) const;

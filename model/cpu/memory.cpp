@@ -96,10 +96,22 @@ void CpuOperators::copy_to_host(Tensor from, std::span<float> to) {
   copy(from, {to.data(), from.rows, from.cols, from.cols, DType::kFloat32});
 }
 
-void CpuOperators::copy_to_host(const DrawnTokens& from, std::span<std::int32_t> ids,
-                                std::span<float> log_probs) {
-  std::memcpy(ids.data(), from.ids.data, ids.size_bytes());
-  copy_to_host(from.log_probs, log_probs);
+ReceiveTokens CpuOperators::send_to_host(const DrawnTokens& drawn) {
+  const auto* const first_id = static_cast<const std::int32_t*>(drawn.ids.data);
+  const float* const first = floats(drawn.log_probs);
+  return [of_ids = std::vector(first_id, first_id + drawn.ids.cols),
+          of_log_probs = std::vector(first, first + drawn.log_probs.cols)](
+             std::span<std::int32_t> ids, std::span<float> log_probs) {
+    std::ranges::copy(of_ids, ids.begin());
+    std::ranges::copy(of_log_probs, log_probs.begin());
+  };
+}
+
+void CpuOperators::look_up_drawn(Indices tokens, Tensor drawn, Tensor to) {
+  const auto* const ids = static_cast<const std::int32_t*>(drawn.data);
+  auto* const found = static_cast<std::int32_t*>(to.data);
+  std::transform(tokens.data, tokens.data + tokens.count, found,
+                 [&](std::int32_t token) { return token < 0 ? ids[-1 - token] : token; });
 }
 
 void CpuOperators::copy_from_host(std::span<const float> from, Tensor to) {

@@ -44,7 +44,7 @@ Drawn sample(Operators& operators, Tensor logits, const std::vector<Draw>& draws
   operators.begin_pass();
   operators.sample(logits, draws, drawn);
   Drawn host{std::vector<std::int32_t>(draws.size()), std::vector<float>(draws.size())};
-  operators.copy_to_host(drawn, host.ids, host.log_probs);
+  operators.send_to_host(drawn)(host.ids, host.log_probs);
   return host;
 }
 
