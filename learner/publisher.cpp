@@ -8,7 +8,7 @@ namespace lie {
 
 void Publisher::publish(std::int64_t policy_version) {
   collector_.announce_weights();
-  publish_weights(weight_group_, policy_version, weights_.span(), options_);
+  publish_weights(weight_group_, policy_version, weights_, options_);
   collector_.set_version(policy_version);
 }
 

@@ -8,15 +8,15 @@
 #include "learner/group_collector.h"
 #include "learner/step_chain.h"
 #include "learner/tickets.h"
-#include "model/weights.h"
 
 namespace lie {
 
 class Publisher : public StepStage {
  public:
-  /// Keeps references. `weight_group`: learner 0 and the actors, see common/comm/weight_sync.h.
+  /// Keeps references. `weight_group`: learner 0 and the actors, see common/comm/weight_sync.h;
+  /// `weights`: what it sends them, nothing to an actor that computes with the learner's own.
   /// `first_version`: the first that anything is generated with.
-  Publisher(GroupCollector& collector, Collective& weight_group, const Weights& weights,
+  Publisher(GroupCollector& collector, Collective& weight_group, DeviceSpan weights,
             const WeightSyncOptions& options, const EvaluationTickets& evaluations,
             std::int64_t first_version)
       : collector_(collector),
@@ -41,7 +41,7 @@ class Publisher : public StepStage {
  private:
   GroupCollector& collector_;
   Collective& weight_group_;
-  const Weights& weights_;
+  const DeviceSpan weights_;
   const WeightSyncOptions& options_;
   const EvaluationTickets& evaluations_;
   std::int64_t first_version_;

@@ -129,7 +129,8 @@ class Operators {
   virtual Indices upload(std::span<const std::int32_t> host) = 0;
   virtual void begin_pass() = 0;
   virtual void zero(Tensor x) = 0;
-  virtual void copy(Tensor from, Tensor to) = 0;                    // same shape and dtype
+  /// Of the same shape; fp32 becomes bf16 as common/bfloat16.h rounds it, and bf16 fp32.
+  virtual void copy(Tensor from, Tensor to) = 0;
   virtual void copy_to_host(Tensor from, std::span<float> to) = 0;  // rows closed up; waits
   /// Drawn tokens on their way to the host, as the calls so far leave them.
   virtual ReceiveTokens send_to_host(const DrawnTokens& drawn) = 0;

@@ -40,10 +40,15 @@ class Transformer {
   /// CPU operators hold each matrix that bf16 holds exactly as bf16, which changes no bits. Throws
   /// Error as load_weights does.
   static Transformer fixed(const std::filesystem::path& directory, Operators& operators);
+  /// The same policy for another thread's operators, which reach the memory of this one's: with
+  /// this one's weights, packed ones too, so that none are copied when they change. This one
+  /// outlives it, and neither computes while weights_changed() of this one runs.
+  Transformer beside(Operators& operators) const;
   Transformer(Transformer&&) noexcept;
   ~Transformer();
 
-  /// Repacks the weights for the operators. Call after any change of them.
+  /// Repacks the weights for the operators. Call after any change of them. Beside another policy
+  /// nothing: that one's call is for both.
   void weights_changed();
 
   /// What the packed matrices take; without what gradients need beside them.

@@ -52,8 +52,8 @@ struct BlockBuffers {
 };
 
 struct LayerWeights {
-  std::string prefix;  // "model.layers.0."
-  std::unique_ptr<PackedWeight> qkv, o, gate_up, down;
+  std::string prefix;                                   // "model.layers.0."
+  std::shared_ptr<PackedWeight> qkv, o, gate_up, down;  // with the policies beside this one
   // Views of the weights.
   Tensor input_norm, post_norm, q_norm, k_norm;  // the last two empty without QK-norm
   Tensor q_bias, k_bias, v_bias, o_bias;         // empty without attention bias
@@ -68,8 +68,11 @@ struct TrainingLists {
 struct Transformer::State {
   /// Of either weights in memory or stored ones.
   State(const Weights* weights, std::unique_ptr<StoredWeights> stored, Operators& operators);
+  /// Beside another policy.
+  State(const State& other, Operators& operators);
 
   const Weights* const weights;           // null: a fixed policy
+  const bool is_beside = false;           // another policy, which packs the weights
   std::unique_ptr<StoredWeights> stored;  // of a fixed policy, until it is packed
   const ModelConfig config;
   Operators& operators;
@@ -79,10 +82,10 @@ struct Transformer::State {
   std::map<std::string, Parameter> parameters;  // by name
   std::int64_t elements;                        // of all of them, flat
   std::vector<LayerWeights> layers;
-  std::unique_ptr<PackedWeight> head;
+  std::shared_ptr<PackedWeight> head;
   // Of an untied model: a view of the weights, or a fixed policy's own. A tied one's is the head.
   Tensor embedding;
-  std::unique_ptr<PackedWeight> fixed_embedding;
+  std::shared_ptr<PackedWeight> fixed_embedding;
   Tensor final_norm;
   std::vector<Buffer> fixed_vectors;
 

@@ -5,6 +5,7 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "common/bfloat16.h"
 #include "common/error.h"
 #include "model/cpu/operators.h"
 
@@ -15,6 +16,18 @@ constexpr std::int64_t kHugePage = std::int64_t{2} << 20;
 
 void copy_row(const float* from, float* to, std::int64_t count) {
   std::copy_n(from, count, to);  // of none, either may be null
+}
+
+/// Between fp32 and bf16, of closed rows.
+void convert(Tensor from, Tensor to) {
+  const std::int64_t count = from.elements();
+  if (to.dtype == DType::kBFloat16) {
+    const auto* const wide = static_cast<const float*>(from.data);
+    std::transform(wide, wide + count, static_cast<std::uint16_t*>(to.data), to_bfloat16);
+  } else {
+    const auto* const narrow = static_cast<const std::uint16_t*>(from.data);
+    std::transform(narrow, narrow + count, static_cast<float*>(to.data), from_bfloat16);
+  }
 }
 
 }  // namespace
@@ -86,6 +99,7 @@ void CpuOperators::zero(Tensor x) {
 }
 
 void CpuOperators::copy(Tensor from, Tensor to) {
+  if (from.dtype != to.dtype) return convert(from, to);
   split(from.rows, 1, from.elements() / 8, [&](Range rows) {
     for (std::int64_t t = rows.begin; t < rows.end; ++t)
       copy_row(row(from, t), row(to, t), from.cols);
