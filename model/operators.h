@@ -196,6 +196,12 @@ class Operators {
   /// Puts each row's rotated keys and its values where `batch.slots` says.
   virtual void store_kv(Tensor rotated, Tensor qkv, const AttentionShape& shape,
                         const DecodeBatch& batch, KvPages pages) = 0;
+  /// Both for the rows of a decode call. Of `rotated` only the queries are read after it.
+  virtual void rotate_and_store(Tensor qkv, const QkNormRope& how, Tensor rotated,
+                                const DecodeBatch& batch, KvPages pages) {
+    qk_norm_rope(qkv, how, rotated);
+    store_kv(rotated, qkv, how.shape, batch, pages);
+  }
   virtual void attention_decode(Tensor rotated, const AttentionShape& shape,
                                 const DecodeBatch& batch, KvPages pages,
                                 Tensor y) = 0;  // y [T, H*E]

@@ -111,8 +111,8 @@ void Transformer::State::decode_part(Operators& ops, const DecodeTensors& whole,
   const DecodeBatch batch = rows_of_batch(placement.batch, first, end - first);
   embed(ops, placement.device_tokens.from(first, end - first), t.x);
   for (const LayerWeights& layer : layers) {
-    forward_block(ops, layer, t, rotation(layer, batch.positions), [&](const BlockTensors& at) {
-      ops.store_kv(at.rotated, at.qkv, shape, batch, pages);
+    forward_block(ops, layer, t, [&](const BlockTensors& at) {
+      ops.rotate_and_store(at.qkv, rotation(layer, batch.positions), at.rotated, batch, pages);
       ops.attention_decode(at.rotated, shape, batch, pages, at.attended);
     });
     ++pages.layer;

@@ -104,10 +104,10 @@ void Transformer::State::forward_training_block(std::int64_t layer,
                                                 const PackedSequences& sequences,
                                                 Indices positions) {
   const LayerWeights& weight = layers[static_cast<std::size_t>(layer)];
-  forward_block(operators, weight, training_tensors(layer), rotation(weight, positions),
-                [&](const BlockTensors& t) {
-                  operators.attention(t.rotated, t.qkv, shape, sequences, t.attended, t.log_sum);
-                });
+  forward_block(operators, weight, training_tensors(layer), [&](const BlockTensors& t) {
+    operators.qk_norm_rope(t.qkv, rotation(weight, positions), t.rotated);
+    operators.attention(t.rotated, t.qkv, shape, sequences, t.attended, t.log_sum);
+  });
 }
 
 std::int64_t Transformer::State::head_chunk_rows() const {

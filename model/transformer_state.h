@@ -146,14 +146,13 @@ struct Transformer::State {
   Tensor row_statistics(GrowingTensor& tensor, std::int64_t rows);
   Tensor floats_of(GrowingTensor& tensor, std::int64_t rows, std::int64_t cols);  // fp32
 
-  /// One block, forward; `attend` computes t.attended from t.rotated and t.qkv.
+  /// One block, forward; `attend` computes t.attended, and t.rotated before it, from t.qkv.
   template <typename Attend>
   void forward_block(Operators& ops, const LayerWeights& layer, const BlockTensors& t,
-                     const QkNormRope& how, const Attend& attend) const {
+                     const Attend& attend) const {
     ops.rms_norm(t.x, layer.input_norm, eps, t.normed, t.inverse_rms_1);
     ops.linear(t.normed, *layer.qkv, t.qkv);
     if (config.qkv_bias) add_qkv_bias(ops, layer, t.qkv);
-    ops.qk_norm_rope(t.qkv, how, t.rotated);
     attend(t);
     ops.linear_add(t.attended, *layer.o, t.x, t.middle);
     if (config.output_bias) ops.add_bias(t.middle, layer.o_bias);

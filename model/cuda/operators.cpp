@@ -50,6 +50,10 @@ class CudaOperators final : public aten::AtenOperators {
                 KvPages pages) override {
     cuda::store_kv(index(), rotated, qkv, shape, batch, pages);
   }
+  void rotate_and_store(Tensor qkv, const QkNormRope& how, Tensor rotated,
+                        const DecodeBatch& batch, KvPages pages) override {
+    cuda::rotate_and_store(index(), qkv, how, rotated, batch, pages);
+  }
   void attention_decode(Tensor rotated, const AttentionShape& shape, const DecodeBatch& batch,
                         KvPages pages, Tensor y) override {
     if (!cuda::attention_decode_takes(shape, pages)) {

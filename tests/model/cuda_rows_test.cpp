@@ -84,14 +84,26 @@ class Twice {
     std::int64_t found = 0;
     for (std::size_t i = 0; i < count(); ++i) {
       const float rounded = narrow() ? from_bfloat16(to_bfloat16(cpu_[i])) : cpu_[i];
-      const float got = narrow() ? from_bfloat16(halves_[i]) : floats_[i];
-      const bool same = std::bit_cast<std::uint32_t>(rounded) == std::bit_cast<std::uint32_t>(got);
-      found += same || (std::isnan(rounded) && std::isnan(got)) ? 0 : 1;
+      found += same(rounded, of_kernel(i)) ? 0 : 1;
+    }
+    return found;
+  }
+  /// The same between what kernels left here and in another, in the first columns.
+  std::int64_t different_from(const Twice& other, std::int64_t cols) const {
+    std::int64_t found = 0;
+    for (std::size_t i = 0; i < count(); ++i) {
+      const bool counts = static_cast<std::int64_t>(i) % cols_ < cols;
+      found += counts && !same(other.of_kernel(i), of_kernel(i)) ? 1 : 0;
     }
     return found;
   }
 
  private:
+  static bool same(float a, float b) {
+    return std::bit_cast<std::uint32_t>(a) == std::bit_cast<std::uint32_t>(b) ||
+           (std::isnan(a) && std::isnan(b));
+  }
+  float of_kernel(std::size_t i) const { return narrow() ? from_bfloat16(halves_[i]) : floats_[i]; }
   bool narrow() const { return dtype_ == DType::kBFloat16; }
   std::size_t count() const { return static_cast<std::size_t>(rows_ * cols_); }
 
@@ -276,6 +288,29 @@ TEST_P(CudaRows, StoringKeysAndValuesAndAttendingToThemHasTheCpuOperatorsBits) {
     cuda::attention_decode(kDevice, rotated.kernel(), shape, reading, {pool.kernel(), 1},
                            scratch.data(), y.kernel());
     EXPECT_EQ(y.different(), 0) << longest << " positions, groups of " << group;
+  });
+}
+
+TEST_P(CudaRows, RotatingAndStoringAtOnceHasTheBitsOfOneAfterTheOther) {
+  constexpr std::int64_t kTokens = 48;  // of 7 heads and the values of 2
+  over_rows(kTokens * 9, [&](std::int64_t some) {
+    const AttentionShape shape{5, 2, some + some % 2};
+    Cached cached(numbers_, 16);
+    const DecodeBatch batch = cached.filling();
+    const std::vector<std::int32_t> positions = indices(numbers_, kTokens, 30);
+    Twice rope = floats(30, shape.head_width), norm = floats(1, shape.head_width);
+    const QkNormRope how{shape, norm.kernel(), norm.kernel(),
+                         1e-6f, rope.kernel(), view(positions)};
+    Twice qkv = activations(kTokens, shape.qkv_cols());
+    Twice rotated = activations(kTokens, shape.q_cols() + shape.kv_cols());
+    Twice pool = activations(cached.pages(), 2 * 2 * 16 * shape.kv_cols());
+    Twice queries = rotated, filled = pool;
+    cuda::qk_norm_rope(kDevice, qkv.kernel(), how, rotated.kernel());
+    cuda::store_kv(kDevice, rotated.kernel(), qkv.kernel(), shape, batch, {pool.kernel(), 1});
+    cuda::rotate_and_store(kDevice, qkv.kernel(), how, queries.kernel(), batch,
+                           {filled.kernel(), 1});
+    EXPECT_EQ(filled.different_from(pool, pool.cpu().cols), 0) << some;
+    EXPECT_EQ(queries.different_from(rotated, shape.q_cols()), 0) << some;
   });
 }
 
