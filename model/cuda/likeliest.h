@@ -4,6 +4,7 @@
 #pragma once
 
 #include <bit>
+#include <cmath>
 #include <cstdint>
 
 #include "model/cuda/lanes.h"
@@ -54,31 +55,32 @@ class Likeliest {
   /// What cpu::RowSampler draws at `uniform`; for the thread of Block::once() alone.
   LIE_ROW std::int64_t draw(const Draw& how, float uniform) {
     const std::int64_t most = how.top_k == 0 ? vocabulary_ : how.top_k;
-    double whole = 1, kept = 0;
-    if (how.top_k > 0) {
-      whole = 0;
-      std::int64_t left = most;
-      walk([&](TokenKey key) {
-        whole += probability_of(key);
-        return --left > 0;
-      });
-    }
-    const double wanted = how.top_p * whole;
-    std::int64_t count = 0, id = 0;
-    walk([&](TokenKey key) {
-      kept += probability_of(key);
-      return ++count < most && kept < wanted;
-    });
-    double left = static_cast<double>(uniform) * kept;
+    const double whole = how.top_k == 0 ? 1.0 : take(most, INFINITY).sum;
+    Taken kept = take(most, how.top_p * whole);
+    double left = static_cast<double>(uniform) * kept.sum;
+    std::int64_t id = 0;
     walk([&](TokenKey key) {
       id = id_of(key);
       left -= probability_of(key);
-      return --count > 0 && left >= 0;
+      return --kept.count > 0 && left >= 0;
     });
     return id;
   }
 
  private:
+  struct Taken {
+    double sum = 0;  // of probabilities
+    std::int64_t count = 0;
+  };
+  /// The likeliest tokens, at least one, until they are `most` or hold `wanted`.
+  LIE_ROW Taken take(std::int64_t most, double wanted) {
+    Taken taken;
+    walk([&](TokenKey key) {
+      taken.sum += probability_of(key);
+      return ++taken.count < most && taken.sum < wanted;
+    });
+    return taken;
+  }
   /// Calls visit(key) from the likeliest token on while it returns true, by one thread.
   template <typename Visit>
   LIE_ROW void walk(const Visit& visit) {
