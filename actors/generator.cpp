@@ -59,6 +59,7 @@ Generator::Generator(Transformer& policy, Operators& operators, const ModelConfi
       end_ids_(end_ids(model, options)),
       seed_(seed),
       encode_(std::move(encode)),
+      on_device_(!operators.place().is_host()),
       cache_(model, operators, kv_cache_pages(model, options, operators.packed_dtype())),
       first_logits_(operators, model.vocabulary),
       ids_(operators.allocate(1, options.slots, DType::kInt32)),
@@ -89,8 +90,10 @@ std::int64_t Generator::room() const {
 }
 
 std::vector<RolloutGroup> Generator::step() {
+  if (!runs_ahead() || !has_pages_for_next()) take_tokens(drawn_);
+  std::swap(before_, drawn_);
   lay_out_rows();
-  const Tensor logits = rows_.empty() ? Tensor() : policy_.decode(rows_, cache_);
+  const Tensor logits = rows_.empty() ? Tensor() : policy_.decode(rows_, cache_, ids_.view());
   // Logits are in the order of the rows that want them: responses, then finished prompts.
   const std::int64_t decoded = std::ssize(draws_);
   keep_first_logits(logits.rows_at(decoded, logits.rows - decoded));
@@ -98,10 +101,12 @@ std::vector<RolloutGroup> Generator::step() {
   note_use();
   if (!draws_.empty()) {
     draw_tokens(logits, decoded);
-    take_tokens();
-  } else if (rows_.empty()) {
+    expect_tokens();
+  } else if (rows_.empty() && before_.tokens.empty()) {
     check_progress();
   }
+  take_tokens(before_);
+  if (!runs_ahead()) take_tokens(drawn_);
   return take_finished();
 }
 
@@ -109,20 +114,44 @@ std::int32_t Generator::samples_of(const Group& group) {
   return group.rollout.ticket.asked().count;
 }
 
-Response& Generator::response_of(const Running& running) {
-  return running.group->rollout.responses[static_cast<std::size_t>(running.sample)];
+Response& Generator::response_of(const Member& member) {
+  return member.group->rollout.responses[static_cast<std::size_t>(member.sample)];
 }
 
-std::int32_t Generator::number_of(const Running& running) {
-  return running.group->rollout.ticket.asked().first + running.sample;
+std::int32_t Generator::number_of(const Member& member) {
+  return member.group->rollout.ticket.asked().first + member.sample;
 }
 
 const SamplingOptions& Generator::sampling(const Ticket& ticket) const {
   return ticket.purpose == Purpose::kTrain ? options_.sampling : options_.evaluation;
 }
 
-std::int64_t Generator::tokens_of(const Running& running) {
-  return std::ssize(running.group->rollout.prompt_ids) + std::ssize(response_of(running).ids);
+std::int64_t Generator::tokens_of(const Member& member) {
+  return std::ssize(member.group->rollout.prompt_ids) + std::ssize(response_of(member).ids);
+}
+
+// Of the tokens that it may have: the host may not know yet that it is to end.
+bool Generator::is_full(const Member& member) const {
+  return std::ssize(response_of(member).ids) >=
+         sampling(member.group->rollout.ticket).max_response_tokens;
+}
+
+// Its last token, of which the next one is drawn, and before that what is to be read again.
+std::int64_t Generator::rows_wanted(const Running& running, std::int64_t room_to_read) const {
+  if (!is_due(running) || is_full(running)) return 0;
+  return 1 + std::min(tokens_of(running) - cache_.length(running.sequence) - 1, room_to_read);
+}
+
+// Whether the next pass puts no response back.
+bool Generator::has_pages_for_next() const {
+  std::int64_t room_to_read = options_.prefill_tokens, pages = cache_.free_pages();
+  for (const Running& running : running_) {
+    const std::int64_t wanted = rows_wanted(running, room_to_read);
+    const std::int64_t length = cache_.length(running.sequence);
+    room_to_read -= std::max<std::int64_t>(wanted - 1, 0);
+    pages -= KvCache::pages_for(length + wanted) - KvCache::pages_for(length);
+  }
+  return pages >= 0;
 }
 
 // In the order of their age, so that those that are put back for want of pages have no rows yet.
@@ -139,18 +168,18 @@ void Generator::lay_out_rows() {
   }
 }
 
-// Its last token, of which the next one is drawn, and before that what is to be read again.
 void Generator::lay_out_response(std::size_t place) {
-  const Running running = running_[place];
-  if (!is_due(running)) return;
-  const std::int64_t unread = tokens_of(running) - cache_.length(running.sequence);
-  const std::int64_t wanted = 1 + std::min(unread - 1, room_to_read_);
+  Running& running = running_[place];
+  const std::int64_t wanted = rows_wanted(running, room_to_read_);
+  if (wanted == 0) return;
   while (rows_that_fit(running.sequence, wanted) < wanted && put_back_youngest(place + 1)) {
   }
   const std::int64_t rows = std::max(rows_that_fit(running.sequence, wanted), least_rows());
   room_to_read_ -= std::max<std::int64_t>(rows - 1, 0);
-  if (rows == unread) draws_.push_back(draw_for(running, std::ssize(draws_)));
-  lay_out(running.sequence, running.group->rollout.prompt_ids, response_of(running).ids, rows);
+  const bool reads_all = cache_.length(running.sequence) + rows == tokens_of(running);
+  lay_out(running.sequence, running.group->rollout.prompt_ids, response_of(running).ids, rows,
+          running.place);
+  if (reads_all) draw_next(running, std::ssize(draws_));
 }
 
 void Generator::lay_out_prompt(Group& group) {
@@ -173,14 +202,17 @@ std::int64_t Generator::rows_that_fit(std::int32_t sequence, std::int64_t wanted
 }
 
 // The next rows of a sequence that holds, or is to hold, prompt and response. The first of a pass
-// is the oldest's, which has place always; were it not so, the cache would say it.
+// is the oldest's, which has place always; were it not so, the cache would say it. `place`: of the
+// token that the host does not know.
 void Generator::lay_out(std::int32_t sequence, std::span<const std::int32_t> prompt,
-                        std::span<const std::int32_t> response, std::int64_t rows) {
+                        std::span<const std::int32_t> response, std::int64_t rows,
+                        std::int32_t place) {
   const auto first = static_cast<std::size_t>(cache_.length(sequence));
   const std::size_t end = first + static_cast<std::size_t>(rows);
   const std::size_t all = prompt.size() + response.size();
   for (std::size_t i = first; i < end; ++i) {
-    rows_.push_back({.token = i < prompt.size() ? prompt[i] : response[i - prompt.size()],
+    const std::int32_t token = i < prompt.size() ? prompt[i] : response[i - prompt.size()];
+    rows_.push_back({.token = token == kUnknown ? -1 - place : token,
                      .sequence = sequence,
                      .wants_logits = i + 1 == all});
   }
@@ -195,14 +227,17 @@ void Generator::keep_first_logits(Tensor logits) {
   }
 }
 
-Draw Generator::draw_for(const Running& running, std::int64_t row) const {
+void Generator::draw_next(Running& running, std::int64_t row) {
   const Ticket& ticket = running.group->rollout.ticket;
   const SamplingOptions& how = sampling(ticket);
-  return {.row = row,
-          .temperature = static_cast<float>(how.temperature),
-          .top_p = how.top_p,
-          .top_k = how.top_k,
-          .key = key_of(seed_, ticket, number_of(running), response_of(running).ids.size())};
+  const std::size_t index = response_of(running).ids.size();
+  running.place = static_cast<std::int32_t>(draws_.size());
+  drawn_.tokens.push_back({running, index});
+  draws_.push_back({.row = row,
+                    .temperature = static_cast<float>(how.temperature),
+                    .top_p = how.top_p,
+                    .top_k = how.top_k,
+                    .key = key_of(seed_, ticket, number_of(running), index)});
 }
 
 // The first `decoded` draw from their row of `logits`, the others from their prompt's.
@@ -213,53 +248,75 @@ void Generator::draw_tokens(Tensor logits, std::int64_t decoded) {
   operators_.sample(logits, draws.first(static_cast<std::size_t>(decoded)), drawn.from(0, decoded));
   operators_.sample(first_logits_.all(), draws.last(static_cast<std::size_t>(begun)),
                     drawn.from(decoded, begun));
-  host_ids_.resize(draws_.size());
-  host_log_probs_.resize(draws_.size());
-  operators_.copy_to_host(drawn, host_ids_, host_log_probs_);
+  drawn_.receive = operators_.send_to_host(drawn);
 }
 
-void Generator::take_tokens() {
-  std::size_t kept = 0, drawn = 0;
+void Generator::expect_tokens() {
+  for (const Drawn& drawn : drawn_.tokens) {
+    if (weights_change_in_flight()) note_version(drawn);
+    response_of(drawn).ids.push_back(kUnknown);
+    response_of(drawn).behavior_log_probs.push_back(NAN);
+  }
+}
+
+// Waits for them. They are in the order of running_, from which some may have ended meanwhile.
+void Generator::take_tokens(DrawnPass& pass) {
+  std::vector<Drawn>& drawn = pass.tokens;
+  if (drawn.empty()) return;
+  host_ids_.resize(drawn.size());
+  host_log_probs_.resize(drawn.size());
+  pass.receive(host_ids_, host_log_probs_);
+  std::size_t kept = 0, i = 0;
   for (const Running running : running_) {
-    const bool draws = cache_.length(running.sequence) == tokens_of(running);
-    const std::size_t i = drawn;
-    drawn += draws ? 1 : 0;
-    if (!draws || append_token(running, host_ids_[i], host_log_probs_[i])) {
-      if (!puts_by(running)) running_[kept++] = running;
-    } else {
+    while (i < drawn.size() && drawn[i].group == nullptr) ++i;
+    const bool drew = i < drawn.size() && running == drawn[i];
+    const bool goes_on = !drew || take_token(drawn[i], host_ids_[i], host_log_probs_[i]);
+    i += drew ? 1 : 0;
+    if (!goes_on) {
       end(running);
+    } else if (!puts_by(running)) {
+      running_[kept++] = running;
     }
   }
   running_.resize(kept);
+  drawn.clear();
 }
 
 // False if it was the response's last.
-bool Generator::append_token(const Running& running, std::int32_t id, float log_prob) {
-  const Ticket& ticket = running.group->rollout.ticket;
-  Response& response = response_of(running);
+bool Generator::take_token(const Drawn& drawn, std::int32_t id, float log_prob) {
+  const Ticket& ticket = drawn.group->rollout.ticket;
+  Response& response = response_of(drawn);
   if (!std::isfinite(log_prob)) {
     fail(
         "the policy's logits are not finite: step {}, problem row {}, sample {}, token {}: its "
         "weights have diverged or are broken",
-        ticket.step, ticket.prompt.problem, number_of(running), response.ids.size());
+        ticket.step, ticket.prompt.problem, number_of(drawn), drawn.index);
   }
-  if (weights_change_in_flight()) note_version(running);
-  response.ids.push_back(id);
-  response.behavior_log_probs.push_back(log_prob);
+  response.ids[drawn.index] = id;
+  response.behavior_log_probs[drawn.index] = log_prob;
   ++tokens_generated_;
-  if (std::find(end_ids_.begin(), end_ids_.end(), id) != end_ids_.end()) {
-    response.finish = FinishReason::kEndOfSequence;
-    return false;
-  }
-  response.finish = FinishReason::kLength;
-  return std::ssize(response.ids) < sampling(ticket).max_response_tokens;
+  const bool ends = std::ranges::find(end_ids_, id) != end_ids_.end();
+  response.finish = ends ? FinishReason::kEndOfSequence : FinishReason::kLength;
+  const auto length = static_cast<std::int64_t>(drawn.index) + 1;
+  return !ends && length < sampling(ticket).max_response_tokens;
 }
 
 void Generator::end(const Running& running) {
+  if (response_of(running).ids.back() == kUnknown) drop_last(running);
   cache_.close(running.sequence);
   ++running.group->finished;
   ++ended_;
   ended_tokens_ += std::ssize(response_of(running).ids);
+}
+
+// The pass that runs has drawn it behind the response's end.
+void Generator::drop_last(const Running& running) {
+  Response& response = response_of(running);
+  response.ids.pop_back();
+  response.behavior_log_probs.pop_back();
+  VersionRuns& versions = response.versions;
+  if (!versions.empty() && --versions.back().tokens == 0) versions.pop_back();
+  drawn_.tokens[static_cast<std::size_t>(running.place)].group = nullptr;
 }
 
 std::vector<RolloutGroup> Generator::take_finished() {

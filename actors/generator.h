@@ -43,6 +43,12 @@ struct CacheUse {
 /// what they hold over their lives. Where it is full nevertheless, the youngest is put back: it
 /// loses its pages to an older one, and its tokens are read again when there is room. So those in
 /// flight are always the oldest, and the oldest of all always goes on.
+///
+/// On a device a pass begins before the host knows what the pass before has drawn: its rows take
+/// those ids where they were drawn, and the host reads them while the device works. That a response
+/// has ended is found a pass late, and the token drawn behind its end is dropped, which changes no
+/// other: a token's random key names its place. The host waits for all tokens first where responses
+/// must be put back, where weights change, and where a plan says which weights a token is of.
 class Generator {
  public:
   /// Keeps references to policy and operators. Throws Error as kv_cache_pages() does.
@@ -61,8 +67,9 @@ class Generator {
 
   /// One forward pass: a token for every running response, a chunk of what is being read, prompts
   /// and what was put back, and the first token of responses for which slots are free. Logits stay
-  /// with the operators; ids and log-probs are copied to the host once. Returns the finished
-  /// groups, as far as they were asked for. Throws Error where a ticket's plan cannot be followed.
+  /// with the operators; ids and log-probs are copied to the host once, on a device those of the
+  /// pass before. Returns the groups that they finish, as far as they were asked for. Throws Error
+  /// where a ticket's plan cannot be followed.
   std::vector<RolloutGroup> step();
 
   /// What a forward pass is to take at least.
@@ -98,25 +105,43 @@ class Generator {
     std::int64_t version = 0;           // of the weights that computed them
     std::int32_t finished = 0;
   };
-  /// A response in flight: the prompt is in the cache, and of its tokens what has been read.
-  struct Running {
+  struct Member {
     Group* group = nullptr;
     std::int32_t sample = 0;  // position among those that its ticket asks for
-    std::int32_t sequence = -1;
+    bool operator==(const Member&) const = default;
   };
+  /// A response in flight: the prompt is in the cache, and of its tokens what has been read.
+  struct Running : Member {
+    std::int32_t sequence = -1;
+    std::int32_t place = -1;  // of its last token among those drawn, while the host has kUnknown
+  };
+  /// A token that a pass draws.
+  struct Drawn : Member {   // of no group: the response has ended before it
+    std::size_t index = 0;  // in its response
+  };
+  /// What the host does not know yet.
+  struct DrawnPass {
+    std::vector<Drawn> tokens;
+    ReceiveTokens receive;
+  };
+  static constexpr std::int32_t kUnknown = -1;
 
   static std::int32_t samples_of(const Group& group);
-  static Response& response_of(const Running& running);
-  static std::int64_t tokens_of(const Running& running);
-  static std::int32_t number_of(const Running& running);
+  static Response& response_of(const Member& member);
+  static std::int64_t tokens_of(const Member& member);
+  static std::int32_t number_of(const Member& member);
   const SamplingOptions& sampling(const Ticket& ticket) const;
+  bool runs_ahead() const { return on_device_ && !follows_; }
+  bool has_pages_for_next() const;
+  bool is_full(const Member& member) const;
+  std::int64_t rows_wanted(const Running& running, std::int64_t room_to_read) const;
   void lay_out_rows();
   void lay_out_response(std::size_t place);
   void lay_out_prompt(Group& group);
   std::int64_t rows_that_fit(std::int32_t sequence, std::int64_t wanted) const;
   std::int64_t least_rows() const { return rows_.empty() ? 1 : 0; }
   void lay_out(std::int32_t sequence, std::span<const std::int32_t> prompt,
-               std::span<const std::int32_t> response, std::int64_t rows);
+               std::span<const std::int32_t> response, std::int64_t rows, std::int32_t place = -1);
   void keep_first_logits(Tensor logits);
 
   // Which responses have pages: generator_pages.cpp.
@@ -135,16 +160,18 @@ class Generator {
   void note_use();
 
   // What is of which weights: in_flight_weights.cpp.
-  bool is_due(const Running& running) const;
+  bool is_due(const Member& member) const;
   void plan_samples(Group& group);
-  void note_version(const Running& running);
+  void note_version(const Member& member);
   bool puts_by(const Running& running);
   void check_progress() const;
 
-  Draw draw_for(const Running& running, std::int64_t row) const;
+  void draw_next(Running& running, std::int64_t row);
   void draw_tokens(Tensor logits, std::int64_t decoded);
-  void take_tokens();
-  bool append_token(const Running& running, std::int32_t id, float log_prob);
+  void expect_tokens();
+  void take_tokens(DrawnPass& drawn);
+  bool take_token(const Drawn& drawn, std::int32_t id, float log_prob);
+  void drop_last(const Running& running);
   void end(const Running& running);
   std::vector<RolloutGroup> take_finished();
 
@@ -155,6 +182,7 @@ class Generator {
   const std::vector<std::int32_t> end_ids_;
   const std::uint64_t seed_;
   const EncodePrompt encode_;
+  const bool on_device_;
   KvCache cache_;
   LogitStore first_logits_;  // of prompts whose samples have not all begun
   Buffer ids_, log_probs_;   // [1, slots] the tokens that a pass draws
@@ -164,6 +192,8 @@ class Generator {
   std::list<Group> groups_;        // the oldest first; addresses are held by Running
   std::vector<Running> running_;   // the oldest first: all of them older than any that waits
   std::vector<Draw> draws_;        // of those of running_ that are read to their end
+  DrawnPass drawn_;                // by draws_
+  DrawnPass before_;               // of the pass before; empty between passes
   std::vector<DecodeRow> rows_;    // of the pass
   std::vector<Group*> read_;       // whose prompts they read to the end
   std::int64_t rows_pages_ = 0;    // that they will take

@@ -25,6 +25,7 @@ std::int64_t kv_cache_pages(const ModelConfig& model, const RolloutOptions& opti
 }
 
 void Generator::put_back_all() {
+  take_tokens(drawn_);
   const CacheUse so_far = use_;  // which is of the cache's size, and this is not
   while (!running_.empty()) put_back_last();
   for (Group& group : groups_) {
@@ -116,10 +117,10 @@ void Generator::begin_sample(Group& group) {
   group.waiting.pop_back();
   --samples_to_begin_;
   const bool is_last = group.waiting.empty();
-  const Running& running = running_.emplace_back(Running{
-      &group, sample,
+  Running& running = running_.emplace_back(Running{
+      {&group, sample},
       is_last ? std::exchange(group.prompt_sequence, -1) : cache_.fork(group.prompt_sequence)});
-  if (response_of(running).ids.empty()) draws_.push_back(draw_for(running, group.first_logits));
+  if (response_of(running).ids.empty()) draw_next(running, group.first_logits);
   if (is_last) release_first_logits(group);
 }
 

@@ -30,10 +30,13 @@ bool Generator::may_take_weights() const {
 
 bool Generator::awaits_weights() const {
   return !idle() && std::ranges::none_of(running_, [&](const Running& r) { return is_due(r); }) &&
-         std::ranges::all_of(groups_, [](const Group& group) { return group.waiting.empty(); });
+         std::ranges::all_of(groups_, [](const Group& group) {
+           return group.waiting.empty() && group.finished < samples_of(group);
+         });
 }
 
 void Generator::take_weights(std::int64_t policy_version) {
+  take_tokens(drawn_);
   version_ = policy_version;
   if (options_.in_flight_weights == InFlightWeights::kRecomputeCache) put_back_all();
   for (Group& group : groups_) {
@@ -43,11 +46,11 @@ void Generator::take_weights(std::int64_t policy_version) {
 }
 
 /// Whether its next token may be drawn under these weights.
-bool Generator::is_due(const Running& running) const {
-  const std::vector<VersionRuns>& planned = running.group->rollout.ticket.planned;
+bool Generator::is_due(const Member& member) const {
+  const std::vector<VersionRuns>& planned = member.group->rollout.ticket.planned;
   if (planned.empty()) return true;
-  const VersionRuns& plan = planned.at(static_cast<std::size_t>(number_of(running)));
-  return planned_version(plan, std::ssize(response_of(running).ids)) <= version_;
+  const VersionRuns& plan = planned.at(static_cast<std::size_t>(number_of(member)));
+  return planned_version(plan, std::ssize(response_of(member).ids)) <= version_;
 }
 
 /// Those of its samples wait that these weights may go on with.
@@ -65,22 +68,22 @@ void Generator::plan_samples(Group& group) {
 }
 
 /// Before a token is appended. The group is of the weights of its first sample's first token.
-void Generator::note_version(const Running& running) {
-  Response& response = response_of(running);
-  Ticket& ticket = running.group->rollout.ticket;
-  const std::int64_t version = response.ids.empty() ? running.group->version : version_;
-  if (response.ids.empty() && running.sample == 0) ticket.policy_version = version;
+void Generator::note_version(const Member& member) {
+  Response& response = response_of(member);
+  Ticket& ticket = member.group->rollout.ticket;
+  const std::int64_t version = response.ids.empty() ? member.group->version : version_;
+  if (response.ids.empty() && member.sample == 0) ticket.policy_version = version;
   if (response.versions.empty() || response.versions.back().policy_version != version) {
     response.versions.push_back({version, 0});
   }
   ++response.versions.back().tokens;
   if (ticket.planned.empty()) return;
-  const VersionRuns& plan = ticket.planned[static_cast<std::size_t>(number_of(running))];
+  const VersionRuns& plan = ticket.planned[static_cast<std::size_t>(number_of(member))];
   if (planned_version(plan, std::ssize(response.ids)) == version) return;
   fail(
       "step {}, group {}, sample {}: token {} is sampled under the weights of step {}, against the "
       "schedule: follow it with the config, seed and data of the run that wrote it",
-      ticket.step, ticket.group, number_of(running), response.ids.size(), version);
+      ticket.step, ticket.group, number_of(member), response.ids.size(), version);
 }
 
 /// One that newer weights are to go on with gives up its place, unless they need its cache.

@@ -14,7 +14,8 @@ namespace lie {
 class Publisher : public StepStage {
  public:
   /// Keeps references. `weight_group`: learner 0 and the actors, see common/comm/weight_sync.h.
-  /// `weights`: where all of them are whenever a step has been learned.
+  /// `weights`: where all of them are whenever a step has been learned; nothing where an actor
+  /// computes with the learner's own.
   /// `first_version`: the first that anything is generated with.
   Publisher(GroupCollector& collector, Collective& weight_group, DeviceSpan weights,
             const WeightSyncOptions& options, const EvaluationTickets& evaluations,

@@ -6,7 +6,7 @@
 // width, V vocabulary. Activations have dtype activation_dtype(), row statistics (inverse_rms,
 // log_sum, log-probs) and all gradients of weights fp32. Tensors may have a row stride above their
 // column count. Outputs are overwritten unless said otherwise. Calls on one object come from one
-// thread; a device implementation may run behind until copy_to_host().
+// thread; a device implementation may run behind until copy_to_host() or ReceiveTokens.
 #pragma once
 
 #include <cstdint>
@@ -97,6 +97,9 @@ struct AdamWTensors {
   Tensor gradient, weights, first, second;
 };
 
+/// Waits for tokens on their way to the host, and for no later call; once.
+using ReceiveTokens = std::function<void(std::span<std::int32_t> ids, std::span<float> log_probs)>;
+
 class Operators;
 /// Works on the rows [first, end) of a call with `operators`.
 using PartOfRows = std::function<void(Operators& operators, std::int64_t first, std::int64_t end)>;
@@ -132,10 +135,11 @@ class Operators {
   virtual Indices upload(std::span<const std::int32_t> host) = 0;
   virtual void begin_pass() = 0;
   virtual void zero(Tensor x) = 0;
-  virtual void copy(Tensor from, Tensor to) = 0;                    // same shape and dtype
+  /// Of the same shape; fp32 becomes bf16 as common/bfloat16.h rounds it, and bf16 fp32.
+  virtual void copy(Tensor from, Tensor to) = 0;
   virtual void copy_to_host(Tensor from, std::span<float> to) = 0;  // rows closed up; waits
-  virtual void copy_to_host(const DrawnTokens& from, std::span<std::int32_t> ids,
-                            std::span<float> log_probs) = 0;  // waits once
+  /// Drawn tokens on their way to the host, as the calls so far leave them.
+  virtual ReceiveTokens send_to_host(const DrawnTokens& drawn) = 0;
   virtual void copy_from_host(std::span<const float> from, Tensor to) = 0;
 
   // ---- Products. A row of y depends on that row of x alone.
@@ -178,6 +182,8 @@ class Operators {
   virtual void embed(const PackedWeight& table, Indices tokens, Tensor y) = 0;
   virtual void embed_backward(Tensor dy, Indices tokens,
                               Tensor dtable) = 0;  // dtable[tokens[t]] += dy[t], in order
+  /// to[t] = tokens[t], or drawn[-1 - tokens[t]] where that is negative; [1, *] int32 each.
+  virtual void look_up_drawn(Indices tokens, Tensor drawn, Tensor to) = 0;
   virtual void gather_rows(Tensor x, Indices rows, Tensor y) = 0;  // y[r] = x[rows[r]]
   virtual void scatter_rows(Tensor y, Indices rows,
                             Tensor x) = 0;  // x[rows[r]] = y[r], other rows 0
@@ -200,6 +206,12 @@ class Operators {
   /// Puts each row's rotated keys and its values where `batch.slots` says.
   virtual void store_kv(Tensor rotated, Tensor qkv, const AttentionShape& shape,
                         const DecodeBatch& batch, KvPages pages) = 0;
+  /// Both for the rows of a decode call. Of `rotated` only the queries are read after it.
+  virtual void rotate_and_store(Tensor qkv, const QkNormRope& how, Tensor rotated,
+                                const DecodeBatch& batch, KvPages pages) {
+    qk_norm_rope(qkv, how, rotated);
+    store_kv(rotated, qkv, how.shape, batch, pages);
+  }
   virtual void attention_decode(Tensor rotated, const AttentionShape& shape,
                                 const DecodeBatch& batch, KvPages pages,
                                 Tensor y) = 0;  // y [T, H*E]

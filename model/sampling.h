@@ -17,8 +17,8 @@ struct Draw {
   std::int64_t top_k = 0;  // of so many likeliest tokens, lower ids first among equals; 0: of all
   RandomKey key = {};
 
-  bool greedy() const { return temperature == 0; }
-  bool from_all() const { return top_p >= 1 && top_k == 0; }
+  constexpr bool greedy() const { return temperature == 0; }
+  constexpr bool from_all() const { return top_p >= 1 && top_k == 0; }
   /// The divisor of the logits for its log-prob.
   float log_prob_temperature() const { return greedy() ? 1.0F : temperature; }
 };

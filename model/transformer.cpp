@@ -45,6 +45,21 @@ Transformer::State::State(const Weights* all, std::unique_ptr<StoredWeights> fix
   stored.reset();
 }
 
+Transformer::State::State(const State& other, Operators& own)
+    : weights(other.weights),
+      is_beside(true),
+      config(other.config),
+      operators(own),
+      shape(other.shape),
+      eps(other.eps),
+      parameters(other.parameters),
+      elements(other.elements),
+      layers(other.layers),
+      head(other.head),
+      embedding(other.embedding),
+      own_embedding(other.own_embedding),
+      final_norm(other.final_norm) {}
+
 std::unique_ptr<PackedWeight> Transformer::State::make_weight(std::int64_t out,
                                                               std::int64_t in) const {
   return operators.make_weight(out, in, stored ? WeightUse::kFixed : WeightUse::kTrained);
@@ -193,12 +208,20 @@ Transformer Transformer::fixed(const std::filesystem::path& directory, Operators
   return Transformer(std::make_unique<State>(nullptr, std::move(stored), operators));
 }
 
+Transformer Transformer::beside(Operators& operators) const {
+  return Transformer(std::make_unique<State>(*state_, operators));
+}
+
 Transformer::Transformer(Transformer&&) noexcept = default;
 Transformer::~Transformer() = default;
 
 void Transformer::weights_changed() {
   if (!state_->weights) fail("a policy of fixed weights cannot take in others");
-  take_weights(state_->weights->flat());
+  if (state_->is_beside) {
+    state_->training.kept = false;
+  } else {
+    take_weights(state_->weights->flat());
+  }
 }
 
 void Transformer::take_weights(Tensor flat) {

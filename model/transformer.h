@@ -19,7 +19,7 @@ namespace lie {
 
 /// One token to append to a sequence of the KV cache.
 struct DecodeRow {
-  std::int32_t token = 0;
+  std::int32_t token = 0;     // or -1 - i: number i of those drawn before, which the host lacks yet
   std::int32_t sequence = 0;  // handle from KvCache::open
   bool wants_logits = false;  // false: prompt tokens before the last
 };
@@ -42,10 +42,15 @@ class Transformer {
   /// CPU operators hold each matrix that bf16 holds exactly as bf16, which changes no bits. Throws
   /// Error as load_weights does.
   static Transformer fixed(const std::filesystem::path& directory, Operators& operators);
+  /// The same policy for another thread's operators, which reach the memory of this one's: with
+  /// this one's weights, packed ones too, so that none are copied when they change. This one
+  /// outlives it, and neither computes while weights_changed() of this one runs.
+  Transformer beside(Operators& operators) const;
   Transformer(Transformer&&) noexcept;
   ~Transformer();
 
-  /// Repacks the weights for the operators. Call after any change of them.
+  /// Repacks the weights for the operators. Call after any change of them. Beside another policy
+  /// nothing: that one's call is for both.
   void weights_changed();
   /// The same from `flat` [1, N], all weights in the operators' memory, which are not needed any
   /// more when it returns unless they are those of whole Weights.
@@ -57,7 +62,8 @@ class Transformer {
   /// Appends the rows to their sequences (rows of one sequence in order) and returns the logits of
   /// those that want them, in the operators' memory: [wanting rows, V] fp32, valid until the next
   /// call. With the CPU operators a row's bits do not depend on the other rows (invariant E3).
-  Tensor decode(std::span<const DecodeRow> rows, KvCache& cache);
+  /// `drawn` [1, *] int32: ids in the operators' memory, for rows that name one of them.
+  Tensor decode(std::span<const DecodeRow> rows, KvCache& cache, Tensor drawn = {});
 
   /// Log-probs and entropies of the scored rows, and with `keep_for_backward` the activations that
   /// backward() needs. Logits are computed by chunks: [R, V] never exists whole.

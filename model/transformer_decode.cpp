@@ -47,16 +47,17 @@ DecodeBatch rows_of_batch(DecodeBatch batch, std::int64_t first, std::int64_t co
 
 }  // namespace
 
-void Transformer::State::place(std::span<const DecodeRow> rows, KvCache& cache) {
+void Transformer::State::place(std::span<const DecodeRow> rows, KvCache& cache, Tensor drawn) {
   Placement& p = placement;
   for (auto* list : {&p.tokens, &p.positions, &p.slots, &p.sequences, &p.wanted, &p.starts}) {
     list->clear();
   }
   p.table_sequences.clear();
   std::int64_t width = 1, longest = 0;
+  bool all_known = true;
   for (std::size_t r = 0; r < rows.size(); ++r) {
     const DecodeRow& row = rows[r];
-    if (row.token < 0 || row.token >= config.vocabulary) {
+    if (row.token < -drawn.elements() || row.token >= config.vocabulary) {
       fail("token id {} is outside the model's vocabulary of {}", row.token, config.vocabulary);
     }
     KvCache::State::Sequence& sequence = cache.state().at(row.sequence);
@@ -65,6 +66,7 @@ void Transformer::State::place(std::span<const DecodeRow> rows, KvCache& cache) 
       p.starts.push_back(int32(static_cast<std::int64_t>(r)));
     }
     p.tokens.push_back(row.token);
+    all_known = all_known && row.token >= 0;
     p.positions.push_back(int32(sequence.length));
     p.slots.push_back(cache.state().append(sequence));
     p.sequences.push_back(int32(std::ssize(p.table_sequences) - 1));
@@ -80,6 +82,10 @@ void Transformer::State::place(std::span<const DecodeRow> rows, KvCache& cache) 
   p.batch = {lists[0], lists[1], lists[2], lists[3], width, longest};
   p.device_tokens = lists[4];
   p.device_wanted = lists[5];
+  if (all_known) return;
+  const Tensor tokens = decoding.tokens.rows(operators, std::ssize(rows), 1, DType::kInt32);
+  operators.look_up_drawn(lists[4], drawn, tokens);
+  p.device_tokens = {static_cast<const std::int32_t*>(tokens.data), std::ssize(rows)};
 }
 
 DecodeTensors Transformer::State::decode_tensors() {
@@ -105,8 +111,8 @@ void Transformer::State::decode_part(Operators& ops, const DecodeTensors& whole,
   const DecodeBatch batch = rows_of_batch(placement.batch, first, end - first);
   embed(ops, placement.device_tokens.from(first, end - first), t.x);
   for (const LayerWeights& layer : layers) {
-    forward_block(ops, layer, t, rotation(layer, batch.positions), [&](const BlockTensors& at) {
-      ops.store_kv(at.rotated, at.qkv, shape, batch, pages);
+    forward_block(ops, layer, t, [&](const BlockTensors& at) {
+      ops.rotate_and_store(at.qkv, rotation(layer, batch.positions), at.rotated, batch, pages);
       ops.attention_decode(at.rotated, shape, batch, pages, at.attended);
     });
     ++pages.layer;
@@ -121,11 +127,11 @@ void Transformer::State::decode_part(Operators& ops, const DecodeTensors& whole,
   ops.linear(normed, *head, whole.logits.rows_at(wanted, count));
 }
 
-Tensor Transformer::decode(std::span<const DecodeRow> rows, KvCache& cache) {
+Tensor Transformer::decode(std::span<const DecodeRow> rows, KvCache& cache, Tensor drawn) {
   if (rows.empty()) return {};
   State& s = *state_;
   s.operators.begin_pass();
-  s.place(rows, cache);
+  s.place(rows, cache, drawn);
   const DecodeTensors whole = s.decode_tensors();
   const KvPages pages{cache.state().pool.view(), 0};
   s.operators.over_sequences(s.placement.starts, s.elements,

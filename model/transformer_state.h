@@ -41,8 +41,8 @@ struct DecodeTensors {
 };
 
 struct LayerWeights {
-  std::string prefix;  // "model.layers.0."
-  std::unique_ptr<PackedWeight> qkv, o, gate_up, down;
+  std::string prefix;                                   // "model.layers.0."
+  std::shared_ptr<PackedWeight> qkv, o, gate_up, down;  // with the policies beside this one
   // Views of the weights.
   Tensor input_norm, post_norm, q_norm, k_norm;  // the last two empty without QK-norm
   Tensor q_bias, k_bias, v_bias, o_bias;         // empty without attention bias
@@ -57,8 +57,11 @@ struct TrainingLists {
 struct Transformer::State {
   /// Of either weights in memory or stored ones.
   State(const Weights* weights, std::unique_ptr<StoredWeights> stored, Operators& operators);
+  /// Beside another policy.
+  State(const State& other, Operators& operators);
 
   const Weights* const weights;           // null: a fixed policy
+  const bool is_beside = false;           // another policy, which packs the weights
   std::unique_ptr<StoredWeights> stored;  // of a fixed policy, until it is packed
   Tensor flat;                            // all weights, while they are packed
   const ModelConfig config;
@@ -69,10 +72,10 @@ struct Transformer::State {
   std::map<std::string, Parameter> parameters;  // by name
   std::int64_t elements;                        // of all of them, flat
   std::vector<LayerWeights> layers;
-  std::unique_ptr<PackedWeight> head;
+  std::shared_ptr<PackedWeight> head;
   // Of an untied model: a view of the weights, or the policy's own. A tied one's is the head.
   Tensor embedding;
-  std::unique_ptr<PackedWeight> own_embedding;
+  std::shared_ptr<PackedWeight> own_embedding;
   Tensor final_norm;
   std::map<std::string, Buffer> own_vectors;  // by name, unless they are views of the weights
 
@@ -90,7 +93,7 @@ struct Transformer::State {
   };
   Placement placement;
   struct {
-    GrowingTensor x, normed, qkv, rotated, attended, gate_up, activated;
+    GrowingTensor tokens, x, normed, qkv, rotated, attended, gate_up, activated;
     GrowingTensor wanted, wanted_normed, logits;
   } decoding;
 
@@ -138,15 +141,14 @@ struct Transformer::State {
   Tensor row_statistics(GrowingTensor& tensor, std::int64_t rows);
   Tensor floats_of(GrowingTensor& tensor, std::int64_t rows, std::int64_t cols);  // fp32
 
-  /// One block, forward, as far as backward() needs it; `attend` computes t.attended from t.rotated
-  /// and t.qkv.
+  /// One block, forward, as far as backward() needs it; `attend` computes t.attended, and t.rotated
+  /// before it, from t.qkv.
   template <typename Attend>
   void forward_to_gate_up(Operators& ops, const LayerWeights& layer, const BlockTensors& t,
-                          const QkNormRope& how, const Attend& attend) const {
+                          const Attend& attend) const {
     ops.rms_norm(t.x, layer.input_norm, eps, t.normed, t.inverse_rms_1);
     ops.linear(t.normed, *layer.qkv, t.qkv);
     if (config.qkv_bias) add_qkv_bias(ops, layer, t.qkv);
-    ops.qk_norm_rope(t.qkv, how, t.rotated);
     attend(t);
     ops.linear_add(t.attended, *layer.o, t.x, t.middle);
     if (config.output_bias) ops.add_bias(t.middle, layer.o_bias);
@@ -156,14 +158,14 @@ struct Transformer::State {
   /// The whole block.
   template <typename Attend>
   void forward_block(Operators& ops, const LayerWeights& layer, const BlockTensors& t,
-                     const QkNormRope& how, const Attend& attend) const {
-    forward_to_gate_up(ops, layer, t, how, attend);
+                     const Attend& attend) const {
+    forward_to_gate_up(ops, layer, t, attend);
     ops.swiglu(t.gate_up, t.activated);
     ops.linear_add(t.activated, *layer.down, t.middle, t.out);
   }
 
   // transformer_decode.cpp
-  void place(std::span<const DecodeRow> rows, KvCache& cache);
+  void place(std::span<const DecodeRow> rows, KvCache& cache, Tensor drawn);
   DecodeTensors decode_tensors();
   void decode_part(Operators& ops, const DecodeTensors& whole, KvPages pages, std::int64_t first,
                    std::int64_t end) const;

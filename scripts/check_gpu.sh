@@ -54,7 +54,7 @@ note "its log-probs, learner less sampler" "$([ -n "$difference" ] && echo MEASU
 if [ "$place" = gpu ] && command -v compute-sanitizer >/dev/null; then
   # Each tensor in memory of its own, or none would end where memcheck looks; what calls return is checked where they are
   # made, and LibTorch also asks for what may not be there. racecheck: a barrier that emulated lanes cannot miss.
-  kernels='*Decoding*/cuda:*RmsNorm*/cuda:*QkNorm*/cuda:*Swiglu*/cuda:*Embedding*/cuda:*LogProbs*/cuda:*AdamW*/cuda'
+  kernels='*Sampling.Top*/cuda:*Decoding*/cuda:*RmsNorm*/cuda:*QkNorm*/cuda:*Swiglu*/cuda:*Embedding*/cuda:*LogProbs*/cuda:*AdamW*/cuda'
   for tool in "memcheck --report-api-errors no" racecheck; do
     # shellcheck disable=SC2086
     check "compute-sanitizer, ${tool%% *}" 90 env PYTORCH_NO_CUDA_MEMORY_CACHING=1 compute-sanitizer --error-exitcode 1 \

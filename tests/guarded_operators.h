@@ -21,8 +21,9 @@ class GuardedOperators : public Operators {
   struct Traffic {
     std::int64_t allocations = 0, allocated_bytes = 0;  // but for packed weights
     std::int64_t to_host = 0, from_host = 0;            // elements
-    std::int64_t waits = 0;    // the host for the device: each result that it reads
-    std::int64_t uploads = 0;  // transfers to the device, for which nobody waits
+    std::int64_t waits = 0;     // the host for all that the device has to do
+    std::int64_t receipts = 0;  // of what was sent in an earlier pass: the device works meanwhile
+    std::int64_t uploads = 0;   // transfers to the device, for which nobody waits
 
     Traffic since(const Traffic& before) const {
       return {allocations - before.allocations,
@@ -30,6 +31,7 @@ class GuardedOperators : public Operators {
               to_host - before.to_host,
               from_host - before.from_host,
               waits - before.waits,
+              receipts - before.receipts,
               uploads - before.uploads};
     }
   };
@@ -65,19 +67,23 @@ class GuardedOperators : public Operators {
     ++traffic_.uploads;
     return inner_->upload(host);
   }
-  void begin_pass() override { inner_->begin_pass(); }
+  void begin_pass() override {
+    ++passes_;
+    inner_->begin_pass();
+  }
   void copy_to_host(Tensor from, std::span<float> to) override {
     traffic_.to_host += from.elements();
     ++traffic_.waits;
     const Unlocked unlocked(*this);
     inner_->copy_to_host(from, to);
   }
-  void copy_to_host(const DrawnTokens& from, std::span<std::int32_t> ids,
-                    std::span<float> log_probs) override {
-    traffic_.to_host += from.ids.elements() + from.log_probs.elements();
-    ++traffic_.waits;
-    const Unlocked unlocked(*this);
-    inner_->copy_to_host(from, ids, log_probs);
+  ReceiveTokens send_to_host(const DrawnTokens& drawn) override {
+    traffic_.to_host += drawn.ids.elements() + drawn.log_probs.elements();
+    return [this, sent_in = passes_, receive = call(&Operators::send_to_host, drawn)](
+               std::span<std::int32_t> ids, std::span<float> log_probs) {
+      ++(sent_in < passes_ ? traffic_.receipts : traffic_.waits);
+      receive(ids, log_probs);
+    };
   }
   void copy_from_host(std::span<const float> from, Tensor to) override {
     traffic_.from_host += to.elements();
@@ -122,6 +128,9 @@ class GuardedOperators : public Operators {
   }
   void embed_backward(Tensor dy, Indices tokens, Tensor dtable) override {
     call(&Operators::embed_backward, dy, tokens, dtable);
+  }
+  void look_up_drawn(Indices tokens, Tensor drawn, Tensor to) override {
+    call(&Operators::look_up_drawn, tokens, drawn, to);
   }
   void gather_rows(Tensor x, Indices rows, Tensor y) override {
     call(&Operators::gather_rows, x, rows, y);
@@ -214,6 +223,7 @@ class GuardedOperators : public Operators {
   std::size_t used_ = 0;
   Traffic traffic_;
   std::optional<std::int64_t> free_;
+  std::int64_t passes_ = 0;
 };
 
 }  // namespace lie::test

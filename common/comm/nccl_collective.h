@@ -10,10 +10,10 @@
 namespace lie {
 
 /// A group with the members of `host`, one GPU each; this rank's is number `device` of its node.
-/// Spans of that device's memory travel over NCCL, bytes, spans of host memory and what is rounded
-/// on its way over `host`. Collective over `host`, which carries the identifier of the NCCL
-/// communicator. Throws Error where the program was built without CUDA, or if two members share a
-/// GPU, which NCCL refuses.
+/// Spans of that device's memory travel over NCCL, bytes and spans of host memory over `host`, and
+/// what the group itself is to round. Collective over `host`, which carries the identifier of the
+/// NCCL communicator. Throws Error where the program was built without CUDA, or if two members
+/// share a GPU, which NCCL refuses.
 ///
 /// Each call starts after the work already enqueued on `compute_stream` (a cudaStream_t; null: the
 /// default stream, where LibTorch computes) and returns when it has finished: later work on that

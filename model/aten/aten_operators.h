@@ -3,8 +3,11 @@
 #pragma once
 
 #include <c10/core/CachingDeviceAllocator.h>
+#include <c10/core/Event.h>
+#include <c10/core/impl/VirtualGuardImpl.h>
 
 #include <cstring>
+#include <memory>
 #include <optional>
 #include <string_view>
 #include <vector>
@@ -74,13 +77,17 @@ class AtenOperators : public Operators {
   void copy_to_host(Tensor from, std::span<float> to) override {
     on_host(to, from.rows, from.cols).copy_(tensor(from));
   }
-  void copy_to_host(const DrawnTokens& from, std::span<std::int32_t> ids,
-                    std::span<float> log_probs) override {
+  ReceiveTokens send_to_host(const DrawnTokens& drawn) override {
     // The log-probs' bits travel as integers: one transfer.
-    const at::Tensor both =
-        at::stack({vector(from.ids), vector(from.log_probs).view(at::kInt)}).to(at::kCPU);
-    std::memcpy(ids.data(), both[0].data_ptr(), ids.size_bytes());
-    std::memcpy(log_probs.data(), both[1].data_ptr(), log_probs.size_bytes());
+    const at::Tensor both = at::stack({vector(drawn.ids), vector(drawn.log_probs).view(at::kInt)});
+    const at::Tensor here = at::empty(both.sizes(), on_host_for_device(at::kInt));
+    here.copy_(both, /*non_blocking=*/true);
+    return
+        [here, arrival = end_of_calls()](std::span<std::int32_t> ids, std::span<float> log_probs) {
+          if (arrival) arrival->synchronize();
+          std::memcpy(ids.data(), here[0].data_ptr(), ids.size_bytes());
+          std::memcpy(log_probs.data(), here[1].data_ptr(), log_probs.size_bytes());
+        };
   }
   void copy_from_host(std::span<const float> from, Tensor to) override {
     // What is larger waits, so that pinned memory, which ATen keeps, stays small.
@@ -136,6 +143,10 @@ class AtenOperators : public Operators {
     } else {
       tensor(dtable).index_add_(0, rows, wide);
     }
+  }
+  void look_up_drawn(Indices tokens, Tensor drawn, Tensor to) override {
+    const at::Tensor known = tensor(tokens), places = (-1 - known).clamp_min(0);
+    vector(to).copy_(at::where(known.lt(0), vector(drawn).index_select(0, places), known));
   }
   void gather_rows(Tensor x, Indices rows, Tensor y) override {
     tensor(y).copy_(tensor(x).index_select(0, tensor(rows)));
@@ -258,8 +269,7 @@ class AtenOperators : public Operators {
   /// wait.
   at::Tensor bytes_on_device(const void* host, std::size_t bytes) const {
     const auto count = static_cast<std::int64_t>(bytes);
-    const auto of_host = at::TensorOptions().dtype(at::kByte).pinned_memory(device_.is_cuda());
-    const at::Tensor staged = at::empty({count}, of_host);
+    const at::Tensor staged = at::empty({count}, on_host_for_device(at::kByte));
     if (count > 0) std::memcpy(staged.data_ptr(), host, bytes);
     return staged.to(device_, /*non_blocking=*/true);
   }
@@ -277,6 +287,17 @@ class AtenOperators : public Operators {
     return tensor(qkv).narrow(1, shape.q_cols() + shape.kv_cols(), shape.kv_cols());
   }
 
+  /// Host memory that the device reaches by itself.
+  at::TensorOptions on_host_for_device(at::ScalarType type) const {
+    return at::TensorOptions().dtype(type).pinned_memory(device_.is_cuda());
+  }
+  /// What a GPU reaches when it has done all calls so far; of others null.
+  std::shared_ptr<c10::Event> end_of_calls() const {
+    if (!device_.is_cuda()) return nullptr;
+    const auto end = std::make_shared<c10::Event>(device_.type());
+    end->record(c10::impl::VirtualGuardImpl(device_.type()).getStream(device_));
+    return end;
+  }
   static at::Tensor on_host(std::span<const float> host, std::int64_t rows, std::int64_t cols) {
     return at::from_blob(const_cast<float*>(host.data()), {rows, cols},
                          at::TensorOptions().dtype(at::kFloat));

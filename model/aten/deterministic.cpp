@@ -25,8 +25,6 @@ Deterministic::~Deterministic() {
   all().setDeterministicFillUninitializedMemory(fills_);
 }
 
-std::unique_lock<std::mutex> hold_off_deterministic() { return std::unique_lock(switch_mutex); }
-
 bool is_deterministic() { return all().deterministicAlgorithms(); }
 
 }  // namespace lie::aten

@@ -20,9 +20,6 @@ class Deterministic {
   bool before_, only_warn_, fills_;
 };
 
-/// While held, no thread makes them so: for kernels that ATen then refuses.
-std::unique_lock<std::mutex> hold_off_deterministic();
-
 /// Whether they are now.
 bool is_deterministic();
 

@@ -2,13 +2,12 @@
 
 #include <algorithm>
 
-#include "model/aten/deterministic.h"
 #include "model/aten/rows.h"
 
 namespace lie::aten {
 namespace {
 
-/// What a column of the uploaded draws holds.
+/// What a row of the draws' table holds.
 enum DrawColumn : std::int64_t {
   kRow,
   kInverseTemperature,
@@ -19,10 +18,10 @@ enum DrawColumn : std::int64_t {
   kColumns
 };
 
-/// [kColumns, R] float64 on `device`, in one copy.
-at::Tensor upload(std::span<const Draw> draws, at::Device device) {
-  at::Tensor host = at::empty({kColumns, std::ssize(draws)}, at::kDouble);
-  auto table = host.accessor<double, 2>();
+/// [kColumns, R] float64.
+at::Tensor table_of(std::span<const Draw> draws) {
+  at::Tensor whole = at::empty({kColumns, std::ssize(draws)}, at::kDouble);
+  auto table = whole.accessor<double, 2>();
   for (std::int64_t i = 0; i < std::ssize(draws); ++i) {
     const Draw& draw = draws[static_cast<std::size_t>(i)];
     table[kRow][i] = static_cast<double>(draw.row);
@@ -32,7 +31,7 @@ at::Tensor upload(std::span<const Draw> draws, at::Device device) {
     table[kUniform][i] = static_cast<double>(random_uniform(draw.key));
     table[kGreedy][i] = draw.greedy() ? 1 : 0;
   }
-  return host.to(device);
+  return whole;
 }
 
 /// In each row the first place whose cumulative probability lies above `share` [R] of `total` [R].
@@ -71,8 +70,7 @@ at::Tensor draw_from_likeliest(const at::Tensor& probabilities, const at::Tensor
 }  // namespace
 
 Sampled sample(const at::Tensor& logits, std::span<const Draw> draws) {
-  const auto columns = upload(draws, logits.device()).unbind(0);
-  const auto cumsum_is_taken = hold_off_deterministic();
+  const auto columns = table_of(draws).unbind(0);
   const at::Tensor &top_p = columns[kTopP], &top_k = columns[kTopK], &uniforms = columns[kUniform];
   const at::Tensor z = logits.index_select(0, columns[kRow].to(at::kLong)).to(at::kFloat) *
                        columns[kInverseTemperature].to(at::kFloat).unsqueeze(1);

@@ -1,4 +1,4 @@
-// Drawing tokens from rows of logits, in ATen.
+// Drawing tokens from rows of logits on the host, in ATen; a CUDA device has a kernel.
 #pragma once
 
 #include <ATen/ATen.h>
@@ -14,8 +14,7 @@ struct Sampled {
   at::Tensor log_probs;  // [R] fp32, as log_probs() in rows.h has them
 };
 
-/// A token for each of `draws`, at least one, from its row of `logits` [*, V]. The host computes
-/// the uniform numbers of the keys; all else happens on the logits' device.
+/// A token for each of `draws`, at least one, from its row of `logits` [*, V].
 Sampled sample(const at::Tensor& logits, std::span<const Draw> draws);
 
 }  // namespace lie::aten

@@ -5,6 +5,7 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "common/bfloat16.h"
 #include "common/error.h"
 #include "model/cpu/bf16_operators.h"
 
@@ -15,6 +16,18 @@ constexpr std::int64_t kHugePage = std::int64_t{2} << 20;
 
 void copy_row(const float* from, float* to, std::int64_t count) {
   std::copy_n(from, count, to);  // of none, either may be null
+}
+
+/// Between fp32 and bf16, of closed rows.
+void convert(Tensor from, Tensor to) {
+  const std::int64_t count = from.elements();
+  if (to.dtype == DType::kBFloat16) {
+    const auto* const wide = static_cast<const float*>(from.data);
+    std::transform(wide, wide + count, static_cast<std::uint16_t*>(to.data), to_bfloat16);
+  } else {
+    const auto* const narrow = static_cast<const std::uint16_t*>(from.data);
+    std::transform(narrow, narrow + count, static_cast<float*>(to.data), from_bfloat16);
+  }
 }
 
 }  // namespace
@@ -86,6 +99,7 @@ void CpuOperators::zero(Tensor x) {
 }
 
 void CpuOperators::copy(Tensor from, Tensor to) {
+  if (from.dtype != to.dtype) return convert(from, to);
   const auto bytes = static_cast<std::size_t>(from.cols * dtype_bytes(from.dtype));
   split(from.rows, 1, from.elements() / 8, [&](Range rows) {
     for (std::int64_t t = rows.begin; bytes > 0 && t < rows.end; ++t) {
@@ -98,10 +112,22 @@ void CpuOperators::copy_to_host(Tensor from, std::span<float> to) {
   copy(from, {to.data(), from.rows, from.cols, from.cols, DType::kFloat32});
 }
 
-void CpuOperators::copy_to_host(const DrawnTokens& from, std::span<std::int32_t> ids,
-                                std::span<float> log_probs) {
-  std::memcpy(ids.data(), from.ids.data, ids.size_bytes());
-  copy_to_host(from.log_probs, log_probs);
+ReceiveTokens CpuOperators::send_to_host(const DrawnTokens& drawn) {
+  const auto* const first_id = static_cast<const std::int32_t*>(drawn.ids.data);
+  const float* const first = floats(drawn.log_probs);
+  return [of_ids = std::vector(first_id, first_id + drawn.ids.cols),
+          of_log_probs = std::vector(first, first + drawn.log_probs.cols)](
+             std::span<std::int32_t> ids, std::span<float> log_probs) {
+    std::ranges::copy(of_ids, ids.begin());
+    std::ranges::copy(of_log_probs, log_probs.begin());
+  };
+}
+
+void CpuOperators::look_up_drawn(Indices tokens, Tensor drawn, Tensor to) {
+  const auto* const ids = static_cast<const std::int32_t*>(drawn.data);
+  auto* const found = static_cast<std::int32_t*>(to.data);
+  std::transform(tokens.data, tokens.data + tokens.count, found,
+                 [&](std::int32_t token) { return token < 0 ? ids[-1 - token] : token; });
 }
 
 void CpuOperators::copy_from_host(std::span<const float> from, Tensor to) {

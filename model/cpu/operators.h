@@ -91,8 +91,7 @@ class CpuOperators : public Operators {
   void zero(Tensor x) override;
   void copy(Tensor from, Tensor to) override;
   void copy_to_host(Tensor from, std::span<float> to) override;
-  void copy_to_host(const DrawnTokens& from, std::span<std::int32_t> ids,
-                    std::span<float> log_probs) override;
+  ReceiveTokens send_to_host(const DrawnTokens& drawn) override;
   void copy_from_host(std::span<const float> from, Tensor to) override;
 
   std::unique_ptr<PackedWeight> make_weight(std::int64_t out, std::int64_t in,
@@ -112,6 +111,7 @@ class CpuOperators : public Operators {
   void embed(Tensor table, Indices tokens, Tensor y) override;
   void embed(const PackedWeight& table, Indices tokens, Tensor y) override;
   void embed_backward(Tensor dy, Indices tokens, Tensor dtable) override;
+  void look_up_drawn(Indices tokens, Tensor drawn, Tensor to) override;
   void gather_rows(Tensor x, Indices rows, Tensor y) override;
   void scatter_rows(Tensor y, Indices rows, Tensor x) override;
   void rms_norm(Tensor x, Tensor weight, float eps, Tensor y, Tensor inverse_rms) override;

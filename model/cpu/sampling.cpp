@@ -92,11 +92,8 @@ double RowSampler::take_likeliest(const Draw& how) {
   const bool all = how.top_k == 0;
   // Tokens below this together hold less than 1 - top_p, so the nucleus does not need them.
   const double floor = all ? (1 - how.top_p) / static_cast<double>(probabilities_.size()) : 0;
-  heap_.clear();
-  for (std::size_t id = 0; id < probabilities_.size(); ++id) {
-    const auto p = static_cast<double>(probabilities_[id]);
-    if (p > 0 && p >= floor) heap_.push_back(static_cast<std::int32_t>(id));
-  }
+  collect(floor);
+  if (heap_.empty()) collect(0);  // all alike, and rounded down
   const auto less_likely = [this](std::int32_t a, std::int32_t b) {
     return probability(a) != probability(b) ? probability(a) < probability(b) : a > b;
   };
@@ -110,6 +107,14 @@ double RowSampler::take_likeliest(const Draw& how) {
     sum += probability(likeliest_.back());
   }
   return all ? 1.0 : sum;
+}
+
+void RowSampler::collect(double floor) {
+  heap_.clear();
+  for (std::size_t id = 0; id < probabilities_.size(); ++id) {
+    const auto p = static_cast<double>(probabilities_[id]);
+    if (p > 0 && p >= floor) heap_.push_back(static_cast<std::int32_t>(id));
+  }
 }
 
 void CpuOperators::sample(Tensor logits, std::span<const Draw> draws, const DrawnTokens& drawn) {

@@ -69,6 +69,7 @@ struct DeviceBlock {
   __device__ void once(const F& f) const {
     if (threadIdx.x == 0) f();
   }
+  __device__ std::int32_t add(std::int32_t& to) const { return atomicAdd(&to, 1); }
   __device__ void wait() const { __syncthreads(); }
 };
 

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <type_traits>
 
+#include "model/cuda/likeliest.h"
 #include "model/cuda/numbers.h"
 #include "model/cuda/philox.h"
 #include "model/sampling.h"
@@ -144,7 +145,7 @@ struct LogProbsBackward {
   }
 };
 
-/// A token for each draw that is greedy or from all tokens, as cpu::RowSampler draws it.
+/// A token for each draw, as cpu::RowSampler draws it.
 struct DrawTokens {
   static constexpr std::int64_t kBlock = 64;  // probabilities that are summed first
 
@@ -155,25 +156,34 @@ struct DrawTokens {
   float* log_probs;
 
   LIE_ROW std::int64_t blocks() const { return (vocabulary + kBlock - 1) / kBlock; }
-  std::int64_t shared_bytes() const { return blocks() * 8 + SoftmaxParts::bytes(vocabulary); }
+  /// For the blocks' sums, or a window of the likeliest tokens.
+  LIE_ROW std::int64_t draw_bytes() const {
+    constexpr std::int64_t kWindow = sizeof(TokenWindow);
+    return blocks() * 8 > kWindow ? blocks() * 8 : kWindow;
+  }
+  std::int64_t shared_bytes() const { return draw_bytes() + SoftmaxParts::bytes(vocabulary); }
 
   template <typename Block>
   LIE_ROW void operator()(const Block& block, std::int64_t i) const {
-    double* const sums = static_cast<double*>(block.memory);
     const Draw& how = draws[i];
     const float temperature = how.temperature == 0 ? 1.0f : how.temperature;
     const ScaledLogits z{logits[how.row], vocabulary, 1.0f / temperature};
-    const SoftmaxParts parts(reinterpret_cast<float*>(sums + blocks()), vocabulary);
+    char* const after_draw = static_cast<char*>(block.memory) + draw_bytes();
+    const SoftmaxParts parts(reinterpret_cast<float*>(after_draw), vocabulary);
     const float log_sum = softmax_of(block, z, parts).log_sum;
     const bool finite = log_sum - log_sum == 0;
-    if (finite && how.temperature != 0) {
+    std::int64_t id = 0;  // of the thread of once()
+    if (finite && how.temperature == 0) {
+      block.once([&] { id = likeliest(z, parts); });
+    } else if (finite && how.from_all()) {
+      double* const sums = static_cast<double*>(block.memory);
       block.each(blocks(), [&](std::int64_t b) { sums[b] = sum_of(z, log_sum, b); });
+      block.wait();
+      block.once([&] { id = drawn(z, log_sum, sums, uniform_of(how.key)); });
+    } else if (finite) {
+      id = drawn_from_likeliest(block, z, log_sum, how);
     }
-    block.wait();
     block.once([&] {
-      const std::int64_t id = !finite                ? 0
-                              : how.temperature == 0 ? likeliest(z, parts)
-                                                     : drawn(z, log_sum, sums, uniform_of(how.key));
       ids[i] = static_cast<std::int32_t>(id);
       log_probs[i] = finite ? z.log_prob(id, log_sum) : NAN;
     });
@@ -214,6 +224,16 @@ struct DrawTokens {
       left -= static_cast<double>(p);
     }
     return chosen;
+  }
+  template <typename Block>
+  LIE_ROW std::int64_t drawn_from_likeliest(const Block& block, const ScaledLogits& z,
+                                            float log_sum, const Draw& how) const {
+    const auto probability_at = [&](std::int64_t i) { return probability(z, log_sum, i); };
+    // Tokens below this together hold less than 1 - top_p, so the nucleus does not need them.
+    const double floor = how.top_k == 0 ? (1 - how.top_p) / static_cast<double>(vocabulary) : 0.0;
+    Likeliest likeliest(block, probability_at, vocabulary, floor,
+                        *static_cast<TokenWindow*>(block.memory));
+    return likeliest.draw(how, uniform_of(how.key));
   }
   /// The first of equals. Only the part that holds it is read again.
   LIE_ROW std::int64_t likeliest(const ScaledLogits& z, const SoftmaxParts& parts) const {

@@ -39,6 +39,12 @@ HeadRotation rotation_of(const lie::QkNormRope& how) {
           floats(how.rope),   how.positions.data};
 }
 
+template <typename T>
+KvPlaces<T> places_of(const AttentionShape& shape, const DecodeBatch& batch, KvPages pages) {
+  return {shape.kv_heads, shape.head_width, Operators::kPageTokens,
+          pages.layer,    batch.slots.data, rows<T>(pages.pool)};
+}
+
 }  // namespace
 
 bool kernels_are_emulated() { return kEmulated; }
@@ -120,8 +126,17 @@ void store_kv(int device, Tensor rotated, Tensor qkv, const AttentionShape& shap
     for_elements(
         device, rotated.rows * kv,
         StoreKv<T>{rows<const T>(rotated.cols_at(q, kv)), rows<const T>(qkv.cols_at(q + kv, kv)),
-                   shape.kv_heads, shape.head_width, Operators::kPageTokens, pages.layer,
-                   batch.slots.data, rows<T>(pages.pool)});
+                   places_of<T>(shape, batch, pages)});
+  });
+}
+
+void rotate_and_store(int device, Tensor qkv, const lie::QkNormRope& how, Tensor rotated,
+                      const DecodeBatch& batch, KvPages pages) {
+  by_dtype(qkv.dtype, [&](auto zero) {
+    using T = decltype(zero);
+    const RotateAndStore<T> all{{rotation_of(how), rows<const T>(qkv), rows<T>(rotated)},
+                                places_of<T>(how.shape, batch, pages)};
+    for_rows(device, qkv.rows * all.heads(), all);
   });
 }
 

@@ -25,6 +25,8 @@ void qk_norm_rope_backward(int device, Tensor d_rotated, Tensor qkv, const QkNor
                            Tensor d_qkv, Tensor dq_norm, Tensor dk_norm, float* partial);
 void store_kv(int device, Tensor rotated, Tensor qkv, const AttentionShape& shape,
               const DecodeBatch& batch, KvPages pages);
+void rotate_and_store(int device, Tensor qkv, const QkNormRope& how, Tensor rotated,
+                      const DecodeBatch& batch, KvPages pages);
 /// Floats that attention_decode() wants for a row of a batch whose longest has `longest` positions.
 std::int64_t attention_decode_scratch(const AttentionShape& shape, std::int64_t longest);
 /// Whether attention_decode() takes such heads and pages: it reads sixteen bytes of a key at once.
@@ -37,7 +39,7 @@ void log_probs(int device, Tensor logits, Indices targets, float temperature, Te
                Tensor entropies, Tensor log_sum);
 void log_probs_backward(int device, Tensor logits, Indices targets, float temperature,
                         Tensor entropies, Tensor log_sum, Tensor d_log_probs, Tensor d_entropies);
-/// `draws` lie on the device too; each is greedy or from all tokens.
+/// `draws` lie on the device too.
 void sample(int device, Tensor logits, std::span<const Draw> draws, const DrawnTokens& drawn);
 /// sums [1, blocks] double, on the device.
 void sums_of_squares(int device, Tensor x, std::int64_t block, Tensor sums);

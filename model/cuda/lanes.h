@@ -80,6 +80,8 @@ struct HostBlock {
   void once(const F& f) const {
     f();
   }
+  /// Any thread adds one; returns what was there before.
+  std::int32_t add(std::int32_t& to) const { return to++; }
   void wait() const {}
 };
 

@@ -50,6 +50,10 @@ class CudaOperators final : public aten::AtenOperators {
                 KvPages pages) override {
     cuda::store_kv(index(), rotated, qkv, shape, batch, pages);
   }
+  void rotate_and_store(Tensor qkv, const QkNormRope& how, Tensor rotated,
+                        const DecodeBatch& batch, KvPages pages) override {
+    cuda::rotate_and_store(index(), qkv, how, rotated, batch, pages);
+  }
   void attention_decode(Tensor rotated, const AttentionShape& shape, const DecodeBatch& batch,
                         KvPages pages, Tensor y) override {
     if (!cuda::attention_decode_takes(shape, pages)) {
@@ -79,10 +83,6 @@ class CudaOperators final : public aten::AtenOperators {
   }
   void sample(Tensor logits, std::span<const Draw> draws, const DrawnTokens& drawn) override {
     if (draws.empty()) return;
-    const auto has_kernel = [](const Draw& draw) { return draw.greedy() || draw.from_all(); };
-    if (!std::ranges::all_of(draws, has_kernel)) {  // a sort of the vocabulary
-      return AtenOperators::sample(logits, draws, drawn);
-    }
     const at::Tensor there = bytes_on_device(draws.data(), draws.size_bytes());
     cuda::sample(index(), logits, {static_cast<const Draw*>(there.const_data_ptr()), draws.size()},
                  drawn);

@@ -220,8 +220,11 @@ struct QkNormRope {
   template <typename Lanes>
   LIE_ROW void operator()(const Lanes& lanes, std::int64_t item) const {
     const std::int64_t row = item / how.all(), head = item % how.all();
+    rotate(lanes, row, head, rotated[row] + head * how.width);
+  }
+  template <typename Lanes>
+  LIE_ROW void rotate(const Lanes& lanes, std::int64_t row, std::int64_t head, T* y) const {
     const T* const x = qkv[row] + head * how.width;
-    T* const y = rotated[row] + head * how.width;
     const float *const weight = how.norm(head), *const angles = how.angles(row);
     const float r = weight == nullptr ? 1.0f : head_inverse_rms(lanes, x, how);
     const auto normed = [&](std::int64_t i) {
@@ -275,21 +278,56 @@ struct QkNormRopeBackward {
   }
 };
 
-/// Keys and values into their pages, [L, 2, K, page tokens, E] each (model/aten/pages.h).
+/// Pages of keys and values, [L, 2, K, page tokens, E] each (model/aten/pages.h), and the rows'
+/// slots in them.
 template <typename T>
-struct StoreKv {
-  Rows<const T> keys, values;  // [T, K*E]
+struct KvPlaces {
   std::int64_t kv_heads, width, page_tokens, layer;
   const std::int32_t* slots;
   Rows<T> pool;
 
-  LIE_ROW void operator()(std::int64_t element) const {
-    const std::int64_t cols = kv_heads * width, row = element / cols, i = element % cols;
+  /// Where a row's key of this head goes.
+  LIE_ROW T* key(std::int64_t row, std::int64_t head) const {
     const std::int64_t page = slots[row] / page_tokens, place = slots[row] % page_tokens;
-    T* const to = pool[page] + 2 * layer * page_tokens * cols +
-                  (i / width * page_tokens + place) * width + i % width;
-    to[0] = keys[row][i];
-    to[page_tokens * cols] = values[row][i];
+    return pool[page] + (2 * layer * kv_heads + head) * page_tokens * width + place * width;
+  }
+  LIE_ROW T* value(std::int64_t row, std::int64_t head) const {
+    return key(row, head) + page_tokens * kv_heads * width;
+  }
+};
+
+/// Keys and values to their places.
+template <typename T>
+struct StoreKv {
+  Rows<const T> keys, values;  // [T, K*E]
+  KvPlaces<T> to;
+
+  LIE_ROW void operator()(std::int64_t element) const {
+    const std::int64_t cols = to.kv_heads * to.width, row = element / cols, i = element % cols;
+    to.key(row, i / to.width)[i % to.width] = keys[row][i];
+    to.value(row, i / to.width)[i % to.width] = values[row][i];
+  }
+};
+
+/// QkNormRope and StoreKv: queries to `of.rotated`, keys and values to their places only.
+template <typename T>
+struct RotateAndStore {
+  QkNormRope<T> of;
+  KvPlaces<T> to;
+
+  LIE_ROW std::int64_t heads() const { return of.how.all() + to.kv_heads; }
+  template <typename Lanes>
+  LIE_ROW void operator()(const Lanes& lanes, std::int64_t item) const {
+    const std::int64_t row = item / heads(), head = item % heads(), queries = of.how.heads;
+    if (head < of.how.all()) {
+      T* const query = of.rotated[row] + head * to.width;
+      return of.rotate(lanes, row, head, head < queries ? query : to.key(row, head - queries));
+    }
+    const T* const from = of.qkv[row] + head * to.width;
+    T* const value = to.value(row, head - of.how.all());
+    lanes.each([&](int lane) {
+      for (std::int64_t i = lane; i < to.width; i += kLanes) value[i] = from[i];
+    });
   }
 };
 

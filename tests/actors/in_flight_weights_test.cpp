@@ -6,11 +6,14 @@
 #include <cmath>
 #include <functional>
 #include <map>
+#include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "actors/generator.h"
 #include "tests/actors/letters.h"
+#include "tests/guarded_operators.h"
 #include "tests/host_memory.h"
 #include "tests/temporary_directory.h"
 
@@ -38,7 +41,8 @@ std::vector<Ticket> some_tickets() {
 /// A policy whose weights are of one of three versions, which have little in common.
 class Policy : public LetterPolicy {
  public:
-  Policy() {
+  explicit Policy(std::unique_ptr<Operators> these = make_cpu_operators(1))
+      : LetterPolicy({}, std::move(these)) {
     for (std::uint64_t seed = 21; std::ssize(versions_) < kVersions; ++seed) {
       versions_.push_back(initial_weights(test::tiny_config(), seed, *operators));
     }
@@ -158,6 +162,25 @@ TEST_P(InFlight, APlanRepeatsItWhateverTheSlotsAndTheTimeOfTheChange) {
       }
     }
   }
+}
+
+TEST_P(InFlight, ADeviceAStepAheadOfTheHostDoesWhatItSays) {
+  Policy ahead(std::make_unique<test::GuardedOperators>());
+  const Groups groups = with_changes_in_flight(ahead, options_of(GetParam()));
+  const Groups again =
+      generate(policy_, options_of(GetParam(), 40), planned(groups), [](int) { return true; });
+  std::size_t most_runs = 0;
+  ASSERT_EQ(again.size(), some_tickets().size());
+  for (const auto& [number, group] : again) {
+    for (std::size_t i = 0; i < group.responses.size(); ++i) {
+      const Response& response = groups.at(number).responses[i];
+      EXPECT_EQ(response.versions, group.responses[i].versions) << number << " " << i;
+      EXPECT_EQ(response.ids, group.responses[i].ids) << number << " " << i;
+      EXPECT_EQ(response.behavior_log_probs, group.responses[i].behavior_log_probs);
+      most_runs = std::max(most_runs, response.versions.size());
+    }
+  }
+  EXPECT_EQ(most_runs, 3U) << "some response goes through all weights";
 }
 
 TEST_P(InFlight, APromptThatIsHalfReadIsReadAgain) {

@@ -1,7 +1,9 @@
 // A random policy whose prompts are letters, for tests.
 #pragma once
 
+#include <memory>
 #include <string>
+#include <utility>
 
 #include "actors/generator.h"
 #include "tests/tiny_model.h"
@@ -16,7 +18,9 @@ inline std::vector<std::int32_t> encode_letters(const Prompt& prompt) {
 }
 
 struct LetterPolicy : TinyPolicy {
-  explicit LetterPolicy(const TinyShape& shape = {}) : TinyPolicy(shape, 5) {}
+  explicit LetterPolicy(const TinyShape& shape = {},
+                        std::unique_ptr<Operators> these = make_cpu_operators(1))
+      : TinyPolicy(shape, 5, std::move(these)) {}
 
   Generator generator(const RolloutOptions& options, std::uint64_t seed = 11) {
     return Generator(transformer, *operators, weights.config(), options, seed, encode_letters);

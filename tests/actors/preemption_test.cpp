@@ -2,10 +2,14 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cstdlib>
+#include <memory>
 #include <random>
+#include <utility>
 #include <vector>
 
 #include "tests/actors/generated.h"
+#include "tests/guarded_operators.h"
 
 namespace lie {
 namespace {
@@ -14,8 +18,9 @@ using test::expect_same, test::generate, test::Groups, test::LetterPolicy, test:
     test::ticket_for, test::tiny_rollout;
 
 /// Whose pages are so large that 64 / layers fill a mebibyte.
-LetterPolicy policy_of_large_pages(std::int64_t layers) {
-  return LetterPolicy({.layers = layers, .heads = 8, .kv_heads = 8});
+LetterPolicy policy_of_large_pages(std::int64_t layers,
+                                   std::unique_ptr<Operators> these = make_cpu_operators(1)) {
+  return LetterPolicy({.layers = layers, .heads = 8, .kv_heads = 8}, std::move(these));
 }
 
 /// A response may need 16 pages, its prompt's 4 included: just a mebibyte with 4 layers.
@@ -74,6 +79,36 @@ TEST(Preemption, ChangesNoTokenWhateverThePages) {
   EXPECT_GT(put_back, 200);
 }
 
+// On a device passes run ahead of the host: see Generator.
+TEST(Preemption, ChangesNoTokenOfADeviceAStepAheadOfTheHost) {
+  std::mt19937 random(8);
+  LetterPolicy host = policy_of_large_pages(4);
+  const Groups expected = generate(host, long_rollout(), many_tickets());
+  std::int64_t put_back = 0;
+  for (int i = 0; i < 3; ++i) {
+    auto operators = std::make_unique<test::GuardedOperators>();
+    const auto& traffic = operators->traffic();
+    LetterPolicy policy = policy_of_large_pages(4, std::move(operators));
+    RolloutOptions options = long_rollout();
+    options.cache_mebibytes = 1 + i;
+    options.slots = 10 + static_cast<std::int64_t>(random() % 30);
+    options.prefill_tokens = 1 + static_cast<std::int64_t>(random() % 40);
+    {  // what a generator leaves that ends in the middle changes nothing
+      Generator ended = policy.generator(options);
+      for (Ticket& ticket : many_tickets()) ended.add(ticket);
+      for (int pass = 0; pass < 20; ++pass) ended.step();
+    }
+    Generator generator = policy.generator(options);
+    const auto before = traffic;
+    expect_same(expected, trickled(generator, many_tickets()));
+    EXPECT_EQ(generator.free_pages(), generator.cache_use().pages);
+    put_back += generator.cache_use().put_back;
+    EXPECT_GE(traffic.since(before).waits, generator.cache_use().put_back > 0 ? 1 : 0);
+    EXPECT_GT(traffic.since(before).receipts, 3 * traffic.since(before).waits);
+  }
+  EXPECT_GT(put_back, 10);
+}
+
 /// Passes until the first ticket is answered.
 std::int64_t passes_of_first(Generator& generator) {
   for (std::int64_t passes = 1;; ++passes) {
@@ -100,14 +135,14 @@ TEST(Preemption, TheOldestIsAsFastAsAlone) {
 }
 
 TEST(Preemption, AllCanBePutBackBetweenAnyTwoPasses) {
-  LetterPolicy policy;
+  LetterPolicy policy, ahead({}, std::make_unique<test::GuardedOperators>());
   const Groups expected = generate(policy, tiny_rollout(), some_tickets());
-  for (const int every : {1, 2, 7}) {
-    Generator generator = policy.generator(tiny_rollout());
+  for (const int every : {1, 2, 7, -1, -2, -7}) {
+    Generator generator = (every > 0 ? policy : ahead).generator(tiny_rollout());
     for (Ticket& ticket : some_tickets()) generator.add(ticket);
     Groups groups;
     for (int pass = 1; !generator.idle(); ++pass) {
-      if (pass % (10 * every) < every) {
+      if (pass % std::abs(10 * every) < std::abs(every)) {
         generator.put_back_all();
         EXPECT_EQ(generator.free_pages(), generator.cache_use().pages);
       }

@@ -58,6 +58,8 @@ class DeviceBench {
     const Weights weights = initial_weights(sizes_.model, 1, ops_);
     Transformer transformer(weights);
     for (const int batch : sizes_.batches) decode(transformer, batch);
+    draw(2);
+    draw(1);
     train(transformer, weights.flat().elements());
     log_prob_difference(transformer);
     nccl_alone();
@@ -187,6 +189,34 @@ class DeviceBench {
         (products_per_token(sizes_.model, true) + attention_products(sizes_.model, tokens / 2));
     say(fmt::format("forward and backward, {} tokens", sizes_.train_tokens), "MEASURED",
         tokens / time, "tokens/s", flops / time / flops_);
+  }
+
+  /// A token for each row of the largest batch, whose probabilities fall with this power of their
+  /// rank: with the second about a dozen tokens hold .95, with the first most of the vocabulary.
+  void draw(double power) {
+    const std::int64_t rows = sizes_.batches.back(), columns = sizes_.model.vocabulary;
+    std::vector<float> host(static_cast<std::size_t>(rows * columns));
+    std::uint32_t state = 1;
+    for (float& x : host) {
+      state = state * 1664525u + 1013904223u;
+      x = static_cast<float>(-power * std::log((static_cast<double>(state) + 1) * 0x1p-32));
+    }
+    const Buffer logits = ops_.allocate(rows, columns, DType::kFloat32);
+    ops_.copy_from_host(host, logits.view());
+    const Buffer ids = ops_.allocate(1, rows, DType::kInt32);
+    const Buffer log_probs = ops_.allocate(1, rows, DType::kFloat32);
+    for (const Draw& how : {Draw{}, Draw{.top_k = 50}, Draw{.top_p = 0.95}}) {
+      std::vector<Draw> draws(static_cast<std::size_t>(rows), how);
+      for (std::size_t i = 0; i < draws.size(); ++i) {
+        draws[i].row = static_cast<std::int64_t>(i);
+        draws[i].key.index = static_cast<std::uint32_t>(i);
+      }
+      const double time = seconds(3, [&] {
+        ops_.sample(logits.view(), draws, {ids.view(), log_probs.view()});
+      });
+      say(fmt::format("{} draws, power {}, top_p {}, top_k {}", rows, power, how.top_p, how.top_k),
+          "MEASURED", 1e6 * time, "us", 4.0 * static_cast<double>(host.size()) / time / bandwidth_);
+    }
   }
 
   /// Between sampling and training, against GSPO's clip band of 3e-4 on the sequence's mean.

@@ -84,14 +84,26 @@ class Twice {
     std::int64_t found = 0;
     for (std::size_t i = 0; i < count(); ++i) {
       const float rounded = narrow() ? from_bfloat16(to_bfloat16(cpu_[i])) : cpu_[i];
-      const float got = narrow() ? from_bfloat16(halves_[i]) : floats_[i];
-      const bool same = std::bit_cast<std::uint32_t>(rounded) == std::bit_cast<std::uint32_t>(got);
-      found += same || (std::isnan(rounded) && std::isnan(got)) ? 0 : 1;
+      found += same(rounded, of_kernel(i)) ? 0 : 1;
+    }
+    return found;
+  }
+  /// The same between what kernels left here and in another, in the first columns.
+  std::int64_t different_from(const Twice& other, std::int64_t cols) const {
+    std::int64_t found = 0;
+    for (std::size_t i = 0; i < count(); ++i) {
+      const bool counts = static_cast<std::int64_t>(i) % cols_ < cols;
+      found += counts && !same(other.of_kernel(i), of_kernel(i)) ? 1 : 0;
     }
     return found;
   }
 
  private:
+  static bool same(float a, float b) {
+    return std::bit_cast<std::uint32_t>(a) == std::bit_cast<std::uint32_t>(b) ||
+           (std::isnan(a) && std::isnan(b));
+  }
+  float of_kernel(std::size_t i) const { return narrow() ? from_bfloat16(halves_[i]) : floats_[i]; }
   bool narrow() const { return dtype_ == DType::kBFloat16; }
   std::size_t count() const { return static_cast<std::size_t>(rows_ * cols_); }
 
@@ -279,6 +291,29 @@ TEST_P(CudaRows, StoringKeysAndValuesAndAttendingToThemHasTheCpuOperatorsBits) {
   });
 }
 
+TEST_P(CudaRows, RotatingAndStoringAtOnceHasTheBitsOfOneAfterTheOther) {
+  constexpr std::int64_t kTokens = 48;  // of 7 heads and the values of 2
+  over_rows(kTokens * 9, [&](std::int64_t some) {
+    const AttentionShape shape{5, 2, some + some % 2};
+    Cached cached(numbers_, 16);
+    const DecodeBatch batch = cached.filling();
+    const std::vector<std::int32_t> positions = indices(numbers_, kTokens, 30);
+    Twice rope = floats(30, shape.head_width), norm = floats(1, shape.head_width);
+    const QkNormRope how{shape, norm.kernel(), norm.kernel(),
+                         1e-6f, rope.kernel(), view(positions)};
+    Twice qkv = activations(kTokens, shape.qkv_cols());
+    Twice rotated = activations(kTokens, shape.q_cols() + shape.kv_cols());
+    Twice pool = activations(cached.pages(), 2 * 2 * 16 * shape.kv_cols());
+    Twice queries = rotated, filled = pool;
+    cuda::qk_norm_rope(kDevice, qkv.kernel(), how, rotated.kernel());
+    cuda::store_kv(kDevice, rotated.kernel(), qkv.kernel(), shape, batch, {pool.kernel(), 1});
+    cuda::rotate_and_store(kDevice, qkv.kernel(), how, queries.kernel(), batch,
+                           {filled.kernel(), 1});
+    EXPECT_EQ(filled.different_from(pool, pool.cpu().cols), 0) << some;
+    EXPECT_EQ(queries.different_from(rotated, shape.q_cols()), 0) << some;
+  });
+}
+
 TEST_P(CudaRows, EmbeddingHasTheCpuOperatorsBitsBothWays) {
   over_rows(kRows, [&](std::int64_t width) {
     const std::vector<std::int32_t> tokens = indices(numbers_, kRows, 40);
@@ -323,25 +358,48 @@ TEST_P(CudaHead, LogProbsEntropiesAndDLogitsHaveTheCpuOperatorsBits) {
   });
 }
 
+/// Draws a token from each row by both sides; `how(i)`: what of row i.
+template <typename How>
+void expect_same_draws(Operators& cpu, Numbers& numbers, Twice logits, const How& how) {
+  Twice log_probs(DType::kFloat32, 1, kHeadRows, numbers);
+  std::vector<std::int32_t> cpu_ids(kHeadRows), ids(kHeadRows);
+  std::vector<Draw> draws;
+  for (std::int64_t i = 0; i < kHeadRows; ++i) {
+    Draw& draw = draws.emplace_back(how(i));
+    draw.row = kHeadRows - 1 - i;
+    draw.key = {.seed = numbers.bits(), .index = static_cast<std::uint32_t>(i)};
+  }
+  const auto to = [](std::vector<std::int32_t>& all) {
+    return Tensor{all.data(), 1, kHeadRows, kHeadRows, DType::kInt32};
+  };
+  cpu.sample(logits.cpu(), draws, {to(cpu_ids), log_probs.cpu()});
+  cuda::sample(kDevice, logits.kernel(), draws, {to(ids), log_probs.kernel()});
+  EXPECT_EQ(ids, cpu_ids) << logits.cpu().cols;
+  EXPECT_EQ(log_probs.different(), 0) << logits.cpu().cols;
+}
+
 TEST_P(CudaHead, DrawsTheCpuOperatorsTokensWithTheirLogProbs) {
   std::int64_t call = 0;
   over_rows(kHeadRows, [&](std::int64_t some) {
     const std::int64_t vocabulary = ++call % 100 == 0 ? 2048 * (call % 3 + 1) + some : some;
-    Twice logits = floats(kHeadRows, vocabulary), log_probs = floats(1, kHeadRows);
-    std::vector<std::int32_t> cpu_ids(kHeadRows), ids(kHeadRows);
-    std::vector<Draw> draws;
-    for (std::int64_t i = 0; i < kHeadRows; ++i) {
-      const RandomKey key{.seed = numbers_.bits(), .index = static_cast<std::uint32_t>(i)};
-      const float temperature = 0.5f * static_cast<float>(i % 4);
-      draws.push_back({.row = kHeadRows - 1 - i, .temperature = temperature, .key = key});
-    }
-    const auto to = [](std::vector<std::int32_t>& all) {
-      return Tensor{all.data(), 1, kHeadRows, kHeadRows, DType::kInt32};
-    };
-    cpu_->sample(logits.cpu(), draws, {to(cpu_ids), log_probs.cpu()});
-    cuda::sample(kDevice, logits.kernel(), draws, {to(ids), log_probs.kernel()});
-    EXPECT_EQ(ids, cpu_ids) << vocabulary;
-    EXPECT_EQ(log_probs.different(), 0) << vocabulary;
+    expect_same_draws(*cpu_, numbers_, floats(kHeadRows, vocabulary), [](std::int64_t i) {
+      return Draw{.temperature = 0.5f * static_cast<float>(i % 4)};
+    });
+  });
+}
+
+// Rows of subnormals are of one probability: all tokens tie, more of them than a window holds.
+TEST_P(CudaHead, DrawsFromTheLikeliestWhatTheCpuOperatorsDraw) {
+  constexpr double kTopP[] = {1, 1e-6, 0.3, 0.9, 0.95, 0.999, 1 - 1e-9};
+  std::int64_t call = 0;
+  over_rows(kHeadRows, [&](std::int64_t some) {
+    const std::int64_t vocabulary = ++call % 50 == 0 ? 2048 * (call % 3 + 1) + some : some;
+    const std::int64_t top_k[] = {0, 0, 0, 1, 3, 50, 1500, vocabulary, 1 << 30};
+    expect_same_draws(*cpu_, numbers_, floats(kHeadRows, vocabulary), [&](std::int64_t) {
+      return Draw{.temperature = 0.4f * static_cast<float>(1 + numbers_.bits() % 4),
+                  .top_p = kTopP[numbers_.bits() % std::size(kTopP)],
+                  .top_k = top_k[numbers_.bits() % std::size(top_k)]};
+    });
   });
 }
 

@@ -44,7 +44,7 @@ Drawn sample(Operators& operators, Tensor logits, const std::vector<Draw>& draws
   operators.begin_pass();
   operators.sample(logits, draws, drawn);
   Drawn host{std::vector<std::int32_t>(draws.size()), std::vector<float>(draws.size())};
-  operators.copy_to_host(drawn, host.ids, host.log_probs);
+  operators.send_to_host(drawn)(host.ids, host.log_probs);
   return host;
 }
 
@@ -198,6 +198,13 @@ TEST_P(Sampling, TopPKeepsTheSmallestSetThatHoldsItsShare) {
   EXPECT_EQ(reachable(logits, {.top_p = 0.51}), (std::set<std::int32_t>{1, 3}));
   EXPECT_EQ(reachable(logits, {.top_p = 0.89}), (std::set<std::int32_t>{1, 3, 4}));
   EXPECT_EQ(reachable(logits, {.top_p = 0.95}), (std::set<std::int32_t>{0, 1, 3, 4}));
+}
+
+// Their log-sum-exp may be rounded up so far that none holds its share of the vocabulary.
+TEST_P(Sampling, TopPKeepsOneOfEqualsHoweverLittleItIs) {
+  for (float logit = 1000; logit < 1001; logit += 0.03125F) {
+    EXPECT_EQ(reachable(Logits(1000, logit), {.top_p = 1e-6}), std::set<std::int32_t>{0});
+  }
 }
 
 TEST_P(Sampling, TopPAppliesToWhatTopKLeaves) {

@@ -401,6 +401,27 @@ TEST_P(TransformerBits, OfAShardComputesTheSameAndNeedsTheWholeNoMore) {
   }
 }
 
+TEST_P(TransformerBits, APolicyBesideAnotherHasItsWeightsOldAndNew) {
+  for (const bool tied : {true, false}) {
+    Policy policy(config_with(tied), GetParam());
+    const PackedBatch batch =
+        test::tiny_batch("tokens", {20, 9}, policy.weights.config().vocabulary);
+    const auto own = make_cpu_operators(1, {}, GetParam());
+    Transformer beside = policy.transformer.beside(*own);
+    const auto expect_same = [&] {
+      const std::vector<float> expected = decoded_log_probs(policy, batch, 3);
+      EXPECT_TRUE(same_bits(decoded_log_probs(policy, beside, batch, 3), expected));
+      EXPECT_TRUE(same_bits(beside.forward(batch, kTemperature, false).log_probs, expected));
+      return expected;
+    };
+    const std::vector<float> before = expect_same();
+    for (float& w : test::host(policy.weights)) w *= 1.25f;
+    policy.transformer.weights_changed();
+    beside.weights_changed();
+    EXPECT_FALSE(same_bits(expect_same(), before));
+  }
+}
+
 TEST(Transformer, WrongUseIsRefusedWithReason) {
   Policy policy(config_with(true));
   PackedBatch batch = test::tiny_batch("tokens", {4}, 45);

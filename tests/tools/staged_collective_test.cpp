@@ -6,8 +6,10 @@
 #include <functional>
 #include <thread>
 
+#include "common/bfloat16.h"
 #include "common/comm/thread_collective.h"
 #include "common/comm/weight_sync.h"
+#include "common/error.h"
 #include "tests/guarded_operators.h"
 #include "tools/run/device_collective.h"
 #include "tools/run/devices.h"
@@ -93,6 +95,68 @@ void expect_on_actors(float value, const WeightSyncOptions& options, float expec
 TEST(StagedCollective, WeightsReachTheActors) {
   expect_on_actors(1.01171875F, {}, 1.01171875F);
   expect_on_actors(1.01171875F, {DType::kBFloat16}, 1.015625F);  // a tie: 1 + 1.5 * 2^-7
+}
+
+/// A group that reaches the memory of its members' operators, as NCCL does: even numbers of bf16.
+class ReachingGroup : public Collective {
+ public:
+  ReachingGroup(std::unique_ptr<Collective> host, Operators& operators)
+      : host_(std::move(host)), operators_(operators) {}
+  int rank() const override { return host_->rank(); }
+  int size() const override { return host_->size(); }
+  void broadcast_bytes(std::span<std::byte> bytes, int root) override {
+    host_->broadcast_bytes(bytes, root);
+  }
+  void broadcast(DeviceSpan values, int root) override {
+    sent_bytes += values.bytes();
+    const std::int64_t words = values.bytes() / 4;
+    const Tensor bits{values.data, 1, words, words, DType::kFloat32};
+    std::vector<float> staged(static_cast<std::size_t>(words));
+    operators_.copy_to_host(bits, staged);
+    host_->broadcast(std::span(staged), root);
+    operators_.copy_from_host(staged, bits);
+  }
+  void all_reduce_sum(DeviceSpan) override { fail("not asked for"); }
+  void exchange(std::span<const DeviceSpan>, std::span<const DeviceSpan>) override {
+    fail("not asked for");
+  }
+
+  std::int64_t sent_bytes = 0;
+
+ private:
+  std::unique_ptr<Collective> host_;
+  Operators& operators_;
+};
+
+TEST(DeviceCollective, WeightsAreRoundedWhereTheyLieAndTravelAsBFloat16) {
+  constexpr std::int64_t kCount = (std::int64_t{1} << 24) + 1000;  // two parts
+  ThreadGroup group(2);
+  std::vector<std::jthread> threads;
+  for (int rank = 0; rank < 2; ++rank) {
+    threads.emplace_back([&, rank] {
+      test::GuardedOperators operators;
+      auto direct = std::make_unique<ReachingGroup>(group.member(rank), operators);
+      const std::int64_t& sent_bytes = direct->sent_bytes;
+      const auto rounding = rounding_collective(std::move(direct), operators);
+      const Buffer memory = operators.allocate(1, kCount, DType::kFloat32);
+      std::vector<float> values(kCount), expected(kCount);
+      for (std::size_t i = 0; i < values.size(); ++i) {
+        values[i] = static_cast<float>(i % 65'537) * 1.0001F;
+        expected[i] = from_bfloat16(to_bfloat16(values[i]));
+      }
+      const DeviceSpan weights = operators.span(memory.view());
+      if (rank == 0) {
+        operators.copy_from_host(values, memory.view());
+        publish_weights(*rounding, 7, weights, {DType::kBFloat16});
+      } else {
+        EXPECT_EQ(receive_weights(*rounding, weights), 7);
+      }
+      std::vector<float> got(kCount);
+      operators.copy_to_host(memory.view(), got);
+      EXPECT_EQ(got, rank == 0 ? values : expected);
+      EXPECT_EQ(sent_bytes, 2 * kCount);
+    });
+  }
 }
 
 TEST(DeviceCollective, IsOverNcclOnlyWhereNoTwoMembersNameTheSameGpu) {

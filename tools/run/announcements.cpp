@@ -140,6 +140,7 @@ std::vector<RoleMemory> memory_of_roles(const TrainConfig& config, const ModelCo
   if (layout.actors.empty()) return roles;
   MemoryPlan actor = actor_memory(model, dtypes, config.rollout);
   const bool shares = config.roles.share_weights && can_share_weights(config.model);
+  if (layout.places.size() == 1 && lends_policy(config)) actor.parts.front().bytes = 0;
   if (shares && layout.actors.size() > 1) actor.parts.front().what = "weights (one copy a host)";
   roles.push_back({"actor", std::move(actor)});
   return roles;

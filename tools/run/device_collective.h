@@ -15,9 +15,15 @@ namespace lie {
 using DeviceGroup =
     std::function<std::unique_ptr<Collective>(Collective& host, Operators& operators)>;
 
-/// Over NCCL where every member computes on a GPU of its own, else staged_collective(). Collective
-/// over `host` where operators compute on GPUs; all members compute on the same kind of device.
+/// Over NCCL, bf16 rounded where it lies, too, where every member computes on a GPU of its own,
+/// else staged_collective(). Collective over `host` where operators compute on GPUs; all members
+/// compute on the same kind of device.
 std::unique_ptr<Collective> device_collective(Job& job, Collective& host, Operators& operators);
+
+/// `group`, which reaches the operators' memory, with broadcast_as_bfloat16() for it: rounded by
+/// the root's operators and widened by the others', a part at a time.
+std::unique_ptr<Collective> rounding_collective(std::unique_ptr<Collective> group,
+                                                Operators& operators);
 
 /// Whether no two members have the same `own`. Collective.
 bool all_differ(Collective& group, const std::string& own);

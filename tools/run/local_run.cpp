@@ -1,5 +1,6 @@
 #include "tools/run/worlds.h"
 
+#include <memory>
 #include <utility>
 
 #include "common/comm/thread_collective.h"
@@ -7,11 +8,36 @@
 #include "common/whole_groups.h"
 #include "tools/run/players.h"
 #include "tools/run/role_threads.h"
+#include "tools/run/training.h"
 
 namespace lie {
 namespace {
 
 constexpr std::size_t kGroupsAhead = 64;
+
+/// The learner's policy on its way to the actor. It lives as long as this, whichever role fails.
+class LentPolicy {
+ public:
+  void poisoned_by(RoleThreads& roles) {
+    roles.poisons(operators_);
+    roles.poisons(policy_);
+  }
+  /// By the learner; waits for the actor.
+  void lend(std::shared_ptr<Training> training) {
+    training_ = std::move(training);
+    policy_.send(training_->policy.beside(*operators_.receive().value()));
+  }
+  /// By the actor; waits for the learner.
+  Transformer borrow(Operators& operators) {
+    operators_.send(&operators);
+    return std::move(policy_.receive().value());
+  }
+
+ private:
+  std::shared_ptr<Training> training_;
+  BoundedQueue<Operators*> operators_{1};
+  BoundedQueue<Transformer> policy_{1};
+};
 
 }  // namespace
 
@@ -22,17 +48,22 @@ void run_in_one_process(const TrainConfig& config, const RunStart& start, RunPro
   LocalTicketDesk desk(1);
   ThreadGroup weight_group(2);  // learner, actor
   const auto learners = solo_collective();
+  LentPolicy lent;
   RoleThreads roles;
   roles.poisons(rollouts);
   roles.poisons(scored);
   roles.poisons(desk);
   roles.poisons(weight_group);
+  lent.poisoned_by(roles);
   roles.start([&] {
     const auto tickets = desk.client(0);
     const auto weights = weight_group.member(1);
-    play_actor(
-        config, start,
-        {*tickets, rollouts, *weights, 0, layout.threads(0, Role::kActor), [&] { roles.check(); }});
+    ActorTransport transport{
+        *tickets, rollouts, *weights, 0, layout.threads(0, Role::kActor), [&] { roles.check(); }};
+    if (lends_policy(config)) {
+      transport.borrow_policy = [&](Operators& operators) { return lent.borrow(operators); };
+    }
+    play_actor(config, start, transport);
   });
   roles.start([&] {
     WholeGroups groups(rollouts);
@@ -40,9 +71,11 @@ void run_in_one_process(const TrainConfig& config, const RunStart& start, RunPro
   });
   roles.run([&] {
     const auto weights = weight_group.member(0);
-    play_learner_0(config, start, std::move(prompts),
-                   {*learners, layout.threads(0, Role::kLearner)}, {desk, 1, scored, *weights},
-                   stop);
+    LearnerTransport transport{*learners, layout.threads(0, Role::kLearner)};
+    if (lends_policy(config)) {
+      transport.lend_policy = [&](auto training) { lent.lend(std::move(training)); };
+    }
+    play_learner_0(config, start, std::move(prompts), transport, {desk, 1, scored, *weights}, stop);
   });
 }
 

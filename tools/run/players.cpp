@@ -112,16 +112,17 @@ void play_actor(const TrainConfig& config, const RunStart& start, const ActorTra
   const Tokenizer tokenizer = Tokenizer::load(start.model_directory);
   const auto operators = make_operators(config.model, transport.threads,
                                         shared_floats(transport.host_weights), transport.turn);
-  // Overwritten by the first weight sync.
-  Weights weights(load_model_config(start.model_directory), *operators);
+  const ModelConfig model = load_model_config(start.model_directory);
+  std::optional<Weights> own;  // overwritten by the first weight sync
+  if (!transport.borrow_policy) own.emplace(model, *operators);
   const auto weight_group = transport.on_device(transport.weight_group, *operators);
-  Transformer policy(weights);
+  Transformer policy = own ? Transformer(*own) : transport.borrow_policy(*operators);
   RolloutOptions rollout = config.rollout;
   rollout.end_of_sequence_ids = start.end_of_sequence_ids;
-  Generator generator(policy, *operators, weights.config(), rollout,
+  Generator generator(policy, *operators, model, rollout,
                       static_cast<std::uint64_t>(config.run.seed),
                       [&](const Prompt& prompt) { return tokenizer.encode(prompt.text); });
-  run_actor({.weights = weights.span(),
+  run_actor({.weights = own ? own->span() : DeviceSpan(),
              .policy = policy,
              .generator = generator,
              .tickets = transport.tickets,
@@ -142,7 +143,9 @@ void play_reward_worker(const TrainConfig& config, const RunStart& start,
 void play_learner_0(const TrainConfig& config, const RunStart& start, RunPrompts prompts,
                     const LearnerTransport& transport, const CoordinatorTransport& coordination,
                     EarlyStop& stop) {
-  Training training(config, start, transport);
+  const auto shared = std::make_shared<Training>(config, start, transport);
+  Training& training = *shared;
+  if (transport.lend_policy) transport.lend_policy(shared);
   PromptStream stream = prompt_stream(std::move(prompts.training), config, training.state);
   const EvaluationTickets evaluations(std::move(prompts.evaluation), config.evaluation,
                                       config.run.steps);
@@ -161,9 +164,10 @@ void play_learner_0(const TrainConfig& config, const RunStart& start, RunPrompts
   SharedGroups groups(logged, transport.learners);
 
   const auto weight_group = transport.on_device(coordination.weight_group, *training.operators);
-  Publisher publisher(collector, *weight_group,
-                      training.operators->span(training.updater->weights()), config.weight_sync,
-                      evaluations, first_version(config, start));
+  Publisher publisher(
+      collector, *weight_group,
+      transport.lend_policy ? DeviceSpan() : training.operators->span(training.updater->weights()),
+      config.weight_sync, evaluations, first_version(config, start));
   std::optional<ScheduleRecorder> written_schedule = schedule_recorder(config, start);
   TrajectoryRecorder trajectories =
       trajectory_recorder(config, start, training, transport.learners);

@@ -93,6 +93,11 @@ TrainConfig load_train_config(const std::filesystem::path& path,
   return config;
 }
 
+bool lends_policy(const TrainConfig& config) {
+  return config.tickets.max_staleness == 0 && !config.tickets.takes_first_groups() &&
+         config.weight_sync.weights == DType::kFloat32;
+}
+
 std::string dump_train_config(const TrainConfig& config) { return dump_config_of(config); }
 
 std::string explain_train_config(std::string_view part) {

@@ -57,6 +57,10 @@ void describe(FieldList& fields, TrainConfig& config);
 TrainConfig load_train_config(const std::filesystem::path& path,
                               std::span<const std::string> overrides);
 
+/// Whether an actor in the learner's process computes with the learner's own weights: they change
+/// only while nothing is in flight, and are not rounded for the actors.
+bool lends_policy(const TrainConfig& config);
+
 /// The resolved config as YAML, as every run directory holds it.
 std::string dump_train_config(const TrainConfig& config);
 

@@ -2,16 +2,20 @@
 #pragma once
 
 #include <functional>
+#include <memory>
 
 #include "common/comm/collective.h"
 #include "common/comm/host_weights.h"
 #include "common/comm/ticket_desk.h"
 #include "common/rollout.h"
 #include "common/stream.h"
+#include "model/transformer.h"
 #include "tools/run/device_collective.h"
 #include "tools/run/staged_collective.h"
 
 namespace lie {
+
+struct Training;
 
 struct ActorTransport {
   TicketClient& tickets;
@@ -22,6 +26,8 @@ struct ActorTransport {
   HostWeights* host_weights = nullptr;  // that this actor shares with those of its host
   DeviceGroup on_device = staged_collective;
   int turn = -1;  // of the host's GPUs, see make_operators()
+  /// The learner's policy for these operators; empty: the actor has weights of its own.
+  std::function<Transformer(Operators&)> borrow_policy = {};
 };
 
 struct RewardTransport {
@@ -36,6 +42,8 @@ struct LearnerTransport {
   int threads = 1;
   DeviceGroup on_device = staged_collective;
   int turn = -1;  // of the host's GPUs, see make_operators()
+  /// Where an actor computes with its policy: called with it before anything else does.
+  std::function<void(std::shared_ptr<Training>)> lend_policy = {};
 };
 
 /// What the coordinator on learner 0 is connected to.
