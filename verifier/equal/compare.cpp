@@ -26,6 +26,19 @@ bool is_value_chain(const Expr& e) {
          });
 }
 
+// 6 = 5, x = 6 = 5: says that two whole numbers or fractions are one.
+bool contradicts_itself(const Expr& e) {
+  const auto equals = [](Rel rel) { return rel == Rel::kEqual; };
+  if (e.op != Op::kRelation || !std::ranges::all_of(e.relations, equals)) return false;
+  const Expr* first = nullptr;
+  for (const Expr* part : e.args) {
+    if (part->op != Op::kNumber || part->flag) continue;
+    if (first != nullptr && !(first->value == part->value)) return true;
+    first = part;
+  }
+  return false;
+}
+
 // A column or a row of a matrix against a tuple with as many parts.
 bool is_vector(const Expr& matrix, const Expr& tuple) {
   const auto columns = static_cast<std::size_t>(matrix.columns);
@@ -39,10 +52,12 @@ bool is_vector(const Expr& matrix, const Expr& tuple) {
 Tri Comparer::equal(const Expr* gold, const Expr* answer) {
   if (!arena_.budget().spend()) return Tri::kUnknown;
   if (approximations_differ(*gold, *answer)) return Tri::kNo;
+  const Expr* written = answer;
   gold = prepared(gold);
   answer = prepared(answer);
   if (gold == nullptr || answer == nullptr) return Tri::kUnknown;
   if (same_tree(*gold, *answer)) return Tri::kYes;
+  if (contradicts_itself(*written)) return Tri::kNo;
   if (gold->op == Op::kText || answer->op == Op::kText) return equal_texts(gold, answer);
   strip_assignments(gold, answer);
   if (gold == nullptr || answer == nullptr) return Tri::kUnknown;
@@ -96,7 +111,7 @@ void Comparer::strip_membership(const Expr*& gold, const Expr*& answer) {
     gold = gold->args[1];
 }
 
-// Matrices, cases, unions with names in them: the same shape with equal parts.
+// Matrices, cases, unions with names in them, times: the same shape with equal parts.
 Tri Comparer::structures(const Expr& gold, const Expr& answer) {
   if (gold.op != answer.op || gold.columns != answer.columns ||
       gold.args.size() != answer.args.size() || gold.name != answer.name)

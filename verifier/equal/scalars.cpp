@@ -26,6 +26,12 @@ bool has_added_constant(const Expr& e) {
          free_names(e).size() <= 2;
 }
 
+// 8:30 p.m., which is no proportion.
+bool is_time(const Expr& e, const Expr& bare) {
+  return e.op == Op::kUnit && bare.op == Op::kRatio &&
+         (same_known_unit(e.name, "am") || same_known_unit(e.name, "pm"));
+}
+
 }  // namespace
 
 Tri Comparer::scalars(const Expr* gold, const Expr* answer) {
@@ -76,6 +82,7 @@ Tri Comparer::units(const Expr* gold, const Expr* answer) {
   const Expr* b =
       answer->op == Op::kUnit ? answer->args[0] : without_unit(answer, gold->name, arena_);
   if (a == nullptr || b == nullptr) return Tri::kUnknown;
+  if (is_time(*gold, *a) || is_time(*answer, *b)) return structures(*a, *b);
   const bool degrees = a->op == Op::kDegree || b->op == Op::kDegree;
   if (degrees && same_known_unit(gold->op == Op::kUnit ? gold->name : answer->name, "radians"))
     return equal_scalars(*a, *b, options_, arena_.budget());

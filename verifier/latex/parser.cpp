@@ -156,6 +156,14 @@ bool Parser::list(std::vector<const Expr*>& items, bool& any_or) {
   }
 }
 
+// \$5 is an amount.
+const Expr* Parser::element() {
+  const bool dollars = source(at_, at_ + 1) == "\\$";
+  const Expr* out = relation();
+  if (!dollars || out == nullptr || out->op != Op::kNumber) return out;
+  return arena_.make({.op = Op::kUnit, .name = "$", .args = {out}});
+}
+
 // --- relations and set operations ------------------------------------------------------------
 
 const Expr* Parser::relation() {
