@@ -8,6 +8,7 @@
 #include "common/config.h"
 #include "common/config_keys.h"
 #include "common/json_lines.h"
+#include "common/scan.h"
 
 namespace lie {
 namespace {
@@ -53,11 +54,7 @@ bool needs_quotes(std::string_view text) {
   if (text.empty() || text.find_first_not_of(kSafe) != std::string_view::npos) return true;
   // What begins with a digit, sign or dot could be a number.
   if (std::string_view("0123456789.-").find(text.front()) != std::string_view::npos) return true;
-  std::string lower(text);
-  std::transform(lower.begin(), lower.end(), lower.begin(), [](char c) {
-    return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
-  });
-  return std::find(kWords.begin(), kWords.end(), lower) != kWords.end();
+  return std::find(kWords.begin(), kWords.end(), lowered(text)) != kWords.end();
 }
 
 std::string yaml_value(const Field& field) {

@@ -1,18 +1,17 @@
 #include "common/options.h"
 
 #include <algorithm>
-#include <cctype>
 
 #include "common/error.h"
 #include "common/number_text.h"
+#include "common/scan.h"
 
 namespace lie {
 namespace {
 
 /// As YAML 1.1 knows them, in lower case, Capitalised or in CAPITALS.
 bool parse_bool(std::string_view text) {
-  std::string lower(text);
-  std::ranges::transform(lower, lower.begin(), [](unsigned char c) { return std::tolower(c); });
+  const std::string lower = lowered(text);
   for (const char* name : {"true", "yes", "on"}) {
     if (lower == name) return true;
   }

@@ -6,6 +6,7 @@
 #include <set>
 #include <utility>
 
+#include "common/scan.h"
 #include "learner/response_rows.h"
 
 namespace lie {
@@ -16,9 +17,7 @@ using RowsBySource = std::map<std::string, std::vector<ResponseRow>>;
 std::string sanitised(std::string_view source) {
   std::string name(source.empty() ? "unnamed" : source);
   for (char& c : name) {
-    const bool stays = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-                       c == '-' || c == '.';
-    if (!stays) c = '_';
+    if (!is_letter_or_digit(c) && c != '-' && c != '.') c = '_';
   }
   return name;
 }

@@ -6,6 +6,7 @@
 
 #include "common/clock.h"
 #include "common/error.h"
+#include "common/scan.h"
 
 namespace lie {
 namespace {
@@ -35,9 +36,7 @@ std::string request_line(std::int64_t id, const ProgramRequest& request) {
 }
 
 bool is_name(const std::string& name) {
-  const auto may_stand = [](char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
-  };
+  const auto may_stand = [](char c) { return is_letter_or_digit(c) || c == '_'; };
   return !name.empty() && name.size() <= kMaxNameBytes && std::ranges::all_of(name, may_stand);
 }
 

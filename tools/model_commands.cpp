@@ -93,8 +93,11 @@ void add_score(CLI::App& program, Chosen& chosen) {
 }
 
 void add_sampling(CLI::App& command, SamplingOptions& sampling) {
-  add_integer(command, "--max-tokens", sampling.max_response_tokens,
-              "A response is cut at this length", 1);
+  command
+      .add_option("--max-tokens", sampling.max_response_tokens,
+                  "A response is cut at this length; without: at 256, or where the longest prompt "
+                  "leaves no more of the model's positions")
+      ->check(integers(1));
   add_number(command, "--temperature", sampling.temperature,
              "Logits are divided by this; 0 takes the likeliest token", 0);
   add_number(command, "--top-p", sampling.top_p,

@@ -132,18 +132,6 @@ double reference_length_of(const JsonRow& row, const RowOptions& options) {
   return -1;
 }
 
-Prompt prompt_of(const JsonRow& row, const RowOptions& options, const RenderPrompt& render,
-                 std::int64_t& digit_keys) {
-  const std::vector<std::string> choices = choices_of(row, options);
-  Prompt prompt;
-  prompt.text = prompt_text(row, options, choices, render);
-  prompt.gold = gold_of(row, options, choices.size(), digit_keys);
-  prompt.data_source = row.text(options.data_source_field).value_or("");
-  prompt.reference_length = reference_length_of(row, options);
-  if (options.keep_rows) prompt.row = row.as_json();
-  return prompt;
-}
-
 }  // namespace
 
 void describe(FieldList& fields, RowOptions& options) {
@@ -182,18 +170,38 @@ void describe(FieldList& fields, DataOptions& options) {
   describe(fields, static_cast<RowOptions&>(options));
 }
 
-Dataset read_dataset(const std::filesystem::path& path, const RowOptions& options,
-                     const RenderPrompt& render) {
+Prompt prompt_of(const JsonRow& row, const RowOptions& options, const RenderPrompt& render,
+                 std::int64_t& digit_keys) {
+  const std::vector<std::string> choices = choices_of(row, options);
+  Prompt prompt;
+  prompt.text = prompt_text(row, options, choices, render);
+  prompt.gold = gold_of(row, options, choices.size(), digit_keys);
+  prompt.data_source = row.text(options.data_source_field).value_or("");
+  prompt.reference_length = reference_length_of(row, options);
+  if (options.keep_rows) prompt.row = row.as_json();
+  return prompt;
+}
+
+Dataset read_dataset(const std::filesystem::path& path, const MakePrompt& make,
+                     bool skip_bad_rows) {
   Dataset dataset;
   const auto take = [&](const JsonRow& row, std::int64_t number) {
-    dataset.prompts.push_back(prompt_of(row, options, render, dataset.digit_keys));
+    dataset.prompts.push_back(make(row, dataset.digit_keys));
     dataset.prompts.back().problem = number;
   };
-  dataset.rows = for_each_row(path, take, options.skip_bad_rows ? &dataset.skipped : nullptr);
+  dataset.rows = for_each_row(path, take, skip_bad_rows ? &dataset.skipped : nullptr);
   if (dataset.prompts.empty()) {
     fail("{}: every row is bad; the first: {}", path.string(), dataset.skipped.front());
   }
   return dataset;
+}
+
+Dataset read_dataset(const std::filesystem::path& path, const RowOptions& options,
+                     const RenderPrompt& render) {
+  const auto make = [&](const JsonRow& row, std::int64_t& digit_keys) {
+    return prompt_of(row, options, render, digit_keys);
+  };
+  return read_dataset(path, make, options.skip_bad_rows);
 }
 
 std::string skipped_rows_text(const Dataset& dataset) {

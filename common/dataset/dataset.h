@@ -3,10 +3,12 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <string>
 #include <vector>
 
 #include "common/chat.h"
+#include "common/json_lines.h"
 #include "common/options.h"
 #include "common/rollout.h"
 
@@ -43,7 +45,7 @@ struct Dataset {
   std::int64_t digit_keys = 0;       // choice questions whose right answer was a number
 };
 
-/// One Prompt a row. Fields of a row:
+/// The Prompt of a row; counts in `digit_keys` as Dataset does. Fields of a row:
 /// - prompt: a text, taken as one user's turn, or chat messages [{"role": "system" | "user" |
 ///   "assistant", "content": text}, ...] that end with a user's turn. `render` makes the prompt's
 ///   text of them; without it the contents are joined by empty lines. Must not be empty.
@@ -56,8 +58,17 @@ struct Dataset {
 /// - with keep_rows, the whole row as one line of JSON; of Parquet, lists and structs are JSON's.
 /// - L_ref in tokens: reference_length_field, or else the first of reference_length, and num_tokens
 ///   or reward_model.num_tokens less num_tokens_excess; -1 if absent.
-/// Throws Error with file and row of the first malformed row, or, with skip_bad_rows, if no row is
-/// left.
+/// Throws Error with file and row if it is malformed.
+Prompt prompt_of(const JsonRow& row, const RowOptions& options, const RenderPrompt& render,
+                 std::int64_t& digit_keys);
+
+/// Makes a row's prompt, as prompt_of() does.
+using MakePrompt = std::function<Prompt(const JsonRow& row, std::int64_t& digit_keys)>;
+
+/// One Prompt a row. Throws Error as `make` does for the first malformed row, or, with
+/// `skip_bad_rows`, if no row is left.
+Dataset read_dataset(const std::filesystem::path& path, const MakePrompt& make, bool skip_bad_rows);
+/// The same by prompt_of().
 Dataset read_dataset(const std::filesystem::path& path, const RowOptions& options,
                      const RenderPrompt& render = {});
 

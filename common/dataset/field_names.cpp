@@ -2,11 +2,11 @@
 
 #include <fmt/ranges.h>
 #include <algorithm>
-#include <cctype>
 #include <functional>
 #include <initializer_list>
 
 #include "common/json.h"
+#include "common/scan.h"
 
 namespace lie {
 namespace {
@@ -46,18 +46,13 @@ bool is_prompt(const Json& value) {
          value.back().value("role", Json()) == "user";
 }
 
-bool equals(std::string_view a, std::string_view b) {
-  const auto lower = [](unsigned char c) { return std::tolower(c); };
-  return std::ranges::equal(a, b, {}, lower, lower);
-}
-
 /// The first of `names` that is a field whose value has the right kind.
 std::string first_of(const std::vector<NamedValue>& values,
                      std::initializer_list<const char*> names,
                      const std::function<bool(const Json&)>& fits) {
   for (const char* name : names) {
     for (const NamedValue& named : values) {
-      if (equals(named.path, name) && fits(*named.value)) return named.path;
+      if (lowered(named.path) == lowered(name) && fits(*named.value)) return named.path;
     }
   }
   return "";

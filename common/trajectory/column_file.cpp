@@ -82,32 +82,30 @@ void ColumnFile::appear_as(const fs::path& path) {
 }
 
 void ColumnFile::create_column(const ColumnInfo& column) {
-  columns_.push_back({column.path, create_dataset(file_.id(), column), 0});
+  columns_.push_back(
+      {column.path, h5::memory_type(column.type), create_dataset(file_.id(), column), 0});
 }
 
-void ColumnFile::append_raw(const ColumnInfo& column, const void* values, std::uint64_t count) {
-  if (count == 0) return;
-  OpenColumn& open = *std::ranges::find(columns_, column.path, &OpenColumn::path);
+void ColumnFile::append_bytes(std::string_view path, std::span<const std::byte> bytes) {
+  if (bytes.empty()) return;
+  OpenColumn& open = *std::ranges::find(columns_, path, &OpenColumn::path);
   const hsize_t first = open.rows;
-  const hsize_t size = count;
-  open.rows += count;
+  const hsize_t size = bytes.size() / H5Tget_size(open.type);
+  open.rows += size;
   const hsize_t rows = open.rows;
-  h5::check(H5Dset_extent(open.dataset.id(), &rows), column.path);
-  const h5::Handle target(h5::checked_id(H5Dget_space(open.dataset.id()), column.path), H5Sclose);
+  h5::check(H5Dset_extent(open.dataset.id(), &rows), path);
+  const h5::Handle target(h5::checked_id(H5Dget_space(open.dataset.id()), path), H5Sclose);
   h5::check(H5Sselect_hyperslab(target.id(), H5S_SELECT_SET, &first, nullptr, &size, nullptr),
-            column.path);
-  const h5::Handle source(h5::checked_id(H5Screate_simple(1, &size, nullptr), column.path),
-                          H5Sclose);
-  if (H5Dwrite(open.dataset.id(), h5::memory_type(column.type), source.id(), target.id(),
-               H5P_DEFAULT, values) < 0) {
-    fail("{}: cannot write {}: {}; is the disk full?", path_.string(), column.path,
-         h5::last_reason());
+            path);
+  const h5::Handle source(h5::checked_id(H5Screate_simple(1, &size, nullptr), path), H5Sclose);
+  if (H5Dwrite(open.dataset.id(), open.type, source.id(), target.id(), H5P_DEFAULT, bytes.data()) <
+      0) {
+    fail("{}: cannot write {}: {}; is the disk full?", path_.string(), path, h5::last_reason());
   }
 }
 
 void ColumnFile::append_rows(const SegmentReader& from, const ColumnInfo& column, RowRange range) {
-  const std::vector<std::byte> bytes = from.read_bytes(column, range);
-  append_raw(column, bytes.data(), static_cast<std::uint64_t>(range.count));
+  append_bytes(column.path, from.read_bytes(column, range));
 }
 
 void ColumnFile::flush() {

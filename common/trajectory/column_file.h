@@ -1,9 +1,11 @@
 // A file of the schema being written: creation with all columns, appending to a column, flushing.
 #pragma once
 
+#include <cstddef>
 #include <filesystem>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "common/trajectory/hdf5.h"
@@ -26,8 +28,10 @@ class ColumnFile {
 
   template <typename T>
   void append(const schema::Column<T>& column, std::span<const T> values) {
-    append_raw(column, values.data(), values.size());
+    append_bytes(column.path, std::as_bytes(values));
   }
+  /// Rows of the column at `path`, as bytes in this machine's order.
+  void append_bytes(std::string_view path, std::span<const std::byte> rows);
   /// Rows [range] of the same column of another file.
   void append_rows(const SegmentReader& from, const schema::ColumnInfo& column, RowRange range);
   /// Hands all appended rows to the operating system. Readers see later rows only after these. (One
@@ -42,10 +46,10 @@ class ColumnFile {
  private:
   struct OpenColumn {
     std::string path;
+    hid_t type;  // of its elements in memory
     h5::Handle dataset;
     std::uint64_t rows = 0;
   };
-  void append_raw(const schema::ColumnInfo& column, const void* values, std::uint64_t count);
   void create_column(const schema::ColumnInfo& column);
 
   std::filesystem::path path_;

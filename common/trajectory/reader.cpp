@@ -76,16 +76,6 @@ TrajectoryInfo read_info(OpenFiles& files, const fs::path& of) {
   return info;
 }
 
-/// Where a step's row says how far each table reaches.
-constexpr std::pair<Table, const schema::I64*> kEnds[] = {
-    {Table::kText, &schema::step::kTextEnd},
-    {Table::kPrompt, &schema::step::kPromptEnd},
-    {Table::kToken, &schema::step::kTokenEnd},
-    {Table::kProblem, &schema::step::kProblemEnd},
-    {Table::kSample, &schema::step::kSampleEnd},
-    {Table::kVersionRun, &schema::step::kVersionRunEnd},
-};
-
 template <typename State>
 auto& ends_of(State& state, Table table) {
   return state.ends[static_cast<std::size_t>(table)];
@@ -147,7 +137,7 @@ bool SegmentReader::has(const ColumnInfo& column) const {
 
 void SegmentReader::read_ends() {
   check_ascend(state_->steps, schema::step::kStep, state_->path);
-  for (const auto& [table, column] : kEnds) {
+  for (const auto& [table, column] : schema::kStepEnds) {
     auto& ends = ends_of(*state_, table);
     if (!has(*column)) {
       ends.assign(state_->steps.size(), 0);

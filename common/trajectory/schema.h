@@ -192,6 +192,13 @@ inline constexpr I64 kVersionRunEnd{kT, "/step/version_run_end", "runs",
 inline constexpr I64 kStep{kT, "/step/step", "step", "number of the step; written last"};
 }  // namespace step
 
+/// Where a step's row says how far each table reaches.
+inline constexpr std::pair<Table, const I64*> kStepEnds[] = {
+    {Table::kText, &step::kTextEnd},     {Table::kPrompt, &step::kPromptEnd},
+    {Table::kToken, &step::kTokenEnd},   {Table::kProblem, &step::kProblemEnd},
+    {Table::kSample, &step::kSampleEnd}, {Table::kVersionRun, &step::kVersionRunEnd},
+};
+
 /// A column of /sample that the run names. Owns the texts of its Column.
 template <typename T>
 class NamedColumn {

@@ -8,6 +8,7 @@
 #include <tuple>
 
 #include "common/error.h"
+#include "common/scan.h"
 #include "common/trajectory/hdf5.h"
 
 namespace lie {
@@ -24,12 +25,6 @@ std::optional<std::int64_t> take_number(std::string_view& text) {
   if (error != std::errc() || value < 0) return std::nullopt;
   text.remove_prefix(static_cast<std::size_t>(end - text.data()));
   return value;
-}
-
-bool take(std::string_view& text, std::string_view expected) {
-  if (!text.starts_with(expected)) return false;
-  text.remove_prefix(expected.size());
-  return true;
 }
 
 std::optional<Segment> parse_name(const fs::path& path, std::string_view extension) {

@@ -1,14 +1,20 @@
 #include "common/trajectory/step_log.h"
 
 #include <algorithm>
-#include <cmath>
+#include <array>
+#include <cstring>
+#include <functional>
+#include <iterator>
 #include <span>
+#include <string>
 #include <tuple>
+#include <type_traits>
 #include <utility>
 
 #include "common/error.h"
 #include "common/trajectory/open_files.h"
 #include "common/trajectory/segments.h"
+#include "common/trajectory/step_columns.h"
 
 namespace lie {
 namespace {
@@ -16,116 +22,62 @@ namespace {
 namespace fs = std::filesystem;
 using schema::Column, schema::Table;
 
-/// The rows of one step in one segment.
-class StepRows {
+/// The rows of one step in one segment, which is read column by column.
+class RowReader {
  public:
-  StepRows(const SegmentReader& file, std::size_t index) : file_(file), index_(index) {}
+  static constexpr bool kReads = true;
+  RowReader(const SegmentReader& file, std::size_t index) : file_(file), index_(index) {}
 
-  const SegmentReader& file() const { return file_; }
-  std::int64_t first(Table table) const { return file_.rows_of_step(table, index_).first; }
   template <typename T>
-  std::vector<T> read(const Column<T>& column) const {
-    const auto [first, count] = file_.rows_of_step(column.table, index_);
-    return file_.read(column, first, count);
+  void operator()(const Column<T>& column, auto& field) {
+    field = static_cast<std::remove_cvref_t<decltype(field)>>(value(column));
   }
+  void copy(const auto&, const auto&) {}
+  void again(const auto&, const schema::I64&, const schema::I32&, const auto&) {}
+  template <typename T>
+  void part(const Column<T>& packed, const schema::I64& offset, const schema::I32& count,
+            auto& field) {
+    const std::span<const std::byte> all = bytes(packed);
+    const std::int64_t from = value(offset) - file_.rows_of_step(packed.table, index_).first;
+    const std::int64_t size = value(count);
+    if (from < 0 || size < 0 || from > std::ssize(all) / std::int64_t{sizeof(T)} - size) {
+      fail("{}: a row of step data points outside of its step's {}; the file is damaged",
+           file_.path().string(), packed.path);
+    }
+    static_assert(sizeof(T) == sizeof(*field.data()));
+    field.resize(static_cast<std::size_t>(size));
+    const auto own =
+        all.subspan(static_cast<std::size_t>(from) * sizeof(T), field.size() * sizeof(T));
+    std::ranges::copy(own, std::as_writable_bytes(std::span(field)).begin());
+  }
+  void beside(const auto& packed, const schema::I64& offset, const schema::I32& count,
+              auto& field) {
+    part(packed, offset, count, field);
+  }
+  void next(Table table) { ++row_[static_cast<std::size_t>(table)]; }
+
+  /// Of the row at hand.
+  template <typename T>
+  T value(const Column<T>& column) {
+    T value = {};
+    const std::size_t at = row_[static_cast<std::size_t>(column.table)] * sizeof value;
+    std::memcpy(&value, bytes(column).subspan(at, sizeof value).data(), sizeof value);
+    return value;
+  }
+  std::int64_t rows(Table table) const { return file_.rows_of_step(table, index_).count; }
 
  private:
+  std::span<const std::byte> bytes(const schema::ColumnInfo& column) {
+    const auto found = columns_.find(std::string_view(column.path));
+    if (found != columns_.end()) return found->second;
+    auto read = file_.read_bytes(column, file_.rows_of_step(column.table, index_));
+    return columns_.emplace(column.path, std::move(read)).first->second;
+  }
+
   const SegmentReader& file_;
   std::size_t index_;
-};
-
-/// A step's elements of a packed column, and the parts of them that rows own.
-template <typename T>
-class Packed {
- public:
-  Packed(const StepRows& rows, const Column<T>& column)
-      : file_(rows.file().path()),
-        path_(column.path),
-        first_(rows.first(column.table)),
-        values_(rows.read(column)) {}
-
-  std::span<const T> part(std::int64_t offset, std::int32_t count) const {
-    const auto size = static_cast<std::int64_t>(values_.size());
-    const std::int64_t from = offset - first_;
-    if (from < 0 || count < 0 || from > size - count) {
-      fail("{}: a row of step data points outside of its step's {}; the file is damaged",
-           file_.string(), path_);
-    }
-    return std::span(values_).subspan(static_cast<std::size_t>(from),
-                                      static_cast<std::size_t>(count));
-  }
-
- private:
-  const fs::path& file_;
-  const char* path_;
-  std::int64_t first_;
-  std::vector<T> values_;
-};
-
-std::string as_text(std::span<const std::uint8_t> bytes) { return {bytes.begin(), bytes.end()}; }
-
-template <typename T>
-std::vector<T> as_vector(std::span<const T> values) {
-  return {values.begin(), values.end()};
-}
-
-/// set(item, value) for each item and its row of the column.
-template <typename T, typename Item, typename Set>
-void read_column(const StepRows& rows, const Column<T>& column, std::vector<Item>& items, Set set) {
-  const std::vector<T> values = rows.read(column);
-  for (std::size_t i = 0; i < items.size(); ++i) set(items[i], values[i]);
-}
-
-/// set(item, part) for each item and the part of the packed column that is its own.
-template <typename T, typename Item, typename Set>
-void read_parts(const StepRows& rows, const Packed<T>& packed, const schema::I64& offset,
-                const schema::I32& count, std::vector<Item>& items, Set set) {
-  const auto offsets = rows.read(offset);
-  const auto counts = rows.read(count);
-  for (std::size_t i = 0; i < items.size(); ++i) set(items[i], packed.part(offsets[i], counts[i]));
-}
-
-void read_tickets(const StepRows& rows, std::vector<GroupRecord>& groups) {
-  namespace c = schema::problem;
-  const auto ticket = [](GroupRecord& g) -> Ticket& { return g.scored.rollout.ticket; };
-  const auto prompt = [](GroupRecord& g) -> Prompt& { return g.scored.rollout.ticket.prompt; };
-  read_column(rows, c::kStep, groups, [&](auto& g, auto v) { ticket(g).step = v; });
-  read_column(rows, c::kGroup, groups, [&](auto& g, auto v) { ticket(g).group = v; });
-  read_column(rows, c::kPurpose, groups,
-              [&](auto& g, auto v) { ticket(g).purpose = static_cast<Purpose>(v); });
-  read_column(rows, c::kProblem, groups, [&](auto& g, auto v) { prompt(g).problem = v; });
-  read_column(rows, c::kReferenceLength, groups,
-              [&](auto& g, auto v) { prompt(g).reference_length = v; });
-  if (rows.file().info().drawn_groups) {
-    read_column(rows, c::kDrawnStep, groups, [](auto& g, auto v) { g.drawn.step = v; });
-    read_column(rows, c::kDrawnGroup, groups, [](auto& g, auto v) { g.drawn.group = v; });
-  }
-  const Packed text(rows, schema::text::kBytes);
-  read_parts(rows, text, c::kTextOffset, c::kTextCount, groups,
-             [&](auto& g, auto part) { prompt(g).text = as_text(part); });
-  read_parts(rows, text, c::kGoldOffset, c::kGoldCount, groups,
-             [&](auto& g, auto part) { prompt(g).gold = as_text(part); });
-  read_parts(rows, text, c::kSourceOffset, c::kSourceCount, groups,
-             [&](auto& g, auto part) { prompt(g).data_source = as_text(part); });
-}
-
-std::vector<GroupRecord> read_groups(const StepRows& rows) {
-  namespace c = schema::problem;
-  std::vector<GroupRecord> groups(rows.read(c::kGroup).size());
-  read_tickets(rows, groups);
-  read_column(rows, c::kTokensDropped, groups,
-              [](auto& g, auto v) { g.scored.rollout.prompt_tokens_dropped = v; });
-  read_parts(rows, Packed(rows, schema::prompt::kId), c::kPromptOffset, c::kPromptCount, groups,
-             [](auto& g, auto part) { g.scored.rollout.prompt_ids = as_vector(part); });
-  return groups;
-}
-
-/// One response with what the log holds of it, and its group.
-struct Sample {
-  GroupRecord* group = nullptr;
-  Response response;
-  Score score;
-  LearnerResult result;
+  std::map<std::string, std::vector<std::byte>, std::less<>> columns_;
+  std::array<std::size_t, schema::kTableCount> row_ = {};
 };
 
 using GroupKey = std::tuple<std::uint8_t, std::int64_t>;  // purpose, group
@@ -135,127 +87,37 @@ GroupKey key_of(const GroupRecord& group) {
   return {static_cast<std::uint8_t>(ticket.purpose), ticket.group};
 }
 
-/// A sample for each row of /sample, which knows its group.
-std::vector<Sample> samples_of(const StepRows& rows, std::vector<GroupRecord>& groups) {
-  std::map<GroupKey, GroupRecord*> by_key;
-  for (GroupRecord& group : groups) by_key[key_of(group)] = &group;
-  const auto purposes = rows.read(schema::sample::kPurpose);
-  const auto numbers = rows.read(schema::sample::kGroup);
-  std::vector<Sample> samples(numbers.size());
-  for (std::size_t i = 0; i < samples.size(); ++i) {
-    const auto found = by_key.find({purposes[i], numbers[i]});
-    if (found == by_key.end()) {
-      fail("{}: group {} has responses but no row in /problem; the file is damaged",
-           rows.file().path().string(), numbers[i]);
-    }
-    samples[i].group = found->second;
-  }
-  return samples;
-}
-
-void read_sources(const StepRows& rows, std::vector<Sample>& samples) {
-  namespace c = schema::sample;
-  using S = Sample&;
-  read_column(rows, c::kPolicyVersion, samples,
-              [](S s, auto v) { s.group->scored.rollout.ticket.policy_version = v; });
-  read_column(rows, c::kActorRank, samples, [](S s, auto v) { s.response.actor = v; });
-  read_column(rows, c::kRewardRank, samples,
-              [](S s, auto v) { s.group->scored.reward_worker = v; });
-}
-
-void read_responses(const StepRows& rows, std::vector<Sample>& samples) {
-  namespace c = schema::sample;
-  using S = Sample&;
-  read_column(rows, c::kFinishReason, samples,
-              [](S s, auto v) { s.response.finish = static_cast<FinishReason>(v); });
-  read_parts(rows, Packed(rows, schema::token::kId), c::kTokenOffset, c::kTokenCount, samples,
-             [](S s, auto part) { s.response.ids = as_vector(part); });
-  read_parts(rows, Packed(rows, schema::token::kBehaviorLogProb), c::kTokenOffset, c::kTokenCount,
-             samples, [](S s, auto part) { s.response.behavior_log_probs = as_vector(part); });
-}
-
-void read_versions(const StepRows& rows, std::vector<Sample>& samples) {
-  namespace c = schema::sample;
-  if (!rows.file().info().token_versions) return;
-  const Packed versions(rows, schema::version_run::kPolicyVersion);
-  const Packed tokens(rows, schema::version_run::kTokens);
-  using S = Sample&;
-  read_parts(rows, versions, c::kVersionRunOffset, c::kVersionRunCount, samples,
-             [](S s, auto part) {
-               for (const auto v : part) s.response.versions.push_back({v, 0});
-             });
-  read_parts(rows, tokens, c::kVersionRunOffset, c::kVersionRunCount, samples, [](S s, auto part) {
-    for (std::size_t i = 0; i < part.size(); ++i) s.response.versions[i].tokens = part[i];
-  });
-}
-
-void read_scores(const StepRows& rows, std::vector<Sample>& samples) {
-  namespace c = schema::sample;
-  using S = Sample&;
-  read_column(rows, c::kVerdict, samples,
-              [](S s, auto v) { s.score.verdict = static_cast<VerdictCode>(v); });
-  read_column(rows, c::kVerifySeconds, samples, [](S s, auto v) { s.score.verify_seconds = v; });
-  read_column(rows, c::kTargetLength, samples, [](S s, auto v) { s.score.target_length = v; });
-  read_column(rows, c::kDistinctNgrams, samples,
-              [](S s, auto v) { s.score.coverage.distinct_ngrams = v; });
-  read_column(rows, c::kNgrams, samples, [](S s, auto v) { s.score.coverage.ngrams = v; });
-  read_column(rows, c::kLargestRepeat, samples,
-              [](S s, auto v) { s.score.coverage.largest_repeat = v; });
-  read_parts(rows, Packed(rows, schema::text::kBytes), c::kExtractedOffset, c::kExtractedCount,
-             samples, [](S s, auto part) { s.score.extracted = as_text(part); });
-}
-
-void read_named_values(const StepRows& rows, std::vector<Sample>& samples) {
-  using S = Sample&;
-  for (const RewardName& reward : rows.file().info().rewards) {
-    const auto column = schema::reward_column(reward.name);
-    read_column(rows, schema::F32(column), samples,
-                [](S s, auto v) { s.score.rewards.push_back(v); });
-  }
-  for (const std::string& name : rows.file().info().numbers) {
-    const auto column = schema::number_column(name);
-    read_column(rows, schema::F64(column), samples, [&](S s, auto v) {
-      if (!std::isnan(v)) s.score.numbers.push_back({name, v});
-    });
-  }
-}
-
-void read_results(const StepRows& rows, std::vector<Sample>& samples) {
-  namespace c = schema::sample;
-  using S = Sample&;
-  read_column(rows, c::kAdvantage, samples, [](S s, auto v) { s.result.advantage = v; });
-  read_column(rows, c::kSequenceLogRatio, samples,
-              [](S s, auto v) { s.result.sequence_log_ratio = v; });
-  read_column(rows, c::kClipped, samples, [](S s, auto v) { s.result.clipped = v != 0; });
-  read_column(rows, c::kMiniBatch, samples, [](S s, auto v) { s.result.mini_batch = v; });
-  read_parts(rows, Packed(rows, schema::token::kLearnerLogProb), c::kTokenOffset, c::kTokenCount,
-             samples, [](S s, auto part) {
-               if (s.result.mini_batch >= 0) s.result.log_probs = as_vector(part);
-             });
-}
-
 /// Rows of /sample stand group by group, in order of the samples.
-void move_into_group(Sample& sample) {
-  ScoredGroup& scored = sample.group->scored;
+void read_sample(RowReader& rows, const TrajectoryInfo& info, GroupRecord& group) {
+  Response response;
+  Score score;
+  LearnerResult result;
+  ScoredGroup& scored = group.scored;
+  sample_columns(rows, info, group, scored.scores.size(), {response, score, result});
   ++scored.rollout.ticket.samples;
-  scored.rollout.responses.push_back(std::move(sample.response));
-  scored.scores.push_back(std::move(sample.score));
-  if (scored.rollout.ticket.purpose == Purpose::kTrain) {
-    sample.group->results.push_back(std::move(sample.result));
-  }
+  scored.rollout.responses.push_back(std::move(response));
+  scored.scores.push_back(std::move(score));
+  if (scored.rollout.ticket.purpose == Purpose::kTrain) group.results.push_back(std::move(result));
 }
 
 /// The groups of one learner.
-std::vector<GroupRecord> groups_of(const StepRows& rows) {
-  std::vector<GroupRecord> groups = read_groups(rows);
-  std::vector<Sample> samples = samples_of(rows, groups);
-  read_sources(rows, samples);
-  read_responses(rows, samples);
-  read_versions(rows, samples);
-  read_scores(rows, samples);
-  read_named_values(rows, samples);
-  read_results(rows, samples);
-  for (Sample& sample : samples) move_into_group(sample);
+std::vector<GroupRecord> groups_of(const SegmentReader& file, std::size_t index) {
+  RowReader rows(file, index);
+  std::vector<GroupRecord> groups(static_cast<std::size_t>(rows.rows(Table::kProblem)));
+  std::map<GroupKey, GroupRecord*> by_key;
+  for (GroupRecord& group : groups) {
+    group_columns(rows, file.info(), group);
+    by_key[key_of(group)] = &group;
+  }
+  for (std::int64_t i = 0; i < rows.rows(Table::kSample); ++i) {
+    const std::int64_t number = rows.value(schema::sample::kGroup);
+    const auto found = by_key.find({rows.value(schema::sample::kPurpose), number});
+    if (found == by_key.end()) {
+      fail("{}: group {} has responses but no row in /problem; the file is damaged",
+           file.path().string(), number);
+    }
+    read_sample(rows, file.info(), *found->second);
+  }
   return groups;
 }
 
@@ -315,16 +177,14 @@ StepRecord StepLog::read(std::int64_t step) const {
   if (found == places_.end()) fail("trajectory log: step {} is not complete in it", step);
   StepRecord record{.step = step, .groups = {}};
   for (const auto& [segment, index] : found->second) {
-    const StepRows rows(segments_[segment], index);
-    auto groups = groups_of(rows);
-    std::ranges::move(groups, std::back_inserter(record.groups));
+    std::ranges::move(groups_of(segments_[segment], index), std::back_inserter(record.groups));
   }
   std::ranges::sort(record.groups, {}, key_of);
   const auto& [segment, index] = found->second.front();
-  const StepRows rows(segments_[segment], index);
-  record.seconds = rows.read(schema::step::kSeconds).front();
-  record.generate_seconds = rows.read(schema::step::kGenerateSeconds).front();
-  record.update_seconds = rows.read(schema::step::kUpdateSeconds).front();
+  RowReader rows(segments_[segment], index);
+  rows(schema::step::kSeconds, record.seconds);
+  rows(schema::step::kGenerateSeconds, record.generate_seconds);
+  rows(schema::step::kUpdateSeconds, record.update_seconds);
   return record;
 }
 

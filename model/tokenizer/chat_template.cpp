@@ -6,6 +6,7 @@
 #include "common/error.h"
 #include "common/file.h"
 #include "common/json.h"
+#include "common/scan.h"
 #include "model/tokenizer/tokenizer_file.h"
 
 namespace lie {
@@ -27,13 +28,6 @@ std::string default_of(const Json& named) {
     }
   }
   return "";
-}
-
-/// Without the white space around it, which many templates take away.
-std::string_view trimmed(std::string_view text) {
-  constexpr std::string_view kBlank = " \t\n\r\f\v";
-  const std::size_t begin = std::min(text.find_first_not_of(kBlank), text.size());
-  return text.substr(begin, text.find_last_not_of(kBlank) + 1 - begin);
 }
 
 /// A token as a text, or as an object with its content.

@@ -9,6 +9,7 @@
 #include <span>
 
 #include "common/error.h"
+#include "common/scan.h"
 #include "model/tokenizer/utf8.h"
 
 namespace lie {
@@ -35,9 +36,7 @@ bool is_shadow_enough(std::string_view pattern) {
         rest.starts_with("P{N}")) {
       continue;
     }
-    const bool is_letter_escape =
-        (rest[0] >= 'a' && rest[0] <= 'z') || (rest[0] >= 'A' && rest[0] <= 'Z');
-    if (is_letter_escape && std::string_view("sSrnt").find(rest[0]) == std::string_view::npos)
+    if (is_letter(rest[0]) && std::string_view("sSrnt").find(rest[0]) == std::string_view::npos)
       return false;
   }
   return true;

@@ -56,6 +56,31 @@ TEST_F(Init, TheLongestPromptFitsAndAllFitsTheModel) {
   EXPECT_EQ(rollout.max_prompt_tokens + rollout.sampling.max_response_tokens, 256);
 }
 
+TEST_F(Init, UnderATemplateRowsAreAskedForABoxAndTheLongestPromptCountsThat) {
+  namespace fs = std::filesystem;
+  const fs::path model = scratch.path() / "model";
+  fs::copy(kModel, model);
+  scratch.write("model/tokenizer_config.json",
+                R"({"chat_template": "{% for m in messages %}{{ m.content }}{% endfor %}"})");
+  const auto config_of_prompt = [&](const std::string& prompt) {
+    const auto data =
+        scratch.write("rows.jsonl", "{\"prompt\": \"" + prompt + "\", \"gold\": 5}\n");
+    text = initial_config({model, data});
+    return loaded();
+  };
+  const TrainConfig config = config_of_prompt("1 2");
+  EXPECT_THAT(config.data.prompt_suffix, HasSubstr("\\boxed{}"));
+  EXPECT_GT(config.rollout.max_prompt_tokens, std::ssize(config.data.prompt_suffix))
+      << "a byte of English is a token";
+  EXPECT_EQ(config_of_prompt("1 2 in a \\\\boxed{}").data.prompt_suffix, "");
+}
+
+TEST_F(Init, TheFirstRowWithAPromptAndAnAnswerNamesTheFields) {
+  config_of("{\"a\": 1}\n{\"question\": \"1 2\", \"gold\": 5}\n");
+  EXPECT_EQ(loaded().data.prompt_field, "question");
+  EXPECT_THAT(text, HasSubstr("1 of 2 rows skipped"));
+}
+
 TEST_F(Init, NamesWithQuotesAndSpacesSurvive) {
   config_of("{\"prompt\": \"1 2\", \"gold\": 5}\n", "it's: a \"file\" #1.jsonl");
   EXPECT_EQ(loaded().data.train_file, (scratch.path() / "it's: a \"file\" #1.jsonl").string());

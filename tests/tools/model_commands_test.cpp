@@ -129,6 +129,17 @@ GenerateArguments short_samples(std::int64_t samples) {
   return how;
 }
 
+TEST_F(ModelCommands, WithoutALimitAResponseMayFillWhatTheLongestPromptLeaves) {
+  GenerateArguments how;
+  how.ignore_end = true;
+  const auto rows = generated("{\"prompt_ids\": [3, 4, 5]}\n{\"prompt_ids\": [6]}\n", how);
+  ASSERT_EQ(rows.size(), 2u);
+  for (const Json& row : rows) EXPECT_EQ(row["response_ids"].size(), 256u - 3u);
+  how.sampling.max_response_tokens = 254;
+  EXPECT_THAT(error_of([&] { generated("{\"prompt_ids\": [3, 4, 5]}\n", how); }),
+              HasSubstr("3 tokens of prompt and --max-tokens 254 are more than the model's 256"));
+}
+
 TEST_F(ModelCommands, BatchesAndThreadsChangeNoBit) {
   const std::string rows = joined(generated(kPrompts, short_samples(2)));
   ScoreArguments one, many;

@@ -87,6 +87,18 @@ TEST(WorkClock, PlayersWhoShareACoreSlowEachOther) {
   EXPECT_EQ(clock.next(), -1);
 }
 
+TEST(WorkClock, WhoWaitsForAPartOfItsWorkNeedsThatMuchLessOfTheCores) {
+  WorkClock clock({{0, 1}, {0, 1}}, 1);
+  clock.begin(0, 2, 0.5);
+  clock.begin(1, 3, 0.5);
+  EXPECT_EQ(clock.next(), 0);
+  EXPECT_NEAR(clock.now(), 2, kExact);
+  clock.begin(0, 5);
+  EXPECT_EQ(clock.next(), 1);
+  EXPECT_NEAR(clock.now(), 3.5, kExact) << "1 s more, with 1.5 threads on one core";
+  EXPECT_NEAR(clock.core_seconds(), 1 + 1.5, kExact);
+}
+
 // Three responses of ten tokens on two actors: one has two of them. The slower is done after 1.5 s
 // and scored, behind the group beside it, after 1.9. The update takes 30 x .01 + .5, two actors get
 // 1 GB each in 2 s, the log takes .05, and behind it the actors repack for another .2.
@@ -111,6 +123,16 @@ TEST(Simulator, AResponseThatFindsNoSlotWaitsForOne) {
   workload.generator.in_flight = 2;
   EXPECT_NEAR(simulated(question(workload, plain_costs(), ten_tokens()), 1, 1, 1).generate_seconds,
               2.5, kExact);
+}
+
+TEST(Simulator, APassTakesAtLeastWhatIsAskedAndLeavesTheCoresMeanwhile) {
+  Question asked = question(responses(2, 1, 1), plain_costs(), ten_tokens());
+  asked.workload.generator.least_pass_seconds = 0.2;  // it computes for .1
+  EXPECT_NEAR(simulated(asked, 2, 1, 1).generate_seconds, 2, kExact);
+  asked.machine.cores = 1;
+  EXPECT_NEAR(simulated(asked, 2, 1, 1).generate_seconds, 2, kExact);
+  asked.workload.generator.least_pass_seconds = 0.05;
+  EXPECT_NEAR(simulated(asked, 2, 1, 1).generate_seconds, 2, kExact) << "1, on a core for both";
 }
 
 TEST(Simulator, ActorsOnOneCoreTakeTwiceAsLong) {

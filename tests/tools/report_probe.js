@@ -109,6 +109,11 @@ addEventListener("load", () => {
     const kinds = [...accuracy.querySelectorAll("polyline")].map(line => wide.getComputedStyle(line)).map(style => `${style.stroke} ${style.strokeDasharray}`);
     expect(kinds.length === 10 && new Set(kinds).size === 10, kinds.join("; "));
   });
+  claim("every chart is drawn", () => figures.forEach(f => {
+    const plot = f.querySelector(".plot");
+    expect(plot.querySelector("polyline, polygon, circle") && plot.querySelectorAll("text.tick").length > 3, `${f.querySelector("b").textContent} is empty`);
+    expect(!/NaN|Infinity|null/.test(plot.innerHTML), `${f.querySelector("b").textContent} holds what is no number`);
+  }));
   claim("every chart has a legend", () => expect(figures.every(f => f.querySelector(".legend button")), "one has none"));
   for (const [name, at] of [["wide", wide], ["narrow", narrow]]) {
     claim(`on a ${name} page no label is cut and nothing scrolls sideways`, () => {

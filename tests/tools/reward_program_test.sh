@@ -29,6 +29,24 @@ for ranks in 1 2 4; do
 done
 grep -q '^\[reward.command [0-9]*\] the redundancy penalty is ready$' "$WORK/program4.log" || fail "standard error is not said"
 
+# A dry run asks the program once: one that is not there, ends or answers nonsense is found before anything is generated.
+# dry WORDS COMMAND: refused with these words, or with none passed.
+dry() {
+  local log="$WORK/dry.log"
+  if train 1 "$WORK/dry" "${words[@]}" "${off[@]}" --set "reward.command=$2" --dry-run >/dev/null 2>"$log"; then
+    [ -z "$1" ] || fail "a dry run finds no fault in \`$2\`"
+    grep -q 'reward programs: asked about the first prompt, and they answer' "$log" || { cat "$log"; fail "no word on the program"; }
+  else
+    grep -qF -- "$1" "$log" && [ -n "$1" ] || { cat "$log"; fail "a dry run with \`$2\` lacks \"$1\""; }
+  fi
+  [ ! -e "$WORK/dry" ] || fail "a dry run wrote something"
+}
+dry '' "$repeats"
+dry 'no_such_program: not found' "$WORK/no_such_program"
+touch "$WORK/no_program" && dry 'no_program: Permission denied' "$WORK/no_program"
+dry 'exited with status 3 and owes 1 answers, the first to request 0 (step 1, problem 0, sample 0)' "sh -c 'exit 3'"
+dry 'field reward is missing' "sh -c 'read line; echo {}; cat >/dev/null'"
+
 # A number whose name appears late begins a segment of its own; two learners; and the run resumes exactly.
 cat >"$WORK/late.py" <<'PY'
 import json, sys

@@ -1,6 +1,6 @@
-// Charts: lines with bands, stacked areas, scattered points; as inline SVG with the numbers beside
-// it, from which the page's script answers the pointer and draws again (report.js). Colours are the
-// page's CSS classes, so that light and dark pages share one picture.
+// Charts: lines with bands, stacked areas, scattered points; as numbers, which the page's script
+// draws (report.js). Colours are the page's CSS classes, so that light and dark pages share one
+// picture.
 #pragma once
 
 #include <optional>
@@ -38,7 +38,9 @@ struct Chart {
   int run = -1;  // the one subject that it shows, and is hidden with; -1: it compares
 };
 
-/// A <figure> with caption, legend, picture and numbers; empty where no series has a point. Its
+/// A <figure> with caption, legend, numbers and a place for their picture, 440 by 236; points that
+/// are no numbers, or not positive on a logarithmic axis, are left out. Empty where no series has a
+/// point. Its
 /// size is bounded: of many points those are kept at which some series is smallest or largest in
 /// its stretch, for all series alike.
 std::string render(const Chart& chart);

@@ -43,7 +43,9 @@ std::string page(const std::string& title, const std::string& lead,
   std::string html = fmt::format(
       "<!doctype html><html lang=en><head><meta charset=utf-8><meta name=viewport "
       "content=\"width=device-width, initial-scale=1\"><title>{0}</title><style>{1}</style></head>"
-      "<body><main><h1>{0}</h1><p class=lead>{2}</p>{3}",
+      "<body><main><h1>{0}</h1><p class=lead>{2}</p>{3}"
+      "<noscript><p>The charts are drawn by this page's own script, which is switched off "
+      "here.</p></noscript>",
       escaped(title), kReportStyle, lead, navigation(runs, sections));
   for (const PageSection& section : sections) html += section_html(section);
   return html + fmt::format("</main><script>{}</script></body></html>\n", kReportScript);

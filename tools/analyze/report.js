@@ -1,5 +1,5 @@
-// Brings a report's charts to life: the values at the pointer, zoom by dragging, runs and lines hidden by a click, smoothing.
-// Without scripts the page shows the same pictures at rest: what is drawn here follows chart.cpp.
+// Draws a report's charts from the numbers that chart.cpp writes, and brings them to life: the values at the pointer, zoom by dragging,
+// runs and lines hidden by a click, smoothing.
 "use strict";
 (() => {
   const width = 440, right = 428, top = 10, bottom = 200, glyph = 8.6, mostMarked = 24;
@@ -50,7 +50,7 @@
 
   // Where values lie on the picture; null where there are none.
   function axesOf(data, series) {
-    const points = series.flatMap(s => s.points).filter(p => !data.log || p[1] > 0);
+    const points = series.flatMap(s => s.points);
     if (points.length === 0) return null;
     let x = zoom.get(data.x) ?? rangeOf(points.map(p => p[0]));
     if (isFlat(x)) x = [x[0] - 1, x[1] + 1];
@@ -126,7 +126,7 @@
   }
 
   function drawn(data, series, axes) {
-    const points = series.points.filter(p => !data.log || p[1] > 0), dash = series.dashed ? " dashed" : "";
+    const points = series.points, dash = series.dashed ? " dashed" : "";
     if (data.kind === "stacked") return band(axes, points);
     if (data.kind === "scatter" && !series.dashed) return dots(axes, points, "scatter", 2);
     if (series.smooth) return line(axes, points, " raw") + line(axes, series.smooth, dash);
@@ -236,7 +236,6 @@
     figure.append(tip);
     const chart = {figure, svg, tip, cursor, plot: svg.querySelector(".plot"), from: null,
                    data: JSON.parse(figure.querySelector("script").textContent)};
-    chart.axes = axesOf(chart.data, shownSeries(chart));
     follow(chart);
     return chart;
   }
@@ -247,4 +246,5 @@
   const slider = document.querySelector(".controls input");
   slider.addEventListener("input", () => { smoothing = Number(slider.value); charts.forEach(draw); });
   document.querySelector(".controls").hidden = false;
+  charts.forEach(draw);
 })();

@@ -4,6 +4,8 @@
 #include <array>
 #include <set>
 
+#include "common/scan.h"
+
 namespace lie::evaluation {
 namespace {
 
@@ -27,12 +29,6 @@ std::string_view without_wrapping(std::string_view text) {
   return text;
 }
 
-bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
-
-bool is_alphanumeric(char c) { return is_letter(c) || (c >= '0' && c <= '9'); }
-
-char as_small(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c | 0x20) : c; }
-
 /// Reads on from a place in a text.
 class Reader {
  public:
@@ -45,7 +41,7 @@ class Reader {
   bool take(std::string_view word) {
     skip(kBlanks);
     const bool is_there = rest_.size() >= word.size() &&
-                          std::ranges::equal(rest_.substr(0, word.size()), word, {}, as_small);
+                          std::ranges::equal(rest_.substr(0, word.size()), word, {}, to_lower);
     if (is_there) rest_.remove_prefix(word.size());
     return is_there;
   }
@@ -57,11 +53,10 @@ class Reader {
     if (rest_.empty() || !is_letter(rest_[0])) return std::nullopt;
     const char letter = rest_[0];
     rest_.remove_prefix(1);
-    if (!rest_.empty() && is_alphanumeric(rest_[0])) return std::nullopt;
+    if (!rest_.empty() && is_letter_or_digit(rest_[0])) return std::nullopt;
     const bool closes = take(")");
-    if (as_small(letter) == letter && !(in_brackets && closes)) return std::nullopt;
-    return as_small(letter) <= 'j' ? std::optional(static_cast<char>(letter & ~0x20))
-                                   : std::nullopt;
+    if (to_lower(letter) == letter && !(in_brackets && closes)) return std::nullopt;
+    return to_lower(letter) <= 'j' ? std::optional(to_upper(letter)) : std::nullopt;
   }
 
  private:
@@ -94,7 +89,7 @@ constexpr std::array<Pattern, 4> kPatterns = {
 /// Of the last place where a word begins with which the pattern fits.
 std::optional<char> last_match(Pattern pattern, std::string_view text) {
   for (std::size_t i = text.size(); i-- > 0;) {
-    if (!is_letter(text[i]) || (i > 0 && is_alphanumeric(text[i - 1]))) continue;
+    if (!is_letter(text[i]) || (i > 0 && is_letter_or_digit(text[i - 1]))) continue;
     if (const auto choice = pattern(Reader(text.substr(i)))) return choice;
   }
   return std::nullopt;
@@ -127,7 +122,7 @@ std::optional<char> choice_letter(std::string_view answer) {
   if (next < text.size() && std::string_view("=+-^_").find(text[next]) != std::string_view::npos) {
     return std::nullopt;
   }
-  const char letter = static_cast<char>(text[0] & ~0x20);
+  const char letter = to_upper(text[0]);
   return letter <= 'J' ? std::optional(letter) : std::nullopt;
 }
 
@@ -141,8 +136,8 @@ std::int64_t count_digit_keys(std::span<const Prompt> prompts) {
     if (is_choice(prompt.gold)) choices.insert(prompt.data_source);
   }
   return std::ranges::count_if(prompts, [&](const Prompt& prompt) {
-    const bool is_digit = prompt.gold.size() == 1 && prompt.gold[0] >= '0' && prompt.gold[0] <= '9';
-    return is_digit && choices.contains(prompt.data_source);
+    return prompt.gold.size() == 1 && is_digit(prompt.gold[0]) &&
+           choices.contains(prompt.data_source);
   });
 }
 

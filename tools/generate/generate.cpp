@@ -18,16 +18,23 @@
 namespace lie {
 namespace {
 
-RolloutOptions options_of(const GenerateArguments& arguments, const std::vector<TokenRow>& rows) {
+constexpr std::int64_t kUsualTokens = 256;  // of a response at most
+
+RolloutOptions options_of(const GenerateArguments& arguments, const std::vector<TokenRow>& rows,
+                          const ModelConfig& config) {
   RolloutOptions options;
   options.end_of_sequence_ids = end_tokens(arguments.model.path, "plain").ids;
   options.slots = arguments.slots;
   options.cache_mebibytes = arguments.cache_mebibytes;
-  options.sampling = options.evaluation = arguments.sampling;
   options.max_prompt_tokens = 0;
   for (const TokenRow& row : rows) {
     options.max_prompt_tokens = std::max(options.max_prompt_tokens, std::ssize(row.prompt_ids));
   }
+  options.sampling = arguments.sampling;
+  std::int64_t& most = options.sampling.max_response_tokens;
+  const std::int64_t left = config.max_positions - options.max_prompt_tokens;
+  if (most == 0) most = std::max<std::int64_t>(std::min(kUsualTokens, left), 1);
+  options.evaluation = options.sampling;
   if (arguments.ignore_end) options.end_of_sequence_ids = {-1};
   return options;
 }
@@ -102,8 +109,8 @@ void generate(const GenerateArguments& arguments, std::ostream& out) {
   TokenRowReader reader(arguments.model.path, config, arguments.add_special_tokens);
   std::vector<TokenRow> rows = reader.read(arguments.input, false);
   Writer writer(rows, reader.tokenizer(), out);
-  const RolloutOptions options = options_of(arguments, rows);
-  check_lengths(rows, arguments.sampling.max_response_tokens, config);
+  const RolloutOptions options = options_of(arguments, rows, config);
+  check_lengths(rows, options.sampling.max_response_tokens, config);
   const auto operators = make_operators(arguments.model, static_cast<int>(usable_cpus().size()));
   Transformer policy = Transformer::fixed(arguments.model.path, *operators);
   std::cerr << describe_held(arguments.model, policy.packed_size()) << '\n';

@@ -13,7 +13,8 @@ namespace lie {
 struct GenerateArguments {
   ModelOptions model = {};
   std::filesystem::path input = {};  // JSONL of prompts; "-": standard input
-  SamplingOptions sampling{.temperature = 1, .max_response_tokens = 256};
+  /// max_response_tokens 0: 256, or what the longest prompt leaves of the model's positions.
+  SamplingOptions sampling{.temperature = 1, .max_response_tokens = 0};
   std::int64_t samples = 1;  // responses a prompt
   std::int64_t seed = 1;
   std::int64_t slots = 64;  // responses in flight

@@ -5,12 +5,11 @@
 
 #include <algorithm>
 #include <initializer_list>
-#include <optional>
 
 #include "actors/rollout_options.h"
 #include "common/config.h"
+#include "common/dataset/dataset.h"
 #include "common/dataset/field_names.h"
-#include "common/dataset/rows.h"
 #include "common/divided_up.h"
 #include "common/error.h"
 #include "learner/batch.h"
@@ -18,7 +17,6 @@
 #include "model/tokenizer/tokenizer.h"
 #include "model/weights.h"
 #include "tools/run/memory_plan.h"
-#include "tools/run/prompts.h"
 #include "tools/run/train_config.h"
 
 namespace lie {
@@ -95,22 +93,7 @@ std::string unless_default(const std::string& field,
   return std::ranges::find(looked_for, field) == looked_for.end() ? field : "";
 }
 
-/// The first that can be read.
-JsonRow first_row(const fs::path& data) {
-  std::optional<JsonRow> first;
-  std::vector<std::string> unreadable;
-  for_each_row(
-      data,
-      [&](const JsonRow& row, std::int64_t) {
-        if (!first) first = row;
-      },
-      &unreadable);
-  if (!first) fail("{}", unreadable.front());
-  return *first;
-}
-
-RowOptions row_options(const fs::path& data) {
-  const JsonRow row = first_row(data);
+void name_fields(const JsonRow& row, RowOptions& options) {
   const FieldNames names = guess_fields(row);
   if (names.prompt.empty() || names.gold.empty()) {
     fail(
@@ -118,54 +101,66 @@ RowOptions row_options(const fs::path& data) {
         "data.prompt_field and data.gold_field",
         row.place(), names.prompt.empty() ? "a prompt" : "the right answer", fields_text(row));
   }
-  RowOptions options;
   options.prompt_field = names.prompt;
   options.gold_field = unless_default(names.gold, {"gold", "answer", "reward_model.ground_truth"});
   options.choices_field = names.choices;
   if (!names.data_source.empty()) options.data_source_field = names.data_source;
   options.reference_length_field = unless_default(names.reference_length, {"reference_length"});
-  options.skip_bad_rows = true;
-  return options;
 }
 
 /// The model's own template; plain where it has none, or one that fails.
-void choose_template(const fs::path& model, Findings& found) {
+PromptTemplate choose_template(const fs::path& model, Findings& found) {
   found.rows.prompt_template = "plain";
   found.template_note = "the model has no chat template";
-  if (!has_chat_template(model)) return;
+  if (!has_chat_template(model)) return prompt_template("plain", model);
   try {
-    prompt_template("model", model);
+    PromptTemplate own = prompt_template("model", model);
     found.rows.prompt_template = "model";
     found.template_note = "the model's chat template";
+    return own;
   } catch (const Error&) {
     found.template_note = fmt::format("the model's chat template cannot be run: is it one of {}?",
                                       fmt::join(template_names(), ", "));
+    return prompt_template("plain", model);
   }
 }
 
-/// Under a template, rows that do not ask for a box are made to.
-void choose_suffix(const InitArguments& arguments, Findings& found) {
-  const auto& prompts = found.dataset.prompts;
-  const auto asking = std::ranges::count_if(prompts, [](const Prompt& prompt) {
-    return prompt.text.find("\\boxed") != std::string::npos;
-  });
-  if (found.rows.prompt_template == "plain" || 2 * asking > std::ssize(prompts)) return;
+/// In one pass over a file that may be large: the first row with a prompt and a right answer names
+/// the fields. Under a template, rows that do not ask for a box are made to.
+void read_rows(const InitArguments& arguments, Findings& found) {
+  const PromptTemplate prompts = choose_template(arguments.model, found);
+  const Tokenizer tokenizer = Tokenizer::load(arguments.model);
+  const RenderPrompt render = [&](auto messages) { return prompts.prompt(messages); };
+  const auto tokens = [&](const Prompt& prompt) {
+    return std::ssize(tokenizer.encode(prompt.text));
+  };
+  const bool is_plain = found.rows.prompt_template == "plain";
+  bool is_named = false;
+  std::int64_t asking = 0, longest_when_asked = 0;
+  const auto make = [&](const JsonRow& row, std::int64_t& digit_keys) {
+    if (!is_named) name_fields(row, found.rows);
+    is_named = true;
+    Prompt prompt = prompt_of(row, found.rows, render, digit_keys);
+    found.longest_prompt = std::max(found.longest_prompt, tokens(prompt));
+    if (is_plain) return prompt;
+    if (prompt.text.find("\\boxed") != std::string::npos) ++asking;
+    RowOptions asked = found.rows;
+    asked.prompt_suffix = kBoxed;
+    std::int64_t counted_already = 0;
+    longest_when_asked =
+        std::max(longest_when_asked, tokens(prompt_of(row, asked, render, counted_already)));
+    return prompt;
+  };
+  found.dataset = read_dataset(arguments.data, make, /*skip_bad_rows=*/true);
+  if (is_plain || 2 * asking > std::ssize(found.dataset.prompts)) return;
   found.rows.prompt_suffix = kBoxed;
-  found.dataset = read_run_prompts(arguments.data, found.rows, arguments.model);
+  found.longest_prompt = longest_when_asked;
 }
 
 Findings findings(const InitArguments& arguments) {
   Findings found;
   found.model = plan_weights(arguments.model);
-  const Tokenizer tokenizer = Tokenizer::load(arguments.model);
-  found.rows = row_options(arguments.data);
-  choose_template(arguments.model, found);
-  found.dataset = read_run_prompts(arguments.data, found.rows, arguments.model);
-  choose_suffix(arguments, found);
-  for (const Prompt& prompt : found.dataset.prompts) {
-    found.longest_prompt =
-        std::max(found.longest_prompt, std::ssize(tokenizer.encode(prompt.text)));
-  }
+  read_rows(arguments, found);
   return found;
 }
 

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "common/error.h"
+#include "common/scan.h"
 
 namespace lie::judge {
 namespace {
@@ -16,12 +17,7 @@ constexpr std::size_t kMostBetween = 12;
 constexpr std::string_view kApostrophe = "\xE2\x80\x99";  // U+2019
 
 /// An ASCII letter or digit, or a byte of any other character.
-bool is_letter(char c) {
-  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-         static_cast<unsigned char>(c) >= 0x80;
-}
-
-char lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; }
+bool is_of_a_word(char c) { return is_letter_or_digit(c) || static_cast<unsigned char>(c) >= 0x80; }
 
 std::string with_plain_apostrophes(std::string_view text) {
   std::string plain;
@@ -37,7 +33,7 @@ std::string with_plain_apostrophes(std::string_view text) {
 bool ends_sentence(std::string_view text, std::size_t i) {
   const char next = i + 1 < text.size() ? text[i + 1] : '\n';
   if (text[i] == '\n') return next == '\n';
-  return (text[i] == '.' || text[i] == '!' || text[i] == '?') && !is_letter(next);
+  return (text[i] == '.' || text[i] == '!' || text[i] == '?') && !is_of_a_word(next);
 }
 
 std::vector<Words> sentences_of(std::string_view response) {
@@ -45,8 +41,8 @@ std::vector<Words> sentences_of(std::string_view response) {
   std::vector<Words> sentences(1);
   std::string word;
   for (std::size_t i = 0; i <= text.size(); ++i) {
-    if (i < text.size() && (is_letter(text[i]) || (text[i] == '\'' && !word.empty()))) {
-      word += lower(text[i]);
+    if (i < text.size() && (is_of_a_word(text[i]) || (text[i] == '\'' && !word.empty()))) {
+      word += to_lower(text[i]);
       continue;
     }
     if (!word.empty()) sentences.back().push_back(std::exchange(word, {}));

@@ -21,7 +21,9 @@ double PlannedGenerator::begin() {
   begin_responses();
   most_in_flight_ = std::max(most_in_flight_, std::ssize(running_));
   stretch_ = running_.top().last_pass - pass_;
-  pass_seconds_ = costs_.pass_seconds(std::ssize(running_));
+  const double computed = costs_.pass_seconds(std::ssize(running_));
+  pass_seconds_ = std::max(computed, sizes_.least_pass_seconds);
+  computing_ = computed / pass_seconds_;
   return prefill_seconds_ + static_cast<double>(stretch_) * pass_seconds_;
 }
 

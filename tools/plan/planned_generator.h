@@ -17,8 +17,9 @@ namespace lie::planning {
 
 /// How many responses an actor has.
 struct GeneratorSizes {
-  std::int64_t slots = 0;      // rollout.slots
-  std::int64_t in_flight = 0;  // of them at once: as many as the KV cache admits
+  std::int64_t slots = 0;         // rollout.slots
+  std::int64_t in_flight = 0;     // of them at once: as many as the KV cache admits
+  double least_pass_seconds = 0;  // rollout.pass_milliseconds: a pass that computes less waits
 };
 
 /// Passes go on in stretches, at whose end a response ends.
@@ -36,6 +37,8 @@ class PlannedGenerator {
   /// Begins the responses for which there is room and then a stretch. Not when idle. Returns its
   /// seconds.
   double begin();
+  /// Of those seconds, the share in which it computes.
+  double computing() const { return computing_; }
   /// The seconds of a stretch that ends with the pass in progress after `done` seconds.
   double cut(double done);
   /// The stretch is over. Returns the tickets that are done.
@@ -69,7 +72,7 @@ class PlannedGenerator {
   std::int64_t pass_ = 0;       // done
   std::int64_t stretch_ = 0;    // passes
   double prefill_seconds_ = 0;  // within the stretch's first pass
-  double pass_seconds_ = 0;
+  double pass_seconds_ = 0, computing_ = 1;
 };
 
 }  // namespace lie::planning

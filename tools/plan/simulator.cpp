@@ -120,18 +120,24 @@ class Simulation {
     }
     if (self.takes_weights) return;
     if (was_idle) {
-      clock_.begin(a, self.generator.begin());
+      begin_stretch(a);
     } else {
       clock_.set_length(a, self.generator.cut(clock_.done(a)));
     }
     ask(a);
   }
 
+  void begin_stretch(int a) {
+    PlannedGenerator& generator = actor(a).generator;
+    const double seconds = generator.begin();
+    clock_.begin(a, seconds, generator.computing());
+  }
+
   void end_of_stretch(int a) {
     Actor& self = actor(a);
     for (Ticket& ticket : self.generator.end()) send(std::move(ticket));
     if (self.awaits_weights) return take_in_weights(a);
-    if (!self.generator.idle()) clock_.begin(a, self.generator.begin());
+    if (!self.generator.idle()) begin_stretch(a);
     ask(a);
   }
 
@@ -313,9 +319,7 @@ class Simulation {
     actor(a).takes_weights = false;
     do {
       actor(a).is_told = false;
-      if (!clock_.is_busy(a) && !actor(a).generator.idle()) {
-        clock_.begin(a, actor(a).generator.begin());
-      }
+      if (!clock_.is_busy(a) && !actor(a).generator.idle()) begin_stretch(a);
       ask(a++);
     } while (shares_weights_ && a < static_cast<int>(actors_.size()) && players_.host(a) == host);
   }

@@ -13,7 +13,7 @@ WorkClock::WorkClock(std::vector<Player> players, double cores) : cores_(cores) 
   hosts_.resize(static_cast<std::size_t>(hosts));
 }
 
-void WorkClock::begin(int player, double seconds) {
+void WorkClock::begin(int player, double seconds, double computing) {
   State& state = at(player);
   Host& host = host_of(player);
   bring_up(host);
@@ -21,7 +21,8 @@ void WorkClock::begin(int player, double seconds) {
   state.begun_time = now_;
   state.begun_work = host.work;
   state.end_work = host.work + seconds;
-  host.threads += state.self.threads;
+  state.threads = state.self.threads * computing;
+  host.threads += state.threads;
   host.ends.emplace(state.end_work, player);
   schedule(state.self.host);
 }
@@ -52,9 +53,9 @@ int WorkClock::next() {
   host.work = std::max(host.work, end);
   State& state = at(player);
   state.busy += now_ - state.begun_time;
-  core_seconds_ += (end - state.begun_work) * state.self.threads;
+  core_seconds_ += (end - state.begun_work) * state.threads;
   state.is_busy = false;
-  host.threads -= state.self.threads;
+  host.threads -= state.threads;
   schedule(number);
   return player;
 }

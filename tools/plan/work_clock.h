@@ -21,8 +21,9 @@ class WorkClock {
   WorkClock(std::vector<Player> players, double cores);
 
   double now() const { return now_; }
-  /// An idle player begins work that takes so long where nobody slows it.
-  void begin(int player, double seconds);
+  /// An idle player begins work that takes so long where nobody slows it, and computes for this
+  /// share of it.
+  void begin(int player, double seconds, double computing = 1);
   /// Of the work that a player has begun, what is done.
   double done(int player);
   /// Its work is of another length, not less than is done.
@@ -46,6 +47,7 @@ class WorkClock {
   struct State {
     Player self;
     double begun_work = 0, end_work = 0, begun_time = 0, busy = 0;
+    double threads = 0;  // at work
     bool is_busy = false;
   };
 

@@ -43,7 +43,9 @@ Workload workload_of(const TrainConfig& config, const ModelConfig& model, DType 
           .takes_first_groups = config.tickets.takes_first_groups(),
           .in_flight_weights = config.rollout.weights_change_in_flight(),
           .generator = {.slots = config.rollout.slots,
-                        .in_flight = responses_admitted(config, model, cached, mean)},
+                        .in_flight = responses_admitted(config, model, cached, mean),
+                        .least_pass_seconds =
+                            static_cast<double>(config.rollout.pass_milliseconds) / 1e3},
           .mini_batch_prompts = config.update.mini_batch_prompts,
           .epochs = config.update.epochs,
           .lanes = config.update.lanes,

@@ -1,12 +1,12 @@
 #include "tools/replay/group_selection.h"
 
 #include <algorithm>
-#include <cctype>
 #include <string>
 #include <vector>
 
 #include "common/error.h"
 #include "common/nearest.h"
+#include "common/scan.h"
 #include "learner/dynamic_sampling.h"
 
 namespace lie::replay {
@@ -14,7 +14,7 @@ GroupSelection parse_group_selection(const std::string& text) {
   if (text == "all") return {};
   if (text == "mixed") return {.only_mixed = true, .numbers = {}};
   const std::vector<std::string> names = {"all", "mixed"};
-  const bool is_name = !text.empty() && std::isalpha(static_cast<unsigned char>(text[0])) != 0;
+  const bool is_name = !text.empty() && is_letter(text[0]);
   if (is_name) fail("--groups {}: give all, mixed or a range{}", text, did_you_mean(text, names));
   return {.numbers = parse_number_range("--groups", text)};
 }

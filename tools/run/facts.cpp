@@ -3,10 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cctype>
 #include <cerrno>  // program_invocation_name
 #include <filesystem>
 #include <sstream>
+
+#include "common/scan.h"
 
 namespace lie {
 namespace {
@@ -36,9 +37,9 @@ std::string wrapped(std::string line, std::size_t name_columns) {
 
 /// As a shell reads it back: between quotes where a character may mean something to it.
 std::string shell_word(const std::string& text) {
-  const auto is_plain = [](unsigned char c) {
-    return std::isalnum(c) != 0 || c >= 0x80 ||
-           std::string_view("_-./:=,+@%").find(static_cast<char>(c)) != std::string_view::npos;
+  const auto is_plain = [](char c) {
+    return is_letter_or_digit(c) || static_cast<unsigned char>(c) >= 0x80 ||
+           std::string_view("_-./:=,+@%").find(c) != std::string_view::npos;
   };
   if (std::ranges::all_of(text, is_plain)) return text;
   std::string word = "'";

@@ -17,6 +17,7 @@
 #include "learner/rollout_schedule.h"
 #include "learner/sound_checkpoint.h"
 #include "learner/trainer_state.h"
+#include "model/tokenizer/tokenizer.h"
 #include "rewards/reward_worker.h"
 #include "tools/run/devices.h"
 #include "tools/run/end_tokens.h"
@@ -91,6 +92,22 @@ RunPrompts check_prompts(const TrainConfig& config) {
   check_best(config, prompts.evaluation, voice);
   for (const std::string& slip : likely_slips(config, prompts.training)) voice.warn("{}", slip);
   return prompts;
+}
+
+/// Asks the programs that the config names for a first time, as a reward worker does, about a
+/// prompt that is answered as its gold says.
+void ask_programs(const TrainConfig& config, const Prompt& prompt) {
+  const ScoringOptions scoring = scoring_options(config);
+  if (scoring.rewards.command.empty() && scoring.verifier_program.command.empty()) return;
+  const std::string text = fmt::format("\\boxed{{{}}}", prompt.gold);
+  RolloutGroup answered;
+  answered.ticket = {.step = 1, .samples = 1, .prompt = prompt};
+  answered.responses.resize(1);
+  answered.responses[0].ids = Tokenizer::load(config.model.path).encode(text);
+  Scorer scorer(scoring);
+  score_group(scorer, std::move(answered), [&](std::span<const std::int32_t>) { return text; });
+  scorer.finish();
+  Log("learner", 0).info("reward programs: asked about the first prompt, and they answer");
 }
 
 RunStart start_at(const fs::path& checkpoint) {
@@ -213,6 +230,7 @@ PreparedRun prepare_run(Job& job, const TrainConfig& config, std::string_view co
 PreparedRun plan_run(const TrainConfig& config) {
   check_directory(config);
   PreparedRun run = check_inputs(config);
+  ask_programs(config, run.prompts.training.front());
   check_unlocked(config.run.directory);
   set_start(run, start_of(config, find_sound_checkpoint));
   run.start.logged_step = run.start.step;

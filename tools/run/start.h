@@ -45,7 +45,8 @@ struct PreparedRun {
 PreparedRun prepare_run(Job& job, const TrainConfig& config, std::string_view command);
 
 /// What prepare_run would return or throw, with nothing written, renamed or locked; only how many
-/// steps the log holds behind the checkpoint is not known.
+/// steps the log holds behind the checkpoint is not known. Starts the config's reward programs for
+/// one question: what a run would find when it scores its first response is an Error here.
 PreparedRun plan_run(const TrainConfig& config);
 
 /// Whether a run has all its steps where it starts.

@@ -4,6 +4,7 @@
 #include <string>
 #include <utility>
 
+#include "common/scan.h"
 #include "verifier/scalar/decimals.h"
 
 namespace lie::equal {
@@ -12,20 +13,6 @@ namespace {
 using exact::Rational, scalar::equal_numbers;
 
 constexpr std::size_t kLongest = 200;  // bytes
-
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
-
-std::string_view trim(std::string_view s) {
-  while (!s.empty() && (s.front() == ' ' || s.front() == '\n')) s.remove_prefix(1);
-  while (!s.empty() && (s.back() == ' ' || s.back() == '\n')) s.remove_suffix(1);
-  return s;
-}
-
-bool take(std::string_view& s, std::string_view prefix) {
-  if (!s.starts_with(prefix)) return false;
-  s.remove_prefix(prefix.size());
-  return true;
-}
 
 // Digits with at most one point, at the front of s.
 std::optional<Rational> take_decimal(std::string_view& s, bool& decimal) {
@@ -59,7 +46,7 @@ std::optional<Rational> take_braced_fraction(std::string_view& s) {
 }
 
 std::optional<Rational> read_number(std::string_view s, bool& decimal) {
-  s = trim(s);
+  s = trimmed(s);
   const bool negative = take(s, "-");
   std::optional<Rational> value;
   if (take(s, "\\frac") || take(s, "\\dfrac") || take(s, "\\tfrac")) {
@@ -147,7 +134,7 @@ bool equal_all(const std::vector<Rational>& a, const std::vector<Rational>& b, b
 }  // namespace
 
 std::optional<Literal> read_literal(std::string_view text) {
-  text = trim(text);
+  text = trimmed(text);
   if (text.empty() || text.size() > kLongest) return std::nullopt;
   if (text.front() == '(' || text.starts_with("\\{")) return read_bracketed(text);
   if (!starts_number(text.front())) return std::nullopt;

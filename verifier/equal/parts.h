@@ -1,8 +1,7 @@
-// What comparing takes: answers prepared (prepare.cpp), relations (relations.cpp), sets of real
-// numbers (sets.cpp), words and units (text.cpp).
+// What comparing takes: answers prepared (prepare.cpp), names (names.cpp), sets of real numbers
+// (sets.cpp), words and units (text.cpp).
 #pragma once
 
-#include <functional>
 #include <string_view>
 
 #include "verifier/expr/expr.h"
@@ -17,16 +16,28 @@ using scalar::Tri;
 /// nullptr where the budget is spent.
 const expr::Expr* prepare(const expr::Expr* e, expr::Arena& arena, const VerifierOptions& options);
 
-using Equal = std::function<Tri(const expr::Expr*, const expr::Expr*)>;
+/// The answer with those names that the gold spells with other capitals, or, under
+/// rename_variables, with the gold's names by position. nullptr: the arena is full.
+const expr::Expr* match_names(const expr::Expr* gold, const expr::Expr* answer, expr::Arena& arena,
+                              const VerifierOptions& options);
 
-/// Equality of two relations: side by side, by `equal`; equations up to a factor, inequalities up
-/// to a positive one; chains link by link, forwards or backwards.
-Tri equal_relations(const expr::Expr& gold, const expr::Expr& answer, expr::Arena& arena,
-                    const Equal& equal);
+/// The answer with the gold's names where they mean nothing outside: f(u) = u^2 for f(x) = x^2, 2m
+/// with m \in \mathbb{Z} for 2k, {t | t > 0} for {x | x > 0}; the answer itself where such a name
+/// is another's already. nullptr: the arena is full.
+const expr::Expr* with_names_of(const expr::Expr& gold, const expr::Expr& answer,
+                                expr::Arena& arena);
+
+/// A relation without an equation, a membership, an approximation or an arrow.
+bool is_inequality(const expr::Expr& e);
 
 /// Whether an expression describes a set of reals here: an interval, ℝ, a finite set of constants,
 /// an inequality in one name, or made of these.
 bool is_real_set(const expr::Expr& e);
+
+/// Whether both describe sets of reals, at least one of them by more than its elements, and an
+/// inequality may stand for its set under the options.
+bool are_real_sets(const expr::Expr& gold, const expr::Expr& answer,
+                   const VerifierOptions& options);
 
 /// Equality as sets of reals. The line is cut at all the end points that occur; membership is
 /// decided at every end point exactly and at drawn points of every piece between. kUnknown where an

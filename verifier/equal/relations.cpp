@@ -1,11 +1,15 @@
-#include "verifier/equal/parts.h"
-
+// Equations and inequalities, and chains of them.
+#include <algorithm>
 #include <vector>
+
+#include "verifier/equal/comparer.h"
+#include "verifier/equal/rewrite.h"
+#include "verifier/expr/substitute.h"
 
 namespace lie::equal {
 namespace {
 
-using expr::Arena, expr::Expr, expr::Op, expr::Rel;
+using expr::Rel;
 
 struct Link {
   const Expr* left = nullptr;
@@ -39,7 +43,7 @@ bool sides_are_scalar(const Link& link) { return is_scalar(*link.left) && is_sca
 
 class Relations {
  public:
-  Relations(Arena& arena, const Equal& equal) : arena_(arena), equal_(equal) {}
+  Relations(Arena& arena, Comparer& comparer) : arena_(arena), comparer_(comparer) {}
 
   Tri all(const std::vector<Link>& gold, std::vector<Link> answer) {
     if (gold.size() != answer.size()) return Tri::kNo;
@@ -53,6 +57,8 @@ class Relations {
   }
 
  private:
+  Tri equal(const Expr* gold, const Expr* answer) { return comparer_.equal(gold, answer); }
+
   // Finds and removes an equal link.
   Tri take(const Link& gold, std::vector<Link>& answer) {
     Tri best = Tri::kNo;
@@ -69,10 +75,10 @@ class Relations {
 
   Tri link(const Link& gold, const Link& answer) {
     if (gold.rel != answer.rel) return Tri::kNo;
-    const Tri direct = both(equal_(gold.left, answer.left), equal_(gold.right, answer.right));
+    const Tri direct = both(equal(gold.left, answer.left), equal(gold.right, answer.right));
     if (direct == Tri::kYes) return direct;
     if (is_symmetric(gold.rel) &&
-        both(equal_(gold.left, answer.right), equal_(gold.right, answer.left)) == Tri::kYes)
+        both(equal(gold.left, answer.right), equal(gold.right, answer.left)) == Tri::kYes)
       return Tri::kYes;
     const bool order = gold.rel == Rel::kLess || gold.rel == Rel::kLessEqual;
     if (!order && gold.rel != Rel::kEqual && gold.rel != Rel::kNotEqual) return direct;
@@ -91,13 +97,24 @@ class Relations {
   }
 
   Arena& arena_;
-  const Equal& equal_;
+  Comparer& comparer_;
 };
+
+bool is_solved(const Expr& e) {
+  return std::ranges::all_of(e.args,
+                             [](const Expr* arg) { return !has_names(*arg) || is_name(*arg); });
+}
 
 }  // namespace
 
-Tri equal_relations(const Expr& gold, const Expr& answer, Arena& arena, const Equal& equal) {
-  return Relations(arena, equal).all(links(gold), links(answer));
+// Link by link; inequalities in one name also as the sets that they describe.
+Tri Comparer::relations(const Expr& gold, const Expr& answer) {
+  const Tri out = Relations(arena_, *this).all(links(gold), links(answer));
+  if (out == Tri::kYes || !is_inequality(gold) || !is_inequality(answer)) return out;
+  if (!is_real_set(gold) || !is_real_set(answer) || !(is_solved(gold) || is_solved(answer)))
+    return out;
+  if (free_names(gold) != free_names(answer)) return out;
+  return equal_real_sets(gold, answer, arena_, options_);
 }
 
 }  // namespace lie::equal

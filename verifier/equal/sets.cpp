@@ -32,6 +32,17 @@ bool holds_other(const Expr& e) {
   return e.op == Op::kText || (e.op == Op::kConstant && e.name == "i") || any_arg(e, holds_other);
 }
 
+bool is_set_made(const Expr& e) {
+  return is_one_of(e.op, Op::kUnion, Op::kIntersection, Op::kDifference, Op::kSetBuilder,
+                   Op::kNamedSet);
+}
+
+bool holds_inequality(const Expr& e) {
+  if (is_inequality(e)) return true;
+  return (e.op == Op::kList || e.op == Op::kSet) &&
+         std::ranges::all_of(e.args, [](const Expr* arg) { return is_inequality(*arg); });
+}
+
 // The first call of an unknown function, or nullptr.
 const Expr* unknown_call(const Expr& e) {
   if (e.op == Op::kApply) return &e;
@@ -279,6 +290,22 @@ bool is_real_set(const Expr& e) {
                                                 [](const Expr* arg) { return is_condition(*arg); });
     default: return false;
   }
+}
+
+bool is_inequality(const Expr& e) {
+  return e.op == Op::kRelation && std::ranges::none_of(e.relations, [](Rel rel) {
+           return is_one_of(rel, Rel::kEqual, Rel::kIn, Rel::kApprox, Rel::kArrow);
+         });
+}
+
+bool are_real_sets(const Expr& gold, const Expr& answer, const VerifierOptions& options) {
+  const bool gold_made = is_set_made(gold) || holds_inequality(gold);
+  const bool answer_made = is_set_made(answer) || holds_inequality(answer);
+  if (!gold_made && !answer_made) return false;
+  if (holds_inequality(gold) && !options.interval_for_relation) return false;
+  if (holds_inequality(answer) && !holds_inequality(gold) && !options.relation_for_interval)
+    return false;
+  return is_real_set(gold) && is_real_set(answer);
 }
 
 Tri equal_real_sets(const Expr& gold, const Expr& answer, Arena& arena,

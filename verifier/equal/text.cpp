@@ -20,7 +20,7 @@ std::string letters(const Expr& e) {
     case Op::kNumber: return e.value.text();
     case Op::kUnit: {
       const std::string inner = letters(*e.args[0]);
-      return inner.empty() ? inner : inner + e.name;
+      return inner.empty() || e.name == "$" ? inner : inner + e.name;
     }
     case Op::kMul: {
       std::string out;
@@ -68,7 +68,7 @@ constexpr auto kUnits = std::to_array<std::string_view>({
     "quart quarts",
     "gal gallon gallons",
     "cent cents",
-    "dollar dollars usd",
+    "$ dollar dollars usd",
     "euro euros",
     "元",
     "角",
@@ -157,9 +157,10 @@ bool units_agree(std::string_view gold, std::string_view answer) {
   const auto [gold_top, gold_bottom] = parts_of_rate(gold);
   const auto [top, bottom] = parts_of_rate(answer);
   if (!measures_agree(measure(gold_top), measure(top))) return false;
-  // A rate is no length: where one side has no part below, the other's must be unknown, too.
+  // A rate is no length: where one side has no part below, the other's must be unknown, too. But
+  // the sign \$ does not say what is paid for.
   if (gold_bottom.empty() != bottom.empty())
-    return unit_of(top).empty() || unit_of(gold_top).empty();
+    return unit_of(top).empty() || unit_of(gold_top).empty() || gold == "$" || answer == "$";
   const Measure below = measure(bottom), gold_below = measure(gold_bottom);
   return below.power == gold_below.power && measures_agree(gold_below, below);
 }

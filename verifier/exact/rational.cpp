@@ -1,6 +1,6 @@
 #include "verifier/exact/rational.h"
 
-#include <cctype>
+#include "common/scan.h"
 
 namespace lie::exact {
 namespace {
@@ -85,7 +85,7 @@ std::optional<Rational> from_decimal(std::string_view digits) {
   for (char c : digits) {
     if (c == '.' && places < 0) {
       places = 0;
-    } else if (std::isdigit(static_cast<unsigned char>(c))) {
+    } else if (is_digit(c)) {
       all.push_back(c);
       if (places >= 0) ++places;
     } else {

@@ -2,16 +2,11 @@
 
 #include <array>
 
+#include "common/scan.h"
 #include "verifier/extract/boxed.h"
 
 namespace lie::extract {
 namespace {
-
-std::string_view trim(std::string_view s) {
-  const std::size_t first = s.find_first_not_of(" \t\r\n");
-  if (first == std::string_view::npos) return {};
-  return s.substr(first, s.find_last_not_of(" \t\r\n") - first + 1);
-}
 
 // "$...$", "$$...$$", "\(...\)", "\[...\]" around the whole; dollars inside show that they are no
 // pair.
@@ -28,7 +23,7 @@ std::string_view without_delimiters(std::string_view s) {
     const std::string_view inner =
         s.substr(pair.open.size(), s.size() - pair.open.size() - pair.close.size());
     const bool paired = inner.find(pair.open) == std::string_view::npos && !inner.ends_with('\\');
-    return paired ? trim(inner) : s;
+    return paired ? trimmed(inner) : s;
   }
   return s;
 }
@@ -39,10 +34,10 @@ std::vector<Candidate> from_boxes(std::string_view response, const VerifierOptio
   if (options.after_think) response = after_think(response);
   const std::vector<Box> boxes = last_boxes(response, options.fbox, options.join_boxes);
   if (boxes.empty()) return {};
-  std::string joined(trim(boxes.front().content));
+  std::string joined(trimmed(boxes.front().content));
   for (std::size_t i = 1; i < boxes.size(); ++i)
     if (boxes[i].content != boxes[i - 1].content)
-      joined.append(", ").append(trim(boxes[i].content));
+      joined.append(", ").append(trimmed(boxes[i].content));
   return {{std::move(joined)}};
 }
 
@@ -54,7 +49,7 @@ std::string from_gold(std::string_view gold, const VerifierOptions& options) {
     const std::vector<Candidate> boxed = from_boxes(gold, options);
     if (!boxed.empty()) return boxed.front().text;
   }
-  return std::string(without_delimiters(trim(gold)));
+  return std::string(without_delimiters(trimmed(gold)));
 }
 
 }  // namespace lie::extract

@@ -2,18 +2,12 @@
 
 #include <algorithm>
 
+#include "common/scan.h"
+
 namespace lie::extract {
 namespace {
 
 bool is_option_letter(char c) { return c >= 'A' && c <= 'H'; }
-
-bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
-
-bool take(std::string_view& s, std::string_view prefix) {
-  if (!s.starts_with(prefix)) return false;
-  s.remove_prefix(prefix.size());
-  return true;
-}
 
 // Whether there was a blank.
 bool take_blanks(std::string_view& s) {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "common/scan.h"
 #include "verifier/extract/boxed.h"
 #include "verifier/extract/char_set.h"
 
@@ -11,9 +12,6 @@ namespace {
 constexpr std::size_t kMostJoined = 6;
 constexpr CharSet kOpening("$\\[-");
 constexpr CharSet kBracketEnd("[]\n");
-
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
-bool is_space(char c) { return c == ' ' || c == '\t' || c == '\n' || c == '\r'; }
 
 // Whether only a comma, "and" or "or" separates two environments.
 bool separates(std::string_view between) {

@@ -2,13 +2,12 @@
 
 #include <algorithm>
 
+#include "common/scan.h"
 #include "verifier/extract/char_set.h"
 #include "verifier/extract/environments.h"
 
 namespace lie::extract {
 namespace {
-
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
 constexpr std::size_t kLongestExpression = 400;  // bytes
 constexpr CharSet kStart("0123456789.-(");

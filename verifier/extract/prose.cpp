@@ -4,6 +4,7 @@
 #include <span>
 #include <string>
 
+#include "common/scan.h"
 #include "verifier/extract/answer.h"
 #include "verifier/extract/boxed.h"
 #include "verifier/extract/environments.h"
@@ -38,9 +39,6 @@ bool comes_after(const Found& a, const Found& b) {
   if (a.end != b.end) return a.end < b.end;
   return a.begin != b.begin ? a.begin > b.begin : a.kind > b.kind;
 }
-
-char lower(char c) { return static_cast<char>(c >= 'A' && c <= 'Z' ? c - 'A' + 'a' : c); }
-char upper(char c) { return static_cast<char>(c >= 'a' && c <= 'z' ? c - 'a' + 'A' : c); }
 
 class Prose {
  public:
@@ -139,7 +137,7 @@ class Prose {
   }
 
   void rank_by_anchor(std::string_view anchor, std::size_t rare) {
-    const char small = anchor[rare], capital = upper(small);
+    const char small = anchor[rare], capital = to_upper(small);
     look_for_anchor(anchor, rare, small);
     if (capital != small) look_for_anchor(anchor, rare, capital);
   }
@@ -152,9 +150,7 @@ class Prose {
   }
 
   std::string lowered(std::size_t at, std::size_t length) const {
-    std::string part(text_.substr(at, length));
-    std::ranges::transform(part, part.begin(), lower);
-    return part;
+    return lie::lowered(text_.substr(at, length));
   }
 
   void found_anchor(std::size_t at, std::string_view anchor) {

@@ -3,6 +3,7 @@
 #include <array>
 #include <string>
 
+#include "common/scan.h"
 #include "verifier/latex/parser_state.h"
 
 namespace lie::latex {
@@ -207,9 +208,7 @@ const Expr* Parser::text() {
   ++at_;
   const Meaning* meaning = command(t.name);
   if (meaning != nullptr && meaning->kind == Tok::kFunction) return function(meaning->fn);
-  std::string_view content = t.name;
-  while (content.starts_with(' ')) content.remove_prefix(1);
-  while (content.ends_with(' ')) content.remove_suffix(1);
+  const std::string_view content = trimmed(t.name);
   if (std::optional<exact::Rational> value = exact::from_decimal(content))
     return arena_.number(std::move(*value), content.find('.') != std::string_view::npos);
   const std::string words = normal_text(content);

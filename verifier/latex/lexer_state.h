@@ -6,15 +6,10 @@
 #include <string>
 #include <string_view>
 
+#include "common/scan.h"
 #include "verifier/latex/lexer.h"
 
 namespace lie::latex {
-
-inline bool is_digit(char c) { return c >= '0' && c <= '9'; }
-inline bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
-inline bool is_space(char c) {
-  return c == ' ' || c == '\n' || c == '\t' || c == '\r' || c == '\f' || c == '\v';
-}
 
 class Lexer {
  public:

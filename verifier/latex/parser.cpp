@@ -1,8 +1,8 @@
 #include "verifier/latex/parser.h"
 
 #include <algorithm>
-#include <cctype>
 
+#include "common/scan.h"
 #include "verifier/latex/parser_state.h"
 #include "verifier/latex/quantifier.h"
 
@@ -79,9 +79,7 @@ const Expr* Parser::text_answer() {
     if (!is_word && !is_one_of(t.kind, Tok::kSymbol, Tok::kAnd, Tok::kOr, Tok::kComma, Tok::kPeriod,
                                Tok::kEnd, Tok::kPrime))
       return nullptr;
-    if (t.kind == Tok::kText &&
-        std::ranges::any_of(t.name, [](char c) { return std::isdigit(c & 0x7f) != 0; }))
-      return nullptr;
+    if (t.kind == Tok::kText && std::ranges::any_of(t.name, is_digit)) return nullptr;
     if (t.kind == Tok::kSymbol && t.begin < text_.size() && text_[t.begin] == '\\') return nullptr;
   }
   if (!any_word) return nullptr;
@@ -156,6 +154,14 @@ bool Parser::list(std::vector<const Expr*>& items, bool& any_or) {
     items.push_back(item);
     if (!take_separator(any_or) || at_list_end() || is(Tok::kSemicolon)) return true;
   }
+}
+
+// \$5 is an amount.
+const Expr* Parser::element() {
+  const bool dollars = source(at_, at_ + 1) == "\\$";
+  const Expr* out = relation();
+  if (!dollars || out == nullptr || out->op != Op::kNumber) return out;
+  return arena_.make({.op = Op::kUnit, .name = "$", .args = {out}});
 }
 
 // --- relations and set operations ------------------------------------------------------------
@@ -252,15 +258,11 @@ std::string normal_text(std::string_view text) {
       continue;
     }
     if (std::string_view(" \t\n\r(){}$\"'~*").find(c) != std::string_view::npos) continue;
-    out.push_back(static_cast<char>(c >= 'A' && c <= 'Z' ? c - 'A' + 'a' : c));
+    out.push_back(to_lower(c));
   }
   while (!out.empty() && out.back() == '.') out.pop_back();
   return out;
 }
-
-namespace {
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
-}  // namespace
 
 std::string without_spacing(std::string_view text) {
   static constexpr std::string_view kDropped[] = {"\\left", "\\right", "\\,", "\\!", "\\;", "$"};

@@ -70,7 +70,7 @@ class Parser {
   bool at_separator();
   bool take_separator(bool& is_or);
   bool at_list_end() const;
-  const Expr* element() { return relation(); }
+  const Expr* element();
   const Expr* relation();
   const Expr* set_expression();
   const Expr* set_operation(Tok kind, const Expr* left, const Expr* right);

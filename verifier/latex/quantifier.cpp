@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <array>
 
-#include "verifier/latex/lexer_state.h"
+#include "common/scan.h"
 
 namespace lie::latex {
 namespace {

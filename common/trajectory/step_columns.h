@@ -1,0 +1,142 @@
+// Which column holds what of a step: the one description that the writer (writer.cpp) and the
+// reader of steps (step_log.cpp) follow. Each brings an Io, whose rows go on by next():
+//
+//   io(column, field)                        the row's value is the field's
+//   io.copy(column, value)                   written for other readers, not read back
+//   io.part(packed, offset, count, field)    the row's own elements of a packed column
+//   io.beside(packed, offset, count, field)  as many at the same place of another packed column
+//   io.again(packed, offset, count, field)   the place of the part that came last, written for
+//                                            other readers
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <string>
+#include <vector>
+
+#include "common/trajectory/record.h"
+#include "common/trajectory/schema.h"
+
+namespace lie {
+
+/// A row of /problem.
+void group_columns(auto& io, const TrajectoryInfo& info, GroupRecord& group) {
+  namespace c = schema::problem;
+  RolloutGroup& rollout = group.scored.rollout;
+  Ticket& ticket = rollout.ticket;
+  Prompt& prompt = ticket.prompt;
+  io(c::kStep, ticket.step);
+  io(c::kGroup, ticket.group);
+  io(c::kPurpose, ticket.purpose);
+  io(c::kProblem, prompt.problem);
+  io.part(schema::text::kBytes, c::kTextOffset, c::kTextCount, prompt.text);
+  io.part(schema::text::kBytes, c::kGoldOffset, c::kGoldCount, prompt.gold);
+  io.part(schema::text::kBytes, c::kSourceOffset, c::kSourceCount, prompt.data_source);
+  io.part(schema::prompt::kId, c::kPromptOffset, c::kPromptCount, rollout.prompt_ids);
+  io(c::kTokensDropped, rollout.prompt_tokens_dropped);
+  io(c::kReferenceLength, prompt.reference_length);
+  if (info.drawn_groups) {
+    io(c::kDrawnStep, group.drawn.step);
+    io(c::kDrawnGroup, group.drawn.group);
+  }
+  io.next(schema::Table::kProblem);
+}
+
+/// One response of a group with what the log keeps of it.
+struct SampleFields {
+  Response& response;
+  Score& score;
+  LearnerResult& result;
+};
+
+template <typename Io>
+void response_columns(Io& io, const TrajectoryInfo& info, Response& response) {
+  namespace c = schema::sample;
+  io.part(schema::token::kId, c::kTokenOffset, c::kTokenCount, response.ids);
+  io.beside(schema::token::kBehaviorLogProb, c::kTokenOffset, c::kTokenCount,
+            response.behavior_log_probs);
+  io(c::kFinishReason, response.finish);
+  io(c::kActorRank, response.actor);
+  if (!info.token_versions) return;
+  std::vector<std::int64_t> versions, tokens;
+  for (const VersionRun& run : response.versions) {
+    versions.push_back(run.policy_version);
+    tokens.push_back(run.tokens);
+  }
+  io.part(schema::version_run::kPolicyVersion, c::kVersionRunOffset, c::kVersionRunCount, versions);
+  io.beside(schema::version_run::kTokens, c::kVersionRunOffset, c::kVersionRunCount, tokens);
+  if constexpr (Io::kReads) {
+    for (std::size_t i = 0; i < tokens.size(); ++i) {
+      response.versions.push_back({versions[i], tokens[i]});
+    }
+  }
+}
+
+/// Rewards and further numbers, by the run's names.
+template <typename Io>
+void named_columns(Io& io, const TrajectoryInfo& info, Score& score) {
+  score.rewards.resize(info.rewards.size());
+  for (std::size_t term = 0; term < info.rewards.size(); ++term) {
+    const auto column = schema::reward_column(info.rewards[term].name);
+    io(schema::F32(column), score.rewards[term]);
+  }
+  for (const std::string& name : info.numbers) {
+    const auto column = schema::number_column(name);
+    const auto found = std::ranges::find(score.numbers, name, &NamedNumber::name);
+    double value = std::numeric_limits<double>::quiet_NaN();
+    if (found != score.numbers.end()) value = found->value;
+    io(schema::F64(column), value);
+    if (Io::kReads && !std::isnan(value)) score.numbers.push_back({name, value});
+  }
+}
+
+void score_columns(auto& io, Score& score) {
+  namespace c = schema::sample;
+  io(c::kVerdict, score.verdict);
+  io(c::kVerifySeconds, score.verify_seconds);
+  io.part(schema::text::kBytes, c::kExtractedOffset, c::kExtractedCount, score.extracted);
+  io.copy(c::kReward, score.reward());
+  io(c::kTargetLength, score.target_length);
+  io(c::kDistinctNgrams, score.coverage.distinct_ngrams);
+  io(c::kNgrams, score.coverage.ngrams);
+  io(c::kLargestRepeat, score.coverage.largest_repeat);
+}
+
+/// NaN stands for the log-probs of a response that was not trained on.
+template <typename Io>
+void result_columns(Io& io, LearnerResult& result, std::size_t tokens) {
+  namespace c = schema::sample;
+  io(c::kAdvantage, result.advantage);
+  io(c::kSequenceLogRatio, result.sequence_log_ratio);
+  io(c::kClipped, result.clipped);
+  io(c::kMiniBatch, result.mini_batch);
+  std::vector<float> log_probs = result.log_probs;
+  log_probs.resize(tokens, std::numeric_limits<float>::quiet_NaN());
+  io.beside(schema::token::kLearnerLogProb, c::kTokenOffset, c::kTokenCount, log_probs);
+  if (Io::kReads && result.mini_batch >= 0) result.log_probs = std::move(log_probs);
+}
+
+/// A row of /sample; `number`: of the response in its group.
+void sample_columns(auto& io, const TrajectoryInfo& info, GroupRecord& group, std::size_t number,
+                    SampleFields sample) {
+  namespace c = schema::sample;
+  RolloutGroup& rollout = group.scored.rollout;
+  const Ticket& ticket = rollout.ticket;
+  io.copy(c::kStep, ticket.step);
+  io.copy(c::kProblem, ticket.prompt.problem);
+  io.copy(c::kGroup, ticket.group);
+  io.copy(c::kSample, number);
+  io.copy(c::kPurpose, ticket.purpose);
+  io(c::kPolicyVersion, rollout.ticket.policy_version);
+  io.again(schema::prompt::kId, c::kPromptOffset, c::kPromptCount, rollout.prompt_ids);
+  io.copy(c::kReferenceLength, ticket.prompt.reference_length);
+  io(c::kRewardRank, group.scored.reward_worker);
+  response_columns(io, info, sample.response);
+  score_columns(io, sample.score);
+  named_columns(io, info, sample.score);
+  result_columns(io, sample.result, sample.response.ids.size());
+  io.next(schema::Table::kSample);
+}
+
+}  // namespace lie

@@ -1,0 +1,133 @@
+// Lists, sets and tuples.
+#include <algorithm>
+#include <vector>
+
+#include "verifier/equal/comparer.h"
+#include "verifier/equal/rewrite.h"
+
+namespace lie::equal {
+namespace {
+
+// smallest: 2
+bool is_labelled(const Expr& part) {
+  if (part.op == Op::kRatio) return part.args.size() == 2 && part.args[0]->op == Op::kText;
+  return part.op == Op::kMul && part.args[0]->op == Op::kText &&
+         part.args[0]->name.ends_with(':') &&
+         std::ranges::count(part.args, Op::kText, &Expr::op) == 1;
+}
+
+bool all_labelled(const Expr& list) {
+  return list.op == Op::kList &&
+         std::ranges::all_of(list.args, [](const Expr* part) { return is_labelled(*part); });
+}
+
+}  // namespace
+
+Tri Comparer::collections(const Expr* gold, const Expr* answer) {
+  if (!is_collection(*gold) || !is_collection(*answer)) return one_value(gold, answer);
+  if (options_.names_in_lists && all_labelled(*gold) != all_labelled(*answer))
+    return labelled(*gold, *answer);
+  if (gold->args.size() != answer->args.size()) {
+    if (gold->op == Op::kTuple || answer->op == Op::kTuple || !options_.unordered_lists)
+      return Tri::kNo;
+    const std::size_t before = gold->args.size() + answer->args.size();
+    gold = distinct(gold);
+    answer = distinct(answer);
+    if (gold == nullptr || answer == nullptr) return Tri::kUnknown;
+    return gold->args.size() + answer->args.size() == before ? Tri::kNo : collections(gold, answer);
+  }
+  const bool gold_tuple = gold->op == Op::kTuple;
+  const bool answer_tuple = answer->op == Op::kTuple;
+  if (gold_tuple && answer_tuple) return tuples(*gold, *answer);
+  if (gold_tuple || answer_tuple) {
+    const Expr& tuple = gold_tuple ? *gold : *answer;
+    const bool round = tuple.open == '(' && tuple.close == ')';
+    if (!options_.list_is_tuple || (tuple.args.size() == 2 && !round)) return Tri::kNo;
+    gold = sorted_by_names(gold, arena_);
+    answer = sorted_by_names(answer, arena_);
+    return gold == nullptr || answer == nullptr ? Tri::kUnknown : in_order(*gold, *answer);
+  }
+  return options_.unordered_lists ? in_any_order(*gold, *answer) : in_order(*gold, *answer);
+}
+
+// Labels of one side do not count, but then the order does.
+Tri Comparer::labelled(const Expr& gold, const Expr& answer) {
+  if (gold.args.size() != answer.args.size()) return Tri::kNo;
+  const Expr* a = without_labels(gold);
+  const Expr* b = without_labels(answer);
+  return a == nullptr || b == nullptr ? Tri::kUnknown : in_order(*a, *b);
+}
+
+const Expr* Comparer::without_labels(const Expr& list) {
+  if (!all_labelled(list)) return &list;
+  std::vector<const Expr*> values;
+  for (const Expr* part : list.args)
+    values.push_back(arena_.mul({part->args.begin() + 1, part->args.end()}));
+  return arena_.node(Op::kList, std::move(values));
+}
+
+// 15 39/40, 639/40 names one value twice.
+Tri Comparer::one_value(const Expr* gold, const Expr* answer) {
+  const Expr*& list = is_collection(*gold) ? gold : answer;
+  if (list->op == Op::kTuple || !options_.unordered_lists) return Tri::kNo;
+  list = distinct(list);
+  if (list == nullptr) return Tri::kUnknown;
+  if (list->args.size() != 1) return Tri::kNo;
+  list = list->args.front();
+  return equal(gold, answer);
+}
+
+// The list without elements that occur before.
+const Expr* Comparer::distinct(const Expr* list) {
+  std::vector<const Expr*> items;
+  for (const Expr* item : list->args) {
+    const auto same = [&](const Expr* earlier) { return equal(earlier, item) == Tri::kYes; };
+    if (std::ranges::none_of(items, same)) items.push_back(item);
+  }
+  return arena_.node(list->op, std::move(items));
+}
+
+// Two elements may be an interval: then the brackets count. Longer ones may have round or square
+// brackets, but not one of each.
+Tri Comparer::tuples(const Expr& gold, const Expr& answer) {
+  const bool same = gold.open == answer.open && gold.close == answer.close;
+  if (gold.args.size() == 2 && !same) return Tri::kNo;
+  const auto mixed = [](const Expr& e) { return (e.open == '[') != (e.close == ']'); };
+  if (!same && (mixed(gold) || mixed(answer))) return Tri::kNo;
+  return in_order(gold, answer);
+}
+
+Tri Comparer::element(const Expr* gold, const Expr* answer) {
+  const bool named = gold->op == Op::kRelation || answer->op == Op::kRelation;
+  if (named && !options_.names_in_lists && gold->op != answer->op) return Tri::kNo;
+  ++lists_;
+  const Tri out = equal(gold, answer);
+  --lists_;
+  return out;
+}
+
+Tri Comparer::in_order(const Expr& gold, const Expr& answer) {
+  Tri out = Tri::kYes;
+  for (std::size_t i = 0; i < gold.args.size() && out != Tri::kNo; ++i)
+    out = both(out, element(gold.args[i], answer.args[i]));
+  return out;
+}
+
+Tri Comparer::in_any_order(const Expr& gold, const Expr& answer) {
+  std::vector<const Expr*> left = answer.args;
+  Tri out = Tri::kYes;
+  for (const Expr* item : gold.args) {
+    Tri best = Tri::kNo;
+    for (std::size_t i = 0; i < left.size() && best != Tri::kYes; ++i) {
+      const Tri here = element(item, left[i]);
+      if (here == Tri::kNo) continue;
+      best = here;
+      if (here == Tri::kYes) left.erase(left.begin() + static_cast<std::ptrdiff_t>(i));
+    }
+    if (best == Tri::kNo) return Tri::kNo;
+    out = both(out, best);
+  }
+  return out;
+}
+
+}  // namespace lie::equal

@@ -1,0 +1,83 @@
+// Names that may differ: of arguments, of integer parameters, of a set's elements, and in capitals.
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "common/scan.h"
+#include "verifier/equal/parts.h"
+#include "verifier/expr/substitute.h"
+
+namespace lie::equal {
+namespace {
+
+using expr::Arena, expr::Expr, expr::Op, expr::Rel;
+
+bool is_free_in(const Expr& e, const std::string& name) {
+  const std::vector<std::string> names = free_names(e);
+  return std::ranges::find(names, name) != names.end();
+}
+
+// f(x) = x^2: a value for every argument, which it depends on.
+bool is_definition(const Expr& e) {
+  if (e.relations != std::vector{Rel::kEqual} || e.args[0]->op != Op::kApply) return false;
+  return std::ranges::all_of(e.args[0]->args, [&](const Expr* argument) {
+    return argument->op == Op::kSymbol && is_free_in(*e.args[1], argument->name);
+  });
+}
+
+std::vector<std::string> arguments(const Expr& definition) {
+  std::vector<std::string> names;
+  for (const Expr* argument : definition.args[0]->args) names.push_back(argument->name);
+  return names;
+}
+
+// The k of a list with k \in \mathbb{Z}; none where there are several.
+std::vector<std::string> integer_parameter(const Expr& list) {
+  std::vector<std::string> names;
+  for (const Expr* item : list.args) {
+    const bool declares = item->op == Op::kRelation && item->relations[0] == Rel::kIn &&
+                          item->args[0]->op == Op::kSymbol && item->args[1]->op == Op::kNamedSet;
+    if (declares) names.push_back(item->args[0]->name);
+  }
+  return names.size() == 1 ? names : std::vector<std::string>{};
+}
+
+// The names of an expression that mean nothing outside it.
+std::vector<std::string> own_names(const Expr& e) {
+  if (e.op == Op::kList) return integer_parameter(e);
+  if (e.op == Op::kSetBuilder) return free_names(*e.args[0]);
+  return e.op == Op::kRelation && is_definition(e) ? arguments(e) : std::vector<std::string>{};
+}
+
+}  // namespace
+
+const Expr* with_names_of(const Expr& gold, const Expr& answer, Arena& arena) {
+  if (gold.op != answer.op) return &answer;
+  const std::vector<std::string> from = own_names(answer), to = own_names(gold);
+  const auto taken = [&](const std::string& name) {
+    return std::ranges::find(from, name) == from.end() && is_free_in(answer, name);
+  };
+  if (from == to || from.size() != to.size() || std::ranges::any_of(to, taken)) return &answer;
+  return rename(&answer, from, to, arena);
+}
+
+const Expr* match_names(const Expr* gold, const Expr* answer, Arena& arena,
+                        const VerifierOptions& options) {
+  const std::vector<std::string> wanted = free_names(*gold);
+  std::vector<std::string> from = free_names(*answer);
+  if (options.rename_variables && from.size() == wanted.size())
+    return rename(answer, from, wanted, arena);
+  if (!options.ignore_case) return answer;
+  std::vector<std::string> old_names, new_names;
+  for (const std::string& name : from) {
+    if (std::ranges::find(wanted, name) != wanted.end()) continue;
+    const auto at = std::ranges::find_if(
+        wanted, [&](const std::string& w) { return lowered(w) == lowered(name); });
+    if (at == wanted.end() || std::ranges::find(from, *at) != from.end()) continue;
+    old_names.push_back(name);
+    new_names.push_back(*at);
+  }
+  return old_names.empty() ? answer : rename(answer, old_names, new_names, arena);
+}
+
+}  // namespace lie::equal
