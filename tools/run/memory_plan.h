@@ -39,9 +39,9 @@ struct LearnerSizes {
   int learners = 1;                     // which share lanes, master weights and moments
 };
 
-/// Of the learner that holds most. `activations`: the operators' activation_dtype(). Fp32 activations mean the CPU's
-/// operators, which hold each matrix once more in panels, and for backward() a third time,
-/// transposed.
+/// Of the learner that holds most. `activations`: the operators' activation_dtype(). Fp32
+/// activations mean the CPU's operators, which hold each matrix once more in panels, and for
+/// backward() a third time, transposed.
 MemoryPlan learner_memory(const ModelConfig& model, DType activations, const LearnerSizes& sizes);
 
 /// `fixed`: the weights never change, so that each matrix is held in panels of this dtype only (see
