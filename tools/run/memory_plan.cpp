@@ -70,15 +70,14 @@ void add_micro_batch(const ModelConfig& model, DType activations, const LearnerS
   plan.parts.push_back({"micro-batch", held});
   const std::int64_t all =
       training_pass_bytes(model, tokens, activations, std::numeric_limits<std::int64_t>::max());
-  if (held >= all) return;
-  const double more = static_cast<double>(all - held) / (1 << 30);
+  const std::int64_t mebibytes = ((all - held) >> 20) + 1;
   const std::int64_t again =
       layout_within(model, activations, {tokens, tokens}, most).recomputed_layers();
+  if (again == 0) return;
   plan.note =
-      is_free
-          ? fmt::format("; activations take what more is free, at most {:.1f} GiB", more)
-          : fmt::format("; {} of {} layers are computed twice, which {:.1f} GiB more would spare",
-                        again, model.layers, more);
+      is_free ? fmt::format("; activations take what more is free, at most {} MiB", mebibytes)
+              : fmt::format("; {} of {} layers are computed twice, which {} MiB more would spare",
+                            again, model.layers, mebibytes);
 }
 
 }  // namespace
