@@ -93,10 +93,4 @@ TrainConfig load_train_config(const std::filesystem::path& path,
   return config;
 }
 
-std::string dump_train_config(const TrainConfig& config) { return dump_config_of(config); }
-
-std::string explain_train_config(std::string_view part) {
-  return explain_config_of<TrainConfig>(part);
-}
-
 }  // namespace lie
