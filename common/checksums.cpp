@@ -22,6 +22,21 @@ constexpr std::string_view kGap = "  ";  // between digest and name
 
 using File = std::unique_ptr<std::FILE, int (*)(std::FILE*)>;
 
+/// 64 hexadecimal digits of a file's bytes.
+std::string file_sha256(const fs::path& path) {
+  const File file(std::fopen(path.c_str(), "rbe"), std::fclose);
+  std::vector<std::byte> piece(kPieceBytes);
+  Sha256 hash;
+  std::size_t length = 0;
+  while (file && (length = std::fread(piece.data(), 1, piece.size(), file.get())) > 0) {
+    hash.update(std::span(piece).first(length));
+  }
+  if (!file || std::ferror(file.get()) != 0) {
+    fail("{} cannot be read: {}", path.string(), std::generic_category().message(errno));
+  }
+  return hash.hex_digest();
+}
+
 /// The files below `directory` except its checksums, by relative path, in any order.
 std::vector<std::string> files_below(const fs::path& directory) {
   std::vector<std::string> names;
@@ -76,20 +91,6 @@ std::string fault_of(const fs::path& directory, const std::string& name,
 }
 
 }  // namespace
-
-std::string file_sha256(const fs::path& path) {
-  const File file(std::fopen(path.c_str(), "rbe"), std::fclose);
-  std::vector<std::byte> piece(kPieceBytes);
-  Sha256 hash;
-  std::size_t length = 0;
-  while (file && (length = std::fread(piece.data(), 1, piece.size(), file.get())) > 0) {
-    hash.update(std::span(piece).first(length));
-  }
-  if (!file || std::ferror(file.get()) != 0) {
-    fail("{} cannot be read: {}", path.string(), std::generic_category().message(errno));
-  }
-  return hash.hex_digest();
-}
 
 std::string checksum_lines(const fs::path& directory, const std::vector<std::string>& names) {
   const auto digests =

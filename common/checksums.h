@@ -10,9 +10,6 @@ namespace lie {
 
 inline constexpr const char* kChecksumsFile = "SHA256SUMS";
 
-/// 64 hexadecimal digits of a file's bytes. Throws Error if it cannot be read.
-std::string file_sha256(const std::filesystem::path& path);
-
 /// The lines of SHA256SUMS for these files of `directory`, one thread per file. Throws Error.
 std::string checksum_lines(const std::filesystem::path& directory,
                            const std::vector<std::string>& names);

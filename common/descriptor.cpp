@@ -13,8 +13,6 @@ Descriptor& Descriptor::operator=(Descriptor&& other) noexcept {
   return *this;
 }
 
-void Descriptor::close() {
-  if (is_open()) ::close(std::exchange(number_, -1));
-}
+int Descriptor::close() { return is_open() ? ::close(std::exchange(number_, -1)) : 0; }
 
 }  // namespace lie

@@ -1,4 +1,4 @@
-// A file descriptor with an owner: of a pipe, a socket, an event.
+// A file descriptor with an owner: of a file, a pipe, a socket, an event.
 #pragma once
 
 namespace lie {
@@ -13,7 +13,8 @@ class Descriptor {
   ~Descriptor() { close(); }
   int number() const { return number_; }
   bool is_open() const { return number_ >= 0; }
-  void close();
+  /// What close(2) returns; 0 where nothing is open.
+  int close();
 
  private:
   int number_ = -1;

@@ -8,6 +8,7 @@
 #include <cerrno>
 #include <system_error>
 
+#include "common/descriptor.h"
 #include "common/error.h"
 #include "common/fault.h"
 #include "common/file_aside.h"
@@ -21,37 +22,20 @@ namespace {
   fail("{}: cannot {}: {}; {}", path.string(), what, std::generic_category().message(code), remedy);
 }
 
-/// An open file descriptor, closed on the way out.
-class Descriptor {
- public:
-  Descriptor(const std::filesystem::path& path, int flags, std::string_view what)
-      : path_(path), fd_(::open(path.c_str(), flags | O_CLOEXEC, 0644)) {
-    if (fd_ < 0) fail_on(path, what, "check that the path is right and its permissions");
-  }
-  Descriptor(const Descriptor&) = delete;
-  Descriptor& operator=(const Descriptor&) = delete;
-  ~Descriptor() {
-    if (fd_ >= 0) ::close(fd_);
-  }
+Descriptor opened(const std::filesystem::path& path, int flags, std::string_view what) {
+  Descriptor file(::open(path.c_str(), flags | O_CLOEXEC, 0644));
+  if (!file.is_open()) fail_on(path, what, "check that the path is right and its permissions");
+  return file;
+}
 
-  int get() const { return fd_; }
-  void sync() const {
-    if (::fsync(fd_) != 0) fail_on(path_, "sync it to the disk", "check the disk");
-  }
-  void close() {
-    const int code = ::close(fd_);
-    fd_ = -1;
-    if (code != 0) fail_on(path_, "close it", "check the disk");
-  }
-
- private:
-  std::filesystem::path path_;
-  int fd_;
-};
+void sync(const std::filesystem::path& path, int flags, std::string_view what) {
+  const Descriptor file = opened(path, flags, what);
+  if (::fsync(file.number()) != 0) fail_on(path, "sync it to the disk", "check the disk");
+}
 
 void write_all(const Descriptor& file, const std::filesystem::path& path, std::string_view rest) {
   while (!rest.empty()) {
-    const ssize_t n = ::write(file.get(), rest.data(), rest.size());
+    const ssize_t n = ::write(file.number(), rest.data(), rest.size());
     if (n < 0 && errno == EINTR) continue;
     if (n < 0) fail_on(path, "write it", "check that the disk has room");
     rest.remove_prefix(static_cast<std::size_t>(n));
@@ -65,15 +49,15 @@ std::filesystem::path parent_of(const std::filesystem::path& path) {
 }  // namespace
 
 std::string read_file(const std::filesystem::path& path) {
-  const Descriptor file(path, O_RDONLY, "open it");
+  const Descriptor file = opened(path, O_RDONLY, "open it");
   struct stat status = {};
-  if (::fstat(file.get(), &status) != 0) fail_on(path, "look at it", "check the path");
+  if (::fstat(file.number(), &status) != 0) fail_on(path, "look at it", "check the path");
   if (S_ISDIR(status.st_mode)) fail("{}: is a directory; name a file", path.string());
   std::string content(static_cast<std::size_t>(status.st_size), '\0');
   std::size_t have = 0;
   while (true) {
     if (have == content.size()) content.resize(content.size() + 4096);
-    const ssize_t n = ::read(file.get(), content.data() + have, content.size() - have);
+    const ssize_t n = ::read(file.number(), content.data() + have, content.size() - have);
     if (n < 0 && errno == EINTR) continue;
     if (n < 0) fail_on(path, "read it", "check the disk");
     if (n == 0) break;
@@ -85,10 +69,10 @@ std::string read_file(const std::filesystem::path& path) {
 
 void write_file_atomically(const std::filesystem::path& path, std::string_view content) {
   FileAside aside(path);
-  Descriptor file(aside.at(), O_WRONLY | O_CREAT | O_TRUNC, "create it");
+  Descriptor file = opened(aside.at(), O_WRONLY | O_CREAT | O_TRUNC, "create it");
   write_past_fault_point("file", content,
                          [&](std::string_view bytes) { write_all(file, aside.at(), bytes); });
-  file.close();
+  if (file.close() != 0) fail_on(aside.at(), "close it", "check the disk");
   aside.publish();
 }
 
@@ -103,10 +87,10 @@ bool holds_files_besides(const std::filesystem::path& directory,
   return false;
 }
 
-void sync_file(const std::filesystem::path& path) { Descriptor(path, O_RDONLY, "open it").sync(); }
+void sync_file(const std::filesystem::path& path) { sync(path, O_RDONLY, "open it"); }
 
 void sync_directory(const std::filesystem::path& path) {
-  Descriptor(path, O_RDONLY | O_DIRECTORY, "open it as a directory").sync();
+  sync(path, O_RDONLY | O_DIRECTORY, "open it as a directory");
 }
 
 void rename_durably(const std::filesystem::path& from, const std::filesystem::path& to) {

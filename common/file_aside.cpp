@@ -8,8 +8,6 @@
 
 namespace lie {
 
-namespace fs = std::filesystem;
-
 void check_place(const fs::path& place) {
   std::error_code none;  // what cannot be looked at is not there
   if (fs::is_directory(place, none)) fail("{}: is a directory; name a file", place.string());

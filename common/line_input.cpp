@@ -7,6 +7,7 @@
 
 #include "common/error.h"
 #include "common/file.h"
+#include "common/line_checksum.h"
 
 namespace lie {
 namespace {
@@ -42,17 +43,11 @@ void LineInput::require_read() {
 std::string LineInput::place() const { return fmt::format("{}:{}", name_, number_); }
 
 void for_each_whole_line(const std::filesystem::path& file,
-                         const std::function<void(const std::string&, std::int64_t)>& take) {
+                         const std::function<void(std::string_view, std::size_t)>& take) {
   if (!std::filesystem::exists(file)) return;
   const std::string text = read_file(file);
-  std::size_t begin = 0;
-  for (std::int64_t number = 1;; ++number) {
-    const std::size_t end = text.find('\n', begin);
-    if (end == std::string::npos) break;
-    take(text.substr(begin, end - begin), number);
-    begin = end + 1;
-  }
-  if (begin < text.size()) std::filesystem::resize_file(file, begin);
+  const std::string_view rest = for_each_whole_line(std::string_view(text), take);
+  if (!rest.empty()) std::filesystem::resize_file(file, text.size() - rest.size());
 }
 
 bool is_blank(const std::string& line) {

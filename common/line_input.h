@@ -6,6 +6,7 @@
 #include <fstream>
 #include <functional>
 #include <string>
+#include <string_view>
 
 namespace lie {
 
@@ -35,7 +36,7 @@ class LineInput {
 /// Calls `take` with each line of a file to which lines are only appended, and its number from 1;
 /// none where it is missing. Then cuts off the beginning of a line that a killed process left.
 void for_each_whole_line(const std::filesystem::path& file,
-                         const std::function<void(const std::string&, std::int64_t)>& take);
+                         const std::function<void(std::string_view, std::size_t)>& take);
 
 /// Whether there is nothing to be read in it.
 bool is_blank(const std::string& line);

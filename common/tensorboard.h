@@ -12,7 +12,6 @@
 #include <memory>
 #include <span>
 #include <string>
-#include <string_view>
 
 namespace lie {
 

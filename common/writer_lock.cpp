@@ -6,6 +6,7 @@
 #include <array>
 #include <cerrno>
 #include <system_error>
+#include <utility>
 
 #include "common/error.h"
 #include "common/file.h"
@@ -47,13 +48,12 @@ struct Found {
 };
 
 Found look_at(const fs::path& name) {
-  const int descriptor = ::open(name.c_str(), O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
-  if (descriptor < 0 && errno == ENOENT) return {};
-  if (descriptor < 0) fail_on(name, "read the lock", errno);
+  const Descriptor file(::open(name.c_str(), O_RDONLY | O_NOFOLLOW | O_CLOEXEC));
+  if (!file.is_open() && errno == ENOENT) return {};
+  if (!file.is_open()) fail_on(name, "read the lock", errno);
   std::array<char, 8192> text;  // a lock has some hundred bytes
-  const ssize_t length = ::read(descriptor, text.data(), text.size());
-  Found found{.is_there = true, .kernel_lock = kernel_lock_of(descriptor)};
-  ::close(descriptor);
+  const ssize_t length = ::read(file.number(), text.data(), text.size());
+  Found found{.is_there = true, .kernel_lock = kernel_lock_of(file.number())};
   if (length > 0) found.holder = parse_lock_holder({text.data(), static_cast<std::size_t>(length)});
   return found;
 }
@@ -112,7 +112,6 @@ WriterLock::WriterLock(const fs::path& guarded, std::string_view command)
     acquire(file_);
   } catch (...) {
     ::unlink(aside.c_str());
-    ::close(descriptor_);
     throw;
   }
   ::unlink(aside.c_str());
@@ -127,7 +126,6 @@ WriterLock::~WriterLock() {
     if (is_held_by(file_, self_.token)) ::unlink(file_.c_str());
   } catch (const Error&) {  // unreadable: left for the next writer, as after a crash
   }
-  ::close(descriptor_);
 }
 
 fs::path WriterLock::beside(std::string_view what, const std::string& token) const {
@@ -136,15 +134,13 @@ fs::path WriterLock::beside(std::string_view what, const std::string& token) con
 
 /// Creates the file, which names this process, and keeps it open. False if it exists.
 bool WriterLock::create(const fs::path& name) {
-  const int descriptor =
-      ::open(name.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, kReadableByAll);
-  if (descriptor < 0 && errno == EEXIST) return false;
-  if (descriptor < 0) fail_on(name, "create it", errno);
-  if (descriptor_ >= 0) ::close(descriptor_);
-  descriptor_ = descriptor;
-  self_.has_kernel_lock = lock_in_kernel(descriptor);
+  Descriptor file(::open(name.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, kReadableByAll));
+  if (!file.is_open() && errno == EEXIST) return false;
+  if (!file.is_open()) fail_on(name, "create it", errno);
+  descriptor_ = std::move(file);
+  self_.has_kernel_lock = lock_in_kernel(descriptor_.number());
   try {
-    write_whole(descriptor, name, to_text(self_));
+    write_whole(descriptor_.number(), name, to_text(self_));
   } catch (...) {
     ::unlink(name.c_str());
     throw;

@@ -18,6 +18,7 @@
 #include <string>
 #include <string_view>
 
+#include "common/descriptor.h"
 #include "common/lock_holder.h"
 
 namespace lie {
@@ -47,7 +48,7 @@ class WriterLock {
   std::filesystem::path guarded_, file_;
   LockHolder self_;
   std::optional<LockHolder> taken_from_;
-  int descriptor_ = -1;  // of the lock file: as long as it is open, the kernel's lock is held
+  Descriptor descriptor_;  // of the lock file: as long as it is open, the kernel's lock is held
 };
 
 /// Throws Error where a WriterLock of this would, because another holds it or may hold it. Writes

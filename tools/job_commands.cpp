@@ -5,6 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "common/config.h"
+#include "common/dataset/dataset.h"
 #include "tools/data/data_command.h"
 #include "tools/eval/eval.h"
 #include "tools/eval/eval_config.h"
@@ -83,7 +85,7 @@ void add_data(CLI::App& program, Chosen& chosen) {
   data->add_flag("--show", arguments->show_first, "Print the first prompt as the model reads it");
   add_overrides(*data, arguments->overrides,
                 "How rows are read: --set prompt_template=qwen3 --set gold_field=solution");
-  data->footer([] { return "\nKeys for --set:\n" + explain_row_options(); });
+  data->footer([] { return "\nKeys for --set:\n" + explain_config_of<RowOptions>(); });
   data->callback([&chosen, arguments] {
     chosen = [=](Job& job) {
       if (job.rank() == 0) std::fputs(describe_data(*arguments).c_str(), stdout);
@@ -94,11 +96,11 @@ void add_data(CLI::App& program, Chosen& chosen) {
 }  // namespace
 
 void add_job_commands(CLI::App& program, Chosen& chosen) {
-  add_config_command(program, chosen, "train",
-                     "Train by reinforcement learning; run it under mpirun or srun",
-                     explain_train_config, [](Job& job, const ConfigArguments& arguments) {
-                       train(job, {arguments.config, arguments.overrides, arguments.dry_run});
-                     });
+  add_config_command(
+      program, chosen, "train", "Train by reinforcement learning; run it under mpirun or srun",
+      explain_config_of<TrainConfig>, [](Job& job, const ConfigArguments& arguments) {
+        train(job, {arguments.config, arguments.overrides, arguments.dry_run});
+      });
   add_config_command(
       program, chosen, "sft",
       "Supervised fine-tuning on prompts and responses, or on conversations; also under mpirun",
@@ -108,7 +110,7 @@ void add_job_commands(CLI::App& program, Chosen& chosen) {
   add_config_command(
       program, chosen, "eval",
       "Measure a model on benchmarks: Avg@k, pass@k, maj@k, token budgets; also under mpirun",
-      evaluation::explain_eval_config, [](Job& job, const ConfigArguments& arguments) {
+      explain_config_of<evaluation::EvalConfig>, [](Job& job, const ConfigArguments& arguments) {
         evaluate(job, arguments.config, arguments.overrides, arguments.dry_run);
       });
   add_reference_lengths(program, chosen);

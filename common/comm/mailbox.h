@@ -5,7 +5,6 @@
 #include <memory>
 #include <optional>
 #include <span>
-#include <vector>
 
 #include "common/comm/environment.h"
 #include "common/comm/job.h"

@@ -154,8 +154,6 @@ std::string text_of(std::span<const Seats> rows) {
   return text;
 }
 
-}  // namespace
-
 std::string_view role_name(Role role) {
   switch (role) {
     case Role::kActor: return "actor";
@@ -164,6 +162,8 @@ std::string_view role_name(Role role) {
   }
   return "unknown role";
 }
+
+}  // namespace
 
 void describe(FieldList& fields, RolesOptions& options) {
   fields.add("actors", options.actors,

@@ -13,8 +13,6 @@ namespace lie {
 
 enum class Role { kActor, kRewardWorker, kLearner };
 
-std::string_view role_name(Role role);
-
 /// How many ranks play each role; 0 leaves it to plan_roles.
 struct RolesOptions {
   std::int64_t actors = 0;

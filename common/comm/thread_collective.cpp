@@ -5,6 +5,7 @@
 #include <mutex>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "common/error.h"
 

@@ -1,10 +1,8 @@
 // The group operations between threads of one process.
 #pragma once
 
-#include <cstddef>
 #include <exception>
 #include <memory>
-#include <vector>
 
 #include "common/comm/collective.h"
 

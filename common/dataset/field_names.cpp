@@ -1,7 +1,6 @@
 #include "common/dataset/field_names.h"
 
 #include <fmt/ranges.h>
-#include <algorithm>
 #include <functional>
 #include <initializer_list>
 

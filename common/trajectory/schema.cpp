@@ -1,6 +1,7 @@
 #include "common/trajectory/schema.h"
 
 #include <array>
+#include <span>
 
 namespace lie::schema {
 namespace {
@@ -40,8 +41,6 @@ NamedColumn<float> reward_column(const std::string& name, std::string about) {
 NamedColumn<double> number_column(const std::string& name) {
   return {"/sample/" + name, "of a reward or verifier program; NaN: it said none"};
 }
-
-std::span<const ColumnInfo* const> all_columns() { return kColumns; }
 
 void for_each_column(const TrajectoryInfo& info,
                      const std::function<void(const ColumnInfo&)>& visit) {

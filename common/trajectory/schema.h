@@ -13,7 +13,6 @@
 
 #include <cstdint>
 #include <functional>
-#include <span>
 #include <string>
 #include <type_traits>
 #include <utility>
@@ -219,10 +218,7 @@ NamedColumn<float> reward_column(const std::string& name, std::string about = ""
 /// /sample/<name>: a further number of a reward or verifier program.
 NamedColumn<double> number_column(const std::string& name);
 
-/// The columns that every file has.
-std::span<const ColumnInfo* const> all_columns();
-
-/// Calls `visit` with each column of a file: those that its run has in addition come last.
+/// Calls `visit` with each column of a file: those that all files have come first.
 void for_each_column(const TrajectoryInfo& info,
                      const std::function<void(const ColumnInfo&)>& visit);
 

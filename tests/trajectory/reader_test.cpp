@@ -29,14 +29,9 @@ fs::path write_run(const char* name, std::int64_t learners, std::int64_t steps) 
 std::string message_of(const fs::path& path) {
   try {
     const SegmentReader reader(path);
-    for (const schema::ColumnInfo* column : schema::all_columns()) {
-      if (column->type == schema::ElementType::kFloat32) {
-        reader.read(static_cast<const schema::F32&>(*column));
-      }
-      if (column->type == schema::ElementType::kInt64) {
-        reader.read(static_cast<const schema::I64&>(*column));
-      }
-    }
+    schema::for_each_column({}, [&](const schema::ColumnInfo& column) {
+      reader.read_bytes(column, {0, reader.rows(column.table)});
+    });
   } catch (const Error& error) {
     return error.what();
   }

@@ -7,6 +7,7 @@
 #include "tools/analyze/html.h"
 #include "tools/analyze/page.h"
 #include "tools/analyze/responses.h"
+#include "tools/analyze/statistics.h"
 
 namespace lie::analyze {
 namespace {
@@ -44,14 +45,6 @@ std::vector<SharedPrompt> common_rows(std::span<const Run* const> runs, Purpose 
     if (prompt.size() == runs.size()) prompts.push_back(std::move(prompt));
   }
   return prompts;
-}
-
-template <typename T>
-std::vector<T> evenly_chosen(const std::vector<T>& all, std::size_t most) {
-  if (all.size() <= most) return all;
-  std::vector<T> chosen;
-  for (std::size_t i = 0; i < most; ++i) chosen.push_back(all[i * all.size() / most]);
-  return chosen;
 }
 
 bool is_one_problem(std::span<const Run* const> runs, const SharedPrompt& prompt,

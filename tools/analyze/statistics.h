@@ -36,4 +36,13 @@ struct ResponseEnd {
 
 LengthStatistics length_statistics(std::span<const ResponseEnd> responses);
 
+/// At most so many of all, in their order.
+template <typename T>
+std::vector<T> evenly_chosen(const std::vector<T>& all, std::size_t most) {
+  if (all.size() <= most) return all;
+  std::vector<T> chosen;
+  for (std::size_t i = 0; i < most; ++i) chosen.push_back(all[i * all.size() / most]);
+  return chosen;
+}
+
 }  // namespace lie::analyze

@@ -42,10 +42,7 @@ std::vector<std::pair<double, double>> length_and_coverage(const Subject& subjec
       all.emplace_back(run.samples.tokens[i], static_cast<double>(run.samples.distinct_ngrams[i]));
     }
   }
-  if (all.size() <= at_most) return all;
-  std::vector<std::pair<double, double>> chosen;
-  for (std::size_t i = 0; i < at_most; ++i) chosen.push_back(all[i * all.size() / at_most]);
-  return chosen;
+  return evenly_chosen(all, at_most);
 }
 
 TrapStatistics trap_statistics(const Subject& subject) {

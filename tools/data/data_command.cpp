@@ -126,6 +126,4 @@ std::string describe_data(const DataArguments& arguments) {
          table(sources, arguments) + notes(dataset, sources, arguments);
 }
 
-std::string explain_row_options() { return explain_config_of<RowOptions>(); }
-
 }  // namespace lie

@@ -22,7 +22,4 @@ struct DataArguments {
 /// row.
 std::string describe_data(const DataArguments& arguments);
 
-/// The options that `overrides` may set, with default and sentence.
-std::string explain_row_options();
-
 }  // namespace lie

@@ -252,7 +252,7 @@ void evaluate_on_rank_0(Job& job, const EvalConfig& config, const GenerationOpti
 void tell_plan(const EvalConfig& config, const std::string& ends) {
   check_directory(config);
   check_unlocked(config.run.directory);
-  tell_dry_run(dump_eval_config(config), "eval",
+  tell_dry_run(dump_config_of(config), "eval",
                start_text(config, Generation(config, prompts_of(config)), ends));
 }
 

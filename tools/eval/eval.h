@@ -3,7 +3,7 @@
 // The directory holds
 //   config.yaml      resolved
 //   responses.log    every response (common/comm/message_file.h); none is generated twice
-//   table.txt, table.json, table.h5   the table (tools/eval/eval_table.h)
+//   table.txt, table.json            the table (tools/eval/eval_table.h)
 //   samples.jsonl    one line per response: text, answer, verdict
 //   trajectories/, metrics.jsonl      the same as a run's evaluation at step 0, for lie_analyze
 #pragma once

@@ -63,10 +63,4 @@ EvalConfig load_eval_config(const std::filesystem::path& path,
   return config;
 }
 
-std::string dump_eval_config(const EvalConfig& config) { return dump_config_of(config); }
-
-std::string explain_eval_config(std::string_view part) {
-  return explain_config_of<EvalConfig>(part);
-}
-
 }  // namespace lie::evaluation

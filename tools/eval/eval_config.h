@@ -5,7 +5,6 @@
 #include <filesystem>
 #include <span>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "actors/rollout_options.h"
@@ -51,11 +50,5 @@ void describe(FieldList& fields, EvalConfig& config);
 /// Reads a config and its overrides. Throws Error as load_config does.
 EvalConfig load_eval_config(const std::filesystem::path& path,
                             std::span<const std::string> overrides);
-
-/// The resolved config as YAML.
-std::string dump_eval_config(const EvalConfig& config);
-
-/// The keys whose names hold `part` with default, unit, range and sentence; all where none does.
-std::string explain_eval_config(std::string_view part = "");
 
 }  // namespace lie::evaluation

@@ -6,6 +6,7 @@
 #include <tuple>
 
 #include "common/build_id.h"
+#include "common/config.h"
 #include "common/file.h"
 #include "common/json.h"
 #include "common/metrics_log.h"
@@ -38,7 +39,7 @@ nlohmann::ordered_json sample_json(const ScoredGroup& group, std::size_t i,
 
 TrajectoryInfo info_of(const EvalConfig& config) {
   return {.build_id = std::string(build_id()),
-          .config = dump_eval_config(config),
+          .config = dump_config_of(config),
           .seed = static_cast<std::uint64_t>(config.eval.seed),
           .model_sha256 = weights_sha256(load_weights(config.model.path, *make_cpu_operators(1))),
           .tokenizer_sha256 = sha256_hex(read_file(fs::path(config.model.path) / "tokenizer.json")),
@@ -70,7 +71,6 @@ std::vector<JudgedProblem> judge_problems(std::span<const ScoredGroup> groups, J
 void write_table_files(const Table& table, const fs::path& directory) {
   write_file_atomically(directory / "table.txt", table_text(table));
   write_json(table_json(table), directory / "table.json");
-  write_table_hdf5(table, directory / "table.h5");
 }
 
 void write_samples(std::span<const ScoredGroup> groups, const DecodeText& decode,

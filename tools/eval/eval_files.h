@@ -17,7 +17,7 @@ namespace lie::evaluation {
 std::vector<JudgedProblem> judge_problems(std::span<const ScoredGroup> groups, Judge& judge,
                                           const VerifierOptions& options);
 
-/// table.txt, table.json, table.h5. Throws Error.
+/// table.txt, table.json. Throws Error.
 void write_table_files(const Table& table, const std::filesystem::path& directory);
 
 /// samples.jsonl: one line per response. Throws Error.

@@ -8,7 +8,6 @@
 #include <map>
 #include <nlohmann/json.hpp>
 
-#include "common/trajectory/table_file.h"
 #include "tools/eval/estimators.h"
 #include "tools/statistics/estimate_json.h"
 
@@ -187,36 +186,6 @@ nlohmann::json curve_json(const Curve& curve) {
   return points;
 }
 
-/// Three columns of an estimate that a row may lack.
-void add_columns(std::vector<h5::TableColumn>& columns, const std::string& name, const Table& table,
-                 const std::function<const Estimate*(const TableRow&)>& estimate_of) {
-  std::vector<double> value, low, high;
-  for (const TableRow& row : table.rows) {
-    constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
-    const Estimate* estimate = estimate_of(row);
-    value.push_back(estimate != nullptr ? estimate->value : kNone);
-    low.push_back(estimate != nullptr ? estimate->low : kNone);
-    high.push_back(estimate != nullptr ? estimate->high : kNone);
-  }
-  columns.push_back({name, std::move(value)});
-  columns.push_back({name + "_low", std::move(low)});
-  columns.push_back({name + "_high", std::move(high)});
-}
-
-void add_curve_columns(std::vector<h5::TableColumn>& columns, const std::string& name,
-                       const Table& table, Curve TableRow::*curve,
-                       const std::vector<std::int64_t>& at) {
-  for (const std::int64_t x : at) {
-    add_columns(columns, fmt::format("{}_at_{}", name, x), table,
-                [&](const TableRow& row) -> const Estimate* {
-                  for (const auto& [place, estimate] : row.*curve) {
-                    if (place == x) return &estimate;
-                  }
-                  return nullptr;
-                });
-  }
-}
-
 }  // namespace
 
 void describe(FieldList& fields, TableOptions& options) {
@@ -297,31 +266,6 @@ nlohmann::json table_json(const Table& table) {
   return {{"confidence", table.options.confidence},
           {"bootstrap_resamples", table.options.resamples},
           {"rows", std::move(rows)}};
-}
-
-void write_table_hdf5(const Table& table, const std::filesystem::path& path) {
-  std::vector<std::string> names;
-  std::vector<std::int64_t> problems, samples;
-  std::vector<double> length, truncated, no_answer;
-  for (const TableRow& row : table.rows) {
-    names.push_back(row.data_source);
-    problems.push_back(row.problems);
-    samples.push_back(row.samples);
-    length.push_back(row.length);
-    truncated.push_back(row.truncated);
-    no_answer.push_back(row.no_answer);
-  }
-  std::vector<h5::TableColumn> columns = {{"data_source", std::move(names)},
-                                          {"problems", std::move(problems)},
-                                          {"samples", std::move(samples)}};
-  add_columns(columns, "average", table, [](const TableRow& row) { return &row.average; });
-  add_curve_columns(columns, "pass", table, &TableRow::pass, table.options.ks);
-  add_curve_columns(columns, "majority", table, &TableRow::majority, table.options.ks);
-  add_curve_columns(columns, "budget", table, &TableRow::budgets, table.options.budgets);
-  columns.push_back({"response_length_mean", std::move(length)});
-  columns.push_back({"truncated_share", std::move(truncated)});
-  columns.push_back({"no_answer_share", std::move(no_answer)});
-  h5::write_table(path, columns);
 }
 
 }  // namespace lie::evaluation

@@ -1,8 +1,7 @@
-// The table of an evaluation: a row for each data source, and two totals; as text, JSON and HDF5.
+// The table of an evaluation: a row for each data source, and two totals; as text and JSON.
 #pragma once
 
 #include <cstdint>
-#include <filesystem>
 #include <nlohmann/json_fwd.hpp>
 #include <span>
 #include <string>
@@ -56,8 +55,4 @@ Table make_table(std::span<const JudgedProblem> problems, const TableOptions& op
 /// Plain text: percentages with their intervals.
 std::string table_text(const Table& table);
 nlohmann::json table_json(const Table& table);
-/// Columns of equal length, one element a row of the table, curves as columns "pass_at_8",
-/// "pass_at_8_low", "pass_at_8_high"; NaN where a row lacks them. Throws Error.
-void write_table_hdf5(const Table& table, const std::filesystem::path& path);
-
 }  // namespace lie::evaluation

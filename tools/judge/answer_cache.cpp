@@ -18,7 +18,7 @@ AnswerCode code_of(const JsonRow& row) {
   fail("{}: unknown code {}; delete the line to have the question asked again", row.place(), found);
 }
 
-std::pair<std::string, Completion> read_line(const std::string& line, const std::string& place) {
+std::pair<std::string, Completion> read_line(std::string_view line, const std::string& place) {
   const JsonRow row = parse_json_row(line, place);
   return {row.required_text("key"),
           {.code = code_of(row),
@@ -34,7 +34,7 @@ AnswerCache::AnswerCache(const std::filesystem::path& directory)
     : path_(directory / "answers.jsonl") {
   make_directories(directory);
   lock_ = std::make_unique<WriterLock>(directory, "lie_analyze judge");
-  for_each_whole_line(path_, [&](const std::string& line, std::int64_t number) {
+  for_each_whole_line(path_, [&](std::string_view line, std::size_t number) {
     answers_.insert(read_line(line, fmt::format("{}:{}", path_.string(), number)));
   });
   out_.reset(std::fopen(path_.c_str(), "ab"));

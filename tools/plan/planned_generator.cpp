@@ -19,7 +19,6 @@ std::int64_t PlannedGenerator::room() const {
 double PlannedGenerator::begin() {
   prefill_seconds_ = 0;
   begin_responses();
-  most_in_flight_ = std::max(most_in_flight_, std::ssize(running_));
   stretch_ = running_.top().last_pass - pass_;
   const double computed = costs_.pass_seconds(std::ssize(running_));
   pass_seconds_ = std::max(computed, sizes_.least_pass_seconds);

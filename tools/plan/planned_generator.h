@@ -45,7 +45,6 @@ class PlannedGenerator {
   std::vector<Ticket> end();
 
   std::int64_t tokens() const { return tokens_; }  // generated
-  std::int64_t most_in_flight() const { return most_in_flight_; }
 
  private:
   struct Work {
@@ -68,7 +67,7 @@ class PlannedGenerator {
   RankCosts costs_;
   std::list<Work> tickets_;  // addresses are held by Running
   std::priority_queue<Running, std::vector<Running>, std::greater<>> running_;
-  std::int64_t to_begin_ = 0, begun_ = 0, tokens_ = 0, most_in_flight_ = 0;
+  std::int64_t to_begin_ = 0, begun_ = 0, tokens_ = 0;
   std::int64_t pass_ = 0;       // done
   std::int64_t stretch_ = 0;    // passes
   double prefill_seconds_ = 0;  // within the stretch's first pass

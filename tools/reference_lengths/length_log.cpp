@@ -30,7 +30,7 @@ double MeasuredLength::mean() const {
 LengthLog::LengthLog(std::filesystem::path path, const std::string& measurement)
     : path_(std::move(path)) {
   bool is_new = true;
-  for_each_whole_line(path_, [&](const std::string& line, std::int64_t number) {
+  for_each_whole_line(path_, [&](std::string_view line, std::size_t number) {
     take_line(line, number == 1 ? measurement : "");
     is_new = false;
   });
@@ -39,7 +39,7 @@ LengthLog::LengthLog(std::filesystem::path path, const std::string& measurement)
   if (!file_) fail("cannot write {}; check space and rights", path_.string());
 }
 
-void LengthLog::take_line(const std::string& line, const std::string& measurement) {
+void LengthLog::take_line(std::string_view line, const std::string& measurement) {
   try {
     const Json row = Json::parse(line);
     if (!measurement.empty()) {

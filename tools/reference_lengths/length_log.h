@@ -39,7 +39,7 @@ class LengthLog {
   void remove();
 
  private:
-  void take_line(const std::string& line, const std::string& measurement);
+  void take_line(std::string_view line, const std::string& measurement);
 
   std::filesystem::path path_;
   std::map<std::int64_t, MeasuredLength> measured_;

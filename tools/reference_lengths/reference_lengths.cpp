@@ -24,8 +24,6 @@
 namespace lie {
 namespace {
 
-namespace fs = std::filesystem;
-
 /// Before hours of measuring: whether the rows can be written there. The rows that were read must
 /// outlive what is made of them.
 void check_output(const fs::path& input, const fs::path& output) {

@@ -5,7 +5,6 @@
 #include <map>
 #include <string>
 
-#include "common/chat.h"
 #include "common/dataset/row_file.h"
 #include "tools/replay/logged_group.h"
 

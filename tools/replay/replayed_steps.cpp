@@ -7,15 +7,7 @@
 
 namespace lie::replay {
 
-std::optional<StepGroups> ReplayedSteps::receive() {
-  std::optional<StepGroups> step = logged_.receive();
-  if (!step) return {};
-  step->is_logged = false;
-  step->evaluation.clear();
-  if (!compares_) step->logged_results.clear();
-  if (scorer_ != nullptr) score_again(*step, *scorer_);
-  return step;
-}
+namespace {
 
 void score_again(StepGroups& step, GroupScorer& scorer) {
   std::vector<const ScoredGroup*> asked;
@@ -27,6 +19,18 @@ void score_again(StepGroups& step, GroupScorer& scorer) {
   for (auto* groups : {&step.groups, &step.dropped}) {
     for (ScoredGroup& group : *groups) group.scores = std::move(*next++);
   }
+}
+
+}  // namespace
+
+std::optional<StepGroups> ReplayedSteps::receive() {
+  std::optional<StepGroups> step = logged_.receive();
+  if (!step) return {};
+  step->is_logged = false;
+  step->evaluation.clear();
+  if (!compares_) step->logged_results.clear();
+  if (scorer_ != nullptr) score_again(*step, *scorer_);
+  return step;
 }
 
 PlannedSteps::PlannedSteps(const ReplayTask& task, std::vector<GroupScorer*> scorers, OwnSteps own,

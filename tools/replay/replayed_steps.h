@@ -21,9 +21,6 @@ class NoSteps : public Source<StepGroups> {
   std::optional<StepGroups> receive() override { return {}; }
 };
 
-/// Gives the groups of a step the scores that `scorer` finds.
-void score_again(StepGroups& step, GroupScorer& scorer);
-
 /// Passes on logged steps as new ones, scored again by `scorer` (null: with the logged scores).
 /// Their evaluations are left out: those were of the other run's policy.
 class ReplayedSteps : public Source<StepGroups> {

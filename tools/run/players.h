@@ -1,7 +1,6 @@
 // One function a role: makes its parts from the config and runs its loop to the end of the run.
 #pragma once
 
-#include "common/rollout.h"
 #include "learner/early_stop.h"
 #include "learner/logged_steps.h"
 #include "rewards/reward_worker.h"

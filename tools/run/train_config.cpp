@@ -98,10 +98,4 @@ bool lends_policy(const TrainConfig& config) {
          config.weight_sync.weights == DType::kFloat32;
 }
 
-std::string dump_train_config(const TrainConfig& config) { return dump_config_of(config); }
-
-std::string explain_train_config(std::string_view part) {
-  return explain_config_of<TrainConfig>(part);
-}
-
 }  // namespace lie

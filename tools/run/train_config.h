@@ -4,8 +4,6 @@
 #include <filesystem>
 #include <span>
 #include <string>
-#include <string_view>
-#include <vector>
 
 #include "actors/rollout_options.h"
 #include "common/comm/roles.h"
@@ -23,7 +21,6 @@
 #include "learner/trajectory_recorder.h"
 #include "rewards/score.h"
 #include "tools/run/options.h"
-#include "verifier/verify.h"
 
 namespace lie {
 
@@ -60,11 +57,5 @@ TrainConfig load_train_config(const std::filesystem::path& path,
 /// Whether an actor in the learner's process computes with the learner's own weights: they change
 /// only while nothing is in flight, and are not rounded for the actors.
 bool lends_policy(const TrainConfig& config);
-
-/// The resolved config as YAML, as every run directory holds it.
-std::string dump_train_config(const TrainConfig& config);
-
-/// The keys whose names hold `part` with default, unit, range and sentence; all where none does.
-std::string explain_train_config(std::string_view part = "");
 
 }  // namespace lie

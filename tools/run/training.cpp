@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "common/build_id.h"
+#include "common/config.h"
 #include "common/file.h"
 #include "common/log.h"
 #include "common/sha256.h"
@@ -18,7 +19,7 @@ namespace {
 TrajectoryInfo trajectory_info(const TrainConfig& config, const RunStart& start,
                                std::string model_sha256, const Collective& learners) {
   return {.build_id = std::string(build_id()),
-          .config = dump_train_config(config),
+          .config = dump_config_of(config),
           .seed = static_cast<std::uint64_t>(config.run.seed),
           .model_sha256 = std::move(model_sha256),
           .tokenizer_sha256 = sha256_hex(read_file(fs::path(config.model.path) / "tokenizer.json")),

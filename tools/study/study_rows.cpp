@@ -25,7 +25,7 @@ void check(const std::vector<Row>& rows, const std::filesystem::path& path) {
     if (row.table.empty()) {
       fail("{}: row {} has no table; add \"table: TITLE\"", path.string(), row.name);
     }
-    if (!row.against.empty() && !find_row(rows, row.against)) {
+    if (!row.against.empty() && std::ranges::count(rows, row.against, &Row::name) == 0) {
       fail("{}: row {} is compared with {}, which is no row", path.string(), row.name, row.against);
     }
   }
@@ -46,11 +46,6 @@ std::vector<Row> load_rows(const std::filesystem::path& path) {
   }
   check(rows, path);
   return rows;
-}
-
-const Row* find_row(const std::vector<Row>& rows, const std::string& name) {
-  const auto found = std::ranges::find(rows, name, &Row::name);
-  return found == rows.end() ? nullptr : &*found;
 }
 
 std::string overrides_text(const std::vector<Row>& rows) {

@@ -21,9 +21,6 @@ struct Row {
 /// Error if a row has no table, or `against` names no row.
 std::vector<Row> load_rows(const std::filesystem::path& path);
 
-/// The row of that name, or null.
-const Row* find_row(const std::vector<Row>& rows, const std::string& name);
-
 /// One line for each row, for scripts: its name and key=value of its settings, by tabs.
 std::string overrides_text(const std::vector<Row>& rows);
 

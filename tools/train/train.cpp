@@ -6,6 +6,7 @@
 
 #include "common/comm/mpi_collective.h"
 #include "common/comm/roles.h"
+#include "common/config.h"
 #include "common/error.h"
 #include "common/log.h"
 #include "learner/early_stop.h"
@@ -32,8 +33,7 @@ void train(Job& job, const TrainArguments& arguments) {
                  config.update.lanes);
   if (arguments.dry_run) {
     if (job.rank() == 0) {
-      tell_dry_run(dump_train_config(config), "learner",
-                   start_text(config, plan_run(config), layout));
+      tell_dry_run(dump_config_of(config), "learner", start_text(config, plan_run(config), layout));
     }
     return;
   }

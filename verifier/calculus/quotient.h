@@ -1,7 +1,6 @@
 // Expressions read as polynomials and quotients of polynomials in one name.
 #pragma once
 
-#include <cstddef>
 #include <optional>
 #include <string_view>
 #include <vector>

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <cstring>
 #include <limits>
+#include <optional>
 
 namespace lie::extract {
 namespace {
@@ -26,6 +27,24 @@ std::size_t command_length(std::string_view at, bool fbox) {
 std::size_t skip_spaces(std::string_view text, std::size_t i) {
   while (i < text.size() && is_blank(text[i])) ++i;
   return i;
+}
+
+// Whether the text between two boxes only separates the parts of one answer.
+bool joins_boxes(std::string_view between) {
+  constexpr std::array<std::string_view, 14> kWords = {
+      "\\text{and}", "\\text{ and }", "\\text{or}", "\\text{ or }", "\\qquad", "\\quad", "\\text",
+      "\\(",         "\\)",           "and",        "or",           "\\,",     "\\;",    "\\ "};
+  while (!between.empty()) {
+    if (std::string_view(" \t\n,;$").find(between.front()) != std::string_view::npos) {
+      between.remove_prefix(1);
+      continue;
+    }
+    const auto word =
+        std::ranges::find_if(kWords, [&](std::string_view w) { return between.starts_with(w); });
+    if (word == kWords.end()) return false;
+    between.remove_prefix(word->size());
+  }
+  return true;
 }
 
 // The position of the next box command at or after `from`, or npos.
@@ -191,23 +210,6 @@ std::vector<Box> all_boxes(std::string_view text, bool fbox) {
     }
   }
   return boxes;
-}
-
-bool joins_boxes(std::string_view between) {
-  constexpr std::array<std::string_view, 14> kWords = {
-      "\\text{and}", "\\text{ and }", "\\text{or}", "\\text{ or }", "\\qquad", "\\quad", "\\text",
-      "\\(",         "\\)",           "and",        "or",           "\\,",     "\\;",    "\\ "};
-  while (!between.empty()) {
-    if (std::string_view(" \t\n,;$").find(between.front()) != std::string_view::npos) {
-      between.remove_prefix(1);
-      continue;
-    }
-    const auto word =
-        std::ranges::find_if(kWords, [&](std::string_view w) { return between.starts_with(w); });
-    if (word == kWords.end()) return false;
-    between.remove_prefix(word->size());
-  }
-  return true;
 }
 
 std::vector<Box> last_boxes(std::string_view text, bool fbox, bool join) {

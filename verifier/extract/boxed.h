@@ -2,7 +2,6 @@
 #pragma once
 
 #include <cstddef>
-#include <optional>
 #include <string_view>
 #include <vector>
 
@@ -19,15 +18,12 @@ struct Box {
 std::string_view after_think(std::string_view text);
 
 /// The last outermost balanced \boxed (or \fbox) of a text, with the boxes before it that belong to
-/// it, in order: those with nothing but separators between (see joins_boxes), at most 256 bytes and
-/// 1,024 boxes. Empty where there is none. Scans from the end, and no further than it must.
+/// it, in order: those with nothing between but spaces, commas, semicolons, dollar signs, math
+/// delimiters, \quad and the words "and" and "or", at most 256 bytes and 1,024 boxes. Empty where
+/// there is none. Scans from the end, and no further than it must.
 std::vector<Box> last_boxes(std::string_view text, bool fbox, bool join);
 
 /// All outermost balanced boxes in order.
 std::vector<Box> all_boxes(std::string_view text, bool fbox);
-
-/// Whether the text between two boxes only separates the parts of one answer: spaces, commas,
-/// semicolons, dollar signs, math delimiters, \quad and the words "and", "or".
-bool joins_boxes(std::string_view between);
 
 }  // namespace lie::extract

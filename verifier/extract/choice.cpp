@@ -1,7 +1,5 @@
 #include "verifier/extract/choice.h"
 
-#include <algorithm>
-
 #include "common/scan.h"
 
 namespace lie::extract {

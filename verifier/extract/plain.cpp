@@ -9,6 +9,19 @@
 namespace lie::extract {
 namespace {
 
+// Whether a character of Chinese, Japanese or Korean, or of their punctuation, stands at the front
+// or at the end: those languages set no spaces around numbers and letters.
+bool starts_with_ideograph(std::string_view text) {
+  // U+3000 to U+FFFF, except the private use area: three bytes from E3 on.
+  if (text.size() < 3) return false;
+  const auto lead = static_cast<unsigned char>(text[0]);
+  return lead >= 0xe3 && lead <= 0xef && lead != 0xee;
+}
+
+bool ends_with_ideograph(std::string_view text) {
+  return text.size() >= 3 && starts_with_ideograph(text.substr(text.size() - 3));
+}
+
 constexpr std::size_t kLongestExpression = 400;  // bytes
 constexpr CharSet kStart("0123456789.-(");
 constexpr CharSet kArithmetic("0123456789.+-*/^() ");
@@ -113,17 +126,6 @@ bool ends_word(std::string_view rest) {
 }
 
 }  // namespace
-
-bool starts_with_ideograph(std::string_view text) {
-  // U+3000 to U+FFFF, except the private use area: three bytes from E3 on.
-  if (text.size() < 3) return false;
-  const auto lead = static_cast<unsigned char>(text[0]);
-  return lead >= 0xe3 && lead <= 0xef && lead != 0xee;
-}
-
-bool ends_with_ideograph(std::string_view text) {
-  return text.size() >= 3 && starts_with_ideograph(text.substr(text.size() - 3));
-}
 
 std::string spelling(const PlainNumber& number, std::string_view text) {
   std::string out(text.substr(number.begin, number.digits_end - number.begin));

@@ -26,11 +26,6 @@ std::string spelling(const PlainNumber& number, std::string_view text);
 /// stands before. Linear in the text.
 std::vector<PlainNumber> plain_numbers(std::string_view text);
 
-/// Whether a character of Chinese, Japanese or Korean, or of their punctuation, stands at the front
-/// or at the end: those languages set no spaces around numbers and letters.
-bool starts_with_ideograph(std::string_view text);
-bool ends_with_ideograph(std::string_view text);
-
 /// A choice string as a separate word.
 struct Choice {
   std::size_t begin = 0, end = 0;

@@ -2,10 +2,8 @@
 // vertical bars.
 #pragma once
 
-#include <optional>
 #include <string>
 #include <string_view>
-#include <vector>
 
 #include "verifier/expr/expr.h"
 #include "verifier/latex/lexer.h"

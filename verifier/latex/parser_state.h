@@ -1,7 +1,6 @@
 // The parser's state and its rules, grouped by the file that holds them.
 #pragma once
 
-#include <initializer_list>
 #include <set>
 #include <string>
 #include <string_view>
@@ -131,7 +130,6 @@ class Parser {
   const Expr* limit();
   const Expr* derivative();
   bool at_derivative() const;
-  std::string differential(const Expr*& order);
   const Expr* bound();
   bool bounds(const Expr*& lower, const Expr*& upper, std::string& variable, bool named);
 
@@ -165,7 +163,6 @@ class Parser {
   bool thousands_ok_ = true;  // a comma may group digits here
   bool colon_is_ratio_ = true, in_limit_ = false;
   int limit_side_ = 0;
-  bool in_cell_ = false;
   bool in_set_ = false;  // a bar ends the head of a set-builder
   std::string* integral_variable_ = nullptr;
   std::int64_t integral_nesting_ = 0;
