@@ -21,8 +21,7 @@ using EncodePrompt = std::function<std::vector<std::int32_t>(const Prompt&)>;
 /// Pages of the KV cache, whose elements are `dtype`: for all slots at their longest, or as
 /// many as the memory limit allows. Throws Error if the options do not fit the model, or the cache
 /// cannot hold even one response.
-std::int64_t kv_cache_pages(const ModelConfig& model, const RolloutOptions& options,
-                            DType dtype);
+std::int64_t kv_cache_pages(const ModelConfig& model, const RolloutOptions& options, DType dtype);
 
 /// What became of the KV cache's pages since the generator was made.
 struct CacheUse {

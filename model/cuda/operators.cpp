@@ -50,8 +50,8 @@ class CudaOperators final : public aten::AtenOperators {
                 KvPages pages) override {
     cuda::store_kv(index(), rotated, qkv, shape, batch, pages);
   }
-  void rotate_and_store(Tensor qkv, const QkNormRope& how, Tensor rotated,
-                        const DecodeBatch& batch, KvPages pages) override {
+  void rotate_and_store(Tensor qkv, const QkNormRope& how, Tensor rotated, const DecodeBatch& batch,
+                        KvPages pages) override {
     cuda::rotate_and_store(index(), qkv, how, rotated, batch, pages);
   }
   void attention_decode(Tensor rotated, const AttentionShape& shape, const DecodeBatch& batch,
