@@ -1,4 +1,4 @@
-// Products whose operands are rounded to bf16 and whose sums are fp32 (model.products: bfloat16),
+// Products whose operands are rounded to bf16 and whose sums are fp32 (model.device: cpu-bf16),
 // each over a range of rows or columns so that threads can share one call. Which rows and columns
 // share a tile changes no bits, nor does whether the processor has a matrix unit.
 #pragma once

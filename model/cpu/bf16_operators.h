@@ -1,4 +1,4 @@
-// The CPU operators with products in bf16 (model.products: bfloat16): weights are held so, rows are
+// The CPU operators with products in bf16 (model.device: cpu-bf16): weights are held so, rows are
 // rounded as they are read, sums are fp32. All else is fp32 as in CpuOperators, but embedded rows,
 // keys and values are rounded, too: a packed head and the KV cache hold them as bf16.
 #pragma once

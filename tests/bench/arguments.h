@@ -23,7 +23,7 @@ inline void add_threads(CLI::App& app, int& value) {
   app.add_option("threads", value)->check(integers(1, 1024))->capture_default_str();
 }
 
-/// --products float32 or bfloat16, as model.products.
+/// --products float32 or bfloat16: model.device cpu or cpu-bf16.
 inline void add_products(CLI::App& app, DType& products) {
   const std::map<std::string, DType> names = {{"float32", DType::kFloat32},
                                               {"bfloat16", DType::kBFloat16}};

@@ -33,6 +33,19 @@ done
 tr -s '\n ' ' ' <"$WORK/round1.log" | grep -q "their policy is not the learner's" || fail "the start does not say that weights are rounded"
 ! grep -q "rounded to bfloat16" "$WORK/n1.log" || fail "the start says that weights are rounded"
 
+# Products in bf16 keep all of that, and sampler and learner are one policy.
+narrow="--set model.device=cpu-bf16 --set run.steps=3"
+train 1 "$WORK/wide1" --set run.steps=3 >"$WORK/wide1.log" 2>&1 || { cat "$WORK/wide1.log"; fail "3 steps"; }
+train 1 "$WORK/narrow1" $narrow >"$WORK/narrow1.log" 2>&1 || { cat "$WORK/narrow1.log"; fail "1 rank, products in bf16"; }
+for layout in 4x1x4096 6x3x64; do
+  IFS=x read -r ranks learners micro_batch <<<"$layout"
+  train "$ranks" "$WORK/narrow$layout" $narrow --set "roles.learners=$learners" --set "update.max_micro_batch_tokens=$micro_batch" \
+    >"$WORK/narrow$layout.log" 2>&1 || { cat "$WORK/narrow$layout.log"; fail "$layout, products in bf16"; }
+  [ "$(digest "$WORK/narrow$layout")" = "$(digest "$WORK/narrow1")" ] || fail "$layout: other bits with products in bf16"
+done
+[ "$(digest "$WORK/narrow1")" != "$(digest "$WORK/wide1")" ] || fail "cpu-bf16 computes as cpu does"
+! grep -q '"first_minibatch_ratio_max_deviation":[^,}]*[1-9]' "$WORK/narrow1/metrics.jsonl" || fail "bf16: not one policy"
+
 # Learners times actors; a run that dies goes on with another number of learners each time.
 for layout in 2x1 3x2 8x3; do
   learners="${layout%x*}" actors="${layout#*x}"
@@ -66,4 +79,4 @@ grep -q 'update.lanes' "$WORK/lanes.log" || { cat "$WORK/lanes.log"; fail "other
 # Invariant E5: in every step the first mini-batch has importance ratio 1 and nothing clipped.
 grep -c '"first_minibatch_ratio_max_deviation":0.0[,}]' "$WORK/n4/metrics.jsonl" | grep -qx 6 ||
   fail "the first mini-batch's importance ratio is not exactly 1 in all steps"
-echo "same bits on 1, 2, 3, 4 and 6 ranks, with groups in parts, on 1, 2, 3 and 8 learners, and killed, also within a checkpoint, and resumed with others"
+echo "same bits on 1, 2, 3, 4 and 6 ranks, with products in bf16, with groups in parts, on 1, 2, 3 and 8 learners, and killed, also within a checkpoint, and resumed with others"
