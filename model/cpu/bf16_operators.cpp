@@ -136,15 +136,9 @@ void Bf16Operators::linear_backward_weight(Tensor dy, Tensor x,
                                  floats(dw), dw.stride, blocks};
   reserve_scratch(kTileOuterScratch / 2);
   const std::int64_t cycles = dy.rows * dy.cols * x.cols / 128;
-  if (dy.cols >= x.cols) {
-    split(dy.cols, kTileOuterRows, cycles, [&](Range out, int member) {
-      add_outer_product(product, out, {0, x.cols}, scratch_of(member));
-    });
-  } else {
-    split(x.cols, 32, cycles, [&](Range in, int member) {
-      add_outer_product(product, {0, dy.cols}, in, scratch_of(member));
-    });
-  }
+  split_gradient(dw, kTileOuterRows, cycles, [&](Range out, Range in, int member) {
+    add_outer_product(product, out, in, scratch_of(member));
+  });
 }
 
 /// Rounds columns of all rows.

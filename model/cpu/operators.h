@@ -152,6 +152,10 @@ class CpuOperators : public Operators {
   /// Cuts a product into body(rows, panels, member); `cycles`: of one row.
   template <typename F>
   void split_product(std::int64_t rows, std::int64_t panels, std::int64_t cycles, const F& body);
+  /// Cuts a weight's gradient [out, in] along its longer side into body(out, in, member); `grain`:
+  /// of outputs.
+  template <typename F>
+  void split_gradient(const Tensor& dw, std::int64_t grain, std::int64_t work, const F& body);
   void reserve_scratch(std::int64_t floats_per_member);
   /// Whether what is packed is not another process's to write.
   bool writes_weights() const { return shared_.memory.empty() || shared_.writes; }
@@ -209,6 +213,21 @@ void CpuOperators::split_product(std::int64_t rows, std::int64_t panels, std::in
   } else {
     split(panels, 1, rows * cycles, [&](Range some, int member) {
       body(Range{0, rows}, some, member);
+    });
+  }
+}
+
+template <typename F>
+void CpuOperators::split_gradient(const Tensor& dw, std::int64_t grain, std::int64_t work,
+                                  const F& body) {
+  constexpr std::int64_t kInputs = 32;  // of a tile
+  if (dw.rows >= dw.cols) {
+    split(dw.rows, grain, work, [&](Range out, int member) {
+      body(out, Range{0, dw.cols}, member);
+    });
+  } else {
+    split(dw.cols, kInputs, work, [&](Range in, int member) {
+      body(Range{0, dw.rows}, in, member);
     });
   }
 }

@@ -152,19 +152,10 @@ void CpuOperators::linear_backward_weight(Tensor dy, Tensor x, std::span<const s
                              floats(dw), dw.stride, dy.rows};
   const std::int64_t cycles = dy.rows * dy.cols * x.cols / 16;
   reserve_scratch(outer_product_scratch());
-  const auto scratch = [&](int member) {
-    return scratch_[static_cast<std::size_t>(member)].data();
-  };
   constexpr std::int64_t kTileRows = 14;  // of dw, under AVX-512
-  if (dy.cols >= x.cols) {
-    split(dy.cols, kTileRows, cycles, [&](Range out, int member) {
-      add_outer_product(product, out, {0, x.cols}, scratch(member));
-    });
-  } else {
-    split(x.cols, 32, cycles, [&](Range in, int member) {
-      add_outer_product(product, {0, dy.cols}, in, scratch(member));
-    });
-  }
+  split_gradient(dw, kTileRows, cycles, [&](Range out, Range in, int member) {
+    add_outer_product(product, out, in, scratch_[static_cast<std::size_t>(member)].data());
+  });
 }
 
 std::unique_ptr<CpuOperators> CpuOperators::of_one_thread() const {
