@@ -57,6 +57,11 @@ failed=()
 end_one() {  # waits for any run
   local process status=0
   wait -n -p process "${!running[@]}" || status=$?
+  if [ -z "${process:-}" ]; then  # of two that end at once bash may forget one as a job, but not its status
+    for process in "${!running[@]}"; do kill -0 "$process" 2>/dev/null || break; done
+    status=0
+    wait "$process" || status=$?
+  fi
   local run="${running[$process]}"
   unset "running[$process]"
   if [ "$status" = 0 ]; then
