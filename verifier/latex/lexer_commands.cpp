@@ -47,9 +47,11 @@ void Lexer::character_code(std::size_t begin) {
 }
 
 // "\\" breaks a row within an environment. Elsewhere it is a doubled backslash of an escaped
-// text.
+// text, or ends a line.
 void Lexer::double_backslash(std::size_t begin) {
   ++at_;
+  const bool ends = rest().find_first_not_of(" \t\r\n$") == std::string_view::npos;
+  if (ends && environments_ == 0 && !out_.tokens.empty()) return;
   if (environments_ == 0 &&
       (is_letter(peek()) || peek() == '{' || peek() == '}' || peek() == ',')) {
     at_ = begin + 1;
@@ -65,6 +67,7 @@ void Lexer::known_command(const Meaning& meaning, std::size_t begin) {
   if (meaning.word == "right" || meaning.word == "mright") return right(begin);
   if (meaning.kind == Tok::kText && holds_number())
     return;  // \text{2/3}: the group is read as mathematics
+  if (meaning.kind == Tok::kText && quantity()) return;
   if (meaning.kind == Tok::kText) return braced_name(meaning, begin, Tok::kText);
   if (meaning.kind == Tok::kOperatorName) return braced_name(meaning, begin, Tok::kOperatorName);
   if (meaning.kind == Tok::kBegin) {
@@ -110,6 +113,24 @@ bool Lexer::holds_number() const {
   const std::string_view content = text_.substr(at_, closing_brace(at_) - at_);
   return std::ranges::any_of(content, is_digit) && std::ranges::none_of(content, is_letter) &&
          content.find('$') == std::string_view::npos;
+}
+
+// \text{12 cm} is 12\text{ cm}: a number, a space, words.
+bool Lexer::quantity() {
+  if (peek() != '{') return false;
+  const std::size_t close = closing_brace(at_);
+  const std::string_view content = text_.substr(at_ + 1, close - at_ - 1);
+  const std::size_t end = std::min(content.find_first_not_of("0123456789.,/"), content.size());
+  const std::string_view words = content.substr(end);
+  const bool fits = end > 0 && is_digit(content[0]) && is_digit(content[end - 1]) &&
+                    words.starts_with(' ') && std::ranges::any_of(words, is_letter) &&
+                    std::ranges::all_of(words, [](char c) { return is_letter(c) || c == ' '; });
+  if (!fits) return false;
+  const std::size_t split = ++at_ + end;
+  while (at_ < split && budget_.spend()) step();
+  at_ = std::min(close + 1, text_.size());
+  push(Tok::kText, split).name = words;
+  return true;
 }
 
 // \left{ opens a set although the brace lacks its backslash; \left. is nothing.

@@ -38,6 +38,7 @@ class Lexer {
 
   // --- words ---
   void word();
+  bool half_of_day();
   void letters(std::size_t begin, std::string_view run);
   void character();
   bool superscript(std::string_view bytes, std::size_t begin);
@@ -53,6 +54,7 @@ class Lexer {
   void known_command(const Meaning& meaning, std::size_t begin);
   bool between_statements() const;
   bool holds_number() const;
+  bool quantity();
   void left(std::size_t begin);
   void right(std::size_t begin);
   void braced_name(const Meaning& meaning, std::size_t begin, Tok kind);

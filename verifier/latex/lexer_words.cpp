@@ -36,6 +36,7 @@ const Meaning* function_in_capitals(std::string_view run) {
 }  // namespace
 
 void Lexer::word() {
+  if (half_of_day()) return;
   const std::size_t begin = at_;
   while (is_letter(peek())) ++at_;
   const std::string_view run = text_.substr(begin, at_ - begin);
@@ -48,6 +49,24 @@ void Lexer::word() {
   } else {
     letters(begin, run);
   }
+}
+
+// 9 a.m., and behind hours and minutes without points, too: 11:45 PM. "2 am" is a product.
+bool Lexer::half_of_day() {
+  const auto behind = [this](std::size_t i, Tok kind) {
+    return out_.tokens.size() >= i && out_.tokens[out_.tokens.size() - i].kind == kind;
+  };
+  const auto small = [this](std::size_t i) { return static_cast<char>(peek(i) | 0x20); };
+  if (!behind(1, Tok::kNumber) || (small(0) != 'a' && small(0) != 'p')) return false;
+  const bool points = peek(1) == '.';
+  const std::size_t length = points ? 3 : 2;
+  if (small(length - 1) != 'm' || is_letter(peek(length))) return false;
+  if (!points && !behind(2, Tok::kColon)) return false;
+  const std::size_t begin = at_;
+  at_ += length;
+  push(Tok::kText, begin).name = text_.substr(begin, length);
+  if (points && peek() == '.') ++at_;
+  return true;
 }
 
 void Lexer::letters(std::size_t begin, std::string_view run) {

@@ -224,9 +224,25 @@ void read_ratio_in_words(std::vector<Token>& tokens) {
   for (std::size_t i = 1; i < count; i += 2) tokens[i].kind = Tok::kColon;
 }
 
+// Digits as wide as Chinese characters, points and slashes, as others: "１２" is 12.
+std::string narrowed(std::string_view text) {
+  std::string out;
+  for (std::size_t i = 0; i < text.size();) {
+    const bool wide = text.size() - i > 2 && text[i] == '\xef' && text[i + 1] == '\xbc';
+    const int code = wide ? static_cast<unsigned char>(text[i + 2]) - 0x80 + 0x20 : 0;
+    const bool known = wide && std::string_view("./0123456789").find(static_cast<char>(code)) !=
+                                   std::string_view::npos;
+    out.push_back(known ? static_cast<char>(code) : text[i]);
+    i += known ? 3 : 1;
+  }
+  return out;
+}
+
 }  // namespace
 
 Parsed parse(std::string_view text, expr::Arena& arena, bool bare_fractions) {
+  std::string narrow;
+  if (text.find("\xef\xbc") != std::string_view::npos) text = narrow = narrowed(text);
   Lexed lexed = lex(text, arena.budget());
   drop_trailing_quantifier(lexed);
   read_ratio_in_words(lexed.tokens);

@@ -234,7 +234,7 @@ constexpr auto kSpelled = std::to_array<Spelled>({
      {"…", "⋯"}},
     {plain(Tok::kComma), {}, {}, {"，", "、"}},
     {plain(Tok::kSemicolon), {}, {}, {"；"}},
-    {plain(Tok::kPeriod), {}, {}, {"。", "．"}},
+    {plain(Tok::kPeriod), {}, {}, {"。"}},
     {plain(Tok::kUnderscore), {"_"}},
     {plain(Tok::kRowBreak), {"cr"}},
     // spacing and size
