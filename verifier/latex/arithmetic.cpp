@@ -91,7 +91,9 @@ const Expr* Parser::product_step(const Expr* left) {
   if (sign.kind == Tok::kDivide && is_plain_number(left) && is(Tok::kNumber) && !tok(0).decimal) {
     // 1/2 x: two numbers make a fraction before anything is multiplied.
     const Expr* quotient = arena_.divide(left, power_or_postfix());
-    if (!starts_operand()) return quotient;
+    const bool unit = is(Tok::kText) || is(Tok::kSymbol) || is(Tok::kWord);
+    if (const Expr* quantity = unit ? unit_after(quotient) : nullptr) return quantity;
+    if (!error_.reason.empty() || !starts_operand()) return quotient;
     return arena_.mul({quotient, unwrapped(implicit_run())});
   }
   const Expr* right = unwrapped(operand());
