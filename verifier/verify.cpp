@@ -61,6 +61,8 @@ class Pair {
     if (!given.found) return set(VerdictCode::kNoAnswer, "no answer found in the response");
     if (!compare_literals(right, given)) compare_sides(right, given);
     compare_options(right, given);
+    if (!verdict_.correct() && options_.identical_text && given.text == gold)
+      set(VerdictCode::kEqual, "the same text");
     verdict_.extracted = std::move(given.text);
   }
 

@@ -17,7 +17,7 @@ using nlohmann::json;
 VerifierOptions options_of(const json& row, const char* side) {
   VerifierOptions options;
   options.mode = ExtractionMode::kLenient;
-  options.salvage_last_equals = true;
+  options.salvage_last_equals = options.gold_decimal_comma = true;
   options.lenient_latex = options.lenient_plain = !row.contains(side);
   if (row.contains(side)) {
     for (const json& target : row[side]) {

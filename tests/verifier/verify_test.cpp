@@ -37,6 +37,27 @@ TEST(Verify, SaysWhyThereIsNoVerdict) {
 }
 
 // Verdicts of Math-Verify 0.9's default on the same texts.
+// Of the paper's evaluation golds eleven are such lists; read as decimals, none could be met.
+TEST(Verify, ALenientGoldOfTwoNumbersIsAList) {
+  VerifierOptions options;
+  options.mode = ExtractionMode::kLenient;
+  for (const char* answer : {"\\boxed{1,3}", "So it is $3, 1$.", "\\boxed{x=1 \\text{ or } x=3}"})
+    EXPECT_TRUE(verify("1,3", answer, options).correct()) << answer;
+  EXPECT_FALSE(verify("1,3", "\\boxed{1.3}", options).correct());
+  EXPECT_TRUE(verify("12,345", "\\boxed{12345}", options).correct());
+  options.gold_decimal_comma = true;
+  EXPECT_TRUE(verify("1,3", "\\boxed{1.3}", options).correct());
+}
+
+TEST(Verify, ALenientGoldIsNoProseForADollarSignAlone) {
+  VerifierOptions options;
+  options.mode = ExtractionMode::kLenient;
+  EXPECT_TRUE(verify("\\$32,\\!348", "It costs \\boxed{32348}.", options).correct());
+  EXPECT_FALSE(verify("\\$5", "\\boxed{5 \\text{ cents}}", options).correct());
+  EXPECT_TRUE(verify("20 $cm^{2}$", "\\boxed{20 $cm^{2}$}", options).correct());
+  EXPECT_FALSE(verify("20 $cm^{2}$", "\\boxed{21 $cm^{2}$}", options).correct());
+}
+
 TEST(Verify, ALenientAnchorReachesNumbersOfItsLineAndMathematicsBehindIt) {
   VerifierOptions options;
   options.mode = ExtractionMode::kLenient;

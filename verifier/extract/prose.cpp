@@ -251,6 +251,15 @@ class Prose {
   std::vector<Found> found_;
 };
 
+// An environment or a box; \$5 is an amount.
+bool holds_mathematics(std::string_view gold) {
+  for (std::size_t at = gold.find('$'); at != std::string_view::npos; at = gold.find('$', at + 1))
+    if (at == 0 || gold[at - 1] != '\\') return true;
+  for (const std::string_view sign : {"\\(", "\\[", "\\boxed", "\\fbox"})
+    if (gold.find(sign) != std::string_view::npos) return true;
+  return false;
+}
+
 }  // namespace
 
 void from_prose(std::string_view text, const VerifierOptions& options, const Taker& take) {
@@ -260,13 +269,13 @@ void from_prose(std::string_view text, const VerifierOptions& options, const Tak
 }
 
 void from_lenient_gold(std::string_view gold, const VerifierOptions& options, const Taker& take) {
-  for (const std::string_view sign : {"$", "\\(", "\\[", "\\boxed", "\\fbox"})
-    if (gold.find(sign) != std::string_view::npos) return from_prose(gold, options, take);
-  if (!options.choices.empty()) return from_prose(gold, options, take);
+  if (holds_mathematics(gold) || !options.choices.empty()) return from_prose(gold, options, take);
   std::string whole = from_gold(gold, options);
   std::vector<PlainNumber> numbers =
       options.lenient_plain ? plain_numbers(whole) : std::vector<PlainNumber>();
-  const bool all = numbers.size() == 1 && numbers[0].begin == 0 && numbers[0].end == whole.size();
+  const bool all = numbers.size() == 1 && numbers[0].begin == 0 &&
+                   numbers[0].end == whole.size() &&
+                   (options.gold_decimal_comma || numbers[0].decimal_comma == 0);
   take({all ? spelling(numbers[0], whole) : std::move(whole)});
 }
 

@@ -27,6 +27,7 @@ struct VerifierOptions {
   bool join_boxes = true;
   bool lenient_latex = true;
   bool lenient_plain = true;
+  bool gold_decimal_comma = false;
   std::vector<std::string> choices;
   std::int64_t boxed_priority = 0;
 

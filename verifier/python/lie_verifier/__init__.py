@@ -134,6 +134,7 @@ def verify(
         for given in targets:
             text, rules = (given.text, dict(given.rules)) if isinstance(given, Answer) else (str(given), {})
             gold_text = right.text if isinstance(right, Answer) else str(right)
-            if verdict(gold_text, text, "lenient", **rules, **common).correct:
+            comma = isinstance(right, Answer)  # Math-Verify reads the text 1,22 as 1.22
+            if verdict(gold_text, text, "lenient", gold_decimal_comma=comma, **rules, **common).correct:
                 return True
     return False
