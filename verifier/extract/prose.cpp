@@ -273,8 +273,7 @@ void from_lenient_gold(std::string_view gold, const VerifierOptions& options, co
   std::string whole = from_gold(gold, options);
   std::vector<PlainNumber> numbers =
       options.lenient_plain ? plain_numbers(whole) : std::vector<PlainNumber>();
-  const bool all = numbers.size() == 1 && numbers[0].begin == 0 &&
-                   numbers[0].end == whole.size() &&
+  const bool all = numbers.size() == 1 && numbers[0].begin == 0 && numbers[0].end == whole.size() &&
                    (options.gold_decimal_comma || numbers[0].decimal_comma == 0);
   take({all ? spelling(numbers[0], whole) : std::move(whole)});
 }

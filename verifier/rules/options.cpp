@@ -21,8 +21,7 @@ void describe_extraction(FieldList& fields, VerifierOptions& o) {
   fields.add("lenient_latex", o.lenient_latex, {"lenient mode finds answers in math environments"});
   fields.add("lenient_plain", o.lenient_plain, {"lenient mode finds plain numbers and arithmetic"});
   fields.add("gold_decimal_comma", o.gold_decimal_comma,
-             {"lenient mode reads the gold 1,22 as 1.22, as Math-Verify does without dollar signs, not "
-              "as a list"});
+             {"lenient mode reads the gold 1,22 as 1.22, as Math-Verify does, and not as a list"});
   fields.add("choices", o.choices,
              {"strings that lenient mode takes as answers, such as A, B, C, D; empty: none"});
   fields.add("boxed_priority", o.boxed_priority,
