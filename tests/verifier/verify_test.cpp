@@ -36,7 +36,6 @@ TEST(Verify, SaysWhyThereIsNoVerdict) {
   }
 }
 
-// Verdicts of Math-Verify 0.9's default on the same texts.
 // Of the paper's evaluation golds eleven are such lists; read as decimals, none could be met.
 TEST(Verify, ALenientGoldOfTwoNumbersIsAList) {
   VerifierOptions options;
@@ -58,6 +57,7 @@ TEST(Verify, ALenientGoldIsNoProseForADollarSignAlone) {
   EXPECT_FALSE(verify("20 $cm^{2}$", "\\boxed{21 $cm^{2}$}", options).correct());
 }
 
+// Verdicts of Math-Verify 0.9's default on the same texts.
 TEST(Verify, ALenientAnchorReachesNumbersOfItsLineAndMathematicsBehindIt) {
   VerifierOptions options;
   options.mode = ExtractionMode::kLenient;
