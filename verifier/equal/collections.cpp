@@ -1,14 +1,36 @@
 // Lists, sets and tuples.
 #include <algorithm>
+#include <string>
 #include <vector>
 
+#include "common/scan.h"
 #include "verifier/equal/comparer.h"
 #include "verifier/equal/rewrite.h"
 
 namespace lie::equal {
 namespace {
 
-// smallest: 2
+bool all_labelled(const Expr& list) {
+  return list.op == Op::kList &&
+         std::ranges::all_of(list.args, [](const Expr* part) { return is_labelled(*part); });
+}
+
+// The choices A, C as one word: "AC"; empty where it is anything else.
+std::string choices(const Expr& e) {
+  if (!is_one_of(e.op, Op::kList, Op::kSet, Op::kMul)) return {};
+  std::string letters;
+  for (const Expr* part : e.args) {
+    const std::string& name = part->name;
+    const bool choice = is_one_of(part->op, Op::kSymbol, Op::kText) && name.size() == 1 &&
+                        (part->op == Op::kText || (name[0] >= 'A' && name[0] <= 'H'));
+    if (!choice || (!letters.empty() && letters.back() >= to_upper(name[0]))) return {};
+    letters.push_back(to_upper(name[0]));
+  }
+  return letters;
+}
+
+}  // namespace
+
 bool is_labelled(const Expr& part) {
   if (part.op == Op::kRatio) return part.args.size() == 2 && part.args[0]->op == Op::kText;
   return part.op == Op::kMul && part.args[0]->op == Op::kText &&
@@ -16,12 +38,9 @@ bool is_labelled(const Expr& part) {
          std::ranges::count(part.args, Op::kText, &Expr::op) == 1;
 }
 
-bool all_labelled(const Expr& list) {
-  return list.op == Op::kList &&
-         std::ranges::all_of(list.args, [](const Expr* part) { return is_labelled(*part); });
+const Expr* Comparer::without_label(const Expr* part) {
+  return is_labelled(*part) ? arena_.mul({part->args.begin() + 1, part->args.end()}) : part;
 }
-
-}  // namespace
 
 Tri Comparer::collections(const Expr* gold, const Expr* answer) {
   if (!is_collection(*gold) || !is_collection(*answer)) return one_value(gold, answer);
@@ -61,8 +80,7 @@ Tri Comparer::labelled(const Expr& gold, const Expr& answer) {
 const Expr* Comparer::without_labels(const Expr& list) {
   if (!all_labelled(list)) return &list;
   std::vector<const Expr*> values;
-  for (const Expr* part : list.args)
-    values.push_back(arena_.mul({part->args.begin() + 1, part->args.end()}));
+  for (const Expr* part : list.args) values.push_back(without_label(part));
   return arena_.node(Op::kList, std::move(values));
 }
 
@@ -70,6 +88,8 @@ const Expr* Comparer::without_labels(const Expr& list) {
 Tri Comparer::one_value(const Expr* gold, const Expr* answer) {
   const Expr*& list = is_collection(*gold) ? gold : answer;
   if (list->op == Op::kTuple || !options_.unordered_lists) return Tri::kNo;
+  const std::string chosen = choices(*gold);
+  if (!chosen.empty() && chosen == choices(*answer)) return Tri::kYes;
   list = distinct(list);
   if (list == nullptr) return Tri::kUnknown;
   if (list->args.size() != 1) return Tri::kNo;

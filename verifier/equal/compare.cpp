@@ -47,6 +47,18 @@ bool is_vector(const Expr& matrix, const Expr& tuple) {
          tuple.args.size() == matrix.args.size();
 }
 
+// P(3, 4) is the point (3, 4).
+const Expr* without_point_name(const Expr* e) {
+  const bool named = e->op == Op::kMul && e->args.size() == 2 && e->args[0]->op == Op::kSymbol &&
+                     e->args[0]->name.size() == 1 && e->args[0]->name[0] < 'a' &&
+                     e->args[1]->op == Op::kTuple;
+  return named ? e->args[1] : e;
+}
+
+bool says_otherwise(const Expr& condition) {
+  return condition.op == Op::kText && is_one_of(condition.name, "otherwise", "else");
+}
+
 }  // namespace
 
 Tri Comparer::equal(const Expr* gold, const Expr* answer) {
@@ -62,6 +74,8 @@ Tri Comparer::equal(const Expr* gold, const Expr* answer) {
   strip_assignments(gold, answer);
   if (gold == nullptr || answer == nullptr) return Tri::kUnknown;
   if (gold->op == Op::kText || answer->op == Op::kText) return equal_texts(gold, answer);
+  if (gold->op == Op::kTuple) answer = without_point_name(answer);
+  if (answer->op == Op::kTuple) gold = without_point_name(gold);
   strip_membership(gold, answer);
   answer = with_names_of(*gold, *answer, arena_);
   if (answer == nullptr) return Tri::kUnknown;
@@ -87,9 +101,14 @@ bool Comparer::approximations_differ(const Expr& gold, const Expr& answer) {
   return scalar::equal_scalars(*a, *b, digits, arena_.budget()) == Tri::kNo;
 }
 
-// Names before values count only where both sides carry them.
+// Names and labels before values count only where both sides carry them.
 void Comparer::strip_assignments(const Expr*& gold, const Expr*& answer) {
   if (!options_.assignment) return;
+  if (lists_ == 0 && is_labelled(*gold) != is_labelled(*answer)) {
+    gold = without_label(gold);
+    answer = without_label(answer);
+    return;
+  }
   const bool gold_relates = gold->op == Op::kRelation;
   const bool answer_relates = answer->op == Op::kRelation;
   if (gold_relates == answer_relates) return;
@@ -98,6 +117,30 @@ void Comparer::strip_assignments(const Expr*& gold, const Expr*& answer) {
   else if (answer_relates && options_.last_of_chain && is_value_chain(*answer))
     answer = prepared(answer->args.back());
   if (gold_relates && is_assignment(*gold)) gold = prepared(gold->args[1]);
+}
+
+// Rows of a value and its condition, in any order; "otherwise" is the condition that is left.
+Tri Comparer::cases(const Expr& gold, const Expr& answer) {
+  std::vector<std::size_t> left;
+  for (std::size_t k = 0; k < answer.args.size(); k += 2) left.push_back(k);
+  const Expr* const* open = nullptr;  // a gold row without its like
+  for (std::size_t k = 0; k < gold.args.size(); k += 2) {
+    const Expr* const* row = &gold.args[k];
+    const auto same = [&](std::size_t i) {
+      return both(equal(row[0], answer.args[i]), equal(row[1], answer.args[i + 1])) == Tri::kYes;
+    };
+    const auto found = std::ranges::find_if(left, same);
+    if (found != left.end()) {
+      left.erase(found);
+    } else if (open == nullptr) {
+      open = row;
+    } else {
+      return Tri::kNo;
+    }
+  }
+  if (open == nullptr) return Tri::kYes;
+  if (!says_otherwise(*open[1]) && !says_otherwise(*answer.args[left[0] + 1])) return Tri::kNo;
+  return equal(open[0], answer.args[left[0]]);
 }
 
 // An inequality against x \in S is one against S.
@@ -116,13 +159,17 @@ Tri Comparer::structures(const Expr& gold, const Expr& answer) {
   if (gold.op != answer.op || gold.columns != answer.columns ||
       gold.args.size() != answer.args.size() || gold.name != answer.name)
     return Tri::kNo;
+  if (gold.op == Op::kCases && gold.columns == 2) return cases(gold, answer);
   if (gold.op == Op::kUnion || gold.op == Op::kIntersection) return in_any_order(gold, answer);
   return in_order(gold, answer);
 }
 
 Tri compare(const Expr* gold, const Expr* answer, Arena& arena, const VerifierOptions& options) {
   answer = match_names(gold, answer, arena, options);
-  return answer == nullptr ? Tri::kUnknown : Comparer(arena, options).equal(gold, answer);
+  if (answer == nullptr) return Tri::kUnknown;
+  const Pair pair = with_declaration_understood({gold, answer}, arena);
+  if (pair.gold == nullptr || pair.answer == nullptr) return Tri::kUnknown;
+  return Comparer(arena, options).equal(pair.gold, pair.answer);
 }
 
 }  // namespace lie::equal

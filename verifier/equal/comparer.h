@@ -11,6 +11,9 @@ inline bool is_collection(const Expr& e) {
   return is_one_of(e.op, Op::kList, Op::kSet, Op::kTuple);
 }
 
+/// smallest: 2
+bool is_labelled(const Expr& part);
+
 class Comparer {
  public:
   Comparer(Arena& arena, const VerifierOptions& options) : arena_(arena), options_(options) {}
@@ -24,6 +27,7 @@ class Comparer {
   void strip_assignments(const Expr*& gold, const Expr*& answer);
   void strip_membership(const Expr*& gold, const Expr*& answer);
   Tri structures(const Expr& gold, const Expr& answer);
+  Tri cases(const Expr& gold, const Expr& answer);
 
   // --- relations.cpp ---
   Tri relations(const Expr& gold, const Expr& answer);
@@ -31,6 +35,7 @@ class Comparer {
   // --- collections.cpp ---
   Tri collections(const Expr* gold, const Expr* answer);
   Tri labelled(const Expr& gold, const Expr& answer);
+  const Expr* without_label(const Expr* part);
   const Expr* without_labels(const Expr& list);
   Tri one_value(const Expr* gold, const Expr* answer);
   const Expr* distinct(const Expr* list);

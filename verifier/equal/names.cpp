@@ -31,12 +31,18 @@ std::vector<std::string> arguments(const Expr& definition) {
   return names;
 }
 
+bool declares_integer(const Expr* item) {
+  return item->op == Op::kRelation && item->relations[0] == Rel::kIn &&
+         item->args[1]->name == "Z" && item->args[0]->op == Op::kSymbol;
+}
+
 // The k of a list with k \in \mathbb{Z}; none where there are several.
 std::vector<std::string> integer_parameter(const Expr& list) {
   std::vector<std::string> names;
   for (const Expr* item : list.args) {
-    const bool declares = item->op == Op::kRelation && item->relations[0] == Rel::kIn &&
-                          item->args[0]->op == Op::kSymbol && item->args[1]->op == Op::kNamedSet;
+    const bool declares = declares_integer(item) ||
+                          (item->op == Op::kRelation && item->relations[0] == Rel::kIn &&
+                           item->args[0]->op == Op::kSymbol && item->args[1]->op == Op::kNamedSet);
     if (declares) names.push_back(item->args[0]->name);
   }
   return names.size() == 1 ? names : std::vector<std::string>{};
@@ -49,7 +55,55 @@ std::vector<std::string> own_names(const Expr& e) {
   return e.op == Op::kRelation && is_definition(e) ? arguments(e) : std::vector<std::string>{};
 }
 
+bool is_argument(const Expr& e, const std::string& name) {
+  const auto is_it = [&](const Expr* arg) {
+    return (e.op == Op::kApply && is_free_in(*arg, name)) || is_argument(*arg, name);
+  };
+  return std::ranges::any_of(e.args, is_it);
+}
+
+const Expr* without_declaration(const Expr& list, Arena& arena) {
+  std::vector<const Expr*> items;
+  for (const Expr* item : list.args)
+    if (!declares_integer(item)) items.push_back(item);
+  return items.size() == 1 ? items.front() : arena.node(Op::kList, std::move(items));
+}
+
+// The one name of e that `other` has not; empty where there are none or several.
+std::string lone_name(const Expr& e, const Expr& other) {
+  std::string lone;
+  for (const std::string& name : free_names(e)) {
+    if (is_free_in(other, name)) continue;
+    if (!lone.empty()) return {};
+    lone = name;
+  }
+  return lone;
+}
+
 }  // namespace
+
+Pair with_declaration_understood(Pair pair, Arena& arena) {
+  const auto parameter = [](const Expr& e) {
+    const bool list = e.op == Op::kList && std::ranges::any_of(e.args, declares_integer);
+    return list ? integer_parameter(e) : std::vector<std::string>{};
+  };
+  const std::vector<std::string> of_gold = parameter(*pair.gold),
+                                 of_answer = parameter(*pair.answer);
+  if (of_gold.empty() == of_answer.empty()) return pair;
+  const bool gold_declares = of_answer.empty();
+  const Expr*& said = gold_declares ? pair.gold : pair.answer;
+  const Expr* left_out = gold_declares ? pair.answer : pair.gold;
+  const std::string name = (gold_declares ? of_gold : of_answer).front();
+  // "f(t) = 0 for integers t" says less than f(t) = 0.
+  if (is_argument(*said, name)) return pair;
+  said = without_declaration(*said, arena);
+  if (said == nullptr || is_free_in(*left_out, name)) return pair;
+  const std::string other = lone_name(*left_out, *said);
+  if (other.empty()) return pair;
+  pair.answer = gold_declares ? rename(pair.answer, {other}, {name}, arena)
+                              : rename(pair.answer, {name}, {other}, arena);
+  return pair;
+}
 
 const Expr* with_names_of(const Expr& gold, const Expr& answer, Arena& arena) {
   if (gold.op != answer.op) return &answer;

@@ -27,6 +27,16 @@ const expr::Expr* match_names(const expr::Expr* gold, const expr::Expr* answer, 
 const expr::Expr* with_names_of(const expr::Expr& gold, const expr::Expr& answer,
                                 expr::Arena& arena);
 
+/// Gold and answer of one comparison; nullptr: the arena is full.
+struct Pair {
+  const expr::Expr* gold = nullptr;
+  const expr::Expr* answer = nullptr;
+};
+
+/// Where only one of them says that its parameter is an integer (2k\pi, k \in \mathbb{Z}), both
+/// without saying so, the answer's parameter under the gold's name; else the two as they are.
+Pair with_declaration_understood(Pair pair, expr::Arena& arena);
+
 /// A relation without an equation, a membership, an approximation or an arrow.
 bool is_inequality(const expr::Expr& e);
 

@@ -30,15 +30,22 @@ class Preparer {
   }
 
  private:
-  // The elements of a list with signs expanded.
+  // The elements of a list with signs expanded, without x \in \mathbb{R}.
   const Expr* spread(const Expr* list) {
     std::vector<const Expr*> items;
     for (const Expr* arg : list->args) {
+      if (is_real_member(*arg)) continue;
       for (const Expr* item : expand_signs(shorten_chain(arg, arena_, options_), arena_))
         items.push_back(item);
     }
+    if (items.empty()) return list;
     if (items.size() == list->args.size() && std::ranges::equal(items, list->args)) return list;
     return arena_.node(list->op, std::move(items));
+  }
+
+  static bool is_real_member(const Expr& e) {
+    return e.op == Op::kRelation && e.relations[0] == Rel::kIn && e.args[1]->name == "R" &&
+           e.args[0]->op == Op::kSymbol;
   }
 
   // x = {1, 2} and x \in {1, 2} are x = 1, x = 2.
@@ -49,13 +56,26 @@ class Preparer {
     return arena_.node(Op::kList, std::move(items));
   }
 
-  const Expr* assigned(const Expr* name, const Expr* value) {
-    return arena_.make({.op = Op::kRelation, .args = {name, value}, .relations = {Rel::kEqual}});
+  const Expr* assigned(const Expr* name, const Expr* value, Rel rel = Rel::kEqual) {
+    return arena_.make({.op = Op::kRelation, .args = {name, value}, .relations = {rel}});
+  }
+
+  // x != 1, 2 excludes both.
+  const Expr* excluded(const Expr* list) {
+    const Expr& first = *list->args[0];
+    if (first.relations != std::vector{Rel::kNotEqual} || !is_name(*first.args[0])) return list;
+    std::vector<const Expr*> items;
+    for (const Expr* item : list->args)
+      items.push_back(item->op == Op::kRelation ? item
+                                                : assigned(first.args[0], item, Rel::kNotEqual));
+    return arena_.node(list->op, std::move(items));
   }
 
   // "x = 1, 2" names both; "p = 5, q = 2, p = 7, q = 2" are two tuples.
   const Expr* regrouped(const Expr* list) {
-    if (list == nullptr || list->args.size() < 2 || !is_assignment(*list->args[0])) return list;
+    if (list == nullptr) return list;
+    if (list->args.size() < 2) return unwrap(list);
+    if (!is_assignment(*list->args[0])) return excluded(list);
     std::vector<const Expr*> items = {list->args[0]};
     bool all = true;
     for (std::size_t i = 1; i < list->args.size(); ++i) {

@@ -32,6 +32,13 @@ bool is_time(const Expr& e, const Expr& bare) {
          (same_known_unit(e.name, "am") || same_known_unit(e.name, "pm"));
 }
 
+// 8 for 8:00
+const Expr* hour(const Expr* time) {
+  const bool full = time->op == Op::kRatio && time->args.size() == 2 &&
+                    time->args[1]->op == Op::kNumber && time->args[1]->value.is_zero();
+  return full ? time->args[0] : time;
+}
+
 }  // namespace
 
 Tri Comparer::scalars(const Expr* gold, const Expr* answer) {
@@ -82,7 +89,11 @@ Tri Comparer::units(const Expr* gold, const Expr* answer) {
   const Expr* b =
       answer->op == Op::kUnit ? answer->args[0] : without_unit(answer, gold->name, arena_);
   if (a == nullptr || b == nullptr) return Tri::kUnknown;
-  if (is_time(*gold, *a) || is_time(*answer, *b)) return structures(*a, *b);
+  if (is_time(*gold, *a) || is_time(*answer, *b)) {
+    const Expr* here = hour(a);
+    const Expr* there = hour(b);
+    return here->op == Op::kRatio ? structures(*here, *there) : equal(here, there);
+  }
   const bool degrees = a->op == Op::kDegree || b->op == Op::kDegree;
   if (degrees && same_known_unit(gold->op == Op::kUnit ? gold->name : answer->name, "radians"))
     return equal_scalars(*a, *b, options_, arena_.budget());

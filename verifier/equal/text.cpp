@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "verifier/latex/parser.h"
+#include "verifier/latex/token.h"
 
 namespace lie::equal {
 namespace {
@@ -33,6 +34,13 @@ std::string letters(const Expr& e) {
     }
     default: return {};
   }
+}
+
+// Whole numbers in digits, and one wording of two.
+std::string usual(std::string words) {
+  if (words == "dne" || words == "thelimitdoesnotexist") return "doesnotexist";
+  const std::optional<int> number = latex::number_in_words(words);
+  return number ? std::to_string(*number) : words;
 }
 
 // The units that occur beside answers, each with all its spellings; units that are not here agree
@@ -144,8 +152,8 @@ std::pair<std::string_view, std::string_view> parts_of_rate(std::string_view uni
 }  // namespace
 
 Tri equal_texts(const Expr* gold, const Expr* answer) {
-  const std::string a = letters(*gold);
-  const std::string b = letters(*answer);
+  const std::string a = usual(letters(*gold));
+  const std::string b = usual(letters(*answer));
   return scalar::tri(!a.empty() && a == b);
 }
 

@@ -51,7 +51,7 @@ const Expr* Parser::sum() {
   if (!enter()) return nullptr;
   const Expr* first = signed_product();
   std::vector<const Expr*> terms = {first};
-  while (terms.back() != nullptr &&
+  while (terms.back() != nullptr && !(terms.size() == 1 && parts_from_set(*first)) &&
          (is(Tok::kPlus) || is(Tok::kMinus) || is(Tok::kPlusMinus) || is(Tok::kMinusPlus))) {
     if (integral_variable_ != nullptr && !integral_variable_->empty() &&
         nesting_ == integral_nesting_)
@@ -161,6 +161,16 @@ bool Parser::take_differential() {
   return true;
 }
 
+// cm^2, s^{-1}
+void Parser::take_unit_power() {
+  if (!is(Tok::kCaret)) return;
+  const std::size_t braced = is(Tok::kBraceOpen, 1) ? 1 : 0;
+  const std::size_t minus = is(Tok::kMinus, 1 + braced) ? 1 : 0;
+  const std::size_t digits = 1 + braced + minus;
+  if (!is(Tok::kNumber, digits) || (braced == 1 && !is(Tok::kBraceClose, digits + 1))) return;
+  at_ += digits + 1 + braced;
+}
+
 // A unit or remark after an operand, or nullptr.
 const Expr* Parser::unit_after(const Expr* left) {
   if (left == nullptr) return nullptr;
@@ -177,12 +187,14 @@ const Expr* Parser::unit_after(const Expr* left) {
   }
   if (at_ == first) return nullptr;
   const bool known = is_unit(normal_text(source(first, at_)));
-  // cm^2, km/h
-  if (is(Tok::kCaret) && is(Tok::kNumber, 1)) at_ += 2;
-  if (is(Tok::kCaret) && is(Tok::kBraceOpen, 1) && is(Tok::kNumber, 2) && is(Tok::kBraceClose, 3))
-    at_ += 4;
+  take_unit_power();
   const bool by_letter = known && (is_symbol("h", 1) || is_symbol("s", 1));
-  if (is(Tok::kDivide) && (is(Tok::kText, 1) || is(Tok::kWord, 1) || by_letter)) at_ += 2;
+  if (is(Tok::kDivide) && (is(Tok::kWord, 1) || by_letter)) at_ += 2;
+  while (is(Tok::kText, 1) &&
+         (is(Tok::kDivide) || (is(Tok::kTimes) && !names_function(tok(1).name)))) {
+    at_ += 2;
+    take_unit_power();
+  }
   std::string name = normal_text(source(first, at_));
   if (name.empty()) return left;
   if (!known && (starts_operand() || is(Tok::kRelation))) return fail("words between mathematics");
@@ -204,7 +216,7 @@ bool Parser::starts_bar_operand() const {
 
 bool Parser::starts_operand() const {
   const Tok kind = tok().kind;
-  if (kind == Tok::kOpen) return !(tok().bracket == '(' && is(Tok::kMod, 1));
+  if (kind == Tok::kOpen) return !at_bracketed_modulus();
   if (kind == Tok::kText) return names_function(tok().name);
   if (kind == Tok::kBar || kind == Tok::kDoubleBar) return starts_bar_operand();
   return is_one_of(kind, Tok::kNumber, Tok::kSymbol, Tok::kWord, Tok::kConstant, Tok::kFunction,
@@ -308,6 +320,17 @@ std::string Parser::subscript_text() {
   return normal_name(source(first, at_));
 }
 
+namespace {
+
+// 16, sixteen
+std::optional<exact::Rational> radix_of(std::string_view below) {
+  if (below.starts_with("text")) below.remove_prefix(4);
+  if (const std::optional<int> named = number_in_words(below)) return exact::Rational(*named);
+  return exact::from_decimal(below);
+}
+
+}  // namespace
+
 const Expr* Parser::subscripted(const Expr* base) {
   if (base->op == Op::kPow && base->args[0]->op == Op::kSymbol) {
     const Expr* name = subscripted(base->args[0]);
@@ -316,7 +339,7 @@ const Expr* Parser::subscripted(const Expr* base) {
   const std::string below = subscript_text();
   if (below.empty()) return fail("an empty subscript");
   if (base->op == Op::kNumber || base->op == Op::kTuple) {
-    std::optional<exact::Rational> radix = exact::from_decimal(below);
+    std::optional<exact::Rational> radix = radix_of(below);
     if (base->op == Op::kNumber && radix)
       return arena_.node(Op::kBased, {base, arena_.number(*radix)});
     return fail("a subscript that is no base");

@@ -172,6 +172,13 @@ const Expr* Parser::maybe_applied(std::string name) {
        .args = arguments->op == Op::kTuple ? arguments->args : std::vector{arguments}});
 }
 
+// \hat{i}, \vec{j}, \hat{\mathbf{k}}, \hat{\imath}: the letter alone, as for \mathbf{i}.
+const Expr* Parser::unit_vector(const Expr& under) {
+  if (is_one_of(under.name, "i", "imath")) return arena_.constant("i");
+  if (is_one_of(under.name, "j", "jmath")) return arena_.symbol("j");
+  return under.name == "k" ? arena_.symbol("k") : nullptr;
+}
+
 // \overline{AB}, \vec{v}: a name of its own. \mathbf{v} is v.
 const Expr* Parser::accent() {
   const std::string_view mark = tok().name;
@@ -184,13 +191,18 @@ const Expr* Parser::accent() {
       return arena_.symbol(normal_name(source(first, at_)));
     return inner;
   }
+  const Expr* under = nullptr;
   if (is(Tok::kBraceOpen)) {
-    if (fraction_part() == nullptr) return nullptr;
+    under = fraction_part();
+    if (under == nullptr) return nullptr;
   } else if (is(Tok::kSymbol)) {
+    under = arena_.symbol(tok().name);
     ++at_;
   } else {
     return fail("nothing is under an accent");
   }
+  if (mark == "hat" || mark == "vec")
+    if (const Expr* unit = unit_vector(*under)) return unit;
   return arena_.symbol(std::string(mark) + normal_name(source(first, at_)));
 }
 
@@ -213,6 +225,7 @@ const Expr* Parser::text() {
     return arena_.number(std::move(*value), content.find('.') != std::string_view::npos);
   const std::string words = normal_text(content);
   if (words.empty()) return atom();
+  if (words == "infinity") return arena_.constant(words);
   return arena_.named(Op::kText, words);
 }
 

@@ -98,14 +98,18 @@ const Expr* Parser::set_braces() {
   return group_value(std::move(items), any_or, Op::kSet);
 }
 
+// {x \in S | ...} is {x | ..., x \in S}; the reals need no mention.
 const Expr* Parser::set_builder(const Expr* head) {
   ++at_;
   const Scoped<bool> not_head(in_set_, false);
-  std::vector<const Expr*> parts = {head};
+  const bool member = head != nullptr && head->op == Op::kRelation && head->args.size() == 2 &&
+                      head->relations[0] == Rel::kIn;
+  std::vector<const Expr*> parts = {member ? head->args[0] : head};
   bool any_or = false;
   if (!list(parts, any_or)) return nullptr;
   if (!is_close('}')) return fail("a set is not closed");
   ++at_;
+  if (member && head->args[1]->name != "R") parts.push_back(head);
   return group_value(std::move(parts), any_or, Op::kSetBuilder);
 }
 

@@ -30,8 +30,16 @@ const Expr* Parser::environment() {
   if (name == "Vmatrix") return arena_.call(Fn::kNorm, {matrix(cells)});
   if (name.find("matrix") != std::string_view::npos) return matrix(cells);
   if (name == "cases" || relations) return cases(cells);
-  if (name == "array") return matrix(cells);
+  const bool one = cells.size() == 1 && cells.front().size() == 1;
+  if (name == "array" && !one) return matrix(cells);
   return cases(cells);
+}
+
+// \text{if } x > 0
+bool Parser::take_condition_word() {
+  if (!is(Tok::kText) || is_one_of(tok(1).kind, Tok::kRowBreak, Tok::kEndEnvironment)) return false;
+  const std::string word = normal_text(tok().name);
+  return is_one_of(word, "if", "for", "when", "where") && take(Tok::kText);
 }
 
 // Cells up to \end. An empty cell, as before or behind an alignment mark, is left out of systems
@@ -45,7 +53,7 @@ bool Parser::rows(std::vector<std::vector<const Expr*>>& rows) {
     } else if (is(Tok::kEndEnvironment) || is(Tok::kEnd)) {
       if (!row.empty()) rows.push_back(std::move(row));
       return true;
-    } else if (!take(Tok::kAmpersand)) {
+    } else if (!take(Tok::kAmpersand) && !take_condition_word()) {
       std::vector<const Expr*> items;
       bool any_or = false;
       if (!list(items, any_or)) return false;
@@ -70,11 +78,12 @@ const Expr* Parser::matrix(const std::vector<std::vector<const Expr*>>& rows) {
   return arena_.make(std::move(out));
 }
 
-// value & condition in rows; rows of one cell are a list.
+// value & condition in rows: then it has two columns; rows of one cell are a list.
 const Expr* Parser::cases(const std::vector<std::vector<const Expr*>>& rows) {
   Expr out;
   out.op = std::ranges::any_of(rows, [](const auto& row) { return row.size() > 1; }) ? Op::kCases
                                                                                      : Op::kList;
+  if (std::ranges::all_of(rows, [](const auto& row) { return row.size() == 2; })) out.columns = 2;
   for (const auto& row : rows) out.args.insert(out.args.end(), row.begin(), row.end());
   return out.args.size() == 1 ? out.args.front() : arena_.make(std::move(out));
 }

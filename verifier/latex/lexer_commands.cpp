@@ -65,6 +65,7 @@ void Lexer::double_backslash(std::size_t begin) {
 void Lexer::known_command(const Meaning& meaning, std::size_t begin) {
   if (meaning.word == "left" || meaning.word == "mleft") return left(begin);
   if (meaning.word == "right" || meaning.word == "mright") return right(begin);
+  if (meaning.word == "not") return negated(begin);
   if (meaning.kind == Tok::kText && holds_number())
     return;  // \text{2/3}: the group is read as mathematics
   if (meaning.kind == Tok::kText && quantity()) return;
@@ -86,6 +87,15 @@ void Lexer::known_command(const Meaning& meaning, std::size_t begin) {
     push(Tok::kComma, begin);
   else
     push(meaning, begin);
+}
+
+// \not= and \not\in
+void Lexer::negated(std::size_t begin) {
+  const bool equal = peek() == '=';
+  const bool in = rest().starts_with("\\in") && !is_letter(peek(3));
+  at_ += equal ? 1 : in ? 3 : 0;
+  Token& token = push(equal || in ? Tok::kRelation : Tok::kBad, begin);
+  token.rel = equal ? expr::Rel::kNotEqual : expr::Rel::kNotIn;
 }
 
 // Behind a statement with a relation sign stands another: "x = 1 \quad y = 2".

@@ -42,6 +42,44 @@ std::size_t Lexer::glue_length(std::size_t i) const {
   return digits_from(i) - i == 3 ? i - start : 0;
 }
 
+namespace {
+
+// How many digits come again and again at the end of a decimal: at least two or, where that could
+// be chance, three times. 0 where none do.
+std::size_t period_of(std::string_view digits) {
+  const std::string_view places = digits.substr(digits.find('.') + 1);
+  for (std::size_t period = 1; period <= 12; ++period) {
+    const std::size_t needed = period * (period < 5 ? 3 : 2);
+    if (needed > places.size()) continue;
+    const std::string_view tail = places.substr(places.size() - needed);
+    if (tail.substr(period) == tail.substr(0, needed - period)) return period;
+  }
+  return 0;
+}
+
+// 0.333 and what its last digits add up to.
+exact::Rational recurring(const exact::Rational& value, std::string_view digits) {
+  const auto period = static_cast<std::int64_t>(period_of(digits));
+  const auto places = static_cast<std::int64_t>(digits.size() - digits.find('.') - 1);
+  const std::string_view block = digits.substr(digits.size() - static_cast<std::size_t>(period));
+  const exact::Rational nines = exact::power_of_ten(period) - exact::Rational(1);
+  return value + *exact::from_decimal(block) / nines * exact::power_of_ten(-places);
+}
+
+}  // namespace
+
+// 0.333..., 0.1212\ldots: takes the dots where the digits before them recur.
+bool Lexer::take_dots(std::string_view digits) {
+  constexpr std::size_t kLongest = 100;
+  if (digits.size() > kLongest || period_of(digits) == 0) return false;
+  for (const std::string_view dots : {"...", "\\ldots", "\\dots", "\\cdots", "\u2026"}) {
+    if (!rest().starts_with(dots)) continue;
+    at_ += dots.size();
+    return true;
+  }
+  return false;
+}
+
 void Lexer::number() {
   const std::size_t begin = at_;
   std::string digits;
@@ -59,6 +97,10 @@ void Lexer::number() {
   if (repeating) ++at_;
   const bool repeats_later = decimal && repeats(rest());
   std::optional<exact::Rational> value = exact::from_decimal(digits);
+  if (value && decimal && take_dots(digits)) {
+    value = recurring(*value, digits);
+    decimal = false;
+  }
   if (value && !repeating) value = exponent(std::move(*value));
   Token& token = push(value ? Tok::kNumber : Tok::kBad, begin);
   token.decimal = decimal;

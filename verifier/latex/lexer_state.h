@@ -32,6 +32,7 @@ class Lexer {
   void number();
   std::size_t ordinal_length() const;
   static bool repeats(std::string_view s);
+  bool take_dots(std::string_view digits);
   bool fraction(std::string& digits);
   exact::Rational exponent(exact::Rational value);
   bool is_group_behind_comma(std::size_t begin) const;
@@ -52,6 +53,7 @@ class Lexer {
   void character_code(std::size_t begin);
   void double_backslash(std::size_t begin);
   void known_command(const Meaning& meaning, std::size_t begin);
+  void negated(std::size_t begin);
   bool between_statements() const;
   bool holds_number() const;
   bool quantity();

@@ -51,7 +51,8 @@ void Lexer::word() {
   }
 }
 
-// 9 a.m., and behind hours and minutes without points, too: 11:45 PM. "2 am" is a product.
+// 9 a.m., and without points behind hours and minutes or in capitals, too: 11:45 pm, 8 PM. "2 am"
+// is a product.
 bool Lexer::half_of_day() {
   const auto behind = [this](std::size_t i, Tok kind) {
     return out_.tokens.size() >= i && out_.tokens[out_.tokens.size() - i].kind == kind;
@@ -61,7 +62,8 @@ bool Lexer::half_of_day() {
   const bool points = peek(1) == '.';
   const std::size_t length = points ? 3 : 2;
   if (small(length - 1) != 'm' || is_letter(peek(length))) return false;
-  if (!points && !behind(2, Tok::kColon)) return false;
+  const bool capitals = peek(1) == 'M' && peek(0) < 'a' && spaced_;
+  if (!points && !behind(2, Tok::kColon) && !capitals) return false;
   const std::size_t begin = at_;
   at_ += length;
   push(Tok::kText, begin).name = text_.substr(begin, length);

@@ -4,11 +4,22 @@
 
 #include "common/scan.h"
 #include "verifier/latex/parser_state.h"
-#include "verifier/latex/quantifier.h"
+#include "verifier/latex/respell.h"
 
 namespace lie::latex {
 
 namespace {
+
+// A text behind its first article, and behind the command and the brace before that.
+std::string_view without_article(std::string_view text) {
+  std::size_t at = text.find_first_not_of(" ~$");
+  if (text.substr(std::min(at, text.size())).starts_with("\\text"))
+    at = text.find_first_not_of(" ~$", text.find('{', at) + 1);
+  for (const std::string_view article : {"a ", "an ", "the ", "An ", "The "})
+    if (text.substr(std::min(at, text.size())).starts_with(article))
+      return text.substr(at + article.size());
+  return text;
+}
 
 // The parts of a text between commas, semicolons, "and" and "or", normalised; empty ones left out.
 std::vector<std::string> split_words(std::string_view text) {
@@ -20,7 +31,7 @@ std::vector<std::string> split_words(std::string_view text) {
     for (const std::string_view word : {" and ", " or ", "{and}", "{or}"})
       if (text.substr(i).starts_with(word)) length = word.size();
     if (length == 0) continue;
-    std::string item = normal_text(text.substr(first, i - first));
+    std::string item = normal_text(without_article(text.substr(first, i - first)));
     if (!item.empty()) out.push_back(std::move(item));
     first = i + length;
     i += length - 1;
@@ -30,9 +41,12 @@ std::vector<std::string> split_words(std::string_view text) {
 
 // The name of a set that normalised words name; empty where they name none.
 std::string_view set_in_words(std::string_view words) {
-  for (const std::string_view reals : {"allrealnumbers", "allreals", "thesetofallrealnumbers"})
+  for (const std::string_view reals : {"allrealnumbers", "allreals", "setofallrealnumbers"})
     if (words == reals) return "R";
-  return words == "emptyset" || words == "theemptyset" ? "empty" : "";
+  for (const std::string_view none : {"emptyset", "nosolution", "nosolutions", "norealsolution",
+                                      "norealsolutions", "norealroots"})
+    if (words == none) return "empty";
+  return {};
 }
 
 }  // namespace
@@ -86,7 +100,10 @@ const Expr* Parser::text_answer() {
   std::vector<const Expr*> items;
   for (const std::string& item : split_words(text_)) {
     const std::string_view set = set_in_words(item);
-    items.push_back(set.empty() ? arena_.named(Op::kText, item) : arena_.named(Op::kNamedSet, set));
+    if (!set.empty())
+      items.push_back(arena_.named(Op::kNamedSet, set));
+    else
+      items.push_back(item == "infinity" ? arena_.constant(item) : arena_.named(Op::kText, item));
   }
   if (items.empty()) return nullptr;
   at_ = lexed_.tokens.size() - 1;
@@ -166,8 +183,28 @@ const Expr* Parser::element() {
 
 // --- relations and set operations ------------------------------------------------------------
 
+// P(X = 2) = ..., \Pr[A | B] = ..., \mathbb{E}[X^2] = ...: where an equation follows, a name,
+// whatever stands in the brackets. Anything else is left to the rules of products.
+const Expr* Parser::quantity_of_chance() {
+  const bool named = is(Tok::kSymbol) || is(Tok::kNamedSet);
+  if (!named || (tok().name != "P" && tok().name != "Pr" && tok().name != "E")) return nullptr;
+  if (!is_open('(', 1) && !is_open('[', 1)) return nullptr;
+  std::size_t end = 2;
+  bool event = is(Tok::kNamedSet);
+  for (int depth = 1; depth > 0 && !is(Tok::kEnd, end); ++end) {
+    depth += is(Tok::kOpen, end) ? 1 : is(Tok::kClose, end) ? -1 : 0;
+    event = event ||
+            is_one_of(tok(end).kind, Tok::kRelation, Tok::kBar, Tok::kMid, Tok::kCap, Tok::kCup);
+  }
+  if (!event || !is(Tok::kRelation, end) || tok(end).rel != Rel::kEqual) return nullptr;
+  at_ += end;
+  return arena_.symbol(normal_name(source(at_ - end, at_)));
+}
+
 const Expr* Parser::relation() {
-  const Expr* first = set_expression();
+  const Expr* chance = quantity_of_chance();
+  const Expr* first = chance != nullptr ? chance : set_expression();
+  if (first != nullptr && take(Tok::kPmod)) return arena_.call(Fn::kMod, {first, fraction_part()});
   if (first == nullptr || !is(Tok::kRelation)) return first;
   Expr chain{.op = Op::kRelation, .args = {first}};
   while (is(Tok::kRelation)) {
@@ -180,9 +217,21 @@ const Expr* Parser::relation() {
   return with_modulus(arena_.make(std::move(chain)));
 }
 
-// a = b (mod n)
+bool Parser::at_bracketed_modulus() const {
+  return is_open('(') &&
+         (is(Tok::kMod, 1) || (is(Tok::kText, 1) && normal_text(tok(1).name) == "mod"));
+}
+
+// a = b (mod n), a \equiv b \mod n
 const Expr* Parser::with_modulus(const Expr* relation) {
-  const bool bracketed = is_open('(') && is(Tok::kMod, 1);
+  const bool bracketed = at_bracketed_modulus();
+  const bool equivalence = relation != nullptr && relation->relations.back() == Rel::kEquivalent;
+  if (equivalence && relation->args.back()->fn == Fn::kMod) {
+    Expr chain = *relation;
+    const Expr* residue = chain.args.back();
+    chain.args.back() = residue->args[0];
+    return arena_.node(Op::kTuple, {arena_.make(std::move(chain)), residue->args[1]});
+  }
   if (!is(Tok::kPmod) && !bracketed) return relation;
   at_ += bracketed ? 2 : 1;
   const Expr* modulus = bracketed ? sum() : fraction_part();
@@ -196,9 +245,16 @@ const Expr* Parser::set_operation(Tok kind, const Expr* left, const Expr* right)
   return arena_.node(Op::kDifference, {left, right});
 }
 
+// \mathbb{R} - \{0\}
+bool Parser::parts_from_set(const Expr& left) const {
+  return is(Tok::kMinus) && is_one_of(left.op, Op::kNamedSet, Op::kUnion, Op::kDifference) &&
+         (is_open('{', 1) || is(Tok::kBraceOpen, 1));
+}
+
 const Expr* Parser::set_expression() {
   const Expr* left = sum();
-  while (left != nullptr && (is(Tok::kCup) || is(Tok::kCap) || is(Tok::kSetMinus))) {
+  while (left != nullptr &&
+         (is(Tok::kCup) || is(Tok::kCap) || is(Tok::kSetMinus) || parts_from_set(*left))) {
     const Tok kind = tok().kind;
     ++at_;
     left = set_operation(kind, left, sum());
@@ -209,20 +265,6 @@ const Expr* Parser::set_expression() {
 // --- entry -----------------------------------------------------------------------------------
 
 namespace {
-
-// "2 to 3" is 2 : 3.
-void read_ratio_in_words(std::vector<Token>& tokens) {
-  const std::size_t count = tokens.size() - 1;  // without kEnd
-  if (count < 3 || count % 2 == 0) return;
-  for (std::size_t i = 0; i < count; ++i) {
-    const Token& token = tokens[i];
-    const bool word = token.kind == Tok::kText || token.kind == Tok::kWord;
-    const bool fits =
-        i % 2 == 0 ? token.kind == Tok::kNumber : word && normal_text(token.name) == "to";
-    if (!fits) return;
-  }
-  for (std::size_t i = 1; i < count; i += 2) tokens[i].kind = Tok::kColon;
-}
 
 // Digits as wide as Chinese characters, points and slashes, as others: "１２" is 12.
 std::string narrowed(std::string_view text) {
@@ -244,8 +286,7 @@ Parsed parse(std::string_view text, expr::Arena& arena, bool bare_fractions) {
   std::string narrow;
   if (text.find("\xef\xbc") != std::string_view::npos) text = narrow = narrowed(text);
   Lexed lexed = lex(text, arena.budget());
-  drop_trailing_quantifier(lexed);
-  read_ratio_in_words(lexed.tokens);
+  respell(lexed);
   Parsed out;
   for (const bool bars_nest : {false, true}) {
     if (arena.budget().exhausted()) break;
@@ -258,6 +299,14 @@ Parsed parse(std::string_view text, expr::Arena& arena, bool bare_fractions) {
   if (arena.budget().exhausted()) out.tree = nullptr;
   return out;
 }
+
+namespace {
+
+bool is_quotation_mark(std::string_view character) {
+  return is_one_of(character, "“", "”", "‘", "’");
+}
+
+}  // namespace
 
 std::string normal_text(std::string_view text) {
   std::string out;
@@ -273,7 +322,11 @@ std::string normal_text(std::string_view text) {
       i += longest > 0 ? longest - 1 : 0;
       continue;
     }
-    if (std::string_view(" \t\n\r(){}$\"'~*").find(c) != std::string_view::npos) continue;
+    if (std::string_view(" \t\n\r(){}$\"'`~*").find(c) != std::string_view::npos) continue;
+    if (is_quotation_mark(text.substr(i, 3))) {
+      i += 2;
+      continue;
+    }
     out.push_back(to_lower(c));
   }
   while (!out.empty() && out.back() == '.') out.pop_back();

@@ -73,7 +73,10 @@ class Parser {
   const Expr* relation();
   const Expr* set_expression();
   const Expr* set_operation(Tok kind, const Expr* left, const Expr* right);
+  const Expr* quantity_of_chance();
+  bool at_bracketed_modulus() const;
   const Expr* with_modulus(const Expr* relation);
+  bool parts_from_set(const Expr& left) const;
 
   // --- arithmetic.cpp ---
   const Expr* sum();
@@ -82,6 +85,7 @@ class Parser {
   const Expr* product_step(const Expr* left);
   const Expr* operand();
   const Expr* implicit_run();
+  void take_unit_power();
   const Expr* unit_after(const Expr* left);
   bool starts_operand() const;
   bool starts_bar_operand() const;
@@ -109,6 +113,7 @@ class Parser {
   const Expr* symbol();
   const Expr* letter(std::string_view name);
   const Expr* maybe_applied(std::string name);
+  const Expr* unit_vector(const Expr& under);
   const Expr* accent();
   const Expr* words();
   const Expr* text();
@@ -147,6 +152,7 @@ class Parser {
 
   // --- environments.cpp ---
   const Expr* environment();
+  bool take_condition_word();
   bool rows(std::vector<std::vector<const Expr*>>& rows);
   const Expr* matrix(const std::vector<std::vector<const Expr*>>& rows);
   const Expr* cases(const std::vector<std::vector<const Expr*>>& rows);

@@ -1,4 +1,4 @@
-// "... for every real t" behind a statement.
+// "... for every real t" and "..., where k is an integer" behind a statement.
 #pragma once
 
 #include "verifier/latex/lexer.h"
@@ -9,5 +9,10 @@ namespace lie::latex {
 /// answer with a relation sign: it says what such a statement means without it. One over anything
 /// else ("for all x > 0", "for every integer n") stays.
 void drop_trailing_quantifier(Lexed& lexed);
+
+/// The integer parameter that an answer ends with, however it is introduced, as one more part of
+/// the list: "2k\pi (k \in \mathbb{Z})" and "2k\pi \text{ where } k \text{ is an integer}" become
+/// "2k\pi, k \in \mathbb{Z}".
+void separate_declaration(Lexed& lexed);
 
 }  // namespace lie::latex

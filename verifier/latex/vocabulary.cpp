@@ -17,7 +17,7 @@ struct Words {
     std::ranges::copy(words, all.begin());
   }
 
-  std::array<std::string_view, 72> all;
+  std::array<std::string_view, 76> all;
   std::size_t count;
 };
 
@@ -39,36 +39,34 @@ constexpr Meaning named(Tok kind, std::string_view name) {
 constexpr auto kSpelled = std::to_array<Spelled>({
     // letters
     {plain(Tok::kSymbol),
-     {"alpha",     "beta",    "gamma",    "delta",     "epsilon",       "varepsilon",
-      "zeta",      "eta",     "theta",    "vartheta",  "iota",          "kappa",
-      "lambda",    "mu",      "nu",       "xi",        "rho",           "varrho",
-      "sigma",     "tau",     "upsilon",  "phi",       "varphi",        "chi",
-      "psi",       "omega",   "Gamma",    "Delta",     "Theta",         "Lambda",
-      "Xi",        "Sigma",   "Upsilon",  "Phi",       "Psi",           "Omega",
-      "Pi",        "ell",     "hbar",     "aleph",     "nabla",         "partial",
-      "square",    "Box",     "triangle", "angle",     "star",          "imath",
-      "jmath",     "diamond", "clubsuit", "heartsuit", "spadesuit",     "diamondsuit",
-      "checkmark", "bigcirc", "bullet",   "circledR",  "dagger",        "ast",
-      "bot",       "top",     "odot",     "oplus",     "otimes",        "forall",
-      "exists",    "neg",     "lnot",     "therefore", "measuredangle", "wp"},
+     {"alpha",    "beta",     "gamma",     "delta",     "epsilon",     "dim",           "zeta",
+      "eta",      "theta",    "deg",       "iota",      "kappa",       "lambda",        "mu",
+      "nu",       "xi",       "rho",       "ker",       "sigma",       "tau",           "upsilon",
+      "phi",      "Pr",       "chi",       "psi",       "omega",       "Gamma",         "Delta",
+      "Theta",    "Lambda",   "Xi",        "Sigma",     "Upsilon",     "Phi",           "Psi",
+      "Omega",    "Pi",       "ell",       "hbar",      "aleph",       "nabla",         "partial",
+      "square",   "Box",      "triangle",  "angle",     "star",        "imath",         "jmath",
+      "diamond",  "clubsuit", "heartsuit", "spadesuit", "diamondsuit", "bigcirc",       "bullet",
+      "circledR", "dagger",   "ast",       "bot",       "top",         "odot",          "oplus",
+      "otimes",   "forall",   "exists",    "neg",       "therefore",   "measuredangle", "wp"},
      {"alpha", "beta", "theta", "lambda"}},
     {named(Tok::kSymbol, "alpha"), {}, {}, {"α"}},
     {named(Tok::kSymbol, "beta"), {}, {}, {"β"}},
     {named(Tok::kSymbol, "gamma"), {}, {}, {"γ"}},
     {named(Tok::kSymbol, "delta"), {}, {}, {"δ"}},
-    {named(Tok::kSymbol, "epsilon"), {}, {}, {"ε"}},
+    {named(Tok::kSymbol, "epsilon"), {"varepsilon"}, {}, {"ε"}},
     {named(Tok::kSymbol, "zeta"), {}, {}, {"ζ"}},
     {named(Tok::kSymbol, "eta"), {}, {}, {"η"}},
-    {named(Tok::kSymbol, "theta"), {}, {}, {"θ"}},
+    {named(Tok::kSymbol, "theta"), {"vartheta"}, {}, {"θ"}},
     {named(Tok::kSymbol, "kappa"), {}, {}, {"κ"}},
     {named(Tok::kSymbol, "lambda"), {}, {}, {"λ"}},
     {named(Tok::kSymbol, "mu"), {}, {}, {"μ", "µ"}},
     {named(Tok::kSymbol, "nu"), {}, {}, {"ν"}},
     {named(Tok::kSymbol, "xi"), {}, {}, {"ξ"}},
-    {named(Tok::kSymbol, "rho"), {}, {}, {"ρ"}},
+    {named(Tok::kSymbol, "rho"), {"varrho"}, {}, {"ρ"}},
     {named(Tok::kSymbol, "sigma"), {}, {}, {"σ"}},
     {named(Tok::kSymbol, "tau"), {}, {}, {"τ"}},
-    {named(Tok::kSymbol, "phi"), {}, {}, {"φ", "ϕ"}},
+    {named(Tok::kSymbol, "phi"), {"varphi"}, {}, {"φ", "ϕ"}},
     {named(Tok::kSymbol, "chi"), {}, {}, {"χ"}},
     {named(Tok::kSymbol, "psi"), {}, {}, {"ψ"}},
     {named(Tok::kSymbol, "omega"), {}, {}, {"ω"}},
@@ -80,6 +78,7 @@ constexpr auto kSpelled = std::to_array<Spelled>({
     {named(Tok::kSymbol, "Phi"), {}, {}, {"Φ"}},
     {named(Tok::kSymbol, "Psi"), {}, {}, {"Ψ"}},
     {named(Tok::kSymbol, "Omega"), {}, {}, {"Ω"}},
+    {named(Tok::kSymbol, "neg"), {"lnot"}},
     {named(Tok::kSymbol, "triangle"), {}, {}, {"△"}},
     {named(Tok::kSymbol, "angle"), {}, {}, {"∠"}},
     {named(Tok::kSymbol, "ell"), {}, {}, {"ℓ"}},
@@ -215,10 +214,9 @@ constexpr auto kSpelled = std::to_array<Spelled>({
     {named(Tok::kAccent, "tilde"), {"tilde", "widetilde"}},
     {named(Tok::kAccent, "dot"), {"dot"}},
     {named(Tok::kAccent, "ddot"), {"ddot"}},
-    {named(Tok::kAccent, "underline"), {"underline"}},
     {named(Tok::kAccent, ""),
      {"mathbf", "boldsymbol", "bm", "mathit", "mathcal", "mathscr", "mathfrak", "mathsf",
-      "ensuremath"}},
+      "ensuremath", "underline", "mathord"}},
     {named(Tok::kAccent, "arc"), {"overarc"}},
     {named(Tok::kAccent, "over"), {"overset"}},
     // text
@@ -239,19 +237,20 @@ constexpr auto kSpelled = std::to_array<Spelled>({
     {plain(Tok::kRowBreak), {"cr"}},
     // spacing and size
     {plain(Tok::kIgnore),
-     {"newline",   "(",           ")",          "[",
-      "]",         ",",           ";",          ":",
-      "!",         " ",           ">",          "/",
-      "quad",      "qquad",       "left",       "right",
-      "mleft",     "mright",      "middle",     "big",
-      "bigl",      "bigr",        "bigg",       "biggl",
-      "biggr",     "Big",         "Bigl",       "Bigr",
-      "Bigg",      "Biggl",       "Biggr",      "displaystyle",
-      "textstyle", "scriptstyle", "limits",     "nolimits",
-      "hline",     "rm",          "bf",         "it",
-      "thinspace", "allowbreak",  "nonumber",   "strut",
-      "tiny",      "small",       "normalsize", "large",
-      "Large",     "LARGE",       "huge",       "Huge"},
+     {"newline",    "(",           ")",          "[",
+      "]",          ",",           ";",          ":",
+      "!",          " ",           ">",          "/",
+      "quad",       "qquad",       "left",       "right",
+      "mleft",      "mright",      "middle",     "big",
+      "bigl",       "bigr",        "bigg",       "biggl",
+      "biggr",      "Big",         "Bigl",       "Bigr",
+      "Bigg",       "Biggl",       "Biggr",      "displaystyle",
+      "textstyle",  "scriptstyle", "limits",     "nolimits",
+      "checkmark",  "hline",       "rm",         "bf",
+      "it",         "thinspace",   "allowbreak", "nonumber",
+      "strut",      "not",         "tiny",       "small",
+      "normalsize", "large",       "Large",      "LARGE",
+      "huge",       "Huge"},
      {},
      {"\u00a0", "\u2009", "\u202f", "\u2003", "\u3000", "\u200b", "\u2061", "“", "”"}},
     // with what stands in the braces behind them, which is not seen
@@ -302,6 +301,16 @@ const Meaning* command_prefix(std::string_view word) {
 }
 
 const Meaning* plain_word(std::string_view word) { return find(kWords, word); }
+
+std::optional<int> number_in_words(std::string_view word) {
+  static constexpr auto kNumbers = std::to_array<std::string_view>(
+      {"zero",     "one",     "two",     "three",     "four",     "five",     "six",
+       "seven",    "eight",   "nine",    "ten",       "eleven",   "twelve",   "thirteen",
+       "fourteen", "fifteen", "sixteen", "seventeen", "eighteen", "nineteen", "twenty"});
+  const auto* at = std::ranges::find(kNumbers, word);
+  if (at == kNumbers.end()) return std::nullopt;
+  return static_cast<int>(at - kNumbers.begin());
+}
 
 const Meaning* unicode(std::string_view character) { return find(kCharacters, character); }
 

@@ -1,0 +1,83 @@
+#include "verifier/latex/respell.h"
+
+#include <algorithm>
+
+#include "verifier/latex/parser.h"
+#include "verifier/latex/quantifier.h"
+
+namespace lie::latex {
+namespace {
+
+void read_ratio_in_words(std::vector<Token>& tokens) {
+  const std::size_t count = tokens.size() - 1;  // without kEnd
+  if (count < 3 || count % 2 == 0) return;
+  for (std::size_t i = 0; i < count; ++i) {
+    const Token& token = tokens[i];
+    const bool word = token.kind == Tok::kText || token.kind == Tok::kWord;
+    const bool fits =
+        i % 2 == 0 ? token.kind == Tok::kNumber : word && normal_text(token.name) == "to";
+    if (!fits) return;
+  }
+  for (std::size_t i = 1; i < count; i += 2) tokens[i].kind = Tok::kColon;
+}
+
+// What may stand before or behind a whole interval.
+bool parts_sets(const Token& token) {
+  return is_one_of(token.kind, Tok::kCup, Tok::kCap, Tok::kSetMinus, Tok::kComma, Tok::kSemicolon,
+                   Tok::kAnd, Tok::kOr, Tok::kRelation, Tok::kPeriod, Tok::kEnd);
+}
+
+// ]0, 1[: brackets that look away from their interval leave its ends out.
+void turn_brackets(std::vector<Token>& tokens) {
+  for (std::size_t i = 0; i + 1 < tokens.size(); ++i) {
+    Token& token = tokens[i];
+    const bool at_start = i == 0 || parts_sets(tokens[i - 1]);
+    if (token.kind == Tok::kClose && token.bracket == ']' && at_start) {
+      token.kind = Tok::kOpen;
+      token.bracket = '(';
+    } else if (token.kind == Tok::kOpen && token.bracket == '[' && !at_start &&
+               parts_sets(tokens[i + 1])) {
+      token.kind = Tok::kClose;
+      token.bracket = ')';
+    }
+  }
+}
+
+// 5 (units): words alone in the brackets behind a value.
+void unbracket_remark(std::vector<Token>& tokens) {
+  if (tokens.size() < 4 || tokens[tokens.size() - 2].kind != Tok::kClose) return;
+  std::size_t open = tokens.size() - 3;
+  while (open > 1 && is_one_of(tokens[open].kind, Tok::kText, Tok::kWord)) --open;
+  const bool remark =
+      open + 3 < tokens.size() && tokens[open].kind == Tok::kOpen &&
+      is_one_of(tokens[open - 1].kind, Tok::kNumber, Tok::kBraceClose, Tok::kClose, Tok::kConstant);
+  if (!remark) return;
+  tokens.erase(tokens.end() - 2);
+  tokens.erase(tokens.begin() + static_cast<std::ptrdiff_t>(open));
+}
+
+// x &= 3
+void drop_alignment(std::vector<Token>& tokens) {
+  if (std::ranges::find(tokens, Tok::kAmpersand, &Token::kind) == tokens.end()) return;
+  std::vector<Token> kept;
+  for (std::size_t i = 0; i < tokens.size(); ++i) {
+    const bool beside =
+        tokens[i].kind == Tok::kAmpersand &&
+        ((i > 0 && tokens[i - 1].kind == Tok::kRelation) || tokens[i + 1].kind == Tok::kRelation);
+    if (!beside) kept.push_back(tokens[i]);
+  }
+  tokens = std::move(kept);
+}
+
+}  // namespace
+
+void respell(Lexed& lexed) {
+  drop_trailing_quantifier(lexed);
+  separate_declaration(lexed);
+  read_ratio_in_words(lexed.tokens);
+  turn_brackets(lexed.tokens);
+  unbracket_remark(lexed.tokens);
+  drop_alignment(lexed.tokens);
+}
+
+}  // namespace lie::latex
