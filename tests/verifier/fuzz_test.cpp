@@ -36,7 +36,13 @@ const std::vector<std::string>& seeds() {
       "\\frac{d}{dx} x^2\\sin x\n2x\\sin x+x^2\\cos x",
       "\\int_0^{\\pi} \\sin^2 x dx\n\\frac{\\pi}{2}",
       "\\sum_{n=1}^{\\infty} \\frac{n}{2^n}\n2",
-      "\\int 2x dx\nx^2+C"};
+      "\\int 2x dx\nx^2+C",
+      "x=2k\\pi, k\\in\\mathbb{Z}\nx=2n\\pi \\text{ where } n \\text{ is an integer}",
+      "\\begin{cases}x&x>0\\\\-x&x\\le0\\end{cases}\n"
+      "\\begin{cases}-x,&\\text{if }x\\le0\\\\x,&\\text{otherwise}\\end{cases}",
+      "]-\\infty,1]\\cup[2,3[\n(-\\infty,1]\\cup[2,3)",
+      "P(X=2)=\\frac13\n0.333\\ldots",
+      "x\\equiv3\\pmod7\nx \\equiv 3 (\\text{mod } 7)"};
   return kSeeds;
 }
 
