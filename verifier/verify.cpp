@@ -12,6 +12,7 @@
 #include "verifier/extract/answer.h"
 #include "verifier/extract/choice.h"
 #include "verifier/latex/parser.h"
+#include "verifier/latex/text.h"
 
 namespace lie {
 namespace {

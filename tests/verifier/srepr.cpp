@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "verifier/latex/parser.h"
+#include "verifier/latex/text.h"
 
 namespace lie {
 namespace {

@@ -4,7 +4,7 @@
 #include <array>
 #include <utility>
 
-#include "verifier/latex/parser.h"
+#include "verifier/latex/text.h"
 #include "verifier/latex/token.h"
 
 namespace lie::equal {

@@ -5,6 +5,7 @@
 
 #include "common/scan.h"
 #include "verifier/latex/parser_state.h"
+#include "verifier/latex/text.h"
 
 namespace lie::latex {
 

@@ -2,6 +2,7 @@
 #include <string>
 
 #include "verifier/latex/parser_state.h"
+#include "verifier/latex/text.h"
 
 namespace lie::latex {
 namespace {

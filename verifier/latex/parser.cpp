@@ -5,6 +5,7 @@
 #include "common/scan.h"
 #include "verifier/latex/parser_state.h"
 #include "verifier/latex/respell.h"
+#include "verifier/latex/text.h"
 
 namespace lie::latex {
 
@@ -181,106 +182,7 @@ const Expr* Parser::element() {
   return arena_.make({.op = Op::kUnit, .name = "$", .args = {out}});
 }
 
-// --- relations and set operations ------------------------------------------------------------
-
-// P(X = 2) = ..., \Pr[A | B] = ..., \mathbb{E}[X^2] = ...: where an equation follows, a name,
-// whatever stands in the brackets. Anything else is left to the rules of products.
-const Expr* Parser::quantity_of_chance() {
-  const bool named = is(Tok::kSymbol) || is(Tok::kNamedSet);
-  if (!named || (tok().name != "P" && tok().name != "Pr" && tok().name != "E")) return nullptr;
-  if (!is_open('(', 1) && !is_open('[', 1)) return nullptr;
-  std::size_t end = 2;
-  bool event = is(Tok::kNamedSet);
-  for (int depth = 1; depth > 0 && !is(Tok::kEnd, end); ++end) {
-    depth += is(Tok::kOpen, end) ? 1 : is(Tok::kClose, end) ? -1 : 0;
-    event = event ||
-            is_one_of(tok(end).kind, Tok::kRelation, Tok::kBar, Tok::kMid, Tok::kCap, Tok::kCup);
-  }
-  if (!event || !is(Tok::kRelation, end) || tok(end).rel != Rel::kEqual) return nullptr;
-  at_ += end;
-  return arena_.symbol(normal_name(source(at_ - end, at_)));
-}
-
-const Expr* Parser::relation() {
-  const Expr* chance = quantity_of_chance();
-  const Expr* first = chance != nullptr ? chance : set_expression();
-  if (first != nullptr && take(Tok::kPmod)) return arena_.call(Fn::kMod, {first, fraction_part()});
-  if (first == nullptr || !is(Tok::kRelation)) return first;
-  Expr chain{.op = Op::kRelation, .args = {first}};
-  while (is(Tok::kRelation)) {
-    chain.relations.push_back(tok().rel);
-    ++at_;
-    const Expr* next = set_expression();
-    if (next == nullptr) return fail("nothing follows a relation sign");
-    chain.args.push_back(next);
-  }
-  return with_modulus(arena_.make(std::move(chain)));
-}
-
-bool Parser::at_bracketed_modulus() const {
-  return is_open('(') &&
-         (is(Tok::kMod, 1) || (is(Tok::kText, 1) && normal_text(tok(1).name) == "mod"));
-}
-
-// a = b (mod n), a \equiv b \mod n
-const Expr* Parser::with_modulus(const Expr* relation) {
-  const bool bracketed = at_bracketed_modulus();
-  const bool equivalence = relation != nullptr && relation->relations.back() == Rel::kEquivalent;
-  if (equivalence && relation->args.back()->fn == Fn::kMod) {
-    Expr chain = *relation;
-    const Expr* residue = chain.args.back();
-    chain.args.back() = residue->args[0];
-    return arena_.node(Op::kTuple, {arena_.make(std::move(chain)), residue->args[1]});
-  }
-  if (!is(Tok::kPmod) && !bracketed) return relation;
-  at_ += bracketed ? 2 : 1;
-  const Expr* modulus = bracketed ? sum() : fraction_part();
-  if (bracketed && !take(Tok::kClose)) return fail("the modulus is not closed");
-  return arena_.node(Op::kTuple, {relation, modulus});
-}
-
-const Expr* Parser::set_operation(Tok kind, const Expr* left, const Expr* right) {
-  if (kind == Tok::kCup) return arena_.node(Op::kUnion, {left, right});
-  if (kind == Tok::kCap) return arena_.node(Op::kIntersection, {left, right});
-  return arena_.node(Op::kDifference, {left, right});
-}
-
-// \mathbb{R} - \{0\}
-bool Parser::parts_from_set(const Expr& left) const {
-  return is(Tok::kMinus) && is_one_of(left.op, Op::kNamedSet, Op::kUnion, Op::kDifference) &&
-         (is_open('{', 1) || is(Tok::kBraceOpen, 1));
-}
-
-const Expr* Parser::set_expression() {
-  const Expr* left = sum();
-  while (left != nullptr &&
-         (is(Tok::kCup) || is(Tok::kCap) || is(Tok::kSetMinus) || parts_from_set(*left))) {
-    const Tok kind = tok().kind;
-    ++at_;
-    left = set_operation(kind, left, sum());
-  }
-  return left;
-}
-
 // --- entry -----------------------------------------------------------------------------------
-
-namespace {
-
-// Digits as wide as Chinese characters, points and slashes, as others: "１２" is 12.
-std::string narrowed(std::string_view text) {
-  std::string out;
-  for (std::size_t i = 0; i < text.size();) {
-    const bool wide = text.size() - i > 2 && text[i] == '\xef' && text[i + 1] == '\xbc';
-    const int code = wide ? static_cast<unsigned char>(text[i + 2]) - 0x80 + 0x20 : 0;
-    const bool known = wide && std::string_view("./0123456789").find(static_cast<char>(code)) !=
-                                   std::string_view::npos;
-    out.push_back(known ? static_cast<char>(code) : text[i]);
-    i += known ? 3 : 1;
-  }
-  return out;
-}
-
-}  // namespace
 
 Parsed parse(std::string_view text, expr::Arena& arena, bool bare_fractions) {
   std::string narrow;
@@ -297,69 +199,6 @@ Parsed parse(std::string_view text, expr::Arena& arena, bool bare_fractions) {
     if (out.tree != nullptr || !parser.saw_bar()) break;
   }
   if (arena.budget().exhausted()) out.tree = nullptr;
-  return out;
-}
-
-namespace {
-
-bool is_quotation_mark(std::string_view character) {
-  return is_one_of(character, "“", "”", "‘", "’");
-}
-
-}  // namespace
-
-std::string normal_text(std::string_view text) {
-  std::string out;
-  for (std::size_t i = 0; i < text.size(); ++i) {
-    const char c = text[i];
-    if (c == '\\') {
-      static constexpr std::string_view kDropped[] = {"\\text",   "\\mathrm", "\\mbox",  "\\textbf",
-                                                      "\\mathbf", "\\left",   "\\right", "\\textit",
-                                                      "\\quad",   "\\qquad"};
-      std::size_t longest = 0;
-      for (std::string_view word : kDropped)
-        if (text.substr(i).starts_with(word)) longest = std::max(longest, word.size());
-      i += longest > 0 ? longest - 1 : 0;
-      continue;
-    }
-    if (std::string_view(" \t\n\r(){}$\"'`~*").find(c) != std::string_view::npos) continue;
-    if (is_quotation_mark(text.substr(i, 3))) {
-      i += 2;
-      continue;
-    }
-    out.push_back(to_lower(c));
-  }
-  while (!out.empty() && out.back() == '.') out.pop_back();
-  return out;
-}
-
-std::string without_spacing(std::string_view text) {
-  static constexpr std::string_view kDropped[] = {"\\left", "\\right", "\\,", "\\!", "\\;", "$"};
-  std::string out;
-  bool apart = false;  // something was dropped behind the last sign kept
-  for (std::size_t i = 0; i < text.size(); ++i) {
-    std::size_t length =
-        std::string_view(" \t\r\n").find(text[i]) != std::string_view::npos ? 1 : 0;
-    for (const std::string_view word : kDropped)
-      if (text.substr(i).starts_with(word)) length = word.size();
-    const bool behind_digit = !out.empty() && is_digit(out.back());
-    if (length > 0) {
-      i += length - 1;
-      apart = apart || behind_digit;
-    } else {
-      // "1 2" is not 12.
-      if (apart && behind_digit && is_digit(text[i])) out.push_back(' ');
-      apart = false;
-      out.push_back(text[i]);
-    }
-  }
-  return out;
-}
-
-std::string normal_name(std::string_view text) {
-  std::string out;
-  for (char c : text)
-    if (c != '\\' && c != '{' && c != '}' && c != ' ') out.push_back(c);
   return out;
 }
 

@@ -27,17 +27,6 @@ struct Parsed {
 /// `bare_fractions`: \frac12 is a half; otherwise numerators and denominators need braces.
 Parsed parse(std::string_view text, expr::Arena& arena, bool bare_fractions = true);
 
-/// Lower case, without spaces, brackets, dollar signs, quotes, commands and final points: how text
-/// is compared.
-std::string normal_text(std::string_view text);
-
-/// The text without white space, dollar signs, \left, \right and thin spaces: how text that is no
-/// mathematics is compared.
-std::string without_spacing(std::string_view text);
-
-/// A name as symbols carry it: without backslashes, braces and spaces.
-std::string normal_name(std::string_view text);
-
 /// Whether a word is a unit that may follow a number without \text: "cm", "minutes".
 bool is_unit(std::string_view word);
 

@@ -61,7 +61,7 @@ class Parser {
   bool enter() { return arena_.budget().spend() && arena_.budget().allow_depth(nesting_); }
   std::string_view source(std::size_t first, std::size_t last) const;
 
-  // --- parser.cpp: answers, lists, relations, set operations ---
+  // --- parser.cpp: answers, lists ---
   const Expr* text_answer();
   const Expr* groups();
   const Expr* join(std::vector<std::vector<const Expr*>> groups, bool any_or);
@@ -70,6 +70,8 @@ class Parser {
   bool take_separator(bool& is_or);
   bool at_list_end() const;
   const Expr* element();
+
+  // --- relations.cpp ---
   const Expr* relation();
   const Expr* set_expression();
   const Expr* set_operation(Tok kind, const Expr* left, const Expr* right);

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "verifier/latex/parser.h"
 #include "verifier/latex/quantifier.h"
+#include "verifier/latex/text.h"
 
 namespace lie::latex {
 namespace {

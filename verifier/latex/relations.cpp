@@ -1,0 +1,86 @@
+// Relations, what is said modulo a number, and operations of sets.
+#include "verifier/latex/parser_state.h"
+#include "verifier/latex/text.h"
+
+namespace lie::latex {
+
+// P(X = 2) = ..., \Pr[A | B] = ..., \mathbb{E}[X^2] = ...: where an equation follows, a name,
+// whatever stands in the brackets. Anything else is left to the rules of products.
+const Expr* Parser::quantity_of_chance() {
+  const bool named = is(Tok::kSymbol) || is(Tok::kNamedSet);
+  if (!named || (tok().name != "P" && tok().name != "Pr" && tok().name != "E")) return nullptr;
+  if (!is_open('(', 1) && !is_open('[', 1)) return nullptr;
+  std::size_t end = 2;
+  bool event = is(Tok::kNamedSet);
+  for (int depth = 1; depth > 0 && !is(Tok::kEnd, end); ++end) {
+    depth += is(Tok::kOpen, end) ? 1 : is(Tok::kClose, end) ? -1 : 0;
+    event = event ||
+            is_one_of(tok(end).kind, Tok::kRelation, Tok::kBar, Tok::kMid, Tok::kCap, Tok::kCup);
+  }
+  if (!event || !is(Tok::kRelation, end) || tok(end).rel != Rel::kEqual) return nullptr;
+  at_ += end;
+  return arena_.symbol(normal_name(source(at_ - end, at_)));
+}
+
+const Expr* Parser::relation() {
+  const Expr* chance = quantity_of_chance();
+  const Expr* first = chance != nullptr ? chance : set_expression();
+  if (first != nullptr && take(Tok::kPmod)) return arena_.call(Fn::kMod, {first, fraction_part()});
+  if (first == nullptr || !is(Tok::kRelation)) return first;
+  Expr chain{.op = Op::kRelation, .args = {first}};
+  while (is(Tok::kRelation)) {
+    chain.relations.push_back(tok().rel);
+    ++at_;
+    const Expr* next = set_expression();
+    if (next == nullptr) return fail("nothing follows a relation sign");
+    chain.args.push_back(next);
+  }
+  return with_modulus(arena_.make(std::move(chain)));
+}
+
+bool Parser::at_bracketed_modulus() const {
+  return is_open('(') &&
+         (is(Tok::kMod, 1) || (is(Tok::kText, 1) && normal_text(tok(1).name) == "mod"));
+}
+
+// a = b (mod n), a \equiv b \mod n
+const Expr* Parser::with_modulus(const Expr* relation) {
+  const bool bracketed = at_bracketed_modulus();
+  const bool equivalence = relation != nullptr && relation->relations.back() == Rel::kEquivalent;
+  if (equivalence && relation->args.back()->fn == Fn::kMod) {
+    Expr chain = *relation;
+    const Expr* residue = chain.args.back();
+    chain.args.back() = residue->args[0];
+    return arena_.node(Op::kTuple, {arena_.make(std::move(chain)), residue->args[1]});
+  }
+  if (!is(Tok::kPmod) && !bracketed) return relation;
+  at_ += bracketed ? 2 : 1;
+  const Expr* modulus = bracketed ? sum() : fraction_part();
+  if (bracketed && !take(Tok::kClose)) return fail("the modulus is not closed");
+  return arena_.node(Op::kTuple, {relation, modulus});
+}
+
+const Expr* Parser::set_operation(Tok kind, const Expr* left, const Expr* right) {
+  if (kind == Tok::kCup) return arena_.node(Op::kUnion, {left, right});
+  if (kind == Tok::kCap) return arena_.node(Op::kIntersection, {left, right});
+  return arena_.node(Op::kDifference, {left, right});
+}
+
+// \mathbb{R} - \{0\}
+bool Parser::parts_from_set(const Expr& left) const {
+  return is(Tok::kMinus) && is_one_of(left.op, Op::kNamedSet, Op::kUnion, Op::kDifference) &&
+         (is_open('{', 1) || is(Tok::kBraceOpen, 1));
+}
+
+const Expr* Parser::set_expression() {
+  const Expr* left = sum();
+  while (left != nullptr &&
+         (is(Tok::kCup) || is(Tok::kCap) || is(Tok::kSetMinus) || parts_from_set(*left))) {
+    const Tok kind = tok().kind;
+    ++at_;
+    left = set_operation(kind, left, sum());
+  }
+  return left;
+}
+
+}  // namespace lie::latex
