@@ -55,6 +55,14 @@ const Expr* without_point_name(const Expr* e) {
   return named ? e->args[1] : e;
 }
 
+// x \equiv 7 \pmod{10} gives 7.
+const Expr* residue(const Expr* e) {
+  const bool modular = e->op == Op::kTuple && e->open == 0 && e->args[0]->op == Op::kRelation &&
+                       e->args[0]->relations == std::vector{Rel::kEquivalent} &&
+                       is_name(*e->args[0]->args[0]);
+  return modular ? e->args[0]->args[1] : e;
+}
+
 bool says_otherwise(const Expr& condition) {
   return condition.op == Op::kText && is_one_of(condition.name, "otherwise", "else");
 }
@@ -74,6 +82,8 @@ Tri Comparer::equal(const Expr* gold, const Expr* answer) {
   strip_assignments(gold, answer);
   if (gold == nullptr || answer == nullptr) return Tri::kUnknown;
   if (gold->op == Op::kText || answer->op == Op::kText) return equal_texts(gold, answer);
+  if (is_scalar(*gold)) answer = residue(answer);
+  if (is_scalar(*answer)) gold = residue(gold);
   if (gold->op == Op::kTuple) answer = without_point_name(answer);
   if (answer->op == Op::kTuple) gold = without_point_name(gold);
   strip_membership(gold, answer);

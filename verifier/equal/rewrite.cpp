@@ -183,7 +183,10 @@ bool is_name(const Expr& e) {
   if (e.op == Op::kPow)
     return is_name(*e.args[0]) && e.args[1]->op == Op::kNumber &&
            e.args[1]->value == exact::Rational(-1);
-  if (e.op == Op::kFunction) return is_one_of(e.fn, Fn::kAbs, Fn::kDet, Fn::kNorm) && all_names();
+  if (e.op == Op::kFunction)
+    return is_one_of(e.fn, Fn::kAbs, Fn::kDet, Fn::kNorm, Fn::kMin, Fn::kMax, Fn::kGcd, Fn::kLcm,
+                     Fn::kTrace, Fn::kRank) &&
+           all_names();
   if (is_one_of(e.op, Op::kSymbol, Op::kText, Op::kApply)) return true;
   return is_one_of(e.op, Op::kMul, Op::kAdd, Op::kRatio, Op::kTuple, Op::kRelation, Op::kUnit,
                    Op::kList) &&
