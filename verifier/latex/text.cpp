@@ -40,7 +40,8 @@ std::string normal_text(std::string_view text) {
 }
 
 std::string without_spacing(std::string_view text) {
-  static constexpr std::string_view kDropped[] = {"\\left", "\\right", "\\,", "\\!", "\\;", "$"};
+  static constexpr std::string_view kDropped[] = {"\\left", "\\right", "\\,", "\\!", "\\;",
+                                                  "\\:",    "\\ ",     "~",   "$"};
   std::string out;
   bool apart = false;  // something was dropped behind the last sign kept
   for (std::size_t i = 0; i < text.size(); ++i) {
