@@ -1,5 +1,6 @@
 #include "common/metrics_log.h"
 
+#include <algorithm>
 #include <cmath>
 #include <nlohmann/json.hpp>
 
@@ -64,6 +65,11 @@ std::vector<MetricsRow> read_metrics(const std::filesystem::path& path) {
   MetricsFile file = read_sound_metrics(path);
   if (!file.damage.empty()) fail("{}", file.damage.front());
   return std::move(file.rows);
+}
+
+std::optional<double> MetricsRow::find(std::string_view name) const {
+  const auto at = std::ranges::find(values, name, &std::pair<std::string, double>::first);
+  return at == values.end() ? std::nullopt : std::optional(at->second);
 }
 
 std::vector<MetricsRow> rows_up_to(const std::filesystem::path& path, std::int64_t last_step) {

@@ -4,9 +4,11 @@
 #include <cstdint>
 #include <filesystem>
 #include <fstream>
+#include <optional>
 #include <set>
 #include <span>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -18,6 +20,9 @@ struct MetricsRow {
   std::int64_t step = 0;
   double wall_time = 0;  // seconds since the epoch
   std::vector<std::pair<std::string, double>> values;
+
+  std::optional<double> find(std::string_view name) const;
+  double value_or_zero(std::string_view name) const { return find(name).value_or(0); }
 };
 
 /// Complete rows of steps up to `last_step`; none without a file. Throws Error as read_metrics

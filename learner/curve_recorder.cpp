@@ -2,12 +2,12 @@
 
 #include <cmath>
 #include <cstdio>
-#include <optional>
-#include <string_view>
+#include <string>
 #include <utility>
 #include <vector>
 
 #include "common/clock.h"
+#include "common/log.h"
 #include "learner/metric_groups.h"
 #include "learner/step_metrics.h"
 
@@ -22,17 +22,6 @@ std::vector<Scalar> scalars_of(const MetricsRow& row) {
     if (std::isfinite(value)) scalars.push_back({tensorboard_tag(name), value});
   }
   return scalars;
-}
-
-std::optional<double> find_value(const MetricsRow& row, std::string_view name) {
-  for (const auto& [key, value] : row.values) {
-    if (key == name) return value;
-  }
-  return {};
-}
-
-double value_or_zero(const MetricsRow& row, std::string_view name) {
-  return find_value(row, name).value_or(0);
 }
 
 /// Learner 0's own time; while publishing it also waits for the actors.
@@ -77,7 +66,10 @@ CurveRecorder::CurveRecorder(const std::filesystem::path& run_directory,
       steps_(steps),
       rewards_(std::move(rewards)),
       coverage_(coverage) {
-  for (const MetricsRow& row : rows) draw(row);
+  for (const MetricsRow& row : rows) {
+    draw(row);
+    padding_.after(row);
+  }
 }
 
 void CurveRecorder::draw(const MetricsRow& row) {
@@ -96,7 +88,9 @@ void CurveRecorder::take(StepOutcome& step) {
   log_.append(row);
   draw(row);
   if (row.step > 0) show_step(row);
-  if (find_value(row, "eval_accuracy")) show_evaluation(row);
+  if (const std::string padding = padding_.after(row); !padding.empty())
+    Log("learner", 0).warn("{}", padding);
+  if (row.find("eval_accuracy")) show_evaluation(row);
 }
 
 void CurveRecorder::show(const GroupsDone& done) {
@@ -111,22 +105,22 @@ void CurveRecorder::show(const GroupsDone& done) {
 void CurveRecorder::show_step(const MetricsRow& row) {
   progress_.show(StepProgress{.step = row.step,
                               .steps = steps_,
-                              .accuracy = value_or_zero(row, "accuracy"),
-                              .reward_mean = value_or_zero(row, "reward_mean"),
-                              .response_length_mean = value_or_zero(row, "response_length_mean"),
-                              .truncated_share = value_or_zero(row, "truncation_rate"),
-                              .c_context_mean = value_or_zero(row, "c_context_mean"),
-                              .tokens_per_second = value_or_zero(row, "tokens_per_second"),
-                              .step_seconds = value_or_zero(row, "step_seconds")});
+                              .accuracy = row.value_or_zero("accuracy"),
+                              .reward_mean = row.value_or_zero("reward_mean"),
+                              .response_length_mean = row.value_or_zero("response_length_mean"),
+                              .truncated_share = row.value_or_zero("truncation_rate"),
+                              .c_context_mean = row.value_or_zero("c_context_mean"),
+                              .tokens_per_second = row.value_or_zero("tokens_per_second"),
+                              .step_seconds = row.value_or_zero("step_seconds")});
 }
 
 void CurveRecorder::show_evaluation(const MetricsRow& row) {
   progress_.show(
       EvaluationProgress{.step = row.step,
                          .steps = steps_,
-                         .accuracy = value_or_zero(row, "eval_accuracy"),
-                         .response_length_mean = value_or_zero(row, "eval_response_length_mean"),
-                         .c_context_mean = value_or_zero(row, "eval_c_context_mean")});
+                         .accuracy = row.value_or_zero("eval_accuracy"),
+                         .response_length_mean = row.value_or_zero("eval_response_length_mean"),
+                         .c_context_mean = row.value_or_zero("eval_c_context_mean")});
 }
 
 }  // namespace lie

@@ -8,6 +8,7 @@
 #include "common/progress.h"
 #include "common/tensorboard.h"
 #include "learner/group_collector.h"
+#include "learner/padding_watch.h"
 #include "learner/role_clocks.h"
 #include "learner/run_coverage.h"
 #include "learner/step_chain.h"
@@ -44,6 +45,7 @@ class CurveRecorder : public StepStage {
   RewardNames rewards_;
   RunCoverage& coverage_;
   RoleClocks clocks_;
+  PaddingWatch padding_;
 };
 
 }  // namespace lie

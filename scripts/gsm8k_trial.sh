@@ -39,6 +39,6 @@ lie_cluster reference-lengths "$configs/gspo_lie.yaml" --samples 2 --set "model.
 runs=(gspo gspo_lie lie_right_groups lie_overlong lie_dynamic)
 for run in "${runs[@]}"; do train "$run" "$run" sft; done
 fine_tune sft_longer
-for run in gspo gspo_lie; do train "${run}_longer" "$run" sft_longer; done
+for run in gspo gspo_lie lie_right_groups; do train "${run}_longer" "$run" sft_longer; done
 measure start "$model"
-"$bin/lie_analyze" "${runs[@]/#/runs/gsm8k/}" runs/gsm8k/gspo{,_lie}_longer --html runs/gsm8k/report.html
+"$bin/lie_analyze" "${runs[@]/#/runs/gsm8k/}" runs/gsm8k/{gspo,gspo_lie,lie_right_groups}_longer --html runs/gsm8k/report.html
