@@ -50,17 +50,14 @@ HWY_INLINE void page_products(const float* HWY_RESTRICT x, std::int64_t stride,
   }
 }
 
-HWY_INLINE V16 wide16(const float* HWY_RESTRICT p) { return load16(p); }
-HWY_INLINE V16 wide16(const std::uint16_t* HWY_RESTRICT p) { return widen16(p); }
-
 /// sum[r] += over j in order weights[r][j] rows[j], for kVecs sixteens of columns.
-template <int kRows, int kVecs, typename T>
+template <int kRows, int kVecs>
 HWY_INLINE void weigh_columns(const float* HWY_RESTRICT weights, std::int64_t weights_stride,
-                              const T* HWY_RESTRICT rows, std::int64_t stride, std::int64_t count,
-                              V16 (&sum)[kRows][kVecs]) {
+                              const float* HWY_RESTRICT rows, std::int64_t stride,
+                              std::int64_t count, V16 (&sum)[kRows][kVecs]) {
   for (std::int64_t j = 0; j < count; ++j) {
     V16 v[kVecs];
-    for (int c = 0; c < kVecs; ++c) v[c] = wide16(rows + j * stride + c * 16);
+    for (int c = 0; c < kVecs; ++c) v[c] = load16(rows + j * stride + c * 16);
     for (int r = 0; r < kRows; ++r) {
       const Vec w = set1(weights[r * weights_stride + j]);
       for (int c = 0; c < kVecs; ++c) sum[r][c] = fma(w, v[c], sum[r][c]);
@@ -129,15 +126,11 @@ HWY_INLINE void weigh_rows(const float* weights, std::int64_t weights_stride,
   }
 }
 
-/// Scores of one row become exp(score - largest); returns their sum, stretch by stretch in page
-/// order.
-struct RowSoftmax {
-  float largest, sum;
-};
-HWY_INLINE RowSoftmax softmax_scores(float* scores, std::int64_t pages) {
-  V16 best = load16(scores);
-  for (std::int64_t p = 1; p < pages; ++p) best = max(best, load16(scores + p * cpu::kPage));
-  const float largest = max_lane(best);
+/// exp(score - largest) of a row's scores, each page's to store(page, exponentials); their sum,
+/// stretch by stretch in page order.
+template <typename F>
+HWY_INLINE float sum_exponentials(const float* scores, std::int64_t pages, float largest,
+                                  const F& store) {
   const V16 shift = set16(largest);
   V16 sum = zero16();
   for (std::int64_t first = 0; first < pages; first += kPositions / cpu::kPage) {
@@ -145,12 +138,26 @@ HWY_INLINE RowSoftmax softmax_scores(float* scores, std::int64_t pages) {
     const std::int64_t end = std::min(first + kPositions / cpu::kPage, pages);
     for (std::int64_t p = first; p < end; ++p) {
       const V16 e = exp(sub(load16(scores + p * cpu::kPage), shift));
-      store16(e, scores + p * cpu::kPage);
+      store(p, e);
       part = add(part, e);
     }
     sum = add(sum, part);
   }
-  return {largest, sum_lanes(sum)};
+  return sum_lanes(sum);
+}
+
+/// Scores of one row become exp(score - largest); their sum.
+struct RowSoftmax {
+  float largest, sum;
+};
+HWY_INLINE RowSoftmax softmax_scores(float* scores, std::int64_t pages) {
+  V16 best = load16(scores);
+  for (std::int64_t p = 1; p < pages; ++p) best = max(best, load16(scores + p * cpu::kPage));
+  const float largest = max_lane(best);
+  const float sum = sum_exponentials(scores, pages, largest, [&](std::int64_t p, const V16& e) {
+    store16(e, scores + p * cpu::kPage);
+  });
+  return {largest, sum};
 }
 
 }  // namespace HWY_NAMESPACE

@@ -11,17 +11,12 @@ float score_scale(const AttentionShape& shape) {
   return 1.0f / std::sqrt(static_cast<float>(shape.head_width));
 }
 
-/// Calls f with the cache's elements: floats, or bf16 numbers.
-template <typename F>
-void with_pool(const KvPages& pages, const F& f) {
-  if (pages.pool.dtype == DType::kBFloat16) return f(static_cast<std::uint16_t*>(pages.pool.data));
-  f(floats(pages.pool));
-}
-
-/// The part of page 0 that belongs to this layer and KV head.
-template <typename T>
-T* page_part(T* pool, const KvPages& pages, const AttentionShape& shape, std::int64_t kv_head) {
-  return pool + (pages.layer * shape.kv_heads + kv_head) * page_part_elements(shape.head_width);
+/// The part of this layer and KV head in a page.
+std::byte* page_part(const KvPages& pages, std::int64_t page, const AttentionShape& shape,
+                     std::int64_t kv_head) {
+  const std::int64_t at = page * pages.pool.stride + (pages.layer * shape.kv_heads + kv_head) *
+                                                         page_part_elements(shape.head_width);
+  return static_cast<std::byte*>(pages.pool.data) + at * dtype_bytes(pages.pool.dtype);
 }
 
 /// One sequence and KV head of packed training rows.
@@ -50,41 +45,45 @@ SequenceAttention sequence_job(Tensor rotated, Tensor qkv, const AttentionShape&
 
 }  // namespace
 
+const AttentionKernels& CpuOperators::attention_kernels() const {
+  static constexpr AttentionKernels kKernels = {store_position,
+                                                paged_attention_scratch,
+                                                attend_pages,
+                                                sequence_attention_scratch,
+                                                attend_sequence,
+                                                sequence_gradient_scratch,
+                                                attend_sequence_backward};
+  return kKernels;
+}
+
 void CpuOperators::store_kv(Tensor rotated, Tensor qkv, const AttentionShape& shape,
                             const DecodeBatch& batch, KvPages pages) {
-  const auto store = [&](Range rows, auto* pool) {
+  const auto store = attention_kernels().store_position;
+  split(rotated.rows, 1, rotated.rows * shape.kv_cols(), [&](Range rows) {
     for (std::int64_t t = rows.begin; t < rows.end; ++t) {
-      const std::int64_t page = batch.slots.data[t] / kPageTokens,
-                         place = batch.slots.data[t] % kPageTokens;
+      const std::int64_t page = batch.slots.data[t] / kPageTokens;
       for (std::int64_t h = 0; h < shape.kv_heads; ++h) {
         const std::int64_t col = shape.q_cols() + h * shape.head_width;
-        store_position(row(rotated, t) + col, row(qkv, t) + col + shape.kv_cols(), shape.head_width,
-                       place, page_part(pool, pages, shape, h) + page * pages.pool.stride);
+        store(row(rotated, t) + col, row(qkv, t) + col + shape.kv_cols(), shape.head_width,
+              batch.slots.data[t] % kPageTokens, page_part(pages, page, shape, h));
       }
     }
-  };
-  with_pool(pages, [&](auto* pool) {
-    split(rotated.rows, 1, rotated.rows * shape.kv_cols(), [&](Range rows) { store(rows, pool); });
   });
 }
 
 void CpuOperators::attention_decode(Tensor rotated, const AttentionShape& shape,
                                     const DecodeBatch& batch, KvPages pages, Tensor y) {
+  const AttentionKernels& kernels = attention_kernels();
   const std::int64_t group = shape.heads / shape.kv_heads;
-  reserve_scratch(paged_attention_scratch(batch.longest, group));
-  const auto attend_with = [&](auto* pool, std::int64_t task, int member) {
+  reserve_scratch(kernels.pages_scratch(batch.longest, group, shape.head_width));
+  const auto attend = [&](std::int64_t task, int member) {
     const std::int64_t t = task / shape.kv_heads, kv_head = task % shape.kv_heads;
     const std::int64_t col = kv_head * group * shape.head_width;
-    attend_pages(
-        PagedAttention<std::remove_pointer_t<decltype(pool)>>{
-            shape.head_width, group, score_scale(shape), row(rotated, t) + col,
-            page_part(pool, pages, shape, kv_head), pages.pool.stride,
-            batch.table.data + batch.sequences.data[t] * batch.table_width,
-            batch.positions.data[t] + 1, row(y, t) + col},
-        scratch_[static_cast<std::size_t>(member)].data());
-  };
-  const auto attend = [&](std::int64_t task, int member) {
-    with_pool(pages, [&](auto* pool) { attend_with(pool, task, member); });
+    kernels.attend_pages({shape.head_width, group, score_scale(shape), row(rotated, t) + col,
+                          page_part(pages, 0, shape, kv_head), pages.pool.stride,
+                          batch.table.data + batch.sequences.data[t] * batch.table_width,
+                          batch.positions.data[t] + 1, row(y, t) + col},
+                         scratch_[static_cast<std::size_t>(member)].data());
   };
   const std::int64_t tasks = rotated.rows * shape.kv_heads;
   const std::int64_t most_cycles = tasks * batch.longest * group * shape.head_width / 2;
@@ -97,11 +96,12 @@ void CpuOperators::attention_decode(Tensor rotated, const AttentionShape& shape,
 
 void CpuOperators::attention(Tensor rotated, Tensor qkv, const AttentionShape& shape,
                              const PackedSequences& sequences, Tensor y, Tensor log_sum) {
-  reserve_scratch(sequence_attention_scratch(sequences.longest, shape.head_width));
+  reserve_scratch(attention_kernels().sequence_scratch(sequences.longest, shape.head_width));
   const auto tasks = static_cast<std::int64_t>(sequences.starts.size() - 1) * shape.kv_heads;
   team_.each(tasks, [&](std::int64_t task, int member) {
-    attend_sequence(sequence_job(rotated, qkv, shape, y, log_sum, sequences, task),
-                    scratch_[static_cast<std::size_t>(member)].data());
+    attention_kernels().attend_sequence(
+        sequence_job(rotated, qkv, shape, y, log_sum, sequences, task),
+        scratch_[static_cast<std::size_t>(member)].data());
   });
 }
 
@@ -109,7 +109,7 @@ void CpuOperators::attention_backward(Tensor dy, Tensor rotated, Tensor qkv, Ten
                                       Tensor log_sum, const AttentionShape& shape,
                                       const PackedSequences& sequences, Tensor d_rotated,
                                       Tensor d_qkv) {
-  reserve_scratch(sequence_gradient_scratch(sequences.longest, shape.head_width));
+  reserve_scratch(attention_kernels().gradient_scratch(sequences.longest, shape.head_width));
   const auto tasks = static_cast<std::int64_t>(sequences.starts.size() - 1) * shape.kv_heads;
   team_.each(tasks, [&](std::int64_t task, int member) {
     SequenceAttentionGradient job;
@@ -123,7 +123,8 @@ void CpuOperators::attention_backward(Tensor dy, Tensor rotated, Tensor qkv, Ten
     job.d_qk_stride = d_rotated.stride;
     job.dv = const_cast<float*>(at.v);
     job.dv_stride = d_qkv.stride;
-    attend_sequence_backward(job, scratch_[static_cast<std::size_t>(member)].data());
+    attention_kernels().attend_sequence_backward(job,
+                                                 scratch_[static_cast<std::size_t>(member)].data());
   });
 }
 

@@ -3,8 +3,6 @@
 // share a pass over the keys changes no bits.
 #include <cmath>
 
-#include "common/bfloat16.h"
-
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "model/cpu/attention_kernels.cpp"
 #include "hwy/cache_control.h"
@@ -19,31 +17,28 @@ using cpu::kPage, cpu::PagedAttention, cpu::SequenceAttention;
 
 // ---- Over pages
 
-template <typename T>
-HWY_INLINE const T* keys_of(const PagedAttention<T>& job, std::int64_t page) {
-  return job.pool + job.pages[page] * job.page_stride;
+HWY_INLINE const float* keys_of(const PagedAttention& job, std::int64_t page) {
+  return static_cast<const float*>(job.part) + job.pages[page] * job.page_stride;
 }
-template <typename T>
-HWY_INLINE const T* values_of(const PagedAttention<T>& job, std::int64_t page) {
+HWY_INLINE const float* values_of(const PagedAttention& job, std::int64_t page) {
   return keys_of(job, page) + kPage * job.head_width;
 }
 
 /// What is read in place `i`: the keys of all pages, then their values. Pages lie anywhere: the
 /// processor cannot prefetch them itself.
-template <typename T>
-HWY_INLINE const T* to_be_read(const PagedAttention<T>& job, std::int64_t i) {
+HWY_INLINE const float* to_be_read(const PagedAttention& job, std::int64_t i) {
   const std::int64_t pages = pages_of(job.length);
   return i < pages ? keys_of(job, i) : values_of(job, std::min(i - pages, pages - 1));
 }
 
 /// Scores of kHeads query heads for kPages pages from `page` on: independent sums hide each other's
 /// latency.
-template <int kHeads, int kPages, typename T>
-HWY_INLINE void score_pages(const PagedAttention<T>& job, const float* q, std::int64_t page,
+template <int kHeads, int kPages>
+HWY_INLINE void score_pages(const PagedAttention& job, const float* q, std::int64_t page,
                             float* scores, std::int64_t scores_stride) {
   V16 s[kHeads][kPages];
-  const T* keys[kPages];
-  const T* ahead[kPages];
+  const float* keys[kPages];
+  const float* ahead[kPages];
   for (int p = 0; p < kPages; ++p) {
     keys[p] = keys_of(job, page + p);
     ahead[p] = to_be_read(job, page + kPages + p);
@@ -52,7 +47,7 @@ HWY_INLINE void score_pages(const PagedAttention<T>& job, const float* q, std::i
   for (std::int64_t d = 0; d < job.head_width; ++d) {
     for (int p = 0; p < kPages; ++p) {
       hwy::Prefetch(ahead[p] + d * kPage);
-      const V16 k = wide16(keys[p] + d * kPage);
+      const V16 k = load16(keys[p] + d * kPage);
       for (int h = 0; h < kHeads; ++h) s[h][p] = fma(set1(q[h * job.head_width + d]), k, s[h][p]);
     }
   }
@@ -67,15 +62,14 @@ HWY_INLINE void score_pages(const PagedAttention<T>& job, const float* q, std::i
 }
 
 /// A coming page's values, [16][E].
-template <typename T>
-HWY_INLINE void prefetch_values(const PagedAttention<T>& job, std::int64_t page) {
+HWY_INLINE void prefetch_values(const PagedAttention& job, std::int64_t page) {
   if (page * kPage >= job.length) return;
-  const T* values = values_of(job, page);
+  const float* values = values_of(job, page);
   for (std::int64_t i = 0; i < kPage * job.head_width; i += 16) hwy::Prefetch(values + i);
 }
 
-template <int kHeads, int kVecs, typename T>
-HWY_INLINE void weigh_pages(const PagedAttention<T>& job, const float* weights,
+template <int kHeads, int kVecs>
+HWY_INLINE void weigh_pages(const PagedAttention& job, const float* weights,
                             std::int64_t weights_stride, const float (&scale)[kHeads],
                             std::int64_t column, float* y) {
   V16 total[kHeads][kVecs];
@@ -98,8 +92,8 @@ HWY_INLINE void weigh_pages(const PagedAttention<T>& job, const float* weights,
   }
 }
 
-template <int kHeads, typename T>
-HWY_INLINE void attend_heads(const PagedAttention<T>& job, std::int64_t head, float* scores) {
+template <int kHeads>
+HWY_INLINE void attend_heads(const PagedAttention& job, std::int64_t head, float* scores) {
   constexpr int kPages = kWide ? 4 : 2;
   const std::int64_t pages = pages_of(job.length), stride = pages * kPage;
   const float* q = job.q + head * job.head_width;
@@ -119,18 +113,10 @@ HWY_INLINE void attend_heads(const PagedAttention<T>& job, std::int64_t head, fl
   for (; c < job.head_width; c += 16) weigh_pages<kHeads, 1>(job, scores, stride, scale, c, y);
 }
 
-template <typename T>
-HWY_INLINE void attend_all(const PagedAttention<T>& job, float* scratch) {
+void attend_pages(const PagedAttention& job, float* scratch) {
   std::int64_t head = 0;
   for (; head + 2 <= job.group; head += 2) attend_heads<2>(job, head, scratch);
   if (head < job.group) attend_heads<1>(job, head, scratch);
-}
-
-void attend_float_pages(const PagedAttention<float>& job, float* scratch) {
-  attend_all(job, scratch);
-}
-void attend_bf16_pages(const PagedAttention<std::uint16_t>& job, float* scratch) {
-  attend_all(job, scratch);
 }
 
 // ---- Over a packed sequence
@@ -198,33 +184,24 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 namespace lie {
 
-HWY_EXPORT(attend_float_pages);
-HWY_EXPORT(attend_bf16_pages);
+HWY_EXPORT(attend_pages);
 HWY_EXPORT(attend_sequence);
 
 namespace cpu {
 
-std::int64_t paged_attention_scratch(std::int64_t length, std::int64_t group) {
+std::int64_t paged_attention_scratch(std::int64_t length, std::int64_t group, std::int64_t) {
   return (length + kPage) * std::min<std::int64_t>(group, 2);
 }
 
-void attend_pages(const PagedAttention<float>& job, float* scratch) {
-  HWY_DYNAMIC_DISPATCH(lie::attend_float_pages)(job, scratch);
-}
-void attend_pages(const PagedAttention<std::uint16_t>& job, float* scratch) {
-  HWY_DYNAMIC_DISPATCH(lie::attend_bf16_pages)(job, scratch);
+void attend_pages(const PagedAttention& job, float* scratch) {
+  HWY_DYNAMIC_DISPATCH(lie::attend_pages)(job, scratch);
 }
 
 void store_position(const float* key, const float* value, std::int64_t head_width,
-                    std::int64_t place, float* part) {
-  for (std::int64_t d = 0; d < head_width; ++d) part[d * kPage + place] = key[d];
-  std::copy_n(value, head_width, part + (kPage + place) * head_width);
-}
-
-void store_position(const float* key, const float* value, std::int64_t head_width,
-                    std::int64_t place, std::uint16_t* part) {
-  for (std::int64_t d = 0; d < head_width; ++d) part[d * kPage + place] = to_bfloat16(key[d]);
-  std::transform(value, value + head_width, part + (kPage + place) * head_width, to_bfloat16);
+                    std::int64_t place, void* part) {
+  auto* to = static_cast<float*>(part);
+  for (std::int64_t d = 0; d < head_width; ++d) to[d * kPage + place] = key[d];
+  std::copy_n(value, head_width, to + (kPage + place) * head_width);
 }
 
 std::int64_t sequence_attention_scratch(std::int64_t length, std::int64_t head_width) {

@@ -1,13 +1,9 @@
 #include "model/cpu/bf16_kernels.h"
 
-#include <immintrin.h>
-
-#include "common/bfloat16.h"
-
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "model/cpu/bf16_kernels.cpp"
 #include "hwy/foreach_target.h"
-#include "model/cpu/vec16-inl.h"
+#include "model/cpu/bf16-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace lie {
@@ -15,55 +11,6 @@ namespace HWY_NAMESPACE {
 
 using cpu::kTile, cpu::kTileDepth, cpu::kTileRows;
 using cpu::Range, cpu::TileLayout, cpu::TileOuterProduct, cpu::TileProduct, cpu::TileRun;
-
-// ---- Rounding to bf16, as to_bfloat16() does
-
-using Words = hn::RebindToUnsigned<Floats>;
-using Bits = hn::Vec<Words>;
-
-/// Sixteen 32-bit words.
-struct W16 {
-  Bits part[kParts];
-};
-
-/// The number nearest to x is the upper half; the lower is not cleared.
-HWY_INLINE Bits nearest_bits(Vec x) {
-  const Words d;
-  const Bits bits = hn::BitCast(d, x);
-  const Bits odd = hn::And(hn::ShiftRight<16>(bits), hn::Set(d, 1u));
-  const Bits nearest = hn::Add(bits, hn::Add(odd, hn::Set(d, 0x7fffu)));
-  return hn::IfThenElse(hn::RebindMask(d, hn::IsNaN(x)), hn::Or(bits, hn::Set(d, 0x40'0000u)),
-                        nearest);
-}
-
-HWY_INLINE void store_rounded(const V16& x, std::uint16_t* to) {
-  const hn::Rebind<std::uint16_t, Floats> narrow;
-  for (int i = 0; i < kParts; ++i) {
-    hn::StoreU(hn::TruncateTo(narrow, hn::ShiftRight<16>(nearest_bits(x.part[i]))), narrow,
-               to + i * kLanes);
-  }
-}
-
-/// low in the lower halves, high in the upper ones.
-HWY_INLINE W16 rounded_pairs(const V16& low, const V16& high) {
-  W16 pairs;
-  for (int i = 0; i < kParts; ++i) {
-    pairs.part[i] = hn::Or(hn::ShiftRight<16>(nearest_bits(low.part[i])),
-                           hn::And(nearest_bits(high.part[i]), hn::Set(Words(), 0xffff'0000u)));
-  }
-  return pairs;
-}
-
-HWY_INLINE W16 load_words(const std::uint16_t* pairs) {
-  W16 words;
-  for (int i = 0; i < kParts; ++i) {
-    words.part[i] = hn::LoadU(Words(), reinterpret_cast<const std::uint32_t*>(pairs) + i * kLanes);
-  }
-  return words;
-}
-HWY_INLINE void store_words(const W16& words, std::uint32_t* to) {
-  for (int i = 0; i < kParts; ++i) hn::StoreU(words.part[i], Words(), to + i * kLanes);
-}
 
 void round_row(float* x, std::int64_t width) {
   for (std::int64_t i = 0; i < width; i += 16) {
@@ -79,97 +26,6 @@ void round_row(float* x, std::int64_t width) {
 
 // ---- Tiles
 
-/// Rows as left operands, [row blocks][tiles][16, 32]; zeros fill up.
-void pack_rows(const float* x, std::int64_t stride, std::int64_t rows, std::int64_t depth,
-               std::uint16_t* to) {
-  const std::int64_t of_block = cpu::tiles_for(depth) * kTile;
-  for (std::int64_t r = 0; r < (rows + kTileRows - 1) / kTileRows * kTileRows; ++r, x += stride) {
-    std::uint16_t* row = to + r / kTileRows * of_block + r % kTileRows * kTileDepth;
-    for (std::int64_t k = 0; k < depth; k += kTileDepth, row += kTile) {
-      const std::int64_t there = r < rows ? depth - k : 0;
-      store_rounded(load16(x + k, std::max<std::int64_t>(there, 0)), row);
-      store_rounded(load16(x + k + 16, std::max<std::int64_t>(there - 16, 0)), row + 16);
-    }
-  }
-}
-
-/// Four vectors as columns: word i of all of them to to + 16 i.
-HWY_INLINE void store_columns(const W16 (&vectors)[4], std::uint32_t* to) {
-  const Words d;
-  const hn::RepartitionToWide<Words> two;
-  const hn::FixedTag<std::uint32_t, 4> four;
-  for (int part = 0; part < kParts; ++part) {
-    const auto low = [&](int v) {
-      return hn::BitCast(two,
-                         hn::InterleaveLower(d, vectors[v].part[part], vectors[v + 1].part[part]));
-    };
-    const auto high = [&](int v) {
-      return hn::BitCast(two,
-                         hn::InterleaveUpper(d, vectors[v].part[part], vectors[v + 1].part[part]));
-    };
-    // Word i of each block of four words, of all four vectors.
-    alignas(64) std::uint32_t words[4][kLanes];
-    hn::Store(hn::BitCast(d, hn::InterleaveLower(two, low(0), low(2))), d, words[0]);
-    hn::Store(hn::BitCast(d, hn::InterleaveUpper(two, low(0), low(2))), d, words[1]);
-    hn::Store(hn::BitCast(d, hn::InterleaveLower(two, high(0), high(2))), d, words[2]);
-    hn::Store(hn::BitCast(d, hn::InterleaveUpper(two, high(0), high(2))), d, words[3]);
-    for (int i = 0; i < kLanes; ++i, to += 16) {
-      hn::StoreU(hn::Load(four, words[i % 4] + i / 4 * 4), four, to);
-    }
-  }
-}
-
-void pack_tile(const float* rows, std::int64_t stride, std::int64_t count, std::int64_t depth,
-               std::uint16_t* tile) {
-  alignas(64) std::uint16_t rounded[kTile];
-  pack_rows(rows, stride, count, depth, rounded);
-  for (std::int64_t r = 0; r < kTileRows; r += 4) {
-    W16 pairs[4];
-    for (int i = 0; i < 4; ++i) pairs[i] = load_words(rounded + (r + i) * kTileDepth);
-    store_columns(pairs, reinterpret_cast<std::uint32_t*>(tile) + r);
-  }
-}
-
-// ---- What a matrix unit does
-
-/// Subnormal numbers are zeros while this lives.
-class WithoutSubnormals {
- public:
-  WithoutSubnormals() : before_(_mm_getcsr()) {
-    constexpr unsigned kReadAsZero = 1U << 6, kMadeZero = 1U << 15;
-    _mm_setcsr(before_ | kReadAsZero | kMadeZero);
-  }
-  ~WithoutSubnormals() { _mm_setcsr(before_); }
-  WithoutSubnormals(const WithoutSubnormals&) = delete;
-  WithoutSubnormals& operator=(const WithoutSubnormals&) = delete;
-
- private:
-  unsigned before_;
-};
-
-/// One row block and panel; not inlined, so that nothing of it is done outside of
-/// WithoutSubnormals.
-HWY_NOINLINE void run_one(const std::uint16_t* left, const std::uint16_t* right,
-                          std::int64_t blocks, float* sums, std::int64_t stride) {
-  for (std::int64_t i = 0; i < blocks; ++i, left += kTile, right += kTile) {
-    for (std::int64_t r = 0; r < kTileRows; ++r) {
-      V16 even = zero16(), odd = zero16();
-      for (std::int64_t k = 0; k < kTileDepth; k += 2) {
-        const std::uint16_t* x = left + r * kTileDepth + k;
-        const W16 pairs = load_words(right + k * kTileRows);
-        for (int part = 0; part < kParts; ++part) {
-          const Bits word = pairs.part[part];
-          const Vec low = hn::BitCast(Floats(), hn::ShiftLeft<16>(word));
-          const Vec high = hn::BitCast(Floats(), hn::And(word, hn::Set(Words(), 0xffff'0000u)));
-          even.part[part] = hn::MulAdd(set1(from_bfloat16(x[0])), low, even.part[part]);
-          odd.part[part] = hn::MulAdd(set1(from_bfloat16(x[1])), high, odd.part[part]);
-        }
-      }
-      store16(add(load16(sums + r * stride), add(even, odd)), sums + r * stride);
-    }
-  }
-}
-
 void run_tiles_in_vectors(const TileRun& run) {
   const WithoutSubnormals arithmetic;
   for (int i = 0; i < run.row_blocks * run.panels; ++i) {
@@ -178,8 +34,11 @@ void run_tiles_in_vectors(const TileRun& run) {
     for (std::int64_t r = 0; run.from_zero && r < kTileRows; ++r) {
       store16(zero16(), sums + r * run.sums_stride);
     }
-    run_one(run.left + row * run.next_left, run.right + panel * run.next_right, run.blocks, sums,
-            run.sums_stride);
+    for (std::int64_t b = 0; b < run.blocks; ++b) {
+      add_block({run.left + row * run.next_left + b * kTile, kTileDepth, kTileRows,
+                 run.right + panel * run.next_right + b * kTile, kTileDepth},
+                sums, run.sums_stride);
+    }
   }
 }
 
@@ -272,7 +131,7 @@ void pack_tokens(const float* x, std::int64_t stride, std::span<const Range> blo
       for (std::int64_t t = 0; t < kTileDepth; t += 8) {
         const W16 pairs[4] = {pair(t), pair(t + 2), pair(t + 4), pair(t + 6)};
         if constexpr (kLeft) {
-          store_columns(pairs, tile + t / 2);
+          store_columns(pairs, tile + t / 2, 16);
         } else {
           for (int i = 0; i < 4; ++i) store_words(pairs[i], tile + (t / 2 + i) * 16);
         }

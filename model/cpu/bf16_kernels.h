@@ -12,8 +12,6 @@
 
 namespace lie::cpu {
 
-inline std::int64_t tiles_for(std::int64_t depth) { return (depth + kTileDepth - 1) / kTileDepth; }
-
 /// A weight matrix [out, in] as the right operand of tiles: panels of 16 outputs, in each the tiles
 /// of its inner indices in order, which zeros fill up.
 struct TileLayout {

@@ -5,6 +5,7 @@
 
 #include "common/bfloat16.h"
 #include "common/error.h"
+#include "model/cpu/bf16_attention_kernels.h"
 
 namespace lie::cpu {
 
@@ -69,6 +70,17 @@ const std::uint16_t* TileWeight::transposed(ThreadTeam& team) {
   });
   transposed_current_ = true;
   return to;
+}
+
+const AttentionKernels& Bf16Operators::attention_kernels() const {
+  static constexpr AttentionKernels kKernels = {store_position_in_bf16,
+                                                paged_attention_scratch_in_bf16,
+                                                attend_pages_in_bf16,
+                                                sequence_attention_scratch_in_bf16,
+                                                attend_sequence_in_bf16,
+                                                sequence_gradient_scratch_in_bf16,
+                                                attend_sequence_backward_in_bf16};
+  return kKernels;
 }
 
 std::unique_ptr<CpuOperators> Bf16Operators::of_one_thread() const {

@@ -1,6 +1,7 @@
 // The CPU operators with products in bf16 (model.device: cpu-bf16): weights are held so, rows are
-// rounded as they are read, sums are fp32. All else is fp32 as in CpuOperators, but embedded rows,
-// keys and values are rounded, too: a packed head and the KV cache hold them as bf16.
+// rounded as they are read, sums are fp32; so in attention. All else is fp32 as in CpuOperators,
+// but embedded rows, keys and values are rounded, too: a packed head and the KV cache hold them as
+// bf16.
 #pragma once
 
 #include <memory>
@@ -54,6 +55,7 @@ class Bf16Operators : public CpuOperators {
   void qk_norm_rope(Tensor qkv, const QkNormRope& how, Tensor rotated) override;
 
  private:
+  const AttentionKernels& attention_kernels() const override;
   std::unique_ptr<CpuOperators> of_one_thread() const override;
   void multiply_tiles(const TileProduct& product, std::int64_t rows);
   void round_columns(Tensor x);

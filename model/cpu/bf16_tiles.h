@@ -9,6 +9,7 @@ namespace lie::cpu {
 constexpr std::int64_t kTileRows = 16;   // of both operands, and columns of what they make
 constexpr std::int64_t kTileDepth = 32;  // inner indices
 constexpr std::int64_t kTile = kTileRows * kTileDepth;
+inline std::int64_t tiles_for(std::int64_t depth) { return (depth + kTileDepth - 1) / kTileDepth; }
 
 /// sums [16 row_blocks, 16 panels]: for each of `blocks` tiles in order,
 ///   sums[i, j] += (sum over even k of left[i, k] right[k, j]) + (the same over odd k),

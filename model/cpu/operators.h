@@ -9,6 +9,7 @@
 #include <type_traits>
 #include <vector>
 
+#include "model/cpu/attention_kernels.h"
 #include "model/cpu/kernels.h"
 #include "model/cpu/sampling.h"
 #include "model/operators.h"
@@ -159,6 +160,7 @@ class CpuOperators : public Operators {
   void reserve_scratch(std::int64_t floats_per_member);
   /// Whether what is packed is not another process's to write.
   bool writes_weights() const { return shared_.memory.empty() || shared_.writes; }
+  virtual const AttentionKernels& attention_kernels() const;
   /// The same for one thread, without shared memory.
   virtual std::unique_ptr<CpuOperators> of_one_thread() const;
 

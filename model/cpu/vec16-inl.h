@@ -97,6 +97,15 @@ HWY_INLINE V16 keep_first(const V16& v, std::int64_t count, float filler) {
   return out;
 }
 
+/// Lanes below `count` become 0.
+HWY_INLINE V16 drop_first(const V16& v, std::int64_t count) {
+  V16 out;
+  for (int i = 0; i < kParts; ++i) {
+    out.part[i] = hn::IfThenZeroElse(first_lanes(count, i), v.part[i]);
+  }
+  return out;
+}
+
 HWY_INLINE V16 add(const V16& a, const V16& b) {
   return each([](Vec x, Vec y) { return hn::Add(x, y); }, a, b);
 }

@@ -3,20 +3,19 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <bit>
-#include <cmath>
-#include <random>
 
 #include "common/bfloat16.h"
 #include "model/cpu/bf16_tiles.h"
 #include "tests/instruction_sets.h"
+#include "tests/model/bf16_numbers.h"
+#include "tests/model/scalar_recipes.h"
 #include "tests/tiny_model.h"
 
 namespace lie {
 namespace {
 
 using cpu::kTile, cpu::kTileDepth, cpu::kTileRows, cpu::TileRun;
-using test::float_values;
+using test::float_values, test::rounded, test::tile_sum;
 using Matrix = std::vector<float>;
 
 Tensor view(const Matrix& x, std::int64_t rows, std::int64_t cols) {
@@ -25,21 +24,8 @@ Tensor view(const Matrix& x, std::int64_t rows, std::int64_t cols) {
 
 std::size_t at(std::int64_t i) { return static_cast<std::size_t>(i); }
 
-float rounded(float x) { return from_bfloat16(to_bfloat16(x)); }
-
 std::unique_ptr<Operators> bf16_operators(int threads) {
   return make_cpu_operators(threads, {}, DType::kBFloat16);
-}
-
-/// One tile's share of a sum of products a(k) b(k), 0 <= k < depth.
-template <typename A, typename B>
-float tile_sum(std::int64_t depth, const A& a, const B& b) {
-  float even = 0, odd = 0;
-  for (std::int64_t k = 0; k < depth; ++k) {
-    float& sum = k % 2 == 0 ? even : odd;
-    sum = std::fma(rounded(a(k)), rounded(b(k)), sum);
-  }
-  return even + odd;
 }
 
 /// residual + x w^T by the recipe.
@@ -172,37 +158,11 @@ TEST(Bf16Operators, AFixedWeightHasNoGradient) {
                std::runtime_error);
 }
 
-/// Numbers of all kinds: small, large, subnormal, infinite and NaN where `wild`.
-class Numbers {
- public:
-  explicit Numbers(bool wild) : wild_(wild) {}
-  std::uint16_t operator()() {
-    const auto bits = static_cast<std::uint32_t>(random_());
-    if (wild_) return static_cast<std::uint16_t>(bits);
-    const float scale = std::exp2(static_cast<float>(static_cast<int>(bits % 64) - 90));
-    return to_bfloat16(scale * (static_cast<float>(bits >> 8) / (1 << 23) - 1));
-  }
-
- private:
-  bool wild_;
-  std::mt19937 random_{7};
-};
-
-/// How many numbers differ in their bits; any NaN is like another.
-std::int64_t different(const Matrix& a, const Matrix& b) {
-  std::int64_t count = 0;
-  for (std::size_t i = 0; i < a.size(); ++i) {
-    if (std::isnan(a[i]) && std::isnan(b[i])) continue;
-    if (std::bit_cast<std::uint32_t>(a[i]) != std::bit_cast<std::uint32_t>(b[i])) ++count;
-  }
-  return count;
-}
-
 TEST(MatrixUnit, GivesTheBitsOfTheVectors) {
   if (!cpu::has_tile_unit()) GTEST_SKIP() << "this processor has no matrix unit (AMX)";
   const cpu::TileUnit unit;
   for (int round = 0; round < 400; ++round) {
-    Numbers numbers(round % 2 == 0);
+    test::Numbers numbers(round % 2 == 0);
     const std::int64_t blocks = 1 + round % 5;
     std::vector<std::uint16_t> left(at(2 * blocks * kTile)), right(at(2 * blocks * kTile));
     Matrix sums(at(4 * kTileRows * kTileRows));
@@ -224,7 +184,7 @@ TEST(MatrixUnit, GivesTheBitsOfTheVectors) {
       Matrix in_vectors = before;
       run.sums = in_vectors.data();
       cpu::run_tiles_in_vectors(run);
-      EXPECT_EQ(different(sums, in_vectors), 0) << "round " << round;
+      EXPECT_EQ(test::different(sums, in_vectors), 0) << "round " << round;
     });
   }
 }

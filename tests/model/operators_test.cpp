@@ -11,12 +11,13 @@
 #include "model/cpu/attention_kernels.h"
 #include "model/cpu/kernels.h"
 #include "tests/instruction_sets.h"
+#include "tests/model/scalar_recipes.h"
 #include "tests/tiny_model.h"
 
 namespace lie {
 namespace {
 
-using test::float_values, test::on_every_target;
+using test::float_values, test::folded, test::on_every_target, test::scalar_exp;
 using Matrix = std::vector<float>;
 
 Tensor view(Matrix& x, std::int64_t rows, std::int64_t cols) {
@@ -37,27 +38,6 @@ double worst_difference(const Matrix& a, const std::vector<double>& b) {
 }
 
 // ---- The recipes in scalar code
-
-float folded(float (&lane)[16]) {
-  for (int half = 8; half > 0; half /= 2) {
-    for (int i = 0; i < half; ++i) lane[i] += lane[i + half];
-  }
-  return lane[0];
-}
-
-float scalar_exp(float x) {
-  if (x < -87.3f) return 0;
-  const float n = std::nearbyint(x * 1.44269504088896341f);
-  float r = std::fma(-n, 0.693359375f, x);
-  r = std::fma(-n, -2.12194440e-4f, r);
-  float p = 1.9875691500e-4f;
-  for (const float c :
-       {1.3981999507e-3f, 8.3334519073e-3f, 4.1665795894e-2f, 1.6666665459e-1f, 5.0000001201e-1f}) {
-    p = std::fma(p, r, c);
-  }
-  p = std::fma(p, r * r, r) + 1.0f;
-  return std::ldexp(p, static_cast<int>(n));
-}
 
 /// What bf16 holds of the matrix.
 Matrix rounded(Matrix x) {
@@ -184,7 +164,7 @@ TEST(CpuRecipe, PagedAttentionWalksPositionsInOrder) {
                         &pool[at(table[at(j / cpu::kPage)] * cpu::page_part_elements(width))]);
   }
   on_every_target([&] {
-    Matrix y(at(group * width)), scratch(at(cpu::paged_attention_scratch(length, group)));
+    Matrix y(at(group * width)), scratch(at(cpu::paged_attention_scratch(length, group, width)));
     cpu::attend_pages({width, group, scale, q.data(), pool.data(), cpu::page_part_elements(width),
                        table.data(), length, y.data()},
                       scratch.data());
