@@ -126,8 +126,8 @@ HWY_INLINE void weigh_rows(const float* weights, std::int64_t weights_stride,
   }
 }
 
-/// exp(score - largest) of a row's scores, each page's to store(page, exponentials); their sum,
-/// stretch by stretch in page order.
+/// The sum, stretch by stretch in page order, of what store(page, exponentials) makes of
+/// exp(score - largest) of a row's scores.
 template <typename F>
 HWY_INLINE float sum_exponentials(const float* scores, std::int64_t pages, float largest,
                                   const F& store) {
@@ -137,9 +137,7 @@ HWY_INLINE float sum_exponentials(const float* scores, std::int64_t pages, float
     V16 part = zero16();
     const std::int64_t end = std::min(first + kPositions / cpu::kPage, pages);
     for (std::int64_t p = first; p < end; ++p) {
-      const V16 e = exp(sub(load16(scores + p * cpu::kPage), shift));
-      store(p, e);
-      part = add(part, e);
+      part = add(part, store(p, exp(sub(load16(scores + p * cpu::kPage), shift))));
     }
     sum = add(sum, part);
   }
@@ -156,6 +154,7 @@ HWY_INLINE RowSoftmax softmax_scores(float* scores, std::int64_t pages) {
   const float largest = max_lane(best);
   const float sum = sum_exponentials(scores, pages, largest, [&](std::int64_t p, const V16& e) {
     store16(e, scores + p * cpu::kPage);
+    return e;
   });
   return {largest, sum};
 }

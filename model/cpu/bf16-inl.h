@@ -39,11 +39,26 @@ HWY_INLINE Bits nearest_bits(Vec x) {
                         nearest);
 }
 
-HWY_INLINE void store_rounded(const V16& x, std::uint16_t* to) {
+/// x rounded to bf16 and back.
+HWY_INLINE V16 rounded(const V16& x) {
+  return each(
+      [](Vec v) {
+        return hn::BitCast(Floats(), hn::And(nearest_bits(v), hn::Set(Words(), 0xffff'0000u)));
+      },
+      x);
+}
+
+HWY_INLINE void store_upper_half(Bits bits, std::uint16_t* to) {
   const hn::Rebind<std::uint16_t, Floats> narrow;
+  hn::StoreU(hn::TruncateTo(narrow, hn::ShiftRight<16>(bits)), narrow, to);
+}
+HWY_INLINE void store_rounded(const V16& x, std::uint16_t* to) {
+  for (int i = 0; i < kParts; ++i) store_upper_half(nearest_bits(x.part[i]), to + i * kLanes);
+}
+/// x is what bf16 holds.
+HWY_INLINE void store_exact(const V16& x, std::uint16_t* to) {
   for (int i = 0; i < kParts; ++i) {
-    hn::StoreU(hn::TruncateTo(narrow, hn::ShiftRight<16>(nearest_bits(x.part[i]))), narrow,
-               to + i * kLanes);
+    store_upper_half(hn::BitCast(Words(), x.part[i]), to + i * kLanes);
   }
 }
 

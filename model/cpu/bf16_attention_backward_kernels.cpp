@@ -49,9 +49,12 @@ struct GradientScratch {
   std::uint16_t* pairs;       // [pages][8 pairs of positions, 16 queries, 2]
 };
 
-HWY_INLINE float row_dot(const float* a, const float* b, std::int64_t width) {
+/// dy . y, with dy rounded as the gradients of weights take it: what rounding adds to all of a
+/// row's then cancels in the gradients of scores.
+HWY_INLINE float centre_of(const float* dy, const float* y, std::int64_t width) {
   V16 sum = zero16();
-  for (std::int64_t i = 0; i < width; i += 16) sum = fma(load16(a + i), load16(b + i), sum);
+  for (std::int64_t i = 0; i < width; i += 16)
+    sum = fma(rounded(load16(dy + i)), load16(y + i), sum);
   return sum_lanes(sum);
 }
 
@@ -80,7 +83,7 @@ HWY_INLINE void gather_head(const SequenceAttentionGradient& job, std::int64_t h
   pack_pages(d_y, d_y, f.length, f.head_width, to.d_y);
   for (std::int64_t t = 0; t < f.length; ++t) {
     to.log_sums[t] = f.log_sum[t * f.log_sum_stride + head];
-    to.centres[t] = row_dot(d_y.at + t * d_y.stride, f.y + t * f.y_stride + col, f.head_width);
+    to.centres[t] = centre_of(d_y.at + t * d_y.stride, f.y + t * f.y_stride + col, f.head_width);
   }
   std::fill(to.log_sums + f.length, to.log_sums + to.count, INFINITY);
   std::fill(to.centres + f.length, to.centres + to.count, 0.0f);
@@ -102,7 +105,7 @@ HWY_INLINE V16 score_gradients(const GradientScratch& s, float scale, std::int64
   return d_score;
 }
 
-/// to [rows, width] = or, `add`, += sums.
+/// to [rows, width] = or, `add_to`, += sums.
 HWY_INLINE void hand_over(const float* sums, std::int64_t rows, std::int64_t width, bool add_to,
                           float* to, std::int64_t stride) {
   for (std::int64_t r = 0; r < rows; ++r) {

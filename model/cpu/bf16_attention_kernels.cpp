@@ -1,5 +1,5 @@
-// Attention in bf16. Per query: scores of all positions it sees, largest, exponentials summed by
-// lanes in page order, then values weighted by the exponentials, rounded to bf16, in page order.
+// Attention in bf16. Per query: scores of all positions it sees, largest, exponentials, rounded to
+// bf16, summed by lanes in page order, then values weighted by them in page order.
 // A packed sequence is put into pages first, so that training walks it as decoding does.
 #include "model/cpu/bf16_attention_kernels.h"
 
@@ -62,11 +62,13 @@ struct QueryRows {
   float scale;
   float* y;
   std::int64_t y_stride;
-  float* log_sum;  // or null
-  std::int64_t log_sum_stride;
+  float* log_sum = nullptr;
+  std::int64_t log_sum_stride = 0;
 };
 
-/// Scores of one row become weights, rounded to bf16, in the memory of the scores' first half.
+/// Scores of one row become weights, rounded to bf16, in the memory of the scores' first half. The
+/// sum is that of the rounded ones: what all values have in common comes through unchanged, and
+/// cancels in the gradient.
 HWY_INLINE RowSoftmax weights_of(float* scores, std::int64_t pages, std::int64_t visible,
                                  float scale) {
   V16 best = set16(-INFINITY);
@@ -79,7 +81,9 @@ HWY_INLINE RowSoftmax weights_of(float* scores, std::int64_t pages, std::int64_t
   auto* weights = reinterpret_cast<std::uint16_t*>(scores);
   const float largest = max_lane(best);
   const float sum = sum_exponentials(scores, pages, largest, [&](std::int64_t p, const V16& e) {
-    store_rounded(e, weights + p * kPage);
+    const V16 weight = rounded(e);
+    store_exact(weight, weights + p * kPage);
+    return weight;
   });
   return {largest, sum};
 }
@@ -134,21 +138,19 @@ void attend_pages_in_bf16(const PagedAttention& job, float* scratch) {
     copy_values(all.values(pages - 1), width, job.length % kPage, values);
     all.last_values = values;
   }
-  const cpu::AttentionUnit unit(std::min(job.group, cpu::kTileRows));
-  for (std::int64_t head = 0; head < job.group; head += cpu::kTileRows) {
-    const std::int64_t rows = std::min(job.group - head, cpu::kTileRows);
-    const std::int64_t of_unit = std::min(job.group, cpu::kTileRows);
-    round_rows(job.q + head * width, width, rows, of_unit, width, q);
-    attend_rows({all,
-                 {q, width, of_unit},
-                 rows,
-                 job.length,
-                 0,
-                 job.scale,
-                 job.y + head * width,
-                 width,
-                 nullptr,
-                 0},
+  const std::int64_t together = std::min(job.group, cpu::kTileRows);
+  const cpu::AttentionUnit unit(together);
+  for (std::int64_t head = 0; head < job.group; head += together) {
+    const std::int64_t rows = std::min(job.group - head, together);
+    round_rows(job.q + head * width, width, rows, together, width, q);
+    attend_rows({.pages = all,
+                 .q = {q, width, together},
+                 .rows = rows,
+                 .visible = job.length,
+                 .next_visible = 0,
+                 .scale = job.scale,
+                 .y = job.y + head * width,
+                 .y_stride = width},
                 sums + cpu::kTileRows * width, sums);
   }
 }
@@ -167,19 +169,19 @@ void attend_sequence_in_bf16(const SequenceAttention& job, float* scratch) {
       const std::int64_t rows = std::min(job.length - row, kPage), col = head * width;
       round_rows(job.q + row * job.qk_stride + col, job.qk_stride, rows, kPage, width, q);
       all.count = row / kPage + 1;
-      float* log_sum =
-          job.log_sum == nullptr ? nullptr : job.log_sum + row * job.log_sum_stride + head;
-      attend_rows({all,
-                   {q, width, kPage},
-                   rows,
-                   row + 1,
-                   1,
-                   job.scale,
-                   job.y + row * job.y_stride + col,
-                   job.y_stride,
-                   log_sum,
-                   job.log_sum_stride},
-                  sums + cpu::kTileRows * width, sums);
+      attend_rows(
+          {.pages = all,
+           .q = {q, width, kPage},
+           .rows = rows,
+           .visible = row + 1,
+           .next_visible = 1,
+           .scale = job.scale,
+           .y = job.y + row * job.y_stride + col,
+           .y_stride = job.y_stride,
+           .log_sum =
+               job.log_sum == nullptr ? nullptr : job.log_sum + row * job.log_sum_stride + head,
+           .log_sum_stride = job.log_sum_stride},
+          sums + cpu::kTileRows * width, sums);
     }
   }
 }

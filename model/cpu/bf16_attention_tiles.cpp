@@ -21,8 +21,8 @@ struct alignas(64) Shapes {
   std::uint8_t rows[16];
 };
 
-// GCC's configuration and tile loads do not say which memory they read: what was written before must
-// be there.
+// GCC's configuration and tile loads do not say which memory they read: what was written before
+// must be there.
 LIE_TILE_UNIT void make_ready(const Shapes& shapes) {
   asm volatile("" ::"r"(&shapes) : "memory");
   _tile_loadconfig(&shapes);

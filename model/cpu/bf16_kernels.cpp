@@ -14,13 +14,7 @@ using cpu::Range, cpu::TileLayout, cpu::TileOuterProduct, cpu::TileProduct, cpu:
 
 void round_row(float* x, std::int64_t width) {
   for (std::int64_t i = 0; i < width; i += 16) {
-    const V16 value = load16(x + i, width - i);
-    V16 rounded;
-    for (int part = 0; part < kParts; ++part) {
-      rounded.part[part] = hn::BitCast(
-          Floats(), hn::And(nearest_bits(value.part[part]), hn::Set(Words(), 0xffff'0000u)));
-    }
-    store16(rounded, x + i, width - i);
+    store16(rounded(load16(x + i, width - i)), x + i, width - i);
   }
 }
 
