@@ -1,10 +1,9 @@
 #include "model/cpu/bf16_tiles.h"
 
-#include <immintrin.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#define LIE_TILE_UNIT __attribute__((target("amx-tile,amx-bf16")))
+#include "model/cpu/matrix_unit.h"
 
 namespace lie::cpu {
 namespace {
@@ -15,78 +14,42 @@ bool ask_for_tiles() {
   return syscall(SYS_arch_prctl, kRequestPermission, kTileData) == 0;
 }
 
-/// What LDTILECFG reads: all eight tiles of 16 rows of 64 bytes.
-struct alignas(64) TileShapes {
-  std::uint8_t palette = 1, start_row = 0, reserved[14] = {};
-  std::uint16_t row_bytes[16] = {64, 64, 64, 64, 64, 64, 64, 64};
-  std::uint8_t rows[16] = {16, 16, 16, 16, 16, 16, 16, 16};
-};
+constexpr std::int64_t kTileBytes = 64;  // of a row
 
 // Tiles 0 to 3 hold the sums, [row block][panel]; 4 and 5 the rows; 6 and 7 the panels.
-constexpr int kTileBytes = 64;  // of a row
 
-struct SumsPlace {
-  explicit SumsPlace(const TileRun& run)
-      : upper(run.sums),
-        lower(run.sums + kTileRows * run.sums_stride),
-        row_bytes(run.sums_stride * 4) {}
-  float *upper, *lower;
-  std::int64_t row_bytes;
-};
-
-template <int kRowBlocks, int kPanels>
-LIE_TILE_UNIT void load_sums(const SumsPlace& at) {
-  _tile_loadd(0, at.upper, at.row_bytes);
-  if constexpr (kPanels == 2) _tile_loadd(1, at.upper + kTileRows, at.row_bytes);
-  if constexpr (kRowBlocks == 2) _tile_loadd(2, at.lower, at.row_bytes);
-  if constexpr (kRowBlocks + kPanels == 4) _tile_loadd(3, at.lower + kTileRows, at.row_bytes);
+/// Calls of.operator()<sum, row block, panel> for every tile of sums.
+template <int kRowBlocks, int kPanels, typename F>
+void each_sum(const F& of) {
+  of.template operator()<0, 0, 0>();
+  if constexpr (kPanels == 2) of.template operator()<1, 0, 1>();
+  if constexpr (kRowBlocks == 2) of.template operator()<2, 1, 0>();
+  if constexpr (kRowBlocks + kPanels == 4) of.template operator()<3, 1, 1>();
 }
 
 template <int kRowBlocks, int kPanels>
-LIE_TILE_UNIT void store_sums(const SumsPlace& at) {
-  _tile_stored(0, at.upper, at.row_bytes);
-  if constexpr (kPanels == 2) _tile_stored(1, at.upper + kTileRows, at.row_bytes);
-  if constexpr (kRowBlocks == 2) _tile_stored(2, at.lower, at.row_bytes);
-  if constexpr (kRowBlocks + kPanels == 4) _tile_stored(3, at.lower + kTileRows, at.row_bytes);
-}
-
-LIE_TILE_UNIT void zero_sums() {
-  _tile_zero(0);
-  _tile_zero(1);
-  _tile_zero(2);
-  _tile_zero(3);
-}
-
-template <int kRowBlocks, int kPanels>
-LIE_TILE_UNIT void run_on_unit(const TileRun& run) {
-  asm volatile("" ::: "memory");  // GCC's tile loads do not say that they read memory
-  const SumsPlace sums(run);
-  run.from_zero ? zero_sums() : load_sums<kRowBlocks, kPanels>(sums);
+void run_on_unit(const TileRun& run) {
+  const auto place = [&](int row_block, int panel) {
+    return run.sums + (row_block * run.sums_stride + panel) * kTileRows;
+  };
+  each_sum<kRowBlocks, kPanels>([&]<int kSum, int kRow, int kPanel>() {
+    if (run.from_zero) return unit::zero<kSum>();
+    unit::load<kSum>(place(kRow, kPanel), run.sums_stride * 4);
+  });
   const std::uint16_t* left = run.left;
   const std::uint16_t* right = run.right;
   for (std::int64_t i = 0; i < run.blocks; ++i, left += kTile, right += kTile) {
-    _tile_loadd(4, left, kTileBytes);
-    _tile_loadd(6, right, kTileBytes);
-    _tile_dpbf16ps(0, 4, 6);
-    if constexpr (kPanels == 2) {
-      _tile_loadd(7, right + run.next_right, kTileBytes);
-      _tile_dpbf16ps(1, 4, 7);
-    }
-    if constexpr (kRowBlocks == 2) {
-      _tile_loadd(5, left + run.next_left, kTileBytes);
-      _tile_dpbf16ps(2, 5, 6);
-    }
-    if constexpr (kRowBlocks + kPanels == 4) _tile_dpbf16ps(3, 5, 7);
+    unit::load<4>(left, kTileBytes);
+    unit::load<6>(right, kTileBytes);
+    if constexpr (kPanels == 2) unit::load<7>(right + run.next_right, kTileBytes);
+    if constexpr (kRowBlocks == 2) unit::load<5>(left + run.next_left, kTileBytes);
+    each_sum<kRowBlocks, kPanels>(
+        []<int kSum, int kRow, int kPanel>() { unit::add_product<kSum, 4 + kRow, 6 + kPanel>(); });
   }
-  store_sums<kRowBlocks, kPanels>(sums);
+  each_sum<kRowBlocks, kPanels>([&]<int kSum, int kRow, int kPanel>() {
+    unit::store<kSum>(place(kRow, kPanel), run.sums_stride * 4);
+  });
 }
-
-LIE_TILE_UNIT void make_ready() {
-  static constexpr TileShapes kShapes;
-  _tile_loadconfig(&kShapes);
-}
-
-LIE_TILE_UNIT void put_away() { _tile_release(); }
 
 }  // namespace
 
@@ -96,11 +59,12 @@ bool has_tile_unit() {
 }
 
 TileUnit::TileUnit() {
-  if (has_tile_unit()) make_ready();
+  static constexpr unit::Shapes kShapes;
+  if (has_tile_unit()) unit::make_ready(kShapes);
 }
 
 TileUnit::~TileUnit() {
-  if (has_tile_unit()) put_away();
+  if (has_tile_unit()) unit::put_away();
 }
 
 void run_tiles(const TileRun& run) {
