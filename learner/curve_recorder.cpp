@@ -53,22 +53,24 @@ StepFacts facts_of(const StepOutcome& step, const RewardNames& rewards) {
 }  // namespace
 
 CurveRecorder::CurveRecorder(const std::filesystem::path& run_directory, std::int64_t last_step,
-                             std::int64_t steps, RewardNames rewards, RunCoverage& coverage)
+                             std::int64_t steps, RewardNames rewards, SignalWatch signal,
+                             RunCoverage& coverage)
     : CurveRecorder(run_directory, rows_up_to(run_directory / kMetricsFile, last_step), steps,
-                    std::move(rewards), coverage) {}
+                    std::move(rewards), std::move(signal), coverage) {}
 
 CurveRecorder::CurveRecorder(const std::filesystem::path& run_directory,
                              std::span<const MetricsRow> rows, std::int64_t steps,
-                             RewardNames rewards, RunCoverage& coverage)
+                             RewardNames rewards, SignalWatch signal, RunCoverage& coverage)
     : log_(run_directory / kMetricsFile, rows),
       events_(run_directory / "tensorboard"),
       progress_(stderr),
       steps_(steps),
       rewards_(std::move(rewards)),
-      coverage_(coverage) {
+      coverage_(coverage),
+      signal_(std::move(signal)) {
   for (const MetricsRow& row : rows) {
     draw(row);
-    padding_.after(row);
+    signal_.after(row);
   }
 }
 
@@ -88,8 +90,7 @@ void CurveRecorder::take(StepOutcome& step) {
   log_.append(row);
   draw(row);
   if (row.step > 0) show_step(row);
-  if (const std::string padding = padding_.after(row); !padding.empty())
-    Log("learner", 0).warn("{}", padding);
+  for (const std::string& said : signal_.after(row)) Log("learner", 0).warn("{}", said);
   if (row.find("eval_accuracy")) show_evaluation(row);
 }
 

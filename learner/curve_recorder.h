@@ -8,9 +8,9 @@
 #include "common/progress.h"
 #include "common/tensorboard.h"
 #include "learner/group_collector.h"
-#include "learner/padding_watch.h"
 #include "learner/role_clocks.h"
 #include "learner/run_coverage.h"
+#include "learner/signal_watch.h"
 #include "learner/step_chain.h"
 
 namespace lie {
@@ -23,7 +23,7 @@ class CurveRecorder : public StepStage {
   /// tags, too. `steps`: of the run. `rewards`: the terms of the scores. `coverage`: of the steps
   /// so far; steps are added to it.
   CurveRecorder(const std::filesystem::path& run_directory, std::int64_t last_step,
-                std::int64_t steps, RewardNames rewards, RunCoverage& coverage);
+                std::int64_t steps, RewardNames rewards, SignalWatch signal, RunCoverage& coverage);
 
   void take(StepOutcome& step) override;
   void close() override { progress_.finish(); }
@@ -33,7 +33,7 @@ class CurveRecorder : public StepStage {
  private:
   /// `rows`: those that stay.
   CurveRecorder(const std::filesystem::path& run_directory, std::span<const MetricsRow> rows,
-                std::int64_t steps, RewardNames rewards, RunCoverage& coverage);
+                std::int64_t steps, RewardNames rewards, SignalWatch signal, RunCoverage& coverage);
   void draw(const MetricsRow& row);  // in TensorBoard
   void show_step(const MetricsRow& row);
   void show_evaluation(const MetricsRow& row);
@@ -45,7 +45,7 @@ class CurveRecorder : public StepStage {
   RewardNames rewards_;
   RunCoverage& coverage_;
   RoleClocks clocks_;
-  PaddingWatch padding_;
+  SignalWatch signal_;
 };
 
 }  // namespace lie

@@ -32,6 +32,12 @@ void switch_off_unscorable(Options& options, const Ticket& ticket, std::vector<s
   }
 }
 
+template <typename TermOptions>
+std::string caution_of(const TermOptions& term) {
+  if constexpr (requires { term.kIfItPrevails; }) return term.kIfItPrevails;
+  return {};
+}
+
 }  // namespace
 
 void describe(FieldList& fields, RewardOptions& options) {
@@ -49,6 +55,12 @@ RewardNames reward_names(const RewardOptions& options) {
       options.terms);
   if (!options.command.empty()) names.push_back({"command", "reward.command"});
   return names;
+}
+
+std::vector<std::string> reward_cautions(const RewardOptions& options) {
+  return std::apply(
+      [](const auto&... term) { return std::vector<std::string>{caution_of(term)...}; },
+      options.terms);
 }
 
 std::vector<RewardTerm> reward_terms(const RewardOptions& options,

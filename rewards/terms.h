@@ -22,7 +22,8 @@ namespace lie {
 
 /// Each term's options, in the order in which the terms are added up and logged. A type of the list
 /// has kName (its section of the config and its name in log and metrics), kAbout, describe(), and
-/// reward_term(options, max_response_tokens); `enabled`, unless it is always on.
+/// reward_term(options, max_response_tokens); `enabled`, unless it is always on; kIfItPrevails,
+/// what reward_cautions() says, where it should not be most of the signal.
 using RewardTermList =
     std::tuple<AccuracyRewardOptions, LengthRewardOptions, RedundancyRewardOptions,
                CoverageBonusOptions, OverlongPenaltyOptions>;
@@ -46,6 +47,10 @@ void describe(FieldList& fields, RewardOptions& options);
 
 /// Names of all terms, on or off: a term that is off is logged as 0. A program's term is last.
 RewardNames reward_names(const RewardOptions& options);
+
+/// Of the terms in the order of their names, without a program's: what to say where one outweighs
+/// the first, that of right answers, while that is small; empty: nothing.
+std::vector<std::string> reward_cautions(const RewardOptions& options);
 
 /// The terms in the order of their names, without a program's. `max_response_tokens`: the response
 /// limit of training.

@@ -1,6 +1,6 @@
 #include "model/cpu/bf16_attention_tiles.h"
 
-#include <xmmintrin.h>
+#include <immintrin.h>
 
 #include <algorithm>
 #include <utility>

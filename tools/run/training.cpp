@@ -98,8 +98,12 @@ TrajectoryRecorder trajectory_recorder(const TrainConfig& config, const RunStart
 
 CurveRecorder curve_recorder(const TrainConfig& config, const RunStart& start,
                              RunCoverage& coverage) {
-  return {config.run.directory, start.logged_step > 0 ? start.logged_step : -1, config.run.steps,
-          reward_names(config.reward), coverage};
+  return {config.run.directory,
+          start.logged_step > 0 ? start.logged_step : -1,
+          config.run.steps,
+          reward_names(config.reward),
+          SignalWatch(reward_names(config.reward), reward_cautions(config.reward)),
+          coverage};
 }
 
 void CheckpointWriter::take(StepOutcome& step) {
