@@ -24,6 +24,7 @@ struct PagedAttention {
   std::int64_t length = 0;              // positions attended to, >= 1
   float* y = nullptr;                   // [group, E]
 };
+
 /// A whole sequence, causal: rows of query, key and value with their strides.
 struct SequenceAttention {
   std::int64_t head_width = 0, group = 0;
@@ -39,6 +40,7 @@ struct SequenceAttention {
   float* log_sum = nullptr;  // [length, group] or null
   std::int64_t log_sum_stride = 0;
 };
+
 /// Of attend_sequence: reads y and log_sum, writes dq, dk, dv.
 struct SequenceAttentionGradient {
   SequenceAttention forward;
@@ -50,6 +52,7 @@ struct SequenceAttentionGradient {
   float* dv = nullptr;  // as v
   std::int64_t dv_stride = 0;
 };
+
 /// Attention in one arithmetic. Scratch is in floats.
 struct AttentionKernels {
   /// Puts one position's key and value into a page's part.
