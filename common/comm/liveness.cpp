@@ -31,6 +31,8 @@ constexpr int kAnswer_milliseconds = 3000;  // of one address of rank 0
 constexpr int kAgain_milliseconds = 20;
 // The reporter's kernel may notice a silent host so much later than this one's.
 constexpr std::chrono::seconds kTimeToReport{8};
+// The same of a death, where the reporter may have to wait for a processor.
+constexpr std::chrono::seconds kTimeToReportDeath{2};
 // Until mpirun has written what it was given. When a rank has ended, it kills the others after 1 s.
 constexpr std::chrono::milliseconds kTimeToPassOn{500};
 
@@ -303,8 +305,9 @@ void Liveness::Watcher::see_who_is_here() {
 void Liveness::Watcher::end_if(const std::optional<LossEnding>& ending) {
   if (!ending) return;
   if (ending->rank) write_report(*ending->rank, size_, ending->message);
-  if (ending->gives_time) std::this_thread::sleep_for(kTimeToReport);
-  const pid_t waits = ending->loss == Loss::kSilent ? parent_mpirun() : 0;
+  const bool silent = ending->loss == Loss::kSilent;
+  if (ending->gives_time) std::this_thread::sleep_for(silent ? kTimeToReport : kTimeToReportDeath);
+  const pid_t waits = silent ? parent_mpirun() : 0;
   if (waits != 0) std::this_thread::sleep_for(kTimeToPassOn);
   for (RankLink& link : links_) link.flush();
   if (waits != 0) ::kill(waits, SIGKILL);

@@ -86,7 +86,7 @@ std::optional<LossEnding> RankWatch::lose(int neighbour, Loss loss) {
 LossEnding RankWatch::parent_lost(int parent, Loss loss) {
   if (deputy_ == own_.rank) return report(parent, loss);
   tell_children(about(own_.rank, over(loss)));
-  return {.loss = loss, .gives_time = loss == Loss::kSilent};
+  return {.loss = loss, .gives_time = true};
 }
 
 /// Rank 0 reports; without a way to it, whoever knows.

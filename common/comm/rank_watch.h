@@ -39,7 +39,7 @@ struct LossEnding {
   std::optional<RankState> rank = {};  // whom this process reports; none: another process reports
   std::string message = {};
   Loss loss = Loss::kDied;
-  bool gives_time = false;  // the one who reports may find out some seconds later
+  bool gives_time = false;  // the one who reports may find out later: mpirun ends it with this one
 };
 
 /// One rank's place in the tree: rank 0 above the first rank of each other host and above the ranks
