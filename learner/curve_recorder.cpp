@@ -53,21 +53,22 @@ StepFacts facts_of(const StepOutcome& step, const RewardNames& rewards) {
 }  // namespace
 
 CurveRecorder::CurveRecorder(const std::filesystem::path& run_directory, std::int64_t last_step,
-                             std::int64_t steps, RewardNames rewards, SignalWatch signal,
-                             RunCoverage& coverage)
+                             std::int64_t steps, RewardNames rewards,
+                             std::vector<std::string> cautions, RunCoverage& coverage)
     : CurveRecorder(run_directory, rows_up_to(run_directory / kMetricsFile, last_step), steps,
-                    std::move(rewards), std::move(signal), coverage) {}
+                    std::move(rewards), std::move(cautions), coverage) {}
 
 CurveRecorder::CurveRecorder(const std::filesystem::path& run_directory,
                              std::span<const MetricsRow> rows, std::int64_t steps,
-                             RewardNames rewards, SignalWatch signal, RunCoverage& coverage)
+                             RewardNames rewards, std::vector<std::string> cautions,
+                             RunCoverage& coverage)
     : log_(run_directory / kMetricsFile, rows),
       events_(run_directory / "tensorboard"),
       progress_(stderr),
       steps_(steps),
       rewards_(std::move(rewards)),
       coverage_(coverage),
-      signal_(std::move(signal)) {
+      signal_(rewards_, std::move(cautions)) {
   for (const MetricsRow& row : rows) {
     draw(row);
     signal_.after(row);

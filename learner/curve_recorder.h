@@ -20,10 +20,11 @@ class CurveRecorder : public StepStage {
   /// Continues after `last_step`; -1: a new run. Records of later steps, left by a killed process,
   /// are dropped; of a step that is learned again, the record with the times of the first time
   /// stays. The events are made again from metrics.jsonl: so those of an older build have today's
-  /// tags, too. `steps`: of the run. `rewards`: the terms of the scores. `coverage`: of the steps
-  /// so far; steps are added to it.
+  /// tags, too. `steps`: of the run. `rewards`: the terms of the scores. `cautions`: as SignalWatch
+  /// takes them. `coverage`: of the steps so far; steps are added to it.
   CurveRecorder(const std::filesystem::path& run_directory, std::int64_t last_step,
-                std::int64_t steps, RewardNames rewards, SignalWatch signal, RunCoverage& coverage);
+                std::int64_t steps, RewardNames rewards, std::vector<std::string> cautions,
+                RunCoverage& coverage);
 
   void take(StepOutcome& step) override;
   void close() override { progress_.finish(); }
@@ -33,7 +34,8 @@ class CurveRecorder : public StepStage {
  private:
   /// `rows`: those that stay.
   CurveRecorder(const std::filesystem::path& run_directory, std::span<const MetricsRow> rows,
-                std::int64_t steps, RewardNames rewards, SignalWatch signal, RunCoverage& coverage);
+                std::int64_t steps, RewardNames rewards, std::vector<std::string> cautions,
+                RunCoverage& coverage);
   void draw(const MetricsRow& row);  // in TensorBoard
   void show_step(const MetricsRow& row);
   void show_evaluation(const MetricsRow& row);

@@ -16,9 +16,9 @@ struct LengthRewardOptions {
   static constexpr const char* kName = "length";
   static constexpr const char* kAbout = "R_len";
   static constexpr const char* kIfItPrevails =
-      "responses will grow whether they are right or not; reward.length.min_group_accuracy=0.01 "
-      "pays "
-      "for length only in groups with a right answer (docs/rewards.md)";
+      "responses will grow whether they are right or not; "
+      "reward.length.min_group_accuracy=0.01 pays for length only in groups with a right answer "
+      "(docs/rewards.md)";
   bool enabled = true;
   LengthTarget target = LengthTarget::kReference;
   double delta_tokens = 500;

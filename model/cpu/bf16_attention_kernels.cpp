@@ -117,13 +117,10 @@ HWY_INLINE void copy_values(const std::uint16_t* values, std::int64_t width, std
                             std::uint16_t* to) {
   for (std::int64_t i = 0; i < width * kPage; i += 32) {
     const std::int64_t first = i % (16 * kPage) / 16;  // position of the pair
-    const W16 pair = load_words(values + i);
-    W16 kept;
-    for (int part = 0; part < kParts; ++part) {
-      const std::uint32_t mask = first + 1 < count ? 0xffff'ffffu : first < count ? 0xffffu : 0u;
-      kept.part[part] = hn::And(pair.part[part], hn::Set(Words(), mask));
-    }
-    store_words(kept, reinterpret_cast<std::uint32_t*>(to + i));
+    const std::uint32_t mask = first + 1 < count ? 0xffff'ffffu : first < count ? 0xffffu : 0u;
+    W16 pair = load_words(values + i);
+    for (Bits& part : pair.part) part = hn::And(part, hn::Set(Words(), mask));
+    store_words(pair, reinterpret_cast<std::uint32_t*>(to + i));
   }
 }
 

@@ -102,7 +102,7 @@ CurveRecorder curve_recorder(const TrainConfig& config, const RunStart& start,
           start.logged_step > 0 ? start.logged_step : -1,
           config.run.steps,
           reward_names(config.reward),
-          SignalWatch(reward_names(config.reward), reward_cautions(config.reward)),
+          reward_cautions(config.reward),
           coverage};
 }
 
