@@ -1,6 +1,8 @@
 #include "learner/lane_sum.h"
 
 #include <algorithm>
+#include <span>
+#include <utility>
 
 #include "common/comm/roles.h"
 #include "learner/shards.h"
@@ -12,12 +14,50 @@ LaneSum::LaneSum(Operators& operators, Collective& learners, std::int64_t elemen
     : operators_(operators), learners_(learners), elements_(elements) {
   check_lanes(learners.size(), most_lanes, key);
   const LaneRange own = lanes_of_learner(most_lanes, learners.rank(), learners.size());
-  value(static_cast<std::size_t>(values_held(most_lanes, own)) - 1);
+  const std::vector<Operators*> workers = operators.workers(elements);
+  stacks_.resize(workers.size());
+  for (std::size_t i = 0; i < workers.size(); ++i) stacks_[i].operators = workers[i];
+  const auto parts = lanes_of_workers(own, std::ssize(stacks_));
+  for (std::size_t i = 0; i < parts.size(); ++i) {
+    const auto held = static_cast<std::size_t>(values_held(most_lanes, parts[i]));
+    for (std::size_t v = 0; v < held; ++v) value(stacks_[i], v);
+  }
 }
 
-LaneRange LaneSum::begin(std::int64_t lanes) {
+/// Number i of a worker's values.
+Tensor LaneSum::value(Stack& stack, std::size_t i) {
+  stack.values.resize(std::max(stack.values.size(), i + 1));
+  Buffer& value = stack.values[i];
+  if (value.empty()) value = operators_.allocate(1, elements_, DType::kFloat32);
+  return value.view();
+}
+
+void LaneSum::join(Stack& stack) {
+  join_halves(lanes_, stack.nodes,
+              [&](std::size_t i) { stack.operators->add(value(stack, i + 1), value(stack, i)); });
+}
+
+Tensor LaneSum::add_lane(Stack& stack, std::int64_t lane) {
+  join(stack);
+  stack.nodes.push_back({lane, 1});
+  const Tensor zeros = value(stack, stack.nodes.size() - 1);
+  stack.operators->zero(zeros);
+  return zeros;
+}
+
+void LaneSum::each_lane(std::int64_t lanes, const std::function<void(const LaneWork&)>& work) {
+  const LaneRange own = lanes_of_learner(lanes, learners_.rank(), learners_.size());
+  const auto parts = lanes_of_workers(own, workers());
+  operators_.run_workers(std::ssize(parts), [&](std::int64_t worker) {
+    const LaneRange part = parts[static_cast<std::size_t>(worker)];
+    for (std::int64_t lane = part.first; lane < part.first + part.count; ++lane) {
+      work({worker, lane, lane - own.first});
+    }
+  });
+}
+
+void LaneSum::run(std::int64_t lanes, const std::function<void(const LaneWork&)>& work) {
   lanes_ = lanes;
-  own_nodes_.clear();
   nodes_.clear();
   for (int learner = 0; learner < learners_.size(); ++learner) {
     std::size_t number = 0;
@@ -26,40 +66,36 @@ LaneRange LaneSum::begin(std::int64_t lanes) {
       nodes_.push_back({node, learner, number++});
     }
   }
-  own_ = lanes_of_learner(lanes, learners_.rank(), learners_.size());
-  return own_;
+  for (Stack& stack : stacks_) stack.nodes.clear();
+  each_lane(lanes, [&](LaneWork lane) {
+    lane.gradient = add_lane(stacks_[static_cast<std::size_t>(lane.worker)], lane.lane);
+    work(lane);
+  });
+  join_workers();
 }
 
-/// Number i of this learner's values.
-Tensor LaneSum::value(std::size_t i) {
-  while (values_.size() <= i) {
-    values_.push_back(operators_.allocate(1, elements_, DType::kFloat32));
+/// The nodes of all workers become the first one's.
+void LaneSum::join_workers() {
+  Stack& all = stacks_.front();
+  join(all);
+  for (Stack& stack : std::span(stacks_).subspan(1)) {
+    join(stack);
+    for (std::size_t i = 0; i < stack.nodes.size(); ++i) {
+      all.nodes.push_back(stack.nodes[i]);
+      all.values.resize(std::max(all.values.size(), all.nodes.size()));
+      std::swap(all.values[all.nodes.size() - 1], stack.values[i]);
+      join(all);
+    }
   }
-  return values_[i].view();
-}
-
-void LaneSum::join() {
-  join_halves(lanes_, own_nodes_, [&](std::size_t i) { operators_.add(value(i + 1), value(i)); });
-}
-
-Tensor LaneSum::next() {
-  join();
-  const std::int64_t lane =
-      own_nodes_.empty() ? own_.first : own_nodes_.back().first + own_nodes_.back().count;
-  own_nodes_.push_back({lane, 1});
-  const Tensor zeros = value(own_nodes_.size() - 1);
-  operators_.zero(zeros);
-  return zeros;
 }
 
 Tensor LaneSum::sum() {
-  join();
   if (learners_.size() > 1) {
     const std::int64_t longest = longest_shard(elements_, learners_.size());
     for (std::int64_t done = 0; done < longest; done += kExchangedAtOnce) add_part(done);
   }
   const FlatRange own = shard_of(elements_, learners_.rank(), learners_.size());
-  return value(0).elements_at(own.first, own.count);
+  return idle().elements_at(own.first, own.count);
 }
 
 /// The elements of `learner`'s shard from `done` on.
@@ -71,13 +107,14 @@ Tensor LaneSum::part_of(Tensor whole, int learner, std::int64_t done) const {
 /// A part of this learner's shard, of every node of all learners.
 std::vector<Tensor> LaneSum::exchange_part(std::int64_t done) {
   const int me = learners_.rank();
-  const std::int64_t count = part_of(value(0), me, done).elements();
+  Stack& own = stacks_.front();
+  const std::int64_t count = part_of(idle(), me, done).elements();
   std::vector<Tensor> parts;
   for (const Node& node : nodes_) {
     while (arrived_.size() <= parts.size()) {
       arrived_.push_back(operators_.allocate(1, kExchangedAtOnce, DType::kFloat32));
     }
-    parts.push_back(node.learner == me ? part_of(value(node.number), me, done)
+    parts.push_back(node.learner == me ? part_of(value(own, node.number), me, done)
                                        : arrived_[parts.size()].view().elements_at(0, count));
   }
   const auto size = static_cast<std::size_t>(learners_.size());
@@ -88,9 +125,9 @@ std::vector<Tensor> LaneSum::exchange_part(std::int64_t done) {
       in[static_cast<std::size_t>(nodes_[i].learner)] = operators_.span(parts[i]);
       ++found;
     }
-    for (int learner = 0; number < own_nodes_.size() && learner < learners_.size(); ++learner) {
+    for (int learner = 0; number < own.nodes.size() && learner < learners_.size(); ++learner) {
       out[static_cast<std::size_t>(learner)] =
-          operators_.span(part_of(value(number), learner, done));
+          operators_.span(part_of(value(own, number), learner, done));
     }
     learners_.exchange(out, in);
   }
@@ -108,7 +145,7 @@ void LaneSum::add_part(std::int64_t done) {
       values.pop_back();
     });
   }
-  const Tensor own = part_of(value(0), learners_.rank(), done);
+  const Tensor own = part_of(idle(), learners_.rank(), done);
   if (values.front().data != own.data) operators_.copy(values.front(), own);
 }
 

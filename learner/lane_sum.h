@@ -1,8 +1,11 @@
 // A mini-batch's gradient, added lane by lane in the tree of learner/lane_tree.h. Of one learner it
-// holds log2(lanes) + 1 partial gradients; of as many learners as lanes each holds one.
+// holds log2(lanes) + 1 partial gradients, and each of its workers those of its own lanes; of as
+// many learners as lanes each holds one.
 #pragma once
 
 #include <cstdint>
+#include <functional>
+#include <iterator>
 #include <string_view>
 #include <vector>
 
@@ -12,25 +15,35 @@
 
 namespace lie {
 
+/// A lane of this learner, for who computes it.
+struct LaneWork {
+  std::int64_t worker = 0;
+  std::int64_t lane = 0, number = 0;  // of all lanes, and among this learner's
+  Tensor gradient = {};               // [1, elements], zeros, to which the lane's is to be added
+};
+
 class LaneSum {
  public:
   /// Of gradients [1, elements] in the memory of `operators`, taken at once, so that what is free
-  /// then stays so. Both outlive it. Throws Error if
-  /// there are more learners than `most_lanes`; `key` is where that is set.
+  /// then stays so. Both outlive it. Throws Error if there are more learners than `most_lanes`;
+  /// `key` is where that is set.
   LaneSum(Operators& operators, Collective& learners, std::int64_t elements,
           std::int64_t most_lanes, std::string_view key);
 
-  /// Begins a mini-batch of `lanes` >= 1 lanes; returns those of this learner.
-  LaneRange begin(std::int64_t lanes);
+  std::int64_t elements() const { return elements_; }
+  /// As many as operators.workers(elements()).
+  std::int64_t workers() const { return std::ssize(stacks_); }
+  /// Calls work() for each of this learner's of `lanes` >= 1 lanes: its workers at the same time,
+  /// each for lanes of its own in order, number 0 on the caller's thread. Throws what work()
+  /// throws. Without gradients.
+  void each_lane(std::int64_t lanes, const std::function<void(const LaneWork&)>& work);
+  /// The same with gradients, which begin a mini-batch.
+  void run(std::int64_t lanes, const std::function<void(const LaneWork&)>& work);
   /// Its first [1, elements], which hold nothing from the last use of what sum() returned until
-  /// next().
-  Tensor idle() { return value(0); }
-  /// Zeros [1, elements], to which the gradient of this learner's next lane is to be added before
-  /// the call that follows.
-  Tensor next();
+  /// run().
+  Tensor idle() { return value(stacks_.front(), 0); }
   /// This learner's shard (learner/shards.h), [1, count], of the sum of all lanes over all
-  /// learners, until begin(). Collective; blocks. Call it when next() has been called for every
-  /// lane of this learner.
+  /// learners, until run(). Collective; blocks.
   Tensor sum();
 
  private:
@@ -40,8 +53,16 @@ class LaneSum {
     int learner = 0;
     std::size_t number = 0;
   };
-  Tensor value(std::size_t i);
-  void join();
+  /// What one worker has added so far.
+  struct Stack {
+    Operators* operators = nullptr;
+    std::vector<LaneRange> nodes;  // in order; their sums are the first of `values`
+    std::vector<Buffer> values;    // [1, elements] each; none is given back
+  };
+  Tensor value(Stack& stack, std::size_t i);
+  void join(Stack& stack);
+  Tensor add_lane(Stack& stack, std::int64_t lane);
+  void join_workers();
   Tensor part_of(Tensor whole, int learner, std::int64_t done) const;
   std::vector<Tensor> exchange_part(std::int64_t done);
   void add_part(std::int64_t done);
@@ -50,11 +71,9 @@ class LaneSum {
   Collective& learners_;
   std::int64_t elements_;
   std::int64_t lanes_ = 0;
-  LaneRange own_;
-  std::vector<LaneRange> own_nodes_;  // so far, in order; their sums are the first of values_
-  std::vector<Node> nodes_;           // of all learners when all lanes are there, in order
-  std::vector<Buffer> values_;        // [1, elements] each; none is given back
-  std::vector<Buffer> arrived_;       // parts of other learners' nodes
+  std::vector<Stack> stacks_;    // of the workers; in the end the first has all
+  std::vector<Node> nodes_;      // of all learners when all lanes are there, in order
+  std::vector<Buffer> arrived_;  // parts of other learners' nodes
 };
 
 }  // namespace lie

@@ -10,6 +10,16 @@ LaneRange lanes_of_learner(std::int64_t lanes, int learner, int learners) {
   return {first, lanes * (learner + 1) / learners - first};
 }
 
+std::vector<LaneRange> lanes_of_workers(LaneRange own, std::int64_t workers) {
+  const auto count = static_cast<int>(std::clamp<std::int64_t>(own.count, 1, workers));
+  std::vector<LaneRange> parts;
+  for (int worker = 0; worker < count; ++worker) {
+    const LaneRange part = lanes_of_learner(own.count, worker, count);
+    parts.push_back({own.first + part.first, part.count});
+  }
+  return parts;
+}
+
 bool are_halves(std::int64_t lanes, LaneRange left, LaneRange right) {
   LaneRange node = {0, lanes};
   while (node.count > 1) {

@@ -21,6 +21,10 @@ struct LaneRange {
 /// The lanes of a learner: ranges in the order of learners, of counts that differ by at most 1.
 LaneRange lanes_of_learner(std::int64_t lanes, int learner, int learners);
 
+/// The same for `workers` of one learner: parts of its lanes, of which none is empty but of no
+/// lanes.
+std::vector<LaneRange> lanes_of_workers(LaneRange own, std::int64_t workers);
+
 /// Whether the two, in this order, are the halves of a node in the tree of `lanes`.
 bool are_halves(std::int64_t lanes, LaneRange left, LaneRange right);
 

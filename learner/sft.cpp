@@ -11,6 +11,7 @@
 #include "learner/gradient_sync.h"
 #include "learner/lane_sum.h"
 #include "learner/shards.h"
+#include "learner/worker_policies.h"
 
 namespace lie {
 namespace {
@@ -79,10 +80,11 @@ class Tuner {
         parts_(parts),
         optimizer_(options_.optimizer, parts.weights, own_shard(parts.weights, parts.learners)),
         gradient_(parts.weights.operators(), parts.learners,
-                  flat_elements(parts.weights.parameters()), options_.lanes, "sft.lanes") {
+                  flat_elements(parts.weights.parameters()), options_.lanes, "sft.lanes"),
+        policies_(parts.weights.operators(), gradient_.elements(), parts.model,
+                  options_.activation_mebibytes << 20) {
     check_options(options_.optimizer);
     if (parts.learners.size() > 1) share();
-    parts.model.limit_training_bytes(options_.activation_mebibytes << 20);
     if (parts.checkpoints.empty()) return;
     saver_.emplace(parts.checkpoints, options_.checkpoint, parts.weights, parts.learners);
   }
@@ -103,7 +105,7 @@ class Tuner {
   std::optional<std::filesystem::path> shared_checkpoint() const;
   static SftOptions with_schedule(SftOptions options, const SftParts& parts);
   const std::vector<std::size_t>& batch_of(std::int64_t step);
-  double accumulate(const MicroBatch& micro, double weight, Tensor gradient);
+  double accumulate(const MicroBatch& micro, double weight, const LaneWork& lane);
   double run_lanes(std::span<const SequenceTokens> sequences, double weight);
   double loss_of(const std::vector<std::size_t>& batch);
   void begin_save(std::int64_t step);
@@ -117,14 +119,15 @@ class Tuner {
   SftOptions options_;
   const SftParts& parts_;
   AdamW optimizer_;
-  LaneSum gradient_;                               // [1, N] fp32
+  LaneSum gradient_;  // [1, N] fp32
+  WorkerPolicies policies_;
   std::vector<std::vector<std::size_t>> batches_;  // of the current epoch
   std::int64_t epoch_ = -1;
   std::int64_t first_step_ = 0;  // of the current epoch
   std::optional<CheckpointSaver> saver_;
 };
 
-/// Fills in what depends on the data: the number of steps, and the end of the cosine.
+/// Fills in what depends on the data, the number of steps and the end of the cosine, and the model.
 SftOptions Tuner::with_schedule(SftOptions options, const SftParts& parts) {
   if (options.steps == 0) {
     for (std::int64_t epoch = 0; epoch < options.epochs; ++epoch) {
@@ -135,6 +138,7 @@ SftOptions Tuner::with_schedule(SftOptions options, const SftParts& parts) {
   if (options.optimizer.schedule == Schedule::kCosine && options.optimizer.decay_until == 0) {
     options.optimizer.decay_until = options.steps;
   }
+  options.max_micro_batch_tokens = pass_tokens(parts.weights, options.max_micro_batch_tokens);
   return options;
 }
 
@@ -170,24 +174,24 @@ const std::vector<std::size_t>& Tuner::batch_of(std::int64_t step) {
   return batches_[static_cast<std::size_t>(step - first_step_ - 1)];
 }
 
-/// Adds to `gradient`; returns the loss.
-double Tuner::accumulate(const MicroBatch& micro, double weight, Tensor gradient) {
-  const RowLogProbs rows = parts_.model.forward(micro.packed, 1.0F, true);
+/// Adds to the lane's gradient; returns the loss.
+double Tuner::accumulate(const MicroBatch& micro, double weight, const LaneWork& lane) {
+  Transformer& model = policies_.of(lane.worker);
+  const RowLogProbs rows = model.forward(micro.packed, 1.0F, true);
   const std::vector<float> d_log_probs(rows.log_probs.size(), static_cast<float>(-weight));
   const std::vector<float> d_entropies(rows.log_probs.size(), 0.0F);
-  parts_.model.backward(micro.packed, d_log_probs, d_entropies, gradient);
+  model.backward(micro.packed, d_log_probs, d_entropies, lane.gradient);
   return negative_sum(rows.log_probs);
 }
 
 /// Forward and backward over this learner's lanes; returns the summed loss over all.
 double Tuner::run_lanes(std::span<const SequenceTokens> sequences, double weight) {
   Lanes lanes = lanes_of(sequences, parts_.learners, options_);
-  auto loss = lanes.loss.begin() + gradient_.begin(std::ssize(lanes.loss)).first;
-  for (const std::vector<MicroBatch>& micro_batches : lanes.micro_batches) {
-    const Tensor gradient = gradient_.next();
-    for (const MicroBatch& micro : micro_batches) *loss += accumulate(micro, weight, gradient);
-    ++loss;
-  }
+  gradient_.run(std::ssize(lanes.loss), [&](const LaneWork& lane) {
+    for (const MicroBatch& micro : lanes.micro_batches[static_cast<std::size_t>(lane.number)]) {
+      lanes.loss[static_cast<std::size_t>(lane.lane)] += accumulate(micro, weight, lane);
+    }
+  });
   return sum_lanes(parts_.learners, std::move(lanes.loss));
 }
 

@@ -28,11 +28,21 @@ struct PolicyUpdater::Pass {
   std::span<const GroupAdvantages> advantages;
 };
 
-/// Where what its sequences add goes.
+/// Who computes a lane, and where what its sequences add goes.
 struct PolicyUpdater::Lane {
+  std::int64_t worker = 0;
   Tensor gradient;
   PolicyLossStats& stats;
+  UpdateSeconds& seconds;
 };
+
+void UpdateSeconds::add_mean(std::span<const UpdateSeconds> workers) {
+  const auto count = static_cast<double>(workers.size());
+  for (const UpdateSeconds& worker : workers) {
+    forward += worker.forward / count;
+    backward += worker.backward / count;
+  }
+}
 
 namespace {
 
@@ -114,12 +124,17 @@ PolicyUpdater::PolicyUpdater(const UpdateOptions& options, UpdateParts parts)
     : options_(options),
       parts_(parts),
       gradient_(parts.weights.operators(), parts.learners,
-                flat_elements(parts.weights.parameters()), options.batch.lanes, "update.lanes") {
+                flat_elements(parts.weights.parameters()), options.batch.lanes, "update.lanes"),
+      policies_(parts.weights.operators(), gradient_.elements(), parts.policy,
+                options.batch.activation_mebibytes << 20) {
   check_options(options_.loss);
-  parts_.policy.limit_training_bytes(options_.batch.activation_mebibytes << 20);
-  if (options_.loss.kl_coefficient != 0 && parts_.reference == nullptr) {
+  options_.batch.max_micro_batch_tokens =
+      pass_tokens(parts_.weights, options_.batch.max_micro_batch_tokens);
+  if (options_.loss.kl_coefficient == 0) return;
+  if (parts_.reference == nullptr) {
     fail("policy_loss.kl_coefficient: a KL term needs the reference policy, and none was loaded");
   }
+  references_.emplace(parts_.weights.operators(), gradient_.elements(), *parts_.reference, 0);
 }
 
 StepUpdate PolicyUpdater::run(std::int64_t step, std::span<const ScoredGroup> groups,
@@ -171,15 +186,21 @@ PolicyUpdater::MiniBatch PolicyUpdater::prepare(std::span<const ScoredGroup> gro
 void PolicyUpdater::recompute_old(MiniBatch& batch, UpdateSeconds& seconds) {
   const auto temperature = static_cast<float>(options_.temperature);
   batch.old_log_probs.resize(batch.indices.size());
-  for (const MicroBatch& micro : std::views::join(batch.micro_batches)) {
-    const RowLogProbs rows = timed(
-        seconds.forward, [&] { return parts_.policy.forward(micro.packed, temperature, false); });
-    for (std::size_t s = 0; s < micro.sequences.size(); ++s) {
-      const auto own = rows_of(rows.log_probs, micro, s);
-      batch.old_log_probs[micro.sequences[s]].assign(own.begin(), own.end());
+  std::vector<UpdateSeconds> of_workers(static_cast<std::size_t>(gradient_.workers()));
+  gradient_.each_lane(batch.lanes, [&](const LaneWork& work) {
+    UpdateSeconds& own_seconds = of_workers[static_cast<std::size_t>(work.worker)];
+    for (const MicroBatch& micro : batch.micro_batches[static_cast<std::size_t>(work.number)]) {
+      const RowLogProbs rows = timed(own_seconds.forward, [&] {
+        return policies_.of(work.worker).forward(micro.packed, temperature, false);
+      });
+      for (std::size_t s = 0; s < micro.sequences.size(); ++s) {
+        const auto own = rows_of(rows.log_probs, micro, s);
+        batch.old_log_probs[micro.sequences[s]].assign(own.begin(), own.end());
+      }
+      if (work.worker == 0) attend_();
     }
-    attend_();
-  }
+  });
+  seconds.add_mean(of_workers);
 }
 
 MiniBatchUpdate PolicyUpdater::update_once(const Pass& pass, const MiniBatch& batch,
@@ -214,14 +235,16 @@ void PolicyUpdater::share_weights(UpdateSeconds& seconds) {
 PolicyLossStats PolicyUpdater::run_lanes(const Pass& pass, const MiniBatch& batch,
                                          StepUpdate& update) {
   std::vector<PolicyLossStats> stats(static_cast<std::size_t>(batch.lanes));
-  auto own = stats.begin() + gradient_.begin(batch.lanes).first;
-  for (const std::vector<MicroBatch>& micro_batches : batch.micro_batches) {
-    const Lane lane{gradient_.next(), *own++};
-    for (const MicroBatch& micro : micro_batches) {
+  std::vector<UpdateSeconds> seconds(static_cast<std::size_t>(gradient_.workers()));
+  gradient_.run(batch.lanes, [&](const LaneWork& work) {
+    const Lane lane{work.worker, work.gradient, stats[static_cast<std::size_t>(work.lane)],
+                    seconds[static_cast<std::size_t>(work.worker)]};
+    for (const MicroBatch& micro : batch.micro_batches[static_cast<std::size_t>(work.number)]) {
       accumulate(pass, batch, micro, lane, update);
-      attend_();
+      if (work.worker == 0) attend_();
     }
-  }
+  });
+  update.seconds.add_mean(seconds);
   return timed(update.seconds.gradient_sync, [&] { return sum_stats(parts_.learners, stats); });
 }
 
@@ -242,11 +265,12 @@ void PolicyUpdater::accumulate(const Pass& pass, const MiniBatch& batch, const M
                                const Lane& lane, StepUpdate& update) {
   const PolicyLossOptions& loss = options_.loss;
   const auto temperature = static_cast<float>(options_.temperature);
+  Transformer& policy = policies_.of(lane.worker);
   RowLogProbs rows, reference;
-  timed(update.seconds.forward, [&] {
-    rows = parts_.policy.forward(micro.packed, temperature, true);
-    if (loss.kl_coefficient != 0) {
-      reference = parts_.reference->forward(micro.packed, temperature, false);
+  timed(lane.seconds.forward, [&] {
+    rows = policy.forward(micro.packed, temperature, true);
+    if (references_) {
+      reference = references_->of(lane.worker).forward(micro.packed, temperature, false);
     }
   });
   std::vector<float> d_log_probs(rows.log_probs.size()), d_entropies(rows.log_probs.size());
@@ -254,7 +278,7 @@ void PolicyUpdater::accumulate(const Pass& pass, const MiniBatch& batch, const M
     SequenceInput input = sequence_input(pass, batch, micro.sequences[s]);
     input.log_probs = rows_of(rows.log_probs, micro, s);
     input.entropies = rows_of(rows.entropies, micro, s);
-    if (loss.kl_coefficient != 0) {
+    if (references_) {
       input.reference_log_probs = rows_of(reference.log_probs, micro, s);
     }
     const SequenceOutcome outcome = policy_loss(loss, input, rows_of(d_log_probs, micro, s),
@@ -264,8 +288,8 @@ void PolicyUpdater::accumulate(const Pass& pass, const MiniBatch& batch, const M
                       response_of(update, batch.indices[micro.sequences[s]]));
     }
   }
-  timed(update.seconds.backward,
-        [&] { parts_.policy.backward(micro.packed, d_log_probs, d_entropies, lane.gradient); });
+  timed(lane.seconds.backward,
+        [&] { policy.backward(micro.packed, d_log_probs, d_entropies, lane.gradient); });
 }
 
 }  // namespace lie

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <span>
 #include <utility>
 #include <vector>
@@ -17,6 +18,7 @@
 #include "learner/optimizer.h"
 #include "learner/policy_loss.h"
 #include "learner/shards.h"
+#include "learner/worker_policies.h"
 #include "model/transformer.h"
 
 namespace lie {
@@ -44,6 +46,9 @@ struct ResponseUpdate {
 
 struct UpdateSeconds {
   double forward = 0, backward = 0, gradient_sync = 0, optimizer = 0;
+
+  /// Of workers at the same time, each with passes of its own.
+  void add_mean(std::span<const UpdateSeconds> workers);
 };
 
 /// Equal on every learner, except the seconds.
@@ -106,6 +111,8 @@ class PolicyUpdater {
   UpdateOptions options_;
   UpdateParts parts_;
   LaneSum gradient_;  // [1, N] fp32, flat as the weights and in the same memory
+  WorkerPolicies policies_;
+  std::optional<WorkerPolicies> references_;
   std::function<void()> attend_ = [] {};
 };
 

@@ -11,6 +11,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <span>
@@ -100,10 +101,6 @@ struct AdamWTensors {
 /// Waits for tokens on their way to the host, and for no later call; once.
 using ReceiveTokens = std::function<void(std::span<std::int32_t> ids, std::span<float> log_probs)>;
 
-class Operators;
-/// Works on the rows [first, end) of a call with `operators`.
-using PartOfRows = std::function<void(Operators& operators, std::int64_t first, std::int64_t end)>;
-
 class Operators {
  public:
   static constexpr std::int64_t kPageTokens = 16, kTileOfRows = 32;
@@ -167,13 +164,24 @@ class Operators {
   virtual void linear_backward_weight(Tensor dy, Tensor x, std::span<const std::int32_t> starts,
                                       Tensor dw) = 0;
 
-  /// Runs `part` over all rows: at once, or, where that is faster than splitting each operator, cut
-  /// between sequences into parts that run in parallel with operators of their own. `starts` [S +
-  /// 1]: first row of each sequence, then the end; `weights`: elements that every part reads.
-  virtual void over_sequences(std::span<const std::int32_t> starts, std::int64_t weights,
-                              const PartOfRows& part) {
+  // ---- Workers
+  /// Operators to work with at the same time, each on sequences of its own, by somebody who reads
+  /// `weights` elements: these alone, or, where that is faster than sharing each call among
+  /// threads, some of one thread each, in the same memory and valid as long as these.
+  virtual std::vector<Operators*> workers(std::int64_t weights) {
     static_cast<void>(weights);
-    part(*this, starts.front(), starts.back());
+    return {this};
+  }
+  /// Calls work(i) for i in [0, count), of as many workers at most, at the same time; work(0) on
+  /// the caller's thread. Throws what the first that failed has thrown.
+  virtual void run_workers(std::int64_t count, const std::function<void(std::int64_t)>& work) {
+    for (std::int64_t i = 0; i < count; ++i) work(i);
+  }
+  /// Of one training pass, so that what it leaves for the way back stays in caches where the
+  /// `weights` elements do.
+  virtual std::int64_t most_pass_tokens(std::int64_t weights) const {
+    static_cast<void>(weights);
+    return std::numeric_limits<std::int64_t>::max();
   }
 
   // ---- Rows

@@ -27,7 +27,8 @@ Transformer::State::State(const Weights* all, std::unique_ptr<StoredWeights> fix
       config(all ? all->config() : stored->config()),
       operators(all_operators),
       shape{config.heads, config.kv_heads, config.head_width},
-      eps(static_cast<float>(config.rms_norm_eps)) {
+      eps(static_cast<float>(config.rms_norm_eps)),
+      shared(std::make_shared<PolicyWeights>()) {
   const std::vector<Parameter> layout = parameter_layout(config);
   for (const Parameter& parameter : layout) parameters[parameter.name] = parameter;
   elements = flat_elements(layout);
@@ -54,11 +55,7 @@ Transformer::State::State(const State& other, Operators& own)
       eps(other.eps),
       parameters(other.parameters),
       elements(other.elements),
-      layers(other.layers),
-      head(other.head),
-      embedding(other.embedding),
-      own_embedding(other.own_embedding),
-      final_norm(other.final_norm) {}
+      shared(other.shared) {}
 
 std::unique_ptr<PackedWeight> Transformer::State::make_weight(std::int64_t out,
                                                               std::int64_t in) const {
@@ -110,7 +107,7 @@ void Transformer::State::pack_matrix(PackedWeight& weight, std::int64_t first_ou
 Tensor Transformer::State::vector(const std::string& name) {
   if (views_weights()) return in_flat(name);
   const Parameter& parameter = parameters.at(name);
-  Buffer& own = own_vectors[name];
+  Buffer& own = shared->own_vectors[name];
   if (own.empty()) own = operators.allocate(1, parameter.cols, DType::kFloat32);
   stored ? stored->read(parameter, 0, operators, own.view())
          : operators.copy(in_flat(name), own.view());

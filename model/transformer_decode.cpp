@@ -134,10 +134,15 @@ Tensor Transformer::decode(std::span<const DecodeRow> rows, KvCache& cache, Tens
   s.place(rows, cache, drawn);
   const DecodeTensors whole = s.decode_tensors();
   const KvPages pages{cache.state().pool.view(), 0};
-  s.operators.over_sequences(s.placement.starts, s.elements,
-                             [&](Operators& ops, std::int64_t first, std::int64_t end) {
-                               s.decode_part(ops, whole, pages, first, end);
-                             });
+  const std::vector<Operators*> workers = s.operators.workers(s.elements);
+  const std::vector<std::int32_t>& starts = s.placement.starts;
+  const auto cut = [&](std::int64_t worker) {
+    return *std::ranges::lower_bound(starts, starts.back() * worker / std::ssize(workers));
+  };
+  s.operators.run_workers(std::ssize(workers), [&](std::int64_t i) {
+    if (cut(i) == cut(i + 1)) return;
+    s.decode_part(*workers[static_cast<std::size_t>(i)], whole, pages, cut(i), cut(i + 1));
+  });
   return whole.logits;
 }
 

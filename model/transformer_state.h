@@ -41,11 +41,22 @@ struct DecodeTensors {
 };
 
 struct LayerWeights {
-  std::string prefix;                                   // "model.layers.0."
-  std::shared_ptr<PackedWeight> qkv, o, gate_up, down;  // with the policies beside this one
+  std::string prefix;  // "model.layers.0."
+  std::unique_ptr<PackedWeight> qkv, o, gate_up, down;
   // Views of the weights.
   Tensor input_norm, post_norm, q_norm, k_norm;  // the last two empty without QK-norm
   Tensor q_bias, k_bias, v_bias, o_bias;         // empty without attention bias
+};
+
+/// What a policy computes with, together with those beside it.
+struct PolicyWeights {
+  std::vector<LayerWeights> layers;
+  std::unique_ptr<PackedWeight> head;
+  // Of an untied model: a view of the weights, or the policy's own. A tied one's is the head.
+  Tensor embedding;
+  std::unique_ptr<PackedWeight> own_embedding;
+  Tensor final_norm;
+  std::map<std::string, Buffer> own_vectors;  // by name, unless they are views of the weights
 };
 
 /// A packed batch's lists where the operators can read them, until the next begin_pass().
@@ -71,13 +82,10 @@ struct Transformer::State {
 
   std::map<std::string, Parameter> parameters;  // by name
   std::int64_t elements;                        // of all of them, flat
-  std::vector<LayerWeights> layers;
-  std::shared_ptr<PackedWeight> head;
-  // Of an untied model: a view of the weights, or the policy's own. A tied one's is the head.
-  Tensor embedding;
-  std::shared_ptr<PackedWeight> own_embedding;
-  Tensor final_norm;
-  std::map<std::string, Buffer> own_vectors;  // by name, unless they are views of the weights
+  const std::shared_ptr<PolicyWeights> shared;
+  std::vector<LayerWeights>& layers = shared->layers;
+  std::unique_ptr<PackedWeight>&head = shared->head, &own_embedding = shared->own_embedding;
+  Tensor &embedding = shared->embedding, &final_norm = shared->final_norm;
 
   // Rotation table as far as positions were met.
   Buffer rope;

@@ -59,6 +59,7 @@ void TileWeight::turn_tile(std::int64_t panel, std::int64_t first_out, std::uint
 
 const std::uint16_t* TileWeight::transposed(ThreadTeam& team) {
   if (use_ == WeightUse::kFixed) fail("a fixed weight has no gradient");
+  const std::lock_guard lock(turning_);
   const TileLayout turned{out(), panels_for(in())};
   if (transposed_.size() == 0) transposed_ = AlignedFloats(turned.elements() / 2);
   auto* to = reinterpret_cast<std::uint16_t*>(transposed_.data());
@@ -148,7 +149,7 @@ void Bf16Operators::linear_backward_weight(Tensor dy, Tensor x,
                                  floats(dw), dw.stride, blocks};
   reserve_scratch(kTileOuterScratch / 2);
   const std::int64_t cycles = dy.rows * dy.cols * x.cols / 128;
-  split_gradient(dw, kTileOuterRows, cycles, [&](Range out, Range in, int member) {
+  split_gradient(dw, 2 * kTileRows, cycles, [&](Range out, Range in, int member) {
     add_outer_product(product, out, in, scratch_of(member));
   });
 }

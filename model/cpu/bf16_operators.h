@@ -5,6 +5,7 @@
 #pragma once
 
 #include <memory>
+#include <mutex>
 
 #include "model/cpu/bf16_kernels.h"
 #include "model/cpu/operators.h"
@@ -32,6 +33,7 @@ class TileWeight : public PackedWeight {
 
   WeightUse use_;
   Buffer memory_;
+  std::mutex turning_;  // workers ask for the same transpose
   AlignedFloats transposed_;
   bool transposed_current_ = false;
 };

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <memory>
+#include <mutex>
 #include <span>
 #include <type_traits>
 #include <vector>
@@ -66,6 +67,7 @@ class CpuWeight : public PackedWeight {
   WeightUse use_;
   bool is_narrow_;
   Buffer memory_;
+  std::mutex turning_;  // workers ask for the same transpose
   AlignedFloats transposed_;
   bool transposed_current_ = false;
 };
@@ -73,8 +75,8 @@ class CpuWeight : public PackedWeight {
 /// When threads share work. Changes no bits.
 struct SharingLimits {
   /// Of one operator; less work is done faster by the caller alone.
-  std::int64_t cycles = 40000;
-  /// Elements that the cores' caches hold: see over_sequences.
+  std::int64_t cycles = 10000;
+  /// Elements that the cores' caches hold: see workers().
   std::int64_t cached_weights = 4 << 20;
 };
 
@@ -106,8 +108,9 @@ class CpuOperators : public Operators {
   void linear_backward_weight(Tensor dy, Tensor x, std::span<const std::int32_t> starts,
                               Tensor dw) override;
 
-  void over_sequences(std::span<const std::int32_t> starts, std::int64_t weights,
-                      const PartOfRows& part) override;
+  std::vector<Operators*> workers(std::int64_t weights) override;
+  void run_workers(std::int64_t count, const std::function<void(std::int64_t)>& work) override;
+  std::int64_t most_pass_tokens(std::int64_t weights) const override;
 
   void embed(Tensor table, Indices tokens, Tensor y) override;
   void embed(const PackedWeight& table, Indices tokens, Tensor y) override;

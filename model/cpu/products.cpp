@@ -71,6 +71,7 @@ void CpuWeight::copy_row(std::int64_t out, float* to) const {
 
 const float* CpuWeight::transposed(ThreadTeam& team) {
   if (use_ == WeightUse::kFixed) fail("a fixed weight has no gradient");
+  const std::lock_guard lock(turning_);
   if (transposed_current_) return transposed_.data();
   const PanelLayout turned{out(), panels_for(in())};
   if (transposed_.size() == 0) transposed_ = AlignedFloats(turned.elements());
@@ -162,28 +163,35 @@ std::unique_ptr<CpuOperators> CpuOperators::of_one_thread() const {
   return std::make_unique<CpuOperators>(1);
 }
 
-/// Weights that stay in the cores' caches are read by every member for sequences of its own, from
-/// the embedding to the logits without a wait between; larger ones are read once, by all together.
-void CpuOperators::over_sequences(std::span<const std::int32_t> starts, std::int64_t weights,
-                                  const PartOfRows& part) {
-  const std::int64_t members = team_.size(), rows = starts.back();
-  if (members == 1 || weights > sharing_.cached_weights) return part(*this, 0, rows);
-  while (std::ssize(alone_) < members) alone_.push_back(of_one_thread());
-  const auto cut = [&](std::int64_t member) {
-    return *std::ranges::lower_bound(starts, rows * member / members);
-  };
-  std::vector<std::exception_ptr> thrown(static_cast<std::size_t>(members));
+/// Weights that stay in the cores' caches are read by every worker, without a wait between; larger
+/// ones are read once, by all threads together.
+std::vector<Operators*> CpuOperators::workers(std::int64_t weights) {
+  if (team_.size() == 1 || weights > sharing_.cached_weights) return {this};
+  while (std::ssize(alone_) < team_.size()) alone_.push_back(of_one_thread());
+  std::vector<Operators*> workers;
+  for (const auto& worker : alone_) workers.push_back(worker.get());
+  return workers;
+}
+
+void CpuOperators::run_workers(std::int64_t count, const std::function<void(std::int64_t)>& work) {
+  if (count == 1) return work(0);  // which may share its calls among the threads
+  std::vector<std::exception_ptr> thrown(static_cast<std::size_t>(count));
   team_.run([&](int member) {
-    const auto m = static_cast<std::size_t>(member);
+    if (member >= count) return;
     try {
-      if (cut(member) < cut(member + 1)) part(*alone_[m], cut(member), cut(member + 1));
+      work(member);
     } catch (...) {
-      thrown[m] = std::current_exception();
+      thrown[static_cast<std::size_t>(member)] = std::current_exception();
     }
   });
   for (const std::exception_ptr& e : thrown) {
     if (e) std::rethrow_exception(e);
   }
+}
+
+std::int64_t CpuOperators::most_pass_tokens(std::int64_t weights) const {
+  constexpr std::int64_t kInCache = 512;
+  return weights > sharing_.cached_weights ? Operators::most_pass_tokens(weights) : kInCache;
 }
 
 }  // namespace lie::cpu

@@ -54,13 +54,11 @@ std::vector<float> whole_of(Operators& operators, Collective& learners, Tensor s
 std::vector<float> lane_sum(Operators& operators, Collective& learners, std::int64_t lanes,
                             std::int64_t elements = kElements) {
   LaneSum sum(operators, learners, elements, lanes, "lanes");
-  const LaneRange own = sum.begin(lanes);
-  for (std::int64_t lane = own.first; lane < own.first + own.count; ++lane) {
-    const Tensor gradient = sum.next();
-    EXPECT_EQ(test::to_host(operators, gradient),
+  sum.run(lanes, [&](const LaneWork& work) {
+    EXPECT_EQ(test::to_host(operators, work.gradient),
               std::vector<float>(static_cast<std::size_t>(elements)));
-    operators.copy_from_host(lane_gradient(lane, elements), gradient);
-  }
+    operators.copy_from_host(lane_gradient(work.lane, elements), work.gradient);
+  });
   return whole_of(operators, learners, sum.sum(), elements);
 }
 
@@ -82,6 +80,21 @@ TEST(LaneTree, EveryLaneHasOneLearnerWhoseNodesAreItsLanes) {
     }
     EXPECT_EQ(nodes_of(lanes, {0, lanes}), (std::vector<LaneRange>{{0, lanes}}));
   }
+}
+
+TEST(LaneTree, EveryLaneHasOneWorkerAndNoWorkerNone) {
+  for (std::int64_t lanes = 1; lanes <= 16; ++lanes) {
+    for (std::int64_t workers = 1; workers <= 20; ++workers) {
+      std::int64_t next = 3;
+      for (const LaneRange part : lanes_of_workers({3, lanes}, workers)) {
+        EXPECT_EQ(part.first, next);
+        EXPECT_GT(part.count, 0);
+        next += part.count;
+      }
+      EXPECT_EQ(next, 3 + lanes);
+    }
+  }
+  EXPECT_EQ(lanes_of_workers({5, 0}, 4), (std::vector<LaneRange>{{5, 0}}));
 }
 
 TEST(LaneTree, HalvesAreThoseOfOneNode) {
@@ -127,8 +140,9 @@ TEST(LaneSum, LearnersWithoutALaneGetTheSumToo) {
   on_learners(3, [](Collective& group) {
     const auto operators = make_cpu_operators(1);
     LaneSum sum(*operators, group, 100, 8, "lanes");
-    const LaneRange own = sum.begin(1);
-    if (own.count > 0) operators->copy_from_host(lane_gradient(0, 100), sum.next());
+    sum.run(1, [&](const LaneWork& work) {
+      operators->copy_from_host(lane_gradient(0, 100), work.gradient);
+    });
     EXPECT_EQ(whole_of(*operators, group, sum.sum(), 100), lane_gradient(0, 100));
   });
 }
@@ -142,6 +156,19 @@ TEST(LaneSum, OneLearnerHoldsTheTreesDepthOfGradients) {
     EXPECT_EQ(operators.traffic().allocations, depth + 1) << lanes;
     EXPECT_EQ(values_held(lanes, {0, lanes}), depth + 1) << lanes;
   }
+}
+
+TEST(LaneSum, WhatAWorkerThrowsReachesTheCaller) {
+  const auto alone = solo_collective();
+  const auto operators = make_cpu_operators(3);
+  LaneSum sum(*operators, *alone, 100, 8, "lanes");
+  for (const std::int64_t bad : {0, 4, 7}) {
+    const auto work = [&](const LaneWork& lane) {
+      if (lane.lane == bad) fail("lane {} is bad", bad);
+    };
+    EXPECT_THROW(sum.run(8, work), Error) << bad;
+  }
+  EXPECT_EQ(lane_sum(*operators, *alone, 8), tree_sum(0, 8, kElements));
 }
 
 TEST(LaneSum, MoreLearnersThanLanesAreRefusedWithTheKey) {

@@ -26,8 +26,8 @@ struct LearnerPolicy : TinyPolicy {
   explicit LearnerPolicy(std::unique_ptr<Operators> these = make_cpu_operators(1))
       : TinyPolicy(kLearnerShape, 11, std::move(these)) {}
   /// What one of several learners holds of it.
-  explicit LearnerPolicy(const Collective& learners)
-      : TinyPolicy(kLearnerShape, 11, make_cpu_operators(1),
+  explicit LearnerPolicy(const Collective& learners, int threads = 1)
+      : TinyPolicy(kLearnerShape, 11, make_cpu_operators(threads),
                    held_range(parameter_layout(tiny_config(kLearnerShape)), learners.rank(),
                               learners.size())) {}
 };

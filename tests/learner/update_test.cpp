@@ -26,8 +26,8 @@ struct Result {
 
 /// Trains the initial policy, moved by `shift` (empty: not at all).
 Result train(const UpdateOptions& options, std::span<const ScoredGroup> groups,
-             Collective& learners, std::span<const float> shift = {}) {
-  LearnerPolicy policy(learners), reference;
+             Collective& learners, std::span<const float> shift = {}, int threads = 1) {
+  LearnerPolicy policy(learners, threads), reference(make_cpu_operators(threads));
   for (std::size_t i = 0; i < shift.size(); ++i) test::host(policy.weights)[i] += shift[i];
   if (!shift.empty()) policy.transformer.weights_changed();
   AdamW optimizer(plain_optimizer(), policy.weights, own_shard(policy.weights, learners));
@@ -141,6 +141,23 @@ TEST(Update, LearnerCountChangesNoBit) {
       for (const int count : {2, 3, 4, 6, 8}) {
         on_learners(count, [&](Collective& learners) {
           expect_same_bits(train(options, groups, learners), alone);
+        });
+      }
+    }
+  }
+}
+
+TEST(Update, ThreadsThatComputeLanesOfTheirOwnChangeNoBit) {
+  const auto groups = test::sampled_groups(6, 4);
+  const auto alone = solo_collective();
+  for (UpdateOptions options : {gspo(4), everything(4)}) {
+    for (const bool recomputes : {false, true}) {
+      options.loss.recompute_old_log_probs = recomputes;
+      const Result one = train(options, groups);
+      for (const int threads : {2, 3, 5, 12}) {
+        expect_same_bits(train(options, groups, *alone, {}, threads), one);
+        on_learners(2, [&](Collective& learners) {
+          expect_same_bits(train(options, groups, learners, {}, threads), one);
         });
       }
     }
