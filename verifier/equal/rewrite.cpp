@@ -264,9 +264,40 @@ const Expr* without_degrees(const Expr* e, Arena& arena) {
   return map_args(e, arena, [&](const Expr* arg) { return without_degrees(arg, arena); });
 }
 
+namespace {
+
+// s or s^2, letters that are a unit's; empty otherwise.
+std::string unit_power(const Expr& e) {
+  const auto is_known = [](const Expr& name) {
+    return is_one_of(name.op, Op::kSymbol, Op::kText) && same_known_unit(name.name, name.name);
+  };
+  if (is_known(e)) return e.name;
+  const bool power = e.op == Op::kPow && is_known(*e.args[0]) && e.args[1]->op == Op::kNumber &&
+                     e.args[1]->value.sign() > 0;
+  return power ? e.args[0]->name + "^" + e.args[1]->value.text() : std::string();
+}
+
+// m/s^2, the fraction that ends a product; empty otherwise.
+std::string rate_at_end(const Expr& product) {
+  const std::size_t count = product.args.size();
+  const Expr& below = *product.args.back();
+  if (count < 3 || below.op != Op::kPow || below.args[1]->op != Op::kNumber ||
+      below.args[1]->value.text() != "-1")
+    return {};
+  const std::string top = unit_power(*product.args[count - 2]);
+  const std::string bottom = unit_power(*below.args[0]);
+  return top.empty() || bottom.empty() ? std::string() : top + "/" + bottom;
+}
+
+}  // namespace
+
 const Expr* without_unit(const Expr* e, std::string_view unit, Arena& arena) {
-  const bool ends = e->op == Op::kMul && e->args.back()->op == Op::kSymbol &&
-                    same_known_unit(e->args.back()->name, unit);
+  if (e->op != Op::kMul) return e;
+  const std::string rate = rate_at_end(*e);
+  if (!rate.empty())
+    return units_agree(unit, rate) ? arena.mul({e->args.begin(), e->args.end() - 2}) : e;
+  const bool ends =
+      e->args.back()->op == Op::kSymbol && same_known_unit(e->args.back()->name, unit);
   return ends ? arena.mul({e->args.begin(), e->args.end() - 1}) : e;
 }
 

@@ -181,6 +181,23 @@ class Sets {
     });
   }
 
+  // x > 1 and x < 3, without "or": together they are everything, so what both hold is meant.
+  bool is_between(const Expr& list) {
+    if (list.flag || list.args.size() != 2) return false;
+    const Expr *low = nullptr, *high = nullptr;
+    for (const Expr* arg : list.args) {
+      if (!is_inequality(*arg) || arg->args.size() != 2) return false;
+      const bool name_first = is_name(*arg->args[0]);
+      if (!name_first && !is_name(*arg->args[1])) return false;
+      const Rel rel = arg->relations[0];
+      const bool less = is_one_of(rel, Rel::kLess, Rel::kLessEqual);
+      if (!less && !is_one_of(rel, Rel::kGreater, Rel::kGreaterEqual)) return false;
+      (name_first == less ? high : low) = arg->args[name_first ? 1 : 0];
+    }
+    return low != nullptr && high != nullptr && free_names(list).size() == 1 &&
+           compare_reals(*low, *high, options_, budget()) == -1;
+  }
+
   Tri all(const std::vector<const Expr*>& parts, const Expr* point) {
     Tri out = Tri::kYes;
     for (const Expr* part : parts) out = both(out, contains(*part, point));
@@ -193,7 +210,8 @@ class Sets {
     switch (set.op) {
       case Op::kTuple: return in_interval(set, point);
       case Op::kSet: return in_finite(set, point);
-      case Op::kList: return excludes(set) ? all(set.args, point) : any(set.args, point);
+      case Op::kList:
+        return excludes(set) || is_between(set) ? all(set.args, point) : any(set.args, point);
       case Op::kUnion: return any(set.args, point);
       case Op::kIntersection:
         return both(contains(*set.args[0], point), contains(*set.args[1], point));
