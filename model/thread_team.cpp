@@ -1,5 +1,7 @@
 #include "model/thread_team.h"
 
+#include "common/error.h"
+
 #if defined(__x86_64__)
 #include <immintrin.h>
 #endif
@@ -43,6 +45,8 @@ ThreadTeam::~ThreadTeam() {
 
 void ThreadTeam::run_all(Body body, const void* argument) {
   if (workers_.empty()) return body(argument, 0);
+  if (is_running_) fail("a team cannot run within its own run");
+  is_running_ = true;
   body_ = body;
   argument_ = argument;
   busy_.store(static_cast<std::uint32_t>(workers_.size()), std::memory_order_relaxed);
@@ -53,6 +57,7 @@ void ThreadTeam::run_all(Body body, const void* argument) {
        left = busy_.load(std::memory_order_acquire)) {
     wait_while(busy_, left);
   }
+  is_running_ = false;
 }
 
 void ThreadTeam::work(int member) {

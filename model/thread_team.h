@@ -22,7 +22,7 @@ class ThreadTeam {
   int size() const { return static_cast<int>(workers_.size()) + 1; }
 
   /// Calls body(member) for every member in [0, size) at once; returns when all have. `body` must
-  /// not throw.
+  /// not throw, nor have this team run. Throws Error, before any call, where it runs already.
   template <typename F>
   void run(const F& body) {
     run_all([](const void* f, int member) { (*static_cast<const F*>(f))(member); }, &body);
@@ -49,6 +49,7 @@ class ThreadTeam {
   std::vector<std::thread> workers_;
   Body body_ = nullptr;  // null asks the workers to leave
   const void* argument_ = nullptr;
+  bool is_running_ = false;                          // as the caller knows it
   alignas(64) std::atomic<std::uint32_t> round_{0};  // counts run() calls
   alignas(64) std::atomic<std::uint32_t> busy_{0};   // workers still in this round
 };

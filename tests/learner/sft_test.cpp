@@ -44,9 +44,10 @@ struct Result {
   std::vector<SftProgress> progress;
 };
 
-Result tune(const SftOptions& options, Collective& learners, const fs::path& checkpoints = {}) {
+Result tune(const SftOptions& options, Collective& learners, const fs::path& checkpoints = {},
+            int threads = 1) {
   const auto examples = rows_to_learn(40), validation = rows_to_learn(5);
-  LearnerPolicy policy(learners);
+  LearnerPolicy policy(learners, threads);
   Result result;
   run_sft(options,
           {policy.weights, policy.transformer, learners, examples, validation, checkpoints, "", "",
@@ -80,13 +81,13 @@ TEST(Sft, MicroBatchSizeChangesNoBit) {
   EXPECT_EQ(cut.progress[3].loss, whole.progress[3].loss);
 }
 
-TEST(Sft, LearnerCountChangesNoBit) {
+TEST(Sft, CountsOfLearnersAndThreadsChangeNoBit) {
   SftOptions options = options_of(5);
   options.optimizer.warmup = 0;
   const Result alone = tune(options);
-  for (const int count : {2, 3, 8}) {
+  for (const auto& [count, threads] : {std::pair{2, 1}, {3, 1}, {8, 1}, {1, 3}, {2, 4}}) {
     on_learners(count, [&](Collective& learners) {
-      const Result shared = tune(options, learners);
+      const Result shared = tune(options, learners, {}, threads);
       EXPECT_EQ(shared.weights, alone.weights);
       for (std::size_t i = 0; i < alone.progress.size(); ++i) {
         EXPECT_EQ(shared.progress[i].loss, alone.progress[i].loss);

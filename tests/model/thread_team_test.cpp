@@ -4,6 +4,8 @@
 
 #include <chrono>
 
+#include "common/error.h"
+
 namespace lie {
 namespace {
 
@@ -25,6 +27,13 @@ TEST(ThreadTeam, EveryTaskRunsOnce) {
     team.each(tasks, [&](std::int64_t task, int) { ++runs[static_cast<std::size_t>(task)]; });
     for (const int count : runs) EXPECT_EQ(count, 1);
   }
+}
+
+TEST(ThreadTeam, RefusesToRunWithinItsOwnRun) {
+  ThreadTeam team(2);
+  team.run([&](int member) {
+    if (member == 0) EXPECT_THROW(team.run([](int) {}), Error);
+  });
 }
 
 TEST(ThreadTeam, WakesAfterSleep) {
