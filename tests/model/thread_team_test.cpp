@@ -32,7 +32,9 @@ TEST(ThreadTeam, EveryTaskRunsOnce) {
 TEST(ThreadTeam, RefusesToRunWithinItsOwnRun) {
   ThreadTeam team(2);
   team.run([&](int member) {
-    if (member == 0) EXPECT_THROW(team.run([](int) {}), Error);
+    if (member == 0) {
+      EXPECT_THROW(team.run([](int) {}), Error);
+    }
   });
 }
 
