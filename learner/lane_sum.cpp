@@ -14,9 +14,9 @@ LaneSum::LaneSum(Operators& operators, Collective& learners, std::int64_t elemen
     : operators_(operators), learners_(learners), elements_(elements) {
   check_lanes(learners.size(), most_lanes, key);
   const LaneRange own = lanes_of_learner(most_lanes, learners.rank(), learners.size());
-  const std::vector<Operators*> workers = operators.workers(elements);
-  stacks_.resize(workers.size());
-  for (std::size_t i = 0; i < workers.size(); ++i) stacks_[i].operators = workers[i];
+  workers_ = operators.workers(elements);
+  if (own.count < std::ssize(workers_)) workers_ = {&operators};
+  stacks_.resize(workers_.size());
   const auto parts = lanes_of_workers(own, std::ssize(stacks_));
   for (std::size_t i = 0; i < parts.size(); ++i) {
     const auto held = static_cast<std::size_t>(values_held(most_lanes, parts[i]));
@@ -32,22 +32,24 @@ Tensor LaneSum::value(Stack& stack, std::size_t i) {
   return value.view();
 }
 
-void LaneSum::join(Stack& stack) {
+void LaneSum::join(Stack& stack, Operators& operators) {
   join_halves(lanes_, stack.nodes,
-              [&](std::size_t i) { stack.operators->add(value(stack, i + 1), value(stack, i)); });
+              [&](std::size_t i) { operators.add(value(stack, i + 1), value(stack, i)); });
 }
 
-Tensor LaneSum::add_lane(Stack& stack, std::int64_t lane) {
-  join(stack);
-  stack.nodes.push_back({lane, 1});
+Tensor LaneSum::add_lane(const LaneWork& work) {
+  Stack& stack = stacks_[static_cast<std::size_t>(work.worker)];
+  Operators& operators = *workers_[static_cast<std::size_t>(work.worker)];
+  join(stack, operators);
+  stack.nodes.push_back({work.lane, 1});
   const Tensor zeros = value(stack, stack.nodes.size() - 1);
-  stack.operators->zero(zeros);
+  operators.zero(zeros);
   return zeros;
 }
 
 void LaneSum::each_lane(std::int64_t lanes, const std::function<void(const LaneWork&)>& work) {
   const LaneRange own = lanes_of_learner(lanes, learners_.rank(), learners_.size());
-  const auto parts = lanes_of_workers(own, workers());
+  const auto parts = lanes_of_workers(own, std::ssize(workers_));
   operators_.run_workers(std::ssize(parts), [&](std::int64_t worker) {
     const LaneRange part = parts[static_cast<std::size_t>(worker)];
     for (std::int64_t lane = part.first; lane < part.first + part.count; ++lane) {
@@ -68,7 +70,7 @@ void LaneSum::run(std::int64_t lanes, const std::function<void(const LaneWork&)>
   }
   for (Stack& stack : stacks_) stack.nodes.clear();
   each_lane(lanes, [&](LaneWork lane) {
-    lane.gradient = add_lane(stacks_[static_cast<std::size_t>(lane.worker)], lane.lane);
+    lane.gradient = add_lane(lane);
     work(lane);
   });
   join_workers();
@@ -77,14 +79,14 @@ void LaneSum::run(std::int64_t lanes, const std::function<void(const LaneWork&)>
 /// The nodes of all workers become the first one's.
 void LaneSum::join_workers() {
   Stack& all = stacks_.front();
-  join(all);
+  join(all, operators_);
   for (Stack& stack : std::span(stacks_).subspan(1)) {
-    join(stack);
+    join(stack, operators_);
     for (std::size_t i = 0; i < stack.nodes.size(); ++i) {
       all.nodes.push_back(stack.nodes[i]);
       all.values.resize(std::max(all.values.size(), all.nodes.size()));
       std::swap(all.values[all.nodes.size() - 1], stack.values[i]);
-      join(all);
+      join(all, operators_);
     }
   }
 }

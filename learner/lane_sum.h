@@ -3,9 +3,9 @@
 // many learners as lanes each holds one.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <functional>
-#include <iterator>
 #include <string_view>
 #include <vector>
 
@@ -30,9 +30,13 @@ class LaneSum {
   LaneSum(Operators& operators, Collective& learners, std::int64_t elements,
           std::int64_t most_lanes, std::string_view key);
 
-  std::int64_t elements() const { return elements_; }
-  /// As many as operators.workers(elements()).
-  std::int64_t workers() const { return std::ssize(stacks_); }
+  /// Those that compute lanes at the same time: operators.workers(elements) if this learner may
+  /// have a lane for each, else the operators alone.
+  const std::vector<Operators*>& workers() const { return workers_; }
+  /// Tokens of a training pass: `most`, or fewer where that is faster. Changes no bit (E4).
+  std::int64_t pass_tokens(std::int64_t most) const {
+    return std::min(most, workers_.front()->most_pass_tokens(elements_));
+  }
   /// Calls work() for each of this learner's of `lanes` >= 1 lanes: its workers at the same time,
   /// each for lanes of its own in order, number 0 on the caller's thread. Throws what work()
   /// throws. Without gradients.
@@ -55,13 +59,12 @@ class LaneSum {
   };
   /// What one worker has added so far.
   struct Stack {
-    Operators* operators = nullptr;
     std::vector<LaneRange> nodes;  // in order; their sums are the first of `values`
     std::vector<Buffer> values;    // [1, elements] each; none is given back
   };
   Tensor value(Stack& stack, std::size_t i);
-  void join(Stack& stack);
-  Tensor add_lane(Stack& stack, std::int64_t lane);
+  void join(Stack& stack, Operators& operators);
+  Tensor add_lane(const LaneWork& work);
   void join_workers();
   Tensor part_of(Tensor whole, int learner, std::int64_t done) const;
   std::vector<Tensor> exchange_part(std::int64_t done);
@@ -70,6 +73,7 @@ class LaneSum {
   Operators& operators_;
   Collective& learners_;
   std::int64_t elements_;
+  std::vector<Operators*> workers_;
   std::int64_t lanes_ = 0;
   std::vector<Stack> stacks_;    // of the workers; in the end the first has all
   std::vector<Node> nodes_;      // of all learners when all lanes are there, in order

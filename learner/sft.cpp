@@ -81,9 +81,9 @@ class Tuner {
         optimizer_(options_.optimizer, parts.weights, own_shard(parts.weights, parts.learners)),
         gradient_(parts.weights.operators(), parts.learners,
                   flat_elements(parts.weights.parameters()), options_.lanes, "sft.lanes"),
-        policies_(parts.weights.operators(), gradient_.elements(), parts.model,
-                  options_.activation_mebibytes << 20) {
+        policies_(gradient_.workers(), parts.model, options_.activation_mebibytes << 20) {
     check_options(options_.optimizer);
+    options_.max_micro_batch_tokens = gradient_.pass_tokens(options_.max_micro_batch_tokens);
     if (parts.learners.size() > 1) share();
     if (parts.checkpoints.empty()) return;
     saver_.emplace(parts.checkpoints, options_.checkpoint, parts.weights, parts.learners);
@@ -127,7 +127,7 @@ class Tuner {
   std::optional<CheckpointSaver> saver_;
 };
 
-/// Fills in what depends on the data, the number of steps and the end of the cosine, and the model.
+/// Fills in what depends on the data: the number of steps, and the end of the cosine.
 SftOptions Tuner::with_schedule(SftOptions options, const SftParts& parts) {
   if (options.steps == 0) {
     for (std::int64_t epoch = 0; epoch < options.epochs; ++epoch) {
@@ -138,7 +138,6 @@ SftOptions Tuner::with_schedule(SftOptions options, const SftParts& parts) {
   if (options.optimizer.schedule == Schedule::kCosine && options.optimizer.decay_until == 0) {
     options.optimizer.decay_until = options.steps;
   }
-  options.max_micro_batch_tokens = pass_tokens(parts.weights, options.max_micro_batch_tokens);
   return options;
 }
 

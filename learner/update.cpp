@@ -125,16 +125,15 @@ PolicyUpdater::PolicyUpdater(const UpdateOptions& options, UpdateParts parts)
       parts_(parts),
       gradient_(parts.weights.operators(), parts.learners,
                 flat_elements(parts.weights.parameters()), options.batch.lanes, "update.lanes"),
-      policies_(parts.weights.operators(), gradient_.elements(), parts.policy,
-                options.batch.activation_mebibytes << 20) {
+      policies_(gradient_.workers(), parts.policy, options.batch.activation_mebibytes << 20) {
   check_options(options_.loss);
   options_.batch.max_micro_batch_tokens =
-      pass_tokens(parts_.weights, options_.batch.max_micro_batch_tokens);
+      gradient_.pass_tokens(options_.batch.max_micro_batch_tokens);
   if (options_.loss.kl_coefficient == 0) return;
   if (parts_.reference == nullptr) {
     fail("policy_loss.kl_coefficient: a KL term needs the reference policy, and none was loaded");
   }
-  references_.emplace(parts_.weights.operators(), gradient_.elements(), *parts_.reference, 0);
+  references_.emplace(gradient_.workers(), *parts_.reference, 0);
 }
 
 StepUpdate PolicyUpdater::run(std::int64_t step, std::span<const ScoredGroup> groups,
@@ -186,7 +185,7 @@ PolicyUpdater::MiniBatch PolicyUpdater::prepare(std::span<const ScoredGroup> gro
 void PolicyUpdater::recompute_old(MiniBatch& batch, UpdateSeconds& seconds) {
   const auto temperature = static_cast<float>(options_.temperature);
   batch.old_log_probs.resize(batch.indices.size());
-  std::vector<UpdateSeconds> of_workers(static_cast<std::size_t>(gradient_.workers()));
+  std::vector<UpdateSeconds> of_workers(gradient_.workers().size());
   gradient_.each_lane(batch.lanes, [&](const LaneWork& work) {
     UpdateSeconds& own_seconds = of_workers[static_cast<std::size_t>(work.worker)];
     for (const MicroBatch& micro : batch.micro_batches[static_cast<std::size_t>(work.number)]) {
@@ -235,7 +234,7 @@ void PolicyUpdater::share_weights(UpdateSeconds& seconds) {
 PolicyLossStats PolicyUpdater::run_lanes(const Pass& pass, const MiniBatch& batch,
                                          StepUpdate& update) {
   std::vector<PolicyLossStats> stats(static_cast<std::size_t>(batch.lanes));
-  std::vector<UpdateSeconds> seconds(static_cast<std::size_t>(gradient_.workers()));
+  std::vector<UpdateSeconds> seconds(gradient_.workers().size());
   gradient_.run(batch.lanes, [&](const LaneWork& work) {
     const Lane lane{work.worker, work.gradient, stats[static_cast<std::size_t>(work.lane)],
                     seconds[static_cast<std::size_t>(work.worker)]};

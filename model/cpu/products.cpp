@@ -191,7 +191,8 @@ void CpuOperators::run_workers(std::int64_t count, const std::function<void(std:
 
 std::int64_t CpuOperators::most_pass_tokens(std::int64_t weights) const {
   constexpr std::int64_t kInCache = 512;
-  return weights > sharing_.cached_weights ? Operators::most_pass_tokens(weights) : kInCache;
+  const bool all_in_cache = team_.size() == 1 && weights <= sharing_.cached_weights;
+  return all_in_cache ? kInCache : Operators::most_pass_tokens(weights);
 }
 
 }  // namespace lie::cpu
