@@ -76,8 +76,8 @@ class CpuWeight : public PackedWeight {
 struct SharingLimits {
   /// Of one operator; less work is done faster by the caller alone.
   std::int64_t cycles = 10000;
-  /// Elements that the cores' caches hold: see workers().
-  std::int64_t cached_weights = 4 << 20;
+  /// Bytes of packed weights that the cores' caches hold: see workers().
+  std::int64_t cached_bytes = 32 << 20;
 };
 
 class CpuOperators : public Operators {
@@ -171,6 +171,9 @@ class CpuOperators : public Operators {
   std::vector<AlignedFloats> scratch_;  // per member
 
  private:
+  bool are_cached(std::int64_t weights) const {
+    return weights * dtype_bytes(packed_dtype()) <= sharing_.cached_bytes;
+  }
   void multiply_split(const Product& product, std::int64_t rows);
 
   SharingLimits sharing_;

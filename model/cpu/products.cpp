@@ -166,7 +166,7 @@ std::unique_ptr<CpuOperators> CpuOperators::of_one_thread() const {
 /// Weights that stay in the cores' caches are read by every worker, without a wait between; larger
 /// ones are read once, by all threads together.
 std::vector<Operators*> CpuOperators::workers(std::int64_t weights) {
-  if (team_.size() == 1 || weights > sharing_.cached_weights) return {this};
+  if (team_.size() == 1 || !are_cached(weights)) return {this};
   while (std::ssize(alone_) < team_.size()) alone_.push_back(of_one_thread());
   std::vector<Operators*> workers;
   for (const auto& worker : alone_) workers.push_back(worker.get());
@@ -190,9 +190,8 @@ void CpuOperators::run_workers(std::int64_t count, const std::function<void(std:
 }
 
 std::int64_t CpuOperators::most_pass_tokens(std::int64_t weights) const {
-  constexpr std::int64_t kInCache = 512;
-  const bool all_in_cache = team_.size() == 1 && weights <= sharing_.cached_weights;
-  return all_in_cache ? kInCache : Operators::most_pass_tokens(weights);
+  constexpr std::int64_t kInCache = 256;
+  return team_.size() == 1 && are_cached(weights) ? kInCache : Operators::most_pass_tokens(weights);
 }
 
 }  // namespace lie::cpu

@@ -243,9 +243,9 @@ TEST_P(TransformerBits, ThreadsChangeNothing) {
       one.transformer.forward(batch, kTemperature, false).log_probs;
   const std::vector<float> gradient = gradient_of(one, {batch});
   // Every operator shared however small, with the batch cut by sequences and without.
-  for (const std::int64_t cached_weights : {0, 1 << 30}) {
+  for (const std::int64_t cached_bytes : {0, 1 << 30}) {
     for (const int threads : {2, 3, 5}) {
-      Policy policy(config, sharing_operators(GetParam(), threads, {0, cached_weights}));
+      Policy policy(config, sharing_operators(GetParam(), threads, {0, cached_bytes}));
       EXPECT_TRUE(
           same_bits(policy.transformer.forward(batch, kTemperature, false).log_probs, log_probs))
           << threads;
