@@ -84,8 +84,10 @@ struct Transformer::State {
   std::int64_t elements;                        // of all of them, flat
   const std::shared_ptr<PolicyWeights> shared;
   std::vector<LayerWeights>& layers = shared->layers;
-  std::unique_ptr<PackedWeight>&head = shared->head, &own_embedding = shared->own_embedding;
-  Tensor &embedding = shared->embedding, &final_norm = shared->final_norm;
+  std::unique_ptr<PackedWeight>& head = shared->head;
+  std::unique_ptr<PackedWeight>& own_embedding = shared->own_embedding;
+  Tensor& embedding = shared->embedding;
+  Tensor& final_norm = shared->final_norm;
 
   // Rotation table as far as positions were met.
   Buffer rope;
