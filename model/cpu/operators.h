@@ -75,7 +75,7 @@ class CpuWeight : public PackedWeight {
 /// When threads share work. Changes no bits.
 struct SharingLimits {
   /// Of one operator; less work is done faster by the caller alone.
-  std::int64_t cycles = 10000;
+  std::int64_t cycles = 3000;
   /// Bytes of packed weights that the cores' caches hold: see workers().
   std::int64_t cached_bytes = 32 << 20;
 };
