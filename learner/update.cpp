@@ -182,13 +182,23 @@ PolicyUpdater::MiniBatch PolicyUpdater::prepare(std::span<const ScoredGroup> gro
   return batch;
 }
 
+/// work(micro-batch) for those of a lane, and behind each what this rank owes others.
+template <typename Work>
+void PolicyUpdater::each_micro_batch(const MiniBatch& batch, const LaneWork& lane,
+                                     const Work& work) const {
+  for (const MicroBatch& micro : batch.micro_batches[static_cast<std::size_t>(lane.number)]) {
+    work(micro);
+    if (lane.worker == 0) attend_();  // on this rank's own thread
+  }
+}
+
 void PolicyUpdater::recompute_old(MiniBatch& batch, UpdateSeconds& seconds) {
   const auto temperature = static_cast<float>(options_.temperature);
   batch.old_log_probs.resize(batch.indices.size());
   std::vector<UpdateSeconds> of_workers(gradient_.workers().size());
   gradient_.each_lane(batch.lanes, [&](const LaneWork& work) {
     UpdateSeconds& own_seconds = of_workers[static_cast<std::size_t>(work.worker)];
-    for (const MicroBatch& micro : batch.micro_batches[static_cast<std::size_t>(work.number)]) {
+    each_micro_batch(batch, work, [&](const MicroBatch& micro) {
       const RowLogProbs rows = timed(own_seconds.forward, [&] {
         return policies_.of(work.worker).forward(micro.packed, temperature, false);
       });
@@ -196,8 +206,7 @@ void PolicyUpdater::recompute_old(MiniBatch& batch, UpdateSeconds& seconds) {
         const auto own = rows_of(rows.log_probs, micro, s);
         batch.old_log_probs[micro.sequences[s]].assign(own.begin(), own.end());
       }
-      if (work.worker == 0) attend_();
-    }
+    });
   });
   seconds.add_mean(of_workers);
 }
@@ -238,10 +247,9 @@ PolicyLossStats PolicyUpdater::run_lanes(const Pass& pass, const MiniBatch& batc
   gradient_.run(batch.lanes, [&](const LaneWork& work) {
     const Lane lane{work.worker, work.gradient, stats[static_cast<std::size_t>(work.lane)],
                     seconds[static_cast<std::size_t>(work.worker)]};
-    for (const MicroBatch& micro : batch.micro_batches[static_cast<std::size_t>(work.number)]) {
+    each_micro_batch(batch, work, [&](const MicroBatch& micro) {
       accumulate(pass, batch, micro, lane, update);
-      if (work.worker == 0) attend_();
-    }
+    });
   });
   update.seconds.add_mean(seconds);
   return timed(update.seconds.gradient_sync, [&] { return sum_stats(parts_.learners, stats); });

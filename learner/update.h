@@ -98,6 +98,8 @@ class PolicyUpdater {
   struct Pass;
   struct Lane;
   MiniBatch prepare(std::span<const ScoredGroup> groups, std::vector<ResponseIndex> indices) const;
+  template <typename Work>
+  void each_micro_batch(const MiniBatch& batch, const LaneWork& lane, const Work& work) const;
   void recompute_old(MiniBatch& batch, UpdateSeconds& seconds);
   SequenceInput sequence_input(const Pass& pass, const MiniBatch& batch,
                                std::size_t sequence) const;

@@ -140,8 +140,10 @@ Tensor Transformer::decode(std::span<const DecodeRow> rows, KvCache& cache, Tens
     return *std::ranges::lower_bound(starts, starts.back() * worker / std::ssize(workers));
   };
   s.operators.run_workers(std::ssize(workers), [&](std::int64_t i) {
-    if (cut(i) == cut(i + 1)) return;
-    s.decode_part(*workers[static_cast<std::size_t>(i)], whole, pages, cut(i), cut(i + 1));
+    const std::int32_t first = cut(i), end = cut(i + 1);
+    if (first < end) {
+      s.decode_part(*workers[static_cast<std::size_t>(i)], whole, pages, first, end);
+    }
   });
   return whole.logits;
 }
