@@ -33,9 +33,9 @@ bench() {  # its own lines, and one more where it ended early
   note "device bench to its end" FAIL - - -
 }
 
-step() {  # one RL step of the demo's model
-  local on=$device
-  [ "$place" = gpu ] || on=aten-cpu
+step() {  # device: one RL step of the demo's model
+  local on=$1
+  rm -rf "$work/run"
   timeout 180 "$bin/lie_cluster" train configs/demo.yaml --set run.steps=1 --set rollout.prompts_per_step=8 \
     --set update.mini_batch_prompts=4 --set model.device="$on" --set run.directory="$work/run" || return 1
   difference=$(sed -n 's/.*"log_prob_difference_sequence_max": *\([^,}]*\).*/\1/p' "$work/run/metrics.jsonl" | head -n 1)
@@ -47,10 +47,20 @@ for program in test_aten device_bench lie_cluster; do
 done
 check "operators and rows against the CPU" 120 "$bin/test_aten" --gtest_brief=1
 bench
-start=$SECONDS result=PASS difference=
-step >"$work/log" 2>&1 || { result=FAIL; tail -n 15 "$work/log" >&2; }
-note "one RL step" "$result" $((SECONDS - start)) s -
+timed_step() {  # name device
+  local start=$SECONDS result=PASS
+  difference=
+  step "$2" >"$work/log" 2>&1 || { result=FAIL; tail -n 15 "$work/log" >&2; }
+  note "$1" "$result" $((SECONDS - start)) s -
+}
+timed_step "one RL step" "$([ "$place" = gpu ] && echo cuda || echo aten-cpu)"
 note "its log-probs, learner less sampler" "$([ -n "$difference" ] && echo MEASURED || echo FAIL)" "${difference:--}" "nats, worst response's mean" -
+if [ "$place" = gpu ]; then
+  timed_step "one RL step, exact mode" cuda-exact
+  note "its log-probs, learner less sampler" "$([ "$difference" = 0.0 ] && echo PASS || echo FAIL)" "${difference:--}" "nats, worst response's mean" -
+else
+  skip "one RL step, exact mode" "kernels of a GPU"
+fi
 if [ "$place" = gpu ] && command -v compute-sanitizer >/dev/null; then
   # Each tensor in memory of its own, or none would end where memcheck looks; what calls return is checked where they are
   # made, and LibTorch also asks for what may not be there. racecheck: a barrier that emulated lanes cannot miss.

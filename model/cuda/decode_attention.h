@@ -37,6 +37,7 @@ struct PagedAttention {
   float* scores;                        // [T, H, stretches, kPositions], then their exponentials
   float* sums;                          // [T, H, stretches, E] of weighted values
   float* inverse;                       // [T, H] 1 / sum of the exponentials
+  Rows<float> log_sums;                 // [T, H] of the scores, or nowhere
 
   /// Floats of the three for a row.
   static std::int64_t scratch(std::int64_t heads, std::int64_t width, std::int64_t stretches) {
@@ -175,7 +176,12 @@ struct PagedSoftmax {
         for (std::int64_t s = 0; s < count; ++s) sum[lane] += parts[s * kLanes + lane];
       });
       const float all = lanes.fold(sum, plus);
-      lanes.once([&] { of.inverse[item] = 1.0f / all; });
+      lanes.once([&] {
+        of.inverse[item] = 1.0f / all;
+        if (of.log_sums.data != nullptr) {
+          of.log_sums[item / of.heads][item % of.heads] = top + log_of(all);
+        }
+      });
     });
   }
 };

@@ -152,7 +152,8 @@ bool attention_decode_takes(const AttentionShape& shape, const KvPages& pages) {
 }
 
 void attention_decode(int device, Tensor rotated, const AttentionShape& shape,
-                      const DecodeBatch& batch, KvPages pages, float* scratch, Tensor y) {
+                      const DecodeBatch& batch, KvPages pages, float* scratch, Tensor y,
+                      Tensor log_sum) {
   by_dtype(y.dtype, [&](auto zero) {
     using T = decltype(zero);
     using Attention = PagedAttention<T>;
@@ -173,7 +174,8 @@ void attention_decode(int device, Tensor rotated, const AttentionShape& shape,
                         1.0f / std::sqrt(static_cast<float>(shape.head_width)),
                         scratch,
                         sums,
-                        sums + of_all * shape.head_width};
+                        sums + of_all * shape.head_width,
+                        rows<float>(log_sum)};
     const PagedScores<T> scores{all};
     const PagedValues<T> values{all};
     for_blocks(device, scores.items(rotated.rows), scores);

@@ -31,8 +31,10 @@ void rotate_and_store(int device, Tensor qkv, const QkNormRope& how, Tensor rota
 std::int64_t attention_decode_scratch(const AttentionShape& shape, std::int64_t longest);
 /// Whether attention_decode() takes such heads and pages: it reads sixteen bytes of a key at once.
 bool attention_decode_takes(const AttentionShape& shape, const KvPages& pages);
+/// log_sum [T, H] of the scaled scores is kept unless empty.
 void attention_decode(int device, Tensor rotated, const AttentionShape& shape,
-                      const DecodeBatch& batch, KvPages pages, float* scratch, Tensor y);
+                      const DecodeBatch& batch, KvPages pages, float* scratch, Tensor y,
+                      Tensor log_sum);
 void embed(int device, Tensor table, Indices tokens, Tensor y);
 void embed_backward(int device, Tensor dy, Indices tokens, Tensor dtable);
 void log_probs(int device, Tensor logits, Indices targets, float temperature, Tensor log_probs,

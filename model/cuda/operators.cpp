@@ -5,13 +5,16 @@
 #include <algorithm>
 
 #include "model/aten/aten_operators.h"
+#include "model/cuda/exact_operators.h"
 #include "model/cuda/kernels.h"
 
 namespace lie {
 namespace {
 
-class CudaOperators final : public aten::AtenOperators {
+class CudaOperators : public aten::AtenOperators {
  public:
+  static constexpr std::int64_t kScratchFloats = std::int64_t{1} << 24;  // of attention: 64 MiB
+
   using AtenOperators::AtenOperators;
 
   void embed(Tensor table, Indices tokens, Tensor y) override {
@@ -59,17 +62,14 @@ class CudaOperators final : public aten::AtenOperators {
     if (!cuda::attention_decode_takes(shape, pages)) {
       return AtenOperators::attention_decode(rotated, shape, batch, pages, y);
     }
-    constexpr std::int64_t kMostFloats = std::int64_t{1} << 24;  // 64 MiB
     const std::int64_t of_row = cuda::attention_decode_scratch(shape, batch.longest);
-    const std::int64_t at_once = std::clamp<std::int64_t>(kMostFloats / of_row, 1, rotated.rows);
-    const at::Tensor scratch = at::empty({at_once * of_row}, options(at::kFloat));
+    const std::int64_t at_once = std::clamp<std::int64_t>(kScratchFloats / of_row, 1, rotated.rows);
     for (std::int64_t first = 0; first < rotated.rows; first += at_once) {
       const std::int64_t count = std::min(at_once, rotated.rows - first);
       DecodeBatch part = batch;
       part.positions = batch.positions.from(first, count);
       part.sequences = batch.sequences.from(first, count);
-      cuda::attention_decode(index(), rotated.rows_at(first, count), shape, part, pages,
-                             scratch.data_ptr<float>(), y.rows_at(first, count));
+      attend(rotated.rows_at(first, count), shape, part, pages, y.rows_at(first, count), {});
     }
   }
   void log_probs(Tensor logits, Indices targets, float temperature, Tensor log_probs,
@@ -97,6 +97,17 @@ class CudaOperators final : public aten::AtenOperators {
   }
   void adamw(const AdamWStep& how, const AdamWTensors& x) override { cuda::adamw(index(), how, x); }
 
+ protected:
+  /// attention_decode() of rows that scratch memory is there for; log_sum [T, H] is kept unless
+  /// empty.
+  void attend(Tensor rotated, const AttentionShape& shape, const DecodeBatch& batch, KvPages pages,
+              Tensor y, Tensor log_sum) {
+    const std::int64_t of_row = cuda::attention_decode_scratch(shape, batch.longest);
+    const at::Tensor scratch = at::empty({rotated.rows * of_row}, options(at::kFloat));
+    cuda::attention_decode(index(), rotated, shape, batch, pages, scratch.data_ptr<float>(), y,
+                           log_sum);
+  }
+
  private:
   int index() const { return device().index(); }
   /// What sums over rows leave between their kernels. Given back at once: ATen hands memory out
@@ -115,7 +126,8 @@ void fail_to(const char* what, const char* reason) { fail("CUDA cannot {}: {}", 
 
 }  // namespace cuda
 
-std::unique_ptr<Operators> make_cuda_operators(std::string_view device, DType dtype, int threads) {
+std::unique_ptr<Operators> make_cuda_operators(std::string_view device, DType dtype, int threads,
+                                               CudaBits bits) {
   const at::Device usable = aten::usable_device(device);
   if (usable.is_cuda() == cuda::kernels_are_emulated()) {
     fail("device \"{}\": the kernels of this build run on {}", device,
@@ -123,7 +135,8 @@ std::unique_ptr<Operators> make_cuda_operators(std::string_view device, DType dt
                           : "CUDA devices only");
   }
   if (threads > 0) at::set_num_threads(threads);
-  return std::make_unique<CudaOperators>(usable, dtype);
+  if (bits == CudaBits::kFast) return std::make_unique<CudaOperators>(usable, dtype);
+  return std::make_unique<cuda::ExactOperators<CudaOperators>>(usable, dtype);
 }
 
 }  // namespace lie

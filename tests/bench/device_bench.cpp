@@ -61,14 +61,28 @@ class DeviceBench {
     draw(2);
     draw(1);
     train(transformer, weights.flat().elements());
-    log_prob_difference(transformer);
+    const double mean = std::abs(log_prob_differences(transformer).mean);
+    say("log-prob difference, sequence mean", mean < 3e-4 ? "PASS" : "FAIL", mean, "nats");
     nccl_alone();
   }
 
+  /// What the exact mode gives and costs, in shares of the fast one's ceilings.
+  void run_exact(const DeviceBench& fast) {
+    prefix_ = "exact: ";
+    bandwidth_ = fast.bandwidth_;
+    flops_ = fast.flops_;
+    const Weights weights = initial_weights(sizes_.model, 1, ops_);
+    Transformer transformer(weights);
+    for (const int batch : sizes_.batches) decode(transformer, batch);
+    train(transformer, weights.flat().elements());
+    const int differing = log_prob_differences(transformer).tokens;
+    say("tokens whose log-probs differ", differing == 0 ? "PASS" : "FAIL", differing, "tokens");
+  }
+
  private:
-  static void say(const std::string& name, const char* result, double figure, const char* unit,
-                  double share = 0) {
-    fmt::print("{}|{}|{:.4g}|{}|{}\n", name, result, figure, unit,
+  void say(const std::string& name, const char* result, double figure, const char* unit,
+           double share = 0) const {
+    fmt::print("{}{}|{}|{:.4g}|{}|{}\n", prefix_, name, result, figure, unit,
                share > 0 ? fmt::format("{:.3f}", share) : "-");
   }
   /// Best seconds of `work`, the device's included.
@@ -219,14 +233,17 @@ class DeviceBench {
     }
   }
 
-  /// Between sampling and training, against GSPO's clip band of 3e-4 on the sequence's mean.
-  void log_prob_difference(Transformer& transformer) {
+  struct Differences {
+    double mean = 0;  // over the sequence, to be held against GSPO's clip band of 3e-4
+    int tokens = 0;   // with any
+  };
+  /// Of log-probs between sampling and training.
+  Differences log_prob_differences(Transformer& transformer) {
     const PackedBatch batch = one_sequence(sizes_.context);
     const RowLogProbs trained = transformer.forward(batch, 1.0f, false);
     KvCache cache(sizes_.model, ops_, KvCache::pages_for(sizes_.context));
     const std::int32_t sequence = cache.open();
-    double sum = 0;
-    const Buffer id = ops_.allocate(1, 1, DType::kInt32);
+    Differences found;
     const Buffer three = ops_.allocate(1, 3, DType::kFloat32);
     for (std::size_t t = 0; t < batch.rows.size(); ++t) {
       const DecodeRow row{batch.tokens[t], sequence, true};
@@ -237,10 +254,12 @@ class DeviceBench {
                      all.cols_at(1, 1), all.cols_at(2, 1));
       float sampled = 0;
       ops_.copy_to_host(all.cols_at(0, 1), std::span(&sampled, 1));
-      sum += static_cast<double>(sampled) - static_cast<double>(trained.log_probs[t]);
+      const double difference =
+          static_cast<double>(sampled) - static_cast<double>(trained.log_probs[t]);
+      found.mean += difference / static_cast<double>(batch.rows.size());
+      found.tokens += difference != 0 ? 1 : 0;
     }
-    const double mean = std::abs(sum) / static_cast<double>(batch.rows.size());
-    say("log-prob difference, sequence mean", mean < 3e-4 ? "PASS" : "FAIL", mean, "nats");
+    return found;
   }
 
   /// What one GPU shows of NCCL: that it starts, follows the operators' work, and leaves no error
@@ -276,6 +295,7 @@ class DeviceBench {
 
   Operators& ops_;
   const Sizes sizes_;
+  std::string prefix_;                // of the names of what it says
   double bandwidth_ = 0, flops_ = 0;  // ceilings, a second
 };
 
@@ -290,15 +310,18 @@ int main(int argc, char** argv) {
       "cuda[:index]; or emulated, in a build without CUDA: small shapes, whose speed says nothing");
   return lie::bench::run_bench(app, argc, argv, [&] {
     const bool emulated = device == "emulated";
-    const auto made = [&] {
-      return lie::make_cuda_operators(emulated ? "cpu" : device, lie::DType::kBFloat16);
+    const auto made = [&](lie::CudaBits bits) {
+      return lie::make_cuda_operators(emulated ? "cpu" : device, lie::DType::kBFloat16, 0, bits);
     };
-    for (const lie::bench::DeviceCheck& check : lie::bench::device_checks(made())) {
+    for (const lie::bench::DeviceCheck& check :
+         lie::bench::device_checks(made(lie::CudaBits::kFast))) {
       fmt::print("{}|{}|{:.2g}|of the largest|-\n", check.name,
                  check.error <= check.bound ? "PASS" : "FAIL", check.error);
     }
-    const auto operators = made();
-    lie::bench::DeviceBench(*operators, emulated ? lie::bench::Sizes() : lie::bench::full_sizes())
-        .run();
+    const auto fast = made(lie::CudaBits::kFast), exact = made(lie::CudaBits::kExact);
+    const auto sizes = emulated ? lie::bench::Sizes() : lie::bench::full_sizes();
+    lie::bench::DeviceBench bench(*fast, sizes);
+    bench.run();
+    lie::bench::DeviceBench(*exact, sizes).run_exact(bench);
   });
 }

@@ -286,7 +286,7 @@ TEST_P(CudaRows, StoringKeysAndValuesAndAttendingToThemHasTheCpuOperatorsBits) {
     std::vector<float> scratch(static_cast<std::size_t>(
         Cached::kRows * cuda::attention_decode_scratch(shape, reading.longest)));
     cuda::attention_decode(kDevice, rotated.kernel(), shape, reading, {pool.kernel(), 1},
-                           scratch.data(), y.kernel());
+                           scratch.data(), y.kernel(), {});
     EXPECT_EQ(y.different(), 0) << longest << " positions, groups of " << group;
   });
 }

@@ -1,5 +1,5 @@
 // What is held against the CPU operators: LibTorch's on the CPU, and those of model/cuda, on a CUDA
-// device where one is there, on emulated lanes in a build without CUDA.
+// device where one is there, on emulated lanes in a build without CUDA; in exact mode, too.
 #pragma once
 
 #include <memory>
@@ -14,15 +14,20 @@ namespace lie::test {
 
 inline std::vector<std::string> device_sides() {
   std::vector<std::string> found{"cpu"};
-  if (usable_gpus() > 0) found.emplace_back("cuda");
-  if (cuda::kernels_are_emulated()) found.emplace_back("emulated");
+  const std::string cuda = cuda::kernels_are_emulated() ? "emulated" : "cuda";
+  if (cuda::kernels_are_emulated() || usable_gpus() > 0) {
+    found.insert(found.end(), {cuda, cuda + "_exact"});
+  }
   return found;
 }
+
+inline bool is_exact(const std::string& name) { return name.ends_with("_exact"); }
 
 inline std::unique_ptr<Operators> make_side(const std::string& name,
                                             DType dtype = DType::kFloat32) {
   if (name == "cpu") return make_aten_operators(name, dtype, 1);
-  return make_cuda_operators(name == "emulated" ? "cpu" : name, dtype, 1);
+  return make_cuda_operators(cuda::kernels_are_emulated() ? "cpu" : "cuda", dtype, 1,
+                             is_exact(name) ? CudaBits::kExact : CudaBits::kFast);
 }
 
 }  // namespace lie::test

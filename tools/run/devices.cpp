@@ -19,6 +19,16 @@ std::string gpu_of_this_rank(int turn) {
   return gpus == 0 ? "cuda" : fmt::format("cuda:{}", turn % gpus);
 }
 
+/// Of cuda and cuda-exact, each with ":<number>" or without; else null.
+std::unique_ptr<Operators> make_gpu_operators(std::string name, int turn) {
+  constexpr std::string_view kExact = "cuda-exact";
+  const bool exact = name.starts_with(kExact);
+  if (exact) name.replace(0, kExact.size(), "cuda");
+  if (name == "cuda") name = gpu_of_this_rank(turn);
+  if (name != "cuda" && !name.starts_with("cuda:")) return nullptr;
+  return make_cuda_operators(name, DType::kBFloat16, 0, exact ? CudaBits::kExact : CudaBits::kFast);
+}
+
 }  // namespace
 
 bool can_share_weights(const ModelOptions& options) {
@@ -31,14 +41,11 @@ std::unique_ptr<Operators> make_operators(const ModelOptions& options, int threa
   if (options.device == "cpu") return make_cpu_operators(threads, shared);
   if (options.device == "cpu-bf16") return make_cpu_operators(threads, shared, DType::kBFloat16);
   if (options.device == "aten-cpu") return make_aten_operators("cpu", DType::kFloat32, threads);
-  if (options.device == "cuda") {
-    return make_cuda_operators(gpu_of_this_rank(turn), DType::kBFloat16);
-  }
-  if (options.device.starts_with("cuda:")) {
-    return make_cuda_operators(options.device, DType::kBFloat16);
-  }
-  fail("model.device is \"{}\": expected cpu, cpu-bf16, aten-cpu, cuda or cuda:<number>",
-       options.device);
+  if (auto on_gpu = make_gpu_operators(options.device, turn)) return on_gpu;
+  fail(
+      "model.device is \"{}\": expected cpu, cpu-bf16, aten-cpu, cuda, cuda-exact or one of the "
+      "last two with :<number>",
+      options.device);
 }
 
 int turn_on_host(const RoleLayout& layout, int rank) {

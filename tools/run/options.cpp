@@ -61,9 +61,9 @@ void describe(FieldList& fields, ModelOptions& options) {
       "device", options.device,
       {.help = "cpu (the program's own operators), cpu-bf16 (the same with matrix products of "
                "operands in bf16, by AMX where the processor has it), aten-cpu (LibTorch's, for "
-               "comparison), or cuda (bf16 compute with fp32 master weights; learners and actors "
-               "of a node share "
-               "its GPUs in turn) or cuda:<number>."});
+               "comparison), cuda (bf16 compute with fp32 master weights; learners and actors of a "
+               "node share its GPUs in turn) or cuda-exact (the same; the learner forms a token's "
+               "log-prob as the sampler did, slower), the last two also with :<number>."});
   fields.add(
       "threads", options.threads,
       {.help = "Threads of a rank that computes on the CPU; 0: the host's cores shared by the "

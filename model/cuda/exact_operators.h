@@ -1,0 +1,99 @@
+// The exact mode: a row's forward pass has the same bits in decoding and in training, whatever it
+// is computed with, so that sampler and learner are one policy (invariant E5). Two things would
+// tell them apart: training's attention is another kernel, and cuBLAS chooses how to sum by the
+// number of rows. Here training attends with decoding's kernels over pages, which read keys once a
+// row and not once a block of rows, and every product is of kRows rows, padded where there are
+// fewer. Backward passes are as ever.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <optional>
+#include <utility>
+
+#include "common/error.h"
+#include "model/cuda/kernels.h"
+#include "model/cuda/packed_pages.h"
+#include "model/operators.h"
+
+namespace lie::cuda {
+
+/// Of the operators of model/cuda, which they extend.
+template <typename Cuda>
+class ExactOperators final : public Cuda {
+ public:
+  /// Of a product. Decoding reads all weights for any number of rows, and 256 of them cost little
+  /// more than one: 256 operations a byte, where an H100 has about 300.
+  static constexpr std::int64_t kRows = 256;
+
+  using Cuda::Cuda;
+
+  void begin_pass() override {
+    packed_.reset();
+    Cuda::begin_pass();
+  }
+  void linear(Tensor x, const PackedWeight& w, Tensor y) override {
+    by_blocks(x, y,
+              [&](Tensor in, Tensor out, std::int64_t, std::int64_t) { Cuda::linear(in, w, out); });
+  }
+  void linear_add(Tensor x, const PackedWeight& w, Tensor residual, Tensor y) override {
+    by_blocks(x, y, [&](Tensor in, Tensor out, std::int64_t first, std::int64_t count) {
+      this->copy(residual.rows_at(first, count), out.rows_at(0, count));
+      Cuda::linear_add(in, w, out, out);
+    });
+  }
+  void attention(Tensor rotated, Tensor qkv, const AttentionShape& shape,
+                 const PackedSequences& sequences, Tensor y, Tensor log_sum) override {
+    if (!packed_ || packed_for_ != sequences.device_starts.data) pack(sequences);
+    const Buffer pool =
+        this->allocate(std::max<std::int64_t>(packed_->first.pages(), 1),
+                       2 * Operators::kPageTokens * shape.kv_cols(), this->packed_dtype());
+    const KvPages pages{pool.view(), 0};
+    if (!attention_decode_takes(shape, pages)) {
+      fail("model.device cuda-exact: heads of width {} are not a multiple of 16 bytes; use cuda",
+           shape.head_width);
+    }
+    this->store_kv(rotated, qkv, shape, packed_->second, pages);
+    attend(rotated, shape, pages, y, log_sum);
+  }
+
+ private:
+  void pack(const PackedSequences& sequences) {
+    packed_.emplace(PackedPages(sequences.starts), DecodeBatch());
+    packed_for_ = sequences.device_starts.data;
+    packed_->second = packed_->first.batch(*this);
+  }
+  void attend(Tensor rotated, const AttentionShape& shape, KvPages pages, Tensor y,
+              Tensor log_sum) {
+    const auto of_row = [&](std::int64_t longest) {
+      return attention_decode_scratch(shape, longest);
+    };
+    const auto& [packed, all] = *packed_;
+    for (std::int64_t first = 0, count = 0; first < packed.rows(); first += count) {
+      const DecodeBatch part = packed.part(all, first, Cuda::kScratchFloats, of_row);
+      count = part.positions.count;
+      const auto rows = [&](Tensor x) { return x.empty() ? x : x.rows_at(first, count); };
+      Cuda::attend(rows(rotated), shape, part, pages, rows(y), rows(log_sum));
+    }
+  }
+  /// product(in, out, first, count) for the rows [first, first + count) of x and y, in memory of
+  /// kRows rows. The product sees the same shapes, strides and alignment each time.
+  template <typename Product>
+  void by_blocks(Tensor x, Tensor y, const Product& product) {
+    const Buffer in = this->allocate(kRows, x.cols, x.dtype);
+    const Buffer out = this->allocate(kRows, y.cols, y.dtype);
+    this->zero(in.view());
+    this->zero(out.view());
+    for (std::int64_t first = 0; first < x.rows; first += kRows) {
+      const std::int64_t count = std::min(kRows, x.rows - first);
+      this->copy(x.rows_at(first, count), in.view().rows_at(0, count));
+      product(in.view(), out.view(), first, count);
+      this->copy(out.view().rows_at(0, count), y.rows_at(first, count));
+    }
+  }
+
+  std::optional<std::pair<PackedPages, DecodeBatch>> packed_;  // of this pass
+  const std::int32_t* packed_for_ = nullptr;                   // its list of starts
+};
+
+}  // namespace lie::cuda
