@@ -25,6 +25,12 @@ bool is_definition(const Expr& e) {
   });
 }
 
+// y = x^2, which says what f(x) = x^2 says.
+bool is_graph(const Expr& e) {
+  return e.relations == std::vector{Rel::kEqual} && e.args[0]->op == Op::kSymbol &&
+         e.args[0]->name == "y" && !is_free_in(*e.args[1], "y");
+}
+
 std::vector<std::string> arguments(const Expr& definition) {
   std::vector<std::string> names;
   for (const Expr* argument : definition.args[0]->args) names.push_back(argument->name);
@@ -107,6 +113,9 @@ Pair with_declaration_understood(Pair pair, Arena& arena) {
 
 const Expr* with_names_of(const Expr& gold, const Expr& answer, Arena& arena) {
   if (gold.op != answer.op) return &answer;
+  if ((is_graph(gold) && is_definition(answer)) || (is_definition(gold) && is_graph(answer)))
+    return arena.make(
+        {.op = Op::kRelation, .args = {gold.args[0], answer.args[1]}, .relations = {Rel::kEqual}});
   const std::vector<std::string> from = own_names(answer), to = own_names(gold);
   const auto taken = [&](const std::string& name) {
     return std::ranges::find(from, name) == from.end() && is_free_in(answer, name);

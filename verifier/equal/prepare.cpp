@@ -22,6 +22,7 @@ class Preparer {
     e = evaluate_structures(e, arena_);
     if (e != nullptr) e = calculus::evaluate(e, arena_, options_);
     if (e == nullptr) return e;
+    e = turned(e);
     if (e->op == Op::kList || e->op == Op::kSet) return regrouped(spread(e));
     const std::vector<const Expr*> either = expand_signs(e, arena_);
     if (either.empty()) return nullptr;
@@ -54,6 +55,13 @@ class Preparer {
     std::vector<const Expr*> items;
     for (const Expr* value : e->args[1]->args) items.push_back(assigned(e->args[0], value));
     return arena_.node(Op::kList, std::move(items));
+  }
+
+  // 2 = x is x = 2.
+  const Expr* turned(const Expr* e) {
+    const bool value_first = e->relations == std::vector{Rel::kEqual} && is_scalar(*e->args[0]) &&
+                             !has_names(*e->args[0]) && e->args[1]->op == Op::kSymbol;
+    return value_first ? assigned(e->args[1], e->args[0]) : e;
   }
 
   const Expr* assigned(const Expr* name, const Expr* value, Rel rel = Rel::kEqual) {

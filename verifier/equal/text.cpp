@@ -48,8 +48,11 @@ std::string hyphenated(const Expr& first, const Expr& rest) {
   return minus_word && !start.empty() ? start + "-" + letters(*rest.args[1]) : std::string();
 }
 
-// Whole numbers in digits, and one wording of two.
+// Whole numbers in digits, one wording of two, and without "only".
 std::string usual(std::string words) {
+  constexpr std::string_view kOnly = "only";
+  if (words.size() > kOnly.size() && words.ends_with(kOnly))
+    words.resize(words.size() - kOnly.size());
   if (words == "dne" || words == "thelimitdoesnotexist") return "doesnotexist";
   const std::optional<int> number = latex::number_in_words(words);
   return number ? std::to_string(*number) : words;

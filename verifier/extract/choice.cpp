@@ -16,6 +16,12 @@ bool take_blanks(std::string_view& s) {
   return s.size() < before;
 }
 
+// Option A, 选A
+void take_label(std::string_view& s) {
+  for (const std::string_view word : {"Option", "option", "Choice", "choice", "选项", "选", "答案"})
+    if (take(s, word)) take_blanks(s);
+}
+
 bool take_text_command(std::string_view& s) {
   return take(s, "\\textbf{") || take(s, "\\text{") || take(s, "\\mathbf{") ||
          take(s, "\\mathrm{") || take(s, "\\textrm{") || take(s, "\\mbox{");
@@ -37,12 +43,13 @@ std::optional<Option> read_option(std::string_view s) {
   take_blanks(s);
   const bool group = take_text_command(s);
   if (group) take_blanks(s);
+  take_label(s);
   const bool bracket = take(s, "(");
   if (s.empty() || !is_option_letter(s.front())) return std::nullopt;
   Option out{s.front(), {}};
   s.remove_prefix(1);
   if (bracket && !take(s, ")")) return std::nullopt;
-  const bool marked = bracket || take(s, ".") || take(s, ")") || (group && take(s, ":"));
+  const bool marked = bracket || take(s, ".") || take(s, ")") || take(s, ":");
   const bool apart = take_blanks(s) || bracket || group;
   if (group) {
     const std::size_t end = s.find('}');

@@ -260,6 +260,18 @@ const Expr* Parser::postfix(const Expr* base) {
   return base;
 }
 
+namespace {
+
+// The 10 of C_{10}^3, which is no constant of integration.
+std::optional<exact::Rational> chosen_from(const Expr& base) {
+  if (base.op != Op::kSymbol || !base.name.starts_with("C_")) return std::nullopt;
+  std::optional<exact::Rational> all = exact::from_decimal(std::string_view(base.name).substr(2));
+  if (!all || !all->is_integer() || *all < exact::Rational(4)) return std::nullopt;
+  return all;
+}
+
+}  // namespace
+
 // base ^ exponent, where the exponent may be a degree sign, an ordinal ending or the side of a
 // limit.
 const Expr* Parser::raised(const Expr* base) {
@@ -286,7 +298,12 @@ const Expr* Parser::raised(const Expr* base) {
   }
   ++at_;
   const Expr* power = unwrapped(exponent());
-  return power == nullptr ? fail("no exponent") : arena_.power(base, power);
+  if (power == nullptr) return fail("no exponent");
+  const std::optional<exact::Rational> all = chosen_from(*base);
+  const bool binomial = all && power->op == Op::kNumber && power->value.is_integer() &&
+                        power->value.sign() > 0 && !(*all < power->value);
+  return binomial ? arena_.call(Fn::kBinomial, {arena_.number(*all), power})
+                  : arena_.power(base, power);
 }
 
 // Behind ^: a group, or a signed operand; a^b^c is a^(b^c).

@@ -32,7 +32,9 @@ const Expr* Parser::atom() {
     case Tok::kLimit: ++at_; return limit();
     case Tok::kBegin: return environment();
     case Tok::kBoxed: ++at_; return is(Tok::kBraceOpen) ? braces() : atom();
-    case Tok::kBraceOpen: return braces();
+    case Tok::kBraceOpen: return at_combination() ? combination() : braces();
+    case Tok::kUnderscore:
+    case Tok::kCaret: return combination();
     case Tok::kOpen: return brackets();
     case Tok::kBar:
     case Tok::kDoubleBar: return bars();
@@ -225,7 +227,8 @@ const Expr* Parser::text() {
   if (std::optional<exact::Rational> value = exact::from_decimal(content))
     return arena_.number(std::move(*value), content.find('.') != std::string_view::npos);
   const std::string words = normal_text(content);
-  if (words.empty()) return atom();
+  const bool currency = is_one_of(words, "usd", "us", "rs", "eur", "gbp", "inr");
+  if (words.empty() || (currency && (is(Tok::kNumber) || is(Tok::kCurrency)))) return atom();
   if (words == "infinity") return arena_.constant(words);
   return arena_.named(Op::kText, words);
 }

@@ -155,8 +155,9 @@ const Expr* Parser::fraction() {
 }
 
 const Expr* Parser::root() {
+  const std::string_view written = tok().name;
   ++at_;
-  const Expr* degree = nullptr;
+  const Expr* degree = written.empty() ? nullptr : arena_.number(written.front() - '0');
   if (is_open('[') && text_[tok().begin] == '[') {
     degree = brackets();
     if (degree == nullptr) return nullptr;
@@ -165,6 +166,26 @@ const Expr* Parser::root() {
   if (radicand == nullptr) return fail("a root of nothing");
   if (degree == nullptr) return arena_.power(radicand, arena_.number(exact::Rational(1, 2)));
   return arena_.call(Fn::kRoot, {radicand, degree});
+}
+
+// {}_{10}
+bool Parser::at_combination() const {
+  return is(Tok::kBraceOpen) && is(Tok::kBraceClose, 1) &&
+         (is(Tok::kUnderscore, 2) || is(Tok::kCaret, 2));
+}
+
+// {}_{10}C_3, ^{10}C_3; with P in order.
+const Expr* Parser::combination() {
+  at_ += at_combination() ? 3 : 1;
+  const Expr* all = fraction_part();
+  const bool ordered = is_symbol("P"), known = ordered || is_symbol("C");
+  if (all == nullptr || !known || (!is(Tok::kUnderscore, 1) && !is(Tok::kCaret, 1)))
+    return fail("an operand is missing");
+  at_ += 2;
+  const Expr* chosen = fraction_part();
+  if (chosen == nullptr) return fail("an incomplete binomial");
+  const Expr* count = arena_.call(Fn::kBinomial, {all, chosen});
+  return ordered ? arena_.mul({count, arena_.call(Fn::kFactorial, {chosen})}) : count;
 }
 
 const Expr* Parser::binomial() {

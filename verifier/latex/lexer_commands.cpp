@@ -68,7 +68,7 @@ void Lexer::known_command(const Meaning& meaning, std::size_t begin) {
   if (meaning.word == "not") return negated(begin);
   if (meaning.kind == Tok::kText && holds_number())
     return;  // \text{2/3}: the group is read as mathematics
-  if (meaning.kind == Tok::kText && quantity()) return;
+  if (meaning.kind == Tok::kText && (quantity() || (meaning.word != "mathbb" && formula()))) return;
   if (meaning.kind == Tok::kText) return braced_name(meaning, begin, Tok::kText);
   if (meaning.kind == Tok::kOperatorName) return braced_name(meaning, begin, Tok::kOperatorName);
   if (meaning.kind == Tok::kBegin) {
@@ -125,21 +125,57 @@ bool Lexer::holds_number() const {
          content.find('$') == std::string_view::npos;
 }
 
-// \text{12 cm} is 12\text{ cm}: a number, a space, words.
+// \text{12 cm} is 12\text{ cm}: a number, a space, words. \text{1 to 2} is 1 to 2.
 bool Lexer::quantity() {
+  constexpr std::string_view kOfNumbers = "0123456789.,/";
   if (peek() != '{') return false;
   const std::size_t close = closing_brace(at_);
   const std::string_view content = text_.substr(at_ + 1, close - at_ - 1);
-  const std::size_t end = std::min(content.find_first_not_of("0123456789.,/"), content.size());
+  const std::size_t end = std::min(content.find_first_not_of(kOfNumbers), content.size());
   const std::string_view words = content.substr(end);
-  const bool fits = end > 0 && is_digit(content[0]) && is_digit(content[end - 1]) &&
-                    words.starts_with(' ') && std::ranges::any_of(words, is_letter) &&
-                    std::ranges::all_of(words, [](char c) { return is_letter(c) || c == ' '; });
-  if (!fits) return false;
-  const std::size_t split = ++at_ + end;
+  const bool ratio =
+      words.starts_with(" to ") && words.find_first_not_of(kOfNumbers, 4) == words.npos;
+  const bool remark = words.starts_with(' ') && std::ranges::any_of(words, is_letter) &&
+                      std::ranges::all_of(words, [](char c) { return is_letter(c) || c == ' '; });
+  if (end == 0 || !is_digit(content[0]) || !is_digit(content[end - 1]) || (!ratio && !remark))
+    return false;
+  const std::size_t split = ++at_ + (ratio ? content.size() : end);
   while (at_ < split && budget_.spend()) step();
   at_ = std::min(close + 1, text_.size());
-  push(Tok::kText, split).name = words;
+  if (!ratio) push(Tok::kText, split).name = words;
+  return true;
+}
+
+namespace {
+
+// H, Na, CO: symbols of chemical elements.
+bool names_elements(std::string_view s) {
+  bool after_capital = false;
+  for (const char c : s) {
+    const bool capital = is_letter(c) && to_lower(c) != c;
+    if (!capital && (!after_capital || !is_letter(c))) return false;
+    after_capital = capital;
+  }
+  return !s.empty();
+}
+
+}  // namespace
+
+// \text{H}_2\text{O} is H_2O.
+bool Lexer::formula() {
+  constexpr std::size_t kBack = 4;  // tokens of _{2}
+  if (peek() != '{') return false;
+  const std::size_t close = closing_brace(at_);
+  const std::string_view content = text_.substr(at_ + 1, close - at_ - 1);
+  const std::size_t tokens = out_.tokens.size();
+  const auto back =
+      out_.tokens.begin() + static_cast<std::ptrdiff_t>(tokens - std::min(tokens, kBack));
+  const bool numbered = text_.substr(std::min(close + 1, text_.size())).starts_with('_') ||
+                        std::ranges::find(back, out_.tokens.end(), Tok::kUnderscore,
+                                          &Token::kind) != out_.tokens.end();
+  if (!numbered || !names_elements(content)) return false;
+  letters(at_ + 1, content);
+  at_ = std::min(close + 1, text_.size());
   return true;
 }
 

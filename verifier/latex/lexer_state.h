@@ -40,6 +40,9 @@ class Lexer {
   // --- words ---
   void word();
   bool half_of_day();
+  void skip_letters() {
+    while (is_letter(peek())) ++at_;
+  }
   void letters(std::size_t begin, std::string_view run);
   void character();
   bool superscript(std::string_view bytes, std::size_t begin);
@@ -57,6 +60,7 @@ class Lexer {
   bool between_statements() const;
   bool holds_number() const;
   bool quantity();
+  bool formula();
   void left(std::size_t begin);
   void right(std::size_t begin);
   void braced_name(const Meaning& meaning, std::size_t begin, Tok kind);

@@ -23,8 +23,9 @@ bool is_word(std::string_view run) {
   });
 }
 
-// SQRT(3), Floor(x)
+// SQRT(3), Floor(x), Sin(x); of three capitals each may be a point.
 const Meaning* function_in_capitals(std::string_view run) {
+  if (run.size() < 3 || (run.size() == 3 && (run[1] < 'a' || run[2] < 'a'))) return nullptr;
   std::string small(run);
   for (char& c : small) c = static_cast<char>(c | 0x20);
   const Meaning* meaning = plain_word(small);
@@ -38,14 +39,15 @@ const Meaning* function_in_capitals(std::string_view run) {
 void Lexer::word() {
   if (half_of_day()) return;
   const std::size_t begin = at_;
-  while (is_letter(peek())) ++at_;
+  skip_letters();
   const std::string_view run = text_.substr(begin, at_ - begin);
   const Meaning* meaning = run.size() > 1 ? plain_word(run) : nullptr;
-  if (meaning == nullptr && run.size() > 3) meaning = function_in_capitals(run);
+  if (meaning == nullptr) meaning = function_in_capitals(run);
   if (meaning != nullptr) {
     push(*meaning, begin);
   } else if (run.size() > 3 || is_word(run)) {
-    push(Tok::kWord, begin).name = run;
+    if (peek() == '-' && is_letter(peek(1))) ++at_, skip_letters();  // twenty-five
+    push(Tok::kWord, begin).name = text_.substr(begin, at_ - begin);
   } else {
     letters(begin, run);
   }

@@ -130,6 +130,8 @@ class Parser {
   const Expr* fraction_part();
   const Expr* root();
   const Expr* binomial();
+  bool at_combination() const;
+  const Expr* combination();
 
   // --- binders.cpp ---
   const Expr* repeated(Fn fn);

@@ -105,7 +105,7 @@ const Meaning* command(std::string_view word);
 const Meaning* command_prefix(std::string_view word);
 /// Words of plain mathematics outside of \text: "sqrt", "pi", "or".
 const Meaning* plain_word(std::string_view word);
-/// The whole number that a word from "zero" to "twenty" names.
+/// The whole number that a word from "zero" to "ninety-nine" names.
 std::optional<int> number_in_words(std::string_view word);
 /// A character beyond ASCII, given as UTF-8.
 const Meaning* unicode(std::string_view character);

@@ -197,6 +197,8 @@ constexpr auto kSpelled = std::to_array<Spelled>({
     // structures
     {plain(Tok::kFrac), {"frac", "dfrac", "tfrac", "cfrac"}},
     {plain(Tok::kSqrt), {"sqrt"}, {"sqrt"}, {"√"}},
+    {named(Tok::kSqrt, "3"), {}, {}, {"∛"}},
+    {named(Tok::kSqrt, "4"), {}, {}, {"∜"}},
     {plain(Tok::kBinom), {"binom", "dbinom", "tbinom"}},
     {plain(Tok::kChoose), {"choose"}},
     {plain(Tok::kOver), {"over"}},
@@ -225,7 +227,10 @@ constexpr auto kSpelled = std::to_array<Spelled>({
       "hbox", "mathrm", "mathbb", "emph", "mathop", "variable"}},
     // characters and dots
     {plain(Tok::kPercent), {"%"}, {"percent", "percentage", "pct"}, {"％"}},
-    {plain(Tok::kCurrency), {"$", "euro", "pounds", "yen"}, {}, {"€", "£", "¥", "₹", "￥"}},
+    {plain(Tok::kCurrency),
+     {"$", "euro", "pounds", "yen"},
+     {"USD", "EUR", "GBP", "INR"},
+     {"€", "£", "¥", "₹", "￥"}},
     {plain(Tok::kDots),
      {"ldots", "cdots", "dots", "dotsc", "dotsb", "vdots", "ddots"},
      {},
@@ -302,7 +307,9 @@ const Meaning* command_prefix(std::string_view word) {
 
 const Meaning* plain_word(std::string_view word) { return find(kWords, word); }
 
-std::optional<int> number_in_words(std::string_view word) {
+namespace {
+
+std::optional<int> up_to_twenty(std::string_view word) {
   static constexpr auto kNumbers = std::to_array<std::string_view>(
       {"zero",     "one",     "two",     "three",     "four",     "five",     "six",
        "seven",    "eight",   "nine",    "ten",       "eleven",   "twelve",   "thirteen",
@@ -310,6 +317,22 @@ std::optional<int> number_in_words(std::string_view word) {
   const auto* at = std::ranges::find(kNumbers, word);
   if (at == kNumbers.end()) return std::nullopt;
   return static_cast<int>(at - kNumbers.begin());
+}
+
+}  // namespace
+
+std::optional<int> number_in_words(std::string_view word) {
+  static constexpr auto kTens = std::to_array<std::string_view>(
+      {"twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety"});
+  const auto* tens = std::ranges::find_if(kTens, [&](auto ten) { return word.starts_with(ten); });
+  if (tens == kTens.end()) return up_to_twenty(word);
+  const int value = 10 * static_cast<int>(tens - kTens.begin() + 2);
+  word.remove_prefix(tens->size());
+  if (word.empty()) return value;
+  if (word.front() == '-') word.remove_prefix(1);
+  const std::optional<int> ones = up_to_twenty(word);
+  if (!ones || *ones < 1 || *ones > 9) return std::nullopt;
+  return value + *ones;
 }
 
 const Meaning* unicode(std::string_view character) { return find(kCharacters, character); }
