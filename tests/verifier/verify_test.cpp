@@ -70,5 +70,19 @@ TEST(Verify, ALenientAnchorReachesNumbersOfItsLineAndMathematicsBehindIt) {
   EXPECT_EQ(code("The answer:\n\n$80$ of them. In all 7"), VerdictCode::kEqual);
 }
 
+TEST(Verify, ALenientAnswerMayStandInTags) {
+  VerifierOptions options;
+  options.mode = ExtractionMode::kLenient;
+  const auto code = [&](std::string_view response) { return verify("5", response, options).code; };
+  for (const char* right :
+       {"<think>6</think> <answer>5</answer>", "<answer>6</answer> no: <answer> x = 5\n</answer>",
+        "<answer>The answer is 5.</answer>", "<answer>\\boxed{5}</answer> of 7",
+        "<answer>so $5$</answer>", "<answer></answer> $5$", "The </answer> is $5$"})
+    EXPECT_EQ(code(right), VerdictCode::kEqual) << right;
+  for (const char* wrong : {"\\boxed{5} <answer>6</answer>", "5 <answer>Yes</answer>"})
+    EXPECT_EQ(code(wrong), VerdictCode::kUnequal) << wrong;
+  EXPECT_EQ(verify("\\text{Yes}", "<answer>Yes.</answer>", options).code, VerdictCode::kEqual);
+}
+
 }  // namespace
 }  // namespace lie

@@ -23,9 +23,10 @@ std::vector<Candidate> from_boxes(std::string_view response, const VerifierOptio
 /// is made when its turn comes, so that unused candidates cost little.
 using Taker = std::function<bool(Candidate)>;
 
-/// Lenient mode: boxes, "final answer is", "answer:", math environments, plain numbers and
-/// arithmetic, choices; by rank, and within a rank from the last to the first, in the last 256 KiB.
-/// Linear where the first candidates are taken.
+/// Lenient mode: what the last <answer>...</answer> holds, whole or within it; boxes, "final answer
+/// is", "answer:", math environments, plain numbers and arithmetic, choices; by rank, and within a
+/// rank from the last to the first, in the last 256 KiB. Linear where the first candidates are
+/// taken.
 void from_prose(std::string_view text, const VerifierOptions& options, const Taker& take);
 
 /// Lenient mode: the candidates of a gold. One without math environment, box or choices is taken

@@ -260,11 +260,26 @@ bool holds_mathematics(std::string_view gold) {
   return false;
 }
 
+// <answer>5</answer>, as models are taught to write: what the last pair holds.
+std::string_view in_answer_tags(std::string_view text) {
+  constexpr std::string_view kOpen = "<answer>", kClose = "</answer>";
+  const std::size_t end = text.rfind(kClose);
+  if (end == std::string_view::npos) return {};
+  const std::size_t begin = text.rfind(kOpen, end);
+  if (begin == std::string_view::npos) return {};
+  return trimmed(text.substr(begin + kOpen.size(), end - begin - kOpen.size()));
+}
+
 }  // namespace
 
 void from_prose(std::string_view text, const VerifierOptions& options, const Taker& take) {
   if (options.after_think) text = after_think(text);
   if (text.size() > kProseBytes) text.remove_prefix(text.size() - kProseBytes);
+  if (const std::string_view tagged = in_answer_tags(text); !tagged.empty()) {
+    text = tagged;
+    const bool sentence = holds_mathematics(text) || text.find(" is ") != text.npos;
+    if (!sentence && options.choices.empty() && take({std::string(text)})) return;
+  }
   Prose(text, options).run(take);
 }
 
