@@ -29,8 +29,8 @@ class ExactOperators final : public Cuda {
   using Cuda::Cuda;
 
   void begin_pass() override {
-    packed_.reset();
     Cuda::begin_pass();
+    packed_.reset();  // not sooner: its lists must live until then
   }
   void linear(Tensor x, const PackedWeight& w, Tensor y) override {
     by_blocks(x, y,
