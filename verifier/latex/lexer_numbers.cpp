@@ -126,6 +126,7 @@ bool Lexer::repeats(std::string_view s) {
 
 // The decimals behind a point, or behind "{,}" as a decimal comma.
 bool Lexer::fraction(std::string& digits) {
+  if (peek() == '.' && peek(1) == '/' && is_digit(peek(2))) ++at_;  // -1./3
   std::size_t skip = 0;
   if (peek() == '.' && is_digit(peek(1))) skip = 1;
   if (rest().starts_with("{,}") && is_digit(peek(3))) skip = 3;
