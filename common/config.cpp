@@ -188,12 +188,17 @@ std::string from_home(const std::string& path) {
   return home + path.substr(1);
 }
 
+/// What cannot be looked at, its name being too long, say, is not there.
+bool is_there(const std::filesystem::path& path) {
+  std::error_code none;
+  return std::filesystem::exists(path, none);
+}
+
 /// What lies beside the config, else what lies where the program was started.
 std::string path_from(const std::filesystem::path& config, const std::string& path) {
   if (path.empty()) return path;
   const std::filesystem::path beside = config.parent_path() / from_home(path);
-  std::error_code none;  // what cannot be looked at is not there
-  return std::filesystem::exists(beside, none) ? beside.string() : from_home(path);
+  return is_there(beside) ? beside.string() : from_home(path);
 }
 
 /// Removes the key `base` from a config; returns the files it names.
@@ -207,7 +212,7 @@ std::vector<std::string> bases_of(YAML::Node& root, const std::filesystem::path&
       fail("{}: expected the path of a config, or a list of them", place);
     }
     files.push_back(path_from(path, file.Scalar()));
-    if (std::filesystem::exists(files.back())) return;
+    if (is_there(files.back())) return;
     fail("{}: {} is neither beside this config nor in the working directory", place, files.back());
   };
   if (base.IsSequence()) {

@@ -178,6 +178,8 @@ TEST_F(Config, AWrongBaseIsNamed) {
       "c.yaml:2: base: absent.yaml is neither beside this config nor in the working directory");
   EXPECT_EQ(load("seed: 1\nbase: {x: 1}\n"),
             "c.yaml:2: base: expected the path of a config, or a list of them");
+  EXPECT_NE(load("base: " + std::string(300, 'a') + "\n").find("a is neither beside this config"),
+            std::string::npos);
   scratch.write("bad.yaml", "sede: 1\n");
   EXPECT_NE(load("base: bad.yaml\n").find("bad.yaml:1: unknown key sede"), std::string::npos);
   EXPECT_NE(load("base: c.yaml\n").find("is there a cycle?"), std::string::npos);
