@@ -15,6 +15,7 @@
 #include <memory>
 #include <optional>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "common/device_span.h"
@@ -35,6 +36,8 @@ class PackedWeight {
   std::int64_t in() const { return in_; }
   /// As it is held now, without what gradients need beside it.
   virtual std::int64_t bytes() const = 0;
+  /// [out, in] where it is held so, at one address for its life; empty: in a layout of its own.
+  virtual Tensor matrix_view() const { return {}; }
 
  private:
   std::int64_t out_, in_;
@@ -138,6 +141,27 @@ class Operators {
   /// Drawn tokens on their way to the host, as the calls so far leave them.
   virtual ReceiveTokens send_to_host(const DrawnTokens& drawn) = 0;
   virtual void copy_from_host(std::span<const float> from, Tensor to) = 0;
+
+  // ---- Memory that another process computes with. Where it cannot be had, `refusal` says why, and
+  // what to do about it.
+  virtual std::optional<MemoryHandle> share(Tensor x, std::string& refusal) {
+    static_cast<void>(x);
+    refusal = "these operators share no memory with other processes";
+    return {};
+  }
+  /// The beginning of an allocation that another process shared: mapped here until the buffer ends;
+  /// its view has no shape. Empty: refused.
+  virtual Buffer open_shared(const MemoryHandle& handle, std::string& refusal) {
+    static_cast<void>(handle);
+    refusal = "these operators share no memory with other processes";
+    return {};
+  }
+  /// A weight that is `matrix` where it lies, and is not packed here; null where matrix_view() is
+  /// empty.
+  virtual std::unique_ptr<PackedWeight> weight_at(Tensor matrix) {
+    static_cast<void>(matrix);
+    return nullptr;
+  }
 
   // ---- Products. A row of y depends on that row of x alone.
   /// A fixed weight may be held smaller where that changes no bit of a product.

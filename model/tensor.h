@@ -1,6 +1,8 @@
 // Views of and handles on the memory that an Operators implementation computes in.
 #pragma once
 
+#include <array>
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <utility>
@@ -46,6 +48,14 @@ struct Indices {
 
   /// `length` of them from `first` on.
   Indices from(std::int64_t first, std::int64_t length) const { return {data + first, length}; }
+};
+
+/// Memory of one process as another one on the same device opens it: plain bytes, to be sent.
+struct MemoryHandle {
+  std::array<std::byte, 64> allocation{};  // what cudaIpcGetMemHandle says of the whole of it
+  std::int64_t offset = 0;                 // bytes from its beginning
+
+  bool operator==(const MemoryHandle&) const = default;
 };
 
 /// A tensor with the memory it lies in; move-only. The owner is empty where the memory is someone

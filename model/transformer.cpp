@@ -57,6 +57,17 @@ Transformer::State::State(const State& other, Operators& own)
       elements(other.elements),
       shared(other.shared) {}
 
+Transformer::State::State(const ModelConfig& model, Operators& own,
+                          std::shared_ptr<PolicyWeights> borrowed)
+    : weights(nullptr),
+      is_beside(true),
+      config(model),
+      operators(own),
+      shape{model.heads, model.kv_heads, model.head_width},
+      eps(static_cast<float>(model.rms_norm_eps)),
+      elements(flat_elements(parameter_layout(model))),
+      shared(std::move(borrowed)) {}
+
 std::unique_ptr<PackedWeight> Transformer::State::make_weight(std::int64_t out,
                                                               std::int64_t in) const {
   return operators.make_weight(out, in, stored ? WeightUse::kFixed : WeightUse::kTrained);
@@ -213,12 +224,10 @@ Transformer::Transformer(Transformer&&) noexcept = default;
 Transformer::~Transformer() = default;
 
 void Transformer::weights_changed() {
+  state_->training.kept = false;
+  if (state_->is_beside) return;
   if (!state_->weights) fail("a policy of fixed weights cannot take in others");
-  if (state_->is_beside) {
-    state_->training.kept = false;
-  } else {
-    take_weights(state_->weights->flat());
-  }
+  take_weights(state_->weights->flat());
 }
 
 void Transformer::take_weights(Tensor flat) {
@@ -228,6 +237,7 @@ void Transformer::take_weights(Tensor flat) {
   }
   state_->training.kept = false;
   state_->pack_weights(flat);
+  if (state_->shared->is_shared) state_->wait();
 }
 
 void Transformer::limit_training_bytes(std::int64_t bytes) { state_->training.most_bytes = bytes; }

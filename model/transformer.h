@@ -8,7 +8,10 @@
 #include <cstdint>
 #include <filesystem>
 #include <memory>
+#include <optional>
 #include <span>
+#include <string>
+#include <vector>
 
 #include "model/kv_cache.h"
 #include "model/operators.h"
@@ -22,6 +25,13 @@ struct DecodeRow {
   std::int32_t token = 0;     // or -1 - i: number i of those drawn before, which the host lacks yet
   std::int32_t sequence = 0;  // handle from KvCache::open
   bool wants_logits = false;  // false: prompt tokens before the last
+};
+
+/// A matrix or vector of a policy as another process is told of it: plain bytes.
+struct SharedTensor {
+  std::int64_t rows = 0, cols = 0;
+  std::int64_t dtype = 0;  // DType
+  MemoryHandle memory;
 };
 
 /// Matrices as the operators hold them.
@@ -46,6 +56,15 @@ class Transformer {
   /// this one's weights, packed ones too, so that none are copied when they change. This one
   /// outlives it, and neither computes while weights_changed() of this one runs.
   Transformer beside(Operators& operators) const;
+  /// All that it computes with, for borrow() in other processes; empty: `refusal` says why. From
+  /// then on a call that takes in weights returns when they lie there, because the others know
+  /// nothing of this device's queue. They stay where they are for the policy's life.
+  std::optional<std::vector<SharedTensor>> share(std::string& refusal);
+  /// As beside(), of a policy in another process on the same device, which outlives this one. Empty
+  /// where its memory cannot be opened. Throws Error where it is another model's.
+  static std::optional<Transformer> borrow(const ModelConfig& config, Operators& operators,
+                                           std::span<const SharedTensor> lent,
+                                           std::string& refusal);
   Transformer(Transformer&&) noexcept;
   ~Transformer();
 

@@ -57,6 +57,8 @@ struct PolicyWeights {
   std::unique_ptr<PackedWeight> own_embedding;
   Tensor final_norm;
   std::map<std::string, Buffer> own_vectors;  // by name, unless they are views of the weights
+  std::vector<Buffer> opened;                 // of another process, where all of these lie
+  bool is_shared = false;                     // with other processes
 };
 
 /// A packed batch's lists where the operators can read them, until the next begin_pass().
@@ -70,9 +72,11 @@ struct Transformer::State {
   State(const Weights* weights, std::unique_ptr<StoredWeights> stored, Operators& operators);
   /// Beside another policy.
   State(const State& other, Operators& operators);
+  /// Of weights that another process packs.
+  State(const ModelConfig& config, Operators& operators, std::shared_ptr<PolicyWeights> borrowed);
 
   const Weights* const weights;           // null: a fixed policy
-  const bool is_beside = false;           // another policy, which packs the weights
+  const bool is_beside = false;           // another policy, which packs the weights, or borrowed
   std::unique_ptr<StoredWeights> stored;  // of a fixed policy, until it is packed
   Tensor flat;                            // all weights, while they are packed
   const ModelConfig config;
@@ -128,6 +132,8 @@ struct Transformer::State {
     std::vector<std::int32_t> joined;  // the lists of TrainingLists
   } training;
 
+  /// Returns when all that the operators were told to do is done.
+  void wait() const;
   std::unique_ptr<PackedWeight> make_weight(std::int64_t out, std::int64_t in) const;
   LayerWeights make_layer(std::int64_t layer) const;
   bool views_weights() const { return weights != nullptr && weights->is_whole(); }

@@ -6,6 +6,7 @@
 
 #include "model/aten/aten_operators.h"
 #include "model/cuda/exact_operators.h"
+#include "model/cuda/ipc_memory.h"
 #include "model/cuda/kernels.h"
 
 namespace lie {
@@ -17,6 +18,12 @@ class CudaOperators : public aten::AtenOperators {
 
   using AtenOperators::AtenOperators;
 
+  std::optional<MemoryHandle> share(Tensor x, std::string& refusal) override {
+    return cuda::share_memory(index(), x.data, refusal);
+  }
+  Buffer open_shared(const MemoryHandle& handle, std::string& refusal) override {
+    return cuda::open_memory(index(), handle, refusal);
+  }
   void embed(Tensor table, Indices tokens, Tensor y) override {
     cuda::embed(index(), table, tokens, y);
   }
