@@ -12,6 +12,7 @@
 #include "common/log.h"
 #include "learner/best_checkpoint.h"
 #include "learner/checkpoint.h"
+#include "model/aten/operators.h"
 #include "tools/run/devices.h"
 
 namespace lie {
@@ -58,6 +59,20 @@ std::vector<Fact> data_facts(const TrainConfig& config, const PreparedRun& run) 
   std::ranges::move(text_facts(config.data.prompt_template, config.rollout, run.ends),
                     std::back_inserter(facts));
   return facts;
+}
+
+/// Whether actors need no weights of their own, as far as a start can tell; a log line says where
+/// the learner's cannot be opened after all.
+bool all_borrow(const TrainConfig& config, const RoleLayout& layout) {
+  if (!lends_policy(config)) return false;
+  if (layout.places.size() == 1) return true;
+  const std::string& device = config.model.device;
+  const auto host = [&](int rank) { return layout.places[static_cast<std::size_t>(rank)].host; };
+  return device.starts_with("cuda") &&
+         (device.find(':') != std::string::npos || usable_gpus() == 1) &&
+         std::ranges::all_of(layout.actors, [&](int actor) {
+           return host(actor) == host(layout.learners.front());
+         });
 }
 
 std::string indented(const std::string& table) {
@@ -140,7 +155,7 @@ std::vector<RoleMemory> memory_of_roles(const TrainConfig& config, const ModelCo
   if (layout.actors.empty()) return roles;
   MemoryPlan actor = actor_memory(model, dtypes, config.rollout);
   const bool shares = config.roles.share_weights && can_share_weights(config.model);
-  if (layout.places.size() == 1 && lends_policy(config)) actor.parts.front().bytes = 0;
+  if (all_borrow(config, layout)) actor.parts.front().bytes = 0;
   if (shares && layout.actors.size() > 1) actor.parts.front().what = "weights (one copy a host)";
   roles.push_back({"actor", std::move(actor)});
   return roles;

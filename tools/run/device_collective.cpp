@@ -55,23 +55,29 @@ std::unique_ptr<Collective> rounding_collective(std::unique_ptr<Collective> grou
   return std::make_unique<RoundingCollective>(std::move(group), operators);
 }
 
-bool all_differ(Collective& group, const std::string& own) {
-  std::set<std::string> all;
+std::string device_name(Job& job, const Operators& operators) {
+  return fmt::format("{} {}", job.environment().host(), gpu_bus_address(operators.place().device));
+}
+
+std::vector<std::string> texts_of_members(Collective& group, const std::string& own) {
+  std::vector<std::string> all;
   for (int member = 0; member < group.size(); ++member) {
-    std::string name = own;
-    broadcast_values(group, name, member);
-    all.insert(std::move(name));
+    all.push_back(own);
+    broadcast_values(group, all.back(), member);
   }
-  return std::ssize(all) == group.size();
+  return all;
+}
+
+bool all_differ(Collective& group, const std::string& own) {
+  const std::vector<std::string> all = texts_of_members(group, own);
+  return std::set<std::string>(all.begin(), all.end()).size() == all.size();
 }
 
 std::unique_ptr<Collective> device_collective(Job& job, Collective& host, Operators& operators) {
   auto staged = staged_collective(host, operators);
   const MemoryPlace place = operators.place();
   if (host.size() == 1 || place.is_host()) return staged;
-  const std::string own =
-      fmt::format("{} {}", job.environment().host(), gpu_bus_address(place.device));
-  const bool have_own_gpus = all_differ(host, own);
+  const bool have_own_gpus = all_differ(host, device_name(job, operators));
   if (host.rank() == 0) {
     Log("learner", 0)
         .info("{} ranks {}", host.size(),

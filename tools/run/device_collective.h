@@ -4,6 +4,7 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "common/comm/collective.h"
 #include "common/comm/job.h"
@@ -25,6 +26,11 @@ std::unique_ptr<Collective> device_collective(Job& job, Collective& host, Operat
 std::unique_ptr<Collective> rounding_collective(std::unique_ptr<Collective> group,
                                                 Operators& operators);
 
+/// "node7 0000:3B:00.0": the GPU that this rank's operators compute on, for all ranks.
+std::string device_name(Job& job, const Operators& operators);
+
+/// Each member's own, by member. Collective.
+std::vector<std::string> texts_of_members(Collective& group, const std::string& own);
 /// Whether no two members have the same `own`. Collective.
 bool all_differ(Collective& group, const std::string& own);
 

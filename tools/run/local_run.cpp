@@ -61,7 +61,9 @@ void run_in_one_process(const TrainConfig& config, const RunStart& start, RunPro
     ActorTransport transport{
         *tickets, rollouts, *weights, 0, layout.threads(0, Role::kActor), [&] { roles.check(); }};
     if (lends_policy(config)) {
-      transport.borrow_policy = [&](Operators& operators) { return lent.borrow(operators); };
+      transport.borrow_policy = [&](const ModelConfig&, Operators& operators) {
+        return lent.borrow(operators);
+      };
     }
     play_actor(config, start, transport);
   });
@@ -73,7 +75,10 @@ void run_in_one_process(const TrainConfig& config, const RunStart& start, RunPro
     const auto weights = weight_group.member(0);
     LearnerTransport transport{*learners, layout.threads(0, Role::kLearner)};
     if (lends_policy(config)) {
-      transport.lend_policy = [&](auto training) { lent.lend(std::move(training)); };
+      transport.lend_policy = [&](auto training) {
+        lent.lend(std::move(training));
+        return true;
+      };
     }
     play_learner_0(config, start, std::move(prompts), transport, {desk, 1, scored, *weights}, stop);
   });

@@ -1,6 +1,7 @@
 #include "tools/run/worlds.h"
 
 #include <memory>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -11,10 +12,17 @@
 #include "model/weights.h"
 #include "tools/run/devices.h"
 #include "tools/run/players.h"
+#include "tools/run/policy_loans.h"
 #include "tools/run/scoring_source.h"
+#include "tools/run/training.h"
 
 namespace lie {
 namespace {
+
+/// Whether actors that are on learner 0's GPU are to compute with its weights.
+bool may_lend(const TrainConfig& config, const Operators& operators, const Collective& group) {
+  return lends_policy(config) && !operators.place().is_host() && group.size() > 1;
+}
 
 /// Collective over the world.
 WeightHolders weight_holders(Job& job, const TrainConfig& config, const RunStart& start,
@@ -44,10 +52,14 @@ void act(Job& job, const TrainConfig& config, const RunStart& start, const RoleL
   const auto tickets = mpi_ticket_client(job, layout.learners.front());
   MpiSink<RolloutGroup> rollouts(job, Tag::kRollouts, layout.reward_workers);
   const auto group = weight_group(job, layout, holders);
+  const auto borrow = [&](const ModelConfig& model, Operators& operators) {
+    if (!may_lend(config, operators, *group)) return std::optional<Transformer>();
+    return borrow_policy(*group, device_name(job, operators), model, operators);
+  };
   play_actor(config, start,
              {*tickets, rollouts, *group, job.rank(), layout.threads(job.rank(), Role::kActor),
               [&job] { job.attend(); }, holders.mine.get(), on_devices(job),
-              turn_on_host(layout, job.rank())});
+              turn_on_host(layout, job.rank()), borrow});
 }
 
 void score(Job& job, const TrainConfig& config, const RunStart& start, const RoleLayout& layout) {
@@ -58,11 +70,16 @@ void score(Job& job, const TrainConfig& config, const RunStart& start, const Rol
 }
 
 void learn_and_coordinate(Job& job, const TrainConfig& config, const RunStart& start,
-                          RunPrompts prompts, const RoleLayout& layout,
-                          const LearnerTransport& transport, PollableSource<ScoredGroup>& scored,
-                          const WeightHolders& holders, EarlyStop& stop) {
+                          RunPrompts prompts, const RoleLayout& layout, LearnerTransport transport,
+                          PollableSource<ScoredGroup>& scored, const WeightHolders& holders,
+                          EarlyStop& stop) {
   const auto desk = mpi_ticket_desk(job, layout.actors);
   const auto group = weight_group(job, layout, holders);
+  transport.lend_policy = [&](const std::shared_ptr<Training>& training) {
+    const Operators& operators = *training->operators;
+    return may_lend(config, operators, *group) &&
+           lend_policy(*group, device_name(job, operators), training->policy);
+  };
   play_learner_0(config, start, std::move(prompts), transport,
                  {*desk, static_cast<int>(layout.actors.size()), scored, *group}, stop);
 }

@@ -66,6 +66,12 @@ std::int64_t journal_span(const TicketOptions& tickets) {
   return tickets.max_staleness * (tickets.takes_first_groups() ? 2 : 1);
 }
 
+/// Where the policy is lent headers alone travel, and need no group of devices.
+std::unique_ptr<Collective> weight_group_on_device(const auto& transport, Collective& host,
+                                                   Operators& operators, bool is_lent) {
+  return is_lent ? staged_collective(host, operators) : transport.on_device(host, operators);
+}
+
 /// What comes before the first step: the start policy's evaluation, or the checkpoint's weights for
 /// the actors.
 void begin(const RunStart& start, const StepLog& log, StepChain& outcomes, Publisher& publisher) {
@@ -113,10 +119,13 @@ void play_actor(const TrainConfig& config, const RunStart& start, const ActorTra
   const auto operators = make_operators(config.model, transport.threads,
                                         shared_floats(transport.host_weights), transport.turn);
   const ModelConfig model = load_model_config(start.model_directory);
+  std::optional<Transformer> borrowed =
+      transport.borrow_policy ? transport.borrow_policy(model, *operators) : std::nullopt;
   std::optional<Weights> own;  // overwritten by the first weight sync
-  if (!transport.borrow_policy) own.emplace(model, *operators);
-  const auto weight_group = transport.on_device(transport.weight_group, *operators);
-  Transformer policy = own ? Transformer(*own) : transport.borrow_policy(*operators);
+  if (!borrowed) own.emplace(model, *operators);
+  const auto weight_group =
+      weight_group_on_device(transport, transport.weight_group, *operators, borrowed.has_value());
+  Transformer policy = own ? Transformer(*own) : std::move(*borrowed);
   RolloutOptions rollout = config.rollout;
   rollout.end_of_sequence_ids = start.end_of_sequence_ids;
   Generator generator(policy, *operators, model, rollout,
@@ -145,7 +154,7 @@ void play_learner_0(const TrainConfig& config, const RunStart& start, RunPrompts
                     EarlyStop& stop) {
   const auto shared = std::make_shared<Training>(config, start, transport);
   Training& training = *shared;
-  if (transport.lend_policy) transport.lend_policy(shared);
+  const bool is_lent = transport.lend_policy && transport.lend_policy(shared);
   PromptStream stream = prompt_stream(std::move(prompts.training), config, training.state);
   const EvaluationTickets evaluations(std::move(prompts.evaluation), config.evaluation,
                                       config.run.steps);
@@ -163,10 +172,11 @@ void play_learner_0(const TrainConfig& config, const RunStart& start, RunPrompts
                      config.tickets, stop, generated);
   SharedGroups groups(logged, transport.learners);
 
-  const auto weight_group = transport.on_device(coordination.weight_group, *training.operators);
+  const auto weight_group =
+      weight_group_on_device(transport, coordination.weight_group, *training.operators, is_lent);
   Publisher publisher(
       collector, *weight_group,
-      transport.lend_policy ? DeviceSpan() : training.operators->span(training.updater->weights()),
+      is_lent ? DeviceSpan() : training.operators->span(training.updater->weights()),
       config.weight_sync, evaluations, first_version(config, start));
   std::optional<ScheduleRecorder> written_schedule = schedule_recorder(config, start);
   TrajectoryRecorder trajectories =

@@ -54,8 +54,8 @@ void describe(FieldList& fields, TrainConfig& config);
 TrainConfig load_train_config(const std::filesystem::path& path,
                               std::span<const std::string> overrides);
 
-/// Whether an actor in the learner's process computes with the learner's own weights: they change
-/// only while nothing is in flight, and are not rounded for the actors.
+/// Whether actors in the learner's process, or on its GPU, may compute with the learner's own
+/// weights: they change only while nothing is in flight, and are not rounded for the actors.
 bool lends_policy(const TrainConfig& config);
 
 }  // namespace lie

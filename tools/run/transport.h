@@ -3,6 +3,7 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 
 #include "common/comm/collective.h"
 #include "common/comm/host_weights.h"
@@ -26,8 +27,9 @@ struct ActorTransport {
   HostWeights* host_weights = nullptr;  // that this actor shares with those of its host
   DeviceGroup on_device = staged_collective;
   int turn = -1;  // of the host's GPUs, see make_operators()
-  /// The learner's policy for these operators; empty: the actor has weights of its own.
-  std::function<Transformer(Operators&)> borrow_policy = {};
+  /// The learner's policy for these operators; empty, or of nothing: the actor has weights of its
+  /// own.
+  std::function<std::optional<Transformer>(const ModelConfig&, Operators&)> borrow_policy = {};
 };
 
 struct RewardTransport {
@@ -42,8 +44,9 @@ struct LearnerTransport {
   int threads = 1;
   DeviceGroup on_device = staged_collective;
   int turn = -1;  // of the host's GPUs, see make_operators()
-  /// Where an actor computes with its policy: called with it before anything else does.
-  std::function<void(std::shared_ptr<Training>)> lend_policy = {};
+  /// Where actors may compute with its policy: called with it before anything else does. Whether
+  /// they do.
+  std::function<bool(std::shared_ptr<Training>)> lend_policy = {};
 };
 
 /// What the coordinator on learner 0 is connected to.
