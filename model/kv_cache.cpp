@@ -48,7 +48,8 @@ std::int32_t KvCache::State::append(Sequence& sequence) {
 KvCache::KvCache(const ModelConfig& config, Operators& operators, std::int64_t pages)
     : state_(std::make_unique<State>()) {
   state_->operators = &operators;
-  state_->pool = operators.allocate(pages, page_elements(config), operators.packed_dtype());
+  const std::int64_t spare = operators.place().is_host() ? 0 : 1;
+  state_->pool = operators.allocate(pages + spare, page_elements(config), operators.packed_dtype());
   state_->sharers.assign(static_cast<std::size_t>(pages), 0);
   for (std::int64_t page = pages - 1; page >= 0; --page) {
     state_->free_pages.push_back(static_cast<std::int32_t>(page));

@@ -15,7 +15,7 @@ class KvCache {
   static constexpr std::int64_t kPageTokens = 16;
 
   /// Room for `pages` pages over all layers. Throws Error with the bytes wanted if it cannot be
-  /// had.
+  /// had. On a device there is one more, for rows of nobody.
   KvCache(const ModelConfig& config, Operators& operators, std::int64_t pages);
   ~KvCache();
 

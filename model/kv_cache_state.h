@@ -16,12 +16,16 @@ struct KvCache::State {
   };
 
   Operators* operators = nullptr;
-  Buffer pool;                               // [pages, L * 2 * kPageTokens * K * E]
+  Buffer pool;  // [pages, L * 2 * kPageTokens * K * E], on a device one more
   std::vector<std::int32_t> free_pages;      // the last is taken first
   std::vector<std::int32_t> sharers;         // [pages] sequences that hold the page
   std::vector<Sequence> sequences;           // by handle
   std::vector<std::int32_t> free_sequences;  // handles to use again
 
+  /// The slot that rows of nobody write to, behind all pages.
+  std::int32_t spare_slot() const {
+    return static_cast<std::int32_t>(std::ssize(sharers) * Operators::kPageTokens);
+  }
   /// The sequence of an open handle. Throws Error for any other.
   Sequence& at(std::int32_t handle);
   /// A page held by one sequence. Throws Error if none is left.

@@ -20,6 +20,7 @@
 
 #include "common/device_span.h"
 #include "model/sampling.h"
+#include "model/step_recorder.h"
 #include "model/tensor.h"
 
 namespace lie {
@@ -162,6 +163,9 @@ class Operators {
     static_cast<void>(matrix);
     return nullptr;
   }
+
+  /// Of one policy's steps; null where it is no faster to start them at once.
+  virtual std::unique_ptr<StepRecorder> step_recorder() { return nullptr; }
 
   // ---- Products. A row of y depends on that row of x alone.
   /// A fixed weight may be held smaller where that changes no bit of a product.

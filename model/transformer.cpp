@@ -240,6 +240,12 @@ void Transformer::take_weights(Tensor flat) {
   if (state_->shared->is_shared) state_->wait();
 }
 
+void Transformer::record_steps(bool on) { state_->steps.records = on; }
+
+StepRecorder::Use Transformer::recorded_steps() const {
+  return state_->steps.recorder ? state_->steps.recorder->use() : StepRecorder::Use();
+}
+
 void Transformer::limit_training_bytes(std::int64_t bytes) { state_->training.most_bytes = bytes; }
 
 PackedSize Transformer::packed_size() const {

@@ -84,6 +84,11 @@ class Transformer {
   /// `drawn` [1, *] int32: ids in the operators' memory, for rows that name one of them.
   Tensor decode(std::span<const DecodeRow> rows, KvCache& cache, Tensor drawn = {});
 
+  /// Whether a device records decode steps that come again (model/step_recorder.h), as it does
+  /// without a call.
+  void record_steps(bool on);
+  StepRecorder::Use recorded_steps() const;
+
   /// Log-probs and entropies of the scored rows, and with `keep_for_backward` the activations that
   /// backward() needs. Logits are computed by chunks: [R, V] never exists whole.
   RowLogProbs forward(const PackedBatch& batch, float temperature, bool keep_for_backward);

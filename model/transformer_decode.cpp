@@ -1,26 +1,14 @@
-// Generation: rows appended to the KV cache's sequences, all layers, logits of the rows that want
-// them.
+// Generation: all layers for the rows of a call (transformer_placement.cpp), logits of those that
+// want them.
 #include <algorithm>
 #include <cstddef>
+#include <utility>
 
-#include "common/error.h"
 #include "model/kv_cache_state.h"
 #include "model/transformer_state.h"
-#include "model/upload_together.h"
 
 namespace lie {
 namespace {
-
-std::int32_t int32(std::int64_t x) { return static_cast<std::int32_t>(x); }
-
-/// Page numbers of each sequence as rows of a rectangle.
-void fill_table(const std::vector<const KvCache::State::Sequence*>& sequences, std::int64_t width,
-                std::vector<std::int32_t>& table) {
-  table.assign(sequences.size() * static_cast<std::size_t>(width), 0);
-  for (std::size_t s = 0; s < sequences.size(); ++s) {
-    std::ranges::copy(sequences[s]->pages, table.begin() + static_cast<std::ptrdiff_t>(s) * width);
-  }
-}
 
 std::int64_t first_at_least(const std::vector<std::int32_t>& ascending, std::int64_t least) {
   return std::ranges::lower_bound(ascending, least) - ascending.begin();
@@ -46,47 +34,6 @@ DecodeBatch rows_of_batch(DecodeBatch batch, std::int64_t first, std::int64_t co
 }
 
 }  // namespace
-
-void Transformer::State::place(std::span<const DecodeRow> rows, KvCache& cache, Tensor drawn) {
-  Placement& p = placement;
-  for (auto* list : {&p.tokens, &p.positions, &p.slots, &p.sequences, &p.wanted, &p.starts}) {
-    list->clear();
-  }
-  p.table_sequences.clear();
-  std::int64_t width = 1, longest = 0;
-  bool all_known = true;
-  for (std::size_t r = 0; r < rows.size(); ++r) {
-    const DecodeRow& row = rows[r];
-    if (row.token < -drawn.elements() || row.token >= config.vocabulary) {
-      fail("token id {} is outside the model's vocabulary of {}", row.token, config.vocabulary);
-    }
-    KvCache::State::Sequence& sequence = cache.state().at(row.sequence);
-    if (r == 0 || row.sequence != rows[r - 1].sequence) {
-      p.table_sequences.push_back(&sequence);
-      p.starts.push_back(int32(static_cast<std::int64_t>(r)));
-    }
-    p.tokens.push_back(row.token);
-    all_known = all_known && row.token >= 0;
-    p.positions.push_back(int32(sequence.length));
-    p.slots.push_back(cache.state().append(sequence));
-    p.sequences.push_back(int32(std::ssize(p.table_sequences) - 1));
-    if (row.wants_logits) p.wanted.push_back(int32(static_cast<std::int64_t>(r)));
-    width = std::max(width, static_cast<std::int64_t>(sequence.pages.size()));
-    longest = std::max(longest, sequence.length);
-  }
-  p.starts.push_back(int32(std::ssize(rows)));
-  fill_table(p.table_sequences, width, p.table);
-  grow_rope(longest);
-  const auto lists = upload_together<6>(
-      operators, p.joined, {p.positions, p.slots, p.sequences, p.table, p.tokens, p.wanted});
-  p.batch = {lists[0], lists[1], lists[2], lists[3], width, longest};
-  p.device_tokens = lists[4];
-  p.device_wanted = lists[5];
-  if (all_known) return;
-  const Tensor tokens = decoding.tokens.rows(operators, std::ssize(rows), 1, DType::kInt32);
-  operators.look_up_drawn(lists[4], drawn, tokens);
-  p.device_tokens = {static_cast<const std::int32_t*>(tokens.data), std::ssize(rows)};
-}
 
 DecodeTensors Transformer::State::decode_tensors() {
   const std::int64_t count = std::ssize(placement.tokens), wanted = std::ssize(placement.wanted);
@@ -127,25 +74,56 @@ void Transformer::State::decode_part(Operators& ops, const DecodeTensors& whole,
   ops.linear(normed, *head, whole.logits.rows_at(wanted, count));
 }
 
+/// A step that comes again, on a device: recorded where its memory lies now.
+void Transformer::State::run_step(const DecodeTensors& whole, KvPages pages) {
+  const BlockTensors& t = whole.block;
+  std::vector<const void*> memory = {pages.pool.data, rope.view().data};
+  for (const Tensor& x : {t.x, t.normed, t.qkv, t.rotated, t.attended, t.gate_up, t.activated,
+                          whole.wanted, whole.wanted_normed, whole.logits}) {
+    memory.push_back(x.data);
+  }
+  memory.push_back(placement.batch.positions.data);  // the first of all lists
+  if (memory != steps.memory) {
+    steps.recorder->forget();
+    steps.memory = std::move(memory);
+  }
+  const std::int64_t rows = t.x.rows;
+  const auto step = [&] { decode_part(operators, whole, pages, 0, rows); };
+  if (!steps.records) return step();
+  steps.recorder->run({rows, placement.batch.table_width,
+                       reinterpret_cast<std::intptr_t>(placement.device_tokens.data)},
+                      step);
+}
+
+/// Each worker takes sequences of its own.
+void Transformer::State::run_parts(const DecodeTensors& whole, KvPages pages) {
+  const std::vector<Operators*> workers = operators.workers(elements);
+  const std::vector<std::int32_t>& starts = placement.starts;
+  const auto cut = [&](std::int64_t worker) {
+    return *std::ranges::lower_bound(starts, starts.back() * worker / std::ssize(workers));
+  };
+  operators.run_workers(std::ssize(workers), [&](std::int64_t i) {
+    const std::int32_t first = cut(i), end = cut(i + 1);
+    if (first < end) {
+      decode_part(*workers[static_cast<std::size_t>(i)], whole, pages, first, end);
+    }
+  });
+}
+
 Tensor Transformer::decode(std::span<const DecodeRow> rows, KvCache& cache, Tensor drawn) {
   if (rows.empty()) return {};
   State& s = *state_;
+  if (!s.steps.recorder) s.steps.recorder = s.operators.step_recorder();
   s.operators.begin_pass();
   s.place(rows, cache, drawn);
   const DecodeTensors whole = s.decode_tensors();
   const KvPages pages{cache.state().pool.view(), 0};
-  const std::vector<Operators*> workers = s.operators.workers(s.elements);
-  const std::vector<std::int32_t>& starts = s.placement.starts;
-  const auto cut = [&](std::int64_t worker) {
-    return *std::ranges::lower_bound(starts, starts.back() * worker / std::ssize(workers));
-  };
-  s.operators.run_workers(std::ssize(workers), [&](std::int64_t i) {
-    const std::int32_t first = cut(i), end = cut(i + 1);
-    if (first < end) {
-      s.decode_part(*workers[static_cast<std::size_t>(i)], whole, pages, first, end);
-    }
-  });
-  return whole.logits;
+  if (!s.placement.is_padded) {
+    s.run_parts(whole, pages);
+    return whole.logits;
+  }
+  s.run_step(whole, pages);
+  return whole.logits.rows_at(0, std::ssize(rows));
 }
 
 }  // namespace lie

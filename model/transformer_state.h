@@ -104,10 +104,17 @@ struct Transformer::State {
     std::vector<const KvCache::State::Sequence*> table_sequences;
     DecodeBatch batch;
     Indices device_tokens, device_wanted;
+    bool is_padded = false;  // to its bucket
+    void clear();
   };
   Placement placement;
   struct {
-    GrowingTensor tokens, x, normed, qkv, rotated, attended, gate_up, activated;
+    std::unique_ptr<StepRecorder> recorder;  // null on the CPU
+    bool records = true;                     // else steps are called, padded all the same
+    std::vector<const void*> memory = {};    // that they are recorded in
+  } steps;
+  struct {
+    GrowingTensor lists, tokens, x, normed, qkv, rotated, attended, gate_up, activated;
     GrowingTensor wanted, wanted_normed, logits;
   } decoding;
 
@@ -180,9 +187,17 @@ struct Transformer::State {
     ops.linear_add(t.activated, *layer.down, t.middle, t.out);
   }
 
-  // transformer_decode.cpp
+  // transformer_placement.cpp
   void place(std::span<const DecodeRow> rows, KvCache& cache, Tensor drawn);
+  void place_row(const DecodeRow& row, bool is_first, KvCache::State& cache);
+  void pad_to_bucket(KvCache::State& cache);
+  void upload_lists();
+  void keep_in_place(std::span<Indices> lists);
+  void look_up(Tensor drawn);
+  // transformer_decode.cpp
   DecodeTensors decode_tensors();
+  void run_step(const DecodeTensors& whole, KvPages pages);
+  void run_parts(const DecodeTensors& whole, KvPages pages);
   void decode_part(Operators& ops, const DecodeTensors& whole, KvPages pages, std::int64_t first,
                    std::int64_t end) const;
   // transformer_forward.cpp

@@ -1,14 +1,21 @@
-// The CPU operators behind memory that the host cannot touch: a stand-in for a device. Between the
+// The CPU operators, or others that compute in host memory, behind memory that the host cannot
+// touch: a stand-in for a device. Between the
 // calls every page is locked, so that code which reads or writes a tensor by itself crashes; what
-// crosses between host and device is counted.
+// crosses between host and device is counted. A step that comes again is not called: the operators'
+// calls of its first time are made again, with the arguments of then, as a graph would.
 #pragma once
 
 #include <sys/mman.h>
 
 #include <cstddef>
+#include <functional>
+#include <map>
 #include <memory>
 #include <optional>
+#include <tuple>
+#include <type_traits>
 #include <utility>
+#include <vector>
 
 #include "common/error.h"
 #include "model/operators.h"
@@ -36,7 +43,8 @@ class GuardedOperators : public Operators {
     }
   };
 
-  GuardedOperators() : inner_(make_cpu_operators(1)) {
+  explicit GuardedOperators(std::unique_ptr<Operators> inner = make_cpu_operators(1))
+      : inner_(std::move(inner)) {
     memory_ =
         ::mmap(nullptr, kBytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (memory_ == MAP_FAILED) fail("no address space for the guarded memory");
@@ -53,6 +61,7 @@ class GuardedOperators : public Operators {
   /// What it says is free from now on; nothing changes it.
   void set_free_bytes(std::int64_t bytes) { free_ = bytes; }
   Buffer allocate(std::int64_t rows, std::int64_t cols, DType dtype) override {
+    forbid_in_steps();
     ++traffic_.allocations;
     const auto bytes = static_cast<std::size_t>(rows * cols * dtype_bytes(dtype));
     traffic_.allocated_bytes += static_cast<std::int64_t>(bytes);
@@ -63,7 +72,11 @@ class GuardedOperators : public Operators {
             Buffer::Owner(
                 nullptr, +[](void*) {})};
   }
+  std::unique_ptr<StepRecorder> step_recorder() override {
+    return std::make_unique<Recorder>(*this);
+  }
   Indices upload(std::span<const std::int32_t> host) override {
+    forbid_in_steps();
     ++traffic_.uploads;
     return inner_->upload(host);
   }
@@ -72,6 +85,7 @@ class GuardedOperators : public Operators {
     inner_->begin_pass();
   }
   void copy_to_host(Tensor from, std::span<float> to) override {
+    forbid_in_steps();
     traffic_.to_host += from.elements();
     ++traffic_.waits;
     const Unlocked unlocked(*this);
@@ -119,12 +133,10 @@ class GuardedOperators : public Operators {
     call(&Operators::linear_backward_weight, dy, x, starts, dw);
   }
   void embed(Tensor table, Indices tokens, Tensor y) override {
-    const Unlocked unlocked(*this);
-    inner_->embed(table, tokens, y);
+    unlocked_and_again([this, table, tokens, y] { inner_->embed(table, tokens, y); });
   }
   void embed(const PackedWeight& table, Indices tokens, Tensor y) override {
-    const Unlocked unlocked(*this);
-    inner_->embed(table, tokens, y);
+    unlocked_and_again([this, &table, tokens, y] { inner_->embed(table, tokens, y); });
   }
   void embed_backward(Tensor dy, Indices tokens, Tensor dtable) override {
     call(&Operators::embed_backward, dy, tokens, dtable);
@@ -210,12 +222,64 @@ class GuardedOperators : public Operators {
     GuardedOperators& all_;
   };
 
+  using Step = std::vector<std::function<void()>>;
+
+  class Recorder final : public StepRecorder {
+   public:
+    explicit Recorder(GuardedOperators& all) : all_(all) {}
+    void run(const StepKey& key, const std::function<void()>& step) override {
+      const auto [known, is_new] = steps_.try_emplace(key);
+      if (is_new) {
+        all_.recording_ = &known->second;
+        step();
+        all_.recording_ = nullptr;
+        ++use_.recorded;
+      } else {
+        for (const auto& call : known->second) call();
+        ++use_.repeated;
+      }
+    }
+    void forget() override { steps_.clear(); }
+
+   private:
+    GuardedOperators& all_;
+    std::map<StepKey, Step> steps_;
+  };
+
+  void forbid_in_steps() const {
+    if (recording_) fail("a step that is to come again allocates, uploads or waits");
+  }
+  void unlocked_and_again(std::function<void()> call) {
+    {
+      const Unlocked unlocked(*this);
+      call();
+    }
+    if (!recording_) return;
+    recording_->push_back([this, call = std::move(call)] {
+      const Unlocked unlocked(*this);
+      call();
+    });
+  }
+
   void protect(int how) { ::mprotect(memory_, kBytes, how); }
+
+  /// Weights stay where they are; all else that a call is given, it may be given once.
+  template <typename Parameter>
+  using Kept = std::conditional_t<std::is_base_of_v<PackedWeight, std::remove_cvref_t<Parameter>>,
+                                  Parameter, std::remove_cvref_t<Parameter>>;
 
   template <typename Result, typename... Parameters, typename... Arguments>
   Result call(Result (Operators::*method)(Parameters...), Arguments&&... arguments) {
-    const Unlocked unlocked(*this);
-    return (*inner_.*method)(std::forward<Arguments>(arguments)...);
+    if constexpr (std::is_void_v<Result>) {
+      std::tuple<Kept<Parameters>...> kept(arguments...);
+      unlocked_and_again([this, method, kept] {
+        std::apply([&](auto&... all) { (*inner_.*method)(all...); }, kept);
+      });
+    } else {
+      forbid_in_steps();
+      const Unlocked unlocked(*this);
+      return (*inner_.*method)(std::forward<Arguments>(arguments)...);
+    }
   }
 
   std::unique_ptr<Operators> inner_;
@@ -224,6 +288,7 @@ class GuardedOperators : public Operators {
   Traffic traffic_;
   std::optional<std::int64_t> free_;
   std::int64_t passes_ = 0;
+  Step* recording_ = nullptr;
 };
 
 }  // namespace lie::test

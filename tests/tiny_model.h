@@ -43,6 +43,7 @@ inline std::vector<float> float_values(std::string_view name, std::size_t count,
 /// What tests vary of a tiny model: tiny_config({.kv_heads = 1}).
 struct TinyShape {
   std::int64_t vocabulary = 40, width = 32, ffn_width = 48, layers = 2, heads = 4, kv_heads = 2;
+  std::int64_t positions = 256;
 };
 
 inline ModelConfig tiny_config(const TinyShape& shape = {}) {
@@ -54,7 +55,7 @@ inline ModelConfig tiny_config(const TinyShape& shape = {}) {
   config.heads = shape.heads;
   config.kv_heads = shape.kv_heads;
   config.head_width = 16;
-  config.max_positions = 256;
+  config.max_positions = shape.positions;
   config.initializer_range = 0.3;  // distributions far from uniform, so that a mistake shows
   config.end_of_sequence_ids = {3};
   return config;

@@ -26,11 +26,11 @@ void by_dtype(DType dtype, const F& f) {
 
 /// sums [columns] += the terms of all rows.
 template <typename Terms>
-void add_rows(int device, const Terms& terms, std::int64_t rows, std::int64_t columns, float* sums,
-              float* partial) {
+void add_rows(const Queue& queue, const Terms& terms, std::int64_t rows, std::int64_t columns,
+              float* sums, float* partial) {
   const std::int64_t stretches = stretches_of(rows);
-  for_elements(device, stretches * columns, Stretches<Terms>{terms, rows, columns, sums, partial});
-  if (stretches > 1) for_elements(device, columns, StretchSums{stretches, columns, sums, partial});
+  for_elements(queue, stretches * columns, Stretches<Terms>{terms, rows, columns, sums, partial});
+  if (stretches > 1) for_elements(queue, columns, StretchSums{stretches, columns, sums, partial});
 }
 
 HeadRotation rotation_of(const lie::QkNormRope& how) {
@@ -53,63 +53,65 @@ std::int64_t partial_sums(std::int64_t rows, std::int64_t columns) {
   return (stretches_of(rows) - 1) * columns;
 }
 
-void rms_norm(int device, Tensor x, Tensor weight, float eps, Tensor y, Tensor inverse_rms) {
+void rms_norm(const Queue& queue, Tensor x, Tensor weight, float eps, Tensor y,
+              Tensor inverse_rms) {
   by_dtype(x.dtype, [&](auto zero) {
     using T = decltype(zero);
     for_blocks(
-        device, x.rows,
+        queue, x.rows,
         RmsNorm<T>{rows<const T>(x), floats(weight), x.cols, eps, rows<T>(y), floats(inverse_rms)});
   });
 }
 
-void rms_norm_backward(int device, Tensor dy, Tensor x, Tensor weight, Tensor inverse_rms,
+void rms_norm_backward(const Queue& queue, Tensor dy, Tensor x, Tensor weight, Tensor inverse_rms,
                        Tensor dx, Tensor dweight, float* partial) {
   by_dtype(x.dtype, [&](auto zero) {
     using T = decltype(zero);
-    for_blocks(device, x.rows,
+    for_blocks(queue, x.rows,
                RmsNormBackward<T>{rows<const T>(dy), rows<const T>(x), floats(weight),
                                   floats(inverse_rms), x.cols, rows<T>(dx)});
-    add_rows(device, NormWeightTerms<T>{rows<const T>(dy), rows<const T>(x), floats(inverse_rms)},
+    add_rows(queue, NormWeightTerms<T>{rows<const T>(dy), rows<const T>(x), floats(inverse_rms)},
              x.rows, x.cols, floats(dweight), partial);
   });
 }
 
-void swiglu(int device, Tensor gate_up, Tensor y) {
+void swiglu(const Queue& queue, Tensor gate_up, Tensor y) {
   by_dtype(y.dtype, [&](auto zero) {
     using T = decltype(zero);
-    for_elements(device, y.elements(), Swiglu<T>{rows<const T>(gate_up), y.cols, rows<T>(y)});
+    for_elements(queue, y.elements(), Swiglu<T>{rows<const T>(gate_up), y.cols, rows<T>(y)});
   });
 }
 
-void swiglu_backward(int device, Tensor dy, Tensor gate_up, Tensor d_gate_up, Tensor y) {
+void swiglu_backward(const Queue& queue, Tensor dy, Tensor gate_up, Tensor d_gate_up, Tensor y) {
   by_dtype(dy.dtype, [&](auto zero) {
     using T = decltype(zero);
-    for_elements(device, dy.elements(),
+    for_elements(queue, dy.elements(),
                  SwigluBackward<T>{rows<const T>(dy), rows<const T>(gate_up), dy.cols,
                                    rows<T>(d_gate_up), rows<T>(y)});
   });
 }
 
-void qk_norm_rope(int device, Tensor qkv, const lie::QkNormRope& how, Tensor rotated) {
+void qk_norm_rope(const Queue& queue, Tensor qkv, const lie::QkNormRope& how, Tensor rotated) {
   const HeadRotation rotation = rotation_of(how);
   by_dtype(qkv.dtype, [&](auto zero) {
     using T = decltype(zero);
-    for_rows(device, qkv.rows * rotation.all(),
+    for_rows(queue, qkv.rows * rotation.all(),
              QkNormRope<T>{rotation, rows<const T>(qkv), rows<T>(rotated)});
   });
 }
 
-void qk_norm_rope_backward(int device, Tensor d_rotated, Tensor qkv, const lie::QkNormRope& how,
-                           Tensor d_qkv, Tensor dq_norm, Tensor dk_norm, float* partial) {
+void qk_norm_rope_backward(const Queue& queue, Tensor d_rotated, Tensor qkv,
+                           const lie::QkNormRope& how, Tensor d_qkv, Tensor dq_norm, Tensor dk_norm,
+                           float* partial) {
   const HeadRotation rotation = rotation_of(how);
   by_dtype(qkv.dtype, [&](auto zero) {
     using T = decltype(zero);
     for_rows(
-        device, qkv.rows * rotation.all(),
+        queue, qkv.rows * rotation.all(),
         QkNormRopeBackward<T>{rotation, rows<const T>(qkv), rows<T>(d_rotated), rows<T>(d_qkv)});
     if (dq_norm.empty()) return;
     const auto add_heads = [&](Tensor shares, std::int64_t heads, Tensor sum) {
-      add_rows(device, HeadTerms<T>{rows<const T>(shares), heads, rotation.width}, qkv.rows * heads,
+      add_rows(queue, HeadTerms<T>{rows<const T>(shares), heads, rotation.width}, qkv.rows * heads,
                rotation.width, floats(sum), partial);
     };
     add_heads(d_rotated, rotation.heads, dq_norm);
@@ -118,25 +120,25 @@ void qk_norm_rope_backward(int device, Tensor d_rotated, Tensor qkv, const lie::
   });
 }
 
-void store_kv(int device, Tensor rotated, Tensor qkv, const AttentionShape& shape,
+void store_kv(const Queue& queue, Tensor rotated, Tensor qkv, const AttentionShape& shape,
               const DecodeBatch& batch, KvPages pages) {
   const std::int64_t q = shape.q_cols(), kv = shape.kv_cols();
   by_dtype(qkv.dtype, [&](auto zero) {
     using T = decltype(zero);
     for_elements(
-        device, rotated.rows * kv,
+        queue, rotated.rows * kv,
         StoreKv<T>{rows<const T>(rotated.cols_at(q, kv)), rows<const T>(qkv.cols_at(q + kv, kv)),
                    places_of<T>(shape, batch, pages)});
   });
 }
 
-void rotate_and_store(int device, Tensor qkv, const lie::QkNormRope& how, Tensor rotated,
+void rotate_and_store(const Queue& queue, Tensor qkv, const lie::QkNormRope& how, Tensor rotated,
                       const DecodeBatch& batch, KvPages pages) {
   by_dtype(qkv.dtype, [&](auto zero) {
     using T = decltype(zero);
     const RotateAndStore<T> all{{rotation_of(how), rows<const T>(qkv), rows<T>(rotated)},
                                 places_of<T>(how.shape, batch, pages)};
-    for_rows(device, qkv.rows * all.heads(), all);
+    for_rows(queue, qkv.rows * all.heads(), all);
   });
 }
 
@@ -151,7 +153,7 @@ bool attention_decode_takes(const AttentionShape& shape, const KvPages& pages) {
          reinterpret_cast<std::uintptr_t>(pages.pool.data) % alignof(Pack<BFloat16>) == 0;
 }
 
-void attention_decode(int device, Tensor rotated, const AttentionShape& shape,
+void attention_decode(const Queue& queue, Tensor rotated, const AttentionShape& shape,
                       const DecodeBatch& batch, KvPages pages, float* scratch, Tensor y,
                       Tensor log_sum) {
   by_dtype(y.dtype, [&](auto zero) {
@@ -178,62 +180,63 @@ void attention_decode(int device, Tensor rotated, const AttentionShape& shape,
                         rows<float>(log_sum)};
     const PagedScores<T> scores{all};
     const PagedValues<T> values{all};
-    for_blocks(device, scores.items(rotated.rows), scores);
-    for_blocks(device, rotated.rows * shape.heads, PagedSoftmax<T>{all});
-    for_blocks(device, values.items(rotated.rows), values);
-    for_elements(device, y.elements(), PagedJoin<T>{all, rows<T>(y)});
+    for_blocks(queue, scores.items(rotated.rows), scores);
+    for_blocks(queue, rotated.rows * shape.heads, PagedSoftmax<T>{all});
+    for_blocks(queue, values.items(rotated.rows), values);
+    for_elements(queue, y.elements(), PagedJoin<T>{all, rows<T>(y)});
   });
 }
 
-void embed(int device, Tensor table, Indices tokens, Tensor y) {
+void embed(const Queue& queue, Tensor table, Indices tokens, Tensor y) {
   by_dtype(table.dtype, [&](auto from) {
     by_dtype(y.dtype, [&](auto to) {
       using From = decltype(from);
       using T = decltype(to);
-      for_elements(device, y.elements(),
+      for_elements(queue, y.elements(),
                    Embed<From, T>{rows<const From>(table), tokens.data, y.cols, rows<T>(y)});
     });
   });
 }
 
-void embed_backward(int device, Tensor dy, Indices tokens, Tensor dtable) {
+void embed_backward(const Queue& queue, Tensor dy, Indices tokens, Tensor dtable) {
   by_dtype(dy.dtype, [&](auto zero) {
     using T = decltype(zero);
     const EmbedBackward<T> add{rows<const T>(dy), tokens.data, dy.rows, dy.cols,
                                rows<float>(dtable)};
-    for_rows(device, add.items(), add);
+    for_rows(queue, add.items(), add);
   });
 }
 
-void log_probs(int device, Tensor logits, Indices targets, float temperature, Tensor log_probs,
-               Tensor entropies, Tensor log_sum) {
-  for_blocks(device, logits.rows,
+void log_probs(const Queue& queue, Tensor logits, Indices targets, float temperature,
+               Tensor log_probs, Tensor entropies, Tensor log_sum) {
+  for_blocks(queue, logits.rows,
              LogProbs{rows<const float>(logits), logits.cols, targets.data, 1.0f / temperature,
                       floats(log_probs), floats(entropies), floats(log_sum)});
 }
 
-void log_probs_backward(int device, Tensor logits, Indices targets, float temperature,
+void log_probs_backward(const Queue& queue, Tensor logits, Indices targets, float temperature,
                         Tensor entropies, Tensor log_sum, Tensor d_log_probs, Tensor d_entropies) {
-  for_elements(device, logits.elements(),
+  for_elements(queue, logits.elements(),
                LogProbsBackward{rows<float>(logits), logits.cols, targets.data, 1.0f / temperature,
                                 floats(entropies), floats(log_sum), floats(d_log_probs),
                                 floats(d_entropies)});
 }
 
-void sample(int device, Tensor logits, std::span<const Draw> draws, const DrawnTokens& drawn) {
-  for_blocks(device, std::ssize(draws),
+void sample(const Queue& queue, Tensor logits, std::span<const Draw> draws,
+            const DrawnTokens& drawn) {
+  for_blocks(queue, std::ssize(draws),
              DrawTokens{rows<const float>(logits), logits.cols, draws.data(),
                         static_cast<std::int32_t*>(drawn.ids.data), floats(drawn.log_probs)});
 }
 
-void sums_of_squares(int device, Tensor x, std::int64_t block, Tensor sums) {
-  for_rows(device, sums.elements(),
+void sums_of_squares(const Queue& queue, Tensor x, std::int64_t block, Tensor sums) {
+  for_rows(queue, sums.elements(),
            SumsOfSquares{floats(x), x.elements(), block, static_cast<double*>(sums.data)});
 }
 
-void adamw(int device, const AdamWStep& how, const AdamWTensors& x) {
+void adamw(const Queue& queue, const AdamWStep& how, const AdamWTensors& x) {
   for_elements(
-      device, x.weights.elements(),
+      queue, x.weights.elements(),
       AdamW{how, floats(x.gradient), floats(x.weights), floats(x.first), floats(x.second)});
 }
 

@@ -1,9 +1,11 @@
 // Running row functions over all rows of a call: as kernels where nvcc compiles this, in loops on
-// emulated lanes elsewhere. Kernels go to the device's default stream, which is also ATen's.
+// emulated lanes elsewhere.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
+
+#include "model/cuda/queue.h"
 
 #ifdef __CUDACC__
 #include <cuda_runtime_api.h>
@@ -48,32 +50,37 @@ inline unsigned blocks_on(int device, std::int64_t threads) {
   return static_cast<unsigned>((threads + kThreads - 1) / kThreads);
 }
 
+inline cudaStream_t stream_of(const Queue& queue) {
+  return static_cast<cudaStream_t>(queue.stream);
+}
+
 /// body(i) for i in [0, count).
 template <typename Body>
-void for_elements(int device, std::int64_t count, const Body& body) {
+void for_elements(const Queue& queue, std::int64_t count, const Body& body) {
   if (count == 0) return;
-  over_elements<<<blocks_on(device, count), kThreads>>>(body, count);
+  over_elements<<<blocks_on(queue.device, count), kThreads, 0, stream_of(queue)>>>(body, count);
   check(cudaGetLastError(), "start a kernel over elements");
 }
 /// body(lanes, row) for row in [0, count).
 template <typename Body>
-void for_rows(int device, std::int64_t count, const Body& body) {
+void for_rows(const Queue& queue, std::int64_t count, const Body& body) {
   if (count == 0) return;
-  over_rows<<<blocks_on(device, count * kLanes), kThreads>>>(body, count);
+  over_rows<<<blocks_on(queue.device, count * kLanes), kThreads, 0, stream_of(queue)>>>(body,
+                                                                                        count);
   check(cudaGetLastError(), "start a kernel over rows");
 }
 /// body(block, row) for row in [0, count), with body.shared_bytes() of memory for each.
 template <typename Body>
-void for_blocks(int device, std::int64_t count, const Body& body) {
+void for_blocks(const Queue& queue, std::int64_t count, const Body& body) {
   if (count == 0) return;
   const auto bytes = static_cast<std::size_t>(body.shared_bytes());
-  blocks_on(device, 0);
+  blocks_on(queue.device, 0);
   if (bytes > 48 * 1024) {  // more has to be asked for
     check(cudaFuncSetAttribute(over_blocks<Body>, cudaFuncAttributeMaxDynamicSharedMemorySize,
                                static_cast<int>(bytes)),
           "share memory for a row this wide");
   }
-  over_blocks<<<static_cast<unsigned>(count), kThreads, bytes>>>(body);
+  over_blocks<<<static_cast<unsigned>(count), kThreads, bytes, stream_of(queue)>>>(body);
   check(cudaGetLastError(), "start a kernel over blocks");
 }
 
@@ -82,15 +89,15 @@ void for_blocks(int device, std::int64_t count, const Body& body) {
 constexpr bool kEmulated = true;
 
 template <typename Body>
-void for_elements(int /*device*/, std::int64_t count, const Body& body) {
+void for_elements(const Queue& /*queue*/, std::int64_t count, const Body& body) {
   for (std::int64_t i = 0; i < count; ++i) body(i);
 }
 template <typename Body>
-void for_rows(int /*device*/, std::int64_t count, const Body& body) {
+void for_rows(const Queue& /*queue*/, std::int64_t count, const Body& body) {
   for (std::int64_t row = 0; row < count; ++row) body(HostLanes(), row);
 }
 template <typename Body>
-void for_blocks(int /*device*/, std::int64_t count, const Body& body) {
+void for_blocks(const Queue& /*queue*/, std::int64_t count, const Body& body) {
   std::vector<double> memory(static_cast<std::size_t>(body.shared_bytes()) / sizeof(double) + 1);
   for (std::int64_t row = 0; row < count; ++row) body(HostBlock{memory.data()}, row);
 }

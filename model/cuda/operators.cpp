@@ -8,6 +8,8 @@
 #include "model/cuda/exact_operators.h"
 #include "model/cuda/ipc_memory.h"
 #include "model/cuda/kernels.h"
+#include "model/cuda/queue.h"
+#include "model/cuda/step_graphs.h"
 
 namespace lie {
 namespace {
@@ -24,8 +26,9 @@ class CudaOperators : public aten::AtenOperators {
   Buffer open_shared(const MemoryHandle& handle, std::string& refusal) override {
     return cuda::open_memory(index(), handle, refusal);
   }
+  std::unique_ptr<StepRecorder> step_recorder() override { return cuda::step_graphs(index()); }
   void embed(Tensor table, Indices tokens, Tensor y) override {
-    cuda::embed(index(), table, tokens, y);
+    cuda::embed(queue(), table, tokens, y);
   }
   void embed(const PackedWeight& table, Indices tokens, Tensor y) override {
     const at::Tensor rows = matrix(table);
@@ -33,36 +36,36 @@ class CudaOperators : public aten::AtenOperators {
           y);
   }
   void embed_backward(Tensor dy, Indices tokens, Tensor dtable) override {
-    cuda::embed_backward(index(), dy, tokens, dtable);
+    cuda::embed_backward(queue(), dy, tokens, dtable);
   }
   void rms_norm(Tensor x, Tensor weight, float eps, Tensor y, Tensor inverse_rms) override {
-    cuda::rms_norm(index(), x, weight, eps, y, inverse_rms);
+    cuda::rms_norm(queue(), x, weight, eps, y, inverse_rms);
   }
   void rms_norm_backward(Tensor dy, Tensor x, Tensor weight, Tensor inverse_rms, Tensor dx,
                          Tensor dweight) override {
-    cuda::rms_norm_backward(index(), dy, x, weight, inverse_rms, dx, dweight,
+    cuda::rms_norm_backward(queue(), dy, x, weight, inverse_rms, dx, dweight,
                             partial(x.rows, x.cols).data_ptr<float>());
   }
-  void swiglu(Tensor gate_up, Tensor y) override { cuda::swiglu(index(), gate_up, y); }
+  void swiglu(Tensor gate_up, Tensor y) override { cuda::swiglu(queue(), gate_up, y); }
   void swiglu_backward(Tensor dy, Tensor gate_up, Tensor d_gate_up, Tensor y) override {
-    cuda::swiglu_backward(index(), dy, gate_up, d_gate_up, y);
+    cuda::swiglu_backward(queue(), dy, gate_up, d_gate_up, y);
   }
   void qk_norm_rope(Tensor qkv, const QkNormRope& how, Tensor rotated) override {
-    cuda::qk_norm_rope(index(), qkv, how, rotated);
+    cuda::qk_norm_rope(queue(), qkv, how, rotated);
   }
   void qk_norm_rope_backward(Tensor d_rotated, Tensor qkv, const QkNormRope& how, Tensor d_qkv,
                              Tensor dq_norm, Tensor dk_norm) override {
     const std::int64_t head_rows = qkv.rows * std::max(how.shape.heads, how.shape.kv_heads);
-    cuda::qk_norm_rope_backward(index(), d_rotated, qkv, how, d_qkv, dq_norm, dk_norm,
+    cuda::qk_norm_rope_backward(queue(), d_rotated, qkv, how, d_qkv, dq_norm, dk_norm,
                                 partial(head_rows, how.shape.head_width).data_ptr<float>());
   }
   void store_kv(Tensor rotated, Tensor qkv, const AttentionShape& shape, const DecodeBatch& batch,
                 KvPages pages) override {
-    cuda::store_kv(index(), rotated, qkv, shape, batch, pages);
+    cuda::store_kv(queue(), rotated, qkv, shape, batch, pages);
   }
   void rotate_and_store(Tensor qkv, const QkNormRope& how, Tensor rotated, const DecodeBatch& batch,
                         KvPages pages) override {
-    cuda::rotate_and_store(index(), qkv, how, rotated, batch, pages);
+    cuda::rotate_and_store(queue(), qkv, how, rotated, batch, pages);
   }
   void attention_decode(Tensor rotated, const AttentionShape& shape, const DecodeBatch& batch,
                         KvPages pages, Tensor y) override {
@@ -81,28 +84,28 @@ class CudaOperators : public aten::AtenOperators {
   }
   void log_probs(Tensor logits, Indices targets, float temperature, Tensor log_probs,
                  Tensor entropies, Tensor log_sum) override {
-    cuda::log_probs(index(), logits, targets, temperature, log_probs, entropies, log_sum);
+    cuda::log_probs(queue(), logits, targets, temperature, log_probs, entropies, log_sum);
   }
   void log_probs_backward(Tensor logits, Indices targets, float temperature, Tensor entropies,
                           Tensor log_sum, Tensor d_log_probs, Tensor d_entropies) override {
-    cuda::log_probs_backward(index(), logits, targets, temperature, entropies, log_sum, d_log_probs,
+    cuda::log_probs_backward(queue(), logits, targets, temperature, entropies, log_sum, d_log_probs,
                              d_entropies);
   }
   void sample(Tensor logits, std::span<const Draw> draws, const DrawnTokens& drawn) override {
     if (draws.empty()) return;
     const at::Tensor there = bytes_on_device(draws.data(), draws.size_bytes());
-    cuda::sample(index(), logits, {static_cast<const Draw*>(there.const_data_ptr()), draws.size()},
+    cuda::sample(queue(), logits, {static_cast<const Draw*>(there.const_data_ptr()), draws.size()},
                  drawn);
   }
   void sums_of_squares(Tensor x, std::int64_t block, std::span<double> sums) override {
     const at::Tensor there = at::empty({std::ssize(sums)}, options(at::kDouble));
     cuda::sums_of_squares(
-        index(), x, block,
+        queue(), x, block,
         {there.data_ptr(), 1, std::ssize(sums), std::ssize(sums), DType::kFloat64});
     const at::Tensor here = there.cpu();
     std::copy_n(here.const_data_ptr<double>(), sums.size(), sums.begin());
   }
-  void adamw(const AdamWStep& how, const AdamWTensors& x) override { cuda::adamw(index(), how, x); }
+  void adamw(const AdamWStep& how, const AdamWTensors& x) override { cuda::adamw(queue(), how, x); }
 
  protected:
   /// attention_decode() of rows that scratch memory is there for; log_sum [T, H] is kept unless
@@ -111,12 +114,13 @@ class CudaOperators : public aten::AtenOperators {
               Tensor y, Tensor log_sum) {
     const std::int64_t of_row = cuda::attention_decode_scratch(shape, batch.longest);
     const at::Tensor scratch = at::empty({rotated.rows * of_row}, options(at::kFloat));
-    cuda::attention_decode(index(), rotated, shape, batch, pages, scratch.data_ptr<float>(), y,
+    cuda::attention_decode(queue(), rotated, shape, batch, pages, scratch.data_ptr<float>(), y,
                            log_sum);
   }
 
  private:
   int index() const { return device().index(); }
+  cuda::Queue queue() const { return cuda::current_queue(index()); }
   /// What sums over rows leave between their kernels. Given back at once: ATen hands memory out
   /// again in the order of the stream.
   at::Tensor partial(std::int64_t rows, std::int64_t columns) const {

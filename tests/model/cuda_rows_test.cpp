@@ -18,7 +18,7 @@
 namespace lie {
 namespace {
 
-constexpr int kDevice = 0;  // emulated
+constexpr cuda::Queue kDevice{};  // emulated
 constexpr std::int64_t kWidths[] = {1,  2,  7,  15, 16,  17,  31,  33,
                                     48, 63, 64, 65, 100, 129, 160, 257};
 constexpr std::int64_t kRows = 250;  // of a call: below the stretch that sums over rows are cut at

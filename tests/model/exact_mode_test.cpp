@@ -5,7 +5,9 @@
 #include <algorithm>
 #include <bit>
 #include <cstdint>
+#include <memory>
 #include <numeric>
+#include <utility>
 #include <vector>
 
 #include "model/cuda/exact_operators.h"
@@ -103,15 +105,18 @@ class Decoding {
   std::vector<float> log_probs_;
 };
 
-/// Tokens whose log-probs differ between training and decoding.
+/// Tokens whose log-probs differ between training and decoding. `recorded`: emulated lanes where
+/// steps are padded and repeated, as on a device.
 std::int64_t differing(const std::string& device, DType dtype,
-                       const std::vector<std::int32_t>& at_once) {
-  const auto operators = test::make_side(device, dtype);
+                       const std::vector<std::int32_t>& at_once, bool recorded = false) {
+  auto operators = test::make_side(device, dtype);
+  if (recorded) operators = std::make_unique<test::GuardedOperators>(std::move(operators));
   const Weights weights = test::tiny_weights(config(), *operators);
   Transformer transformer(weights);
   const PackedBatch batch = long_and_short();
   const std::vector<float> trained = transformer.forward(batch, kTemperature, true).log_probs;
   const auto decoded = Decoding(batch, transformer, *operators).log_probs(at_once);
+  EXPECT_GE(transformer.recorded_steps().repeated, recorded ? 500 : 0);
   const auto other = [](float a, float b) {
     return std::bit_cast<std::uint32_t>(a) != std::bit_cast<std::uint32_t>(b);
   };
@@ -146,6 +151,17 @@ TEST_P(ExactMode, ATokensLogProbIsTheSamplersWhateverItIsComputedWith) {
     } else {
       EXPECT_GT(count, 0) << "then these tests show nothing of the exact mode";
     }
+  }
+}
+
+TEST_P(ExactMode, ATokensLogProbIsTheSamplersInRecordedSteps) {
+  const auto& [device, dtype] = GetParam();
+  if (!device.starts_with("emulated")) GTEST_SKIP() << "a device records by itself";
+  const std::int64_t count = differing(device, dtype, {1}, true);
+  if (test::is_exact(device)) {
+    EXPECT_EQ(count, 0);
+  } else {
+    EXPECT_GT(count, 0);
   }
 }
 
