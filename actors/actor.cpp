@@ -2,6 +2,7 @@
 
 #include <chrono>
 #include <optional>
+#include <string>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -34,6 +35,7 @@ class Actor {
       if (!call) call = pull_tickets();
       if (!parts_.generator.idle()) send(pass());
       warn_of_full_cache();
+      warn_of_steps();
       if (parts_.attend) parts_.attend();
     }
     return *call;
@@ -123,6 +125,16 @@ class Actor {
             parts_.generator.in_flight());
   }
 
+  void warn_of_steps() {
+    const std::string refusal = parts_.policy.recorded_steps().refusal;
+    if (refusal.empty() || std::exchange(has_warned_of_steps_, true)) return;
+    Log("actor", parts_.rank)
+        .warn(
+            "decode steps are started kernel by kernel from here on, which costs time and changes "
+            "no token: CUDA does not record them: {}",
+            refusal);
+  }
+
   void report_put_back() const {
     const CacheUse& use = parts_.generator.cache_use();
     if (use.put_back == 0) return;
@@ -136,7 +148,8 @@ class Actor {
 
   const ActorParts& parts_;
   BusyIdleClock clock_;
-  bool has_warned_ = false;              // that the cache is full
+  bool has_warned_ = false;  // that the cache is full
+  bool has_warned_of_steps_ = false;
   std::optional<std::int64_t> version_;  // unknown until the first weight sync
 };
 

@@ -74,7 +74,6 @@ else
   skip "compute-sanitizer over the row kernels" "needs a GPU and compute-sanitizer"
 fi
 skip "NCCL between GPUs" "needs two: docs/gpu.md"
-skip "CUDA graphs" "not there yet: docs/gpu.md"
 
 [ "$place" = gpu ] || sed -i 's/|[^|]*$/|-/' "$lines"  # no ceiling of a device either
 printf '%-48s %-9s %-9s %12s %-30s %s\n' check where result figure unit "share of ceiling"

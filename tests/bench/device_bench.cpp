@@ -161,10 +161,10 @@ class DeviceBench {
         "row counts that differ from 1");
   }
 
+  /// A step as it is called, and as it is recorded.
   void decode(Transformer& transformer, int batch) {
-    const ModelConfig& model = sizes_.model;
     constexpr int kSteps = 8;
-    KvCache cache(model, ops_, batch * KvCache::pages_for(sizes_.context + 5 * kSteps));
+    KvCache cache(sizes_.model, ops_, batch * KvCache::pages_for(sizes_.context + 12 * kSteps));
     std::vector<DecodeRow> rows;
     for (int b = 0; b < batch; ++b) {  // a prompt a call
       std::vector<DecodeRow> prompt(static_cast<std::size_t>(sizes_.context),
@@ -172,20 +172,50 @@ class DeviceBench {
       transformer.decode(prompt, cache);
       rows.push_back({b % 500, prompt[0].sequence, true});
     }
-    const double time = seconds(4,
-                                [&] {
-                                  for (int i = 0; i < kSteps; ++i)
-                                    wait(transformer.decode(rows, cache));
-                                }) /
-                        kSteps;
-    const auto bytes_of = [&](std::int64_t elements) {
-      return static_cast<double>(elements * dtype_bytes(ops_.activation_dtype()));
+    for (const bool recorded : {false, true}) {
+      transformer.record_steps(recorded);
+      const auto steps = [&] {
+        for (int i = 0; i < kSteps; ++i) wait(transformer.decode(rows, cache));
+      };
+      if (recorded) steps();
+      const std::int64_t before = transformer.recorded_steps().repeated;
+      const double time = seconds(4, steps) / kSteps;
+      const bool repeated = transformer.recorded_steps().repeated > before;
+      if (recorded && !repeated) return say_not_recorded(transformer, batch);
+      const double least = static_cast<double>(transformer.packed_size().bytes) +
+                           cache_bytes(batch * (sizes_.context + 2 * kSteps));
+      say(fmt::format("decode step, batch {}{}", batch, recorded ? ", recorded" : ""), "MEASURED",
+          1e6 * time, "us", least / bandwidth_ / time);
+    }
+    const auto logits = [&](bool recorded) {
+      transformer.record_steps(recorded);
+      return logits_again(transformer, rows, cache);
     };
-    const double kv = bytes_of(2 * model.layers * model.kv_heads * model.head_width) *
-                      static_cast<double>(batch) * (sizes_.context + 2 * kSteps);
-    const double least = static_cast<double>(transformer.packed_size().bytes) + kv;
-    say(fmt::format("decode step, batch {}", batch), "MEASURED", 1e6 * time, "us",
-        least / bandwidth_ / time);
+    const bool same = logits(false) == logits(true);
+    say(fmt::format("its logits, batch {}, recorded and not", batch), same ? "PASS" : "FAIL",
+        same ? 0 : 1, "differ");
+    transformer.record_steps(true);
+  }
+  void say_not_recorded(const Transformer& transformer, int batch) const {
+    const std::string& refusal = transformer.recorded_steps().refusal;
+    if (!refusal.empty()) fmt::print(stderr, "no step is recorded: {}\n", refusal);
+    fmt::print("{}decode step, batch {}, recorded|{}|-|{}|-\n", prefix_, batch,
+               ops_.place().is_host() ? "SKIP" : "FAIL",
+               ops_.place().is_host() ? "nothing to record on a CPU" : "CUDA refuses");
+  }
+  double cache_bytes(std::int64_t positions) const {
+    const ModelConfig& model = sizes_.model;
+    return static_cast<double>(2 * model.layers * model.kv_heads * model.head_width * positions *
+                               dtype_bytes(ops_.activation_dtype()));
+  }
+  /// Of the last position of each sequence, computed once more.
+  std::vector<float> logits_again(Transformer& transformer, const std::vector<DecodeRow>& rows,
+                                  KvCache& cache) {
+    for (const DecodeRow& row : rows) cache.cut(row.sequence, cache.length(row.sequence) - 1);
+    const Tensor logits = transformer.decode(rows, cache);
+    std::vector<float> host(static_cast<std::size_t>(logits.elements()));
+    ops_.copy_to_host(logits, host);
+    return host;
   }
 
   void train(Transformer& transformer, std::int64_t elements) {
