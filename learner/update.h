@@ -80,6 +80,12 @@ class PolicyUpdater {
     UpdateSeconds seconds;
     share_weights(seconds);
   }
+  /// From now on, actors of other processes compute with the learners' policies: the weights are
+  /// shared when every learner's device has them.
+  void lend() { is_lent_ = true; }
+  bool is_lent() const { return is_lent_; }
+  /// Returns when all learners have called it. Collective over the learners.
+  void wait_for_all();
   /// All weights as they were shared last, [1, N] fp32, except during run().
   Tensor weights() { return place_of_all(parts_.weights, gradient_.idle()); }
 
@@ -116,6 +122,7 @@ class PolicyUpdater {
   WorkerPolicies policies_;
   std::optional<WorkerPolicies> references_;
   std::function<void()> attend_ = [] {};
+  bool is_lent_ = false;
 };
 
 }  // namespace lie

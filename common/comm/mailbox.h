@@ -23,6 +23,7 @@ enum class Tag : int {
   kWorldGroup = 6,     // collective over all ranks
   kWeightGroup = 7,    // collective over learner 0 and the actors
   kLearnerGroup = 8,   // collective over the learners
+  kLoanGroup = 9,      // collective over the learners and the actors, at the start
   kFirstFree = 16,     // tests
 };
 

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <array>
+#include <atomic>
 #include <bit>
 #include <cstring>
 #include <functional>
@@ -15,6 +16,8 @@
 #include "common/comm/thread_collective.h"
 #include "common/comm/weight_sync.h"
 #include "common/error.h"
+#include "learner/checkpoint_parts.h"
+#include "learner/update.h"
 #include "model/aten/aten_operators.h"
 #include "tests/tiny_model.h"
 
@@ -61,9 +64,9 @@ class CountingGroup : public Collective {
     sent_bytes += values.bytes();
     group_->broadcast(values, root);
   }
-  void all_reduce_sum(DeviceSpan) override { fail("not asked for"); }
-  void exchange(std::span<const DeviceSpan>, std::span<const DeviceSpan>) override {
-    fail("not asked for");
+  void all_reduce_sum(DeviceSpan values) override { group_->all_reduce_sum(values); }
+  void exchange(std::span<const DeviceSpan> out, std::span<const DeviceSpan> in) override {
+    group_->exchange(out, in);
   }
 
   std::int64_t sent_bytes = 0;
@@ -111,7 +114,7 @@ void learn(CountingGroup& group, const ModelConfig& config, std::optional<FlatRa
   const Weights held = shard ? Weights(config, operators, shard) : all.copy();
   Transformer policy(held);
   if (shard) policy.take_weights(all.flat());
-  ASSERT_TRUE(lend_policy(group, "gpu", policy));
+  ASSERT_TRUE(lend_policy({group, 1, "gpu"}, policy));
   publish(group, 0, logits(config, policy, operators));
   const Buffer more = operators.allocate(1, all.flat().cols, DType::kFloat32);
   operators.copy(all.flat(), more.view());
@@ -123,7 +126,7 @@ void learn(CountingGroup& group, const ModelConfig& config, std::optional<FlatRa
 
 void act(CountingGroup& group, const ModelConfig& config) {
   SharingOperators operators;
-  auto policy = borrow_policy(group, "gpu", config, operators);
+  auto policy = borrow_policy({group, 1, "gpu"}, config, operators);
   ASSERT_TRUE(policy);
   std::vector<float> here[2];
   for (const std::int64_t version : {0, 1}) {
@@ -150,23 +153,25 @@ TEST(PolicyLoans, ActorsComputeTheLearnersBitsBeforeAndAfterAnUpdateOfWhichNoByt
   }
 }
 
-/// Whether members 0 to 2 of these operators and devices lend or borrow.
-std::set<bool> outcomes(const std::array<std::string, 3>& devices,
-                        const std::function<std::unique_ptr<Operators>(int)>& make) {
+/// Whether the members, of which the first are learners, of these operators and devices lend or
+/// borrow.
+std::set<bool> outcomes(const std::vector<std::string>& devices,
+                        const std::function<std::unique_ptr<Operators>(int)>& make,
+                        int learners = 1) {
   std::set<bool> all;
   std::mutex mutex;
-  run_members(3, [&](CountingGroup& group) {
+  run_members(static_cast<int>(devices.size()), [&](CountingGroup& group) {
     const int rank = group.rank();
-    const std::string& device = devices[static_cast<std::size_t>(rank)];
+    const LoanMembers members{group, learners, devices[static_cast<std::size_t>(rank)]};
     const ModelConfig config = config_with(true);
     const auto operators = make(rank);
     bool is_lent = false;
-    if (rank == 0) {
+    if (rank < learners) {
       const Weights weights = initial_weights(config, 1, *operators);
       Transformer policy(weights);
-      is_lent = lend_policy(group, device, policy);
+      is_lent = lend_policy(members, policy);
     } else {
-      is_lent = borrow_policy(group, device, config, *operators).has_value();
+      is_lent = borrow_policy(members, config, *operators).has_value();
     }
     const std::lock_guard lock(mutex);
     all.insert(is_lent);
@@ -175,7 +180,7 @@ std::set<bool> outcomes(const std::array<std::string, 3>& devices,
 }
 
 TEST(PolicyLoans, WhereOneMemberCannotAllGoOnWithTheirOwn) {
-  const std::array<std::string, 3> same = {"a", "a", "a"};
+  const std::vector<std::string> same = {"a", "a", "a"};
   const auto sharing = [](int) { return std::make_unique<SharingOperators>(); };
   EXPECT_EQ(outcomes(same, sharing), std::set{true});
   EXPECT_EQ(outcomes({"a", "a", "b"}, sharing), std::set{false}) << "another GPU";
@@ -184,6 +189,80 @@ TEST(PolicyLoans, WhereOneMemberCannotAllGoOnWithTheirOwn) {
       << "one cannot open";
   EXPECT_EQ(outcomes(same, [](int) { return make_cpu_operators(1); }), std::set{false})
       << "the learner cannot share";
+}
+
+TEST(PolicyLoans, OfSeveralLearnersEachLendsToTheActorsOnItsGpu) {
+  const auto sharing = [](int) { return std::make_unique<SharingOperators>(); };
+  EXPECT_EQ(outcomes({"a", "b", "b", "a", "b"}, sharing, 2), std::set{true});
+  EXPECT_EQ(outcomes({"a", "b", "b", "c"}, sharing, 2), std::set{false}) << "a GPU of no learner";
+  EXPECT_EQ(outcomes(
+                {"a", "b", "a", "b"},
+                [](int rank) { return std::make_unique<SharingOperators>(rank != 3); }, 2),
+            std::set{false})
+      << "one cannot open";
+  const auto all_but_one = [](int rank) {
+    return rank == 1 ? make_cpu_operators(1) : std::make_unique<SharingOperators>();
+  };
+  EXPECT_EQ(outcomes({"a", "b", "a", "b"}, all_but_one, 2), std::set{false})
+      << "a learner cannot share";
+  EXPECT_EQ(outcomes({"a", "b", "a", "a"}, all_but_one, 2), std::set{true}) << "nor need it";
+
+  // Learners of different weights, so that it shows whose an actor computes with.
+  run_members(5, [](CountingGroup& group) {
+    const ModelConfig config = config_with(false);
+    SharingOperators operators;
+    const int rank = group.rank();
+    const LoanMembers members{group, 2, rank % 2 == 0 ? "even" : "odd"};
+    const Weights weights = initial_weights(config, static_cast<std::uint64_t>(rank), operators);
+    Transformer own(weights);
+    if (rank < 2) lend_policy(members, own);
+    std::optional<Transformer> borrowed =
+        rank < 2 ? std::optional<Transformer>() : borrow_policy(members, config, operators);
+    const std::vector<float> here = logits(config, rank < 2 ? own : *borrowed, operators);
+    for (const int learner : {0, 1}) {
+      std::vector<float> there = here;
+      broadcast_values(group, there, learner);
+      EXPECT_EQ(here == there, rank % 2 == learner) << rank << " " << learner;
+    }
+  });
+}
+
+/// Counts the matrices that a policy takes in, slowly on learner 2.
+class PackingOperators : public SharingOperators {
+ public:
+  PackingOperators(std::atomic<int>& packed, bool is_slow) : packed_(packed), is_slow_(is_slow) {}
+  void pack(PackedWeight& weight, std::int64_t first_out, Tensor part) override {
+    for (int i = 0; is_slow_ && i < 1000; ++i) std::this_thread::yield();
+    SharingOperators::pack(weight, first_out, part);
+    ++own;
+    packed_ += counts ? 1 : 0;
+  }
+  int own = 0;
+  bool counts = false;
+
+ private:
+  std::atomic<int>& packed_;
+  bool is_slow_;
+};
+
+TEST(PolicyLoans, WeightsAreSharedWhenEveryLearnerHasPackedThem) {
+  constexpr int kLearners = 3;
+  std::atomic<int> packed = 0;
+  run_members(kLearners, [&](CountingGroup& group) {
+    const ModelConfig config = config_with(true);
+    PackingOperators operators(packed, group.rank() == 2);
+    Weights weights = initial_weights(
+        config, 1, operators, held_range(parameter_layout(config), group.rank(), kLearners));
+    Transformer policy(weights);
+    AdamW optimizer({}, weights, own_shard(weights, group));
+    PolicyUpdater updater({}, {weights, policy, nullptr, optimizer, group});
+    updater.share_weights();
+    const int of_one = operators.own;
+    updater.lend();
+    operators.counts = true;
+    updater.share_weights();
+    EXPECT_EQ(packed, kLearners * of_one) << group.rank();
+  });
 }
 
 TEST(PolicyLoans, AnotherModelsWeightsAreAnError) {

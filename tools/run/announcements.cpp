@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <iterator>
+#include <set>
 #include <sstream>
 #include <utility>
 
@@ -67,12 +68,16 @@ bool all_borrow(const TrainConfig& config, const RoleLayout& layout) {
   if (!lends_policy(config)) return false;
   if (layout.places.size() == 1) return true;
   const std::string& device = config.model.device;
-  const auto host = [&](int rank) { return layout.places[static_cast<std::size_t>(rank)].host; };
-  return device.starts_with("cuda") &&
-         (device.find(':') != std::string::npos || usable_gpus() == 1) &&
-         std::ranges::all_of(layout.actors, [&](int actor) {
-           return host(actor) == host(layout.learners.front());
-         });
+  const int gpus = device.find(':') == std::string::npos ? usable_gpus() : 1;
+  if (!device.starts_with("cuda") || gpus == 0) return false;
+  const auto gpu = [&](int rank) {
+    return std::pair(layout.places[static_cast<std::size_t>(rank)].host,
+                     turn_on_host(layout, rank) % gpus);
+  };
+  std::set<std::pair<std::string, int>> of_learners;
+  for (const int learner : layout.learners) of_learners.insert(gpu(learner));
+  return std::ranges::all_of(layout.actors,
+                             [&](int actor) { return of_learners.contains(gpu(actor)); });
 }
 
 std::string indented(const std::string& table) {

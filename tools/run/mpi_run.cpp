@@ -19,9 +19,20 @@
 namespace lie {
 namespace {
 
-/// Whether actors that are on learner 0's GPU are to compute with its weights.
-bool may_lend(const TrainConfig& config, const Operators& operators, const Collective& group) {
-  return lends_policy(config) && !operators.place().is_host() && group.size() > 1;
+/// Whether actors that are on a learner's GPU are to compute with its weights.
+bool may_lend(const TrainConfig& config, const Operators& operators) {
+  return lends_policy(config) && !operators.place().is_host();
+}
+
+std::unique_ptr<Collective> loan_group(Job& job, const RoleLayout& layout) {
+  std::vector<int> members = layout.learners;
+  members.insert(members.end(), layout.actors.begin(), layout.actors.end());
+  return mpi_collective(job, std::move(members), Tag::kLoanGroup);
+}
+
+LoanMembers loan_members(Job& job, const RoleLayout& layout, Collective& group,
+                         const Operators& operators) {
+  return {group, static_cast<int>(layout.learners.size()), device_name(job, operators)};
 }
 
 /// Collective over the world.
@@ -53,8 +64,9 @@ void act(Job& job, const TrainConfig& config, const RunStart& start, const RoleL
   MpiSink<RolloutGroup> rollouts(job, Tag::kRollouts, layout.reward_workers);
   const auto group = weight_group(job, layout, holders);
   const auto borrow = [&](const ModelConfig& model, Operators& operators) {
-    if (!may_lend(config, operators, *group)) return std::optional<Transformer>();
-    return borrow_policy(*group, device_name(job, operators), model, operators);
+    if (!may_lend(config, operators)) return std::optional<Transformer>();
+    const auto loans = loan_group(job, layout);
+    return borrow_policy(loan_members(job, layout, *loans, operators), model, operators);
   };
   play_actor(config, start,
              {*tickets, rollouts, *group, job.rank(), layout.threads(job.rank(), Role::kActor),
@@ -70,16 +82,11 @@ void score(Job& job, const TrainConfig& config, const RunStart& start, const Rol
 }
 
 void learn_and_coordinate(Job& job, const TrainConfig& config, const RunStart& start,
-                          RunPrompts prompts, const RoleLayout& layout, LearnerTransport transport,
-                          PollableSource<ScoredGroup>& scored, const WeightHolders& holders,
-                          EarlyStop& stop) {
+                          RunPrompts prompts, const RoleLayout& layout,
+                          const LearnerTransport& transport, PollableSource<ScoredGroup>& scored,
+                          const WeightHolders& holders, EarlyStop& stop) {
   const auto desk = mpi_ticket_desk(job, layout.actors);
   const auto group = weight_group(job, layout, holders);
-  transport.lend_policy = [&](const std::shared_ptr<Training>& training) {
-    const Operators& operators = *training->operators;
-    return may_lend(config, operators, *group) &&
-           lend_policy(*group, device_name(job, operators), training->policy);
-  };
   play_learner_0(config, start, std::move(prompts), transport,
                  {*desk, static_cast<int>(layout.actors.size()), scored, *group}, stop);
 }
@@ -87,8 +94,16 @@ void learn_and_coordinate(Job& job, const TrainConfig& config, const RunStart& s
 void learn(Job& job, const TrainConfig& config, const RunStart& start, RunPrompts prompts,
            const RoleLayout& layout, const WeightHolders& holders, EarlyStop& stop) {
   const auto learners = mpi_collective(job, layout.learners, Tag::kLearnerGroup);
+  const auto lend = [&](const std::shared_ptr<Training>& training) {
+    const Operators& operators = *training->operators;
+    if (!may_lend(config, operators)) return false;
+    const auto loans = loan_group(job, layout);
+    if (!lend_policy(loan_members(job, layout, *loans, operators), training->policy)) return false;
+    training->updater->lend();
+    return true;
+  };
   const LearnerTransport transport{*learners, layout.threads(job.rank(), Role::kLearner),
-                                   on_devices(job), turn_on_host(layout, job.rank())};
+                                   on_devices(job), turn_on_host(layout, job.rank()), lend};
   if (learners->rank() > 0) {
     play_learner(config, start, transport);
   } else if (layout.has(job.rank(), Role::kRewardWorker)) {

@@ -201,13 +201,16 @@ void play_learner_0(const TrainConfig& config, const RunStart& start, RunPrompts
       {config.advantage, *training.updater, groups, outcomes, config.tickets.max_staleness});
   collector.keep_in_flight(follows && config.rollout.weights_change_in_flight());
   publisher.finish();
+  if (training.updater->is_lent()) training.updater->wait_for_all();  // they end after the actors
   collector.keep_rest();
   journal.remove_up_to(generated.last_given());
 }
 
 void play_learner(const TrainConfig& config, const RunStart& start,
                   const LearnerTransport& transport) {
-  Training training(config, start, transport);
+  const auto shared = std::make_shared<Training>(config, start, transport);
+  Training& training = *shared;
+  if (transport.lend_policy) transport.lend_policy(shared);
   GroupsOfLearner0 groups(transport.learners);
   TrajectoryRecorder trajectories =
       trajectory_recorder(config, start, training, transport.learners);
@@ -215,6 +218,7 @@ void play_learner(const TrainConfig& config, const RunStart& start,
   StepChain outcomes({&trajectories, &checkpoints});
   run_learner(
       {config.advantage, *training.updater, groups, outcomes, config.tickets.max_staleness});
+  if (training.updater->is_lent()) training.updater->wait_for_all();  // learner 0: the actors' end
 }
 
 }  // namespace lie

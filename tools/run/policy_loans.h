@@ -1,4 +1,4 @@
-// Weight sync without bytes between processes: actors on learner 0's GPU compute with its packed
+// Weight sync without bytes between processes: actors on a learner's GPU compute with its packed
 // weights. Both ends of the agreement. No such memory has been opened on a GPU yet.
 #pragma once
 
@@ -10,19 +10,26 @@
 
 namespace lie {
 
-/// Learner 0, member 0 of the group of hosts with all actors: whether they compute with `policy`
-/// from now on. `device`: the name of a member's GPU, host and address. All of them do or none: if
-/// a member is on another GPU, or cannot share or open the memory, each goes on with weights of its
-/// own, which one line of the log says with the reason. Collective with borrow_policy().
+/// Who agrees, once, before the first weights: all learners, then all actors of a run.
+struct LoanMembers {
+  Collective& group;
+  int learners = 1;
+  std::string device;  // name of this member's GPU, host and address
+};
+
+/// A learner: whether actors compute with the learners' policies from now on, each with that of the
+/// first learner on its GPU. All of them do or none: if one is on a GPU of no learner, or a member
+/// cannot share or open the memory, each goes on with weights of its own, which one line of the log
+/// says with the reason. Collective with borrow_policy().
 ///
 /// Weights may change in place where nothing is in flight meanwhile (lends_policy()): what an actor
-/// sends it has waited for, and the learner waits for its device before it sends a header. A
-/// learner that dies takes its memory along, and the run ends with it.
-bool lend_policy(Collective& group, const std::string& device, Transformer& policy);
+/// sends it has waited for, and a header is sent when all learners' devices have the weights
+/// (PolicyUpdater::lend()). A learner that dies takes its memory along, and the run ends with it.
+bool lend_policy(const LoanMembers& members, Transformer& policy);
 
-/// An actor: the learner's policy for these operators, or nothing. Throws Error where the learner's
+/// An actor: its learner's policy for these operators, or nothing. Throws Error where the learner's
 /// is another model's.
-std::optional<Transformer> borrow_policy(Collective& group, const std::string& device,
-                                         const ModelConfig& config, Operators& operators);
+std::optional<Transformer> borrow_policy(const LoanMembers& members, const ModelConfig& config,
+                                         Operators& operators);
 
 }  // namespace lie

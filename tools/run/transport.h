@@ -44,8 +44,8 @@ struct LearnerTransport {
   int threads = 1;
   DeviceGroup on_device = staged_collective;
   int turn = -1;  // of the host's GPUs, see make_operators()
-  /// Where actors may compute with its policy: called with it before anything else does. Whether
-  /// they do.
+  /// Where actors may compute with its policy: called with it before anything else does, of all
+  /// learners. Whether they do.
   std::function<bool(std::shared_ptr<Training>)> lend_policy = {};
 };
 
