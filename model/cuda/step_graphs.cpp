@@ -1,11 +1,13 @@
 #include "model/cuda/step_graphs.h"
 
 #include <ATen/cuda/CUDAGraph.h>
+#include <c10/cuda/CUDACachingAllocator.h>
 #include <c10/cuda/CUDAGuard.h>
 #include <c10/cuda/CUDAStream.h>
 
 #include <exception>
 #include <map>
+#include <string_view>
 
 #include "model/cuda/queue.h"
 
@@ -18,7 +20,10 @@ class StepGraphs final : public StepRecorder {
  public:
   explicit StepGraphs(int device)
       : stream_(c10::cuda::getStreamFromPool(/*isHighPriority=*/false,
-                                             static_cast<c10::DeviceIndex>(device))) {}
+                                             static_cast<c10::DeviceIndex>(device))) {
+    if (c10::cuda::CUDACachingAllocator::isEnabled()) return;
+    use_.refusal = "PYTORCH_NO_CUDA_MEMORY_CACHING is set, and graphs keep their memory in a cache";
+  }
 
   void run(const StepKey& key, const std::function<void()>& step) override {
     Steps& steps = steps_[key];
@@ -51,7 +56,9 @@ class StepGraphs final : public StepRecorder {
       if (failure) std::rethrow_exception(failure);
     } catch (const std::exception& error) {
       cudaGetLastError();  // it is kept as an error, and would be the next kernel's
-      use_.refusal = error.what();
+      const std::string_view reason = error.what();  // a backtrace follows ATen's own
+      use_.refusal = reason.substr(0, reason.find('\n'));
+      static_cast<void>(graph.release());  // ATen's allocator may ask it on
       return nullptr;
     }
     ++use_.recorded;
