@@ -107,7 +107,9 @@ std::vector<RolloutGroup> Generator::step() {
   }
   take_tokens(before_);
   if (!runs_ahead()) take_tokens(drawn_);
-  return take_finished();
+  std::vector<RolloutGroup> finished = take_finished();
+  if (idle()) take_tokens(drawn_);  // of nobody, but their pass reads weights that may change now
+  return finished;
 }
 
 std::int32_t Generator::samples_of(const Group& group) {

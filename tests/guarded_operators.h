@@ -54,6 +54,8 @@ class GuardedOperators : public Operators {
   GuardedOperators& operator=(const GuardedOperators&) = delete;
 
   const Traffic& traffic() const { return traffic_; }
+  /// Passes whose tokens nobody has waited for.
+  std::int64_t unreceived() const { return unreceived_; }
 
   DType activation_dtype() const override { return inner_->activation_dtype(); }
   MemoryPlace place() const override { return {.device = 0}; }
@@ -93,9 +95,11 @@ class GuardedOperators : public Operators {
   }
   ReceiveTokens send_to_host(const DrawnTokens& drawn) override {
     traffic_.to_host += drawn.ids.elements() + drawn.log_probs.elements();
+    ++unreceived_;
     return [this, sent_in = passes_, receive = call(&Operators::send_to_host, drawn)](
                std::span<std::int32_t> ids, std::span<float> log_probs) {
       ++(sent_in < passes_ ? traffic_.receipts : traffic_.waits);
+      --unreceived_;
       receive(ids, log_probs);
     };
   }
@@ -287,7 +291,7 @@ class GuardedOperators : public Operators {
   std::size_t used_ = 0;
   Traffic traffic_;
   std::optional<std::int64_t> free_;
-  std::int64_t passes_ = 0;
+  std::int64_t passes_ = 0, unreceived_ = 0;
   Step* recording_ = nullptr;
 };
 

@@ -32,5 +32,23 @@ TEST(DeviceTraffic, ASteadyDecodeStepWaitsForThePassBeforeAloneAndUploadsTwice) 
   EXPECT_EQ(step.uploads, 2);           // the rows' index lists, the draws
 }
 
+// Weights that the learner's process changes in place, an actor's device must not read any more.
+TEST(DeviceTraffic, WithoutAResponseInFlightNoPassRuns) {
+  auto operators = std::make_unique<test::GuardedOperators>();
+  const test::GuardedOperators& device = *operators;
+  test::LetterPolicy policy({}, std::move(operators));
+  Generator generator = policy.generator(test::tiny_rollout());
+  std::int64_t ran_ahead = 0;
+  for (std::int64_t problem = 0; problem < 20; ++problem) {
+    generator.add(test::ticket_for(problem, "abc", 1));
+    while (!generator.idle()) {
+      generator.step();
+      ran_ahead += device.unreceived();
+    }
+    EXPECT_EQ(device.unreceived(), 0) << problem;
+  }
+  EXPECT_GT(ran_ahead, 0);
+}
+
 }  // namespace
 }  // namespace lie
