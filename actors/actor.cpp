@@ -7,10 +7,10 @@
 #include <utility>
 #include <vector>
 
-#include "common/clock.h"
+#include "common/base/clock.h"
+#include "common/base/error.h"
 #include "common/comm/weight_sync.h"
-#include "common/error.h"
-#include "common/log.h"
+#include "common/process/log.h"
 
 namespace lie {
 namespace {

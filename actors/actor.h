@@ -6,12 +6,12 @@
 #include <string_view>
 
 #include "actors/generator.h"
-#include "common/comm/collective.h"
+#include "common/base/stream.h"
+#include "common/comm/collective/collective.h"
 #include "common/comm/host_weights.h"
-#include "common/comm/ticket_desk.h"
-#include "common/rollout.h"
-#include "common/stream.h"
-#include "model/transformer.h"
+#include "common/comm/ticket_queue.h"
+#include "common/rollout/rollout.h"
+#include "model/transformer/transformer.h"
 
 namespace lie {
 

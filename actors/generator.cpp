@@ -4,8 +4,8 @@
 #include <cmath>
 #include <utility>
 
-#include "common/error.h"
-#include "common/random.h"
+#include "common/base/error.h"
+#include "common/base/random.h"
 
 namespace lie {
 namespace {

@@ -9,9 +9,9 @@
 
 #include "actors/logit_store.h"
 #include "actors/rollout_options.h"
-#include "common/rollout.h"
-#include "model/kv_cache.h"
-#include "model/transformer.h"
+#include "common/rollout/rollout.h"
+#include "model/transformer/kv_cache.h"
+#include "model/transformer/transformer.h"
 
 namespace lie {
 

@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "actors/generator.h"
-#include "common/error.h"
+#include "common/base/error.h"
 
 namespace lie {
 

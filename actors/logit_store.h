@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "model/operators.h"
+#include "model/operators/operators.h"
 
 namespace lie {
 

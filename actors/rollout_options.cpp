@@ -1,6 +1,6 @@
 #include "actors/rollout_options.h"
 
-#include "common/error.h"
+#include "common/base/error.h"
 
 namespace lie {
 

@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "common/options.h"
-#include "model/model_config.h"
+#include "common/config/options.h"
+#include "model/config/model_config.h"
 
 namespace lie {
 

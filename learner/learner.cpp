@@ -2,8 +2,8 @@
 
 #include <utility>
 
-#include "common/clock.h"
-#include "learner/staleness.h"
+#include "common/base/clock.h"
+#include "learner/schedule/staleness.h"
 
 namespace lie {
 namespace {

@@ -4,10 +4,10 @@
 #include <cstdint>
 #include <optional>
 
-#include "common/stream.h"
-#include "learner/advantage.h"
+#include "common/base/stream.h"
 #include "learner/step.h"
-#include "learner/update.h"
+#include "learner/update/advantage.h"
+#include "learner/update/update.h"
 
 namespace lie {
 

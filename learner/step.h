@@ -4,20 +4,21 @@
 #include <cstdint>
 #include <vector>
 
-#include "common/rollout.h"
+#include "common/rollout/rollout.h"
 #include "common/trajectory/record.h"
-#include "learner/advantage.h"
-#include "learner/update.h"
+#include "learner/update/advantage.h"
+#include "learner/update/update.h"
 
 namespace lie {
 
 /// A learner's input, the same on every learner.
 struct StepGroups {
   std::int64_t step = 0;  // from 1
-  /// In canonical order: ascending in ticket.step, which may be another (learner/first_groups.h),
-  /// and ticket.group.
+  /// In canonical order: ascending in ticket.step, which may be another
+  /// (learner/schedule/first_groups.h), and ticket.group.
   std::vector<ScoredGroup> groups = {};
-  /// Groups of the step that are not trained on (learner/dynamic_sampling.h); on learner 0.
+  /// Groups of the step that are not trained on (learner/schedule/dynamic_sampling.h); on learner
+  /// 0.
   std::vector<ScoredGroup> dropped = {};
   std::int64_t wanted_groups = 0;  // that dynamic sampling looks for; 0 without; on learner 0
   /// The step was recorded by an earlier start, and is learned again. With it, on learner 0 only:

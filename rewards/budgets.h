@@ -6,8 +6,8 @@
 #include <functional>
 #include <vector>
 
-#include "common/options.h"
-#include "common/rollout.h"
+#include "common/config/options.h"
+#include "common/rollout/rollout.h"
 
 namespace lie {
 

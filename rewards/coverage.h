@@ -6,10 +6,10 @@
 #include <string_view>
 #include <vector>
 
-#include "common/ngram_counter.h"
-#include "common/options.h"
-#include "common/rollout.h"
-#include "common/units.h"
+#include "common/config/options.h"
+#include "common/rollout/rollout.h"
+#include "common/text/units.h"
+#include "rewards/ngram_counter.h"
 
 namespace lie {
 

@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-#include "common/options.h"
+#include "common/config/options.h"
 #include "rewards/term.h"
 
 namespace lie {

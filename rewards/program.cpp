@@ -4,9 +4,9 @@
 #include <cmath>
 #include <utility>
 
-#include "common/clock.h"
-#include "common/error.h"
-#include "common/scan.h"
+#include "common/base/clock.h"
+#include "common/base/error.h"
+#include "common/text/scan.h"
 
 namespace lie {
 namespace {

@@ -11,11 +11,11 @@
 #include <string>
 #include <vector>
 
-#include "common/child_process.h"
-#include "common/json_lines.h"
-#include "common/log.h"
-#include "common/options.h"
-#include "common/rollout.h"
+#include "common/config/options.h"
+#include "common/io/json_lines.h"
+#include "common/process/log.h"
+#include "common/rollout/rollout.h"
+#include "rewards/child_process.h"
 
 namespace lie {
 
@@ -55,7 +55,7 @@ class RewardProgram {
  public:
   enum class Kind : std::uint8_t { kReward, kVerifier };  // must answer: reward, or correct
 
-  /// Starts `command` (common/child_process.h). Throws Error if it cannot.
+  /// Starts `command` (rewards/child_process.h). Throws Error if it cannot.
   RewardProgram(Kind kind, const std::string& command, ProgramHost host);
 
   /// Sends a request. Never blocks.

@@ -5,7 +5,7 @@
 #include <optional>
 #include <utility>
 
-#include "common/clock.h"
+#include "common/base/clock.h"
 #include "verifier/verify.h"
 
 namespace lie {

@@ -6,8 +6,8 @@
 #include <span>
 #include <string>
 
-#include "common/rollout.h"
-#include "common/stream.h"
+#include "common/base/stream.h"
+#include "common/rollout/rollout.h"
 #include "rewards/score.h"
 
 namespace lie {

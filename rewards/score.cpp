@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <iterator>
 
-#include "common/clock.h"
+#include "common/base/clock.h"
 #include "verifier/verify.h"
 
 namespace lie {

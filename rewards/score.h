@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "common/rollout.h"
+#include "common/rollout/rollout.h"
 #include "rewards/budgets.h"
 #include "rewards/coverage.h"
 #include "rewards/program.h"

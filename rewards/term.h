@@ -5,7 +5,7 @@
 #include <functional>
 #include <string_view>
 
-#include "common/rollout.h"
+#include "common/rollout/rollout.h"
 
 namespace lie {
 

@@ -3,7 +3,7 @@
 #include <limits>
 #include <string>
 
-#include "common/error.h"
+#include "common/base/error.h"
 
 namespace lie {
 namespace {

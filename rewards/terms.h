@@ -8,8 +8,8 @@
 #include <tuple>
 #include <vector>
 
-#include "common/options.h"
-#include "common/rollout.h"
+#include "common/config/options.h"
+#include "common/rollout/rollout.h"
 #include "rewards/accuracy.h"
 #include "rewards/coverage.h"
 #include "rewards/coverage_bonus.h"

@@ -61,7 +61,7 @@ rank_paused() {
   kill -CONT "${pids[$rank]}"
 }
 
-# Learner 0, by a fault point of common/fault.h: the start was made with it, and ends by itself where it is reached.
+# Learner 0, by a fault point of common/base/fault.h: the start was made with it, and ends by itself where it is reached.
 killed_in() {
   what="at $point"
   wait_until "$bound" ended 2>/dev/null || fault_fails "still running after $bound s"

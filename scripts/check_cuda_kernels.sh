@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Registers, spills, stack and static shared memory of every kernel, for sm_90a or the architecture named: compiles
-# model/cuda/kernels.cu alone, in seconds and without a GPU. Fails where a kernel spills or has a stack frame.
+# model/cuda/kernels/kernels.cu alone, in seconds and without a GPU. Fails where a kernel spills or has a stack frame.
 # usage: check_cuda_kernels.sh [ARCHITECTURE]
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -11,7 +11,7 @@ trap 'rm -f "$object" "$object.log"' EXIT
 
 start=$(date +%s.%N)
 "$nvcc" -std=c++20 -O3 -DNDEBUG -arch="$architecture" -fmad=false --expt-relaxed-constexpr -Xptxas -v -I. \
-  -c model/cuda/kernels.cu -o "$object" 2>"$object.log" || { cat "$object.log"; exit 1; }
+  -c model/cuda/kernels/kernels.cu -o "$object" 2>"$object.log" || { cat "$object.log"; exit 1; }
 seconds=$(awk -v a="$start" -v b="$(date +%s.%N)" 'BEGIN { printf "%.1f", b - a }')
 
 c++filt <"$object.log" | awk -v seconds="$seconds" -v architecture="$architecture" '

@@ -17,8 +17,8 @@
 #include <utility>
 #include <vector>
 
-#include "common/error.h"
-#include "model/operators.h"
+#include "common/base/error.h"
+#include "model/operators/operators.h"
 
 namespace lie::test {
 

@@ -4,7 +4,7 @@
 #include <span>
 #include <vector>
 
-#include "model/weights.h"
+#include "model/weights/weights.h"
 
 namespace lie::test {
 

@@ -8,7 +8,7 @@
 #include <string>
 #include <string_view>
 
-#include "common/error.h"
+#include "common/base/error.h"
 
 namespace lie {
 

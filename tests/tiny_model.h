@@ -11,10 +11,10 @@
 #include <utility>
 #include <vector>
 
-#include "model/operators.h"
-#include "model/packed_batch.h"
-#include "model/transformer.h"
-#include "model/weights.h"
+#include "model/operators/operators.h"
+#include "model/transformer/packed_batch.h"
+#include "model/transformer/transformer.h"
+#include "model/weights/weights.h"
 
 namespace lie::test {
 

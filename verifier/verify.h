@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-#include "common/verdict.h"
+#include "common/rollout/verdict.h"
 #include "verifier/rules/options.h"
 
 namespace lie {

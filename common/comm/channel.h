@@ -8,9 +8,9 @@
 #include <utility>
 #include <vector>
 
+#include "common/base/stream.h"
 #include "common/comm/mailbox.h"
 #include "common/comm/wire.h"
-#include "common/stream.h"
 
 namespace lie {
 

@@ -9,8 +9,8 @@
 #include <cstdlib>
 #include <fstream>
 
+#include "common/base/error.h"
 #include "common/comm/launcher.h"
-#include "common/error.h"
 
 namespace lie {
 namespace {

@@ -5,8 +5,8 @@
 #include <memory>
 #include <span>
 
+#include "common/comm/collective/mpi_collective.h"
 #include "common/comm/mailbox.h"
-#include "common/comm/mpi_collective.h"
 #include "common/comm/tree.h"
 
 namespace lie {

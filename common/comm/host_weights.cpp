@@ -8,7 +8,7 @@
 
 #include "common/comm/backoff.h"
 #include "common/comm/gather.h"
-#include "common/log.h"
+#include "common/process/log.h"
 
 namespace lie {
 namespace {

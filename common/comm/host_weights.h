@@ -12,7 +12,7 @@
 
 #include "common/comm/job.h"
 #include "common/comm/roles.h"
-#include "common/shared_memory.h"
+#include "common/comm/shared_memory.h"
 
 namespace lie {
 

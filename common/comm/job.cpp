@@ -4,11 +4,11 @@
 #include <chrono>
 #include <cstdio>
 
-#include "common/clock.h"
+#include "common/base/clock.h"
 #include "common/comm/backoff.h"
 #include "common/comm/mailbox.h"
 #include "common/comm/tree.h"
-#include "common/stop_signals.h"
+#include "common/process/stop_signals.h"
 
 namespace lie {
 namespace {

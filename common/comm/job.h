@@ -8,10 +8,10 @@
 #include <utility>
 #include <vector>
 
+#include "common/base/error.h"
 #include "common/comm/environment.h"
-#include "common/comm/liveness.h"
-#include "common/comm/rank_report.h"
-#include "common/error.h"
+#include "common/comm/liveness/liveness.h"
+#include "common/comm/liveness/rank_report.h"
 
 namespace lie {
 
@@ -82,7 +82,8 @@ class Job {
   void keep(std::shared_ptr<const void> part) { kept_.push_back(std::move(part)); }
 
   /// Rank 0: the signal that asks the job to stop, the first that it heard of, to whichever rank;
-  /// 0: none. Others: that to themselves. Needs note_stop_signals() (common/stop_signals.h).
+  /// 0: none. Others: that to themselves. Needs note_stop_signals()
+  /// (common/process/stop_signals.h).
   int stop_signal() const;
   /// Rank 0: all ranks come to the end of their work, but some is left for another start.
   void set_stopped() { outcome_ = Farewell::kStopped; }

@@ -5,10 +5,10 @@
 #include <string_view>
 #include <utility>
 
+#include "common/base/error.h"
+#include "common/base/fault.h"
 #include "common/comm/wire.h"
-#include "common/crc32c.h"
-#include "common/error.h"
-#include "common/fault.h"
+#include "common/io/crc32c.h"
 
 namespace lie {
 namespace {

@@ -7,8 +7,8 @@
 #include <span>
 #include <utility>
 
+#include "common/base/error.h"
 #include "common/comm/gather.h"
-#include "common/error.h"
 
 namespace lie {
 namespace {

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "common/comm/job.h"
-#include "common/options.h"
+#include "common/config/options.h"
 
 namespace lie {
 

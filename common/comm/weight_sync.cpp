@@ -1,6 +1,6 @@
 #include "common/comm/weight_sync.h"
 
-#include "common/error.h"
+#include "common/base/error.h"
 
 namespace lie {
 namespace {

@@ -6,8 +6,8 @@
 #include <cstdint>
 #include <optional>
 
-#include "common/comm/collective.h"
-#include "common/options.h"
+#include "common/comm/collective/collective.h"
+#include "common/config/options.h"
 
 namespace lie {
 

@@ -6,7 +6,7 @@
 #include <string>
 #include <type_traits>
 
-#include "common/error.h"
+#include "common/base/error.h"
 
 namespace lie::wire {
 namespace {

@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "common/comm/environment.h"
-#include "common/rollout.h"
+#include "common/rollout/rollout.h"
 
 namespace lie::wire {
 

@@ -4,9 +4,9 @@
 #include <optional>
 #include <utility>
 
+#include "common/base/error.h"
 #include "common/dataset/field_names.h"
 #include "common/dataset/rows.h"
-#include "common/error.h"
 
 namespace lie {
 namespace {

@@ -7,10 +7,10 @@
 #include <string>
 #include <vector>
 
-#include "common/chat.h"
-#include "common/json_lines.h"
-#include "common/options.h"
-#include "common/rollout.h"
+#include "common/config/options.h"
+#include "common/io/json_lines.h"
+#include "common/rollout/chat.h"
+#include "common/rollout/rollout.h"
 
 namespace lie {
 

@@ -4,8 +4,8 @@
 #include <functional>
 #include <initializer_list>
 
-#include "common/json.h"
-#include "common/scan.h"
+#include "common/io/json.h"
+#include "common/text/scan.h"
 
 namespace lie {
 namespace {

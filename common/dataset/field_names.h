@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "common/json_lines.h"
+#include "common/io/json_lines.h"
 
 namespace lie {
 

@@ -7,10 +7,10 @@
 
 #include <utility>
 
+#include "common/base/error.h"
 #include "common/dataset/arrow_status.h"
-#include "common/error.h"
-#include "common/file_aside.h"
-#include "common/json.h"
+#include "common/io/file_aside.h"
+#include "common/io/json.h"
 
 namespace lie {
 namespace {

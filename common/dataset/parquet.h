@@ -9,7 +9,7 @@
 #include <string>
 
 #include "common/dataset/row_file.h"
-#include "common/json_lines.h"
+#include "common/io/json_lines.h"
 
 namespace lie {
 

@@ -1,6 +1,6 @@
 // A build without Arrow.
+#include "common/base/error.h"
 #include "common/dataset/parquet.h"
-#include "common/error.h"
 
 namespace lie {
 namespace {

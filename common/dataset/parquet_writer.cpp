@@ -8,7 +8,7 @@
 
 #include "common/dataset/arrow_status.h"
 #include "common/dataset/parquet.h"
-#include "common/file_aside.h"
+#include "common/io/file_aside.h"
 
 namespace lie {
 namespace {

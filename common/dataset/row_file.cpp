@@ -3,9 +3,9 @@
 #include <fstream>
 #include <utility>
 
+#include "common/base/error.h"
 #include "common/dataset/parquet.h"
-#include "common/error.h"
-#include "common/file_aside.h"
+#include "common/io/file_aside.h"
 
 namespace lie {
 namespace {

@@ -5,7 +5,7 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
-#include "common/stream.h"
+#include "common/base/stream.h"
 
 namespace lie {
 

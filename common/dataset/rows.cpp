@@ -2,9 +2,9 @@
 
 #include <string_view>
 
+#include "common/base/error.h"
 #include "common/dataset/parquet.h"
-#include "common/error.h"
-#include "common/line_input.h"
+#include "common/io/line_input.h"
 
 namespace lie {
 namespace {

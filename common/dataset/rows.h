@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "common/json_lines.h"
+#include "common/io/json_lines.h"
 
 namespace lie {
 

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "common/error.h"
-#include "common/file.h"
+#include "common/base/error.h"
+#include "common/io/file.h"
 
 namespace lie {
 namespace {

@@ -8,7 +8,7 @@
 #include <span>
 #include <vector>
 
-#include "common/sha256.h"
+#include "common/io/sha256.h"
 
 namespace lie {
 namespace {

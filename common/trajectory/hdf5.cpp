@@ -1,6 +1,6 @@
 #include "common/trajectory/hdf5.h"
 
-#include "common/error.h"
+#include "common/base/error.h"
 
 namespace lie::h5 {
 namespace {

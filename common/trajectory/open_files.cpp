@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "common/error.h"
+#include "common/base/error.h"
 
 namespace lie {
 namespace {

@@ -7,7 +7,7 @@
 #include <string_view>
 #include <utility>
 
-#include "common/error.h"
+#include "common/base/error.h"
 #include "common/trajectory/hdf5.h"
 #include "common/trajectory/open_files.h"
 

@@ -2,8 +2,8 @@
 
 #include <charconv>
 
-#include "common/error.h"
-#include "common/sha256.h"
+#include "common/base/error.h"
+#include "common/io/sha256.h"
 
 namespace lie {
 

@@ -4,8 +4,8 @@
 #include <cstdint>
 #include <vector>
 
-#include "common/drawn_group.h"
-#include "common/rollout.h"
+#include "common/rollout/drawn_group.h"
+#include "common/rollout/rollout.h"
 
 namespace lie {
 

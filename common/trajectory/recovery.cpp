@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <string>
 
-#include "common/error.h"
-#include "common/fault.h"
-#include "common/file.h"
+#include "common/base/error.h"
+#include "common/base/fault.h"
+#include "common/io/file.h"
 #include "common/trajectory/column_file.h"
 #include "common/trajectory/reader.h"
 #include "common/trajectory/segment_damage.h"

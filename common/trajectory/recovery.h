@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <filesystem>
 
-#include "common/log.h"
+#include "common/process/log.h"
 
 namespace lie {
 

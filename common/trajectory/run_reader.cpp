@@ -5,7 +5,7 @@
 #include <set>
 #include <utility>
 
-#include "common/error.h"
+#include "common/base/error.h"
 #include "common/trajectory/open_files.h"
 #include "common/trajectory/segment_index.h"
 #include "common/trajectory/segments.h"

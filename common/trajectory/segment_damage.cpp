@@ -1,6 +1,6 @@
 #include "common/trajectory/segment_damage.h"
 
-#include "common/error.h"
+#include "common/base/error.h"
 
 namespace lie {
 

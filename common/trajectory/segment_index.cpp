@@ -2,10 +2,10 @@
 
 #include <algorithm>
 
-#include "common/error.h"
-#include "common/file.h"
-#include "common/json_lines.h"
-#include "common/line_checksum.h"
+#include "common/base/error.h"
+#include "common/io/file.h"
+#include "common/io/json_lines.h"
+#include "common/io/line_checksum.h"
 #include "common/trajectory/reader.h"
 #include "common/trajectory/segments.h"
 

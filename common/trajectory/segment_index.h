@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "common/log.h"
+#include "common/process/log.h"
 
 namespace lie {
 

@@ -7,8 +7,8 @@
 #include <system_error>
 #include <tuple>
 
-#include "common/error.h"
-#include "common/scan.h"
+#include "common/base/error.h"
+#include "common/text/scan.h"
 #include "common/trajectory/hdf5.h"
 
 namespace lie {

@@ -11,7 +11,7 @@
 #include <type_traits>
 #include <utility>
 
-#include "common/error.h"
+#include "common/base/error.h"
 #include "common/trajectory/open_files.h"
 #include "common/trajectory/segments.h"
 #include "common/trajectory/step_columns.h"

@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
-#include "common/clock.h"
-#include "common/error.h"
+#include "common/base/clock.h"
+#include "common/base/error.h"
 #include "common/trajectory/column_file.h"
 #include "common/trajectory/schema.h"
 #include "common/trajectory/segments.h"

@@ -13,7 +13,7 @@
 #include <utility>
 #include <vector>
 
-#include "common/error.h"
+#include "common/base/error.h"
 #include "model/aten/attention.h"
 #include "model/aten/flash_attention.h"
 #include "model/aten/heads.h"
@@ -23,7 +23,7 @@
 #include "model/aten/rows.h"
 #include "model/aten/sampling.h"
 #include "model/aten/tensor.h"
-#include "model/operators.h"
+#include "model/operators/operators.h"
 
 namespace lie::aten {
 

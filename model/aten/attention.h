@@ -6,7 +6,7 @@
 
 #include <span>
 
-#include "model/operators.h"
+#include "model/operators/operators.h"
 
 namespace lie::aten {
 

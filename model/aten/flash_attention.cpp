@@ -4,7 +4,7 @@
 #include <string>
 #include <tuple>
 
-#include "common/error.h"
+#include "common/base/error.h"
 #include "model/aten/deterministic.h"
 
 namespace lie::aten {

@@ -5,7 +5,7 @@
 #include <memory>
 #include <string_view>
 
-#include "model/operators.h"
+#include "model/operators/operators.h"
 
 namespace lie {
 

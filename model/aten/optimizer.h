@@ -3,7 +3,7 @@
 
 #include <ATen/ATen.h>
 
-#include "model/operators.h"
+#include "model/operators/operators.h"
 
 namespace lie::aten {
 

@@ -5,7 +5,7 @@
 
 #include <span>
 
-#include "model/sampling.h"
+#include "model/operators/sampling.h"
 
 namespace lie::aten {
 

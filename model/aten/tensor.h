@@ -3,7 +3,7 @@
 
 #include <ATen/ATen.h>
 
-#include "model/tensor.h"
+#include "model/operators/tensor.h"
 
 namespace lie::aten {
 

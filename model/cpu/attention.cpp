@@ -1,7 +1,7 @@
 // Attention of the CPU operators: which task each thread gets.
 #include <cmath>
 
-#include "model/cpu/attention_kernels.h"
+#include "model/cpu/kernels/attention_kernels.h"
 #include "model/cpu/operators.h"
 
 namespace lie::cpu {

@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <vector>
 
-#include "common/bfloat16.h"
-#include "common/error.h"
-#include "model/cpu/bf16_attention_kernels.h"
+#include "common/base/bfloat16.h"
+#include "common/base/error.h"
+#include "model/cpu/kernels/bf16_attention_kernels.h"
 
 namespace lie::cpu {
 

@@ -7,7 +7,7 @@
 #include <memory>
 #include <mutex>
 
-#include "model/cpu/bf16_kernels.h"
+#include "model/cpu/kernels/bf16_kernels.h"
 #include "model/cpu/operators.h"
 
 namespace lie::cpu {

@@ -5,8 +5,8 @@
 #include <cstdlib>
 #include <cstring>
 
-#include "common/bfloat16.h"
-#include "common/error.h"
+#include "common/base/bfloat16.h"
+#include "common/base/error.h"
 #include "model/cpu/bf16_operators.h"
 
 namespace lie::cpu {

@@ -10,11 +10,11 @@
 #include <type_traits>
 #include <vector>
 
-#include "model/cpu/attention_kernels.h"
-#include "model/cpu/kernels.h"
+#include "model/cpu/kernels/attention_kernels.h"
+#include "model/cpu/kernels/kernels.h"
 #include "model/cpu/sampling.h"
-#include "model/operators.h"
-#include "model/thread_team.h"
+#include "model/operators/operators.h"
+#include "model/operators/thread_team.h"
 
 namespace lie::cpu {
 

@@ -2,8 +2,8 @@
 #include <algorithm>
 #include <exception>
 
-#include "common/bfloat16.h"
-#include "common/error.h"
+#include "common/base/bfloat16.h"
+#include "common/base/error.h"
 #include "model/cpu/operators.h"
 
 namespace lie::cpu {

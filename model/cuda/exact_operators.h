@@ -11,10 +11,10 @@
 #include <optional>
 #include <utility>
 
-#include "common/error.h"
-#include "model/cuda/kernels.h"
+#include "common/base/error.h"
+#include "model/cuda/kernels/kernels.h"
 #include "model/cuda/packed_pages.h"
-#include "model/operators.h"
+#include "model/operators/operators.h"
 
 namespace lie::cuda {
 

@@ -4,7 +4,7 @@
 #include <optional>
 #include <string>
 
-#include "model/tensor.h"
+#include "model/operators/tensor.h"
 
 namespace lie::cuda {
 

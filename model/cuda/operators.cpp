@@ -7,7 +7,7 @@
 #include "model/aten/aten_operators.h"
 #include "model/cuda/exact_operators.h"
 #include "model/cuda/ipc_memory.h"
-#include "model/cuda/kernels.h"
+#include "model/cuda/kernels/kernels.h"
 #include "model/cuda/queue.h"
 #include "model/cuda/step_graphs.h"
 

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "model/upload_together.h"
+#include "model/operators/upload_together.h"
 
 namespace lie::cuda {
 namespace {

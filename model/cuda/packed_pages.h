@@ -6,7 +6,7 @@
 #include <span>
 #include <vector>
 
-#include "model/operators.h"
+#include "model/operators/operators.h"
 
 namespace lie::cuda {
 

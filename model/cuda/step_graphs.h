@@ -4,7 +4,7 @@
 
 #include <memory>
 
-#include "model/step_recorder.h"
+#include "model/operators/step_recorder.h"
 
 namespace lie::cuda {
 

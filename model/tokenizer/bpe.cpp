@@ -5,7 +5,7 @@
 #include <functional>
 #include <queue>
 
-#include "common/error.h"
+#include "common/base/error.h"
 #include "model/tokenizer/byte_map.h"
 
 namespace lie {

@@ -6,7 +6,7 @@
 #include <array>
 #include <vector>
 
-#include "common/error.h"
+#include "common/base/error.h"
 #include "model/tokenizer/utf8.h"
 
 namespace lie {

@@ -8,8 +8,8 @@
 #include <limits>
 #include <span>
 
-#include "common/error.h"
-#include "common/scan.h"
+#include "common/base/error.h"
+#include "common/text/scan.h"
 #include "model/tokenizer/utf8.h"
 
 namespace lie {

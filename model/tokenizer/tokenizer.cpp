@@ -4,7 +4,7 @@
 #include <mutex>
 #include <unordered_map>
 
-#include "common/error.h"
+#include "common/base/error.h"
 #include "model/tokenizer/added_tokens.h"
 #include "model/tokenizer/bpe.h"
 #include "model/tokenizer/byte_map.h"

@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "common/json.h"
+#include "common/io/json.h"
 
 namespace lie {
 

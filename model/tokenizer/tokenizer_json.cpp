@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "common/error.h"
-#include "common/json.h"
+#include "common/base/error.h"
+#include "common/io/json.h"
 #include "model/tokenizer/byte_map.h"
 #include "model/tokenizer/tokenizer_file.h"
 

@@ -9,10 +9,10 @@
 #include <thread>
 #include <vector>
 
-#include "common/comm/thread_collective.h"
+#include "common/base/error.h"
+#include "common/base/queue.h"
+#include "common/comm/collective/thread_collective.h"
 #include "common/comm/weight_sync.h"
-#include "common/error.h"
-#include "common/queue.h"
 #include "tests/actors/letters.h"
 
 namespace lie {

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "common/error.h"
+#include "common/base/error.h"
 #include "tests/actors/generated.h"
 #include "tests/host_memory.h"
 

@@ -5,7 +5,7 @@
 #include <memory>
 #include <vector>
 
-#include "model/step_recorder.h"
+#include "model/operators/step_recorder.h"
 #include "tests/actors/generated.h"
 #include "tests/guarded_operators.h"
 

@@ -6,9 +6,9 @@
 #include <map>
 #include <string>
 
-#include "common/dtype.h"
-#include "common/program.h"
-#include "tools/number_arguments.h"
+#include "common/base/dtype.h"
+#include "common/process/program.h"
+#include "tools/arguments/number_arguments.h"
 
 namespace lie::bench {
 

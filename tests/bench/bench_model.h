@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <string>
 
-#include "model/weights.h"
+#include "model/weights/weights.h"
 
 namespace lie::bench {
 

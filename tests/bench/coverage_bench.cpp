@@ -13,12 +13,12 @@
 #include <unordered_map>
 #include <vector>
 
-#include "common/distinct_count.h"
-#include "common/error.h"
-#include "common/ngram_counter.h"
-#include "common/ngram_keys.h"
-#include "common/random.h"
-#include "common/units.h"
+#include "common/base/error.h"
+#include "common/base/random.h"
+#include "common/text/units.h"
+#include "learner/record/ngrams/distinct_count.h"
+#include "learner/record/ngrams/ngram_keys.h"
+#include "rewards/ngram_counter.h"
 #include "tests/bench/arguments.h"
 
 namespace {

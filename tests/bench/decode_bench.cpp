@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "model/transformer.h"
+#include "model/transformer/transformer.h"
 #include "tests/bench/arguments.h"
 #include "tests/bench/bench_model.h"
 #include "tests/bench/machine_limits.h"

@@ -8,9 +8,9 @@
 #include <string>
 #include <vector>
 
-#include "common/comm/nccl_collective.h"
+#include "common/comm/collective/nccl_collective.h"
 #include "model/cuda/operators.h"
-#include "model/transformer.h"
+#include "model/transformer/transformer.h"
 #include "tests/bench/arguments.h"
 #include "tests/bench/bench_model.h"
 #include "tests/bench/device_checks.h"

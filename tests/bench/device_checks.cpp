@@ -5,7 +5,7 @@
 #include <limits>
 #include <utility>
 
-#include "common/bfloat16.h"
+#include "common/base/bfloat16.h"
 #include "tests/model/operator_side.h"
 
 namespace lie::bench {

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "model/operators.h"
+#include "model/operators/operators.h"
 
 namespace lie::bench {
 

@@ -1,12 +1,12 @@
 // Cost of the journal: milliseconds that learner 0 spends on a step's groups, for steps of three
 // sizes.
-#include "learner/journal.h"
+#include "learner/schedule/journal.h"
 
 #include <fmt/format.h>
 
 #include <filesystem>
 
-#include "common/clock.h"
+#include "common/base/clock.h"
 #include "tests/bench/arguments.h"
 #include "tests/trajectory/example_steps.h"
 

@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 #include <sys/resource.h>
 
-#include "model/transformer.h"
+#include "model/transformer/transformer.h"
 #include "tests/bench/arguments.h"
 #include "tests/bench/machine_limits.h"
 

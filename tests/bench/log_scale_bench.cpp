@@ -10,7 +10,7 @@
 
 #include <chrono>
 
-#include "common/error.h"
+#include "common/base/error.h"
 #include "tests/bench/arguments.h"
 #include "tests/tools/example_run.h"
 

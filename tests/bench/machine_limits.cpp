@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <vector>
 
-#include "model/thread_team.h"
+#include "model/operators/thread_team.h"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "tests/bench/machine_limits.cpp"

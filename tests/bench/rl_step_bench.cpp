@@ -9,11 +9,11 @@
 #include <vector>
 
 #include "actors/generator.h"
-#include "common/error.h"
-#include "learner/update.h"
-#include "model/operators.h"
-#include "model/transformer.h"
-#include "model/weights.h"
+#include "common/base/error.h"
+#include "learner/update/update.h"
+#include "model/operators/operators.h"
+#include "model/transformer/transformer.h"
+#include "model/weights/weights.h"
 #include "rewards/reward_worker.h"
 #include "tests/bench/arguments.h"
 #include "tests/bench/bench_model.h"

@@ -11,9 +11,9 @@
 #include <vector>
 
 #include "actors/generator.h"
-#include "common/clock.h"
-#include "common/error.h"
-#include "learner/hand_out.h"
+#include "common/base/clock.h"
+#include "common/base/error.h"
+#include "learner/schedule/hand_out.h"
 #include "model/cpu/operators.h"
 #include "tests/bench/arguments.h"
 #include "tests/bench/bench_model.h"

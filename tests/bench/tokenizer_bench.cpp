@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "common/error.h"
+#include "common/base/error.h"
 #include "model/tokenizer/tokenizer.h"
 #include "tests/bench/arguments.h"
 

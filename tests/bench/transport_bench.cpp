@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "common/comm/channel.h"
-#include "common/comm/mpi_collective.h"
+#include "common/comm/collective/mpi_collective.h"
 #include "common/comm/weight_sync.h"
 #include "tests/bench/arguments.h"
 

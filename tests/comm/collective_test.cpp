@@ -1,5 +1,5 @@
 // The same claims for groups of ranks, groups of threads, and the group of one.
-#include "common/comm/collective.h"
+#include "common/comm/collective/collective.h"
 
 #include <gtest/gtest.h>
 
@@ -10,9 +10,9 @@
 #include <thread>
 #include <vector>
 
-#include "common/comm/mpi_collective.h"
-#include "common/comm/thread_collective.h"
-#include "common/error.h"
+#include "common/base/error.h"
+#include "common/comm/collective/mpi_collective.h"
+#include "common/comm/collective/thread_collective.h"
 #include "tests/comm/mpi_main.h"
 
 namespace lie {

@@ -1,5 +1,5 @@
 #include "common/comm/environment.h"
-#include "common/error.h"
+#include "common/base/error.h"
 
 #include <gtest/gtest.h>
 

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <string>
 
-#include "common/rollout.h"
+#include "common/rollout/rollout.h"
 
 namespace lie {
 

@@ -13,8 +13,8 @@
 #include <unistd.h>
 
 #include "common/comm/channel.h"
-#include "common/comm/mpi_collective.h"
-#include "common/stop_signals.h"
+#include "common/comm/collective/mpi_collective.h"
+#include "common/process/stop_signals.h"
 
 namespace lie {
 namespace {

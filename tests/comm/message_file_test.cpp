@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "common/comm/wire.h"
-#include "common/file.h"
+#include "common/io/file.h"
 #include "tests/comm/example_groups.h"
 #include "tests/temporary_directory.h"
 

@@ -1,10 +1,10 @@
-#include "common/comm/nccl_collective.h"
+#include "common/comm/collective/nccl_collective.h"
 
 #include <gtest/gtest.h>
 
 #include <string>
 
-#include "common/error.h"
+#include "common/base/error.h"
 #include "tests/comm/mpi_main.h"
 
 namespace lie {

@@ -1,5 +1,5 @@
 // Connections between ranks beside MPI, over this host's sockets.
-#include "common/comm/rank_link.h"
+#include "common/comm/liveness/rank_link.h"
 
 #include <gtest/gtest.h>
 #include <sys/eventfd.h>

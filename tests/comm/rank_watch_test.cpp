@@ -1,5 +1,5 @@
 // What follows from the loss of a rank or host, on six ranks of three hosts.
-#include "common/comm/rank_watch.h"
+#include "common/comm/liveness/rank_watch.h"
 
 #include <gtest/gtest.h>
 

@@ -5,7 +5,7 @@
 #include <numeric>
 #include <sstream>
 
-#include "common/error.h"
+#include "common/base/error.h"
 #include "tests/comm/mpi_main.h"
 
 namespace lie {

@@ -1,4 +1,4 @@
-#include "common/comm/ticket_desk.h"
+#include "common/comm/ticket_queue.h"
 
 #include <gtest/gtest.h>
 
@@ -7,9 +7,9 @@
 #include <set>
 #include <thread>
 
+#include "common/base/error.h"
 #include "common/comm/backoff.h"
 #include "common/comm/channel.h"
-#include "common/error.h"
 #include "tests/comm/example_groups.h"
 #include "tests/comm/mpi_main.h"
 

@@ -5,10 +5,10 @@
 #include <thread>
 #include <vector>
 
-#include "common/bfloat16.h"
-#include "common/comm/mpi_collective.h"
-#include "common/comm/thread_collective.h"
-#include "common/error.h"
+#include "common/base/bfloat16.h"
+#include "common/base/error.h"
+#include "common/comm/collective/mpi_collective.h"
+#include "common/comm/collective/thread_collective.h"
 #include "tests/comm/mpi_main.h"
 
 namespace lie {

@@ -4,7 +4,7 @@
 
 #include <cstring>
 
-#include "common/error.h"
+#include "common/base/error.h"
 #include "tests/comm/example_groups.h"
 
 namespace lie {

@@ -1,5 +1,5 @@
-#include "common/bfloat16.h"
-#include "common/json.h"
+#include "common/base/bfloat16.h"
+#include "common/io/json.h"
 
 #include <gtest/gtest.h>
 

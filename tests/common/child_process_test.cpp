@@ -1,4 +1,4 @@
-#include "common/child_process.h"
+#include "rewards/child_process.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "common/distinct_count.h"
+#include "learner/record/ngrams/distinct_count.h"
 
 #include <gtest/gtest.h>
 
@@ -8,7 +8,7 @@
 #include <set>
 #include <sstream>
 
-#include "common/error.h"
+#include "common/base/error.h"
 
 namespace lie {
 namespace {

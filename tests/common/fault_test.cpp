@@ -1,4 +1,4 @@
-#include "common/fault.h"
+#include "common/base/fault.h"
 
 #include <gtest/gtest.h>
 
@@ -6,8 +6,8 @@
 #include <cstdlib>
 #include <string>
 
-#include "common/error.h"
-#include "common/file.h"
+#include "common/base/error.h"
+#include "common/io/file.h"
 #include "tests/temporary_directory.h"
 
 namespace lie {

@@ -1,8 +1,8 @@
-#include "common/file.h"
+#include "common/io/file.h"
 
 #include <gtest/gtest.h>
 
-#include "common/file_aside.h"
+#include "common/io/file_aside.h"
 #include "tests/temporary_directory.h"
 
 namespace lie {

@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "common/error.h"
-#include "common/json_lines.h"
+#include "common/base/error.h"
+#include "common/io/json_lines.h"
 #include "tests/directories.h"
 
 namespace lie {

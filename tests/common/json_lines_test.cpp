@@ -1,4 +1,4 @@
-#include "common/json_lines.h"
+#include "common/io/json_lines.h"
 
 #include <gtest/gtest.h>
 

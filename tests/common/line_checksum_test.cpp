@@ -1,9 +1,9 @@
-#include "common/line_checksum.h"
+#include "common/io/line_checksum.h"
 
 #include <gtest/gtest.h>
 
-#include "common/file.h"
-#include "common/metrics_log.h"
+#include "common/io/file.h"
+#include "common/io/metrics_log.h"
 #include "tests/temporary_directory.h"
 
 namespace lie {

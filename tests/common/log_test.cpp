@@ -1,4 +1,4 @@
-#include "common/log.h"
+#include "common/process/log.h"
 
 #include <gtest/gtest.h>
 

@@ -1,12 +1,12 @@
-#include "common/ngram_counter.h"
+#include "rewards/ngram_counter.h"
 
 #include <gtest/gtest.h>
 
 #include <map>
 #include <random>
 
-#include "common/error.h"
-#include "common/units.h"
+#include "common/base/error.h"
+#include "common/text/units.h"
 #include "tests/common/golden_rows.h"
 
 namespace lie {

@@ -1,4 +1,4 @@
-#include "common/ngram_keys.h"
+#include "learner/record/ngrams/ngram_keys.h"
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
@@ -6,7 +6,7 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
-#include "common/error.h"
+#include "common/base/error.h"
 #include "tests/common/golden_rows.h"
 
 namespace lie {

@@ -1,10 +1,10 @@
-#include "common/options.h"
+#include "common/config/options.h"
 
 #include <gtest/gtest.h>
 
 #include <random>
 
-#include "common/nearest.h"
+#include "common/config/nearest.h"
 #include "tests/temporary_directory.h"
 
 namespace lie {

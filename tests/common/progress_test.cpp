@@ -1,11 +1,11 @@
-#include "common/progress.h"
+#include "common/process/progress.h"
 
 #include <gtest/gtest.h>
 #include <pty.h>
 #include <unistd.h>
 
-#include "common/file.h"
-#include "common/terminal.h"
+#include "common/io/file.h"
+#include "common/process/terminal.h"
 #include "tests/temporary_directory.h"
 
 namespace lie {

@@ -1,11 +1,11 @@
-#include "common/prompt_stream.h"
+#include "common/rollout/prompt_stream.h"
 
 #include <gtest/gtest.h>
 
 #include <map>
 #include <set>
 
-#include "common/error.h"
+#include "common/base/error.h"
 
 namespace lie {
 namespace {

@@ -1,4 +1,4 @@
-#include "common/queue.h"
+#include "common/base/queue.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "common/random.h"
+#include "common/base/random.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "common/scan.h"
+#include "common/text/scan.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "common/shared_memory.h"
+#include "common/comm/shared_memory.h"
 
 #include <gtest/gtest.h>
 #include <sys/wait.h>

@@ -1,8 +1,8 @@
-#include "common/tensorboard.h"
+#include "common/io/tensorboard.h"
 
 #include <gtest/gtest.h>
 
-#include "common/file.h"
+#include "common/io/file.h"
 #include "tests/temporary_directory.h"
 
 namespace lie {

@@ -1,4 +1,4 @@
-#include "common/whole_groups.h"
+#include "common/rollout/whole_groups.h"
 
 #include <gtest/gtest.h>
 
@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "common/error.h"
-#include "common/queue.h"
+#include "common/base/error.h"
+#include "common/base/queue.h"
 
 namespace lie {
 namespace {

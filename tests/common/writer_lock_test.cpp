@@ -1,4 +1,4 @@
-#include "common/writer_lock.h"
+#include "common/process/writer_lock.h"
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
@@ -18,7 +18,7 @@
 #include <new>
 #include <random>
 
-#include "common/file.h"
+#include "common/io/file.h"
 #include "tests/temporary_directory.h"
 
 namespace lie {

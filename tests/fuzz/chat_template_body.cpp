@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include "model/tokenizer/jinja.h"
+#include "model/tokenizer/template/jinja.h"
 #include "tests/fuzz/input.h"
 
 namespace lie::fuzz {

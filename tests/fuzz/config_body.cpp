@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "common/config.h"
+#include "common/config/config.h"
 #include "tests/fuzz/input.h"
 
 namespace lie::fuzz {

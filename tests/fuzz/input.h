@@ -4,7 +4,7 @@
 #include <filesystem>
 #include <string_view>
 
-#include "common/error.h"
+#include "common/base/error.h"
 
 namespace lie::fuzz {
 

@@ -2,7 +2,7 @@
 
 #include <vector>
 
-#include "model/safetensors.h"
+#include "model/weights/safetensors.h"
 #include "tests/fuzz/input.h"
 
 namespace lie::fuzz {

@@ -85,15 +85,15 @@ TEST(Cycles, SharedParentsAndANodeThatLeadsToItselfAreNone) {
 
 // The step that the report shows is the one that was planted.
 TEST(Cycles, APlantedCycleOfFoldersIsReportedWithItsIncludes) {
-  const std::vector<Include> includes = {{"model/cpu/gemm.cpp", 3, "model/operators.h"},
-                                         {"model/operators.h", 7, "common/shape.h"},
+  const std::vector<Include> includes = {{"model/cpu/gemm.cpp", 3, "model/operators/operators.h"},
+                                         {"model/operators/operators.h", 7, "common/shape.h"},
                                          {"common/shape.h", 9, "model/cpu/gemm.h"}};
   const auto found = lie::cycles(graph_of(includes, folder_of));
   ASSERT_EQ(found, (Cycles{{"common", "model/cpu", "model"}}));
   EXPECT_EQ(described(found[0], includes, folder_of),
             "  common -> model/cpu\n    common/shape.h:9 includes model/cpu/gemm.h\n"
-            "  model/cpu -> model\n    model/cpu/gemm.cpp:3 includes model/operators.h\n"
-            "  model -> common\n    model/operators.h:7 includes common/shape.h\n");
+            "  model/cpu -> model\n    model/cpu/gemm.cpp:3 includes model/operators/operators.h\n"
+            "  model -> common\n    model/operators/operators.h:7 includes common/shape.h\n");
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-#include "learner/advantage.h"
+#include "learner/update/advantage.h"
 
 #include <gtest/gtest.h>
 

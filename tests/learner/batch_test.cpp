@@ -1,11 +1,11 @@
-#include "learner/batch.h"
+#include "learner/update/batch.h"
 
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <numeric>
 
-#include "common/error.h"
+#include "common/base/error.h"
 
 namespace lie {
 namespace {

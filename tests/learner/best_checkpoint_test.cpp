@@ -1,11 +1,11 @@
-#include "learner/best_checkpoint.h"
+#include "learner/checkpoint/best_checkpoint.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <vector>
 
-#include "learner/checkpoint.h"
+#include "learner/checkpoint/checkpoint.h"
 #include "tests/temporary_directory.h"
 
 namespace lie {

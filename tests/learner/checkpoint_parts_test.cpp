@@ -1,18 +1,18 @@
-#include "learner/checkpoint_parts.h"
-#include "common/checksums.h"
-#include "common/error.h"
+#include "learner/checkpoint/checkpoint_parts.h"
+#include "common/base/error.h"
+#include "common/io/checksums.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <set>
 
-#include "common/file.h"
-#include "common/json.h"
-#include "learner/checkpoint.h"
-#include "learner/shards.h"
-#include "learner/sound_checkpoint.h"
-#include "model/safetensors.h"
+#include "common/io/file.h"
+#include "common/io/json.h"
+#include "learner/checkpoint/checkpoint.h"
+#include "learner/checkpoint/valid_checkpoint.h"
+#include "learner/update/optimizer_shards.h"
+#include "model/weights/safetensors.h"
 #include "tests/host_memory.h"
 #include "tests/temporary_directory.h"
 #include "tests/tiny_model.h"

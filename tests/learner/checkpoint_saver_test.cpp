@@ -1,4 +1,4 @@
-#include "learner/checkpoint_saver.h"
+#include "learner/checkpoint/checkpoint_saver.h"
 
 #include <gtest/gtest.h>
 #include <sys/stat.h>
@@ -8,10 +8,10 @@
 #include <string>
 #include <vector>
 
-#include "common/file.h"
-#include "learner/run_coverage.h"
-#include "learner/shards.h"
-#include "learner/sound_checkpoint.h"
+#include "common/io/file.h"
+#include "learner/checkpoint/valid_checkpoint.h"
+#include "learner/record/run_coverage.h"
+#include "learner/update/optimizer_shards.h"
 #include "tests/host_memory.h"
 #include "tests/learner/sampled_groups.h"
 #include "tests/temporary_directory.h"

@@ -1,11 +1,11 @@
-#include "learner/checkpoint.h"
+#include "learner/checkpoint/checkpoint.h"
 
 #include <gtest/gtest.h>
 
 #include <fstream>
 
-#include "common/error.h"
-#include "common/file.h"
+#include "common/base/error.h"
+#include "common/io/file.h"
 #include "tests/directories.h"
 #include "tests/host_memory.h"
 #include "tests/tiny_model.h"

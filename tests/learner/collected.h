@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "learner/coordinator.h"
+#include "learner/schedule/coordinator.h"
 
 namespace lie::test {
 

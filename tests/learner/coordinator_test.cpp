@@ -1,4 +1,4 @@
-#include "learner/coordinator.h"
+#include "learner/schedule/coordinator.h"
 
 #include <gtest/gtest.h>
 
@@ -7,11 +7,11 @@
 #include <thread>
 #include <vector>
 
-#include "common/comm/ticket_desk.h"
-#include "common/error.h"
-#include "common/prompt_stream.h"
-#include "common/queue.h"
-#include "learner/tickets.h"
+#include "common/base/error.h"
+#include "common/base/queue.h"
+#include "common/comm/ticket_queue.h"
+#include "common/rollout/prompt_stream.h"
+#include "learner/schedule/tickets.h"
 #include "tests/learner/collected.h"
 
 namespace lie {

@@ -4,7 +4,7 @@
 
 #include <csignal>
 
-#include "learner/update.h"
+#include "learner/update/update.h"
 #include "tests/guarded_operators.h"
 #include "tests/learner/sampled_groups.h"
 

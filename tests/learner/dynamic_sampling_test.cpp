@@ -1,5 +1,5 @@
 // Groups without signal are replaced: which groups make a step, whoever answers first.
-#include "learner/dynamic_sampling.h"
+#include "learner/schedule/dynamic_sampling.h"
 
 #include <gtest/gtest.h>
 
@@ -7,9 +7,9 @@
 #include <atomic>
 #include <thread>
 
-#include "common/comm/ticket_desk.h"
-#include "common/queue.h"
-#include "learner/step_source.h"
+#include "common/base/queue.h"
+#include "common/comm/ticket_queue.h"
+#include "learner/schedule/step_source.h"
 #include "tests/temporary_directory.h"
 
 namespace lie {

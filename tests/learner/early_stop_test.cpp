@@ -1,4 +1,4 @@
-#include "learner/early_stop.h"
+#include "learner/schedule/early_stop.h"
 
 #include <gtest/gtest.h>
 

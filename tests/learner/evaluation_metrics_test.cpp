@@ -1,4 +1,4 @@
-#include "learner/evaluation_metrics.h"
+#include "learner/record/evaluation_metrics.h"
 
 #include <gtest/gtest.h>
 

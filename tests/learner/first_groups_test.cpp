@@ -1,4 +1,4 @@
-#include "learner/first_groups.h"
+#include "learner/schedule/first_groups.h"
 
 #include <gtest/gtest.h>
 

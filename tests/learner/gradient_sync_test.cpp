@@ -1,11 +1,11 @@
-#include "learner/gradient_sync.h"
+#include "learner/update/gradient_sync.h"
 
 #include <gtest/gtest.h>
 
 #include <cmath>
 #include <vector>
 
-#include "learner/lane_tree.h"
+#include "learner/update/gradient_shard_tree.h"
 #include "tests/learner/sampled_groups.h"
 
 namespace lie {

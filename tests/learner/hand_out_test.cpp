@@ -1,5 +1,5 @@
 // Who gets what, and that it changes no token: actors on threads, in one process.
-#include "learner/hand_out.h"
+#include "learner/schedule/hand_out.h"
 
 #include <gtest/gtest.h>
 
@@ -10,13 +10,13 @@
 #include <vector>
 
 #include "actors/actor.h"
-#include "common/error.h"
-#include "common/queue.h"
-#include "common/whole_groups.h"
-#include "learner/coordinator.h"
+#include "common/base/error.h"
+#include "common/base/queue.h"
+#include "common/rollout/whole_groups.h"
+#include "learner/schedule/coordinator.h"
 #include "tests/actors/letters.h"
 #include "tests/learner/collected.h"
-#include "tools/run/scoring_source.h"
+#include "tools/run/roles/scoring_source.h"
 
 namespace lie {
 namespace {

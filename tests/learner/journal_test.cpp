@@ -1,16 +1,16 @@
 // Groups that an earlier start kept are not generated again: the journal, and what is handed out
 // because of it.
-#include "learner/journal.h"
-#include "learner/tickets.h"
+#include "learner/schedule/journal.h"
+#include "learner/schedule/tickets.h"
 
 #include <gtest/gtest.h>
 
 #include <atomic>
 #include <thread>
 
-#include "common/file.h"
-#include "common/queue.h"
-#include "learner/group_collector.h"
+#include "common/base/queue.h"
+#include "common/io/file.h"
+#include "learner/schedule/group_collector.h"
 #include "tests/comm/example_groups.h"
 #include "tests/temporary_directory.h"
 

@@ -1,13 +1,13 @@
-#include "learner/lane_sum.h"
+#include "learner/update/gradient_shard_sum.h"
 
 #include <gtest/gtest.h>
 
 #include <bit>
 #include <cmath>
 
-#include "common/error.h"
-#include "common/random.h"
-#include "learner/shards.h"
+#include "common/base/error.h"
+#include "common/base/random.h"
+#include "learner/update/optimizer_shards.h"
 #include "tests/guarded_operators.h"
 #include "tests/host_memory.h"
 #include "tests/learner/sampled_groups.h"

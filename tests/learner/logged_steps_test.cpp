@@ -1,14 +1,14 @@
 // Steps learned again from a log.
-#include "learner/logged_steps.h"
-#include "common/comm/thread_collective.h"
-#include "common/error.h"
+#include "learner/schedule/logged_steps.h"
+#include "common/base/error.h"
+#include "common/comm/collective/thread_collective.h"
 
 #include <gtest/gtest.h>
 
 #include "common/trajectory/segments.h"
 #include "learner/learner.h"
-#include "learner/log_comparison.h"
-#include "learner/trajectory_recorder.h"
+#include "learner/record/log_comparison.h"
+#include "learner/record/trajectory_recorder.h"
 #include "tests/host_memory.h"
 #include "tests/learner/sampled_groups.h"
 #include "tests/temporary_directory.h"

@@ -1,4 +1,4 @@
-#include "learner/metric_groups.h"
+#include "learner/record/metric_groups.h"
 
 #include <gtest/gtest.h>
 

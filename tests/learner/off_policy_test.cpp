@@ -1,4 +1,4 @@
-#include "learner/off_policy.h"
+#include "learner/record/off_policy.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "learner/optimizer.h"
+#include "learner/update/optimizer.h"
 
 #include <gtest/gtest.h>
 
@@ -6,8 +6,8 @@
 #include <limits>
 #include <vector>
 
-#include "common/error.h"
-#include "learner/shards.h"
+#include "common/base/error.h"
+#include "learner/update/optimizer_shards.h"
 #include "tests/host_memory.h"
 #include "tests/learner/golden/golden.h"
 #include "tests/learner/sampled_groups.h"

@@ -1,4 +1,4 @@
-#include "learner/policy_loss.h"
+#include "learner/update/policy_loss.h"
 
 #include <gtest/gtest.h>
 
@@ -7,8 +7,8 @@
 #include <numeric>
 #include <vector>
 
-#include "common/error.h"
-#include "learner/batch.h"
+#include "common/base/error.h"
+#include "learner/update/batch.h"
 #include "tests/learner/golden/golden.h"
 
 namespace lie {

@@ -1,13 +1,13 @@
-#include "learner/rollout_schedule.h"
-#include "common/error.h"
+#include "learner/schedule/rollout_schedule.h"
+#include "common/base/error.h"
 
 #include <gtest/gtest.h>
 
 #include <string>
 #include <vector>
 
-#include "common/file.h"
-#include "common/line_checksum.h"
+#include "common/io/file.h"
+#include "common/io/line_checksum.h"
 #include "tests/temporary_directory.h"
 
 namespace lie {

@@ -1,12 +1,12 @@
-#include "learner/run_coverage.h"
-#include "common/error.h"
+#include "learner/record/run_coverage.h"
+#include "common/base/error.h"
 
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
-#include "common/file.h"
+#include "common/io/file.h"
 #include "tests/common/golden_rows.h"
 #include "tests/temporary_directory.h"
 

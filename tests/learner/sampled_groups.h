@@ -9,11 +9,11 @@
 #include <thread>
 #include <vector>
 
-#include "common/comm/thread_collective.h"
-#include "common/random.h"
-#include "common/rollout.h"
-#include "learner/batch.h"
-#include "learner/checkpoint_parts.h"
+#include "common/base/random.h"
+#include "common/comm/collective/thread_collective.h"
+#include "common/rollout/rollout.h"
+#include "learner/checkpoint/checkpoint_parts.h"
+#include "learner/update/batch.h"
 #include "tests/host_memory.h"
 #include "tests/tiny_model.h"
 

@@ -1,12 +1,12 @@
-#include "learner/sft.h"
+#include "learner/sft/sft.h"
 
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <fstream>
 
-#include "common/error.h"
-#include "learner/shards.h"
+#include "common/base/error.h"
+#include "learner/update/optimizer_shards.h"
 #include "tests/directories.h"
 #include "tests/learner/sampled_groups.h"
 #include "tests/temporary_directory.h"

@@ -1,4 +1,4 @@
-#include "learner/signal_watch.h"
+#include "learner/record/signal_watch.h"
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>

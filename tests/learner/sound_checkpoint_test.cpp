@@ -1,11 +1,11 @@
-#include "learner/sound_checkpoint.h"
+#include "learner/checkpoint/valid_checkpoint.h"
 
 #include <gtest/gtest.h>
 
-#include "common/checksums.h"
-#include "common/file.h"
-#include "learner/checkpoint.h"
-#include "learner/trainer_state.h"
+#include "common/io/checksums.h"
+#include "common/io/file.h"
+#include "learner/checkpoint/checkpoint.h"
+#include "learner/checkpoint/trainer_state.h"
 #include "tests/temporary_directory.h"
 
 namespace lie {

@@ -1,5 +1,5 @@
-#include "learner/staleness.h"
-#include "common/error.h"
+#include "learner/schedule/staleness.h"
+#include "common/base/error.h"
 
 #include <gtest/gtest.h>
 

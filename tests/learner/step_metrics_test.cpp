@@ -1,5 +1,5 @@
-#include "learner/step_metrics.h"
-#include "common/error.h"
+#include "learner/record/step_metrics.h"
+#include "common/base/error.h"
 
 #include <gtest/gtest.h>
 

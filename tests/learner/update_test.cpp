@@ -1,11 +1,11 @@
-#include "learner/update.h"
+#include "learner/update/update.h"
 
 #include <gtest/gtest.h>
 
 #include <cstdio>
 
-#include "common/error.h"
-#include "learner/shards.h"
+#include "common/base/error.h"
+#include "learner/update/optimizer_shards.h"
 #include "tests/host_memory.h"
 #include "tests/learner/sampled_groups.h"
 

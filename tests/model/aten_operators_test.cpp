@@ -9,7 +9,7 @@
 #include <future>
 #include <thread>
 
-#include "common/error.h"
+#include "common/base/error.h"
 #include "model/aten/deterministic.h"
 #include "tests/model/device_sides.h"
 #include "tests/model/operator_side.h"

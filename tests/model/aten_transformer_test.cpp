@@ -4,8 +4,8 @@
 
 #include <cstdio>
 
-#include "model/training_memory.h"
-#include "model/transformer.h"
+#include "model/transformer/training_memory.h"
+#include "model/transformer/transformer.h"
 #include "tests/model/device_sides.h"
 #include "tests/model/transformer_golden.h"
 #include "tests/tiny_model.h"

@@ -6,9 +6,9 @@
 #include <algorithm>
 #include <cmath>
 
-#include "model/cpu/bf16_attention_kernels.h"
-#include "model/cpu/bf16_attention_tiles.h"
-#include "model/operators.h"
+#include "model/cpu/kernels/bf16_attention_kernels.h"
+#include "model/cpu/kernels/bf16_attention_tiles.h"
+#include "model/operators/operators.h"
 #include "tests/instruction_sets.h"
 #include "tests/model/bf16_numbers.h"
 #include "tests/model/scalar_recipes.h"

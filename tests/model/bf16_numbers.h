@@ -7,7 +7,7 @@
 #include <random>
 #include <vector>
 
-#include "common/bfloat16.h"
+#include "common/base/bfloat16.h"
 
 namespace lie::test {
 

@@ -4,8 +4,8 @@
 
 #include <algorithm>
 
-#include "common/bfloat16.h"
-#include "model/cpu/bf16_tiles.h"
+#include "common/base/bfloat16.h"
+#include "model/cpu/kernels/bf16_tiles.h"
 #include "tests/instruction_sets.h"
 #include "tests/model/bf16_numbers.h"
 #include "tests/model/scalar_recipes.h"

@@ -11,9 +11,9 @@
 #include <cstdlib>
 #include <vector>
 
-#include "common/bfloat16.h"
-#include "model/cuda/kernels.h"
-#include "model/cuda/philox.h"
+#include "common/base/bfloat16.h"
+#include "model/cuda/kernels/kernels.h"
+#include "model/cuda/kernels/philox.h"
 
 namespace lie {
 namespace {
@@ -449,7 +449,8 @@ TEST_P(CudaHead, SumsOverManyRowsDifferByTheirRoundingsAlone) {
   for (std::size_t c = 0; c < kWidth; ++c) {
     double all = 0;
     for (std::size_t i = c; i < dy.size(); i += kWidth) all += std::abs(double{dy[i]} * x[i]);
-    const double roundings = kMany + 256 + 3000.0 / 256;  // see Stretches in model/cuda/rows.h
+    const double roundings =
+        kMany + 256 + 3000.0 / 256;  // see Stretches in model/cuda/kernels/rows.h
     EXPECT_LE(std::abs(cpu_sum[c] - sum[c]), roundings * 0x1p-24 * all);
   }
 }

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "model/aten/operators.h"
-#include "model/cuda/kernels.h"
+#include "model/cuda/kernels/kernels.h"
 #include "model/cuda/operators.h"
 
 namespace lie::test {

@@ -11,9 +11,9 @@
 #include <vector>
 
 #include "model/cuda/exact_operators.h"
-#include "model/kv_cache.h"
-#include "model/transformer.h"
-#include "model/weights.h"
+#include "model/transformer/kv_cache.h"
+#include "model/transformer/transformer.h"
+#include "model/weights/weights.h"
 #include "tests/guarded_operators.h"
 #include "tests/model/device_sides.h"
 #include "tests/tiny_model.h"

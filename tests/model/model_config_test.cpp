@@ -1,10 +1,10 @@
-#include "model/model_config.h"
+#include "model/config/model_config.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "common/file.h"
-#include "common/json.h"
+#include "common/io/file.h"
+#include "common/io/json.h"
 #include "tests/directories.h"
 #include "tests/temporary_directory.h"
 

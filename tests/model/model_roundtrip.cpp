@@ -1,8 +1,8 @@
 // model_roundtrip IN_DIR OUT_DIR: reads a Hugging Face model directory and writes it again.
 #include <fmt/format.h>
 
-#include "common/error.h"
-#include "model/weights.h"
+#include "common/base/error.h"
+#include "model/weights/weights.h"
 
 int main(int argc, char** argv) {
   if (argc != 3) {

@@ -12,7 +12,7 @@
 #include <utility>
 #include <vector>
 
-#include "model/operators.h"
+#include "model/operators/operators.h"
 #include "tests/tiny_model.h"
 
 namespace lie::test {

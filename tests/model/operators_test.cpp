@@ -1,15 +1,15 @@
 // Each CPU operator against double precision, and the exact recipe of its sums against scalar
 // std::fma on every instruction set compiled in.
-#include "model/operators.h"
+#include "model/operators/operators.h"
 
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <cmath>
 
-#include "common/bfloat16.h"
-#include "model/cpu/attention_kernels.h"
-#include "model/cpu/kernels.h"
+#include "common/base/bfloat16.h"
+#include "model/cpu/kernels/attention_kernels.h"
+#include "model/cpu/kernels/kernels.h"
 #include "tests/instruction_sets.h"
 #include "tests/model/scalar_recipes.h"
 #include "tests/tiny_model.h"

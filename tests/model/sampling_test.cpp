@@ -1,7 +1,7 @@
 // Draws against distributions worked out by hand, by the program's own operators and by LibTorch's,
 // and the two against each other.
-#include "model/sampling.h"
-#include "common/error.h"
+#include "model/operators/sampling.h"
+#include "common/base/error.h"
 
 #include <gtest/gtest.h>
 

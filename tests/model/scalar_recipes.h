@@ -4,7 +4,7 @@
 #include <cmath>
 #include <cstdint>
 
-#include "common/bfloat16.h"
+#include "common/base/bfloat16.h"
 
 namespace lie::test {
 

@@ -5,9 +5,9 @@
 
 #include <map>
 
-#include "common/json.h"
-#include "model/rope.h"
-#include "model/weights.h"
+#include "common/io/json.h"
+#include "model/transformer/rope.h"
+#include "model/weights/weights.h"
 #include "tests/directories.h"
 #include "tests/temporary_directory.h"
 

@@ -1,10 +1,10 @@
-#include "model/thread_team.h"
+#include "model/operators/thread_team.h"
 
 #include <gtest/gtest.h>
 
 #include <chrono>
 
-#include "common/error.h"
+#include "common/base/error.h"
 
 namespace lie {
 namespace {

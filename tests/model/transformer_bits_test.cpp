@@ -6,12 +6,12 @@
 #include <cstring>
 #include <set>
 
-#include "common/bfloat16.h"
-#include "common/error.h"
+#include "common/base/bfloat16.h"
+#include "common/base/error.h"
 #include "hwy/targets.h"
 #include "model/cpu/bf16_operators.h"
-#include "model/training_memory.h"
-#include "model/transformer.h"
+#include "model/transformer/training_memory.h"
+#include "model/transformer/transformer.h"
 #include "tests/host_memory.h"
 #include "tests/temporary_directory.h"
 #include "tests/tiny_model.h"

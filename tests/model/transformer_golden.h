@@ -14,8 +14,8 @@
 #include <utility>
 #include <vector>
 
-#include "model/model_config.h"
-#include "model/packed_batch.h"
+#include "model/config/model_config.h"
+#include "model/transformer/packed_batch.h"
 #include "tests/directories.h"
 
 namespace lie::test {

@@ -1,7 +1,7 @@
 // Forward and backward against transformers' models under PyTorch autograd in float64.
 #include <gtest/gtest.h>
 
-#include "model/transformer.h"
+#include "model/transformer/transformer.h"
 #include "tests/model/transformer_golden.h"
 #include "tests/tiny_model.h"
 

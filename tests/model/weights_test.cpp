@@ -1,4 +1,4 @@
-#include "model/weights.h"
+#include "model/weights/weights.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -6,7 +6,7 @@
 #include <cmath>
 #include <numeric>
 
-#include "common/json.h"
+#include "common/io/json.h"
 #include "tests/directories.h"
 #include "tests/host_memory.h"
 #include "tests/temporary_directory.h"

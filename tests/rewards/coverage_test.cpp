@@ -7,7 +7,7 @@
 #include <map>
 #include <vector>
 
-#include "common/random.h"
+#include "common/base/random.h"
 
 namespace lie {
 namespace {

@@ -5,7 +5,7 @@
 
 #include <string>
 
-#include "common/error.h"
+#include "common/base/error.h"
 #include "rewards/score.h"
 #include "tests/temporary_directory.h"
 

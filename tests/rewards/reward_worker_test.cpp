@@ -5,7 +5,7 @@
 
 #include <vector>
 
-#include "common/queue.h"
+#include "common/base/queue.h"
 
 namespace lie {
 namespace {

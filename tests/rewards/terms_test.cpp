@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "common/error.h"
+#include "common/base/error.h"
 #include "rewards/accuracy.h"
 #include "rewards/coverage_bonus.h"
 #include "rewards/length.h"

@@ -4,7 +4,7 @@
 
 #include <map>
 
-#include "common/random.h"
+#include "common/base/random.h"
 #include "model/tokenizer/byte_map.h"
 
 namespace lie {

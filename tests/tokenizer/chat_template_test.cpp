@@ -1,12 +1,12 @@
 // Chat templates of published models against transformers: golden/chat_templates.json, made by
 // golden/make_chat_templates.py. The templates themselves come with the engine.
-#include "model/tokenizer/chat_template.h"
+#include "model/tokenizer/template/chat_template.h"
 
 #include <gtest/gtest.h>
 
-#include "common/file.h"
-#include "common/json.h"
-#include "model/tokenizer/templates.h"
+#include "common/io/file.h"
+#include "common/io/json.h"
+#include "model/tokenizer/template/templates.h"
 #include "tests/directories.h"
 #include "tests/temporary_directory.h"
 

@@ -1,10 +1,10 @@
 // Conversations as transformers renders them: golden/templates.json, made by
 // golden/make_templates.py.
-#include "model/tokenizer/templates.h"
+#include "model/tokenizer/template/templates.h"
 
 #include <gtest/gtest.h>
 
-#include "common/json.h"
+#include "common/io/json.h"
 #include "tests/directories.h"
 #include "tests/temporary_directory.h"
 

@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "common/json.h"
+#include "common/io/json.h"
 #include "model/tokenizer/tokenizer.h"
 #include "tests/directories.h"
 #include "tests/temporary_directory.h"

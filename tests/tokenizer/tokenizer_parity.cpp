@@ -9,7 +9,7 @@
 #include <iterator>
 #include <string>
 
-#include "common/error.h"
+#include "common/base/error.h"
 #include "model/tokenizer/tokenizer.h"
 
 namespace {

@@ -6,7 +6,7 @@
 #include <cstdlib>
 #include <thread>
 
-#include "common/json.h"
+#include "common/io/json.h"
 #include "tests/directories.h"
 
 namespace lie {

@@ -6,19 +6,19 @@
 #include <cstdio>
 #include <fstream>
 
-#include "common/error.h"
-#include "common/metrics_log.h"
-#include "common/sha256.h"
+#include "common/base/error.h"
+#include "common/io/metrics_log.h"
+#include "common/io/sha256.h"
 #include "tests/temporary_directory.h"
 #include "tests/tools/example_run.h"
-#include "tools/analyze/chart.h"
 #include "tools/analyze/check.h"
 #include "tools/analyze/curves.h"
-#include "tools/analyze/evaluation_table.h"
-#include "tools/analyze/report.h"
+#include "tools/analyze/report/chart.h"
+#include "tools/analyze/report/evaluation_table.h"
+#include "tools/analyze/report/report.h"
+#include "tools/analyze/report/side_by_side.h"
 #include "tools/analyze/responses.h"
 #include "tools/analyze/run.h"
-#include "tools/analyze/side_by_side.h"
 #include "tools/analyze/table.h"
 #include "tools/analyze/weights_digest.h"
 

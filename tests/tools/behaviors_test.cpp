@@ -4,7 +4,7 @@
 #include <cmath>
 #include <map>
 
-#include "common/error.h"
+#include "common/base/error.h"
 #include "tests/directories.h"
 #include "tools/judge/chat_client.h"
 #include "tools/judge/measures.h"

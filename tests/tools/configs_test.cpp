@@ -8,14 +8,14 @@
 #include <set>
 #include <sstream>
 
-#include "common/config.h"
-#include "common/file.h"
-#include "model/model_config.h"
+#include "common/config/config.h"
+#include "common/io/file.h"
+#include "model/config/model_config.h"
 #include "tests/directories.h"
 #include "tests/temporary_directory.h"
+#include "tools/cluster/sft_command.h"
 #include "tools/eval/eval_config.h"
-#include "tools/run/train_config.h"
-#include "tools/sft/sft_command.h"
+#include "tools/run/config/train_config.h"
 #include "tools/study/study_rows.h"
 
 namespace lie {

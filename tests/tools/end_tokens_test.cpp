@@ -1,11 +1,11 @@
 // Which tokens end a response: model files, prompt template, and the keys that override both.
-#include "tools/run/end_tokens.h"
+#include "tools/run/input/end_tokens.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "common/file.h"
-#include "common/json.h"
+#include "common/io/file.h"
+#include "common/io/json.h"
 #include "tests/directories.h"
 #include "tests/temporary_directory.h"
 

@@ -5,7 +5,7 @@
 
 #include <filesystem>
 
-#include "common/json.h"
+#include "common/io/json.h"
 #include "tests/directories.h"
 #include "tools/statistics/intervals.h"
 

@@ -4,7 +4,7 @@
 
 #include <sstream>
 
-#include "common/json.h"
+#include "common/io/json.h"
 
 namespace lie::evaluation {
 namespace {

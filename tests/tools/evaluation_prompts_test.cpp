@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "tests/temporary_directory.h"
-#include "tools/run/prompts.h"
+#include "tools/run/input/prompts.h"
 
 namespace lie {
 namespace {

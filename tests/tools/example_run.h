@@ -9,9 +9,9 @@
 #include <random>
 #include <string>
 
-#include "common/checksums.h"
-#include "common/error.h"
-#include "common/file.h"
+#include "common/base/error.h"
+#include "common/io/checksums.h"
+#include "common/io/file.h"
 #include "common/trajectory/segment_index.h"
 #include "common/trajectory/writer.h"
 #include "tests/write_safetensors.h"

@@ -7,9 +7,9 @@
 #include <fstream>
 #include <random>
 
-#include "common/error.h"
-#include "common/file.h"
-#include "common/sha256.h"
+#include "common/base/error.h"
+#include "common/io/file.h"
+#include "common/io/sha256.h"
 #include "common/trajectory/reader.h"
 #include "tools/analyze/check.h"
 

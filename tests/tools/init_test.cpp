@@ -1,12 +1,12 @@
 // lie_cluster init writes a config that train takes as it is.
-#include "tools/init/init_command.h"
+#include "tools/cluster/init_command.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "tests/directories.h"
 #include "tests/temporary_directory.h"
-#include "tools/run/train_config.h"
+#include "tools/run/config/train_config.h"
 
 namespace lie {
 namespace {

@@ -1,9 +1,9 @@
 // The append-only file that lets a killed measurement go on.
 #include <gtest/gtest.h>
 
-#include "common/file.h"
+#include "common/io/file.h"
 #include "tests/temporary_directory.h"
-#include "tools/reference_lengths/length_log.h"
+#include "tools/cluster/length_log.h"
 
 namespace lie {
 namespace {

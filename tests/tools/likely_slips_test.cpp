@@ -1,9 +1,9 @@
-#include "tools/run/likely_slips.h"
+#include "tools/run/config/config_warnings.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "model/operators.h"
+#include "model/operators/operators.h"
 #include "tests/directories.h"
 #include "tests/temporary_directory.h"
 

@@ -1,5 +1,5 @@
 // The memory that a start announces is what its parts allocate.
-#include "tools/run/memory_plan.h"
+#include "tools/run/config/memory_plan.h"
 
 #include <gmock/gmock.h>
 
@@ -9,19 +9,19 @@
 #include <set>
 #include <vector>
 
-#include "common/bfloat16.h"
-#include "learner/checkpoint_parts.h"
-#include "learner/lane_sum.h"
-#include "learner/optimizer.h"
-#include "learner/shards.h"
-#include "model/training_memory.h"
+#include "common/base/bfloat16.h"
+#include "learner/checkpoint/checkpoint_parts.h"
+#include "learner/update/gradient_shard_sum.h"
+#include "learner/update/optimizer.h"
+#include "learner/update/optimizer_shards.h"
+#include "model/transformer/training_memory.h"
 #include "tests/directories.h"
 #include "tests/guarded_operators.h"
 #include "tests/learner/sampled_groups.h"
 #include "tests/temporary_directory.h"
 #include "tests/tiny_model.h"
-#include "tools/run/devices.h"
-#include "tools/run/facts.h"
+#include "tools/run/config/devices.h"
+#include "tools/run/start/run_summary.h"
 
 namespace lie {
 namespace {

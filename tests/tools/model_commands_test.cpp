@@ -6,12 +6,12 @@
 
 #include <sstream>
 
-#include "common/json.h"
+#include "common/io/json.h"
 #include "tests/directories.h"
 #include "tests/temporary_directory.h"
-#include "tools/generate/generate.h"
-#include "tools/score/score.h"
-#include "tools/tokenize/tokenize.h"
+#include "tools/cluster/generate.h"
+#include "tools/cluster/score.h"
+#include "tools/cluster/tokenize.h"
 
 namespace lie {
 namespace {

@@ -10,17 +10,17 @@
 #include <utility>
 #include <vector>
 
-#include "common/file.h"
-#include "common/json.h"
-#include "common/metrics_log.h"
-#include "common/tensorboard.h"
+#include "common/io/file.h"
+#include "common/io/json.h"
+#include "common/io/metrics_log.h"
+#include "common/io/tensorboard.h"
 #include "common/trajectory/digest.h"
 #include "common/trajectory/run_reader.h"
-#include "learner/checkpoint.h"
-#include "learner/metric_groups.h"
+#include "learner/checkpoint/checkpoint.h"
+#include "learner/record/metric_groups.h"
 #include "tests/directories.h"
 #include "tests/temporary_directory.h"
-#include "tools/run/worlds.h"
+#include "tools/run/roles/runtime.h"
 
 namespace lie {
 namespace {

@@ -8,12 +8,12 @@
 #include <string>
 #include <vector>
 
-#include "common/config.h"
-#include "common/file.h"
-#include "common/json.h"
+#include "common/config/config.h"
+#include "common/io/file.h"
+#include "common/io/json.h"
 #include "tests/directories.h"
 #include "tools/eval/eval_config.h"
-#include "tools/run/train_config.h"
+#include "tools/run/config/train_config.h"
 
 namespace lie {
 namespace {

@@ -1,6 +1,6 @@
 // The agreement by which actors compute with the learner's weights, between threads: operators
 // whose handles are addresses stand in for CUDA's. No handle of a GPU's memory is opened here.
-#include "tools/run/policy_loans.h"
+#include "tools/run/roles/shared_policy.h"
 
 #include <gtest/gtest.h>
 
@@ -13,11 +13,11 @@
 #include <set>
 #include <thread>
 
-#include "common/comm/thread_collective.h"
+#include "common/base/error.h"
+#include "common/comm/collective/thread_collective.h"
 #include "common/comm/weight_sync.h"
-#include "common/error.h"
-#include "learner/checkpoint_parts.h"
-#include "learner/update.h"
+#include "learner/checkpoint/checkpoint_parts.h"
+#include "learner/update/update.h"
 #include "model/aten/aten_operators.h"
 #include "tests/tiny_model.h"
 

@@ -4,8 +4,8 @@
 
 #include <utility>
 
-#include "common/error.h"
-#include "common/number_range.h"
+#include "common/base/error.h"
+#include "common/config/number_range.h"
 #include "tools/replay/group_choice.h"
 #include "tools/replay/group_selection.h"
 

@@ -5,11 +5,11 @@
 #include <string>
 #include <vector>
 
-#include "common/config.h"
+#include "common/config/config.h"
 #include "tests/directories.h"
 #include "tests/temporary_directory.h"
-#include "tools/run/resume.h"
-#include "tools/run/train_config.h"
+#include "tools/run/config/train_config.h"
+#include "tools/run/start/resume.h"
 
 namespace lie {
 namespace {

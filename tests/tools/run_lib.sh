@@ -21,7 +21,7 @@ timeless_metrics() {
   sed -E 's/"(wall_time|crc32c|[a-z_]*seconds[a-z_]*|tokens_per_second|idle_share_[a-z_]+)":[^,}]*,?//g' "$1/metrics.jsonl"
 }
 
-# How often the points in a file of LIE_FAULT_LOG were passed (common/fault.h).
+# How often the points in a file of LIE_FAULT_LOG were passed (common/base/fault.h).
 passes() { grep -cx "$1" "$2" || true; }  # point, file
 
 fail() {

@@ -1,4 +1,4 @@
-#include "tools/run/staged_collective.h"
+#include "tools/run/roles/staged_collective.h"
 
 #include <gtest/gtest.h>
 
@@ -6,13 +6,13 @@
 #include <functional>
 #include <thread>
 
-#include "common/bfloat16.h"
-#include "common/comm/thread_collective.h"
+#include "common/base/bfloat16.h"
+#include "common/base/error.h"
+#include "common/comm/collective/thread_collective.h"
 #include "common/comm/weight_sync.h"
-#include "common/error.h"
 #include "tests/guarded_operators.h"
-#include "tools/run/device_collective.h"
-#include "tools/run/devices.h"
+#include "tools/run/config/devices.h"
+#include "tools/run/roles/device_collective.h"
 
 namespace lie {
 namespace {

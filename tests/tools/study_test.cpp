@@ -2,8 +2,8 @@
 
 #include <gtest/gtest.h>
 
-#include "common/error.h"
-#include "common/file.h"
+#include "common/base/error.h"
+#include "common/io/file.h"
 #include "tests/temporary_directory.h"
 #include "tools/study/study_report.h"
 

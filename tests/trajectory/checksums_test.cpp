@@ -4,8 +4,8 @@
 #include <fstream>
 #include <random>
 
-#include "common/file.h"
-#include "common/sha256.h"
+#include "common/io/file.h"
+#include "common/io/sha256.h"
 #include "common/trajectory/reader.h"
 #include "common/trajectory/segments.h"
 #include "common/trajectory/writer.h"

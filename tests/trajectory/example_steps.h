@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <filesystem>
 
-#include "common/error.h"
+#include "common/base/error.h"
 #include "common/trajectory/record.h"
 #include "tests/temporary_directory.h"
 

@@ -4,7 +4,7 @@
 
 #include <fstream>
 
-#include "common/file.h"
+#include "common/io/file.h"
 #include "common/trajectory/digest.h"
 #include "common/trajectory/hdf5.h"
 #include "common/trajectory/run_reader.h"

@@ -6,17 +6,17 @@
 #include <optional>
 #include <set>
 
-#include "common/checksums.h"
+#include "common/base/error.h"
 #include "common/comm/message_file.h"
-#include "common/config.h"
-#include "common/error.h"
-#include "common/file.h"
-#include "common/metrics_log.h"
-#include "common/tensorboard.h"
+#include "common/config/config.h"
+#include "common/io/checksums.h"
+#include "common/io/file.h"
+#include "common/io/metrics_log.h"
+#include "common/io/tensorboard.h"
 #include "common/trajectory/segment_damage.h"
 #include "common/trajectory/segment_index.h"
 #include "common/trajectory/segments.h"
-#include "learner/sound_checkpoint.h"
+#include "learner/checkpoint/valid_checkpoint.h"
 #include "tools/analyze/run.h"
 
 namespace lie::analyze {

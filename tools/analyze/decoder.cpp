@@ -4,7 +4,7 @@
 
 #include <memory>
 
-#include "common/error.h"
+#include "common/base/error.h"
 #include "model/tokenizer/tokenizer.h"
 
 namespace lie::analyze {

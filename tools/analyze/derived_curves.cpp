@@ -2,7 +2,7 @@
 
 #include <cmath>
 
-#include "learner/step_metrics.h"
+#include "learner/record/step_metrics.h"
 
 namespace lie::analyze {
 namespace {

@@ -12,7 +12,7 @@ namespace lie::analyze {
 /// Means by step of training responses, and eval_accuracy of evaluation responses.
 std::map<std::string, Curve> derived_curves(const SampleColumns& samples);
 
-/// "equal", "unequal", ...: the verdict codes of common/verdict.h by number.
+/// "equal", "unequal", ...: the verdict codes of common/rollout/verdict.h by number.
 std::string verdict_word(std::uint8_t code);
 
 }  // namespace lie::analyze

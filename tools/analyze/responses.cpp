@@ -7,7 +7,7 @@
 
 #include "model/tokenizer/utf8.h"
 #include "tools/analyze/derived_curves.h"
-#include "tools/analyze/html.h"
+#include "tools/analyze/report/html.h"
 #include "tools/analyze/table.h"
 
 namespace lie::analyze {

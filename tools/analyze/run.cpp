@@ -4,11 +4,11 @@
 #include <charconv>
 #include <cmath>
 
-#include "common/config.h"
-#include "common/error.h"
-#include "common/metrics_log.h"
-#include "learner/checkpoint.h"
-#include "learner/evaluation_metrics.h"
+#include "common/base/error.h"
+#include "common/config/config.h"
+#include "common/io/metrics_log.h"
+#include "learner/checkpoint/checkpoint.h"
+#include "learner/record/evaluation_metrics.h"
 #include "tools/analyze/coverage_metrics.h"
 #include "tools/analyze/derived_curves.h"
 

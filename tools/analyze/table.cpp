@@ -3,9 +3,9 @@
 #include <cmath>
 #include <set>
 
-#include "common/error.h"
-#include "common/file.h"
-#include "learner/evaluation_metrics.h"
+#include "common/base/error.h"
+#include "common/io/file.h"
+#include "learner/record/evaluation_metrics.h"
 #include "tools/analyze/coverage_metrics.h"
 #include "tools/analyze/curves.h"
 #include "tools/analyze/trap.h"

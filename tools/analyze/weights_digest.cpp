@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <vector>
 
-#include "common/sha256.h"
-#include "model/safetensors.h"
-#include "model/weights.h"
+#include "common/io/sha256.h"
+#include "model/weights/safetensors.h"
+#include "model/weights/weights.h"
 
 namespace lie::analyze {
 

@@ -4,7 +4,7 @@
 #include <array>
 #include <set>
 
-#include "common/scan.h"
+#include "common/text/scan.h"
 
 namespace lie::evaluation {
 namespace {

@@ -6,7 +6,7 @@
 #include <span>
 #include <string_view>
 
-#include "common/rollout.h"
+#include "common/rollout/rollout.h"
 
 namespace lie::evaluation {
 

@@ -1,7 +1,7 @@
 #include "tools/eval/eval_config.h"
 
-#include "common/config.h"
-#include "common/error.h"
+#include "common/base/error.h"
+#include "common/config/config.h"
 
 namespace lie::evaluation {
 EvalConfig::EvalConfig() {

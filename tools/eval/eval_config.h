@@ -8,12 +8,12 @@
 #include <vector>
 
 #include "actors/rollout_options.h"
+#include "common/config/options.h"
 #include "common/dataset/dataset.h"
-#include "common/options.h"
 #include "rewards/coverage.h"
 #include "rewards/program.h"
 #include "tools/eval/eval_table.h"
-#include "tools/run/options.h"
+#include "tools/run/config/options.h"
 #include "verifier/rules/options.h"
 
 namespace lie::evaluation {

@@ -5,17 +5,17 @@
 #include <set>
 #include <tuple>
 
-#include "common/build_id.h"
-#include "common/config.h"
-#include "common/file.h"
-#include "common/json.h"
-#include "common/metrics_log.h"
-#include "common/sha256.h"
+#include "common/base/build_id.h"
+#include "common/config/config.h"
+#include "common/io/file.h"
+#include "common/io/json.h"
+#include "common/io/metrics_log.h"
+#include "common/io/sha256.h"
+#include "common/rollout/verdict.h"
 #include "common/trajectory/segments.h"
 #include "common/trajectory/writer.h"
-#include "common/verdict.h"
-#include "learner/step_metrics.h"
-#include "model/weights.h"
+#include "learner/record/step_metrics.h"
+#include "model/weights/weights.h"
 
 namespace lie::evaluation {
 namespace {

@@ -5,7 +5,7 @@
 #include <span>
 #include <vector>
 
-#include "common/rollout.h"
+#include "common/rollout/rollout.h"
 #include "rewards/reward_worker.h"
 #include "tools/eval/eval_config.h"
 #include "tools/eval/eval_table.h"

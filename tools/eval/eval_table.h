@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "common/options.h"
+#include "common/config/options.h"
 #include "tools/eval/judge.h"
 #include "tools/statistics/intervals.h"
 

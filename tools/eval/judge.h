@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "common/rollout.h"
+#include "common/rollout/rollout.h"
 #include "rewards/reward_worker.h"
 #include "rewards/score.h"
 

@@ -2,10 +2,10 @@
 
 #include <utility>
 
-#include "common/error.h"
-#include "common/file.h"
-#include "common/json_lines.h"
-#include "common/line_input.h"
+#include "common/base/error.h"
+#include "common/io/file.h"
+#include "common/io/json_lines.h"
+#include "common/io/line_input.h"
 
 namespace lie::judge {
 namespace {

@@ -14,8 +14,8 @@
 #include <memory>
 #include <string>
 
-#include "common/json.h"
-#include "common/writer_lock.h"
+#include "common/io/json.h"
+#include "common/process/writer_lock.h"
 #include "tools/judge/chat_client.h"
 
 namespace lie::judge {

@@ -6,8 +6,8 @@
 #include <cmath>
 #include <thread>
 
-#include "common/error.h"
-#include "common/json.h"
+#include "common/base/error.h"
+#include "common/io/json.h"
 
 namespace lie::judge {
 namespace {

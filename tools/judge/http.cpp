@@ -4,7 +4,7 @@
 
 #include <array>
 
-#include "common/error.h"
+#include "common/base/error.h"
 
 namespace lie::judge {
 namespace {

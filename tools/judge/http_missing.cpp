@@ -1,4 +1,4 @@
-#include "common/error.h"
+#include "common/base/error.h"
 #include "tools/judge/http.h"
 
 namespace lie::judge {

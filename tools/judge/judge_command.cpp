@@ -5,11 +5,11 @@
 #include <cstdio>
 #include <cstdlib>
 
-#include "common/build_id.h"
-#include "common/error.h"
-#include "common/file.h"
-#include "common/json_lines.h"
-#include "common/sha256.h"
+#include "common/base/build_id.h"
+#include "common/base/error.h"
+#include "common/io/file.h"
+#include "common/io/json_lines.h"
+#include "common/io/sha256.h"
 #include "tools/judge/phrases.h"
 #include "tools/judge/summary.h"
 #include "tools/judge/texts.h"

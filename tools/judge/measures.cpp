@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cstdint>
 
-#include "common/json.h"
+#include "common/io/json.h"
 
 namespace lie::judge {
 namespace {

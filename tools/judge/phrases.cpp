@@ -5,8 +5,8 @@
 #include <span>
 #include <utility>
 
-#include "common/error.h"
-#include "common/scan.h"
+#include "common/base/error.h"
+#include "common/text/scan.h"
 
 namespace lie::judge {
 namespace {

@@ -10,8 +10,8 @@
 #include <set>
 #include <thread>
 
-#include "common/live_line.h"
-#include "common/sha256.h"
+#include "common/io/sha256.h"
+#include "common/process/live_line.h"
 #include "tools/judge/texts.h"
 
 namespace lie::judge {

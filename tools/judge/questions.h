@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "common/json.h"
+#include "common/io/json.h"
 #include "tools/judge/answer_cache.h"
 #include "tools/judge/measures.h"
 #include "tools/judge/sampled_responses.h"

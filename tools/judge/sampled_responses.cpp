@@ -5,9 +5,9 @@
 #include <set>
 #include <tuple>
 
+#include "common/base/error.h"
+#include "common/base/random.h"
 #include "common/dataset/rows.h"
-#include "common/error.h"
-#include "common/random.h"
 #include "model/tokenizer/utf8.h"
 #include "tools/analyze/decoder.h"
 #include "tools/analyze/run.h"

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "common/number_range.h"
+#include "common/config/number_range.h"
 
 namespace lie::judge {
 

@@ -5,12 +5,12 @@
 #include <vector>
 
 #include "actors/generator.h"
-#include "common/clock.h"
-#include "common/comm/collective.h"
-#include "learner/update.h"
+#include "common/base/clock.h"
+#include "common/comm/collective/collective.h"
+#include "learner/update/update.h"
 #include "model/tokenizer/tokenizer.h"
-#include "tools/run/devices.h"
-#include "tools/run/players.h"
+#include "tools/run/config/devices.h"
+#include "tools/run/roles/role_runners.h"
 
 namespace lie::planning {
 namespace {

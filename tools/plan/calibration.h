@@ -5,10 +5,10 @@
 #include <cstdint>
 #include <span>
 
-#include "common/rollout.h"
+#include "common/rollout/rollout.h"
 #include "tools/plan/costs.h"
 #include "tools/plan/lengths.h"
-#include "tools/run/train_config.h"
+#include "tools/run/config/train_config.h"
 
 namespace lie::planning {
 

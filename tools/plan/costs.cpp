@@ -4,7 +4,7 @@
 #include <cmath>
 #include <utility>
 
-#include "common/error.h"
+#include "common/base/error.h"
 
 namespace lie::planning {
 namespace {

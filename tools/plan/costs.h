@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "common/json.h"
+#include "common/io/json.h"
 
 namespace lie::planning {
 

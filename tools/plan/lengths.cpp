@@ -7,10 +7,10 @@
 #include <cmath>
 #include <tuple>
 
-#include "common/error.h"
-#include "common/random.h"
+#include "common/base/error.h"
+#include "common/base/random.h"
 #include "common/trajectory/run_reader.h"
-#include "learner/step_metrics.h"
+#include "learner/record/step_metrics.h"
 
 namespace lie::planning {
 namespace {

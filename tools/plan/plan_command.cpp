@@ -6,15 +6,15 @@
 #include <filesystem>
 #include <utility>
 
+#include "common/base/error.h"
 #include "common/comm/environment.h"
-#include "common/error.h"
-#include "common/program.h"
+#include "common/process/program.h"
 #include "model/tokenizer/tokenizer.h"
 #include "tools/plan/calibration.h"
 #include "tools/plan/plan_text.h"
 #include "tools/plan/workload.h"
-#include "tools/run/devices.h"
-#include "tools/run/prompts.h"
+#include "tools/run/config/devices.h"
+#include "tools/run/input/prompts.h"
 
 namespace lie {
 namespace {

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "tools/plan/search.h"
-#include "tools/run/announcements.h"
+#include "tools/run/start/announcements.h"
 
 namespace lie::planning {
 

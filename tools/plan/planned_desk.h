@@ -1,5 +1,5 @@
-// The coordinator's answers (learner/coordinator.h) without transport: what is handed out is dealt
-// by the program's own HandOut.
+// The coordinator's answers (learner/schedule/coordinator.h) without transport: what is handed out
+// is dealt by the program's own HandOut.
 #pragma once
 
 #include <cstdint>
@@ -7,8 +7,8 @@
 #include <map>
 #include <vector>
 
-#include "common/rollout.h"
-#include "learner/hand_out.h"
+#include "common/rollout/rollout.h"
+#include "learner/schedule/hand_out.h"
 
 namespace lie::planning {
 

@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "common/rollout.h"
+#include "common/rollout/rollout.h"
 #include "tools/plan/costs.h"
 #include "tools/plan/lengths.h"
 

@@ -7,8 +7,8 @@
 #include <span>
 #include <utility>
 
-#include "common/error.h"
-#include "learner/first_groups.h"
+#include "common/base/error.h"
+#include "learner/schedule/first_groups.h"
 #include "tools/plan/planned_desk.h"
 #include "tools/plan/players.h"
 #include "tools/plan/update_tokens.h"

@@ -45,7 +45,7 @@ struct Cluster {
 struct SimulatedStep {
   double seconds = 0;         // since the end of the step before
   std::int64_t tokens = 0;    // of its responses
-  double staleness_mean = 0;  // over tokens, as learner/staleness.h counts
+  double staleness_mean = 0;  // over tokens, as learner/schedule/staleness.h counts
   std::int64_t staleness_max = 0;
 };
 

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <numeric>
 
-#include "learner/batch.h"
-#include "learner/lane_tree.h"
+#include "learner/update/batch.h"
+#include "learner/update/gradient_shard_tree.h"
 
 namespace lie::planning {
 namespace {

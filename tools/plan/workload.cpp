@@ -3,10 +3,10 @@
 #include <algorithm>
 
 #include "actors/generator.h"
-#include "common/dtype.h"
-#include "common/error.h"
-#include "model/kv_cache.h"
-#include "model/parameter_layout.h"
+#include "common/base/dtype.h"
+#include "common/base/error.h"
+#include "model/config/parameter_layout.h"
+#include "model/transformer/kv_cache.h"
 
 namespace lie::planning {
 namespace {

@@ -3,9 +3,9 @@
 
 #include <cstdint>
 
-#include "common/dtype.h"
+#include "common/base/dtype.h"
 #include "tools/plan/simulator.h"
-#include "tools/run/train_config.h"
+#include "tools/run/config/train_config.h"
 
 namespace lie::planning {
 

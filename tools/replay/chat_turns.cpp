@@ -2,9 +2,9 @@
 
 #include <utility>
 
+#include "common/base/error.h"
 #include "common/dataset/dataset.h"
-#include "common/error.h"
-#include "model/tokenizer/templates.h"
+#include "model/tokenizer/template/templates.h"
 #include "model/tokenizer/utf8.h"
 
 namespace lie::replay {

@@ -4,7 +4,7 @@
 #include <map>
 #include <utility>
 
-#include "common/error.h"
+#include "common/base/error.h"
 #include "model/tokenizer/utf8.h"
 #include "tools/replay/chat_turns.h"
 #include "tools/replay/group_choice.h"

@@ -4,9 +4,9 @@
 #include <memory>
 #include <utility>
 
+#include "common/base/error.h"
+#include "common/config/number_range.h"
 #include "common/dataset/row_file.h"
-#include "common/error.h"
-#include "common/number_range.h"
 
 namespace lie::replay {
 namespace {

@@ -7,7 +7,7 @@
 #include <span>
 #include <vector>
 
-#include "common/rollout.h"
+#include "common/rollout/rollout.h"
 
 namespace lie::replay {
 

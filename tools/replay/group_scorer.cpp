@@ -5,9 +5,9 @@
 #include <future>
 #include <utility>
 
-#include "common/error.h"
+#include "common/base/error.h"
 #include "tools/replay/group_choice.h"
-#include "tools/run/players.h"
+#include "tools/run/roles/role_runners.h"
 #include "verifier/verify.h"
 
 namespace lie::replay {

@@ -5,7 +5,7 @@
 #include <span>
 #include <vector>
 
-#include "common/rollout.h"
+#include "common/rollout/rollout.h"
 #include "rewards/score.h"
 #include "tools/replay/logged_run.h"
 

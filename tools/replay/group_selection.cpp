@@ -4,10 +4,10 @@
 #include <string>
 #include <vector>
 
-#include "common/error.h"
-#include "common/nearest.h"
-#include "common/scan.h"
-#include "learner/dynamic_sampling.h"
+#include "common/base/error.h"
+#include "common/config/nearest.h"
+#include "common/text/scan.h"
+#include "learner/schedule/dynamic_sampling.h"
 
 namespace lie::replay {
 GroupSelection parse_group_selection(const std::string& text) {

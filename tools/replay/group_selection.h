@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
-#include "common/number_range.h"
-#include "common/rollout.h"
+#include "common/config/number_range.h"
+#include "common/rollout/rollout.h"
 
 namespace lie::replay {
 

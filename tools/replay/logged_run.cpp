@@ -2,12 +2,12 @@
 
 #include <algorithm>
 
-#include "common/config.h"
-#include "common/error.h"
-#include "common/file.h"
-#include "common/sha256.h"
-#include "learner/checkpoint.h"
-#include "tools/run/players.h"
+#include "common/base/error.h"
+#include "common/config/config.h"
+#include "common/io/file.h"
+#include "common/io/sha256.h"
+#include "learner/checkpoint/checkpoint.h"
+#include "tools/run/roles/role_runners.h"
 
 namespace lie::replay {
 namespace {

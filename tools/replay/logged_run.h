@@ -10,7 +10,7 @@
 
 #include "common/trajectory/step_log.h"
 #include "rewards/reward_worker.h"
-#include "tools/run/train_config.h"
+#include "tools/run/config/train_config.h"
 
 namespace lie::replay {
 

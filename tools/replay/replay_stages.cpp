@@ -1,7 +1,7 @@
 #include "tools/replay/replay_stages.h"
 
-#include "common/log.h"
-#include "learner/off_policy.h"
+#include "common/process/log.h"
+#include "learner/record/off_policy.h"
 
 namespace lie::replay {
 

@@ -3,8 +3,8 @@
 
 #include <cstdint>
 
-#include "learner/step_chain.h"
-#include "learner/trajectory_recorder.h"
+#include "learner/record/trajectory_recorder.h"
+#include "learner/step_recorders.h"
 
 namespace lie::replay {
 

@@ -4,10 +4,10 @@
 
 #include <algorithm>
 
-#include "common/error.h"
-#include "common/number_range.h"
-#include "learner/sound_checkpoint.h"
-#include "learner/trainer_state.h"
+#include "common/base/error.h"
+#include "common/config/number_range.h"
+#include "learner/checkpoint/trainer_state.h"
+#include "learner/checkpoint/valid_checkpoint.h"
 
 namespace lie::replay {
 namespace {

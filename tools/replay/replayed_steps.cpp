@@ -3,7 +3,7 @@
 #include <cstddef>
 #include <utility>
 
-#include "common/log.h"
+#include "common/process/log.h"
 
 namespace lie::replay {
 

@@ -6,9 +6,9 @@
 #include <optional>
 #include <vector>
 
-#include "common/stream.h"
-#include "learner/early_stop.h"
-#include "learner/logged_steps.h"
+#include "common/base/stream.h"
+#include "learner/schedule/early_stop.h"
+#include "learner/schedule/logged_steps.h"
 #include "learner/step.h"
 #include "tools/replay/group_scorer.h"
 #include "tools/replay/replay_task.h"

@@ -6,9 +6,9 @@
 #include <cmath>
 #include <utility>
 
-#include "common/error.h"
+#include "common/base/error.h"
 #include "model/tokenizer/utf8.h"
-#include "tools/run/token_rows.h"
+#include "tools/run/input/token_rows.h"
 
 namespace lie::replay {
 namespace {

@@ -6,18 +6,18 @@
 #include <future>
 #include <utility>
 
-#include "common/build_id.h"
-#include "common/clock.h"
+#include "common/base/build_id.h"
+#include "common/base/clock.h"
+#include "common/base/error.h"
 #include "common/comm/gather.h"
-#include "common/error.h"
-#include "common/file.h"
-#include "common/json.h"
-#include "learner/advantage.h"
+#include "common/io/file.h"
+#include "common/io/json.h"
+#include "learner/update/advantage.h"
 #include "tools/replay/group_scorer.h"
 #include "tools/replay/logged_run.h"
 #include "tools/replay/score_differences.h"
 #include "tools/replay/score_page.h"
-#include "tools/run/devices.h"
+#include "tools/run/config/devices.h"
 
 namespace lie::replay {
 

@@ -3,7 +3,7 @@
 #include <bit>
 #include <map>
 
-#include "common/error.h"
+#include "common/base/error.h"
 
 namespace lie::replay {
 namespace {

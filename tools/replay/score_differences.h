@@ -5,7 +5,7 @@
 #include <span>
 #include <string>
 
-#include "common/rollout.h"
+#include "common/rollout/rollout.h"
 #include "common/trajectory/record.h"
 
 namespace lie::replay {

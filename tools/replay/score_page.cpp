@@ -3,9 +3,9 @@
 #include <string_view>
 #include <vector>
 
-#include "tools/analyze/chart.h"
-#include "tools/analyze/html.h"
-#include "tools/analyze/page.h"
+#include "tools/analyze/report/chart.h"
+#include "tools/analyze/report/html.h"
+#include "tools/analyze/report/page.h"
 
 namespace lie::replay {
 namespace {

@@ -6,9 +6,9 @@
 #include <string>
 #include <vector>
 
-#include "common/json.h"
-#include "common/rollout.h"
-#include "learner/advantage.h"
+#include "common/io/json.h"
+#include "common/rollout/rollout.h"
+#include "learner/update/advantage.h"
 
 namespace lie::replay {
 

@@ -5,24 +5,24 @@
 #include <optional>
 #include <utility>
 
-#include "common/comm/mpi_collective.h"
-#include "common/error.h"
-#include "common/log.h"
-#include "learner/curve_recorder.h"
-#include "learner/early_stop.h"
+#include "common/base/error.h"
+#include "common/comm/collective/mpi_collective.h"
+#include "common/process/log.h"
 #include "learner/learner.h"
-#include "learner/log_comparison.h"
-#include "learner/logged_steps.h"
-#include "learner/shared_groups.h"
+#include "learner/record/curve_recorder.h"
+#include "learner/record/log_comparison.h"
+#include "learner/schedule/early_stop.h"
+#include "learner/schedule/logged_steps.h"
+#include "learner/schedule/shared_groups.h"
 #include "tools/replay/group_scorer.h"
 #include "tools/replay/logged_run.h"
 #include "tools/replay/replay_stages.h"
 #include "tools/replay/replayed_steps.h"
-#include "tools/run/announcements.h"
-#include "tools/run/devices.h"
-#include "tools/run/players.h"
-#include "tools/run/start.h"
-#include "tools/run/training.h"
+#include "tools/run/config/devices.h"
+#include "tools/run/roles/role_runners.h"
+#include "tools/run/roles/training.h"
+#include "tools/run/start/announcements.h"
+#include "tools/run/start/start.h"
 
 namespace lie::replay {
 namespace {

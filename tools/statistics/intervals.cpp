@@ -5,7 +5,7 @@
 #include <cmath>
 #include <numeric>
 
-#include "common/random.h"
+#include "common/base/random.h"
 
 namespace lie {
 namespace {

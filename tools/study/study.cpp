@@ -4,8 +4,8 @@
 #include <charconv>
 #include <set>
 
-#include "common/error.h"
-#include "common/file.h"
+#include "common/base/error.h"
+#include "common/io/file.h"
 #include "tools/analyze/curves.h"
 
 namespace lie::study {

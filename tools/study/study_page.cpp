@@ -5,10 +5,10 @@
 #include <algorithm>
 #include <cmath>
 
-#include "tools/analyze/chart.h"
 #include "tools/analyze/curves.h"
-#include "tools/analyze/html.h"
-#include "tools/analyze/page.h"
+#include "tools/analyze/report/chart.h"
+#include "tools/analyze/report/html.h"
+#include "tools/analyze/report/page.h"
 
 namespace lie::study {
 namespace {

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "common/config.h"
-#include "common/error.h"
+#include "common/base/error.h"
+#include "common/config/config.h"
 
 namespace lie::study {
 namespace {

@@ -8,7 +8,7 @@
 #include <thread>
 #include <vector>
 
-#include "common/program.h"
+#include "common/process/program.h"
 
 namespace lie {
 namespace {

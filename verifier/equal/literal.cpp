@@ -4,7 +4,7 @@
 #include <string>
 #include <utility>
 
-#include "common/scan.h"
+#include "common/text/scan.h"
 #include "verifier/scalar/decimals.h"
 
 namespace lie::equal {

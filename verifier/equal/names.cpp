@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include "common/scan.h"
+#include "common/text/scan.h"
 #include "verifier/equal/parts.h"
 #include "verifier/expr/substitute.h"
 

@@ -4,8 +4,8 @@
 #include <array>
 #include <utility>
 
+#include "verifier/latex/lexer/token.h"
 #include "verifier/latex/text.h"
-#include "verifier/latex/token.h"
 
 namespace lie::equal {
 namespace {

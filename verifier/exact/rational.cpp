@@ -1,6 +1,6 @@
 #include "verifier/exact/rational.h"
 
-#include "common/scan.h"
+#include "common/text/scan.h"
 
 namespace lie::exact {
 namespace {

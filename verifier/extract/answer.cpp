@@ -2,7 +2,7 @@
 
 #include <array>
 
-#include "common/scan.h"
+#include "common/text/scan.h"
 #include "verifier/extract/boxed.h"
 
 namespace lie::extract {

@@ -1,6 +1,6 @@
 #include "verifier/extract/choice.h"
 
-#include "common/scan.h"
+#include "common/text/scan.h"
 
 namespace lie::extract {
 namespace {

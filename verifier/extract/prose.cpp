@@ -4,7 +4,7 @@
 #include <span>
 #include <string>
 
-#include "common/scan.h"
+#include "common/text/scan.h"
 #include "verifier/extract/answer.h"
 #include "verifier/extract/boxed.h"
 #include "verifier/extract/environments.h"

@@ -3,7 +3,7 @@
 #include <array>
 #include <string>
 
-#include "common/scan.h"
+#include "common/text/scan.h"
 #include "verifier/latex/parser_state.h"
 #include "verifier/latex/text.h"
 

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "common/scan.h"
+#include "common/text/scan.h"
 #include "verifier/latex/parser_state.h"
 #include "verifier/latex/respell.h"
 #include "verifier/latex/text.h"

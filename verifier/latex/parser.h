@@ -6,7 +6,7 @@
 #include <string_view>
 
 #include "verifier/expr/expr.h"
-#include "verifier/latex/lexer.h"
+#include "verifier/latex/lexer/lexer.h"
 
 namespace lie::latex {
 

@@ -5,7 +5,7 @@
 #include <span>
 #include <vector>
 
-#include "common/scan.h"
+#include "common/text/scan.h"
 
 namespace lie::latex {
 namespace {

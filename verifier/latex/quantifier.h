@@ -1,7 +1,7 @@
 // "... for every real t" and "..., where k is an integer" behind a statement.
 #pragma once
 
-#include "verifier/latex/lexer.h"
+#include "verifier/latex/lexer/lexer.h"
 
 namespace lie::latex {
 

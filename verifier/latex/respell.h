@@ -1,7 +1,7 @@
 // Spellings of which the parser knows one, told apart by the tokens around them.
 #pragma once
 
-#include "verifier/latex/lexer.h"
+#include "verifier/latex/lexer/lexer.h"
 
 namespace lie::latex {
 

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "common/scan.h"
+#include "common/text/scan.h"
 #include "verifier/expr/expr.h"
 
 namespace lie::latex {

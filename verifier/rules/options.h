@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "common/options.h"
+#include "common/config/options.h"
 
 namespace lie {
 

@@ -2,8 +2,8 @@
 
     python3 tests/common/golden/make_coverage.py > tests/common/golden/coverage.jsonl
 
-Only the standard library is used. The script is the definition that common/units and
-common/ngram_counter must equal.
+Only the standard library is used. The script is the definition that common/text/units and
+rewards/ngram_counter must equal.
 """
 
 import json

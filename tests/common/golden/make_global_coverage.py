@@ -2,8 +2,8 @@
 
     python3 tests/common/golden/make_global_coverage.py > tests/common/golden/global_coverage.jsonl
 
-Only the standard library is used. The sets are the definition of C_global that learner/run_coverage must equal; the
-keys are what common/units and common/ngram_keys must give on every machine, since checkpoints hold them.
+Only the standard library is used. The sets are the definition of C_global that learner/record/run_coverage must equal; the
+keys are what common/text/units and learner/record/ngrams/ngram_keys must give on every machine, since checkpoints hold them.
 """
 
 import json

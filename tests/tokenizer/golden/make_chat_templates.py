@@ -7,7 +7,7 @@ published models.
 The templates come with llama.cpp (MIT; each by its model's makers), which scripts/setup.sh unpacks; the names below are
 rendered, or those given. Per template one row a conversation: `plain`, rendered without generation prompt, and `asked`
 with it, as what is appended where it only appends; null where the template refuses the conversation. bos_token and
-eos_token are <|bos|> and <|eos|>, and the clock stands at 26 July 2024, as in model/tokenizer/jinja.h.
+eos_token are <|bos|> and <|eos|>, and the clock stands at 26 July 2024, as in model/tokenizer/template/jinja.h.
 """
 import datetime
 import json

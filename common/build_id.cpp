@@ -1,7 +1,0 @@
-#include "common/build_id.h"
-
-namespace lie {
-
-std::string_view build_id() { return LIE_BUILD_ID; }
-
-}  // namespace lie

@@ -1,0 +1,63 @@
+#include "common/comm/collective/collective.h"
+
+#include <algorithm>
+#include <vector>
+
+#include "common/base/bfloat16.h"
+#include "common/base/error.h"
+
+namespace lie {
+namespace {
+
+constexpr std::size_t kRoundedAtOnce = std::size_t{1} << 20;  // elements
+
+std::span<float> host_floats(DeviceSpan values) {
+  if (!values.place.is_host() || values.dtype != DType::kFloat32) {
+    fail("collective: only fp32 in host memory is sent as bf16: set rollout.weights to float32");
+  }
+  return {static_cast<float*>(values.data), static_cast<std::size_t>(values.count)};
+}
+
+}  // namespace
+
+void Collective::broadcast_as_bfloat16(DeviceSpan values, int root) {
+  std::span<float> rest = host_floats(values);
+  std::vector<std::uint16_t> memory(std::min(kRoundedAtOnce, rest.size()));
+  while (!rest.empty()) {
+    const auto part = rest.first(std::min(kRoundedAtOnce, rest.size()));
+    const auto sent = std::span(memory).first(part.size());
+    if (rank() == root) std::ranges::transform(part, sent.begin(), to_bfloat16);
+    broadcast_bytes(std::as_writable_bytes(sent), root);
+    if (rank() != root) std::ranges::transform(sent, part.begin(), from_bfloat16);
+    rest = rest.subspan(part.size());
+  }
+}
+
+void check_exchange(const Collective& group, std::span<const DeviceSpan> out,
+                    std::span<const DeviceSpan> in) {
+  const auto size = static_cast<std::size_t>(group.size());
+  if (out.size() != size || in.size() != size) {
+    fail("collective: {} spans for and {} from {} members", out.size(), in.size(), size);
+  }
+  const auto me = static_cast<std::size_t>(group.rank());
+  if (out[me].bytes() != in[me].bytes()) {
+    fail("collective: a member sends itself {} bytes and takes {}", out[me].bytes(),
+         in[me].bytes());
+  }
+}
+
+void check_host_sum(DType dtype, std::string_view implementation) {
+  if (dtype == DType::kBFloat16) fail("collective: {} adds fp32 and fp64 only", implementation);
+}
+
+std::span<std::byte> host_bytes(DeviceSpan values, std::string_view implementation) {
+  if (!values.place.is_host()) {
+    fail(
+        "collective: {} reaches host memory only, and {} elements lie on CUDA device {}: give them "
+        "to a group over NCCL, or copy them to the host",
+        implementation, values.count, values.place.device);
+  }
+  return {static_cast<std::byte*>(values.data), static_cast<std::size_t>(values.bytes())};
+}
+
+}  // namespace lie

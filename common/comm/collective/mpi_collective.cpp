@@ -1,0 +1,170 @@
+#include "common/comm/collective/mpi_collective.h"
+
+#include <algorithm>
+#include <numeric>
+#include <string_view>
+#include <utility>
+
+#include "common/base/error.h"
+#include "common/comm/tree.h"
+
+namespace lie {
+namespace {
+
+constexpr std::size_t kBroadcastChunkBytes = std::size_t{1} << 20;
+constexpr std::int64_t kPartBytes = std::int64_t{1} << 20;  // of one member in one block
+constexpr std::size_t kChunksAhead = 8;  // copies of chunks on their way per child
+constexpr std::string_view kName = "a group over MPI";
+
+std::shared_ptr<const Bytes> copy_of(std::span<const std::byte> bytes) {
+  return std::make_shared<const Bytes>(bytes.begin(), bytes.end());
+}
+
+std::int64_t part_elements(DType dtype) { return kPartBytes / dtype_bytes(dtype); }
+
+class MpiCollective : public Collective {
+ public:
+  MpiCollective(Job& job, std::vector<int> members, Tag tag)
+      : job_(job), outbox_(job), members_(std::move(members)), tag_(tag) {
+    const auto me = std::find(members_.begin(), members_.end(), job.rank());
+    if (me == members_.end()) fail("rank {} joined a group that it is not a member of", job.rank());
+    rank_ = static_cast<int>(me - members_.begin());
+  }
+
+  int rank() const override { return rank_; }
+  int size() const override { return static_cast<int>(members_.size()); }
+  void broadcast_bytes(std::span<std::byte> bytes, int root) override;
+  void broadcast(DeviceSpan values, int root) override {
+    broadcast_bytes(host_bytes(values, kName), root);
+  }
+  void all_reduce_sum(DeviceSpan values) override;
+  void exchange(std::span<const DeviceSpan> out, std::span<const DeviceSpan> in) override;
+
+ private:
+  /// One part of a block for each member.
+  using Parts = std::vector<std::span<std::byte>>;
+
+  void send(int member, std::shared_ptr<const Bytes> bytes) {
+    outbox_.post(members_[static_cast<std::size_t>(member)], tag_, std::move(bytes));
+  }
+  void receive(int member, std::span<std::byte> bytes) {
+    receive_into(job_, members_[static_cast<std::size_t>(member)], tag_, bytes);
+  }
+  std::size_t me() const { return static_cast<std::size_t>(rank_); }
+  Parts near_equal_parts(DeviceSpan block) const;
+  void reduce_parts(const Parts& parts, std::span<std::byte> sum, DType dtype);
+  template <typename T>
+  void add_in_rank_order(std::span<std::byte> own, std::span<std::byte> sum);
+  void gather_parts(const Parts& parts);
+
+  Job& job_;
+  Outbox outbox_;
+  std::vector<int> members_;
+  Tag tag_;
+  int rank_ = 0;
+};
+
+void MpiCollective::broadcast_bytes(std::span<std::byte> bytes, int root) {
+  if (root < 0 || root >= size()) fail("broadcast from member {} of a group of {}", root, size());
+  const TreePlace place = tree_place(rank_, size(), root);
+  for (std::size_t done = 0; done < bytes.size(); done += kBroadcastChunkBytes) {
+    const auto chunk = bytes.subspan(done, std::min(kBroadcastChunkBytes, bytes.size() - done));
+    if (place.parent >= 0) receive(place.parent, chunk);
+    if (place.children.empty()) continue;
+    outbox_.drain(kChunksAhead);
+    const auto copy = copy_of(chunk);
+    for (const int child : place.children) send(child, copy);
+  }
+  outbox_.drain(0);
+}
+
+MpiCollective::Parts MpiCollective::near_equal_parts(DeviceSpan block) const {
+  Parts parts;
+  for (std::int64_t i = 0; i < size(); ++i) {
+    const std::int64_t begin = block.count * i / size(), end = block.count * (i + 1) / size();
+    parts.push_back(host_bytes(block.part(begin, end - begin), kName));
+  }
+  return parts;
+}
+
+void MpiCollective::all_reduce_sum(DeviceSpan values) {
+  const std::int64_t most = part_elements(values.dtype) * size();
+  for (std::int64_t done = 0; done < values.count; done += most) {
+    const Parts parts = near_equal_parts(values.part(done, std::min(most, values.count - done)));
+    reduce_parts(parts, parts[me()], values.dtype);
+    gather_parts(parts);
+    outbox_.drain(0);
+  }
+}
+
+void MpiCollective::exchange(std::span<const DeviceSpan> out, std::span<const DeviceSpan> in) {
+  check_exchange(*this, out, in);
+  const auto others = [&](std::span<const DeviceSpan> spans, const auto& use) {
+    for (int member = 0; member < size(); ++member) {
+      const auto bytes = host_bytes(spans[static_cast<std::size_t>(member)], kName);
+      if (member != rank_ && !bytes.empty()) use(member, bytes);
+    }
+  };
+  others(out, [&](int member, std::span<std::byte> bytes) { send(member, copy_of(bytes)); });
+  others(in, [&](int member, std::span<std::byte> bytes) { receive(member, bytes); });
+  if (in[me()].data != out[me()].data) {
+    std::ranges::copy(host_bytes(out[me()], kName), host_bytes(in[me()], kName).begin());
+  }
+  outbox_.drain(0);
+}
+
+/// Each member's values of each part go to the part's member; `sum` is this member's.
+void MpiCollective::reduce_parts(const Parts& parts, std::span<std::byte> sum, DType dtype) {
+  check_host_sum(dtype, kName);
+  for (int member = 0; member < size(); ++member) {
+    if (member != rank_) send(member, copy_of(parts[static_cast<std::size_t>(member)]));
+  }
+  if (dtype == DType::kFloat64) {
+    add_in_rank_order<double>(parts[me()], sum);
+  } else {
+    add_in_rank_order<float>(parts[me()], sum);
+  }
+}
+
+/// Adds the members' values of this member's part in rank order, beginning with member 0's.
+template <typename T>
+void MpiCollective::add_in_rank_order(std::span<std::byte> own, std::span<std::byte> sum) {
+  const std::size_t count = own.size() / sizeof(T);
+  std::vector<T> added(count), theirs(count);
+  for (int member = 0; member < size(); ++member) {
+    if (member != rank_) receive(member, std::as_writable_bytes(std::span(theirs)));
+    const T* values = member == rank_ ? reinterpret_cast<const T*>(own.data()) : theirs.data();
+    if (member == 0) {
+      std::copy_n(values, count, added.begin());
+    } else {
+      for (std::size_t i = 0; i < count; ++i) added[i] += values[i];
+    }
+  }
+  std::ranges::copy(std::as_bytes(std::span(added)), sum.begin());
+}
+
+/// This member's part goes to all, theirs come into place.
+void MpiCollective::gather_parts(const Parts& parts) {
+  const auto own = copy_of(parts[me()]);
+  for (int member = 0; member < size(); ++member) {
+    if (member != rank_) send(member, own);
+  }
+  for (int member = 0; member < size(); ++member) {
+    if (member != rank_) receive(member, parts[static_cast<std::size_t>(member)]);
+  }
+}
+
+}  // namespace
+
+std::unique_ptr<Collective> mpi_collective(Job& job, std::vector<int> members, Tag tag) {
+  if (members.size() == 1 && members.front() == job.rank()) return solo_collective();
+  return std::make_unique<MpiCollective>(job, std::move(members), tag);
+}
+
+std::unique_ptr<Collective> world_collective(Job& job) {
+  std::vector<int> all(static_cast<std::size_t>(job.size()));
+  std::iota(all.begin(), all.end(), 0);
+  return mpi_collective(job, std::move(all), Tag::kWorldGroup);
+}
+
+}  // namespace lie

@@ -1,0 +1,256 @@
+#include "common/comm/collective/nccl_collective.h"
+
+#include <cuda_runtime.h>
+#include <nccl.h>
+
+#include <algorithm>
+#include <array>
+#include <exception>
+#include <initializer_list>
+#include <string_view>
+#include <utility>
+
+#include "common/base/error.h"
+#include "common/comm/backoff.h"
+
+namespace lie {
+namespace {
+
+void check(cudaError_t code, std::string_view what) {
+  if (code != cudaSuccess) fail("CUDA, {}: {}", what, cudaGetErrorString(code));
+}
+
+void check(ncclResult_t code, std::string_view what) {
+  if (code != ncclSuccess && code != ncclInProgress)
+    fail("NCCL, {}: {}", what, ncclGetErrorString(code));
+}
+
+/// A stream of the current device that can wait for the work of another.
+class Stream {
+ public:
+  Stream() {
+    check(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking), "creating a stream");
+    check(cudaEventCreateWithFlags(&event_, cudaEventDisableTiming), "creating an event");
+  }
+  ~Stream() {
+    cudaEventDestroy(event_);
+    cudaStreamDestroy(stream_);
+  }
+  Stream(const Stream&) = delete;
+  Stream& operator=(const Stream&) = delete;
+  cudaStream_t get() const { return stream_; }
+
+  /// Work enqueued here from now on waits for all work enqueued on `other` so far.
+  void follow(cudaStream_t other) {
+    check(cudaEventRecord(event_, other), "marking the place in the compute stream");
+    check(cudaStreamWaitEvent(stream_, event_, 0), "waiting for the compute stream");
+  }
+
+ private:
+  cudaStream_t stream_ = nullptr;
+  cudaEvent_t event_ = nullptr;
+};
+
+/// A non-blocking communicator: a member can leave it when another rank has failed. To be settled
+/// before its first use.
+class Communicator {
+ public:
+  Communicator(Job& job, const ncclUniqueId& id, int rank, int size) : job_(job) {
+    ncclConfig_t config = NCCL_CONFIG_INITIALIZER;
+    config.blocking = 0;
+    check(ncclCommInitRankConfig(&communicator_, size, id, rank, &config), "joining the group");
+  }
+  ~Communicator() {
+    if (communicator_ == nullptr) return;
+    left_in_order() ? ncclCommDestroy(communicator_) : ncclCommAbort(communicator_);
+  }
+  Communicator(const Communicator&) = delete;
+  Communicator& operator=(const Communicator&) = delete;
+
+  ncclComm_t get() const { return communicator_; }
+
+  /// Waits, attending, until the calls so far have been accepted.
+  void settle(std::string_view what) {
+    ncclResult_t state = ncclInProgress;
+    for (Backoff backoff;; backoff.pause()) {
+      check(ncclCommGetAsyncError(communicator_, &state), what);
+      check(state, what);
+      if (state == ncclSuccess) return;
+      job_.attend();
+    }
+  }
+
+ private:
+  /// Whether all that was sent has arrived. An abort takes back what NCCL's threads still send when
+  /// this device has finished, and a slower member would wait for it for ever: it is for failures.
+  bool left_in_order() {
+    if (std::uncaught_exceptions() > 0) return false;
+    try {
+      check(ncclCommFinalize(communicator_), "leaving the group");
+      settle("leaving the group");
+      return true;
+    } catch (const std::exception&) {  // another rank has failed, which reports
+      return false;
+    }
+  }
+
+  Job& job_;
+  ncclComm_t communicator_ = nullptr;
+};
+
+ncclUniqueId shared_id(Collective& host) {
+  ncclUniqueId id{};
+  if (host.rank() == 0) check(ncclGetUniqueId(&id), "making an identifier");
+  host.broadcast_bytes(std::as_writable_bytes(std::span(&id, 1)), 0);
+  return id;
+}
+
+ncclDataType_t nccl_type(DType dtype) {
+  switch (dtype) {
+    case DType::kFloat32: return ncclFloat32;
+    case DType::kBFloat16: return ncclBfloat16;
+    case DType::kInt32: return ncclInt32;
+    case DType::kFloat64: break;
+  }
+  return ncclFloat64;
+}
+
+class NcclCollective : public Collective {
+ public:
+  NcclCollective(Job& job, std::unique_ptr<Collective> host, int device, cudaStream_t compute)
+      : job_(job),
+        host_(std::move(host)),
+        place_{device},
+        compute_(compute),
+        communicator_(job, shared_id(*host_), host_->rank(), host_->size()) {
+    communicator_.settle("joining the group");  // left again where another rank fails meanwhile
+  }
+
+  int rank() const override { return host_->rank(); }
+  int size() const override { return host_->size(); }
+
+  void broadcast_bytes(std::span<std::byte> bytes, int root) override {
+    host_->broadcast_bytes(bytes, root);
+  }
+  void broadcast_as_bfloat16(DeviceSpan values, int root) override {
+    host_->broadcast_as_bfloat16(values, root);
+  }
+  void broadcast(DeviceSpan values, int root) override {
+    if (values.place.is_host()) return host_->broadcast(values, root);
+    run("broadcast", values, [&](std::size_t count, ncclDataType_t type) {
+      return ncclBroadcast(values.data, values.data, count, type, root, communicator_.get(),
+                           stream_.get());
+    });
+  }
+  void all_reduce_sum(DeviceSpan values) override {
+    if (values.place.is_host()) return host_->all_reduce_sum(values);
+    run("all-reduce", values, [&](std::size_t count, ncclDataType_t type) {
+      return ncclAllReduce(values.data, values.data, count, type, ncclSum, communicator_.get(),
+                           stream_.get());
+    });
+  }
+  void exchange(std::span<const DeviceSpan> out, std::span<const DeviceSpan> in) override {
+    check_exchange(*this, out, in);
+    if (lie_on_host(out) && lie_on_host(in)) return host_->exchange(out, in);
+    for (const auto& spans : {out, in}) {
+      for (const DeviceSpan& span : spans) {
+        if (span.count > 0) check_place(span);
+      }
+    }
+    follow_compute();
+    copy_own(out[static_cast<std::size_t>(rank())], in[static_cast<std::size_t>(rank())]);
+    check(start_exchange(out, in), "exchange");
+    finish("exchange");
+  }
+
+ private:
+  void check_place(DeviceSpan values) const {
+    if (values.place == place_) return;
+    fail("collective: {} elements lie on CUDA device {}, but this group's member is on device {}",
+         values.count, values.place.device, place_.device);
+  }
+
+  static bool lie_on_host(std::span<const DeviceSpan> spans) {
+    return std::ranges::all_of(
+        spans, [](const DeviceSpan& span) { return span.count == 0 || span.place.is_host(); });
+  }
+  void copy_own(DeviceSpan from, DeviceSpan to) const {
+    if (from.data == to.data || from.count == 0) return;
+    check(cudaMemcpyAsync(to.data, from.data, static_cast<std::size_t>(from.bytes()),
+                          cudaMemcpyDeviceToDevice, stream_.get()),
+          "copying a member's own part");
+  }
+  /// All pairs in one group: one after another, sends and receives would wait for each other.
+  ncclResult_t start_exchange(std::span<const DeviceSpan> out, std::span<const DeviceSpan> in) {
+    check(ncclGroupStart(), "exchange");
+    for (int member = 0; member < size(); ++member) {
+      if (member == rank()) continue;
+      const DeviceSpan to = out[static_cast<std::size_t>(member)];
+      const DeviceSpan from = in[static_cast<std::size_t>(member)];
+      if (to.count > 0) check(send(to, member), "exchange");
+      if (from.count > 0) check(receive(from, member), "exchange");
+    }
+    return ncclGroupEnd();
+  }
+  ncclResult_t send(DeviceSpan span, int member) {
+    return ncclSend(span.data, static_cast<std::size_t>(span.count), nccl_type(span.dtype), member,
+                    communicator_.get(), stream_.get());
+  }
+  ncclResult_t receive(DeviceSpan span, int member) {
+    return ncclRecv(span.data, static_cast<std::size_t>(span.count), nccl_type(span.dtype), member,
+                    communicator_.get(), stream_.get());
+  }
+
+  /// What is enqueued from here on waits for all work on the compute stream so far.
+  void follow_compute() {
+    // LibTorch goes back to the device it found, and the null stream is the current device's.
+    check(cudaSetDevice(place_.device), "choosing the device");
+    stream_.follow(compute_);
+  }
+
+  /// Calls `start(count, type)` after all work enqueued on the compute stream, and waits.
+  template <typename Start>
+  void run(std::string_view what, DeviceSpan values, const Start& start) {
+    check_place(values);
+    follow_compute();
+    check(start(static_cast<std::size_t>(values.count), nccl_type(values.dtype)), what);
+    finish(what);
+  }
+
+  /// Waits, attending, until the device has finished.
+  void finish(std::string_view what) {
+    communicator_.settle(what);
+    for (Backoff backoff;; backoff.pause()) {
+      const cudaError_t state = cudaStreamQuery(stream_.get());
+      if (state == cudaSuccess) return;
+      if (state != cudaErrorNotReady) check(state, what);
+      cudaGetLastError();  // "not ready" is kept as one, and would be the next kernel's
+      job_.attend();
+    }
+  }
+
+  Job& job_;
+  std::unique_ptr<Collective> host_;
+  MemoryPlace place_;
+  cudaStream_t compute_;
+  Stream stream_;
+  Communicator communicator_;
+};
+
+}  // namespace
+
+std::string gpu_bus_address(int device) {
+  std::array<char, 32> address{};
+  check(cudaDeviceGetPCIBusId(address.data(), static_cast<int>(address.size()), device),
+        "asking for a device's address");
+  return address.data();
+}
+
+std::unique_ptr<Collective> nccl_collective(Job& job, std::unique_ptr<Collective> host, int device,
+                                            void* compute_stream) {
+  check(cudaSetDevice(device), "choosing the device");
+  return std::make_unique<NcclCollective>(job, std::move(host), device,
+                                          static_cast<cudaStream_t>(compute_stream));
+}
+
+}  // namespace lie

@@ -1,0 +1,152 @@
+#include "common/comm/collective/thread_collective.h"
+
+#include <condition_variable>
+#include <cstring>
+#include <mutex>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "common/base/error.h"
+
+namespace lie {
+namespace {
+
+constexpr std::string_view kName = "a group of threads";
+
+}  // namespace
+
+/// Where the threads meet: a barrier that can be poisoned, and the spans each brings.
+class ThreadGroup::Meeting {
+ public:
+  explicit Meeting(int size) : spans_(static_cast<std::size_t>(size)) {}
+
+  int size() const { return static_cast<int>(spans_.size()); }
+  std::span<std::byte>& span(int rank) { return spans_[static_cast<std::size_t>(rank)]; }
+
+  /// Waits until all threads are here.
+  void wait() {
+    std::unique_lock lock(mutex_);
+    const std::size_t round = round_;
+    if (++here_ == spans_.size()) {
+      here_ = 0;
+      ++round_;
+      all_here_.notify_all();
+    }
+    all_here_.wait(lock, [&] { return poison_ || round_ != round; });
+    if (poison_) std::rethrow_exception(poison_);
+  }
+
+  void poison(std::exception_ptr cause) {
+    const std::lock_guard lock(mutex_);
+    if (!poison_) poison_ = std::move(cause);
+    all_here_.notify_all();
+  }
+
+ private:
+  std::mutex mutex_;
+  std::condition_variable all_here_;
+  std::vector<std::span<std::byte>> spans_;  // by thread; read between two waits
+  std::size_t here_ = 0, round_ = 0;
+  std::exception_ptr poison_;
+};
+
+class ThreadGroup::Member : public Collective {
+ public:
+  Member(Meeting& meeting, int rank) : meeting_(meeting), rank_(rank) {}
+
+  int rank() const override { return rank_; }
+  int size() const override { return meeting_.size(); }
+
+  void broadcast_bytes(std::span<std::byte> bytes, int root) override {
+    if (root < 0 || root >= size()) fail("broadcast from member {} of a group of {}", root, size());
+    bring(bytes);
+    if (rank_ != root) copy(meeting_.span(root), bytes);
+    meeting_.wait();
+  }
+  void broadcast(DeviceSpan values, int root) override {
+    broadcast_bytes(host_bytes(values, kName), root);
+  }
+  void all_reduce_sum(DeviceSpan values) override {
+    check_host_sum(values.dtype, kName);
+    values.dtype == DType::kFloat64 ? reduce<double>(values) : reduce<float>(values);
+  }
+  void exchange(std::span<const DeviceSpan> out, std::span<const DeviceSpan> in) override {
+    check_exchange(*this, out, in);
+    for (const DeviceSpan& span : out) host_bytes(span, kName);  // before others wait
+    std::vector<DeviceSpan> mine(out.begin(), out.end());
+    bring(std::as_writable_bytes(std::span(mine)));
+    for (int member = 0; member < size(); ++member) {
+      const DeviceSpan from = data<DeviceSpan>(member)[rank_];
+      const DeviceSpan to = in[static_cast<std::size_t>(member)];
+      if (from.bytes() != to.bytes()) {
+        fail("collective: thread {} sends {} bytes to thread {}, which takes {}", member,
+             from.bytes(), rank_, to.bytes());
+      }
+      copy(host_bytes(from, kName), host_bytes(to, kName));
+    }
+    meeting_.wait();
+  }
+
+ private:
+  /// Shows this thread's bytes to the others; all must bring the same number.
+  void bring(std::span<std::byte> bytes) {
+    meeting_.span(rank_) = bytes;
+    meeting_.wait();
+    for (int other = 0; other < size(); ++other) {
+      if (meeting_.span(other).size() != bytes.size()) {
+        fail(
+            "collective: thread {} brought {} bytes, thread {} {}: the threads disagree on the "
+            "order of calls",
+            rank_, bytes.size(), other, meeting_.span(other).size());
+      }
+    }
+  }
+  static void copy(std::span<const std::byte> from, std::span<std::byte> to) {
+    if (from.data() != to.data() && !from.empty()) std::memcpy(to.data(), from.data(), from.size());
+  }
+
+  /// Each thread adds its part of the elements and writes the sums to all.
+  template <typename T>
+  void reduce(DeviceSpan values) {
+    bring(host_bytes(values, kName));
+    const std::int64_t end = values.count * (rank_ + 1) / size();
+    for (std::int64_t i = values.count * rank_ / size(); i < end; ++i) {
+      const T sum = rank_order_sum<T>(i);
+      for (int member = 0; member < size(); ++member) data<T>(member)[i] = sum;
+    }
+    meeting_.wait();
+  }
+
+  template <typename T>
+  T rank_order_sum(std::int64_t element) {
+    T sum = data<T>(0)[element];
+    for (int member = 1; member < size(); ++member) sum += data<T>(member)[element];
+    return sum;
+  }
+
+  template <typename T>
+  T* data(int member) {
+    return reinterpret_cast<T*>(meeting_.span(member).data());
+  }
+
+  Meeting& meeting_;
+  int rank_;
+};
+
+ThreadGroup::ThreadGroup(int size) {
+  if (size < 1) fail("a group needs at least one thread, not {}", size);
+  meeting_ = std::make_unique<Meeting>(size);
+}
+
+ThreadGroup::~ThreadGroup() = default;
+
+std::unique_ptr<Collective> ThreadGroup::member(int rank) {
+  if (rank < 0 || rank >= meeting_->size())
+    fail("no thread {} in a group of {}", rank, meeting_->size());
+  return std::make_unique<Member>(*meeting_, rank);
+}
+
+void ThreadGroup::poison(std::exception_ptr cause) { meeting_->poison(std::move(cause)); }
+
+}  // namespace lie

@@ -1,0 +1,285 @@
+#include "common/comm/liveness/rank_link.h"
+
+#include <ifaddrs.h>
+#include <net/if.h>
+#include <netinet/tcp.h>
+#include <poll.h>
+#include <sys/random.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstddef>
+#include <cstring>
+#include <memory>
+#include <span>
+#include <utility>
+
+#include "common/base/error.h"
+
+namespace lie {
+namespace {
+
+// A silent host is lost after 15 to 25 s: the kernel asks every 5 s, whatever the process does.
+constexpr int kAskEvery_seconds = 5;
+constexpr int kAsk_times = 4;
+constexpr int kSilentAfter_milliseconds = 20'000;
+
+/// A message on the wire; both ends are the same program. Texts end with a zero.
+struct Wire {
+  JobToken token;
+  std::int32_t kind, rank;
+  std::array<char, 64> host;
+  std::array<char, 48> role;
+  std::array<char, 120> activity;
+};
+static_assert(sizeof(Wire) == 256);
+
+template <std::size_t N>
+std::array<char, N> cut(const std::string& text) {
+  std::array<char, N> bytes = {};
+  std::copy_n(text.begin(), std::min(text.size(), N - 1), bytes.begin());
+  return bytes;
+}
+
+template <std::size_t N>
+std::string text_of(const std::array<char, N>& bytes) {
+  return {bytes.data(), ::strnlen(bytes.data(), N)};
+}
+
+bool is_kind(int kind) {
+  return kind >= static_cast<int>(RankNews::Kind::kRunning) &&
+         kind <= static_cast<int>(RankNews::Kind::kOverSilent);
+}
+
+void set(const Descriptor& socket, int level, int option, int value) {
+  ::setsockopt(socket.number(), level, option, &value, sizeof value);
+}
+
+void let_the_kernel_watch(const Descriptor& socket) {
+  set(socket, SOL_SOCKET, SO_KEEPALIVE, 1);
+  set(socket, IPPROTO_TCP, TCP_KEEPIDLE, kAskEvery_seconds);
+  set(socket, IPPROTO_TCP, TCP_KEEPINTVL, kAskEvery_seconds);
+  set(socket, IPPROTO_TCP, TCP_KEEPCNT, kAsk_times);
+  set(socket, IPPROTO_TCP, TCP_USER_TIMEOUT, kSilentAfter_milliseconds);
+}
+
+Descriptor open_socket(int family) {
+  return Descriptor(::socket(family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+}
+
+/// An address of either family, as the system takes it.
+struct Address {
+  sockaddr_storage bytes = {};
+  socklen_t length = 0;
+  const sockaddr* get() const { return reinterpret_cast<const sockaddr*>(&bytes); }
+};
+
+template <typename T>
+Address address_of(const T& particular, std::size_t length = sizeof(T)) {
+  Address address;
+  std::memcpy(&address.bytes, &particular, length);
+  address.length = static_cast<socklen_t>(length);
+  return address;
+}
+
+Address internet_address(const in6_addr& address, std::uint16_t port) {
+  sockaddr_in6 six = {};
+  six.sin6_family = AF_INET6;
+  six.sin6_port = htons(port);
+  six.sin6_addr = address;
+  if (!IN6_IS_ADDR_V4MAPPED(&address)) return address_of(six);
+  sockaddr_in four = {};
+  four.sin_family = AF_INET;
+  four.sin_port = six.sin6_port;
+  std::memcpy(&four.sin_addr, address.s6_addr + 12, 4);
+  return address_of(four);
+}
+
+in6_addr mapped(const in_addr& four) {
+  in6_addr address = {};
+  address.s6_addr[10] = address.s6_addr[11] = 0xff;
+  std::memcpy(address.s6_addr + 12, &four, 4);
+  return address;
+}
+
+/// In the abstract name space, which no file system and no other network sees.
+Address neighbourhood(const MeetingPoint& point, std::string_view host) {
+  std::string name = "lie-";
+  for (const unsigned char byte : point.name) name += fmt::format("{:02x}", byte);
+  name += fmt::format("-{}", host.substr(0, 64));
+  sockaddr_un address = {};
+  address.sun_family = AF_UNIX;
+  std::copy(name.begin(), name.end(), address.sun_path + 1);
+  return address_of(address, offsetof(sockaddr_un, sun_path) + 1 + name.size());
+}
+
+void add_address(MeetingPoint& point, const in6_addr& address) {
+  const auto count = static_cast<std::size_t>(point.address_count);
+  if (count == point.addresses.size()) return;
+  point.addresses[count] = address;
+  ++point.address_count;
+}
+
+/// Not those of one link, which are nothing without the name of an interface.
+void add_address(MeetingPoint& point, const sockaddr& address) {
+  if (address.sa_family == AF_INET) {
+    add_address(point, mapped(reinterpret_cast<const sockaddr_in&>(address).sin_addr));
+  } else if (address.sa_family == AF_INET6) {
+    const in6_addr& six = reinterpret_cast<const sockaddr_in6&>(address).sin6_addr;
+    if (!IN6_IS_ADDR_LINKLOCAL(&six)) add_address(point, six);
+  }
+}
+
+/// Those that only this host has come last: ranks with host names of their own may share it.
+void add_addresses(MeetingPoint& point) {
+  ifaddrs* list = nullptr;
+  if (::getifaddrs(&list) != 0) fail("cannot list this host's addresses: {}", std::strerror(errno));
+  const std::unique_ptr<ifaddrs, decltype(&::freeifaddrs)> owner(list, ::freeifaddrs);
+  for (const bool loopback : {false, true}) {
+    for (const ifaddrs* each = list; each != nullptr; each = each->ifa_next) {
+      const bool is_up = (each->ifa_flags & IFF_UP) != 0;
+      const bool is_loopback = (each->ifa_flags & IFF_LOOPBACK) != 0;
+      if (is_up && is_loopback == loopback && each->ifa_addr) add_address(point, *each->ifa_addr);
+    }
+  }
+}
+
+std::uint16_t port_of(const Descriptor& socket) {
+  sockaddr_storage bytes = {};
+  socklen_t length = sizeof bytes;
+  ::getsockname(socket.number(), reinterpret_cast<sockaddr*>(&bytes), &length);
+  return ntohs(bytes.ss_family == AF_INET6 ? reinterpret_cast<sockaddr_in6&>(bytes).sin6_port
+                                           : reinterpret_cast<sockaddr_in&>(bytes).sin_port);
+}
+
+bool listen_at(const Descriptor& socket, const Address& address) {
+  return socket.is_open() && ::bind(socket.number(), address.get(), address.length) == 0 &&
+         ::listen(socket.number(), SOMAXCONN) == 0;
+}
+
+Descriptor closed() { return Descriptor(); }
+
+}  // namespace
+
+void RankLink::send(const RankNews& news) {
+  const Wire wire = {token_,
+                     static_cast<std::int32_t>(news.kind),
+                     news.rank.rank,
+                     cut<64>(news.rank.host),
+                     cut<48>(news.rank.role),
+                     cut<120>(news.rank.activity)};
+  out_.append(reinterpret_cast<const char*>(&wire), sizeof wire);
+}
+
+/// A loss shows in read().
+void RankLink::flush() {
+  while (!out_.empty()) {
+    const ssize_t sent = ::send(descriptor(), out_.data(), out_.size(), MSG_NOSIGNAL);
+    if (sent < 0 && errno == EINTR) continue;
+    if (sent <= 0 && errno == EAGAIN) return;
+    out_.erase(0, sent < 0 ? out_.size() : static_cast<std::size_t>(sent));
+  }
+}
+
+void RankLink::read() {
+  std::array<char, 4096> bytes;
+  while (!loss_ && in_.size() < (1 << 20)) {
+    const ssize_t got = ::recv(descriptor(), bytes.data(), bytes.size(), 0);
+    if (got > 0) in_.append(bytes.data(), static_cast<std::size_t>(got));
+    if (got > 0 || (got < 0 && errno == EINTR)) continue;
+    if (got < 0 && errno == EAGAIN) return;
+    loss_ = got == 0 || errno == ECONNRESET || errno == EPIPE ? Loss::kDied : Loss::kSilent;
+  }
+}
+
+bool RankLink::speaks() const {
+  return in_.size() >= token_.size() && std::memcmp(in_.data(), token_.data(), token_.size()) == 0;
+}
+
+std::optional<RankNews> RankLink::next() {
+  foreign_ = foreign_ || (in_.size() >= token_.size() && !speaks());
+  if (foreign_ || in_.size() < sizeof(Wire)) return std::nullopt;
+  Wire wire;
+  std::memcpy(&wire, in_.data(), sizeof wire);
+  in_.erase(0, sizeof wire);
+  foreign_ = !is_kind(wire.kind);
+  if (foreign_) return std::nullopt;
+  return RankNews{static_cast<RankNews::Kind>(wire.kind),
+                  {wire.rank, text_of(wire.host), text_of(wire.role), text_of(wire.activity)}};
+}
+
+MeetingPoint make_meeting_point() {
+  MeetingPoint point;
+  for (const std::span<unsigned char> part :
+       {std::span<unsigned char>(point.token), std::span<unsigned char>(point.name)}) {
+    if (::getrandom(part.data(), part.size(), 0) != static_cast<ssize_t>(part.size())) {
+      fail("the system gives no random numbers: {}", std::strerror(errno));
+    }
+  }
+  return point;
+}
+
+Descriptor listen_to_hosts(MeetingPoint& point) {
+  Descriptor socket = open_socket(AF_INET6);
+  if (socket.is_open()) set(socket, IPPROTO_IPV6, IPV6_V6ONLY, 0);
+  if (!listen_at(socket, internet_address(in6addr_any, 0))) {  // a system without IPv6
+    socket = open_socket(AF_INET);
+    if (!listen_at(socket, internet_address(mapped({}), 0))) {
+      fail("cannot listen on this host: {}", std::strerror(errno));
+    }
+  }
+  add_addresses(point);
+  point.port = port_of(socket);
+  return socket;
+}
+
+Descriptor connect_to_host(const MeetingPoint& point, int address, int milliseconds, int wake) {
+  const Address where =
+      internet_address(point.addresses.at(static_cast<std::size_t>(address)), point.port);
+  Descriptor socket = open_socket(where.bytes.ss_family);
+  if (!socket.is_open()) return closed();
+  let_the_kernel_watch(socket);
+  if (::connect(socket.number(), where.get(), where.length) == 0) return socket;
+  if (errno != EINPROGRESS || !wait_for_link(socket.number(), true, milliseconds, wake)) {
+    return closed();
+  }
+  int error = 0;
+  socklen_t length = sizeof error;
+  ::getsockopt(socket.number(), SOL_SOCKET, SO_ERROR, &error, &length);
+  return error == 0 ? std::move(socket) : closed();
+}
+
+Descriptor listen_to_neighbours(const MeetingPoint& point, std::string_view host) {
+  Descriptor socket = open_socket(AF_UNIX);
+  return listen_at(socket, neighbourhood(point, host)) ? std::move(socket) : closed();
+}
+
+Descriptor connect_to_neighbour(const MeetingPoint& point, std::string_view host) {
+  Descriptor socket = open_socket(AF_UNIX);
+  const Address where = neighbourhood(point, host);
+  const bool stands =
+      socket.is_open() && ::connect(socket.number(), where.get(), where.length) == 0;
+  return stands ? std::move(socket) : closed();
+}
+
+Descriptor accept_link(const Descriptor& listener) {
+  Descriptor socket(::accept4(listener.number(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
+  if (socket.is_open()) let_the_kernel_watch(socket);
+  if (!socket.is_open() && (errno == EMFILE || errno == ENFILE)) {
+    fail("no more connections can be opened: {}; raise the limit of descriptors (ulimit -n)",
+         std::strerror(errno));
+  }
+  return socket;
+}
+
+bool wait_for_link(int descriptor, bool writable, int milliseconds, int wake) {
+  std::array<pollfd, 2> both = {
+      {{descriptor, static_cast<short>(writable ? POLLOUT : POLLIN), 0}, {wake, POLLIN, 0}}};
+  ::poll(both.data(), both.size(), milliseconds);
+  return both[0].revents != 0 && both[1].revents == 0;
+}
+
+}  // namespace lie

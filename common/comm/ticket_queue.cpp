@@ -1,0 +1,173 @@
+#include "common/comm/ticket_queue.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "common/comm/mailbox.h"
+#include "common/comm/wire.h"
+
+namespace lie {
+namespace {
+
+/// Strikes an actor that is about to be answered off the list.
+void take_off(std::vector<WaitingActor>& waiting, int actor) {
+  const auto found = std::ranges::find(waiting, actor, &WaitingActor::actor);
+  if (found == waiting.end()) {
+    fail("ticket desk: actor {} was answered without having asked", actor);
+  }
+  waiting.erase(found);
+}
+
+class MpiTicketDesk : public TicketDesk {
+ public:
+  MpiTicketDesk(Job& job, std::vector<int> actors)
+      : requests_(job, Tag::kTicketRequest), answers_(job), actors_(std::move(actors)) {}
+
+  std::vector<WaitingActor> waiting_actors() override {
+    while (const std::optional<Message> request = requests_.try_take()) {
+      waiting_.push_back({actor_of(request->source), wire::unpack<TicketRequest>(request->bytes)});
+    }
+    answers_.pending();
+    return waiting_;
+  }
+
+  void answer(int actor, Assignment assignment) override {
+    take_off(waiting_, actor);
+    answers_.post(actors_[static_cast<std::size_t>(actor)], Tag::kTicketAnswer,
+                  std::make_shared<const Bytes>(wire::pack(assignment)));
+  }
+
+ private:
+  int actor_of(int rank) const {
+    const auto found = std::find(actors_.begin(), actors_.end(), rank);
+    if (found == actors_.end())
+      fail("ticket desk: rank {} asks for a ticket but is no actor", rank);
+    return static_cast<int>(found - actors_.begin());
+  }
+
+  Inbox requests_;
+  Outbox answers_;
+  std::vector<int> actors_;
+  std::vector<WaitingActor> waiting_;
+};
+
+class MpiTicketClient : public TicketClient {
+ public:
+  MpiTicketClient(Job& job, int desk_rank)
+      : answers_(job, Tag::kTicketAnswer), requests_(job), desk_rank_(desk_rank) {}
+
+ private:
+  void ask(TicketRequest request) override {
+    requests_.pending();
+    requests_.post(desk_rank_, Tag::kTicketRequest,
+                   std::make_shared<const Bytes>(wire::pack(request)));
+  }
+  Assignment wait_answer() override { return wire::unpack<Assignment>(answers_.take().bytes); }
+  std::optional<Assignment> try_answer() override {
+    const std::optional<Message> answer = answers_.try_take();
+    if (!answer) return std::nullopt;
+    return wire::unpack<Assignment>(answer->bytes);
+  }
+
+  Inbox answers_;
+  Outbox requests_;
+  int desk_rank_;
+};
+
+}  // namespace
+
+Assignment TicketClient::receive(TicketRequest request) {
+  if (finished_) return {};
+  ask_once(request);
+  return note(wait_answer());
+}
+
+std::optional<Assignment> TicketClient::try_receive(TicketRequest request) {
+  if (finished_) return Assignment();
+  ask_once(request);
+  std::optional<Assignment> answer = try_answer();
+  return answer ? note(std::move(*answer)) : answer;
+}
+
+void TicketClient::ask_once(TicketRequest request) {
+  if (!std::exchange(asked_, true)) ask(request);
+}
+
+Assignment TicketClient::note(Assignment answer) {
+  asked_ = false;
+  finished_ = answer.kind == Assignment::Kind::kFinish;
+  return answer;
+}
+
+std::unique_ptr<TicketDesk> mpi_ticket_desk(Job& job, std::vector<int> actors) {
+  return std::make_unique<MpiTicketDesk>(job, std::move(actors));
+}
+
+std::unique_ptr<TicketClient> mpi_ticket_client(Job& job, int desk_rank) {
+  return std::make_unique<MpiTicketClient>(job, desk_rank);
+}
+
+class LocalTicketDesk::Client : public TicketClient {
+ public:
+  Client(LocalTicketDesk& desk, int actor) : desk_(desk), actor_(actor) {}
+
+ private:
+  void ask(TicketRequest request) override { desk_.ask(actor_, request); }
+  Assignment wait_answer() override { return desk_.wait_answer(actor_); }
+  std::optional<Assignment> try_answer() override { return desk_.try_answer(actor_); }
+
+  LocalTicketDesk& desk_;
+  int actor_;
+};
+
+LocalTicketDesk::LocalTicketDesk(int actors) : answers_(static_cast<std::size_t>(actors)) {}
+
+std::unique_ptr<TicketClient> LocalTicketDesk::client(int actor) {
+  return std::make_unique<Client>(*this, actor);
+}
+
+void LocalTicketDesk::check_poison() const {
+  if (poison_) std::rethrow_exception(poison_);
+}
+
+std::vector<WaitingActor> LocalTicketDesk::waiting_actors() {
+  const std::lock_guard lock(mutex_);
+  check_poison();
+  return waiting_;
+}
+
+void LocalTicketDesk::answer(int actor, Assignment assignment) {
+  const std::lock_guard lock(mutex_);
+  check_poison();
+  take_off(waiting_, actor);
+  answers_[static_cast<std::size_t>(actor)] = std::move(assignment);
+  answered_.notify_all();
+}
+
+void LocalTicketDesk::poison(std::exception_ptr cause) {
+  const std::lock_guard lock(mutex_);
+  if (!poison_) poison_ = std::move(cause);
+  answered_.notify_all();
+}
+
+void LocalTicketDesk::ask(int actor, TicketRequest request) {
+  const std::lock_guard lock(mutex_);
+  check_poison();
+  waiting_.push_back({actor, request});
+}
+
+std::optional<Assignment> LocalTicketDesk::try_answer(int actor) {
+  const std::lock_guard lock(mutex_);
+  check_poison();
+  return std::exchange(answers_[static_cast<std::size_t>(actor)], std::nullopt);
+}
+
+Assignment LocalTicketDesk::wait_answer(int actor) {
+  std::unique_lock lock(mutex_);
+  std::optional<Assignment>& answer = answers_[static_cast<std::size_t>(actor)];
+  answered_.wait(lock, [&] { return poison_ || answer; });
+  check_poison();
+  return *std::exchange(answer, std::nullopt);
+}
+
+}  // namespace lie

@@ -1,0 +1,364 @@
+#include "common/config/config.h"
+
+#include <yaml-cpp/eventhandler.h>
+#include <yaml-cpp/yaml.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <map>
+#include <set>
+#include <sstream>
+#include <system_error>
+
+#include "common/base/error.h"
+#include "common/config/config_keys.h"
+#include "common/config/nearest.h"
+#include "common/io/file.h"
+
+namespace lie {
+namespace {
+
+/// A value in a file: its texts and its line.
+struct Entry {
+  std::string key;
+  std::vector<std::string> values;
+  bool is_list = false;
+  int line = 0;
+};
+
+/// All sections that hold a field, outer ones included.
+std::set<std::string> sections_of(const FieldList& fields) {
+  std::set<std::string> sections;
+  for (const Field& field : fields.fields()) {
+    for (std::string_view s = section_of(field.key); !s.empty(); s = section_of(s)) {
+      sections.emplace(s);
+    }
+  }
+  return sections;
+}
+
+std::string nearest_key(const FieldList& fields, std::string_view key) {
+  std::vector<std::string> keys;
+  for (const Field& field : fields.fields()) {
+    // A right name in the wrong section is a likelier slip than a wholly different key.
+    if (last_part(field.key) == last_part(key)) return "; did you mean " + field.key + "?";
+    keys.push_back(field.key);
+  }
+  return did_you_mean(key, keys);
+}
+
+/// A key of the same section whose name holds the given one: max_staleness for staleness.
+std::string longer_key(const FieldList& fields, std::string_view key) {
+  for (const Field& field : fields.fields()) {
+    if (section_of(field.key) != section_of(key) || last_part(key).size() < 3) continue;
+    if (last_part(field.key).find(last_part(key)) == std::string_view::npos) continue;
+    return "; did you mean " + field.key + "?";
+  }
+  return "";
+}
+
+[[noreturn]] void fail_unknown_key(const FieldList& fields, std::string_view place,
+                                   std::string_view key) {
+  std::string hint = nearest_key(fields, key);
+  if (hint.empty()) hint = longer_key(fields, key);
+  fail("{}: unknown key {}{} --help lists all keys", place, key, hint.empty() ? ";" : hint);
+}
+
+/// Walks a YAML tree and writes down its values by full key.
+class Reader {
+ public:
+  Reader(std::string file, std::set<std::string> sections, bool sections_known)
+      : file_(std::move(file)), sections_(std::move(sections)), sections_known_(sections_known) {}
+
+  std::vector<Entry> read(const YAML::Node& root) {
+    read_section(root, "");
+    return std::move(entries_);
+  }
+
+ private:
+  std::string place(int line) const { return fmt::format("{}:{}", file_, line); }
+
+  void read_section(const YAML::Node& node, const std::string& prefix) {
+    for (const auto& pair : node) {
+      const int line = pair.first.Mark().line + 1;
+      if (!pair.first.IsScalar()) {
+        fail("{}: a key must be a plain name; write \"name: value\"", place(line));
+      }
+      read_pair(prefix + pair.first.Scalar(), pair.second, line);
+    }
+  }
+
+  void read_pair(const std::string& key, const YAML::Node& value, int line) {
+    const auto [first, fresh] = lines_.emplace(key, line);
+    if (!fresh) {
+      fail("{}: {} is already set on line {}; keep one of them", place(line), key, first->second);
+    }
+    const bool is_section = sections_.contains(key);
+    if (value.IsMap() && (is_section || !sections_known_)) return read_section(value, key + ".");
+    if (value.IsMap()) fail_unknown_section(key, line);
+    if (is_section && value.IsNull()) return;  // a section whose every line is commented out
+    if (is_section) {
+      fail("{}: {} is a section; put its keys under it, indented", place(line), key);
+    }
+    if (value.IsNull()) {
+      fail("{}: {} has no value; give one (\"\" is the empty text) or remove the line", place(line),
+           key);
+    }
+    entries_.push_back({key, texts(key, value, line), value.IsSequence(), line});
+  }
+
+  [[noreturn]] void fail_unknown_section(const std::string& key, int line) const {
+    const std::vector<std::string> known(sections_.begin(), sections_.end());
+    const std::string hint = did_you_mean(key, known);
+    if (!hint.empty()) fail("{}: {} is no section{} --help lists all keys", place(line), key, hint);
+    fail("{}: {} is no section, which are {}; --help lists all keys", place(line), key,
+         fmt::join(known, ", "));
+  }
+
+  std::vector<std::string> texts(const std::string& key, const YAML::Node& value, int line) const {
+    if (value.IsScalar()) return {value.Scalar()};
+    std::vector<std::string> values;
+    for (const YAML::Node& element : value) {
+      if (!element.IsScalar()) {
+        fail("{}: {} must be a flat list; write [a, b, c]", place(line), key);
+      }
+      values.push_back(element.Scalar());
+    }
+    return values;
+  }
+
+  std::string file_;
+  std::set<std::string> sections_;
+  bool sections_known_;  // false: any map is a section
+  std::map<std::string, int> lines_;
+  std::vector<Entry> entries_;
+};
+
+class IgnoredEvents : public YAML::EventHandler {
+  using Mark = YAML::Mark;
+  using Anchor = YAML::anchor_t;
+  using Style = YAML::EmitterStyle::value;
+  using Text = const std::string&;
+  void OnDocumentStart(const Mark&) override {}
+  void OnDocumentEnd() override {}
+  void OnNull(const Mark&, Anchor) override {}
+  void OnAlias(const Mark&, Anchor) override {}
+  void OnScalar(const Mark&, Text, Anchor, Text) override {}
+  void OnSequenceStart(const Mark&, Text, Anchor, Style) override {}
+  void OnSequenceEnd() override {}
+  void OnMapStart(const Mark&, Text, Anchor, Style) override {}
+  void OnMapEnd() override {}
+};
+
+/// One at a time: yaml-cpp's LoadAll finds documents without end where one begins with a comma.
+bool holds_several_documents(const std::string& text) {
+  std::istringstream stream(text);
+  YAML::Parser parser(stream);
+  IgnoredEvents ignored;
+  return parser.HandleNextDocument(ignored) && parser.HandleNextDocument(ignored);
+}
+
+YAML::Node parse_yaml(const std::filesystem::path& path) {
+  const std::string text = read_file(path);
+  YAML::Node document;
+  bool has_several = false;
+  try {
+    document = YAML::Load(text);
+    has_several = document.IsMap() && holds_several_documents(text);
+  } catch (const YAML::Exception& error) {
+    fail("{}:{}: not valid YAML: {}; check indentation, quotes and brackets there", path.string(),
+         error.mark.line + 1, error.msg);
+  }
+  if (document.IsNull()) {
+    fail("{}: holds no key; expected a config such as those in configs/", path.string());
+  }
+  if (!document.IsMap()) {
+    fail("{}:{}: expected \"key: value\" lines, as in configs/", path.string(),
+         document.Mark().line + 1);
+  }
+  if (has_several) fail("{}: holds several YAML documents; keep one", path.string());
+  return document;
+}
+
+/// "~/data" as a shell has it, which opens no config: it would make a directory of that name.
+std::string from_home(const std::string& path) {
+  if (path != "~" && !path.starts_with("~/")) return path;
+  const char* home = std::getenv("HOME");
+  if (home == nullptr) fail("{}: HOME is not set; write the whole path", path);
+  return home + path.substr(1);
+}
+
+/// What cannot be looked at, its name being too long, say, is not there.
+bool is_there(const std::filesystem::path& path) {
+  std::error_code none;
+  return std::filesystem::exists(path, none);
+}
+
+/// What lies beside the config, else what lies where the program was started.
+std::string path_from(const std::filesystem::path& config, const std::string& path) {
+  if (path.empty()) return path;
+  const std::filesystem::path beside = config.parent_path() / from_home(path);
+  return is_there(beside) ? beside.string() : from_home(path);
+}
+
+/// Removes the key `base` from a config; returns the files it names.
+std::vector<std::string> bases_of(YAML::Node& root, const std::filesystem::path& path) {
+  const YAML::Node base = root["base"];
+  std::vector<std::string> files;
+  if (!base) return files;
+  const std::string place = fmt::format("{}:{}: base", path.string(), base.Mark().line + 1);
+  const auto take = [&](const YAML::Node& file) {
+    if (!file.IsScalar() || file.Scalar().empty()) {
+      fail("{}: expected the path of a config, or a list of them", place);
+    }
+    files.push_back(path_from(path, file.Scalar()));
+    if (is_there(files.back())) return;
+    fail("{}: {} is neither beside this config nor in the working directory", place, files.back());
+  };
+  if (base.IsSequence()) {
+    for (const YAML::Node& file : base) take(file);
+  } else {
+    take(base);
+  }
+  root.remove("base");
+  return files;
+}
+
+const Field* find(const FieldList& fields, std::string_view key) {
+  for (const Field& field : fields.fields()) {
+    if (field.key == key) return &field;
+  }
+  return nullptr;
+}
+
+/// Unit of a path that is looked for beside no config.
+constexpr std::string_view kDirectory = "directory";
+
+/// Sets one field; adds place, key and remedy to an Error about the value.
+void assign(const FieldList& fields, Entry entry, const std::string& place) {
+  const Field* field = find(fields, entry.key);
+  if (field == nullptr) fail_unknown_key(fields, place, entry.key);
+  if (entry.is_list && !field->is_list) {
+    fail("{}: {} takes one value, found a list; remove the brackets", place, entry.key);
+  }
+  if (!entry.is_list && field->is_list && !field->takes_one) {
+    fail("{}: {} takes a list, found one value; write [value]", place, entry.key);
+  }
+  try {
+    if (field->info.unit == "path" || field->info.unit == kDirectory) {
+      for (std::string& value : entry.values) value = from_home(value);
+    }
+    field->set(entry.values);
+  } catch (const Error& error) {
+    fail("{}: {}: {}; correct it, or leave the key out for the default {}", place, entry.key,
+         error.what(), field->default_text);
+  }
+}
+
+/// The elements of "[a, b]" or "a,b" given on the command line.
+std::vector<std::string> list_of_override(const std::string& place, const std::string& text) {
+  try {
+    const YAML::Node node = YAML::Load(text.starts_with('[') ? text : "[" + text + "]");
+    std::vector<std::string> values;
+    for (const YAML::Node& element : node) {
+      if (!element.IsScalar()) fail("{}: expected a flat list such as [a, b]", place);
+      values.push_back(element.Scalar());
+    }
+    return values;
+  } catch (const YAML::Exception&) {
+    fail("{}: expected a list such as [a, b]", place);
+  }
+}
+
+void apply_override(const FieldList& fields, const std::string& text) {
+  const std::size_t equals = text.find('=');
+  if (equals == std::string::npos || equals == 0) fail("--set {}: expected key=value", text);
+  const std::string place = "--set " + text;
+  Entry entry;
+  entry.key = text.substr(0, equals);
+  const Field* field = find(fields, entry.key);
+  if (field == nullptr) fail_unknown_key(fields, place, entry.key);
+  const std::string value = text.substr(equals + 1);
+  entry.is_list = field->is_list && (!field->takes_one || value.starts_with('['));
+  entry.values = entry.is_list ? list_of_override(place, value) : std::vector{value};
+  assign(fields, entry, place);
+}
+
+constexpr int kDeepestBase = 8;
+
+void load_file(const FieldList& fields, const std::filesystem::path& path, int depth) {
+  if (depth > kDeepestBase) {
+    fail("{}: more than {} files build on each other by base; is there a cycle?", path.string(),
+         kDeepestBase);
+  }
+  YAML::Node root = parse_yaml(path);
+  for (const std::string& base : bases_of(root, path)) {
+    load_file(fields, base, depth + 1);
+  }
+  Reader reader(path.string(), sections_of(fields), true);
+  for (Entry& entry : reader.read(root)) {
+    const Field* field = find(fields, entry.key);
+    if (field != nullptr && field->info.unit == "path") {
+      for (std::string& value : entry.values) value = path_from(path, value);
+    }
+    assign(fields, entry, fmt::format("{}:{}", path.string(), entry.line));
+  }
+}
+
+}  // namespace
+
+void load_config(const FieldList& fields, const std::filesystem::path& path,
+                 std::span<const std::string> overrides) {
+  load_file(fields, path, 0);
+  set_config(fields, overrides);
+}
+
+void set_config(const FieldList& fields, std::span<const std::string> overrides) {
+  for (const std::string& text : overrides) apply_override(fields, text);
+}
+
+std::vector<std::string> config_differences(const FieldList& fields,
+                                            const std::filesystem::path& other,
+                                            std::span<const std::string> ignored) {
+  const auto is_ignored = [&](const std::string& key) {
+    return std::ranges::any_of(ignored, [&](const std::string& name) {
+      return key == name || key.starts_with(name + ".");
+    });
+  };
+  std::map<std::string, std::vector<std::string>> there;
+  for (Entry& entry : Reader(other.string(), {}, false).read(parse_yaml(other))) {
+    there.emplace(entry.key, std::move(entry.values));
+  }
+  const auto text = [](const std::vector<std::string>& values) {
+    const std::string joined = fmt::format("{}", fmt::join(values, ", "));
+    return joined.empty() ? "none" : joined;
+  };
+  std::vector<std::string> differences;
+  for (const Field& field : fields.fields()) {
+    const auto found = there.find(field.key);
+    const bool is_new = found == there.end();
+    const bool differs = is_new ? field.info.before != field.text() : found->second != field.get();
+    if (differs && !is_ignored(field.key)) {
+      differences.push_back(fmt::format(
+          "{}: there {}, here {}", field.key,
+          text(is_new ? std::vector{field.info.before} : found->second), text(field.get())));
+    }
+    if (!is_new) there.erase(found);
+  }
+  for (const auto& [key, values] : there) {
+    if (!is_ignored(key)) {
+      differences.push_back(fmt::format("{}: there {}, here unknown", key, text(values)));
+    }
+  }
+  return differences;
+}
+
+std::vector<std::pair<std::string, std::string>> config_values(const std::filesystem::path& path) {
+  std::vector<std::pair<std::string, std::string>> values;
+  for (const Entry& entry : Reader(path.string(), {}, false).read(parse_yaml(path))) {
+    values.emplace_back(entry.key, fmt::format("{}", fmt::join(entry.values, ", ")));
+  }
+  return values;
+}
+
+}  // namespace lie

@@ -1,0 +1,137 @@
+// The two listings of a config: as YAML, and as help text.
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <array>
+#include <span>
+
+#include "common/config/config.h"
+#include "common/config/config_keys.h"
+#include "common/io/json_lines.h"
+#include "common/text/scan.h"
+
+namespace lie {
+namespace {
+
+struct Section {
+  std::string name;  // "" at the top level
+  std::vector<const Field*> fields;
+};
+
+/// The sections inside `outer`, depth first, each once: its own fields, then the sections in it,
+/// both in the order in which they were declared.
+void collect_sections(std::span<const Field> fields, const std::string& outer,
+                      std::vector<Section>& out) {
+  Section own{.name = outer, .fields = {}};
+  std::vector<std::string> inner;
+  const std::string prefix = outer.empty() ? "" : outer + ".";
+  for (const Field& field : fields) {
+    if (!field.key.starts_with(prefix)) continue;
+    const std::size_t dot = field.key.find('.', prefix.size());
+    const std::string name = dot == std::string::npos ? "" : field.key.substr(0, dot);
+    if (name.empty()) {
+      own.fields.push_back(&field);
+    } else if (std::find(inner.begin(), inner.end(), name) == inner.end()) {
+      inner.push_back(name);
+    }
+  }
+  out.push_back(std::move(own));
+  for (const std::string& name : inner) collect_sections(fields, name, out);
+}
+
+std::vector<Section> sections_of(std::span<const Field> fields) {
+  std::vector<Section> sections;
+  collect_sections(fields, "", sections);
+  return sections;
+}
+
+/// Whether a YAML reader could take the unquoted text for anything else.
+bool needs_quotes(std::string_view text) {
+  static constexpr std::string_view kSafe =
+      "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./-";
+  static constexpr std::array<std::string_view, 9> kWords = {"true", "false", "yes", "no", "on",
+                                                             "off",  "null",  "y",   "n"};
+  if (text.empty() || text.find_first_not_of(kSafe) != std::string_view::npos) return true;
+  // What begins with a digit, sign or dot could be a number.
+  if (std::string_view("0123456789.-").find(text.front()) != std::string_view::npos) return true;
+  return std::find(kWords.begin(), kWords.end(), lowered(text)) != kWords.end();
+}
+
+std::string yaml_value(const Field& field) {
+  std::vector<std::string> values = field.get();
+  for (std::string& value : values) {
+    // JSON's quoted strings are YAML's.
+    if (field.is_text && needs_quotes(value)) value = json_quoted(value);
+  }
+  if (!field.prints_as_list(values)) return values.front();
+  return fmt::format("[{}]", fmt::join(values, ", "));
+}
+
+std::string indent_of(std::string_view key) {
+  return std::string(2 * static_cast<std::size_t>(std::count(key.begin(), key.end(), '.')), ' ');
+}
+
+/// "default 8; responses; 1 to 64"
+std::string facts(const Field& field) {
+  const std::string& value = field.default_text;
+  std::string text = fmt::format("default {}", value.empty() ? "\"\"" : value);
+  if (!field.info.unit.empty()) text += "; " + field.info.unit;
+  if (!field.range.empty()) text += "; " + field.range;
+  return text;
+}
+
+std::string dump(std::span<const Field> fields, const ConfigComments& comments) {
+  std::string out;
+  for (const Section& section : sections_of(fields)) {
+    if (!section.name.empty()) {
+      out += fmt::format("{}{}:\n", indent_of(section.name), last_part(section.name));
+    }
+    for (const Field* field : section.fields) {
+      const std::string line =
+          fmt::format("{}{}: {}", indent_of(field->key), last_part(field->key), yaml_value(*field));
+      const auto comment = comments.find(field->key);
+      out += comment == comments.end() ? line + "\n"
+                                       : fmt::format("{:<39} # {}\n", line, comment->second);
+    }
+  }
+  return out;
+}
+
+}  // namespace
+
+std::string dump_config(const FieldList& fields) { return dump(fields.fields(), {}); }
+
+std::string dump_changes(const FieldList& fields, const ConfigComments& comments) {
+  std::vector<Field> changed;
+  for (const Field& field : fields.fields()) {
+    if (field.text() != field.default_text || comments.contains(field.key))
+      changed.push_back(field);
+  }
+  return dump(changed, comments);
+}
+
+std::string explain_config(const FieldList& fields, std::string_view part) {
+  const auto is_meant = [&](const Field& field) {
+    return field.key.find(part) != std::string::npos;
+  };
+  const bool all = std::ranges::none_of(fields.fields(), is_meant);
+  std::size_t width = 0;
+  for (const Field& field : fields.fields()) width = std::max(width, field.key.size());
+  std::string out;
+  if (all && !part.empty() && !part.ends_with(".yaml")) {  // a config may stand there
+    out = fmt::format("\nNo key has \"{}\" in its name; all keys:\n", part);
+  }
+  std::vector<Section> sections = sections_of(fields.fields());
+  for (Section& section : sections) {
+    std::erase_if(section.fields, [&](const Field* field) { return !all && !is_meant(*field); });
+    if (section.fields.empty()) continue;
+    if (!section.name.empty()) out += fmt::format("\n{}:\n", section.name);
+    for (const Field* field : section.fields) {
+      out += fmt::format("  {:<{}}  {}\n  {:<{}}    {}\n", field->key, width, field->info.help, "",
+                         width, facts(*field));
+    }
+  }
+  return out;
+}
+
+}  // namespace lie

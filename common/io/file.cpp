@@ -1,0 +1,132 @@
+#include "common/io/file.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <system_error>
+
+#include "common/base/error.h"
+#include "common/base/fault.h"
+#include "common/io/descriptor.h"
+#include "common/io/file_aside.h"
+
+namespace lie {
+namespace {
+
+[[noreturn]] void fail_on(const std::filesystem::path& path, std::string_view what,
+                          std::string_view remedy) {
+  const int code = errno;
+  fail("{}: cannot {}: {}; {}", path.string(), what, std::generic_category().message(code), remedy);
+}
+
+Descriptor opened(const std::filesystem::path& path, int flags, std::string_view what) {
+  Descriptor file(::open(path.c_str(), flags | O_CLOEXEC, 0644));
+  if (!file.is_open()) fail_on(path, what, "check that the path is right and its permissions");
+  return file;
+}
+
+void sync(const std::filesystem::path& path, int flags, std::string_view what) {
+  const Descriptor file = opened(path, flags, what);
+  if (::fsync(file.number()) != 0) fail_on(path, "sync it to the disk", "check the disk");
+}
+
+void write_all(const Descriptor& file, const std::filesystem::path& path, std::string_view rest) {
+  while (!rest.empty()) {
+    const ssize_t n = ::write(file.number(), rest.data(), rest.size());
+    if (n < 0 && errno == EINTR) continue;
+    if (n < 0) fail_on(path, "write it", "check that the disk has room");
+    rest.remove_prefix(static_cast<std::size_t>(n));
+  }
+}
+
+std::filesystem::path parent_of(const std::filesystem::path& path) {
+  return path.has_parent_path() ? path.parent_path() : std::filesystem::path(".");
+}
+
+}  // namespace
+
+std::string read_file(const std::filesystem::path& path) {
+  const Descriptor file = opened(path, O_RDONLY, "open it");
+  struct stat status = {};
+  if (::fstat(file.number(), &status) != 0) fail_on(path, "look at it", "check the path");
+  if (S_ISDIR(status.st_mode)) fail("{}: is a directory; name a file", path.string());
+  std::string content(static_cast<std::size_t>(status.st_size), '\0');
+  std::size_t have = 0;
+  while (true) {
+    if (have == content.size()) content.resize(content.size() + 4096);
+    const ssize_t n = ::read(file.number(), content.data() + have, content.size() - have);
+    if (n < 0 && errno == EINTR) continue;
+    if (n < 0) fail_on(path, "read it", "check the disk");
+    if (n == 0) break;
+    have += static_cast<std::size_t>(n);
+  }
+  content.resize(have);
+  return content;
+}
+
+void write_file_atomically(const std::filesystem::path& path, std::string_view content) {
+  FileAside aside(path);
+  Descriptor file = opened(aside.at(), O_WRONLY | O_CREAT | O_TRUNC, "create it");
+  write_past_fault_point("file", content,
+                         [&](std::string_view bytes) { write_all(file, aside.at(), bytes); });
+  if (file.close() != 0) fail_on(aside.at(), "close it", "check the disk");
+  aside.publish();
+}
+
+bool holds_files_besides(const std::filesystem::path& directory,
+                         std::initializer_list<std::string_view> beginnings) {
+  if (!std::filesystem::is_directory(directory)) return false;
+  for (const auto& entry : std::filesystem::directory_iterator(directory)) {
+    const std::string name = entry.path().filename().string();
+    const auto begins = [&](std::string_view beginning) { return name.starts_with(beginning); };
+    if (std::ranges::none_of(beginnings, begins)) return true;
+  }
+  return false;
+}
+
+void sync_file(const std::filesystem::path& path) { sync(path, O_RDONLY, "open it"); }
+
+void sync_directory(const std::filesystem::path& path) {
+  sync(path, O_RDONLY | O_DIRECTORY, "open it as a directory");
+}
+
+void rename_durably(const std::filesystem::path& from, const std::filesystem::path& to) {
+  if (::rename(from.c_str(), to.c_str()) != 0) {
+    fail_on(from, fmt::format("rename it to {}", to.string()), "check both paths and permissions");
+  }
+  sync_directory(parent_of(to));
+}
+
+std::filesystem::path set_aside(const std::filesystem::path& path, std::string_view suffix) {
+  const std::string name = path.string() + std::string(suffix);
+  std::filesystem::path aside = name;
+  for (int copy = 2; std::filesystem::exists(aside); ++copy) {
+    aside = fmt::format("{}-{}", name, copy);
+  }
+  rename_durably(path, aside);
+  return aside;
+}
+
+void make_directories(const std::filesystem::path& path) {
+  std::error_code code;
+  std::filesystem::create_directories(path, code);
+  if (code || !std::filesystem::is_directory(path)) {
+    fail("{}: cannot create the directory: {}; check that no file is in the way and permissions",
+         path.string(), code ? code.message() : "a file has this name");
+  }
+}
+
+std::vector<std::string> list_directory(const std::filesystem::path& path) {
+  std::error_code code;
+  std::filesystem::directory_iterator entries(path, code);
+  if (code) fail("{}: cannot list it: {}; name a directory", path.string(), code.message());
+  std::vector<std::string> names;
+  for (const auto& entry : entries) names.push_back(entry.path().filename().string());
+  std::sort(names.begin(), names.end());
+  return names;
+}
+
+}  // namespace lie

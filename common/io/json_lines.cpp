@@ -1,0 +1,162 @@
+#include "common/io/json_lines.h"
+
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "common/base/error.h"
+#include "common/io/json.h"
+#include "common/io/lfs_pointer.h"
+
+namespace lie {
+namespace {
+
+/// JSON over many lines, CSV, what is compressed: no such line is a damaged row.
+void check_begins_an_object(std::string_view line, const std::string& place) {
+  constexpr std::size_t kShown = 20;
+  const std::size_t begin = std::min(line.find_first_not_of(" \t"), line.size());
+  const std::string_view rest = line.substr(begin, line.find_last_not_of(" \t\r") + 1 - begin);
+  if (rest.starts_with('{') && rest.size() > 1) return;
+  refuse_lfs_pointer(place, line);
+  fail(
+      "{}: expected a JSON object such as {{\"prompt\": \"...\"}} in a line (JSONL), found a line "
+      "that begins with {}: is it of another format, or damaged?",
+      place, json_quoted(rest.substr(0, kShown)));
+}
+
+std::shared_ptr<const Json> parse_object(std::string_view line, const std::string& place) {
+  check_begins_an_object(line, place);
+  return std::make_shared<const Json>(parse_json(line, place));
+}
+
+}  // namespace
+
+JsonRow::JsonRow(std::string place, std::shared_ptr<const Json> object)
+    : place_(std::move(place)), object_(std::move(object)) {}
+
+const Json* JsonRow::find(std::string_view field) const {
+  const Json* at = object_.get();
+  while (true) {
+    if (!at->is_object()) return nullptr;
+    // A name with dots of its own wins over the path.
+    const auto whole = at->find(std::string(field));
+    const std::size_t dot = field.find('.');
+    const bool here = whole != at->end() || dot == std::string_view::npos;
+    const auto found = here ? whole : at->find(std::string(field.substr(0, dot)));
+    if (found == at->end() || found->is_null()) return nullptr;
+    if (here) return &*found;
+    at = &*found;
+    field.remove_prefix(dot + 1);
+  }
+}
+
+void JsonRow::fail_expected(std::string_view field, std::string_view what) const {
+  const Json* found = find(field);
+  if (found == nullptr) {
+    fail("{}: field {}: expected {}, found nothing; the row has {}", place_, field, what,
+         fmt::join(names(), ", "));
+  }
+  fail("{}: field {}: expected {}, found {}; correct the row", place_, field, what,
+       found->type_name());
+}
+
+bool JsonRow::has(std::string_view field) const { return find(field) != nullptr; }
+
+bool JsonRow::is_list(std::string_view field) const {
+  const Json* found = find(field);
+  return found != nullptr && found->is_array();
+}
+
+std::optional<std::string> JsonRow::text(std::string_view field) const {
+  const Json* found = find(field);
+  if (found == nullptr) return std::nullopt;
+  if (!found->is_string()) fail_expected(field, "a text");
+  return found->get<std::string>();
+}
+
+std::optional<std::string> JsonRow::text_or_number(std::string_view field) const {
+  const Json* found = find(field);
+  if (found == nullptr) return std::nullopt;
+  if (found->is_string()) return found->get<std::string>();
+  if (!found->is_number() && !found->is_boolean()) fail_expected(field, "a text or a number");
+  return found->dump();
+}
+
+std::optional<double> JsonRow::number(std::string_view field) const {
+  const Json* found = find(field);
+  if (found == nullptr) return std::nullopt;
+  if (!found->is_number() || !std::isfinite(found->get<double>())) {
+    fail_expected(field, "a finite number");
+  }
+  return found->get<double>();
+}
+
+std::optional<std::int64_t> JsonRow::integer(std::string_view field) const {
+  const Json* found = find(field);
+  if (found == nullptr) return std::nullopt;
+  constexpr std::uint64_t kMost = std::numeric_limits<std::int64_t>::max();
+  const bool too_large = found->is_number_unsigned() && found->get<std::uint64_t>() > kMost;
+  if (!found->is_number_integer() || too_large) fail_expected(field, "a 64-bit integer");
+  return found->get<std::int64_t>();
+}
+
+std::optional<bool> JsonRow::boolean(std::string_view field) const {
+  const Json* found = find(field);
+  if (found == nullptr) return std::nullopt;
+  if (!found->is_boolean()) fail_expected(field, "true or false");
+  return found->get<bool>();
+}
+
+std::optional<std::vector<std::string>> JsonRow::texts(std::string_view field) const {
+  const Json* found = find(field);
+  if (found == nullptr) return std::nullopt;
+  if (!found->is_array()) fail_expected(field, "a list of texts");
+  std::vector<std::string> values;
+  for (const Json& element : *found) {
+    if (!element.is_string()) fail_expected(field, "a list of texts only");
+    values.push_back(element.get<std::string>());
+  }
+  return values;
+}
+
+std::vector<JsonRow> JsonRow::rows(std::string_view field) const {
+  const Json* found = find(field);
+  if (found == nullptr) return {};
+  if (!found->is_array()) fail_expected(field, "a list of objects");
+  std::vector<JsonRow> rows;
+  for (const Json& element : *found) {
+    if (!element.is_object()) fail_expected(field, "a list of objects only");
+    std::string place = fmt::format("{} {}[{}]", place_, field, rows.size());
+    // The element lives as long as the object that holds it.
+    rows.emplace_back(std::move(place), std::shared_ptr<const Json>(object_, &element));
+  }
+  return rows;
+}
+
+std::string JsonRow::required_text(std::string_view field) const {
+  std::optional<std::string> value = text(field);
+  if (!value) fail_expected(field, "a text");
+  return *std::move(value);
+}
+
+std::string JsonRow::as_json() const {
+  return object_->dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
+std::vector<std::string> JsonRow::names() const {
+  std::vector<std::string> names;
+  for (const auto& item : object_->items()) names.push_back(item.key());
+  return names;
+}
+
+JsonRow parse_json_row(std::string_view line, const std::string& place) {
+  return JsonRow(place, parse_object(line, place));
+}
+
+std::string json_quoted(std::string_view text) {
+  return Json(text).dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
+}  // namespace lie

@@ -1,0 +1,57 @@
+#include "common/io/line_input.h"
+
+#include <cerrno>
+#include <cstdio>
+#include <iostream>
+#include <system_error>
+
+#include "common/base/error.h"
+#include "common/io/file.h"
+#include "common/io/line_checksum.h"
+
+namespace lie {
+namespace {
+
+[[noreturn]] void fail_to_read(const std::string& name, int code) {
+  fail("cannot read {}: {}; check the path", name,
+       code == EISDIR ? "it is a directory" : std::generic_category().message(code));
+}
+
+}  // namespace
+
+LineInput::LineInput(const std::filesystem::path& file)
+    : name_(file == "-" ? "standard input" : file.string()), is_standard_input_(file == "-") {
+  if (is_standard_input_) return;
+  file_.open(file, std::ios::binary);
+  if (!file_) fail_to_read(name_, errno);
+  if (std::filesystem::is_directory(file)) fail_to_read(name_, EISDIR);
+}
+
+std::istream& LineInput::stream() { return is_standard_input_ ? std::cin : file_; }
+
+bool LineInput::next(std::string& line) {
+  ++number_;
+  if (std::getline(stream(), line)) return true;
+  require_read();
+  return false;
+}
+
+void LineInput::require_read() {
+  if (stream().bad() || (is_standard_input_ && std::ferror(stdin) != 0)) fail_to_read(name_, errno);
+}
+
+std::string LineInput::place() const { return fmt::format("{}:{}", name_, number_); }
+
+void for_each_whole_line(const std::filesystem::path& file,
+                         const std::function<void(std::string_view, std::size_t)>& take) {
+  if (!std::filesystem::exists(file)) return;
+  const std::string text = read_file(file);
+  const std::string_view rest = for_each_whole_line(std::string_view(text), take);
+  if (!rest.empty()) std::filesystem::resize_file(file, text.size() - rest.size());
+}
+
+bool is_blank(const std::string& line) {
+  return line.find_first_not_of(" \t\r") == std::string::npos;
+}
+
+}  // namespace lie

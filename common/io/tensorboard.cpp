@@ -1,0 +1,136 @@
+#include "common/io/tensorboard.h"
+
+#include <unistd.h>
+
+#include <array>
+#include <bit>
+#include <cstring>
+
+#include "common/base/clock.h"
+#include "common/base/error.h"
+#include "common/io/crc32c.h"
+#include "common/io/file.h"
+
+namespace lie {
+namespace {
+
+constexpr std::size_t kRecordHead = sizeof(std::uint64_t) + sizeof(std::uint32_t);
+
+std::uint32_t masked_crc(std::string_view bytes) {
+  return std::rotr(crc32c(bytes), 15) + 0xa282ead8u;
+}
+
+template <typename T>
+std::string little_endian(T value) {
+  static_assert(std::endian::native == std::endian::little);
+  std::string bytes(sizeof value, '\0');
+  std::memcpy(bytes.data(), &value, sizeof value);
+  return bytes;
+}
+
+std::string varint(std::uint64_t value) {
+  std::string bytes;
+  for (; value >= 0x80; value >>= 7) bytes += static_cast<char>((value & 0x7f) | 0x80);
+  bytes += static_cast<char>(value);
+  return bytes;
+}
+
+// Protobuf's keys are (field number << 3 | kind) with kinds 0 varint, 1 eight bytes, 2 length and
+// bytes, 5 four bytes; a zero number is left out, as the library does.
+std::string bytes_field(int number, std::string_view bytes) {
+  std::string field(1, static_cast<char>(number << 3 | 2));
+  return field.append(varint(bytes.size())).append(bytes);
+}
+
+std::string integer_field(int number, std::int64_t value) {
+  if (value == 0) return {};
+  std::string field(1, static_cast<char>(number << 3));
+  return field.append(varint(static_cast<std::uint64_t>(value)));
+}
+
+std::string record(double wall_time, std::int64_t step, std::string_view what) {
+  std::string event(1, static_cast<char>(1 << 3 | 1));
+  event.append(little_endian(wall_time)).append(integer_field(2, step)).append(what);
+  const std::string length = little_endian(static_cast<std::uint64_t>(event.size()));
+  return length + little_endian(masked_crc(length)) + event + little_endian(masked_crc(event));
+}
+
+constexpr std::string_view kFilePrefix = "events.out.tfevents.";
+
+void remove_event_files(const std::filesystem::path& directory) {
+  for (const std::string& name : list_directory(directory)) {
+    if (name.starts_with(kFilePrefix)) std::filesystem::remove(directory / name);
+  }
+}
+
+std::string host_name() {
+  std::array<char, 256> name = {};
+  return ::gethostname(name.data(), name.size() - 1) == 0 ? std::string(name.data()) : "localhost";
+}
+
+}  // namespace
+
+std::string version_record(double wall_time) {
+  return record(wall_time, 0, bytes_field(3, "brain.Event:2"));
+}
+
+std::string restart_record(double wall_time, std::int64_t step) {
+  constexpr std::int64_t kStart = 1;
+  return record(wall_time, step, bytes_field(7, integer_field(1, kStart)));
+}
+
+std::string scalars_record(double wall_time, std::int64_t step, std::span<const Scalar> scalars) {
+  std::string summary;
+  for (const Scalar& scalar : scalars) {
+    std::string value = bytes_field(1, scalar.tag);
+    value += static_cast<char>(2 << 3 | 5);
+    value += little_endian(static_cast<float>(scalar.value));
+    summary += bytes_field(1, value);
+  }
+  return record(wall_time, step, bytes_field(5, summary));
+}
+
+EventWriter::EventWriter(const std::filesystem::path& directory) {
+  make_directories(directory);
+  remove_event_files(directory);
+  const double now = unix_seconds();
+  path_ = directory / fmt::format("{}{:010}.{}.{}", kFilePrefix, static_cast<std::int64_t>(now),
+                                  host_name(), ::getpid());
+  file_.reset(std::fopen(path_.c_str(), "ab"));
+  if (!file_) fail("{}: cannot create it; check the directory's permissions", path_.string());
+  append(version_record(now));
+  append(restart_record(now, 0));
+}
+
+void EventWriter::write(double wall_time, std::int64_t step, std::span<const Scalar> scalars) {
+  append(scalars_record(wall_time, step, scalars));
+}
+
+void EventWriter::append(const std::string& record) {
+  const bool ok = std::fwrite(record.data(), 1, record.size(), file_.get()) == record.size() &&
+                  std::fflush(file_.get()) == 0;
+  if (!ok) fail("{}: cannot write to it; check that the disk has room", path_.string());
+}
+
+std::string event_file_fault(const std::filesystem::path& path) {
+  const std::string text = read_file(path);
+  std::string_view left = text;
+  /// Whether the first `size` bytes are followed by their checksum.
+  const auto fits = [&](std::size_t size) {
+    return left.substr(size).starts_with(little_endian(masked_crc(left.substr(0, size))));
+  };
+  while (left.size() >= kRecordHead) {
+    const std::string place = fmt::format("{}: the record at byte {} is damaged", path.string(),
+                                          text.size() - left.size());
+    if (!fits(sizeof(std::uint64_t))) return place;
+    std::uint64_t size = 0;
+    std::memcpy(&size, left.data(), sizeof size);
+    left.remove_prefix(kRecordHead);
+    if (left.size() < size + sizeof(std::uint32_t)) break;
+    if (!fits(size)) return place;
+    left.remove_prefix(size + sizeof(std::uint32_t));
+  }
+  return "";
+}
+
+}  // namespace lie

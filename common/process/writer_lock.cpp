@@ -1,0 +1,195 @@
+#include "common/process/writer_lock.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <system_error>
+#include <utility>
+
+#include "common/base/error.h"
+#include "common/io/file.h"
+
+namespace lie {
+namespace {
+
+constexpr mode_t kReadableByAll = 0644;
+
+[[noreturn]] void fail_on(const fs::path& path, std::string_view what, int code) {
+  fail("{}: cannot {}: {}; a writer needs its lock: check that the disk has room and is writable",
+       path.string(), what, std::generic_category().message(code));
+}
+
+struct flock whole_file() {
+  struct flock range = {};
+  range.l_type = F_WRLCK;
+  range.l_whence = SEEK_SET;
+  return range;
+}
+
+/// False on file systems without such locks, as some network file systems.
+bool lock_in_kernel(int descriptor) {
+  struct flock range = whole_file();
+  return ::fcntl(descriptor, F_OFD_SETLK, &range) == 0;
+}
+
+KernelLock kernel_lock_of(int descriptor) {
+  struct flock range = whole_file();
+  if (::fcntl(descriptor, F_OFD_GETLK, &range) != 0) return KernelLock::kUnsupported;
+  return range.l_type == F_UNLCK ? KernelLock::kFree : KernelLock::kHeld;
+}
+
+/// A lock file as it was found.
+struct Found {
+  bool is_there = false;
+  std::optional<LockHolder> holder = {};  // empty: not legible
+  KernelLock kernel_lock = KernelLock::kUnsupported;
+};
+
+Found look_at(const fs::path& name) {
+  const Descriptor file(::open(name.c_str(), O_RDONLY | O_NOFOLLOW | O_CLOEXEC));
+  if (!file.is_open() && errno == ENOENT) return {};
+  if (!file.is_open()) fail_on(name, "read the lock", errno);
+  std::array<char, 8192> text;  // a lock has some hundred bytes
+  const ssize_t length = ::read(file.number(), text.data(), text.size());
+  Found found{.is_there = true, .kernel_lock = kernel_lock_of(file.number())};
+  if (length > 0) found.holder = parse_lock_holder({text.data(), static_cast<std::size_t>(length)});
+  return found;
+}
+
+bool is_held_by(const fs::path& name, const std::string& token) {
+  const Found found = look_at(name);
+  return found.holder && found.holder->token == token;
+}
+
+/// Error unless its holder is known to be gone.
+void refuse_unless_gone(const fs::path& guarded, const fs::path& name, const Found& found) {
+  if (!found.holder) {
+    const bool held = found.kernel_lock == KernelLock::kHeld;
+    fail("{}: its lock {} does not say who holds it{}", guarded.string(), name.string(),
+         held ? ", but a process does: end that one"
+              : "; if no process writes there, remove that file");
+  }
+  const HolderFate fate = fate_of(*found.holder, found.kernel_lock);
+  if (fate == HolderFate::kRuns) {
+    fail("{} is being written by {}: wait until it has ended, or name another place",
+         guarded.string(), found.holder->name());
+  }
+  if (fate == HolderFate::kUnknown) {
+    fail(
+        "{} is held by {}, and whether that still runs cannot be told from here: if it does not, "
+        "remove {}",
+        guarded.string(), found.holder->name(), name.string());
+  }
+}
+
+fs::path lock_of(const fs::path& guarded) {
+  return fs::is_directory(guarded) ? guarded / kWriterLockName
+                                   : fs::path(guarded.string() + ".lock");
+}
+
+void write_whole(int descriptor, const fs::path& path, const std::string& text) {
+  const ssize_t written = ::write(descriptor, text.data(), text.size());
+  if (written < 0) fail_on(path, "write it", errno);
+  if (written != std::ssize(text)) fail_on(path, "write it", ENOSPC);
+  if (::fsync(descriptor) != 0) fail_on(path, "sync it to the disk", errno);
+}
+
+}  // namespace
+
+void check_unlocked(const fs::path& guarded) {
+  const fs::path name = lock_of(guarded);
+  const Found found = look_at(name);
+  if (found.is_there) refuse_unless_gone(guarded, name, found);
+}
+
+WriterLock::WriterLock(const fs::path& guarded, std::string_view command)
+    : guarded_(guarded), file_(lock_of(guarded)), self_(this_process(command)) {
+  const fs::path aside = beside("new", self_.token);
+  try {
+    create(aside);
+    acquire(file_);
+  } catch (...) {
+    ::unlink(aside.c_str());
+    throw;
+  }
+  ::unlink(aside.c_str());
+  try {
+    remove_leftovers();
+  } catch (const std::exception&) {  // leftovers do no harm
+  }
+}
+
+WriterLock::~WriterLock() {
+  try {
+    if (is_held_by(file_, self_.token)) ::unlink(file_.c_str());
+  } catch (const Error&) {  // unreadable: left for the next writer, as after a crash
+  }
+}
+
+fs::path WriterLock::beside(std::string_view what, const std::string& token) const {
+  return fmt::format("{}.{}-{}", file_.string(), what, token);
+}
+
+/// Creates the file, which names this process, and keeps it open. False if it exists.
+bool WriterLock::create(const fs::path& name) {
+  Descriptor file(::open(name.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, kReadableByAll));
+  if (!file.is_open() && errno == EEXIST) return false;
+  if (!file.is_open()) fail_on(name, "create it", errno);
+  descriptor_ = std::move(file);
+  self_.has_kernel_lock = lock_in_kernel(descriptor_.number());
+  try {
+    write_whole(descriptor_.number(), name, to_text(self_));
+  } catch (...) {
+    ::unlink(name.c_str());
+    throw;
+  }
+  return true;
+}
+
+/// Gives this process's lock that name. False if another has it.
+bool WriterLock::take(const fs::path& name) {
+  if (::link(beside("new", self_.token).c_str(), name.c_str()) == 0) return true;
+  if (errno == EEXIST) return is_held_by(name, self_.token);  // linked, but the answer was lost
+  const bool knows_no_links = errno == EPERM || errno == EOPNOTSUPP || errno == ENOSYS;
+  if (!knows_no_links) fail_on(name, "create it", errno);
+  return create(name);
+}
+
+void WriterLock::acquire(const fs::path& name) {
+  while (!take(name)) {
+    const Found found = look_at(name);
+    if (!found.is_there) continue;  // released meanwhile
+    refuse_unless_gone(guarded_, name, found);
+    if (replace(name, *found.holder)) return;
+  }
+}
+
+/// False if another did so before.
+bool WriterLock::replace(const fs::path& name, const LockHolder& gone) {
+  const fs::path right = beside("after", gone.token);
+  acquire(right);
+  // Only the holder of this right may replace that lock: it can no longer change.
+  if (!is_held_by(name, gone.token)) {
+    ::unlink(right.c_str());
+    return false;
+  }
+  rename_durably(right, name);
+  taken_from_ = gone;
+  return true;
+}
+
+/// Removes what killed starters left. Those still at work are refused in any case.
+void WriterLock::remove_leftovers() const {
+  const std::string own = file_.filename().string() + ".";
+  for (const auto& entry : fs::directory_iterator(fs::absolute(file_).parent_path())) {
+    if (!entry.path().filename().string().starts_with(own)) continue;
+    const Found found = look_at(entry.path());
+    if (found.holder && fate_of(*found.holder, found.kernel_lock) == HolderFate::kGone) {
+      ::unlink(entry.path().c_str());
+    }
+  }
+}
+
+}  // namespace lie

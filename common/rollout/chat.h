@@ -1,0 +1,34 @@
+// Chat messages, as datasets give them and prompt templates take them.
+#pragma once
+
+#include <functional>
+#include <span>
+#include <string>
+
+namespace lie {
+
+struct ChatMessage {
+  std::string role;  // "system", "user" or "assistant"
+  std::string content;
+};
+
+/// Prompt templates by name, for help texts; model/tokenizer/template/templates.h says what each
+/// is.
+inline constexpr const char* kPromptTemplates =
+    "plain, qwen3, qwen3-no-thinking, octothinker, chatml, smollm2, qwen2.5, qwen2.5-math, llama3";
+
+/// Renders a conversation that ends with a user's turn as the text that the model reads
+/// (model/tokenizer/template/templates.h).
+using RenderPrompt = std::function<std::string(std::span<const ChatMessage>)>;
+
+/// The contents in order, separated by empty lines: a prompt without a template.
+inline std::string joined_contents(std::span<const ChatMessage> messages) {
+  std::string text;
+  for (const ChatMessage& message : messages) {
+    if (!text.empty()) text += "\n\n";
+    text += message.content;
+  }
+  return text;
+}
+
+}  // namespace lie

@@ -1,0 +1,49 @@
+// The order in which a run takes its problems: a pure function of seed, epoch and position.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "common/rollout/rollout.h"
+
+namespace lie {
+
+/// The position of a stream; all that a checkpoint needs of it.
+struct PromptStreamState {
+  std::int64_t epoch = 0;     // complete passes behind it
+  std::int64_t position = 0;  // problems of the present pass already given
+  bool operator==(const PromptStreamState&) const = default;
+};
+
+/// Gives every problem once per epoch, without end. Shuffled epochs are independent Fisher-Yates
+/// permutations by random_bits(seed, kShuffleStream, epoch). Not thread-safe.
+class PromptStream {
+ public:
+  /// Throws Error if there is no prompt.
+  PromptStream(std::vector<Prompt> prompts, std::uint64_t seed, bool shuffle);
+
+  /// The next `n` problems. Continues into the next epoch, so a batch across the boundary may hold
+  /// a problem twice.
+  std::vector<Prompt> next(std::int64_t n);
+
+  PromptStreamState state() const { return state_; }
+  /// That of a stream which has given `n` problems.
+  PromptStreamState state_after(std::int64_t n) const { return {n / size(), n % size()}; }
+
+  /// Continues where the stream with this state() stood. Throws Error if the state does not fit the
+  /// dataset.
+  void restore(const PromptStreamState& state);
+
+  std::int64_t size() const { return static_cast<std::int64_t>(prompts_.size()); }
+
+ private:
+  void order_epoch();
+
+  std::vector<Prompt> prompts_;
+  std::uint64_t seed_;
+  bool shuffle_;
+  PromptStreamState state_;
+  std::vector<std::size_t> order_;  // of the present epoch
+};
+
+}  // namespace lie

@@ -1,0 +1,208 @@
+#include "common/text/units.h"
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cstring>
+
+#include "common/base/error.h"
+
+namespace lie {
+namespace {
+
+enum ByteClass : std::uint8_t { kLetter, kSpace, kUnderscore, kMaybeSpace };
+
+/// ASCII white space, the underscore, and the bytes with which other white space begins in UTF-8.
+constexpr std::array<ByteClass, 256> kClasses = [] {
+  std::array<ByteClass, 256> classes = {};
+  for (std::size_t c = 9; c <= 13; ++c) classes[c] = kSpace;
+  for (std::size_t c = 28; c <= 32; ++c) classes[c] = kSpace;
+  classes['_'] = kUnderscore;
+  for (const std::size_t c : {0xC2, 0xE1, 0xE2, 0xE3}) classes[c] = kMaybeSpace;
+  return classes;
+}();
+
+ByteClass class_of(char c) { return kClasses[static_cast<unsigned char>(c)]; }
+
+std::uint32_t byte_at(const char* at) { return static_cast<unsigned char>(*at); }
+
+/// Bytes of the white space at `at`, whose first byte is kMaybeSpace; 0 if it is none.
+std::size_t wide_space(const char* at, const char* end) {
+  const std::uint32_t lead = byte_at(at);
+  if (lead == 0xC2) {  // U+0085, U+00A0
+    return end - at >= 2 && (byte_at(at + 1) == 0x85 || byte_at(at + 1) == 0xA0) ? 2 : 0;
+  }
+  if (end - at < 3) return 0;
+  const std::uint32_t rest = byte_at(at + 1) << 8 | byte_at(at + 2);
+  const bool is_space = (lead == 0xE1 && rest == 0x9A80) ||                      // U+1680
+                        (lead == 0xE2 && ((rest >= 0x8080 && rest <= 0x808A) ||  // U+2000-200A
+                                          rest == 0x80A8 || rest == 0x80A9 ||    // U+2028, U+2029
+                                          rest == 0x80AF || rest == 0x819F)) ||  // U+202F, U+205F
+                        (lead == 0xE3 && rest == 0x8080);                        // U+3000
+  return is_space ? 3 : 0;
+}
+
+constexpr std::uint64_t kEachByte = 0x0101010101010101u;
+
+/// The first byte from `at` on that may not be a letter; skips ASCII letters eight at a time.
+const char* skip_letters(const char* at, const char* end) {
+  static_assert(std::endian::native == std::endian::little);
+  constexpr std::uint64_t kHigh = 0x80 * kEachByte;
+  for (; end - at >= 8; at += 8) {
+    std::uint64_t bytes;
+    std::memcpy(&bytes, at, 8);
+    const std::uint64_t underscores = bytes ^ ('_' * kEachByte);
+    // In each byte's top bit: above 127; below 33; an underscore. Exact up to the first one set.
+    const std::uint64_t stops = (bytes & kHigh) | ((bytes - 33 * kEachByte) & ~bytes & kHigh) |
+                                ((underscores - kEachByte) & ~underscores & kHigh);
+    if (stops != 0) return at + std::countr_zero(stops) / 8;
+  }
+  while (at != end && class_of(*at) == kLetter) ++at;
+  return at;
+}
+
+/// Calls take(word) for every word of `text`.
+template <typename Take>
+void for_each_word(std::string_view text, Take&& take) {
+  const char* at = text.data();
+  const char* const end = at + text.size();
+  const char* begin = at;
+  bool in_piece = false;  // within a run of letters and underscores
+  while (at != end) {
+    const ByteClass kind = class_of(*at);
+    const std::size_t wide = kind == kMaybeSpace ? wide_space(at, end) : 0;
+    if (kind == kLetter || (kind == kMaybeSpace && wide == 0)) {
+      in_piece = true;
+      at = skip_letters(at + 1, end);
+    } else if (kind == kUnderscore) {
+      take(std::string_view(begin, static_cast<std::size_t>(at - begin)));
+      in_piece = true;  // the part after the underscore is a word, even an empty one
+      begin = ++at;
+    } else {
+      if (in_piece) take(std::string_view(begin, static_cast<std::size_t>(at - begin)));
+      in_piece = false;
+      begin = at += kind == kSpace ? 1 : wide;
+    }
+  }
+  if (in_piece) take(std::string_view(begin, static_cast<std::size_t>(at - begin)));
+}
+
+std::uint64_t mixed(std::uint64_t a, std::uint64_t b) {
+  const auto product = static_cast<unsigned __int128>(a) * b;
+  return static_cast<std::uint64_t>(product) ^ static_cast<std::uint64_t>(product >> 64);
+}
+
+/// The first `wanted` (at most 8) bytes at `at` as a number, of which `readable` may be read.
+std::uint64_t load(const char* at, std::size_t wanted, std::size_t readable) {
+  std::uint64_t value = 0;
+  if (readable >= 8) {
+    std::memcpy(&value, at, 8);
+    return wanted >= 8 ? value : value & ((std::uint64_t{1} << (8 * wanted)) - 1);
+  }
+  std::memcpy(&value, at, std::min(wanted, readable));
+  return value;
+}
+
+constexpr std::uint64_t kSecret = 0xD6E8FEB86659FD93u;
+constexpr std::uint64_t kOtherSecret = 0x082EFA98EC4E6C89u;
+
+/// `head`: the word's first bytes; `readable`: bytes from its start to the end of the text.
+std::uint64_t hash_of(std::string_view word, std::uint64_t head, std::size_t readable,
+                      std::uint64_t secret) {
+  constexpr std::uint64_t kStart = 0x9E3779B97F4A7C15u;
+  std::uint64_t hash = mixed(kStart ^ head, secret ^ (std::uint64_t{word.size()} << 1));
+  for (std::size_t i = 8; i < word.size(); i += 8) {
+    hash = mixed(hash ^ load(word.data() + i, word.size() - i, readable - i), secret);
+  }
+  return hash;
+}
+
+constexpr std::size_t kFirstSlots = 1024;
+
+}  // namespace
+
+std::vector<std::string_view> split_words(std::string_view text) {
+  std::vector<std::string_view> words;
+  for_each_word(text, [&](std::string_view word) { words.push_back(word); });
+  return words;
+}
+
+void append_unit_hashes(std::span<const std::int32_t> ids, std::vector<UnitHash>& hashes) {
+  for (const std::int32_t id : ids) {
+    const std::uint64_t value = static_cast<std::uint32_t>(id);
+    hashes.push_back({value, value});
+  }
+}
+
+void append_unit_hashes(std::string_view text, std::vector<UnitHash>& hashes) {
+  constexpr std::uint64_t kPrime = (std::uint64_t{1} << 61) - 1;
+  const char* const end = text.data() + text.size();
+  for_each_word(text, [&](std::string_view word) {
+    const auto readable = static_cast<std::size_t>(end - word.data());
+    const std::uint64_t head = load(word.data(), word.size(), readable);
+    hashes.push_back({hash_of(word, head, readable, kSecret) % kPrime,
+                      hash_of(word, head, readable, kOtherSecret) % kPrime});
+  });
+}
+
+WordIds::WordIds() : slots_(kFirstSlots) {}
+
+void WordIds::append(std::string_view text, std::vector<std::int32_t>& ids) {
+  const char* const end = text.data() + text.size();
+  for_each_word(text, [&](std::string_view word) {
+    const auto readable = static_cast<std::size_t>(end - word.data());
+    const std::uint64_t head = load(word.data(), word.size(), readable);
+    ids.push_back(id_of(word, head, hash_of(word, head, readable, kSecret)));
+  });
+}
+
+inline std::int32_t WordIds::id_of(std::string_view word, std::uint64_t head, std::uint64_t hash) {
+  const std::size_t mask = slots_.size() - 1;
+  const auto tag = static_cast<std::uint32_t>(hash >> 32);
+  for (std::size_t at = hash & mask;; at = (at + 1) & mask) {
+    Slot& slot = slots_[at];
+    if (slot.id_plus_one == 0) return add(word, head, hash, slot);
+    if (slot.tag == tag && is_word(slot.id_plus_one - 1, word, head)) {
+      return static_cast<std::int32_t>(slot.id_plus_one - 1);
+    }
+  }
+}
+
+inline bool WordIds::is_word(std::uint32_t id, std::string_view word, std::uint64_t head) const {
+  const Word& known = words_[id];
+  if (known.head != head || known.length != word.size()) return false;
+  return word.size() <= 8 ||
+         std::memcmp(letters_.data() + known.begin, word.data(), word.size()) == 0;
+}
+
+std::int32_t WordIds::add(std::string_view word, std::uint64_t head, std::uint64_t hash,
+                          Slot& slot) {
+  if (words_.size() >= 0x7fffffff)
+    fail("more than 2^31 distinct words; count by token ids instead");
+  const auto id = static_cast<std::uint32_t>(words_.size());
+  slot = {static_cast<std::uint32_t>(hash >> 32), id + 1};
+  words_.push_back({hash, head, letters_.size(), static_cast<std::uint32_t>(word.size())});
+  letters_ += word;
+  if (2 * words_.size() > slots_.size()) grow();
+  return static_cast<std::int32_t>(id);
+}
+
+void WordIds::grow() {
+  std::vector<Slot> slots(2 * slots_.size());
+  const std::size_t mask = slots.size() - 1;
+  for (std::size_t id = 0; id < words_.size(); ++id) {
+    std::size_t at = words_[id].hash & mask;
+    while (slots[at].id_plus_one != 0) at = (at + 1) & mask;
+    slots[at] = {static_cast<std::uint32_t>(words_[id].hash >> 32),
+                 static_cast<std::uint32_t>(id + 1)};
+  }
+  slots_ = std::move(slots);
+}
+
+void WordIds::clear() {
+  std::fill(slots_.begin(), slots_.end(), Slot());
+  words_.clear();
+  letters_.clear();
+}
+
+}  // namespace lie

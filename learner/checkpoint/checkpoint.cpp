@@ -1,0 +1,198 @@
+#include "learner/checkpoint/checkpoint.h"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <system_error>
+#include <vector>
+
+#include "common/base/error.h"
+#include "common/base/fault.h"
+#include "common/io/checksums.h"
+#include "common/io/file.h"
+#include "learner/checkpoint/stored_moments.h"
+#include "learner/record/run_coverage.h"
+
+namespace lie {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::string_view kPrefix = "step-";
+constexpr std::array kTokenizerFiles = {"tokenizer.json",
+                                        "tokenizer_config.json",
+                                        "special_tokens_map.json",
+                                        "added_tokens.json",
+                                        "vocab.json",
+                                        "merges.txt",
+                                        "chat_template.jinja"};
+
+std::vector<std::pair<std::int64_t, fs::path>> complete_checkpoints(const fs::path& checkpoints) {
+  std::vector<std::pair<std::int64_t, fs::path>> found;
+  if (!fs::is_directory(checkpoints)) return found;
+  for (const std::string& name : list_directory(checkpoints)) {
+    if (const auto step = checkpoint_step(name)) found.emplace_back(*step, checkpoints / name);
+  }
+  std::sort(found.begin(), found.end());
+  return found;
+}
+
+void remove_tree(const fs::path& path) {
+  std::error_code code;
+  fs::remove_all(path, code);
+  if (code) fail("{}: cannot remove it: {}; check its permissions", path.string(), code.message());
+}
+
+/// Renames before removing, so that no partly removed checkpoint has a valid name.
+void remove_checkpoint(const fs::path& checkpoint) {
+  const fs::path aside =
+      checkpoint.parent_path() / fmt::format(".{}.removed", checkpoint.filename().string());
+  remove_tree(aside);
+  rename_durably(checkpoint, aside);
+  remove_tree(aside);
+}
+
+void remove_leftovers(const fs::path& checkpoints) {
+  for (const std::string& name : list_directory(checkpoints)) {
+    if (name.ends_with(".partial") || name.ends_with(".removed")) {
+      remove_tree(checkpoints / name);
+    }
+  }
+}
+
+void copy_tokenizer(const fs::path& from, const fs::path& to) {
+  for (const char* name : kTokenizerFiles) {
+    if (fs::is_regular_file(from / name)) write_file_atomically(to / name, read_file(from / name));
+  }
+}
+
+/// What learner 0 writes besides its part.
+void save_rest(const CheckpointContents& contents, std::span<const CheckpointPart> parts,
+               const fs::path& directory) {
+  const Weights& weights = contents.weights;
+  copy_tokenizer(contents.start_model, directory);
+  save_generation_config(weights.config(), contents.start_model, directory);
+  save_model_config(weights.config(), directory);
+  std::vector<RangeFile> files;
+  for (const CheckpointPart& part : parts) {
+    if (!part.weights.name.empty()) files.push_back(part.weights);
+  }
+  if (files.size() > 1) save_weights_index(weights.parameters(), files, directory);
+  TrainerState state = contents.state;
+  state.optimizer_updates = contents.optimizer.updates();
+  state.skipped_updates = contents.optimizer.skipped();
+  save_trainer_state(state, directory);
+  if (contents.coverage) contents.coverage->save(directory);
+}
+
+void sync_tree(const fs::path& directory) {
+  for (const std::string& name : list_directory(directory)) {
+    const fs::path path = directory / name;
+    fs::is_directory(path) ? sync_tree(path) : sync_file(path);
+  }
+  sync_directory(directory);
+}
+
+fs::path partial_path(const fs::path& checkpoints, std::int64_t step) {
+  return checkpoints / fmt::format(".{}.partial", checkpoint_path({}, step).string());
+}
+
+}  // namespace
+
+void describe(FieldList& fields, CheckpointOptions& options) {
+  fields.add(
+      "every", options.every,
+      {"Steps between checkpoints; there is one after the last step in any case. 0: that one only. "
+       "After a kill, the steps behind the last are learned again.",
+       "steps", 0});
+  fields.add("keep_last", options.keep_last,
+             {"Keep this many of the latest checkpoints; 0: all.", "", 0});
+  fields.add(
+      "background", options.background,
+      {"Write a checkpoint beside the next steps, from a copy for which the learners together "
+       "hold 12 bytes a parameter of host memory. Off: training waits until it is written."});
+}
+
+void begin_checkpoint(const fs::path& checkpoints, std::int64_t step) {
+  make_directories(checkpoints);
+  remove_leftovers(checkpoints);
+  make_directories(partial_path(checkpoints, step));
+}
+
+std::string write_checkpoint_part(const fs::path& checkpoints, const CheckpointContents& contents,
+                                  std::span<const CheckpointPart> parts, int learner) {
+  const fs::path partial = partial_path(checkpoints, contents.state.step);
+  if (learner == 0) save_rest(contents, parts, partial);
+  const CheckpointPart& part = parts[static_cast<std::size_t>(learner)];
+  if (!part.weights.name.empty()) save_parameters(contents.weights, part.weights, partial);
+  if (!part.moments.name.empty()) {
+    save_moments(contents.optimizer, contents.weights, partial / part.moments.name);
+  }
+  const std::vector<std::string> files = files_of(part);
+  for (const std::string& file : files) sync_file(partial / file);
+  sync_directory(partial);
+  pass_fault_point("part");
+  return checksum_lines(partial, files);
+}
+
+fs::path complete_checkpoint(const fs::path& checkpoints, std::int64_t step,
+                             const std::string& checksums) {
+  const fs::path partial = partial_path(checkpoints, step);
+  const fs::path complete = checkpoint_path(checkpoints, step);
+  write_checksums(partial, checksums);
+  sync_tree(partial);
+  if (fs::exists(complete)) remove_checkpoint(complete);
+  rename_durably(partial, complete);
+  return complete;
+}
+
+fs::path save_checkpoint(const fs::path& checkpoints, const CheckpointContents& contents) {
+  const auto parts = checkpoint_parts(contents.weights.parameters(), 1);
+  begin_checkpoint(checkpoints, contents.state.step);
+  return complete_checkpoint(checkpoints, contents.state.step,
+                             write_checkpoint_part(checkpoints, contents, parts, 0));
+}
+
+void remove_old_checkpoints(const fs::path& checkpoints, std::int64_t keep_last,
+                            std::optional<std::int64_t> best) {
+  if (keep_last == 0) return;
+  const auto all = complete_checkpoints(checkpoints);
+  for (std::int64_t i = 0; i < std::ssize(all) - keep_last; ++i) {
+    const auto& [step, path] = all[static_cast<std::size_t>(i)];
+    if (step != best) remove_checkpoint(path);
+  }
+}
+
+std::optional<std::int64_t> checkpoint_step(std::string_view name) {
+  if (name.substr(0, kPrefix.size()) != kPrefix) return std::nullopt;
+  const std::string_view digits = name.substr(kPrefix.size());
+  std::int64_t step = 0;
+  const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), step);
+  if (digits.empty() || error != std::errc() || end != digits.data() + digits.size()) {
+    return std::nullopt;
+  }
+  return step;
+}
+
+fs::path checkpoint_path(const fs::path& checkpoints, std::int64_t step) {
+  return checkpoints / fmt::format("{}{:06}", kPrefix, step);
+}
+
+std::optional<fs::path> latest_checkpoint(const fs::path& checkpoints, std::int64_t at_most) {
+  auto all = complete_checkpoints(checkpoints);
+  std::erase_if(all, [&](const auto& entry) { return entry.first > at_most; });
+  if (all.empty()) return std::nullopt;
+  return all.back().second;
+}
+
+TrainerState load_checkpoint(const fs::path& checkpoint, Weights& weights, AdamW& optimizer) {
+  const TrainerState state = load_trainer_state(checkpoint);
+  check_weights(checkpoint, weights);
+  const StoredMoments moments(checkpoint, weights.parameters());
+  read_weights(checkpoint, weights);
+  moments.read(optimizer, weights.operators());
+  optimizer.restore_counts(state.optimizer_updates, state.skipped_updates);
+  return state;
+}
+
+}  // namespace lie

@@ -1,0 +1,165 @@
+#include "learner/checkpoint/checkpoint_saver.h"
+
+#include <algorithm>
+#include <chrono>
+#include <span>
+#include <utility>
+
+#include "common/base/clock.h"
+#include "common/process/log.h"
+#include "learner/record/run_coverage.h"
+
+namespace lie {
+namespace {
+
+std::span<float> floats(Tensor x) {
+  return {static_cast<float*>(x.data), static_cast<std::size_t>(x.elements())};
+}
+
+template <typename Value>
+bool is_ready(const std::future<Value>& value) {
+  return value.wait_for(std::chrono::seconds(0)) == std::future_status::ready;
+}
+
+}  // namespace
+
+/// A part's contents in memory of their own, under operators that only the thread that writes
+/// calls.
+class CheckpointSaver::Copy {
+ public:
+  Copy(const Weights& weights, const CheckpointPart& part)
+      : weights_(weights.config(), *host_, part.weights.range),
+        optimizer_({}, weights_, part.moments.range) {}
+
+  CheckpointContents of(const CheckpointContents& live) {
+    Operators& operators = live.weights.operators();
+    operators.copy_to_host(live.weights.elements(weights_.shard()), floats(weights_.flat()));
+    operators.copy_to_host(live.optimizer.first_moment(), floats(optimizer_.first_moment()));
+    operators.copy_to_host(live.optimizer.second_moment(), floats(optimizer_.second_moment()));
+    optimizer_.restore_counts(live.optimizer.updates(), live.optimizer.skipped());
+    coverage_.reset();
+    if (live.coverage) coverage_ = live.coverage->of_run();
+    return {weights_, optimizer_, live.state, live.start_model, coverage_ ? &*coverage_ : nullptr};
+  }
+
+ private:
+  std::unique_ptr<Operators> host_ = make_cpu_operators(1);
+  Weights weights_;
+  AdamW optimizer_;
+  std::optional<RunCoverage> coverage_;
+};
+
+CheckpointSaver::CheckpointSaver(std::filesystem::path checkpoints,
+                                 const CheckpointOptions& options, const Weights& weights,
+                                 Collective& learners)
+    : checkpoints_(std::move(checkpoints)),
+      learners_(learners),
+      in_background_(options.background && options.every > 0),
+      parts_(checkpoint_parts(weights.parameters(), learners.size())) {
+  if (!in_background_) return;
+  copy_ = std::make_unique<Copy>(weights, parts_[static_cast<std::size_t>(learners.rank())]);
+}
+
+/// Waits: the thread uses what is destroyed next. Only a run that fails has not waited before.
+CheckpointSaver::~CheckpointSaver() {
+  if (!writing_.valid()) return;
+  if (is_first()) {
+    Log("learner", 0)
+        .warn("training failed; the checkpoint that is being written is {}",
+              meets_ ? "given up: it lacks the parts of other learners" : "completed first");
+  }
+  parts_known_ = {};  // learner 0's thread would wait for ever
+}
+
+void CheckpointSaver::save(const CheckpointContents& contents, std::function<void()> afterwards) {
+  wait();
+  const Timed timed(waited_);
+  const Stopwatch watch;
+  if (is_first()) begin_checkpoint(checkpoints_, contents.state.step);
+  std::uint8_t has_begun = 1;
+  broadcast_value(learners_, has_begun);
+  if (in_background_) {
+    save_beside(copy_->of(contents), watch, std::move(afterwards));
+    return;
+  }
+  writing_ = std::async(std::launch::deferred, [&] {
+    Written parts = of_all(write_part(contents, watch));
+    return is_first() ? complete(contents.state.step, std::move(parts), afterwards) : parts;
+  });
+  writing_.wait();
+}
+
+void CheckpointSaver::save_beside(const CheckpointContents& copy, const Stopwatch& watch,
+                                  std::function<void()> afterwards) {
+  meets_ = learners_.size() > 1;
+  parts_known_ = {};
+  writing_ = std::async(std::launch::async, [this, copy, watch, then = std::move(afterwards),
+                                             others = parts_known_.get_future()]() mutable {
+    Written parts = write_part(copy, watch);
+    if (!is_first()) return parts;
+    if (learners_.size() > 1) {
+      const Written known = others.get();
+      parts = {parts.checksums + known.checksums, std::max(parts.seconds, known.seconds)};
+    }
+    return complete(copy.state.step, std::move(parts), then);
+  });
+}
+
+CheckpointSaver::Written CheckpointSaver::write_part(const CheckpointContents& contents,
+                                                     const Stopwatch& watch) const {
+  std::string lines = write_checkpoint_part(checkpoints_, contents, parts_, learners_.rank());
+  return {std::move(lines), watch.seconds()};
+}
+
+CheckpointSaver::Written CheckpointSaver::complete(std::int64_t step, Written parts,
+                                                   const std::function<void()>& afterwards) const {
+  const Stopwatch watch;
+  complete_checkpoint(checkpoints_, step, parts.checksums);
+  afterwards();
+  parts.seconds += watch.seconds();
+  return parts;
+}
+
+CheckpointSaver::Written CheckpointSaver::of_all(Written own) {
+  Written all;
+  for (int learner = 0; learner < learners_.size(); ++learner) {
+    Written part = learner == learners_.rank() ? own : Written();
+    broadcast_values(learners_, part.checksums, learner);
+    broadcast_value(learners_, part.seconds, learner);
+    all.checksums += part.checksums;
+    all.seconds = std::max(all.seconds, part.seconds);
+  }
+  return all;
+}
+
+/// Once the others have written their parts, which all learn together, learner 0's thread is told.
+void CheckpointSaver::meet(bool waits) {
+  if (!meets_) return;
+  if (waits && !is_first()) writing_.wait();
+  double missing = is_first() || is_ready(writing_) ? 0 : 1;
+  learners_.all_reduce_sum(std::span(&missing, 1));
+  if (missing > 0) return;
+  meets_ = false;
+  Written others = of_all(is_first() ? Written() : writing_.get());
+  if (is_first()) parts_known_.set_value(std::move(others));
+}
+
+std::optional<SavingSeconds> CheckpointSaver::poll() {
+  meet(false);
+  if (meets_ || !writing_.valid() || !is_ready(writing_)) return {};
+  return wait();
+}
+
+std::optional<SavingSeconds> CheckpointSaver::wait() {
+  if (!writing_.valid()) return {};
+  {
+    const Timed timed(waited_);
+    meet(true);
+    if (writing_.valid()) writing_.wait();
+  }
+  const double waited = std::exchange(waited_, 0);
+  if (!writing_.valid()) return {};
+  return SavingSeconds{.all = writing_.get().seconds, .waited = waited};
+}
+
+}  // namespace lie

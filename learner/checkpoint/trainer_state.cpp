@@ -1,0 +1,85 @@
+#include "learner/checkpoint/trainer_state.h"
+
+#include <type_traits>
+
+#include "common/base/error.h"
+#include "common/io/checksums.h"
+#include "common/io/json.h"
+
+namespace lie {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::int64_t kSchemaVersion = 1;
+constexpr const char* kStateFile = "trainer_state.json";
+constexpr const char* kChecksums = "checksums";
+
+/// A field of trainer_state.json of the right kind.
+template <typename T>
+T field(const Json& json, const char* key, const fs::path& path) {
+  const auto at = json.find(key);
+  if (at == json.end()) {
+    fail(
+        "{}: field \"{}\" is missing; the checkpoint is incomplete or not of this program: remove "
+        "its directory to resume from the one before",
+        path.string(), key);
+  }
+  const bool fits = !std::is_integral_v<T> || at->is_number_integer();
+  try {
+    if (fits) return at->get<T>();
+  } catch (const Json::exception&) {  // another kind of value: the error below
+  }
+  fail(
+      "{}: field \"{}\" is {}, expected another kind of value; remove the checkpoint's directory "
+      "to resume from the one before",
+      path.string(), key, at->dump());
+}
+
+}  // namespace
+
+void save_trainer_state(const TrainerState& state, const fs::path& checkpoint) {
+  Json json;
+  json["schema_version"] = kSchemaVersion;
+  json["step"] = state.step;
+  json["policy_version"] = state.policy_version;
+  json["optimizer_updates"] = state.optimizer_updates;
+  json["skipped_updates"] = state.skipped_updates;
+  json["seed"] = state.seed;
+  json["build_id"] = state.build_id;
+  json["prompt_stream_epoch"] = state.prompt_stream.epoch;
+  json["prompt_stream_position"] = state.prompt_stream.position;
+  json[kChecksums] = kChecksumsFile;
+  write_json(json, checkpoint / kStateFile);
+}
+
+bool promises_checksums(const fs::path& checkpoint) {
+  return read_json(checkpoint / kStateFile).contains(kChecksums);
+}
+
+TrainerState load_trainer_state(const fs::path& checkpoint) {
+  const fs::path path = checkpoint / kStateFile;
+  const Json json = read_json(path);
+  if (!json.is_object()) fail("{}: expected a JSON object; this is no checkpoint", path.string());
+  const auto version = field<std::int64_t>(json, "schema_version", path);
+  if (version != kSchemaVersion) {
+    fail("{}: schema_version {}, expected {}; resume with the program that wrote it", path.string(),
+         version, kSchemaVersion);
+  }
+  TrainerState state;
+  state.step = field<std::int64_t>(json, "step", path);
+  state.policy_version = field<std::int64_t>(json, "policy_version", path);
+  state.optimizer_updates = field<std::int64_t>(json, "optimizer_updates", path);
+  state.skipped_updates = field<std::int64_t>(json, "skipped_updates", path);
+  state.seed = field<std::uint64_t>(json, "seed", path);
+  state.build_id = field<std::string>(json, "build_id", path);
+  state.prompt_stream.epoch = field<std::int64_t>(json, "prompt_stream_epoch", path);
+  state.prompt_stream.position = field<std::int64_t>(json, "prompt_stream_position", path);
+  if (state.step < 0 || state.optimizer_updates < 0 || state.skipped_updates < 0) {
+    fail("{}: a count is negative; remove the checkpoint's directory to resume from the one before",
+         path.string());
+  }
+  return state;
+}
+
+}  // namespace lie

@@ -1,0 +1,106 @@
+#include "learner/checkpoint/valid_checkpoint.h"
+
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "common/base/error.h"
+#include "common/io/checksums.h"
+#include "common/io/file.h"
+#include "learner/checkpoint/checkpoint.h"
+#include "learner/checkpoint/trainer_state.h"
+
+namespace lie {
+namespace {
+
+namespace fs = std::filesystem;
+
+using LogHolds = std::function<bool(std::int64_t step)>;
+
+constexpr std::string_view kDamaged = ".damaged";
+
+std::string name_of(const fs::path& path) { return path.filename().string(); }
+
+bool has_checksums(const fs::path& checkpoint) { return fs::exists(checkpoint / kChecksumsFile); }
+
+std::vector<std::string> damaged_ones(const fs::path& checkpoints) {
+  std::vector<std::string> damaged;
+  if (!fs::is_directory(checkpoints)) return damaged;
+  for (const std::string& name : list_directory(checkpoints)) {
+    if (name.find(kDamaged) != std::string::npos) damaged.push_back(name);
+  }
+  return damaged;
+}
+
+/// A failed disk must not make a run, and its log, begin again at step 0: only what the log holds
+/// is learned again. `damaged`: names of what was set aside.
+void refuse_unless(const LogHolds& log_holds, std::vector<std::string> damaged,
+                   const fs::path& checkpoints, const Log& log) {
+  if (damaged.empty()) return;
+  std::ranges::sort(damaged);
+  const auto last = checkpoint_step(damaged.back().substr(0, damaged.back().find(kDamaged)));
+  if (log_holds && last && log_holds(*last)) {
+    log.warn(
+        "{}: NO SOUND CHECKPOINT IS LEFT: beginning with the start model, from which the "
+        "logged steps are learned again",
+        checkpoints.string());
+    return;
+  }
+  fail(
+      "{}: no sound checkpoint is left, only {}: put a copy of one back under its name without "
+      "\"{}\", or move them away to begin the run again from step 0",
+      checkpoints.string(), fmt::join(damaged, ", "), kDamaged);
+}
+
+/// Gives a damaged checkpoint another name, or only says which it would have.
+using Rename = std::function<fs::path(const fs::path& checkpoint)>;
+
+std::optional<fs::path> last_sound(const fs::path& checkpoints, const Log& log,
+                                   const LogHolds& log_holds, std::int64_t at_most,
+                                   const Rename& rename) {
+  std::vector<std::string> damaged = damaged_ones(checkpoints);
+  auto latest = latest_checkpoint(checkpoints, at_most);
+  for (; latest; latest = latest_checkpoint(checkpoints, *checkpoint_step(name_of(*latest)) - 1)) {
+    const auto faults = checkpoint_faults(*latest);
+    if (faults.empty()) {
+      if (!has_checksums(*latest)) {
+        log.warn("{} has no checksums (written by an older version): accepted unchecked",
+                 latest->string());
+      }
+      return latest;
+    }
+    damaged.push_back(name_of(rename(*latest)));
+    log.warn("{} IS DAMAGED: {}; set aside as {}, looking for the one before", latest->string(),
+             fmt::join(faults, "; "), damaged.back());
+  }
+  refuse_unless(log_holds, std::move(damaged), checkpoints, log);
+  return std::nullopt;
+}
+
+}  // namespace
+
+std::vector<std::string> checkpoint_faults(const fs::path& checkpoint) {
+  try {
+    if (has_checksums(checkpoint)) return checksum_faults(checkpoint);
+    if (!promises_checksums(checkpoint)) return {};
+  } catch (const Error& error) {
+    return {error.what()};
+  }
+  return {fmt::format("{} is missing", kChecksumsFile)};
+}
+
+std::optional<fs::path> sound_checkpoint(const fs::path& checkpoints, const Log& log,
+                                         const LogHolds& log_holds, std::int64_t at_most) {
+  return last_sound(checkpoints, log, log_holds, at_most,
+                    [](const fs::path& checkpoint) { return set_aside(checkpoint, kDamaged); });
+}
+
+std::optional<fs::path> find_sound_checkpoint(const fs::path& checkpoints, const Log& log,
+                                              const LogHolds& log_holds, std::int64_t at_most) {
+  return last_sound(checkpoints, log, log_holds, at_most, [](const fs::path& checkpoint) {
+    return fs::path(checkpoint.string() + std::string(kDamaged));
+  });
+}
+
+}  // namespace lie

@@ -1,0 +1,105 @@
+#include "learner/record/evaluation_metrics.h"
+
+#include <fmt/format.h>
+
+#include <numeric>
+#include <set>
+#include <utility>
+
+#include "common/text/scan.h"
+#include "learner/record/response_rows.h"
+
+namespace lie {
+namespace {
+
+using RowsBySource = std::map<std::string, std::vector<ResponseRow>>;
+
+std::string sanitised(std::string_view source) {
+  std::string name(source.empty() ? "unnamed" : source);
+  for (char& c : name) {
+    if (!is_letter_or_digit(c) && c != '-' && c != '.') c = '_';
+  }
+  return name;
+}
+
+const std::string& source_of(const ScoredGroup& group) {
+  return group.rollout.ticket.prompt.data_source;
+}
+
+/// Of each further number over the sources that have it: eval_right_at_4096_source_mean.
+void add_number_means(MetricsWriter& out, const RowsBySource& by_source) {
+  std::map<std::string, std::vector<double>> means;
+  for (const auto& [source, own] : by_source) {
+    for (const auto& [name, mean] : number_means(own)) means[name].push_back(mean);
+  }
+  for (const auto& [name, of_sources] : means) {
+    const double sum = std::accumulate(of_sources.begin(), of_sources.end(), 0.0);
+    out.add("eval_" + name + "_source_mean", sum / static_cast<double>(of_sources.size()));
+  }
+}
+
+void add_sources(MetricsWriter& out, std::span<const ResponseRow> rows,
+                 const std::map<std::string, std::string>& names) {
+  RowsBySource by_source;
+  for (const ResponseRow& row : rows) by_source[source_of(*row.group)].push_back(row);
+  double sum = 0;
+  for (const auto& [source, own] : by_source) sum += mean_of(own, accuracy_of);
+  out.add(std::string(kSourceMean), sum / static_cast<double>(by_source.size()));
+  add_number_means(out, by_source);
+  for (const auto& [source, own] : by_source) {
+    const std::string end = std::string(kOnSource) + names.at(source);
+    add_mean(out, "eval_accuracy" + end, own, accuracy_of);
+    add_mean(out, "eval_response_length_mean" + end, own, length_of);
+    add_mean(out, "eval_truncation_rate" + end, own, truncation_of);
+    add_numbers(out, own, "eval_", end);
+  }
+}
+
+/// A group of one response that is nothing but scored.
+ScoredGroup placeholder(const Prompt& prompt, const Score& score) {
+  ScoredGroup group;
+  group.rollout.ticket.prompt.data_source = prompt.data_source;
+  group.rollout.responses.resize(1);
+  group.scores = {score};
+  return group;
+}
+
+}  // namespace
+
+void add_evaluation_metrics(MetricsWriter& out, std::span<const ScoredGroup> evaluation) {
+  const std::vector<ResponseRow> rows = rows_of(evaluation);
+  add_mean(out, "eval_accuracy", rows, accuracy_of);
+  add_mean(out, "eval_response_length_mean", rows, length_of);
+  add_mean(out, "eval_c_context_mean", rows, c_context_of);
+  add_mean(out, "eval_r_context_mean", rows, r_context_of);
+  add_numbers(out, rows, "eval_");
+  add_mean(out, "eval_truncation_rate", rows, truncation_of);
+  const std::map<std::string, std::string> sources = source_names(evaluation);
+  if (sources.size() > 1) add_sources(out, rows, sources);
+}
+
+std::vector<std::string> evaluation_metric_names(std::span<const Prompt> prompts,
+                                                 const Score& example) {
+  std::vector<ScoredGroup> groups;
+  for (const Prompt& prompt : prompts) groups.push_back(placeholder(prompt, example));
+  MetricsWriter out;
+  add_evaluation_metrics(out, groups);
+  std::vector<std::string> names;
+  for (auto& [name, value] : out.take()) names.push_back(std::move(name));
+  return names;
+}
+
+std::map<std::string, std::string> source_names(std::span<const ScoredGroup> groups) {
+  std::set<std::string> sources, taken;
+  for (const ScoredGroup& group : groups) sources.insert(source_of(group));
+  std::map<std::string, std::string> names;
+  for (const std::string& source : sources) {
+    const std::string plain = sanitised(source);
+    std::string name = plain;
+    for (int k = 2; !taken.insert(name).second; ++k) name = fmt::format("{}_{}", plain, k);
+    names.emplace(source, std::move(name));
+  }
+  return names;
+}
+
+}  // namespace lie

@@ -1,0 +1,276 @@
+#include "learner/record/step_metrics.h"
+
+#include <algorithm>
+#include <cmath>
+#include <iterator>
+
+#include "common/base/error.h"
+#include "learner/record/evaluation_metrics.h"
+#include "learner/record/off_policy.h"
+#include "learner/record/response_rows.h"
+#include "learner/record/update_metrics.h"
+#include "learner/schedule/staleness.h"
+
+namespace lie {
+namespace {
+
+/// Pearson correlation of length and C_context; the paper's is above 0.96.
+double correlation(std::span<const ResponseRow> rows) {
+  const double length = mean_of(rows, length_of), distinct = mean_of(rows, c_context_of);
+  double xx = 0, yy = 0, xy = 0;
+  for (const ResponseRow& row : rows) {
+    const double x = length_of(row) - length, y = c_context_of(row) - distinct;
+    xx += x * x, yy += y * y, xy += x * y;
+  }
+  return xy / std::sqrt(xx * yy);  // not finite, so not written, where one of them is constant
+}
+
+void add_lengths(MetricsWriter& out, std::span<const ResponseRow> rows) {
+  std::vector<double> lengths;
+  for (const ResponseRow& row : rows) lengths.push_back(length_of(row));
+  std::sort(lengths.begin(), lengths.end());
+  add_mean(out, "response_length_mean", rows, length_of);
+  for (const auto& [name, q] :
+       {std::pair{"p05", 0.05}, {"p25", 0.25}, {"p50", 0.5}, {"p75", 0.75}, {"p95", 0.95}}) {
+    out.add(std::string("response_length_") + name, quantile(lengths, q));
+  }
+  out.add("response_length_max", lengths.back());
+  add_mean(out, "truncation_rate", rows, truncation_of);
+}
+
+/// "c_global_run_error" where c_global_run is an estimate.
+void add_global(MetricsWriter& out, const GlobalCoverage& coverage) {
+  const auto ratio = [](std::int64_t distinct, std::int64_t all) {
+    return all > 0 ? static_cast<double>(distinct) / static_cast<double>(all) : 1.0;
+  };
+  const std::string c = "c_global" + coverage.suffix, r = "r_global" + coverage.suffix;
+  out.add(c + "_step", static_cast<double>(coverage.step_distinct));
+  out.add(c + "_run", static_cast<double>(coverage.run_distinct));
+  out.add(r, ratio(coverage.step_distinct, coverage.step_ngrams));
+  out.add(r + "_run", ratio(coverage.run_distinct, coverage.run_ngrams));
+  if (coverage.step_error > 0) out.add(c + "_step_error", coverage.step_error);
+  if (coverage.run_error > 0) out.add(c + "_run_error", coverage.run_error);
+}
+
+void add_coverage(MetricsWriter& out, std::span<const ResponseRow> rows,
+                  std::span<const GlobalCoverage> coverage) {
+  add_mean(out, "c_context_mean", rows, c_context_of);
+  add_mean(out, "r_context_mean", rows, r_context_of);
+  for (const GlobalCoverage& global : coverage) add_global(out, global);
+  add_mean(out, "largest_repeat_mean", rows, [](const ResponseRow& row) {
+    return static_cast<double>(row.score->coverage.largest_repeat);
+  });
+  out.add("length_c_context_correlation", correlation(rows));
+}
+
+void add_rewards(MetricsWriter& out, std::span<const ResponseRow> rows,
+                 const RewardNames& rewards) {
+  add_mean(out, "reward_mean", rows,
+           [](const ResponseRow& row) { return static_cast<double>(row.score->reward()); });
+  for (std::size_t term = 0; term < rewards.size(); ++term) {
+    const std::string metric = "reward_" + rewards[term].name;
+    add_mean(out, metric + "_mean", rows, [term](const ResponseRow& row) {
+      return static_cast<double>(row.score->rewards[term]);
+    });
+    add_mean(out, metric + "_nonzero_share", rows,
+             [term](const ResponseRow& row) { return row.score->rewards[term] != 0 ? 1.0 : 0.0; });
+  }
+}
+
+void add_verdicts(MetricsWriter& out, std::span<const ResponseRow> rows) {
+  for (std::size_t i = 0; i < kVerdictCount; ++i) {
+    const auto code = static_cast<VerdictCode>(i);
+    add_mean(out, "verdict_" + std::string(name(code)) + "_share", rows,
+             [code](const ResponseRow& row) { return row.score->verdict == code ? 1.0 : 0.0; });
+  }
+}
+
+/// Tokens of a group's longest right response; 0 without one.
+double longest_right(std::span<const ResponseRow> group) {
+  double longest = 0;
+  for (const ResponseRow& row : group) {
+    if (accuracy_of(row) == 1.0) longest = std::max(longest, length_of(row));
+  }
+  return longest;
+}
+
+/// Of the wrong responses that end by themselves, beside a right one of their group, the share that
+/// is longer than all right ones and still below L_target: the target asks for more than a whole
+/// search.
+void add_beyond_right(MetricsWriter& out, std::span<const ScoredGroup> groups) {
+  double wrong = 0, beyond = 0;
+  for (std::size_t g = 0; g < groups.size(); ++g) {
+    const std::vector<ResponseRow> rows = rows_of(groups.subspan(g, 1));
+    const double right = longest_right(rows);
+    for (const ResponseRow& row : rows) {
+      if (right == 0 || accuracy_of(row) == 1.0 || truncation_of(row) == 1.0) continue;
+      wrong += 1;
+      const double length = length_of(row);
+      beyond += length > right && length < row.score->target_length ? 1 : 0;
+    }
+  }
+  out.add("wrong_beyond_right_share", beyond / wrong);  // not a number, so not written, without any
+}
+
+void add_groups(MetricsWriter& out, const StepFacts& record) {
+  double right = 0, wrong = 0, idle = 0;
+  for (std::size_t g = 0; g < record.groups.size(); ++g) {
+    const double accuracy = mean_of(rows_of(record.groups.subspan(g, 1)), accuracy_of);
+    right += accuracy == 1.0 ? 1 : 0;
+    wrong += accuracy == 0.0 ? 1 : 0;
+    const auto& values = record.advantages[g].values;
+    idle += std::all_of(values.begin(), values.end(), [](double a) { return a == 0; }) ? 1 : 0;
+  }
+  const double count = static_cast<double>(record.groups.size());
+  out.add("groups_all_right_share", right / count);
+  out.add("groups_mixed_share", (count - right - wrong) / count);
+  out.add("groups_all_wrong_share", wrong / count);
+  out.add("groups_zero_advantage_share", idle / count);
+}
+
+/// Of all that was generated for the step.
+std::vector<ResponseRow> generated_rows(const StepFacts& record) {
+  std::vector<ResponseRow> rows = rows_of(record.groups);
+  std::ranges::copy(rows_of(record.dropped), std::back_inserter(rows));
+  return rows;
+}
+
+/// groups_surplus: with signal, beyond those wanted.
+void add_dynamic_sampling(MetricsWriter& out, const StepFacts& record) {
+  double right = 0, wrong = 0;
+  for (std::size_t g = 0; g < record.dropped.size(); ++g) {
+    const double accuracy = mean_of(rows_of(record.dropped.subspan(g, 1)), accuracy_of);
+    right += accuracy == 1.0 ? 1 : 0;
+    wrong += accuracy == 0.0 ? 1 : 0;
+  }
+  const auto kept = static_cast<double>(record.groups.size());
+  const auto dropped = static_cast<double>(record.dropped.size());
+  add_mean(out, "generated_accuracy", generated_rows(record), accuracy_of);
+  out.add("groups_generated", kept + dropped);
+  out.add("groups_dropped_all_right", right);
+  out.add("groups_dropped_all_wrong", wrong);
+  out.add("groups_surplus", dropped - right - wrong);
+  out.add("groups_missing", static_cast<double>(record.wanted_groups) - kept);
+}
+
+void add_advantages(MetricsWriter& out, std::span<const GroupAdvantages> advantages,
+                    const RewardNames& rewards) {
+  std::vector<double> mass(rewards.size());
+  double all = 0, magnitude = 0, count = 0;
+  for (const GroupAdvantages& group : advantages) {
+    for (std::size_t term = 0; term < mass.size(); ++term) mass[term] += group.mass[term];
+    for (const double a : group.values) magnitude += std::abs(a);
+    count += static_cast<double>(group.values.size());
+  }
+  for (const double m : mass) all += m;
+  out.add("advantage_magnitude_mean", magnitude / count);
+  for (std::size_t term = 0; term < mass.size(); ++term) {
+    out.add("advantage_mass_" + rewards[term].name, all > 0 ? mass[term] / all : 0.0);
+  }
+}
+
+/// Of groups that other steps drew, where there are any (learner/schedule/first_groups.h).
+void add_drawn(MetricsWriter& out, const StepFacts& record) {
+  double earlier = 0, later = 0, most = 0;
+  for (const ScoredGroup& group : record.groups) {
+    const std::int64_t steps = record.step - group.rollout.ticket.step;
+    earlier += steps > 0 ? 1 : 0;
+    later += steps < 0 ? 1 : 0;
+    most = std::max(most, static_cast<double>(steps));
+  }
+  if (earlier + later == 0) return;
+  const auto count = static_cast<double>(record.groups.size());
+  out.add("drawn_earlier_share", earlier / count);
+  out.add("drawn_earlier_max", most);
+  out.add("drawn_later_share", later / count);
+}
+
+void add_training(MetricsWriter& out, const StepFacts& record) {
+  const std::vector<ResponseRow> rows = rows_of(record.groups);
+  add_mean(out, "accuracy", rows, accuracy_of);
+  add_lengths(out, rows);
+  add_coverage(out, rows, record.coverage);
+  add_rewards(out, rows, record.rewards);
+  add_numbers(out, rows, "");
+  add_verdicts(out, rows);
+  add_beyond_right(out, record.groups);
+  add_groups(out, record);
+  add_advantages(out, record.advantages, record.rewards);
+  add_mean(out, "prompt_length_mean", rows, [](const ResponseRow& row) {
+    return static_cast<double>(row.group->rollout.prompt_ids.size());
+  });
+  add_mean(out, "prompt_truncation_rate", rows, [](const ResponseRow& row) {
+    return row.group->rollout.prompt_tokens_dropped > 0 ? 1.0 : 0.0;
+  });
+  const Staleness staleness = staleness_of(record.step, record.groups);
+  out.add("staleness_mean", staleness.mean);
+  out.add("staleness_max", static_cast<double>(staleness.max));
+  add_drawn(out, record);
+  const auto says = [](const ResponseRow& row) { return !row.response->versions.empty(); };
+  if (std::ranges::none_of(rows, says)) return;
+  add_mean(out, "mixed_version_share", rows,
+           [](const ResponseRow& row) { return row.response->versions.size() > 1 ? 1.0 : 0.0; });
+}
+
+void add_times(MetricsWriter& out, const StepFacts& record) {
+  double tokens = 0;
+  for (const ResponseRow& row : generated_rows(record)) tokens += length_of(row);
+  out.add("response_tokens", tokens);
+  for (const auto& [phase, seconds] : record.phase_seconds) {
+    out.add(phase + "_seconds", seconds);
+    if (phase == "step" && seconds > 0) out.add("tokens_per_second", tokens / seconds);
+  }
+  for (const auto& [role, clock] : record.roles) {
+    const double seconds = clock.busy_seconds + clock.idle_seconds;
+    out.add("idle_share_" + role, seconds > 0 ? clock.idle_seconds / seconds : 0.0);
+  }
+}
+
+void check_terms(const StepFacts& record) {
+  for (const ResponseRow& row : rows_of(record.groups)) {
+    if (row.score->rewards.size() == record.rewards.size()) continue;
+    fail("step metrics: a score of {} reward terms, but names of {}", row.score->rewards.size(),
+         record.rewards.size());
+  }
+}
+
+}  // namespace
+
+Metrics step_metrics(const StepFacts& record) {
+  if (record.groups.size() != record.advantages.size()) {
+    fail("step metrics: {} groups but advantages of {}", record.groups.size(),
+         record.advantages.size());
+  }
+  check_terms(record);
+  MetricsWriter out;
+  if (!record.groups.empty()) add_training(out, record);
+  if (record.wanted_groups > 0) add_dynamic_sampling(out, record);
+  if (record.update != nullptr) {
+    out.add("effective_sample_share", effective_sample_share(record.groups, *record.update));
+    add_update_metrics(out, *record.update);
+    const LogProbDifference difference = log_prob_difference(record.groups, *record.update);
+    out.add("log_prob_difference_mean", difference.mean);
+    out.add("log_prob_difference_sequence_max", difference.sequence_max);
+  }
+  if (!record.evaluation.empty()) add_evaluation_metrics(out, record.evaluation);
+  add_times(out, record);
+  return out.take();
+}
+
+std::set<std::string> number_names(std::span<const ScoredGroup> groups) {
+  std::set<std::string> names;
+  for (const ResponseRow& row : rows_of(groups)) {
+    for (const NamedNumber& number : row.score->numbers) names.insert(number.name);
+  }
+  return names;
+}
+
+double quantile(std::span<const double> sorted, double q) {
+  const double place = q * static_cast<double>(sorted.size() - 1);
+  const auto below = static_cast<std::size_t>(place);
+  const std::size_t above = std::min(below + 1, sorted.size() - 1);
+  const double share = place - static_cast<double>(below);
+  return sorted[below] + share * (sorted[above] - sorted[below]);
+}
+
+}  // namespace lie

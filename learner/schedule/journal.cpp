@@ -1,0 +1,127 @@
+#include "learner/schedule/journal.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <string>
+#include <string_view>
+
+#include "common/comm/wire.h"
+#include "common/io/file.h"
+#include "common/process/log.h"
+#include "learner/schedule/tickets.h"
+
+namespace lie {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::string_view kPrefix = "step-";
+
+/// When a step's groups are asked for, every learner has taken part in the update before, and so
+/// has written the step two before that: the recorder writes one step while the next one runs.
+constexpr std::int64_t kStepsBehindTheLog = 3;
+
+/// Whether the tokens are of the weights that they are planned for.
+bool follows_plan(const RolloutGroup& group, const Ticket& now) {
+  for (std::size_t i = 0; i < std::min(now.planned.size(), group.responses.size()); ++i) {
+    if (group.responses[i].versions != now.planned[i]) return false;
+  }
+  return true;
+}
+
+bool answers(const RolloutGroup& group, const Ticket& now) {
+  const Ticket& then = group.ticket;
+  const bool is_of_version =
+      now.policy_version == Ticket::kAnyVersion || then.policy_version == now.policy_version;
+  return is_of_version && follows_plan(group, now) && then.samples == now.samples &&
+         asks_the_same(then, now);
+}
+
+/// The clocks of an earlier start say nothing of this one.
+ScoredGroup without_clocks(ScoredGroup group) {
+  group.rollout.actor_clocks.clear();
+  group.reward_clock = {};
+  return group;
+}
+
+/// 51 of "step-000051.groups"; -1 for a name that is none.
+std::int64_t step_of(const std::string& name) {
+  std::int64_t step = -1;
+  if (name.starts_with(kPrefix)) {
+    std::from_chars(name.data() + kPrefix.size(), name.data() + name.size(), step);
+  }
+  return step;
+}
+
+}  // namespace
+
+Journal::Journal(const fs::path& run_directory, std::int64_t ahead)
+    : directory_(run_directory / "journal"), ahead_(ahead) {}
+
+fs::path Journal::path_of(std::int64_t step) const {
+  return directory_ / fmt::format("{}{:06}.groups", kPrefix, step);
+}
+
+std::vector<ScoredGroup> Journal::take_known(std::int64_t step, std::deque<Ticket>& tickets) {
+  std::map<Key, ScoredGroup>& known = opened(step).known;
+  std::vector<ScoredGroup> groups;
+  const std::size_t all = tickets.size();
+  std::erase_if(tickets, [&](const Ticket& ticket) {
+    auto found = known.extract({ticket.purpose, ticket.group});
+    if (found.empty()) return false;
+    if (!answers(found.mapped().rollout, ticket)) {
+      Log("learner", 0)
+          .warn("{}: group {} is of another prompt or group size; it is generated again",
+                path_of(step).string(), ticket.group);
+      return false;
+    }
+    groups.push_back(std::move(found.mapped()));
+    return true;
+  });
+  if (!groups.empty()) {
+    Log("learner", 0).info("step {}: {} of {} groups are in the journal", step, groups.size(), all);
+  }
+  return groups;
+}
+
+Journal::Step& Journal::opened(std::int64_t number) {
+  const auto [place, is_new] = steps_.try_emplace(number);
+  Step& step = place->second;
+  if (!is_new) return step;
+  const MessageFileState state =
+      read_messages(path_of(number), [&](std::span<const std::byte> message) {
+        ScoredGroup group = without_clocks(wire::unpack<ScoredGroup>(message));
+        const Ticket& ticket = group.rollout.ticket;
+        const Key key{ticket.purpose, ticket.group};
+        step.known.insert_or_assign(key, std::move(group));
+      });
+  for (const std::string& loss : state.damage) Log("learner", 0).warn("{}", loss);
+  if (!state.refusal.empty()) Log("learner", 0).warn("{}; it is not used", state.refusal);
+  step.whole_bytes = state.whole_bytes;
+  remove_up_to(number - ahead_ - kStepsBehindTheLog);
+  return step;
+}
+
+void Journal::append(const ScoredGroup& group) {
+  const std::int64_t number = group.rollout.ticket.step;
+  Step& step = opened(number);
+  if (!step.file) {
+    make_directories(directory_);
+    step.file.emplace(path_of(number), step.whole_bytes);
+  }
+  step.file->append(wire::pack(group));
+}
+
+void Journal::remove_up_to(std::int64_t step) {
+  if (step > 0) steps_.erase(steps_.begin(), steps_.upper_bound(step));
+  if (step == 0 || !fs::is_directory(directory_)) return;
+  for (const std::string& name : list_directory(directory_)) {
+    const std::int64_t of = step_of(name);
+    if (of >= 0 && of <= step) fs::remove(directory_ / name);
+  }
+  if (fs::is_empty(directory_)) fs::remove(directory_);
+}
+
+}  // namespace lie

@@ -1,0 +1,291 @@
+#include "learner/sft/sft.h"
+
+#include <algorithm>
+#include <numeric>
+#include <utility>
+
+#include "common/base/clock.h"
+#include "common/base/error.h"
+#include "learner/checkpoint/checkpoint_saver.h"
+#include "learner/update/batch.h"
+#include "learner/update/gradient_shard_sum.h"
+#include "learner/update/gradient_sync.h"
+#include "learner/update/optimizer_shards.h"
+#include "learner/update/worker_policies.h"
+
+namespace lie {
+namespace {
+
+std::vector<SequenceTokens> sequences_of(std::span<const SftExample> examples,
+                                         std::span<const std::size_t> chosen) {
+  std::vector<SequenceTokens> sequences;
+  for (const std::size_t i : chosen) {
+    sequences.push_back({examples[i].prompt, examples[i].response});
+  }
+  return sequences;
+}
+
+std::int64_t response_tokens(std::span<const SequenceTokens> sequences) {
+  std::int64_t tokens = 0;
+  for (const auto& s : sequences) tokens += static_cast<std::int64_t>(s.response.size());
+  return tokens;
+}
+
+double negative_sum(std::span<const float> log_probs) {
+  double sum = 0;
+  for (const float value : log_probs) sum -= static_cast<double>(value);
+  return sum;
+}
+
+/// This learner's part of some sequences.
+struct Lanes {
+  std::vector<double> loss;  // of all lanes: 0
+  LaneRange own;
+  std::vector<std::vector<MicroBatch>> micro_batches;  // by own lane
+};
+
+Lanes lanes_of(std::span<const SequenceTokens> sequences, const Collective& learners,
+               const SftOptions& options) {
+  const auto dealt = deal_to_lanes(sequences, options.lanes);
+  Lanes lanes{std::vector<double>(dealt.size()),
+              lanes_of_learner(std::ssize(dealt), learners.rank(), learners.size()),
+              {}};
+  for (std::int64_t i = lanes.own.first; i < lanes.own.first + lanes.own.count; ++i) {
+    lanes.micro_batches.push_back(
+        pack(sequences, dealt[static_cast<std::size_t>(i)], options.max_micro_batch_tokens));
+  }
+  return lanes;
+}
+
+/// Of all response tokens. Collective over the learners.
+double mean_loss(Transformer& model, Collective& learners,
+                 std::span<const SequenceTokens> sequences, const SftOptions& options) {
+  Lanes lanes = lanes_of(sequences, learners, options);
+  auto loss = lanes.loss.begin() + lanes.own.first;
+  for (const std::vector<MicroBatch>& micro_batches : lanes.micro_batches) {
+    for (const MicroBatch& micro : micro_batches) {
+      *loss += negative_sum(model.forward(micro.packed, 1.0F, false).log_probs);
+    }
+    ++loss;
+  }
+  return sum_lanes(learners, std::move(lanes.loss)) /
+         static_cast<double>(response_tokens(sequences));
+}
+
+/// Counts and loads of one run, so that run_sft reads as the loop it is.
+class Tuner {
+ public:
+  Tuner(const SftOptions& options, const SftParts& parts)
+      : options_(with_schedule(options, parts)),
+        parts_(parts),
+        optimizer_(options_.optimizer, parts.weights, own_shard(parts.weights, parts.learners)),
+        gradient_(parts.weights.operators(), parts.learners,
+                  flat_elements(parts.weights.parameters()), options_.lanes, "sft.lanes"),
+        policies_(gradient_.workers(), parts.model, options_.activation_mebibytes << 20) {
+    check_options(options_.optimizer);
+    options_.max_micro_batch_tokens = gradient_.pass_tokens(options_.max_micro_batch_tokens);
+    if (parts.learners.size() > 1) share();
+    if (parts.checkpoints.empty()) return;
+    saver_.emplace(parts.checkpoints, options_.checkpoint, parts.weights, parts.learners);
+  }
+
+  std::int64_t steps() const { return options_.steps; }
+  std::int64_t resume();
+  SftProgress update(std::int64_t step);
+  void validate(SftProgress& progress);
+  bool is_stopped() const;
+  /// Throws Error, on all learners alike, where a loss or the gradient is not finite.
+  void require_no_divergence(const SftProgress& progress);
+  /// Throws the error of a checkpoint that could not be written.
+  void save(std::int64_t step, bool is_last);
+  /// Returns when the last checkpoint is in place.
+  void finish();
+
+ private:
+  std::optional<std::filesystem::path> shared_checkpoint() const;
+  static SftOptions with_schedule(SftOptions options, const SftParts& parts);
+  const std::vector<std::size_t>& batch_of(std::int64_t step);
+  double accumulate(const MicroBatch& micro, double weight, const LaneWork& lane);
+  double run_lanes(std::span<const SequenceTokens> sequences, double weight);
+  double loss_of(const std::vector<std::size_t>& batch);
+  void begin_save(std::int64_t step);
+  /// The weights of all learners reach the model.
+  void share() {
+    const Tensor all = place_of_all(parts_.weights, gradient_.idle());
+    gather_shards(parts_.learners, parts_.weights, all);
+    parts_.model.take_weights(all);
+  }
+
+  SftOptions options_;
+  const SftParts& parts_;
+  AdamW optimizer_;
+  LaneSum gradient_;  // [1, N] fp32
+  WorkerPolicies policies_;
+  std::vector<std::vector<std::size_t>> batches_;  // of the current epoch
+  std::int64_t epoch_ = -1;
+  std::int64_t first_step_ = 0;  // of the current epoch
+  std::optional<CheckpointSaver> saver_;
+};
+
+/// Fills in what depends on the data: the number of steps, and the end of the cosine.
+SftOptions Tuner::with_schedule(SftOptions options, const SftParts& parts) {
+  if (options.steps == 0) {
+    for (std::int64_t epoch = 0; epoch < options.epochs; ++epoch) {
+      options.steps +=
+          static_cast<std::int64_t>(sft_batches(parts.examples, options, epoch).size());
+    }
+  }
+  if (options.optimizer.schedule == Schedule::kCosine && options.optimizer.decay_until == 0) {
+    options.optimizer.decay_until = options.steps;
+  }
+  return options;
+}
+
+/// The last one, as learner 0 sees it: on a network file system other ranks may see an older state.
+std::optional<std::filesystem::path> Tuner::shared_checkpoint() const {
+  std::int64_t step = 0;
+  if (parts_.learners.rank() == 0 && !parts_.checkpoints.empty()) {
+    const auto latest = latest_checkpoint(parts_.checkpoints);
+    if (latest) step = load_trainer_state(*latest).step;
+  }
+  broadcast_value(parts_.learners, step);
+  if (step == 0) return std::nullopt;
+  return checkpoint_path(parts_.checkpoints, step);
+}
+
+std::int64_t Tuner::resume() {
+  const auto checkpoint = shared_checkpoint();
+  if (!checkpoint) return 0;
+  const TrainerState state = load_checkpoint(*checkpoint, parts_.weights, optimizer_);
+  if (state.seed != static_cast<std::uint64_t>(options_.seed)) {
+    fail("{}: made with seed {}, this run has {}; use that seed or another run directory",
+         checkpoint->string(), state.seed, options_.seed);
+  }
+  share();
+  return state.step;
+}
+
+const std::vector<std::size_t>& Tuner::batch_of(std::int64_t step) {
+  while (step - first_step_ > static_cast<std::int64_t>(batches_.size())) {
+    first_step_ += static_cast<std::int64_t>(batches_.size());
+    batches_ = sft_batches(parts_.examples, options_, ++epoch_);
+  }
+  return batches_[static_cast<std::size_t>(step - first_step_ - 1)];
+}
+
+/// Adds to the lane's gradient; returns the loss.
+double Tuner::accumulate(const MicroBatch& micro, double weight, const LaneWork& lane) {
+  Transformer& model = policies_.of(lane.worker);
+  const RowLogProbs rows = model.forward(micro.packed, 1.0F, true);
+  const std::vector<float> d_log_probs(rows.log_probs.size(), static_cast<float>(-weight));
+  const std::vector<float> d_entropies(rows.log_probs.size(), 0.0F);
+  model.backward(micro.packed, d_log_probs, d_entropies, lane.gradient);
+  return negative_sum(rows.log_probs);
+}
+
+/// Forward and backward over this learner's lanes; returns the summed loss over all.
+double Tuner::run_lanes(std::span<const SequenceTokens> sequences, double weight) {
+  Lanes lanes = lanes_of(sequences, parts_.learners, options_);
+  gradient_.run(std::ssize(lanes.loss), [&](const LaneWork& lane) {
+    for (const MicroBatch& micro : lanes.micro_batches[static_cast<std::size_t>(lane.number)]) {
+      lanes.loss[static_cast<std::size_t>(lane.lane)] += accumulate(micro, weight, lane);
+    }
+  });
+  return sum_lanes(parts_.learners, std::move(lanes.loss));
+}
+
+double Tuner::loss_of(const std::vector<std::size_t>& batch) {
+  return mean_loss(parts_.model, parts_.learners, sequences_of(parts_.examples, batch), options_);
+}
+
+SftProgress Tuner::update(std::int64_t step) {
+  const Stopwatch watch;
+  const auto sequences = sequences_of(parts_.examples, batch_of(step));
+  SftProgress progress;
+  progress.step = step;
+  progress.steps = options_.steps;
+  progress.tokens = response_tokens(sequences);
+  const double tokens = static_cast<double>(progress.tokens);
+  const double divisor = options_.loss == SftLoss::kTokenMean ? tokens : options_.constant_divisor;
+  progress.loss = run_lanes(sequences, 1.0 / divisor) / tokens;
+  progress.optimizer =
+      update_shard(parts_.learners, optimizer_, step, gradient_.sum(), parts_.weights);
+  share();
+  progress.seconds = watch.seconds();
+  return progress;
+}
+
+void Tuner::validate(SftProgress& progress) {
+  const bool due = options_.validate_every > 0 && progress.step % options_.validate_every == 0;
+  if (parts_.validation.empty() || !(due || progress.step == options_.steps)) return;
+  progress.validation_loss = sft_loss(parts_.model, parts_.learners, parts_.validation, options_);
+}
+
+void Tuner::require_no_divergence(const SftProgress& progress) {
+  std::vector<double> values = {progress.loss, progress.optimizer.grad_norm,
+                                progress.validation_loss.value_or(0)};
+  // No later step would tell what the last update did.
+  if (progress.step == options_.steps) values.push_back(loss_of(batch_of(progress.step)));
+  if (std::ranges::all_of(values, [](double value) { return std::isfinite(value); })) return;
+  fail(
+      "the run has diverged: in step {} loss or gradient is no finite number, and its weights are "
+      "not saved; lower sft.optimizer.learning_rate (now {}) or begin with sound weights, in "
+      "another run.directory",
+      progress.step, options_.optimizer.learning_rate);
+}
+
+/// As learner 0 says.
+bool Tuner::is_stopped() const {
+  std::uint8_t stop = parts_.stop && parts_.stop();
+  broadcast_value(parts_.learners, stop);
+  return stop != 0;
+}
+
+void Tuner::save(std::int64_t step, bool is_last) {
+  if (!saver_) return;
+  const CheckpointSchedule schedule{options_.checkpoint.every, options_.steps};
+  if (is_last || schedule.due_after(step)) begin_save(step);
+  saver_->poll();
+}
+
+void Tuner::begin_save(std::int64_t step) {
+  TrainerState state;
+  state.step = state.policy_version = step;
+  state.seed = static_cast<std::uint64_t>(options_.seed);
+  state.build_id = parts_.build_id;
+  saver_->save({parts_.weights, optimizer_, state, parts_.start_model}, [this] {
+    remove_old_checkpoints(parts_.checkpoints, options_.checkpoint.keep_last);
+  });
+}
+
+void Tuner::finish() {
+  if (saver_) saver_->wait();
+}
+
+}  // namespace
+
+std::int64_t run_sft(const SftOptions& options, const SftParts& parts) {
+  if (parts.examples.empty()) fail("sft.data: no examples; name a file with rows");
+  Tuner tuner(options, parts);
+  std::int64_t step = tuner.resume();
+  for (bool is_stopped = false; step < tuner.steps() && !is_stopped;) {
+    ++step;
+    SftProgress progress = tuner.update(step);
+    tuner.validate(progress);
+    tuner.require_no_divergence(progress);
+    is_stopped = step < tuner.steps() && tuner.is_stopped();
+    tuner.save(step, is_stopped);
+    if (parts.progress) parts.progress(progress);
+  }
+  tuner.finish();
+  return step;
+}
+
+double sft_loss(Transformer& model, Collective& learners, std::span<const SftExample> examples,
+                const SftOptions& options) {
+  std::vector<std::size_t> all(examples.size());
+  std::iota(all.begin(), all.end(), std::size_t{0});
+  return mean_loss(model, learners, sequences_of(examples, all), options);
+}
+
+}  // namespace lie

@@ -1,0 +1,207 @@
+#include "learner/sft/sft_data.h"
+
+#include <iterator>
+#include <numeric>
+#include <utility>
+
+#include "common/base/error.h"
+#include "common/base/random.h"
+#include "common/dataset/field_names.h"
+#include "common/dataset/rows.h"
+#include "learner/update/batch.h"
+
+namespace lie {
+namespace {
+
+/// Fisher-Yates by the counter-based generator: a pure function of (seed, epoch, count).
+std::vector<std::size_t> shuffled(std::size_t count, std::uint64_t seed, std::int64_t epoch) {
+  std::vector<std::size_t> order(count);
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  RandomKey key{.seed = seed, .stream = kShuffleStream, .step = static_cast<std::uint32_t>(epoch)};
+  for (std::size_t i = count; i > 1; --i) {
+    key.index = static_cast<std::uint32_t>(i);
+    std::swap(order[i - 1], order[random_bits(key) % i]);
+  }
+  return order;
+}
+
+/// One assistant's turn and what precedes it.
+struct Turn {
+  std::vector<ChatMessage> prompt;
+  std::string response;
+};
+
+std::vector<ChatMessage> messages_of(const JsonRow& row, const std::string& field) {
+  std::vector<ChatMessage> messages;
+  for (const JsonRow& message : row.rows(field)) {
+    messages.push_back({message.required_text("role"), message.required_text("content")});
+    const std::string& role = messages.back().role;
+    if (role == "system" || role == "user" || role == "assistant") continue;
+    fail("{}: field role: expected system, user or assistant, found {}; correct the row",
+         message.place(), role);
+  }
+  return messages;
+}
+
+std::vector<Turn> turns_of_chat(const JsonRow& row, const std::string& field) {
+  std::vector<Turn> turns;
+  std::vector<ChatMessage> before;
+  for (ChatMessage& message : messages_of(row, field)) {
+    if (message.role == "assistant") {
+      if (before.empty() || before.back().role != "user") {
+        fail("{}: field {}: an assistant's turn does not follow a user's; correct the row",
+             row.place(), field);
+      }
+      turns.push_back({before, message.content});
+    }
+    before.push_back(std::move(message));
+  }
+  if (turns.empty()) {
+    fail("{}: field {} has no assistant's turn: nothing to learn", row.place(), field);
+  }
+  return turns;
+}
+
+/// Throws Error naming the fields there are where `field` is none.
+void require(const JsonRow& row, const std::string& field, const char* key) {
+  if (row.has(field)) return;
+  fail("{}: no field {}; {}; set sft.{}, or sft.messages_field for conversations", row.place(),
+       field, fields_text(row), key);
+}
+
+std::vector<Turn> turns_of(const JsonRow& row, const SftRowOptions& options) {
+  if (row.is_list(options.messages_field)) return turns_of_chat(row, options.messages_field);
+  require(row, options.prompt_field, "prompt_field");
+  Turn turn;
+  if (row.is_list(options.prompt_field)) {
+    turn.prompt = messages_of(row, options.prompt_field);
+    if (turn.prompt.empty() || turn.prompt.back().role != "user") {
+      fail("{}: field {} does not end with a user's turn; correct the row", row.place(),
+           options.prompt_field);
+    }
+  } else {
+    turn.prompt = {{"user", row.required_text(options.prompt_field)}};
+  }
+  require(row, options.response_field, "response_field");
+  turn.response = row.required_text(options.response_field);
+  return {std::move(turn)};
+}
+
+SftExample encoded(const Turn& turn, const SftEncoding& encoding) {
+  SftExample example;
+  example.prompt = encoding.encode(encoding.prompt ? encoding.prompt(turn.prompt)
+                                                   : joined_contents(turn.prompt));
+  example.response = encoding.encode(
+      encoding.response ? encoding.response(turn.prompt, turn.response) : turn.response);
+  if (encoding.end_of_sequence) example.response.push_back(*encoding.end_of_sequence);
+  return example;
+}
+
+void check_example(const JsonRow& row, const SftExample& example, std::int64_t max_tokens) {
+  if (example.prompt.empty() || example.response.empty()) {
+    fail("{}: prompt or response is empty; each needs at least one token", row.place());
+  }
+  const auto tokens = static_cast<std::int64_t>(example.prompt.size() + example.response.size());
+  if (max_tokens > 0 && tokens > max_tokens) {
+    fail("{}: {} tokens, the limit is {}; shorten the row or raise sft.max_sequence_tokens",
+         row.place(), tokens, max_tokens);
+  }
+}
+
+void describe_rows(FieldList& fields, SftRowOptions& options) {
+  fields.add("prompt_template", options.prompt_template,
+             {.help = fmt::format("Template of prompts and responses: one of {}; or model: the "
+                                  "chat template of model.path. plain: no template.",
+                                  kPromptTemplates)});
+  fields.add(
+      "messages_field", options.messages_field,
+      {"Field of a conversation, chat messages with role and content; every assistant's turn "
+       "is learned. Rows without it have a prompt and a response."});
+  fields.add("prompt_field", options.prompt_field,
+             {"Field of the prompt: a text, or chat messages that end with a user's turn."});
+  fields.add("response_field", options.response_field, {"Field of the response, a text."});
+  fields.add("skip_bad_rows", options.skip_bad_rows,
+             {"Skip malformed and too long rows, and say how many."});
+}
+
+void describe_data(FieldList& fields, SftOptions& options) {
+  fields.add("data", options.data,
+             {.help = "JSONL or Parquet file of conversations, or prompts and responses.",
+              .unit = "path"});
+  fields.add(
+      "validation_data", options.validation_data,
+      {.help = "JSONL or Parquet file for the validation loss; empty: none.", .unit = "path"});
+  describe_rows(fields, options);
+  fields.add("append_end_of_sequence", options.append_end_of_sequence,
+             {"Append the model's end-of-sequence token to every response, where the template has "
+              "no end of turn of its own."});
+  fields.add("max_sequence_tokens", options.max_sequence_tokens,
+             {"A longer row is an error; 0: the model's max_position_embeddings.", "tokens", 0});
+  fields.add("seed", options.seed, {"Seed of the shuffle.", "", 0});
+}
+
+}  // namespace
+
+void describe(FieldList& fields, SftOptions& options) {
+  describe_data(fields, options);
+  fields.add("steps", options.steps, {"Updates; 0: as many as the epochs have.", "updates", 0});
+  fields.add("epochs", options.epochs, {"Passes over the data, where steps is 0.", "", 1});
+  fields.add("batch_sequences", options.batch_sequences, {"Rows per update.", "sequences", 1});
+  fields.add("max_batch_tokens", options.max_batch_tokens,
+             {"A batch ends early rather than exceed this.", "tokens", 1});
+  fields.add(
+      "max_micro_batch_tokens", options.max_micro_batch_tokens,
+      {"Tokens of one forward and backward pass; bounds memory, changes no result.", "tokens", 1});
+  fields.add("activation_mebibytes", options.activation_mebibytes,
+             {kActivationHelp, "MiB", 0, kMostActivationMebibytes});
+  fields.add("lanes", options.lanes, {kLanesHelp, "", 1, kMostLanes, "1"});
+  fields.add("loss", options.loss,
+             {{"token-mean", SftLoss::kTokenMean}, {"constant", SftLoss::kConstant}},
+             {"Sum of response-token losses divided by their number or by constant_divisor."});
+  fields.add("constant_divisor", options.constant_divisor,
+             {"With loss constant: the divisor.", "tokens", 1});
+  fields.add("validate_every", options.validate_every,
+             {"Updates between validations; 0: after the last only.", "updates", 0});
+  fields.section("optimizer", options.optimizer);
+  fields.section("checkpoint", options.checkpoint);
+}
+
+SftData load_sft_examples(const std::filesystem::path& path, const SftRowOptions& options,
+                          const SftEncoding& encoding, std::int64_t max_tokens) {
+  SftData data;
+  const auto take = [&](const JsonRow& row, std::int64_t) {
+    std::vector<SftExample> examples;
+    for (const Turn& turn : turns_of(row, options)) {
+      examples.push_back(encoded(turn, encoding));
+      check_example(row, examples.back(), max_tokens);
+    }
+    std::move(examples.begin(), examples.end(), std::back_inserter(data.examples));
+  };
+  data.rows = for_each_row(path, take, options.skip_bad_rows ? &data.skipped : nullptr);
+  if (data.examples.empty()) {
+    fail("{}: every row is bad; the first: {}", path.string(), data.skipped.front());
+  }
+  return data;
+}
+
+std::vector<std::vector<std::size_t>> sft_batches(std::span<const SftExample> examples,
+                                                  const SftOptions& options, std::int64_t epoch) {
+  std::vector<std::vector<std::size_t>> batches;
+  std::int64_t held = 0;
+  for (const std::size_t i :
+       shuffled(examples.size(), static_cast<std::uint64_t>(options.seed), epoch)) {
+    const std::int64_t tokens = SequenceTokens{examples[i].prompt, examples[i].response}.tokens();
+    const bool full = batches.empty() ||
+                      static_cast<std::int64_t>(batches.back().size()) == options.batch_sequences ||
+                      held + tokens > options.max_batch_tokens;
+    if (full) {
+      batches.emplace_back();
+      held = 0;
+    }
+    batches.back().push_back(i);
+    held += tokens;
+  }
+  return batches;
+}
+
+}  // namespace lie

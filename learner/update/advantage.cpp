@@ -1,0 +1,124 @@
+#include "learner/update/advantage.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "common/base/error.h"
+
+namespace lie {
+namespace {
+
+constexpr double kStdEpsilon = 1e-6;
+constexpr double kResidue = 1e-6;
+
+double mean_of(std::span<const double> values) {
+  double sum = 0;
+  for (const double value : values) sum += value;
+  return sum / static_cast<double>(values.size());
+}
+
+double std_of(std::span<const double> values, double mean) {  // ddof 1
+  double squares = 0;
+  for (const double value : values) squares += (value - mean) * (value - mean);
+  return std::sqrt(squares / static_cast<double>(values.size() - 1));
+}
+
+bool all_equal(std::span<const double> rewards) {
+  const auto [low, high] = std::minmax_element(rewards.begin(), rewards.end());
+  return *high - *low <= kResidue * std::max({1.0, std::abs(*low), std::abs(*high)});
+}
+
+/// Divisor of the group's centred rewards: their std, and for the leave-one-out baseline the factor
+/// by which R_i - mean of the others exceeds R_i - mean of all.
+double divisor_of(std::span<const double> rewards, const AdvantageOptions& options) {
+  const double count = static_cast<double>(rewards.size());
+  const double spread =
+      options.normalise_by_std ? std_of(rewards, mean_of(rewards)) + kStdEpsilon : 1.0;
+  return options.leave_one_out ? spread * (count - 1) / count : spread;
+}
+
+std::vector<double> centred(std::span<const double> rewards, double divisor) {
+  const double mean = mean_of(rewards);
+  std::vector<double> result(rewards.size());
+  for (std::size_t i = 0; i < rewards.size(); ++i) result[i] = (rewards[i] - mean) / divisor;
+  return result;
+}
+
+double magnitude(std::span<const double> values) {
+  double sum = 0;
+  for (const double value : values) sum += std::abs(value);
+  return sum;
+}
+
+std::vector<double> term_column(std::span<const Score> scores, std::size_t term) {
+  std::vector<double> column;
+  for (const Score& score : scores) column.push_back(static_cast<double>(score.rewards[term]));
+  return column;
+}
+
+/// Number of terms, the same for all members.
+std::size_t terms_of(std::span<const Score> scores) {
+  const std::size_t terms = scores.front().rewards.size();
+  for (const Score& score : scores) {
+    if (score.rewards.size() == terms) continue;
+    fail("advantage: a group with scores of {} and {} reward terms; a run has one list", terms,
+         score.rewards.size());
+  }
+  return terms;
+}
+
+/// GDPO: A_i = sum over terms of the term's own normalised value.
+GroupAdvantages per_term_advantages(std::span<const Score> scores,
+                                    const AdvantageOptions& options) {
+  GroupAdvantages result;
+  result.values.assign(scores.size(), 0.0);
+  result.mass.assign(terms_of(scores), 0.0);
+  for (std::size_t term = 0; term < result.mass.size(); ++term) {
+    const auto part = normalise_rewards(term_column(scores, term), options);
+    result.mass[term] = magnitude(part);
+    for (std::size_t i = 0; i < part.size(); ++i) result.values[i] += part[i];
+  }
+  return result;
+}
+
+}  // namespace
+
+void describe(FieldList& fields, AdvantageOptions& options) {
+  fields.add("normalise_by_std", options.normalise_by_std,
+             {"Divide by the group's standard deviation (off: Dr.GRPO, arXiv:2503.20783)."});
+  fields.add("per_term", options.per_term,
+             {"Normalise each reward term over the group, then sum (GDPO)."});
+  fields.add("leave_one_out", options.leave_one_out,
+             {"Subtract the mean of the other members instead of the mean of the group."});
+}
+
+std::vector<double> normalise_rewards(std::span<const double> rewards,
+                                      const AdvantageOptions& options) {
+  if (rewards.size() == 1) return {rewards[0]};
+  if (rewards.empty() || all_equal(rewards)) return std::vector<double>(rewards.size(), 0.0);
+  return centred(rewards, divisor_of(rewards, options));
+}
+
+GroupAdvantages group_advantages(std::span<const Score> scores, const AdvantageOptions& options) {
+  if (scores.empty()) fail("advantage: a group without responses; every group needs at least one");
+  if (options.per_term) return per_term_advantages(scores, options);
+  std::vector<double> rewards;
+  for (const Score& score : scores) rewards.push_back(static_cast<double>(score.reward()));
+  GroupAdvantages result;
+  result.values = normalise_rewards(rewards, options);
+  result.mass.assign(terms_of(scores), 0.0);
+  const bool alone = rewards.size() == 1;
+  if (!alone && all_equal(rewards)) return result;
+  const double divisor = alone ? 1.0 : divisor_of(rewards, options);
+  for (std::size_t term = 0; term < result.mass.size(); ++term) {
+    const std::vector<double> column = term_column(scores, term);
+    if (alone) {
+      result.mass[term] = magnitude(column);
+    } else if (!all_equal(column)) {
+      result.mass[term] = magnitude(centred(column, divisor));
+    }
+  }
+  return result;
+}
+
+}  // namespace lie

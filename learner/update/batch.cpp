@@ -1,0 +1,136 @@
+#include "learner/update/batch.h"
+
+#include <algorithm>
+#include <numeric>
+#include <utility>
+
+#include "common/base/error.h"
+
+namespace lie {
+namespace {
+
+void append(const SequenceTokens& sequence, std::size_t position, MicroBatch& batch) {
+  PackedBatch& packed = batch.packed;
+  const auto begin = static_cast<std::int32_t>(packed.tokens.size());
+  const auto first_row = begin + static_cast<std::int32_t>(sequence.prompt.size()) - 1;
+  packed.tokens.insert(packed.tokens.end(), sequence.prompt.begin(), sequence.prompt.end());
+  packed.tokens.insert(packed.tokens.end(), sequence.response.begin(), sequence.response.end() - 1);
+  packed.starts.push_back(static_cast<std::int32_t>(packed.tokens.size()));
+  for (std::size_t t = 0; t < sequence.response.size(); ++t) {
+    packed.rows.push_back(first_row + static_cast<std::int32_t>(t));
+    packed.targets.push_back(sequence.response[t]);
+  }
+  batch.sequences.push_back(position);
+  batch.row_starts.push_back(packed.rows.size());
+}
+
+MicroBatch empty_micro_batch() {
+  MicroBatch batch;
+  batch.packed.starts.push_back(0);
+  batch.row_starts.push_back(0);
+  return batch;
+}
+
+void check_canonical(std::span<const ScoredGroup> groups) {
+  for (std::size_t g = 1; g < groups.size(); ++g) {
+    const Ticket &before = groups[g - 1].rollout.ticket, &here = groups[g].rollout.ticket;
+    if (std::pair(here.step, here.group) <= std::pair(before.step, before.group)) {
+      fail("batch: group {} follows group {}; expected ascending order", here.group, before.group);
+    }
+  }
+}
+
+}  // namespace
+
+void describe(FieldList& fields, BatchOptions& options) {
+  fields.add("mini_batch_prompts", options.mini_batch_prompts,
+             {"Prompts, with all their samples, per update of the weights.", "prompts", 1});
+  fields.add("epochs", options.epochs, {"Passes over a step's rollouts.", "", 1});
+  fields.add(
+      "max_micro_batch_tokens", options.max_micro_batch_tokens,
+      {"Tokens of one forward and backward pass; bounds memory, changes no result.", "tokens", 1});
+  fields.add("activation_mebibytes", options.activation_mebibytes,
+             {kActivationHelp, "MiB", 0, kMostActivationMebibytes});
+  fields.add("lanes", options.lanes, {kLanesHelp, "", 1, kMostLanes, "1"});
+}
+
+std::vector<std::vector<ResponseIndex>> cut_mini_batches(std::span<const ScoredGroup> groups,
+                                                         std::int64_t prompts) {
+  check_canonical(groups);
+  std::vector<std::vector<ResponseIndex>> batches;
+  for (std::size_t g = 0; g < groups.size(); ++g) {
+    if (g % static_cast<std::size_t>(prompts) == 0) batches.emplace_back();
+    for (std::size_t i = 0; i < groups[g].rollout.responses.size(); ++i) {
+      batches.back().push_back({g, i});
+    }
+  }
+  return batches;
+}
+
+bool has_loss(const PolicyLossOptions& options, const Response& response) {
+  return !options.mask_truncated || response.finish != FinishReason::kLength;
+}
+
+Denominators denominators(const PolicyLossOptions& options, std::span<const ScoredGroup> groups,
+                          std::span<const ResponseIndex> mini_batch) {
+  Denominators whole;
+  for (const ResponseIndex& index : mini_batch) {
+    const Response& response = groups[index.group].rollout.responses[index.sample];
+    if (!has_loss(options, response)) continue;
+    whole.sequences += 1;
+    whole.tokens += std::ssize(response.ids);
+  }
+  return whole;
+}
+
+double weight_of(const PolicyLossOptions& options, const Denominators& whole,
+                 const Response& response) {
+  if (!has_loss(options, response)) return 0.0;
+  return token_weight(options, whole, std::ssize(response.ids));
+}
+
+SequenceTokens sequence_tokens(std::span<const ScoredGroup> groups, ResponseIndex index) {
+  const RolloutGroup& rollout = groups[index.group].rollout;
+  return {rollout.prompt_ids, rollout.responses[index.sample].ids};
+}
+
+std::vector<std::vector<std::size_t>> deal_to_lanes(std::span<const SequenceTokens> sequences,
+                                                    std::int64_t most) {
+  std::vector<std::size_t> order(sequences.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
+    return sequences[a].tokens() > sequences[b].tokens();
+  });
+  const auto count = std::clamp(sequences.size(), std::size_t{1}, static_cast<std::size_t>(most));
+  std::vector<std::int64_t> load(count, 0);
+  std::vector<std::vector<std::size_t>> lanes(count);
+  for (const std::size_t position : order) {
+    const auto least = std::min_element(load.begin(), load.end());
+    *least += sequences[position].tokens();
+    lanes[static_cast<std::size_t>(least - load.begin())].push_back(position);
+  }
+  for (auto& lane : lanes) std::sort(lane.begin(), lane.end());
+  return lanes;
+}
+
+std::vector<MicroBatch> pack(std::span<const SequenceTokens> sequences,
+                             std::span<const std::size_t> chosen, std::int64_t max_tokens) {
+  std::vector<MicroBatch> batches;
+  for (const std::size_t position : chosen) {
+    const SequenceTokens& sequence = sequences[position];
+    if (sequence.prompt.empty() || sequence.response.empty()) {
+      fail("batch: sequence {} has {} prompt and {} response tokens; both need at least one",
+           position, sequence.prompt.size(), sequence.response.size());
+    }
+    const auto held = batches.empty()
+                          ? std::int64_t{0}
+                          : static_cast<std::int64_t>(batches.back().packed.tokens.size());
+    if (batches.empty() || held + sequence.tokens() > max_tokens) {
+      batches.push_back(empty_micro_batch());
+    }
+    append(sequence, position, batches.back());
+  }
+  return batches;
+}
+
+}  // namespace lie

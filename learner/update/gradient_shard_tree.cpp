@@ -1,0 +1,52 @@
+#include "learner/update/gradient_shard_tree.h"
+
+#include <algorithm>
+#include <bit>
+
+namespace lie {
+
+LaneRange lanes_of_learner(std::int64_t lanes, int learner, int learners) {
+  const std::int64_t first = lanes * learner / learners;
+  return {first, lanes * (learner + 1) / learners - first};
+}
+
+std::vector<LaneRange> lanes_of_workers(LaneRange own, std::int64_t workers) {
+  const auto count = static_cast<int>(std::clamp<std::int64_t>(own.count, 1, workers));
+  std::vector<LaneRange> parts;
+  for (int worker = 0; worker < count; ++worker) {
+    const LaneRange part = lanes_of_learner(own.count, worker, count);
+    parts.push_back({own.first + part.first, part.count});
+  }
+  return parts;
+}
+
+bool are_halves(std::int64_t lanes, LaneRange left, LaneRange right) {
+  LaneRange node = {0, lanes};
+  while (node.count > 1) {
+    const auto half =
+        static_cast<std::int64_t>(std::bit_floor(static_cast<std::uint64_t>(node.count - 1)));
+    const LaneRange first = {node.first, half}, second = {node.first + half, node.count - half};
+    if (left == first && right == second) return true;
+    node = left.first < second.first ? first : second;
+  }
+  return false;
+}
+
+std::vector<LaneRange> nodes_of(std::int64_t lanes, LaneRange range) {
+  std::vector<LaneRange> nodes;
+  for (std::int64_t i = 0; i < range.count; ++i) {
+    nodes.push_back({range.first + i, 1});
+    join_halves(lanes, nodes, [](std::size_t) {});
+  }
+  return nodes;
+}
+
+std::int64_t values_held(std::int64_t lanes, LaneRange range) {
+  std::int64_t most = 0;
+  for (std::int64_t count = 0; count < range.count; ++count) {
+    most = std::max(most, std::ssize(nodes_of(lanes, {range.first, count})) + 1);
+  }
+  return most;
+}
+
+}  // namespace lie

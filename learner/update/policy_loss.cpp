@@ -1,0 +1,303 @@
+#include "learner/update/policy_loss.h"
+
+#include <algorithm>
+#include <cmath>
+#include <vector>
+
+#include "common/base/error.h"
+
+namespace lie {
+namespace {
+
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
+constexpr double kLogRatioLimit = 20.0;          // GRPO, and exponents of the KL estimators
+constexpr double kSequenceLogRatioLimit = 10.0;  // GSPO, from above only
+
+double difference(float a, float b) { return static_cast<double>(a) - static_cast<double>(b); }
+
+/// exp of a clamped argument, and its derivative: 0 where the clamp holds.
+struct Ratio {
+  double value = 1;
+  double slope = 1;
+};
+
+Ratio clamped_exp(double x, double low, double high) {
+  const double value = std::exp(std::clamp(x, low, high));
+  return {value, x < low || x > high ? 0.0 : value};
+}
+
+enum class Clip : std::uint8_t { kNone, kLow, kHigh, kDual };
+
+struct TokenLoss {
+  double loss = 0;
+  double slope = 0;  // by the log-prob
+  Clip clip = Clip::kNone;
+};
+
+TokenLoss token_loss(const PolicyLossOptions& options, Ratio ratio, double advantage) {
+  const double low = 1.0 - clip_low(options);
+  const double high = 1.0 + clip_high(options);
+  TokenLoss result{-advantage * ratio.value, -advantage * ratio.slope, Clip::kNone};
+  const double bounded = -advantage * std::clamp(ratio.value, low, high);
+  if (bounded > result.loss) {
+    result = {bounded, 0.0, advantage > 0 ? Clip::kHigh : Clip::kLow};
+  }
+  const double most = -advantage * options.dual_clip;
+  if (options.dual_clip > 0 && advantage < 0 && result.loss > most) {
+    result = {most, 0.0, Clip::kDual};
+  }
+  return result;
+}
+
+/// Estimators of KL(policy || reference) from x = log policy - log reference at a sampled token
+/// (Schulman, "Approximating KL divergence", 2020).
+TokenLoss estimated_kl(KlEstimator estimator, double x) {
+  if (estimator == KlEstimator::kK1) return {x, 1.0, Clip::kNone};
+  if (estimator == KlEstimator::kK2) return {0.5 * x * x, x, Clip::kNone};
+  const Ratio inverse = clamped_exp(-x, -kLogRatioLimit, kLogRatioLimit);
+  return {inverse.value + x - 1.0, 1.0 - inverse.slope, Clip::kNone};
+}
+
+TokenLoss reference_kl(const PolicyLossOptions& options, const SequenceInput& input,
+                       std::size_t t) {
+  if (options.kl_coefficient == 0) return {};
+  return estimated_kl(options.kl_estimator,
+                      difference(input.log_probs[t], input.reference_log_probs[t]));
+}
+
+void count(Clip clip, PolicyLossStats& stats) {
+  stats.clipped_low += clip == Clip::kLow ? 1 : 0;
+  stats.clipped_high += clip == Clip::kHigh ? 1 : 0;
+  stats.dual_clipped += clip == Clip::kDual ? 1 : 0;
+}
+
+void observe_token(double d, const Ratio& used, float entropy, PolicyLossStats& stats) {
+  const double ratio = clamped_exp(d, -kLogRatioLimit, kLogRatioLimit).value;
+  stats.tokens += 1;
+  stats.ratio_sum += used.value;
+  stats.ratio_min = std::min(stats.ratio_min, used.value);
+  stats.ratio_max = std::max(stats.ratio_max, used.value);
+  stats.max_deviation = std::max(stats.max_deviation, std::abs(ratio - 1.0));
+  stats.kl_k1_sum += -d;
+  stats.kl_k3_sum += ratio - 1.0 - d;
+  stats.entropy_sum += static_cast<double>(entropy);
+}
+
+void observe_position(std::size_t quarter, float entropy, PolicyLossStats& stats) {
+  stats.quarter_entropy_sum[quarter] += static_cast<double>(entropy);
+  stats.quarter_tokens[quarter] += 1;
+}
+
+double mean_log_ratio(const SequenceInput& input) {
+  double sum = 0;
+  for (std::size_t t = 0; t < input.log_probs.size(); ++t) {
+    sum += difference(input.log_probs[t], input.old_log_probs[t]);
+  }
+  return sum / static_cast<double>(input.log_probs.size());
+}
+
+/// Correction by truncated importance sampling; no gradient flows through it.
+struct TisWeight {
+  double value = 1;
+  bool truncated = false;
+};
+
+/// Of tokens first to end - 1 together.
+TisWeight tis_weight(const PolicyLossOptions& options, const SequenceInput& input,
+                     std::size_t first, std::size_t end) {
+  if (options.tis_cap <= 0) return {};
+  double d = 0;
+  for (std::size_t t = first; t < end; ++t) {
+    d += difference(input.old_log_probs[t], input.behavior_log_probs[t]);
+  }
+  const double whole = clamped_exp(d, -kLogRatioLimit, kLogRatioLimit).value;
+  if (whole <= options.tis_cap) return {whole, false};
+  return {options.tis_beyond == BeyondCap::kMask ? 0.0 : options.tis_cap, true};
+}
+
+/// [T]: each token's own, or the whole response's on every token.
+std::vector<TisWeight> tis_weights(const PolicyLossOptions& options, const SequenceInput& input) {
+  const std::size_t tokens = input.log_probs.size();
+  if (options.tis_level == TisLevel::kSequence) {
+    return std::vector<TisWeight>(tokens, tis_weight(options, input, 0, tokens));
+  }
+  std::vector<TisWeight> weights;
+  for (std::size_t t = 0; t < tokens; ++t) {
+    weights.push_back(tis_weight(options, input, t, t + 1));
+  }
+  return weights;
+}
+
+void observe_weight(const TisWeight& weight, PolicyLossStats& stats) {
+  stats.tis_weight_sum += weight.value;
+  stats.tis_truncated += weight.truncated ? 1 : 0;
+}
+
+void check_lengths(const PolicyLossOptions& options, const SequenceInput& input,
+                   std::size_t d_log_probs, std::size_t d_entropies) {
+  const std::size_t tokens = input.log_probs.size();
+  const bool agree = input.old_log_probs.size() == tokens && input.entropies.size() == tokens &&
+                     (options.tis_cap <= 0 || input.behavior_log_probs.size() == tokens) &&
+                     (options.kl_coefficient == 0 || input.reference_log_probs.size() == tokens) &&
+                     d_log_probs == tokens && d_entropies == tokens;
+  if (tokens == 0 || !agree)
+    fail("policy loss: spans of one sequence differ in length, or are empty");
+}
+
+}  // namespace
+
+void describe(FieldList& fields, PolicyLossOptions& options) {
+  fields.add("algorithm", options.algorithm,
+             {{"grpo", Algorithm::kGrpo}, {"gspo", Algorithm::kGspo}},
+             {"Importance ratio by token (grpo) or by sequence, length-normalised (gspo)."});
+  fields.add("clip_low", options.clip_low,
+             {"Importance ratio is clipped below at 1 - clip_low; negative: 0.2 for grpo, 3e-4 for "
+              "gspo.",
+              "", -1, 1});
+  fields.add("clip_high", options.clip_high,
+             {"Importance ratio is clipped above at 1 + clip_high; negative: 0.2 for grpo (0.28: "
+              "clip-higher), 4e-4 for gspo.",
+              "", -1});
+  fields.add("dual_clip", options.dual_clip,
+             {"c: where A < 0 the token loss is at most -A c (10 in the published scripts), above "
+              "1; 0: off.",
+              "", 0});
+  fields.add("aggregation", options.aggregation,
+             {{"sequence-mean-token-mean", Aggregation::kSequenceMean},
+              {"token-mean", Aggregation::kTokenMean},
+              {"constant", Aggregation::kConstant}},
+             {"How token losses of a mini-batch become one loss; gspo takes the first only."});
+  fields.add(
+      "constant_divisor", options.constant_divisor,
+      {"With aggregation constant: loss = sum of token losses / (sequences x this).", "tokens", 1});
+  fields.add(
+      "kl_coefficient", options.kl_coefficient,
+      {"Weight of KL(policy || initial policy) in the loss; 0: off, and no initial policy is held.",
+       "", 0});
+  fields.add("kl_estimator", options.kl_estimator,
+             {{"k1", KlEstimator::kK1}, {"k2", KlEstimator::kK2}, {"k3", KlEstimator::kK3}},
+             {"Estimator of that KL at the sampled tokens: x, x^2/2, or exp(-x) - 1 + x."});
+  fields.add("entropy_coefficient", options.entropy_coefficient,
+             {"Weight of the mean token entropy, which is maximised; 0: off."});
+  fields.add("recompute_old_log_probs", options.recompute_old_log_probs,
+             {"Take old log-probs from the learner's own pass before the step's first update, not "
+              "from the sampler."});
+  fields.add("tis_cap", options.tis_cap,
+             {"Truncated importance sampling where rollouts are of another policy than the "
+              "learner's: a token's loss has weight min(exp(old - behavior), cap), needs "
+              "recompute_old_log_probs; 0: off.",
+              "", 0});
+  fields.add(
+      "tis_level", options.tis_level,
+      {{"token", TisLevel::kToken}, {"sequence", TisLevel::kSequence}},
+      {"old and behavior log-prob in that weight: the token's, or the sums of the response's, "
+       "for each of its tokens."});
+  fields.add("tis_beyond", options.tis_beyond,
+             {{"truncate", BeyondCap::kTruncate}, {"mask", BeyondCap::kMask}},
+             {"Where that ratio is above tis_cap: its weight is the cap, or 0, so that the policy "
+              "loss leaves it out; it still counts in the denominator."});
+  fields.add("mask_truncated", options.mask_truncated,
+             {"Responses cut at the response limit have no loss (DAPO's filtering); their rewards "
+              "still count in their group's advantages."});
+}
+
+void check_options(const PolicyLossOptions& options) {
+  if (options.dual_clip > 0 && options.dual_clip <= 1) {
+    fail(
+        "policy_loss.dual_clip is {}: at 1 and below it cuts off the gradient of unclipped tokens "
+        "(arXiv:1912.09729 has c > 1); set more than 1, or 0 for off",
+        options.dual_clip);
+  }
+  if (options.algorithm == Algorithm::kGspo && options.aggregation != Aggregation::kSequenceMean) {
+    fail(
+        "policy_loss.aggregation: gspo is defined with sequence-mean-token-mean only; set that, or "
+        "policy_loss.algorithm grpo");
+  }
+  if (options.tis_cap > 0 && !options.recompute_old_log_probs) {
+    fail(
+        "policy_loss.tis_cap: without policy_loss.recompute_old_log_probs old and behavior "
+        "log-probs are the same and nothing is corrected; set both or neither");
+  }
+}
+
+double clip_low(const PolicyLossOptions& options) {
+  if (options.clip_low >= 0) return options.clip_low;
+  return options.algorithm == Algorithm::kGspo ? 3e-4 : 0.2;
+}
+
+double clip_high(const PolicyLossOptions& options) {
+  if (options.clip_high >= 0) return options.clip_high;
+  return options.algorithm == Algorithm::kGspo ? 4e-4 : 0.2;
+}
+
+double token_weight(const PolicyLossOptions& options, const Denominators& whole,
+                    std::int64_t tokens) {
+  const double sequences = static_cast<double>(whole.sequences);
+  switch (options.aggregation) {
+    case Aggregation::kSequenceMean: return 1.0 / (sequences * static_cast<double>(tokens));
+    case Aggregation::kTokenMean: return 1.0 / static_cast<double>(whole.tokens);
+    case Aggregation::kConstant: return 1.0 / (sequences * options.constant_divisor);
+  }
+  fail("policy loss: unknown aggregation");
+}
+
+std::array<double*, PolicyLossStats::kSums> PolicyLossStats::sums() {
+  std::array<double*, kSums> all = {
+      &loss,        &policy_loss,      &kl_loss,      &entropy_loss,      &sequences,    &tokens,
+      &clipped_low, &clipped_high,     &dual_clipped, &clipped_sequences, &ratio_sum,    &kl_k1_sum,
+      &kl_k3_sum,   &reference_kl_sum, &entropy_sum,  &tis_weight_sum,    &tis_truncated};
+  std::size_t i = kSums - 8;
+  for (double& sum : quarter_entropy_sum) all[i++] = &sum;
+  for (double& sum : quarter_tokens) all[i++] = &sum;
+  return all;
+}
+
+void PolicyLossStats::merge(const PolicyLossStats& other) {
+  PolicyLossStats added = other;
+  const auto mine = sums();
+  const auto theirs = added.sums();
+  for (std::size_t i = 0; i < kSums; ++i) *mine[i] += *theirs[i];
+  ratio_min = std::min(ratio_min, other.ratio_min);
+  ratio_max = std::max(ratio_max, other.ratio_max);
+  max_deviation = std::max(max_deviation, other.max_deviation);
+}
+
+SequenceOutcome policy_loss(const PolicyLossOptions& options, const SequenceInput& input,
+                            std::span<float> d_log_probs, std::span<float> d_entropies,
+                            PolicyLossStats& stats) {
+  check_lengths(options, input, d_log_probs.size(), d_entropies.size());
+  SequenceOutcome outcome;
+  outcome.log_ratio = mean_log_ratio(input);
+  const Ratio sequence_ratio = clamped_exp(outcome.log_ratio, -kInfinity, kSequenceLogRatioLimit);
+  const std::vector<TisWeight> corrections = tis_weights(options, input);
+  PolicyLossStats own;
+  for (std::size_t t = 0; t < input.log_probs.size(); ++t) {
+    const double d = difference(input.log_probs[t], input.old_log_probs[t]);
+    const Ratio ratio = options.algorithm == Algorithm::kGspo
+                            ? sequence_ratio
+                            : clamped_exp(d, -kLogRatioLimit, kLogRatioLimit);
+    const TokenLoss token = token_loss(options, ratio, input.advantage);
+    const double stale = corrections[t].value;
+    const TokenLoss divergence = reference_kl(options, input, t);
+    own.policy_loss += input.weight * stale * token.loss;
+    own.reference_kl_sum += divergence.loss;
+    d_log_probs[t] = static_cast<float>(
+        input.weight * (stale * token.slope + options.kl_coefficient * divergence.slope));
+    d_entropies[t] = static_cast<float>(-input.weight * options.entropy_coefficient);
+    count(token.clip, own);
+    observe_token(d, ratio, input.entropies[t], own);
+    observe_weight(corrections[t], own);
+    observe_position(4 * t / input.log_probs.size(), input.entropies[t], own);
+  }
+  own.sequences = 1;
+  own.kl_loss = input.weight * options.kl_coefficient * own.reference_kl_sum;
+  own.entropy_loss = -input.weight * options.entropy_coefficient * own.entropy_sum;
+  own.loss = own.policy_loss + own.kl_loss + own.entropy_loss;
+  outcome.loss = own.loss;
+  outcome.clipped = own.clipped_low + own.clipped_high + own.dual_clipped > 0;
+  own.clipped_sequences = outcome.clipped ? 1 : 0;
+  stats.merge(own);
+  return outcome;
+}
+
+}  // namespace lie

@@ -1,0 +1,308 @@
+#include "learner/update/update.h"
+
+#include <algorithm>
+#include <ranges>
+
+#include "common/base/clock.h"
+#include "common/base/error.h"
+#include "learner/update/gradient_sync.h"
+
+namespace lie {
+
+/// The groups of one update, and this learner's share of them ready to run.
+struct PolicyUpdater::MiniBatch {
+  std::vector<ResponseIndex> indices;
+  Denominators whole;
+  std::int64_t lanes = 1;                              // over all learners
+  std::vector<std::vector<MicroBatch>> micro_batches;  // by lane of this learner
+  /// [indices] of this learner's share, before any update; empty unless they are recomputed.
+  std::vector<std::vector<float>> old_log_probs = {};
+};
+
+/// What stays the same during one pass over one mini-batch.
+struct PolicyUpdater::Pass {
+  std::int64_t step = 0;
+  std::int64_t epoch = 0;
+  std::int32_t mini_batch = 0;
+  std::span<const ScoredGroup> groups;
+  std::span<const GroupAdvantages> advantages;
+};
+
+/// Who computes a lane, and where what its sequences add goes.
+struct PolicyUpdater::Lane {
+  std::int64_t worker = 0;
+  Tensor gradient;
+  PolicyLossStats& stats;
+  UpdateSeconds& seconds;
+};
+
+void UpdateSeconds::add_mean(std::span<const UpdateSeconds> workers) {
+  const auto count = static_cast<double>(workers.size());
+  for (const UpdateSeconds& worker : workers) {
+    forward += worker.forward / count;
+    backward += worker.backward / count;
+  }
+}
+
+namespace {
+
+/// Runs `work` and adds the seconds it took to `seconds`.
+template <typename Work>
+auto timed(double& seconds, Work&& work) {
+  const Timed timing(seconds);
+  return work();
+}
+
+std::span<const float> rows_of(const std::vector<float>& values, const MicroBatch& micro,
+                               std::size_t s) {
+  return std::span(values).subspan(micro.row_starts[s],
+                                   micro.row_starts[s + 1] - micro.row_starts[s]);
+}
+
+std::span<float> rows_of(std::vector<float>& values, const MicroBatch& micro, std::size_t s) {
+  return std::span(values).subspan(micro.row_starts[s],
+                                   micro.row_starts[s + 1] - micro.row_starts[s]);
+}
+
+void note_first_pass(const SequenceOutcome& outcome, std::span<const float> log_probs,
+                     ResponseUpdate& response) {
+  response.log_ratio = static_cast<float>(outcome.log_ratio);
+  response.clipped = outcome.clipped;
+  response.learner_log_probs.assign(log_probs.begin(), log_probs.end());
+}
+
+ResponseUpdate& response_of(StepUpdate& update, ResponseIndex index) {
+  return update.responses[index.group][index.sample];
+}
+
+void check_groups(std::span<const ScoredGroup> groups,
+                  std::span<const GroupAdvantages> advantages) {
+  if (groups.size() != advantages.size()) {
+    fail("update: {} groups but advantages of {}", groups.size(), advantages.size());
+  }
+  for (std::size_t g = 0; g < groups.size(); ++g) {
+    const auto& responses = groups[g].rollout.responses;
+    const bool sizes_agree = advantages[g].values.size() == responses.size() &&
+                             std::all_of(responses.begin(), responses.end(), [](const auto& r) {
+                               return r.ids.size() == r.behavior_log_probs.size();
+                             });
+    if (!sizes_agree)
+      fail("update: group {} has unequal counts of ids, log-probs or advantages", g);
+  }
+}
+
+/// Every learner has filled in the responses of its share; afterwards all have all.
+void share_responses(Collective& learners, std::span<const ScoredGroup> groups,
+                     StepUpdate& update) {
+  std::vector<float> values;
+  for (std::size_t g = 0; g < groups.size(); ++g) {
+    for (std::size_t i = 0; i < groups[g].rollout.responses.size(); ++i) {
+      ResponseUpdate& response = update.responses[g][i];
+      response.learner_log_probs.resize(groups[g].rollout.responses[i].ids.size(), 0.0F);
+      values.insert(values.end(), response.learner_log_probs.begin(),
+                    response.learner_log_probs.end());
+      values.push_back(response.log_ratio);
+      values.push_back(response.clipped ? 1.0F : 0.0F);
+    }
+  }
+  share_values(learners, values);
+  auto next = values.begin();
+  for (auto& group : update.responses) {
+    for (ResponseUpdate& response : group) {
+      const auto count = static_cast<std::ptrdiff_t>(response.learner_log_probs.size());
+      response.learner_log_probs.assign(next, next + count);
+      next += count;
+      response.log_ratio = *next++;
+      response.clipped = *next++ != 0.0F;
+    }
+  }
+}
+
+}  // namespace
+
+PolicyUpdater::PolicyUpdater(const UpdateOptions& options, UpdateParts parts)
+    : options_(options),
+      parts_(parts),
+      gradient_(parts.weights.operators(), parts.learners,
+                flat_elements(parts.weights.parameters()), options.batch.lanes, "update.lanes"),
+      policies_(gradient_.workers(), parts.policy, options.batch.activation_mebibytes << 20) {
+  check_options(options_.loss);
+  options_.batch.max_micro_batch_tokens =
+      gradient_.pass_tokens(options_.batch.max_micro_batch_tokens);
+  if (options_.loss.kl_coefficient == 0) return;
+  if (parts_.reference == nullptr) {
+    fail("policy_loss.kl_coefficient: a KL term needs the reference policy, and none was loaded");
+  }
+  references_.emplace(gradient_.workers(), *parts_.reference, 0);
+}
+
+StepUpdate PolicyUpdater::run(std::int64_t step, std::span<const ScoredGroup> groups,
+                              std::span<const GroupAdvantages> advantages) {
+  check_groups(groups, advantages);
+  StepUpdate update;
+  for (const ScoredGroup& group : groups) {
+    const std::vector<Response>& responses = group.rollout.responses;
+    update.responses.emplace_back(responses.size());
+    update.masked += std::ranges::count_if(
+        responses, [&](const Response& response) { return !has_loss(options_.loss, response); });
+  }
+  std::vector<MiniBatch> batches;
+  for (auto& indices : cut_mini_batches(groups, options_.batch.mini_batch_prompts)) {
+    batches.push_back(prepare(groups, std::move(indices)));
+  }
+  Pass pass{step, 0, 0, groups, advantages};
+  if (options_.loss.recompute_old_log_probs) {
+    for (MiniBatch& batch : batches) recompute_old(batch, update.seconds);
+  }
+  for (pass.epoch = 0; pass.epoch < options_.batch.epochs; ++pass.epoch) {
+    for (std::size_t b = 0; b < batches.size(); ++b) {
+      pass.mini_batch = static_cast<std::int32_t>(b);
+      update.mini_batches.push_back(update_once(pass, batches[b], update));
+    }
+  }
+  share_responses(parts_.learners, groups, update);
+  return update;
+}
+
+PolicyUpdater::MiniBatch PolicyUpdater::prepare(std::span<const ScoredGroup> groups,
+                                                std::vector<ResponseIndex> indices) const {
+  std::vector<SequenceTokens> sequences;
+  for (const ResponseIndex index : indices) sequences.push_back(sequence_tokens(groups, index));
+  const auto lanes = deal_to_lanes(sequences, options_.batch.lanes);
+  MiniBatch batch;
+  batch.whole = denominators(options_.loss, groups, indices);
+  batch.lanes = std::ssize(lanes);
+  const LaneRange own =
+      lanes_of_learner(batch.lanes, parts_.learners.rank(), parts_.learners.size());
+  for (std::int64_t lane = own.first; lane < own.first + own.count; ++lane) {
+    batch.micro_batches.push_back(pack(sequences, lanes[static_cast<std::size_t>(lane)],
+                                       options_.batch.max_micro_batch_tokens));
+  }
+  batch.indices = std::move(indices);
+  return batch;
+}
+
+/// work(micro-batch) for those of a lane, and behind each what this rank owes others.
+template <typename Work>
+void PolicyUpdater::each_micro_batch(const MiniBatch& batch, const LaneWork& lane,
+                                     const Work& work) const {
+  for (const MicroBatch& micro : batch.micro_batches[static_cast<std::size_t>(lane.number)]) {
+    work(micro);
+    if (lane.worker == 0) attend_();  // on this rank's own thread
+  }
+}
+
+void PolicyUpdater::recompute_old(MiniBatch& batch, UpdateSeconds& seconds) {
+  const auto temperature = static_cast<float>(options_.temperature);
+  batch.old_log_probs.resize(batch.indices.size());
+  std::vector<UpdateSeconds> of_workers(gradient_.workers().size());
+  gradient_.each_lane(batch.lanes, [&](const LaneWork& work) {
+    UpdateSeconds& own_seconds = of_workers[static_cast<std::size_t>(work.worker)];
+    each_micro_batch(batch, work, [&](const MicroBatch& micro) {
+      const RowLogProbs rows = timed(own_seconds.forward, [&] {
+        return policies_.of(work.worker).forward(micro.packed, temperature, false);
+      });
+      for (std::size_t s = 0; s < micro.sequences.size(); ++s) {
+        const auto own = rows_of(rows.log_probs, micro, s);
+        batch.old_log_probs[micro.sequences[s]].assign(own.begin(), own.end());
+      }
+    });
+  });
+  seconds.add_mean(of_workers);
+}
+
+MiniBatchUpdate PolicyUpdater::update_once(const Pass& pass, const MiniBatch& batch,
+                                           StepUpdate& update) {
+  MiniBatchUpdate result;
+  result.epoch = pass.epoch;
+  if (pass.epoch == 0) {
+    for (const ResponseIndex index : batch.indices) {
+      response_of(update, index).mini_batch = pass.mini_batch;
+    }
+  }
+  result.stats = run_lanes(pass, batch, update);
+  result.optimizer = update_weights(pass.step, update.seconds);
+  return result;
+}
+
+UpdateOutcome PolicyUpdater::update_weights(std::int64_t step, UpdateSeconds& seconds) {
+  const Tensor gradient = timed(seconds.gradient_sync, [&] { return gradient_.sum(); });
+  const UpdateOutcome outcome = timed(seconds.optimizer, [&] {
+    return update_shard(parts_.learners, parts_.optimizer, step, gradient, parts_.weights);
+  });
+  share_weights(seconds);
+  return outcome;
+}
+
+void PolicyUpdater::share_weights(UpdateSeconds& seconds) {
+  timed(seconds.gradient_sync, [&] { gather_shards(parts_.learners, parts_.weights, weights()); });
+  timed(seconds.optimizer, [&] { parts_.policy.take_weights(weights()); });
+  if (is_lent_) timed(seconds.gradient_sync, [&] { wait_for_all(); });
+}
+
+void PolicyUpdater::wait_for_all() {
+  double nothing = 0;
+  parts_.learners.all_reduce_sum(std::span(&nothing, 1));
+}
+
+/// Forward and backward over this learner's lanes; returns the statistics of all.
+PolicyLossStats PolicyUpdater::run_lanes(const Pass& pass, const MiniBatch& batch,
+                                         StepUpdate& update) {
+  std::vector<PolicyLossStats> stats(static_cast<std::size_t>(batch.lanes));
+  std::vector<UpdateSeconds> seconds(gradient_.workers().size());
+  gradient_.run(batch.lanes, [&](const LaneWork& work) {
+    const Lane lane{work.worker, work.gradient, stats[static_cast<std::size_t>(work.lane)],
+                    seconds[static_cast<std::size_t>(work.worker)]};
+    each_micro_batch(batch, work, [&](const MicroBatch& micro) {
+      accumulate(pass, batch, micro, lane, update);
+    });
+  });
+  update.seconds.add_mean(seconds);
+  return timed(update.seconds.gradient_sync, [&] { return sum_stats(parts_.learners, stats); });
+}
+
+SequenceInput PolicyUpdater::sequence_input(const Pass& pass, const MiniBatch& batch,
+                                            std::size_t sequence) const {
+  const ResponseIndex index = batch.indices[sequence];
+  const Response& sampled = pass.groups[index.group].rollout.responses[index.sample];
+  SequenceInput input;
+  input.behavior_log_probs = sampled.behavior_log_probs;
+  input.old_log_probs = options_.loss.recompute_old_log_probs ? batch.old_log_probs[sequence]
+                                                              : sampled.behavior_log_probs;
+  input.advantage = pass.advantages[index.group].values[index.sample];
+  input.weight = weight_of(options_.loss, batch.whole, sampled);
+  return input;
+}
+
+void PolicyUpdater::accumulate(const Pass& pass, const MiniBatch& batch, const MicroBatch& micro,
+                               const Lane& lane, StepUpdate& update) {
+  const PolicyLossOptions& loss = options_.loss;
+  const auto temperature = static_cast<float>(options_.temperature);
+  Transformer& policy = policies_.of(lane.worker);
+  RowLogProbs rows, reference;
+  timed(lane.seconds.forward, [&] {
+    rows = policy.forward(micro.packed, temperature, true);
+    if (references_) {
+      reference = references_->of(lane.worker).forward(micro.packed, temperature, false);
+    }
+  });
+  std::vector<float> d_log_probs(rows.log_probs.size()), d_entropies(rows.log_probs.size());
+  for (std::size_t s = 0; s < micro.sequences.size(); ++s) {
+    SequenceInput input = sequence_input(pass, batch, micro.sequences[s]);
+    input.log_probs = rows_of(rows.log_probs, micro, s);
+    input.entropies = rows_of(rows.entropies, micro, s);
+    if (references_) {
+      input.reference_log_probs = rows_of(reference.log_probs, micro, s);
+    }
+    const SequenceOutcome outcome = policy_loss(loss, input, rows_of(d_log_probs, micro, s),
+                                                rows_of(d_entropies, micro, s), lane.stats);
+    if (pass.epoch == 0) {
+      note_first_pass(outcome, loss.recompute_old_log_probs ? input.old_log_probs : input.log_probs,
+                      response_of(update, batch.indices[micro.sequences[s]]));
+    }
+  }
+  timed(lane.seconds.backward,
+        [&] { policy.backward(micro.packed, d_log_probs, d_entropies, lane.gradient); });
+}
+
+}  // namespace lie

@@ -1,0 +1,236 @@
+#include "model/config/model_config.h"
+
+#include <algorithm>
+
+#include "common/base/error.h"
+#include "common/io/file.h"
+#include "model/config/config_reader.h"
+#include "model/config/rope_config.h"
+
+namespace lie {
+namespace {
+
+constexpr const char* kGenerationConfig = "generation_config.json";
+constexpr std::int64_t kMaxLayers = 10'000;
+constexpr std::int64_t kMaxVocabulary = 1 << 27;
+
+/// What transformers' class fixes for an architecture, and its defaults.
+struct Family {
+  const char* architecture;
+  const char* model_type;
+  std::int64_t default_head_width;  // 0: width / heads
+  std::int64_t default_max_positions;
+  bool qk_norm;
+  bool only_qkv_bias;  // whatever "attention_bias" says
+};
+
+constexpr Family kFamilies[] = {
+    {"Qwen3ForCausalLM", "qwen3", 128, 32768, true, false},
+    {"Qwen2ForCausalLM", "qwen2", 0, 32768, false, true},
+    {"LlamaForCausalLM", "llama", 0, 2048, false, false},
+};
+
+const Family* find_family(const Json& architecture) {
+  const auto* found = std::ranges::find_if(
+      kFamilies, [&](const Family& family) { return architecture == family.architecture; });
+  return found == std::end(kFamilies) ? nullptr : found;
+}
+
+const Family& read_family(const ConfigReader& reader) {
+  const Json* value = reader.find("architectures");
+  if (value == nullptr) fail("{}: key \"architectures\" is missing", reader.file());
+  if (value->is_array() && value->size() == 1) {
+    if (const Family* family = find_family((*value)[0])) return *family;
+  }
+  reader.refuse("architectures", *value,
+                "[\"Qwen3ForCausalLM\"], [\"Qwen2ForCausalLM\"] and [\"LlamaForCausalLM\"]");
+}
+
+void refuse_sliding_window(const ConfigReader& reader, std::int64_t layers) {
+  if (const Json* types = reader.find("layer_types")) {
+    for (const Json& type : *types) {
+      if (type != "full_attention") {
+        reader.refuse("layer_types", type,
+                      "\"full_attention\" in every layer: sliding windows are not built");
+      }
+    }
+    return;
+  }
+  const bool is_used = reader.flag("use_sliding_window", false) && reader.find("sliding_window");
+  if (is_used && reader.size("max_window_layers", 28) < layers) {
+    reader.refuse("use_sliding_window", true,
+                  "false: every layer attends to all positions; false gives the same results up to "
+                  "sliding_window positions");
+  }
+}
+
+void refuse_unsupported(const ConfigReader& reader, const ModelConfig& config) {
+  if (reader.flag("mlp_bias", false)) {
+    reader.refuse("mlp_bias", true, "false: the feed-forward layers have no biases here");
+  }
+  const Json* activation = reader.find("hidden_act");
+  if (activation != nullptr && *activation != "silu")
+    reader.refuse("hidden_act", *activation, "\"silu\"");
+  if (const Json* quantised = reader.find("quantization_config")) {
+    reader.refuse("quantization_config", *quantised,
+                  "plain fp32, bf16 or fp16 weights: save the model unquantised");
+  }
+  refuse_sliding_window(reader, config.layers);
+}
+
+void check_shapes(const ConfigReader& reader, const ModelConfig& config) {
+  if (config.heads % config.kv_heads != 0) {
+    fail("{}: \"num_attention_heads\" {} is not a multiple of \"num_key_value_heads\" {}",
+         reader.file(), config.heads, config.kv_heads);
+  }
+  if (config.heads * config.head_width > ConfigReader::kMaxWidth) {
+    fail("{}: \"num_attention_heads\" {} times \"head_dim\" {} is above {}", reader.file(),
+         config.heads, config.head_width, ConfigReader::kMaxWidth);
+  }
+  if (config.head_width % 16 != 0) {
+    fail("{}: \"head_dim\" {}{} is not a multiple of 16, which the attention operators need",
+         reader.file(), config.head_width,
+         reader.find("head_dim") ? "" : " (\"hidden_size\" / \"num_attention_heads\")");
+  }
+}
+
+std::vector<std::int32_t> read_ids(const ConfigReader& reader, std::int64_t vocabulary) {
+  const Json* value = reader.find("eos_token_id");
+  if (value == nullptr) return {};
+  std::vector<std::int32_t> ids;
+  for (const Json& id : value->is_array() ? *value : Json::array({*value})) {
+    if (!id.is_number_unsigned() ||
+        id.get<std::uint64_t>() >= static_cast<std::uint64_t>(vocabulary)) {
+      fail("{}: \"eos_token_id\": {} is not a token id below \"vocab_size\" {}", reader.file(),
+           id.dump(), vocabulary);
+    }
+    ids.push_back(id.get<std::int32_t>());
+  }
+  return ids;
+}
+
+/// Those of generation_config.json first: where transformers generates, it has precedence.
+std::vector<std::int32_t> read_all_ids(const ConfigReader& config,
+                                       const std::filesystem::path& generation,
+                                       std::int64_t vocabulary) {
+  std::vector<std::int32_t> ids;
+  if (std::filesystem::exists(generation)) ids = read_ids(ConfigReader(generation), vocabulary);
+  for (const std::int32_t id : read_ids(config, vocabulary)) {
+    if (std::ranges::find(ids, id) == ids.end()) ids.push_back(id);
+  }
+  return ids;
+}
+
+/// As "eos_token_id" has them.
+Json json_of_ids(const std::vector<std::int32_t>& ids) {
+  if (ids.empty()) return nullptr;
+  return ids.size() == 1 ? Json(ids[0]) : Json(ids);
+}
+
+std::optional<std::int32_t> read_kept_id(const ConfigReader& reader, const char* key) {
+  const Json* value = reader.find(key);
+  if (value == nullptr || !value->is_number_integer()) return {};
+  return value->get<std::int32_t>();
+}
+
+Json json_of(const std::optional<std::int32_t>& id) { return id ? Json(*id) : Json(nullptr); }
+
+/// Throws Error where there is no such directory, the likeliest slip of all.
+void check_directory(const std::filesystem::path& directory) {
+  const std::string name = directory.string();
+  if (std::filesystem::is_directory(directory / "checkpoints")) {
+    fail("{}: is a run's directory; name one of its models, {}/checkpoints/step-...", name, name);
+  }
+  if (std::filesystem::is_directory(directory)) return;
+  if (std::filesystem::exists(directory)) {
+    fail("{}: is a file; name the directory of a Hugging Face model", name);
+  }
+  const bool may_be_hub_name = std::ranges::count(name, '/') == 1 && name.front() != '/' &&
+                               name.front() != '.' && name.back() != '/';
+  if (!may_be_hub_name) fail("{}: there is no such model directory; check the path", name);
+  fail(
+      "{}: there is no such model directory; if it is a name on the Hugging Face Hub, download it "
+      "first: hf download {} --local-dir {}, and give that directory",
+      name, name, directory.filename().string());
+}
+
+}  // namespace
+
+ModelConfig load_model_config(const std::filesystem::path& directory) {
+  check_directory(directory);
+  const ConfigReader reader(directory / "config.json");
+  ModelConfig config;
+  const Family& family = read_family(reader);
+  config.architecture = family.architecture;
+  config.vocabulary = reader.size("vocab_size", {}, kMaxVocabulary);
+  config.width = reader.size("hidden_size");
+  config.ffn_width = reader.size("intermediate_size");
+  config.layers = reader.size("num_hidden_layers", {}, kMaxLayers);
+  config.heads = reader.size("num_attention_heads");
+  config.kv_heads = reader.size("num_key_value_heads", config.heads);
+  config.head_width =
+      reader.size("head_dim", family.default_head_width > 0 ? family.default_head_width
+                                                            : config.width / config.heads);
+  config.max_positions =
+      reader.size("max_position_embeddings", family.default_max_positions, INT32_MAX);
+  read_rope(reader, config);
+  config.rms_norm_eps = reader.positive("rms_norm_eps", 1e-6);
+  config.initializer_range = reader.positive("initializer_range", 0.02);
+  config.qk_norm = family.qk_norm;
+  const bool attention_bias = reader.flag("attention_bias", false);
+  config.qkv_bias = family.only_qkv_bias || attention_bias;
+  config.output_bias = !family.only_qkv_bias && attention_bias;
+  config.tied_embeddings = reader.flag("tie_word_embeddings", false);
+  config.end_of_sequence_ids =
+      read_all_ids(reader, directory / kGenerationConfig, config.vocabulary);
+  config.begin_of_sequence_id = read_kept_id(reader, "bos_token_id");
+  config.padding_id = read_kept_id(reader, "pad_token_id");
+  check_shapes(reader, config);
+  refuse_unsupported(reader, config);
+  return config;
+}
+
+void save_model_config(const ModelConfig& config, const std::filesystem::path& directory) {
+  const Family* family = find_family(config.architecture);
+  if (family == nullptr) fail("no architecture is called {}", config.architecture);
+  Json json = {
+      {"architectures", {config.architecture}},
+      {"model_type", family->model_type},
+      {"vocab_size", config.vocabulary},
+      {"hidden_size", config.width},
+      {"intermediate_size", config.ffn_width},
+      {"num_hidden_layers", config.layers},
+      {"num_attention_heads", config.heads},
+      {"num_key_value_heads", config.kv_heads},
+      {"head_dim", config.head_width},
+      {"max_position_embeddings", config.max_positions},
+      {"rms_norm_eps", config.rms_norm_eps},
+      {"initializer_range", config.initializer_range},
+      {"tie_word_embeddings", config.tied_embeddings},
+      {"hidden_act", "silu"},
+      {"attention_dropout", 0.0},
+      {"bos_token_id", json_of(config.begin_of_sequence_id)},
+      {"pad_token_id", json_of(config.padding_id)},
+      {"eos_token_id", json_of_ids(config.end_of_sequence_ids)},
+      {"torch_dtype", "float32"},
+      {"use_cache", true},
+  };
+  if (!family->only_qkv_bias) json["attention_bias"] = config.output_bias;
+  write_rope(config, json);
+  write_json(json, directory / "config.json");
+}
+
+void save_generation_config(const ModelConfig& config, const std::filesystem::path& start_model,
+                            const std::filesystem::path& directory) {
+  const auto from = start_model / kGenerationConfig, to = directory / kGenerationConfig;
+  if (!std::filesystem::exists(from)) return;
+  const std::vector<std::int32_t>& wanted = config.end_of_sequence_ids;
+  if (std::ranges::is_permutation(read_ids(ConfigReader(from), config.vocabulary), wanted)) {
+    return write_file_atomically(to, read_file(from));
+  }
+  Json json = read_json(from);
+  json["eos_token_id"] = json_of_ids(wanted);
+  write_json(json, to);
+}
+
+}  // namespace lie

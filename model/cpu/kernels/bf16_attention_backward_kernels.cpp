@@ -1,0 +1,212 @@
+// Attention backward in bf16 of one packed sequence and KV head, recomputing the probabilities from
+// log_sum; formulas in attention_backward_kernels.cpp. Scores are made turned, [positions,
+// queries], page by page: their rows are then the left operands of dV and dK, and pairs of them the
+// right ones of dQ, turned as well.
+#include "model/cpu/kernels/bf16_attention_kernels.h"
+
+#include <cmath>
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "model/cpu/kernels/bf16_attention_backward_kernels.cpp"
+#include "hwy/foreach_target.h"
+#include "model/cpu/kernels/bf16_attention-inl.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace lie {
+namespace HWY_NAMESPACE {
+
+using cpu::SequenceAttention, cpu::SequenceAttentionGradient, cpu::TilePages;
+
+/// Scratch of one sequence: [count] is its length, filled up to whole pages. Queries' pages hold
+/// queries as keys and as values, d_y's so, too.
+struct GradientScratch {
+  GradientScratch(float* at, std::int64_t pages, std::int64_t width)
+      : count(pages * kPage),
+        d_q(at),
+        log_sums(d_q + count * width),
+        centres(log_sums + count),
+        scores(centres + count),
+        d_weights(scores + kPage * count),
+        sums(d_weights + kPage * count),
+        k(reinterpret_cast<std::uint16_t*>(sums + kPage * width)),
+        v(k + count * width),
+        k_turned(v + count * width),
+        q(k_turned + count * width),
+        d_y(q + 2 * count * width),
+        pairs(d_y + 2 * count * width) {}
+  static std::int64_t floats(std::int64_t pages, std::int64_t width) {
+    return pages * kPage * (width + 2 + 2 * kPage + (7 * width + kPage) / 2) + kPage * width;
+  }
+
+  std::int64_t count;
+  float* d_q;                 // [pages][E][16 queries]
+  float *log_sums, *centres;  // [count]
+  float *scores, *d_weights;  // [16 positions][count], then their bf16 numbers
+  float* sums;                // [16 positions][E]
+  std::uint16_t *k, *v;       // [count][E]
+  std::uint16_t* k_turned;    // [pages][E][16 positions]
+  std::uint16_t *q, *d_y;     // [pages, 2, 16, E]
+  std::uint16_t* pairs;       // [pages][8 pairs of positions, 16 queries, 2]
+};
+
+/// dy . y, with dy rounded as the gradients of weights take it: what rounding adds to all of a
+/// row's then cancels in the gradients of scores.
+HWY_INLINE float centre_of(const float* dy, const float* y, std::int64_t width) {
+  V16 sum = zero16();
+  for (std::int64_t i = 0; i < width; i += 16)
+    sum = fma(rounded(load16(dy + i)), load16(y + i), sum);
+  return sum_lanes(sum);
+}
+
+/// Sixteen or fewer rows, rounded, as [width][16], filled up with zeros.
+HWY_INLINE void turn_page(FloatRows rows, std::int64_t count, std::int64_t width,
+                          std::uint16_t* to) {
+  for (std::int64_t c = 0; c < width; c += 16, to += 16 * kPage) {
+    alignas(64) std::uint16_t pairs[16 * kPage];
+    pack_values(rows.at + c, rows.stride, count, 16, pairs);
+    for (std::int64_t j = 0; j < kPage / 2; j += 4) {
+      W16 four[4];
+      for (int i = 0; i < 4; ++i) four[i] = load_words(pairs + (j + i) * 32);
+      store_columns(four, reinterpret_cast<std::uint32_t*>(to) + j, kPage / 2);
+    }
+  }
+}
+
+/// What one head's queries bring: their pages, log-sums and dy . y. Queries past the last have no
+/// probability.
+HWY_INLINE void gather_head(const SequenceAttentionGradient& job, std::int64_t head,
+                            const GradientScratch& to) {
+  const SequenceAttention& f = job.forward;
+  const std::int64_t col = head * f.head_width;
+  const FloatRows q{f.q + col, f.qk_stride}, d_y{job.dy + col, job.dy_stride};
+  pack_pages(q, q, f.length, f.head_width, to.q);
+  pack_pages(d_y, d_y, f.length, f.head_width, to.d_y);
+  for (std::int64_t t = 0; t < f.length; ++t) {
+    to.log_sums[t] = f.log_sum[t * f.log_sum_stride + head];
+    to.centres[t] = centre_of(d_y.at + t * d_y.stride, f.y + t * f.y_stride + col, f.head_width);
+  }
+  std::fill(to.log_sums + f.length, to.log_sums + to.count, INFINITY);
+  std::fill(to.centres + f.length, to.centres + to.count, 0.0f);
+  std::fill_n(to.d_q, to.count * f.head_width, 0.0f);
+}
+
+/// Scores and gradients of weights of position `j` of a page for the queries of page `t` become
+/// weights, rounded, and gradients of scores, which are returned and rounded.
+HWY_INLINE V16 score_gradients(const GradientScratch& s, float scale, std::int64_t j, bool diagonal,
+                               std::int64_t t, std::int64_t at) {
+  float* score = s.scores + j * s.count + at;
+  const V16 shifted = sub(mul(load16(score), set16(scale)), load16(s.log_sums + t * kPage));
+  V16 weight = exp(shifted);
+  if (diagonal) weight = drop_first(weight, j);
+  const V16 d_weight = sub(load16(s.d_weights + j * s.count + at), load16(s.centres + t * kPage));
+  const V16 d_score = mul(mul(weight, d_weight), set16(scale));
+  store_rounded(weight, reinterpret_cast<std::uint16_t*>(s.scores + j * s.count) + at);
+  store_rounded(d_score, reinterpret_cast<std::uint16_t*>(s.d_weights + j * s.count) + at);
+  return d_score;
+}
+
+/// to [rows, width] = or, `add_to`, += sums.
+HWY_INLINE void hand_over(const float* sums, std::int64_t rows, std::int64_t width, bool add_to,
+                          float* to, std::int64_t stride) {
+  for (std::int64_t r = 0; r < rows; ++r) {
+    for (std::int64_t c = 0; c < width; c += 16) {
+      const V16 sum = load16(sums + r * width + c);
+      float* at = to + r * stride + c;
+      store16(add_to ? add(load16(at), sum) : sum, at);
+    }
+  }
+}
+
+/// The 16 or fewer queries' gradients from `first` on.
+HWY_INLINE void store_d_q(const GradientScratch& s, std::int64_t first, std::int64_t rows,
+                          std::int64_t width, float* to, std::int64_t stride) {
+  const auto* page = reinterpret_cast<const std::uint16_t*>(s.d_q + first * width);
+  for (std::int64_t d = 0; d < width; d += 4) {
+    W16 four[4];
+    for (int i = 0; i < 4; ++i) four[i] = load_words(page + (d + i) * 2 * kPage);
+    store_columns(four, reinterpret_cast<std::uint32_t*>(s.sums + d), width);
+  }
+  hand_over(s.sums, rows, width, false, to, stride);
+}
+
+/// One page's positions against the queries that see them, of one head.
+HWY_INLINE void page_gradients(const SequenceAttentionGradient& job, std::int64_t head,
+                               std::int64_t page, const GradientScratch& s) {
+  const SequenceAttention& f = job.forward;
+  const std::int64_t width = f.head_width, pages = s.count / kPage;
+  const TilePages every{width, s.q, 2 * kPage * width, nullptr, pages};
+  const TilePages q = every.from(page);
+  TilePages d_y = q;
+  d_y.first = s.d_y + page * d_y.stride;
+  cpu::multiply_keys(q, {s.k + page * kPage * width, width, kPage}, s.scores, s.count);
+  cpu::multiply_keys(d_y, {s.v + page * kPage * width, width, kPage}, s.d_weights, s.count);
+  for (std::int64_t j = 0; j < kPage; j += 2) {
+    for (std::int64_t t = page; t < pages; ++t) {
+      const std::int64_t at = (t - page) * kPage;
+      const V16 low = score_gradients(s, f.scale, j, t == page, t, at);
+      const V16 high = score_gradients(s, f.scale, j + 1, t == page, t, at);
+      store_words(rounded_pairs(low, high),
+                  reinterpret_cast<std::uint32_t*>(s.pairs + at * kPage) + j / 2 * 16);
+    }
+  }
+  const std::int64_t rows = std::min(f.length - page * kPage, kPage), first = page * kPage;
+  const auto left = [&](float* at) {
+    return cpu::TileRowsOf{reinterpret_cast<std::uint16_t*>(at), 2 * s.count, kPage};
+  };
+  cpu::multiply_values(d_y, left(s.scores), s.sums, width);
+  hand_over(s.sums, rows, width, head > 0, job.dv + first * job.dv_stride, job.dv_stride);
+  cpu::multiply_values(q, left(s.d_weights), s.sums, width);
+  hand_over(s.sums, rows, width, head > 0, job.dk + first * job.d_qk_stride, job.d_qk_stride);
+  for (std::int64_t t = page; t < pages; ++t) {
+    cpu::add_product_of_16(width, s.k_turned + first * width, s.pairs + (t - page) * kPage * kPage,
+                           s.d_q + t * kPage * width);
+  }
+}
+
+std::int64_t sequence_gradient_scratch_in_bf16(std::int64_t length, std::int64_t width) {
+  return GradientScratch::floats(pages_of(length), width);
+}
+
+void attend_sequence_backward_in_bf16(const SequenceAttentionGradient& job, float* scratch) {
+  const SequenceAttention& f = job.forward;
+  const GradientScratch s(scratch, pages_of(f.length), f.head_width);
+  round_rows(f.k, f.qk_stride, f.length, s.count, f.head_width, s.k);
+  round_rows(f.v, f.v_stride, f.length, s.count, f.head_width, s.v);
+  for (std::int64_t t = 0; t < f.length; t += kPage) {
+    turn_page({f.k + t * f.qk_stride, f.qk_stride}, std::min(kPage, f.length - t), f.head_width,
+              s.k_turned + t * f.head_width);
+  }
+  const cpu::AttentionUnit unit(kPage);
+  for (std::int64_t head = 0; head < f.group; ++head) {
+    gather_head(job, head, s);
+    for (std::int64_t page = 0; page < s.count / kPage; ++page) page_gradients(job, head, page, s);
+    for (std::int64_t t = 0; t < f.length; t += kPage) {
+      store_d_q(s, t, std::min(f.length - t, kPage), f.head_width,
+                job.dq + t * job.d_qk_stride + head * f.head_width, job.d_qk_stride);
+    }
+  }
+}
+
+}  // namespace HWY_NAMESPACE
+}  // namespace lie
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace lie {
+
+HWY_EXPORT(sequence_gradient_scratch_in_bf16);
+HWY_EXPORT(attend_sequence_backward_in_bf16);
+
+namespace cpu {
+
+std::int64_t sequence_gradient_scratch_in_bf16(std::int64_t length, std::int64_t head_width) {
+  return HWY_DYNAMIC_DISPATCH(lie::sequence_gradient_scratch_in_bf16)(length, head_width);
+}
+
+void attend_sequence_backward_in_bf16(const SequenceAttentionGradient& job, float* scratch) {
+  HWY_DYNAMIC_DISPATCH(lie::attend_sequence_backward_in_bf16)(job, scratch);
+}
+
+}  // namespace cpu
+}  // namespace lie
+#endif

@@ -1,0 +1,20 @@
+// Attention as attention_kernels.h says, by products in bf16: queries, keys, values, weights and
+// their gradients are rounded, sums, softmax and what it makes of them are fp32. A page's part lies
+// as TilePages says.
+#pragma once
+
+#include "model/cpu/kernels/attention_kernels.h"
+
+namespace lie::cpu {
+
+void store_position_in_bf16(const float* key, const float* value, std::int64_t head_width,
+                            std::int64_t place, void* part);
+std::int64_t paged_attention_scratch_in_bf16(std::int64_t length, std::int64_t group,
+                                             std::int64_t head_width);
+void attend_pages_in_bf16(const PagedAttention& job, float* scratch);
+std::int64_t sequence_attention_scratch_in_bf16(std::int64_t length, std::int64_t head_width);
+void attend_sequence_in_bf16(const SequenceAttention& job, float* scratch);
+std::int64_t sequence_gradient_scratch_in_bf16(std::int64_t length, std::int64_t head_width);
+void attend_sequence_backward_in_bf16(const SequenceAttentionGradient& job, float* scratch);
+
+}  // namespace lie::cpu

@@ -1,0 +1,398 @@
+// Matrix products: register tiles in which every output has one accumulator that runs over a
+// stretch of the inner index in order; stretches begin at the same indices always and are added in
+// order. Which rows and columns share a tile, and in which order tiles are computed, changes no
+// bits.
+#include <algorithm>
+
+#include "model/cpu/kernels/kernels.h"
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "model/cpu/kernels/gemm_kernels.cpp"
+#include "hwy/foreach_target.h"
+#include "model/cpu/kernels/vec16-inl.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace lie {
+namespace HWY_NAMESPACE {
+
+using cpu::Product, cpu::Range;
+
+constexpr int kMaxRows = kWide ? 14 : 6;
+// To here the weights' memory is the limit; outputs of so many panels stay in L2.
+constexpr std::int64_t kFewRows = 5 * kMaxRows;
+constexpr std::int64_t kFewGroupPanels = 64;
+// Many rows: so many panels' stretch of packed weights stays in L2 while rows pass, and so many
+// rows' inputs and outputs lie beside them.
+constexpr std::int64_t kGroupPanels = 16;
+constexpr std::int64_t kGroupRows = 16 * kMaxRows;
+
+/// Panels of a tile of `rows` rows: as many as registers hold, at least enough to cover the
+/// latency.
+constexpr int vecs_for(int rows) {
+  if (kWide) return rows <= 2 ? 8 : rows <= 4 ? 4 : 2;
+  return rows == 1 ? 4 : rows == 2 ? 2 : 1;
+}
+
+constexpr int kMaxVecs = vecs_for(1);
+
+/// Rows of x lie so far apart where tiles read them: an odd number of cache lines, so that no two
+/// rows fight for one place in L1.
+constexpr std::int64_t kRowStride = cpu::kStretch + 16;
+
+struct Tile {
+  const float* x;     // rows kRowStride apart
+  const float* b;     // panels of `depth` sixteens end to end
+  const char* ahead;  // what is multiplied by next, `ahead_bytes` for each of the sixteens
+  std::int64_t ahead_bytes, depth;
+  const float* onto;  // what the sums are added to; null: nothing
+  std::int64_t onto_stride;
+  float* y;
+  std::int64_t y_stride;
+  std::int64_t cols;  // columns that exist from the tile's first on
+};
+
+/// The sixteens of a tile in registers; all loops over them must be unrolled for that.
+template <int kRows, int kVecs>
+struct Sums {
+  V16 at[kRows][kVecs];
+
+  HWY_INLINE void zero() {
+#pragma GCC unroll 32
+    for (int r = 0; r < kRows; ++r) {
+#pragma GCC unroll 8
+      for (int v = 0; v < kVecs; ++v) at[r][v] = zero16();
+    }
+  }
+  template <bool kWhole>
+  HWY_INLINE void load(const float* p, std::int64_t stride, std::int64_t cols) {
+#pragma GCC unroll 32
+    for (int r = 0; r < kRows; ++r) {
+#pragma GCC unroll 8
+      for (int v = 0; v < kVecs; ++v) {
+        at[r][v] = kWhole ? load16(p + r * stride + v * 16)
+                          : load16(p + r * stride + v * 16, cols - v * 16);
+      }
+    }
+  }
+  /// at = memory + at.
+  template <bool kWhole>
+  HWY_INLINE void add_to(const float* p, std::int64_t stride, std::int64_t cols) {
+    Sums<kRows, kVecs> before;
+    before.template load<kWhole>(p, stride, cols);
+#pragma GCC unroll 32
+    for (int r = 0; r < kRows; ++r) {
+#pragma GCC unroll 8
+      for (int v = 0; v < kVecs; ++v) at[r][v] = add(before.at[r][v], at[r][v]);
+    }
+  }
+  template <bool kWhole>
+  HWY_INLINE void store(float* p, std::int64_t stride, std::int64_t cols) const {
+#pragma GCC unroll 32
+    for (int r = 0; r < kRows; ++r) {
+#pragma GCC unroll 8
+      for (int v = 0; v < kVecs; ++v) {
+        if (kWhole) {
+          store16(at[r][v], p + r * stride + v * 16);
+        } else {
+          store16(at[r][v], p + r * stride + v * 16, cols - v * 16);
+        }
+      }
+    }
+  }
+  HWY_INLINE void multiply_add(int r, Vec a, const V16 (&w)[kVecs]) {
+#pragma GCC unroll 8
+    for (int v = 0; v < kVecs; ++v) at[r][v] = fma(a, w[v], at[r][v]);
+  }
+};
+
+template <int kRows, int kVecs, bool kWhole>
+HWY_NOINLINE void multiply_tile(const Tile& tile) {
+  Sums<kRows, kVecs> sums;
+  sums.zero();
+  const float* HWY_RESTRICT x = tile.x;
+  const float* HWY_RESTRICT b = tile.b;
+  const char* ahead = tile.ahead;
+  for (std::int64_t k = 0; k < tile.depth; ++k, b += cpu::kPanel, ahead += tile.ahead_bytes) {
+    V16 w[kVecs];
+    for (int v = 0; v < kVecs; ++v) {
+      w[v] = load16(b + v * tile.depth * cpu::kPanel);
+      // Memory works while this tile does.
+      if constexpr (kRows > 2) __builtin_prefetch(ahead + v * tile.depth * tile.ahead_bytes);
+    }
+#pragma GCC unroll 32
+    for (int r = 0; r < kRows; ++r) sums.multiply_add(r, set1(x[r * kRowStride + k]), w);
+  }
+  if (tile.onto != nullptr) sums.template add_to<kWhole>(tile.onto, tile.onto_stride, tile.cols);
+  sums.template store<kWhole>(tile.y, tile.y_stride, tile.cols);
+}
+
+/// Panels of one stretch, as floats.
+struct PanelStretch {
+  Range panels;
+  std::int64_t k, depth;  // the stretch
+  const float* floats;
+  const void* ahead;  // see Tile; of the first panel
+  std::int64_t ahead_bytes;
+};
+
+/// One block of kRows rows against some panels.
+struct Block {
+  const Product* product;
+  const PanelStretch* weights;
+  const float* x;  // its rows, the stretch from k on, kRowStride apart
+  std::int64_t row;
+};
+
+template <int kRows, int kVecs>
+HWY_INLINE void multiply_columns(const Block& block, std::int64_t& at) {
+  const Product& p = *block.product;
+  const PanelStretch& w = *block.weights;
+  const bool first = w.k == 0;
+  const float* onto = first ? p.init : p.y;
+  const std::int64_t onto_stride = first ? p.init_stride : p.y_stride;
+  for (; at + kVecs <= w.panels.end; at += kVecs) {
+    const std::int64_t col = at * cpu::kPanel, before = (at - w.panels.begin) * w.depth;
+    const Tile tile = {block.x,
+                       w.floats + before * cpu::kPanel,
+                       static_cast<const char*>(w.ahead) + before * w.ahead_bytes,
+                       w.ahead_bytes,
+                       w.depth,
+                       onto == nullptr ? nullptr : onto + block.row * onto_stride + col,
+                       onto_stride,
+                       p.y + block.row * p.y_stride + col,
+                       p.y_stride,
+                       p.out - col};
+    if (tile.cols >= kVecs * 16) {
+      multiply_tile<kRows, kVecs, true>(tile);
+    } else {
+      multiply_tile<kRows, kVecs, false>(tile);
+    }
+  }
+}
+
+template <int kRows>
+void multiply_block(const Block& block) {
+  constexpr int kVecs = vecs_for(kRows);
+  std::int64_t at = block.weights->panels.begin;
+  multiply_columns<kRows, kVecs>(block, at);
+  if constexpr (kVecs > 2) multiply_columns<kRows, 2>(block, at);
+  if constexpr (kVecs > 1) multiply_columns<kRows, 1>(block, at);
+}
+
+template <int kRows>
+void multiply_block_of(int rows, const Block& block) {
+  if (rows == kRows) return multiply_block<kRows>(block);
+  if constexpr (kRows > 1) multiply_block_of<kRows - 1>(rows, block);
+}
+
+/// Copies the stretch of the rows to where tiles read it.
+void gather_rows(const Product& p, Range rows, std::int64_t k, std::int64_t depth, float* x) {
+  for (std::int64_t r = rows.begin; r < rows.end; ++r, x += kRowStride) {
+    std::copy_n(p.x + r * p.x_stride + k, depth, x);
+  }
+}
+
+/// Rows in blocks as equal as may be, of at most kMaxRows.
+template <typename F>
+HWY_INLINE void for_blocks(Range rows, const F& f) {
+  const std::int64_t blocks = (rows.size() + kMaxRows - 1) / kMaxRows;
+  for (std::int64_t i = 0; i < blocks; ++i) {
+    f(Range{rows.begin + rows.size() * i / blocks, rows.begin + rows.size() * (i + 1) / blocks});
+  }
+}
+
+/// Panels of a stretch: floats where they lie, bf16 widened into `memory`; what comes behind them
+/// is asked for.
+PanelStretch stretch_of_panels(const Product& p, Range panels, std::int64_t k, std::int64_t depth,
+                               float* memory) {
+  const std::int64_t first = p.layout().at(panels.begin, k);
+  const std::int64_t count = panels.size() * depth * cpu::kPanel;
+  if (p.narrow == nullptr) {
+    const float* floats = p.panels + first;
+    return {panels, k, depth, floats, floats + count, cpu::kPanel * std::int64_t{sizeof(float)}};
+  }
+  const std::uint16_t* narrow = p.narrow + first;
+  for (std::int64_t i = 0; i < count; i += 16) store16(widen16(narrow + i), memory + i);
+  return {panels, k, depth, memory, narrow + count, cpu::kPanel * std::int64_t{sizeof(*narrow)}};
+}
+
+/// Calls f(panels) for `count` of them after another.
+template <typename F>
+HWY_INLINE void for_panels(Range panels, std::int64_t count, const F& f) {
+  for (std::int64_t first = panels.begin; first < panels.end; first += count) {
+    f(Range{first, std::min(first + count, panels.end)});
+  }
+}
+
+/// Few rows: reading the weights is what takes the time. They are walked through once, all rows
+/// passing over a panel or some before the next is read, in groups whose outputs stay in L2.
+void multiply_few(const Product& p, Range rows, Range panels) {
+  alignas(64) float x[kFewRows * kRowStride];
+  alignas(64) float memory[kMaxVecs * cpu::kStretch * cpu::kPanel];
+  const std::int64_t width =
+      std::max(2, vecs_for(static_cast<int>(std::min<std::int64_t>(rows.size(), kMaxRows))));
+  for_panels(panels, kFewGroupPanels, [&](Range group) {
+    cpu::for_stretches(p.in, [&](std::int64_t k, std::int64_t depth) {
+      gather_rows(p, rows, k, depth, x);
+      for_panels(group, width, [&](Range some) {
+        const PanelStretch weights = stretch_of_panels(p, some, k, depth, memory);
+        for_blocks(rows, [&](Range block) {
+          multiply_block_of<kMaxRows>(
+              static_cast<int>(block.size()),
+              {&p, &weights, x + (block.begin - rows.begin) * kRowStride, block.begin});
+        });
+      });
+    });
+  });
+}
+
+void multiply_many(const Product& p, Range rows, Range panels) {
+  alignas(64) float x[kMaxRows * kRowStride];
+  alignas(64) float memory[kGroupPanels * cpu::kStretch * cpu::kPanel];
+  for (std::int64_t row = rows.begin; row < rows.end; row += kGroupRows) {
+    const Range group{row, std::min(row + kGroupRows, rows.end)};
+    for_panels(panels, kGroupPanels, [&](Range some) {
+      cpu::for_stretches(p.in, [&](std::int64_t k, std::int64_t depth) {
+        PanelStretch weights = stretch_of_panels(p, some, k, depth, memory);
+        weights.ahead = weights.floats + vecs_for(kMaxRows) * depth * cpu::kPanel;  // from L2
+        weights.ahead_bytes = cpu::kPanel * std::int64_t{sizeof(float)};
+        for_blocks(group, [&](Range block) {
+          gather_rows(p, block, k, depth, x);
+          multiply_block_of<kMaxRows>(static_cast<int>(block.size()),
+                                      {&p, &weights, x, block.begin});
+        });
+      });
+    });
+  }
+}
+
+void multiply(const Product& p, Range rows, Range panels) {
+  if (rows.size() <= kFewRows) {
+    multiply_few(p, rows, panels);
+  } else {
+    multiply_many(p, rows, panels);
+  }
+}
+
+// ---- dw += dy^T x
+
+constexpr int kOuterVecs = kWide ? 2 : 1;
+constexpr std::int64_t kOuterCols = kOuterVecs * 16;
+constexpr std::int64_t kOuterRows = kWide ? 16 : 8;  // of packed dy, kMaxRows of them used
+
+/// Tiles read their operands over all tokens of a block: packed, so that neighbouring tokens lie in
+/// neighbouring cache lines whatever the strides.
+struct OuterTile {
+  const float* dy;  // [tokens][kOuterRows]
+  const float* x;   // [tokens][kOuterCols]
+  float* dw;
+  std::int64_t dw_stride, tokens;
+  std::int64_t cols;  // that exist of the tile's
+};
+
+template <int kRows, bool kWhole>
+HWY_NOINLINE void outer_tile(const OuterTile& tile) {
+  Sums<kRows, kOuterVecs> sums;
+  sums.template load<kWhole>(tile.dw, tile.dw_stride, tile.cols);
+  const float* HWY_RESTRICT x = tile.x;
+  const float* HWY_RESTRICT dy = tile.dy;
+  for (std::int64_t t = 0; t < tile.tokens; ++t, x += kOuterCols, dy += kOuterRows) {
+    V16 in[kOuterVecs];
+    for (int v = 0; v < kOuterVecs; ++v) in[v] = load16(x + v * 16);
+#pragma GCC unroll 32
+    for (int r = 0; r < kRows; ++r) sums.multiply_add(r, set1(dy[r]), in);
+  }
+  sums.template store<kWhole>(tile.dw, tile.dw_stride, tile.cols);
+}
+
+/// The rows of dw that one packed dy belongs to, `width` columns of them.
+template <int kRows>
+void outer_rows(int rows, OuterTile tile, std::int64_t width) {
+  if (rows != kRows) {
+    if constexpr (kRows > 1) outer_rows<kRows - 1>(rows, tile, width);
+    return;
+  }
+  const std::int64_t panel = tile.tokens * kOuterCols;
+  for (tile.cols = width; tile.cols > 0;
+       tile.cols -= kOuterCols, tile.x += panel, tile.dw += kOuterCols) {
+    if (tile.cols >= kOuterCols) {
+      outer_tile<kRows, true>(tile);
+    } else {
+      outer_tile<kRows, false>(tile);
+    }
+  }
+}
+
+/// Columns of a matrix [tokens, *] as panels [tokens][kTo], each of kFrom columns; what a panel has
+/// beyond them is zero. Reads row by row, as the matrix lies in memory.
+template <std::int64_t kFrom, std::int64_t kTo>
+void pack_columns(const float* from, std::int64_t stride, std::int64_t tokens, std::int64_t cols,
+                  float* to) {
+  for (std::int64_t t = 0; t < tokens; ++t, from += stride, to += kTo) {
+    float* panel = to;
+    for (std::int64_t c = 0; c < cols; c += kFrom, panel += tokens * kTo) {
+      const std::int64_t count = std::min(kFrom, cols - c);
+      if constexpr (kTo % 16 == 0) {
+        for (std::int64_t v = 0; v < kTo; v += 16) {
+          store16(load16(from + c + v, std::max<std::int64_t>(count - v, 0)), panel + v);
+        }
+      } else {
+        for (std::int64_t i = 0; i < kTo; ++i) panel[i] = i < count ? from[c + i] : 0.0f;
+      }
+    }
+  }
+}
+
+/// The tokens [t, t + tokens) into dw's rows `out` and columns [k, k + width), x packed.
+void add_outer_rows(const cpu::OuterProduct& p, std::int64_t t, std::int64_t tokens, Range out,
+                    std::int64_t k, std::int64_t width, const float* packed_x, float* packed_dy) {
+  constexpr std::int64_t kGroup = cpu::kOuterRowTiles * kMaxRows;
+  for (std::int64_t first = out.begin; first < out.end; first += kGroup) {
+    const std::int64_t last = std::min(first + kGroup, out.end);
+    pack_columns<kMaxRows, kOuterRows>(p.dy + t * p.dy_stride + first, p.dy_stride, tokens,
+                                       last - first, packed_dy);
+    const float* dy = packed_dy;
+    for (std::int64_t n = first; n < last; n += kMaxRows, dy += tokens * kOuterRows) {
+      outer_rows<kMaxRows>(static_cast<int>(std::min<std::int64_t>(kMaxRows, last - n)),
+                           {dy, packed_x, p.dw + n * p.dw_stride + k, p.dw_stride, tokens, 0},
+                           width);
+    }
+  }
+}
+
+void add_outer_product(const cpu::OuterProduct& p, Range out, Range in, float* scratch) {
+  float* packed_dy = scratch + cpu::kOuterTokens * cpu::kOuterColumns;
+  for (std::int64_t t = 0; t < p.tokens; t += cpu::kOuterTokens) {
+    const std::int64_t tokens = std::min(cpu::kOuterTokens, p.tokens - t);
+    for (std::int64_t k = in.begin; k < in.end; k += cpu::kOuterColumns) {
+      const std::int64_t width = std::min(cpu::kOuterColumns, in.end - k);
+      pack_columns<kOuterCols, kOuterCols>(p.x + t * p.x_stride + k, p.x_stride, tokens, width,
+                                           scratch);
+      add_outer_rows(p, t, tokens, out, k, width, scratch, packed_dy);
+    }
+  }
+}
+
+}  // namespace HWY_NAMESPACE
+}  // namespace lie
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace lie {
+
+HWY_EXPORT(multiply);
+HWY_EXPORT(add_outer_product);
+
+namespace cpu {
+
+void multiply(const Product& product, Range rows, Range panels) {
+  HWY_DYNAMIC_DISPATCH(lie::multiply)(product, rows, panels);
+}
+
+void add_outer_product(const OuterProduct& product, Range out, Range in, float* scratch) {
+  HWY_DYNAMIC_DISPATCH(lie::add_outer_product)(product, out, in, scratch);
+}
+
+}  // namespace cpu
+}  // namespace lie
+#endif

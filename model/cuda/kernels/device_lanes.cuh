@@ -1,0 +1,76 @@
+// lanes.h on a GPU: half a warp, and a block of threads.
+#pragma once
+
+#include "model/cuda/kernels/lanes.h"
+
+namespace lie::cuda {
+
+/// A lane's own value, whatever lane is asked for.
+template <typename T>
+struct DeviceLane {
+  T value = {};
+  __device__ T& operator[](int) { return value; }
+};
+
+/// The half warp that the calling thread belongs to.
+class DeviceLanes {
+ public:
+  template <typename T>
+  using Of = DeviceLane<T>;
+
+  template <typename F>
+  __device__ void each(const F& f) const {
+    f(lane_);
+  }
+  template <typename F>
+  __device__ void once(const F& f) const {
+    if (lane_ == 0) f();
+  }
+  template <typename F>
+  __device__ float fold(Of<float> v, const F& f) const {
+    float mine = v.value;
+    for (int half = kLanes / 2; half > 0; half /= 2) {
+      const float other = __shfl_xor_sync(mask_, mine, half, kLanes);
+      mine = (lane_ & half) == 0 ? f(mine, other) : f(other, mine);
+    }
+    return mine;
+  }
+  __device__ double sum_in_order(Of<double> v) const {
+    double sum = 0;
+    for (int lane = 0; lane < kLanes; ++lane) sum += __shfl_sync(mask_, v.value, lane, kLanes);
+    return sum;
+  }
+  template <typename F>
+  __device__ std::uint32_t where(const F& f) const {
+    return (__ballot_sync(mask_, f(lane_)) >> first_) & 0xffffu;
+  }
+  __device__ void wait() const { __syncwarp(mask_); }
+
+ private:
+  int lane_ = static_cast<int>(threadIdx.x) % kLanes;
+  int first_ = static_cast<int>(threadIdx.x) & kLanes;  // of the half within its warp
+  unsigned mask_ = 0xffffu << first_;
+};
+
+struct DeviceBlock {
+  void* memory = nullptr;  // shared
+
+  template <typename F>
+  __device__ void each(std::int64_t count, const F& f) const {
+    for (std::int64_t i = threadIdx.x; i < count; i += blockDim.x) f(i);
+  }
+  template <typename F>
+  __device__ void rows(std::int64_t count, const F& f) const {
+    for (std::int64_t i = threadIdx.x / kLanes; i < count; i += blockDim.x / kLanes) {
+      f(DeviceLanes(), i);
+    }
+  }
+  template <typename F>
+  __device__ void once(const F& f) const {
+    if (threadIdx.x == 0) f();
+  }
+  __device__ std::int32_t add(std::int32_t& to) const { return atomicAdd(&to, 1); }
+  __device__ void wait() const { __syncthreads(); }
+};
+
+}  // namespace lie::cuda

@@ -1,0 +1,243 @@
+#include "model/cuda/kernels/kernels.h"
+
+#include <cmath>
+#include <type_traits>
+
+#include "model/cuda/kernels/decode_attention.h"
+#include "model/cuda/kernels/head.h"
+#include "model/cuda/kernels/launch.h"
+#include "model/cuda/kernels/optimizer.h"
+#include "model/cuda/kernels/rows.h"
+
+namespace lie::cuda {
+namespace {
+
+template <typename T>
+Rows<T> rows(const Tensor& x) {
+  return {static_cast<T*>(x.data), x.stride};
+}
+float* floats(const Tensor& x) { return static_cast<float*>(x.data); }
+
+/// Calls f with a zero of the activations' type.
+template <typename F>
+void by_dtype(DType dtype, const F& f) {
+  dtype == DType::kBFloat16 ? f(BFloat16{}) : f(0.0f);
+}
+
+/// sums [columns] += the terms of all rows.
+template <typename Terms>
+void add_rows(const Queue& queue, const Terms& terms, std::int64_t rows, std::int64_t columns,
+              float* sums, float* partial) {
+  const std::int64_t stretches = stretches_of(rows);
+  for_elements(queue, stretches * columns, Stretches<Terms>{terms, rows, columns, sums, partial});
+  if (stretches > 1) for_elements(queue, columns, StretchSums{stretches, columns, sums, partial});
+}
+
+HeadRotation rotation_of(const lie::QkNormRope& how) {
+  return {how.shape.heads,    how.shape.kv_heads, how.shape.head_width,
+          floats(how.q_norm), floats(how.k_norm), how.eps,
+          floats(how.rope),   how.positions.data};
+}
+
+template <typename T>
+KvPlaces<T> places_of(const AttentionShape& shape, const DecodeBatch& batch, KvPages pages) {
+  return {shape.kv_heads, shape.head_width, Operators::kPageTokens,
+          pages.layer,    batch.slots.data, rows<T>(pages.pool)};
+}
+
+}  // namespace
+
+bool kernels_are_emulated() { return kEmulated; }
+
+std::int64_t partial_sums(std::int64_t rows, std::int64_t columns) {
+  return (stretches_of(rows) - 1) * columns;
+}
+
+void rms_norm(const Queue& queue, Tensor x, Tensor weight, float eps, Tensor y,
+              Tensor inverse_rms) {
+  by_dtype(x.dtype, [&](auto zero) {
+    using T = decltype(zero);
+    for_blocks(
+        queue, x.rows,
+        RmsNorm<T>{rows<const T>(x), floats(weight), x.cols, eps, rows<T>(y), floats(inverse_rms)});
+  });
+}
+
+void rms_norm_backward(const Queue& queue, Tensor dy, Tensor x, Tensor weight, Tensor inverse_rms,
+                       Tensor dx, Tensor dweight, float* partial) {
+  by_dtype(x.dtype, [&](auto zero) {
+    using T = decltype(zero);
+    for_blocks(queue, x.rows,
+               RmsNormBackward<T>{rows<const T>(dy), rows<const T>(x), floats(weight),
+                                  floats(inverse_rms), x.cols, rows<T>(dx)});
+    add_rows(queue, NormWeightTerms<T>{rows<const T>(dy), rows<const T>(x), floats(inverse_rms)},
+             x.rows, x.cols, floats(dweight), partial);
+  });
+}
+
+void swiglu(const Queue& queue, Tensor gate_up, Tensor y) {
+  by_dtype(y.dtype, [&](auto zero) {
+    using T = decltype(zero);
+    for_elements(queue, y.elements(), Swiglu<T>{rows<const T>(gate_up), y.cols, rows<T>(y)});
+  });
+}
+
+void swiglu_backward(const Queue& queue, Tensor dy, Tensor gate_up, Tensor d_gate_up, Tensor y) {
+  by_dtype(dy.dtype, [&](auto zero) {
+    using T = decltype(zero);
+    for_elements(queue, dy.elements(),
+                 SwigluBackward<T>{rows<const T>(dy), rows<const T>(gate_up), dy.cols,
+                                   rows<T>(d_gate_up), rows<T>(y)});
+  });
+}
+
+void qk_norm_rope(const Queue& queue, Tensor qkv, const lie::QkNormRope& how, Tensor rotated) {
+  const HeadRotation rotation = rotation_of(how);
+  by_dtype(qkv.dtype, [&](auto zero) {
+    using T = decltype(zero);
+    for_rows(queue, qkv.rows * rotation.all(),
+             QkNormRope<T>{rotation, rows<const T>(qkv), rows<T>(rotated)});
+  });
+}
+
+void qk_norm_rope_backward(const Queue& queue, Tensor d_rotated, Tensor qkv,
+                           const lie::QkNormRope& how, Tensor d_qkv, Tensor dq_norm, Tensor dk_norm,
+                           float* partial) {
+  const HeadRotation rotation = rotation_of(how);
+  by_dtype(qkv.dtype, [&](auto zero) {
+    using T = decltype(zero);
+    for_rows(
+        queue, qkv.rows * rotation.all(),
+        QkNormRopeBackward<T>{rotation, rows<const T>(qkv), rows<T>(d_rotated), rows<T>(d_qkv)});
+    if (dq_norm.empty()) return;
+    const auto add_heads = [&](Tensor shares, std::int64_t heads, Tensor sum) {
+      add_rows(queue, HeadTerms<T>{rows<const T>(shares), heads, rotation.width}, qkv.rows * heads,
+               rotation.width, floats(sum), partial);
+    };
+    add_heads(d_rotated, rotation.heads, dq_norm);
+    add_heads(d_rotated.cols_at(how.shape.q_cols(), how.shape.kv_cols()), rotation.kv_heads,
+              dk_norm);
+  });
+}
+
+void store_kv(const Queue& queue, Tensor rotated, Tensor qkv, const AttentionShape& shape,
+              const DecodeBatch& batch, KvPages pages) {
+  const std::int64_t q = shape.q_cols(), kv = shape.kv_cols();
+  by_dtype(qkv.dtype, [&](auto zero) {
+    using T = decltype(zero);
+    for_elements(
+        queue, rotated.rows * kv,
+        StoreKv<T>{rows<const T>(rotated.cols_at(q, kv)), rows<const T>(qkv.cols_at(q + kv, kv)),
+                   places_of<T>(shape, batch, pages)});
+  });
+}
+
+void rotate_and_store(const Queue& queue, Tensor qkv, const lie::QkNormRope& how, Tensor rotated,
+                      const DecodeBatch& batch, KvPages pages) {
+  by_dtype(qkv.dtype, [&](auto zero) {
+    using T = decltype(zero);
+    const RotateAndStore<T> all{{rotation_of(how), rows<const T>(qkv), rows<T>(rotated)},
+                                places_of<T>(how.shape, batch, pages)};
+    for_rows(queue, qkv.rows * all.heads(), all);
+  });
+}
+
+std::int64_t attention_decode_scratch(const AttentionShape& shape, std::int64_t longest) {
+  using Attention = PagedAttention<float>;
+  return Attention::scratch(shape.heads, shape.head_width, Attention::stretches_of(longest));
+}
+
+bool attention_decode_takes(const AttentionShape& shape, const KvPages& pages) {
+  constexpr std::int64_t kElements = Pack<BFloat16>::kSize;
+  return shape.head_width % kElements == 0 && pages.pool.stride % kElements == 0 &&
+         reinterpret_cast<std::uintptr_t>(pages.pool.data) % alignof(Pack<BFloat16>) == 0;
+}
+
+void attention_decode(const Queue& queue, Tensor rotated, const AttentionShape& shape,
+                      const DecodeBatch& batch, KvPages pages, float* scratch, Tensor y,
+                      Tensor log_sum) {
+  by_dtype(y.dtype, [&](auto zero) {
+    using T = decltype(zero);
+    using Attention = PagedAttention<T>;
+    const std::int64_t stretches = Attention::stretches_of(batch.longest);
+    const std::int64_t of_all = rotated.rows * shape.heads * stretches;
+    float* const sums = scratch + of_all * Attention::kPositions;
+    const Attention all{rows<const T>(rotated),
+                        rows<const T>(pages.pool),
+                        shape.heads,
+                        shape.kv_heads,
+                        shape.head_width,
+                        pages.layer,
+                        batch.positions.data,
+                        batch.sequences.data,
+                        batch.table.data,
+                        batch.table_width,
+                        stretches,
+                        1.0f / std::sqrt(static_cast<float>(shape.head_width)),
+                        scratch,
+                        sums,
+                        sums + of_all * shape.head_width,
+                        rows<float>(log_sum)};
+    const PagedScores<T> scores{all};
+    const PagedValues<T> values{all};
+    for_blocks(queue, scores.items(rotated.rows), scores);
+    for_blocks(queue, rotated.rows * shape.heads, PagedSoftmax<T>{all});
+    for_blocks(queue, values.items(rotated.rows), values);
+    for_elements(queue, y.elements(), PagedJoin<T>{all, rows<T>(y)});
+  });
+}
+
+void embed(const Queue& queue, Tensor table, Indices tokens, Tensor y) {
+  by_dtype(table.dtype, [&](auto from) {
+    by_dtype(y.dtype, [&](auto to) {
+      using From = decltype(from);
+      using T = decltype(to);
+      for_elements(queue, y.elements(),
+                   Embed<From, T>{rows<const From>(table), tokens.data, y.cols, rows<T>(y)});
+    });
+  });
+}
+
+void embed_backward(const Queue& queue, Tensor dy, Indices tokens, Tensor dtable) {
+  by_dtype(dy.dtype, [&](auto zero) {
+    using T = decltype(zero);
+    const EmbedBackward<T> add{rows<const T>(dy), tokens.data, dy.rows, dy.cols,
+                               rows<float>(dtable)};
+    for_rows(queue, add.items(), add);
+  });
+}
+
+void log_probs(const Queue& queue, Tensor logits, Indices targets, float temperature,
+               Tensor log_probs, Tensor entropies, Tensor log_sum) {
+  for_blocks(queue, logits.rows,
+             LogProbs{rows<const float>(logits), logits.cols, targets.data, 1.0f / temperature,
+                      floats(log_probs), floats(entropies), floats(log_sum)});
+}
+
+void log_probs_backward(const Queue& queue, Tensor logits, Indices targets, float temperature,
+                        Tensor entropies, Tensor log_sum, Tensor d_log_probs, Tensor d_entropies) {
+  for_elements(queue, logits.elements(),
+               LogProbsBackward{rows<float>(logits), logits.cols, targets.data, 1.0f / temperature,
+                                floats(entropies), floats(log_sum), floats(d_log_probs),
+                                floats(d_entropies)});
+}
+
+void sample(const Queue& queue, Tensor logits, std::span<const Draw> draws,
+            const DrawnTokens& drawn) {
+  for_blocks(queue, std::ssize(draws),
+             DrawTokens{rows<const float>(logits), logits.cols, draws.data(),
+                        static_cast<std::int32_t*>(drawn.ids.data), floats(drawn.log_probs)});
+}
+
+void sums_of_squares(const Queue& queue, Tensor x, std::int64_t block, Tensor sums) {
+  for_rows(queue, sums.elements(),
+           SumsOfSquares{floats(x), x.elements(), block, static_cast<double*>(sums.data)});
+}
+
+void adamw(const Queue& queue, const AdamWStep& how, const AdamWTensors& x) {
+  for_elements(
+      queue, x.weights.elements(),
+      AdamW{how, floats(x.gradient), floats(x.weights), floats(x.first), floats(x.second)});
+}
+
+}  // namespace lie::cuda

@@ -1,0 +1,107 @@
+// Running row functions over all rows of a call: as kernels where nvcc compiles this, in loops on
+// emulated lanes elsewhere.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "model/cuda/queue.h"
+
+#ifdef __CUDACC__
+#include <cuda_runtime_api.h>
+
+#include "model/cuda/kernels/device_lanes.cuh"
+#else
+#include <vector>
+
+#include "model/cuda/kernels/lanes.h"
+#endif
+
+namespace lie::cuda {
+
+#ifdef __CUDACC__
+
+constexpr bool kEmulated = false;
+constexpr unsigned kThreads = 256;  // of a block
+
+inline void check(cudaError_t status, const char* what) {
+  if (status != cudaSuccess) fail_to(what, cudaGetErrorString(status));
+}
+
+template <typename Body>
+__global__ void __launch_bounds__(kThreads) over_elements(Body body, std::int64_t count) {
+  const std::int64_t i = std::int64_t{blockIdx.x} * kThreads + threadIdx.x;
+  if (i < count) body(i);
+}
+template <typename Body>
+__global__ void __launch_bounds__(kThreads) over_rows(Body body, std::int64_t count) {
+  const std::int64_t row = (std::int64_t{blockIdx.x} * kThreads + threadIdx.x) / kLanes;
+  if (row < count) body(DeviceLanes(), row);
+}
+template <typename Body>
+__global__ void __launch_bounds__(kThreads) over_blocks(Body body) {
+  extern __shared__ __align__(16) double memory[];
+  body(DeviceBlock{memory}, std::int64_t{blockIdx.x});
+}
+
+/// Blocks for `threads` threads, on `device` from here on.
+inline unsigned blocks_on(int device, std::int64_t threads) {
+  check(cudaSetDevice(device), "choose the device");
+  return static_cast<unsigned>((threads + kThreads - 1) / kThreads);
+}
+
+inline cudaStream_t stream_of(const Queue& queue) {
+  return static_cast<cudaStream_t>(queue.stream);
+}
+
+/// body(i) for i in [0, count).
+template <typename Body>
+void for_elements(const Queue& queue, std::int64_t count, const Body& body) {
+  if (count == 0) return;
+  over_elements<<<blocks_on(queue.device, count), kThreads, 0, stream_of(queue)>>>(body, count);
+  check(cudaGetLastError(), "start a kernel over elements");
+}
+/// body(lanes, row) for row in [0, count).
+template <typename Body>
+void for_rows(const Queue& queue, std::int64_t count, const Body& body) {
+  if (count == 0) return;
+  over_rows<<<blocks_on(queue.device, count * kLanes), kThreads, 0, stream_of(queue)>>>(body,
+                                                                                        count);
+  check(cudaGetLastError(), "start a kernel over rows");
+}
+/// body(block, row) for row in [0, count), with body.shared_bytes() of memory for each.
+template <typename Body>
+void for_blocks(const Queue& queue, std::int64_t count, const Body& body) {
+  if (count == 0) return;
+  const auto bytes = static_cast<std::size_t>(body.shared_bytes());
+  blocks_on(queue.device, 0);
+  if (bytes > 48 * 1024) {  // more has to be asked for
+    check(cudaFuncSetAttribute(over_blocks<Body>, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                               static_cast<int>(bytes)),
+          "share memory for a row this wide");
+  }
+  over_blocks<<<static_cast<unsigned>(count), kThreads, bytes, stream_of(queue)>>>(body);
+  check(cudaGetLastError(), "start a kernel over blocks");
+}
+
+#else
+
+constexpr bool kEmulated = true;
+
+template <typename Body>
+void for_elements(const Queue& /*queue*/, std::int64_t count, const Body& body) {
+  for (std::int64_t i = 0; i < count; ++i) body(i);
+}
+template <typename Body>
+void for_rows(const Queue& /*queue*/, std::int64_t count, const Body& body) {
+  for (std::int64_t row = 0; row < count; ++row) body(HostLanes(), row);
+}
+template <typename Body>
+void for_blocks(const Queue& /*queue*/, std::int64_t count, const Body& body) {
+  std::vector<double> memory(static_cast<std::size_t>(body.shared_bytes()) / sizeof(double) + 1);
+  for (std::int64_t row = 0; row < count; ++row) body(HostBlock{memory.data()}, row);
+}
+
+#endif
+
+}  // namespace lie::cuda

@@ -1,0 +1,85 @@
+// Elements of rows and the functions of one number, with the bits of the CPU operators
+// (model/cpu/kernels/vec16-inl.h). A fused product is written fmaf; nvcc may not make others
+// (-fmad=false).
+#pragma once
+
+#include <cmath>
+#include <cstdint>
+
+#include "common/base/bfloat16.h"
+#include "model/cuda/kernels/lanes.h"
+
+namespace lie::cuda {
+
+struct BFloat16 {
+  std::uint16_t bits;
+};
+
+LIE_ROW float widen(float x) { return x; }
+LIE_ROW float widen(BFloat16 x) { return from_bfloat16(x.bits); }
+LIE_ROW void put(float x, float& to) { to = x; }
+LIE_ROW void put(float x, BFloat16& to) { to.bits = to_bfloat16(x); }
+
+/// Rows of a tensor.
+template <typename T>
+struct Rows {
+  T* data = nullptr;
+  std::int64_t stride = 0;
+  LIE_ROW T* operator[](std::int64_t row) const { return data + row * stride; }
+};
+
+constexpr float kInfinity = INFINITY;
+
+/// The second where one is NaN, as x86 has it.
+LIE_ROW float larger(float a, float b) { return a > b ? a : b; }
+LIE_ROW float plus(float a, float b) { return a + b; }
+
+/// e^x for x <= 88 (above: e^88), 0 below -87.3, NaN for NaN; error up to 2 ulp.
+LIE_ROW float exp_of(float x) {
+  if (!(x >= -87.3f)) return x < -87.3f ? 0.0f : x;
+  const float in = x < 88.0f ? x : 88.0f;
+  const float n = rintf(in * 1.44269504088896341f);
+  float r = fmaf(-n, 0.693359375f, in);
+  r = fmaf(-n, -2.12194440e-4f, r);
+  float p = 1.9875691500e-4f;
+  p = fmaf(p, r, 1.3981999507e-3f);
+  p = fmaf(p, r, 8.3334519073e-3f);
+  p = fmaf(p, r, 4.1665795894e-2f);
+  p = fmaf(p, r, 1.6666665459e-1f);
+  p = fmaf(p, r, 5.0000001201e-1f);
+  p = fmaf(p, r * r, r) + 1.0f;
+  return p * std::bit_cast<float>((static_cast<std::int32_t>(n) + 127) << 23);
+}
+
+/// log x for finite x > 0, rounded from double.
+LIE_ROW float log_of(float x) {
+  if (!(x > 0.0f) || x == kInfinity) return x == 0.0f ? -kInfinity : x;
+  int exponent = 0;
+  double m = frexp(static_cast<double>(x), &exponent);  // [0.5, 1)
+  if (m < 0.70710678118654752) {
+    m *= 2.0;
+    --exponent;
+  }
+  const double s = (m - 1.0) / (m + 1.0);
+  const double s2 = s * s;
+  double series = 1.0 / 15.0;
+  for (int k = 13; k > 0; k -= 2) series = series * s2 + 1.0 / static_cast<double>(k);
+  return static_cast<float>(2.0 * s * series + static_cast<double>(exponent) * 0.69314718055994531);
+}
+
+LIE_ROW float sigmoid(float x) { return 1.0f / (1.0f + exp_of(0.0f - x)); }
+
+/// Sum of term(column, before) over a row of `width`, where term adds the column's to what came
+/// before. Past the end it is asked for no column (-1), as the CPU's last step has zeros there.
+template <typename Lanes, typename Term>
+LIE_ROW float sum_row(const Lanes& lanes, std::int64_t width, const Term& term) {
+  typename Lanes::template Of<float> sum;
+  lanes.each([&](int lane) {
+    for (std::int64_t i = lane; i - lane < width; i += kLanes) {
+      sum[lane] = i < width ? term(i, sum[lane]) : sum[lane] + 0.0f;
+    }
+  });
+  return lanes.fold(sum, plus);
+}
+
+}  // namespace lie::cuda

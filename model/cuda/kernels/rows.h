@@ -1,0 +1,396 @@
+// Row functions of the blocks: norms, heads, SwiGLU, embedding. Arithmetic is in fp32 whatever the
+// dtype T of activations, and rounded once where it is stored. With T = float every result has the
+// bits of the CPU operators (model/cpu/kernels/row_kernels.cpp, where the formulas are), but for
+// sums over more than kStretch rows: see Stretches.
+#pragma once
+
+#include <cstdint>
+
+#include "model/cuda/kernels/numbers.h"
+
+namespace lie::cuda {
+
+// ---- Norm
+
+LIE_ROW float inverse_rms(float sum_of_squares, std::int64_t width, float eps) {
+  return 1.0f / sqrtf(sum_of_squares / static_cast<float>(width) + eps);
+}
+
+/// By a block a row: its threads fetch the row at once, sixteen lanes sum it.
+template <typename T>
+struct RmsNorm {
+  Rows<const T> x;
+  const float* weight;
+  std::int64_t width;
+  float eps;
+  Rows<T> y;
+  float* kept;  // inverse_rms, or null
+
+  std::int64_t shared_bytes() const { return (width + 1) * 4; }
+  template <typename Block>
+  LIE_ROW void operator()(const Block& block, std::int64_t row) const {
+    float* const in = static_cast<float*>(block.memory);
+    float* const inverse = in + width;
+    block.each(width, [&](std::int64_t i) { in[i] = widen(x[row][i]); });
+    block.wait();
+    block.rows(1, [&](const auto& lanes, std::int64_t) {
+      const float sum = sum_row(
+          lanes, width, [&](std::int64_t i, float before) { return fmaf(in[i], in[i], before); });
+      lanes.once([&] {
+        *inverse = inverse_rms(sum, width, eps);
+        if (kept != nullptr) kept[row] = *inverse;
+      });
+    });
+    block.wait();
+    block.each(width, [&](std::int64_t i) { put(in[i] * *inverse * weight[i], y[row][i]); });
+  }
+};
+
+/// With x^ = x r: dx = r (g - x^ mean(g x^)), g = dy w.
+LIE_ROW float norm_dx(float g, float x, float r, float mean) { return (g - x * r * mean) * r; }
+LIE_ROW float norm_mean(float sum, float r, std::int64_t width) {
+  return sum * r / static_cast<float>(width);
+}
+
+/// dx += d(loss)/dx.
+template <typename T>
+struct RmsNormBackward {
+  Rows<const T> dy, x;
+  const float *weight, *inverse_rms;
+  std::int64_t width;
+  Rows<T> dx;
+
+  std::int64_t shared_bytes() const { return (2 * width + 1) * 4; }
+  template <typename Block>
+  LIE_ROW void operator()(const Block& block, std::int64_t row) const {
+    float* const in = static_cast<float*>(block.memory);
+    float *const g = in + width, *const mean = g + width;
+    const float r = inverse_rms[row];
+    block.each(width, [&](std::int64_t i) {
+      in[i] = widen(x[row][i]);
+      g[i] = widen(dy[row][i]) * weight[i];
+    });
+    block.wait();
+    block.rows(1, [&](const auto& lanes, std::int64_t) {
+      const float sum = sum_row(
+          lanes, width, [&](std::int64_t i, float before) { return fmaf(g[i], in[i], before); });
+      lanes.once([&] { *mean = norm_mean(sum, r, width); });
+    });
+    block.wait();
+    block.each(width, [&](std::int64_t i) {
+      put(widen(dx[row][i]) + norm_dx(g[i], in[i], r, *mean), dx[row][i]);
+    });
+  }
+};
+
+// ---- Sums over rows
+
+/// Rows that are summed one after another. On the GPU stretches are summed at once and then added
+/// in order; the first begins at what the result held. So the result has the CPU operators' bits up
+/// to kStretch rows; beyond, with n terms t and u = 2^-24, both orders err by less than
+/// (kStretch + n / kStretch) u sum|t| and n u sum|t| to first order, and differ by no more than
+/// both.
+constexpr std::int64_t kStretch = 256;
+LIE_ROW std::int64_t stretches_of(std::int64_t rows) { return (rows + kStretch - 1) / kStretch; }
+
+/// Terms is called with (row, column, sum before) and adds. `partial` [stretches - 1, columns].
+template <typename Terms>
+struct Stretches {
+  Terms terms;
+  std::int64_t rows, columns;
+  float *sums, *partial;
+
+  LIE_ROW void operator()(std::int64_t i) const {
+    const std::int64_t stretch = i / columns, column = i % columns, first = stretch * kStretch;
+    const std::int64_t end = first + kStretch < rows ? first + kStretch : rows;
+    float* const to = stretch == 0 ? sums + column : partial + (stretch - 1) * columns + column;
+    float sum = stretch == 0 ? *to : 0.0f;
+    for (std::int64_t row = first; row < end; ++row) sum = terms(row, column, sum);
+    *to = sum;
+  }
+};
+
+/// Adds the later stretches to the first.
+struct StretchSums {
+  std::int64_t stretches, columns;
+  float* sums;
+  const float* partial;
+
+  LIE_ROW void operator()(std::int64_t column) const {
+    float sum = sums[column];
+    for (std::int64_t s = 0; s + 1 < stretches; ++s) sum += partial[s * columns + column];
+    sums[column] = sum;
+  }
+};
+
+template <typename T>
+struct NormWeightTerms {
+  Rows<const T> dy, x;
+  const float* inverse_rms;
+  LIE_ROW float operator()(std::int64_t row, std::int64_t column, float sum) const {
+    return fmaf(widen(dy[row][column]), widen(x[row][column]) * inverse_rms[row], sum);
+  }
+};
+
+/// Of `heads` heads a row, side by side from `x` on: head h of row t is row t * heads + h.
+template <typename T>
+struct HeadTerms {
+  Rows<const T> x;
+  std::int64_t heads, head_width;
+  LIE_ROW float operator()(std::int64_t row, std::int64_t column, float sum) const {
+    return sum + widen(x[row / heads][row % heads * head_width + column]);
+  }
+};
+
+// ---- SwiGLU, element by element
+
+template <typename T>
+struct Swiglu {
+  Rows<const T> gate_up;
+  std::int64_t width;
+  Rows<T> y;
+  LIE_ROW void operator()(std::int64_t element) const {
+    const std::int64_t row = element / width, i = element % width;
+    const float g = widen(gate_up[row][i]);
+    put(g * sigmoid(g) * widen(gate_up[row][width + i]), y[row][i]);
+  }
+};
+
+template <typename T>
+struct SwigluBackward {
+  Rows<const T> dy, gate_up;
+  std::int64_t width;
+  Rows<T> d_gate_up, y;
+  LIE_ROW void operator()(std::int64_t element) const {
+    const std::int64_t row = element / width, i = element % width;
+    const float g = widen(gate_up[row][i]), u = widen(gate_up[row][width + i]);
+    const float d = widen(dy[row][i]), s = sigmoid(g), silu = g * s;
+    put(d * u * (s * fmaf(g, 1.0f - s, 1.0f)), d_gate_up[row][i]);
+    put(d * silu, d_gate_up[row][width + i]);
+    put(silu * u, y[row][i]);
+  }
+};
+
+// ---- Heads: row t * all + h is head h of row t, all = H + K
+
+/// Norm and rotation of every query and key head.
+struct HeadRotation {
+  std::int64_t heads, kv_heads, width;
+  const float *q_norm, *k_norm;  // null without QK-norm
+  float eps;
+  const float* rope;  // [positions, E]: cosines, sines
+  const std::int32_t* positions;
+
+  LIE_ROW std::int64_t all() const { return heads + kv_heads; }
+  LIE_ROW const float* norm(std::int64_t head) const { return head < heads ? q_norm : k_norm; }
+  LIE_ROW const float* angles(std::int64_t row) const { return rope + positions[row] * width; }
+};
+
+/// Element i of the head of two halves a, b, turned by the angle of i % half; sign -1 turns back.
+template <typename At>
+LIE_ROW float turned(const At& x, std::int64_t i, const float* angles, std::int64_t width,
+                     float sign) {
+  const std::int64_t half = width / 2, p = i < half ? i : i - half;
+  const float cosine = angles[p], sine = sign * angles[half + p];
+  return i < half ? x(p) * cosine - x(half + p) * sine : x(half + p) * cosine + x(p) * sine;
+}
+
+template <typename Lanes, typename T>
+LIE_ROW float head_inverse_rms(const Lanes& lanes, const T* x, const HeadRotation& how) {
+  const float sum = sum_row(lanes, how.width, [&](std::int64_t i, float before) {
+    return fmaf(widen(x[i]), widen(x[i]), before);
+  });
+  return inverse_rms(sum, how.width, how.eps);
+}
+
+/// f(i) by the lane that owns the pair i, i + E/2.
+template <typename Lanes, typename F>
+LIE_ROW void each_pair(const Lanes& lanes, std::int64_t width, const F& f) {
+  lanes.each([&](int lane) {
+    for (std::int64_t i = lane; i < width / 2; i += kLanes) f(i);
+  });
+}
+
+template <typename T>
+struct QkNormRope {
+  HeadRotation how;
+  Rows<const T> qkv;
+  Rows<T> rotated;
+
+  template <typename Lanes>
+  LIE_ROW void operator()(const Lanes& lanes, std::int64_t item) const {
+    const std::int64_t row = item / how.all(), head = item % how.all();
+    rotate(lanes, row, head, rotated[row] + head * how.width);
+  }
+  template <typename Lanes>
+  LIE_ROW void rotate(const Lanes& lanes, std::int64_t row, std::int64_t head, T* y) const {
+    const T* const x = qkv[row] + head * how.width;
+    const float *const weight = how.norm(head), *const angles = how.angles(row);
+    const float r = weight == nullptr ? 1.0f : head_inverse_rms(lanes, x, how);
+    const auto normed = [&](std::int64_t i) {
+      return weight == nullptr ? widen(x[i]) : widen(x[i]) * r * weight[i];
+    };
+    each_pair(lanes, how.width, [&](std::int64_t i) {
+      const std::int64_t other = how.width / 2 + i;
+      put(turned(normed, i, angles, how.width, 1.0f), y[i]);
+      put(turned(normed, other, angles, how.width, 1.0f), y[other]);
+    });
+  }
+};
+
+/// d_rotated becomes each element's share of the norm weights' gradient.
+template <typename T>
+struct QkNormRopeBackward {
+  HeadRotation how;
+  Rows<const T> qkv;
+  Rows<T> d_rotated, d_qkv;
+
+  template <typename Lanes>
+  LIE_ROW void operator()(const Lanes& lanes, std::int64_t item) const {
+    const std::int64_t row = item / how.all(), head = item % how.all(), half = how.width / 2;
+    const T* const x = qkv[row] + head * how.width;
+    T *const d = d_rotated[row] + head * how.width, *const dx = d_qkv[row] + head * how.width;
+    const float *const weight = how.norm(head), *const angles = how.angles(row);
+    const auto d_at = [&](std::int64_t i) { return widen(d[i]); };
+    const auto dy = [&](std::int64_t i) { return turned(d_at, i, angles, how.width, -1.0f); };
+    if (weight == nullptr) {
+      each_pair(lanes, how.width, [&](std::int64_t i) {
+        put(dy(i), dx[i]);
+        put(dy(half + i), dx[half + i]);
+      });
+      return;
+    }
+    const float r = head_inverse_rms(lanes, x, how);
+    const float sum = sum_row(lanes, how.width, [&](std::int64_t i, float before) {
+      return fmaf(dy(i) * weight[i], widen(x[i]), before);
+    });
+    const float mean = norm_mean(sum, r, how.width);
+    lanes.wait();
+    each_pair(lanes, how.width, [&](std::int64_t i) {
+      const float d_low = dy(i), d_high = dy(half + i);
+      const auto store = [&](std::int64_t at, float of) {
+        put(norm_dx(of * weight[at], widen(x[at]), r, mean), dx[at]);
+        put(of * (widen(x[at]) * r), d[at]);
+      };
+      store(i, d_low);
+      store(half + i, d_high);
+    });
+  }
+};
+
+/// Pages of keys and values, [L, 2, K, page tokens, E] each (model/aten/pages.h), and the rows'
+/// slots in them.
+template <typename T>
+struct KvPlaces {
+  std::int64_t kv_heads, width, page_tokens, layer;
+  const std::int32_t* slots;
+  Rows<T> pool;
+
+  /// Where a row's key of this head goes.
+  LIE_ROW T* key(std::int64_t row, std::int64_t head) const {
+    const std::int64_t page = slots[row] / page_tokens, place = slots[row] % page_tokens;
+    return pool[page] + (2 * layer * kv_heads + head) * page_tokens * width + place * width;
+  }
+  LIE_ROW T* value(std::int64_t row, std::int64_t head) const {
+    return key(row, head) + page_tokens * kv_heads * width;
+  }
+};
+
+/// Keys and values to their places.
+template <typename T>
+struct StoreKv {
+  Rows<const T> keys, values;  // [T, K*E]
+  KvPlaces<T> to;
+
+  LIE_ROW void operator()(std::int64_t element) const {
+    const std::int64_t cols = to.kv_heads * to.width, row = element / cols, i = element % cols;
+    to.key(row, i / to.width)[i % to.width] = keys[row][i];
+    to.value(row, i / to.width)[i % to.width] = values[row][i];
+  }
+};
+
+/// QkNormRope and StoreKv: queries to `of.rotated`, keys and values to their places only.
+template <typename T>
+struct RotateAndStore {
+  QkNormRope<T> of;
+  KvPlaces<T> to;
+
+  LIE_ROW std::int64_t heads() const { return of.how.all() + to.kv_heads; }
+  template <typename Lanes>
+  LIE_ROW void operator()(const Lanes& lanes, std::int64_t item) const {
+    const std::int64_t row = item / heads(), head = item % heads(), queries = of.how.heads;
+    if (head < of.how.all()) {
+      T* const query = of.rotated[row] + head * to.width;
+      return of.rotate(lanes, row, head, head < queries ? query : to.key(row, head - queries));
+    }
+    const T* const from = of.qkv[row] + head * to.width;
+    T* const value = to.value(row, head - of.how.all());
+    lanes.each([&](int lane) {
+      for (std::int64_t i = lane; i < to.width; i += kLanes) value[i] = from[i];
+    });
+  }
+};
+
+// ---- Embedding
+
+template <typename From, typename T>
+struct Embed {
+  Rows<const From> table;
+  const std::int32_t* tokens;
+  std::int64_t width;
+  Rows<T> y;
+  LIE_ROW void operator()(std::int64_t element) const {
+    const std::int64_t row = element / width, i = element % width;
+    put(widen(table[tokens[row]][i]), y[row][i]);
+  }
+};
+
+/// The first row of a token adds all rows of it, in order, a stretch of columns an item: a token
+/// that a batch has a thousand times would keep sixteen lanes busy while the device waits.
+template <typename T>
+struct EmbedBackward {
+  static constexpr int kOfLane = 16;  // columns, summed in registers
+  static constexpr std::int64_t kColumns = kLanes * kOfLane;
+  struct Sums {
+    float of[kOfLane];
+  };
+
+  Rows<const T> dy;
+  const std::int32_t* tokens;
+  std::int64_t rows, width;
+  Rows<float> dtable;
+
+  LIE_ROW std::int64_t items() const { return (width + kColumns - 1) / kColumns * rows; }
+  template <typename Lanes>
+  LIE_ROW void operator()(const Lanes& lanes, std::int64_t item) const {
+    const std::int64_t row = item % rows, column = item / rows * kColumns;
+    float* const table = dtable[tokens[row]];
+    typename Lanes::template Of<Sums> sums;
+    for (std::int64_t first = 0; first < rows; first += kLanes) {
+      std::uint32_t same = lanes.where(
+          [&](int lane) { return first + lane < rows && tokens[first + lane] == tokens[row]; });
+      for (std::int64_t other = first; same != 0; same >>= 1, ++other) {
+        if ((same & 1u) == 0) continue;
+        if (other < row) return;  // that row adds this one
+        each(lanes, column, [&](int lane, int c, std::int64_t i) {
+          const float before = other == row ? table[i] : sums[lane].of[c];
+          sums[lane].of[c] = before + widen(dy[other][i]);
+        });
+      }
+    }
+    each(lanes, column, [&](int lane, int c, std::int64_t i) { table[i] = sums[lane].of[c]; });
+  }
+
+ private:
+  template <typename Lanes, typename F>
+  LIE_ROW void each(const Lanes& lanes, std::int64_t column, const F& f) const {
+    lanes.each([&](int lane) {
+      for (int c = 0; c < kOfLane; ++c) {
+        const std::int64_t i = column + c * kLanes + lane;
+        if (i < width) f(lane, c, i);
+      }
+    });
+  }
+};
+
+}  // namespace lie::cuda

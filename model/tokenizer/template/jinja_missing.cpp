@@ -1,0 +1,23 @@
+// Stands in for jinja.cpp where the engine is not there (cmake/Jinja.cmake).
+#include "common/base/error.h"
+#include "model/tokenizer/template/jinja.h"
+
+namespace lie {
+
+struct JinjaTemplate::Program {};
+
+JinjaTemplate::JinjaTemplate(const std::string&, std::string place) {
+  fail(
+      "{}: this chat template is not among those known by name, and this program was built without "
+      "the Jinja engine: run scripts/setup.sh and build again, or set data.prompt_template",
+      place);
+}
+JinjaTemplate::~JinjaTemplate() = default;
+JinjaTemplate::JinjaTemplate(JinjaTemplate&&) noexcept = default;
+JinjaTemplate& JinjaTemplate::operator=(JinjaTemplate&&) noexcept = default;
+
+std::string JinjaTemplate::render(std::span<const ChatMessage>, bool, const JinjaVariables&) const {
+  return "";
+}
+
+}  // namespace lie

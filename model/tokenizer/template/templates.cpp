@@ -1,0 +1,207 @@
+#include "model/tokenizer/template/templates.h"
+
+#include <algorithm>
+#include <array>
+
+#include "common/base/error.h"
+#include "common/io/sha256.h"
+
+namespace lie {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::string_view kBlank = " \t\n\r\f\v";
+constexpr std::string_view kThinkEnd = "</think>";
+constexpr std::string_view kEmptyThought = "<think>\n\n</think>\n\n";
+
+std::string_view without_leading(std::string_view text, std::string_view set) {
+  return text.substr(std::min(text.find_first_not_of(set), text.size()));
+}
+
+std::string_view without_trailing(std::string_view text, std::string_view set) {
+  return text.substr(0, text.find_last_not_of(set) + 1);
+}
+
+std::string_view trimmed(std::string_view text, std::string_view set) {
+  return without_trailing(without_leading(text, set), set);
+}
+
+std::string chatml_turn(std::string_view role, std::string_view content) {
+  return fmt::format("<|im_start|>{}\n{}<|im_end|>\n", role, content);
+}
+
+/// What Qwen3's template keeps of an earlier answer: not its thought.
+std::string_view without_thought(std::string_view content) {
+  const std::size_t end = content.rfind(kThinkEnd);
+  if (end == std::string_view::npos) return content;
+  return without_leading(content.substr(end + kThinkEnd.size()), "\n");
+}
+
+/// The text between <think> and the first </think> of an answer; empty without one.
+std::string_view thought_of(std::string_view content) {
+  const std::size_t end = content.find(kThinkEnd);
+  if (end == std::string_view::npos) return "";
+  std::string_view thought = without_trailing(content.substr(0, end), "\n");
+  const std::size_t begin = thought.rfind("<think>");
+  if (begin != std::string_view::npos) thought.remove_prefix(begin + 7);
+  return trimmed(thought, "\n");
+}
+
+std::string plain_prompt(std::span<const ChatMessage> messages) {
+  return joined_contents(messages);
+}
+
+std::string chatml_prompt(std::span<const ChatMessage> messages) {
+  std::string text;
+  for (const ChatMessage& m : messages) text += chatml_turn(m.role, m.content);
+  return text + "<|im_start|>assistant\n";
+}
+
+/// chatml, with this system message where the conversation has none of its own.
+std::string chatml_prompt_after(std::string_view system, std::span<const ChatMessage> messages) {
+  std::string text;
+  if (messages.front().role != "system") text = chatml_turn("system", system);
+  return text + chatml_prompt(messages);
+}
+
+std::string smollm2_prompt(std::span<const ChatMessage> messages) {
+  return chatml_prompt_after("You are a helpful AI assistant named SmolLM, trained by Hugging Face",
+                             messages);
+}
+
+std::string qwen2_5_prompt(std::span<const ChatMessage> messages) {
+  return chatml_prompt_after("You are Qwen, created by Alibaba Cloud. You are a helpful assistant.",
+                             messages);
+}
+
+std::string qwen2_5_math_prompt(std::span<const ChatMessage> messages) {
+  return chatml_prompt_after(
+      "Please reason step by step, and put your final answer within \\boxed{}.", messages);
+}
+
+std::string qwen3_prompt(std::span<const ChatMessage> messages) {
+  std::string text;
+  for (const ChatMessage& m : messages) {
+    const bool is_answer = m.role == "assistant";
+    text += chatml_turn(m.role, is_answer ? without_thought(m.content) : m.content);
+  }
+  return text + "<|im_start|>assistant\n";
+}
+
+std::string qwen3_no_thinking_prompt(std::span<const ChatMessage> messages) {
+  return qwen3_prompt(messages).append(kEmptyThought);
+}
+
+std::string llama3_prompt(std::span<const ChatMessage> messages) {
+  std::string text = "<|begin_of_text|>";
+  for (const ChatMessage& m : messages) {
+    text += fmt::format("<|start_header_id|>{}<|end_header_id|>\n\n{}<|eot_id|>", m.role,
+                        trimmed(m.content, kBlank));
+  }
+  return text + "<|start_header_id|>assistant<|end_header_id|>\n\n";
+}
+
+/// "Complex template" of arXiv:2506.20512. The chat_template of the tokenizer that the LIE runs had
+/// is not published; Llama models expect their first token, so it is included here.
+std::string octothinker_prompt(std::span<const ChatMessage> messages) {
+  return "<|begin_of_text|>A conversation between User and Assistant. The user asks a question, "
+         "and the Assistant solves it. The assistant first thinks about the reasoning process in "
+         "the mind and then provides the user with the answer.\nUser: You must put your answer "
+         "inside \\boxed{} and "
+         "Your final answer will be extracted automatically by the \\boxed{} tag.\n" +
+         joined_contents(messages) + "\nAssistant:";
+}
+
+std::string same_answer(std::string_view content) { return std::string(content); }
+std::string trimmed_answer(std::string_view content) {
+  return std::string(trimmed(content, kBlank));
+}
+std::string qwen3_answer(std::string_view content) {
+  return fmt::format("<think>\n{}\n</think>\n\n{}", thought_of(content),
+                     without_leading(without_thought(content), "\n"));
+}
+std::string qwen3_no_thinking_answer(std::string_view content) {
+  return std::string(without_leading(without_thought(content), "\n"));
+}
+
+/// Chat templates are recognised by the SHA-256 of their text, white space around it left out.
+struct Known {
+  std::string_view name;
+  std::string (*prompt)(std::span<const ChatMessage>);
+  std::string (*answer)(std::string_view content);
+  std::string_view end_of_turn;
+  std::string_view jinja_sha256;  // of the chat template that it renders; empty: of none
+};
+
+constexpr std::array<Known, 9> kKnown = {{
+    {"plain", plain_prompt, same_answer, "", ""},
+    {"qwen3", qwen3_prompt, qwen3_answer, "<|im_end|>",
+     "87a2728cb8dc9fe424d624542f6060ec05a1d285ebbec578bb078900e33396b5"},
+    {"qwen3-no-thinking", qwen3_no_thinking_prompt, qwen3_no_thinking_answer, "<|im_end|>", ""},
+    {"octothinker", octothinker_prompt, same_answer, "", ""},
+    {"chatml", chatml_prompt, same_answer, "<|im_end|>",
+     "fcf7a096fe99a48fd9ad2b250bf9237e96e8f48bffec1c7ea4d3f225176cd40e"},
+    {"smollm2", smollm2_prompt, same_answer, "<|im_end|>",
+     "872be49dbb638044ad01b60388f48d469ff2980e5f0dccdc22ec907db54d0788"},
+    {"qwen2.5", qwen2_5_prompt, same_answer, "<|im_end|>", ""},
+    {"qwen2.5-math", qwen2_5_math_prompt, same_answer, "<|im_end|>", ""},
+    {"llama3", llama3_prompt, trimmed_answer, "<|eot_id|>",
+     "ba03a121d097859c7b5b9cd03af99aafe95275210d2876f642ad9929a150f122"},
+}};
+
+const Known& known(std::string_view name) {
+  const auto found =
+      std::find_if(kKnown.begin(), kKnown.end(), [&](const Known& k) { return k.name == name; });
+  if (found != kKnown.end()) return *found;
+  fail("prompt template \"{}\" is not known; there are {}, and model for the model's own", name,
+       fmt::join(template_names(), ", "));
+}
+
+PromptTemplate model_template(const fs::path& directory) {
+  const std::optional<ChatTemplateFile> file = find_chat_template(directory);
+  if (!file) {
+    fail(
+        "{}: holds no chat template (chat_template.jinja, or a text in tokenizer_config.json); set "
+        "data.prompt_template to one of {}",
+        directory.string(), fmt::join(template_names(), ", "));
+  }
+  const std::string sha256 = sha256_hex(trimmed(file->text, kBlank));
+  for (const Known& k : kKnown) {
+    if (k.jinja_sha256 == sha256) return {std::string(k.name)};
+  }
+  return {"model", std::make_shared<const ChatTemplate>(*file, directory)};
+}
+
+}  // namespace
+
+std::vector<std::string> template_names() {
+  std::vector<std::string> names;
+  for (const Known& k : kKnown) names.emplace_back(k.name);
+  return names;
+}
+
+bool has_chat_template(const fs::path& model_directory) {
+  return find_chat_template(model_directory).has_value();
+}
+
+std::string PromptTemplate::prompt(std::span<const ChatMessage> messages) const {
+  return own ? own->prompt(messages) : known(name).prompt(messages);
+}
+
+std::string PromptTemplate::answer(std::span<const ChatMessage> messages,
+                                   std::string_view content) const {
+  if (own) return own->answer(messages, content);
+  return known(name).answer(content).append(known(name).end_of_turn);
+}
+
+std::string_view PromptTemplate::end_of_turn() const {
+  return own ? own->end_of_turn() : known(name).end_of_turn;
+}
+
+PromptTemplate prompt_template(std::string_view name, const fs::path& model_directory) {
+  return name == "model" ? model_template(model_directory)
+                         : PromptTemplate{std::string(known(name).name)};
+}
+
+}  // namespace lie

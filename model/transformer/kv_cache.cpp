@@ -1,0 +1,117 @@
+#include "model/transformer/kv_cache.h"
+
+#include <cstddef>
+
+#include "common/base/error.h"
+#include "model/transformer/kv_cache_state.h"
+
+namespace lie {
+namespace {
+
+static_assert(KvCache::kPageTokens == Operators::kPageTokens);
+
+std::size_t index(std::int32_t i) { return static_cast<std::size_t>(i); }
+
+}  // namespace
+
+KvCache::State::Sequence& KvCache::State::at(std::int32_t handle) {
+  if (handle < 0 || index(handle) >= sequences.size() || !sequences[index(handle)].open) {
+    fail("KV cache: {} is not an open sequence", handle);
+  }
+  return sequences[index(handle)];
+}
+
+std::int32_t KvCache::State::take_page() {
+  if (free_pages.empty()) {
+    fail(
+        "KV cache: all {} pages of {} tokens are in use; give it more memory or run fewer "
+        "sequences",
+        sharers.size(), kPageTokens);
+  }
+  const std::int32_t page = free_pages.back();
+  free_pages.pop_back();
+  sharers[index(page)] = 1;
+  return page;
+}
+
+void KvCache::State::release_page(std::int32_t page) {
+  if (--sharers[index(page)] == 0) free_pages.push_back(page);
+}
+
+std::int32_t KvCache::State::append(Sequence& sequence) {
+  const auto place = static_cast<std::int32_t>(sequence.length % kPageTokens);
+  if (place == 0) sequence.pages.push_back(take_page());
+  ++sequence.length;
+  return sequence.pages.back() * static_cast<std::int32_t>(kPageTokens) + place;
+}
+
+KvCache::KvCache(const ModelConfig& config, Operators& operators, std::int64_t pages)
+    : state_(std::make_unique<State>()) {
+  state_->operators = &operators;
+  const std::int64_t spare = operators.place().is_host() ? 0 : 1;
+  state_->pool = operators.allocate(pages + spare, page_elements(config), operators.packed_dtype());
+  state_->sharers.assign(static_cast<std::size_t>(pages), 0);
+  for (std::int64_t page = pages - 1; page >= 0; --page) {
+    state_->free_pages.push_back(static_cast<std::int32_t>(page));
+  }
+}
+
+KvCache::~KvCache() = default;
+
+std::int32_t KvCache::open() {
+  if (state_->free_sequences.empty()) {
+    state_->free_sequences.push_back(static_cast<std::int32_t>(state_->sequences.size()));
+    state_->sequences.emplace_back();
+  }
+  const std::int32_t handle = state_->free_sequences.back();
+  state_->free_sequences.pop_back();
+  state_->sequences[index(handle)].open = true;
+  return handle;
+}
+
+std::int32_t KvCache::fork(std::int32_t parent) {
+  state_->at(parent);
+  const std::int32_t handle = open();
+  const State::Sequence& from = state_->at(parent);
+  State::Sequence& to = state_->at(handle);
+  to.pages = from.pages;
+  to.length = from.length;
+  for (const std::int32_t page : to.pages) ++state_->sharers[index(page)];
+  if (to.length % kPageTokens == 0) return handle;
+  // The child goes on writing in its last page, so it needs its own.
+  const std::int32_t own = state_->take_page();
+  state_->release_page(to.pages.back());
+  const Tensor& pool = state_->pool.view();
+  state_->operators->copy(pool.rows_at(to.pages.back(), 1), pool.rows_at(own, 1));
+  to.pages.back() = own;
+  return handle;
+}
+
+void KvCache::cut(std::int32_t sequence, std::int64_t length) {
+  State::Sequence& cut = state_->at(sequence);
+  if (length > cut.length) fail("KV cache: {} positions cannot be cut to {}", cut.length, length);
+  for (; std::ssize(cut.pages) > pages_for(length); cut.pages.pop_back()) {
+    state_->release_page(cut.pages.back());
+  }
+  if (length % kPageTokens != 0 && state_->sharers[index(cut.pages.back())] > 1) {
+    fail("KV cache: a sequence of {} positions cannot be cut within a shared page", cut.length);
+  }
+  cut.length = length;
+}
+
+void KvCache::close(std::int32_t sequence) {
+  State::Sequence& closed = state_->at(sequence);
+  for (const std::int32_t page : closed.pages) state_->release_page(page);
+  closed.pages.clear();
+  closed.length = 0;
+  closed.open = false;
+  state_->free_sequences.push_back(sequence);
+}
+
+std::int64_t KvCache::length(std::int32_t sequence) const { return state_->at(sequence).length; }
+
+std::int64_t KvCache::free_pages() const {
+  return static_cast<std::int64_t>(state_->free_pages.size());
+}
+
+}  // namespace lie

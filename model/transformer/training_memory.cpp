@@ -1,0 +1,140 @@
+#include "model/transformer/training_memory.h"
+
+namespace lie {
+namespace {
+
+/// Of the logits of one chunk.
+std::int64_t most_logits(bool kept, std::int64_t bytes) {
+  constexpr std::int64_t kMost = std::int64_t{64} << 20, kMostNotKept = std::int64_t{8} << 20;
+  constexpr std::int64_t kShare = 8;  // of the memory
+  return kept ? std::min(kMost, bytes / kShare / dtype_bytes(DType::kFloat32)) : kMostNotKept;
+}
+
+AttentionShape shape_of(const ModelConfig& config) {
+  return {config.heads, config.kv_heads, config.head_width};
+}
+
+/// Cuts tensors one after the other off a memory; off none, it counts their bytes.
+struct Cutter {
+  char* memory = nullptr;
+  std::int64_t at = 0;
+
+  Tensor operator()(std::int64_t rows, std::int64_t cols, DType dtype) {
+    constexpr std::int64_t kAlignment = 256;
+    void* const data = memory == nullptr ? nullptr : memory + at;
+    const std::int64_t bytes = rows * cols * dtype_bytes(dtype);
+    at += (bytes + kAlignment - 1) / kAlignment * kAlignment;
+    return {data, rows, cols, cols, dtype};
+  }
+};
+
+KeptTensors cut_layer(Cutter& cut, const AttentionShape& shape, std::int64_t tokens,
+                      std::int64_t width, std::int64_t ffn_width, DType activations) {
+  KeptTensors t;
+  t.inverse_rms_1 = cut(1, tokens, DType::kFloat32);
+  t.qkv = cut(tokens, shape.qkv_cols(), activations);
+  t.attended = cut(tokens, shape.q_cols(), activations);
+  t.log_sum = cut(tokens, shape.heads, DType::kFloat32);
+  t.middle = cut(tokens, width, activations);
+  t.inverse_rms_2 = cut(1, tokens, DType::kFloat32);
+  t.gate_up = cut(tokens, 2 * ffn_width, activations);
+  return t;
+}
+
+std::int64_t bytes_of(std::int64_t rows, std::int64_t cols, DType dtype) {
+  Cutter cut;
+  cut(rows, cols, dtype);
+  return cut.at;
+}
+
+}  // namespace
+
+void PassLayout::Places::grow(std::int64_t& left) {
+  const std::int64_t more =
+      std::clamp<std::int64_t>(left / std::max<std::int64_t>(bytes, 1), 0, count - places);
+  places += more;
+  left -= more * bytes;
+}
+
+PassLayout::PassLayout(const ModelConfig& config, DType activations, const PassSize& size,
+                       std::int64_t bytes)
+    : shape_(shape_of(config)),
+      activations_(activations),
+      tokens_(size.tokens),
+      width_(config.width),
+      ffn_width_(config.ffn_width),
+      vocabulary_(config.vocabulary) {
+  constexpr std::int64_t kLeast = 2 * Operators::kTileOfRows;
+  chunk_rows_ = std::clamp<std::int64_t>(most_logits(size.kept, bytes) / vocabulary_, kLeast,
+                                         std::max<std::int64_t>(size.rows, kLeast));
+  const std::int64_t streams = config.layers + 1;
+  // One that ends within a sequence may be cut sooner.
+  const std::int64_t least_rows = chunk_rows_ - Operators::kTileOfRows + 1;
+  const std::int64_t chunks =
+      size.rows <= chunk_rows_ ? 1 : (size.rows + least_rows - 1) / least_rows;
+  Cutter layer;
+  cut_layer(layer, shape_, tokens_, width_, ffn_width_, activations);
+  streams_ = {streams, size.kept ? streams : 1, bytes_of(tokens_, width_, activations)};
+  layers_ = {config.layers, 1, layer.at};
+  chunks_ = {chunks, 1, bytes_of(chunk_rows_, vocabulary_, DType::kFloat32)};
+  rotations_ = {config.layers, 1,
+                bytes_of(tokens_, shape_.q_cols() + shape_.kv_cols(), activations_)};
+  if (!size.kept) return;
+  std::int64_t left = std::max<std::int64_t>(bytes - this->bytes(), 0);
+  layers_.grow(left);
+  chunks_.grow(left);
+  rotations_.grow(left);
+}
+
+std::int64_t PassLayout::bytes() const {
+  return streams_.all() + layers_.all() + chunks_.all() + rotations_.all();
+}
+
+bool PassLayout::recomputes(std::int64_t layer) const {
+  return layers_.shares(layer) && layer + 1 < layers_.count;
+}
+
+std::int64_t PassLayout::recomputed_layers() const { return layers_.count - layers_.places; }
+
+Tensor PassLayout::stream(void* memory, std::int64_t before_layer) const {
+  Cutter cut{static_cast<char*>(memory), streams_.at(before_layer)};
+  return cut(tokens_, width_, activations_);
+}
+
+KeptTensors PassLayout::layer(void* memory, std::int64_t layer) const {
+  Cutter cut{static_cast<char*>(memory), streams_.all() + layers_.at(layer)};
+  return cut_layer(cut, shape_, tokens_, width_, ffn_width_, activations_);
+}
+
+Tensor PassLayout::logits(void* memory, std::int64_t chunk) const {
+  Cutter cut{static_cast<char*>(memory), streams_.all() + layers_.all() + chunks_.at(chunk)};
+  return cut(chunk_rows_, vocabulary_, DType::kFloat32);
+}
+
+Tensor PassLayout::rotated(void* memory, std::int64_t layer) const {
+  Cutter cut{static_cast<char*>(memory),
+             streams_.all() + layers_.all() + chunks_.all() + rotations_.at(layer)};
+  return cut(tokens_, shape_.q_cols() + shape_.kv_cols(), activations_);
+}
+
+std::int64_t shared_pass_bytes(const ModelConfig& config, std::int64_t tokens, DType activations) {
+  const AttentionShape shape = shape_of(config);
+  const std::int64_t rotated = shape.q_cols() + shape.kv_cols();
+  const std::int64_t forward = 3 * config.width + config.ffn_width;
+  const std::int64_t backward =
+      4 * config.width + 3 * config.ffn_width + shape.qkv_cols() + rotated + shape.q_cols();
+  return tokens * (forward + backward) * dtype_bytes(activations);
+}
+
+PassLayout layout_within(const ModelConfig& config, DType activations, const PassSize& size,
+                         std::int64_t bytes) {
+  return {config, activations, size, bytes - shared_pass_bytes(config, size.tokens, activations)};
+}
+
+std::int64_t training_pass_bytes(const ModelConfig& config, std::int64_t tokens, DType activations,
+                                 std::int64_t bytes) {
+  return shared_pass_bytes(config, tokens, activations) +
+         layout_within(config, activations, {tokens, tokens}, bytes).bytes();
+}
+
+}  // namespace lie

@@ -1,0 +1,262 @@
+#include "model/transformer/transformer.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <utility>
+
+#include "common/base/error.h"
+#include "model/transformer/rope.h"
+#include "model/transformer/transformer_state.h"
+
+namespace lie {
+
+Tensor GrowingTensor::rows(Operators& operators, std::int64_t rows, std::int64_t cols,
+                           DType dtype) {
+  if (buffer_.empty() || buffer_.view().rows < rows || buffer_.view().cols != cols) {
+    const std::int64_t room = buffer_.empty() ? rows : rows + rows / 4;
+    buffer_ = Buffer();
+    buffer_ = operators.allocate(std::max<std::int64_t>(room, 1), cols, dtype);
+  }
+  return buffer_.view().rows_at(0, rows);
+}
+
+Transformer::State::State(const Weights* all, std::unique_ptr<StoredWeights> fixed,
+                          Operators& all_operators)
+    : weights(all),
+      stored(std::move(fixed)),
+      config(all ? all->config() : stored->config()),
+      operators(all_operators),
+      shape{config.heads, config.kv_heads, config.head_width},
+      eps(static_cast<float>(config.rms_norm_eps)),
+      shared(std::make_shared<PolicyWeights>()) {
+  const std::vector<Parameter> layout = parameter_layout(config);
+  for (const Parameter& parameter : layout) parameters[parameter.name] = parameter;
+  elements = flat_elements(layout);
+  const bool is_at_hand = stored || views_weights();
+  if (views_weights()) flat = weights->flat();
+  for (std::int64_t l = 0; l < config.layers; ++l) {
+    layers.push_back(make_layer(l));
+    if (is_at_hand) pack_layer(layers.back());
+  }
+  head = make_weight(config.vocabulary, config.width);
+  if (!views_weights() && !config.tied_embeddings) {
+    own_embedding = make_weight(config.vocabulary, config.width);
+  }
+  if (is_at_hand) pack_ends();
+  stored.reset();
+}
+
+Transformer::State::State(const State& other, Operators& own)
+    : weights(other.weights),
+      is_beside(true),
+      config(other.config),
+      operators(own),
+      shape(other.shape),
+      eps(other.eps),
+      parameters(other.parameters),
+      elements(other.elements),
+      shared(other.shared) {}
+
+Transformer::State::State(const ModelConfig& model, Operators& own,
+                          std::shared_ptr<PolicyWeights> borrowed)
+    : weights(nullptr),
+      is_beside(true),
+      config(model),
+      operators(own),
+      shape{model.heads, model.kv_heads, model.head_width},
+      eps(static_cast<float>(model.rms_norm_eps)),
+      elements(flat_elements(parameter_layout(model))),
+      shared(std::move(borrowed)) {}
+
+std::unique_ptr<PackedWeight> Transformer::State::make_weight(std::int64_t out,
+                                                              std::int64_t in) const {
+  return operators.make_weight(out, in, stored ? WeightUse::kFixed : WeightUse::kTrained);
+}
+
+LayerWeights Transformer::State::make_layer(std::int64_t layer) const {
+  LayerWeights made;
+  made.prefix = fmt::format("model.layers.{}.", layer);
+  made.qkv = make_weight(shape.qkv_cols(), config.width);
+  made.o = make_weight(config.width, shape.q_cols());
+  made.gate_up = make_weight(2 * config.ffn_width, config.width);
+  made.down = make_weight(config.width, config.ffn_width);
+  return made;
+}
+
+Tensor Transformer::State::in_flat(const std::string& name) const {
+  const Parameter& p = parameters.at(name);
+  const Tensor part = flat.elements_at(p.offset, p.rows * p.cols);
+  return {part.data, p.rows, p.cols, p.cols, part.dtype};
+}
+
+void Transformer::State::pack_weights(Tensor all) {
+  flat = all;
+  for (LayerWeights& layer : layers) pack_layer(layer);
+  pack_ends();
+}
+
+void Transformer::State::embed(Operators& ops, Indices tokens, Tensor x) const {
+  const PackedWeight* packed = config.tied_embeddings ? head.get() : own_embedding.get();
+  packed ? ops.embed(*packed, tokens, x) : ops.embed(embedding, tokens, x);
+}
+
+void Transformer::State::pack_matrix(PackedWeight& weight, std::int64_t first_out,
+                                     const std::string& name) const {
+  constexpr std::int64_t kPartElements = 1 << 20;
+  if (!stored) return operators.pack(weight, first_out, in_flat(name));
+  const Parameter& matrix = parameters.at(name);
+  const std::int64_t part_rows =
+      std::clamp<std::int64_t>(kPartElements / matrix.cols, 1, matrix.rows);
+  const Buffer memory = operators.allocate(part_rows, matrix.cols, DType::kFloat32);
+  for (std::int64_t first = 0; first < matrix.rows; first += part_rows) {
+    const Tensor part = memory.view().rows_at(0, std::min(part_rows, matrix.rows - first));
+    stored->read(matrix, first * matrix.cols, operators, part);
+    operators.pack(weight, first_out + first, part);
+  }
+}
+
+Tensor Transformer::State::vector(const std::string& name) {
+  if (views_weights()) return in_flat(name);
+  const Parameter& parameter = parameters.at(name);
+  Buffer& own = shared->own_vectors[name];
+  if (own.empty()) own = operators.allocate(1, parameter.cols, DType::kFloat32);
+  stored ? stored->read(parameter, 0, operators, own.view())
+         : operators.copy(in_flat(name), own.view());
+  return own.view();
+}
+
+void Transformer::State::pack_ends() {
+  final_norm = vector("model.norm.weight");
+  const std::string table = "model.embed_tokens.weight";
+  pack_matrix(*head, 0, config.tied_embeddings ? table : "lm_head.weight");
+  if (own_embedding) pack_matrix(*own_embedding, 0, table);
+  if (views_weights() && !config.tied_embeddings) embedding = in_flat(table);
+}
+
+std::vector<const PackedWeight*> Transformer::State::packed_weights() const {
+  std::vector<const PackedWeight*> all = {head.get()};
+  if (own_embedding) all.push_back(own_embedding.get());
+  for (const LayerWeights& layer : layers) {
+    for (const auto* weight : {&layer.qkv, &layer.o, &layer.gate_up, &layer.down}) {
+      all.push_back(weight->get());
+    }
+  }
+  return all;
+}
+
+void Transformer::State::pack_layer(LayerWeights& layer) {
+  const auto tensor = [&](const char* name) { return vector(layer.prefix + name); };
+  const auto pack = [&](PackedWeight& weight, std::int64_t first_out, const char* name) {
+    pack_matrix(weight, first_out, layer.prefix + name);
+  };
+  pack(*layer.qkv, 0, "self_attn.q_proj.weight");
+  pack(*layer.qkv, shape.q_cols(), "self_attn.k_proj.weight");
+  pack(*layer.qkv, shape.q_cols() + shape.kv_cols(), "self_attn.v_proj.weight");
+  pack(*layer.o, 0, "self_attn.o_proj.weight");
+  pack(*layer.gate_up, 0, "mlp.gate_proj.weight");
+  pack(*layer.gate_up, config.ffn_width, "mlp.up_proj.weight");
+  pack(*layer.down, 0, "mlp.down_proj.weight");
+  layer.input_norm = tensor("input_layernorm.weight");
+  layer.post_norm = tensor("post_attention_layernorm.weight");
+  if (config.qk_norm) {
+    layer.q_norm = tensor("self_attn.q_norm.weight");
+    layer.k_norm = tensor("self_attn.k_norm.weight");
+  }
+  if (config.qkv_bias) {
+    layer.q_bias = tensor("self_attn.q_proj.bias");
+    layer.k_bias = tensor("self_attn.k_proj.bias");
+    layer.v_bias = tensor("self_attn.v_proj.bias");
+  }
+  if (config.output_bias) layer.o_bias = tensor("self_attn.o_proj.bias");
+}
+
+void Transformer::State::add_qkv_bias(Operators& ops, const LayerWeights& layer, Tensor qkv) const {
+  const std::int64_t q = shape.q_cols(), kv = shape.kv_cols();
+  ops.add_bias(qkv.cols_at(0, q), layer.q_bias);
+  ops.add_bias(qkv.cols_at(q, kv), layer.k_bias);
+  ops.add_bias(qkv.cols_at(q + kv, kv), layer.v_bias);
+}
+
+void Transformer::State::grow_rope(std::int64_t end) {
+  if (end > config.max_positions) {
+    fail("a sequence of {} tokens is longer than the model's max_position_embeddings {}", end,
+         config.max_positions);
+  }
+  if (!rope.empty() && end <= rope.view().rows) return;
+  const std::int64_t positions =
+      std::min(config.max_positions, std::max<std::int64_t>(2 * end, 1024));
+  rope = operators.allocate(positions, config.head_width, DType::kFloat32);
+  operators.copy_from_host(rope_table(config, positions), rope.view());
+}
+
+QkNormRope Transformer::State::rotation(const LayerWeights& layer, Indices positions) const {
+  return {shape, layer.q_norm, layer.k_norm, eps, rope.view(), positions};
+}
+
+Tensor Transformer::State::rows_of(GrowingTensor& tensor, std::int64_t rows, std::int64_t cols) {
+  return tensor.rows(operators, rows, cols, operators.activation_dtype());
+}
+
+Tensor Transformer::State::floats_of(GrowingTensor& tensor, std::int64_t rows, std::int64_t cols) {
+  return tensor.rows(operators, rows, cols, DType::kFloat32);
+}
+
+Tensor Transformer::State::row_statistics(GrowingTensor& tensor, std::int64_t rows) {
+  const Tensor column = floats_of(tensor, rows, 1);
+  return {column.data, 1, rows, rows, DType::kFloat32};
+}
+
+Transformer::Transformer(const Weights& weights)
+    : state_(std::make_unique<State>(&weights, nullptr, weights.operators())) {}
+
+Transformer::Transformer(std::unique_ptr<State> state) : state_(std::move(state)) {}
+
+Transformer Transformer::fixed(const std::filesystem::path& directory, Operators& operators) {
+  auto stored = std::make_unique<StoredWeights>(directory);
+  return Transformer(std::make_unique<State>(nullptr, std::move(stored), operators));
+}
+
+Transformer Transformer::beside(Operators& operators) const {
+  return Transformer(std::make_unique<State>(*state_, operators));
+}
+
+Transformer::Transformer(Transformer&&) noexcept = default;
+Transformer::~Transformer() = default;
+
+void Transformer::weights_changed() {
+  state_->training.kept = false;
+  if (state_->is_beside) return;
+  if (!state_->weights) fail("a policy of fixed weights cannot take in others");
+  take_weights(state_->weights->flat());
+}
+
+void Transformer::take_weights(Tensor flat) {
+  if (!state_->weights) fail("a policy of fixed weights cannot take in others");
+  if (flat.elements() != state_->elements) {
+    fail("a policy of {} parameters cannot take in {}", state_->elements, flat.elements());
+  }
+  state_->training.kept = false;
+  state_->pack_weights(flat);
+  if (state_->shared->is_shared) state_->wait();
+}
+
+void Transformer::record_steps(bool on) { state_->steps.records = on; }
+
+StepRecorder::Use Transformer::recorded_steps() const {
+  return state_->steps.recorder ? state_->steps.recorder->use() : StepRecorder::Use();
+}
+
+void Transformer::limit_training_bytes(std::int64_t bytes) { state_->training.most_bytes = bytes; }
+
+PackedSize Transformer::packed_size() const {
+  PackedSize size;
+  for (const PackedWeight* weight : state_->packed_weights()) {
+    const std::int64_t elements = weight->out() * weight->in(), bytes = weight->bytes();
+    size.elements += elements;
+    if (bytes >= elements * dtype_bytes(DType::kFloat32)) size.fp32_elements += elements;
+    size.bytes += bytes;
+  }
+  return size;
+}
+
+}  // namespace lie

@@ -1,0 +1,129 @@
+// Generation: all layers for the rows of a call (transformer_placement.cpp), logits of those that
+// want them.
+#include <algorithm>
+#include <cstddef>
+#include <utility>
+
+#include "model/transformer/kv_cache_state.h"
+#include "model/transformer/transformer_state.h"
+
+namespace lie {
+namespace {
+
+std::int64_t first_at_least(const std::vector<std::int32_t>& ascending, std::int64_t least) {
+  return std::ranges::lower_bound(ascending, least) - ascending.begin();
+}
+
+BlockTensors rows_of_block(const BlockTensors& whole, std::int64_t first, std::int64_t count) {
+  BlockTensors t;
+  t.x = t.middle = t.out = whole.x.rows_at(first, count);
+  t.normed = whole.normed.rows_at(first, count);
+  t.qkv = whole.qkv.rows_at(first, count);
+  t.rotated = whole.rotated.rows_at(first, count);
+  t.attended = whole.attended.rows_at(first, count);
+  t.gate_up = whole.gate_up.rows_at(first, count);
+  t.activated = whole.activated.rows_at(first, count);
+  return t;
+}
+
+DecodeBatch rows_of_batch(DecodeBatch batch, std::int64_t first, std::int64_t count) {
+  batch.positions = batch.positions.from(first, count);
+  batch.slots = batch.slots.from(first, count);
+  batch.sequences = batch.sequences.from(first, count);
+  return batch;
+}
+
+}  // namespace
+
+DecodeTensors Transformer::State::decode_tensors() {
+  const std::int64_t count = std::ssize(placement.tokens), wanted = std::ssize(placement.wanted);
+  auto& d = decoding;
+  BlockTensors t;
+  t.x = t.middle = t.out = rows_of(d.x, count, config.width);
+  t.normed = rows_of(d.normed, count, config.width);
+  t.qkv = rows_of(d.qkv, count, shape.qkv_cols());
+  t.rotated = rows_of(d.rotated, count, shape.q_cols() + shape.kv_cols());
+  t.attended = rows_of(d.attended, count, shape.q_cols());
+  t.gate_up = rows_of(d.gate_up, count, 2 * config.ffn_width);
+  t.activated = rows_of(d.activated, count, config.ffn_width);
+  return {t, rows_of(d.wanted, wanted, config.width),
+          rows_of(d.wanted_normed, wanted, config.width),
+          floats_of(d.logits, wanted, config.vocabulary)};
+}
+
+/// All layers and the head for the rows [first, end), whole sequences.
+void Transformer::State::decode_part(Operators& ops, const DecodeTensors& whole, KvPages pages,
+                                     std::int64_t first, std::int64_t end) const {
+  const BlockTensors t = rows_of_block(whole.block, first, end - first);
+  const DecodeBatch batch = rows_of_batch(placement.batch, first, end - first);
+  embed(ops, placement.device_tokens.from(first, end - first), t.x);
+  for (const LayerWeights& layer : layers) {
+    forward_block(ops, layer, t, [&](const BlockTensors& at) {
+      ops.rotate_and_store(at.qkv, rotation(layer, batch.positions), at.rotated, batch, pages);
+      ops.attention_decode(at.rotated, shape, batch, pages, at.attended);
+    });
+    ++pages.layer;
+  }
+  const std::int64_t wanted = first_at_least(placement.wanted, first);
+  const std::int64_t count = first_at_least(placement.wanted, end) - wanted;
+  if (count == 0) return;
+  const Tensor last = whole.wanted.rows_at(wanted, count);
+  const Tensor normed = whole.wanted_normed.rows_at(wanted, count);
+  ops.gather_rows(whole.block.out, placement.device_wanted.from(wanted, count), last);
+  ops.rms_norm(last, final_norm, eps, normed, {});
+  ops.linear(normed, *head, whole.logits.rows_at(wanted, count));
+}
+
+/// A step that comes again, on a device: recorded where its memory lies now.
+void Transformer::State::run_step(const DecodeTensors& whole, KvPages pages) {
+  const BlockTensors& t = whole.block;
+  std::vector<const void*> memory = {pages.pool.data, rope.view().data};
+  for (const Tensor& x : {t.x, t.normed, t.qkv, t.rotated, t.attended, t.gate_up, t.activated,
+                          whole.wanted, whole.wanted_normed, whole.logits}) {
+    memory.push_back(x.data);
+  }
+  memory.push_back(placement.batch.positions.data);  // the first of all lists
+  if (memory != steps.memory) {
+    steps.recorder->forget();
+    steps.memory = std::move(memory);
+  }
+  const std::int64_t rows = t.x.rows;
+  const auto step = [&] { decode_part(operators, whole, pages, 0, rows); };
+  if (!steps.records) return step();
+  steps.recorder->run({rows, placement.batch.table_width,
+                       reinterpret_cast<std::intptr_t>(placement.device_tokens.data)},
+                      step);
+}
+
+/// Each worker takes sequences of its own.
+void Transformer::State::run_parts(const DecodeTensors& whole, KvPages pages) {
+  const std::vector<Operators*> workers = operators.workers(elements);
+  const std::vector<std::int32_t>& starts = placement.starts;
+  const auto cut = [&](std::int64_t worker) {
+    return *std::ranges::lower_bound(starts, starts.back() * worker / std::ssize(workers));
+  };
+  operators.run_workers(std::ssize(workers), [&](std::int64_t i) {
+    const std::int32_t first = cut(i), end = cut(i + 1);
+    if (first < end) {
+      decode_part(*workers[static_cast<std::size_t>(i)], whole, pages, first, end);
+    }
+  });
+}
+
+Tensor Transformer::decode(std::span<const DecodeRow> rows, KvCache& cache, Tensor drawn) {
+  if (rows.empty()) return {};
+  State& s = *state_;
+  if (!s.steps.recorder) s.steps.recorder = s.operators.step_recorder();
+  s.operators.begin_pass();
+  s.place(rows, cache, drawn);
+  const DecodeTensors whole = s.decode_tensors();
+  const KvPages pages{cache.state().pool.view(), 0};
+  if (!s.placement.is_padded) {
+    s.run_parts(whole, pages);
+    return whole.logits;
+  }
+  s.run_step(whole, pages);
+  return whole.logits.rows_at(0, std::ssize(rows));
+}
+
+}  // namespace lie

@@ -1,0 +1,212 @@
+// Training forward: packed sequences through all layers, then log-probs of the scored rows by
+// chunks.
+#include <algorithm>
+#include <cstddef>
+
+#include "common/base/error.h"
+#include "model/operators/upload_together.h"
+#include "model/transformer/transformer_state.h"
+
+namespace lie {
+namespace {
+
+void check_batch(const PackedBatch& batch, const ModelConfig& config) {
+  if (batch.starts.size() < 2 || batch.starts.front() != 0 ||
+      batch.starts.back() != std::ssize(batch.tokens) || !std::ranges::is_sorted(batch.starts)) {
+    fail("packed batch: starts must rise from 0 to the {} tokens", batch.tokens.size());
+  }
+  if (batch.rows.size() != batch.targets.size() || !std::ranges::is_sorted(batch.rows)) {
+    fail("packed batch: {} rows (ascending) need as many targets, not {}", batch.rows.size(),
+         batch.targets.size());
+  }
+  if (!batch.rows.empty() && (batch.rows.front() < 0 || batch.rows.back() >= batch.starts.back())) {
+    fail("packed batch: scored rows must lie within its {} tokens", batch.tokens.size());
+  }
+  for (const auto* ids : {&batch.tokens, &batch.targets}) {
+    for (const std::int32_t id : *ids) {
+      if (id >= 0 && id < config.vocabulary) continue;
+      fail("token id {} is outside the model's vocabulary of {}", id, config.vocabulary);
+    }
+  }
+}
+
+/// Some of what is free stays so: libraries allocate, too.
+std::int64_t free_training_bytes(const Operators& operators) {
+  const std::optional<std::int64_t> free = operators.free_bytes();
+  return free ? *free / 4 * 3 : kTrainingBytes;
+}
+
+std::vector<std::int32_t> positions_of(const PackedBatch& batch) {
+  std::vector<std::int32_t> positions;
+  positions.reserve(batch.tokens.size());
+  for (std::size_t s = 0; s + 1 < batch.starts.size(); ++s) {
+    for (std::int32_t t = batch.starts[s]; t < batch.starts[s + 1]; ++t) {
+      positions.push_back(t - batch.starts[s]);
+    }
+  }
+  return positions;
+}
+
+/// [S + 1]: the first scored row of each sequence, counted among all of them, then their number.
+std::vector<std::int32_t> scored_starts(const PackedBatch& batch) {
+  std::vector<std::int32_t> starts;
+  for (const std::int32_t start : batch.starts) {
+    const auto first = std::ranges::lower_bound(batch.rows, start);
+    starts.push_back(static_cast<std::int32_t>(first - batch.rows.begin()));
+  }
+  return starts;
+}
+
+/// Where chunks of at most `most` scored rows begin, and their end: between sequences, or in one
+/// where sums over its rows may be cut.
+std::vector<std::int64_t> chunk_bounds(std::span<const std::int32_t> scored, std::int64_t most) {
+  std::vector<std::int64_t> bounds = {0};
+  while (bounds.back() < scored.back()) {
+    const std::int64_t end = bounds.back() + most;
+    if (end >= scored.back()) {
+      bounds.push_back(scored.back());
+    } else {
+      const std::int64_t sequence = *std::prev(std::ranges::upper_bound(scored, end));
+      bounds.push_back(end - (end - sequence) % Operators::kTileOfRows);
+    }
+  }
+  return bounds;
+}
+
+}  // namespace
+
+TrainingLists Transformer::State::upload(const PackedBatch& batch) {
+  const auto lists = upload_together<5>(
+      operators, training.joined,
+      {batch.starts, training.positions, batch.tokens, batch.rows, batch.targets});
+  PackedSequences sequences{batch.starts, lists[0], 0};
+  for (std::size_t s = 0; s + 1 < batch.starts.size(); ++s) {
+    const std::int64_t length = batch.starts[s + 1] - batch.starts[s];
+    sequences.longest = std::max(sequences.longest, length);
+  }
+  return {sequences, lists[1], lists[2], lists[3], lists[4]};
+}
+
+Transformer::State::Scores Transformer::State::scores(GrowingTensor& of_rows) {
+  const Tensor both = row_statistics(of_rows, 2 * training.rows);
+  return {both, both.cols_at(0, training.rows), both.cols_at(training.rows, training.rows)};
+}
+
+/// Decides what backward() will find: the number of rows, and the activations kept.
+void Transformer::State::begin_training(const PackedBatch& batch, float temperature, bool keep) {
+  check_batch(batch, config);
+  auto& t = training;
+  t.kept = keep;
+  t.tokens = std::ssize(batch.tokens);
+  t.rows = std::ssize(batch.rows);
+  t.temperature = temperature;
+  t.positions = positions_of(batch);
+  t.scored = scored_starts(batch);
+  fit_memory();
+  t.chunks = chunk_bounds(t.scored, t.layout.chunk_rows());
+}
+
+/// Lays the pass out in as much memory as it may hold. What all layers share stays as large as the
+/// largest pass made it.
+void Transformer::State::fit_memory() {
+  auto& t = training;
+  const DType dtype = operators.activation_dtype();
+  if (t.kept && t.most_bytes == 0) t.most_bytes = free_training_bytes(operators);
+  PassSize& largest = t.largest;
+  largest = {std::max(largest.tokens, t.tokens), std::max(largest.rows, t.rows),
+             largest.kept || t.kept};
+  const std::int64_t room = t.most_bytes - shared_pass_bytes(config, largest.tokens, dtype);
+  t.layout = PassLayout(config, dtype, {t.tokens, t.rows, t.kept}, room);
+  const std::int64_t wanted = t.layout.bytes();
+  const std::int64_t held = t.memory.view().elements() * dtype_bytes(DType::kFloat32);
+  const std::int64_t most = std::max(room, PassLayout(config, dtype, largest, room).bytes());
+  if (held >= wanted && held <= most) return;
+  const std::int64_t bytes = held == 0 ? wanted : std::min(most, wanted + wanted / 4);
+  t.memory = Buffer();
+  t.memory = operators.allocate(1, bytes / dtype_bytes(DType::kFloat32), DType::kFloat32);
+}
+
+BlockTensors Transformer::State::training_tensors(std::int64_t layer) {
+  auto& t = training;
+  void* const memory = t.memory.view().data;
+  BlockTensors b;
+  static_cast<KeptTensors&>(b) = t.layout.layer(memory, layer);
+  b.x = t.layout.stream(memory, layer);
+  b.normed = rows_of(t.normed, t.tokens, config.width);
+  b.rotated = t.layout.rotated(memory, layer);
+  b.activated = rows_of(t.activated, t.tokens, config.ffn_width);
+  b.out = t.layout.stream(memory, layer + 1);
+  return b;
+}
+
+/// `again`: only what backward() needs.
+void Transformer::State::forward_training_block(std::int64_t layer, const TrainingLists& lists,
+                                                bool again) {
+  const LayerWeights& weight = layers[static_cast<std::size_t>(layer)];
+  const BlockTensors tensors = training_tensors(layer);
+  const auto attend = [&](const BlockTensors& t) {
+    operators.qk_norm_rope(t.qkv, rotation(weight, lists.positions), t.rotated);
+    operators.attention(t.rotated, t.qkv, shape, lists.sequences, t.attended, t.log_sum);
+  };
+  if (again) return forward_to_gate_up(operators, weight, tensors, attend);
+  forward_block(operators, weight, tensors, attend);
+}
+
+Transformer::State::Chunk Transformer::State::chunk_of(std::int64_t row) const {
+  const auto end = std::ranges::upper_bound(training.chunks, row);
+  const std::int64_t first = *std::prev(end);
+  return {std::prev(end) - training.chunks.begin(), first, *end - first};
+}
+
+Tensor Transformer::State::logits_of(const Chunk& chunk) const {
+  return training.layout.logits(training.memory.view().data, chunk.number).rows_at(0, chunk.rows);
+}
+
+Tensor Transformer::State::form_logits(const Chunk& chunk) {
+  const Tensor normed = rows_of(training.final_normed, training.rows, config.width);
+  const Tensor logits = logits_of(chunk);
+  operators.linear(normed.rows_at(chunk.first, chunk.rows), *head, logits);
+  return logits;
+}
+
+/// Norm of the scored rows of the last layer's output, for the head.
+void Transformer::State::final_rows(Tensor x, Indices rows) {
+  const Tensor last = rows_of(training.final_x, training.rows, config.width);
+  operators.gather_rows(x, rows, last);
+  operators.rms_norm(last, final_norm, eps,
+                     rows_of(training.final_normed, training.rows, config.width),
+                     row_statistics(training.final_inverse_rms, training.rows));
+}
+
+RowLogProbs Transformer::State::score_rows(Indices targets) {
+  auto& t = training;
+  const Scores own = scores(t.scores);
+  const Tensor log_sum = row_statistics(t.log_sum, t.rows);
+  for (std::int64_t r = 0; r < t.rows;) {
+    const Chunk chunk = chunk_of(r);
+    const auto part = [&](Tensor of_rows) { return of_rows.cols_at(chunk.first, chunk.rows); };
+    operators.log_probs(form_logits(chunk), targets.from(chunk.first, chunk.rows), t.temperature,
+                        part(own.log_probs), part(own.entropies), part(log_sum));
+    r += chunk.rows;
+  }
+  std::vector<float> host(static_cast<std::size_t>(2 * t.rows));
+  operators.copy_to_host(own.both, host);
+  const auto middle = host.begin() + t.rows;
+  return {{host.begin(), middle}, {middle, host.end()}};
+}
+
+RowLogProbs Transformer::forward(const PackedBatch& batch, float temperature,
+                                 bool keep_for_backward) {
+  State& s = *state_;
+  s.begin_training(batch, temperature, keep_for_backward);
+  s.operators.begin_pass();
+  const TrainingLists lists = s.upload(batch);
+  s.grow_rope(lists.sequences.longest);
+  s.embed(s.operators, lists.tokens, s.training_tensors(0).x);
+  for (std::int64_t l = 0; l < s.config.layers; ++l)
+    s.forward_training_block(l, lists, /*again=*/false);
+  s.final_rows(s.training_tensors(s.config.layers - 1).out, lists.rows);
+  return s.score_rows(lists.targets);
+}
+
+}  // namespace lie

@@ -1,0 +1,49 @@
+// Tensors copied from and to the host a few MiB at a time, so that no second whole copy exists.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "model/operators/operators.h"
+#include "model/weights/safetensors.h"
+
+namespace lie {
+
+constexpr std::int64_t kHostPartElements = std::int64_t{1} << 20;
+
+/// Calls use(values) for the parts of a tensor of closed rows in order.
+template <typename Use>
+void read_parts(Operators& operators, Tensor from, const Use& use) {
+  std::vector<float> memory;
+  for (std::int64_t first = 0; first < from.elements(); first += kHostPartElements) {
+    const std::int64_t count = std::min(kHostPartElements, from.elements() - first);
+    memory.resize(static_cast<std::size_t>(count));
+    operators.copy_to_host(from.elements_at(first, count), memory);
+    use(std::span<const float>(memory));
+  }
+}
+
+/// Sets a tensor of closed rows from what fill(first, values) leaves in `values`, part by part;
+/// `first`: number of the part's first element.
+template <typename Fill>
+void write_parts(Operators& operators, Tensor to, const Fill& fill) {
+  std::vector<float> memory(static_cast<std::size_t>(std::min(kHostPartElements, to.elements())));
+  for (std::int64_t first = 0; first < to.elements(); first += kHostPartElements) {
+    const std::int64_t count = std::min(kHostPartElements, to.elements() - first);
+    const auto values = std::span(memory).first(static_cast<std::size_t>(count));
+    fill(first, values);
+    operators.copy_from_host(values, to.elements_at(first, count));
+  }
+}
+
+/// Sets a tensor of closed rows from the entry's elements from `first` on.
+inline void read_entry(Operators& operators, const SafetensorsEntry& entry, std::int64_t first,
+                       Tensor to) {
+  write_parts(operators, to, [&](std::int64_t done, std::span<float> values) {
+    read_floats(part_of(entry, first + done, std::ssize(values)), values);
+  });
+}
+
+}  // namespace lie

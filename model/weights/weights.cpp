@@ -1,0 +1,90 @@
+#include "model/weights/weights.h"
+
+#include <algorithm>
+
+#include "common/base/error.h"
+#include "common/base/random.h"
+#include "common/io/sha256.h"
+#include "model/weights/host_parts.h"
+
+namespace lie {
+namespace {
+
+/// Elements from `first` on of the parameter number `number`.
+void fill_normal(std::span<float> values, std::int64_t first, double deviation, std::uint64_t seed,
+                 std::size_t number) {
+  RandomKey key{.seed = seed, .stream = kInitialisationStream};
+  key.problem = static_cast<std::uint32_t>(number);
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    const std::size_t element = static_cast<std::size_t>(first) + i;
+    key.sample = static_cast<std::uint32_t>(element >> 32);
+    key.index = static_cast<std::uint32_t>(element);
+    values[i] = static_cast<float>(deviation) * random_normal(key);
+  }
+}
+
+}  // namespace
+
+Weights::Weights(const ModelConfig& config, Operators& operators, std::optional<FlatRange> shard)
+    : operators_(&operators),
+      config_(config),
+      parameters_(parameter_layout(config)),
+      shard_(shard.value_or(FlatRange{0, flat_elements(parameters_)})),
+      memory_(operators.allocate_weights(shard_.count)) {}
+
+Weights Weights::copy() const {
+  Weights twin(config_, *operators_, shard_);
+  operators_->copy(flat(), twin.flat());
+  return twin;
+}
+
+std::int64_t shared_weight_elements(const ModelConfig& config) {
+  constexpr std::int64_t kPadding = 64;  // rows at most, of a packed matrix
+  const std::vector<Parameter> parameters = parameter_layout(config);
+  std::int64_t elements = flat_elements(parameters) + kPadding;
+  for (const Parameter& parameter : parameters) {
+    elements += (parameter.rows + kPadding) * parameter.cols;
+  }
+  return elements;
+}
+
+Tensor Weights::tensor(std::string_view name) const {
+  const auto named = std::ranges::find(parameters_, name, &Parameter::name);
+  if (named == parameters_.end()) fail("the model has no parameter \"{}\"", name);
+  const std::int64_t first = named->offset - shard_.first, count = named->rows * named->cols;
+  if (first < 0 || first + count > shard_.count) {
+    fail("parameter \"{}\" does not lie whole in this shard of the weights", name);
+  }
+  Tensor tensor = flat().elements_at(first, count);
+  tensor.rows = named->rows;
+  tensor.cols = tensor.stride = named->cols;
+  return tensor;
+}
+
+Weights initial_weights(const ModelConfig& config, std::uint64_t seed, Operators& operators,
+                        std::optional<FlatRange> shard) {
+  Weights weights(config, operators, shard);
+  for (const ParameterPiece& piece : pieces_of(weights.parameters(), weights.shard())) {
+    const Parameter& parameter = *piece.parameter;
+    const auto number = static_cast<std::size_t>(&parameter - weights.parameters().data());
+    write_parts(operators, weights.flat().elements_at(piece.at, piece.count),
+                [&](std::int64_t first, std::span<float> values) {
+                  if (parameter.decay) {
+                    fill_normal(values, piece.first + first, config.initializer_range, seed,
+                                number);
+                  } else {
+                    std::ranges::fill(values, parameter.name.ends_with(".bias") ? 0.0f : 1.0f);
+                  }
+                });
+  }
+  return weights;
+}
+
+std::string weights_sha256(Operators& operators, Tensor flat) {
+  Sha256 sha;
+  read_parts(operators, flat,
+             [&](std::span<const float> values) { sha.update(std::as_bytes(values)); });
+  return sha.hex_digest();
+}
+
+}  // namespace lie

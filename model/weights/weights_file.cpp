@@ -1,0 +1,320 @@
+// Weights from and to the safetensors files of a Hugging Face directory.
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <set>
+
+#include "common/base/error.h"
+#include "common/io/json.h"
+#include "model/weights/host_parts.h"
+#include "model/weights/safetensors.h"
+#include "model/weights/weights.h"
+
+namespace lie {
+namespace {
+
+constexpr const char* kWeightsFile = "model.safetensors";
+constexpr const char* kHead = "lm_head.weight";
+constexpr const char* kIndexFile = "model.safetensors.index.json";
+
+/// Gives the whole pages of a mapped file within `bytes` back to the system, which reads them again
+/// where they are touched.
+void release_pages(std::span<const std::byte> bytes) {
+  const auto page = static_cast<std::uintptr_t>(::sysconf(_SC_PAGESIZE));
+  const auto begin = reinterpret_cast<std::uintptr_t>(bytes.data());
+  const std::uintptr_t first = (begin + page - 1) / page * page;
+  const std::uintptr_t last = (begin + bytes.size()) / page * page;
+  if (first < last) ::madvise(reinterpret_cast<void*>(first), last - first, MADV_DONTNEED);
+}
+
+/// Name of tensor -> name of the shard that holds it.
+using WeightMap = std::map<std::string, std::string>;
+
+WeightMap read_index(const std::filesystem::path& path) {
+  const Json index = read_json(path);
+  if (!index.is_object() || !index.contains("weight_map") || !index["weight_map"].is_object()) {
+    fail("{}: expected an object \"weight_map\" from tensor names to files", path.string());
+  }
+  WeightMap map;
+  for (const auto& [tensor, file] : index["weight_map"].items()) {
+    const std::string shard = file.is_string() ? file.get<std::string>() : "";
+    if (shard.empty() || shard != std::filesystem::path(shard).filename()) {
+      fail("{}: tensor \"{}\": {} is not the name of a file beside the index", path.string(),
+           tensor, file.dump());
+    }
+    map[tensor] = shard;
+  }
+  return map;
+}
+
+}  // namespace
+
+std::vector<std::filesystem::path> weights_files(const std::filesystem::path& directory) {
+  if (std::filesystem::exists(directory / kWeightsFile)) {  // first, as transformers does
+    return {directory / kWeightsFile};
+  }
+  if (!std::filesystem::exists(directory / kIndexFile)) {
+    fail("{}: neither {} nor {} is there; is this a Hugging Face model directory?",
+         directory.string(), kWeightsFile, kIndexFile);
+  }
+  std::set<std::filesystem::path> files;
+  for (const auto& [tensor, shard] : read_index(directory / kIndexFile)) {
+    files.insert(directory / shard);
+  }
+  if (files.empty()) fail("{}: \"weight_map\" is empty", (directory / kIndexFile).string());
+  return {files.begin(), files.end()};
+}
+
+namespace {
+
+/// All tensors of a directory's weight files by name.
+class TensorFiles {
+ public:
+  explicit TensorFiles(const std::filesystem::path& directory) {
+    for (const auto& path : weights_files(directory)) open(path);
+    if (!std::filesystem::exists(directory / kWeightsFile)) check_index(directory);
+  }
+
+  struct Found {
+    const SafetensorsEntry* entry = nullptr;
+    std::string file;
+  };
+  const std::map<std::string, Found>& tensors() const { return tensors_; }
+  std::int64_t shards() const { return std::ssize(files_); }
+  std::string description() const {
+    return files_.size() == 1 ? files_[0].path().string()
+                              : fmt::format("{} ({} shards)",
+                                            files_[0].path().parent_path().string(), files_.size());
+  }
+
+ private:
+  void open(const std::filesystem::path& path) {
+    const SafetensorsFile& file = files_.emplace_back(path);
+    for (const SafetensorsEntry& entry : file.entries()) {
+      if (!tensors_.try_emplace(entry.name, Found{&entry, path.string()}).second) {
+        fail("{}: tensor \"{}\" is also in another shard", path.string(), entry.name);
+      }
+    }
+  }
+
+  void check_index(const std::filesystem::path& directory) const {
+    for (const auto& [tensor, shard] : read_index(directory / kIndexFile)) {
+      const auto found = tensors_.find(tensor);
+      if (found == tensors_.end() || found->second.file != (directory / shard).string()) {
+        fail("{}: tensor \"{}\" is not in \"{}\" as the index says",
+             (directory / kIndexFile).string(), tensor, shard);
+      }
+    }
+  }
+
+  std::vector<SafetensorsFile> files_;
+  std::map<std::string, Found> tensors_;
+};
+
+std::vector<std::int64_t> shape_of(const Parameter& parameter) {
+  if (!parameter.decay) return {parameter.cols};
+  return {parameter.rows, parameter.cols};
+}
+
+/// Those that lie whole in the range.
+std::vector<Parameter> parameters_in(std::span<const Parameter> layout, FlatRange range) {
+  std::vector<Parameter> within;
+  for (const ParameterPiece& piece : pieces_of(layout, range)) {
+    if (piece.count == piece.parameter->rows * piece.parameter->cols) {
+      within.push_back(*piece.parameter);
+    }
+  }
+  return within;
+}
+
+void check_tensor(const TensorFiles::Found& found, const Parameter& parameter) {
+  const std::vector<std::int64_t> expected = shape_of(parameter);
+  if (found.entry->shape != expected) {
+    fail("{}: tensor \"{}\" has shape [{}], config.json asks for [{}]", found.file, parameter.name,
+         fmt::join(found.entry->shape, ", "), fmt::join(expected, ", "));
+  }
+  if (!is_float_dtype(found.entry->dtype)) {
+    fail("{}: tensor \"{}\" has dtype {}, expected F32, BF16 or F16", found.file, parameter.name,
+         found.entry->dtype);
+  }
+}
+
+/// A tied model's file may still hold the head; it is the embedding's copy or the config lies.
+void check_tied_head(const TensorFiles::Found& head, const SafetensorsEntry& embedding,
+                     std::int64_t elements) {
+  constexpr std::int64_t kPart = 1 << 16;
+  std::vector<float> values(kPart), expected(kPart);
+  for (std::int64_t first = 0; first < elements; first += kPart) {
+    const auto count = static_cast<std::size_t>(std::min(kPart, elements - first));
+    values.resize(count);
+    expected.resize(count);
+    read_floats(part_of(*head.entry, first, std::ssize(values)), values);
+    read_floats(part_of(embedding, first, std::ssize(expected)), expected);
+    if (values == expected) continue;
+    fail(
+        "{}: \"tie_word_embeddings\" is true in config.json, but tensor \"{}\" differs from "
+        "\"model.embed_tokens.weight\"; set it to false to use both",
+        head.file, head.entry->name);
+  }
+  release_pages(head.entry->data);
+}
+
+/// Buffers that old Llama checkpoints carry and nobody reads.
+bool is_ignored(std::string_view name) { return name.ends_with(".rotary_emb.inv_freq"); }
+
+}  // namespace
+
+/// Every tensor has its place in the model and every parameter its tensor.
+class CheckedFiles {
+ public:
+  explicit CheckedFiles(const std::filesystem::path& directory)
+      : config_(load_model_config(directory)),
+        files_(directory),
+        layout_(parameter_layout(config_)) {
+    for (const Parameter& parameter : layout_) {
+      if (!files_.tensors().contains(parameter.name)) {
+        fail("{}: tensor \"{}\" is missing; does config.json belong to it?", files_.description(),
+             parameter.name);
+      }
+      check_tensor(of(parameter), parameter);
+    }
+    check_surplus();
+  }
+
+  const ModelConfig& config() const { return config_; }
+  const TensorFiles& files() const { return files_; }
+  std::span<const Parameter> layout() const { return layout_; }
+  const TensorFiles::Found& of(const Parameter& parameter) const {
+    return files_.tensors().at(parameter.name);
+  }
+  /// The head that a tied model's files hold beside the embedding.
+  const std::optional<TensorFiles::Found>& tied_head() const { return tied_head_; }
+
+ private:
+  void check_surplus() {
+    std::set<std::string_view> known;
+    for (const Parameter& parameter : layout_) known.insert(parameter.name);
+    for (const auto& [name, found] : files_.tensors()) {
+      if (known.contains(name) || is_ignored(name)) continue;
+      if (name != kHead) {
+        fail(
+            "{}: tensor \"{}\" has no place in a {} of {} layers{}; does config.json belong to it?",
+            found.file, name, config_.architecture, config_.layers,
+            name.ends_with("_proj.bias") && !config_.qkv_bias ? " (attention_bias false)" : "");
+      }
+      check_tensor(found, {.name = kHead, .rows = config_.vocabulary, .cols = config_.width});
+      tied_head_ = found;
+    }
+  }
+
+  ModelConfig config_;
+  TensorFiles files_;
+  std::vector<Parameter> layout_;
+  std::optional<TensorFiles::Found> tied_head_;
+};
+
+WeightsPlan plan_weights(const std::filesystem::path& directory) {
+  const CheckedFiles checked(directory);
+  WeightsPlan plan{.config = checked.config(),
+                   .parameters = parameter_count(checked.layout()),
+                   .tensors = std::ssize(checked.layout()),
+                   .shards = checked.files().shards(),
+                   .memory_bytes = flat_elements(checked.layout()) * std::int64_t{sizeof(float)}};
+  for (const Parameter& parameter : checked.layout()) {
+    const SafetensorsEntry& entry = *checked.of(parameter).entry;
+    plan.file_bytes += std::ssize(entry.data);
+    plan.is_bf16 = plan.is_bf16 && entry.dtype == "BF16";
+  }
+  return plan;
+}
+
+namespace {
+
+void check_tied_head(const CheckedFiles& files) {
+  if (!files.tied_head()) return;
+  const Parameter& embedding = files.layout().front();
+  check_tied_head(*files.tied_head(), *files.of(embedding).entry, embedding.rows * embedding.cols);
+}
+
+void read_all(const StoredWeights& stored, Weights& weights) {
+  for (const ParameterPiece& piece : pieces_of(weights.parameters(), weights.shard())) {
+    stored.read(*piece.parameter, piece.first, weights.operators(),
+                weights.flat().elements_at(piece.at, piece.count));
+  }
+}
+
+}  // namespace
+
+StoredWeights::StoredWeights(const std::filesystem::path& directory)
+    : files_(std::make_unique<CheckedFiles>(directory)) {
+  check_tied_head(*files_);
+}
+
+StoredWeights::~StoredWeights() = default;
+
+const ModelConfig& StoredWeights::config() const { return files_->config(); }
+
+void StoredWeights::read(const Parameter& parameter, std::int64_t first, Operators& operators,
+                         Tensor to) const {
+  const SafetensorsEntry part = part_of(*files_->of(parameter).entry, first, to.elements());
+  read_entry(operators, part, 0, to);
+  release_pages(part.data);
+}
+
+Weights load_weights(const std::filesystem::path& directory, Operators& operators,
+                     std::optional<FlatRange> shard) {
+  // All shapes are checked before memory is asked for: a wrong config must not allocate terabytes.
+  const StoredWeights stored(directory);
+  Weights weights(stored.config(), operators, shard);
+  read_all(stored, weights);
+  return weights;
+}
+
+void check_weights(const std::filesystem::path& directory, const Weights& weights) {
+  const CheckedFiles checked(directory);
+  if (std::ranges::equal(checked.layout(), weights.parameters())) return;
+  fail(
+      "{}: its parameters are not those of the run's model; resume with the model it was made from",
+      (directory / "config.json").string());
+}
+
+void read_weights(const std::filesystem::path& directory, Weights& weights) {
+  check_weights(directory, weights);
+  read_all(StoredWeights(directory), weights);
+}
+
+void save_weights(const Weights& weights, const std::filesystem::path& directory) {
+  save_model_config(weights.config(), directory);
+  save_parameters(weights, {weights.shard(), kWeightsFile}, directory);
+}
+
+void save_parameters(const Weights& weights, const RangeFile& file,
+                     const std::filesystem::path& directory) {
+  const std::vector<Parameter> within = parameters_in(weights.parameters(), file.range);
+  std::vector<TensorShape> shapes;
+  for (const Parameter& parameter : within) shapes.push_back({parameter.name, shape_of(parameter)});
+  SafetensorsWriter writer(directory / file.name, shapes);
+  for (const Parameter& parameter : within) {
+    read_parts(weights.operators(), weights.tensor(parameter.name),
+               [&](std::span<const float> values) { writer.append(values); });
+  }
+  writer.close();
+}
+
+void save_weights_index(std::span<const Parameter> layout, std::span<const RangeFile> files,
+                        const std::filesystem::path& directory) {
+  Json index;
+  index["metadata"]["total_size"] = parameter_count(layout) * std::int64_t{sizeof(float)};
+  for (const RangeFile& file : files) {
+    for (const Parameter& parameter : parameters_in(layout, file.range)) {
+      index["weight_map"][parameter.name] = file.name;
+    }
+  }
+  write_json(index, directory / kIndexFile);
+}
+
+}  // namespace lie

@@ -1,0 +1,190 @@
+#include "rewards/child_process.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <poll.h>
+#include <signal.h>
+#include <spawn.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <cstring>
+#include <ctime>
+
+#include "common/base/error.h"
+
+extern char** environ;
+
+namespace lie {
+namespace {
+
+struct Pipe {
+  Descriptor read, write;
+};
+
+/// Closed on exec, so that no program started later keeps this pipe open.
+Pipe make_pipe() {
+  int ends[2];
+  if (::pipe2(ends, O_CLOEXEC) != 0) fail("cannot make a pipe: {}", std::strerror(errno));
+  return {Descriptor(ends[0]), Descriptor(ends[1])};
+}
+
+void set_nonblocking(const Descriptor& descriptor) {
+  ::fcntl(descriptor.number(), F_SETFL, O_NONBLOCK);
+}
+
+/// A process group of its own: signals that ask this program to stop (Ctrl-C, mpirun's, Slurm's) go
+/// to its whole group, and until then the child is needed. What is ignored here is not for the
+/// child.
+void set_apart(posix_spawnattr_t& attributes) {
+  sigset_t pipe;
+  ::sigemptyset(&pipe);
+  ::sigaddset(&pipe, SIGPIPE);
+  ::posix_spawnattr_setpgroup(&attributes, 0);
+  ::posix_spawnattr_setsigdefault(&attributes, &pipe);
+  ::posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGDEF);
+}
+
+/// Starts the shell with the given ends as standard input, output and error.
+pid_t spawn(const std::string& command, std::array<int, 3> ends) {
+  posix_spawn_file_actions_t actions;
+  ::posix_spawn_file_actions_init(&actions);
+  for (int i = 0; i < 3; ++i) {
+    ::posix_spawn_file_actions_adddup2(&actions, ends[static_cast<std::size_t>(i)], i);
+  }
+  posix_spawnattr_t attributes;
+  ::posix_spawnattr_init(&attributes);
+  set_apart(attributes);
+  std::string shell = "/bin/sh", flag = "-c", line = "exec " + command;
+  char* arguments[] = {shell.data(), flag.data(), line.data(), nullptr};
+  pid_t process = -1;
+  const int error =
+      ::posix_spawn(&process, shell.c_str(), &actions, &attributes, arguments, environ);
+  ::posix_spawnattr_destroy(&attributes);
+  ::posix_spawn_file_actions_destroy(&actions);
+  if (error != 0) fail("cannot start `{}`: {}", command, std::strerror(error));
+  return process;
+}
+
+/// While it lives, writing to a pipe without a reader is an error in this thread, not a signal.
+class WithoutBrokenPipeSignal {
+ public:
+  WithoutBrokenPipeSignal() {
+    ::sigemptyset(&pipe_);
+    ::sigaddset(&pipe_, SIGPIPE);
+    ::pthread_sigmask(SIG_BLOCK, &pipe_, &before_);
+  }
+  ~WithoutBrokenPipeSignal() {
+    const timespec now = {};
+    if (::sigismember(&before_, SIGPIPE) == 0) ::sigtimedwait(&pipe_, nullptr, &now);
+    ::pthread_sigmask(SIG_SETMASK, &before_, nullptr);
+  }
+  WithoutBrokenPipeSignal(const WithoutBrokenPipeSignal&) = delete;
+
+ private:
+  sigset_t pipe_, before_;
+};
+
+std::string words_of(int status) {
+  if (WIFEXITED(status)) return fmt::format("exited with status {}", WEXITSTATUS(status));
+  return fmt::format("was killed by signal {} ({})", WTERMSIG(status),
+                     ::strsignal(WTERMSIG(status)));
+}
+
+}  // namespace
+
+void LineReader::read() {
+  std::array<char, 65536> bytes;
+  while (pipe_.is_open()) {
+    const ssize_t got = ::read(pipe_.number(), bytes.data(), bytes.size());
+    if (got > 0) {
+      text_.append(bytes.data(), static_cast<std::size_t>(got));
+    } else if (got == 0) {
+      pipe_.close();
+    } else if (errno != EINTR) {
+      if (errno != EAGAIN) pipe_.close();
+      return;
+    }
+  }
+}
+
+std::optional<std::string> LineReader::line() {
+  const std::size_t end = text_.find('\n', searched_);
+  const bool whole = end != std::string::npos;
+  if (!whole) searched_ = text_.size();
+  if (!whole && (!ended() || bytes() == 0)) return std::nullopt;
+  std::string line = text_.substr(at_, whole ? end - at_ : std::string::npos);
+  at_ = searched_ = whole ? end + 1 : text_.size();
+  if (at_ == text_.size() || at_ > text_.size() / 2) {
+    text_.erase(0, std::exchange(at_, 0));
+    searched_ = 0;
+  }
+  return line;
+}
+
+ChildProcess::ChildProcess(const std::string& command)
+    : output_(Descriptor()), complaints_(Descriptor()) {
+  Pipe input = make_pipe(), output = make_pipe(), complaints = make_pipe();
+  process_ =
+      spawn(command, {input.read.number(), output.write.number(), complaints.write.number()});
+  set_nonblocking(input.write);
+  set_nonblocking(output.read);
+  set_nonblocking(complaints.read);
+  input_ = std::move(input.write);
+  output_ = LineReader(std::move(output.read));
+  complaints_ = LineReader(std::move(complaints.read));
+}
+
+ChildProcess::~ChildProcess() { kill(); }
+
+void ChildProcess::write(std::string_view bytes) {
+  waiting_ += bytes;
+  pump(0);
+}
+
+void ChildProcess::pump(int milliseconds) {
+  flush();
+  pollfd pipes[] = {{waiting_.empty() ? -1 : input_.number(), POLLOUT, 0},
+                    {output_.descriptor(), POLLIN, 0},
+                    {complaints_.descriptor(), POLLIN, 0}};
+  ::poll(pipes, 3, milliseconds);
+  output_.read();
+  complaints_.read();
+  flush();
+}
+
+void ChildProcess::flush() {
+  const WithoutBrokenPipeSignal guard;
+  while (input_.is_open() && sent_ < waiting_.size()) {
+    const ssize_t taken =
+        ::write(input_.number(), waiting_.data() + sent_, waiting_.size() - sent_);
+    if (taken > 0) sent_ += static_cast<std::size_t>(taken);
+    if (taken < 0 && errno == EAGAIN) return;
+    if (taken < 0 && errno != EINTR) input_.close();  // it no longer reads; its exit will say why
+  }
+  waiting_.clear();
+  sent_ = 0;
+  if (closing_) input_.close();
+}
+
+std::optional<std::string> ChildProcess::ended() {
+  if (!reaped_) reaped_ = ::waitpid(process_, &status_, WNOHANG) == process_;
+  if (!reaped_) return std::nullopt;
+  return words_of(status_);
+}
+
+std::string ChildProcess::kill() {
+  if (!reaped_) {
+    ::kill(process_, SIGKILL);  // harmless if it is ending: its status is already set
+    while (::waitpid(process_, &status_, 0) < 0 && errno == EINTR) {
+    }
+    reaped_ = true;
+  }
+  output_.read();
+  complaints_.read();
+  return words_of(status_);
+}
+
+}  // namespace lie

@@ -1,0 +1,228 @@
+// lie_analyze: curves, tables and one HTML report from run directories.
+#include <fmt/ranges.h>
+
+#include <CLI/CLI.hpp>
+
+#include <cstdio>
+
+#include "common/base/build_id.h"
+#include "common/base/error.h"
+#include "common/io/file.h"
+#include "common/process/program.h"
+#include "common/process/writer_lock.h"
+#include "common/trajectory/digest.h"
+#include "common/trajectory/segments.h"
+#include "learner/checkpoint/checkpoint.h"
+#include "learner/checkpoint/valid_checkpoint.h"
+#include "tools/analyze/analyze_commands.h"
+#include "tools/analyze/check.h"
+#include "tools/analyze/report/report.h"
+#include "tools/analyze/run.h"
+#include "tools/analyze/table.h"
+#include "tools/analyze/weights_digest.h"
+#include "tools/arguments/help.h"
+#include "tools/arguments/number_arguments.h"
+#include "tools/arguments/output_argument.h"
+
+namespace {
+
+namespace fs = std::filesystem;
+using lie::analyze::Subject;
+
+struct Request {
+  std::vector<std::string> directories;
+  std::vector<std::string> groups;  // name=dir1,dir2
+  std::string csv, html;
+  bool no_html = false, digest = false, close = false, check = false;
+  std::size_t responses = 6;
+};
+
+constexpr const char* kFooter =
+    "Reads config.yaml, metrics.jsonl, trajectories/*.h5 and the last checkpoint of each run; also "
+    "of a run\n"
+    "in progress or one that was killed. Prints a table (start -> end) and writes one HTML "
+    "file.\n\n"
+    "  lie_analyze runs/lie                               table, and runs/lie/report.html\n"
+    "  lie_analyze runs/gspo runs/lie --html report.html  side by side\n"
+    "  lie_analyze --group gspo=g1,g2,g3 --group lie=l1,l2,l3\n"
+    "                                                     seeds: mean and t interval\n"
+    "  lie_analyze --digest runs/lie                      two runs are the same run if and only "
+    "if\n"
+    "                                                     both digests agree\n"
+    "  lie_analyze --check runs/lie                       is everything as it was written?";
+
+void declare(CLI::App& app, Request& request) {
+  app.set_version_flag("--version", std::string(lie::build_id()));
+  app.footer(kFooter);
+  app.add_option("RUN_DIR", request.directories, "run directories");
+  app.add_option("--group", request.groups,
+                 "name=dir1,dir2,...: several seeds as one line, mean with 95 % t interval over "
+                 "the seeds; repeatable")
+      ->allow_extra_args(false);
+  app.add_flag("--digest", request.digest,
+               "only print SHA-256 of all trajectories (canonical order, without times and ranks) "
+               "and of the last checkpoint's weights (tensor bytes in name order)");
+  app.add_flag("--check", request.check,
+               "only read all that the directories hold, with every checksum, and say what is "
+               "damaged or missing, what is lost by it, and the remedy; exit status 1 if anything "
+               "is; also while a run writes");
+  app.add_flag("--close", request.close,
+               "only close the trajectory files of a run that was killed and will not continue, so "
+               "that programs which open HDF5 without SWMR read them too; not while a run writes");
+  app.add_option("--csv", request.csv,
+                 "write all curves: one row per run and step, one column per metric")
+      ->check(lie::output_file());
+  app.add_option(
+         "--html", request.html,
+         "where to write the report [report.html in the run directory; for several runs in the "
+         "directory that holds them]")
+      ->check(lie::output_file());
+  app.add_flag("--no-html", request.no_html, "write no report");
+  lie::add_integer(app, "--samples", request.responses, "responses to show of each run", 0,
+                   1'000'000);
+}
+
+Subject load_group(const std::string& text) {
+  const std::size_t equals = text.find('=');
+  if (equals == std::string::npos || equals == 0) {
+    lie::fail("--group {}: expected name=dir1,dir2,...", text);
+  }
+  Subject subject{text.substr(0, equals), {}};
+  for (const std::string& directory : CLI::detail::split(text.substr(equals + 1), ',')) {
+    if (!directory.empty()) subject.runs.push_back(lie::analyze::load_run(directory));
+  }
+  if (subject.runs.empty()) lie::fail("--group {}: names no directory", text);
+  return subject;
+}
+
+/// Runs of the same directory name are told apart by their paths.
+void make_names_differ(std::vector<Subject>& subjects) {
+  for (Subject& subject : subjects) {
+    for (const Subject& other : subjects) {
+      if (&subject != &other && subject.name == other.name) {
+        subject.name = subject.runs.front().directory.string();
+        break;
+      }
+    }
+  }
+}
+
+std::vector<Subject> load_subjects(const Request& request) {
+  std::vector<Subject> subjects;
+  for (const std::string& directory : request.directories) {
+    subjects.push_back({"", {}});
+    subjects.back().runs.push_back(lie::analyze::load_run(directory));
+    subjects.back().name = subjects.back().runs.front().name;
+  }
+  for (const std::string& group : request.groups) subjects.push_back(load_group(group));
+  if (subjects.empty()) lie::fail("no run directory given; see lie_analyze --help");
+  make_names_differ(subjects);
+  return subjects;
+}
+
+void require_sound(const fs::path& checkpoint) {
+  const auto faults = lie::checkpoint_faults(checkpoint);
+  if (faults.empty()) return;
+  lie::fail("{} is damaged: {}; a resumed run continues from the one before", checkpoint.string(),
+            fmt::join(faults, "; "));
+}
+
+void print_digests(const std::string& directory, const std::string& prefix) {
+  lie::analyze::require_a_run(directory);
+  const lie::RunReader run(fs::path(directory) / "trajectories");
+  for (const std::string& note : run.notes()) fmt::print(stderr, "{}: {}\n", directory, note);
+  const auto checkpoint = lie::latest_checkpoint(fs::path(directory) / "checkpoints");
+  if (checkpoint) require_sound(*checkpoint);
+  if (run.samples().empty() && !checkpoint) {
+    lie::fail("{}: no step is logged in full and no checkpoint saved yet: nothing to digest",
+              directory);
+  }
+  fmt::print("{}trajectories {}\n", prefix,
+             run.samples().empty() ? "none: no step is logged" : lie::trajectories_digest(run));
+  fmt::print("{}weights {}\n", prefix,
+             checkpoint ? lie::analyze::weights_digest(*checkpoint) : "none: no checkpoint yet");
+}
+
+void close_trajectories(const std::string& directory) {
+  lie::check_unlocked(directory);  // SWMR readers and the writer itself rely on its marks
+  const auto files = lie::segments(fs::path(directory) / "trajectories");
+  if (files.empty()) lie::fail("{}: no trajectory files; give a run directory", directory);
+  for (const lie::Segment& segment : files) lie::clear_after_crash(segment.path);
+  fmt::print("{}: {} trajectory files closed\n", directory, files.size());
+}
+
+bool check_all(const std::vector<std::string>& directories) {
+  bool sound = true;
+  for (const std::string& directory : directories) {
+    if (directories.size() > 1) fmt::print("{}\n", directory);
+    const lie::analyze::Soundness found = lie::analyze::check_run(directory);
+    fmt::print("{}", lie::analyze::text_of(found));
+    sound = sound && found.faults.empty();
+  }
+  return sound;
+}
+
+fs::path report_path(const Request& request, const std::vector<Subject>& subjects) {
+  if (!request.html.empty()) return request.html;
+  const fs::path first = subjects.front().runs.front().directory;
+  if (subjects.size() == 1 && subjects.front().runs.size() == 1) return first / "report.html";
+  return fs::weakly_canonical(first).parent_path() / "report.html";
+}
+
+/// Why there is no report; empty where there is one. A colleague's run can be read, and nothing
+/// written beside it.
+std::string report_fault(const Request& request, const std::vector<Subject>& subjects,
+                         const fs::path& path) {
+  try {
+    lie::write_file_atomically(path, lie::analyze::html_report(subjects, request.responses));
+  } catch (const lie::Error& error) {
+    return fmt::format("{}; --html names another place, --no-html none", error.what());
+  }
+  return "";
+}
+
+void analyze(const Request& request) {
+  const std::vector<Subject> subjects = load_subjects(request);
+  // Files before text: a reader that goes away, such as head, ends the program.
+  if (!request.csv.empty()) lie::analyze::write_csv(subjects, request.csv);
+  const fs::path path = request.no_html ? "" : report_path(request, subjects);
+  const std::string fault = path.empty() ? "" : report_fault(request, subjects, path);
+  for (const Subject& subject : subjects) fmt::print("{}\n", lie::analyze::text_table(subject));
+  if (!fault.empty()) lie::fail("{}", fault);
+  if (!path.empty()) fmt::print("report: {}\n", path.string());
+}
+
+/// The exit status.
+int run(const Request& request) {
+  if (!request.digest && !request.close && !request.check) {
+    analyze(request);
+    return 0;
+  }
+  if (request.directories.empty()) lie::fail("no run directory given");
+  if (request.check) return check_all(request.directories) ? 0 : 1;
+  if (request.close) {
+    for (const std::string& directory : request.directories) close_trajectories(directory);
+    return 0;
+  }
+  for (const std::string& directory : request.directories) {
+    print_digests(directory, request.directories.size() > 1 ? directory + " " : "");
+  }
+  return 0;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  CLI::App app("Curves, tables and one HTML report from LIE Cluster run directories",
+               "lie_analyze");
+  lie::fit_help(app);
+  Request request;
+  declare(app, request);
+  lie::Chosen chosen;
+  lie::add_judge_commands(app, chosen);
+  lie::add_study_command(app, chosen);
+  return lie::run_program("lie_analyze", [&] {
+    CLI11_PARSE(app, argc, argv);
+    return chosen ? chosen() : run(request);
+  });
+}

@@ -1,0 +1,39 @@
+// How the programs show their help.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <cstdio>
+#include <memory>
+#include <string>
+
+#include "common/process/terminal.h"
+
+namespace lie {
+
+/// On a terminal its lines fit; elsewhere each key and option is one line, as grep wants it.
+class HelpThatFits : public CLI::Formatter {
+ public:
+  std::string make_help(const CLI::App* app, std::string name,
+                        CLI::AppFormatMode mode) const override {
+    const std::string help = Formatter::make_help(app, std::move(name), mode);
+    const auto columns = terminal_columns(stdout);
+    return columns ? folded(help, *columns) : help;
+  }
+};
+
+/// verl's way to set a key is none here.
+inline std::string refusal(const CLI::App* app, const CLI::Error& error) {
+  const std::string words = CLI::FailureMessage::simple(app, error);
+  const bool is_extra = error.get_exit_code() == static_cast<int>(CLI::ExitCodes::ExtrasError);
+  return is_extra && words.find('=') != std::string::npos
+             ? words + "A key of the config is set by --set KEY=VALUE.\n"
+             : words;
+}
+
+/// Of a program and the commands that are added to it afterwards.
+inline void fit_help(CLI::App& program) {
+  program.formatter(std::make_shared<HelpThatFits>());
+  program.failure_message(refusal);
+}
+
+}  // namespace lie

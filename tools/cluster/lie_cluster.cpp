@@ -1,0 +1,49 @@
+// The main program: one binary for all ranks of a job.
+#include <CLI/CLI.hpp>
+#include <functional>
+#include <string>
+
+#include "common/base/build_id.h"
+#include "common/base/error.h"
+#include "common/comm/launcher.h"
+#include "common/process/program.h"
+#include "tools/arguments/help.h"
+#include "tools/arguments/job_program.h"
+#include "tools/cluster/cluster_commands.h"
+
+namespace {
+
+/// Whether this process speaks for the job about its command line, before MPI has begun.
+bool speaks_for_the_job() { return lie::launcher::rank() == 0; }
+
+/// The exit status.
+int run(int argc, char** argv) {
+  CLI::App program("LIE Cluster: reinforcement learning for reasoning models under MPI.",
+                   "lie_cluster");
+  lie::fit_help(program);
+  program.set_version_flag("--version", std::string(lie::build_id()));
+  program.require_subcommand(1);
+  std::function<void(lie::Job&)> in_job;
+  lie::add_job_commands(program, in_job);
+  std::function<void()> without_job;
+  lie::add_model_commands(program, without_job);
+  try {
+    lie::require_command(program, argc, argv);
+    program.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    return speaks_for_the_job() ? program.exit(error) : error.get_exit_code();
+  }
+  if (!without_job) return lie::run_job(in_job);
+  if (lie::launcher::ranks() > 1) {
+    lie::fail("lie_cluster {} is one process: without mpirun or srun each row comes once", argv[1]);
+  }
+  without_job();
+  return 0;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  return lie::run_program("error", [&] { return run(argc, argv); },
+                          {.speaks = speaks_for_the_job()});
+}

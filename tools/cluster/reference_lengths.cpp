@@ -1,0 +1,171 @@
+#include "tools/cluster/reference_lengths.h"
+
+#include <deque>
+#include <limits>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <system_error>
+
+#include "common/base/error.h"
+#include "common/dataset/parquet.h"
+#include "common/dataset/rows.h"
+#include "common/io/file.h"
+#include "common/io/file_aside.h"
+#include "common/io/sha256.h"
+#include "common/process/log.h"
+#include "tools/cluster/length_log.h"
+#include "tools/run/config/train_config.h"
+#include "tools/run/input/end_tokens.h"
+#include "tools/run/input/prompts.h"
+#include "tools/run/roles/generation.h"
+#include "tools/run/roles/group_progress.h"
+#include "tools/run/start/writer.h"
+
+namespace lie {
+namespace {
+
+/// Before hours of measuring: whether the rows can be written there. The rows that were read must
+/// outlive what is made of them.
+void check_output(const fs::path& input, const fs::path& output) {
+  std::error_code missing;  // an output that does not exist yet is not the input
+  if (fs::equivalent(input, output, missing)) {
+    fail("--output {} is data.train_file itself: name another file", output.string());
+  }
+  if (output.extension() == ".parquet" && !is_parquet(input)) {
+    fail("--output {}: rows of JSONL are written as JSONL; name it .jsonl", output.string());
+  }
+  if (output.has_parent_path()) make_directories(output.parent_path());
+  check_place(output);
+  if (fs::exists(output)) Log("actor", 0).warn("{} will be replaced", output.string());
+}
+
+/// What the lengths depend on; not on slots, ranks or threads.
+std::string measurement_of(const TrainConfig& config, const EndTokens& ends, const Dataset& dataset,
+                           std::int64_t samples) {
+  const SamplingOptions& sampling = config.rollout.sampling;
+  Sha256 sha;
+  const auto add = [&](const std::string& part) {
+    sha.update(std::as_bytes(std::span(part)));
+    sha.update(std::as_bytes(std::span("\0", 1)));
+  };
+  add(fmt::format("{} {} {} {} {} {} {} {} {}", config.model.path, config.model.device,
+                  config.run.seed, samples, sampling.temperature, sampling.top_p, sampling.top_k,
+                  sampling.max_response_tokens, config.rollout.max_prompt_tokens));
+  add("responses " + ends.text);
+  for (const Prompt& prompt : dataset.prompts) {
+    add(fmt::format("{} {}", prompt.problem, prompt.text));
+  }
+  return sha.hex_digest();
+}
+
+/// One ticket for each prompt that the log does not have; a prompt's position is its group.
+std::deque<Ticket> tickets_of(const Dataset& dataset, const LengthLog& log, std::int64_t samples) {
+  std::deque<Ticket> tickets;
+  for (std::int64_t group = 0; const Prompt& prompt : dataset.prompts) {
+    if (!log.measured().contains(group)) {
+      tickets.push_back(
+          {.group = group, .samples = static_cast<std::int32_t>(samples), .prompt = prompt});
+    }
+    ++group;
+  }
+  return tickets;
+}
+
+/// Row of the file -> L_ref in tokens.
+using LengthsByRow = std::map<std::int64_t, double>;
+
+LengthsByRow lengths_by_row(const Dataset& dataset, const LengthLog& log) {
+  LengthsByRow lengths;
+  for (const auto& [group, measured] : log.measured()) {
+    lengths[dataset.prompts[static_cast<std::size_t>(group)].problem] = measured.mean();
+  }
+  return lengths;
+}
+
+/// NaN in rows that have no length: they were skipped as bad.
+std::vector<double> column_of(const LengthsByRow& lengths, std::int64_t rows) {
+  std::vector<double> values(static_cast<std::size_t>(rows),
+                             std::numeric_limits<double>::quiet_NaN());
+  for (const auto& [row, length] : lengths) values[static_cast<std::size_t>(row)] = length;
+  return values;
+}
+
+/// The rows that have a length, with it.
+std::string lines_of(const fs::path& input, const LengthsByRow& lengths) {
+  std::string text;
+  std::vector<std::string> skipped;  // bad rows: they have no length
+  for_each_row(
+      input,
+      [&](const JsonRow& row, std::int64_t number) {
+        const auto length = lengths.find(number);
+        if (length == lengths.end()) return;
+        nlohmann::json object = row.object();
+        object["reference_length"] = length->second;
+        text += object.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
+      },
+      &skipped);
+  return text;
+}
+
+void write_lengths(const fs::path& input, const fs::path& output, const LengthsByRow& lengths,
+                   std::int64_t rows) {
+  if (is_parquet(input) && output.extension() == ".parquet") {
+    add_parquet_column(input, output, "reference_length", column_of(lengths, rows));
+  } else {
+    write_file_atomically(output, lines_of(input, lengths));
+  }
+}
+
+void say_summary(const fs::path& output, const Dataset& dataset, const LengthLog& log,
+                 std::int64_t max_prompt_tokens) {
+  double sum = 0;
+  std::int64_t samples = 0, at_limit = 0, truncated = 0;
+  for (const auto& [group, measured] : log.measured()) {
+    sum += measured.mean();
+    samples += std::ssize(measured.tokens);
+    at_limit += measured.at_limit;
+    if (measured.prompt_tokens_dropped > 0) ++truncated;
+  }
+  const auto prompts = std::ssize(dataset.prompts);
+  const Log voice("actor", 0);
+  if (!dataset.skipped.empty()) voice.warn("{}", skipped_rows_text(dataset));
+  warn_of_truncation(voice, truncated, prompts, max_prompt_tokens);
+  voice.info(
+      "{}: {} prompts, mean reference length {:.1f} tokens; {} of {} responses reached the limit",
+      output.string(), prompts, sum / static_cast<double>(prompts), at_limit, samples);
+}
+
+}  // namespace
+
+void reference_lengths(Job& job, const ReferenceLengthsArguments& arguments) {
+  job.set_role("actor");
+  job.set_activity("preparing");
+  const TrainConfig config = load_train_config(arguments.config, arguments.overrides);
+  const EndTokens ends = end_tokens(config.model.path, config.data.prompt_template, config.rollout);
+  GenerationOptions generation{.model = config.model,
+                               .rollout = config.rollout,
+                               .seed = static_cast<std::uint64_t>(config.run.seed),
+                               .keep_binding = config.roles.keep_binding};
+  generation.rollout.end_of_sequence_ids = ends.ids;
+  if (job.rank() > 0) return help_to_generate(job, generation);
+
+  Log("actor", 0).info("responses {}", ends.text);
+  const fs::path input = config.data.train_file;
+  const Dataset dataset = read_run_prompts(input, config.data, config.model.path);
+  check_output(input, arguments.output);
+  become_writer(job, arguments.output, "lie_cluster reference-lengths");
+  LengthLog log(arguments.output.string() + ".progress",
+                measurement_of(config, ends, dataset, arguments.samples));
+  GroupProgress progress(stderr, std::ssize(dataset.prompts), std::ssize(log.measured()));
+  generate_over_ranks(job, generation, tickets_of(dataset, log, arguments.samples), unscored,
+                      [&](const ScoredGroup& group) {
+                        log.append(group.rollout);
+                        progress.add(group.rollout);
+                      });
+  progress.finish();
+  write_lengths(input, arguments.output, lengths_by_row(dataset, log), dataset.rows);
+  say_summary(arguments.output, dataset, log, config.rollout.max_prompt_tokens);
+  log.remove();
+}
+
+}  // namespace lie

@@ -1,0 +1,312 @@
+#include "tools/cluster/sft_command.h"
+
+#include <algorithm>
+#include <optional>
+#include <vector>
+
+#include "common/base/build_id.h"
+#include "common/base/clock.h"
+#include "common/base/error.h"
+#include "common/comm/collective/mpi_collective.h"
+#include "common/comm/roles.h"
+#include "common/config/config.h"
+#include "common/io/file.h"
+#include "common/io/metrics_log.h"
+#include "common/process/live_line.h"
+#include "common/process/log.h"
+#include "common/process/progress.h"
+#include "common/process/stop_signals.h"
+#include "common/process/writer_lock.h"
+#include "learner/checkpoint/valid_checkpoint.h"
+#include "learner/sft/sft.h"
+#include "model/tokenizer/template/templates.h"
+#include "model/tokenizer/tokenizer.h"
+#include "tools/run/config/devices.h"
+#include "tools/run/config/memory_plan.h"
+#include "tools/run/config/options.h"
+#include "tools/run/input/end_tokens.h"
+#include "tools/run/roles/staged_collective.h"
+#include "tools/run/start/announcements.h"
+#include "tools/run/start/resume.h"
+#include "tools/run/start/writer.h"
+
+namespace lie {
+namespace {
+
+struct SftConfig {
+  DirectoryOptions run{"runs/sft"};
+  bool initialise = false;
+  ModelOptions model;
+  SftOptions sft;
+};
+
+void describe(FieldList& fields, SftConfig& config) {
+  fields.section("run", config.run);
+  fields.add("initialise", config.initialise,
+             {.help = "Start from random weights; model.path then needs config.json and the "
+                      "tokenizer only."});
+  fields.section("model", config.model);
+  fields.section("sft", config.sft);
+}
+
+SftConfig load_sft_config(const fs::path& path, std::span<const std::string> overrides) {
+  SftConfig config;
+  load_config(fields_of(config), path, overrides);
+  if (config.model.path.empty()) {
+    fail("{}: model.path is not set: name the Hugging Face directory to start from", path.string());
+  }
+  if (config.sft.data.empty()) {
+    fail(
+        "{}: sft.data is not set: name a JSONL or Parquet file of conversations, or prompts and "
+        "responses",
+        path.string());
+  }
+  return config;
+}
+
+/// Keys of sft that change no result of this run, besides those that never do: its length, unless
+/// the cosine ends with it.
+std::vector<std::string> may_change(const SftConfig& config) {
+  const OptimizerOptions& optimizer = config.sft.optimizer;
+  if (optimizer.schedule == Schedule::kCosine && optimizer.decay_until == 0) return {};
+  return {"sft.steps", "sft.epochs"};
+}
+
+/// What this learner holds of them.
+Weights start_weights(const SftConfig& config, const Collective& learners, Operators& operators) {
+  const ModelConfig model = load_model_config(config.model.path);
+  const FlatRange held = held_range(parameter_layout(model), learners.rank(), learners.size());
+  if (!config.initialise) return load_weights(config.model.path, operators, held);
+  return initial_weights(model, static_cast<std::uint64_t>(config.sft.seed), operators, held);
+}
+
+/// How this run's texts become ids. The template is copied into what is returned.
+SftEncoding encoding_of(const SftConfig& config, const Tokenizer& tokenizer,
+                        const EndTokens& ends) {
+  const PromptTemplate text = prompt_template(config.sft.prompt_template, config.model.path);
+  SftEncoding encoding{
+      .encode = [&tokenizer](std::string_view t) { return tokenizer.encode(t); },
+      .prompt = [text](std::span<const ChatMessage> messages) { return text.prompt(messages); },
+      .response = [text](std::span<const ChatMessage> messages,
+                         std::string_view content) { return text.answer(messages, content); },
+      .end_of_sequence = {}};
+  if (!config.sft.append_end_of_sequence || !text.end_of_turn().empty()) return encoding;
+  if (ends.ids.empty()) {
+    fail("{}/config.json: eos_token_id is missing, and sft.append_end_of_sequence is on",
+         config.model.path);
+  }
+  encoding.end_of_sequence = static_cast<std::int32_t>(ends.ids.front());
+  return encoding;
+}
+
+std::vector<SftExample> examples(const SftConfig& config, const std::string& file,
+                                 const SftEncoding& encoding, const ModelConfig& model,
+                                 bool speaks) {
+  if (file.empty()) return {};
+  const std::int64_t longest =
+      config.sft.max_sequence_tokens > 0 ? config.sft.max_sequence_tokens : model.max_positions;
+  SftData data = load_sft_examples(file, config.sft, encoding, longest);
+  if (speaks && !data.skipped.empty()) {
+    Log("sft", 0).warn("{} of {} rows of {} skipped; the first: {}", data.skipped.size(), data.rows,
+                       file, data.skipped.front());
+  }
+  return std::move(data.examples);
+}
+
+/// metrics.jsonl and progress lines, by rank 0.
+class SftRecorder {
+ public:
+  SftRecorder(const SftConfig& config, std::int64_t first_step)
+      : log_(fs::path(config.run.directory) / "metrics.jsonl", first_step) {}
+
+  void record(const SftProgress& progress) {
+    MetricsRow row{.step = progress.step, .wall_time = unix_seconds(), .values = {}};
+    row.values = {{"loss", progress.loss},
+                  {"grad_norm", progress.optimizer.grad_norm},
+                  {"learning_rate", progress.optimizer.learning_rate},
+                  {"response_tokens", static_cast<double>(progress.tokens)},
+                  {"step_seconds", progress.seconds}};
+    if (progress.validation_loss)
+      row.values.emplace_back("validation_loss", *progress.validation_loss);
+    log_.append(row);
+    seconds_ += progress.seconds;
+    ++steps_seen_;
+    if (is_shown(progress)) show(progress);
+  }
+
+ private:
+  static constexpr std::int64_t kLines = 20;  // of a run, where lines are not rewritten
+
+  bool is_shown(const SftProgress& progress) const {
+    const std::int64_t every = std::max<std::int64_t>(1, progress.steps / kLines);
+    return line_.is_rewritten() || progress.validation_loss || progress.step % every == 0 ||
+           steps_seen_ == 1 || progress.step == progress.steps;
+  }
+
+  void show(const SftProgress& progress) {
+    const double mean = seconds_ / static_cast<double>(steps_seen_);
+    std::string text = fmt::format(
+        "step {}/{} | loss {:.4f} | grad norm {:.3f} | {:.0f} response tokens/s | {} left",
+        progress.step, progress.steps, progress.loss, progress.optimizer.grad_norm,
+        static_cast<double>(progress.tokens) / progress.seconds,
+        duration_text(mean * static_cast<double>(progress.steps - progress.step)));
+    if (progress.validation_loss) {
+      text += fmt::format(" | validation loss {:.4f}", *progress.validation_loss);
+    }
+    line_.show(text);
+    if (progress.validation_loss || progress.step == progress.steps) line_.finish();
+  }
+
+  MetricsLog log_;
+  LiveLine line_{stderr};
+  double seconds_ = 0;
+  std::int64_t steps_seen_ = 0;
+};
+
+void check_directory(SftConfig config) {
+  holds_this_run(config.run.directory, fields_of(config), may_change(config));
+}
+
+/// What all ranks know before any weight is loaded.
+struct SftInputs {
+  ModelConfig model;
+  EndTokens ends;
+  int learners = 1;
+  std::vector<SftExample> train = {}, held_out = {};
+};
+
+SftInputs read_inputs(const SftConfig& config, int learners, bool speaks) {
+  SftInputs inputs{.model = load_model_config(config.model.path),
+                   .ends = end_tokens(config.model.path, config.sft.prompt_template),
+                   .learners = learners};
+  if (speaks && !config.initialise) plan_weights(config.model.path);  // checks the files
+  const Tokenizer tokenizer = Tokenizer::load(config.model.path);
+  const SftEncoding encoding = encoding_of(config, tokenizer, inputs.ends);
+  inputs.train = examples(config, config.sft.data, encoding, inputs.model, speaks);
+  inputs.held_out = examples(config, config.sft.validation_data, encoding, inputs.model, speaks);
+  return inputs;
+}
+
+LearnerSizes sizes_of(const SftConfig& config, const SftInputs& inputs) {
+  std::size_t longest = 0;
+  for (const SftExample& example : inputs.train) {
+    longest = std::max(longest, example.prompt.size() + example.response.size());
+  }
+  const CheckpointOptions& checkpoint = config.sft.checkpoint;
+  return {.micro_batch_tokens =
+              std::max(config.sft.max_micro_batch_tokens, static_cast<std::int64_t>(longest)),
+          .activation_bytes = config.sft.activation_mebibytes << 20,
+          .copies_checkpoints = checkpoint.background && checkpoint.every > 0,
+          .lanes = config.sft.lanes,
+          .learners = inputs.learners};
+}
+
+/// `behind`: the steps done. `dtypes`: the operators'.
+std::string start_text(const SftConfig& config, const SftInputs& inputs, std::int64_t behind,
+                       const ComputeDTypes& dtypes) {
+  const auto examples_of = [](const std::vector<SftExample>& rows, const std::string& file) {
+    return fmt::format("{} examples of {}", rows.size(), file);
+  };
+  std::vector<Fact> facts = {
+      model_fact(config.model.path, parameter_count(parameter_layout(inputs.model))),
+      {"data", examples_of(inputs.train, config.sft.data)}};
+  if (!inputs.held_out.empty()) {
+    facts.push_back({"validation", examples_of(inputs.held_out, config.sft.validation_data)});
+  }
+  facts.push_back({"prompts", "template " + config.sft.prompt_template});
+  facts.push_back({"responses", inputs.ends.text});
+  facts.push_back({"memory", "learner " + memory_text(learner_memory(inputs.model, dtypes,
+                                                                     sizes_of(config, inputs)))});
+  const SftOptions& sft = config.sft;
+  const std::string length =
+      sft.steps > 0 ? fmt::format("{} steps", sft.steps) : fmt::format("{} epochs", sft.epochs);
+  return facts_text(
+      run_headline(config.run.directory, behind > 0 ? std::optional(behind) : std::nullopt, length),
+      facts);
+}
+
+std::int64_t steps_behind(const SftConfig& config, const auto& find_checkpoint) {
+  const auto checkpoint =
+      find_checkpoint(fs::path(config.run.directory) / "checkpoints", Log("sft", 0), {}, kAnyStep);
+  return checkpoint ? load_trainer_state(*checkpoint).step : 0;
+}
+
+/// Rank 0: begins the directory, or continues its run; returns the steps done.
+std::int64_t begin_run(Job& job, SftConfig config) {
+  make_directories(config.run.directory);
+  become_writer(job, config.run.directory, "lie_cluster sft");
+  check_directory(config);  // again: another may have begun a run there meanwhile
+  write_run_config(config.run.directory, fields_of(config));
+  return steps_behind(config, sound_checkpoint);
+}
+
+/// Rank 0: what begin_run would find, with nothing written.
+void tell_plan(const SftConfig& config, const SftInputs& inputs, const ComputeDTypes& dtypes) {
+  check_unlocked(config.run.directory);
+  const std::int64_t behind = steps_behind(config, find_sound_checkpoint);
+  tell_dry_run(dump_config_of(config), "sft", start_text(config, inputs, behind, dtypes));
+}
+
+/// Rank 0, after `steps`.
+void tell_end(const SftConfig& config, std::int64_t steps, int signal) {
+  const std::string how =
+      signal == 0 ? fmt::format("done: all {} steps", steps)
+                  : fmt::format("stopped at step {} by {}; start the same command again to go on",
+                                steps, signal_name(signal));
+  std::vector<Fact> facts = checkpoint_facts(config.run.directory);
+  facts.push_back(next_fact("lie_analyze", config.run.directory));
+  Log("sft", 0).info("{}", facts_text(how, facts));
+}
+
+}  // namespace
+
+void check_sft_config(const fs::path& config) { load_sft_config(config, {}); }
+
+std::string explain_sft_config(std::string_view part) { return explain_config_of<SftConfig>(part); }
+
+void sft(Job& job, const fs::path& path, std::span<const std::string> overrides, bool dry_run) {
+  job.set_role("learner");
+  job.set_activity("preparing");
+  const SftConfig config = load_sft_config(path, overrides);
+  const bool speaks = job.rank() == 0;
+  if (speaks) check_directory(config);
+  const auto world = world_collective(job);
+  const auto operators = make_operators(config.model, threads_of_equal_ranks(job, false));
+  const SftInputs inputs = read_inputs(config, job.size(), speaks);
+  if (dry_run) {
+    if (speaks) tell_plan(config, inputs, operators->dtypes());
+    return;
+  }
+  const auto learners = staged_collective(*world, *operators);
+  Weights weights = start_weights(config, *learners, *operators);
+  weights.set_end_of_sequence_ids(inputs.ends.ids);  // what is taught here, train and eval stop at
+  Transformer model(weights);
+  std::optional<SftRecorder> recorder;
+  if (speaks) {
+    const std::int64_t behind = begin_run(job, config);
+    Log("sft", 0).info("{}", start_text(config, inputs, behind, operators->dtypes()));
+    recorder.emplace(config, behind);
+  }
+  job.set_activity("fine-tuning");
+  note_stop_signals();
+  bool is_stopped = false;
+  const std::int64_t done =
+      run_sft(config.sft, {.weights = weights,
+                           .model = model,
+                           .learners = *learners,
+                           .examples = inputs.train,
+                           .validation = inputs.held_out,
+                           .checkpoints = fs::path(config.run.directory) / "checkpoints",
+                           .start_model = config.model.path,
+                           .build_id = std::string(build_id()),
+                           .progress =
+                               [&](const SftProgress& p) {
+                                 if (recorder) recorder->record(p);
+                               },
+                           .stop = [&] { return is_stopped = job.stop_signal() != 0; }});
+  if (!speaks) return;
+  tell_end(config, done, is_stopped ? job.stop_signal() : 0);
+  if (is_stopped) job.set_stopped();
+}
+
+}  // namespace lie

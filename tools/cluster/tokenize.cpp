@@ -1,0 +1,70 @@
+#include "tools/cluster/tokenize.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <limits>
+#include <string>
+#include <vector>
+
+#include "common/base/error.h"
+#include "common/io/json.h"
+#include "common/io/json_lines.h"
+#include "common/io/line_input.h"
+#include "common/process/program.h"
+#include "model/tokenizer/tokenizer.h"
+
+namespace lie {
+namespace {
+
+std::string text_of(const std::string& line, const std::string& place) {
+  const Json value = parse_json(line, place);
+  if (!value.is_string()) {
+    fail(
+        "{}: expected a JSON string such as \"two\\nlines\", found {}; leave out --json for plain "
+        "text",
+        place, value.type_name());
+  }
+  return value.get<std::string>();
+}
+
+std::vector<std::int32_t> ids_of(const std::string& line, const std::string& place,
+                                 std::int64_t vocabulary) {
+  const Json list = parse_json(line, place);
+  if (!list.is_array()) {
+    fail("{}: expected a JSON list of token ids such as [1, 2], found {}", place, list.type_name());
+  }
+  std::vector<std::int32_t> ids;
+  for (const Json& id : list) {
+    if (!id.is_number_unsigned() ||
+        id.get<std::uint64_t>() > std::numeric_limits<std::int32_t>::max()) {
+      fail("{}: {} is not a token id (0 to {})", place, id.dump(), vocabulary - 1);
+    }
+    ids.push_back(id.get<std::int32_t>());
+  }
+  return ids;
+}
+
+std::string converted(const Tokenizer& tokenizer, const TokenizeArguments& how,
+                      const std::string& line, const std::string& place) {
+  if (how.decode) {
+    const auto ids = ids_of(line, place, tokenizer.vocabulary_size());
+    return json_quoted(tokenizer.decode(ids, how.skip_special_tokens));
+  }
+  const std::string text = how.json ? text_of(line, place) : line;
+  const auto ids = tokenizer.encode(text, {.add_special_tokens = how.add_special_tokens});
+  return fmt::format("[{}]", fmt::join(ids, ", "));
+}
+
+}  // namespace
+
+void tokenize(const TokenizeArguments& arguments, std::ostream& out) {
+  LineInput in(arguments.input.empty() ? "-" : arguments.input);
+  const Tokenizer tokenizer = Tokenizer::load(arguments.model);
+  for (std::string line; in.next(line);) {
+    out << converted(tokenizer, arguments, line, in.place()) << '\n';
+  }
+  flush_output(out);
+}
+
+}  // namespace lie

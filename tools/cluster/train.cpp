@@ -1,0 +1,57 @@
+#include "tools/cluster/train.h"
+
+#include <fmt/ranges.h>
+
+#include <utility>
+
+#include "common/base/error.h"
+#include "common/comm/collective/mpi_collective.h"
+#include "common/comm/roles.h"
+#include "common/config/config.h"
+#include "common/process/log.h"
+#include "learner/schedule/early_stop.h"
+#include "tools/run/config/train_config.h"
+#include "tools/run/roles/runtime.h"
+#include "tools/run/start/announcements.h"
+#include "tools/run/start/start.h"
+
+namespace lie {
+
+void train(Job& job, const TrainArguments& arguments) {
+  job.set_activity("reading the config");
+  const TrainConfig config = load_train_config(arguments.config, arguments.overrides);
+  if (!config.run.replay_of.empty()) {
+    fail("run.replay_of is set: this is a replay of {}; lie_replay train goes on with it",
+         fmt::join(config.run.replay_of, ", "));
+  }
+  EarlyStop stop = early_stop(job, config);
+  if (!config.roles.keep_binding) widen_binding();
+  const auto world = world_collective(job);
+  job.set_activity("preparing the run");
+  const RoleLayout layout =
+      plan_roles(config.roles, gather_places(job, {job.environment().host(), usable_cpus()}),
+                 config.update.lanes);
+  if (arguments.dry_run) {
+    if (job.rank() == 0) {
+      tell_dry_run(dump_config_of(config), "learner", start_text(config, plan_run(config), layout));
+    }
+    return;
+  }
+  PreparedRun prepared;
+  if (job.rank() == 0) {
+    prepared = prepare_run(job, config, "lie_cluster train");
+    Log("learner", 0).info("{}", start_text(config, prepared, layout));
+  }
+  const RunStart start = share_start(prepared.start, *world);
+  if (is_finished(config, start)) return;
+  job.set_role(layout.roles_of(job.rank()));
+  job.set_activity("training");
+  if (job.size() == 1) {
+    run_in_one_process(config, start, std::move(prepared.prompts), layout, stop);
+  } else {
+    run_over_mpi(job, config, start, std::move(prepared.prompts), layout, stop);
+  }
+  end_run(job, config, stop);
+}
+
+}  // namespace lie

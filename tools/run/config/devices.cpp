@@ -1,0 +1,83 @@
+#include "tools/run/config/devices.h"
+
+#include <fmt/format.h>
+
+#include <numeric>
+
+#include "common/base/error.h"
+#include "common/comm/launcher.h"
+#include "model/aten/operators.h"
+#include "model/cuda/operators.h"
+
+namespace lie {
+namespace {
+
+/// "cuda" shares the GPUs that this process may use among the node's ranks.
+std::string gpu_of_this_rank(int turn) {
+  const int gpus = usable_gpus();
+  if (turn < 0) turn = launcher::rank_on_node();
+  return gpus == 0 ? "cuda" : fmt::format("cuda:{}", turn % gpus);
+}
+
+/// Of cuda and cuda-exact, each with ":<number>" or without; else null.
+std::unique_ptr<Operators> make_gpu_operators(std::string name, int turn) {
+  constexpr std::string_view kExact = "cuda-exact";
+  const bool exact = name.starts_with(kExact);
+  if (exact) name.replace(0, kExact.size(), "cuda");
+  if (name == "cuda") name = gpu_of_this_rank(turn);
+  if (name != "cuda" && !name.starts_with("cuda:")) return nullptr;
+  return make_cuda_operators(name, DType::kBFloat16, 0, exact ? CudaBits::kExact : CudaBits::kFast);
+}
+
+}  // namespace
+
+bool can_share_weights(const ModelOptions& options) {
+  return options.device == "cpu" || options.device == "cpu-bf16";
+}
+
+std::unique_ptr<Operators> make_operators(const ModelOptions& options, int threads,
+                                          const SharedFloats& shared, int turn) {
+  if (options.threads > 0) threads = static_cast<int>(options.threads);
+  if (options.device == "cpu") return make_cpu_operators(threads, shared);
+  if (options.device == "cpu-bf16") return make_cpu_operators(threads, shared, DType::kBFloat16);
+  if (options.device == "aten-cpu") return make_aten_operators("cpu", DType::kFloat32, threads);
+  if (auto on_gpu = make_gpu_operators(options.device, turn)) return on_gpu;
+  fail(
+      "model.device is \"{}\": expected cpu, cpu-bf16, aten-cpu, cuda, cuda-exact or one of the "
+      "last two with :<number>",
+      options.device);
+}
+
+int turn_on_host(const RoleLayout& layout, int rank) {
+  int before = 0;
+  for (int other = 0; other < rank; ++other) {
+    const bool computes = layout.has(other, Role::kLearner) || layout.has(other, Role::kActor);
+    const auto host = [&](int of) { return layout.places[static_cast<std::size_t>(of)].host; };
+    if (computes && host(other) == host(rank)) ++before;
+  }
+  return before;
+}
+
+DType fixed_dtype(const ModelOptions& options, const WeightsPlan& files, DType packed) {
+  return options.device == "cpu" && files.is_bf16 ? DType::kBFloat16 : packed;
+}
+
+std::string describe_held(const ModelOptions& options, const PackedSize& size) {
+  const auto millions = [](std::int64_t count) { return 1e-6 * static_cast<double>(count); };
+  const std::string held =
+      fmt::format("{:.1f} M weights in {:.0f} MB", millions(size.elements), millions(size.bytes));
+  if (options.device != "cpu") return held;
+  if (size.fp32_elements == 0) return held + ", bf16 (exact)";
+  return fmt::format("{}, {:.1f} M not exact in bf16", held, millions(size.fp32_elements));
+}
+
+int threads_of_equal_ranks(Job& job, bool keep_binding) {
+  if (!keep_binding) widen_binding();
+  RoleLayout layout;
+  layout.places = gather_places(job, {job.environment().host(), usable_cpus()});
+  layout.actors.resize(static_cast<std::size_t>(job.size()));
+  std::iota(layout.actors.begin(), layout.actors.end(), 0);
+  return layout.threads(job.rank(), Role::kActor);
+}
+
+}  // namespace lie

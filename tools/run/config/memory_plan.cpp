@@ -1,0 +1,158 @@
+#include "tools/run/config/memory_plan.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <numeric>
+
+#include "actors/generator.h"
+#include "learner/checkpoint/checkpoint_parts.h"
+#include "learner/update/gradient_shard_tree.h"
+#include "learner/update/optimizer_shards.h"
+#include "model/config/parameter_layout.h"
+#include "model/transformer/kv_cache.h"
+#include "model/transformer/training_memory.h"
+
+namespace lie {
+namespace {
+
+constexpr std::int64_t kFloat = sizeof(float);
+
+struct Elements {
+  std::int64_t flat = 0;      // all parameters
+  std::int64_t matrices = 0;  // among them
+  std::int64_t packed = 0;    // matrices that products read
+};
+
+Elements elements_of(const ModelConfig& model) {
+  const std::vector<Parameter> layout = parameter_layout(model);
+  Elements elements{.flat = flat_elements(layout)};
+  for (const Parameter& parameter : layout) {
+    if (parameter.rows == 1) continue;
+    const bool is_looked_up = parameter.name == "model.embed_tokens.weight";
+    const std::int64_t count = parameter.rows * parameter.cols;
+    elements.matrices += count;
+    if (!is_looked_up || model.tied_embeddings) elements.packed += count;
+  }
+  return elements;
+}
+
+/// Elements of a row of a decode call: one block's tensors.
+std::int64_t decode_row(const ModelConfig& model) {
+  const std::int64_t attention = (3 * model.heads + 3 * model.kv_heads) * model.head_width;
+  return 3 * model.width + attention + 3 * model.ffn_width;
+}
+
+/// One learner's policy looks embeddings, norms and biases up in the master weights; one of several
+/// has only a part of these.
+std::int64_t learner_weights(const ModelConfig& model, const ComputeDTypes& dtypes, int learners) {
+  const Elements elements = elements_of(model);
+  const std::int64_t copies = dtypes.activations == DType::kFloat32 ? 2 : 1;
+  const std::int64_t master = longest_held_range(parameter_layout(model), learners) * kFloat;
+  const std::int64_t packed = copies * elements.packed * dtype_bytes(dtypes.packed);
+  if (learners == 1) return master + packed;
+  return master + packed + (elements.matrices - elements.packed) * dtype_bytes(dtypes.packed) +
+         (elements.flat - elements.matrices) * kFloat;
+}
+
+/// On a GPU what is free decides how much is kept of a pass: the plan has the least, and says what
+/// all would take.
+void add_micro_batch(const ModelConfig& model, DType activations, const LearnerSizes& sizes,
+                     MemoryPlan& plan) {
+  const std::int64_t tokens = sizes.micro_batch_tokens;
+  const bool is_free = sizes.activation_bytes == 0 && activations != DType::kFloat32;
+  const std::int64_t asked = sizes.activation_bytes > 0 ? sizes.activation_bytes : kTrainingBytes;
+  const std::int64_t most = is_free ? 0 : asked;
+  const std::int64_t held = training_pass_bytes(model, tokens, activations, most);
+  plan.parts.push_back({"micro-batch", held});
+  const std::int64_t all =
+      training_pass_bytes(model, tokens, activations, std::numeric_limits<std::int64_t>::max());
+  const std::int64_t mebibytes = ((all - held) >> 20) + 1;
+  const std::int64_t again =
+      layout_within(model, activations, {tokens, tokens}, most).recomputed_layers();
+  if (again == 0) return;
+  plan.note =
+      is_free ? fmt::format("; activations take what more is free, at most {} MiB", mebibytes)
+              : fmt::format("; {} of {} layers are computed twice, which {} MiB more would spare",
+                            again, model.layers, mebibytes);
+}
+
+}  // namespace
+
+std::int64_t MemoryPlan::bytes() const {
+  return std::accumulate(parts.begin(), parts.end(), std::int64_t{0},
+                         [](std::int64_t sum, const MemoryPart& part) { return sum + part.bytes; });
+}
+
+std::string memory_text(MemoryPlan plan) {
+  const std::int64_t all = plan.bytes();
+  const bool is_large = all >= std::int64_t{1} << 30;
+  const auto in_units = [&](std::int64_t bytes) {
+    const double value = static_cast<double>(bytes) / (is_large ? 1 << 30 : 1 << 20);
+    return fmt::format("{:.{}f}", value, value < 10 ? 1 : 0);
+  };
+  std::string text = fmt::format("{} {}:", in_units(all), is_large ? "GiB" : "MiB");
+  std::ranges::stable_sort(plan.parts, std::ranges::greater(), &MemoryPart::bytes);
+  for (const MemoryPart& part : plan.parts) {
+    if (100 * part.bytes >= all) text += fmt::format(" {} {},", part.what, in_units(part.bytes));
+  }
+  text.pop_back();
+  return text + plan.note;
+}
+
+MemoryPlan learner_memory(const ModelConfig& model, const ComputeDTypes& dtypes,
+                          const LearnerSizes& sizes) {
+  const Elements elements = elements_of(model);
+  const std::int64_t packed = elements.packed * dtype_bytes(dtypes.packed);
+  const std::int64_t gradients =
+      values_held(sizes.lanes, lanes_of_learner(sizes.lanes, 0, sizes.learners));
+  MemoryPlan plan;
+  plan.parts = {{"weights", learner_weights(model, dtypes, sizes.learners)},
+                {"gradients", gradients * elements.flat * kFloat},
+                {"moments", 2 * longest_shard(elements.flat, sizes.learners) * kFloat}};
+  if (sizes.has_reference) plan.parts.push_back({"reference policy", packed});
+  if (sizes.copies_checkpoints) {
+    plan.parts.push_back(
+        {"copy for checkpoints", largest_part(parameter_layout(model), sizes.learners) * kFloat});
+  }
+  add_micro_batch(model, dtypes.activations, sizes, plan);
+  return plan;
+}
+
+MemoryPlan actor_memory(const ModelConfig& model, const ComputeDTypes& dtypes,
+                        const RolloutOptions& options, std::optional<DType> fixed) {
+  const Elements elements = elements_of(model);
+  const std::int64_t pages = kv_cache_pages(model, options, dtypes.packed);
+  const std::int64_t rows = options.slots + options.prefill_tokens;
+  const std::int64_t weights =
+      fixed ? (elements.flat - elements.matrices) * kFloat + elements.matrices * dtype_bytes(*fixed)
+            : elements.flat * kFloat + elements.packed * dtype_bytes(dtypes.packed);
+  return {{{"weights", weights},
+           {"KV cache", pages * KvCache::page_elements(model) * dtype_bytes(dtypes.packed)},
+           {"logits", options.slots * model.vocabulary * kFloat},
+           {"activations", rows * decode_row(model) * dtype_bytes(dtypes.activations)}}};
+}
+
+std::string cache_text(const ModelConfig& model, DType cached, const RolloutOptions& options,
+                       double expected_tokens) {
+  const std::int64_t pages = kv_cache_pages(model, options, cached);
+  const auto held_at = [&](double tokens) {
+    const std::int64_t of_one = KvCache::pages_for(options.max_prompt_tokens) +
+                                KvCache::pages_for(std::llround(tokens)) + 1;
+    return std::min(options.slots, pages / of_one);
+  };
+  const std::int64_t at_worst = held_at(static_cast<double>(options.longest_response()));
+  if (at_worst == options.slots) return {};
+  std::string text =
+      fmt::format("\nits cache holds {} of {} responses at their longest", at_worst, options.slots);
+  if (!options.preemption) return text + ", and no more begin";
+  if (expected_tokens >= 0) {
+    text += fmt::format(", {} at L_ref, {:.0f} tokens", held_at(expected_tokens), expected_tokens);
+  }
+  return text + fmt::format(", all at {} tokens, prompts included",
+                            pages * KvCache::kPageTokens / options.slots);
+}
+
+}  // namespace lie

@@ -1,0 +1,45 @@
+// The sections of a config that belong to no folder below: the run as a whole, and its model.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "common/config/options.h"
+
+namespace lie {
+
+/// What to do where the run directory exists already.
+enum class Resume : std::uint8_t { kAuto, kNever, kMust };
+
+/// What is kept of the order in which things came about: nothing, or what repeats it.
+enum class ScheduleMode : std::uint8_t { kFree, kRecorded };
+
+/// The section run of a command that has no more of it.
+struct DirectoryOptions {
+  std::string directory;
+};
+void describe(FieldList& fields, DirectoryOptions& options);
+
+struct RunOptions {
+  std::string directory = "runs/run";
+  std::int64_t seed = 1;
+  std::int64_t steps = 100;
+  Resume resume = Resume::kAuto;
+  double time_limit_minutes = 0;  // 0: none
+  ScheduleMode schedule = ScheduleMode::kFree;
+  std::string follow_schedule;  // a file; empty: none
+  // Of lie_replay train:
+  std::vector<std::string> replay_of;
+  std::string replay_from, replay_steps, replay_groups;
+};
+void describe(FieldList& fields, RunOptions& options);
+
+struct ModelOptions {
+  std::string path;
+  std::string device = "cpu";
+  std::int64_t threads = 0;
+};
+void describe(FieldList& fields, ModelOptions& options);
+
+}  // namespace lie

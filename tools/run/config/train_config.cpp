@@ -1,0 +1,101 @@
+#include "tools/run/config/train_config.h"
+
+#include "common/base/error.h"
+#include "common/config/config.h"
+
+namespace lie {
+namespace {
+
+void check_in_flight_weights(const TrainConfig& config) {
+  if (!config.rollout.weights_change_in_flight()) return;
+  if (config.tickets.max_staleness == 0) {
+    fail(
+        "rollout.in_flight_weights is not finish, but rollout.max_staleness is 0: no response is "
+        "in flight when weights change; set max_staleness to 1 or more");
+  }
+  if (config.rollout.in_flight_weights == InFlightWeights::kKeepCache &&
+      config.rollout.preemption) {
+    fail(
+        "rollout.in_flight_weights is keep_cache, but rollout.preemption is true: what is put back "
+        "loses the cache that is to be kept; set preemption to false, or take recompute_cache");
+  }
+}
+
+void check_schedule(const TrainConfig& config) {
+  const bool is_known =
+      config.run.schedule == ScheduleMode::kRecorded || !config.run.follow_schedule.empty();
+  if (!config.tickets.takes_first_groups() || is_known) return;
+  fail(
+      "rollout.complete_with is first_groups, but run.schedule is free: which groups a step takes "
+      "depends on timing, and a run that is killed goes on by what is written down; set "
+      "run.schedule to recorded");
+}
+
+void check(const TrainConfig& config) {
+  if (config.run.directory.empty()) fail("run.directory is not set: name where the run goes");
+  if (config.model.path.empty()) {
+    fail("model.path is not set: name the Hugging Face directory of the model to train");
+  }
+  if (config.data.train_file.empty()) {
+    fail("data.train_file is not set: name the JSONL or Parquet file of training prompts");
+  }
+  if (config.evaluation.every > 0 && config.data.evaluation_file.empty()) {
+    fail(
+        "evaluation.every is {} but data.evaluation_file is not set: name the held-out prompts, or "
+        "set evaluation.every to 0",
+        config.evaluation.every);
+  }
+  metric_states(config.reward.coverage, config.metric_coverage);  // checks them
+  if (config.evaluation.every > 0) check_options(config.evaluation_budgets);
+  check_options(config.tickets);
+  check_in_flight_weights(config);
+  check_schedule(config);
+  check_options(config.policy_loss);
+  check_options(config.optimizer);
+}
+
+}  // namespace
+
+void describe(FieldList& fields, TrainConfig& config) {
+  fields.section("run", config.run);
+  fields.section("model", config.model);
+  fields.section("data", config.data);
+  fields.section("roles", config.roles);
+  fields.section("rollout", config.tickets);
+  fields.section("rollout", config.rollout);
+  fields.section("rollout", config.weight_sync);
+  fields.section("evaluation", config.evaluation);
+  fields.section("evaluation", config.evaluation_budgets);
+  fields.section("evaluation", config.rollout.evaluation);
+  fields.section("reward", config.reward);
+  fields.section("coverage", config.metric_coverage);
+  fields.section("coverage", config.global_coverage);
+  fields.section("verifier", config.verifier);
+  fields.section("verifier", config.verifier_program);
+  fields.section("advantage", config.advantage);
+  fields.section("policy_loss", config.policy_loss);
+  fields.section("update", config.update);
+  fields.section("optimizer", config.optimizer);
+  fields.section("checkpoint", config.checkpoint);
+  fields.section("checkpoint", config.best_checkpoint);
+  fields.section("trajectories", config.trajectories);
+}
+
+TrainConfig load_train_config(const std::filesystem::path& path,
+                              std::span<const std::string> overrides) {
+  TrainConfig config;
+  load_config(fields_of(config), path, overrides);
+  // Limits of evaluations that never take place must not stand in the way of training.
+  if (config.evaluation.every == 0) config.rollout.evaluation = config.rollout.sampling;
+  config.data.keep_rows =
+      !config.reward.command.empty() || !config.verifier_program.command.empty();
+  check(config);
+  return config;
+}
+
+bool lends_policy(const TrainConfig& config) {
+  return config.tickets.max_staleness == 0 && !config.tickets.takes_first_groups() &&
+         config.weight_sync.weights == DType::kFloat32;
+}
+
+}  // namespace lie

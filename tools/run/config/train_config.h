@@ -1,0 +1,61 @@
+// All options of a training run: those of all folders, as sections of one YAML file.
+#pragma once
+
+#include <filesystem>
+#include <span>
+#include <string>
+
+#include "actors/rollout_options.h"
+#include "common/comm/roles.h"
+#include "common/comm/weight_sync.h"
+#include "common/config/options.h"
+#include "common/dataset/dataset.h"
+#include "learner/checkpoint/best_checkpoint.h"
+#include "learner/checkpoint/checkpoint.h"
+#include "learner/record/run_coverage.h"
+#include "learner/record/trajectory_recorder.h"
+#include "learner/schedule/tickets.h"
+#include "learner/update/advantage.h"
+#include "learner/update/batch.h"
+#include "learner/update/optimizer.h"
+#include "learner/update/policy_loss.h"
+#include "rewards/score.h"
+#include "tools/run/config/options.h"
+
+namespace lie {
+
+struct TrainConfig {
+  RunOptions run;
+  ModelOptions model;
+  DataOptions data;
+  RolesOptions roles;
+  TicketOptions tickets;
+  WeightSyncOptions weight_sync;
+  RolloutOptions rollout;
+  EvaluationOptions evaluation;
+  BudgetOptions evaluation_budgets;
+  RewardOptions reward;
+  MetricCoverageOptions metric_coverage;
+  GlobalCoverageOptions global_coverage;
+  VerifierOptions verifier;
+  VerifierProgramOptions verifier_program;
+  AdvantageOptions advantage;
+  PolicyLossOptions policy_loss;
+  BatchOptions update;
+  OptimizerOptions optimizer;
+  CheckpointOptions checkpoint;
+  BestCheckpointOptions best_checkpoint;
+  TrajectoryOptions trajectories;
+};
+void describe(FieldList& fields, TrainConfig& config);
+
+/// Reads a config and its overrides, and checks constraints across sections. Throws Error as
+/// load_config does.
+TrainConfig load_train_config(const std::filesystem::path& path,
+                              std::span<const std::string> overrides);
+
+/// Whether actors in the learner's process, or on its GPU, may compute with the learner's own
+/// weights: they change only while nothing is in flight, and are not rounded for the actors.
+bool lends_policy(const TrainConfig& config);
+
+}  // namespace lie

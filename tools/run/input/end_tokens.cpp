@@ -1,0 +1,85 @@
+#include "tools/run/input/end_tokens.h"
+
+#include <algorithm>
+
+#include "common/base/error.h"
+#include "model/config/model_config.h"
+#include "model/tokenizer/template/templates.h"
+#include "model/tokenizer/tokenizer.h"
+
+namespace lie {
+namespace {
+
+namespace fs = std::filesystem;
+
+using Ids = std::vector<std::int64_t>;
+
+/// Ids in the order in which they are named, each once.
+void add(Ids& ids, std::int64_t id) {
+  if (std::ranges::find(ids, id) == ids.end()) ids.push_back(id);
+}
+
+Ids configured(const RolloutOptions& options, const ModelConfig& model, const Tokenizer& tokenizer,
+               const fs::path& directory) {
+  Ids ids;
+  for (const std::int64_t id : options.end_of_sequence_ids) {
+    if (id >= model.vocabulary) {
+      fail("rollout.end_of_sequence_ids: {} is not a token id below the model's vocab_size {}", id,
+           model.vocabulary);
+    }
+    add(ids, id);
+  }
+  for (const std::string& name : options.end_of_sequence_tokens) {
+    const auto id = tokenizer.token_to_id(name);
+    if (!id) {
+      fail(
+          "rollout.end_of_sequence_tokens: \"{}\" is not a token of {}; write it as its "
+          "added_tokens do, such as \"<|im_end|>\"",
+          name, (directory / "tokenizer.json").string());
+    }
+    add(ids, *id);
+  }
+  return ids;
+}
+
+Ids known(const ModelConfig& model, const Tokenizer& tokenizer, const PromptTemplate& prompts,
+          const fs::path& directory) {
+  Ids ids(model.end_of_sequence_ids.begin(), model.end_of_sequence_ids.end());
+  if (const auto id = tokenizer.end_of_sequence_id()) add(ids, *id);
+  if (prompts.end_of_turn().empty()) return ids;
+  const auto id = tokenizer.token_to_id(prompts.end_of_turn());
+  if (!id) {
+    fail(
+        "prompt_template {} ends a turn with \"{}\", which is not a token of {}: no response could "
+        "end there; choose another template, or say with rollout.end_of_sequence_tokens where "
+        "responses end",
+        prompts.name, prompts.end_of_turn(), (directory / "tokenizer.json").string());
+  }
+  add(ids, *id);
+  return ids;
+}
+
+std::string text_of(const Ids& ids, const Tokenizer& tokenizer) {
+  if (ids.empty()) return "no token ends them: neither model nor prompt template names one";
+  std::vector<std::string> names;
+  for (const std::int64_t id : ids) {
+    const std::int32_t one[] = {static_cast<std::int32_t>(id)};
+    names.push_back(fmt::format("{} ({})", tokenizer.decode(one, /*skip_special=*/false), id));
+  }
+  return fmt::format("end at {}", fmt::join(names, ", "));
+}
+
+}  // namespace
+
+EndTokens end_tokens(const fs::path& model_directory, std::string_view template_name,
+                     const RolloutOptions& options) {
+  const ModelConfig model = load_model_config(model_directory);
+  const Tokenizer tokenizer = Tokenizer::load(model_directory);
+  auto ids = configured(options, model, tokenizer, model_directory);
+  if (ids.empty()) {
+    ids = known(model, tokenizer, prompt_template(template_name, model_directory), model_directory);
+  }
+  return {ids, text_of(ids, tokenizer)};
+}
+
+}  // namespace lie

@@ -1,0 +1,70 @@
+#include "tools/run/input/prompts.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "model/tokenizer/template/templates.h"
+
+namespace lie {
+namespace {
+
+/// "amc" of "data/amc.parquet"; the path itself where another file has the same name.
+std::string source_of_file(std::span<const std::string> files, const std::string& file) {
+  const auto name_of = [](const std::filesystem::path& path) { return path.stem().string(); };
+  const std::string name = name_of(file);
+  return std::ranges::count(files, name, name_of) > 1 ? file : name;
+}
+
+}  // namespace
+
+Dataset read_run_prompts(const std::filesystem::path& file, const RowOptions& options,
+                         const std::filesystem::path& model_directory) {
+  const PromptTemplate prompts = prompt_template(options.prompt_template, model_directory);
+  return read_dataset(file, options, [&](std::span<const ChatMessage> messages) {
+    return prompts.prompt(messages);
+  });
+}
+
+Dataset read_run_prompts(const std::filesystem::path& file, const RowOptions& options,
+                         const std::filesystem::path& model_directory, const Log& voice) {
+  Dataset dataset = read_run_prompts(file, options, model_directory);
+  const std::string skipped = skipped_rows_text(dataset);
+  if (!skipped.empty()) voice.warn("{}", skipped);
+  if (dataset.digit_keys > 0) {
+    voice.warn("{}: {} of {} rows have a number for the right choice; its letter is taken",
+               file.string(), dataset.digit_keys, dataset.rows);
+  }
+  return dataset;
+}
+
+std::vector<Prompt> read_evaluation_prompts(std::span<const std::string> files,
+                                            std::int64_t prompts_of_file, const RowOptions& options,
+                                            const std::filesystem::path& model_directory,
+                                            const Log& voice) {
+  std::vector<Prompt> prompts;
+  std::int64_t rows = 0;  // of the files before
+  for (const std::string& file : files) {
+    Dataset dataset = read_run_prompts(file, options, model_directory, voice);
+    if (prompts_of_file > 0 && prompts_of_file < std::ssize(dataset.prompts)) {
+      dataset.prompts.resize(static_cast<std::size_t>(prompts_of_file));
+    }
+    const std::string source = files.size() > 1 ? source_of_file(files, file) : "";
+    for (Prompt& prompt : dataset.prompts) {
+      prompt.problem += rows;
+      if (prompt.data_source.empty()) prompt.data_source = source;
+      prompts.push_back(std::move(prompt));
+    }
+    rows += dataset.rows;
+  }
+  return prompts;
+}
+
+void warn_of_truncation(const Log& voice, std::int64_t truncated, std::int64_t prompts,
+                        std::int64_t max_prompt_tokens) {
+  if (truncated == 0) return;
+  voice.warn(
+      "{} of {} prompts are longer than rollout.max_prompt_tokens {} and lost their first tokens",
+      truncated, prompts, max_prompt_tokens);
+}
+
+}  // namespace lie

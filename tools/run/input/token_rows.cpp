@@ -1,0 +1,112 @@
+#include "tools/run/input/token_rows.h"
+
+#include <fmt/ranges.h>
+
+#include <utility>
+
+#include "common/base/error.h"
+#include "common/io/json_lines.h"
+#include "common/io/line_input.h"
+
+namespace lie {
+
+TokenRowReader::TokenRowReader(std::filesystem::path model, const ModelConfig& config,
+                               bool add_special_tokens)
+    : model_(std::move(model)), config_(config), add_special_tokens_(add_special_tokens) {}
+
+std::vector<TokenRow> TokenRowReader::read(const std::filesystem::path& file, bool with_responses) {
+  LineInput in(file);
+  std::vector<TokenRow> rows;
+  for (std::string line; in.next(line);) {
+    if (!is_blank(line)) rows.push_back(row(line, in.place(), with_responses));
+  }
+  if (rows.empty()) fail("{}: holds no row; expected one JSON object a line", in.name());
+  return rows;
+}
+
+TokenRow TokenRowReader::row(const std::string& line, std::string place, bool with_responses) {
+  // This reports the column of an error and refuses duplicate keys, but loses the order of keys;
+  // the copy keeps it.
+  parse_json_row(line, place);
+  TokenRow row{.place = std::move(place),
+               .fields = nlohmann::ordered_json::parse(line),
+               .prompt_ids = {},
+               .response_ids = {}};
+  row.prompt_ids = ids(row, "prompt", add_special_tokens_);
+  if (row.prompt_ids.empty()) {
+    fail("{}: the prompt has no token, and every token is predicted from those before it",
+         row.place);
+  }
+  if (with_responses) row.response_ids = ids(row, "response", false);
+  const std::size_t tokens = row.prompt_ids.size() + row.response_ids.size();
+  if (std::cmp_greater(tokens, config_.max_positions)) {
+    fail("{}: {} tokens are more than the model's {} positions (max_position_embeddings)",
+         row.place, tokens, config_.max_positions);
+  }
+  return row;
+}
+
+std::vector<std::int32_t> TokenRowReader::ids(TokenRow& row, const std::string& text_field,
+                                              bool special) {
+  const std::string ids_field = text_field + "_ids";
+  if (row.fields.contains(ids_field)) return given_ids(row, ids_field);
+  if (!row.fields.contains(text_field)) {
+    std::vector<std::string> names;
+    for (const auto& field : row.fields.items()) names.push_back(field.key());
+    fail("{}: neither \"{}\" nor \"{}\" is there; the row has {}", row.place, ids_field, text_field,
+         fmt::join(names, ", "));
+  }
+  const auto& text = row.fields[text_field];
+  if (!text.is_string()) {
+    fail("{}: field {}: expected a text, without a template{}, found {}", row.place, text_field,
+         text.is_array() ? " (lie_cluster data --show prints a conversation as one)" : "",
+         text.type_name());
+  }
+  auto ids =
+      tokenizer().encode(text.get_ref<const std::string&>(), {.add_special_tokens = special});
+  for (const std::int32_t id : ids) {
+    if (id < config_.vocabulary) continue;
+    fail(
+        "{}: field {}: token id {} is not in the model's vocabulary of {}: tokenizer and model do "
+        "not belong together",
+        row.place, text_field, id, config_.vocabulary);
+  }
+  row.fields[ids_field] = ids;
+  return ids;
+}
+
+std::vector<std::int32_t> TokenRowReader::given_ids(const TokenRow& row,
+                                                    const std::string& field) const {
+  const auto& list = row.fields[field];
+  if (!list.is_array()) {
+    fail("{}: field {}: expected a list of token ids, found {}", row.place, field,
+         list.type_name());
+  }
+  std::vector<std::int32_t> ids;
+  for (const auto& id : list) {
+    if (!id.is_number_unsigned() ||
+        id.get<std::uint64_t>() >= static_cast<std::uint64_t>(config_.vocabulary)) {
+      fail("{}: field {}: {} is not a token id below the model's vocab_size {}", row.place, field,
+           id.dump(), config_.vocabulary);
+    }
+    ids.push_back(id.get<std::int32_t>());
+  }
+  return ids;
+}
+
+const Tokenizer& TokenRowReader::tokenizer() {
+  if (!tokenizer_) tokenizer_ = Tokenizer::load(model_);
+  return *tokenizer_;
+}
+
+nlohmann::ordered_json short_numbers(std::span<const float> values) {
+  auto list = nlohmann::ordered_json::array();
+  for (const float value : values) list.push_back(std::stod(fmt::format("{}", value)));
+  return list;
+}
+
+std::string one_line(const nlohmann::ordered_json& row) {
+  return row.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
+}
+
+}  // namespace lie

@@ -1,0 +1,57 @@
+// Rows of a JSONL file with token ids, given as ids or as texts: the input of `score` and
+// `generate`.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "model/config/model_config.h"
+#include "model/tokenizer/tokenizer.h"
+
+namespace lie {
+
+/// A row with its place and its token ids.
+struct TokenRow {
+  std::string place;              // "rows.jsonl:12"
+  nlohmann::ordered_json fields;  // as read, with ids added to texts
+  std::vector<std::int32_t> prompt_ids;
+  std::vector<std::int32_t> response_ids;  // empty where only prompts are read
+};
+
+/// Reads rows for one model. The tokenizer is loaded once a row has a text.
+class TokenRowReader {
+ public:
+  /// `add_special_tokens`: a prompt's text gets what the tokenizer's post-processor puts around it.
+  TokenRowReader(std::filesystem::path model, const ModelConfig& config, bool add_special_tokens);
+
+  /// All rows of a file ("-": standard input), empty lines skipped. Each has `prompt_ids` or
+  /// `prompt`, and `with_responses` also `response_ids` or `response`; ids take precedence over
+  /// texts, each of which is encoded by itself. Throws Error naming line and field of the first row
+  /// that is malformed, has ids unknown to the model, has no prompt token, or is too long for it.
+  std::vector<TokenRow> read(const std::filesystem::path& file, bool with_responses);
+
+  const Tokenizer& tokenizer();
+
+ private:
+  TokenRow row(const std::string& line, std::string place, bool with_responses);
+  std::vector<std::int32_t> ids(TokenRow& row, const std::string& text_field, bool special);
+  std::vector<std::int32_t> given_ids(const TokenRow& row, const std::string& field) const;
+
+  std::filesystem::path model_;
+  const ModelConfig& config_;
+  bool add_special_tokens_;
+  std::optional<Tokenizer> tokenizer_;
+};
+
+/// The shortest texts that read back to the same floats.
+nlohmann::ordered_json short_numbers(std::span<const float> values);
+
+/// One line, invalid UTF-8 replaced.
+std::string one_line(const nlohmann::ordered_json& row);
+
+}  // namespace lie

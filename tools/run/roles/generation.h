@@ -1,0 +1,33 @@
+// Generation over all ranks of a job, without training: every rank is an actor, rank 0 is also the
+// coordinator and scores what comes back. The base of eval and reference-lengths.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+
+#include "actors/rollout_options.h"
+#include "common/comm/job.h"
+#include "common/rollout/rollout.h"
+#include "learner/schedule/coordinator.h"
+#include "tools/run/config/options.h"
+#include "tools/run/roles/scoring_source.h"
+
+namespace lie {
+
+struct GenerationOptions {
+  ModelOptions model;
+  RolloutOptions rollout;
+  std::uint64_t seed = 0;
+  bool keep_binding = false;
+};
+
+/// Rank 0: answers `tickets` with the model's own weights, scores each group as it finishes and
+/// passes it to `take`, one at a time. The number of ranks changes only the order of groups
+/// (invariant E3). Collective over the world. Throws Error; JobStopped where a signal asks for it.
+void generate_over_ranks(Job& job, const GenerationOptions& options, std::deque<Ticket> tickets,
+                         const ScoreGroup& score, const TakeGroup& take);
+
+/// Every other rank's part.
+void help_to_generate(Job& job, const GenerationOptions& options);
+
+}  // namespace lie

@@ -1,0 +1,34 @@
+// One function a role: makes its parts from the config and runs its loop to the end of the run.
+#pragma once
+
+#include "learner/schedule/early_stop.h"
+#include "learner/schedule/logged_steps.h"
+#include "rewards/reward_worker.h"
+#include "tools/run/config/train_config.h"
+#include "tools/run/roles/transport.h"
+#include "tools/run/start/start.h"
+
+namespace lie {
+
+void play_actor(const TrainConfig& config, const RunStart& start, const ActorTransport& transport);
+
+void play_reward_worker(const TrainConfig& config, const RunStart& start,
+                        const RewardTransport& transport);
+
+/// Learner 0, which also coordinates and keeps the run's curves and checkpoints. Where `stop` asks
+/// for it, the run ends early, for all, with a checkpoint after its last step.
+void play_learner_0(const TrainConfig& config, const RunStart& start, RunPrompts prompts,
+                    const LearnerTransport& transport, const CoordinatorTransport& coordination,
+                    EarlyStop& stop);
+
+/// Every other learner.
+void play_learner(const TrainConfig& config, const RunStart& start,
+                  const LearnerTransport& transport);
+
+/// What reward workers score with.
+ScoringOptions scoring_options(const TrainConfig& config);
+DecodeText text_decoder(const RunStart& start);
+/// Empty where coverage counts no words.
+TextOfResponse text_of_response(const TrainConfig& config, const RunStart& start);
+
+}  // namespace lie

@@ -1,0 +1,204 @@
+#include "tools/run/start/announcements.h"
+
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <iterator>
+#include <set>
+#include <sstream>
+#include <utility>
+
+#include "common/base/error.h"
+#include "common/process/log.h"
+#include "learner/checkpoint/best_checkpoint.h"
+#include "learner/checkpoint/checkpoint.h"
+#include "model/aten/operators.h"
+#include "tools/run/config/devices.h"
+
+namespace lie {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// Of the largest micro-batch: no sequence is split.
+std::int64_t micro_batch_tokens(const TrainConfig& config) {
+  const std::int64_t longest =
+      config.rollout.max_prompt_tokens + config.rollout.sampling.max_response_tokens;
+  const std::int64_t of_mini_batch =
+      config.update.mini_batch_prompts * config.tickets.samples_per_prompt * longest;
+  return std::min(std::max(config.update.max_micro_batch_tokens, longest), of_mini_batch);
+}
+
+/// Negative where a prompt's is not known.
+double mean_reference_length(const std::vector<Prompt>& prompts) {
+  double sum = 0;
+  for (const Prompt& prompt : prompts) {
+    if (prompt.reference_length < 0) return -1;
+    sum += prompt.reference_length;
+  }
+  return sum / static_cast<double>(prompts.size());
+}
+
+/// The start knows the prompts' lengths, too.
+Fact memory_and_cache(const TrainConfig& config, const PreparedRun& run, const RoleLayout& layout) {
+  Fact fact = memory_fact(memory_of_roles(config, run.model.config, run.dtypes, layout));
+  if (!layout.actors.empty()) {
+    fact.value += cache_text(run.model.config, run.dtypes.packed, config.rollout,
+                             mean_reference_length(run.prompts.training));
+  }
+  return fact;
+}
+
+std::vector<Fact> data_facts(const TrainConfig& config, const PreparedRun& run) {
+  std::vector<Fact> facts = {{"data", fmt::format("{} prompts of {}", run.prompts.training.size(),
+                                                  config.data.train_file)}};
+  if (config.evaluation.every > 0) {
+    facts.push_back({"evaluation", fmt::format("{} prompts of {}", run.prompts.evaluation.size(),
+                                               fmt::join(config.data.evaluation_file, ", "))});
+  }
+  std::ranges::move(text_facts(config.data.prompt_template, config.rollout, run.ends),
+                    std::back_inserter(facts));
+  return facts;
+}
+
+/// Whether actors need no weights of their own, as far as a start can tell; a log line says where
+/// the learner's cannot be opened after all.
+bool all_borrow(const TrainConfig& config, const RoleLayout& layout) {
+  if (!lends_policy(config)) return false;
+  if (layout.places.size() == 1) return true;
+  const std::string& device = config.model.device;
+  const int gpus = device.find(':') == std::string::npos ? usable_gpus() : 1;
+  if (!device.starts_with("cuda") || gpus == 0) return false;
+  const auto gpu = [&](int rank) {
+    return std::pair(layout.places[static_cast<std::size_t>(rank)].host,
+                     turn_on_host(layout, rank) % gpus);
+  };
+  std::set<std::pair<std::string, int>> of_learners;
+  for (const int learner : layout.learners) of_learners.insert(gpu(learner));
+  return std::ranges::all_of(layout.actors,
+                             [&](int actor) { return of_learners.contains(gpu(actor)); });
+}
+
+std::string indented(const std::string& table) {
+  std::istringstream rows(table);
+  std::string text;
+  for (std::string row; std::getline(rows, row);) text += "\n  " + row;
+  return text;
+}
+
+/// Where a run's results are, and what to type next.
+std::string end_text(const TrainConfig& config, std::string_view how) {
+  const fs::path directory = config.run.directory;
+  std::vector<Fact> facts = checkpoint_facts(directory);
+  const std::string& metric = config.best_checkpoint.keep_best;
+  const auto best = metric.empty() ? std::nullopt : best_saved_step(directory, metric);
+  if (best) facts.push_back({"best", fmt::format("step {} by {}", *best, metric)});
+  facts.push_back({"trajectories", (directory / "trajectories").string()});
+  facts.push_back(next_fact("lie_analyze", directory.string()));
+  return facts_text(how, facts);
+}
+
+}  // namespace
+
+std::string start_text(const TrainConfig& config, const PreparedRun& run,
+                       const RoleLayout& layout) {
+  if (is_finished(config, run.start)) {
+    const bool is_beyond = run.start.step > config.run.steps;
+    return end_text(
+        config, is_beyond ? fmt::format("{} is at step {}, beyond run.steps {}",
+                                        config.run.directory, run.start.step, config.run.steps)
+                          : fmt::format("{} is finished: it has all {} steps", config.run.directory,
+                                        config.run.steps));
+  }
+  std::vector<Fact> facts;
+  if (run.start.from_checkpoint) facts.push_back({"from", run.start.model_directory.string()});
+  facts.push_back(model_fact(config.model.path, run.model.parameters));
+  if (config.weight_sync.weights == DType::kBFloat16) {
+    facts.push_back({"weights",
+                     "reach the actors rounded to bfloat16: their policy is not the "
+                     "learner's, and first_minibatch_ratio_max_deviation not 0"});
+  }
+  std::ranges::copy(data_facts(config, run), std::back_inserter(facts));
+  facts.push_back(memory_and_cache(config, run, layout));
+  const bool goes_on = run.start.from_checkpoint || run.start.logged_step > 0;
+  const std::string head =
+      run_headline(config.run.directory, goes_on ? std::optional(run.start.step) : std::nullopt,
+                   fmt::format("{} steps", config.run.steps));
+  return facts_text(head, facts) + indented(layout.table(config.model.threads));
+}
+
+void end_run(Job& job, const TrainConfig& config, const EarlyStop& stop) {
+  const bool is_stopped = !stop.reason().empty();
+  if (job.rank() == 0) {
+    const std::string how = is_stopped ? stop.reason() + "; start the same command again to go on"
+                                       : fmt::format("done: all {} steps", config.run.steps);
+    Log("learner", 0).info("{}", end_text(config, how));
+  }
+  if (is_stopped) job.set_stopped();
+}
+
+void tell_dry_run(const std::string& config, std::string_view role, const std::string& start) {
+  if (std::fputs(config.c_str(), stdout) < 0 || std::fflush(stdout) != 0) {
+    fail("standard output cannot be written; is the disk full?");
+  }
+  const Log log(role, 0);
+  log.info("{}", start);
+  log.info("dry run: all checks are passed; nothing was started or written");
+}
+
+std::vector<RoleMemory> memory_of_roles(const TrainConfig& config, const ModelConfig& model,
+                                        const ComputeDTypes& dtypes, const RoleLayout& layout) {
+  const LearnerSizes sizes{
+      .micro_batch_tokens = micro_batch_tokens(config),
+      .activation_bytes = config.update.activation_mebibytes << 20,
+      .has_reference = config.policy_loss.kl_coefficient > 0,
+      .copies_checkpoints = config.checkpoint.background && config.checkpoint.every > 0,
+      .lanes = config.update.lanes,
+      .learners = static_cast<int>(layout.learners.size())};
+  std::vector<RoleMemory> roles = {{"learner", learner_memory(model, dtypes, sizes)}};
+  if (layout.actors.empty()) return roles;
+  MemoryPlan actor = actor_memory(model, dtypes, config.rollout);
+  const bool shares = config.roles.share_weights && can_share_weights(config.model);
+  if (all_borrow(config, layout)) actor.parts.front().bytes = 0;
+  if (shares && layout.actors.size() > 1) actor.parts.front().what = "weights (one copy a host)";
+  roles.push_back({"actor", std::move(actor)});
+  return roles;
+}
+
+Fact memory_fact(std::span<const RoleMemory> roles) {
+  std::string text;
+  for (const RoleMemory& role : roles) {
+    text += fmt::format("{}{} {}", text.empty() ? "" : "\n", role.role, memory_text(role.memory));
+  }
+  return {"memory", text};
+}
+
+Fact model_fact(const std::string& path, std::int64_t parameters) {
+  const bool is_large = parameters >= 1'000'000'000;
+  return {"model", fmt::format("{}: {:.3g} {} parameters", path,
+                               static_cast<double>(parameters) / (is_large ? 1e9 : 1e6),
+                               is_large ? "billion" : "million")};
+}
+
+std::vector<Fact> text_facts(const std::string& prompt_template, const RolloutOptions& rollout,
+                             const std::string& ends) {
+  return {{"prompts", fmt::format("template {}, {} tokens at most", prompt_template,
+                                  rollout.max_prompt_tokens)},
+          {"responses",
+           fmt::format("{} tokens at most, {}", rollout.sampling.max_response_tokens, ends)}};
+}
+
+std::string run_headline(const std::string& directory, std::optional<std::int64_t> step,
+                         const std::string& length) {
+  if (step) return fmt::format("{}: goes on after step {} of {}", directory, *step, length);
+  return fmt::format("{}: a new run of {}", directory, length);
+}
+
+std::vector<Fact> checkpoint_facts(const fs::path& run_directory) {
+  const auto checkpoint = latest_checkpoint(run_directory / "checkpoints");
+  if (!checkpoint) return {};
+  return {{"checkpoint", checkpoint->string()}};
+}
+
+}  // namespace lie

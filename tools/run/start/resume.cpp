@@ -1,0 +1,83 @@
+#include "tools/run/start/resume.h"
+
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <vector>
+
+#include "common/base/error.h"
+#include "common/config/config.h"
+#include "common/io/file.h"
+#include "common/process/writer_lock.h"
+
+namespace lie {
+namespace {
+
+/// Keys and sections, of any command, that change no result.
+const std::vector<std::string> kChangeNoResult = {
+    // where the run is, how it begins, how far it goes
+    "run.directory", "run.resume", "run.steps", "run.time_limit_minutes",
+    // what is kept
+    "checkpoint", "sft.checkpoint", "trajectories",
+    // who computes, with how much memory
+    "roles", "eval.keep_binding", "model.threads", "rollout.slots", "rollout.prefill_tokens",
+    "rollout.cache_mebibytes", "rollout.preemption", "rollout.pass_milliseconds",
+    "update.max_micro_batch_tokens", "sft.max_micro_batch_tokens", "update.activation_mebibytes",
+    "sft.activation_mebibytes"};
+
+/// Of a run of another command nearly every key differs.
+constexpr std::size_t kDifferencesShown = 6;
+
+/// What differs from the config of the run in `directory`, for a person; empty: nothing.
+std::string differences_text(const std::filesystem::path& directory, const FieldList& config,
+                             std::span<const std::string> may_change) {
+  std::vector<std::string> ignored = kChangeNoResult;
+  ignored.insert(ignored.end(), may_change.begin(), may_change.end());
+  auto differences = config_differences(config, directory / "config.yaml", ignored);
+  const std::size_t all = differences.size();
+  differences.resize(std::min(all, kDifferencesShown));
+  return fmt::format(
+      "{}{}", fmt::join(differences, "; "),
+      all > kDifferencesShown
+          ? fmt::format("; and {} more, as of another command or build", all - kDifferencesShown)
+          : "");
+}
+
+}  // namespace
+
+bool holds_this_run(const std::filesystem::path& directory, const FieldList& config,
+                    std::span<const std::string> may_change) {
+  if (!std::filesystem::exists(directory / "config.yaml")) {
+    if (!holds_files_besides(directory, {"config.yaml", kWriterLockName})) return false;
+    fail(
+        "run.directory {} holds files but no run (config.yaml is missing): name an empty or new "
+        "directory",
+        directory.string());
+  }
+  const std::string differences = differences_text(directory, config, may_change);
+  if (differences.empty()) return true;
+  fail(
+      "run.directory {} holds a run of another config ({}): restore these values, or name another "
+      "directory",
+      directory.string(), differences);
+}
+
+void check_repeats(const std::filesystem::path& schedule, const FieldList& config) {
+  const std::filesystem::path directory = schedule.parent_path();
+  if (!std::filesystem::exists(directory / "config.yaml")) return;
+  const std::vector<std::string> may_change = {"run.schedule", "run.follow_schedule", "model.path",
+                                               "data.train_file", "data.evaluation_file"};
+  const std::string differences = differences_text(directory, config, may_change);
+  if (differences.empty()) return;
+  fail(
+      "run.follow_schedule {} is of a run of another config ({}), which would not be repeated: "
+      "restore these values; a copy of the file elsewhere is followed with any",
+      schedule.string(), differences);
+}
+
+void write_run_config(const std::filesystem::path& directory, const FieldList& config) {
+  make_directories(directory);
+  write_file_atomically(directory / "config.yaml", dump_config(config));
+}
+
+}  // namespace lie

@@ -1,0 +1,75 @@
+#include "tools/run/start/run_summary.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cerrno>  // program_invocation_name
+#include <filesystem>
+#include <sstream>
+
+#include "common/text/scan.h"
+
+namespace lie {
+namespace {
+
+constexpr std::size_t kColumns = 80;
+
+/// Where a line that is too wide is broken: the space behind its last comma that fits, or else the
+/// last that fits, or the first at all, behind a long path.
+std::size_t break_of(const std::string& line, std::size_t columns) {
+  const std::size_t comma = line.rfind(", ", columns - 1);
+  if (comma != std::string::npos) return comma + 1;
+  const std::size_t space = line.rfind(' ', columns);
+  return space != std::string::npos ? space : line.find(' ');
+}
+
+/// One line of a value, broken where it does not fit behind a name.
+std::string wrapped(std::string line, std::size_t name_columns) {
+  std::string text;
+  while (line.size() > kColumns - name_columns) {
+    const std::size_t space = break_of(line, kColumns - name_columns);
+    if (space == std::string::npos) break;
+    text += line.substr(0, space) + fmt::format("\n{:{}}", "", name_columns);
+    line.erase(0, space + 1);
+  }
+  return text + line;
+}
+
+/// As a shell reads it back: between quotes where a character may mean something to it.
+std::string shell_word(const std::string& text) {
+  const auto is_plain = [](char c) {
+    return is_letter_or_digit(c) || static_cast<unsigned char>(c) >= 0x80 ||
+           std::string_view("_-./:=,+@%").find(c) != std::string_view::npos;
+  };
+  if (std::ranges::all_of(text, is_plain)) return text;
+  std::string word = "'";
+  for (const char c : text) word += c == '\'' ? "'\\''" : std::string(1, c);
+  return word + "'";
+}
+
+}  // namespace
+
+std::string facts_text(std::string_view headline, std::span<const Fact> facts) {
+  std::string text(headline);
+  std::size_t wide = 0;
+  for (const Fact& fact : facts) wide = std::max(wide, fact.name.size());
+  for (const Fact& fact : facts) {
+    std::istringstream lines(fact.value);
+    std::string name = fact.name;
+    for (std::string line; std::getline(lines, line); name.clear()) {
+      text += fmt::format("\n  {:<{}}  ", name, wide);
+      text += fact.is_whole ? line : wrapped(line, wide + 4);
+    }
+  }
+  return text;
+}
+
+Fact next_fact(std::string_view program, const std::string& argument) {
+  const std::string path =
+      std::filesystem::path(program_invocation_name).replace_filename(program).string();
+  return {.name = "next",
+          .value = fmt::format("{} {}", shell_word(path), shell_word(argument)),
+          .is_whole = true};
+}
+
+}  // namespace lie

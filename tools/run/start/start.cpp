@@ -1,0 +1,267 @@
+#include "tools/run/start/start.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "actors/generator.h"
+#include "common/base/error.h"
+#include "common/config/config.h"
+#include "common/io/file.h"
+#include "common/process/log.h"
+#include "common/process/stop_signals.h"
+#include "common/process/writer_lock.h"
+#include "common/trajectory/recovery.h"
+#include "common/trajectory/step_log.h"
+#include "learner/checkpoint/trainer_state.h"
+#include "learner/checkpoint/valid_checkpoint.h"
+#include "learner/record/evaluation_metrics.h"
+#include "learner/schedule/journal.h"
+#include "learner/schedule/rollout_schedule.h"
+#include "model/tokenizer/tokenizer.h"
+#include "rewards/reward_worker.h"
+#include "tools/run/config/config_warnings.h"
+#include "tools/run/config/devices.h"
+#include "tools/run/input/end_tokens.h"
+#include "tools/run/input/prompts.h"
+#include "tools/run/start/missing_parts.h"
+#include "tools/run/start/resume.h"
+#include "tools/run/start/writer.h"
+
+namespace lie {
+namespace {
+
+/// Throws Error where the config forbids continuing what the directory holds, or beginning anew.
+void check_directory(TrainConfig config) {
+  const std::string& directory = config.run.directory;
+  const bool goes_on = holds_this_run(directory, fields_of(config));
+  if (!goes_on && config.run.resume == Resume::kMust) {
+    fail("run.directory {} holds no run to continue, but run.resume is must: check the path",
+         directory);
+  }
+  if (goes_on && config.run.resume == Resume::kNever) {
+    fail("run.directory {} already holds a run, but run.resume is never: name another directory",
+         directory);
+  }
+}
+
+/// The metrics of the run's evaluations, besides programs' numbers, which only answers name. Empty:
+/// there are none.
+std::vector<std::string> evaluation_metrics(const TrainConfig& config,
+                                            std::span<const Prompt> prompts) {
+  if (config.evaluation.every == 0) return {};
+  ScoringOptions scoring = scoring_options(config);
+  scoring.rewards.command.clear();
+  scoring.verifier_program.command.clear();
+  Scorer scorer(scoring);
+  RolloutGroup empty;
+  empty.ticket.purpose = Purpose::kEvaluate;
+  empty.responses.resize(1);
+  const auto no_text = [](std::span<const std::int32_t>) { return std::string(); };
+  return evaluation_metric_names(prompts, score_group(scorer, empty, no_text).scores.front());
+}
+
+/// Throws Error where keep_best names no metric of the evaluations; says what it cannot keep.
+void check_best(const TrainConfig& config, std::span<const Prompt> evaluation, const Log& voice) {
+  check_options(config.best_checkpoint, evaluation_metrics(config, evaluation));
+  const std::int64_t every = config.checkpoint.every, evaluated = config.evaluation.every;
+  if (config.best_checkpoint.keep_best.empty() || (every > 0 && evaluated % every == 0)) return;
+  voice.warn(
+      "checkpoint.keep_best chooses among the steps that are both evaluated and saved: "
+      "evaluation.every {} is no multiple of checkpoint.every {}",
+      evaluated, every);
+}
+
+/// Loads what every role will need, so that bad input is reported before anything is written.
+RunPrompts check_prompts(const TrainConfig& config) {
+  RunPrompts prompts;
+  const Log voice("learner", 0);
+  prompts.training =
+      read_run_prompts(config.data.train_file, config.data, config.model.path, voice).prompts;
+  reward_terms(config.reward, config.rollout.sampling.max_response_tokens);  // do all fit it?
+  for (const Prompt& prompt : prompts.training) {
+    Ticket ticket;
+    ticket.prompt = prompt;
+    check_scorable(config.reward, ticket);
+  }
+  if (config.evaluation.every > 0) {
+    prompts.evaluation =
+        read_evaluation_prompts(config.data.evaluation_file, config.evaluation.prompts, config.data,
+                                config.model.path, voice);
+  }
+  check_best(config, prompts.evaluation, voice);
+  for (const std::string& slip : likely_slips(config, prompts.training)) voice.warn("{}", slip);
+  return prompts;
+}
+
+/// Asks the programs that the config names for a first time, as a reward worker does, about a
+/// prompt that is answered as its gold says.
+void ask_programs(const TrainConfig& config, const Prompt& prompt) {
+  const ScoringOptions scoring = scoring_options(config);
+  if (scoring.rewards.command.empty() && scoring.verifier_program.command.empty()) return;
+  const std::string text = fmt::format("\\boxed{{{}}}", prompt.gold);
+  RolloutGroup answered;
+  answered.ticket = {.step = 1, .samples = 1, .prompt = prompt};
+  answered.responses.resize(1);
+  answered.responses[0].ids = Tokenizer::load(config.model.path).encode(text);
+  Scorer scorer(scoring);
+  score_group(scorer, std::move(answered), [&](std::span<const std::int32_t>) { return text; });
+  scorer.finish();
+  Log("learner", 0).info("reward programs: asked about the first prompt, and they answer");
+}
+
+RunStart start_at(const fs::path& checkpoint) {
+  return {.step = load_trainer_state(checkpoint).step,
+          .model_directory = checkpoint,
+          .from_checkpoint = true};
+}
+
+/// From the config's model, or of a replay the checkpoint that it was told to begin with.
+RunStart first_start(const TrainConfig& config) {
+  if (!config.run.replay_from.empty()) return start_at(config.run.replay_from);
+  return {.step = 0, .model_directory = config.model.path, .from_checkpoint = false};
+}
+
+/// From the last sound checkpoint, of step `at_most` or before. Where there is none, as at first:
+/// then the log holds all steps since. `find`: sound_checkpoint, or find_sound_checkpoint.
+RunStart start_of(const TrainConfig& config, const auto& find, std::int64_t at_most = kAnyStep) {
+  const fs::path directory = config.run.directory;
+  const Log log("learner", 0);
+  const auto log_holds = [&](std::int64_t step) {
+    return log_holds_all_up_to(step, directory, log);
+  };
+  const auto checkpoint = find(directory / "checkpoints", log, log_holds, at_most);
+  return checkpoint ? start_at(*checkpoint) : first_start(config);
+}
+
+/// A schedule may ask for the weights of max_staleness steps before the first that is generated:
+/// the run goes through those again.
+RunStart early_enough(RunStart start, const TrainConfig& config) {
+  const fs::path directory = config.run.directory;
+  const std::int64_t oldest = start.logged_step - config.tickets.max_staleness;
+  const bool generates = start.logged_step < config.run.steps;
+  if (config.run.follow_schedule.empty() || !generates ||
+      start.step <= std::max<std::int64_t>(0, oldest)) {
+    return start;
+  }
+  RunStart earlier = start_of(config, sound_checkpoint, oldest);
+  earlier.logged_step = StepLog(directory / "trajectories", earlier.step).last_after(earlier.step);
+  if (earlier.logged_step == start.logged_step) return earlier;
+  fail(
+      "{}: the schedule may ask for the weights after step {}, but nothing leads to them; "
+      "keep more of both: checkpoint.keep_last, trajectories.keep_last_steps",
+      directory.string(), oldest);
+}
+
+/// Throws Error where a schedule is named that does not reach to the run's end; says what cannot be
+/// repeated.
+void check_schedule(TrainConfig config) {
+  const RunOptions& run = config.run;
+  if (!run.follow_schedule.empty()) {
+    check_repeats(run.follow_schedule, fields_of(config));
+    const RolloutSchedule schedule(run.follow_schedule);
+    if (schedule.takes_first_groups() != config.tickets.takes_first_groups()) {
+      fail("{} is of a run with rollout.complete_with: {}; follow it with the same",
+           run.follow_schedule, schedule.takes_first_groups() ? "first_groups" : "own_groups");
+    }
+    const std::int64_t last = schedule.last_step();
+    if (last >= run.steps) return;
+    if (last == 0) fail("{} holds no step: name the schedule.jsonl of a run", run.follow_schedule);
+    fail("{} ends with step {}, but run.steps is {}: lower run.steps", run.follow_schedule, last,
+         run.steps);
+  }
+  if (config.tickets.max_staleness == 0 || run.schedule == ScheduleMode::kRecorded) return;
+  Log("learner", 0)
+      .warn(
+          "rollout.max_staleness {}: which weights sample a response depends on timing, so this "
+          "run cannot be repeated bit for bit, nor does it go on as it would have where it is "
+          "resumed; run.schedule=recorded writes what it takes to repeat it",
+          config.tickets.max_staleness);
+}
+
+PreparedRun check_inputs(const TrainConfig& config) {
+  PreparedRun run;
+  EndTokens ends = end_tokens(config.model.path, config.data.prompt_template, config.rollout);
+  run.start.end_of_sequence_ids = std::move(ends.ids);
+  run.ends = std::move(ends.text);
+  run.model = plan_weights(config.model.path);
+  run.dtypes = make_operators(config.model, 1)->dtypes();
+  kv_cache_pages(run.model.config, config.rollout, run.dtypes.packed);  // checks that responses fit
+  run.prompts = check_prompts(config);
+  check_schedule(config);
+  return run;
+}
+
+/// Keeps where responses end.
+void set_start(PreparedRun& run, RunStart start) {
+  start.end_of_sequence_ids = std::move(run.start.end_of_sequence_ids);
+  run.start = std::move(start);
+}
+
+}  // namespace
+
+PreparedRun prepare_run(Job& job, const TrainConfig& config, std::string_view command) {
+  check_directory(config);
+  PreparedRun run = check_inputs(config);
+  const fs::path directory = config.run.directory;
+  make_directories(directory);
+  become_writer(job, directory, command);
+  // Again, now that it is locked: another process may have begun a run there meanwhile.
+  check_directory(config);
+  // Written first: files without a config are not taken for a run.
+  TrainConfig resolved = config;
+  write_run_config(directory, fields_of(resolved));
+  make_directories(directory / "trajectories");
+  make_directories(directory / "checkpoints");
+  RunStart start = start_of(config, sound_checkpoint);
+  const std::int64_t last = recover_log(directory / "trajectories", start.step, Log("learner", 0));
+  start.logged_step = std::min(last, config.run.steps);
+  set_start(run, early_enough(std::move(start), config));
+  // Behind them another step may take a group of theirs.
+  const bool takes_first = config.tickets.takes_first_groups();
+  Journal(directory).remove_up_to(last - (takes_first ? config.tickets.max_staleness : 0));
+  for (const std::string& note :
+       missing_parts(directory, first_start(config).step + 1, run.start.step)) {
+    Log("learner", 0).warn("{}", note);
+  }
+  return run;
+}
+
+PreparedRun plan_run(const TrainConfig& config) {
+  check_directory(config);
+  PreparedRun run = check_inputs(config);
+  ask_programs(config, run.prompts.training.front());
+  check_unlocked(config.run.directory);
+  set_start(run, start_of(config, find_sound_checkpoint));
+  run.start.logged_step = run.start.step;
+  return run;
+}
+
+bool is_finished(const TrainConfig& config, const RunStart& start) {
+  return start.step >= config.run.steps;
+}
+
+EarlyStop early_stop(const Job& job, const TrainConfig& config) {
+  note_stop_signals();
+  return EarlyStop([&job] { return job.stop_signal(); },
+                   seconds_left(config.run.time_limit_minutes));
+}
+
+RunStart share_start(const RunStart& start, Collective& world) {
+  std::int64_t facts[5] = {start.step, start.from_checkpoint, start.logged_step,
+                           static_cast<std::int64_t>(start.model_directory.string().size()),
+                           std::ssize(start.end_of_sequence_ids)};
+  broadcast_value(world, facts);
+  std::string directory = start.model_directory.string();
+  directory.resize(static_cast<std::size_t>(facts[3]));
+  world.broadcast_bytes(std::as_writable_bytes(std::span(directory)), 0);
+  std::vector<std::int64_t> ends = start.end_of_sequence_ids;
+  ends.resize(static_cast<std::size_t>(facts[4]));
+  world.broadcast_bytes(std::as_writable_bytes(std::span(ends)), 0);
+  return {.step = facts[0],
+          .model_directory = directory,
+          .from_checkpoint = facts[1] != 0,
+          .logged_step = facts[2],
+          .end_of_sequence_ids = std::move(ends)};
+}
+
+}  // namespace lie

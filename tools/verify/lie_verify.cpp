@@ -1,0 +1,102 @@
+// lie_verify: is this answer right? One pair on the command line, or a JSONL file of pairs.
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <iostream>
+#include <string>
+#include <thread>
+
+#include "common/base/build_id.h"
+#include "common/base/error.h"
+#include "common/io/line_input.h"
+#include "common/process/program.h"
+#include "tools/arguments/number_arguments.h"
+#include "tools/verify/jsonl.h"
+#include "verifier/verify.h"
+
+namespace lie {
+namespace {
+
+struct Arguments {
+  std::string first;   // gold, or a file of pairs ("-": standard input)
+  std::string second;  // response
+  std::string mode = "reward";
+  bool explains = false;
+  int threads = 0;
+  std::vector<std::string> settings;
+};
+
+void print_rules() {
+  VerifierOptions options;
+  FieldList fields;
+  describe(fields, options);
+  for (const Field& field : fields.fields())
+    std::cout << fmt::format("{:<22} {:<10} {}\n", field.key, field.default_text, field.info.help);
+}
+
+int one_pair(const Arguments& arguments, const VerifierOptions& options) {
+  const Verdict verdict = arguments.explains ? explain(arguments.first, arguments.second, options)
+                                             : verify(arguments.first, arguments.second, options);
+  std::cout << fmt::format("{} ({})\n", verdict.correct() ? "right" : "not right",
+                           name(verdict.code));
+  if (arguments.explains) {
+    std::cout << fmt::format(
+        "extracted: {}\nreason:    {}\ngold:      {}\nanswer:    {}\nsteps:     {}\n",
+        verdict.extracted, verdict.reason, verdict.gold_form, verdict.answer_form, verdict.steps);
+  }
+  return verdict.correct() ? 0 : 1;
+}
+
+int file_of_pairs(const Arguments& arguments, const VerifierOptions& options) {
+  LineInput in(arguments.first);
+  const int threads = arguments.threads > 0
+                          ? arguments.threads
+                          : static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
+  const VerifyCounts counts = verify_jsonl(in.stream(), in.name(), std::cout, std::cerr, options,
+                                           arguments.explains, threads);
+  in.require_read();
+  std::cerr << fmt::format("{} rows", counts.rows);
+  for (std::size_t code = 0; code < counts.by_code.size(); ++code)
+    if (counts.by_code[code] > 0)
+      std::cerr << fmt::format(", {} {}", counts.by_code[code],
+                               name(static_cast<VerdictCode>(code)));
+  std::cerr << fmt::format(", {} bad\n", counts.bad_rows);
+  return counts.bad_rows == 0 ? 0 : 2;
+}
+
+int run(int argc, char** argv) {
+  Arguments arguments;
+  bool rules = false;
+  CLI::App app(
+      "Is this answer right? lie_verify GOLD RESPONSE, or lie_verify PAIRS.jsonl > VERDICTS.jsonl");
+  app.set_version_flag("--version", std::string(build_id()));
+  app.add_option("gold_or_file", arguments.first,
+                 "the right answer, or a file of pairs (-: standard input)");
+  app.add_option("response", arguments.second, "the response to be judged");
+  app.add_option("--mode", arguments.mode,
+                 "reward: the last box; lenient: wherever an answer may stand")
+      ->check(CLI::IsMember({"reward", "lenient"}));
+  app.add_flag("--explain", arguments.explains, "show both parsed forms and the reason");
+  app.add_option("--threads", arguments.threads, "threads for a file; 0: all cores")
+      ->check(integers(0, 1024));
+  app.add_option("--set", arguments.settings, "rule=value, may be given several times")
+      ->allow_extra_args(false);
+  app.add_flag("--rules", rules, "list the rules with their defaults");
+  CLI11_PARSE(app, argc, argv);
+  if (rules) return print_rules(), 0;
+  if (arguments.first.empty())
+    fail("nothing to verify; give GOLD RESPONSE or PAIRS.jsonl (see --help)");
+  VerifierOptions options;
+  options.mode = arguments.mode == "lenient" ? ExtractionMode::kLenient : ExtractionMode::kReward;
+  for (const std::string& setting : arguments.settings) set_rule(options, setting);
+  return app.count("response") > 0 ? one_pair(arguments, options)
+                                   : file_of_pairs(arguments, options);
+}
+
+}  // namespace
+}  // namespace lie
+
+int main(int argc, char** argv) {
+  std::ios::sync_with_stdio(false);  // else a pipe does not tell what it holds
+  return lie::run_program("lie_verify", [&] { return lie::run(argc, argv); }, {.failed = 2});
+}

@@ -1,0 +1,148 @@
+#include "verifier/latex/lexer/lexer.h"
+
+#include "verifier/latex/lexer/lexer_state.h"
+
+namespace lie::latex {
+
+Lexed Lexer::run() {
+  while (at_ < text_.size() && budget_.spend()) step();
+  push(Tok::kEnd, at_);
+  return std::move(out_);
+}
+
+Token& Lexer::push(Tok kind, std::size_t begin) {
+  Token token;
+  token.kind = kind;
+  token.begin = static_cast<std::uint32_t>(begin);
+  token.end = static_cast<std::uint32_t>(at_);
+  token.spaced = spaced_;
+  spaced_ = false;
+  return out_.tokens.emplace_back(token);
+}
+
+void Lexer::push(const Meaning& meaning, std::size_t begin) {
+  if (meaning.kind == Tok::kIgnore) {
+    spaced_ = true;
+    return;
+  }
+  Token& token = push(meaning.kind, begin);
+  token.fn = meaning.fn;
+  token.rel = meaning.rel;
+  token.bracket = meaning.bracket;
+  token.name = meaning.name;
+}
+
+void Lexer::step() {
+  const char c = peek();
+  if (is_space(c) || c == '~') {
+    ++at_;
+    spaced_ = true;
+  } else if (is_digit(c) || (c == '.' && is_digit(peek(1)))) {
+    number();
+  } else if (is_letter(c)) {
+    word();
+  } else if (c == '\\') {
+    backslash();
+  } else if (static_cast<unsigned char>(c) >= 0x80) {
+    character();
+  } else {
+    punctuation();
+  }
+}
+
+void Lexer::punctuation() {
+  if (comparison() || emphasis()) return;
+  const std::size_t begin = at_;
+  const char c = text_[at_++];
+  switch (c) {
+    case '+': push(Tok::kPlus, begin); return;
+    case '-': push(Tok::kMinus, begin); return;
+    case '*':
+      if (peek() == '*') {
+        ++at_;
+        push(Tok::kCaret, begin);
+      } else {
+        push(Tok::kTimes, begin);
+      }
+      return;
+    case '/': push(Tok::kDivide, begin); return;
+    case ':': push(Tok::kColon, begin); return;
+    case '^': push(Tok::kCaret, begin); return;
+    case '_': push(Tok::kUnderscore, begin); return;
+    case '!': push(Tok::kBang, begin); return;
+    case '\'': push(Tok::kPrime, begin); return;
+    case '%': push(Tok::kPercent, begin); return;
+    case ',': push(Tok::kComma, begin); return;
+    case ';': push(Tok::kSemicolon, begin); return;
+    case '|': bar(begin); return;
+    case '(':
+    case '[': push(Tok::kOpen, begin).bracket = c; return;
+    case ')':
+    case ']': push(Tok::kClose, begin).bracket = c; return;
+    case '{': push(Tok::kBraceOpen, begin); return;
+    case '}': push(Tok::kBraceClose, begin); return;
+    case '&': push(Tok::kAmpersand, begin); return;
+    case '.': period(begin); return;
+    case '$': dollar(begin); return;
+    case '"': spaced_ = true; return;
+    default: push(Tok::kBad, begin); return;
+  }
+}
+
+// **5** and `5` are 5.
+bool Lexer::emphasis() {
+  constexpr std::string_view kMarks = "*`";
+  const std::size_t end = text_.find_first_not_of(kMarks, at_);
+  const bool opens = out_.tokens.empty() && kMarks.find(peek()) != std::string_view::npos;
+  const bool closes = emphasized_ && end == std::string_view::npos;
+  if (!opens && !closes) return false;
+  emphasized_ = true;
+  at_ = std::min(end, text_.size());
+  return true;
+}
+
+// Between "$...$ $...$" one statement ends and another begins.
+void Lexer::dollar(std::size_t begin) {
+  const bool opens = dollars_++ % 2 == 0;
+  const bool touches =
+      begin > 0 && opens && text_.find_last_not_of(" \n\t", begin - 1) == last_dollar_;
+  if (touches && last_dollar_ != std::string_view::npos) push(Tok::kComma, begin);
+  last_dollar_ = begin;
+  spaced_ = true;
+}
+
+void Lexer::period(std::size_t begin) {
+  std::size_t n = 1;
+  while (peek() == '.') {
+    ++at_;
+    ++n;
+  }
+  push(n > 1 ? Tok::kDots : Tok::kPeriod, begin);
+}
+
+bool Lexer::comparison() {
+  struct Sign {
+    std::string_view text;
+    expr::Rel rel;
+  };
+  using expr::Rel;
+  static constexpr Sign kSigns[] = {
+      {"<=", Rel::kLessEqual},    {"=<", Rel::kLessEqual}, {">=", Rel::kGreaterEqual},
+      {"=>", Rel::kGreaterEqual}, {"!=", Rel::kNotEqual},  {"==", Rel::kEqual},
+      {"->", Rel::kArrow},        {"~=", Rel::kApprox},    {"<", Rel::kLess},
+      {">", Rel::kGreater},       {"=", Rel::kEqual}};
+  for (const Sign& sign : kSigns) {
+    if (!rest().starts_with(sign.text)) continue;
+    // 5!=120 is a factorial.
+    if (sign.rel == Rel::kNotEqual && at_ > 0 && is_digit(text_[at_ - 1])) continue;
+    const std::size_t begin = at_;
+    at_ += sign.text.size();
+    push(Tok::kRelation, begin).rel = sign.rel;
+    return true;
+  }
+  return false;
+}
+
+Lexed lex(std::string_view text, Budget& budget) { return Lexer(text, budget).run(); }
+
+}  // namespace lie::latex

@@ -1,0 +1,262 @@
+// What begins with a backslash.
+#include <algorithm>
+
+#include "verifier/latex/lexer/lexer_state.h"
+
+namespace lie::latex {
+
+void Lexer::backslash() {
+  const std::size_t begin = at_++;
+  if (peek() == '\\') return double_backslash(begin);
+  if (!is_letter(peek())) {
+    const std::string_view sign = rest().substr(0, 1);
+    if (!sign.empty()) ++at_;
+    const Meaning* meaning = command(sign);
+    if (meaning == nullptr && !sign.empty() && is_space(sign.front())) meaning = command(" ");
+    return meaning != nullptr ? push(*meaning, begin) : bad_or_trailing(begin);
+  }
+  std::size_t end = at_;
+  while (end < text_.size() && is_letter(text_[end])) ++end;
+  std::string_view word = text_.substr(at_, end - at_);
+  const Meaning* meaning = command(word);
+  if (meaning == nullptr && word == "char") return character_code(begin);
+  if (meaning == nullptr) meaning = command_prefix(word);
+  if (meaning == nullptr) {
+    at_ = end;
+    push(Tok::kBad, begin).name = word;
+    return;
+  }
+  at_ += meaning->word.size();
+  known_command(*meaning, begin);
+}
+
+// A backslash at the very end is a typing slip.
+void Lexer::bad_or_trailing(std::size_t begin) {
+  if (at_ >= text_.size() && !out_.tokens.empty()) return;
+  push(Tok::kBad, begin);
+}
+
+void Lexer::character_code(std::size_t begin) {
+  constexpr std::string_view kEpsilon = "char\"000190";
+  if (!rest().starts_with(kEpsilon)) {
+    push(Tok::kBad, begin);
+    return;
+  }
+  at_ += kEpsilon.size();
+  push(Tok::kSymbol, begin).name = "epsilon";
+}
+
+// "\\" breaks a row within an environment. Elsewhere it is a doubled backslash of an escaped
+// text, or ends a line.
+void Lexer::double_backslash(std::size_t begin) {
+  ++at_;
+  const bool ends = rest().find_first_not_of(" \t\r\n$") == std::string_view::npos;
+  if (ends && environments_ == 0 && !out_.tokens.empty()) return;
+  if (environments_ == 0 &&
+      (is_letter(peek()) || peek() == '{' || peek() == '}' || peek() == ',')) {
+    at_ = begin + 1;
+    return backslash();
+  }
+  if (peek() == '[' && environments_ > 0)
+    at_ = std::min(text_.find(']', at_), text_.size() - 1) + 1;
+  push(Tok::kRowBreak, begin);
+}
+
+void Lexer::known_command(const Meaning& meaning, std::size_t begin) {
+  if (meaning.word == "left" || meaning.word == "mleft") return left(begin);
+  if (meaning.word == "right" || meaning.word == "mright") return right(begin);
+  if (meaning.word == "not") return negated(begin);
+  if (meaning.kind == Tok::kText && holds_number())
+    return;  // \text{2/3}: the group is read as mathematics
+  if (meaning.kind == Tok::kText && (quantity() || (meaning.word != "mathbb" && formula()))) return;
+  if (meaning.kind == Tok::kText) return braced_name(meaning, begin, Tok::kText);
+  if (meaning.kind == Tok::kOperatorName) return braced_name(meaning, begin, Tok::kOperatorName);
+  if (meaning.kind == Tok::kBegin) {
+    ++environments_;
+    return braced_name(meaning, begin, Tok::kBegin);
+  }
+  if (meaning.kind == Tok::kEndEnvironment) {
+    environments_ -= environments_ > 0 ? 1 : 0;
+    return braced_name(meaning, begin, Tok::kEndEnvironment);
+  }
+  if (meaning.kind == Tok::kIgnore && !meaning.name.empty()) {
+    if (peek() == '*') ++at_;
+    if (peek() == '{') at_ = std::min(closing_brace(at_) + 1, text_.size());
+  }
+  if (meaning.word.ends_with("quad") && between_statements())
+    push(Tok::kComma, begin);
+  else
+    push(meaning, begin);
+}
+
+// \not= and \not\in
+void Lexer::negated(std::size_t begin) {
+  const bool equal = peek() == '=';
+  const bool in = rest().starts_with("\\in") && !is_letter(peek(3));
+  at_ += equal ? 1 : in ? 3 : 0;
+  Token& token = push(equal || in ? Tok::kRelation : Tok::kBad, begin);
+  token.rel = equal ? expr::Rel::kNotEqual : expr::Rel::kNotIn;
+}
+
+// Behind a statement with a relation sign stands another: "x = 1 \quad y = 2".
+bool Lexer::between_statements() const {
+  constexpr std::size_t kFarthest = 200;  // bytes, and tokens
+  const std::string_view next = rest().substr(0, kFarthest);
+  const std::size_t end = std::min(next.find_first_of(",;"), next.find("\\quad"));
+  const std::size_t left = next.find_first_not_of(" \t\r\n");
+  std::size_t sign = next.find_first_of("=<>");
+  for (const std::string_view word : {"\\leq", "\\le ", "\\geq", "\\ge ", "\\neq", "\\in "})
+    sign = std::min(sign, next.find(word));
+  if (environments_ > 0 || sign == left || sign >= end || sign == std::string_view::npos)
+    return false;
+  const std::size_t count = out_.tokens.size();
+  for (std::size_t i = count; i-- > count - std::min(count, kFarthest);) {
+    if (out_.tokens[i].kind == Tok::kRelation) return true;
+    if (out_.tokens[i].kind == Tok::kComma || out_.tokens[i].kind == Tok::kSemicolon) return false;
+  }
+  return false;
+}
+
+// A group with digits and without letters.
+bool Lexer::holds_number() const {
+  if (peek() != '{') return false;
+  const std::string_view content = text_.substr(at_, closing_brace(at_) - at_);
+  return std::ranges::any_of(content, is_digit) && std::ranges::none_of(content, is_letter) &&
+         content.find('$') == std::string_view::npos;
+}
+
+// \text{12 cm} is 12\text{ cm}: a number, a space, words. \text{1 to 2} is 1 to 2.
+bool Lexer::quantity() {
+  constexpr std::string_view kOfNumbers = "0123456789.,/";
+  if (peek() != '{') return false;
+  const std::size_t close = closing_brace(at_);
+  const std::string_view content = text_.substr(at_ + 1, close - at_ - 1);
+  const std::size_t end = std::min(content.find_first_not_of(kOfNumbers), content.size());
+  const std::string_view words = content.substr(end);
+  const bool ratio =
+      words.starts_with(" to ") && words.find_first_not_of(kOfNumbers, 4) == words.npos;
+  const bool remark = words.starts_with(' ') && std::ranges::any_of(words, is_letter) &&
+                      std::ranges::all_of(words, [](char c) { return is_letter(c) || c == ' '; });
+  if (end == 0 || !is_digit(content[0]) || !is_digit(content[end - 1]) || (!ratio && !remark))
+    return false;
+  const std::size_t split = ++at_ + (ratio ? content.size() : end);
+  while (at_ < split && budget_.spend()) step();
+  at_ = std::min(close + 1, text_.size());
+  if (!ratio) push(Tok::kText, split).name = words;
+  return true;
+}
+
+namespace {
+
+// H, Na, CO: symbols of chemical elements.
+bool names_elements(std::string_view s) {
+  bool after_capital = false;
+  for (const char c : s) {
+    const bool capital = is_letter(c) && to_lower(c) != c;
+    if (!capital && (!after_capital || !is_letter(c))) return false;
+    after_capital = capital;
+  }
+  return !s.empty();
+}
+
+}  // namespace
+
+// \text{H}_2\text{O} is H_2O.
+bool Lexer::formula() {
+  constexpr std::size_t kBack = 4;  // tokens of _{2}
+  if (peek() != '{') return false;
+  const std::size_t close = closing_brace(at_);
+  const std::string_view content = text_.substr(at_ + 1, close - at_ - 1);
+  const std::size_t tokens = out_.tokens.size();
+  const auto back =
+      out_.tokens.begin() + static_cast<std::ptrdiff_t>(tokens - std::min(tokens, kBack));
+  const bool numbered = text_.substr(std::min(close + 1, text_.size())).starts_with('_') ||
+                        std::ranges::find(back, out_.tokens.end(), Tok::kUnderscore,
+                                          &Token::kind) != out_.tokens.end();
+  if (!numbered || !names_elements(content)) return false;
+  letters(at_ + 1, content);
+  at_ = std::min(close + 1, text_.size());
+  return true;
+}
+
+// \left{ opens a set although the brace lacks its backslash; \left. is nothing.
+void Lexer::left(std::size_t begin) {
+  if (peek() == '.') ++at_;
+  if (peek() == '{') {
+    ++at_;
+    push(Tok::kOpen, begin).bracket = '{';
+  } else if (peek() == '|') {
+    ++at_;
+    push(Tok::kOpen, begin).bracket = '|';
+  }
+}
+
+void Lexer::right(std::size_t begin) {
+  if (peek() == '.') ++at_;
+  if (peek() == '}') {
+    ++at_;
+    push(Tok::kClose, begin).bracket = '}';
+  } else if (peek() == '|') {
+    ++at_;
+    push(Tok::kClose, begin).bracket = '|';
+  }
+}
+
+// The argument in braces, as text; a single letter needs none.
+void Lexer::braced_name(const Meaning& meaning, std::size_t begin, Tok kind) {
+  if (peek() == '*') ++at_;
+  while (is_space(peek())) ++at_;
+  std::string_view content = rest().substr(0, 1);
+  if (peek() == '{') {
+    const std::size_t close = closing_brace(at_);
+    content = text_.substr(at_ + 1, close - at_ - 1);
+    at_ = std::min(close + 1, text_.size());
+  } else {
+    at_ += content.size();
+  }
+  Token& token = push(kind, begin);
+  token.name = content;
+  if (kind == Tok::kText) typed_text(meaning, token, content);
+}
+
+// \mathbb, \mathrm and \variable hold mathematics, not words.
+void Lexer::typed_text(const Meaning& meaning, Token& token, std::string_view content) {
+  if (meaning.word == "mathbb" && content.size() == 1) token.kind = Tok::kNamedSet;
+  if (meaning.word == "mathrm" && (content == "d" || content == "e" || content == "i"))
+    token.kind = Tok::kSymbol;
+  if (meaning.word == "mathrm" && content == "T") token.kind = Tok::kTranspose;
+  const std::size_t sign = content.find_first_not_of(" \\");
+  if (sign != std::string_view::npos && content.substr(sign) == "%") token.kind = Tok::kPercent;
+  if (meaning.word == "variable") token.kind = is_variable(content) ? Tok::kSymbol : Tok::kBad;
+}
+
+bool Lexer::is_greek(std::string_view base) {
+  if (base.size() < 2 || base.front() != '\\') return false;
+  const Meaning* meaning = command(base.substr(1, base.find(' ') - 1));
+  return meaning != nullptr && meaning->kind == Tok::kSymbol;
+}
+
+// A name in the sense of latex2sympy: letters, digits and commands, then at most one subscript.
+bool Lexer::is_variable(std::string_view s) {
+  const std::size_t underscore = s.find('_');
+  const std::string_view base = s.substr(0, underscore);
+  if (base.empty() || command(base.substr(1, base.find(' ') - 1)) != nullptr) return is_greek(base);
+  if (underscore == std::string_view::npos) return true;
+  const std::string_view sub = s.substr(underscore + 1);
+  return sub.size() == 1 || (sub.size() > 2 && sub.front() == '{' && sub.back() == '}');
+}
+
+std::size_t Lexer::closing_brace(std::size_t open) const {
+  std::size_t depth = 0;
+  for (std::size_t i = open; i < text_.size(); ++i) {
+    if (text_[i] == '\\')
+      ++i;
+    else if (text_[i] == '{')
+      ++depth;
+    else if (text_[i] == '}' && --depth == 0)
+      return i;
+  }
+  return text_.size();
+}
+
+}  // namespace lie::latex

@@ -1,0 +1,162 @@
+// Numbers: decimals, groups of thousands, exponents.
+#include <optional>
+
+#include "verifier/latex/lexer/lexer_state.h"
+
+namespace lie::latex {
+
+std::size_t Lexer::digits_from(std::size_t i) const {
+  while (i < text_.size() && is_digit(text_[i])) ++i;
+  return i;
+}
+
+// Behind a number: how long a glued separator of thousands is: "{,}", ",\!", "\," or a space before
+// exactly three digits. In "2 100/300" the space parts a whole number from its fraction.
+std::size_t Lexer::glue_length(std::size_t i) const {
+  for (const std::string_view space : {" ", "~", "\\;", "\\:", "\u00a0", "\u2009", "\u202f"}) {
+    if (!text_.substr(std::min(i, text_.size())).starts_with(space)) continue;
+    const std::size_t first = i + space.size(), end = digits_from(first);
+    if (end == first + 3) return end < text_.size() && text_[end] == '/' ? 0 : space.size();
+  }
+  const std::size_t start = i;
+  while (i < text_.size() && text_[i] == ' ') ++i;
+  const std::string_view here = text_.substr(i);
+  std::size_t n = 0;
+  if (here.starts_with("{,}"))
+    n = 3;
+  else if (here.starts_with("{, }"))
+    n = 4;
+  else if (i > start)
+    return 0;
+  else if (here.starts_with(",\\!"))
+    n = 3;
+  else if (here.starts_with(", \\!"))
+    n = 4;
+  else if (here.starts_with("\\,") || here.starts_with("\\ "))
+    n = 2;
+  else if (here.starts_with('\''))
+    n = 1;
+  if (n == 0) return 0;
+  i += n;
+  while (i < text_.size() && text_[i] == ' ' && !here.starts_with('{')) ++i;
+  return digits_from(i) - i == 3 ? i - start : 0;
+}
+
+namespace {
+
+// How many digits come again and again at the end of a decimal: at least two or, where that could
+// be chance, three times. 0 where none do.
+std::size_t period_of(std::string_view digits) {
+  const std::string_view places = digits.substr(digits.find('.') + 1);
+  for (std::size_t period = 1; period <= 12; ++period) {
+    const std::size_t needed = period * (period < 5 ? 3 : 2);
+    if (needed > places.size()) continue;
+    const std::string_view tail = places.substr(places.size() - needed);
+    if (tail.substr(period) == tail.substr(0, needed - period)) return period;
+  }
+  return 0;
+}
+
+// 0.333 and what its last digits add up to.
+exact::Rational recurring(const exact::Rational& value, std::string_view digits) {
+  const auto period = static_cast<std::int64_t>(period_of(digits));
+  const auto places = static_cast<std::int64_t>(digits.size() - digits.find('.') - 1);
+  const std::string_view block = digits.substr(digits.size() - static_cast<std::size_t>(period));
+  const exact::Rational nines = exact::power_of_ten(period) - exact::Rational(1);
+  return value + *exact::from_decimal(block) / nines * exact::power_of_ten(-places);
+}
+
+}  // namespace
+
+// 0.333..., 0.1212\ldots: takes the dots where the digits before them recur.
+bool Lexer::take_dots(std::string_view digits) {
+  constexpr std::size_t kLongest = 100;
+  if (digits.size() > kLongest || period_of(digits) == 0) return false;
+  for (const std::string_view dots : {"...", "\\ldots", "\\dots", "\\cdots", "\u2026"}) {
+    if (!rest().starts_with(dots)) continue;
+    at_ += dots.size();
+    return true;
+  }
+  return false;
+}
+
+void Lexer::number() {
+  const std::size_t begin = at_;
+  std::string digits;
+  std::size_t end = digits_from(at_);
+  digits.assign(text_.substr(at_, end - at_));
+  at_ = end;
+  const bool groups = !digits.empty() && digits.size() <= 3 && digits != "0";
+  for (std::size_t n = glue_length(at_); groups && n > 0; n = glue_length(at_)) {
+    end = digits_from(at_ + n);
+    digits.append(text_.substr(at_ + n, end - at_ - n));
+    at_ = end;
+  }
+  bool decimal = fraction(digits);
+  const bool repeating = !decimal && peek() == '.' && repeats(text_.substr(at_ + 1));
+  if (repeating) ++at_;
+  const bool repeats_later = decimal && repeats(rest());
+  std::optional<exact::Rational> value = exact::from_decimal(digits);
+  if (value && decimal && take_dots(digits)) {
+    value = recurring(*value, digits);
+    decimal = false;
+  }
+  if (value && !repeating) value = exponent(std::move(*value));
+  Token& token = push(value ? Tok::kNumber : Tok::kBad, begin);
+  token.decimal = decimal;
+  token.repeating = repeating || repeats_later;
+  token.thousands = is_group_behind_comma(begin);
+  token.name = text_.substr(begin, at_ - begin);
+  if (!decimal) at_ += ordinal_length();
+  if (!value) return;
+  token.number = static_cast<std::uint32_t>(out_.numbers.size());
+  out_.numbers.push_back(std::move(*value));
+}
+
+// The letters of 1st, 2nd, 3rd, 4th.
+std::size_t Lexer::ordinal_length() const {
+  for (const std::string_view suffix : {"st", "nd", "rd", "th"})
+    if (rest().starts_with(suffix) && !is_letter(peek(2))) return 2;
+  return 0;
+}
+
+bool Lexer::repeats(std::string_view s) {
+  return s.starts_with("\\overline") || s.starts_with("\\bar") || s.starts_with("\\dot{");
+}
+
+// The decimals behind a point, or behind "{,}" as a decimal comma.
+bool Lexer::fraction(std::string& digits) {
+  if (peek() == '.' && peek(1) == '/' && is_digit(peek(2))) ++at_;  // -1./3
+  std::size_t skip = 0;
+  if (peek() == '.' && is_digit(peek(1))) skip = 1;
+  if (rest().starts_with("{,}") && is_digit(peek(3))) skip = 3;
+  if (skip == 0) return false;
+  const std::size_t end = digits_from(at_ + skip);
+  digits.push_back('.');
+  digits.append(text_.substr(at_ + skip, end - at_ - skip));
+  at_ = end;
+  return true;
+}
+
+// "2.5E4", "1e-7": digits must follow, and no letter behind them.
+exact::Rational Lexer::exponent(exact::Rational value) {
+  if (peek() != 'e' && peek() != 'E') return value;
+  std::size_t i = at_ + 1;
+  if (i < text_.size() && (text_[i] == '-' || text_[i] == '+')) ++i;
+  const std::size_t end = digits_from(i);
+  if (end == i || end - i > 6 || (end < text_.size() && is_letter(text_[end]))) return value;
+  std::int64_t power = 0;
+  for (std::size_t k = i; k < end; ++k) power = power * 10 + (text_[k] - '0');
+  if (!budget_.allow_bits(power * 4)) return value;
+  if (text_[at_ + 1] == '-') power = -power;
+  at_ = end;
+  return value * exact::power_of_ten(power);
+}
+
+// Exactly three digits (and decimals) directly after a comma that directly follows a number.
+bool Lexer::is_group_behind_comma(std::size_t begin) const {
+  if (digits_from(begin) - begin != 3 || begin < 2 || text_[begin - 1] != ',') return false;
+  return is_digit(text_[begin - 2]);
+}
+
+}  // namespace lie::latex

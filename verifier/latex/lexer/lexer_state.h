@@ -1,0 +1,88 @@
+// The lexer's state and its rules, grouped by the file that holds them.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "common/text/scan.h"
+#include "verifier/latex/lexer/lexer.h"
+
+namespace lie::latex {
+
+class Lexer {
+ public:
+  Lexer(std::string_view text, Budget& budget) : text_(text), budget_(budget) {}
+
+  Lexed run();
+
+ private:
+  char peek(std::size_t ahead = 0) const {
+    return at_ + ahead < text_.size() ? text_[at_ + ahead] : '\0';
+  }
+  std::string_view rest() const { return text_.substr(std::min(at_, text_.size())); }
+  Token& push(Tok kind, std::size_t begin);
+  void push(const Meaning& meaning, std::size_t begin);
+  void step();
+
+  // --- numbers ---
+  std::size_t digits_from(std::size_t i) const;
+  std::size_t glue_length(std::size_t i) const;
+  void number();
+  std::size_t ordinal_length() const;
+  static bool repeats(std::string_view s);
+  bool take_dots(std::string_view digits);
+  bool fraction(std::string& digits);
+  exact::Rational exponent(exact::Rational value);
+  bool is_group_behind_comma(std::size_t begin) const;
+
+  // --- words ---
+  void word();
+  bool half_of_day();
+  void skip_letters() {
+    while (is_letter(peek())) ++at_;
+  }
+  void letters(std::size_t begin, std::string_view run);
+  void character();
+  bool superscript(std::string_view bytes, std::size_t begin);
+  bool subscript(std::string_view bytes, std::size_t begin);
+  bool vulgar_fraction(std::string_view bytes, std::size_t begin);
+  void integer(std::int64_t value, std::size_t begin);
+
+  // --- commands ---
+  void backslash();
+  void bad_or_trailing(std::size_t begin);
+  void character_code(std::size_t begin);
+  void double_backslash(std::size_t begin);
+  void known_command(const Meaning& meaning, std::size_t begin);
+  void negated(std::size_t begin);
+  bool between_statements() const;
+  bool holds_number() const;
+  bool quantity();
+  bool formula();
+  void left(std::size_t begin);
+  void right(std::size_t begin);
+  void braced_name(const Meaning& meaning, std::size_t begin, Tok kind);
+  void typed_text(const Meaning& meaning, Token& token, std::string_view content);
+  static bool is_greek(std::string_view base);
+  static bool is_variable(std::string_view s);
+  std::size_t closing_brace(std::size_t open) const;
+
+  // --- other signs ---
+  void punctuation();
+  bool emphasis();
+  void dollar(std::size_t begin);
+  void bar(std::size_t begin) { push(Tok::kBar, begin); }
+  void period(std::size_t begin);
+  bool comparison();
+
+  std::string_view text_;
+  Budget& budget_;
+  Lexed out_;
+  std::size_t at_ = 0, environments_ = 0;
+  bool spaced_ = false, emphasized_ = false;
+  std::size_t dollars_ = 0, last_dollar_ = std::string_view::npos;
+};
+
+}  // namespace lie::latex
