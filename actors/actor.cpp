@@ -24,7 +24,7 @@ class Actor {
       if (!take_in_weights()) break;
     }
     parts_.rollouts.close();
-    report_put_back();
+    report_preemptions();
   }
 
  private:
@@ -36,7 +36,7 @@ class Actor {
       if (!parts_.generator.idle()) send(pass());
       warn_of_full_cache();
       warn_of_steps();
-      if (parts_.attend) parts_.attend();
+      if (parts_.poll_progress) parts_.poll_progress();
     }
     return *call;
   }
@@ -116,7 +116,7 @@ class Actor {
 
   void warn_of_full_cache() {
     const CacheUse& use = parts_.generator.cache_use();
-    if (use.put_back == 0 || std::exchange(has_warned_, true)) return;
+    if (use.preempted == 0 || std::exchange(has_warned_, true)) return;
     Log("actor", parts_.rank)
         .info(
             "the KV cache is full with {} responses in flight: the youngest give up its pages and "
@@ -135,14 +135,14 @@ class Actor {
             refusal);
   }
 
-  void report_put_back() const {
+  void report_preemptions() const {
     const CacheUse& use = parts_.generator.cache_use();
-    if (use.put_back == 0) return;
+    if (use.preempted == 0) return;
     Log("actor", parts_.rank)
         .info(
             "up to {} responses in flight; {} times one gave up its pages, and {} tokens were read "
             "again beside the {} sampled; {} of {} pages of the KV cache in use at once",
-            use.peak_responses, use.put_back, use.tokens_read_again,
+            use.peak_responses, use.preempted, use.tokens_reprefilled,
             parts_.generator.tokens_generated(), use.peak_pages, use.pages);
   }
 

@@ -26,7 +26,7 @@ struct ActorParts {
   std::int32_t rank = 0;     // noted on each response
   /// Called between forward passes, so that a rank that computes for long hears of failures; may be
   /// empty.
-  std::function<void()> attend = {};
+  std::function<void()> poll_progress = {};
   /// Null: this actor holds weights of its own.
   HostWeights* host_weights = nullptr;
 };

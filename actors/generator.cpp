@@ -139,18 +139,18 @@ bool Generator::is_full(const Member& member) const {
 }
 
 // Its last token, of which the next one is drawn, and before that what is to be read again.
-std::int64_t Generator::rows_wanted(const Running& running, std::int64_t room_to_read) const {
+std::int64_t Generator::rows_wanted(const Running& running, std::int64_t prefill_rows) const {
   if (!is_due(running) || is_full(running)) return 0;
-  return 1 + std::min(tokens_of(running) - cache_.length(running.sequence) - 1, room_to_read);
+  return 1 + std::min(tokens_of(running) - cache_.length(running.sequence) - 1, prefill_rows);
 }
 
 // Whether the next pass puts no response back.
 bool Generator::has_pages_for_next() const {
-  std::int64_t room_to_read = options_.prefill_tokens, pages = cache_.free_pages();
+  std::int64_t prefill_rows = options_.prefill_tokens, pages = cache_.free_pages();
   for (const Running& running : running_) {
-    const std::int64_t wanted = rows_wanted(running, room_to_read);
+    const std::int64_t wanted = rows_wanted(running, prefill_rows);
     const std::int64_t length = cache_.length(running.sequence);
-    room_to_read -= std::max<std::int64_t>(wanted - 1, 0);
+    prefill_rows -= std::max<std::int64_t>(wanted - 1, 0);
     pages -= KvCache::pages_for(length + wanted) - KvCache::pages_for(length);
   }
   return pages >= 0;
@@ -163,7 +163,7 @@ void Generator::lay_out_rows() {
   draws_.clear();
   read_.clear();
   rows_pages_ = 0;
-  room_to_read_ = options_.prefill_tokens;
+  prefill_rows_left_ = options_.prefill_tokens;
   for (std::size_t i = 0; i < running_.size(); ++i) lay_out_response(i);
   for (Group& group : groups_) {
     if (group.prompt_sequence >= 0) lay_out_prompt(group);
@@ -172,12 +172,12 @@ void Generator::lay_out_rows() {
 
 void Generator::lay_out_response(std::size_t place) {
   Running& running = running_[place];
-  const std::int64_t wanted = rows_wanted(running, room_to_read_);
+  const std::int64_t wanted = rows_wanted(running, prefill_rows_left_);
   if (wanted == 0) return;
-  while (rows_that_fit(running.sequence, wanted) < wanted && put_back_youngest(place + 1)) {
+  while (rows_that_fit(running.sequence, wanted) < wanted && preempt_youngest(place + 1)) {
   }
   const std::int64_t rows = std::max(rows_that_fit(running.sequence, wanted), least_rows());
-  room_to_read_ -= std::max<std::int64_t>(rows - 1, 0);
+  prefill_rows_left_ -= std::max<std::int64_t>(rows - 1, 0);
   const bool reads_all = cache_.length(running.sequence) + rows == tokens_of(running);
   lay_out(running.sequence, running.group->rollout.prompt_ids, response_of(running).ids, rows,
           running.place);
@@ -187,10 +187,10 @@ void Generator::lay_out_response(std::size_t place) {
 void Generator::lay_out_prompt(Group& group) {
   const std::vector<std::int32_t>& prompt = group.rollout.prompt_ids;
   const std::int64_t unread = std::ssize(prompt) - cache_.length(group.prompt_sequence);
-  const std::int64_t wanted = std::min(unread, room_to_read_);
+  const std::int64_t wanted = std::min(unread, prefill_rows_left_);
   if (wanted == 0) return;
   const std::int64_t rows = std::max(rows_that_fit(group.prompt_sequence, wanted), least_rows());
-  room_to_read_ -= rows;
+  prefill_rows_left_ -= rows;
   if (rows == unread) read_.push_back(&group);
   lay_out(group.prompt_sequence, prompt, {}, rows);
 }

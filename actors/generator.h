@@ -25,11 +25,11 @@ std::int64_t kv_cache_pages(const ModelConfig& model, const RolloutOptions& opti
 
 /// What became of the KV cache's pages since the generator was made.
 struct CacheUse {
-  std::int64_t pages = 0;              // of the cache
-  std::int64_t peak_pages = 0;         // in use at once
-  std::int64_t peak_responses = 0;     // in flight at once
-  std::int64_t put_back = 0;           // responses, each time that one was for want of pages
-  std::int64_t tokens_read_again = 0;  // of what was put back so, prompts too
+  std::int64_t pages = 0;               // of the cache
+  std::int64_t peak_pages = 0;          // in use at once
+  std::int64_t peak_responses = 0;      // in flight at once
+  std::int64_t preempted = 0;           // responses, each time that one was for want of pages
+  std::int64_t tokens_reprefilled = 0;  // of what was put back so, prompts too
 };
 
 /// Turns tickets into rollout groups. With the CPU operators the ids and log-probs of a response
@@ -86,7 +86,7 @@ class Generator {
 
   /// Puts back all that is in flight and forgets the prompts: the cache is filled anew, under the
   /// weights that the policy has then. Between steps.
-  void put_back_all();
+  void preempt_all();
 
   std::int64_t in_flight() const { return std::ssize(running_); }
   std::int64_t free_pages() const { return cache_.free_pages(); }
@@ -133,7 +133,7 @@ class Generator {
   bool runs_ahead() const { return on_device_ && !follows_; }
   bool has_pages_for_next() const;
   bool is_full(const Member& member) const;
-  std::int64_t rows_wanted(const Running& running, std::int64_t room_to_read) const;
+  std::int64_t rows_wanted(const Running& running, std::int64_t prefill_rows) const;
   void lay_out_rows();
   void lay_out_response(std::size_t place);
   void lay_out_prompt(Group& group);
@@ -152,8 +152,8 @@ class Generator {
   void open_prompts();
   void begin_samples();
   void begin_sample(Group& group);
-  bool put_back_youngest(std::size_t keep);
-  void put_back_last();
+  bool preempt_youngest(std::size_t keep);
+  void preempt_last();
   void forget_prompt(Group& group);
   void release_first_logits(Group& group);
   void note_use();
@@ -188,15 +188,15 @@ class Generator {
   std::vector<std::int32_t> host_ids_;
   std::vector<float> host_log_probs_;
   std::int64_t samples_to_begin_ = 0;
-  std::list<Group> groups_;        // the oldest first; addresses are held by Running
-  std::vector<Running> running_;   // the oldest first: all of them older than any that waits
-  std::vector<Draw> draws_;        // of those of running_ that are read to their end
-  DrawnPass drawn_;                // by draws_
-  DrawnPass before_;               // of the pass before; empty between passes
-  std::vector<DecodeRow> rows_;    // of the pass
-  std::vector<Group*> read_;       // whose prompts they read to the end
-  std::int64_t rows_pages_ = 0;    // that they will take
-  std::int64_t room_to_read_ = 0;  // rows, besides one for each response
+  std::list<Group> groups_;             // the oldest first; addresses are held by Running
+  std::vector<Running> running_;        // the oldest first: all of them older than any that waits
+  std::vector<Draw> draws_;             // of those of running_ that are read to their end
+  DrawnPass drawn_;                     // by draws_
+  DrawnPass before_;                    // of the pass before; empty between passes
+  std::vector<DecodeRow> rows_;         // of the pass
+  std::vector<Group*> read_;            // whose prompts they read to the end
+  std::int64_t rows_pages_ = 0;         // that they will take
+  std::int64_t prefill_rows_left_ = 0;  // rows, besides one for each response
   std::int64_t ended_ = 0, ended_tokens_ = 0;  // responses so far
   std::int64_t version_ = 0;                   // of the policy's weights
   bool follows_ = false;                       // a plan

@@ -24,10 +24,10 @@ std::int64_t kv_cache_pages(const ModelConfig& model, const RolloutOptions& opti
   return std::min(allowed, options.slots * (prompt + sample));
 }
 
-void Generator::put_back_all() {
+void Generator::preempt_all() {
   take_tokens(drawn_);
   const CacheUse so_far = use_;  // which is of the cache's size, and this is not
-  while (!running_.empty()) put_back_last();
+  while (!running_.empty()) preempt_last();
   for (Group& group : groups_) {
     if (group.prompt_sequence >= 0) forget_prompt(group);
   }
@@ -126,7 +126,7 @@ void Generator::begin_sample(Group& group) {
 
 // A prompt that is read ahead, or else a response, but for the `keep` oldest. False if there is
 // none.
-bool Generator::put_back_youngest(std::size_t keep) {
+bool Generator::preempt_youngest(std::size_t keep) {
   for (Group& group : groups_ | std::views::reverse) {
     if (!running_.empty() && running_.back().group == &group) break;
     if (group.prompt_sequence < 0) continue;
@@ -134,18 +134,18 @@ bool Generator::put_back_youngest(std::size_t keep) {
     return true;
   }
   if (running_.size() <= keep) return false;
-  put_back_last();
+  preempt_last();
   return true;
 }
 
 // The prompt stays in the cache until no other response to it is in flight.
-void Generator::put_back_last() {
+void Generator::preempt_last() {
   const Running running = running_.back();
   running_.pop_back();
   Group& group = *running.group;
   const std::int64_t prompt_tokens = std::ssize(group.rollout.prompt_ids);
-  ++use_.put_back;
-  use_.tokens_read_again += cache_.length(running.sequence) - prompt_tokens;
+  ++use_.preempted;
+  use_.tokens_reprefilled += cache_.length(running.sequence) - prompt_tokens;
   group.waiting.push_back(running.sample);
   ++samples_to_begin_;
   if (group.prompt_sequence >= 0) return cache_.close(running.sequence);
@@ -154,7 +154,7 @@ void Generator::put_back_last() {
 }
 
 void Generator::forget_prompt(Group& group) {
-  use_.tokens_read_again += cache_.length(group.prompt_sequence);
+  use_.tokens_reprefilled += cache_.length(group.prompt_sequence);
   cache_.close(std::exchange(group.prompt_sequence, -1));
   release_first_logits(group);
 }

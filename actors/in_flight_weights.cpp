@@ -38,7 +38,7 @@ bool Generator::awaits_weights() const {
 void Generator::take_weights(std::int64_t policy_version) {
   take_tokens(drawn_);
   version_ = policy_version;
-  if (options_.in_flight_weights == InFlightWeights::kRecomputeCache) put_back_all();
+  if (options_.in_flight_weights == InFlightWeights::kRecomputeCache) preempt_all();
   for (Group& group : groups_) {
     if (group.prompt_sequence >= 0 && !is_read(group)) forget_prompt(group);
     plan_samples(group);

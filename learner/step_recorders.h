@@ -10,28 +10,28 @@
 namespace lie {
 
 /// One stage. It sees what earlier ones added: an evaluation, seconds.
-class StepStage {
+class StepRecorder {
  public:
-  virtual ~StepStage() = default;
+  virtual ~StepRecorder() = default;
   virtual void take(StepOutcome& step) = 0;
   /// The run is over, or ends early; what is behind the last step must be kept.
   virtual void close() {}
 };
 
 /// Passes every outcome through the stages in their order. They outlive the chain.
-class StepChain : public Sink<StepOutcome> {
+class StepRecorders : public Sink<StepOutcome> {
  public:
-  explicit StepChain(std::vector<StepStage*> stages) : stages_(std::move(stages)) {}
+  explicit StepRecorders(std::vector<StepRecorder*> stages) : stages_(std::move(stages)) {}
 
   void send(StepOutcome step) override {
-    for (StepStage* stage : stages_) stage->take(step);
+    for (StepRecorder* stage : stages_) stage->take(step);
   }
   void close() override {
-    for (StepStage* stage : stages_) stage->close();
+    for (StepRecorder* stage : stages_) stage->close();
   }
 
  private:
-  std::vector<StepStage*> stages_;
+  std::vector<StepRecorder*> stages_;
 };
 
 }  // namespace lie

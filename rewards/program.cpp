@@ -98,7 +98,7 @@ void RewardProgram::wait() {
   const bool over = process_.output().ended() || process_.ended();
   process_.pump(over ? 1 : kAttendMilliseconds);
   hear_complaints();
-  if (host_.attend) host_.attend();
+  if (host_.poll_progress) host_.poll_progress();
 }
 
 void RewardProgram::hear_complaints() {

@@ -45,8 +45,8 @@ struct ProgramAnswer {
 /// while it is waited for.
 struct ProgramHost {
   int rank = 0;
-  std::function<void()> attend = {};  // may throw: then the wait is over
-  double patience_seconds = 60;       // between warnings; decides nothing
+  std::function<void()> poll_progress = {};  // may throw: then the wait is over
+  double patience_seconds = 60;              // between warnings; decides nothing
 };
 
 /// A running program. Requests are sent ahead of the answers, so that it stays busy while the

@@ -69,7 +69,7 @@ HostWeights::Board& HostWeights::board() const {
 std::span<std::byte> HostWeights::bytes() const { return memory_.bytes().subspan(kBoardBytes); }
 
 void HostWeights::await(const std::function<bool()>& event) {
-  for (Backoff backoff; !event(); backoff.pause()) job_.attend();
+  for (Backoff backoff; !event(); backoff.pause()) job_.poll_progress();
 }
 
 std::optional<std::int64_t> HostWeights::once(const Receive& receive) {

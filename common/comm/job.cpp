@@ -39,13 +39,13 @@ void Job::set_activity(std::string activity) {
   if (liveness_) liveness_->tell(state_);
 }
 
-void Job::remove(Attended& part) { std::erase(parts_, &part); }
+void Job::remove(Progressing& part) { std::erase(parts_, &part); }
 
-void Job::attend() {
+void Job::poll_progress() {
   hear_farewells();
   pass_on_signal();
   require_all_well();
-  for (Attended* part : parts_) part->attend();
+  for (Progressing* part : parts_) part->poll_progress();
 }
 
 int Job::run(const std::function<void()>& body) {
@@ -141,7 +141,7 @@ void Job::await_farewell(int other) {
   const Farewell& farewell = heard_[static_cast<std::size_t>(other)];
   Backoff backoff;
   while (farewell != Farewell::kDone && farewell != Farewell::kStopped) {
-    attend();
+    poll_progress();
     backoff.pause();
   }
 }

@@ -37,11 +37,11 @@ class JobStopped : public Error {
 };
 
 /// Something that a rank keeps moving while it waits for something else; see Job::attend.
-class Attended {
+class Progressing {
  public:
-  virtual ~Attended() = default;
+  virtual ~Progressing() = default;
   /// Never blocks, never calls Job::attend.
-  virtual void attend() = 0;
+  virtual void poll_progress() = 0;
 };
 
 /// This rank's part in the job: runs its work, tells the others when that is over, well or badly,
@@ -74,9 +74,9 @@ class Job {
   /// Called by every loop that waits: throws JobEnding if another rank has failed, then lets the
   /// registered parts (inboxes, relays) take in what has arrived, so that ranks that wait for
   /// each other in a cycle still accept each other's messages.
-  void attend();
-  void add(Attended& part) { parts_.push_back(&part); }
-  void remove(Attended& part);
+  void poll_progress();
+  void add(Progressing& part) { parts_.push_back(&part); }
+  void remove(Progressing& part);
 
   /// Keeps something until all ranks have ended, well or badly: the lock on what they write.
   void keep(std::shared_ptr<const void> part) { kept_.push_back(std::move(part)); }
@@ -119,7 +119,7 @@ class Job {
 
   mpi::Environment& environment_;
   RankState state_;
-  std::vector<Attended*> parts_;
+  std::vector<Progressing*> parts_;
   std::vector<std::shared_ptr<const void>> kept_;
   std::vector<Farewell> heard_;  // by rank
   Farewell outcome_ = Farewell::kDone;

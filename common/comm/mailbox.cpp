@@ -74,7 +74,7 @@ std::size_t Outbox::pending() {
 }
 
 void Outbox::drain(std::size_t limit) {
-  for (Backoff backoff; pending() > limit; backoff.pause()) job_.attend();
+  for (Backoff backoff; pending() > limit; backoff.pause()) job_.poll_progress();
 }
 
 Inbox::Inbox(Job& job, Tag tag) : job_(job), tag_(tag) {
@@ -103,14 +103,14 @@ bool Inbox::finish_receive() {
   return true;
 }
 
-void Inbox::attend() {
+void Inbox::poll_progress() {
   while (incoming_ || start_receive()) {
     if (!finish_receive()) return;
   }
 }
 
 std::optional<Message> Inbox::try_take() {
-  job_.attend();
+  job_.poll_progress();
   if (arrived_.empty()) return std::nullopt;
   Message message = std::move(arrived_.front());
   arrived_.pop_front();
@@ -127,7 +127,7 @@ void receive_into(Job& job, int source, Tag tag, std::span<std::byte> bytes) {
   Backoff backoff;
   std::optional<Matched> matched;
   while (!(matched = match(job, source, tag))) {
-    job.attend();
+    job.poll_progress();
     backoff.pause();
   }
   if (static_cast<std::size_t>(matched->bytes) != bytes.size()) {

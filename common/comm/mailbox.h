@@ -58,14 +58,14 @@ class Outbox {
 
 /// Messages of one tag that arrive at this rank, of any source, in the order they came; those of
 /// one source in the order they were sent. Takes messages in whenever the rank waits for anything.
-class Inbox : public Attended {
+class Inbox : public Progressing {
  public:
   Inbox(Job& job, Tag tag);
   ~Inbox() override;
   Inbox(const Inbox&) = delete;
   Inbox& operator=(const Inbox&) = delete;
 
-  void attend() override;
+  void poll_progress() override;
   /// The next message if one is there; never blocks. Throws JobEnding.
   std::optional<Message> try_take();
   /// The next message; waits, attending.

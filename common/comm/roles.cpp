@@ -55,7 +55,7 @@ Counts count_roles(const RolesOptions& options, std::int64_t ranks, std::int64_t
 
 void check_counts(const Counts& counts, const RolesOptions& options, std::int64_t ranks,
                   std::int64_t most_learners) {
-  check_lanes(counts.learners, most_learners, "update.lanes");
+  check_gradient_shards(counts.learners, most_learners, "update.lanes");
   const std::int64_t needed = counts.learners + counts.reward_workers + counts.actors;
   if (needed > ranks || counts.learners < 1 || counts.reward_workers < 0 || counts.actors < 1) {
     misfit(options, ranks, "there are more roles than ranks");
@@ -271,12 +271,13 @@ std::string RoleLayout::table(std::int64_t set_threads) const {
   return text_of(folded);
 }
 
-void check_lanes(std::int64_t learners, std::int64_t lanes, std::string_view key) {
-  if (learners <= lanes) return;
+void check_gradient_shards(std::int64_t learners, std::int64_t gradient_shards,
+                           std::string_view key) {
+  if (learners <= gradient_shards) return;
   fail(
       "{}: {} learners cannot share {} lanes: lower the number of learners, or raise {}, which "
       "changes bits",
-      key, learners, lanes, key);
+      key, learners, gradient_shards, key);
 }
 
 RoleLayout plan_roles(const RolesOptions& options, std::vector<RankPlace> places,

@@ -60,7 +60,8 @@ struct RoleLayout {
 };
 
 /// Throws Error if there are more learners than `lanes` of gradients, set by `key`.
-void check_lanes(std::int64_t learners, std::int64_t lanes, std::string_view key);
+void check_gradient_shards(std::int64_t learners, std::int64_t gradient_shards,
+                           std::string_view key);
 
 /// Splits the ranks. Automatic: one learner per 8 ranks and one reward worker per 16, at least one
 /// of each, the rest actors: 2 = learner with reward worker | actor; 3 = one each; 4 = 1 learner, 1

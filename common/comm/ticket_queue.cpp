@@ -18,9 +18,9 @@ void take_off(std::vector<WaitingActor>& waiting, int actor) {
   waiting.erase(found);
 }
 
-class MpiTicketDesk : public TicketDesk {
+class MpiTicketQueue : public TicketQueue {
  public:
-  MpiTicketDesk(Job& job, std::vector<int> actors)
+  MpiTicketQueue(Job& job, std::vector<int> actors)
       : requests_(job, Tag::kTicketRequest), answers_(job), actors_(std::move(actors)) {}
 
   std::vector<WaitingActor> waiting_actors() override {
@@ -53,13 +53,13 @@ class MpiTicketDesk : public TicketDesk {
 
 class MpiTicketClient : public TicketClient {
  public:
-  MpiTicketClient(Job& job, int desk_rank)
-      : answers_(job, Tag::kTicketAnswer), requests_(job), desk_rank_(desk_rank) {}
+  MpiTicketClient(Job& job, int ticket_queue_rank)
+      : answers_(job, Tag::kTicketAnswer), requests_(job), ticket_queue_rank_(ticket_queue_rank) {}
 
  private:
   void ask(TicketRequest request) override {
     requests_.pending();
-    requests_.post(desk_rank_, Tag::kTicketRequest,
+    requests_.post(ticket_queue_rank_, Tag::kTicketRequest,
                    std::make_shared<const Bytes>(wire::pack(request)));
   }
   Assignment wait_answer() override { return wire::unpack<Assignment>(answers_.take().bytes); }
@@ -71,7 +71,7 @@ class MpiTicketClient : public TicketClient {
 
   Inbox answers_;
   Outbox requests_;
-  int desk_rank_;
+  int ticket_queue_rank_;
 };
 
 }  // namespace
@@ -99,44 +99,44 @@ Assignment TicketClient::note(Assignment answer) {
   return answer;
 }
 
-std::unique_ptr<TicketDesk> mpi_ticket_desk(Job& job, std::vector<int> actors) {
-  return std::make_unique<MpiTicketDesk>(job, std::move(actors));
+std::unique_ptr<TicketQueue> mpi_ticket_queue(Job& job, std::vector<int> actors) {
+  return std::make_unique<MpiTicketQueue>(job, std::move(actors));
 }
 
-std::unique_ptr<TicketClient> mpi_ticket_client(Job& job, int desk_rank) {
-  return std::make_unique<MpiTicketClient>(job, desk_rank);
+std::unique_ptr<TicketClient> mpi_ticket_client(Job& job, int ticket_queue_rank) {
+  return std::make_unique<MpiTicketClient>(job, ticket_queue_rank);
 }
 
-class LocalTicketDesk::Client : public TicketClient {
+class LocalTicketQueue::Client : public TicketClient {
  public:
-  Client(LocalTicketDesk& desk, int actor) : desk_(desk), actor_(actor) {}
+  Client(LocalTicketQueue& ticket_queue, int actor) : ticket_queue_(ticket_queue), actor_(actor) {}
 
  private:
-  void ask(TicketRequest request) override { desk_.ask(actor_, request); }
-  Assignment wait_answer() override { return desk_.wait_answer(actor_); }
-  std::optional<Assignment> try_answer() override { return desk_.try_answer(actor_); }
+  void ask(TicketRequest request) override { ticket_queue_.ask(actor_, request); }
+  Assignment wait_answer() override { return ticket_queue_.wait_answer(actor_); }
+  std::optional<Assignment> try_answer() override { return ticket_queue_.try_answer(actor_); }
 
-  LocalTicketDesk& desk_;
+  LocalTicketQueue& ticket_queue_;
   int actor_;
 };
 
-LocalTicketDesk::LocalTicketDesk(int actors) : answers_(static_cast<std::size_t>(actors)) {}
+LocalTicketQueue::LocalTicketQueue(int actors) : answers_(static_cast<std::size_t>(actors)) {}
 
-std::unique_ptr<TicketClient> LocalTicketDesk::client(int actor) {
+std::unique_ptr<TicketClient> LocalTicketQueue::client(int actor) {
   return std::make_unique<Client>(*this, actor);
 }
 
-void LocalTicketDesk::check_poison() const {
+void LocalTicketQueue::check_poison() const {
   if (poison_) std::rethrow_exception(poison_);
 }
 
-std::vector<WaitingActor> LocalTicketDesk::waiting_actors() {
+std::vector<WaitingActor> LocalTicketQueue::waiting_actors() {
   const std::lock_guard lock(mutex_);
   check_poison();
   return waiting_;
 }
 
-void LocalTicketDesk::answer(int actor, Assignment assignment) {
+void LocalTicketQueue::answer(int actor, Assignment assignment) {
   const std::lock_guard lock(mutex_);
   check_poison();
   take_off(waiting_, actor);
@@ -144,25 +144,25 @@ void LocalTicketDesk::answer(int actor, Assignment assignment) {
   answered_.notify_all();
 }
 
-void LocalTicketDesk::poison(std::exception_ptr cause) {
+void LocalTicketQueue::poison(std::exception_ptr cause) {
   const std::lock_guard lock(mutex_);
   if (!poison_) poison_ = std::move(cause);
   answered_.notify_all();
 }
 
-void LocalTicketDesk::ask(int actor, TicketRequest request) {
+void LocalTicketQueue::ask(int actor, TicketRequest request) {
   const std::lock_guard lock(mutex_);
   check_poison();
   waiting_.push_back({actor, request});
 }
 
-std::optional<Assignment> LocalTicketDesk::try_answer(int actor) {
+std::optional<Assignment> LocalTicketQueue::try_answer(int actor) {
   const std::lock_guard lock(mutex_);
   check_poison();
   return std::exchange(answers_[static_cast<std::size_t>(actor)], std::nullopt);
 }
 
-Assignment LocalTicketDesk::wait_answer(int actor) {
+Assignment LocalTicketQueue::wait_answer(int actor) {
   std::unique_lock lock(mutex_);
   std::optional<Assignment>& answer = answers_[static_cast<std::size_t>(actor)];
   answered_.wait(lock, [&] { return poison_ || answer; });

@@ -24,9 +24,9 @@ struct WaitingActor {
 };
 
 /// The coordinator's end. Actors are numbered from 0 in the order of the layout.
-class TicketDesk {
+class TicketQueue {
  public:
-  virtual ~TicketDesk() = default;
+  virtual ~TicketQueue() = default;
   /// The actors that wait for an answer, the one that has waited longest first; never blocks. An
   /// actor waits until it is answered. Throws JobEnding.
   virtual std::vector<WaitingActor> waiting_actors() = 0;
@@ -56,15 +56,15 @@ class TicketClient {
 };
 
 /// The desk over MPI, on the coordinator's rank; `actors` are world ranks.
-std::unique_ptr<TicketDesk> mpi_ticket_desk(Job& job, std::vector<int> actors);
+std::unique_ptr<TicketQueue> mpi_ticket_queue(Job& job, std::vector<int> actors);
 
 /// The actor's end over MPI.
-std::unique_ptr<TicketClient> mpi_ticket_client(Job& job, int desk_rank);
+std::unique_ptr<TicketClient> mpi_ticket_client(Job& job, int ticket_queue_rank);
 
 /// The desk between threads of one process. Outlives its clients.
-class LocalTicketDesk : public TicketDesk {
+class LocalTicketQueue : public TicketQueue {
  public:
-  explicit LocalTicketDesk(int actors);
+  explicit LocalTicketQueue(int actors);
   std::vector<WaitingActor> waiting_actors() override;
   void answer(int actor, Assignment assignment) override;
 

@@ -22,7 +22,7 @@ bool has_checksum(std::string_view line) {
   return place_of_checksum(line) != std::string_view::npos;
 }
 
-bool is_sound(std::string_view line) {
+bool is_valid(std::string_view line) {
   return has_checksum(line) &&
          with_checksum(std::string(line.substr(0, place_of_checksum(line))) + "}") == line;
 }

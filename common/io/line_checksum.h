@@ -19,7 +19,7 @@ std::string with_checksum(std::string_view object);
 bool has_checksum(std::string_view line);
 
 /// Whether the line is, byte for byte, what with_checksum() made.
-bool is_sound(std::string_view line);
+bool is_valid(std::string_view line);
 
 /// Calls `visit` with each line that has its end, and its number from 1. Returns what follows the
 /// last: of a file that is appended to, what a killed process left unfinished.

@@ -35,13 +35,13 @@ MetricsRow from_json(const Json& json) {
 
 }  // namespace
 
-MetricsFile read_sound_metrics(const std::filesystem::path& path) {
+MetricsFile read_valid_metrics(const std::filesystem::path& path) {
   const std::string text = read_file(path);
   MetricsFile file{.rows = {}, .damage = {}, .checked = has_checksum(text)};
   const auto take = [&](std::string_view object, std::size_t line) {
     try {
       MetricsRow row = from_json(Json::parse(object));
-      if (!file.checked || is_sound(object)) {
+      if (!file.checked || is_valid(object)) {
         file.rows.push_back(std::move(row));
       } else {
         file.damage.push_back(
@@ -55,14 +55,14 @@ MetricsFile read_sound_metrics(const std::filesystem::path& path) {
     }
   };
   const std::string_view rest = for_each_whole_line(text, take);
-  if (!rest.empty() && is_sound(rest.substr(0, rest.size() - 1))) {
+  if (!rest.empty() && is_valid(rest.substr(0, rest.size() - 1))) {
     file.damage.push_back(fmt::format("{}: the end of its last line is damaged", path.string()));
   }
   return file;
 }
 
 std::vector<MetricsRow> read_metrics(const std::filesystem::path& path) {
-  MetricsFile file = read_sound_metrics(path);
+  MetricsFile file = read_valid_metrics(path);
   if (!file.damage.empty()) fail("{}", file.damage.front());
   return std::move(file.rows);
 }

@@ -54,7 +54,7 @@ struct MetricsFile {
 };
 
 /// Its sound rows; a last line without its end was left by a killed process and does not count.
-MetricsFile read_sound_metrics(const std::filesystem::path& path);
+MetricsFile read_valid_metrics(const std::filesystem::path& path);
 
 /// All complete rows of a metrics file. Throws Error naming file and line of a row that is not a
 /// flat object with a step or does not fit its checksum.

@@ -80,7 +80,7 @@ SegmentIndex read_index(const fs::path& directory) {
   const auto take = [&](std::string_view line, std::size_t number) {
     const std::string place = fmt::format("{}:{}", path.string(), number);
     index.push_back(segment_of(parse_json_row(line, place)));
-    if (checked && !is_sound(line)) fail("{}: does not fit its checksum; it is damaged", place);
+    if (checked && !is_valid(line)) fail("{}: does not fit its checksum; it is damaged", place);
   };
   // It is written in one piece.
   if (!for_each_whole_line(text, take).empty()) fail("{}: its end is damaged", path.string());

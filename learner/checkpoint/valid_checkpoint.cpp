@@ -56,7 +56,7 @@ void refuse_unless(const LogHolds& log_holds, std::vector<std::string> damaged,
 /// Gives a damaged checkpoint another name, or only says which it would have.
 using Rename = std::function<fs::path(const fs::path& checkpoint)>;
 
-std::optional<fs::path> last_sound(const fs::path& checkpoints, const Log& log,
+std::optional<fs::path> last_valid(const fs::path& checkpoints, const Log& log,
                                    const LogHolds& log_holds, std::int64_t at_most,
                                    const Rename& rename) {
   std::vector<std::string> damaged = damaged_ones(checkpoints);
@@ -90,15 +90,15 @@ std::vector<std::string> checkpoint_faults(const fs::path& checkpoint) {
   return {fmt::format("{} is missing", kChecksumsFile)};
 }
 
-std::optional<fs::path> sound_checkpoint(const fs::path& checkpoints, const Log& log,
+std::optional<fs::path> valid_checkpoint(const fs::path& checkpoints, const Log& log,
                                          const LogHolds& log_holds, std::int64_t at_most) {
-  return last_sound(checkpoints, log, log_holds, at_most,
+  return last_valid(checkpoints, log, log_holds, at_most,
                     [](const fs::path& checkpoint) { return set_aside(checkpoint, kDamaged); });
 }
 
-std::optional<fs::path> find_sound_checkpoint(const fs::path& checkpoints, const Log& log,
+std::optional<fs::path> find_valid_checkpoint(const fs::path& checkpoints, const Log& log,
                                               const LogHolds& log_holds, std::int64_t at_most) {
-  return last_sound(checkpoints, log, log_holds, at_most, [](const fs::path& checkpoint) {
+  return last_valid(checkpoints, log, log_holds, at_most, [](const fs::path& checkpoint) {
     return fs::path(checkpoint.string() + std::string(kDamaged));
   });
 }

@@ -22,13 +22,13 @@ std::vector<std::string> checkpoint_faults(const std::filesystem::path& checkpoi
 /// without checksums is accepted with a warning. Empty if there was never one, or if all are
 /// damaged and `log_holds` says of the last one's step that the run's log can stand in for it: then
 /// with a warning. Throws Error if all are damaged otherwise. For the directory's writer only.
-std::optional<std::filesystem::path> sound_checkpoint(
+std::optional<std::filesystem::path> valid_checkpoint(
     const std::filesystem::path& checkpoints, const Log& log,
     const std::function<bool(std::int64_t step)>& log_holds = {}, std::int64_t at_most = kAnyStep);
 
-/// What sound_checkpoint would return, or the Error that it would throw; renames nothing. For
+/// What valid_checkpoint would return, or the Error that it would throw; renames nothing. For
 /// anyone.
-std::optional<std::filesystem::path> find_sound_checkpoint(
+std::optional<std::filesystem::path> find_valid_checkpoint(
     const std::filesystem::path& checkpoints, const Log& log,
     const std::function<bool(std::int64_t step)>& log_holds = {}, std::int64_t at_most = kAnyStep);
 

@@ -15,7 +15,7 @@
 
 namespace lie {
 
-class CurveRecorder : public StepStage {
+class CurveRecorder : public StepRecorder {
  public:
   /// Continues after `last_step`; -1: a new run. Records of later steps, left by a killed process,
   /// are dropped; of a step that is learned again, the record with the times of the first time

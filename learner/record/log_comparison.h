@@ -7,7 +7,7 @@ namespace lie {
 
 /// On learner 0. Says once from which step on advantages or learner log-probs differ from the
 /// logged ones, where a step has any, and what that means.
-class LogComparison : public StepStage {
+class LogComparison : public StepRecorder {
  public:
   void take(StepOutcome& step) override;
   bool differs() const { return differs_; }

@@ -28,7 +28,7 @@ void describe(FieldList& fields, TrajectoryOptions& options);
 /// learner 0 keeps the groups not trained on and the evaluations. A background thread writes a step
 /// while the next one runs, one step at a time. Step 0, which only evaluates, is written with step
 /// 1: a segment after step 0 begins with either. Learner 0 keeps the index of segments.
-class TrajectoryRecorder : public StepStage {
+class TrajectoryRecorder : public StepRecorder {
  public:
   /// The first segment begins after info.starts_after_step: steps up to there are in the log and
   /// pass without being recorded again (common/trajectory/recovery.h).

@@ -7,9 +7,9 @@
 
 namespace lie {
 
-Coordinator::Coordinator(TicketDesk& desk, int actors, PollableSource<ScoredGroup>& scored,
+Coordinator::Coordinator(TicketQueue& ticket_queue, int actors, PollableSource<ScoredGroup>& scored,
                          std::function<bool()> holds_back, bool in_flight_weights)
-    : desk_(desk),
+    : ticket_queue_(ticket_queue),
       scored_(scored),
       holds_back_(std::move(holds_back)),
       in_flight_weights_(in_flight_weights),
@@ -57,7 +57,7 @@ bool Coordinator::collect(std::deque<Ticket> tickets, std::optional<Assignment::
   return collect(part, when_out, take);
 }
 
-void Coordinator::attend(const TakeGroup& take) {
+void Coordinator::poll_progress(const TakeGroup& take) {
   if (!version_) return;
   is_held_ = holds_back_ && holds_back_();
   while (take_one(take)) continue;
@@ -169,7 +169,7 @@ std::vector<Ticket> Coordinator::tickets_for(const WaitingActor& waiting) {
 
 bool Coordinator::answer_waiting_actors(std::optional<Assignment::Kind> when_out) {
   bool answered = false;
-  for (const WaitingActor& waiting : desk_.waiting_actors()) {
+  for (const WaitingActor& waiting : ticket_queue_.waiting_actors()) {
     Assignment answer{Assignment::Kind::kTickets, tickets_for(waiting)};
     if (answer.tickets.empty()) {
       const bool is_told = all_out() && when_out;
@@ -178,7 +178,7 @@ bool Coordinator::answer_waiting_actors(std::optional<Assignment::Kind> when_out
       told_[static_cast<std::size_t>(waiting.actor)] = is_told;
     }
     answered = answered || waiting.request.room > 0;
-    desk_.answer(waiting.actor, std::move(answer));
+    ticket_queue_.answer(waiting.actor, std::move(answer));
   }
   return answered;
 }

@@ -32,7 +32,7 @@ class Coordinator {
   /// while groups are waited for; as long as it is true, no group begins. May be empty.
   /// `in_flight_weights`: actors take new weights with responses in flight; then groups are handed
   /// out whole, each of one actor.
-  Coordinator(TicketDesk& desk, int actors, PollableSource<ScoredGroup>& scored,
+  Coordinator(TicketQueue& ticket_queue, int actors, PollableSource<ScoredGroup>& scored,
               std::function<bool()> holds_back = {}, bool in_flight_weights = false);
 
   /// Queues tickets of one step and purpose, which are whole groups; earlier steps come first.
@@ -44,7 +44,7 @@ class Coordinator {
 
   /// What collect() does, once and without waiting, for whoever works long between two. Nothing
   /// before set_version().
-  void attend(const TakeGroup& take);
+  void poll_progress(const TakeGroup& take);
 
   /// Hands out tickets, in parts where that keeps actors busy (see learner/schedule/hand_out.h),
   /// and gives every group to `take` as it comes back whole, whichever step it is of. `when_out`:
@@ -96,7 +96,7 @@ class Coordinator {
   bool take_one(const TakeGroup& take);
   void serve(std::optional<Assignment::Kind> when_out, const TakeGroup& take);
 
-  TicketDesk& desk_;
+  TicketQueue& ticket_queue_;
   PollableSource<ScoredGroup>& scored_;
   std::function<bool()> holds_back_;
   const bool in_flight_weights_;

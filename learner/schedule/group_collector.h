@@ -59,8 +59,8 @@ class GroupCollector {
   std::optional<std::vector<ScoredGroup>> collect(std::deque<Ticket> tickets,
                                                   std::optional<Assignment::Kind> when_out);
 
-  /// Coordinator::attend(): what comes back is kept for its step.
-  void attend() { coordinator_.attend(take()); }
+  /// Coordinator::poll_progress(): what comes back is kept for its step.
+  void poll_progress() { coordinator_.poll_progress(take()); }
 
   /// Coordinator::announce(kWeights): what comes back meanwhile is kept for its step.
   void announce_weights();

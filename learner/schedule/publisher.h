@@ -11,7 +11,7 @@
 
 namespace lie {
 
-class Publisher : public StepStage {
+class Publisher : public StepRecorder {
  public:
   /// Keeps references. `weight_group`: learner 0 and the actors, see common/comm/weight_sync.h.
   /// `weights`: where all of them are whenever a step has been learned; nothing where an actor

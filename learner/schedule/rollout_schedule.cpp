@@ -27,7 +27,7 @@ Lines lines_of(const fs::path& path) {
   const std::string text = read_file(path);
   for_each_whole_line(text, [&](std::string_view line, std::size_t number) {
     const std::string place = fmt::format("{}:{}", path.string(), number);
-    if (!is_sound(line)) fail("{}: the line does not fit its checksum; it is damaged", place);
+    if (!is_valid(line)) fail("{}: the line does not fit its checksum; it is damaged", place);
     Json object = parse_json(line, place);
     if (!object.contains("problems") || !object.contains("versions")) {
       fail("{}: is no line of a schedule; name the schedule.jsonl of a run", place);

@@ -66,7 +66,7 @@ class RolloutSchedule {
 };
 
 /// Writes down every step's; those that are learned again from the log, too.
-class ScheduleRecorder : public StepStage {
+class ScheduleRecorder : public StepRecorder {
  public:
   /// Keeps what the file holds of steps up to `first_step`. Throws Error if that is damaged, or
   /// does not hold all of them. Where steps take the first groups it keeps later ones, too, which

@@ -38,37 +38,39 @@ double negative_sum(std::span<const float> log_probs) {
 }
 
 /// This learner's part of some sequences.
-struct Lanes {
+struct GradientShards {
   std::vector<double> loss;  // of all lanes: 0
-  LaneRange own;
+  GradientShardRange own;
   std::vector<std::vector<MicroBatch>> micro_batches;  // by own lane
 };
 
-Lanes lanes_of(std::span<const SequenceTokens> sequences, const Collective& learners,
-               const SftOptions& options) {
-  const auto dealt = deal_to_lanes(sequences, options.lanes);
-  Lanes lanes{std::vector<double>(dealt.size()),
-              lanes_of_learner(std::ssize(dealt), learners.rank(), learners.size()),
-              {}};
-  for (std::int64_t i = lanes.own.first; i < lanes.own.first + lanes.own.count; ++i) {
-    lanes.micro_batches.push_back(
+GradientShards gradient_shards_of(std::span<const SequenceTokens> sequences,
+                                  const Collective& learners, const SftOptions& options) {
+  const auto dealt = assign_to_gradient_shards(sequences, options.gradient_shards);
+  GradientShards gradient_shards{
+      std::vector<double>(dealt.size()),
+      gradient_shards_of_learner(std::ssize(dealt), learners.rank(), learners.size()),
+      {}};
+  for (std::int64_t i = gradient_shards.own.first;
+       i < gradient_shards.own.first + gradient_shards.own.count; ++i) {
+    gradient_shards.micro_batches.push_back(
         pack(sequences, dealt[static_cast<std::size_t>(i)], options.max_micro_batch_tokens));
   }
-  return lanes;
+  return gradient_shards;
 }
 
 /// Of all response tokens. Collective over the learners.
 double mean_loss(Transformer& model, Collective& learners,
                  std::span<const SequenceTokens> sequences, const SftOptions& options) {
-  Lanes lanes = lanes_of(sequences, learners, options);
-  auto loss = lanes.loss.begin() + lanes.own.first;
-  for (const std::vector<MicroBatch>& micro_batches : lanes.micro_batches) {
+  GradientShards gradient_shards = gradient_shards_of(sequences, learners, options);
+  auto loss = gradient_shards.loss.begin() + gradient_shards.own.first;
+  for (const std::vector<MicroBatch>& micro_batches : gradient_shards.micro_batches) {
     for (const MicroBatch& micro : micro_batches) {
       *loss += negative_sum(model.forward(micro.packed, 1.0F, false).log_probs);
     }
     ++loss;
   }
-  return sum_lanes(learners, std::move(lanes.loss)) /
+  return sum_gradient_shards(learners, std::move(gradient_shards.loss)) /
          static_cast<double>(response_tokens(sequences));
 }
 
@@ -80,7 +82,7 @@ class Tuner {
         parts_(parts),
         optimizer_(options_.optimizer, parts.weights, own_shard(parts.weights, parts.learners)),
         gradient_(parts.weights.operators(), parts.learners,
-                  flat_elements(parts.weights.parameters()), options_.lanes, "sft.lanes"),
+                  flat_elements(parts.weights.parameters()), options_.gradient_shards, "sft.lanes"),
         policies_(gradient_.workers(), parts.model, options_.activation_mebibytes << 20) {
     check_options(options_.optimizer);
     options_.max_micro_batch_tokens = gradient_.pass_tokens(options_.max_micro_batch_tokens);
@@ -105,8 +107,9 @@ class Tuner {
   std::optional<std::filesystem::path> shared_checkpoint() const;
   static SftOptions with_schedule(SftOptions options, const SftParts& parts);
   const std::vector<std::size_t>& batch_of(std::int64_t step);
-  double accumulate(const MicroBatch& micro, double weight, const LaneWork& lane);
-  double run_lanes(std::span<const SequenceTokens> sequences, double weight);
+  double accumulate(const MicroBatch& micro, double weight,
+                    const GradientShardWork& gradient_shard);
+  double run_gradient_shards(std::span<const SequenceTokens> sequences, double weight);
   double loss_of(const std::vector<std::size_t>& batch);
   void begin_save(std::int64_t step);
   /// The weights of all learners reach the model.
@@ -119,7 +122,7 @@ class Tuner {
   SftOptions options_;
   const SftParts& parts_;
   AdamW optimizer_;
-  LaneSum gradient_;  // [1, N] fp32
+  GradientShardSum gradient_;  // [1, N] fp32
   WorkerPolicies policies_;
   std::vector<std::vector<std::size_t>> batches_;  // of the current epoch
   std::int64_t epoch_ = -1;
@@ -174,24 +177,27 @@ const std::vector<std::size_t>& Tuner::batch_of(std::int64_t step) {
 }
 
 /// Adds to the lane's gradient; returns the loss.
-double Tuner::accumulate(const MicroBatch& micro, double weight, const LaneWork& lane) {
-  Transformer& model = policies_.of(lane.worker);
+double Tuner::accumulate(const MicroBatch& micro, double weight,
+                         const GradientShardWork& gradient_shard) {
+  Transformer& model = policies_.of(gradient_shard.worker);
   const RowLogProbs rows = model.forward(micro.packed, 1.0F, true);
   const std::vector<float> d_log_probs(rows.log_probs.size(), static_cast<float>(-weight));
   const std::vector<float> d_entropies(rows.log_probs.size(), 0.0F);
-  model.backward(micro.packed, d_log_probs, d_entropies, lane.gradient);
+  model.backward(micro.packed, d_log_probs, d_entropies, gradient_shard.gradient);
   return negative_sum(rows.log_probs);
 }
 
 /// Forward and backward over this learner's lanes; returns the summed loss over all.
-double Tuner::run_lanes(std::span<const SequenceTokens> sequences, double weight) {
-  Lanes lanes = lanes_of(sequences, parts_.learners, options_);
-  gradient_.run(std::ssize(lanes.loss), [&](const LaneWork& lane) {
-    for (const MicroBatch& micro : lanes.micro_batches[static_cast<std::size_t>(lane.number)]) {
-      lanes.loss[static_cast<std::size_t>(lane.lane)] += accumulate(micro, weight, lane);
+double Tuner::run_gradient_shards(std::span<const SequenceTokens> sequences, double weight) {
+  GradientShards gradient_shards = gradient_shards_of(sequences, parts_.learners, options_);
+  gradient_.run(std::ssize(gradient_shards.loss), [&](const GradientShardWork& gradient_shard) {
+    for (const MicroBatch& micro :
+         gradient_shards.micro_batches[static_cast<std::size_t>(gradient_shard.number)]) {
+      gradient_shards.loss[static_cast<std::size_t>(gradient_shard.gradient_shard)] +=
+          accumulate(micro, weight, gradient_shard);
     }
   });
-  return sum_lanes(parts_.learners, std::move(lanes.loss));
+  return sum_gradient_shards(parts_.learners, std::move(gradient_shards.loss));
 }
 
 double Tuner::loss_of(const std::vector<std::size_t>& batch) {
@@ -207,7 +213,7 @@ SftProgress Tuner::update(std::int64_t step) {
   progress.tokens = response_tokens(sequences);
   const double tokens = static_cast<double>(progress.tokens);
   const double divisor = options_.loss == SftLoss::kTokenMean ? tokens : options_.constant_divisor;
-  progress.loss = run_lanes(sequences, 1.0 / divisor) / tokens;
+  progress.loss = run_gradient_shards(sequences, 1.0 / divisor) / tokens;
   progress.optimizer =
       update_shard(parts_.learners, optimizer_, step, gradient_.sum(), parts_.weights);
   share();

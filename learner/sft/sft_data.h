@@ -38,7 +38,7 @@ struct SftOptions : SftRowOptions {
   std::int64_t max_batch_tokens = 65536;
   std::int64_t max_micro_batch_tokens = 4096;
   std::int64_t activation_mebibytes = 0;
-  std::int64_t lanes = kDefaultLanes;
+  std::int64_t gradient_shards = kDefaultGradientShards;
   SftLoss loss = SftLoss::kTokenMean;
   double constant_divisor = 1000;
   bool append_end_of_sequence = true;

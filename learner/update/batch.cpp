@@ -51,7 +51,8 @@ void describe(FieldList& fields, BatchOptions& options) {
       {"Tokens of one forward and backward pass; bounds memory, changes no result.", "tokens", 1});
   fields.add("activation_mebibytes", options.activation_mebibytes,
              {kActivationHelp, "MiB", 0, kMostActivationMebibytes});
-  fields.add("lanes", options.lanes, {kLanesHelp, "", 1, kMostLanes, "1"});
+  fields.add("lanes", options.gradient_shards,
+             {kGradientShardsHelp, "", 1, kMaxGradientShards, "1"});
 }
 
 std::vector<std::vector<ResponseIndex>> cut_mini_batches(std::span<const ScoredGroup> groups,
@@ -94,8 +95,8 @@ SequenceTokens sequence_tokens(std::span<const ScoredGroup> groups, ResponseInde
   return {rollout.prompt_ids, rollout.responses[index.sample].ids};
 }
 
-std::vector<std::vector<std::size_t>> deal_to_lanes(std::span<const SequenceTokens> sequences,
-                                                    std::int64_t most) {
+std::vector<std::vector<std::size_t>> assign_to_gradient_shards(
+    std::span<const SequenceTokens> sequences, std::int64_t most) {
   std::vector<std::size_t> order(sequences.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
   std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
@@ -103,14 +104,15 @@ std::vector<std::vector<std::size_t>> deal_to_lanes(std::span<const SequenceToke
   });
   const auto count = std::clamp(sequences.size(), std::size_t{1}, static_cast<std::size_t>(most));
   std::vector<std::int64_t> load(count, 0);
-  std::vector<std::vector<std::size_t>> lanes(count);
+  std::vector<std::vector<std::size_t>> gradient_shards(count);
   for (const std::size_t position : order) {
     const auto least = std::min_element(load.begin(), load.end());
     *least += sequences[position].tokens();
-    lanes[static_cast<std::size_t>(least - load.begin())].push_back(position);
+    gradient_shards[static_cast<std::size_t>(least - load.begin())].push_back(position);
   }
-  for (auto& lane : lanes) std::sort(lane.begin(), lane.end());
-  return lanes;
+  for (auto& gradient_shard : gradient_shards)
+    std::sort(gradient_shard.begin(), gradient_shard.end());
+  return gradient_shards;
 }
 
 std::vector<MicroBatch> pack(std::span<const SequenceTokens> sequences,

@@ -14,8 +14,8 @@
 
 namespace lie {
 
-constexpr std::int64_t kDefaultLanes = 8, kMostLanes = 64;
-constexpr const char* kLanesHelp =
+constexpr std::int64_t kDefaultGradientShards = 8, kMaxGradientShards = 64;
+constexpr const char* kGradientShardsHelp =
     "Sums that a gradient is made of, added in a fixed tree: the same bits on any number of "
     "learners up to this. Another number changes bits. One learner holds log2(lanes) + 1 "
     "gradients.";
@@ -31,7 +31,7 @@ struct BatchOptions {
   std::int64_t epochs = 1;
   std::int64_t max_micro_batch_tokens = 4096;
   std::int64_t activation_mebibytes = 0;
-  std::int64_t lanes = kDefaultLanes;
+  std::int64_t gradient_shards = kDefaultGradientShards;
 };
 void describe(FieldList& fields, BatchOptions& options);
 
@@ -76,8 +76,8 @@ SequenceTokens sequence_tokens(std::span<const ScoredGroup> groups, ResponseInde
 /// Positions of the sequences of each lane, ascending: longest first to the lane with the fewest
 /// tokens so far, ties to the first. As many lanes as `most`, or as there are sequences if these
 /// are fewer, and at least one.
-std::vector<std::vector<std::size_t>> deal_to_lanes(std::span<const SequenceTokens> sequences,
-                                                    std::int64_t most);
+std::vector<std::vector<std::size_t>> assign_to_gradient_shards(
+    std::span<const SequenceTokens> sequences, std::int64_t most);
 
 /// Whole sequences of one forward and backward pass.
 struct MicroBatch {

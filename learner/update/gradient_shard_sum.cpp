@@ -9,75 +9,82 @@
 
 namespace lie {
 
-LaneSum::LaneSum(Operators& operators, Collective& learners, std::int64_t elements,
-                 std::int64_t most_lanes, std::string_view key)
+GradientShardSum::GradientShardSum(Operators& operators, Collective& learners,
+                                   std::int64_t elements, std::int64_t max_gradient_shards,
+                                   std::string_view key)
     : operators_(operators), learners_(learners), elements_(elements) {
-  check_lanes(learners.size(), most_lanes, key);
-  const LaneRange own = lanes_of_learner(most_lanes, learners.rank(), learners.size());
+  check_gradient_shards(learners.size(), max_gradient_shards, key);
+  const GradientShardRange own =
+      gradient_shards_of_learner(max_gradient_shards, learners.rank(), learners.size());
   workers_ = operators.workers(elements);
   if (own.count < std::ssize(workers_)) workers_ = {&operators};
   stacks_.resize(workers_.size());
-  const auto parts = lanes_of_workers(own, std::ssize(stacks_));
+  const auto parts = gradient_shards_of_workers(own, std::ssize(stacks_));
   for (std::size_t i = 0; i < parts.size(); ++i) {
-    const auto held = static_cast<std::size_t>(values_held(most_lanes, parts[i]));
+    const auto held = static_cast<std::size_t>(values_held(max_gradient_shards, parts[i]));
     for (std::size_t v = 0; v < held; ++v) value(stacks_[i], v);
   }
 }
 
 /// Number i of a worker's values.
-Tensor LaneSum::value(Stack& stack, std::size_t i) {
+Tensor GradientShardSum::value(Stack& stack, std::size_t i) {
   stack.values.resize(std::max(stack.values.size(), i + 1));
   Buffer& value = stack.values[i];
   if (value.empty()) value = operators_.allocate(1, elements_, DType::kFloat32);
   return value.view();
 }
 
-void LaneSum::join(Stack& stack, Operators& operators) {
-  join_halves(lanes_, stack.nodes,
+void GradientShardSum::join(Stack& stack, Operators& operators) {
+  join_halves(gradient_shards_, stack.nodes,
               [&](std::size_t i) { operators.add(value(stack, i + 1), value(stack, i)); });
 }
 
-Tensor LaneSum::add_lane(const LaneWork& work) {
+Tensor GradientShardSum::add_gradient_shard(const GradientShardWork& work) {
   Stack& stack = stacks_[static_cast<std::size_t>(work.worker)];
   Operators& operators = *workers_[static_cast<std::size_t>(work.worker)];
   join(stack, operators);
-  stack.nodes.push_back({work.lane, 1});
+  stack.nodes.push_back({work.gradient_shard, 1});
   const Tensor zeros = value(stack, stack.nodes.size() - 1);
   operators.zero(zeros);
   return zeros;
 }
 
-void LaneSum::each_lane(std::int64_t lanes, const std::function<void(const LaneWork&)>& work) {
-  const LaneRange own = lanes_of_learner(lanes, learners_.rank(), learners_.size());
-  const auto parts = lanes_of_workers(own, std::ssize(workers_));
+void GradientShardSum::each_gradient_shard(
+    std::int64_t gradient_shards, const std::function<void(const GradientShardWork&)>& work) {
+  const GradientShardRange own =
+      gradient_shards_of_learner(gradient_shards, learners_.rank(), learners_.size());
+  const auto parts = gradient_shards_of_workers(own, std::ssize(workers_));
   operators_.run_workers(std::ssize(parts), [&](std::int64_t worker) {
-    const LaneRange part = parts[static_cast<std::size_t>(worker)];
-    for (std::int64_t lane = part.first; lane < part.first + part.count; ++lane) {
-      work({worker, lane, lane - own.first});
+    const GradientShardRange part = parts[static_cast<std::size_t>(worker)];
+    for (std::int64_t gradient_shard = part.first; gradient_shard < part.first + part.count;
+         ++gradient_shard) {
+      work({worker, gradient_shard, gradient_shard - own.first});
     }
   });
 }
 
-void LaneSum::run(std::int64_t lanes, const std::function<void(const LaneWork&)>& work) {
-  lanes_ = lanes;
+void GradientShardSum::run(std::int64_t gradient_shards,
+                           const std::function<void(const GradientShardWork&)>& work) {
+  gradient_shards_ = gradient_shards;
   nodes_.clear();
   for (int learner = 0; learner < learners_.size(); ++learner) {
     std::size_t number = 0;
-    for (const LaneRange node :
-         nodes_of(lanes, lanes_of_learner(lanes, learner, learners_.size()))) {
+    for (const GradientShardRange node :
+         nodes_of(gradient_shards,
+                  gradient_shards_of_learner(gradient_shards, learner, learners_.size()))) {
       nodes_.push_back({node, learner, number++});
     }
   }
   for (Stack& stack : stacks_) stack.nodes.clear();
-  each_lane(lanes, [&](LaneWork lane) {
-    lane.gradient = add_lane(lane);
-    work(lane);
+  each_gradient_shard(gradient_shards, [&](GradientShardWork gradient_shard) {
+    gradient_shard.gradient = add_gradient_shard(gradient_shard);
+    work(gradient_shard);
   });
   join_workers();
 }
 
 /// The nodes of all workers become the first one's.
-void LaneSum::join_workers() {
+void GradientShardSum::join_workers() {
   Stack& all = stacks_.front();
   join(all, operators_);
   for (Stack& stack : std::span(stacks_).subspan(1)) {
@@ -91,7 +98,7 @@ void LaneSum::join_workers() {
   }
 }
 
-Tensor LaneSum::sum() {
+Tensor GradientShardSum::sum() {
   if (learners_.size() > 1) {
     const std::int64_t longest = longest_shard(elements_, learners_.size());
     for (std::int64_t done = 0; done < longest; done += kExchangedAtOnce) add_part(done);
@@ -101,13 +108,13 @@ Tensor LaneSum::sum() {
 }
 
 /// The elements of `learner`'s shard from `done` on.
-Tensor LaneSum::part_of(Tensor whole, int learner, std::int64_t done) const {
+Tensor GradientShardSum::part_of(Tensor whole, int learner, std::int64_t done) const {
   const FlatRange part = part_of_shard(shard_of(elements_, learner, learners_.size()), done);
   return whole.elements_at(part.first, part.count);
 }
 
 /// A part of this learner's shard, of every node of all learners.
-std::vector<Tensor> LaneSum::exchange_part(std::int64_t done) {
+std::vector<Tensor> GradientShardSum::exchange_part(std::int64_t done) {
   const int me = learners_.rank();
   Stack& own = stacks_.front();
   const std::int64_t count = part_of(idle(), me, done).elements();
@@ -136,13 +143,13 @@ std::vector<Tensor> LaneSum::exchange_part(std::int64_t done) {
   return parts;
 }
 
-void LaneSum::add_part(std::int64_t done) {
+void GradientShardSum::add_part(std::int64_t done) {
   std::vector<Tensor> parts = exchange_part(done), values;
-  std::vector<LaneRange> joined;
+  std::vector<GradientShardRange> joined;
   for (std::size_t i = 0; i < parts.size(); ++i) {
-    joined.push_back(nodes_[i].lanes);
+    joined.push_back(nodes_[i].gradient_shards);
     values.push_back(parts[i]);
-    join_halves(lanes_, joined, [&](std::size_t left) {
+    join_halves(gradient_shards_, joined, [&](std::size_t left) {
       operators_.add(values[left + 1], values[left]);
       values.pop_back();
     });

@@ -16,19 +16,19 @@
 namespace lie {
 
 /// A lane of this learner, for who computes it.
-struct LaneWork {
+struct GradientShardWork {
   std::int64_t worker = 0;
-  std::int64_t lane = 0, number = 0;  // of all lanes, and among this learner's
-  Tensor gradient = {};               // [1, elements], zeros, to which the lane's is to be added
+  std::int64_t gradient_shard = 0, number = 0;  // of all lanes, and among this learner's
+  Tensor gradient = {};  // [1, elements], zeros, to which the lane's is to be added
 };
 
-class LaneSum {
+class GradientShardSum {
  public:
   /// Of gradients [1, elements] in the memory of `operators`, taken at once, so that what is free
-  /// then stays so. Both outlive it. Throws Error if there are more learners than `most_lanes`;
-  /// `key` is where that is set.
-  LaneSum(Operators& operators, Collective& learners, std::int64_t elements,
-          std::int64_t most_lanes, std::string_view key);
+  /// then stays so. Both outlive it. Throws Error if there are more learners than
+  /// `max_gradient_shards`; `key` is where that is set.
+  GradientShardSum(Operators& operators, Collective& learners, std::int64_t elements,
+                   std::int64_t max_gradient_shards, std::string_view key);
 
   /// Those that compute lanes at the same time: operators.workers(elements) if this learner may
   /// have a lane for each, else the operators alone.
@@ -40,9 +40,10 @@ class LaneSum {
   /// Calls work() for each of this learner's of `lanes` >= 1 lanes: its workers at the same time,
   /// each for lanes of its own in order, number 0 on the caller's thread. Throws what work()
   /// throws. Without gradients.
-  void each_lane(std::int64_t lanes, const std::function<void(const LaneWork&)>& work);
+  void each_gradient_shard(std::int64_t gradient_shards,
+                           const std::function<void(const GradientShardWork&)>& work);
   /// The same with gradients, which begin a mini-batch.
-  void run(std::int64_t lanes, const std::function<void(const LaneWork&)>& work);
+  void run(std::int64_t gradient_shards, const std::function<void(const GradientShardWork&)>& work);
   /// Its first [1, elements], which hold nothing from the last use of what sum() returned until
   /// run().
   Tensor idle() { return value(stacks_.front(), 0); }
@@ -53,18 +54,18 @@ class LaneSum {
  private:
   /// A node of the tree that is whole on one learner: number `number` of its nodes.
   struct Node {
-    LaneRange lanes;
+    GradientShardRange gradient_shards;
     int learner = 0;
     std::size_t number = 0;
   };
   /// What one worker has added so far.
   struct Stack {
-    std::vector<LaneRange> nodes;  // in order; their sums are the first of `values`
-    std::vector<Buffer> values;    // [1, elements] each; none is given back
+    std::vector<GradientShardRange> nodes;  // in order; their sums are the first of `values`
+    std::vector<Buffer> values;             // [1, elements] each; none is given back
   };
   Tensor value(Stack& stack, std::size_t i);
   void join(Stack& stack, Operators& operators);
-  Tensor add_lane(const LaneWork& work);
+  Tensor add_gradient_shard(const GradientShardWork& work);
   void join_workers();
   Tensor part_of(Tensor whole, int learner, std::int64_t done) const;
   std::vector<Tensor> exchange_part(std::int64_t done);
@@ -74,7 +75,7 @@ class LaneSum {
   Collective& learners_;
   std::int64_t elements_;
   std::vector<Operators*> workers_;
-  std::int64_t lanes_ = 0;
+  std::int64_t gradient_shards_ = 0;
   std::vector<Stack> stacks_;    // of the workers; in the end the first has all
   std::vector<Node> nodes_;      // of all learners when all lanes are there, in order
   std::vector<Buffer> arrived_;  // parts of other learners' nodes

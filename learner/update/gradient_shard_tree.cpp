@@ -5,46 +5,49 @@
 
 namespace lie {
 
-LaneRange lanes_of_learner(std::int64_t lanes, int learner, int learners) {
-  const std::int64_t first = lanes * learner / learners;
-  return {first, lanes * (learner + 1) / learners - first};
+GradientShardRange gradient_shards_of_learner(std::int64_t gradient_shards, int learner,
+                                              int learners) {
+  const std::int64_t first = gradient_shards * learner / learners;
+  return {first, gradient_shards * (learner + 1) / learners - first};
 }
 
-std::vector<LaneRange> lanes_of_workers(LaneRange own, std::int64_t workers) {
+std::vector<GradientShardRange> gradient_shards_of_workers(GradientShardRange own,
+                                                           std::int64_t workers) {
   const auto count = static_cast<int>(std::clamp<std::int64_t>(own.count, 1, workers));
-  std::vector<LaneRange> parts;
+  std::vector<GradientShardRange> parts;
   for (int worker = 0; worker < count; ++worker) {
-    const LaneRange part = lanes_of_learner(own.count, worker, count);
+    const GradientShardRange part = gradient_shards_of_learner(own.count, worker, count);
     parts.push_back({own.first + part.first, part.count});
   }
   return parts;
 }
 
-bool are_halves(std::int64_t lanes, LaneRange left, LaneRange right) {
-  LaneRange node = {0, lanes};
+bool are_halves(std::int64_t gradient_shards, GradientShardRange left, GradientShardRange right) {
+  GradientShardRange node = {0, gradient_shards};
   while (node.count > 1) {
     const auto half =
         static_cast<std::int64_t>(std::bit_floor(static_cast<std::uint64_t>(node.count - 1)));
-    const LaneRange first = {node.first, half}, second = {node.first + half, node.count - half};
+    const GradientShardRange first = {node.first, half},
+                             second = {node.first + half, node.count - half};
     if (left == first && right == second) return true;
     node = left.first < second.first ? first : second;
   }
   return false;
 }
 
-std::vector<LaneRange> nodes_of(std::int64_t lanes, LaneRange range) {
-  std::vector<LaneRange> nodes;
+std::vector<GradientShardRange> nodes_of(std::int64_t gradient_shards, GradientShardRange range) {
+  std::vector<GradientShardRange> nodes;
   for (std::int64_t i = 0; i < range.count; ++i) {
     nodes.push_back({range.first + i, 1});
-    join_halves(lanes, nodes, [](std::size_t) {});
+    join_halves(gradient_shards, nodes, [](std::size_t) {});
   }
   return nodes;
 }
 
-std::int64_t values_held(std::int64_t lanes, LaneRange range) {
+std::int64_t values_held(std::int64_t gradient_shards, GradientShardRange range) {
   std::int64_t most = 0;
   for (std::int64_t count = 0; count < range.count; ++count) {
-    most = std::max(most, std::ssize(nodes_of(lanes, {range.first, count})) + 1);
+    most = std::max(most, std::ssize(nodes_of(gradient_shards, {range.first, count})) + 1);
   }
   return most;
 }

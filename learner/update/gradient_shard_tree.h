@@ -13,27 +13,30 @@
 namespace lie {
 
 /// The lanes [first, first + count): a node of the tree, or a learner's range.
-struct LaneRange {
+struct GradientShardRange {
   std::int64_t first = 0;
   std::int64_t count = 0;
-  bool operator==(const LaneRange&) const = default;
+  bool operator==(const GradientShardRange&) const = default;
 };
 
 /// The lanes of a learner: ranges in the order of learners, of counts that differ by at most 1.
-LaneRange lanes_of_learner(std::int64_t lanes, int learner, int learners);
+GradientShardRange gradient_shards_of_learner(std::int64_t gradient_shards, int learner,
+                                              int learners);
 
 /// The same for `workers` of one learner: parts of its lanes, of which none is empty but of no
 /// lanes.
-std::vector<LaneRange> lanes_of_workers(LaneRange own, std::int64_t workers);
+std::vector<GradientShardRange> gradient_shards_of_workers(GradientShardRange own,
+                                                           std::int64_t workers);
 
 /// Whether the two, in this order, are the halves of a node in the tree of `lanes`.
-bool are_halves(std::int64_t lanes, LaneRange left, LaneRange right);
+bool are_halves(std::int64_t gradient_shards, GradientShardRange left, GradientShardRange right);
 
 /// While the last two of `nodes`, which are in order, are halves of one node: calls add(i), which
 /// adds value i + 1 to value i, and puts the node in their place.
 template <typename Add>
-void join_halves(std::int64_t lanes, std::vector<LaneRange>& nodes, const Add& add) {
-  while (nodes.size() >= 2 && are_halves(lanes, nodes[nodes.size() - 2], nodes.back())) {
+void join_halves(std::int64_t gradient_shards, std::vector<GradientShardRange>& nodes,
+                 const Add& add) {
+  while (nodes.size() >= 2 && are_halves(gradient_shards, nodes[nodes.size() - 2], nodes.back())) {
     add(nodes.size() - 2);
     nodes[nodes.size() - 2].count += nodes.back().count;
     nodes.pop_back();
@@ -41,9 +44,9 @@ void join_halves(std::int64_t lanes, std::vector<LaneRange>& nodes, const Add& a
 }
 
 /// What remains of the lanes of `range` when all that is whole in it has been joined, in order.
-std::vector<LaneRange> nodes_of(std::int64_t lanes, LaneRange range);
+std::vector<GradientShardRange> nodes_of(std::int64_t gradient_shards, GradientShardRange range);
 
 /// How many values are held at once, at the most, where those of `range` are joined in order.
-std::int64_t values_held(std::int64_t lanes, LaneRange range);
+std::int64_t values_held(std::int64_t gradient_shards, GradientShardRange range);
 
 }  // namespace lie

@@ -5,41 +5,43 @@ namespace {
 
 /// Calls use(number) for each sum and extreme of a lane.
 template <typename Use>
-void over_numbers(PolicyLossStats& lane, const Use& use) {
-  for (double* sum : lane.sums()) use(*sum);
-  for (double* extreme : {&lane.ratio_min, &lane.ratio_max, &lane.max_deviation}) use(*extreme);
+void over_numbers(PolicyLossStats& gradient_shard, const Use& use) {
+  for (double* sum : gradient_shard.sums()) use(*sum);
+  for (double* extreme :
+       {&gradient_shard.ratio_min, &gradient_shard.ratio_max, &gradient_shard.max_deviation})
+    use(*extreme);
 }
 
 /// Each lane's numbers reach all learners: those of other learners are 0, so that a sum carries
 /// them.
-void share_lanes(Collective& learners, std::span<PolicyLossStats> by_lane) {
+void share_lanes(Collective& learners, std::span<PolicyLossStats> by_gradient_shard) {
   std::vector<double> values;
-  for (PolicyLossStats& lane : by_lane) {
-    const bool is_own = lane.tokens > 0;
-    over_numbers(lane, [&](double number) { values.push_back(is_own ? number : 0.0); });
+  for (PolicyLossStats& gradient_shard : by_gradient_shard) {
+    const bool is_own = gradient_shard.tokens > 0;
+    over_numbers(gradient_shard, [&](double number) { values.push_back(is_own ? number : 0.0); });
   }
   learners.all_reduce_sum(std::span(values));
   auto next = values.begin();
-  for (PolicyLossStats& lane : by_lane) {
-    over_numbers(lane, [&](double& number) { number = *next++; });
+  for (PolicyLossStats& gradient_shard : by_gradient_shard) {
+    over_numbers(gradient_shard, [&](double& number) { number = *next++; });
   }
 }
 
 }  // namespace
 
-PolicyLossStats sum_stats(Collective& learners, std::span<PolicyLossStats> by_lane) {
-  share_lanes(learners, by_lane);
+PolicyLossStats sum_stats(Collective& learners, std::span<PolicyLossStats> by_gradient_shard) {
+  share_lanes(learners, by_gradient_shard);
   PolicyLossStats all;
-  for (const PolicyLossStats& lane : by_lane) {
-    if (lane.tokens > 0) all.merge(lane);
+  for (const PolicyLossStats& gradient_shard : by_gradient_shard) {
+    if (gradient_shard.tokens > 0) all.merge(gradient_shard);
   }
   return all;
 }
 
-double sum_lanes(Collective& learners, std::vector<double> by_lane) {
-  learners.all_reduce_sum(std::span(by_lane));
+double sum_gradient_shards(Collective& learners, std::vector<double> by_gradient_shard) {
+  learners.all_reduce_sum(std::span(by_gradient_shard));
   double sum = 0;
-  for (const double lane : by_lane) sum += lane;
+  for (const double gradient_shard : by_gradient_shard) sum += gradient_shard;
   return sum;
 }
 

@@ -11,12 +11,12 @@
 
 namespace lie {
 
-/// Sums and extremes over all lanes, added in their order, on every learner. `by_lane` has an
-/// element for each lane of the mini-batch, and the others' are as constructed. Blocks.
-PolicyLossStats sum_stats(Collective& learners, std::span<PolicyLossStats> by_lane);
+/// Sums and extremes over all lanes, added in their order, on every learner. `by_gradient_shard`
+/// has an element for each lane of the mini-batch, and the others' are as constructed. Blocks.
+PolicyLossStats sum_stats(Collective& learners, std::span<PolicyLossStats> by_gradient_shard);
 
 /// The sum over all lanes, added in their order; those of other learners are 0. Blocks.
-double sum_lanes(Collective& learners, std::vector<double> by_lane);
+double sum_gradient_shards(Collective& learners, std::vector<double> by_gradient_shard);
 
 /// Makes `values` known to all where each learner filled in its own elements and left the others 0;
 /// -0 becomes 0. Blocks.

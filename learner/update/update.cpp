@@ -13,7 +13,7 @@ namespace lie {
 struct PolicyUpdater::MiniBatch {
   std::vector<ResponseIndex> indices;
   Denominators whole;
-  std::int64_t lanes = 1;                              // over all learners
+  std::int64_t gradient_shards = 1;                    // over all learners
   std::vector<std::vector<MicroBatch>> micro_batches;  // by lane of this learner
   /// [indices] of this learner's share, before any update; empty unless they are recomputed.
   std::vector<std::vector<float>> old_log_probs = {};
@@ -29,7 +29,7 @@ struct PolicyUpdater::Pass {
 };
 
 /// Who computes a lane, and where what its sequences add goes.
-struct PolicyUpdater::Lane {
+struct PolicyUpdater::GradientShard {
   std::int64_t worker = 0;
   Tensor gradient;
   PolicyLossStats& stats;
@@ -124,7 +124,8 @@ PolicyUpdater::PolicyUpdater(const UpdateOptions& options, UpdateParts parts)
     : options_(options),
       parts_(parts),
       gradient_(parts.weights.operators(), parts.learners,
-                flat_elements(parts.weights.parameters()), options.batch.lanes, "update.lanes"),
+                flat_elements(parts.weights.parameters()), options.batch.gradient_shards,
+                "update.lanes"),
       policies_(gradient_.workers(), parts.policy, options.batch.activation_mebibytes << 20) {
   check_options(options_.loss);
   options_.batch.max_micro_batch_tokens =
@@ -168,14 +169,16 @@ PolicyUpdater::MiniBatch PolicyUpdater::prepare(std::span<const ScoredGroup> gro
                                                 std::vector<ResponseIndex> indices) const {
   std::vector<SequenceTokens> sequences;
   for (const ResponseIndex index : indices) sequences.push_back(sequence_tokens(groups, index));
-  const auto lanes = deal_to_lanes(sequences, options_.batch.lanes);
+  const auto gradient_shards = assign_to_gradient_shards(sequences, options_.batch.gradient_shards);
   MiniBatch batch;
   batch.whole = denominators(options_.loss, groups, indices);
-  batch.lanes = std::ssize(lanes);
-  const LaneRange own =
-      lanes_of_learner(batch.lanes, parts_.learners.rank(), parts_.learners.size());
-  for (std::int64_t lane = own.first; lane < own.first + own.count; ++lane) {
-    batch.micro_batches.push_back(pack(sequences, lanes[static_cast<std::size_t>(lane)],
+  batch.gradient_shards = std::ssize(gradient_shards);
+  const GradientShardRange own = gradient_shards_of_learner(
+      batch.gradient_shards, parts_.learners.rank(), parts_.learners.size());
+  for (std::int64_t gradient_shard = own.first; gradient_shard < own.first + own.count;
+       ++gradient_shard) {
+    batch.micro_batches.push_back(pack(sequences,
+                                       gradient_shards[static_cast<std::size_t>(gradient_shard)],
                                        options_.batch.max_micro_batch_tokens));
   }
   batch.indices = std::move(indices);
@@ -184,11 +187,13 @@ PolicyUpdater::MiniBatch PolicyUpdater::prepare(std::span<const ScoredGroup> gro
 
 /// work(micro-batch) for those of a lane, and behind each what this rank owes others.
 template <typename Work>
-void PolicyUpdater::each_micro_batch(const MiniBatch& batch, const LaneWork& lane,
+void PolicyUpdater::each_micro_batch(const MiniBatch& batch,
+                                     const GradientShardWork& gradient_shard,
                                      const Work& work) const {
-  for (const MicroBatch& micro : batch.micro_batches[static_cast<std::size_t>(lane.number)]) {
+  for (const MicroBatch& micro :
+       batch.micro_batches[static_cast<std::size_t>(gradient_shard.number)]) {
     work(micro);
-    if (lane.worker == 0) attend_();  // on this rank's own thread
+    if (gradient_shard.worker == 0) poll_progress_();  // on this rank's own thread
   }
 }
 
@@ -196,7 +201,7 @@ void PolicyUpdater::recompute_old(MiniBatch& batch, UpdateSeconds& seconds) {
   const auto temperature = static_cast<float>(options_.temperature);
   batch.old_log_probs.resize(batch.indices.size());
   std::vector<UpdateSeconds> of_workers(gradient_.workers().size());
-  gradient_.each_lane(batch.lanes, [&](const LaneWork& work) {
+  gradient_.each_gradient_shard(batch.gradient_shards, [&](const GradientShardWork& work) {
     UpdateSeconds& own_seconds = of_workers[static_cast<std::size_t>(work.worker)];
     each_micro_batch(batch, work, [&](const MicroBatch& micro) {
       const RowLogProbs rows = timed(own_seconds.forward, [&] {
@@ -220,7 +225,7 @@ MiniBatchUpdate PolicyUpdater::update_once(const Pass& pass, const MiniBatch& ba
       response_of(update, index).mini_batch = pass.mini_batch;
     }
   }
-  result.stats = run_lanes(pass, batch, update);
+  result.stats = run_gradient_shards(pass, batch, update);
   result.optimizer = update_weights(pass.step, update.seconds);
   return result;
 }
@@ -246,15 +251,16 @@ void PolicyUpdater::wait_for_all() {
 }
 
 /// Forward and backward over this learner's lanes; returns the statistics of all.
-PolicyLossStats PolicyUpdater::run_lanes(const Pass& pass, const MiniBatch& batch,
-                                         StepUpdate& update) {
-  std::vector<PolicyLossStats> stats(static_cast<std::size_t>(batch.lanes));
+PolicyLossStats PolicyUpdater::run_gradient_shards(const Pass& pass, const MiniBatch& batch,
+                                                   StepUpdate& update) {
+  std::vector<PolicyLossStats> stats(static_cast<std::size_t>(batch.gradient_shards));
   std::vector<UpdateSeconds> seconds(gradient_.workers().size());
-  gradient_.run(batch.lanes, [&](const LaneWork& work) {
-    const Lane lane{work.worker, work.gradient, stats[static_cast<std::size_t>(work.lane)],
-                    seconds[static_cast<std::size_t>(work.worker)]};
+  gradient_.run(batch.gradient_shards, [&](const GradientShardWork& work) {
+    const GradientShard gradient_shard{work.worker, work.gradient,
+                                       stats[static_cast<std::size_t>(work.gradient_shard)],
+                                       seconds[static_cast<std::size_t>(work.worker)]};
     each_micro_batch(batch, work, [&](const MicroBatch& micro) {
-      accumulate(pass, batch, micro, lane, update);
+      accumulate(pass, batch, micro, gradient_shard, update);
     });
   });
   update.seconds.add_mean(seconds);
@@ -275,15 +281,15 @@ SequenceInput PolicyUpdater::sequence_input(const Pass& pass, const MiniBatch& b
 }
 
 void PolicyUpdater::accumulate(const Pass& pass, const MiniBatch& batch, const MicroBatch& micro,
-                               const Lane& lane, StepUpdate& update) {
+                               const GradientShard& gradient_shard, StepUpdate& update) {
   const PolicyLossOptions& loss = options_.loss;
   const auto temperature = static_cast<float>(options_.temperature);
-  Transformer& policy = policies_.of(lane.worker);
+  Transformer& policy = policies_.of(gradient_shard.worker);
   RowLogProbs rows, reference;
-  timed(lane.seconds.forward, [&] {
+  timed(gradient_shard.seconds.forward, [&] {
     rows = policy.forward(micro.packed, temperature, true);
     if (references_) {
-      reference = references_->of(lane.worker).forward(micro.packed, temperature, false);
+      reference = references_->of(gradient_shard.worker).forward(micro.packed, temperature, false);
     }
   });
   std::vector<float> d_log_probs(rows.log_probs.size()), d_entropies(rows.log_probs.size());
@@ -294,15 +300,16 @@ void PolicyUpdater::accumulate(const Pass& pass, const MiniBatch& batch, const M
     if (references_) {
       input.reference_log_probs = rows_of(reference.log_probs, micro, s);
     }
-    const SequenceOutcome outcome = policy_loss(loss, input, rows_of(d_log_probs, micro, s),
-                                                rows_of(d_entropies, micro, s), lane.stats);
+    const SequenceOutcome outcome =
+        policy_loss(loss, input, rows_of(d_log_probs, micro, s), rows_of(d_entropies, micro, s),
+                    gradient_shard.stats);
     if (pass.epoch == 0) {
       note_first_pass(outcome, loss.recompute_old_log_probs ? input.old_log_probs : input.log_probs,
                       response_of(update, batch.indices[micro.sequences[s]]));
     }
   }
-  timed(lane.seconds.backward,
-        [&] { policy.backward(micro.packed, d_log_probs, d_entropies, lane.gradient); });
+  timed(gradient_shard.seconds.backward,
+        [&] { policy.backward(micro.packed, d_log_probs, d_entropies, gradient_shard.gradient); });
 }
 
 }  // namespace lie

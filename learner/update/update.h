@@ -90,7 +90,9 @@ class PolicyUpdater {
   Tensor weights() { return place_of_all(parts_.weights, gradient_.idle()); }
 
   /// `attend` is called between micro-batches: what this rank owes others while it updates.
-  void attend_with(std::function<void()> attend) { attend_ = std::move(attend); }
+  void poll_progress_with(std::function<void()> poll_progress) {
+    poll_progress_ = std::move(poll_progress);
+  }
 
   /// Trains on a step's groups, in canonical order and the same on every learner, with an advantage
   /// for each response. Collective over the learners. The loss of a mini-batch has global
@@ -102,26 +104,27 @@ class PolicyUpdater {
  private:
   struct MiniBatch;
   struct Pass;
-  struct Lane;
+  struct GradientShard;
   MiniBatch prepare(std::span<const ScoredGroup> groups, std::vector<ResponseIndex> indices) const;
   template <typename Work>
-  void each_micro_batch(const MiniBatch& batch, const LaneWork& lane, const Work& work) const;
+  void each_micro_batch(const MiniBatch& batch, const GradientShardWork& gradient_shard,
+                        const Work& work) const;
   void recompute_old(MiniBatch& batch, UpdateSeconds& seconds);
   SequenceInput sequence_input(const Pass& pass, const MiniBatch& batch,
                                std::size_t sequence) const;
   void accumulate(const Pass& pass, const MiniBatch& batch, const MicroBatch& micro,
-                  const Lane& lane, StepUpdate& update);
-  PolicyLossStats run_lanes(const Pass& pass, const MiniBatch& batch, StepUpdate& update);
+                  const GradientShard& gradient_shard, StepUpdate& update);
+  PolicyLossStats run_gradient_shards(const Pass& pass, const MiniBatch& batch, StepUpdate& update);
   void share_weights(UpdateSeconds& seconds);
   UpdateOutcome update_weights(std::int64_t step, UpdateSeconds& seconds);
   MiniBatchUpdate update_once(const Pass& pass, const MiniBatch& batch, StepUpdate& update);
 
   UpdateOptions options_;
   UpdateParts parts_;
-  LaneSum gradient_;  // [1, N] fp32, flat as the weights and in the same memory
+  GradientShardSum gradient_;  // [1, N] fp32, flat as the weights and in the same memory
   WorkerPolicies policies_;
   std::optional<WorkerPolicies> references_;
-  std::function<void()> attend_ = [] {};
+  std::function<void()> poll_progress_ = [] {};
   bool is_lent_ = false;
 };
 

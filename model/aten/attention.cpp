@@ -80,7 +80,7 @@ at::Tensor causal_scores(const Heads& heads, const Slice& slice, const Attention
 }
 
 /// Writes the rows of one sequence.
-void attend(const Heads& heads, const AttentionShape& shape, const AttentionOutput& to) {
+void poll_progress(const Heads& heads, const AttentionShape& shape, const AttentionOutput& to) {
   const std::int64_t group = shape.heads / shape.kv_heads;
   each_slice(heads.k.size(1), shape, [&](const Slice& slice) {
     at::Tensor scores = causal_scores(heads, slice, shape);
@@ -146,8 +146,8 @@ AttentionOutput attention(const at::Tensor& rotated, const at::Tensor& values,
                           const AttentionShape& shape, std::span<const std::int32_t> starts) {
   const AttentionOutput all{float_rows(rotated, shape.q_cols()), float_rows(rotated, shape.heads)};
   each_sequence(starts, [&](const auto& rows) {
-    attend(split_heads(rows(rotated), rows(values), shape), shape,
-           {rows(all.y), rows(all.log_sum)});
+    poll_progress(split_heads(rows(rotated), rows(values), shape), shape,
+                  {rows(all.y), rows(all.log_sum)});
   });
   return all;
 }

@@ -54,7 +54,7 @@ class ExactOperators final : public Cuda {
            shape.head_width);
     }
     this->store_kv(rotated, qkv, shape, packed_->second, pages);
-    attend(rotated, shape, pages, y, log_sum);
+    poll_progress(rotated, shape, pages, y, log_sum);
   }
 
  private:
@@ -63,8 +63,8 @@ class ExactOperators final : public Cuda {
     packed_for_ = sequences.device_starts.data;
     packed_->second = packed_->first.batch(*this);
   }
-  void attend(Tensor rotated, const AttentionShape& shape, KvPages pages, Tensor y,
-              Tensor log_sum) {
+  void poll_progress(Tensor rotated, const AttentionShape& shape, KvPages pages, Tensor y,
+                     Tensor log_sum) {
     const auto of_row = [&](std::int64_t longest) {
       return attention_decode_scratch(shape, longest);
     };
@@ -73,7 +73,7 @@ class ExactOperators final : public Cuda {
       const DecodeBatch part = packed.part(all, first, Cuda::kScratchFloats, of_row);
       count = part.positions.count;
       const auto rows = [&](Tensor x) { return x.empty() ? x : x.rows_at(first, count); };
-      Cuda::attend(rows(rotated), shape, part, pages, rows(y), rows(log_sum));
+      Cuda::poll_progress(rows(rotated), shape, part, pages, rows(y), rows(log_sum));
     }
   }
   /// product(in, out, first, count) for the rows [first, first + count) of x and y, in memory of

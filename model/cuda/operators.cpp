@@ -79,7 +79,7 @@ class CudaOperators : public aten::AtenOperators {
       DecodeBatch part = batch;
       part.positions = batch.positions.from(first, count);
       part.sequences = batch.sequences.from(first, count);
-      attend(rotated.rows_at(first, count), shape, part, pages, y.rows_at(first, count), {});
+      poll_progress(rotated.rows_at(first, count), shape, part, pages, y.rows_at(first, count), {});
     }
   }
   void log_probs(Tensor logits, Indices targets, float temperature, Tensor log_probs,
@@ -110,8 +110,8 @@ class CudaOperators : public aten::AtenOperators {
  protected:
   /// attention_decode() of rows that scratch memory is there for; log_sum [T, H] is kept unless
   /// empty.
-  void attend(Tensor rotated, const AttentionShape& shape, const DecodeBatch& batch, KvPages pages,
-              Tensor y, Tensor log_sum) {
+  void poll_progress(Tensor rotated, const AttentionShape& shape, const DecodeBatch& batch,
+                     KvPages pages, Tensor y, Tensor log_sum) {
     const std::int64_t of_row = cuda::attention_decode_scratch(shape, batch.longest);
     const at::Tensor scratch = at::empty({rotated.rows * of_row}, options(at::kFloat));
     cuda::attention_decode(queue(), rotated, shape, batch, pages, scratch.data_ptr<float>(), y,

@@ -144,12 +144,12 @@ void Transformer::State::forward_training_block(std::int64_t layer, const Traini
                                                 bool again) {
   const LayerWeights& weight = layers[static_cast<std::size_t>(layer)];
   const BlockTensors tensors = training_tensors(layer);
-  const auto attend = [&](const BlockTensors& t) {
+  const auto poll_progress = [&](const BlockTensors& t) {
     operators.qk_norm_rope(t.qkv, rotation(weight, lists.positions), t.rotated);
     operators.attention(t.rotated, t.qkv, shape, lists.sequences, t.attended, t.log_sum);
   };
-  if (again) return forward_to_gate_up(operators, weight, tensors, attend);
-  forward_block(operators, weight, tensors, attend);
+  if (again) return forward_to_gate_up(operators, weight, tensors, poll_progress);
+  forward_block(operators, weight, tensors, poll_progress);
 }
 
 Transformer::State::Chunk Transformer::State::chunk_of(std::int64_t row) const {

@@ -168,11 +168,11 @@ struct Transformer::State {
   /// before it, from t.qkv.
   template <typename Attend>
   void forward_to_gate_up(Operators& ops, const LayerWeights& layer, const BlockTensors& t,
-                          const Attend& attend) const {
+                          const Attend& poll_progress) const {
     ops.rms_norm(t.x, layer.input_norm, eps, t.normed, t.inverse_rms_1);
     ops.linear(t.normed, *layer.qkv, t.qkv);
     if (config.qkv_bias) add_qkv_bias(ops, layer, t.qkv);
-    attend(t);
+    poll_progress(t);
     ops.linear_add(t.attended, *layer.o, t.x, t.middle);
     if (config.output_bias) ops.add_bias(t.middle, layer.o_bias);
     ops.rms_norm(t.middle, layer.post_norm, eps, t.normed, t.inverse_rms_2);
@@ -181,8 +181,8 @@ struct Transformer::State {
   /// The whole block.
   template <typename Attend>
   void forward_block(Operators& ops, const LayerWeights& layer, const BlockTensors& t,
-                     const Attend& attend) const {
-    forward_to_gate_up(ops, layer, t, attend);
+                     const Attend& poll_progress) const {
+    forward_to_gate_up(ops, layer, t, poll_progress);
     ops.swiglu(t.gate_up, t.activated);
     ops.linear_add(t.activated, *layer.down, t.middle, t.out);
   }

@@ -56,7 +56,7 @@ TEST(Preemption, ChangesNoTokenWhateverThePages) {
   const auto up_to = [&](std::uint32_t most) {
     return static_cast<std::int64_t>(random() % most) + 1;
   };
-  std::int64_t put_back = 0, fewest = 1000;
+  std::int64_t preempted = 0, fewest = 1000;
   for (std::int64_t layers = 2; layers <= 4; ++layers) {
     LetterPolicy policy = policy_of_large_pages(layers);
     const Groups expected = generate(policy, long_rollout(), many_tickets());
@@ -70,13 +70,13 @@ TEST(Preemption, ChangesNoTokenWhateverThePages) {
       expect_same(expected, trickled(generator, many_tickets()));
       const CacheUse& use = generator.cache_use();
       EXPECT_EQ(generator.free_pages(), use.pages);
-      EXPECT_TRUE(options.preemption || use.put_back == 0);
-      put_back += use.put_back;
+      EXPECT_TRUE(options.preemption || use.preempted == 0);
+      preempted += use.preempted;
       fewest = std::min(fewest, use.pages);
     }
   }
   EXPECT_EQ(fewest, 16) << "the pages of one response at its longest";
-  EXPECT_GT(put_back, 200);
+  EXPECT_GT(preempted, 200);
 }
 
 // On a device passes run ahead of the host: see Generator.
@@ -84,7 +84,7 @@ TEST(Preemption, ChangesNoTokenOfADeviceAStepAheadOfTheHost) {
   std::mt19937 random(8);
   LetterPolicy host = policy_of_large_pages(4);
   const Groups expected = generate(host, long_rollout(), many_tickets());
-  std::int64_t put_back = 0;
+  std::int64_t preempted = 0;
   for (int i = 0; i < 3; ++i) {
     auto operators = std::make_unique<test::GuardedOperators>();
     const auto& traffic = operators->traffic();
@@ -102,11 +102,11 @@ TEST(Preemption, ChangesNoTokenOfADeviceAStepAheadOfTheHost) {
     const auto before = traffic;
     expect_same(expected, trickled(generator, many_tickets()));
     EXPECT_EQ(generator.free_pages(), generator.cache_use().pages);
-    put_back += generator.cache_use().put_back;
-    EXPECT_GE(traffic.since(before).waits, generator.cache_use().put_back > 0 ? 1 : 0);
+    preempted += generator.cache_use().preempted;
+    EXPECT_GE(traffic.since(before).waits, generator.cache_use().preempted > 0 ? 1 : 0);
     EXPECT_GT(traffic.since(before).receipts, 3 * traffic.since(before).waits);
   }
-  EXPECT_GT(put_back, 10);
+  EXPECT_GT(preempted, 10);
 }
 
 /// Passes until the first ticket is answered.
@@ -131,7 +131,7 @@ TEST(Preemption, TheOldestIsAsFastAsAlone) {
   generator.add(oldest);
   for (std::int64_t group = 1; group < 9; ++group) generator.add(ticket_for(group, "abc", 4));
   EXPECT_EQ(passes_of_first(generator), passes);
-  EXPECT_GT(generator.cache_use().put_back, 0);
+  EXPECT_GT(generator.cache_use().preempted, 0);
 }
 
 TEST(Preemption, AllCanBePutBackBetweenAnyTwoPasses) {
@@ -143,13 +143,13 @@ TEST(Preemption, AllCanBePutBackBetweenAnyTwoPasses) {
     Groups groups;
     for (int pass = 1; !generator.idle(); ++pass) {
       if (pass % std::abs(10 * every) < std::abs(every)) {
-        generator.put_back_all();
+        generator.preempt_all();
         EXPECT_EQ(generator.free_pages(), generator.cache_use().pages);
       }
       for (RolloutGroup& group : generator.step()) groups[group.ticket.group] = std::move(group);
     }
     expect_same(expected, groups);
-    EXPECT_EQ(generator.cache_use().put_back, 0) << "for want of pages";
+    EXPECT_EQ(generator.cache_use().preempted, 0) << "for want of pages";
   }
 }
 

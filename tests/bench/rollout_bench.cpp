@@ -119,8 +119,8 @@ Answers generated(const Arguments& given, bool preemption) {
       "at most\n",
       preemption ? "pages as they are used" : "pages for the longest",
       tokens / static_cast<double>(passes), use.peak_responses, passes, tokens / watch.seconds(),
-      tokens / processor_seconds, use.put_back,
-      100 * static_cast<double>(use.tokens_read_again) / tokens,
+      tokens / processor_seconds, use.preempted,
+      100 * static_cast<double>(use.tokens_reprefilled) / tokens,
       100 * static_cast<double>(use.peak_pages) / static_cast<double>(use.pages), use.pages);
   return answers;
 }

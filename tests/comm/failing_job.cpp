@@ -108,7 +108,7 @@ void interrupted(Job& job) {
   note_stop_signals();
   if (job.rank() == job.size() - 1) std::raise(SIGUSR1);
   if (job.rank() > 0) wait_for_a_message(job);
-  while (job.stop_signal() == 0) job.attend();
+  while (job.stop_signal() == 0) job.poll_progress();
   throw JobStopped("stopped by " + signal_name(job.stop_signal()));
 }
 

@@ -37,14 +37,14 @@ Assignment next_tickets(std::int64_t& handed_out, std::int64_t room) {
 }
 
 /// The coordinator: hands out all tickets, then ends every actor.
-void serve(TicketDesk& desk, int actors) {
+void serve(TicketQueue& ticket_queue, int actors) {
   std::int64_t handed_out = 0;
   for (int ended = 0; ended < actors;) {
     std::vector<WaitingActor> waiting;
-    wait_until([&] { return !(waiting = desk.waiting_actors()).empty(); });
+    wait_until([&] { return !(waiting = ticket_queue.waiting_actors()).empty(); });
     const auto [actor, request] = waiting.front();
     const bool more = handed_out < kTickets;
-    desk.answer(actor, more ? next_tickets(handed_out, request.room) : finish());
+    ticket_queue.answer(actor, more ? next_tickets(handed_out, request.room) : finish());
     if (!more) ++ended;
   }
 }
@@ -73,15 +73,15 @@ std::vector<std::int64_t> work(TicketClient& tickets) {
 }
 
 /// Who waits at the desk, and the room that each has.
-std::vector<std::pair<int, std::int64_t>> waiting_at(TicketDesk& desk) {
+std::vector<std::pair<int, std::int64_t>> waiting_at(TicketQueue& ticket_queue) {
   std::vector<std::pair<int, std::int64_t>> waiting;
-  for (const auto& [actor, request] : desk.waiting_actors()) {
+  for (const auto& [actor, request] : ticket_queue.waiting_actors()) {
     waiting.emplace_back(actor, request.room);
   }
   return waiting;
 }
 
-TEST(TicketDesk, RanksPullEachTicketOnce) {
+TEST(TicketQueue, RanksPullEachTicketOnce) {
   Job& job = test_job();
   if (job.size() == 1) GTEST_SKIP() << "needs two ranks";
   std::vector<int> actors(static_cast<std::size_t>(job.size() - 1));
@@ -93,7 +93,7 @@ TEST(TicketDesk, RanksPullEachTicketOnce) {
     done.close();
     return;
   }
-  serve(*mpi_ticket_desk(job, actors), job.size() - 1);
+  serve(*mpi_ticket_queue(job, actors), job.size() - 1);
   MpiSource<RolloutGroup> source(job, kDoneTag, job.size() - 1);
   std::multiset<std::int64_t> groups;
   while (const auto rollout = source.receive()) groups.insert(rollout->ticket.group);
@@ -101,46 +101,48 @@ TEST(TicketDesk, RanksPullEachTicketOnce) {
   EXPECT_EQ(std::set(groups.begin(), groups.end()).size(), groups.size());
 }
 
-TEST(TicketDesk, ThreadsPullEachTicketOnce) {
+TEST(TicketQueue, ThreadsPullEachTicketOnce) {
   constexpr int kActors = 3;
-  LocalTicketDesk desk(kActors);
+  LocalTicketQueue ticket_queue(kActors);
   std::vector<std::vector<std::int64_t>> groups(kActors);
   {
     std::vector<std::jthread> actors;
     for (int actor = 0; actor < kActors; ++actor) {
-      actors.emplace_back(
-          [&, actor] { groups[static_cast<std::size_t>(actor)] = work(*desk.client(actor)); });
+      actors.emplace_back([&, actor] {
+        groups[static_cast<std::size_t>(actor)] = work(*ticket_queue.client(actor));
+      });
     }
-    serve(desk, kActors);
+    serve(ticket_queue, kActors);
   }
   std::set<std::int64_t> all;
   for (const auto& some : groups) all.insert(some.begin(), some.end());
   EXPECT_EQ(all.size(), static_cast<std::size_t>(kTickets));
 }
 
-TEST(TicketDesk, AnActorHasOneRequestOpenAndWaitsUntilAnswered) {
-  LocalTicketDesk desk(2);
-  const auto first = desk.client(0);
-  const auto second = desk.client(1);
+TEST(TicketQueue, AnActorHasOneRequestOpenAndWaitsUntilAnswered) {
+  LocalTicketQueue ticket_queue(2);
+  const auto first = ticket_queue.client(0);
+  const auto second = ticket_queue.client(1);
   using Waiting = std::vector<std::pair<int, std::int64_t>>;
-  EXPECT_EQ(waiting_at(desk), Waiting());
+  EXPECT_EQ(waiting_at(ticket_queue), Waiting());
   EXPECT_FALSE(second->try_receive({3}));
   EXPECT_FALSE(second->try_receive({9}));
   EXPECT_FALSE(first->try_receive({7}));
-  EXPECT_EQ(waiting_at(desk), (Waiting{{1, 3}, {0, 7}}));
-  EXPECT_EQ(waiting_at(desk), (Waiting{{1, 3}, {0, 7}}));
-  desk.answer(1, example_assignment(5));
-  EXPECT_EQ(waiting_at(desk), (Waiting{{0, 7}}));
+  EXPECT_EQ(waiting_at(ticket_queue), (Waiting{{1, 3}, {0, 7}}));
+  EXPECT_EQ(waiting_at(ticket_queue), (Waiting{{1, 3}, {0, 7}}));
+  ticket_queue.answer(1, example_assignment(5));
+  EXPECT_EQ(waiting_at(ticket_queue), (Waiting{{0, 7}}));
   EXPECT_EQ(second->try_receive({9})->tickets.at(0).group, 5);
-  EXPECT_EQ(waiting_at(desk), (Waiting{{0, 7}})) << "nothing is asked before the actor wants more";
-  EXPECT_THROW(desk.answer(1, finish()), Error);
+  EXPECT_EQ(waiting_at(ticket_queue), (Waiting{{0, 7}}))
+      << "nothing is asked before the actor wants more";
+  EXPECT_THROW(ticket_queue.answer(1, finish()), Error);
 }
 
-TEST(TicketDesk, PoisonWakesAWaitingActor) {
-  LocalTicketDesk desk(1);
-  std::jthread actor([&] { EXPECT_THROW(desk.client(0)->receive({1}), Error); });
-  desk.poison(std::make_exception_ptr(Error("the learner failed")));
-  EXPECT_THROW(desk.waiting_actors(), Error);
+TEST(TicketQueue, PoisonWakesAWaitingActor) {
+  LocalTicketQueue ticket_queue(1);
+  std::jthread actor([&] { EXPECT_THROW(ticket_queue.client(0)->receive({1}), Error); });
+  ticket_queue.poison(std::make_exception_ptr(Error("the learner failed")));
+  EXPECT_THROW(ticket_queue.waiting_actors(), Error);
 }
 
 }  // namespace

@@ -16,11 +16,11 @@ TEST(LineChecksum, ALineIsStillOneObject) {
 
 TEST(LineChecksum, EveryFlippedBitIsNoticed) {
   const std::string line = with_checksum(R"({"step":7,"accuracy":0.123456789012345})");
-  EXPECT_TRUE(is_sound(line));
+  EXPECT_TRUE(is_valid(line));
   for (std::size_t bit = 0; bit < 8 * line.size(); ++bit) {
     std::string bytes = line;
     bytes[bit / 8] = static_cast<char>(bytes[bit / 8] ^ (1 << bit % 8));
-    EXPECT_FALSE(is_sound(bytes)) << bit;
+    EXPECT_FALSE(is_valid(bytes)) << bit;
   }
 }
 
@@ -35,7 +35,7 @@ TEST(MetricsLog, ADamagedLineIsNamedAndTheOthersAreRead) {
   ASSERT_EQ(read_metrics(path).size(), 3U);
   text[text.find("0.25", text.find("\"step\":2")) + 3] ^= 1;
   run.write("metrics.jsonl", text);
-  const MetricsFile file = read_sound_metrics(path);
+  const MetricsFile file = read_valid_metrics(path);
   ASSERT_EQ(file.rows.size(), 2U);
   EXPECT_EQ(file.rows.back().step, 3);
   ASSERT_EQ(file.damage.size(), 1U);
@@ -43,7 +43,7 @@ TEST(MetricsLog, ADamagedLineIsNamedAndTheOthersAreRead) {
   EXPECT_EQ(error_of([&] { read_metrics(path); }), file.damage.front());
   text.back() ^= 1;  // a line's end: what is behind it no longer counts, but is not silently lost
   run.write("metrics.jsonl", text);
-  EXPECT_EQ(read_sound_metrics(path).damage.size(), 2U);
+  EXPECT_EQ(read_valid_metrics(path).damage.size(), 2U);
 }
 
 }  // namespace

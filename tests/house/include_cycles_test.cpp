@@ -1,8 +1,10 @@
-// No folder includes itself by way of others, and no header either. A folder's own files are a node
-// beside those of its subfolders.
+// No folder includes itself by way of others, and no file either. A folder without subfolders is one
+// node; the files beside subfolders (learner/learner.cpp, learner/step.h) are a node each, because
+// some of them are the base of the subfolders and others build on them.
 #include <gtest/gtest.h>
 
 #include <functional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -17,6 +19,24 @@ using NodeOf = std::function<std::string(const std::string&)>;
 
 std::string file_itself(const std::string& path) { return path; }
 std::string folder_of(const std::string& path) { return path.substr(0, path.rfind('/')); }
+
+std::set<std::string> parents_of_folders(const std::vector<Include>& includes) {
+  std::set<std::string> parents;
+  for (const Include& include : includes) {
+    const std::string folder = folder_of(include.file);
+    if (const auto slash = folder.rfind('/'); slash != std::string::npos)
+      parents.insert(folder.substr(0, slash));
+  }
+  return parents;
+}
+
+// The folder, or the file itself where its folder has subfolders.
+NodeOf room_in(const std::vector<Include>& includes) {
+  return [parents = parents_of_folders(includes)](const std::string& path) {
+    const std::string folder = folder_of(path);
+    return parents.contains(folder) ? path : folder;
+  };
+}
 
 std::vector<Include> own_includes() {
   std::vector<std::string> folders = lie::program_folders();
@@ -57,7 +77,7 @@ void expect_no_cycle(const std::vector<Include>& includes, const NodeOf& node) {
 TEST(House, NoFolderIncludesItselfByWayOfOthers) {
   const std::vector<Include> includes = own_includes();
   ASSERT_GT(includes.size(), 1000U);
-  expect_no_cycle(includes, folder_of);
+  expect_no_cycle(includes, room_in(includes));
 }
 
 TEST(House, NoFileIncludesItselfByWayOfOthers) { expect_no_cycle(own_includes(), file_itself); }
@@ -85,15 +105,15 @@ TEST(Cycles, SharedParentsAndANodeThatLeadsToItselfAreNone) {
 
 // The step that the report shows is the one that was planted.
 TEST(Cycles, APlantedCycleOfFoldersIsReportedWithItsIncludes) {
-  const std::vector<Include> includes = {{"model/cpu/gemm.cpp", 3, "model/operators/operators.h"},
-                                         {"model/operators/operators.h", 7, "common/shape.h"},
+  const std::vector<Include> includes = {{"model/cpu/gemm.cpp", 3, "model/operators.h"},
+                                         {"model/operators.h", 7, "common/shape.h"},
                                          {"common/shape.h", 9, "model/cpu/gemm.h"}};
   const auto found = lie::cycles(graph_of(includes, folder_of));
   ASSERT_EQ(found, (Cycles{{"common", "model/cpu", "model"}}));
   EXPECT_EQ(described(found[0], includes, folder_of),
             "  common -> model/cpu\n    common/shape.h:9 includes model/cpu/gemm.h\n"
-            "  model/cpu -> model\n    model/cpu/gemm.cpp:3 includes model/operators/operators.h\n"
-            "  model -> common\n    model/operators/operators.h:7 includes common/shape.h\n");
+            "  model/cpu -> model\n    model/cpu/gemm.cpp:3 includes model/operators.h\n"
+            "  model -> common\n    model/operators.h:7 includes common/shape.h\n");
 }
 
 }  // namespace

@@ -98,33 +98,33 @@ TEST(Pack, EmptyPromptOrResponseIsRefused) {
   EXPECT_THROW(pack(no_response, everything(1), 10), Error);
 }
 
-TEST(Lanes, EverySequenceIsInOneLaneAndNoLaneIsEmpty) {
+TEST(GradientShards, EverySequenceIsInOneLaneAndNoLaneIsEmpty) {
   const auto groups = three_groups();
   const auto sequences = all_sequences(groups);
-  for (std::int64_t most = 1; most <= kMostLanes; ++most) {
-    const auto lanes = deal_to_lanes(sequences, most);
-    EXPECT_EQ(std::ssize(lanes), std::min(most, std::ssize(sequences)));
+  for (std::int64_t most = 1; most <= kMaxGradientShards; ++most) {
+    const auto gradient_shards = assign_to_gradient_shards(sequences, most);
+    EXPECT_EQ(std::ssize(gradient_shards), std::min(most, std::ssize(sequences)));
     std::vector<std::size_t> all;
-    for (const auto& lane : lanes) {
-      EXPECT_FALSE(lane.empty());
-      EXPECT_TRUE(std::is_sorted(lane.begin(), lane.end()));
-      all.insert(all.end(), lane.begin(), lane.end());
+    for (const auto& gradient_shard : gradient_shards) {
+      EXPECT_FALSE(gradient_shard.empty());
+      EXPECT_TRUE(std::is_sorted(gradient_shard.begin(), gradient_shard.end()));
+      all.insert(all.end(), gradient_shard.begin(), gradient_shard.end());
     }
     std::sort(all.begin(), all.end());
     EXPECT_EQ(all, everything(sequences.size()));
   }
-  EXPECT_EQ(deal_to_lanes({}, 8).size(), 1U);
+  EXPECT_EQ(assign_to_gradient_shards({}, 8).size(), 1U);
 }
 
-TEST(Lanes, AreBalancedByTokens) {
+TEST(GradientShards, AreBalancedByTokens) {
   std::vector<Ids> responses;
   for (std::size_t i = 0; i < 40; ++i) responses.emplace_back(1 + (i * 37) % 101, 5);
   const std::vector<ScoredGroup> groups = {group_of(0, {1}, responses)};
   const auto sequences = all_sequences(groups);
   std::int64_t least = 1 << 30, most = 0;
-  for (const auto& lane : deal_to_lanes(sequences, 4)) {
+  for (const auto& gradient_shard : assign_to_gradient_shards(sequences, 4)) {
     std::int64_t load = 0;
-    for (const auto s : lane) load += sequences[s].tokens();
+    for (const auto s : gradient_shard) load += sequences[s].tokens();
     least = std::min(least, load);
     most = std::max(most, load);
   }

@@ -34,8 +34,9 @@ ScoredGroup answer(const Ticket& ticket) {
 
 /// Answers tickets like an actor with a reward worker behind it, until new weights are announced
 /// `phases` times; returns how many tickets it got.
-int answer_tickets(LocalTicketDesk& desk, int actor, Sink<ScoredGroup>& scored, int phases) {
-  const auto client = desk.client(actor);
+int answer_tickets(LocalTicketQueue& ticket_queue, int actor, Sink<ScoredGroup>& scored,
+                   int phases) {
+  const auto client = ticket_queue.client(actor);
   int tickets = 0;
   while (phases > 0) {
     const Assignment assignment = client->receive({4});
@@ -47,16 +48,16 @@ int answer_tickets(LocalTicketDesk& desk, int actor, Sink<ScoredGroup>& scored, 
 }
 
 TEST(Coordinator, BetweenTwoCollectsItAttendsOnceThereAreWeights) {
-  LocalTicketDesk desk(1);
+  LocalTicketQueue ticket_queue(1);
   BoundedQueue<ScoredGroup> scored(64);
   PromptStream stream(prompts(10), 7, true);
-  Coordinator coordinator(desk, 1, scored);
+  Coordinator coordinator(ticket_queue, 1, scored);
   coordinator.add(training_tickets(
       stream, {.prompts_per_step = 1, .samples_per_prompt = 2, .max_staleness = 1}, 2));
-  const auto client = desk.client(0);
+  const auto client = ticket_queue.client(0);
   std::int64_t taken = 0;
   const auto answered = [&] {
-    coordinator.attend([&](const ScoredGroup&) { ++taken; });
+    coordinator.poll_progress([&](const ScoredGroup&) { ++taken; });
     return client->try_receive({4});
   };
   EXPECT_FALSE(client->try_receive({4}));
@@ -72,12 +73,12 @@ TEST(Coordinator, BetweenTwoCollectsItAttendsOnceThereAreWeights) {
 }
 
 TEST(Coordinator, AStepsGroupsComeBackInCanonicalOrder) {
-  LocalTicketDesk desk(1);
+  LocalTicketQueue ticket_queue(1);
   BoundedQueue<ScoredGroup> scored(64);
   PromptStream stream(prompts(10), 7, true);
   const EvaluationTickets held_out(prompts(2), {.every = 1, .samples_per_prompt = 5}, 1);
-  Coordinator coordinator(desk, 1, scored);
-  const std::jthread actor([&] { answer_tickets(desk, 0, scored, 2); });
+  Coordinator coordinator(ticket_queue, 1, scored);
+  const std::jthread actor([&] { answer_tickets(ticket_queue, 0, scored, 2); });
 
   coordinator.announce(Assignment::Kind::kWeights);
   const auto evaluation = test::collected(coordinator, held_out.after(0), std::nullopt);
@@ -104,15 +105,15 @@ TEST(Coordinator, AStepsGroupsComeBackInCanonicalOrder) {
 }
 
 TEST(Coordinator, EachOfTwoActorsGetsItsShareEvenIfOneAsksFirst) {
-  LocalTicketDesk desk(2);
+  LocalTicketQueue ticket_queue(2);
   BoundedQueue<ScoredGroup> scored(64);
   PromptStream stream(prompts(8), 7, false);
-  Coordinator coordinator(desk, 2, scored);
+  Coordinator coordinator(ticket_queue, 2, scored);
   // Actor 0 has room for all, but answers none before actor 1 has answered its four.
   std::vector<Ticket> held;
-  std::jthread first([&] { held = desk.client(0)->receive({100}).tickets; });
+  std::jthread first([&] { held = ticket_queue.client(0)->receive({100}).tickets; });
   std::jthread second([&] {
-    const auto client = desk.client(1);
+    const auto client = ticket_queue.client(1);
     for (int i = 0; i < 4; ++i) {
       for (const Ticket& ticket : client->receive({1}).tickets) scored.send(answer(ticket));
     }
@@ -127,13 +128,13 @@ TEST(Coordinator, EachOfTwoActorsGetsItsShareEvenIfOneAsksFirst) {
 }
 
 TEST(Coordinator, AnActorGetsTheTicketsThatItHasRoomForAndAtLeastOne) {
-  LocalTicketDesk desk(1);
+  LocalTicketQueue ticket_queue(1);
   BoundedQueue<ScoredGroup> scored(64);
   PromptStream stream(prompts(8), 7, false);
-  Coordinator coordinator(desk, 1, scored);
+  Coordinator coordinator(ticket_queue, 1, scored);
   std::vector<std::size_t> handed;
   const std::jthread actor([&] {
-    const auto client = desk.client(0);
+    const auto client = ticket_queue.client(0);
     for (const std::int64_t room : {7, 1, 3, 100}) {
       const Assignment assignment = client->receive({room});
       handed.push_back(assignment.tickets.size());
@@ -148,11 +149,11 @@ TEST(Coordinator, AnActorGetsTheTicketsThatItHasRoomForAndAtLeastOne) {
 }
 
 TEST(Coordinator, GroupsAreTakenAsTheyComeAndTheActorIsToldThatThereAreNoMore) {
-  LocalTicketDesk desk(1);
+  LocalTicketQueue ticket_queue(1);
   BoundedQueue<ScoredGroup> scored(64);
   std::vector<Ticket> seen;
   const std::jthread actor([&] {
-    const auto client = desk.client(0);
+    const auto client = ticket_queue.client(0);
     for (Assignment next; (next = client->receive({1})).kind != Assignment::Kind::kFinish;) {
       seen.push_back(next.tickets.at(0));
     }
@@ -162,7 +163,7 @@ TEST(Coordinator, GroupsAreTakenAsTheyComeAndTheActorIsToldThatThereAreNoMore) {
   for (std::int64_t i = 0; i < 3; ++i)
     tickets.push_back({.group = 10 * i, .samples = 1, .prompt = {}});
   std::vector<std::int64_t> order;
-  Coordinator coordinator(desk, 1, scored);
+  Coordinator coordinator(ticket_queue, 1, scored);
   coordinator.collect(tickets, Assignment::Kind::kFinish, [&](const ScoredGroup& group) {
     order.push_back(group.rollout.ticket.group);
   });
@@ -171,14 +172,14 @@ TEST(Coordinator, GroupsAreTakenAsTheyComeAndTheActorIsToldThatThereAreNoMore) {
 }
 
 TEST(Coordinator, RefusesASecondAnswerToATicket) {
-  LocalTicketDesk desk(1);
+  LocalTicketQueue ticket_queue(1);
   BoundedQueue<ScoredGroup> scored(64);
   const std::jthread actor([&] {
-    const Ticket first = desk.client(0)->receive({1}).tickets.at(0);
+    const Ticket first = ticket_queue.client(0)->receive({1}).tickets.at(0);
     scored.send(answer(first));
     scored.send(answer(first));
   });
-  Coordinator coordinator(desk, 1, scored);
+  Coordinator coordinator(ticket_queue, 1, scored);
   std::deque<Ticket> tickets(2, {.samples = 1, .prompt = {}});
   tickets[1].group = 1;
   EXPECT_THROW(test::collected(coordinator, tickets, std::nullopt), Error);
@@ -190,14 +191,14 @@ std::deque<Ticket> ticket_of(std::int64_t step, std::int64_t version) {
 }
 
 TEST(Coordinator, ActorsRunAheadUnderTheWeightsThatTheyHave) {
-  LocalTicketDesk desk(1);
+  LocalTicketQueue ticket_queue(1);
   BoundedQueue<ScoredGroup> scored(64);
-  Coordinator coordinator(desk, 1, scored);
+  Coordinator coordinator(ticket_queue, 1, scored);
   for (const std::int64_t step : {5, 4}) coordinator.add(ticket_of(step, Ticket::kAnyVersion));
   coordinator.set_version(3);
   std::vector<Ticket> seen;
   const std::jthread actor([&] {
-    const auto client = desk.client(0);
+    const auto client = ticket_queue.client(0);
     for (int i = 0; i < 2; ++i) seen.push_back(client->receive({1}).tickets.at(0));
     for (const Ticket& ticket : {seen[1], seen[0]}) scored.send(answer(ticket));
     client->receive({1});
@@ -216,8 +217,8 @@ TEST(Coordinator, ActorsRunAheadUnderTheWeightsThatTheyHave) {
 
 /// The steps whose tickets an actor gets until it is told of new weights; it answers them only
 /// then.
-std::vector<std::int64_t> answer_late(LocalTicketDesk& desk, Sink<ScoredGroup>& scored) {
-  const auto client = desk.client(0);
+std::vector<std::int64_t> answer_late(LocalTicketQueue& ticket_queue, Sink<ScoredGroup>& scored) {
+  const auto client = ticket_queue.client(0);
   std::vector<Ticket> held;
   for (Assignment next; (next = client->receive({1})).kind == Assignment::Kind::kTickets;) {
     held.push_back(next.tickets.at(0));
@@ -231,9 +232,9 @@ std::vector<std::int64_t> answer_late(LocalTicketDesk& desk, Sink<ScoredGroup>& 
 }
 
 TEST(Coordinator, NewWeightsWaitForWhatIsPlannedForTheOldOnesAndForNothingElse) {
-  LocalTicketDesk desk(1);
+  LocalTicketQueue ticket_queue(1);
   BoundedQueue<ScoredGroup> scored(64);
-  Coordinator coordinator(desk, 1, scored);
+  Coordinator coordinator(ticket_queue, 1, scored);
   coordinator.add(ticket_of(4, 3));
   coordinator.add(ticket_of(5, Ticket::kAnyVersion));
   coordinator.add(ticket_of(6, 3));
@@ -241,7 +242,7 @@ TEST(Coordinator, NewWeightsWaitForWhatIsPlannedForTheOldOnesAndForNothingElse) 
   std::vector<std::int64_t> handed;
   std::size_t back = 0;
   for (const std::int64_t version : {2, 3, 4}) {
-    std::jthread actor([&] { handed = answer_late(desk, scored); });
+    std::jthread actor([&] { handed = answer_late(ticket_queue, scored); });
     if (version > 2) coordinator.set_version(version);
     coordinator.announce(Assignment::Kind::kWeights, [&](const ScoredGroup&) { ++back; });
     actor.join();
@@ -257,14 +258,14 @@ TEST(Coordinator, NewWeightsWaitForWhatIsPlannedForTheOldOnesAndForNothingElse) 
 }
 
 TEST(Coordinator, ActorsWithoutRoomHearOfWeightsThatChangeInFlight) {
-  LocalTicketDesk desk(1);
+  LocalTicketQueue ticket_queue(1);
   BoundedQueue<ScoredGroup> scored(64);
-  Coordinator coordinator(desk, 1, scored, {}, true);
+  Coordinator coordinator(ticket_queue, 1, scored, {}, true);
   coordinator.set_version(2);
   for (const std::int64_t step : {3, 4}) coordinator.add(ticket_of(step, Ticket::kAnyVersion));
   std::vector<Ticket> held;
   std::jthread actor([&] {
-    const auto client = desk.client(0);
+    const auto client = ticket_queue.client(0);
     for (int i = 0; i < 2; ++i) held.push_back(client->receive({1}).tickets.at(0));
     EXPECT_TRUE(client->receive({0}).tickets.empty());
     scored.send(answer(held[0]));
@@ -283,13 +284,13 @@ TEST(Coordinator, ActorsWithoutRoomHearOfWeightsThatChangeInFlight) {
 }
 
 TEST(Coordinator, WhatComesBehindTheEndIsTakenAndTheRestCounted) {
-  LocalTicketDesk desk(1);
+  LocalTicketQueue ticket_queue(1);
   BoundedQueue<ScoredGroup> scored(64);
-  Coordinator coordinator(desk, 1, scored, {}, true);
+  Coordinator coordinator(ticket_queue, 1, scored, {}, true);
   coordinator.set_version(2);
   for (const std::int64_t step : {3, 4}) coordinator.add(ticket_of(step, 2));
   std::jthread actor([&] {
-    const auto client = desk.client(0);
+    const auto client = ticket_queue.client(0);
     const Ticket first = client->receive({1}).tickets.at(0);
     client->receive({1});
     while (client->receive({0}).kind != Assignment::Kind::kWeights) {

@@ -95,7 +95,7 @@ class Start {
 
   /// A step, its groups answered first to last or, in each request, last to first.
   std::optional<StepGroups> sample(std::int64_t step, bool reversed = false) {
-    Coordinator coordinator(desk_, 1, scored_, [this] { return stop_.stops_generation(); });
+    Coordinator coordinator(ticket_queue_, 1, scored_, [this] { return stop_.stops_generation(); });
     GroupCollector collector(coordinator, journal_, stop_);
     StepSource source(collector, stream, options_, step - 1, step, stop_);
     const std::jthread actor([&] { answer_all(reversed); });
@@ -110,7 +110,7 @@ class Start {
 
  private:
   void answer_all(bool reversed) {
-    const auto client = desk_.client(0);
+    const auto client = ticket_queue_.client(0);
     for (;;) {
       Assignment next = client->receive({.room = 8});
       if (next.kind == Assignment::Kind::kFinish) return;
@@ -122,7 +122,7 @@ class Start {
     }
   }
 
-  LocalTicketDesk desk_{1};
+  LocalTicketQueue ticket_queue_{1};
   BoundedQueue<ScoredGroup> scored_{64};
   Journal journal_;
   TicketOptions options_;

@@ -25,20 +25,23 @@ PolicyLossStats stats_of(int rank) {
   return stats;
 }
 
-/// What learners that have the lanes of lanes_of_learner() sum to.
-PolicyLossStats sum_of_lanes(Collective& learners, std::size_t lanes, std::size_t filled) {
-  std::vector<PolicyLossStats> by_lane(lanes);
-  const LaneRange own = lanes_of_learner(std::ssize(by_lane), learners.rank(), learners.size());
-  for (std::int64_t lane = own.first; lane < own.first + own.count; ++lane) {
-    const auto i = static_cast<std::size_t>(lane);
-    if (i < filled) by_lane[i] = stats_of(static_cast<int>(lane));
+/// What learners that have the lanes of gradient_shards_of_learner() sum to.
+PolicyLossStats sum_of_gradient_shards(Collective& learners, std::size_t gradient_shards,
+                                       std::size_t filled) {
+  std::vector<PolicyLossStats> by_gradient_shard(gradient_shards);
+  const GradientShardRange own =
+      gradient_shards_of_learner(std::ssize(by_gradient_shard), learners.rank(), learners.size());
+  for (std::int64_t gradient_shard = own.first; gradient_shard < own.first + own.count;
+       ++gradient_shard) {
+    const auto i = static_cast<std::size_t>(gradient_shard);
+    if (i < filled) by_gradient_shard[i] = stats_of(static_cast<int>(gradient_shard));
   }
-  return sum_stats(learners, by_lane);
+  return sum_stats(learners, by_gradient_shard);
 }
 
 TEST(GradientSync, StatisticsAddAndExtremesStayExtreme) {
   on_learners(3, [](Collective& learners) {
-    const PolicyLossStats stats = sum_of_lanes(learners, 3, 3);
+    const PolicyLossStats stats = sum_of_gradient_shards(learners, 3, 3);
     EXPECT_EQ(stats.tokens, 6.0);
     EXPECT_EQ(stats.loss, 1.5);
     EXPECT_EQ(stats.quarter_tokens[3], 6.0);
@@ -50,7 +53,7 @@ TEST(GradientSync, StatisticsAddAndExtremesStayExtreme) {
 
 TEST(GradientSync, LaneWithoutSequencesHasNoExtremes) {
   on_learners(2, [](Collective& learners) {
-    const PolicyLossStats stats = sum_of_lanes(learners, 2, 1);
+    const PolicyLossStats stats = sum_of_gradient_shards(learners, 2, 1);
     EXPECT_EQ(stats.ratio_min, 0.9);
     EXPECT_EQ(stats.ratio_max, 1.1);
   });
@@ -58,13 +61,14 @@ TEST(GradientSync, LaneWithoutSequencesHasNoExtremes) {
 
 TEST(GradientSync, StatisticsHaveTheSameBitsOnAnyNumberOfLearners) {
   const auto alone = solo_collective();
-  PolicyLossStats expected = sum_of_lanes(*alone, 8, 7);
+  PolicyLossStats expected = sum_of_gradient_shards(*alone, 8, 7);
   double terms = 0;  // 0.1 and its multiples: not exact, so that the order shows
-  for (int lane = 0; lane < 7; ++lane) terms += stats_of(lane).kl_k1_sum;
+  for (int gradient_shard = 0; gradient_shard < 7; ++gradient_shard)
+    terms += stats_of(gradient_shard).kl_k1_sum;
   EXPECT_EQ(expected.kl_k1_sum, terms);
   for (const int count : {2, 3, 4, 6, 8}) {
     on_learners(count, [&](Collective& learners) {
-      PolicyLossStats stats = sum_of_lanes(learners, 8, 7);
+      PolicyLossStats stats = sum_of_gradient_shards(learners, 8, 7);
       for (std::size_t i = 0; i < PolicyLossStats::kSums; ++i) {
         EXPECT_EQ(*stats.sums()[i], *PolicyLossStats(expected).sums()[i]) << i;
       }
@@ -76,12 +80,15 @@ TEST(GradientSync, StatisticsHaveTheSameBitsOnAnyNumberOfLearners) {
 TEST(GradientSync, LanesAddInTheirOrder) {
   for (const int count : {1, 2, 3}) {
     on_learners(count, [](Collective& learners) {
-      std::vector<double> lanes(3);
-      const LaneRange own = lanes_of_learner(3, learners.rank(), learners.size());
-      for (std::int64_t lane = own.first; lane < own.first + own.count; ++lane) {
-        lanes[static_cast<std::size_t>(lane)] = lane == 0 ? 1e16 : -0.7;
+      std::vector<double> gradient_shards(3);
+      const GradientShardRange own =
+          gradient_shards_of_learner(3, learners.rank(), learners.size());
+      for (std::int64_t gradient_shard = own.first; gradient_shard < own.first + own.count;
+           ++gradient_shard) {
+        gradient_shards[static_cast<std::size_t>(gradient_shard)] =
+            gradient_shard == 0 ? 1e16 : -0.7;
       }
-      EXPECT_EQ(sum_lanes(learners, lanes), 1e16 - 0.7 - 0.7);
+      EXPECT_EQ(sum_gradient_shards(learners, gradient_shards), 1e16 - 0.7 - 0.7);
     });
   }
 }

@@ -157,10 +157,10 @@ class SharedSink : public Sink<RolloutGroup> {
   Sink<RolloutGroup>& shared_;
 };
 
-void act(LocalTicketDesk& desk, int number, Sink<RolloutGroup>& rollouts) {
+void act(LocalTicketQueue& ticket_queue, int number, Sink<RolloutGroup>& rollouts) {
   test::LetterPolicy policy;
   Generator generator = policy.generator(test::tiny_rollout());
-  const auto tickets = desk.client(number);
+  const auto tickets = ticket_queue.client(number);
   SharedSink sink(rollouts);
   const auto no_weights = solo_collective();
   run_actor({.weights = {},
@@ -173,13 +173,13 @@ void act(LocalTicketDesk& desk, int number, Sink<RolloutGroup>& rollouts) {
 }
 
 std::vector<ScoredGroup> generate(int actors, std::deque<Ticket> tickets) {
-  LocalTicketDesk desk(actors);
+  LocalTicketQueue ticket_queue(actors);
   BoundedQueue<RolloutGroup> parts(100);
   WholeGroups whole(parts);
   ScoringSource scored(whole, unscored);
   std::vector<std::jthread> threads;
-  for (int i = 0; i < actors; ++i) threads.emplace_back([&, i] { act(desk, i, parts); });
-  Coordinator coordinator(desk, actors, scored);
+  for (int i = 0; i < actors; ++i) threads.emplace_back([&, i] { act(ticket_queue, i, parts); });
+  Coordinator coordinator(ticket_queue, actors, scored);
   auto groups = test::collected(coordinator, std::move(tickets), Assignment::Kind::kFinish);
   coordinator.announce(Assignment::Kind::kFinish);
   return groups;

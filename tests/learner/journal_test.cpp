@@ -163,8 +163,8 @@ TEST_F(JournalTest, TheStartPolicysEvaluationIsKeptUntilStep1IsWritten) {
 }
 
 /// Answers one ticket at a time until new weights are announced, or `count` of them; returns which.
-Numbers answer_tickets(LocalTicketDesk& desk, Sink<ScoredGroup>& scored, int count) {
-  const auto client = desk.client(0);
+Numbers answer_tickets(LocalTicketQueue& ticket_queue, Sink<ScoredGroup>& scored, int count) {
+  const auto client = ticket_queue.client(0);
   Numbers asked;
   while (std::ssize(asked) < count) {
     const Assignment next = client->receive({1});
@@ -177,12 +177,12 @@ Numbers answer_tickets(LocalTicketDesk& desk, Sink<ScoredGroup>& scored, int cou
 
 TEST_F(JournalTest, OnlyTheTicketsThatItLacksAreHandedOut) {
   keep(5, {ticket_of(5, 3), ticket_of(5, 1)});
-  LocalTicketDesk desk(1);
+  LocalTicketQueue ticket_queue(1);
   BoundedQueue<ScoredGroup> scored(64);
   Numbers asked;
-  std::jthread actor([&] { asked = answer_tickets(desk, scored, 3); });
+  std::jthread actor([&] { asked = answer_tickets(ticket_queue, scored, 3); });
   EarlyStop stop([] { return 0; });
-  Coordinator coordinator(desk, 1, scored);
+  Coordinator coordinator(ticket_queue, 1, scored);
   Journal journal(run_);
   GroupCollector collector(coordinator, journal, stop);
   const auto groups = collector.collect(tickets_of(5, 5), std::nullopt);
@@ -194,17 +194,17 @@ TEST_F(JournalTest, OnlyTheTicketsThatItLacksAreHandedOut) {
 TEST_F(JournalTest, AStopWithinAStepKeepsWhatIsInFlightAndTheNextStartTheRest) {
   std::atomic<int> signal = 0;
   {
-    LocalTicketDesk desk(1);
+    LocalTicketQueue ticket_queue(1);
     BoundedQueue<ScoredGroup> scored(64);
     EarlyStop stop([&] { return signal.load(); });
     ASSERT_TRUE(stop.may_begin(5));
-    Coordinator coordinator(desk, 1, scored, [&] { return stop.stops_generation(); });
+    Coordinator coordinator(ticket_queue, 1, scored, [&] { return stop.stops_generation(); });
     Journal journal(run_);
     GroupCollector collector(coordinator, journal, stop);
     Ticket held;
     // The signal comes while group 0 is in flight.
     std::jthread actor([&] {
-      held = desk.client(0)->receive({1}).tickets.at(0);
+      held = ticket_queue.client(0)->receive({1}).tickets.at(0);
       signal = 15;
     });
     EXPECT_FALSE(collector.collect(tickets_of(5, 3), std::nullopt));

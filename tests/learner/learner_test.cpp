@@ -117,7 +117,7 @@ TEST(Learner, TwoTrainOnTheGroupsOfTheFirstAndHoldTheSameWeights) {
 }
 
 /// Adds its number to the step's evaluation, as a trace.
-struct Tracer : StepStage {
+struct Tracer : StepRecorder {
   std::int64_t number;
   std::vector<std::int64_t>& closed;
   Tracer(std::int64_t n, std::vector<std::int64_t>& c) : number(n), closed(c) {}
@@ -129,10 +129,10 @@ struct Tracer : StepStage {
   std::size_t seen = 0;
 };
 
-TEST(StepChain, StagesSeeWhatThoseBeforeThemAdded) {
+TEST(StepRecorders, StagesSeeWhatThoseBeforeThemAdded) {
   std::vector<std::int64_t> closed;
   Tracer first(1, closed), second(2, closed);
-  StepChain chain({&first, &second});
+  StepRecorders chain({&first, &second});
   chain.send({.step = 5});
   chain.close();
   EXPECT_EQ(first.seen, 1u);

@@ -81,7 +81,7 @@ class LoggedStepsTest : public testing::Test {
                           {policy.weights, policy.transformer, nullptr, optimizer, *alone});
     TrajectoryRecorder recorder(directory_.path(), info(logged), {.last_step = 3}, *alone);
     LogComparison comparison;
-    StepChain chain({&recorder, &comparison});
+    StepRecorders chain({&recorder, &comparison});
     run_learner({{}, updater, steps, chain});
     const auto weights = test::host(policy.weights);
     return {weights.begin(), weights.end()};

@@ -11,7 +11,7 @@
 namespace lie {
 namespace {
 
-class SoundCheckpoint : public ::testing::Test {
+class ValidCheckpoint : public ::testing::Test {
  protected:
   /// A checkpoint as far as its checksums go.
   fs::path write(std::int64_t step) {
@@ -25,13 +25,13 @@ class SoundCheckpoint : public ::testing::Test {
     return path;
   }
   static void damage(const fs::path& path) { write_file_atomically(path, "and bytes"); }
-  std::optional<fs::path> sound() { return sound_checkpoint(root_, Log("test", 0)); }
+  std::optional<fs::path> sound() { return valid_checkpoint(root_, Log("test", 0)); }
 
   TemporaryDirectory scratch_;
   fs::path root_ = scratch_.path() / "checkpoints";
 };
 
-TEST_F(SoundCheckpoint, IsTheLastThatIsAsItWasWritten) {
+TEST_F(ValidCheckpoint, IsTheLastThatIsAsItWasWritten) {
   EXPECT_FALSE(sound());
   const fs::path second = write(2), fourth = write(4), sixth = write(6);
   EXPECT_EQ(sound(), sixth);
@@ -43,9 +43,9 @@ TEST_F(SoundCheckpoint, IsTheLastThatIsAsItWasWritten) {
   EXPECT_EQ(latest_checkpoint(root_), second);
 }
 
-TEST_F(SoundCheckpoint, IsFoundByOneWhoMayWriteNothing) {
+TEST_F(ValidCheckpoint, IsFoundByOneWhoMayWriteNothing) {
   const fs::path second = write(2), fourth = write(4);
-  const auto found = [&] { return find_sound_checkpoint(root_, Log("test", 0)); };
+  const auto found = [&] { return find_valid_checkpoint(root_, Log("test", 0)); };
   damage(fourth / "model.safetensors");
   const auto before = list_directory(root_);
   EXPECT_EQ(found(), second);
@@ -55,7 +55,7 @@ TEST_F(SoundCheckpoint, IsFoundByOneWhoMayWriteNothing) {
   EXPECT_EQ(error_of([&] { sound(); }), refused);
 }
 
-TEST_F(SoundCheckpoint, TheSameStepMayBeSetAsideAgain) {
+TEST_F(ValidCheckpoint, TheSameStepMayBeSetAsideAgain) {
   write(2);
   for (const char* aside : {"step-000004.damaged", "step-000004.damaged-2"}) {
     damage(write(4) / "model.safetensors");
@@ -64,7 +64,7 @@ TEST_F(SoundCheckpoint, TheSameStepMayBeSetAsideAgain) {
   }
 }
 
-TEST_F(SoundCheckpoint, WithoutASoundOneTheRunDoesNotBeginAgain) {
+TEST_F(ValidCheckpoint, WithoutASoundOneTheRunDoesNotBeginAgain) {
   damage(write(2) / "model.safetensors");
   for (int start = 0; start < 2; ++start) {
     const std::string error = error_of([&] { sound(); });
@@ -72,18 +72,18 @@ TEST_F(SoundCheckpoint, WithoutASoundOneTheRunDoesNotBeginAgain) {
   }
 }
 
-TEST_F(SoundCheckpoint, WithoutASoundOneTheRunBeginsAgainWhereItsLogHoldsTheStepsUpToTheLast) {
+TEST_F(ValidCheckpoint, WithoutASoundOneTheRunBeginsAgainWhereItsLogHoldsTheStepsUpToTheLast) {
   damage(write(2) / "model.safetensors");
   damage(write(4) / "model.safetensors");
   for (const std::int64_t logged : {3, 4}) {
     const auto log_holds = [&](std::int64_t step) { return step <= logged; };
     const std::string error =
-        error_of([&] { EXPECT_FALSE(sound_checkpoint(root_, Log("test", 0), log_holds)); });
+        error_of([&] { EXPECT_FALSE(valid_checkpoint(root_, Log("test", 0), log_holds)); });
     EXPECT_EQ(error == "no error", logged == 4) << error;
   }
 }
 
-TEST_F(SoundCheckpoint, LostChecksumsAreADamageButOlderOnesHaveNone) {
+TEST_F(ValidCheckpoint, LostChecksumsAreADamageButOlderOnesHaveNone) {
   const fs::path saved = write(2);
   fs::remove(saved / kChecksumsFile);
   EXPECT_EQ(checkpoint_faults(saved), std::vector<std::string>{"SHA256SUMS is missing"});
@@ -92,7 +92,7 @@ TEST_F(SoundCheckpoint, LostChecksumsAreADamageButOlderOnesHaveNone) {
   EXPECT_EQ(sound(), saved);
 }
 
-TEST_F(SoundCheckpoint, EveryBitOfEveryFileCounts) {
+TEST_F(ValidCheckpoint, EveryBitOfEveryFileCounts) {
   const fs::path saved = write(2);
   for (const std::string& name : list_directory(saved)) {
     const std::string content = read_file(saved / name);

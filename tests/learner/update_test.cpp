@@ -124,7 +124,7 @@ TEST(Update, AttendsBetweenMicroBatches) {
     PolicyUpdater updater(options,
                           {policy.weights, policy.transformer, nullptr, optimizer, *alone});
     int attended = 0;
-    updater.attend_with([&] { ++attended; });
+    updater.poll_progress_with([&] { ++attended; });
     const std::vector<GroupAdvantages> advantages(4,
                                                   GroupAdvantages{.values = {1, -1}, .mass = {}});
     updater.run(1, groups, advantages);
@@ -135,8 +135,8 @@ TEST(Update, AttendsBetweenMicroBatches) {
 TEST(Update, LearnerCountChangesNoBit) {
   const auto groups = test::sampled_groups(6, 4);
   for (UpdateOptions options : {gspo(4), everything(4)}) {  // the second mini-batch has 8 sequences
-    for (const std::int64_t lanes : {8, 11}) {
-      options.batch.lanes = lanes;
+    for (const std::int64_t gradient_shards : {8, 11}) {
+      options.batch.gradient_shards = gradient_shards;
       const Result alone = train(options, groups);
       for (const int count : {2, 3, 4, 6, 8}) {
         on_learners(count, [&](Collective& learners) {
@@ -168,12 +168,12 @@ TEST(Update, LanesChangeOnlyTheOrderOfSums) {
   const auto groups = test::sampled_groups(6, 4);
   for (UpdateOptions options : {gspo(6), everything(6)}) {
     options.batch.epochs = 1;
-    options.batch.lanes = 1;
+    options.batch.gradient_shards = 1;
     const Result one = train(options, groups);
-    for (const std::int64_t lanes : {2, 8, 64}) {
-      options.batch.lanes = lanes;
+    for (const std::int64_t gradient_shards : {2, 8, 64}) {
+      options.batch.gradient_shards = gradient_shards;
       const Result other = train(options, groups);
-      EXPECT_LE(relative_difference(other.gradient, one.gradient), 1e-6) << lanes;
+      EXPECT_LE(relative_difference(other.gradient, one.gradient), 1e-6) << gradient_shards;
       EXPECT_NEAR(other.update.mini_batches[0].stats.loss, one.update.mini_batches[0].stats.loss,
                   1e-12);
     }

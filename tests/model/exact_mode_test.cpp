@@ -183,7 +183,7 @@ class Recording : public test::GuardedOperators {
   std::int64_t products = 0;
 
  protected:
-  void attend(Tensor, const AttentionShape&, const DecodeBatch&, KvPages, Tensor, Tensor) {}
+  void poll_progress(Tensor, const AttentionShape&, const DecodeBatch&, KvPages, Tensor, Tensor) {}
 
  private:
   void note(Tensor x, Tensor y) {

@@ -190,12 +190,12 @@ TEST(RewardProgram, AnAnswerThatNobodyAskedForIsAnError) {
 TEST(RewardProgram, AWaitAttendsAndSaysSo) {
   const Example example;
   int attended = 0;
-  const auto attend = [&attended] {
+  const auto poll_progress = [&attended] {
     if (++attended == 3) fail("another rank has failed");
   };
   ::testing::internal::CaptureStderr();
   RewardProgram program(Kind::kReward, "tail -f /dev/null",
-                        {.rank = 5, .attend = attend, .patience_seconds = 0});
+                        {.rank = 5, .poll_progress = poll_progress, .patience_seconds = 0});
   program.ask(example.request());
   EXPECT_EQ(error_of([&] { program.answer(); }), "another rank has failed");
   const std::string said = ::testing::internal::GetCapturedStderr();

@@ -138,7 +138,7 @@ TEST(Check, WhatALiveRunIsWritingIsNoFault) {
 TEST(Check, LinesOfOlderBuildsHaveNoChecksumsWhichIsSaid) {
   const fs::path run = run_of_many_files("check-older");
   write_file_atomically(run / "metrics.jsonl", "{\"step\":1,\"accuracy\":0.5}\n");
-  const Soundness found = check_run(run);
+  const Validity found = check_run(run);
   EXPECT_TRUE(found.faults.empty()) << text_of(found);
   EXPECT_TRUE(holds(text_of(found), "metrics.jsonl: has no checksums"));
 }

@@ -12,29 +12,29 @@ namespace {
 
 using testing::ElementsAre, testing::HasSubstr, testing::IsEmpty;
 
-struct LikelySlips : testing::Test {
-  LikelySlips() {
+struct ConfigWarnings : testing::Test {
+  ConfigWarnings() {
     config.model.path = std::string(source_directory()) + "/assets/count_pairs/model";
     prompts.resize(2);
     prompts[0].text = "1 2 3";
     prompts[1].text = "1 2 3 4 5 6 7 8 9 10 11 12";
   }
-  std::vector<std::string> slips() { return likely_slips(config, prompts); }
+  std::vector<std::string> slips() { return config_warnings(config, prompts); }
 
   TrainConfig config;
   std::vector<Prompt> prompts;
 };
 
-TEST_F(LikelySlips, ASoundConfigHasNone) { EXPECT_THAT(slips(), IsEmpty()); }
+TEST_F(ConfigWarnings, ASoundConfigHasNone) { EXPECT_THAT(slips(), IsEmpty()); }
 
-TEST_F(LikelySlips, GroupsWithoutDifferences) {
+TEST_F(ConfigWarnings, GroupsWithoutDifferences) {
   config.rollout.sampling.temperature = 0;
   EXPECT_THAT(slips(), ElementsAre(HasSubstr("rollout.temperature is 0")));
   config.tickets.samples_per_prompt = 1;
   EXPECT_THAT(slips(), ElementsAre(HasSubstr("rollout.samples_per_prompt is 1")));
 }
 
-TEST_F(LikelySlips, PlainTextForAChatModel) {
+TEST_F(ConfigWarnings, PlainTextForAChatModel) {
   TemporaryDirectory model;
   std::filesystem::copy(config.model.path, model.path(), std::filesystem::copy_options::recursive);
   config.model.path = model.path();
@@ -45,12 +45,12 @@ TEST_F(LikelySlips, PlainTextForAChatModel) {
   EXPECT_THAT(slips(), IsEmpty());
 }
 
-TEST_F(LikelySlips, PromptsThatWouldBeCutAreCounted) {
+TEST_F(ConfigWarnings, PromptsThatWouldBeCutAreCounted) {
   config.rollout.max_prompt_tokens = 5;
   EXPECT_THAT(slips(), ElementsAre(HasSubstr("1 of 2 training prompts")));
 }
 
-TEST_F(LikelySlips, StaleResponsesUnderANarrowClip) {
+TEST_F(ConfigWarnings, StaleResponsesUnderANarrowClip) {
   config.tickets.max_staleness = 2;
   EXPECT_THAT(slips(), ElementsAre(HasSubstr("rollout.max_staleness is 2")));
   config.policy_loss.recompute_old_log_probs = true;
@@ -60,7 +60,7 @@ TEST_F(LikelySlips, StaleResponsesUnderANarrowClip) {
   EXPECT_THAT(slips(), IsEmpty());
 }
 
-TEST_F(LikelySlips, KeysThatOthersKeepFromAnyEffect) {
+TEST_F(ConfigWarnings, KeysThatOthersKeepFromAnyEffect) {
   config.policy_loss.tis_level = TisLevel::kSequence;
   EXPECT_THAT(slips(), ElementsAre(HasSubstr("policy_loss.tis_cap is 0")));
   config.policy_loss.tis_cap = 2;
@@ -75,7 +75,7 @@ TEST_F(LikelySlips, KeysThatOthersKeepFromAnyEffect) {
   EXPECT_THAT(slips(), ElementsAre(HasSubstr("evaluation.budgets")));
 }
 
-TEST_F(LikelySlips, ProductsInBf16WithoutAMatrixUnit) {
+TEST_F(ConfigWarnings, ProductsInBf16WithoutAMatrixUnit) {
   config.model.device = "cpu-bf16";
   if (has_matrix_unit()) {
     EXPECT_THAT(slips(), IsEmpty());
@@ -84,7 +84,7 @@ TEST_F(LikelySlips, ProductsInBf16WithoutAMatrixUnit) {
   }
 }
 
-TEST_F(LikelySlips, MoreThreadsThanCpus) {
+TEST_F(ConfigWarnings, MoreThreadsThanCpus) {
   config.model.threads = 1024;
   EXPECT_THAT(slips(), ElementsAre(HasSubstr("model.threads is 1024")));
 }

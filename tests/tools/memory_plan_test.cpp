@@ -248,7 +248,7 @@ TEST(Facts, AreColumnsWithinEighty) {
   const Fact facts[] = {{"a", long_value},
                         {"long name", "x\ny"},
                         {.name = "next", .value = long_value + " fourteen", .is_whole = true}};
-  EXPECT_EQ(facts_text("head", facts),
+  EXPECT_EQ(run_summary_text("head", facts),
             "head\n"
             "  a          one two three four five six seven eight nine ten eleven twelve\n"
             "             thirteen\n"

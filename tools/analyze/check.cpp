@@ -48,7 +48,7 @@ std::string steps_of(std::int64_t learner, const std::set<std::int64_t>& steps) 
 /// The trajectory files and their index.
 class TrajectoryCheck {
  public:
-  TrajectoryCheck(const fs::path& directory, Soundness& found)
+  TrajectoryCheck(const fs::path& directory, Validity& found)
       : directory_(directory), found_(found) {}
 
   void run() {
@@ -115,7 +115,7 @@ class TrajectoryCheck {
   }
 
   const fs::path directory_;
-  Soundness& found_;
+  Validity& found_;
   SegmentIndex index_;
   std::int64_t files_ = 0, responses_ = 0;
   std::vector<fs::path> damaged_;
@@ -124,7 +124,7 @@ class TrajectoryCheck {
 
 /// The settings against those that every trajectory file carries with a checksum.
 void check_settings(const fs::path& path, const std::optional<std::string>& logged,
-                    Soundness& found) {
+                    Validity& found) {
   constexpr const char* kRemedy = "the attribute config of each trajectory file holds the settings";
   if (!fs::exists(path)) {
     found.faults.push_back({path.string() + " is missing", "the settings", kRemedy});
@@ -141,9 +141,9 @@ void check_settings(const fs::path& path, const std::optional<std::string>& logg
   }
 }
 
-void check_metrics(const fs::path& path, Soundness& found) {
+void check_metrics(const fs::path& path, Validity& found) {
   if (!fs::exists(path)) return;
-  const MetricsFile file = read_sound_metrics(path);
+  const MetricsFile file = read_valid_metrics(path);
   for (const std::string& line : file.damage) {
     found.faults.push_back({line,
                             "the metrics of a step; what the trajectories tell can be made "
@@ -156,7 +156,7 @@ void check_metrics(const fs::path& path, Soundness& found) {
   found.read.push_back(fmt::format("metrics.jsonl: {} lines", file.rows.size()));
 }
 
-void check_events(const fs::path& directory, Soundness& found) {
+void check_events(const fs::path& directory, Validity& found) {
   const auto files = files_in(directory, "events.out.tfevents.");
   for (const fs::path& file : files) {
     const std::string fault = event_file_fault(file);
@@ -167,7 +167,7 @@ void check_events(const fs::path& directory, Soundness& found) {
   if (!files.empty()) found.read.push_back(fmt::format("tensorboard: {} files", files.size()));
 }
 
-void check_checkpoints(const fs::path& directory, Soundness& found) {
+void check_checkpoints(const fs::path& directory, Validity& found) {
   std::vector<fs::path> checkpoints = files_in(directory, "step-");
   std::erase_if(checkpoints, [](const fs::path& path) { return path.has_extension(); });
   for (const fs::path& checkpoint : checkpoints) {
@@ -184,7 +184,7 @@ void check_checkpoints(const fs::path& directory, Soundness& found) {
   found.read.push_back(fmt::format("checkpoints: {}", checkpoints.size()));
 }
 
-void check_messages(const fs::path& path, Soundness& found) {
+void check_messages(const fs::path& path, Validity& found) {
   const MessageFileState state = read_messages(path, [](std::span<const std::byte>) {});
   std::vector<std::string> damage = state.damage;
   if (state.torn) damage.pop_back();
@@ -198,9 +198,9 @@ void check_messages(const fs::path& path, Soundness& found) {
 
 }  // namespace
 
-Soundness check_run(const fs::path& directory) {
+Validity check_run(const fs::path& directory) {
   require_a_run(directory);
-  Soundness found;
+  Validity found;
   TrajectoryCheck trajectories(directory / "trajectories", found);
   trajectories.run();
   check_settings(directory / "config.yaml", trajectories.settings(), found);
@@ -212,16 +212,16 @@ Soundness check_run(const fs::path& directory) {
   return found;
 }
 
-std::string text_of(const Soundness& soundness) {
+std::string text_of(const Validity& validity) {
   std::string text;
-  for (const Fault& fault : soundness.faults) {
+  for (const Fault& fault : validity.faults) {
     text += fmt::format("DAMAGED  {}\n  lost    {}\n  remedy  {}\n", fault.what, fault.lost,
                         fault.remedy);
   }
-  for (const std::string& note : soundness.notes) text += fmt::format("note     {}\n", note);
-  for (const std::string& part : soundness.read) text += fmt::format("read     {}\n", part);
-  return text + (soundness.faults.empty() ? "sound\n"
-                                          : fmt::format("{} faults\n", soundness.faults.size()));
+  for (const std::string& note : validity.notes) text += fmt::format("note     {}\n", note);
+  for (const std::string& part : validity.read) text += fmt::format("read     {}\n", part);
+  return text +
+         (validity.faults.empty() ? "sound\n" : fmt::format("{} faults\n", validity.faults.size()));
 }
 
 }  // namespace lie::analyze

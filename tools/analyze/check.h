@@ -14,7 +14,7 @@ struct Fault {
   std::string remedy;
 };
 
-struct Soundness {
+struct Validity {
   std::vector<Fault> faults;
   std::vector<std::string> read;  // "trajectories: 20 files, 40000 responses", a line for each part
   std::vector<std::string> notes;  // what has no checksums
@@ -24,9 +24,9 @@ struct Soundness {
 /// event files, journal and settings, with their checksums; goes on behind a fault. What a live or
 /// killed run is just writing is no fault, nor is a file that the run removes meanwhile. Memory:
 /// one column of one step, and the greatest text file. Throws Error if there is no such directory.
-Soundness check_run(const std::filesystem::path& directory);
+Validity check_run(const std::filesystem::path& directory);
 
 /// The result as --check prints it.
-std::string text_of(const Soundness& soundness);
+std::string text_of(const Validity& validity);
 
 }  // namespace lie::analyze

@@ -155,7 +155,7 @@ bool check_all(const std::vector<std::string>& directories) {
   bool sound = true;
   for (const std::string& directory : directories) {
     if (directories.size() > 1) fmt::print("{}\n", directory);
-    const lie::analyze::Soundness found = lie::analyze::check_run(directory);
+    const lie::analyze::Validity found = lie::analyze::check_run(directory);
     fmt::print("{}", lie::analyze::text_of(found));
     sound = sound && found.faults.empty();
   }

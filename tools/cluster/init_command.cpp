@@ -65,7 +65,7 @@ RunSizes run_sizes(const WeightsPlan& model, std::int64_t longest_prompt) {
   sizes.cache_mebibytes = std::max<std::int64_t>(64, std::min(wanted, eighth) / kMebibyte);
   const LearnerSizes learner{.micro_batch_tokens = BatchOptions{}.max_micro_batch_tokens,
                              .copies_checkpoints = true,
-                             .lanes = BatchOptions{}.lanes};
+                             .gradient_shards = BatchOptions{}.gradient_shards};
   const auto learner_bytes = learner_memory(model.config, DType::kFloat32, learner).bytes();
   sizes.learner_gibibytes = static_cast<double>(learner_bytes) / kGibibyte;
   const auto weights = 2 * static_cast<double>(model.memory_bytes);  // in panels, too

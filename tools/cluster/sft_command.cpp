@@ -197,7 +197,7 @@ LearnerSizes sizes_of(const SftConfig& config, const SftInputs& inputs) {
               std::max(config.sft.max_micro_batch_tokens, static_cast<std::int64_t>(longest)),
           .activation_bytes = config.sft.activation_mebibytes << 20,
           .copies_checkpoints = checkpoint.background && checkpoint.every > 0,
-          .lanes = config.sft.lanes,
+          .gradient_shards = config.sft.gradient_shards,
           .learners = inputs.learners};
 }
 
@@ -220,7 +220,7 @@ std::string start_text(const SftConfig& config, const SftInputs& inputs, std::in
   const SftOptions& sft = config.sft;
   const std::string length =
       sft.steps > 0 ? fmt::format("{} steps", sft.steps) : fmt::format("{} epochs", sft.epochs);
-  return facts_text(
+  return run_summary_text(
       run_headline(config.run.directory, behind > 0 ? std::optional(behind) : std::nullopt, length),
       facts);
 }
@@ -237,13 +237,13 @@ std::int64_t begin_run(Job& job, SftConfig config) {
   become_writer(job, config.run.directory, "lie_cluster sft");
   check_directory(config);  // again: another may have begun a run there meanwhile
   write_run_config(config.run.directory, fields_of(config));
-  return steps_behind(config, sound_checkpoint);
+  return steps_behind(config, valid_checkpoint);
 }
 
 /// Rank 0: what begin_run would find, with nothing written.
 void tell_plan(const SftConfig& config, const SftInputs& inputs, const ComputeDTypes& dtypes) {
   check_unlocked(config.run.directory);
-  const std::int64_t behind = steps_behind(config, find_sound_checkpoint);
+  const std::int64_t behind = steps_behind(config, find_valid_checkpoint);
   tell_dry_run(dump_config_of(config), "sft", start_text(config, inputs, behind, dtypes));
 }
 
@@ -255,7 +255,7 @@ void tell_end(const SftConfig& config, std::int64_t steps, int signal) {
                                 steps, signal_name(signal));
   std::vector<Fact> facts = checkpoint_facts(config.run.directory);
   facts.push_back(next_fact("lie_analyze", config.run.directory));
-  Log("sft", 0).info("{}", facts_text(how, facts));
+  Log("sft", 0).info("{}", run_summary_text(how, facts));
 }
 
 }  // namespace

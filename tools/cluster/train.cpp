@@ -30,7 +30,7 @@ void train(Job& job, const TrainArguments& arguments) {
   job.set_activity("preparing the run");
   const RoleLayout layout =
       plan_roles(config.roles, gather_places(job, {job.environment().host(), usable_cpus()}),
-                 config.update.lanes);
+                 config.update.gradient_shards);
   if (arguments.dry_run) {
     if (job.rank() == 0) {
       tell_dry_run(dump_config_of(config), "learner", start_text(config, plan_run(config), layout));

@@ -169,10 +169,11 @@ std::string start_text(const EvalConfig& config, const Generation& generation,
   facts.push_back({"memory", "actor " + memory_text(memory) +
                                  cache_text(model.config, dtypes.packed, config.rollout)});
   const auto left = std::ssize(generation.tickets());
-  return facts_text(left == generation.prompts() ? config.run.directory + ": a new evaluation"
-                                                 : fmt::format("{}: goes on, {} prompts are left",
-                                                               config.run.directory, left),
-                    facts);
+  return run_summary_text(
+      left == generation.prompts()
+          ? config.run.directory + ": a new evaluation"
+          : fmt::format("{}: goes on, {} prompts are left", config.run.directory, left),
+      facts);
 }
 
 void tell_end(const EvalConfig& config) {
@@ -182,7 +183,7 @@ void tell_end(const EvalConfig& config) {
     facts.push_back({"responses", (directory / "samples.jsonl").string()});
   }
   facts.push_back(next_fact("lie_analyze", directory.string()));
-  Log("eval", 0).info("{}", facts_text("done", facts));
+  Log("eval", 0).info("{}", run_summary_text("done", facts));
 }
 
 /// The groups of the first `prompts` prompts, scored, in canonical order.
@@ -232,7 +233,7 @@ void evaluate_on_rank_0(Job& job, const EvalConfig& config, const GenerationOpti
     return tokenizer.decode(ids, /*skip_special=*/true);
   };
   Judge judge(scoring_options(config), decode, config.table.budgets,
-              {.rank = job.rank(), .attend = [&job] { job.attend(); }},
+              {.rank = job.rank(), .poll_progress = [&job] { job.poll_progress(); }},
               config.eval.choice_patterns);
   std::vector<Prompt> prompts = prompts_of(config);
   prepare_directory(job, config);

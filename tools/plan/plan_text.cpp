@@ -84,7 +84,7 @@ Json json_of(const Split& split) {
 }  // namespace
 
 std::string text_of(const Plan& plan) {
-  return facts_text("plan of " + plan.config, plan.facts) + table_of(plan.ranks);
+  return run_summary_text("plan of " + plan.config, plan.facts) + table_of(plan.ranks);
 }
 
 Json json_of(const Plan& plan) {

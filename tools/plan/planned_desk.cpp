@@ -24,14 +24,14 @@ void PlannedDesk::take_back(const Ticket& group) {
   is_changed_ = true;
 }
 
-std::vector<DeskAnswer> PlannedDesk::answers(bool tells_weights) {
-  std::vector<DeskAnswer> given;
+std::vector<TicketQueueAnswer> PlannedDesk::answers(bool tells_weights) {
+  std::vector<TicketQueueAnswer> given;
   if (!std::exchange(is_changed_, false)) return given;
   std::vector<Request> still_waiting;
   for (const Request& request : waiting_) {
     const bool has_some = std::ranges::any_of(
         phases_ | std::views::values, [this](const HandOut& phase) { return has_tickets(phase); });
-    DeskAnswer answer{request.actor, {}};
+    TicketQueueAnswer answer{request.actor, {}};
     if (has_some) answer.tickets = tickets_for(request);
     if (answer.tickets.empty() && (has_some || !tells_weights)) {
       still_waiting.push_back(request);

@@ -13,7 +13,7 @@
 namespace lie::planning {
 
 /// To an actor that asked. Without tickets: new weights follow.
-struct DeskAnswer {
+struct TicketQueueAnswer {
   int actor = 0;
   std::vector<Ticket> tickets;
 };
@@ -32,7 +32,7 @@ class PlannedDesk {
 
   /// The answers that can be given now, to those who asked first. `tells_weights`: an actor for
   /// whom nothing is left is told that new weights follow, instead of waiting.
-  std::vector<DeskAnswer> answers(bool tells_weights);
+  std::vector<TicketQueueAnswer> answers(bool tells_weights);
 
   /// From now on groups for any weights wait for the next ones.
   void announce();

@@ -50,7 +50,8 @@ class Simulation {
         shares_weights_(cluster.shares_weights),
         players_(cluster, costs),
         clock_(players_.all(), cluster.cores),
-        desk_(static_cast<std::size_t>(players_.count(Role::kActor)), !workload.in_flight_weights) {
+        ticket_queue_(static_cast<std::size_t>(players_.count(Role::kActor)),
+                      !workload.in_flight_weights) {
     to_score_.resize(static_cast<std::size_t>(players_.count(Role::kRewardWorker)));
     for (int a = 0; a < players_.count(Role::kActor); ++a) {
       actors_.push_back({PlannedGenerator(workload.generator, players_.costs(a))});
@@ -92,7 +93,7 @@ class Simulation {
                            .samples = static_cast<std::int32_t>(workload_.samples_per_prompt),
                            .prompt = {}});
       }
-      desk_.add(std::move(tickets));
+      ticket_queue_.add(std::move(tickets));
     }
   }
 
@@ -107,7 +108,7 @@ class Simulation {
     Actor& self = actor(a);
     if (self.asks || self.is_told || self.generator.room() == 0) return;
     self.asks = true;
-    desk_.ask(a, {.room = self.generator.room(), .spare = workload_.generator.slots / 2});
+    ticket_queue_.ask(a, {.room = self.generator.room(), .spare = workload_.generator.slots / 2});
   }
 
   void take(int a, std::vector<Ticket> tickets) {
@@ -184,7 +185,7 @@ class Simulation {
 
   bool serves() const { return doing_ == Doing::kCollect || doing_ == Doing::kAnnounce; }
   /// In an update, too, where actors run ahead: between micro-batches, here at once.
-  bool attends() const {
+  bool polls_progress() const {
     return serves() || (doing_ == Doing::kUpdate && workload_.max_staleness > 0);
   }
 
@@ -197,9 +198,9 @@ class Simulation {
 
   /// All that happens before time must pass.
   void serve() {
-    while (attends()) {
+    while (polls_progress()) {
       for (const Ticket& group : std::exchange(arrived_, {})) {
-        desk_.take_back(group);
+        ticket_queue_.take_back(group);
         group_of(drawn_as(group)).is_finished = true;
         ++finished_;
       }
@@ -208,14 +209,14 @@ class Simulation {
         continue;
       }
       const bool tells = doing_ == Doing::kAnnounce || workload_.max_staleness == 0;
-      std::vector<DeskAnswer> answers = desk_.answers(tells);
-      for (DeskAnswer& answer : answers) give(std::move(answer));
-      if (doing_ == Doing::kAnnounce && desk_.is_announced()) return publish();
+      std::vector<TicketQueueAnswer> answers = ticket_queue_.answers(tells);
+      for (TicketQueueAnswer& answer : answers) give(std::move(answer));
+      if (doing_ == Doing::kAnnounce && ticket_queue_.is_announced()) return publish();
       if (answers.empty()) return;
     }
   }
 
-  void give(DeskAnswer answer) {
+  void give(TicketQueueAnswer answer) {
     actor(answer.actor).asks = false;
     if (answer.tickets.empty()) {
       actor(answer.actor).is_told = true;
@@ -243,7 +244,7 @@ class Simulation {
     if (workload_.takes_first_groups) {
       taken_ =
           first_groups(open_groups(), step_, workload_.prompts_per_step, workload_.max_staleness);
-    } else if (desk_.is_back(step_)) {
+    } else if (ticket_queue_.is_back(step_)) {
       for (std::int64_t g = 0; g < workload_.prompts_per_step; ++g) taken_.push_back({step_, g});
     }
     for (const DrawnGroup& drawn : taken_) group_of(drawn).is_taken = true;
@@ -264,7 +265,7 @@ class Simulation {
     if (update_ == updates_.size()) {
       go_on_to(Doing::kAnnounce);
       if (workload_.in_flight_weights) return publish();
-      return desk_.announce();
+      return ticket_queue_.announce();
     }
     const int first = players_.first(Role::kLearner), learners = players_.count(Role::kLearner);
     learners_at_work_ = learners;
@@ -297,7 +298,7 @@ class Simulation {
       ++update_;
       return begin_mini_batch();
     }
-    desk_.set_version(step_);
+    ticket_queue_.set_version(step_);
     for (const int a : players_.receivers()) bring_weights(a);
     go_on_to(Doing::kLog);
     clock_.begin(players_.first(Role::kLearner), costs_.step);
@@ -412,7 +413,7 @@ class Simulation {
   const bool shares_weights_;
   Players players_;
   WorkClock clock_;
-  PlannedDesk desk_;
+  PlannedDesk ticket_queue_;
   std::vector<Actor> actors_;
   std::map<std::pair<std::int64_t, std::int64_t>, std::int64_t> ended_;  // samples, by group
   std::vector<std::deque<Ticket>> to_score_;          // by reward worker, with what it is scoring

@@ -10,7 +10,7 @@ namespace lie::replay {
 
 /// Waits for the log of each step, since the next one is read from another log by this thread, and
 /// HDF5 is used by one thread at a time.
-class WrittenLog : public StepStage {
+class WrittenLog : public StepRecorder {
  public:
   explicit WrittenLog(TrajectoryRecorder& trajectories) : trajectories_(trajectories) {}
   void take(StepOutcome&) override { trajectories_.wait(); }
@@ -20,7 +20,7 @@ class WrittenLog : public StepStage {
 };
 
 /// Warns once when the effective sample share of a step falls below a bound.
-class OffPolicyWarning : public StepStage {
+class OffPolicyWarning : public StepRecorder {
  public:
   explicit OffPolicyWarning(double bound) : bound_(bound) {}
   void take(StepOutcome& step) override;

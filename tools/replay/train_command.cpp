@@ -147,7 +147,8 @@ void learn(Replay replay, const TrainArguments& arguments, const LearnerTranspor
   RunCoverage coverage = run_coverage(config, start);
   CurveRecorder curves = curve_recorder(config, start, coverage);
   CheckpointWriter checkpoints(config, start, training, stream, coverage, stop);
-  StepChain outcomes({&trajectories, &written, &comparison, &off_policy, &curves, &checkpoints});
+  StepRecorders outcomes(
+      {&trajectories, &written, &comparison, &off_policy, &curves, &checkpoints});
   run_learner({config.advantage, *training.updater, groups, outcomes});
   for (const auto& scorer : scorers) {
     if (scorer) scorer->finish();
@@ -175,7 +176,7 @@ void train_command(Job& job, const TrainArguments& arguments) {
   if (replay) {
     learn(std::move(*replay), arguments, transport, stop);
   } else {
-    play_learner(config, start, transport);
+    run_learner_role(config, start, transport);
   }
   end_run(job, config, stop);
 }

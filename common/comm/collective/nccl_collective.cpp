@@ -76,7 +76,7 @@ class Communicator {
       check(ncclCommGetAsyncError(communicator_, &state), what);
       check(state, what);
       if (state == ncclSuccess) return;
-      job_.attend();
+      job_.poll_progress();
     }
   }
 
@@ -225,7 +225,7 @@ class NcclCollective : public Collective {
       if (state == cudaSuccess) return;
       if (state != cudaErrorNotReady) check(state, what);
       cudaGetLastError();  // "not ready" is kept as one, and would be the next kernel's
-      job_.attend();
+      job_.poll_progress();
     }
   }
 

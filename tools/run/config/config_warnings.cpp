@@ -100,7 +100,8 @@ void check_idle_keys(const TrainConfig& config, std::vector<std::string>& slips)
 
 }  // namespace
 
-std::vector<std::string> likely_slips(const TrainConfig& config, std::span<const Prompt> training) {
+std::vector<std::string> config_warnings(const TrainConfig& config,
+                                         std::span<const Prompt> training) {
   std::vector<std::string> slips;
   check_sampling(config, slips);
   check_template(config, slips);

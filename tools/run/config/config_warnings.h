@@ -12,6 +12,7 @@ namespace lie {
 
 /// A sentence each, with the keys to change; empty: nothing strikes. Prompts that are too long are
 /// counted with the model's tokenizer. Throws Error if that cannot be read.
-std::vector<std::string> likely_slips(const TrainConfig& config, std::span<const Prompt> training);
+std::vector<std::string> config_warnings(const TrainConfig& config,
+                                         std::span<const Prompt> training);
 
 }  // namespace lie

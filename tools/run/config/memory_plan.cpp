@@ -106,8 +106,8 @@ MemoryPlan learner_memory(const ModelConfig& model, const ComputeDTypes& dtypes,
                           const LearnerSizes& sizes) {
   const Elements elements = elements_of(model);
   const std::int64_t packed = elements.packed * dtype_bytes(dtypes.packed);
-  const std::int64_t gradients =
-      values_held(sizes.lanes, lanes_of_learner(sizes.lanes, 0, sizes.learners));
+  const std::int64_t gradients = values_held(
+      sizes.gradient_shards, gradient_shards_of_learner(sizes.gradient_shards, 0, sizes.learners));
   MemoryPlan plan;
   plan.parts = {{"weights", learner_weights(model, dtypes, sizes.learners)},
                 {"gradients", gradients * elements.flat * kFloat},

@@ -35,7 +35,7 @@ struct LearnerSizes {
   std::int64_t activation_bytes = 0;    // that it may hold; 0: as Transformer chooses
   bool has_reference = false;           // a KL term
   bool copies_checkpoints = false;      // checkpoint.background
-  std::int64_t lanes = 1;               // of gradients
+  std::int64_t gradient_shards = 1;     // of gradients
   int learners = 1;                     // which share lanes, master weights and moments
 };
 

@@ -52,13 +52,13 @@ void play_fixed_actor(const GenerationOptions& options, const ActorTransport& tr
              .rollouts = transport.rollouts,
              .weight_group = transport.weight_group,
              .rank = transport.rank,
-             .attend = transport.attend});
+             .poll_progress = transport.poll_progress});
 }
 
 /// Two desks as one: the actor of this process is number 0, those of the other ranks follow.
-class JoinedDesk : public TicketDesk {
+class JoinedTicketQueue : public TicketQueue {
  public:
-  JoinedDesk(TicketDesk& own, TicketDesk& others) : own_(own), others_(others) {}
+  JoinedTicketQueue(TicketQueue& own, TicketQueue& others) : own_(own), others_(others) {}
 
   std::vector<WaitingActor> waiting_actors() override {
     std::vector<WaitingActor> waiting = own_.waiting_actors();
@@ -71,8 +71,8 @@ class JoinedDesk : public TicketDesk {
   }
 
  private:
-  TicketDesk& own_;
-  TicketDesk& others_;
+  TicketQueue& own_;
+  TicketQueue& others_;
 };
 
 /// Two sources as one; does not end.
@@ -105,18 +105,18 @@ bool stop_if_asked(const Job& job) {
 }
 
 using Coordinate =
-    std::function<void(TicketDesk& desk, int actors, PollableSource<RolloutGroup>& parts)>;
+    std::function<void(TicketQueue& ticket_queue, int actors, PollableSource<RolloutGroup>& parts)>;
 
 /// Coordinates the actors of the other ranks with that of this process.
-void coordinate_all(Job& job, TicketDesk& own_desk, PollableSource<RolloutGroup>& own_rollouts,
+void coordinate_all(Job& job, TicketQueue& own_desk, PollableSource<RolloutGroup>& own_rollouts,
                     const Coordinate& coordinate) {
   std::vector<int> others(static_cast<std::size_t>(job.size() - 1));
   std::iota(others.begin(), others.end(), 1);
-  const auto desk_of_others = mpi_ticket_desk(job, others);
+  const auto desk_of_others = mpi_ticket_queue(job, others);
   MpiSource<RolloutGroup> rollouts_of_others(job, Tag::kRollouts, job.size() - 1);
-  JoinedDesk desk(own_desk, *desk_of_others);
+  JoinedTicketQueue ticket_queue(own_desk, *desk_of_others);
   JoinedRollouts rollouts(own_rollouts, rollouts_of_others);
-  coordinate(desk, job.size(), rollouts);
+  coordinate(ticket_queue, job.size(), rollouts);
   rollouts_of_others.receive();  // blocks until all have closed
 }
 
@@ -129,29 +129,29 @@ void generate_over_ranks(Job& job, const GenerationOptions& options, std::deque<
   if (shared_count(*world, std::ssize(tickets)) == 0) return;  // without loading the model
   note_stop_signals();
   job.set_activity("generating");
-  const Coordinate coordinate = [&](TicketDesk& desk, int actors,
+  const Coordinate coordinate = [&](TicketQueue& ticket_queue, int actors,
                                     PollableSource<RolloutGroup>& parts) {
     WholeGroups rollouts(parts);
     ScoringSource scored(rollouts, score);
-    Coordinator coordinator(desk, actors, scored, [&] { return stop_if_asked(job); });
+    Coordinator coordinator(ticket_queue, actors, scored, [&] { return stop_if_asked(job); });
     coordinator.collect(std::move(tickets), Assignment::Kind::kFinish, take);
     coordinator.announce(Assignment::Kind::kFinish);
   };
-  LocalTicketDesk desk(1);
+  LocalTicketQueue ticket_queue(1);
   BoundedQueue<RolloutGroup> rollouts(kGroupsAhead);
   const auto no_weights = solo_collective();
   RoleThreads roles;
-  roles.poisons(desk);
+  roles.poisons(ticket_queue);
   roles.poisons(rollouts);
   roles.start([&] {
-    const auto own_tickets = desk.client(0);
+    const auto own_tickets = ticket_queue.client(0);
     play_fixed_actor(options,
                      {*own_tickets, rollouts, *no_weights, 0, threads, [&] { roles.check(); }});
   });
   // The thread that calls MPI; generation is on the other.
   roles.run([&] {
-    job.size() == 1 ? coordinate(desk, 1, rollouts)
-                    : coordinate_all(job, desk, rollouts, coordinate);
+    job.size() == 1 ? coordinate(ticket_queue, 1, rollouts)
+                    : coordinate_all(job, ticket_queue, rollouts, coordinate);
   });
 }
 
@@ -164,8 +164,8 @@ void help_to_generate(Job& job, const GenerationOptions& options) {
   const auto tickets = mpi_ticket_client(job, 0);
   MpiSink<RolloutGroup> rollouts(job, Tag::kRollouts, {0});
   const auto no_weights = solo_collective();
-  play_fixed_actor(
-      options, {*tickets, rollouts, *no_weights, job.rank(), threads, [&job] { job.attend(); }});
+  play_fixed_actor(options, {*tickets, rollouts, *no_weights, job.rank(), threads,
+                             [&job] { job.poll_progress(); }});
 }
 
 }  // namespace lie

@@ -45,18 +45,18 @@ void run_in_one_process(const TrainConfig& config, const RunStart& start, RunPro
                         const RoleLayout& layout, EarlyStop& stop) {
   BoundedQueue<RolloutGroup> rollouts(kGroupsAhead);
   BoundedQueue<ScoredGroup> scored(kGroupsAhead);
-  LocalTicketDesk desk(1);
+  LocalTicketQueue ticket_queue(1);
   ThreadGroup weight_group(2);  // learner, actor
   const auto learners = solo_collective();
   LentPolicy lent;
   RoleThreads roles;
   roles.poisons(rollouts);
   roles.poisons(scored);
-  roles.poisons(desk);
+  roles.poisons(ticket_queue);
   roles.poisons(weight_group);
   lent.poisoned_by(roles);
   roles.start([&] {
-    const auto tickets = desk.client(0);
+    const auto tickets = ticket_queue.client(0);
     const auto weights = weight_group.member(1);
     ActorTransport transport{
         *tickets, rollouts, *weights, 0, layout.threads(0, Role::kActor), [&] { roles.check(); }};
@@ -65,11 +65,11 @@ void run_in_one_process(const TrainConfig& config, const RunStart& start, RunPro
         return lent.borrow(operators);
       };
     }
-    play_actor(config, start, transport);
+    run_actor_role(config, start, transport);
   });
   roles.start([&] {
     WholeGroups groups(rollouts);
-    play_reward_worker(config, start, {groups, scored, 0, [&] { roles.check(); }});
+    run_reward_worker_role(config, start, {groups, scored, 0, [&] { roles.check(); }});
   });
   roles.run([&] {
     const auto weights = weight_group.member(0);
@@ -80,7 +80,8 @@ void run_in_one_process(const TrainConfig& config, const RunStart& start, RunPro
         return true;
       };
     }
-    play_learner_0(config, start, std::move(prompts), transport, {desk, 1, scored, *weights}, stop);
+    run_learner_0_role(config, start, std::move(prompts), transport,
+                       {ticket_queue, 1, scored, *weights}, stop);
   });
 }
 

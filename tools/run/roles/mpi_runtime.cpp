@@ -68,27 +68,28 @@ void act(Job& job, const TrainConfig& config, const RunStart& start, const RoleL
     const auto loans = loan_group(job, layout);
     return borrow_policy(loan_members(job, layout, *loans, operators), model, operators);
   };
-  play_actor(config, start,
-             {*tickets, rollouts, *group, job.rank(), layout.threads(job.rank(), Role::kActor),
-              [&job] { job.attend(); }, holders.mine.get(), on_devices(job),
-              turn_on_host(layout, job.rank()), borrow});
+  run_actor_role(config, start,
+                 {*tickets, rollouts, *group, job.rank(), layout.threads(job.rank(), Role::kActor),
+                  [&job] { job.poll_progress(); }, holders.mine.get(), on_devices(job),
+                  turn_on_host(layout, job.rank()), borrow});
 }
 
 void score(Job& job, const TrainConfig& config, const RunStart& start, const RoleLayout& layout) {
   MpiSource<RolloutGroup> parts(job, Tag::kRollouts, static_cast<int>(layout.actors.size()));
   WholeGroups rollouts(parts);
   MpiSink<ScoredGroup> scored(job, Tag::kScored, {layout.learners.front()});
-  play_reward_worker(config, start, {rollouts, scored, job.rank(), [&job] { job.attend(); }});
+  run_reward_worker_role(config, start,
+                         {rollouts, scored, job.rank(), [&job] { job.poll_progress(); }});
 }
 
 void learn_and_coordinate(Job& job, const TrainConfig& config, const RunStart& start,
                           RunPrompts prompts, const RoleLayout& layout,
                           const LearnerTransport& transport, PollableSource<ScoredGroup>& scored,
                           const WeightHolders& holders, EarlyStop& stop) {
-  const auto desk = mpi_ticket_desk(job, layout.actors);
+  const auto ticket_queue = mpi_ticket_queue(job, layout.actors);
   const auto group = weight_group(job, layout, holders);
-  play_learner_0(config, start, std::move(prompts), transport,
-                 {*desk, static_cast<int>(layout.actors.size()), scored, *group}, stop);
+  run_learner_0_role(config, start, std::move(prompts), transport,
+                     {*ticket_queue, static_cast<int>(layout.actors.size()), scored, *group}, stop);
 }
 
 void learn(Job& job, const TrainConfig& config, const RunStart& start, RunPrompts prompts,
@@ -105,13 +106,13 @@ void learn(Job& job, const TrainConfig& config, const RunStart& start, RunPrompt
   const LearnerTransport transport{*learners, layout.threads(job.rank(), Role::kLearner),
                                    on_devices(job), turn_on_host(layout, job.rank()), lend};
   if (learners->rank() > 0) {
-    play_learner(config, start, transport);
+    run_learner_role(config, start, transport);
   } else if (layout.has(job.rank(), Role::kRewardWorker)) {
     // No rank is left for a reward worker, and learner 0 waits for groups anyway.
     MpiSource<RolloutGroup> parts(job, Tag::kRollouts, static_cast<int>(layout.actors.size()));
     WholeGroups rollouts(parts);
     Scorer scorer(scoring_options(config),
-                  {.rank = job.rank(), .attend = [&job] { job.attend(); }});
+                  {.rank = job.rank(), .poll_progress = [&job] { job.poll_progress(); }});
     ScoringSource scored(rollouts, [&, decode = text_decoder(start)](RolloutGroup group) {
       return score_group(scorer, std::move(group), decode);
     });

@@ -74,7 +74,8 @@ std::unique_ptr<Collective> weight_group_on_device(const auto& transport, Collec
 
 /// What comes before the first step: the start policy's evaluation, or the checkpoint's weights for
 /// the actors.
-void begin(const RunStart& start, const StepLog& log, StepChain& outcomes, Publisher& publisher) {
+void begin(const RunStart& start, const StepLog& log, StepRecorders& outcomes,
+           Publisher& publisher) {
   if (start.logged_step > start.step) {
     Log("learner", 0)
         .info("steps {} to {} are learned again from the log", start.step + 1, start.logged_step);
@@ -114,7 +115,8 @@ TextOfResponse text_of_response(const TrainConfig& config, const RunStart& start
   return text_decoder(start);
 }
 
-void play_actor(const TrainConfig& config, const RunStart& start, const ActorTransport& transport) {
+void run_actor_role(const TrainConfig& config, const RunStart& start,
+                    const ActorTransport& transport) {
   const Tokenizer tokenizer = Tokenizer::load(start.model_directory);
   const auto operators = make_operators(config.model, transport.threads,
                                         shared_floats(transport.host_weights), transport.turn);
@@ -138,20 +140,20 @@ void play_actor(const TrainConfig& config, const RunStart& start, const ActorTra
              .rollouts = transport.rollouts,
              .weight_group = *weight_group,
              .rank = transport.rank,
-             .attend = transport.attend,
+             .poll_progress = transport.poll_progress,
              .host_weights = transport.host_weights});
 }
 
-void play_reward_worker(const TrainConfig& config, const RunStart& start,
-                        const RewardTransport& transport) {
+void run_reward_worker_role(const TrainConfig& config, const RunStart& start,
+                            const RewardTransport& transport) {
   run_reward_worker(scoring_options(config), text_decoder(start),
-                    {.rank = transport.rank, .attend = transport.attend}, transport.rollouts,
-                    transport.scored);
+                    {.rank = transport.rank, .poll_progress = transport.poll_progress},
+                    transport.rollouts, transport.scored);
 }
 
-void play_learner_0(const TrainConfig& config, const RunStart& start, RunPrompts prompts,
-                    const LearnerTransport& transport, const CoordinatorTransport& coordination,
-                    EarlyStop& stop) {
+void run_learner_0_role(const TrainConfig& config, const RunStart& start, RunPrompts prompts,
+                        const LearnerTransport& transport, const CoordinatorTransport& coordination,
+                        EarlyStop& stop) {
   const auto shared = std::make_shared<Training>(config, start, transport);
   Training& training = *shared;
   const bool is_lent = transport.lend_policy && transport.lend_policy(shared);
@@ -159,7 +161,7 @@ void play_learner_0(const TrainConfig& config, const RunStart& start, RunPrompts
   const EvaluationTickets evaluations(std::move(prompts.evaluation), config.evaluation,
                                       config.run.steps);
   Coordinator coordinator(
-      coordination.desk, coordination.actors, coordination.scored,
+      coordination.ticket_queue, coordination.actors, coordination.scored,
       [&] { return stop.stops_generation(); }, config.rollout.weights_change_in_flight());
   Journal journal(config.run.directory, journal_span(config.tickets));
   GroupCollector collector(coordinator, journal, stop);
@@ -185,13 +187,14 @@ void play_learner_0(const TrainConfig& config, const RunStart& start, RunPrompts
   RunCoverage coverage = run_coverage(config, start);
   CurveRecorder curves = curve_recorder(config, start, coverage);
   if (config.tickets.max_staleness > 0) {
-    training.updater->attend_with([&] { collector.attend(); });
+    training.updater->poll_progress_with([&] { collector.poll_progress(); });
   }
   collector.watch([&](const GroupsDone& done) { curves.show(done); });
   CheckpointWriter checkpoints(config, start, training, stream, coverage, stop);
-  std::vector<StepStage*> stages = {&publisher, &trajectories, &comparison, &curves, &checkpoints};
+  std::vector<StepRecorder*> stages = {&publisher, &trajectories, &comparison, &curves,
+                                       &checkpoints};
   if (written_schedule) stages.insert(stages.begin(), &*written_schedule);
-  StepChain outcomes(std::move(stages));
+  StepRecorders outcomes(std::move(stages));
 
   if (follows) {
     generated.order_first_steps((start.logged_step - start.step) * config.tickets.prompts_per_step);
@@ -206,8 +209,8 @@ void play_learner_0(const TrainConfig& config, const RunStart& start, RunPrompts
   journal.remove_up_to(generated.last_given());
 }
 
-void play_learner(const TrainConfig& config, const RunStart& start,
-                  const LearnerTransport& transport) {
+void run_learner_role(const TrainConfig& config, const RunStart& start,
+                      const LearnerTransport& transport) {
   const auto shared = std::make_shared<Training>(config, start, transport);
   Training& training = *shared;
   if (transport.lend_policy) transport.lend_policy(shared);
@@ -215,7 +218,7 @@ void play_learner(const TrainConfig& config, const RunStart& start,
   TrajectoryRecorder trajectories =
       trajectory_recorder(config, start, training, transport.learners);
   CheckpointShare checkpoints(config, start, training);
-  StepChain outcomes({&trajectories, &checkpoints});
+  StepRecorders outcomes({&trajectories, &checkpoints});
   run_learner(
       {config.advantage, *training.updater, groups, outcomes, config.tickets.max_staleness});
   if (training.updater->is_lent()) training.updater->wait_for_all();  // learner 0: the actors' end

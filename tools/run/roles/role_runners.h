@@ -10,20 +10,21 @@
 
 namespace lie {
 
-void play_actor(const TrainConfig& config, const RunStart& start, const ActorTransport& transport);
+void run_actor_role(const TrainConfig& config, const RunStart& start,
+                    const ActorTransport& transport);
 
-void play_reward_worker(const TrainConfig& config, const RunStart& start,
-                        const RewardTransport& transport);
+void run_reward_worker_role(const TrainConfig& config, const RunStart& start,
+                            const RewardTransport& transport);
 
 /// Learner 0, which also coordinates and keeps the run's curves and checkpoints. Where `stop` asks
 /// for it, the run ends early, for all, with a checkpoint after its last step.
-void play_learner_0(const TrainConfig& config, const RunStart& start, RunPrompts prompts,
-                    const LearnerTransport& transport, const CoordinatorTransport& coordination,
-                    EarlyStop& stop);
+void run_learner_0_role(const TrainConfig& config, const RunStart& start, RunPrompts prompts,
+                        const LearnerTransport& transport, const CoordinatorTransport& coordination,
+                        EarlyStop& stop);
 
 /// Every other learner.
-void play_learner(const TrainConfig& config, const RunStart& start,
-                  const LearnerTransport& transport);
+void run_learner_role(const TrainConfig& config, const RunStart& start,
+                      const LearnerTransport& transport);
 
 /// What reward workers score with.
 ScoringOptions scoring_options(const TrainConfig& config);

@@ -59,7 +59,7 @@ CurveRecorder curve_recorder(const TrainConfig& config, const RunStart& start,
 /// The trajectories up to this step are on disk. What a checkpoint makes needless is removed once
 /// it is in place: older checkpoints by the thread that writes, log segments, whose index others
 /// write, too, at the next step's end.
-class CheckpointWriter : public StepStage {
+class CheckpointWriter : public StepRecorder {
  public:
   /// Keeps references to all but `start`.
   CheckpointWriter(const TrainConfig& config, const RunStart& start, const Training& training,
@@ -95,7 +95,7 @@ class CheckpointWriter : public StepStage {
 };
 
 /// The same on the other learners, which write their parts.
-class CheckpointShare : public StepStage {
+class CheckpointShare : public StepRecorder {
  public:
   /// Keeps references to all but `start`.
   CheckpointShare(const TrainConfig& config, const RunStart& start, const Training& training)

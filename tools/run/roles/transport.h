@@ -23,8 +23,8 @@ struct ActorTransport {
   Sink<RolloutGroup>& rollouts;
   Collective& weight_group;
   int rank = 0, threads = 1;
-  std::function<void()> attend = {};    // called between forward passes
-  HostWeights* host_weights = nullptr;  // that this actor shares with those of its host
+  std::function<void()> poll_progress = {};  // called between forward passes
+  HostWeights* host_weights = nullptr;       // that this actor shares with those of its host
   DeviceGroup on_device = staged_collective;
   int turn = -1;  // of the host's GPUs, see make_operators()
   /// The learner's policy for these operators; empty, or of nothing: the actor has weights of its
@@ -36,7 +36,7 @@ struct RewardTransport {
   Source<RolloutGroup>& rollouts;
   Sink<ScoredGroup>& scored;
   int rank = 0;
-  std::function<void()> attend = {};  // called while a reward program is waited for
+  std::function<void()> poll_progress = {};  // called while a reward program is waited for
 };
 
 struct LearnerTransport {
@@ -51,7 +51,7 @@ struct LearnerTransport {
 
 /// What the coordinator on learner 0 is connected to.
 struct CoordinatorTransport {
-  TicketDesk& desk;
+  TicketQueue& ticket_queue;
   int actors = 1;
   PollableSource<ScoredGroup>& scored;
   Collective& weight_group;

@@ -96,7 +96,7 @@ std::string end_text(const TrainConfig& config, std::string_view how) {
   if (best) facts.push_back({"best", fmt::format("step {} by {}", *best, metric)});
   facts.push_back({"trajectories", (directory / "trajectories").string()});
   facts.push_back(next_fact("lie_analyze", directory.string()));
-  return facts_text(how, facts);
+  return run_summary_text(how, facts);
 }
 
 }  // namespace
@@ -125,7 +125,7 @@ std::string start_text(const TrainConfig& config, const PreparedRun& run,
   const std::string head =
       run_headline(config.run.directory, goes_on ? std::optional(run.start.step) : std::nullopt,
                    fmt::format("{} steps", config.run.steps));
-  return facts_text(head, facts) + indented(layout.table(config.model.threads));
+  return run_summary_text(head, facts) + indented(layout.table(config.model.threads));
 }
 
 void end_run(Job& job, const TrainConfig& config, const EarlyStop& stop) {
@@ -154,7 +154,7 @@ std::vector<RoleMemory> memory_of_roles(const TrainConfig& config, const ModelCo
       .activation_bytes = config.update.activation_mebibytes << 20,
       .has_reference = config.policy_loss.kl_coefficient > 0,
       .copies_checkpoints = config.checkpoint.background && config.checkpoint.every > 0,
-      .lanes = config.update.lanes,
+      .gradient_shards = config.update.gradient_shards,
       .learners = static_cast<int>(layout.learners.size())};
   std::vector<RoleMemory> roles = {{"learner", learner_memory(model, dtypes, sizes)}};
   if (layout.actors.empty()) return roles;

@@ -49,7 +49,7 @@ std::string shell_word(const std::string& text) {
 
 }  // namespace
 
-std::string facts_text(std::string_view headline, std::span<const Fact> facts) {
+std::string run_summary_text(std::string_view headline, std::span<const Fact> facts) {
   std::string text(headline);
   std::size_t wide = 0;
   for (const Fact& fact : facts) wide = std::max(wide, fact.name.size());

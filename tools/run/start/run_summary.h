@@ -15,7 +15,7 @@ struct Fact {
 
 /// The headline, then each fact in lines of its own, broken behind commas or at spaces to fit 80
 /// columns.
-std::string facts_text(std::string_view headline, std::span<const Fact> facts);
+std::string run_summary_text(std::string_view headline, std::span<const Fact> facts);
 
 /// The command to type next: another of these programs, as this one was called, and its argument,
 /// quoted for a shell: "build/release/bin/lie_analyze runs/demo".

@@ -89,7 +89,7 @@ RunPrompts check_prompts(const TrainConfig& config) {
                                 config.model.path, voice);
   }
   check_best(config, prompts.evaluation, voice);
-  for (const std::string& slip : likely_slips(config, prompts.training)) voice.warn("{}", slip);
+  for (const std::string& slip : config_warnings(config, prompts.training)) voice.warn("{}", slip);
   return prompts;
 }
 
@@ -122,7 +122,7 @@ RunStart first_start(const TrainConfig& config) {
 }
 
 /// From the last sound checkpoint, of step `at_most` or before. Where there is none, as at first:
-/// then the log holds all steps since. `find`: sound_checkpoint, or find_sound_checkpoint.
+/// then the log holds all steps since. `find`: valid_checkpoint, or find_valid_checkpoint.
 RunStart start_of(const TrainConfig& config, const auto& find, std::int64_t at_most = kAnyStep) {
   const fs::path directory = config.run.directory;
   const Log log("learner", 0);
@@ -143,7 +143,7 @@ RunStart early_enough(RunStart start, const TrainConfig& config) {
       start.step <= std::max<std::int64_t>(0, oldest)) {
     return start;
   }
-  RunStart earlier = start_of(config, sound_checkpoint, oldest);
+  RunStart earlier = start_of(config, valid_checkpoint, oldest);
   earlier.logged_step = StepLog(directory / "trajectories", earlier.step).last_after(earlier.step);
   if (earlier.logged_step == start.logged_step) return earlier;
   fail(
@@ -212,7 +212,7 @@ PreparedRun prepare_run(Job& job, const TrainConfig& config, std::string_view co
   write_run_config(directory, fields_of(resolved));
   make_directories(directory / "trajectories");
   make_directories(directory / "checkpoints");
-  RunStart start = start_of(config, sound_checkpoint);
+  RunStart start = start_of(config, valid_checkpoint);
   const std::int64_t last = recover_log(directory / "trajectories", start.step, Log("learner", 0));
   start.logged_step = std::min(last, config.run.steps);
   set_start(run, early_enough(std::move(start), config));
@@ -231,7 +231,7 @@ PreparedRun plan_run(const TrainConfig& config) {
   PreparedRun run = check_inputs(config);
   ask_programs(config, run.prompts.training.front());
   check_unlocked(config.run.directory);
-  set_start(run, start_of(config, find_sound_checkpoint));
+  set_start(run, start_of(config, find_valid_checkpoint));
   run.start.logged_step = run.start.step;
   return run;
 }
