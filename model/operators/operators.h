@@ -19,8 +19,8 @@
 #include <vector>
 
 #include "common/base/device_span.h"
+#include "model/operators/cuda_graphs.h"
 #include "model/operators/sampling.h"
-#include "model/operators/step_recorder.h"
 #include "model/operators/tensor.h"
 
 namespace lie {
@@ -164,8 +164,8 @@ class Operators {
     return nullptr;
   }
 
-  /// Of one policy's steps; null where it is no faster to start them at once.
-  virtual std::unique_ptr<StepRecorder> step_recorder() { return nullptr; }
+  /// Returns the CUDA graphs of one policy's decode steps, or null where replay gains nothing.
+  virtual std::unique_ptr<CudaGraphs> cuda_graphs() { return nullptr; }
 
   // ---- Products. A row of y depends on that row of x alone.
   /// A fixed weight may be held smaller where that changes no bit of a product.
