@@ -8,7 +8,7 @@ namespace lie {
 
 void Publisher::publish(std::int64_t policy_version) {
   collector_.announce_weights();
-  publish_weights(weight_group_, policy_version, weights_, options_);
+  weights_.publish(policy_version);
   collector_.set_version(policy_version);
 }
 
@@ -25,7 +25,7 @@ void Publisher::take(StepOutcome& step) {
 
 void Publisher::finish() {
   collector_.announce_weights();
-  publish_finish(weight_group_);
+  weights_.finish();
 }
 
 }  // namespace lie

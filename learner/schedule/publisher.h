@@ -3,27 +3,20 @@
 
 #include <cstdint>
 
-#include "common/comm/collective/collective.h"
-#include "common/comm/weight_sync.h"
 #include "learner/schedule/group_collector.h"
 #include "learner/schedule/tickets.h"
 #include "learner/step_recorders.h"
+#include "model/weight_sync/weight_sync.h"
 
 namespace lie {
 
 class Publisher : public StepRecorder {
  public:
-  /// Keeps references. `weight_group`: learner 0 and the actors, see common/comm/weight_sync.h.
-  /// `weights`: where all of them are whenever a step has been learned; nothing where an actor
-  /// computes with the learner's own.
-  /// `first_version`: the first that anything is generated with.
-  Publisher(GroupCollector& collector, Collective& weight_group, DeviceSpan weights,
-            const WeightSyncOptions& options, const EvaluationTickets& evaluations,
+  /// Keeps references. `first_version` is the first version that anything is generated with.
+  Publisher(GroupCollector& collector, WeightSender& weights, const EvaluationTickets& evaluations,
             std::int64_t first_version)
       : collector_(collector),
-        weight_group_(weight_group),
         weights_(weights),
-        options_(options),
         evaluations_(evaluations),
         first_version_(first_version) {}
 
@@ -41,9 +34,7 @@ class Publisher : public StepRecorder {
 
  private:
   GroupCollector& collector_;
-  Collective& weight_group_;
-  DeviceSpan weights_;
-  const WeightSyncOptions& options_;
+  WeightSender& weights_;
   const EvaluationTickets& evaluations_;
   std::int64_t first_version_;
 };

@@ -80,10 +80,9 @@ class PolicyUpdater {
     UpdateSeconds seconds;
     share_weights(seconds);
   }
-  /// From now on, actors of other processes compute with the learners' policies: the weights are
-  /// shared when every learner's device has them.
-  void lend() { is_lent_ = true; }
-  bool is_lent() const { return is_lent_; }
+  /// From now on actors compute with the learners' policies: an update returns when the devices of
+  /// all learners have the weights.
+  void share_with_actors() { is_shared_with_actors_ = true; }
   /// Returns when all learners have called it. Collective over the learners.
   void wait_for_all();
   /// All weights as they were shared last, [1, N] fp32, except during run().
@@ -125,7 +124,7 @@ class PolicyUpdater {
   WorkerPolicies policies_;
   std::optional<WorkerPolicies> references_;
   std::function<void()> poll_progress_ = [] {};
-  bool is_lent_ = false;
+  bool is_shared_with_actors_ = false;
 };
 
 }  // namespace lie

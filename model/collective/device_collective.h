@@ -1,4 +1,4 @@
-// The group operations on data in the memory that a rank computes in, by the fastest way there is.
+// A collective for values in the memory that the members compute in, by the fastest transport.
 #pragma once
 
 #include <functional>
@@ -12,26 +12,30 @@
 
 namespace lie {
 
-/// How a group of hosts reaches the memory of operators. Both outlive what it makes.
-using DeviceGroup =
+/// Makes a collective for the operators' memory from one for host memory. The result keeps
+/// references to both arguments.
+using MakeDeviceCollective =
     std::function<std::unique_ptr<Collective>(Collective& host, Operators& operators)>;
 
-/// Over NCCL, bf16 rounded where it lies, too, where every member computes on a GPU of its own,
-/// else staged_collective(). Collective over `host` where operators compute on GPUs; all members
+/// Returns a collective over NCCL if every member computes on a GPU of its own, otherwise
+/// through_host_collective(). Collective over `host` if operators compute on GPUs. All members must
 /// compute on the same kind of device.
 std::unique_ptr<Collective> device_collective(Job& job, Collective& host, Operators& operators);
 
-/// `group`, which reaches the operators' memory, with broadcast_as_bfloat16() for it: rounded by
-/// the root's operators and widened by the others', a part at a time.
+/// Adds broadcast_as_bfloat16() for the operators' memory to `group`, which must reach that memory.
+/// The root's operators round the values and the other members' operators widen them, a chunk at a
+/// time.
 std::unique_ptr<Collective> rounding_collective(std::unique_ptr<Collective> group,
                                                 Operators& operators);
 
-/// "node7 0000:3B:00.0": the GPU that this rank's operators compute on, for all ranks.
-std::string device_name(Job& job, const Operators& operators);
+/// Returns the host and the bus address of the GPU that the operators compute on, for example
+/// "node7 0000:3B:00.0". No two GPUs of a job have the same name.
+std::string gpu_name(Job& job, const Operators& operators);
 
-/// Each member's own, by member. Collective.
-std::vector<std::string> texts_of_members(Collective& group, const std::string& own);
-/// Whether no two members have the same `own`. Collective.
+/// Returns the texts of all members, by member. Collective.
+std::vector<std::string> gather_texts(Collective& group, const std::string& own);
+
+/// Returns whether no two members have the same text. Collective.
 bool all_differ(Collective& group, const std::string& own);
 
 }  // namespace lie

@@ -1,4 +1,4 @@
-#include "tools/run/roles/staged_collective.h"
+#include "model/collective/through_host_collective.h"
 
 #include <algorithm>
 #include <vector>
@@ -9,9 +9,10 @@
 namespace lie {
 namespace {
 
-class StagedCollective : public Collective {
+class ThroughHostCollective : public Collective {
  public:
-  StagedCollective(Collective& host, Operators& operators) : host_(host), operators_(operators) {}
+  ThroughHostCollective(Collective& host, Operators& operators)
+      : host_(host), operators_(operators) {}
 
   int rank() const override { return host_.rank(); }
   int size() const override { return host_.size(); }
@@ -25,49 +26,51 @@ class StagedCollective : public Collective {
     from_root(values, root, &Collective::broadcast_as_bfloat16);
   }
   void all_reduce_sum(DeviceSpan values) override {
-    if (goes_as_it_is(values)) return host_.all_reduce_sum(values);
-    by_parts(values, [&](Tensor part, std::span<float> staged) {
-      operators_.copy_to_host(part, staged);
-      host_.all_reduce_sum(staged);
-      operators_.copy_from_host(staged, part);
+    if (is_in_host_memory(values)) return host_.all_reduce_sum(values);
+    by_chunks(values, [&](Tensor chunk, std::span<float> on_host) {
+      operators_.copy_to_host(chunk, on_host);
+      host_.all_reduce_sum(on_host);
+      operators_.copy_from_host(on_host, chunk);
     });
   }
   void exchange(std::span<const DeviceSpan> out, std::span<const DeviceSpan> in) override {
     check_exchange(*this, out, in);
-    const auto is_host = [&](const DeviceSpan& span) { return goes_as_it_is(span); };
+    const auto is_host = [&](const DeviceSpan& span) { return is_in_host_memory(span); };
     if (std::ranges::all_of(out, is_host) && std::ranges::all_of(in, is_host)) {
       return host_.exchange(out, in);
     }
-    std::vector<std::vector<float>> sent, taken;
+    std::vector<std::vector<float>> sent, received;
     for (const DeviceSpan& span : out) sent.push_back(to_host(span));
-    for (const DeviceSpan& span : in) taken.emplace_back(static_cast<std::size_t>(span.count));
+    for (const DeviceSpan& span : in) received.emplace_back(static_cast<std::size_t>(span.count));
     host_.exchange(std::vector<DeviceSpan>(sent.begin(), sent.end()),
-                   std::vector<DeviceSpan>(taken.begin(), taken.end()));
-    for (std::size_t i = 0; i < taken.size(); ++i) {
-      if (!taken[i].empty()) operators_.copy_from_host(taken[i], tensor(in[i]));
+                   std::vector<DeviceSpan>(received.begin(), received.end()));
+    for (std::size_t i = 0; i < received.size(); ++i) {
+      if (!received[i].empty()) operators_.copy_from_host(received[i], tensor(in[i]));
     }
   }
 
  private:
-  bool goes_as_it_is(DeviceSpan values) const {
+  bool is_in_host_memory(DeviceSpan values) const {
     if (values.place.is_host()) return true;
     if (values.place != operators_.place() || values.dtype != DType::kFloat32) {
-      fail("collective: only fp32 in the memory of the group's own operators can be staged");
+      fail(
+          "collective: values in device memory must be fp32 and in the memory of this member's own "
+          "operators");
     }
     return false;
   }
   void from_root(DeviceSpan values, int root, void (Collective::*send)(DeviceSpan, int)) {
-    if (goes_as_it_is(values)) return (host_.*send)(values, root);
-    by_parts(values, [&](Tensor part, std::span<float> staged) {
-      if (rank() == root) operators_.copy_to_host(part, staged);
-      (host_.*send)(staged, root);
-      if (rank() != root) operators_.copy_from_host(staged, part);
+    if (is_in_host_memory(values)) return (host_.*send)(values, root);
+    by_chunks(values, [&](Tensor chunk, std::span<float> on_host) {
+      if (rank() == root) operators_.copy_to_host(chunk, on_host);
+      (host_.*send)(on_host, root);
+      if (rank() != root) operators_.copy_from_host(on_host, chunk);
     });
   }
   static Tensor tensor(DeviceSpan x) { return {x.data, 1, x.count, x.count, x.dtype}; }
 
   template <typename Work>
-  void by_parts(DeviceSpan values, const Work& work) {
+  void by_chunks(DeviceSpan values, const Work& work) {
     std::vector<float> memory(static_cast<std::size_t>(std::min(kHostPartElements, values.count)));
     for (std::int64_t first = 0; first < values.count; first += kHostPartElements) {
       const std::int64_t count = std::min(kHostPartElements, values.count - first);
@@ -87,9 +90,9 @@ class StagedCollective : public Collective {
 
 }  // namespace
 
-std::unique_ptr<Collective> staged_collective(Collective& host, Operators& operators) {
-  if (host.size() == 1) return solo_collective();  // nothing needs to travel
-  return std::make_unique<StagedCollective>(host, operators);
+std::unique_ptr<Collective> through_host_collective(Collective& host, Operators& operators) {
+  if (host.size() == 1) return solo_collective();
+  return std::make_unique<ThroughHostCollective>(host, operators);
 }
 
 }  // namespace lie

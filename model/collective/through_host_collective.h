@@ -1,4 +1,4 @@
-// A group of hosts for data on a device: travels through host memory, part by part.
+// A collective for values in a device's memory whose transport reaches host memory only.
 #pragma once
 
 #include <memory>
@@ -8,9 +8,10 @@
 
 namespace lie {
 
-/// `host` as it is for host memory; fp32 in the memory of `operators` is copied to the host, sent,
-/// and copied back. Slower than a group over NCCL, but ranks may share a GPU. Sums are added as
-/// `host` adds them. Both must outlive the group.
-std::unique_ptr<Collective> staged_collective(Collective& host, Operators& operators);
+/// Returns a collective over `host`'s members that also accepts fp32 in the memory of `operators`.
+/// Such values are copied to the host a chunk at a time, sent by `host`, and copied back. Values in
+/// host memory go to `host` unchanged. This is slower than NCCL, but members may share a GPU. Sums
+/// are added as `host` adds them. Keeps references to both arguments.
+std::unique_ptr<Collective> through_host_collective(Collective& host, Operators& operators);
 
 }  // namespace lie

@@ -1,4 +1,4 @@
-#include "common/comm/host_weights.h"
+#include "model/weight_sync/host_copy.h"
 
 #include <algorithm>
 #include <atomic>
@@ -13,33 +13,34 @@
 namespace lie {
 namespace {
 
-constexpr std::size_t kBoardBytes = 4096;  // a page, because the rest is read-only for readers
+constexpr std::size_t kBoardBytes = 4096;  // a page, because readers map the rest read-only
 constexpr std::int64_t kFinish = -1;
 
 std::size_t at(int rank) { return static_cast<std::size_t>(rank); }
 
-/// The actors on the host of rank `rank`, ascending.
-std::vector<int> actors_beside(const RoleLayout& layout, int rank) {
+/// Returns the actors on the host of rank `rank`, ascending.
+std::vector<int> actors_on_host_of(const RoleLayout& layout, int rank) {
   const std::string& host = layout.places[at(rank)].host;
-  std::vector<int> beside;
-  std::ranges::copy_if(layout.actors, std::back_inserter(beside),
+  std::vector<int> actors;
+  std::ranges::copy_if(layout.actors, std::back_inserter(actors),
                        [&](int actor) { return layout.places[at(actor)].host == host; });
-  return beside;
+  return actors;
 }
 
-/// What the first of the actors `beside` this one made, or, on that one, makes; empty where there
-/// is no other or it cannot be had. Collective over the world.
-std::optional<SharedMemory> memory_of_host(Job& job, const std::vector<int>& beside,
+/// Returns the memory that the first of `actors` creates and the others open. `actors` are those on
+/// this rank's host, none if this rank is no actor. Empty if there is no other actor or the memory
+/// cannot be had. Collective over the world.
+std::optional<SharedMemory> memory_of_host(Job& job, const std::vector<int>& actors,
                                            std::size_t bytes) {
   std::optional<SharedMemory> memory;
-  const bool makes = beside.size() > 1 && beside.front() == job.rank();
-  if (makes) memory = SharedMemory::create(bytes);
+  const bool is_writer = actors.size() > 1 && actors.front() == job.rank();
+  if (is_writer) memory = SharedMemory::create(bytes);
   const std::vector<std::string> handles = gather_texts(job, memory ? memory->handle() : "");
-  if (beside.size() < 2 || makes) return memory;
-  return SharedMemory::open(handles[at(beside.front())], kBoardBytes);
+  if (actors.size() < 2 || is_writer) return memory;
+  return SharedMemory::open(handles[at(actors.front())], kBoardBytes);
 }
 
-void say_that_all_hold_their_own(const Job& job, std::size_t actors) {
+void warn_of_separate_weights(const Job& job, std::size_t actors) {
   Log("actor", job.rank())
       .warn(
           "each of the {} actors of this host holds weights of its own: they cannot map each "
@@ -49,68 +50,71 @@ void say_that_all_hold_their_own(const Job& job, std::size_t actors) {
 
 }  // namespace
 
-/// At the beginning of the memory.
-struct HostWeights::Board {
+/// Lies at the beginning of the memory. Zeroed memory is a board before its first round.
+struct HostCopy::Board {
   alignas(64) std::atomic<std::int64_t> arrived = 0;  // readers, in all rounds together
-  alignas(64) std::atomic<std::int64_t> rounds = 0;   // that the writer has ended
-  std::int64_t version = kFinish;                     // of the last
+  alignas(64) std::atomic<std::int64_t> rounds = 0;   // that the writer has completed
+  std::int64_t version = kFinish;                     // result of the last round
 };
 
-HostWeights::HostWeights(Job& job, SharedMemory memory, int readers, bool writes)
-    : job_(job), memory_(std::move(memory)), readers_(readers), writes_(writes) {
+HostCopy::HostCopy(Job& job, SharedMemory memory, int readers, bool is_writer)
+    : job_(job), memory_(std::move(memory)), readers_(readers), is_writer_(is_writer) {
   static_assert(sizeof(Board) <= kBoardBytes && std::atomic<std::int64_t>::is_always_lock_free);
 }
 
-/// All zeros, as the memory is at first, is a board before its first round.
-HostWeights::Board& HostWeights::board() const {
+HostCopy::Board& HostCopy::board() const {
   return *std::launder(reinterpret_cast<Board*>(memory_.bytes().data()));
 }
 
-std::span<std::byte> HostWeights::bytes() const { return memory_.bytes().subspan(kBoardBytes); }
+SharedFloats HostCopy::weights() const {
+  const std::span<std::byte> bytes = memory_.bytes().subspan(kBoardBytes);
+  return {{reinterpret_cast<float*>(bytes.data()), bytes.size() / sizeof(float)}, is_writer_};
+}
 
-void HostWeights::await(const std::function<bool()>& event) {
+void HostCopy::wait_until(const std::function<bool()>& event) {
   for (Backoff backoff; !event(); backoff.pause()) job_.poll_progress();
 }
 
-std::optional<std::int64_t> HostWeights::once(const Receive& receive) {
+std::optional<std::int64_t> HostCopy::update(const Receive& receive) {
   ++round_;
-  if (writes_) {
-    await([&] { return board().arrived.load() == round_ * readers_; });
+  if (is_writer_) {
+    wait_until([&] { return board().arrived.load() == round_ * readers_; });
     board().version = receive().value_or(kFinish);
     board().rounds.store(round_);
   } else {
     board().arrived.fetch_add(1);
-    await([&] { return board().rounds.load() == round_; });
+    wait_until([&] { return board().rounds.load() == round_; });
   }
   if (board().version == kFinish) return std::nullopt;
   return board().version;
 }
 
-WeightHolders own_weights(const RoleLayout& layout) { return {layout.actors, nullptr}; }
+HostCopies no_host_copies(const RoleLayout& layout) { return {layout.actors, nullptr}; }
 
-WeightHolders share_weights(Job& job, const RoleLayout& layout, std::size_t bytes) {
-  const bool acts = layout.has(job.rank(), Role::kActor);
-  const std::vector<int> beside = acts ? actors_beside(layout, job.rank()) : std::vector<int>();
-  std::optional<SharedMemory> memory = memory_of_host(job, beside, kBoardBytes + bytes);
+HostCopies make_host_copies(Job& job, const RoleLayout& layout, std::size_t bytes) {
+  const int me = job.rank();
+  const auto mates =
+      layout.has(me, Role::kActor) ? actors_on_host_of(layout, me) : std::vector<int>();
+  std::optional<SharedMemory> memory = memory_of_host(job, mates, kBoardBytes + bytes);
   const std::vector<std::string> reached = gather_texts(job, memory ? "reached" : "");
-  const auto share = [&](const std::vector<int>& actors) {
+  const auto all_reach = [&](const std::vector<int>& actors) {
     return std::ranges::none_of(actors, [&](int actor) { return reached[at(actor)].empty(); });
   };
 
-  WeightHolders holders;
+  HostCopies copies;
   for (const int actor : layout.actors) {
-    const std::vector<int> team = actors_beside(layout, actor);
-    if (team.front() == actor || !share(team)) holders.receivers.push_back(actor);
+    const std::vector<int> of_host = actors_on_host_of(layout, actor);
+    if (of_host.front() == actor || !all_reach(of_host)) copies.receivers.push_back(actor);
   }
-  if (beside.size() < 2) return holders;
-  const bool writes = beside.front() == job.rank();
-  if (share(beside)) {
-    holders.mine = std::make_unique<HostWeights>(job, std::move(*memory),
-                                                 static_cast<int>(beside.size()) - 1, writes);
-  } else if (writes) {
-    say_that_all_hold_their_own(job, beside.size());
+  if (mates.size() < 2) return copies;
+  const bool is_writer = mates.front() == me;
+  if (all_reach(mates)) {
+    copies.mine = std::make_unique<HostCopy>(job, std::move(*memory),
+                                             static_cast<int>(mates.size()) - 1, is_writer);
+  } else if (is_writer) {
+    warn_of_separate_weights(job, mates.size());
   }
-  return holders;
+  return copies;
 }
 
 }  // namespace lie

@@ -1,5 +1,5 @@
-// One copy of the weights for all actors of a host: one of them receives and writes it, the others
-// compute with it where it lies. Both ends.
+// One copy of the weights for all actors of a host, both ends: one actor receives and writes it,
+// the others compute with it in place.
 #pragma once
 
 #include <cstddef>
@@ -12,49 +12,52 @@
 
 #include "common/comm/job.h"
 #include "common/comm/roles.h"
-#include "common/comm/shared_memory.h"
+#include "model/operators/operators.h"
+#include "model/weight_sync/shared_memory.h"
 
 namespace lie {
 
-/// This actor's part in it. The writer writes only while all others wait in once().
-class HostWeights {
+/// An actor's end of its host's copy. One actor is the writer, all others are readers. The writer
+/// writes only while all readers wait in update().
+class HostCopy {
  public:
-  /// Receives weights and returns their policy version; empty when the run is over.
+  /// Receives weights and returns their policy version, or nothing at the end of the run.
   using Receive = std::function<std::optional<std::int64_t>()>;
 
-  HostWeights(Job& job, SharedMemory memory, int readers, bool writes);
+  /// `readers`: the number of readers of this host. Keeps a reference to the job.
+  HostCopy(Job& job, SharedMemory memory, int readers, bool is_writer);
 
-  bool writes() const { return writes_; }
-  /// Read-only but for the writer.
-  std::span<std::byte> bytes() const;
-  /// The writer runs `receive` once all others are here; all return what it returned, when it has.
-  /// Waits, attending.
-  std::optional<std::int64_t> once(const Receive& receive);
+  bool is_writer() const { return is_writer_; }
+  /// Returns the memory of the weights. It is read-only for readers.
+  SharedFloats weights() const;
+  /// The writer runs `receive` once all readers wait here. All return its result after it has
+  /// returned. Polls progress while it waits.
+  std::optional<std::int64_t> update(const Receive& receive);
 
  private:
   struct Board;
   Board& board() const;
-  void await(const std::function<bool()>& event);
+  void wait_until(const std::function<bool()>& event);
 
   Job& job_;
   SharedMemory memory_;
   int readers_;
-  bool writes_;
+  bool is_writer_;
   std::int64_t round_ = 0;
 };
 
-/// Where the weights of a run's actors go.
-struct WeightHolders {
-  std::vector<int> receivers;         // world ranks of the actors that receive by broadcast
-  std::unique_ptr<HostWeights> mine;  // null: this rank is no actor, or holds weights of its own
+/// Which actors of a run receive weights, and this rank's end of its host's copy.
+struct HostCopies {
+  std::vector<int> receivers;      // world ranks of the actors that receive by broadcast
+  std::unique_ptr<HostCopy> mine;  // null: this rank is no actor, or holds weights of its own
 };
 
-/// Every actor receives.
-WeightHolders own_weights(const RoleLayout& layout);
+/// Every actor holds weights of its own and receives them.
+HostCopies no_host_copies(const RoleLayout& layout);
 
-/// On each host with several actors they share `bytes` of memory, the lowest rank writing; where
-/// that cannot be had each holds its own, and the host's first actor says so. `bytes` counts on
-/// actors only. Collective over the world.
-WeightHolders share_weights(Job& job, const RoleLayout& layout, std::size_t bytes);
+/// Makes a copy of `bytes` on each host with several actors. The actor of the lowest rank is its
+/// writer. Where the memory cannot be shared, each actor of the host holds weights of its own, and
+/// the first one logs a warning. Only actors need to pass `bytes`. Collective over the world.
+HostCopies make_host_copies(Job& job, const RoleLayout& layout, std::size_t bytes);
 
 }  // namespace lie

@@ -1,4 +1,4 @@
-#include "common/comm/shared_memory.h"
+#include "model/weight_sync/shared_memory.h"
 
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -17,8 +17,8 @@ std::optional<std::span<std::byte>> map(int descriptor, std::size_t bytes) {
   return std::span(static_cast<std::byte*>(at), bytes);
 }
 
-/// One descriptor of a process names one piece of memory; the inode tells it from what else may lie
-/// under that number on another host.
+/// Returns the process, its descriptor number, and the file's inode and size. The inode tells the
+/// memory from a file that has the same process and descriptor number on another host.
 std::string handle_of(int descriptor, pid_t pid, int number) {
   struct stat file = {};
   if (fstat(descriptor, &file) != 0) return {};

@@ -8,21 +8,21 @@
 
 namespace lie {
 
-/// It has no name in any file system and no limit but the host's memory: it is gone with the last
-/// process that maps it, however that ends. Zero at first. Move-only.
+/// A memfd mapping, zeroed at first. It has no name in any file system and no limit but the host's
+/// memory, and is freed when the last process that maps it ends, however that happens. Move-only.
 class SharedMemory {
  public:
-  /// New memory; empty where the system has none to give.
+  /// Returns new memory, or nothing if the system refuses it.
   static std::optional<SharedMemory> create(std::size_t bytes);
-  /// That of another process, by its `handle`; empty where it cannot be reached from here: another
-  /// host, container or user. Written to only up to `writable_bytes`; the rest is read-only.
+  /// Maps another process's memory by its handle(). The first `writable_bytes` are writable, the
+  /// rest is read-only. Returns nothing if it cannot be reached from this host, container or user.
   static std::optional<SharedMemory> open(const std::string& handle, std::size_t writable_bytes);
   SharedMemory(SharedMemory&& other) noexcept;
   SharedMemory& operator=(SharedMemory&& other) noexcept;
   ~SharedMemory();
 
   std::span<std::byte> bytes() const { return bytes_; }
-  /// What open() takes, as long as this process lives and holds the memory.
+  /// Returns the argument for open(). It is valid while this object lives.
   std::string handle() const;
 
  private:

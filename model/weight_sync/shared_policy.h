@@ -1,5 +1,5 @@
-// Weight sync without bytes between processes: actors on a learner's GPU compute with its packed
-// weights. Both ends of the agreement. No such memory has been opened on a GPU yet.
+// Actors that compute with the packed weights of a learner on the same GPU, by CUDA IPC: the
+// agreement on it, both ends. CUDA IPC memory has not been opened on a GPU yet.
 #pragma once
 
 #include <optional>
@@ -10,26 +10,27 @@
 
 namespace lie {
 
-/// Who agrees, once, before the first weights: all learners, then all actors of a run.
-struct LoanMembers {
-  Collective& group;
+/// The members of the agreement: all learners, then all actors of a run.
+struct SharedPolicyGroup {
+  Collective& members;
   int learners = 1;
-  std::string device;  // name of this member's GPU, host and address
+  std::string gpu;  // name of this member's GPU, see gpu_name()
 };
 
-/// A learner: whether actors compute with the learners' policies from now on, each with that of the
-/// first learner on its GPU. All of them do or none: if one is on a GPU of no learner, or a member
-/// cannot share or open the memory, each goes on with weights of its own, which one line of the log
-/// says with the reason. Collective with borrow_policy().
+/// A learner's end: offers its policy's memory to the actors on its GPU, once, before the first
+/// weights. Returns whether all actors compute with the policy of the first learner on their GPU
+/// from now on. If an actor's GPU has no learner, or a member cannot share or open the memory, all
+/// actors hold weights of their own, and learner 0 logs the reason. Collective with
+/// open_shared_policy().
 ///
-/// Weights may change in place where nothing is in flight meanwhile (lends_policy()): what an actor
-/// sends it has waited for, and a header is sent when all learners' devices have the weights
-/// (PolicyUpdater::lend()). A learner that dies takes its memory along, and the run ends with it.
-bool lend_policy(const LoanMembers& members, Transformer& policy);
+/// The weights then change in place. This needs that actors have no response in flight when they do
+/// (allows_shared_policy()), and that a header is published when the devices of all learners have
+/// the weights. The memory ends with the learner's process, and the run ends with it.
+bool share_policy(const SharedPolicyGroup& group, Transformer& policy);
 
-/// An actor: its learner's policy for these operators, or nothing. Throws Error where the learner's
-/// is another model's.
-std::optional<Transformer> borrow_policy(const LoanMembers& members, const ModelConfig& config,
-                                         Operators& operators);
+/// An actor's end: returns the learner's policy for these operators, or nothing if the members did
+/// not agree. Throws Error if the learner's policy is of another model.
+std::optional<Transformer> open_shared_policy(const SharedPolicyGroup& group,
+                                              const ModelConfig& config, Operators& operators);
 
 }  // namespace lie

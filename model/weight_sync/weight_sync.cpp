@@ -1,11 +1,13 @@
-#include "common/comm/weight_sync.h"
+#include "model/weight_sync/weight_sync.h"
+
+#include <utility>
 
 #include "common/base/error.h"
 
 namespace lie {
 namespace {
 
-constexpr int kLearner = 0;
+constexpr int kLearner0 = 0;
 
 std::int64_t number(DType type) { return static_cast<std::int64_t>(type); }
 
@@ -20,16 +22,14 @@ void check_header(const WeightHeader& header, std::int64_t elements) {
         header.elements, elements);
   }
   if (header.type != number(DType::kFloat32) && header.type != number(DType::kBFloat16)) {
-    fail(
-        "weight sync: weights come in type {}, which is not known: start the same build on all "
-        "ranks",
-        header.type);
+    fail("weight sync: the weights have the unknown type {}: start the same build on all ranks",
+         header.type);
   }
 }
 
 void broadcast_weights(Collective& group, DeviceSpan weights, std::int64_t type) {
-  if (type == number(DType::kBFloat16)) return group.broadcast_as_bfloat16(weights, kLearner);
-  group.broadcast(weights, kLearner);
+  if (type == number(DType::kBFloat16)) return group.broadcast_as_bfloat16(weights, kLearner0);
+  group.broadcast(weights, kLearner0);
 }
 
 }  // namespace
@@ -37,9 +37,9 @@ void broadcast_weights(Collective& group, DeviceSpan weights, std::int64_t type)
 void describe(FieldList& fields, WeightSyncOptions& options) {
   fields.add("weights", options.weights,
              {{"float32", DType::kFloat32}, {"bfloat16", DType::kBFloat16}},
-             {.help = "Type in which learner 0 sends the actors its weights. bfloat16 (rounded to "
-                      "nearest even) takes half the bytes, but the actors' policy then differs "
-                      "from the learner's: first_minibatch_ratio_max_deviation tells how much."});
+             {.help = "Type in which learner 0 sends the weights to the actors. bfloat16 (rounded "
+                      "to nearest even) takes half the bytes, but the actors' policy then differs "
+                      "from the learner's: first_minibatch_ratio_max_deviation shows how much."});
 }
 
 void publish_weights(Collective& group, std::int64_t policy_version, DeviceSpan weights,
@@ -62,6 +62,42 @@ std::optional<std::int64_t> receive_weights(Collective& group, DeviceSpan weight
   check_header(header, weights.count);
   broadcast_weights(group, weights, header.type);
   return header.policy_version;
+}
+
+void WeightSender::publish(std::int64_t policy_version) {
+  if (actors_) publish_weights(*actors_, policy_version, weights_, options_);
+}
+
+void WeightSender::finish() {
+  if (actors_) publish_finish(*actors_);
+  double nothing = 0;
+  if (learners_) learners_->all_reduce_sum(std::span(&nothing, 1));  // wait for all learners
+}
+
+WeightReceiver::WeightReceiver(const ModelConfig& config, Operators& operators, Collective& group,
+                               HostCopy* host_copy)
+    : group_(&group),
+      host_copy_(host_copy),
+      own_(std::make_unique<Weights>(config, operators)),
+      policy_(*own_) {}
+
+WeightReceiver::WeightReceiver(Transformer policy, Collective& group)
+    : group_(&group), policy_(std::move(policy)) {}
+
+WeightReceiver::WeightReceiver(Transformer policy) : policy_(std::move(policy)) {}
+
+std::optional<std::int64_t> WeightReceiver::receive(BusyIdleClock& clock) {
+  if (!group_) fail("weight sync: the weights of a fixed policy do not change");
+  const auto receive = [&] { return receive_and_pack(clock); };
+  return clock.waiting([&] { return host_copy_ ? host_copy_->update(receive) : receive(); });
+}
+
+std::optional<std::int64_t> WeightReceiver::receive_and_pack(BusyIdleClock& clock) {
+  const auto version = receive_weights(*group_, own_ ? own_->span() : DeviceSpan());
+  clock.busy();
+  if (version) policy_.weights_changed();
+  clock.idle();
+  return version;
 }
 
 }  // namespace lie

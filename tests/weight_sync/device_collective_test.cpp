@@ -1,4 +1,4 @@
-#include "tools/run/roles/staged_collective.h"
+#include "model/collective/device_collective.h"
 
 #include <gtest/gtest.h>
 
@@ -9,19 +9,18 @@
 #include "common/base/bfloat16.h"
 #include "common/base/error.h"
 #include "common/comm/collective/thread_collective.h"
-#include "common/comm/weight_sync.h"
+#include "model/collective/through_host_collective.h"
+#include "model/weight_sync/weight_sync.h"
 #include "tests/guarded_operators.h"
-#include "tools/run/config/devices.h"
-#include "tools/run/roles/device_collective.h"
 
 namespace lie {
 namespace {
 
-/// A member of a group of hosts whose numbers lie where its host cannot reach them.
+/// A member whose values are in memory that the host cannot access.
 class Member {
  public:
   explicit Member(std::unique_ptr<Collective> host)
-      : host_(std::move(host)), group_(staged_collective(*host_, operators_)) {}
+      : host_(std::move(host)), group_(through_host_collective(*host_, operators_)) {}
 
   Collective& group() const { return *group_; }
   float own() const { return static_cast<float>(1 << group_->rank()); }
@@ -54,11 +53,11 @@ void on_members(int count, const std::function<void(Member&)>& work) {
   }
 }
 
-TEST(StagedCollective, DeviceMemoryTravelsThroughTheHost) {
+TEST(ThroughHostCollective, SendsDeviceMemoryThroughTheHost) {
   for (const int count : {1, 2, 3}) {
     const auto sum = static_cast<float>((1 << count) - 1);
     on_members(count, [&](Member& m) {
-      const DeviceSpan values = m.put(1'500'000, m.own());  // two parts
+      const DeviceSpan values = m.put(1'500'000, m.own());  // two chunks
       m.group().all_reduce_sum(values);
       EXPECT_EQ(m.get(values), std::vector<float>(1'500'000, sum));
       m.group().broadcast(values, 0);
@@ -66,7 +65,7 @@ TEST(StagedCollective, DeviceMemoryTravelsThroughTheHost) {
   }
 }
 
-TEST(StagedCollective, MembersExchangeDeviceMemory) {
+TEST(ThroughHostCollective, ExchangesDeviceMemory) {
   on_members(3, [&](Member& m) {
     std::vector<DeviceSpan> out, in;
     for (int other = 0; other < 3; ++other) {
@@ -82,7 +81,7 @@ TEST(StagedCollective, MembersExchangeDeviceMemory) {
   });
 }
 
-/// What a learner's weights, all of this value, are on the actors.
+/// Publishes weights that all equal `value` and expects `expected` on the actors.
 void expect_on_actors(float value, const WeightSyncOptions& options, float expected) {
   on_members(3, [&](Member& m) {
     const DeviceSpan weights = m.put(1000, m.group().rank() == 0 ? value : 0);
@@ -92,12 +91,13 @@ void expect_on_actors(float value, const WeightSyncOptions& options, float expec
   });
 }
 
-TEST(StagedCollective, WeightsReachTheActors) {
+TEST(ThroughHostCollective, WeightsReachTheActors) {
   expect_on_actors(1.01171875F, {}, 1.01171875F);
   expect_on_actors(1.01171875F, {DType::kBFloat16}, 1.015625F);  // a tie: 1 + 1.5 * 2^-7
 }
 
-/// A group that reaches the memory of its members' operators, as NCCL does: even numbers of bf16.
+/// A collective that reaches the memory of its members' operators, as NCCL does. Sends an even
+/// number of bf16 values.
 class ReachingGroup : public Collective {
  public:
   ReachingGroup(std::unique_ptr<Collective> host, Operators& operators)
@@ -111,14 +111,14 @@ class ReachingGroup : public Collective {
     sent_bytes += values.bytes();
     const std::int64_t words = values.bytes() / 4;
     const Tensor bits{values.data, 1, words, words, DType::kFloat32};
-    std::vector<float> staged(static_cast<std::size_t>(words));
-    operators_.copy_to_host(bits, staged);
-    host_->broadcast(std::span(staged), root);
-    operators_.copy_from_host(staged, bits);
+    std::vector<float> on_host(static_cast<std::size_t>(words));
+    operators_.copy_to_host(bits, on_host);
+    host_->broadcast(std::span(on_host), root);
+    operators_.copy_from_host(on_host, bits);
   }
-  void all_reduce_sum(DeviceSpan) override { fail("not asked for"); }
+  void all_reduce_sum(DeviceSpan) override { fail("not used by this test"); }
   void exchange(std::span<const DeviceSpan>, std::span<const DeviceSpan>) override {
-    fail("not asked for");
+    fail("not used by this test");
   }
 
   std::int64_t sent_bytes = 0;
@@ -128,8 +128,8 @@ class ReachingGroup : public Collective {
   Operators& operators_;
 };
 
-TEST(DeviceCollective, WeightsAreRoundedWhereTheyLieAndTravelAsBFloat16) {
-  constexpr std::int64_t kCount = (std::int64_t{1} << 24) + 1000;  // two parts
+TEST(DeviceCollective, RoundsWeightsInDeviceMemoryAndSendsBFloat16) {
+  constexpr std::int64_t kCount = (std::int64_t{1} << 24) + 1000;  // two chunks
   ThreadGroup group(2);
   std::vector<std::jthread> threads;
   for (int rank = 0; rank < 2; ++rank) {
@@ -159,7 +159,7 @@ TEST(DeviceCollective, WeightsAreRoundedWhereTheyLieAndTravelAsBFloat16) {
   }
 }
 
-TEST(DeviceCollective, IsOverNcclOnlyWhereNoTwoMembersNameTheSameGpu) {
+TEST(DeviceCollective, AllDifferOnlyIfNoTwoMembersNameTheSameGpu) {
   for (const auto& [names, differ] : {std::pair{std::array{"a 1", "a 2", "b 1"}, true},
                                       {std::array{"a 1", "b 1", "a 1"}, false}}) {
     ThreadGroup group(3);
@@ -171,16 +171,6 @@ TEST(DeviceCollective, IsOverNcclOnlyWhereNoTwoMembersNameTheSameGpu) {
       });
     }
   }
-}
-
-TEST(Devices, LearnersAndActorsOfAHostTakeItsGpusInTurnAndRewardWorkersNone) {
-  const std::vector<RankPlace> places = {{"a", {}}, {"a", {}}, {"a", {}}, {"b", {}}, {"b", {}}};
-  const RoleLayout layout = plan_roles({}, places);  // learner, reward worker, three actors
-  ASSERT_EQ(layout.reward_workers, std::vector<int>{1});
-  EXPECT_EQ(turn_on_host(layout, 0), 0);
-  EXPECT_EQ(turn_on_host(layout, 2), 1);
-  EXPECT_EQ(turn_on_host(layout, 3), 0);
-  EXPECT_EQ(turn_on_host(layout, 4), 1);
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-#include "common/comm/host_weights.h"
+#include "model/weight_sync/host_copy.h"
 
 #include <gtest/gtest.h>
 
@@ -10,7 +10,7 @@
 namespace lie {
 namespace {
 
-/// Rank 0 learns, all others act; those of odd rank on another host, if they do not share one.
+/// Rank 0 is the learner, all others are actors. Unless `one_host`, odd ranks are on another host.
 RoleLayout layout(bool one_host) {
   RoleLayout layout;
   layout.learners = layout.reward_workers = {0};
@@ -21,43 +21,43 @@ RoleLayout layout(bool one_host) {
   return layout;
 }
 
-float& number(HostWeights& weights) { return *reinterpret_cast<float*>(weights.bytes().data()); }
-
-/// Three versions and the end: the writer sees what it receives, the others what it wrote.
-void play(HostWeights& weights) {
+/// Goes through three versions and the end of the run: all see what the writer receives.
+void play(HostCopy& copy) {
+  float& weight = copy.weights().memory.front();
   for (int version = 1; version <= 3; ++version) {
-    const auto received = weights.once([&] {
-      EXPECT_TRUE(weights.writes());
-      number(weights) = static_cast<float>(version) / 4;
+    const auto received = copy.update([&] {
+      EXPECT_TRUE(copy.is_writer());
+      weight = static_cast<float>(version) / 4;
       return std::optional<std::int64_t>(version);
     });
     EXPECT_EQ(received, version);
-    EXPECT_EQ(number(weights), static_cast<float>(version) / 4);
+    EXPECT_EQ(weight, static_cast<float>(version) / 4);
   }
-  EXPECT_FALSE(weights.once([] { return std::nullopt; }));
+  EXPECT_FALSE(copy.update([] { return std::nullopt; }));
 }
 
-TEST(HostWeights, OneActorOfAHostReceivesForAll) {
+TEST(HostCopy, OneActorOfAHostReceivesForAll) {
   const int ranks = test_job().size();
   for (const bool one_host : {true, false}) {
-    const WeightHolders holders = share_weights(test_job(), layout(one_host), 4096);
+    const HostCopies copies = make_host_copies(test_job(), layout(one_host), 4096);
     std::vector<int> first_of_hosts = {1};
     if (!one_host) first_of_hosts.push_back(2);
     if (ranks < 4) first_of_hosts = layout(one_host).actors;
-    EXPECT_EQ(holders.receivers, first_of_hosts);
+    EXPECT_EQ(copies.receivers, first_of_hosts);
     const int rank = test_job().rank();
-    const bool beside_another = ranks == 4 && rank > 0 && (one_host || rank != 2);
-    ASSERT_EQ(holders.mine != nullptr, beside_another);
-    if (!beside_another) continue;
-    EXPECT_EQ(holders.mine->writes(), rank == 1);
-    play(*holders.mine);
+    const bool shares = ranks == 4 && rank > 0 && (one_host || rank != 2);
+    ASSERT_EQ(copies.mine != nullptr, shares);
+    if (!shares) continue;
+    EXPECT_EQ(copies.mine->is_writer(), rank == 1);
+    EXPECT_EQ(copies.mine->weights().memory.size(), 1024U);
+    play(*copies.mine);
   }
 }
 
-TEST(HostWeights, WhereThereIsNoSuchMemoryEachHoldsItsOwn) {
-  const WeightHolders holders = share_weights(test_job(), layout(true), std::size_t{1} << 62);
-  EXPECT_EQ(holders.receivers, layout(true).actors);
-  EXPECT_EQ(holders.mine, nullptr);
+TEST(HostCopy, WithoutSharedMemoryEachActorHoldsWeightsOfItsOwn) {
+  const HostCopies copies = make_host_copies(test_job(), layout(true), std::size_t{1} << 62);
+  EXPECT_EQ(copies.receivers, layout(true).actors);
+  EXPECT_EQ(copies.mine, nullptr);
 }
 
 }  // namespace

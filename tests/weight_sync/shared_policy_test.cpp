@@ -1,6 +1,6 @@
-// The agreement by which actors compute with the learner's weights, between threads: operators
-// whose handles are addresses stand in for CUDA's. No handle of a GPU's memory is opened here.
-#include "tools/run/roles/shared_policy.h"
+// The agreement by which actors compute with the learner's weights, between threads. Operators
+// whose handles are addresses stand in for CUDA's, so no handle of GPU memory is opened here.
+#include "model/weight_sync/shared_policy.h"
 
 #include <gtest/gtest.h>
 
@@ -15,16 +15,16 @@
 
 #include "common/base/error.h"
 #include "common/comm/collective/thread_collective.h"
-#include "common/comm/weight_sync.h"
 #include "learner/checkpoint/checkpoint_parts.h"
 #include "learner/update/update.h"
 #include "model/aten/aten_operators.h"
+#include "model/weight_sync/weight_sync.h"
 #include "tests/tiny_model.h"
 
 namespace lie {
 namespace {
 
-/// Whose allocations are all of one size.
+/// Operators that share memory by its address. All allocations are assumed to have one size.
 class SharingOperators : public aten::AtenOperators {
  public:
   explicit SharingOperators(bool opens = true)
@@ -51,7 +51,7 @@ class SharingOperators : public aten::AtenOperators {
   std::set<std::array<std::byte, 64>> opened_;
 };
 
-/// Counts what is sent of values, beside headers.
+/// Counts the bytes of values sent, without headers.
 class CountingGroup : public Collective {
  public:
   explicit CountingGroup(std::unique_ptr<Collective> group) : group_(std::move(group)) {}
@@ -75,7 +75,8 @@ class CountingGroup : public Collective {
   std::unique_ptr<Collective> group_;
 };
 
-/// Of every kind of part: biases, norms of heads, a table of its own unless tied.
+/// A model with every kind of tensor: biases, norms of heads, and an embedding of its own unless
+/// tied.
 ModelConfig config_with(bool tied) {
   ModelConfig config = test::tiny_config();
   config.tied_embeddings = tied;
@@ -102,9 +103,10 @@ void run_members(int count, const std::function<void(CountingGroup&)>& work) {
   }
 }
 
-/// As publishing, then what the learner's policy computes, for the actors to compare with.
-void publish(CountingGroup& group, std::int64_t version, std::vector<float> logits) {
-  publish_weights(group, version, {});
+/// Publishes a version, then sends the learner's logits for the actors to compare with.
+void publish(WeightSender& sender, CountingGroup& group, std::int64_t version,
+             std::vector<float> logits) {
+  sender.publish(version);
   broadcast_values(group, logits);
 }
 
@@ -114,34 +116,37 @@ void learn(CountingGroup& group, const ModelConfig& config, std::optional<FlatRa
   const Weights held = shard ? Weights(config, operators, shard) : all.copy();
   Transformer policy(held);
   if (shard) policy.take_weights(all.flat());
-  ASSERT_TRUE(lend_policy({group, 1, "gpu"}, policy));
-  publish(group, 0, logits(config, policy, operators));
+  ASSERT_TRUE(share_policy({group, 1, "gpu"}, policy));
+  const auto learners = solo_collective();
+  WeightSender sender(&group, *learners);
+  publish(sender, group, 0, logits(config, policy, operators));
   const Buffer more = operators.allocate(1, all.flat().cols, DType::kFloat32);
   operators.copy(all.flat(), more.view());
   operators.add(more.view(), shard ? all.flat() : held.flat());
   shard ? policy.take_weights(all.flat()) : policy.weights_changed();
-  publish(group, 1, logits(config, policy, operators));
-  publish_finish(group);
+  publish(sender, group, 1, logits(config, policy, operators));
+  sender.finish();
 }
 
 void act(CountingGroup& group, const ModelConfig& config) {
   SharingOperators operators;
-  auto policy = borrow_policy({group, 1, "gpu"}, config, operators);
+  auto policy = open_shared_policy({group, 1, "gpu"}, config, operators);
   ASSERT_TRUE(policy);
+  WeightReceiver weights(std::move(*policy), group);
+  BusyIdleClock clock;
   std::vector<float> here[2];
   for (const std::int64_t version : {0, 1}) {
-    EXPECT_EQ(receive_weights(group, {}), version);
-    policy->weights_changed();
-    here[version] = logits(config, *policy, operators);
-    std::vector<float> learners;  // who goes on to change the weights when all have answered
+    EXPECT_EQ(weights.receive(clock), version);
+    here[version] = logits(config, weights.policy(), operators);
+    std::vector<float> learners;  // the learner changes the weights after all members have these
     broadcast_values(group, learners);
     EXPECT_EQ(here[version], learners) << "version " << version;
   }
   EXPECT_NE(here[0], here[1]);
-  EXPECT_EQ(receive_weights(group, {}), std::nullopt);
+  EXPECT_EQ(weights.receive(clock), std::nullopt);
 }
 
-TEST(PolicyLoans, ActorsComputeTheLearnersBitsBeforeAndAfterAnUpdateOfWhichNoByteIsSent) {
+TEST(SharedPolicy, ActorsComputeTheLearnersLogitsAndNoWeightIsSent) {
   for (const bool tied : {true, false}) {
     for (const auto shard : {std::optional<FlatRange>(), std::optional(FlatRange{64, 16})}) {
       const ModelConfig config = config_with(tied);
@@ -153,33 +158,33 @@ TEST(PolicyLoans, ActorsComputeTheLearnersBitsBeforeAndAfterAnUpdateOfWhichNoByt
   }
 }
 
-/// Whether the members, of which the first are learners, of these operators and devices lend or
-/// borrow.
-std::set<bool> outcomes(const std::vector<std::string>& devices,
+/// Returns which answers the members get: true where the policy is shared. The first members are
+/// learners. Each has its GPU's name and its operators.
+std::set<bool> outcomes(const std::vector<std::string>& gpus,
                         const std::function<std::unique_ptr<Operators>(int)>& make,
                         int learners = 1) {
   std::set<bool> all;
   std::mutex mutex;
-  run_members(static_cast<int>(devices.size()), [&](CountingGroup& group) {
+  run_members(static_cast<int>(gpus.size()), [&](CountingGroup& group) {
     const int rank = group.rank();
-    const LoanMembers members{group, learners, devices[static_cast<std::size_t>(rank)]};
+    const SharedPolicyGroup members{group, learners, gpus[static_cast<std::size_t>(rank)]};
     const ModelConfig config = config_with(true);
     const auto operators = make(rank);
-    bool is_lent = false;
+    bool is_shared = false;
     if (rank < learners) {
       const Weights weights = initial_weights(config, 1, *operators);
       Transformer policy(weights);
-      is_lent = lend_policy(members, policy);
+      is_shared = share_policy(members, policy);
     } else {
-      is_lent = borrow_policy(members, config, *operators).has_value();
+      is_shared = open_shared_policy(members, config, *operators).has_value();
     }
     const std::lock_guard lock(mutex);
-    all.insert(is_lent);
+    all.insert(is_shared);
   });
   return all;
 }
 
-TEST(PolicyLoans, WhereOneMemberCannotAllGoOnWithTheirOwn) {
+TEST(SharedPolicy, IfOneMemberCannotShareAllHoldWeightsOfTheirOwn) {
   const std::vector<std::string> same = {"a", "a", "a"};
   const auto sharing = [](int) { return std::make_unique<SharingOperators>(); };
   EXPECT_EQ(outcomes(same, sharing), std::set{true});
@@ -191,7 +196,7 @@ TEST(PolicyLoans, WhereOneMemberCannotAllGoOnWithTheirOwn) {
       << "the learner cannot share";
 }
 
-TEST(PolicyLoans, OfSeveralLearnersEachLendsToTheActorsOnItsGpu) {
+TEST(SharedPolicy, EachOfSeveralLearnersSharesWithTheActorsOnItsGpu) {
   const auto sharing = [](int) { return std::make_unique<SharingOperators>(); };
   EXPECT_EQ(outcomes({"a", "b", "b", "a", "b"}, sharing, 2), std::set{true});
   EXPECT_EQ(outcomes({"a", "b", "b", "c"}, sharing, 2), std::set{false}) << "a GPU of no learner";
@@ -205,20 +210,20 @@ TEST(PolicyLoans, OfSeveralLearnersEachLendsToTheActorsOnItsGpu) {
   };
   EXPECT_EQ(outcomes({"a", "b", "a", "b"}, all_but_one, 2), std::set{false})
       << "a learner cannot share";
-  EXPECT_EQ(outcomes({"a", "b", "a", "a"}, all_but_one, 2), std::set{true}) << "nor need it";
+  EXPECT_EQ(outcomes({"a", "b", "a", "a"}, all_but_one, 2), std::set{true}) << "and need not";
 
-  // Learners of different weights, so that it shows whose an actor computes with.
+  // The learners have different weights, so that logits show whose an actor computes with.
   run_members(5, [](CountingGroup& group) {
     const ModelConfig config = config_with(false);
     SharingOperators operators;
     const int rank = group.rank();
-    const LoanMembers members{group, 2, rank % 2 == 0 ? "even" : "odd"};
+    const SharedPolicyGroup members{group, 2, rank % 2 == 0 ? "even" : "odd"};
     const Weights weights = initial_weights(config, static_cast<std::uint64_t>(rank), operators);
     Transformer own(weights);
-    if (rank < 2) lend_policy(members, own);
-    std::optional<Transformer> borrowed =
-        rank < 2 ? std::optional<Transformer>() : borrow_policy(members, config, operators);
-    const std::vector<float> here = logits(config, rank < 2 ? own : *borrowed, operators);
+    if (rank < 2) share_policy(members, own);
+    std::optional<Transformer> opened =
+        rank < 2 ? std::optional<Transformer>() : open_shared_policy(members, config, operators);
+    const std::vector<float> here = logits(config, rank < 2 ? own : *opened, operators);
     for (const int learner : {0, 1}) {
       std::vector<float> there = here;
       broadcast_values(group, there, learner);
@@ -227,7 +232,7 @@ TEST(PolicyLoans, OfSeveralLearnersEachLendsToTheActorsOnItsGpu) {
   });
 }
 
-/// Counts the matrices that a policy takes in, slowly on learner 2.
+/// Counts the matrices that a policy packs. Packs slowly on learner 2.
 class PackingOperators : public SharingOperators {
  public:
   PackingOperators(std::atomic<int>& packed, bool is_slow) : packed_(packed), is_slow_(is_slow) {}
@@ -245,7 +250,7 @@ class PackingOperators : public SharingOperators {
   bool is_slow_;
 };
 
-TEST(PolicyLoans, WeightsAreSharedWhenEveryLearnerHasPackedThem) {
+TEST(SharedPolicy, AnUpdateReturnsWhenEveryLearnerHasPackedTheWeights) {
   constexpr int kLearners = 3;
   std::atomic<int> packed = 0;
   run_members(kLearners, [&](CountingGroup& group) {
@@ -258,24 +263,24 @@ TEST(PolicyLoans, WeightsAreSharedWhenEveryLearnerHasPackedThem) {
     PolicyUpdater updater({}, {weights, policy, nullptr, optimizer, group});
     updater.share_weights();
     const int of_one = operators.own;
-    updater.lend();
+    updater.share_with_actors();
     operators.counts = true;
     updater.share_weights();
     EXPECT_EQ(packed, kLearners * of_one) << group.rank();
   });
 }
 
-TEST(PolicyLoans, AnotherModelsWeightsAreAnError) {
+TEST(SharedPolicy, RejectsWeightsOfAnotherModel) {
   SharingOperators operators, others;
   const Weights weights = initial_weights(config_with(true), 1, operators);
   Transformer policy(weights);
   std::string refusal;
-  const auto lent = policy.share(refusal);
-  ASSERT_TRUE(lent);
-  EXPECT_THROW(Transformer::borrow(config_with(false), others, *lent, refusal), Error);
+  const auto handles = policy.share(refusal);
+  ASSERT_TRUE(handles);
+  EXPECT_THROW(Transformer::open_shared(config_with(false), others, *handles, refusal), Error);
   ModelConfig wider = config_with(true);
   wider.ffn_width *= 2;
-  EXPECT_THROW(Transformer::borrow(wider, others, *lent, refusal), Error);
+  EXPECT_THROW(Transformer::open_shared(wider, others, *handles, refusal), Error);
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-#include "common/comm/weight_sync.h"
+#include "model/weight_sync/weight_sync.h"
 
 #include <gtest/gtest.h>
 
@@ -14,7 +14,7 @@
 namespace lie {
 namespace {
 
-/// Others at every place, and most not in bf16.
+/// Weights that all differ, most of them not exact in bf16.
 std::vector<float> weights_of(std::int64_t version) {
   std::vector<float> weights(2'300'001);  // several messages, the last one short
   for (std::size_t i = 0; i < weights.size(); ++i) {
@@ -28,7 +28,7 @@ std::vector<float> rounded(std::vector<float> weights) {
   return weights;
 }
 
-/// Two updates as they are, two as bf16, and the end, as learner or as actor.
+/// Two updates as fp32, two as bf16, and the end of the run, as learner or as actor.
 void play(Collective& group) {
   for (std::int64_t version = 1; version <= 4; ++version) {
     const bool rounds = version > 2;
@@ -37,7 +37,7 @@ void play(Collective& group) {
     if (group.rank() == 0) {
       publish_weights(group, version, std::span(weights),
                       {rounds ? DType::kBFloat16 : DType::kFloat32});
-      EXPECT_EQ(weights, weights_of(version)) << "the learner keeps its own";
+      EXPECT_EQ(weights, weights_of(version)) << "the learner's weights are unchanged";
     } else {
       weights.assign(weights.size(), 0);
       EXPECT_EQ(receive_weights(group, std::span(weights)), version);
@@ -52,16 +52,16 @@ void play(Collective& group) {
   }
 }
 
-TEST(WeightSync, ActorRanksGetEveryVersionAndTheEnd) { play(*world_collective(test_job())); }
+TEST(WeightSync, ActorRanksReceiveEveryVersionAndTheEnd) { play(*world_collective(test_job())); }
 
-TEST(WeightSync, ActorThreadsGetEveryVersionAndTheEnd) {
+TEST(WeightSync, ActorThreadsReceiveEveryVersionAndTheEnd) {
   ThreadGroup group(3);
   std::vector<std::jthread> threads;
   for (int rank = 0; rank < 3; ++rank)
     threads.emplace_back([&, rank] { play(*group.member(rank)); });
 }
 
-TEST(WeightSync, AnotherModelIsRefused) {
+TEST(WeightSync, AnotherModelIsRejected) {
   ThreadGroup group(2);
   std::jthread learner([&] {
     std::vector<float> weights(10);
@@ -72,7 +72,7 @@ TEST(WeightSync, AnotherModelIsRefused) {
   group.poison(std::make_exception_ptr(Error("the actor failed")));
 }
 
-TEST(WeightSync, AnotherTypeIsRefused) {
+TEST(WeightSync, AnUnknownTypeIsRejected) {
   ThreadGroup group(2);
   std::jthread learner([&] {
     WeightHeader header{.elements = 10, .type = static_cast<std::int64_t>(DType::kInt32)};
@@ -82,7 +82,7 @@ TEST(WeightSync, AnotherTypeIsRefused) {
   EXPECT_THROW(receive_weights(*group.member(1), std::span(weights)), Error);
 }
 
-TEST(WeightSync, WeightsOfADeviceAreNotRoundedWithoutItsOperators) {
+TEST(WeightSync, WeightsOnADeviceCannotBeRoundedByAHostGroup) {
   const DeviceSpan far(nullptr, 5, DType::kFloat32, {.device = 3});
   EXPECT_THROW(publish_weights(*ThreadGroup(1).member(0), 1, far, {DType::kBFloat16}), Error);
 }

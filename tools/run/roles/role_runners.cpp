@@ -28,13 +28,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// The memory that an actor shares with those of its host; empty where it shares none.
-SharedFloats shared_floats(const HostWeights* host) {
-  if (host == nullptr) return {};
-  const std::span<std::byte> bytes = host->bytes();
-  return {{reinterpret_cast<float*>(bytes.data()), bytes.size() / sizeof(float)}, host->writes()};
-}
-
 /// The first version that anything is generated with; beyond the run's last where the log has all.
 /// A schedule may ask for weights that the logged steps go through.
 std::int64_t first_version(const TrainConfig& config, const RunStart& start) {
@@ -66,10 +59,15 @@ std::int64_t journal_span(const TicketOptions& tickets) {
   return tickets.max_staleness * (tickets.takes_first_groups() ? 2 : 1);
 }
 
-/// Where the policy is lent headers alone travel, and need no group of devices.
-std::unique_ptr<Collective> weight_group_on_device(const auto& transport, Collective& host,
-                                                   Operators& operators, bool is_lent) {
-  return is_lent ? staged_collective(host, operators) : transport.on_device(host, operators);
+std::unique_ptr<WeightSender> make_weight_sender(const LearnerTransport& transport,
+                                                 const std::shared_ptr<Training>& training) {
+  auto sender =
+      transport.weight_sender({.policy = {training, &training->policy},
+                               .operators = *training->operators,
+                               .weights = training->operators->span(training->updater->weights()),
+                               .learners = *training->learners});
+  if (sender->shares_memory()) training->updater->share_with_actors();
+  return sender;
 }
 
 /// What comes before the first step: the start policy's evaluation, or the checkpoint's weights for
@@ -115,33 +113,20 @@ TextOfResponse text_of_response(const TrainConfig& config, const RunStart& start
   return text_decoder(start);
 }
 
-void run_actor_role(const TrainConfig& config, const RunStart& start,
-                    const ActorTransport& transport) {
+void run_actor_role(const TrainConfig& config, const RunStart& start, Operators& operators,
+                    WeightReceiver& weights, const ActorTransport& transport) {
   const Tokenizer tokenizer = Tokenizer::load(start.model_directory);
-  const auto operators = make_operators(config.model, transport.threads,
-                                        shared_floats(transport.host_weights), transport.turn);
-  const ModelConfig model = load_model_config(start.model_directory);
-  std::optional<Transformer> borrowed =
-      transport.borrow_policy ? transport.borrow_policy(model, *operators) : std::nullopt;
-  std::optional<Weights> own;  // overwritten by the first weight sync
-  if (!borrowed) own.emplace(model, *operators);
-  const auto weight_group =
-      weight_group_on_device(transport, transport.weight_group, *operators, borrowed.has_value());
-  Transformer policy = own ? Transformer(*own) : std::move(*borrowed);
   RolloutOptions rollout = config.rollout;
   rollout.end_of_sequence_ids = start.end_of_sequence_ids;
-  Generator generator(policy, *operators, model, rollout,
-                      static_cast<std::uint64_t>(config.run.seed),
+  Generator generator(weights.policy(), operators, load_model_config(start.model_directory),
+                      rollout, static_cast<std::uint64_t>(config.run.seed),
                       [&](const Prompt& prompt) { return tokenizer.encode(prompt.text); });
-  run_actor({.weights = own ? own->span() : DeviceSpan(),
-             .policy = policy,
+  run_actor({.weights = weights,
              .generator = generator,
              .tickets = transport.tickets,
              .rollouts = transport.rollouts,
-             .weight_group = *weight_group,
              .rank = transport.rank,
-             .poll_progress = transport.poll_progress,
-             .host_weights = transport.host_weights});
+             .poll_progress = transport.poll_progress});
 }
 
 void run_reward_worker_role(const TrainConfig& config, const RunStart& start,
@@ -156,7 +141,7 @@ void run_learner_0_role(const TrainConfig& config, const RunStart& start, RunPro
                         EarlyStop& stop) {
   const auto shared = std::make_shared<Training>(config, start, transport);
   Training& training = *shared;
-  const bool is_lent = transport.lend_policy && transport.lend_policy(shared);
+  const auto sender = make_weight_sender(transport, shared);
   PromptStream stream = prompt_stream(std::move(prompts.training), config, training.state);
   const EvaluationTickets evaluations(std::move(prompts.evaluation), config.evaluation,
                                       config.run.steps);
@@ -174,12 +159,7 @@ void run_learner_0_role(const TrainConfig& config, const RunStart& start, RunPro
                      config.tickets, stop, generated);
   SharedGroups groups(logged, transport.learners);
 
-  const auto weight_group =
-      weight_group_on_device(transport, coordination.weight_group, *training.operators, is_lent);
-  Publisher publisher(
-      collector, *weight_group,
-      is_lent ? DeviceSpan() : training.operators->span(training.updater->weights()),
-      config.weight_sync, evaluations, first_version(config, start));
+  Publisher publisher(collector, *sender, evaluations, first_version(config, start));
   std::optional<ScheduleRecorder> written_schedule = schedule_recorder(config, start);
   TrajectoryRecorder trajectories =
       trajectory_recorder(config, start, training, transport.learners);
@@ -204,7 +184,6 @@ void run_learner_0_role(const TrainConfig& config, const RunStart& start, RunPro
       {config.advantage, *training.updater, groups, outcomes, config.tickets.max_staleness});
   collector.keep_in_flight(follows && config.rollout.weights_change_in_flight());
   publisher.finish();
-  if (training.updater->is_lent()) training.updater->wait_for_all();  // they end after the actors
   collector.keep_rest();
   journal.remove_up_to(generated.last_given());
 }
@@ -213,7 +192,7 @@ void run_learner_role(const TrainConfig& config, const RunStart& start,
                       const LearnerTransport& transport) {
   const auto shared = std::make_shared<Training>(config, start, transport);
   Training& training = *shared;
-  if (transport.lend_policy) transport.lend_policy(shared);
+  const auto sender = make_weight_sender(transport, shared);
   GroupsOfLearner0 groups(transport.learners);
   TrajectoryRecorder trajectories =
       trajectory_recorder(config, start, training, transport.learners);
@@ -221,7 +200,7 @@ void run_learner_role(const TrainConfig& config, const RunStart& start,
   StepRecorders outcomes({&trajectories, &checkpoints});
   run_learner(
       {config.advantage, *training.updater, groups, outcomes, config.tickets.max_staleness});
-  if (training.updater->is_lent()) training.updater->wait_for_all();  // learner 0: the actors' end
+  sender->finish();
 }
 
 }  // namespace lie

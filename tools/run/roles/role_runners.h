@@ -10,8 +10,9 @@
 
 namespace lie {
 
-void run_actor_role(const TrainConfig& config, const RunStart& start,
-                    const ActorTransport& transport);
+/// Generates with the policy of `weights`, which computes with `operators`.
+void run_actor_role(const TrainConfig& config, const RunStart& start, Operators& operators,
+                    WeightReceiver& weights, const ActorTransport& transport);
 
 void run_reward_worker_role(const TrainConfig& config, const RunStart& start,
                             const RewardTransport& transport);

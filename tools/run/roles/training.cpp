@@ -39,8 +39,8 @@ CheckpointSchedule checkpoint_schedule(const TrainConfig& config) {
 
 Training::Training(const TrainConfig& config, const RunStart& start,
                    const LearnerTransport& transport)
-    : operators(make_operators(config.model, transport.threads, {}, transport.turn)),
-      learners(transport.on_device(transport.learners, *operators)),
+    : operators(make_operators(config.model, transport.threads, {}, transport.local_gpu)),
+      learners(transport.device_collective(transport.learners, *operators)),
       weights(load_weights(config.model.path, *operators,
                            held_range(parameter_layout(load_model_config(config.model.path)),
                                       learners->rank(), learners->size()))),

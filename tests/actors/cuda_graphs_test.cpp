@@ -1,5 +1,5 @@
-// Decode steps that a device records and starts again: that they compute what each step by itself
-// does, whatever the rows, the lengths and the cache.
+// Decode steps captured as CUDA graphs and replayed: they compute what each step by itself
+// computes, for any rows, lengths and cache.
 #include <gtest/gtest.h>
 
 #include <memory>
@@ -14,7 +14,7 @@ namespace {
 
 using test::expect_same, test::generate, test::LetterPolicy, test::some_tickets, test::tiny_rollout;
 
-TEST(RecordedSteps, AreOfFewShapesAndPaddedByLessThanHalf) {
+TEST(CudaGraphs, HaveFewShapesAndPadByLessThanHalf) {
   std::vector<std::int64_t> shapes;
   for (std::int64_t count = 1; count <= 256; ++count) {
     const std::int64_t bucket = cuda_graph_bucket(count);
@@ -27,7 +27,7 @@ TEST(RecordedSteps, AreOfFewShapesAndPaddedByLessThanHalf) {
                         {1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128, 192, 256}));
 }
 
-/// Responses that outgrow the least bucket of pages, as one in four hundred tokens ends one.
+/// Responses that outgrow the smallest bucket of pages: one of 400 tokens ends a response.
 constexpr test::TinyShape kLong{.vocabulary = 400, .positions = 512};
 RolloutOptions long_rollout() {
   RolloutOptions options = tiny_rollout();
@@ -35,7 +35,7 @@ RolloutOptions long_rollout() {
   return options;
 }
 
-TEST(RecordedSteps, DrawTheTokensOfStepsThatAreCalled) {
+TEST(CudaGraphs, DrawTheSameTokensAsStepsWithoutGraphs) {
   LetterPolicy plain(kLong), device(kLong, std::make_unique<test::GuardedOperators>());
   for (const std::int64_t slots : {5, 40}) {
     RolloutOptions options = long_rollout();
@@ -54,7 +54,8 @@ TEST(RecordedSteps, DrawTheTokensOfStepsThatAreCalled) {
   EXPECT_EQ(plain.transformer.recorded_steps().captured, 0);
 }
 
-/// Logits behind the same tokens in every sequence, one a pass, by turns in two caches.
+/// Returns the logits of passes that append a token to every sequence, alternating between two
+/// caches.
 std::vector<float> logits_of_two_caches(LetterPolicy& policy, int passes) {
   const ModelConfig& config = policy.weights.config();
   KvCache caches[] = {{config, *policy.operators, 40}, {config, *policy.operators, 30}};
@@ -76,15 +77,15 @@ std::vector<float> logits_of_two_caches(LetterPolicy& policy, int passes) {
   return all;
 }
 
-TEST(RecordedSteps, AreForgottenWhereTheyWouldReadAnotherCache) {
+TEST(CudaGraphs, AreCapturedAgainForAnotherCache) {
   LetterPolicy plain, device({}, std::make_unique<test::GuardedOperators>());
   EXPECT_EQ(logits_of_two_caches(plain, 40), logits_of_two_caches(device, 40));
   const auto use = device.transformer.recorded_steps();
   EXPECT_GT(use.replayed, 0);
-  EXPECT_GT(use.captured, 10);  // again at each turn
+  EXPECT_GT(use.captured, 10);  // again at each change of the cache
 }
 
-TEST(RecordedSteps, ReadWeightsThatHaveChanged) {
+TEST(CudaGraphs, ReadChangedWeights) {
   LetterPolicy plain, device({}, std::make_unique<test::GuardedOperators>());
   for (const float factor : {1.0F, 0.5F}) {
     for (LetterPolicy* policy : {&plain, &device}) {

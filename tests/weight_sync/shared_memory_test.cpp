@@ -1,4 +1,4 @@
-#include "common/comm/shared_memory.h"
+#include "model/weight_sync/shared_memory.h"
 
 #include <gtest/gtest.h>
 #include <sys/wait.h>
@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::size_t kPage = 4096, kBytes = 3 * kPage;
 
-/// How a child process that does `work` ends, as waitpid tells it.
+/// Runs `work` in a child process and returns its status as waitpid() reports it.
 template <typename Work>
 int ended(const Work& work) {
   const pid_t child = fork();
@@ -25,7 +25,7 @@ int ended(const Work& work) {
   return status;
 }
 
-TEST(SharedMemory, WhatOneProcessWritesTheOtherReads) {
+TEST(SharedMemory, OneProcessReadsWhatAnotherWrites) {
   auto memory = SharedMemory::create(kBytes);
   ASSERT_TRUE(memory);
   EXPECT_EQ(memory->bytes()[kPage], std::byte(0));
@@ -41,7 +41,7 @@ TEST(SharedMemory, WhatOneProcessWritesTheOtherReads) {
   EXPECT_EQ(memory->bytes()[0], std::byte(9));
 }
 
-TEST(SharedMemory, WritingBehindTheWritableBytesIsAFault) {
+TEST(SharedMemory, WritingPastTheWritableBytesFaults) {
   const auto memory = SharedMemory::create(kBytes);
   const int status = ended([handle = memory->handle()] {
     std::signal(SIGSEGV, SIG_DFL);  // a sanitizer's handler ends the process otherwise
@@ -51,7 +51,7 @@ TEST(SharedMemory, WritingBehindTheWritableBytesIsAFault) {
   EXPECT_EQ(memory->bytes()[kPage], std::byte(0));
 }
 
-TEST(SharedMemory, WhatIsNotThatMemoryIsRefused) {
+TEST(SharedMemory, AHandleOfClosedOrOtherMemoryIsRejected) {
   std::string gone;
   {
     const auto memory = SharedMemory::create(kBytes);
@@ -59,13 +59,13 @@ TEST(SharedMemory, WhatIsNotThatMemoryIsRefused) {
     EXPECT_TRUE(SharedMemory::open(gone, kPage));
   }
   EXPECT_FALSE(SharedMemory::open(gone, kPage)) << "closed";
-  const auto other = SharedMemory::create(kBytes);  // takes the number of the first
-  EXPECT_FALSE(SharedMemory::open(gone, kPage)) << "another piece of memory under its number";
+  const auto other = SharedMemory::create(kBytes);  // has the descriptor number of the first
+  EXPECT_FALSE(SharedMemory::open(gone, kPage)) << "other memory with the same descriptor number";
   EXPECT_FALSE(SharedMemory::open("", kPage));
   EXPECT_FALSE(SharedMemory::open("1 x", kPage));
 }
 
-TEST(SharedMemory, MoreThanTheSystemHasIsEmpty) {
+TEST(SharedMemory, CreateReturnsNothingIfTheSystemRefuses) {
   EXPECT_FALSE(SharedMemory::create(std::size_t{1} << 62));
 }
 
