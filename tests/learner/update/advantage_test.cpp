@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "tests/learner/golden/golden.h"
+#include "tests/learner/update/golden/golden.h"
 
 namespace lie {
 namespace {

@@ -9,7 +9,7 @@
 #include "common/base/error.h"
 #include "learner/update/optimizer_shards.h"
 #include "tests/host_memory.h"
-#include "tests/learner/golden/golden.h"
+#include "tests/learner/update/golden/golden.h"
 #include "tests/learner/sampled_groups.h"
 
 namespace lie {

@@ -9,7 +9,7 @@
 
 #include "common/base/error.h"
 #include "learner/update/batch.h"
-#include "tests/learner/golden/golden.h"
+#include "tests/learner/update/golden/golden.h"
 
 namespace lie {
 namespace {
