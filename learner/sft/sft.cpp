@@ -38,39 +38,37 @@ double negative_sum(std::span<const float> log_probs) {
 }
 
 /// This learner's part of some sequences.
-struct GradientShards {
+struct OwnShards {
   std::vector<double> loss;  // of all lanes: 0
   GradientShardRange own;
   std::vector<std::vector<MicroBatch>> micro_batches;  // by own lane
 };
 
-GradientShards gradient_shards_of(std::span<const SequenceTokens> sequences,
-                                  const Collective& learners, const SftOptions& options) {
+OwnShards own_shards(std::span<const SequenceTokens> sequences, const Collective& learners,
+                     const SftOptions& options) {
   const auto dealt = assign_to_gradient_shards(sequences, options.gradient_shards);
-  GradientShards gradient_shards{
-      std::vector<double>(dealt.size()),
-      gradient_shards_of_learner(std::ssize(dealt), learners.rank(), learners.size()),
-      {}};
-  for (std::int64_t i = gradient_shards.own.first;
-       i < gradient_shards.own.first + gradient_shards.own.count; ++i) {
-    gradient_shards.micro_batches.push_back(
+  OwnShards shards{std::vector<double>(dealt.size()),
+                   gradient_shards_of_learner(std::ssize(dealt), learners.rank(), learners.size()),
+                   {}};
+  for (std::int64_t i = shards.own.first; i < shards.own.first + shards.own.count; ++i) {
+    shards.micro_batches.push_back(
         pack(sequences, dealt[static_cast<std::size_t>(i)], options.max_micro_batch_tokens));
   }
-  return gradient_shards;
+  return shards;
 }
 
 /// Of all response tokens. Collective over the learners.
 double mean_loss(Transformer& model, Collective& learners,
                  std::span<const SequenceTokens> sequences, const SftOptions& options) {
-  GradientShards gradient_shards = gradient_shards_of(sequences, learners, options);
-  auto loss = gradient_shards.loss.begin() + gradient_shards.own.first;
-  for (const std::vector<MicroBatch>& micro_batches : gradient_shards.micro_batches) {
+  OwnShards shards = own_shards(sequences, learners, options);
+  auto loss = shards.loss.begin() + shards.own.first;
+  for (const std::vector<MicroBatch>& micro_batches : shards.micro_batches) {
     for (const MicroBatch& micro : micro_batches) {
       *loss += negative_sum(model.forward(micro.packed, 1.0F, false).log_probs);
     }
     ++loss;
   }
-  return sum_gradient_shards(learners, std::move(gradient_shards.loss)) /
+  return sum_shards(learners, std::move(shards.loss)) /
          static_cast<double>(response_tokens(sequences));
 }
 
@@ -107,14 +105,13 @@ class Tuner {
   std::optional<std::filesystem::path> shared_checkpoint() const;
   static SftOptions with_schedule(SftOptions options, const SftParts& parts);
   const std::vector<std::size_t>& batch_of(std::int64_t step);
-  double accumulate(const MicroBatch& micro, double weight,
-                    const GradientShardWork& gradient_shard);
-  double run_gradient_shards(std::span<const SequenceTokens> sequences, double weight);
+  double accumulate(const MicroBatch& micro, double weight, const GradientShardWork& shard);
+  double run_shards(std::span<const SequenceTokens> sequences, double weight);
   double loss_of(const std::vector<std::size_t>& batch);
   void begin_save(std::int64_t step);
   /// The weights of all learners reach the model.
   void share() {
-    const Tensor all = place_of_all(parts_.weights, gradient_.idle());
+    const Tensor all = gathered_weights(parts_.weights, gradient_.scratch());
     gather_shards(parts_.learners, parts_.weights, all);
     parts_.model.take_weights(all);
   }
@@ -177,27 +174,24 @@ const std::vector<std::size_t>& Tuner::batch_of(std::int64_t step) {
 }
 
 /// Adds to the lane's gradient; returns the loss.
-double Tuner::accumulate(const MicroBatch& micro, double weight,
-                         const GradientShardWork& gradient_shard) {
-  Transformer& model = policies_.of(gradient_shard.worker);
+double Tuner::accumulate(const MicroBatch& micro, double weight, const GradientShardWork& shard) {
+  Transformer& model = policies_.of(shard.worker);
   const RowLogProbs rows = model.forward(micro.packed, 1.0F, true);
   const std::vector<float> d_log_probs(rows.log_probs.size(), static_cast<float>(-weight));
   const std::vector<float> d_entropies(rows.log_probs.size(), 0.0F);
-  model.backward(micro.packed, d_log_probs, d_entropies, gradient_shard.gradient);
+  model.backward(micro.packed, d_log_probs, d_entropies, shard.gradient);
   return negative_sum(rows.log_probs);
 }
 
 /// Forward and backward over this learner's lanes; returns the summed loss over all.
-double Tuner::run_gradient_shards(std::span<const SequenceTokens> sequences, double weight) {
-  GradientShards gradient_shards = gradient_shards_of(sequences, parts_.learners, options_);
-  gradient_.run(std::ssize(gradient_shards.loss), [&](const GradientShardWork& gradient_shard) {
-    for (const MicroBatch& micro :
-         gradient_shards.micro_batches[static_cast<std::size_t>(gradient_shard.number)]) {
-      gradient_shards.loss[static_cast<std::size_t>(gradient_shard.gradient_shard)] +=
-          accumulate(micro, weight, gradient_shard);
+double Tuner::run_shards(std::span<const SequenceTokens> sequences, double weight) {
+  OwnShards shards = own_shards(sequences, parts_.learners, options_);
+  gradient_.run(std::ssize(shards.loss), [&](const GradientShardWork& shard) {
+    for (const MicroBatch& micro : shards.micro_batches[static_cast<std::size_t>(shard.number)]) {
+      shards.loss[static_cast<std::size_t>(shard.shard)] += accumulate(micro, weight, shard);
     }
   });
-  return sum_gradient_shards(parts_.learners, std::move(gradient_shards.loss));
+  return sum_shards(parts_.learners, std::move(shards.loss));
 }
 
 double Tuner::loss_of(const std::vector<std::size_t>& batch) {
@@ -213,7 +207,7 @@ SftProgress Tuner::update(std::int64_t step) {
   progress.tokens = response_tokens(sequences);
   const double tokens = static_cast<double>(progress.tokens);
   const double divisor = options_.loss == SftLoss::kTokenMean ? tokens : options_.constant_divisor;
-  progress.loss = run_gradient_shards(sequences, 1.0 / divisor) / tokens;
+  progress.loss = run_shards(sequences, 1.0 / divisor) / tokens;
   progress.optimizer =
       update_shard(parts_.learners, optimizer_, step, gradient_.sum(), parts_.weights);
   share();

@@ -20,8 +20,7 @@ struct GradientShardRange {
 };
 
 /// The lanes of a learner: ranges in the order of learners, of counts that differ by at most 1.
-GradientShardRange gradient_shards_of_learner(std::int64_t gradient_shards, int learner,
-                                              int learners);
+GradientShardRange gradient_shards_of_learner(std::int64_t shard_count, int learner, int learners);
 
 /// The same for `workers` of one learner: parts of its lanes, of which none is empty but of no
 /// lanes.
@@ -29,14 +28,13 @@ std::vector<GradientShardRange> gradient_shards_of_workers(GradientShardRange ow
                                                            std::int64_t workers);
 
 /// Whether the two, in this order, are the halves of a node in the tree of `lanes`.
-bool are_halves(std::int64_t gradient_shards, GradientShardRange left, GradientShardRange right);
+bool are_halves(std::int64_t shard_count, GradientShardRange left, GradientShardRange right);
 
 /// While the last two of `nodes`, which are in order, are halves of one node: calls add(i), which
 /// adds value i + 1 to value i, and puts the node in their place.
 template <typename Add>
-void join_halves(std::int64_t gradient_shards, std::vector<GradientShardRange>& nodes,
-                 const Add& add) {
-  while (nodes.size() >= 2 && are_halves(gradient_shards, nodes[nodes.size() - 2], nodes.back())) {
+void join_halves(std::int64_t shard_count, std::vector<GradientShardRange>& nodes, const Add& add) {
+  while (nodes.size() >= 2 && are_halves(shard_count, nodes[nodes.size() - 2], nodes.back())) {
     add(nodes.size() - 2);
     nodes[nodes.size() - 2].count += nodes.back().count;
     nodes.pop_back();
@@ -44,9 +42,9 @@ void join_halves(std::int64_t gradient_shards, std::vector<GradientShardRange>& 
 }
 
 /// What remains of the lanes of `range` when all that is whole in it has been joined, in order.
-std::vector<GradientShardRange> nodes_of(std::int64_t gradient_shards, GradientShardRange range);
+std::vector<GradientShardRange> nodes_of(std::int64_t shard_count, GradientShardRange range);
 
 /// How many values are held at once, at the most, where those of `range` are joined in order.
-std::int64_t values_held(std::int64_t gradient_shards, GradientShardRange range);
+std::int64_t values_held(std::int64_t shard_count, GradientShardRange range);
 
 }  // namespace lie

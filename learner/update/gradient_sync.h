@@ -11,12 +11,12 @@
 
 namespace lie {
 
-/// Sums and extremes over all lanes, added in their order, on every learner. `by_gradient_shard`
+/// Sums and extremes over all lanes, added in their order, on every learner. `by_shard`
 /// has an element for each lane of the mini-batch, and the others' are as constructed. Blocks.
-PolicyLossStats sum_stats(Collective& learners, std::span<PolicyLossStats> by_gradient_shard);
+PolicyLossStats sum_stats(Collective& learners, std::span<PolicyLossStats> by_shard);
 
 /// The sum over all lanes, added in their order; those of other learners are 0. Blocks.
-double sum_gradient_shards(Collective& learners, std::vector<double> by_gradient_shard);
+double sum_shards(Collective& learners, std::vector<double> by_shard);
 
 /// Makes `values` known to all where each learner filled in its own elements and left the others 0;
 /// -0 becomes 0. Blocks.

@@ -18,7 +18,7 @@ namespace lie {
 constexpr std::int64_t kShardBlock = std::int64_t{1} << 14;
 
 /// What one member sends another at a time: so much of its memory waits for what arrives.
-constexpr std::int64_t kExchangedAtOnce = std::int64_t{1} << 18;  // elements
+constexpr std::int64_t kChunkElements = std::int64_t{1} << 18;  // elements
 
 /// The learner's range of `elements`, in the order of learners; empty where there are fewer blocks
 /// than learners.
@@ -28,7 +28,7 @@ FlatRange shard_of(std::int64_t elements, int learner, int learners);
 std::int64_t longest_shard(std::int64_t elements, int learners);
 
 /// The elements of `shard` from `done` on that are exchanged at once; fewer, or none, at its end.
-FlatRange part_of_shard(FlatRange shard, std::int64_t done);
+FlatRange chunk_of_shard(FlatRange shard, std::int64_t done);
 
 /// This learner's of `weights`.
 FlatRange own_shard(const Weights& weights, const Collective& learners);
@@ -45,10 +45,10 @@ UpdateOutcome update_shard(Collective& learners, AdamW& optimizer, std::int64_t 
 
 /// Where the weights of all learners come together, [1, N]: in `weights` that are whole, else in
 /// `idle` memory of that size.
-Tensor place_of_all(const Weights& weights, Tensor idle);
+Tensor gathered_weights(const Weights& weights, Tensor idle);
 
-/// Every learner's shard of the weights reaches `all` = place_of_all() of each, and what else of
-/// them it holds. Collective; blocks.
+/// Every learner's shard of the weights reaches `all` = gathered_weights() of each, and what else
+/// of them it holds. Collective; blocks.
 void gather_shards(Collective& learners, const Weights& weights, Tensor all);
 
 }  // namespace lie

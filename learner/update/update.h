@@ -87,7 +87,7 @@ class PolicyUpdater {
   /// Returns when all learners have called it. Collective over the learners.
   void wait_for_all();
   /// All weights as they were shared last, [1, N] fp32, except during run().
-  Tensor weights() { return place_of_all(parts_.weights, gradient_.idle()); }
+  Tensor weights() { return gathered_weights(parts_.weights, gradient_.scratch()); }
 
   /// `attend` is called between micro-batches: what this rank owes others while it updates.
   void poll_progress_with(std::function<void()> poll_progress) {
@@ -107,14 +107,14 @@ class PolicyUpdater {
   struct GradientShard;
   MiniBatch prepare(std::span<const ScoredGroup> groups, std::vector<ResponseIndex> indices) const;
   template <typename Work>
-  void each_micro_batch(const MiniBatch& batch, const GradientShardWork& gradient_shard,
+  void each_micro_batch(const MiniBatch& batch, const GradientShardWork& shard,
                         const Work& work) const;
   void recompute_old(MiniBatch& batch, UpdateSeconds& seconds);
   SequenceInput sequence_input(const Pass& pass, const MiniBatch& batch,
                                std::size_t sequence) const;
   void accumulate(const Pass& pass, const MiniBatch& batch, const MicroBatch& micro,
-                  const GradientShard& gradient_shard, StepUpdate& update);
-  PolicyLossStats run_gradient_shards(const Pass& pass, const MiniBatch& batch, StepUpdate& update);
+                  const GradientShard& shard, StepUpdate& update);
+  PolicyLossStats run_shards(const Pass& pass, const MiniBatch& batch, StepUpdate& update);
   void share_weights(UpdateSeconds& seconds);
   UpdateOutcome update_weights(std::int64_t step, UpdateSeconds& seconds);
   MiniBatchUpdate update_once(const Pass& pass, const MiniBatch& batch, StepUpdate& update);

@@ -102,13 +102,13 @@ TEST(GradientShards, EverySequenceIsInOneLaneAndNoLaneIsEmpty) {
   const auto groups = three_groups();
   const auto sequences = all_sequences(groups);
   for (std::int64_t most = 1; most <= kMaxGradientShards; ++most) {
-    const auto gradient_shards = assign_to_gradient_shards(sequences, most);
-    EXPECT_EQ(std::ssize(gradient_shards), std::min(most, std::ssize(sequences)));
+    const auto shards = assign_to_gradient_shards(sequences, most);
+    EXPECT_EQ(std::ssize(shards), std::min(most, std::ssize(sequences)));
     std::vector<std::size_t> all;
-    for (const auto& gradient_shard : gradient_shards) {
-      EXPECT_FALSE(gradient_shard.empty());
-      EXPECT_TRUE(std::is_sorted(gradient_shard.begin(), gradient_shard.end()));
-      all.insert(all.end(), gradient_shard.begin(), gradient_shard.end());
+    for (const auto& shard : shards) {
+      EXPECT_FALSE(shard.empty());
+      EXPECT_TRUE(std::is_sorted(shard.begin(), shard.end()));
+      all.insert(all.end(), shard.begin(), shard.end());
     }
     std::sort(all.begin(), all.end());
     EXPECT_EQ(all, everything(sequences.size()));
@@ -122,9 +122,9 @@ TEST(GradientShards, AreBalancedByTokens) {
   const std::vector<ScoredGroup> groups = {group_of(0, {1}, responses)};
   const auto sequences = all_sequences(groups);
   std::int64_t least = 1 << 30, most = 0;
-  for (const auto& gradient_shard : assign_to_gradient_shards(sequences, 4)) {
+  for (const auto& shard : assign_to_gradient_shards(sequences, 4)) {
     std::int64_t load = 0;
-    for (const auto s : gradient_shard) load += sequences[s].tokens();
+    for (const auto s : shard) load += sequences[s].tokens();
     least = std::min(least, load);
     most = std::max(most, load);
   }

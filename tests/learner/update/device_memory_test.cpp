@@ -71,9 +71,8 @@ std::int64_t micro_batches(std::span<const ScoredGroup> groups) {
         sequences.push_back({group.rollout.prompt_ids, response.ids});
       }
     }
-    for (const auto& gradient_shard :
-         assign_to_gradient_shards(sequences, options.gradient_shards)) {
-      count += std::ssize(pack(sequences, gradient_shard, options.max_micro_batch_tokens));
+    for (const auto& shard : assign_to_gradient_shards(sequences, options.gradient_shards)) {
+      count += std::ssize(pack(sequences, shard, options.max_micro_batch_tokens));
     }
   }
   return count;

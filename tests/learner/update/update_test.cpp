@@ -135,8 +135,8 @@ TEST(Update, AttendsBetweenMicroBatches) {
 TEST(Update, LearnerCountChangesNoBit) {
   const auto groups = test::sampled_groups(6, 4);
   for (UpdateOptions options : {gspo(4), everything(4)}) {  // the second mini-batch has 8 sequences
-    for (const std::int64_t gradient_shards : {8, 11}) {
-      options.batch.gradient_shards = gradient_shards;
+    for (const std::int64_t shard_count : {8, 11}) {
+      options.batch.gradient_shards = shard_count;
       const Result alone = train(options, groups);
       for (const int count : {2, 3, 4, 6, 8}) {
         on_learners(count, [&](Collective& learners) {
@@ -170,10 +170,10 @@ TEST(Update, LanesChangeOnlyTheOrderOfSums) {
     options.batch.epochs = 1;
     options.batch.gradient_shards = 1;
     const Result one = train(options, groups);
-    for (const std::int64_t gradient_shards : {2, 8, 64}) {
-      options.batch.gradient_shards = gradient_shards;
+    for (const std::int64_t shard_count : {2, 8, 64}) {
+      options.batch.gradient_shards = shard_count;
       const Result other = train(options, groups);
-      EXPECT_LE(relative_difference(other.gradient, one.gradient), 1e-6) << gradient_shards;
+      EXPECT_LE(relative_difference(other.gradient, one.gradient), 1e-6) << shard_count;
       EXPECT_NEAR(other.update.mini_batches[0].stats.loss, one.update.mini_batches[0].stats.loss,
                   1e-12);
     }
