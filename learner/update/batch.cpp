@@ -44,11 +44,11 @@ void check_canonical(std::span<const ScoredGroup> groups) {
 
 void describe(FieldList& fields, BatchOptions& options) {
   fields.add("mini_batch_prompts", options.mini_batch_prompts,
-             {"Prompts, with all their samples, per update of the weights.", "prompts", 1});
+             {"Prompts per update of the weights, each with all its samples.", "prompts", 1});
   fields.add("epochs", options.epochs, {"Passes over a step's rollouts.", "", 1});
-  fields.add(
-      "max_micro_batch_tokens", options.max_micro_batch_tokens,
-      {"Tokens of one forward and backward pass; bounds memory, changes no result.", "tokens", 1});
+  fields.add("max_micro_batch_tokens", options.max_micro_batch_tokens,
+             {"Tokens of one forward and backward pass. It bounds memory and changes no result.",
+              "tokens", 1});
   fields.add("activation_mebibytes", options.activation_mebibytes,
              {kActivationHelp, "MiB", 0, kMostActivationMebibytes});
   fields.add("lanes", options.gradient_shards,

@@ -26,7 +26,7 @@ GradientShardSum::GradientShardSum(Operators& operators, Collective& learners,
   }
 }
 
-/// Number i of a worker's values.
+/// Returns value i of a worker, allocated on first use.
 Tensor GradientShardSum::value(Stack& stack, std::size_t i) {
   stack.values.resize(std::max(stack.values.size(), i + 1));
   Buffer& value = stack.values[i];
@@ -81,7 +81,7 @@ void GradientShardSum::run(std::int64_t shard_count,
   join_workers();
 }
 
-/// The nodes of all workers become the first one's.
+/// Moves the nodes of all workers to the first worker and merges them.
 void GradientShardSum::join_workers() {
   Stack& all = stacks_.front();
   join(all, operators_);
@@ -105,13 +105,14 @@ Tensor GradientShardSum::sum() {
   return scratch().elements_at(own.first, own.count);
 }
 
-/// The elements of `learner`'s shard from `done` on.
+/// Returns the chunk of `learner`'s optimizer shard that starts at element `done` of the shard.
 Tensor GradientShardSum::chunk_of(Tensor whole, int learner, std::int64_t done) const {
   const FlatRange part = chunk_of_shard(shard_of(elements_, learner, learners_.size()), done);
   return whole.elements_at(part.first, part.count);
 }
 
-/// A part of this learner's shard, of every node of all learners.
+/// Exchanges one chunk of this learner's optimizer shard; returns it for every node of all
+/// learners.
 std::vector<Tensor> GradientShardSum::exchange_chunk(std::int64_t done) {
   const int me = learners_.rank();
   Stack& own = stacks_.front();

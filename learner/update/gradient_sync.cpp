@@ -3,15 +3,15 @@
 namespace lie {
 namespace {
 
-/// Calls use(number) for each sum and extreme of a lane.
+/// Calls use(number) for each sum and extreme of one gradient shard.
 template <typename Use>
 void for_each_number(PolicyLossStats& shard, const Use& use) {
   for (double* sum : shard.sums()) use(*sum);
   for (double* extreme : {&shard.ratio_min, &shard.ratio_max, &shard.max_deviation}) use(*extreme);
 }
 
-/// Each lane's numbers reach all learners: those of other learners are 0, so that a sum carries
-/// them.
+/// Sends the numbers of every gradient shard to all learners. Learners contribute 0 for the shards
+/// of others, so that an all-reduce sum transports the values unchanged.
 void share_shards(Collective& learners, std::span<PolicyLossStats> by_shard) {
   std::vector<double> values;
   for (PolicyLossStats& shard : by_shard) {
@@ -45,7 +45,8 @@ double sum_shards(Collective& learners, std::vector<double> by_shard) {
 
 void share_values(Collective& learners, std::span<float> values) {
   learners.all_reduce_sum(values);
-  for (float& value : values) value += 0.0F;  // as the zeros of others make it
+  for (float& value : values)
+    value += 0.0F;  // turns -0 into 0, as adding other learners' zeros does
 }
 
 }  // namespace lie

@@ -41,7 +41,7 @@ double gradient_norm(Collective& learners, Operators& operators, Tensor shard,
   const FlatRange own = shard_of(elements, learners.rank(), learners.size());
   operators.sums_of_squares(shard, kShardBlock,
                             std::span(sums).subspan(blocks(own.first), blocks(own.count)));
-  learners.all_reduce_sum(std::span(sums));  // the others' are 0
+  learners.all_reduce_sum(std::span(sums));  // blocks of other learners are 0 here
   return std::sqrt(std::accumulate(sums.begin(), sums.end(), 0.0));
 }
 
@@ -52,8 +52,8 @@ UpdateOutcome update_shard(Collective& learners, AdamW& optimizer, std::int64_t 
   return optimizer.update(step, norm, gradient, weights.elements(optimizer.shard()));
 }
 
-Tensor gathered_weights(const Weights& weights, Tensor idle) {
-  return weights.is_whole() ? weights.flat() : idle;
+Tensor gathered_weights(const Weights& weights, Tensor scratch) {
+  return weights.is_whole() ? weights.flat() : scratch;
 }
 
 void gather_shards(Collective& learners, const Weights& weights, Tensor all) {
@@ -75,7 +75,7 @@ void gather_shards(Collective& learners, const Weights& weights, Tensor all) {
     learners.exchange(std::vector<DeviceSpan>(in.size(), operators.span(own)), in);
   }
   if (weights.is_whole()) return;
-  const FlatRange held = weights.shard();  // more than the shard
+  const FlatRange held = weights.shard();  // exceeds the shard: it ends where a parameter ends
   operators.copy(all.elements_at(held.first, held.count), weights.flat());
 }
 

@@ -9,17 +9,18 @@
 
 namespace lie {
 
-/// The groups of one update, and this learner's share of them ready to run.
+/// The responses of one update, and the packed micro-batches of this learner's share.
 struct PolicyUpdater::MiniBatch {
   std::vector<ResponseIndex> indices;
   Denominators whole;
   std::int64_t shard_count = 1;                        // over all learners
-  std::vector<std::vector<MicroBatch>> micro_batches;  // by lane of this learner
-  /// [indices] of this learner's share, before any update; empty unless they are recomputed.
+  std::vector<std::vector<MicroBatch>> micro_batches;  // by gradient shard of this learner
+  /// [indices][T] Log-probs before any update, for this learner's share. Empty unless
+  /// recompute_old_log_probs is on.
   std::vector<std::vector<float>> old_log_probs = {};
 };
 
-/// What stays the same during one pass over one mini-batch.
+/// The inputs that stay the same during one pass over one mini-batch.
 struct PolicyUpdater::Pass {
   std::int64_t step = 0;
   std::int64_t epoch = 0;
@@ -28,7 +29,7 @@ struct PolicyUpdater::Pass {
   std::span<const GroupAdvantages> advantages;
 };
 
-/// Who computes a lane, and where what its sequences add goes.
+/// The worker of a gradient shard, and the sums that its sequences add to.
 struct PolicyUpdater::GradientShard {
   std::int64_t worker = 0;
   Tensor gradient;
@@ -91,7 +92,8 @@ void check_groups(std::span<const ScoredGroup> groups,
   }
 }
 
-/// Every learner has filled in the responses of its share; afterwards all have all.
+/// Makes the results of all responses known to every learner. Each learner has filled in those of
+/// its own share.
 void share_responses(Collective& learners, std::span<const ScoredGroup> groups,
                      StepUpdate& update) {
   std::vector<float> values;
@@ -183,7 +185,7 @@ PolicyUpdater::MiniBatch PolicyUpdater::prepare(std::span<const ScoredGroup> gro
   return batch;
 }
 
-/// work(micro-batch) for those of a lane, and behind each what this rank owes others.
+/// Calls work(micro-batch) for each micro-batch of a gradient shard, and polls progress after each.
 template <typename Work>
 void PolicyUpdater::each_micro_batch(const MiniBatch& batch, const GradientShardWork& shard,
                                      const Work& work) const {
@@ -246,7 +248,8 @@ void PolicyUpdater::wait_for_all() {
   parts_.learners.all_reduce_sum(std::span(&nothing, 1));
 }
 
-/// Forward and backward over this learner's lanes; returns the statistics of all.
+/// Runs forward and backward over this learner's gradient shards. Returns the statistics over all
+/// learners.
 PolicyLossStats PolicyUpdater::run_shards(const Pass& pass, const MiniBatch& batch,
                                           StepUpdate& update) {
   std::vector<PolicyLossStats> stats(static_cast<std::size_t>(batch.shard_count));
