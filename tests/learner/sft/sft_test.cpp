@@ -127,7 +127,9 @@ TEST(Sft, ADivergedRunSavesNothing) {
   SftOptions options = options_of(1);  // what it breaks, no later step would tell
   options.optimizer.warmup = 0;
   options.optimizer.learning_rate = 1e38;
-  EXPECT_NE(error_of([&] { tune(options, root); }).find("the run has diverged: the loss or gradient of step 1"),
+  EXPECT_NE(error_of([&] {
+              tune(options, root);
+            }).find("the run has diverged: the loss or gradient of step 1"),
             std::string::npos);
   EXPECT_TRUE(!fs::exists(root) || fs::is_empty(root));
   fs::remove_all(root);
@@ -241,9 +243,8 @@ TEST_F(SftRows, BadConversationsAreNamedOrSkipped) {
       R"({"messages": [{"role": "user", "content": "q"},)"
       R"( {"role": "assistant", "content": "r"}, {"role": "assistant", "content": "s"}]})"
       "\n";
-  EXPECT_NE(
-      error_of(good + silent).find("sft_data.jsonl:2: field messages has no assistant turn"),
-      std::string::npos);
+  EXPECT_NE(error_of(good + silent).find("sft_data.jsonl:2: field messages has no assistant turn"),
+            std::string::npos);
   EXPECT_NE(error_of(doubled).find("does not follow a user's"), std::string::npos);
   options.skip_bad_rows = true;
   EXPECT_EQ(load(silent + good + doubled + "{\n").size(), 1U);
