@@ -19,7 +19,7 @@ using test::on_learners;
 
 constexpr std::int64_t kElements = 2 * kShardBlock + 48;  // three blocks
 
-/// Values whose sum depends on the order of addition.
+/// Returns values whose sum depends on the order of addition.
 std::vector<float> shard_gradient(std::int64_t shard, std::int64_t elements = kElements) {
   std::vector<float> values(static_cast<std::size_t>(elements));
   for (std::uint32_t i = 0; i < values.size(); ++i) {
@@ -30,7 +30,8 @@ std::vector<float> shard_gradient(std::int64_t shard, std::int64_t elements = kE
   return values;
 }
 
-/// By definition: the left half of c lanes has the largest power of two below c.
+/// Sums by the definition of the tree: the left child of a node with c shards has the largest power
+/// of two below c.
 std::vector<float> tree_sum(std::int64_t first, std::int64_t count, std::int64_t elements) {
   if (count == 1) return shard_gradient(first, elements);
   std::int64_t half = 1;
@@ -41,14 +42,14 @@ std::vector<float> tree_sum(std::int64_t first, std::int64_t count, std::int64_t
   return sum;
 }
 
-std::vector<float> whole_of(Operators& operators, Collective& learners, Tensor shard,
+std::vector<float> gathered(Operators& operators, Collective& learners, Tensor shard,
                             std::int64_t elements) {
   const FlatRange own = shard_of(elements, learners.rank(), learners.size());
-  std::vector<float> whole(static_cast<std::size_t>(elements));
-  operators.copy_to_host(shard, std::span(whole).subspan(static_cast<std::size_t>(own.first),
-                                                         static_cast<std::size_t>(own.count)));
-  learners.all_reduce_sum(std::span(whole));  // the others' are 0
-  return whole;
+  std::vector<float> all(static_cast<std::size_t>(elements));
+  operators.copy_to_host(shard, std::span(all).subspan(static_cast<std::size_t>(own.first),
+                                                       static_cast<std::size_t>(own.count)));
+  learners.all_reduce_sum(std::span(all));  // elements of other learners are 0
+  return all;
 }
 
 std::vector<float> gradient_shard_sum(Operators& operators, Collective& learners,
@@ -59,10 +60,10 @@ std::vector<float> gradient_shard_sum(Operators& operators, Collective& learners
               std::vector<float>(static_cast<std::size_t>(elements)));
     operators.copy_from_host(shard_gradient(work.shard, elements), work.gradient);
   });
-  return whole_of(operators, learners, sum.sum(), elements);
+  return gathered(operators, learners, sum.sum(), elements);
 }
 
-TEST(GradientShardTree, EveryLaneHasOneLearnerWhoseNodesAreItsLanes) {
+TEST(GradientShardTree, LearnersPartitionTheShardsAndTheirNodesCoverThem) {
   for (std::int64_t shard_count = 1; shard_count <= 64; ++shard_count) {
     for (int learners = 1; learners <= shard_count; ++learners) {
       std::int64_t next = 0;
@@ -83,7 +84,7 @@ TEST(GradientShardTree, EveryLaneHasOneLearnerWhoseNodesAreItsLanes) {
   }
 }
 
-TEST(GradientShardTree, EveryLaneHasOneWorkerAndNoWorkerNone) {
+TEST(GradientShardTree, WorkersPartitionTheShardsAndNoWorkerIsIdle) {
   for (std::int64_t shard_count = 1; shard_count <= 16; ++shard_count) {
     for (std::int64_t workers = 1; workers <= 20; ++workers) {
       std::int64_t next = 3;
@@ -98,7 +99,7 @@ TEST(GradientShardTree, EveryLaneHasOneWorkerAndNoWorkerNone) {
   EXPECT_EQ(gradient_shards_of_workers({5, 0}, 4), (std::vector<GradientShardRange>{{5, 0}}));
 }
 
-TEST(GradientShardTree, HalvesAreThoseOfOneNode) {
+TEST(GradientShardTree, HalvesAreTheChildrenOfOneNode) {
   EXPECT_TRUE(are_halves(8, {2, 1}, {3, 1}));
   EXPECT_FALSE(are_halves(8, {1, 1}, {2, 1}));
   EXPECT_TRUE(are_halves(7, {4, 2}, {6, 1}));
@@ -106,7 +107,7 @@ TEST(GradientShardTree, HalvesAreThoseOfOneNode) {
   EXPECT_TRUE(are_halves(5, {0, 4}, {4, 1}));
 }
 
-TEST(GradientShardSum, OneLearnerAddsAsTheTreeSaysForAnyNumberOfLanes) {
+TEST(GradientShardSum, OneLearnerSumsInTreeOrderForAnyNumberOfShards) {
   const auto alone = solo_collective();
   for (std::int64_t shard_count = 1; shard_count <= 64; ++shard_count) {
     const auto operators = make_cpu_operators(1 + static_cast<int>(shard_count % 3));
@@ -116,7 +117,7 @@ TEST(GradientShardSum, OneLearnerAddsAsTheTreeSaysForAnyNumberOfLanes) {
   }
 }
 
-TEST(GradientShardSum, AnyNumberOfLearnersGivesTheSameBits) {
+TEST(GradientShardSum, IsBitIdenticalForAnyNumberOfLearners) {
   for (const std::int64_t shard_count : {1, 2, 3, 5, 7, 8, 13, 64}) {
     const std::vector<float> expected = tree_sum(0, shard_count, kElements);
     for (const int learners : {1, 2, 3, 4, 6, 7, 8}) {
@@ -124,13 +125,13 @@ TEST(GradientShardSum, AnyNumberOfLearnersGivesTheSameBits) {
       on_learners(learners, [&](Collective& group) {
         const auto operators = make_cpu_operators(1);
         EXPECT_TRUE(gradient_shard_sum(*operators, group, shard_count) == expected)
-            << shard_count << " lanes, " << learners << " learners";
+            << shard_count << " shards, " << learners << " learners";
       });
     }
   }
 }
 
-TEST(GradientShardSum, SumsOfMoreThanOneExchangeAreWhole) {
+TEST(GradientShardSum, SumsThatNeedSeveralChunksAreComplete) {
   constexpr std::int64_t kMany = 3 * kChunkElements + 16;
   const std::vector<float> expected = tree_sum(0, 3, kMany);
   on_learners(2, [&](Collective& group) {
@@ -139,18 +140,18 @@ TEST(GradientShardSum, SumsOfMoreThanOneExchangeAreWhole) {
   });
 }
 
-TEST(GradientShardSum, LearnersWithoutALaneGetTheSumToo) {
+TEST(GradientShardSum, LearnersWithoutAShardAlsoReceiveTheSum) {
   on_learners(3, [](Collective& group) {
     const auto operators = make_cpu_operators(1);
     GradientShardSum sum(*operators, group, 100, 8, "lanes");
     sum.run(1, [&](const GradientShardWork& work) {
       operators->copy_from_host(shard_gradient(0, 100), work.gradient);
     });
-    EXPECT_EQ(whole_of(*operators, group, sum.sum(), 100), shard_gradient(0, 100));
+    EXPECT_EQ(gathered(*operators, group, sum.sum(), 100), shard_gradient(0, 100));
   });
 }
 
-TEST(GradientShardSum, OneLearnerHoldsTheTreesDepthOfGradients) {
+TEST(GradientShardSum, OneLearnerHoldsAsManyGradientsAsTheTreeIsDeep) {
   const auto alone = solo_collective();
   for (const std::int64_t shard_count : {1, 2, 4, 8, 64}) {
     test::GuardedOperators operators;
@@ -161,7 +162,7 @@ TEST(GradientShardSum, OneLearnerHoldsTheTreesDepthOfGradients) {
   }
 }
 
-TEST(GradientShardSum, WhatAWorkerThrowsReachesTheCaller) {
+TEST(GradientShardSum, ErrorsOfWorkersReachTheCaller) {
   const auto alone = solo_collective();
   const auto operators = make_cpu_operators(3);
   GradientShardSum sum(*operators, *alone, 100, 8, "lanes");
@@ -174,7 +175,7 @@ TEST(GradientShardSum, WhatAWorkerThrowsReachesTheCaller) {
   EXPECT_EQ(gradient_shard_sum(*operators, *alone, 8), tree_sum(0, 8, kElements));
 }
 
-TEST(GradientShardSum, MoreLearnersThanLanesAreRefusedWithTheKey) {
+TEST(GradientShardSum, MoreLearnersThanShardsIsAnErrorThatNamesTheKey) {
   on_learners(3, [](Collective& group) {
     const auto operators = make_cpu_operators(1);
     try {
@@ -187,7 +188,7 @@ TEST(GradientShardSum, MoreLearnersThanLanesAreRefusedWithTheKey) {
   });
 }
 
-TEST(Shards, AreWholeBlocksThatCoverAll) {
+TEST(OptimizerShards, ConsistOfWholeBlocksAndCoverAllElements) {
   for (const std::int64_t elements : {std::int64_t{16}, kElements, 50 * kShardBlock}) {
     for (int learners = 1; learners <= 8; ++learners) {
       std::int64_t next = 0;

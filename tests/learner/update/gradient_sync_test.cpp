@@ -25,7 +25,8 @@ PolicyLossStats stats_of(int rank) {
   return stats;
 }
 
-/// What learners that have the lanes of gradient_shards_of_learner() sum to.
+/// Returns the statistics summed over learners, each of which fills in its own shards below
+/// `filled`.
 PolicyLossStats sum_of_shards(Collective& learners, std::size_t shard_count, std::size_t filled) {
   std::vector<PolicyLossStats> by_shard(shard_count);
   const GradientShardRange own =
@@ -37,7 +38,7 @@ PolicyLossStats sum_of_shards(Collective& learners, std::size_t shard_count, std
   return sum_stats(learners, by_shard);
 }
 
-TEST(GradientSync, StatisticsAddAndExtremesStayExtreme) {
+TEST(GradientSync, SumsAreAddedAndExtremesAreKept) {
   on_learners(3, [](Collective& learners) {
     const PolicyLossStats stats = sum_of_shards(learners, 3, 3);
     EXPECT_EQ(stats.tokens, 6.0);
@@ -49,7 +50,7 @@ TEST(GradientSync, StatisticsAddAndExtremesStayExtreme) {
   });
 }
 
-TEST(GradientSync, LaneWithoutSequencesHasNoExtremes) {
+TEST(GradientSync, ShardsWithoutSequencesDoNotAffectTheExtremes) {
   on_learners(2, [](Collective& learners) {
     const PolicyLossStats stats = sum_of_shards(learners, 2, 1);
     EXPECT_EQ(stats.ratio_min, 0.9);
@@ -57,10 +58,10 @@ TEST(GradientSync, LaneWithoutSequencesHasNoExtremes) {
   });
 }
 
-TEST(GradientSync, StatisticsHaveTheSameBitsOnAnyNumberOfLearners) {
+TEST(GradientSync, StatisticsAreBitIdenticalForAnyNumberOfLearners) {
   const auto alone = solo_collective();
   PolicyLossStats expected = sum_of_shards(*alone, 8, 7);
-  double terms = 0;  // 0.1 and its multiples: not exact, so that the order shows
+  double terms = 0;  // multiples of 0.1 are inexact, so that the order matters
   for (int shard = 0; shard < 7; ++shard) terms += stats_of(shard).kl_k1_sum;
   EXPECT_EQ(expected.kl_k1_sum, terms);
   for (const int count : {2, 3, 4, 6, 8}) {
@@ -74,7 +75,7 @@ TEST(GradientSync, StatisticsHaveTheSameBitsOnAnyNumberOfLearners) {
   }
 }
 
-TEST(GradientSync, LanesAddInTheirOrder) {
+TEST(GradientSync, ShardsAreAddedInAscendingOrder) {
   for (const int count : {1, 2, 3}) {
     on_learners(count, [](Collective& learners) {
       std::vector<double> losses(3);
@@ -88,7 +89,7 @@ TEST(GradientSync, LanesAddInTheirOrder) {
   }
 }
 
-TEST(GradientSync, ValuesReachAllLearnersAndMinusZeroIsZero) {
+TEST(GradientSync, ValuesReachAllLearnersAndMinusZeroBecomesZero) {
   for (const int count : {1, 4}) {
     on_learners(count, [](Collective& learners) {
       std::vector<float> values(8, 0.0F);
