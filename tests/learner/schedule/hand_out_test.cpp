@@ -15,7 +15,7 @@
 #include "common/rollout/whole_groups.h"
 #include "learner/schedule/coordinator.h"
 #include "tests/actors/letters.h"
-#include "tests/learner/collected.h"
+#include "tests/learner/schedule/collected.h"
 #include "tools/run/roles/scoring_source.h"
 
 namespace lie {

@@ -12,7 +12,7 @@
 #include "common/comm/ticket_queue.h"
 #include "common/rollout/prompt_stream.h"
 #include "learner/schedule/tickets.h"
-#include "tests/learner/collected.h"
+#include "tests/learner/schedule/collected.h"
 
 namespace lie {
 namespace {

@@ -1,6 +1,6 @@
 """Golden numbers for the learner's mathematics, from PyTorch in double precision.
 
-    python tests/learner/golden/make_golden.py > tests/learner/golden/golden.h
+    python tests/learner/update/golden/make_golden.py > tests/learner/update/golden/golden.h
 
 Losses are written as in verl 0.4.1 (core_algos.py) and differentiated by autograd; the optimizer is
 torch.optim.AdamW with clip_grad_norm_ and LambdaLR.
