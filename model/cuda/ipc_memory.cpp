@@ -16,13 +16,13 @@ static_assert(sizeof(cudaIpcMemHandle_t) == sizeof(MemoryHandle::allocation));
 bool succeeds(cudaError_t code, std::string_view what, std::string_view remedy,
               std::string& refusal) {
   if (code == cudaSuccess) return true;
-  cudaGetLastError();  // it is kept as an error, and would be the next kernel's
+  cudaGetLastError();  // clears the error, which the next kernel would report as its own
   refusal = fmt::format("{}: {}; {}", what, cudaGetErrorString(code), remedy);
   return false;
 }
 
-/// Null where the driver does not tell. It is asked for by name, so that the program starts without
-/// a driver.
+/// Returns the beginning of an allocation, or null if the driver does not provide it. The driver
+/// function is looked up by name, so that the program starts without a driver.
 char* beginning_of(void* data) {
   using AddressRange = CUresult (*)(CUdeviceptr*, std::size_t*, CUdeviceptr);
   constexpr unsigned kSince = 3020;  // CUDA 3.2: 64-bit addresses
