@@ -1,5 +1,4 @@
-// Each operator of LibTorch's side, and of model/cuda, against the program's own on the CPU, in
-// fp32.
+// Compares each operator of model/aten and model/cuda with the CPU operators, in fp32.
 #include "model/aten/operators.h"
 
 #include <gtest/gtest.h>
@@ -20,15 +19,16 @@ namespace {
 
 using test::Results, test::Side;
 
-// Of the largest value. Sums have up to 100 terms of like size and random sign; each of their
-// roundings is 2^-24 of the sum so far, which errs by less than sqrt(100) * 2^-24 * 2 = 1.2e-6.
+// Bounds of errors relative to the largest value. Sums have up to 100 terms of like size and random
+// sign. Each rounding is 2^-24 of the sum so far, so the error is below sqrt(100) * 2^-24 * 2 =
+// 1.2e-6.
 constexpr double kOneSum = 2e-6;
-// Several sums, a softmax and differences of their results in a row.
+// The bound for several sums, a softmax and differences of their results in sequence.
 constexpr double kChain = 1e-5;
 
 class AtenOperators : public testing::TestWithParam<std::string> {
  protected:
-  /// Runs `compute(Side&) -> Results` on both sides, with closed and with longer rows.
+  /// Runs `compute(Side&) -> Results` on both sides, with contiguous and with padded rows.
   template <typename Compute>
   void expect_same(double bound, const Compute& compute) {
     for (const std::int64_t padding : {0, 3, 16}) {
@@ -235,7 +235,7 @@ TEST_P(AtenOperators, ATokenAloneAttendsToItselfAndNoScoreGetsAGradient) {
     for (const char* name : {"y", "log_sum", "d_values"}) {
       EXPECT_LT(test::relative_error(got.at(name), expected.at(name)), kChain) << name;
     }
-    // The difference of two equal sums of E products below 4, times a key or query below 2.
+    // The difference of two equal sums of E terms below 4, times a key or query below 2.
     const double bound = static_cast<double>(shape.head_width) * 4 * 2 * 0x1p-23;
     for (const float x : got.at("d_rotated")) EXPECT_LT(std::abs(x), bound);
   }
@@ -247,18 +247,19 @@ TEST_P(AtenOperators, ALongSequenceIsTakenInSlicesThatAgree) {
   const Results expected = packed_attention(own, {4, 2, 16}, starts);
   const Results got = packed_attention(aten, {4, 2, 16}, starts);
   for (const auto& [name, values] : expected) {
-    // Sums of up to 3001 terms: sqrt(3001) roundings of 2^-24 each, some of them in a row.
+    // Sums of up to 3001 terms have sqrt(3001) roundings of 2^-24 each, and several sums follow
+    // each other.
     EXPECT_LT(test::relative_error(got.at(name), values), 3e-5) << name;
   }
 }
 
-/// Five sequences of given lengths in a shuffled pool, of which the last rows are decoded in one
-/// call after the others were stored.
+/// Five sequences of given lengths in a shuffled pool. All rows are stored first, then the last
+/// rows of each are decoded in one call.
 struct PagedCase {
   std::vector<std::int32_t> lengths{1, 15, 16, 17, 40};
   std::int64_t layers = 3, pages = 24, table_width = 3;
   std::vector<std::int32_t> table, positions, slots, sequences;
-  std::vector<std::int32_t> last;  // rows decoded: the last three positions of each sequence
+  std::vector<std::int32_t> last;  // decoded rows: the last three positions of each sequence
 
   PagedCase() {
     for (std::size_t q = 0; q < lengths.size(); ++q) {
@@ -281,7 +282,7 @@ struct PagedCase {
   }
 };
 
-/// `stale`: what lies in the pool's slots before.
+/// `stale` is the previous content of the pool's slots.
 std::vector<float> decode_pages(Side& s, const AttentionShape& shape, float stale) {
   const PagedCase c;
   const Buffer pool = s->allocate(c.pages, c.layers * 2 * Operators::kPageTokens * shape.kv_cols(),
@@ -369,7 +370,7 @@ TEST_P(AtenOperators, LogProbsAndTheirGradientAgree) {
   }
 }
 
-// Where one process plays all roles, two threads compute.
+// A process that runs all roles has two computing threads.
 TEST(AtenDeterminism, OneThreadAtATimeTurnsItOnAndLeavesItOff) {
   std::atomic<bool> entered = false, left = false;
   std::jthread other;
@@ -378,7 +379,7 @@ TEST(AtenDeterminism, OneThreadAtATimeTurnsItOnAndLeavesItOff) {
     other = std::jthread([&] {
       const aten::Deterministic too;
       entered = true;
-      left.wait(false);  // to end after the first
+      left.wait(false);  // so that this object is destroyed after `on`
     });
     for (int i = 0; i < 100'000 && !entered; ++i) std::this_thread::yield();
     EXPECT_FALSE(entered);

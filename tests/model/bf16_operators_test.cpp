@@ -1,5 +1,5 @@
-// Products in bf16: the recipe of their sums against scalar std::fma on every instruction set
-// compiled in, and the matrix unit, where this processor has one, against the same in vectors.
+// Tests matmuls in bf16: the exact order of their sums against scalar std::fma on every compiled
+// instruction set, and the matrix unit, if this processor has one, against vector code.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -28,7 +28,7 @@ std::unique_ptr<Operators> bf16_operators(int threads) {
   return make_cpu_operators(threads, {}, DType::kBFloat16);
 }
 
-/// residual + x w^T by the recipe.
+/// Computes residual + x w^T in scalar code.
 Matrix expected_product(const Matrix& x, const Matrix& w, const Matrix& residual, std::int64_t rows,
                         std::int64_t in, std::int64_t out) {
   Matrix y = residual;
@@ -89,7 +89,7 @@ TEST(Bf16Recipe, GradientsOfInputsAreProductsWithTheTranspose) {
     const auto operators = bf16_operators(3);
     const auto weight = operators->make_weight(out, in);
     Matrix dx(at(rows * in));
-    for (const float factor : {2.0f, 1.0f}) {  // the transpose follows what is packed
+    for (const float factor : {2.0f, 1.0f}) {  // packing invalidates the transpose
       Matrix scaled = w;
       for (float& value : scaled) value *= factor;
       operators->pack(*weight, 0, view(scaled, out, in));

@@ -1,5 +1,5 @@
-// Each CPU operator against double precision, and the exact recipe of its sums against scalar
-// std::fma on every instruction set compiled in.
+// Tests each CPU operator against double precision, and the exact order of its sums against scalar
+// std::fma, on every compiled instruction set.
 #include "model/operators/operators.h"
 
 #include <gtest/gtest.h>
@@ -37,16 +37,16 @@ double worst_difference(const Matrix& a, const std::vector<double>& b) {
   return worst;
 }
 
-// ---- The recipes in scalar code
+// ---- Exact sums in scalar code
 
-/// What bf16 holds of the matrix.
+/// Returns the matrix rounded to bf16.
 Matrix rounded(Matrix x) {
   for (float& value : x) value = from_bfloat16(to_bfloat16(value));
   return x;
 }
 
-/// residual + x w^T by the recipe, and by the operators on every instruction set, w in fp32 and,
-/// for half the memory, in bf16.
+/// Computes residual + x w^T in scalar code and by the operators on every instruction set. The
+/// weight is fp32, or bf16 in half the memory.
 void check_product(std::int64_t rows, std::int64_t in, std::int64_t stretch,
                    std::int64_t out = 77 /* no multiple of a panel */) {
   const Matrix x = float_values("x", at(rows * in)), w = rounded(float_values("w", at(out * in)));
@@ -130,7 +130,7 @@ TEST(CpuRecipe, NormsSumSixteenLanes) {
 }
 
 TEST(CpuRecipe, PagedAttentionWalksPositionsInOrder) {
-  const std::int64_t width = 16, group = 3, length = 300, pages = 19;  // two stretches
+  const std::int64_t width = 16, group = 3, length = 300, pages = 19;  // two blocks of positions
   const Matrix q = float_values("q", at(group * width), 4.0),
                k = float_values("k", at(length * width), 4.0);
   const Matrix v = float_values("v", at(length * width));
@@ -156,7 +156,7 @@ TEST(CpuRecipe, PagedAttentionWalksPositionsInOrder) {
       expected[at(h * width + d)] = (sums[0] + sums[1]) * inverse;
     }
   }
-  Matrix pool(at(pages * cpu::page_part_elements(width)), NAN);  // past the end nothing may be read
+  Matrix pool(at(pages * cpu::page_part_elements(width)), NAN);  // nothing past the end may be read
   const std::vector<std::int32_t> table = {4,  0, 5, 2,  1,  3,  18, 6,  17, 7,
                                            16, 8, 9, 15, 10, 14, 11, 13, 12};
   for (std::int64_t j = 0; j < length; ++j) {
@@ -219,7 +219,7 @@ TEST(CpuOperators, SoftmaxStatisticsAndTheirGradient) {
   });
 }
 
-/// Hundredths of the probability lie in 150,000 tokens, each less than what fp32 can add to 1.
+/// 150,000 tokens share a few hundredths of the probability. Each has less than fp32 can add to 1.
 TEST(CpuOperators, TheTailOfALargeVocabularyIsNotLost) {
   Matrix logits = float_values("tail", 150'000, 2.0);
   logits[70'000] = 17.0f;

@@ -1,5 +1,5 @@
-// Draws against distributions worked out by hand, by the program's own operators and by LibTorch's,
-// and the two against each other.
+// Compares draws with distributions computed by hand, for the CPU operators and LibTorch's, and
+// compares both with each other.
 #include "model/operators/sampling.h"
 #include "common/base/error.h"
 
@@ -20,11 +20,12 @@ namespace {
 
 using Logits = std::vector<float>;
 
-// Found by search; RandomUniformHasItsEnds holds them to it.
+// Keys of the smallest and largest uniform number, found by search; UniformNumbersReachBothEnds
+// checks them.
 constexpr RandomKey kZero{.seed = 7, .index = 12058960};
 constexpr RandomKey kAlmostOne{.seed = 7, .index = 19099183};
 
-/// A key whose uniform is at most 2e-4 from `uniform`.
+/// Returns a key whose uniform number differs from `uniform` by at most 2e-4.
 RandomKey key_near(float uniform) {
   RandomKey key{.seed = 7};
   while (std::abs(random_uniform(key) - uniform) > 2e-4F) ++key.index;
@@ -90,7 +91,7 @@ class Sampling : public testing::TestWithParam<std::string> {
 INSTANTIATE_TEST_SUITE_P(Implementations, Sampling, testing::ValuesIn(implementations()),
                          [](const auto& test) { return test.param; });
 
-/// Logits whose softmax at temperature 1 is `probabilities`.
+/// Returns logits whose softmax at temperature 1 is `probabilities`.
 Logits logits_of(const std::vector<double>& probabilities) {
   Logits logits;
   for (const double p : probabilities) logits.push_back(static_cast<float>(std::log(p)));
@@ -103,7 +104,7 @@ Logits random_logits(std::uint32_t count, float scale) {
   return logits;
 }
 
-/// Softmax in float64.
+/// Returns the softmax in float64.
 std::vector<double> exact_probabilities(std::span<const float> logits, double temperature) {
   const auto largest = static_cast<double>(*std::max_element(logits.begin(), logits.end()));
   std::vector<double> p;
@@ -200,7 +201,8 @@ TEST_P(Sampling, TopPKeepsTheSmallestSetThatHoldsItsShare) {
   EXPECT_EQ(reachable(logits, {.top_p = 0.95}), (std::set<std::int32_t>{0, 1, 3, 4}));
 }
 
-// Their log-sum-exp may be rounded up so far that none holds its share of the vocabulary.
+// The log-sum-exp of equal logits may be rounded up so far that no token holds 1/V of the
+// probability.
 TEST_P(Sampling, TopPKeepsOneOfEqualsHoweverLittleItIs) {
   for (float logit = 1000; logit < 1001; logit += 0.03125F) {
     EXPECT_EQ(reachable(Logits(1000, logit), {.top_p = 1e-6}), std::set<std::int32_t>{0});
@@ -208,7 +210,7 @@ TEST_P(Sampling, TopPKeepsOneOfEqualsHoweverLittleItIs) {
 }
 
 TEST_P(Sampling, TopPAppliesToWhatTopKLeaves) {
-  // Of the two left, 0.5 and 0.25, the first holds two thirds.
+  // Of the two remaining tokens, 0.5 and 0.25, the first holds two thirds.
   const Logits logits = logits_of({0.06, 0.5, 0.04, 0.25, 0.15});
   EXPECT_EQ(reachable(logits, {.top_p = 0.66, .top_k = 2}), std::set<std::int32_t>{1});
   EXPECT_EQ(reachable(logits, {.top_p = 0.67, .top_k = 2}), (std::set<std::int32_t>{1, 3}));
@@ -253,7 +255,7 @@ TEST_P(Sampling, LogProbsAreTheLearnersBitForBit) {
   }
 }
 
-/// Draws of every kind from 40 rows, some rows several times.
+/// Returns draws of every kind from 40 rows, some rows several times.
 std::vector<Draw> mixed_draws() {
   const Draw kinds[] = {{},
                         {.temperature = 0.6F},
@@ -270,7 +272,8 @@ std::vector<Draw> mixed_draws() {
   return draws;
 }
 
-/// How far the draw's uniform lies from the nearest border between two tokens, in float64.
+/// Returns the distance, in float64, of the draw's uniform number from the nearest border between
+/// two tokens.
 double distance_from_border(std::span<const float> logits, const Draw& how) {
   std::vector<double> p = exact_probabilities(logits, static_cast<double>(how.temperature));
   if (!how.from_all()) std::ranges::sort(p, std::greater());

@@ -42,7 +42,7 @@ TEST(ThreadTeam, WakesAfterSleep) {
   ThreadTeam team(2);
   std::atomic<int> runs{0};
   team.run([&](int) { ++runs; });
-  // Longer than any member spins; nothing is waited for here, only passed over.
+  // Longer than any member spins, so that members sleep. The result does not depend on this time.
   std::this_thread::sleep_for(std::chrono::milliseconds(5));
   team.run([&](int) { ++runs; });
   EXPECT_EQ(runs, 4);
