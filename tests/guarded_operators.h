@@ -249,7 +249,7 @@ class GuardedOperators : public Operators {
   };
 
   void forbid_in_capture() const {
-    if (captured_) fail("a step that is to come again allocates, uploads or waits");
+    if (captured_) fail("a captured step allocates, uploads or waits");
   }
   void unlocked_and_captured(std::function<void()> call) {
     {

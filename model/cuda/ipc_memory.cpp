@@ -45,11 +45,11 @@ char* beginning_of(void* data) {
 
 std::optional<MemoryHandle> share_memory(int device, void* data, std::string& refusal) {
   constexpr std::string_view kRemedy =
-      "take expandable_segments and backend:cudaMallocAsync out of PYTORCH_CUDA_ALLOC_CONF";
+      "remove expandable_segments and backend:cudaMallocAsync from PYTORCH_CUDA_ALLOC_CONF";
   if (!succeeds(cudaSetDevice(device), "cudaSetDevice", "is the GPU lost?", refusal)) return {};
   char* const first = beginning_of(data);
   if (first == nullptr) {
-    refusal = "the driver does not say where an allocation begins (cuMemGetAddressRange)";
+    refusal = "the driver does not provide the beginning of an allocation (cuMemGetAddressRange)";
     return {};
   }
   cudaIpcMemHandle_t handle{};
@@ -63,8 +63,9 @@ std::optional<MemoryHandle> share_memory(int device, void* data, std::string& re
 
 Buffer open_memory(int device, const MemoryHandle& shared, std::string& refusal) {
   constexpr std::string_view kRemedy =
-      "ranks in containers need one IPC and one PID namespace (docker --ipc=host --pid=host), and "
-      "parts of a GPU that MIG has cut share nothing";
+      "ranks in containers must use the same IPC and PID namespaces (docker --ipc=host "
+      "--pid=host), "
+      "and MIG partitions of a GPU cannot share memory";
   cudaIpcMemHandle_t handle{};
   std::memcpy(&handle, shared.allocation.data(), sizeof handle);
   void* first = nullptr;

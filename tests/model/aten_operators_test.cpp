@@ -48,7 +48,7 @@ INSTANTIATE_TEST_SUITE_P(Devices, AtenOperators, testing::ValuesIn(test::device_
 
 constexpr std::int64_t kRowCounts[] = {1, 7, 33};
 
-TEST_P(AtenOperators, ProductsAgree) {
+TEST_P(AtenOperators, MatmulsAgree) {
   for (const std::int64_t rows : kRowCounts) {
     expect_same(kOneSum, [&](Side& s) {
       const Tensor x = s.put("x", rows, 24), y = s.room(rows, 45), sum = s.room(rows, 45);
@@ -62,7 +62,7 @@ TEST_P(AtenOperators, ProductsAgree) {
   }
 }
 
-TEST_P(AtenOperators, ProductsBackwardAgreeAndWeightGradientsAdd) {
+TEST_P(AtenOperators, MatmulGradientsAgreeAndWeightGradientsAccumulate) {
   for (const std::int64_t rows : kRowCounts) {
     expect_same(kOneSum, [&](Side& s) {
       const Tensor dy = s.put("dy", rows, 45), dx = s.room(rows, 24);
@@ -74,7 +74,7 @@ TEST_P(AtenOperators, ProductsBackwardAgreeAndWeightGradientsAdd) {
   }
 }
 
-TEST_P(AtenOperators, CopiesKeepEveryBit) {
+TEST_P(AtenOperators, CopiesAreBitIdentical) {
   expect_same(1e-30, [](Side& s) {
     const Tensor x = s.put("x", 5, 11), y = s.room(5, 11), zeroed = s.put("x", 5, 11);
     s->copy(x, y);
@@ -85,7 +85,7 @@ TEST_P(AtenOperators, CopiesKeepEveryBit) {
   });
 }
 
-TEST_P(AtenOperators, EmbeddingAndRowMovesAgreeAndTheTableGradientAdds) {
+TEST_P(AtenOperators, EmbeddingGatherAndScatterAgree) {
   expect_same(kOneSum, [](Side& s) {
     const Indices tokens = s.indices({3, 0, 44, 3, 3, 17, 0});
     const Tensor y = s.room(7, 24), dtable = s.put_floats("dtable", 45, 24);
@@ -107,7 +107,7 @@ TEST_P(AtenOperators, EmbeddingAndRowMovesAgreeAndTheTableGradientAdds) {
   });
 }
 
-TEST_P(AtenOperators, RmsNormAgreesAndItsGradientsAdd) {
+TEST_P(AtenOperators, RmsNormAgreesAndItsGradientsAccumulate) {
   for (const std::int64_t rows : kRowCounts) {
     expect_same(kChain, [&](Side& s) {
       const Tensor x = s.put("x", rows, 40), weight = s.parameter("weight", 1, 40);
@@ -138,7 +138,7 @@ AdamWStep some_step() {
           .eps = 1e-6f};
 }
 
-TEST_P(AtenOperators, NormAndAdamWAgree) {
+TEST_P(AtenOperators, SumsOfSquaresAndAdamWAgree) {
   expect_same(kOneSum, [](Side& s) {
     const AdamWTensors x{s.parameter("g", 1, 1003), s.parameter("w", 1, 1003),
                          s.parameter("m", 1, 1003), s.parameter("v", 1, 1003)};
@@ -170,7 +170,7 @@ TEST_P(AtenOperators, SwigluAgrees) {
 
 constexpr AttentionShape kShapes[] = {{4, 2, 16}, {3, 1, 32}, {2, 2, 48}};
 
-TEST_P(AtenOperators, QkNormAndRopeAgreeAndTheirGradientsAdd) {
+TEST_P(AtenOperators, QkNormAndRopeAgreeAndTheirGradientsAccumulate) {
   for (const AttentionShape& shape : kShapes) {
     for (const bool norm : {true, false}) {
       expect_same(kChain, [&](Side& s) {
@@ -227,7 +227,7 @@ TEST_P(AtenOperators, AttentionOverPackedSequencesAgrees) {
   }
 }
 
-TEST_P(AtenOperators, ATokenAloneAttendsToItselfAndNoScoreGetsAGradient) {
+TEST_P(AtenOperators, ASingleTokenAttendsToItselfAndItsScoreHasNoGradient) {
   for (const AttentionShape& shape : kShapes) {
     Side own(make_cpu_operators(2), 3), aten(test::make_side(GetParam()), 3);
     const Results expected = packed_attention(own, shape, {0, 1});
@@ -241,7 +241,7 @@ TEST_P(AtenOperators, ATokenAloneAttendsToItselfAndNoScoreGetsAGradient) {
   }
 }
 
-TEST_P(AtenOperators, ALongSequenceIsTakenInSlicesThatAgree) {
+TEST_P(AtenOperators, ALongSequenceProcessedInSlicesAgrees) {
   Side own(make_cpu_operators(2), 0), aten(test::make_side(GetParam()), 0);
   const std::vector<std::int32_t> starts{0, 3001, 3010};
   const Results expected = packed_attention(own, {4, 2, 16}, starts);
@@ -312,13 +312,13 @@ TEST_P(AtenOperators, DecodingOverPagesAgrees) {
   }
 }
 
-TEST_P(AtenOperators, DecodingReadsNothingAfterASequencesEnd) {
+TEST_P(AtenOperators, DecodingIgnoresSlotsPastTheEndOfASequence) {
   Side clean(test::make_side(GetParam()), 0);
   Side stale(test::make_side(GetParam()), 0);
   EXPECT_EQ(decode_pages(clean, kShapes[0], 0), decode_pages(stale, kShapes[0], NAN));
 }
 
-TEST_P(AtenOperators, DecodingManyRowsOfALongSequenceGoesInPartsThatAgree) {
+TEST_P(AtenOperators, DecodingManyRowsOfALongSequenceInPartsAgrees) {
   const AttentionShape shape{2, 2, 64};
   const std::int32_t length = 2050, rows = 200;  // 200 * 2064 * 128 elements of keys
   const auto compute = [&](Side& s) {
@@ -371,7 +371,7 @@ TEST_P(AtenOperators, LogProbsAndTheirGradientAgree) {
 }
 
 // A process that runs all roles has two computing threads.
-TEST(AtenDeterminism, OneThreadAtATimeTurnsItOnAndLeavesItOff) {
+TEST(AtenDeterminism, OnlyOneThreadEnablesItAtATime) {
   std::atomic<bool> entered = false, left = false;
   std::jthread other;
   {
@@ -390,7 +390,7 @@ TEST(AtenDeterminism, OneThreadAtATimeTurnsItOnAndLeavesItOff) {
   EXPECT_FALSE(aten::is_deterministic());
 }
 
-TEST(AtenDeterminism, AnActorsDrawsAreNotRefusedWhileALearnerGoesBack) {
+TEST(AtenDeterminism, SamplingWorksWhileALearnerComputesGradients) {
   if (usable_gpus() == 0) GTEST_SKIP() << "LibTorch refuses sums of a deterministic CUDA device";
   auto goes_back = std::async(std::launch::async, [] {
     Side learner(test::make_side("cuda", DType::kBFloat16), 0);
@@ -415,7 +415,7 @@ std::string error_of(const std::string& device) {
   return "";
 }
 
-TEST(AtenDevice, OneThatIsNotThereGetsAClearError) {
+TEST(AtenDevice, AMissingDeviceGivesAClearError) {
   EXPECT_NE(error_of("gpu").find("model.device \"gpu\": expected cpu, cuda or cuda:<number>"),
             std::string::npos);
   EXPECT_NE(error_of("meta").find("only cpu and cuda"), std::string::npos);

@@ -90,7 +90,7 @@ void check_paged(std::int64_t length, std::int64_t width, std::int64_t group) {
   });
 }
 
-TEST(Bf16AttentionRecipe, PagesAreWalkedInOrder) {
+TEST(Bf16AttentionExactSums, PagesAreSummedInOrder) {
   for (const std::int64_t length : {1, 2, 15, 16, 17, 33, 64, 90, 300}) check_paged(length, 32, 2);
   for (const std::int64_t width : {16, 48, 64, 80, 128}) check_paged(45, width, 3);
   for (const std::int64_t group : {1, 16, 17, 33}) check_paged(20, 64, group);
@@ -228,7 +228,7 @@ TEST(Bf16Attention, ForwardAndBackwardAreWithinRoundingOfDoublePrecision) {
   }
 }
 
-TEST(Bf16Attention, ThreadsNeighboursAndInstructionsChangeNoBit) {
+TEST(Bf16Attention, ResultsDoNotDependOnThreadsNeighborsOrInstructionSet) {
   const Packed packed{{6, 2, 48}, {0, 40, 57}}, alone{{6, 2, 48}, {0, 40}};
   const Gradients made = computed(packed, 1), first = computed(alone, 1);
   const auto begins_with = [](const Matrix& all, const Matrix& part) {
@@ -288,7 +288,7 @@ class AttentionProducts {
   std::vector<std::uint16_t> pool_, left_;
 };
 
-TEST(MatrixUnit, GivesTheBitsOfTheVectorsInAttention) {
+TEST(MatrixUnit, AttentionIsBitIdenticalToVectorCode) {
   if (!cpu::has_tile_unit()) GTEST_SKIP() << "this processor has no matrix unit (AMX)";
   for (int round = 0; round < 200; ++round) {
     const std::int64_t width = 16 * (1 + round % 9), rows = round % 3 == 0 ? 16 : 1 + round % 15;

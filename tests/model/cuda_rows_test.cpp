@@ -159,7 +159,7 @@ INSTANTIATE_TEST_SUITE_P(DTypes, CudaRows, testing::Values(DType::kFloat32, DTyp
                            return test.param == DType::kFloat32 ? "fp32" : "bf16";
                          });
 
-TEST_P(CudaRows, RmsNormHasTheCpuOperatorsBits) {
+TEST_P(CudaRows, RmsNormIsBitIdenticalToTheCpu) {
   over_rows(kRows, [&](std::int64_t width) {
     Twice x = activations(kRows, width), weight = floats(1, width), y = activations(kRows, width);
     Twice inverse_rms = floats(1, kRows);
@@ -169,7 +169,7 @@ TEST_P(CudaRows, RmsNormHasTheCpuOperatorsBits) {
   });
 }
 
-TEST_P(CudaRows, RmsNormBackwardHasTheCpuOperatorsBits) {
+TEST_P(CudaRows, RmsNormBackwardIsBitIdenticalToTheCpu) {
   over_rows(kRows, [&](std::int64_t width) {
     Twice dy = activations(kRows, width), x = activations(kRows, width), weight = floats(1, width);
     Twice inverse_rms = floats(1, kRows), dx = activations(kRows, width), dw = floats(1, width);
@@ -180,7 +180,7 @@ TEST_P(CudaRows, RmsNormBackwardHasTheCpuOperatorsBits) {
   });
 }
 
-TEST_P(CudaRows, SwigluHasTheCpuOperatorsBitsBothWays) {
+TEST_P(CudaRows, SwigluAndItsGradientAreBitIdenticalToTheCpu) {
   over_rows(kRows, [&](std::int64_t width) {
     Twice gate_up = activations(kRows, 2 * width), y = activations(kRows, width);
     cpu_->swiglu(gate_up.cpu(), y.cpu());
@@ -194,7 +194,7 @@ TEST_P(CudaRows, SwigluHasTheCpuOperatorsBitsBothWays) {
   });
 }
 
-TEST_P(CudaRows, HeadsHaveTheCpuOperatorsBitsBothWays) {
+TEST_P(CudaRows, HeadRotationAndItsGradientAreBitIdenticalToTheCpu) {
   constexpr std::int64_t kTokens = 25;  // with 7 heads each
   over_rows(kTokens * 7, [&](std::int64_t some) {
     const std::int64_t width = some + some % 2;
@@ -269,7 +269,7 @@ struct Cached {
   std::vector<std::int32_t> table, positions, sequences = {}, slots = {};
 };
 
-TEST_P(CudaRows, StoringKeysAndValuesAndAttendingToThemHasTheCpuOperatorsBits) {
+TEST_P(CudaRows, PagedAttentionIsBitIdenticalToTheCpu) {
   std::int64_t call = 0;
   // A row costs about as much as 60 rows of other operators.
   over_rows(Cached::kRows * 60, [&](std::int64_t some) {
@@ -296,7 +296,7 @@ TEST_P(CudaRows, StoringKeysAndValuesAndAttendingToThemHasTheCpuOperatorsBits) {
   });
 }
 
-TEST_P(CudaRows, RotatingAndStoringAtOnceHasTheBitsOfOneAfterTheOther) {
+TEST_P(CudaRows, RotateAndStoreIsBitIdenticalToSeparateCalls) {
   constexpr std::int64_t kTokens = 48;  // with 7 heads and the values of 2
   over_rows(kTokens * 9, [&](std::int64_t some) {
     const AttentionShape shape{5, 2, some + some % 2};
@@ -319,7 +319,7 @@ TEST_P(CudaRows, RotatingAndStoringAtOnceHasTheBitsOfOneAfterTheOther) {
   });
 }
 
-TEST_P(CudaRows, EmbeddingHasTheCpuOperatorsBitsBothWays) {
+TEST_P(CudaRows, EmbeddingAndItsGradientAreBitIdenticalToTheCpu) {
   over_rows(kRows, [&](std::int64_t width) {
     const std::vector<std::int32_t> tokens = indices(numbers_, kRows, 40);
     Twice table = floats(40, width), y = activations(kRows, width);
@@ -339,7 +339,7 @@ INSTANTIATE_TEST_SUITE_P(DTypes, CudaHead, testing::Values(DType::kFloat32));
 
 constexpr std::int64_t kHeadRows = 40;
 
-TEST_P(CudaHead, LogProbsEntropiesAndDLogitsHaveTheCpuOperatorsBits) {
+TEST_P(CudaHead, LogProbsEntropiesAndGradientsAreBitIdenticalToTheCpu) {
   std::int64_t call = 0;
   over_rows(kHeadRows, [&](std::int64_t some) {
     // One call in a hundred spans several parts of a row's sum.
@@ -383,7 +383,7 @@ void expect_same_draws(Operators& cpu, Numbers& numbers, Twice logits, const How
   EXPECT_EQ(log_probs.different(), 0) << logits.cpu().cols;
 }
 
-TEST_P(CudaHead, DrawsTheCpuOperatorsTokensWithTheirLogProbs) {
+TEST_P(CudaHead, SamplingIsBitIdenticalToTheCpu) {
   std::int64_t call = 0;
   over_rows(kHeadRows, [&](std::int64_t some) {
     const std::int64_t vocabulary = ++call % 100 == 0 ? 2048 * (call % 3 + 1) + some : some;
@@ -395,7 +395,7 @@ TEST_P(CudaHead, DrawsTheCpuOperatorsTokensWithTheirLogProbs) {
 
 // Rows of subnormals give all tokens the same probability. They have more equal tokens than a
 // window holds.
-TEST_P(CudaHead, DrawsFromTheLikeliestWhatTheCpuOperatorsDraw) {
+TEST_P(CudaHead, TopKAndTopPSamplingIsBitIdenticalToTheCpu) {
   constexpr double kTopP[] = {1, 1e-6, 0.3, 0.9, 0.95, 0.999, 1 - 1e-9};
   std::int64_t call = 0;
   over_rows(kHeadRows, [&](std::int64_t some) {
@@ -409,7 +409,7 @@ TEST_P(CudaHead, DrawsFromTheLikeliestWhatTheCpuOperatorsDraw) {
   });
 }
 
-TEST_P(CudaHead, AdamWAndTheNormsSumsHaveTheCpuOperatorsBits) {
+TEST_P(CudaHead, SumsOfSquaresAndAdamWAreBitIdenticalToTheCpu) {
   const AdamWStep how{.clip = 0.75f,
                       .keep = 0.99f,
                       .beta1 = 0.9f,
@@ -436,7 +436,7 @@ TEST_P(CudaHead, AdamWAndTheNormsSumsHaveTheCpuOperatorsBits) {
   });
 }
 
-TEST_P(CudaHead, SumsOverManyRowsDifferByTheirRoundingsAlone) {
+TEST_P(CudaHead, SumsOverManyRowsDifferOnlyByRounding) {
   constexpr std::int64_t kMany = 3000, kWidth = 40;
   std::vector<float> dy, x, ones(kMany, 1.0f), weight(kWidth, 1.0f);
   for (std::int64_t i = 0; i < kMany * kWidth; ++i) {
@@ -460,7 +460,7 @@ TEST_P(CudaHead, SumsOverManyRowsDifferByTheirRoundingsAlone) {
   }
 }
 
-TEST(CudaPhilox, GivesTheUniformNumbersOfTheCpu) {
+TEST(CudaPhilox, UniformNumbersMatchTheCpu) {
   Numbers numbers(3);
   const auto word = [&] { return static_cast<std::uint32_t>(numbers.bits()); };
   for (int i = 0; i < 1 << 20; ++i) {

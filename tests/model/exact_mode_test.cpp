@@ -142,7 +142,7 @@ INSTANTIATE_TEST_SUITE_P(Devices, ExactMode,
                          });
 GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(ExactMode);
 
-TEST_P(ExactMode, ATokensLogProbIsTheSamplersWhateverItIsComputedWith) {
+TEST_P(ExactMode, LogProbsAreBitIdenticalInDecodingAndTraining) {
   const auto& [device, dtype] = GetParam();
   for (const std::vector<std::int32_t>& at_once :
        {std::vector<std::int32_t>{1}, {699}, {300, 1, 7, 1, 130}}) {
@@ -150,14 +150,14 @@ TEST_P(ExactMode, ATokensLogProbIsTheSamplersWhateverItIsComputedWith) {
     if (test::is_exact(device)) {
       EXPECT_EQ(count, 0) << "first pass of " << at_once.front();
     } else {
-      EXPECT_GT(count, 0) << "then these tests show nothing of the exact mode";
+      EXPECT_GT(count, 0) << "the fast operators already agree, so these tests prove nothing";
     }
   }
 }
 
-TEST_P(ExactMode, ATokensLogProbIsTheSamplersInRecordedSteps) {
+TEST_P(ExactMode, LogProbsAreBitIdenticalInReplayedSteps) {
   const auto& [device, dtype] = GetParam();
-  if (!device.starts_with("emulated")) GTEST_SKIP() << "a device records by itself";
+  if (!device.starts_with("emulated")) GTEST_SKIP() << "a device captures CUDA graphs itself";
   const std::int64_t count = differing(device, dtype, {1}, true);
   if (test::is_exact(device)) {
     EXPECT_EQ(count, 0);
@@ -204,7 +204,7 @@ Buffer filled(Operators& operators, const char* name, std::int64_t rows, std::in
   return buffer;
 }
 
-TEST(ExactProducts, AreOfSoManyRowsWhateverIsAskedFor) {
+TEST(ExactMatmuls, HaveAFixedNumberOfRows) {
   constexpr std::int64_t kIn = 40, kOut = 24;
   cuda::ExactOperators<Recording> exact;
   const auto plain = make_cpu_operators(1);

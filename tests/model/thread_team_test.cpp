@@ -9,7 +9,7 @@
 namespace lie {
 namespace {
 
-TEST(ThreadTeam, EveryMemberRunsOnceAndAllAreDoneAtReturn) {
+TEST(ThreadTeam, RunReturnsAfterEveryMemberRanOnce) {
   for (const int size : {1, 2, 5}) {
     ThreadTeam team(size);
     std::vector<int> runs(static_cast<std::size_t>(size));
@@ -29,7 +29,7 @@ TEST(ThreadTeam, EveryTaskRunsOnce) {
   }
 }
 
-TEST(ThreadTeam, RefusesToRunWithinItsOwnRun) {
+TEST(ThreadTeam, RunWithinARunThrows) {
   ThreadTeam team(2);
   team.run([&](int member) {
     if (member == 0) {
@@ -38,7 +38,7 @@ TEST(ThreadTeam, RefusesToRunWithinItsOwnRun) {
   });
 }
 
-TEST(ThreadTeam, WakesAfterSleep) {
+TEST(ThreadTeam, MembersWakeUpAfterSleeping) {
   ThreadTeam team(2);
   std::atomic<int> runs{0};
   team.run([&](int) { ++runs; });

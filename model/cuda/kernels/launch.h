@@ -46,7 +46,7 @@ __global__ void __launch_bounds__(kThreads) over_blocks(Body body) {
 
 /// Makes `device` current and returns the number of blocks for `threads` threads.
 inline unsigned blocks_on(int device, std::int64_t threads) {
-  check(cudaSetDevice(device), "choose the device");
+  check(cudaSetDevice(device), "select the device");
   return static_cast<unsigned>((threads + kThreads - 1) / kThreads);
 }
 
@@ -59,7 +59,7 @@ template <typename Body>
 void for_elements(const Queue& queue, std::int64_t count, const Body& body) {
   if (count == 0) return;
   over_elements<<<blocks_on(queue.device, count), kThreads, 0, stream_of(queue)>>>(body, count);
-  check(cudaGetLastError(), "start a kernel over elements");
+  check(cudaGetLastError(), "launch a kernel over elements");
 }
 /// Calls body(lanes, row) for row in [0, count).
 template <typename Body>
@@ -67,7 +67,7 @@ void for_rows(const Queue& queue, std::int64_t count, const Body& body) {
   if (count == 0) return;
   over_rows<<<blocks_on(queue.device, count * kLanes), kThreads, 0, stream_of(queue)>>>(body,
                                                                                         count);
-  check(cudaGetLastError(), "start a kernel over rows");
+  check(cudaGetLastError(), "launch a kernel over rows");
 }
 /// Calls body(block, row) for row in [0, count) with body.shared_bytes() bytes of shared memory
 /// each.
@@ -79,10 +79,10 @@ void for_blocks(const Queue& queue, std::int64_t count, const Body& body) {
   if (bytes > 48 * 1024) {  // CUDA's limit without this attribute
     check(cudaFuncSetAttribute(over_blocks<Body>, cudaFuncAttributeMaxDynamicSharedMemorySize,
                                static_cast<int>(bytes)),
-          "share memory for a row this wide");
+          "reserve shared memory for a row of this width");
   }
   over_blocks<<<static_cast<unsigned>(count), kThreads, bytes, stream_of(queue)>>>(body);
-  check(cudaGetLastError(), "start a kernel over blocks");
+  check(cudaGetLastError(), "launch a kernel over blocks");
 }
 
 #else
