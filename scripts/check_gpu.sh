@@ -68,7 +68,7 @@ if [ "$place" = gpu ] && command -v compute-sanitizer >/dev/null; then
   for tool in "memcheck --report-api-errors no" racecheck; do
     # shellcheck disable=SC2086
     check "compute-sanitizer, ${tool%% *}" 90 env PYTORCH_NO_CUDA_MEMORY_CACHING=1 compute-sanitizer --error-exitcode 1 \
-      --tool $tool "$bin/test_aten" --gtest_brief=1 --gtest_filter="$kernels:*WalksTheCumulative*/cuda"
+      --tool $tool "$bin/test_aten" --gtest_brief=1 --gtest_filter="$kernels:*InvertsTheCumulative*/cuda"
   done
 else
   skip "compute-sanitizer over the row kernels" "needs a GPU and compute-sanitizer"
