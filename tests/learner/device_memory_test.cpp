@@ -79,7 +79,7 @@ std::int64_t micro_batches(std::span<const ScoredGroup> groups) {
   return count;
 }
 
-// What docs/gpu.md says of a micro-batch and of an optimizer step.
+// What docs/benchmarks/gpu.md says of a micro-batch and of an optimizer step.
 TEST(DeviceMemory, AMicroBatchWaitsOnceForTheDeviceAndAnOptimizerStepOnce) {
   const auto groups = test::sampled_groups(4, 4);
   auto operators = std::make_unique<GuardedOperators>();
