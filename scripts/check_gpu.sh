@@ -73,7 +73,7 @@ if [ "$place" = gpu ] && command -v compute-sanitizer >/dev/null; then
 else
   skip "compute-sanitizer over the row kernels" "needs a GPU and compute-sanitizer"
 fi
-skip "NCCL between GPUs" "needs two: docs/gpu.md"
+skip "NCCL between GPUs" "needs two: docs/design/gpu.md"
 
 [ "$place" = gpu ] || sed -i 's/|[^|]*$/|-/' "$lines"  # no ceiling of a device either
 printf '%-48s %-9s %-9s %12s %-30s %s\n' check where result figure unit "share of ceiling"

@@ -148,7 +148,7 @@ std::vector<long> gibibytes_of_learners(const std::string& shape) {
   return gibibytes;
 }
 
-// The table of docs/gpu.md.
+// The table of docs/benchmarks/gpu.md.
 TEST(MemoryPlan, OfPublishedShapesIsWhatTheDocsSay) {
   EXPECT_THAT(gibibytes_of_learners("qwen3-1.7b"), ElementsAre(33, 23, 18, 16));
   EXPECT_THAT(gibibytes_of_learners("qwen3-4b"), ElementsAre(74, 51, 40, 34));

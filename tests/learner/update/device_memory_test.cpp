@@ -78,7 +78,7 @@ std::int64_t micro_batches(std::span<const ScoredGroup> groups) {
   return count;
 }
 
-// The counts of synchronizations that docs/gpu.md states.
+// The counts of synchronizations that docs/benchmarks/gpu.md states.
 TEST(DeviceMemory, AMicroBatchAndAnOptimizerStepEachSynchronizeOnce) {
   const auto groups = test::sampled_groups(4, 4);
   auto operators = std::make_unique<GuardedOperators>();
