@@ -8,7 +8,7 @@
 namespace lie {
 namespace {
 
-// docs/gpu.md states these numbers.
+// docs/benchmarks/gpu.md states these numbers.
 TEST(DeviceTraffic, ADecodeStepWaitsOnlyForThePreviousPassAndUploadsTwice) {
   auto operators = std::make_unique<test::GuardedOperators>();
   test::GuardedOperators& device = *operators;
