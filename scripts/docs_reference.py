@@ -106,25 +106,42 @@ def config_page(binaries):
     return "\n".join(page).rstrip("\n") + "\n"
 
 
+OPTION = re.compile(r"(?P<name>--?[\w-]+(?:,--[\w-]+)?|[\w|]+)"
+                    r"(?: (?P<type>TEXT|INT|UINT|FLOAT|KEY=VALUE))?(?::(?P<range>.*?))??"
+                    r"(?:=(?P<default>\S+))?(?: \.\.\.)?(?P<required> REQUIRED)?(?: \.\.\.)?"
+                    r"(?: (?:Excludes|Needs): .*)?")
+VALUES = {"TEXT": "TEXT", "INT": "N", "UINT": "N", "FLOAT": "X", "KEY=VALUE": "KEY=VALUE"}
+
+
+COLUMN = 30  # where the text of an option begins
+
+
+def option_entry(usage, about):
+    found = OPTION.fullmatch(usage)
+    name, value = found["name"], VALUES.get(found["type"], "")
+    if value and name.startswith("-"):
+        name += f" {value}"
+    facts = ["required"] if found["required"] and name.startswith("-") else []
+    if found["range"]:
+        facts.append(re.sub(r"^\{(.*)\}$", lambda m: ", ".join(f"`{c}`" for c in m[1].split(",")),
+                            found["range"]))
+    if found["default"]:
+        facts.append(f"default `{found['default'].strip('[]')}`")
+    return wrapped(f"- `{name}`{' (' + '; '.join(facts) + ')' if facts else ''}: {markdown(about)}")
+
+
 def options(text):
-    """The options of a --help text as a Markdown list."""
+    """The positionals and options of a --help text as a Markdown list."""
     lines = []
-    for line in text.splitlines():
-        if re.match(r"Keys (of the config|for --set):", line):
-            break
-        found = re.fullmatch(r"  ((?:-|[A-Z|_a-z]+ TEXT|[a-z_]+ TEXT).*?)(?:  +(\S.*))?", line)
-        if found:
-            lines.append(list(found.groups("")))
-        elif lines and line.startswith("        "):
-            lines[-1][1] += (" " if lines[-1][1] else "") + line.strip()
-    entries = []
-    for name, about in lines:
-        if "--help" in name or "--version" in name:
-            continue
-        name = name.replace(" ...", "").replace("TEXT REQUIRED", "(required)").strip()
-        name = re.sub(r" (TEXT|KEY=VALUE)(?=[ :=]|$)", lambda m: "" if m[1] == "TEXT" else m[0], name)
-        entries.append(wrapped(f"- `{name}`: {markdown(about)}"))
-    return "\n".join(entries)
+    for section in re.findall(r"^(?:Positionals|Options):\n((?:  .*\n?)+)", text, flags=re.M):
+        for line, below in zip(section.splitlines(), [*section.splitlines()[1:], ""]):
+            if line.startswith(" " * COLUMN):
+                lines[-1][1] = line.strip()
+            else:  # a usage that is too long for its column has the text on a line of its own
+                split = len(line) if below.startswith(" " * COLUMN) else COLUMN
+                lines.append([line[:split].strip(), line[split:].strip()])
+    return "\n".join(option_entry(usage, about) for usage, about in lines
+                     if not re.search(r"--(help|version)", usage))
 
 
 def commands_page(binaries, page):

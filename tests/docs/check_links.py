@@ -99,6 +99,8 @@ class Checker:
         for place, piece in code:
             for found in re.finditer(r"(?<![\w./$~-])[\w.-]+(?:/[\w.{},*+-]+)+/?", piece):
                 path = found[0].rstrip(".,")
+                if "{" not in path:  # as in YAML: {file: a/b.txt}
+                    path = path.rstrip("}")
                 if path.split("/")[0] not in self.tops or re.search(r"[A-Z]{4}|\.\.\.", path):
                     continue
                 for whole in braces(path):
