@@ -42,7 +42,7 @@ def help_of(binaries, *command):
 
 # Names, options and commands of TeX, which become code.
 CODE = re.compile(r"(--[a-z][\w-]*(?:=\S+)?|\\[A-Za-z]+\d*|<[^>\s]+>"
-                  r"|\b[A-Za-z]\w*(?:[._]\w+)+(?:-\w+)*(?:=[\w.-]+)?|\b[a-z]+=\w+)")
+                  r"|\b[A-Za-z][\w/-]*(?:[._]\w+)+(?:-\w+)*(?:=[\w.-]+)?|\b[a-z]+=\w+)")
 
 
 def markdown(text):
