@@ -4,6 +4,7 @@ The pages are plain Markdown, so that they read the same on a forge. index.md li
 headings; the tables of contents that Sphinx needs are made from these lists.
 """
 
+import os
 import re
 
 project = "LIE Cluster"
@@ -14,9 +15,19 @@ html_title = "LIE Cluster"
 exclude_patterns = ["requirements.txt"]
 myst_heading_anchors = 4  # anchors of headings, named as on GitHub
 myst_enable_extensions = ["colon_fence"]
-# Links to directories and sources of the repository work on a forge only; tests/docs/check_links.py
-# checks them. The pages quote JSON with "..." for what is left out, which no lexer accepts.
-suppress_warnings = ["myst.xref_missing", "misc.highlighting_failure"]
+# The pages quote JSON with "..." for what is left out, which no lexer accepts.
+suppress_warnings = ["misc.highlighting_failure"]
+
+
+def name_files_outside_the_site(app, name, source):
+    """Replaces links to files of the repository, which work on a forge only, by their paths."""
+    folder = os.path.dirname(name)
+
+    def replaced(link):
+        path = os.path.normpath(os.path.join("docs", folder, link[2].partition("#")[0]))
+        return link[0] if path.startswith("docs") else f"{link[1]} (`{path}`)"
+
+    source[0] = re.sub(r"(?<!!)\[([^\]]+)\]\(((?:\.\./)+[^)\s]+)\)", replaced, source[0])
 
 
 def add_tables_of_contents(app, name, source):
@@ -33,4 +44,5 @@ def add_tables_of_contents(app, name, source):
 
 
 def setup(app):
+    app.connect("source-read", name_files_outside_the_site)
     app.connect("source-read", add_tables_of_contents)
