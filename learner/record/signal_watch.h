@@ -12,7 +12,7 @@
 namespace lie {
 
 /// Where few responses are right, a term that is paid for any response is nearly the whole signal
-/// (docs/how-to/choose-reward-settings.md, configs/gsm8k/README.md).
+/// (docs/rewards.md, configs/gsm8k/README.md).
 class SignalWatch {
  public:
   /// `rewards`: the first is the term of right answers. `cautions`: what to say of the first ones
