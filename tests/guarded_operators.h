@@ -63,7 +63,7 @@ class GuardedOperators : public Operators {
   /// What it says is free from now on; nothing changes it.
   void set_free_bytes(std::int64_t bytes) { free_ = bytes; }
   Buffer allocate(std::int64_t rows, std::int64_t cols, DType dtype) override {
-    forbid_in_steps();
+    forbid_in_capture();
     ++traffic_.allocations;
     const auto bytes = static_cast<std::size_t>(rows * cols * dtype_bytes(dtype));
     traffic_.allocated_bytes += static_cast<std::int64_t>(bytes);
@@ -74,11 +74,9 @@ class GuardedOperators : public Operators {
             Buffer::Owner(
                 nullptr, +[](void*) {})};
   }
-  std::unique_ptr<StepRecorder> step_recorder() override {
-    return std::make_unique<Recorder>(*this);
-  }
+  std::unique_ptr<CudaGraphs> cuda_graphs() override { return std::make_unique<Graphs>(*this); }
   Indices upload(std::span<const std::int32_t> host) override {
-    forbid_in_steps();
+    forbid_in_capture();
     ++traffic_.uploads;
     return inner_->upload(host);
   }
@@ -87,7 +85,7 @@ class GuardedOperators : public Operators {
     inner_->begin_pass();
   }
   void copy_to_host(Tensor from, std::span<float> to) override {
-    forbid_in_steps();
+    forbid_in_capture();
     traffic_.to_host += from.elements();
     ++traffic_.waits;
     const Unlocked unlocked(*this);
@@ -137,10 +135,10 @@ class GuardedOperators : public Operators {
     call(&Operators::linear_backward_weight, dy, x, starts, dw);
   }
   void embed(Tensor table, Indices tokens, Tensor y) override {
-    unlocked_and_again([this, table, tokens, y] { inner_->embed(table, tokens, y); });
+    unlocked_and_captured([this, table, tokens, y] { inner_->embed(table, tokens, y); });
   }
   void embed(const PackedWeight& table, Indices tokens, Tensor y) override {
-    unlocked_and_again([this, &table, tokens, y] { inner_->embed(table, tokens, y); });
+    unlocked_and_captured([this, &table, tokens, y] { inner_->embed(table, tokens, y); });
   }
   void embed_backward(Tensor dy, Indices tokens, Tensor dtable) override {
     call(&Operators::embed_backward, dy, tokens, dtable);
@@ -228,38 +226,38 @@ class GuardedOperators : public Operators {
 
   using Step = std::vector<std::function<void()>>;
 
-  class Recorder final : public StepRecorder {
+  class Graphs final : public CudaGraphs {
    public:
-    explicit Recorder(GuardedOperators& all) : all_(all) {}
-    void run(const StepKey& key, const std::function<void()>& step) override {
+    explicit Graphs(GuardedOperators& all) : all_(all) {}
+    void run(const CudaGraphKey& key, const std::function<void()>& step) override {
       const auto [known, is_new] = steps_.try_emplace(key);
       if (is_new) {
-        all_.recording_ = &known->second;
+        all_.captured_ = &known->second;
         step();
-        all_.recording_ = nullptr;
-        ++use_.recorded;
+        all_.captured_ = nullptr;
+        ++usage_.captured;
       } else {
         for (const auto& call : known->second) call();
-        ++use_.repeated;
+        ++usage_.replayed;
       }
     }
-    void forget() override { steps_.clear(); }
+    void clear() override { steps_.clear(); }
 
    private:
     GuardedOperators& all_;
-    std::map<StepKey, Step> steps_;
+    std::map<CudaGraphKey, Step> steps_;
   };
 
-  void forbid_in_steps() const {
-    if (recording_) fail("a step that is to come again allocates, uploads or waits");
+  void forbid_in_capture() const {
+    if (captured_) fail("a step that is to come again allocates, uploads or waits");
   }
-  void unlocked_and_again(std::function<void()> call) {
+  void unlocked_and_captured(std::function<void()> call) {
     {
       const Unlocked unlocked(*this);
       call();
     }
-    if (!recording_) return;
-    recording_->push_back([this, call = std::move(call)] {
+    if (!captured_) return;
+    captured_->push_back([this, call = std::move(call)] {
       const Unlocked unlocked(*this);
       call();
     });
@@ -276,11 +274,11 @@ class GuardedOperators : public Operators {
   Result call(Result (Operators::*method)(Parameters...), Arguments&&... arguments) {
     if constexpr (std::is_void_v<Result>) {
       std::tuple<Kept<Parameters>...> kept(arguments...);
-      unlocked_and_again([this, method, kept] {
+      unlocked_and_captured([this, method, kept] {
         std::apply([&](auto&... all) { (*inner_.*method)(all...); }, kept);
       });
     } else {
-      forbid_in_steps();
+      forbid_in_capture();
       const Unlocked unlocked(*this);
       return (*inner_.*method)(std::forward<Arguments>(arguments)...);
     }
@@ -292,7 +290,7 @@ class GuardedOperators : public Operators {
   Traffic traffic_;
   std::optional<std::int64_t> free_;
   std::int64_t passes_ = 0, unreceived_ = 0;
-  Step* recording_ = nullptr;
+  Step* captured_ = nullptr;
 };
 
 }  // namespace lie::test

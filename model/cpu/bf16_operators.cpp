@@ -23,7 +23,7 @@ void TileWeight::pack(ThreadTeam& team, std::int64_t first_out, std::int64_t row
   transposed_current_ = false;
 }
 
-/// Columns of a panel from rows of a matrix.
+/// Sets columns of a panel from rows of a matrix.
 void TileWeight::pack_panel(std::int64_t panel, Range columns, const float* matrix) {
   for (std::int64_t k = 0; k < in(); k += kTileDepth) {
     alignas(64) std::uint16_t packed[kTile];
@@ -42,8 +42,8 @@ void TileWeight::copy_row(std::int64_t out, float* to) const {
   }
 }
 
-/// Of the transpose: the tile of its outputs from panel * 16 and its inner indices from first_out
-/// on.
+/// Writes one tile of the transposed weight: outputs from panel * 16 on, inner indices from
+/// first_out on.
 void TileWeight::turn_tile(std::int64_t panel, std::int64_t first_out, std::uint16_t* to) const {
   const std::int64_t k = panel * kPanel;
   for (std::int64_t n = 0; n < kTileDepth; ++n) {
@@ -101,7 +101,7 @@ void Bf16Operators::pack(PackedWeight& weight, std::int64_t first_out, Tensor pa
 
 namespace {
 
-/// Tiles of rows, none of two sequences.
+/// Cuts rows into tiles, none of which spans two sequences.
 std::vector<Range> tiles_of_rows(std::span<const std::int32_t> starts, std::int64_t rows) {
   static_assert(Operators::kTileOfRows == kTileDepth);
   std::vector<Range> tiles;
@@ -154,7 +154,7 @@ void Bf16Operators::linear_backward_weight(Tensor dy, Tensor x,
   });
 }
 
-/// Rounds columns of all rows.
+/// Rounds all elements of a view to bf16.
 void Bf16Operators::round_columns(Tensor x) {
   split(x.rows, 1, x.elements() / 8, [&](Range rows) {
     for (std::int64_t t = rows.begin; t < rows.end; ++t) round_row(row(x, t), x.cols);

@@ -1,4 +1,4 @@
-// Matrix products of the CPU operators: packing, and how a product is shared among threads.
+// Matmuls of the CPU operators: packing of weights, and how threads share a matmul.
 #include <algorithm>
 #include <exception>
 
@@ -153,7 +153,7 @@ void CpuOperators::linear_backward_weight(Tensor dy, Tensor x, std::span<const s
                              floats(dw), dw.stride, dy.rows};
   const std::int64_t cycles = dy.rows * dy.cols * x.cols / 16;
   reserve_scratch(outer_product_scratch());
-  constexpr std::int64_t kTileRows = 14;  // of dw, under AVX-512
+  constexpr std::int64_t kTileRows = 14;  // rows of dw in a tile with AVX-512
   split_gradient(dw, kTileRows, cycles, [&](Range out, Range in, int member) {
     add_outer_product(product, out, in, scratch_[static_cast<std::size_t>(member)].data());
   });
@@ -163,8 +163,8 @@ std::unique_ptr<CpuOperators> CpuOperators::of_one_thread() const {
   return std::make_unique<CpuOperators>(1);
 }
 
-/// Weights that stay in the cores' caches are read by every worker, without a wait between; larger
-/// ones are read once, by all threads together.
+/// Weights that fit into the cores' caches are read by every worker, which avoids synchronization.
+/// Larger weights are read once, by all threads together.
 std::vector<Operators*> CpuOperators::workers(std::int64_t weights) {
   if (team_.size() == 1 || !are_cached(weights)) return {this};
   while (std::ssize(alone_) < team_.size()) alone_.push_back(of_one_thread());
@@ -174,7 +174,7 @@ std::vector<Operators*> CpuOperators::workers(std::int64_t weights) {
 }
 
 void CpuOperators::run_workers(std::int64_t count, const std::function<void(std::int64_t)>& work) {
-  if (count == 1) return work(0);  // which may share its calls among the threads
+  if (count == 1) return work(0);  // work(0) may share its operator calls among the threads
   std::vector<std::exception_ptr> thrown(static_cast<std::size_t>(count));
   team_.run([&](int member) {
     if (member >= count) return;

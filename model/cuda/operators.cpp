@@ -5,11 +5,11 @@
 #include <algorithm>
 
 #include "model/aten/aten_operators.h"
+#include "model/cuda/cuda_graphs.h"
 #include "model/cuda/exact_operators.h"
 #include "model/cuda/ipc_memory.h"
 #include "model/cuda/kernels/kernels.h"
 #include "model/cuda/queue.h"
-#include "model/cuda/step_graphs.h"
 
 namespace lie {
 namespace {
@@ -26,7 +26,7 @@ class CudaOperators : public aten::AtenOperators {
   Buffer open_shared(const MemoryHandle& handle, std::string& refusal) override {
     return cuda::open_memory(index(), handle, refusal);
   }
-  std::unique_ptr<StepRecorder> step_recorder() override { return cuda::step_graphs(index()); }
+  std::unique_ptr<CudaGraphs> cuda_graphs() override { return cuda::make_cuda_graphs(index()); }
   void embed(Tensor table, Indices tokens, Tensor y) override {
     cuda::embed(queue(), table, tokens, y);
   }

@@ -9,9 +9,10 @@
 namespace lie {
 namespace {
 
-// Up to about a millisecond: longer than the single-threaded work between two products of a forward
-// pass, because waking a thread costs more than that work (a step on two threads: 2.1 s with 400
-// spins, 1.7 s with these). A member that waits longer gives its core back.
+// Spin for up to about a millisecond. That is longer than the single-threaded work between two
+// matmuls of a forward pass, because waking a thread costs more than that work (a step on two
+// threads takes 2.1 s with 400 spins and 1.7 s with this many). After that, a waiting thread sleeps
+// and frees its core.
 constexpr int kSpins = 20000;
 
 void pause() {

@@ -1,6 +1,6 @@
-// Attention backward of one packed sequence and KV head, recomputing the probabilities from
-// log_sum. For query i and position j: dP = dy_i . v_j, dS = P (dP - dy_i . y_i) scale; dv_j = sum
-// P dy_i, dk_j = sum dS q_i, dq_i = sum dS k_j.
+// Attention backward of one packed sequence and KV head. The probabilities are recomputed from
+// log_sum. For query i and position j, dP = dy_i . v_j and dS = P (dP - dy_i . y_i) scale. Then
+// dv_j = sum P dy_i, dk_j = sum dS q_i and dq_i = sum dS k_j.
 #include <cmath>
 
 #undef HWY_TARGET_INCLUDE
@@ -31,7 +31,7 @@ HWY_INLINE float row_dot(const float* a, const float* b, std::int64_t width) {
   return sum_lanes(sum);
 }
 
-/// page[d] += sum over rows in order of x[r][d] weights[r].
+/// page[d] += the sum over rows, in order, of x[r][d] weights[r].
 template <int kRows>
 HWY_INLINE void add_to_page(const float* HWY_RESTRICT x, std::int64_t stride,
                             const V16 (&weights)[kRows], std::int64_t width,
@@ -43,7 +43,7 @@ HWY_INLINE void add_to_page(const float* HWY_RESTRICT x, std::int64_t stride,
   }
 }
 
-/// What is constant for the rows of a tile.
+/// Values that are constant for the rows of a tile.
 template <int kRows>
 struct TileRows {
   const float* q;
@@ -89,7 +89,7 @@ HWY_INLINE void page_backward(const GradientTile& tile, const TileRows<kRows>& r
   add_to_page<kRows>(rows.q, f.qk_stride, d_score, f.head_width, tile.d_keys + at);
 }
 
-/// Asks for what a coming tile reads first of its row.
+/// Prefetches what a later tile reads first of this row.
 HWY_INLINE void prefetch_row(const GradientTile& tile, std::int64_t row) {
   const SequenceAttentionGradient& job = *tile.job;
   const SequenceAttention& f = job.forward;

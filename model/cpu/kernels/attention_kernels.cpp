@@ -1,6 +1,6 @@
-// Attention forward. Per query: scores of all positions it sees, largest, exponentials summed by
-// lanes in page order, then values weighted in position order, stretch by stretch. How many queries
-// share a pass over the keys changes no bits.
+// Attention forward. Per query: scores of all visible positions, their maximum, exponentials summed
+// by lanes in page order, then values weighted in position order, block by block. The number of
+// queries that share a pass over the keys changes no bits.
 #include <cmath>
 
 #undef HWY_TARGET_INCLUDE
@@ -24,15 +24,15 @@ HWY_INLINE const float* values_of(const PagedAttention& job, std::int64_t page) 
   return keys_of(job, page) + kPage * job.head_width;
 }
 
-/// What is read in place `i`: the keys of all pages, then their values. Pages lie anywhere: the
-/// processor cannot prefetch them itself.
+/// Returns what is read in step `i`: the keys of all pages come first, then their values. Hardware
+/// prefetching does not work since pages are not contiguous.
 HWY_INLINE const float* to_be_read(const PagedAttention& job, std::int64_t i) {
   const std::int64_t pages = pages_of(job.length);
   return i < pages ? keys_of(job, i) : values_of(job, std::min(i - pages, pages - 1));
 }
 
-/// Scores of kHeads query heads for kPages pages from `page` on: independent sums hide each other's
-/// latency.
+/// Computes the scores of kHeads query heads for kPages pages from `page` on. Independent sums hide
+/// each other's latency.
 template <int kHeads, int kPages>
 HWY_INLINE void score_pages(const PagedAttention& job, const float* q, std::int64_t page,
                             float* scores, std::int64_t scores_stride) {
@@ -61,7 +61,7 @@ HWY_INLINE void score_pages(const PagedAttention& job, const float* q, std::int6
   }
 }
 
-/// A coming page's values, [16][E].
+/// Prefetches the values [16][E] of a later page.
 HWY_INLINE void prefetch_values(const PagedAttention& job, std::int64_t page) {
   if (page * kPage >= job.length) return;
   const float* values = values_of(job, page);

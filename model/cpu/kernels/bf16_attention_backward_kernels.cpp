@@ -1,7 +1,7 @@
-// Attention backward in bf16 of one packed sequence and KV head, recomputing the probabilities from
-// log_sum; formulas in attention_backward_kernels.cpp. Scores are made turned, [positions,
-// queries], page by page: their rows are then the left operands of dV and dK, and pairs of them the
-// right ones of dQ, turned as well.
+// Attention backward in bf16 of one packed sequence and KV head. The probabilities are recomputed
+// from log_sum; the formulas are in attention_backward_kernels.cpp. Scores are computed transposed,
+// [positions, queries], page by page. Their rows are then the left operands of dV and dK. Pairs of
+// rows are the right operands of dQ, which is transposed as well.
 #include "model/cpu/kernels/bf16_attention_kernels.h"
 
 #include <cmath>
@@ -17,8 +17,8 @@ namespace HWY_NAMESPACE {
 
 using cpu::SequenceAttention, cpu::SequenceAttentionGradient, cpu::TilePages;
 
-/// Scratch of one sequence: [count] is its length, filled up to whole pages. Queries' pages hold
-/// queries as keys and as values, d_y's so, too.
+/// Scratch memory of one sequence. `count` is its length rounded up to whole pages. The pages `q`
+/// hold the queries both as keys and as values, and the pages `d_y` hold dy in the same way.
 struct GradientScratch {
   GradientScratch(float* at, std::int64_t pages, std::int64_t width)
       : count(pages * kPage),
@@ -41,7 +41,7 @@ struct GradientScratch {
   std::int64_t count;
   float* d_q;                 // [pages][E][16 queries]
   float *log_sums, *centres;  // [count]
-  float *scores, *d_weights;  // [16 positions][count], then their bf16 numbers
+  float *scores, *d_weights;  // [16 positions][count], later overwritten by bf16 numbers
   float* sums;                // [16 positions][E]
   std::uint16_t *k, *v;       // [count][E]
   std::uint16_t* k_turned;    // [pages][E][16 positions]
@@ -49,8 +49,8 @@ struct GradientScratch {
   std::uint16_t* pairs;       // [pages][8 pairs of positions, 16 queries, 2]
 };
 
-/// dy . y, with dy rounded as the gradients of weights take it: what rounding adds to all of a
-/// row's then cancels in the gradients of scores.
+/// Returns dy . y, with dy rounded as in the gradients of the weights. A rounding error common to
+/// all positions of a row then cancels in the gradients of the scores.
 HWY_INLINE float centre_of(const float* dy, const float* y, std::int64_t width) {
   V16 sum = zero16();
   for (std::int64_t i = 0; i < width; i += 16)
@@ -58,7 +58,7 @@ HWY_INLINE float centre_of(const float* dy, const float* y, std::int64_t width) 
   return sum_lanes(sum);
 }
 
-/// Sixteen or fewer rows, rounded, as [width][16], filled up with zeros.
+/// Writes up to 16 rows rounded and transposed, [width][16], padded with zeros.
 HWY_INLINE void turn_page(FloatRows rows, std::int64_t count, std::int64_t width,
                           std::uint16_t* to) {
   for (std::int64_t c = 0; c < width; c += 16, to += 16 * kPage) {
@@ -72,8 +72,8 @@ HWY_INLINE void turn_page(FloatRows rows, std::int64_t count, std::int64_t width
   }
 }
 
-/// What one head's queries bring: their pages, log-sums and dy . y. Queries past the last have no
-/// probability.
+/// Collects the inputs of one head: query and dy pages, log-sums and dy . y. Padding queries get
+/// probability 0.
 HWY_INLINE void gather_head(const SequenceAttentionGradient& job, std::int64_t head,
                             const GradientScratch& to) {
   const SequenceAttention& f = job.forward;
@@ -90,8 +90,9 @@ HWY_INLINE void gather_head(const SequenceAttentionGradient& job, std::int64_t h
   std::fill_n(to.d_q, to.count * f.head_width, 0.0f);
 }
 
-/// Scores and gradients of weights of position `j` of a page for the queries of page `t` become
-/// weights, rounded, and gradients of scores, which are returned and rounded.
+/// For position `j` of a page and the queries of page `t`: replaces the scores by rounded weights,
+/// and the gradients of the weights by rounded gradients of the scores. Returns the latter before
+/// rounding.
 HWY_INLINE V16 score_gradients(const GradientScratch& s, float scale, std::int64_t j, bool diagonal,
                                std::int64_t t, std::int64_t at) {
   float* score = s.scores + j * s.count + at;
@@ -105,7 +106,7 @@ HWY_INLINE V16 score_gradients(const GradientScratch& s, float scale, std::int64
   return d_score;
 }
 
-/// to [rows, width] = or, `add_to`, += sums.
+/// to [rows, width] = sums, or += sums if `add_to`.
 HWY_INLINE void hand_over(const float* sums, std::int64_t rows, std::int64_t width, bool add_to,
                           float* to, std::int64_t stride) {
   for (std::int64_t r = 0; r < rows; ++r) {
@@ -117,7 +118,7 @@ HWY_INLINE void hand_over(const float* sums, std::int64_t rows, std::int64_t wid
   }
 }
 
-/// The 16 or fewer queries' gradients from `first` on.
+/// Stores the gradients of up to 16 queries from `first` on.
 HWY_INLINE void store_d_q(const GradientScratch& s, std::int64_t first, std::int64_t rows,
                           std::int64_t width, float* to, std::int64_t stride) {
   const auto* page = reinterpret_cast<const std::uint16_t*>(s.d_q + first * width);
@@ -129,7 +130,7 @@ HWY_INLINE void store_d_q(const GradientScratch& s, std::int64_t first, std::int
   hand_over(s.sums, rows, width, false, to, stride);
 }
 
-/// One page's positions against the queries that see them, of one head.
+/// Computes the gradients between one page's positions and the queries that see them, for one head.
 HWY_INLINE void page_gradients(const SequenceAttentionGradient& job, std::int64_t head,
                                std::int64_t page, const GradientScratch& s) {
   const SequenceAttention& f = job.forward;

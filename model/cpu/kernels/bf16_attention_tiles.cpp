@@ -10,11 +10,11 @@
 namespace lie::cpu {
 namespace {
 
-constexpr int kLine = 64;  // bytes, also of a tile's row
+constexpr int kLine = 64;  // bytes of a cache line and of a tile's row
 constexpr std::int64_t kHalf = kTile / 2;
 
-/// Tiles 0 to 3 hold sums, 4 rows of 32 inner indices, 5 of 16; 6 and 7 the right operands of
-/// these.
+/// Tiles 0 to 3 hold sums. Tile 4 holds rows of 32 inner indices, tile 5 rows of 16. Tiles 6 and 7
+/// hold the right operands of tiles 4 and 5.
 unit::Shapes shapes_for(std::int64_t rows) {
   const auto count = static_cast<std::uint8_t>(rows);
   return {.row_bytes = {kLine, kLine, kLine, kLine, kLine, kLine / 2, kLine, kLine},
@@ -25,14 +25,14 @@ void prefetch(const std::uint16_t* from, std::int64_t elements) {
   for (std::int64_t i = 0; i < elements; i += kLine / 2) _mm_prefetch(from + i, _MM_HINT_T0);
 }
 
-/// What is read in place `i`: the keys of all pages, then their values.
+/// Prefetches what is read in step `i`: the keys of all pages come first, then their values.
 void prefetch_place(const TilePages& pages, std::int64_t i) {
   const std::int64_t elements = kTileRows * pages.width;
   if (i < pages.count) return prefetch(pages.keys(i), elements);
   if (i < 2 * pages.count) prefetch(pages.values(i - pages.count), elements);
 }
 
-/// The numbers of the sums' tiles.
+/// The tile numbers of the sums.
 template <int... kSum>
 using Sums = std::integer_sequence<int, kSum...>;
 
@@ -55,7 +55,7 @@ void keys_on_unit(Sums<kSum...>, const TilePages& pages, const TileRowsOf& x, st
   (unit::store<kSum>(sums + (page + kSum) * kTileRows, stride * 4), ...);
 }
 
-/// Columns of the values from 16 `panel` on.
+/// Computes the columns of the values from 16 * panel on.
 template <int... kSum>
 void values_on_unit(Sums<kSum...>, const TilePages& pages, const TileRowsOf& weights,
                     std::int64_t panel, float* sums, std::int64_t stride) {
@@ -77,7 +77,8 @@ void add_16_on_unit(const std::uint16_t* x, const std::uint16_t* right, float* s
   unit::store<0>(sums, kLine);
 }
 
-/// Calls some(Sums, i) for as many of [0, count) from i on as there are sums.
+/// Calls some(Sums, i) for [0, count) in steps of four indices, then for the rest. Sums has one
+/// tile per index.
 template <typename F>
 void by_fours(std::int64_t count, const F& some) {
   std::int64_t i = 0;

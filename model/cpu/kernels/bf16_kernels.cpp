@@ -38,19 +38,19 @@ void run_tiles_in_vectors(const TileRun& run) {
 
 // ---- y = init + x w^T
 
-/// Memory for what a run makes where it does not go to its place at once.
+/// Sums of a tile run that cannot be written to their destination directly.
 struct Sums {
   static constexpr std::int64_t kStride = 2 * kTileRows;
   alignas(64) float at[kStride * kStride];
 };
 
-/// A part of y.
+/// A block of y.
 struct Place {
   Range rows, cols;
   bool is_whole() const { return rows.size() == 2 * kTileRows && cols.size() == 2 * kTileRows; }
 };
 
-/// The sums of the stretch from k on.
+/// Adds the sums of the k-block from k on to `init` or y.
 void add_sums(const TileProduct& p, const Sums& sums, const Place& place, std::int64_t k) {
   const float* onto = k == 0 ? p.init : p.y;
   const std::int64_t stride = k == 0 ? p.init_stride : p.y_stride;
@@ -65,7 +65,7 @@ void add_sums(const TileProduct& p, const Sums& sums, const Place& place, std::i
   }
 }
 
-/// All rows that are packed, from k on, times some panels.
+/// Multiplies all packed rows, from inner index k on, by some panels.
 void multiply_panels(const TileProduct& p, Range rows, Range panels, std::int64_t k,
                      std::int64_t depth, const std::uint16_t* packed) {
   const TileLayout layout = p.layout();
@@ -107,8 +107,8 @@ void multiply_tiles(const TileProduct& p, Range rows, Range panels, std::uint16_
 
 // ---- dw += dy^T x
 
-/// Columns of the blocks' tokens as operands, [panels of 16 columns][blocks]: pairs of tokens side
-/// by side as right ones, turned as left ones.
+/// Packs columns of the blocks' tokens as operands, [panels of 16 columns][blocks]. Pairs of tokens
+/// are adjacent in right operands; left operands are transposed.
 template <bool kLeft>
 void pack_tokens(const float* x, std::int64_t stride, std::span<const Range> blocks,
                  std::int64_t cols, std::uint16_t* to) {
@@ -135,7 +135,7 @@ void pack_tokens(const float* x, std::int64_t stride, std::span<const Range> blo
   }
 }
 
-/// Rows [count, cols] of another stride.
+/// Copies rows [count, cols] between strides.
 void copy_rows(const float* from, std::int64_t from_stride, float* to, std::int64_t to_stride,
                std::int64_t count, std::int64_t cols) {
   for (std::int64_t r = 0; r < count; ++r, from += from_stride, to += to_stride) {
@@ -143,7 +143,7 @@ void copy_rows(const float* from, std::int64_t from_stride, float* to, std::int6
   }
 }
 
-/// The packed operands of dw's rows `out` and columns `in`.
+/// Adds the packed operands' outer product to dw's rows `out` and columns `in`.
 void add_packed(const TileOuterProduct& p, Range out, Range in, std::int64_t blocks,
                 const std::uint16_t* left, const std::uint16_t* right) {
   Sums sums = {};

@@ -8,15 +8,15 @@
 namespace lie::cpu {
 namespace {
 
-/// Linux saves the tiles of threads only where their process has asked for it.
+/// Requests permission for AMX tile data, which Linux requires per process.
 bool ask_for_tiles() {
   constexpr long kRequestPermission = 0x1023, kTileData = 18;
   return syscall(SYS_arch_prctl, kRequestPermission, kTileData) == 0;
 }
 
-constexpr std::int64_t kTileBytes = 64;  // of a row
+constexpr std::int64_t kTileBytes = 64;  // bytes of a tile's row
 
-// Tiles 0 to 3 hold the sums, [row block][panel]; 4 and 5 the rows; 6 and 7 the panels.
+// Tiles 0 to 3 hold the sums, [row block][panel]. Tiles 4 and 5 hold the rows, 6 and 7 the panels.
 
 /// Calls of.operator()<sum, row block, panel> for every tile of sums.
 template <int kRowBlocks, int kPanels, typename F>
