@@ -9,7 +9,7 @@ namespace lie {
 /// logged ones, where a step has any, and what that means.
 class LogComparison : public StepRecorder {
  public:
-  void take(StepOutcome& step) override;
+  void record(StepOutcome& step) override;
   bool differs() const { return differs_; }
 
  private:

@@ -8,6 +8,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <memory>
 #include <span>
 #include <string>
 #include <string_view>
@@ -15,6 +16,7 @@
 
 #include "common/config/options.h"
 #include "common/rollout/rollout.h"
+#include "learner/checkpoint/checkpoint_extra.h"
 #include "learner/record/ngrams/distinct_count.h"
 #include "learner/record/ngrams/ngram_keys.h"
 #include "learner/record/step_metrics.h"
@@ -36,7 +38,7 @@ struct CoverageStates {
 };
 
 /// Counts the distinct states of a step and of the run, each in bounded memory: see DistinctCount.
-class RunCoverage {
+class RunCoverage : public CheckpointExtra {
  public:
   RunCoverage(std::span<const CoverageStates> states, const GlobalCoverageOptions& options);
 
@@ -46,10 +48,11 @@ class RunCoverage {
 
   /// A copy of what save() writes: the n-grams of the run, none of its last step.
   RunCoverage of_run() const;
+  std::unique_ptr<CheckpointExtra> copy() const override;
 
   /// Writes `checkpoint`/coverage.bin: 8 bytes a distinct n-gram, or 256 KiB where they are
   /// estimated. Throws Error naming the file.
-  void save(const std::filesystem::path& checkpoint) const;
+  void save(const std::filesystem::path& checkpoint) const override;
 
   /// Goes on from what save() wrote; false if there is no such file. Throws Error if it is damaged
   /// or counts other states.

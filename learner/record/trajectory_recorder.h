@@ -13,7 +13,7 @@
 #include "common/config/options.h"
 #include "common/trajectory/record.h"
 #include "common/trajectory/writer.h"
-#include "learner/checkpoint/checkpoint.h"
+#include "learner/checkpoint/checkpoint_schedule.h"
 #include "learner/step_recorders.h"
 
 namespace lie {
@@ -38,7 +38,7 @@ class TrajectoryRecorder : public StepRecorder {
   /// Waits for the step before and throws its error. Collective over the learners except for step
   /// 0, which only learner 0 records. When a checkpoint is due, returns once all learners'
   /// trajectories up to here are on disk.
-  void take(StepOutcome& step) override;
+  void record(StepOutcome& step) override;
   /// Returns when the trajectories of all learners are on disk. Collective over the learners.
   void close() override;
   /// Returns when the last step is written, so that this thread may use HDF5. Throws its error.
@@ -46,7 +46,7 @@ class TrajectoryRecorder : public StepRecorder {
 
  private:
   bool is_logged(std::int64_t step) const;
-  void record(StepRecord record);
+  void write(StepRecord record);
   void open();
   void add_columns();
   void share_numbers();
