@@ -154,8 +154,8 @@ void describe(FieldList& fields, SftOptions& options) {
       {"Tokens of one forward and backward pass; bounds memory, changes no result.", "tokens", 1});
   fields.add("activation_mebibytes", options.activation_mebibytes,
              {kActivationHelp, "MiB", 0, kMostActivationMebibytes});
-  fields.add("lanes", options.gradient_shards,
-             {kGradientShardsHelp, "", 1, kMaxGradientShards, "1"});
+  fields.add("gradient_shards", options.gradient_shards,
+             {kGradientShardsHelp, "", 1, kMaxGradientShards, "1", "lanes"});
   fields.add("loss", options.loss,
              {{"token-mean", SftLoss::kTokenMean}, {"constant", SftLoss::kConstant}},
              {"Sum of response-token losses divided by their number or by constant_divisor."});

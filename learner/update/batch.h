@@ -16,9 +16,9 @@ namespace lie {
 
 constexpr std::int64_t kDefaultGradientShards = 8, kMaxGradientShards = 64;
 constexpr const char* kGradientShardsHelp =
-    "Sums that a gradient is made of, added in a fixed tree: the same bits on any number of "
-    "learners up to this. Another number changes bits. One learner holds log2(lanes) + 1 "
-    "gradients.";
+    "Partial sums of a gradient, which are added in a fixed tree. Results do not depend on the "
+    "number of learners up to this number, but on the number itself. One learner holds "
+    "log2(gradient_shards) + 1 gradients.";
 
 constexpr std::int64_t kMostActivationMebibytes = std::int64_t{1} << 24;
 constexpr const char* kActivationHelp =

@@ -30,7 +30,7 @@ std::vector<float> shard_gradient(std::int64_t gradient_shard, std::int64_t elem
   return values;
 }
 
-/// By definition: the left half of c lanes has the largest power of two below c.
+/// By definition: the left half of c shards has the largest power of two below c.
 std::vector<float> tree_sum(std::int64_t first, std::int64_t count, std::int64_t elements) {
   if (count == 1) return shard_gradient(first, elements);
   std::int64_t half = 1;
@@ -54,7 +54,7 @@ std::vector<float> whole_of(Operators& operators, Collective& learners, Tensor s
 std::vector<float> gradient_shard_sum(Operators& operators, Collective& learners,
                                       std::int64_t gradient_shards,
                                       std::int64_t elements = kElements) {
-  GradientShardSum sum(operators, learners, elements, gradient_shards, "lanes");
+  GradientShardSum sum(operators, learners, elements, gradient_shards, "gradient_shards");
   sum.run(gradient_shards, [&](const GradientShardWork& work) {
     EXPECT_EQ(test::to_host(operators, work.gradient),
               std::vector<float>(static_cast<std::size_t>(elements)));
@@ -127,7 +127,7 @@ TEST(GradientShardSum, AnyNumberOfLearnersGivesTheSameBits) {
       on_learners(learners, [&](Collective& group) {
         const auto operators = make_cpu_operators(1);
         EXPECT_TRUE(gradient_shard_sum(*operators, group, gradient_shards) == expected)
-            << gradient_shards << " lanes, " << learners << " learners";
+            << gradient_shards << " gradient shards, " << learners << " learners";
       });
     }
   }
@@ -145,7 +145,7 @@ TEST(GradientShardSum, SumsOfMoreThanOneExchangeAreWhole) {
 TEST(GradientShardSum, LearnersWithoutALaneGetTheSumToo) {
   on_learners(3, [](Collective& group) {
     const auto operators = make_cpu_operators(1);
-    GradientShardSum sum(*operators, group, 100, 8, "lanes");
+    GradientShardSum sum(*operators, group, 100, 8, "gradient_shards");
     sum.run(1, [&](const GradientShardWork& work) {
       operators->copy_from_host(shard_gradient(0, 100), work.gradient);
     });
@@ -167,7 +167,7 @@ TEST(GradientShardSum, OneLearnerHoldsTheTreesDepthOfGradients) {
 TEST(GradientShardSum, WhatAWorkerThrowsReachesTheCaller) {
   const auto alone = solo_collective();
   const auto operators = make_cpu_operators(3);
-  GradientShardSum sum(*operators, *alone, 100, 8, "lanes");
+  GradientShardSum sum(*operators, *alone, 100, 8, "gradient_shards");
   for (const std::int64_t bad : {0, 4, 7}) {
     const auto work = [&](const GradientShardWork& gradient_shard) {
       if (gradient_shard.gradient_shard == bad) fail("lane {} is bad", bad);
@@ -181,10 +181,11 @@ TEST(GradientShardSum, MoreLearnersThanLanesAreRefusedWithTheKey) {
   on_learners(3, [](Collective& group) {
     const auto operators = make_cpu_operators(1);
     try {
-      GradientShardSum(*operators, group, 100, 2, "update.lanes");
-      ADD_FAILURE() << "3 learners share 2 lanes";
+      GradientShardSum(*operators, group, 100, 2, "update.gradient_shards");
+      ADD_FAILURE() << "3 learners share 2 gradient shards";
     } catch (const Error& error) {
-      EXPECT_NE(std::string(error.what()).find("update.lanes: 3 learners cannot share 2 lanes"),
+      EXPECT_NE(std::string(error.what())
+                    .find("update.gradient_shards: 3 learners cannot share 2 gradient shards"),
                 std::string::npos);
     }
   });
