@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # How far off is lie_cluster plan? Costs are measured once; then the demo runs on 1 to 6 ranks of this machine, and each run
-# is planned with those costs and the lengths of its own log. plan_error.py prints the table of docs/plan.md.
+# is planned with those costs and the lengths of its own log. plan_error.py prints the table of docs/benchmarks/plan-error.md.
 # plan_error.sh WORK [KEY=VALUE...]   BIN, STEPS (8) and LAYOUTS, such as "2 4:learners=2", from the environment
 set -euo pipefail
 cd "$(dirname "$0")/.."

@@ -1,8 +1,8 @@
-// The CPU operators, or others that compute in host memory, behind memory that the host cannot
-// touch: a stand-in for a device. Between the
-// calls every page is locked, so that code which reads or writes a tensor by itself crashes; what
-// crosses between host and device is counted. A step that comes again is not called: the operators'
-// calls of its first time are made again, with the arguments of then, as a graph would.
+// A stand-in for a device: the CPU operators, or others that compute in host memory, with memory
+// that the host cannot touch. Between calls every page is locked, so that code which accesses a
+// tensor directly crashes. Transfers between host and device are counted. A repeated step is not
+// called: as a CUDA graph would, the operators' calls of its first execution are made again with
+// the same arguments.
 #pragma once
 
 #include <sys/mman.h>
@@ -24,13 +24,13 @@ namespace lie::test {
 
 class GuardedOperators : public Operators {
  public:
-  /// What went between host and device since the start.
+  /// Transfers between host and device since construction.
   struct Traffic {
-    std::int64_t allocations = 0, allocated_bytes = 0;  // but for packed weights
+    std::int64_t allocations = 0, allocated_bytes = 0;  // without packed weights
     std::int64_t to_host = 0, from_host = 0;            // elements
-    std::int64_t waits = 0;     // the host for all that the device has to do
-    std::int64_t receipts = 0;  // of what was sent in an earlier pass: the device works meanwhile
-    std::int64_t uploads = 0;   // transfers to the device, for which nobody waits
+    std::int64_t waits = 0;     // waits of the host for all work of the device
+    std::int64_t receipts = 0;  // receipts of tokens of an earlier pass, while the device works
+    std::int64_t uploads = 0;   // asynchronous transfers to the device
 
     Traffic since(const Traffic& before) const {
       return {allocations - before.allocations,
@@ -54,13 +54,13 @@ class GuardedOperators : public Operators {
   GuardedOperators& operator=(const GuardedOperators&) = delete;
 
   const Traffic& traffic() const { return traffic_; }
-  /// Passes whose tokens nobody has waited for.
+  /// The number of passes whose tokens were not received yet.
   std::int64_t unreceived() const { return unreceived_; }
 
   DType activation_dtype() const override { return inner_->activation_dtype(); }
   MemoryPlace place() const override { return {.device = 0}; }
   std::optional<std::int64_t> free_bytes() const override { return free_; }
-  /// What it says is free from now on; nothing changes it.
+  /// Sets the result of free_bytes(), which allocations do not change.
   void set_free_bytes(std::int64_t bytes) { free_ = bytes; }
   Buffer allocate(std::int64_t rows, std::int64_t cols, DType dtype) override {
     forbid_in_capture();
@@ -111,7 +111,7 @@ class GuardedOperators : public Operators {
     return inner_->make_weight(out, in, use);
   }
 
-  // All others as they are, with the memory unlocked meanwhile.
+  // All other calls are forwarded while the memory is unlocked.
   void zero(Tensor x) override { call(&Operators::zero, x); }
   void copy(Tensor from, Tensor to) override { call(&Operators::copy, from, to); }
   void pack(PackedWeight& w, std::int64_t first_out, Tensor part) override {
@@ -211,7 +211,7 @@ class GuardedOperators : public Operators {
   }
 
  private:
-  static constexpr std::size_t kBytes = std::size_t{1} << 30;  // of addresses; touched as needed
+  static constexpr std::size_t kBytes = std::size_t{1} << 30;  // reserved; used on demand
 
   class Unlocked {
    public:
@@ -249,7 +249,7 @@ class GuardedOperators : public Operators {
   };
 
   void forbid_in_capture() const {
-    if (captured_) fail("a step that is to come again allocates, uploads or waits");
+    if (captured_) fail("a captured step allocates, uploads or waits");
   }
   void unlocked_and_captured(std::function<void()> call) {
     {
@@ -265,7 +265,8 @@ class GuardedOperators : public Operators {
 
   void protect(int how) { ::mprotect(memory_, kBytes, how); }
 
-  /// Weights stay where they are; all else that a call is given, it may be given once.
+  /// The type in which a captured call keeps an argument. Weights stay in place and are kept by
+  /// reference; all other arguments may be temporary and are copied.
   template <typename Parameter>
   using Kept = std::conditional_t<std::is_base_of_v<PackedWeight, std::remove_cvref_t<Parameter>>,
                                   Parameter, std::remove_cvref_t<Parameter>>;

@@ -24,7 +24,7 @@ std::vector<Scalar> scalars_of(const MetricsRow& row) {
   return scalars;
 }
 
-/// Learner 0's own time; while publishing it also waits for the actors.
+/// Returns the busy and idle time of learner 0. Publishing counts as idle: it waits for the actors.
 RoleClock learner_clock(const StepSeconds& seconds) {
   return {.busy_seconds = seconds.update + seconds.log,
           .idle_seconds = seconds.generate + seconds.publish + seconds.evaluate};
@@ -91,7 +91,7 @@ void CurveRecorder::record(StepOutcome& step) {
   log_.append(row);
   draw(row);
   if (row.step > 0) show_step(row);
-  for (const std::string& said : signal_.after(row)) Log("learner", 0).warn("{}", said);
+  for (const std::string& warning : signal_.after(row)) Log("learner", 0).warn("{}", warning);
   if (row.find("eval_accuracy")) show_evaluation(row);
 }
 

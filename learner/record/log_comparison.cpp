@@ -43,9 +43,10 @@ void LogComparison::record(StepOutcome& step) {
   differs_ = true;
   Log("learner", 0)
       .warn(
-          "FROM STEP {} ON, WHAT IS LEARNED AGAIN DIFFERS FROM THE LOG: the run goes on from "
-          "weights that are equal only up to rounding, as after a change of machine, build or "
-          "roles.learners; the log keeps the values of the first time",
+          "FROM STEP {} ON, RELEARNED STEPS DIFFER FROM THE LOG: the run continues from weights "
+          "that "
+          "equal the logged run's up to rounding only, as after a change of machine, build or "
+          "roles.learners; the log keeps the original values",
           step.step);
 }
 

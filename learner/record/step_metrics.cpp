@@ -14,7 +14,7 @@
 namespace lie {
 namespace {
 
-/// Pearson correlation of length and C_context; the paper's is above 0.96.
+/// Returns the Pearson correlation of length and C_context, which is above 0.96 in the paper.
 double correlation(std::span<const ResponseRow> rows) {
   const double length = mean_of(rows, length_of), distinct = mean_of(rows, c_context_of);
   double xx = 0, yy = 0, xy = 0;
@@ -22,7 +22,7 @@ double correlation(std::span<const ResponseRow> rows) {
     const double x = length_of(row) - length, y = c_context_of(row) - distinct;
     xx += x * x, yy += y * y, xy += x * y;
   }
-  return xy / std::sqrt(xx * yy);  // not finite, so not written, where one of them is constant
+  return xy / std::sqrt(xx * yy);  // not finite, hence omitted, if one of them is constant
 }
 
 void add_lengths(MetricsWriter& out, std::span<const ResponseRow> rows) {
@@ -38,7 +38,8 @@ void add_lengths(MetricsWriter& out, std::span<const ResponseRow> rows) {
   add_mean(out, "truncation_rate", rows, truncation_of);
 }
 
-/// "c_global_run_error" where c_global_run is an estimate.
+/// Adds the global coverage. Estimates also have a metric of their standard error, such as
+/// c_global_run_error.
 void add_global(MetricsWriter& out, const GlobalCoverage& coverage) {
   const auto ratio = [](std::int64_t distinct, std::int64_t all) {
     return all > 0 ? static_cast<double>(distinct) / static_cast<double>(all) : 1.0;
@@ -85,8 +86,8 @@ void add_verdicts(MetricsWriter& out, std::span<const ResponseRow> rows) {
   }
 }
 
-/// Tokens of a group's longest right response; 0 without one.
-double longest_right(std::span<const ResponseRow> group) {
+/// Returns the tokens of a group's longest correct response; 0 without one.
+double longest_correct(std::span<const ResponseRow> group) {
   double longest = 0;
   for (const ResponseRow& row : group) {
     if (accuracy_of(row) == 1.0) longest = std::max(longest, length_of(row));
@@ -94,14 +95,14 @@ double longest_right(std::span<const ResponseRow> group) {
   return longest;
 }
 
-/// Of the wrong responses that end by themselves, beside a right one of their group, the share that
-/// is longer than all right ones and still below L_target: the target asks for more than a whole
-/// search.
+/// Considers incorrect, untruncated responses in groups that also have a correct one. Adds the
+/// share of them that are longer than all correct ones and still below L_target. Such a target
+/// demands more tokens than a complete solution needs.
 void add_beyond_right(MetricsWriter& out, std::span<const ScoredGroup> groups) {
   double wrong = 0, beyond = 0;
   for (std::size_t g = 0; g < groups.size(); ++g) {
     const std::vector<ResponseRow> rows = rows_of(groups.subspan(g, 1));
-    const double right = longest_right(rows);
+    const double right = longest_correct(rows);
     for (const ResponseRow& row : rows) {
       if (right == 0 || accuracy_of(row) == 1.0 || truncation_of(row) == 1.0) continue;
       wrong += 1;
@@ -109,7 +110,7 @@ void add_beyond_right(MetricsWriter& out, std::span<const ScoredGroup> groups) {
       beyond += length > right && length < row.score->target_length ? 1 : 0;
     }
   }
-  out.add("wrong_beyond_right_share", beyond / wrong);  // not a number, so not written, without any
+  out.add("wrong_beyond_right_share", beyond / wrong);  // NaN, hence omitted, without any
 }
 
 void add_groups(MetricsWriter& out, const StepFacts& record) {
@@ -128,14 +129,15 @@ void add_groups(MetricsWriter& out, const StepFacts& record) {
   out.add("groups_zero_advantage_share", idle / count);
 }
 
-/// Of all that was generated for the step.
+/// Returns all responses that were generated for the step.
 std::vector<ResponseRow> generated_rows(const StepFacts& record) {
   std::vector<ResponseRow> rows = rows_of(record.groups);
   std::ranges::copy(rows_of(record.dropped), std::back_inserter(rows));
   return rows;
 }
 
-/// groups_surplus: with signal, beyond those wanted.
+/// Adds the metrics of dynamic sampling. groups_surplus counts dropped groups of mixed accuracy:
+/// more than the wanted number was generated.
 void add_dynamic_sampling(MetricsWriter& out, const StepFacts& record) {
   double right = 0, wrong = 0;
   for (std::size_t g = 0; g < record.dropped.size(); ++g) {
@@ -169,7 +171,8 @@ void add_advantages(MetricsWriter& out, std::span<const GroupAdvantages> advanta
   }
 }
 
-/// Of groups that other steps drew, where there are any (learner/schedule/first_groups.h).
+/// Adds the shares of groups that were drawn for another step, if there are any
+/// (learner/schedule/first_groups.h).
 void add_drawn(MetricsWriter& out, const StepFacts& record) {
   double earlier = 0, later = 0, most = 0;
   for (const ScoredGroup& group : record.groups) {
@@ -206,8 +209,8 @@ void add_training(MetricsWriter& out, const StepFacts& record) {
   out.add("staleness_mean", staleness.mean);
   out.add("staleness_max", static_cast<double>(staleness.max));
   add_drawn(out, record);
-  const auto says = [](const ResponseRow& row) { return !row.response->versions.empty(); };
-  if (std::ranges::none_of(rows, says)) return;
+  const auto has_versions = [](const ResponseRow& row) { return !row.response->versions.empty(); };
+  if (std::ranges::none_of(rows, has_versions)) return;
   add_mean(out, "mixed_version_share", rows,
            [](const ResponseRow& row) { return row.response->versions.size() > 1 ? 1.0 : 0.0; });
 }
@@ -229,7 +232,7 @@ void add_times(MetricsWriter& out, const StepFacts& record) {
 void check_terms(const StepFacts& record) {
   for (const ResponseRow& row : rows_of(record.groups)) {
     if (row.score->rewards.size() == record.rewards.size()) continue;
-    fail("step metrics: a score of {} reward terms, but names of {}", row.score->rewards.size(),
+    fail("step metrics: a score has {} reward terms, but the run has {}", row.score->rewards.size(),
          record.rewards.size());
   }
 }
@@ -238,7 +241,7 @@ void check_terms(const StepFacts& record) {
 
 Metrics step_metrics(const StepFacts& record) {
   if (record.groups.size() != record.advantages.size()) {
-    fail("step metrics: {} groups but advantages of {}", record.groups.size(),
+    fail("step metrics: {} groups, but advantages of {}", record.groups.size(),
          record.advantages.size());
   }
   check_terms(record);

@@ -11,10 +11,10 @@ namespace {
 
 constexpr double kMinusInfinity = -std::numeric_limits<double>::infinity();
 constexpr std::int64_t kPage = Operators::kPageTokens;
-constexpr std::int64_t kGatherElements = std::int64_t{32} << 20;  // of keys, and again of values
+constexpr std::int64_t kGatherElements = std::int64_t{32} << 20;  // of keys, and the same of values
 
-/// The pool as rows of `width` elements from this layer's and part's first on: the places of page 0
-/// come first, those of the next page `pool columns / width` rows on.
+/// Returns the pool as rows of `width` elements that start at this layer's keys or values. The rows
+/// of page 0 come first; those of the next page follow after `pool columns / width` rows.
 at::Tensor places(const PagedHeads& part, std::int64_t width, const AttentionShape& shape) {
   const at::Tensor all = part.pool.view({-1, width});
   const std::int64_t before = (part.layer * 2 + part.which) * kPage * shape.kv_cols() / width;
@@ -25,14 +25,15 @@ at::Tensor head_numbers(const at::Tensor& like, const AttentionShape& shape) {
   return at::arange(shape.kv_heads, like.options());
 }
 
-/// Where the pages [c, w] of each kv-head lie among places of kPage * E elements: [c * K * w].
+/// Returns the row numbers of the pages [c, w] of each kv-head, in rows of kPage * E elements: [c *
+/// K * w].
 at::Tensor page_places(const at::Tensor& pages, const PagedHeads& part,
                        const AttentionShape& shape) {
   const std::int64_t apart = part.pool.size(1) / (kPage * shape.head_width);
   return (pages.unsqueeze(1) * apart + head_numbers(pages, shape).unsqueeze(1)).flatten();
 }
 
-/// Keys or values of c rows, gathered: [c * K, w * kPage, E].
+/// Gathers the keys or values of c rows: [c * K, w * kPage, E].
 at::Tensor gather(const PagedHeads& part, const at::Tensor& places_of_pages, std::int64_t rows,
                   const AttentionShape& shape) {
   return places(part, kPage * shape.head_width, shape)
@@ -40,7 +41,7 @@ at::Tensor gather(const PagedHeads& part, const at::Tensor& places_of_pages, std
       .view({rows * shape.kv_heads, -1, shape.head_width});
 }
 
-/// Attention of a few rows; `pages` [c, w] and `positions` [c] int64.
+/// Computes attention of a few rows. `pages` [c, w] and `positions` [c] are int64.
 at::Tensor poll_progress(const at::Tensor& queries, const PagedHeads& keys,
                          const PagedHeads& values, const at::Tensor& pages,
                          const at::Tensor& positions, const AttentionShape& shape) {
@@ -57,7 +58,7 @@ at::Tensor poll_progress(const at::Tensor& queries, const PagedHeads& keys,
   };
   at::Tensor scores = batched_wide(q, k.transpose(1, 2)).mul_(score_scale(shape));  // [c*K, G, n]
   by_row(scores).masked_fill_(later.view({rows, 1, 1, length}), kMinusInfinity);
-  // Slots after a sequence's end may hold anything; a weight of 0 must not meet a NaN there.
+  // Slots after a sequence's end are undefined, and a weight of 0 times NaN would be NaN.
   by_row(v).masked_fill_(later.view({rows, 1, length, 1}), 0);
   return at::bmm(at::softmax(scores, -1).to(v.scalar_type()), v).view({rows, shape.q_cols()});
 }

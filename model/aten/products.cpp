@@ -12,7 +12,7 @@ void multiply(at::Tensor out, const at::Tensor& a, const at::Tensor& b) {
     at::mm_out(out, a, b);
   } else if (a.is_cuda()) {
     at::mm_out(out, a, b, at::kFloat);
-  } else {  // only CUDA has products that widen
+  } else {  // only CUDA has matmuls of bf16 with fp32 results
     at::mm_out(out, a.to(at::kFloat), b.to(at::kFloat));
   }
 }

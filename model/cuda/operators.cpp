@@ -16,7 +16,8 @@ namespace {
 
 class CudaOperators : public aten::AtenOperators {
  public:
-  static constexpr std::int64_t kScratchFloats = std::int64_t{1} << 24;  // of attention: 64 MiB
+  /// Scratch memory of attention: 64 MiB.
+  static constexpr std::int64_t kScratchFloats = std::int64_t{1} << 24;
 
   using AtenOperators::AtenOperators;
 
@@ -108,8 +109,8 @@ class CudaOperators : public aten::AtenOperators {
   void adamw(const AdamWStep& how, const AdamWTensors& x) override { cuda::adamw(queue(), how, x); }
 
  protected:
-  /// attention_decode() of rows that scratch memory is there for; log_sum [T, H] is kept unless
-  /// empty.
+  /// Computes attention_decode() of rows for which the scratch memory suffices. log_sum [T, H] is
+  /// written unless empty.
   void poll_progress(Tensor rotated, const AttentionShape& shape, const DecodeBatch& batch,
                      KvPages pages, Tensor y, Tensor log_sum) {
     const std::int64_t of_row = cuda::attention_decode_scratch(shape, batch.longest);
@@ -121,8 +122,8 @@ class CudaOperators : public aten::AtenOperators {
  private:
   int index() const { return device().index(); }
   cuda::Queue queue() const { return cuda::current_queue(index()); }
-  /// What sums over rows leave between their kernels. Given back at once: ATen hands memory out
-  /// again in the order of the stream.
+  /// Returns memory for the partial sums between the two kernels of a sum over rows. The caller may
+  /// release it right after the launch, because ATen reuses memory in stream order.
   at::Tensor partial(std::int64_t rows, std::int64_t columns) const {
     return at::empty({std::max<std::int64_t>(cuda::partial_sums(rows, columns), 1)},
                      options(at::kFloat));

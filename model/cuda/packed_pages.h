@@ -1,4 +1,4 @@
-// Packed sequences as rows of a decode call: each in pages of its own, which hold nothing else.
+// Presents packed sequences as rows of a decode call. Each sequence has its own pages.
 #pragma once
 
 #include <algorithm>
@@ -17,10 +17,12 @@ class PackedPages {
 
   std::int64_t pages() const { return pages_; }
   std::int64_t rows() const { return std::ssize(positions_); }
-  /// Where the operators can read it, until their next begin_pass(). This must live as long.
+  /// Uploads the batch for the operators until their next begin_pass(). This object must live as
+  /// long.
   DecodeBatch batch(Operators& operators);
-  /// The rows from `first` on whose scratch memory fits into `most` floats, one at least; of_row()
-  /// says how many a row of a batch whose longest has so many positions wants. Sets its `longest`.
+  /// Returns the rows from `first` on whose scratch memory fits into `most` floats, but at least
+  /// one, and sets its `longest`. of_row(longest) returns the scratch floats of a row in a batch
+  /// whose longest row has `longest` positions.
   template <typename OfRow>
   DecodeBatch part(const DecodeBatch& all, std::int64_t first, std::int64_t most,
                    const OfRow& of_row) const {

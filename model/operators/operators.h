@@ -153,14 +153,14 @@ class Operators {
   // reason and the remedy.
   virtual std::optional<MemoryHandle> share(Tensor x, std::string& refusal) {
     static_cast<void>(x);
-    refusal = "these operators share no memory with other processes";
+    refusal = "these operators cannot share memory with other processes";
     return {};
   }
   /// Maps an allocation that another process shared, until the buffer is destroyed. The view points
   /// to the beginning of the allocation and has no shape. Returns an empty buffer on failure.
   virtual Buffer open_shared(const MemoryHandle& handle, std::string& refusal) {
     static_cast<void>(handle);
-    refusal = "these operators share no memory with other processes";
+    refusal = "these operators cannot share memory with other processes";
     return {};
   }
   /// Returns a weight that uses the memory of `matrix` and is never packed here. Returns null if

@@ -46,7 +46,7 @@ ThreadTeam::~ThreadTeam() {
 
 void ThreadTeam::run_all(Body body, const void* argument) {
   if (workers_.empty()) return body(argument, 0);
-  if (is_running_) fail("a team cannot run within its own run");
+  if (is_running_) fail("a thread team cannot run within its own run");
   is_running_ = true;
   body_ = body;
   argument_ = argument;

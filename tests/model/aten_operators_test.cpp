@@ -1,5 +1,4 @@
-// Each operator of LibTorch's side, and of model/cuda, against the program's own on the CPU, in
-// fp32.
+// Compares each operator of model/aten and model/cuda with the CPU operators, in fp32.
 #include "model/aten/operators.h"
 
 #include <gtest/gtest.h>
@@ -20,15 +19,16 @@ namespace {
 
 using test::Results, test::Side;
 
-// Of the largest value. Sums have up to 100 terms of like size and random sign; each of their
-// roundings is 2^-24 of the sum so far, which errs by less than sqrt(100) * 2^-24 * 2 = 1.2e-6.
+// Bounds of errors relative to the largest value. Sums have up to 100 terms of like size and random
+// sign. Each rounding is 2^-24 of the sum so far, so the error is below sqrt(100) * 2^-24 * 2 =
+// 1.2e-6.
 constexpr double kOneSum = 2e-6;
-// Several sums, a softmax and differences of their results in a row.
+// The bound for several sums, a softmax and differences of their results in sequence.
 constexpr double kChain = 1e-5;
 
 class AtenOperators : public testing::TestWithParam<std::string> {
  protected:
-  /// Runs `compute(Side&) -> Results` on both sides, with closed and with longer rows.
+  /// Runs `compute(Side&) -> Results` on both sides, with contiguous and with padded rows.
   template <typename Compute>
   void expect_same(double bound, const Compute& compute) {
     for (const std::int64_t padding : {0, 3, 16}) {
@@ -48,7 +48,7 @@ INSTANTIATE_TEST_SUITE_P(Devices, AtenOperators, testing::ValuesIn(test::device_
 
 constexpr std::int64_t kRowCounts[] = {1, 7, 33};
 
-TEST_P(AtenOperators, ProductsAgree) {
+TEST_P(AtenOperators, MatmulsAgree) {
   for (const std::int64_t rows : kRowCounts) {
     expect_same(kOneSum, [&](Side& s) {
       const Tensor x = s.put("x", rows, 24), y = s.room(rows, 45), sum = s.room(rows, 45);
@@ -62,7 +62,7 @@ TEST_P(AtenOperators, ProductsAgree) {
   }
 }
 
-TEST_P(AtenOperators, ProductsBackwardAgreeAndWeightGradientsAdd) {
+TEST_P(AtenOperators, MatmulGradientsAgreeAndWeightGradientsAccumulate) {
   for (const std::int64_t rows : kRowCounts) {
     expect_same(kOneSum, [&](Side& s) {
       const Tensor dy = s.put("dy", rows, 45), dx = s.room(rows, 24);
@@ -74,7 +74,7 @@ TEST_P(AtenOperators, ProductsBackwardAgreeAndWeightGradientsAdd) {
   }
 }
 
-TEST_P(AtenOperators, CopiesKeepEveryBit) {
+TEST_P(AtenOperators, CopiesAreBitIdentical) {
   expect_same(1e-30, [](Side& s) {
     const Tensor x = s.put("x", 5, 11), y = s.room(5, 11), zeroed = s.put("x", 5, 11);
     s->copy(x, y);
@@ -85,7 +85,7 @@ TEST_P(AtenOperators, CopiesKeepEveryBit) {
   });
 }
 
-TEST_P(AtenOperators, EmbeddingAndRowMovesAgreeAndTheTableGradientAdds) {
+TEST_P(AtenOperators, EmbeddingGatherAndScatterAgree) {
   expect_same(kOneSum, [](Side& s) {
     const Indices tokens = s.indices({3, 0, 44, 3, 3, 17, 0});
     const Tensor y = s.room(7, 24), dtable = s.put_floats("dtable", 45, 24);
@@ -107,7 +107,7 @@ TEST_P(AtenOperators, EmbeddingAndRowMovesAgreeAndTheTableGradientAdds) {
   });
 }
 
-TEST_P(AtenOperators, RmsNormAgreesAndItsGradientsAdd) {
+TEST_P(AtenOperators, RmsNormAgreesAndItsGradientsAccumulate) {
   for (const std::int64_t rows : kRowCounts) {
     expect_same(kChain, [&](Side& s) {
       const Tensor x = s.put("x", rows, 40), weight = s.parameter("weight", 1, 40);
@@ -138,7 +138,7 @@ AdamWStep some_step() {
           .eps = 1e-6f};
 }
 
-TEST_P(AtenOperators, NormAndAdamWAgree) {
+TEST_P(AtenOperators, SumsOfSquaresAndAdamWAgree) {
   expect_same(kOneSum, [](Side& s) {
     const AdamWTensors x{s.parameter("g", 1, 1003), s.parameter("w", 1, 1003),
                          s.parameter("m", 1, 1003), s.parameter("v", 1, 1003)};
@@ -170,7 +170,7 @@ TEST_P(AtenOperators, SwigluAgrees) {
 
 constexpr AttentionShape kShapes[] = {{4, 2, 16}, {3, 1, 32}, {2, 2, 48}};
 
-TEST_P(AtenOperators, QkNormAndRopeAgreeAndTheirGradientsAdd) {
+TEST_P(AtenOperators, QkNormAndRopeAgreeAndTheirGradientsAccumulate) {
   for (const AttentionShape& shape : kShapes) {
     for (const bool norm : {true, false}) {
       expect_same(kChain, [&](Side& s) {
@@ -227,7 +227,7 @@ TEST_P(AtenOperators, AttentionOverPackedSequencesAgrees) {
   }
 }
 
-TEST_P(AtenOperators, ATokenAloneAttendsToItselfAndNoScoreGetsAGradient) {
+TEST_P(AtenOperators, ASingleTokenAttendsToItselfAndItsScoreHasNoGradient) {
   for (const AttentionShape& shape : kShapes) {
     Side own(make_cpu_operators(2), 3), aten(test::make_side(GetParam()), 3);
     const Results expected = packed_attention(own, shape, {0, 1});
@@ -235,30 +235,31 @@ TEST_P(AtenOperators, ATokenAloneAttendsToItselfAndNoScoreGetsAGradient) {
     for (const char* name : {"y", "log_sum", "d_values"}) {
       EXPECT_LT(test::relative_error(got.at(name), expected.at(name)), kChain) << name;
     }
-    // The difference of two equal sums of E products below 4, times a key or query below 2.
+    // The difference of two equal sums of E terms below 4, times a key or query below 2.
     const double bound = static_cast<double>(shape.head_width) * 4 * 2 * 0x1p-23;
     for (const float x : got.at("d_rotated")) EXPECT_LT(std::abs(x), bound);
   }
 }
 
-TEST_P(AtenOperators, ALongSequenceIsTakenInSlicesThatAgree) {
+TEST_P(AtenOperators, ALongSequenceProcessedInSlicesAgrees) {
   Side own(make_cpu_operators(2), 0), aten(test::make_side(GetParam()), 0);
   const std::vector<std::int32_t> starts{0, 3001, 3010};
   const Results expected = packed_attention(own, {4, 2, 16}, starts);
   const Results got = packed_attention(aten, {4, 2, 16}, starts);
   for (const auto& [name, values] : expected) {
-    // Sums of up to 3001 terms: sqrt(3001) roundings of 2^-24 each, some of them in a row.
+    // Sums of up to 3001 terms have sqrt(3001) roundings of 2^-24 each, and several sums follow
+    // each other.
     EXPECT_LT(test::relative_error(got.at(name), values), 3e-5) << name;
   }
 }
 
-/// Five sequences of given lengths in a shuffled pool, of which the last rows are decoded in one
-/// call after the others were stored.
+/// Five sequences of given lengths in a shuffled pool. All rows are stored first, then the last
+/// rows of each are decoded in one call.
 struct PagedCase {
   std::vector<std::int32_t> lengths{1, 15, 16, 17, 40};
   std::int64_t layers = 3, pages = 24, table_width = 3;
   std::vector<std::int32_t> table, positions, slots, sequences;
-  std::vector<std::int32_t> last;  // rows decoded: the last three positions of each sequence
+  std::vector<std::int32_t> last;  // decoded rows: the last three positions of each sequence
 
   PagedCase() {
     for (std::size_t q = 0; q < lengths.size(); ++q) {
@@ -281,7 +282,7 @@ struct PagedCase {
   }
 };
 
-/// `stale`: what lies in the pool's slots before.
+/// `stale` is the previous content of the pool's slots.
 std::vector<float> decode_pages(Side& s, const AttentionShape& shape, float stale) {
   const PagedCase c;
   const Buffer pool = s->allocate(c.pages, c.layers * 2 * Operators::kPageTokens * shape.kv_cols(),
@@ -311,13 +312,13 @@ TEST_P(AtenOperators, DecodingOverPagesAgrees) {
   }
 }
 
-TEST_P(AtenOperators, DecodingReadsNothingAfterASequencesEnd) {
+TEST_P(AtenOperators, DecodingIgnoresSlotsPastTheEndOfASequence) {
   Side clean(test::make_side(GetParam()), 0);
   Side stale(test::make_side(GetParam()), 0);
   EXPECT_EQ(decode_pages(clean, kShapes[0], 0), decode_pages(stale, kShapes[0], NAN));
 }
 
-TEST_P(AtenOperators, DecodingManyRowsOfALongSequenceGoesInPartsThatAgree) {
+TEST_P(AtenOperators, DecodingManyRowsOfALongSequenceInPartsAgrees) {
   const AttentionShape shape{2, 2, 64};
   const std::int32_t length = 2050, rows = 200;  // 200 * 2064 * 128 elements of keys
   const auto compute = [&](Side& s) {
@@ -369,8 +370,8 @@ TEST_P(AtenOperators, LogProbsAndTheirGradientAgree) {
   }
 }
 
-// Where one process plays all roles, two threads compute.
-TEST(AtenDeterminism, OneThreadAtATimeTurnsItOnAndLeavesItOff) {
+// A process that runs all roles has two computing threads.
+TEST(AtenDeterminism, OnlyOneThreadEnablesItAtATime) {
   std::atomic<bool> entered = false, left = false;
   std::jthread other;
   {
@@ -378,7 +379,7 @@ TEST(AtenDeterminism, OneThreadAtATimeTurnsItOnAndLeavesItOff) {
     other = std::jthread([&] {
       const aten::Deterministic too;
       entered = true;
-      left.wait(false);  // to end after the first
+      left.wait(false);  // so that this object is destroyed after `on`
     });
     for (int i = 0; i < 100'000 && !entered; ++i) std::this_thread::yield();
     EXPECT_FALSE(entered);
@@ -389,7 +390,7 @@ TEST(AtenDeterminism, OneThreadAtATimeTurnsItOnAndLeavesItOff) {
   EXPECT_FALSE(aten::is_deterministic());
 }
 
-TEST(AtenDeterminism, AnActorsDrawsAreNotRefusedWhileALearnerGoesBack) {
+TEST(AtenDeterminism, SamplingWorksWhileALearnerComputesGradients) {
   if (usable_gpus() == 0) GTEST_SKIP() << "LibTorch refuses sums of a deterministic CUDA device";
   auto goes_back = std::async(std::launch::async, [] {
     Side learner(test::make_side("cuda", DType::kBFloat16), 0);
@@ -414,7 +415,7 @@ std::string error_of(const std::string& device) {
   return "";
 }
 
-TEST(AtenDevice, OneThatIsNotThereGetsAClearError) {
+TEST(AtenDevice, AMissingDeviceGivesAClearError) {
   EXPECT_NE(error_of("gpu").find("model.device \"gpu\": expected cpu, cuda or cuda:<number>"),
             std::string::npos);
   EXPECT_NE(error_of("meta").find("only cpu and cuda"), std::string::npos);

@@ -1,5 +1,5 @@
-// Products in bf16: the recipe of their sums against scalar std::fma on every instruction set
-// compiled in, and the matrix unit, where this processor has one, against the same in vectors.
+// Tests matmuls in bf16: the exact order of their sums against scalar std::fma on every compiled
+// instruction set, and the matrix unit, if this processor has one, against vector code.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -28,7 +28,7 @@ std::unique_ptr<Operators> bf16_operators(int threads) {
   return make_cpu_operators(threads, {}, DType::kBFloat16);
 }
 
-/// residual + x w^T by the recipe.
+/// Computes residual + x w^T in scalar code.
 Matrix expected_product(const Matrix& x, const Matrix& w, const Matrix& residual, std::int64_t rows,
                         std::int64_t in, std::int64_t out) {
   Matrix y = residual;
@@ -69,7 +69,7 @@ void check_product(std::int64_t rows, std::int64_t in, std::int64_t out) {
   });
 }
 
-TEST(Bf16Recipe, ProductsAreSumsOfTilesInOrder) {
+TEST(Bf16ExactSums, MatmulsAddTilesInOrder) {
   for (const std::int64_t rows : {1, 2, 16, 17, 32, 33, 70}) check_product(rows, 301, 77);
   for (const std::int64_t in : {1, 2, 31, 32, 33, 64, 128}) check_product(19, in, 32);
   for (const std::int64_t out : {1, 15, 16, 17, 33, 48}) check_product(35, 40, out);
@@ -77,7 +77,7 @@ TEST(Bf16Recipe, ProductsAreSumsOfTilesInOrder) {
   check_product(2100, 40, 33);
 }
 
-TEST(Bf16Recipe, GradientsOfInputsAreProductsWithTheTranspose) {
+TEST(Bf16ExactSums, InputGradientsAreMatmulsWithTheTranspose) {
   const std::int64_t rows = 37, in = 45, out = 77;
   const Matrix dy = float_values("dy", at(rows * out)), w = float_values("w", at(out * in));
   Matrix turned(at(in * out));
@@ -89,7 +89,7 @@ TEST(Bf16Recipe, GradientsOfInputsAreProductsWithTheTranspose) {
     const auto operators = bf16_operators(3);
     const auto weight = operators->make_weight(out, in);
     Matrix dx(at(rows * in));
-    for (const float factor : {2.0f, 1.0f}) {  // the transpose follows what is packed
+    for (const float factor : {2.0f, 1.0f}) {  // packing invalidates the transpose
       Matrix scaled = w;
       for (float& value : scaled) value *= factor;
       operators->pack(*weight, 0, view(scaled, out, in));
@@ -99,7 +99,7 @@ TEST(Bf16Recipe, GradientsOfInputsAreProductsWithTheTranspose) {
   });
 }
 
-TEST(Bf16Recipe, WeightGradientsAreSumsOfTilesOfTokensInOrder) {
+TEST(Bf16ExactSums, WeightGradientsAddTilesOfTokensInOrder) {
   constexpr std::int64_t kShapes[][2] = {{37, 45}, {45, 37}, {80, 560}};
   for (const auto& [out, in] : kShapes) {
     const std::int64_t tokens = 1100;
@@ -125,7 +125,7 @@ TEST(Bf16Recipe, WeightGradientsAreSumsOfTilesOfTokensInOrder) {
   }
 }
 
-TEST(Bf16Operators, EmbedsTheSameRoundedRowsFromATableAndFromThePackedHead) {
+TEST(Bf16Operators, EmbeddingsFromTableAndPackedHeadAreIdentical) {
   const std::int64_t vocabulary = 45, width = 37;
   const Matrix table = float_values("table", at(vocabulary * width));
   const std::vector<std::int32_t> tokens = {44, 0, 17, 16, 15, 44};
@@ -145,7 +145,7 @@ TEST(Bf16Operators, EmbedsTheSameRoundedRowsFromATableAndFromThePackedHead) {
   EXPECT_EQ(from_head, expected);
 }
 
-TEST(Bf16Operators, HoldWeightsInHalfTheMemory) {
+TEST(Bf16Operators, WeightsTakeHalfTheMemory) {
   const auto narrow = bf16_operators(1), wide = make_cpu_operators(1);
   EXPECT_EQ(2 * narrow->make_weight(64, 96)->bytes(), wide->make_weight(64, 96)->bytes());
 }
@@ -158,7 +158,7 @@ TEST(Bf16Operators, AFixedWeightHasNoGradient) {
                std::runtime_error);
 }
 
-TEST(MatrixUnit, GivesTheBitsOfTheVectors) {
+TEST(MatrixUnit, TilesAreBitIdenticalToVectorCode) {
   if (!cpu::has_tile_unit()) GTEST_SKIP() << "this processor has no matrix unit (AMX)";
   const cpu::TileUnit unit;
   for (int round = 0; round < 400; ++round) {

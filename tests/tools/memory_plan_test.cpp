@@ -122,8 +122,8 @@ TEST(MemoryPlan, OneOfSeveralLearnersHoldsItsShareAndOneGradient) {
       const Weights weights(model, operators, held_range(layout, learners.rank(), 4));
       GradientShardSum gradient(operators, learners, flat_elements(layout), 4, "gradient_shards");
       Transformer policy(weights);
-      operators.zero(gradient.idle());
-      policy.take_weights(place_of_all(weights, gradient.idle()));
+      operators.zero(gradient.scratch());
+      policy.take_weights(gathered_weights(weights, gradient.scratch()));
       const std::int64_t panels = policy.packed_size().bytes;
       const std::int64_t transposed = tied ? panels : panels - 300 * 64 * 4;
       bytes[static_cast<std::size_t>(learners.rank())] =
@@ -149,7 +149,7 @@ std::vector<long> gibibytes_of_learners(const std::string& shape) {
   return gibibytes;
 }
 
-// The table of docs/gpu.md.
+// The table of docs/benchmarks/gpu.md.
 TEST(MemoryPlan, OfPublishedShapesIsWhatTheDocsSay) {
   EXPECT_THAT(gibibytes_of_learners("qwen3-1.7b"), ElementsAre(33, 23, 18, 16));
   EXPECT_THAT(gibibytes_of_learners("qwen3-4b"), ElementsAre(74, 51, 40, 34));

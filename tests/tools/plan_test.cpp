@@ -163,10 +163,10 @@ TEST(Simulator, AStaleActorRunsAheadOfTheUpdateButNotOfItsWeights) {
 }
 
 TEST(Simulator, LearnersShareTheLanesAndExchangeGradients) {
-  // 4 sequences of 10 tokens in 4 lanes; two learners have 20 each, half of the optimizer's work,
+  // 4 sequences of 10 tokens in 4 gradient shards; two learners have 20 each, half of the optimizer's work,
   // and send gradient and weights once each.
   Workload workload = responses(4, 1, 4);
-  workload.lanes = 4;
+  workload.gradient_shards = 4;
   workload.gradient_bytes = 1e9;
   const Question asked = question(workload, hand_costs(), ten_tokens());
   EXPECT_NEAR(simulated(asked, 1, 1, 1).update_seconds, 0.4 + 0.5, kExact);
@@ -258,7 +258,7 @@ TEST(Lengths, OfALogAreItsGroupsWhole) {
 
 TEST(Search, TriesAllSplitsOfFewRanksAndPutsTheFastestFirst) {
   Question asked = question(responses(8, 1, 8), plain_costs(), ten_tokens());
-  asked.workload.lanes = 8;
+  asked.workload.gradient_shards = 8;
   const std::vector<Split> splits = splits_of(asked, 4);
   EXPECT_EQ(splits.size(), 6U);
   EXPECT_TRUE(std::ranges::is_sorted(
@@ -270,7 +270,7 @@ TEST(Search, GivesMoreRanksToTheRoleThatTheStepWaitsFor) {
   Costs costs = plain_costs();
   costs.ranks.front().trained_token = 1;
   Question asked = question(responses(32, 1, 8), costs, ten_tokens());
-  asked.workload.lanes = 32;
+  asked.workload.gradient_shards = 32;
   const Split best = splits_of(asked, 64).front();
   EXPECT_EQ(best.layout.learners.size(), 32U);  // of 8 by default
 }

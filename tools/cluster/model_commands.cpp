@@ -169,7 +169,8 @@ void add_plan(CLI::App& program, Chosen& chosen) {
   command->add_flag("--json", arguments->json, "JSON, with all splits tried and the costs");
   command->footer(
       "\nStarts and writes nothing. stale: steps that the weights of a token lack, on average.\n"
-      "docs/plan.md says what is simulated, what is not, and how far off it is.");
+      "docs/benchmarks/plan-error.md says what is simulated, what is not, and how far off\n"
+      "it is.");
   command->callback([&chosen, arguments] { chosen = [=] { plan(*arguments, std::cout); }; });
 }
 

@@ -81,7 +81,7 @@ class Search {
 
   bool is_legal(const Counts& counts) const {
     return counts.actors >= 1 && counts.learners >= 1 &&
-           counts.learners <= question_.workload.lanes && counts.reward_workers >= 0;
+           counts.learners <= question_.workload.gradient_shards && counts.reward_workers >= 0;
   }
 
   void try_all() {
@@ -138,7 +138,7 @@ RoleLayout layout_of(const Question& question, const RolesOptions& roles, std::i
   for (std::int64_t rank = 0; rank < ranks; ++rank) {
     places.push_back(place_of(question.machine, rank));
   }
-  return plan_roles(roles, std::move(places), question.workload.lanes);
+  return plan_roles(roles, std::move(places), question.workload.gradient_shards);
 }
 
 std::vector<Split> splits_of(const Question& question, std::int64_t ranks) {

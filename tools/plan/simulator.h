@@ -29,7 +29,7 @@ struct Workload {
   GeneratorSizes generator;
   std::int64_t mini_batch_prompts = 1;
   std::int64_t epochs = 1;
-  std::int64_t lanes = 1;
+  std::int64_t gradient_shards = 1;
   double weights_bytes = 0;   // that an actor receives
   double gradient_bytes = 0;  // of one gradient, and of the weights that learners exchange
 };

@@ -9,15 +9,16 @@
 namespace lie::planning {
 namespace {
 
-/// assign_to_gradient_shards() uses only the sizes.
+/// assign_to_gradient_shards() looks at sizes alone.
 SequenceTokens sequence_of(std::int64_t prompt, std::int64_t response) {
   static constexpr std::int32_t kNoToken = 0;
   return {{&kNoToken, static_cast<std::size_t>(prompt)},
           {&kNoToken, static_cast<std::size_t>(response)}};
 }
 
-/// The tokens of each gradient shard, [shards].
-std::vector<std::int64_t> shard_tokens(std::span<const GroupLengths> groups, std::int64_t shards) {
+/// The tokens of each gradient shard.
+std::vector<std::int64_t> shard_tokens(std::span<const GroupLengths> groups,
+                                      std::int64_t gradient_shards) {
   std::vector<SequenceTokens> sequences;
   for (const GroupLengths& group : groups) {
     for (const std::int64_t response : group.responses) {
@@ -25,20 +26,22 @@ std::vector<std::int64_t> shard_tokens(std::span<const GroupLengths> groups, std
     }
   }
   std::vector<std::int64_t> tokens;
-  for (const std::vector<std::size_t>& shard : assign_to_gradient_shards(sequences, shards)) {
+  for (const std::vector<std::size_t>& gradient_shard :
+       assign_to_gradient_shards(sequences, gradient_shards)) {
     std::int64_t& sum = tokens.emplace_back(0);
-    for (const std::size_t s : shard) sum += sequences[s].tokens();
+    for (const std::size_t s : gradient_shard) sum += sequences[s].tokens();
   }
   return tokens;
 }
 
-std::vector<std::int64_t> learner_tokens(std::span<const std::int64_t> shards, int learners) {
+std::vector<std::int64_t> learner_tokens(std::span<const std::int64_t> gradient_shards,
+                                         int learners) {
   std::vector<std::int64_t> tokens;
   for (int learner = 0; learner < learners; ++learner) {
     const GradientShardRange own =
-        gradient_shards_of_learner(std::ssize(shards), learner, learners);
-    const auto of_learner =
-        shards.subspan(static_cast<std::size_t>(own.first), static_cast<std::size_t>(own.count));
+        gradient_shards_of_learner(std::ssize(gradient_shards), learner, learners);
+    const auto of_learner = gradient_shards.subspan(static_cast<std::size_t>(own.first),
+                                                    static_cast<std::size_t>(own.count));
     tokens.push_back(std::accumulate(of_learner.begin(), of_learner.end(), std::int64_t{0}));
   }
   return tokens;
@@ -53,7 +56,7 @@ std::vector<std::vector<std::int64_t>> update_tokens(std::span<const GroupLength
   for (std::int64_t epoch = 0; epoch < workload.epochs; ++epoch) {
     for (std::size_t first = 0; first < groups.size(); first += size) {
       const auto batch = groups.subspan(first, std::min(size, groups.size() - first));
-      updates.push_back(learner_tokens(shard_tokens(batch, workload.lanes), learners));
+      updates.push_back(learner_tokens(shard_tokens(batch, workload.gradient_shards), learners));
     }
   }
   return updates;

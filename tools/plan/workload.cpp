@@ -48,7 +48,7 @@ Workload workload_of(const TrainConfig& config, const ModelConfig& model, DType 
                             static_cast<double>(config.rollout.pass_milliseconds) / 1e3},
           .mini_batch_prompts = config.update.mini_batch_prompts,
           .epochs = config.update.epochs,
-          .lanes = config.update.gradient_shards,
+          .gradient_shards = config.update.gradient_shards,
           .weights_bytes = elements * static_cast<double>(dtype_bytes(config.weight_sync.weights)),
           .gradient_bytes = elements * sizeof(float)};
 }

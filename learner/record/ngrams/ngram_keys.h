@@ -1,4 +1,4 @@
-// What an n-gram is known by over responses, steps and resumes: a hash of its units.
+// Hashes that identify n-grams across responses, steps and resumes.
 #pragma once
 
 #include <cstdint>
@@ -10,11 +10,12 @@
 
 namespace lie {
 
-/// Replaces `keys` by those of all n-grams of one response, in order; none if there are fewer than
-/// n >= 1 units. A key holds the polynomial sum of unit * point^k modulo 2^61 - 1 at two points
-/// (Karp and Rabin), one for each residue of the units, mixed bijectively. Over random points two
-/// different n-grams agree in both with probability below (n / 2^61)^2: what a KeySet drops of the
-/// 122 bits, not these, decides how exact a count is.
+/// Replaces `keys` by the keys of all n-grams of one response, in order. There are none if the
+/// response has fewer than n units. Throws Error unless n >= 1. A key mixes, by a bijection, the
+/// polynomial sum of unit * point^k modulo 2^61 - 1 (Karp and Rabin) at two points, one for each
+/// residue of the units. For random points two different n-grams agree in both sums with
+/// probability below (n / 2^61)^2. The exactness of a count is therefore limited by the bits that
+/// KeySet drops.
 void ngram_keys(std::span<const UnitHash> units, std::int64_t n, std::vector<StateKey>& keys);
 
 }  // namespace lie

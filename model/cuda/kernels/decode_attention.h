@@ -1,8 +1,8 @@
-// Attention of decode rows over pages, with the bits of the CPU operators
-// (model/cpu/kernels/attention_kernels.cpp): scores of stretches of positions, softmax of a row's
-// scores, sums of values by stretch, and their sum in order. Each is a kernel of its own, so that a
-// long sequence occupies as much of the device as many short ones and is cut at the same places
-// whatever it is batched with. What a page holds: StoreKv in rows.h.
+// Attention of decode rows over pages, bit-identical to the CPU operators
+// (model/cpu/kernels/attention_kernels.cpp). The steps are: scores of blocks of positions, softmax
+// of a row's scores, sums of values per block, and the sum of these sums in order. Each step is a
+// separate kernel. A long sequence then occupies as much of the device as many short ones, and is
+// split at the same positions in every batch. StoreKv in rows.h defines the layout of a page.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,7 @@
 
 namespace lie::cuda {
 
-/// Sixteen bytes that begin at a multiple of them: one load.
+/// Sixteen bytes aligned to sixteen bytes, which one instruction loads.
 template <typename T>
 struct alignas(16) Pack {
   static constexpr int kSize = 16 / sizeof(T);
@@ -21,25 +21,26 @@ struct alignas(16) Pack {
   LIE_ROW static Pack at(const T* first) { return *reinterpret_cast<const Pack*>(first); }
 };
 
-/// One call over pages: its rows, and what the kernels hand on in fp32.
+/// The arguments of one call over pages: its rows, and the intermediate results of the kernels in
+/// fp32.
 template <typename T>
 struct PagedAttention {
   static constexpr std::int64_t kPage = Operators::kPageTokens;
-  static constexpr std::int64_t kPositions = 256;    // of a stretch
+  static constexpr std::int64_t kPositions = 256;    // positions of a block
   static constexpr int kHeads = Pack<float>::kSize;  // query heads that share a load of keys
 
   Rows<const T> queries;  // [T, H*E]
   Rows<const T> pool;
   std::int64_t heads, kv_heads, width, layer;
   const std::int32_t *positions, *sequences, *table;
-  std::int64_t table_width, stretches;  // stretches: of the longest row
-  float scale;                          // of scores
+  std::int64_t table_width, stretches;  // stretches: blocks of the longest row
+  float scale;                          // factor of the scores
   float* scores;                        // [T, H, stretches, kPositions], then their exponentials
   float* sums;                          // [T, H, stretches, E] of weighted values
   float* inverse;                       // [T, H] 1 / sum of the exponentials
-  Rows<float> log_sums;                 // [T, H] of the scores, or nowhere
+  Rows<float> log_sums;                 // [T, H] of the scores, or data null
 
-  /// Floats of the three for a row.
+  /// Returns the number of floats of scores, sums and inverse per row.
   static std::int64_t scratch(std::int64_t heads, std::int64_t width, std::int64_t stretches) {
     return heads * (stretches * (kPositions + width) + 1);
   }
@@ -63,15 +64,16 @@ struct PagedAttention {
   }
 };
 
-/// A block's share: some stretches of up to kHeads query heads of one kv-head.
+/// The work of a thread block: some blocks of positions of up to kHeads query heads of one kv-head.
 struct PagedShare {
   std::int64_t row, kv_head, first_head, head_count, first;  // first: position
 
+  /// Returns the number of groups of kHeads query heads per kv-head.
   template <typename T>
-  LIE_ROW static std::int64_t chunks(const PagedAttention<T>& of) {  // of a kv-head's query heads
+  LIE_ROW static std::int64_t chunks(const PagedAttention<T>& of) {
     return (of.heads / of.kv_heads + of.kHeads - 1) / of.kHeads;
   }
-  /// Item of [T, K, chunks, parts], `positions` a part.
+  /// Decodes `item` of [T, K, chunks, parts] with `positions` positions per part.
   template <typename T>
   LIE_ROW PagedShare(const PagedAttention<T>& of, std::int64_t item, std::int64_t parts,
                      std::int64_t positions)
@@ -132,11 +134,11 @@ struct PagedScores {
   }
 };
 
-/// A row and head's scores become exp(score - largest).
+/// Replaces the scores of each row and head by exp(score - largest).
 template <typename T>
 struct PagedSoftmax {
   using Of = PagedAttention<T>;
-  static constexpr std::int64_t kSteps = Of::kPositions / kLanes;  // of a lane in a stretch
+  static constexpr std::int64_t kSteps = Of::kPositions / kLanes;  // per lane and position block
   Of of;
 
   std::int64_t shared_bytes() const { return of.stretches * (1 + kLanes) * 4; }
@@ -189,7 +191,8 @@ struct PagedSoftmax {
 template <typename T>
 struct PagedValues {
   using Of = PagedAttention<T>;
-  static constexpr std::int64_t kStretches = 2;  // of a block: a thread for each of 2 * 128 columns
+  /// Position blocks of a thread block: one thread for each of 2 * 128 columns.
+  static constexpr std::int64_t kStretches = 2;
   Of of;
 
   LIE_ROW std::int64_t parts() const { return (of.stretches + kStretches - 1) / kStretches; }
@@ -217,7 +220,8 @@ struct PagedValues {
   }
 
  private:
-  /// Of the stretch that begins with the share's position `begin`; `left`: positions it sees.
+  /// Sums the block of positions that begins at the share's position `begin`. `left` is the number
+  /// of positions that the row sees from the share's first on.
   LIE_ROW void sum_column(const PagedShare& share, const float* weights, std::int64_t begin,
                           std::int64_t left, std::int64_t column) const {
     const std::int64_t end = left < begin + Of::kPositions ? left : begin + Of::kPositions;
@@ -240,7 +244,7 @@ struct PagedValues {
   }
 };
 
-/// y [T, H*E], element by element.
+/// Adds the blocks' sums to y [T, H*E], element by element.
 template <typename T>
 struct PagedJoin {
   PagedAttention<T> of;

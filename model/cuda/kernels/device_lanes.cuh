@@ -1,11 +1,11 @@
-// lanes.h on a GPU: half a warp, and a block of threads.
+// The GPU side of lanes.h: half a warp, and a block of threads.
 #pragma once
 
 #include "model/cuda/kernels/lanes.h"
 
 namespace lie::cuda {
 
-/// A lane's own value, whatever lane is asked for.
+/// A value of the calling lane. The index is ignored.
 template <typename T>
 struct DeviceLane {
   T value = {};

@@ -18,7 +18,7 @@ Rows<T> rows(const Tensor& x) {
 }
 float* floats(const Tensor& x) { return static_cast<float*>(x.data); }
 
-/// Calls f with a zero of the activations' type.
+/// Calls f with a zero of the given dtype.
 template <typename F>
 void by_dtype(DType dtype, const F& f) {
   dtype == DType::kBFloat16 ? f(BFloat16{}) : f(0.0f);

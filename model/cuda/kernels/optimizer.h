@@ -1,4 +1,4 @@
-// AdamW and the norm's sums, with the bits of the CPU operators (model/cpu/optimizer.cpp).
+// AdamW and sums of squares, bit-identical to the CPU operators (model/cpu/optimizer.cpp).
 #pragma once
 
 #include <cstdint>
@@ -8,7 +8,7 @@
 
 namespace lie::cuda {
 
-/// Element by element.
+/// Updates one element.
 struct AdamW {
   AdamWStep how;
   const float* gradient;
@@ -22,7 +22,7 @@ struct AdamW {
   }
 };
 
-/// sums[b] = sum of the squares of block b, in double.
+/// sums[b] = the sum of squares of block b, in double.
 struct SumsOfSquares {
   const float* x;
   std::int64_t count, block;

@@ -1,7 +1,7 @@
-// Row functions of the blocks: norms, heads, SwiGLU, embedding. Arithmetic is in fp32 whatever the
-// dtype T of activations, and rounded once where it is stored. With T = float every result has the
-// bits of the CPU operators (model/cpu/kernels/row_kernels.cpp, where the formulas are), but for
-// sums over more than kStretch rows: see Stretches.
+// Row functions of the transformer blocks: norms, heads, SwiGLU, embedding. Arithmetic is in fp32
+// for every dtype T of activations, and rounded once when stored. With T = float every result is
+// bit-identical to the CPU operators (model/cpu/kernels/row_kernels.cpp, which has the formulas),
+// except for sums over more than kStretch rows; see Stretches.
 #pragma once
 
 #include <cstdint>
@@ -16,7 +16,7 @@ LIE_ROW float inverse_rms(float sum_of_squares, std::int64_t width, float eps) {
   return 1.0f / sqrtf(sum_of_squares / static_cast<float>(width) + eps);
 }
 
-/// By a block a row: its threads fetch the row at once, sixteen lanes sum it.
+/// One thread block computes one row: its threads load the row together, and sixteen lanes sum it.
 template <typename T>
 struct RmsNorm {
   Rows<const T> x;
@@ -46,7 +46,7 @@ struct RmsNorm {
   }
 };
 
-/// With x^ = x r: dx = r (g - x^ mean(g x^)), g = dy w.
+/// RMSNorm's gradient. With x^ = x r and g = dy w: dx = r (g - x^ mean(g x^)).
 LIE_ROW float norm_dx(float g, float x, float r, float mean) { return (g - x * r * mean) * r; }
 LIE_ROW float norm_mean(float sum, float r, std::int64_t width) {
   return sum * r / static_cast<float>(width);
@@ -85,15 +85,16 @@ struct RmsNormBackward {
 
 // ---- Sums over rows
 
-/// Rows that are summed one after another. On the GPU stretches are summed at once and then added
-/// in order; the first begins at what the result held. So the result has the CPU operators' bits up
-/// to kStretch rows; beyond, with n terms t and u = 2^-24, both orders err by less than
-/// (kStretch + n / kStretch) u sum|t| and n u sum|t| to first order, and differ by no more than
-/// both.
+/// The number of rows that are summed one after another. Blocks of rows are summed concurrently on
+/// the GPU and then added in order. The first block starts at the result's previous value. So the
+/// result is bit-identical to the CPU operators up to kStretch rows. Beyond, with n terms t and u =
+/// 2^-24, this order has an error below (kStretch + n / kStretch) u sum|t| to first order, and the
+/// CPU's order below n u sum|t|. They differ by no more than the sum of both.
 constexpr std::int64_t kStretch = 256;
 LIE_ROW std::int64_t stretches_of(std::int64_t rows) { return (rows + kStretch - 1) / kStretch; }
 
-/// Terms is called with (row, column, sum before) and adds. `partial` [stretches - 1, columns].
+/// Sums one block of rows of one column. Terms is called with (row, column, sum before) and returns
+/// the new sum. `partial` is [stretches - 1, columns].
 template <typename Terms>
 struct Stretches {
   Terms terms;
@@ -110,7 +111,7 @@ struct Stretches {
   }
 };
 
-/// Adds the later stretches to the first.
+/// Adds the sums of the later blocks to the first.
 struct StretchSums {
   std::int64_t stretches, columns;
   float* sums;
@@ -132,7 +133,8 @@ struct NormWeightTerms {
   }
 };
 
-/// Of `heads` heads a row, side by side from `x` on: head h of row t is row t * heads + h.
+/// The terms of a sum over heads. A row has `heads` adjacent heads from `x` on: head h of row t is
+/// row t * heads + h.
 template <typename T>
 struct HeadTerms {
   Rows<const T> x;
@@ -186,7 +188,8 @@ struct HeadRotation {
   LIE_ROW const float* angles(std::int64_t row) const { return rope + positions[row] * width; }
 };
 
-/// Element i of the head of two halves a, b, turned by the angle of i % half; sign -1 turns back.
+/// Returns element i of a head with two halves, rotated by the angle of i % half. Sign -1 rotates
+/// back.
 template <typename At>
 LIE_ROW float turned(const At& x, std::int64_t i, const float* angles, std::int64_t width,
                      float sign) {
@@ -203,7 +206,7 @@ LIE_ROW float head_inverse_rms(const Lanes& lanes, const T* x, const HeadRotatio
   return inverse_rms(sum, how.width, how.eps);
 }
 
-/// f(i) by the lane that owns the pair i, i + E/2.
+/// Calls f(i) in the lane that owns the pair i, i + E/2.
 template <typename Lanes, typename F>
 LIE_ROW void each_pair(const Lanes& lanes, std::int64_t width, const F& f) {
   lanes.each([&](int lane) {
@@ -238,7 +241,7 @@ struct QkNormRope {
   }
 };
 
-/// d_rotated becomes each element's share of the norm weights' gradient.
+/// Computes d_qkv. Replaces each element of d_rotated by its term of the norm weights' gradient.
 template <typename T>
 struct QkNormRopeBackward {
   HeadRotation how;
@@ -278,7 +281,7 @@ struct QkNormRopeBackward {
   }
 };
 
-/// Pages of keys and values, [L, 2, K, page tokens, E] each (model/aten/pages.h), and the rows'
+/// Pages of keys and values, each [L, 2, K, page tokens, E] (model/aten/pages.h), and the rows'
 /// slots in them.
 template <typename T>
 struct KvPlaces {
@@ -286,7 +289,7 @@ struct KvPlaces {
   const std::int32_t* slots;
   Rows<T> pool;
 
-  /// Where a row's key of this head goes.
+  /// Returns the address of a row's key of this head.
   LIE_ROW T* key(std::int64_t row, std::int64_t head) const {
     const std::int64_t page = slots[row] / page_tokens, place = slots[row] % page_tokens;
     return pool[page] + (2 * layer * kv_heads + head) * page_tokens * width + place * width;
@@ -296,7 +299,7 @@ struct KvPlaces {
   }
 };
 
-/// Keys and values to their places.
+/// Stores keys and values in their slots.
 template <typename T>
 struct StoreKv {
   Rows<const T> keys, values;  // [T, K*E]
@@ -309,7 +312,8 @@ struct StoreKv {
   }
 };
 
-/// QkNormRope and StoreKv: queries to `of.rotated`, keys and values to their places only.
+/// QkNormRope and StoreKv in one: stores queries in `of.rotated`, and keys and values in their
+/// slots only.
 template <typename T>
 struct RotateAndStore {
   QkNormRope<T> of;
@@ -345,11 +349,12 @@ struct Embed {
   }
 };
 
-/// The first row of a token adds all rows of it, in order, a stretch of columns an item: a token
-/// that a batch has a thousand times would keep sixteen lanes busy while the device waits.
+/// The item of a token's first row adds all rows of that token in order, for one group of columns.
+/// With one item per token for all columns, a token that occurs a thousand times in a batch would
+/// keep sixteen lanes busy while the device is idle.
 template <typename T>
 struct EmbedBackward {
-  static constexpr int kOfLane = 16;  // columns, summed in registers
+  static constexpr int kOfLane = 16;  // columns per lane, summed in registers
   static constexpr std::int64_t kColumns = kLanes * kOfLane;
   struct Sums {
     float of[kOfLane];
@@ -371,7 +376,7 @@ struct EmbedBackward {
           [&](int lane) { return first + lane < rows && tokens[first + lane] == tokens[row]; });
       for (std::int64_t other = first; same != 0; same >>= 1, ++other) {
         if ((same & 1u) == 0) continue;
-        if (other < row) return;  // that row adds this one
+        if (other < row) return;  // the item of row `other` adds this row
         each(lanes, column, [&](int lane, int c, std::int64_t i) {
           const float before = other == row ? table[i] : sums[lane].of[c];
           sums[lane].of[c] = before + widen(dy[other][i]);

@@ -7,7 +7,7 @@
 namespace lie {
 namespace {
 
-/// A group of responses of `length` tokens, of which the first `right` are right.
+/// Returns a group of responses of `length` tokens, of which the first `right` are correct.
 ScoredGroup group_of(const std::string& source, int right, int responses, std::size_t length = 4) {
   ScoredGroup group;
   group.rollout.ticket.prompt.data_source = source;
@@ -27,13 +27,13 @@ std::map<std::string, double> metrics_of(const std::vector<ScoredGroup>& groups)
   return {metrics.begin(), metrics.end()};
 }
 
-/// AMC is asked three times, as often as MATH-500 has problems, and wrongly.
+/// Returns one fully correct group of MATH 500 and four groups of AMC, of which one is correct.
 std::vector<ScoredGroup> two_sources() {
   return {group_of("MATH 500", 2, 2), group_of("amc", 0, 2, 10), group_of("amc", 0, 2, 12),
           group_of("amc", 2, 2, 8), group_of("amc", 0, 2, 10)};
 }
 
-TEST(EvaluationMetrics, EachSourceCountsAsMuchInTheMeanOverSources) {
+TEST(EvaluationMetrics, SourcesHaveEqualWeightInTheMeanOverSources) {
   const auto metrics = metrics_of(two_sources());
   EXPECT_DOUBLE_EQ(metrics.at("eval_accuracy"), 0.4) << "over rows, as without sources";
   EXPECT_DOUBLE_EQ(metrics.at("eval_accuracy_on_MATH_500"), 1);
@@ -41,7 +41,7 @@ TEST(EvaluationMetrics, EachSourceCountsAsMuchInTheMeanOverSources) {
   EXPECT_DOUBLE_EQ(metrics.at("eval_accuracy_source_mean"), 0.625);
 }
 
-TEST(EvaluationMetrics, BudgetsHaveAMeanOverSourcesToo) {
+TEST(EvaluationMetrics, ProgramNumbersAlsoHaveAMeanOverSources) {
   std::vector<ScoredGroup> groups = two_sources();
   for (ScoredGroup& group : groups) {
     const bool right = group.rollout.ticket.prompt.data_source == "MATH 500";
@@ -53,7 +53,7 @@ TEST(EvaluationMetrics, BudgetsHaveAMeanOverSourcesToo) {
   EXPECT_DOUBLE_EQ(metrics.at("eval_right_at_8_source_mean"), 0.5);
 }
 
-TEST(EvaluationMetrics, LengthAndTruncationAreBySourceToo) {
+TEST(EvaluationMetrics, LengthAndTruncationAreAlsoGivenPerSource) {
   const auto metrics = metrics_of(two_sources());
   EXPECT_DOUBLE_EQ(metrics.at("eval_response_length_mean_on_MATH_500"), 4);
   EXPECT_DOUBLE_EQ(metrics.at("eval_response_length_mean_on_amc"), 10);
@@ -61,14 +61,14 @@ TEST(EvaluationMetrics, LengthAndTruncationAreBySourceToo) {
   EXPECT_DOUBLE_EQ(metrics.at("eval_truncation_rate_on_amc"), 0.75);
 }
 
-TEST(EvaluationMetrics, OneSourceHasNoMetricsOfItsOwn) {
+TEST(EvaluationMetrics, ASingleSourceHasNoMetricsPerSource) {
   for (const auto& [name, value] : metrics_of({group_of("amc", 1, 2), group_of("amc", 0, 2)})) {
     EXPECT_EQ(name.find("_on_"), std::string::npos) << name;
     EXPECT_NE(name, kSourceMean);
   }
 }
 
-TEST(EvaluationMetrics, NamesAreKnownBeforeAnythingIsEvaluated) {
+TEST(EvaluationMetrics, NamesAreKnownBeforeAnEvaluation) {
   std::vector<ScoredGroup> groups = two_sources();
   std::vector<Prompt> prompts;
   for (ScoredGroup& group : groups) {
@@ -82,7 +82,7 @@ TEST(EvaluationMetrics, NamesAreKnownBeforeAnythingIsEvaluated) {
   EXPECT_EQ(names, given);
 }
 
-TEST(EvaluationMetrics, SourcesAreToldApartWhereTheirNamesWouldBeTheSame) {
+TEST(EvaluationMetrics, SourcesWithEqualNamesGetSuffixes) {
   const auto names = source_names(std::vector<ScoredGroup>{
       group_of("a/b", 0, 1), group_of("a b", 0, 1), group_of("", 0, 1), group_of("v1.0-x", 0, 1)});
   EXPECT_EQ(names, (std::map<std::string, std::string>{

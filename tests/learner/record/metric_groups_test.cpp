@@ -5,7 +5,7 @@
 namespace lie {
 namespace {
 
-TEST(MetricGroups, ATagIsTheGroupAndTheFlatName) {
+TEST(MetricGroups, ATagConsistsOfGroupAndName) {
   EXPECT_EQ(tensorboard_tag("accuracy"), "reward/accuracy");
   EXPECT_EQ(tensorboard_tag("reward_length_mean"), "reward/reward_length_mean");
   EXPECT_EQ(tensorboard_tag("c_global_10_run"), "coverage/c_global_10_run");
@@ -13,14 +13,14 @@ TEST(MetricGroups, ATagIsTheGroupAndTheFlatName) {
   EXPECT_EQ(tensorboard_tag("idle_share_actor"), "time/idle_share_actor");
 }
 
-TEST(MetricGroups, TheFirstRuleThatFitsDecides) {
+TEST(MetricGroups, TheFirstMatchingRuleApplies) {
   EXPECT_EQ(tensorboard_tag("eval_c_context_mean"), "evaluation/eval_c_context_mean");
   EXPECT_EQ(tensorboard_tag("evaluate_seconds"), "time/evaluate_seconds");
   EXPECT_EQ(tensorboard_tag("entropy_loss"), "update/entropy_loss");
   EXPECT_EQ(tensorboard_tag("entropy_mean"), "policy/entropy_mean");
 }
 
-TEST(MetricGroups, NumbersOfProgramsHaveAGroupOfTheirOwn) {
+TEST(MetricGroups, ProgramNumbersHaveTheirOwnGroup) {
   EXPECT_EQ(tensorboard_tag("command_sure_mean"), "numbers/command_sure_mean");
 }
 

@@ -23,7 +23,7 @@ ScoredGroup group_of(const Texts& texts, const Ids& ids) {
   return group;
 }
 
-/// One group of `count` responses of random ids.
+/// Returns one group of `count` responses of random ids.
 ScoredGroup random_group(std::uint32_t seed, std::size_t count) {
   Ids ids(count, std::vector<std::int32_t>(100));
   for (auto& response : ids) {
@@ -39,7 +39,7 @@ GlobalCoverage add(RunCoverage& coverage, const ScoredGroup& group) {
 const std::vector<CoverageStates> kBigrams = {{.ngram = 2}};
 constexpr GlobalCoverageOptions kSmall = {.memory_mebibytes = 1};  // 54,995 n-grams
 
-TEST(RunCoverage, EqualsPythonsSetsForWordsAndTokensOfEveryN) {
+TEST(RunCoverage, AgreesWithPythonSetsForWordsAndTokensOfEveryN) {
   int rows = 0;
   for (const JsonRow& row : golden_rows("global_coverage.jsonl")) {
     for (const JsonRow& expected : row.rows("counts")) {
@@ -57,7 +57,7 @@ TEST(RunCoverage, EqualsPythonsSetsForWordsAndTokensOfEveryN) {
   EXPECT_EQ(rows, 20);
 }
 
-TEST(RunCoverage, AStepForgetsAndTheRunRemembers) {
+TEST(RunCoverage, StepCountsStartAnewAndRunCountsAccumulate) {
   RunCoverage coverage(kBigrams, {});
   const ScoredGroup first = group_of({"", ""}, {{1, 2, 3}, {1, 2}}),
                     second = group_of({""}, {{2, 3, 4}});
@@ -65,11 +65,11 @@ TEST(RunCoverage, AStepForgetsAndTheRunRemembers) {
   const GlobalCoverage counts = add(coverage, second);
   EXPECT_EQ(counts.step_distinct, 2);
   EXPECT_EQ(counts.step_ngrams, 2);
-  EXPECT_EQ(counts.run_distinct, 3) << "no n-gram reaches across responses";
+  EXPECT_EQ(counts.run_distinct, 3) << "no n-gram spans two responses";
   EXPECT_EQ(counts.run_ngrams, 5);
 }
 
-TEST(RunCoverage, EqualStatesUnderTwoNamesHaveOneCount) {
+TEST(RunCoverage, TwoNamesForTheSameNgramsShareOneCount) {
   RunCoverage coverage(std::vector<CoverageStates>{{.ngram = 2}, {2, false, "_2"}}, {});
   const ScoredGroup group = random_group(1, 3);
   const auto counts = coverage.add_step(std::span(&group, 1));
@@ -78,8 +78,7 @@ TEST(RunCoverage, EqualStatesUnderTwoNamesHaveOneCount) {
   EXPECT_EQ(counts[1].run_distinct, counts[0].run_distinct);
 }
 
-// The finished run's figures are those of the uninterrupted one, exact or estimated.
-TEST(RunCoverage, AResumedRunHasTheFiguresOfTheUninterruptedOne) {
+TEST(RunCoverage, AResumedRunHasTheCountsOfAnUninterruptedRun) {
   const TemporaryDirectory directory;
   RunCoverage undisturbed(kBigrams, kSmall);
   bool was_exact = false, was_estimated = false;
@@ -98,7 +97,7 @@ TEST(RunCoverage, AResumedRunHasTheFiguresOfTheUninterruptedOne) {
   EXPECT_TRUE(was_exact && was_estimated);
 }
 
-TEST(RunCoverage, TheOrderOfGroupsChangesNoFigure) {
+TEST(RunCoverage, CountsDoNotDependOnTheOrderOfGroups) {
   std::vector<ScoredGroup> groups;
   for (std::uint32_t i = 0; i < 12; ++i) groups.push_back(random_group(i, 60));
   RunCoverage forward(kBigrams, kSmall), backward(kBigrams, kSmall);
@@ -109,7 +108,7 @@ TEST(RunCoverage, TheOrderOfGroupsChangesNoFigure) {
   EXPECT_GT(expected.at(0).run_error, 0);
 }
 
-TEST(RunCoverage, WhatIsMissingDamagedOrOfOtherStatesIsToldApart) {
+TEST(RunCoverage, RestoreDistinguishesMissingDamagedAndForeignFiles) {
   const TemporaryDirectory directory;
   RunCoverage coverage(kBigrams, {});
   EXPECT_FALSE(coverage.restore(directory.path()));

@@ -24,7 +24,7 @@ void add(ScoredGroup& group, std::size_t length, bool right, float length_term) 
   group.scores.push_back(score);
 }
 
-/// One group all right, one mixed, one all wrong.
+/// Returns three groups: all correct, mixed, all incorrect.
 std::vector<ScoredGroup> three_groups() {
   std::vector<ScoredGroup> groups(3);
   for (std::size_t g = 0; g < 3; ++g) {
@@ -85,7 +85,7 @@ class StepMetrics : public ::testing::Test {
   std::map<std::string, double> by_name_;
 };
 
-TEST_F(StepMetrics, SaysWhatAResearcherPlots) {
+TEST_F(StepMetrics, ContainsTheQuantitiesThatPapersPlot) {
   for (const char* name : {"accuracy",
                            "response_length_mean",
                            "c_context_mean",
@@ -131,19 +131,20 @@ TEST_F(StepMetrics, CountsResponsesAndGroups) {
   EXPECT_EQ(at("staleness_mean"), 0.0);
 }
 
-TEST_F(StepMetrics, AdvantageMassIsAShareByTerm) {
+TEST_F(StepMetrics, AdvantageMassIsTheShareOfEachTerm) {
   double sum = 0;
   for (const std::string name : {"accuracy", "length"}) sum += at("advantage_mass_" + name);
   EXPECT_NEAR(sum, 1.0, 1e-12);
-  EXPECT_GT(at("advantage_mass_length"), 0.5);  // it alone moves the all-wrong group
+  EXPECT_GT(at("advantage_mass_length"),
+            0.5);  // the only term that differs within the all-incorrect group
 }
 
-TEST_F(StepMetrics, EveryTermSaysHowOftenItIsNotZero) {
+TEST_F(StepMetrics, EveryTermHasTheShareOfNonzeroValues) {
   EXPECT_EQ(at("reward_accuracy_nonzero_share"), 0.5);
   EXPECT_NEAR(at("reward_length_nonzero_share"), 1.0 / 3, 1e-15);
 }
 
-TEST_F(StepMetrics, FurtherNumbersCountWhereTheyAre) {
+TEST_F(StepMetrics, ProgramNumbersAverageOverResponsesThatHaveThem) {
   EXPECT_EQ(at("command_sure_mean"), 0.5);
   EXPECT_EQ(at("eval_command_sure_mean"), 0.75);
 }
@@ -159,7 +160,7 @@ TEST_F(StepMetrics, UpdateIsSummedOverMiniBatches) {
   EXPECT_EQ(at("grad_norm"), 2.0);  // of the applied updates
 }
 
-TEST_F(StepMetrics, CoverageEvaluationAndIdleShares) {
+TEST_F(StepMetrics, IncludesCoverageEvaluationAndIdleShares) {
   EXPECT_EQ(at("c_global_step"), 20.0);
   EXPECT_EQ(at("c_global_run"), 50.0);
   EXPECT_EQ(at("r_global"), 0.5);
@@ -173,7 +174,7 @@ TEST_F(StepMetrics, CoverageEvaluationAndIdleShares) {
   EXPECT_EQ(at("idle_share_learner"), 0.75);
 }
 
-TEST_F(StepMetrics, AnEstimatedCountSaysItsErrorAndAnExactOneHasNone) {
+TEST_F(StepMetrics, OnlyEstimatedCountsHaveAStandardError) {
   EXPECT_EQ(at("c_global_15_run_error"), 0.002);
   for (const char* exact : {"c_global_step", "c_global_run", "c_global_15_step"}) {
     EXPECT_FALSE(by_name_.contains(std::string(exact) + "_error")) << exact;
@@ -200,19 +201,19 @@ double beyond_right_share(std::vector<ScoredGroup> groups, double target_length)
   return -1;
 }
 
-TEST(WrongBeyondRight, CountsWrongAnswersLongerThanAllRightOnesAndShortOfTheTarget) {
+TEST(WrongBeyondRight, CountsIncorrectResponsesLongerThanAllCorrectOnesAndBelowTheTarget) {
   std::vector<ScoredGroup> groups = three_groups();
-  add(groups[1], 5, false, -0.5F);                // shorter than the right one of 6
-  add(groups[1], 12, false, -0.5F);               // cut off: it does not end by itself
-  EXPECT_EQ(beyond_right_share(groups, 9), 0.5);  // 8 of {8, 5}; no right one beside 10 and 6
-  EXPECT_EQ(beyond_right_share(groups, 8), 0.0);  // pays no longer
+  add(groups[1], 5, false, -0.5F);                // shorter than the correct one of 6
+  add(groups[1], 12, false, -0.5F);               // truncated
+  EXPECT_EQ(beyond_right_share(groups, 9), 0.5);  // 8 of {8, 5}; 10 and 6 have no correct one
+  EXPECT_EQ(beyond_right_share(groups, 8), 0.0);  // 8 reaches the target
 }
 
-TEST(WrongBeyondRight, IsLeftOutWhereNoWrongAnswerIsBesideARightOne) {
+TEST(WrongBeyondRight, IsOmittedWithoutAMixedGroup) {
   EXPECT_EQ(beyond_right_share({three_groups()[0], three_groups()[2]}, 9), -1);
 }
 
-TEST(DynamicSamplingMetrics, CountWhatWasGeneratedForTheStep) {
+TEST(DynamicSamplingMetrics, CountAllGeneratedGroups) {
   const auto all = three_groups();
   const std::vector<ScoredGroup> kept = {all[1]}, dropped = {all[0], all[2], all[1]};
   const std::vector<GroupAdvantages> advantages = {group_advantages(kept[0].scores, {})};
@@ -234,7 +235,7 @@ TEST(DynamicSamplingMetrics, CountWhatWasGeneratedForTheStep) {
   EXPECT_EQ(by_name.at("response_tokens"), 14 + 6 + 16 + 14);
 }
 
-TEST(FirstGroupsMetrics, TellOfGroupsThatOtherStepsDrewWhereThereAreAny) {
+TEST(FirstGroupsMetrics, ShowGroupsDrawnForOtherSteps) {
   std::vector<ScoredGroup> groups = three_groups();
   std::vector<GroupAdvantages> advantages;
   for (const ScoredGroup& group : groups) advantages.push_back(group_advantages(group.scores, {}));
@@ -255,7 +256,7 @@ TEST(FirstGroupsMetrics, TellOfGroupsThatOtherStepsDrewWhereThereAreAny) {
   EXPECT_FALSE(metrics_of({7, 7, 7}).contains("drawn_earlier_share"));
 }
 
-TEST(StepMetricsOfStepZero, HoldOnlyTheEvaluation) {
+TEST(StepMetricsOfStepZero, ContainOnlyTheEvaluation) {
   const auto groups = three_groups();
   StepFacts record;
   record.evaluation = groups;

@@ -141,7 +141,7 @@ TEST_F(LoggedStepsTest, ADifferenceFromTheLogIsReportedOnce) {
   testing::internal::CaptureStderr();
   learn(again, 3, 1e-3F);
   const std::string said = testing::internal::GetCapturedStderr();
-  const std::size_t at = said.find("FROM STEP 1 ON, WHAT IS LEARNED AGAIN DIFFERS FROM THE LOG");
+  const std::size_t at = said.find("FROM STEP 1 ON, RELEARNED STEPS DIFFER FROM THE LOG");
   EXPECT_NE(at, std::string::npos) << said;
   EXPECT_EQ(said.find("FROM STEP", at + 1), std::string::npos) << said;
 }

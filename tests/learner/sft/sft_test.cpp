@@ -16,7 +16,7 @@ namespace {
 
 using test::LearnerPolicy, test::on_learners, test::relative_difference;
 
-/// Rows whose response repeats the prompt's last token: quickly learned.
+/// Returns rows whose response repeats the last token of the prompt, which is learned quickly.
 std::vector<SftExample> rows_to_learn(std::size_t count) {
   std::vector<SftExample> examples;
   for (std::uint32_t i = 0; i < count; ++i) {
@@ -72,7 +72,7 @@ TEST(Sft, LearnsTheResponses) {
   EXPECT_FALSE(result.progress[5].validation_loss);
 }
 
-TEST(Sft, MicroBatchSizeChangesNoBit) {
+TEST(Sft, IsBitIdenticalForAnyMicroBatchSize) {
   SftOptions options = options_of(4);
   const Result whole = tune(options);
   options.max_micro_batch_tokens = 9;
@@ -81,7 +81,7 @@ TEST(Sft, MicroBatchSizeChangesNoBit) {
   EXPECT_EQ(cut.progress[3].loss, whole.progress[3].loss);
 }
 
-TEST(Sft, CountsOfLearnersAndThreadsChangeNoBit) {
+TEST(Sft, IsBitIdenticalForAnyNumberOfLearnersAndThreads) {
   SftOptions options = options_of(5);
   options.optimizer.warmup = 0;
   const Result alone = tune(options);
@@ -98,7 +98,7 @@ TEST(Sft, CountsOfLearnersAndThreadsChangeNoBit) {
   }
 }
 
-TEST(Sft, ResumedRunHasTheSameBits) {
+TEST(Sft, AResumedRunIsBitIdentical) {
   const fs::path root = fs::path(build_directory()) / "tmp/sft_resume";
   fs::remove_all(root);
   SftOptions options = options_of(12);
@@ -124,10 +124,12 @@ TEST(Sft, ResumedRunHasTheSameBits) {
 TEST(Sft, ADivergedRunSavesNothing) {
   const fs::path root = fs::path(build_directory()) / "tmp/sft_diverged";
   fs::remove_all(root);
-  SftOptions options = options_of(1);  // what it breaks, no later step would tell
+  SftOptions options = options_of(1);  // no later step shows the effect of its update
   options.optimizer.warmup = 0;
   options.optimizer.learning_rate = 1e38;
-  EXPECT_NE(error_of([&] { tune(options, root); }).find("the run has diverged: in step 1"),
+  EXPECT_NE(error_of([&] {
+              tune(options, root);
+            }).find("the run has diverged: the loss or gradient of step 1"),
             std::string::npos);
   EXPECT_TRUE(!fs::exists(root) || fs::is_empty(root));
   fs::remove_all(root);
@@ -145,7 +147,7 @@ TEST(Sft, ConstantDivisorScalesTheGradientOnly) {
               1e-6 * mean.progress[0].optimizer.grad_norm);
 }
 
-TEST(SftBatches, EveryRowOncePerEpochAndAnotherOrderInEach) {
+TEST(SftBatches, ContainEveryRowOncePerEpochInANewOrder) {
   const auto examples = rows_to_learn(41);
   const SftOptions options = options_of(0);
   std::vector<std::size_t> orders[2];
@@ -163,7 +165,7 @@ TEST(SftBatches, EveryRowOncePerEpochAndAnotherOrderInEach) {
   EXPECT_EQ(std::unique(orders[0].begin(), orders[0].end()), orders[0].end());
 }
 
-TEST(SftBatches, EndBeforeTooManyTokens) {
+TEST(SftBatches, EndBeforeMaxBatchTokensIsExceeded) {
   const auto examples = rows_to_learn(41);
   SftOptions options = options_of(0);
   options.max_batch_tokens = 25;
@@ -204,7 +206,7 @@ class SftRows : public ::testing::Test {
   std::vector<std::string> skipped;
 };
 
-TEST_F(SftRows, LearnEveryAssistantsTurnBehindWhatStoodBeforeIt) {
+TEST_F(SftRows, LearnEveryAssistantTurnAfterTheMessagesBeforeIt) {
   encoding.end_of_sequence.reset();
   encoding.prompt = [](std::span<const ChatMessage> messages) {
     std::string rendered;
@@ -232,33 +234,33 @@ TEST_F(SftRows, LearnEveryAssistantsTurnBehindWhatStoodBeforeIt) {
   EXPECT_EQ(text(examples[3].response), "w|");
 }
 
-TEST_F(SftRows, BadConversationsAreNamedOrSkipped) {
+TEST_F(SftRows, BadConversationsAreReportedOrSkipped) {
   const std::string good = R"({"prompt": "ab", "response": "c"})"
                            "\n";
-  const std::string silent = R"({"messages": [{"role": "user", "content": "q"}]})"
-                             "\n";
-  const std::string doubled =
+  const std::string no_assistant = R"({"messages": [{"role": "user", "content": "q"}]})"
+                                   "\n";
+  const std::string two_assistants =
       R"({"messages": [{"role": "user", "content": "q"},)"
       R"( {"role": "assistant", "content": "r"}, {"role": "assistant", "content": "s"}]})"
       "\n";
   EXPECT_NE(
-      error_of(good + silent).find("sft_data.jsonl:2: field messages has no assistant's turn"),
+      error_of(good + no_assistant).find("sft_data.jsonl:2: field messages has no assistant turn"),
       std::string::npos);
-  EXPECT_NE(error_of(doubled).find("does not follow a user's"), std::string::npos);
+  EXPECT_NE(error_of(two_assistants).find("does not follow a user turn"), std::string::npos);
   options.skip_bad_rows = true;
-  EXPECT_EQ(load(silent + good + doubled + "{\n").size(), 1U);
+  EXPECT_EQ(load(no_assistant + good + two_assistants + "{\n").size(), 1U);
   EXPECT_EQ(skipped.size(), 3U);
-  EXPECT_NE(error_of(silent).find("every row is bad"), std::string::npos);
+  EXPECT_NE(error_of(no_assistant).find("every row is bad"), std::string::npos);
 }
 
-TEST_F(SftRows, EndsResponsesWithEndOfSequence) {
+TEST_F(SftRows, ResponsesEndWithEndOfSequence) {
   const auto examples = load(R"({"prompt": "ab", "response": "c"})");
   ASSERT_EQ(examples.size(), 1U);
   EXPECT_EQ(examples[0].prompt, (std::vector<std::int32_t>{'a', 'b'}));
   EXPECT_EQ(examples[0].response, (std::vector<std::int32_t>{'c', 99}));
 }
 
-TEST_F(SftRows, BadRowsAreNamed) {
+TEST_F(SftRows, BadRowsAreReportedWithTheirPlace) {
   const std::string good = R"({"prompt": "ab", "response": "c"})";
   EXPECT_NE(error_of(good + "\n{\"prompt\": \"ab\", \"completion\": \"c\"}")
                 .find("sft_data.jsonl:2: no field response; the row has completion, prompt; set "

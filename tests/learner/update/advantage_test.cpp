@@ -28,7 +28,7 @@ TEST(Advantage, AgreesWithPyTorch) {
       golden::kLeaveOneOut);
 }
 
-TEST(Advantage, PerTermNormalisationAgreesWithPyTorch) {
+TEST(Advantage, PerTermNormalizationAgreesWithPyTorch) {
   std::vector<Score> scores;
   for (std::size_t i = 0; i < std::size(golden::kTerms); i += 3) {
     scores.push_back(score_of(golden::kTerms[i], golden::kTerms[i + 1], golden::kTerms[i + 2]));
@@ -36,7 +36,7 @@ TEST(Advantage, PerTermNormalisationAgreesWithPyTorch) {
   expect_near(group_advantages(scores, {.per_term = true}).values, golden::kPerTerm);
 }
 
-TEST(Advantage, GroupOfOneIsItsReward) {
+TEST(Advantage, OfAGroupOfOneIsItsReward) {
   const std::vector<Score> scores = {score_of(1, 0, -0.5)};
   for (const bool per_term : {false, true}) {
     const auto result = group_advantages(scores, {.per_term = per_term});
@@ -51,19 +51,19 @@ TEST(Advantage, EqualRewardsGiveExactlyZero) {
   for (const double a : normalise_rewards(rewards, {})) EXPECT_EQ(a, 0.0);
 }
 
-TEST(Advantage, RoundingResidueIsNoAdvantage) {
+TEST(Advantage, RoundingErrorsDoNotBecomeAdvantages) {
   const std::vector<double> rewards = {0.4, 0.4 + 1e-8, 1.0F - 0.6F, 0.4};
   for (const double a : normalise_rewards(rewards, {})) EXPECT_EQ(a, 0.0);
 }
 
-TEST(Advantage, OneTokenOfLengthIsAFullAdvantage) {
-  // Known property (reference): the std division blows a one-token length difference up.
+TEST(Advantage, OneTokenOfLengthMakesAFullAdvantage) {
+  // A known property of the method: division by std amplifies a length difference of one token.
   const double eta = 0.3 / 9000;
   const auto a = normalise_rewards(std::vector<double>{-eta, 0.0}, {});
   EXPECT_NEAR(a[1], 0.7, 0.04);
 }
 
-TEST(Advantage, MassOfTermsIsWhatTheyMoveTheAdvantageBy) {
+TEST(Advantage, MassOfATermIsItsContributionToTheAdvantages) {
   const std::vector<Score> scores = {score_of(1, 0), score_of(0, -0.5)};
   const auto result = group_advantages(scores, {.normalise_by_std = false});
   EXPECT_NEAR(result.values[0], 0.75, 1e-7);
@@ -72,7 +72,7 @@ TEST(Advantage, MassOfTermsIsWhatTheyMoveTheAdvantageBy) {
   EXPECT_EQ(result.mass[2], 0.0);
 }
 
-TEST(Advantage, TermEqualForAllHasNoMass) {
+TEST(Advantage, ATermThatIsEqualForAllResponsesHasNoMass) {
   const std::vector<Score> scores = {score_of(1, 0, -0.6), score_of(0, 0, -0.6),
                                      score_of(0, 0, -0.6)};
   EXPECT_EQ(group_advantages(scores, {}).mass[2], 0.0);

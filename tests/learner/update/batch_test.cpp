@@ -45,7 +45,7 @@ std::vector<std::size_t> everything(std::size_t count) {
   return chosen;
 }
 
-TEST(MiniBatch, KeepsGroupsWholeAndInOrder) {
+TEST(MiniBatch, KeepsGroupsTogetherAndInOrder) {
   const auto groups = three_groups();
   const auto batches = cut_mini_batches(groups, 2);
   ASSERT_EQ(batches.size(), 2U);
@@ -56,13 +56,13 @@ TEST(MiniBatch, KeepsGroupsWholeAndInOrder) {
   EXPECT_EQ(whole.tokens, 10);
 }
 
-TEST(MiniBatch, GroupsOutOfOrderAreRefused) {
+TEST(MiniBatch, RejectsGroupsOutOfOrder) {
   auto groups = three_groups();
   std::swap(groups[0], groups[1]);
   EXPECT_THROW(cut_mini_batches(groups, 2), Error);
 }
 
-TEST(Pack, RowsPredictTheResponse) {
+TEST(Pack, RowsPredictTheResponseTokens) {
   const auto groups = three_groups();
   const auto sequences = all_sequences(groups);
   const auto batches = pack(sequences, everything(2), 100);
@@ -76,7 +76,7 @@ TEST(Pack, RowsPredictTheResponse) {
   EXPECT_EQ(batches[0].row_starts, (std::vector<std::size_t>{0, 3, 4}));
 }
 
-TEST(Pack, NeverSplitsASequenceAndObeysTheLimit) {
+TEST(Pack, NeverSplitsASequenceAndRespectsTheLimit) {
   const auto groups = three_groups();
   const auto sequences = all_sequences(groups);
   for (const std::int64_t limit : {1, 4, 5, 6, 9, 1000}) {
@@ -91,24 +91,24 @@ TEST(Pack, NeverSplitsASequenceAndObeysTheLimit) {
   }
 }
 
-TEST(Pack, EmptyPromptOrResponseIsRefused) {
+TEST(Pack, RejectsAnEmptyPromptOrResponse) {
   const Ids one = {1};
   const std::vector<SequenceTokens> no_prompt = {{{}, one}}, no_response = {{one, {}}};
   EXPECT_THROW(pack(no_prompt, everything(1), 10), Error);
   EXPECT_THROW(pack(no_response, everything(1), 10), Error);
 }
 
-TEST(GradientShards, EverySequenceIsInOneLaneAndNoLaneIsEmpty) {
+TEST(GradientShards, EverySequenceIsInOneShardAndNoShardIsEmpty) {
   const auto groups = three_groups();
   const auto sequences = all_sequences(groups);
   for (std::int64_t most = 1; most <= kMaxGradientShards; ++most) {
-    const auto gradient_shards = assign_to_gradient_shards(sequences, most);
-    EXPECT_EQ(std::ssize(gradient_shards), std::min(most, std::ssize(sequences)));
+    const auto shards = assign_to_gradient_shards(sequences, most);
+    EXPECT_EQ(std::ssize(shards), std::min(most, std::ssize(sequences)));
     std::vector<std::size_t> all;
-    for (const auto& gradient_shard : gradient_shards) {
-      EXPECT_FALSE(gradient_shard.empty());
-      EXPECT_TRUE(std::is_sorted(gradient_shard.begin(), gradient_shard.end()));
-      all.insert(all.end(), gradient_shard.begin(), gradient_shard.end());
+    for (const auto& shard : shards) {
+      EXPECT_FALSE(shard.empty());
+      EXPECT_TRUE(std::is_sorted(shard.begin(), shard.end()));
+      all.insert(all.end(), shard.begin(), shard.end());
     }
     std::sort(all.begin(), all.end());
     EXPECT_EQ(all, everything(sequences.size()));
@@ -122,9 +122,9 @@ TEST(GradientShards, AreBalancedByTokens) {
   const std::vector<ScoredGroup> groups = {group_of(0, {1}, responses)};
   const auto sequences = all_sequences(groups);
   std::int64_t least = 1 << 30, most = 0;
-  for (const auto& gradient_shard : assign_to_gradient_shards(sequences, 4)) {
+  for (const auto& shard : assign_to_gradient_shards(sequences, 4)) {
     std::int64_t load = 0;
-    for (const auto s : gradient_shard) load += sequences[s].tokens();
+    for (const auto s : shard) load += sequences[s].tokens();
     least = std::min(least, load);
     most = std::max(most, load);
   }

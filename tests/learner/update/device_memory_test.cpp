@@ -1,5 +1,5 @@
-// Training where the host cannot see: weights, gradient and moments stay where the operators
-// compute.
+// Training in memory that the host cannot access: weights, gradient and moments stay in the memory
+// of the operators.
 #include <gtest/gtest.h>
 
 #include <csignal>
@@ -13,7 +13,7 @@ namespace {
 
 using test::GuardedOperators, test::LearnerPolicy;
 
-/// A policy on some operators, and what trains it.
+/// A policy on given operators, with its optimizer and updater.
 struct Trainee {
   explicit Trainee(std::unique_ptr<Operators> operators)
       : policy(std::move(operators)),
@@ -47,12 +47,12 @@ std::int64_t response_tokens(std::span<const ScoredGroup> groups) {
   return tokens;
 }
 
-TEST(DeviceMemory, AnUpdateMovesLogProbsAndTheirGradientsOnly) {
+TEST(DeviceMemory, AnUpdateTransfersOnlyLogProbsEntropiesAndTheirGradients) {
   const auto groups = test::sampled_groups(4, 4);
   auto operators = std::make_unique<GuardedOperators>();
   const GuardedOperators& device = *operators;
   Trainee trainee(std::move(operators));
-  trainee.step(1, groups);  // buffers grow
+  trainee.step(1, groups);  // allocates buffers
   const GuardedOperators::Traffic before = device.traffic();
   trainee.step(2, groups);
   const std::int64_t tokens = response_tokens(groups);
@@ -71,16 +71,15 @@ std::int64_t micro_batches(std::span<const ScoredGroup> groups) {
         sequences.push_back({group.rollout.prompt_ids, response.ids});
       }
     }
-    for (const auto& gradient_shard :
-         assign_to_gradient_shards(sequences, options.gradient_shards)) {
-      count += std::ssize(pack(sequences, gradient_shard, options.max_micro_batch_tokens));
+    for (const auto& shard : assign_to_gradient_shards(sequences, options.gradient_shards)) {
+      count += std::ssize(pack(sequences, shard, options.max_micro_batch_tokens));
     }
   }
   return count;
 }
 
-// What docs/gpu.md says of a micro-batch and of an optimizer step.
-TEST(DeviceMemory, AMicroBatchWaitsOnceForTheDeviceAndAnOptimizerStepOnce) {
+// The counts of synchronizations that docs/benchmarks/gpu.md states.
+TEST(DeviceMemory, AMicroBatchAndAnOptimizerStepEachSynchronizeOnce) {
   const auto groups = test::sampled_groups(4, 4);
   auto operators = std::make_unique<GuardedOperators>();
   const GuardedOperators& device = *operators;
@@ -96,7 +95,7 @@ TEST(DeviceMemory, AMicroBatchWaitsOnceForTheDeviceAndAnOptimizerStepOnce) {
   EXPECT_EQ(step.uploads, 3 * micro);      // index lists each way, gradients of the scores
 }
 
-TEST(DeviceMemory, TrainingThereHasTheBitsOfTrainingOnTheHost) {
+TEST(DeviceMemory, TrainingIsBitIdenticalToTrainingOnTheHost) {
   const auto groups = test::sampled_groups(4, 4);
   Trainee there(std::make_unique<GuardedOperators>()), here(make_cpu_operators(1));
   for (std::int64_t step = 1; step <= 3; ++step) {
@@ -112,12 +111,12 @@ TEST(DeviceMemory, TrainingThereHasTheBitsOfTrainingOnTheHost) {
   EXPECT_EQ(there.optimizer.updates(), 6);
 }
 
-TEST(DeviceMemory, IsLockedToTheHost) {
+TEST(DeviceMemory, IsInaccessibleToTheHost) {
   GuardedOperators operators;
   const Buffer buffer = operators.allocate(1, 16, DType::kFloat32);
   operators.zero(buffer.view());
   const auto write = [&] {
-    std::signal(SIGSEGV, SIG_DFL);  // a sanitizer would report it
+    std::signal(SIGSEGV, SIG_DFL);  // otherwise a sanitizer would report it
     static_cast<volatile float*>(buffer.view().data)[0] = 1.0F;
   };
   EXPECT_EXIT(write(), testing::KilledBySignal(SIGSEGV), "");

@@ -25,23 +25,22 @@ PolicyLossStats stats_of(int rank) {
   return stats;
 }
 
-/// What learners that have the lanes of gradient_shards_of_learner() sum to.
-PolicyLossStats sum_of_gradient_shards(Collective& learners, std::size_t gradient_shards,
-                                       std::size_t filled) {
-  std::vector<PolicyLossStats> by_gradient_shard(gradient_shards);
+/// Returns the statistics summed over learners, each of which fills in its own shards below
+/// `filled`.
+PolicyLossStats sum_of_shards(Collective& learners, std::size_t shard_count, std::size_t filled) {
+  std::vector<PolicyLossStats> by_shard(shard_count);
   const GradientShardRange own =
-      gradient_shards_of_learner(std::ssize(by_gradient_shard), learners.rank(), learners.size());
-  for (std::int64_t gradient_shard = own.first; gradient_shard < own.first + own.count;
-       ++gradient_shard) {
-    const auto i = static_cast<std::size_t>(gradient_shard);
-    if (i < filled) by_gradient_shard[i] = stats_of(static_cast<int>(gradient_shard));
+      gradient_shards_of_learner(std::ssize(by_shard), learners.rank(), learners.size());
+  for (std::int64_t shard = own.first; shard < own.first + own.count; ++shard) {
+    const auto i = static_cast<std::size_t>(shard);
+    if (i < filled) by_shard[i] = stats_of(static_cast<int>(shard));
   }
-  return sum_stats(learners, by_gradient_shard);
+  return sum_stats(learners, by_shard);
 }
 
-TEST(GradientSync, StatisticsAddAndExtremesStayExtreme) {
+TEST(GradientSync, SumsAreAddedAndExtremesAreKept) {
   on_learners(3, [](Collective& learners) {
-    const PolicyLossStats stats = sum_of_gradient_shards(learners, 3, 3);
+    const PolicyLossStats stats = sum_of_shards(learners, 3, 3);
     EXPECT_EQ(stats.tokens, 6.0);
     EXPECT_EQ(stats.loss, 1.5);
     EXPECT_EQ(stats.quarter_tokens[3], 6.0);
@@ -51,24 +50,23 @@ TEST(GradientSync, StatisticsAddAndExtremesStayExtreme) {
   });
 }
 
-TEST(GradientSync, LaneWithoutSequencesHasNoExtremes) {
+TEST(GradientSync, ShardsWithoutSequencesDoNotAffectTheExtremes) {
   on_learners(2, [](Collective& learners) {
-    const PolicyLossStats stats = sum_of_gradient_shards(learners, 2, 1);
+    const PolicyLossStats stats = sum_of_shards(learners, 2, 1);
     EXPECT_EQ(stats.ratio_min, 0.9);
     EXPECT_EQ(stats.ratio_max, 1.1);
   });
 }
 
-TEST(GradientSync, StatisticsHaveTheSameBitsOnAnyNumberOfLearners) {
+TEST(GradientSync, StatisticsAreBitIdenticalForAnyNumberOfLearners) {
   const auto alone = solo_collective();
-  PolicyLossStats expected = sum_of_gradient_shards(*alone, 8, 7);
-  double terms = 0;  // 0.1 and its multiples: not exact, so that the order shows
-  for (int gradient_shard = 0; gradient_shard < 7; ++gradient_shard)
-    terms += stats_of(gradient_shard).kl_k1_sum;
+  PolicyLossStats expected = sum_of_shards(*alone, 8, 7);
+  double terms = 0;  // multiples of 0.1 are inexact, so that the order matters
+  for (int shard = 0; shard < 7; ++shard) terms += stats_of(shard).kl_k1_sum;
   EXPECT_EQ(expected.kl_k1_sum, terms);
   for (const int count : {2, 3, 4, 6, 8}) {
     on_learners(count, [&](Collective& learners) {
-      PolicyLossStats stats = sum_of_gradient_shards(learners, 8, 7);
+      PolicyLossStats stats = sum_of_shards(learners, 8, 7);
       for (std::size_t i = 0; i < PolicyLossStats::kSums; ++i) {
         EXPECT_EQ(*stats.sums()[i], *PolicyLossStats(expected).sums()[i]) << i;
       }
@@ -77,23 +75,21 @@ TEST(GradientSync, StatisticsHaveTheSameBitsOnAnyNumberOfLearners) {
   }
 }
 
-TEST(GradientSync, LanesAddInTheirOrder) {
+TEST(GradientSync, ShardsAreAddedInAscendingOrder) {
   for (const int count : {1, 2, 3}) {
     on_learners(count, [](Collective& learners) {
-      std::vector<double> gradient_shards(3);
+      std::vector<double> losses(3);
       const GradientShardRange own =
           gradient_shards_of_learner(3, learners.rank(), learners.size());
-      for (std::int64_t gradient_shard = own.first; gradient_shard < own.first + own.count;
-           ++gradient_shard) {
-        gradient_shards[static_cast<std::size_t>(gradient_shard)] =
-            gradient_shard == 0 ? 1e16 : -0.7;
+      for (std::int64_t shard = own.first; shard < own.first + own.count; ++shard) {
+        losses[static_cast<std::size_t>(shard)] = shard == 0 ? 1e16 : -0.7;
       }
-      EXPECT_EQ(sum_gradient_shards(learners, gradient_shards), 1e16 - 0.7 - 0.7);
+      EXPECT_EQ(sum_shards(learners, losses), 1e16 - 0.7 - 0.7);
     });
   }
 }
 
-TEST(GradientSync, ValuesReachAllLearnersAndMinusZeroIsZero) {
+TEST(GradientSync, ValuesReachAllLearnersAndMinusZeroBecomesZero) {
   for (const int count : {1, 4}) {
     on_learners(count, [](Collective& learners) {
       std::vector<float> values(8, 0.0F);

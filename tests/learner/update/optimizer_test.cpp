@@ -9,8 +9,8 @@
 #include "common/base/error.h"
 #include "learner/update/optimizer_shards.h"
 #include "tests/host_memory.h"
-#include "tests/learner/update/golden/golden.h"
 #include "tests/learner/sampled_groups.h"
+#include "tests/learner/update/golden/golden.h"
 
 namespace lie {
 namespace {
@@ -30,7 +30,7 @@ std::vector<float> spread(std::span<const double> values) {
 
 constexpr FlatRange kWhole = {0, kElements};
 
-/// Where all moments of these tests lie.
+/// The operators that hold all moments of these tests.
 Operators& cpu() {
   static const std::unique_ptr<Operators> operators = make_cpu_operators(1);
   return *operators;
@@ -43,7 +43,7 @@ double norm_of(const std::vector<float>& gradient) {
   return gradient_norm(*alone, cpu(), row_of(gradient), std::ssize(gradient));
 }
 
-/// One update, of the gradient's own norm.
+/// Applies one update with the norm of `gradient`.
 UpdateOutcome update(AdamW& adamw, std::int64_t step, const std::vector<float>& gradient,
                      std::vector<float>& weights) {
   const Tensor row = row_of(gradient);
@@ -76,7 +76,7 @@ TEST(AdamW, AgreesWithPyTorch) {
   EXPECT_EQ(adamw.updates(), 6);
 }
 
-TEST(AdamW, ElementsOfNoParameterStay) {
+TEST(AdamW, PaddingElementsAreUnchanged) {
   AdamW adamw = adamw_of(golden_options());
   std::vector<float> weights(kElements, 1.0F);
   const std::vector<float> gradient(kElements, 1.0F);
@@ -85,7 +85,7 @@ TEST(AdamW, ElementsOfNoParameterStay) {
   EXPECT_NE(weights[0], 1.0F);
 }
 
-TEST(AdamW, NonFiniteNormSkipsAndCounts) {
+TEST(AdamW, ANonFiniteNormSkipsTheUpdateAndIsCounted) {
   AdamW adamw = adamw_of(golden_options());
   std::vector<float> weights(kElements, 1.0F);
   std::vector<float> gradient(kElements, 1.0F);
@@ -100,7 +100,7 @@ TEST(AdamW, NonFiniteNormSkipsAndCounts) {
   EXPECT_EQ(adamw.updates(), 0);
 }
 
-TEST(AdamW, RestoredStateContinuesWithTheSameBits) {
+TEST(AdamW, RestoredStateContinuesBitForBit) {
   AdamW whole = adamw_of(golden_options());
   auto weights = spread(golden::kStartWeights);
   const auto gradient = spread(golden::kGradients);
@@ -115,13 +115,13 @@ TEST(AdamW, RestoredStateContinuesWithTheSameBits) {
   EXPECT_EQ(weights, other);
 }
 
-TEST(AdamW, WrongSizesAreRefused) {
+TEST(AdamW, RejectsGradientsOfAnotherSize) {
   AdamW adamw = adamw_of({});
   std::vector<float> weights(kElements - 1);
   EXPECT_THROW(update(adamw, 1, std::vector<float>(kElements), weights), Error);
 }
 
-TEST(AdamW, ShardsHaveTheBitsOfTheWhole) {
+TEST(AdamW, ShardedUpdatesAreBitIdenticalToUnsharded) {
   const std::vector<float> start = spread(golden::kStartWeights);
   for (const std::int64_t shards : {1, 2, 3, 4}) {
     AdamW whole = adamw_of(golden_options());
@@ -151,13 +151,13 @@ TEST(AdamW, ShardsHaveTheBitsOfTheWhole) {
   }
 }
 
-TEST(GradientNorm, CountsEveryElement) {
+TEST(GradientNorm, IncludesEveryElement) {
   for (const std::size_t n : {0U, 1U, 15U, 16U, 17U, 100U, 40'000U}) {
     EXPECT_NEAR(norm_of(std::vector<float>(n, 2.0F)), 2 * std::sqrt(double(n)), 1e-12) << n;
   }
 }
 
-TEST(GradientNorm, HasTheSameBitsInAnyNumberOfShards) {
+TEST(GradientNorm, IsBitIdenticalForAnyNumberOfShards) {
   std::vector<float> gradient(100'000);
   for (std::size_t i = 0; i < gradient.size(); ++i) {
     gradient[i] = random_normal({.seed = 4, .index = static_cast<std::uint32_t>(i)});
@@ -173,7 +173,7 @@ TEST(GradientNorm, HasTheSameBitsInAnyNumberOfShards) {
   }
 }
 
-TEST(Schedule, WarmUpIsThePublishedOne) {
+TEST(Schedule, WarmUpFollowsThePublishedCode) {
   const OptimizerOptions options{.learning_rate = 1.0};
   EXPECT_EQ(learning_rate_at(options, 1), 0.0);
   EXPECT_NEAR(learning_rate_at(options, 5), 0.4, 1e-15);
@@ -182,7 +182,7 @@ TEST(Schedule, WarmUpIsThePublishedOne) {
   EXPECT_EQ(learning_rate_at({.learning_rate = 1.0, .warmup = 0}, 1), 1.0);
 }
 
-TEST(Schedule, CosineFallsToItsFloor) {
+TEST(Schedule, CosineDecaysToMinRatio) {
   const OptimizerOptions options{.learning_rate = 1.0,
                                  .schedule = Schedule::kCosine,
                                  .warmup = 4,
@@ -194,7 +194,7 @@ TEST(Schedule, CosineFallsToItsFloor) {
   EXPECT_THROW(check_options({.schedule = Schedule::kCosine}), Error);
 }
 
-TEST(Schedule, CountsStepsOrUpdates) {
+TEST(Schedule, CountsTrainingStepsOrUpdates) {
   OptimizerOptions options = golden_options();
   const std::vector<float> gradient(kElements, 0.1F);
   std::vector<float> weights(kElements);

@@ -23,14 +23,15 @@ std::vector<float> floats(std::span<const double> values) {
   return result;
 }
 
-struct Whole {
+/// The loss of the golden mini-batch, with its derivatives.
+struct MiniBatchLoss {
   double loss = 0;
   std::vector<float> d_log_probs = std::vector<float>(kTokens);
   std::vector<float> d_entropies = std::vector<float>(kTokens);
   PolicyLossStats stats;
 };
 
-/// The golden mini-batch as sampled: a group of four, the limit cut the first and the third.
+/// Returns the golden mini-batch: one group of four responses. The first and third are truncated.
 std::vector<ScoredGroup> golden_groups() {
   std::vector<ScoredGroup> groups(1);
   for (std::size_t s = 0; s < kSequences; ++s) {
@@ -41,39 +42,39 @@ std::vector<ScoredGroup> golden_groups() {
   return groups;
 }
 
-/// The golden mini-batch of four sequences under `options`.
-Whole golden_loss(const PolicyLossOptions& options) {
+/// Computes the loss of the golden mini-batch.
+MiniBatchLoss golden_loss(const PolicyLossOptions& options) {
   const auto groups = golden_groups();
   const auto all = denominators(options, groups, cut_mini_batches(groups, 1).front());
   const auto current = floats(golden::kCurrent), old = floats(golden::kOld),
              behavior = floats(golden::kBehavior), reference = floats(golden::kReference),
              entropy = floats(golden::kEntropy);
-  Whole whole;
+  MiniBatchLoss result;
   std::size_t begin = 0;
   for (std::size_t s = 0; s < kSequences; ++s) {
     const auto count = static_cast<std::size_t>(golden::kLengths[s]);
-    const auto part = [&](const std::vector<float>& values) {
+    const auto slice = [&](const std::vector<float>& values) {
       return std::span<const float>(values).subspan(begin, count);
     };
     const double weight = weight_of(options, all, groups[0].rollout.responses[s]);
-    const SequenceInput input{part(current),   part(old),     part(behavior),
-                              part(reference), part(entropy), golden::kAdvantage[s],
-                              weight};
+    const SequenceInput input{
+        slice(current),        slice(old), slice(behavior), slice(reference), slice(entropy),
+        golden::kAdvantage[s], weight};
     const auto outcome =
-        policy_loss(options, input, std::span(whole.d_log_probs).subspan(begin, count),
-                    std::span(whole.d_entropies).subspan(begin, count), whole.stats);
-    whole.loss += outcome.loss;
+        policy_loss(options, input, std::span(result.d_log_probs).subspan(begin, count),
+                    std::span(result.d_entropies).subspan(begin, count), result.stats);
+    result.loss += outcome.loss;
     begin += count;
   }
-  return whole;
+  return result;
 }
 
 void expect_golden(const PolicyLossOptions& options, double loss, std::span<const double> slope) {
-  const Whole whole = golden_loss(options);
-  EXPECT_NEAR(whole.loss, loss, 1e-12);
-  EXPECT_NEAR(whole.stats.loss, loss, 1e-12);
+  const MiniBatchLoss result = golden_loss(options);
+  EXPECT_NEAR(result.loss, loss, 1e-12);
+  EXPECT_NEAR(result.stats.loss, loss, 1e-12);
   for (std::size_t t = 0; t < kTokens; ++t) {
-    EXPECT_NEAR(static_cast<double>(whole.d_log_probs[t]), slope[t], 1e-7 * std::abs(slope[t]))
+    EXPECT_NEAR(static_cast<double>(result.d_log_probs[t]), slope[t], 1e-7 * std::abs(slope[t]))
         << t;
   }
 }
@@ -112,7 +113,7 @@ TEST(PolicyLoss, TruncatedImportanceSamplingAgreesWithPyTorch) {
   expect_weights(options, kTisSequenceWeight);
 }
 
-TEST(PolicyLoss, SequenceWeightsOfGspoAgreeWithPyTorch) {
+TEST(PolicyLoss, SequenceTisOfGspoAgreesWithPyTorch) {
   const PolicyLossOptions options{.clip_low = 0.5,
                                   .clip_high = 0.5,
                                   .recompute_old_log_probs = true,
@@ -122,7 +123,7 @@ TEST(PolicyLoss, SequenceWeightsOfGspoAgreeWithPyTorch) {
   expect_weights(options, golden::kGspoTisSequenceWeight);
 }
 
-TEST(PolicyLoss, WeightsMaskedBeyondTheCapAgreeWithPyTorch) {
+TEST(PolicyLoss, MaskingBeyondTheTisCapAgreesWithPyTorch) {
   using namespace golden;
   PolicyLossOptions options{.algorithm = kGrpo,
                             .recompute_old_log_probs = true,
@@ -140,7 +141,7 @@ TEST(PolicyLoss, WeightsMaskedBeyondTheCapAgreeWithPyTorch) {
   expect_weights(options, kGspoTisMaskWeight);
 }
 
-TEST(PolicyLoss, MaskedResponsesAgreeWithPyTorchWithoutThem) {
+TEST(PolicyLoss, MaskingTruncatedResponsesAgreesWithPyTorchWithoutThem) {
   using namespace golden;
   expect_golden({.clip_low = 0.5, .clip_high = 0.5, .mask_truncated = true}, kMaskedLoss,
                 kMaskedLogProbSlope);
@@ -168,13 +169,13 @@ TEST(PolicyLoss, EntropyBonusAgreesWithPyTorch) {
   const PolicyLossOptions options{
       .algorithm = kGrpo, .aggregation = Aggregation::kTokenMean, .entropy_coefficient = 0.01};
   expect_golden(options, golden::kEntropyLoss, golden::kEntropyLogProbSlope);
-  const Whole whole = golden_loss(options);
+  const MiniBatchLoss result = golden_loss(options);
   for (std::size_t t = 0; t < kTokens; ++t) {
-    EXPECT_NEAR(static_cast<double>(whole.d_entropies[t]), golden::kEntropyEntropySlope[t], 1e-10);
+    EXPECT_NEAR(static_cast<double>(result.d_entropies[t]), golden::kEntropyEntropySlope[t], 1e-10);
   }
 }
 
-/// One sequence of old log-probs 0, so that the log-probs are the log-ratios.
+/// The loss of one sequence whose old log-probs are 0, so that its log-probs are the log-ratios.
 struct One {
   SequenceOutcome outcome;
   std::vector<float> slope;
@@ -192,14 +193,14 @@ One one_sequence(const PolicyLossOptions& options, const std::vector<float>& log
   return one;
 }
 
-TEST(PolicyLoss, SequenceRatioIsLengthNormalised) {
+TEST(PolicyLoss, SequenceRatioIsLengthNormalized) {
   const One one = one_sequence({.clip_low = 0.5, .clip_high = 0.5}, {0.2F, 0.0F, 0.1F, 0.1F}, 1.0);
   EXPECT_NEAR(one.outcome.log_ratio, 0.1, 1e-7);
   EXPECT_NEAR(one.outcome.loss, -std::exp(0.1), 1e-7);
   for (const float slope : one.slope) EXPECT_NEAR(slope, -std::exp(0.1) / 4, 1e-7);
 }
 
-TEST(PolicyLoss, SequenceClippingSwitchesWholeSequences) {
+TEST(PolicyLoss, SequenceClippingAppliesToAllTokens) {
   const One one = one_sequence({}, {0.01F, -0.002F, 0.001F}, 1.0);
   EXPECT_TRUE(one.outcome.clipped);
   EXPECT_EQ(one.stats.clipped_high, 3);
@@ -207,7 +208,7 @@ TEST(PolicyLoss, SequenceClippingSwitchesWholeSequences) {
   for (const float slope : one.slope) EXPECT_EQ(slope, 0.0F);
 }
 
-TEST(PolicyLoss, SequenceRatioIsClampedAtTenFromAboveOnly) {
+TEST(PolicyLoss, SequenceLogRatioIsLimitedToTenFromAboveOnly) {
   const One above = one_sequence({}, {12.0F}, -1.0);
   EXPECT_NEAR(above.outcome.loss, std::exp(10.0), 1e-9);
   EXPECT_EQ(above.slope[0], 0.0F);
@@ -216,14 +217,14 @@ TEST(PolicyLoss, SequenceRatioIsClampedAtTenFromAboveOnly) {
   EXPECT_NE(below.slope[0], 0.0F);
 }
 
-TEST(PolicyLoss, TokenRatioIsClampedAtTwentyBothWays) {
+TEST(PolicyLoss, TokenLogRatioIsLimitedToTwentyOnBothSides) {
   const One one = one_sequence({.algorithm = kGrpo}, {25.0F, -25.0F}, -1.0);
   EXPECT_NEAR(one.outcome.loss / ((std::exp(20.0) + 0.8) / 2), 1.0, 1e-12);
   EXPECT_EQ(one.slope[0], 0.0F);
   EXPECT_EQ(one.slope[1], 0.0F);
 }
 
-TEST(PolicyLoss, ClippingIsCountedBySide) {
+TEST(PolicyLoss, ClippedTokensAreCountedPerBound) {
   const One up = one_sequence({.algorithm = kGrpo}, {0.3F, -0.3F, 0.1F}, 1.0);
   EXPECT_EQ(up.stats.clipped_high, 1);  // A > 0 and r > 1.2; r < 0.8 keeps its gradient
   EXPECT_EQ(up.stats.clipped_low, 0);
@@ -246,17 +247,17 @@ TEST(PolicyLoss, EqualLogProbsHaveRatioExactlyOne) {
   }
 }
 
-TEST(PolicyLoss, DeviationSeesTokensThatCancelInTheSequence) {
+TEST(PolicyLoss, MaxDeviationIncludesTokensThatCancelInTheSequence) {
   EXPECT_NEAR(one_sequence({}, {0.1F, -0.1F}, 1.0).stats.max_deviation, std::expm1(0.1), 1e-7);
 }
 
-TEST(PolicyLoss, ApproximateKlOfKnownRatios) {
+TEST(PolicyLoss, ApproximateKlMatchesHandComputedValues) {
   const One one = one_sequence({.algorithm = kGrpo}, {0.5F, -0.25F}, 1.0);
   EXPECT_NEAR(one.stats.kl_k1_sum, -0.25, 1e-12);
   EXPECT_NEAR(one.stats.kl_k3_sum, std::exp(0.5) - 1.5 + std::exp(-0.25) - 0.75, 1e-12);
 }
 
-TEST(PolicyLoss, GspoHasOneAggregation) {
+TEST(PolicyLoss, ContradictoryOptionsAreRejected) {
   EXPECT_THROW(check_options({.aggregation = Aggregation::kTokenMean}), Error);
   EXPECT_THROW(check_options({.tis_cap = 2}), Error);
   EXPECT_THROW(check_options({.dual_clip = 1}), Error);

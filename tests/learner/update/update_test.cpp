@@ -14,7 +14,8 @@ namespace {
 
 using test::LearnerPolicy, test::on_learners, test::relative_difference;
 
-/// No warm-up, clipping or first-moment decay: after one update the first moment is the gradient.
+/// Returns options without warm-up, clipping and first-moment decay, so that the first moment
+/// equals the gradient after one update.
 OptimizerOptions plain_optimizer() {
   return {.learning_rate = 1e-3, .beta1 = 0, .max_grad_norm = 0, .warmup = 0};
 }
@@ -24,7 +25,7 @@ struct Result {
   StepUpdate update;
 };
 
-/// Trains the initial policy, moved by `shift` (empty: not at all).
+/// Trains the initial policy, to which `shift` is added first unless it is empty.
 Result train(const UpdateOptions& options, std::span<const ScoredGroup> groups,
              Collective& learners, std::span<const float> shift = {}, int threads = 1) {
   LearnerPolicy policy(learners, threads), reference(make_cpu_operators(threads));
@@ -56,8 +57,8 @@ UpdateOptions gspo(std::int64_t mini_batch_prompts) {
   return options;
 }
 
-/// Every term of the loss at once.
-UpdateOptions everything(std::int64_t mini_batch_prompts) {
+/// Returns options with every term of the loss.
+UpdateOptions all_terms(std::int64_t mini_batch_prompts) {
   UpdateOptions options;
   options.batch.mini_batch_prompts = mini_batch_prompts;
   options.batch.epochs = 2;
@@ -69,9 +70,9 @@ UpdateOptions everything(std::int64_t mini_batch_prompts) {
   return options;
 }
 
-TEST(Update, MicroBatchSizeChangesNoBit) {
+TEST(Update, IsBitIdenticalForAnyMicroBatchSize) {
   const auto groups = test::sampled_groups(6, 4);
-  for (UpdateOptions options : {gspo(2), everything(3)}) {
+  for (UpdateOptions options : {gspo(2), all_terms(3)}) {
     options.batch.max_micro_batch_tokens = 100000;
     const Result whole = train(options, groups);
     for (const std::int64_t tokens : {1, 30, 77}) {
@@ -88,7 +89,7 @@ TEST(Update, MicroBatchSizeChangesNoBit) {
   }
 }
 
-void expect_same_bits(const Result& a, const Result& b) {
+void expect_bit_identical(const Result& a, const Result& b) {
   EXPECT_EQ(a.weights, b.weights);
   EXPECT_EQ(a.gradient, b.gradient);
   for (std::size_t i = 0; i < a.update.mini_batches.size(); ++i) {
@@ -112,7 +113,7 @@ void expect_same_bits(const Result& a, const Result& b) {
   }
 }
 
-TEST(Update, AttendsBetweenMicroBatches) {
+TEST(Update, PollsProgressBetweenMicroBatches) {
   const auto groups = test::sampled_groups(4, 2);
   for (const bool recomputes : {false, true}) {
     LearnerPolicy policy;
@@ -123,64 +124,64 @@ TEST(Update, AttendsBetweenMicroBatches) {
     options.loss.recompute_old_log_probs = recomputes;
     PolicyUpdater updater(options,
                           {policy.weights, policy.transformer, nullptr, optimizer, *alone});
-    int attended = 0;
-    updater.poll_progress_with([&] { ++attended; });
+    int polls = 0;
+    updater.poll_progress_with([&] { ++polls; });
     const std::vector<GroupAdvantages> advantages(4,
                                                   GroupAdvantages{.values = {1, -1}, .mass = {}});
     updater.run(1, groups, advantages);
-    EXPECT_EQ(attended, recomputes ? 16 : 8);
+    EXPECT_EQ(polls, recomputes ? 16 : 8);
   }
 }
 
-TEST(Update, LearnerCountChangesNoBit) {
+TEST(Update, IsBitIdenticalForAnyNumberOfLearners) {
   const auto groups = test::sampled_groups(6, 4);
-  for (UpdateOptions options : {gspo(4), everything(4)}) {  // the second mini-batch has 8 sequences
-    for (const std::int64_t gradient_shards : {8, 11}) {
-      options.batch.gradient_shards = gradient_shards;
+  for (UpdateOptions options : {gspo(4), all_terms(4)}) {  // the second mini-batch has 8 sequences
+    for (const std::int64_t shard_count : {8, 11}) {
+      options.batch.gradient_shards = shard_count;
       const Result alone = train(options, groups);
       for (const int count : {2, 3, 4, 6, 8}) {
         on_learners(count, [&](Collective& learners) {
-          expect_same_bits(train(options, groups, learners), alone);
+          expect_bit_identical(train(options, groups, learners), alone);
         });
       }
     }
   }
 }
 
-TEST(Update, ThreadsThatComputeLanesOfTheirOwnChangeNoBit) {
+TEST(Update, IsBitIdenticalForAnyNumberOfThreads) {
   const auto groups = test::sampled_groups(6, 4);
   const auto alone = solo_collective();
-  for (UpdateOptions options : {gspo(4), everything(4)}) {
+  for (UpdateOptions options : {gspo(4), all_terms(4)}) {
     for (const bool recomputes : {false, true}) {
       options.loss.recompute_old_log_probs = recomputes;
       const Result one = train(options, groups);
       for (const int threads : {2, 3, 5, 12}) {
-        expect_same_bits(train(options, groups, *alone, {}, threads), one);
+        expect_bit_identical(train(options, groups, *alone, {}, threads), one);
         on_learners(2, [&](Collective& learners) {
-          expect_same_bits(train(options, groups, learners, {}, threads), one);
+          expect_bit_identical(train(options, groups, learners, {}, threads), one);
         });
       }
     }
   }
 }
 
-TEST(Update, LanesChangeOnlyTheOrderOfSums) {
+TEST(Update, TheNumberOfShardsChangesOnlyRounding) {
   const auto groups = test::sampled_groups(6, 4);
-  for (UpdateOptions options : {gspo(6), everything(6)}) {
+  for (UpdateOptions options : {gspo(6), all_terms(6)}) {
     options.batch.epochs = 1;
     options.batch.gradient_shards = 1;
     const Result one = train(options, groups);
-    for (const std::int64_t gradient_shards : {2, 8, 64}) {
-      options.batch.gradient_shards = gradient_shards;
+    for (const std::int64_t shard_count : {2, 8, 64}) {
+      options.batch.gradient_shards = shard_count;
       const Result other = train(options, groups);
-      EXPECT_LE(relative_difference(other.gradient, one.gradient), 1e-6) << gradient_shards;
+      EXPECT_LE(relative_difference(other.gradient, one.gradient), 1e-6) << shard_count;
       EXPECT_NEAR(other.update.mini_batches[0].stats.loss, one.update.mini_batches[0].stats.loss,
                   1e-12);
     }
   }
 }
 
-TEST(Update, EveryLearnerHasTheSameWeightsAndRecord) {
+TEST(Update, AllLearnersHaveTheSameWeightsAndResults) {
   const auto groups = test::sampled_groups(5, 3);
   std::vector<Result> results(3);
   on_learners(3, [&](Collective& learners) {
@@ -219,10 +220,10 @@ TEST(Update, FirstMiniBatchIsExactlyOnPolicy) {
   }
 }
 
-TEST(Update, FollowsTheAdvantage) {
+TEST(Update, LowersThePolicyLoss) {
   const auto groups = test::sampled_groups(1, 6);
   UpdateOptions options = gspo(1);
-  options.batch.epochs = 2;  // the second pass sees what the first update did
+  options.batch.epochs = 2;  // the second epoch shows the effect of the first update
   options.loss.clip_low = options.loss.clip_high = 1e9;
   const Result result = train(options, groups);
   const auto& before = result.update.mini_batches[0].stats;
@@ -230,10 +231,10 @@ TEST(Update, FollowsTheAdvantage) {
   EXPECT_LT(after.policy_loss, before.policy_loss);
 }
 
-TEST(Update, GradientIsTheSlopeOfTheLoss) {
+TEST(Update, GradientAgreesWithFiniteDifferences) {
   const auto groups = test::sampled_groups(4, 4);
   const auto alone = solo_collective();
-  for (UpdateOptions options : {gspo(4), everything(4)}) {
+  for (UpdateOptions options : {gspo(4), all_terms(4)}) {
     options.batch.epochs = 1;
     options.loss.clip_low = options.loss.clip_high = 1e9;
     const std::vector<float> gradient = train(options, groups).gradient;
@@ -241,7 +242,7 @@ TEST(Update, GradientIsTheSlopeOfTheLoss) {
     double slope = 0;
     for (std::size_t i = 0; i < gradient.size(); ++i) {
       const float step = 2e-4F * random_normal({.seed = 9, .index = static_cast<std::uint32_t>(i)});
-      ahead[i] = gradient[i] == 0 ? 0.0F : step;  // nothing lies between the parameters
+      ahead[i] = gradient[i] == 0 ? 0.0F : step;  // padding between parameters has no gradient
       behind[i] = -ahead[i];
       slope += 2.0 * static_cast<double>(ahead[i]) * static_cast<double>(gradient[i]);
     }
@@ -252,7 +253,7 @@ TEST(Update, GradientIsTheSlopeOfTheLoss) {
   }
 }
 
-TEST(Update, RecomputedOldLogProbsReplaceTheSamplers) {
+TEST(Update, RecomputedOldLogProbsReplaceThoseOfTheSampler) {
   auto groups = test::sampled_groups(4, 3);
   for (auto& group : groups) {
     for (auto& response : group.rollout.responses) {
@@ -269,9 +270,9 @@ TEST(Update, RecomputedOldLogProbsReplaceTheSamplers) {
             groups[0].rollout.responses[0].ids.size());
 }
 
-TEST(Update, MaskedResponsesLeaveTheGradientToTheOthers) {
+TEST(Update, MaskedResponsesDoNotContributeToTheGradient) {
   auto groups = test::sampled_groups(4, 3);
-  for (UpdateOptions options : {gspo(4), everything(4)}) {
+  for (UpdateOptions options : {gspo(4), all_terms(4)}) {
     options.batch.epochs = 1;
     options.loss.mask_truncated = true;
     for (auto& group : groups) {
@@ -283,18 +284,18 @@ TEST(Update, MaskedResponsesLeaveTheGradientToTheOthers) {
     const Result one = train(options, groups);
     EXPECT_EQ(one.update.masked, 1);
     EXPECT_GT(relative_difference(one.gradient, none.gradient), 1e-3);
-    groups[0].rollout.responses[1].ids.back() ^= 1;  // in no gradient of another token
+    groups[0].rollout.responses[1].ids.back() ^= 1;  // the gradient does not depend on it
     EXPECT_EQ(train(options, groups).gradient, one.gradient);
     EXPECT_EQ(one.update.responses[0][1].learner_log_probs.size(),
-              groups[0].rollout.responses[1].ids.size());  // it is in the log as any other
+              groups[0].rollout.responses[1].ids.size());  // its log-probs are logged all the same
     options.loss.mask_truncated = false;
     EXPECT_EQ(train(options, groups).update.masked, 0);
   }
 }
 
-TEST(Update, MiniBatchThatIsMaskedWholeHasNoGradient) {
-  const auto groups = test::sampled_groups(2, 3);  // all cut at the limit
-  UpdateOptions options = everything(2);
+TEST(Update, AMiniBatchOfMaskedResponsesHasNoGradient) {
+  const auto groups = test::sampled_groups(2, 3);  // all truncated
+  UpdateOptions options = all_terms(2);
   options.loss.mask_truncated = true;
   const Result result = train(options, groups);
   EXPECT_EQ(result.update.masked, 6);
@@ -302,15 +303,15 @@ TEST(Update, MiniBatchThatIsMaskedWholeHasNoGradient) {
   for (const float g : result.gradient) EXPECT_EQ(g, 0.0F);
 }
 
-TEST(Update, KlNeedsAReferencePolicy) {
+TEST(Update, AKlTermRequiresAReferencePolicy) {
   LearnerPolicy policy;
   const auto alone = solo_collective();
   AdamW optimizer({}, policy.weights);
   const UpdateParts parts{policy.weights, policy.transformer, nullptr, optimizer, *alone};
-  EXPECT_THROW(PolicyUpdater(everything(2), parts), Error);
+  EXPECT_THROW(PolicyUpdater(all_terms(2), parts), Error);
 }
 
-TEST(Update, GroupsWithoutAdvantagesAreRefused) {
+TEST(Update, RejectsGroupsWithoutAdvantages) {
   const auto groups = test::sampled_groups(2, 2);
   LearnerPolicy policy;
   const auto alone = solo_collective();

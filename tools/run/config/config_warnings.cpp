@@ -64,7 +64,7 @@ void check_prompts(const TrainConfig& config, std::span<const Prompt> training,
                   count, training.size(), limit));
 }
 
-/// What it costs is measured in docs/study.md, "Ahead of the learner".
+/// What it costs is measured in docs/studies/staleness.md.
 void check_staleness(const TrainConfig& config, std::vector<std::string>& slips) {
   constexpr double kNarrow = 0.1;
   const PolicyLossOptions& loss = config.policy_loss;

@@ -98,4 +98,13 @@ bool lends_policy(const TrainConfig& config) {
          config.weight_sync.weights == DType::kFloat32;
 }
 
+ScoringOptions scoring_options(const TrainConfig& config) {
+  return {.rewards = config.reward,
+          .verifier = config.verifier,
+          .max_response_tokens = config.rollout.sampling.max_response_tokens,
+          .verifier_program = config.verifier_program,
+          .metric_coverage = config.metric_coverage,
+          .budgets = config.evaluation_budgets};
+}
+
 }  // namespace lie

@@ -61,4 +61,7 @@ TrainConfig load_train_config(const std::filesystem::path& path,
 /// weights: they change only while nothing is in flight, and are not rounded for the actors.
 bool lends_policy(const TrainConfig& config);
 
+/// Returns the options with which reward workers score the responses of a run.
+ScoringOptions scoring_options(const TrainConfig& config);
+
 }  // namespace lie

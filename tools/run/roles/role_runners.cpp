@@ -163,15 +163,6 @@ struct GeneratingLearner0 : Learner0 {
 
 }  // namespace
 
-ScoringOptions scoring_options(const TrainConfig& config) {
-  return {.rewards = config.reward,
-          .verifier = config.verifier,
-          .max_response_tokens = config.rollout.sampling.max_response_tokens,
-          .verifier_program = config.verifier_program,
-          .metric_coverage = config.metric_coverage,
-          .budgets = config.evaluation_budgets};
-}
-
 DecodeText text_decoder(const RunStart& start) {
   auto tokenizer = std::make_shared<const Tokenizer>(Tokenizer::load(start.model_directory));
   return [tokenizer](std::span<const std::int32_t> ids) {
