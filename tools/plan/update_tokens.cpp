@@ -18,7 +18,7 @@ SequenceTokens sequence_of(std::int64_t prompt, std::int64_t response) {
 
 /// The tokens of each gradient shard.
 std::vector<std::int64_t> shard_tokens(std::span<const GroupLengths> groups,
-                                      std::int64_t gradient_shards) {
+                                       std::int64_t gradient_shards) {
   std::vector<SequenceTokens> sequences;
   for (const GroupLengths& group : groups) {
     for (const std::int64_t response : group.responses) {

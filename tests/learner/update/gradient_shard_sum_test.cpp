@@ -182,7 +182,8 @@ TEST(GradientShardSum, MoreLearnersThanShardsIsAnErrorThatNamesTheKey) {
       GradientShardSum(*operators, group, 100, 2, "update.gradient_shards");
       ADD_FAILURE() << "3 learners share 2 gradient shards";
     } catch (const Error& error) {
-      EXPECT_NE(std::string(error.what()).find("update.gradient_shards: 3 learners cannot share 2 gradient shards"),
+      EXPECT_NE(std::string(error.what())
+                    .find("update.gradient_shards: 3 learners cannot share 2 gradient shards"),
                 std::string::npos);
     }
   });
