@@ -20,6 +20,7 @@ struct FieldInfo {
   double min = -std::numeric_limits<double>::infinity();
   double max = std::numeric_limits<double>::infinity();
   std::string before = {};  // what runs did before there was the key; empty: as its default does
+  std::string renamed_from = {};  // former name in the same section, which is still accepted
 };
 
 /// One configurable value: its full key, what it is, and how to read and write it as YAML text.

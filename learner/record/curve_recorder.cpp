@@ -79,7 +79,7 @@ void CurveRecorder::draw(const MetricsRow& row) {
   events_.write(row.wall_time, row.step, scalars_of(row));
 }
 
-void CurveRecorder::take(StepOutcome& step) {
+void CurveRecorder::record(StepOutcome& step) {
   if (step.step == 0 && step.evaluation.empty()) return;
   StepFacts facts = facts_of(step, rewards_);
   facts.coverage = coverage_.add_step(step.groups);

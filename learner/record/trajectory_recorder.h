@@ -13,7 +13,7 @@
 #include "common/config/options.h"
 #include "common/trajectory/record.h"
 #include "common/trajectory/writer.h"
-#include "learner/checkpoint/checkpoint.h"
+#include "learner/checkpoint/checkpoint_schedule.h"
 #include "learner/step_recorders.h"
 
 namespace lie {
@@ -39,7 +39,7 @@ class TrajectoryRecorder : public StepRecorder {
   /// Records a step. Waits until the previous step is written, and throws its error. If a
   /// checkpoint is due after the step, waits until the trajectories of all learners are on disk.
   /// Collective over the learners, except for step 0, which only learner 0 records.
-  void take(StepOutcome& step) override;
+  void record(StepOutcome& step) override;
   /// Waits until the trajectories of all learners are on disk. Collective over the learners.
   void close() override;
   /// Waits until the last step is written, after which this thread may call HDF5. Throws the error
@@ -48,7 +48,7 @@ class TrajectoryRecorder : public StepRecorder {
 
  private:
   bool is_logged(std::int64_t step) const;
-  void record(StepRecord record);
+  void write(StepRecord record);
   void open();
   void add_columns();
   void share_numbers();

@@ -19,8 +19,7 @@ constexpr const char* kGradientShardsHelp =
     "Number of gradient shards, the partial sums of a gradient. They are added in a fixed tree, so "
     "that results do not depend on the number of learners up to this number. Another number of "
     "shards changes rounding. One learner holds log2(shards) + 1 gradients. Leave alone unless "
-    "more "
-    "learners are needed.";
+    "more learners are needed.";
 
 constexpr std::int64_t kMostActivationMebibytes = std::int64_t{1} << 24;
 constexpr const char* kActivationHelp =
@@ -35,7 +34,7 @@ struct BatchOptions {
   std::int64_t epochs = 1;                                // passes over a step, at least 1
   std::int64_t max_micro_batch_tokens = 4096;             // tokens per pass, at least 1
   std::int64_t activation_mebibytes = 0;                  // MiB; 0: chosen by the device
-  std::int64_t gradient_shards = kDefaultGradientShards;  // key "lanes"; 1 to kMaxGradientShards
+  std::int64_t gradient_shards = kDefaultGradientShards;  // 1 to kMaxGradientShards
 };
 void describe(FieldList& fields, BatchOptions& options);
 

@@ -352,6 +352,22 @@ TEST_F(Config, DifferencesNameBothSides) {
             (std::vector<std::string>{"gone.key: there 1, here unknown"}));
 }
 
+TEST_F(Config, AFormerNameOfAKeyIsAcceptedAndReported) {
+  std::int64_t shards = 8;
+  fields.add("shards", shards, {.help = "Shards.", .renamed_from = "lanes"});
+  const auto older = scratch.write("older.yaml", "lanes: 4\n");
+  EXPECT_EQ(load_config(fields, older, {}),
+            std::vector<std::string>{older.string() + ":1: lanes is now called shards"});
+  EXPECT_EQ(shards, 4);
+  EXPECT_TRUE(config_differences(fields, older, {}).empty());
+  const std::vector<std::string> overrides = {"lanes=2"};
+  EXPECT_EQ(set_config(fields, overrides),
+            std::vector<std::string>{"--set lanes=2: lanes is now called shards"});
+  EXPECT_EQ(config_differences(fields, older, {}),
+            std::vector<std::string>{"shards: there 4, here 2"});
+  EXPECT_EQ(dump_config(fields).find("lanes"), std::string::npos);
+}
+
 TEST_F(Config, AKeyThatAnOlderRunLacksIsWhatRunsDidBefore) {
   std::int64_t lanes = 8;
   fields.add("lanes", lanes, {.help = "Lanes.", .min = 1, .before = "1"});
