@@ -40,7 +40,7 @@ struct SftOptions : SftRowOptions {
   std::int64_t max_batch_tokens = 65536;                  // tokens per update, at least 1
   std::int64_t max_micro_batch_tokens = 4096;             // tokens per pass, at least 1
   std::int64_t activation_mebibytes = 0;                  // MiB; 0: chosen by the device
-  std::int64_t gradient_shards = kDefaultGradientShards;  // key "lanes"; 1 to kMaxGradientShards
+  std::int64_t gradient_shards = kDefaultGradientShards;  // 1 to kMaxGradientShards
   SftLoss loss = SftLoss::kTokenMean;
   double constant_divisor = 1000;        // tokens, at least 1; with SftLoss::kConstant
   bool append_end_of_sequence = true;    // after responses, if the template has no end of turn
