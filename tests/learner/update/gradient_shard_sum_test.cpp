@@ -168,7 +168,7 @@ TEST(GradientShardSum, ErrorsOfWorkersReachTheCaller) {
   GradientShardSum sum(*operators, *alone, 100, 8, "lanes");
   for (const std::int64_t bad : {0, 4, 7}) {
     const auto work = [&](const GradientShardWork& shard) {
-      if (shard.shard == bad) fail("lane {} is bad", bad);
+      if (shard.shard == bad) fail("shard {} is bad", bad);
     };
     EXPECT_THROW(sum.run(8, work), Error) << bad;
   }
@@ -180,7 +180,7 @@ TEST(GradientShardSum, MoreLearnersThanShardsIsAnErrorThatNamesTheKey) {
     const auto operators = make_cpu_operators(1);
     try {
       GradientShardSum(*operators, group, 100, 2, "update.lanes");
-      ADD_FAILURE() << "3 learners share 2 lanes";
+      ADD_FAILURE() << "3 learners share 2 shards";
     } catch (const Error& error) {
       EXPECT_NE(std::string(error.what()).find("update.lanes: 3 learners cannot share 2 lanes"),
                 std::string::npos);
