@@ -18,10 +18,10 @@ class SignalWatch {
   /// first terms of `rewards`, by index; an empty text is no warning.
   SignalWatch(RewardNames rewards, std::vector<std::string> cautions);
 
-  /// Receives the metrics of the steps in order. Returns the warnings to show, at most once: after
-  /// the eighth step with advantages, if the first term made less than a tenth of them (the mean of
-  /// its advantage_mass over these steps). Each other term with a caution and a larger share then
-  /// gives one warning.
+  /// Receives the metrics of the steps in order. Returns warnings after the eighth step with
+  /// advantages, otherwise nothing. The condition is that the mean share of the first term
+  /// (advantage_mass) over these steps is below a tenth. Each other term with a caution and a
+  /// larger share then gives one warning.
   std::vector<std::string> after(const MetricsRow& row);
 
  private:
