@@ -86,8 +86,6 @@ class PolicyUpdater {
   /// Declares that actors compute with the learners' weights from now on. Every later
   /// share_weights() then also waits until all learners' devices hold the new weights.
   void share_with_actors() { is_shared_with_actors_ = true; }
-  /// Returns when all learners have called it. Collective over the learners.
-  void wait_for_all();
   /// Returns all weights as of the last share_weights(), [1, N] fp32. Invalid during run().
   Tensor weights() { return gathered_weights(parts_.weights, gradient_.scratch()); }
 
@@ -119,6 +117,7 @@ class PolicyUpdater {
                   const GradientShard& shard, StepUpdate& update);
   PolicyLossStats run_shards(const Pass& pass, const MiniBatch& batch, StepUpdate& update);
   void share_weights(UpdateSeconds& seconds);
+  void wait_for_all_learners();
   UpdateOutcome update_weights(std::int64_t step, UpdateSeconds& seconds);
   MiniBatchUpdate update_once(const Pass& pass, const MiniBatch& batch, StepUpdate& update);
 

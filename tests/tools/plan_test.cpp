@@ -163,7 +163,7 @@ TEST(Simulator, AStaleActorRunsAheadOfTheUpdateButNotOfItsWeights) {
 }
 
 TEST(Simulator, LearnersShareTheLanesAndExchangeGradients) {
-  // 4 sequences of 10 tokens in 4 lanes; two learners have 20 each, half of the optimizer's work,
+  // 4 sequences of 10 tokens in 4 shards; two learners have 20 each, half of the optimizer's work,
   // and send gradient and weights once each.
   Workload workload = responses(4, 1, 4);
   workload.gradient_shards = 4;

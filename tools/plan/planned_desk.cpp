@@ -19,8 +19,8 @@ void PlannedDesk::ask(int actor, TicketRequest request) {
 
 void PlannedDesk::take_back(const Ticket& group) {
   const auto phase = phases_.find(group.step);
-  phase->second.take_back(group);
-  if (phase->second.all_back()) phases_.erase(phase);
+  phase->second.end(group);
+  if (phase->second.all_ended()) phases_.erase(phase);
   is_changed_ = true;
 }
 

@@ -276,7 +276,8 @@ class Simulation {
     }
   }
 
-  /// The lanes' sums meet along a tree; then each learner's shard of the weights reaches all.
+  /// The sums of gradient shards meet along a tree; then each learner's shard of the weights
+  /// reaches all.
   double exchange_seconds() const {
     const int learners = players_.count(Role::kLearner);
     const double levels = std::ceil(std::log2(learners));

@@ -16,9 +16,9 @@ SequenceTokens sequence_of(std::int64_t prompt, std::int64_t response) {
           {&kNoToken, static_cast<std::size_t>(response)}};
 }
 
-/// [lanes]
-std::vector<std::int64_t> lane_tokens(std::span<const GroupLengths> groups,
-                                      std::int64_t gradient_shards) {
+/// The tokens of each gradient shard.
+std::vector<std::int64_t> shard_tokens(std::span<const GroupLengths> groups,
+                                       std::int64_t gradient_shards) {
   std::vector<SequenceTokens> sequences;
   for (const GroupLengths& group : groups) {
     for (const std::int64_t response : group.responses) {
@@ -56,7 +56,7 @@ std::vector<std::vector<std::int64_t>> update_tokens(std::span<const GroupLength
   for (std::int64_t epoch = 0; epoch < workload.epochs; ++epoch) {
     for (std::size_t first = 0; first < groups.size(); first += size) {
       const auto batch = groups.subspan(first, std::min(size, groups.size() - first));
-      updates.push_back(learner_tokens(lane_tokens(batch, workload.gradient_shards), learners));
+      updates.push_back(learner_tokens(shard_tokens(batch, workload.gradient_shards), learners));
     }
   }
   return updates;
