@@ -55,7 +55,7 @@ Counts count_roles(const RolesOptions& options, std::int64_t ranks, std::int64_t
 
 void check_counts(const Counts& counts, const RolesOptions& options, std::int64_t ranks,
                   std::int64_t most_learners) {
-  check_gradient_shards(counts.learners, most_learners, "update.lanes");
+  check_gradient_shards(counts.learners, most_learners, "update.gradient_shards");
   const std::int64_t needed = counts.learners + counts.reward_workers + counts.actors;
   if (needed > ranks || counts.learners < 1 || counts.reward_workers < 0 || counts.actors < 1) {
     misfit(options, ranks, "there are more roles than ranks");
@@ -176,8 +176,8 @@ void describe(FieldList& fields, RolesOptions& options) {
        .min = 0});
   fields.add(
       "learners", options.learners,
-      {.help = "Ranks that update the weights, at most update.lanes; 0 = one per 8 ranks, or "
-               "all that the other two leave.",
+      {.help = "Ranks that update the weights, at most update.gradient_shards; 0 = one per 8 "
+               "ranks, or all that the other two leave.",
        .unit = "ranks",
        .min = 0});
   fields.add(
@@ -275,8 +275,8 @@ void check_gradient_shards(std::int64_t learners, std::int64_t gradient_shards,
                            std::string_view key) {
   if (learners <= gradient_shards) return;
   fail(
-      "{}: {} learners cannot share {} lanes: lower the number of learners, or raise {}, which "
-      "changes bits",
+      "{}: {} learners cannot share {} gradient shards: lower the number of learners, or raise {}, "
+      "which changes the result",
       key, learners, gradient_shards, key);
 }
 

@@ -59,7 +59,7 @@ struct RoleLayout {
   std::int64_t most_threads(int rank, std::int64_t set_threads) const;
 };
 
-/// Throws Error if there are more learners than `lanes` of gradients, set by `key`.
+/// Throws Error if there are more learners than gradient shards, whose number is set by `key`.
 void check_gradient_shards(std::int64_t learners, std::int64_t gradient_shards,
                            std::string_view key);
 

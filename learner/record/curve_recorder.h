@@ -10,7 +10,7 @@
 #include "learner/record/role_clocks.h"
 #include "learner/record/run_coverage.h"
 #include "learner/record/signal_watch.h"
-#include "learner/schedule/group_collector.h"
+#include "learner/schedule/open_groups.h"
 #include "learner/step_recorders.h"
 
 namespace lie {
@@ -27,7 +27,7 @@ class CurveRecorder : public StepRecorder {
                 std::int64_t steps, RewardNames rewards, std::vector<std::string> cautions,
                 RunCoverage& coverage);
 
-  void take(StepOutcome& step) override;
+  void record(StepOutcome& step) override;
   void close() override { progress_.finish(); }
   /// Updates the progress line within a step.
   void show(const GroupsDone& done);

@@ -38,7 +38,7 @@ bool has_logged_bits(const StepOutcome& step) {
 
 }  // namespace
 
-void LogComparison::take(StepOutcome& step) {
+void LogComparison::record(StepOutcome& step) {
   if (differs_ || has_logged_bits(step)) return;
   differs_ = true;
   Log("learner", 0)

@@ -9,7 +9,7 @@ namespace lie {
 /// at the first step that differs, and only once. Runs on learner 0.
 class LogComparison : public StepRecorder {
  public:
-  void take(StepOutcome& step) override;
+  void record(StepOutcome& step) override;
   /// Returns whether any step so far differed.
   bool differs() const { return differs_; }
 

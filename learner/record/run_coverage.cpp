@@ -117,6 +117,10 @@ RunCoverage RunCoverage::of_run() const {
   return copy;
 }
 
+std::unique_ptr<CheckpointExtra> RunCoverage::copy() const {
+  return std::make_unique<RunCoverage>(of_run());
+}
+
 void RunCoverage::save(const fs::path& checkpoint) const {
   const fs::path path = checkpoint / kCoverageFile;
   std::ofstream out(path, std::ios::binary);

@@ -1,13 +1,14 @@
 // C_global: the number of distinct n-grams over all training responses of a step, and of the run so
 // far. Checkpoints contain the n-grams of the run, so that a resume does not read the log.
 //
-//   coverage.bin, version 1, little-endian: the 8 bytes "LIECOV01". Then for each kind of n-gram:
-//   n, the unit (0 tokens, 1 words) and the number of n-grams of the run, repeats included, as
-//   int64 each; then the distinct n-grams as DistinctCount::write() writes them.
+//   coverage.bin, version 1, little-endian: the 8 bytes "LIECOV01", then for each kind of n-gram
+//     int64 n, int64 unit (0 tokens, 1 words), int64 n-grams of the run with repeats,
+//     the distinct n-grams as DistinctCount::write() writes them.
 #pragma once
 
 #include <cstdint>
 #include <filesystem>
+#include <memory>
 #include <span>
 #include <string>
 #include <string_view>
@@ -15,6 +16,7 @@
 
 #include "common/config/options.h"
 #include "common/rollout/rollout.h"
+#include "learner/checkpoint/checkpoint_extra.h"
 #include "learner/record/ngrams/distinct_count.h"
 #include "learner/record/ngrams/ngram_keys.h"
 #include "learner/record/step_metrics.h"
@@ -37,7 +39,7 @@ struct CoverageStates {
 };
 
 /// Counts the distinct n-grams of a step and of the run, each in bounded memory (DistinctCount).
-class RunCoverage {
+class RunCoverage : public CheckpointExtra {
  public:
   RunCoverage(std::span<const CoverageStates> states, const GlobalCoverageOptions& options);
 
@@ -48,10 +50,11 @@ class RunCoverage {
   /// Returns a copy of the state that save() writes: the n-grams of the run, without those of the
   /// last step.
   RunCoverage of_run() const;
+  std::unique_ptr<CheckpointExtra> copy() const override;
 
   /// Writes `checkpoint`/coverage.bin: 8 bytes per distinct n-gram, or 256 KiB if their number is
   /// estimated. Throws Error naming the file.
-  void save(const std::filesystem::path& checkpoint) const;
+  void save(const std::filesystem::path& checkpoint) const override;
 
   /// Restores the state that save() wrote. Returns false if the file does not exist. Throws Error
   /// if it is damaged or counts other kinds of n-grams.

@@ -77,7 +77,7 @@ TrajectoryRecorder::TrajectoryRecorder(std::filesystem::path directory, Trajecto
       learners_(learners),
       last_step_(info_.starts_after_step) {}
 
-void TrajectoryRecorder::take(StepOutcome& step) {
+void TrajectoryRecorder::record(StepOutcome& step) {
   if (is_logged(step.step)) return;
   if (step.step > 0 || !step.evaluation.empty()) {
     const Timed timed(step.seconds.log);
@@ -85,7 +85,7 @@ void TrajectoryRecorder::take(StepOutcome& step) {
     numbers_.merge(number_names(step.dropped));
     numbers_.merge(number_names(step.evaluation));
     wait();
-    record(share_of_learner(step, learners_, info_.drawn_groups));
+    write(share_of_learner(step, learners_, info_.drawn_groups));
   }
   if (!checkpoints_.due_after(step.step)) return;
   close();
@@ -104,7 +104,7 @@ void TrajectoryRecorder::close() {
   if (learners_.rank() == 0) update_index(directory_, last_step_);
 }
 
-void TrajectoryRecorder::record(StepRecord record) {
+void TrajectoryRecorder::write(StepRecord record) {
   if (record.step == 0) {
     start_ = std::move(record);
     return;

@@ -13,7 +13,7 @@
 #include "common/config/options.h"
 #include "common/trajectory/record.h"
 #include "common/trajectory/writer.h"
-#include "learner/checkpoint/checkpoint.h"
+#include "learner/checkpoint/checkpoint_schedule.h"
 #include "learner/step_recorders.h"
 
 namespace lie {
@@ -24,11 +24,12 @@ struct TrajectoryOptions {
 };
 void describe(FieldList& fields, TrajectoryOptions& options);
 
-/// Writes the log in segments. A segment ends at a checkpoint, and before a step whose reward
-/// program returns numbers of new names, because a file's columns are fixed at its creation. Each
-/// learner writes its share of the groups. Learner 0 also writes the groups that were not trained
-/// on, the evaluations, and the index of segments. A background thread writes a step while the next
-/// one runs, one step at a time. Step 0, which only evaluates, is written together with step 1.
+/// Writes the log in segments. A segment ends at a checkpoint. It also ends before a step whose
+/// reward program returns numbers of new names, because the columns of a file are fixed at its
+/// creation. Each learner writes its share of the groups. Learner 0 also writes the groups that
+/// were not trained on, the evaluations, and the index of segments. A background thread writes a
+/// step while the next one runs, one step at a time. Step 0, which only evaluates, is written with
+/// step 1.
 class TrajectoryRecorder : public StepRecorder {
  public:
   /// Starts the first segment after info.starts_after_step. The log already holds the steps up to
@@ -39,7 +40,7 @@ class TrajectoryRecorder : public StepRecorder {
   /// Records a step. Waits until the previous step is written, and throws its error. If a
   /// checkpoint is due after the step, waits until the trajectories of all learners are on disk.
   /// Collective over the learners, except for step 0, which only learner 0 records.
-  void take(StepOutcome& step) override;
+  void record(StepOutcome& step) override;
   /// Waits until the trajectories of all learners are on disk. Collective over the learners.
   void close() override;
   /// Waits until the last step is written, after which this thread may call HDF5. Throws the error
@@ -48,7 +49,7 @@ class TrajectoryRecorder : public StepRecorder {
 
  private:
   bool is_logged(std::int64_t step) const;
-  void record(StepRecord record);
+  void write(StepRecord record);
   void open();
   void add_columns();
   void share_numbers();

@@ -7,6 +7,7 @@
 #include "common/base/clock.h"
 #include "common/base/error.h"
 #include "learner/checkpoint/checkpoint_saver.h"
+#include "learner/checkpoint/checkpoint_schedule.h"
 #include "learner/update/batch.h"
 #include "learner/update/gradient_shard_sum.h"
 #include "learner/update/gradient_sync.h"
@@ -80,7 +81,8 @@ class Tuner {
         parts_(parts),
         optimizer_(options_.optimizer, parts.weights, own_shard(parts.weights, parts.learners)),
         gradient_(parts.weights.operators(), parts.learners,
-                  flat_elements(parts.weights.parameters()), options_.gradient_shards, "sft.lanes"),
+                  flat_elements(parts.weights.parameters()), options_.gradient_shards,
+                  "sft.gradient_shards"),
         policies_(gradient_.workers(), parts.model, options_.activation_mebibytes << 20) {
     check_options(options_.optimizer);
     options_.max_micro_batch_tokens = gradient_.pass_tokens(options_.max_micro_batch_tokens);

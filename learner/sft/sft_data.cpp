@@ -161,8 +161,8 @@ void describe(FieldList& fields, SftOptions& options) {
               "tokens", 1});
   fields.add("activation_mebibytes", options.activation_mebibytes,
              {kActivationHelp, "MiB", 0, kMostActivationMebibytes});
-  fields.add("lanes", options.gradient_shards,
-             {kGradientShardsHelp, "", 1, kMaxGradientShards, "1"});
+  fields.add("gradient_shards", options.gradient_shards,
+             {kGradientShardsHelp, "", 1, kMaxGradientShards, "1", "lanes"});
   fields.add("loss", options.loss,
              {{"token-mean", SftLoss::kTokenMean}, {"constant", SftLoss::kConstant}},
              {"The sum of the response-token losses is divided by their number (token-mean), or by "

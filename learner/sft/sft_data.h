@@ -40,7 +40,7 @@ struct SftOptions : SftRowOptions {
   std::int64_t max_batch_tokens = 65536;                  // tokens per update, at least 1
   std::int64_t max_micro_batch_tokens = 4096;             // tokens per pass, at least 1
   std::int64_t activation_mebibytes = 0;                  // MiB; 0: chosen by the device
-  std::int64_t gradient_shards = kDefaultGradientShards;  // key "lanes"; 1 to kMaxGradientShards
+  std::int64_t gradient_shards = kDefaultGradientShards;  // 1 to kMaxGradientShards
   SftLoss loss = SftLoss::kTokenMean;
   double constant_divisor = 1000;        // tokens, at least 1; with SftLoss::kConstant
   bool append_end_of_sequence = true;    // after responses, if the template has no end of turn
@@ -80,12 +80,13 @@ struct SftData {
   std::vector<std::string> skipped;  // reason per skipped row; only with skip_bad_rows
 };
 
-/// Reads the examples of a JSONL or Parquet file. A row holds either
-/// - a prompt (a text, which is one user turn, or chat messages that end with a user turn) and a
-///   response, a text: one example; or
-/// - messages, [{"role": "system" | "user" | "assistant", "content": text}, ...]: one example per
-///   assistant turn, with all earlier turns as its prompt. Each turn is learned once, after the
-///   same text that the model reads during generation.
+/// Reads the examples of a JSONL or Parquet file. A row has one of two forms:
+/// - A prompt and a response, a text, which make one example. The prompt is a text (one user turn),
+///   or chat messages that end with a user turn.
+/// - messages, [{"role": "system" | "user" | "assistant", "content": text}, ...]. Each assistant
+/// turn
+///   makes one example, with all earlier turns as its prompt. Each turn is therefore learned once,
+///   after the same text that the model reads during generation.
 /// Prompt and response are encoded separately. Throws Error naming file and row if a row is
 /// malformed, empty, or longer than `max_tokens` (0: any length), unless bad rows are skipped.
 /// Throws Error if no example remains.

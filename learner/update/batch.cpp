@@ -51,8 +51,8 @@ void describe(FieldList& fields, BatchOptions& options) {
               "tokens", 1});
   fields.add("activation_mebibytes", options.activation_mebibytes,
              {kActivationHelp, "MiB", 0, kMostActivationMebibytes});
-  fields.add("lanes", options.gradient_shards,
-             {kGradientShardsHelp, "", 1, kMaxGradientShards, "1"});
+  fields.add("gradient_shards", options.gradient_shards,
+             {kGradientShardsHelp, "", 1, kMaxGradientShards, "1", "lanes"});
 }
 
 std::vector<std::vector<ResponseIndex>> cut_mini_batches(std::span<const ScoredGroup> groups,

@@ -1,6 +1,7 @@
-// Divides a step's scored groups into the units of training: mini-batches of complete groups (one
-// weight update each), gradient shards of sequences (summed in a fixed tree), and micro-batches of
-// complete sequences (one forward and backward pass each).
+// Divides a step's scored groups into the units of training:
+// - mini-batches of complete groups, with one weight update each;
+// - gradient shards of sequences, whose gradients are summed in a fixed tree;
+// - micro-batches of complete sequences, with one forward and backward pass each.
 #pragma once
 
 #include <cstdint>
@@ -19,8 +20,7 @@ constexpr const char* kGradientShardsHelp =
     "Number of gradient shards, the partial sums of a gradient. They are added in a fixed tree, so "
     "that results do not depend on the number of learners up to this number. Another number of "
     "shards changes rounding. One learner holds log2(shards) + 1 gradients. Leave alone unless "
-    "more "
-    "learners are needed.";
+    "more learners are needed.";
 
 constexpr std::int64_t kMostActivationMebibytes = std::int64_t{1} << 24;
 constexpr const char* kActivationHelp =
@@ -35,7 +35,7 @@ struct BatchOptions {
   std::int64_t epochs = 1;                                // passes over a step, at least 1
   std::int64_t max_micro_batch_tokens = 4096;             // tokens per pass, at least 1
   std::int64_t activation_mebibytes = 0;                  // MiB; 0: chosen by the device
-  std::int64_t gradient_shards = kDefaultGradientShards;  // key "lanes"; 1 to kMaxGradientShards
+  std::int64_t gradient_shards = kDefaultGradientShards;  // 1 to kMaxGradientShards
 };
 void describe(FieldList& fields, BatchOptions& options);
 

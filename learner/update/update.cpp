@@ -127,7 +127,7 @@ PolicyUpdater::PolicyUpdater(const UpdateOptions& options, UpdateParts parts)
       parts_(parts),
       gradient_(parts.weights.operators(), parts.learners,
                 flat_elements(parts.weights.parameters()), options.batch.gradient_shards,
-                "update.lanes"),
+                "update.gradient_shards"),
       policies_(gradient_.workers(), parts.policy, options.batch.activation_mebibytes << 20) {
   check_options(options_.loss);
   options_.batch.max_micro_batch_tokens =

@@ -48,9 +48,9 @@ TEST(Roles, LearnersAreAtMostTheLanes) {
   EXPECT_EQ(plan_roles({}, one_host(256, 8), 8).learners.size(), 8U);
   try {
     plan_roles({.learners = 9}, one_host(256, 8), 8);
-    ADD_FAILURE() << "9 learners share 8 lanes";
+    ADD_FAILURE() << "9 learners share 8 gradient shards";
   } catch (const Error& error) {
-    EXPECT_NE(std::string(error.what()).find("raise update.lanes"), std::string::npos);
+    EXPECT_NE(std::string(error.what()).find("raise update.gradient_shards"), std::string::npos);
   }
 }
 

@@ -38,6 +38,7 @@ struct SftConfig {
   bool initialise = false;
   ModelOptions model;
   SftOptions sft;
+  std::vector<std::string> former_keys = {};  // sentences about keys given by their former names
 };
 
 void describe(FieldList& fields, SftConfig& config) {
@@ -51,7 +52,7 @@ void describe(FieldList& fields, SftConfig& config) {
 
 SftConfig load_sft_config(const fs::path& path, std::span<const std::string> overrides) {
   SftConfig config;
-  load_config(fields_of(config), path, overrides);
+  config.former_keys = load_config(fields_of(config), path, overrides);
   if (config.model.path.empty()) {
     fail("{}: model.path is not set: name the Hugging Face directory to start from", path.string());
   }
@@ -64,8 +65,8 @@ SftConfig load_sft_config(const fs::path& path, std::span<const std::string> ove
   return config;
 }
 
-/// Returns the keys that a resume of this run may change, besides those that never change a result:
-/// the keys of the run's length, unless the cosine schedule depends on it.
+/// Returns the keys that a resume of this run may change in addition to those that no result
+/// depends on. They are the keys of the run's length, unless the cosine schedule depends on it.
 std::vector<std::string> may_change(const SftConfig& config) {
   const OptimizerOptions& optimizer = config.sft.optimizer;
   if (optimizer.schedule == Schedule::kCosine && optimizer.decay_until == 0) return {};
@@ -179,6 +180,9 @@ SftInputs read_inputs(const SftConfig& config, int learners, bool is_first) {
   SftInputs inputs{.model = load_model_config(config.model.path),
                    .ends = end_tokens(config.model.path, config.sft.prompt_template),
                    .learners = learners};
+  if (is_first) {
+    for (const std::string& note : config.former_keys) Log("sft", 0).warn("{}", note);
+  }
   if (is_first && !config.initialise) plan_weights(config.model.path);  // checks the files
   const Tokenizer tokenizer = Tokenizer::load(config.model.path);
   const SftEncoding encoding = encoding_of(config, tokenizer, inputs.ends);

@@ -28,28 +28,28 @@ class BestCheckpoint : public testing::Test {
   TemporaryDirectory run_;
 };
 
-TEST_F(BestCheckpoint, IsThatOfTheGreatestValueAndTheEarlierOfEqualOnes) {
+TEST_F(BestCheckpoint, HasTheGreatestValueAndIsTheEarliestOfEqualOnes) {
   saved({10, 20, 30, 40});
   EXPECT_EQ(best("{\"step\":10,\"eval_accuracy\":0.5}\n{\"step\":20,\"eval_accuracy\":0.75}\n"
                  "{\"step\":30,\"eval_accuracy\":0.75}\n{\"step\":40,\"accuracy\":1}\n"),
             20);
 }
 
-TEST_F(BestCheckpoint, IsOneThatWasSaved) {
+TEST_F(BestCheckpoint, IsASavedStep) {
   saved({10, 30});
   EXPECT_EQ(best("{\"step\":10,\"eval_accuracy\":0.5}\n{\"step\":20,\"eval_accuracy\":0.75}\n"
                  "{\"step\":30,\"eval_accuracy\":0.25}\n"),
             10);
 }
 
-TEST_F(BestCheckpoint, IsNoneWhereNoSavedStepHasTheMetric) {
+TEST_F(BestCheckpoint, DoesNotExistIfNoSavedStepHasTheMetric) {
   saved({10, 20});
   EXPECT_EQ(best("{\"step\":0,\"eval_accuracy\":0.5}\n{\"step\":10,\"eval_accuracy\":null}\n"
                  "{\"step\":20,\"accuracy\":1}\n"),
             std::nullopt);
 }
 
-TEST(BestCheckpointOptions, AMetricThatNoEvaluationGivesIsRefused) {
+TEST(BestCheckpointOptions, RefuseAMetricThatNoEvaluationGives) {
   const std::vector<std::string> given = {"eval_accuracy", "eval_truncation_rate"};
   EXPECT_EQ(error_of([&] { check_options(BestCheckpointOptions{}, {}); }), "no error");
   EXPECT_EQ(error_of([&] { check_options({"eval_accuracy"}, given); }), "no error");

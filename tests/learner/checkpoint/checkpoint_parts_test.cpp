@@ -25,7 +25,7 @@ using test::host, testing::Each, testing::HasSubstr;
 constexpr test::TinyShape kSeveralBlocks = {
     .vocabulary = 600, .width = 64, .ffn_width = 96, .layers = 4};
 
-/// A learner's moments of `whole`.
+/// The moments of one learner, taken from `whole`.
 AdamW shard_of_moments(const AdamW& whole, const Weights& weights, FlatRange shard) {
   AdamW part({}, weights, shard);
   for (const auto& [to, from] : {std::pair{part.first_moment(), whole.first_moment()},
@@ -47,12 +47,12 @@ class CheckpointParts : public testing::Test {
     }
   }
 
-  /// Memory for what that learner holds of the weights.
+  /// Memory for the weights that a learner holds.
   Weights held_by(int learner, int learners) const {
     return {policy_.weights.config(), *policy_.operators,
             held_range(policy_.weights.parameters(), learner, learners)};
   }
-  /// Part `learner` of the parts of `learners`.
+  /// The part of `learner` among `learners`.
   std::string write(const fs::path& checkpoints, int learner, int learners) const {
     const FlatRange shard = shard_of(policy_.weights.flat().elements(), learner, learners);
     const AdamW own = shard_of_moments(optimizer_, policy_.weights, shard);
@@ -80,7 +80,7 @@ class CheckpointParts : public testing::Test {
   AdamW optimizer_{{.learning_rate = 0.1, .warmup = 0}, policy_.weights};
 };
 
-TEST_F(CheckpointParts, GiveAnyNumberOfLearnersEveryBit) {
+TEST_F(CheckpointParts, CanBeReadByAnyNumberOfLearners) {
   for (const int written_by : {1, 2, 3, 4, 8}) {
     const fs::path saved = save(written_by);
     EXPECT_TRUE(checkpoint_faults(saved).empty()) << written_by;
@@ -104,7 +104,7 @@ TEST_F(CheckpointParts, GiveAnyNumberOfLearnersEveryBit) {
   }
 }
 
-TEST_F(CheckpointParts, OfOneLearnerAreOneFileAndNoIndex) {
+TEST_F(CheckpointParts, OfOneLearnerAreOneFileWithoutIndex) {
   EXPECT_EQ(
       list_directory(save(1)),
       (std::vector<std::string>{"SHA256SUMS", "config.json", "model.safetensors",
@@ -112,7 +112,7 @@ TEST_F(CheckpointParts, OfOneLearnerAreOneFileAndNoIndex) {
 }
 
 // Names and index are those of transformers' save_pretrained(max_shard_size=...).
-TEST_F(CheckpointParts, OfSeveralAreOneHuggingFaceDirectory) {
+TEST_F(CheckpointParts, OfSeveralLearnersAreOneHuggingFaceDirectory) {
   const fs::path saved = save(2);
   EXPECT_EQ(list_directory(saved),
             (std::vector<std::string>{
@@ -133,7 +133,7 @@ TEST_F(CheckpointParts, OfSeveralAreOneHuggingFaceDirectory) {
       std::ranges::equal(host(load_weights(saved, *policy_.operators)), host(policy_.weights)));
 }
 
-TEST_F(CheckpointParts, AMissingOrForeignFileOfMomentsIsRefused) {
+TEST_F(CheckpointParts, AMissingOrUnrelatedFileOfMomentsIsRefused) {
   const fs::path saved = save(4);
   Weights weights(policy_.weights.config(), *policy_.operators);
   AdamW optimizer({}, weights);
@@ -145,10 +145,10 @@ TEST_F(CheckpointParts, AMissingOrForeignFileOfMomentsIsRefused) {
   fs::copy(saved / "optimizer-00003-of-00004.safetensors",
            saved / "optimizer-00002-of-00004.safetensors");
   EXPECT_THAT(error(), HasSubstr("resume from one of this run"));
-  EXPECT_THAT(host(weights), Each(0.0F)) << "half loaded";
+  EXPECT_THAT(host(weights), Each(0.0F)) << "nothing is loaded in part";
 }
 
-TEST_F(CheckpointParts, APartThatNobodyCompletesIsNoCheckpoint) {
+TEST_F(CheckpointParts, APartAloneIsNotACheckpoint) {
   const fs::path checkpoints = directory_.path() / "killed";
   begin_checkpoint(checkpoints, 3);
   write(checkpoints, 1, 2);
@@ -157,7 +157,7 @@ TEST_F(CheckpointParts, APartThatNobodyCompletesIsNoCheckpoint) {
   EXPECT_EQ(list_directory(checkpoints), std::vector<std::string>{".step-000004.partial"});
 }
 
-TEST_F(CheckpointParts, AreOfAboutEqualSize) {
+TEST_F(CheckpointParts, HaveAboutEqualSizes) {
   const auto layout = parameter_layout([] {
     ModelConfig smollm2 = test::tiny_config({.vocabulary = 49152,
                                              .width = 576,

@@ -30,7 +30,7 @@ class Saver : public ::testing::Test {
     train();
   }
 
-  /// Alters weights, moments and counts.
+  /// Changes weights, moments and counts.
   void train() {
     const Buffer gradient = test::gradient_for(policy_.weights, 0.5F);
     optimizer_.update(1, 1.0, gradient.view(), policy_.weights.flat());
@@ -47,12 +47,12 @@ class Saver : public ::testing::Test {
     saver.save(contents(step), [this, step] { saved_.push_back(step); });
   }
 
-  /// From now on every checkpoint waits before its weights, until there is a release().
+  /// Makes every later checkpoint wait before its weights are written, until release().
   void hold() const {
     fs::remove(start_ / "generation_config.json");
     ASSERT_EQ(::mkfifo((start_ / "generation_config.json").c_str(), 0644), 0);
   }
-  /// Blocks until one waits.
+  /// Blocks until a checkpoint waits.
   void release() const {
     std::ofstream pipe(start_ / "generation_config.json");
     rename_durably(directory_.write("later", kGenerationConfig), start_ / "generation_config.json");
@@ -69,7 +69,7 @@ class Saver : public ::testing::Test {
   std::vector<std::int64_t> saved_;  // steps whose checkpoints are in place
 };
 
-TEST_F(Saver, WhileACheckpointIsWrittenTheNextStepGoesOnAndChangesNoneOfItsBits) {
+TEST_F(Saver, TheNextStepDoesNotChangeACheckpointInProgress) {
   hold();
   CheckpointSaver saver = this->saver();
   save(saver, 5);
@@ -89,7 +89,7 @@ TEST_F(Saver, WhileACheckpointIsWrittenTheNextStepGoesOnAndChangesNoneOfItsBits)
   EXPECT_EQ(optimizer.updates(), 1);
 }
 
-TEST_F(Saver, InTheBackgroundTheSameBytesAreWritten) {
+TEST_F(Saver, WritesTheSameBytesInTheBackground) {
   const std::vector<CoverageStates> bigrams = {{.ngram = 2}};
   RunCoverage coverage(bigrams, {});
   ScoredGroup group;
@@ -99,7 +99,7 @@ TEST_F(Saver, InTheBackgroundTheSameBytesAreWritten) {
   for (const bool background : {false, true}) {
     CheckpointSaver saver = this->saver(background);
     CheckpointContents contents = this->contents(7);
-    contents.coverage = &coverage;
+    contents.extra = &coverage;
     saver.save(contents, [] {});
     EXPECT_TRUE(saver.wait());
     fs::rename(checkpoint_path(checkpoints_, 7), directory_.path() / (background ? "b" : "a"));
@@ -112,7 +112,7 @@ TEST_F(Saver, InTheBackgroundTheSameBytesAreWritten) {
   }
 }
 
-TEST_F(Saver, ASaveWaitsForTheOneBefore) {
+TEST_F(Saver, ASaveWaitsForThePrecedingOne) {
   hold();
   CheckpointSaver saver = this->saver();
   save(saver, 5);
@@ -121,10 +121,10 @@ TEST_F(Saver, ASaveWaitsForTheOneBefore) {
   EXPECT_TRUE(fs::exists(checkpoint_path(checkpoints_, 5)));
   EXPECT_TRUE(saver.wait());
   EXPECT_EQ(saved_, (std::vector<std::int64_t>{5, 6}));
-  EXPECT_FALSE(saver.wait());  // what has ended is told once
+  EXPECT_FALSE(saver.wait());  // the end is reported once
 }
 
-TEST_F(Saver, ItsEndIsThatOfTheSave) {
+TEST_F(Saver, TheDestructorWaitsForTheSave) {
   hold();
   std::future<void> releasing;
   {
@@ -135,7 +135,7 @@ TEST_F(Saver, ItsEndIsThatOfTheSave) {
   EXPECT_EQ(saved_, std::vector<std::int64_t>{5});
 }
 
-TEST_F(Saver, AnErrorReachesWhoeverAsksFirst) {
+TEST_F(Saver, TheFirstCallAfterAFailureThrowsItsError) {
   fs::create_symlink("/proc/self/mem", start_ / "vocab.json");  // reading it fails
   const auto ask = {
       +[](CheckpointSaver& saver, const CheckpointContents& next) { saver.save(next, [] {}); },
@@ -149,13 +149,13 @@ TEST_F(Saver, AnErrorReachesWhoeverAsksFirst) {
       save(saver, 5);
       const std::string error = error_of([&] { first(saver, contents(6)); });
       EXPECT_NE(error.find("vocab.json"), std::string::npos) << error;
-      EXPECT_FALSE(saver.wait());  // and nobody else
+      EXPECT_FALSE(saver.wait());  // and no other learner
     }
   }
   EXPECT_TRUE(saved_.empty());
 }
 
-TEST_F(Saver, WithoutABackgroundACheckpointIsThereWhenSaveReturns) {
+TEST_F(Saver, WithoutBackgroundTheCheckpointIsCompleteWhenSaveReturns) {
   CheckpointSaver saver = this->saver(false);
   save(saver, 5);
   EXPECT_EQ(saved_, std::vector<std::int64_t>{5});
@@ -180,7 +180,7 @@ struct SavingLearner {
   }
 };
 
-TEST_F(Saver, OfSeveralLearnersTheCheckpointIsThereWhenAllHaveWritten) {
+TEST_F(Saver, ACheckpointIsCompleteWhenAllLearnersHaveWritten) {
   for (const bool background : {false, true}) {
     fs::remove_all(checkpoints_);
     on_learners(4, [&](Collective& group) {
@@ -199,7 +199,7 @@ TEST_F(Saver, OfSeveralLearnersTheCheckpointIsThereWhenAllHaveWritten) {
   }
 }
 
-TEST_F(Saver, OfSeveralLearnersStepsGoOnUntilAllHaveWritten) {
+TEST_F(Saver, StepsContinueUntilAllLearnersHaveWritten) {
   hold();
   std::future<void> releasing;
   on_learners(2, [&](Collective& group) {
@@ -215,10 +215,10 @@ TEST_F(Saver, OfSeveralLearnersStepsGoOnUntilAllHaveWritten) {
   EXPECT_TRUE(fs::exists(checkpoint_path(checkpoints_, 5)));
 }
 
-TEST_F(Saver, WhatOneOfSeveralLearnersGivesUpIsNoCheckpoint) {
+TEST_F(Saver, ThereIsNoCheckpointIfOneLearnerGivesUp) {
   on_learners(2, [&](Collective& group) {
     SavingLearner learner{group, policy_.weights, checkpoints_, start_};
-    learner.save(5);  // and none asks for the other's part: the run fails
+    learner.save(5);  // the learners do not exchange their parts, so the run fails
   });
   EXPECT_FALSE(latest_checkpoint(checkpoints_));
 }

@@ -56,7 +56,7 @@ class Checkpoint : public ::testing::Test {
     } catch (const Error& error) {
       EXPECT_NE(std::string(error.what()).find(named), std::string::npos) << error.what();
     }
-    for (const float w : host(weights)) EXPECT_EQ(w, 0.0F);  // nothing half loaded
+    for (const float w : host(weights)) EXPECT_EQ(w, 0.0F);  // nothing is loaded in part
     for (const float m : host(optimizer.first_moment())) EXPECT_EQ(m, 0.0F);
   }
 
@@ -66,7 +66,7 @@ class Checkpoint : public ::testing::Test {
   AdamW optimizer_;
 };
 
-TEST_F(Checkpoint, GivesBackEveryBit) {
+TEST_F(Checkpoint, IsBitIdenticalWhenLoaded) {
   const fs::path saved = save(50);
   EXPECT_EQ(saved.filename(), "step-000050");
   Weights weights(weights_.config(), *operators_);
@@ -84,7 +84,7 @@ TEST_F(Checkpoint, GivesBackEveryBit) {
   EXPECT_EQ(read_file(saved / "tokenizer.json"), "{\"any\": \"bytes\"}\n");
 }
 
-TEST_F(Checkpoint, GivesEachShardItsPart) {
+TEST_F(Checkpoint, LoadsThePartOfEachShard) {
   const fs::path saved = save(50);
   const std::int64_t elements = weights_.flat().elements(), half = elements / 32 * 16 + 5;
   for (const FlatRange shard : {FlatRange{0, half}, FlatRange{half, elements - half}}) {
@@ -103,7 +103,7 @@ TEST_F(Checkpoint, GivesEachShardItsPart) {
   }
 }
 
-TEST_F(Checkpoint, LatestIgnoresWhatIsNotComplete) {
+TEST_F(Checkpoint, LatestIgnoresIncompleteOnes) {
   EXPECT_FALSE(latest_checkpoint(root_ / "checkpoints"));
   save(5);
   save(10);
@@ -128,7 +128,7 @@ TEST_F(Checkpoint, KeepsTheLastAndTheBest) {
   EXPECT_EQ(names_with(1, {}), Names{"step-000005"});
 }
 
-TEST_F(Checkpoint, SavingAgainReplaces) {
+TEST_F(Checkpoint, SavingAgainReplacesIt) {
   save(5);
   host(weights_)[0] = 42.0F;
   EXPECT_EQ(host(load_weights(save(5), *operators_))[0], 42.0F);
@@ -141,7 +141,7 @@ TEST_F(Checkpoint, AFailureMidwayLeavesTheLastCompleteOne) {
   EXPECT_EQ(latest_checkpoint(root_ / "checkpoints")->filename(), "step-000007");
 }
 
-TEST_F(Checkpoint, DamagedOnesAreRefusedByName) {
+TEST_F(Checkpoint, ErrorsNameTheDamagedFile) {
   const fs::path saved = save(5);
   const std::string state = read_file(saved / "trainer_state.json");
   write(saved / "trainer_state.json", state.substr(0, state.size() / 2));
@@ -157,7 +157,7 @@ TEST_F(Checkpoint, DamagedOnesAreRefusedByName) {
   expect_refused(saved, "optimizer.safetensors");
 }
 
-TEST_F(Checkpoint, OfAnotherModelIsRefused) {
+TEST_F(Checkpoint, RefusesOneOfAnotherModel) {
   const fs::path saved = save(5);
   const Weights other = initial_weights(small_config(1), 3, *operators_);
   const AdamW other_optimizer({}, other);

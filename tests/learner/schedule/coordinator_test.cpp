@@ -3,19 +3,19 @@
 #include <gtest/gtest.h>
 
 #include <deque>
-#include <optional>
+#include <string>
 #include <thread>
 #include <vector>
 
 #include "common/base/error.h"
-#include "common/base/queue.h"
-#include "common/comm/ticket_queue.h"
 #include "common/rollout/prompt_stream.h"
 #include "learner/schedule/tickets.h"
-#include "tests/learner/schedule/collected.h"
+#include "tests/learner/schedule/local_coordinator.h"
 
 namespace lie {
 namespace {
+
+using test::LocalCoordinator;
 
 std::vector<Prompt> prompts(std::int64_t count) {
   std::vector<Prompt> all;
@@ -32,60 +32,57 @@ ScoredGroup answer(const Ticket& ticket) {
   return group;
 }
 
-/// Answers tickets like an actor with a reward worker behind it, until new weights are announced
-/// `phases` times; returns how many tickets it got.
-int answer_tickets(LocalTicketQueue& ticket_queue, int actor, Sink<ScoredGroup>& scored,
-                   int phases) {
-  const auto client = ticket_queue.client(actor);
+/// Answers tickets like an actor with a reward worker, until new weights are announced `phases`
+/// times. Returns the number of tickets.
+int answer_tickets(LocalCoordinator& local, int phases) {
+  const auto client = local.client();
   int tickets = 0;
   while (phases > 0) {
     const Assignment assignment = client->receive({4});
     if (assignment.kind == Assignment::Kind::kWeights) --phases;
-    for (const Ticket& ticket : assignment.tickets) scored.send(answer(ticket));
+    for (const Ticket& ticket : assignment.tickets) local.scored.send(answer(ticket));
     tickets += static_cast<int>(assignment.tickets.size());
   }
   return tickets;
 }
 
-TEST(Coordinator, BetweenTwoCollectsItAttendsOnceThereAreWeights) {
-  LocalTicketQueue ticket_queue(1);
-  BoundedQueue<ScoredGroup> scored(64);
+TEST(Coordinator, ServesActorsBetweenTwoCollectsOnceThereAreWeights) {
+  LocalCoordinator local;
   PromptStream stream(prompts(10), 7, true);
-  Coordinator coordinator(ticket_queue, 1, scored);
-  coordinator.add(training_tickets(
+  local.coordinator.order(training_tickets(
       stream, {.prompts_per_step = 1, .samples_per_prompt = 2, .max_staleness = 1}, 2));
-  const auto client = ticket_queue.client(0);
-  std::int64_t taken = 0;
+  const auto client = local.client();
   const auto answered = [&] {
-    coordinator.poll_progress([&](const ScoredGroup&) { ++taken; });
+    local.coordinator.poll_progress();
     return client->try_receive({4});
   };
   EXPECT_FALSE(client->try_receive({4}));
   EXPECT_FALSE(answered());
-  coordinator.set_version(0);
+  local.coordinator.set_version(0);
   const auto assignment = answered();
   ASSERT_TRUE(assignment);
   ASSERT_EQ(assignment->tickets.size(), 1U);
   EXPECT_EQ(assignment->tickets[0].policy_version, 0);
-  scored.send(answer(assignment->tickets[0]));
-  EXPECT_FALSE(answered()) << "all are handed out: the actor waits";
-  EXPECT_EQ(taken, 1);
+  local.scored.send(answer(assignment->tickets[0]));
+  EXPECT_FALSE(answered()) << "everything is handed out, so the actor waits";
+  EXPECT_FALSE(local.scored.try_receive()) << "the group was accepted";
+  EXPECT_EQ(local.coordinator.collect({2, Purpose::kTrain}).value().size(), 1U);
 }
 
-TEST(Coordinator, AStepsGroupsComeBackInCanonicalOrder) {
-  LocalTicketQueue ticket_queue(1);
-  BoundedQueue<ScoredGroup> scored(64);
+TEST(Coordinator, ReturnsTheGroupsOfAStepInCanonicalOrder) {
+  LocalCoordinator local;
   PromptStream stream(prompts(10), 7, true);
   const EvaluationTickets held_out(prompts(2), {.every = 1, .samples_per_prompt = 5}, 1);
-  Coordinator coordinator(ticket_queue, 1, scored);
-  const std::jthread actor([&] { answer_tickets(ticket_queue, 0, scored, 2); });
+  const std::jthread actor([&] { answer_tickets(local, 2); });
 
-  coordinator.announce(Assignment::Kind::kWeights);
-  const auto evaluation = test::collected(coordinator, held_out.after(0), std::nullopt);
-  const auto groups = test::collected(
-      coordinator, training_tickets(stream, {.prompts_per_step = 4, .samples_per_prompt = 2}, 1),
-      Assignment::Kind::kWeights);
-  coordinator.announce(Assignment::Kind::kWeights);
+  local.coordinator.announce(Assignment::Kind::kWeights);
+  const auto evaluation = local.coordinator.collect(held_out.after(0)).value();
+  const auto groups =
+      local.coordinator
+          .collect(training_tickets(stream, {.prompts_per_step = 4, .samples_per_prompt = 2}, 1),
+                   Assignment::Kind::kWeights)
+          .value();
+  local.coordinator.announce(Assignment::Kind::kWeights);
 
   ASSERT_EQ(evaluation.size(), 2u);
   EXPECT_EQ(evaluation[1].rollout.ticket.purpose, Purpose::kEvaluate);
@@ -104,85 +101,81 @@ TEST(Coordinator, AStepsGroupsComeBackInCanonicalOrder) {
   }
 }
 
-TEST(Coordinator, EachOfTwoActorsGetsItsShareEvenIfOneAsksFirst) {
-  LocalTicketQueue ticket_queue(2);
-  BoundedQueue<ScoredGroup> scored(64);
+TEST(Coordinator, GivesEachOfTwoActorsItsShareEvenIfOneRequestsFirst) {
+  LocalCoordinator local(2);
   PromptStream stream(prompts(8), 7, false);
-  Coordinator coordinator(ticket_queue, 2, scored);
-  // Actor 0 has room for all, but answers none before actor 1 has answered its four.
+  // Actor 0 has slots for all, but answers none before actor 1 has answered its four.
   std::vector<Ticket> held;
-  std::jthread first([&] { held = ticket_queue.client(0)->receive({100}).tickets; });
+  std::jthread first([&] { held = local.client(0)->receive({100}).tickets; });
   std::jthread second([&] {
-    const auto client = ticket_queue.client(1);
+    const auto client = local.client(1);
     for (int i = 0; i < 4; ++i) {
-      for (const Ticket& ticket : client->receive({1}).tickets) scored.send(answer(ticket));
+      for (const Ticket& ticket : client->receive({1}).tickets) local.scored.send(answer(ticket));
     }
     first.join();
-    for (const Ticket& ticket : held) scored.send(answer(ticket));
+    for (const Ticket& ticket : held) local.scored.send(answer(ticket));
   });
-  const auto groups = test::collected(
-      coordinator, training_tickets(stream, {.prompts_per_step = 8, .samples_per_prompt = 1}, 1),
+  const auto groups = local.coordinator.collect(
+      training_tickets(stream, {.prompts_per_step = 8, .samples_per_prompt = 1}, 1),
       Assignment::Kind::kWeights);
-  EXPECT_EQ(groups.size(), 8u);
+  EXPECT_EQ(groups.value().size(), 8u);
   EXPECT_EQ(held.size(), 4u);
 }
 
-TEST(Coordinator, AnActorGetsTheTicketsThatItHasRoomForAndAtLeastOne) {
-  LocalTicketQueue ticket_queue(1);
-  BoundedQueue<ScoredGroup> scored(64);
+TEST(Coordinator, GivesAnActorTheTicketsThatFitItsFreeSlotsAndAtLeastOne) {
+  LocalCoordinator local;
   PromptStream stream(prompts(8), 7, false);
-  Coordinator coordinator(ticket_queue, 1, scored);
   std::vector<std::size_t> handed;
   const std::jthread actor([&] {
-    const auto client = ticket_queue.client(0);
-    for (const std::int64_t room : {7, 1, 3, 100}) {
-      const Assignment assignment = client->receive({room});
+    const auto client = local.client();
+    for (const std::int64_t slots : {7, 1, 3, 100}) {
+      const Assignment assignment = client->receive({slots});
       handed.push_back(assignment.tickets.size());
-      for (const Ticket& ticket : assignment.tickets) scored.send(answer(ticket));
+      for (const Ticket& ticket : assignment.tickets) local.scored.send(answer(ticket));
     }
   });
-  const auto groups = test::collected(
-      coordinator, training_tickets(stream, {.prompts_per_step = 8, .samples_per_prompt = 3}, 1),
-      std::nullopt);
-  EXPECT_EQ(groups.size(), 8u);
+  const auto groups = local.coordinator.collect(
+      training_tickets(stream, {.prompts_per_step = 8, .samples_per_prompt = 3}, 1));
+  EXPECT_EQ(groups.value().size(), 8u);
   EXPECT_EQ(handed, (std::vector<std::size_t>{2, 1, 1, 4}));
 }
 
-TEST(Coordinator, GroupsAreTakenAsTheyComeAndTheActorIsToldThatThereAreNoMore) {
-  LocalTicketQueue ticket_queue(1);
-  BoundedQueue<ScoredGroup> scored(64);
+TEST(Coordinator, CollectsGroupsOneByOneAsTheyArriveAndTellsTheActorThatThereAreNoMore) {
+  LocalCoordinator local;
   std::vector<Ticket> seen;
   const std::jthread actor([&] {
-    const auto client = ticket_queue.client(0);
+    const auto client = local.client();
     for (Assignment next; (next = client->receive({1})).kind != Assignment::Kind::kFinish;) {
       seen.push_back(next.tickets.at(0));
     }
-    for (auto ticket = seen.rbegin(); ticket != seen.rend(); ++ticket) scored.send(answer(*ticket));
+    for (auto ticket = seen.rbegin(); ticket != seen.rend(); ++ticket) {
+      local.scored.send(answer(*ticket));
+    }
   });
   std::deque<Ticket> tickets;
-  for (std::int64_t i = 0; i < 3; ++i)
+  for (std::int64_t i = 0; i < 3; ++i) {
     tickets.push_back({.group = 10 * i, .samples = 1, .prompt = {}});
+  }
+  const StepPhase phase = phase_of(tickets.front());
+  local.coordinator.order(tickets);
   std::vector<std::int64_t> order;
-  Coordinator coordinator(ticket_queue, 1, scored);
-  coordinator.collect(tickets, Assignment::Kind::kFinish, [&](const ScoredGroup& group) {
-    order.push_back(group.rollout.ticket.group);
-  });
-  coordinator.announce(Assignment::Kind::kFinish);
+  while (const auto group = local.coordinator.collect_one(phase, Assignment::Kind::kFinish)) {
+    order.push_back(group->rollout.ticket.group);
+  }
+  local.coordinator.announce(Assignment::Kind::kFinish);
   EXPECT_EQ(order, (std::vector<std::int64_t>{20, 10, 0}));
 }
 
 TEST(Coordinator, RefusesASecondAnswerToATicket) {
-  LocalTicketQueue ticket_queue(1);
-  BoundedQueue<ScoredGroup> scored(64);
+  LocalCoordinator local;
   const std::jthread actor([&] {
-    const Ticket first = ticket_queue.client(0)->receive({1}).tickets.at(0);
-    scored.send(answer(first));
-    scored.send(answer(first));
+    const Ticket first = local.client()->receive({1}).tickets.at(0);
+    local.scored.send(answer(first));
+    local.scored.send(answer(first));
   });
-  Coordinator coordinator(ticket_queue, 1, scored);
   std::deque<Ticket> tickets(2, {.samples = 1, .prompt = {}});
   tickets[1].group = 1;
-  EXPECT_THROW(test::collected(coordinator, tickets, std::nullopt), Error);
+  EXPECT_THROW(local.coordinator.collect(tickets), Error);
 }
 
 /// One group of one response.
@@ -190,35 +183,34 @@ std::deque<Ticket> ticket_of(std::int64_t step, std::int64_t version) {
   return {{.step = step, .policy_version = version, .samples = 1, .prompt = {}}};
 }
 
-TEST(Coordinator, ActorsRunAheadUnderTheWeightsThatTheyHave) {
-  LocalTicketQueue ticket_queue(1);
-  BoundedQueue<ScoredGroup> scored(64);
-  Coordinator coordinator(ticket_queue, 1, scored);
-  for (const std::int64_t step : {5, 4}) coordinator.add(ticket_of(step, Ticket::kAnyVersion));
-  coordinator.set_version(3);
+std::size_t collected(LocalCoordinator& local, std::int64_t step) {
+  return local.coordinator.collect({step, Purpose::kTrain}).value().size();
+}
+
+TEST(Coordinator, LetsActorsRunAheadWithTheWeightsThatTheyHave) {
+  LocalCoordinator local;
+  for (const std::int64_t step : {5, 4}) {
+    local.coordinator.order(ticket_of(step, Ticket::kAnyVersion));
+  }
+  local.coordinator.set_version(3);
   std::vector<Ticket> seen;
   const std::jthread actor([&] {
-    const auto client = ticket_queue.client(0);
+    const auto client = local.client();
     for (int i = 0; i < 2; ++i) seen.push_back(client->receive({1}).tickets.at(0));
-    for (const Ticket& ticket : {seen[1], seen[0]}) scored.send(answer(ticket));
+    for (const Ticket& ticket : {seen[1], seen[0]}) local.scored.send(answer(ticket));
     client->receive({1});
   });
-  std::vector<StepPart> back;
-  const auto take = [&](const ScoredGroup& group) {
-    back.push_back(part_of(group.rollout.ticket));
-  };
-  EXPECT_TRUE(coordinator.collect({4, Purpose::kTrain}, std::nullopt, take));
-  coordinator.announce(Assignment::Kind::kWeights, take);
-  EXPECT_EQ(back, (std::vector<StepPart>{{5, Purpose::kTrain}, {4, Purpose::kTrain}}));
-  EXPECT_EQ(seen[0].step, 4) << "what is needed first is handed out first";
+  EXPECT_EQ(collected(local, 4), 1u);
+  local.coordinator.announce(Assignment::Kind::kWeights);
+  EXPECT_EQ(collected(local, 5), 1u) << "its group has arrived before that of step 4";
+  EXPECT_EQ(seen[0].step, 4) << "the earlier step is handed out first";
   EXPECT_EQ(seen[0].policy_version, 3);
   EXPECT_EQ(seen[1].policy_version, 3);
 }
 
-/// The steps whose tickets an actor gets until it is told of new weights; it answers them only
-/// then.
-std::vector<std::int64_t> answer_late(LocalTicketQueue& ticket_queue, Sink<ScoredGroup>& scored) {
-  const auto client = ticket_queue.client(0);
+/// Holds all tickets until new weights are announced, then answers them. Returns their steps.
+std::vector<std::int64_t> answer_late(LocalCoordinator& local) {
+  const auto client = local.client();
   std::vector<Ticket> held;
   for (Assignment next; (next = client->receive({1})).kind == Assignment::Kind::kTickets;) {
     held.push_back(next.tickets.at(0));
@@ -226,86 +218,79 @@ std::vector<std::int64_t> answer_late(LocalTicketQueue& ticket_queue, Sink<Score
   std::vector<std::int64_t> steps;
   for (const Ticket& ticket : held) {
     steps.push_back(ticket.step);
-    scored.send(answer(ticket));
+    local.scored.send(answer(ticket));
   }
   return steps;
 }
 
-TEST(Coordinator, NewWeightsWaitForWhatIsPlannedForTheOldOnesAndForNothingElse) {
-  LocalTicketQueue ticket_queue(1);
-  BoundedQueue<ScoredGroup> scored(64);
-  Coordinator coordinator(ticket_queue, 1, scored);
-  coordinator.add(ticket_of(4, 3));
-  coordinator.add(ticket_of(5, Ticket::kAnyVersion));
-  coordinator.add(ticket_of(6, 3));
-  coordinator.add(ticket_of(7, 4));
+TEST(Coordinator, AnnouncesNewWeightsAfterTheGroupsPlannedForTheOldOnesAndNoOthers) {
+  LocalCoordinator local;
+  local.coordinator.order(ticket_of(4, 3));
+  local.coordinator.order(ticket_of(5, Ticket::kAnyVersion));
+  local.coordinator.order(ticket_of(6, 3));
+  local.coordinator.order(ticket_of(7, 4));
   std::vector<std::int64_t> handed;
-  std::size_t back = 0;
-  for (const std::int64_t version : {2, 3, 4}) {
-    std::jthread actor([&] { handed = answer_late(ticket_queue, scored); });
-    if (version > 2) coordinator.set_version(version);
-    coordinator.announce(Assignment::Kind::kWeights, [&](const ScoredGroup&) { ++back; });
-    actor.join();
-    if (version == 2) {
-      EXPECT_TRUE(handed.empty()) << "there are no weights yet";
-    } else if (version == 3) {
-      EXPECT_EQ(handed, (std::vector<std::int64_t>{4, 6}));
-      EXPECT_EQ(back, 2u) << "all that was in flight";
-    } else {
-      EXPECT_EQ(handed, std::vector<std::int64_t>{7});
-    }
-  }
+  const auto announce = [&] {
+    std::jthread actor([&] { handed = answer_late(local); });
+    local.coordinator.announce(Assignment::Kind::kWeights);
+  };
+  announce();
+  EXPECT_TRUE(handed.empty()) << "there are no weights yet";
+  local.coordinator.set_version(3);
+  announce();
+  EXPECT_EQ(handed, (std::vector<std::int64_t>{4, 6}));
+  EXPECT_EQ(collected(local, 4) + collected(local, 6), 2u) << "all groups that were in flight";
+  local.coordinator.set_version(4);
+  announce();
+  EXPECT_EQ(handed, std::vector<std::int64_t>{7});
 }
 
-TEST(Coordinator, ActorsWithoutRoomHearOfWeightsThatChangeInFlight) {
-  LocalTicketQueue ticket_queue(1);
-  BoundedQueue<ScoredGroup> scored(64);
-  Coordinator coordinator(ticket_queue, 1, scored, {}, true);
-  coordinator.set_version(2);
-  for (const std::int64_t step : {3, 4}) coordinator.add(ticket_of(step, Ticket::kAnyVersion));
+TEST(Coordinator, InformsActorsWithoutFreeSlotsOfWeightsThatChangeInFlight) {
+  LocalCoordinator local(1, true);
+  local.coordinator.set_version(2);
+  for (const std::int64_t step : {3, 4}) {
+    local.coordinator.order(ticket_of(step, Ticket::kAnyVersion));
+  }
   std::vector<Ticket> held;
   std::jthread actor([&] {
-    const auto client = ticket_queue.client(0);
+    const auto client = local.client();
     for (int i = 0; i < 2; ++i) held.push_back(client->receive({1}).tickets.at(0));
     EXPECT_TRUE(client->receive({0}).tickets.empty());
-    scored.send(answer(held[0]));
+    local.scored.send(answer(held[0]));
     while (client->receive({0}).kind != Assignment::Kind::kWeights) {
     }
   });
-  std::vector<std::int64_t> back;
-  const auto take = [&](const ScoredGroup& group) { back.push_back(group.rollout.ticket.step); };
-  EXPECT_TRUE(coordinator.collect({3, Purpose::kTrain}, std::nullopt, take));
-  coordinator.announce(Assignment::Kind::kWeights, take);
+  EXPECT_EQ(collected(local, 3), 1u);
+  local.coordinator.announce(Assignment::Kind::kWeights);  // while step 4 is in flight
   actor.join();
-  EXPECT_EQ(back, std::vector<std::int64_t>{3}) << "step 4 is in flight";
-  scored.send(answer(held[1]));
-  coordinator.await_in_flight(take);
-  EXPECT_EQ(back, (std::vector<std::int64_t>{3, 4}));
+  local.scored.send(answer(held[1]));
+  local.coordinator.finish_in_flight(false);
+  EXPECT_FALSE(local.scored.try_receive());
+  EXPECT_EQ(collected(local, 4), 1u);
 }
 
-TEST(Coordinator, WhatComesBehindTheEndIsTakenAndTheRestCounted) {
-  LocalTicketQueue ticket_queue(1);
-  BoundedQueue<ScoredGroup> scored(64);
-  Coordinator coordinator(ticket_queue, 1, scored, {}, true);
-  coordinator.set_version(2);
-  for (const std::int64_t step : {3, 4}) coordinator.add(ticket_of(step, 2));
+TEST(Coordinator, AcceptsGroupsAfterTheEndAndReportsHowManyAreMissing) {
+  LocalCoordinator local(1, true);
+  local.coordinator.set_version(2);
+  for (const std::int64_t step : {3, 4}) local.coordinator.order(ticket_of(step, 2));
   std::jthread actor([&] {
-    const auto client = ticket_queue.client(0);
+    const auto client = local.client();
     const Ticket first = client->receive({1}).tickets.at(0);
     client->receive({1});
     while (client->receive({0}).kind != Assignment::Kind::kWeights) {
     }
-    scored.send(answer(first));
-    scored.close();
+    local.scored.send(answer(first));
+    local.scored.close();
   });
-  std::size_t back = 0;
-  const auto take = [&](const ScoredGroup&) { ++back; };
-  coordinator.announce(Assignment::Kind::kWeights, take);
-  EXPECT_EQ(coordinator.drain(take), 1);
-  EXPECT_EQ(back, 1u);
+  local.coordinator.announce(Assignment::Kind::kWeights);
+  testing::internal::CaptureStderr();
+  local.coordinator.drain();
+  const std::string said = testing::internal::GetCapturedStderr();
+  EXPECT_NE(said.find("1 groups wait for weights of later steps"), std::string::npos) << said;
+  EXPECT_EQ(collected(local, 3), 1u);
 }
 
-TEST(EvaluationTickets, AreDueBeforeTrainingInTheirRhythmAndAtTheEnd) {
+TEST(EvaluationTickets, AreDueBeforeTrainingAtEveryIntervalAndAtTheEnd) {
   const EvaluationTickets tickets(prompts(3), {.every = 4}, 10);
   std::vector<std::int64_t> due;
   for (std::int64_t step = 0; step <= 10; ++step) {

@@ -1,4 +1,4 @@
-// Groups without signal are replaced: which groups make a step, whoever answers first.
+// Dynamic sampling replaces groups without signal; the order of answers does not matter.
 #include "learner/schedule/dynamic_sampling.h"
 
 #include <gtest/gtest.h>
@@ -17,8 +17,8 @@ namespace {
 
 using Numbers = std::vector<std::int64_t>;
 
-/// A group of which the first `right` of four responses are right, with rewards that all differ.
-ScoredGroup group_of(std::int64_t number, int right) {
+/// A group of four responses, the first `correct` of them correct. All rewards differ.
+ScoredGroup group_of(std::int64_t number, int correct) {
   ScoredGroup group;
   group.rollout.ticket.group = number;
   for (int i = 0; i < 4; ++i) {
@@ -26,16 +26,16 @@ ScoredGroup group_of(std::int64_t number, int right) {
     response.ids = {7};
     response.behavior_log_probs = {-1};
     Score& score = group.scores.emplace_back();
-    score.verdict = i < right ? VerdictCode::kEqual : VerdictCode::kUnequal;
-    score.rewards = {i < right ? 1.0F : 0.0F, -0.01F * static_cast<float>(i)};
+    score.verdict = i < correct ? VerdictCode::kEqual : VerdictCode::kUnequal;
+    score.rewards = {i < correct ? 1.0F : 0.0F, -0.01F * static_cast<float>(i)};
   }
   return group;
 }
 
-/// Numbered from 0.
-std::vector<ScoredGroup> groups_of(std::initializer_list<int> right) {
+/// Groups with these numbers of correct responses, numbered from 0.
+std::vector<ScoredGroup> groups_of(std::initializer_list<int> correct) {
   std::vector<ScoredGroup> groups;
-  for (const int r : right) groups.push_back(group_of(std::ssize(groups), r));
+  for (const int c : correct) groups.push_back(group_of(std::ssize(groups), c));
   return groups;
 }
 
@@ -45,22 +45,22 @@ Numbers numbers_of(const std::vector<ScoredGroup>& groups) {
   return numbers;
 }
 
-TEST(DynamicSampling, SignalIsOfAccuracyAndNotOfTheShapedReward) {
+TEST(DynamicSampling, SignalDependsOnAccuracyAndNotOnOtherRewards) {
   EXPECT_FALSE(has_signal(group_of(0, 0)));
   EXPECT_FALSE(has_signal(group_of(0, 4)));
   EXPECT_TRUE(has_signal(group_of(0, 1)));
   EXPECT_TRUE(has_signal(group_of(0, 3)));
 }
 
-TEST(DynamicSampling, ARoundIsAsLargeAsTheShareOfSignalSoFarAsksFor) {
+TEST(DynamicSampling, TheSizeOfARoundFollowsFromTheShareOfGroupsWithSignal) {
   EXPECT_EQ(prompts_of_next_round(groups_of({1, 2, 3, 1}), 4), 0);
   EXPECT_EQ(prompts_of_next_round(groups_of({1, 2, 3, 0}), 4), 2) << "3 of 4: 1.3 for the last one";
   EXPECT_EQ(prompts_of_next_round(groups_of({1, 4, 0, 0}), 4), 4)
-      << "12, but never more than a step";
+      << "12, but at most the size of a step";
   EXPECT_EQ(prompts_of_next_round(groups_of({0, 4, 0, 0}), 4), 4);
 }
 
-TEST(DynamicSampling, TheFirstGroupsWithSignalAreTrainedOnAndAllOthersAreKeptApart) {
+TEST(DynamicSampling, SelectsTheFirstGroupsWithSignalAndDropsAllOthers) {
   const SelectedGroups selected = select_groups(groups_of({0, 1, 4, 2, 3, 0}), 2);
   EXPECT_EQ(numbers_of(selected.trained), (Numbers{1, 3}));
   EXPECT_EQ(numbers_of(selected.dropped), (Numbers{0, 2, 4, 5}));
@@ -78,29 +78,29 @@ std::vector<Prompt> prompts() {
   return all;
 }
 
-/// Problems 0, 3, 6 and 9 have right and wrong answers, the others right ones only.
+/// Problems 0, 3, 6 and 9 get correct and incorrect answers, the others only correct ones.
 ScoredGroup answer(const Ticket& ticket) {
   ScoredGroup group = group_of(ticket.group, ticket.prompt.problem % 3 == 0 ? 2 : 4);
   group.rollout.ticket = ticket;
   return group;
 }
 
-/// What answers tickets of a run in a directory, as a start of a program does.
+/// One start of a program in a run directory.
 class Start {
  public:
-  /// Ended by a signal once `groups` have been handed out.
+  /// A signal stops it once `groups` groups have been handed out.
   explicit Start(const std::filesystem::path& run, const TicketOptions& options = kTickets,
                  std::int64_t groups = 1000)
       : journal_(run), options_(options), groups_(groups) {}
 
-  /// A step, its groups answered first to last or, in each request, last to first.
+  /// Samples a step. `reversed`: an actor answers the groups of each request last to first.
   std::optional<StepGroups> sample(std::int64_t step, bool reversed = false) {
-    Coordinator coordinator(ticket_queue_, 1, scored_, [this] { return stop_.stops_generation(); });
-    GroupCollector collector(coordinator, journal_, stop_);
-    StepSource source(collector, stream, options_, step - 1, step, stop_);
+    Coordinator coordinator(
+        {.ticket_queue = ticket_queue_, .scored = scored_, .stop = stop_, .journal = &journal_});
+    StepSource source({coordinator, stream, options_, step - 1, step}, stop_);
     const std::jthread actor([&] { answer_all(reversed); });
     auto groups = source.receive();
-    collector.keep_in_flight(false);
+    coordinator.finish_in_flight(false);
     coordinator.announce(Assignment::Kind::kFinish);
     return groups;
   }
@@ -137,7 +137,7 @@ TEST(StepSource, DrawsPromptsUntilTheStepHasItsGroupsWithSignal) {
     Start start(run.path());
     const auto step = start.sample(1, reversed);
     ASSERT_TRUE(step);
-    // Round 1: problems 0 to 3, of which 0 and 3. Round 2: 4 to 7, of which 6. Round 3: 8 to 1.
+    // Round 1: problems 0 to 3, signal in 0 and 3. Round 2: 4 to 7, signal in 6. Round 3: 8 to 1.
     EXPECT_EQ(numbers_of(step->groups), (Numbers{0, 3, 6, 9}));
     EXPECT_EQ(numbers_of(step->dropped), (Numbers{1, 2, 4, 5, 7, 8, 10}));
     EXPECT_EQ(step->wanted_groups, 4);
@@ -145,11 +145,11 @@ TEST(StepSource, DrawsPromptsUntilTheStepHasItsGroupsWithSignal) {
   }
 }
 
-TEST(StepSource, AStepThatIsStoppedWithinItsSecondRoundGoesOnFromTheJournal) {
+TEST(StepSource, AStepStoppedWithinItsSecondRoundResumesFromTheJournal) {
   TemporaryDirectory run;
   Start stopped(run.path(), kTickets, 4);
   EXPECT_FALSE(stopped.sample(1));
-  EXPECT_EQ(stopped.stream.state(), PromptStreamState{}) << "as the checkpoint must have it";
+  EXPECT_EQ(stopped.stream.state(), PromptStreamState{}) << "the state for the checkpoint";
   Start again(run.path());
   const auto step = again.sample(1);
   ASSERT_TRUE(step);
@@ -158,7 +158,7 @@ TEST(StepSource, AStepThatIsStoppedWithinItsSecondRoundGoesOnFromTheJournal) {
   EXPECT_EQ(again.handed_out() + stopped.handed_out(), 11) << "none was generated twice";
 }
 
-TEST(StepSource, TrainsOnWhatThereIsAfterTheLastRoundAndSaysSo) {
+TEST(StepSource, TrainsOnTheGroupsFoundByTheLastRoundAndWarns) {
   TemporaryDirectory run;
   TicketOptions options = kTickets;
   options.dynamic_sampling.max_rounds = 2;

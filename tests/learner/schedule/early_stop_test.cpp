@@ -17,7 +17,7 @@ TEST(EarlyStop, WithoutSignalAndLimitEveryStepBegins) {
   EXPECT_EQ(stop.reason(), "");
 }
 
-TEST(EarlyStop, ASignalStopsBehindTheStepInProgress) {
+TEST(EarlyStop, ASignalStopsAfterTheStepInProgress) {
   int signal = 0;
   EarlyStop stop([&] { return signal; });
   EXPECT_TRUE(stop.may_begin(7));
@@ -26,31 +26,32 @@ TEST(EarlyStop, ASignalStopsBehindTheStepInProgress) {
   EXPECT_EQ(stop.reason(), "stopped at step 7 by SIGUSR1");
 }
 
-TEST(EarlyStop, TheFirstStepOfAStartBeginsHoweverLittleTimeIsLeft) {
+TEST(EarlyStop, TheFirstStepBeginsHoweverLittleTimeIsLeft) {
   EarlyStop stop(no_signal, 1);
   EXPECT_TRUE(stop.may_begin(1));
   EXPECT_FALSE(stop.may_begin(2));
   EXPECT_EQ(stop.reason().find("stopped at step 1: "), 0u) << stop.reason();
 }
 
-TEST(EarlyStop, TheTimeOfACheckpointIsLeftBehindTheStep) {
+TEST(EarlyStop, AStepBeginsOnlyIfItsCheckpointAlsoFitsTheTime) {
   EarlyStop stop(no_signal, 1000);
   EXPECT_TRUE(stop.may_begin(1));
   EXPECT_TRUE(stop.may_begin(2));
-  stop.saved_in(950);  // times 1.1 is above what is left
+  stop.saved_in(950);  // times 1.1 exceeds the time left
   EXPECT_FALSE(stop.may_begin(3));
 }
 
-TEST(EarlyStop, WhileACheckpointIsWrittenTheTimeOfTwoIsLeft) {
+TEST(EarlyStop, WhileACheckpointIsWrittenTimeForTwoIsReserved) {
   EarlyStop stop(no_signal, 1000);
   EXPECT_TRUE(stop.may_begin(8));
   stop.saved_in(500);
   EXPECT_TRUE(stop.may_begin(9));
   stop.begins_saving();
-  EXPECT_FALSE(stop.may_begin(10));  // 500 s to its end, and as many behind the step
+  EXPECT_FALSE(
+      stop.may_begin(10));  // 500 s for the checkpoint in progress, and 500 s for the next one
 }
 
-TEST(EarlyStop, ASignalStopsTheStepThatIsGeneratedButNoneThatHasItsGroups) {
+TEST(EarlyStop, ASignalStopsAStepDuringGenerationButNotAfterwards) {
   int signal = 0;
   EarlyStop stop([&] { return signal; });
   EXPECT_FALSE(stop.stops_generation()) << "the start policy is evaluated";
@@ -62,7 +63,7 @@ TEST(EarlyStop, ASignalStopsTheStepThatIsGeneratedButNoneThatHasItsGroups) {
   EXPECT_FALSE(stop.stops_generation()) << "it is evaluated";
 }
 
-TEST(EarlyStop, AStopWithinAStepSaysWhatIsKept) {
+TEST(EarlyStop, AStopWithinAStepReportsThatGroupsAreKept) {
   EarlyStop stop([] { return SIGTERM; });
   EXPECT_FALSE(stop.may_begin(7));
   stop.stopped_within_step();
@@ -70,7 +71,7 @@ TEST(EarlyStop, AStopWithinAStepSaysWhatIsKept) {
             "stopped at step 6 by SIGTERM, within step 7, whose groups so far are kept");
 }
 
-TEST(EarlyStop, WhenOnlySavingStillFitsTheStepIsStoppedOnceAGroupIsKept) {
+TEST(EarlyStop, WhenOnlySavingFitsTheTimeTheStepStopsOnceAGroupIsKept) {
   EarlyStop stop(no_signal, 1000);
   EXPECT_TRUE(stop.may_begin(1));
   stop.group_is_kept();
@@ -84,7 +85,7 @@ TEST(EarlyStop, WhenOnlySavingStillFitsTheStepIsStoppedOnceAGroupIsKept) {
   EXPECT_TRUE(next_start.stops_generation());
 }
 
-TEST(EarlyStop, TheEarlierOfJobAndLimitIsTheEndOfTheTime) {
+TEST(EarlyStop, TheTimeEndsWithTheJobOrTheLimitWhicheverIsEarlier) {
   ::unsetenv("SLURM_JOB_END_TIME");
   EXPECT_EQ(seconds_left(0), std::numeric_limits<double>::infinity());
   EXPECT_EQ(seconds_left(2), 120);

@@ -17,40 +17,40 @@ using Groups = std::vector<DrawnGroup>;
 OpenGroup finished(DrawnGroup drawn, std::int64_t version) { return {drawn, version, true}; }
 OpenGroup open(DrawnGroup drawn, std::int64_t version) { return {drawn, version, false}; }
 
-TEST(FirstGroups, AStepIsCompleteWithTheFirstThatAreFinishedWhicheverStepDrewThem) {
-  // Step 3 of two groups a step, K = 1: all are of the weights of steps 1 and 2.
+TEST(FirstGroups, AStepTakesTheFirstFinishedGroupsWhicheverStepDrewThem) {
+  // Step 3, two groups per step, K = 1: all groups have the weights of steps 1 and 2.
   const std::vector<OpenGroup> groups = {open({3, 0}, 2), finished({3, 1}, 2), open({4, 0}, 2),
                                          finished({4, 1}, 2)};
   EXPECT_EQ(first_groups(groups, 3, 2, 1), (Groups{{3, 1}, {4, 1}}));
   EXPECT_EQ(first_groups({groups[0], groups[1], groups[2]}, 3, 2, 1), Groups());
 }
 
-TEST(FirstGroups, ThoseThatMayWaitLeastAreTakenFirst) {
+TEST(FirstGroups, GroupsWithTheEarliestDueStepAreTakenFirst) {
   const std::vector<OpenGroup> groups = {finished({5, 0}, 4), finished({4, 2}, 3),
                                          finished({4, 1}, 2), finished({3, 7}, 4)};
-  EXPECT_EQ(due_step(groups[2], 2), 5) << "by its weights";
-  EXPECT_EQ(due_step(groups[3], 2), 5) << "by the step that drew it";
+  EXPECT_EQ(due_step(groups[2], 2), 5) << "because of its weights";
+  EXPECT_EQ(due_step(groups[3], 2), 5) << "because of the step that drew it";
   EXPECT_EQ(first_groups(groups, 5, 2, 2), (Groups{{3, 7}, {4, 1}}));
   EXPECT_EQ(first_groups(groups, 5, 3, 2), (Groups{{3, 7}, {4, 1}, {4, 2}}));
 }
 
-TEST(FirstGroups, AStepWaitsForWhatIsDueWithIt) {
+TEST(FirstGroups, AStepWaitsForGroupsThatAreDueWithIt) {
   std::vector<OpenGroup> groups = {open({3, 0}, 1), finished({3, 1}, 2), finished({4, 0}, 2),
                                    open({4, 1}, 2)};
-  EXPECT_EQ(first_groups(groups, 3, 2, 1), Groups()) << "of the weights of step 1";
+  EXPECT_EQ(first_groups(groups, 3, 2, 1), Groups()) << "the open group has the weights of step 1";
   groups[0].is_finished = true;
   EXPECT_EQ(first_groups(groups, 3, 2, 1), (Groups{{3, 0}, {3, 1}}));
 }
 
-TEST(FirstGroups, AStepWaitsForAsManyAsLaterOnesCouldNotTakeInTime) {
-  // Of one group a step, two are due by step 4: step 3 has to take one of them.
+TEST(FirstGroups, AStepWaitsForGroupsThatLaterStepsCouldNotTakeInTime) {
+  // One group per step, and two are due by step 4: step 3 has to take one of them.
   std::vector<OpenGroup> groups = {open({3, 0}, 1), open({4, 0}, 1), finished({5, 0}, 2)};
   EXPECT_EQ(first_groups(groups, 3, 1, 2), Groups());
   groups[1].is_finished = true;
   EXPECT_EQ(first_groups(groups, 3, 1, 2), (Groups{{4, 0}}));
 }
 
-TEST(FirstGroups, WhatIsWrittenDownIsTakenOnceAllOfItIsFinished) {
+TEST(FirstGroups, RecordedGroupsAreTakenOnceAllAreFinished) {
   const std::vector<OpenGroup> groups = {open({3, 0}, 2), finished({3, 1}, 2), finished({4, 0}, 2)};
   EXPECT_EQ(once_finished({{4, 0}, {3, 1}}, groups), (Groups{{4, 0}, {3, 1}}));
   EXPECT_EQ(once_finished({{4, 0}, {3, 0}}, groups), Groups());
@@ -60,7 +60,7 @@ TEST(FirstGroups, WhatIsWrittenDownIsTakenOnceAllOfItIsFinished) {
             std::string::npos);
 }
 
-/// A run of which nobody knows when what is begun or finished.
+/// A run in which groups begin and finish in random order.
 class SomeRun {
  public:
   SomeRun(unsigned seed, bool newest_first) : random_(seed), newest_first_(newest_first) {}
@@ -70,11 +70,11 @@ class SomeRun {
       draw_up_to(std::min(step + ahead_, steps_));
       Groups taken = first_groups(groups_, step, count_, max_staleness_);
       while (taken.empty()) {
-        ASSERT_TRUE(goes_on()) << "step " << step << " waits for what is finished";
+        ASSERT_TRUE(advances()) << "step " << step << " waits although all groups are finished";
         taken = first_groups(groups_, step, count_, max_staleness_);
       }
       take(step, taken);
-      for (std::int64_t i = below(2 * count_); i > 0; --i) goes_on();  // beside the update
+      for (std::int64_t i = below(2 * count_); i > 0; --i) advances();  // during the update
       version_ = step;
     }
     EXPECT_TRUE(groups_.empty());
@@ -97,8 +97,8 @@ class SomeRun {
     }
   }
 
-  /// One group begins or is finished; false where all are.
-  bool goes_on() {
+  /// Begins or finishes one group; returns false if all are finished.
+  bool advances() {
     for (std::size_t g = 0; g < groups_.size(); ++g) {
       if (!begun_[g]) groups_[g].policy_version = version_;
     }
@@ -134,15 +134,15 @@ class SomeRun {
   std::mt19937 random_;
   bool newest_first_;
   std::int64_t max_staleness_ = 1 + below(4), count_ = 1 + below(6), steps_ = 1 + below(25);
-  std::int64_t ahead_ = 1 + below(max_staleness_);  // the rule holds for any
+  std::int64_t ahead_ = 1 + below(max_staleness_);  // the rule holds for any number
   std::int64_t version_ = 0, drawn_ = 0;
   std::vector<OpenGroup> groups_;
-  std::vector<bool> begun_;  // of them
+  std::vector<bool> begun_;  // [open groups]
   std::set<DrawnGroup> seen_;
   bool took_others_ = false;
 };
 
-TEST(FirstGroups, InAnyOrderOfEventsEveryGroupEntersOneStepNoneTooLateAndNothingStandsStill) {
+TEST(FirstGroups, InAnyOrderOfEventsEachGroupEntersOneStepInTimeAndNoStepBlocks) {
   int with_others = 0;
   for (unsigned seed = 0; seed < 2000; ++seed) {
     SCOPED_TRACE(seed);
@@ -151,7 +151,7 @@ TEST(FirstGroups, InAnyOrderOfEventsEveryGroupEntersOneStepNoneTooLateAndNothing
     if (HasFatalFailure() || HasNonfatalFailure()) return;
     with_others += run.took_others() ? 1 : 0;
   }
-  EXPECT_GT(with_others, 1500) << "runs whose steps take only their own show nothing";
+  EXPECT_GT(with_others, 1500) << "runs whose steps take only their own groups test nothing";
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-// Who gets what, and that it changes no token: actors on threads, in one process.
+// Which actor gets which samples, and that this changes no token. Actors are threads here.
 #include "learner/schedule/hand_out.h"
 
 #include <gtest/gtest.h>
@@ -15,7 +15,6 @@
 #include "common/rollout/whole_groups.h"
 #include "learner/schedule/coordinator.h"
 #include "tests/actors/letters.h"
-#include "tests/learner/schedule/collected.h"
 #include "tools/run/roles/scoring_source.h"
 
 namespace lie {
@@ -29,10 +28,11 @@ std::deque<Ticket> groups(std::int64_t count, std::int32_t samples) {
   return tickets;
 }
 
-/// What was handed out: by group, its parts by their first samples.
+/// The parts that were handed out, by group and first sample: their lengths.
 using Parts = std::map<std::int64_t, std::map<std::int32_t, std::int32_t>>;
 
-/// How many samples each actor holds once all is handed out, asked in turn for `room`.
+/// Hands out everything to actors that request in turn, with `room` free slots each. Returns how
+/// many samples each actor holds.
 std::vector<std::int64_t> deal(HandOut& out, int actors, std::int64_t room, Parts& parts) {
   std::vector<std::int64_t> held(static_cast<std::size_t>(actors), 0);
   for (int actor = 0; !out.done(); actor = (actor + 1) % actors) {
@@ -45,7 +45,7 @@ std::vector<std::int64_t> deal(HandOut& out, int actors, std::int64_t room, Part
   return held;
 }
 
-/// Each sample of each group was handed out once.
+/// Checks that each sample of each group was handed out once.
 void expect_all(const Parts& parts, std::size_t count, std::int32_t samples) {
   ASSERT_EQ(parts.size(), count);
   for (const auto& [group, pieces] : parts) {
@@ -67,7 +67,7 @@ TEST(HandOut, FewGroupsAreSpreadOverAllActors) {
   EXPECT_EQ(*std::ranges::max_element(held), 2);
 }
 
-TEST(HandOut, PlentyOfGroupsStayWhole) {
+TEST(HandOut, ManyGroupsAreNotCut) {
   for (const std::int64_t count : {20, 41, 128}) {
     HandOut out(groups(count, 8), 10);
     Parts parts;
@@ -77,7 +77,7 @@ TEST(HandOut, PlentyOfGroupsStayWhole) {
   }
 }
 
-TEST(HandOut, GroupsAreCutWhereWholeOnesWouldLeaveActorsIdle) {
+TEST(HandOut, GroupsAreCutWhereActorsWouldStayIdleOtherwise) {
   HandOut out(groups(11, 8), 10);
   Parts parts;
   const auto held = deal(out, 10, 1024, parts);
@@ -85,10 +85,10 @@ TEST(HandOut, GroupsAreCutWhereWholeOnesWouldLeaveActorsIdle) {
   EXPECT_EQ(*std::ranges::max_element(held), 9);
   std::size_t pieces = 0;
   for (const auto& [group, of_group] : parts) pieces += of_group.size();
-  EXPECT_LE(pieces, 11U + 9U) << "an actor reads at most one prompt more";
+  EXPECT_LE(pieces, 11U + 9U) << "an actor prefills at most one prompt more";
 }
 
-TEST(HandOut, GroupsStayWholeWhereTheyMustNotBeCut) {
+TEST(HandOut, GroupsAreNeverCutWhereThatIsForbidden) {
   HandOut out(groups(3, 16), 4, false);
   Parts parts;
   deal(out, 4, 2, parts);
@@ -96,7 +96,7 @@ TEST(HandOut, GroupsStayWholeWhereTheyMustNotBeCut) {
   for (const auto& [group, pieces] : parts) EXPECT_EQ(pieces.size(), 1u) << group;
 }
 
-TEST(HandOut, TheEndIsCutFinerThanTheBeginning) {
+TEST(HandOut, TheLastGroupsAreCutFinerThanTheFirst) {
   HandOut out(groups(40, 8), 4);
   Parts parts;
   deal(out, 4, 1, parts);
@@ -106,47 +106,47 @@ TEST(HandOut, TheEndIsCutFinerThanTheBeginning) {
   EXPECT_GT(parts[39].size(), parts[37].size());
 }
 
-TEST(HandOut, TheLongestAreHandedOutFirst) {
+TEST(HandOut, TheLongestGroupsAreHandedOutFirst) {
   auto tickets = groups(5, 2);
   const double lengths[] = {10, 300, -1, 300, 20};
   for (std::size_t i = 0; i < 5; ++i) tickets[i].prompt.reference_length = lengths[i];
   HandOut out(std::move(tickets), 1);
   std::vector<std::int64_t> order;
   for (const Ticket& ticket : out.next(0, {100})) order.push_back(ticket.group);
-  EXPECT_EQ(order, (std::vector<std::int64_t>{2, 1, 3, 4, 0})) << "what is not known may be longer";
+  EXPECT_EQ(order, (std::vector<std::int64_t>{2, 1, 3, 4, 0})) << "an unknown length may be longer";
 }
 
-TEST(HandOut, AnActorGetsSomeToSpareWhileEnoughAreLeft) {
+TEST(HandOut, AnActorGetsSpareSamplesWhileEnoughAreLeft) {
   HandOut out(groups(40, 1), 2);
   EXPECT_EQ(out.next(0, {.room = 4, .spare = 3}).size(), 7U);
   EXPECT_EQ(out.next(1, {.room = 20, .spare = 0}).size(), 20U);
   EXPECT_EQ(out.next(0, {.room = 4, .spare = 3}).size(), 7U);
-  EXPECT_EQ(out.next(0, {.room = 1, .spare = 3}).size(), 2U) << "of 6, a quarter is to spare";
+  EXPECT_EQ(out.next(0, {.room = 1, .spare = 3}).size(), 2U) << "a quarter of the 6 left is spare";
 }
 
-TEST(HandOut, AnActorThatHoldsItsShareGetsMoreWhenAGroupIsBack) {
+TEST(HandOut, AnActorThatHoldsItsShareGetsMoreWhenAGroupEnds) {
   HandOut out(groups(4, 3), 2);
   const auto first = out.next(0, {100});
   EXPECT_EQ(first.size(), 2U);
   EXPECT_TRUE(out.next(0, {100}).empty());
-  out.take_back(first[0]);
+  out.end(first[0]);
   EXPECT_EQ(out.next(0, {100}).size(), 1U);
 }
 
-TEST(HandOut, RefusesAGroupThatComesTwiceOrInPart) {
+TEST(HandOut, RefusesAGroupThatArrivesTwiceOrInPart) {
   HandOut out(groups(1, 4), 2);
   const Ticket part = out.next(0, {100}).at(0);
   EXPECT_EQ(part.part, (SampleRange{0, 2}));
   Ticket whole = part;
   whole.part = {};
-  EXPECT_THROW(HandOut(out).take_back(part), Error);
-  EXPECT_THROW(HandOut(out).take_back(whole), Error) << "the rest was not handed out";
+  EXPECT_THROW(HandOut(out).end(part), Error);
+  EXPECT_THROW(HandOut(out).end(whole), Error) << "the other part was not handed out";
   out.next(1, {100});
-  out.take_back(whole);
-  EXPECT_THROW(out.take_back(whole), Error);
+  out.end(whole);
+  EXPECT_THROW(out.end(whole), Error);
 }
 
-/// A queue that several actors send to: it stays open.
+/// A queue that several actors send to; close() leaves it open.
 class SharedSink : public Sink<RolloutGroup> {
  public:
   explicit SharedSink(Sink<RolloutGroup>& shared) : shared_(shared) {}
@@ -179,13 +179,15 @@ std::vector<ScoredGroup> generate(int actors, std::deque<Ticket> tickets) {
   ScoringSource scored(whole, unscored);
   std::vector<std::jthread> threads;
   for (int i = 0; i < actors; ++i) threads.emplace_back([&, i] { act(ticket_queue, i, parts); });
-  Coordinator coordinator(ticket_queue, actors, scored);
-  auto groups = test::collected(coordinator, std::move(tickets), Assignment::Kind::kFinish);
+  EarlyStop stop([] { return 0; });
+  Coordinator coordinator(
+      {.ticket_queue = ticket_queue, .actors = actors, .scored = scored, .stop = stop});
+  auto groups = coordinator.collect(std::move(tickets), Assignment::Kind::kFinish);
   coordinator.announce(Assignment::Kind::kFinish);
-  return groups;
+  return groups.value();
 }
 
-TEST(HandOut, PartsAndWholeGroupsHaveTheSameBits) {
+TEST(HandOut, CutAndCompleteGroupsAreBitIdentical) {
   const auto whole = generate(1, groups(2, 8));
   for (const int actors : {2, 3, 10}) {
     const auto cut = generate(actors, groups(2, 8));
@@ -201,7 +203,7 @@ TEST(HandOut, PartsAndWholeGroupsHaveTheSameBits) {
         EXPECT_EQ(response.finish, expected.finish);
         ranks.insert(response.actor);
       }
-      // Of ten, none holds more than two samples.
+      // None of ten actors holds more than two samples.
       EXPECT_GE(ranks.size(), actors == 10 ? 4U : 1U);
     }
   }

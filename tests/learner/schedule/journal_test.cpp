@@ -1,5 +1,4 @@
-// Groups that an earlier start kept are not generated again: the journal, and what is handed out
-// because of it.
+// The journal: groups that an earlier start kept are not generated again.
 #include "learner/schedule/journal.h"
 #include "learner/schedule/tickets.h"
 
@@ -10,7 +9,7 @@
 
 #include "common/base/queue.h"
 #include "common/io/file.h"
-#include "learner/schedule/group_collector.h"
+#include "learner/schedule/coordinator.h"
 #include "tests/comm/example_groups.h"
 #include "tests/temporary_directory.h"
 
@@ -55,7 +54,7 @@ using Numbers = std::vector<std::int64_t>;
 
 class JournalTest : public testing::Test {
  protected:
-  /// As a start does that ends after these groups.
+  /// Does what a start does that ends after these groups.
   void keep(std::int64_t step, const std::vector<Ticket>& tickets) {
     Journal journal(run_);
     std::deque<Ticket> none;
@@ -71,7 +70,7 @@ class JournalTest : public testing::Test {
   fs::path run_ = scratch_.path();
 };
 
-TEST_F(JournalTest, GivesBackWhatAnEarlierStartKeptAndTakesItsTicketsOffTheList) {
+TEST_F(JournalTest, ReturnsGroupsOfAnEarlierStartAndRemovesTheirTickets) {
   keep(5, {ticket_of(5, 2), ticket_of(5, 0)});
   keep(5, {ticket_of(5, 3)});
   Journal journal(run_);
@@ -80,10 +79,10 @@ TEST_F(JournalTest, GivesBackWhatAnEarlierStartKeptAndTakesItsTicketsOffTheList)
   EXPECT_EQ(groups_of(groups), (Numbers{0, 2, 3}));
   EXPECT_EQ(groups_of(tickets), (Numbers{1, 4}));
   EXPECT_EQ(groups[1].scores[0].rewards, example_scored(2).scores[0].rewards);
-  EXPECT_TRUE(groups[1].rollout.actor_clocks.empty()) << "of another process";
+  EXPECT_TRUE(groups[1].rollout.actor_clocks.empty()) << "clocks of another process";
 }
 
-TEST_F(JournalTest, TellsAStepFromTheEvaluationBehindIt) {
+TEST_F(JournalTest, DistinguishesAStepFromTheEvaluationAfterIt) {
   keep(5, {ticket_of(5, 1), ticket_of(5, 0, Purpose::kEvaluate)});
   Journal journal(run_);
   std::deque<Ticket> training = tickets_of(5, 2),
@@ -93,7 +92,7 @@ TEST_F(JournalTest, TellsAStepFromTheEvaluationBehindIt) {
   EXPECT_EQ(groups_of(journal.take_known(5, evaluation)), Numbers{0});
 }
 
-TEST_F(JournalTest, AGroupOfAnotherPromptOrSizeIsNotUsedAndThatIsSaid) {
+TEST_F(JournalTest, IgnoresAGroupOfAnotherPromptOrSizeAndWarns) {
   Ticket other_prompt = ticket_of(5, 0), other_size = ticket_of(5, 1);
   other_prompt.prompt.text = "another";
   other_size.samples = 7;
@@ -102,16 +101,16 @@ TEST_F(JournalTest, AGroupOfAnotherPromptOrSizeIsNotUsedAndThatIsSaid) {
   std::deque<Ticket> tickets = tickets_of(5, 2);
   testing::internal::CaptureStderr();
   EXPECT_TRUE(journal.take_known(5, tickets).empty());
-  EXPECT_NE(testing::internal::GetCapturedStderr().find("group 1 is of another prompt or group"),
+  EXPECT_NE(testing::internal::GetCapturedStderr().find("group 1 has another prompt or group"),
             std::string::npos);
   EXPECT_EQ(tickets.size(), 2u);
 }
 
-TEST_F(JournalTest, TornAndFlippedGroupsAreNamedAndTheirTicketsStay) {
+TEST_F(JournalTest, ReportsTruncatedAndDamagedGroupsAndKeepsTheirTickets) {
   keep(5, {ticket_of(5, 0), ticket_of(5, 1), ticket_of(5, 2)});
   std::string bytes = read_file(file(5));
-  bytes[100] ^= 1;                 // within group 0
-  bytes.resize(bytes.size() - 1);  // group 2
+  bytes[100] ^= 1;                 // flips a bit in group 0
+  bytes.resize(bytes.size() - 1);  // truncates group 2
   write_file_atomically(file(5), bytes);
   std::deque<Ticket> tickets = tickets_of(5, 3);
   {
@@ -128,7 +127,7 @@ TEST_F(JournalTest, TornAndFlippedGroupsAreNamedAndTheirTicketsStay) {
   EXPECT_EQ(groups_of(journal.take_known(5, tickets)), (Numbers{0, 1, 2}));
 }
 
-TEST_F(JournalTest, AFileOfSomethingElseIsReplaced) {
+TEST_F(JournalTest, ReplacesAFileOfAnotherFormat) {
   make_directories(run_ / "journal");
   write_file_atomically(file(5), std::string(200, 'x'));
   keep(5, {ticket_of(5, 1)});
@@ -137,7 +136,7 @@ TEST_F(JournalTest, AFileOfSomethingElseIsReplaced) {
   EXPECT_EQ(groups_of(journal.take_known(5, tickets)), Numbers{1});
 }
 
-TEST_F(JournalTest, StepsThatEveryLearnerHasWrittenAreRemoved) {
+TEST_F(JournalTest, RemovesStepsThatEveryLearnerHasLogged) {
   Journal journal(run_);
   for (std::int64_t step = 1; step <= 5; ++step) {
     std::deque<Ticket> none;
@@ -153,7 +152,7 @@ TEST_F(JournalTest, StepsThatEveryLearnerHasWrittenAreRemoved) {
   EXPECT_FALSE(fs::exists(run_ / "journal"));
 }
 
-TEST_F(JournalTest, TheStartPolicysEvaluationIsKeptUntilStep1IsWritten) {
+TEST_F(JournalTest, KeepsTheEvaluationOfTheStartPolicyUntilStep1IsLogged) {
   keep(0, {ticket_of(0, 0, Purpose::kEvaluate)});
   Journal(run_).remove_up_to(0);
   keep(3, {});
@@ -162,7 +161,8 @@ TEST_F(JournalTest, TheStartPolicysEvaluationIsKeptUntilStep1IsWritten) {
   EXPECT_FALSE(fs::exists(file(0)));
 }
 
-/// Answers one ticket at a time until new weights are announced, or `count` of them; returns which.
+/// Answers one ticket at a time until new weights are announced, at most `count`. Returns the
+/// numbers of the groups.
 Numbers answer_tickets(LocalTicketQueue& ticket_queue, Sink<ScoredGroup>& scored, int count) {
   const auto client = ticket_queue.client(0);
   Numbers asked;
@@ -175,42 +175,42 @@ Numbers answer_tickets(LocalTicketQueue& ticket_queue, Sink<ScoredGroup>& scored
   return asked;
 }
 
-TEST_F(JournalTest, OnlyTheTicketsThatItLacksAreHandedOut) {
+TEST_F(JournalTest, OnlyTicketsOfMissingGroupsAreHandedOut) {
   keep(5, {ticket_of(5, 3), ticket_of(5, 1)});
   LocalTicketQueue ticket_queue(1);
   BoundedQueue<ScoredGroup> scored(64);
   Numbers asked;
   std::jthread actor([&] { asked = answer_tickets(ticket_queue, scored, 3); });
   EarlyStop stop([] { return 0; });
-  Coordinator coordinator(ticket_queue, 1, scored);
   Journal journal(run_);
-  GroupCollector collector(coordinator, journal, stop);
-  const auto groups = collector.collect(tickets_of(5, 5), std::nullopt);
+  Coordinator coordinator(
+      {.ticket_queue = ticket_queue, .scored = scored, .stop = stop, .journal = &journal});
+  const auto groups = coordinator.collect(tickets_of(5, 5));
   actor.join();
   EXPECT_EQ(groups_of(groups.value()), (Numbers{0, 1, 2, 3, 4}));
   EXPECT_EQ(asked, (Numbers{0, 2, 4}));
 }
 
-TEST_F(JournalTest, AStopWithinAStepKeepsWhatIsInFlightAndTheNextStartTheRest) {
+TEST_F(JournalTest, AStopWithinAStepKeepsGroupsInFlightForTheNextStart) {
   std::atomic<int> signal = 0;
   {
     LocalTicketQueue ticket_queue(1);
     BoundedQueue<ScoredGroup> scored(64);
     EarlyStop stop([&] { return signal.load(); });
     ASSERT_TRUE(stop.may_begin(5));
-    Coordinator coordinator(ticket_queue, 1, scored, [&] { return stop.stops_generation(); });
     Journal journal(run_);
-    GroupCollector collector(coordinator, journal, stop);
+    Coordinator coordinator(
+        {.ticket_queue = ticket_queue, .scored = scored, .stop = stop, .journal = &journal});
     Ticket held;
     // The signal comes while group 0 is in flight.
     std::jthread actor([&] {
       held = ticket_queue.client(0)->receive({1}).tickets.at(0);
       signal = 15;
     });
-    EXPECT_FALSE(collector.collect(tickets_of(5, 3), std::nullopt));
+    EXPECT_FALSE(coordinator.collect(tickets_of(5, 3)));
     actor.join();
     scored.send(answer(held));
-    collector.keep_in_flight(false);
+    coordinator.finish_in_flight(false);
   }
   Journal journal(run_);
   std::deque<Ticket> tickets = tickets_of(5, 3);

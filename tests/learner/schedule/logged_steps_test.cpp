@@ -1,4 +1,4 @@
-// Steps learned again from a log.
+// Steps that are learned again from a log.
 #include "learner/schedule/logged_steps.h"
 #include "common/base/error.h"
 #include "common/comm/collective/thread_collective.h"
@@ -26,10 +26,10 @@ std::vector<Prompt> prompts(const std::string& text = "?") {
   return all;
 }
 
-/// Steps as if generated.
+/// Steps with the groups of tests/learner/sampled_groups.h.
 class SampledSteps : public Source<StepGroups> {
  public:
-  /// `dropped`: groups of a step, besides the four that are trained on.
+  /// `dropped`: how many groups a step has besides the four that are trained on.
   SampledSteps(PromptStream& stream, std::int64_t last, std::size_t dropped = 0)
       : stream_(stream), last_(last), dropped_(dropped) {}
   std::optional<StepGroups> receive() override {
@@ -38,7 +38,7 @@ class SampledSteps : public Source<StepGroups> {
     const auto tickets =
         training_tickets(stream_, kTickets, step_, static_cast<std::int64_t>(4 + dropped_));
     for (std::size_t g = 0; g < 4 + dropped_; ++g) step.groups[g].rollout.ticket = tickets[g];
-    for (std::size_t g = 0; g < dropped_; ++g) {  // the second and every following one
+    for (std::size_t g = 0; g < dropped_; ++g) {  // the second group and those after it
       step.dropped.push_back(std::move(step.groups[g + 1]));
       step.groups.erase(step.groups.begin() + static_cast<std::ptrdiff_t>(g + 1));
     }
@@ -70,7 +70,7 @@ TrajectoryInfo info(std::int64_t starts_after_step) {
 
 class LoggedStepsTest : public testing::Test {
  protected:
-  /// Learns the steps; returns the weights.
+  /// Trains on the steps; returns the weights.
   std::vector<float> learn(Source<StepGroups>& steps, std::int64_t logged, float start_change = 0) {
     test::LearnerPolicy policy;
     for (float& weight : test::host(policy.weights)) weight += start_change;
@@ -81,8 +81,7 @@ class LoggedStepsTest : public testing::Test {
                           {policy.weights, policy.transformer, nullptr, optimizer, *alone});
     TrajectoryRecorder recorder(directory_.path(), info(logged), {.last_step = 3}, *alone);
     LogComparison comparison;
-    StepRecorders chain({&recorder, &comparison});
-    run_learner({{}, updater, steps, chain});
+    run_learner({steps, {}, updater, recorder, comparison});
     const auto weights = test::host(policy.weights);
     return {weights.begin(), weights.end()};
   }
@@ -98,7 +97,7 @@ class LoggedStepsTest : public testing::Test {
   NoMoreSteps none_;
 };
 
-TEST_F(LoggedStepsTest, GiveTheWeightsOfTheFirstTimeWithNothingGeneratedOrWritten) {
+TEST_F(LoggedStepsTest, GiveTheSameWeightsAgainWithoutGeneratingOrLogging) {
   const std::vector<float> first = learn_first();
   const StepLog log(directory_.path(), 0);
   PromptStream stream(prompts(), 7, true);
@@ -111,7 +110,7 @@ TEST_F(LoggedStepsTest, GiveTheWeightsOfTheFirstTimeWithNothingGeneratedOrWritte
   EXPECT_EQ(segments(directory_.path()).size(), 1U);
 }
 
-TEST_F(LoggedStepsTest, GroupsThatWereDroppedAreDroppedAgain) {
+TEST_F(LoggedStepsTest, DropTheSameGroupsAgain) {
   PromptStream stream(prompts(), 7, true);
   SampledSteps steps(stream, 3, 2);
   const std::vector<float> first = learn(steps, 0);
@@ -134,7 +133,7 @@ TEST_F(LoggedStepsTest, GroupsThatWereDroppedAreDroppedAgain) {
   EXPECT_NE(error_of([&] { undynamic.receive(); }).find("answer other prompts"), std::string::npos);
 }
 
-TEST_F(LoggedStepsTest, OtherBitsThanThoseOfTheLogAreSaidOnce) {
+TEST_F(LoggedStepsTest, ADifferenceFromTheLogIsReportedOnce) {
   learn_first();
   const StepLog log(directory_.path(), 0);
   PromptStream stream(prompts(), 7, true);
@@ -147,7 +146,7 @@ TEST_F(LoggedStepsTest, OtherBitsThanThoseOfTheLogAreSaidOnce) {
   EXPECT_EQ(said.find("FROM STEP", at + 1), std::string::npos) << said;
 }
 
-TEST_F(LoggedStepsTest, OfOtherPromptsThanTheDataNowHasAreRefused) {
+TEST_F(LoggedStepsTest, AreRefusedIfTheDataHasOtherPrompts) {
   learn_first();
   const StepLog log(directory_.path(), 0);
   PromptStream stream(prompts("another"), 7, true);
@@ -156,7 +155,7 @@ TEST_F(LoggedStepsTest, OfOtherPromptsThanTheDataNowHasAreRefused) {
             std::string::npos);
 }
 
-TEST_F(LoggedStepsTest, AreStoppedBetweenTwo) {
+TEST_F(LoggedStepsTest, CanStopBetweenTwoSteps) {
   learn_first();
   const StepLog log(directory_.path(), 0);
   PromptStream stream(prompts(), 7, true);

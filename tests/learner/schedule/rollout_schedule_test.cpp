@@ -13,16 +13,16 @@
 namespace lie {
 namespace {
 
-/// Group g is of problem 10 g.
-StepOutcome step_of(std::int64_t step, const std::vector<std::int64_t>& versions) {
-  StepOutcome outcome{.step = step};
+/// A step with a group for each version; group g has problem 10 g.
+StepGroups step_of(std::int64_t step, const std::vector<std::int64_t>& versions) {
+  StepGroups groups{.step = step};
   for (const std::int64_t version : versions) {
     Ticket ticket;
-    ticket.prompt.problem = 10 * std::ssize(outcome.groups);
+    ticket.prompt.problem = 10 * std::ssize(groups.groups);
     ticket.policy_version = version;
-    outcome.groups.emplace_back().rollout.ticket = ticket;
+    groups.groups.emplace_back().rollout.ticket = ticket;
   }
-  return outcome;
+  return groups;
 }
 
 std::deque<Ticket> tickets_of(std::int64_t step, std::int64_t count) {
@@ -38,9 +38,9 @@ std::deque<Ticket> tickets_of(std::int64_t step, std::int64_t count) {
 
 class RolloutScheduleTest : public testing::Test {
  protected:
-  void record(std::int64_t first_step, const std::vector<StepOutcome>& steps) {
+  void record(std::int64_t first_step, const std::vector<StepGroups>& steps) {
     ScheduleRecorder recorder(path_, first_step);
-    for (StepOutcome step : steps) recorder.take(step);
+    for (const StepGroups& step : steps) recorder.record(step);
   }
   std::string refusal(std::deque<Ticket> tickets, std::int64_t max_staleness) const {
     return error_of([&] { RolloutSchedule(path_).assign(tickets, max_staleness); });
@@ -61,8 +61,8 @@ TEST_F(RolloutScheduleTest, TicketsGetTheVersionsThatWereRecorded) {
   EXPECT_EQ(tickets[2].policy_version, 1);
 }
 
-TEST_F(RolloutScheduleTest, TheVersionsOfTokensArePlannedWhereWeightsChangedInFlight) {
-  StepOutcome step = step_of(3, {1, 2});
+TEST_F(RolloutScheduleTest, PlansTheVersionOfEachTokenWhereWeightsChangedInFlight) {
+  StepGroups step = step_of(3, {1, 2});
   std::vector<VersionRuns> samples[] = {{{{1, 5}}, {{1, 1}, {2, 8}}}, {{{2, 4}}, {{2, 3}}}};
   for (std::size_t g = 0; g < 2; ++g) {
     for (const VersionRuns& runs : samples[g]) {
@@ -80,7 +80,7 @@ TEST_F(RolloutScheduleTest, TheVersionsOfTokensArePlannedWhereWeightsChangedInFl
   EXPECT_TRUE(before[0].planned.empty());
 }
 
-TEST_F(RolloutScheduleTest, ARunThatGoesOnKeepsItsStepsUpToTheCheckpoint) {
+TEST_F(RolloutScheduleTest, AResumedRunKeepsItsStepsUpToTheCheckpoint) {
   record(0, {step_of(1, {0}), step_of(2, {0})});
   record(1, {step_of(2, {1}), step_of(3, {2})});
   std::deque<Ticket> tickets = tickets_of(2, 1);
@@ -90,7 +90,7 @@ TEST_F(RolloutScheduleTest, ARunThatGoesOnKeepsItsStepsUpToTheCheckpoint) {
   EXPECT_NE(error_of([&] { record(4, {}); }).find("lacks step 4"), std::string::npos);
 }
 
-TEST_F(RolloutScheduleTest, ALineThatAKillLeftUnfinishedDoesNotCountAndADamagedOneIsNamed) {
+TEST_F(RolloutScheduleTest, IgnoresAnUnfinishedLastLineAndNamesADamagedLine) {
   record(0, {step_of(1, {0}), step_of(2, {1})});
   std::string text = read_file(path_);
   write_file_atomically(path_, text.substr(0, text.size() - 1));
@@ -102,17 +102,18 @@ TEST_F(RolloutScheduleTest, ALineThatAKillLeftUnfinishedDoesNotCountAndADamagedO
       std::string::npos);
 }
 
-/// Of one group, which step `drawn` drew.
-StepOutcome step_of_drawn(std::int64_t step, std::int64_t drawn, std::int64_t version) {
-  StepOutcome outcome = step_of(step, {version});
-  outcome.groups[0].rollout.ticket.step = drawn;
-  return outcome;
+/// A step of one group that step `drawn` drew.
+StepGroups step_of_drawn(std::int64_t step, std::int64_t drawn, std::int64_t version) {
+  StepGroups groups = step_of(step, {version});
+  groups.groups[0].rollout.ticket.step = drawn;
+  return groups;
 }
 
-TEST_F(RolloutScheduleTest,
-       WhereStepsTakeTheFirstGroupsItSaysWhichAndItsVersionsAreByWhatWasDrawn) {
+TEST_F(RolloutScheduleTest, RecordsWhichGroupsAStepTookWhereStepsTakeTheFirstGroups) {
   ScheduleRecorder recorder(path_, 0, /*takes_first_groups=*/true);
-  for (StepOutcome step : {step_of_drawn(1, 2, 0), step_of_drawn(2, 1, 0)}) recorder.take(step);
+  for (const StepGroups& step : {step_of_drawn(1, 2, 0), step_of_drawn(2, 1, 0)}) {
+    recorder.record(step);
+  }
   const RolloutSchedule schedule(path_);
   EXPECT_TRUE(schedule.takes_first_groups());
   EXPECT_EQ(schedule.last_drawn(), 2);
@@ -120,18 +121,18 @@ TEST_F(RolloutScheduleTest,
   EXPECT_EQ(schedule.step_of({1, 0}), 2);
   EXPECT_EQ(schedule.step_of({1, 1}), std::nullopt);
   EXPECT_TRUE(schedule.taken_by(3).empty());
-  EXPECT_EQ(refusal(tickets_of(2, 1), 0), "no error") << "of step 1";
+  EXPECT_EQ(refusal(tickets_of(2, 1), 0), "no error") << "it is for step 1";
   EXPECT_NE(refusal(tickets_of(1, 1), 0).find("under the weights of step 0"), std::string::npos)
-      << "of step 2";
+      << "it is for step 2";
 }
 
-TEST_F(RolloutScheduleTest, WhatStepsToComeTookStaysUntilOneTurnsOutOtherwise) {
+TEST_F(RolloutScheduleTest, KeepsTheLinesOfLaterStepsUntilAStepDiffers) {
   const auto of_step = [](std::int64_t step, std::int64_t version) {
     return step_of_drawn(step, step, version);
   };
-  const auto record_first = [&](std::int64_t first_step, std::vector<StepOutcome> steps) {
+  const auto record_first = [&](std::int64_t first_step, std::vector<StepGroups> steps) {
     ScheduleRecorder recorder(path_, first_step, /*takes_first_groups=*/true);
-    for (StepOutcome& step : steps) recorder.take(step);
+    for (const StepGroups& step : steps) recorder.record(step);
     return read_file(path_);
   };
   const std::string three = record_first(0, {of_step(1, 0), of_step(2, 1), of_step(3, 2)});
@@ -143,14 +144,14 @@ TEST_F(RolloutScheduleTest, WhatStepsToComeTookStaysUntilOneTurnsOutOtherwise) {
   EXPECT_NE(changed, three);
 }
 
-TEST_F(RolloutScheduleTest, AnotherFileOfARunIsNamedAsNone) {
+TEST_F(RolloutScheduleTest, RefusesAnotherFileOfARun) {
   write_file_atomically(path_, with_checksum(R"({"step":1,"accuracy":0.5})") + "\n");
   EXPECT_NE(
-      error_of([&] { RolloutSchedule{path_}; }).find("schedule.jsonl:1: is no line of a schedule"),
+      error_of([&] { RolloutSchedule{path_}; }).find("schedule.jsonl:1: not a line of a schedule"),
       std::string::npos);
 }
 
-TEST_F(RolloutScheduleTest, WhatIsOfAnotherRunIsRefused) {
+TEST_F(RolloutScheduleTest, RefusesTheScheduleOfAnotherRun) {
   record(0, {step_of(1, {0, 0}), step_of(2, {0, 1}), step_of(3, {0, 0})});
   EXPECT_EQ(refusal(tickets_of(3, 2), 2), "no error");
   EXPECT_NE(refusal(tickets_of(3, 2), 1).find("under the weights of step 0"), std::string::npos);

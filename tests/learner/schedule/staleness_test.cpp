@@ -19,8 +19,8 @@ ScoredGroup group_of(std::int64_t version, std::vector<std::size_t> lengths) {
   return group;
 }
 
-TEST(Staleness, IsOfTokensNotOfResponses) {
-  // Step 5 begins with the weights after step 4: 3 tokens of these, 9 of two steps before.
+TEST(Staleness, IsAveragedOverTokens) {
+  // Step 5 begins with the weights after step 4. Of these are 3 tokens; 9 are two steps older.
   const std::vector<ScoredGroup> groups = {group_of(4, {1, 2}), group_of(2, {9})};
   const Staleness staleness = staleness_of(5, groups);
   EXPECT_DOUBLE_EQ(staleness.mean, 2.0 * 9 / 12);
@@ -28,7 +28,7 @@ TEST(Staleness, IsOfTokensNotOfResponses) {
   EXPECT_TRUE(std::isnan(staleness_of(5, {}).mean));
 }
 
-TEST(Staleness, IsOfEachTokensWeightsWhereTheyChangedInFlight) {
+TEST(Staleness, CountsTheWeightsOfEachTokenWhereTheyChangedInFlight) {
   ScoredGroup group = group_of(2, {9});
   group.rollout.responses[0].versions = {{2, 1}, {3, 6}, {4, 2}};
   const std::vector<ScoredGroup> groups = {group};
@@ -40,10 +40,10 @@ TEST(Staleness, IsOfEachTokensWeightsWhereTheyChangedInFlight) {
             std::string::npos);
   EXPECT_NE(error_of([&] { check_staleness(4, groups, 9); }).find("step 4: 2 of its 9 tokens"),
             std::string::npos)
-      << "of weights that are not there yet";
+      << "weights that do not exist yet";
 }
 
-TEST(Staleness, TokensOutsideTheBoundAreCountedAndEndTheRun) {
+TEST(Staleness, TokensOutsideTheBoundAreAnError) {
   const std::vector<ScoredGroup> groups = {group_of(4, {3}), group_of(2, {9}), group_of(5, {1})};
   EXPECT_NO_THROW(check_staleness(6, std::span(groups).subspan(2), 0));
   EXPECT_NO_THROW(check_staleness(6, groups, 3));
@@ -51,7 +51,7 @@ TEST(Staleness, TokensOutsideTheBoundAreCountedAndEndTheRun) {
             std::string::npos);
   EXPECT_NE(error_of([&] { check_staleness(5, groups, 2); }).find("step 5: 1 of its 13 tokens"),
             std::string::npos)
-      << "of weights that are not there yet";
+      << "weights that do not exist yet";
 }
 
 }  // namespace

@@ -54,7 +54,7 @@ std::vector<float> gathered(Operators& operators, Collective& learners, Tensor s
 
 std::vector<float> gradient_shard_sum(Operators& operators, Collective& learners,
                                       std::int64_t shard_count, std::int64_t elements = kElements) {
-  GradientShardSum sum(operators, learners, elements, shard_count, "lanes");
+  GradientShardSum sum(operators, learners, elements, shard_count, "gradient_shards");
   sum.run(shard_count, [&](const GradientShardWork& work) {
     EXPECT_EQ(test::to_host(operators, work.gradient),
               std::vector<float>(static_cast<std::size_t>(elements)));
@@ -143,7 +143,7 @@ TEST(GradientShardSum, SumsThatNeedSeveralChunksAreComplete) {
 TEST(GradientShardSum, LearnersWithoutAShardAlsoReceiveTheSum) {
   on_learners(3, [](Collective& group) {
     const auto operators = make_cpu_operators(1);
-    GradientShardSum sum(*operators, group, 100, 8, "lanes");
+    GradientShardSum sum(*operators, group, 100, 8, "gradient_shards");
     sum.run(1, [&](const GradientShardWork& work) {
       operators->copy_from_host(shard_gradient(0, 100), work.gradient);
     });
@@ -165,10 +165,10 @@ TEST(GradientShardSum, OneLearnerHoldsAsManyGradientsAsTheTreeIsDeep) {
 TEST(GradientShardSum, ErrorsOfWorkersReachTheCaller) {
   const auto alone = solo_collective();
   const auto operators = make_cpu_operators(3);
-  GradientShardSum sum(*operators, *alone, 100, 8, "lanes");
+  GradientShardSum sum(*operators, *alone, 100, 8, "gradient_shards");
   for (const std::int64_t bad : {0, 4, 7}) {
     const auto work = [&](const GradientShardWork& shard) {
-      if (shard.shard == bad) fail("lane {} is bad", bad);
+      if (shard.shard == bad) fail("shard {} is bad", bad);
     };
     EXPECT_THROW(sum.run(8, work), Error) << bad;
   }
@@ -179,10 +179,16 @@ TEST(GradientShardSum, MoreLearnersThanShardsIsAnErrorThatNamesTheKey) {
   on_learners(3, [](Collective& group) {
     const auto operators = make_cpu_operators(1);
     try {
+<<<<<<< HEAD
+      GradientShardSum(*operators, group, 100, 2, "update.gradient_shards");
+      ADD_FAILURE() << "3 learners share 2 gradient shards";
+=======
       GradientShardSum(*operators, group, 100, 2, "update.lanes");
-      ADD_FAILURE() << "3 learners share 2 lanes";
+      ADD_FAILURE() << "3 learners share 2 shards";
+>>>>>>> learner-words
     } catch (const Error& error) {
-      EXPECT_NE(std::string(error.what()).find("update.lanes: 3 learners cannot share 2 lanes"),
+      EXPECT_NE(std::string(error.what())
+                    .find("update.gradient_shards: 3 learners cannot share 2 gradient shards"),
                 std::string::npos);
     }
   });

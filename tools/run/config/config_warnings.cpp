@@ -102,7 +102,7 @@ void check_idle_keys(const TrainConfig& config, std::vector<std::string>& slips)
 
 std::vector<std::string> config_warnings(const TrainConfig& config,
                                          std::span<const Prompt> training) {
-  std::vector<std::string> slips;
+  std::vector<std::string> slips = config.former_keys;
   check_sampling(config, slips);
   check_template(config, slips);
   check_threads(config, slips);

@@ -84,7 +84,7 @@ void describe(FieldList& fields, TrainConfig& config) {
 TrainConfig load_train_config(const std::filesystem::path& path,
                               std::span<const std::string> overrides) {
   TrainConfig config;
-  load_config(fields_of(config), path, overrides);
+  config.former_keys = load_config(fields_of(config), path, overrides);
   // Limits of evaluations that never take place must not stand in the way of training.
   if (config.evaluation.every == 0) config.rollout.evaluation = config.rollout.sampling;
   config.data.keep_rows =

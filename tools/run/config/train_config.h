@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "actors/rollout_options.h"
 #include "common/comm/roles.h"
@@ -46,6 +47,8 @@ struct TrainConfig {
   CheckpointOptions checkpoint;
   BestCheckpointOptions best_checkpoint;
   TrajectoryOptions trajectories;
+  /// Sentences about keys that the config gives by their former names.
+  std::vector<std::string> former_keys = {};
 };
 void describe(FieldList& fields, TrainConfig& config);
 
