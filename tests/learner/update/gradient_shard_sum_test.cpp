@@ -179,13 +179,8 @@ TEST(GradientShardSum, MoreLearnersThanShardsIsAnErrorThatNamesTheKey) {
   on_learners(3, [](Collective& group) {
     const auto operators = make_cpu_operators(1);
     try {
-<<<<<<< HEAD
       GradientShardSum(*operators, group, 100, 2, "update.gradient_shards");
       ADD_FAILURE() << "3 learners share 2 gradient shards";
-=======
-      GradientShardSum(*operators, group, 100, 2, "update.lanes");
-      ADD_FAILURE() << "3 learners share 2 shards";
->>>>>>> learner-words
     } catch (const Error& error) {
       EXPECT_NE(std::string(error.what())
                     .find("update.gradient_shards: 3 learners cannot share 2 gradient shards"),
