@@ -81,8 +81,8 @@ class Job {
   void set_activity(std::string activity);
 
   /// Must be called by every loop that waits. Throws JobEnding if another rank has failed.
-  /// Otherwise it lets the registered objects (inboxes, relays) receive what has arrived, so that
-  /// ranks that wait for each other in a cycle still accept each other's messages.
+  /// Otherwise it lets the registered objects (inboxes, relays) receive what has arrived. Ranks
+  /// that wait for each other in a cycle thus still accept each other's messages.
   void poll_progress();
   void add(Progressing& part) { parts_.push_back(&part); }
   void remove(Progressing& part);

@@ -1,4 +1,4 @@
-// What the environment variables of mpirun or srun say, readable before MPI is initialized.
+// Reads the environment variables of mpirun and srun, which works before MPI is initialized.
 #pragma once
 
 namespace lie::launcher {

@@ -13,8 +13,8 @@
 namespace lie {
 
 /// Identifies the flow that a message belongs to. Each flow between ranks has its own tag for the
-/// whole run. A receiver accepts all messages of its tag as they arrive, so a second flow of the
-/// same tag would lose its first messages to the earlier one.
+/// whole run. A receiver accepts all messages of its tag as they arrive. A second flow of the same
+/// tag would therefore lose its first messages to the earlier flow.
 enum class Tag : int {
   kFarewell = 1,
   kRollouts = 2,       // RolloutGroup: actors to reward workers

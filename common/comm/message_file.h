@@ -4,6 +4,7 @@
 // Format, version 2, little-endian:
 //   header: "LIERESPS" | u32 version of this format | u32 version of the messages, wire::kVersion
 //   record: u32 CRC-32C of the message's header | u32 CRC-32C of its payload | message (see wire.h)
+//
 // An incomplete header or last record is the trace of a killed process and is ignored.
 #pragma once
 

@@ -23,9 +23,9 @@ class Traffic {
   void sent(int tag, int to, std::size_t bytes);
   void received(int tag, int from, std::size_t bytes);
 
-  /// Returns the word "traffic" and a JSON object on one line: the rank and its role, the number of
-  /// distinct peers, open sockets of the process, seconds from the end of this rank's work to the
-  /// end of the job, and every flow.
+  /// Returns the word "traffic" and a JSON object on one line. It holds the rank and its role, the
+  /// number of distinct peers, open sockets of the process, and every flow. It also holds the
+  /// seconds from the end of this rank's work to the end of the job.
   std::string line(int rank, std::string_view role, double end_seconds) const;
   /// Returns whether the environment requests that line.
   static bool is_wanted();

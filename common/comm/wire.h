@@ -2,6 +2,7 @@
 //   header   u32 magic "LIEW" | u16 version | u16 kind | u64 payload bytes
 //   payload  the struct's fields in the order of wire.cpp's `fields`; numbers as they are stored,
 //            enums as their underlying type, strings and vectors as u64 count then elements
+//
 // A message of another version is refused, never converted. This detects ranks of mixed builds.
 // Files of messages (common/comm/message_file.h) also store the version in their own header. Raise
 // the version when you change the fields of a message.

@@ -31,8 +31,8 @@ class Liveness {
   Liveness(const Liveness&) = delete;
   Liveness& operator=(const Liveness&) = delete;
 
-  /// Updates what a report of this rank's loss would say. This and tell_failing() are called by one
-  /// thread.
+  /// Updates the state with which a loss of this rank is reported. This and tell_failing() are
+  /// called by one thread.
   void tell(const RankState& state);
   /// Announces that the job ends by Job's protocol. Losses are not reported from now on.
   void tell_failing();

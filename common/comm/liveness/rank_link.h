@@ -18,8 +18,8 @@ namespace lie {
 /// Begins every message. Bytes from other senders are ignored.
 using JobToken = std::array<unsigned char, 16>;
 
-/// Where rank 0 listens. It is sent to all ranks as plain bytes. IPv4 addresses are stored as IPv6
-/// addresses (::ffff:a.b.c.d).
+/// The addresses at which rank 0 listens. They are sent to all ranks as plain bytes. IPv4 addresses
+/// are stored as IPv6 addresses (::ffff:a.b.c.d).
 struct MeetingPoint {
   JobToken token = {};
   // name of the job, for sockets within a host; not a secret

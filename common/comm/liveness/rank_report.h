@@ -6,7 +6,7 @@
 
 namespace lie {
 
-/// What is known about a rank: its role ("actor") and activity ("generating for step 12").
+/// Description of a rank in a report: its role ("actor") and activity ("generating for step 12").
 struct RankState {
   int rank = 0;
   std::string host = {};

@@ -19,7 +19,7 @@ struct RankNews {
     // upward, and from a parent about itself: role, host and activity, at each change
     kRunning = 1,
     kEnded,       // same directions: the rank ends, and any failure of it is reported
-    kDied,        // upward: a neighbor was lost
+    kDied,        // upward: a neighbor of this rank has lost it
     kFailing,     // to all: a rank fails or stops by itself, and the job ends by Job's protocol
     kDeputy,      // downward from rank 0: this rank reports if rank 0 is lost
     kOver,        // downward: a death is being reported; exit immediately
