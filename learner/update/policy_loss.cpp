@@ -152,14 +152,13 @@ void describe(FieldList& fields, PolicyLossOptions& options) {
              {"Importance ratio per token (grpo), or per sequence and length-normalized (gspo)."});
   fields.add(
       "clip_low", options.clip_low,
-      {"The importance ratio is clipped below at 1 - clip_low. Negative: 0.2 for grpo, 3e-4 for "
-       "gspo.",
-       "", -1, 1});
+      {"The importance ratio is clipped below at 1 - clip_low. auto: 0.2 for grpo, 3e-4 for gspo.",
+       "", 0, 1});
   fields.add(
       "clip_high", options.clip_high,
-      {"The importance ratio is clipped above at 1 + clip_high. Negative: 0.2 for grpo, 4e-4 "
-       "for gspo. 0.28 with grpo is clip-higher (DAPO).",
-       "", -1});
+      {"The importance ratio is clipped above at 1 + clip_high. auto: 0.2 for grpo, 4e-4 for gspo. "
+       "0.28 with grpo is clip-higher (DAPO).",
+       "", 0});
   fields.add(
       "dual_clip", options.dual_clip,
       {"Dual clip: for a negative advantage A the token loss is at most -A times this, which "
@@ -233,12 +232,12 @@ void check_options(const PolicyLossOptions& options) {
 }
 
 double clip_low(const PolicyLossOptions& options) {
-  if (options.clip_low >= 0) return options.clip_low;
+  if (options.clip_low) return *options.clip_low;
   return options.algorithm == Algorithm::kGspo ? 3e-4 : 0.2;
 }
 
 double clip_high(const PolicyLossOptions& options) {
-  if (options.clip_high >= 0) return options.clip_high;
+  if (options.clip_high) return *options.clip_high;
   return options.algorithm == Algorithm::kGspo ? 4e-4 : 0.2;
 }
 

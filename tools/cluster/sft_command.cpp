@@ -65,8 +65,8 @@ SftConfig load_sft_config(const fs::path& path, std::span<const std::string> ove
   return config;
 }
 
-/// Returns the keys that a resume of this run may change, besides those that never change a result:
-/// the keys of the run's length, unless the cosine schedule depends on it.
+/// Returns the keys that a resume of this run may change in addition to those that no result
+/// depends on. They are the keys of the run's length, unless the cosine schedule depends on it.
 std::vector<std::string> may_change(const SftConfig& config) {
   const OptimizerOptions& optimizer = config.sft.optimizer;
   if (optimizer.schedule == Schedule::kCosine && optimizer.decay_until == 0) return {};
