@@ -205,10 +205,10 @@ void describe(FieldList& fields, PolicyLossOptions& options) {
              {{"truncate", BeyondCap::kTruncate}, {"mask", BeyondCap::kMask}},
              {"Weight of tokens whose ratio is above tis_cap: truncate uses the cap, mask uses 0. "
               "Masked tokens still count in the denominator. Ignored with tis_cap 0."});
-  fields.add(
-      "mask_truncated", options.mask_truncated,
-      {"Responses cut at the response limit have no loss (overlong filtering of DAPO). Their "
-       "rewards still count in the advantages of their group."});
+  fields.add("mask_truncated", options.mask_truncated,
+             {"Responses cut at the response limit have no loss (filtering of truncated responses, "
+              "DAPO). Their "
+              "rewards still count in the advantages of their group."});
 }
 
 void check_options(const PolicyLossOptions& options) {

@@ -1,4 +1,4 @@
-#include "model/aten/products.h"
+#include "model/aten/matmul.h"
 
 namespace lie::aten {
 namespace {

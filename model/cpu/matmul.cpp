@@ -48,7 +48,7 @@ template <typename T>
 void CpuWeight::pack_columns(T* panels, std::int64_t panel, Range columns,
                              const float* matrix) const {
   const std::int64_t filled = panel * kPanel + columns.end == out() ? kPanel : columns.end;
-  for_stretches(in(), [&](std::int64_t first, std::int64_t depth) {
+  for_k_blocks(in(), [&](std::int64_t first, std::int64_t depth) {
     T* to = panels + layout().at(panel, first);
     for (std::int64_t k = first; k < first + depth; ++k, to += kPanel) {
       for (std::int64_t c = columns.begin; c < columns.end; ++c) {
@@ -61,7 +61,7 @@ void CpuWeight::pack_columns(T* panels, std::int64_t panel, Range columns,
 
 void CpuWeight::copy_row(std::int64_t out, float* to) const {
   const auto copy = [&](const auto* panels) {
-    for_stretches(in(), [&](std::int64_t first, std::int64_t depth) {
+    for_k_blocks(in(), [&](std::int64_t first, std::int64_t depth) {
       const auto* from = panels + layout().at(out / kPanel, first) + out % kPanel;
       for (std::int64_t k = 0; k < depth; ++k) *to++ = wide(from[k * kPanel]);
     });
@@ -71,18 +71,18 @@ void CpuWeight::copy_row(std::int64_t out, float* to) const {
 
 const float* CpuWeight::transposed(ThreadTeam& team) {
   if (use_ == WeightUse::kFixed) fail("a fixed weight has no gradient");
-  const std::lock_guard lock(turning_);
+  const std::lock_guard lock(transpose_mutex_);
   if (transposed_current_) return transposed_.data();
-  const PanelLayout turned{out(), panels_for(in())};
-  if (transposed_.size() == 0) transposed_ = AlignedFloats(turned.elements());
-  const std::int64_t stretch = stretch_of(in());
-  team.each(turned.panels, [&](std::int64_t panel, int) {
+  const PanelLayout transposed_layout{out(), panels_for(in())};
+  if (transposed_.size() == 0) transposed_ = AlignedFloats(transposed_layout.elements());
+  const std::int64_t block = k_block_size(in());
+  team.each(transposed_layout.panels, [&](std::int64_t panel, int) {
     const std::int64_t k = panel * kPanel, count = std::min(kPanel, in() - k);
-    for_stretches(out(), [&](std::int64_t first, std::int64_t depth) {
-      float* to = transposed_.data() + turned.at(panel, first);
+    for_k_blocks(out(), [&](std::int64_t first, std::int64_t depth) {
+      float* to = transposed_.data() + transposed_layout.at(panel, first);
       for (std::int64_t n = first; n < first + depth; ++n, to += kPanel) {
         const float* from =
-            panels() + layout().at(n / kPanel, k / stretch * stretch, k % stretch) + n % kPanel;
+            panels() + layout().at(n / kPanel, k / block * block, k % block) + n % kPanel;
         for (std::int64_t i = 0; i < count; ++i) to[i] = from[i * kPanel];
         std::fill(to + count, to + kPanel, 0.0f);
       }
@@ -112,18 +112,18 @@ void CpuOperators::pack(PackedWeight& packed, std::int64_t first_out, Tensor par
   weight.pack(team_, first_out, part.rows, floats(part));
 }
 
-void CpuOperators::multiply_split(const Product& product, std::int64_t rows) {
-  split_product(rows, panels_for(product.out), product.in * product.out / 16,
-                [&](Range some, Range panels, int) { multiply(product, some, panels); });
+void CpuOperators::matmul_in_parts(const Matmul& matmul, std::int64_t rows) {
+  split_matmul(rows, panels_for(matmul.out), matmul.in * matmul.out / 16,
+               [&](Range some, Range panels, int) { multiply(matmul, some, panels); });
 }
 
 void CpuOperators::linear(Tensor x, const PackedWeight& w, Tensor y) { linear_add(x, w, {}, y); }
 
 void CpuOperators::linear_add(Tensor x, const PackedWeight& w, Tensor residual, Tensor y) {
   const auto& weight = static_cast<const CpuWeight&>(w);
-  multiply_split({floats(x), x.stride, weight.panels(), weight.narrow(), floats(residual),
-                  residual.stride, floats(y), y.stride, w.in(), w.out()},
-                 x.rows);
+  matmul_in_parts({floats(x), x.stride, weight.panels(), weight.narrow(), floats(residual),
+                   residual.stride, floats(y), y.stride, w.in(), w.out()},
+                  x.rows);
 }
 
 void CpuOperators::add_bias(Tensor x, Tensor bias) {
@@ -142,7 +142,7 @@ void CpuOperators::add_bias_backward(Tensor dy, Tensor dbias) {
 
 void CpuOperators::linear_backward_input(Tensor dy, PackedWeight& w, Tensor dx) {
   const float* panels = static_cast<CpuWeight&>(w).transposed(team_);
-  multiply_split(
+  matmul_in_parts(
       {floats(dy), dy.stride, panels, nullptr, nullptr, 0, floats(dx), dx.stride, w.out(), w.in()},
       dy.rows);
 }
@@ -159,7 +159,7 @@ void CpuOperators::linear_backward_weight(Tensor dy, Tensor x, std::span<const s
   });
 }
 
-std::unique_ptr<CpuOperators> CpuOperators::of_one_thread() const {
+std::unique_ptr<CpuOperators> CpuOperators::single_threaded() const {
   return std::make_unique<CpuOperators>(1);
 }
 
@@ -167,9 +167,10 @@ std::unique_ptr<CpuOperators> CpuOperators::of_one_thread() const {
 /// Larger weights are read once, by all threads together.
 std::vector<Operators*> CpuOperators::workers(std::int64_t weights) {
   if (team_.size() == 1 || !are_cached(weights)) return {this};
-  while (std::ssize(alone_) < team_.size()) alone_.push_back(of_one_thread());
+  while (std::ssize(single_thread_workers_) < team_.size())
+    single_thread_workers_.push_back(single_threaded());
   std::vector<Operators*> workers;
-  for (const auto& worker : alone_) workers.push_back(worker.get());
+  for (const auto& worker : single_thread_workers_) workers.push_back(worker.get());
   return workers;
 }
 

@@ -21,14 +21,14 @@ constexpr auto kDoneTag = static_cast<Tag>(static_cast<int>(Tag::kFirstFree) + 1
 
 Assignment finish() { return {.kind = Assignment::Kind::kFinish, .tickets = {}}; }
 
-/// Polls until `ready` answers true.
+/// Polls until `ready` returns true.
 template <typename Ready>
 void wait_until(const Ready& ready) {
   for (Backoff backoff; !ready(); backoff.pause()) {
   }
 }
 
-/// As many of the tickets that are left as `room` allows.
+/// Returns as many of the remaining tickets as `room` allows.
 Assignment next_tickets(std::int64_t& handed_out, std::int64_t room) {
   Assignment next{.kind = Assignment::Kind::kTickets, .tickets = {}};
   const std::int64_t end = std::min(handed_out + room, kTickets);
@@ -36,7 +36,7 @@ Assignment next_tickets(std::int64_t& handed_out, std::int64_t room) {
   return next;
 }
 
-/// The coordinator: hands out all tickets, then ends every actor.
+/// The coordinator: hands out all tickets, then finishes every actor.
 void serve(TicketQueue& ticket_queue, int actors) {
   std::int64_t handed_out = 0;
   for (int ended = 0; ended < actors;) {
@@ -49,8 +49,8 @@ void serve(TicketQueue& ticket_queue, int actors) {
   }
 }
 
-/// An actor: the groups it was handed. Asks for one to three; takes every second answer without
-/// blocking.
+/// An actor: returns the groups that it was assigned. It requests one to three tickets at a time,
+/// and receives every second answer without blocking.
 std::vector<std::int64_t> work(TicketClient& tickets) {
   std::vector<std::int64_t> groups;
   for (std::int64_t room = 1;; room = room % 3 + 1) {
@@ -72,7 +72,7 @@ std::vector<std::int64_t> work(TicketClient& tickets) {
   return groups;
 }
 
-/// Who waits at the desk, and the room that each has.
+/// Returns the waiting actors and the free slots of each.
 std::vector<std::pair<int, std::int64_t>> waiting_at(TicketQueue& ticket_queue) {
   std::vector<std::pair<int, std::int64_t>> waiting;
   for (const auto& [actor, request] : ticket_queue.waiting_actors()) {
