@@ -50,7 +50,7 @@ void warn_of_separate_weights(const Job& job, std::size_t actors) {
 
 }  // namespace
 
-/// Lies at the beginning of the memory. Zeroed memory is a board before its first round.
+/// The first bytes of the memory. Zeroed memory is a board before its first round.
 struct HostCopy::Board {
   alignas(64) std::atomic<std::int64_t> arrived = 0;  // readers, in all rounds together
   alignas(64) std::atomic<std::int64_t> rounds = 0;   // that the writer has completed

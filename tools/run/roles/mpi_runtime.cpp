@@ -67,7 +67,7 @@ void learn(Job& job, const TrainConfig& config, const RunStart& start, RunPrompt
   if (learners->rank() > 0) {
     run_learner_role(config, start, transport);
   } else if (layout.has(job.rank(), Role::kRewardWorker)) {
-    // No rank is left for a reward worker, and learner 0 waits for groups anyway.
+    // Without a rank for reward workers, learner 0 scores the groups that it receives.
     MpiSource<RolloutGroup> parts(job, Tag::kRollouts, static_cast<int>(layout.actors.size()));
     WholeGroups rollouts(parts);
     Scorer scorer(scoring_options(config),
