@@ -21,7 +21,7 @@ struct Process {
   pid_t parent = 0;
 };
 
-Process look_up(pid_t pid) {
+Process read_process(pid_t pid) {
   std::ifstream file("/proc/" + std::to_string(pid) + "/stat");
   std::string line;
   std::getline(file, line);
@@ -43,7 +43,7 @@ bool is_open_mpi_launcher(const std::string& name) {
 pid_t open_mpi_launcher() {
   pid_t pid = getppid();
   while (pid > 1) {
-    const Process process = look_up(pid);
+    const Process process = read_process(pid);
     if (is_open_mpi_launcher(process.name)) return pid;
     pid = process.parent;
   }
@@ -75,10 +75,10 @@ std::string host_name() {
 /// Makes the kernel kill this rank when mpirun dies; it would continue computing otherwise. Under
 /// srun, Slurm ends the ranks.
 void end_with_launcher() {
-  if (is_open_mpi_launcher(look_up(getppid()).name)) prctl(PR_SET_PDEATHSIG, SIGKILL);
+  if (is_open_mpi_launcher(read_process(getppid()).name)) prctl(PR_SET_PDEATHSIG, SIGKILL);
 }
 
-void initialise() {
+void initialize() {
   end_with_launcher();
   int provided = MPI_THREAD_SINGLE;
   check(MPI_Init_thread(nullptr, nullptr, MPI_THREAD_FUNNELED, &provided), "starting MPI");
@@ -100,7 +100,7 @@ void check(int code, std::string_view what) {
 
 Environment::Environment() : launched_(launcher::started_this_process()), host_(host_name()) {
   if (launched_) {
-    initialise();
+    initialize();
     check(MPI_Comm_rank(MPI_COMM_WORLD, &rank_), "asking for the rank");
     check(MPI_Comm_size(MPI_COMM_WORLD, &size_), "asking for the world's size");
   }
@@ -127,7 +127,7 @@ std::vector<int> cpus_of(const cpu_set_t& set) {
 
 pid_t parent_mpirun() {
   const pid_t parent = getppid();
-  return is_mpirun(look_up(parent).name) ? parent : 0;
+  return is_mpirun(read_process(parent).name) ? parent : 0;
 }
 
 std::vector<int> usable_cpus() {

@@ -33,10 +33,10 @@ class RowReader {
     field = static_cast<std::remove_cvref_t<decltype(field)>>(value(column));
   }
   void copy(const auto&, const auto&) {}
-  void again(const auto&, const schema::I64&, const schema::I32&, const auto&) {}
+  void repeat(const auto&, const schema::I64&, const schema::I32&, const auto&) {}
   template <typename T>
-  void part(const Column<T>& packed, const schema::I64& offset, const schema::I32& count,
-            auto& field) {
+  void slice(const Column<T>& packed, const schema::I64& offset, const schema::I32& count,
+             auto& field) {
     const std::span<const std::byte> all = bytes(packed);
     const std::int64_t from = value(offset) - file_.rows_of_step(packed.table, index_).first;
     const std::int64_t size = value(count);
@@ -50,9 +50,9 @@ class RowReader {
         all.subspan(static_cast<std::size_t>(from) * sizeof(T), field.size() * sizeof(T));
     std::ranges::copy(own, std::as_writable_bytes(std::span(field)).begin());
   }
-  void beside(const auto& packed, const schema::I64& offset, const schema::I32& count,
-              auto& field) {
-    part(packed, offset, count, field);
+  void parallel(const auto& packed, const schema::I64& offset, const schema::I32& count,
+                auto& field) {
+    slice(packed, offset, count, field);
   }
   void next(Table table) { ++row_[static_cast<std::size_t>(table)]; }
 

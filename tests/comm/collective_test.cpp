@@ -69,15 +69,15 @@ void expect_exchange(Collective& group, std::size_t count) {
   const auto values = [&](std::size_t from, std::size_t to) {
     return member_values<T>(static_cast<int>(from * size + to), (from + 2 * to) % 3 * count);
   };
-  std::vector<std::vector<T>> sent, taken;
+  std::vector<std::vector<T>> sent, received;
   for (std::size_t other = 0; other < size; ++other) {
     sent.push_back(values(me, other));
-    taken.emplace_back(values(other, me).size());
+    received.emplace_back(values(other, me).size());
   }
   group.exchange(std::vector<DeviceSpan>(sent.begin(), sent.end()),
-                 std::vector<DeviceSpan>(taken.begin(), taken.end()));
+                 std::vector<DeviceSpan>(received.begin(), received.end()));
   for (std::size_t other = 0; other < size; ++other) {
-    EXPECT_EQ(taken[other], values(other, me)) << other << " to " << me;
+    EXPECT_EQ(received[other], values(other, me)) << other << " to " << me;
   }
 }
 
@@ -128,20 +128,21 @@ TEST(Collective, TheGroupOfOneIsTheIdentity) { check_group(*solo_collective()); 
 /// anything is sent.
 void check_refusals(Collective& group) {
   std::vector<float> values(12);
-  const DeviceSpan far(values.data(), 12, DType::kFloat32, {.device = 3});
-  const DeviceSpan whole = std::span(values);
+  const DeviceSpan on_device(values.data(), 12, DType::kFloat32, {.device = 3});
+  const DeviceSpan on_host = std::span(values);
   const auto reason = "lie on CUDA device 3";
-  expect_refused(group, reason, [&](Collective& g) { g.broadcast(far, 0); });
-  expect_refused(group, reason, [&](Collective& g) { g.all_reduce_sum(far); });
+  expect_refused(group, reason, [&](Collective& g) { g.broadcast(on_device, 0); });
+  expect_refused(group, reason, [&](Collective& g) { g.all_reduce_sum(on_device); });
   const auto all = [](Collective& g, DeviceSpan span) {
     return std::vector<DeviceSpan>(static_cast<std::size_t>(g.size()), span);
   };
-  expect_refused(group, reason, [&](Collective& g) { g.exchange(all(g, far), all(g, far)); });
+  expect_refused(group, reason,
+                 [&](Collective& g) { g.exchange(all(g, on_device), all(g, on_device)); });
   expect_refused(group, "adds fp32 and fp64 only", [&](Collective& g) {
     g.all_reduce_sum({values.data(), 24, DType::kBFloat16, {}});
   });
   expect_refused(group, "sends itself 44 bytes and takes 48",
-                 [&](Collective& g) { g.exchange(all(g, whole.part(0, 11)), all(g, whole)); });
+                 [&](Collective& g) { g.exchange(all(g, on_host.part(0, 11)), all(g, on_host)); });
   expect_refused(group, "0 spans for and 0 from", [&](Collective& g) { g.exchange({}, {}); });
 }
 
@@ -153,10 +154,10 @@ TEST(Collective, MemoryThatIsNotReachedIsRefused) {
 
 TEST(Collective, TheGroupOfOneLeavesMemoryOfAnyKindInPlace) {
   const auto alone = solo_collective();
-  const DeviceSpan far(nullptr, 5, DType::kBFloat16, {.device = 3});
-  alone->all_reduce_sum(far);
-  alone->broadcast(far, 0);
-  alone->exchange({{far}}, {{far}});
+  const DeviceSpan on_device(nullptr, 5, DType::kBFloat16, {.device = 3});
+  alone->all_reduce_sum(on_device);
+  alone->broadcast(on_device, 0);
+  alone->exchange({{on_device}}, {{on_device}});
   std::vector<float> values(5), others(5);
   expect_refused(*alone, "lie on CUDA device 3", [&](Collective& g) {
     g.exchange({{DeviceSpan(others.data(), 5, DType::kFloat32, {.device = 3})}},

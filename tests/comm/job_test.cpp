@@ -15,9 +15,9 @@
 namespace lie {
 namespace {
 
-Outcome run_job(const std::string& way, int ranks = 4) {
+Outcome run_job(const std::string& ending, int ranks = 4) {
   return run_command("timeout -k 1 40 " LIE_MPIEXEC " --oversubscribe -n " + std::to_string(ranks) +
-                     " " LIE_FAILING_JOB " " + way);
+                     " " LIE_FAILING_JOB " " + ending);
 }
 
 /// Checks that every rank left through MPI_Finalize with status 1, that exactly one printed the
@@ -57,7 +57,7 @@ void expect_all_dead(const std::string& output) {
 constexpr double kSoon_seconds = 10;
 
 TEST(Job, EndsWellTogether) {
-  const Outcome outcome = run_job("well");
+  const Outcome outcome = run_job("succeed");
   EXPECT_EQ(outcome.status, 0);
   EXPECT_EQ(count(outcome.output, "of 4 ends with 0"), 4) << outcome.output;
 }
@@ -78,7 +78,7 @@ TEST(Job, ASignalToAnyRankReachesRank0WhichEndsAllInTheMiddle) {
 }
 
 TEST(Job, AFailureWinsOverAStop) {
-  expect_failed_as_one(run_job("failed_beside_a_stop"), "error on rank 1 (actor)", kSoon_seconds);
+  expect_failed_as_one(run_job("failed_during_a_stop"), "error on rank 1 (actor)", kSoon_seconds);
 }
 
 TEST(Job, ASecondInterruptEndsAtOnce) {
@@ -105,7 +105,7 @@ TEST(Job, AFailureReachesRanksInACollective) {
 }
 
 TEST(Job, AFailureWithLargeMessagesOnTheirWayEndsCleanly) {
-  expect_failed_as_one(run_job("with_messages_on_their_way"), "error on rank 1 (actor)",
+  expect_failed_as_one(run_job("with_messages_in_flight"), "error on rank 1 (actor)",
                        kSoon_seconds);
 }
 
@@ -149,7 +149,7 @@ TEST(Job, AKilledRank0IsReportedByAnother) {
 }
 
 TEST(Job, AKilledRankEndsRanksThatDoNotCallMpi) {
-  expect_killed_rank_is_reported(run_job("killed_beside_computations"), 1);
+  expect_killed_rank_is_reported(run_job("killed_during_computations"), 1);
 }
 
 TEST(Job, APausedRankIsNotLost) {

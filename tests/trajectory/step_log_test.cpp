@@ -101,7 +101,7 @@ void expect_same(const StepRecord& read, const StepRecord& written) {
 }
 
 /// Returns a step of one learner with its groups in canonical order.
-StepRecord whole_step(std::int64_t step) {
+StepRecord expected_step(std::int64_t step) {
   StepRecord record = example_step({}, step);
   std::ranges::stable_sort(record.groups, {}, [](const GroupRecord& group) {
     return group.scored.rollout.ticket.purpose;
@@ -115,7 +115,7 @@ TEST(StepLog, AStepIsReadAsItWasWrittenWhateverTheNumberOfLearners) {
     write_segments(directory, learners, 0, 3);
     write_segments(directory, learners, 3, 5);
     const StepLog log(directory);
-    for (std::int64_t step = 1; step <= 5; ++step) expect_same(log.read(step), whole_step(step));
+    for (std::int64_t step = 1; step <= 5; ++step) expect_same(log.read(step), expected_step(step));
   }
 }
 

@@ -226,7 +226,7 @@ class Child {
 };
 
 /// Checks that all complete steps can be read, and returns their number.
-std::size_t expect_whole_steps(const fs::path& directory, int at_least) {
+std::size_t expect_complete_steps(const fs::path& directory, int at_least) {
   const RunReader run(directory);
   const std::size_t steps = run.segments().at(0).steps().size();
   EXPECT_GE(steps, static_cast<std::size_t>(at_least));
@@ -252,10 +252,10 @@ TEST(TrajectoryWriter, KilledAtAnyMomentItLeavesAReadableFile) {
                                      6000));  // a random time within a step, which must not matter
     child.kill();
     for (const Segment& segment : segments(directory)) {
-      const std::size_t readable = expect_whole_steps(directory, reported);
+      const std::size_t readable = expect_complete_steps(directory, reported);
       clear_after_crash(segment.path);
       expect_plainly_readable(segment.path);
-      EXPECT_EQ(expect_whole_steps(directory, reported), readable);
+      EXPECT_EQ(expect_complete_steps(directory, reported), readable);
     }
     fs::remove_all(directory);
   }

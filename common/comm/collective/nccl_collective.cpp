@@ -62,7 +62,7 @@ class Communicator {
   }
   ~Communicator() {
     if (communicator_ == nullptr) return;
-    left_in_order() ? ncclCommDestroy(communicator_) : ncclCommAbort(communicator_);
+    finalized() ? ncclCommDestroy(communicator_) : ncclCommAbort(communicator_);
   }
   Communicator(const Communicator&) = delete;
   Communicator& operator=(const Communicator&) = delete;
@@ -84,7 +84,7 @@ class Communicator {
   /// Returns whether the communicator was finalized, so that all sent data has arrived. An abort is
   /// for failures only. It cancels data that NCCL's threads still send after this device has
   /// finished, and a slower member would wait for that data forever.
-  bool left_in_order() {
+  bool finalized() {
     if (std::uncaught_exceptions() > 0) return false;
     try {
       check(ncclCommFinalize(communicator_), "leaving the group");
@@ -152,7 +152,7 @@ class NcclCollective : public Collective {
   }
   void exchange(std::span<const DeviceSpan> out, std::span<const DeviceSpan> in) override {
     check_exchange(*this, out, in);
-    if (lie_on_host(out) && lie_on_host(in)) return host_->exchange(out, in);
+    if (are_on_host(out) && are_on_host(in)) return host_->exchange(out, in);
     for (const auto& spans : {out, in}) {
       for (const DeviceSpan& span : spans) {
         if (span.count > 0) check_place(span);
@@ -171,7 +171,7 @@ class NcclCollective : public Collective {
          values.count, values.place.device, place_.device);
   }
 
-  static bool lie_on_host(std::span<const DeviceSpan> spans) {
+  static bool are_on_host(std::span<const DeviceSpan> spans) {
     return std::ranges::all_of(
         spans, [](const DeviceSpan& span) { return span.count == 0 || span.place.is_host(); });
   }
