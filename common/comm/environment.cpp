@@ -61,7 +61,7 @@ void check_slurm_step(int size) {
   if (size == 1 && tasks > 1) {
     fail(
         "srun started {} tasks but MPI sees only this one: use srun --mpi=pmix (srun --mpi=list "
-        "names what this cluster has), or mpirun",
+        "prints the types of this cluster), or mpirun",
         tasks);
   }
 }
@@ -83,7 +83,7 @@ void initialize() {
   int provided = MPI_THREAD_SINGLE;
   check(MPI_Init_thread(nullptr, nullptr, MPI_THREAD_FUNNELED, &provided), "starting MPI");
   if (provided < MPI_THREAD_FUNNELED) {
-    fail("this MPI does not support threads (MPI_THREAD_FUNNELED): use another build of it");
+    fail("this MPI does not support threads (MPI_THREAD_FUNNELED): use another build of MPI");
   }
   check(MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN), "setting MPI's error handler");
 }
@@ -101,8 +101,8 @@ void check(int code, std::string_view what) {
 Environment::Environment() : launched_(launcher::started_this_process()), host_(host_name()) {
   if (launched_) {
     initialize();
-    check(MPI_Comm_rank(MPI_COMM_WORLD, &rank_), "asking for the rank");
-    check(MPI_Comm_size(MPI_COMM_WORLD, &size_), "asking for the world's size");
+    check(MPI_Comm_rank(MPI_COMM_WORLD, &rank_), "getting the rank");
+    check(MPI_Comm_size(MPI_COMM_WORLD, &size_), "getting the world's size");
   }
   check_slurm_step(size_);
 }

@@ -37,13 +37,14 @@ std::string refusal_of(const FileHeader& found, const fs::path& path) {
   const FileHeader here;
   if (found.magic != here.magic) {
     return fmt::format(
-        "{}: is no file of responses, or one without a version; move it away to begin anew",
+        "{}: is not a file of responses, or has no version; move it away to start a new one",
         path.string());
   }
   if (found.version != here.version || found.wire_version != here.wire_version) {
-    return fmt::format("{}: has version {}.{}, here it is {}.{}; move it away to begin anew",
-                       path.string(), found.version, found.wire_version, here.version,
-                       here.wire_version);
+    return fmt::format(
+        "{}: has version {}.{}, but this program reads {}.{}; move it away to start a "
+        "new one",
+        path.string(), found.version, found.wire_version, here.version, here.wire_version);
   }
   return {};
 }
@@ -111,8 +112,8 @@ class RecordReader {
   }
 
   bool lose_rest(MessageFileState& state, std::string_view how) const {
-    state.damage.push_back(fmt::format("{} {} at byte {}: what follows there is lost",
-                                       path_.string(), how, state.valid_bytes));
+    state.damage.push_back(
+        fmt::format("{} {} at byte {}: the rest is lost", path_.string(), how, state.valid_bytes));
     return false;
   }
 

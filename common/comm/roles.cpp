@@ -24,7 +24,7 @@ struct Counts {
 [[noreturn]] void fail_to_fit(const RolesOptions& o, std::int64_t ranks, std::string_view problem) {
   fail(
       "roles: actors {}, reward_workers {}, learners {} do not fit a world of {} rank{}: {}; set "
-      "them to 0 to have them chosen",
+      "them to 0 to choose them automatically",
       o.actors, o.reward_workers, o.learners, ranks, ranks == 1 ? "" : "s", problem);
 }
 
@@ -172,24 +172,25 @@ void describe(FieldList& fields, RolesOptions& options) {
              {.help = "Ranks that generate; 0 = all remaining ranks.", .unit = "ranks", .min = 0});
   fields.add(
       "reward_workers", options.reward_workers,
-      {.help = "Ranks that verify and score; 0 = one per 16 ranks, or all that the other two "
-               "leave; learner 0 scores where no rank is left.",
+      {.help = "Ranks that verify and score; 0 = one per 16 ranks, or all remaining ranks if "
+               "actors and learners are set. Without such a rank, learner 0 scores.",
        .unit = "ranks",
        .min = 0});
   fields.add(
       "learners", options.learners,
       {.help = "Ranks that update the weights, at most update.gradient_shards; 0 = one per 8 "
-               "ranks, or all that the other two leave.",
+               "ranks, or all remaining ranks if actors and reward_workers are set.",
        .unit = "ranks",
        .min = 0});
   fields.add(
       "keep_binding", options.keep_binding,
       {.help =
-           "Keep the binding to cores that mpirun gave each rank, instead of sharing the host."});
+           "Keep the core binding of each rank that mpirun set. By default ranks share all CPUs "
+           "of the host."});
   fields.add(
       "share_weights", options.share_weights,
-      {.help = "The actors of a host hold one copy of the weights in memory that they share, and "
-               "one of them receives it, where they compute with model.device cpu."});
+      {.help = "With model.device cpu, the actors of a host share one copy of the weights in "
+               "memory. One of them receives it."});
 }
 
 std::vector<RankPlace> gather_places(Job& job, const RankPlace& mine) {
@@ -290,7 +291,7 @@ RoleLayout plan_roles(const RolesOptions& options, std::vector<RankPlace> places
   layout.places = std::move(places);
   if (ranks == 1) {
     if (std::max({options.actors, options.reward_workers, options.learners}) > 1) {
-      fail_to_fit(options, ranks, "one rank plays each role once");
+      fail_to_fit(options, ranks, "a single rank has each role once");
     }
     layout.learners = layout.reward_workers = layout.actors = {0};
     return layout;

@@ -13,7 +13,7 @@ namespace {
 void remove_waiting(std::vector<WaitingActor>& waiting, int actor) {
   const auto found = std::ranges::find(waiting, actor, &WaitingActor::actor);
   if (found == waiting.end()) {
-    fail("ticket desk: actor {} was answered without having asked", actor);
+    fail("ticket queue: actor {} was answered without an open request", actor);
   }
   waiting.erase(found);
 }
@@ -41,7 +41,7 @@ class MpiTicketQueue : public TicketQueue {
   int actor_of(int rank) const {
     const auto found = std::find(actors_.begin(), actors_.end(), rank);
     if (found == actors_.end())
-      fail("ticket desk: rank {} asks for a ticket but is no actor", rank);
+      fail("ticket queue: rank {} requested tickets but is not an actor", rank);
     return static_cast<int>(found - actors_.begin());
   }
 

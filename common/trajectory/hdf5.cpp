@@ -146,7 +146,7 @@ Handle create_file(const std::filesystem::path& path) {
   const Handle access = file_access();
   Handle file(H5Fcreate(path.c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, access.id()), H5Fclose);
   if (!file) {
-    fail("{}: cannot create: {}; check that the directory exists, is writable and has room",
+    fail("{}: cannot create: {}; check that the directory exists, is writable and has free space",
          path.string(), last_reason());
   }
   return file;

@@ -22,10 +22,9 @@ void rename_damaged(const Segment& segment, std::int64_t step, const char* fault
   const fs::path aside = set_aside(segment.path, ".damaged");
   const std::int64_t start = segment.starts_after_step;
   const std::string lost =
-      start < step ? fmt::format("what it held of steps {} to {} is lost, ", start + 1, step) : "";
+      start < step ? fmt::format("its steps {} to {} are lost, ", start + 1, step) : "";
   log.warn(
-      "TRAJECTORIES ARE DAMAGED: {}; set aside as {}: {}what it held after step {} is generated "
-      "again",
+      "TRAJECTORIES ARE DAMAGED: {}; renamed to {}: {}its steps after step {} are generated again",
       fault, aside.filename().string(), lost, std::max(start, step));
 }
 
@@ -90,7 +89,7 @@ void free_next_start(const Segment& segment, const StepLog& steps, std::int64_t 
   }
   const fs::path aside = set_aside(segment.path, ".gap");
   log.warn(
-      "{}: holds steps up to {}, but step {} is missing before them; set aside as {}, they are "
+      "{}: holds steps up to {}, but step {} is missing before them; renamed to {}, they are "
       "generated again",
       segment.path.string(), file.steps().back(), last + 1, aside.filename().string());
 }

@@ -41,7 +41,7 @@ void RunReader::note_missing(const fs::path& directory) {
                                    segment.learner));
     }
   } catch (const Error& error) {
-    notes_.push_back(fmt::format("{}: missing files would not be noticed", error.what()));
+    notes_.push_back(fmt::format("{}: missing files would not be detected", error.what()));
   }
 }
 
@@ -72,7 +72,7 @@ void RunReader::keep_common_steps() {
     if (learners.size() < expected) common = -1;
     if (common < farthest) {
       notes_.push_back(fmt::format(
-          "steps after {} up to {} are not in the files of all {} learners and are left out",
+          "steps after {} up to {} are not in the files of all {} learners and are excluded",
           std::max(common, start), farthest, expected));
     }
     for (SegmentReader* learner : learners) learner->keep_steps_up_to(common);

@@ -39,7 +39,7 @@ NamedColumn<float> reward_column(const std::string& name, std::string about) {
 }
 
 NamedColumn<double> number_column(const std::string& name) {
-  return {"/sample/" + name, "of a reward or verifier program; NaN: it said none"};
+  return {"/sample/" + name, "number of a reward or verifier program; NaN: no value"};
 }
 
 void for_each_column(const TrajectoryInfo& info,

@@ -149,7 +149,7 @@ void StepLog::add_steps(std::size_t first, std::size_t end) {
     if (std::ssize(places) < holders) continue;
     if (!places_.try_emplace(step, std::move(places)).second) {
       fail(
-          "{}: holds step {}, and so does an earlier file; remove the one that does not belong to "
+          "{}: holds step {}, as does an earlier file; remove the one that does not belong to "
           "this run",
           file.path().string(), step);
     }
@@ -163,7 +163,7 @@ std::vector<std::int64_t> StepLog::steps() const {
 }
 
 const TrajectoryInfo& StepLog::info() const {
-  if (segments_.empty()) fail("{}: holds no trajectory file", directory_.string());
+  if (segments_.empty()) fail("{}: contains no trajectory file", directory_.string());
   return segments_.front().info();
 }
 
@@ -174,7 +174,7 @@ std::int64_t StepLog::last_after(std::int64_t after) const {
 
 StepRecord StepLog::read(std::int64_t step) const {
   const auto found = places_.find(step);
-  if (found == places_.end()) fail("trajectory log: step {} is not complete in it", step);
+  if (found == places_.end()) fail("trajectory log: step {} is not complete", step);
   StepRecord record{.step = step, .groups = {}};
   for (const auto& [segment, index] : found->second) {
     std::ranges::move(groups_of(segments_[segment], index), std::back_inserter(record.groups));

@@ -130,7 +130,7 @@ void check_refusals(Collective& group) {
   std::vector<float> values(12);
   const DeviceSpan on_device(values.data(), 12, DType::kFloat32, {.device = 3});
   const DeviceSpan on_host = std::span(values);
-  const auto reason = "lie on CUDA device 3";
+  const auto reason = "are on CUDA device 3";
   expect_refused(group, reason, [&](Collective& g) { g.broadcast(on_device, 0); });
   expect_refused(group, reason, [&](Collective& g) { g.all_reduce_sum(on_device); });
   const auto all = [](Collective& g, DeviceSpan span) {
@@ -141,9 +141,10 @@ void check_refusals(Collective& group) {
   expect_refused(group, "adds fp32 and fp64 only", [&](Collective& g) {
     g.all_reduce_sum({values.data(), 24, DType::kBFloat16, {}});
   });
-  expect_refused(group, "sends itself 44 bytes and takes 48",
+  expect_refused(group, "sends itself 44 bytes but receives 48",
                  [&](Collective& g) { g.exchange(all(g, on_host.part(0, 11)), all(g, on_host)); });
-  expect_refused(group, "0 spans for and 0 from", [&](Collective& g) { g.exchange({}, {}); });
+  expect_refused(group, "0 spans to send and 0 to receive",
+                 [&](Collective& g) { g.exchange({}, {}); });
 }
 
 TEST(Collective, MemoryThatIsNotReachedIsRefused) {
@@ -159,7 +160,7 @@ TEST(Collective, TheGroupOfOneLeavesMemoryOfAnyKindInPlace) {
   alone->broadcast(on_device, 0);
   alone->exchange({{on_device}}, {{on_device}});
   std::vector<float> values(5), others(5);
-  expect_refused(*alone, "lie on CUDA device 3", [&](Collective& g) {
+  expect_refused(*alone, "are on CUDA device 3", [&](Collective& g) {
     g.exchange({{DeviceSpan(others.data(), 5, DType::kFloat32, {.device = 3})}},
                {{std::span(values)}});
   });

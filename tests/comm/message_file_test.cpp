@@ -89,14 +89,14 @@ TEST(MessageFile, RefusesOtherFilesAndVersionsByName) {
   const auto refusal = [&](const std::string& content) {
     return read(file.scratch.write("other", content)).state.refusal;
   };
-  EXPECT_NE(refusal(std::string(100, 'x')).find("is no file of responses"), std::string::npos);
+  EXPECT_NE(refusal(std::string(100, 'x')).find("is not a file of responses"), std::string::npos);
   for (const std::size_t version_at : {8U, 12U}) {
     std::string other = file.content;
     other[version_at] = 77;
     EXPECT_NE(refusal(other).find("other: has version"), std::string::npos);
     EXPECT_NE(refusal(other).find("77"), std::string::npos);
   }
-  EXPECT_NE(refusal(file.content.substr(kHeader)).find("without a version"), std::string::npos);
+  EXPECT_NE(refusal(file.content.substr(kHeader)).find("has no version"), std::string::npos);
   EXPECT_EQ(read(file.scratch.path() / "absent").groups, std::vector<std::int64_t>{});
 }
 

@@ -119,7 +119,7 @@ TEST(RecoverLog, ADamagedSegmentIsSetAsideAndWhatFollowsItToo) {
   EXPECT_EQ(recover(directory, 2), 2);
   const std::string output = testing::internal::GetCapturedStderr();
   EXPECT_NE(output.find(segment_name(1, 2) + ".damaged"), std::string::npos) << output;
-  EXPECT_NE(output.find("after step 2 is generated again"), std::string::npos) << output;
+  EXPECT_NE(output.find("its steps after step 2 are generated again"), std::string::npos) << output;
   EXPECT_TRUE(fs::exists(directory / (segment_name(1, 2) + ".damaged")));
   EXPECT_TRUE(fs::exists(directory / (segment_name(0, 4) + ".gap")));
   expect_steps(directory, 2);
@@ -132,7 +132,7 @@ TEST(RecoverLog, DamageBeforeTheCheckpointDoesNotStandInTheWay) {
   testing::internal::CaptureStderr();
   EXPECT_EQ(recover(directory, 2), 4);
   const std::string output = testing::internal::GetCapturedStderr();
-  EXPECT_NE(output.find("what it held of steps 1 to 2 is lost"), std::string::npos) << output;
+  EXPECT_NE(output.find("its steps 1 to 2 are lost"), std::string::npos) << output;
   EXPECT_TRUE(fs::exists(directory / (segment_name(1, 0) + ".damaged")));
 }
 

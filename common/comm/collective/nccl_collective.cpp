@@ -42,7 +42,7 @@ class Stream {
 
   /// Makes work enqueued here from now on wait for all work enqueued on `other` so far.
   void follow(cudaStream_t other) {
-    check(cudaEventRecord(event_, other), "marking the place in the compute stream");
+    check(cudaEventRecord(event_, other), "recording an event in the compute stream");
     check(cudaStreamWaitEvent(stream_, event_, 0), "waiting for the compute stream");
   }
 
@@ -167,7 +167,7 @@ class NcclCollective : public Collective {
  private:
   void check_place(DeviceSpan values) const {
     if (values.place == place_) return;
-    fail("collective: {} elements lie on CUDA device {}, but this group's member is on device {}",
+    fail("collective: {} elements are on CUDA device {}, but this group's member is on device {}",
          values.count, values.place.device, place_.device);
   }
 
@@ -247,7 +247,7 @@ class NcclCollective : public Collective {
 std::string gpu_bus_address(int device) {
   std::array<char, 32> address{};
   check(cudaDeviceGetPCIBusId(address.data(), static_cast<int>(address.size()), device),
-        "asking for a device's address");
+        "getting a device's address");
   return address.data();
 }
 

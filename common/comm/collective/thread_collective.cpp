@@ -80,7 +80,7 @@ class ThreadGroup::Member : public Collective {
       const DeviceSpan from = data<DeviceSpan>(member)[rank_];
       const DeviceSpan to = in[static_cast<std::size_t>(member)];
       if (from.bytes() != to.bytes()) {
-        fail("collective: thread {} sends {} bytes to thread {}, which takes {}", member,
+        fail("collective: thread {} sends {} bytes to thread {}, which expects {}", member,
              from.bytes(), rank_, to.bytes());
       }
       copy(host_bytes(from, kName), host_bytes(to, kName));
@@ -96,7 +96,7 @@ class ThreadGroup::Member : public Collective {
     for (int other = 0; other < size(); ++other) {
       if (barrier_.span(other).size() != bytes.size()) {
         fail(
-            "collective: thread {} brought {} bytes, thread {} {}: the threads disagree on the "
+            "collective: thread {} contributed {} bytes, thread {} {}: the threads disagree on the "
             "order of calls",
             rank_, bytes.size(), other, barrier_.span(other).size());
       }

@@ -39,7 +39,7 @@ constexpr std::chrono::milliseconds kTimeToForward{500};
 /// Broadcasts where rank 0 listens. Rank 0 must already listen. Collective over all ranks.
 Rendezvous broadcast_rendezvous(Rendezvous rendezvous) {
   mpi::check(MPI_Bcast(&rendezvous, sizeof rendezvous, MPI_BYTE, 0, MPI_COMM_WORLD),
-             "telling where rank 0 listens");
+             "broadcasting where rank 0 listens");
   return rendezvous;
 }
 
@@ -148,7 +148,7 @@ void Liveness::Watcher::open_root() {
     neighbor_listener_ = listen_to_neighbors(rendezvous_, own_.host);
     host_listener_ = listen_to_hosts(rendezvous_);
   } catch (const Error& error) {
-    Log("liveness", 0).warn("{}; a lost rank or host may not be noticed", error.what());
+    Log("liveness", 0).warn("{}; a lost rank or host may not be detected", error.what());
   }
 }
 
@@ -175,7 +175,7 @@ void Liveness::Watcher::run() {
     }
     watch();
   } catch (const std::exception& error) {
-    Log("liveness", own_.rank).warn("{}; a lost rank or host may not be noticed", error.what());
+    Log("liveness", own_.rank).warn("{}; a lost rank or host may not be detected", error.what());
   }
   for (RankLink& link : links_) close_link(link);
 }
@@ -302,8 +302,8 @@ void Liveness::Watcher::check_all_connected() {
   if (complete) return;
   Log("liveness", 0)
       .warn(
-          "of {} other ranks only {} have found port {} of {} within {} s (a firewall?): if a host "
-          "of the others falls silent, the run will wait for it",
+          "of {} other ranks only {} connected to port {} of {} within {} s (a firewall?): if the "
+          "host of another one becomes unresponsive, the run will wait for it",
           size_ - 1, ranks_.count_others(), rendezvous_.port, own_.host, kConnectTimeout.count());
 }
 

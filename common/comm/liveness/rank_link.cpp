@@ -220,7 +220,7 @@ Rendezvous make_rendezvous() {
   for (const std::span<unsigned char> part :
        {std::span<unsigned char>(rendezvous.token), std::span<unsigned char>(rendezvous.name)}) {
     if (::getrandom(part.data(), part.size(), 0) != static_cast<ssize_t>(part.size())) {
-      fail("the system gives no random numbers: {}", std::strerror(errno));
+      fail("cannot get random numbers from the system: {}", std::strerror(errno));
     }
   }
   return rendezvous;

@@ -103,10 +103,10 @@ LossEnding RankWatch::report(int rank, Loss loss) {
   if (loss == Loss::kDied) return {state, "the process has died without a report of its own"};
   const auto ranks =
       std::ranges::count(known_, rank, [](const auto& e) { return e.second.sender; });
-  return {
-      state,
-      fmt::format("the host no longer answers: it or its network is lost (ranks on it: {})", ranks),
-      loss};
+  return {state,
+          fmt::format("the host no longer responds: it or its network is lost (ranks on it: {})",
+                      ranks),
+          loss};
 }
 
 void RankWatch::send_to_all(const RankNews& news, int except) {
