@@ -122,7 +122,7 @@ TEST(Collective, ThreadsAddInRankOrderAndBroadcastFromAnyRoot) {
   }
 }
 
-TEST(Collective, TheGroupOfOneIsTheIdentity) { check_group(*solo_collective()); }
+TEST(Collective, GroupOfOneIsTheIdentity) { check_group(*solo_collective()); }
 
 /// Checks that operations that no group of hosts supports fail immediately on every member, before
 /// anything is sent.
@@ -147,13 +147,13 @@ void check_refusals(Collective& group) {
                  [&](Collective& g) { g.exchange({}, {}); });
 }
 
-TEST(Collective, MemoryThatIsNotReachedIsRefused) {
+TEST(Collective, UnreachableMemoryIsRefused) {
   if (test_job().size() > 1) check_refusals(*world_collective(test_job()));
   ThreadGroup group(2);
   run_threads(group, 2, check_refusals);
 }
 
-TEST(Collective, TheGroupOfOneLeavesMemoryOfAnyKindInPlace) {
+TEST(Collective, GroupOfOneAcceptsMemoryOfAnyKindInPlace) {
   const auto alone = solo_collective();
   const DeviceSpan on_device(nullptr, 5, DType::kBFloat16, {.device = 3});
   alone->all_reduce_sum(on_device);
@@ -166,7 +166,7 @@ TEST(Collective, TheGroupOfOneLeavesMemoryOfAnyKindInPlace) {
   });
 }
 
-TEST(Collective, SubgroupsDoNotMeet) {
+TEST(Collective, SubgroupsAreIndependent) {
   Job& job = test_job();
   if (job.size() < 4) GTEST_SKIP() << "needs four ranks";
   const std::vector<int> members = job.rank() < 2 ? std::vector{0, 1} : std::vector{3, 2};
@@ -176,13 +176,13 @@ TEST(Collective, SubgroupsDoNotMeet) {
   check_group(*group);
 }
 
-TEST(Collective, AStrangerIsRefused) {
+TEST(Collective, RankThatIsNotAMemberIsRefused) {
   EXPECT_THROW(
       mpi_collective(test_job(), {test_job().size(), test_job().size() + 1}, Tag::kWeightGroup),
       Error);
 }
 
-TEST(Collective, ABadRootIsRefused) {
+TEST(Collective, InvalidRootIsRefused) {
   ThreadGroup group(2);
   EXPECT_THROW(group.member(0)->broadcast_bytes({}, 2), Error);
 }

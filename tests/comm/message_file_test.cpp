@@ -46,7 +46,7 @@ struct ThreeGroups {
   }
 };
 
-TEST(MessageFile, KeepsWholeGroupsWhereverItIsCut) {
+TEST(MessageFile, KeepsCompleteGroupsWhereverItIsTruncated) {
   const ThreeGroups file;
   EXPECT_EQ(read(file.path).groups, (std::vector<std::int64_t>{3, 1, 4}));
   for (std::size_t cut = 0; cut < file.content.size(); ++cut) {
@@ -64,7 +64,7 @@ TEST(MessageFile, KeepsWholeGroupsWhereverItIsCut) {
   }
 }
 
-TEST(MessageFile, NoticesAnyFlippedByteAndKeepsTheGroupsBefore) {
+TEST(MessageFile, DetectsAnyFlippedByteAndKeepsEarlierGroups) {
   const ThreeGroups file;
   for (std::size_t at = kHeader; at < file.content.size(); ++at) {
     std::string flipped = file.content;
@@ -84,7 +84,7 @@ TEST(MessageFile, NoticesAnyFlippedByteAndKeepsTheGroupsBefore) {
   }
 }
 
-TEST(MessageFile, RefusesOtherFilesAndVersionsByName) {
+TEST(MessageFile, RefusesForeignFilesAndOtherVersions) {
   const ThreeGroups file;
   const auto refusal = [&](const std::string& content) {
     return read(file.scratch.write("other", content)).state.refusal;

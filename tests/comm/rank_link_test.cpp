@@ -42,7 +42,7 @@ class RankLinkTest : public testing::Test {
   Descriptor wake_{::eventfd(0, EFD_CLOEXEC)};
 };
 
-TEST_F(RankLinkTest, NewsArriveWithTextsCutToTheWire) {
+TEST_F(RankLinkTest, NewsArriveWithTextsCutToTheWireFormat) {
   auto [socket, link] = connect();
   RankLink sender(std::move(socket), rendezvous_.token);
   sender.send({RankNews::Kind::kRunning, {3, "h1", "actor", std::string(500, 'x')}});
@@ -56,7 +56,7 @@ TEST_F(RankLinkTest, NewsArriveWithTextsCutToTheWire) {
   EXPECT_EQ(news->rank.activity, std::string(119, 'x'));
 }
 
-TEST_F(RankLinkTest, LastWordsComeBeforeTheLoss) {
+TEST_F(RankLinkTest, LastMessageArrivesBeforeTheLoss) {
   auto [socket, link] = connect();
   {
     RankLink sender(std::move(socket), rendezvous_.token);
@@ -70,7 +70,7 @@ TEST_F(RankLinkTest, LastWordsComeBeforeTheLoss) {
   EXPECT_EQ(link.loss(), Loss::kDied);
 }
 
-TEST_F(RankLinkTest, AStrangerIsNotHeard) {
+TEST_F(RankLinkTest, ForeignBytesAreIgnored) {
   auto [socket, link] = connect();
   const std::string request = "GET / HTTP/1.1\r\n\r\n";
   ::send(socket.number(), request.data(), request.size(), 0);
@@ -78,7 +78,7 @@ TEST_F(RankLinkTest, AStrangerIsNotHeard) {
   EXPECT_TRUE(link.is_foreign());
 }
 
-TEST_F(RankLinkTest, ARankOfAnotherJobIsNotHeard) {
+TEST_F(RankLinkTest, RankOfAnotherJobIsIgnored) {
   auto [socket, link] = connect();
   RankLink other(std::move(socket), make_rendezvous().token);
   other.send({RankNews::Kind::kRunning, {1}});
@@ -87,7 +87,7 @@ TEST_F(RankLinkTest, ARankOfAnotherJobIsNotHeard) {
   EXPECT_TRUE(link.is_foreign());
 }
 
-TEST_F(RankLinkTest, OneRankOfAHostListensToItsNeighbours) {
+TEST_F(RankLinkTest, OneRankPerHostListensForItsNeighbors) {
   EXPECT_FALSE(connect_to_neighbor(rendezvous_, "h1").is_open());
   const Descriptor first = listen_to_neighbors(rendezvous_, "h1");
   EXPECT_TRUE(first.is_open());

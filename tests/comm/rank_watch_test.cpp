@@ -69,9 +69,9 @@ class RankWatchTree : public testing::Test {
   std::deque<Message> in_flight_;
 };
 
-TEST_F(RankWatchTree, Rank0HearsOfAll) { EXPECT_EQ(rank(0).count_others(), 5); }
+TEST_F(RankWatchTree, Rank0HasNewsOfAllRanks) { EXPECT_EQ(rank(0).count_others(), 5); }
 
-TEST_F(RankWatchTree, ADeathIsPassedUpReportedByRank0AndEndsAll) {
+TEST_F(RankWatchTree, DeathIsPassedUpReportedByRank0AndEndsAllRanks) {
   RankState busy = state_of(3);
   busy.activity = "step 12";
   rank(3).update(busy);
@@ -84,7 +84,7 @@ TEST_F(RankWatchTree, ADeathIsPassedUpReportedByRank0AndEndsAll) {
   EXPECT_EQ(endings_[0].rank->activity, "step 12");
 }
 
-TEST_F(RankWatchTree, ASilentHostIsReportedWithItsRanks) {
+TEST_F(RankWatchTree, UnresponsiveHostIsReportedWithItsRanks) {
   lose(0, 2, Loss::kUnresponsive);
   deliver();
   EXPECT_EQ(endings(), "0! 1 4 5");
@@ -92,14 +92,14 @@ TEST_F(RankWatchTree, ASilentHostIsReportedWithItsRanks) {
   EXPECT_NE(endings_[0].message.find("(ranks on it: 2)"), std::string::npos);
 }
 
-TEST_F(RankWatchTree, TheFirstOfAHostTakesTheOthersWithIt) {
+TEST_F(RankWatchTree, LossOfTheFirstRankOfAHostEndsItsOtherRanks) {
   lose(3, 2, Loss::kDied);
   lose(0, 2, Loss::kDied);
   deliver();
   EXPECT_EQ(endings(), "0! 1 3 4 5");
 }
 
-TEST_F(RankWatchTree, Rank0IsReportedByItsLowestChildOnAnotherHost) {
+TEST_F(RankWatchTree, LossOfRank0IsReportedByItsLowestChildOnAnotherHost) {
   for (const int child : {1, 2, 4}) lose(child, 0, Loss::kDied);
   deliver();
   EXPECT_EQ(endings(), "1 2! 3 4 5");
@@ -110,13 +110,13 @@ TEST_F(RankWatchTree, Rank0IsReportedByItsLowestChildOnAnotherHost) {
   EXPECT_FALSE(endings_[2].waits_for_reporter);
 }
 
-TEST_F(RankWatchTree, WhereRank0sHostIsSilentTheOthersGiveTheReporterTime) {
+TEST_F(RankWatchTree, RanksWaitForTheReporterWhenTheHostOfRank0IsUnresponsive) {
   for (const int child : {2, 4}) lose(child, 0, Loss::kUnresponsive);
   EXPECT_EQ(endings(), "2! 4");
   EXPECT_TRUE(endings_[4].waits_for_reporter);
 }
 
-TEST_F(RankWatchTree, AnEndIsNoLossAndAnotherBecomesDeputy) {
+TEST_F(RankWatchTree, EndedRankIsNotLostAndAnotherBecomesDeputy) {
   rank(0).receive(2, {RankNews::Kind::kEnded, state_of(2)});
   lose(0, 2, Loss::kDied);
   deliver();
@@ -126,7 +126,7 @@ TEST_F(RankWatchTree, AnEndIsNoLossAndAnotherBecomesDeputy) {
   EXPECT_EQ(endings(), "1 4! 5");
 }
 
-TEST_F(RankWatchTree, AJobThatFailsByItselfReportsNoLoss) {
+TEST_F(RankWatchTree, FailingJobReportsNoLoss) {
   rank(3).announce_failure();
   deliver();
   lose(0, 4, Loss::kDied);
@@ -136,7 +136,7 @@ TEST_F(RankWatchTree, AJobThatFailsByItselfReportsNoLoss) {
   EXPECT_EQ(endings(), "");
 }
 
-TEST_F(RankWatchTree, WhenRank0HasEndedNothingIsALoss) {
+TEST_F(RankWatchTree, NothingIsALossAfterRank0HasEnded) {
   rank(2).receive(0, {RankNews::Kind::kEnded, state_of(0)});
   lose(2, 0, Loss::kDied);
   lose(2, 3, Loss::kDied);
@@ -144,7 +144,7 @@ TEST_F(RankWatchTree, WhenRank0HasEndedNothingIsALoss) {
   EXPECT_EQ(endings(), "");
 }
 
-TEST(RankWatch, WithoutAWayToRank0ADeathIsReportedOnItsHost) {
+TEST(RankWatch, WithoutAParentADeathIsReportedOnItsHost) {
   RankWatch first({2, "h1"}, [](int, const RankNews&) {});
   first.add_child({3, "h1"});
   const auto ending = first.lose(3, Loss::kDied);

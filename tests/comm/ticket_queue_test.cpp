@@ -81,7 +81,7 @@ std::vector<std::pair<int, std::int64_t>> waiting_actors_of(TicketQueue& ticket_
   return waiting;
 }
 
-TEST(TicketQueue, RanksPullEachTicketOnce) {
+TEST(TicketQueue, RanksReceiveEachTicketOnce) {
   Job& job = test_job();
   if (job.size() == 1) GTEST_SKIP() << "needs two ranks";
   std::vector<int> actors(static_cast<std::size_t>(job.size() - 1));
@@ -101,7 +101,7 @@ TEST(TicketQueue, RanksPullEachTicketOnce) {
   EXPECT_EQ(std::set(groups.begin(), groups.end()).size(), groups.size());
 }
 
-TEST(TicketQueue, ThreadsPullEachTicketOnce) {
+TEST(TicketQueue, ThreadsReceiveEachTicketOnce) {
   constexpr int kActors = 3;
   LocalTicketQueue ticket_queue(kActors);
   std::vector<std::vector<std::int64_t>> groups(kActors);
@@ -119,7 +119,7 @@ TEST(TicketQueue, ThreadsPullEachTicketOnce) {
   EXPECT_EQ(all.size(), static_cast<std::size_t>(kTickets));
 }
 
-TEST(TicketQueue, AnActorHasOneRequestOpenAndWaitsUntilAnswered) {
+TEST(TicketQueue, ActorHasOneOpenRequestUntilItIsAnswered) {
   LocalTicketQueue ticket_queue(2);
   const auto first = ticket_queue.client(0);
   const auto second = ticket_queue.client(1);
@@ -138,7 +138,7 @@ TEST(TicketQueue, AnActorHasOneRequestOpenAndWaitsUntilAnswered) {
   EXPECT_THROW(ticket_queue.answer(1, finish()), Error);
 }
 
-TEST(TicketQueue, PoisonWakesAWaitingActor) {
+TEST(TicketQueue, PoisonWakesWaitingActors) {
   LocalTicketQueue ticket_queue(1);
   std::jthread actor([&] { EXPECT_THROW(ticket_queue.client(0)->receive({1}), Error); });
   ticket_queue.poison(std::make_exception_ptr(Error("the learner failed")));

@@ -71,7 +71,7 @@ TEST(Wire, ScoredGroupKeepsEveryField) {
   EXPECT_EQ(got.reward_clock.idle_seconds, 8);
 }
 
-TEST(Wire, PackingWhatWasUnpackedGivesTheSameBytes) {
+TEST(Wire, RoundTripIsByteIdentical) {
   Assignment two = example_assignment(3);
   two.tickets.push_back(example_ticket(4));
   const Bytes assignment = pack(two);
@@ -139,7 +139,7 @@ TEST(Wire, UnknownEnumeratorsAreRefused) {
   EXPECT_THROW(unpack<ScoredGroup>(pack(scored)), Error);
 }
 
-TEST(Wire, CloseIsTold) {
+TEST(Wire, CloseMessageIsRecognized) {
   EXPECT_TRUE(wire::is_close(wire::pack_close()));
   EXPECT_FALSE(wire::is_close(pack(example_assignment(1))));
   EXPECT_THROW(wire::is_close(Bytes(3)), Error);

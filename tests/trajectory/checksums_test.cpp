@@ -45,7 +45,7 @@ std::string fault_of(const fs::path& path, const std::string& expected) {
   }
 }
 
-TEST(Checksums, ASingleFlippedBitIsNoticedOrChangesNothing) {
+TEST(Checksums, SingleBitFlipIsDetectedOrChangesNothing) {
   const fs::path path = write_segment("flips", {});
   const std::string intact = read_file(path);
   const std::string expected = everything(path);
@@ -68,7 +68,7 @@ TEST(Checksums, ASingleFlippedBitIsNoticedOrChangesNothing) {
   EXPECT_GT(detected, 0);
 }
 
-TEST(Checksums, TheErrorNamesFileAndColumn) {
+TEST(Checksums, ErrorNamesFileAndColumn) {
   const fs::path path = write_segment("named", {.mean_tokens = 2000});
   const std::string expected = everything(path);
   std::string bytes = read_file(path);

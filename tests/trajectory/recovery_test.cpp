@@ -74,7 +74,7 @@ std::string digest_of_steps(const char* name, std::int64_t last) {
   return trajectories_digest(RunReader(directory));
 }
 
-TEST(RecoverLog, KeepsWhatAllLearnersCompletedAndClosesTheFiles) {
+TEST(RecoverLog, KeepsStepsThatAllLearnersCompletedAndClosesTheFiles) {
   const fs::path directory = fresh_directory("kill");
   write_closed(directory, {0, 2});
   write_killed(directory, 2, 5, 4);
@@ -84,7 +84,7 @@ TEST(RecoverLog, KeepsWhatAllLearnersCompletedAndClosesTheFiles) {
   EXPECT_EQ(trajectories_digest(RunReader(directory)), digest_of_steps("kill-whole", 4));
 }
 
-TEST(RecoverLog, TheRunGoesOnInASegmentOfItsOwn) {
+TEST(RecoverLog, ResumedRunWritesItsOwnSegment) {
   const fs::path directory = fresh_directory("goes-on");
   write_killed(directory, 0, 3, 3);
   const std::int64_t last = recover(directory, 0);
@@ -103,7 +103,7 @@ TEST(RecoverLog, SegmentsWithoutACompleteStepAreRemoved) {
             (std::vector<std::string>{"index.jsonl", segment_name(0, 0), segment_name(1, 0)}));
 }
 
-TEST(RecoverLog, ClosedSegmentsBehindAnOlderCheckpointStay) {
+TEST(RecoverLog, ClosedSegmentsAfterAnOlderCheckpointAreUnchanged) {
   const fs::path directory = fresh_directory("older");
   write_closed(directory, {0, 2, 4, 6});
   const auto untouched = fs::last_write_time(directory / segment_name(0, 4));
@@ -111,7 +111,7 @@ TEST(RecoverLog, ClosedSegmentsBehindAnOlderCheckpointStay) {
   EXPECT_EQ(fs::last_write_time(directory / segment_name(0, 4)), untouched);
 }
 
-TEST(RecoverLog, ADamagedSegmentIsSetAsideAndWhatFollowsItToo) {
+TEST(RecoverLog, DamagedSegmentAndLaterSegmentsAreRenamed) {
   const fs::path directory = fresh_directory("damaged");
   write_closed(directory, {0, 2, 4, 6});
   damage(directory / segment_name(1, 2));
@@ -125,7 +125,7 @@ TEST(RecoverLog, ADamagedSegmentIsSetAsideAndWhatFollowsItToo) {
   expect_steps(directory, 2);
 }
 
-TEST(RecoverLog, DamageBeforeTheCheckpointDoesNotStandInTheWay) {
+TEST(RecoverLog, DamageBeforeTheCheckpointDoesNotPreventRecovery) {
   const fs::path directory = fresh_directory("before");
   write_closed(directory, {0, 2, 4});
   damage(directory / segment_name(1, 0));
@@ -136,7 +136,7 @@ TEST(RecoverLog, DamageBeforeTheCheckpointDoesNotStandInTheWay) {
   EXPECT_TRUE(fs::exists(directory / (segment_name(1, 0) + ".damaged")));
 }
 
-TEST(RecoverLog, AMissingSegmentIsNamedWithItsSteps) {
+TEST(RecoverLog, MissingSegmentIsNamedWithItsSteps) {
   const fs::path directory = fresh_directory("missing");
   write_closed(directory, {0, 2, 4});
   update_index(directory, 4);
@@ -149,7 +149,7 @@ TEST(RecoverLog, AMissingSegmentIsNamedWithItsSteps) {
       << output;
 }
 
-TEST(RecoverLog, ALogOfAnotherVersionIsRefusedAndLeftAlone) {
+TEST(RecoverLog, LogOfAnotherVersionIsRefusedAndUnchanged) {
   const fs::path path = fresh_directory("version-log") / segment_name(0, 0);
   {
     const h5::Handle file = h5::create_file(path);
@@ -159,7 +159,7 @@ TEST(RecoverLog, ALogOfAnotherVersionIsRefusedAndLeftAlone) {
   EXPECT_TRUE(fs::exists(path));
 }
 
-TEST(RecoverLog, ADamagedIndexIsMadeAgain) {
+TEST(RecoverLog, DamagedIndexIsRebuilt) {
   const fs::path directory = fresh_directory("index-damaged");
   write_closed(directory, {0, 2, 4});
   std::ofstream(directory / "index.jsonl") << "{\"file\":";
@@ -176,7 +176,7 @@ std::map<std::string, std::string> contents(const fs::path& directory) {
   return files;
 }
 
-TEST(RecoverLog, KilledBetweenItsActsItEndsTheSame) {
+TEST(RecoverLog, ResultIsTheSameAfterAKillBetweenFileChanges) {
   const fs::path killed = fresh_directory("states-killed");
   write_closed(killed, {0, 2});
   write_killed(killed, 2, 5, 4);
