@@ -1,7 +1,6 @@
-#!/usr/bin/env python3
-"""lie_analyze judge against a local server that records what it is asked and plays what a test says.
+"""python -m lie_cluster.judge against a local server that records the requests and answers as a test says.
 
-judge_endpoint_test.py LIE_ANALYZE WRITE_EXAMPLE_RUN
+usage: judge_endpoint_test.py BIN WORK [unittest arguments]        (exit status 77: openai or h5py is not there)
 """
 import glob
 import hashlib
@@ -18,14 +17,31 @@ import tempfile
 import threading
 import unittest
 
-PROGRAM, WRITE_EXAMPLE_RUN = sys.argv.pop(1), sys.argv.pop(1)
-TOKENIZER = pathlib.Path(__file__).parents[2] / "assets/count_pairs/model"
+try:
+    import h5py  # noqa: F401
+    import openai  # noqa: F401
+    import yaml  # noqa: F401
+except ImportError as error:
+    print("skipped:", error, "(scripts/check_python.sh runs this test in an environment that has it)")
+    sys.exit(77)
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+if os.environ.get("LIE_INSTALLED") is None:  # scripts/check_python.sh tries the installed package
+    sys.path.insert(0, str(ROOT / "python"))
+BIN = pathlib.Path(sys.argv[1]).resolve()
+TOKENIZER = ROOT / "assets/count_pairs/model"
 KEY = "sk-test-0123456789"
 TOPICS = ["verification", "backtracking", "subgoals", "backward_chaining", "graph"]
 
 
+def key_of(body):
+    """Returns the key of the answer cache, whose format is that of the C++ program before this one."""
+    text = json.dumps(body, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
 def topic_of(content):
-    """Each prompt names its own behavior first."""
+    """Returns the topic of a request. Each prompt names its own behavior first."""
     names = {"verification": "is verification:", "backtracking": "is backtracking:", "subgoals": "is subgoal setting:",
              "backward_chaining": "is backward chaining:", "graph": "reasoning as a graph"}
     return next(topic for topic, words in names.items() if words in content)
@@ -45,7 +61,7 @@ def good(request, number):
 
 
 class Server:
-    """Plays play(request, number of this same request, from 0) -> (status, object or bytes[, headers])."""
+    """Answers play(request, number of this same request, from 0) -> (status, object or bytes[, headers])."""
 
     def __init__(self, play):
         self.requests, self.headers, self.keys, self.play, self.lock = [], [], [], play, threading.Lock()
@@ -59,10 +75,10 @@ class Server:
                 data = self.rfile.read(int(self.headers["Content-Length"]))
                 body = json.loads(data)
                 with outer.lock:
-                    outer.keys.append(hashlib.sha256(data).hexdigest())
+                    outer.keys.append(key_of(body))
                     number = outer.requests.count(body)
                     outer.requests.append(body)
-                    outer.headers.append((self.path, dict(self.headers)))
+                    outer.headers.append((self.path, {name.lower(): value for name, value in self.headers.items()}))
                 status, answer, *headers = outer.play(body, number)
                 data = answer if isinstance(answer, bytes) else json.dumps(answer).encode()
                 self.send_response(status)
@@ -108,10 +124,11 @@ class JudgeEndpoint(unittest.TestCase):
         return server
 
     def command(self, url, *options):
-        return [PROGRAM, "judge", self.rows, "--endpoint", url, "--model", "judge-1", "--retry-seconds", "0.001",
+        return [sys.executable, "-m", "lie_cluster.judge", self.rows, "--endpoint", url, "--model", "judge-1", "--retry-seconds", "0.001",
                 "--json", os.path.join(self.folder, "report.json"), *options]
 
-    environment = {**{k: v for k, v in os.environ.items() if not k.lower().endswith("_proxy")}, "LIE_JUDGE_API_KEY": KEY}
+    environment = {**{k: v for k, v in os.environ.items() if not k.lower().endswith("_proxy")}, "LIE_JUDGE_API_KEY": KEY,
+                   "OPENAI_ORG_ID": "org-secret", "PYTHONPATH": os.pathsep.join(sys.path)}
 
     def judge(self, url, *options):
         return subprocess.run(self.command(url, *options), env=self.environment, capture_output=True, text=True, timeout=120)
@@ -130,7 +147,8 @@ class JudgeEndpoint(unittest.TestCase):
         self.assertEqual(len(server.requests), 10)
         self.assertEqual(sorted(topic_of(r["messages"][0]["content"]) for r in server.requests), sorted(2 * TOPICS))
         self.assertTrue(all(path == "/v1/chat/completions" for path, _ in server.headers))
-        self.assertTrue(all(headers["Authorization"] == "Bearer " + KEY for _, headers in server.headers))
+        self.assertTrue(all(headers["authorization"] == "Bearer " + KEY for _, headers in server.headers))
+        self.assertFalse(any("org-secret" in headers.values() for _, headers in server.headers))
         for column in (0, 1):
             self.assertEqual([self.value(column, m) for m in ("verification", "backtracking", "graph_depth", "graph_width")],
                              [1, 0, 3, 2])
@@ -140,9 +158,9 @@ class JudgeEndpoint(unittest.TestCase):
 
     def test_a_runs_responses_are_drawn_over_its_steps(self):
         self.rows = os.path.join(self.folder, "run")
-        subprocess.run([WRITE_EXAMPLE_RUN, self.rows, "1", "90"], check=True)
+        subprocess.run([BIN / "write_example_run", self.rows, "1", "90"], check=True)
         server = self.serve(good)
-        self.assertIn("holds a tokenizer.json", self.judge(server.url).stderr)
+        self.assertIn("holds no tokenizer.json", self.judge(server.url).stderr)
         for name in ("tokenizer.json", "tokenizer_config.json"):
             shutil.copy(TOKENIZER / name, os.path.join(self.rows, "checkpoints/step-000040"))
         done = self.judge(server.url, "--samples", "40")
@@ -201,7 +219,7 @@ class JudgeEndpoint(unittest.TestCase):
         self.assertIn("2 of 10 answers are missing", done.stderr)
         return found.pop(), server
 
-    def test_what_is_no_count_is_unparsable(self):
+    def test_an_answer_without_a_count_is_unparsable(self):
         for text in ('{"count": N}', '{"count": -1}', '{"count": 1.5}', '{"count": "1"}', '{"count": 1, "sure": true}',
                      '{"count": 10001}', "three", '{"count": 3} as I said', '{"count": 3', "", '{"Count": 3}'):
             with self.subTest(text), tempfile.TemporaryDirectory() as self.folder:
@@ -265,7 +283,7 @@ class JudgeEndpoint(unittest.TestCase):
         self.assertEqual(self.report()["answers"]["unreachable"] + self.report()["answers"]["not_asked"], 10)
         self.assertIn("unreachable", done.stdout)
 
-    def test_a_run_that_was_killed_goes_on_without_asking_again(self):
+    def test_a_killed_run_resumes_without_asking_again(self):
         self.rows = self.write([{"prompt": str(i), "response": "b"} for i in range(20)])
         enough, killed = threading.Event(), threading.Event()
 
@@ -358,7 +376,7 @@ class JudgeEndpoint(unittest.TestCase):
         self.assertIn("cost 0.0030", done.stdout)  # 1000 * 2e-6 + 100 * 10e-6
         self.assertIn("cost", done.stderr)
 
-    def test_parameters_and_prompts_of_ones_own_are_sent(self):
+    def test_a_users_parameters_and_prompts_are_sent(self):
         prompts = os.path.join(self.folder, "prompts")
         os.mkdir(prompts)
         for topic in TOPICS:
@@ -369,18 +387,20 @@ class JudgeEndpoint(unittest.TestCase):
         self.assertTrue(all("my own words" in r["messages"][0]["content"] for r in server.requests))
         self.assertTrue(all("max_tokens" not in r and r["max_completion_tokens"] == 9 for r in server.requests))
 
-    def test_phrases_are_counted_without_a_server(self):
-        self.rows = self.write([{"prompt": "1+1?", "response": "2. Let me check. Wait, is this correct?"},
-                                {"prompt": "1+1?", "response": "2"}])
-        report = os.path.join(self.folder, "report.json")
-        done = subprocess.run([PROGRAM, "behaviours", self.rows, "--json", report], capture_output=True, text=True)
-        self.assertEqual(done.returncode, 0, done.stderr)
-        self.assertEqual(self.value(0, "verification"), 1)
-        self.assertEqual(self.value(0, "backtracking"), 0.5)
-        self.assertNotIn("graph_depth", self.report()["ranges"][0]["measures"])
-        self.assertRegex(done.stdout, "proxy")
+    def test_without_a_key_no_authorization_is_sent(self):
+        server = self.serve(good)
+        self.environment = {**self.environment, "LIE_JUDGE_API_KEY": "", "OPENAI_API_KEY": "sk-of-another-service"}
+        self.assertEqual(self.judge(server.url).returncode, 0)
+        self.assertFalse(any("authorization" in headers for _, headers in server.headers))
 
-    def test_what_cannot_be_is_refused_before_anything_is_asked(self):
+    def test_a_redirect_is_not_followed(self):
+        other = self.serve(good)
+        server = self.serve(lambda request, number: (307, {}, {"Location": other.url + "/chat/completions"}))
+        self.assertEqual(self.judge(server.url).returncode, 2)
+        self.assertEqual(other.requests, [])
+        self.assertGreater(self.report()["answers"]["http_error"], 0)
+
+    def test_bad_arguments_are_refused_before_anything_is_asked(self):
         server = self.serve(good)
         for url, options, words in ((server.url, ["--extra", "[1]"], "expected an object"),
                                     (server.url, ["--extra", "{"], "--extra: not valid JSON"),
@@ -399,4 +419,4 @@ class JudgeEndpoint(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    unittest.main()
+    unittest.main(argv=[sys.argv[0], *sys.argv[3:]])
