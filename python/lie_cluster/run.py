@@ -47,7 +47,12 @@ def _require_a_run(directory):
 
 
 def _metric_row(row):
-    return {"step": row["step"], **{name: math.nan if v is None else float(v) for name, v in row.items()}}
+    return {**{name: math.nan if v is None else float(v) for name, v in row.items()}, "step": int(row["step"])}
+
+
+def read_metrics(path):
+    """Returns the rows of a metrics.jsonl: dicts of numbers, NaN where the file has null."""
+    return read_json_lines(path, _metric_row, 'one flat JSON object of numbers with a "step"')
 
 
 class Run:
@@ -60,6 +65,7 @@ class Run:
         self.directory = pathlib.Path(directory)
         _require_a_run(self.directory)
         self._log = Log(self.directory / "trajectories")
+        self._decoders = {}
 
     def __repr__(self):
         """Says what the run holds: Run("runs/demo/lie"): 60 steps, 38912 samples, last metrics: step 60, accuracy 0.861."""
@@ -82,8 +88,18 @@ class Run:
         return list(self._log.notes)
 
     @property
+    def reward_terms(self):
+        """Returns the columns of samples() that hold reward terms, in the order of their sum."""
+        return [f"reward_{name}" for name in self._log.rewards]
+
+    @property
+    def numbers(self):
+        """Returns the columns of samples() that hold further numbers of reward and verifier programs, and of coverage."""
+        return list(self._log.numbers)
+
+    @property
     def config(self):
-        """Every setting: config["reward"]["length"]["eta"]. From config.yaml, else from the log."""
+        """Returns every setting: config["reward"]["length"]["eta"]. They are of config.yaml, else of the log."""
         path = self.directory / "config.yaml"
         if path.exists():
             return yaml.load(path.read_text(), _Loader)
@@ -97,7 +113,7 @@ class Run:
         path = self.directory / "metrics.jsonl"
         if not path.exists():
             raise Error(f"{path}: no such file; the responses themselves are in samples()")
-        rows = read_json_lines(path, _metric_row, 'one flat JSON object of numbers with a "step"')
+        rows = read_metrics(path)
         names = dict.fromkeys(name for row in rows for name in row)
         columns = {name: np.array([row.get(name, math.nan) for row in rows]) for name in names}
         if rows:
@@ -147,6 +163,12 @@ class Run:
         return as_frame(columns, frame)
 
     def _decoder(self, tokenizer, special_tokens):
+        key = str(tokenizer), special_tokens
+        if key not in self._decoders:
+            self._decoders[key] = self._make_decoder(tokenizer, special_tokens)
+        return self._decoders[key]
+
+    def _make_decoder(self, tokenizer, special_tokens):
         checkpoints = sorted((self.directory / "checkpoints").glob("step-*[0-9]"), key=lambda path: int(path.name[5:]))
         start_model = (self.config.get("model") or {}).get("path")
         likely = [tokenizer] if tokenizer else checkpoints[::-1] + ([start_model] if start_model else [])

@@ -39,7 +39,7 @@ const std::map<std::string, Rule> kRules = {
     {"tools",
      {{"common", "common/comm", "common/trajectory", "common/dataset", "verifier", "rewards",
        "model/tokenizer", "model", "actors", "learner"},
-      {"CLI", "curl", "nlohmann", "posix"}}},
+      {"CLI", "nlohmann", "posix"}}},
 };
 
 // First part of an include path, or the whole name, to the library it belongs to.
@@ -67,7 +67,6 @@ const std::map<std::string, std::string> kLibraries = {{"spdlog", "spdlog"},
                                                        {"c10", "torch"},
                                                        {"hwy", "hwy"},
                                                        {"CLI", "CLI"},
-                                                       {"curl", "curl"},
                                                        {"openssl", "openssl"},
                                                        {"fmt", "fmt"},
                                                        {"cuda.h", "cuda"},

@@ -8,7 +8,6 @@
 #include <vector>
 
 #include "common/comm/job.h"
-#include "tools/replay/data_shapes.h"
 #include "tools/replay/replay_task.h"
 
 namespace lie::replay {
@@ -28,19 +27,5 @@ int score_command(Job& job, const ScoreArguments& arguments);
 /// Runs this rank's part: each rank is a learner, the first also reads and scores. Goes on where
 /// the directory holds this replay. Throws Error. Collective over the world.
 void train_command(Job& job, const TrainArguments& arguments);
-
-struct ExportArguments {
-  std::vector<std::filesystem::path> runs;
-  std::filesystem::path output;  // *.parquet, or JSONL
-  ShapeOptions shape;
-  std::string steps;           // "5-10"; empty: all
-  std::string kind = "train";  // "train", "eval" or "all"
-  bool overwrite = false;
-  std::vector<std::string> overrides;  // key=value: where data files and tokenizer are now
-};
-
-/// Writes the rows by run, step, kind (training first), group and sample, and prints how many and
-/// what was left out. Throws Error, also where not a row comes of it; `output` is then as it was.
-void export_command(const ExportArguments& arguments);
 
 }  // namespace lie::replay

@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "common/base/error.h"
-#include "tools/replay/group_choice.h"
+#include "tools/replay/score_summary.h"
 #include "tools/run/roles/role_runners.h"
 #include "verifier/verify.h"
 
@@ -42,7 +42,7 @@ bool is_of_a_program(const NamedNumber& number) {
 }
 
 double accuracy_of(std::span<const Score> scores) {
-  return static_cast<double>(count_right(scores)) / static_cast<double>(scores.size());
+  return static_cast<double>(count_correct(scores)) / static_cast<double>(scores.size());
 }
 
 }  // namespace

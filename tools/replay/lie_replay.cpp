@@ -9,6 +9,7 @@
 #include "common/process/program.h"
 #include "tools/arguments/help.h"
 #include "tools/arguments/job_program.h"
+#include "tools/arguments/moved_command.h"
 #include "tools/arguments/number_arguments.h"
 #include "tools/arguments/output_argument.h"
 #include "tools/replay/commands.h"
@@ -87,59 +88,6 @@ void add_train(CLI::App& program, lie::replay::TrainArguments& arguments, Chosen
   });
 }
 
-void add_selection(CLI::App& command, lie::replay::ExportArguments& arguments) {
-  auto& [least, most] = arguments.shape.accuracy;
-  command.add_option("--steps", arguments.steps, "Only these: 5-10, 5-, -10 or 7; default: all");
-  command.add_option("--kind", arguments.kind, "Groups of training, of evaluation, or both")
-      ->check(CLI::IsMember({"train", "eval", "all"}))
-      ->capture_default_str();
-  command
-      .add_option("--least-accuracy", least,
-                  "Only groups with at least this share of right responses")
-      ->check(lie::numbers(0, 1));
-  command.add_option("--most-accuracy", most, "Only groups with at most this share")
-      ->check(lie::numbers(0, 1));
-}
-
-void add_shape(CLI::App& command, lie::replay::ShapeOptions& shape) {
-  command
-      .add_option("--as", shape.shape,
-                  "responses: a row a response; sft: prompt and completion; messages: a chat; "
-                  "pairs: prompt, chosen and rejected; problems: each problem once")
-      ->check(CLI::IsMember({"responses", "sft", "messages", "pairs", "problems"}))
-      ->capture_default_str();
-  command.add_option("--columns", shape.columns, "Of responses: step,reward,response,...")
-      ->delimiter(',')
-      ->allow_extra_args(false);
-  lie::add_integer(command, "--best", shape.best,
-                   "Of sft and messages: this many right responses of each group, those of highest "
-                   "reward; 0: all",
-                   0);
-  command.add_flag("--messages", shape.messages,
-                   "Of sft and pairs: chat messages, from the run's data files; without it texts, "
-                   "the prompt's with the template around it");
-}
-
-void add_export(CLI::App& program, lie::replay::ExportArguments& arguments, Chosen& chosen) {
-  CLI::App* to_file = program.add_subcommand(
-      "export", "Write logged responses as a data set: Parquet or JSONL, as TRL and verl read it");
-  to_file->add_option("RUN_DIR", arguments.runs, "Run directories, one or more")->required();
-  to_file->add_option("--output", arguments.output, "FILE.parquet, or FILE.jsonl")
-      ->required()
-      ->check(lie::output_file());
-  to_file->add_flag("--overwrite", arguments.overwrite, "Replace the file if it is there");
-  add_shape(*to_file, arguments.shape);
-  add_selection(*to_file, arguments);
-  lie::add_overrides(*to_file, arguments.overrides,
-                     "Where the run's data and tokenizer are now: data.* and model.path");
-  to_file->callback([&] {
-    chosen = [&] {
-      if (lie::launcher::rank() == 0) lie::replay::export_command(arguments);
-      return 0;
-    };
-  });
-}
-
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -152,8 +100,7 @@ int main(int argc, char** argv) {
   add_score(program, score, chosen);
   lie::replay::TrainArguments train;
   add_train(program, train, chosen);
-  lie::replay::ExportArguments to_file;
-  add_export(program, to_file, chosen);
+  lie::add_moved_command(program, "export", "lie_cluster.export", "replay.md");
   return lie::run_program("lie_replay",
                           [&] {
                             lie::require_command(program, argc, argv);

@@ -34,9 +34,9 @@ struct StepOutcome {
 };
 
 // Written and read by one build; a double's text reads back to the same double.
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(ScoreTally, groups, all_right, all_wrong, responses, right,
-                                   reward_sums, mass, evaluation_responses, evaluation_right)
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(StepScores, first_step, last_step, logged, now, turned)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(ScoreTally, groups, all_correct, all_incorrect, responses, correct,
+                                   reward_sums, mass, evaluation_responses, evaluation_correct)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(StepScores, first_step, last_step, logged, now, reordered)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(ScoreDifferences, compared, responses, values, first)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(StepOutcome, scores, differences)
 
@@ -61,7 +61,7 @@ GroupAdvantages compare_training(const LoggedRun& run, const std::vector<Score>&
   GroupAdvantages after = group_advantages(now, run.now.advantage);
   step.logged.add_training(logged, before);
   step.now.add_training(now, after);
-  step.turned += order_turns(before.values, after.values) ? 1 : 0;
+  step.reordered += order_changes(before.values, after.values) ? 1 : 0;
   return after;
 }
 

@@ -1,4 +1,5 @@
 """The responses that are judged: a seeded sample of a run's, stratified over its steps, or of the rows of a file."""
+import argparse
 import pathlib
 from typing import NamedTuple
 
@@ -32,9 +33,16 @@ class Sample(NamedTuple):
         return np.array([one.step for one in self.responses])
 
 
+def _source(text):
+    path = pathlib.Path(text)
+    if text.endswith("/") and not path.is_dir():
+        raise argparse.ArgumentTypeError(f"{text}: is no directory")
+    return path
+
+
 def add_arguments(parser, samples):
     """Adds the arguments that choose responses; `samples` is the default number."""
-    parser.add_argument("sources", nargs="+", type=pathlib.Path, metavar="RUN_DIR|FILE",
+    parser.add_argument("sources", nargs="+", type=_source, metavar="RUN_DIR|FILE",
                         help="run directories, or JSONL files of prompt and response (and step)")
     parser.add_argument("--samples", type=number(int, 0), default=samples,
                         help="responses of each source, spread over its steps; 0: all")
