@@ -49,7 +49,7 @@ class Batch:
     def __init__(self, logged, rows):
         self.logged, self.rows = logged, rows
         key = self["purpose"].astype(np.int64) << 40 | self["group"]
-        edges = np.flatnonzero(np.diff(key)) + 1
+        edges = (np.flatnonzero(np.diff(key)) + 1).tolist()
         self.groups = [slice(a, b) for a, b in zip([0, *edges], [*edges, len(rows)])]
         self.right = self["verdict"] == 0
         self._texts = self._tokens = None
