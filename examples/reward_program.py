@@ -5,7 +5,7 @@
         --set reward.coverage.unit=words --set "reward.command=python3 examples/reward_program.py --ngram 6"
 
 One request a line on standard input, one answer a line on standard output, in the same order
-(docs/rewards.md). Standard error goes to the run's log.
+(docs/reference/reward-programs.md). Standard error goes to the run's log.
 """
 
 import argparse

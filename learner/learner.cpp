@@ -8,39 +8,71 @@
 namespace lie {
 namespace {
 
-std::optional<StepGroups> receive(const LearnerParts& parts, StepSeconds& seconds) {
-  const Timed timed(seconds.generate);
-  return parts.groups.receive();
+/// Waits for the groups of the next step; empty after the last step.
+std::optional<StepOutcome> collect(const LearnerParts& parts) {
+  StepSeconds seconds;
+  std::optional<StepGroups> groups;
+  {
+    const Timed timed(seconds.generate);
+    groups = parts.groups.receive();
+  }
+  if (!groups) return std::nullopt;
+  return StepOutcome{std::move(*groups), {}, {}, seconds};
 }
 
-void learn(const LearnerParts& parts, StepOutcome& step) {
+void compute_advantages(const LearnerParts& parts, StepOutcome& step) {
   const Timed timed(step.seconds.update);
   if (parts.max_staleness) check_staleness(step.step, step.groups, *parts.max_staleness);
   for (const ScoredGroup& group : step.groups) {
     step.advantages.push_back(group_advantages(group.scores, parts.advantage));
   }
+}
+
+void update_policy(const LearnerParts& parts, StepOutcome& step) {
+  const Timed timed(step.seconds.update);
   step.update = parts.updater.run(step.step, step.groups, step.advantages);
+}
+
+/// Writes down which groups the step took. This precedes publish_weights(): groups generated with
+/// the new weights are valid only if a restarted run takes the same groups again.
+void record_schedule(const LearnerParts& parts, const StepOutcome& step) {
+  if (parts.schedule != nullptr) parts.schedule->record(step);
+}
+
+void publish_weights(const LearnerParts& parts, StepOutcome& step) {
+  if (!parts.actors) return;
+  const Timed timed(step.seconds.publish);
+  parts.actors->publisher.publish(step.step);
+}
+
+void evaluate(const LearnerParts& parts, StepOutcome& step) {
+  if (!parts.actors || step.is_logged || !parts.actors->evaluations.due_after(step.step)) return;
+  const Timed timed(step.seconds.evaluate);
+  auto tickets = parts.actors->evaluations.after(step.step);
+  step.evaluation = parts.actors->coordinator.collect(std::move(tickets)).value();
 }
 
 }  // namespace
 
+void record_start_policy(const LearnerParts& parts, StepOutcome start) {
+  publish_weights(parts, start);
+  evaluate(parts, start);
+  parts.recorders.record(start);
+  parts.checkpoints.record(start);
+}
+
 void run_learner(const LearnerParts& parts) {
-  for (;;) {
-    StepSeconds seconds;
-    std::optional<StepGroups> collected = receive(parts, seconds);
-    if (!collected) break;
-    StepOutcome step{.step = collected->step,
-                     .groups = std::move(collected->groups),
-                     .dropped = std::move(collected->dropped),
-                     .wanted_groups = collected->wanted_groups,
-                     .evaluation = std::move(collected->evaluation),
-                     .seconds = seconds,
-                     .is_logged = collected->is_logged,
-                     .logged_results = std::move(collected->logged_results)};
-    learn(parts, step);
-    parts.outcomes.send(std::move(step));
+  while (std::optional<StepOutcome> step = collect(parts)) {
+    compute_advantages(parts, *step);
+    update_policy(parts, *step);
+    record_schedule(parts, *step);
+    publish_weights(parts, *step);
+    evaluate(parts, *step);
+    parts.recorders.record(*step);
+    parts.checkpoints.record(*step);
   }
-  parts.outcomes.close();
+  parts.recorders.close();
+  parts.checkpoints.close();
 }
 
 }  // namespace lie

@@ -1,27 +1,48 @@
-// The learner's role: a step's groups in, advantages, update, the step's outcome out.
+// The learner's role: trains on every step, publishes the weights and records the outcome.
 #pragma once
 
 #include <cstdint>
 #include <optional>
 
 #include "common/base/stream.h"
+#include "learner/schedule/coordinator.h"
+#include "learner/schedule/publisher.h"
+#include "learner/schedule/rollout_schedule.h"
+#include "learner/schedule/tickets.h"
 #include "learner/step.h"
+#include "learner/step_recorders.h"
 #include "learner/update/advantage.h"
 #include "learner/update/update.h"
 
 namespace lie {
 
-/// The parts of a learner. Everything outlives run_learner.
-struct LearnerParts {
-  AdvantageOptions advantage;
-  PolicyUpdater& updater;
-  Source<StepGroups>& groups;  // the same steps on every learner
-  Sink<StepOutcome>& outcomes;
-  /// Checked of every token before it is trained on; empty: groups are taken as they are.
-  std::optional<std::int64_t> max_staleness = {};
+/// The learner's connection to the actors.
+struct LearnerActors {
+  Publisher& publisher;      // sends them weights
+  Coordinator& coordinator;  // has them generate evaluations
+  const EvaluationTickets& evaluations;
 };
 
-/// Trains on every step of the source, then closes `outcomes`. Collective over the updater's
+/// The parts of a learner. Everything outlives run_learner().
+struct LearnerParts {
+  Source<StepGroups>& groups;  // the same steps on every learner
+  AdvantageOptions advantage;
+  PolicyUpdater& updater;
+  StepRecorder& recorders;
+  StepRecorder& checkpoints;
+  /// The staleness above which a token must not be trained on; empty: any token may be.
+  std::optional<std::int64_t> max_staleness = {};
+  /// On learner 0 of a run that generates; empty on other learners and in a replay.
+  std::optional<LearnerActors> actors = {};
+  /// On learner 0 of a run that records its schedule; else null.
+  ScheduleRecorder* schedule = nullptr;
+};
+
+/// Handles the start policy as step 0, before run_learner(): publishes it, evaluates it unless the
+/// log has its evaluation, and records it. On learner 0 only.
+void record_start_policy(const LearnerParts& parts, StepOutcome start);
+
+/// Trains on every step of `parts.groups`, then closes the recorders. Collective over the updater's
 /// learners. Blocks.
 void run_learner(const LearnerParts& parts);
 

@@ -1,4 +1,4 @@
-// A training step as the learner sees it: its groups in, its outcome out.
+// A training step as it passes through the learner: its groups, then what was computed from them.
 #pragma once
 
 #include <cstdint>
@@ -11,43 +11,39 @@
 
 namespace lie {
 
-/// A learner's input, the same on every learner.
+/// The groups of a step. Number and groups are the same on every learner.
 struct StepGroups {
   std::int64_t step = 0;  // from 1
-  /// In canonical order: ascending in ticket.step, which may be another
-  /// (learner/schedule/first_groups.h), and ticket.group.
+  /// The groups to train on, ascending in ticket.step and ticket.group. ticket.step may be another
+  /// step's (learner/schedule/first_groups.h).
   std::vector<ScoredGroup> groups = {};
-  /// Groups of the step that are not trained on (learner/schedule/dynamic_sampling.h); on learner
-  /// 0.
+  /// On learner 0: groups that are not trained on (learner/schedule/dynamic_sampling.h).
   std::vector<ScoredGroup> dropped = {};
-  std::int64_t wanted_groups = 0;  // that dynamic sampling looks for; 0 without; on learner 0
-  /// The step was recorded by an earlier start, and is learned again. With it, on learner 0 only:
+  /// On learner 0: how many groups dynamic sampling looks for; 0 without dynamic sampling.
+  std::int64_t wanted_groups = 0;
+  /// Whether an earlier start has logged the step, which is then learned again from the log.
   bool is_logged = false;
-  std::vector<ScoredGroup> evaluation = {};                     // of the policy after the step
+  /// On learner 0: groups that evaluate the policy after the step. A logged step brings them along.
+  std::vector<ScoredGroup> evaluation = {};
+  /// On learner 0: the learner's results in the log, for a logged step.
   std::vector<std::vector<LearnerResult>> logged_results = {};  // [groups][G]
 };
 
-/// Where a step's time went on this rank.
+/// The seconds that a step took on this rank.
 struct StepSeconds {
-  double generate = 0;  // waiting for the step's groups
+  double generate = 0;  // spent waiting for the step's groups
   double update = 0;
   double publish = 0, evaluate = 0;
   double log = 0;  // delay caused by the trajectory log
   double all() const { return generate + update + publish + evaluate + log; }
 };
 
-/// The outcome of a step. Step 0 is the start policy: not trained, perhaps evaluated.
-struct StepOutcome {
-  std::int64_t step = 0;
-  std::vector<ScoredGroup> groups = {};          // trained on
-  std::vector<ScoredGroup> dropped = {};         // as in StepGroups
-  std::int64_t wanted_groups = 0;                // as in StepGroups
-  std::vector<GroupAdvantages> advantages = {};  // of the groups
+/// A step and what the learner computed from it. Step 0 is the start policy, which is not trained
+/// but may be evaluated.
+struct StepOutcome : StepGroups {
+  std::vector<GroupAdvantages> advantages = {};  // [groups]
   StepUpdate update = {};
-  std::vector<ScoredGroup> evaluation = {};  // of the policy after the step; on learner 0
   StepSeconds seconds = {};
-  bool is_logged = false;                                       // as in StepGroups
-  std::vector<std::vector<LearnerResult>> logged_results = {};  // as in StepGroups
 };
 
 }  // namespace lie

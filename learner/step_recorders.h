@@ -1,37 +1,40 @@
-// The stages that every step's outcome passes through.
+// Recorders keep what becomes of a step: trajectory log, metrics, checkpoint.
 #pragma once
 
 #include <utility>
 #include <vector>
 
-#include "common/base/stream.h"
 #include "learner/step.h"
 
 namespace lie {
 
-/// One stage. It sees what earlier ones added: an evaluation, seconds.
+/// Keeps something of every step.
 class StepRecorder {
  public:
   virtual ~StepRecorder() = default;
-  virtual void take(StepOutcome& step) = 0;
-  /// The run is over, or ends early; what is behind the last step must be kept.
+  /// Records a step. May add to step.seconds.
+  virtual void record(StepOutcome& step) = 0;
+  /// Is called after the last step, also of a run that stops early. Returns when everything that
+  /// was recorded is kept.
   virtual void close() {}
 };
 
-/// Passes every outcome through the stages in their order. They outlive the chain.
-class StepRecorders : public Sink<StepOutcome> {
+/// Passes every step to several recorders in their order. The recorders outlive it.
+class StepRecorders : public StepRecorder {
  public:
-  explicit StepRecorders(std::vector<StepRecorder*> stages) : stages_(std::move(stages)) {}
+  explicit StepRecorders(std::vector<StepRecorder*> recorders) : recorders_(std::move(recorders)) {}
 
-  void send(StepOutcome step) override {
-    for (StepRecorder* stage : stages_) stage->take(step);
+  void add(StepRecorder& recorder) { recorders_.push_back(&recorder); }
+
+  void record(StepOutcome& step) override {
+    for (StepRecorder* recorder : recorders_) recorder->record(step);
   }
   void close() override {
-    for (StepRecorder* stage : stages_) stage->close();
+    for (StepRecorder* recorder : recorders_) recorder->close();
   }
 
  private:
-  std::vector<StepRecorder*> stages_;
+  std::vector<StepRecorder*> recorders_;
 };
 
 }  // namespace lie

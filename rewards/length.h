@@ -18,7 +18,7 @@ struct LengthRewardOptions {
   static constexpr const char* kIfItPrevails =
       "responses will grow whether they are right or not; "
       "reward.length.min_group_accuracy=0.01 pays for length only in groups with a right answer "
-      "(docs/rewards.md)";
+      "(docs/how-to/choose-reward-settings.md)";
   bool enabled = true;
   LengthTarget target = LengthTarget::kReference;
   double delta_tokens = 500;

@@ -49,7 +49,8 @@ std::string clipped(const std::string& line) {
 
 void describe(FieldList& fields, VerifierProgramOptions& options) {
   fields.add("command", options.command,
-             {"Program that decides in the verifier's place (docs/rewards.md); empty: none."});
+             {"Program that decides in the verifier's place (docs/reference/reward-programs.md); "
+              "empty: none."});
 }
 
 RewardProgram::RewardProgram(Kind kind, const std::string& command, ProgramHost host)

@@ -1,6 +1,6 @@
 // A reward term or a verifier that is the user's own program: one request a response as a line of
 // JSON on its standard input, one answer a line on its standard output, in the same order.
-// docs/rewards.md describes the protocol for those who write one.
+// docs/reference/reward-programs.md describes the protocol for those who write one.
 #pragma once
 
 #include <cstdint>

@@ -44,7 +44,8 @@ void describe(FieldList& fields, RewardOptions& options) {
   fields.section("coverage", options.coverage);
   std::apply([&](auto&... term) { (fields.section(term.kName, term), ...); }, options.terms);
   fields.add("command", options.command,
-             {"Program that gives the reward term \"command\" (docs/rewards.md); empty: none."});
+             {"Program that gives the reward term \"command\" "
+              "(docs/reference/reward-programs.md); empty: none."});
 }
 
 RewardNames reward_names(const RewardOptions& options) {

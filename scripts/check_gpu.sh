@@ -68,12 +68,12 @@ if [ "$place" = gpu ] && command -v compute-sanitizer >/dev/null; then
   for tool in "memcheck --report-api-errors no" racecheck; do
     # shellcheck disable=SC2086
     check "compute-sanitizer, ${tool%% *}" 90 env PYTORCH_NO_CUDA_MEMORY_CACHING=1 compute-sanitizer --error-exitcode 1 \
-      --tool $tool "$bin/test_aten" --gtest_brief=1 --gtest_filter="$kernels:*WalksTheCumulative*/cuda"
+      --tool $tool "$bin/test_aten" --gtest_brief=1 --gtest_filter="$kernels:*InvertsTheCumulative*/cuda"
   done
 else
   skip "compute-sanitizer over the row kernels" "needs a GPU and compute-sanitizer"
 fi
-skip "NCCL between GPUs" "needs two: docs/gpu.md"
+skip "NCCL between GPUs" "needs two: docs/design/gpu.md"
 
 [ "$place" = gpu ] || sed -i 's/|[^|]*$/|-/' "$lines"  # no ceiling of a device either
 printf '%-48s %-9s %-9s %12s %-30s %s\n' check where result figure unit "share of ceiling"

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # How long does training from a log stay close to a run that generates? For each seed: the demo's run, a fresh run under
-# other settings, and the first one's log learned again under those; then replay_study.py prints the table of docs/replay.md.
+# other settings, and the first one's log learned again under those; then replay_study.py prints the table of docs/studies/replay.md.
 # replay_study.sh WORK [KEY=VALUE...]   (default: plain GSPO); BIN, SEEDS, STEPS, PROMPTS and EVERY from the environment
 set -euo pipefail
 cd "$(dirname "$0")/.."

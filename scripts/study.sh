@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# The paper's tables in small (docs/study.md): rows of configs/study/rows.yaml, each with several seeds on the embedded task,
+# The paper's tables in small (docs/studies/length-incentives.md): rows of configs/study/rows.yaml, each with several seeds on the embedded task,
 # then DIRECTORY/study.html and one table.
 #
 #   scripts/study.sh [--file ROWS.yaml] [--rows gspo,gspo-lie] [--seeds 101-108] [--jobs N] [--set KEY=VALUE]... DIRECTORY

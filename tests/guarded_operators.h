@@ -1,8 +1,8 @@
-// The CPU operators, or others that compute in host memory, behind memory that the host cannot
-// touch: a stand-in for a device. Between the
-// calls every page is locked, so that code which reads or writes a tensor by itself crashes; what
-// crosses between host and device is counted. A step that comes again is not called: the operators'
-// calls of its first time are made again, with the arguments of then, as a graph would.
+// A stand-in for a device: the CPU operators, or others that compute in host memory, with memory
+// that the host cannot touch. Between calls every page is locked, so that code which accesses a
+// tensor directly crashes. Transfers between host and device are counted. A repeated step is not
+// called: as a CUDA graph would, the operators' calls of its first execution are made again with
+// the same arguments.
 #pragma once
 
 #include <sys/mman.h>
@@ -24,13 +24,13 @@ namespace lie::test {
 
 class GuardedOperators : public Operators {
  public:
-  /// What went between host and device since the start.
+  /// Transfers between host and device since construction.
   struct Traffic {
-    std::int64_t allocations = 0, allocated_bytes = 0;  // but for packed weights
+    std::int64_t allocations = 0, allocated_bytes = 0;  // without packed weights
     std::int64_t to_host = 0, from_host = 0;            // elements
-    std::int64_t waits = 0;     // the host for all that the device has to do
-    std::int64_t receipts = 0;  // of what was sent in an earlier pass: the device works meanwhile
-    std::int64_t uploads = 0;   // transfers to the device, for which nobody waits
+    std::int64_t waits = 0;     // waits of the host for all work of the device
+    std::int64_t receipts = 0;  // receipts of tokens of an earlier pass, while the device works
+    std::int64_t uploads = 0;   // asynchronous transfers to the device
 
     Traffic since(const Traffic& before) const {
       return {allocations - before.allocations,
@@ -54,16 +54,16 @@ class GuardedOperators : public Operators {
   GuardedOperators& operator=(const GuardedOperators&) = delete;
 
   const Traffic& traffic() const { return traffic_; }
-  /// Passes whose tokens nobody has waited for.
+  /// The number of passes whose tokens were not received yet.
   std::int64_t unreceived() const { return unreceived_; }
 
   DType activation_dtype() const override { return inner_->activation_dtype(); }
   MemoryPlace place() const override { return {.device = 0}; }
   std::optional<std::int64_t> free_bytes() const override { return free_; }
-  /// What it says is free from now on; nothing changes it.
+  /// Sets the result of free_bytes(), which allocations do not change.
   void set_free_bytes(std::int64_t bytes) { free_ = bytes; }
   Buffer allocate(std::int64_t rows, std::int64_t cols, DType dtype) override {
-    forbid_in_steps();
+    forbid_in_capture();
     ++traffic_.allocations;
     const auto bytes = static_cast<std::size_t>(rows * cols * dtype_bytes(dtype));
     traffic_.allocated_bytes += static_cast<std::int64_t>(bytes);
@@ -74,11 +74,9 @@ class GuardedOperators : public Operators {
             Buffer::Owner(
                 nullptr, +[](void*) {})};
   }
-  std::unique_ptr<StepRecorder> step_recorder() override {
-    return std::make_unique<Recorder>(*this);
-  }
+  std::unique_ptr<CudaGraphs> cuda_graphs() override { return std::make_unique<Graphs>(*this); }
   Indices upload(std::span<const std::int32_t> host) override {
-    forbid_in_steps();
+    forbid_in_capture();
     ++traffic_.uploads;
     return inner_->upload(host);
   }
@@ -87,7 +85,7 @@ class GuardedOperators : public Operators {
     inner_->begin_pass();
   }
   void copy_to_host(Tensor from, std::span<float> to) override {
-    forbid_in_steps();
+    forbid_in_capture();
     traffic_.to_host += from.elements();
     ++traffic_.waits;
     const Unlocked unlocked(*this);
@@ -113,7 +111,7 @@ class GuardedOperators : public Operators {
     return inner_->make_weight(out, in, use);
   }
 
-  // All others as they are, with the memory unlocked meanwhile.
+  // All other calls are forwarded while the memory is unlocked.
   void zero(Tensor x) override { call(&Operators::zero, x); }
   void copy(Tensor from, Tensor to) override { call(&Operators::copy, from, to); }
   void pack(PackedWeight& w, std::int64_t first_out, Tensor part) override {
@@ -137,10 +135,10 @@ class GuardedOperators : public Operators {
     call(&Operators::linear_backward_weight, dy, x, starts, dw);
   }
   void embed(Tensor table, Indices tokens, Tensor y) override {
-    unlocked_and_again([this, table, tokens, y] { inner_->embed(table, tokens, y); });
+    run_unlocked([this, table, tokens, y] { inner_->embed(table, tokens, y); });
   }
   void embed(const PackedWeight& table, Indices tokens, Tensor y) override {
-    unlocked_and_again([this, &table, tokens, y] { inner_->embed(table, tokens, y); });
+    run_unlocked([this, &table, tokens, y] { inner_->embed(table, tokens, y); });
   }
   void embed_backward(Tensor dy, Indices tokens, Tensor dtable) override {
     call(&Operators::embed_backward, dy, tokens, dtable);
@@ -213,7 +211,7 @@ class GuardedOperators : public Operators {
   }
 
  private:
-  static constexpr std::size_t kBytes = std::size_t{1} << 30;  // of addresses; touched as needed
+  static constexpr std::size_t kBytes = std::size_t{1} << 30;  // reserved; used on demand
 
   class Unlocked {
    public:
@@ -226,40 +224,41 @@ class GuardedOperators : public Operators {
     GuardedOperators& all_;
   };
 
-  using Step = std::vector<std::function<void()>>;
+  using CapturedCalls = std::vector<std::function<void()>>;
 
-  class Recorder final : public StepRecorder {
+  class Graphs final : public CudaGraphs {
    public:
-    explicit Recorder(GuardedOperators& all) : all_(all) {}
-    void run(const StepKey& key, const std::function<void()>& step) override {
+    explicit Graphs(GuardedOperators& all) : all_(all) {}
+    void run(const CudaGraphKey& key, const std::function<void()>& step) override {
       const auto [known, is_new] = steps_.try_emplace(key);
       if (is_new) {
-        all_.recording_ = &known->second;
+        all_.capture_ = &known->second;
         step();
-        all_.recording_ = nullptr;
-        ++use_.recorded;
+        all_.capture_ = nullptr;
+        ++usage_.captured;
       } else {
         for (const auto& call : known->second) call();
-        ++use_.repeated;
+        ++usage_.replayed;
       }
     }
-    void forget() override { steps_.clear(); }
+    void clear() override { steps_.clear(); }
 
    private:
     GuardedOperators& all_;
-    std::map<StepKey, Step> steps_;
+    std::map<CudaGraphKey, CapturedCalls> steps_;
   };
 
-  void forbid_in_steps() const {
-    if (recording_) fail("a step that is to come again allocates, uploads or waits");
+  void forbid_in_capture() const {
+    if (capture_) fail("a captured step allocates, uploads or waits");
   }
-  void unlocked_and_again(std::function<void()> call) {
+  /// Runs `call` with the memory unlocked, and adds it to the capture in progress.
+  void run_unlocked(std::function<void()> call) {
     {
       const Unlocked unlocked(*this);
       call();
     }
-    if (!recording_) return;
-    recording_->push_back([this, call = std::move(call)] {
+    if (!capture_) return;
+    capture_->push_back([this, call = std::move(call)] {
       const Unlocked unlocked(*this);
       call();
     });
@@ -267,20 +266,22 @@ class GuardedOperators : public Operators {
 
   void protect(int how) { ::mprotect(memory_, kBytes, how); }
 
-  /// Weights stay where they are; all else that a call is given, it may be given once.
+  /// The type in which a captured call keeps an argument. Weights stay in place and are captured by
+  /// reference; all other arguments may be temporary and are copied.
   template <typename Parameter>
-  using Kept = std::conditional_t<std::is_base_of_v<PackedWeight, std::remove_cvref_t<Parameter>>,
-                                  Parameter, std::remove_cvref_t<Parameter>>;
+  using CapturedArgument =
+      std::conditional_t<std::is_base_of_v<PackedWeight, std::remove_cvref_t<Parameter>>, Parameter,
+                         std::remove_cvref_t<Parameter>>;
 
   template <typename Result, typename... Parameters, typename... Arguments>
   Result call(Result (Operators::*method)(Parameters...), Arguments&&... arguments) {
     if constexpr (std::is_void_v<Result>) {
-      std::tuple<Kept<Parameters>...> kept(arguments...);
-      unlocked_and_again([this, method, kept] {
-        std::apply([&](auto&... all) { (*inner_.*method)(all...); }, kept);
+      std::tuple<CapturedArgument<Parameters>...> captured(arguments...);
+      run_unlocked([this, method, captured] {
+        std::apply([&](auto&... all) { (*inner_.*method)(all...); }, captured);
       });
     } else {
-      forbid_in_steps();
+      forbid_in_capture();
       const Unlocked unlocked(*this);
       return (*inner_.*method)(std::forward<Arguments>(arguments)...);
     }
@@ -292,7 +293,7 @@ class GuardedOperators : public Operators {
   Traffic traffic_;
   std::optional<std::int64_t> free_;
   std::int64_t passes_ = 0, unreceived_ = 0;
-  Step* recording_ = nullptr;
+  CapturedCalls* capture_ = nullptr;
 };
 
 }  // namespace lie::test

@@ -1,4 +1,4 @@
-// What tests see of tensors that lie in the host's memory: those of the CPU operators.
+// Access of tests to tensors in host memory, which are those of the CPU operators.
 #pragma once
 
 #include <span>
@@ -8,17 +8,17 @@
 
 namespace lie::test {
 
-/// The elements of a tensor of closed rows themselves.
+/// Returns the elements of a tensor with contiguous rows.
 inline std::span<float> host(Tensor x) {
   return {static_cast<float*>(x.data), static_cast<std::size_t>(x.elements())};
 }
 inline std::span<float> host(const Weights& weights) { return host(weights.flat()); }
 
-/// A vector as a tensor of one row.
+/// Returns a vector as a tensor of one row.
 inline Tensor row_of(std::vector<float>& values) {
   return {values.data(), 1, std::ssize(values), std::ssize(values), DType::kFloat32};
 }
-/// An input; the pointer is mutable because outputs share the type.
+/// Returns an input as a tensor of one row. The pointer is mutable because outputs share the type.
 inline Tensor row_of(const std::vector<float>& values) {
   return row_of(const_cast<std::vector<float>&>(values));
 }

@@ -10,7 +10,7 @@
 
 namespace lie::test {
 
-/// Those that this machine has.
+/// Runs `test` on every compiled instruction set that this machine has.
 inline void on_every_target(const std::function<void()>& test) {
   for (const std::int64_t target : {HWY_AVX2, HWY_AVX3}) {
     hwy::SetSupportedTargetsForTest(0);

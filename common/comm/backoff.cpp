@@ -8,7 +8,7 @@ namespace lie {
 
 void Backoff::pause() {
   constexpr int kYields = 16;
-  constexpr int kDoublings = 8;  // 1 µs << 8 is above the longest sleep
+  constexpr int kDoublings = 8;  // 1 µs << 8 exceeds the longest sleep
   constexpr int kLongest_us = 200;
   if (pauses_ < kYields) {
     ++pauses_;

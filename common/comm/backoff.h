@@ -1,14 +1,15 @@
-// Waiting without stealing the cores of the ranks that work.
+// Pauses for polling loops that leave the cores to the ranks that compute.
 #pragma once
 
 namespace lie {
 
-/// Pauses between polls that grow while nothing happens: some yields, then sleeps of 1 to 200 µs.
-/// Ranks that wait this way leave the core to a working rank; a blocking MPI receive does not.
+/// Pauses between polls. They grow while nothing happens: 16 yields, then sleeps of 1 to 200 µs. A
+/// rank that waits this way leaves its core to a computing rank, which a blocking MPI receive does
+/// not.
 class Backoff {
  public:
   void pause();
-  /// Something happened: poll eagerly again.
+  /// Returns to the shortest pause. Call it when a poll found something.
   void reset() { pauses_ = 0; }
 
  private:

@@ -1,5 +1,5 @@
-// Typed streams between ranks. Closing: each sender's last message to each receiver says "closed";
-// a receiver's stream ends when all its senders have closed.
+// Typed streams between ranks. The last message of each sender to each receiver is a close message.
+// A receiver's stream ends when all of its senders have closed.
 #pragma once
 
 #include <cstddef>
@@ -14,14 +14,15 @@
 
 namespace lie {
 
-/// The number of the group that a value belongs to.
+/// Returns the group number of a value.
 inline std::size_t group_of(const RolloutGroup& part) {
   return static_cast<std::size_t>(part.ticket.group);
 }
 inline std::size_t group_of(const ScoredGroup& group) { return group_of(group.rollout); }
 
-/// Sends values to one or several ranks, by group: whoever sends the parts of a group, they meet at
-/// one receiver. T: what wire::pack knows and belongs to a group.
+/// Sends values to one or several ranks. The receiver depends on the group number only, so all
+/// fragments of a group reach the same receiver, whichever ranks send them. T is a type that
+/// wire::pack accepts and that has a group_of().
 template <typename T>
 class MpiSink : public Sink<T> {
  public:
@@ -30,14 +31,15 @@ class MpiSink : public Sink<T> {
     if (receivers_.empty()) fail("a sink needs a rank to send to");
   }
 
-  /// Blocks, attending, only while kAhead messages are still on their way.
+  /// Blocks only while more than kAhead messages are in flight, and polls the job's progress
+  /// meanwhile.
   void send(T value) override {
     outbox_.drain(kAhead);
     outbox_.post(receivers_[group_of(value) % receivers_.size()], tag_,
                  std::make_shared<const Bytes>(wire::pack(value)));
   }
 
-  /// Blocks, attending, until every message has been received.
+  /// Blocks until every message has been received, and polls the job's progress meanwhile.
   void close() override {
     const auto last = std::make_shared<const Bytes>(wire::pack_close());
     for (const int receiver : receivers_) outbox_.post(receiver, tag_, last);
@@ -51,7 +53,7 @@ class MpiSink : public Sink<T> {
   std::vector<int> receivers_;
 };
 
-/// Receives what `senders` MpiSinks of the same tag send to this rank.
+/// Receives the values that `senders` MpiSinks of the same tag send to this rank.
 template <typename T>
 class MpiSource : public PollableSource<T> {
  public:
@@ -73,7 +75,7 @@ class MpiSource : public PollableSource<T> {
     return std::nullopt;
   }
 
-  /// Whether all senders have closed and every value has been received.
+  /// Returns whether all senders have closed and every value has been received.
   bool ended() const { return open_senders_ == 0; }
 
  private:

@@ -15,7 +15,7 @@
 namespace lie {
 namespace {
 
-/// Name and parent of a process from /proc/PID/stat; parent 0 if it cannot be read.
+/// Name and parent of a process, from /proc/PID/stat. The parent is 0 if the file cannot be read.
 struct Process {
   std::string name;
   pid_t parent = 0;
@@ -39,7 +39,7 @@ bool is_open_mpi_launcher(const std::string& name) {
   return is_mpirun(name) || name == "orted" || name == "prted";
 }
 
-/// The launcher on this host that this process descends from; 0 if there is none.
+/// Returns the Open MPI launcher on this host that this process descends from, or 0.
 pid_t open_mpi_launcher() {
   pid_t pid = getppid();
   while (pid > 1) {
@@ -55,7 +55,7 @@ pid_t open_mpi_launcher() {
 namespace mpi {
 namespace {
 
-/// srun without an MPI plugin starts ranks that do not know of each other: say so at once.
+/// Throws Error if srun started ranks that are not connected, which happens without an MPI plugin.
 void check_slurm_step(int size) {
   const int tasks = launcher::slurm_tasks();
   if (size == 1 && tasks > 1) {
@@ -72,7 +72,8 @@ std::string host_name() {
   return name.data();
 }
 
-/// Ends the ranks when mpirun is killed; they would go on computing. (Under srun, Slurm ends them.)
+/// Makes the kernel kill this rank when mpirun dies; it would continue computing otherwise. Under
+/// srun, Slurm ends the ranks.
 void end_with_launcher() {
   if (is_open_mpi_launcher(look_up(getppid()).name)) prctl(PR_SET_PDEATHSIG, SIGKILL);
 }
@@ -142,7 +143,7 @@ void widen_binding() {
   cpu_set_t set;
   CPU_ZERO(&set);
   if (launcher == 0 || sched_getaffinity(launcher, sizeof set, &set) != 0) return;
-  // Fails only if the CPUs were taken away meanwhile; the narrow binding then stays in force.
+  // This fails only if the CPUs were withdrawn meanwhile. The narrow binding then remains.
   sched_setaffinity(0, sizeof set, &set);
 }
 

@@ -1,4 +1,4 @@
-// MPI's beginning and end, and what a rank knows about itself and its host.
+// Initialization and finalization of MPI, and what a rank knows about its host.
 #pragma once
 
 #include <mpi.h>
@@ -18,12 +18,14 @@ using Bytes = std::vector<std::byte>;
 
 namespace mpi {
 
-/// Throws Error with MPI's own words if `code` is not MPI_SUCCESS; `what` says what was tried.
+/// Throws Error with MPI's error text unless `code` is MPI_SUCCESS. `what` names the attempted
+/// action.
 void check(int code, std::string_view what);
 
-/// Initialises MPI and finalizes it on destruction. Started without mpirun or srun, the world is
-/// this process alone and MPI stays untouched, which saves its start-up time. One per process, made
-/// by main before anything else of this folder; only the thread that made it may call MPI.
+/// Initializes MPI, and finalizes it on destruction. In a process that neither mpirun nor srun
+/// started, the world is this process alone and MPI is never initialized, which saves its start-up
+/// time. There is one Environment per process. main creates it before anything else of this folder.
+/// Only the thread that created it may call MPI.
 class Environment {
  public:
   Environment();
@@ -37,12 +39,12 @@ class Environment {
 
   Traffic& traffic() { return traffic_; }
 
-  /// Keeps the buffer of an incomplete message until MPI is finalized: when a job fails, MPI may
-  /// read or write it after the channel that owned it is gone.
+  /// Keeps the buffer of an incomplete message until MPI is finalized. When a job fails, MPI may
+  /// still read or write the buffer after the channel that owned it is destroyed.
   void keep(std::shared_ptr<const Bytes> buffer) { kept_.push_back(std::move(buffer)); }
 
  private:
-  Traffic traffic_;  // first: its clock counts MPI's beginning
+  Traffic traffic_;  // first member, so that its clock includes MPI's initialization
   bool launched_ = false;
   int rank_ = 0, size_ = 1;
   std::string host_;
@@ -51,15 +53,16 @@ class Environment {
 
 }  // namespace mpi
 
-/// Open MPI's mpirun, where it started this process itself; 0: another launcher, or one of mpirun's
-/// daemons on other hosts.
+/// Returns the process id of Open MPI's mpirun if it is the parent of this process. Returns 0 under
+/// another launcher, and under a daemon that mpirun started on another host.
 pid_t parent_mpirun();
 
-/// The CPUs this process may run on, ascending (scheduler affinity, so cpusets are respected).
+/// Returns the CPUs that this process may run on, ascending. It reads the scheduler affinity, so
+/// cpusets are respected.
 std::vector<int> usable_cpus();
 
-/// Undoes the binding that Open MPI's mpirun gives each rank by default (with two ranks: one core
-/// each): takes over the CPUs that mpirun itself may use. Bindings made by srun stay as they are.
+/// Widens the core binding that Open MPI's mpirun gives each rank by default (with two ranks: one
+/// core each) to the CPUs that mpirun itself may use. Bindings made by srun are unchanged.
 void widen_binding();
 
 }  // namespace lie

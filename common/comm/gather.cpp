@@ -14,7 +14,7 @@ namespace {
 
 constexpr Tag kTag = Tag::kWorldGroup;
 
-/// Before each text on its way.
+/// Precedes each text in a message.
 struct Label {
   std::uint32_t rank = 0, bytes = 0;
 };

@@ -1,4 +1,4 @@
-// What every rank must know of every other, such as where it runs.
+// Exchange of small texts between all ranks, such as where each of them runs.
 #pragma once
 
 #include <string>
@@ -9,8 +9,8 @@
 
 namespace lie {
 
-/// The texts of all ranks, by rank: up the tree (tree.h) to rank 0, and all of them down it again,
-/// which is 4 messages a rank. Collective over the world.
+/// Returns the texts of all ranks, by rank. They travel up the tree (tree.h) to rank 0, which
+/// broadcasts all of them down the tree: 4 messages per rank. Collective over the world.
 std::vector<std::string> gather_texts(Job& job, std::string_view mine);
 
 }  // namespace lie

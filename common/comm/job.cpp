@@ -13,7 +13,7 @@
 namespace lie {
 namespace {
 
-// How long a failed job waits for ranks that compute before it is torn down.
+// Time that a failed job gives ranks that compute, before MPI_Abort.
 constexpr std::chrono::seconds kPatience{5};
 
 }  // namespace
@@ -86,7 +86,7 @@ void Job::hear_farewells() {
 
 int Job::stop_signal() const { return stop_signal_ != 0 ? stop_signal_ : noted_stop_signal(); }
 
-/// Not behind a farewell: rank 0 may be gone then.
+/// Sends nothing after this rank's farewell, because rank 0 may have ended by then.
 void Job::pass_on_signal() {
   const bool said_farewell = heard_[static_cast<std::size_t>(rank())] != Farewell::kNone;
   if (rank() == 0 || told_signal_ || said_farewell || noted_stop_signal() == 0) return;
@@ -168,7 +168,7 @@ int Job::end_badly(Farewell mine, const std::string& message) {
       hear_farewells();
     }
   } catch (const Error&) {
-    // MPI itself is what failed: the report below is all that can still be done.
+    // MPI itself failed. Only the report below is still possible.
   }
   if (mine == Farewell::kFailed && first_who_said(mine) == rank()) {
     write_report(state_, size(), message);

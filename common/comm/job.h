@@ -1,5 +1,5 @@
-// Fail as one (invariant E8): when a rank throws, all ranks end within seconds and one of them says
-// why.
+// Runs the ranks of a job so that they end together (invariant E8): when one of them throws, all
+// end within seconds and exactly one prints the error.
 #pragma once
 
 #include <functional>
@@ -15,11 +15,12 @@
 
 namespace lie {
 
-/// Exit status of a job that stopped with work left: the same command again goes on. (EX_TEMPFAIL)
+/// Exit status (EX_TEMPFAIL) of a job that stopped before its work was complete. The same command
+/// resumes it.
 constexpr int kStoppedStatus = 75;
 
-/// Thrown where a rank waits, when another rank has failed. Its text is not for the terminal: the
-/// rank that failed reports.
+/// Thrown in a waiting rank when another rank has failed. Its text is never printed, because the
+/// failed rank prints the report.
 class JobEnding : public Error {
  public:
   explicit JobEnding(int failed_rank);
@@ -29,34 +30,42 @@ class JobEnding : public Error {
   int failed_rank_;
 };
 
-/// Thrown on rank 0 where it leaves off in the middle of its work, with nothing wrong and all that
-/// was done kept: the job ends, and its text says how to go on.
+/// Thrown on rank 0 to stop the job before its work is complete, without an error. All results so
+/// far are kept. Its text says how to resume.
 class JobStopped : public Error {
  public:
   using Error::Error;
 };
 
-/// Something that a rank keeps moving while it waits for something else; see Job::attend.
+/// A communication object that must make progress while its rank waits for something else. See
+/// Job::poll_progress.
 class Progressing {
  public:
   virtual ~Progressing() = default;
-  /// Never blocks, never calls Job::attend.
+  /// Must neither block nor call Job::poll_progress.
   virtual void poll_progress() = 0;
 };
 
-/// This rank's part in the job: runs its work, tells the others when that is over, well or badly,
-/// and hears it of them. One per process, made by main after the Environment.
+/// Runs the work of this rank, and notifies the other ranks how it ended. There is one Job per
+/// process, which main creates after the Environment.
 ///
-/// Protocol (tag kFarewell). A rank that has done its work, and whose children in the tree (tree.h)
-/// have said kDone, says kDone to its parent. When rank 0 has heard its children all ranks are
-/// done, and that goes down the tree: kDone again, or kStopped where work is left for another
-/// start. A rank that fails (kFailed), hears of a failure (kFollows) or, rank 0, leaves in the
-/// middle of its work (kInterrupted) says so to all directly, because those between may compute; it
-/// waits some seconds for the same of them, and leaves through MPI_Finalize. The lowest rank that
-/// failed of itself prints the report. If a rank does not answer in that time (it is stuck in a
-/// long computation) the job is ended by MPI_Abort. Before its farewell a rank that was signalled
-/// to stop tells rank 0 once: kSignal plus the signal's number.
-/// A rank that can say nothing (killed, its host lost) is noticed by Liveness, beside all this.
+/// Protocol (tag kFarewell):
+/// - A rank whose work is done waits until its children in the tree (tree.h) have sent kDone, then
+///   sends kDone to its parent.
+/// - When rank 0 has received kDone from its children, all ranks are done. Rank 0 sends kDone down
+///   the tree, or kStopped if some work remains for another start.
+/// - Three kinds of ranks end without success: one that fails (kFailed), one that is notified of a
+///   failure (kFollows), and rank 0 when it stops early (kInterrupted). Such a rank notifies all
+///   others directly, because ranks between them in the tree may be computing. It waits some
+///   seconds for the same from all of them and leaves through MPI_Finalize.
+/// - The lowest rank that failed by itself prints the report.
+/// - If a rank does not answer in time, because it is stuck in a long computation, MPI_Abort ends
+///   the job.
+/// - A rank that receives a stop signal before its farewell notifies rank 0 once. The message is
+///   kSignal plus the signal's number.
+///
+/// A rank that cannot send (it was killed, or its host is lost) is detected by Liveness,
+/// independently of this protocol.
 class Job {
  public:
   explicit Job(mpi::Environment& environment);
@@ -67,30 +76,32 @@ class Job {
   int rank() const { return environment_.rank(); }
   int size() const { return environment_.size(); }
 
-  /// What the report says of this rank: "actor", "generating for step 12".
+  /// Set how the report describes this rank: "actor", "generating for step 12".
   void set_role(std::string role);
   void set_activity(std::string activity);
 
-  /// Called by every loop that waits: throws JobEnding if another rank has failed, then lets the
-  /// registered parts (inboxes, relays) take in what has arrived, so that ranks that wait for
-  /// each other in a cycle still accept each other's messages.
+  /// Must be called by every loop that waits. Throws JobEnding if another rank has failed.
+  /// Otherwise it lets the registered objects (inboxes, relays) receive what has arrived. Ranks
+  /// that wait for each other in a cycle thus still accept each other's messages.
   void poll_progress();
   void add(Progressing& part) { parts_.push_back(&part); }
   void remove(Progressing& part);
 
-  /// Keeps something until all ranks have ended, well or badly: the lock on what they write.
+  /// Keeps an object alive until all ranks have ended, with or without success. The lock on the run
+  /// directory is kept this way.
   void keep(std::shared_ptr<const void> part) { kept_.push_back(std::move(part)); }
 
-  /// Rank 0: the signal that asks the job to stop, the first that it heard of, to whichever rank;
-  /// 0: none. Others: that to themselves. Needs note_stop_signals()
+  /// Returns on rank 0 the first stop signal that any rank received, and on other ranks the one
+  /// that they received themselves. Returns 0 if there was none. Needs note_stop_signals()
   /// (common/process/stop_signals.h).
   int stop_signal() const;
-  /// Rank 0: all ranks come to the end of their work, but some is left for another start.
+  /// Announces on rank 0 that this start ends with work left for another start. All ranks finish
+  /// their work first.
   void set_stopped() { outcome_ = Farewell::kStopped; }
 
   /// Runs `body`, then ends the job together with all other ranks. Returns the exit status: 0 if
-  /// all ranks finished, 1 if any failed, kStoppedStatus if rank 0 stopped. Prints the report to
-  /// standard error if it falls to this rank.
+  /// all ranks finished, 1 if any failed, kStoppedStatus if rank 0 stopped. One rank of a failed
+  /// job prints the report to standard error.
   int run(const std::function<void()>& body);
 
  private:
@@ -123,9 +134,10 @@ class Job {
   std::vector<std::shared_ptr<const void>> kept_;
   std::vector<Farewell> heard_;  // by rank
   Farewell outcome_ = Farewell::kDone;
-  int stop_signal_ = 0;  // that another rank told
+  int stop_signal_ = 0;  // received from another rank
   bool told_signal_ = false;
-  std::unique_ptr<Liveness> liveness_;  // none in a world of one; ends before the rest
+  // null in a world of one rank; declared last, so destroyed first
+  std::unique_ptr<Liveness> liveness_;
 };
 
 }  // namespace lie

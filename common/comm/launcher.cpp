@@ -6,7 +6,7 @@
 namespace lie::launcher {
 namespace {
 
-/// The number in the first of these variables that is set.
+/// Returns the number in the first of these variables that is set, or `otherwise`.
 int first_number(std::initializer_list<const char*> names, int otherwise) {
   for (const char* name : names) {
     if (const char* value = std::getenv(name)) return std::atoi(value);

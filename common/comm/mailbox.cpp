@@ -25,7 +25,7 @@ bool completed(MPI_Request& request) {
   return done != 0;
 }
 
-/// A message that has arrived and is matched, so that no other receive can take it.
+/// A message that has arrived and is matched, so that no other receive can match it.
 struct Matched {
   MPI_Message handle = MPI_MESSAGE_NULL;
   int source = 0, bytes = 0;
@@ -84,7 +84,7 @@ Inbox::Inbox(Job& job, Tag tag) : job_(job), tag_(tag) {
 
 Inbox::~Inbox() {
   job_.remove(*this);
-  // MPI may still be writing a message that has only partly arrived.
+  // MPI may still be writing a message that has arrived only partly.
   if (incoming_) job_.environment().keep(std::make_shared<Bytes>(std::move(incoming_->bytes)));
 }
 
@@ -137,8 +137,8 @@ void receive_into(Job& job, int source, Tag tag, std::span<std::byte> bytes) {
         static_cast<int>(tag), source, matched->bytes, bytes.size());
   }
   MPI_Request request = begin_receive(*matched, bytes.data());
-  // No attending here: MPI writes into the caller's memory until this is complete, and it completes
-  // because its sender waits for that too, or finalizes MPI.
+  // Do not poll progress here, because it may throw while MPI writes into the caller's memory. The
+  // receive completes, since its sender waits for that too or finalizes MPI.
   while (!completed(request)) backoff.pause();
 }
 

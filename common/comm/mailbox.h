@@ -1,4 +1,5 @@
-// Messages of bytes between ranks, without blocking: the base of channels, tickets and collectives.
+// Non-blocking messages of bytes between ranks. Channels, the ticket queue and collectives use
+// them.
 #pragma once
 
 #include <deque>
@@ -11,9 +12,9 @@
 
 namespace lie {
 
-/// What a message belongs to. Each flow between ranks has one tag of its own for the whole run: a
-/// receiver takes in all messages of its tag as they come, so a second flow of the same tag would
-/// lose its first messages to the one before it.
+/// Identifies the flow that a message belongs to. Each flow between ranks has its own tag for the
+/// whole run. A receiver accepts all messages of its tag as they arrive. A second flow of the same
+/// tag would therefore lose its first messages to the earlier flow.
 enum class Tag : int {
   kFarewell = 1,
   kRollouts = 2,       // RolloutGroup: actors to reward workers
@@ -32,7 +33,7 @@ struct Message {
   Bytes bytes;
 };
 
-/// Messages on their way out. Their buffers live until MPI is done with them.
+/// Messages that this rank sends. Their buffers live until MPI has finished with them.
 class Outbox {
  public:
   explicit Outbox(Job& job) : job_(job) {}
@@ -40,11 +41,11 @@ class Outbox {
   Outbox(const Outbox&) = delete;
   Outbox& operator=(const Outbox&) = delete;
 
-  /// Starts a send; returns at once. Throws Error above 2 GiB.
+  /// Starts a send and returns immediately. Throws Error for messages above 2 GiB.
   void post(int destination, Tag tag, std::shared_ptr<const Bytes> bytes);
-  /// Frees the buffers of finished sends; returns how many messages are still on their way.
+  /// Frees the buffers of finished sends. Returns the number of messages in flight.
   std::size_t pending();
-  /// Waits, attending, until at most `limit` messages are on their way.
+  /// Waits until at most `limit` messages are in flight, and polls the job's progress meanwhile.
   void drain(std::size_t limit);
 
  private:
@@ -56,8 +57,9 @@ class Outbox {
   std::deque<Send> sends_;
 };
 
-/// Messages of one tag that arrive at this rank, of any source, in the order they came; those of
-/// one source in the order they were sent. Takes messages in whenever the rank waits for anything.
+/// Messages of one tag that arrive at this rank from any source, in order of arrival. Messages of
+/// one source keep the order in which they were sent. They are received whenever the rank polls the
+/// job's progress.
 class Inbox : public Progressing {
  public:
   Inbox(Job& job, Tag tag);
@@ -66,9 +68,9 @@ class Inbox : public Progressing {
   Inbox& operator=(const Inbox&) = delete;
 
   void poll_progress() override;
-  /// The next message if one is there; never blocks. Throws JobEnding.
+  /// Returns the next message if one has arrived. Never blocks. Throws JobEnding.
   std::optional<Message> try_take();
-  /// The next message; waits, attending.
+  /// Returns the next message. Waits for it, and polls the job's progress meanwhile.
   Message take();
 
  private:
@@ -78,12 +80,13 @@ class Inbox : public Progressing {
   Job& job_;
   Tag tag_;
   std::deque<Message> arrived_;
-  std::optional<Message> incoming_;  // its bytes are being written by MPI
+  std::optional<Message> incoming_;  // MPI is writing its bytes
   MPI_Request request_ = MPI_REQUEST_NULL;
 };
 
-/// Receives one message of exactly bytes.size() bytes from `source` into place; waits, attending.
-/// Throws Error if a message of another size comes: the ranks disagree on the order of calls.
+/// Receives one message of exactly bytes.size() bytes from `source` into `bytes`. Waits for it, and
+/// polls the job's progress meanwhile. Throws Error if a message of another size arrives, because
+/// the ranks then disagree on the order of calls.
 void receive_into(Job& job, int source, Tag tag, std::span<std::byte> bytes);
 
 }  // namespace lie

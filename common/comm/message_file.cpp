@@ -31,7 +31,8 @@ std::string_view text_of(const T& bytes) {
   return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
 }
 
-/// Why the file cannot be read, from its header; an incomplete one is right as far as it goes.
+/// Returns why the file cannot be read, judging by its header; empty if it can. The fields of an
+/// incomplete header that are missing count as valid.
 std::string refusal_of(const FileHeader& found, const fs::path& path) {
   const FileHeader here;
   if (found.magic != here.magic) {
@@ -47,15 +48,15 @@ std::string refusal_of(const FileHeader& found, const fs::path& path) {
   return {};
 }
 
-/// Takes the records of a file, one after the other.
+/// Reads the records of a file in order.
 class RecordReader {
  public:
   explicit RecordReader(const fs::path& path)
       : path_(path), size_(fs::file_size(path)), file_(path, std::ios::binary) {}
 
-  /// Whether there are records behind it.
+  /// Reads the file's header. Returns whether records may follow.
   bool read_file_header(MessageFileState& state) {
-    FileHeader found;  // what an incomplete header lacks is taken as right
+    FileHeader found;  // fields missing in the file keep their valid values
     file_.read(reinterpret_cast<char*>(&found), sizeof found);
     state.refusal = refusal_of(found, path_);
     if (!file_.good() || !state.refusal.empty()) return false;
@@ -63,7 +64,8 @@ class RecordReader {
     return true;
   }
 
-  /// False at the last whole record's end. `message` is left empty where a record is damaged.
+  /// Reads the next record. Returns false after the last complete one. Leaves `message` empty if
+  /// the record's payload is damaged.
   bool next(MessageFileState& state, Bytes& message) {
     const std::uint64_t left = size_ - state.whole_bytes;
     if (left == 0) return false;

@@ -1,10 +1,11 @@
-// Messages that outlive the process: an append-only file of groups as they finish. What append()
-// has written survives a kill; what was torn or has rotted is noticed and named.
+// An append-only file of messages, such as the groups of a step in progress. Messages written by
+// append() survive a kill. Truncated or damaged ones are detected and reported.
 //
 // Format, version 2, little-endian:
 //   header: "LIERESPS" | u32 version of this format | u32 version of the messages, wire::kVersion
-//   record: u32 CRC-32C of the message's header | u32 of its payload | message (wire.h beside this)
-// An incomplete header or last record was left by a killed process and does not count.
+//   record: u32 CRC-32C of the message's header | u32 CRC-32C of its payload | message (see wire.h)
+//
+// An incomplete header or last record is the trace of a killed process and is ignored.
 #pragma once
 
 #include <cstdint>
@@ -21,24 +22,25 @@ namespace lie {
 
 inline constexpr std::uint32_t kMessageFileVersion = 2;
 
-/// What a file holds besides sound messages.
+/// The result of reading a file, apart from its intact messages.
 struct MessageFileState {
-  std::uint64_t whole_bytes = 0;    // up to the end of its last whole record: where to go on
-  std::vector<std::string> damage;  // a sentence for each loss
-  bool torn = false;                // the last of them is a record that was being written
-  std::string refusal;              // why nothing of it can be read; empty otherwise
+  std::uint64_t whole_bytes = 0;    // end of the last complete record, where appending continues
+  std::vector<std::string> damage;  // one sentence per lost record or rest of the file
+  bool torn = false;                // the last entry of `damage` is an incomplete last record
+  std::string refusal;              // why nothing in the file can be read; empty if it can
 };
 
-/// Calls `visit` with every sound message of the file. A missing file has none. Throws Error naming
-/// the file if it cannot be read.
+/// Calls `visit` with every intact message of the file. A missing file has no messages. Throws
+/// Error naming the file if it cannot be read.
 MessageFileState read_messages(const std::filesystem::path& path,
                                const std::function<void(std::span<const std::byte>)>& visit);
 
 class MessageFile {
  public:
-  /// Opens or creates the file and truncates it to `whole_bytes`, as read_messages() found them.
+  /// Opens or creates the file and truncates it to `whole_bytes`, as returned by read_messages().
   MessageFile(std::filesystem::path path, std::uint64_t whole_bytes);
-  /// The message is with the operating system when it returns. Throws Error if the disk is full.
+  /// Appends a message and hands it to the operating system before returning. Throws Error if the
+  /// disk is full.
   void append(std::span<const std::byte> message);
 
  private:

@@ -17,7 +17,7 @@ constexpr Role kAllRoles[] = {Role::kLearner, Role::kRewardWorker, Role::kActor}
 
 struct Counts {
   std::int64_t learners = 0;
-  std::int64_t reward_workers = 0;  // 0: learner 0 scores
+  std::int64_t reward_workers = 0;  // 0: learner 0 scores the groups
   std::int64_t actors = 0;
 };
 
@@ -28,7 +28,8 @@ struct Counts {
       o.actors, o.reward_workers, o.learners, ranks, ranks == 1 ? "" : "s", problem);
 }
 
-/// Reward workers where their number is left open: all remaining ranks if the other two are given.
+/// Returns the number of reward workers where the options leave it open. These are all remaining
+/// ranks if the numbers of actors and learners are given.
 std::int64_t free_reward_workers(const RolesOptions& options, std::int64_t ranks,
                                  std::int64_t learners) {
   if (options.actors > 0 && options.learners > 0) return ranks - learners - options.actors;
@@ -55,7 +56,7 @@ Counts count_roles(const RolesOptions& options, std::int64_t ranks, std::int64_t
 
 void check_counts(const Counts& counts, const RolesOptions& options, std::int64_t ranks,
                   std::int64_t most_learners) {
-  check_gradient_shards(counts.learners, most_learners, "update.lanes");
+  check_gradient_shards(counts.learners, most_learners, "update.gradient_shards");
   const std::int64_t needed = counts.learners + counts.reward_workers + counts.actors;
   if (needed > ranks || counts.learners < 1 || counts.reward_workers < 0 || counts.actors < 1) {
     misfit(options, ranks, "there are more roles than ranks");
@@ -84,16 +85,16 @@ RankPlace place_from_text(const std::string& text) {
   return place;
 }
 
-constexpr std::size_t kMostRows = 16;  // of the table, with a line for each host
-constexpr std::size_t kColumns = 78;   // of a terminal, indented
+constexpr std::size_t kMostRows = 16;  // lines of the table before it is folded further
+constexpr std::size_t kColumns = 78;   // width of an indented line on a terminal
 
-/// Ranks of one line of the table.
+/// The ranks of one line of the table.
 struct Seats {
   int first = 0, last = 0;
   std::string roles;
   std::int64_t least_threads = 1, most_threads = 1;
   std::string first_host, last_host;
-  std::int64_t hosts = 1;  // neighbours on other hosts
+  std::int64_t hosts = 1;  // counts changes of host between neighboring ranks, plus one
 
   void add(const Seats& next) {
     last = next.last;
@@ -104,7 +105,7 @@ struct Seats {
   }
 };
 
-/// Neighbours that are `alike` share a line.
+/// Merges neighboring rows that are `alike`.
 template <typename Alike>
 std::vector<Seats> fold(std::span<const Seats> rows, const Alike& alike) {
   std::vector<Seats> folded;
@@ -136,7 +137,8 @@ std::string hosts_text(const Seats& seats) {
   return fmt::format("{} hosts, {} to {}", seats.hosts, seats.first_host, seats.last_host);
 }
 
-/// A line each, in columns; what does not fit is the end of hosts' names.
+/// Returns one line per row, in aligned columns. Lines that are too long lose the end of their host
+/// names.
 std::string text_of(std::span<const Seats> rows) {
   std::size_t wide[3] = {};
   for (const Seats& seats : rows) {
@@ -176,8 +178,8 @@ void describe(FieldList& fields, RolesOptions& options) {
        .min = 0});
   fields.add(
       "learners", options.learners,
-      {.help = "Ranks that update the weights, at most update.lanes; 0 = one per 8 ranks, or "
-               "all that the other two leave.",
+      {.help = "Ranks that update the weights, at most update.gradient_shards; 0 = one per 8 "
+               "ranks, or all that the other two leave.",
        .unit = "ranks",
        .min = 0});
   fields.add(
@@ -218,7 +220,7 @@ bool RoleLayout::has(int rank, Role role) const { return index(rank, role) >= 0;
 int RoleLayout::threads(int rank, Role role) const {
   if (role == Role::kRewardWorker) return 1;
   const RankPlace& here = places[static_cast<std::size_t>(rank)];
-  std::vector<const RankPlace*> beside;  // of the role on this host, this one among them
+  std::vector<const RankPlace*> beside;  // ranks of the role on this host, including this one
   for (const int other : ranks(role)) {
     const RankPlace& place = places[static_cast<std::size_t>(other)];
     if (place.host == here.host) beside.push_back(&place);
@@ -229,7 +231,8 @@ int RoleLayout::threads(int rank, Role role) const {
                return std::ranges::find(place->cpus, cpu) != place->cpus.end();
              }));
   }
-  return std::max(1, static_cast<int>(share + 1e-6));  // 1/3 + 1/3 + 1/3 is a whole CPU
+  // 1/3 + 1/3 + 1/3 counts as one CPU despite rounding
+  return std::max(1, static_cast<int>(share + 1e-6));
 }
 
 std::string RoleLayout::roles_of(int rank) const {
@@ -275,8 +278,8 @@ void check_gradient_shards(std::int64_t learners, std::int64_t gradient_shards,
                            std::string_view key) {
   if (learners <= gradient_shards) return;
   fail(
-      "{}: {} learners cannot share {} lanes: lower the number of learners, or raise {}, which "
-      "changes bits",
+      "{}: {} learners cannot share {} gradient shards: lower the number of learners, or raise {}, "
+      "which changes the result",
       key, learners, gradient_shards, key);
 }
 

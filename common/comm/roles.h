@@ -1,4 +1,4 @@
-// Which rank plays which role, where, and with how many threads.
+// The assignment of roles to ranks, with the host and the threads of each rank.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,8 @@ namespace lie {
 
 enum class Role { kActor, kRewardWorker, kLearner };
 
-/// How many ranks play each role; 0 leaves it to plan_roles.
+/// Number of ranks of each role; 0: chosen by plan_roles. The help texts in describe() explain each
+/// field.
 struct RolesOptions {
   std::int64_t actors = 0;
   std::int64_t reward_workers = 0;
@@ -24,17 +25,17 @@ struct RolesOptions {
 
 void describe(FieldList& fields, RolesOptions& options);
 
-/// Where a rank runs.
+/// The host and CPUs of a rank.
 struct RankPlace {
   std::string host;
-  std::vector<int> cpus;  // it may use, by number on its host
+  std::vector<int> cpus;  // that the rank may use, by number on its host
 };
 
-/// The places of all ranks, by rank. Collective over the world.
+/// Returns the places of all ranks, by rank. Collective over the world.
 std::vector<RankPlace> gather_places(Job& job, const RankPlace& mine);
 
-/// The roles of all ranks. A rank has one role, except in two cases: a world of one rank has all,
-/// and where no rank is left for a reward worker, learner 0 scores what it collects.
+/// The roles of all ranks. A rank has one role, with two exceptions. A world of one rank has all
+/// roles. Where no rank is left for a reward worker, learner 0 scores the groups that it collects.
 struct RoleLayout {
   std::vector<int> learners = {};        // world ranks; learner 0 is rank 0
   std::vector<int> reward_workers = {};  // world ranks
@@ -43,30 +44,33 @@ struct RoleLayout {
 
   const std::vector<int>& ranks(Role role) const;
   bool has(int rank, Role role) const;
-  /// Position of `rank` among the ranks of `role`; -1 if it is none of them.
+  /// Returns the position of `rank` among the ranks of `role`, or -1 if it does not have the role.
   int index(int rank, Role role) const;
-  /// Threads for this role on this rank: its share of the CPUs it may use, counting the ranks of
-  /// the same role only, because actors work while learners wait and vice versa. Reward workers: 1.
+  /// Returns the number of threads for this role on this rank, which is its share of the CPUs that
+  /// it may use. Only ranks of the same role share, because actors compute while learners wait and
+  /// vice versa. A reward worker has 1 thread.
   int threads(int rank, Role role) const;
-  /// "learner, reward worker"
+  /// Returns for example "learner, reward worker".
   std::string roles_of(int rank) const;
-  /// A table of ranks, roles, threads and hosts, 78 columns wide at most; equal neighbours share a
-  /// line, and where that leaves too many all neighbours of the same roles. `set_threads`: of
-  /// model.threads, which actors and learners follow; 0: their share.
+  /// Returns a table of ranks, roles, threads and hosts, at most 78 columns wide. Equal neighbors
+  /// share a line. If more than 16 lines remain, all neighbors with the same roles share one.
+  /// `set_threads` is the value of model.threads, which actors and learners follow; 0: their share.
   std::string table(std::int64_t set_threads = 0) const;
 
  private:
   std::int64_t most_threads(int rank, std::int64_t set_threads) const;
 };
 
-/// Throws Error if there are more learners than `lanes` of gradients, set by `key`.
+/// Throws Error if there are more learners than gradient shards. `key` is the config key of the
+/// number of shards.
 void check_gradient_shards(std::int64_t learners, std::int64_t gradient_shards,
                            std::string_view key);
 
-/// Splits the ranks. Automatic: one learner per 8 ranks and one reward worker per 16, at least one
-/// of each, the rest actors: 2 = learner with reward worker | actor; 3 = one each; 4 = 1 learner, 1
-/// reward worker, 2 actors; 64 = 8, 4, 52. At most `most_learners`. The split changes no bit of a
-/// run. Throws Error if the options do not fit the number of ranks.
+/// Assigns roles to ranks. The automatic choice is one learner per 8 ranks and one reward worker
+/// per 16, at least one of each, and actors on the other ranks: 2 = learner with reward worker |
+/// actor; 3 = one each; 4 = 1 learner, 1 reward worker, 2 actors; 64 = 8, 4, 52. There are at most
+/// `most_learners` learners. Results are bit-identical for every assignment. Throws Error if the
+/// options do not fit the number of ranks.
 RoleLayout plan_roles(const RolesOptions& options, std::vector<RankPlace> places,
                       std::int64_t most_learners = 64);
 

@@ -9,7 +9,7 @@
 namespace lie {
 namespace {
 
-/// Strikes an actor that is about to be answered off the list.
+/// Removes an actor that is about to be answered from the waiting list.
 void take_off(std::vector<WaitingActor>& waiting, int actor) {
   const auto found = std::ranges::find(waiting, actor, &WaitingActor::actor);
   if (found == waiting.end()) {

@@ -1,7 +1,7 @@
-// Tickets by pull: an actor with room asks, the coordinator on learner 0 answers. Both ends, over
-// MPI and between threads. A request is a TicketRequest, its answer one Assignment; an actor has at
-// most one request open, once it has room. What it is handed beyond that room is the coordinator's
-// choice: it holds back no ticket that another actor could work on.
+// Tickets on request: an actor with free slots sends a TicketRequest, and the coordinator on
+// learner 0 answers with one Assignment. Both ends are here, over MPI and between threads. An actor
+// has at most one open request. The coordinator may assign more tickets than the actor has free
+// slots, but it holds back no ticket that another actor could work on.
 #pragma once
 
 #include <condition_variable>
@@ -17,32 +17,32 @@ namespace lie {
 
 class Job;
 
-/// An actor that has asked and is not answered yet.
+/// An actor whose request has not been answered yet.
 struct WaitingActor {
   int actor = 0;
   TicketRequest request;
 };
 
-/// The coordinator's end. Actors are numbered from 0 in the order of the layout.
+/// The coordinator's end. Actors are numbered from 0 in the order of the role layout.
 class TicketQueue {
  public:
   virtual ~TicketQueue() = default;
-  /// The actors that wait for an answer, the one that has waited longest first; never blocks. An
-  /// actor waits until it is answered. Throws JobEnding.
+  /// Returns the actors that wait for an answer, the one that has waited longest first. An actor
+  /// waits until it is answered. Never blocks. Throws JobEnding.
   virtual std::vector<WaitingActor> waiting_actors() = 0;
-  /// Answers an actor that waits; only such an actor may be answered. Never blocks.
+  /// Answers a waiting actor. Throws Error if the actor is not waiting. Never blocks.
   virtual void answer(int actor, Assignment assignment) = 0;
 };
 
-/// The actor's end. An assignment kFinish ends the stream: nothing is asked after it, and it is
-/// what every later call returns.
+/// The actor's end. An assignment kFinish ends the stream: no request is sent after it, and every
+/// later call returns it again.
 class TicketClient {
  public:
   virtual ~TicketClient() = default;
-  /// What the actor is assigned for its request; waits for it. Throws JobEnding.
+  /// Sends the request unless one is open, waits for the answer and returns it. Throws JobEnding.
   Assignment receive(TicketRequest request);
-  /// The same if the answer is there, so that the request travels while the actor generates. A
-  /// request that is open stays as it was asked.
+  /// Sends the request unless one is open, and returns the answer if it has arrived. The request
+  /// thus travels while the actor generates. An open request is not changed by a later one.
   std::optional<Assignment> try_receive(TicketRequest request);
 
  private:
@@ -55,23 +55,23 @@ class TicketClient {
   bool asked_ = false, finished_ = false;
 };
 
-/// The desk over MPI, on the coordinator's rank; `actors` are world ranks.
+/// Creates the queue over MPI on the coordinator's rank. `actors` are world ranks.
 std::unique_ptr<TicketQueue> mpi_ticket_queue(Job& job, std::vector<int> actors);
 
-/// The actor's end over MPI.
+/// Creates the actor's end over MPI. `ticket_queue_rank` is the coordinator's world rank.
 std::unique_ptr<TicketClient> mpi_ticket_client(Job& job, int ticket_queue_rank);
 
-/// The desk between threads of one process. Outlives its clients.
+/// The queue between threads of one process. It must outlive its clients.
 class LocalTicketQueue : public TicketQueue {
  public:
   explicit LocalTicketQueue(int actors);
   std::vector<WaitingActor> waiting_actors() override;
   void answer(int actor, Assignment assignment) override;
 
-  /// The end of actor number `actor`, for its thread.
+  /// Returns the end of actor number `actor`, for use by that actor's thread.
   std::unique_ptr<TicketClient> client(int actor);
-  /// Makes every call of desk and clients throw `cause`, the waiting ones too. The first cause
-  /// stays.
+  /// Makes every call of the queue and its clients throw `cause`, including waiting calls. Later
+  /// causes are ignored.
   void poison(std::exception_ptr cause);
 
  private:

@@ -30,7 +30,7 @@ std::string_view flow_name(std::size_t tag) {
 int open_sockets() {
   namespace fs = std::filesystem;
   int sockets = 0;
-  std::error_code gone;  // an entry may be: the one that lists
+  std::error_code gone;  // the descriptor of the listing itself disappears
   for (const auto& entry : fs::directory_iterator("/proc/self/fd", gone)) {
     sockets += fs::read_symlink(entry.path(), gone).string().starts_with("socket:");
   }

@@ -1,5 +1,5 @@
-// What this rank sent and received: counted always, told at the end where LIE_TRAFFIC=1 asks for
-// it.
+// Counts the messages that this rank sends and receives. With LIE_TRAFFIC=1 the counts are printed
+// at the end of the job.
 #pragma once
 
 #include <array>
@@ -12,10 +12,10 @@
 
 namespace lie {
 
-/// The messages of one tag (common/comm/mailbox.h).
+/// Message counts of one tag (common/comm/mailbox.h).
 struct Flow {
   std::int64_t sent = 0, sent_bytes = 0, received = 0, received_bytes = 0;
-  double first_seconds = 0;  // of its first message, since this rank began
+  double first_seconds = 0;  // time of the first message, since this rank began
 };
 
 class Traffic {
@@ -23,18 +23,19 @@ class Traffic {
   void sent(int tag, int to, std::size_t bytes);
   void received(int tag, int from, std::size_t bytes);
 
-  /// One line of JSON behind the word "traffic": the rank and its role, distinct peers, open
-  /// sockets of the process, seconds from this rank's last work to the job's end, and every flow.
+  /// Returns the word "traffic" and a JSON object on one line. It holds the rank and its role, the
+  /// number of distinct peers, open sockets of the process, and every flow. It also holds the
+  /// seconds from the end of this rank's work to the end of the job.
   std::string line(int rank, std::string_view role, double end_seconds) const;
-  /// Whether the environment asks for that line.
+  /// Returns whether the environment requests that line.
   static bool is_wanted();
 
  private:
   Flow& with(int tag, int peer);
 
   std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
-  std::array<Flow, 17> flows_;  // by tag; the last: of all tags from kFirstFree on
-  std::vector<bool> is_peer_;   // by rank, as far as there were any
+  std::array<Flow, 17> flows_;  // by tag; the last one counts all tags from kFirstFree on
+  std::vector<bool> is_peer_;   // by rank, up to the highest peer
 };
 
 }  // namespace lie

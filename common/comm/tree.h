@@ -1,14 +1,15 @@
-// The binary tree over a group's members, along which broadcasts, gathers and the job's end travel:
-// three connections a member, and as many hops as the group's size has binary digits.
+// The binary tree over the members of a group. Broadcasts, gathers and the end of a job travel
+// along it. A member has at most three connections. A message needs at most as many hops as the
+// group's size has binary digits.
 #pragma once
 
 #include <vector>
 
 namespace lie {
 
-/// A member's place in the tree whose root is member `root`: node i has children 2i+1 and 2i+2.
+/// A member's place in the tree with root `root`: node i has children 2i+1 and 2i+2.
 struct TreePlace {
-  int parent = -1;  // members; -1: none
+  int parent = -1;  // member number; -1 at the root
   std::vector<int> children;
 };
 

@@ -17,7 +17,7 @@ static_assert(std::endian::native == std::endian::little,
 template <typename T>
 concept Plain = std::is_arithmetic_v<T>;
 
-// The one description of each message: what Writer writes and Reader reads, in this order.
+// The description of each message. Writer writes and Reader reads the fields in this order.
 
 void fields(auto& io, Prompt& p) {
   io(p.problem, p.text, p.gold, p.data_source, p.reference_length, p.row);
@@ -58,7 +58,7 @@ void fields(auto& io, ScoredGroup& g) {
   io(g.rollout, g.scores, g.texts, g.reward_worker, g.reward_clock);
 }
 
-/// Writes values to bytes that have room for them; without bytes, only counts how many there are.
+/// Writes values to a buffer that is large enough. With a null buffer it only counts the bytes.
 class Writer {
  public:
   explicit Writer(std::byte* into) : into_(into) {}
@@ -97,7 +97,7 @@ class Writer {
   std::size_t written_ = 0;
 };
 
-/// Takes values from bytes, checking that they are there.
+/// Reads values from bytes and checks that enough bytes are left.
 class Reader {
  public:
   explicit Reader(std::span<const std::byte> bytes) : bytes_(bytes) {}
@@ -123,7 +123,7 @@ class Reader {
     if (size > 0) std::memcpy(into, bytes_.data(), size);
     bytes_ = bytes_.subspan(size);
   }
-  /// Number of elements that follow, each of at least `element_bytes`.
+  /// Reads the number of elements that follow, each of at least `element_bytes`.
   std::size_t count(std::size_t element_bytes) {
     std::uint64_t stored = 0;
     raw(&stored, sizeof stored);
@@ -176,7 +176,7 @@ void write_header(Bytes& message, Kind kind) {
   std::memcpy(message.data(), &header, kHeaderBytes);
 }
 
-/// The header, checked as far as it does not depend on the kind.
+/// Reads the header and checks the fields that do not depend on the kind.
 Header read_header(std::span<const std::byte> bytes) {
   if (bytes.size() < kHeaderBytes) {
     fail("message: {} bytes, where at least the {} of the header were expected", bytes.size(),
@@ -201,7 +201,8 @@ Header read_header(std::span<const std::byte> bytes) {
 
 template <typename T>
 Bytes pack(const T& value) {
-  // The description is shared with the Reader; a Writer only reads.
+  // The description is shared with Reader, so it takes mutable references. Writer does not modify
+  // them.
   T& fields_of = const_cast<T&>(value);
   Writer counter(nullptr);
   counter(fields_of);

@@ -1,10 +1,11 @@
-// The messages between ranks as bytes. Layout, version 5, little-endian, no padding:
+// The byte format of messages between ranks. Layout, version 5, little-endian, no padding:
 //   header   u32 magic "LIEW" | u16 version | u16 kind | u64 payload bytes
-//   payload  the struct's fields in the order of wire.cpp's `fields`; numbers as they are, enums as
-//            their underlying type, strings and vectors as u64 count then elements
-// A message of another version is refused, not translated: ranks of mixed builds by the version
-// here, and the files that keep such messages (common/comm/message_file.h) by a header of their own
-// besides. Whoever changes a message's fields raises the version.
+//   payload  the struct's fields in the order of wire.cpp's `fields`; numbers as they are stored,
+//            enums as their underlying type, strings and vectors as u64 count then elements
+//
+// A message of another version is refused, never converted. This detects ranks of mixed builds.
+// Files of messages (common/comm/message_file.h) also store the version in their own header. Raise
+// the version when you change the fields of a message.
 #pragma once
 
 #include <cstddef>
@@ -31,14 +32,14 @@ enum class Kind : std::uint16_t {
   kTicketRequest = 6,
 };
 
-/// The message that holds `value`. T: TicketRequest, Assignment, RolloutGroup, ScoredGroup, or a
-/// vector of one of the last two.
+/// Returns the message that holds `value`. T is TicketRequest, Assignment, RolloutGroup,
+/// ScoredGroup, or a vector of one of the last two.
 template <typename T>
 Bytes pack(const T& value);
 
-/// The value in a message made by pack<T>. Throws Error if the bytes are truncated, too long, of
-/// another version or kind, or hold a value out of range; never reads outside them, and never
-/// allocates more than in proportion to their number.
+/// Returns the value in a message made by pack<T>. Throws Error if the bytes are truncated, too
+/// long, of another version or kind, or hold a value out of range. Never reads outside `bytes`.
+/// Memory allocated is at most proportional to their number.
 template <typename T>
 T unpack(std::span<const std::byte> bytes);
 

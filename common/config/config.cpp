@@ -224,20 +224,32 @@ std::vector<std::string> bases_of(YAML::Node& root, const std::filesystem::path&
   return files;
 }
 
+bool is_former_name(const Field& field, std::string_view key) {
+  return !field.info.renamed_from.empty() && last_part(key) == field.info.renamed_from &&
+         section_of(key) == section_of(field.key);
+}
+
+/// Returns the field with this key or former name; null if there is none.
 const Field* find(const FieldList& fields, std::string_view key) {
   for (const Field& field : fields.fields()) {
-    if (field.key == key) return &field;
+    if (field.key == key || is_former_name(field, key)) return &field;
   }
   return nullptr;
 }
+
+/// Sentences about keys that are given by their former names.
+using Notes = std::vector<std::string>;
 
 /// Unit of a path that is looked for beside no config.
 constexpr std::string_view kDirectory = "directory";
 
 /// Sets one field; adds place, key and remedy to an Error about the value.
-void assign(const FieldList& fields, Entry entry, const std::string& place) {
+void assign(const FieldList& fields, Entry entry, const std::string& place, Notes& notes) {
   const Field* field = find(fields, entry.key);
   if (field == nullptr) fail_unknown_key(fields, place, entry.key);
+  if (field->key != entry.key) {
+    notes.push_back(fmt::format("{}: {} is now called {}", place, entry.key, field->key));
+  }
   if (entry.is_list && !field->is_list) {
     fail("{}: {} takes one value, found a list; remove the brackets", place, entry.key);
   }
@@ -270,7 +282,7 @@ std::vector<std::string> list_of_override(const std::string& place, const std::s
   }
 }
 
-void apply_override(const FieldList& fields, const std::string& text) {
+void apply_override(const FieldList& fields, const std::string& text, Notes& notes) {
   const std::size_t equals = text.find('=');
   if (equals == std::string::npos || equals == 0) fail("--set {}: expected key=value", text);
   const std::string place = "--set " + text;
@@ -281,19 +293,20 @@ void apply_override(const FieldList& fields, const std::string& text) {
   const std::string value = text.substr(equals + 1);
   entry.is_list = field->is_list && (!field->takes_one || value.starts_with('['));
   entry.values = entry.is_list ? list_of_override(place, value) : std::vector{value};
-  assign(fields, entry, place);
+  assign(fields, entry, place, notes);
 }
 
 constexpr int kDeepestBase = 8;
 
-void load_file(const FieldList& fields, const std::filesystem::path& path, int depth) {
+void load_file(const FieldList& fields, const std::filesystem::path& path, int depth,
+               Notes& notes) {
   if (depth > kDeepestBase) {
     fail("{}: more than {} files build on each other by base; is there a cycle?", path.string(),
          kDeepestBase);
   }
   YAML::Node root = parse_yaml(path);
   for (const std::string& base : bases_of(root, path)) {
-    load_file(fields, base, depth + 1);
+    load_file(fields, base, depth + 1, notes);
   }
   Reader reader(path.string(), sections_of(fields), true);
   for (Entry& entry : reader.read(root)) {
@@ -301,21 +314,36 @@ void load_file(const FieldList& fields, const std::filesystem::path& path, int d
     if (field != nullptr && field->info.unit == "path") {
       for (std::string& value : entry.values) value = path_from(path, value);
     }
-    assign(fields, entry, fmt::format("{}:{}", path.string(), entry.line));
+    assign(fields, entry, fmt::format("{}:{}", path.string(), entry.line), notes);
   }
 }
 
 }  // namespace
 
-void load_config(const FieldList& fields, const std::filesystem::path& path,
-                 std::span<const std::string> overrides) {
-  load_file(fields, path, 0);
-  set_config(fields, overrides);
+std::vector<std::string> load_config(const FieldList& fields, const std::filesystem::path& path,
+                                     std::span<const std::string> overrides) {
+  Notes notes;
+  load_file(fields, path, 0, notes);
+  for (std::string& note : set_config(fields, overrides)) notes.push_back(std::move(note));
+  return notes;
 }
 
-void set_config(const FieldList& fields, std::span<const std::string> overrides) {
-  for (const std::string& text : overrides) apply_override(fields, text);
+std::vector<std::string> set_config(const FieldList& fields,
+                                    std::span<const std::string> overrides) {
+  Notes notes;
+  for (const std::string& text : overrides) apply_override(fields, text, notes);
+  return notes;
 }
+
+namespace {
+
+/// Replaces the negative number that earlier versions wrote for an unset field by kUnset.
+std::vector<std::string> as_written_now(const Field& field, std::vector<std::string> values) {
+  const bool is_unset = field.is_optional && values.size() == 1 && values[0].starts_with('-');
+  return is_unset ? std::vector<std::string>{kUnset} : std::move(values);
+}
+
+}  // namespace
 
 std::vector<std::string> config_differences(const FieldList& fields,
                                             const std::filesystem::path& other,
@@ -327,7 +355,8 @@ std::vector<std::string> config_differences(const FieldList& fields,
   };
   std::map<std::string, std::vector<std::string>> there;
   for (Entry& entry : Reader(other.string(), {}, false).read(parse_yaml(other))) {
-    there.emplace(entry.key, std::move(entry.values));
+    const Field* field = find(fields, entry.key);
+    there.emplace(field != nullptr ? field->key : entry.key, std::move(entry.values));
   }
   const auto text = [](const std::vector<std::string>& values) {
     const std::string joined = fmt::format("{}", fmt::join(values, ", "));
@@ -337,7 +366,8 @@ std::vector<std::string> config_differences(const FieldList& fields,
   for (const Field& field : fields.fields()) {
     const auto found = there.find(field.key);
     const bool is_new = found == there.end();
-    const bool differs = is_new ? field.info.before != field.text() : found->second != field.get();
+    const bool differs = is_new ? field.info.before != field.text()
+                                : as_written_now(field, found->second) != field.get();
     if (differs && !is_ignored(field.key)) {
       differences.push_back(fmt::format(
           "{}: there {}, here {}", field.key,

@@ -16,12 +16,14 @@ namespace lie {
 /// build on others: `base: ../qwen3.yaml`, or a list of files. They are read first, in order; the
 /// file's own values win. A relative `base`, or field with unit "path", is looked for beside the
 /// file that names it, then in the working directory. Throws Error naming file, line, key, what was
-/// expected, and for an unknown key the nearest known one.
-void load_config(const FieldList& fields, const std::filesystem::path& path,
-                 std::span<const std::string> overrides);
+/// expected, and for an unknown key the nearest known one. Returns a sentence for each key that is
+/// given by its former name (FieldInfo::renamed_from).
+std::vector<std::string> load_config(const FieldList& fields, const std::filesystem::path& path,
+                                     std::span<const std::string> overrides);
 
-/// Sets the fields from overrides alone.
-void set_config(const FieldList& fields, std::span<const std::string> overrides);
+/// Sets the fields from overrides alone. Returns as load_config does.
+std::vector<std::string> set_config(const FieldList& fields,
+                                    std::span<const std::string> overrides);
 
 /// The values as YAML, sections nested; load_config reads it back to the same values.
 std::string dump_config(const FieldList& fields);
@@ -39,7 +41,7 @@ std::string explain_config(const FieldList& fields, std::string_view part = "");
 
 /// Keys whose values differ between the fields and a config written by dump_config, as
 /// "key: there 0.2, here 0.3"; `ignored` keys and sections are left out. An older program's config
-/// may lack keys: they are as FieldInfo::before says.
+/// may lack keys: they are as FieldInfo::before says. It may use the former names of keys.
 std::vector<std::string> config_differences(const FieldList& fields,
                                             const std::filesystem::path& other,
                                             std::span<const std::string> ignored);

@@ -15,8 +15,9 @@ h5::Handle column_layout(const ColumnInfo& column) {
   const hsize_t chunk = schema::chunk_rows(column.table);
   h5::check(H5Pset_chunk(layout.id(), 1, &chunk), "set chunks");
   h5::check(H5Pset_shuffle(layout.id()), "set shuffle");
-  // Also where it saves little: a chunk that grows then gets a new place in the file. Overwritten
-  // in place it would fail its checksum for a reader that comes in between, or after a kill.
+  // Compress columns that shrink little, too: a chunk that grows is then moved to a new place in
+  // the file. If it were overwritten in place, its checksum would not match for a concurrent reader
+  // or after a kill.
   h5::check(H5Pset_deflate(layout.id(), 1), "set deflate");
   h5::check(H5Pset_fletcher32(layout.id()), "set checksums");
   h5::check(H5Pset_obj_track_times(layout.id(), false), "set no times");

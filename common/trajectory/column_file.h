@@ -1,4 +1,4 @@
-// A file of the schema being written: creation with all columns, appending to a column, flushing.
+// A trajectory file that is being written: create it with all columns, append to columns, flush.
 #pragma once
 
 #include <cstddef>
@@ -15,29 +15,28 @@
 
 namespace lie {
 
-/// Owns the file and its open columns.
+/// A file and its open columns, which it owns.
 class ColumnFile {
  public:
-  /// Creates the file, or replaces one, with all columns of a run. Other processes may not read it
-  /// yet.
+  /// Creates or replaces the file, with all columns of a run. Other processes may not read it yet.
   ColumnFile(const std::filesystem::path& path, const TrajectoryInfo& info);
 
-  /// From here on other processes may read it while it is written. Takes the name `path`, under
-  /// which an incomplete file is therefore never seen.
+  /// Renames the file to `path` and lets other processes read it while it is written. An incomplete
+  /// file is therefore never visible under this name.
   void appear_as(const std::filesystem::path& path);
 
   template <typename T>
   void append(const schema::Column<T>& column, std::span<const T> values) {
     append_bytes(column.path, std::as_bytes(values));
   }
-  /// Rows of the column at `path`, as bytes in this machine's order.
+  /// Appends rows to the column at `path`. They are bytes in this machine's byte order.
   void append_bytes(std::string_view path, std::span<const std::byte> rows);
-  /// Rows [range] of the same column of another file.
+  /// Appends rows [range] of the same column of another file.
   void append_rows(const SegmentReader& from, const schema::ColumnInfo& column, RowRange range);
-  /// Hands all appended rows to the operating system. Readers see later rows only after these. (One
-  /// flush of the file costs as much as one of a single column.)
+  /// Hands all appended rows to the operating system. Readers see rows appended later only after
+  /// these rows. (Flushing the file costs as much as flushing a single column.)
   void flush();
-  /// Closes and fsyncs. Throws Error on failure.
+  /// Closes the file and calls fsync. Throws Error on failure.
   void close();
 
   bool is_open() const { return static_cast<bool>(file_); }
@@ -46,7 +45,7 @@ class ColumnFile {
  private:
   struct OpenColumn {
     std::string path;
-    hid_t type;  // of its elements in memory
+    hid_t type;  // type of its elements in memory
     h5::Handle dataset;
     std::uint64_t rows = 0;
   };

@@ -34,12 +34,12 @@ void add_one(Sha256& hash, T value) {
   hash.update(std::as_bytes(std::span(&value, 1)));
 }
 
-/// The fixed-size facts of every response, a row of bytes each, in canonical order.
+/// The fixed-size columns of all responses, as one row of bytes per response in canonical order.
 class FixedColumns {
  public:
   explicit FixedColumns(const RunReader& run) : run_(run) {}
 
-  /// Another column of the rows that read() will make.
+  /// Adds a column to the rows that read() fills.
   template <typename C>
   void add(const C& column) {
     using T = typename C::Value;
@@ -63,7 +63,7 @@ class FixedColumns {
 
  private:
   const RunReader& run_;
-  std::vector<std::byte> lacking_;  // a row of a segment that has none of the columns
+  std::vector<std::byte> lacking_;  // a row of a segment without any of the columns
   std::vector<RunReader::Reading> readings_;
   std::vector<std::byte> rows_;
 };
@@ -92,7 +92,7 @@ void add_problem(Sha256& hash, const RunReader& run, std::size_t index, std::int
   add(hash, problem.prompt_ids);
 }
 
-/// The token columns of one segment for a run of neighbouring responses, read at once.
+/// The token columns of one segment for consecutive responses, read at once.
 struct TokenBlock {
   std::int64_t first = 0, end = 0;
   std::vector<std::int32_t> ids;
@@ -116,7 +116,7 @@ struct TokenBlock {
   }
 };
 
-/// What hashing needs of every response besides its fixed columns.
+/// Columns that hashing needs besides the fixed columns, by response.
 struct Places {
   std::vector<std::int64_t> problem, token_offset, extracted_offset;
   std::vector<std::int32_t> token_count, extracted_count;

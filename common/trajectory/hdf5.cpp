@@ -10,7 +10,8 @@ herr_t keep_innermost(unsigned depth, const H5E_error2_t* error, void* out) {
   return 0;
 }
 
-/// Of a failed system call HDF5 tells everything, on two lines: what the system said of it.
+/// Returns the operating system's message from HDF5's two-line description of a failed system call.
+/// Returns other reasons unchanged.
 std::string words_of_system(std::string reason) {
   constexpr std::string_view kBefore = "error message = '";
   const std::size_t before = reason.find(kBefore);
@@ -19,7 +20,8 @@ std::string words_of_system(std::string reason) {
   return reason.substr(0, reason.find('\''));
 }
 
-/// Of fixed size, padded with zeros: such a text lies where HDF5 checks what it reads.
+/// Returns a string type of fixed size, padded with zeros. Strings of fixed size are stored where
+/// HDF5 verifies a checksum.
 Handle text_type(std::size_t size) {
   Handle type(checked_id(H5Tcopy(H5T_C_S1), "copy string type"), H5Tclose);
   check(H5Tset_size(type.id(), size), "set string size");
@@ -54,7 +56,7 @@ void read_attribute(hid_t attribute, hid_t type, void* value, const char* name,
   }
 }
 
-/// As older builds wrote it, to HDF5's heap, which has no checksum.
+/// Reads a text as older builds wrote it, in HDF5's heap, which has no checksum.
 std::string read_variable_text(hid_t attribute, const char* name, std::string_view file) {
   const Handle type = text_type(H5T_VARIABLE);
   char* pointer = nullptr;
@@ -114,7 +116,7 @@ void check(herr_t status, std::string_view what) {
 }
 
 void silence() {
-  H5dont_atexit();  // without effect, and without need, once it was called
+  H5dont_atexit();  // later calls have no effect and need none
   H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr);
 }
 
@@ -123,8 +125,9 @@ Handle file_access() {
   Handle access(checked_id(H5Pcreate(H5P_FILE_ACCESS), "create access list"), H5Pclose);
   check(H5Pset_libver_bounds(access.id(), H5F_LIBVER_LATEST, H5F_LIBVER_LATEST),
         "set format version");
-  // A reader meets a block that is just being written and tries again; each wait is twice the one
-  // before, from 1 ns, so HDF5's default of 100 attempts would hang on a block that is damaged.
+  // A reader that finds a block while it is being written tries again. Each wait is twice as long
+  // as the previous one, from 1 ns on. HDF5's default of 100 attempts would hang on a damaged
+  // block.
   check(H5Pset_metadata_read_attempts(access.id(), 25), "set read attempts");
   check(H5Pset_file_locking(access.id(), true, true), "set file locking");
   return access;

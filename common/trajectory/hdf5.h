@@ -1,5 +1,5 @@
-// HDF5 handles that close themselves, and its return codes as lie::Error. Only .cpp files of this
-// folder include this. The library is used by one thread of a process.
+// HDF5 handles that close automatically, and HDF5 return codes as lie::Error. Only .cpp files of
+// this folder include this header. Only one thread of a process uses the library.
 #pragma once
 
 #include <hdf5.h>
@@ -14,7 +14,7 @@
 
 namespace lie::h5 {
 
-/// Owns an HDF5 identifier. Move-only; the destructor closes and ignores errors, close() throws
+/// Owns an HDF5 identifier. Move-only. The destructor closes it and ignores errors; close() throws
 /// them.
 class Handle {
  public:
@@ -35,37 +35,40 @@ class Handle {
   Closer closer_ = nullptr;
 };
 
-/// The value if it is no error, else throws Error: what was attempted, and HDF5's innermost reason.
+/// Return or accept the value if it is not an error. Otherwise they throw Error with the attempted
+/// action and HDF5's innermost reason.
 hid_t checked_id(hid_t id, std::string_view what);
 void check(herr_t status, std::string_view what);
-/// HDF5's innermost reason for the last failure.
+/// Returns HDF5's innermost reason for the last failure.
 std::string last_reason();
-/// To be called before anything else of HDF5. It prints no error stack: reasons travel in Error. At
-/// the program's end it closes nothing by itself: a file that could not be written (disk full)
-/// would be written once more then, which breaks off with a fault of memory.
+/// Must be called before any other HDF5 function. It stops HDF5 from printing error stacks, because
+/// reasons are part of Error. It also stops HDF5 from closing files at exit. A file that could not
+/// be written (disk full) would be written once more then, which crashes with a memory fault.
 void silence();
 
-/// Access to the newest file format, with file locks where the file system has them.
+/// Returns a file access list with the newest file format, and with file locks if the file system
+/// supports them.
 Handle file_access();
-/// Access to a column with a small chunk cache: rows are read and written in order, and each flush
-/// walks over all that the cache holds. (HDF5's own of 1 MiB is no gain, and files have 60
-/// columns.)
+/// Returns a column access list with a small chunk cache. Rows are read and written in order, and
+/// each flush visits all cached chunks. (HDF5's default cache of 1 MiB is not faster, and files
+/// have 60 columns.)
 Handle column_access();
 Handle create_file(const std::filesystem::path& path);
 
-/// The HDF5 type of a column's elements in memory and in the file (little-endian).
+/// Return the HDF5 type of a column's elements in memory and in the file (little-endian).
 hid_t memory_type(schema::ElementType type);
 hid_t file_type(schema::ElementType type);
 
 void write_attribute(hid_t object, const char* name, std::string_view text);
 void write_attribute(hid_t object, const char* name, std::int64_t value);
 void write_attribute(hid_t object, const char* name, std::uint64_t value);
-/// Throw Error naming `file` if the attribute is missing or of another kind.
+/// Return the value of an attribute. Throw Error naming `file` if it is missing or has another
+/// type.
 std::string read_text_attribute(hid_t object, const char* name, std::string_view file);
 std::int64_t read_int_attribute(hid_t object, const char* name, std::string_view file);
 std::uint64_t read_uint_attribute(hid_t object, const char* name, std::string_view file);
 
-/// Rows of a one-dimensional dataset.
+/// Returns the number of rows of a one-dimensional dataset.
 std::uint64_t row_count(hid_t dataset);
 
 }  // namespace lie::h5

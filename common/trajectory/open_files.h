@@ -1,4 +1,4 @@
-// Trajectory files held open for reading, few at a time.
+// A limited number of trajectory files that are open for reading.
 #pragma once
 
 #include <cstddef>
@@ -13,31 +13,32 @@
 
 namespace lie {
 
-/// Opens files and columns when they are needed; a long run has more segments than a process may
-/// have open files. One thread.
+/// Opens files and columns on demand. A long run has more segments than a process may have open
+/// files. Not thread-safe.
 class OpenFiles {
  public:
-  /// At most `limit` files are open, the last used.
+  /// Keeps at most `limit` files open, the most recently used.
   explicit OpenFiles(std::size_t limit = default_limit()) : limit_(limit) {}
 
-  /// Both are valid until the next call. Throw Error naming what cannot be opened.
+  /// Return identifiers that are valid until the next call. Throw Error naming what cannot be
+  /// opened.
   hid_t file(const std::filesystem::path& path) { return open(path).file.id(); }
   hid_t column(const std::filesystem::path& path, const schema::ColumnInfo& column);
 
-  /// A quarter of the files that the process may open, and no more than 64: each takes about a
-  /// megabyte of memory.
+  /// Returns a quarter of the number of files that the process may open, at most 64. Each open file
+  /// takes about a megabyte of memory.
   static std::size_t default_limit();
 
  private:
   struct File {
     std::filesystem::path path;
     h5::Handle file;
-    std::map<std::string, h5::Handle, std::less<>> columns;  // by path, opened so far
+    std::map<std::string, h5::Handle, std::less<>> columns;  // opened so far, by path
   };
   File& open(const std::filesystem::path& path);
 
   std::size_t limit_;
-  std::list<File> files_;  // the last used first
+  std::list<File> files_;  // most recently used first
 };
 
 }  // namespace lie

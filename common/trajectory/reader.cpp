@@ -21,7 +21,7 @@ struct SegmentReader::State {
   std::shared_ptr<OpenFiles> files;
   TrajectoryInfo info;
   std::vector<std::int64_t> steps;
-  /// By table: its rows up to the end of each step.
+  /// By table: number of rows up to the end of each step.
   std::array<std::vector<std::int64_t>, schema::kTableCount> ends;
 
   hid_t column(const ColumnInfo& column) const { return files->column(path, column); }
@@ -95,7 +95,7 @@ SegmentReader::SegmentReader(const fs::path& path, std::shared_ptr<OpenFiles> fi
   state_->path = path;
   state_->files = files ? std::move(files) : std::make_shared<OpenFiles>(1);
   state_->info = read_info(*state_->files, path);
-  // First of all columns, so that those opened later hold what it points to.
+  // Open this column first, so that columns opened later contain the rows that it refers to.
   auto& step_rows = ends_of(*state_, Table::kStep);
   step_rows.resize(h5::row_count(state_->column(schema::step::kStep)));
   std::iota(step_rows.begin(), step_rows.end(), 1);

@@ -1,4 +1,4 @@
-// Reads one trajectory file, also while it is being written or after its writer was killed.
+// Reads one trajectory file, even while it is being written or after its writer was killed.
 #pragma once
 
 #include <cstddef>
@@ -13,19 +13,20 @@
 
 namespace lie {
 
-/// Neighbouring rows of a table.
+/// Consecutive rows of a table.
 struct RowRange {
   std::int64_t first = 0, count = 0;
 };
 
 class OpenFiles;
 
-/// The complete steps of one segment at the moment of opening. Columns are read when asked for; no
-/// column's reading touches another's data. One thread.
+/// The steps of one segment that were complete when it was opened. Columns are read on demand, and
+/// reading one column does not read the data of others. Not thread-safe.
 class SegmentReader {
  public:
-  /// Opens the file in `files`, which readers of many segments share, or keeps it open alone.
-  /// Throws Error naming the file if it is no trajectory file of schema version 2, or damaged.
+  /// Opens the file in `files`, which readers of many segments share. With null `files` the reader
+  /// keeps its file open itself. Throws Error naming the file if it is damaged or is not a
+  /// trajectory file of schema version 2.
   explicit SegmentReader(const std::filesystem::path& path,
                          std::shared_ptr<OpenFiles> files = nullptr);
   ~SegmentReader();
@@ -34,24 +35,25 @@ class SegmentReader {
 
   const std::filesystem::path& path() const;
   const TrajectoryInfo& info() const;
-  /// Numbers of the complete steps, ascending.
+  /// Returns the numbers of the complete steps, ascending.
   const std::vector<std::int64_t>& steps() const;
-  /// Forgets the steps after `last`.
+  /// Hides the steps after `last`.
   void keep_steps_up_to(std::int64_t last);
-  /// Rows of a table that belong to complete steps.
+  /// Returns the number of rows of a table that belong to complete steps.
   std::int64_t rows(schema::Table table) const;
-  /// Rows of a table that belong to steps()[index].
+  /// Returns the rows of a table that belong to steps()[index].
   RowRange rows_of_step(schema::Table table, std::size_t index) const;
 
-  /// Whether the file has a column: one of all files, or one that its run names.
+  /// Returns whether the file has a column. Some columns are in all files, others depend on the
+  /// run.
   bool has(const schema::ColumnInfo& column) const;
 
-  /// All rows of a column.
+  /// Returns all rows of a column.
   template <typename T>
   std::vector<T> read(const schema::Column<T>& column) const {
     return read(column, 0, rows(column.table));
   }
-  /// Rows [first, first + count). Throws Error if they do not exist or cannot be read.
+  /// Returns rows [first, first + count). Throws Error if they do not exist or cannot be read.
   template <typename T>
   std::vector<T> read(const schema::Column<T>& column, std::int64_t first,
                       std::int64_t count) const {
@@ -60,11 +62,11 @@ class SegmentReader {
     read_raw(column, {first, count}, values.data());
     return values;
   }
-  /// Such rows as bytes, in this machine's order.
+  /// Returns such rows as bytes, in this machine's byte order.
   std::vector<std::byte> read_bytes(const schema::ColumnInfo& column, RowRange range) const;
-  /// Whether no column has rows behind the last complete step.
+  /// Returns whether no column has rows after the last complete step.
   bool ends_with_a_step() const;
-  /// A string of /text/bytes.
+  /// Returns a string of /text/bytes.
   std::string text(std::int64_t offset, std::int32_t count) const;
 
  private:
@@ -76,7 +78,7 @@ class SegmentReader {
   std::unique_ptr<State> state_;
 };
 
-/// Whether a file is whole but of another schema version.
+/// Returns whether a file is readable but of another schema version.
 bool is_of_another_version(const std::filesystem::path& path);
 
 }  // namespace lie

@@ -8,7 +8,7 @@
 namespace lie {
 
 std::uint64_t info_checksum(const TrajectoryInfo& info) {
-  // Each text behind its length, so that nothing moves from one to the next.
+  // Write the length before each text, so that different texts never give the same sequence.
   std::string all;
   const auto add = [&](const std::string& text) { all += fmt::format("{}:{}", text.size(), text); };
   for (const auto* text :

@@ -1,4 +1,4 @@
-// What the trajectory log keeps of a step: the scored groups and the learner's results.
+// The data of a step that the trajectory log stores: scored groups and the learner's results.
 #pragma once
 
 #include <cstdint>
@@ -9,55 +9,59 @@
 
 namespace lie {
 
-/// What the learner adds to one response.
+/// The learner's results for one response.
 struct LearnerResult {
   float advantage = 0;
-  std::vector<float> log_probs;  // [T] of its response; empty where not trained on: logged as NaN
-  /// Mean over tokens of log-prob minus old log-prob when first trained on, nats. Old: the behavior
-  /// policy's, or with recompute_old_log_probs the learner's before the step's first update.
+  std::vector<float> log_probs;  // [T] of the response; empty if not trained on, logged as NaN
+  /// Mean over tokens of log-prob minus old log-prob when first trained on, in nats. The old
+  /// log-prob is the behavior policy's. With recompute_old_log_probs it is the learner's before the
+  /// step's first update.
   float sequence_log_ratio = 0;
-  bool clipped = false;          // GSPO: the sequence; GRPO: any of its tokens
+  bool clipped = false;          // GSPO: the sequence was clipped; GRPO: any of its tokens
   std::int32_t mini_batch = -1;  // update of the step that used it, from 0; -1: not trained on
 };
 
-/// One group of the log.
+/// One group in the log.
 struct GroupRecord {
   ScoredGroup scored;
-  std::vector<LearnerResult> results;  // [G], or empty where not trained on
-  /// Where steps are complete with the first groups: the ticket says which step took it.
+  std::vector<LearnerResult> results;  // [G]; empty if not trained on
+  /// The step and group for which the prompt was drawn. It is set if steps are complete with the
+  /// first groups to arrive; the ticket then names the step that consumed the group.
   DrawnGroup drawn = {};
 };
 
-/// Whether an update used the group; not so evaluations, and what dynamic sampling has dropped.
+/// Returns whether an update used the group. Evaluations and groups that dynamic sampling dropped
+/// are not trained on.
 inline bool is_trained_on(const GroupRecord& group) {
   return !group.results.empty() && group.results.front().mini_batch >= 0;
 }
 
-/// One step of the log: every group of training and evaluation that this learner rank keeps.
+/// One step in the log: all training and evaluation groups that this learner rank stores.
 struct StepRecord {
   std::int64_t step = 0;
   std::vector<GroupRecord> groups;
-  double seconds = 0;  // duration of the step so far
+  double seconds = 0;  // duration of the step until it was recorded
   double generate_seconds = 0, update_seconds = 0;
 };
 
-/// What a file says of its run.
+/// The attributes of a file, which describe its run.
 struct TrajectoryInfo {
   std::string build_id;
   std::string config;  // resolved, YAML
   std::uint64_t seed = 0;
-  std::string model_sha256;       // of the initial model's weights
-  std::string tokenizer_sha256;   // of tokenizer.json
-  std::int64_t learner_rank = 0;  // number among the learners, from 0
+  std::string model_sha256;       // hash of the initial model's weights
+  std::string tokenizer_sha256;   // hash of tokenizer.json
+  std::int64_t learner_rank = 0;  // position among the learners, from 0
   std::int64_t learner_count = 1;
-  std::int64_t starts_after_step = 0;     // steps this segment does not hold; 0 for a new run
-  RewardNames rewards = {};               // a column each
-  std::vector<std::string> numbers = {};  // of reward and verifier programs: a column each
-  bool token_versions = false;            // weights may change in flight: /version_run is there
-  bool drawn_groups = false;  // steps may take groups drawn for others: /problem/drawn_* are there
+  std::int64_t starts_after_step = 0;  // the segment holds steps after this one; 0 for a new run
+  RewardNames rewards = {};            // a column each
+  // further numbers of reward and verifier programs, a column each
+  std::vector<std::string> numbers = {};
+  bool token_versions = false;  // weights may change in flight; /version_run exists
+  bool drawn_groups = false;  // steps may use groups drawn for other steps; /problem/drawn_* exist
 };
 
-/// The first 8 bytes of the SHA-256 of all that it says.
+/// Returns the first 8 bytes of the SHA-256 of all its fields.
 std::uint64_t info_checksum(const TrajectoryInfo& info);
 
 }  // namespace lie

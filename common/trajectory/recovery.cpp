@@ -30,8 +30,8 @@ void set_damaged_aside(const Segment& segment, std::int64_t step, const char* fa
       fault, aside.filename().string(), lost, std::max(start, step));
 }
 
-/// Of the segments behind the checkpoint every row is read, of those before it that the index does
-/// not know the head.
+/// Renames damaged segments. It reads every row of the segments after the checkpoint. Of those
+/// before it, it reads only the attributes and steps of segments that are missing from the index.
 void set_damaged_ones_aside(const fs::path& directory, const SegmentIndex& index, std::int64_t step,
                             const Log& log) {
   const std::vector<Segment> after = segments_after(directory, step);
@@ -59,8 +59,8 @@ void note_missing(const fs::path& directory, const SegmentIndex& index, std::int
   }
 }
 
-/// Replaces a file by one of its steps up to `last`, closed. In place this would not be safe:
-/// nothing orders what HDF5 writes when columns shrink.
+/// Replaces a file by a closed one that holds its steps up to `last`. Shortening it in place would
+/// not be safe, because the order in which HDF5 writes shrunken columns is undefined.
 void cut(SegmentReader file, std::int64_t last) {
   file.keep_steps_up_to(last);
   const fs::path aside = unfinished_name(file.path());
@@ -80,7 +80,7 @@ bool holds_more_than(const SegmentReader& file, std::int64_t last) {
   return more || !is_closed(file.path()) || !file.ends_with_a_step();
 }
 
-/// A segment that begins where the next one will, or later.
+/// Removes or renames a segment that starts where the next one will, or later.
 void make_way(const Segment& segment, const StepLog& steps, std::int64_t last, const Log& log) {
   const SegmentReader file(segment.path);
   const auto is_whole = [&](std::int64_t step) { return step > last && steps.holds(step); };

@@ -31,7 +31,7 @@ RunReader::RunReader(const fs::path& directory) {
   }
 }
 
-/// What is not there cannot be read: it is noted.
+/// Notes segments that the index lists but that do not exist.
 void RunReader::note_missing(const fs::path& directory) {
   try {
     for (const IndexedSegment& segment : read_index(directory)) {
@@ -53,8 +53,8 @@ void RunReader::open(const fs::path& directory) {
   }
 }
 
-/// Learners killed during a step may have logged up to different steps: only steps that all have
-/// logged count.
+/// Hides steps that are not in the files of all learners. Learners killed during a step may have
+/// logged up to different steps.
 void RunReader::keep_common_steps() {
   std::map<std::int64_t, std::vector<SegmentReader*>> begun_together;
   for (SegmentReader& segment : segments_) {
@@ -102,7 +102,7 @@ void RunReader::index_samples(std::size_t segment) {
   }
 }
 
-/// Brings those of common steps into canonical order.
+/// Removes responses of hidden steps and sorts the others into canonical order.
 void RunReader::merge_samples() {
   std::erase_if(samples_, [this](const SamplePlace& place) {
     return std::cmp_greater_equal(place.row, segments_[place.segment].rows(Table::kSample));

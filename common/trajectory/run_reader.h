@@ -1,4 +1,4 @@
-// Reads all trajectories of a run: every learner's segments, merged in canonical order.
+// Reads all trajectories of a run: the segments of all learners, merged in canonical order.
 #pragma once
 
 #include <array>
@@ -15,7 +15,8 @@
 
 namespace lie {
 
-/// A response's place in the canonical order, which depends neither on segments nor on learners.
+/// Position of a response in the canonical order, which depends neither on segments nor on
+/// learners.
 struct SampleKey {
   std::uint8_t purpose = 0;
   std::int64_t step = 0, group = 0;
@@ -23,11 +24,11 @@ struct SampleKey {
   auto operator<=>(const SampleKey&) const = default;
 };
 
-/// Where a response is stored.
+/// The storage location of a response.
 struct SamplePlace {
   SampleKey key;
   std::size_t segment = 0;
-  std::size_t row = 0;      // of /sample in that segment
+  std::size_t row = 0;      // row of /sample in that segment
   std::size_t problem = 0;  // row of /problem in that segment
 };
 
@@ -37,28 +38,30 @@ struct ProblemText {
   std::vector<std::int32_t> prompt_ids;
 };
 
-/// All responses of the steps that every learner completed. A segment's last steps that some
-/// learner lacks (a job that was killed) are left out.
+/// All responses of the steps that every learner completed. If a job was killed, the last steps of
+/// a segment may be missing in other learners' files; such steps are excluded.
 class RunReader {
  public:
-  /// `directory` holds the *.h5 files. None: an empty run. Throws Error naming the file that cannot
-  /// be read or that repeats a response.
+  /// Opens the *.h5 files in `directory`. Without files the run is empty. Throws Error naming a
+  /// file that cannot be read or that repeats a response.
   explicit RunReader(const std::filesystem::path& directory);
 
   const std::vector<SegmentReader>& segments() const { return segments_; }
-  /// [N], canonical order.
+  /// Returns the locations of all responses: [N], in canonical order.
   const std::vector<SamplePlace>& samples() const { return samples_; }
-  /// What was left out and why, one sentence each.
+  /// Returns what is excluded or missing and why, one sentence each.
   const std::vector<std::string>& notes() const { return notes_; }
-  /// The reward terms of the segments: the first one's, then what others have besides.
+  /// Returns the reward terms of all segments: those of the first segment, then additional ones of
+  /// others.
   RewardNames rewards() const;
 
-  /// Names of the further numbers of all segments, ascending.
+  /// Returns the names of the further numbers of all segments, ascending.
   std::vector<std::string> numbers() const;
 
-  /// Reads one column of /sample of one segment, where that has it.
+  /// Reads one column of /sample in one segment, if the segment has it.
   using Reading = std::function<void(std::size_t segment)>;
-  /// set(i, value) for response i of samples(). `column` is a schema::Column or a NamedColumn.
+  /// Returns a Reading that calls set(i, value) for response i of samples(). `column` is a
+  /// schema::Column or a NamedColumn.
   template <typename C, typename Set>
   Reading each(const C& column, Set set) const {
     return [this, column, set](std::size_t segment) {
@@ -68,15 +71,16 @@ class RunReader {
       for (const std::size_t i : samples_of_[segment]) set(i, values[samples_[i].row]);
     };
   }
-  /// Into values, [N], canonical order; NaN (of integers: 0) where a segment lacks the column.
+  /// Returns a Reading that fills `values`: [N], in canonical order. Responses of segments without
+  /// the column get NaN, or 0 for integers.
   template <typename C>
   Reading into(std::vector<typename C::Value>& values, const C& column) const {
     values.assign(samples_.size(), std::numeric_limits<typename C::Value>::quiet_NaN());
     return each(column, [&values](std::size_t i, auto value) { values[i] = value; });
   }
-  /// Several columns at the price of one pass over the files.
+  /// Reads several columns in one pass over the files.
   void read(std::span<const Reading> columns) const;
-  /// One column.
+  /// Reads one column: [N], in canonical order.
   template <typename C>
   std::vector<typename C::Value> column(const C& column) const {
     std::vector<typename C::Value> values;
@@ -84,11 +88,11 @@ class RunReader {
     return values;
   }
 
-  /// [N] Which weights sampled which tokens; empty where a segment does not say, since all are of
-  /// the policy version of the response.
+  /// Returns which weights sampled which tokens: [N], in canonical order. The entry is empty if the
+  /// segment does not store it; all tokens are then of the response's policy version.
   std::vector<VersionRuns> version_runs() const;
 
-  /// Of response `index` of samples(): reads only what it needs.
+  /// Return data of response `index` of samples(). They read only what they need.
   std::vector<std::int32_t> response_ids(std::size_t index) const;
   std::string extracted(std::size_t index) const;
   ProblemText problem(std::size_t index) const;
@@ -102,7 +106,7 @@ class RunReader {
 
   std::vector<SegmentReader> segments_;
   std::vector<SamplePlace> samples_;
-  std::vector<std::vector<std::size_t>> samples_of_;  // a segment: indices into samples_
+  std::vector<std::vector<std::size_t>> samples_of_;  // by segment: indices into samples_
   std::vector<std::string> notes_;
 };
 

@@ -58,7 +58,7 @@ std::uint64_t chunk_rows(Table table) {
   switch (table) {
     case Table::kText: return 16384;
     case Table::kPrompt: return 4096;
-    case Table::kToken: return 8192;  // the last, partly filled chunk is written again in each step
+    case Table::kToken: return 8192;  // each step rewrites the last, partly filled chunk
     case Table::kProblem: return 64;
     case Table::kSample:
     case Table::kVersionRun: return 256;

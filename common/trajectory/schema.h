@@ -1,14 +1,19 @@
-// The trajectory file, schema version 2: one description that writer and reader share.
+// The layout of a trajectory file, schema version 2. Writer and reader share this description.
 //
-// One HDF5 file per learner rank and segment; flat one-dimensional columns, grouped in tables. All
-// columns of a table have the same number of rows. Nothing in a file ever changes once written; a
-// step exists once its row in /step does; that row says how far the other tables reach. Strings are
-// packed UTF-8: /text/bytes, with offset and count in the row that owns them (variable-length
-// strings are not safe to read while another process writes). Each chunk of a column carries a
-// checksum (Fletcher32, a filter of HDF5), which every program that reads it verifies. Besides the
-// columns listed here, /sample has one for each reward term and one for each further number of a
-// reward or verifier program. Where weights change in flight there is the table /version_run, too;
-// where steps are complete with the first groups /problem says for which step each was drawn.
+// There is one HDF5 file per learner rank and segment, with flat one-dimensional columns in tables.
+// All columns of a table have the same number of rows. Nothing in a file changes once it is
+// written. A step is complete when its row in /step exists. That row says how far the other tables
+// reach.
+//
+// Strings are packed as UTF-8 into /text/bytes. The row that owns a string has its offset and
+// count. (HDF5's variable-length strings are not safe to read while another process writes.) Each
+// chunk of a column carries a Fletcher32 checksum, an HDF5 filter, which every program that reads
+// it verifies.
+//
+// Besides the columns listed here, /sample has one for each reward term and one for each further
+// number of a reward or verifier program. The table /version_run exists only where weights change
+// in flight. Where steps are complete with the first groups to arrive, /problem also names the step
+// for which each group was drawn.
 #pragma once
 
 #include <cstdint>
@@ -29,7 +34,7 @@ inline constexpr std::size_t kTableCount = 7;
 
 enum class ElementType : std::uint8_t { kUint8, kInt32, kInt64, kFloat32, kFloat64 };
 
-/// What both sides know of a column; `unit` and `about` are stored as its attributes.
+/// The description of a column. `unit` and `about` are stored as its attributes.
 struct ColumnInfo {
   Table table;
   ElementType type;
@@ -80,7 +85,7 @@ inline constexpr F32 kLearnerLogProb{
     "of the learner before the update that used it; NaN: not trained on"};
 }  // namespace token
 
-/// One row per group: what was asked.
+/// One row per group: the problem.
 namespace problem {
 inline constexpr auto kT = Table::kProblem;
 inline constexpr I64 kStep{kT, "/problem/step", "step", "as in /sample/step"};
@@ -102,7 +107,7 @@ inline constexpr I32 kTokensDropped{kT, "/problem/prompt_tokens_dropped", "token
                                     "cut from the left"};
 inline constexpr F64 kReferenceLength{kT, "/problem/reference_length", "tokens",
                                       "L_ref; negative: not known"};
-// Only where steps are complete with the first groups; -1: of an evaluation.
+// These two exist only where steps are complete with the first groups to arrive; -1 in evaluations.
 inline constexpr I64 kDrawnStep{kT, "/problem/drawn_step", "step",
                                 "that drew the prompt; its random keys are of it"};
 inline constexpr I64 kDrawnGroup{kT, "/problem/drawn_group", "", "its group's number there"};
@@ -156,7 +161,8 @@ inline constexpr I32 kMiniBatch{kT, "/sample/mini_batch", "",
                                 "update of its step that used it, from 0; -1: not trained on"};
 inline constexpr I32 kActorRank{kT, "/sample/actor_rank", "rank", "that generated it"};
 inline constexpr I32 kRewardRank{kT, "/sample/reward_rank", "rank", "that scored it"};
-// Only where weights change in flight; then policy_version is that of the group's first token.
+// These two exist only where weights change in flight. policy_version is then that of the group's
+// first token.
 inline constexpr I64 kVersionRunOffset{kT, "/sample/version_run_offset", "runs",
                                        "into /version_run/*"};
 inline constexpr I32 kVersionRunCount{kT, "/sample/version_run_count", "runs",
@@ -164,7 +170,7 @@ inline constexpr I32 kVersionRunCount{kT, "/sample/version_run_count", "runs",
 }  // namespace sample
 
 /// One row per run of a response's tokens that weights of one version sampled, in the order of the
-/// tokens; only in files of runs whose weights change in flight.
+/// tokens. The table exists only in files of runs whose weights change in flight.
 namespace version_run {
 inline constexpr auto kT = Table::kVersionRun;
 inline constexpr I64 kPolicyVersion{kT, "/version_run/policy_version", "steps",
@@ -172,7 +178,7 @@ inline constexpr I64 kPolicyVersion{kT, "/version_run/policy_version", "steps",
 inline constexpr I64 kTokens{kT, "/version_run/tokens", "tokens", "of the response, in a row"};
 }  // namespace version_run
 
-/// One row per step; its arrival makes the step complete.
+/// One row per step, whose existence makes the step complete.
 namespace step {
 inline constexpr auto kT = Table::kStep;
 inline constexpr F64 kUnixTime{kT, "/step/unix_time", "s", "when it was written, since 1970"};
@@ -187,47 +193,48 @@ inline constexpr I64 kProblemEnd{kT, "/step/problem_end", "rows",
                                  "rows of /problem after this step"};
 inline constexpr I64 kSampleEnd{kT, "/step/sample_end", "rows", "rows of /sample after this step"};
 inline constexpr I64 kVersionRunEnd{kT, "/step/version_run_end", "runs",
-                                    "rows of /version_run after this step"};  // where that is
+                                    // only with /version_run
+                                    "rows of /version_run after this step"};
 inline constexpr I64 kStep{kT, "/step/step", "step", "number of the step; written last"};
 }  // namespace step
 
-/// Where a step's row says how far each table reaches.
+/// The columns of /step that say how far each table reaches.
 inline constexpr std::pair<Table, const I64*> kStepEnds[] = {
     {Table::kText, &step::kTextEnd},     {Table::kPrompt, &step::kPromptEnd},
     {Table::kToken, &step::kTokenEnd},   {Table::kProblem, &step::kProblemEnd},
     {Table::kSample, &step::kSampleEnd}, {Table::kVersionRun, &step::kVersionRunEnd},
 };
 
-/// A column of /sample that the run names. Owns the texts of its Column.
+/// A column of /sample whose name depends on the run. Owns the texts of its Column.
 template <typename T>
 class NamedColumn {
  public:
   using Value = T;
   NamedColumn(std::string path, std::string about)
       : path_(std::move(path)), about_(std::move(about)) {}
-  /// Valid as long as this.
+  /// The Column is valid as long as this object.
   operator Column<T>() const { return {Table::kSample, path_.c_str(), "", about_.c_str()}; }
 
  private:
   std::string path_, about_;
 };
 
-/// /sample/reward_<name>: the values of one reward term.
+/// Returns /sample/reward_<name>: the values of one reward term.
 NamedColumn<float> reward_column(const std::string& name, std::string about = "");
 
-/// /sample/<name>: a further number of a reward or verifier program.
+/// Returns /sample/<name>: a further number of a reward or verifier program.
 NamedColumn<double> number_column(const std::string& name);
 
-/// Calls `visit` with each column of a file: those that all files have come first.
+/// Calls `visit` with each column of a file, beginning with the columns that all files have.
 void for_each_column(const TrajectoryInfo& info,
                      const std::function<void(const ColumnInfo&)>& visit);
 
-/// Elements per chunk of a table's columns.
+/// Returns the number of elements per chunk of a table's columns.
 std::uint64_t chunk_rows(Table table);
 
-/// Attributes of the file's root. Texts are UTF-8 of fixed size (h5py: bytes), in files of older
-/// builds of variable size, which HDF5 keeps in a heap that it does not check: a flipped bit there
-/// can crash it.
+/// Attributes of the file's root. Texts are UTF-8 of fixed size, which h5py returns as bytes. Older
+/// builds wrote texts of variable size into HDF5's heap, which has no checksum: a flipped bit there
+/// can crash HDF5.
 namespace attribute {
 inline constexpr const char* kSchemaVersion = "schema_version";  // int64
 inline constexpr const char* kBuildId = "build_id";
@@ -235,15 +242,14 @@ inline constexpr const char* kConfig = "config";  // resolved, YAML
 inline constexpr const char* kSeed = "seed";      // uint64
 inline constexpr const char* kModelSha256 = "model_sha256";
 inline constexpr const char* kTokenizerSha256 = "tokenizer_sha256";
-inline constexpr const char* kLearnerRank = "learner_rank";    // int64, number among the learners
+inline constexpr const char* kLearnerRank = "learner_rank";    // int64, position among the learners
 inline constexpr const char* kLearnerCount = "learner_count";  // int64
 inline constexpr const char* kStartsAfter = "starts_after_step";  // int64
-inline constexpr const char* kRewardTerms = "reward_terms";       // names, with commas between
-inline constexpr const char* kNumbers = "numbers";                // the same
+inline constexpr const char* kRewardTerms = "reward_terms";       // names, separated by commas
+inline constexpr const char* kNumbers = "numbers";                // names, separated by commas
 inline constexpr const char* kTokenVersions = "token_versions";  // int64 1; absent: no /version_run
 inline constexpr const char* kDrawnGroups = "drawn_groups";  // int64 1; absent: no /problem/drawn_*
-/// uint64, the first 8 bytes of the SHA-256 of what the file says of its run. Absent in files of
-/// older builds.
+/// uint64, the first 8 bytes of the SHA-256 of the other attributes. Files of older builds lack it.
 inline constexpr const char* kChecksum = "attributes_checksum";
 }  // namespace attribute
 

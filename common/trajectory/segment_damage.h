@@ -1,4 +1,4 @@
-// What of a trajectory file has rotted (invariant E10).
+// Detection of damage in a trajectory file (invariant E10).
 #pragma once
 
 #include <cstdint>
@@ -10,12 +10,13 @@
 namespace lie {
 
 struct SegmentDamage {
-  std::string fault;  // the first that was met, with file, rows and column; "": it is sound
-  std::set<std::string> columns;  // that cannot be read
-  std::set<std::int64_t> steps;   // of which something cannot be read
+  std::string fault;  // message of the first fault with file, rows and column; empty: intact
+  std::set<std::string> columns;  // columns that cannot be read
+  std::set<std::int64_t> steps;   // steps with data that cannot be read
 };
 
-/// Reads every column of every complete step, one step of a column at a time.
+/// Reads every column of every complete step, one step of a column at a time, and returns the
+/// damage.
 SegmentDamage damage_of(const SegmentReader& file);
 
 }  // namespace lie

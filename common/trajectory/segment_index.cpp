@@ -49,7 +49,8 @@ std::int64_t size_of(const fs::path& file) {
   return static_cast<std::int64_t>(fs::file_size(file));
 }
 
-/// Where the file is lost, what it held up to `step` is still missed.
+/// Removes steps after `step` from the index. A missing file stays listed with its steps up to
+/// `step`.
 void forget_after(SegmentIndex& index, const fs::path& directory, std::int64_t step) {
   std::erase_if(index, [&](const IndexedSegment& segment) {
     return segment.last_step > step &&
@@ -82,7 +83,7 @@ SegmentIndex read_index(const fs::path& directory) {
     index.push_back(segment_of(parse_json_row(line, place)));
     if (checked && !is_valid(line)) fail("{}: does not fit its checksum; it is damaged", place);
   };
-  // It is written in one piece.
+  // The file is written atomically, so an incomplete last line is damage.
   if (!for_each_whole_line(text, take).empty()) fail("{}: its end is damaged", path.string());
   return index;
 }

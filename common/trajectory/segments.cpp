@@ -59,7 +59,7 @@ std::vector<Segment> segments(const fs::path& directory) { return list(directory
 
 std::vector<Segment> segments_after(const fs::path& directory, std::int64_t step) {
   std::vector<Segment> found = segments(directory);
-  // The last start that is not after `step` is that of the first segments needed.
+  // The last start that is not after `step` belongs to the first segments needed.
   const auto later = std::ranges::upper_bound(found, step, {}, &Segment::starts_after_step);
   if (later == found.begin()) return found;
   const std::int64_t start = std::prev(later)->starts_after_step;
@@ -85,8 +85,8 @@ void remove_segments(const fs::path& directory) {
 }
 
 bool is_closed(const fs::path& path) {
-  // HDF5 file format, superblock version 3: byte 11 holds the marks of open writers. Asking the
-  // library would not tell of a file that this process reads already.
+  // HDF5 file format, superblock version 3: byte 11 holds the marks of open writers. The library
+  // would not report them for a file that this process already reads.
   constexpr std::streamoff kFlags = 11;
   constexpr int kWriting = 1 | 4;  // any writer, SWMR writer
   std::ifstream file(path, std::ios::binary);
@@ -97,13 +97,13 @@ bool is_closed(const fs::path& path) {
 
 void clear_after_crash(const fs::path& path) {
   const h5::Handle access = h5::file_access();
-  // The two properties that the tool h5clear sets; HDF5 knows them by name only.
+  // The tool h5clear sets these two properties. HDF5 provides them by name only.
   const hbool_t yes = true;
   h5::check(H5Pset(access.id(), "clear_status_flags", &yes), "set clear_status_flags");
   h5::check(H5Pset(access.id(), "skip_eof_check", &yes), "set skip_eof_check");
   h5::Handle file(H5Fopen(path.c_str(), H5F_ACC_RDWR, access.id()), H5Fclose);
   if (!file) fail("{}: cannot repair: {}", path.string(), h5::last_reason());
-  // What was written after the last flush of the file's head lies behind the end it names.
+  // Data written after the last flush of the file's superblock are beyond the end that it records.
   h5::check(H5Fincrement_filesize(file.id(), 0), "set end of file");
   file.close(path.string());
 }

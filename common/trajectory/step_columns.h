@@ -1,12 +1,14 @@
-// Which column holds what of a step: the one description that the writer (writer.cpp) and the
-// reader of steps (step_log.cpp) follow. Each brings an Io, whose rows go on by next():
+// The mapping between columns and the fields of a step. Both the writer (writer.cpp) and the reader
+// of steps (step_log.cpp) follow it. Each provides an Io with these functions:
 //
-//   io(column, field)                        the row's value is the field's
+//   io(column, field)                        the value of the current row is the field
 //   io.copy(column, value)                   written for other readers, not read back
 //   io.part(packed, offset, count, field)    the row's own elements of a packed column
-//   io.beside(packed, offset, count, field)  as many at the same place of another packed column
-//   io.again(packed, offset, count, field)   the place of the part that came last, written for
+//   io.beside(packed, offset, count, field)  as many elements at the same place of another
+//                                            packed column
+//   io.again(packed, offset, count, field)   the place of the latest part of `packed`, written for
 //                                            other readers
+//   io.next(table)                           advances to the next row of the table
 #pragma once
 
 #include <algorithm>
@@ -20,7 +22,7 @@
 
 namespace lie {
 
-/// A row of /problem.
+/// Describes a row of /problem.
 void group_columns(auto& io, const TrajectoryInfo& info, GroupRecord& group) {
   namespace c = schema::problem;
   RolloutGroup& rollout = group.scored.rollout;
@@ -43,7 +45,7 @@ void group_columns(auto& io, const TrajectoryInfo& info, GroupRecord& group) {
   io.next(schema::Table::kProblem);
 }
 
-/// One response of a group with what the log keeps of it.
+/// One response of a group with its logged results.
 struct SampleFields {
   Response& response;
   Score& score;
@@ -73,7 +75,7 @@ void response_columns(Io& io, const TrajectoryInfo& info, Response& response) {
   }
 }
 
-/// Rewards and further numbers, by the run's names.
+/// Describes the columns of reward terms and further numbers, whose names depend on the run.
 template <typename Io>
 void named_columns(Io& io, const TrajectoryInfo& info, Score& score) {
   score.rewards.resize(info.rewards.size());
@@ -103,7 +105,8 @@ void score_columns(auto& io, Score& score) {
   io(c::kLargestRepeat, score.coverage.largest_repeat);
 }
 
-/// NaN stands for the log-probs of a response that was not trained on.
+/// Describes the columns of the learner's results. Log-probs of responses that were not trained on
+/// are NaN.
 template <typename Io>
 void result_columns(Io& io, LearnerResult& result, std::size_t tokens) {
   namespace c = schema::sample;
@@ -117,7 +120,7 @@ void result_columns(Io& io, LearnerResult& result, std::size_t tokens) {
   if (Io::kReads && result.mini_batch >= 0) result.log_probs = std::move(log_probs);
 }
 
-/// A row of /sample; `number`: of the response in its group.
+/// Describes a row of /sample. `number` is the response's number in its group.
 void sample_columns(auto& io, const TrajectoryInfo& info, GroupRecord& group, std::size_t number,
                     SampleFields sample) {
   namespace c = schema::sample;

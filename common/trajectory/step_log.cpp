@@ -22,7 +22,7 @@ namespace {
 namespace fs = std::filesystem;
 using schema::Column, schema::Table;
 
-/// The rows of one step in one segment, which is read column by column.
+/// Reads the rows of one step in one segment, column by column.
 class RowReader {
  public:
   static constexpr bool kReads = true;
@@ -56,7 +56,7 @@ class RowReader {
   }
   void next(Table table) { ++row_[static_cast<std::size_t>(table)]; }
 
-  /// Of the row at hand.
+  /// Returns the value of the current row.
   template <typename T>
   T value(const Column<T>& column) {
     T value = {};
@@ -87,7 +87,7 @@ GroupKey key_of(const GroupRecord& group) {
   return {static_cast<std::uint8_t>(ticket.purpose), ticket.group};
 }
 
-/// Rows of /sample stand group by group, in order of the samples.
+/// Reads the next row of /sample. Rows are stored group by group, in order of the samples.
 void read_sample(RowReader& rows, const TrajectoryInfo& info, GroupRecord& group) {
   Response response;
   Score score;
@@ -100,7 +100,7 @@ void read_sample(RowReader& rows, const TrajectoryInfo& info, GroupRecord& group
   if (scored.rollout.ticket.purpose == Purpose::kTrain) group.results.push_back(std::move(result));
 }
 
-/// The groups of one learner.
+/// Returns the groups of one learner in one step.
 std::vector<GroupRecord> groups_of(const SegmentReader& file, std::size_t index) {
   RowReader rows(file, index);
   std::vector<GroupRecord> groups(static_cast<std::size_t>(rows.rows(Table::kProblem)));
@@ -135,7 +135,7 @@ StepLog::StepLog(const fs::path& directory, std::int64_t after) : directory_(dir
   }
 }
 
-/// Of segments that all learners began together.
+/// Adds the steps of the segments [first, end), which all learners began after the same step.
 void StepLog::add_steps(std::size_t first, std::size_t end) {
   std::map<std::int64_t, std::vector<Place>> found;
   for (std::size_t segment = first; segment < end; ++segment) {
@@ -144,7 +144,7 @@ void StepLog::add_steps(std::size_t first, std::size_t end) {
   }
   for (auto& [step, places] : found) {
     const SegmentReader& file = segments_[first];
-    // Step 0 is learner 0's alone.
+    // Only learner 0 logs step 0.
     const std::int64_t holders = step == 0 ? 1 : file.info().learner_count;
     if (std::ssize(places) < holders) continue;
     if (!places_.try_emplace(step, std::move(places)).second) {

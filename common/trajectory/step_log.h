@@ -1,4 +1,4 @@
-// Reads a run's log step by step: what a learner needs to learn from it what it learned before.
+// Reads a run's log step by step, for example to repeat the learner's updates.
 #pragma once
 
 #include <cstdint>
@@ -11,40 +11,41 @@
 
 namespace lie {
 
-/// The steps that are complete in the files of all learners. Only the step asked for is in memory.
-/// One thread.
+/// The steps that are complete in the files of all learners. Only the requested step is in memory.
+/// Not thread-safe.
 class StepLog {
  public:
-  /// `directory` holds the *.h5 files; those that can only hold steps up to `after` are not opened.
+  /// Opens the *.h5 files in `directory`, except those that can only hold steps up to `after`.
   /// Throws Error naming a file that cannot be read or that repeats a step of another.
   explicit StepLog(const std::filesystem::path& directory, std::int64_t after = -1);
 
   bool holds(std::int64_t step) const { return places_.contains(step); }
-  /// All that are held, ascending.
+  /// Returns all complete steps, ascending.
   std::vector<std::int64_t> steps() const;
-  /// What the first file says of the run. Throws Error if there is no file.
+  /// Returns the attributes of the first file. Throws Error if there is no file.
   const TrajectoryInfo& info() const;
-  /// The greatest step L such that after + 1 to L are all held; `after` if there is none.
+  /// Returns the greatest step L such that after + 1 to L are all complete, or `after` if there is
+  /// none.
   std::int64_t last_after(std::int64_t after) const;
 
-  /// A step as it was logged: the training groups of all learners in canonical order, then those
-  /// of the evaluation, with the numbers of their scores by name. Training groups have results,
-  /// with log-probs where they have a mini-batch. What the log does not keep is empty: the texts
-  /// (decode the responses), the roles' clocks and Prompt::row. Step 0: the evaluation of the start
-  /// policy. Throws Error if the step is not held, or naming the file and column that cannot be
-  /// read.
+  /// Returns a step as it was logged: the training groups of all learners in canonical order, then
+  /// the evaluation groups, with the numbers of their scores by name. Training groups have results,
+  /// with log-probs if they have a mini-batch. Fields that the log does not store are empty: the
+  /// texts (decode the responses), the roles' clocks and Prompt::row. Step 0 is the evaluation of
+  /// the start policy. Throws Error if the step is not complete, and naming the file and column if
+  /// it cannot be read.
   StepRecord read(std::int64_t step) const;
 
  private:
   struct Place {
     std::size_t segment = 0;
-    std::size_t index = 0;  // of the step in that segment
+    std::size_t index = 0;  // index of the step in that segment
   };
   void add_steps(std::size_t first, std::size_t end);
 
   std::filesystem::path directory_;
   std::vector<SegmentReader> segments_;
-  std::map<std::int64_t, std::vector<Place>> places_;  // of a step, by learner
+  std::map<std::int64_t, std::vector<Place>> places_;  // by step: its places, by learner
 };
 
 }  // namespace lie

@@ -18,7 +18,7 @@
 namespace lie {
 namespace {
 
-/// Rows of each table so far.
+/// Number of rows of each table so far.
 using Ends = std::array<std::int64_t, schema::kTableCount>;
 
 std::int32_t narrow(std::size_t count) {
@@ -64,7 +64,7 @@ void check_log_probs(const GroupRecord& group, std::size_t sample) {
       ticket.step, ticket.group, sample, tokens, behavior, learner);
 }
 
-/// The rows of a step by column, until the step is whole.
+/// Collects the rows of a step by column, until the step is complete.
 class RowWriter {
  public:
   static constexpr bool kReads = false;
@@ -115,7 +115,8 @@ class RowWriter {
 
 void write_group(RowWriter& rows, const TrajectoryInfo& info, const GroupRecord& record) {
   check_sizes(record);
-  // The description is shared with the reader; a writer only reads.
+  // The description is shared with the reader, so it takes mutable references. A writer does not
+  // modify them.
   auto& group = const_cast<GroupRecord&>(record);
   group_columns(rows, info, group);
   LearnerResult none;
@@ -145,7 +146,7 @@ void append_step(ColumnFile& file, const StepRecord& record, const TrajectoryInf
   }
 }
 
-/// A reader that sees the step's number sees all of the step.
+/// Writes the step number last, so that a reader that sees it sees all of the step.
 void append_step_number(ColumnFile& file, std::int64_t step) {
   file.flush();
   append_one(file, schema::step::kStep, step);

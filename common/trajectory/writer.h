@@ -1,4 +1,4 @@
-// Appends a run's steps to its trajectory file.
+// Appends the steps of a run to its trajectory file.
 #pragma once
 
 #include <filesystem>
@@ -8,24 +8,24 @@
 
 namespace lie {
 
-/// One segment being written. Other processes may read it meanwhile (SWMR): the file appears in the
-/// directory complete with all its columns, and they see a step when append() returns. Killed at
-/// any moment it leaves a file that stays readable. One thread.
+/// A segment that is being written. Other processes may read it meanwhile (SWMR). The file becomes
+/// visible in the directory complete with all its columns, and a step becomes visible when append()
+/// returns. A process killed at any moment leaves a readable file. Not thread-safe.
 class TrajectoryWriter {
  public:
-  /// Creates `directory`/segment_name(learner_rank, starts_after_step). Throws Error if it exists,
-  /// or if the directory does not.
+  /// Creates `directory`/segment_name(learner_rank, starts_after_step). Throws Error if the file
+  /// exists or the directory does not.
   TrajectoryWriter(const std::filesystem::path& directory, const TrajectoryInfo& info);
-  ~TrajectoryWriter();  // closes; errors are lost: call close()
+  ~TrajectoryWriter();  // closes the file and ignores errors: call close()
   TrajectoryWriter(const TrajectoryWriter&) = delete;
   TrajectoryWriter& operator=(const TrajectoryWriter&) = delete;
 
-  /// Writes one step and hands it to the operating system. Steps must ascend, and sizes within each
-  /// group agree, else Error. All learners append the same steps (with no groups if they have
-  /// none).
+  /// Writes one step and hands it to the operating system. Throws Error unless steps ascend and
+  /// sizes within each group agree. All learners append the same steps, without groups if they have
+  /// none.
   void append(const StepRecord& record);
 
-  /// Ends the segment: everything on disk (fsync), readable by any HDF5 program.
+  /// Ends the segment: all data are on disk (fsync), and any HDF5 program can read the file.
   void close();
 
   const std::filesystem::path& path() const;

@@ -16,7 +16,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// The metric by step, where it is a number.
+/// Returns the finite values of the metric by step.
 std::map<std::int64_t, double> values_of(const fs::path& metrics, const std::string& metric) {
   std::map<std::int64_t, double> values;
   for (const MetricsRow& row : read_metrics(metrics)) {
@@ -33,7 +33,7 @@ void describe(FieldList& fields, BestCheckpointOptions& options) {
   fields.add(
       "keep_best", options.keep_best,
       {"A metric of evaluations, such as eval_accuracy: the checkpoint of the evaluated step "
-       "with its greatest value stays, beside those of keep_last; of equal ones the "
+       "with its greatest value is kept in addition to those of keep_last; of equal ones the "
        "earliest. Empty: none."});
 }
 
@@ -44,7 +44,7 @@ void check_options(const BestCheckpointOptions& options, std::span<const std::st
     fail("checkpoint.keep_best is {}, but nothing is evaluated: set evaluation.every", metric);
   }
   const std::string hint = did_you_mean(metric, given);
-  fail("checkpoint.keep_best: no evaluation gives {}{} There are {}", metric,
+  fail("checkpoint.keep_best: no evaluation gives {}{} Evaluations give {}", metric,
        hint.empty() ? ";" : hint, fmt::join(given, ", "));
 }
 

@@ -1,4 +1,4 @@
-// The best checkpoint of a run: that of the evaluated step with the greatest value of a metric.
+// The best checkpoint of a run: the one of the evaluated step with the greatest value of a metric.
 #pragma once
 
 #include <cstdint>
@@ -12,16 +12,16 @@
 namespace lie {
 
 struct BestCheckpointOptions {
-  std::string keep_best;  // a metric; empty: none
+  std::string keep_best;  // a metric; empty: no checkpoint is kept as the best
 };
 void describe(FieldList& fields, BestCheckpointOptions& options);
 
-/// Throws Error if keep_best is none of `given`, the metrics of an evaluation; empty: there is
-/// none.
+/// Throws Error unless keep_best is empty or one of `given`, the metrics that evaluations give.
 void check_options(const BestCheckpointOptions& options, std::span<const std::string> given);
 
-/// The best step by metrics.jsonl of those whose checkpoint is there, of equal ones the earliest.
-/// Empty where none has the metric. As the best is never removed, nothing else need remember it.
+/// Returns the step with the greatest value of the metric in metrics.jsonl, among the steps that
+/// have a checkpoint; the earliest of equal ones. Returns empty if no such step has the metric. The
+/// best checkpoint is never removed, so its step is not stored elsewhere.
 std::optional<std::int64_t> best_saved_step(const std::filesystem::path& run_directory,
                                             const std::string& metric);
 

@@ -11,7 +11,6 @@
 #include "common/io/checksums.h"
 #include "common/io/file.h"
 #include "learner/checkpoint/stored_moments.h"
-#include "learner/record/run_coverage.h"
 
 namespace lie {
 namespace {
@@ -43,7 +42,8 @@ void remove_tree(const fs::path& path) {
   if (code) fail("{}: cannot remove it: {}; check its permissions", path.string(), code.message());
 }
 
-/// Renames before removing, so that no partly removed checkpoint has a valid name.
+/// Renames before removing, so that a partly removed checkpoint never has the name of a complete
+/// one.
 void remove_checkpoint(const fs::path& checkpoint) {
   const fs::path aside =
       checkpoint.parent_path() / fmt::format(".{}.removed", checkpoint.filename().string());
@@ -66,7 +66,7 @@ void copy_tokenizer(const fs::path& from, const fs::path& to) {
   }
 }
 
-/// What learner 0 writes besides its part.
+/// Writes the files that all parts share.
 void save_rest(const CheckpointContents& contents, std::span<const CheckpointPart> parts,
                const fs::path& directory) {
   const Weights& weights = contents.weights;
@@ -82,7 +82,7 @@ void save_rest(const CheckpointContents& contents, std::span<const CheckpointPar
   state.optimizer_updates = contents.optimizer.updates();
   state.skipped_updates = contents.optimizer.skipped();
   save_trainer_state(state, directory);
-  if (contents.coverage) contents.coverage->save(directory);
+  if (contents.extra != nullptr) contents.extra->save(directory);
 }
 
 void sync_tree(const fs::path& directory) {
@@ -100,17 +100,18 @@ fs::path partial_path(const fs::path& checkpoints, std::int64_t step) {
 }  // namespace
 
 void describe(FieldList& fields, CheckpointOptions& options) {
-  fields.add(
-      "every", options.every,
-      {"Steps between checkpoints; there is one after the last step in any case. 0: that one only. "
-       "After a kill, the steps behind the last are learned again.",
-       "steps", 0});
+  fields.add("every", options.every,
+             {"Steps between checkpoints; a checkpoint is always written after the last step. 0: "
+              "only that "
+              "one. After a kill, the steps after the last checkpoint are learned again.",
+              "steps", 0});
   fields.add("keep_last", options.keep_last,
              {"Keep this many of the latest checkpoints; 0: all.", "", 0});
   fields.add(
       "background", options.background,
-      {"Write a checkpoint beside the next steps, from a copy for which the learners together "
-       "hold 12 bytes a parameter of host memory. Off: training waits until it is written."});
+      {"Write a checkpoint in the background of the next steps, from a copy for which the learners "
+       "together hold 12 bytes per parameter in host memory. Off: training waits until it is "
+       "written."});
 }
 
 void begin_checkpoint(const fs::path& checkpoints, std::int64_t step) {

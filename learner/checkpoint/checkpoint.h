@@ -1,19 +1,18 @@
-// Checkpoints that are complete or absent: written aside, forced to disk, renamed. Learners that
-// hold a shard of the moments each write a part each.
+// Checkpoints that are complete or absent: written under another name, forced to disk, then
+// renamed. Each learner writes the part that it holds.
 //
 //   checkpoints/step-000050/
-//     config.json, model.safetensors     Hugging Face model directory, fp32 master weights; of
+//     config.json, model.safetensors     Hugging Face model directory, fp32 master weights; with
 //                                        several learners model-00001-of-00004.safetensors, ... and
 //                                        model.safetensors.index.json
 //     tokenizer.json, ...                copied byte for byte from the start model
 //     generation_config.json             the start model's, with the run's end-of-sequence ids
-//     optimizer.safetensors              AdamW's moments: learner/checkpoint/stored_moments.h; of
-//     several
-//                                        learners optimizer-00001-of-00004.safetensors, ...
+//     optimizer.safetensors              AdamW's moments: learner/checkpoint/stored_moments.h; with
+//                                        several learners optimizer-00001-of-00004.safetensors, ...
 //     trainer_state.json                 schema version 1, the fields of TrainerState
 //     coverage.bin                       the run's distinct n-grams: learner/record/run_coverage.h
-//     SHA256SUMS                         of all of these; common/io/checksums.h, checked on resume:
-//                                        learner/checkpoint/valid_checkpoint.h
+//     SHA256SUMS                         of all of these (common/io/checksums.h), checked on resume
+//                                        (learner/checkpoint/valid_checkpoint.h)
 #pragma once
 
 #include <cstdint>
@@ -25,14 +24,13 @@
 #include <string_view>
 
 #include "common/config/options.h"
+#include "learner/checkpoint/checkpoint_extra.h"
 #include "learner/checkpoint/checkpoint_parts.h"
 #include "learner/checkpoint/trainer_state.h"
 #include "learner/update/optimizer.h"
 #include "model/weights/weights.h"
 
 namespace lie {
-
-class RunCoverage;
 
 struct CheckpointOptions {
   std::int64_t every = 50;
@@ -41,62 +39,54 @@ struct CheckpointOptions {
 };
 void describe(FieldList& fields, CheckpointOptions& options);
 
-/// When a run of `last_step` steps is saved.
-struct CheckpointSchedule {
-  std::int64_t every = 0;  // steps; 0: after the last step only
-  std::int64_t last_step = 0;
-  bool due_after(std::int64_t step) const {
-    return step == last_step || (every > 0 && step > 0 && step % every == 0);
-  }
-};
-
-/// What goes into a checkpoint, or a part of it: weights and moments hold at least the part.
+/// The contents of a checkpoint. Weights and moments hold at least the part that is written.
 struct CheckpointContents {
   const Weights& weights;
   const AdamW& optimizer;
-  TrainerState state;                      // optimizer counts are taken from `optimizer`
-  std::filesystem::path start_model = {};  // its tokenizer files are copied
-  const RunCoverage* coverage = nullptr;   // of the run's responses, where there are any
+  TrainerState state = {};                 // optimizer counts are taken from `optimizer`
+  std::filesystem::path start_model = {};  // whose tokenizer files are copied
+  const CheckpointExtra* extra = nullptr;  // saved as well, unless null
 };
 
-// A checkpoint is made in three acts. A crash at any moment leaves it complete or absent. Each
-// throws Error naming the file that cannot be written.
+// A checkpoint is written in three calls. A crash at any moment leaves it complete or absent. Each
+// call throws Error naming the file that cannot be written.
 
-/// Learner 0, first: an empty directory aside; leftovers of earlier crashes are removed.
+/// Learner 0, first: creates an empty directory under another name, and removes what earlier
+/// crashes left.
 void begin_checkpoint(const std::filesystem::path& checkpoints, std::int64_t step);
-/// Every learner, at the same time: its own of `parts`; learner 0 what all share besides. Returns
-/// the lines of SHA256SUMS for its part, which is on the disk.
+/// Every learner, at the same time: writes its own of `parts`, and on learner 0 the files that all
+/// parts share. Returns the lines of SHA256SUMS for the part when it is on disk.
 std::string write_checkpoint_part(const std::filesystem::path& checkpoints,
                                   const CheckpointContents& contents,
                                   std::span<const CheckpointPart> parts, int learner);
-/// Learner 0, last, with the lines of all: `checkpoints`/step-NNNNNN is in place, and returned.
+/// Learner 0, last, with the lines of all learners: puts `checkpoints`/step-NNNNNN in place, and
+/// returns it.
 std::filesystem::path complete_checkpoint(const std::filesystem::path& checkpoints,
                                           std::int64_t step, const std::string& checksums);
 
-/// All three, by one learner that holds all.
+/// Makes all three calls, for one learner that holds everything.
 std::filesystem::path save_checkpoint(const std::filesystem::path& checkpoints,
                                       const CheckpointContents& contents);
 
-/// Removes all but the last `keep_last` (0: none), and never that of step `best`.
+/// Removes all checkpoints but the last `keep_last` and that of step `best`. 0: removes none.
 void remove_old_checkpoints(const std::filesystem::path& checkpoints, std::int64_t keep_last,
                             std::optional<std::int64_t> best = {});
 
-/// 50 of "step-000050"; empty for any other name.
+/// Returns 50 for "step-000050"; empty for any other name.
 std::optional<std::int64_t> checkpoint_step(std::string_view name);
 
-/// `checkpoints`/step-NNNNNN.
+/// Returns `checkpoints`/step-NNNNNN.
 std::filesystem::path checkpoint_path(const std::filesystem::path& checkpoints, std::int64_t step);
 
 constexpr std::int64_t kAnyStep = std::numeric_limits<std::int64_t>::max();
 
-/// The complete checkpoint of the highest step, `at_most` this one; empty if there is none, or no
-/// such directory.
+/// Returns the complete checkpoint of the highest step that is not above `at_most`; empty if there
+/// is none.
 std::optional<std::filesystem::path> latest_checkpoint(const std::filesystem::path& checkpoints,
                                                        std::int64_t at_most = kAnyStep);
 
-/// Restores weights, moments and counts into `weights` and `optimizer`, each as much as its shard
-/// holds, and returns the state.
-/// Everything is checked before anything changes: architecture, tensor names, shapes and dtypes.
+/// Restores weights, moments and counts, as much as `weights` and `optimizer` hold, and returns the
+/// state. Checks everything before anything changes: architecture, tensor names, shapes and dtypes.
 TrainerState load_checkpoint(const std::filesystem::path& checkpoint, Weights& weights,
                              AdamW& optimizer);
 

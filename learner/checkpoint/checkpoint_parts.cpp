@@ -10,7 +10,8 @@
 namespace lie {
 namespace {
 
-/// The parameters whose middle lies in the shard, whole: as many elements as whole tensors allow.
+/// Returns the range of the parameters whose middle element is in the shard: complete parameters of
+/// about as many elements.
 FlatRange parameters_of(std::span<const Parameter> layout, FlatRange shard) {
   FlatRange range{shard.first, 0};
   for (const Parameter& parameter : layout) {

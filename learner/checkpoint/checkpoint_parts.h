@@ -1,4 +1,4 @@
-// Which learner writes what of a checkpoint: about as much as it holds of the moments.
+// The part of a checkpoint that each learner writes: about as much as it holds of the moments.
 #pragma once
 
 #include <span>
@@ -9,26 +9,26 @@
 
 namespace lie {
 
-/// One learner's files.
+/// The files of one learner.
 struct CheckpointPart {
-  RangeFile weights;  // parameters, none in two files
+  RangeFile weights;  // complete parameters
   RangeFile moments;  // the learner's shard, which may begin and end within a parameter
 };
 
-/// By learner. Where one alone has elements its files are model.safetensors and
-/// optimizer.safetensors, otherwise model-00001-of-00004.safetensors and so on.
+/// Returns the parts by learner. If only one learner has elements, its files are model.safetensors
+/// and optimizer.safetensors; otherwise model-00001-of-00004.safetensors and so on.
 std::vector<CheckpointPart> checkpoint_parts(std::span<const Parameter> layout, int learners);
 
-/// What a learner holds of the weights: its shard, and what it writes of checkpoints, which ends
-/// where parameters do.
+/// Returns the range of the weights that a learner holds: its shard, and the parameters that it
+/// writes to checkpoints.
 FlatRange held_range(std::span<const Parameter> layout, int learner, int learners);
-/// Elements of the longest such range.
+/// Returns the number of elements in the longest such range.
 std::int64_t longest_held_range(std::span<const Parameter> layout, int learners);
 
-/// Names of a part's files.
+/// Returns the names of a part's files.
 std::vector<std::string> files_of(const CheckpointPart& part);
 
-/// fp32 elements of the part that has most.
+/// Returns the number of fp32 elements in the largest part.
 std::int64_t largest_part(std::span<const Parameter> layout, int learners);
 
 }  // namespace lie

@@ -7,7 +7,6 @@
 
 #include "common/base/clock.h"
 #include "common/process/log.h"
-#include "learner/record/run_coverage.h"
 
 namespace lie {
 namespace {
@@ -23,8 +22,7 @@ bool is_ready(const std::future<Value>& value) {
 
 }  // namespace
 
-/// A part's contents in memory of their own, under operators that only the thread that writes
-/// calls.
+/// A copy of a part's contents in host memory. Only the thread that writes uses its operators.
 class CheckpointSaver::Copy {
  public:
   Copy(const Weights& weights, const CheckpointPart& part)
@@ -37,16 +35,15 @@ class CheckpointSaver::Copy {
     operators.copy_to_host(live.optimizer.first_moment(), floats(optimizer_.first_moment()));
     operators.copy_to_host(live.optimizer.second_moment(), floats(optimizer_.second_moment()));
     optimizer_.restore_counts(live.optimizer.updates(), live.optimizer.skipped());
-    coverage_.reset();
-    if (live.coverage) coverage_ = live.coverage->of_run();
-    return {weights_, optimizer_, live.state, live.start_model, coverage_ ? &*coverage_ : nullptr};
+    extra_ = live.extra != nullptr ? live.extra->copy() : nullptr;
+    return {weights_, optimizer_, live.state, live.start_model, extra_.get()};
   }
 
  private:
   std::unique_ptr<Operators> host_ = make_cpu_operators(1);
   Weights weights_;
   AdamW optimizer_;
-  std::optional<RunCoverage> coverage_;
+  std::unique_ptr<CheckpointExtra> extra_;
 };
 
 CheckpointSaver::CheckpointSaver(std::filesystem::path checkpoints,
@@ -60,15 +57,15 @@ CheckpointSaver::CheckpointSaver(std::filesystem::path checkpoints,
   copy_ = std::make_unique<Copy>(weights, parts_[static_cast<std::size_t>(learners.rank())]);
 }
 
-/// Waits: the thread uses what is destroyed next. Only a run that fails has not waited before.
+/// The thread uses members that are destroyed next. Only a run that fails has not waited before.
 CheckpointSaver::~CheckpointSaver() {
   if (!writing_.valid()) return;
   if (is_first()) {
     Log("learner", 0)
         .warn("training failed; the checkpoint that is being written is {}",
-              meets_ ? "given up: it lacks the parts of other learners" : "completed first");
+              awaits_parts_ ? "given up: it lacks the parts of other learners" : "completed first");
   }
-  parts_known_ = {};  // learner 0's thread would wait for ever
+  other_parts_ = {};  // else the thread of learner 0 would wait for ever
 }
 
 void CheckpointSaver::save(const CheckpointContents& contents, std::function<void()> afterwards) {
@@ -79,22 +76,22 @@ void CheckpointSaver::save(const CheckpointContents& contents, std::function<voi
   std::uint8_t has_begun = 1;
   broadcast_value(learners_, has_begun);
   if (in_background_) {
-    save_beside(copy_->of(contents), watch, std::move(afterwards));
+    save_in_background(copy_->of(contents), watch, std::move(afterwards));
     return;
   }
   writing_ = std::async(std::launch::deferred, [&] {
-    Written parts = of_all(write_part(contents, watch));
+    Written parts = gather(write_part(contents, watch));
     return is_first() ? complete(contents.state.step, std::move(parts), afterwards) : parts;
   });
   writing_.wait();
 }
 
-void CheckpointSaver::save_beside(const CheckpointContents& copy, const Stopwatch& watch,
-                                  std::function<void()> afterwards) {
-  meets_ = learners_.size() > 1;
-  parts_known_ = {};
+void CheckpointSaver::save_in_background(const CheckpointContents& copy, const Stopwatch& watch,
+                                         std::function<void()> afterwards) {
+  awaits_parts_ = learners_.size() > 1;
+  other_parts_ = {};
   writing_ = std::async(std::launch::async, [this, copy, watch, then = std::move(afterwards),
-                                             others = parts_known_.get_future()]() mutable {
+                                             others = other_parts_.get_future()]() mutable {
     Written parts = write_part(copy, watch);
     if (!is_first()) return parts;
     if (learners_.size() > 1) {
@@ -120,7 +117,7 @@ CheckpointSaver::Written CheckpointSaver::complete(std::int64_t step, Written pa
   return parts;
 }
 
-CheckpointSaver::Written CheckpointSaver::of_all(Written own) {
+CheckpointSaver::Written CheckpointSaver::gather(Written own) {
   Written all;
   for (int learner = 0; learner < learners_.size(); ++learner) {
     Written part = learner == learners_.rank() ? own : Written();
@@ -132,21 +129,22 @@ CheckpointSaver::Written CheckpointSaver::of_all(Written own) {
   return all;
 }
 
-/// Once the others have written their parts, which all learn together, learner 0's thread is told.
-void CheckpointSaver::meet(bool waits) {
-  if (!meets_) return;
+/// Passes the lines of the other parts to the thread of learner 0 once all are written. The
+/// learners find out together whether they are.
+void CheckpointSaver::share_written(bool waits) {
+  if (!awaits_parts_) return;
   if (waits && !is_first()) writing_.wait();
   double missing = is_first() || is_ready(writing_) ? 0 : 1;
   learners_.all_reduce_sum(std::span(&missing, 1));
   if (missing > 0) return;
-  meets_ = false;
-  Written others = of_all(is_first() ? Written() : writing_.get());
-  if (is_first()) parts_known_.set_value(std::move(others));
+  awaits_parts_ = false;
+  Written others = gather(is_first() ? Written() : writing_.get());
+  if (is_first()) other_parts_.set_value(std::move(others));
 }
 
 std::optional<SavingSeconds> CheckpointSaver::poll() {
-  meet(false);
-  if (meets_ || !writing_.valid() || !is_ready(writing_)) return {};
+  share_written(false);
+  if (awaits_parts_ || !writing_.valid() || !is_ready(writing_)) return {};
   return wait();
 }
 
@@ -154,7 +152,7 @@ std::optional<SavingSeconds> CheckpointSaver::wait() {
   if (!writing_.valid()) return {};
   {
     const Timed timed(waited_);
-    meet(true);
+    share_written(true);
     if (writing_.valid()) writing_.wait();
   }
   const double waited = std::exchange(waited_, 0);

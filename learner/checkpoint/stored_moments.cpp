@@ -17,14 +17,14 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::string_view kFiles = "optimizer";  // beginning of their names
+constexpr std::string_view kFiles = "optimizer";  // beginning of the file names
 constexpr std::array<std::string_view, 2> kMoments = {"first_moment.", "second_moment."};
 
 std::array<Tensor, 2> moments_of(const AdamW& optimizer) {
   return {optimizer.first_moment(), optimizer.second_moment()};
 }
 
-/// Of what a range of the flat order holds of both moments.
+/// Returns the tensors of both moments for a range of the flat order.
 std::vector<TensorShape> shapes_of(std::span<const Parameter> layout, FlatRange range) {
   std::vector<TensorShape> shapes;
   for (const std::string_view moment : kMoments) {
@@ -47,7 +47,7 @@ std::vector<SafetensorsFile> open_files(const fs::path& checkpoint) {
     if (name.starts_with(kFiles)) files.emplace_back(checkpoint / name);
   }
   if (!files.empty()) return files;
-  fail("{}: {}.safetensors is missing; remove the checkpoint to resume from the one before",
+  fail("{}: {}.safetensors is missing; remove the checkpoint to resume from the preceding one",
        checkpoint.string(), kFiles);
 }
 

@@ -1,8 +1,9 @@
-// AdamW's moments in the files of a checkpoint, one for each learner that held a shard of them.
+// AdamW's moments in the files of a checkpoint, one file for each learner that held a shard of
+// them.
 //
 // A tensor is "first_moment.<parameter>" or "second_moment.<parameter>", fp32 [rows, cols]. A
-// parameter that learners shared is in several files, in their order: its elements end to end,
-// [count] each.
+// parameter across shards is in several files, in the order of the learners: consecutive elements,
+// [count] in each.
 #pragma once
 
 #include <filesystem>
@@ -15,21 +16,21 @@
 
 namespace lie {
 
-/// Writes the optimizer's shard of the moments. `weights` say where parameters lie.
+/// Writes the optimizer's shard of the moments. `weights` gives the layout of the parameters.
 void save_moments(const AdamW& optimizer, const Weights& weights,
                   const std::filesystem::path& file);
 
-/// All moments of a checkpoint, for a shard of any size to be read.
+/// All moments of a checkpoint, from which a shard of any size can be read.
 class StoredMoments {
  public:
-  /// Throws Error unless the checkpoint's files named optimizer* hold exactly these parameters'.
+  /// Throws Error unless the files named optimizer* hold the moments of exactly these parameters.
   StoredMoments(const std::filesystem::path& checkpoint, std::span<const Parameter> layout);
 
-  /// Sets the optimizer's shard.
+  /// Reads the optimizer's shard.
   void read(const AdamW& optimizer, Operators& operators) const;
 
  private:
-  /// A moment of one parameter: whole, or in pieces end to end.
+  /// A moment of one parameter: one tensor, or consecutive pieces.
   using Pieces = std::vector<const SafetensorsEntry*>;
 
   std::vector<Pieces> matching(const std::filesystem::path& checkpoint) const;

@@ -15,24 +15,24 @@ constexpr std::int64_t kSchemaVersion = 1;
 constexpr const char* kStateFile = "trainer_state.json";
 constexpr const char* kChecksums = "checksums";
 
-/// A field of trainer_state.json of the right kind.
+/// Returns a field of trainer_state.json. Throws Error unless it has the type T.
 template <typename T>
 T field(const Json& json, const char* key, const fs::path& path) {
   const auto at = json.find(key);
   if (at == json.end()) {
     fail(
         "{}: field \"{}\" is missing; the checkpoint is incomplete or not of this program: remove "
-        "its directory to resume from the one before",
+        "its directory to resume from the preceding one",
         path.string(), key);
   }
   const bool fits = !std::is_integral_v<T> || at->is_number_integer();
   try {
     if (fits) return at->get<T>();
-  } catch (const Json::exception&) {  // another kind of value: the error below
+  } catch (const Json::exception&) {  // another type of value: the error below
   }
   fail(
-      "{}: field \"{}\" is {}, expected another kind of value; remove the checkpoint's directory "
-      "to resume from the one before",
+      "{}: field \"{}\" is {}, expected another type of value; remove the checkpoint's directory "
+      "to resume from the preceding one",
       path.string(), key, at->dump());
 }
 
@@ -60,7 +60,8 @@ bool promises_checksums(const fs::path& checkpoint) {
 TrainerState load_trainer_state(const fs::path& checkpoint) {
   const fs::path path = checkpoint / kStateFile;
   const Json json = read_json(path);
-  if (!json.is_object()) fail("{}: expected a JSON object; this is no checkpoint", path.string());
+  if (!json.is_object())
+    fail("{}: expected a JSON object; this is not a checkpoint", path.string());
   const auto version = field<std::int64_t>(json, "schema_version", path);
   if (version != kSchemaVersion) {
     fail("{}: schema_version {}, expected {}; resume with the program that wrote it", path.string(),
@@ -76,8 +77,10 @@ TrainerState load_trainer_state(const fs::path& checkpoint) {
   state.prompt_stream.epoch = field<std::int64_t>(json, "prompt_stream_epoch", path);
   state.prompt_stream.position = field<std::int64_t>(json, "prompt_stream_position", path);
   if (state.step < 0 || state.optimizer_updates < 0 || state.skipped_updates < 0) {
-    fail("{}: a count is negative; remove the checkpoint's directory to resume from the one before",
-         path.string());
+    fail(
+        "{}: a count is negative; remove the checkpoint's directory to resume from the preceding "
+        "one",
+        path.string());
   }
   return state;
 }

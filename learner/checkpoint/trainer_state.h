@@ -1,5 +1,5 @@
-// trainer_state.json of a checkpoint, schema version 1: the fields of TrainerState by name, and
-// "schema_version", and "checksums" if the checkpoint has them, so that their loss is detected.
+// trainer_state.json of a checkpoint, schema version 1: the fields of TrainerState by name,
+// "schema_version", and "checksums" if the checkpoint has SHA256SUMS, so that its loss is detected.
 #pragma once
 
 #include <cstdint>
@@ -10,9 +10,9 @@
 
 namespace lie {
 
-/// Where a run stood when the checkpoint was made.
+/// The state of a run at the checkpoint.
 struct TrainerState {
-  std::int64_t step = 0;  // training steps done
+  std::int64_t step = 0;  // completed training steps
   std::int64_t policy_version = 0;
   std::int64_t optimizer_updates = 0;
   std::int64_t skipped_updates = 0;
@@ -25,11 +25,12 @@ struct TrainerState {
 /// Writes `checkpoint`/trainer_state.json.
 void save_trainer_state(const TrainerState& state, const std::filesystem::path& checkpoint);
 
-/// Whether SHA256SUMS was written with it. Throws Error if trainer_state.json cannot be read.
+/// Whether SHA256SUMS was written with the checkpoint. Throws Error if trainer_state.json cannot be
+/// read.
 bool promises_checksums(const std::filesystem::path& checkpoint);
 
-/// Throws Error naming file, field and remedy if trainer_state.json is missing, truncated or
-/// foreign.
+/// Reads the state. Throws Error naming file, field and remedy if trainer_state.json is missing,
+/// truncated or not of this program.
 TrainerState load_trainer_state(const std::filesystem::path& checkpoint);
 
 }  // namespace lie

@@ -24,7 +24,7 @@ std::string name_of(const fs::path& path) { return path.filename().string(); }
 
 bool has_checksums(const fs::path& checkpoint) { return fs::exists(checkpoint / kChecksumsFile); }
 
-std::vector<std::string> damaged_ones(const fs::path& checkpoints) {
+std::vector<std::string> damaged_checkpoints(const fs::path& checkpoints) {
   std::vector<std::string> damaged;
   if (!fs::is_directory(checkpoints)) return damaged;
   for (const std::string& name : list_directory(checkpoints)) {
@@ -33,8 +33,9 @@ std::vector<std::string> damaged_ones(const fs::path& checkpoints) {
   return damaged;
 }
 
-/// A failed disk must not make a run, and its log, begin again at step 0: only what the log holds
-/// is learned again. `damaged`: names of what was set aside.
+/// Throws Error unless the log holds the step of the last damaged checkpoint: after a disk failure,
+/// a run and its log must not begin again at step 0. `damaged`: the names of the damaged
+/// checkpoints.
 void refuse_unless(const LogHolds& log_holds, std::vector<std::string> damaged,
                    const fs::path& checkpoints, const Log& log) {
   if (damaged.empty()) return;
@@ -42,24 +43,24 @@ void refuse_unless(const LogHolds& log_holds, std::vector<std::string> damaged,
   const auto last = checkpoint_step(damaged.back().substr(0, damaged.back().find(kDamaged)));
   if (log_holds && last && log_holds(*last)) {
     log.warn(
-        "{}: NO SOUND CHECKPOINT IS LEFT: beginning with the start model, from which the "
+        "{}: NO VALID CHECKPOINT IS LEFT: beginning with the start model, from which the "
         "logged steps are learned again",
         checkpoints.string());
     return;
   }
   fail(
-      "{}: no sound checkpoint is left, only {}: put a copy of one back under its name without "
-      "\"{}\", or move them away to begin the run again from step 0",
+      "{}: no valid checkpoint is left, only {}: restore an intact copy of one under its name "
+      "without \"{}\", or move them away to begin the run again from step 0",
       checkpoints.string(), fmt::join(damaged, ", "), kDamaged);
 }
 
-/// Gives a damaged checkpoint another name, or only says which it would have.
+/// Renames a damaged checkpoint, or only returns the name that it would get.
 using Rename = std::function<fs::path(const fs::path& checkpoint)>;
 
 std::optional<fs::path> last_valid(const fs::path& checkpoints, const Log& log,
                                    const LogHolds& log_holds, std::int64_t at_most,
                                    const Rename& rename) {
-  std::vector<std::string> damaged = damaged_ones(checkpoints);
+  std::vector<std::string> damaged = damaged_checkpoints(checkpoints);
   auto latest = latest_checkpoint(checkpoints, at_most);
   for (; latest; latest = latest_checkpoint(checkpoints, *checkpoint_step(name_of(*latest)) - 1)) {
     const auto faults = checkpoint_faults(*latest);
@@ -71,7 +72,7 @@ std::optional<fs::path> last_valid(const fs::path& checkpoints, const Log& log,
       return latest;
     }
     damaged.push_back(name_of(rename(*latest)));
-    log.warn("{} IS DAMAGED: {}; set aside as {}, looking for the one before", latest->string(),
+    log.warn("{} IS DAMAGED: {}; renamed to {}, trying the preceding one", latest->string(),
              fmt::join(faults, "; "), damaged.back());
   }
   refuse_unless(log_holds, std::move(damaged), checkpoints, log);

@@ -24,13 +24,13 @@ std::vector<Scalar> scalars_of(const MetricsRow& row) {
   return scalars;
 }
 
-/// Learner 0's own time; while publishing it also waits for the actors.
+/// Returns the busy and idle time of learner 0. Publishing counts as idle: it waits for the actors.
 RoleClock learner_clock(const StepSeconds& seconds) {
   return {.busy_seconds = seconds.update + seconds.log,
           .idle_seconds = seconds.generate + seconds.publish + seconds.evaluate};
 }
 
-StepFacts facts_of(const StepOutcome& step, const RewardNames& rewards) {
+StepMetricsInput metrics_input(const StepOutcome& step, const RewardNames& rewards) {
   const StepSeconds& seconds = step.seconds;
   return {.step = step.step,
           .rewards = rewards,
@@ -79,19 +79,19 @@ void CurveRecorder::draw(const MetricsRow& row) {
   events_.write(row.wall_time, row.step, scalars_of(row));
 }
 
-void CurveRecorder::take(StepOutcome& step) {
+void CurveRecorder::record(StepOutcome& step) {
   if (step.step == 0 && step.evaluation.empty()) return;
-  StepFacts facts = facts_of(step, rewards_);
-  facts.coverage = coverage_.add_step(step.groups);
+  StepMetricsInput input = metrics_input(step, rewards_);
+  input.coverage = coverage_.add_step(step.groups);
   if (step.is_logged && log_.holds(step.step)) return;
-  facts.roles = clocks_.advance(step.groups);
-  facts.roles.emplace_back("learner", learner_clock(step.seconds));
+  input.roles = clocks_.advance(step.groups);
+  input.roles.emplace_back("learner", learner_clock(step.seconds));
   const MetricsRow row{
-      .step = step.step, .wall_time = unix_seconds(), .values = step_metrics(facts)};
+      .step = step.step, .wall_time = unix_seconds(), .values = step_metrics(input)};
   log_.append(row);
   draw(row);
   if (row.step > 0) show_step(row);
-  for (const std::string& said : signal_.after(row)) Log("learner", 0).warn("{}", said);
+  for (const std::string& warning : signal_.after(row)) Log("learner", 0).warn("{}", warning);
   if (row.find("eval_accuracy")) show_evaluation(row);
 }
 

@@ -1,4 +1,4 @@
-// The curves of a run, kept by learner 0: metrics.jsonl, TensorBoard events and the progress line.
+// The curves of a run, recorded by learner 0: metrics.jsonl, TensorBoard events, the progress line.
 #pragma once
 
 #include <cstdint>
@@ -10,33 +10,34 @@
 #include "learner/record/role_clocks.h"
 #include "learner/record/run_coverage.h"
 #include "learner/record/signal_watch.h"
-#include "learner/schedule/group_collector.h"
+#include "learner/schedule/open_groups.h"
 #include "learner/step_recorders.h"
 
 namespace lie {
 
 class CurveRecorder : public StepRecorder {
  public:
-  /// Continues after `last_step`; -1: a new run. Records of later steps, left by a killed process,
-  /// are dropped; of a step that is learned again, the record with the times of the first time
-  /// stays. The events are made again from metrics.jsonl: so those of an older build have today's
-  /// tags, too. `steps`: of the run. `rewards`: the terms of the scores. `cautions`: as SignalWatch
-  /// takes them. `coverage`: of the steps so far; steps are added to it.
+  /// Resumes after `last_step`; -1 starts a new run. Records of later steps, which a killed process
+  /// left, are dropped. A step that is learned again keeps its first record, with its original
+  /// times. All TensorBoard events are rewritten from metrics.jsonl, so that tags are always those
+  /// of this build. `steps` is the number of steps of the run, `rewards` the reward terms of the
+  /// scores, and `cautions` the argument of SignalWatch. Steps are added to `coverage`, which must
+  /// hold the n-grams up to `last_step` and outlive this object.
   CurveRecorder(const std::filesystem::path& run_directory, std::int64_t last_step,
                 std::int64_t steps, RewardNames rewards, std::vector<std::string> cautions,
                 RunCoverage& coverage);
 
-  void take(StepOutcome& step) override;
+  void record(StepOutcome& step) override;
   void close() override { progress_.finish(); }
-  /// Moves the progress line within a step.
+  /// Updates the progress line within a step.
   void show(const GroupsDone& done);
 
  private:
-  /// `rows`: those that stay.
+  /// `rows` are the records to keep.
   CurveRecorder(const std::filesystem::path& run_directory, std::span<const MetricsRow> rows,
                 std::int64_t steps, RewardNames rewards, std::vector<std::string> cautions,
                 RunCoverage& coverage);
-  void draw(const MetricsRow& row);  // in TensorBoard
+  void draw(const MetricsRow& row);  // writes TensorBoard events
   void show_step(const MetricsRow& row);
   void show_evaluation(const MetricsRow& row);
 

@@ -14,7 +14,7 @@ namespace {
 
 using RowsBySource = std::map<std::string, std::vector<ResponseRow>>;
 
-std::string sanitised(std::string_view source) {
+std::string sanitized(std::string_view source) {
   std::string name(source.empty() ? "unnamed" : source);
   for (char& c : name) {
     if (!is_letter_or_digit(c) && c != '-' && c != '.') c = '_';
@@ -26,7 +26,8 @@ const std::string& source_of(const ScoredGroup& group) {
   return group.rollout.ticket.prompt.data_source;
 }
 
-/// Of each further number over the sources that have it: eval_right_at_4096_source_mean.
+/// Adds the mean of each program number over the sources that have it, such as
+/// eval_right_at_4096_source_mean.
 void add_number_means(MetricsWriter& out, const RowsBySource& by_source) {
   std::map<std::string, std::vector<double>> means;
   for (const auto& [source, own] : by_source) {
@@ -55,7 +56,7 @@ void add_sources(MetricsWriter& out, std::span<const ResponseRow> rows,
   }
 }
 
-/// A group of one response that is nothing but scored.
+/// Returns a group of one empty response with this score.
 ScoredGroup placeholder(const Prompt& prompt, const Score& score) {
   ScoredGroup group;
   group.rollout.ticket.prompt.data_source = prompt.data_source;
@@ -94,7 +95,7 @@ std::map<std::string, std::string> source_names(std::span<const ScoredGroup> gro
   for (const ScoredGroup& group : groups) sources.insert(source_of(group));
   std::map<std::string, std::string> names;
   for (const std::string& source : sources) {
-    const std::string plain = sanitised(source);
+    const std::string plain = sanitized(source);
     std::string name = plain;
     for (int k = 2; !taken.insert(name).second; ++k) name = fmt::format("{}_{}", plain, k);
     names.emplace(source, std::move(name));

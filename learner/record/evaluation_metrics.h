@@ -1,4 +1,4 @@
-// An evaluation in numbers: over all responses, by data source, and as the mean over sources.
+// The metrics of an evaluation: over all responses, by data source, and as the mean over sources.
 #pragma once
 
 #include <map>
@@ -12,23 +12,25 @@
 
 namespace lie {
 
-/// Stands before the source in the names of metrics: eval_accuracy_on_math500.
+/// Separates metric and source in names: eval_accuracy_on_math500.
 inline constexpr std::string_view kOnSource = "_on_";
-/// The paper's "Avg.": each source counts as much, however many rows it has.
+/// The metric that the paper calls "Avg.": every source has the same weight, whatever its size.
 inline constexpr std::string_view kSourceMean = "eval_accuracy_source_mean";
 
-/// eval_accuracy and others over all responses. With several data sources also accuracy, length,
-/// truncation and numbers by source, in alphabetical order, and the means of accuracy and of the
-/// numbers over sources.
+/// Adds eval_accuracy and others over all responses. With several data sources it also adds the
+/// means over sources of accuracy and program numbers. Accuracy, length, truncation and program
+/// numbers per source follow, in alphabetical order of sources.
 void add_evaluation_metrics(MetricsWriter& out, std::span<const ScoredGroup> evaluation);
 
-/// The names of the metrics above for an evaluation of `prompts`, scored as `example` is.
+/// Returns the names of the metrics above for an evaluation of `prompts` with scores like
+/// `example`.
 std::vector<std::string> evaluation_metric_names(std::span<const Prompt> prompts,
                                                  const Score& example);
 
-/// The data sources of groups with their names in metrics: letters, digits, "_", "-" and "." stay,
-/// all else becomes "_"; "unnamed" for none. Where names would be the same, the later have "_2",
-/// ...
+/// Maps the data sources of `groups` to their names in metrics. Letters, digits, "_", "-" and "."
+/// are kept, other bytes become "_", and an empty source is "unnamed". Duplicate names get the
+/// suffixes
+/// "_2", "_3", ...
 std::map<std::string, std::string> source_names(std::span<const ScoredGroup> groups);
 
 }  // namespace lie

@@ -38,14 +38,15 @@ bool has_logged_bits(const StepOutcome& step) {
 
 }  // namespace
 
-void LogComparison::take(StepOutcome& step) {
+void LogComparison::record(StepOutcome& step) {
   if (differs_ || has_logged_bits(step)) return;
   differs_ = true;
   Log("learner", 0)
       .warn(
-          "FROM STEP {} ON, WHAT IS LEARNED AGAIN DIFFERS FROM THE LOG: the run goes on from "
-          "weights that are equal only up to rounding, as after a change of machine, build or "
-          "roles.learners; the log keeps the values of the first time",
+          "FROM STEP {} ON, RELEARNED STEPS DIFFER FROM THE LOG: the run continues from weights "
+          "that "
+          "equal the logged run's up to rounding only, as after a change of machine, build or "
+          "roles.learners; the log keeps the original values",
           step.step);
 }
 

@@ -1,19 +1,20 @@
-// Steps learned again must come out with the bits that are in the log.
+// Checks that steps that are learned again from the log give bit-identical results.
 #pragma once
 
 #include "learner/step_recorders.h"
 
 namespace lie {
 
-/// On learner 0. Says once from which step on advantages or learner log-probs differ from the
-/// logged ones, where a step has any, and what that means.
+/// Compares advantages and learner log-probs with the logged ones, for steps that have any. Warns
+/// at the first step that differs, and only once. Runs on learner 0.
 class LogComparison : public StepRecorder {
  public:
-  void take(StepOutcome& step) override;
+  void record(StepOutcome& step) override;
+  /// Returns whether any step so far differed.
   bool differs() const { return differs_; }
 
  private:
-  bool differs_ = false;  // and that was said
+  bool differs_ = false;  // a step differed, and the warning was issued
 };
 
 }  // namespace lie

@@ -6,12 +6,12 @@
 namespace lie {
 namespace {
 
-/// A name, or with "*" at an end all names that begin or end so.
+/// A pattern is a name, or a prefix or suffix marked by "*".
 struct Rule {
   std::string_view pattern, group;
 };
 
-/// The first that fits decides.
+/// The first matching rule applies.
 constexpr Rule kRules[] = {
     {"eval_*", "evaluation"},
     {"accuracy", "reward"},
@@ -52,7 +52,7 @@ constexpr Rule kRules[] = {
     {"log_prob_difference_*", "policy"},
 };
 
-bool fits(std::string_view pattern, std::string_view metric) {
+bool matches(std::string_view pattern, std::string_view metric) {
   if (pattern.starts_with('*')) return metric.ends_with(pattern.substr(1));
   if (pattern.ends_with('*')) return metric.starts_with(pattern.substr(0, pattern.size() - 1));
   return metric == pattern;
@@ -62,7 +62,7 @@ bool fits(std::string_view pattern, std::string_view metric) {
 
 std::string tensorboard_tag(std::string_view metric) {
   const auto rule = std::ranges::find_if(
-      kRules, [metric](const Rule& candidate) { return fits(candidate.pattern, metric); });
+      kRules, [metric](const Rule& candidate) { return matches(candidate.pattern, metric); });
   std::string tag(rule == std::end(kRules) ? kFurtherNumbers : rule->group);
   return tag.append("/").append(metric);
 }

@@ -1,4 +1,4 @@
-// The groups in which TensorBoard shows the metrics; metrics.jsonl has them flat.
+// The groups in which TensorBoard shows the metrics. metrics.jsonl stores them without groups.
 #pragma once
 
 #include <string>
@@ -6,10 +6,11 @@
 
 namespace lie {
 
-/// The group of metrics that no rule knows: the further numbers of reward and verifier programs.
+/// The group of metrics that match no rule: the numbers of reward and verifier programs.
 inline constexpr std::string_view kFurtherNumbers = "numbers";
 
-/// "policy/entropy_mean" for "entropy_mean": TensorBoard groups by what stands before the "/".
+/// Returns the TensorBoard tag of a metric, "policy/entropy_mean" for "entropy_mean". TensorBoard
+/// groups tags by the text before the "/".
 std::string tensorboard_tag(std::string_view metric);
 
 }  // namespace lie

@@ -1,4 +1,4 @@
-// The flat, ordered list of named numbers that a step is reported as.
+// The metrics of a step: a flat, ordered list of named numbers.
 #pragma once
 
 #include <cmath>
@@ -8,10 +8,10 @@
 
 namespace lie {
 
-/// Name and value, in the order they are written. All values are finite.
+/// Names and values, in the order in which they are written. All values are finite.
 using Metrics = std::vector<std::pair<std::string, double>>;
 
-/// Collects metrics; values that are not finite are left out: JSON cannot express them.
+/// Collects metrics. Values that are not finite are omitted, because JSON cannot express them.
 class MetricsWriter {
  public:
   void add(std::string name, double value) {

@@ -13,7 +13,7 @@ double difference(const Response& response, const ResponseUpdate& update, std::s
          static_cast<double>(response.behavior_log_probs[t]);
 }
 
-/// log pi(y) - log mu(y)
+/// Returns log pi(y) - log mu(y).
 double log_weight(const Response& response, const ResponseUpdate& update) {
   double sum = 0;
   for (std::size_t t = 0; t < response.behavior_log_probs.size(); ++t) {
@@ -22,7 +22,7 @@ double log_weight(const Response& response, const ResponseUpdate& update) {
   return sum;
 }
 
-/// Calls visit(response, its update) for all responses.
+/// Calls visit(response, its update) for every response.
 template <typename Visit>
 void each_response(std::span<const ScoredGroup> groups, const StepUpdate& update,
                    const Visit& visit) {
@@ -40,7 +40,8 @@ double effective_sample_share(std::span<const ScoredGroup> groups, const StepUpd
     logs.push_back(log_weight(response, updated));
   });
   if (logs.empty()) return std::numeric_limits<double>::quiet_NaN();
-  const double largest = *std::ranges::max_element(logs);  // a common factor changes nothing
+  const double largest =
+      *std::ranges::max_element(logs);  // subtracted against overflow; cancels in the ratio
   double sum = 0, squares = 0;
   for (const double log : logs) {
     const double weight = std::exp(log - largest);

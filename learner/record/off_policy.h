@@ -1,4 +1,4 @@
-// How far the policy that is trained has gone from the one that sampled.
+// Measures how far the trained policy has moved from the policy that sampled the responses.
 #pragma once
 
 #include <span>
@@ -8,22 +8,22 @@
 
 namespace lie {
 
-/// Effective sample size (Kong 1992) of a step's responses over their number: (sum w)^2 / (N sum
-/// w^2), with w = pi(y) / mu(y) of a whole response, pi the learner's policy when first trained on,
-/// mu the behavior policy. 1: all weights are equal, as on policy; 1/N: one response has all the
-/// weight. NaN without responses. `groups` are those that
-/// `update` was made of.
+/// Returns the effective sample size (Kong 1992) of a step's N responses, divided by N:
+/// (sum w)^2 / (N sum w^2). The weight of a response y is w = pi(y) / mu(y). Here pi is the
+/// learner's policy when it first trains on y, and mu the behavior policy. The result is 1 if all
+/// weights are equal, as on-policy, and 1/N if one response has all the weight. NaN without
+/// responses. `groups` must be the groups of `update`.
 double effective_sample_share(std::span<const ScoredGroup> groups, const StepUpdate& update);
 
-/// The learner's log-probs less the sampler's, nats, over the responses of a step's first
-/// mini-batch, before any update of the step. Of one policy the CPU's operators make it exactly 0
-/// (invariant E5), a GPU's leave rounding: as much of GSPO's clip band (3e-4 on a response's mean)
-/// is lost to it.
+/// Learner log-probs minus sampler log-probs, in nats, over the responses of a step's first
+/// mini-batch, before any update of the step. For the same policy the difference is exactly 0 on
+/// the CPU (invariant E5: one policy). On a GPU it is rounding error, which uses up part of GSPO's
+/// clip band of 3e-4 on the mean of a response.
 struct LogProbDifference {
-  double mean = 0;          // of |difference| over tokens
+  double mean = 0;          // mean over tokens of |difference|
   double sequence_max = 0;  // largest |mean difference| of a response
 };
-/// NaN without responses.
+/// Returns the differences of a step; NaN without responses.
 LogProbDifference log_prob_difference(std::span<const ScoredGroup> groups,
                                       const StepUpdate& update);
 

@@ -42,7 +42,7 @@ void add_mean(MetricsWriter& out, std::string name, std::span<const ResponseRow>
 }
 
 std::map<std::string, double> number_means(std::span<const ResponseRow> rows) {
-  std::map<std::string, std::pair<double, double>> sums;  // and how many
+  std::map<std::string, std::pair<double, double>> sums;  // (sum, count)
   for (const ResponseRow& row : rows) {
     for (const auto& [name, value] : row.score->numbers) {
       auto& [sum, count] = sums[name];

@@ -1,4 +1,4 @@
-// Where each role's time went within a step, from the clocks that travel with the groups.
+// Busy and idle time of each role per step, from the clocks that are sent with the groups.
 #pragma once
 
 #include <cstdint>
@@ -12,16 +12,16 @@
 
 namespace lie {
 
-/// Differences of the ranks' running clocks from step to step.
+/// Computes the differences of the ranks' cumulative clocks between steps.
 class RoleClocks {
  public:
-  /// Reads the clocks of these groups; returns busy and idle seconds since the last call, summed
+  /// Reads the clocks of `groups`. Returns the busy and idle seconds since the last call, summed
   /// over the ranks of each role: {"actor", ...}, {"reward_worker", ...}.
   std::vector<std::pair<std::string, RoleClock>> advance(std::span<const ScoredGroup> groups);
 
  private:
   using ByRank = std::map<std::int32_t, RoleClock>;
-  ByRank actors_, reward_workers_;  // as last seen
+  ByRank actors_, reward_workers_;  // latest clock of each rank
 };
 
 }  // namespace lie

@@ -13,7 +13,7 @@ namespace fs = std::filesystem;
 
 constexpr std::array<char, 8> kMagic = {'L', 'I', 'E', 'C', 'O', 'V', '0', '1'};
 
-/// What precedes the distinct n-grams of a counter.
+/// Precedes the distinct n-grams of a counter in the file.
 struct Header {
   std::int64_t ngram = 0, words = 0, ngrams = 0;
 };
@@ -35,9 +35,10 @@ Value read(std::istream& in) {
 
 void describe(FieldList& fields, GlobalCoverageOptions& options) {
   fields.add("memory_mebibytes", options.memory_mebibytes,
-             {.help = "Memory in which the distinct n-grams (C_global) of the run are counted "
-                      "exactly, for each n; as much again for those of a step. Beyond it they are "
-                      "estimated, with a standard error of 0.2 %. An n-gram takes 14.3 bytes.",
+             {.help = "Memory for the exact count of the run's distinct n-grams (C_global), per n. "
+                      "The count of a step may take as much again. Beyond it the counts are "
+                      "estimated, with a standard error of 0.2 %. An n-gram takes 14.3 bytes. "
+                      "Leave alone unless memory is short.",
               .unit = "MiB",
               .min = 1,
               .max = 1 << 20});
@@ -50,7 +51,7 @@ RunCoverage::RunCoverage(std::span<const CoverageStates> states,
   }
 }
 
-/// Equal states under several names are counted once.
+/// Returns the index of the counter for `states`. Several names for the same n-grams share one.
 std::size_t RunCoverage::counter_of(const CoverageStates& states, std::int64_t budget_bytes) {
   const auto found = std::ranges::find_if(counters_, [&](const Counter& counter) {
     return counter.ngram == states.ngram && counter.words == states.words;
@@ -116,6 +117,10 @@ RunCoverage RunCoverage::of_run() const {
   return copy;
 }
 
+std::unique_ptr<CheckpointExtra> RunCoverage::copy() const {
+  return std::make_unique<RunCoverage>(of_run());
+}
+
 void RunCoverage::save(const fs::path& checkpoint) const {
   const fs::path path = checkpoint / kCoverageFile;
   std::ofstream out(path, std::ios::binary);
@@ -125,7 +130,7 @@ void RunCoverage::save(const fs::path& checkpoint) const {
     counter.run.write(out);
   }
   out.close();
-  if (!out) fail("{}: cannot write it; is the disk full?", path.string());
+  if (!out) fail("{}: cannot write the file; is the disk full?", path.string());
 }
 
 bool RunCoverage::restore(const fs::path& checkpoint) {
@@ -133,13 +138,13 @@ bool RunCoverage::restore(const fs::path& checkpoint) {
   if (!fs::exists(path)) return false;
   std::ifstream in(path, std::ios::binary);
   if (read<std::array<char, 8>>(in) != kMagic) {
-    fail("{}: not the n-grams of a run in version 1; resume with the version that wrote it",
+    fail("{}: not a coverage file of version 1; resume with the version that wrote it",
          path.string());
   }
   for (Counter& counter : counters_) {
     const auto header = read<Header>(in);
     if (in && (header.ngram != counter.ngram || (header.words != 0) != counter.words)) {
-      fail("{}: counts other n-grams than the config; restore the config's coverage keys",
+      fail("{}: counts other n-grams than the config; restore the coverage keys of the config",
            path.string());
     }
     counter.run_ngrams = header.ngrams;

@@ -10,7 +10,7 @@ namespace lie {
 namespace {
 
 constexpr std::int64_t kSteps = 8;
-constexpr double kLeastShare = 0.1;
+constexpr double kMinShare = 0.1;
 
 }  // namespace
 
@@ -24,16 +24,16 @@ std::vector<std::string> SignalWatch::after(const MetricsRow& row) {
   }
   if (std::ranges::all_of(shares, [](double share) { return share == 0; })) return {};
   std::ranges::transform(shares, shares_, shares_.begin(), std::plus());
-  if (++steps_ != kSteps || shares_.front() >= kLeastShare * kSteps) return {};
-  std::vector<std::string> said;
+  if (++steps_ != kSteps || shares_.front() >= kMinShare * kSteps) return {};
+  std::vector<std::string> warnings;
   for (std::size_t term = 1; term < cautions_.size(); ++term) {
     if (cautions_[term].empty() || shares_[term] <= shares_.front()) continue;
-    said.push_back(said_of(term, row.step));
+    warnings.push_back(warning_for(term, row.step));
   }
-  return said;
+  return warnings;
 }
 
-std::string SignalWatch::said_of(std::size_t term, std::int64_t step) const {
+std::string SignalWatch::warning_for(std::size_t term, std::int64_t step) const {
   return fmt::format("up to step {} {} makes {:.0f} % of the advantages and {} {:.0f} %: {}", step,
                      rewards_.front().about, 100 * shares_.front() / kSteps, rewards_[term].about,
                      100 * shares_[term] / kSteps, cautions_[term]);

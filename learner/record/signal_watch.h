@@ -1,5 +1,4 @@
-// Whether a run teaches another term of the reward in place of right answers, said while there is
-// time to stop it.
+// Detects early that a run learns mainly from another reward term than the correctness of answers.
 #pragma once
 
 #include <cstdint>
@@ -11,26 +10,27 @@
 
 namespace lie {
 
-/// Where few responses are right, a term that is paid for any response is nearly the whole signal
-/// (docs/rewards.md, configs/gsm8k/README.md).
+/// Watches the shares of the reward terms in the advantages. If few responses are correct, a term
+/// that every response can earn dominates the signal (docs/how-to/choose-reward-settings.md, configs/gsm8k/README.md).
 class SignalWatch {
  public:
-  /// `rewards`: the first is the term of right answers. `cautions`: what to say of the first ones
-  /// of them; empty: nothing.
+  /// The first of `rewards` is the term for correct answers. `cautions` are the warnings for the
+  /// first terms of `rewards`, by index; an empty text is no warning.
   SignalWatch(RewardNames rewards, std::vector<std::string> cautions);
 
-  /// Takes a step's metrics in order. What to say of them, once: after the eighth step with
-  /// advantages, if the first term made less than a tenth of them in these steps (the mean of its
-  /// advantage_mass), of each term with a caution that made more.
+  /// Receives the metrics of the steps in order. Returns warnings after the eighth step with
+  /// advantages, otherwise nothing. The condition is that the mean share of the first term
+  /// (advantage_mass) over these steps is below a tenth. Each other term with a caution and a
+  /// larger share then gives one warning.
   std::vector<std::string> after(const MetricsRow& row);
 
  private:
-  std::string said_of(std::size_t term, std::int64_t step) const;
+  std::string warning_for(std::size_t term, std::int64_t step) const;
 
   RewardNames rewards_;
   std::vector<std::string> cautions_;
-  std::vector<double> shares_;  // of the advantage, sums over steps
-  std::int64_t steps_ = 0;
+  std::vector<double> shares_;  // [terms] advantage_mass, summed over steps
+  std::int64_t steps_ = 0;      // with advantages
 };
 
 }  // namespace lie

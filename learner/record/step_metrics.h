@@ -1,5 +1,5 @@
-// A training step in numbers: the flat, ordered list behind metrics.jsonl, TensorBoard and the
-// progress line. Names are the field's; a quantity that does not exist in a step is left out.
+// The metrics of a training step: the flat, ordered list behind metrics.jsonl, TensorBoard and the
+// progress line. Quantities that do not exist in a step are omitted.
 #pragma once
 
 #include <cstdint>
@@ -17,37 +17,39 @@
 
 namespace lie {
 
-/// Distinct n-grams over all trajectories, and the number of all n-grams.
+/// The numbers of distinct n-grams and of all n-grams, over the responses of a step and of the run.
 struct GlobalCoverage {
   std::int64_t step_distinct = 0, step_ngrams = 0;
-  std::int64_t run_distinct = 0, run_ngrams = 0;  // of all steps so far
+  std::int64_t run_distinct = 0, run_ngrams = 0;  // over all steps so far
   double step_error = 0, run_error = 0;           // relative standard errors; 0: exact
-  std::string suffix = {};                        // "_10" for c_global_10_run; the reward's: none
+  std::string suffix = {};  // "_10" for c_global_10_run; empty for the reward's n
 };
 
-/// Everything a step's metrics are made of.
-struct StepFacts {
+/// The inputs of a step's metrics.
+struct StepMetricsInput {
   std::int64_t step = 0;
-  RewardNames rewards;                        // of the scores
+  RewardNames rewards;                        // the reward terms of the scores
   std::span<const ScoredGroup> groups;        // trained on; may be empty
   std::span<const ScoredGroup> dropped = {};  // as in StepGroups
   std::int64_t wanted_groups = 0;             // as in StepGroups
   std::span<const GroupAdvantages> advantages;
   const StepUpdate* update = nullptr;       // null in step 0, which only evaluates
-  std::vector<GlobalCoverage> coverage;     // the reward's n and unit, then further ones
+  std::vector<GlobalCoverage> coverage;     // the reward's n and unit first
   std::span<const ScoredGroup> evaluation;  // empty in steps that do not evaluate
-  std::vector<std::pair<std::string, double>> phase_seconds;  // {"step", 2.5}: "step_seconds"
-  /// Busy and idle seconds of this step by role, summed over ranks: {"actor", ...}
+  std::vector<std::pair<std::string, double>> phase_seconds;  // {"step", 2.5} becomes step_seconds
+  /// Busy and idle seconds of this step per role, summed over ranks: {"actor", ...}.
   std::vector<std::pair<std::string, RoleClock>> roles;
 };
 
-Metrics step_metrics(const StepFacts& record);
+/// Returns all metrics of a step. Throws Error if groups and advantages differ in number, or if a
+/// score has another number of reward terms than `rewards`.
+Metrics step_metrics(const StepMetricsInput& input);
 
-/// Names of the further numbers that programs gave for the groups' responses, ascending.
+/// Returns the names of the numbers that reward and verifier programs gave for the responses.
 std::set<std::string> number_names(std::span<const ScoredGroup> groups);
 
-/// Value at quantile q in [0, 1] by linear interpolation between order statistics (as numpy).
-/// `sorted` ascending, not empty.
+/// Returns the quantile q in [0, 1] of `sorted`, which is ascending and not empty, by linear
+/// interpolation between order statistics, as numpy.quantile.
 double quantile(std::span<const double> sorted, double q);
 
 }  // namespace lie

@@ -29,16 +29,16 @@ GroupRecord group_record(const ScoredGroup& group, const GroupAdvantages& advant
   return record;
 }
 
-/// In the log a group has the number that it has in the step that took it.
-void take_into_step(std::int64_t step, std::size_t number, GroupRecord& group) {
+/// Numbers a group by its position in the step that trains on it, and notes the step that drew it.
+void renumber(std::int64_t step, std::size_t number, GroupRecord& group) {
   Ticket& ticket = group.scored.rollout.ticket;
   group.drawn = drawn_as(ticket);
   ticket.step = step;
   ticket.group = static_cast<std::int64_t>(number);
 }
 
-/// The part of a step that one learner keeps.
-StepRecord share_of_learner(const StepOutcome& step, const Collective& learners, bool takes_first) {
+/// Returns the part of a step that this learner writes.
+StepRecord share_of_learner(const StepOutcome& step, const Collective& learners, bool renumbers) {
   StepRecord record{.step = step.step,
                     .groups = {},
                     .seconds = step.seconds.all(),
@@ -48,7 +48,7 @@ StepRecord share_of_learner(const StepOutcome& step, const Collective& learners,
   for (auto i = static_cast<std::size_t>(learners.rank()); i < step.groups.size(); i += count) {
     record.groups.push_back(
         group_record(step.groups[i], step.advantages[i], step.update.responses[i]));
-    if (takes_first) take_into_step(step.step, i, record.groups.back());
+    if (renumbers) renumber(step.step, i, record.groups.back());
   }
   for (const auto* untrained : {&step.dropped, &step.evaluation}) {
     for (const ScoredGroup& group : *untrained) {
@@ -63,8 +63,9 @@ StepRecord share_of_learner(const StepOutcome& step, const Collective& learners,
 void describe(FieldList& fields, TrajectoryOptions& options) {
   fields.add(
       "keep_last_steps", options.keep_last_steps,
-      {"After a checkpoint, remove the trajectory files whose steps are all at least this many "
-       "steps before it. They are lost. 0: keep all.",
+      {"After a checkpoint, delete the trajectory files whose steps are all at least this many "
+       "steps "
+       "before it. They cannot be recovered. 0: keep all. Leave alone unless disk space is short.",
        "steps", 0});
 }
 
@@ -76,7 +77,7 @@ TrajectoryRecorder::TrajectoryRecorder(std::filesystem::path directory, Trajecto
       learners_(learners),
       last_step_(info_.starts_after_step) {}
 
-void TrajectoryRecorder::take(StepOutcome& step) {
+void TrajectoryRecorder::record(StepOutcome& step) {
   if (is_logged(step.step)) return;
   if (step.step > 0 || !step.evaluation.empty()) {
     const Timed timed(step.seconds.log);
@@ -84,14 +85,14 @@ void TrajectoryRecorder::take(StepOutcome& step) {
     numbers_.merge(number_names(step.dropped));
     numbers_.merge(number_names(step.evaluation));
     wait();
-    record(share_of_learner(step, learners_, info_.drawn_groups));
+    write(share_of_learner(step, learners_, info_.drawn_groups));
   }
   if (!checkpoints_.due_after(step.step)) return;
   close();
   info_.starts_after_step = step.step;
 }
 
-/// Step 0 is in the log once step 1 is.
+/// Returns whether the log holds the step. Step 0 is in the log if step 1 is.
 bool TrajectoryRecorder::is_logged(std::int64_t step) const {
   return step <= last_step_ && last_step_ > 0;
 }
@@ -103,7 +104,7 @@ void TrajectoryRecorder::close() {
   if (learners_.rank() == 0) update_index(directory_, last_step_);
 }
 
-void TrajectoryRecorder::record(StepRecord record) {
+void TrajectoryRecorder::write(StepRecord record) {
   if (record.step == 0) {
     start_ = std::move(record);
     return;
@@ -115,8 +116,8 @@ void TrajectoryRecorder::record(StepRecord record) {
       std::async(std::launch::async, [this, step = std::move(record)] { writer_->append(step); });
 }
 
-/// All learners begin segments together, so each needs the names of learner 0, which alone has the
-/// evaluations.
+/// Starts a new segment if there are new program numbers. All learners start segments together, so
+/// each needs the names of learner 0, the only one that has the evaluations.
 void TrajectoryRecorder::add_columns() {
   if (learners_.size() > 1) share_numbers();
   if (numbers_.size() == info_.numbers.size()) return;

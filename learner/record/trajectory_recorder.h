@@ -1,4 +1,4 @@
-// The trajectories that a learner keeps of every step.
+// Records the trajectories of every step in the trajectory log.
 #pragma once
 
 #include <cstdint>
@@ -13,40 +13,43 @@
 #include "common/config/options.h"
 #include "common/trajectory/record.h"
 #include "common/trajectory/writer.h"
-#include "learner/checkpoint/checkpoint.h"
+#include "learner/checkpoint/checkpoint_schedule.h"
 #include "learner/step_recorders.h"
 
 namespace lie {
 
+/// Options of the trajectory log.
 struct TrajectoryOptions {
-  std::int64_t keep_last_steps = 0;
+  std::int64_t keep_last_steps = 0;  // steps, at least 0; 0: keep all
 };
 void describe(FieldList& fields, TrajectoryOptions& options);
 
-/// Segments that end at checkpoints, and before a step whose reward program has numbers of new
-/// names: a file's columns are fixed when it is made. Each learner keeps its share of the groups;
-/// learner 0 keeps the groups not trained on and the evaluations. A background thread writes a step
-/// while the next one runs, one step at a time. Step 0, which only evaluates, is written with step
-/// 1: a segment after step 0 begins with either. Learner 0 keeps the index of segments.
+/// Writes the log in segments. A segment ends at a checkpoint. It also ends before a step whose
+/// reward program returns numbers of new names, because the columns of a file are fixed at its
+/// creation. Each learner writes its share of the groups. Learner 0 also writes the groups that
+/// were not trained on, the evaluations, and the index of segments. A background thread writes a
+/// step while the next one runs, one step at a time. Step 0, which only evaluates, is written with
+/// step 1.
 class TrajectoryRecorder : public StepRecorder {
  public:
-  /// The first segment begins after info.starts_after_step: steps up to there are in the log and
-  /// pass without being recorded again (common/trajectory/recovery.h).
+  /// Starts the first segment after info.starts_after_step. The log already holds the steps up to
+  /// there (common/trajectory/recovery.h), so that they are not recorded again.
   TrajectoryRecorder(std::filesystem::path directory, TrajectoryInfo info,
                      const CheckpointSchedule& checkpoints, Collective& learners);
 
-  /// Waits for the step before and throws its error. Collective over the learners except for step
-  /// 0, which only learner 0 records. When a checkpoint is due, returns once all learners'
-  /// trajectories up to here are on disk.
-  void take(StepOutcome& step) override;
-  /// Returns when the trajectories of all learners are on disk. Collective over the learners.
+  /// Records a step. Waits until the previous step is written, and throws its error. If a
+  /// checkpoint is due after the step, waits until the trajectories of all learners are on disk.
+  /// Collective over the learners, except for step 0, which only learner 0 records.
+  void record(StepOutcome& step) override;
+  /// Waits until the trajectories of all learners are on disk. Collective over the learners.
   void close() override;
-  /// Returns when the last step is written, so that this thread may use HDF5. Throws its error.
+  /// Waits until the last step is written, after which this thread may call HDF5. Throws the error
+  /// of the write.
   void wait();
 
  private:
   bool is_logged(std::int64_t step) const;
-  void record(StepRecord record);
+  void write(StepRecord record);
   void open();
   void add_columns();
   void share_numbers();
@@ -57,11 +60,11 @@ class TrajectoryRecorder : public StepRecorder {
   TrajectoryInfo info_;
   CheckpointSchedule checkpoints_;
   Collective& learners_;
-  std::set<std::string> numbers_;             // names of the further numbers so far
-  std::int64_t last_step_;                    // that was written
-  std::optional<StepRecord> start_;           // step 0, not written yet
-  std::unique_ptr<TrajectoryWriter> writer_;  // null from the end of a segment to the next step
-  std::future<void> writing_;                 // ends before the writer does
+  std::set<std::string> numbers_;             // names of all program numbers so far
+  std::int64_t last_step_;                    // last step written
+  std::optional<StepRecord> start_;           // step 0, until it is written
+  std::unique_ptr<TrajectoryWriter> writer_;  // null between the end of a segment and the next step
+  std::future<void> writing_;  // write of the last step; declared last, so that it ends first
 };
 
 }  // namespace lie

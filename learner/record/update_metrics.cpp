@@ -27,7 +27,7 @@ void add_loss(MetricsWriter& out, const PolicyLossStats& all, double updates) {
 }
 
 void add_entropy(MetricsWriter& out, const StepUpdate& update) {
-  PolicyLossStats first;  // of the first pass over every response
+  PolicyLossStats first;  // of the first epoch
   for (const MiniBatchUpdate& batch : update.mini_batches) {
     if (batch.epoch == 0) first.merge(batch.stats);
   }

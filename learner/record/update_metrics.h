@@ -1,4 +1,4 @@
-// The metrics of a step's update.
+// The metrics of a step's policy update.
 #pragma once
 
 #include "learner/record/metrics.h"
@@ -6,10 +6,12 @@
 
 namespace lie {
 
-/// Clip fractions, importance ratios, approximate KL (k1: mean of -d_t; k3: mean of r_t - 1 - d_t),
-/// losses, all over response tokens of all mini-batches; entropies and the on-policy check of the
-/// first pass; gradient norm over applied updates; learning rate of the last one; seconds. With
-/// GSPO the importance ratio is the sequence's, counted on each of its tokens.
+/// Adds the metrics of an update:
+/// - over the response tokens of all mini-batches: clip fractions, importance ratios, losses, and
+///   approximate KL (k1: mean of -d_t; k3: mean of r_t - 1 - d_t);
+/// - of the first epoch: entropies; of the first mini-batch: the on-policy check;
+/// - gradient norms over applied updates, learning rate of the last update, seconds per phase.
+/// With GSPO the importance ratio of a token is that of its sequence.
 void add_update_metrics(MetricsWriter& out, const StepUpdate& update);
 
 }  // namespace lie

@@ -1,186 +1,158 @@
 #include "learner/schedule/coordinator.h"
 
 #include <algorithm>
-#include <ranges>
+#include <utility>
 
-#include "common/base/error.h"
+#include "common/process/log.h"
 
 namespace lie {
 
-Coordinator::Coordinator(TicketQueue& ticket_queue, int actors, PollableSource<ScoredGroup>& scored,
-                         std::function<bool()> holds_back, bool in_flight_weights)
-    : ticket_queue_(ticket_queue),
-      scored_(scored),
-      holds_back_(std::move(holds_back)),
-      in_flight_weights_(in_flight_weights),
-      told_(static_cast<std::size_t>(actors), false) {}
+void Coordinator::order(std::deque<Ticket> tickets) {
+  if (tickets.empty()) return;
+  const StepPhase phase = phase_of(tickets.front());
+  std::vector<ScoredGroup> known;
+  if (parts_.journal != nullptr) known = parts_.journal->take_known(phase.step, tickets);
+  open_.order(phase, std::move(known), tickets);
+  dispatcher_.add(std::move(tickets));
+}
 
-void Coordinator::add(std::deque<Ticket> tickets) {
-  std::map<std::int64_t, std::deque<Ticket>> by_version;
-  for (Ticket& ticket : tickets) by_version[ticket.policy_version].push_back(std::move(ticket));
-  for (auto& [version, of_version] : by_version) {
-    const StepPart part = part_of(of_version.front());
-    phases_.emplace(part, HandOut(std::move(of_version), told_.size(), !in_flight_weights_));
+Coordinator::Groups Coordinator::collect(StepPhase phase,
+                                         std::optional<Assignment::Kind> after_last) {
+  collected_ = phase;
+  watcher_(open_.progress(phase));
+  const bool is_complete =
+      serve_until([&] { return open_.is_complete(phase); },
+                  [&] { return dispatcher_.has_more_to_begin(phase); }, after_last);
+  if (!is_complete) return std::nullopt;
+  collected_.reset();
+  return open_.take_all(phase);
+}
+
+Coordinator::Groups Coordinator::collect(std::deque<Ticket> tickets,
+                                         std::optional<Assignment::Kind> after_last) {
+  if (tickets.empty()) return std::vector<ScoredGroup>();
+  const StepPhase phase = phase_of(tickets.front());
+  order(std::move(tickets));
+  return collect(phase, after_last);
+}
+
+Coordinator::Groups Coordinator::collect_chosen(std::int64_t step, std::int64_t count,
+                                                const ChooseGroups& choose) {
+  const auto version_of = [&](StepPhase phase, std::int64_t group) {
+    return dispatcher_.version_in_flight(phase, group).value_or(step - 1);
+  };
+  std::vector<DrawnGroup> chosen;
+  const std::int64_t tokens_before = open_.training_progress().tokens;
+  std::int64_t seen = -1;  // finished groups at the last call of `choose`
+  const auto is_complete = [&] {
+    const GroupsDone done = open_.training_progress();
+    if (std::exchange(seen, done.groups) == done.groups) return false;
+    watcher_({.step = step,
+              .groups = std::min(done.groups, count),
+              .all_groups = count,
+              .tokens = done.tokens - tokens_before});
+    chosen = choose(open_.training_groups(version_of));
+    return !chosen.empty();
+  };
+  const auto is_held_back = [&] { return dispatcher_.has_more_to_begin(); };
+  if (!serve_until(is_complete, is_held_back, std::nullopt)) return std::nullopt;
+  std::ranges::sort(chosen);
+  return open_.take(chosen);
+}
+
+std::optional<ScoredGroup> Coordinator::collect_one(StepPhase phase,
+                                                    std::optional<Assignment::Kind> after_last) {
+  std::optional<ScoredGroup> group;
+  serve_until(
+      [&] {
+        group = open_.take_one(phase);
+        return group || open_.is_complete(phase);
+      },
+      [&] { return dispatcher_.has_more_to_begin(phase); }, after_last);
+  return group;
+}
+
+void Coordinator::poll_progress() {
+  if (!dispatcher_.has_version()) return;
+  dispatcher_.hold(parts_.stop.stops_generation());
+  while (accept_one()) continue;
+  answer_waiting_actors(std::nullopt);
+  dispatcher_.hold(false);
+}
+
+void Coordinator::announce(Assignment::Kind kind) {
+  dispatcher_.announce(true);
+  const auto waits = [&] { return !parts_.in_flight_weights && dispatcher_.in_flight() > 0; };
+  while (std::ranges::find(informed_, false) != informed_.end() || waits()) serve(kind);
+  dispatcher_.announce(false);
+  informed_.assign(informed_.size(), false);
+}
+
+void Coordinator::finish_in_flight(bool some_waits_for_weights) {
+  dispatcher_.hold(true);
+  while (!some_waits_for_weights && dispatcher_.in_flight() > 0) serve(std::nullopt);
+}
+
+void Coordinator::drain() {
+  while (auto group = parts_.scored.receive()) accept(std::move(*group));
+  if (const std::int64_t left = dispatcher_.in_flight(); left > 0) {
+    Log("learner", 0)
+        .info("{} groups wait for weights of later steps: the next start generates them again",
+              left);
   }
 }
 
-bool Coordinator::collect(StepPart part, std::optional<Assignment::Kind> when_out,
-                          const TakeGroup& take) {
-  return serve_until([&] { return !phases_.contains(part); }, [&] { return is_held_back(part); },
-                     when_out, take);
-}
-
-bool Coordinator::collect_until(const std::function<bool()>& is_complete, const TakeGroup& take) {
-  const auto some_is_held_back = [&] {
-    return std::ranges::any_of(phases_ | std::views::values, &HandOut::has_more_to_begin);
-  };
-  return serve_until(is_complete, some_is_held_back, std::nullopt, take);
-}
-
+/// Serves the actors until `is_complete`, which is called after every group. Returns false at once
+/// if the run stops while `is_held_back`.
 bool Coordinator::serve_until(const std::function<bool()>& is_complete,
                               const std::function<bool()>& is_held_back,
-                              std::optional<Assignment::Kind> when_out, const TakeGroup& take) {
+                              std::optional<Assignment::Kind> after_last) {
   while (!is_complete()) {
-    is_held_ = holds_back_ && holds_back_();
-    if (is_held_ && is_held_back()) return false;
-    serve(when_out, take);
+    const bool stops = parts_.stop.stops_generation();
+    dispatcher_.hold(stops);
+    if (stops && is_held_back()) return false;
+    serve(after_last);
   }
-  is_held_ = false;
+  dispatcher_.hold(false);
   return true;
 }
 
-bool Coordinator::collect(std::deque<Ticket> tickets, std::optional<Assignment::Kind> when_out,
-                          const TakeGroup& take) {
-  if (tickets.empty()) return true;
-  const StepPart part = part_of(tickets.front());
-  add(std::move(tickets));
-  return collect(part, when_out, take);
+void Coordinator::serve(std::optional<Assignment::Kind> after_last) {
+  const bool has_answered = answer_waiting_actors(after_last);
+  accept_one() || has_answered ? backoff_.reset() : backoff_.pause();
 }
 
-void Coordinator::poll_progress(const TakeGroup& take) {
-  if (!version_) return;
-  is_held_ = holds_back_ && holds_back_();
-  while (take_one(take)) continue;
-  answer_waiting_actors(std::nullopt);
-  is_held_ = false;
-}
-
-void Coordinator::await_in_flight(const TakeGroup& take) {
-  while (in_flight() > 0) serve(std::nullopt, take);
-}
-
-std::int64_t Coordinator::drain(const TakeGroup& take) {
-  while (auto group = scored_.receive()) take_in(std::move(*group), take);
-  return in_flight();
-}
-
-void Coordinator::announce(Assignment::Kind kind, const TakeGroup& take) {
-  announces_ = true;
-  const auto waits = [&] { return !in_flight_weights_ && in_flight() > 0; };
-  while (std::ranges::find(told_, false) != told_.end() || waits()) serve(kind, take);
-  announces_ = false;
-  told_.assign(told_.size(), false);
-}
-
-void Coordinator::serve(std::optional<Assignment::Kind> when_out, const TakeGroup& take) {
-  const bool answered = answer_waiting_actors(when_out);
-  take_one(take) || answered ? backoff_.reset() : backoff_.pause();
-}
-
-void Coordinator::take_in(ScoredGroup group, const TakeGroup& take) {
-  take_back(group.rollout.ticket);
-  take(std::move(group));
-}
-
-bool Coordinator::take_one(const TakeGroup& take) {
-  auto group = scored_.try_receive();
-  if (!group) return false;
-  take_in(std::move(*group), take);
-  return true;
-}
-
-void Coordinator::take_back(const Ticket& group) {
-  auto [phase, end] = phases_.equal_range(part_of(group));
-  const auto holds = [&](const auto& entry) { return entry.second.is_in_flight(group.group); };
-  phase = std::find_if(phase, end, holds);
-  if (phase == end) {
-    fail("group {} of step {} came back twice: this is a defect of the transport, please report it",
-         group.group, group.step);
-  }
-  phase->second.take_back(group);
-  if (phase->second.all_back()) phases_.erase(phase);
-}
-
-/// Whether another of its groups may begin.
-bool Coordinator::begins(const HandOut& phase) const {
-  if (is_held_ || !phase.has_more_to_begin()) return false;
-  if (announces_ && !version_) return false;  // the first weights
-  if (phase.policy_version() == Ticket::kAnyVersion) return !announces_;
-  if (version_ && phase.policy_version() < *version_) {
-    fail(
-        "groups for the weights of step {} are left under those of step {}: this is a defect, "
-        "please report it",
-        phase.policy_version(), *version_);
-  }
-  return !version_ || phase.policy_version() == *version_;
-}
-
-/// What is left of a group belongs to the weights of its first part.
-bool Coordinator::has_tickets(const HandOut& phase) const {
-  return phase.is_within_group() || begins(phase);
-}
-
-bool Coordinator::all_out() const {
-  return std::ranges::none_of(phases_ | std::views::values,
-                              [this](const HandOut& phase) { return has_tickets(phase); });
-}
-
-std::int64_t Coordinator::in_flight() const {
-  std::int64_t groups = 0;
-  for (const HandOut& phase : phases_ | std::views::values) groups += phase.in_flight();
-  return groups;
-}
-
-std::optional<std::int64_t> Coordinator::version_in_flight(StepPart part,
-                                                           std::int64_t group) const {
-  const auto [begin, end] = phases_.equal_range(part);
-  for (const auto& [of, phase] : std::ranges::subrange(begin, end)) {
-    if (phase.is_in_flight(group)) return phase.version_of(group);
-  }
-  return std::nullopt;
-}
-
-bool Coordinator::is_held_back(StepPart part) const {
-  const auto [begin, end] = phases_.equal_range(part);
-  return std::any_of(begin, end,
-                     [](const auto& entry) { return entry.second.has_more_to_begin(); });
-}
-
-std::vector<Ticket> Coordinator::tickets_for(const WaitingActor& waiting) {
-  if (waiting.request.room == 0) return {};
-  for (HandOut& phase : phases_ | std::views::values) {
-    if (!has_tickets(phase)) continue;
-    auto tickets = phase.next(waiting.actor, waiting.request, begins(phase),
-                              version_.value_or(Ticket::kAnyVersion));
-    if (!tickets.empty()) return tickets;
-  }
-  return {};
-}
-
-bool Coordinator::answer_waiting_actors(std::optional<Assignment::Kind> when_out) {
-  bool answered = false;
-  for (const WaitingActor& waiting : ticket_queue_.waiting_actors()) {
-    Assignment answer{Assignment::Kind::kTickets, tickets_for(waiting)};
+/// An actor without free slots only asks whether new weights follow, and is always answered.
+bool Coordinator::answer_waiting_actors(std::optional<Assignment::Kind> after_last) {
+  bool has_answered = false;
+  for (const WaitingActor& waiting : parts_.ticket_queue.waiting_actors()) {
+    Assignment answer{Assignment::Kind::kTickets, dispatcher_.next(waiting)};
     if (answer.tickets.empty()) {
-      const bool is_told = all_out() && when_out;
-      if (!is_told && waiting.request.room > 0) continue;
-      if (is_told) answer.kind = *when_out;
-      told_[static_cast<std::size_t>(waiting.actor)] = is_told;
+      const bool is_last = dispatcher_.all_handed_out() && after_last;
+      if (!is_last && waiting.request.room > 0) continue;
+      if (is_last) answer.kind = *after_last;
+      informed_[static_cast<std::size_t>(waiting.actor)] = is_last;
     }
-    answered = answered || waiting.request.room > 0;
-    ticket_queue_.answer(waiting.actor, std::move(answer));
+    has_answered = has_answered || waiting.request.room > 0;
+    parts_.ticket_queue.answer(waiting.actor, std::move(answer));
   }
-  return answered;
+  return has_answered;
+}
+
+bool Coordinator::accept_one() {
+  auto group = parts_.scored.try_receive();
+  if (!group) return false;
+  accept(std::move(*group));
+  return true;
+}
+
+void Coordinator::accept(ScoredGroup group) {
+  const StepPhase phase = phase_of(group.rollout.ticket);
+  dispatcher_.end(group.rollout.ticket);
+  if (parts_.journal != nullptr) parts_.journal->append(group);
+  parts_.stop.group_is_kept();
+  open_.add(std::move(group));
+  if (phase == collected_) watcher_(open_.progress(phase));
 }
 
 }  // namespace lie

@@ -1,110 +1,116 @@
-// The coordinator: hands tickets to the actors that ask, and collects what comes back.
+// The coordinator on learner 0 has the actors generate groups, and collects them.
+//
+//   order(tickets)     Queues the tickets of a phase; actors get them as they request work. Groups
+//                      that an earlier start left in the journal are not generated again.
+//   collect(phase)     Waits until all groups of a phase are finished, and returns them.
+//   poll_progress()    Serves the actors once without blocking, during long work between two calls.
+//
+// Phases may be ordered long before they are collected. Every call serves all phases: it hands out
+// tickets of any of them, and journals each finished group and keeps it for its phase.
 #pragma once
 
 #include <cstdint>
 #include <deque>
 #include <functional>
-#include <map>
 #include <optional>
-#include <utility>
 #include <vector>
 
 #include "common/base/stream.h"
 #include "common/comm/backoff.h"
 #include "common/comm/ticket_queue.h"
 #include "common/rollout/rollout.h"
-#include "learner/schedule/hand_out.h"
+#include "learner/schedule/dispatcher.h"
+#include "learner/schedule/early_stop.h"
+#include "learner/schedule/first_groups.h"
+#include "learner/schedule/journal.h"
+#include "learner/schedule/open_groups.h"
+#include "learner/schedule/tickets.h"
 
 namespace lie {
 
-/// Takes a group as it is finished.
-using TakeGroup = std::function<void(ScoredGroup)>;
+/// Everything outlives the coordinator.
+struct CoordinatorParts {
+  TicketQueue& ticket_queue;
+  int actors = 1;  // of the ticket queue
+  PollableSource<ScoredGroup>& scored;
+  EarlyStop& stop;             // no group begins while it stops generation
+  Journal* journal = nullptr;  // null: finished groups are not kept on disk
+  /// Whether actors take new weights with responses in flight.
+  bool in_flight_weights = false;
+};
 
-/// The groups of a step, or of the evaluation behind it. Ordered as they are needed.
-using StepPart = std::pair<std::int64_t, Purpose>;
-inline StepPart part_of(const Ticket& ticket) { return {ticket.step, ticket.purpose}; }
+/// Chooses the groups of a step among all open training groups; returns none to wait for more.
+using ChooseGroups = std::function<std::vector<DrawnGroup>(std::vector<OpenGroup>)>;
 
-/// Answers the actors. What it hands out is queued as phases: tickets of one step and purpose, for
-/// one policy version. One thread.
+/// For one thread.
 class Coordinator {
  public:
-  /// Keeps references to desk and source. `actors`: how many the desk has. `holds_back`: asked
-  /// while groups are waited for; as long as it is true, no group begins. May be empty.
-  /// `in_flight_weights`: actors take new weights with responses in flight; then groups are handed
-  /// out whole, each of one actor.
-  Coordinator(TicketQueue& ticket_queue, int actors, PollableSource<ScoredGroup>& scored,
-              std::function<bool()> holds_back = {}, bool in_flight_weights = false);
+  using Groups = std::optional<std::vector<ScoredGroup>>;
 
-  /// Queues tickets of one step and purpose, which are whole groups; earlier steps come first.
-  /// Those that name a policy version are handed out under it alone.
-  void add(std::deque<Ticket> tickets);
+  explicit Coordinator(const CoordinatorParts& parts)
+      : parts_(parts),
+        dispatcher_(parts.actors, parts.in_flight_weights),
+        informed_(static_cast<std::size_t>(parts.actors), false) {}
 
-  /// The actors have these weights from now on. Until it is called, any ticket is handed out.
-  void set_version(std::int64_t policy_version) { version_ = policy_version; }
+  /// Calls `watcher` when the collection of a phase begins, and then with each of its groups.
+  void watch(std::function<void(const GroupsDone&)> watcher) { watcher_ = std::move(watcher); }
 
-  /// What collect() does, once and without waiting, for whoever works long between two. Nothing
-  /// before set_version().
-  void poll_progress(const TakeGroup& take);
+  /// Queues tickets of one phase, each for a complete group. Earlier phases are handed out first.
+  /// Tickets that name a policy version are handed out under that version alone.
+  void order(std::deque<Ticket> tickets);
 
-  /// Hands out tickets, in parts where that keeps actors busy (see learner/schedule/hand_out.h),
-  /// and gives every group to `take` as it comes back whole, whichever step it is of. `when_out`:
-  /// what an actor that asks is told once all are handed out; empty: it waits. Blocks until all
-  /// groups queued for `part` are back. Throws Error if one comes twice. False, at once, where
-  /// groups of `part` are held back: others may still be in flight.
-  bool collect(StepPart part, std::optional<Assignment::Kind> when_out, const TakeGroup& take);
+  /// Returns the groups ordered for `phase` by ascending number. Blocks until all are finished.
+  /// `after_last`: the answer to an actor that requests work once everything is handed out; empty:
+  /// it waits. Returns empty if the run stops before all groups of the phase have begun; others may
+  /// then be in flight. Throws Error if a group arrives twice.
+  Groups collect(StepPhase phase, std::optional<Assignment::Kind> after_last = {});
+  /// Orders the tickets, then collects their phase.
+  Groups collect(std::deque<Ticket> tickets, std::optional<Assignment::Kind> after_last = {});
+  /// Returns the groups of step `step`: those that `choose` names, in the order in which they were
+  /// drawn, of all that are ordered for training. Calls `choose` whenever a group has arrived, and
+  /// blocks until it names some. `count`: how many it will name. Returns empty if the run stops
+  /// before all ordered groups have begun.
+  Groups collect_chosen(std::int64_t step, std::int64_t count, const ChooseGroups& choose);
+  /// Returns the next finished group of `phase`, in the order of arrival; empty after the last.
+  /// Otherwise as collect().
+  std::optional<ScoredGroup> collect_one(StepPhase phase,
+                                         std::optional<Assignment::Kind> after_last = {});
 
-  /// The same until `is_complete`, which is asked between two groups; false, at once, where any
-  /// group is held back.
-  bool collect_until(const std::function<bool()>& is_complete, const TakeGroup& take);
+  /// Hands out tickets and accepts finished groups as far as that is possible without blocking.
+  /// Does nothing before set_version().
+  void poll_progress();
 
-  /// The same as the first for these tickets, which are queued first.
-  bool collect(std::deque<Ticket> tickets, std::optional<Assignment::Kind> when_out,
-               const TakeGroup& take);
+  /// Announces to every actor that new weights follow by weight sync (kWeights), or that the run is
+  /// over (kFinish). Before, everything that is queued for the present weights is handed out.
+  /// Blocks until all actors are informed and, unless weights change in flight, no group is in
+  /// flight.
+  void announce(Assignment::Kind kind);
+  /// Sets the version of the weights that the actors have from now on. Before the first call,
+  /// tickets of any version are handed out.
+  void set_version(std::int64_t policy_version) { dispatcher_.set_version(policy_version); }
 
-  /// Of the weights under which a group that is in flight was handed out; empty for any other.
-  std::optional<std::int64_t> version_in_flight(StepPart part, std::int64_t group) const;
-
-  /// No group begins any more.
-  void hold() { is_held_ = true; }
-  /// Gives the groups in flight to `take` as they come back. Blocks until none is left.
-  void await_in_flight(const TakeGroup& take);
-
-  /// Tells every actor that has not been told yet: new weights follow by weight sync (kWeights), or
-  /// there will be no more tickets (kFinish). Before it, all that is queued for the weights they
-  /// have is handed out. Blocks until all have asked and, unless weights change in flight, nothing
-  /// is in flight.
-  void announce(Assignment::Kind kind, const TakeGroup& take = {});
-
-  /// Gives `take` what still comes in once the actors know that the run is over; returns how many
-  /// groups were in flight then that do not come: they waited for weights. Blocks until the source
+  /// Ends dispatching at the end of a run: no group begins any more. Unless some group may wait for
+  /// weights, blocks until all groups in flight are finished and journalled.
+  void finish_in_flight(bool some_waits_for_weights);
+  /// Journals the groups that still arrive after the end is announced. Blocks until the source
   /// ends.
-  std::int64_t drain(const TakeGroup& take);
+  void drain();
 
  private:
-  bool begins(const HandOut& phase) const;
-  bool has_tickets(const HandOut& phase) const;
-  bool all_out() const;
-  std::int64_t in_flight() const;
-  bool is_held_back(StepPart part) const;
   bool serve_until(const std::function<bool()>& is_complete,
                    const std::function<bool()>& is_held_back,
-                   std::optional<Assignment::Kind> when_out, const TakeGroup& take);
-  std::vector<Ticket> tickets_for(const WaitingActor& waiting);
-  bool answer_waiting_actors(std::optional<Assignment::Kind> when_out);
-  void take_back(const Ticket& group);
-  void take_in(ScoredGroup group, const TakeGroup& take);
-  bool take_one(const TakeGroup& take);
-  void serve(std::optional<Assignment::Kind> when_out, const TakeGroup& take);
+                   std::optional<Assignment::Kind> after_last);
+  void serve(std::optional<Assignment::Kind> after_last);
+  bool answer_waiting_actors(std::optional<Assignment::Kind> after_last);
+  bool accept_one();
+  void accept(ScoredGroup group);
 
-  TicketQueue& ticket_queue_;
-  PollableSource<ScoredGroup>& scored_;
-  std::function<bool()> holds_back_;
-  const bool in_flight_weights_;
-  std::vector<bool> told_;  // [actors] knows what comes after the tickets
-  std::multimap<StepPart, HandOut> phases_;
-  std::optional<std::int64_t> version_;
-  bool announces_ = false;  // new weights: groups for any version wait for them
-  bool is_held_ = false;    // no group begins
+  const CoordinatorParts parts_;
+  Dispatcher dispatcher_;
+  OpenGroups open_;
+  std::vector<bool> informed_;          // [actors] whether an actor knows what follows the tickets
+  std::optional<StepPhase> collected_;  // the phase that is being collected
+  std::function<void(const GroupsDone&)> watcher_ = [](const GroupsDone&) {};
   Backoff backoff_;
 };
 

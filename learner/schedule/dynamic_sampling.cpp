@@ -6,21 +6,23 @@
 #include "common/base/divided_up.h"
 
 namespace lie {
+
 void describe(FieldList& fields, DynamicSamplingOptions& options) {
-  fields.add("enabled", options.enabled,
-             {.help = "Train on groups with right and wrong responses only: others are replaced by "
-                      "groups of further prompts (DAPO), and logged."});
+  fields.add(
+      "enabled", options.enabled,
+      {.help = "Train only on groups with correct and incorrect responses: others are replaced by "
+               "groups of further prompts (DAPO), and logged."});
   fields.add(
       "max_rounds", options.max_rounds,
-      {.help = "With it, a step draws prompts so often, at most rollout.prompts_per_step at a "
-               "time; then it trains on the groups that it has.",
+      {.help = "With it, a step draws prompts at most this often, at most rollout.prompts_per_step "
+               "at a time; then it trains on the groups that it has.",
        .unit = "rounds",
        .min = 1});
 }
 
 bool has_signal(const ScoredGroup& group) {
-  const auto right = std::ranges::count(group.scores, VerdictCode::kEqual, &Score::verdict);
-  return right > 0 && right < std::ssize(group.scores);
+  const auto correct = std::ranges::count(group.scores, VerdictCode::kEqual, &Score::verdict);
+  return correct > 0 && correct < std::ssize(group.scores);
 }
 
 std::int64_t prompts_of_next_round(std::span<const ScoredGroup> groups, std::int64_t wanted) {

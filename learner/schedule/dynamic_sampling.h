@@ -1,5 +1,5 @@
-// Dynamic sampling (DAPO, arXiv:2503.14476, section 3.2): groups that are all right or all wrong
-// say nothing of which answer is better, and groups of further prompts take their place.
+// Dynamic sampling (DAPO, arXiv:2503.14476, section 3.2). A group whose responses are all correct
+// or all incorrect does not show which answer is better, so a group of another prompt replaces it.
 #pragma once
 
 #include <cstdint>
@@ -17,22 +17,21 @@ struct DynamicSamplingOptions {
 };
 void describe(FieldList& fields, DynamicSamplingOptions& options);
 
-/// Whether a group has right and wrong responses. By accuracy: a reward of length, for one, differs
-/// within almost any group.
+/// Whether a group has correct and incorrect responses. Other rewards are ignored: a length reward
+/// differs within almost every group.
 bool has_signal(const ScoredGroup& group);
 
-/// How many prompts a step draws after these groups: as many as complete the `wanted` ones with
-/// signal if these stay as frequent, at most `wanted`; 0 where they are complete. Depends on
-/// nothing but the groups, hence on no layout.
+/// Returns how many prompts a step draws after these groups to have `wanted` groups with signal, if
+/// those stay as frequent as so far: at most `wanted`; 0 if the step has enough. The number depends
+/// on the groups alone, so it is the same for any layout.
 std::int64_t prompts_of_next_round(std::span<const ScoredGroup> groups, std::int64_t wanted);
 
-/// A step's groups, apart.
+/// The groups of a step by what becomes of them, in their order.
 struct SelectedGroups {
-  std::vector<ScoredGroup> trained;  // the first `wanted` with signal, or as many as there are
+  std::vector<ScoredGroup> trained;  // the first `wanted` groups with signal, or fewer
   std::vector<ScoredGroup> dropped;
 };
 
-/// Both in the order of `groups`.
 SelectedGroups select_groups(std::vector<ScoredGroup> groups, std::int64_t wanted);
 
 }  // namespace lie

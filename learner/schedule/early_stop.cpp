@@ -11,7 +11,7 @@
 namespace lie {
 namespace {
 
-// Steps differ, and the job has to end, too.
+// Steps differ in length, and the program needs time to end.
 constexpr double kSlack = 1.1;
 constexpr double kMargin_seconds = 10;
 
@@ -22,8 +22,8 @@ bool EarlyStop::may_begin(std::int64_t step) {
     reason_ = fmt::format("stopped at step {} by {}", step - 1, signal_name(signal));
   } else if (!in_time()) {
     reason_ = fmt::format(
-        "stopped at step {}: the next could need {:.0f} s with all that must follow it, and the "
-        "time is over in {:.0f} s",
+        "stopped at step {}: the next step and its checkpoint could take {:.0f} s, and the time is "
+        "over in {:.0f} s",
         step - 1, seconds_needed(), seconds_left_ - watch_.seconds());
   }
   step_ = step;

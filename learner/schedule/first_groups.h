@@ -1,15 +1,16 @@
-// Which groups a step takes where it is complete with the first that are finished
-// (rollout.complete_with): a long response holds no step until the bound on staleness does.
+// The groups of a step that takes the first finished groups (rollout.complete_with). Then a long
+// response delays a step only where the bound on staleness requires it.
 //
-// While step S is collected, the groups of step S + 1 are drawn, too, so 2 N are open: drawn, and
-// taken by no step. S takes N of those that are finished, first those that may wait least. Then
-// those that are left must all find a later step in time: of them no more than (T - S) N may be due
-// by step T, for every T; until that is so, S waits. What is drawn next, under the weights of step
-// S at the oldest, is not due before step S + 1 + K (K: rollout.max_staleness), so the same holds
-// for S + 1: no group is ever late, and none is dropped. The last step takes what is left.
+// A group is open from the time its prompt is drawn until a step takes it. While step S is
+// collected, the groups of step S + 1 are drawn as well, so 2 N groups are open. S takes N finished
+// groups, those with the earliest due step first. It waits until the other groups can all be taken
+// in time: for every later step T, at most (T - S) N of them may be due by T. Groups drawn next
+// have at least the weights of step S, so they are not due before step S + 1 + K (K:
+// rollout.max_staleness). The same then holds for S + 1: no group is ever late or dropped, and the
+// last step takes all groups that are left.
 //
-// Were more steps drawn ahead, all groups would begin earlier than they need to: what a long one
-// may take, K + 1 steps from its weights on, would be used up by waiting, of the short ones too.
+// If more steps were drawn ahead, all groups would begin earlier than necessary. Groups would spend
+// part of the K + 1 steps that a long response may take on waiting.
 #pragma once
 
 #include <cstdint>
@@ -23,30 +24,30 @@ namespace lie {
 
 inline DrawnGroup drawn_as(const Ticket& ticket) { return {ticket.step, ticket.group}; }
 
-/// By how many steps actors run ahead then.
+/// The number of steps that are drawn ahead.
 inline constexpr std::int64_t kStepsDrawnAhead = 1;
 
-/// A group that no step has taken.
+/// A group that is drawn and that no step has taken.
 struct OpenGroup {
   DrawnGroup drawn;
-  /// Of the weights of its oldest token, or the oldest that this may be of.
-  std::int64_t policy_version = 0;
+  std::int64_t policy_version = 0;  // of its oldest token, or the oldest that this may have
   bool is_finished = false;
 };
 
-/// The last step that may take it: it has no token that is staler than `max_staleness`, and the
-/// step that drew it is no more steps before.
+/// Returns the last step that may take the group: no token is then staler than `max_staleness`, and
+/// the group was drawn at most that many steps before.
 std::int64_t due_step(const OpenGroup& group, std::int64_t max_staleness);
 
-/// Those that `step` takes, `count` of them; empty as long as it waits for more. `open`: all.
+/// Returns the `count` groups that `step` takes of all open groups; empty while it must wait for
+/// more to finish.
 std::vector<DrawnGroup> first_groups(std::vector<OpenGroup> open, std::int64_t step,
                                      std::int64_t count, std::int64_t max_staleness);
 
-/// `groups` once all of them are finished, else none. Throws Error if one is not open.
+/// Returns `groups` if all of them are finished, else none. Throws Error if one is not open.
 std::vector<DrawnGroup> once_finished(std::vector<DrawnGroup> groups,
                                       std::span<const OpenGroup> open);
 
-/// Of the weights of its oldest token.
+/// Returns the policy version of the oldest token of a group.
 std::int64_t oldest_version(const RolloutGroup& group);
 
 }  // namespace lie

@@ -19,11 +19,11 @@ namespace fs = std::filesystem;
 
 constexpr std::string_view kPrefix = "step-";
 
-/// When a step's groups are asked for, every learner has taken part in the update before, and so
-/// has written the step two before that: the recorder writes one step while the next one runs.
-constexpr std::int64_t kStepsBehindTheLog = 3;
+/// When a step's groups are ordered, every learner has taken part in the preceding update. So each
+/// has logged the step two before that one: a recorder writes one step while the next one runs.
+constexpr std::int64_t kStepsAfterTheLog = 3;
 
-/// Whether the tokens are of the weights that they are planned for.
+/// Whether each token was sampled with the weights that the ticket plans for it.
 bool follows_plan(const RolloutGroup& group, const Ticket& now) {
   for (std::size_t i = 0; i < std::min(now.planned.size(), group.responses.size()); ++i) {
     if (group.responses[i].versions != now.planned[i]) return false;
@@ -39,14 +39,14 @@ bool answers(const RolloutGroup& group, const Ticket& now) {
          asks_the_same(then, now);
 }
 
-/// The clocks of an earlier start say nothing of this one.
+/// Clocks of an earlier start must not count for this one.
 ScoredGroup without_clocks(ScoredGroup group) {
   group.rollout.actor_clocks.clear();
   group.reward_clock = {};
   return group;
 }
 
-/// 51 of "step-000051.groups"; -1 for a name that is none.
+/// Returns 51 for "step-000051.groups"; -1 for any other name.
 std::int64_t step_of(const std::string& name) {
   std::int64_t step = -1;
   if (name.starts_with(kPrefix)) {
@@ -73,7 +73,7 @@ std::vector<ScoredGroup> Journal::take_known(std::int64_t step, std::deque<Ticke
     if (found.empty()) return false;
     if (!answers(found.mapped().rollout, ticket)) {
       Log("learner", 0)
-          .warn("{}: group {} is of another prompt or group size; it is generated again",
+          .warn("{}: group {} has another prompt or group size; it is generated again",
                 path_of(step).string(), ticket.group);
       return false;
     }
@@ -99,8 +99,8 @@ Journal::Step& Journal::opened(std::int64_t number) {
       });
   for (const std::string& loss : state.damage) Log("learner", 0).warn("{}", loss);
   if (!state.refusal.empty()) Log("learner", 0).warn("{}; it is not used", state.refusal);
-  step.whole_bytes = state.whole_bytes;
-  remove_up_to(number - ahead_ - kStepsBehindTheLog);
+  step.valid_bytes = state.whole_bytes;
+  remove_up_to(number - ahead_ - kStepsAfterTheLog);
   return step;
 }
 
@@ -109,7 +109,7 @@ void Journal::append(const ScoredGroup& group) {
   Step& step = opened(number);
   if (!step.file) {
     make_directories(directory_);
-    step.file.emplace(path_of(number), step.whole_bytes);
+    step.file.emplace(path_of(number), step.valid_bytes);
   }
   step.file->append(wire::pack(group));
 }

@@ -1,7 +1,7 @@
-// The scored groups of the steps in progress, kept on learner 0 as they come in, so that a run that
-// dies generates none of them again (invariant E7).
+// The finished groups of unfinished steps, written to disk as they arrive, so that a run that dies
+// does not generate them again (invariant E7).
 //
-//   journal/step-000051.groups   groups of step 51 and of the evaluation behind it, each a message
+//   journal/step-000051.groups   groups of step 51 and of the evaluation after it, each a message
 //                                kScoredGroup: common/comm/message_file.h
 #pragma once
 
@@ -20,28 +20,28 @@ namespace lie {
 
 class Journal {
  public:
-  /// Of the run in `run_directory`, where nothing is created before the first group. `ahead`: how
-  /// many steps before its turn a step may be asked for.
+  /// Opens the journal of the run in `run_directory`. Creates nothing before the first group.
+  /// `ahead`: how many steps before it is trained a step may be ordered.
   explicit Journal(const std::filesystem::path& run_directory, std::int64_t ahead = 0);
 
-  /// What an earlier start kept of a step's tickets; these are taken off the list. A group of
-  /// another prompt, group size or policy version stays unused. Says what is found, and what is
-  /// damaged.
+  /// Returns the groups of a step that an earlier start kept, and removes their tickets from the
+  /// list. Ignores groups with another prompt, group size or policy version. Logs the number of
+  /// groups found and any damage.
   std::vector<ScoredGroup> take_known(std::int64_t step, std::deque<Ticket>& tickets);
 
-  /// Keeps a group of a step that was asked for. Throws Error if the disk is full.
+  /// Writes a group of a step that was passed to take_known(). Throws Error if the disk is full.
   void append(const ScoredGroup& group);
 
-  /// Removes what belongs to steps up to this one, which are in all learners' logs: step 0 not
-  /// before step 1, with which it is logged.
+  /// Removes the groups of steps up to `step`, which all learners have logged. Keeps step 0 as long
+  /// as `step` is 0, because it is logged together with step 1.
   void remove_up_to(std::int64_t step);
 
  private:
-  using Key = std::pair<Purpose, std::int64_t>;  // and group
+  using Key = std::pair<Purpose, std::int64_t>;  // purpose and group
   struct Step {
-    std::map<Key, ScoredGroup> known;  // not asked for yet
-    std::uint64_t whole_bytes = 0;     // of its file
-    std::optional<MessageFile> file;   // from the first group on
+    std::map<Key, ScoredGroup> known;  // groups in the file that no ticket has asked for
+    std::uint64_t valid_bytes = 0;     // of the file
+    std::optional<MessageFile> file;   // opened with the first group
   };
   Step& opened(std::int64_t step);
   std::filesystem::path path_of(std::int64_t step) const;

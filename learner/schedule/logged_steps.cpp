@@ -11,18 +11,19 @@ namespace lie {
 namespace {
 
 void decode_texts(ScoredGroup& group, const TextOfResponse& text) {
-  for (const Response& response : group.rollout.responses)
+  for (const Response& response : group.rollout.responses) {
     group.texts.push_back(text(response.ids));
+  }
 }
 
-/// Tickets as the prompt stream gives them.
+/// Tickets as they were drawn from the prompt stream.
 using Tickets = std::map<DrawnGroup, Ticket>;
 
-void add(Tickets& tickets, std::deque<Ticket> of_step) {
-  for (Ticket& ticket : of_step) tickets.emplace(drawn_as(ticket), std::move(ticket));
+void add(Tickets& tickets, std::deque<Ticket> drawn) {
+  for (Ticket& ticket : drawn) tickets.emplace(drawn_as(ticket), std::move(ticket));
 }
 
-/// Gives each group the ticket that it was drawn as; false where that asks otherwise.
+/// Gives each group the ticket that was drawn for it. Returns false if a ticket does not fit.
 bool give_tickets(const Tickets& tickets, std::vector<ScoredGroup>& groups) {
   for (ScoredGroup& group : groups) {
     RolloutGroup& rollout = group.rollout;
@@ -78,11 +79,11 @@ std::optional<StepGroups> LoggedSteps::receive() {
   if (!stop_.may_begin(range_.first_step + 1)) return std::nullopt;
   stop_.has_groups();
   StepGroups step = read_logged_step(log_, ++range_.first_step, text_, /*as_drawn=*/true);
-  take_tickets(step);
+  restore_tickets(step);
   return step;
 }
 
-void LoggedSteps::take_tickets(StepGroups& step) {
+void LoggedSteps::restore_tickets(StepGroups& step) {
   const bool is_dynamic = options_.dynamic_sampling.enabled;
   if (is_dynamic) step.wanted_groups = options_.prompts_per_step;
   const std::int64_t count = std::ssize(step.groups) + std::ssize(step.dropped);

@@ -1,5 +1,5 @@
-// The steps between a run's checkpoint and the end of its log: learned again from the log, with no
-// token generated (invariants E7 and E11).
+// The steps after the checkpoint of a resumed run that its log already holds. They are learned
+// again from the log, and no token is generated (invariants E7 and E11).
 #pragma once
 
 #include <cstdint>
@@ -18,15 +18,16 @@
 
 namespace lie {
 
-/// The text of a response where coverage units are words, which the log does not keep; else empty.
+/// Decodes a response where coverage counts words, since the log holds no text; else empty.
 using TextOfResponse = std::function<std::string(std::span<const std::int32_t>)>;
 
-/// A step as the log has it, marked as logged; step 0 is the evaluation of the start policy.
-/// `as_drawn`: its tickets are of the steps that drew them, where others may have taken them.
+/// Reads a step from the log, and marks it as logged. Step 0 is the evaluation of the start policy.
+/// `as_drawn`: gives each group the step and number with which it was drawn, in place of the step
+/// that took it.
 StepGroups read_logged_step(const StepLog& log, std::int64_t step, const TextOfResponse& text,
                             bool as_drawn = false);
 
-/// The steps after `first_step` up to `last_step` from the log, then those of `next`.
+/// Gives the steps after `first_step` up to `last_step` from the log, then the steps of `next`.
 class LoggedSteps : public Source<StepGroups> {
  public:
   struct Range {
@@ -37,12 +38,12 @@ class LoggedSteps : public Source<StepGroups> {
   LoggedSteps(const StepLog& log, Range range, TextOfResponse text, PromptStream& prompts,
               const TicketOptions& options, EarlyStop& stop, Source<StepGroups>& next);
 
-  /// The prompt stream advances as if the step were generated. Throws Error where the log answers
-  /// other prompts.
+  /// Advances the prompt stream as if the step were generated. Throws Error if the groups in the
+  /// log answer other prompts.
   std::optional<StepGroups> receive() override;
 
  private:
-  void take_tickets(StepGroups& step);
+  void restore_tickets(StepGroups& step);
 
   const StepLog& log_;
   Range range_;

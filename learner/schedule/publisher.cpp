@@ -1,30 +1,16 @@
 #include "learner/schedule/publisher.h"
 
-#include <optional>
-
-#include "common/base/clock.h"
-
 namespace lie {
 
 void Publisher::publish(std::int64_t policy_version) {
-  collector_.announce_weights();
+  if (policy_version < first_version_) return;
+  coordinator_.announce(Assignment::Kind::kWeights);
   publish_weights(weight_group_, policy_version, weights_, options_);
-  collector_.set_version(policy_version);
-}
-
-void Publisher::take(StepOutcome& step) {
-  if (step.step < first_version_) return;
-  {
-    const Timed timed(step.seconds.publish);
-    publish(step.step);
-  }
-  if (step.is_logged || !evaluations_.due_after(step.step)) return;
-  const Timed timed(step.seconds.evaluate);
-  step.evaluation = collector_.collect(evaluations_.after(step.step), std::nullopt).value();
+  coordinator_.set_version(policy_version);
 }
 
 void Publisher::finish() {
-  collector_.announce_weights();
+  coordinator_.announce(Assignment::Kind::kWeights);
   publish_finish(weight_group_);
 }
 

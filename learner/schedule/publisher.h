@@ -1,50 +1,39 @@
-// Learner 0 after an update: sends the actors the new weights, and evaluates the policy when due.
+// Learner 0 sends the actors new weights.
 #pragma once
 
 #include <cstdint>
 
 #include "common/comm/collective/collective.h"
 #include "common/comm/weight_sync.h"
-#include "learner/schedule/group_collector.h"
-#include "learner/schedule/tickets.h"
-#include "learner/step_recorders.h"
+#include "learner/schedule/coordinator.h"
 
 namespace lie {
 
-class Publisher : public StepRecorder {
+class Publisher {
  public:
   /// Keeps references. `weight_group`: learner 0 and the actors, see common/comm/weight_sync.h.
-  /// `weights`: where all of them are whenever a step has been learned; nothing where an actor
-  /// computes with the learner's own.
-  /// `first_version`: the first that anything is generated with.
-  Publisher(GroupCollector& collector, Collective& weight_group, DeviceSpan weights,
-            const WeightSyncOptions& options, const EvaluationTickets& evaluations,
-            std::int64_t first_version)
-      : collector_(collector),
+  /// `weights`: the updated weights after each step; empty where an actor computes with the
+  /// learner's weights.
+  /// `first_version`: the first version that anything is generated with.
+  Publisher(Coordinator& coordinator, Collective& weight_group, DeviceSpan weights,
+            const WeightSyncOptions& options, std::int64_t first_version)
+      : coordinator_(coordinator),
         weight_group_(weight_group),
         weights_(weights),
         options_(options),
-        evaluations_(evaluations),
         first_version_(first_version) {}
 
-  /// Sends the current weights as those after training step `policy_version`. Blocks until all
-  /// actors have them.
+  /// Sends the weights after training step `policy_version`, unless nothing is generated with them.
+  /// Blocks until all actors have them.
   void publish(std::int64_t policy_version);
-  /// The same for the weights that the run begins with, if anything is generated with them.
-  void begin(std::int64_t policy_version) {
-    if (policy_version >= first_version_) publish(policy_version);
-  }
-
-  void take(StepOutcome& step) override;
-  /// Tells the actors that the run is over. Blocks until they have finished what is in flight.
+  /// Ends the run for the actors. Blocks until they have finished what is in flight.
   void finish();
 
  private:
-  GroupCollector& collector_;
+  Coordinator& coordinator_;
   Collective& weight_group_;
   DeviceSpan weights_;
   const WeightSyncOptions& options_;
-  const EvaluationTickets& evaluations_;
   std::int64_t first_version_;
 };
 

@@ -21,7 +21,7 @@ struct Line {
 };
 using Lines = std::map<std::int64_t, Line>;  // by step
 
-/// A last line without its end was left by a killed process and does not count.
+/// Ignores an unfinished last line, which a killed process has left.
 Lines lines_of(const fs::path& path) {
   Lines lines;
   const std::string text = read_file(path);
@@ -30,7 +30,7 @@ Lines lines_of(const fs::path& path) {
     if (!is_valid(line)) fail("{}: the line does not fit its checksum; it is damaged", place);
     Json object = parse_json(line, place);
     if (!object.contains("problems") || !object.contains("versions")) {
-      fail("{}: is no line of a schedule; name the schedule.jsonl of a run", place);
+      fail("{}: not a line of a schedule; name the schedule.jsonl of a run", place);
     }
     const std::int64_t step = object.at("step");
     lines[step] = {std::string(line), std::move(object)};
@@ -60,13 +60,13 @@ SampleRuns runs_of(const RolloutGroup& group) {
 std::vector<VersionRuns> plan_of(const SampleRuns& samples) {
   std::vector<VersionRuns> plan;
   for (const auto& runs : samples) {
-    VersionRuns& of_sample = plan.emplace_back();
-    for (const auto& [version, tokens] : runs) of_sample.push_back({version, tokens});
+    VersionRuns& sample = plan.emplace_back();
+    for (const auto& [version, tokens] : runs) sample.push_back({version, tokens});
   }
   return plan;
 }
 
-std::string line_of(const StepOutcome& step, bool takes_first_groups) {
+std::string line_of(const StepGroups& step, bool takes_first_groups) {
   std::vector<std::int64_t> problems, versions;
   std::vector<SampleRuns> tokens;
   std::vector<std::array<std::int64_t, 2>> drawn;
@@ -140,7 +140,7 @@ void RolloutSchedule::assign(std::deque<Ticket>& tickets, std::int64_t max_stale
 const RolloutSchedule::Group& RolloutSchedule::group_of(const Ticket& ticket) const {
   const auto found = groups_.find({ticket.step, ticket.group});
   if (found == groups_.end()) {
-    fail("{}: has no group {} of step {}", path_.string(), ticket.group, ticket.step);
+    fail("{}: holds no group {} of step {}", path_.string(), ticket.group, ticket.step);
   }
   return found->second;
 }
@@ -167,7 +167,7 @@ void ScheduleRecorder::begin_with(const std::string& lines) {
   file_.open(path_, std::ios::app);
 }
 
-void ScheduleRecorder::take(StepOutcome& step) {
+void ScheduleRecorder::record(const StepGroups& step) {
   if (step.step <= first_step_) return;
   const std::string line = line_of(step, takes_first_groups_);
   if (const auto known = ahead_.extract(step.step); !known.empty()) {

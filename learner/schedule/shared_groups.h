@@ -1,6 +1,6 @@
-// Every learner trains on the same groups: learner 0's source reaches the others, both ends. One
-// step is two broadcasts from learner 0: a header, then the groups as common/comm/wire.h packs
-// them; the end of the source is a header alone. A group of one learner sends nothing.
+// Sends the steps of learner 0 to the other learners, which train on the same groups. A step is two
+// broadcasts: a header, then the groups as common/comm/wire.h packs them. A header without groups
+// is the end of the source. With one learner nothing is sent.
 #pragma once
 
 #include <optional>
@@ -11,7 +11,7 @@
 
 namespace lie {
 
-/// Learner 0's end: passes on what `own` gives, and shows it to the others.
+/// The sender on learner 0: returns each step of `own` after sending it to the other learners.
 class SharedGroups : public Source<StepGroups> {
  public:
   /// Keeps references to both.
@@ -23,7 +23,7 @@ class SharedGroups : public Source<StepGroups> {
   Collective& learners_;
 };
 
-/// The end of the other learners.
+/// The receiver on the other learners.
 class GroupsOfLearner0 : public Source<StepGroups> {
  public:
   explicit GroupsOfLearner0(Collective& learners) : learners_(learners) {}

@@ -8,7 +8,7 @@
 namespace lie {
 namespace {
 
-/// Calls visit(staleness, tokens) for neighbouring tokens of the same weights.
+/// Calls visit(staleness, tokens) for each run of tokens that the same weights have sampled.
 void for_each_run(std::int64_t step, std::span<const ScoredGroup> groups, const auto& visit) {
   for (const ScoredGroup& group : groups) {
     for (const Response& response : group.rollout.responses) {
@@ -42,8 +42,8 @@ void check_staleness(std::int64_t step, std::span<const ScoredGroup> groups,
   });
   if (outside == 0) return;
   fail(
-      "step {}: {} of its {} tokens are of weights that it may not train on (rollout.max_staleness "
-      "{}): this is a defect of the coordinator, please report it",
+      "step {}: {} of its {} tokens were sampled with weights that it may not train on "
+      "(rollout.max_staleness {}): this is a defect of the coordinator, please report it",
       step, outside, all, max_staleness);
 }
 

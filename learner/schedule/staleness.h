@@ -1,5 +1,5 @@
-// How many steps the weights that sampled a step's tokens lack, and that none lacks more than it
-// may.
+// The staleness of tokens: how many training steps the weights that sampled them are older than the
+// weights that a step begins with.
 #pragma once
 
 #include <cstdint>
@@ -9,16 +9,15 @@
 
 namespace lie {
 
-/// Over the response tokens of a step's groups. Staleness of a token: training steps between the
-/// weights that sampled it and those that the step begins with.
+/// The staleness of the response tokens of a step.
 struct Staleness {
   double mean = 0;  // NaN without tokens
   std::int64_t max = 0;
 };
 Staleness staleness_of(std::int64_t step, std::span<const ScoredGroup> groups);
 
-/// Throws Error, which counts them, if tokens of the groups are staler than `max_staleness`, or of
-/// weights that step `step` is yet to make.
+/// Throws Error if tokens of the groups are staler than `max_staleness`, or were sampled with
+/// weights that step `step` has yet to compute.
 void check_staleness(std::int64_t step, std::span<const ScoredGroup> groups,
                      std::int64_t max_staleness);
 

@@ -34,26 +34,29 @@ void describe(FieldList& fields, TicketOptions& options) {
               .max = 65536});
   fields.add("max_staleness", options.max_staleness,
              {.help = "Actors may run ahead of the learner: a step trains on responses whose "
-                      "weights lack at most so many of the steps before it. 0: none, and every "
-                      "response is of the policy that is trained.",
+                      "weights are at most this many steps older. 0: every response is sampled "
+                      "with the policy that is trained.",
               .unit = "steps",
               .min = 0,
               .max = 64});
   fields.add(
       "complete_with", options.complete_with,
       {{"own_groups", CompleteWith::kOwnGroups}, {"first_groups", CompleteWith::kFirstGroups}},
-      {.help = "With rollout.max_staleness, a step is complete with own_groups: those of its own "
-               "prompts; first_groups: as many, the first that are finished, of its own, the next "
-               "step's, or those that are left. Actors then run ahead by one step, and the rest of "
-               "max_staleness is what a long response may take: worth having from 2 on."});
+      {.help =
+           "The groups of a step. own_groups: the groups of its own prompts. first_groups, with "
+           "rollout.max_staleness: as many groups, the first that are finished, of its own "
+           "prompts, the next step's, or left from earlier steps. Actors then run ahead by one "
+           "step, and a long response may take the other steps of max_staleness; useful from "
+           "2 on."});
   fields.section("dynamic_sampling", options.dynamic_sampling);
 }
 
 void check_options(const TicketOptions& options) {
   if (options.takes_first_groups() && options.max_staleness == 0) {
     fail(
-        "rollout.complete_with is first_groups, but rollout.max_staleness is 0: a step may take no "
-        "group but its own; set max_staleness to 1 or more");
+        "rollout.complete_with is first_groups, but rollout.max_staleness is 0: a step may only "
+        "take "
+        "its own groups; set max_staleness to 1 or more");
   }
   if (!options.dynamic_sampling.enabled) return;
   if (options.max_staleness > 0) {
@@ -64,22 +67,22 @@ void check_options(const TicketOptions& options) {
   }
   if (options.samples_per_prompt > 1) return;
   fail(
-      "rollout.dynamic_sampling.enabled: no group of one response has right and wrong ones; set "
-      "rollout.samples_per_prompt to 2 or more");
+      "rollout.dynamic_sampling.enabled: a group of one response cannot have correct and incorrect "
+      "ones; set rollout.samples_per_prompt to 2 or more");
 }
 
 void describe(FieldList& fields, EvaluationOptions& options) {
-  fields.add(
-      "every", options.every,
-      {.help =
-           "Evaluate on data.evaluation_file before training, every so many steps and at the end; "
-           "0: never.",
-       .unit = "steps",
-       .min = 0});
-  fields.add("prompts", options.prompts,
-             {.help = "Use only the first so many prompts of each evaluation file; 0: all.",
-              .unit = "prompts",
+  fields.add("every", options.every,
+             {.help = "Evaluate on data.evaluation_file before training, after every this many "
+                      "steps and at the "
+                      "end; 0: never.",
+              .unit = "steps",
               .min = 0});
+  fields.add(
+      "prompts", options.prompts,
+      {.help = "Use only this many prompts from the beginning of each evaluation file; 0: all.",
+       .unit = "prompts",
+       .min = 0});
   fields.add("samples_per_prompt", options.samples_per_prompt,
              {.help = "Responses sampled for each evaluation prompt.",
               .unit = "responses",

@@ -1,6 +1,7 @@
-// Where tickets come from: the prompt stream while training, the held-out prompts for evaluations.
+// The tickets of a run: from the prompt stream for training, from held-out prompts for evaluations.
 #pragma once
 
+#include <compare>
 #include <cstdint>
 #include <deque>
 #include <vector>
@@ -12,10 +13,19 @@
 
 namespace lie {
 
+/// A phase of a run: the training groups of a step, or the evaluation after it. Phases are ordered
+/// as they are needed.
+struct StepPhase {
+  std::int64_t step = 0;
+  Purpose purpose = Purpose::kTrain;
+  auto operator<=>(const StepPhase&) const = default;
+};
+inline StepPhase phase_of(const Ticket& ticket) { return {ticket.step, ticket.purpose}; }
+
 /// Which groups a step trains on.
 enum class CompleteWith : std::uint8_t {
-  kOwnGroups,    // those of the prompts that were drawn for it
-  kFirstGroups,  // as many, the first that are finished: learner/schedule/first_groups.h
+  kOwnGroups,    // the groups of the prompts that were drawn for it
+  kFirstGroups,  // the first finished groups (learner/schedule/first_groups.h)
 };
 
 struct TicketOptions {
@@ -28,8 +38,8 @@ struct TicketOptions {
   bool takes_first_groups() const { return complete_with == CompleteWith::kFirstGroups; }
 };
 void describe(FieldList& fields, TicketOptions& options);
-/// Throws Error where no group could ever have right and wrong responses, or options contradict
-/// each other.
+/// Throws Error if options contradict each other, or if no group could have both correct and
+/// incorrect responses.
 void check_options(const TicketOptions& options);
 
 struct EvaluationOptions {
@@ -39,33 +49,34 @@ struct EvaluationOptions {
 };
 void describe(FieldList& fields, EvaluationOptions& options);
 
-/// The next prompts_per_step prompts of the stream, to be answered with the weights after the step
-/// before; where actors run ahead with any weights.
+/// Returns tickets for the next prompts_per_step prompts of the stream. They name the weights after
+/// the preceding step, or any weights where actors run ahead.
 std::deque<Ticket> training_tickets(PromptStream& prompts, const TicketOptions& options,
                                     std::int64_t step);
 
-/// The next `count`, as groups from `first_group` on.
+/// Returns tickets for the next `count` prompts, with group numbers from `first_group` on.
 std::deque<Ticket> training_tickets(PromptStream& prompts, const TicketOptions& options,
                                     std::int64_t step, std::int64_t count,
                                     std::int64_t first_group = 0);
 
-/// Those of a step's own prompts, wherever the stream stands; it is left there. Not where steps
-/// draw as many prompts as they turn out to need.
+/// Returns the tickets of the prompts drawn for a step, and leaves the stream where it is. Not for
+/// dynamic sampling, where the number of prompts drawn for earlier steps is not known.
 std::deque<Ticket> drawn_tickets(PromptStream& prompts, const TicketOptions& options,
                                  std::int64_t step);
 
-/// Whether both tickets ask for the same prompt.
+/// Whether both tickets have the same prompt.
 bool asks_the_same(const Ticket& a, const Ticket& b);
 
 /// The evaluations of a run.
 class EvaluationTickets {
  public:
-  /// All `prompts` are asked. `last_step`: of the run.
+  /// An evaluation uses all `prompts`. `last_step`: of the run.
   EvaluationTickets(std::vector<Prompt> prompts, const EvaluationOptions& options,
                     std::int64_t last_step);
 
-  /// Whether the policy after `step` is to be evaluated. Step 0: the start policy.
+  /// Whether the policy after `step` is evaluated. Step 0 is the start policy.
   bool due_after(std::int64_t step) const;
+  /// Returns the tickets of the evaluation after `step`.
   std::deque<Ticket> after(std::int64_t step) const;
 
  private:

@@ -7,6 +7,7 @@
 #include "common/base/clock.h"
 #include "common/base/error.h"
 #include "learner/checkpoint/checkpoint_saver.h"
+#include "learner/checkpoint/checkpoint_schedule.h"
 #include "learner/update/batch.h"
 #include "learner/update/gradient_shard_sum.h"
 #include "learner/update/gradient_sync.h"
@@ -37,44 +38,42 @@ double negative_sum(std::span<const float> log_probs) {
   return sum;
 }
 
-/// This learner's part of some sequences.
-struct GradientShards {
-  std::vector<double> loss;  // of all lanes: 0
+/// This learner's gradient shards of a list of sequences.
+struct OwnShards {
+  std::vector<double> loss;  // one per shard over all learners, initially 0
   GradientShardRange own;
-  std::vector<std::vector<MicroBatch>> micro_batches;  // by own lane
+  std::vector<std::vector<MicroBatch>> micro_batches;  // by own shard
 };
 
-GradientShards gradient_shards_of(std::span<const SequenceTokens> sequences,
-                                  const Collective& learners, const SftOptions& options) {
+OwnShards own_shards(std::span<const SequenceTokens> sequences, const Collective& learners,
+                     const SftOptions& options) {
   const auto dealt = assign_to_gradient_shards(sequences, options.gradient_shards);
-  GradientShards gradient_shards{
-      std::vector<double>(dealt.size()),
-      gradient_shards_of_learner(std::ssize(dealt), learners.rank(), learners.size()),
-      {}};
-  for (std::int64_t i = gradient_shards.own.first;
-       i < gradient_shards.own.first + gradient_shards.own.count; ++i) {
-    gradient_shards.micro_batches.push_back(
+  OwnShards shards{std::vector<double>(dealt.size()),
+                   gradient_shards_of_learner(std::ssize(dealt), learners.rank(), learners.size()),
+                   {}};
+  for (std::int64_t i = shards.own.first; i < shards.own.first + shards.own.count; ++i) {
+    shards.micro_batches.push_back(
         pack(sequences, dealt[static_cast<std::size_t>(i)], options.max_micro_batch_tokens));
   }
-  return gradient_shards;
+  return shards;
 }
 
-/// Of all response tokens. Collective over the learners.
+/// Returns the mean loss of all response tokens. Collective over the learners.
 double mean_loss(Transformer& model, Collective& learners,
                  std::span<const SequenceTokens> sequences, const SftOptions& options) {
-  GradientShards gradient_shards = gradient_shards_of(sequences, learners, options);
-  auto loss = gradient_shards.loss.begin() + gradient_shards.own.first;
-  for (const std::vector<MicroBatch>& micro_batches : gradient_shards.micro_batches) {
+  OwnShards shards = own_shards(sequences, learners, options);
+  auto loss = shards.loss.begin() + shards.own.first;
+  for (const std::vector<MicroBatch>& micro_batches : shards.micro_batches) {
     for (const MicroBatch& micro : micro_batches) {
       *loss += negative_sum(model.forward(micro.packed, 1.0F, false).log_probs);
     }
     ++loss;
   }
-  return sum_gradient_shards(learners, std::move(gradient_shards.loss)) /
+  return sum_shards(learners, std::move(shards.loss)) /
          static_cast<double>(response_tokens(sequences));
 }
 
-/// Counts and loads of one run, so that run_sft reads as the loop it is.
+/// The state of one run. Its methods are the steps of the loop in run_sft().
 class Tuner {
  public:
   Tuner(const SftOptions& options, const SftParts& parts)
@@ -82,7 +81,8 @@ class Tuner {
         parts_(parts),
         optimizer_(options_.optimizer, parts.weights, own_shard(parts.weights, parts.learners)),
         gradient_(parts.weights.operators(), parts.learners,
-                  flat_elements(parts.weights.parameters()), options_.gradient_shards, "sft.lanes"),
+                  flat_elements(parts.weights.parameters()), options_.gradient_shards,
+                  "sft.gradient_shards"),
         policies_(gradient_.workers(), parts.model, options_.activation_mebibytes << 20) {
     check_options(options_.optimizer);
     options_.max_micro_batch_tokens = gradient_.pass_tokens(options_.max_micro_batch_tokens);
@@ -96,25 +96,24 @@ class Tuner {
   SftProgress update(std::int64_t step);
   void validate(SftProgress& progress);
   bool is_stopped() const;
-  /// Throws Error, on all learners alike, where a loss or the gradient is not finite.
+  /// Throws Error, on all learners alike, if a loss or the gradient norm is not finite.
   void require_no_divergence(const SftProgress& progress);
-  /// Throws the error of a checkpoint that could not be written.
+  /// Saves a checkpoint if one is due. Throws the error of an earlier save that failed.
   void save(std::int64_t step, bool is_last);
-  /// Returns when the last checkpoint is in place.
+  /// Waits until the last checkpoint is complete.
   void finish();
 
  private:
   std::optional<std::filesystem::path> shared_checkpoint() const;
   static SftOptions with_schedule(SftOptions options, const SftParts& parts);
   const std::vector<std::size_t>& batch_of(std::int64_t step);
-  double accumulate(const MicroBatch& micro, double weight,
-                    const GradientShardWork& gradient_shard);
-  double run_gradient_shards(std::span<const SequenceTokens> sequences, double weight);
+  double accumulate(const MicroBatch& micro, double weight, const GradientShardWork& shard);
+  double run_shards(std::span<const SequenceTokens> sequences, double weight);
   double loss_of(const std::vector<std::size_t>& batch);
   void begin_save(std::int64_t step);
-  /// The weights of all learners reach the model.
+  /// Gathers the weights of all learners into the model.
   void share() {
-    const Tensor all = place_of_all(parts_.weights, gradient_.idle());
+    const Tensor all = gathered_weights(parts_.weights, gradient_.scratch());
     gather_shards(parts_.learners, parts_.weights, all);
     parts_.model.take_weights(all);
   }
@@ -130,7 +129,7 @@ class Tuner {
   std::optional<CheckpointSaver> saver_;
 };
 
-/// Fills in what depends on the data: the number of steps, and the end of the cosine.
+/// Sets the options that depend on the data: the number of steps and the end of the cosine.
 SftOptions Tuner::with_schedule(SftOptions options, const SftParts& parts) {
   if (options.steps == 0) {
     for (std::int64_t epoch = 0; epoch < options.epochs; ++epoch) {
@@ -144,7 +143,8 @@ SftOptions Tuner::with_schedule(SftOptions options, const SftParts& parts) {
   return options;
 }
 
-/// The last one, as learner 0 sees it: on a network file system other ranks may see an older state.
+/// Returns the last checkpoint that learner 0 finds. On a network file system other ranks may still
+/// see an older state of the directory.
 std::optional<std::filesystem::path> Tuner::shared_checkpoint() const {
   std::int64_t step = 0;
   if (parts_.learners.rank() == 0 && !parts_.checkpoints.empty()) {
@@ -161,7 +161,7 @@ std::int64_t Tuner::resume() {
   if (!checkpoint) return 0;
   const TrainerState state = load_checkpoint(*checkpoint, parts_.weights, optimizer_);
   if (state.seed != static_cast<std::uint64_t>(options_.seed)) {
-    fail("{}: made with seed {}, this run has {}; use that seed or another run directory",
+    fail("{}: was made with seed {}, but this run has {}; use that seed or another run directory",
          checkpoint->string(), state.seed, options_.seed);
   }
   share();
@@ -176,28 +176,25 @@ const std::vector<std::size_t>& Tuner::batch_of(std::int64_t step) {
   return batches_[static_cast<std::size_t>(step - first_step_ - 1)];
 }
 
-/// Adds to the lane's gradient; returns the loss.
-double Tuner::accumulate(const MicroBatch& micro, double weight,
-                         const GradientShardWork& gradient_shard) {
-  Transformer& model = policies_.of(gradient_shard.worker);
+/// Adds to the shard's gradient. Returns the loss.
+double Tuner::accumulate(const MicroBatch& micro, double weight, const GradientShardWork& shard) {
+  Transformer& model = policies_.of(shard.worker);
   const RowLogProbs rows = model.forward(micro.packed, 1.0F, true);
   const std::vector<float> d_log_probs(rows.log_probs.size(), static_cast<float>(-weight));
   const std::vector<float> d_entropies(rows.log_probs.size(), 0.0F);
-  model.backward(micro.packed, d_log_probs, d_entropies, gradient_shard.gradient);
+  model.backward(micro.packed, d_log_probs, d_entropies, shard.gradient);
   return negative_sum(rows.log_probs);
 }
 
-/// Forward and backward over this learner's lanes; returns the summed loss over all.
-double Tuner::run_gradient_shards(std::span<const SequenceTokens> sequences, double weight) {
-  GradientShards gradient_shards = gradient_shards_of(sequences, parts_.learners, options_);
-  gradient_.run(std::ssize(gradient_shards.loss), [&](const GradientShardWork& gradient_shard) {
-    for (const MicroBatch& micro :
-         gradient_shards.micro_batches[static_cast<std::size_t>(gradient_shard.number)]) {
-      gradient_shards.loss[static_cast<std::size_t>(gradient_shard.gradient_shard)] +=
-          accumulate(micro, weight, gradient_shard);
+/// Runs forward and backward over this learner's shards. Returns the loss summed over all learners.
+double Tuner::run_shards(std::span<const SequenceTokens> sequences, double weight) {
+  OwnShards shards = own_shards(sequences, parts_.learners, options_);
+  gradient_.run(std::ssize(shards.loss), [&](const GradientShardWork& shard) {
+    for (const MicroBatch& micro : shards.micro_batches[static_cast<std::size_t>(shard.number)]) {
+      shards.loss[static_cast<std::size_t>(shard.shard)] += accumulate(micro, weight, shard);
     }
   });
-  return sum_gradient_shards(parts_.learners, std::move(gradient_shards.loss));
+  return sum_shards(parts_.learners, std::move(shards.loss));
 }
 
 double Tuner::loss_of(const std::vector<std::size_t>& batch) {
@@ -213,7 +210,7 @@ SftProgress Tuner::update(std::int64_t step) {
   progress.tokens = response_tokens(sequences);
   const double tokens = static_cast<double>(progress.tokens);
   const double divisor = options_.loss == SftLoss::kTokenMean ? tokens : options_.constant_divisor;
-  progress.loss = run_gradient_shards(sequences, 1.0 / divisor) / tokens;
+  progress.loss = run_shards(sequences, 1.0 / divisor) / tokens;
   progress.optimizer =
       update_shard(parts_.learners, optimizer_, step, gradient_.sum(), parts_.weights);
   share();
@@ -230,17 +227,18 @@ void Tuner::validate(SftProgress& progress) {
 void Tuner::require_no_divergence(const SftProgress& progress) {
   std::vector<double> values = {progress.loss, progress.optimizer.grad_norm,
                                 progress.validation_loss.value_or(0)};
-  // No later step would tell what the last update did.
+  // The effect of the last update is not visible in any later step, so its loss is computed here.
   if (progress.step == options_.steps) values.push_back(loss_of(batch_of(progress.step)));
   if (std::ranges::all_of(values, [](double value) { return std::isfinite(value); })) return;
   fail(
-      "the run has diverged: in step {} loss or gradient is no finite number, and its weights are "
-      "not saved; lower sft.optimizer.learning_rate (now {}) or begin with sound weights, in "
-      "another run.directory",
+      "the run has diverged: the loss or gradient of step {} is not finite, and its weights are "
+      "not "
+      "saved; lower sft.optimizer.learning_rate (now {}) or start from valid weights, in another "
+      "run.directory",
       progress.step, options_.optimizer.learning_rate);
 }
 
-/// As learner 0 says.
+/// Returns the decision of learner 0.
 bool Tuner::is_stopped() const {
   std::uint8_t stop = parts_.stop && parts_.stop();
   broadcast_value(parts_.learners, stop);

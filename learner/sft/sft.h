@@ -1,5 +1,5 @@
-// Supervised fine-tuning on prompt/response pairs, with the parts of RL: packed sequences, chunked
-// log-probs, AdamW, gradient sums over learners, checkpoints with exact resume.
+// Supervised fine-tuning (SFT) on prompt/response pairs. It shares these units with RL: packed
+// sequences, chunked log-probs, AdamW, gradient sums over learners, checkpoints with exact resume.
 #pragma once
 
 #include <cstdint>
@@ -16,36 +16,37 @@
 
 namespace lie {
 
-/// What one update did, over all learners.
+/// The outcome of one update, over all learners.
 struct SftProgress {
-  std::int64_t step = 0, steps = 0;       // updates done, updates of the run
+  std::int64_t step = 0, steps = 0;       // updates so far, updates of the run
   double loss = 0;                        // mean over the batch's response tokens, nats
-  std::optional<double> validation_loss;  // the same over the validation data, after this update
+  std::optional<double> validation_loss;  // mean over the validation data after this update, nats
   UpdateOutcome optimizer;
   std::int64_t tokens = 0;  // response tokens of the batch
-  double seconds = 0;
+  double seconds = 0;       // duration of the update
 };
 
-/// What is trained, on what data, with which group. Everything outlives the call.
+/// The objects of an SFT run. All references and spans must outlive run_sft().
 struct SftParts {
   Weights& weights;
-  Transformer& model;  // of these weights
+  Transformer& model;  // computes with these weights
   Collective& learners;
   std::span<const SftExample> examples;
   std::span<const SftExample> validation;
   std::filesystem::path checkpoints;  // directory of checkpoints; empty: none are written
-  std::filesystem::path start_model;  // its tokenizer files go into checkpoints
+  std::filesystem::path start_model;  // its tokenizer files are copied into checkpoints
   std::string build_id;
-  std::function<void(const SftProgress&)> progress;  // on every learner, after each update
-  std::function<bool()> stop = {};                   // whether learner 0 stops behind this update
+  std::function<void(const SftProgress&)> progress;  // called on every learner after each update
+  std::function<bool()> stop = {};  // returns on learner 0 whether to stop after this update
 };
 
-/// Trains until the last step, or to a checkpoint where parts.stop asks for it; continues from a
-/// checkpoint in `checkpoints`, bit for bit. Collective over the learners; learner 0 writes.
-/// Returns the number of updates made in all: below that of the run after a stop.
+/// Trains until the last update, or until parts.stop requests a stop, which saves a checkpoint
+/// first. Resumes bit for bit from the last checkpoint in parts.checkpoints. Returns the number of
+/// updates made in total, which after a stop is below that of the run. Throws Error if there are no
+/// examples, or if the loss or gradient is not finite. Collective over the learners; blocks.
 std::int64_t run_sft(const SftOptions& options, const SftParts& parts);
 
-/// Mean negative log-prob of the response tokens, nats. Collective over the learners.
+/// Returns the mean negative log-prob of the response tokens, nats. Collective over the learners.
 double sft_loss(Transformer& model, Collective& learners, std::span<const SftExample> examples,
                 const SftOptions& options);
 

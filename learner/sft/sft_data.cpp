@@ -13,7 +13,7 @@
 namespace lie {
 namespace {
 
-/// Fisher-Yates by the counter-based generator: a pure function of (seed, epoch, count).
+/// Shuffles by Fisher-Yates with counter-based random numbers: a pure function of its arguments.
 std::vector<std::size_t> shuffled(std::size_t count, std::uint64_t seed, std::int64_t epoch) {
   std::vector<std::size_t> order(count);
   std::iota(order.begin(), order.end(), std::size_t{0});
@@ -25,7 +25,7 @@ std::vector<std::size_t> shuffled(std::size_t count, std::uint64_t seed, std::in
   return order;
 }
 
-/// One assistant's turn and what precedes it.
+/// An assistant turn and the messages before it.
 struct Turn {
   std::vector<ChatMessage> prompt;
   std::string response;
@@ -49,7 +49,7 @@ std::vector<Turn> turns_of_chat(const JsonRow& row, const std::string& field) {
   for (ChatMessage& message : messages_of(row, field)) {
     if (message.role == "assistant") {
       if (before.empty() || before.back().role != "user") {
-        fail("{}: field {}: an assistant's turn does not follow a user's; correct the row",
+        fail("{}: field {}: an assistant turn does not follow a user turn; correct the row",
              row.place(), field);
       }
       turns.push_back({before, message.content});
@@ -57,12 +57,12 @@ std::vector<Turn> turns_of_chat(const JsonRow& row, const std::string& field) {
     before.push_back(std::move(message));
   }
   if (turns.empty()) {
-    fail("{}: field {} has no assistant's turn: nothing to learn", row.place(), field);
+    fail("{}: field {} has no assistant turn, hence nothing to learn", row.place(), field);
   }
   return turns;
 }
 
-/// Throws Error naming the fields there are where `field` is none.
+/// Throws Error naming the fields of the row if `field` is not one of them.
 void require(const JsonRow& row, const std::string& field, const char* key) {
   if (row.has(field)) return;
   fail("{}: no field {}; {}; set sft.{}, or sft.messages_field for conversations", row.place(),
@@ -76,7 +76,7 @@ std::vector<Turn> turns_of(const JsonRow& row, const SftRowOptions& options) {
   if (row.is_list(options.prompt_field)) {
     turn.prompt = messages_of(row, options.prompt_field);
     if (turn.prompt.empty() || turn.prompt.back().role != "user") {
-      fail("{}: field {} does not end with a user's turn; correct the row", row.place(),
+      fail("{}: field {} does not end with a user turn; correct the row", row.place(),
            options.prompt_field);
     }
   } else {
@@ -103,66 +103,74 @@ void check_example(const JsonRow& row, const SftExample& example, std::int64_t m
   }
   const auto tokens = static_cast<std::int64_t>(example.prompt.size() + example.response.size());
   if (max_tokens > 0 && tokens > max_tokens) {
-    fail("{}: {} tokens, the limit is {}; shorten the row or raise sft.max_sequence_tokens",
+    fail("{}: {} tokens exceed the limit of {}; shorten the row or raise sft.max_sequence_tokens",
          row.place(), tokens, max_tokens);
   }
 }
 
 void describe_rows(FieldList& fields, SftRowOptions& options) {
   fields.add("prompt_template", options.prompt_template,
-             {.help = fmt::format("Template of prompts and responses: one of {}; or model: the "
-                                  "chat template of model.path. plain: no template.",
+             {.help = fmt::format("Template of prompts and responses: one of {}, or model for the "
+                                  "chat template of model.path. plain is no template.",
                                   kPromptTemplates)});
   fields.add(
       "messages_field", options.messages_field,
-      {"Field of a conversation, chat messages with role and content; every assistant's turn "
-       "is learned. Rows without it have a prompt and a response."});
+      {"Field of a conversation, a list of messages with role and content. Every assistant turn is "
+       "learned. Rows without it have a prompt and a response."});
   fields.add("prompt_field", options.prompt_field,
-             {"Field of the prompt: a text, or chat messages that end with a user's turn."});
+             {"Field of the prompt: a text, or chat messages that end with a user turn."});
   fields.add("response_field", options.response_field, {"Field of the response, a text."});
   fields.add("skip_bad_rows", options.skip_bad_rows,
-             {"Skip malformed and too long rows, and say how many."});
+             {"Skip malformed rows and rows that are too long, and report how many. Off: such a "
+              "row is an error."});
 }
 
 void describe_data(FieldList& fields, SftOptions& options) {
   fields.add("data", options.data,
-             {.help = "JSONL or Parquet file of conversations, or prompts and responses.",
+             {.help = "JSONL or Parquet file of conversations, or of prompts and responses.",
               .unit = "path"});
   fields.add(
       "validation_data", options.validation_data,
-      {.help = "JSONL or Parquet file for the validation loss; empty: none.", .unit = "path"});
+      {.help = "JSONL or Parquet file for the validation loss. Empty: none.", .unit = "path"});
   describe_rows(fields, options);
-  fields.add("append_end_of_sequence", options.append_end_of_sequence,
-             {"Append the model's end-of-sequence token to every response, where the template has "
-              "no end of turn of its own."});
+  fields.add(
+      "append_end_of_sequence", options.append_end_of_sequence,
+      {"Append the model's end-of-sequence token to every response, unless the template ends "
+       "turns by a token of its own. Leave alone."});
   fields.add("max_sequence_tokens", options.max_sequence_tokens,
-             {"A longer row is an error; 0: the model's max_position_embeddings.", "tokens", 0});
-  fields.add("seed", options.seed, {"Seed of the shuffle.", "", 0});
+             {"Largest length of a row; a longer one is an error. 0: the model's "
+              "max_position_embeddings.",
+              "tokens", 0});
+  fields.add("seed", options.seed,
+             {"Seed of the shuffle, and of the weights with initialise.", "", 0});
 }
 
 }  // namespace
 
 void describe(FieldList& fields, SftOptions& options) {
   describe_data(fields, options);
-  fields.add("steps", options.steps, {"Updates; 0: as many as the epochs have.", "updates", 0});
-  fields.add("epochs", options.epochs, {"Passes over the data, where steps is 0.", "", 1});
+  fields.add("steps", options.steps,
+             {"Updates of the run. 0: as many as the epochs have.", "updates", 0});
+  fields.add("epochs", options.epochs, {"Passes over the data. Ignored unless steps is 0.", "", 1});
   fields.add("batch_sequences", options.batch_sequences, {"Rows per update.", "sequences", 1});
   fields.add("max_batch_tokens", options.max_batch_tokens,
-             {"A batch ends early rather than exceed this.", "tokens", 1});
-  fields.add(
-      "max_micro_batch_tokens", options.max_micro_batch_tokens,
-      {"Tokens of one forward and backward pass; bounds memory, changes no result.", "tokens", 1});
+             {"Largest number of tokens per update. A batch ends early rather than exceed it.",
+              "tokens", 1});
+  fields.add("max_micro_batch_tokens", options.max_micro_batch_tokens,
+             {"Tokens of one forward and backward pass. It bounds memory and changes no result.",
+              "tokens", 1});
   fields.add("activation_mebibytes", options.activation_mebibytes,
              {kActivationHelp, "MiB", 0, kMostActivationMebibytes});
-  fields.add("lanes", options.gradient_shards,
-             {kGradientShardsHelp, "", 1, kMaxGradientShards, "1"});
+  fields.add("gradient_shards", options.gradient_shards,
+             {kGradientShardsHelp, "", 1, kMaxGradientShards, "1", "lanes"});
   fields.add("loss", options.loss,
              {{"token-mean", SftLoss::kTokenMean}, {"constant", SftLoss::kConstant}},
-             {"Sum of response-token losses divided by their number or by constant_divisor."});
+             {"The sum of the response-token losses is divided by their number (token-mean), or by "
+              "constant_divisor (constant)."});
   fields.add("constant_divisor", options.constant_divisor,
-             {"With loss constant: the divisor.", "tokens", 1});
+             {"With loss constant: the divisor. Ignored otherwise.", "tokens", 1});
   fields.add("validate_every", options.validate_every,
-             {"Updates between validations; 0: after the last only.", "updates", 0});
+             {"Updates between validations. 0: after the last update only.", "updates", 0});
   fields.section("optimizer", options.optimizer);
   fields.section("checkpoint", options.checkpoint);
 }
@@ -170,7 +178,7 @@ void describe(FieldList& fields, SftOptions& options) {
 SftData load_sft_examples(const std::filesystem::path& path, const SftRowOptions& options,
                           const SftEncoding& encoding, std::int64_t max_tokens) {
   SftData data;
-  const auto take = [&](const JsonRow& row, std::int64_t) {
+  const auto add_row = [&](const JsonRow& row, std::int64_t) {
     std::vector<SftExample> examples;
     for (const Turn& turn : turns_of(row, options)) {
       examples.push_back(encoded(turn, encoding));
@@ -178,9 +186,9 @@ SftData load_sft_examples(const std::filesystem::path& path, const SftRowOptions
     }
     std::move(examples.begin(), examples.end(), std::back_inserter(data.examples));
   };
-  data.rows = for_each_row(path, take, options.skip_bad_rows ? &data.skipped : nullptr);
+  data.rows = for_each_row(path, add_row, options.skip_bad_rows ? &data.skipped : nullptr);
   if (data.examples.empty()) {
-    fail("{}: every row is bad; the first: {}", path.string(), data.skipped.front());
+    fail("{}: every row is bad; the first one: {}", path.string(), data.skipped.front());
   }
   return data;
 }

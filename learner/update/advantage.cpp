@@ -28,8 +28,8 @@ bool all_equal(std::span<const double> rewards) {
   return *high - *low <= kResidue * std::max({1.0, std::abs(*low), std::abs(*high)});
 }
 
-/// Divisor of the group's centred rewards: their std, and for the leave-one-out baseline the factor
-/// by which R_i - mean of the others exceeds R_i - mean of all.
+/// Returns the divisor of the group's centered rewards. With the leave-one-out baseline it includes
+/// a factor: R_i - mean of the others is G / (G - 1) times R_i - mean of all.
 double divisor_of(std::span<const double> rewards, const AdvantageOptions& options) {
   const double count = static_cast<double>(rewards.size());
   const double spread =
@@ -56,27 +56,27 @@ std::vector<double> term_column(std::span<const Score> scores, std::size_t term)
   return column;
 }
 
-/// Number of terms, the same for all members.
+/// Returns the number of terms, which must be the same for all members.
 std::size_t terms_of(std::span<const Score> scores) {
   const std::size_t terms = scores.front().rewards.size();
   for (const Score& score : scores) {
     if (score.rewards.size() == terms) continue;
-    fail("advantage: a group with scores of {} and {} reward terms; a run has one list", terms,
+    fail("advantage: responses of one group have {} and {} reward terms; expected the same", terms,
          score.rewards.size());
   }
   return terms;
 }
 
-/// GDPO: A_i = sum over terms of the term's own normalised value.
+/// GDPO: A_i is the sum of the terms' normalized values.
 GroupAdvantages per_term_advantages(std::span<const Score> scores,
                                     const AdvantageOptions& options) {
   GroupAdvantages result;
   result.values.assign(scores.size(), 0.0);
   result.mass.assign(terms_of(scores), 0.0);
   for (std::size_t term = 0; term < result.mass.size(); ++term) {
-    const auto part = normalise_rewards(term_column(scores, term), options);
-    result.mass[term] = magnitude(part);
-    for (std::size_t i = 0; i < part.size(); ++i) result.values[i] += part[i];
+    const auto normalised = normalise_rewards(term_column(scores, term), options);
+    result.mass[term] = magnitude(normalised);
+    for (std::size_t i = 0; i < normalised.size(); ++i) result.values[i] += normalised[i];
   }
   return result;
 }
@@ -85,9 +85,9 @@ GroupAdvantages per_term_advantages(std::span<const Score> scores,
 
 void describe(FieldList& fields, AdvantageOptions& options) {
   fields.add("normalise_by_std", options.normalise_by_std,
-             {"Divide by the group's standard deviation (off: Dr.GRPO, arXiv:2503.20783)."});
+             {"Divide by the group's standard deviation (false: Dr. GRPO, arXiv:2503.20783)."});
   fields.add("per_term", options.per_term,
-             {"Normalise each reward term over the group, then sum (GDPO)."});
+             {"Normalize each reward term over the group, then add the terms (GDPO)."});
   fields.add("leave_one_out", options.leave_one_out,
              {"Subtract the mean of the other members instead of the mean of the group."});
 }
@@ -100,7 +100,7 @@ std::vector<double> normalise_rewards(std::span<const double> rewards,
 }
 
 GroupAdvantages group_advantages(std::span<const Score> scores, const AdvantageOptions& options) {
-  if (scores.empty()) fail("advantage: a group without responses; every group needs at least one");
+  if (scores.empty()) fail("advantage: a group has no responses; expected at least one");
   if (options.per_term) return per_term_advantages(scores, options);
   std::vector<double> rewards;
   for (const Score& score : scores) rewards.push_back(static_cast<double>(score.reward()));

@@ -44,15 +44,15 @@ void check_canonical(std::span<const ScoredGroup> groups) {
 
 void describe(FieldList& fields, BatchOptions& options) {
   fields.add("mini_batch_prompts", options.mini_batch_prompts,
-             {"Prompts, with all their samples, per update of the weights.", "prompts", 1});
+             {"Prompts per update of the weights, each with all its samples.", "prompts", 1});
   fields.add("epochs", options.epochs, {"Passes over a step's rollouts.", "", 1});
-  fields.add(
-      "max_micro_batch_tokens", options.max_micro_batch_tokens,
-      {"Tokens of one forward and backward pass; bounds memory, changes no result.", "tokens", 1});
+  fields.add("max_micro_batch_tokens", options.max_micro_batch_tokens,
+             {"Tokens of one forward and backward pass. It bounds memory and changes no result.",
+              "tokens", 1});
   fields.add("activation_mebibytes", options.activation_mebibytes,
              {kActivationHelp, "MiB", 0, kMostActivationMebibytes});
-  fields.add("lanes", options.gradient_shards,
-             {kGradientShardsHelp, "", 1, kMaxGradientShards, "1"});
+  fields.add("gradient_shards", options.gradient_shards,
+             {kGradientShardsHelp, "", 1, kMaxGradientShards, "1", "lanes"});
 }
 
 std::vector<std::vector<ResponseIndex>> cut_mini_batches(std::span<const ScoredGroup> groups,
@@ -104,15 +104,14 @@ std::vector<std::vector<std::size_t>> assign_to_gradient_shards(
   });
   const auto count = std::clamp(sequences.size(), std::size_t{1}, static_cast<std::size_t>(most));
   std::vector<std::int64_t> load(count, 0);
-  std::vector<std::vector<std::size_t>> gradient_shards(count);
+  std::vector<std::vector<std::size_t>> shards(count);
   for (const std::size_t position : order) {
     const auto least = std::min_element(load.begin(), load.end());
     *least += sequences[position].tokens();
-    gradient_shards[static_cast<std::size_t>(least - load.begin())].push_back(position);
+    shards[static_cast<std::size_t>(least - load.begin())].push_back(position);
   }
-  for (auto& gradient_shard : gradient_shards)
-    std::sort(gradient_shard.begin(), gradient_shard.end());
-  return gradient_shards;
+  for (auto& shard : shards) std::sort(shard.begin(), shard.end());
+  return shards;
 }
 
 std::vector<MicroBatch> pack(std::span<const SequenceTokens> sequences,

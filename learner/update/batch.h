@@ -1,6 +1,7 @@
-// From a step's scored groups to what the transformer runs on: mini-batches of whole groups (one
-// update each), lanes of sequences whose gradients are added in a fixed order, and micro-batches of
-// whole sequences.
+// Divides a step's scored groups into the units of training:
+// - mini-batches of complete groups, with one weight update each;
+// - gradient shards of sequences, whose gradients are summed in a fixed tree;
+// - micro-batches of complete sequences, with one forward and backward pass each.
 #pragma once
 
 #include <cstdint>
@@ -16,78 +17,83 @@ namespace lie {
 
 constexpr std::int64_t kDefaultGradientShards = 8, kMaxGradientShards = 64;
 constexpr const char* kGradientShardsHelp =
-    "Sums that a gradient is made of, added in a fixed tree: the same bits on any number of "
-    "learners up to this. Another number changes bits. One learner holds log2(lanes) + 1 "
-    "gradients.";
+    "Number of gradient shards, the partial sums of a gradient. They are added in a fixed tree, so "
+    "that results do not depend on the number of learners up to this number. Another number of "
+    "shards changes rounding. One learner holds log2(shards) + 1 gradients. Leave alone unless "
+    "more learners are needed.";
 
 constexpr std::int64_t kMostActivationMebibytes = std::int64_t{1} << 24;
 constexpr const char* kActivationHelp =
-    "What a forward and backward pass may hold of activations, their gradients and logits; what "
-    "does not fit is computed a second time, and changes no result. 0: on a GPU three quarters of "
-    "what is free at the first pass, on the CPU 4096.";
+    "Memory of a forward and backward pass for activations, their gradients and logits. What does "
+    "not fit is recomputed, which changes no result. 0: three quarters of the free GPU memory at "
+    "the "
+    "first pass, or 4096 on the CPU. Leave alone unless memory is short.";
 
+/// How a step's groups are divided; describe() documents each field, as --help prints it.
 struct BatchOptions {
-  std::int64_t mini_batch_prompts = 32;
-  std::int64_t epochs = 1;
-  std::int64_t max_micro_batch_tokens = 4096;
-  std::int64_t activation_mebibytes = 0;
-  std::int64_t gradient_shards = kDefaultGradientShards;
+  std::int64_t mini_batch_prompts = 32;                   // prompts per update, at least 1
+  std::int64_t epochs = 1;                                // passes over a step, at least 1
+  std::int64_t max_micro_batch_tokens = 4096;             // tokens per pass, at least 1
+  std::int64_t activation_mebibytes = 0;                  // MiB; 0: chosen by the device
+  std::int64_t gradient_shards = kDefaultGradientShards;  // 1 to kMaxGradientShards
 };
 void describe(FieldList& fields, BatchOptions& options);
 
-/// One sequence to score: the log-probs of `response` after `prompt`.
+/// A sequence whose log-probs of `response` after `prompt` are computed.
 struct SequenceTokens {
   std::span<const std::int32_t> prompt;    // at least one token
   std::span<const std::int32_t> response;  // [T], at least one token
-  std::int64_t tokens() const {            // of the packed batch: the last one predicts nothing
+  /// Returns the tokens that the sequence has in a packed batch: all but the last, which predicts
+  /// nothing.
+  std::int64_t tokens() const {
     return static_cast<std::int64_t>(prompt.size() + response.size()) - 1;
   }
 };
 
-/// Where a response is in a step's groups.
+/// The position of a response in a step's groups.
 struct ResponseIndex {
-  std::size_t group = 0;   // position in the step's groups
-  std::size_t sample = 0;  // member of the group
+  std::size_t group = 0;   // index in the step's groups
+  std::size_t sample = 0;  // index within the group
   bool operator==(const ResponseIndex&) const = default;
 };
 
-/// Cuts a step's groups, which must be in canonical order (ascending in ticket.step and
-/// ticket.group; throws Error if not), into mini-batches of `prompts` groups; the last may have
-/// fewer.
+/// Cuts a step's groups into mini-batches of `prompts` groups; the last may have fewer. Throws
+/// Error unless the groups are in canonical order: ascending in (ticket.step, ticket.group).
 std::vector<std::vector<ResponseIndex>> cut_mini_batches(std::span<const ScoredGroup> groups,
                                                          std::int64_t prompts);
 
-/// Whether a response has a loss: with mask_truncated (DAPO, arXiv:2503.14476, section 3.4) not if
-/// the response limit cut it.
+/// Returns whether a response contributes to the loss. With mask_truncated (DAPO, arXiv:2503.14476,
+/// section 3.4), responses cut at the response limit do not.
 bool has_loss(const PolicyLossOptions& options, const Response& response);
 
-/// Sequences and response tokens of a mini-batch that have a loss, over all learners: a masked
-/// response changes the mini-batch's loss no more than one that is not there.
+/// Counts the sequences and response tokens of a mini-batch that have a loss, over all learners. A
+/// masked response therefore has the same effect on the loss as an absent one.
 Denominators denominators(const PolicyLossOptions& options, std::span<const ScoredGroup> groups,
                           std::span<const ResponseIndex> mini_batch);
 
-/// token_weight() of a response; 0 without a loss.
+/// Returns token_weight() of a response, or 0 if it has no loss.
 double weight_of(const PolicyLossOptions& options, const Denominators& whole,
                  const Response& response);
 
-/// Token spans of a response; they point into `groups`.
+/// Returns the token spans of a response. They point into `groups`.
 SequenceTokens sequence_tokens(std::span<const ScoredGroup> groups, ResponseIndex index);
 
-/// Positions of the sequences of each lane, ascending: longest first to the lane with the fewest
-/// tokens so far, ties to the first. As many lanes as `most`, or as there are sequences if these
-/// are fewer, and at least one.
+/// Assigns sequences to gradient shards: longest sequence first, each to the shard with the fewest
+/// tokens so far, the first one on ties. Returns for each shard the ascending positions of its
+/// sequences. There are min(`most`, sequences) shards, and at least one.
 std::vector<std::vector<std::size_t>> assign_to_gradient_shards(
     std::span<const SequenceTokens> sequences, std::int64_t most);
 
-/// Whole sequences of one forward and backward pass.
+/// The sequences of one forward and backward pass.
 struct MicroBatch {
   PackedBatch packed;
-  std::vector<std::size_t> sequences;   // positions in the list that was packed
-  std::vector<std::size_t> row_starts;  // [S + 1]: rows of sequence s are row_starts[s] .. [s + 1]
+  std::vector<std::size_t> sequences;   // positions in the argument of pack()
+  std::vector<std::size_t> row_starts;  // [S + 1]: sequence s has rows [starts[s], starts[s + 1])
 };
 
-/// Packs the `chosen` sequences in order, none split: a micro-batch ends before the sequence that
-/// would exceed `max_tokens`; a longer sequence has one to itself.
+/// Packs the `chosen` sequences into micro-batches, in order and without splitting any. A
+/// micro-batch ends before the sequence that would exceed `max_tokens`. A sequence longer than that
+/// gets a micro-batch of its own. Throws Error if a prompt or response is empty.
 std::vector<MicroBatch> pack(std::span<const SequenceTokens> sequences,
                              std::span<const std::size_t> chosen, std::int64_t max_tokens);
 

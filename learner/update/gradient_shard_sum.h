@@ -1,6 +1,7 @@
-// A mini-batch's gradient, added lane by lane in the tree of learner/update/gradient_shard_tree.h.
-// Of one learner it holds log2(lanes) + 1 partial gradients, and each of its workers those of its
-// own lanes; of as many learners as lanes each holds one.
+// Sums the gradient of a mini-batch, one gradient shard after another, in the tree of
+// learner/update/gradient_shard_tree.h. A run with one learner holds log2(shards) + 1 partial
+// gradients, and each of its workers the partial gradients of its own shards. With as many learners
+// as shards, each learner holds one.
 #pragma once
 
 #include <algorithm>
@@ -15,70 +16,71 @@
 
 namespace lie {
 
-/// A lane of this learner, for who computes it.
+/// One gradient shard of this learner, as the worker that computes it sees it.
 struct GradientShardWork {
   std::int64_t worker = 0;
-  std::int64_t gradient_shard = 0, number = 0;  // of all lanes, and among this learner's
-  Tensor gradient = {};  // [1, elements], zeros, to which the lane's is to be added
+  std::int64_t shard = 0, number = 0;  // index among all shards, and among this learner's
+  Tensor gradient = {};                // [1, elements], zeros; the worker adds the shard's gradient
 };
 
 class GradientShardSum {
  public:
-  /// Of gradients [1, elements] in the memory of `operators`, taken at once, so that what is free
-  /// then stays so. Both outlive it. Throws Error if there are more learners than
-  /// `max_gradient_shards`; `key` is where that is set.
+  /// Allocates all partial gradients [1, elements] in `operators` at once, so that memory that is
+  /// free afterwards stays free. Both references must outlive this object. Throws Error, naming the
+  /// config key `key`, if there are more learners than `max_shards`.
   GradientShardSum(Operators& operators, Collective& learners, std::int64_t elements,
-                   std::int64_t max_gradient_shards, std::string_view key);
+                   std::int64_t max_shards, std::string_view key);
 
-  /// Those that compute lanes at the same time: operators.workers(elements) if this learner may
-  /// have a lane for each, else the operators alone.
+  /// Returns the workers that compute shards at the same time. They are operators.workers(elements)
+  /// if this learner can have at least one shard per worker, otherwise just the operators.
   const std::vector<Operators*>& workers() const { return workers_; }
-  /// Tokens of a training pass: `most`, or fewer where that is faster. Changes no bit (E4).
+  /// Returns the number of tokens of a training pass: `most`, or fewer if that is faster. Results
+  /// do not depend on it (E4).
   std::int64_t pass_tokens(std::int64_t most) const {
     return std::min(most, workers_.front()->most_pass_tokens(elements_));
   }
-  /// Calls work() for each of this learner's of `lanes` >= 1 lanes: its workers at the same time,
-  /// each for lanes of its own in order, number 0 on the caller's thread. Throws what work()
-  /// throws. Without gradients.
-  void each_gradient_shard(std::int64_t gradient_shards,
-                           const std::function<void(const GradientShardWork&)>& work);
-  /// The same with gradients, which begin a mini-batch.
-  void run(std::int64_t gradient_shards, const std::function<void(const GradientShardWork&)>& work);
-  /// Its first [1, elements], which hold nothing from the last use of what sum() returned until
-  /// run().
-  Tensor idle() { return value(stacks_.front(), 0); }
-  /// This learner's shard (learner/update/optimizer_shards.h), [1, count], of the sum of all lanes
-  /// over all learners, until run(). Collective; blocks.
+  /// Calls work(), without a gradient, for each of this learner's shards, of `shard_count` >= 1
+  /// over all learners. Workers run at the same time, each over its own shards in ascending order.
+  /// Worker 0 runs on the caller's thread. Throws what work() throws.
+  void for_each_shard(std::int64_t shard_count,
+                      const std::function<void(const GradientShardWork&)>& work);
+  /// As for_each_shard(), with a gradient for each shard. Starts the sum of a new mini-batch.
+  void run(std::int64_t shard_count, const std::function<void(const GradientShardWork&)>& work);
+  /// Returns the first partial gradient, [1, elements], as scratch memory. It is free from the last
+  /// use of sum()'s result until the next run().
+  Tensor scratch() { return value(stacks_.front(), 0); }
+  /// Returns this learner's optimizer shard (learner/update/optimizer_shards.h), [1, count], of the
+  /// sum over all gradient shards of all learners. Valid until run(). Collective; blocks.
   Tensor sum();
 
  private:
-  /// A node of the tree that is whole on one learner: number `number` of its nodes.
+  /// A node of the tree that one learner holds completely, as number `number` of its nodes.
   struct Node {
-    GradientShardRange gradient_shards;
+    GradientShardRange shards;
     int learner = 0;
     std::size_t number = 0;
   };
-  /// What one worker has added so far.
+  /// The partial gradients of one worker.
   struct Stack {
-    std::vector<GradientShardRange> nodes;  // in order; their sums are the first of `values`
-    std::vector<Buffer> values;             // [1, elements] each; none is given back
+    std::vector<GradientShardRange> nodes;  // ascending; values[i] is the sum of nodes[i]
+    std::vector<Buffer> values;             // [1, elements] each; kept for reuse
   };
   Tensor value(Stack& stack, std::size_t i);
   void join(Stack& stack, Operators& operators);
-  Tensor add_gradient_shard(const GradientShardWork& work);
+  Tensor begin_shard(const GradientShardWork& work);
   void join_workers();
-  Tensor part_of(Tensor whole, int learner, std::int64_t done) const;
-  std::vector<Tensor> exchange_part(std::int64_t done);
-  void add_part(std::int64_t done);
+  Tensor chunk_of(Tensor whole, int learner, std::int64_t done) const;
+  std::vector<Tensor> exchange_chunk(std::int64_t done);
+  void add_chunk(std::int64_t done);
 
   Operators& operators_;
   Collective& learners_;
   std::int64_t elements_;
   std::vector<Operators*> workers_;
-  std::int64_t gradient_shards_ = 0;
-  std::vector<Stack> stacks_;    // of the workers; in the end the first has all
-  std::vector<Node> nodes_;      // of all learners when all lanes are there, in order
-  std::vector<Buffer> arrived_;  // parts of other learners' nodes
+  std::int64_t shard_count_ = 0;
+  std::vector<Stack> stacks_;     // one per worker; the first one collects all in the end
+  std::vector<Node> nodes_;       // of all learners after run(), ascending
+  std::vector<Buffer> received_;  // chunks of other learners' nodes
 };
 
 }  // namespace lie

@@ -5,10 +5,9 @@
 
 namespace lie {
 
-GradientShardRange gradient_shards_of_learner(std::int64_t gradient_shards, int learner,
-                                              int learners) {
-  const std::int64_t first = gradient_shards * learner / learners;
-  return {first, gradient_shards * (learner + 1) / learners - first};
+GradientShardRange gradient_shards_of_learner(std::int64_t shard_count, int learner, int learners) {
+  const std::int64_t first = shard_count * learner / learners;
+  return {first, shard_count * (learner + 1) / learners - first};
 }
 
 std::vector<GradientShardRange> gradient_shards_of_workers(GradientShardRange own,
@@ -22,8 +21,8 @@ std::vector<GradientShardRange> gradient_shards_of_workers(GradientShardRange ow
   return parts;
 }
 
-bool are_halves(std::int64_t gradient_shards, GradientShardRange left, GradientShardRange right) {
-  GradientShardRange node = {0, gradient_shards};
+bool are_halves(std::int64_t shard_count, GradientShardRange left, GradientShardRange right) {
+  GradientShardRange node = {0, shard_count};
   while (node.count > 1) {
     const auto half =
         static_cast<std::int64_t>(std::bit_floor(static_cast<std::uint64_t>(node.count - 1)));
@@ -35,19 +34,19 @@ bool are_halves(std::int64_t gradient_shards, GradientShardRange left, GradientS
   return false;
 }
 
-std::vector<GradientShardRange> nodes_of(std::int64_t gradient_shards, GradientShardRange range) {
+std::vector<GradientShardRange> nodes_of(std::int64_t shard_count, GradientShardRange range) {
   std::vector<GradientShardRange> nodes;
   for (std::int64_t i = 0; i < range.count; ++i) {
     nodes.push_back({range.first + i, 1});
-    join_halves(gradient_shards, nodes, [](std::size_t) {});
+    join_halves(shard_count, nodes, [](std::size_t) {});
   }
   return nodes;
 }
 
-std::int64_t values_held(std::int64_t gradient_shards, GradientShardRange range) {
+std::int64_t values_held(std::int64_t shard_count, GradientShardRange range) {
   std::int64_t most = 0;
   for (std::int64_t count = 0; count < range.count; ++count) {
-    most = std::max(most, std::ssize(nodes_of(gradient_shards, {range.first, count})) + 1);
+    most = std::max(most, std::ssize(nodes_of(shard_count, {range.first, count})) + 1);
   }
   return most;
 }

@@ -1,9 +1,9 @@
-// The order in which the gradients of a mini-batch are added (invariant E4). Its sequences are
-// dealt to lanes (learner/update/batch.h), which are the leaves of a binary tree that their number
-// alone determines: the left half of a node of c lanes has the largest power of two below c. A
-// learner has a contiguous range of lanes and adds what is whole in it;
-// learner/update/gradient_shard_sum.h adds the rest in the same tree, so that no bit depends on the
-// number of learners.
+// The fixed summation tree of a mini-batch's gradient (invariant E4: results do not depend on the
+// number of learners). A mini-batch's sequences are dealt to gradient shards
+// (learner/update/batch.h), which are the leaves of a binary tree. The number of shards alone
+// determines the tree: the left child of a node with c shards has the largest power of two below c.
+// A learner owns a contiguous range of shards and adds every node that its range contains.
+// learner/update/gradient_shard_sum.h adds the remaining nodes across learners in the same tree.
 #pragma once
 
 #include <cstddef>
@@ -12,41 +12,42 @@
 
 namespace lie {
 
-/// The lanes [first, first + count): a node of the tree, or a learner's range.
+/// The gradient shards [first, first + count): a node of the tree, or the shards of one learner.
 struct GradientShardRange {
   std::int64_t first = 0;
   std::int64_t count = 0;
   bool operator==(const GradientShardRange&) const = default;
 };
 
-/// The lanes of a learner: ranges in the order of learners, of counts that differ by at most 1.
-GradientShardRange gradient_shards_of_learner(std::int64_t gradient_shards, int learner,
-                                              int learners);
+/// Returns the shards of one learner. Ranges ascend with the learner, and their counts differ by
+/// at most 1.
+GradientShardRange gradient_shards_of_learner(std::int64_t shard_count, int learner, int learners);
 
-/// The same for `workers` of one learner: parts of its lanes, of which none is empty but of no
-/// lanes.
+/// Divides a learner's shards among at most `workers` workers in the same way. No returned range is
+/// empty, unless the learner has no shards; then one empty range is returned.
 std::vector<GradientShardRange> gradient_shards_of_workers(GradientShardRange own,
                                                            std::int64_t workers);
 
-/// Whether the two, in this order, are the halves of a node in the tree of `lanes`.
-bool are_halves(std::int64_t gradient_shards, GradientShardRange left, GradientShardRange right);
+/// Returns whether `left` and `right` are the two children of one node in the tree of
+/// `shard_count` shards.
+bool are_halves(std::int64_t shard_count, GradientShardRange left, GradientShardRange right);
 
-/// While the last two of `nodes`, which are in order, are halves of one node: calls add(i), which
-/// adds value i + 1 to value i, and puts the node in their place.
+/// Merges the last two of `nodes`, which ascend, as long as they are the children of one node. For
+/// each merge it calls add(i), which must add value i + 1 to value i.
 template <typename Add>
-void join_halves(std::int64_t gradient_shards, std::vector<GradientShardRange>& nodes,
-                 const Add& add) {
-  while (nodes.size() >= 2 && are_halves(gradient_shards, nodes[nodes.size() - 2], nodes.back())) {
+void join_halves(std::int64_t shard_count, std::vector<GradientShardRange>& nodes, const Add& add) {
+  while (nodes.size() >= 2 && are_halves(shard_count, nodes[nodes.size() - 2], nodes.back())) {
     add(nodes.size() - 2);
     nodes[nodes.size() - 2].count += nodes.back().count;
     nodes.pop_back();
   }
 }
 
-/// What remains of the lanes of `range` when all that is whole in it has been joined, in order.
-std::vector<GradientShardRange> nodes_of(std::int64_t gradient_shards, GradientShardRange range);
+/// Returns the nodes that remain, in ascending order, after all merges within `range`.
+std::vector<GradientShardRange> nodes_of(std::int64_t shard_count, GradientShardRange range);
 
-/// How many values are held at once, at the most, where those of `range` are joined in order.
-std::int64_t values_held(std::int64_t gradient_shards, GradientShardRange range);
+/// Returns the largest number of values held at one time while the shards of `range` are added in
+/// ascending order.
+std::int64_t values_held(std::int64_t shard_count, GradientShardRange range);
 
 }  // namespace lie

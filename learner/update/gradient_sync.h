@@ -1,6 +1,6 @@
-// What learners reduce after a mini-batch beside its gradient
-// (learner/update/gradient_shard_sum.h). Each function is collective over the learners, in the
-// order of update.cpp, and gives the same bits on any number of them.
+// Reductions over learners after a mini-batch, other than the gradient itself
+// (learner/update/gradient_shard_sum.h). Every function is collective over the learners and blocks.
+// Results are bit-identical for any number of learners.
 #pragma once
 
 #include <span>
@@ -11,15 +11,17 @@
 
 namespace lie {
 
-/// Sums and extremes over all lanes, added in their order, on every learner. `by_gradient_shard`
-/// has an element for each lane of the mini-batch, and the others' are as constructed. Blocks.
-PolicyLossStats sum_stats(Collective& learners, std::span<PolicyLossStats> by_gradient_shard);
+/// Returns the sums and extremes over all gradient shards, added in ascending order, on every
+/// learner. `by_shard` has one element per shard of the mini-batch; a learner leaves the elements
+/// of other learners' shards as constructed.
+PolicyLossStats sum_stats(Collective& learners, std::span<PolicyLossStats> by_shard);
 
-/// The sum over all lanes, added in their order; those of other learners are 0. Blocks.
-double sum_gradient_shards(Collective& learners, std::vector<double> by_gradient_shard);
+/// Returns the sum over all gradient shards, added in ascending order. A learner passes 0 for the
+/// shards of other learners.
+double sum_shards(Collective& learners, std::vector<double> by_shard);
 
-/// Makes `values` known to all where each learner filled in its own elements and left the others 0;
-/// -0 becomes 0. Blocks.
+/// Makes all elements of `values` known to every learner. Each learner passes its own elements and
+/// 0 for all others. An element of -0 becomes 0.
 void share_values(Collective& learners, std::span<float> values);
 
 }  // namespace lie

@@ -32,39 +32,44 @@ void add_rate_fields(FieldList& fields, OptimizerOptions& options) {
   fields.add("learning_rate", options.learning_rate, {"Peak learning rate.", "", 0});
   fields.add("schedule", options.schedule,
              {{"constant", Schedule::kConstant}, {"cosine", Schedule::kCosine}},
-             {"Learning rate after the warm-up: constant, or half a cosine down to a floor."});
+             {"Learning rate after the warm-up: constant, or half a cosine down to min_ratio."});
   fields.add("schedule_per_step", options.schedule_per_step,
-             {"The schedule counts training steps (on) or updates (off)."});
-  fields.add(
-      "warmup", options.warmup,
-      {"Linear warm-up: count k has (k - 1) / warmup of the rate until it is passed; 0: none.",
-       "updates or steps", 0});
-  fields.add("decay_until", options.decay_until,
-             {"With schedule cosine: the count at which the floor is reached; 0, with sft alone: "
-              "its last.",
+             {"The schedule counts training steps (true) or updates of the weights (false)."});
+  fields.add("warmup", options.warmup,
+             {"Length of the linear warm-up: update k has (k - 1) / warmup of the rate. 0: none.",
               "updates or steps", 0});
+  fields.add(
+      "decay_until", options.decay_until,
+      {"With schedule cosine: the update or step at which min_ratio is reached. 0, in sft only: "
+       "the last update.",
+       "updates or steps", 0});
   fields.add("min_ratio", options.min_ratio,
-             {"With schedule cosine: the floor as a share of learning_rate.", "", 0, 1});
+             {"With schedule cosine: final learning rate as a share of learning_rate.", "", 0, 1});
 }
 
 }  // namespace
 
 void describe(FieldList& fields, OptimizerOptions& options) {
   add_rate_fields(fields, options);
-  fields.add("beta1", options.beta1, {"Decay of AdamW's first moment.", "", 0, 0.999999});
-  fields.add("beta2", options.beta2, {"Decay of AdamW's second moment.", "", 0, 0.999999});
-  fields.add("eps", options.eps, {"Added to the root of the second moment.", "", 0, 1});
+  fields.add("beta1", options.beta1,
+             {"Decay of AdamW's first moment. Leave alone.", "", 0, 0.999999});
+  fields.add("beta2", options.beta2,
+             {"Decay of AdamW's second moment. Leave alone.", "", 0, 0.999999});
+  fields.add("eps", options.eps,
+             {"Added to the root of AdamW's second moment. Leave alone.", "", 0, 1});
   fields.add("weight_decay", options.weight_decay,
-             {"Decoupled weight decay of matrices (norms and biases have none).", "", 0, 1});
-  fields.add("max_grad_norm", options.max_grad_norm,
-             {"The gradient's global norm is clipped to this; 0: no clipping.", "", 0});
+             {"Decoupled weight decay of matrices. Norms and biases have none.", "", 0, 1});
+  fields.add(
+      "max_grad_norm", options.max_grad_norm,
+      {"Largest global norm of the gradient, which is scaled down to it. 0: no clipping.", "", 0});
 }
 
 void check_options(const OptimizerOptions& options) {
   if (options.schedule == Schedule::kCosine && options.decay_until <= options.warmup) {
     fail(
-        "optimizer: the cosine schedule's floor (decay_until {}) is not beyond warmup ({}): lower "
-        "warmup, or set decay_until to the count at which the floor is reached",
+        "optimizer: the cosine schedule ends (decay_until {}) before its warmup does ({}): lower "
+        "warmup, "
+        "or set decay_until to the update or step at which min_ratio is reached",
         options.decay_until, options.warmup);
   }
 }
@@ -92,9 +97,9 @@ AdamW::AdamW(const OptimizerOptions& options, Operators& operators,
   operators.zero(second_.view());
   for (const ParameterPiece& piece : pieces_of(layout, shard)) {
     const bool decay = piece.parameter->decay;
-    const bool goes_on = !ranges_.empty() && ranges_.back().decay == decay &&
-                         ranges_.back().first + ranges_.back().count == piece.at;
-    if (goes_on) {
+    const bool continues = !ranges_.empty() && ranges_.back().decay == decay &&
+                           ranges_.back().first + ranges_.back().count == piece.at;
+    if (continues) {
       ranges_.back().count += piece.count;
     } else {
       ranges_.push_back({piece.at, piece.count, decay});
@@ -104,8 +109,8 @@ AdamW::AdamW(const OptimizerOptions& options, Operators& operators,
 
 UpdateOutcome AdamW::update(std::int64_t step, double grad_norm, Tensor gradient, Tensor weights) {
   if (gradient.elements() != shard_.count || weights.elements() != shard_.count) {
-    fail("optimizer: {} gradients and {} weights where the moments have {} elements",
-         gradient.elements(), weights.elements(), shard_.count);
+    fail("optimizer: {} gradients and {} weights, but moments of {} elements", gradient.elements(),
+         weights.elements(), shard_.count);
   }
   UpdateOutcome outcome{.grad_norm = grad_norm, .skipped = !std::isfinite(grad_norm)};
   const std::int64_t attempt = updates_ + skipped_ + 1;
@@ -116,9 +121,10 @@ UpdateOutcome AdamW::update(std::int64_t step, double grad_norm, Tensor gradient
   }
   ++updates_;
   for (const Range& range : ranges_) {
-    const auto part = [&](Tensor x) { return x.elements_at(range.first, range.count); };
-    operators_.adamw(adamw_step(options_, updates_, outcome.learning_rate, grad_norm, range.decay),
-                     {part(gradient), part(weights), part(first_moment()), part(second_moment())});
+    const auto slice = [&](Tensor x) { return x.elements_at(range.first, range.count); };
+    operators_.adamw(
+        adamw_step(options_, updates_, outcome.learning_rate, grad_norm, range.decay),
+        {slice(gradient), slice(weights), slice(first_moment()), slice(second_moment())});
   }
   return outcome;
 }

@@ -23,9 +23,9 @@ std::int64_t longest_shard(std::int64_t elements, int learners) {
   return longest;
 }
 
-FlatRange part_of_shard(FlatRange shard, std::int64_t done) {
+FlatRange chunk_of_shard(FlatRange shard, std::int64_t done) {
   const std::int64_t begin = std::min(done, shard.count);
-  return {shard.first + begin, std::min(kExchangedAtOnce, shard.count - begin)};
+  return {shard.first + begin, std::min(kChunkElements, shard.count - begin)};
 }
 
 FlatRange own_shard(const Weights& weights, const Collective& learners) {
@@ -41,7 +41,7 @@ double gradient_norm(Collective& learners, Operators& operators, Tensor shard,
   const FlatRange own = shard_of(elements, learners.rank(), learners.size());
   operators.sums_of_squares(shard, kShardBlock,
                             std::span(sums).subspan(blocks(own.first), blocks(own.count)));
-  learners.all_reduce_sum(std::span(sums));  // the others' are 0
+  learners.all_reduce_sum(std::span(sums));  // blocks of other learners are 0 here
   return std::sqrt(std::accumulate(sums.begin(), sums.end(), 0.0));
 }
 
@@ -52,8 +52,8 @@ UpdateOutcome update_shard(Collective& learners, AdamW& optimizer, std::int64_t 
   return optimizer.update(step, norm, gradient, weights.elements(optimizer.shard()));
 }
 
-Tensor place_of_all(const Weights& weights, Tensor idle) {
-  return weights.is_whole() ? weights.flat() : idle;
+Tensor gathered_weights(const Weights& weights, Tensor scratch) {
+  return weights.is_whole() ? weights.flat() : scratch;
 }
 
 void gather_shards(Collective& learners, const Weights& weights, Tensor all) {
@@ -61,11 +61,11 @@ void gather_shards(Collective& learners, const Weights& weights, Tensor all) {
   if (size == 1) return;
   Operators& operators = weights.operators();
   const auto part = [&](int learner, std::int64_t done) {
-    return part_of_shard(shard_of(all.elements(), learner, size), done);
+    return chunk_of_shard(shard_of(all.elements(), learner, size), done);
   };
   const std::int64_t longest = longest_shard(all.elements(), size);
   std::vector<DeviceSpan> in(static_cast<std::size_t>(size));
-  for (std::int64_t done = 0; done < longest; done += kExchangedAtOnce) {
+  for (std::int64_t done = 0; done < longest; done += kChunkElements) {
     for (int learner = 0; learner < size; ++learner) {
       const FlatRange range = part(learner, done);
       in[static_cast<std::size_t>(learner)] =
@@ -75,7 +75,7 @@ void gather_shards(Collective& learners, const Weights& weights, Tensor all) {
     learners.exchange(std::vector<DeviceSpan>(in.size(), operators.span(own)), in);
   }
   if (weights.is_whole()) return;
-  const FlatRange held = weights.shard();  // more than the shard
+  const FlatRange held = weights.shard();  // exceeds the shard: it ends where a parameter ends
   operators.copy(all.elements_at(held.first, held.count), weights.flat());
 }
 

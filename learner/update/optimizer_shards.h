@@ -1,6 +1,7 @@
-// Which learner holds which range of the flat order of parameters, of the summed gradient and both
-// moments: it updates that range of the weights, which then reaches all. What passes between
-// learners for it stands here and in learner/update/gradient_shard_sum.h.
+// ZeRO-style sharding of the optimizer over learners. A learner's optimizer shard is a range of the
+// flat order of parameters. The learner holds the summed gradient and both moments of its shard,
+// updates these weights, and then sends them to all other learners. The exchanges are in this file
+// and in learner/update/gradient_shard_sum.h.
 #pragma once
 
 #include <cstdint>
@@ -13,42 +14,43 @@
 
 namespace lie {
 
-/// Shards are of whole blocks of so many elements, whose squares the gradient's norm adds up first:
-/// the norm's bits do not depend on the shards.
+/// Elements per block. A shard consists of whole blocks, and the gradient's norm first sums the
+/// squares of each block. The norm therefore does not depend on the sharding, bit for bit.
 constexpr std::int64_t kShardBlock = std::int64_t{1} << 14;
 
-/// What one member sends another at a time: so much of its memory waits for what arrives.
-constexpr std::int64_t kExchangedAtOnce = std::int64_t{1} << 18;  // elements
+/// Elements that one learner sends to another at a time. It bounds the receive buffers.
+constexpr std::int64_t kChunkElements = std::int64_t{1} << 18;
 
-/// The learner's range of `elements`, in the order of learners; empty where there are fewer blocks
-/// than learners.
+/// Returns the shard of `learner` in a flat order of `elements`. Shards ascend with the learner;
+/// some are empty if there are fewer blocks than learners.
 FlatRange shard_of(std::int64_t elements, int learner, int learners);
 
-/// Elements of the longest shard.
+/// Returns the number of elements of the longest shard.
 std::int64_t longest_shard(std::int64_t elements, int learners);
 
-/// The elements of `shard` from `done` on that are exchanged at once; fewer, or none, at its end.
-FlatRange part_of_shard(FlatRange shard, std::int64_t done);
+/// Returns the chunk of `shard` that starts `done` elements into it: kChunkElements, or fewer or
+/// none at its end.
+FlatRange chunk_of_shard(FlatRange shard, std::int64_t done);
 
-/// This learner's of `weights`.
+/// Returns this learner's shard of `weights`.
 FlatRange own_shard(const Weights& weights, const Collective& learners);
 
-/// Euclidean norm of the gradient that the learners hold a shard of each: the root of its blocks'
-/// sums of squares, added in order. Collective; blocks.
+/// Returns the Euclidean norm of a gradient of `elements`, of which each learner holds its `shard`.
+/// It is the root of the blocks' sums of squares, added in ascending order. Collective; blocks.
 double gradient_norm(Collective& learners, Operators& operators, Tensor shard,
                      std::int64_t elements);
 
-/// AdamW on this learner's shard of the weights, by the norm of the whole gradient. gather_shards()
-/// follows. Collective; blocks.
+/// Applies AdamW to this learner's shard of the weights, clipped by the norm of the full gradient.
+/// The caller must call gather_shards() next. Collective; blocks.
 UpdateOutcome update_shard(Collective& learners, AdamW& optimizer, std::int64_t step,
                            Tensor gradient, Weights& weights);
 
-/// Where the weights of all learners come together, [1, N]: in `weights` that are whole, else in
-/// `idle` memory of that size.
-Tensor place_of_all(const Weights& weights, Tensor idle);
+/// Returns the memory in which gather_shards() collects the weights of all learners, [1, N]. It is
+/// the weights themselves if they are complete, otherwise `scratch`, which has that size.
+Tensor gathered_weights(const Weights& weights, Tensor scratch);
 
-/// Every learner's shard of the weights reaches `all` = place_of_all() of each, and what else of
-/// them it holds. Collective; blocks.
+/// Copies the shards of all learners into `all`, which must be gathered_weights() on each learner.
+/// Also refreshes the weights that this learner holds beyond its shard. Collective; blocks.
 void gather_shards(Collective& learners, const Weights& weights, Tensor all);
 
 }  // namespace lie

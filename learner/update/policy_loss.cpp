@@ -10,12 +10,12 @@ namespace lie {
 namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
-constexpr double kLogRatioLimit = 20.0;          // GRPO, and exponents of the KL estimators
-constexpr double kSequenceLogRatioLimit = 10.0;  // GSPO, from above only
+constexpr double kLogRatioLimit = 20.0;          // GRPO ratios and exponents of KL estimators
+constexpr double kSequenceLogRatioLimit = 10.0;  // GSPO, upper limit only
 
 double difference(float a, float b) { return static_cast<double>(a) - static_cast<double>(b); }
 
-/// exp of a clamped argument, and its derivative: 0 where the clamp holds.
+/// exp of a clamped argument, and its derivative, which is 0 beyond the clamp.
 struct Ratio {
   double value = 1;
   double slope = 1;
@@ -30,7 +30,7 @@ enum class Clip : std::uint8_t { kNone, kLow, kHigh, kDual };
 
 struct TokenLoss {
   double loss = 0;
-  double slope = 0;  // by the log-prob
+  double slope = 0;  // derivative by the log-prob
   Clip clip = Clip::kNone;
 };
 
@@ -49,7 +49,7 @@ TokenLoss token_loss(const PolicyLossOptions& options, Ratio ratio, double advan
   return result;
 }
 
-/// Estimators of KL(policy || reference) from x = log policy - log reference at a sampled token
+/// Estimates KL(policy || reference) from x = log policy - log reference at a sampled token
 /// (Schulman, "Approximating KL divergence", 2020).
 TokenLoss estimated_kl(KlEstimator estimator, double x) {
   if (estimator == KlEstimator::kK1) return {x, 1.0, Clip::kNone};
@@ -96,13 +96,13 @@ double mean_log_ratio(const SequenceInput& input) {
   return sum / static_cast<double>(input.log_probs.size());
 }
 
-/// Correction by truncated importance sampling; no gradient flows through it.
+/// The weight of truncated importance sampling. No gradient flows through it.
 struct TisWeight {
   double value = 1;
   bool truncated = false;
 };
 
-/// Of tokens first to end - 1 together.
+/// Returns the joint weight of the tokens [first, end).
 TisWeight tis_weight(const PolicyLossOptions& options, const SequenceInput& input,
                      std::size_t first, std::size_t end) {
   if (options.tis_cap <= 0) return {};
@@ -110,12 +110,12 @@ TisWeight tis_weight(const PolicyLossOptions& options, const SequenceInput& inpu
   for (std::size_t t = first; t < end; ++t) {
     d += difference(input.old_log_probs[t], input.behavior_log_probs[t]);
   }
-  const double whole = clamped_exp(d, -kLogRatioLimit, kLogRatioLimit).value;
-  if (whole <= options.tis_cap) return {whole, false};
+  const double ratio = clamped_exp(d, -kLogRatioLimit, kLogRatioLimit).value;
+  if (ratio <= options.tis_cap) return {ratio, false};
   return {options.tis_beyond == BeyondCap::kMask ? 0.0 : options.tis_cap, true};
 }
 
-/// [T]: each token's own, or the whole response's on every token.
+/// Returns the weights [T]: one per token, or the response's joint weight for every token.
 std::vector<TisWeight> tis_weights(const PolicyLossOptions& options, const SequenceInput& input) {
   const std::size_t tokens = input.log_probs.size();
   if (options.tis_level == TisLevel::kSequence) {
@@ -141,7 +141,7 @@ void check_lengths(const PolicyLossOptions& options, const SequenceInput& input,
                      (options.kl_coefficient == 0 || input.reference_log_probs.size() == tokens) &&
                      d_log_probs == tokens && d_entropies == tokens;
   if (tokens == 0 || !agree)
-    fail("policy loss: spans of one sequence differ in length, or are empty");
+    fail("policy loss: the spans of a sequence differ in length or are empty");
 }
 
 }  // namespace
@@ -149,63 +149,74 @@ void check_lengths(const PolicyLossOptions& options, const SequenceInput& input,
 void describe(FieldList& fields, PolicyLossOptions& options) {
   fields.add("algorithm", options.algorithm,
              {{"grpo", Algorithm::kGrpo}, {"gspo", Algorithm::kGspo}},
-             {"Importance ratio by token (grpo) or by sequence, length-normalised (gspo)."});
-  fields.add("clip_low", options.clip_low,
-             {"Importance ratio is clipped below at 1 - clip_low; negative: 0.2 for grpo, 3e-4 for "
-              "gspo.",
-              "", -1, 1});
-  fields.add("clip_high", options.clip_high,
-             {"Importance ratio is clipped above at 1 + clip_high; negative: 0.2 for grpo (0.28: "
-              "clip-higher), 4e-4 for gspo.",
-              "", -1});
-  fields.add("dual_clip", options.dual_clip,
-             {"c: where A < 0 the token loss is at most -A c (10 in the published scripts), above "
-              "1; 0: off.",
-              "", 0});
+             {"Importance ratio per token (grpo), or per sequence and length-normalized (gspo)."});
+  fields.add(
+      "clip_low", options.clip_low,
+      {"The importance ratio is clipped below at 1 - clip_low. auto: 0.2 for grpo, 3e-4 for gspo.",
+       "", 0, 1});
+  fields.add(
+      "clip_high", options.clip_high,
+      {"The importance ratio is clipped above at 1 + clip_high. auto: 0.2 for grpo, 4e-4 for gspo. "
+       "0.28 with grpo is clip-higher (DAPO).",
+       "", 0});
+  fields.add(
+      "dual_clip", options.dual_clip,
+      {"Dual clip: for a negative advantage A the token loss is at most -A times this, which "
+       "must exceed 1. The published scripts use 10. 0: off.",
+       "", 0});
   fields.add("aggregation", options.aggregation,
              {{"sequence-mean-token-mean", Aggregation::kSequenceMean},
               {"token-mean", Aggregation::kTokenMean},
               {"constant", Aggregation::kConstant}},
-             {"How token losses of a mini-batch become one loss; gspo takes the first only."});
+             {"How the token losses of a mini-batch become one loss. gspo accepts "
+              "sequence-mean-token-mean only."});
   fields.add(
       "constant_divisor", options.constant_divisor,
-      {"With aggregation constant: loss = sum of token losses / (sequences x this).", "tokens", 1});
-  fields.add(
-      "kl_coefficient", options.kl_coefficient,
-      {"Weight of KL(policy || initial policy) in the loss; 0: off, and no initial policy is held.",
-       "", 0});
-  fields.add("kl_estimator", options.kl_estimator,
-             {{"k1", KlEstimator::kK1}, {"k2", KlEstimator::kK2}, {"k3", KlEstimator::kK3}},
-             {"Estimator of that KL at the sampled tokens: x, x^2/2, or exp(-x) - 1 + x."});
-  fields.add("entropy_coefficient", options.entropy_coefficient,
-             {"Weight of the mean token entropy, which is maximised; 0: off."});
-  fields.add("recompute_old_log_probs", options.recompute_old_log_probs,
-             {"Take old log-probs from the learner's own pass before the step's first update, not "
-              "from the sampler."});
-  fields.add("tis_cap", options.tis_cap,
-             {"Truncated importance sampling where rollouts are of another policy than the "
-              "learner's: a token's loss has weight min(exp(old - behavior), cap), needs "
-              "recompute_old_log_probs; 0: off.",
+      {"With aggregation constant: the loss is the sum of token losses / (sequences x this). "
+       "Ignored otherwise.",
+       "tokens", 1});
+  fields.add("kl_coefficient", options.kl_coefficient,
+             {"Weight of KL(policy || initial policy) in the loss. 0: off, and the initial policy "
+              "takes no "
+              "memory.",
               "", 0});
   fields.add(
-      "tis_level", options.tis_level,
-      {{"token", TisLevel::kToken}, {"sequence", TisLevel::kSequence}},
-      {"old and behavior log-prob in that weight: the token's, or the sums of the response's, "
-       "for each of its tokens."});
+      "kl_estimator", options.kl_estimator,
+      {{"k1", KlEstimator::kK1}, {"k2", KlEstimator::kK2}, {"k3", KlEstimator::kK3}},
+      {"Estimator of that KL from x = log policy - log initial policy at the sampled tokens: "
+       "k1 is x, k2 is x^2/2, k3 is exp(-x) - 1 + x. Ignored with kl_coefficient 0."});
+  fields.add("entropy_coefficient", options.entropy_coefficient,
+             {"Weight of the mean token entropy, which is maximized. 0: off."});
+  fields.add("recompute_old_log_probs", options.recompute_old_log_probs,
+             {"Compute the old log-probs by a forward pass of the learner before the step's first "
+              "update. Off: use those of the sampler."});
+  fields.add(
+      "tis_cap", options.tis_cap,
+      {"Truncated importance sampling, for responses of an older policy than the learner's: a "
+       "token's loss has weight min(exp(old - behavior log-prob), tis_cap). It requires "
+       "recompute_old_log_probs. 0: off.",
+       "", 0});
+  fields.add("tis_level", options.tis_level,
+             {{"token", TisLevel::kToken}, {"sequence", TisLevel::kSequence}},
+             {"Log-probs in the weight of tis_cap: those of the token, or the sums over the "
+              "response, which "
+              "then apply to each of its tokens. Ignored with tis_cap 0."});
   fields.add("tis_beyond", options.tis_beyond,
              {{"truncate", BeyondCap::kTruncate}, {"mask", BeyondCap::kMask}},
-             {"Where that ratio is above tis_cap: its weight is the cap, or 0, so that the policy "
-              "loss leaves it out; it still counts in the denominator."});
+             {"Weight of tokens whose ratio is above tis_cap: truncate uses the cap, mask uses 0. "
+              "Masked tokens still count in the denominator. Ignored with tis_cap 0."});
   fields.add("mask_truncated", options.mask_truncated,
-             {"Responses cut at the response limit have no loss (DAPO's filtering); their rewards "
-              "still count in their group's advantages."});
+             {"Responses cut at the response limit have no loss (filtering of truncated responses, "
+              "DAPO). Their "
+              "rewards still count in the advantages of their group."});
 }
 
 void check_options(const PolicyLossOptions& options) {
   if (options.dual_clip > 0 && options.dual_clip <= 1) {
     fail(
-        "policy_loss.dual_clip is {}: at 1 and below it cuts off the gradient of unclipped tokens "
-        "(arXiv:1912.09729 has c > 1); set more than 1, or 0 for off",
+        "policy_loss.dual_clip is {}: a value of at most 1 removes the gradient of unclipped "
+        "tokens "
+        "(arXiv:1912.09729 has c > 1); set more than 1, or 0 to turn it off",
         options.dual_clip);
   }
   if (options.algorithm == Algorithm::kGspo && options.aggregation != Aggregation::kSequenceMean) {
@@ -221,12 +232,12 @@ void check_options(const PolicyLossOptions& options) {
 }
 
 double clip_low(const PolicyLossOptions& options) {
-  if (options.clip_low >= 0) return options.clip_low;
+  if (options.clip_low) return *options.clip_low;
   return options.algorithm == Algorithm::kGspo ? 3e-4 : 0.2;
 }
 
 double clip_high(const PolicyLossOptions& options) {
-  if (options.clip_high >= 0) return options.clip_high;
+  if (options.clip_high) return *options.clip_high;
   return options.algorithm == Algorithm::kGspo ? 4e-4 : 0.2;
 }
 

@@ -9,17 +9,18 @@
 
 namespace lie {
 
-/// The groups of one update, and this learner's share of them ready to run.
+/// The responses of one update, and the packed micro-batches of this learner's share.
 struct PolicyUpdater::MiniBatch {
   std::vector<ResponseIndex> indices;
   Denominators whole;
-  std::int64_t gradient_shards = 1;                    // over all learners
-  std::vector<std::vector<MicroBatch>> micro_batches;  // by lane of this learner
-  /// [indices] of this learner's share, before any update; empty unless they are recomputed.
+  std::int64_t shard_count = 1;                        // over all learners
+  std::vector<std::vector<MicroBatch>> micro_batches;  // by gradient shard of this learner
+  /// [indices][T] Log-probs before any update, for this learner's share. Empty unless
+  /// recompute_old_log_probs is on.
   std::vector<std::vector<float>> old_log_probs = {};
 };
 
-/// What stays the same during one pass over one mini-batch.
+/// The inputs that stay the same during one pass over one mini-batch.
 struct PolicyUpdater::Pass {
   std::int64_t step = 0;
   std::int64_t epoch = 0;
@@ -28,7 +29,7 @@ struct PolicyUpdater::Pass {
   std::span<const GroupAdvantages> advantages;
 };
 
-/// Who computes a lane, and where what its sequences add goes.
+/// The worker of a gradient shard, and the sums that its sequences add to.
 struct PolicyUpdater::GradientShard {
   std::int64_t worker = 0;
   Tensor gradient;
@@ -91,7 +92,8 @@ void check_groups(std::span<const ScoredGroup> groups,
   }
 }
 
-/// Every learner has filled in the responses of its share; afterwards all have all.
+/// Makes the results of all responses known to every learner. Each learner has filled in those of
+/// its own share.
 void share_responses(Collective& learners, std::span<const ScoredGroup> groups,
                      StepUpdate& update) {
   std::vector<float> values;
@@ -125,7 +127,7 @@ PolicyUpdater::PolicyUpdater(const UpdateOptions& options, UpdateParts parts)
       parts_(parts),
       gradient_(parts.weights.operators(), parts.learners,
                 flat_elements(parts.weights.parameters()), options.batch.gradient_shards,
-                "update.lanes"),
+                "update.gradient_shards"),
       policies_(gradient_.workers(), parts.policy, options.batch.activation_mebibytes << 20) {
   check_options(options_.loss);
   options_.batch.max_micro_batch_tokens =
@@ -169,31 +171,27 @@ PolicyUpdater::MiniBatch PolicyUpdater::prepare(std::span<const ScoredGroup> gro
                                                 std::vector<ResponseIndex> indices) const {
   std::vector<SequenceTokens> sequences;
   for (const ResponseIndex index : indices) sequences.push_back(sequence_tokens(groups, index));
-  const auto gradient_shards = assign_to_gradient_shards(sequences, options_.batch.gradient_shards);
+  const auto shards = assign_to_gradient_shards(sequences, options_.batch.gradient_shards);
   MiniBatch batch;
   batch.whole = denominators(options_.loss, groups, indices);
-  batch.gradient_shards = std::ssize(gradient_shards);
-  const GradientShardRange own = gradient_shards_of_learner(
-      batch.gradient_shards, parts_.learners.rank(), parts_.learners.size());
-  for (std::int64_t gradient_shard = own.first; gradient_shard < own.first + own.count;
-       ++gradient_shard) {
-    batch.micro_batches.push_back(pack(sequences,
-                                       gradient_shards[static_cast<std::size_t>(gradient_shard)],
+  batch.shard_count = std::ssize(shards);
+  const GradientShardRange own =
+      gradient_shards_of_learner(batch.shard_count, parts_.learners.rank(), parts_.learners.size());
+  for (std::int64_t shard = own.first; shard < own.first + own.count; ++shard) {
+    batch.micro_batches.push_back(pack(sequences, shards[static_cast<std::size_t>(shard)],
                                        options_.batch.max_micro_batch_tokens));
   }
   batch.indices = std::move(indices);
   return batch;
 }
 
-/// work(micro-batch) for those of a lane, and behind each what this rank owes others.
+/// Calls work(micro-batch) for each micro-batch of a gradient shard, and polls progress after each.
 template <typename Work>
-void PolicyUpdater::each_micro_batch(const MiniBatch& batch,
-                                     const GradientShardWork& gradient_shard,
+void PolicyUpdater::each_micro_batch(const MiniBatch& batch, const GradientShardWork& shard,
                                      const Work& work) const {
-  for (const MicroBatch& micro :
-       batch.micro_batches[static_cast<std::size_t>(gradient_shard.number)]) {
+  for (const MicroBatch& micro : batch.micro_batches[static_cast<std::size_t>(shard.number)]) {
     work(micro);
-    if (gradient_shard.worker == 0) poll_progress_();  // on this rank's own thread
+    if (shard.worker == 0) poll_progress_();  // on this rank's own thread
   }
 }
 
@@ -201,7 +199,7 @@ void PolicyUpdater::recompute_old(MiniBatch& batch, UpdateSeconds& seconds) {
   const auto temperature = static_cast<float>(options_.temperature);
   batch.old_log_probs.resize(batch.indices.size());
   std::vector<UpdateSeconds> of_workers(gradient_.workers().size());
-  gradient_.each_gradient_shard(batch.gradient_shards, [&](const GradientShardWork& work) {
+  gradient_.for_each_shard(batch.shard_count, [&](const GradientShardWork& work) {
     UpdateSeconds& own_seconds = of_workers[static_cast<std::size_t>(work.worker)];
     each_micro_batch(batch, work, [&](const MicroBatch& micro) {
       const RowLogProbs rows = timed(own_seconds.forward, [&] {
@@ -225,7 +223,7 @@ MiniBatchUpdate PolicyUpdater::update_once(const Pass& pass, const MiniBatch& ba
       response_of(update, index).mini_batch = pass.mini_batch;
     }
   }
-  result.stats = run_gradient_shards(pass, batch, update);
+  result.stats = run_shards(pass, batch, update);
   result.optimizer = update_weights(pass.step, update.seconds);
   return result;
 }
@@ -250,17 +248,18 @@ void PolicyUpdater::wait_for_all() {
   parts_.learners.all_reduce_sum(std::span(&nothing, 1));
 }
 
-/// Forward and backward over this learner's lanes; returns the statistics of all.
-PolicyLossStats PolicyUpdater::run_gradient_shards(const Pass& pass, const MiniBatch& batch,
-                                                   StepUpdate& update) {
-  std::vector<PolicyLossStats> stats(static_cast<std::size_t>(batch.gradient_shards));
+/// Runs forward and backward over this learner's gradient shards. Returns the statistics over all
+/// learners.
+PolicyLossStats PolicyUpdater::run_shards(const Pass& pass, const MiniBatch& batch,
+                                          StepUpdate& update) {
+  std::vector<PolicyLossStats> stats(static_cast<std::size_t>(batch.shard_count));
   std::vector<UpdateSeconds> seconds(gradient_.workers().size());
-  gradient_.run(batch.gradient_shards, [&](const GradientShardWork& work) {
-    const GradientShard gradient_shard{work.worker, work.gradient,
-                                       stats[static_cast<std::size_t>(work.gradient_shard)],
-                                       seconds[static_cast<std::size_t>(work.worker)]};
+  gradient_.run(batch.shard_count, [&](const GradientShardWork& work) {
+    const GradientShard shard{work.worker, work.gradient,
+                              stats[static_cast<std::size_t>(work.shard)],
+                              seconds[static_cast<std::size_t>(work.worker)]};
     each_micro_batch(batch, work, [&](const MicroBatch& micro) {
-      accumulate(pass, batch, micro, gradient_shard, update);
+      accumulate(pass, batch, micro, shard, update);
     });
   });
   update.seconds.add_mean(seconds);
@@ -281,15 +280,15 @@ SequenceInput PolicyUpdater::sequence_input(const Pass& pass, const MiniBatch& b
 }
 
 void PolicyUpdater::accumulate(const Pass& pass, const MiniBatch& batch, const MicroBatch& micro,
-                               const GradientShard& gradient_shard, StepUpdate& update) {
+                               const GradientShard& shard, StepUpdate& update) {
   const PolicyLossOptions& loss = options_.loss;
   const auto temperature = static_cast<float>(options_.temperature);
-  Transformer& policy = policies_.of(gradient_shard.worker);
+  Transformer& policy = policies_.of(shard.worker);
   RowLogProbs rows, reference;
-  timed(gradient_shard.seconds.forward, [&] {
+  timed(shard.seconds.forward, [&] {
     rows = policy.forward(micro.packed, temperature, true);
     if (references_) {
-      reference = references_->of(gradient_shard.worker).forward(micro.packed, temperature, false);
+      reference = references_->of(shard.worker).forward(micro.packed, temperature, false);
     }
   });
   std::vector<float> d_log_probs(rows.log_probs.size()), d_entropies(rows.log_probs.size());
@@ -300,16 +299,15 @@ void PolicyUpdater::accumulate(const Pass& pass, const MiniBatch& batch, const M
     if (references_) {
       input.reference_log_probs = rows_of(reference.log_probs, micro, s);
     }
-    const SequenceOutcome outcome =
-        policy_loss(loss, input, rows_of(d_log_probs, micro, s), rows_of(d_entropies, micro, s),
-                    gradient_shard.stats);
+    const SequenceOutcome outcome = policy_loss(loss, input, rows_of(d_log_probs, micro, s),
+                                                rows_of(d_entropies, micro, s), shard.stats);
     if (pass.epoch == 0) {
       note_first_pass(outcome, loss.recompute_old_log_probs ? input.old_log_probs : input.log_probs,
                       response_of(update, batch.indices[micro.sequences[s]]));
     }
   }
-  timed(gradient_shard.seconds.backward,
-        [&] { policy.backward(micro.packed, d_log_probs, d_entropies, gradient_shard.gradient); });
+  timed(shard.seconds.backward,
+        [&] { policy.backward(micro.packed, d_log_probs, d_entropies, shard.gradient); });
 }
 
 }  // namespace lie

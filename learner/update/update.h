@@ -1,5 +1,5 @@
-// One training step's update of the policy: for each mini-batch forward and backward over
-// micro-batches, gradients summed over learners, clipping, AdamW.
+// The policy update of one training step. For each mini-batch: forward and backward passes over its
+// micro-batches, gradient sum over learners, gradient clipping, AdamW.
 #pragma once
 
 #include <cstdint>
@@ -26,78 +26,82 @@ namespace lie {
 struct UpdateOptions {
   BatchOptions batch;
   PolicyLossOptions loss;
-  double temperature = 1;  // that the responses were sampled at
+  double temperature = 1;  // sampling temperature of the responses
 };
 
-/// One update of the weights: what the mini-batch looked like, over all learners.
+/// The statistics of one mini-batch over all learners, and the optimizer's outcome.
 struct MiniBatchUpdate {
   std::int64_t epoch = 0;  // from 0
   PolicyLossStats stats;
   UpdateOutcome optimizer;
 };
 
-/// Results of the first pass over a response, for the trajectory log.
+/// Results of the first epoch for one response, for the trajectory log.
 struct ResponseUpdate {
-  std::vector<float> learner_log_probs;  // [T]; with recompute_old_log_probs before any update
-  float log_ratio = 0;                   // mean_t log_prob - old log_prob
-  bool clipped = false;                  // any token clipped
-  std::int32_t mini_batch = -1;          // within the step
+  std::vector<float>
+      learner_log_probs;         // [T], nats; with recompute_old_log_probs: before any update
+  float log_ratio = 0;           // mean_t log_prob - old log_prob
+  bool clipped = false;          // any token clipped
+  std::int32_t mini_batch = -1;  // within the step
 };
 
+/// Seconds per phase of the update, on this learner.
 struct UpdateSeconds {
   double forward = 0, backward = 0, gradient_sync = 0, optimizer = 0;
 
-  /// Of workers at the same time, each with passes of its own.
+  /// Adds the mean forward and backward seconds of workers that ran at the same time.
   void add_mean(std::span<const UpdateSeconds> workers);
 };
 
-/// Equal on every learner, except the seconds.
+/// The result of a step's update. Equal on every learner, except the seconds.
 struct StepUpdate {
-  std::vector<MiniBatchUpdate> mini_batches;           // epoch after epoch
+  std::vector<MiniBatchUpdate> mini_batches;           // in order of execution
   std::vector<std::vector<ResponseUpdate>> responses;  // [groups][G]
-  std::int64_t masked = 0;                             // of them, without a loss
+  std::int64_t masked = 0;                             // responses without a loss
   UpdateSeconds seconds;
 };
 
-/// What is trained, and with which group. Everything must outlive the updater.
+/// The objects that an updater works on. All of them must outlive it.
 struct UpdateParts {
-  Weights& weights;        // fp32 master weights, changed by every update: all, or held_range()
-  Transformer& policy;     // of these weights
-  Transformer* reference;  // initial policy, for the KL term; null without
-  AdamW& optimizer;        // of own_shard()
+  Weights& weights;  // fp32 master weights, changed by every update: all of them, or held_range()
+  Transformer& policy;     // computes with these weights
+  Transformer* reference;  // initial policy, for the KL term; null: no KL term
+  AdamW& optimizer;        // moments of own_shard()
   Collective& learners;
 };
 
-/// Owns the gradients' memory.
+/// Trains the policy on the groups of a step. Owns the memory of the gradients.
 class PolicyUpdater {
  public:
-  /// Throws Error where options contradict each other, the reference policy is missing, or there
-  /// are more learners than lanes. share_weights() follows where there are several learners.
+  /// Throws Error if options contradict each other, if a KL term lacks its reference policy, or if
+  /// there are more learners than gradient shards. With several learners the caller must call
+  /// share_weights() next.
   PolicyUpdater(const UpdateOptions& options, UpdateParts parts);
 
-  /// The weights of all learners reach the policy. Collective over the learners; blocks.
+  /// Gathers the weights of all learners into the policy. Collective over the learners; blocks.
   void share_weights() {
     UpdateSeconds seconds;
     share_weights(seconds);
   }
-  /// From now on, actors of other processes compute with the learners' policies: the weights are
-  /// shared when every learner's device has them.
+  /// Declares that actors in other processes compute with the learners' weights from now on. Every
+  /// later share_weights() then also waits until all learners' devices hold the new weights.
   void lend() { is_lent_ = true; }
   bool is_lent() const { return is_lent_; }
   /// Returns when all learners have called it. Collective over the learners.
   void wait_for_all();
-  /// All weights as they were shared last, [1, N] fp32, except during run().
-  Tensor weights() { return place_of_all(parts_.weights, gradient_.idle()); }
+  /// Returns all weights as of the last share_weights(), [1, N] fp32. Invalid during run().
+  Tensor weights() { return gathered_weights(parts_.weights, gradient_.scratch()); }
 
-  /// `attend` is called between micro-batches: what this rank owes others while it updates.
+  /// Sets a function that run() calls between micro-batches, so that this rank can serve messages
+  /// of other ranks during an update.
   void poll_progress_with(std::function<void()> poll_progress) {
     poll_progress_ = std::move(poll_progress);
   }
 
-  /// Trains on a step's groups, in canonical order and the same on every learner, with an advantage
-  /// for each response. Collective over the learners. The loss of a mini-batch has global
-  /// denominators, and is summed by lanes: neither micro-batch size nor the number of learners
-  /// changes a bit (invariant E4). Blocks.
+  /// Trains on a step's groups, which are in canonical order and the same on every learner, with
+  /// one advantage per response. The loss of a mini-batch has global denominators, and its gradient
+  /// is summed over gradient shards. The result is therefore bit-identical for any micro-batch size
+  /// and any number of learners (invariant E4). Collective over the learners; blocks.
   StepUpdate run(std::int64_t step, std::span<const ScoredGroup> groups,
                  std::span<const GroupAdvantages> advantages);
 
@@ -107,21 +111,21 @@ class PolicyUpdater {
   struct GradientShard;
   MiniBatch prepare(std::span<const ScoredGroup> groups, std::vector<ResponseIndex> indices) const;
   template <typename Work>
-  void each_micro_batch(const MiniBatch& batch, const GradientShardWork& gradient_shard,
+  void each_micro_batch(const MiniBatch& batch, const GradientShardWork& shard,
                         const Work& work) const;
   void recompute_old(MiniBatch& batch, UpdateSeconds& seconds);
   SequenceInput sequence_input(const Pass& pass, const MiniBatch& batch,
                                std::size_t sequence) const;
   void accumulate(const Pass& pass, const MiniBatch& batch, const MicroBatch& micro,
-                  const GradientShard& gradient_shard, StepUpdate& update);
-  PolicyLossStats run_gradient_shards(const Pass& pass, const MiniBatch& batch, StepUpdate& update);
+                  const GradientShard& shard, StepUpdate& update);
+  PolicyLossStats run_shards(const Pass& pass, const MiniBatch& batch, StepUpdate& update);
   void share_weights(UpdateSeconds& seconds);
   UpdateOutcome update_weights(std::int64_t step, UpdateSeconds& seconds);
   MiniBatchUpdate update_once(const Pass& pass, const MiniBatch& batch, StepUpdate& update);
 
   UpdateOptions options_;
   UpdateParts parts_;
-  GradientShardSum gradient_;  // [1, N] fp32, flat as the weights and in the same memory
+  GradientShardSum gradient_;  // [1, N] fp32, in the flat order and memory of the weights
   WorkerPolicies policies_;
   std::optional<WorkerPolicies> references_;
   std::function<void()> poll_progress_ = [] {};

@@ -1,4 +1,4 @@
-// One policy as often as there are workers to compute with it at the same time.
+// One policy for several workers that compute with it at the same time.
 #pragma once
 
 #include <cstddef>
@@ -12,9 +12,10 @@ namespace lie {
 
 class WorkerPolicies {
  public:
-  /// `policy`, which outlives this, for each of `workers`, its own operators' or they themselves:
-  /// itself where there is one, else the same weights beside it. Together they hold
-  /// `activation_bytes` of a pass at most; 0: what limit_training_bytes() says of 0.
+  /// Uses `policy` itself for a single worker. For several workers it makes one Transformer each,
+  /// which shares the weights of `policy`. `workers` are the policy's operators or workers of them.
+  /// `policy` must outlive this object. Together the workers hold at most `activation_bytes` of
+  /// activations; 0 is the default of Transformer::limit_training_bytes().
   WorkerPolicies(const std::vector<Operators*>& workers, Transformer& policy,
                  std::int64_t activation_bytes)
       : policy_(policy) {
@@ -22,18 +23,19 @@ class WorkerPolicies {
     if (workers.size() == 1) return;
     const std::int64_t bytes = activation_bytes > 0 ? activation_bytes : kTrainingBytes;
     for (Operators* worker : workers) {
-      beside_.push_back(policy.beside(*worker));
-      beside_.back().limit_training_bytes(bytes / std::ssize(workers));
+      copies_.push_back(policy.beside(*worker));
+      copies_.back().limit_training_bytes(bytes / std::ssize(workers));
     }
   }
 
+  /// Returns the policy for worker number `worker`.
   Transformer& of(std::int64_t worker) {
-    return beside_.empty() ? policy_ : beside_[static_cast<std::size_t>(worker)];
+    return copies_.empty() ? policy_ : copies_[static_cast<std::size_t>(worker)];
   }
 
  private:
   Transformer& policy_;
-  std::vector<Transformer> beside_;
+  std::vector<Transformer> copies_;  // one per worker, without weights of their own; empty for one
 };
 
 }  // namespace lie

@@ -1,5 +1,5 @@
-// The class behind make_aten_operators(), from which the operators of model/cuda take what they do
-// not compute themselves.
+// The class behind make_aten_operators(). The operators of model/cuda derive from it and override
+// part of it.
 #pragma once
 
 #include <c10/core/CachingDeviceAllocator.h>
@@ -17,9 +17,9 @@
 #include "model/aten/attention.h"
 #include "model/aten/flash_attention.h"
 #include "model/aten/heads.h"
+#include "model/aten/matmul.h"
 #include "model/aten/optimizer.h"
 #include "model/aten/pages.h"
-#include "model/aten/products.h"
 #include "model/aten/rows.h"
 #include "model/aten/sampling.h"
 #include "model/aten/tensor.h"
@@ -27,7 +27,8 @@
 
 namespace lie::aten {
 
-/// The device of that name with its number. Throws Error where this build or machine has none.
+/// Returns the device of that name with its index. Throws Error if this build or machine has no
+/// such device.
 at::Device usable_device(std::string_view name);
 
 class AtenWeight : public PackedWeight {
@@ -49,7 +50,7 @@ class AtenOperators : public Operators {
   AtenOperators(at::Device device, DType dtype)
       : device_(device), dtype_(dtype), flash_(dtype == DType::kBFloat16 && device.is_cuda()) {
     if (flash_) require_flash_attention(device);
-    // Sums that cuBLAS splits are joined in fp32, not in bf16.
+    // cuBLAS adds the parts of split sums in fp32, not in bf16.
     at::globalContext().setAllowBF16ReductionCuBLAS(false);
   }
 
@@ -85,7 +86,7 @@ class AtenOperators : public Operators {
     on_host(to, from.rows, from.cols).copy_(tensor(from));
   }
   ReceiveTokens send_to_host(const DrawnTokens& drawn) override {
-    // The log-probs' bits travel as integers: one transfer.
+    // The log-probs' bits are sent as integers, so that one transfer suffices.
     const at::Tensor both = at::stack({vector(drawn.ids), vector(drawn.log_probs).view(at::kInt)});
     const at::Tensor here = at::empty(both.sizes(), on_host_for_device(at::kInt));
     here.copy_(both, /*non_blocking=*/true);
@@ -97,7 +98,7 @@ class AtenOperators : public Operators {
         };
   }
   void copy_from_host(std::span<const float> from, Tensor to) override {
-    // What is larger waits, so that pinned memory, which ATen keeps, stays small.
+    // Larger copies are synchronous, so that pinned memory, which ATen caches, stays small.
     constexpr std::size_t kMostPinned = std::size_t{16} << 20;
     if (from.size_bytes() > kMostPinned) {
       tensor(to).copy_(on_host(from, to.rows, to.cols));
@@ -107,7 +108,7 @@ class AtenOperators : public Operators {
     tensor(to).copy_(there.view(at::kFloat).view({to.rows, to.cols}));
   }
 
-  // ---- Products
+  // ---- Matmuls
   std::unique_ptr<PackedWeight> make_weight(std::int64_t out, std::int64_t in,
                                             WeightUse /*use*/) override {
     return std::make_unique<AtenWeight>(out, in, options(aten::scalar_type(dtype_)));
@@ -147,7 +148,7 @@ class AtenOperators : public Operators {
   }
   void embed_backward(Tensor dy, Indices tokens, Tensor dtable) override {
     const at::Tensor wide = tensor(dy).to(at::kFloat), rows = tensor(tokens).to(at::kLong);
-    // Of the two ways to add, each device has one that keeps the token order.
+    // Each device has one of two accumulating operators that keeps the token order.
     if (device_.is_cuda()) {
       tensor(dtable).index_put_({rows}, wide, /*accumulate=*/true);
     } else {
@@ -209,7 +210,7 @@ class AtenOperators : public Operators {
                  const PackedSequences& sequences, Tensor y, Tensor log_sum) override {
     const at::Tensor queries_keys = tensor(rotated), v = values(qkv, shape);
     const AttentionOutput output =
-        flash_ && aten::flash_attention_takes(queries_keys, shape)
+        flash_ && aten::flash_attention_supports(queries_keys, shape)
             ? aten::flash_attention(queries_keys, v, shape, tensor(sequences.device_starts),
                                     sequences.longest)
             : aten::attention(queries_keys, v, shape, sequences.starts);
@@ -221,7 +222,7 @@ class AtenOperators : public Operators {
                           Tensor d_rotated, Tensor d_qkv) override {
     const at::Tensor queries_keys = tensor(rotated), v = values(qkv, shape);
     const AttentionGradient gradient =
-        flash_ && aten::flash_attention_takes(queries_keys, shape)
+        flash_ && aten::flash_attention_supports(queries_keys, shape)
             ? aten::flash_attention_backward(tensor(dy), queries_keys, v, tensor(y),
                                              tensor(log_sum), shape,
                                              tensor(sequences.device_starts), sequences.longest)
@@ -268,15 +269,15 @@ class AtenOperators : public Operators {
   }
   at::Tensor tensor(const Tensor& view) const { return aten::wrap(view, device_); }
   at::Tensor tensor(const Indices& indices) const { return aten::wrap(indices, device_); }
-  /// Undefined where the view is empty.
+  /// Returns the view as a vector, or an undefined tensor if the view is empty.
   at::Tensor vector(const Tensor& view) const {
     return view.empty() ? at::Tensor() : tensor(view).view(-1);
   }
   static at::Tensor matrix(const PackedWeight& weight) {
     return static_cast<const AtenWeight&>(weight).matrix;
   }
-  /// A copy of the host's bytes on the device. To a GPU it goes through pinned memory and does not
-  /// wait.
+  /// Copies host bytes to the device. The copy to a GPU goes through pinned memory and is
+  /// asynchronous.
   at::Tensor bytes_on_device(const void* host, std::size_t bytes) const {
     const auto count = static_cast<std::int64_t>(bytes);
     const at::Tensor staged = at::empty({count}, on_host_for_device(at::kByte));
@@ -297,11 +298,11 @@ class AtenOperators : public Operators {
     return tensor(qkv).narrow(1, shape.q_cols() + shape.kv_cols(), shape.kv_cols());
   }
 
-  /// Host memory that the device reaches by itself.
+  /// Options of host memory that the device can access directly.
   at::TensorOptions on_host_for_device(at::ScalarType type) const {
     return at::TensorOptions().dtype(type).pinned_memory(device_.is_cuda());
   }
-  /// What a GPU reaches when it has done all calls so far; of others null.
+  /// Returns an event that a GPU reaches after all calls so far, or null for other devices.
   std::shared_ptr<c10::Event> end_of_calls() const {
     if (!device_.is_cuda()) return nullptr;
     const auto end = std::make_shared<c10::Event>(device_.type());
@@ -312,12 +313,12 @@ class AtenOperators : public Operators {
     return at::from_blob(const_cast<float*>(host.data()), {rows, cols},
                          at::TensorOptions().dtype(at::kFloat));
   }
-  /// In the weights' dtype: a gradient of logits comes in fp32.
+  /// Converts to the weights' dtype, because gradients of logits are fp32.
   at::Tensor narrowed(const Tensor& dy) const { return tensor(dy).to(aten::scalar_type(dtype_)); }
 
   at::Device device_;
   DType dtype_;
-  bool flash_;                       // attention by LibTorch's flash kernels
+  bool flash_;                       // whether attention uses LibTorch's flash kernels
   std::vector<at::Tensor> uploads_;  // alive until the next pass
 };
 

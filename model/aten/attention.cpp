@@ -1,6 +1,6 @@
-// Queries are taken in slices, so that the scores of a slice against all earlier keys stay below a
-// fixed size however long the sequence. The query heads of one kv-head are treated as more queries
-// of it, so that keys and values are never repeated.
+// Queries are processed in slices, so that the scores of a slice against all earlier keys stay
+// below a fixed size for any sequence length. The query heads of one kv-head are treated as
+// additional queries of it, so that keys and values are never repeated.
 #include "model/aten/attention.h"
 
 #include <algorithm>
@@ -18,7 +18,7 @@ struct Heads {
   at::Tensor q, k, v;
 };
 
-/// [n, K*G*E] -> [K, G, n, E] in fp32.
+/// Converts [n, K*G*E] to [K, G, n, E] in fp32.
 at::Tensor query_heads(const at::Tensor& x, const AttentionShape& shape) {
   const std::int64_t group = shape.heads / shape.kv_heads;
   return x.to(at::kFloat)
@@ -26,17 +26,17 @@ at::Tensor query_heads(const at::Tensor& x, const AttentionShape& shape) {
       .permute({1, 2, 0, 3});
 }
 
-/// [n, K*E] -> [K, n, E] in fp32.
+/// Converts [n, K*E] to [K, n, E] in fp32.
 at::Tensor kv_heads(const at::Tensor& x, const AttentionShape& shape) {
   return x.to(at::kFloat).reshape({x.size(0), shape.kv_heads, shape.head_width}).transpose(0, 1);
 }
 
-/// [n, H] -> [K, G, n].
+/// Converts [n, H] to [K, G, n].
 at::Tensor query_statistics(const at::Tensor& x, const AttentionShape& shape) {
   return x.reshape({x.size(0), shape.kv_heads, shape.heads / shape.kv_heads}).permute({1, 2, 0});
 }
 
-/// [K, G, n, E] -> [n, H*E], and [K, n, E] -> [n, K*E].
+/// Converts [K, G, n, E] to [n, H*E], and [K, n, E] to [n, K*E].
 at::Tensor by_row(const at::Tensor& x) {
   const at::Tensor rows = x.dim() == 4 ? x.permute({2, 0, 1, 3}) : x.transpose(0, 1);
   return rows.flatten(1);
@@ -68,7 +68,8 @@ void each_slice(std::int64_t n, const AttentionShape& shape, const Visit& visit)
   }
 }
 
-/// Scaled scores [K, G * rows, end], minus infinity where the key comes after the query.
+/// Returns scaled scores [K, G * rows, end], which are minus infinity where the key comes after the
+/// query.
 at::Tensor causal_scores(const Heads& heads, const Slice& slice, const AttentionShape& shape) {
   const auto options = heads.q.options().dtype(at::kLong);
   const at::Tensor later = at::arange(slice.end, options).unsqueeze(0) >
@@ -79,8 +80,8 @@ at::Tensor causal_scores(const Heads& heads, const Slice& slice, const Attention
   return scores;
 }
 
-/// Writes the rows of one sequence.
-void poll_progress(const Heads& heads, const AttentionShape& shape, const AttentionOutput& to) {
+/// Computes attention of one sequence and writes its rows.
+void attend_sequence(const Heads& heads, const AttentionShape& shape, const AttentionOutput& to) {
   const std::int64_t group = shape.heads / shape.kv_heads;
   each_slice(heads.k.size(1), shape, [&](const Slice& slice) {
     at::Tensor scores = causal_scores(heads, slice, shape);
@@ -93,7 +94,8 @@ void poll_progress(const Heads& heads, const AttentionShape& shape, const Attent
   });
 }
 
-/// d(loss)/d(scores before scaling) of a slice from the probabilities p: scale * p (dp - dy.y).
+/// Returns d(loss)/d(scores before scaling) of a slice from the probabilities p: scale * p (dp -
+/// dy.y).
 at::Tensor score_gradient(const at::Tensor& p, const at::Tensor& dy, const at::Tensor& y,
                           const at::Tensor& v, const AttentionShape& shape) {
   at::Tensor ds = at::bmm(dy, v.transpose(1, 2));
@@ -101,10 +103,11 @@ at::Tensor score_gradient(const at::Tensor& p, const at::Tensor& dy, const at::T
   return ds;
 }
 
-/// Writes the rows of one sequence. `dy` and `y` [K, G, n, E], `log_sum` [K, G, n].
-void attend_backward(const Heads& heads, const at::Tensor& dy, const at::Tensor& y,
-                     const at::Tensor& log_sum, const AttentionShape& shape,
-                     const AttentionGradient& to) {
+/// Computes the gradients of one sequence and writes its rows. `dy` and `y` [K, G, n, E], `log_sum`
+/// [K, G, n].
+void attend_sequence_backward(const Heads& heads, const at::Tensor& dy, const at::Tensor& y,
+                              const at::Tensor& log_sum, const AttentionShape& shape,
+                              const AttentionGradient& to) {
   at::Tensor dk = at::zeros(heads.k.sizes(), heads.k.options()), dv = at::zeros_like(dk);
   each_slice(heads.k.size(1), shape, [&](const Slice& slice) {
     at::Tensor p = causal_scores(heads, slice, shape);
@@ -127,7 +130,7 @@ at::Tensor float_rows(const at::Tensor& like, std::int64_t cols) {
   return at::empty({like.size(0), cols}, like.options().dtype(at::kFloat));
 }
 
-/// Calls visit(rows) for each sequence that has any; rows(x) are x's of that sequence.
+/// Calls visit(rows) for each nonempty sequence. rows(x) returns x's rows of that sequence.
 template <typename Visit>
 void each_sequence(std::span<const std::int32_t> starts, const Visit& visit) {
   for (std::size_t s = 0; s + 1 < starts.size(); ++s) {
@@ -146,8 +149,8 @@ AttentionOutput attention(const at::Tensor& rotated, const at::Tensor& values,
                           const AttentionShape& shape, std::span<const std::int32_t> starts) {
   const AttentionOutput all{float_rows(rotated, shape.q_cols()), float_rows(rotated, shape.heads)};
   each_sequence(starts, [&](const auto& rows) {
-    poll_progress(split_heads(rows(rotated), rows(values), shape), shape,
-                  {rows(all.y), rows(all.log_sum)});
+    attend_sequence(split_heads(rows(rotated), rows(values), shape), shape,
+                    {rows(all.y), rows(all.log_sum)});
   });
   return all;
 }
@@ -159,9 +162,10 @@ AttentionGradient attention_backward(const at::Tensor& dy, const at::Tensor& rot
   const AttentionGradient all{float_rows(rotated, shape.q_cols() + shape.kv_cols()),
                               float_rows(rotated, shape.kv_cols())};
   each_sequence(starts, [&](const auto& rows) {
-    attend_backward(split_heads(rows(rotated), rows(values), shape), query_heads(rows(dy), shape),
-                    query_heads(rows(y), shape), query_statistics(rows(log_sum), shape), shape,
-                    {rows(all.d_rotated), rows(all.d_values)});
+    attend_sequence_backward(split_heads(rows(rotated), rows(values), shape),
+                             query_heads(rows(dy), shape), query_heads(rows(y), shape),
+                             query_statistics(rows(log_sum), shape), shape,
+                             {rows(all.d_rotated), rows(all.d_values)});
   });
   return all;
 }

@@ -17,7 +17,8 @@ struct AttentionOutput {
   at::Tensor y;        // [T, H*E]
   at::Tensor log_sum;  // [T, H] fp32
 };
-/// `rotated` [T, H*E + K*E], `values` [T, K*E]; the sequences lie between `starts`. Result in fp32.
+/// Computes attention in fp32. `rotated` [T, H*E + K*E], `values` [T, K*E]. Sequence s has the rows
+/// [starts[s], starts[s + 1]).
 AttentionOutput attention(const at::Tensor& rotated, const at::Tensor& values,
                           const AttentionShape& shape, std::span<const std::int32_t> starts);
 
@@ -25,7 +26,7 @@ struct AttentionGradient {
   at::Tensor d_rotated;  // [T, H*E + K*E]
   at::Tensor d_values;   // [T, K*E]
 };
-/// `y` and `log_sum` as attention() gave them. Result in fp32.
+/// Computes the gradients in fp32. `y` and `log_sum` are results of attention().
 AttentionGradient attention_backward(const at::Tensor& dy, const at::Tensor& rotated,
                                      const at::Tensor& values, const at::Tensor& y,
                                      const at::Tensor& log_sum, const AttentionShape& shape,

@@ -1,13 +1,13 @@
-// ATen's switch for deterministic kernels. The process has one, and where it plays all roles, a
-// learner and an actor compute at once, each on a thread of its own.
+// ATen's switch for deterministic kernels. It is global to the process. If one process runs all
+// roles, a learner and an actor compute at the same time on separate threads.
 #pragma once
 
 #include <mutex>
 
 namespace lie::aten {
 
-/// While alive, ATen's kernels are deterministic, and new memory is not filled for it. One at a
-/// time: of two that overlap the later would restore what the earlier had set.
+/// Makes ATen's kernels deterministic during its lifetime, without filling new memory. Only one
+/// object exists at a time: with two, the later would restore what the earlier had set.
 class Deterministic {
  public:
   Deterministic();
@@ -16,11 +16,11 @@ class Deterministic {
   Deterministic& operator=(const Deterministic&) = delete;
 
  private:
-  std::unique_lock<std::mutex> alone_;
+  std::unique_lock<std::mutex> lock_;
   bool before_, only_warn_, fills_;
 };
 
-/// Whether they are now.
+/// Whether ATen's kernels are deterministic at the moment.
 bool is_deterministic();
 
 }  // namespace lie::aten

@@ -16,7 +16,7 @@ at::Tensor by_head(const at::Tensor& x, std::int64_t head_width) {  // [n, heads
   return x.unflatten(1, {-1, head_width});
 }
 
-/// What the kernels take: queries [T, H, E], keys and values [T, K, E].
+/// The kernels' inputs: queries [T, H, E], keys and values [T, K, E].
 struct Packed {
   at::Tensor q, k, v;
 };
@@ -46,7 +46,7 @@ struct Example {
   }
 };
 
-/// Within bf16's rounding of numbers about 1.
+/// Whether the tensors agree up to bf16's rounding error of numbers about 1.
 bool agree(const at::Tensor& got, const at::Tensor& expected) {
   const at::Tensor wide = got.to(at::kFloat);
   return wide.sizes() == expected.sizes() && (wide - expected).abs().max().item<float>() <
@@ -81,7 +81,7 @@ void require_flash_attention(at::Device device) {
       device.str(), reason);
 }
 
-bool flash_attention_takes(const at::Tensor& rotated, const AttentionShape& shape) {
+bool flash_attention_supports(const at::Tensor& rotated, const AttentionShape& shape) {
   return rotated.scalar_type() == at::kBFloat16 && shape.head_width % 8 == 0 &&
          shape.head_width <= 256;
 }

@@ -5,20 +5,21 @@
 
 namespace lie::aten {
 
-/// Throws Error with the reason where this CUDA device has no such kernels, or they do not agree
-/// with attention() on a small example, forward and backward: without them a long sequence would
-/// take hours, and nobody would know why.
+/// Throws Error with the reason if this CUDA device has no such kernels, or if they disagree with
+/// attention() on a small example, forward or backward. Falling back silently would make long
+/// sequences take hours without an explanation.
 void require_flash_attention(at::Device device);
 
-/// Whether the kernels take tensors of this shape.
-bool flash_attention_takes(const at::Tensor& rotated, const AttentionShape& shape);
+/// Whether the kernels support tensors of this shape.
+bool flash_attention_supports(const at::Tensor& rotated, const AttentionShape& shape);
 
-/// As attention(), y in bf16; `starts` [S + 1] int32 on the device, no sequence above `longest`.
+/// Computes attention() with y in bf16. `starts` [S + 1] is int32 on the device. No sequence is
+/// longer than `longest`.
 AttentionOutput flash_attention(const at::Tensor& rotated, const at::Tensor& values,
                                 const AttentionShape& shape, const at::Tensor& starts,
                                 std::int64_t longest);
 
-/// As attention_backward(), in bf16, with bits that do not change from call to call.
+/// Computes attention_backward() in bf16. Results are bit-identical from call to call.
 AttentionGradient flash_attention_backward(const at::Tensor& dy, const at::Tensor& rotated,
                                            const at::Tensor& values, const at::Tensor& y,
                                            const at::Tensor& log_sum, const AttentionShape& shape,

@@ -39,7 +39,7 @@ void forward(const at::Tensor& qkv, const HeadRotation& how, const Part& part,
 
 void backward(const at::Tensor& d_rotated, const at::Tensor& qkv, const HeadRotation& how,
               const Part& part, const at::Tensor& d_qkv, const at::Tensor& dnorm) {
-  // The inverse of a rotation turns the other way.
+  // The inverse of a rotation rotates by the opposite angle.
   at::Tensor dx = rotate(part.heads(d_rotated), how.cosines, -how.sines);
   if (part.norm.defined()) {
     const at::Tensor x = part.heads(qkv);

@@ -1,4 +1,4 @@
-// Norm of each query and key head and rotation by position, in ATen; arithmetic in fp32.
+// Norm of each query and key head and rotation by position, in ATen. Arithmetic is fp32.
 #pragma once
 
 #include <ATen/ATen.h>
@@ -7,7 +7,7 @@
 
 namespace lie::aten {
 
-/// As QkNormRope, with the angles of each row.
+/// The arguments of QkNormRope, with the angles of each row.
 struct HeadRotation {
   AttentionShape shape;
   at::Tensor q_norm, k_norm;  // [E] fp32, undefined without QK-norm
@@ -15,7 +15,7 @@ struct HeadRotation {
   at::Tensor cosines, sines;  // [T, 1, E/2] fp32
 };
 
-/// `qkv` [T, (H + 2K) E] to `rotated` [T, (H + K) E].
+/// Converts `qkv` [T, (H + 2K) E] to `rotated` [T, (H + K) E].
 void norm_and_rotate(const at::Tensor& qkv, const HeadRotation& how, const at::Tensor& rotated);
 
 /// Writes the query and key columns of `d_qkv` and adds to dq_norm and dk_norm [E], which are

@@ -18,7 +18,7 @@ at::Device parse_device(std::string_view name) {
   }
 }
 
-/// That a driver must be for: 13000 is 13.0.
+/// Returns the CUDA version that the driver must support; the number 13000 means 13.0.
 std::string cuda_version() {
   const auto number = at::Context::versionCUDART();
   return fmt::format("{}.{}", number / 1000, number % 1000 / 10);

@@ -7,7 +7,7 @@
 namespace lie::aten {
 namespace {
 
-/// Elements at a time: what the temporaries of a pass hold, 64 MiB of fp32.
+/// Elements processed at a time, which limits temporaries to 64 MiB of fp32.
 constexpr std::int64_t kPart = std::int64_t{16} << 20;
 
 void adamw_part(const AdamWStep& how, const at::Tensor& gradient, at::Tensor weights,

@@ -1,4 +1,4 @@
-// Norm and AdamW in ATen, on flat fp32 tensors.
+// Sums of squares and AdamW in ATen, on flat fp32 tensors.
 #pragma once
 
 #include <ATen/ATen.h>
@@ -7,11 +7,11 @@
 
 namespace lie::aten {
 
-/// Of each block, in double, in LibTorch's own order.
+/// Computes the sum of squares of each block, in double, in LibTorch's order.
 void sums_of_squares(const at::Tensor& x, std::int64_t block, std::span<double> sums);
 
-/// Element-wise in fp32 as AdamWStep says; LibTorch may fuse a product with its sum, so that
-/// results equal the CPU operators' up to rounding.
+/// Applies AdamWStep element by element in fp32. LibTorch may fuse multiplications with additions,
+/// so results equal the CPU operators' up to rounding.
 void adamw(const AdamWStep& how, const at::Tensor& gradient, const at::Tensor& weights,
            const at::Tensor& first, const at::Tensor& second);
 

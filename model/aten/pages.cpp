@@ -4,17 +4,17 @@
 #include <limits>
 
 #include "model/aten/attention.h"
-#include "model/aten/products.h"
+#include "model/aten/matmul.h"
 
 namespace lie::aten {
 namespace {
 
 constexpr double kMinusInfinity = -std::numeric_limits<double>::infinity();
 constexpr std::int64_t kPage = Operators::kPageTokens;
-constexpr std::int64_t kGatherElements = std::int64_t{32} << 20;  // of keys, and again of values
+constexpr std::int64_t kGatherElements = std::int64_t{32} << 20;  // of keys, and the same of values
 
-/// The pool as rows of `width` elements from this layer's and part's first on: the places of page 0
-/// come first, those of the next page `pool columns / width` rows on.
+/// Returns the pool as rows of `width` elements that start at this layer's keys or values. The rows
+/// of page 0 come first; those of the next page follow after `pool columns / width` rows.
 at::Tensor places(const PagedHeads& part, std::int64_t width, const AttentionShape& shape) {
   const at::Tensor all = part.pool.view({-1, width});
   const std::int64_t before = (part.layer * 2 + part.which) * kPage * shape.kv_cols() / width;
@@ -25,14 +25,15 @@ at::Tensor head_numbers(const at::Tensor& like, const AttentionShape& shape) {
   return at::arange(shape.kv_heads, like.options());
 }
 
-/// Where the pages [c, w] of each kv-head lie among places of kPage * E elements: [c * K * w].
+/// Returns the row numbers of the pages [c, w] of each kv-head, in rows of kPage * E elements: [c *
+/// K * w].
 at::Tensor page_places(const at::Tensor& pages, const PagedHeads& part,
                        const AttentionShape& shape) {
   const std::int64_t apart = part.pool.size(1) / (kPage * shape.head_width);
   return (pages.unsqueeze(1) * apart + head_numbers(pages, shape).unsqueeze(1)).flatten();
 }
 
-/// Keys or values of c rows, gathered: [c * K, w * kPage, E].
+/// Gathers the keys or values of c rows: [c * K, w * kPage, E].
 at::Tensor gather(const PagedHeads& part, const at::Tensor& places_of_pages, std::int64_t rows,
                   const AttentionShape& shape) {
   return places(part, kPage * shape.head_width, shape)
@@ -40,10 +41,10 @@ at::Tensor gather(const PagedHeads& part, const at::Tensor& places_of_pages, std
       .view({rows * shape.kv_heads, -1, shape.head_width});
 }
 
-/// Attention of a few rows; `pages` [c, w] and `positions` [c] int64.
-at::Tensor poll_progress(const at::Tensor& queries, const PagedHeads& keys,
-                         const PagedHeads& values, const at::Tensor& pages,
-                         const at::Tensor& positions, const AttentionShape& shape) {
+/// Computes attention of a few rows. `pages` [c, w] and `positions` [c] are int64.
+at::Tensor attend_rows(const at::Tensor& queries, const PagedHeads& keys, const PagedHeads& values,
+                       const at::Tensor& pages, const at::Tensor& positions,
+                       const AttentionShape& shape) {
   const std::int64_t rows = queries.size(0), length = pages.size(1) * kPage;
   const std::int64_t group = shape.heads / shape.kv_heads;
   const at::Tensor at_pages = page_places(pages, keys, shape);
@@ -57,7 +58,7 @@ at::Tensor poll_progress(const at::Tensor& queries, const PagedHeads& keys,
   };
   at::Tensor scores = batched_wide(q, k.transpose(1, 2)).mul_(score_scale(shape));  // [c*K, G, n]
   by_row(scores).masked_fill_(later.view({rows, 1, 1, length}), kMinusInfinity);
-  // Slots after a sequence's end may hold anything; a weight of 0 must not meet a NaN there.
+  // Slots after a sequence's end are undefined, and a weight of 0 times NaN would be NaN.
   by_row(v).masked_fill_(later.view({rows, 1, length, 1}), 0);
   return at::bmm(at::softmax(scores, -1).to(v.scalar_type()), v).view({rows, shape.q_cols()});
 }
@@ -86,9 +87,8 @@ at::Tensor attention_decode(const at::Tensor& queries, const PagedHeads& keys,
   for (std::int64_t first = 0; first < count; first += at_once) {
     const std::int64_t some = std::min(at_once, count - first);
     const auto part = [&](const at::Tensor& x) { return x.narrow(0, first, some); };
-    part(y).copy_(poll_progress(part(queries), keys, values,
-                                table.index_select(0, part(rows.sequences)), part(positions),
-                                shape));
+    part(y).copy_(attend_rows(part(queries), keys, values,
+                              table.index_select(0, part(rows.sequences)), part(positions), shape));
   }
   return y;
 }

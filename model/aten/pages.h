@@ -1,5 +1,5 @@
-// The paged key and value cache in ATen. A page's row in the pool is [L, 2, K, kPageTokens, E]: the
-// keys (0) or values (1) of one kv-head in one page lie together, as decoding reads them.
+// The paged key and value cache in ATen. A page's row in the pool is [L, 2, K, kPageTokens, E]. The
+// keys (0) or values (1) of one kv-head in one page are contiguous, as decoding reads them.
 #pragma once
 
 #include <ATen/ATen.h>
@@ -15,18 +15,19 @@ struct PagedHeads {
   std::int64_t which = 0;
 };
 
-/// Puts the rows [T, K*E] where `slots` [T] says.
+/// Stores the rows [T, K*E] in the slots `slots` [T].
 void store(const PagedHeads& to, const at::Tensor& slots, const at::Tensor& rows,
            const AttentionShape& shape);
 
-/// What each decode row attends to. `table` [sequences, width] pages, `sequences` and `positions`
-/// [T]; no position reaches `longest`.
+/// The positions that each decode row attends to. `table` [sequences, width] holds page numbers.
+/// `sequences` and `positions` are [T]. All positions are below `longest`.
 struct PagedRows {
   at::Tensor table, sequences, positions;
   std::int64_t longest = 0;
 };
 
-/// Each row's attention to [0, position] of its sequence: [T, H*E], dtype of `queries` [T, H*E].
+/// Returns each row's attention to [0, position] of its sequence, [T, H*E] in the dtype of
+/// `queries` [T, H*E].
 at::Tensor attention_decode(const at::Tensor& queries, const PagedHeads& keys,
                             const PagedHeads& values, const PagedRows& rows,
                             const AttentionShape& shape);

@@ -1,5 +1,5 @@
-// Operators on single rows, in ATen: norms, SwiGLU, log-probs. Arithmetic is in fp32
-// whatever the activations' dtype; results are written to the output in its dtype.
+// Operators on single rows in ATen: norms, SwiGLU, log-probs. Arithmetic is in fp32 for every dtype
+// of activations. Results are rounded to the output's dtype.
 #pragma once
 
 #include <ATen/ATen.h>
@@ -23,8 +23,8 @@ NormGradient rms_norm_backward(const at::Tensor& dy, const at::Tensor& x, const 
 at::Tensor swiglu(const at::Tensor& gate_up);
 at::Tensor swiglu_backward(const at::Tensor& dy, const at::Tensor& gate_up);
 
-/// log softmax(z) [R, V] at `targets` [R] int64, given logsumexp(z): for the sampler and the
-/// learner.
+/// Returns log softmax(z) [R, V] at `targets` [R] int64, given logsumexp(z). Sampler and learner
+/// both use this function.
 at::Tensor target_log_probs(const at::Tensor& z, const at::Tensor& targets,
                             const at::Tensor& log_sum);
 

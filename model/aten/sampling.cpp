@@ -7,7 +7,7 @@
 namespace lie::aten {
 namespace {
 
-/// What a row of the draws' table holds.
+/// The rows of the table of draws.
 enum DrawColumn : std::int64_t {
   kRow,
   kInverseTemperature,
@@ -18,7 +18,7 @@ enum DrawColumn : std::int64_t {
   kColumns
 };
 
-/// [kColumns, R] float64.
+/// Returns the draws as a table [kColumns, R] float64.
 at::Tensor table_of(std::span<const Draw> draws) {
   at::Tensor whole = at::empty({kColumns, std::ssize(draws)}, at::kDouble);
   auto table = whole.accessor<double, 2>();
@@ -34,7 +34,8 @@ at::Tensor table_of(std::span<const Draw> draws) {
   return whole;
 }
 
-/// In each row the first place whose cumulative probability lies above `share` [R] of `total` [R].
+/// Returns for each row the first index whose cumulative probability exceeds `share` [R] of `total`
+/// [R].
 at::Tensor place_of(const at::Tensor& cumulative, const at::Tensor& share,
                     const at::Tensor& total) {
   const at::Tensor wanted = (share * total).unsqueeze(1);
@@ -47,7 +48,8 @@ at::Tensor draw_from_all(const at::Tensor& probabilities, const at::Tensor& unif
   return place_of(cumulative, uniforms, cumulative.select(1, -1)).squeeze(1);
 }
 
-/// Of the `top_k` likeliest (0: of all) of each row the fewest that hold `top_p` of them.
+/// Draws from the fewest tokens that hold `top_p` of the probability of the `top_k` likeliest
+/// tokens (0: all tokens) of each row.
 at::Tensor draw_from_likeliest(const at::Tensor& probabilities, const at::Tensor& top_p,
                                const at::Tensor& top_k, const at::Tensor& uniforms) {
   const auto [sorted, ids] = at::sort(probabilities, /*stable=*/true, 1, /*descending=*/true);
@@ -57,7 +59,8 @@ at::Tensor draw_from_likeliest(const at::Tensor& probabilities, const at::Tensor
   const at::Tensor cumulative = (sorted.to(at::kDouble) * allowed).cumsum(1);
   const at::Tensor whole =
       at::where(no_limit.squeeze(1), at::ones_like(top_p), cumulative.select(1, -1));
-  // A token is kept while those before it do not yet hold their share; the first one always.
+  // A token is kept while the tokens before it hold less than their share. The first one is always
+  // kept.
   const at::Tensor before = at::constant_pad_nd(cumulative.slice(1, 0, -1), {1, 0});
   const at::Tensor kept =
       allowed.logical_and(before.lt((top_p * whole).unsqueeze(1)).logical_or(rank.eq(0)));
@@ -77,7 +80,7 @@ Sampled sample(const at::Tensor& logits, std::span<const Draw> draws) {
   const at::Tensor log_sum = at::logsumexp(z, {1});
   const at::Tensor probabilities = (z - log_sum.unsqueeze(1)).exp();
   at::Tensor ids = draw_from_all(probabilities, uniforms);
-  // A sort or another pass over the vocabulary only where a draw asks for it.
+  // A sort or another pass over the vocabulary is done only if a draw requires it.
   if (!std::ranges::all_of(draws, &Draw::from_all)) {
     const at::Tensor from_all = top_p.ge(1).logical_and(top_k.eq(0));
     ids = at::where(from_all, ids, draw_from_likeliest(probabilities, top_p, top_k, uniforms));

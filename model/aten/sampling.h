@@ -1,4 +1,4 @@
-// Drawing tokens from rows of logits on the host, in ATen; a CUDA device has a kernel.
+// Draws tokens from rows of logits in ATen on the host. CUDA devices use a kernel instead.
 #pragma once
 
 #include <ATen/ATen.h>
@@ -11,10 +11,10 @@ namespace lie::aten {
 
 struct Sampled {
   at::Tensor ids;        // [R] int64
-  at::Tensor log_probs;  // [R] fp32, as log_probs() in rows.h has them
+  at::Tensor log_probs;  // [R] fp32, equal to those of log_probs() in rows.h
 };
 
-/// A token for each of `draws`, at least one, from its row of `logits` [*, V].
+/// Draws a token for each of `draws`, at least one, from its row of `logits` [*, V].
 Sampled sample(const at::Tensor& logits, std::span<const Draw> draws);
 
 }  // namespace lie::aten

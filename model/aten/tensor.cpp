@@ -17,7 +17,7 @@ at::Tensor wrap(const Tensor& view, at::Device device) {
   return at::for_blob(view.data, {view.rows, view.cols})
       .strides({view.stride, 1})
       .options(at::TensorOptions().dtype(scalar_type(view.dtype)).device(device))
-      .target_device(device)  // known, so that CUDA is not asked for the pointer's device
+      .target_device(device)  // given, so that ATen does not query CUDA for it
       .make_tensor();
 }
 

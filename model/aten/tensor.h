@@ -1,4 +1,4 @@
-// Between the program's views and ATen's tensors: the same memory, no copy.
+// Conversions between the program's views and ATen's tensors, which share memory without a copy.
 #pragma once
 
 #include <ATen/ATen.h>
@@ -9,12 +9,13 @@ namespace lie::aten {
 
 at::ScalarType scalar_type(DType dtype);
 
-/// The view as an ATen tensor [rows, cols] on `device`.
+/// Returns the view as an ATen tensor [rows, cols] on `device`.
 at::Tensor wrap(const Tensor& view, at::Device device);
-/// The same memory seen as 32-bit integers [count]; ATen indexes with them where it takes int32.
+/// Returns the indices as an ATen tensor of 32-bit integers [count]. ATen can index with int32 in
+/// some operators.
 at::Tensor wrap(const Indices& indices, at::Device device);
 
-/// A buffer that owns `tensor`, which must be a contiguous matrix of that dtype.
+/// Returns a buffer that owns `tensor`, which must be a contiguous matrix of that dtype.
 Buffer own(at::Tensor tensor, DType dtype);
 
 }  // namespace lie::aten

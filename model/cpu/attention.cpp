@@ -1,4 +1,4 @@
-// Attention of the CPU operators: which task each thread gets.
+// Attention of the CPU operators: how its tasks are distributed over threads.
 #include <cmath>
 
 #include "model/cpu/kernels/attention_kernels.h"
@@ -11,7 +11,7 @@ float score_scale(const AttentionShape& shape) {
   return 1.0f / std::sqrt(static_cast<float>(shape.head_width));
 }
 
-/// The part of this layer and KV head in a page.
+/// Returns the memory of this layer and KV head in a page.
 std::byte* page_part(const KvPages& pages, std::int64_t page, const AttentionShape& shape,
                      std::int64_t kv_head) {
   const std::int64_t at = page * pages.pool.stride + (pages.layer * shape.kv_heads + kv_head) *
@@ -19,7 +19,7 @@ std::byte* page_part(const KvPages& pages, std::int64_t page, const AttentionSha
   return static_cast<std::byte*>(pages.pool.data) + at * dtype_bytes(pages.pool.dtype);
 }
 
-/// One sequence and KV head of packed training rows.
+/// Returns the task of one sequence and KV head of packed training rows.
 SequenceAttention sequence_job(Tensor rotated, Tensor qkv, const AttentionShape& shape, Tensor y,
                                Tensor log_sum, const PackedSequences& sequences,
                                std::int64_t task) {
@@ -76,7 +76,7 @@ void CpuOperators::attention_decode(Tensor rotated, const AttentionShape& shape,
   const AttentionKernels& kernels = attention_kernels();
   const std::int64_t group = shape.heads / shape.kv_heads;
   reserve_scratch(kernels.pages_scratch(batch.longest, group, shape.head_width));
-  const auto poll_progress = [&](std::int64_t task, int member) {
+  const auto attend = [&](std::int64_t task, int member) {
     const std::int64_t t = task / shape.kv_heads, kv_head = task % shape.kv_heads;
     const std::int64_t col = kv_head * group * shape.head_width;
     kernels.attend_pages({shape.head_width, group, score_scale(shape), row(rotated, t) + col,
@@ -88,9 +88,9 @@ void CpuOperators::attention_decode(Tensor rotated, const AttentionShape& shape,
   const std::int64_t tasks = rotated.rows * shape.kv_heads;
   const std::int64_t most_cycles = tasks * batch.longest * group * shape.head_width / 2;
   if (most_cycles < sharing_.cycles) {
-    for (std::int64_t task = 0; task < tasks; ++task) poll_progress(task, 0);
+    for (std::int64_t task = 0; task < tasks; ++task) attend(task, 0);
   } else {
-    team_.each(tasks, poll_progress);
+    team_.each(tasks, attend);
   }
 }
 
@@ -114,7 +114,7 @@ void CpuOperators::attention_backward(Tensor dy, Tensor rotated, Tensor qkv, Ten
   team_.each(tasks, [&](std::int64_t task, int member) {
     SequenceAttentionGradient job;
     job.forward = sequence_job(rotated, qkv, shape, y, log_sum, sequences, task);
-    // The gradients lie as their tensors do.
+    // Gradients have the layout of their tensors, so sequence_job() gives their addresses as well.
     const SequenceAttention at = sequence_job(d_rotated, d_qkv, shape, dy, {}, sequences, task);
     job.dy = at.y;
     job.dy_stride = dy.stride;

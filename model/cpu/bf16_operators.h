@@ -1,7 +1,7 @@
-// The CPU operators with products in bf16 (model.device: cpu-bf16): weights are held so, rows are
-// rounded as they are read, sums are fp32; so in attention. All else is fp32 as in CpuOperators,
-// but embedded rows, keys and values are rounded, too: a packed head and the KV cache hold them as
-// bf16.
+// The CPU operators with matmuls and attention in bf16 (model.device: cpu-bf16). Weights are stored
+// as bf16, rows are rounded as they are read, and sums are fp32. All other operators compute in
+// fp32 as CpuOperators does. Embedded rows, keys and values are rounded, too, because a packed head
+// and the KV cache store them as bf16.
 #pragma once
 
 #include <memory>
@@ -14,26 +14,26 @@ namespace lie::cpu {
 
 class TileWeight : public PackedWeight {
  public:
-  /// `tiles`: zeros, for what layout() says.
+  /// `tiles` must be zeros, layout().elements() bf16 numbers.
   TileWeight(std::int64_t out, std::int64_t in, WeightUse use, Buffer tiles);
   std::int64_t bytes() const override {
     return layout().elements() * dtype_bytes(DType::kBFloat16);
   }
   TileLayout layout() const { return {in(), panels_for(out())}; }
-  /// Rows [first_out, first_out + rows) from row-major memory.
+  /// Packs the rows [first_out, first_out + rows) from row-major memory.
   void pack(ThreadTeam& team, std::int64_t first_out, std::int64_t rows, const float* matrix);
   std::uint16_t* tiles() const { return static_cast<std::uint16_t*>(memory_.view().data); }
   void copy_row(std::int64_t out, float* to) const;
-  /// Tiles of the transpose. Throws Error if it is fixed.
+  /// Returns the tiles of the transposed weight. Throws Error if the weight is fixed.
   const std::uint16_t* transposed(ThreadTeam& team);
 
  private:
   void pack_panel(std::int64_t panel, Range columns, const float* matrix);
-  void turn_tile(std::int64_t panel, std::int64_t first_out, std::uint16_t* to) const;
+  void transpose_tile(std::int64_t panel, std::int64_t first_out, std::uint16_t* to) const;
 
   WeightUse use_;
   Buffer memory_;
-  std::mutex turning_;  // workers ask for the same transpose
+  std::mutex transpose_mutex_;  // workers may request the transpose concurrently
   AlignedFloats transposed_;
   bool transposed_current_ = false;
 };
@@ -53,13 +53,13 @@ class Bf16Operators : public CpuOperators {
                               Tensor dw) override;
   void embed(Tensor table, Indices tokens, Tensor y) override;
   void embed(const PackedWeight& table, Indices tokens, Tensor y) override;
-  /// Rounds the keys it makes, and the values of qkv where they lie.
+  /// Also rounds the rotated keys, and the values of qkv in place.
   void qk_norm_rope(Tensor qkv, const QkNormRope& how, Tensor rotated) override;
 
  private:
   const AttentionKernels& attention_kernels() const override;
-  std::unique_ptr<CpuOperators> of_one_thread() const override;
-  void multiply_tiles(const TileProduct& product, std::int64_t rows);
+  std::unique_ptr<CpuOperators> single_threaded() const override;
+  void multiply_tiles(const TileMatmul& matmul, std::int64_t rows);
   void round_columns(Tensor x);
   std::uint16_t* scratch_of(int member) const;
 };

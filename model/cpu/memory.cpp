@@ -15,10 +15,10 @@ namespace {
 constexpr std::int64_t kHugePage = std::int64_t{2} << 20;
 
 void copy_row(const float* from, float* to, std::int64_t count) {
-  std::copy_n(from, count, to);  // of none, either may be null
+  std::copy_n(from, count, to);  // if count is 0, the pointers may be null
 }
 
-/// Between fp32 and bf16, of closed rows.
+/// Converts between fp32 and bf16. Rows must be contiguous.
 void convert(Tensor from, Tensor to) {
   const std::int64_t count = from.elements();
   if (to.dtype == DType::kBFloat16) {
@@ -40,7 +40,7 @@ AlignedFloats::AlignedFloats(std::int64_t count) : size_(count) {
   void* p = std::aligned_alloc(static_cast<std::size_t>(alignment), rounded);
   if (p == nullptr)
     fail("out of memory: {} bytes needed for model buffers; use a smaller batch", bytes);
-  if (alignment == kHugePage) madvise(p, rounded, MADV_HUGEPAGE);  // advice: fewer TLB misses
+  if (alignment == kHugePage) madvise(p, rounded, MADV_HUGEPAGE);  // optional: fewer TLB misses
   data_.reset(static_cast<float*>(p));
 }
 
@@ -73,9 +73,9 @@ Buffer CpuOperators::allocate(std::int64_t rows, std::int64_t cols, DType dtype)
 Buffer CpuOperators::allocate_weights(std::int64_t count) {
   constexpr std::int64_t kLine = 16;  // elements of a cache line
   if (shared_.memory.empty()) return Operators::allocate_weights(count);
-  const std::int64_t first = places_;
-  places_ += (count + kLine - 1) / kLine * kLine;
-  if (places_ > std::ssize(shared_.memory)) {
+  const std::int64_t first = shared_used_;
+  shared_used_ += (count + kLine - 1) / kLine * kLine;
+  if (shared_used_ > std::ssize(shared_.memory)) {
     fail("shared memory of {} elements is too small for this model", shared_.memory.size());
   }
   const Tensor view{shared_.memory.data() + first, 1, count, count, DType::kFloat32};
@@ -131,7 +131,7 @@ void CpuOperators::look_up_drawn(Indices tokens, Tensor drawn, Tensor to) {
 }
 
 void CpuOperators::copy_from_host(std::span<const float> from, Tensor to) {
-  // Only read; a tensor's pointer is mutable because outputs share the type.
+  // The source is only read. A tensor's pointer is mutable because outputs share the type.
   copy({const_cast<float*>(from.data()), to.rows, to.cols, to.cols, DType::kFloat32}, to);
 }
 
@@ -176,9 +176,9 @@ void CpuOperators::embed_backward(Tensor dy, Indices tokens, Tensor dtable) {
 namespace lie {
 
 std::unique_ptr<Operators> make_cpu_operators(int threads, const SharedFloats& shared,
-                                              DType products) {
+                                              DType matmul_dtype) {
   if (threads < 1) fail("CPU operators with {} threads: expected 1 or more", threads);
-  if (products == DType::kBFloat16) {
+  if (matmul_dtype == DType::kBFloat16) {
     return std::make_unique<cpu::Bf16Operators>(threads, cpu::SharingLimits{}, shared);
   }
   return std::make_unique<cpu::CpuOperators>(threads, cpu::SharingLimits{}, shared);

@@ -1,5 +1,5 @@
-// The operators on the host's cores: each call is cut into ranges of rows or columns for the thread
-// team, and the inner loops of kernels.h run over those.
+// The CPU operators. Each call is cut into ranges of rows or columns for the thread team, and the
+// inner loops of kernels.h run over those ranges.
 #pragma once
 
 #include <algorithm>
@@ -22,7 +22,7 @@ namespace lie::cpu {
 class AlignedFloats {
  public:
   AlignedFloats() = default;
-  /// Uninitialised. Throws Error with the bytes wanted if it cannot be had.
+  /// Allocates uninitialized memory. Throws Error with the number of bytes if the allocation fails.
   explicit AlignedFloats(std::int64_t count);
   float* data() const { return data_.get(); }
   std::int64_t size() const { return size_; }
@@ -36,47 +36,48 @@ class AlignedFloats {
   std::int64_t size_ = 0;
 };
 
-/// A weight in panels for products with rows, and, after the first gradient, its transpose in
-/// panels. A fixed one is narrow, held as bf16, until a part is packed that bf16 would round.
+/// A weight in panels for matmuls. After the first gradient it also holds its transpose in panels.
+/// A fixed weight is narrow, that is stored as bf16, until values are packed that bf16 would round.
 class CpuWeight : public PackedWeight {
  public:
-  /// `panels`: memory for what layout() says, half as much for a fixed one.
+  /// `panels` is memory for layout().elements() fp32 numbers, or half of it for a fixed weight.
   CpuWeight(std::int64_t out, std::int64_t in, WeightUse use, Buffer panels);
   std::int64_t bytes() const override {
     return layout().elements() * dtype_bytes(is_narrow_ ? DType::kBFloat16 : DType::kFloat32);
   }
-  /// No longer narrow: what was packed lies in `panels` from now on.
+  /// Converts a narrow weight to fp32 in `panels`, which replaces its memory.
   void widen(Buffer panels);
   PanelLayout layout() const { return {in(), panels_for(out())}; }
-  /// Rows [first_out, first_out + rows) from row-major memory, and zeros past the last.
+  /// Packs the rows [first_out, first_out + rows) from row-major memory, and zeros past the last
+  /// row.
   void pack(ThreadTeam& team, std::int64_t first_out, std::int64_t rows, const float* matrix);
-  /// One of these is null.
+  /// Either panels() or narrow() is null.
   float* panels() const { return is_narrow_ ? nullptr : static_cast<float*>(memory_.view().data); }
   std::uint16_t* narrow() const {
     return is_narrow_ ? static_cast<std::uint16_t*>(memory_.view().data) : nullptr;
   }
   void copy_row(std::int64_t out, float* to) const;
-  /// Panels of the transpose. Throws Error if it is fixed.
+  /// Returns the panels of the transposed weight. Throws Error if the weight is fixed.
   const float* transposed(ThreadTeam& team);
 
  private:
-  /// Sets columns of a panel, and zeros past `out`, from rows of a matrix.
+  /// Sets columns of a panel from rows of a matrix, and columns past `out` to zero.
   template <typename T>
   void pack_columns(T* panels, std::int64_t panel, Range columns, const float* matrix) const;
 
   WeightUse use_;
   bool is_narrow_;
   Buffer memory_;
-  std::mutex turning_;  // workers ask for the same transpose
+  std::mutex transpose_mutex_;  // workers may request the transpose concurrently
   AlignedFloats transposed_;
   bool transposed_current_ = false;
 };
 
-/// When threads share work. Changes no bits.
+/// Thresholds that decide whether threads share work. They change no bits.
 struct SharingLimits {
-  /// Of one operator; less work is done faster by the caller alone.
+  /// Least work of an operator that threads share. The caller alone is faster for less.
   std::int64_t cycles = 3000;
-  /// Bytes of packed weights that the cores' caches hold: see workers().
+  /// Bytes of packed weights that fit into the cores' caches; see workers().
   std::int64_t cached_bytes = 32 << 20;
 };
 
@@ -148,24 +149,24 @@ class CpuOperators : public Operators {
   void adamw(const AdamWStep& how, const AdamWTensors& x) override;
 
  protected:
-  /// Cuts [0, count) into a range per member at multiples of `grain` and runs body(Range) or
-  /// body(Range, member); on the caller alone if `work` (about cycles) is not worth waking the
-  /// others.
+  /// Cuts [0, count) into one range per member at multiples of `grain` and runs body(Range) or
+  /// body(Range, member). If `work` (about cycles) is not worth waking the other threads, the
+  /// caller runs the whole range.
   template <typename F>
   void split(std::int64_t count, std::int64_t grain, std::int64_t work, const F& body);
-  /// Cuts a product into body(rows, panels, member); `cycles`: of one row.
+  /// Cuts a matmul into calls of body(rows, panels, member). `cycles` is the work of one row.
   template <typename F>
-  void split_product(std::int64_t rows, std::int64_t panels, std::int64_t cycles, const F& body);
-  /// Cuts a weight's gradient [out, in] along its longer side into body(out, in, member); `grain`:
-  /// of outputs.
+  void split_matmul(std::int64_t rows, std::int64_t panels, std::int64_t cycles, const F& body);
+  /// Cuts a weight's gradient [out, in] along its longer side into calls of body(out, in, member).
+  /// `grain` counts outputs.
   template <typename F>
   void split_gradient(const Tensor& dw, std::int64_t grain, std::int64_t work, const F& body);
   void reserve_scratch(std::int64_t floats_per_member);
-  /// Whether what is packed is not another process's to write.
+  /// Whether this process writes packed weights, rather than another process in shared memory.
   bool writes_weights() const { return shared_.memory.empty() || shared_.writes; }
   virtual const AttentionKernels& attention_kernels() const;
-  /// The same for one thread, without shared memory.
-  virtual std::unique_ptr<CpuOperators> of_one_thread() const;
+  /// Returns operators of the same arithmetic with one thread and without shared memory.
+  virtual std::unique_ptr<CpuOperators> single_threaded() const;
 
   ThreadTeam team_;
   std::vector<AlignedFloats> scratch_;  // per member
@@ -174,13 +175,13 @@ class CpuOperators : public Operators {
   bool are_cached(std::int64_t weights) const {
     return weights * dtype_bytes(packed_dtype()) <= sharing_.cached_bytes;
   }
-  void multiply_split(const Product& product, std::int64_t rows);
+  void matmul_in_parts(const Matmul& matmul, std::int64_t rows);
 
   SharingLimits sharing_;
-  SharedFloats shared_;               // empty: weights lie in memory of this process
-  std::int64_t places_ = 0;           // elements of it that are taken
+  SharedFloats shared_;               // empty: weights are in this process's own memory
+  std::int64_t shared_used_ = 0;      // elements of shared_ in use
   std::vector<RowSampler> samplers_;  // per member
-  std::vector<std::unique_ptr<CpuOperators>> alone_;  // per member, of one thread each
+  std::vector<std::unique_ptr<CpuOperators>> single_thread_workers_;  // per member, single-threaded
 };
 
 inline float* floats(const Tensor& x) { return static_cast<float*>(x.data); }
@@ -208,11 +209,11 @@ void CpuOperators::split(std::int64_t count, std::int64_t grain, std::int64_t wo
   });
 }
 
-/// Few rows: each member keeps its share of the weights in its own cache. Many: each takes its
-/// rows.
+/// With few rows, each member computes its own panels, so that its share of the weights stays in
+/// its cache. With many rows, each member computes its own rows.
 template <typename F>
-void CpuOperators::split_product(std::int64_t rows, std::int64_t panels, std::int64_t cycles,
-                                 const F& body) {
+void CpuOperators::split_matmul(std::int64_t rows, std::int64_t panels, std::int64_t cycles,
+                                const F& body) {
   constexpr std::int64_t kManyRows = 512;
   if (rows >= kManyRows || panels < team_.size()) {
     split(rows, 1, rows * cycles, [&](Range some, int member) {
@@ -228,7 +229,7 @@ void CpuOperators::split_product(std::int64_t rows, std::int64_t panels, std::in
 template <typename F>
 void CpuOperators::split_gradient(const Tensor& dw, std::int64_t grain, std::int64_t work,
                                   const F& body) {
-  constexpr std::int64_t kInputs = 32;  // of a tile
+  constexpr std::int64_t kInputs = 32;  // columns of a tile
   if (dw.rows >= dw.cols) {
     split(dw.rows, grain, work, [&](Range out, int member) {
       body(out, Range{0, dw.cols}, member);

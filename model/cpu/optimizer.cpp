@@ -1,4 +1,4 @@
-// Sums, norm and AdamW of the CPU operators.
+// Addition, sums of squares and AdamW of the CPU operators.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -8,8 +8,8 @@
 namespace lie::cpu {
 namespace {
 
-/// Every element by itself, with correctly rounded operations only, so that neither vector width
-/// nor threads change a bit.
+/// Updates every element separately with correctly rounded operations only, so that neither vector
+/// width nor threads change a bit.
 void adamw_range(const AdamWStep& c, std::int64_t count, const float* __restrict gradient,
                  float* __restrict weights, float* __restrict first, float* __restrict second) {
   for (std::int64_t i = 0; i < count; ++i) {
@@ -21,7 +21,7 @@ void adamw_range(const AdamWStep& c, std::int64_t count, const float* __restrict
   }
 }
 
-/// In 16 lanes, then over them: one fixed order.
+/// Sums in 16 lanes, then over the lanes: one fixed order.
 double sum_of_squares(const float* values, std::int64_t count) {
   constexpr std::int64_t kLanes = 16;
   std::array<double, kLanes> lanes = {};

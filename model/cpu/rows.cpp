@@ -1,4 +1,4 @@
-// Row operators and the head of the CPU operators.
+// Row operators and head of the CPU operators.
 #include "model/cpu/operators.h"
 
 namespace lie::cpu {

@@ -14,7 +14,7 @@ namespace {
 constexpr std::size_t kBlock = 64;
 constexpr std::size_t kLanes = 16;
 
-// Sums in lanes of fixed order, so that vector registers of any width give the same bits.
+// Sums in lanes in a fixed order, so that vector registers of any width give the same bits.
 double block_sum(std::span<const float> values) {
   std::array<float, kLanes> lanes{};
   const std::size_t whole = values.size() / kLanes * kLanes;
@@ -59,7 +59,8 @@ std::int32_t RowSampler::draw_from_all(float uniform) {
   double left = static_cast<double>(uniform) * total;
   std::size_t block = 0;
   while (block + 1 < block_sums_.size() && left >= block_sums_[block]) left -= block_sums_[block++];
-  // Rounding may leave slightly more than the block holds: then take its last possible token.
+  // Because of rounding, `left` may exceed what the block holds. The last token with positive
+  // probability is drawn then.
   std::size_t chosen = block * kBlock;
   const std::size_t end = std::min(chosen + kBlock, all.size());
   for (std::size_t i = chosen; i < end && left >= 0; ++i) {
@@ -71,7 +72,7 @@ std::int32_t RowSampler::draw_from_all(float uniform) {
 }
 
 std::int32_t RowSampler::draw_from_likeliest(const Draw& how, float uniform) {
-  const double wanted = how.top_p * take_likeliest(how);
+  const double wanted = how.top_p * fill_likeliest(how);
   double kept = 0;
   std::size_t count = 0;
   while (count < likeliest_.size() && (count == 0 || kept < wanted)) {
@@ -86,14 +87,14 @@ std::int32_t RowSampler::draw_from_likeliest(const Draw& how, float uniform) {
   return likeliest_[chosen];
 }
 
-// Fills likeliest_ with the tokens that top_k leaves, or without it with at least those that top_p
-// leaves; returns the probability that top_p is a share of.
-double RowSampler::take_likeliest(const Draw& how) {
+// Fills likeliest_ with the tokens that top_k keeps or, without top_k, with at least those that
+// top_p keeps. Returns the probability that top_p is a share of.
+double RowSampler::fill_likeliest(const Draw& how) {
   const bool all = how.top_k == 0;
-  // Tokens below this together hold less than 1 - top_p, so the nucleus does not need them.
+  // All tokens below this probability together hold less than 1 - top_p, so top_p drops them.
   const double floor = all ? (1 - how.top_p) / static_cast<double>(probabilities_.size()) : 0;
   collect(floor);
-  if (heap_.empty()) collect(0);  // all alike, and rounded down
+  if (heap_.empty()) collect(0);  // equally likely tokens that rounding put below the floor
   const auto less_likely = [this](std::int32_t a, std::int32_t b) {
     return probability(a) != probability(b) ? probability(a) < probability(b) : a > b;
   };

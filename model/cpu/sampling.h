@@ -1,4 +1,4 @@
-// One row of logits to a token on the host.
+// Draws a token from one row of logits on the host.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +15,7 @@ struct Sample {
   float log_prob = 0;  // of logits / temperature over the whole vocabulary
 };
 
-/// Draws tokens; holds scratch space for one row. The bits of a draw depend on the row and `how`
+/// Draws tokens, with scratch memory for one row. The bits of a draw depend on the row and `how`
 /// alone.
 class RowSampler {
  public:
@@ -25,16 +25,16 @@ class RowSampler {
  private:
   std::int32_t draw_from_all(float uniform);
   std::int32_t draw_from_likeliest(const Draw& how, float uniform);
-  double take_likeliest(const Draw& how);
-  void collect(double floor);  // into heap_, in no order
+  double fill_likeliest(const Draw& how);
+  void collect(double floor);  // into heap_, unordered
   double probability(std::int32_t id) const {
     return static_cast<double>(probabilities_[static_cast<std::size_t>(id)]);
   }
 
   std::vector<float> probabilities_;     // [V]
-  std::vector<double> block_sums_;       // of probabilities_, 64 each
-  std::vector<std::int32_t> heap_;       // ids not yet taken, the likeliest on top
-  std::vector<std::int32_t> likeliest_;  // ids taken, likeliest first
+  std::vector<double> block_sums_;       // of 64 probabilities_ each
+  std::vector<std::int32_t> heap_;       // ids that remain, the likeliest on top
+  std::vector<std::int32_t> likeliest_;  // ids removed from heap_, likeliest first
 };
 
 }  // namespace lie::cpu

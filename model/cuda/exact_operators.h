@@ -1,9 +1,9 @@
-// The exact mode: a row's forward pass has the same bits in decoding and in training, whatever it
-// is computed with, so that sampler and learner are one policy (invariant E5). Two things would
-// tell them apart: training's attention is another kernel, and cuBLAS chooses how to sum by the
-// number of rows. Here training attends with decoding's kernels over pages, which read keys once a
-// row and not once a block of rows, and every product is of kRows rows, padded where there are
-// fewer. Backward passes are as ever.
+// The exact mode. A row's forward pass is bit-identical in decoding and in training for every
+// composition of the batch, so that sampler and learner are one policy (invariant E5). Two things
+// would make them differ: training uses another attention kernel, and cuBLAS chooses the order of
+// sums by the number of rows. Here training computes attention with decoding's kernels over pages,
+// which read keys once per row instead of once per block of rows. Every matmul has kRows rows,
+// padded if there are fewer. Backward passes are unchanged.
 #pragma once
 
 #include <algorithm>
@@ -18,19 +18,19 @@
 
 namespace lie::cuda {
 
-/// Of the operators of model/cuda, which they extend.
+/// Extends the operators of model/cuda, `Cuda`.
 template <typename Cuda>
 class ExactOperators final : public Cuda {
  public:
-  /// Of a product. Decoding reads all weights for any number of rows, and 256 of them cost little
-  /// more than one: 256 operations a byte, where an H100 has about 300.
+  /// Rows of a matmul. Decoding reads all weights for any number of rows, and 256 rows cost little
+  /// more than one: they are 256 operations per byte, while an H100 supports about 300.
   static constexpr std::int64_t kRows = 256;
 
   using Cuda::Cuda;
 
   void begin_pass() override {
     Cuda::begin_pass();
-    packed_.reset();  // not sooner: its lists must live until then
+    packed_.reset();  // its uploaded lists must stay valid until here
   }
   void linear(Tensor x, const PackedWeight& w, Tensor y) override {
     by_blocks(x, y,
@@ -49,12 +49,12 @@ class ExactOperators final : public Cuda {
         this->allocate(std::max<std::int64_t>(packed_->first.pages(), 1),
                        2 * Operators::kPageTokens * shape.kv_cols(), this->packed_dtype());
     const KvPages pages{pool.view(), 0};
-    if (!attention_decode_takes(shape, pages)) {
+    if (!attention_decode_supports(shape, pages)) {
       fail("model.device cuda-exact: heads of width {} are not a multiple of 16 bytes; use cuda",
            shape.head_width);
     }
     this->store_kv(rotated, qkv, shape, packed_->second, pages);
-    poll_progress(rotated, shape, pages, y, log_sum);
+    attend_rows(rotated, shape, pages, y, log_sum);
   }
 
  private:
@@ -63,23 +63,23 @@ class ExactOperators final : public Cuda {
     packed_for_ = sequences.device_starts.data;
     packed_->second = packed_->first.batch(*this);
   }
-  void poll_progress(Tensor rotated, const AttentionShape& shape, KvPages pages, Tensor y,
-                     Tensor log_sum) {
-    const auto of_row = [&](std::int64_t longest) {
+  void attend_rows(Tensor rotated, const AttentionShape& shape, KvPages pages, Tensor y,
+                   Tensor log_sum) {
+    const auto floats_per_row = [&](std::int64_t longest) {
       return attention_decode_scratch(shape, longest);
     };
     const auto& [packed, all] = *packed_;
     for (std::int64_t first = 0, count = 0; first < packed.rows(); first += count) {
-      const DecodeBatch part = packed.part(all, first, Cuda::kScratchFloats, of_row);
+      const DecodeBatch part = packed.part(all, first, Cuda::kScratchFloats, floats_per_row);
       count = part.positions.count;
       const auto rows = [&](Tensor x) { return x.empty() ? x : x.rows_at(first, count); };
-      Cuda::poll_progress(rows(rotated), shape, part, pages, rows(y), rows(log_sum));
+      Cuda::attend_rows(rows(rotated), shape, part, pages, rows(y), rows(log_sum));
     }
   }
-  /// product(in, out, first, count) for the rows [first, first + count) of x and y, in memory of
-  /// kRows rows. The product sees the same shapes, strides and alignment each time.
-  template <typename Product>
-  void by_blocks(Tensor x, Tensor y, const Product& product) {
+  /// Calls matmul(in, out, first, count) for the rows [first, first + count) of x and y, in memory
+  /// of kRows rows. Every call has the same shapes, strides and alignment.
+  template <typename Matmul>
+  void by_blocks(Tensor x, Tensor y, const Matmul& matmul) {
     const Buffer in = this->allocate(kRows, x.cols, x.dtype);
     const Buffer out = this->allocate(kRows, y.cols, y.dtype);
     this->zero(in.view());
@@ -87,13 +87,13 @@ class ExactOperators final : public Cuda {
     for (std::int64_t first = 0; first < x.rows; first += kRows) {
       const std::int64_t count = std::min(kRows, x.rows - first);
       this->copy(x.rows_at(first, count), in.view().rows_at(0, count));
-      product(in.view(), out.view(), first, count);
+      matmul(in.view(), out.view(), first, count);
       this->copy(out.view().rows_at(0, count), y.rows_at(first, count));
     }
   }
 
-  std::optional<std::pair<PackedPages, DecodeBatch>> packed_;  // of this pass
-  const std::int32_t* packed_for_ = nullptr;                   // its list of starts
+  std::optional<std::pair<PackedPages, DecodeBatch>> packed_;  // the pages of this pass
+  const std::int32_t* packed_for_ = nullptr;                   // the device_starts of packed_
 };
 
 }  // namespace lie::cuda

@@ -16,13 +16,13 @@ static_assert(sizeof(cudaIpcMemHandle_t) == sizeof(MemoryHandle::allocation));
 bool succeeds(cudaError_t code, std::string_view what, std::string_view remedy,
               std::string& refusal) {
   if (code == cudaSuccess) return true;
-  cudaGetLastError();  // it is kept as an error, and would be the next kernel's
+  cudaGetLastError();  // clears the error, which the next kernel would report as its own
   refusal = fmt::format("{}: {}; {}", what, cudaGetErrorString(code), remedy);
   return false;
 }
 
-/// Null where the driver does not tell. It is asked for by name, so that the program starts without
-/// a driver.
+/// Returns the beginning of an allocation, or null if the driver does not provide it. The driver
+/// function is looked up by name, so that the program starts without a driver.
 char* beginning_of(void* data) {
   using AddressRange = CUresult (*)(CUdeviceptr*, std::size_t*, CUdeviceptr);
   constexpr unsigned kSince = 3020;  // CUDA 3.2: 64-bit addresses
@@ -45,11 +45,11 @@ char* beginning_of(void* data) {
 
 std::optional<MemoryHandle> share_memory(int device, void* data, std::string& refusal) {
   constexpr std::string_view kRemedy =
-      "take expandable_segments and backend:cudaMallocAsync out of PYTORCH_CUDA_ALLOC_CONF";
+      "remove expandable_segments and backend:cudaMallocAsync from PYTORCH_CUDA_ALLOC_CONF";
   if (!succeeds(cudaSetDevice(device), "cudaSetDevice", "is the GPU lost?", refusal)) return {};
   char* const first = beginning_of(data);
   if (first == nullptr) {
-    refusal = "the driver does not say where an allocation begins (cuMemGetAddressRange)";
+    refusal = "the driver does not provide the beginning of an allocation (cuMemGetAddressRange)";
     return {};
   }
   cudaIpcMemHandle_t handle{};
@@ -63,8 +63,9 @@ std::optional<MemoryHandle> share_memory(int device, void* data, std::string& re
 
 Buffer open_memory(int device, const MemoryHandle& shared, std::string& refusal) {
   constexpr std::string_view kRemedy =
-      "ranks in containers need one IPC and one PID namespace (docker --ipc=host --pid=host), and "
-      "parts of a GPU that MIG has cut share nothing";
+      "ranks in containers must use the same IPC and PID namespaces (docker --ipc=host "
+      "--pid=host), "
+      "and MIG partitions of a GPU cannot share memory";
   cudaIpcMemHandle_t handle{};
   std::memcpy(&handle, shared.allocation.data(), sizeof handle);
   void* first = nullptr;

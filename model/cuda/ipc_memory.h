@@ -1,4 +1,5 @@
-// Device memory of one process, mapped by another one on the same GPU. It has not yet run on a GPU.
+// Device memory of one process that another process on the same GPU maps. This code has not yet run
+// on a GPU.
 #pragma once
 
 #include <optional>
@@ -8,12 +9,14 @@
 
 namespace lie::cuda {
 
-/// Of memory that `device` allocated with cudaMalloc; ATen cuts one such allocation into many
-/// tensors. Empty: `refusal` says why and what to do; as always in a build without CUDA.
+/// Returns a handle of memory that `device` allocated with cudaMalloc. ATen divides one such
+/// allocation into many tensors. On failure, and always in a build without CUDA, returns nothing
+/// and sets `refusal` to the reason and the remedy.
 std::optional<MemoryHandle> share_memory(int device, void* data, std::string& refusal);
 
-/// The allocation's beginning, unmapped with the buffer; empty: refused. That of a process that has
-/// ended must not be read any more.
+/// Maps an allocation and returns its beginning, which is unmapped with the buffer. Returns an
+/// empty buffer and sets `refusal` on failure. After the owner process has ended, the memory must
+/// not be read any more.
 Buffer open_memory(int device, const MemoryHandle& handle, std::string& refusal);
 
 }  // namespace lie::cuda

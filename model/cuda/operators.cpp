@@ -5,18 +5,19 @@
 #include <algorithm>
 
 #include "model/aten/aten_operators.h"
+#include "model/cuda/cuda_graphs.h"
 #include "model/cuda/exact_operators.h"
 #include "model/cuda/ipc_memory.h"
 #include "model/cuda/kernels/kernels.h"
 #include "model/cuda/queue.h"
-#include "model/cuda/step_graphs.h"
 
 namespace lie {
 namespace {
 
 class CudaOperators : public aten::AtenOperators {
  public:
-  static constexpr std::int64_t kScratchFloats = std::int64_t{1} << 24;  // of attention: 64 MiB
+  /// Scratch memory of attention: 64 MiB.
+  static constexpr std::int64_t kScratchFloats = std::int64_t{1} << 24;
 
   using AtenOperators::AtenOperators;
 
@@ -26,7 +27,7 @@ class CudaOperators : public aten::AtenOperators {
   Buffer open_shared(const MemoryHandle& handle, std::string& refusal) override {
     return cuda::open_memory(index(), handle, refusal);
   }
-  std::unique_ptr<StepRecorder> step_recorder() override { return cuda::step_graphs(index()); }
+  std::unique_ptr<CudaGraphs> cuda_graphs() override { return cuda::make_cuda_graphs(index()); }
   void embed(Tensor table, Indices tokens, Tensor y) override {
     cuda::embed(queue(), table, tokens, y);
   }
@@ -69,17 +70,18 @@ class CudaOperators : public aten::AtenOperators {
   }
   void attention_decode(Tensor rotated, const AttentionShape& shape, const DecodeBatch& batch,
                         KvPages pages, Tensor y) override {
-    if (!cuda::attention_decode_takes(shape, pages)) {
+    if (!cuda::attention_decode_supports(shape, pages)) {
       return AtenOperators::attention_decode(rotated, shape, batch, pages, y);
     }
-    const std::int64_t of_row = cuda::attention_decode_scratch(shape, batch.longest);
-    const std::int64_t at_once = std::clamp<std::int64_t>(kScratchFloats / of_row, 1, rotated.rows);
+    const std::int64_t floats_per_row = cuda::attention_decode_scratch(shape, batch.longest);
+    const std::int64_t at_once =
+        std::clamp<std::int64_t>(kScratchFloats / floats_per_row, 1, rotated.rows);
     for (std::int64_t first = 0; first < rotated.rows; first += at_once) {
       const std::int64_t count = std::min(at_once, rotated.rows - first);
       DecodeBatch part = batch;
       part.positions = batch.positions.from(first, count);
       part.sequences = batch.sequences.from(first, count);
-      poll_progress(rotated.rows_at(first, count), shape, part, pages, y.rows_at(first, count), {});
+      attend_rows(rotated.rows_at(first, count), shape, part, pages, y.rows_at(first, count), {});
     }
   }
   void log_probs(Tensor logits, Indices targets, float temperature, Tensor log_probs,
@@ -108,12 +110,12 @@ class CudaOperators : public aten::AtenOperators {
   void adamw(const AdamWStep& how, const AdamWTensors& x) override { cuda::adamw(queue(), how, x); }
 
  protected:
-  /// attention_decode() of rows that scratch memory is there for; log_sum [T, H] is kept unless
-  /// empty.
-  void poll_progress(Tensor rotated, const AttentionShape& shape, const DecodeBatch& batch,
-                     KvPages pages, Tensor y, Tensor log_sum) {
-    const std::int64_t of_row = cuda::attention_decode_scratch(shape, batch.longest);
-    const at::Tensor scratch = at::empty({rotated.rows * of_row}, options(at::kFloat));
+  /// Computes attention_decode() of rows for which the scratch memory suffices. log_sum [T, H] is
+  /// written unless empty.
+  void attend_rows(Tensor rotated, const AttentionShape& shape, const DecodeBatch& batch,
+                   KvPages pages, Tensor y, Tensor log_sum) {
+    const std::int64_t floats_per_row = cuda::attention_decode_scratch(shape, batch.longest);
+    const at::Tensor scratch = at::empty({rotated.rows * floats_per_row}, options(at::kFloat));
     cuda::attention_decode(queue(), rotated, shape, batch, pages, scratch.data_ptr<float>(), y,
                            log_sum);
   }
@@ -121,8 +123,8 @@ class CudaOperators : public aten::AtenOperators {
  private:
   int index() const { return device().index(); }
   cuda::Queue queue() const { return cuda::current_queue(index()); }
-  /// What sums over rows leave between their kernels. Given back at once: ATen hands memory out
-  /// again in the order of the stream.
+  /// Returns memory for the partial sums between the two kernels of a sum over rows. The caller may
+  /// release it right after the launch, because ATen reuses memory in stream order.
   at::Tensor partial(std::int64_t rows, std::int64_t columns) const {
     return at::empty({std::max<std::int64_t>(cuda::partial_sums(rows, columns), 1)},
                      options(at::kFloat));

@@ -1,6 +1,6 @@
-// The operators on a CUDA device: rows, head, sampling and AdamW by own kernels with the bits of
-// the CPU operators' row functions; products, attention and memory through ATen (model/aten). It
-// has not yet run on a GPU.
+// The operators on a CUDA device. Rows, head, sampling and AdamW use own kernels, which are
+// bit-identical to the CPU operators' row functions. Matmuls, attention and memory use ATen
+// (model/aten). This code has not yet run on a GPU.
 #pragma once
 
 #include <memory>
@@ -10,13 +10,13 @@
 
 namespace lie {
 
-/// kExact: forward passes of decoding and training have the same bits
-/// (model/cuda/exact_operators.h); slower.
+/// kExact makes forward passes of decoding and training bit-identical
+/// (model/cuda/exact_operators.h), but is slower.
 enum class CudaBits { kFast, kExact };
 
-/// As make_aten_operators(), on "cuda[:index]". A build without CUDA takes "cpu" instead and runs
-/// the kernels' row functions on emulated lanes, for tests. Throws Error if this build or machine
-/// has no such device.
+/// Returns operators like make_aten_operators(), on "cuda[:index]". A build without CUDA accepts
+/// "cpu" instead and runs the kernels' row functions on emulated lanes, for tests. Throws Error if
+/// this build or machine has no such device.
 std::unique_ptr<Operators> make_cuda_operators(std::string_view device, DType dtype,
                                                int threads = 0, CudaBits bits = CudaBits::kFast);
 

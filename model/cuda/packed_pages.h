@@ -1,4 +1,4 @@
-// Packed sequences as rows of a decode call: each in pages of its own, which hold nothing else.
+// Presents packed sequences as rows of a decode call. Each sequence has its own pages.
 #pragma once
 
 #include <algorithm>
@@ -17,19 +17,21 @@ class PackedPages {
 
   std::int64_t pages() const { return pages_; }
   std::int64_t rows() const { return std::ssize(positions_); }
-  /// Where the operators can read it, until their next begin_pass(). This must live as long.
+  /// Uploads the batch for the operators until their next begin_pass(). This object must live as
+  /// long.
   DecodeBatch batch(Operators& operators);
-  /// The rows from `first` on whose scratch memory fits into `most` floats, one at least; of_row()
-  /// says how many a row of a batch whose longest has so many positions wants. Sets its `longest`.
-  template <typename OfRow>
+  /// Returns the rows from `first` on whose scratch memory fits into `most` floats, but at least
+  /// one, and sets its `longest`. floats_per_row(longest) returns the scratch floats of a row in a
+  /// batch whose longest row has `longest` positions.
+  template <typename FloatsPerRow>
   DecodeBatch part(const DecodeBatch& all, std::int64_t first, std::int64_t most,
-                   const OfRow& of_row) const {
+                   const FloatsPerRow& floats_per_row) const {
     DecodeBatch part = all;
     part.longest = 0;
     std::int64_t count = 0;
     for (; first + count < rows(); ++count) {
       const std::int64_t longest = std::max(part.longest, length(first + count));
-      if (count > 0 && (count + 1) * of_row(longest) > most) break;
+      if (count > 0 && (count + 1) * floats_per_row(longest) > most) break;
       part.longest = longest;
     }
     part.positions = all.positions.from(first, count);

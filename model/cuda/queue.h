@@ -1,4 +1,4 @@
-// Where kernels go.
+// The device and stream on which kernels are launched.
 #pragma once
 
 namespace lie::cuda {
@@ -8,7 +8,8 @@ struct Queue {
   void* stream = nullptr;  // cudaStream_t; null: the device's default one
 };
 
-/// ATen's stream of the moment on that device: the default one but while a step is recorded.
+/// Returns ATen's current stream on that device. It is the default stream except during the capture
+/// of a CUDA graph.
 Queue current_queue(int device);
 
 }  // namespace lie::cuda

@@ -1,12 +1,12 @@
-// The operators of a transformer, forward and backward. One implementation computes on the CPU with
-// bits that depend on nothing but a row's own input (model/cpu), one through ATen on any of its
-// devices (model/aten; model/cuda adds own kernels). The model code never looks at elements.
+// The operators of a transformer, forward and backward. The CPU implementation (model/cpu) gives
+// bits that depend only on a row's own input. The ATen implementation (model/aten) computes on any
+// ATen device, and model/cuda adds CUDA kernels to it. The model code never accesses elements.
 //
-// Letters in shapes: T rows (tokens), D width, H heads, K kv-heads, E head width, F feed-forward
-// width, V vocabulary. Activations have dtype activation_dtype(), row statistics (inverse_rms,
-// log_sum, log-probs) and all gradients of weights fp32. Tensors may have a row stride above their
-// column count. Outputs are overwritten unless said otherwise. Calls on one object come from one
-// thread; a device implementation may run behind until copy_to_host() or ReceiveTokens.
+// Shape letters: T rows (tokens), D width, H heads, K kv-heads, E head width, F feed-forward width,
+// V vocabulary. Activations have dtype activation_dtype(). Row statistics (inverse_rms, log_sum,
+// log-probs) and all weight gradients are fp32. Tensors may have a row stride above their column
+// count. Outputs are overwritten unless stated otherwise. All calls on one object must come from
+// one thread. A device implementation may run asynchronously until copy_to_host() or ReceiveTokens.
 #pragma once
 
 #include <cstdint>
@@ -19,13 +19,13 @@
 #include <vector>
 
 #include "common/base/device_span.h"
+#include "model/operators/cuda_graphs.h"
 #include "model/operators/sampling.h"
-#include "model/operators/step_recorder.h"
 #include "model/operators/tensor.h"
 
 namespace lie {
 
-/// kFixed: no gradient is asked of it.
+/// Whether a weight is trained. A kFixed weight has no gradient.
 enum class WeightUse { kTrained, kFixed };
 
 /// A weight matrix [out, in] in the layout an implementation computes with.
@@ -35,18 +35,19 @@ class PackedWeight {
   virtual ~PackedWeight() = default;
   std::int64_t out() const { return out_; }
   std::int64_t in() const { return in_; }
-  /// As it is held now, without what gradients need beside it.
+  /// Returns the size of the packed weight itself, without data kept for gradients.
   virtual std::int64_t bytes() const = 0;
-  /// [out, in] where it is held so, at one address for its life; empty: in a layout of its own.
+  /// Returns the [out, in] matrix if the weight is stored as one. Its address never changes then.
+  /// Returns an empty tensor if the layout differs.
   virtual Tensor matrix_view() const { return {}; }
 
  private:
   std::int64_t out_, in_;
 };
 
-/// Heads of one attention layer. Rows of "qkv" are [H*E queries | K*E keys | K*E values]; rows of
-/// "rotated" [H*E queries | K*E keys] after the norm of each head and rotation. Scores are scaled
-/// by 1/sqrt(E).
+/// The heads of one attention layer. A row of "qkv" is [H*E queries | K*E keys | K*E values]. A row
+/// of "rotated" is [H*E queries | K*E keys] after the norm of each head and the rotation. Scores
+/// are scaled by 1/sqrt(E).
 struct AttentionShape {
   std::int64_t heads = 0, kv_heads = 0, head_width = 0;
   std::int64_t q_cols() const { return heads * head_width; }
@@ -54,8 +55,8 @@ struct AttentionShape {
   std::int64_t qkv_cols() const { return q_cols() + 2 * kv_cols(); }
 };
 
-/// Norm of each query and key head and rotation of the halves (x1, x2) -> (x1 c - x2 s, x2 c + x1
-/// s).
+/// Arguments of the norm of each query and key head and of the rotation of the halves, (x1, x2) ->
+/// (x1 c - x2 s, x2 c + x1 s).
 struct QkNormRope {
   AttentionShape shape;
   Tensor q_norm, k_norm;  // [E] weights, empty without QK-norm
@@ -64,16 +65,16 @@ struct QkNormRope {
   Indices positions;  // [T]
 };
 
-/// Sequences laid end to end: sequence s has the rows [starts[s], starts[s + 1]).
+/// Sequences stored one after another: sequence s has the rows [starts[s], starts[s + 1]).
 struct PackedSequences {
   std::span<const std::int32_t> starts;  // [S + 1], host
-  Indices device_starts;                 // the same
+  Indices device_starts;                 // `starts` on the device
   std::int64_t longest = 0;              // rows of the longest sequence
 };
 
-/// Keys and values of one layer, in pages of kPageTokens positions; the implementation decides the
-/// layout within a page. All layers' parts of a page are one row of `pool` [pages, L * 2 *
-/// kPageTokens * K * E].
+/// The keys and values of one layer, in pages of kPageTokens positions. The implementation decides
+/// the layout within a page. A row of `pool` [pages, L * 2 * kPageTokens * K * E] is one page of
+/// all layers.
 struct KvPages {
   Tensor pool;
   std::int64_t layer = 0;
@@ -82,7 +83,7 @@ struct KvPages {
 /// The rows of one decode call. Rows of one sequence are consecutive, positions ascending.
 struct DecodeBatch {
   Indices positions;  // [T] position of the row in its sequence; it attends to [0, position]
-  Indices slots;      // [T] page * kPageTokens + place within it, where its key and value go
+  Indices slots;      // [T] page * kPageTokens + offset in the page: the row's cache slot
   Indices sequences;  // [T] row of `table`
   Indices table;      // [sequences, table_width] page numbers
   std::int64_t table_width = 0;
@@ -97,12 +98,13 @@ struct DecodeBatch {
 struct AdamWStep {
   float clip, keep, beta1, one_minus_beta1, beta2, one_minus_beta2, step_size, root_correction, eps;
 };
-/// [1, N] each; the gradient is only read.
+/// The tensors of one AdamW step, [1, N] each. The gradient is only read.
 struct AdamWTensors {
   Tensor gradient, weights, first, second;
 };
 
-/// Waits for tokens on their way to the host, and for no later call; once.
+/// Waits for tokens that are being copied to the host, but for no later work of the device, and
+/// stores them. May be called once.
 using ReceiveTokens = std::function<void(std::span<std::int32_t> ids, std::span<float> log_probs)>;
 
 class Operators {
@@ -113,100 +115,106 @@ class Operators {
 
   // ---- Memory
   virtual DType activation_dtype() const = 0;
-  /// Of packed weights, and of keys and values in pages.
+  /// The dtype of packed weights, and of the keys and values in pages.
   virtual DType packed_dtype() const { return activation_dtype(); }
   ComputeDTypes dtypes() const { return {activation_dtype(), packed_dtype()}; }
-  /// New uninitialised memory, rows contiguous. Throws Error with the bytes wanted if it cannot be
-  /// had.
+  /// Returns new uninitialized memory with contiguous rows. Throws Error with the number of bytes
+  /// if the allocation fails.
   virtual Buffer allocate(std::int64_t rows, std::int64_t cols, DType dtype) = 0;
-  /// Zeros [1, count], fp32, for weights, which operators may hold elsewhere than the rest.
+  /// Returns [1, count] fp32 zeros for weights. Implementations may place weights in other memory
+  /// than the rest.
   virtual Buffer allocate_weights(std::int64_t count) {
     Buffer memory = allocate(1, count, DType::kFloat32);
     zero(memory.view());
     return memory;
   }
-  /// Bytes that allocate() can still give, where that is known: the host's are everybody's.
+  /// Returns the bytes that allocate() can still provide, if known. They are unknown for host
+  /// memory, which all processes share.
   virtual std::optional<std::int64_t> free_bytes() const { return {}; }
-  /// Where that memory is. The host may access it only if it is host memory.
+  /// The place of the allocated memory. The host may access it only if it is host memory.
   virtual MemoryPlace place() const = 0;
-  /// A tensor of closed rows as collectives take it.
+  /// Returns `x`, whose rows must be contiguous, as an argument for collectives.
   DeviceSpan span(Tensor x) const { return {x.data, x.elements(), x.dtype, place()}; }
-  /// Host integers where the operators can read them, until the next begin_pass(); the host memory
-  /// must live as long.
+  /// Makes host integers readable by the operators until the next begin_pass(). The host memory
+  /// must stay valid and unchanged until then.
   virtual Indices upload(std::span<const std::int32_t> host) = 0;
   virtual void begin_pass() = 0;
   virtual void zero(Tensor x) = 0;
-  /// Of the same shape; fp32 becomes bf16 as common/base/bfloat16.h rounds it, and bf16 fp32.
+  /// Copies between tensors of one shape. fp32 is rounded to bf16 as in common/base/bfloat16.h, and
+  /// bf16 is widened to fp32.
   virtual void copy(Tensor from, Tensor to) = 0;
-  virtual void copy_to_host(Tensor from, std::span<float> to) = 0;  // rows closed up; waits
-  /// Drawn tokens on their way to the host, as the calls so far leave them.
+  /// Copies to contiguous rows on the host and waits for the device.
+  virtual void copy_to_host(Tensor from, std::span<float> to) = 0;
+  /// Starts copying drawn tokens to the host, with the values that all calls so far produce.
   virtual ReceiveTokens send_to_host(const DrawnTokens& drawn) = 0;
   virtual void copy_from_host(std::span<const float> from, Tensor to) = 0;
 
-  // ---- Memory that another process computes with. Where it cannot be had, `refusal` says why, and
-  // what to do about it.
+  // ---- Memory that another process computes with. On failure these functions set `refusal` to the
+  // reason and the remedy.
   virtual std::optional<MemoryHandle> share(Tensor x, std::string& refusal) {
     static_cast<void>(x);
-    refusal = "these operators share no memory with other processes";
+    refusal = "these operators cannot share memory with other processes";
     return {};
   }
-  /// The beginning of an allocation that another process shared: mapped here until the buffer ends;
-  /// its view has no shape. Empty: refused.
+  /// Maps an allocation that another process shared, until the buffer is destroyed. The view points
+  /// to the beginning of the allocation and has no shape. Returns an empty buffer on failure.
   virtual Buffer open_shared(const MemoryHandle& handle, std::string& refusal) {
     static_cast<void>(handle);
-    refusal = "these operators share no memory with other processes";
+    refusal = "these operators cannot share memory with other processes";
     return {};
   }
-  /// A weight that is `matrix` where it lies, and is not packed here; null where matrix_view() is
-  /// empty.
+  /// Returns a weight that uses the memory of `matrix` and is never packed here. Returns null if
+  /// matrix_view() is empty for these operators.
   virtual std::unique_ptr<PackedWeight> weight_at(Tensor matrix) {
     static_cast<void>(matrix);
     return nullptr;
   }
 
-  /// Of one policy's steps; null where it is no faster to start them at once.
-  virtual std::unique_ptr<StepRecorder> step_recorder() { return nullptr; }
+  /// Returns the CUDA graphs of one policy's decode steps, or null where replay gains nothing.
+  virtual std::unique_ptr<CudaGraphs> cuda_graphs() { return nullptr; }
 
-  // ---- Products. A row of y depends on that row of x alone.
-  /// A fixed weight may be held smaller where that changes no bit of a product.
+  // ---- Matmuls. A row of y depends on the same row of x alone.
+  /// Creates a weight [out, in]. A fixed weight may be stored with fewer bytes if that changes no
+  /// bit of a matmul.
   virtual std::unique_ptr<PackedWeight> make_weight(std::int64_t out, std::int64_t in,
                                                     WeightUse use = WeightUse::kTrained) = 0;
-  /// Sets the rows [first_out, first_out + part.rows) of the weight from part [., in], fp32, rows
-  /// closed.
+  /// Sets the rows [first_out, first_out + part.rows) of the weight from part [., in], fp32 with
+  /// contiguous rows.
   virtual void pack(PackedWeight& weight, std::int64_t first_out, Tensor part) = 0;
-  /// y = x W^T; y may be fp32 where x is bf16 (logits).
+  /// y = x W^T. y may be fp32 where x is bf16 (logits).
   virtual void linear(Tensor x, const PackedWeight& w, Tensor y) = 0;
-  /// y = residual + x W^T; y may be residual.
+  /// y = residual + x W^T. y may be residual.
   virtual void linear_add(Tensor x, const PackedWeight& w, Tensor residual, Tensor y) = 0;
-  /// x[t] += bias [1, cols] in every row; for columns of a product.
+  /// x[t] += bias [1, cols] in every row. x may be columns of a matmul's output.
   virtual void add_bias(Tensor x, Tensor bias) = 0;
-  /// dbias [1, cols] += sum of dy's rows, in order; dbias fp32.
+  /// dbias [1, cols] += the sum of dy's rows in order. dbias is fp32.
   virtual void add_bias_backward(Tensor dy, Tensor dbias) = 0;
-  /// dx = dy W; dy may be fp32 where dx is bf16 (logits), here and below. Throws Error if the
+  /// dx = dy W. dy may be fp32 where dx is bf16 (logits), here and below. Throws Error if the
   /// weight is fixed.
   virtual void linear_backward_input(Tensor dy, PackedWeight& w, Tensor dx) = 0;
-  /// dw += dy^T x, [out, in] fp32; over rows in order, so that cutting the rows changes no bits,
-  /// or, where operators sum by tiles of rows, cutting them between sequences or after a multiple
-  /// of kTileOfRows of a sequence's. `starts` [S + 1]: first row of each sequence, then the end;
-  /// empty: one.
+  /// dw += dy^T x, [out, in] fp32. `starts` [S + 1] holds the first row of each sequence, then the
+  /// end; empty means one sequence. The sum runs over rows in order, so that splitting the rows
+  /// between calls changes no bits. Operators that sum by tiles of rows require splits between
+  /// sequences or after a multiple of kTileOfRows rows of a sequence.
   virtual void linear_backward_weight(Tensor dy, Tensor x, std::span<const std::int32_t> starts,
                                       Tensor dw) = 0;
 
   // ---- Workers
-  /// Operators to work with at the same time, each on sequences of its own, by somebody who reads
-  /// `weights` elements: these alone, or, where that is faster than sharing each call among
-  /// threads, some of one thread each, in the same memory and valid as long as these.
+  /// Returns operators that may be used concurrently, each on its own sequences, by a caller that
+  /// reads `weights` elements of weights. The result is either this object alone or several
+  /// single-threaded objects, whichever is faster. They use the same memory and are valid as long
+  /// as this object.
   virtual std::vector<Operators*> workers(std::int64_t weights) {
     static_cast<void>(weights);
     return {this};
   }
-  /// Calls work(i) for i in [0, count), of as many workers at most, at the same time; work(0) on
-  /// the caller's thread. Throws what the first that failed has thrown.
+  /// Calls work(i) for i in [0, count) concurrently; work(0) runs on the caller's thread. `count`
+  /// must not exceed the number of workers. Rethrows the exception of the first failed call.
   virtual void run_workers(std::int64_t count, const std::function<void(std::int64_t)>& work) {
     for (std::int64_t i = 0; i < count; ++i) work(i);
   }
-  /// Of one training pass, so that what it leaves for the way back stays in caches where the
-  /// `weights` elements do.
+  /// Returns the number of tokens of one training pass that keeps the forward activations in caches
+  /// until the backward pass, if the `weights` elements are cached, too.
   virtual std::int64_t most_pass_tokens(std::int64_t weights) const {
     static_cast<void>(weights);
     return std::numeric_limits<std::int64_t>::max();
@@ -214,35 +222,37 @@ class Operators {
 
   // ---- Rows
   virtual void embed(Tensor table, Indices tokens, Tensor y) = 0;  // y[t] = table[tokens[t]]
-  /// The same from a packed table, the head of a tied model.
+  /// Embeds from a packed table, which is the head of a tied model.
   virtual void embed(const PackedWeight& table, Indices tokens, Tensor y) = 0;
   virtual void embed_backward(Tensor dy, Indices tokens,
                               Tensor dtable) = 0;  // dtable[tokens[t]] += dy[t], in order
-  /// to[t] = tokens[t], or drawn[-1 - tokens[t]] where that is negative; [1, *] int32 each.
+  /// to[t] = tokens[t], or drawn[-1 - tokens[t]] if that is negative. All are [1, *] int32.
   virtual void look_up_drawn(Indices tokens, Tensor drawn, Tensor to) = 0;
   virtual void gather_rows(Tensor x, Indices rows, Tensor y) = 0;  // y[r] = x[rows[r]]
   virtual void scatter_rows(Tensor y, Indices rows,
                             Tensor x) = 0;  // x[rows[r]] = y[r], other rows 0
-  /// y = x / rms(x) * weight; inverse_rms [1, T] is kept unless empty.
+  /// y = x / rms(x) * weight. inverse_rms [1, T] is written unless empty.
   virtual void rms_norm(Tensor x, Tensor weight, float eps, Tensor y, Tensor inverse_rms) = 0;
   /// dx += ..., dweight [1, D] += ... (over rows in order).
   virtual void rms_norm_backward(Tensor dy, Tensor x, Tensor weight, Tensor inverse_rms, Tensor dx,
                                  Tensor dweight) = 0;
   /// gate_up [T, 2F] = [gate | up]; y = silu(gate) * up.
   virtual void swiglu(Tensor gate_up, Tensor y) = 0;
-  /// y: swiglu(gate_up) again, so that it need not be kept for the weights after it.
+  /// Also recomputes y = swiglu(gate_up), so that the forward pass need not keep it for the
+  /// gradient of the next weight.
   virtual void swiglu_backward(Tensor dy, Tensor gate_up, Tensor d_gate_up, Tensor y) = 0;
 
   // ---- Attention
   virtual void qk_norm_rope(Tensor qkv, const QkNormRope& how, Tensor rotated) = 0;
-  /// d_rotated is used up. d_qkv: its query and key columns are written. dq_norm, dk_norm [1, E] +=
-  /// ... (empty without QK-norm).
+  /// Writes the query and key columns of d_qkv and overwrites d_rotated as scratch. dq_norm,
+  /// dk_norm [1, E] += ... (empty without QK-norm).
   virtual void qk_norm_rope_backward(Tensor d_rotated, Tensor qkv, const QkNormRope& how,
                                      Tensor d_qkv, Tensor dq_norm, Tensor dk_norm) = 0;
-  /// Puts each row's rotated keys and its values where `batch.slots` says.
+  /// Stores each row's rotated keys and its values in the slots `batch.slots`.
   virtual void store_kv(Tensor rotated, Tensor qkv, const AttentionShape& shape,
                         const DecodeBatch& batch, KvPages pages) = 0;
-  /// Both for the rows of a decode call. Of `rotated` only the queries are read after it.
+  /// Calls qk_norm_rope() and store_kv() for the rows of a decode call. Only the queries of
+  /// `rotated` are valid afterwards.
   virtual void rotate_and_store(Tensor qkv, const QkNormRope& how, Tensor rotated,
                                 const DecodeBatch& batch, KvPages pages) {
     qk_norm_rope(qkv, how, rotated);
@@ -251,59 +261,61 @@ class Operators {
   virtual void attention_decode(Tensor rotated, const AttentionShape& shape,
                                 const DecodeBatch& batch, KvPages pages,
                                 Tensor y) = 0;  // y [T, H*E]
-  /// Causal attention within each sequence; log_sum [T, H] of the scaled scores is kept unless
+  /// Causal attention within each sequence. log_sum [T, H] of the scaled scores is written unless
   /// empty.
   virtual void attention(Tensor rotated, Tensor qkv, const AttentionShape& shape,
                          const PackedSequences& sequences, Tensor y, Tensor log_sum) = 0;
-  /// Writes d_rotated whole and the value columns of d_qkv.
+  /// Writes all of d_rotated and the value columns of d_qkv.
   virtual void attention_backward(Tensor dy, Tensor rotated, Tensor qkv, Tensor y, Tensor log_sum,
                                   const AttentionShape& shape, const PackedSequences& sequences,
                                   Tensor d_rotated, Tensor d_qkv) = 0;
 
   // ---- Head. z = logits / temperature, computed as logits * (1 / temperature).
-  /// log_probs[r] = z[target] - logsumexp(z), entropies[r] in nats, log_sum[r] = logsumexp(z); each
-  /// [1, R] fp32.
+  /// log_probs[r] = z[target] - logsumexp(z), entropies[r] in nats, log_sum[r] = logsumexp(z). All
+  /// are [1, R] fp32.
   virtual void log_probs(Tensor logits, Indices targets, float temperature, Tensor log_probs,
                          Tensor entropies, Tensor log_sum) = 0;
-  /// logits := d(loss)/d(logits), in place, from d(loss)/d(log_probs) and d(loss)/d(entropies), [1,
-  /// R] fp32.
+  /// Replaces the logits by d(loss)/d(logits), from d(loss)/d(log_probs) and d(loss)/d(entropies),
+  /// [1, R] fp32.
   virtual void log_probs_backward(Tensor logits, Indices targets, float temperature,
                                   Tensor entropies, Tensor log_sum, Tensor d_log_probs,
                                   Tensor d_entropies) = 0;
-  /// Draws one token for each of `draws` from its row of logits [*, V] fp32: its id, and its
-  /// log-prob over the whole vocabulary, which is what log_probs() gives that row at the draw's
-  /// temperature (1 for greedy draws): the same bits from the CPU operators, and from ATen's in a
-  /// call of as many rows. The two implementations draw the same id unless the uniform lies within
-  /// rounding of the border between two. Where a row's log-sum-exp is not finite, nor is the
-  /// log-prob.
+  /// Draws one token for each of `draws` from its row of logits [*, V] fp32. Writes the token's id
+  /// and its log-prob over the whole vocabulary. The log-prob equals what log_probs() gives that
+  /// row at the draw's temperature (1 for greedy draws). It is bit-identical for the CPU operators,
+  /// and for ATen's in a call with the same number of rows. CPU and ATen draw the same id unless
+  /// the uniform number is within rounding error of the border between two ids. If a row's
+  /// log-sum-exp is not finite, nor is the log-prob.
   virtual void sample(Tensor logits, std::span<const Draw> draws, const DrawnTokens& drawn) = 0;
 
-  // ---- Optimizer. fp32, rows closed.
+  // ---- Optimizer. All tensors are fp32 with contiguous rows.
   /// to += from, element by element.
   virtual void add(Tensor from, Tensor to) = 0;
-  /// sums[i] = the sum of the squares, in double, of the elements [i * block, (i + 1) * block), the
-  /// last of which may be fewer.
+  /// sums[i] = the sum of squares, in double, of the elements [i * block, (i + 1) * block). The
+  /// last block may be shorter.
   virtual void sums_of_squares(Tensor x, std::int64_t block, std::span<double> sums) = 0;
   virtual void adamw(const AdamWStep& how, const AdamWTensors& x) = 0;
 };
 
-/// Zeroed memory that several processes map, for the weights that all of them compute with.
+/// Zeroed memory that several processes map, for weights that all of them compute with.
 struct SharedFloats {
   std::span<float> memory;
-  bool writes = false;  // the others find in it what one of them writes and packs
+  bool writes = false;  // this process writes and packs the weights, which the others only read
 };
 
-/// On the host's cores and in its memory, `threads` >= 1 of them (the caller is one). Bits do not
-/// depend on `threads` nor on the instruction set found at run time (AVX2 or AVX-512). Where
-/// `shared` is given, weights and packed weights take their places there in the order they are
-/// made, which must be the same in all its processes; pack() does nothing in those that do not
-/// write. Throws Error, then or later, where it is too small.
-/// `products` kBFloat16: their operands are rounded to bf16, their sums fp32, by the processor's
-/// matrix unit (AMX) or with the same bits without one.
+/// Returns operators that compute on the host's cores with `threads` >= 1 threads, including the
+/// caller. Results are bit-identical for every number of threads and for both instruction sets,
+/// AVX2 and AVX-512; the set is chosen at run time.
+/// If `shared` is given, weights and packed weights are placed in it in the order of their
+/// creation, which must be the same in all its processes. pack() does nothing in processes that do
+/// not write. Throws Error, here or on a later allocation, if `shared` is too small.
+/// With `matmul_dtype` kBFloat16, matmul operands are rounded to bf16 and sums are fp32. The
+/// processor's matrix unit (AMX) is used if present, with bit-identical results without one.
 std::unique_ptr<Operators> make_cpu_operators(int threads, const SharedFloats& shared = {},
-                                              DType products = DType::kFloat32);
+                                              DType matmul_dtype = DType::kFloat32);
 
-/// Whether the processor has one; without it products in bf16 are slower than in fp32.
+/// Whether the processor has a matrix unit (AMX). Without one, matmuls in bf16 are slower than in
+/// fp32.
 bool has_matrix_unit();
 
 }  // namespace lie

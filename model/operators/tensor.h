@@ -30,7 +30,7 @@ struct Tensor {
   Tensor cols_at(std::int64_t first, std::int64_t count) const {
     return {at(first), rows, count, stride, dtype};
   }
-  /// The elements [first, first + count) of closed rows, as one row.
+  /// The elements [first, first + count) as one row. The rows must be contiguous.
   Tensor elements_at(std::int64_t first, std::int64_t count) const {
     return {at(first), 1, count, count, dtype};
   }
@@ -46,20 +46,21 @@ struct Indices {
   const std::int32_t* data = nullptr;
   std::int64_t count = 0;
 
-  /// `length` of them from `first` on.
+  /// The integers [first, first + length).
   Indices from(std::int64_t first, std::int64_t length) const { return {data + first, length}; }
 };
 
-/// Memory of one process as another one on the same device opens it: plain bytes, to be sent.
+/// Identifies memory of one process for another process on the same device. It is plain bytes that
+/// can be sent.
 struct MemoryHandle {
-  std::array<std::byte, 64> allocation{};  // what cudaIpcGetMemHandle says of the whole of it
+  std::array<std::byte, 64> allocation{};  // cudaIpcGetMemHandle's result for the whole allocation
   std::int64_t offset = 0;                 // bytes from its beginning
 
   bool operator==(const MemoryHandle&) const = default;
 };
 
-/// A tensor with the memory it lies in; move-only. The owner is empty where the memory is someone
-/// else's (a CPU implementation lends the caller's own).
+/// A tensor that owns its memory; move-only. The owner is null if other code owns the memory (for
+/// example the caller, in a CPU implementation).
 class Buffer {
  public:
   using Owner = std::unique_ptr<void, void (*)(void*)>;

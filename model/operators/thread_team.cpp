@@ -9,9 +9,10 @@
 namespace lie {
 namespace {
 
-// Up to about a millisecond: longer than the single-threaded work between two products of a forward
-// pass, because waking a thread costs more than that work (a step on two threads: 2.1 s with 400
-// spins, 1.7 s with these). A member that waits longer gives its core back.
+// Spin for up to about a millisecond. That is longer than the single-threaded work between two
+// matmuls of a forward pass, because waking a thread costs more than that work (a step on two
+// threads takes 2.1 s with 400 spins and 1.7 s with this many). After that, a waiting thread sleeps
+// and frees its core.
 constexpr int kSpins = 20000;
 
 void pause() {
@@ -45,7 +46,7 @@ ThreadTeam::~ThreadTeam() {
 
 void ThreadTeam::run_all(Body body, const void* argument) {
   if (workers_.empty()) return body(argument, 0);
-  if (is_running_) fail("a team cannot run within its own run");
+  if (is_running_) fail("a thread team cannot run within its own run");
   is_running_ = true;
   body_ = body;
   argument_ = argument;

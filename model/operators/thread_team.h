@@ -1,4 +1,4 @@
-// A few threads that run one function together, again and again, at the cost of a fraction of a
+// A few threads that run one function together, repeatedly, with an overhead of a fraction of a
 // microsecond.
 #pragma once
 
@@ -9,9 +9,9 @@
 
 namespace lie {
 
-/// `size` threads of which the caller is number 0. Members wait by spinning for some microseconds,
-/// then sleep, so that idle teams of other ranks on the same cores cost nothing. One caller at a
-/// time.
+/// A team of `size` threads. The caller is member 0. Waiting members spin for up to about a
+/// millisecond and then sleep, so that idle teams of other ranks on the same cores cost nothing.
+/// Only one thread may call at a time.
 class ThreadTeam {
  public:
   explicit ThreadTeam(int size);
@@ -21,14 +21,15 @@ class ThreadTeam {
 
   int size() const { return static_cast<int>(workers_.size()) + 1; }
 
-  /// Calls body(member) for every member in [0, size) at once; returns when all have. `body` must
-  /// not throw, nor have this team run. Throws Error, before any call, where it runs already.
+  /// Calls body(member) for every member in [0, size) concurrently and returns when all calls have
+  /// returned. `body` must not throw or call run() on this team. Throws Error before any call if
+  /// the team is already running.
   template <typename F>
   void run(const F& body) {
     run_all([](const void* f, int member) { (*static_cast<const F*>(f))(member); }, &body);
   }
 
-  /// Calls body(task, member) for every task in [0, tasks), each on whichever member is free.
+  /// Calls body(task, member) for every task in [0, tasks), each on the next free member.
   template <typename F>
   void each(std::int64_t tasks, const F& body) {
     if (tasks <= 1 || size() == 1) {
@@ -47,9 +48,9 @@ class ThreadTeam {
   void work(int member);
 
   std::vector<std::thread> workers_;
-  Body body_ = nullptr;  // null asks the workers to leave
+  Body body_ = nullptr;  // null tells the workers to return
   const void* argument_ = nullptr;
-  bool is_running_ = false;                          // as the caller knows it
+  bool is_running_ = false;                          // used by the calling thread only
   alignas(64) std::atomic<std::uint32_t> round_{0};  // counts run() calls
   alignas(64) std::atomic<std::uint32_t> busy_{0};   // workers still in this round
 };

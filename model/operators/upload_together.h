@@ -1,4 +1,5 @@
-// Several lists of integers in one upload: to a device each upload is a transfer of its own.
+// Uploads several lists of integers at once, because each upload to a device is a separate
+// transfer.
 #pragma once
 
 #include <array>
@@ -11,8 +12,8 @@
 
 namespace lie {
 
-/// Each list where the operators can read it, until the next begin_pass(). `joined` is the host
-/// memory that must live and stay as long.
+/// Returns each list readable by the operators until the next begin_pass(). `joined` is the host
+/// memory of the upload; it must stay valid and unchanged until then.
 template <std::size_t N>
 std::array<Indices, N> upload_together(Operators& operators, std::vector<std::int32_t>& joined,
                                        const std::array<std::span<const std::int32_t>, N>& lists) {

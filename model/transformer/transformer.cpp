@@ -242,8 +242,8 @@ void Transformer::take_weights(Tensor flat) {
 
 void Transformer::record_steps(bool on) { state_->steps.records = on; }
 
-StepRecorder::Use Transformer::recorded_steps() const {
-  return state_->steps.recorder ? state_->steps.recorder->use() : StepRecorder::Use();
+CudaGraphs::Usage Transformer::recorded_steps() const {
+  return state_->steps.recorder ? state_->steps.recorder->usage() : CudaGraphs::Usage();
 }
 
 void Transformer::limit_training_bytes(std::int64_t bytes) { state_->training.most_bytes = bytes; }

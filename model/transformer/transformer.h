@@ -84,10 +84,10 @@ class Transformer {
   /// `drawn` [1, *] int32: ids in the operators' memory, for rows that name one of them.
   Tensor decode(std::span<const DecodeRow> rows, KvCache& cache, Tensor drawn = {});
 
-  /// Whether a device records decode steps that come again (model/operators/step_recorder.h), as it
+  /// Whether a device records decode steps that come again (model/operators/cuda_graphs.h), as it
   /// does without a call.
   void record_steps(bool on);
-  StepRecorder::Use recorded_steps() const;
+  CudaGraphs::Usage recorded_steps() const;
 
   /// Log-probs and entropies of the scored rows, and with `keep_for_backward` the activations that
   /// backward() needs. Logits are computed by chunks: [R, V] never exists whole.

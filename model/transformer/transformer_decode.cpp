@@ -84,7 +84,7 @@ void Transformer::State::run_step(const DecodeTensors& whole, KvPages pages) {
   }
   memory.push_back(placement.batch.positions.data);  // the first of all lists
   if (memory != steps.memory) {
-    steps.recorder->forget();
+    steps.recorder->clear();
     steps.memory = std::move(memory);
   }
   const std::int64_t rows = t.x.rows;
@@ -113,7 +113,7 @@ void Transformer::State::run_parts(const DecodeTensors& whole, KvPages pages) {
 Tensor Transformer::decode(std::span<const DecodeRow> rows, KvCache& cache, Tensor drawn) {
   if (rows.empty()) return {};
   State& s = *state_;
-  if (!s.steps.recorder) s.steps.recorder = s.operators.step_recorder();
+  if (!s.steps.recorder) s.steps.recorder = s.operators.cuda_graphs();
   s.operators.begin_pass();
   s.place(rows, cache, drawn);
   const DecodeTensors whole = s.decode_tensors();

@@ -1,6 +1,6 @@
 // Where the rows of a decode call lie: their places in the KV cache's pages, and the index lists
 // that the operators read. On a device a step of responses alone, each of which draws a token, is
-// padded to its bucket, so that it is one that comes again (model/operators/step_recorder.h).
+// padded to its bucket, so that it is one that comes again (model/operators/cuda_graphs.h).
 #include <algorithm>
 #include <array>
 #include <cstddef>
@@ -75,14 +75,14 @@ void Transformer::State::place_row(const DecodeRow& row, bool is_first, KvCache:
 /// With rows of nobody, which attend to themselves alone.
 void Transformer::State::pad_to_bucket(KvCache::State& cache) {
   Placement& p = placement;
-  const auto rows = static_cast<std::size_t>(step_bucket(std::ssize(p.tokens)));
+  const auto rows = static_cast<std::size_t>(cuda_graph_bucket(std::ssize(p.tokens)));
   const auto nobody = int32(std::ssize(p.table_sequences));
   p.tokens.resize(rows, 0);
   p.positions.resize(rows, 0);
   p.slots.resize(rows, cache.spare_slot());
   p.sequences.resize(rows, nobody);
   while (p.wanted.size() < rows) p.wanted.push_back(int32(std::ssize(p.wanted)));
-  p.batch.table_width = step_bucket(std::max(p.batch.table_width, kLeastPages));
+  p.batch.table_width = cuda_graph_bucket(std::max(p.batch.table_width, kLeastPages));
   p.batch.longest = p.batch.table_width * KvCache::kPageTokens;
   fill_table(p.table_sequences, std::ssize(p.tokens), p.batch.table_width,
              cache.spare_slot() / int32(KvCache::kPageTokens), p.table);

@@ -109,9 +109,9 @@ struct Transformer::State {
   };
   Placement placement;
   struct {
-    std::unique_ptr<StepRecorder> recorder;  // null on the CPU
-    bool records = true;                     // else steps are called, padded all the same
-    std::vector<const void*> memory = {};    // that they are recorded in
+    std::unique_ptr<CudaGraphs> recorder;  // null on the CPU
+    bool records = true;                   // else steps are called, padded all the same
+    std::vector<const void*> memory = {};  // that they are recorded in
   } steps;
   struct {
     GrowingTensor lists, tokens, x, normed, qkv, rotated, attended, gate_up, activated;

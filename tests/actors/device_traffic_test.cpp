@@ -8,7 +8,7 @@
 namespace lie {
 namespace {
 
-// What docs/gpu.md says of a decode step.
+// What docs/benchmarks/gpu.md says of a decode step.
 TEST(DeviceTraffic, ASteadyDecodeStepWaitsForThePassBeforeAloneAndUploadsTwice) {
   auto operators = std::make_unique<test::GuardedOperators>();
   test::GuardedOperators& device = *operators;

@@ -5,7 +5,7 @@
 #include <memory>
 #include <vector>
 
-#include "model/operators/step_recorder.h"
+#include "model/operators/cuda_graphs.h"
 #include "tests/actors/generated.h"
 #include "tests/guarded_operators.h"
 
@@ -17,10 +17,10 @@ using test::expect_same, test::generate, test::LetterPolicy, test::some_tickets,
 TEST(RecordedSteps, AreOfFewShapesAndPaddedByLessThanHalf) {
   std::vector<std::int64_t> shapes;
   for (std::int64_t count = 1; count <= 256; ++count) {
-    const std::int64_t bucket = step_bucket(count);
+    const std::int64_t bucket = cuda_graph_bucket(count);
     EXPECT_GE(bucket, count);
     EXPECT_LT(2 * (bucket - count), count);
-    EXPECT_EQ(step_bucket(bucket), bucket);
+    EXPECT_EQ(cuda_graph_bucket(bucket), bucket);
     if (shapes.empty() || shapes.back() != bucket) shapes.push_back(bucket);
   }
   EXPECT_EQ(shapes, std::vector<std::int64_t>(
@@ -44,14 +44,14 @@ TEST(RecordedSteps, DrawTheTokensOfStepsThatAreCalled) {
     expect_same(generate(plain, options, some_tickets()),
                 generate(device, options, some_tickets()));
     const auto use = device.transformer.recorded_steps();
-    EXPECT_GT(use.repeated - before.repeated, 2 * (use.recorded - before.recorded)) << slots;
+    EXPECT_GT(use.replayed - before.replayed, 2 * (use.captured - before.captured)) << slots;
   }
   device.transformer.record_steps(false);
   const auto before = device.transformer.recorded_steps();
   expect_same(generate(plain, long_rollout(), some_tickets()),
               generate(device, long_rollout(), some_tickets()));
-  EXPECT_EQ(device.transformer.recorded_steps().repeated, before.repeated);
-  EXPECT_EQ(plain.transformer.recorded_steps().recorded, 0);
+  EXPECT_EQ(device.transformer.recorded_steps().replayed, before.replayed);
+  EXPECT_EQ(plain.transformer.recorded_steps().captured, 0);
 }
 
 /// Logits behind the same tokens in every sequence, one a pass, by turns in two caches.
@@ -80,8 +80,8 @@ TEST(RecordedSteps, AreForgottenWhereTheyWouldReadAnotherCache) {
   LetterPolicy plain, device({}, std::make_unique<test::GuardedOperators>());
   EXPECT_EQ(logits_of_two_caches(plain, 40), logits_of_two_caches(device, 40));
   const auto use = device.transformer.recorded_steps();
-  EXPECT_GT(use.repeated, 0);
-  EXPECT_GT(use.recorded, 10);  // again at each turn
+  EXPECT_GT(use.replayed, 0);
+  EXPECT_GT(use.captured, 10);  // again at each turn
 }
 
 TEST(RecordedSteps, ReadWeightsThatHaveChanged) {

@@ -178,9 +178,9 @@ class DeviceBench {
         for (int i = 0; i < kSteps; ++i) wait(transformer.decode(rows, cache));
       };
       if (recorded) steps();
-      const std::int64_t before = transformer.recorded_steps().repeated;
+      const std::int64_t before = transformer.recorded_steps().replayed;
       const double time = seconds(4, steps) / kSteps;
-      const bool repeated = transformer.recorded_steps().repeated > before;
+      const bool repeated = transformer.recorded_steps().replayed > before;
       if (recorded && !repeated) return say_not_recorded(transformer, batch);
       const double least = static_cast<double>(transformer.packed_size().bytes) +
                            cache_bytes(batch * (sizes_.context + 2 * kSteps));

@@ -146,7 +146,7 @@ class SimulatedStep {
   /// Share of the slots, or of the responses where they are fewer, that stand idle.
   double idle_share() {
     std::int64_t passes = 0;
-    for (; !out_.all_back(); ++passes) {
+    for (; !out_.all_ended(); ++passes) {
       for (std::size_t actor = 0; actor < actors_.size(); ++actor) pass(static_cast<int>(actor));
     }
     return 1 - static_cast<double>(tokens_) / static_cast<double>(passes * given_.actors * slots());
@@ -190,7 +190,7 @@ class SimulatedStep {
     Ticket whole;
     whole.group = group;
     whole.samples = static_cast<std::int32_t>(given_.samples);
-    out_.take_back(whole);
+    out_.end(whole);
   }
 
   const Arguments given_;

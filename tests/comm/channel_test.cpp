@@ -8,10 +8,10 @@
 namespace lie {
 namespace {
 
-/// A tag for one stream of this file.
+/// Returns a tag for one stream of this file.
 Tag stream_tag(int number) { return static_cast<Tag>(static_cast<int>(Tag::kFirstFree) + number); }
 
-/// A rollout group of about `tokens` tokens, tokens and group told apart by `group`.
+/// Returns a rollout group of about `tokens` tokens, all of which have the value `group`.
 RolloutGroup long_rollout(std::int64_t group, std::size_t tokens) {
   RolloutGroup rollout = example_rollout(group);
   rollout.responses[0].ids.assign(tokens, static_cast<std::int32_t>(group));
@@ -64,8 +64,8 @@ TEST(Channel, AllOfAGroupGoesToOneReceiver) {
   EXPECT_EQ(received, job.rank() == 1 ? 5 : 6) << "three groups, of which one was sent once";
 }
 
-/// Every rank sends more than a sink keeps on its way before any of them receives: a circle that
-/// would lock up if waiting ranks did not take messages in.
+/// Every rank sends more messages than a sink keeps in flight before any rank receives. This cycle
+/// would deadlock if waiting ranks did not receive messages.
 TEST(Channel, SendersInACircleDoNotLockUp) {
   Job& job = test_job();
   if (job.size() == 1) GTEST_SKIP() << "needs two ranks";

@@ -1,4 +1,4 @@
-// The same claims for groups of ranks, groups of threads, and the group of one.
+// Runs one set of tests on groups of ranks, groups of threads, and the group of one.
 #include "common/comm/collective/collective.h"
 
 #include <gtest/gtest.h>
@@ -18,7 +18,7 @@
 namespace lie {
 namespace {
 
-/// Values whose sum depends on the order of addition.
+/// Returns values whose sum depends on the order of addition.
 template <typename T>
 std::vector<T> member_values(int member, std::size_t count) {
   std::vector<T> values(count);
@@ -30,7 +30,7 @@ std::vector<T> member_values(int member, std::size_t count) {
   return values;
 }
 
-/// What all_reduce_sum must give, to the bit: member 0's value plus member 1's plus ...
+/// Returns the exact result of all_reduce_sum: member 0's value plus member 1's plus ...
 template <typename T>
 std::vector<T> rank_order_sum(int members, std::size_t count) {
   std::vector<T> sum = member_values<T>(0, count);
@@ -60,7 +60,8 @@ void expect_broadcast(Collective& group, std::size_t count, int root) {
   EXPECT_EQ(bytes, sent) << count << " values from " << root;
 }
 
-/// Every member's values for every other arrive; the counts differ by pair, and some are 0.
+/// Checks that every member's values for every other one arrive. The counts differ by pair, and
+/// some are 0.
 template <typename T>
 void expect_exchange(Collective& group, std::size_t count) {
   const auto size = static_cast<std::size_t>(group.size());
@@ -83,7 +84,7 @@ void expect_exchange(Collective& group, std::size_t count) {
 void check_group(Collective& group) {
   for (const std::size_t count : {0, 1, 3, 1000, 262'144, 1'200'001}) {
     expect_rank_order_sum<float>(group, count);
-    expect_rank_order_sum<float>(group, count);  // and the same again
+    expect_rank_order_sum<float>(group, count);  // repeated on the same group
     for (int root = 0; root < group.size(); ++root) expect_broadcast(group, count, root);
   }
   expect_rank_order_sum<double>(group, 300'007);
@@ -123,7 +124,8 @@ TEST(Collective, ThreadsAddInRankOrderAndBroadcastFromAnyRoot) {
 
 TEST(Collective, TheGroupOfOneIsTheIdentity) { check_group(*solo_collective()); }
 
-/// What no group of hosts can do fails at once on every member, before anything is sent.
+/// Checks that operations that no group of hosts supports fail immediately on every member, before
+/// anything is sent.
 void check_refusals(Collective& group) {
   std::vector<float> values(12);
   const DeviceSpan far(values.data(), 12, DType::kFloat32, {.device = 3});

@@ -1,4 +1,4 @@
-// Groups with every field set to something of its own, and their comparison.
+// Example groups in which every field has a value of its own.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
-// A job of several ranks that ends in the way its argument says; tests run it under mpirun and read
-// what it prints.
+// A job of several ranks that ends in the way that its argument names. Tests run it under mpirun
+// and check its output.
 #include <chrono>
 #include <csignal>
 #include <cstdio>
@@ -25,7 +25,7 @@ void compute(double seconds) {
   }
 }
 
-/// Waits until all ranks are here.
+/// Waits until all ranks have called it.
 void meet(Job& job) {
   double one = 1;
   world_collective(job)->all_reduce_sum(std::span(&one, 1));
@@ -33,7 +33,7 @@ void meet(Job& job) {
 
 RolloutGroup large_rollout() {
   RolloutGroup rollout;
-  rollout.prompt_ids.assign(5'000'000, 1);  // 20 MB: on its way for a while
+  rollout.prompt_ids.assign(5'000'000, 1);  // 20 MB, so that sending takes a while
   return rollout;
 }
 
@@ -68,7 +68,7 @@ void in_a_collective(Job& job) {
   all_reduce_for_ever(job);
 }
 
-/// Rank 1 fails with large messages on their way, to it and between the others.
+/// Rank 1 fails while large messages are in flight, to it and between the others.
 void with_messages_on_their_way(Job& job) {
   MpiSink<RolloutGroup> to_next(job, Tag::kRollouts, {(job.rank() + 1) % job.size()});
   MpiSource<RolloutGroup> from_before(job, Tag::kRollouts, 1);
@@ -78,32 +78,34 @@ void with_messages_on_their_way(Job& job) {
 }
 
 void two_at_once(Job& job) {
-  // Unlike meet(), deaf: a rank that is late here has not heard of the other's failure.
+  // Unlike meet(), MPI_Barrier does not poll progress, so a late rank is not yet notified of the
+  // other's failure.
   MPI_Barrier(MPI_COMM_WORLD);
   if (job.rank() % 2 == 1) break_down(job);
   wait_for_a_message(job);
 }
 
-/// Rank 0 is in a computation when rank 1 fails, and waits for a message after it.
+/// Rank 0 computes when rank 1 fails, and then waits for a message.
 void while_another_computes(Job& job, double seconds) {
   if (job.rank() == 1) break_down(job);
   if (job.rank() == 0) compute(seconds);
   wait_for_a_message(job);
 }
 
-/// The others have done their work when the last rank fails.
+/// The others have finished their work when the last rank fails.
 void after_the_others_are_done(Job& job) {
   if (job.rank() != job.size() - 1) return;
   compute(0.3);
   break_down(job);
 }
 
-/// All come to an end, rank 0 with something left to do.
+/// All ranks finish, and rank 0 announces that work is left.
 void stopped(Job& job) {
   if (job.rank() == 0) job.set_stopped();
 }
 
-/// The last rank is signalled; rank 0 hears of it while it waits, and leaves the others waiting.
+/// The last rank receives a signal. Rank 0 is notified while it waits, and stops while the others
+/// still wait.
 void interrupted(Job& job) {
   note_stop_signals();
   if (job.rank() == job.size() - 1) std::raise(SIGUSR1);
@@ -118,7 +120,7 @@ void failed_beside_a_stop(Job& job) {
   if (job.rank() == 1) break_down(job);
 }
 
-/// The second Ctrl-C is not waited for.
+/// The second Ctrl-C ends the process immediately.
 void signalled_twice(Job&) {
   note_stop_signals();
   std::raise(SIGINT);
@@ -136,11 +138,11 @@ void tell_pid(Job& job) {
 void die(Job& job) {
   job.set_role("learner");
   job.set_activity("updating in step 7");
-  compute(0.5);  // the others hear of it
+  compute(0.5);  // gives the others time to receive role and activity
   std::raise(SIGKILL);
 }
 
-/// A rank is killed while the others wait; mpirun's SIGTERM to those is noted, as in training.
+/// A rank is killed while the others wait. mpirun's SIGTERM to the others is noted, as in training.
 void killed(Job& job, int rank) {
   note_stop_signals();
   tell_pid(job);
@@ -156,7 +158,7 @@ void killed_beside_computations(Job& job) {
   compute(60);
 }
 
-/// A rank is stopped for some seconds while the others wait for it.
+/// A rank is suspended for some seconds while the others wait for it.
 void paused(Job& job) {
   meet(job);
   const std::string go_on = "(sleep 4; kill -CONT " + std::to_string(getpid()) + ") &";
@@ -168,13 +170,13 @@ void paused(Job& job) {
 void launcher_killed(Job& job) {
   tell_pid(job);
   if (job.rank() == 0) {
-    compute(1);  // mpirun passes on what was printed
+    compute(1);  // gives mpirun time to forward the output
     kill(getppid(), SIGKILL);
   }
   wait_for_a_message(job);
 }
 
-// Not failures: what environment_test.cpp asks for.
+// These do not fail. environment_test.cpp runs them.
 
 void tells_cpus(Job&) {
   const std::size_t bound = usable_cpus().size();
@@ -226,7 +228,7 @@ int run(const std::string& way) {
 int main(int argc, char** argv) {
   try {
     return argc == 2 ? lie::run(argv[1]) : 2;
-  } catch (const std::exception& error) {  // before there was a job to end
+  } catch (const std::exception& error) {  // thrown before the job existed
     std::fprintf(stderr, "error: %s\n", error.what());
     return 1;
   }

@@ -1,4 +1,4 @@
-// Fail as one (invariant E8): jobs of four ranks that end badly in several ways.
+// Ranks end together (invariant E8): jobs of four ranks that fail in several ways.
 #include "common/comm/job.h"
 
 #include <gtest/gtest.h>
@@ -20,7 +20,8 @@ Outcome run_job(const std::string& way, int ranks = 4) {
                      " " LIE_FAILING_JOB " " + way);
 }
 
-/// Every rank left through MPI_Finalize with status 1, one of them said why, nothing was aborted.
+/// Checks that every rank left through MPI_Finalize with status 1, that exactly one printed the
+/// report, and that nothing was aborted.
 void expect_failed_as_one(const Outcome& outcome, const std::string& report,
                           double within_seconds) {
   EXPECT_EQ(outcome.status, 1) << outcome.output;
@@ -31,7 +32,7 @@ void expect_failed_as_one(const Outcome& outcome, const std::string& report,
   EXPECT_LT(outcome.seconds, within_seconds);
 }
 
-/// Whether a process runs; one that is dead but not yet reaped by its parent does not.
+/// Returns whether a process runs. A dead process that its parent has not yet reaped does not run.
 bool runs(int pid) {
   std::ifstream file("/proc/" + std::to_string(pid) + "/stat");
   std::string line;
@@ -39,7 +40,7 @@ bool runs(int pid) {
   return line.at(line.rfind(')') + 2) != 'Z';
 }
 
-/// None of the four processes that printed "pid N" runs a second later.
+/// Checks that none of the four processes that printed "pid N" runs a second later.
 void expect_all_dead(const std::string& output) {
   std::this_thread::sleep_for(std::chrono::seconds(1));
   std::istringstream lines(output);
@@ -52,7 +53,7 @@ void expect_all_dead(const std::string& output) {
   EXPECT_EQ(ranks, 4) << output;
 }
 
-// Start and end of four ranks take one to three seconds on two busy cores.
+// Starting and ending four ranks takes one to three seconds on two busy cores.
 constexpr double kSoon_seconds = 10;
 
 TEST(Job, EndsWellTogether) {
@@ -129,7 +130,8 @@ TEST(Job, RanksThatAreDoneFailWithTheLast) {
                        kSoon_seconds);
 }
 
-/// All ended soon, and one of them said who was killed and at what.
+/// Checks that all ranks ended soon, and that one of them reported the killed rank and its
+/// activity.
 void expect_killed_rank_is_reported(const Outcome& outcome, int rank) {
   EXPECT_TRUE(outcome.status == 137 || outcome.status == 1) << outcome.output;
   EXPECT_LT(outcome.seconds, kSoon_seconds);

@@ -1,4 +1,4 @@
-// Groups that outlive their process: cut anywhere, flipped anywhere.
+// Message files that are truncated at any byte or damaged at any byte.
 #include "common/comm/message_file.h"
 
 #include <gtest/gtest.h>
@@ -30,7 +30,7 @@ void append(const fs::path& path, std::uint64_t at, std::int64_t group) {
   MessageFile(path, at).append(wire::pack(example_rollout(group)));
 }
 
-/// A file of the groups 3, 1, 4 and where each of their records ends.
+/// A file with the groups 3, 1, 4, and the end of each record.
 struct ThreeGroups {
   TemporaryDirectory scratch;
   fs::path path = scratch.path() / "groups";
@@ -76,7 +76,7 @@ TEST(MessageFile, NoticesAnyFlippedByteAndKeepsTheGroupsBefore) {
       EXPECT_EQ(found.groups.at(before), (std::vector<std::int64_t>{3, 1, 4})[before]);
     }
     EXPECT_LT(found.groups.size(), 3u);
-    // Where the length still stands, only the group that was hit is lost.
+    // If the length field is intact, only the damaged group is lost.
     constexpr std::size_t kHead = 8 + wire::kHeaderBytes;
     if (place >= file.ends[hit] + kHead) {
       EXPECT_EQ(found.groups.size(), 2u) << place;

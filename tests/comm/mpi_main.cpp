@@ -1,5 +1,5 @@
-// GoogleTest on every rank of a world: fails on all ranks if it fails on any, and cannot hang where
-// one rank leaves a test early, because the others hear of it in their waits.
+// Runs GoogleTest on every rank. The program fails on all ranks if it fails on any. It cannot hang
+// if one rank leaves a test early, because waiting ranks are notified of the failure.
 #include <gtest/gtest.h>
 
 #include <cstdio>
@@ -11,7 +11,7 @@ namespace {
 
 Job* the_job = nullptr;
 
-/// Says only what failed, for all ranks but the first.
+/// Prints only failures; used on all ranks but the first.
 class FailurePrinter : public testing::EmptyTestEventListener {
   void OnTestPartResult(const testing::TestPartResult& result) override {
     if (!result.failed()) return;

@@ -1,4 +1,4 @@
-// Connections between ranks beside MPI, over this host's sockets.
+// Connections between ranks that do not use MPI, over this host's sockets.
 #include "common/comm/liveness/rank_link.h"
 
 #include <gtest/gtest.h>
@@ -15,7 +15,7 @@ constexpr int kPatience_milliseconds = 10'000;
 
 class Meeting : public testing::Test {
  protected:
-  /// A connection to the listener, and its other end.
+  /// Returns a connection to the listener, and its other end.
   std::pair<Descriptor, RankLink> connect() {
     Descriptor socket;
     for (int i = 0; i < point_.address_count && !socket.is_open(); ++i) {
@@ -25,7 +25,7 @@ class Meeting : public testing::Test {
     return {std::move(socket), RankLink(accept_link(listener_), point_.token)};
   }
 
-  /// Reads until a message is there, or the connection over.
+  /// Reads until a message has arrived or the connection has ended.
   std::optional<RankNews> receive(RankLink& link) {
     for (;;) {
       link.read();

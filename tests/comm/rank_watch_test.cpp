@@ -1,4 +1,4 @@
-// What follows from the loss of a rank or host, on six ranks of three hosts.
+// Reactions to the loss of a rank or host, with six ranks on three hosts.
 #include "common/comm/liveness/rank_watch.h"
 
 #include <gtest/gtest.h>
@@ -12,7 +12,8 @@
 namespace lie {
 namespace {
 
-/// Ranks 0 1 | 2 3 | 4 5 on hosts h0, h1, h2: rank 0 is above 1, 2 and 4, which are above 3 and 5.
+/// Ranks 0 1 | 2 3 | 4 5 on hosts h0, h1, h2. Rank 0 is the parent of 1, 2 and 4. Rank 2 is the
+/// parent of 3, and rank 4 of 5.
 class Tree : public testing::Test {
  protected:
   Tree() {
@@ -34,7 +35,7 @@ class Tree : public testing::Test {
   }
   RankWatch& rank(int number) { return *ranks_.at(static_cast<std::size_t>(number)); }
 
-  /// Until nobody says anything more. A rank that ends neither hears nor speaks again.
+  /// Delivers messages until none is left. A rank that has ended neither receives nor sends.
   void deliver() {
     for (; !under_way_.empty(); under_way_.pop_front()) {
       const auto [from, to, news] = under_way_.front();
@@ -48,7 +49,7 @@ class Tree : public testing::Test {
   }
   bool ended(int number) const { return endings_.contains(number); }
 
-  /// Ranks that have ended, and who reported whom: "0 2! 3" if rank 2 reports.
+  /// Returns the ranks that have ended; "!" marks the one that reports. "0 2! 3": rank 2 reports.
   std::string endings() const {
     std::string text;
     for (const auto& [number, ending] : endings_) {

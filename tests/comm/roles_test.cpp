@@ -48,9 +48,9 @@ TEST(Roles, LearnersAreAtMostTheLanes) {
   EXPECT_EQ(plan_roles({}, one_host(256, 8), 8).learners.size(), 8U);
   try {
     plan_roles({.learners = 9}, one_host(256, 8), 8);
-    ADD_FAILURE() << "9 learners share 8 lanes";
+    ADD_FAILURE() << "9 learners share 8 gradient shards";
   } catch (const Error& error) {
-    EXPECT_NE(std::string(error.what()).find("raise update.lanes"), std::string::npos);
+    EXPECT_NE(std::string(error.what()).find("raise update.gradient_shards"), std::string::npos);
   }
 }
 
@@ -77,7 +77,8 @@ TEST(Roles, ImpossibleSplitsAreErrors) {
   EXPECT_THROW(split(1, {.actors = 2}), Error);
   EXPECT_THROW(split(4, {.learners = 4}), Error);
   EXPECT_THROW(split(4, {.actors = 2, .reward_workers = 2, .learners = 1}), Error);
-  EXPECT_THROW(split(4, {.actors = 1, .reward_workers = 1, .learners = 1}), Error);  // one idle
+  // one rank is idle
+  EXPECT_THROW(split(4, {.actors = 1, .reward_workers = 1, .learners = 1}), Error);
   EXPECT_THROW(split(3, {.actors = 3}), Error);
   EXPECT_THROW(split(3, {.actors = 2, .reward_workers = 2}), Error);
 }
@@ -107,7 +108,7 @@ TEST(Roles, TheTableFoldsEqualNeighbours) {
             "ranks 2-3  actor          1 thread   node1\n");
 }
 
-/// `hosts` of 8 ranks and 16 CPUs each; the first has 24.
+/// Returns the layout of `hosts` hosts with 8 ranks and 16 CPUs each; the first host has 24 CPUs.
 RoleLayout cluster(int hosts, const std::string& name) {
   std::vector<RankPlace> places;
   for (int rank = 0; rank < 8 * hosts; ++rank) {

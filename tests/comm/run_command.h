@@ -1,4 +1,4 @@
-// Running a program from a test.
+// Runs a program from a test.
 #pragma once
 
 #include <sys/wait.h>
@@ -10,14 +10,14 @@
 
 namespace lie {
 
-/// How a command ended.
+/// Result of a command.
 struct Outcome {
   std::string output;  // standard output and error
-  int status = 0;      // exit status; of timeout: 124 if it hung
+  int status = 0;      // exit status; 124 if the command timeout ended it
   double seconds = 0;
 };
 
-/// Runs a shell command to its end.
+/// Runs a shell command and waits for its end.
 inline Outcome run_command(const std::string& command) {
   const auto begin = std::chrono::steady_clock::now();
   Outcome outcome;
@@ -31,7 +31,7 @@ inline Outcome run_command(const std::string& command) {
   return outcome;
 }
 
-/// How often `part` is in `text`.
+/// Returns how often `part` occurs in `text`.
 inline int count(const std::string& text, const std::string& part) {
   int found = 0;
   for (std::size_t at = text.find(part); at != std::string::npos; at = text.find(part, at + 1))

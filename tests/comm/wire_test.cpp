@@ -91,7 +91,8 @@ TEST(Wire, EveryTruncationIsAnError) {
     Bytes cut(whole.begin(), whole.begin() + static_cast<std::ptrdiff_t>(size));
     EXPECT_THROW(unpack<ScoredGroup>(cut), Error) << size;
     if (size < wire::kHeaderBytes) continue;
-    set(cut, 8, static_cast<std::uint64_t>(size - wire::kHeaderBytes));  // an honest header
+    // a header with the correct length
+    set(cut, 8, static_cast<std::uint64_t>(size - wire::kHeaderBytes));
     EXPECT_THROW(unpack<ScoredGroup>(cut), Error) << size;
   }
 }
@@ -106,7 +107,7 @@ TEST(Wire, SurplusBytesAreAnError) {
 
 TEST(Wire, ForeignMessagesAreRefused) {
   const Bytes message = pack(example_assignment(1));
-  EXPECT_THROW(unpack<RolloutGroup>(message), Error);  // another kind
+  EXPECT_THROW(unpack<RolloutGroup>(message), Error);  // of another kind
   Bytes foreign = message;
   set(foreign, 0, std::uint32_t{0x12345678});
   EXPECT_THROW(unpack<Assignment>(foreign), Error);

@@ -1,4 +1,4 @@
-// The learner in one process: fed by a list of groups, its outcomes kept in another.
+// The learner in one process, without actors: it reads a list of steps and records into another.
 #include "learner/learner.h"
 
 #include <gtest/gtest.h>
@@ -19,7 +19,7 @@ namespace {
 
 using test::LearnerPolicy, test::on_learners;
 
-/// Steps that are already there.
+/// A list of steps.
 class ListedSteps : public Source<StepGroups> {
  public:
   explicit ListedSteps(std::int64_t steps) {
@@ -38,15 +38,24 @@ class ListedSteps : public Source<StepGroups> {
   std::deque<StepGroups> steps_;
 };
 
-struct KeptOutcomes : Sink<StepOutcome> {
+struct KeptOutcomes : StepRecorder {
   std::vector<StepOutcome> steps;
   bool closed = false;
-  void send(StepOutcome step) override { steps.push_back(std::move(step)); }
+  void record(StepOutcome& step) override { steps.push_back(step); }
   void close() override { closed = true; }
+};
+
+/// Checkpoints that are not saved; notes how many steps were recorded before each.
+struct NotedCheckpoints : StepRecorder {
+  const KeptOutcomes& outcomes;
+  std::vector<std::size_t> recorded_before = {};
+  explicit NotedCheckpoints(const KeptOutcomes& kept) : outcomes(kept) {}
+  void record(StepOutcome&) override { recorded_before.push_back(outcomes.steps.size()); }
 };
 
 struct Trained {
   KeptOutcomes outcomes;
+  std::vector<std::size_t> recorded_before_checkpoint = {};
   std::vector<float> weights;
 };
 
@@ -57,7 +66,9 @@ Trained train(Source<StepGroups>& groups, Collective& learners) {
   PolicyUpdater updater({.batch = {.mini_batch_prompts = 2}, .loss = {}},
                         {policy.weights, policy.transformer, nullptr, optimizer, learners});
   Trained trained;
-  run_learner({{}, updater, groups, trained.outcomes});
+  NotedCheckpoints checkpoints(trained.outcomes);
+  run_learner({groups, {}, updater, trained.outcomes, checkpoints});
+  trained.recorded_before_checkpoint = checkpoints.recorded_before;
   const auto weights = test::host(policy.weights);
   trained.weights.assign(weights.begin(), weights.end());
   return trained;
@@ -69,7 +80,7 @@ Trained train_alone(std::int64_t steps) {
   return train(groups, *alone);
 }
 
-/// Two learners of which learner 0 has the steps, by rank.
+/// Trains two learners, of which learner 0 has the steps; by rank.
 std::vector<Trained> train_two(std::int64_t steps) {
   std::vector<Trained> trained(2);
   on_learners(2, [&](Collective& learners) {
@@ -83,11 +94,12 @@ std::vector<Trained> train_two(std::int64_t steps) {
   return trained;
 }
 
-TEST(Learner, EveryStepComesOutWithWhatWasMadeOfIt) {
+TEST(Learner, EachStepIsTrainedOnAndThenRecorded) {
   const Trained trained = train_alone(3);
   const auto& steps = trained.outcomes.steps;
   ASSERT_EQ(steps.size(), 3u);
   EXPECT_TRUE(trained.outcomes.closed);
+  EXPECT_EQ(trained.recorded_before_checkpoint, (std::vector<std::size_t>{1, 2, 3}));
   for (std::size_t s = 0; s < 3; ++s) {
     EXPECT_EQ(steps[s].step, static_cast<std::int64_t>(s) + 1);
     EXPECT_EQ(steps[s].groups.size(), 4u);
@@ -101,7 +113,7 @@ TEST(Learner, EveryStepComesOutWithWhatWasMadeOfIt) {
   EXPECT_NE(trained.weights, train_alone(2).weights);
 }
 
-TEST(Learner, TwoTrainOnTheGroupsOfTheFirstAndHoldTheSameWeights) {
+TEST(Learner, TwoLearnersTrainOnTheGroupsOfLearner0AndHoldTheSameWeights) {
   const std::vector<Trained> two = train_two(2);
   EXPECT_EQ(two[0].weights, two[1].weights);
   const Trained alone = train_alone(2);
@@ -116,12 +128,12 @@ TEST(Learner, TwoTrainOnTheGroupsOfTheFirstAndHoldTheSameWeights) {
             first.update.responses[3][2].learner_log_probs);
 }
 
-/// Adds its number to the step's evaluation, as a trace.
+/// Adds its number to the step's evaluation.
 struct Tracer : StepRecorder {
   std::int64_t number;
   std::vector<std::int64_t>& closed;
   Tracer(std::int64_t n, std::vector<std::int64_t>& c) : number(n), closed(c) {}
-  void take(StepOutcome& step) override {
+  void record(StepOutcome& step) override {
     step.evaluation.emplace_back().rollout.ticket.group = number;
     seen = step.evaluation.size();
   }
@@ -129,12 +141,14 @@ struct Tracer : StepRecorder {
   std::size_t seen = 0;
 };
 
-TEST(StepRecorders, StagesSeeWhatThoseBeforeThemAdded) {
+TEST(StepRecorders, RecordersSeeWhatEarlierOnesAdded) {
   std::vector<std::int64_t> closed;
   Tracer first(1, closed), second(2, closed);
-  StepRecorders chain({&first, &second});
-  chain.send({.step = 5});
-  chain.close();
+  StepRecorders recorders({&first});
+  recorders.add(second);
+  StepOutcome step;
+  recorders.record(step);
+  recorders.close();
   EXPECT_EQ(first.seen, 1u);
   EXPECT_EQ(second.seen, 2u);
   EXPECT_EQ(closed, (std::vector<std::int64_t>{1, 2}));

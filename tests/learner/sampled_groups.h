@@ -1,4 +1,4 @@
-// A tiny policy and groups it could have sampled, for the tests of the update.
+// A tiny policy and groups that it could have sampled, for tests of the update.
 #pragma once
 
 #include <algorithm>
@@ -21,11 +21,11 @@ namespace lie::test {
 
 constexpr TinyShape kLearnerShape{.vocabulary = 24, .heads = 2, .kv_heads = 1};
 
-/// A model that can be trained: 24 ids, one kv-head.
+/// A tiny trainable policy with a vocabulary of 24 and one kv-head.
 struct LearnerPolicy : TinyPolicy {
   explicit LearnerPolicy(std::unique_ptr<Operators> these = make_cpu_operators(1))
       : TinyPolicy(kLearnerShape, 11, std::move(these)) {}
-  /// What one of several learners holds of it.
+  /// Holds the weights that this learner holds of several.
   explicit LearnerPolicy(const Collective& learners, int threads = 1)
       : TinyPolicy(kLearnerShape, 11, make_cpu_operators(threads),
                    held_range(parameter_layout(tiny_config(kLearnerShape)), learners.rank(),
@@ -41,8 +41,9 @@ inline std::vector<std::int32_t> random_ids(std::size_t count, std::uint32_t str
   return ids;
 }
 
-/// `count` groups of `samples` responses of 1 to 20 tokens; behavior log-probs are the initial
-/// policy's, each sequence run by itself; rewards differ within each group.
+/// Returns `count` groups of `samples` responses of 1 to 20 tokens. The behavior log-probs are
+/// those of the initial policy, computed for one sequence at a time. Rewards differ within each
+/// group.
 inline std::vector<ScoredGroup> sampled_groups(std::size_t count, std::size_t samples) {
   LearnerPolicy policy;
   std::vector<ScoredGroup> groups(count);
@@ -67,7 +68,7 @@ inline std::vector<ScoredGroup> sampled_groups(std::size_t count, std::size_t sa
   return groups;
 }
 
-/// Runs `work` as each of `count` learners at once.
+/// Runs `work` on `count` learners at the same time.
 inline void on_learners(int count, const std::function<void(Collective&)>& work) {
   ThreadGroup group(count);
   std::vector<std::jthread> threads;
@@ -76,7 +77,7 @@ inline void on_learners(int count, const std::function<void(Collective&)>& work)
   }
 }
 
-/// What the learners hold a shard of each, on all of them.
+/// Gathers values of which each learner holds a shard. Returns all of them on every learner.
 inline std::vector<float> whole_of(Collective& learners, FlatRange shard, Tensor values,
                                    std::size_t elements) {
   std::vector<float> whole(elements);
@@ -85,7 +86,7 @@ inline std::vector<float> whole_of(Collective& learners, FlatRange shard, Tensor
   return whole;
 }
 
-/// |a - b| / |b| as vectors.
+/// Returns |a - b| / |b| of two vectors.
 inline double relative_difference(std::span<const float> a, std::span<const float> b) {
   double difference = 0, norm = 0;
   for (std::size_t i = 0; i < a.size(); ++i) {

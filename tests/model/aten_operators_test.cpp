@@ -1,5 +1,4 @@
-// Each operator of LibTorch's side, and of model/cuda, against the program's own on the CPU, in
-// fp32.
+// Compares each operator of model/aten and model/cuda with the CPU operators, in fp32.
 #include "model/aten/operators.h"
 
 #include <gtest/gtest.h>
@@ -20,15 +19,16 @@ namespace {
 
 using test::Results, test::Side;
 
-// Of the largest value. Sums have up to 100 terms of like size and random sign; each of their
-// roundings is 2^-24 of the sum so far, which errs by less than sqrt(100) * 2^-24 * 2 = 1.2e-6.
+// Bounds of errors relative to the largest value. Sums have up to 100 terms of like size and random
+// sign. Each rounding is 2^-24 of the sum so far, so the error is below sqrt(100) * 2^-24 * 2 =
+// 1.2e-6.
 constexpr double kOneSum = 2e-6;
-// Several sums, a softmax and differences of their results in a row.
+// The bound for several sums, a softmax and differences of their results in sequence.
 constexpr double kChain = 1e-5;
 
 class AtenOperators : public testing::TestWithParam<std::string> {
  protected:
-  /// Runs `compute(Side&) -> Results` on both sides, with closed and with longer rows.
+  /// Runs `compute(Side&) -> Results` on both sides, with contiguous and with padded rows.
   template <typename Compute>
   void expect_same(double bound, const Compute& compute) {
     for (const std::int64_t padding : {0, 3, 16}) {
@@ -48,10 +48,10 @@ INSTANTIATE_TEST_SUITE_P(Devices, AtenOperators, testing::ValuesIn(test::device_
 
 constexpr std::int64_t kRowCounts[] = {1, 7, 33};
 
-TEST_P(AtenOperators, ProductsAgree) {
+TEST_P(AtenOperators, MatmulsAgree) {
   for (const std::int64_t rows : kRowCounts) {
     expect_same(kOneSum, [&](Side& s) {
-      const Tensor x = s.put("x", rows, 24), y = s.room(rows, 45), sum = s.room(rows, 45);
+      const Tensor x = s.put("x", rows, 24), y = s.output(rows, 45), sum = s.output(rows, 45);
       const Tensor in_place = s.put("residual", rows, 45);
       PackedWeight& w = s.weight("w", 45, 24);
       s->linear(x, w, y);
@@ -62,10 +62,10 @@ TEST_P(AtenOperators, ProductsAgree) {
   }
 }
 
-TEST_P(AtenOperators, ProductsBackwardAgreeAndWeightGradientsAdd) {
+TEST_P(AtenOperators, MatmulGradientsAgreeAndWeightGradientsAccumulate) {
   for (const std::int64_t rows : kRowCounts) {
     expect_same(kOneSum, [&](Side& s) {
-      const Tensor dy = s.put("dy", rows, 45), dx = s.room(rows, 24);
+      const Tensor dy = s.put("dy", rows, 45), dx = s.output(rows, 24);
       const Tensor dw = s.put_floats("dw", 45, 24, 30);
       s->linear_backward_input(dy, s.weight("w", 45, 24), dx);
       s->linear_backward_weight(dy, s.put("x", rows, 24), {}, dw);
@@ -74,9 +74,9 @@ TEST_P(AtenOperators, ProductsBackwardAgreeAndWeightGradientsAdd) {
   }
 }
 
-TEST_P(AtenOperators, CopiesKeepEveryBit) {
+TEST_P(AtenOperators, CopiesAreBitIdentical) {
   expect_same(1e-30, [](Side& s) {
-    const Tensor x = s.put("x", 5, 11), y = s.room(5, 11), zeroed = s.put("x", 5, 11);
+    const Tensor x = s.put("x", 5, 11), y = s.output(5, 11), zeroed = s.put("x", 5, 11);
     s->copy(x, y);
     s->zero(zeroed.rows_at(1, 2));
     const Tensor gradient = s.parameter("gradient", 1, 37);
@@ -85,18 +85,18 @@ TEST_P(AtenOperators, CopiesKeepEveryBit) {
   });
 }
 
-TEST_P(AtenOperators, EmbeddingAndRowMovesAgreeAndTheTableGradientAdds) {
+TEST_P(AtenOperators, EmbeddingGatherAndScatterAgree) {
   expect_same(kOneSum, [](Side& s) {
     const Indices tokens = s.indices({3, 0, 44, 3, 3, 17, 0});
-    const Tensor y = s.room(7, 24), dtable = s.put_floats("dtable", 45, 24);
-    const Tensor from_packed = s.room(7, 24);
+    const Tensor y = s.output(7, 24), dtable = s.put_floats("dtable", 45, 24);
+    const Tensor from_packed = s.output(7, 24);
     const auto packed = s->make_weight(45, 24);
     s->pack(*packed, 0, s.parameter("table", 45, 24));
     s->embed(*packed, tokens, from_packed);
     s->embed(s.parameter("table", 45, 24), tokens, y);
     s->embed_backward(s.put("dy", 7, 24), tokens, dtable);
     const Indices some = s.indices({1, 4, 5});
-    const Tensor gathered = s.room(3, 24), scattered = s.room(7, 24);
+    const Tensor gathered = s.output(3, 24), scattered = s.output(7, 24);
     s->gather_rows(y, some, gathered);
     s->scatter_rows(gathered, some, scattered);
     return Results{{"embed", s.get(y)},
@@ -107,12 +107,12 @@ TEST_P(AtenOperators, EmbeddingAndRowMovesAgreeAndTheTableGradientAdds) {
   });
 }
 
-TEST_P(AtenOperators, RmsNormAgreesAndItsGradientsAdd) {
+TEST_P(AtenOperators, RmsNormAgreesAndItsGradientsAccumulate) {
   for (const std::int64_t rows : kRowCounts) {
     expect_same(kChain, [&](Side& s) {
       const Tensor x = s.put("x", rows, 40), weight = s.parameter("weight", 1, 40);
-      const Tensor y = s.room(rows, 40), unkept = s.room(rows, 40);
-      const Tensor inverse_rms = s.float_room(1, rows);
+      const Tensor y = s.output(rows, 40), unkept = s.output(rows, 40);
+      const Tensor inverse_rms = s.float_output(1, rows);
       s->rms_norm(x, weight, 1e-6f, y, inverse_rms);
       s->rms_norm(x, weight, 1e-6f, unkept, {});
       const Tensor dx = s.put("dx", rows, 40), dweight = s.put_floats("dweight", 1, 40);
@@ -138,7 +138,7 @@ AdamWStep some_step() {
           .eps = 1e-6f};
 }
 
-TEST_P(AtenOperators, NormAndAdamWAgree) {
+TEST_P(AtenOperators, SumsOfSquaresAndAdamWAgree) {
   expect_same(kOneSum, [](Side& s) {
     const AdamWTensors x{s.parameter("g", 1, 1003), s.parameter("w", 1, 1003),
                          s.parameter("m", 1, 1003), s.parameter("v", 1, 1003)};
@@ -159,8 +159,8 @@ TEST_P(AtenOperators, SwigluAgrees) {
   for (const std::int64_t rows : kRowCounts) {
     expect_same(kChain, [&](Side& s) {
       const Tensor gate_up = s.put("gate_up", rows, 2 * 19, 20);
-      const Tensor y = s.room(rows, 19), again = s.room(rows, 19);
-      const Tensor d_gate_up = s.room(rows, 2 * 19);
+      const Tensor y = s.output(rows, 19), again = s.output(rows, 19);
+      const Tensor d_gate_up = s.output(rows, 2 * 19);
       s->swiglu(gate_up, y);
       s->swiglu_backward(s.put("dy", rows, 19), gate_up, d_gate_up, again);
       return Results{{"y", s.get(y)}, {"again", s.get(again)}, {"d_gate_up", s.get(d_gate_up)}};
@@ -170,7 +170,7 @@ TEST_P(AtenOperators, SwigluAgrees) {
 
 constexpr AttentionShape kShapes[] = {{4, 2, 16}, {3, 1, 32}, {2, 2, 48}};
 
-TEST_P(AtenOperators, QkNormAndRopeAgreeAndTheirGradientsAdd) {
+TEST_P(AtenOperators, QkNormAndRopeAgreeAndTheirGradientsAccumulate) {
   for (const AttentionShape& shape : kShapes) {
     for (const bool norm : {true, false}) {
       expect_same(kChain, [&](Side& s) {
@@ -181,7 +181,8 @@ TEST_P(AtenOperators, QkNormAndRopeAgreeAndTheirGradientsAdd) {
         if (norm) how.q_norm = s.parameter("q", 1, width), how.k_norm = s.parameter("k", 1, width);
         const Tensor qkv = s.put("qkv", rows, shape.qkv_cols());
         const std::int64_t rotated_cols = shape.q_cols() + shape.kv_cols();
-        const Tensor rotated = s.room(rows, rotated_cols), d_qkv = s.room(rows, shape.qkv_cols());
+        const Tensor rotated = s.output(rows, rotated_cols),
+                     d_qkv = s.output(rows, shape.qkv_cols());
         s->qk_norm_rope(qkv, how, rotated);
         s->qk_norm_rope_backward(s.put("d_rotated", rows, rotated_cols), qkv, how, d_qkv,
                                  norm ? dq : Tensor(), norm ? dk : Tensor());
@@ -204,11 +205,11 @@ Results packed_attention(Side& s, const AttentionShape& shape,
   const PackedSequences sequences{starts, s.indices(starts), longest};
   const Tensor rotated = s.put("rotated", rows, shape.q_cols() + shape.kv_cols());
   const Tensor qkv = s.put("qkv", rows, shape.qkv_cols());
-  const Tensor y = s.room(rows, shape.q_cols()), unkept = s.room(rows, shape.q_cols());
-  const Tensor log_sum = s.float_room(rows, shape.heads);
+  const Tensor y = s.output(rows, shape.q_cols()), unkept = s.output(rows, shape.q_cols());
+  const Tensor log_sum = s.float_output(rows, shape.heads);
   s->attention(rotated, qkv, shape, sequences, y, log_sum);
   s->attention(rotated, qkv, shape, sequences, unkept, {});
-  const Tensor d_rotated = s.room(rows, rotated.cols), d_qkv = s.room(rows, qkv.cols);
+  const Tensor d_rotated = s.output(rows, rotated.cols), d_qkv = s.output(rows, qkv.cols);
   s->attention_backward(s.put("dy", rows, shape.q_cols()), rotated, qkv, y, log_sum, shape,
                         sequences, d_rotated, d_qkv);
   return {{"y", s.get(y)},
@@ -227,7 +228,7 @@ TEST_P(AtenOperators, AttentionOverPackedSequencesAgrees) {
   }
 }
 
-TEST_P(AtenOperators, ATokenAloneAttendsToItselfAndNoScoreGetsAGradient) {
+TEST_P(AtenOperators, ASingleTokenAttendsToItselfAndItsScoreHasNoGradient) {
   for (const AttentionShape& shape : kShapes) {
     Side own(make_cpu_operators(2), 3), aten(test::make_side(GetParam()), 3);
     const Results expected = packed_attention(own, shape, {0, 1});
@@ -235,30 +236,31 @@ TEST_P(AtenOperators, ATokenAloneAttendsToItselfAndNoScoreGetsAGradient) {
     for (const char* name : {"y", "log_sum", "d_values"}) {
       EXPECT_LT(test::relative_error(got.at(name), expected.at(name)), kChain) << name;
     }
-    // The difference of two equal sums of E products below 4, times a key or query below 2.
+    // The difference of two equal sums of E terms below 4, times a key or query below 2.
     const double bound = static_cast<double>(shape.head_width) * 4 * 2 * 0x1p-23;
     for (const float x : got.at("d_rotated")) EXPECT_LT(std::abs(x), bound);
   }
 }
 
-TEST_P(AtenOperators, ALongSequenceIsTakenInSlicesThatAgree) {
+TEST_P(AtenOperators, ALongSequenceProcessedInSlicesAgrees) {
   Side own(make_cpu_operators(2), 0), aten(test::make_side(GetParam()), 0);
   const std::vector<std::int32_t> starts{0, 3001, 3010};
   const Results expected = packed_attention(own, {4, 2, 16}, starts);
   const Results got = packed_attention(aten, {4, 2, 16}, starts);
   for (const auto& [name, values] : expected) {
-    // Sums of up to 3001 terms: sqrt(3001) roundings of 2^-24 each, some of them in a row.
+    // Sums of up to 3001 terms have sqrt(3001) roundings of 2^-24 each, and several sums follow
+    // each other.
     EXPECT_LT(test::relative_error(got.at(name), values), 3e-5) << name;
   }
 }
 
-/// Five sequences of given lengths in a shuffled pool, of which the last rows are decoded in one
-/// call after the others were stored.
+/// Five sequences of given lengths in a shuffled pool. All rows are stored first, then the last
+/// rows of each are decoded in one call.
 struct PagedCase {
   std::vector<std::int32_t> lengths{1, 15, 16, 17, 40};
   std::int64_t layers = 3, pages = 24, table_width = 3;
   std::vector<std::int32_t> table, positions, slots, sequences;
-  std::vector<std::int32_t> last;  // rows decoded: the last three positions of each sequence
+  std::vector<std::int32_t> last;  // decoded rows: the last three positions of each sequence
 
   PagedCase() {
     for (std::size_t q = 0; q < lengths.size(); ++q) {
@@ -281,7 +283,7 @@ struct PagedCase {
   }
 };
 
-/// `stale`: what lies in the pool's slots before.
+/// `stale` is the previous content of the pool's slots.
 std::vector<float> decode_pages(Side& s, const AttentionShape& shape, float stale) {
   const PagedCase c;
   const Buffer pool = s->allocate(c.pages, c.layers * 2 * Operators::kPageTokens * shape.kv_cols(),
@@ -297,7 +299,7 @@ std::vector<float> decode_pages(Side& s, const AttentionShape& shape, float stal
                 {pool.view(), layer});
   }
   const auto count = static_cast<std::int64_t>(c.last.size());
-  const Tensor queries = s.room(count, rotated.cols), y = s.room(count, shape.q_cols());
+  const Tensor queries = s.output(count, rotated.cols), y = s.output(count, shape.q_cols());
   s->gather_rows(rotated, s.indices(c.last), queries);
   batch.positions = s.indices(c.of_last(c.positions));
   batch.sequences = s.indices(c.of_last(c.sequences));
@@ -311,13 +313,13 @@ TEST_P(AtenOperators, DecodingOverPagesAgrees) {
   }
 }
 
-TEST_P(AtenOperators, DecodingReadsNothingAfterASequencesEnd) {
+TEST_P(AtenOperators, DecodingIgnoresSlotsPastTheEndOfASequence) {
   Side clean(test::make_side(GetParam()), 0);
   Side stale(test::make_side(GetParam()), 0);
   EXPECT_EQ(decode_pages(clean, kShapes[0], 0), decode_pages(stale, kShapes[0], NAN));
 }
 
-TEST_P(AtenOperators, DecodingManyRowsOfALongSequenceGoesInPartsThatAgree) {
+TEST_P(AtenOperators, DecodingManyRowsOfALongSequenceInPartsAgrees) {
   const AttentionShape shape{2, 2, 64};
   const std::int32_t length = 2050, rows = 200;  // 200 * 2064 * 128 elements of keys
   const auto compute = [&](Side& s) {
@@ -341,7 +343,7 @@ TEST_P(AtenOperators, DecodingManyRowsOfALongSequenceGoesInPartsThatAgree) {
                 {pool.view(), 0});
     batch.positions = s.indices(positions);
     batch.sequences = s.indices(sequences);
-    const Tensor y = s.room(rows, shape.q_cols());
+    const Tensor y = s.output(rows, shape.q_cols());
     s->attention_decode(s.put("queries", rows, 256), shape, batch, {pool.view(), 0}, y);
     return s.get(y);
   };
@@ -355,8 +357,8 @@ TEST_P(AtenOperators, LogProbsAndTheirGradientAgree) {
       const std::int64_t rows = 7, vocabulary = 45;
       const Tensor logits = s.put_floats("logits", rows, vocabulary, 20);
       const Indices targets = s.indices({0, 44, 3, 3, 17, 20, 1});
-      const Tensor log_probs = s.float_room(1, rows), entropies = s.float_room(1, rows);
-      const Tensor log_sum = s.float_room(1, rows);
+      const Tensor log_probs = s.float_output(1, rows), entropies = s.float_output(1, rows);
+      const Tensor log_sum = s.float_output(1, rows);
       s->log_probs(logits, targets, temperature, log_probs, entropies, log_sum);
       s->log_probs_backward(logits, targets, temperature, entropies, log_sum,
                             s.put_floats("d_log_probs", 1, rows),
@@ -369,8 +371,8 @@ TEST_P(AtenOperators, LogProbsAndTheirGradientAgree) {
   }
 }
 
-// Where one process plays all roles, two threads compute.
-TEST(AtenDeterminism, OneThreadAtATimeTurnsItOnAndLeavesItOff) {
+// A process that runs all roles has two computing threads.
+TEST(AtenDeterminism, OnlyOneThreadEnablesItAtATime) {
   std::atomic<bool> entered = false, left = false;
   std::jthread other;
   {
@@ -378,7 +380,7 @@ TEST(AtenDeterminism, OneThreadAtATimeTurnsItOnAndLeavesItOff) {
     other = std::jthread([&] {
       const aten::Deterministic too;
       entered = true;
-      left.wait(false);  // to end after the first
+      left.wait(false);  // so that this object is destroyed after `on`
     });
     for (int i = 0; i < 100'000 && !entered; ++i) std::this_thread::yield();
     EXPECT_FALSE(entered);
@@ -389,15 +391,15 @@ TEST(AtenDeterminism, OneThreadAtATimeTurnsItOnAndLeavesItOff) {
   EXPECT_FALSE(aten::is_deterministic());
 }
 
-TEST(AtenDeterminism, AnActorsDrawsAreNotRefusedWhileALearnerGoesBack) {
+TEST(AtenDeterminism, SamplingWorksWhileALearnerComputesGradients) {
   if (usable_gpus() == 0) GTEST_SKIP() << "LibTorch refuses sums of a deterministic CUDA device";
   auto goes_back = std::async(std::launch::async, [] {
     Side learner(test::make_side("cuda", DType::kBFloat16), 0);
     for (int i = 0; i < 200; ++i) packed_attention(learner, {4, 2, 64}, {0, 5, 96});
   });
   Side actor(test::make_side("cuda", DType::kBFloat16), 0);
-  const Tensor logits = actor.put_floats("logits", 8, 1000), ids = actor.float_room(1, 8);
-  const DrawnTokens drawn{{ids.data, 1, 8, 8, DType::kInt32}, actor.float_room(1, 8)};
+  const Tensor logits = actor.put_floats("logits", 8, 1000), ids = actor.float_output(1, 8);
+  const DrawnTokens drawn{{ids.data, 1, 8, 8, DType::kInt32}, actor.float_output(1, 8)};
   const std::vector<Draw> draws(8, {.top_p = 0.9});
   while (goes_back.wait_for(std::chrono::seconds(0)) != std::future_status::ready) {
     actor->sample(logits, draws, drawn);
@@ -414,7 +416,7 @@ std::string error_of(const std::string& device) {
   return "";
 }
 
-TEST(AtenDevice, OneThatIsNotThereGetsAClearError) {
+TEST(AtenDevice, AMissingDeviceGivesAClearError) {
   EXPECT_NE(error_of("gpu").find("model.device \"gpu\": expected cpu, cuda or cuda:<number>"),
             std::string::npos);
   EXPECT_NE(error_of("meta").find("only cpu and cuda"), std::string::npos);

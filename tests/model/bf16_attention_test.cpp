@@ -1,6 +1,6 @@
-// Attention in bf16: the recipe of its sums against scalar std::fma on every instruction set
-// compiled in, gradients against double precision, and the matrix unit, where this processor has
-// one, against the same in vectors.
+// Tests attention in bf16: the exact order of its sums against scalar std::fma on every compiled
+// instruction set, gradients against double precision, and the matrix unit, if this processor has
+// one, against vector code.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -26,7 +26,7 @@ Tensor view(Matrix& x, std::int64_t rows, std::int64_t cols) {
   return {x.data(), rows, cols, cols, DType::kFloat32};
 }
 
-/// One query against `length` keys and values [length, width], by the recipe.
+/// Computes attention of one query over `length` keys and values [length, width] in scalar code.
 Matrix attended(const float* q, const Matrix& k, const Matrix& v, std::int64_t length,
                 std::int64_t width, float scale) {
   Matrix weights(at(length));
@@ -41,12 +41,12 @@ Matrix attended(const float* q, const Matrix& k, const Matrix& v, std::int64_t l
     weights[at(j)] = score * scale;
     largest = std::max(largest, weights[at(j)]);
   }
-  float stretch[2][16] = {}, lane[16];  // of 256 positions
+  float block[2][16] = {}, lane[16];  // blocks of 256 positions
   for (std::int64_t j = 0; j < length; ++j) {
     weights[at(j)] = rounded(test::scalar_exp(weights[at(j)] - largest));
-    stretch[j / 256][j % 16] += weights[at(j)];
+    block[j / 256][j % 16] += weights[at(j)];
   }
-  for (int i = 0; i < 16; ++i) lane[i] = stretch[0][i] + stretch[1][i];
+  for (int i = 0; i < 16; ++i) lane[i] = block[0][i] + block[1][i];
   const float inverse = 1.0f / test::folded(lane);
   Matrix y(at(width));
   for (std::int64_t d = 0; d < width; ++d) {
@@ -72,7 +72,7 @@ void check_paged(std::int64_t length, std::int64_t width, std::int64_t group) {
     expected.insert(expected.end(), y.begin(), y.end());
   }
   const std::int64_t pages = (length + kPage - 1) / kPage, of_page = cpu::page_part_elements(width);
-  // Past the end lies what another sequence left, and may be NaN.
+  // Slots past the end hold data of another sequence, which may be NaN.
   std::vector<std::uint16_t> pool(at((pages + 1) * of_page), to_bfloat16(NAN));
   std::vector<std::int32_t> table;
   for (std::int64_t p = 0; p < pages; ++p) table.push_back(static_cast<std::int32_t>(pages - p));
@@ -90,13 +90,13 @@ void check_paged(std::int64_t length, std::int64_t width, std::int64_t group) {
   });
 }
 
-TEST(Bf16AttentionRecipe, PagesAreWalkedInOrder) {
+TEST(Bf16AttentionExactSums, PagesAreSummedInOrder) {
   for (const std::int64_t length : {1, 2, 15, 16, 17, 33, 64, 90, 300}) check_paged(length, 32, 2);
   for (const std::int64_t width : {16, 48, 64, 80, 128}) check_paged(45, width, 3);
   for (const std::int64_t group : {1, 16, 17, 33}) check_paged(20, 64, group);
 }
 
-/// Sequences packed end to end.
+/// Sequences packed one after another.
 struct Packed {
   AttentionShape shape;
   std::vector<std::int32_t> starts;
@@ -114,8 +114,9 @@ struct Gradients {
   Matrix y, log_sum, d_rotated, d_qkv;
 };
 
-/// Rotated queries and keys, and qkv, as bf16 holds them; d_y, of which bf16 is an approximation.
-/// Values are near 1: what rounding d_y adds to all gradients of a row's weights must cancel.
+/// Inputs of attention. Rotated queries and keys and qkv are exact in bf16, d_y is not. Values are
+/// near 1, so that the rounding error of d_y, common to all gradients of a row's weights, must
+/// cancel.
 struct Inputs {
   Matrix rotated, qkv, d_y;
 };
@@ -144,7 +145,7 @@ Gradients computed(const Packed& packed, int threads) {
   return made;
 }
 
-/// The same in double precision, one query head of a sequence after the other.
+/// Results of attention in double precision, computed for one query head of a sequence at a time.
 struct Exact {
   std::vector<double> y, d_rotated, d_qkv;
 };
@@ -166,7 +167,7 @@ void add_head(const Packed& packed, std::int64_t first, std::int64_t end, std::i
     const float* q = &rotated[at(i * both + q_col)];
     const float* dy = &d_y[at(i * q_cols + q_col)];
     std::vector<double> weight, d_weight;
-    double total = 0, centre = 0;
+    double total = 0, center = 0;
     for (std::int64_t j = first; j <= i; ++j) {
       weight.push_back(std::exp(scale * dot(q, &rotated[at(j * both + q_cols + kv)])));
       d_weight.push_back(dot(dy, &qkv[at(j * of_qkv + both + kv)]));
@@ -174,11 +175,11 @@ void add_head(const Packed& packed, std::int64_t first, std::int64_t end, std::i
     }
     for (std::size_t j = 0; j < weight.size(); ++j) {
       weight[j] /= total;
-      centre += weight[j] * d_weight[j];
+      center += weight[j] * d_weight[j];
     }
     for (std::int64_t j = first; j <= i; ++j) {
       const double p = weight[at(j - first)],
-                   d_score = p * (d_weight[at(j - first)] - centre) * scale;
+                   d_score = p * (d_weight[at(j - first)] - center) * scale;
       for (std::int64_t d = 0; d < width; ++d) {
         const std::size_t k_at = at(j * both + q_cols + kv + d),
                           v_at = at(j * of_qkv + both + kv + d);
@@ -206,7 +207,7 @@ Exact exact(const Packed& packed) {
   return made;
 }
 
-/// |a - b| / |b|, as vectors.
+/// Returns |a - b| / |b| for vectors a and b.
 double relative_error(const Matrix& a, const std::vector<double>& b) {
   double difference = 0, size = 0;
   for (std::size_t i = 0; i < b.size(); ++i) {
@@ -227,7 +228,7 @@ TEST(Bf16Attention, ForwardAndBackwardAreWithinRoundingOfDoublePrecision) {
   }
 }
 
-TEST(Bf16Attention, ThreadsNeighboursAndInstructionsChangeNoBit) {
+TEST(Bf16Attention, ResultsDoNotDependOnThreadsNeighborsOrInstructionSet) {
   const Packed packed{{6, 2, 48}, {0, 40, 57}}, alone{{6, 2, 48}, {0, 40}};
   const Gradients made = computed(packed, 1), first = computed(alone, 1);
   const auto begins_with = [](const Matrix& all, const Matrix& part) {
@@ -246,10 +247,10 @@ TEST(Bf16Attention, ThreadsNeighboursAndInstructionsChangeNoBit) {
   EXPECT_TRUE(begins_with(made.d_qkv, first.d_qkv));
 }
 
-/// Products of attention on operands of all kinds, with and without the matrix unit.
-class AttentionProducts {
+/// Attention's matmuls on arbitrary operands, with and without the matrix unit.
+class AttentionMatmuls {
  public:
-  AttentionProducts(int round, std::int64_t width, std::int64_t rows)
+  AttentionMatmuls(int round, std::int64_t width, std::int64_t rows)
       : numbers_(round % 2 == 0), width_(width), rows_(rows), count_(1 + round % 6) {
     table_ = {5, 0, 3, 1, 4, 2};
     pool_.resize(at(6 * cpu::page_part_elements(width)));
@@ -271,7 +272,7 @@ class AttentionProducts {
   }
   Matrix of_16(bool on_unit) {
     Matrix sums(at(width_ * kPage), 1.0f);
-    const auto add = on_unit ? cpu::add_product_of_16 : cpu::add_product_of_16_in_vectors;
+    const auto add = on_unit ? cpu::add_matmul_of_16 : cpu::add_matmul_of_16_in_vectors;
     add(width_, left_.data(), pool_.data(), sums.data());
     return sums;
   }
@@ -287,20 +288,20 @@ class AttentionProducts {
   std::vector<std::uint16_t> pool_, left_;
 };
 
-TEST(MatrixUnit, GivesTheBitsOfTheVectorsInAttention) {
+TEST(MatrixUnit, AttentionIsBitIdenticalToVectorCode) {
   if (!cpu::has_tile_unit()) GTEST_SKIP() << "this processor has no matrix unit (AMX)";
   for (int round = 0; round < 200; ++round) {
     const std::int64_t width = 16 * (1 + round % 9), rows = round % 3 == 0 ? 16 : 1 + round % 15;
     SCOPED_TRACE(testing::Message() << "round " << round << ", " << rows << " rows of " << width);
-    AttentionProducts products(round, width, rows);
+    AttentionMatmuls matmuls(round, width, rows);
     const cpu::AttentionUnit unit(rows);
-    const Matrix keys = products.keys(true), values = products.values(true);
-    const Matrix of_16 = rows == 16 ? products.of_16(true) : Matrix();
+    const Matrix keys = matmuls.keys(true), values = matmuls.values(true);
+    const Matrix of_16 = rows == 16 ? matmuls.of_16(true) : Matrix();
     test::on_every_target([&] {
-      EXPECT_EQ(test::different(products.keys(false), keys), 0);
-      EXPECT_EQ(test::different(products.values(false), values), 0);
+      EXPECT_EQ(test::different(matmuls.keys(false), keys), 0);
+      EXPECT_EQ(test::different(matmuls.values(false), values), 0);
       if (rows != 16) return;
-      EXPECT_EQ(test::different(products.of_16(false), of_16), 0);
+      EXPECT_EQ(test::different(matmuls.of_16(false), of_16), 0);
     });
   }
 }

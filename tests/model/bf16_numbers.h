@@ -1,4 +1,4 @@
-// Numbers in bf16 for tests, and how many of two results differ.
+// Random bf16 numbers for tests, and a count of differences between two results.
 #pragma once
 
 #include <bit>
@@ -11,7 +11,7 @@
 
 namespace lie::test {
 
-/// Numbers of all kinds: small, large, subnormal, infinite and NaN where `wild`.
+/// Generates random bf16 numbers. If `wild`, they include large, subnormal, infinite and NaN.
 class Numbers {
  public:
   explicit Numbers(bool wild) : wild_(wild) {}
@@ -27,7 +27,7 @@ class Numbers {
   std::mt19937 random_{7};
 };
 
-/// How many numbers differ in their bits; any NaN is like another.
+/// Returns how many numbers differ in their bits. All NaNs are equal.
 inline std::int64_t different(const std::vector<float>& a, const std::vector<float>& b) {
   std::int64_t count = 0;
   for (std::size_t i = 0; i < a.size(); ++i) {

@@ -1,5 +1,5 @@
-// Products in bf16: the recipe of their sums against scalar std::fma on every instruction set
-// compiled in, and the matrix unit, where this processor has one, against the same in vectors.
+// Tests matmuls in bf16: the exact order of their sums against scalar std::fma on every compiled
+// instruction set, and the matrix unit, if this processor has one, against vector code.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -28,16 +28,16 @@ std::unique_ptr<Operators> bf16_operators(int threads) {
   return make_cpu_operators(threads, {}, DType::kBFloat16);
 }
 
-/// residual + x w^T by the recipe.
-Matrix expected_product(const Matrix& x, const Matrix& w, const Matrix& residual, std::int64_t rows,
-                        std::int64_t in, std::int64_t out) {
+/// Computes residual + x w^T in scalar code.
+Matrix expected_matmul(const Matrix& x, const Matrix& w, const Matrix& residual, std::int64_t rows,
+                       std::int64_t in, std::int64_t out) {
   Matrix y = residual;
   for (std::int64_t t = 0; t < rows; ++t) {
     for (std::int64_t n = 0; n < out; ++n) {
-      for (std::int64_t stretch = 0; stretch < in; stretch += 4096) {
+      for (std::int64_t block = 0; block < in; block += 4096) {
         float sum = 0;
-        const std::int64_t end = std::min(stretch + 4096, in);
-        for (std::int64_t k = stretch; k < end; k += 32) {
+        const std::int64_t end = std::min(block + 4096, in);
+        for (std::int64_t k = block; k < end; k += 32) {
           sum += tile_sum(
               std::min<std::int64_t>(32, end - k), [&](auto i) { return x[at(t * in + k + i)]; },
               [&](auto i) { return w[at(n * in + k + i)]; });
@@ -49,12 +49,12 @@ Matrix expected_product(const Matrix& x, const Matrix& w, const Matrix& residual
   return y;
 }
 
-void check_product(std::int64_t rows, std::int64_t in, std::int64_t out) {
+void check_matmul(std::int64_t rows, std::int64_t in, std::int64_t out) {
   SCOPED_TRACE(testing::Message() << rows << " rows, " << in << " to " << out);
   const Matrix x = float_values("x", at(rows * in)), w = float_values("w", at(out * in));
   const Matrix residual = float_values("r", at(rows * out));
-  const Matrix expected = expected_product(x, w, residual, rows, in, out);
-  const Matrix without = expected_product(x, w, Matrix(at(rows * out)), rows, in, out);
+  const Matrix expected = expected_matmul(x, w, residual, rows, in, out);
+  const Matrix without = expected_matmul(x, w, Matrix(at(rows * out)), rows, in, out);
   test::on_every_target([&] {
     const auto operators = bf16_operators(2);
     const auto weight = operators->make_weight(out, in);
@@ -69,27 +69,27 @@ void check_product(std::int64_t rows, std::int64_t in, std::int64_t out) {
   });
 }
 
-TEST(Bf16Recipe, ProductsAreSumsOfTilesInOrder) {
-  for (const std::int64_t rows : {1, 2, 16, 17, 32, 33, 70}) check_product(rows, 301, 77);
-  for (const std::int64_t in : {1, 2, 31, 32, 33, 64, 128}) check_product(19, in, 32);
-  for (const std::int64_t out : {1, 15, 16, 17, 33, 48}) check_product(35, 40, out);
-  check_product(3, 8300, 20);
-  check_product(2100, 40, 33);
+TEST(Bf16ExactSums, MatmulsAddTilesInOrder) {
+  for (const std::int64_t rows : {1, 2, 16, 17, 32, 33, 70}) check_matmul(rows, 301, 77);
+  for (const std::int64_t in : {1, 2, 31, 32, 33, 64, 128}) check_matmul(19, in, 32);
+  for (const std::int64_t out : {1, 15, 16, 17, 33, 48}) check_matmul(35, 40, out);
+  check_matmul(3, 8300, 20);
+  check_matmul(2100, 40, 33);
 }
 
-TEST(Bf16Recipe, GradientsOfInputsAreProductsWithTheTranspose) {
+TEST(Bf16ExactSums, InputGradientsAreMatmulsWithTheTranspose) {
   const std::int64_t rows = 37, in = 45, out = 77;
   const Matrix dy = float_values("dy", at(rows * out)), w = float_values("w", at(out * in));
-  Matrix turned(at(in * out));
+  Matrix transposed(at(in * out));
   for (std::int64_t n = 0; n < out; ++n) {
-    for (std::int64_t k = 0; k < in; ++k) turned[at(k * out + n)] = w[at(n * in + k)];
+    for (std::int64_t k = 0; k < in; ++k) transposed[at(k * out + n)] = w[at(n * in + k)];
   }
-  const Matrix expected = expected_product(dy, turned, Matrix(at(rows * in)), rows, out, in);
+  const Matrix expected = expected_matmul(dy, transposed, Matrix(at(rows * in)), rows, out, in);
   test::on_every_target([&] {
     const auto operators = bf16_operators(3);
     const auto weight = operators->make_weight(out, in);
     Matrix dx(at(rows * in));
-    for (const float factor : {2.0f, 1.0f}) {  // the transpose follows what is packed
+    for (const float factor : {2.0f, 1.0f}) {  // packing invalidates the transpose
       Matrix scaled = w;
       for (float& value : scaled) value *= factor;
       operators->pack(*weight, 0, view(scaled, out, in));
@@ -99,7 +99,7 @@ TEST(Bf16Recipe, GradientsOfInputsAreProductsWithTheTranspose) {
   });
 }
 
-TEST(Bf16Recipe, WeightGradientsAreSumsOfTilesOfTokensInOrder) {
+TEST(Bf16ExactSums, WeightGradientsAddTilesOfTokensInOrder) {
   constexpr std::int64_t kShapes[][2] = {{37, 45}, {45, 37}, {80, 560}};
   for (const auto& [out, in] : kShapes) {
     const std::int64_t tokens = 1100;
@@ -125,7 +125,7 @@ TEST(Bf16Recipe, WeightGradientsAreSumsOfTilesOfTokensInOrder) {
   }
 }
 
-TEST(Bf16Operators, EmbedsTheSameRoundedRowsFromATableAndFromThePackedHead) {
+TEST(Bf16Operators, EmbeddingsFromTableAndPackedHeadAreIdentical) {
   const std::int64_t vocabulary = 45, width = 37;
   const Matrix table = float_values("table", at(vocabulary * width));
   const std::vector<std::int32_t> tokens = {44, 0, 17, 16, 15, 44};
@@ -145,7 +145,7 @@ TEST(Bf16Operators, EmbedsTheSameRoundedRowsFromATableAndFromThePackedHead) {
   EXPECT_EQ(from_head, expected);
 }
 
-TEST(Bf16Operators, HoldWeightsInHalfTheMemory) {
+TEST(Bf16Operators, WeightsTakeHalfTheMemory) {
   const auto narrow = bf16_operators(1), wide = make_cpu_operators(1);
   EXPECT_EQ(2 * narrow->make_weight(64, 96)->bytes(), wide->make_weight(64, 96)->bytes());
 }
@@ -158,7 +158,7 @@ TEST(Bf16Operators, AFixedWeightHasNoGradient) {
                std::runtime_error);
 }
 
-TEST(MatrixUnit, GivesTheBitsOfTheVectors) {
+TEST(MatrixUnit, TilesAreBitIdenticalToVectorCode) {
   if (!cpu::has_tile_unit()) GTEST_SKIP() << "this processor has no matrix unit (AMX)";
   const cpu::TileUnit unit;
   for (int round = 0; round < 400; ++round) {

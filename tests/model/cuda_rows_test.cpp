@@ -1,8 +1,9 @@
-// The row functions of the CUDA kernels on emulated lanes against the CPU operators, bit for bit:
-// over random rows of odd widths, with subnormals, zeros of both signs and infinities; so many of
-// them for each function as LIE_ROWS says (a million take two minutes), else 32,768. In bf16 the
-// result must be the CPU operators' rounded once. A build with CUDA has no emulated lanes; there
-// aten_operators_test.cpp holds the kernels themselves against the CPU.
+// Compares the row functions of the CUDA kernels on emulated lanes with the CPU operators bit for
+// bit. The rows are random, of odd widths, with subnormals, zeros of both signs and infinities. The
+// environment variable LIE_ROWS sets the number of rows per function (a million take two minutes);
+// the default is 32,768. In bf16 the result must equal that of the CPU operators, rounded once. A
+// build with CUDA has no emulated lanes. There aten_operators_test.cpp compares the kernels
+// themselves with the CPU.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -21,9 +22,9 @@ namespace {
 constexpr cuda::Queue kDevice{};  // emulated
 constexpr std::int64_t kWidths[] = {1,  2,  7,  15, 16,  17,  31,  33,
                                     48, 63, 64, 65, 100, 129, 160, 257};
-constexpr std::int64_t kRows = 250;  // of a call: below the stretch that sums over rows are cut at
+constexpr std::int64_t kRows = 250;  // rows of a call: fewer than one block of a sum over rows
 
-/// Rows of random numbers; kinds of rows take turns.
+/// Generates rows of random numbers. The kinds of rows alternate.
 class Numbers {
  public:
   explicit Numbers(std::uint64_t seed) : state_(seed * 2 + 1) {}
@@ -58,13 +59,13 @@ class Numbers {
   std::uint64_t state_;
 };
 
-/// A tensor twice: in fp32 for the CPU operators, and in `dtype` for the kernels.
-class Twice {
+/// A tensor in two copies: in fp32 for the CPU operators, and in `dtype` for the kernels.
+class PairedTensor {
  public:
-  /// `scale`: of numbers between its halves alone; 0: of all kinds.
-  Twice(DType dtype, std::int64_t rows, std::int64_t cols, Numbers& numbers, float scale = 0)
+  /// With `scale` > 0, numbers are uniform in [-scale/2, scale/2). With 0, they are of all kinds.
+  PairedTensor(DType dtype, std::int64_t rows, std::int64_t cols, Numbers& numbers, float scale = 0)
       : dtype_(dtype), rows_(rows), cols_(cols), cpu_(count()), floats_(count()), halves_(count()) {
-    const auto kind = static_cast<std::int64_t>(numbers.bits() % 8);  // of the first row
+    const auto kind = static_cast<std::int64_t>(numbers.bits() % 8);  // kind of the first row
     for (std::size_t i = 0; i < count(); ++i) {
       float x = scale > 0 ? numbers.uniform(scale)
                           : numbers.of_row(static_cast<std::int64_t>(i) / cols + kind);
@@ -79,7 +80,7 @@ class Twice {
     void* const data = narrow() ? static_cast<void*>(halves_.data()) : floats_.data();
     return {data, rows_, cols_, cols_, dtype_};
   }
-  /// How many elements the two do not agree in. NaN agrees with NaN.
+  /// Returns the number of elements in which the two copies differ. All NaNs are equal.
   std::int64_t different() const {
     std::int64_t found = 0;
     for (std::size_t i = 0; i < count(); ++i) {
@@ -88,8 +89,9 @@ class Twice {
     }
     return found;
   }
-  /// The same between what kernels left here and in another, in the first columns.
-  std::int64_t different_from(const Twice& other, std::int64_t cols) const {
+  /// Returns the number of differences between the kernels' results here and in another tensor, in
+  /// the first columns.
+  std::int64_t different_from(const PairedTensor& other, std::int64_t cols) const {
     std::int64_t found = 0;
     for (std::size_t i = 0; i < count(); ++i) {
       const bool counts = static_cast<std::int64_t>(i) % cols_ < cols;
@@ -122,19 +124,19 @@ std::vector<std::int32_t> indices(Numbers& numbers, std::int64_t count, std::int
 }
 Indices view(const std::vector<std::int32_t>& all) { return {all.data(), std::ssize(all)}; }
 
-/// In fp32 and bf16.
+/// The tests run in fp32 and in bf16.
 class CudaRows : public testing::TestWithParam<DType> {
  protected:
   void SetUp() override {
     if (!cuda::kernels_are_emulated()) GTEST_SKIP() << "the kernels of this build need a GPU";
   }
-  Twice activations(std::int64_t rows, std::int64_t cols) {
-    return Twice(GetParam(), rows, cols, numbers_);
+  PairedTensor activations(std::int64_t rows, std::int64_t cols) {
+    return PairedTensor(GetParam(), rows, cols, numbers_);
   }
-  Twice floats(std::int64_t rows, std::int64_t cols) {
-    return Twice(DType::kFloat32, rows, cols, numbers_);
+  PairedTensor floats(std::int64_t rows, std::int64_t cols) {
+    return PairedTensor(DType::kFloat32, rows, cols, numbers_);
   }
-  /// compare(width) until so many rows were compared.
+  /// Calls compare(width) until the requested number of rows was compared.
   template <typename F>
   void over_rows(std::int64_t rows_of_call, const F& compare) {
     const char* const wanted = std::getenv("LIE_ROWS");
@@ -157,20 +159,23 @@ INSTANTIATE_TEST_SUITE_P(DTypes, CudaRows, testing::Values(DType::kFloat32, DTyp
                            return test.param == DType::kFloat32 ? "fp32" : "bf16";
                          });
 
-TEST_P(CudaRows, RmsNormHasTheCpuOperatorsBits) {
+TEST_P(CudaRows, RmsNormIsBitIdenticalToTheCpu) {
   over_rows(kRows, [&](std::int64_t width) {
-    Twice x = activations(kRows, width), weight = floats(1, width), y = activations(kRows, width);
-    Twice inverse_rms = floats(1, kRows);
+    PairedTensor x = activations(kRows, width), weight = floats(1, width),
+                 y = activations(kRows, width);
+    PairedTensor inverse_rms = floats(1, kRows);
     cpu_->rms_norm(x.cpu(), weight.cpu(), 1e-6f, y.cpu(), inverse_rms.cpu());
     cuda::rms_norm(kDevice, x.kernel(), weight.kernel(), 1e-6f, y.kernel(), inverse_rms.kernel());
     EXPECT_EQ(y.different() + inverse_rms.different(), 0) << width;
   });
 }
 
-TEST_P(CudaRows, RmsNormBackwardHasTheCpuOperatorsBits) {
+TEST_P(CudaRows, RmsNormBackwardIsBitIdenticalToTheCpu) {
   over_rows(kRows, [&](std::int64_t width) {
-    Twice dy = activations(kRows, width), x = activations(kRows, width), weight = floats(1, width);
-    Twice inverse_rms = floats(1, kRows), dx = activations(kRows, width), dw = floats(1, width);
+    PairedTensor dy = activations(kRows, width), x = activations(kRows, width),
+                 weight = floats(1, width);
+    PairedTensor inverse_rms = floats(1, kRows), dx = activations(kRows, width),
+                 dw = floats(1, width);
     cpu_->rms_norm_backward(dy.cpu(), x.cpu(), weight.cpu(), inverse_rms.cpu(), dx.cpu(), dw.cpu());
     cuda::rms_norm_backward(kDevice, dy.kernel(), x.kernel(), weight.kernel(), inverse_rms.kernel(),
                             dx.kernel(), dw.kernel(), partial_.data());
@@ -178,32 +183,32 @@ TEST_P(CudaRows, RmsNormBackwardHasTheCpuOperatorsBits) {
   });
 }
 
-TEST_P(CudaRows, SwigluHasTheCpuOperatorsBitsBothWays) {
+TEST_P(CudaRows, SwigluAndItsGradientAreBitIdenticalToTheCpu) {
   over_rows(kRows, [&](std::int64_t width) {
-    Twice gate_up = activations(kRows, 2 * width), y = activations(kRows, width);
+    PairedTensor gate_up = activations(kRows, 2 * width), y = activations(kRows, width);
     cpu_->swiglu(gate_up.cpu(), y.cpu());
     cuda::swiglu(kDevice, gate_up.kernel(), y.kernel());
     EXPECT_EQ(y.different(), 0) << width;
-    Twice dy = activations(kRows, width), d = activations(kRows, 2 * width);
-    Twice again = activations(kRows, width);
+    PairedTensor dy = activations(kRows, width), d = activations(kRows, 2 * width);
+    PairedTensor again = activations(kRows, width);
     cpu_->swiglu_backward(dy.cpu(), gate_up.cpu(), d.cpu(), again.cpu());
     cuda::swiglu_backward(kDevice, dy.kernel(), gate_up.kernel(), d.kernel(), again.kernel());
     EXPECT_EQ(d.different() + again.different(), 0) << width;
   });
 }
 
-TEST_P(CudaRows, HeadsHaveTheCpuOperatorsBitsBothWays) {
-  constexpr std::int64_t kTokens = 25;  // of 7 heads each
+TEST_P(CudaRows, HeadRotationAndItsGradientAreBitIdenticalToTheCpu) {
+  constexpr std::int64_t kTokens = 25;  // with 7 heads each
   over_rows(kTokens * 7, [&](std::int64_t some) {
     const std::int64_t width = some + some % 2;
     const AttentionShape shape{5, 2, width};
     const std::int64_t rotated_cols = shape.q_cols() + shape.kv_cols();
     const std::vector<std::int32_t> positions = indices(numbers_, kTokens, 30);
-    Twice rope = floats(30, width), q_norm = floats(1, width), k_norm = floats(1, width);
-    Twice qkv = activations(kTokens, shape.qkv_cols());
+    PairedTensor rope = floats(30, width), q_norm = floats(1, width), k_norm = floats(1, width);
+    PairedTensor qkv = activations(kTokens, shape.qkv_cols());
     for (const bool norm : {true, false}) {
       const auto how = [&](bool cpu) {
-        const auto side = [&](Twice& x) { return cpu ? x.cpu() : x.kernel(); };
+        const auto side = [&](PairedTensor& x) { return cpu ? x.cpu() : x.kernel(); };
         return QkNormRope{shape,
                           norm ? side(q_norm) : Tensor(),
                           norm ? side(k_norm) : Tensor(),
@@ -211,32 +216,34 @@ TEST_P(CudaRows, HeadsHaveTheCpuOperatorsBitsBothWays) {
                           side(rope),
                           view(positions)};
       };
-      Twice rotated = activations(kTokens, rotated_cols);
+      PairedTensor rotated = activations(kTokens, rotated_cols);
       cpu_->qk_norm_rope(qkv.cpu(), how(true), rotated.cpu());
       cuda::qk_norm_rope(kDevice, qkv.kernel(), how(false), rotated.kernel());
       EXPECT_EQ(rotated.different(), 0) << width;
-      Twice d_rotated = activations(kTokens, rotated_cols), dq = floats(1, width);
-      Twice d_qkv = activations(kTokens, shape.qkv_cols()), dk = floats(1, width);
+      PairedTensor d_rotated = activations(kTokens, rotated_cols), dq = floats(1, width);
+      PairedTensor d_qkv = activations(kTokens, shape.qkv_cols()), dk = floats(1, width);
       cpu_->qk_norm_rope_backward(d_rotated.cpu(), qkv.cpu(), how(true), d_qkv.cpu(),
                                   norm ? dq.cpu() : Tensor(), norm ? dk.cpu() : Tensor());
       cuda::qk_norm_rope_backward(kDevice, d_rotated.kernel(), qkv.kernel(), how(false),
                                   d_qkv.kernel(), norm ? dq.kernel() : Tensor(),
                                   norm ? dk.kernel() : Tensor(), partial_.data());
       EXPECT_EQ(d_qkv.different(), 0) << width;
-      // In bf16 each share of the norms' gradients is rounded before it is added.
+      // In bf16 each term of the norms' gradients is rounded before it is added.
       if (GetParam() != DType::kFloat32) continue;
       EXPECT_EQ(dq.different() + dk.different(), 0) << width;
     }
   });
 }
 
-/// A few sequences of a cache, and rows that end in them anywhere: shared pages, a part of a page.
+/// A few sequences of a cache, and rows that end at any position in them. Rows share pages, and
+/// some end within a page.
 struct Cached {
   static constexpr std::int64_t kSequences = 3, kRows = 9;
 
   Cached(Numbers& numbers, std::int64_t longest)
       : table_width((longest + 15) / 16), table(), positions() {
-    for (std::int64_t i = 0; i < kSequences * table_width; ++i) {  // in no order, page 0 of none
+    // Page numbers descend, and page 0 is unused.
+    for (std::int64_t i = 0; i < kSequences * table_width; ++i) {
       table.push_back(static_cast<std::int32_t>(kSequences * table_width - i));
     }
     for (std::int64_t row = 0; row < kRows; ++row) {
@@ -247,7 +254,7 @@ struct Cached {
   }
   std::int64_t pages() const { return kSequences * table_width + 1; }
   std::int64_t positions_held() const { return kSequences * table_width * 16; }
-  /// Fills every place of every page.
+  /// Returns a batch that fills every slot of every page.
   DecodeBatch filling() {
     for (const std::int32_t page : table) {
       for (std::int32_t place = 0; place < 16; ++place) slots.push_back(16 * page + place);
@@ -265,21 +272,22 @@ struct Cached {
   std::vector<std::int32_t> table, positions, sequences = {}, slots = {};
 };
 
-TEST_P(CudaRows, StoringKeysAndValuesAndAttendingToThemHasTheCpuOperatorsBits) {
+TEST_P(CudaRows, PagedAttentionIsBitIdenticalToTheCpu) {
   std::int64_t call = 0;
-  over_rows(Cached::kRows * 60, [&](std::int64_t some) {  // 60: what a row computes, about
+  // A row costs about as much as 60 rows of other operators.
+  over_rows(Cached::kRows * 60, [&](std::int64_t some) {
     const std::int64_t group = 1 + call % 7, longest = ++call % 20 == 0 ? 1100 + some : 2 * some;
     const AttentionShape shape{2 * group, 2, call % 2 == 0 ? 32 : 48};
     Cached cached(numbers_, longest);
     const std::int64_t page_cols = 2 * 2 * 16 * shape.kv_cols(), held = cached.positions_held();
     const auto tame = [&](std::int64_t rows, std::int64_t cols) {
-      return Twice(GetParam(), rows, cols, numbers_, 4.0f);
+      return PairedTensor(GetParam(), rows, cols, numbers_, 4.0f);
     };
-    Twice keys = tame(held, shape.q_cols() + shape.kv_cols());
-    Twice qkv = tame(held, shape.qkv_cols());
-    Twice pool = tame(cached.pages(), page_cols), y = tame(Cached::kRows, shape.q_cols());
+    PairedTensor keys = tame(held, shape.q_cols() + shape.kv_cols());
+    PairedTensor qkv = tame(held, shape.qkv_cols());
+    PairedTensor pool = tame(cached.pages(), page_cols), y = tame(Cached::kRows, shape.q_cols());
     const DecodeBatch filling = cached.filling(), reading = cached.reading();
-    Twice rotated = tame(Cached::kRows, shape.q_cols() + shape.kv_cols());
+    PairedTensor rotated = tame(Cached::kRows, shape.q_cols() + shape.kv_cols());
     cpu_->store_kv(keys.cpu(), qkv.cpu(), shape, filling, {pool.cpu(), 1});
     cpu_->attention_decode(rotated.cpu(), shape, reading, {pool.cpu(), 1}, y.cpu());
     cuda::store_kv(kDevice, keys.kernel(), qkv.kernel(), shape, filling, {pool.kernel(), 1});
@@ -291,20 +299,20 @@ TEST_P(CudaRows, StoringKeysAndValuesAndAttendingToThemHasTheCpuOperatorsBits) {
   });
 }
 
-TEST_P(CudaRows, RotatingAndStoringAtOnceHasTheBitsOfOneAfterTheOther) {
-  constexpr std::int64_t kTokens = 48;  // of 7 heads and the values of 2
+TEST_P(CudaRows, RotateAndStoreIsBitIdenticalToSeparateCalls) {
+  constexpr std::int64_t kTokens = 48;  // with 7 heads and the values of 2
   over_rows(kTokens * 9, [&](std::int64_t some) {
     const AttentionShape shape{5, 2, some + some % 2};
     Cached cached(numbers_, 16);
     const DecodeBatch batch = cached.filling();
     const std::vector<std::int32_t> positions = indices(numbers_, kTokens, 30);
-    Twice rope = floats(30, shape.head_width), norm = floats(1, shape.head_width);
+    PairedTensor rope = floats(30, shape.head_width), norm = floats(1, shape.head_width);
     const QkNormRope how{shape, norm.kernel(), norm.kernel(),
                          1e-6f, rope.kernel(), view(positions)};
-    Twice qkv = activations(kTokens, shape.qkv_cols());
-    Twice rotated = activations(kTokens, shape.q_cols() + shape.kv_cols());
-    Twice pool = activations(cached.pages(), 2 * 2 * 16 * shape.kv_cols());
-    Twice queries = rotated, filled = pool;
+    PairedTensor qkv = activations(kTokens, shape.qkv_cols());
+    PairedTensor rotated = activations(kTokens, shape.q_cols() + shape.kv_cols());
+    PairedTensor pool = activations(cached.pages(), 2 * 2 * 16 * shape.kv_cols());
+    PairedTensor queries = rotated, filled = pool;
     cuda::qk_norm_rope(kDevice, qkv.kernel(), how, rotated.kernel());
     cuda::store_kv(kDevice, rotated.kernel(), qkv.kernel(), shape, batch, {pool.kernel(), 1});
     cuda::rotate_and_store(kDevice, qkv.kernel(), how, queries.kernel(), batch,
@@ -314,35 +322,35 @@ TEST_P(CudaRows, RotatingAndStoringAtOnceHasTheBitsOfOneAfterTheOther) {
   });
 }
 
-TEST_P(CudaRows, EmbeddingHasTheCpuOperatorsBitsBothWays) {
+TEST_P(CudaRows, EmbeddingAndItsGradientAreBitIdenticalToTheCpu) {
   over_rows(kRows, [&](std::int64_t width) {
     const std::vector<std::int32_t> tokens = indices(numbers_, kRows, 40);
-    Twice table = floats(40, width), y = activations(kRows, width);
+    PairedTensor table = floats(40, width), y = activations(kRows, width);
     cpu_->embed(table.cpu(), view(tokens), y.cpu());
     cuda::embed(kDevice, table.kernel(), view(tokens), y.kernel());
     EXPECT_EQ(y.different(), 0) << width;
-    Twice dy = activations(kRows, width), dtable = floats(40, width);
+    PairedTensor dy = activations(kRows, width), dtable = floats(40, width);
     cpu_->embed_backward(dy.cpu(), view(tokens), dtable.cpu());
     cuda::embed_backward(kDevice, dy.kernel(), view(tokens), dtable.kernel());
     EXPECT_EQ(dtable.different(), 0) << width;
   });
 }
 
-// The head computes in fp32 alone.
+// The head computes in fp32 only.
 using CudaHead = CudaRows;
 INSTANTIATE_TEST_SUITE_P(DTypes, CudaHead, testing::Values(DType::kFloat32));
 
 constexpr std::int64_t kHeadRows = 40;
 
-TEST_P(CudaHead, LogProbsEntropiesAndDLogitsHaveTheCpuOperatorsBits) {
+TEST_P(CudaHead, LogProbsEntropiesAndGradientsAreBitIdenticalToTheCpu) {
   std::int64_t call = 0;
   over_rows(kHeadRows, [&](std::int64_t some) {
     // One call in a hundred spans several parts of a row's sum.
     const std::int64_t vocabulary = ++call % 100 == 0 ? 2048 * (call % 3 + 1) + some : some;
     const std::vector<std::int32_t> targets = indices(numbers_, kHeadRows, vocabulary);
-    Twice logits = floats(kHeadRows, vocabulary), log_probs = floats(1, kHeadRows);
-    Twice entropies = floats(1, kHeadRows), log_sum = floats(1, kHeadRows);
-    Twice d_log_probs = floats(1, kHeadRows), d_entropies = floats(1, kHeadRows);
+    PairedTensor logits = floats(kHeadRows, vocabulary), log_probs = floats(1, kHeadRows);
+    PairedTensor entropies = floats(1, kHeadRows), log_sum = floats(1, kHeadRows);
+    PairedTensor d_log_probs = floats(1, kHeadRows), d_entropies = floats(1, kHeadRows);
     const float temperature = call % 2 == 0 ? 1.0f : 0.7f;
     cpu_->log_probs(logits.cpu(), view(targets), temperature, log_probs.cpu(), entropies.cpu(),
                     log_sum.cpu());
@@ -358,10 +366,10 @@ TEST_P(CudaHead, LogProbsEntropiesAndDLogitsHaveTheCpuOperatorsBits) {
   });
 }
 
-/// Draws a token from each row by both sides; `how(i)`: what of row i.
+/// Draws a token from each row with both implementations. `how(i)` describes the draw from row i.
 template <typename How>
-void expect_same_draws(Operators& cpu, Numbers& numbers, Twice logits, const How& how) {
-  Twice log_probs(DType::kFloat32, 1, kHeadRows, numbers);
+void expect_same_draws(Operators& cpu, Numbers& numbers, PairedTensor logits, const How& how) {
+  PairedTensor log_probs(DType::kFloat32, 1, kHeadRows, numbers);
   std::vector<std::int32_t> cpu_ids(kHeadRows), ids(kHeadRows);
   std::vector<Draw> draws;
   for (std::int64_t i = 0; i < kHeadRows; ++i) {
@@ -378,7 +386,7 @@ void expect_same_draws(Operators& cpu, Numbers& numbers, Twice logits, const How
   EXPECT_EQ(log_probs.different(), 0) << logits.cpu().cols;
 }
 
-TEST_P(CudaHead, DrawsTheCpuOperatorsTokensWithTheirLogProbs) {
+TEST_P(CudaHead, SamplingIsBitIdenticalToTheCpu) {
   std::int64_t call = 0;
   over_rows(kHeadRows, [&](std::int64_t some) {
     const std::int64_t vocabulary = ++call % 100 == 0 ? 2048 * (call % 3 + 1) + some : some;
@@ -388,8 +396,9 @@ TEST_P(CudaHead, DrawsTheCpuOperatorsTokensWithTheirLogProbs) {
   });
 }
 
-// Rows of subnormals are of one probability: all tokens tie, more of them than a window holds.
-TEST_P(CudaHead, DrawsFromTheLikeliestWhatTheCpuOperatorsDraw) {
+// Rows of subnormals give all tokens the same probability. They have more equal tokens than a
+// window holds.
+TEST_P(CudaHead, TopKAndTopPSamplingIsBitIdenticalToTheCpu) {
   constexpr double kTopP[] = {1, 1e-6, 0.3, 0.9, 0.95, 0.999, 1 - 1e-9};
   std::int64_t call = 0;
   over_rows(kHeadRows, [&](std::int64_t some) {
@@ -403,7 +412,7 @@ TEST_P(CudaHead, DrawsFromTheLikeliestWhatTheCpuOperatorsDraw) {
   });
 }
 
-TEST_P(CudaHead, AdamWAndTheNormsSumsHaveTheCpuOperatorsBits) {
+TEST_P(CudaHead, SumsOfSquaresAndAdamWAreBitIdenticalToTheCpu) {
   const AdamWStep how{.clip = 0.75f,
                       .keep = 0.99f,
                       .beta1 = 0.9f,
@@ -416,8 +425,8 @@ TEST_P(CudaHead, AdamWAndTheNormsSumsHaveTheCpuOperatorsBits) {
   over_rows(kRows, [&](std::int64_t width) {
     const std::int64_t count = kRows * width, block = 3 * width + 1;
     const auto flat = [&](Tensor x) { return x.elements_at(0, count); };
-    Twice g = floats(kRows, width), w = floats(kRows, width);
-    Twice m = floats(kRows, width), v = floats(kRows, width);
+    PairedTensor g = floats(kRows, width), w = floats(kRows, width);
+    PairedTensor m = floats(kRows, width), v = floats(kRows, width);
     std::vector<double> sums(static_cast<std::size_t>((count + block - 1) / block)), own = sums;
     cpu_->sums_of_squares(flat(g.cpu()), block, sums);
     cuda::sums_of_squares(kDevice, flat(g.kernel()), block,
@@ -430,7 +439,7 @@ TEST_P(CudaHead, AdamWAndTheNormsSumsHaveTheCpuOperatorsBits) {
   });
 }
 
-TEST_P(CudaHead, SumsOverManyRowsDifferByTheirRoundingsAlone) {
+TEST_P(CudaHead, SumsOverManyRowsDifferOnlyByRounding) {
   constexpr std::int64_t kMany = 3000, kWidth = 40;
   std::vector<float> dy, x, ones(kMany, 1.0f), weight(kWidth, 1.0f);
   for (std::int64_t i = 0; i < kMany * kWidth; ++i) {
@@ -449,13 +458,12 @@ TEST_P(CudaHead, SumsOverManyRowsDifferByTheirRoundingsAlone) {
   for (std::size_t c = 0; c < kWidth; ++c) {
     double all = 0;
     for (std::size_t i = c; i < dy.size(); i += kWidth) all += std::abs(double{dy[i]} * x[i]);
-    const double roundings =
-        kMany + 256 + 3000.0 / 256;  // see Stretches in model/cuda/kernels/rows.h
+    const double roundings = kMany + 256 + 3000.0 / 256;  // as derived in model/cuda/kernels/rows.h
     EXPECT_LE(std::abs(cpu_sum[c] - sum[c]), roundings * 0x1p-24 * all);
   }
 }
 
-TEST(CudaPhilox, GivesTheUniformNumbersOfTheCpu) {
+TEST(CudaPhilox, UniformNumbersMatchTheCpu) {
   Numbers numbers(3);
   const auto word = [&] { return static_cast<std::uint32_t>(numbers.bits()); };
   for (int i = 0; i < 1 << 20; ++i) {

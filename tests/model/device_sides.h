@@ -1,5 +1,6 @@
-// What is held against the CPU operators: LibTorch's on the CPU, and those of model/cuda, on a CUDA
-// device where one is there, on emulated lanes in a build without CUDA; in exact mode, too.
+// The implementations that tests compare with the CPU operators: LibTorch's on the CPU, and those
+// of model/cuda, fast and exact. They run on a CUDA device if there is one, or on emulated lanes in
+// a build without CUDA.
 #pragma once
 
 #include <memory>

@@ -1,5 +1,6 @@
-// cuda-exact: what decoding gives a token is what training gives it, bit for bit, whatever either
-// computes it with; and the fast operators do not promise that, so that these tests could fail.
+// Tests the exact mode: a token's log-prob is bit-identical in decoding and in training, for every
+// composition of the batch. The fast operators do not guarantee this, which shows that these tests
+// can fail.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -29,8 +30,8 @@ ModelConfig config() {
   return config;
 }
 
-/// Sequences whose rows fill more than one block of a product, the first longer than a stretch of
-/// attention; all their next tokens are scored.
+/// Sequences whose rows fill more than one block of a matmul. The first is longer than a split of
+/// attention. The log-probs of all next tokens are compared.
 PackedBatch long_and_short() {
   PackedBatch batch;
   batch.starts = {0};
@@ -48,8 +49,8 @@ PackedBatch long_and_short() {
   return batch;
 }
 
-/// The same log-probs, in the order of batch.rows, by decoding: in each pass of every sequence the
-/// next tokens, as many as `at_once` says for that pass.
+/// Computes the log-probs in the order of batch.rows by decoding. Pass i decodes the next
+/// `at_once[i]` tokens of every sequence.
 class Decoding {
  public:
   Decoding(const PackedBatch& batch, Transformer& transformer, Operators& operators)
@@ -105,8 +106,8 @@ class Decoding {
   std::vector<float> log_probs_;
 };
 
-/// Tokens whose log-probs differ between training and decoding. `recorded`: emulated lanes where
-/// steps are padded and repeated, as on a device.
+/// Returns the number of tokens whose log-probs differ between training and decoding. With
+/// `recorded`, emulated lanes pad, capture and replay steps as a device does.
 std::int64_t differing(const std::string& device, DType dtype,
                        const std::vector<std::int32_t>& at_once, bool recorded = false) {
   auto operators = test::make_side(device, dtype);
@@ -116,7 +117,7 @@ std::int64_t differing(const std::string& device, DType dtype,
   const PackedBatch batch = long_and_short();
   const std::vector<float> trained = transformer.forward(batch, kTemperature, true).log_probs;
   const auto decoded = Decoding(batch, transformer, *operators).log_probs(at_once);
-  EXPECT_GE(transformer.recorded_steps().repeated, recorded ? 500 : 0);
+  EXPECT_GE(transformer.recorded_steps().replayed, recorded ? 500 : 0);
   const auto other = [](float a, float b) {
     return std::bit_cast<std::uint32_t>(a) != std::bit_cast<std::uint32_t>(b);
   };
@@ -141,7 +142,7 @@ INSTANTIATE_TEST_SUITE_P(Devices, ExactMode,
                          });
 GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(ExactMode);
 
-TEST_P(ExactMode, ATokensLogProbIsTheSamplersWhateverItIsComputedWith) {
+TEST_P(ExactMode, LogProbsAreBitIdenticalInDecodingAndTraining) {
   const auto& [device, dtype] = GetParam();
   for (const std::vector<std::int32_t>& at_once :
        {std::vector<std::int32_t>{1}, {699}, {300, 1, 7, 1, 130}}) {
@@ -149,14 +150,14 @@ TEST_P(ExactMode, ATokensLogProbIsTheSamplersWhateverItIsComputedWith) {
     if (test::is_exact(device)) {
       EXPECT_EQ(count, 0) << "first pass of " << at_once.front();
     } else {
-      EXPECT_GT(count, 0) << "then these tests show nothing of the exact mode";
+      EXPECT_GT(count, 0) << "the fast operators already agree, so these tests prove nothing";
     }
   }
 }
 
-TEST_P(ExactMode, ATokensLogProbIsTheSamplersInRecordedSteps) {
+TEST_P(ExactMode, LogProbsAreBitIdenticalInReplayedSteps) {
   const auto& [device, dtype] = GetParam();
-  if (!device.starts_with("emulated")) GTEST_SKIP() << "a device records by itself";
+  if (!device.starts_with("emulated")) GTEST_SKIP() << "a device captures CUDA graphs itself";
   const std::int64_t count = differing(device, dtype, {1}, true);
   if (test::is_exact(device)) {
     EXPECT_EQ(count, 0);
@@ -165,9 +166,9 @@ TEST_P(ExactMode, ATokensLogProbIsTheSamplersInRecordedSteps) {
   }
 }
 
-/// What the exact operators ask of those they extend, here the CPU's: the shape, the strides and
-/// the alignment of each product, which are what cuBLAS chooses its way of summing by.
-class Recording : public test::GuardedOperators {
+/// Counts the matmuls that the exact operators pass to their base class, here the CPU's. Checks the
+/// shape, the strides and the alignment of each, because cuBLAS chooses the order of sums by them.
+class CountingOperators : public test::GuardedOperators {
  public:
   static constexpr std::int64_t kScratchFloats = 1;
 
@@ -180,14 +181,14 @@ class Recording : public test::GuardedOperators {
     EXPECT_EQ(residual.data, y.data);
     GuardedOperators::linear_add(x, w, residual, y);
   }
-  std::int64_t products = 0;
+  std::int64_t matmuls = 0;
 
  protected:
-  void poll_progress(Tensor, const AttentionShape&, const DecodeBatch&, KvPages, Tensor, Tensor) {}
+  void attend_rows(Tensor, const AttentionShape&, const DecodeBatch&, KvPages, Tensor, Tensor) {}
 
  private:
   void note(Tensor x, Tensor y) {
-    ++products;
+    ++matmuls;
     for (const Tensor& side : {x, y}) {
       EXPECT_EQ(side.rows, 256);
       EXPECT_EQ(side.stride, side.cols);
@@ -203,13 +204,13 @@ Buffer filled(Operators& operators, const char* name, std::int64_t rows, std::in
   return buffer;
 }
 
-TEST(ExactProducts, AreOfSoManyRowsWhateverIsAskedFor) {
+TEST(ExactMatmuls, HaveAFixedNumberOfRows) {
   constexpr std::int64_t kIn = 40, kOut = 24;
-  cuda::ExactOperators<Recording> exact;
+  cuda::ExactOperators<CountingOperators> exact;
   const auto plain = make_cpu_operators(1);
   for (const std::int64_t rows : {1, 255, 256, 257, 600}) {
-    // Columns of wider tensors, as q, k and v are.
-    const auto product = [&](Operators& operators) {
+    // The tensors are columns of wider tensors, as q, k and v are.
+    const auto run_matmuls = [&](Operators& operators) {
       const auto w = operators.make_weight(kOut, kIn);
       operators.pack(*w, 0, filled(operators, "w", kOut, kIn).view());
       const Buffer x = filled(operators, "x", rows, kIn + 8);
@@ -222,9 +223,9 @@ TEST(ExactProducts, AreOfSoManyRowsWhateverIsAskedFor) {
       operators.copy_to_host(y.view(), host);
       return host;
     };
-    exact.products = 0;
-    EXPECT_EQ(product(exact), product(*plain)) << rows << " rows";
-    EXPECT_EQ(exact.products, 3 * ((rows + 255) / 256));
+    exact.matmuls = 0;
+    EXPECT_EQ(run_matmuls(exact), run_matmuls(*plain)) << rows << " rows";
+    EXPECT_EQ(exact.matmuls, 3 * ((rows + 255) / 256));
   }
 }
 

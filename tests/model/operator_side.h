@@ -1,5 +1,5 @@
-// One implementation of the operators with what a test put into its memory: tests say once what is
-// computed, run it on two sides and compare.
+// One implementation of the operators with the tensors of a test. Tests describe a computation
+// once, run it with two implementations and compare the results.
 #pragma once
 
 #include <cmath>
@@ -19,35 +19,35 @@ namespace lie::test {
 
 class Side {
  public:
-  /// Rows of all its tensors are `padding` elements longer than their columns.
+  /// The row stride of all its tensors is their column count plus `padding`.
   Side(std::unique_ptr<Operators> operators, std::int64_t padding)
       : operators_(std::move(operators)), padding_(padding) {}
 
   Operators* operator->() const { return operators_.get(); }
   Operators& operators() const { return *operators_; }
 
-  /// Activations, uniform in [-scale/2, scale/2), from `name`.
+  /// Returns activations, uniform in [-scale/2, scale/2) and determined by `name`.
   Tensor put(const std::string& name, std::int64_t rows, std::int64_t cols, double scale = 4) {
-    return fill(room(rows, cols), name, scale);
+    return fill(output(rows, cols), name, scale);
   }
-  /// The same in fp32.
+  /// Returns fp32 numbers of the same kind.
   Tensor put_floats(const std::string& name, std::int64_t rows, std::int64_t cols,
                     double scale = 4) {
-    return fill(float_room(rows, cols), name, scale);
+    return fill(float_output(rows, cols), name, scale);
   }
-  /// Outputs, full of what must not survive.
-  Tensor room(std::int64_t rows, std::int64_t cols) {
+  /// Returns an output tensor filled with NaN, which must be overwritten.
+  Tensor output(std::int64_t rows, std::int64_t cols) {
     return garbage(rows, cols, operators_->activation_dtype());
   }
-  Tensor float_room(std::int64_t rows, std::int64_t cols) {
+  Tensor float_output(std::int64_t rows, std::int64_t cols) {
     return garbage(rows, cols, DType::kFloat32);
   }
-  /// A parameter: fp32, rows closed.
+  /// Returns an fp32 parameter with contiguous rows.
   Tensor parameter(const std::string& name, std::int64_t rows, std::int64_t cols) {
     buffers_.push_back(operators_->allocate(rows, cols, DType::kFloat32));
     return fill(buffers_.back().view(), name, 4);
   }
-  /// A weight [out, in], packed in two parts.
+  /// Returns a weight [out, in], packed in two parts.
   PackedWeight& weight(const std::string& name, std::int64_t out, std::int64_t in) {
     const Tensor matrix = parameter(name, out, in);
     weights_.push_back(operators_->make_weight(out, in));
@@ -89,7 +89,7 @@ class Side {
   std::deque<std::unique_ptr<PackedWeight>> weights_;
 };
 
-/// What a computation left, by name.
+/// The results of a computation by name.
 using Results = std::map<std::string, std::vector<float>>;
 
 }  // namespace lie::test

@@ -1,5 +1,5 @@
-// Each CPU operator against double precision, and the exact recipe of its sums against scalar
-// std::fma on every instruction set compiled in.
+// Tests each CPU operator against double precision, and the exact order of its sums against scalar
+// std::fma, on every compiled instruction set.
 #include "model/operators/operators.h"
 
 #include <gtest/gtest.h>
@@ -37,27 +37,27 @@ double worst_difference(const Matrix& a, const std::vector<double>& b) {
   return worst;
 }
 
-// ---- The recipes in scalar code
+// ---- Exact sums in scalar code
 
-/// What bf16 holds of the matrix.
+/// Returns the matrix rounded to bf16.
 Matrix rounded(Matrix x) {
   for (float& value : x) value = from_bfloat16(to_bfloat16(value));
   return x;
 }
 
-/// residual + x w^T by the recipe, and by the operators on every instruction set, w in fp32 and,
-/// for half the memory, in bf16.
-void check_product(std::int64_t rows, std::int64_t in, std::int64_t stretch,
-                   std::int64_t out = 77 /* no multiple of a panel */) {
+/// Computes residual + x w^T in scalar code and by the operators on every instruction set. The
+/// weight is fp32, or bf16 in half the memory.
+void check_matmul(std::int64_t rows, std::int64_t in, std::int64_t block,
+                  std::int64_t out = 77 /* no multiple of a panel */) {
   const Matrix x = float_values("x", at(rows * in)), w = rounded(float_values("w", at(out * in)));
   const Matrix residual = float_values("r", at(rows * out));
   Matrix expected = residual;
   for (std::int64_t t = 0; t < rows; ++t) {
     for (std::int64_t n = 0; n < out; ++n) {
       float& total = expected[at(t * out + n)];
-      for (std::int64_t first = 0; first < in; first += stretch) {
+      for (std::int64_t first = 0; first < in; first += block) {
         float sum = 0.0f;
-        for (std::int64_t k = first; k < std::min(first + stretch, in); ++k)
+        for (std::int64_t k = first; k < std::min(first + block, in); ++k)
           sum = std::fma(x[at(t * in + k)], w[at(n * in + k)], sum);
         total += sum;
       }
@@ -80,17 +80,17 @@ void check_product(std::int64_t rows, std::int64_t in, std::int64_t stretch,
   });
 }
 
-TEST(CpuRecipe, ProductsAreFusedSumsOfStretchesInOrder) {
+TEST(CpuExactSums, MatmulsAddKBlocksInOrder) {
   for (const std::int64_t rows : {1, 2, 3, 5, 14, 31, 71, 300}) {
-    check_product(rows, 301, 128);
-    check_product(rows, 1029, 64);
+    check_matmul(rows, 301, 128);
+    check_matmul(rows, 1029, 64);
   }
-  check_product(2, 8200, 128);
-  check_product(5, 130, 128, 1100);
-  check_product(300, 100, 128, 1100);
+  check_matmul(2, 8200, 128);
+  check_matmul(5, 130, 128, 1100);
+  check_matmul(300, 100, 128, 1100);
 }
 
-TEST(CpuRecipe, WeightGradientsAreFusedSumsOverTokensInOrder) {
+TEST(CpuExactSums, WeightGradientsAddTokensInOrder) {
   const std::int64_t tokens = 700, in = 45, out = 37;
   const Matrix dy = float_values("dy", at(tokens * out)), x = float_values("x", at(tokens * in));
   Matrix expected = float_values("dw", at(out * in));
@@ -111,7 +111,7 @@ TEST(CpuRecipe, WeightGradientsAreFusedSumsOverTokensInOrder) {
   });
 }
 
-TEST(CpuRecipe, NormsSumSixteenLanes) {
+TEST(CpuExactSums, RmsNormSumsSixteenLanes) {
   const std::int64_t width = 88;
   const Matrix x = float_values("x", at(width)), weight = float_values("w", at(width));
   float lane[16] = {};
@@ -129,8 +129,8 @@ TEST(CpuRecipe, NormsSumSixteenLanes) {
   });
 }
 
-TEST(CpuRecipe, PagedAttentionWalksPositionsInOrder) {
-  const std::int64_t width = 16, group = 3, length = 300, pages = 19;  // two stretches
+TEST(CpuExactSums, PagedAttentionSumsPositionsInOrder) {
+  const std::int64_t width = 16, group = 3, length = 300, pages = 19;  // two blocks of positions
   const Matrix q = float_values("q", at(group * width), 4.0),
                k = float_values("k", at(length * width), 4.0);
   const Matrix v = float_values("v", at(length * width));
@@ -156,7 +156,7 @@ TEST(CpuRecipe, PagedAttentionWalksPositionsInOrder) {
       expected[at(h * width + d)] = (sums[0] + sums[1]) * inverse;
     }
   }
-  Matrix pool(at(pages * cpu::page_part_elements(width)), NAN);  // past the end nothing may be read
+  Matrix pool(at(pages * cpu::page_part_elements(width)), NAN);  // nothing past the end may be read
   const std::vector<std::int32_t> table = {4,  0, 5, 2,  1,  3,  18, 6,  17, 7,
                                            16, 8, 9, 15, 10, 14, 11, 13, 12};
   for (std::int64_t j = 0; j < length; ++j) {
@@ -174,7 +174,7 @@ TEST(CpuRecipe, PagedAttentionWalksPositionsInOrder) {
 
 // ---- Against double precision
 
-TEST(CpuOperators, SoftmaxStatisticsAndTheirGradient) {
+TEST(CpuOperators, SoftmaxStatisticsAndTheirGradientMatchDoublePrecision) {
   const std::int64_t rows = 3, vocabulary = 101;
   const float temperature = 0.6f;
   Matrix logits = float_values("logits", at(rows * vocabulary), 30.0);
@@ -219,8 +219,8 @@ TEST(CpuOperators, SoftmaxStatisticsAndTheirGradient) {
   });
 }
 
-/// Hundredths of the probability lie in 150,000 tokens, each less than what fp32 can add to 1.
-TEST(CpuOperators, TheTailOfALargeVocabularyIsNotLost) {
+/// 150,000 tokens share a few hundredths of the probability. Each has less than fp32 can add to 1.
+TEST(CpuOperators, LogSumExpKeepsTheTailOfALargeVocabulary) {
   Matrix logits = float_values("tail", 150'000, 2.0);
   logits[70'000] = 17.0f;
   double sum = 0;
@@ -229,7 +229,7 @@ TEST(CpuOperators, TheTailOfALargeVocabularyIsNotLost) {
   EXPECT_NEAR(log_sum, std::log(sum), 1.5e-6);  // fp32 has 1.9e-6 steps there
 }
 
-TEST(CpuOperators, SwigluForwardAndBackward) {
+TEST(CpuOperators, SwigluMatchesDoublePrecision) {
   const std::int64_t width = 37;
   const Matrix gate_up = float_values("g", at(2 * width), 20.0), dy = float_values("dy", at(width));
   std::vector<double> y, d(at(2 * width));
@@ -251,7 +251,7 @@ TEST(CpuOperators, SwigluForwardAndBackward) {
   });
 }
 
-TEST(CpuOperators, InputGradientIsTheTransposedProduct) {
+TEST(CpuOperators, InputGradientIsTheTransposedMatmul) {
   const std::int64_t rows = 9, in = 50, out = 70;
   const Matrix w = float_values("w", at(out * in)), dy = float_values("dy", at(rows * out));
   std::vector<double> expected(at(rows * in));
@@ -272,7 +272,7 @@ TEST(CpuOperators, InputGradientIsTheTransposedProduct) {
   EXPECT_LT(worst_difference(dx, expected), 2e-6);
 }
 
-TEST(CpuOperators, AFixedWeightThatBf16WouldRoundStaysInFp32WhicheverPartIsTheFirst) {
+TEST(CpuOperators, AFixedWeightInexactInBf16IsStoredInFp32) {
   constexpr std::int64_t kOut = 50, kIn = 130;
   Matrix w = rounded(float_values("w", kOut * kIn));
   for (const std::int64_t place : {std::int64_t{0}, 20 * kIn, kOut * kIn - 1}) {
@@ -296,7 +296,7 @@ TEST(CpuOperators, AFixedWeightThatBf16WouldRoundStaysInFp32WhicheverPartIsTheFi
   }
 }
 
-TEST(CpuOperators, EmbeddingGathersAndItsGradientScatters) {
+TEST(CpuOperators, EmbeddingGathersRowsAndItsGradientScatters) {
   const Matrix table = float_values("table", 5 * 20);
   const std::vector<std::int32_t> tokens = {3, 0, 3};
   const auto operators = make_cpu_operators(2);
@@ -308,7 +308,7 @@ TEST(CpuOperators, EmbeddingGathersAndItsGradientScatters) {
   for (std::size_t i = 0; i < 20; ++i) EXPECT_EQ(dtable[60 + i], 2 * table[60 + i]);
 }
 
-TEST(CpuOperators, APackedTableEmbedsAlike) {
+TEST(CpuOperators, EmbeddingsFromTableAndPackedWeightAreIdentical) {
   const Matrix table = rounded(float_values("table", 37 * 200));
   const std::vector<std::int32_t> tokens = {36, 0, 17, 15, 16};
   const auto operators = make_cpu_operators(2);
@@ -330,7 +330,7 @@ TEST(CpuOperators, ScatterFillsOtherRowsWithZero) {
   EXPECT_EQ(x, (Matrix{y[4], y[5], y[6], y[7], 0, 0, 0, 0, y[0], y[1], y[2], y[3]}));
 }
 
-TEST(CpuOperators, ThreadsChangeNoBitOfNormAndAdamW) {
+TEST(CpuOperators, SumsOfSquaresAndAdamWAreIdenticalForAnyNumberOfThreads) {
   const auto step = [](int threads) {
     const auto operators = make_cpu_operators(threads);
     const Matrix gradient = float_values("g", 70'003);
@@ -348,7 +348,7 @@ TEST(CpuOperators, ThreadsChangeNoBitOfNormAndAdamW) {
   EXPECT_EQ(step(1), step(4));
 }
 
-TEST(CpuOperators, SumsOfSquaresCountEveryElementOfTheirBlock) {
+TEST(CpuOperators, SumsOfSquaresCoverEveryElementOfABlock) {
   const auto operators = make_cpu_operators(2);
   for (const std::int64_t n : {1, 15, 16, 17, 100}) {
     const Matrix twos(at(n), 2.0f);
@@ -369,7 +369,9 @@ TEST(CpuOperators, AddAddsEveryElement) {
   }
 }
 
-TEST(CpuOperators, NoThreadsIsAnError) { EXPECT_THROW(make_cpu_operators(0), std::runtime_error); }
+TEST(CpuOperators, ZeroThreadsAreAnError) {
+  EXPECT_THROW(make_cpu_operators(0), std::runtime_error);
+}
 
 }  // namespace
 }  // namespace lie

@@ -1,5 +1,5 @@
-// Draws against distributions worked out by hand, by the program's own operators and by LibTorch's,
-// and the two against each other.
+// Compares draws with distributions computed by hand, for the CPU operators and LibTorch's, and
+// compares both with each other.
 #include "model/operators/sampling.h"
 #include "common/base/error.h"
 
@@ -20,11 +20,12 @@ namespace {
 
 using Logits = std::vector<float>;
 
-// Found by search; RandomUniformHasItsEnds holds them to it.
+// Keys of the smallest and largest uniform number, found by search; UniformNumbersReachBothEnds
+// checks them.
 constexpr RandomKey kZero{.seed = 7, .index = 12058960};
 constexpr RandomKey kAlmostOne{.seed = 7, .index = 19099183};
 
-/// A key whose uniform is at most 2e-4 from `uniform`.
+/// Returns a key whose uniform number differs from `uniform` by at most 2e-4.
 RandomKey key_near(float uniform) {
   RandomKey key{.seed = 7};
   while (std::abs(random_uniform(key) - uniform) > 2e-4F) ++key.index;
@@ -90,7 +91,7 @@ class Sampling : public testing::TestWithParam<std::string> {
 INSTANTIATE_TEST_SUITE_P(Implementations, Sampling, testing::ValuesIn(implementations()),
                          [](const auto& test) { return test.param; });
 
-/// Logits whose softmax at temperature 1 is `probabilities`.
+/// Returns logits whose softmax at temperature 1 is `probabilities`.
 Logits logits_of(const std::vector<double>& probabilities) {
   Logits logits;
   for (const double p : probabilities) logits.push_back(static_cast<float>(std::log(p)));
@@ -103,7 +104,7 @@ Logits random_logits(std::uint32_t count, float scale) {
   return logits;
 }
 
-/// Softmax in float64.
+/// Returns the softmax in float64.
 std::vector<double> exact_probabilities(std::span<const float> logits, double temperature) {
   const auto largest = static_cast<double>(*std::max_element(logits.begin(), logits.end()));
   std::vector<double> p;
@@ -114,12 +115,12 @@ std::vector<double> exact_probabilities(std::span<const float> logits, double te
   return p;
 }
 
-TEST(SamplingKeys, RandomUniformHasItsEnds) {
+TEST(SamplingKeys, UniformNumbersReachBothEnds) {
   EXPECT_EQ(random_uniform(kZero), 0.0F);
   EXPECT_EQ(random_uniform(kAlmostOne), 1.0F - 0x1p-24F);
 }
 
-TEST_P(Sampling, WalksTheCumulativeDistributionInOrderOfIds) {
+TEST_P(Sampling, InvertsTheCumulativeDistributionInOrderOfIds) {
   const Logits logits = logits_of({0.125, 0.5, 0.25, 0.125});
   EXPECT_EQ(draw(logits, {}, kZero), 0);
   EXPECT_EQ(draw(logits, {}, key_near(0.124F)), 0);
@@ -130,7 +131,7 @@ TEST_P(Sampling, WalksTheCumulativeDistributionInOrderOfIds) {
   EXPECT_EQ(draw(logits, {}, kAlmostOne), 3);
 }
 
-TEST_P(Sampling, TokensOfNoProbabilityAreNeverDrawn) {
+TEST_P(Sampling, TokensOfZeroProbabilityAreNeverDrawn) {
   Logits logits(200, -1e30F);
   logits[130] = 2.0F;
   EXPECT_EQ(reachable(logits, {}), std::set<std::int32_t>{130});
@@ -161,7 +162,7 @@ TEST_P(Sampling, FrequenciesFollowTheSoftmax) {
   EXPECT_LT(chi_squared, 299 + 4 * 24.5);
 }
 
-TEST_P(Sampling, LogProbIsOfTheWholeVocabularyWhateverIsCutOff) {
+TEST_P(Sampling, LogProbCoversTheWholeVocabularyDespiteTopKAndTopP) {
   const Logits logits = random_logits(1000, 3.0F);
   const std::vector<Draw> draws{{},
                                 {.temperature = 0.6F},
@@ -176,7 +177,7 @@ TEST_P(Sampling, LogProbIsOfTheWholeVocabularyWhateverIsCutOff) {
   }
 }
 
-TEST_P(Sampling, TemperatureZeroTakesTheLikeliestAndTheFirstOfEquals) {
+TEST_P(Sampling, TemperatureZeroTakesTheFirstOfTheLikeliest) {
   Logits logits = random_logits(100, 1.0F);
   logits[40] = logits[60] = 9.0F;
   EXPECT_EQ(reachable(logits, {.temperature = 0}), std::set<std::int32_t>{40});
@@ -200,27 +201,28 @@ TEST_P(Sampling, TopPKeepsTheSmallestSetThatHoldsItsShare) {
   EXPECT_EQ(reachable(logits, {.top_p = 0.95}), (std::set<std::int32_t>{0, 1, 3, 4}));
 }
 
-// Their log-sum-exp may be rounded up so far that none holds its share of the vocabulary.
-TEST_P(Sampling, TopPKeepsOneOfEqualsHoweverLittleItIs) {
+// The log-sum-exp of equal logits may be rounded up so far that no token holds 1/V of the
+// probability.
+TEST_P(Sampling, TopPOfAlmostZeroKeepsOneOfEqualTokens) {
   for (float logit = 1000; logit < 1001; logit += 0.03125F) {
     EXPECT_EQ(reachable(Logits(1000, logit), {.top_p = 1e-6}), std::set<std::int32_t>{0});
   }
 }
 
-TEST_P(Sampling, TopPAppliesToWhatTopKLeaves) {
-  // Of the two left, 0.5 and 0.25, the first holds two thirds.
+TEST_P(Sampling, TopPAppliesAfterTopK) {
+  // Of the two remaining tokens, 0.5 and 0.25, the first holds two thirds.
   const Logits logits = logits_of({0.06, 0.5, 0.04, 0.25, 0.15});
   EXPECT_EQ(reachable(logits, {.top_p = 0.66, .top_k = 2}), std::set<std::int32_t>{1});
   EXPECT_EQ(reachable(logits, {.top_p = 0.67, .top_k = 2}), (std::set<std::int32_t>{1, 3}));
 }
 
-TEST_P(Sampling, NucleusFrequenciesAreRenormalised) {
+TEST_P(Sampling, NucleusFrequenciesAreRenormalized) {
   const Logits logits = logits_of({0.1, 0.6, 0.3});
   EXPECT_EQ(draw(logits, {.top_p = 0.9}, key_near(0.66F)), 1);  // 0.6 / 0.9 = 0.667
   EXPECT_EQ(draw(logits, {.top_p = 0.9}, key_near(0.67F)), 2);
 }
 
-TEST_P(Sampling, NotANumberStaysInsideTheRow) {
+TEST_P(Sampling, NanLogitsGiveAnIdInsideTheVocabulary) {
   const Buffer rows = operators_->allocate(2, 130, DType::kFloat32);
   Logits logits(260, std::nanf(""));
   std::fill_n(logits.begin(), 130, 1.0F);
@@ -235,7 +237,7 @@ TEST_P(Sampling, NotANumberStaysInsideTheRow) {
   }
 }
 
-TEST_P(Sampling, LogProbsAreTheLearnersBitForBit) {
+TEST_P(Sampling, LogProbsAreBitIdenticalToTheLearners) {
   for (const std::int64_t rows : {1, 7, 33}) {
     for (const float temperature : {1.0F, 0.7F}) {
       test::Side side(make(GetParam()), 3);
@@ -245,7 +247,7 @@ TEST_P(Sampling, LogProbsAreTheLearnersBitForBit) {
         draws.push_back({.row = row, .temperature = temperature, .key = {.problem = 1}});
       }
       const Drawn drawn = sample(side.operators(), logits, draws);
-      const Tensor learners = side.float_room(1, rows), unused = side.float_room(2, rows);
+      const Tensor learners = side.float_output(1, rows), unused = side.float_output(2, rows);
       side->log_probs(logits, side.indices(drawn.ids), temperature, learners, unused.rows_at(0, 1),
                       unused.rows_at(1, 1));
       EXPECT_EQ(drawn.log_probs, side.get(learners)) << rows << " rows";
@@ -253,7 +255,7 @@ TEST_P(Sampling, LogProbsAreTheLearnersBitForBit) {
   }
 }
 
-/// Draws of every kind from 40 rows, some rows several times.
+/// Returns draws of every kind from 40 rows, some rows several times.
 std::vector<Draw> mixed_draws() {
   const Draw kinds[] = {{},
                         {.temperature = 0.6F},
@@ -270,7 +272,8 @@ std::vector<Draw> mixed_draws() {
   return draws;
 }
 
-/// How far the draw's uniform lies from the nearest border between two tokens, in float64.
+/// Returns the distance, in float64, of the draw's uniform number from the nearest border between
+/// two tokens.
 double distance_from_border(std::span<const float> logits, const Draw& how) {
   std::vector<double> p = exact_probabilities(logits, static_cast<double>(how.temperature));
   if (!how.from_all()) std::ranges::sort(p, std::greater());
@@ -288,7 +291,7 @@ double distance_from_border(std::span<const float> logits, const Draw& how) {
   return nearest;
 }
 
-TEST_P(Sampling, AgreesWithTheOwnOperatorsButOnBorders) {
+TEST_P(Sampling, AgreesWithTheCpuExceptAtBorders) {
   for (const std::int64_t vocabulary : {45, 1000, 5003}) {
     for (const std::int64_t padding : {0, 3}) {
       test::Side own(make_cpu_operators(1), padding), other(make(GetParam()), padding);
@@ -312,7 +315,7 @@ TEST_P(Sampling, AgreesWithTheOwnOperatorsButOnBorders) {
   }
 }
 
-TEST(CpuSampling, ThreadsAndCompanyChangeNoBit) {
+TEST(CpuSampling, ResultsDoNotDependOnThreadsOrOtherDraws) {
   test::Side one(make_cpu_operators(1), 3);
   const std::vector<Draw> draws = mixed_draws();
   const Tensor logits = one.put_floats("logits", 40, 1000, 20);

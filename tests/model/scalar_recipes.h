@@ -1,4 +1,4 @@
-// What the CPU operators' kernels compute, in scalar code.
+// The exact arithmetic of the CPU operators' kernels in scalar code.
 #pragma once
 
 #include <cmath>
@@ -8,7 +8,7 @@
 
 namespace lie::test {
 
-/// Sixteen lanes, halved until one is left.
+/// Folds sixteen lanes by halving.
 inline float folded(float (&lane)[16]) {
   for (int half = 8; half > 0; half /= 2) {
     for (int i = 0; i < half; ++i) lane[i] += lane[i + half];
@@ -32,7 +32,8 @@ inline float scalar_exp(float x) {
 
 inline float rounded(float x) { return from_bfloat16(to_bfloat16(x)); }
 
-/// One tile's share of a sum of products a(k) b(k), 0 <= k < depth, both rounded to bf16.
+/// Returns one tile's part of a sum of a(k) b(k), 0 <= k < depth, with both factors rounded to
+/// bf16.
 template <typename A, typename B>
 float tile_sum(std::int64_t depth, const A& a, const B& b) {
   float even = 0, odd = 0;

@@ -9,7 +9,7 @@
 namespace lie {
 namespace {
 
-TEST(ThreadTeam, EveryMemberRunsOnceAndAllAreDoneAtReturn) {
+TEST(ThreadTeam, RunReturnsAfterEveryMemberRanOnce) {
   for (const int size : {1, 2, 5}) {
     ThreadTeam team(size);
     std::vector<int> runs(static_cast<std::size_t>(size));
@@ -29,7 +29,7 @@ TEST(ThreadTeam, EveryTaskRunsOnce) {
   }
 }
 
-TEST(ThreadTeam, RefusesToRunWithinItsOwnRun) {
+TEST(ThreadTeam, RunWithinARunThrows) {
   ThreadTeam team(2);
   team.run([&](int member) {
     if (member == 0) {
@@ -38,11 +38,11 @@ TEST(ThreadTeam, RefusesToRunWithinItsOwnRun) {
   });
 }
 
-TEST(ThreadTeam, WakesAfterSleep) {
+TEST(ThreadTeam, MembersWakeUpAfterSleeping) {
   ThreadTeam team(2);
   std::atomic<int> runs{0};
   team.run([&](int) { ++runs; });
-  // Longer than any member spins; nothing is waited for here, only passed over.
+  // Longer than any member spins, so that members sleep. The result does not depend on this time.
   std::this_thread::sleep_for(std::chrono::milliseconds(5));
   team.run([&](int) { ++runs; });
   EXPECT_EQ(runs, 4);

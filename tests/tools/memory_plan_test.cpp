@@ -112,17 +112,18 @@ TEST(MemoryPlan, OneOfSeveralLearnersHoldsItsShareAndOneGradient) {
   const std::int64_t elements = flat_elements(parameter_layout(model));
   for (const bool tied : {true, false}) {
     model.tied_embeddings = tied;
-    const MemoryPlan plan = learner_memory(model, DType::kFloat32, {.lanes = 4, .learners = 4});
+    const MemoryPlan plan =
+        learner_memory(model, DType::kFloat32, {.gradient_shards = 4, .learners = 4});
     const std::int64_t planned = part(plan, "weights") + part(plan, "gradients");
     std::vector<std::int64_t> bytes(4);
     test::on_learners(4, [&](Collective& learners) {
       GuardedOperators operators;
       const auto layout = parameter_layout(model);
       const Weights weights(model, operators, held_range(layout, learners.rank(), 4));
-      LaneSum gradient(operators, learners, flat_elements(layout), 4, "lanes");
+      GradientShardSum gradient(operators, learners, flat_elements(layout), 4, "gradient_shards");
       Transformer policy(weights);
-      operators.zero(gradient.idle());
-      policy.take_weights(place_of_all(weights, gradient.idle()));
+      operators.zero(gradient.scratch());
+      policy.take_weights(gathered_weights(weights, gradient.scratch()));
       const std::int64_t panels = policy.packed_size().bytes;
       const std::int64_t transposed = tied ? panels : panels - 300 * 64 * 4;
       bytes[static_cast<std::size_t>(learners.rank())] =
@@ -140,15 +141,15 @@ std::vector<long> gibibytes_of_learners(const std::string& shape) {
       load_model_config(std::filesystem::path(source_directory()) / "tests/model/configs" / shape);
   std::vector<long> gibibytes;
   for (const int learners : {1, 2, 4, 8}) {
-    const MemoryPlan plan =
-        learner_memory(model, DType::kBFloat16,
-                       {.micro_batch_tokens = 16384, .lanes = learners, .learners = learners});
+    const MemoryPlan plan = learner_memory(
+        model, DType::kBFloat16,
+        {.micro_batch_tokens = 16384, .gradient_shards = learners, .learners = learners});
     gibibytes.push_back(std::lround(static_cast<double>(plan.bytes()) / (1 << 30)));
   }
   return gibibytes;
 }
 
-// The table of docs/gpu.md.
+// The table of docs/benchmarks/gpu.md.
 TEST(MemoryPlan, OfPublishedShapesIsWhatTheDocsSay) {
   EXPECT_THAT(gibibytes_of_learners("qwen3-1.7b"), ElementsAre(33, 23, 18, 16));
   EXPECT_THAT(gibibytes_of_learners("qwen3-4b"), ElementsAre(74, 51, 40, 34));

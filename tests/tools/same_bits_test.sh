@@ -73,8 +73,8 @@ parts=(train "$small" --set "run.directory=$WORK/parts" --set roles.learners=4 -
 train 1 "$WORK/parts" --set checkpoint.keep_last=1 >"$WORK/parts.log" 2>&1 || { cat "$WORK/parts.log"; fail "1 learner after 4 and 2"; }
 [ "$(digest "$WORK/parts")" = "$expected" ] || fail "by 4, 2 and 1 learners in turn: other bits: $(digest "$WORK/parts")"
 [ "$(ls "$WORK/parts/checkpoints")" = step-000006 ] || fail "older checkpoints stay"
-! train 1 "$WORK/moved" --set update.lanes=4 >"$WORK/lanes.log" 2>&1 || fail "goes on with other lanes"
-grep -q 'update.lanes' "$WORK/lanes.log" || { cat "$WORK/lanes.log"; fail "other lanes are not named"; }
+! train 1 "$WORK/moved" --set update.gradient_shards=4 >"$WORK/shards.log" 2>&1 || fail "resumes with another number of gradient shards"
+grep -q 'update.gradient_shards' "$WORK/shards.log" || { cat "$WORK/shards.log"; fail "the number of gradient shards is not named"; }
 
 # Invariant E5: in every step the first mini-batch has importance ratio 1 and nothing clipped.
 grep -c '"first_minibatch_ratio_max_deviation":0.0[,}]' "$WORK/n4/metrics.jsonl" | grep -qx 6 ||

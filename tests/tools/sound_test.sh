@@ -58,7 +58,7 @@ goes_on_without() {
   ! digest "$damaged" >"$WORK/digest.log" 2>&1 || fail "$name: lie_analyze was fooled"
   grep -q "$name" "$WORK/digest.log" || { cat "$WORK/digest.log"; fail "$name: lie_analyze does not name it"; }
   train 1 "$damaged" >"$WORK/damaged.log" 2>&1 || { cat "$WORK/damaged.log"; fail "$name: did not go on"; }
-  grep -q "step-000004 IS DAMAGED: .*$name.*set aside as step-000004.damaged" "$WORK/damaged.log" ||
+  grep -q "step-000004 IS DAMAGED: .*$name.*renamed to step-000004.damaged" "$WORK/damaged.log" ||
     { cat "$WORK/damaged.log"; fail "$name: not said"; }
   [ -d "$last.damaged" ] || fail "$name: not set aside"
   expect_whole "$damaged" "$name"
@@ -92,7 +92,7 @@ cp -r "$WORK/four" "$WORK/none"
 for file in "$WORK/none/checkpoints"/*/model.safetensors; do flip "$file" 99; done
 cp -r "$WORK/none" "$WORK/again"
 train 1 "$WORK/again" >"$WORK/again.log" 2>&1 || { cat "$WORK/again.log"; fail "without a sound checkpoint, but with its log"; }
-grep -q 'NO SOUND CHECKPOINT IS LEFT' "$WORK/again.log" || fail "a run began with its start model silently"
+grep -q 'NO VALID CHECKPOINT IS LEFT' "$WORK/again.log" || fail "a run began with its start model silently"
 grep -q 'steps 1 to 4 are learned again from the log' "$WORK/again.log" || { cat "$WORK/again.log"; fail "generated again"; }
 expect_whole "$WORK/again" "without a sound checkpoint"
 
@@ -100,7 +100,7 @@ expect_whole "$WORK/again" "without a sound checkpoint"
 rm "$WORK/none/trajectories"/*-segment-000002.h5
 for attempt in 1 2; do
   ! train 1 "$WORK/none" >"$WORK/none.log" 2>&1 || fail "went on without a sound checkpoint"
-  grep -q 'no sound checkpoint is left, only step-000002.damaged, step-000004.damaged: put a copy' "$WORK/none.log" ||
+  grep -q 'no valid checkpoint is left, only step-000002.damaged, step-000004.damaged: restore an intact copy' "$WORK/none.log" ||
     { cat "$WORK/none.log"; fail "no remedy named"; }
 done
 ls "$WORK/none/trajectories"/*.h5 >/dev/null || fail "the log was removed"

@@ -1,6 +1,6 @@
-"""What h5py sees of a trajectory file: during writing, after kill -9, after an orderly close.
+"""Checks that h5py reads a trajectory file during writing, after kill -9 and after a close.
 
-usage: check_h5py.py PATH/TO/write_trajectories        (exit status 77: h5py is not there)
+usage: check_h5py.py PATH/TO/write_trajectories        (exit status 77: h5py is not installed)
 """
 import os
 import signal
@@ -19,7 +19,7 @@ SAMPLES_A_STEP = 16  # ExampleShape: 4 groups of 4; steps divisible by 3 also ev
 
 
 def check(file, steps):
-    """Every complete step is whole, and values are those of example_steps.h."""
+    """Checks that every step is complete and that its values are those of example_steps.h."""
     assert file.attrs["schema_version"] == 2
     assert file.attrs["config"].decode() == 'seed: 7\nname: "täst"\n', file.attrs["config"]
     assert file["sample/reward"].attrs["about"] == b"sum of the reward terms"

@@ -1,4 +1,4 @@
-// Invariant E10 for the log: bit rot is noticed.
+// Invariant E10 for the trajectory log: damage is detected.
 #include <gtest/gtest.h>
 
 #include <fstream>
@@ -21,7 +21,7 @@ fs::path write_segment(const char* name, const ExampleShape& shape) {
   return writer.path();
 }
 
-/// A digest of all that can be read of a file.
+/// Returns a digest of everything that can be read from a file.
 std::string everything(const fs::path& path) {
   const SegmentReader file(path);
   Sha256 hash;
@@ -36,7 +36,7 @@ void write_bytes(const fs::path& path, const std::string& bytes) {
   std::ofstream(path, std::ios::binary) << bytes;
 }
 
-/// What reading the file says, empty if it reads as `expected`.
+/// Reads the file. Returns the error, or an empty string if the digest is `expected`.
 std::string fault_of(const fs::path& path, const std::string& expected) {
   try {
     return everything(path) == expected ? "" : "OTHER VALUES";
@@ -71,7 +71,7 @@ TEST(Checksums, TheErrorNamesFileAndColumn) {
   const fs::path path = write_segment("named", {.mean_tokens = 2000});
   const std::string expected = everything(path);
   std::string bytes = read_file(path);
-  bytes[bytes.size() / 2] ^= 1;  // most of this file is the log-probs of its tokens
+  bytes[bytes.size() / 2] ^= 1;  // log-probs of tokens fill most of this file
   write_bytes(path, bytes);
   const std::string fault = fault_of(path, expected);
   EXPECT_NE(fault.find(path.string()), std::string::npos) << fault;

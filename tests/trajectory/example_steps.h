@@ -1,5 +1,5 @@
-// Made-up steps whose every value follows from its place, so that what is read can be told from
-// what was written.
+// Example steps in which every value is a function of its position, so that a reader's results can
+// be checked.
 #pragma once
 
 #include <cstdint>
@@ -72,7 +72,7 @@ inline GroupRecord example_group(const ExampleShape& shape, std::int64_t step, s
   return record;
 }
 
-/// The share of learner `rank` of `count`; every third step also evaluates.
+/// Returns the groups of learner `rank` of `count` in one step. Every third step also evaluates.
 inline StepRecord example_step(const ExampleShape& shape, std::int64_t step, std::int64_t rank = 0,
                                std::int64_t count = 1) {
   StepRecord record{.step = step, .groups = {}, .seconds = 1.5};
@@ -98,7 +98,7 @@ inline TrajectoryInfo example_info(std::int64_t rank = 0, std::int64_t count = 1
           {"command_number"}};
 }
 
-/// A directory of its own for a test, empty; gone when the program ends.
+/// Returns an empty directory for one test. It is removed when the program ends.
 inline std::filesystem::path fresh_directory(const char* name) {
   static const TemporaryDirectory all;
   const auto path = all.path() / name;

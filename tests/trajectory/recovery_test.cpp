@@ -22,7 +22,8 @@ void append_steps(TrajectoryWriter& writer, std::int64_t rank, std::int64_t lear
   for (std::int64_t s = first; s <= last; ++s) writer.append(example_step({}, s, rank, learners));
 }
 
-/// Closed segments of two learners after each of `starts` but the last, up to the next.
+/// Writes closed segments of two learners. They start after each of `starts` except the last, and
+/// end at the next one.
 void write_closed(const fs::path& directory, std::initializer_list<std::int64_t> starts) {
   for (auto start = starts.begin(); std::next(start) != starts.end(); ++start) {
     for (const std::int64_t rank : {0, 1}) {
@@ -33,7 +34,8 @@ void write_closed(const fs::path& directory, std::initializer_list<std::int64_t>
   }
 }
 
-/// What a kill leaves of a segment of two learners: their last steps, in files that nobody closed.
+/// Writes a segment of two learners as a kill leaves it: files that were not closed, with different
+/// last steps.
 void write_torn(const fs::path& directory, std::int64_t start, std::int64_t last_of_0,
                 std::int64_t last_of_1) {
   const fs::path live = fresh_directory("live-files");
@@ -52,7 +54,8 @@ std::int64_t recover(const fs::path& directory, std::int64_t step) {
 
 void damage(const fs::path& path) { fs::resize_file(path, fs::file_size(path) / 2); }
 
-/// Whether the files hold steps 1 to `last` and nothing else, each plainly readable.
+/// Checks that the files hold steps 1 to `last` and nothing else, and that each is closed and
+/// readable.
 void expect_steps(const fs::path& directory, std::int64_t last) {
   const StepLog log(directory);
   EXPECT_EQ(log.last_after(0), last);
@@ -164,7 +167,7 @@ TEST(RecoverLog, ADamagedIndexIsMadeAgain) {
   EXPECT_EQ(read_index(directory).size(), 4U);
 }
 
-/// A directory's state: each file with its bytes.
+/// Returns the bytes of each file in a directory.
 std::map<std::string, std::string> contents(const fs::path& directory) {
   std::map<std::string, std::string> files;
   for (const std::string& name : list_directory(directory)) {
@@ -177,14 +180,15 @@ TEST(RecoverLog, KilledBetweenItsActsItEndsTheSame) {
   const fs::path torn = fresh_directory("states-torn");
   write_closed(torn, {0, 2});
   write_torn(torn, 2, 5, 4);
-  write_torn(torn, 5, 5, 5);  // begun, no step yet
+  write_torn(torn, 5, 5, 5);  // started, without a step yet
   const fs::path whole = fresh_directory("states-whole");
   fs::copy(torn, whole, fs::copy_options::overwrite_existing | fs::copy_options::recursive);
   ASSERT_EQ(recover(whole, 2), 4);
   const auto before = contents(torn);
   const auto after = contents(whole);
   const std::string digest = trajectories_digest(RunReader(whole));
-  // Its acts on single files, each whole or not at all: any set of them may have happened.
+  // recover_log changes single files atomically, so after a kill any subset of its changes may have
+  // happened.
   for (unsigned done = 0; done < (1U << before.size()); ++done) {
     const fs::path state = fresh_directory("states");
     unsigned bit = 0;

@@ -17,7 +17,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// `count` segments of two steps.
+/// Writes `count` segments of two steps each.
 fs::path write_run(const char* name, std::int64_t count) {
   const fs::path directory = fresh_directory(name);
   for (std::int64_t start = 0; start < 2 * count; start += 2) {
@@ -66,7 +66,7 @@ TEST(SegmentIndex, ReadersNoteWhatIsMissing) {
 TEST(SegmentIndex, StepsAfterAnOlderCheckpointAreListedAnew) {
   const fs::path directory = write_run("older-index", 3);
   fs::remove(directory / segment_name(0, 4));
-  update_index(directory, 3);  // step 3 lies within the second segment
+  update_index(directory, 3);  // step 3 is in the second segment
   const SegmentIndex index = read_index(directory);
   ASSERT_EQ(index.size(), 2U);
   EXPECT_EQ(index[1].last_step, 4);
@@ -91,7 +91,7 @@ TEST(SegmentIndex, DamageIsAnErrorThatNamesTheLine) {
   }
 }
 
-/// The limit of open files, for the life of this.
+/// Sets the limit of open files during its lifetime.
 class FileLimit {
  public:
   explicit FileLimit(rlim_t files) {

@@ -13,7 +13,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Steps after `start` up to `last`, a segment for each learner.
+/// Writes the steps after `start` up to `last`, one segment per learner.
 void write_segments(const fs::path& directory, std::int64_t learners, std::int64_t start,
                     std::int64_t last) {
   for (std::int64_t rank = 0; rank < learners; ++rank) {
@@ -100,7 +100,7 @@ void expect_same(const StepRecord& read, const StepRecord& written) {
     expect_same(read.groups[i], written.groups[i]);
 }
 
-/// A step of one learner, its groups in canonical order.
+/// Returns a step of one learner with its groups in canonical order.
 StepRecord whole_step(std::int64_t step) {
   StepRecord record = example_step({}, step);
   std::ranges::stable_sort(record.groups, {}, [](const GroupRecord& group) {

@@ -1,5 +1,5 @@
-// write_trajectories DIRECTORY FIRST_STEP LAST_STEP [wait]: logs made-up steps, says "step N" after
-// each; with `wait` it goes on only when a line arrives on standard input.
+// write_trajectories DIRECTORY FIRST_STEP LAST_STEP [wait]: logs example steps and prints "step N"
+// after each. With `wait` it continues only when a line arrives on standard input.
 #include <cstdio>
 #include <iostream>
 #include <string>

@@ -188,7 +188,7 @@ TEST(TrajectoryWriter, AStepIsReadableWhileTheFileIsOpen) {
   }
 }
 
-/// A writer in a process of its own, whose lines on standard output tell how far it is.
+/// A writer in a separate process. Its lines on standard output show its progress.
 class Child {
  public:
   explicit Child(const fs::path& directory) {
@@ -225,7 +225,7 @@ class Child {
   std::FILE* lines_ = nullptr;
 };
 
-/// The number of steps that can be read back whole.
+/// Checks that all complete steps can be read, and returns their number.
 std::size_t expect_whole_steps(const fs::path& directory, int at_least) {
   const RunReader run(directory);
   const std::size_t steps = run.segments().at(0).steps().size();
@@ -249,7 +249,7 @@ TEST(TrajectoryWriter, KilledAtAnyMomentItLeavesAReadableFile) {
     const int reported = static_cast<int>(random() % 6);
     child.await(reported);
     ::usleep(static_cast<useconds_t>(random() %
-                                     6000));  // somewhere within a step: when, must not matter
+                                     6000));  // a random time within a step, which must not matter
     child.kill();
     for (const Segment& segment : segments(directory)) {
       const std::size_t readable = expect_whole_steps(directory, reported);

@@ -1,6 +1,6 @@
 // Pairs of other graders and pairs as data sets have them: grader_pairs.tsv, of which each line is
 // a verdict, a source, a gold and an answer. "=" is equal and "!" is not; a "?" behind it: so the
-// source says, and the verifier says the contrary, for reasons that docs/verifier.md gives.
+// source says, and the verifier says the contrary, for reasons that docs/design/verifier.md gives.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 

@@ -38,41 +38,42 @@ struct SftConfig {
   bool initialise = false;
   ModelOptions model;
   SftOptions sft;
+  std::vector<std::string> former_keys = {};  // sentences about keys given by their former names
 };
 
 void describe(FieldList& fields, SftConfig& config) {
   fields.section("run", config.run);
   fields.add("initialise", config.initialise,
-             {.help = "Start from random weights; model.path then needs config.json and the "
-                      "tokenizer only."});
+             {.help = "Start from random weights. model.path then needs config.json and the "
+                      "tokenizer files only."});
   fields.section("model", config.model);
   fields.section("sft", config.sft);
 }
 
 SftConfig load_sft_config(const fs::path& path, std::span<const std::string> overrides) {
   SftConfig config;
-  load_config(fields_of(config), path, overrides);
+  config.former_keys = load_config(fields_of(config), path, overrides);
   if (config.model.path.empty()) {
     fail("{}: model.path is not set: name the Hugging Face directory to start from", path.string());
   }
   if (config.sft.data.empty()) {
     fail(
-        "{}: sft.data is not set: name a JSONL or Parquet file of conversations, or prompts and "
+        "{}: sft.data is not set: name a JSONL or Parquet file of conversations, or of prompts and "
         "responses",
         path.string());
   }
   return config;
 }
 
-/// Keys of sft that change no result of this run, besides those that never do: its length, unless
-/// the cosine ends with it.
+/// Returns the keys that a resume of this run may change in addition to those that no result
+/// depends on. They are the keys of the run's length, unless the cosine schedule depends on it.
 std::vector<std::string> may_change(const SftConfig& config) {
   const OptimizerOptions& optimizer = config.sft.optimizer;
   if (optimizer.schedule == Schedule::kCosine && optimizer.decay_until == 0) return {};
   return {"sft.steps", "sft.epochs"};
 }
 
-/// What this learner holds of them.
+/// Returns the start weights that this learner holds.
 Weights start_weights(const SftConfig& config, const Collective& learners, Operators& operators) {
   const ModelConfig model = load_model_config(config.model.path);
   const FlatRange held = held_range(parameter_layout(model), learners.rank(), learners.size());
@@ -80,7 +81,7 @@ Weights start_weights(const SftConfig& config, const Collective& learners, Opera
   return initial_weights(model, static_cast<std::uint64_t>(config.sft.seed), operators, held);
 }
 
-/// How this run's texts become ids. The template is copied into what is returned.
+/// Returns the conversion of this run's texts to token ids. `tokenizer` must outlive the result.
 SftEncoding encoding_of(const SftConfig& config, const Tokenizer& tokenizer,
                         const EndTokens& ends) {
   const PromptTemplate text = prompt_template(config.sft.prompt_template, config.model.path);
@@ -92,7 +93,7 @@ SftEncoding encoding_of(const SftConfig& config, const Tokenizer& tokenizer,
       .end_of_sequence = {}};
   if (!config.sft.append_end_of_sequence || !text.end_of_turn().empty()) return encoding;
   if (ends.ids.empty()) {
-    fail("{}/config.json: eos_token_id is missing, and sft.append_end_of_sequence is on",
+    fail("{}/config.json: eos_token_id is missing; add it, or set sft.append_end_of_sequence false",
          config.model.path);
   }
   encoding.end_of_sequence = static_cast<std::int32_t>(ends.ids.front());
@@ -101,19 +102,19 @@ SftEncoding encoding_of(const SftConfig& config, const Tokenizer& tokenizer,
 
 std::vector<SftExample> examples(const SftConfig& config, const std::string& file,
                                  const SftEncoding& encoding, const ModelConfig& model,
-                                 bool speaks) {
+                                 bool is_first) {
   if (file.empty()) return {};
   const std::int64_t longest =
       config.sft.max_sequence_tokens > 0 ? config.sft.max_sequence_tokens : model.max_positions;
   SftData data = load_sft_examples(file, config.sft, encoding, longest);
-  if (speaks && !data.skipped.empty()) {
+  if (is_first && !data.skipped.empty()) {
     Log("sft", 0).warn("{} of {} rows of {} skipped; the first: {}", data.skipped.size(), data.rows,
                        file, data.skipped.front());
   }
   return std::move(data.examples);
 }
 
-/// metrics.jsonl and progress lines, by rank 0.
+/// Writes metrics.jsonl and progress lines, on rank 0.
 class SftRecorder {
  public:
   SftRecorder(const SftConfig& config, std::int64_t first_step)
@@ -135,7 +136,7 @@ class SftRecorder {
   }
 
  private:
-  static constexpr std::int64_t kLines = 20;  // of a run, where lines are not rewritten
+  static constexpr std::int64_t kLines = 20;  // per run, if the terminal cannot rewrite a line
 
   bool is_shown(const SftProgress& progress) const {
     const std::int64_t every = std::max<std::int64_t>(1, progress.steps / kLines);
@@ -167,7 +168,7 @@ void check_directory(SftConfig config) {
   holds_this_run(config.run.directory, fields_of(config), may_change(config));
 }
 
-/// What all ranks know before any weight is loaded.
+/// The inputs that every rank reads before it loads weights.
 struct SftInputs {
   ModelConfig model;
   EndTokens ends;
@@ -175,15 +176,18 @@ struct SftInputs {
   std::vector<SftExample> train = {}, held_out = {};
 };
 
-SftInputs read_inputs(const SftConfig& config, int learners, bool speaks) {
+SftInputs read_inputs(const SftConfig& config, int learners, bool is_first) {
   SftInputs inputs{.model = load_model_config(config.model.path),
                    .ends = end_tokens(config.model.path, config.sft.prompt_template),
                    .learners = learners};
-  if (speaks && !config.initialise) plan_weights(config.model.path);  // checks the files
+  if (is_first) {
+    for (const std::string& note : config.former_keys) Log("sft", 0).warn("{}", note);
+  }
+  if (is_first && !config.initialise) plan_weights(config.model.path);  // checks the files
   const Tokenizer tokenizer = Tokenizer::load(config.model.path);
   const SftEncoding encoding = encoding_of(config, tokenizer, inputs.ends);
-  inputs.train = examples(config, config.sft.data, encoding, inputs.model, speaks);
-  inputs.held_out = examples(config, config.sft.validation_data, encoding, inputs.model, speaks);
+  inputs.train = examples(config, config.sft.data, encoding, inputs.model, is_first);
+  inputs.held_out = examples(config, config.sft.validation_data, encoding, inputs.model, is_first);
   return inputs;
 }
 
@@ -201,8 +205,8 @@ LearnerSizes sizes_of(const SftConfig& config, const SftInputs& inputs) {
           .learners = inputs.learners};
 }
 
-/// `behind`: the steps done. `dtypes`: the operators'.
-std::string start_text(const SftConfig& config, const SftInputs& inputs, std::int64_t behind,
+/// Returns the summary that the log shows at the start. `dtypes` are those of the operators.
+std::string start_text(const SftConfig& config, const SftInputs& inputs, std::int64_t steps_done,
                        const ComputeDTypes& dtypes) {
   const auto examples_of = [](const std::vector<SftExample>& rows, const std::string& file) {
     return fmt::format("{} examples of {}", rows.size(), file);
@@ -221,34 +225,35 @@ std::string start_text(const SftConfig& config, const SftInputs& inputs, std::in
   const std::string length =
       sft.steps > 0 ? fmt::format("{} steps", sft.steps) : fmt::format("{} epochs", sft.epochs);
   return run_summary_text(
-      run_headline(config.run.directory, behind > 0 ? std::optional(behind) : std::nullopt, length),
+      run_headline(config.run.directory, steps_done > 0 ? std::optional(steps_done) : std::nullopt,
+                   length),
       facts);
 }
 
-std::int64_t steps_behind(const SftConfig& config, const auto& find_checkpoint) {
+std::int64_t saved_steps(const SftConfig& config, const auto& find_checkpoint) {
   const auto checkpoint =
       find_checkpoint(fs::path(config.run.directory) / "checkpoints", Log("sft", 0), {}, kAnyStep);
   return checkpoint ? load_trainer_state(*checkpoint).step : 0;
 }
 
-/// Rank 0: begins the directory, or continues its run; returns the steps done.
+/// Creates the run directory, or opens it to resume its run. Returns the steps done. Rank 0 only.
 std::int64_t begin_run(Job& job, SftConfig config) {
   make_directories(config.run.directory);
   become_writer(job, config.run.directory, "lie_cluster sft");
-  check_directory(config);  // again: another may have begun a run there meanwhile
+  check_directory(config);  // again: another process may have started a run there
   write_run_config(config.run.directory, fields_of(config));
-  return steps_behind(config, valid_checkpoint);
+  return saved_steps(config, valid_checkpoint);
 }
 
-/// Rank 0: what begin_run would find, with nothing written.
-void tell_plan(const SftConfig& config, const SftInputs& inputs, const ComputeDTypes& dtypes) {
+/// Prints the summary of a dry run and writes no files. Rank 0 only.
+void print_plan(const SftConfig& config, const SftInputs& inputs, const ComputeDTypes& dtypes) {
   check_unlocked(config.run.directory);
-  const std::int64_t behind = steps_behind(config, find_valid_checkpoint);
-  tell_dry_run(dump_config_of(config), "sft", start_text(config, inputs, behind, dtypes));
+  const std::int64_t steps_done = saved_steps(config, find_valid_checkpoint);
+  tell_dry_run(dump_config_of(config), "sft", start_text(config, inputs, steps_done, dtypes));
 }
 
-/// Rank 0, after `steps`.
-void tell_end(const SftConfig& config, std::int64_t steps, int signal) {
+/// Logs how the run ended after `steps`. Rank 0 only.
+void log_end(const SftConfig& config, std::int64_t steps, int signal) {
   const std::string how =
       signal == 0 ? fmt::format("done: all {} steps", steps)
                   : fmt::format("stopped at step {} by {}; start the same command again to go on",
@@ -268,24 +273,25 @@ void sft(Job& job, const fs::path& path, std::span<const std::string> overrides,
   job.set_role("learner");
   job.set_activity("preparing");
   const SftConfig config = load_sft_config(path, overrides);
-  const bool speaks = job.rank() == 0;
-  if (speaks) check_directory(config);
+  const bool is_first = job.rank() == 0;
+  if (is_first) check_directory(config);
   const auto world = world_collective(job);
   const auto operators = make_operators(config.model, threads_of_equal_ranks(job, false));
-  const SftInputs inputs = read_inputs(config, job.size(), speaks);
+  const SftInputs inputs = read_inputs(config, job.size(), is_first);
   if (dry_run) {
-    if (speaks) tell_plan(config, inputs, operators->dtypes());
+    if (is_first) print_plan(config, inputs, operators->dtypes());
     return;
   }
   const auto learners = staged_collective(*world, *operators);
   Weights weights = start_weights(config, *learners, *operators);
-  weights.set_end_of_sequence_ids(inputs.ends.ids);  // what is taught here, train and eval stop at
+  weights.set_end_of_sequence_ids(
+      inputs.ends.ids);  // checkpoints tell train and eval where to stop
   Transformer model(weights);
   std::optional<SftRecorder> recorder;
-  if (speaks) {
-    const std::int64_t behind = begin_run(job, config);
-    Log("sft", 0).info("{}", start_text(config, inputs, behind, operators->dtypes()));
-    recorder.emplace(config, behind);
+  if (is_first) {
+    const std::int64_t steps_done = begin_run(job, config);
+    Log("sft", 0).info("{}", start_text(config, inputs, steps_done, operators->dtypes()));
+    recorder.emplace(config, steps_done);
   }
   job.set_activity("fine-tuning");
   note_stop_signals();
@@ -304,8 +310,8 @@ void sft(Job& job, const fs::path& path, std::span<const std::string> overrides,
                                  if (recorder) recorder->record(p);
                                },
                            .stop = [&] { return is_stopped = job.stop_signal() != 0; }});
-  if (!speaks) return;
-  tell_end(config, done, is_stopped ? job.stop_signal() : 0);
+  if (!is_first) return;
+  log_end(config, done, is_stopped ? job.stop_signal() : 0);
   if (is_stopped) job.set_stopped();
 }
 

@@ -5,7 +5,7 @@
 
 namespace lie::replay {
 
-void OffPolicyWarning::take(StepOutcome& step) {
+void OffPolicyWarning::record(StepOutcome& step) {
   const double share = effective_sample_share(step.groups, step.update);
   if (share < least_) least_ = share, least_step_ = step.step;
   if (!(share < bound_) || warned_) return;

@@ -13,7 +13,7 @@ namespace lie::replay {
 class WrittenLog : public StepRecorder {
  public:
   explicit WrittenLog(TrajectoryRecorder& trajectories) : trajectories_(trajectories) {}
-  void take(StepOutcome&) override { trajectories_.wait(); }
+  void record(StepOutcome&) override { trajectories_.wait(); }
 
  private:
   TrajectoryRecorder& trajectories_;
@@ -23,7 +23,7 @@ class WrittenLog : public StepRecorder {
 class OffPolicyWarning : public StepRecorder {
  public:
   explicit OffPolicyWarning(double bound) : bound_(bound) {}
-  void take(StepOutcome& step) override;
+  void record(StepOutcome& step) override;
 
   /// Of the steps so far.
   double least_share() const { return least_; }

@@ -9,7 +9,6 @@
 #include "common/comm/collective/mpi_collective.h"
 #include "common/process/log.h"
 #include "learner/learner.h"
-#include "learner/record/curve_recorder.h"
 #include "learner/record/log_comparison.h"
 #include "learner/schedule/early_stop.h"
 #include "learner/schedule/logged_steps.h"
@@ -19,8 +18,8 @@
 #include "tools/replay/replay_stages.h"
 #include "tools/replay/replayed_steps.h"
 #include "tools/run/config/devices.h"
+#include "tools/run/roles/learner_0.h"
 #include "tools/run/roles/role_runners.h"
-#include "tools/run/roles/training.h"
 #include "tools/run/start/announcements.h"
 #include "tools/run/start/start.h"
 
@@ -89,26 +88,23 @@ void tell_outcome(const LoggedRun& run, bool compares, const LogComparison& comp
 class ReplaySource {
  public:
   /// Keeps references to all. `compares`: the learner's results must equal the logged ones.
-  ReplaySource(const Replay& replay, const Scorers& scorers, bool compares, PromptStream& prompts,
-               EarlyStop& stop)
-      : log_(fs::path(replay.task.config.run.directory) / "trajectories",
-             replay.prepared.start.step) {
-    const TrainConfig& config = replay.task.config;
-    const RunStart& start = replay.prepared.start;
+  ReplaySource(const ReplayTask& task, Learner0& learner, const Scorers& scorers, bool compares,
+               EarlyStop& stop) {
+    const TrainConfig& config = learner.config;
+    const RunStart& start = learner.start;
     const TextOfResponse text = text_of_response(config, start);
-    if (!replay.task.is_whole) {
+    if (!task.is_whole) {
       std::vector<GroupScorer*> of_runs;
       for (const auto& scorer : scorers) of_runs.push_back(scorer.get());
-      planned_.emplace(replay.task, std::move(of_runs),
-                       OwnSteps{log_, start.step, start.logged_step}, text, stop);
+      planned_.emplace(task, std::move(of_runs),
+                       OwnSteps{learner.log, start.step, start.logged_step}, text, stop);
       return;
     }
-    run_.emplace(replay.task.runs.front().log,
-                 LoggedSteps::Range{start.logged_step, config.run.steps}, text, prompts,
-                 config.tickets, stop, end_);
+    run_.emplace(task.runs.front().log, LoggedSteps::Range{start.logged_step, config.run.steps},
+                 text, learner.prompts, config.tickets, stop, end_);
     replayed_.emplace(*run_, scorers.front().get(), compares);
-    own_.emplace(log_, LoggedSteps::Range{start.step, start.logged_step}, text, prompts,
-                 config.tickets, stop, *replayed_);
+    own_.emplace(learner.log, LoggedSteps::Range{start.step, start.logged_step}, text,
+                 learner.prompts, config.tickets, stop, *replayed_);
   }
 
   Source<StepGroups>& steps() {
@@ -116,7 +112,6 @@ class ReplaySource {
   }
 
  private:
-  StepLog log_;
   std::optional<PlannedSteps> planned_;
   // Of a whole run:
   NoSteps end_;
@@ -128,32 +123,23 @@ class ReplaySource {
 /// Learner 0.
 void learn(Replay replay, const TrainArguments& arguments, const LearnerTransport& transport,
            EarlyStop& stop) {
-  const TrainConfig& config = replay.task.config;
-  const RunStart& start = replay.prepared.start;
-  Training training(config, start, transport);
-  PromptStream stream =
-      prompt_stream(std::move(replay.prepared.prompts.training), config, training.state);
+  Learner0 learner(replay.task.config, replay.prepared.start,
+                   std::move(replay.prepared.prompts.training), transport, stop);
   const Scorers scorers = make_scorers(replay.task, arguments.run_programs, transport.threads);
   const LoggedRun& run = replay.task.runs.front();
   const bool compares = replay.task.is_whole && !scorers.front() && !changes_any(run, kLearning);
-  ReplaySource source(replay, scorers, compares, stream, stop);
+  ReplaySource source(replay.task, learner, scorers, compares, stop);
   SharedGroups groups(source.steps(), transport.learners);
 
-  TrajectoryRecorder trajectories =
-      trajectory_recorder(config, start, training, transport.learners);
-  WrittenLog written(trajectories);
-  LogComparison comparison;
+  WrittenLog written(learner.trajectories);
   OffPolicyWarning off_policy(arguments.least_sample_share);
-  RunCoverage coverage = run_coverage(config, start);
-  CurveRecorder curves = curve_recorder(config, start, coverage);
-  CheckpointWriter checkpoints(config, start, training, stream, coverage, stop);
-  StepRecorders outcomes(
-      {&trajectories, &written, &comparison, &off_policy, &curves, &checkpoints});
-  run_learner({config.advantage, *training.updater, groups, outcomes});
+  learner.recorders.add(written);
+  learner.recorders.add(off_policy);
+  run_learner(learner.parts(groups));
   for (const auto& scorer : scorers) {
     if (scorer) scorer->finish();
   }
-  tell_outcome(run, compares, comparison, off_policy);
+  tell_outcome(run, compares, learner.comparison, off_policy);
 }
 
 }  // namespace

@@ -1,5 +1,5 @@
-// The group operations of weight sync and gradient reduction, over MPI (host memory), NCCL (device
-// memory) or threads of one process.
+// Group operations, used by weight sync and gradient reduction, over MPI (host memory), NCCL
+// (device memory) or threads of one process.
 #pragma once
 
 #include <cstddef>
@@ -13,38 +13,39 @@
 
 namespace lie {
 
-/// A fixed group of participants. Every method is collective: all members call it in the same
-/// order, each from one thread, with spans of the same count and dtype, and it blocks. Results have
-/// the same bits on every member, and in every run of the same layout where the implementation adds
-/// in a fixed order; each says which. Throws Error for a span in memory that the implementation
-/// does not reach, and when the job is ending because another rank failed.
+/// A fixed group of members. Every method is collective and blocks: all members call it in the same
+/// order, each from one thread, with spans of the same count and dtype. Results are bit-identical
+/// on all members. They are also bit-identical in every run of the same layout if the
+/// implementation adds in a fixed order, which each documents. Throws Error for a span in memory
+/// that the implementation cannot reach, and when the job ends because another rank failed.
 class Collective {
  public:
   virtual ~Collective() = default;
   virtual int rank() const = 0;
   virtual int size() const = 0;
-  /// The root's bytes, in host memory, reach all members: headers, sizes, packed messages.
+  /// Copies the root's bytes, in host memory, to all members: headers, sizes, packed messages.
   virtual void broadcast_bytes(std::span<std::byte> bytes, int root) = 0;
-  /// The root's values reach all members.
+  /// Copies the root's values to all members.
   virtual void broadcast(DeviceSpan values, int root) = 0;
-  /// The root's fp32 values reach the others as bf16 (common/base/bfloat16.h) in half the bytes;
-  /// the root keeps its own. Host memory, unless the implementation says more.
+  /// Copies the root's fp32 values to the other members, rounded to bf16 (common/base/bfloat16.h),
+  /// which halves the bytes. The root's values are unchanged. Spans must be in host memory unless
+  /// the implementation documents more.
   virtual void broadcast_as_bfloat16(DeviceSpan values, int root);
-  /// Element-wise sum over members, in place on every member.
+  /// Replaces the values on every member by their element-wise sum over all members.
   virtual void all_reduce_sum(DeviceSpan values) = 0;
-  /// out[j] reaches member j as its in[rank()]: spans of the same count on both ends, which may be
-  /// 0; what is long goes in several calls. This member's own may be the same memory in both.
+  /// Sends out[j] to member j, which receives it in its in[rank()]. Both spans have the same count,
+  /// which may be 0. Split long data over several calls. This member's own spans may share memory.
   virtual void exchange(std::span<const DeviceSpan> out, std::span<const DeviceSpan> in) = 0;
 };
 
-/// The root's value reaches all members.
+/// Copies the root's value to all members.
 template <typename Value>
 requires std::is_trivially_copyable_v<Value>
 void broadcast_value(Collective& group, Value& value, int root = 0) {
   group.broadcast_bytes(std::as_writable_bytes(std::span(&value, 1)), root);
 }
 
-/// The root's string or vector, of any length, reaches all members.
+/// Copies the root's string or vector, of any length, to all members.
 template <typename Values>
 void broadcast_values(Collective& group, Values& values, int root = 0) {
   std::uint64_t size = values.size();
@@ -53,17 +54,20 @@ void broadcast_values(Collective& group, Values& values, int root = 0) {
   group.broadcast_bytes(std::as_writable_bytes(std::span(values)), root);
 }
 
-/// The group of one: every operation is the identity. In place it takes memory of any kind.
+/// Creates the group of one member, in which every operation is the identity. Operations in place
+/// accept memory of any kind.
 std::unique_ptr<Collective> solo_collective();
 
 // ---- For implementations
 
-/// Throws Error unless there is a span for each member, and this member's own agree.
+/// Throws Error unless there is a span for each member, and this member's own two spans have the
+/// same size.
 void check_exchange(const Collective& group, std::span<const DeviceSpan> out,
                     std::span<const DeviceSpan> in);
-/// Throws Error that names `implementation` unless this is a dtype that hosts add in.
+/// Throws Error that names `implementation` unless hosts can add values of this dtype.
 void check_host_sum(DType dtype, std::string_view implementation);
-/// The span as host bytes; Error that names `implementation` where it lies elsewhere.
+/// Returns the span as host bytes. Throws Error that names `implementation` if it is in device
+/// memory.
 std::span<std::byte> host_bytes(DeviceSpan values, std::string_view implementation);
 
 }  // namespace lie

@@ -12,8 +12,9 @@ namespace lie {
 namespace {
 
 constexpr std::size_t kBroadcastChunkBytes = std::size_t{1} << 20;
-constexpr std::int64_t kPartBytes = std::int64_t{1} << 20;  // of one member in one block
-constexpr std::size_t kChunksAhead = 8;  // copies of chunks on their way per child
+// largest share of one member in a block
+constexpr std::int64_t kPartBytes = std::int64_t{1} << 20;
+constexpr std::size_t kChunksAhead = 8;  // chunks in flight per child
 constexpr std::string_view kName = "a group over MPI";
 
 std::shared_ptr<const Bytes> copy_of(std::span<const std::byte> bytes) {
@@ -41,7 +42,7 @@ class MpiCollective : public Collective {
   void exchange(std::span<const DeviceSpan> out, std::span<const DeviceSpan> in) override;
 
  private:
-  /// One part of a block for each member.
+  /// The spans of a block that each member adds, by member.
   using Parts = std::vector<std::span<std::byte>>;
 
   void send(int member, std::shared_ptr<const Bytes> bytes) {
@@ -113,7 +114,7 @@ void MpiCollective::exchange(std::span<const DeviceSpan> out, std::span<const De
   outbox_.drain(0);
 }
 
-/// Each member's values of each part go to the part's member; `sum` is this member's.
+/// Sends every part to the member that adds it. Writes the sum of this member's part to `sum`.
 void MpiCollective::reduce_parts(const Parts& parts, std::span<std::byte> sum, DType dtype) {
   check_host_sum(dtype, kName);
   for (int member = 0; member < size(); ++member) {
@@ -126,7 +127,7 @@ void MpiCollective::reduce_parts(const Parts& parts, std::span<std::byte> sum, D
   }
 }
 
-/// Adds the members' values of this member's part in rank order, beginning with member 0's.
+/// Adds all members' values of this member's part in rank order, beginning with member 0's.
 template <typename T>
 void MpiCollective::add_in_rank_order(std::span<std::byte> own, std::span<std::byte> sum) {
   const std::size_t count = own.size() / sizeof(T);
@@ -143,7 +144,7 @@ void MpiCollective::add_in_rank_order(std::span<std::byte> own, std::span<std::b
   std::ranges::copy(std::as_bytes(std::span(added)), sum.begin());
 }
 
-/// This member's part goes to all, theirs come into place.
+/// Sends this member's sums to all others and receives theirs.
 void MpiCollective::gather_parts(const Parts& parts) {
   const auto own = copy_of(parts[me()]);
   for (int member = 0; member < size(); ++member) {

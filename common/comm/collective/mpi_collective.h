@@ -1,4 +1,4 @@
-// The group operations over MPI, in host memory.
+// The group operations over MPI, for host memory.
 #pragma once
 
 #include <memory>
@@ -9,20 +9,20 @@
 
 namespace lie {
 
-/// The group of `members` (world ranks, the same list on each; this rank is one of them). A
-/// member's rank in the group is its position. `tag` must belong to this group alone. Making it is
-/// not collective. A group of one is the solo collective.
+/// Creates the group of `members`: world ranks, the same list on each of them, including this rank.
+/// A member's rank in the group is its position in the list. No other group may use `tag`. Creation
+/// is not collective. A group of one is the solo collective.
 ///
-/// Made of point-to-point messages: MPI's own collectives add in an unspecified order, occupy a
-/// core while they wait, and cannot be abandoned when another rank fails.
-///   broadcast       chunks down a binary tree, so that large spans flow
-///   all_reduce_sum  by blocks, each member adds its part over all members, which then reaches all:
-///                   2 (k-1)/k of the data sent by each
-///   exchange        a message for each pair
+/// It is built from point-to-point messages. MPI's own collectives add in an unspecified order,
+/// occupy a core while they wait, and cannot be abandoned when another rank fails.
+///   broadcast       sends chunks down a binary tree, so that the hops of large spans overlap
+///   all_reduce_sum  works in blocks. Each member adds its share of a block over all members and
+///                   sends the sums to all. Each member sends 2 (k-1)/k of the data.
+///   exchange        sends one message per pair
 /// Sums are added in rank order, beginning with member 0's value.
 std::unique_ptr<Collective> mpi_collective(Job& job, std::vector<int> members, Tag tag);
 
-/// The group of all ranks.
+/// Creates the group of all ranks.
 std::unique_ptr<Collective> world_collective(Job& job);
 
 }  // namespace lie

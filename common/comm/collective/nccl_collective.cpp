@@ -25,7 +25,7 @@ void check(ncclResult_t code, std::string_view what) {
     fail("NCCL, {}: {}", what, ncclGetErrorString(code));
 }
 
-/// A stream of the current device that can wait for the work of another.
+/// A stream of the current device that can wait for the work of another stream.
 class Stream {
  public:
   Stream() {
@@ -40,7 +40,7 @@ class Stream {
   Stream& operator=(const Stream&) = delete;
   cudaStream_t get() const { return stream_; }
 
-  /// Work enqueued here from now on waits for all work enqueued on `other` so far.
+  /// Makes work enqueued here from now on wait for all work enqueued on `other` so far.
   void follow(cudaStream_t other) {
     check(cudaEventRecord(event_, other), "marking the place in the compute stream");
     check(cudaStreamWaitEvent(stream_, event_, 0), "waiting for the compute stream");
@@ -51,8 +51,8 @@ class Stream {
   cudaEvent_t event_ = nullptr;
 };
 
-/// A non-blocking communicator: a member can leave it when another rank has failed. To be settled
-/// before its first use.
+/// A non-blocking communicator, which a member can leave when another rank has failed. Call
+/// settle() before its first use.
 class Communicator {
  public:
   Communicator(Job& job, const ncclUniqueId& id, int rank, int size) : job_(job) {
@@ -69,7 +69,7 @@ class Communicator {
 
   ncclComm_t get() const { return communicator_; }
 
-  /// Waits, attending, until the calls so far have been accepted.
+  /// Waits until NCCL has accepted the calls so far, and polls the job's progress meanwhile.
   void settle(std::string_view what) {
     ncclResult_t state = ncclInProgress;
     for (Backoff backoff;; backoff.pause()) {
@@ -81,15 +81,16 @@ class Communicator {
   }
 
  private:
-  /// Whether all that was sent has arrived. An abort takes back what NCCL's threads still send when
-  /// this device has finished, and a slower member would wait for it for ever: it is for failures.
+  /// Returns whether the communicator was finalized, so that all sent data has arrived. An abort is
+  /// for failures only. It cancels data that NCCL's threads still send after this device has
+  /// finished, and a slower member would wait for that data forever.
   bool left_in_order() {
     if (std::uncaught_exceptions() > 0) return false;
     try {
       check(ncclCommFinalize(communicator_), "leaving the group");
       settle("leaving the group");
       return true;
-    } catch (const std::exception&) {  // another rank has failed, which reports
+    } catch (const std::exception&) {  // another rank has failed and reports it
       return false;
     }
   }
@@ -123,7 +124,7 @@ class NcclCollective : public Collective {
         place_{device},
         compute_(compute),
         communicator_(job, shared_id(*host_), host_->rank(), host_->size()) {
-    communicator_.settle("joining the group");  // left again where another rank fails meanwhile
+    communicator_.settle("joining the group");  // throws if another rank fails meanwhile
   }
 
   int rank() const override { return host_->rank(); }
@@ -180,7 +181,8 @@ class NcclCollective : public Collective {
                           cudaMemcpyDeviceToDevice, stream_.get()),
           "copying a member's own part");
   }
-  /// All pairs in one group: one after another, sends and receives would wait for each other.
+  /// Starts all pairs as one NCCL group. Started one after another, sends and receives would wait
+  /// for each other.
   ncclResult_t start_exchange(std::span<const DeviceSpan> out, std::span<const DeviceSpan> in) {
     check(ncclGroupStart(), "exchange");
     for (int member = 0; member < size(); ++member) {
@@ -201,14 +203,17 @@ class NcclCollective : public Collective {
                     communicator_.get(), stream_.get());
   }
 
-  /// What is enqueued from here on waits for all work on the compute stream so far.
+  /// Makes work that is enqueued on stream_ from here on wait for all work on the compute stream so
+  /// far.
   void follow_compute() {
-    // LibTorch goes back to the device it found, and the null stream is the current device's.
+    // LibTorch restores the device that it found, and the null stream belongs to the current
+    // device.
     check(cudaSetDevice(place_.device), "choosing the device");
     stream_.follow(compute_);
   }
 
-  /// Calls `start(count, type)` after all work enqueued on the compute stream, and waits.
+  /// Calls `start(count, type)` after all work enqueued on the compute stream, and waits for the
+  /// result.
   template <typename Start>
   void run(std::string_view what, DeviceSpan values, const Start& start) {
     check_place(values);
@@ -217,14 +222,14 @@ class NcclCollective : public Collective {
     finish(what);
   }
 
-  /// Waits, attending, until the device has finished.
+  /// Waits until the device has finished, and polls the job's progress meanwhile.
   void finish(std::string_view what) {
     communicator_.settle(what);
     for (Backoff backoff;; backoff.pause()) {
       const cudaError_t state = cudaStreamQuery(stream_.get());
       if (state == cudaSuccess) return;
       if (state != cudaErrorNotReady) check(state, what);
-      cudaGetLastError();  // "not ready" is kept as one, and would be the next kernel's
+      cudaGetLastError();  // clears "not ready", which the next kernel launch would report
       job_.poll_progress();
     }
   }

@@ -16,7 +16,7 @@ constexpr std::string_view kName = "a group of threads";
 
 }  // namespace
 
-/// Where the threads meet: a barrier that can be poisoned, and the spans each brings.
+/// A barrier of the threads that can be poisoned, with the span that each thread contributes.
 class ThreadGroup::Meeting {
  public:
   explicit Meeting(int size) : spans_(static_cast<std::size_t>(size)) {}
@@ -24,7 +24,7 @@ class ThreadGroup::Meeting {
   int size() const { return static_cast<int>(spans_.size()); }
   std::span<std::byte>& span(int rank) { return spans_[static_cast<std::size_t>(rank)]; }
 
-  /// Waits until all threads are here.
+  /// Waits until all threads have called it.
   void wait() {
     std::unique_lock lock(mutex_);
     const std::size_t round = round_;
@@ -46,7 +46,7 @@ class ThreadGroup::Meeting {
  private:
   std::mutex mutex_;
   std::condition_variable all_here_;
-  std::vector<std::span<std::byte>> spans_;  // by thread; read between two waits
+  std::vector<std::span<std::byte>> spans_;  // by thread; others read them between two waits
   std::size_t here_ = 0, round_ = 0;
   std::exception_ptr poison_;
 };
@@ -73,7 +73,7 @@ class ThreadGroup::Member : public Collective {
   }
   void exchange(std::span<const DeviceSpan> out, std::span<const DeviceSpan> in) override {
     check_exchange(*this, out, in);
-    for (const DeviceSpan& span : out) host_bytes(span, kName);  // before others wait
+    for (const DeviceSpan& span : out) host_bytes(span, kName);  // throws before other threads wait
     std::vector<DeviceSpan> mine(out.begin(), out.end());
     bring(std::as_writable_bytes(std::span(mine)));
     for (int member = 0; member < size(); ++member) {
@@ -89,7 +89,7 @@ class ThreadGroup::Member : public Collective {
   }
 
  private:
-  /// Shows this thread's bytes to the others; all must bring the same number.
+  /// Makes this thread's bytes visible to the others. All must contribute the same number of bytes.
   void bring(std::span<std::byte> bytes) {
     meeting_.span(rank_) = bytes;
     meeting_.wait();
@@ -106,7 +106,7 @@ class ThreadGroup::Member : public Collective {
     if (from.data() != to.data() && !from.empty()) std::memcpy(to.data(), from.data(), from.size());
   }
 
-  /// Each thread adds its part of the elements and writes the sums to all.
+  /// Adds this thread's share of the elements and writes the sums to all members.
   template <typename T>
   void reduce(DeviceSpan values) {
     bring(host_bytes(values, kName));

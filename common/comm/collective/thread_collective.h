@@ -8,16 +8,16 @@
 
 namespace lie {
 
-/// A group of `size` threads. Outlives its members. Spans are host memory; sums are added in rank
-/// order.
+/// A group of `size` threads. It must outlive its members. Spans must be in host memory. Sums are
+/// added in rank order.
 class ThreadGroup {
  public:
   explicit ThreadGroup(int size);
   ~ThreadGroup();
 
-  /// The end of thread number `rank`, to be used by that thread alone.
+  /// Returns the member for thread number `rank`. Only that thread may use it.
   std::unique_ptr<Collective> member(int rank);
-  /// Makes every call of a member throw `cause`, the waiting ones too. The first cause stays.
+  /// Makes every call of a member throw `cause`, including waiting calls. Later causes are ignored.
   void poison(std::exception_ptr cause);
 
  private:

@@ -27,23 +27,24 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 constexpr std::chrono::seconds kFindEachOther{60};
-constexpr int kAnswer_milliseconds = 3000;  // of one address of rank 0
+constexpr int kAnswer_milliseconds = 3000;  // for an answer at one address of rank 0
 constexpr int kAgain_milliseconds = 20;
-// The reporter's kernel may notice a silent host so much later than this one's.
+// The reporter's kernel may detect an unresponsive host this much later than this one's.
 constexpr std::chrono::seconds kTimeToReport{8};
-// The same of a death, where the reporter may have to wait for a processor.
+// After the death of a process, the reporter may have to wait this long for a processor.
 constexpr std::chrono::seconds kTimeToReportDeath{2};
-// Until mpirun has written what it was given. When a rank has ended, it kills the others after 1 s.
+// Time for mpirun to print what it was given. When a rank has ended, it kills the others after 1 s.
 constexpr std::chrono::milliseconds kTimeToPassOn{500};
 
-/// Rank 0's place for all ranks. It listens before it tells.
+/// Broadcasts where rank 0 listens. Rank 0 must already listen. Collective over all ranks.
 MeetingPoint share(MeetingPoint point) {
   mpi::check(MPI_Bcast(&point, sizeof point, MPI_BYTE, 0, MPI_COMM_WORLD),
              "telling where rank 0 listens");
   return point;
 }
 
-/// One descriptor for each rank at most, besides those of the work.
+/// Raises the limit of open descriptors: at most one for each rank, besides those of the run
+/// itself.
 void allow_descriptors(int ranks) {
   rlimit limit = {};
   const auto needed = static_cast<rlim_t>(ranks) + 256;
@@ -52,7 +53,7 @@ void allow_descriptors(int ranks) {
   ::setrlimit(RLIMIT_NOFILE, &limit);
 }
 
-/// Threads started while it lives get no signals: those are for the thread that works.
+/// Threads started during its lifetime receive no signals, which are for the main thread.
 class WithoutSignals {
  public:
   WithoutSignals() {
@@ -96,10 +97,10 @@ class Liveness::Watcher {
   void see_who_is_here();
   void end_if(const std::optional<LossEnding>& ending);
 
-  const RankState own_;  // as it began
+  const RankState own_;  // its initial state
   const int size_;
   MeetingPoint point_;
-  Descriptor news_, stop_;         // events: something to pass on; the end
+  Descriptor news_, stop_;         // events: news to pass on; stop
   Descriptor hosts_, neighbours_;  // listeners of rank 0; of the first rank of a host
 
   std::mutex mutex_;
@@ -107,11 +108,11 @@ class Liveness::Watcher {
   bool is_told_ = false, failing_ = false;
   std::atomic<bool> stopping_ = false;
 
-  // Of the thread alone.
+  // Used by the watching thread only.
   std::list<RankLink> links_;
   RankLink* parent_ = nullptr;
   RankWatch ranks_;
-  std::optional<Clock::time_point> all_here_by_;  // rank 0: as long as some are missing
+  std::optional<Clock::time_point> all_here_by_;  // rank 0: set while some ranks are missing
   std::thread thread_;
 };
 
@@ -178,7 +179,8 @@ void Liveness::Watcher::run() {
   for (RankLink& link : links_) leave(link);
 }
 
-/// The first of a host to listen there is the one that connects to rank 0.
+/// Finds a parent: rank 0 for the first rank of this host that listens for its neighbors, and that
+/// rank for all others of the host.
 void Liveness::Watcher::find_parent(Clock::time_point deadline) {
   while (!stopping_ && parent_ == nullptr && Clock::now() < deadline) {
     if (!neighbours_.is_open()) neighbours_ = listen_to_neighbours(point_, own_.host);
@@ -191,7 +193,8 @@ void Liveness::Watcher::find_parent(Clock::time_point deadline) {
   }
 }
 
-/// An address may be another host's, or lead nowhere: rank 0 is who answers.
+/// Tries rank 0's addresses. An address may belong to another host or be unreachable, so it counts
+/// only if rank 0 answers there.
 void Liveness::Watcher::connect_to_root() {
   for (int i = 0; i < point_.address_count && parent_ == nullptr && !stopping_; ++i) {
     Descriptor socket = connect_to_host(point_, i, kAnswer_milliseconds, stop_.number());
@@ -213,7 +216,7 @@ RankLink& Liveness::Watcher::greet(Descriptor socket) {
   return link;
 }
 
-/// Not a loss for the other side.
+/// Closes a connection such that the other side does not count a loss.
 void Liveness::Watcher::leave(RankLink& link) {
   link.send({RankNews::Kind::kEnded, own_});
   link.flush();
@@ -233,7 +236,7 @@ void Liveness::Watcher::watch() {
   }
 }
 
-/// Until something comes, or can be sent that could not before.
+/// Waits until data arrives, or until unsent data can be sent.
 void Liveness::Watcher::wait() {
   std::vector<pollfd> descriptors;
   for (const Descriptor* each : {&news_, &stop_, &hosts_, &neighbours_}) {
@@ -271,8 +274,8 @@ void Liveness::Watcher::serve(RankLink& link) {
   if (&link == parent_) parent_ = nullptr;
 }
 
-/// The first message of a link says who is at its other end. It may be the last, too: of a parent
-/// that has taken the link in and ended.
+/// Processes one message. The first message of a link identifies the rank at its other end. It may
+/// also be the last message, from a parent that accepted the link and then ended.
 void Liveness::Watcher::serve(RankLink& link, const RankNews& news) {
   const bool is_first = link.peer < 0;
   if (is_first) meet(link, news.rank);
@@ -284,7 +287,7 @@ void Liveness::Watcher::meet(RankLink& link, const RankState& rank) {
   if (&link != parent_) return ranks_.add_child(rank);
   ranks_.add_parent(rank);
   const std::lock_guard lock(mutex_);
-  ranks_.tell(told_);  // what was told while there was no parent
+  ranks_.tell(told_);  // news from the time without a parent
 }
 
 void Liveness::Watcher::see_who_is_here() {
@@ -300,8 +303,9 @@ void Liveness::Watcher::see_who_is_here() {
           size_ - 1, ranks_.count_others(), point_.port, own_.host, kFindEachOther.count());
 }
 
-/// The report comes first: a launcher that has noticed, too, may leave no time for more. mpirun
-/// itself would wait for its daemon on a silent host, long after all ranks have ended.
+/// Reports the loss and exits. The report comes first, because a launcher that also detected the
+/// loss may leave no time for more. mpirun is killed after the loss of a host, because it would
+/// wait for its daemon there long after all ranks have ended.
 void Liveness::Watcher::end_if(const std::optional<LossEnding>& ending) {
   if (!ending) return;
   if (ending->rank) write_report(*ending->rank, size_, ending->message);

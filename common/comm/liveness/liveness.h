@@ -1,5 +1,5 @@
-// Notices that a rank, a host or the network to it is lost (invariant E8): MPI does not, or too
-// late and without our report.
+// Detects the loss of a rank, of a host or of the network to it (invariant E8). MPI does not detect
+// it, or detects it too late and without our report.
 #pragma once
 
 #include <memory>
@@ -9,28 +9,32 @@
 
 namespace lie {
 
-/// A thread beside the one that works, with connections of its own along a tree (RankWatch): rank 0
-/// above the first rank of each host, that above the others of its host. A process that dies closes
-/// its connections: known at once. A host that falls silent does not answer the kernel's keepalive
-/// questions: known after 15 to 25 s. A process that computes for minutes or is stopped by a signal
-/// is not lost, since its kernel answers; and nothing is sent while nothing happens.
+/// A thread that runs in the background with its own connections along a tree (RankWatch): rank 0
+/// is the parent of the first rank of each host, which is the parent of the others on its host.
 ///
-/// At a loss one process writes the report, and every one ends itself with status 1 at once, from
-/// this thread: MPI may neither be called by it nor be waited for. What is on the disk is as after
-/// `kill -9`, which a run survives (E2).
+/// A process that dies closes its connections, which is detected immediately. A host that becomes
+/// unresponsive does not answer the kernel's keepalive probes, which is detected after 15 to 25 s.
+/// A process that computes for minutes or is stopped by a signal is not lost, since its kernel
+/// answers. No messages are sent while nothing changes.
+///
+/// After a loss, one process writes the report. Every process then exits with status 1 immediately,
+/// from this thread, because the thread may neither call MPI nor wait for it. The files on disk are
+/// as after `kill -9`, which a run survives (E2).
 class Liveness {
  public:
-  /// Collective over all ranks; watching begins beside the work. Ranks that find no connection
-  /// within a minute are not watched, which rank 0 says.
+  /// Starts watching in the background. Collective over all ranks. Ranks that find no connection
+  /// within a minute are not watched; rank 0 logs a warning about them.
   explicit Liveness(const mpi::Environment& environment);
-  /// The rank has ended well, or says itself why not. Not a loss for the others.
+  /// Tells the other ranks that this one has ended, with success or with its own report. They do
+  /// not count it as a loss.
   ~Liveness();
   Liveness(const Liveness&) = delete;
   Liveness& operator=(const Liveness&) = delete;
 
-  /// For the report, should this rank be lost. One thread calls these two.
+  /// Updates the state with which a loss of this rank is reported. This and tell_failing() are
+  /// called by one thread.
   void tell(const RankState& state);
-  /// The job ends by itself from now on (Job's protocol): losses are not reported any more.
+  /// Announces that the job ends by Job's protocol. Losses are not reported from now on.
   void tell_failing();
 
  private:

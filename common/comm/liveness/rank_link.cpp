@@ -22,12 +22,13 @@
 namespace lie {
 namespace {
 
-// A silent host is lost after 15 to 25 s: the kernel asks every 5 s, whatever the process does.
+// An unresponsive host counts as lost after 15 to 25 s. The kernel sends probes every 5 s,
+// independently of what the process does.
 constexpr int kAskEvery_seconds = 5;
 constexpr int kAsk_times = 4;
 constexpr int kSilentAfter_milliseconds = 20'000;
 
-/// A message on the wire; both ends are the same program. Texts end with a zero.
+/// A message on the wire. Both ends run the same program. Texts end with a zero byte.
 struct Wire {
   JobToken token;
   std::int32_t kind, rank;
@@ -70,7 +71,7 @@ Descriptor open_socket(int family) {
   return Descriptor(::socket(family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
 }
 
-/// An address of either family, as the system takes it.
+/// An address of either family, as system calls expect it.
 struct Address {
   sockaddr_storage bytes = {};
   socklen_t length = 0;
@@ -105,7 +106,8 @@ in6_addr mapped(const in_addr& four) {
   return address;
 }
 
-/// In the abstract name space, which no file system and no other network sees.
+/// Returns an address in the abstract socket namespace, which is not visible in file systems or
+/// from other hosts.
 Address neighbourhood(const MeetingPoint& point, std::string_view host) {
   std::string name = "lie-";
   for (const unsigned char byte : point.name) name += fmt::format("{:02x}", byte);
@@ -123,7 +125,7 @@ void add_address(MeetingPoint& point, const in6_addr& address) {
   ++point.address_count;
 }
 
-/// Not those of one link, which are nothing without the name of an interface.
+/// Skips link-local addresses, which are incomplete without the name of an interface.
 void add_address(MeetingPoint& point, const sockaddr& address) {
   if (address.sa_family == AF_INET) {
     add_address(point, mapped(reinterpret_cast<const sockaddr_in&>(address).sin_addr));
@@ -133,7 +135,8 @@ void add_address(MeetingPoint& point, const sockaddr& address) {
   }
 }
 
-/// Those that only this host has come last: ranks with host names of their own may share it.
+/// Adds the loopback addresses last. They can be needed, because ranks with different host names
+/// may share a host.
 void add_addresses(MeetingPoint& point) {
   ifaddrs* list = nullptr;
   if (::getifaddrs(&list) != 0) fail("cannot list this host's addresses: {}", std::strerror(errno));
@@ -174,7 +177,7 @@ void RankLink::send(const RankNews& news) {
   out_.append(reinterpret_cast<const char*>(&wire), sizeof wire);
 }
 
-/// A loss shows in read().
+/// A loss is detected by read().
 void RankLink::flush() {
   while (!out_.empty()) {
     const ssize_t sent = ::send(descriptor(), out_.data(), out_.size(), MSG_NOSIGNAL);
@@ -225,7 +228,7 @@ MeetingPoint make_meeting_point() {
 Descriptor listen_to_hosts(MeetingPoint& point) {
   Descriptor socket = open_socket(AF_INET6);
   if (socket.is_open()) set(socket, IPPROTO_IPV6, IPV6_V6ONLY, 0);
-  if (!listen_at(socket, internet_address(in6addr_any, 0))) {  // a system without IPv6
+  if (!listen_at(socket, internet_address(in6addr_any, 0))) {  // the system has no IPv6
     socket = open_socket(AF_INET);
     if (!listen_at(socket, internet_address(mapped({}), 0))) {
       fail("cannot listen on this host: {}", std::strerror(errno));

@@ -1,5 +1,5 @@
-// A connection between two ranks of a job apart from MPI, on which a thread of its own can wait and
-// the kernel tells of a loss; and how the ranks find each other.
+// Connections between ranks that do not use MPI, so that a separate thread can wait on them and the
+// kernel reports a loss. Also how the ranks find each other.
 #pragma once
 
 #include <netinet/in.h>
@@ -15,42 +15,44 @@
 
 namespace lie {
 
-/// What opens every message: bytes from others are ignored.
+/// Begins every message. Bytes from other senders are ignored.
 using JobToken = std::array<unsigned char, 16>;
 
-/// Where rank 0 listens; it reaches all ranks as plain bytes. IPv4 addresses are written as IPv6
-/// ones (::ffff:a.b.c.d).
+/// The addresses at which rank 0 listens. They are sent to all ranks as plain bytes. IPv4 addresses
+/// are stored as IPv6 addresses (::ffff:a.b.c.d).
 struct MeetingPoint {
   JobToken token = {};
-  std::array<unsigned char, 8> name = {};  // of the job, for sockets within a host; no secret
+  // name of the job, for sockets within a host; not a secret
+  std::array<unsigned char, 8> name = {};
   std::array<in6_addr, 16> addresses = {};
   int address_count = 0;
-  std::uint16_t port = 0;  // 0: it cannot listen
+  std::uint16_t port = 0;  // 0: rank 0 cannot listen
 };
 
-/// A non-blocking stream of RankNews in both directions. Closed on exec.
+/// A non-blocking stream of RankNews in both directions. Its descriptor is closed on exec.
 class RankLink {
  public:
   RankLink(Descriptor socket, const JobToken& token) : socket_(std::move(socket)), token_(token) {}
 
   int descriptor() const { return socket_.number(); }
   bool has_unsent() const { return !out_.empty(); }
-  /// Texts are cut to the lengths of the wire.
+  /// Queues a message. Texts are cut to the field lengths of the wire format.
   void send(const RankNews& news);
-  /// Sends what the connection takes now.
+  /// Sends as much as the connection accepts without blocking.
   void flush();
-  /// Takes in what has come.
+  /// Receives the bytes that have arrived.
   void read();
-  /// Whether the beginning of a message of this job has come.
+  /// Returns whether the received bytes begin with this job's token.
   bool speaks() const;
-  /// The next message. Afterwards, if there is none: whether the connection is over, and how.
+  /// Returns the next message. If there is none, loss() and is_foreign() say whether the connection
+  /// has ended, and how.
   std::optional<RankNews> next();
   std::optional<Loss> loss() const { return loss_; }
-  /// Whether the other side sent what no rank of this job sends.
+  /// Returns whether the other side sent bytes that no rank of this job sends.
   bool is_foreign() const { return foreign_; }
   void close() { socket_.close(); }
 
-  int peer = -1;  // its rank; -1: it has not said so
+  int peer = -1;  // rank at the other end; -1: unknown
 
  private:
   Descriptor socket_;
@@ -60,26 +62,28 @@ class RankLink {
   bool foreign_ = false;
 };
 
-/// Random token and name, no addresses yet.
+/// Returns a meeting point with a random token and name and without addresses.
 MeetingPoint make_meeting_point();
 
-/// Listens on all addresses of this host, IPv4 and IPv6, at a port of the system's choice, and
-/// writes them into `point`. Throws Error.
+/// Listens on all addresses of this host, IPv4 and IPv6, at a port that the system chooses. Writes
+/// addresses and port into `point`. Throws Error.
 Descriptor listen_to_hosts(MeetingPoint& point);
-/// Waits up to `milliseconds` for a connection, or until `wake` is readable. Closed: none.
+/// Waits up to `milliseconds` for a connection, or until `wake` is readable. Returns a closed
+/// descriptor if there is none.
 Descriptor connect_to_host(const MeetingPoint& point, int address, int milliseconds, int wake);
 
-/// Within a host, under the job's name. Closed: another process of this host listens already.
+/// Listens for ranks of the same host, under the job's name. Returns a closed descriptor if another
+/// process of this host already listens.
 Descriptor listen_to_neighbours(const MeetingPoint& point, std::string_view host);
-/// Closed: nobody listens yet.
+/// Connects to the listening rank of this host. Returns a closed descriptor if no rank listens yet.
 Descriptor connect_to_neighbour(const MeetingPoint& point, std::string_view host);
 
-/// The next connection that waits at a listener. Closed: none; a full table of descriptors is an
-/// Error.
+/// Returns the next connection that waits at a listener, or a closed descriptor. Throws Error if
+/// the descriptor limit is reached.
 Descriptor accept_link(const Descriptor& listener);
 
-/// Whether a descriptor becomes readable (or, if asked, writable), or `wake` readable, within the
-/// time.
+/// Waits up to `milliseconds`. Returns true if the descriptor becomes readable (or writable, if
+/// `writable`), and false if the time ends or `wake` becomes readable.
 bool wait_for_link(int descriptor, bool writable, int milliseconds, int wake);
 
 }  // namespace lie

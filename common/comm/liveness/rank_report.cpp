@@ -14,7 +14,7 @@ void write_report(const RankState& rank, int size, std::string_view message) {
                   rank.role, size, rank.host, activity, message);
   for (std::string_view rest = text; !rest.empty();) {
     const ssize_t written = ::write(STDERR_FILENO, rest.data(), rest.size());
-    if (written <= 0) return;  // nobody reads it
+    if (written <= 0) return;  // standard error is closed
     rest.remove_prefix(static_cast<std::size_t>(written));
   }
 }

@@ -1,4 +1,4 @@
-// The one report that a failed job ends with (invariant E8).
+// The single report with which a failed job ends (invariant E8).
 #pragma once
 
 #include <string>
@@ -6,7 +6,7 @@
 
 namespace lie {
 
-/// What a rank says of itself: "actor", "generating for step 12".
+/// Description of a rank in a report: its role ("actor") and activity ("generating for step 12").
 struct RankState {
   int rank = 0;
   std::string host = {};
@@ -14,9 +14,9 @@ struct RankState {
   std::string activity = {};
 };
 
-/// Writes "error on rank 3 (actor) of 4, host n2, training: MESSAGE" to standard error: in one
-/// piece, so that ranks' lines do not mix, past stdio, whose locks another thread may hold. Any
-/// thread.
+/// Writes "error on rank 3 (actor) of 4, host n2, training: MESSAGE" to standard error. It is
+/// written in one piece, so that lines of several ranks do not mix. It bypasses stdio, whose locks
+/// another thread may hold. Callable from any thread.
 void write_report(const RankState& rank, int size, std::string_view message);
 
 }  // namespace lie

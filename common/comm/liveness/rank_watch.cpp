@@ -63,7 +63,8 @@ std::optional<LossEnding> RankWatch::hear(int neighbour, const RankNews& news) {
   return std::nullopt;
 }
 
-/// Of a parent that has ended nothing more is to be feared, nor is there anyone to report to.
+/// Stores the news and passes it up. When the parent has ended, losses are ignored from then on,
+/// because no rank is left to report them to.
 void RankWatch::note(int neighbour, const RankNews& news) {
   const bool ended = news.kind == Kind::kEnded;
   known_[news.rank.rank] = {news.rank, neighbour, ended};
@@ -89,7 +90,7 @@ LossEnding RankWatch::parent_lost(int parent, Loss loss) {
   return {.loss = loss, .gives_time = true};
 }
 
-/// Rank 0 reports; without a way to it, whoever knows.
+/// Reports the loss on rank 0, and on a rank without a parent. Other ranks pass it up.
 std::optional<LossEnding> RankWatch::child_lost(int child, Loss loss) {
   if (!parent_) return report(child, loss);
   send_(*parent_, {Kind::kDied, known_[child].state});
@@ -118,7 +119,7 @@ void RankWatch::tell_children(const RankNews& news) {
   for (const int child : children_) send_(child, news);
 }
 
-/// The old deputy hears of it, too, so that never two of them report.
+/// Chooses the deputy. The previous deputy is notified too, so that two of them never report.
 void RankWatch::choose_deputy() {
   if (own_.rank != 0) return;
   const auto worth = [&](int child) {

@@ -1,5 +1,5 @@
-// Who watches whom, and what follows from a loss: the decisions of liveness (liveness.h), without
-// sockets, threads or time.
+// Decides which ranks watch each other and what follows from a loss. It is the logic of liveness.h
+// without sockets, threads or time.
 #pragma once
 
 #include <functional>
@@ -12,63 +12,68 @@
 
 namespace lie {
 
-/// What neighbours in the tree tell each other. Those with a rank are about that rank, who need not
-/// be the neighbour itself.
+/// A message between neighbors in the tree. `rank` is the rank that the message is about, which may
+/// differ from the neighbor that sent it.
 struct RankNews {
   enum class Kind : int {
-    kRunning = 1,  // upwards, and from a parent of itself: role, host and activity, at each change
-    kEnded,        // the same directions: leaves without a failure that is not reported
-    kDied,         // upwards: lost as a neighbour
-    kFailing,     // everywhere: a rank fails or stops by itself, and the job ends by Job's protocol
-    kDeputy,      // downwards from rank 0: this rank reports if rank 0 is lost
-    kOver,        // downwards: a death is being reported; end at once
-    kOverSilent,  // downwards: the same of a silent host
+    // upward, and from a parent about itself: role, host and activity, at each change
+    kRunning = 1,
+    kEnded,       // same directions: the rank ends, and any failure of it is reported
+    kDied,        // upward: a neighbor of this rank has lost it
+    kFailing,     // to all: a rank fails or stops by itself, and the job ends by Job's protocol
+    kDeputy,      // downward from rank 0: this rank reports if rank 0 is lost
+    kOver,        // downward: a death is being reported; exit immediately
+    kOverSilent,  // downward: the same for an unresponsive host
   };
   Kind kind = Kind::kRunning;
   RankState rank = {};
 };
 
-/// How a neighbour was lost.
+/// How a neighbor was lost.
 enum class Loss {
   kDied,    // the connection was closed without kEnded
-  kSilent,  // its host no longer answers
+  kSilent,  // its host no longer responds
 };
 
-/// That this process must end, because of a loss.
+/// Tells that this process must end because of a loss.
 struct LossEnding {
-  std::optional<RankState> rank = {};  // whom this process reports; none: another process reports
+  // rank that this process reports; none: another process reports
+  std::optional<RankState> rank = {};
   std::string message = {};
   Loss loss = Loss::kDied;
-  bool gives_time = false;  // the one who reports may find out later: mpirun ends it with this one
+  // Wait before ending: the reporter may detect the loss later, and mpirun ends it along with this
+  // one.
+  bool gives_time = false;
 };
 
-/// One rank's place in the tree: rank 0 above the first rank of each other host and above the ranks
-/// of its own host; the first rank of a host above the others. Losses are passed up, and rank 0
-/// reports. If rank 0 is lost, its deputy does: its lowest child on another host if there is one,
-/// since its host may be lost as a whole. One thread.
+/// One rank's place in the tree. Rank 0 is the parent of the first rank of each other host and of
+/// the ranks of its own host. The first rank of a host is the parent of the others on it. Losses
+/// are passed up, and rank 0 reports them. If rank 0 is lost, its deputy reports. The deputy is its
+/// lowest child, preferably on another host, since rank 0's whole host may be lost. Not
+/// thread-safe.
 class RankWatch {
  public:
   using Send = std::function<void(int neighbour, const RankNews&)>;
   RankWatch(RankState own, Send send);
 
-  /// A connection stands, and its other end has said who it is.
+  /// Call these when a connection is established and its other end has identified itself.
   void add_parent(const RankState& parent);
   void add_child(const RankState& child);
 
-  /// This rank's own news: a new activity; that it fails by itself.
+  /// Pass on that this rank has a new role or activity, or that it fails by itself.
   void tell(const RankState& own);
   void tell_failing();
 
   std::optional<LossEnding> hear(int neighbour, const RankNews& news);
   std::optional<LossEnding> lose(int neighbour, Loss loss);
 
-  /// How many other ranks it has heard of.
+  /// Returns the number of other ranks that this one has news of.
   int count_others() const { return static_cast<int>(known_.size()); }
 
  private:
   struct Known {
     RankState state;
-    int by = 0;  // the neighbour that told; itself for a child
+    int by = 0;  // neighbor that sent the news; a child sends its own
     bool ended = false;
   };
 
@@ -84,9 +89,9 @@ class RankWatch {
   Send send_;
   std::optional<int> parent_;
   std::set<int> children_;
-  std::map<int, Known> known_;  // of others
+  std::map<int, Known> known_;  // of other ranks, by rank
   int deputy_ = -1;
-  bool quiet_ = false;  // losses are no longer news: the job fails or ends by itself
+  bool quiet_ = false;  // losses are no longer reported: the job fails or ends by itself
 };
 
 }  // namespace lie

@@ -10,7 +10,8 @@ namespace lie {
 namespace {
 
 std::int64_t exact_limit(std::int64_t budget_bytes) {
-  if (budget_bytes < 1 << 20) fail("distinct n-grams in {} bytes; expected 2^20", budget_bytes);
+  if (budget_bytes < 1 << 20)
+    fail("distinct n-grams: a budget of {} bytes; expected at least 2^20", budget_bytes);
   const auto bytes = budget_bytes - static_cast<std::int64_t>(KeySet::kFixedBytes);
   return static_cast<std::int64_t>(static_cast<double>(bytes) / KeySet::kBytesPerKey);
 }
@@ -31,8 +32,8 @@ void DistinctCount::add(std::span<const StateKey> keys) {
 void DistinctCount::estimate_beyond_budget() {
   if (keys_.size() <= exact_limit_) return;
   sketch_.emplace();
-  keys_.for_each_part([&](std::span<const std::uint64_t> part) {
-    for (const std::uint64_t key : part) sketch_->add(key);
+  keys_.for_each_shard([&](std::span<const std::uint64_t> shard) {
+    for (const std::uint64_t key : shard) sketch_->add(key);
   });
   keys_ = KeySet();
 }

@@ -1,5 +1,4 @@
-// How many different n-grams there are, in bounded memory: exact as long as the budget holds them,
-// estimated beyond.
+// Counts distinct n-grams in bounded memory: exactly within a memory budget, estimated beyond it.
 #pragma once
 
 #include <cstdint>
@@ -12,35 +11,35 @@
 
 namespace lie {
 
-/// Counts in a KeySet until it would outgrow its budget, from then on in a HyperLogLog that all
-/// keys so far have entered. Which of the two, and the count, depend on the set of keys alone, not
-/// on their order, nor on who added them when. Not thread-safe.
+/// Counts with a KeySet until it exceeds its budget, then with a HyperLogLog to which all keys so
+/// far are added. Both the choice and the count depend on the set of keys only, not on the order in
+/// which they are added. Not thread-safe.
 class DistinctCount {
  public:
-  /// Bytes that the keys may take, at least 2^20: up to (bytes - 2^18) / 14.3 of them are counted
-  /// exactly.
+  /// Limits the keys to `budget_bytes`, at least 2^20; throws Error otherwise. Up to
+  /// (budget_bytes - 2^18) / 14.3 keys are counted exactly.
   explicit DistinctCount(std::int64_t budget_bytes);
 
   void add(std::span<const StateKey> keys);
 
   std::int64_t count() const;
-  /// Relative standard error of count(); 0: it is exact.
+  /// Returns the relative standard error of count(); 0 if it is exact.
   double error() const { return sketch_ ? HyperLogLog::kStandardError : 0; }
   std::size_t memory_bytes() const;
 
-  /// Forgets everything; counts exactly again.
+  /// Removes all keys and returns to exact counting.
   void clear();
 
-  /// uint64 0 and a KeySet, or uint64 1 and a HyperLogLog; 8 bytes a key, or 256 KiB.
+  /// Writes uint64 0 and the KeySet, 8 bytes per key, or uint64 1 and the HyperLogLog, 256 KiB.
   void write(std::ostream& out) const;
-  /// Replaces this by what write() wrote. A damaged stream is left in a failed state.
+  /// Replaces this count by one that write() wrote. Sets failbit if the stream is damaged.
   void read(std::istream& in);
 
  private:
   void estimate_beyond_budget();
 
   std::int64_t exact_limit_;  // keys
-  KeySet keys_;               // empty once there is a sketch
+  KeySet keys_;               // empty if there is a sketch
   std::optional<HyperLogLog> sketch_;
 };
 

@@ -18,7 +18,8 @@ static_assert(HyperLogLog::kStandardError == 1.04 / (1 << (kIndexBits / 2)));
 constexpr int kRankBits = 64 - kIndexBits;  // q
 constexpr double kLn2 = 0.693147180559945309417;
 
-/// x + sum over k >= 1 of x^(2^k) 2^(k-1): stands for registers that are still 0, of share x.
+/// Returns x + sum over k >= 1 of x^(2^k) 2^(k-1), the term of registers that are still 0; x is
+/// their share.
 double sigma(double x) {
   if (x == 1) return std::numeric_limits<double>::infinity();
   double sum = x, weight = 1;
@@ -30,7 +31,8 @@ double sigma(double x) {
   return sum;
 }
 
-/// (1 - x - sum over k >= 1 of (1 - x^(2^-k))^2 2^-k) / 3: for registers at their limit.
+/// Returns (1 - x - sum over k >= 1 of (1 - x^(2^-k))^2 2^-k) / 3, the term of registers at their
+/// limit.
 double tau(double x) {
   if (x == 0 || x == 1) return 0;
   double sum = 1 - x, weight = 1;

@@ -1,7 +1,7 @@
-// HyperLogLog: how many different hashes there were, estimated in fixed memory (Flajolet, Fusy,
-// Gandouet, Meunier, "HyperLogLog", 2007), with the estimator of Ertl, "New cardinality estimation
-// algorithms for HyperLogLog sketches", arXiv:1702.01284, algorithm 6, which needs no tables of
-// corrections. Of one's own, since no C++ library is in the distributions' packages.
+// HyperLogLog: estimates the number of distinct hashes in fixed memory (Flajolet, Fusy, Gandouet,
+// Meunier, "HyperLogLog", 2007). The estimator is algorithm 6 of Ertl, "New cardinality estimation
+// algorithms for HyperLogLog sketches", arXiv:1702.01284, which needs no correction tables. It is
+// implemented here because no Linux distribution packages a C++ library for it.
 #pragma once
 
 #include <cstddef>
@@ -11,22 +11,23 @@
 
 namespace lie {
 
-/// A function of the set of hashes alone: neither order nor repeats change a bit of it.
+/// A sketch of a set of hashes. It depends on the set only: neither order nor repeats change it.
 class HyperLogLog {
  public:
   HyperLogLog();
 
-  /// 64 well-mixed bits.
+  /// Adds a hash of 64 well-mixed bits.
   void add(std::uint64_t hash);
 
-  /// Unbiased; exact arithmetic order, so the same bits everywhere.
+  /// Returns the unbiased estimate. The order of operations is fixed, so that it is bit-identical
+  /// on every machine.
   double estimate() const;
 
-  /// 1.04 / sqrt(m) with m = 2^18 registers of one byte: 0.2 %.
+  /// The relative standard error, 1.04 / sqrt(m) with m = 2^18 registers of one byte: 0.2 %.
   static constexpr double kStandardError = 1.04 / 512;
   static constexpr std::size_t kBytes = std::size_t{1} << 18;
 
-  /// The registers, one byte each.
+  /// Writes the registers, one byte each; read() replaces them.
   void write(std::ostream& out) const;
   void read(std::istream& in);
 

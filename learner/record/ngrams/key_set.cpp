@@ -11,13 +11,13 @@ constexpr int kShardBits = 10;
 constexpr std::size_t kShards = std::size_t{1} << kShardBits;
 constexpr std::size_t kFirstSlots = 8;
 
-/// Keys are looked up some at a time, so that their slots can be prefetched.
+/// Keys are looked up in blocks, so that their slots can be prefetched.
 constexpr std::size_t kBlock = 64;
 
 std::size_t shard_of(const StateKey& key) { return key.high >> (64 - kShardBits); }
 
-/// Where a key's search begins. Tables are in the order of their keys but for collisions, so that a
-/// table grows from front to back in one go.
+/// Returns the slot at which the search for a key starts. Apart from collisions, keys are in
+/// ascending order, so that a growing table is filled sequentially.
 std::size_t place_of(std::uint64_t key, std::size_t slots) {
   return static_cast<std::size_t>((static_cast<unsigned __int128>(key) * slots) >> 64);
 }
@@ -84,7 +84,7 @@ void KeySet::clear() {
 }
 
 void KeySet::write(std::ostream& out) const {
-  for_each_part([&](std::span<const std::uint64_t> keys) {
+  for_each_shard([&](std::span<const std::uint64_t> keys) {
     const std::uint64_t count = keys.size();
     out.write(reinterpret_cast<const char*>(&count), sizeof count);
     out.write(reinterpret_cast<const char*>(keys.data()),

@@ -1,4 +1,4 @@
-// A set of hashes that grows to any size in small steps: how C_global is counted exactly.
+// A hash set that grows to any size in small steps. C_global is counted exactly with it.
 #pragma once
 
 #include <cstddef>
@@ -9,15 +9,16 @@
 
 namespace lie {
 
-/// Stands for an n-gram: a well-mixed hash, of which a KeySet keeps all 64 bits of `low` and the
-/// upper 10 of `high`.
+/// Identifies an n-gram by a well-mixed hash. A KeySet keeps all 64 bits of `low` and the upper 10
+/// bits of `high`.
 struct StateKey {
   std::uint64_t high = 0;
   std::uint64_t low = 0;  // never 0
 };
 
-/// Keys that agree in the 74 bits kept are one: among N random keys with probability N^2 / 2^75,
-/// 3e-7 for 10^8. Takes 10.7 to 14.3 bytes a key, while it grows, too. Not thread-safe.
+/// A set of keys. Keys that agree in the 74 bits kept count as one. This happens among N random
+/// keys with probability N^2 / 2^75, which is 3e-7 for N = 10^8. A key takes 10.7 to 14.3 bytes,
+/// also while the set grows. Not thread-safe.
 class KeySet {
  public:
   KeySet();
@@ -26,26 +27,27 @@ class KeySet {
   std::int64_t size() const { return size_; }
   std::size_t memory_bytes() const;
 
-  /// Calls take(span<const std::uint64_t>) with the `low` of all keys, a part at a time.
-  template <typename Take>
-  void for_each_part(Take&& take) const {
-    for (std::size_t i = 0; i < shards_.size(); ++i) take(keys_of(i));
+  /// Calls visit(span<const std::uint64_t>) with the `low` of all keys, one shard at a time.
+  template <typename Visit>
+  void for_each_shard(Visit&& visit) const {
+    for (std::size_t i = 0; i < shards_.size(); ++i) visit(keys_of(i));
   }
 
-  /// Forgets everything; keeps the storage.
+  /// Removes all keys and keeps the storage.
   void clear();
 
-  /// 1024 times: the number of keys as uint64, then the `low` of each; little-endian.
+  /// Writes for each of 1024 shards the number of keys as uint64, then the `low` of each key;
+  /// little-endian.
   void write(std::ostream& out) const;
-  /// Adds what write() wrote. Ends early where the stream does: the caller checks it.
+  /// Adds the keys that write() wrote. Returns early if the stream ends; the caller must check it.
   void read(std::istream& in);
 
-  /// What one key takes at most, and the set itself: for budgets.
+  /// The largest size of one key, and the fixed size of the set.
   static constexpr double kBytesPerKey = 14.3;
   static constexpr std::size_t kFixedBytes = std::size_t{256} << 10;
 
  private:
-  /// An open-addressed table of its own, so that growing needs room for a copy of this part only.
+  /// An open-addressed hash table. Growing the set copies one shard only.
   struct Shard {
     std::vector<std::uint64_t> slots;  // at most 3/4 full; 0 is empty
     std::size_t used = 0;
@@ -55,7 +57,7 @@ class KeySet {
   static void grow(Shard& shard);
   std::vector<std::uint64_t> keys_of(std::size_t shard) const;
 
-  std::vector<Shard> shards_;  // by the upper bits of StateKey::high
+  std::vector<Shard> shards_;  // indexed by the upper bits of StateKey::high
   std::int64_t size_ = 0;
 };
 

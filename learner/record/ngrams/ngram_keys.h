@@ -1,4 +1,7 @@
-// What an n-gram is known by over responses, steps and resumes: a hash of its units.
+// Hashes that identify n-grams across responses, steps and resumes. Rewards count the n-grams of
+// one response with rewards/ngram_counter.h instead. That counter compares units, so that it is
+// exact, and is 7 times as fast. It is limited to one response, because it needs all units in
+// memory.
 #pragma once
 
 #include <cstdint>
@@ -10,11 +13,13 @@
 
 namespace lie {
 
-/// Replaces `keys` by those of all n-grams of one response, in order; none if there are fewer than
-/// n >= 1 units. A key holds the polynomial sum of unit * point^k modulo 2^61 - 1 at two points
-/// (Karp and Rabin), one for each residue of the units, mixed bijectively. Over random points two
-/// different n-grams agree in both with probability below (n / 2^61)^2: what a KeySet drops of the
-/// 122 bits, not these, decides how exact a count is.
+/// Replaces `keys` by the keys of all n-grams of one response, in order. There are none if the
+/// response has fewer than n units. Throws Error unless n >= 1.
+///
+/// A key is a bijective mix of two polynomial hashes (Karp and Rabin): sum of unit * point^k modulo
+/// 2^61 - 1, at one point for each residue of the units. For random points, two different n-grams
+/// agree in both with probability below (n / 2^61)^2. The exactness of a count is therefore limited
+/// by the bits that KeySet drops.
 void ngram_keys(std::span<const UnitHash> units, std::int64_t n, std::vector<StateKey>& keys);
 
 }  // namespace lie

@@ -1,4 +1,4 @@
-// Parts that attention forward and backward share. Included once per target.
+// Functions shared by attention forward and backward. Included once per Highway target.
 #if defined(LIE_MODEL_CPU_ATTENTION_INL_H) == defined(HWY_TARGET_TOGGLE)
 #ifdef LIE_MODEL_CPU_ATTENTION_INL_H
 #undef LIE_MODEL_CPU_ATTENTION_INL_H
@@ -21,7 +21,7 @@ HWY_INLINE std::int64_t pages_of(std::int64_t length) {
   return (length + cpu::kPage - 1) / cpu::kPage;
 }
 
-/// out [E][16] = transpose of the `count` <= 16 rows, missing ones 0.
+/// out [E][16] = the transpose of `count` <= 16 rows; missing rows are 0.
 HWY_INLINE void transpose_page(const float* rows, std::int64_t stride, std::int64_t count,
                                std::int64_t width, float* HWY_RESTRICT out) {
   if (count < cpu::kPage) std::fill(out, out + width * cpu::kPage, 0.0f);
@@ -30,7 +30,7 @@ HWY_INLINE void transpose_page(const float* rows, std::int64_t stride, std::int6
   }
 }
 
-/// rows [length] as pages [E][16] one after the other.
+/// Transposes rows [length, E] into consecutive pages [E][16].
 HWY_INLINE void transpose_sequence(const float* rows, std::int64_t stride, std::int64_t length,
                                    std::int64_t width, float* out) {
   for (std::int64_t p = 0; p < length; p += cpu::kPage) {
@@ -39,10 +39,11 @@ HWY_INLINE void transpose_sequence(const float* rows, std::int64_t stride, std::
   }
 }
 
-/// s[r] = sum over d in order of x[r][d] page[d][16 positions].
+/// s[r] = the sum over d, in order, of x[r][d] page[d][16 positions].
 template <int kRows>
-HWY_INLINE void page_products(const float* HWY_RESTRICT x, std::int64_t stride,
-                              const float* HWY_RESTRICT page, std::int64_t width, V16 (&s)[kRows]) {
+HWY_INLINE void page_dot_products(const float* HWY_RESTRICT x, std::int64_t stride,
+                                  const float* HWY_RESTRICT page, std::int64_t width,
+                                  V16 (&s)[kRows]) {
   for (int r = 0; r < kRows; ++r) s[r] = zero16();
   for (std::int64_t d = 0; d < width; ++d) {
     const V16 k = load16(page + d * cpu::kPage);
@@ -50,7 +51,7 @@ HWY_INLINE void page_products(const float* HWY_RESTRICT x, std::int64_t stride,
   }
 }
 
-/// sum[r] += over j in order weights[r][j] rows[j], for kVecs sixteens of columns.
+/// sum[r] += the sum over j, in order, of weights[r][j] rows[j], for kVecs vectors of 16 columns.
 template <int kRows, int kVecs>
 HWY_INLINE void weigh_columns(const float* HWY_RESTRICT weights, std::int64_t weights_stride,
                               const float* HWY_RESTRICT rows, std::int64_t stride,
@@ -65,8 +66,8 @@ HWY_INLINE void weigh_columns(const float* HWY_RESTRICT weights, std::int64_t we
   }
 }
 
-/// Positions that one accumulator sums; their sums are added in order. As in products, shorter sums
-/// round less.
+/// The number of positions in a block. Each block has its own accumulator, and the blocks' sums are
+/// added in order. As in matmuls, shorter sums have smaller rounding errors.
 constexpr std::int64_t kPositions = 256;
 static_assert(kPositions % cpu::kPage == 0);
 
@@ -77,10 +78,10 @@ HWY_INLINE void zero(V16 (&sum)[kRows][kVecs]) {
   }
 }
 
-/// total += sum, or = sum for the first.
+/// total += sum, or total = sum for the first block.
 template <int kRows, int kVecs>
-HWY_INLINE void add_stretch(bool first, const V16 (&sum)[kRows][kVecs],
-                            V16 (&total)[kRows][kVecs]) {
+HWY_INLINE void add_block_sum(bool first, const V16 (&sum)[kRows][kVecs],
+                              V16 (&total)[kRows][kVecs]) {
   for (int r = 0; r < kRows; ++r) {
     for (int c = 0; c < kVecs; ++c) total[r][c] = first ? sum[r][c] : add(total[r][c], sum[r][c]);
   }
@@ -102,7 +103,7 @@ HWY_INLINE void weigh_rows_columns(const float* weights, std::int64_t weights_st
     weigh_columns<kRows, kVecs>(weights + first, weights_stride,
                                 values.rows + first * values.stride + column, values.stride,
                                 std::min(kPositions, values.count - first), sum);
-    add_stretch(first == 0, sum, total);
+    add_block_sum(first == 0, sum, total);
   }
   for (int r = 0; r < kRows; ++r) {
     for (int c = 0; c < kVecs; ++c) {
@@ -111,7 +112,8 @@ HWY_INLINE void weigh_rows_columns(const float* weights, std::int64_t weights_st
   }
 }
 
-/// y[r] = scale[r] * sum over j of weights[r][j] values[j], stretch by stretch; at least one value.
+/// y[r] = scale[r] * the sum over j of weights[r][j] values[j], block by block. Requires at least
+/// one value.
 template <int kRows>
 HWY_INLINE void weigh_rows(const float* weights, std::int64_t weights_stride,
                            const ValueRows& values, const float (&scale)[kRows], float* y,
@@ -126,8 +128,8 @@ HWY_INLINE void weigh_rows(const float* weights, std::int64_t weights_stride,
   }
 }
 
-/// The sum, stretch by stretch in page order, of what store(page, exponentials) makes of
-/// exp(score - largest) of a row's scores.
+/// Returns the sum of exp(score - largest) over a row's scores, block by block in page order.
+/// store(page, exponentials) stores the exponentials and returns the values to sum.
 template <typename F>
 HWY_INLINE float sum_exponentials(const float* scores, std::int64_t pages, float largest,
                                   const F& store) {
@@ -144,7 +146,7 @@ HWY_INLINE float sum_exponentials(const float* scores, std::int64_t pages, float
   return sum_lanes(sum);
 }
 
-/// Scores of one row become exp(score - largest); their sum.
+/// Replaces the scores of one row by exp(score - largest). Returns their sum and the largest score.
 struct RowSoftmax {
   float largest, sum;
 };

@@ -1,6 +1,6 @@
-// Attention forward. Per query: scores of all positions it sees, largest, exponentials summed by
-// lanes in page order, then values weighted in position order, stretch by stretch. How many queries
-// share a pass over the keys changes no bits.
+// Attention forward. Per query: scores of all visible positions, their maximum, exponentials summed
+// by lanes in page order, then values weighted in position order, block by block. The number of
+// queries that share a pass over the keys changes no bits.
 #include <cmath>
 
 #undef HWY_TARGET_INCLUDE
@@ -24,15 +24,15 @@ HWY_INLINE const float* values_of(const PagedAttention& job, std::int64_t page) 
   return keys_of(job, page) + kPage * job.head_width;
 }
 
-/// What is read in place `i`: the keys of all pages, then their values. Pages lie anywhere: the
-/// processor cannot prefetch them itself.
+/// Returns what is read in step `i`: the keys of all pages come first, then their values. Hardware
+/// prefetching does not work since pages are not contiguous.
 HWY_INLINE const float* to_be_read(const PagedAttention& job, std::int64_t i) {
   const std::int64_t pages = pages_of(job.length);
   return i < pages ? keys_of(job, i) : values_of(job, std::min(i - pages, pages - 1));
 }
 
-/// Scores of kHeads query heads for kPages pages from `page` on: independent sums hide each other's
-/// latency.
+/// Computes the scores of kHeads query heads for kPages pages from `page` on. Independent sums hide
+/// each other's latency.
 template <int kHeads, int kPages>
 HWY_INLINE void score_pages(const PagedAttention& job, const float* q, std::int64_t page,
                             float* scores, std::int64_t scores_stride) {
@@ -61,7 +61,7 @@ HWY_INLINE void score_pages(const PagedAttention& job, const float* q, std::int6
   }
 }
 
-/// A coming page's values, [16][E].
+/// Prefetches the values [16][E] of a later page.
 HWY_INLINE void prefetch_values(const PagedAttention& job, std::int64_t page) {
   if (page * kPage >= job.length) return;
   const float* values = values_of(job, page);
@@ -83,7 +83,7 @@ HWY_INLINE void weigh_pages(const PagedAttention& job, const float* weights,
                                    values_of(job, at / kPage) + column, job.head_width,
                                    std::min(kPage, end - at), sum);
     }
-    add_stretch(first == 0, sum, total);
+    add_block_sum(first == 0, sum, total);
   }
   for (int h = 0; h < kHeads; ++h) {
     for (int c = 0; c < kVecs; ++c) {
@@ -134,8 +134,8 @@ HWY_INLINE void score_tile(const QueryTile& tile, const float* q, std::int64_t p
   const V16 scale = set16(job.scale);
   for (std::int64_t p = 0; p < pages; ++p) {
     V16 s[kRows];
-    page_products<kRows>(q, job.qk_stride, tile.keys + p * kPage * job.head_width, job.head_width,
-                         s);
+    page_dot_products<kRows>(q, job.qk_stride, tile.keys + p * kPage * job.head_width,
+                             job.head_width, s);
     for (int r = 0; r < kRows; ++r) {
       const V16 scaled = keep_first(mul(s[r], scale), tile.row + r + 1 - p * kPage, -INFINITY);
       store16(scaled, tile.scores + (r * pages + p) * kPage);
@@ -205,8 +205,8 @@ void store_position(const float* key, const float* value, std::int64_t head_widt
 }
 
 std::int64_t sequence_attention_scratch(std::int64_t length, std::int64_t head_width) {
-  constexpr std::int64_t kMostRows = 8;
-  return (length + kPage) * (head_width + kMostRows);
+  constexpr std::int64_t kMaxTileRows = 8;
+  return (length + kPage) * (head_width + kMaxTileRows);
 }
 
 void attend_sequence(const SequenceAttention& job, float* scratch) {

@@ -1,31 +1,31 @@
-// Attention of one KV head and the query heads that share it: over pages while decoding, over one
-// packed sequence in training. Both walk positions in the same order with the same lanes, so that a
-// token's result is the same bits.
+// Attention of one KV head and the query heads that share it, over pages in decoding and over one
+// packed sequence in training. Both visit positions in the same order with the same lanes, so that
+// a token's result is bit-identical.
 #pragma once
 
 #include <cstdint>
 
 namespace lie::cpu {
 
-constexpr std::int64_t kPage = 16;  // positions a page holds: the lanes of one score vector
+constexpr std::int64_t kPage = 16;  // positions of a page, the lanes of one score vector
 
-/// What one page holds per layer and KV head: keys, then values.
+/// Returns the number of elements of one page per layer and KV head: keys, then values.
 inline std::int64_t page_part_elements(std::int64_t head_width) { return 2 * kPage * head_width; }
 
-/// One row's query heads of one KV head against its pages.
+/// The query heads of one row that share a KV head, and the pages that they attend to.
 struct PagedAttention {
   std::int64_t head_width = 0;
-  std::int64_t group = 0;               // query heads
-  float scale = 0;                      // of scores
-  const float* q = nullptr;             // [group, E]
-  const void* part = nullptr;           // of this layer and KV head in page 0, in the pages' type
-  std::int64_t page_stride = 0;         // elements
+  std::int64_t group = 0;        // query heads
+  float scale = 0;               // factor of the scores
+  const float* q = nullptr;      // [group, E]
+  const void* part = nullptr;    // memory of this layer and KV head in page 0, in the pages' dtype
+  std::int64_t page_stride = 0;  // elements
   const std::int32_t* pages = nullptr;  // [pages of the sequence]
   std::int64_t length = 0;              // positions attended to, >= 1
   float* y = nullptr;                   // [group, E]
 };
 
-/// A whole sequence, causal: rows of query, key and value with their strides.
+/// A whole sequence with causal attention: rows of queries, keys and values with their strides.
 struct SequenceAttention {
   std::int64_t head_width = 0, group = 0;
   float scale = 0;
@@ -41,21 +41,21 @@ struct SequenceAttention {
   std::int64_t log_sum_stride = 0;
 };
 
-/// Of attend_sequence: reads y and log_sum, writes dq, dk, dv.
+/// The gradient of attend_sequence. Reads y and log_sum, writes dq, dk and dv.
 struct SequenceAttentionGradient {
   SequenceAttention forward;
-  const float* dy = nullptr;  // as y
+  const float* dy = nullptr;  // shape of y
   std::int64_t dy_stride = 0;
-  float* dq = nullptr;  // as q
-  float* dk = nullptr;  // as k
+  float* dq = nullptr;  // shape of q
+  float* dk = nullptr;  // shape of k
   std::int64_t d_qk_stride = 0;
-  float* dv = nullptr;  // as v
+  float* dv = nullptr;  // shape of v
   std::int64_t dv_stride = 0;
 };
 
-/// Attention in one arithmetic. Scratch is in floats.
+/// Attention functions of one arithmetic (fp32 or bf16). Scratch sizes are in floats.
 struct AttentionKernels {
-  /// Puts one position's key and value into a page's part.
+  /// Stores one position's key and value in a page.
   void (*store_position)(const float* key, const float* value, std::int64_t head_width,
                          std::int64_t place, void* part);
   std::int64_t (*pages_scratch)(std::int64_t length, std::int64_t group, std::int64_t head_width);
@@ -66,7 +66,7 @@ struct AttentionKernels {
   void (*attend_sequence_backward)(const SequenceAttentionGradient& job, float* scratch);
 };
 
-// In fp32; a page's part is floats, keys [E][16] and values [16][E].
+// The fp32 functions. A page of one layer and KV head is floats: keys [E][16], then values [16][E].
 
 void store_position(const float* key, const float* value, std::int64_t head_width,
                     std::int64_t place, void* part);

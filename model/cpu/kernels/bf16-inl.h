@@ -1,5 +1,5 @@
-// Rounding to bf16, operands of tiles, and what a matrix unit does, in vectors. Included once per
-// target.
+// Rounding to bf16, packing of tile operands, and the matrix unit's arithmetic in vector code.
+// Included once per Highway target.
 #if defined(LIE_MODEL_CPU_BF16_INL_H) == defined(HWY_TARGET_TOGGLE)
 #ifdef LIE_MODEL_CPU_BF16_INL_H
 #undef LIE_MODEL_CPU_BF16_INL_H
@@ -29,7 +29,7 @@ struct W16 {
   Bits part[kParts];
 };
 
-/// The number nearest to x is the upper half; the lower is not cleared.
+/// Returns bits whose upper half is the bf16 number nearest to x. The lower half is not cleared.
 HWY_INLINE Bits nearest_bits(Vec x) {
   const Words d;
   const Bits bits = hn::BitCast(d, x);
@@ -39,7 +39,7 @@ HWY_INLINE Bits nearest_bits(Vec x) {
                         nearest);
 }
 
-/// x rounded to bf16 and back.
+/// Returns x rounded to bf16, as fp32.
 HWY_INLINE V16 rounded(const V16& x) {
   return each(
       [](Vec v) {
@@ -55,14 +55,14 @@ HWY_INLINE void store_upper_half(Bits bits, std::uint16_t* to) {
 HWY_INLINE void store_rounded(const V16& x, std::uint16_t* to) {
   for (int i = 0; i < kParts; ++i) store_upper_half(nearest_bits(x.part[i]), to + i * kLanes);
 }
-/// x is what bf16 holds.
+/// Stores x, which must be exact in bf16.
 HWY_INLINE void store_exact(const V16& x, std::uint16_t* to) {
   for (int i = 0; i < kParts; ++i) {
     store_upper_half(hn::BitCast(Words(), x.part[i]), to + i * kLanes);
   }
 }
 
-/// low in the lower halves, high in the upper ones.
+/// Returns words with rounded `low` in the lower halves and rounded `high` in the upper halves.
 HWY_INLINE W16 rounded_pairs(const V16& low, const V16& high) {
   W16 pairs;
   for (int i = 0; i < kParts; ++i) {
@@ -85,7 +85,7 @@ HWY_INLINE void store_words(const W16& words, std::uint32_t* to) {
 
 // ---- Tiles
 
-/// Rows as left operands, [row blocks][tiles][16, 32]; zeros fill up.
+/// Packs rows as left operands, [row blocks][tiles][16, 32], padded with zeros.
 inline void pack_rows(const float* x, std::int64_t stride, std::int64_t rows, std::int64_t depth,
                       std::uint16_t* to) {
   const std::int64_t of_block = cpu::tiles_for(depth) * cpu::kTile;
@@ -100,7 +100,7 @@ inline void pack_rows(const float* x, std::int64_t stride, std::int64_t rows, st
   }
 }
 
-/// Four vectors as columns: word i of all of them to to + stride * i.
+/// Stores four vectors as columns: word i of all four goes to to + stride * i.
 HWY_INLINE void store_columns(const W16 (&vectors)[4], std::uint32_t* to, std::int64_t stride) {
   const Words d;
   const hn::RepartitionToWide<Words> two;
@@ -114,7 +114,7 @@ HWY_INLINE void store_columns(const W16 (&vectors)[4], std::uint32_t* to, std::i
       return hn::BitCast(two,
                          hn::InterleaveUpper(d, vectors[v].part[part], vectors[v + 1].part[part]));
     };
-    // Word i of each block of four words, of all four vectors.
+    // words[i] holds word i of each block of four words, from all four vectors.
     alignas(64) std::uint32_t words[4][kLanes];
     hn::Store(hn::BitCast(d, hn::InterleaveLower(two, low(0), low(2))), d, words[0]);
     hn::Store(hn::BitCast(d, hn::InterleaveUpper(two, low(0), low(2))), d, words[1]);
@@ -126,7 +126,7 @@ HWY_INLINE void store_columns(const W16 (&vectors)[4], std::uint32_t* to, std::i
   }
 }
 
-/// The 16 or fewer rows [16, 32 or fewer] as a right operand: see bf16_kernels.h.
+/// Packs up to 16 rows of up to 32 columns as a right operand; see bf16_kernels.h.
 inline void pack_tile(const float* rows, std::int64_t stride, std::int64_t count,
                       std::int64_t depth, std::uint16_t* tile) {
   alignas(64) std::uint16_t rounded[cpu::kTile];
@@ -138,9 +138,9 @@ inline void pack_tile(const float* rows, std::int64_t stride, std::int64_t count
   }
 }
 
-// ---- What a matrix unit does
+// ---- The matrix unit's arithmetic
 
-/// Subnormal numbers are zeros while this lives.
+/// Treats subnormal numbers as zeros during the object's lifetime, as the matrix unit does.
 class WithoutSubnormals {
  public:
   WithoutSubnormals() : before_(_mm_getcsr()) {
@@ -155,7 +155,7 @@ class WithoutSubnormals {
   unsigned before_;
 };
 
-/// A block of inner indices of rows and a panel.
+/// The operands of one block of inner indices: some rows and one panel.
 struct TileBlock {
   const std::uint16_t* left;  // [rows, depth]
   std::int64_t left_stride, rows;
@@ -163,8 +163,8 @@ struct TileBlock {
   std::int64_t depth;
 };
 
-/// sums [rows, 16] += (the sum over even k) + (that over odd k). Not inlined, so that nothing of it
-/// is done outside of WithoutSubnormals.
+/// sums [rows, 16] += (the sum over even k) + (the sum over odd k). Not inlined, so that the
+/// compiler moves no part of it outside of WithoutSubnormals.
 HWY_NOINLINE inline void add_block(const TileBlock& block, float* sums, std::int64_t stride) {
   for (std::int64_t r = 0; r < block.rows; ++r) {
     V16 even = zero16(), odd = zero16();

@@ -1,4 +1,4 @@
-// Parts that attention in bf16 shares, forward and backward. Included once per target.
+// Functions shared by bf16 attention forward and backward. Included once per Highway target.
 #if defined(LIE_MODEL_CPU_BF16_ATTENTION_INL_H) == defined(HWY_TARGET_TOGGLE)
 #ifdef LIE_MODEL_CPU_BF16_ATTENTION_INL_H
 #undef LIE_MODEL_CPU_BF16_ATTENTION_INL_H
@@ -26,7 +26,7 @@ HWY_INLINE void zero_rows(float* to, std::int64_t stride, std::int64_t count) {
   for (std::int64_t r = 0; r < count; ++r) store16(zero16(), to + r * stride);
 }
 
-/// to [padded, width] = `count` rows rounded to bf16, then zeros.
+/// to [padded, width] = `count` rows rounded to bf16, then rows of zeros.
 HWY_INLINE void round_rows(const float* rows, std::int64_t stride, std::int64_t count,
                            std::int64_t padded, std::int64_t width, std::uint16_t* to) {
   for (std::int64_t r = 0; r < count; ++r, rows += stride) {
@@ -35,7 +35,8 @@ HWY_INLINE void round_rows(const float* rows, std::int64_t stride, std::int64_t 
   std::fill(to, to + (padded - count) * width, std::uint16_t{0});
 }
 
-/// Values of a page, as TilePages says, from `count` <= 16 rows; then zeros.
+/// Packs the values of a page in the layout of TilePages from `count` <= 16 rows. Missing rows are
+/// zeros.
 HWY_INLINE void pack_values(const float* rows, std::int64_t stride, std::int64_t count,
                             std::int64_t width, std::uint16_t* to) {
   for (std::int64_t c = 0; c < width; c += 16) {
@@ -47,14 +48,15 @@ HWY_INLINE void pack_values(const float* rows, std::int64_t stride, std::int64_t
   }
 }
 
-/// A sequence's rows as pages, one after the other, into `to`: [pages, 2, 16, width].
+/// Packs a sequence's rows as consecutive pages into `to`, [pages, 2, 16, width].
 HWY_INLINE cpu::TilePages pack_pages(FloatRows keys, FloatRows values, std::int64_t length,
                                      std::int64_t width, std::uint16_t* to) {
   const cpu::TilePages pages{width, to, 2 * kPage * width, nullptr, pages_of(length)};
   for (std::int64_t p = 0; p < length; p += kPage, to += pages.stride) {
     const std::int64_t count = std::min(kPage, length - p);
     for (std::int64_t k = 0; k < width; k += cpu::kTileDepth) {
-      // Of 16 dimensions the tile's second half is zeros, in the values' place, which come next.
+      // A tile of only 16 dimensions has zeros in its second half. That overlaps the values, which
+      // are written afterwards.
       pack_tile(keys.at + p * keys.stride + k, keys.stride, count,
                 std::min(width - k, cpu::kTileDepth), to + k * kPage);
     }

@@ -1,6 +1,7 @@
-// Attention in bf16. Per query: scores of all positions it sees, largest, exponentials, rounded to
-// bf16, summed by lanes in page order, then values weighted by them in page order.
-// A packed sequence is put into pages first, so that training walks it as decoding does.
+// Attention in bf16. Per query: scores of all visible positions, their maximum, exponentials
+// rounded to bf16 and summed by lanes in page order, then values weighted by them in page order. A
+// packed sequence is first copied into pages, so that training has the same order of operations as
+// decoding.
 #include "model/cpu/kernels/bf16_attention_kernels.h"
 
 #include <algorithm>
@@ -17,7 +18,7 @@ namespace HWY_NAMESPACE {
 
 using cpu::PagedAttention, cpu::SequenceAttention, cpu::TilePages, cpu::TileRowsOf;
 
-// ---- Products without a matrix unit
+// ---- Matmuls without a matrix unit
 
 void multiply_keys_in_vectors(const TilePages& pages, const TileRowsOf& x, float* sums,
                               std::int64_t stride) {
@@ -45,19 +46,19 @@ void multiply_values_in_vectors(const TilePages& pages, const TileRowsOf& weight
   }
 }
 
-void add_product_of_16_in_vectors(std::int64_t width, const std::uint16_t* x,
-                                  const std::uint16_t* right, float* sums) {
+void add_matmul_of_16_in_vectors(std::int64_t width, const std::uint16_t* x,
+                                 const std::uint16_t* right, float* sums) {
   const WithoutSubnormals arithmetic;
   add_block({x, kPage, width, right, kPage}, sums, 16);
 }
 
 // ---- Softmax and values of up to 16 rows
 
-/// Rows of one KV head's queries: row r sees `visible` + r * next_visible positions.
+/// Query rows of one KV head. Row r sees `visible` + r * next_visible positions.
 struct QueryRows {
   TilePages pages;
   TileRowsOf q;
-  std::int64_t rows;  // of q that are no padding
+  std::int64_t rows;  // rows of q that are not padding
   std::int64_t visible, next_visible;
   float scale;
   float* y;
@@ -66,9 +67,9 @@ struct QueryRows {
   std::int64_t log_sum_stride = 0;
 };
 
-/// Scores of one row become weights, rounded to bf16, in the memory of the scores' first half. The
-/// sum is that of the rounded ones: what all values have in common comes through unchanged, and
-/// cancels in the gradient.
+/// Replaces the scores of one row by weights rounded to bf16, in the first half of the scores'
+/// memory. The returned sum is that of the rounded weights. A component common to all values is
+/// then passed through unchanged and cancels in the gradient.
 HWY_INLINE RowSoftmax weights_of(float* scores, std::int64_t pages, std::int64_t visible,
                                  float scale) {
   V16 best = set16(-INFINITY);
@@ -88,7 +89,7 @@ HWY_INLINE RowSoftmax weights_of(float* scores, std::int64_t pages, std::int64_t
   return {largest, sum};
 }
 
-/// `scores`: [q.count, 16 pages], `sums`: [q.count, E].
+/// `scores` is scratch [q.count, 16 pages], `sums` is scratch [q.count, E].
 HWY_INLINE void attend_rows(const QueryRows& job, float* scores, float* sums) {
   const std::int64_t stride = job.pages.count * kPage, width = job.pages.width;
   cpu::multiply_keys(job.pages, job.q, scores, stride);
@@ -112,11 +113,11 @@ HWY_INLINE void attend_rows(const QueryRows& job, float* scores, float* sums) {
 
 // ---- Over pages
 
-/// The values of a page of which `count` positions are stored; what may lie behind them becomes 0.
+/// Copies the values of a page in which `count` positions are stored. Later positions become 0.
 HWY_INLINE void copy_values(const std::uint16_t* values, std::int64_t width, std::int64_t count,
                             std::uint16_t* to) {
   for (std::int64_t i = 0; i < width * kPage; i += 32) {
-    const std::int64_t first = i % (16 * kPage) / 16;  // position of the pair
+    const std::int64_t first = i % (16 * kPage) / 16;  // first position of the pair
     const std::uint32_t mask = first + 1 < count ? 0xffff'ffffu : first < count ? 0xffffu : 0u;
     W16 pair = load_words(values + i);
     for (Bits& part : pair.part) part = hn::And(part, hn::Set(Words(), mask));
@@ -192,7 +193,7 @@ namespace lie {
 
 HWY_EXPORT(multiply_keys_in_vectors);
 HWY_EXPORT(multiply_values_in_vectors);
-HWY_EXPORT(add_product_of_16_in_vectors);
+HWY_EXPORT(add_matmul_of_16_in_vectors);
 HWY_EXPORT(attend_pages_in_bf16);
 HWY_EXPORT(attend_sequence_in_bf16);
 
@@ -208,9 +209,9 @@ void multiply_values_in_vectors(const TilePages& pages, const TileRowsOf& weight
   HWY_DYNAMIC_DISPATCH(lie::multiply_values_in_vectors)(pages, weights, sums, stride);
 }
 
-void add_product_of_16_in_vectors(std::int64_t width, const std::uint16_t* x,
-                                  const std::uint16_t* right, float* sums) {
-  HWY_DYNAMIC_DISPATCH(lie::add_product_of_16_in_vectors)(width, x, right, sums);
+void add_matmul_of_16_in_vectors(std::int64_t width, const std::uint16_t* x,
+                                 const std::uint16_t* right, float* sums) {
+  HWY_DYNAMIC_DISPATCH(lie::add_matmul_of_16_in_vectors)(width, x, right, sums);
 }
 
 void store_position_in_bf16(const float* key, const float* value, std::int64_t head_width,

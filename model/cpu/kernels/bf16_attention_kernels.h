@@ -1,6 +1,6 @@
-// Attention as attention_kernels.h says, by products in bf16: queries, keys, values, weights and
-// their gradients are rounded, sums, softmax and what it makes of them are fp32. A page's part lies
-// as TilePages says.
+// Attention as in attention_kernels.h with matmuls in bf16. Queries, keys, values, weights and
+// their gradients are rounded. Sums, the softmax and its results are fp32. A page of one layer and
+// KV head has the layout of TilePages.
 #pragma once
 
 #include "model/cpu/kernels/attention_kernels.h"

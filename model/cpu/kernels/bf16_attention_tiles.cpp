@@ -10,11 +10,11 @@
 namespace lie::cpu {
 namespace {
 
-constexpr int kLine = 64;  // bytes, also of a tile's row
+constexpr int kLine = 64;  // bytes of a cache line and of a tile's row
 constexpr std::int64_t kHalf = kTile / 2;
 
-/// Tiles 0 to 3 hold sums, 4 rows of 32 inner indices, 5 of 16; 6 and 7 the right operands of
-/// these.
+/// Tiles 0 to 3 hold sums. Tile 4 holds rows of 32 inner indices, tile 5 rows of 16. Tiles 6 and 7
+/// hold the right operands of tiles 4 and 5.
 unit::Shapes shapes_for(std::int64_t rows) {
   const auto count = static_cast<std::uint8_t>(rows);
   return {.row_bytes = {kLine, kLine, kLine, kLine, kLine, kLine / 2, kLine, kLine},
@@ -25,14 +25,14 @@ void prefetch(const std::uint16_t* from, std::int64_t elements) {
   for (std::int64_t i = 0; i < elements; i += kLine / 2) _mm_prefetch(from + i, _MM_HINT_T0);
 }
 
-/// What is read in place `i`: the keys of all pages, then their values.
+/// Prefetches what is read in step `i`: the keys of all pages come first, then their values.
 void prefetch_place(const TilePages& pages, std::int64_t i) {
   const std::int64_t elements = kTileRows * pages.width;
   if (i < pages.count) return prefetch(pages.keys(i), elements);
   if (i < 2 * pages.count) prefetch(pages.values(i - pages.count), elements);
 }
 
-/// The numbers of the sums' tiles.
+/// The tile numbers of the sums.
 template <int... kSum>
 using Sums = std::integer_sequence<int, kSum...>;
 
@@ -46,16 +46,16 @@ void keys_on_unit(Sums<kSum...>, const TilePages& pages, const TileRowsOf& x, st
   std::int64_t k = 0;
   for (; k + kTileDepth <= pages.width; k += kTileDepth) {
     unit::load<4>(x.at + k, x.stride * 2);
-    ((unit::load<6>(keys[kSum] + k * kTileRows, kLine), unit::add_product<kSum, 4, 6>()), ...);
+    ((unit::load<6>(keys[kSum] + k * kTileRows, kLine), unit::multiply_add<kSum, 4, 6>()), ...);
   }
   if (k < pages.width) {
     unit::load<5>(x.at + k, x.stride * 2);
-    ((unit::load<7>(keys[kSum] + k * kTileRows, kLine), unit::add_product<kSum, 5, 7>()), ...);
+    ((unit::load<7>(keys[kSum] + k * kTileRows, kLine), unit::multiply_add<kSum, 5, 7>()), ...);
   }
   (unit::store<kSum>(sums + (page + kSum) * kTileRows, stride * 4), ...);
 }
 
-/// Columns of the values from 16 `panel` on.
+/// Computes the columns of the values from 16 * panel on.
 template <int... kSum>
 void values_on_unit(Sums<kSum...>, const TilePages& pages, const TileRowsOf& weights,
                     std::int64_t panel, float* sums, std::int64_t stride) {
@@ -64,7 +64,7 @@ void values_on_unit(Sums<kSum...>, const TilePages& pages, const TileRowsOf& wei
     if (pages.table != nullptr && panel == 0) prefetch_place(pages, pages.count + page + 1);
     const std::uint16_t* values = pages.values(page) + panel * kHalf;
     unit::load<5>(weights.at + page * kTileRows, weights.stride * 2);
-    ((unit::load<7>(values + kSum * kHalf, kLine), unit::add_product<kSum, 5, 7>()), ...);
+    ((unit::load<7>(values + kSum * kHalf, kLine), unit::multiply_add<kSum, 5, 7>()), ...);
   }
   (unit::store<kSum>(sums + (panel + kSum) * kTileRows, stride * 4), ...);
 }
@@ -73,11 +73,12 @@ void add_16_on_unit(const std::uint16_t* x, const std::uint16_t* right, float* s
   unit::load<0>(sums, kLine);
   unit::load<5>(x, kLine / 2);
   unit::load<7>(right, kLine);
-  unit::add_product<0, 5, 7>();
+  unit::multiply_add<0, 5, 7>();
   unit::store<0>(sums, kLine);
 }
 
-/// Calls some(Sums, i) for as many of [0, count) from i on as there are sums.
+/// Calls some(Sums, i) for [0, count) in steps of four indices, then for the rest. Sums has one
+/// tile per index.
 template <typename F>
 void by_fours(std::int64_t count, const F& some) {
   std::int64_t i = 0;
@@ -90,11 +91,11 @@ void by_fours(std::int64_t count, const F& some) {
 }  // namespace
 
 AttentionUnit::AttentionUnit(std::int64_t rows) {
-  if (has_tile_unit()) unit::make_ready(shapes_for(rows));
+  if (has_tile_unit()) unit::configure(shapes_for(rows));
 }
 
 AttentionUnit::~AttentionUnit() {
-  if (has_tile_unit()) unit::put_away();
+  if (has_tile_unit()) unit::release();
 }
 
 void multiply_keys(const TilePages& pages, const TileRowsOf& x, float* sums, std::int64_t stride) {
@@ -112,9 +113,9 @@ void multiply_values(const TilePages& pages, const TileRowsOf& weights, float* s
   });
 }
 
-void add_product_of_16(std::int64_t width, const std::uint16_t* x, const std::uint16_t* right,
-                       float* sums) {
-  if (!has_tile_unit()) return add_product_of_16_in_vectors(width, x, right, sums);
+void add_matmul_of_16(std::int64_t width, const std::uint16_t* x, const std::uint16_t* right,
+                      float* sums) {
+  if (!has_tile_unit()) return add_matmul_of_16_in_vectors(width, x, right, sums);
   for (std::int64_t row = 0; row < width; row += kTileRows) {
     add_16_on_unit(x + row * kTileRows, right, sums + row * kTileRows);
   }

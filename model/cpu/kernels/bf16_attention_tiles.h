@@ -1,7 +1,7 @@
-// Attention's products in bf16: 16 or fewer rows against pages of 16 positions, by the matrix unit
-// or in vectors with the same bits. As in bf16_tiles.h, a block of inner indices adds (the sum over
-// even ones) + (the sum over odd ones), each from 0 in order: blocks of 32 head dimensions, the
-// last of 16 where no more are left, and of 16 positions.
+// Attention's matmuls in bf16: up to 16 rows times pages of 16 positions, on the matrix unit or
+// bit-identical in vector code. As in bf16_tiles.h, each block of inner indices adds (the sum over
+// even indices) + (the sum over odd indices), each from 0 in order. A block has 32 head dimensions
+// (16 if no more remain) or 16 positions.
 #pragma once
 
 #include <cstdint>
@@ -10,15 +10,15 @@
 
 namespace lie::cpu {
 
-/// Pages of a sequence: keys [E / 2 pairs, 16 positions, 2], then values [E / 16, 8 pairs of
+/// The pages of a sequence: keys [E / 2 pairs, 16 positions, 2], then values [E / 16, 8 pairs of
 /// positions, 16, 2].
 struct TilePages {
   std::int64_t width = 0;  // E
   const std::uint16_t* first = nullptr;
-  std::int64_t stride = 0;              // elements from one page's place to the next
-  const std::int32_t* table = nullptr;  // the pages' places; null: one after the other
+  std::int64_t stride = 0;              // elements from one page to the next in memory
+  const std::int32_t* table = nullptr;  // page numbers; null: pages are consecutive
   std::int64_t count = 0;
-  const std::uint16_t* last_values = nullptr;  // in place of the last page's
+  const std::uint16_t* last_values = nullptr;  // replaces the values of the last page unless null
 
   const std::uint16_t* keys(std::int64_t page) const {
     return first + (table == nullptr ? page : table[page]) * stride;
@@ -32,14 +32,14 @@ struct TilePages {
   }
 };
 
-/// Rows of a left operand.
+/// The rows of a left operand.
 struct TileRowsOf {
   const std::uint16_t* at = nullptr;
   std::int64_t stride = 0;
   std::int64_t count = 0;  // at most 16
 };
 
-/// Makes the matrix unit, where there is one, ready for the calling thread's products of `rows`.
+/// Configures the matrix unit, if there is one, for the calling thread's matmuls of `rows` rows.
 class AttentionUnit {
  public:
   explicit AttentionUnit(std::int64_t rows);
@@ -53,16 +53,17 @@ void multiply_keys(const TilePages& pages, const TileRowsOf& x, float* sums, std
 /// sums [rows, E] = weights [rows, 16 count] times the values of every page, in order.
 void multiply_values(const TilePages& pages, const TileRowsOf& weights, float* sums,
                      std::int64_t stride);
-/// sums [width, 16] += x [width, 16] times right [8 pairs, 16, 2], for a unit of 16 rows.
-void add_product_of_16(std::int64_t width, const std::uint16_t* x, const std::uint16_t* right,
-                       float* sums);
+/// sums [width, 16] += x [width, 16] times right [8 pairs, 16, 2]. Requires an AttentionUnit of 16
+/// rows.
+void add_matmul_of_16(std::int64_t width, const std::uint16_t* x, const std::uint16_t* right,
+                      float* sums);
 
-/// Without the matrix unit.
+/// The same functions without the matrix unit.
 void multiply_keys_in_vectors(const TilePages& pages, const TileRowsOf& x, float* sums,
                               std::int64_t stride);
 void multiply_values_in_vectors(const TilePages& pages, const TileRowsOf& weights, float* sums,
                                 std::int64_t stride);
-void add_product_of_16_in_vectors(std::int64_t width, const std::uint16_t* x,
-                                  const std::uint16_t* right, float* sums);
+void add_matmul_of_16_in_vectors(std::int64_t width, const std::uint16_t* x,
+                                 const std::uint16_t* right, float* sums);
 
 }  // namespace lie::cpu

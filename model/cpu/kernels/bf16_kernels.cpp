@@ -10,7 +10,7 @@ namespace lie {
 namespace HWY_NAMESPACE {
 
 using cpu::kTile, cpu::kTileDepth, cpu::kTileRows;
-using cpu::Range, cpu::TileLayout, cpu::TileOuterProduct, cpu::TileProduct, cpu::TileRun;
+using cpu::Range, cpu::TileLayout, cpu::TileOuterProduct, cpu::TileMatmul, cpu::TileRun;
 
 void round_row(float* x, std::int64_t width) {
   for (std::int64_t i = 0; i < width; i += 16) {
@@ -38,20 +38,20 @@ void run_tiles_in_vectors(const TileRun& run) {
 
 // ---- y = init + x w^T
 
-/// Memory for what a run makes where it does not go to its place at once.
+/// Sums of a tile run that cannot be written to their destination directly.
 struct Sums {
   static constexpr std::int64_t kStride = 2 * kTileRows;
   alignas(64) float at[kStride * kStride];
 };
 
-/// A part of y.
+/// A block of y.
 struct Place {
   Range rows, cols;
   bool is_whole() const { return rows.size() == 2 * kTileRows && cols.size() == 2 * kTileRows; }
 };
 
-/// The sums of the stretch from k on.
-void add_sums(const TileProduct& p, const Sums& sums, const Place& place, std::int64_t k) {
+/// Adds the sums of the k-block from k on to `init` or y.
+void add_sums(const TileMatmul& p, const Sums& sums, const Place& place, std::int64_t k) {
   const float* onto = k == 0 ? p.init : p.y;
   const std::int64_t stride = k == 0 ? p.init_stride : p.y_stride;
   const float* from = sums.at;
@@ -65,8 +65,8 @@ void add_sums(const TileProduct& p, const Sums& sums, const Place& place, std::i
   }
 }
 
-/// All rows that are packed, from k on, times some panels.
-void multiply_panels(const TileProduct& p, Range rows, Range panels, std::int64_t k,
+/// Multiplies all packed rows, from inner index k on, by some panels.
+void multiply_panels(const TileMatmul& p, Range rows, Range panels, std::int64_t k,
                      std::int64_t depth, const std::uint16_t* packed) {
   const TileLayout layout = p.layout();
   const std::int64_t of_block = cpu::tiles_for(depth) * kTile;
@@ -91,14 +91,14 @@ void multiply_panels(const TileProduct& p, Range rows, Range panels, std::int64_
   }
 }
 
-void multiply_tiles(const TileProduct& p, Range rows, Range panels, std::uint16_t* scratch) {
+void multiply_tiles(const TileMatmul& p, Range rows, Range panels, std::uint16_t* scratch) {
   const cpu::TileUnit unit;
-  const std::int64_t deepest = cpu::tiles_for(std::min(p.in, cpu::kTileStretch)) * kTileDepth;
-  const std::int64_t group = cpu::kTileProductScratch / deepest / (2 * kTileRows) * 2 * kTileRows;
+  const std::int64_t deepest = cpu::tiles_for(std::min(p.in, cpu::kTileKBlock)) * kTileDepth;
+  const std::int64_t group = cpu::kTileMatmulScratch / deepest / (2 * kTileRows) * 2 * kTileRows;
   for (std::int64_t row = rows.begin; row < rows.end; row += group) {
     const Range some{row, std::min(row + group, rows.end)};
-    for (std::int64_t k = 0; k < p.in; k += cpu::kTileStretch) {
-      const std::int64_t depth = std::min(cpu::kTileStretch, p.in - k);
+    for (std::int64_t k = 0; k < p.in; k += cpu::kTileKBlock) {
+      const std::int64_t depth = std::min(cpu::kTileKBlock, p.in - k);
       pack_rows(p.x + row * p.x_stride + k, p.x_stride, some.size(), depth, scratch);
       multiply_panels(p, some, panels, k, depth, scratch);
     }
@@ -107,8 +107,8 @@ void multiply_tiles(const TileProduct& p, Range rows, Range panels, std::uint16_
 
 // ---- dw += dy^T x
 
-/// Columns of the blocks' tokens as operands, [panels of 16 columns][blocks]: pairs of tokens side
-/// by side as right ones, turned as left ones.
+/// Packs columns of the blocks' tokens as operands, [panels of 16 columns][blocks]. Pairs of tokens
+/// are adjacent in right operands; left operands are transposed.
 template <bool kLeft>
 void pack_tokens(const float* x, std::int64_t stride, std::span<const Range> blocks,
                  std::int64_t cols, std::uint16_t* to) {
@@ -135,7 +135,7 @@ void pack_tokens(const float* x, std::int64_t stride, std::span<const Range> blo
   }
 }
 
-/// Rows [count, cols] of another stride.
+/// Copies rows [count, cols] between strides.
 void copy_rows(const float* from, std::int64_t from_stride, float* to, std::int64_t to_stride,
                std::int64_t count, std::int64_t cols) {
   for (std::int64_t r = 0; r < count; ++r, from += from_stride, to += to_stride) {
@@ -143,7 +143,7 @@ void copy_rows(const float* from, std::int64_t from_stride, float* to, std::int6
   }
 }
 
-/// The packed operands of dw's rows `out` and columns `in`.
+/// Adds the packed operands' outer product to dw's rows `out` and columns `in`.
 void add_packed(const TileOuterProduct& p, Range out, Range in, std::int64_t blocks,
                 const std::uint16_t* left, const std::uint16_t* right) {
   Sums sums = {};
@@ -203,8 +203,8 @@ HWY_EXPORT(run_tiles_in_vectors);
 
 namespace cpu {
 
-void multiply(const TileProduct& product, Range rows, Range panels, std::uint16_t* scratch) {
-  HWY_DYNAMIC_DISPATCH(lie::multiply_tiles)(product, rows, panels, scratch);
+void multiply(const TileMatmul& matmul, Range rows, Range panels, std::uint16_t* scratch) {
+  HWY_DYNAMIC_DISPATCH(lie::multiply_tiles)(matmul, rows, panels, scratch);
 }
 
 void add_outer_product(const TileOuterProduct& product, Range out, Range in,

@@ -8,15 +8,15 @@
 namespace lie::cpu {
 namespace {
 
-/// Linux saves the tiles of threads only where their process has asked for it.
+/// Requests permission for AMX tile data, which Linux requires per process.
 bool ask_for_tiles() {
   constexpr long kRequestPermission = 0x1023, kTileData = 18;
   return syscall(SYS_arch_prctl, kRequestPermission, kTileData) == 0;
 }
 
-constexpr std::int64_t kTileBytes = 64;  // of a row
+constexpr std::int64_t kTileBytes = 64;  // bytes of a tile's row
 
-// Tiles 0 to 3 hold the sums, [row block][panel]; 4 and 5 the rows; 6 and 7 the panels.
+// Tiles 0 to 3 hold the sums, [row block][panel]. Tiles 4 and 5 hold the rows, 6 and 7 the panels.
 
 /// Calls of.operator()<sum, row block, panel> for every tile of sums.
 template <int kRowBlocks, int kPanels, typename F>
@@ -44,7 +44,7 @@ void run_on_unit(const TileRun& run) {
     if constexpr (kPanels == 2) unit::load<7>(right + run.next_right, kTileBytes);
     if constexpr (kRowBlocks == 2) unit::load<5>(left + run.next_left, kTileBytes);
     each_sum<kRowBlocks, kPanels>(
-        []<int kSum, int kRow, int kPanel>() { unit::add_product<kSum, 4 + kRow, 6 + kPanel>(); });
+        []<int kSum, int kRow, int kPanel>() { unit::multiply_add<kSum, 4 + kRow, 6 + kPanel>(); });
   }
   each_sum<kRowBlocks, kPanels>([&]<int kSum, int kRow, int kPanel>() {
     unit::store<kSum>(place(kRow, kPanel), run.sums_stride * 4);
@@ -60,11 +60,11 @@ bool has_tile_unit() {
 
 TileUnit::TileUnit() {
   static constexpr unit::Shapes kShapes;
-  if (has_tile_unit()) unit::make_ready(kShapes);
+  if (has_tile_unit()) unit::configure(kShapes);
 }
 
 TileUnit::~TileUnit() {
-  if (has_tile_unit()) unit::put_away();
+  if (has_tile_unit()) unit::release();
 }
 
 void run_tiles(const TileRun& run) {

@@ -1,7 +1,7 @@
-// Matrix products: register tiles in which every output has one accumulator that runs over a
-// stretch of the inner index in order; stretches begin at the same indices always and are added in
-// order. Which rows and columns share a tile, and in which order tiles are computed, changes no
-// bits.
+// Matmuls in fp32. In a register tile every output has one accumulator, which runs over a k-block
+// (a block of the inner index) in order. K-blocks always begin at the same indices and are added in
+// order. Neither the assignment of rows and columns to tiles nor the order of tiles changes any
+// bit.
 #include <algorithm>
 
 #include "model/cpu/kernels/kernels.h"
@@ -15,19 +15,20 @@ HWY_BEFORE_NAMESPACE();
 namespace lie {
 namespace HWY_NAMESPACE {
 
-using cpu::Product, cpu::Range;
+using cpu::Matmul, cpu::Range;
 
 constexpr int kMaxRows = kWide ? 14 : 6;
-// To here the weights' memory is the limit; outputs of so many panels stay in L2.
+// Up to this number of rows, reading the weights from memory is the bottleneck. The outputs of
+// kFewGroupPanels panels stay in L2.
 constexpr std::int64_t kFewRows = 5 * kMaxRows;
 constexpr std::int64_t kFewGroupPanels = 64;
-// Many rows: so many panels' stretch of packed weights stays in L2 while rows pass, and so many
-// rows' inputs and outputs lie beside them.
+// With many rows, one k-block of kGroupPanels panels of packed weights stays in L2 while rows are
+// multiplied by it. The inputs and outputs of kGroupRows rows fit next to them.
 constexpr std::int64_t kGroupPanels = 16;
 constexpr std::int64_t kGroupRows = 16 * kMaxRows;
 
-/// Panels of a tile of `rows` rows: as many as registers hold, at least enough to cover the
-/// latency.
+/// Returns the number of panels of a tile of `rows` rows: at most what registers hold, and at least
+/// enough to hide latency.
 constexpr int vecs_for(int rows) {
   if (kWide) return rows <= 2 ? 8 : rows <= 4 ? 4 : 2;
   return rows == 1 ? 4 : rows == 2 ? 2 : 1;
@@ -35,23 +36,23 @@ constexpr int vecs_for(int rows) {
 
 constexpr int kMaxVecs = vecs_for(1);
 
-/// Rows of x lie so far apart where tiles read them: an odd number of cache lines, so that no two
-/// rows fight for one place in L1.
-constexpr std::int64_t kRowStride = cpu::kStretch + 16;
+/// The distance between rows of x that tiles read: an odd number of cache lines, so that no two
+/// rows map to the same set of L1.
+constexpr std::int64_t kRowStride = cpu::kMaxKBlock + 16;
 
 struct Tile {
-  const float* x;     // rows kRowStride apart
-  const float* b;     // panels of `depth` sixteens end to end
-  const char* ahead;  // what is multiplied by next, `ahead_bytes` for each of the sixteens
+  const float* x;     // rows with stride kRowStride
+  const float* b;     // consecutive panels of `depth` vectors of 16
+  const char* ahead;  // prefetched for the next tile, `ahead_bytes` per vector
   std::int64_t ahead_bytes, depth;
-  const float* onto;  // what the sums are added to; null: nothing
+  const float* onto;  // added to the sums unless null
   std::int64_t onto_stride;
   float* y;
   std::int64_t y_stride;
-  std::int64_t cols;  // columns that exist from the tile's first on
+  std::int64_t cols;  // columns of y from the tile's first on
 };
 
-/// The sixteens of a tile in registers; all loops over them must be unrolled for that.
+/// The vectors of a tile in registers. All loops over them must be unrolled to keep them there.
 template <int kRows, int kVecs>
 struct Sums {
   V16 at[kRows][kVecs];
@@ -116,7 +117,7 @@ HWY_NOINLINE void multiply_tile(const Tile& tile) {
     V16 w[kVecs];
     for (int v = 0; v < kVecs; ++v) {
       w[v] = load16(b + v * tile.depth * cpu::kPanel);
-      // Memory works while this tile does.
+      // Prefetch while this tile computes.
       if constexpr (kRows > 2) __builtin_prefetch(ahead + v * tile.depth * tile.ahead_bytes);
     }
 #pragma GCC unroll 32
@@ -126,27 +127,27 @@ HWY_NOINLINE void multiply_tile(const Tile& tile) {
   sums.template store<kWhole>(tile.y, tile.y_stride, tile.cols);
 }
 
-/// Panels of one stretch, as floats.
-struct PanelStretch {
+/// The panels of one k-block, as floats.
+struct PanelBlock {
   Range panels;
-  std::int64_t k, depth;  // the stretch
+  std::int64_t k, depth;  // the k-block
   const float* floats;
-  const void* ahead;  // see Tile; of the first panel
+  const void* ahead;  // as in Tile, for the first panel
   std::int64_t ahead_bytes;
 };
 
-/// One block of kRows rows against some panels.
+/// One block of kRows rows that is multiplied by some panels.
 struct Block {
-  const Product* product;
-  const PanelStretch* weights;
-  const float* x;  // its rows, the stretch from k on, kRowStride apart
+  const Matmul* matmul;
+  const PanelBlock* weights;
+  const float* x;  // its rows from k on, with stride kRowStride
   std::int64_t row;
 };
 
 template <int kRows, int kVecs>
 HWY_INLINE void multiply_columns(const Block& block, std::int64_t& at) {
-  const Product& p = *block.product;
-  const PanelStretch& w = *block.weights;
+  const Matmul& p = *block.matmul;
+  const PanelBlock& w = *block.weights;
   const bool first = w.k == 0;
   const float* onto = first ? p.init : p.y;
   const std::int64_t onto_stride = first ? p.init_stride : p.y_stride;
@@ -185,14 +186,14 @@ void multiply_block_of(int rows, const Block& block) {
   if constexpr (kRows > 1) multiply_block_of<kRows - 1>(rows, block);
 }
 
-/// Copies the stretch of the rows to where tiles read it.
-void gather_rows(const Product& p, Range rows, std::int64_t k, std::int64_t depth, float* x) {
+/// Copies one k-block of the rows to the memory that tiles read.
+void gather_rows(const Matmul& p, Range rows, std::int64_t k, std::int64_t depth, float* x) {
   for (std::int64_t r = rows.begin; r < rows.end; ++r, x += kRowStride) {
     std::copy_n(p.x + r * p.x_stride + k, depth, x);
   }
 }
 
-/// Rows in blocks as equal as may be, of at most kMaxRows.
+/// Cuts rows into blocks of nearly equal size, of at most kMaxRows.
 template <typename F>
 HWY_INLINE void for_blocks(Range rows, const F& f) {
   const std::int64_t blocks = (rows.size() + kMaxRows - 1) / kMaxRows;
@@ -201,10 +202,10 @@ HWY_INLINE void for_blocks(Range rows, const F& f) {
   }
 }
 
-/// Panels of a stretch: floats where they lie, bf16 widened into `memory`; what comes behind them
-/// is asked for.
-PanelStretch stretch_of_panels(const Product& p, Range panels, std::int64_t k, std::int64_t depth,
-                               float* memory) {
+/// Returns the panels of a k-block: fp32 weights in place, bf16 weights widened into `memory`. What
+/// follows them is to be prefetched.
+PanelBlock block_of_panels(const Matmul& p, Range panels, std::int64_t k, std::int64_t depth,
+                           float* memory) {
   const std::int64_t first = p.layout().at(panels.begin, k);
   const std::int64_t count = panels.size() * depth * cpu::kPanel;
   if (p.narrow == nullptr) {
@@ -216,7 +217,7 @@ PanelStretch stretch_of_panels(const Product& p, Range panels, std::int64_t k, s
   return {panels, k, depth, memory, narrow + count, cpu::kPanel * std::int64_t{sizeof(*narrow)}};
 }
 
-/// Calls f(panels) for `count` of them after another.
+/// Calls f for consecutive groups of `count` panels.
 template <typename F>
 HWY_INLINE void for_panels(Range panels, std::int64_t count, const F& f) {
   for (std::int64_t first = panels.begin; first < panels.end; first += count) {
@@ -224,18 +225,19 @@ HWY_INLINE void for_panels(Range panels, std::int64_t count, const F& f) {
   }
 }
 
-/// Few rows: reading the weights is what takes the time. They are walked through once, all rows
-/// passing over a panel or some before the next is read, in groups whose outputs stay in L2.
-void multiply_few(const Product& p, Range rows, Range panels) {
+/// With few rows, reading the weights takes the most time. They are read once: all rows are
+/// multiplied by one tile's panels before the next are read. Panels are grouped so that a group's
+/// outputs stay in L2.
+void multiply_few(const Matmul& p, Range rows, Range panels) {
   alignas(64) float x[kFewRows * kRowStride];
-  alignas(64) float memory[kMaxVecs * cpu::kStretch * cpu::kPanel];
+  alignas(64) float memory[kMaxVecs * cpu::kMaxKBlock * cpu::kPanel];
   const std::int64_t width =
       std::max(2, vecs_for(static_cast<int>(std::min<std::int64_t>(rows.size(), kMaxRows))));
   for_panels(panels, kFewGroupPanels, [&](Range group) {
-    cpu::for_stretches(p.in, [&](std::int64_t k, std::int64_t depth) {
+    cpu::for_k_blocks(p.in, [&](std::int64_t k, std::int64_t depth) {
       gather_rows(p, rows, k, depth, x);
       for_panels(group, width, [&](Range some) {
-        const PanelStretch weights = stretch_of_panels(p, some, k, depth, memory);
+        const PanelBlock weights = block_of_panels(p, some, k, depth, memory);
         for_blocks(rows, [&](Range block) {
           multiply_block_of<kMaxRows>(
               static_cast<int>(block.size()),
@@ -246,15 +248,15 @@ void multiply_few(const Product& p, Range rows, Range panels) {
   });
 }
 
-void multiply_many(const Product& p, Range rows, Range panels) {
+void multiply_many(const Matmul& p, Range rows, Range panels) {
   alignas(64) float x[kMaxRows * kRowStride];
-  alignas(64) float memory[kGroupPanels * cpu::kStretch * cpu::kPanel];
+  alignas(64) float memory[kGroupPanels * cpu::kMaxKBlock * cpu::kPanel];
   for (std::int64_t row = rows.begin; row < rows.end; row += kGroupRows) {
     const Range group{row, std::min(row + kGroupRows, rows.end)};
     for_panels(panels, kGroupPanels, [&](Range some) {
-      cpu::for_stretches(p.in, [&](std::int64_t k, std::int64_t depth) {
-        PanelStretch weights = stretch_of_panels(p, some, k, depth, memory);
-        weights.ahead = weights.floats + vecs_for(kMaxRows) * depth * cpu::kPanel;  // from L2
+      cpu::for_k_blocks(p.in, [&](std::int64_t k, std::int64_t depth) {
+        PanelBlock weights = block_of_panels(p, some, k, depth, memory);
+        weights.ahead = weights.floats + vecs_for(kMaxRows) * depth * cpu::kPanel;  // in L2
         weights.ahead_bytes = cpu::kPanel * std::int64_t{sizeof(float)};
         for_blocks(group, [&](Range block) {
           gather_rows(p, block, k, depth, x);
@@ -266,7 +268,7 @@ void multiply_many(const Product& p, Range rows, Range panels) {
   }
 }
 
-void multiply(const Product& p, Range rows, Range panels) {
+void multiply(const Matmul& p, Range rows, Range panels) {
   if (rows.size() <= kFewRows) {
     multiply_few(p, rows, panels);
   } else {
@@ -278,16 +280,17 @@ void multiply(const Product& p, Range rows, Range panels) {
 
 constexpr int kOuterVecs = kWide ? 2 : 1;
 constexpr std::int64_t kOuterCols = kOuterVecs * 16;
-constexpr std::int64_t kOuterRows = kWide ? 16 : 8;  // of packed dy, kMaxRows of them used
+/// Columns of packed dy, of which kMaxRows are used.
+constexpr std::int64_t kOuterRows = kWide ? 16 : 8;
 
-/// Tiles read their operands over all tokens of a block: packed, so that neighbouring tokens lie in
-/// neighbouring cache lines whatever the strides.
+/// The operands of one tile of dw. Tiles read all tokens of a block, so the operands are packed:
+/// adjacent tokens are in adjacent cache lines for every stride.
 struct OuterTile {
   const float* dy;  // [tokens][kOuterRows]
   const float* x;   // [tokens][kOuterCols]
   float* dw;
   std::int64_t dw_stride, tokens;
-  std::int64_t cols;  // that exist of the tile's
+  std::int64_t cols;  // columns of dw in the tile
 };
 
 template <int kRows, bool kWhole>
@@ -305,7 +308,7 @@ HWY_NOINLINE void outer_tile(const OuterTile& tile) {
   sums.template store<kWhole>(tile.dw, tile.dw_stride, tile.cols);
 }
 
-/// The rows of dw that one packed dy belongs to, `width` columns of them.
+/// Updates the rows of dw that belong to one packed panel of dy, over `width` columns.
 template <int kRows>
 void outer_rows(int rows, OuterTile tile, std::int64_t width) {
   if (rows != kRows) {
@@ -323,8 +326,8 @@ void outer_rows(int rows, OuterTile tile, std::int64_t width) {
   }
 }
 
-/// Columns of a matrix [tokens, *] as panels [tokens][kTo], each of kFrom columns; what a panel has
-/// beyond them is zero. Reads row by row, as the matrix lies in memory.
+/// Packs columns of a matrix [tokens, *] as panels [tokens][kTo] of kFrom columns each, padded with
+/// zeros. Reads row by row, the order of the matrix in memory.
 template <std::int64_t kFrom, std::int64_t kTo>
 void pack_columns(const float* from, std::int64_t stride, std::int64_t tokens, std::int64_t cols,
                   float* to) {
@@ -343,7 +346,8 @@ void pack_columns(const float* from, std::int64_t stride, std::int64_t tokens, s
   }
 }
 
-/// The tokens [t, t + tokens) into dw's rows `out` and columns [k, k + width), x packed.
+/// Adds the tokens [t, t + tokens) to dw's rows `out` and columns [k, k + width). x is packed
+/// already.
 void add_outer_rows(const cpu::OuterProduct& p, std::int64_t t, std::int64_t tokens, Range out,
                     std::int64_t k, std::int64_t width, const float* packed_x, float* packed_dy) {
   constexpr std::int64_t kGroup = cpu::kOuterRowTiles * kMaxRows;
@@ -385,8 +389,8 @@ HWY_EXPORT(add_outer_product);
 
 namespace cpu {
 
-void multiply(const Product& product, Range rows, Range panels) {
-  HWY_DYNAMIC_DISPATCH(lie::multiply)(product, rows, panels);
+void multiply(const Matmul& matmul, Range rows, Range panels) {
+  HWY_DYNAMIC_DISPATCH(lie::multiply)(matmul, rows, panels);
 }
 
 void add_outer_product(const OuterProduct& product, Range out, Range in, float* scratch) {

@@ -1,5 +1,6 @@
-// The inner loops of the CPU operators, each over a range of rows or columns so that threads can
-// share one call. Compiled for AVX2 and AVX-512 and chosen at run time; both give the same bits.
+// The inner loops of the CPU operators. Each works on a range of rows or columns so that threads
+// can share one call. They are compiled for AVX2 and AVX-512 and chosen at run time; both give
+// bit-identical results.
 #pragma once
 
 #include <algorithm>
@@ -16,49 +17,51 @@ constexpr std::int64_t kPanel = 16;  // columns of a packed panel
 
 inline std::int64_t panels_for(std::int64_t out) { return (out + kPanel - 1) / kPanel; }
 
-/// Terms that one accumulator sums, at most: its rounding error grows with their number.
-constexpr std::int64_t kStretch = 128;
+/// The largest number of terms that one accumulator sums. Its rounding error grows with this
+/// number.
+constexpr std::int64_t kMaxKBlock = 128;
 
-/// Terms that one accumulator of a product sums. Shorter stretches round less, adding up more of
-/// them rounds more: the error's variance goes as stretch + in / stretch, so that 64 is better than
-/// 128 below 8,192 terms. Measured on SmolLM2-135M (in 576 and 1,536), root mean square of the
-/// log-probs' error: 5.0e-6 with 64, 5.3e-6 with 128, 5.9e-6 with 32. Shorter stretches also take
-/// longer, and short products most: with 64, training a model of 128 and 384 terms takes 5 % more
-/// processor time (train_bench). They keep 128.
-constexpr std::int64_t stretch_of(std::int64_t in) {
-  return in < 512 || in >= 8192 ? kStretch : kStretch / 2;
+/// Returns the number of terms that one accumulator of a matmul sums (a k-block). Shorter blocks
+/// have smaller rounding errors, but adding more blocks has larger ones. The error's variance grows
+/// as block + in / block, so that 64 is better than 128 below 8,192 terms. Measured on SmolLM2-135M
+/// (in 576 and 1,536), the root mean square error of the log-probs is 5.0e-6 with 64, 5.3e-6 with
+/// 128 and 5.9e-6 with 32. Shorter blocks also take longer, above all in short matmuls: with 64,
+/// training a model of 128 and 384 terms takes 5 % more processor time (train_bench). Such matmuls
+/// keep 128.
+constexpr std::int64_t k_block_size(std::int64_t in) {
+  return in < 512 || in >= 8192 ? kMaxKBlock : kMaxKBlock / 2;
 }
 
-/// Calls f(k, depth) for each stretch of the inner index.
+/// Calls f(k, depth) for each k-block of the inner index.
 template <typename F>
-void for_stretches(std::int64_t in, const F& f) {
-  const std::int64_t stretch = stretch_of(in);
-  for (std::int64_t k = 0; k < std::max<std::int64_t>(in, 1); k += stretch) {
-    f(k, std::min(stretch, in - k));
+void for_k_blocks(std::int64_t in, const F& f) {
+  const std::int64_t block = k_block_size(in);
+  for (std::int64_t k = 0; k < std::max<std::int64_t>(in, 1); k += block) {
+    f(k, std::min(block, in - k));
   }
 }
 
-/// Elements of a weight matrix in the order that products read them in: stretches one after
-/// another, in each all panels, in each the inner indices, in each the panel's columns.
+/// The order of a weight matrix's elements in memory, which is the order in which matmuls read
+/// them. The loops from outer to inner are: k-blocks, panels, inner indices, the panel's columns.
 struct PanelLayout {
   std::int64_t in = 0, panels = 0;
   std::int64_t elements() const { return in * panels * kPanel; }
-  /// Of the first column at inner index `first` + `past`, `past` within the stretch that begins at
-  /// `first`.
+  /// Returns the offset of the first column at inner index `first` + `past`, where `past` is an
+  /// index within the k-block that begins at `first`.
   std::int64_t at(std::int64_t panel, std::int64_t first, std::int64_t past = 0) const {
-    const std::int64_t depth = std::min(stretch_of(in), in - first);
+    const std::int64_t depth = std::min(k_block_size(in), in - first);
     return (first * panels + panel * depth + past) * kPanel;
   }
 };
 
-/// y[t, n] = init[t, n] + sum over k of x[t, k] w[n, k]: stretches of stretch_of(in) terms, each
-/// summed in order with fused terms, are added to init (absent: to the first) in order. No sum
-/// begins at init: a residual stream may be a thousand times larger than what is added to it, and
-/// every term would be rounded to its size.
-struct Product {
+/// y[t, n] = init[t, n] + sum over k of x[t, k] w[n, k]. K-blocks of k_block_size(in) terms, each
+/// summed in order with fused multiply-add, are added to init in order. Without init they are added
+/// to the first k-block. No sum starts at init: a residual stream may be a thousand times larger
+/// than the terms, and each term would be rounded to its magnitude.
+struct Matmul {
   const float* x = nullptr;
   std::int64_t x_stride = 0;
-  // w, as layout() says, in one of these; columns past `out` are zero.
+  // w in the order of layout(), either as fp32 or as bf16; columns past `out` are zero.
   const float* panels = nullptr;
   const std::uint16_t* narrow = nullptr;  // bf16
   const float* init = nullptr;
@@ -67,9 +70,9 @@ struct Product {
   std::int64_t y_stride = 0, in = 0, out = 0;
   PanelLayout layout() const { return {in, panels_for(out)}; }
 };
-void multiply(const Product& product, Range rows, Range panels);
+void multiply(const Matmul& matmul, Range rows, Range panels);
 
-/// dw[n, k] += sum over t in order of dy[t, n] x[t, k], each term fused.
+/// dw[n, k] += the sum over t, in order, of dy[t, n] x[t, k], with fused multiply-add.
 struct OuterProduct {
   const float* dy = nullptr;
   std::int64_t dy_stride = 0;
@@ -78,45 +81,45 @@ struct OuterProduct {
   float* dw = nullptr;
   std::int64_t dw_stride = 0, tokens = 0;
 };
-/// Operands are packed block by block into `scratch`, outer_product_scratch() floats.
+/// Packs operands block by block into `scratch`, which holds outer_product_scratch() floats.
 void add_outer_product(const OuterProduct& product, Range out, Range in, float* scratch);
-constexpr std::int64_t kOuterTokens = 256;   // of a block
-constexpr std::int64_t kOuterColumns = 256;  // of x in a block
-constexpr std::int64_t kOuterRowTiles = 28;  // of dy in a block, of at most 16 columns
+constexpr std::int64_t kOuterTokens = 256;   // tokens of a block
+constexpr std::int64_t kOuterColumns = 256;  // columns of x in a block
+constexpr std::int64_t kOuterRowTiles = 28;  // tiles of dy in a block, of at most 16 columns each
 constexpr std::int64_t outer_product_scratch() {
   return kOuterTokens * (kOuterColumns + 16 * kOuterRowTiles);
 }
 
-/// Rows [rows.begin, rows.end) of x [*, width].
+/// The arguments of RMSNorm over rows of x [*, width].
 struct RmsNorm {
   const float* x = nullptr;
   std::int64_t x_stride = 0;
   const float* weight = nullptr;
   std::int64_t width = 0;
   float eps = 0;
-  float* inverse_rms = nullptr;  // [*], written forward unless null, read backward
+  float* inverse_rms = nullptr;  // [*], written by forward unless null, read by backward
 };
 void rms_norm(const RmsNorm& norm, float* y, std::int64_t y_stride, Range rows);
 /// dx += d(loss)/dx.
 void rms_norm_backward(const RmsNorm& norm, const float* dy, std::int64_t dy_stride, float* dx,
                        std::int64_t dx_stride, Range rows);
-/// dweight[cols] += sum over rows in order.
+/// dweight[cols] += the sum over rows in order.
 void rms_norm_backward_weight(const RmsNorm& norm, const float* dy, std::int64_t dy_stride,
                               float* dweight, std::int64_t rows, Range cols);
 
 void swiglu(const float* gate_up, std::int64_t gate_up_stride, float* y, std::int64_t y_stride,
             std::int64_t width, Range rows);
-/// y: swiglu() again, which the gradient of the next weight needs.
+/// Also recomputes y = swiglu(), which the gradient of the next weight needs.
 void swiglu_backward(const float* dy, std::int64_t dy_stride, const float* gate_up,
                      std::int64_t gate_up_stride, float* d_gate_up, std::int64_t d_gate_up_stride,
                      float* y, std::int64_t y_stride, std::int64_t width, Range rows);
 
-/// Heads [begin, end) of the row: norm by `weight` (null: none), rotation by `rope` [E/2 cosines,
-/// E/2 sines].
+/// The norm and rotation of a row's heads: norm by q_norm or k_norm (null: none), rotation by
+/// `rope` [E/2 cosines, E/2 sines].
 struct HeadRotation {
   std::int64_t head_width = 0;
-  std::int64_t heads = 0;     // heads that use q_norm
-  std::int64_t kv_heads = 0;  // heads after them that use k_norm
+  std::int64_t heads = 0;     // the first heads, which use q_norm
+  std::int64_t kv_heads = 0;  // the next heads, which use k_norm
   const float* q_norm = nullptr;
   const float* k_norm = nullptr;
   float eps = 0;
@@ -125,16 +128,16 @@ struct HeadRotation {
 };
 void rotate(const HeadRotation& how, const float* qkv, std::int64_t qkv_stride, float* rotated,
             std::int64_t rotated_stride, Range rows);
-/// d_qkv's query and key columns from d_rotated, which becomes each element's share of the norm
-/// weights' gradient.
+/// Computes d_qkv's query and key columns from d_rotated. Replaces each element of d_rotated by its
+/// term of the norm weights' gradient.
 void rotate_backward(const HeadRotation& how, const float* qkv, std::int64_t qkv_stride,
                      float* d_rotated, std::int64_t d_rotated_stride, float* d_qkv,
                      std::int64_t d_qkv_stride, Range rows);
-/// sum[E] += x over rows and `heads` heads of each in order.
+/// sum[E] += x, over rows and the `heads` heads of each row, in order.
 void add_heads(const float* x, std::int64_t x_stride, std::int64_t rows, std::int64_t heads,
                std::int64_t head_width, float* sum);
 
-/// sum of exp(z - max z) and of exp(z - max z) (z - max z) for z = logits * inverse_temperature.
+/// The statistics of softmax(z) for z = logits * inverse_temperature.
 struct Softmax {
   float log_sum = 0;  // logsumexp(z)
   float entropy = 0;  // nats
@@ -143,7 +146,8 @@ Softmax softmax_statistics(const float* logits, std::int64_t vocabulary, float i
 /// probabilities = exp(logits * inverse_temperature - log_sum).
 void softmax_probabilities(const float* logits, std::int64_t vocabulary, float inverse_temperature,
                            float log_sum, float* probabilities);
-/// log softmax(logits * inverse_temperature)[token]; sampler and learner compute it here (E5).
+/// Returns log softmax(logits * inverse_temperature)[token]. Sampler and learner both use this
+/// function (invariant E5).
 inline float log_prob(const float* logits, float inverse_temperature, std::int32_t token,
                       float log_sum) {
   return logits[token] * inverse_temperature - log_sum;

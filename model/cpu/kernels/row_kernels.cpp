@@ -1,5 +1,6 @@
 // Row operators: RMSNorm, SwiGLU, rotation, softmax statistics. A row's sums run over sixteen lanes
-// in order and are folded by sum_lanes(): no other row, thread or instruction set changes a bit.
+// in order and are folded by sum_lanes(), so that no other row, thread or instruction set changes a
+// bit.
 #include <algorithm>
 #include <cmath>
 
@@ -16,7 +17,7 @@ namespace HWY_NAMESPACE {
 
 using cpu::HeadRotation, cpu::Range, cpu::RmsNorm;
 
-/// Calls f(column, lanes) for each sixteen columns of `width`.
+/// Calls f(column, lanes) for each vector of 16 columns of `width`; the last may have fewer lanes.
 template <typename F>
 HWY_INLINE void for_sixteens(std::int64_t width, const F& f) {
   std::int64_t i = 0;
@@ -53,7 +54,7 @@ void rms_norm(const RmsNorm& norm, float* y, std::int64_t y_stride, Range rows) 
   }
 }
 
-/// With x^ = x r: dx = r (g - x^ mean(g x^)), g = dy w.
+/// The scalars of RMSNorm's gradient. With x^ = x r and g = dy w: dx = r (g - x^ mean(g x^)).
 struct NormGradient {
   float r, mean;
 };
@@ -66,8 +67,8 @@ HWY_INLINE NormGradient norm_gradient(const float* dy, const float* x, const flo
   return {r, sum_lanes(sum) * r / static_cast<float>(width)};
 }
 HWY_INLINE V16 norm_dx(const NormGradient& how, const V16& dy, const V16& x, const V16& weight) {
-  const V16 centre = mul(mul(x, set16(how.r)), set16(how.mean));
-  return mul(sub(mul(dy, weight), centre), set16(how.r));
+  const V16 center = mul(mul(x, set16(how.r)), set16(how.mean));
+  return mul(sub(mul(dy, weight), center), set16(how.r));
 }
 
 void rms_norm_backward(const RmsNorm& norm, const float* dy, std::int64_t dy_stride, float* dx,
@@ -86,7 +87,7 @@ void rms_norm_backward(const RmsNorm& norm, const float* dy, std::int64_t dy_str
 
 void rms_norm_backward_weight(const RmsNorm& norm, const float* dy, std::int64_t dy_stride,
                               float* dweight, std::int64_t rows, Range cols) {
-  constexpr int kVecs = 4;  // 64 columns: whole cache lines of a row at a time
+  constexpr int kVecs = 4;  // 64 columns: whole cache lines of a row
   for (std::int64_t c = cols.begin; c < cols.end; c += kVecs * 16) {
     const std::int64_t rest = cols.end - c;
     V16 sum[kVecs];
@@ -148,8 +149,7 @@ HWY_INLINE const float* head_norm(const HeadRotation& how, std::int64_t head) {
   return head < how.heads ? how.q_norm : how.k_norm;
 }
 
-/// y = rotation of x by the angles of `rope`; `sign` -1 turns back (the gradient's way). y may be
-/// x.
+/// y = x rotated by the angles of `rope`. `sign` -1 rotates back, as gradients need. y may be x.
 HWY_INLINE void rotate_head(const float* x, const float* rope, std::int64_t width, float sign,
                             float* y) {
   const std::int64_t half = width / 2;
@@ -226,9 +226,10 @@ void add_heads(const float* x, std::int64_t x_stride, std::int64_t rows, std::in
 
 // ---- Head
 
-/// Columns whose terms are summed before they are added to the rest. Added one by one, the tail of
-/// a large vocabulary would be lost to rounding beside the likeliest token, a systematic error.
-constexpr std::int64_t kTermsOfSum = 16 * cpu::kStretch;
+/// The number of columns in a block, whose terms are summed before they are added to the total.
+/// Added one by one next to the likeliest token, the tail of a large vocabulary would be lost to
+/// rounding, a systematic error.
+constexpr std::int64_t kSumBlock = 16 * cpu::kMaxKBlock;
 
 cpu::Softmax softmax_statistics(const float* logits, std::int64_t vocabulary,
                                 float inverse_temperature) {
@@ -240,10 +241,10 @@ cpu::Softmax softmax_statistics(const float* logits, std::int64_t vocabulary,
   for_sixteens(vocabulary, [&](std::int64_t i, std::int64_t n) { best = max(best, z_at(i, n)); });
   const float top = max_lane(best);
   V16 sum = zero16(), weighted = zero16();
-  for (std::int64_t first = 0; first < vocabulary; first += kTermsOfSum) {
+  for (std::int64_t first = 0; first < vocabulary; first += kSumBlock) {
     V16 part = zero16(), weighted_part = zero16();
-    for_sixteens(std::min(kTermsOfSum, vocabulary - first), [&](std::int64_t i, std::int64_t n) {
-      // A lane past the end has e = 0; its shifted value must be finite for 0 * it to be 0.
+    for_sixteens(std::min(kSumBlock, vocabulary - first), [&](std::int64_t i, std::int64_t n) {
+      // A lane past the end has e = 0. Its shifted value must be finite for 0 * it to be 0.
       const V16 shifted = sub(z_at(first + i, n), set16(top)), e = exp(shifted);
       part = add(part, e);
       weighted_part = fma(e, max(set16(-1e30f), shifted), weighted_part);

@@ -1,6 +1,6 @@
-// Sixteen floats as one value: one register under AVX-512, two under AVX2. Every kernel is written
-// in them, so that lanes and the order of every sum are the same on both (invariant E1). Included
-// once per target.
+// Sixteen floats as one value: one register with AVX-512, two with AVX2. Every kernel uses this
+// type, so that the lanes and the order of every sum are the same for both (invariant E1). Included
+// once per Highway target.
 #if defined(LIE_MODEL_CPU_VEC16_INL_H) == defined(HWY_TARGET_TOGGLE)
 #ifdef LIE_MODEL_CPU_VEC16_INL_H
 #undef LIE_MODEL_CPU_VEC16_INL_H
@@ -53,7 +53,7 @@ HWY_INLINE void store16(const V16& v, float* HWY_RESTRICT p) {
   for (int i = 0; i < kParts; ++i) hn::StoreU(v.part[i], Floats(), p + i * kLanes);
 }
 
-/// bf16 numbers.
+/// Loads sixteen bf16 numbers as fp32.
 HWY_INLINE V16 widen16(const std::uint16_t* HWY_RESTRICT p) {
   const hn::RebindToUnsigned<Floats> wide;
   const hn::Rebind<std::uint16_t, Floats> narrow;
@@ -65,7 +65,7 @@ HWY_INLINE V16 widen16(const std::uint16_t* HWY_RESTRICT p) {
   return out;
 }
 
-/// How many of `count` lanes fall into part `i`.
+/// Returns how many of the first `count` lanes are in part `i`.
 HWY_INLINE std::size_t lanes_in_part(std::int64_t count, int i) {
   const std::int64_t rest = count - i * kLanes;
   return static_cast<std::size_t>(rest < 0 ? 0 : (rest > kLanes ? kLanes : rest));
@@ -73,7 +73,7 @@ HWY_INLINE std::size_t lanes_in_part(std::int64_t count, int i) {
 HWY_INLINE hn::Mask<Floats> first_lanes(std::int64_t count, int i) {
   return hn::FirstN(Floats(), lanes_in_part(count, i));
 }
-/// The first `count` lanes from memory, the others 0 and not read.
+/// Loads the first `count` lanes from memory. The other lanes are 0 and their memory is not read.
 HWY_INLINE V16 load16(const float* HWY_RESTRICT p, std::int64_t count) {
   if (count >= 16) return load16(p);
   V16 out;
@@ -88,7 +88,7 @@ HWY_INLINE void store16(const V16& v, float* HWY_RESTRICT p, std::int64_t count)
     hn::BlendedStore(v.part[i], first_lanes(count, i), Floats(), p + i * kLanes);
   }
 }
-/// Lanes from `count` on become `filler`.
+/// Returns v with the lanes from `count` on replaced by `filler`.
 HWY_INLINE V16 keep_first(const V16& v, std::int64_t count, float filler) {
   V16 out;
   for (int i = 0; i < kParts; ++i) {
@@ -97,7 +97,7 @@ HWY_INLINE V16 keep_first(const V16& v, std::int64_t count, float filler) {
   return out;
 }
 
-/// Lanes below `count` become 0.
+/// Returns v with the lanes below `count` replaced by 0.
 HWY_INLINE V16 drop_first(const V16& v, std::int64_t count) {
   V16 out;
   for (int i = 0; i < kParts; ++i) {
@@ -121,7 +121,7 @@ HWY_INLINE V16 div(const V16& a, const V16& b) {
 HWY_INLINE V16 max(const V16& a, const V16& b) {
   return each([](Vec x, Vec y) { return hn::Max(x, y); }, a, b);
 }
-/// a * b + c, rounded once.
+/// Returns a * b + c, rounded once.
 HWY_INLINE V16 fma(const V16& a, const V16& b, const V16& c) {
   return each([](Vec x, Vec y, Vec z) { return hn::MulAdd(x, y, z); }, a, b, c);
 }
@@ -129,8 +129,8 @@ HWY_INLINE V16 fma(Vec a, const V16& b, const V16& c) {
   return each([a](Vec y, Vec z) { return hn::MulAdd(a, y, z); }, b, c);
 }
 
-/// Four lanes of all sixteen joined by `f`: lane i with lane i + 8, then with i + 4.
-template <typename V, typename F>  // V = V16: only the branch for this target's parts may compile
+/// Reduces sixteen lanes to four with `f`: lane i with lane i + 8, then with lane i + 4.
+template <typename V, typename F>  // a template, so that only this target's branch must compile
 HWY_INLINE auto fold_to_4(const V& v, const F& f) {
   const hn::FixedTag<float, 4> d4;
   if constexpr (kParts == 4) {
@@ -144,7 +144,7 @@ HWY_INLINE auto fold_to_4(const V& v, const F& f) {
     return f(hn::LowerHalf(d4, eight), hn::UpperHalf(d4, eight));
   }
 }
-/// All lanes joined by `f` by halving: i + 8, i + 4, i + 2, i + 1.
+/// Reduces all lanes with `f` by halving: i + 8, i + 4, i + 2, i + 1.
 template <typename F>
 HWY_INLINE float fold(const V16& v, const F& f) {
   const auto four = fold_to_4(v, f);
@@ -154,17 +154,18 @@ HWY_INLINE float fold(const V16& v, const F& f) {
 HWY_INLINE float sum_lanes(const V16& v) {
   return fold(v, [](auto a, auto b) { return hn::Add(a, b); });
 }
-/// Any lane where one of them is NaN.
+/// Returns the largest lane. The result is unspecified if a lane is NaN.
 HWY_INLINE float max_lane(const V16& v) {
   return fold(v, [](auto a, auto b) { return hn::Max(a, b); });
 }
 
-/// e^x for x <= 88 (above: e^88), 0 below -87.3, NaN for NaN; error up to 2 ulp. Polynomial of
-/// Cephes' expf.
+/// Returns e^x for x <= 88 (e^88 above), 0 below -87.3, NaN for NaN. The error is at most 2 ulp.
+/// The polynomial is that of Cephes' expf.
 HWY_INLINE Vec exp(Vec x) {
   const Floats d;
-  // Operand order: on x86 a NaN in the second operand comes through. Below least the result is 0;
-  // e^least is the smallest computed because a denormal one would cost a hundred cycles.
+  // The operand order matters: on x86 a NaN in the second operand is returned. Below `least` the
+  // result is 0. e^least is the smallest value computed because a subnormal one would cost a
+  // hundred cycles.
   const Vec least = set1(-87.3f);
   const Vec in = hn::Min(set1(88.0f), hn::Max(least, x));
   const auto whole = hn::NearestInt(hn::Mul(in, set1(1.44269504088896341f)));
@@ -186,7 +187,7 @@ HWY_INLINE V16 exp(const V16& x) {
   return each([](Vec v) { return exp(v); }, x);
 }
 
-/// log x for finite x > 0, rounded from double: libm's own result differs between machines.
+/// Returns log x for finite x > 0, rounded from double. libm's own result differs between machines.
 HWY_INLINE float log(float x) {
   if (!(x > 0.0f) || std::isinf(x)) return x == 0.0f ? -INFINITY : x;
   int exponent = 0;

@@ -1,6 +1,6 @@
-// Row functions of the head: log-sum-exp, entropy, their gradient, and drawing a token, each with
-// the bits of the CPU operators (model/cpu/kernels/row_kernels.cpp, sampling.cpp). Sampler and
-// learner take log-probs from the same lines. Logits are fp32.
+// Row functions of the head: log-sum-exp, entropy, their gradient, and drawing a token. Each is
+// bit-identical to the CPU operators (model/cpu/kernels/row_kernels.cpp, sampling.cpp). Sampler and
+// learner use the same function for log-probs. Logits are fp32.
 #pragma once
 
 #include <cstdint>
@@ -27,10 +27,10 @@ struct ScaledLogits {
   LIE_ROW float log_prob(std::int64_t token, float log_sum) const { return (*this)(token)-log_sum; }
 };
 
-/// Columns whose terms are summed before they are added to the rest.
+/// The number of columns in a part, whose terms are summed before they are added to the rest.
 constexpr std::int64_t kPart = 16 * 128;
 
-/// Where a block keeps a row's parts: each one's largest z, and its sums by lane.
+/// The shared memory of a row's parts: the largest z of each part, and its sums by lane.
 struct SoftmaxParts {
   std::int64_t count;
   float *best, *sums, *weighted;
@@ -50,7 +50,7 @@ struct SoftmaxParts {
         result(reinterpret_cast<Softmax*>(weighted + count * kLanes)) {}
 };
 
-/// Calls f(column) for a lane's columns of a part, the last of which may lie past the end.
+/// Calls f(column) for a lane's columns of a part. The last column may be past the end.
 template <typename F>
 LIE_ROW void each_of_part(std::int64_t part, std::int64_t vocabulary, int lane, const F& f) {
   const std::int64_t first = part * kPart;
@@ -58,12 +58,12 @@ LIE_ROW void each_of_part(std::int64_t part, std::int64_t vocabulary, int lane, 
   for (std::int64_t i = first + lane; i - lane < end; i += kLanes) f(i);
 }
 
-/// All threads get the result.
+/// Computes the softmax statistics of a row. All threads receive the result.
 template <typename Block>
 LIE_ROW Softmax softmax_of(const Block& block, const ScaledLogits& z, const SoftmaxParts& parts) {
   const auto z_at = [&](std::int64_t i) { return i < z.vocabulary ? z(i) : -kInfinity; };
   block.rows(parts.count, [&](const auto& lanes, std::int64_t part) {
-    typename std::remove_cvref_t<decltype(lanes)>::template Of<float> best;
+    typename std::remove_cvref_t<decltype(lanes)>::template PerLane<float> best;
     lanes.each([&](int lane) {
       best[lane] = -kInfinity;
       each_of_part(part, z.vocabulary, lane,
@@ -72,7 +72,7 @@ LIE_ROW Softmax softmax_of(const Block& block, const ScaledLogits& z, const Soft
     const float top = lanes.fold(best, larger);
     lanes.once([&] { parts.best[part] = top; });
   });
-  block.wait();
+  block.sync();
   float top = -kInfinity;
   for (std::int64_t part = 0; part < parts.count; ++part) top = larger(top, parts.best[part]);
   block.rows(parts.count, [&](const auto& lanes, std::int64_t part) {
@@ -87,9 +87,9 @@ LIE_ROW Softmax softmax_of(const Block& block, const ScaledLogits& z, const Soft
       parts.weighted[part * kLanes + lane] = weighted;
     });
   });
-  block.wait();
+  block.sync();
   block.rows(1, [&](const auto& lanes, std::int64_t) {
-    typename std::remove_cvref_t<decltype(lanes)>::template Of<float> sum, weighted;
+    typename std::remove_cvref_t<decltype(lanes)>::template PerLane<float> sum, weighted;
     lanes.each([&](int lane) {
       for (std::int64_t part = 0; part < parts.count; ++part) {
         sum[lane] += parts.sums[part * kLanes + lane];
@@ -100,7 +100,7 @@ LIE_ROW Softmax softmax_of(const Block& block, const ScaledLogits& z, const Soft
     const float log_total = log_of(total);
     lanes.once([&] { *parts.result = {top + log_total, log_total - share}; });
   });
-  block.wait();
+  block.sync();
   return *parts.result;
 }
 
@@ -125,7 +125,7 @@ struct LogProbs {
   }
 };
 
-/// logits := d(loss)/d(logits), element by element.
+/// Replaces the logits by d(loss)/d(logits), element by element.
 struct LogProbsBackward {
   Rows<float> logits;
   std::int64_t vocabulary;
@@ -145,7 +145,7 @@ struct LogProbsBackward {
   }
 };
 
-/// A token for each draw, as cpu::RowSampler draws it.
+/// Draws a token for each draw, bit-identical to cpu::RowSampler.
 struct DrawTokens {
   static constexpr std::int64_t kBlock = 64;  // probabilities that are summed first
 
@@ -156,7 +156,7 @@ struct DrawTokens {
   float* log_probs;
 
   LIE_ROW std::int64_t blocks() const { return (vocabulary + kBlock - 1) / kBlock; }
-  /// For the blocks' sums, or a window of the likeliest tokens.
+  /// Returns the bytes for the blocks' sums or for a window of the likeliest tokens.
   LIE_ROW std::int64_t draw_bytes() const {
     constexpr std::int64_t kWindow = sizeof(TokenWindow);
     return blocks() * 8 > kWindow ? blocks() * 8 : kWindow;
@@ -172,13 +172,13 @@ struct DrawTokens {
     const SoftmaxParts parts(reinterpret_cast<float*>(after_draw), vocabulary);
     const float log_sum = softmax_of(block, z, parts).log_sum;
     const bool finite = log_sum - log_sum == 0;
-    std::int64_t id = 0;  // of the thread of once()
+    std::int64_t id = 0;  // set in the thread of once()
     if (finite && how.temperature == 0) {
       block.once([&] { id = likeliest(z, parts); });
     } else if (finite && how.from_all()) {
       double* const sums = static_cast<double*>(block.memory);
       block.each(blocks(), [&](std::int64_t b) { sums[b] = sum_of(z, log_sum, b); });
-      block.wait();
+      block.sync();
       block.once([&] { id = drawn(z, log_sum, sums, uniform_of(how.key)); });
     } else if (finite) {
       id = drawn_from_likeliest(block, z, log_sum, how);
@@ -215,7 +215,8 @@ struct DrawTokens {
     double left = static_cast<double>(uniform) * total;
     std::int64_t block = 0;
     while (block + 1 < blocks() && left >= sums[block]) left -= sums[block++];
-    // Rounding may leave slightly more than the block holds: then its last possible token.
+    // Because of rounding, `left` may exceed what the block holds. The last token with positive
+    // probability is drawn then.
     std::int64_t chosen = block * kBlock;
     for (std::int64_t i = chosen; i < end_of(block) && left >= 0; ++i) {
       const float p = probability(z, log_sum, i);
@@ -229,13 +230,14 @@ struct DrawTokens {
   LIE_ROW std::int64_t drawn_from_likeliest(const Block& block, const ScaledLogits& z,
                                             float log_sum, const Draw& how) const {
     const auto probability_at = [&](std::int64_t i) { return probability(z, log_sum, i); };
-    // Tokens below this together hold less than 1 - top_p, so the nucleus does not need them.
+    // All tokens below this probability together hold less than 1 - top_p, so top_p drops them.
     const double floor = how.top_k == 0 ? (1 - how.top_p) / static_cast<double>(vocabulary) : 0.0;
     Likeliest likeliest(block, probability_at, vocabulary, floor,
                         *static_cast<TokenWindow*>(block.memory));
     return likeliest.draw(how, uniform_of(how.key));
   }
-  /// The first of equals. Only the part that holds it is read again.
+  /// Returns the likeliest token, the first of equals. Only the part that contains it is read
+  /// again.
   LIE_ROW std::int64_t likeliest(const ScaledLogits& z, const SoftmaxParts& parts) const {
     std::int64_t best = 0;
     for (std::int64_t part = 1; part < parts.count; ++part) {

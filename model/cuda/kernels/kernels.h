@@ -1,6 +1,7 @@
-// The row operators as kernels: each as the operator of its name in model/operators/operators.h, on
-// tensors in the memory of the queue's device. A build without CUDA runs the same row functions on
-// emulated lanes over host memory, whatever the queue. Calls do not wait.
+// The row operators as kernels. Each function computes the operator of the same name in
+// model/operators/operators.h on tensors in the memory of the queue's device. A build without CUDA
+// ignores the queue and runs the same row functions on emulated lanes over host memory. Calls are
+// asynchronous.
 #pragma once
 
 #include <cstdint>
@@ -15,24 +16,26 @@ namespace lie::cuda {
 bool kernels_are_emulated();
 
 void rms_norm(const Queue& queue, Tensor x, Tensor weight, float eps, Tensor y, Tensor inverse_rms);
-/// `partial`: as large as partial_sums() says, for the sums of dweight.
+/// `partial` is scratch of partial_sums() floats for the sums of dweight.
 void rms_norm_backward(const Queue& queue, Tensor dy, Tensor x, Tensor weight, Tensor inverse_rms,
                        Tensor dx, Tensor dweight, float* partial);
 void swiglu(const Queue& queue, Tensor gate_up, Tensor y);
 void swiglu_backward(const Queue& queue, Tensor dy, Tensor gate_up, Tensor d_gate_up, Tensor y);
 void qk_norm_rope(const Queue& queue, Tensor qkv, const QkNormRope& how, Tensor rotated);
-/// `partial`: for the norms' gradients, of rows * heads rows of head_width.
+/// `partial` is scratch for the norms' gradients, sums over rows * heads rows of head_width.
 void qk_norm_rope_backward(const Queue& queue, Tensor d_rotated, Tensor qkv, const QkNormRope& how,
                            Tensor d_qkv, Tensor dq_norm, Tensor dk_norm, float* partial);
 void store_kv(const Queue& queue, Tensor rotated, Tensor qkv, const AttentionShape& shape,
               const DecodeBatch& batch, KvPages pages);
 void rotate_and_store(const Queue& queue, Tensor qkv, const QkNormRope& how, Tensor rotated,
                       const DecodeBatch& batch, KvPages pages);
-/// Floats that attention_decode() wants for a row of a batch whose longest has `longest` positions.
+/// Returns the scratch floats of attention_decode() per row of a batch whose longest row has
+/// `longest` positions.
 std::int64_t attention_decode_scratch(const AttentionShape& shape, std::int64_t longest);
-/// Whether attention_decode() takes such heads and pages: it reads sixteen bytes of a key at once.
-bool attention_decode_takes(const AttentionShape& shape, const KvPages& pages);
-/// log_sum [T, H] of the scaled scores is kept unless empty.
+/// Whether attention_decode() supports such heads and pages. It reads sixteen bytes of a key at
+/// once.
+bool attention_decode_supports(const AttentionShape& shape, const KvPages& pages);
+/// log_sum [T, H] of the scaled scores is written unless empty.
 void attention_decode(const Queue& queue, Tensor rotated, const AttentionShape& shape,
                       const DecodeBatch& batch, KvPages pages, float* scratch, Tensor y,
                       Tensor log_sum);
@@ -42,17 +45,18 @@ void log_probs(const Queue& queue, Tensor logits, Indices targets, float tempera
                Tensor log_probs, Tensor entropies, Tensor log_sum);
 void log_probs_backward(const Queue& queue, Tensor logits, Indices targets, float temperature,
                         Tensor entropies, Tensor log_sum, Tensor d_log_probs, Tensor d_entropies);
-/// `draws` lie on the device too.
+/// `draws` must be in device memory, too.
 void sample(const Queue& queue, Tensor logits, std::span<const Draw> draws,
             const DrawnTokens& drawn);
-/// sums [1, blocks] double, on the device.
+/// sums [1, blocks] is double, in device memory.
 void sums_of_squares(const Queue& queue, Tensor x, std::int64_t block, Tensor sums);
 void adamw(const Queue& queue, const AdamWStep& how, const AdamWTensors& x);
 
-/// Throws Error; for kernels.cu, whose compiler does not take fmt.
+/// Throws Error. kernels.cu needs this function because its compiler does not accept fmt.
 [[noreturn]] void fail_to(const char* what, const char* reason);
 
-/// fp32 numbers that sums over so many rows leave between their two kernels.
+/// Returns the number of partial sums (floats) of a sum over `rows` rows, which is computed in two
+/// kernels.
 std::int64_t partial_sums(std::int64_t rows, std::int64_t columns);
 
 }  // namespace lie::cuda

@@ -1,5 +1,5 @@
-// Running row functions over all rows of a call: as kernels where nvcc compiles this, in loops on
-// emulated lanes elsewhere.
+// Runs row functions over all rows of a call: as kernels if nvcc compiles this file, otherwise in
+// loops on emulated lanes.
 #pragma once
 
 #include <cstddef>
@@ -22,7 +22,7 @@ namespace lie::cuda {
 #ifdef __CUDACC__
 
 constexpr bool kEmulated = false;
-constexpr unsigned kThreads = 256;  // of a block
+constexpr unsigned kThreads = 256;  // threads of a block
 
 inline void check(cudaError_t status, const char* what) {
   if (status != cudaSuccess) fail_to(what, cudaGetErrorString(status));
@@ -44,9 +44,9 @@ __global__ void __launch_bounds__(kThreads) over_blocks(Body body) {
   body(DeviceBlock{memory}, std::int64_t{blockIdx.x});
 }
 
-/// Blocks for `threads` threads, on `device` from here on.
+/// Makes `device` current and returns the number of blocks for `threads` threads.
 inline unsigned blocks_on(int device, std::int64_t threads) {
-  check(cudaSetDevice(device), "choose the device");
+  check(cudaSetDevice(device), "select the device");
   return static_cast<unsigned>((threads + kThreads - 1) / kThreads);
 }
 
@@ -54,34 +54,35 @@ inline cudaStream_t stream_of(const Queue& queue) {
   return static_cast<cudaStream_t>(queue.stream);
 }
 
-/// body(i) for i in [0, count).
+/// Calls body(i) for i in [0, count).
 template <typename Body>
 void for_elements(const Queue& queue, std::int64_t count, const Body& body) {
   if (count == 0) return;
   over_elements<<<blocks_on(queue.device, count), kThreads, 0, stream_of(queue)>>>(body, count);
-  check(cudaGetLastError(), "start a kernel over elements");
+  check(cudaGetLastError(), "launch a kernel over elements");
 }
-/// body(lanes, row) for row in [0, count).
+/// Calls body(lanes, row) for row in [0, count).
 template <typename Body>
 void for_rows(const Queue& queue, std::int64_t count, const Body& body) {
   if (count == 0) return;
   over_rows<<<blocks_on(queue.device, count * kLanes), kThreads, 0, stream_of(queue)>>>(body,
                                                                                         count);
-  check(cudaGetLastError(), "start a kernel over rows");
+  check(cudaGetLastError(), "launch a kernel over rows");
 }
-/// body(block, row) for row in [0, count), with body.shared_bytes() of memory for each.
+/// Calls body(block, row) for row in [0, count) with body.shared_bytes() bytes of shared memory
+/// each.
 template <typename Body>
 void for_blocks(const Queue& queue, std::int64_t count, const Body& body) {
   if (count == 0) return;
   const auto bytes = static_cast<std::size_t>(body.shared_bytes());
   blocks_on(queue.device, 0);
-  if (bytes > 48 * 1024) {  // more has to be asked for
+  if (bytes > 48 * 1024) {  // CUDA's limit without this attribute
     check(cudaFuncSetAttribute(over_blocks<Body>, cudaFuncAttributeMaxDynamicSharedMemorySize,
                                static_cast<int>(bytes)),
-          "share memory for a row this wide");
+          "reserve shared memory for a row of this width");
   }
   over_blocks<<<static_cast<unsigned>(count), kThreads, bytes, stream_of(queue)>>>(body);
-  check(cudaGetLastError(), "start a kernel over blocks");
+  check(cudaGetLastError(), "launch a kernel over blocks");
 }
 
 #else

@@ -1,6 +1,7 @@
-// Drawing from a row's likeliest tokens (top_k, top_p) with the bits of cpu::RowSampler, without
-// sorting the row. Its sums run over tokens in their order, so some must be sorted: a window of
-// them at a time is found by counting the digits of their keys, and nearly always one will do.
+// Draws from a row's likeliest tokens (top_k, top_p), bit-identical to cpu::RowSampler, without
+// sorting the row. The sums run over tokens in descending order, so some tokens must be sorted. A
+// window of them is found at a time by counting the digits of their keys. Nearly always one window
+// suffices.
 #pragma once
 
 #include <bit>
@@ -12,8 +13,8 @@
 
 namespace lie::cuda {
 
-/// Larger for the likelier token, of equals for the lower id; 0: none. Probabilities are not
-/// negative, so their bits have their order.
+/// The sort key of a token: larger for the likelier token, and for the lower id among equals. 0
+/// means no token. Probabilities are not negative, so their bits have their order.
 using TokenKey = std::uint64_t;
 
 LIE_ROW TokenKey key_of(float probability, std::int64_t id) {
@@ -25,18 +26,19 @@ LIE_ROW double probability_of(TokenKey key) {
 }
 LIE_ROW std::int64_t id_of(TokenKey key) { return 0xffff'ffffu - static_cast<std::uint32_t>(key); }
 
-/// What a block shares of its row's tokens.
+/// The shared memory of a thread block: a window of its row's tokens.
 struct TokenWindow {
   static constexpr int kKeys = 1024, kBins = 256;
 
-  TokenKey keys[kKeys];      // `count` of them, the largest first
-  std::int32_t bins[kBins];  // how many keys there are of each value of a digit
+  TokenKey keys[kKeys];      // `count` keys, the largest first
+  std::int32_t bins[kBins];  // number of keys per value of a digit
   std::int32_t count, gathered;
-  std::int32_t bin;  // the first of too many, from the highest down; -1: all are taken
-  bool goes_on;
+  std::int32_t bin;  // the highest bin that exceeds the window; -1 if none does
+  bool continues;
 };
 
-/// Tokens of a probability of at least `floor`, or where there are none of any; those of 0 never.
+/// Iterates over the tokens with probability of at least `floor`, or over all tokens if there are
+/// none. Tokens of probability 0 are always excluded.
 template <typename Block, typename Probability>
 class Likeliest {
  public:
@@ -52,11 +54,12 @@ class Likeliest {
     rewind();
   }
 
-  /// What cpu::RowSampler draws at `uniform`; for the thread of Block::once() alone.
+  /// Returns what cpu::RowSampler draws at `uniform`. Only the thread of Block::once() receives the
+  /// result.
   LIE_ROW std::int64_t draw(const Draw& how, float uniform) {
     const std::int64_t most = how.top_k == 0 ? vocabulary_ : how.top_k;
-    const double whole = how.top_k == 0 ? 1.0 : take(most, INFINITY).sum;
-    Taken kept = take(most, how.top_p * whole);
+    const double whole = how.top_k == 0 ? 1.0 : accumulate(most, INFINITY).sum;
+    Prefix kept = accumulate(most, how.top_p * whole);
     double left = static_cast<double>(uniform) * kept.sum;
     std::int64_t id = 0;
     walk([&](TokenKey key) {
@@ -68,32 +71,33 @@ class Likeliest {
   }
 
  private:
-  struct Taken {
-    double sum = 0;  // of probabilities
+  struct Prefix {
+    double sum = 0;  // sum of probabilities
     std::int64_t count = 0;
   };
-  /// The likeliest tokens, at least one, until they are `most` or hold `wanted`.
-  LIE_ROW Taken take(std::int64_t most, double wanted) {
-    Taken taken;
+  /// Returns the sum and the number of the likeliest tokens, at least one, until there are `most`
+  /// tokens or they hold `wanted`.
+  LIE_ROW Prefix accumulate(std::int64_t most, double wanted) {
+    Prefix prefix;
     walk([&](TokenKey key) {
-      taken.sum += probability_of(key);
-      return ++taken.count < most && taken.sum < wanted;
+      prefix.sum += probability_of(key);
+      return ++prefix.count < most && prefix.sum < wanted;
     });
-    return taken;
+    return prefix;
   }
-  /// Calls visit(key) from the likeliest token on while it returns true, by one thread.
+  /// Calls visit(key) in one thread, from the likeliest token on, while it returns true.
   template <typename Visit>
   LIE_ROW void walk(const Visit& visit) {
     for (bool more = end_ == kAll || rewind(); more; more = advance()) {
       block_.once([&] {
-        bool goes_on = true;
-        for (int i = 0; goes_on && i < window_.count; ++i) goes_on = visit(window_.keys[i]);
-        window_.goes_on = goes_on;
+        bool continues = true;
+        for (int i = 0; continues && i < window_.count; ++i) continues = visit(window_.keys[i]);
+        window_.continues = continues;
       });
-      block_.wait();
-      const bool goes_on = window_.goes_on;
-      block_.wait();
-      if (!goes_on) return;
+      block_.sync();
+      const bool continues = window_.continues;
+      block_.sync();
+      if (!continues) return;
     }
   }
 
@@ -101,15 +105,16 @@ class Likeliest {
     begin_ = kAll;
     return advance();
   }
-  /// To the window of the next tokens. False if there are none.
+  /// Moves to the window of the next tokens. Returns false if there are none.
   LIE_ROW bool advance() {
     end_ = begin_;
     TokenKey first = 0, last = end_;
-    for (int shift = 55;; shift -= 8) {  // from the exponent's bits on
+    for (int shift = 55;; shift -= 8) {  // starting with the exponent's bits
       count_digits(first, last, shift);
       begin_ = first + (static_cast<TokenKey>(window_.bin + 1) << shift);
       if (window_.count > 0 || window_.bin < 0) break;
-      if (begin_ < last) last = begin_;  // one value has too many: by the next digit
+      // One digit value has too many keys, which are split by the next digit.
+      if (begin_ < last) last = begin_;
       first = begin_ - (TokenKey{1} << shift);
     }
     each_key(begin_, end_, [&](TokenKey key) { window_.keys[block_.add(window_.gathered)] = key; });
@@ -117,7 +122,7 @@ class Likeliest {
     return window_.count > 0;
   }
 
-  /// f(key) for the tokens whose keys lie in [first, last).
+  /// Calls f(key) for the tokens whose keys are in [first, last).
   template <typename F>
   LIE_ROW void each_key(TokenKey first, TokenKey last, const F& f) const {
     block_.each(vocabulary_, [&](std::int64_t i) {
@@ -127,13 +132,13 @@ class Likeliest {
       if (key >= first && key < last) f(key);
     });
   }
-  /// Of keys in [first, last), how many the highest values of the digit at `shift` have together,
-  /// as many values as fit into a window.
+  /// Counts the keys in [first, last) by the digit at `shift`. Sets window_.count to the number of
+  /// keys with the highest digit values, as many values as fit into a window.
   LIE_ROW void count_digits(TokenKey first, TokenKey last, int shift) {
     block_.each(TokenWindow::kBins, [&](std::int64_t bin) { window_.bins[bin] = 0; });
-    block_.wait();
+    block_.sync();
     each_key(first, last, [&](TokenKey key) { block_.add(window_.bins[(key - first) >> shift]); });
-    block_.wait();
+    block_.sync();
     block_.once([&] {
       int bin = TokenWindow::kBins - 1, count = 0;
       for (; bin >= 0 && count + window_.bins[bin] <= TokenWindow::kKeys; --bin) {
@@ -143,15 +148,15 @@ class Likeliest {
       window_.count = count;
       window_.gathered = 0;
     });
-    block_.wait();
+    block_.sync();
   }
-  /// Batcher's bitonic sort, the largest first.
+  /// Sorts the window with Batcher's bitonic sort, the largest first.
   LIE_ROW void sort() {
     int size = 2;
     while (size < window_.count) size *= 2;
     TokenKey* const keys = window_.keys;
     block_.each(size - window_.count, [&](std::int64_t i) { keys[window_.count + i] = 0; });
-    block_.wait();
+    block_.sync();
     for (int run = 2; run <= size; run *= 2) {
       for (int step = run / 2; step > 0; step /= 2) {
         block_.each(size / 2, [&](std::int64_t i) {
@@ -161,7 +166,7 @@ class Likeliest {
           keys[a] = of_b;
           keys[b] = of_a;
         });
-        block_.wait();
+        block_.sync();
       }
     }
   }
@@ -173,7 +178,7 @@ class Likeliest {
   const std::int64_t vocabulary_;
   double floor_;
   TokenWindow& window_;
-  // The window's keys are those in [begin_, end_).
+  // The window contains the keys in [begin_, end_).
   TokenKey begin_ = kAll, end_ = kAll;
 };
 

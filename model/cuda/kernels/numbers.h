@@ -1,6 +1,6 @@
-// Elements of rows and the functions of one number, with the bits of the CPU operators
-// (model/cpu/kernels/vec16-inl.h). A fused product is written fmaf; nvcc may not make others
-// (-fmad=false).
+// Elements of rows and scalar functions, bit-identical to the CPU operators
+// (model/cpu/kernels/vec16-inl.h). A fused multiply-add is written as fmaf. nvcc may not introduce
+// others (-fmad=false).
 #pragma once
 
 #include <cmath>
@@ -20,7 +20,7 @@ LIE_ROW float widen(BFloat16 x) { return from_bfloat16(x.bits); }
 LIE_ROW void put(float x, float& to) { to = x; }
 LIE_ROW void put(float x, BFloat16& to) { to.bits = to_bfloat16(x); }
 
-/// Rows of a tensor.
+/// The rows of a tensor.
 template <typename T>
 struct Rows {
   T* data = nullptr;
@@ -30,11 +30,11 @@ struct Rows {
 
 constexpr float kInfinity = INFINITY;
 
-/// The second where one is NaN, as x86 has it.
+/// Returns the larger number, or b if one is NaN, as x86 does.
 LIE_ROW float larger(float a, float b) { return a > b ? a : b; }
 LIE_ROW float plus(float a, float b) { return a + b; }
 
-/// e^x for x <= 88 (above: e^88), 0 below -87.3, NaN for NaN; error up to 2 ulp.
+/// Returns e^x for x <= 88 (e^88 above), 0 below -87.3, NaN for NaN. The error is at most 2 ulp.
 LIE_ROW float exp_of(float x) {
   if (!(x >= -87.3f)) return x < -87.3f ? 0.0f : x;
   const float in = x < 88.0f ? x : 88.0f;
@@ -51,7 +51,7 @@ LIE_ROW float exp_of(float x) {
   return p * std::bit_cast<float>((static_cast<std::int32_t>(n) + 127) << 23);
 }
 
-/// log x for finite x > 0, rounded from double.
+/// Returns log x for finite x > 0, rounded from double.
 LIE_ROW float log_of(float x) {
   if (!(x > 0.0f) || x == kInfinity) return x == 0.0f ? -kInfinity : x;
   int exponent = 0;
@@ -69,11 +69,11 @@ LIE_ROW float log_of(float x) {
 
 LIE_ROW float sigmoid(float x) { return 1.0f / (1.0f + exp_of(0.0f - x)); }
 
-/// Sum of term(column, before) over a row of `width`, where term adds the column's to what came
-/// before. Past the end it is asked for no column (-1), as the CPU's last step has zeros there.
+/// Sums a row of `width` columns, where term(column, before) returns `before` plus the column's
+/// term. Lanes past the end add 0.0f, because the CPU's last vector has zeros there.
 template <typename Lanes, typename Term>
 LIE_ROW float sum_row(const Lanes& lanes, std::int64_t width, const Term& term) {
-  typename Lanes::template Of<float> sum;
+  typename Lanes::template PerLane<float> sum;
   lanes.each([&](int lane) {
     for (std::int64_t i = lane; i - lane < width; i += kLanes) {
       sum[lane] = i < width ? term(i, sum[lane]) : sum[lane] + 0.0f;

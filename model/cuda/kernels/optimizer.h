@@ -1,4 +1,4 @@
-// AdamW and the norm's sums, with the bits of the CPU operators (model/cpu/optimizer.cpp).
+// AdamW and sums of squares, bit-identical to the CPU operators (model/cpu/optimizer.cpp).
 #pragma once
 
 #include <cstdint>
@@ -8,7 +8,7 @@
 
 namespace lie::cuda {
 
-/// Element by element.
+/// Updates one element.
 struct AdamW {
   AdamWStep how;
   const float* gradient;
@@ -22,7 +22,7 @@ struct AdamW {
   }
 };
 
-/// sums[b] = sum of the squares of block b, in double.
+/// sums[b] = the sum of squares of block b, in double.
 struct SumsOfSquares {
   const float* x;
   std::int64_t count, block;
@@ -31,7 +31,7 @@ struct SumsOfSquares {
   template <typename Lanes>
   LIE_ROW void operator()(const Lanes& lanes, std::int64_t b) const {
     const std::int64_t first = b * block, end = first + block < count ? first + block : count;
-    typename Lanes::template Of<double> sum;
+    typename Lanes::template PerLane<double> sum;
     lanes.each([&](int lane) {
       for (std::int64_t i = first + lane; i < end; i += kLanes) {
         const double v = static_cast<double>(x[i]);

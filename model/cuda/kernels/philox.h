@@ -1,4 +1,5 @@
-// random_uniform() of common/base/random.h for both sides: Philox 4x32-10 (Salmon et al., SC 2011).
+// random_uniform() of common/base/random.h for host and device: Philox 4x32-10 (Salmon et al., SC
+// 2011).
 #pragma once
 
 #include <cstdint>
@@ -8,7 +9,7 @@
 
 namespace lie::cuda {
 
-/// The first of a draw's four words.
+/// Returns the first of the four words of a random number.
 LIE_ROW std::uint32_t philox_word(const RandomKey& key) {
   std::uint32_t a = key.step, b = key.problem, c = (key.stream << 24) ^ key.sample, d = key.index;
   std::uint32_t low = static_cast<std::uint32_t>(key.seed);
@@ -26,7 +27,7 @@ LIE_ROW std::uint32_t philox_word(const RandomKey& key) {
   return a;
 }
 
-/// In [0, 1) with 24 random bits.
+/// Returns a number in [0, 1) with 24 random bits.
 LIE_ROW float uniform_of(const RandomKey& key) {
   return static_cast<float>(philox_word(key) >> 8) * 0x1p-24f;
 }

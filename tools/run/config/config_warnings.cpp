@@ -64,16 +64,17 @@ void check_prompts(const TrainConfig& config, std::span<const Prompt> training,
                   count, training.size(), limit));
 }
 
-/// What it costs is measured in docs/study.md, "Ahead of the learner".
+/// What it costs is measured in docs/studies/staleness.md.
 void check_staleness(const TrainConfig& config, std::vector<std::string>& slips) {
   constexpr double kNarrow = 0.1;
   const PolicyLossOptions& loss = config.policy_loss;
   if (config.tickets.max_staleness == 0 || loss.recompute_old_log_probs) return;
-  if (loss.clip_high >= kNarrow) return;
+  const double range = clip_high(loss);
+  if (range >= kNarrow) return;
   slips.push_back(fmt::format(
       "rollout.max_staleness is {}: stale responses leave a clip range as narrow as {} and are not "
       "learned from; set policy_loss.recompute_old_log_probs to true and tis_cap to 2",
-      config.tickets.max_staleness, loss.clip_high));
+      config.tickets.max_staleness, range));
 }
 
 /// Keys that were set, and that others keep from having any effect.
@@ -102,7 +103,7 @@ void check_idle_keys(const TrainConfig& config, std::vector<std::string>& slips)
 
 std::vector<std::string> config_warnings(const TrainConfig& config,
                                          std::span<const Prompt> training) {
-  std::vector<std::string> slips;
+  std::vector<std::string> slips = config.former_keys;
   check_sampling(config, slips);
   check_template(config, slips);
   check_threads(config, slips);

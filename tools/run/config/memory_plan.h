@@ -36,7 +36,7 @@ struct LearnerSizes {
   bool has_reference = false;           // a KL term
   bool copies_checkpoints = false;      // checkpoint.background
   std::int64_t gradient_shards = 1;     // of gradients
-  int learners = 1;                     // which share lanes, master weights and moments
+  int learners = 1;                     // which divide shards, master weights and moments
 };
 
 /// Of the learner that holds most. Fp32 activations mean the CPU's operators, which hold each

@@ -84,7 +84,7 @@ void describe(FieldList& fields, TrainConfig& config) {
 TrainConfig load_train_config(const std::filesystem::path& path,
                               std::span<const std::string> overrides) {
   TrainConfig config;
-  load_config(fields_of(config), path, overrides);
+  config.former_keys = load_config(fields_of(config), path, overrides);
   // Limits of evaluations that never take place must not stand in the way of training.
   if (config.evaluation.every == 0) config.rollout.evaluation = config.rollout.sampling;
   config.data.keep_rows =
@@ -96,6 +96,15 @@ TrainConfig load_train_config(const std::filesystem::path& path,
 bool lends_policy(const TrainConfig& config) {
   return config.tickets.max_staleness == 0 && !config.tickets.takes_first_groups() &&
          config.weight_sync.weights == DType::kFloat32;
+}
+
+ScoringOptions scoring_options(const TrainConfig& config) {
+  return {.rewards = config.reward,
+          .verifier = config.verifier,
+          .max_response_tokens = config.rollout.sampling.max_response_tokens,
+          .verifier_program = config.verifier_program,
+          .metric_coverage = config.metric_coverage,
+          .budgets = config.evaluation_budgets};
 }
 
 }  // namespace lie

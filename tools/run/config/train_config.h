@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "actors/rollout_options.h"
 #include "common/comm/roles.h"
@@ -46,6 +47,8 @@ struct TrainConfig {
   CheckpointOptions checkpoint;
   BestCheckpointOptions best_checkpoint;
   TrajectoryOptions trajectories;
+  /// Sentences about keys that the config gives by their former names.
+  std::vector<std::string> former_keys = {};
 };
 void describe(FieldList& fields, TrainConfig& config);
 
@@ -57,5 +60,8 @@ TrainConfig load_train_config(const std::filesystem::path& path,
 /// Whether actors in the learner's process, or on its GPU, may compute with the learner's own
 /// weights: they change only while nothing is in flight, and are not rounded for the actors.
 bool lends_policy(const TrainConfig& config);
+
+/// Returns the options with which reward workers score the responses of a run.
+ScoringOptions scoring_options(const TrainConfig& config);
 
 }  // namespace lie

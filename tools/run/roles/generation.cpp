@@ -18,6 +18,7 @@
 #include "common/process/log.h"
 #include "common/process/stop_signals.h"
 #include "common/rollout/whole_groups.h"
+#include "learner/schedule/coordinator.h"
 #include "model/tokenizer/tokenizer.h"
 #include "tools/run/config/devices.h"
 #include "tools/run/roles/role_threads.h"
@@ -96,10 +97,10 @@ class JoinedRollouts : public PollableSource<RolloutGroup> {
   PollableSource<RolloutGroup>& others_;
 };
 
-/// Between two groups, of which each is kept as it comes in. Nothing is held back.
-bool stop_if_asked(const Job& job) {
+/// Never returns a signal: each group is kept as it is finished, so the program may end at once.
+int stop_if_asked(const Job& job) {
   const int signal = job.stop_signal();
-  if (signal == 0) return false;
+  if (signal == 0) return 0;
   throw JobStopped(
       fmt::format("stopped by {}; start the same command again to go on", signal_name(signal)));
 }
@@ -133,8 +134,14 @@ void generate_over_ranks(Job& job, const GenerationOptions& options, std::deque<
                                     PollableSource<RolloutGroup>& parts) {
     WholeGroups rollouts(parts);
     ScoringSource scored(rollouts, score);
-    Coordinator coordinator(ticket_queue, actors, scored, [&] { return stop_if_asked(job); });
-    coordinator.collect(std::move(tickets), Assignment::Kind::kFinish, take);
+    EarlyStop stop([&] { return stop_if_asked(job); });
+    Coordinator coordinator(
+        {.ticket_queue = ticket_queue, .actors = actors, .scored = scored, .stop = stop});
+    const StepPhase phase = phase_of(tickets.front());
+    coordinator.order(std::move(tickets));
+    while (auto group = coordinator.collect_one(phase, Assignment::Kind::kFinish)) {
+      take(std::move(*group));
+    }
     coordinator.announce(Assignment::Kind::kFinish);
   };
   LocalTicketQueue ticket_queue(1);

@@ -4,15 +4,18 @@
 
 #include <cstdint>
 #include <deque>
+#include <functional>
 
 #include "actors/rollout_options.h"
 #include "common/comm/job.h"
 #include "common/rollout/rollout.h"
-#include "learner/schedule/coordinator.h"
 #include "tools/run/config/options.h"
 #include "tools/run/roles/scoring_source.h"
 
 namespace lie {
+
+/// Receives a group as it is finished.
+using TakeGroup = std::function<void(ScoredGroup)>;
 
 struct GenerationOptions {
   ModelOptions model;

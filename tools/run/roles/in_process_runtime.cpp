@@ -6,9 +6,9 @@
 #include "common/base/queue.h"
 #include "common/comm/collective/thread_collective.h"
 #include "common/rollout/whole_groups.h"
+#include "tools/run/roles/learner_state.h"
 #include "tools/run/roles/role_runners.h"
 #include "tools/run/roles/role_threads.h"
-#include "tools/run/roles/training.h"
 
 namespace lie {
 namespace {
@@ -23,7 +23,7 @@ class LentPolicy {
     roles.poisons(policy_);
   }
   /// By the learner; waits for the actor.
-  void lend(std::shared_ptr<Training> training) {
+  void lend(std::shared_ptr<LearnerState> training) {
     training_ = std::move(training);
     policy_.send(training_->policy.beside(*operators_.receive().value()));
   }
@@ -34,7 +34,7 @@ class LentPolicy {
   }
 
  private:
-  std::shared_ptr<Training> training_;
+  std::shared_ptr<LearnerState> training_;
   BoundedQueue<Operators*> operators_{1};
   BoundedQueue<Transformer> policy_{1};
 };

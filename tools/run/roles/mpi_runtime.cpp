@@ -11,10 +11,10 @@
 #include "common/rollout/whole_groups.h"
 #include "model/weights/weights.h"
 #include "tools/run/config/devices.h"
+#include "tools/run/roles/learner_state.h"
 #include "tools/run/roles/role_runners.h"
 #include "tools/run/roles/scoring_source.h"
 #include "tools/run/roles/shared_policy.h"
-#include "tools/run/roles/training.h"
 
 namespace lie {
 namespace {
@@ -95,7 +95,7 @@ void learn_and_coordinate(Job& job, const TrainConfig& config, const RunStart& s
 void learn(Job& job, const TrainConfig& config, const RunStart& start, RunPrompts prompts,
            const RoleLayout& layout, const WeightHolders& holders, EarlyStop& stop) {
   const auto learners = mpi_collective(job, layout.learners, Tag::kLearnerGroup);
-  const auto lend = [&](const std::shared_ptr<Training>& training) {
+  const auto lend = [&](const std::shared_ptr<LearnerState>& training) {
     const Operators& operators = *training->operators;
     if (!may_lend(config, operators)) return false;
     const auto loans = loan_group(job, layout);

@@ -10,9 +10,7 @@
 #include "actors/actor.h"
 #include "common/process/log.h"
 #include "learner/learner.h"
-#include "learner/record/curve_recorder.h"
-#include "learner/record/log_comparison.h"
-#include "learner/schedule/group_collector.h"
+#include "learner/schedule/coordinator.h"
 #include "learner/schedule/journal.h"
 #include "learner/schedule/logged_steps.h"
 #include "learner/schedule/publisher.h"
@@ -21,7 +19,8 @@
 #include "learner/schedule/step_source.h"
 #include "model/tokenizer/tokenizer.h"
 #include "tools/run/config/devices.h"
-#include "tools/run/roles/training.h"
+#include "tools/run/roles/learner_0.h"
+#include "tools/run/roles/learner_state.h"
 
 namespace lie {
 namespace {
@@ -35,16 +34,16 @@ SharedFloats shared_floats(const HostWeights* host) {
   return {{reinterpret_cast<float*>(bytes.data()), bytes.size() / sizeof(float)}, host->writes()};
 }
 
-/// The first version that anything is generated with; beyond the run's last where the log has all.
-/// A schedule may ask for weights that the logged steps go through.
+/// Returns the first policy version that anything is generated with: a version beyond the run's
+/// last one if the log has all steps. A schedule to follow may need versions of logged steps.
 std::int64_t first_version(const TrainConfig& config, const RunStart& start) {
   if (start.logged_step >= config.run.steps) return config.run.steps + 1;
   if (config.run.follow_schedule.empty()) return start.logged_step;
   return std::max(start.step, start.logged_step - config.tickets.max_staleness);
 }
 
-/// The one to follow; else, where steps take the first groups, the run's own, as far as it goes:
-/// what earlier starts did.
+/// Returns the schedule to follow. Where steps take the first groups, else returns the run's own
+/// schedule, which earlier starts have written.
 std::optional<RolloutSchedule> known_schedule(const TrainConfig& config) {
   if (!config.run.follow_schedule.empty()) return RolloutSchedule(config.run.follow_schedule);
   const fs::path own = fs::path(config.run.directory) / kScheduleFile;
@@ -52,8 +51,8 @@ std::optional<RolloutSchedule> known_schedule(const TrainConfig& config) {
   return RolloutSchedule(own);
 }
 
-std::optional<ScheduleRecorder> schedule_recorder(const TrainConfig& config,
-                                                  const RunStart& start) {
+std::optional<ScheduleRecorder> make_schedule_recorder(const TrainConfig& config,
+                                                       const RunStart& start) {
   if (config.run.schedule == ScheduleMode::kFree) return {};
   const bool takes_first = config.tickets.takes_first_groups();
   return std::optional<ScheduleRecorder>(std::in_place,
@@ -61,7 +60,7 @@ std::optional<ScheduleRecorder> schedule_recorder(const TrainConfig& config,
                                          takes_first ? start.logged_step : start.step, takes_first);
 }
 
-/// How many steps before its turn a step may be asked for, and may still be journalled after it.
+/// Returns how many steps before its own step, and after it, a group may be journalled.
 std::int64_t journal_span(const TicketOptions& tickets) {
   return tickets.max_staleness * (tickets.takes_first_groups() ? 2 : 1);
 }
@@ -72,36 +71,97 @@ std::unique_ptr<Collective> weight_group_on_device(const auto& transport, Collec
   return is_lent ? staged_collective(host, operators) : transport.on_device(host, operators);
 }
 
-/// What comes before the first step: the start policy's evaluation, or the checkpoint's weights for
-/// the actors.
-void begin(const RunStart& start, const StepLog& log, StepRecorders& outcomes,
-           Publisher& publisher) {
-  if (start.logged_step > start.step) {
-    Log("learner", 0)
-        .info("steps {} to {} are learned again from the log", start.step + 1, start.logged_step);
+/// Learner 0 of a run that generates, built in the order of the members.
+struct GeneratingLearner0 : Learner0 {
+  const bool follows;                                 // whether it repeats a given schedule
+  const EvaluationTickets evaluations;                // the prompts of evaluations
+  Journal journal;                                    // keeps the groups of unfinished steps
+  Coordinator coordinator;                            // has the actors generate groups
+  const std::optional<RolloutSchedule> schedule;      // to follow, or of earlier starts
+  StepSource generated;                               // steps that the actors generate
+  LoggedSteps logged;                                 // the logged steps, then those of `generated`
+  SharedGroups groups;                                // sends all steps to the other learners
+  const std::unique_ptr<Collective> weight_group;     // learner 0 and the actors
+  Publisher publisher;                                // sends the actors new weights
+  std::optional<ScheduleRecorder> schedule_recorder;  // writes the schedule of this run
+
+  GeneratingLearner0(const TrainConfig& run_config, const RunStart& run_start,
+                     RunPrompts run_prompts, const LearnerTransport& transport,
+                     const CoordinatorTransport& actors, EarlyStop& stop)
+      : Learner0(run_config, run_start, std::move(run_prompts.training), transport, stop),
+        follows(!config.run.follow_schedule.empty()),
+        evaluations(std::move(run_prompts.evaluation), config.evaluation, config.run.steps),
+        journal(config.run.directory, journal_span(config.tickets)),
+        coordinator({.ticket_queue = actors.ticket_queue,
+                     .actors = actors.actors,
+                     .scored = actors.scored,
+                     .stop = stop,
+                     .journal = &journal,
+                     .in_flight_weights = config.rollout.weights_change_in_flight()}),
+        schedule(known_schedule(config)),
+        generated({coordinator, prompts, config.tickets, start.logged_step, config.run.steps,
+                   schedule ? &*schedule : nullptr, follows},
+                  stop),
+        logged(log, {start.step, start.logged_step}, text_of_response(config, start), prompts,
+               config.tickets, stop, generated),
+        groups(logged, transport.learners),
+        weight_group(weight_group_on_device(transport, actors.weight_group, *state->operators,
+                                            lends_policy)),
+        publisher(coordinator, *weight_group,
+                  lends_policy ? DeviceSpan() : state->operators->span(state->updater->weights()),
+                  config.weight_sync, first_version(config, start)),
+        schedule_recorder(make_schedule_recorder(config, start)) {
+    coordinator.watch([this](const GroupsDone& done) { curves.show(done); });
+    if (config.tickets.max_staleness > 0) {
+      state->updater->poll_progress_with([this] { coordinator.poll_progress(); });
+    }
   }
-  if (start.step > 0) {
-    publisher.begin(start.step);
-    return;
+
+  void run() {
+    LearnerParts parts = Learner0::parts(groups);
+    parts.max_staleness = config.tickets.max_staleness;
+    parts.actors.emplace(LearnerActors{publisher, coordinator, evaluations});
+    if (schedule_recorder) parts.schedule = &*schedule_recorder;
+    begin(parts);
+    run_learner(parts);
+    end();
   }
-  StepOutcome first{.step = 0};
-  if (start.logged_step > 0 && log.holds(0)) {
-    first.evaluation = read_logged_step(log, 0, {}).evaluation;
-    first.is_logged = true;
+
+ private:
+  /// Publishes the weights that the first step is generated with.
+  void begin(const LearnerParts& parts) {
+    if (follows) {
+      const std::int64_t logged_steps = start.logged_step - start.step;
+      generated.order_first_steps(logged_steps * config.tickets.prompts_per_step);
+    }
+    if (start.logged_step > start.step) {
+      Log("learner", 0)
+          .info("steps {} to {} are learned again from the log", start.step + 1, start.logged_step);
+    }
+    start.step > 0 ? publisher.publish(start.step) : record_start_policy(parts, start_policy());
   }
-  outcomes.send(std::move(first));
-}
+
+  /// Step 0, with its evaluation if the log holds it.
+  StepOutcome start_policy() const {
+    StepOutcome policy;
+    policy.is_logged = start.logged_step > 0;
+    if (policy.is_logged && log.holds(0)) {
+      policy.evaluation = read_logged_step(log, 0, {}).evaluation;
+    }
+    return policy;
+  }
+
+  /// Ends the run for the actors, and journals the groups that they finish.
+  void end() {
+    coordinator.finish_in_flight(follows && config.rollout.weights_change_in_flight());
+    publisher.finish();
+    if (state->updater->is_lent()) state->updater->wait_for_all();  // they end after the actors
+    coordinator.drain();
+    journal.remove_up_to(generated.last_complete());
+  }
+};
 
 }  // namespace
-
-ScoringOptions scoring_options(const TrainConfig& config) {
-  return {.rewards = config.reward,
-          .verifier = config.verifier,
-          .max_response_tokens = config.rollout.sampling.max_response_tokens,
-          .verifier_program = config.verifier_program,
-          .metric_coverage = config.metric_coverage,
-          .budgets = config.evaluation_budgets};
-}
 
 DecodeText text_decoder(const RunStart& start) {
   auto tokenizer = std::make_shared<const Tokenizer>(Tokenizer::load(start.model_directory));
@@ -154,74 +214,20 @@ void run_reward_worker_role(const TrainConfig& config, const RunStart& start,
 void run_learner_0_role(const TrainConfig& config, const RunStart& start, RunPrompts prompts,
                         const LearnerTransport& transport, const CoordinatorTransport& coordination,
                         EarlyStop& stop) {
-  const auto shared = std::make_shared<Training>(config, start, transport);
-  Training& training = *shared;
-  const bool is_lent = transport.lend_policy && transport.lend_policy(shared);
-  PromptStream stream = prompt_stream(std::move(prompts.training), config, training.state);
-  const EvaluationTickets evaluations(std::move(prompts.evaluation), config.evaluation,
-                                      config.run.steps);
-  Coordinator coordinator(
-      coordination.ticket_queue, coordination.actors, coordination.scored,
-      [&] { return stop.stops_generation(); }, config.rollout.weights_change_in_flight());
-  Journal journal(config.run.directory, journal_span(config.tickets));
-  GroupCollector collector(coordinator, journal, stop);
-  const std::optional<RolloutSchedule> schedule = known_schedule(config);
-  const bool follows = !config.run.follow_schedule.empty();
-  StepSource generated(collector, stream, config.tickets, start.logged_step, config.run.steps, stop,
-                       schedule ? &*schedule : nullptr, follows);
-  const StepLog log(fs::path(config.run.directory) / "trajectories", start.step);
-  LoggedSteps logged(log, {start.step, start.logged_step}, text_of_response(config, start), stream,
-                     config.tickets, stop, generated);
-  SharedGroups groups(logged, transport.learners);
-
-  const auto weight_group =
-      weight_group_on_device(transport, coordination.weight_group, *training.operators, is_lent);
-  Publisher publisher(
-      collector, *weight_group,
-      is_lent ? DeviceSpan() : training.operators->span(training.updater->weights()),
-      config.weight_sync, evaluations, first_version(config, start));
-  std::optional<ScheduleRecorder> written_schedule = schedule_recorder(config, start);
-  TrajectoryRecorder trajectories =
-      trajectory_recorder(config, start, training, transport.learners);
-  LogComparison comparison;
-  RunCoverage coverage = run_coverage(config, start);
-  CurveRecorder curves = curve_recorder(config, start, coverage);
-  if (config.tickets.max_staleness > 0) {
-    training.updater->poll_progress_with([&] { collector.poll_progress(); });
-  }
-  collector.watch([&](const GroupsDone& done) { curves.show(done); });
-  CheckpointWriter checkpoints(config, start, training, stream, coverage, stop);
-  std::vector<StepRecorder*> stages = {&publisher, &trajectories, &comparison, &curves,
-                                       &checkpoints};
-  if (written_schedule) stages.insert(stages.begin(), &*written_schedule);
-  StepRecorders outcomes(std::move(stages));
-
-  if (follows) {
-    generated.order_first_steps((start.logged_step - start.step) * config.tickets.prompts_per_step);
-  }
-  begin(start, log, outcomes, publisher);
-  run_learner(
-      {config.advantage, *training.updater, groups, outcomes, config.tickets.max_staleness});
-  collector.keep_in_flight(follows && config.rollout.weights_change_in_flight());
-  publisher.finish();
-  if (training.updater->is_lent()) training.updater->wait_for_all();  // they end after the actors
-  collector.keep_rest();
-  journal.remove_up_to(generated.last_given());
+  GeneratingLearner0(config, start, std::move(prompts), transport, coordination, stop).run();
 }
 
 void run_learner_role(const TrainConfig& config, const RunStart& start,
                       const LearnerTransport& transport) {
-  const auto shared = std::make_shared<Training>(config, start, transport);
-  Training& training = *shared;
-  if (transport.lend_policy) transport.lend_policy(shared);
+  const auto state = std::make_shared<LearnerState>(config, start, transport);
+  if (transport.lend_policy) transport.lend_policy(state);
   GroupsOfLearner0 groups(transport.learners);
-  TrajectoryRecorder trajectories =
-      trajectory_recorder(config, start, training, transport.learners);
-  CheckpointShare checkpoints(config, start, training);
-  StepRecorders outcomes({&trajectories, &checkpoints});
-  run_learner(
-      {config.advantage, *training.updater, groups, outcomes, config.tickets.max_staleness});
-  if (training.updater->is_lent()) training.updater->wait_for_all();  // learner 0: the actors' end
+  TrajectoryRecorder trajectories = trajectory_recorder(config, start, *state, transport.learners);
+  CheckpointRecorder checkpoints(checkpointed_run(config, start), state->weights, state->optimizer,
+                                 *state->learners);
+  run_learner({groups, config.advantage, *state->updater, trajectories, checkpoints,
+               config.tickets.max_staleness});
+  if (state->updater->is_lent()) state->updater->wait_for_all();  // learner 0: the actors' end
 }
 
 }  // namespace lie

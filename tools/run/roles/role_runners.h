@@ -26,8 +26,8 @@ void run_learner_0_role(const TrainConfig& config, const RunStart& start, RunPro
 void run_learner_role(const TrainConfig& config, const RunStart& start,
                       const LearnerTransport& transport);
 
-/// What reward workers score with.
-ScoringOptions scoring_options(const TrainConfig& config);
+/// Returns a function that decodes token ids with the tokenizer of the model that the run starts
+/// from.
 DecodeText text_decoder(const RunStart& start);
 /// Empty where coverage counts no words.
 TextOfResponse text_of_response(const TrainConfig& config, const RunStart& start);

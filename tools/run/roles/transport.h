@@ -16,7 +16,7 @@
 
 namespace lie {
 
-struct Training;
+struct LearnerState;
 
 struct ActorTransport {
   TicketClient& tickets;
@@ -46,7 +46,7 @@ struct LearnerTransport {
   int turn = -1;  // of the host's GPUs, see make_operators()
   /// Where actors may compute with its policy: called with it before anything else does, of all
   /// learners. Whether they do.
-  std::function<bool(std::shared_ptr<Training>)> lend_policy = {};
+  std::function<bool(std::shared_ptr<LearnerState>)> lend_policy = {};
 };
 
 /// What the coordinator on learner 0 is connected to.

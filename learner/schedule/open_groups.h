@@ -1,0 +1,60 @@
+// The groups that are ordered and that no step has taken yet.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <map>
+#include <optional>
+#include <set>
+#include <span>
+#include <vector>
+
+#include "common/rollout/rollout.h"
+#include "learner/schedule/first_groups.h"
+#include "learner/schedule/tickets.h"
+
+namespace lie {
+
+/// The progress of a phase.
+struct GroupsDone {
+  std::int64_t step = 0;
+  Purpose purpose = Purpose::kTrain;
+  std::int64_t groups = 0, all_groups = 0;
+  std::int64_t tokens = 0;  // of the responses that arrived, without those from the journal
+};
+
+/// Keeps finished groups by phase, and the numbers of the groups that are awaited.
+class OpenGroups {
+ public:
+  /// Adds a phase's groups: those already finished, and the tickets of the others.
+  void order(StepPhase phase, std::vector<ScoredGroup> finished, const std::deque<Ticket>& awaited);
+  /// Adds a finished group that was awaited.
+  void add(ScoredGroup group);
+
+  const GroupsDone& progress(StepPhase phase) { return phases_[phase].done; }
+  bool is_complete(StepPhase phase) { return phases_[phase].awaited.empty(); }
+  /// The number of finished training groups of all steps, and their tokens.
+  GroupsDone training_progress() const;
+  /// All training groups. `version_of`: the oldest policy version that an awaited group may have.
+  std::vector<OpenGroup> training_groups(
+      const std::function<std::int64_t(StepPhase, std::int64_t group)>& version_of) const;
+
+  /// Removes and returns one finished group, in the order of arrival; empty if there is none.
+  std::optional<ScoredGroup> take_one(StepPhase phase);
+  /// Removes and returns all groups of a complete phase, by ascending number.
+  std::vector<ScoredGroup> take_all(StepPhase phase);
+  /// Removes and returns these finished training groups, in the same order.
+  std::vector<ScoredGroup> take(std::span<const DrawnGroup> groups);
+
+ private:
+  struct Phase {
+    GroupsDone done;
+    std::vector<ScoredGroup> finished;
+    std::set<std::int64_t> awaited;  // group numbers
+  };
+
+  std::map<StepPhase, Phase> phases_;
+};
+
+}  // namespace lie

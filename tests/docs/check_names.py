@@ -1,0 +1,40 @@
+#!/usr/bin/env python3
+"""Compares reference pages with the sources: check_names.py REPOSITORY
+
+docs/reference/trajectory-log.md must name the columns of common/trajectory/schema.h and no others;
+docs/reference/metrics.md must name every metric that learner/record adds under a fixed name.
+"""
+
+import re
+import sys
+from pathlib import Path
+
+
+def columns_of_schema(root):
+    text = (root / "common/trajectory/schema.h").read_text(encoding="utf-8")
+    return set(re.findall(r'"(/(?:text|prompt|token|problem|sample|version_run|step)/\w+)"', text))
+
+
+def metrics_of_sources(root):
+    names = set()
+    for path in sorted((root / "learner/record").glob("*metrics.cpp")):
+        text = path.read_text(encoding="utf-8")
+        names |= set(re.findall(r'(?:out\.add\(|add_mean\(out, )"(\w+)"[,)]', text))
+    return names
+
+
+def main():
+    root = Path(sys.argv[1])
+    log = (root / "docs/reference/trajectory-log.md").read_text(encoding="utf-8")
+    metrics = (root / "docs/reference/metrics.md").read_text(encoding="utf-8")
+    columns, documented = columns_of_schema(root), set(re.findall(r"^\| `(/\w+/\w+)` ", log, re.M))
+    names, quoted = metrics_of_sources(root), set(re.findall(r"`(\w+)`", metrics))
+    faults = [f"trajectory-log.md lacks the column {c}" for c in sorted(columns - documented)]
+    faults += [f"trajectory-log.md: no column {c}" for c in sorted(documented - columns)]
+    faults += [f"metrics.md lacks the metric {m}" for m in sorted(names - quoted)]
+    print("\n".join([*faults, f"{len(columns)} columns, {len(names)} metrics, {len(faults)} faults"]))
+    return 1 if faults or len(columns) < 50 or len(names) < 50 else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

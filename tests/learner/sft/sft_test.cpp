@@ -1,0 +1,274 @@
+#include "learner/sft/sft.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <fstream>
+
+#include "common/base/error.h"
+#include "learner/update/optimizer_shards.h"
+#include "tests/directories.h"
+#include "tests/learner/sampled_groups.h"
+#include "tests/temporary_directory.h"
+
+namespace lie {
+namespace {
+
+using test::LearnerPolicy, test::on_learners, test::relative_difference;
+
+/// Returns rows whose response repeats the last token of the prompt, which is learned quickly.
+std::vector<SftExample> rows_to_learn(std::size_t count) {
+  std::vector<SftExample> examples;
+  for (std::uint32_t i = 0; i < count; ++i) {
+    SftExample example;
+    example.prompt = test::random_ids(2 + i % 3, 500 + i);
+    example.response.assign(1 + i % 6, example.prompt.back());
+    example.response.push_back(1);
+    examples.push_back(std::move(example));
+  }
+  return examples;
+}
+
+SftOptions options_of(std::int64_t steps) {
+  SftOptions options;
+  options.steps = steps;
+  options.batch_sequences = 8;
+  options.validate_every = 5;
+  options.optimizer.learning_rate = 1e-2;
+  options.optimizer.warmup = 2;
+  return options;
+}
+
+struct Result {
+  std::vector<float> weights;
+  std::vector<SftProgress> progress;
+};
+
+Result tune(const SftOptions& options, Collective& learners, const fs::path& checkpoints = {},
+            int threads = 1) {
+  const auto examples = rows_to_learn(40), validation = rows_to_learn(5);
+  LearnerPolicy policy(learners, threads);
+  Result result;
+  run_sft(options,
+          {policy.weights, policy.transformer, learners, examples, validation, checkpoints, "", "",
+           [&](const SftProgress& progress) { result.progress.push_back(progress); }});
+  const FlatRange own = own_shard(policy.weights, learners);
+  result.weights =
+      test::whole_of(learners, own, policy.weights.elements(own),
+                     static_cast<std::size_t>(flat_elements(policy.weights.parameters())));
+  return result;
+}
+
+Result tune(const SftOptions& options, const fs::path& checkpoints = {}) {
+  const auto alone = solo_collective();
+  return tune(options, *alone, checkpoints);
+}
+
+TEST(Sft, LearnsTheResponses) {
+  const Result result = tune(options_of(60));
+  ASSERT_EQ(result.progress.size(), 60U);
+  EXPECT_LT(result.progress.back().loss, 0.5 * result.progress.front().loss);
+  EXPECT_LT(*result.progress.back().validation_loss, *result.progress[4].validation_loss);
+  EXPECT_FALSE(result.progress[5].validation_loss);
+}
+
+TEST(Sft, IsBitIdenticalForAnyMicroBatchSize) {
+  SftOptions options = options_of(4);
+  const Result whole = tune(options);
+  options.max_micro_batch_tokens = 9;
+  const Result cut = tune(options);
+  EXPECT_EQ(cut.weights, whole.weights);
+  EXPECT_EQ(cut.progress[3].loss, whole.progress[3].loss);
+}
+
+TEST(Sft, IsBitIdenticalForAnyNumberOfLearnersAndThreads) {
+  SftOptions options = options_of(5);
+  options.optimizer.warmup = 0;
+  const Result alone = tune(options);
+  for (const auto& [count, threads] : {std::pair{2, 1}, {3, 1}, {8, 1}, {1, 3}, {2, 4}}) {
+    on_learners(count, [&](Collective& learners) {
+      const Result shared = tune(options, learners, {}, threads);
+      EXPECT_EQ(shared.weights, alone.weights);
+      for (std::size_t i = 0; i < alone.progress.size(); ++i) {
+        EXPECT_EQ(shared.progress[i].loss, alone.progress[i].loss);
+        EXPECT_EQ(shared.progress[i].validation_loss, alone.progress[i].validation_loss);
+        EXPECT_EQ(shared.progress[i].optimizer.grad_norm, alone.progress[i].optimizer.grad_norm);
+      }
+    });
+  }
+}
+
+TEST(Sft, AResumedRunIsBitIdentical) {
+  const fs::path root = fs::path(build_directory()) / "tmp/sft_resume";
+  fs::remove_all(root);
+  SftOptions options = options_of(12);
+  options.checkpoint.every = 5;
+  const Result whole = tune(options, root / "whole");
+  tune(options, root / "broken");
+  fs::remove_all(root / "broken/step-000012");
+  const Result resumed = tune(options, root / "broken");
+  EXPECT_EQ(resumed.progress.front().step, 11);
+  EXPECT_EQ(resumed.weights, whole.weights);
+  EXPECT_EQ(resumed.progress.back().loss, whole.progress.back().loss);
+  for (const int count : {2, 3, 2}) {
+    fs::remove_all(root / "broken/step-000012");
+    on_learners(count, [&](Collective& learners) {
+      EXPECT_EQ(tune(options, learners, root / "broken").weights, whole.weights) << count;
+    });
+  }
+  options.seed = 1;
+  EXPECT_THROW(tune(options, root / "whole"), Error);
+  fs::remove_all(root);
+}
+
+TEST(Sft, ADivergedRunSavesNothing) {
+  const fs::path root = fs::path(build_directory()) / "tmp/sft_diverged";
+  fs::remove_all(root);
+  SftOptions options = options_of(1);  // no later step shows the effect of its update
+  options.optimizer.warmup = 0;
+  options.optimizer.learning_rate = 1e38;
+  EXPECT_NE(error_of([&] {
+              tune(options, root);
+            }).find("the run has diverged: the loss or gradient of step 1"),
+            std::string::npos);
+  EXPECT_TRUE(!fs::exists(root) || fs::is_empty(root));
+  fs::remove_all(root);
+}
+
+TEST(Sft, ConstantDivisorScalesTheGradientOnly) {
+  SftOptions options = options_of(1);
+  options.optimizer.warmup = 0;
+  const Result mean = tune(options);
+  options.loss = SftLoss::kConstant;
+  options.constant_divisor = 2.0 * static_cast<double>(mean.progress[0].tokens);
+  const Result constant = tune(options);
+  EXPECT_EQ(constant.progress[0].loss, mean.progress[0].loss);
+  EXPECT_NEAR(constant.progress[0].optimizer.grad_norm, mean.progress[0].optimizer.grad_norm / 2,
+              1e-6 * mean.progress[0].optimizer.grad_norm);
+}
+
+TEST(SftBatches, ContainEveryRowOncePerEpochInANewOrder) {
+  const auto examples = rows_to_learn(41);
+  const SftOptions options = options_of(0);
+  std::vector<std::size_t> orders[2];
+  for (const std::int64_t epoch : {0, 1}) {
+    auto& order = orders[epoch];
+    for (const auto& batch : sft_batches(examples, options, epoch)) {
+      EXPECT_LE(batch.size(), 8U);
+      order.insert(order.end(), batch.begin(), batch.end());
+    }
+    EXPECT_EQ(order.size(), 41U);
+  }
+  EXPECT_NE(orders[0], orders[1]);
+  for (auto& order : orders) std::sort(order.begin(), order.end());
+  EXPECT_EQ(orders[0], orders[1]);
+  EXPECT_EQ(std::unique(orders[0].begin(), orders[0].end()), orders[0].end());
+}
+
+TEST(SftBatches, EndBeforeMaxBatchTokensIsExceeded) {
+  const auto examples = rows_to_learn(41);
+  SftOptions options = options_of(0);
+  options.max_batch_tokens = 25;
+  for (const auto& batch : sft_batches(examples, options, 0)) {
+    std::int64_t tokens = 0;
+    for (const auto i : batch) {
+      tokens += SequenceTokens{examples[i].prompt, examples[i].response}.tokens();
+    }
+    EXPECT_LE(tokens, 25);
+  }
+}
+
+class SftRows : public ::testing::Test {
+ protected:
+  std::vector<SftExample> load(std::string_view text, std::int64_t max_tokens = 0) {
+    const fs::path path = fs::path(build_directory()) / "sft_data.jsonl";
+    std::ofstream(path) << text;
+    const Encode bytes = [](std::string_view s) {
+      return std::vector<std::int32_t>(s.begin(), s.end());
+    };
+    encoding.encode = bytes;
+    SftData data = load_sft_examples(path, options, encoding, max_tokens);
+    skipped = data.skipped;
+    return std::move(data.examples);
+  }
+  std::string error_of(std::string_view text, std::int64_t max_tokens = 0) {
+    try {
+      load(text, max_tokens);
+    } catch (const Error& error) {
+      return error.what();
+    }
+    return "";
+  }
+  static std::string text(std::span<const std::int32_t> ids) { return {ids.begin(), ids.end()}; }
+
+  SftRowOptions options;
+  SftEncoding encoding{.encode = {}, .prompt = {}, .response = {}, .end_of_sequence = 99};
+  std::vector<std::string> skipped;
+};
+
+TEST_F(SftRows, LearnEveryAssistantTurnAfterTheMessagesBeforeIt) {
+  encoding.end_of_sequence.reset();
+  encoding.prompt = [](std::span<const ChatMessage> messages) {
+    std::string rendered;
+    for (const ChatMessage& m : messages) rendered += m.role.substr(0, 1) + ":" + m.content + "|";
+    return rendered + "a:";
+  };
+  encoding.response = [](std::span<const ChatMessage>, std::string_view content) {
+    return std::string(content) + "|";
+  };
+  const auto examples =
+      load(R"({"messages": [{"role": "system", "content": "S"}, {"role": "user", "content": "q"},)"
+           R"( {"role": "assistant", "content": "r"}, {"role": "user", "content": "p"},)"
+           R"( {"role": "assistant", "content": "t"}]})"
+           "\n"
+           R"({"prompt": [{"role": "user", "content": "x"}], "response": "y"})"
+           "\n"
+           R"({"prompt": "z", "response": "w"})");
+  ASSERT_EQ(examples.size(), 4U);
+  EXPECT_EQ(text(examples[0].prompt), "s:S|u:q|a:");
+  EXPECT_EQ(text(examples[0].response), "r|");
+  EXPECT_EQ(text(examples[1].prompt), "s:S|u:q|a:r|u:p|a:");
+  EXPECT_EQ(text(examples[1].response), "t|");
+  EXPECT_EQ(text(examples[2].prompt), "u:x|a:");
+  EXPECT_EQ(text(examples[3].prompt), "u:z|a:");
+  EXPECT_EQ(text(examples[3].response), "w|");
+}
+
+TEST_F(SftRows, BadConversationsAreReportedOrSkipped) {
+  const std::string good = R"({"prompt": "ab", "response": "c"})"
+                           "\n";
+  const std::string no_assistant = R"({"messages": [{"role": "user", "content": "q"}]})"
+                                   "\n";
+  const std::string two_assistants =
+      R"({"messages": [{"role": "user", "content": "q"},)"
+      R"( {"role": "assistant", "content": "r"}, {"role": "assistant", "content": "s"}]})"
+      "\n";
+  EXPECT_NE(
+      error_of(good + no_assistant).find("sft_data.jsonl:2: field messages has no assistant turn"),
+      std::string::npos);
+  EXPECT_NE(error_of(two_assistants).find("does not follow a user turn"), std::string::npos);
+  options.skip_bad_rows = true;
+  EXPECT_EQ(load(no_assistant + good + two_assistants + "{\n").size(), 1U);
+  EXPECT_EQ(skipped.size(), 3U);
+  EXPECT_NE(error_of(no_assistant).find("every row is bad"), std::string::npos);
+}
+
+TEST_F(SftRows, ResponsesEndWithEndOfSequence) {
+  const auto examples = load(R"({"prompt": "ab", "response": "c"})");
+  ASSERT_EQ(examples.size(), 1U);
+  EXPECT_EQ(examples[0].prompt, (std::vector<std::int32_t>{'a', 'b'}));
+  EXPECT_EQ(examples[0].response, (std::vector<std::int32_t>{'c', 99}));
+}
+
+TEST_F(SftRows, BadRowsAreReportedWithTheirPlace) {
+  const std::string good = R"({"prompt": "ab", "response": "c"})";
+  EXPECT_NE(error_of(good + "\n{\"prompt\": \"ab\", \"completion\": \"c\"}")
+                .find("sft_data.jsonl:2: no field response; the row has completion, prompt; set "
+                      "sft.response_field"),
+            std::string::npos);
+  EXPECT_NE(error_of(R"({"prompt": "", "response": "c"})").find(":1"), std::string::npos);
+  EXPECT_NE(error_of(good, 3).find("4 tokens"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace lie

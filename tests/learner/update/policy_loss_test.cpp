@@ -1,0 +1,269 @@
+#include "learner/update/policy_loss.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+#include <vector>
+
+#include "common/base/error.h"
+#include "learner/update/batch.h"
+#include "tests/learner/update/golden/golden.h"
+
+namespace lie {
+namespace {
+
+constexpr std::size_t kSequences = std::size(golden::kLengths);
+constexpr std::size_t kTokens = std::size(golden::kOld);
+
+std::vector<float> floats(std::span<const double> values) {
+  std::vector<float> result;
+  for (const double value : values) result.push_back(static_cast<float>(value));
+  return result;
+}
+
+/// The loss of the golden mini-batch, with its derivatives.
+struct MiniBatchLoss {
+  double loss = 0;
+  std::vector<float> d_log_probs = std::vector<float>(kTokens);
+  std::vector<float> d_entropies = std::vector<float>(kTokens);
+  PolicyLossStats stats;
+};
+
+/// Returns the golden mini-batch: one group of four responses. The first and third are truncated.
+std::vector<ScoredGroup> golden_groups() {
+  std::vector<ScoredGroup> groups(1);
+  for (std::size_t s = 0; s < kSequences; ++s) {
+    Response& response = groups[0].rollout.responses.emplace_back();
+    response.ids.assign(static_cast<std::size_t>(golden::kLengths[s]), 5);
+    response.finish = s % 2 == 0 ? FinishReason::kLength : FinishReason::kEndOfSequence;
+  }
+  return groups;
+}
+
+/// Computes the loss of the golden mini-batch.
+MiniBatchLoss golden_loss(const PolicyLossOptions& options) {
+  const auto groups = golden_groups();
+  const auto all = denominators(options, groups, cut_mini_batches(groups, 1).front());
+  const auto current = floats(golden::kCurrent), old = floats(golden::kOld),
+             behavior = floats(golden::kBehavior), reference = floats(golden::kReference),
+             entropy = floats(golden::kEntropy);
+  MiniBatchLoss result;
+  std::size_t begin = 0;
+  for (std::size_t s = 0; s < kSequences; ++s) {
+    const auto count = static_cast<std::size_t>(golden::kLengths[s]);
+    const auto slice = [&](const std::vector<float>& values) {
+      return std::span<const float>(values).subspan(begin, count);
+    };
+    const double weight = weight_of(options, all, groups[0].rollout.responses[s]);
+    const SequenceInput input{
+        slice(current),        slice(old), slice(behavior), slice(reference), slice(entropy),
+        golden::kAdvantage[s], weight};
+    const auto outcome =
+        policy_loss(options, input, std::span(result.d_log_probs).subspan(begin, count),
+                    std::span(result.d_entropies).subspan(begin, count), result.stats);
+    result.loss += outcome.loss;
+    begin += count;
+  }
+  return result;
+}
+
+void expect_golden(const PolicyLossOptions& options, double loss, std::span<const double> slope) {
+  const MiniBatchLoss result = golden_loss(options);
+  EXPECT_NEAR(result.loss, loss, 1e-12);
+  EXPECT_NEAR(result.stats.loss, loss, 1e-12);
+  for (std::size_t t = 0; t < kTokens; ++t) {
+    EXPECT_NEAR(static_cast<double>(result.d_log_probs[t]), slope[t], 1e-7 * std::abs(slope[t]))
+        << t;
+  }
+}
+
+constexpr auto kGrpo = Algorithm::kGrpo;
+
+TEST(PolicyLoss, AgreesWithPyTorch) {
+  using namespace golden;
+  expect_golden({.algorithm = kGrpo}, kGrpoLoss, kGrpoLogProbSlope);
+  expect_golden({.algorithm = kGrpo, .clip_high = 0.28}, kClipHigherLoss, kClipHigherLogProbSlope);
+  expect_golden({.algorithm = kGrpo, .dual_clip = 3}, kDualClipLoss, kDualClipLogProbSlope);
+  expect_golden({.algorithm = kGrpo, .aggregation = Aggregation::kTokenMean}, kTokenMeanLoss,
+                kTokenMeanLogProbSlope);
+  expect_golden({.algorithm = kGrpo, .aggregation = Aggregation::kConstant, .constant_divisor = 10},
+                kConstantLoss, kConstantLogProbSlope);
+  expect_golden({}, kGspoLoss, kGspoLogProbSlope);
+  expect_golden({.clip_low = 0.5, .clip_high = 0.5}, kGspoWideLoss, kGspoWideLogProbSlope);
+}
+
+void expect_weights(const PolicyLossOptions& options, std::span<const double> weights) {
+  const PolicyLossStats stats = golden_loss(options).stats;
+  EXPECT_NEAR(stats.tis_weight_sum, std::accumulate(weights.begin(), weights.end(), 0.0), 1e-6);
+  const double beyond = options.tis_beyond == BeyondCap::kMask ? 0.0 : options.tis_cap;
+  const auto truncated = std::ranges::count(weights, beyond);
+  EXPECT_GT(truncated, 0);
+  EXPECT_EQ(stats.tis_truncated, static_cast<double>(truncated));
+}
+
+TEST(PolicyLoss, TruncatedImportanceSamplingAgreesWithPyTorch) {
+  using namespace golden;
+  PolicyLossOptions options{.algorithm = kGrpo, .recompute_old_log_probs = true, .tis_cap = 1.2};
+  expect_golden(options, kTisLoss, kTisLogProbSlope);
+  expect_weights(options, kTisWeight);
+  options.tis_level = TisLevel::kSequence;
+  expect_golden(options, kTisSequenceLoss, kTisSequenceLogProbSlope);
+  expect_weights(options, kTisSequenceWeight);
+}
+
+TEST(PolicyLoss, SequenceTisOfGspoAgreesWithPyTorch) {
+  const PolicyLossOptions options{.clip_low = 0.5,
+                                  .clip_high = 0.5,
+                                  .recompute_old_log_probs = true,
+                                  .tis_cap = 1.4,
+                                  .tis_level = TisLevel::kSequence};
+  expect_golden(options, golden::kGspoTisSequenceLoss, golden::kGspoTisSequenceLogProbSlope);
+  expect_weights(options, golden::kGspoTisSequenceWeight);
+}
+
+TEST(PolicyLoss, MaskingBeyondTheTisCapAgreesWithPyTorch) {
+  using namespace golden;
+  PolicyLossOptions options{.algorithm = kGrpo,
+                            .recompute_old_log_probs = true,
+                            .tis_cap = 1.2,
+                            .tis_beyond = BeyondCap::kMask};
+  expect_golden(options, kTisMaskLoss, kTisMaskLogProbSlope);
+  expect_weights(options, kTisMaskWeight);
+  options = {.clip_low = 0.5,
+             .clip_high = 0.5,
+             .recompute_old_log_probs = true,
+             .tis_cap = 1.4,
+             .tis_level = TisLevel::kSequence,
+             .tis_beyond = BeyondCap::kMask};
+  expect_golden(options, kGspoTisMaskLoss, kGspoTisMaskLogProbSlope);
+  expect_weights(options, kGspoTisMaskWeight);
+}
+
+TEST(PolicyLoss, MaskingTruncatedResponsesAgreesWithPyTorchWithoutThem) {
+  using namespace golden;
+  expect_golden({.clip_low = 0.5, .clip_high = 0.5, .mask_truncated = true}, kMaskedLoss,
+                kMaskedLogProbSlope);
+  expect_golden(
+      {.algorithm = kGrpo, .aggregation = Aggregation::kTokenMean, .mask_truncated = true},
+      kMaskedTokenMeanLoss, kMaskedTokenMeanLogProbSlope);
+  expect_golden({.algorithm = kGrpo,
+                 .aggregation = Aggregation::kConstant,
+                 .constant_divisor = 10,
+                 .mask_truncated = true},
+                kMaskedConstantLoss, kMaskedConstantLogProbSlope);
+}
+
+TEST(PolicyLoss, KlEstimatorsAgreeWithPyTorch) {
+  using namespace golden;
+  expect_golden({.algorithm = kGrpo, .kl_coefficient = 0.1, .kl_estimator = KlEstimator::kK1},
+                kKlK1Loss, kKlK1LogProbSlope);
+  expect_golden({.algorithm = kGrpo, .kl_coefficient = 0.1, .kl_estimator = KlEstimator::kK2},
+                kKlK2Loss, kKlK2LogProbSlope);
+  expect_golden({.clip_low = 0.5, .clip_high = 0.5, .kl_coefficient = 0.1}, kKlK3Loss,
+                kKlK3LogProbSlope);
+}
+
+TEST(PolicyLoss, EntropyBonusAgreesWithPyTorch) {
+  const PolicyLossOptions options{
+      .algorithm = kGrpo, .aggregation = Aggregation::kTokenMean, .entropy_coefficient = 0.01};
+  expect_golden(options, golden::kEntropyLoss, golden::kEntropyLogProbSlope);
+  const MiniBatchLoss result = golden_loss(options);
+  for (std::size_t t = 0; t < kTokens; ++t) {
+    EXPECT_NEAR(static_cast<double>(result.d_entropies[t]), golden::kEntropyEntropySlope[t], 1e-10);
+  }
+}
+
+/// The loss of one sequence whose old log-probs are 0, so that its log-probs are the log-ratios.
+struct One {
+  SequenceOutcome outcome;
+  std::vector<float> slope;
+  PolicyLossStats stats;
+};
+One one_sequence(const PolicyLossOptions& options, const std::vector<float>& log_ratios,
+                 double advantage) {
+  One one;
+  one.slope.resize(log_ratios.size());
+  const std::vector<float> zeros(log_ratios.size(), 0.0F);
+  std::vector<float> unused(log_ratios.size());
+  const SequenceInput input{
+      log_ratios, zeros, {}, {}, zeros, advantage, 1.0 / static_cast<double>(log_ratios.size())};
+  one.outcome = policy_loss(options, input, one.slope, unused, one.stats);
+  return one;
+}
+
+TEST(PolicyLoss, SequenceRatioIsLengthNormalized) {
+  const One one = one_sequence({.clip_low = 0.5, .clip_high = 0.5}, {0.2F, 0.0F, 0.1F, 0.1F}, 1.0);
+  EXPECT_NEAR(one.outcome.log_ratio, 0.1, 1e-7);
+  EXPECT_NEAR(one.outcome.loss, -std::exp(0.1), 1e-7);
+  for (const float slope : one.slope) EXPECT_NEAR(slope, -std::exp(0.1) / 4, 1e-7);
+}
+
+TEST(PolicyLoss, SequenceClippingAppliesToAllTokens) {
+  const One one = one_sequence({}, {0.01F, -0.002F, 0.001F}, 1.0);
+  EXPECT_TRUE(one.outcome.clipped);
+  EXPECT_EQ(one.stats.clipped_high, 3);
+  EXPECT_EQ(one.stats.clipped_sequences, 1);
+  for (const float slope : one.slope) EXPECT_EQ(slope, 0.0F);
+}
+
+TEST(PolicyLoss, SequenceLogRatioIsLimitedToTenFromAboveOnly) {
+  const One above = one_sequence({}, {12.0F}, -1.0);
+  EXPECT_NEAR(above.outcome.loss, std::exp(10.0), 1e-9);
+  EXPECT_EQ(above.slope[0], 0.0F);
+  const One below = one_sequence({}, {-30.0F}, 1.0);
+  EXPECT_NEAR(below.outcome.loss, -std::exp(-30.0), 1e-20);
+  EXPECT_NE(below.slope[0], 0.0F);
+}
+
+TEST(PolicyLoss, TokenLogRatioIsLimitedToTwentyOnBothSides) {
+  const One one = one_sequence({.algorithm = kGrpo}, {25.0F, -25.0F}, -1.0);
+  EXPECT_NEAR(one.outcome.loss / ((std::exp(20.0) + 0.8) / 2), 1.0, 1e-12);
+  EXPECT_EQ(one.slope[0], 0.0F);
+  EXPECT_EQ(one.slope[1], 0.0F);
+}
+
+TEST(PolicyLoss, ClippedTokensAreCountedPerBound) {
+  const One up = one_sequence({.algorithm = kGrpo}, {0.3F, -0.3F, 0.1F}, 1.0);
+  EXPECT_EQ(up.stats.clipped_high, 1);  // A > 0 and r > 1.2; r < 0.8 keeps its gradient
+  EXPECT_EQ(up.stats.clipped_low, 0);
+  const One down = one_sequence({.algorithm = kGrpo}, {0.3F, -0.3F, 0.1F}, -1.0);
+  EXPECT_EQ(down.stats.clipped_high, 0);
+  EXPECT_EQ(down.stats.clipped_low, 1);
+  const One dual = one_sequence({.algorithm = kGrpo, .dual_clip = 10}, {3.0F}, -1.0);
+  EXPECT_EQ(dual.stats.dual_clipped, 1);
+  EXPECT_EQ(dual.outcome.loss, 10.0);
+}
+
+TEST(PolicyLoss, EqualLogProbsHaveRatioExactlyOne) {
+  for (const Algorithm algorithm : {Algorithm::kGrpo, Algorithm::kGspo}) {
+    const One one = one_sequence({.algorithm = algorithm}, {0.0F, 0.0F}, 1.0);
+    EXPECT_EQ(one.stats.ratio_min, 1.0);
+    EXPECT_EQ(one.stats.ratio_max, 1.0);
+    EXPECT_EQ(one.stats.max_deviation, 0.0);
+    EXPECT_FALSE(one.outcome.clipped);
+    EXPECT_EQ(one.slope[0], -0.5F);
+  }
+}
+
+TEST(PolicyLoss, MaxDeviationIncludesTokensThatCancelInTheSequence) {
+  EXPECT_NEAR(one_sequence({}, {0.1F, -0.1F}, 1.0).stats.max_deviation, std::expm1(0.1), 1e-7);
+}
+
+TEST(PolicyLoss, ApproximateKlMatchesHandComputedValues) {
+  const One one = one_sequence({.algorithm = kGrpo}, {0.5F, -0.25F}, 1.0);
+  EXPECT_NEAR(one.stats.kl_k1_sum, -0.25, 1e-12);
+  EXPECT_NEAR(one.stats.kl_k3_sum, std::exp(0.5) - 1.5 + std::exp(-0.25) - 0.75, 1e-12);
+}
+
+TEST(PolicyLoss, ContradictoryOptionsAreRejected) {
+  EXPECT_THROW(check_options({.aggregation = Aggregation::kTokenMean}), Error);
+  EXPECT_THROW(check_options({.tis_cap = 2}), Error);
+  EXPECT_THROW(check_options({.dual_clip = 1}), Error);
+  EXPECT_NO_THROW(check_options({.dual_clip = 1.5}));
+  EXPECT_NO_THROW(check_options({.algorithm = kGrpo, .aggregation = Aggregation::kTokenMean}));
+}
+
+}  // namespace
+}  // namespace lie

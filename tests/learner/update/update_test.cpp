@@ -1,0 +1,324 @@
+#include "learner/update/update.h"
+
+#include <gtest/gtest.h>
+
+#include <cstdio>
+
+#include "common/base/error.h"
+#include "learner/update/optimizer_shards.h"
+#include "tests/host_memory.h"
+#include "tests/learner/sampled_groups.h"
+
+namespace lie {
+namespace {
+
+using test::LearnerPolicy, test::on_learners, test::relative_difference;
+
+/// Returns options without warm-up, clipping and first-moment decay, so that the first moment
+/// equals the gradient after one update.
+OptimizerOptions plain_optimizer() {
+  return {.learning_rate = 1e-3, .beta1 = 0, .max_grad_norm = 0, .warmup = 0};
+}
+
+struct Result {
+  std::vector<float> weights, gradient;
+  StepUpdate update;
+};
+
+/// Trains the initial policy, to which `shift` is added first unless it is empty.
+Result train(const UpdateOptions& options, std::span<const ScoredGroup> groups,
+             Collective& learners, std::span<const float> shift = {}, int threads = 1) {
+  LearnerPolicy policy(learners, threads), reference(make_cpu_operators(threads));
+  for (std::size_t i = 0; i < shift.size(); ++i) test::host(policy.weights)[i] += shift[i];
+  if (!shift.empty()) policy.transformer.weights_changed();
+  AdamW optimizer(plain_optimizer(), policy.weights, own_shard(policy.weights, learners));
+  PolicyUpdater updater(
+      options, {policy.weights, policy.transformer, &reference.transformer, optimizer, learners});
+  std::vector<GroupAdvantages> advantages;
+  for (const ScoredGroup& group : groups) advantages.push_back(group_advantages(group.scores, {}));
+  Result result;
+  if (learners.size() > 1) updater.share_weights();
+  result.update = updater.run(1, groups, advantages);
+  result.weights = test::to_host(*policy.operators, updater.weights());
+  result.gradient =
+      test::whole_of(learners, optimizer.shard(), optimizer.first_moment(), result.weights.size());
+  return result;
+}
+
+Result train(const UpdateOptions& options, std::span<const ScoredGroup> groups) {
+  const auto alone = solo_collective();
+  return train(options, groups, *alone);
+}
+
+UpdateOptions gspo(std::int64_t mini_batch_prompts) {
+  UpdateOptions options;
+  options.batch.mini_batch_prompts = mini_batch_prompts;
+  options.loss.clip_low = options.loss.clip_high = 0.5;
+  return options;
+}
+
+/// Returns options with every term of the loss.
+UpdateOptions all_terms(std::int64_t mini_batch_prompts) {
+  UpdateOptions options;
+  options.batch.mini_batch_prompts = mini_batch_prompts;
+  options.batch.epochs = 2;
+  options.loss.algorithm = Algorithm::kGrpo;
+  options.loss.aggregation = Aggregation::kTokenMean;
+  options.loss.dual_clip = 10;
+  options.loss.kl_coefficient = 0.1;
+  options.loss.entropy_coefficient = 0.01;
+  return options;
+}
+
+TEST(Update, IsBitIdenticalForAnyMicroBatchSize) {
+  const auto groups = test::sampled_groups(6, 4);
+  for (UpdateOptions options : {gspo(2), all_terms(3)}) {
+    options.batch.max_micro_batch_tokens = 100000;
+    const Result whole = train(options, groups);
+    for (const std::int64_t tokens : {1, 30, 77}) {
+      options.batch.max_micro_batch_tokens = tokens;
+      const Result cut = train(options, groups);
+      EXPECT_EQ(cut.weights, whole.weights) << tokens;
+      EXPECT_EQ(cut.gradient, whole.gradient) << tokens;
+      for (std::size_t b = 0; b < whole.update.mini_batches.size(); ++b) {
+        EXPECT_EQ(cut.update.mini_batches[b].stats.loss, whole.update.mini_batches[b].stats.loss);
+        EXPECT_EQ(cut.update.mini_batches[b].optimizer.grad_norm,
+                  whole.update.mini_batches[b].optimizer.grad_norm);
+      }
+    }
+  }
+}
+
+void expect_bit_identical(const Result& a, const Result& b) {
+  EXPECT_EQ(a.weights, b.weights);
+  EXPECT_EQ(a.gradient, b.gradient);
+  for (std::size_t i = 0; i < a.update.mini_batches.size(); ++i) {
+    PolicyLossStats these = a.update.mini_batches[i].stats, those = b.update.mini_batches[i].stats;
+    for (std::size_t sum = 0; sum < PolicyLossStats::kSums; ++sum) {
+      EXPECT_EQ(*these.sums()[sum], *those.sums()[sum]) << sum;
+    }
+    EXPECT_EQ(these.ratio_min, those.ratio_min);
+    EXPECT_EQ(these.ratio_max, those.ratio_max);
+    EXPECT_EQ(these.max_deviation, those.max_deviation);
+    EXPECT_EQ(a.update.mini_batches[i].optimizer.grad_norm,
+              b.update.mini_batches[i].optimizer.grad_norm);
+  }
+  for (std::size_t g = 0; g < a.update.responses.size(); ++g) {
+    for (std::size_t r = 0; r < a.update.responses[g].size(); ++r) {
+      const ResponseUpdate &here = a.update.responses[g][r], &there = b.update.responses[g][r];
+      EXPECT_EQ(here.learner_log_probs, there.learner_log_probs);
+      EXPECT_EQ(here.log_ratio, there.log_ratio);
+      EXPECT_EQ(here.clipped, there.clipped);
+    }
+  }
+}
+
+TEST(Update, PollsProgressBetweenMicroBatches) {
+  const auto groups = test::sampled_groups(4, 2);
+  for (const bool recomputes : {false, true}) {
+    LearnerPolicy policy;
+    AdamW optimizer(plain_optimizer(), policy.weights);
+    const auto alone = solo_collective();
+    UpdateOptions options = gspo(2);
+    options.batch.max_micro_batch_tokens = 1;  // one response each
+    options.loss.recompute_old_log_probs = recomputes;
+    PolicyUpdater updater(options,
+                          {policy.weights, policy.transformer, nullptr, optimizer, *alone});
+    int polls = 0;
+    updater.poll_progress_with([&] { ++polls; });
+    const std::vector<GroupAdvantages> advantages(4,
+                                                  GroupAdvantages{.values = {1, -1}, .mass = {}});
+    updater.run(1, groups, advantages);
+    EXPECT_EQ(polls, recomputes ? 16 : 8);
+  }
+}
+
+TEST(Update, IsBitIdenticalForAnyNumberOfLearners) {
+  const auto groups = test::sampled_groups(6, 4);
+  for (UpdateOptions options : {gspo(4), all_terms(4)}) {  // the second mini-batch has 8 sequences
+    for (const std::int64_t shard_count : {8, 11}) {
+      options.batch.gradient_shards = shard_count;
+      const Result alone = train(options, groups);
+      for (const int count : {2, 3, 4, 6, 8}) {
+        on_learners(count, [&](Collective& learners) {
+          expect_bit_identical(train(options, groups, learners), alone);
+        });
+      }
+    }
+  }
+}
+
+TEST(Update, IsBitIdenticalForAnyNumberOfThreads) {
+  const auto groups = test::sampled_groups(6, 4);
+  const auto alone = solo_collective();
+  for (UpdateOptions options : {gspo(4), all_terms(4)}) {
+    for (const bool recomputes : {false, true}) {
+      options.loss.recompute_old_log_probs = recomputes;
+      const Result one = train(options, groups);
+      for (const int threads : {2, 3, 5, 12}) {
+        expect_bit_identical(train(options, groups, *alone, {}, threads), one);
+        on_learners(2, [&](Collective& learners) {
+          expect_bit_identical(train(options, groups, learners, {}, threads), one);
+        });
+      }
+    }
+  }
+}
+
+TEST(Update, TheNumberOfShardsChangesOnlyRounding) {
+  const auto groups = test::sampled_groups(6, 4);
+  for (UpdateOptions options : {gspo(6), all_terms(6)}) {
+    options.batch.epochs = 1;
+    options.batch.gradient_shards = 1;
+    const Result one = train(options, groups);
+    for (const std::int64_t shard_count : {2, 8, 64}) {
+      options.batch.gradient_shards = shard_count;
+      const Result other = train(options, groups);
+      EXPECT_LE(relative_difference(other.gradient, one.gradient), 1e-6) << shard_count;
+      EXPECT_NEAR(other.update.mini_batches[0].stats.loss, one.update.mini_batches[0].stats.loss,
+                  1e-12);
+    }
+  }
+}
+
+TEST(Update, AllLearnersHaveTheSameWeightsAndResults) {
+  const auto groups = test::sampled_groups(5, 3);
+  std::vector<Result> results(3);
+  on_learners(3, [&](Collective& learners) {
+    results[static_cast<std::size_t>(learners.rank())] = train(gspo(2), groups, learners);
+  });
+  for (const std::size_t r : {1U, 2U}) {
+    EXPECT_EQ(results[r].weights, results[0].weights);
+    for (std::size_t g = 0; g < groups.size(); ++g) {
+      for (std::size_t i = 0; i < 3; ++i) {
+        const auto &a = results[r].update.responses[g][i], &b = results[0].update.responses[g][i];
+        EXPECT_EQ(a.learner_log_probs, b.learner_log_probs);
+        EXPECT_EQ(a.log_ratio, b.log_ratio);
+        EXPECT_EQ(a.clipped, b.clipped);
+        EXPECT_EQ(a.mini_batch, static_cast<std::int32_t>(g / 2));
+      }
+    }
+  }
+}
+
+TEST(Update, FirstMiniBatchIsExactlyOnPolicy) {
+  const auto groups = test::sampled_groups(6, 4);
+  const Result result = train({gspo(2).batch, {}}, groups);
+  ASSERT_EQ(result.update.mini_batches.size(), 3U);
+  const PolicyLossStats& first = result.update.mini_batches[0].stats;
+  EXPECT_EQ(first.max_deviation, 0.0);
+  EXPECT_EQ(first.ratio_min, 1.0);
+  EXPECT_EQ(first.ratio_max, 1.0);
+  EXPECT_EQ(first.clipped_low + first.clipped_high, 0.0);
+  EXPECT_GT(result.update.mini_batches[1].stats.max_deviation, 0.0);
+  for (std::size_t g = 0; g < 2; ++g) {
+    for (std::size_t i = 0; i < 4; ++i) {
+      EXPECT_EQ(result.update.responses[g][i].learner_log_probs,
+                groups[g].rollout.responses[i].behavior_log_probs);
+      EXPECT_EQ(result.update.responses[g][i].log_ratio, 0.0F);
+    }
+  }
+}
+
+TEST(Update, LowersThePolicyLoss) {
+  const auto groups = test::sampled_groups(1, 6);
+  UpdateOptions options = gspo(1);
+  options.batch.epochs = 2;  // the second epoch shows the effect of the first update
+  options.loss.clip_low = options.loss.clip_high = 1e9;
+  const Result result = train(options, groups);
+  const auto& before = result.update.mini_batches[0].stats;
+  const auto& after = result.update.mini_batches[1].stats;
+  EXPECT_LT(after.policy_loss, before.policy_loss);
+}
+
+TEST(Update, GradientAgreesWithFiniteDifferences) {
+  const auto groups = test::sampled_groups(4, 4);
+  const auto alone = solo_collective();
+  for (UpdateOptions options : {gspo(4), all_terms(4)}) {
+    options.batch.epochs = 1;
+    options.loss.clip_low = options.loss.clip_high = 1e9;
+    const std::vector<float> gradient = train(options, groups).gradient;
+    std::vector<float> ahead(gradient.size()), behind(gradient.size());
+    double slope = 0;
+    for (std::size_t i = 0; i < gradient.size(); ++i) {
+      const float step = 2e-4F * random_normal({.seed = 9, .index = static_cast<std::uint32_t>(i)});
+      ahead[i] = gradient[i] == 0 ? 0.0F : step;  // padding between parameters has no gradient
+      behind[i] = -ahead[i];
+      slope += 2.0 * static_cast<double>(ahead[i]) * static_cast<double>(gradient[i]);
+    }
+    const double rise = train(options, groups, *alone, ahead).update.mini_batches[0].stats.loss -
+                        train(options, groups, *alone, behind).update.mini_batches[0].stats.loss;
+    EXPECT_NEAR(rise, slope, 2e-3 * std::abs(slope));
+    std::printf("loss rises by %.6e, gradient says %.6e\n", rise, slope);
+  }
+}
+
+TEST(Update, RecomputedOldLogProbsReplaceThoseOfTheSampler) {
+  auto groups = test::sampled_groups(4, 3);
+  for (auto& group : groups) {
+    for (auto& response : group.rollout.responses) {
+      for (float& log_prob : response.behavior_log_probs) log_prob -= 0.5F;
+    }
+  }
+  UpdateOptions options = gspo(4);
+  EXPECT_GT(train(options, groups).update.mini_batches[0].stats.max_deviation, 0.4);
+  options.loss.recompute_old_log_probs = true;
+  options.loss.tis_cap = 1.25;
+  const Result result = train(options, groups);
+  EXPECT_EQ(result.update.mini_batches[0].stats.max_deviation, 0.0);
+  EXPECT_EQ(result.update.responses[0][0].learner_log_probs.size(),
+            groups[0].rollout.responses[0].ids.size());
+}
+
+TEST(Update, MaskedResponsesDoNotContributeToTheGradient) {
+  auto groups = test::sampled_groups(4, 3);
+  for (UpdateOptions options : {gspo(4), all_terms(4)}) {
+    options.batch.epochs = 1;
+    options.loss.mask_truncated = true;
+    for (auto& group : groups) {
+      for (auto& response : group.rollout.responses) response.finish = FinishReason::kEndOfSequence;
+    }
+    const Result none = train(options, groups);
+    EXPECT_EQ(none.update.masked, 0);
+    groups[0].rollout.responses[1].finish = FinishReason::kLength;
+    const Result one = train(options, groups);
+    EXPECT_EQ(one.update.masked, 1);
+    EXPECT_GT(relative_difference(one.gradient, none.gradient), 1e-3);
+    groups[0].rollout.responses[1].ids.back() ^= 1;  // the gradient does not depend on it
+    EXPECT_EQ(train(options, groups).gradient, one.gradient);
+    EXPECT_EQ(one.update.responses[0][1].learner_log_probs.size(),
+              groups[0].rollout.responses[1].ids.size());  // its log-probs are logged all the same
+    options.loss.mask_truncated = false;
+    EXPECT_EQ(train(options, groups).update.masked, 0);
+  }
+}
+
+TEST(Update, AMiniBatchOfMaskedResponsesHasNoGradient) {
+  const auto groups = test::sampled_groups(2, 3);  // all truncated
+  UpdateOptions options = all_terms(2);
+  options.loss.mask_truncated = true;
+  const Result result = train(options, groups);
+  EXPECT_EQ(result.update.masked, 6);
+  EXPECT_EQ(result.update.mini_batches[0].stats.loss, 0.0);
+  for (const float g : result.gradient) EXPECT_EQ(g, 0.0F);
+}
+
+TEST(Update, AKlTermRequiresAReferencePolicy) {
+  LearnerPolicy policy;
+  const auto alone = solo_collective();
+  AdamW optimizer({}, policy.weights);
+  const UpdateParts parts{policy.weights, policy.transformer, nullptr, optimizer, *alone};
+  EXPECT_THROW(PolicyUpdater(all_terms(2), parts), Error);
+}
+
+TEST(Update, RejectsGroupsWithoutAdvantages) {
+  const auto groups = test::sampled_groups(2, 2);
+  LearnerPolicy policy;
+  const auto alone = solo_collective();
+  AdamW optimizer({}, policy.weights);
+  PolicyUpdater updater(gspo(2), {policy.weights, policy.transformer, nullptr, optimizer, *alone});
+  EXPECT_THROW(updater.run(1, groups, std::vector<GroupAdvantages>(1)), Error);
+}
+
+}  // namespace
+}  // namespace lie

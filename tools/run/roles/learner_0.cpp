@@ -1,0 +1,107 @@
+#include "tools/run/roles/learner_0.h"
+
+#include <fmt/format.h>
+
+#include <filesystem>
+#include <utility>
+
+#include "common/base/build_id.h"
+#include "common/config/config.h"
+#include "common/io/file.h"
+#include "common/io/sha256.h"
+#include "common/process/log.h"
+
+namespace lie {
+namespace {
+
+namespace fs = std::filesystem;
+
+fs::path trajectory_directory(const TrainConfig& config) {
+  return fs::path(config.run.directory) / "trajectories";
+}
+
+TrajectoryInfo trajectory_info(const TrainConfig& config, const RunStart& start,
+                               std::string model_sha256, const Collective& learners) {
+  return {.build_id = std::string(build_id()),
+          .config = dump_config_of(config),
+          .seed = static_cast<std::uint64_t>(config.run.seed),
+          .model_sha256 = std::move(model_sha256),
+          .tokenizer_sha256 = sha256_hex(read_file(fs::path(config.model.path) / "tokenizer.json")),
+          .learner_rank = learners.rank(),
+          .learner_count = learners.size(),
+          .starts_after_step = start.logged_step,
+          .rewards = reward_names(config.reward),
+          .token_versions = config.rollout.weights_change_in_flight(),
+          .drawn_groups = config.tickets.takes_first_groups()};
+}
+
+/// The prompt stream of the run, restored from the checkpoint.
+PromptStream prompt_stream(std::vector<Prompt> prompts, const TrainConfig& config,
+                           const TrainerState& saved) {
+  PromptStream stream(std::move(prompts), static_cast<std::uint64_t>(config.run.seed),
+                      config.data.shuffle);
+  stream.restore(saved.prompt_stream);
+  return stream;
+}
+
+/// Counts the n-grams of the reward and those of further metrics, restored from the checkpoint.
+RunCoverage run_coverage(const TrainConfig& config, const RunStart& start) {
+  const CoverageOptions& reward = config.reward.coverage;
+  std::vector<CoverageStates> states = {{reward.ngram, reward.unit == CoverageUnit::kWords}};
+  for (const auto& [unit, n] : metric_states(reward, config.metric_coverage)) {
+    states.push_back({n, unit == CoverageUnit::kWords, fmt::format("_{}", n)});
+  }
+  RunCoverage coverage(states, config.global_coverage);
+  if (start.from_checkpoint && !coverage.restore(start.model_directory)) {
+    Log("learner", 0)
+        .warn(
+            "{}: without {}, written by an earlier version: c_global_run counts the n-grams of the "
+            "steps after {} only",
+            start.model_directory.string(), kCoverageFile, start.step);
+  }
+  return coverage;
+}
+
+}  // namespace
+
+TrajectoryRecorder trajectory_recorder(const TrainConfig& config, const RunStart& start,
+                                       const LearnerState& state, Collective& learners) {
+  return {trajectory_directory(config),
+          trajectory_info(config, start, state.start_sha256, learners),
+          {config.checkpoint.every, config.run.steps},
+          learners};
+}
+
+CheckpointedRun checkpointed_run(const TrainConfig& config, const RunStart& start) {
+  return {.directory = config.run.directory,
+          .model = config.model.path,
+          .seed = static_cast<std::uint64_t>(config.run.seed),
+          .first_step = start.step,
+          .last_step = config.run.steps,
+          .checkpoint = config.checkpoint,
+          .best = config.best_checkpoint,
+          .keep_log_steps = config.trajectories.keep_last_steps};
+}
+
+Learner0::Learner0(const TrainConfig& run_config, const RunStart& run_start,
+                   std::vector<Prompt> training_prompts, const LearnerTransport& transport,
+                   EarlyStop& stop)
+    : config(run_config),
+      start(run_start),
+      state(std::make_shared<LearnerState>(config, start, transport)),
+      lends_policy(transport.lend_policy && transport.lend_policy(state)),
+      prompts(prompt_stream(std::move(training_prompts), config, state->saved)),
+      log(trajectory_directory(config), start.step),
+      trajectories(trajectory_recorder(config, start, *state, transport.learners)),
+      coverage(run_coverage(config, start)),
+      curves(config.run.directory, start.logged_step > 0 ? start.logged_step : -1, config.run.steps,
+             reward_names(config.reward), reward_cautions(config.reward), coverage),
+      recorders({&trajectories, &comparison, &curves}),
+      checkpoints(checkpointed_run(config, start), state->weights, state->optimizer,
+                  *state->learners, CoordinatorState{prompts, coverage, stop}) {}
+
+LearnerParts Learner0::parts(Source<StepGroups>& groups) {
+  return {groups, config.advantage, *state->updater, recorders, checkpoints};
+}
+
+}  // namespace lie

@@ -1,0 +1,58 @@
+// Learner 0 of a run, wherever its steps come from: actors generate them, or lie_replay reads them
+// from logs.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "common/rollout/prompt_stream.h"
+#include "common/trajectory/step_log.h"
+#include "learner/checkpoint/checkpoint_recorder.h"
+#include "learner/learner.h"
+#include "learner/record/curve_recorder.h"
+#include "learner/record/log_comparison.h"
+#include "learner/record/run_coverage.h"
+#include "learner/record/trajectory_recorder.h"
+#include "learner/schedule/early_stop.h"
+#include "learner/step_recorders.h"
+#include "tools/run/config/train_config.h"
+#include "tools/run/roles/learner_state.h"
+#include "tools/run/roles/transport.h"
+#include "tools/run/start/start.h"
+
+namespace lie {
+
+/// The parts of learner 0, built in the order of the members.
+struct Learner0 {
+  const TrainConfig& config;
+  const RunStart& start;
+  std::shared_ptr<LearnerState> state;  // policy, optimizer and updater
+  bool lends_policy;                    // whether an actor computes with the learner's weights
+  PromptStream prompts;                 // continues where the checkpoint left it
+  StepLog log;                          // holds the steps that earlier starts have logged
+  TrajectoryRecorder trajectories;      // writes the trajectory log
+  LogComparison comparison;             // compares steps that are learned again with the log
+  RunCoverage coverage;                 // counts the distinct n-grams of the run
+  CurveRecorder curves;                 // writes metrics and TensorBoard events, shows progress
+  StepRecorders recorders;              // the recorders above
+  CheckpointRecorder checkpoints;       // saves policy, optimizer, prompts and coverage
+
+  /// Keeps references to config, start, transport and stop.
+  Learner0(const TrainConfig& run_config, const RunStart& run_start,
+           std::vector<Prompt> training_prompts, const LearnerTransport& transport,
+           EarlyStop& stop);
+  Learner0(const Learner0&) = delete;
+  Learner0& operator=(const Learner0&) = delete;
+
+  /// Returns the parts for run_learner() on the steps of `groups`, without actors.
+  LearnerParts parts(Source<StepGroups>& groups);
+};
+
+/// Returns the trajectory log of one learner.
+TrajectoryRecorder trajectory_recorder(const TrainConfig& config, const RunStart& start,
+                                       const LearnerState& state, Collective& learners);
+
+/// Returns what the checkpoints of a run hold and how long they are kept.
+CheckpointedRun checkpointed_run(const TrainConfig& config, const RunStart& start);
+
+}  // namespace lie
