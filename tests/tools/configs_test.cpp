@@ -108,7 +108,8 @@ std::vector<std::string> keys_of_row(const std::string& row) {
 }
 
 TEST(Configs, TheTableForThoseFromVerlAndTrlNamesKeysThatExist) {
-  std::istringstream page(read_file(fs::path(source_directory()) / "docs/reference/keys-of-other-frameworks.md"));
+  std::istringstream page(
+      read_file(fs::path(source_directory()) / "docs/reference/keys-of-other-frameworks.md"));
   TrainConfig config;
   std::set<std::string> known;
   const FieldList fields = fields_of(config);

@@ -23,15 +23,15 @@ train 1 "$WORK/program" --set run.steps=1 --set "reward.command=$command" --set 
 exports responses.jsonl "$WORK/run" --kind all
 exports tokens.jsonl "$WORK/run" --columns step,tokens,response_ids,prompt_ids,behavior_log_probs,learner_log_probs,reward
 exports two_runs.jsonl "$WORK/program" "$WORK/run" --columns run,step,reward_accuracy,reward_command
-exports sft.jsonl "$WORK/run" --shape sft
-exports messages.jsonl "$WORK/run" --shape messages --best 0 --steps 2-3
-exports pairs.jsonl "$WORK/run" --shape pairs --messages --kind all
+exports sft.jsonl "$WORK/run" --as sft
+exports messages.jsonl "$WORK/run" --as messages --best 0 --steps 2-3
+exports pairs.jsonl "$WORK/run" --as pairs --messages --kind all
 grep -q 'groups without a right response left out' "$WORK/export.log" || { cat "$WORK/export.log"; fail "what is left out is not reported"; }
-exports problems.jsonl "$WORK/run" --shape problems --least-accuracy 0.25 --most-accuracy 0.5
+exports problems.jsonl "$WORK/run" --as problems --least-accuracy 0.25 --most-accuracy 0.5
 grep -qE '; [0-9]+ problems of an accuracy out of bounds left out' "$WORK/export.log" || { cat "$WORK/export.log"; fail "problems"; }
 python3 tests/tools/check_export.py "$WORK" || fail "other rows than chosen by hand"
 
-if "$python" -m lie_cluster.export "$WORK/run" --output "$WORK/problems.parquet" --shape problems --least-accuracy 0.25 \
+if "$python" -m lie_cluster.export "$WORK/run" --output "$WORK/problems.parquet" --as problems --least-accuracy 0.25 \
   --most-accuracy 0.5 >"$WORK/parquet.log" 2>&1; then
   [ "$(described "$WORK/problems.jsonl")" = "$(described "$WORK/problems.parquet")" ] || fail "Parquet and JSONL differ"
 else
@@ -41,14 +41,14 @@ train 1 "$WORK/on" --set "data.train_file=$WORK/problems.jsonl" --set run.steps=
   { cat "$WORK/on.log"; fail "training on problems"; }
 
 refuses 'exists: name another file, or give --overwrite' --output "$WORK/sft.jsonl"
-exports sft.jsonl "$WORK/run" --shape sft --overwrite
+exports sft.jsonl "$WORK/run" --as sft --overwrite
 refuses '--columns rewrd: no such column; there are run, step,' --output "$WORK/none.jsonl" --columns rewrd
 refuses 'nothing is written: 0 rows of 0 groups' --output "$WORK/none.jsonl" --steps 7-
 refuses '--steps x: expected a range' --output "$WORK/none.jsonl" --steps x
-refuses '--best: only' --output "$WORK/none.jsonl" --shape pairs --best 2
+refuses '--best: only' --output "$WORK/none.jsonl" --as pairs --best 2
 refuses 'rows are written as FILE.parquet or FILE.jsonl' --output "$WORK/none.csv"
 refuses 'an export only reads' --output "$WORK/none.jsonl" --set reward.length.eta=1
-refuses 'no row of its data files gives the prompt of step 1' --output "$WORK/none.jsonl" --shape messages \
+refuses 'no row of its data files gives the prompt of step 1' --output "$WORK/none.jsonl" --as messages \
   --set data.train_file=assets/count_pairs/eval.jsonl
 [ -z "$(ls "$WORK" | grep -E 'none|partial')" ] || fail "something was written"
 

@@ -218,10 +218,10 @@ int main(int argc, char** argv) {
   lie::fit_help(app);
   Request request;
   declare(app, request);
-  lie::add_moved_command(app, "judge", "lie_cluster.judge", "judge.md");
-  lie::add_moved_command(app, "behaviours", "lie_cluster.behaviors", "judge.md");
-  lie::add_moved_command(app, "behaviors", "lie_cluster.behaviors", "judge.md");
-  lie::add_moved_command(app, "study", "lie_cluster.study", "study.md");
+  lie::add_moved_command(app, "judge", "lie_cluster.judge", "how-to/judge-behaviors.md");
+  lie::add_moved_command(app, "behaviours", "lie_cluster.behaviors", "how-to/judge-behaviors.md");
+  lie::add_moved_command(app, "behaviors", "lie_cluster.behaviors", "how-to/judge-behaviors.md");
+  lie::add_moved_command(app, "study", "lie_cluster.study", "studies/length-incentives.md");
   return lie::run_program("lie_analyze", [&] {
     CLI11_PARSE(app, argc, argv);
     return run(request);

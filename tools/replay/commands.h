@@ -1,6 +1,6 @@
-// The commands of lie_replay: score says what a run's responses are worth under its own settings or
-// under others, train has a learner learn from the logs of one or more runs with no token
-// generated, export hands logged responses on as a data set.
+// The commands of lie_replay. score computes what a run's responses are worth under its own
+// settings or under others. train runs a learner on the logs of one or more runs without generating
+// a token.
 #pragma once
 
 #include <filesystem>
@@ -20,12 +20,13 @@ struct ScoreArguments {
   int threads = 0;  // of a rank; 0: the cores are shared
 };
 
-/// The ranks share the steps; rank 0 prints to standard output. Returns rank 0's exit status: 1
-/// where no setting was changed and yet a value differs. Collective over the world. Throws Error.
+/// Scores every logged response again. The ranks share the steps; rank 0 prints to standard output.
+/// Returns rank 0's exit status: 1 if no setting was changed and yet a value differs. Collective
+/// over the world. Throws Error.
 int score_command(Job& job, const ScoreArguments& arguments);
 
-/// Runs this rank's part: each rank is a learner, the first also reads and scores. Goes on where
-/// the directory holds this replay. Throws Error. Collective over the world.
+/// Runs this rank as a learner; rank 0 also reads and scores. Resumes if the directory holds this
+/// replay. Throws Error. Collective over the world.
 void train_command(Job& job, const TrainArguments& arguments);
 
 }  // namespace lie::replay

@@ -15,8 +15,9 @@ namespace {
 
 void require_programs(const char* key) {
   fail(
-      "{} is other than the run's, so the log has no answers to it; it is a command that is run "
-      "only with --programs",
+      "{} differs from the run's, so the log lacks the program's answers; the command runs only "
+      "with "
+      "--programs",
       key);
 }
 
@@ -31,8 +32,8 @@ void check_answers_are_logged(const LoggedRun& run) {
   for (const std::string& key : changed_keys(run)) {
     if (!is_under(key, {"verifier"})) continue;
     fail(
-        "{}: reward.command, which may overrule verdicts, must be asked again then; it is a "
-        "command that is run only with --programs",
+        "{}: reward.command may overrule verdicts, so it must run again; it does so only with "
+        "--programs",
         key);
   }
 }

@@ -9,7 +9,7 @@
 namespace lie::replay {
 namespace {
 
-constexpr std::size_t kColumns = 5;  // of 8, behind names and sides: 79
+constexpr std::size_t kColumns = 5;  // 8 characters each after 39 of names and sides: 79
 
 using Quantities = std::vector<std::pair<std::string, double>>;
 
@@ -24,7 +24,7 @@ double share(std::int64_t part, std::int64_t whole) {
   return share(static_cast<double>(part), static_cast<double>(whole));
 }
 
-/// "reward_<term>_mean", "advantage_mass_<term>", the sums divided by `whole`.
+/// Adds "reward_<term>_mean" or "advantage_mass_<term>": the sums divided by `whole`.
 void add_terms(Quantities& all, const char* before, const char* after, const RewardNames& rewards,
                const std::vector<double>& sums, double whole) {
   for (std::size_t i = 0; i < rewards.size() && i < sums.size(); ++i) {
@@ -48,7 +48,7 @@ void add_training(Quantities& all, const ScoreTally& tally, const RewardNames& r
   add_terms(all, "advantage_mass_", "", rewards, tally.mass, total(tally.mass));
 }
 
-/// By the names that metrics.jsonl has.
+/// Returns the quantities by their names in metrics.jsonl.
 Quantities quantities(const ScoreTally& tally, const RewardNames& rewards) {
   Quantities all;
   if (tally.groups > 0) add_training(all, tally, rewards);
@@ -63,7 +63,7 @@ std::optional<double> value_of(const Quantities& all, const std::string& name) {
   return found == all.end() ? std::nullopt : std::optional(found->second);
 }
 
-/// Both sides' quantities of a range of steps.
+/// The logged and the new quantities of a range of steps.
 struct Column {
   std::string title;
   Quantities logged, now;
@@ -76,7 +76,7 @@ std::string title_of(const StepScores& range) {
              : fmt::format("{}-{}", range.first_step, range.last_step);
 }
 
-/// At most kColumns ranges of steps, as equal as can be.
+/// Returns at most kColumns ranges of steps, of as equal size as possible.
 std::vector<Column> columns_of(std::span<const StepScores> steps, const BothRewards& rewards) {
   const std::size_t count = std::min(steps.size(), kColumns);
   std::vector<Column> columns;
@@ -85,12 +85,14 @@ std::vector<Column> columns_of(std::span<const StepScores> steps, const BothRewa
     StepScores range = steps[first];
     while (++first < end) range.merge(steps[first]);
     columns.push_back({title_of(range), quantities(range.logged, rewards.logged),
-                       quantities(range.now, rewards.now), share(range.reordered, range.now.groups)});
+                       quantities(range.now, rewards.now),
+                       share(range.reordered, range.now.groups)});
   }
   return columns;
 }
 
-/// Names of both sides in their order, of what is not 0 or absent everywhere.
+/// Returns the names of both sides in their order, without quantities that are 0 or absent
+/// everywhere.
 std::vector<std::string> names_of(const std::vector<Column>& columns) {
   std::vector<std::string> names;
   for (const Column& column : columns) {

@@ -20,7 +20,7 @@ struct ScoreTally {
   std::int64_t groups = 0, all_correct = 0, all_incorrect = 0;  // training groups
   std::int64_t responses = 0, correct = 0;                      // of training groups
   std::vector<double> reward_sums;                              // by term
-  std::vector<double> mass;  // by term, as GroupAdvantages::mass
+  std::vector<double> mass;                                     // by term, as GroupAdvantages::mass
   std::int64_t evaluation_responses = 0, evaluation_correct = 0;
 
   void add_training(std::span<const Score> scores, const GroupAdvantages& advantages);

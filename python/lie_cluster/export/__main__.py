@@ -15,7 +15,7 @@ def _parser():
     parser.add_argument("runs", nargs="+", type=pathlib.Path, metavar="RUN_DIR", help="run directories of lie_cluster train")
     parser.add_argument("--output", type=output_file, required=True, help="FILE.parquet, or FILE.jsonl")
     parser.add_argument("--overwrite", action="store_true", help="replace the file if it exists")
-    parser.add_argument("--shape", "--as", choices=SHAPES, default="responses",
+    parser.add_argument("--as", "--shape", dest="shape", choices=SHAPES, default="responses",
                         help="responses: a row a response; sft: prompt and completion; messages: a chat; pairs: prompt, "
                         "chosen and rejected; problems: each problem once")
     parser.add_argument("--columns", type=lambda text: text.split(","), default=[],
@@ -38,11 +38,11 @@ def _parser():
 
 def _check(options):
     if options.columns and options.shape != "responses":
-        raise Error("--columns: only --shape responses has columns to choose")
+        raise Error("--columns: only --as responses has columns to choose")
     if options.best != 1 and options.shape not in ("sft", "messages"):
-        raise Error("--best: only --shape sft and --shape messages take the best responses of a group")
+        raise Error("--best: only --as sft and --as messages take the best responses of a group")
     if options.messages and options.shape not in ("sft", "pairs"):
-        raise Error("--messages: only --shape sft and --shape pairs have a choice between messages and texts")
+        raise Error("--messages: only --as sft and --as pairs have a choice between messages and texts")
     if not is_named_parquet(options.output) and options.output.suffix != ".jsonl":
         raise Error(f"--output {options.output}: rows are written as FILE.parquet or FILE.jsonl; name it so")
     if options.output.exists() and not options.overwrite:
