@@ -34,9 +34,9 @@ struct CacheUse {
 
 /// Turns tickets into rollout groups. Not thread-safe.
 ///
-/// Independence (invariant E3): with the CPU operators, the ids and log-probs of a response depend
-/// only on weights, prompt, sampling options and random key. They do not depend on slots, cache
-/// size, order of tickets, neighbors or preemptions. With ATen's operators, rounding does.
+/// Invariant E3: with the CPU operators, the ids and log-probs of a response depend only on
+/// weights, prompt, sampling options and random key. They do not depend on slots, cache size, order
+/// of tickets, neighbors or preemptions. With ATen's operators, rounding depends on these too.
 ///
 /// Preemption: responses are ordered by age, first by ticket, then by position in the group. The
 /// oldest begin first, while the cache has pages for each at half the mean length of the responses
