@@ -69,9 +69,9 @@ class Inbox : public Progressing {
 
   void poll_progress() override;
   /// Returns the next message if one has arrived. Never blocks. Throws JobEnding.
-  std::optional<Message> try_take();
+  std::optional<Message> try_receive();
   /// Returns the next message. Waits for it, and polls the job's progress meanwhile.
-  Message take();
+  Message receive();
 
  private:
   bool start_receive();
