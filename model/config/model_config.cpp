@@ -14,14 +14,14 @@ constexpr const char* kGenerationConfig = "generation_config.json";
 constexpr std::int64_t kMaxLayers = 10'000;
 constexpr std::int64_t kMaxVocabulary = 1 << 27;
 
-/// What transformers' class fixes for an architecture, and its defaults.
+/// The properties and defaults that the architecture's class in transformers determines.
 struct Family {
   const char* architecture;
   const char* model_type;
   std::int64_t default_head_width;  // 0: width / heads
   std::int64_t default_max_positions;
   bool qk_norm;
-  bool only_qkv_bias;  // whatever "attention_bias" says
+  bool only_qkv_bias;  // qkv has biases and the output none, regardless of "attention_bias"
 };
 
 constexpr Family kFamilies[] = {
@@ -109,7 +109,8 @@ std::vector<std::int32_t> read_ids(const ConfigReader& reader, std::int64_t voca
   return ids;
 }
 
-/// Those of generation_config.json first: where transformers generates, it has precedence.
+/// Returns the end-of-sequence ids of both files. Those of generation_config.json are first, since
+/// it has precedence when transformers generates.
 std::vector<std::int32_t> read_all_ids(const ConfigReader& config,
                                        const std::filesystem::path& generation,
                                        std::int64_t vocabulary) {
@@ -121,7 +122,7 @@ std::vector<std::int32_t> read_all_ids(const ConfigReader& config,
   return ids;
 }
 
-/// As "eos_token_id" has them.
+/// Returns the ids in the form of "eos_token_id": null, an integer or a list.
 Json json_of_ids(const std::vector<std::int32_t>& ids) {
   if (ids.empty()) return nullptr;
   return ids.size() == 1 ? Json(ids[0]) : Json(ids);
@@ -135,7 +136,7 @@ std::optional<std::int32_t> read_kept_id(const ConfigReader& reader, const char*
 
 Json json_of(const std::optional<std::int32_t>& id) { return id ? Json(*id) : Json(nullptr); }
 
-/// Throws Error where there is no such directory, the likeliest slip of all.
+/// Throws Error if `directory` is not a model directory, the most frequent mistake of users.
 void check_directory(const std::filesystem::path& directory) {
   const std::string name = directory.string();
   if (std::filesystem::is_directory(directory / "checkpoints")) {

@@ -23,7 +23,7 @@ Llama3Rope read_llama3(const ConfigReader& rope, const ModelConfig& config) {
   return llama3;
 }
 
-/// "rope_type", or "type", its former name; both may be given if they agree.
+/// Returns "rope_type", or "type", its former name. Both may exist if they agree.
 std::string read_type(const ConfigReader& reader, const char* key, const ConfigReader& rope) {
   std::string found;
   for (const char* name : {"rope_type", "type"}) {

@@ -78,7 +78,7 @@ std::int32_t KvCache::fork(std::int32_t parent) {
   to.length = from.length;
   for (const std::int32_t page : to.pages) ++state_->sharers[index(page)];
   if (to.length % kPageTokens == 0) return handle;
-  // The child goes on writing in its last page, so it needs its own.
+  // The child will write into its last page, so it needs a copy.
   const std::int32_t own = state_->take_page();
   state_->release_page(to.pages.back());
   const Tensor& pool = state_->pool.view();

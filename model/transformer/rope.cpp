@@ -7,7 +7,8 @@
 namespace lie {
 namespace {
 
-/// Radians per position after Llama 3's stretching, operation by operation as in transformers.
+/// Returns the radians per position after Llama 3's scaling, with the operations of transformers in
+/// the same order.
 float stretched(float frequency, const Llama3Rope& how) {
   const auto original = static_cast<float>(how.original_positions);
   const auto factor = static_cast<float>(how.factor);

@@ -3,10 +3,10 @@
 namespace lie {
 namespace {
 
-/// Of the logits of one chunk.
+/// Returns the largest number of logits in one chunk.
 std::int64_t most_logits(bool kept, std::int64_t bytes) {
   constexpr std::int64_t kMost = std::int64_t{64} << 20, kMostNotKept = std::int64_t{8} << 20;
-  constexpr std::int64_t kShare = 8;  // of the memory
+  constexpr std::int64_t kShare = 8;  // a chunk has at most 1/8 of the memory
   return kept ? std::min(kMost, bytes / kShare / dtype_bytes(DType::kFloat32)) : kMostNotKept;
 }
 
@@ -14,7 +14,8 @@ AttentionShape shape_of(const ModelConfig& config) {
   return {config.heads, config.kv_heads, config.head_width};
 }
 
-/// Cuts tensors one after the other off a memory; off none, it counts their bytes.
+/// Places tensors one after the other in a block of memory. With a null `memory` it only adds up
+/// their bytes.
 struct Cutter {
   char* memory = nullptr;
   std::int64_t at = 0;
@@ -68,7 +69,7 @@ PassLayout::PassLayout(const ModelConfig& config, DType activations, const PassS
   chunk_rows_ = std::clamp<std::int64_t>(most_logits(size.kept, bytes) / vocabulary_, kLeast,
                                          std::max<std::int64_t>(size.rows, kLeast));
   const std::int64_t streams = config.layers + 1;
-  // One that ends within a sequence may be cut sooner.
+  // A chunk that ends within a sequence may be shorter by up to kTileOfRows - 1 rows.
   const std::int64_t least_rows = chunk_rows_ - Operators::kTileOfRows + 1;
   const std::int64_t chunks =
       size.rows <= chunk_rows_ ? 1 : (size.rows + least_rows - 1) / least_rows;

@@ -1,6 +1,6 @@
-// Training backward. Every weight's gradient is a sum over tokens in order that starts from what
-// the caller's buffer holds, so that micro-batches (whole sequences) add up to the bits of the
-// whole batch.
+// The backward pass of training. Each weight's gradient is a sum over tokens in order that starts
+// from the value in the caller's buffer. Therefore micro-batches of complete sequences give a
+// gradient that is bit-identical to that of the whole batch.
 #include <algorithm>
 #include <cstddef>
 #include <initializer_list>
@@ -10,13 +10,14 @@
 
 namespace lie {
 
-/// One backward pass: the caller's gradient and where each parameter lies in it.
+/// One backward pass into the caller's gradient.
 struct Transformer::State::Backward {
   State& s;
   const PackedBatch& batch;
   Tensor gradient;
   TrainingLists lists;
 
+  /// Returns the gradient of the named parameter, a view of the caller's gradient.
   Tensor of(const std::string& name) const {
     const Parameter& p = s.parameters.at(name);
     return {static_cast<float*>(gradient.data) + p.offset, p.rows, p.cols, p.cols, DType::kFloat32};
@@ -34,8 +35,8 @@ struct Transformer::State::Backward {
   void embedding();
 };
 
-/// Gradients of weights whose outputs lie side by side in `dy`: one product for those also adjacent
-/// in the gradient (without biases all are).
+/// Adds the gradients of weights whose outputs are adjacent columns of `dy`. Weights that are also
+/// adjacent in the gradient share one matmul. Without biases all are.
 void Transformer::State::Backward::weights_side_by_side(Tensor dy, Tensor x,
                                                         const std::string& prefix,
                                                         std::initializer_list<const char*> names) {
@@ -57,7 +58,7 @@ void Transformer::State::Backward::weights_side_by_side(Tensor dy, Tensor x,
   add_stack();
 }
 
-/// d(loss)/d(logits) of a chunk, in place of the logits.
+/// Computes d(loss)/d(logits) of a chunk, which overwrites the logits.
 Tensor Transformer::State::Backward::d_logits(const Chunk& chunk) {
   auto& t = s.training;
   const Tensor logits =
@@ -71,7 +72,7 @@ Tensor Transformer::State::Backward::d_logits(const Chunk& chunk) {
   return logits;
 }
 
-/// Where the sequences of a chunk begin in it, then its end.
+/// Returns the first row of each sequence within the chunk, then the chunk's end.
 std::vector<std::int32_t> Transformer::State::Backward::starts_in(const Chunk& chunk) const {
   std::vector<std::int32_t> starts;
   for (const std::int32_t row : s.training.scored) {
@@ -81,7 +82,7 @@ std::vector<std::int32_t> Transformer::State::Backward::starts_in(const Chunk& c
   return starts;
 }
 
-/// From the loss to the residual stream after the last layer.
+/// Propagates from the loss to the residual stream after the last layer.
 void Transformer::State::Backward::head(std::span<const float> d_log_probs,
                                         std::span<const float> d_entropies) {
   auto& t = s.training;
@@ -110,7 +111,7 @@ void Transformer::State::Backward::head(std::span<const float> d_log_probs,
   ops.scatter_rows(d_last, lists.rows, s.rows_of(t.dx, t.tokens, width));
 }
 
-/// dx: gradient of the stream after the block's feed-forward; becomes that of the stream before it.
+/// Turns dx, the gradient of the residual stream after the feed-forward, into that before it.
 void Transformer::State::Backward::feed_forward(const LayerWeights& layer, const BlockTensors& t,
                                                 Tensor dx) {
   Operators& ops = s.operators;
@@ -159,7 +160,7 @@ void Transformer::State::Backward::attention(const LayerWeights& layer, const Bl
                         of(layer.prefix + "input_layernorm.weight"));
 }
 
-/// dx: gradient of what the output projection was added to.
+/// Adds the gradients of the biases. dx is the gradient of the residual stream after attention.
 void Transformer::State::Backward::attention_biases(const LayerWeights& layer, Tensor dx,
                                                     Tensor d_qkv) {
   const std::int64_t q = s.shape.q_cols(), kv = s.shape.kv_cols();
@@ -185,8 +186,8 @@ void Transformer::State::Backward::block(std::int64_t layer) {
   attention(weight, tensors, dx);
 }
 
-/// The embedding's gradient. Where the head is the same matrix, both uses are added sequence by
-/// sequence: any other order would depend on how a batch is cut.
+/// Adds the embedding's gradient. If the head is the same matrix, both uses are added sequence by
+/// sequence. Any other order would depend on the division into micro-batches.
 void Transformer::State::Backward::embedding() {
   auto& t = s.training;
   const std::int64_t width = s.config.width;
@@ -200,7 +201,7 @@ void Transformer::State::Backward::embedding() {
     const std::int64_t rows_end = t.scored[sequence + 1];
     while (r < rows_end) {
       const Chunk chunk = s.chunk_of(r);
-      // head() has left its d_logits where they have a place of their own.
+      // head() left the d_logits of every chunk that has a place of its own.
       if (t.layout.forms_again(chunk.number) && formed != chunk.number) d_logits(chunk);
       formed = chunk.number;
       const std::int64_t count = std::min(rows_end, chunk.first + chunk.rows) - r;

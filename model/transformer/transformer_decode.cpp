@@ -1,5 +1,5 @@
-// Generation: all layers for the rows of a call (transformer_placement.cpp), logits of those that
-// want them.
+// The decode pass of generation: all layers for the rows of a call, and the logits of some. The
+// rows are prepared in transformer_placement.cpp.
 #include <algorithm>
 #include <cstddef>
 #include <utility>
@@ -51,7 +51,7 @@ DecodeTensors Transformer::State::decode_tensors() {
           floats_of(d.logits, wanted, config.vocabulary)};
 }
 
-/// All layers and the head for the rows [first, end), whole sequences.
+/// Computes all layers and the head for the rows [first, end), which are complete sequences.
 void Transformer::State::decode_part(Operators& ops, const DecodeTensors& whole, KvPages pages,
                                      std::int64_t first, std::int64_t end) const {
   const BlockTensors t = rows_of_block(whole.block, first, end - first);
@@ -74,7 +74,8 @@ void Transformer::State::decode_part(Operators& ops, const DecodeTensors& whole,
   ops.linear(normed, *head, whole.logits.rows_at(wanted, count));
 }
 
-/// A step that comes again, on a device: recorded where its memory lies now.
+/// Runs a padded step as a CUDA graph. A graph is valid only as long as its memory does not move,
+/// so all graphs are discarded when an address has changed.
 void Transformer::State::run_step(const DecodeTensors& whole, KvPages pages) {
   const BlockTensors& t = whole.block;
   std::vector<const void*> memory = {pages.pool.data, rope.view().data};
@@ -95,7 +96,7 @@ void Transformer::State::run_step(const DecodeTensors& whole, KvPages pages) {
                       step);
 }
 
-/// Each worker takes sequences of its own.
+/// Distributes the sequences over the workers.
 void Transformer::State::run_parts(const DecodeTensors& whole, KvPages pages) {
   const std::vector<Operators*> workers = operators.workers(elements);
   const std::vector<std::int32_t>& starts = placement.starts;

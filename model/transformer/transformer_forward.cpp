@@ -1,5 +1,5 @@
-// Training forward: packed sequences through all layers, then log-probs of the scored rows by
-// chunks.
+// The forward pass of training: packed sequences through all layers, then log-probs of the scored
+// rows in chunks.
 #include <algorithm>
 #include <cstddef>
 
@@ -30,7 +30,7 @@ void check_batch(const PackedBatch& batch, const ModelConfig& config) {
   }
 }
 
-/// Some of what is free stays so: libraries allocate, too.
+/// Returns the default memory limit of a pass. A quarter of the free memory is left to libraries.
 std::int64_t free_training_bytes(const Operators& operators) {
   const std::optional<std::int64_t> free = operators.free_bytes();
   return free ? *free / 4 * 3 : kTrainingBytes;
@@ -47,7 +47,8 @@ std::vector<std::int32_t> positions_of(const PackedBatch& batch) {
   return positions;
 }
 
-/// [S + 1]: the first scored row of each sequence, counted among all of them, then their number.
+/// Returns the index of each sequence's first scored row among all scored rows, then their number
+/// [S + 1].
 std::vector<std::int32_t> scored_starts(const PackedBatch& batch) {
   std::vector<std::int32_t> starts;
   for (const std::int32_t start : batch.starts) {
@@ -57,8 +58,9 @@ std::vector<std::int32_t> scored_starts(const PackedBatch& batch) {
   return starts;
 }
 
-/// Where chunks of at most `most` scored rows begin, and their end: between sequences, or in one
-/// where sums over its rows may be cut.
+/// Returns the first rows of chunks of at most `most` scored rows, then the end. A chunk ends
+/// between two sequences, or after a multiple of kTileOfRows rows of one, where sums over rows may
+/// be split.
 std::vector<std::int64_t> chunk_bounds(std::span<const std::int32_t> scored, std::int64_t most) {
   std::vector<std::int64_t> bounds = {0};
   while (bounds.back() < scored.back()) {
@@ -92,7 +94,8 @@ Transformer::State::Scores Transformer::State::scores(GrowingTensor& of_rows) {
   return {both, both.cols_at(0, training.rows), both.cols_at(training.rows, training.rows)};
 }
 
-/// Decides what backward() will find: the number of rows, and the activations kept.
+/// Prepares a pass: checks the batch, decides which activations are kept, and divides the scored
+/// rows into chunks.
 void Transformer::State::begin_training(const PackedBatch& batch, float temperature, bool keep) {
   check_batch(batch, config);
   auto& t = training;
@@ -106,8 +109,8 @@ void Transformer::State::begin_training(const PackedBatch& batch, float temperat
   t.chunks = chunk_bounds(t.scored, t.layout.chunk_rows());
 }
 
-/// Lays the pass out in as much memory as it may hold. What all layers share stays as large as the
-/// largest pass made it.
+/// Lays out the pass within the memory limit. The tensors that all layers share never shrink, so
+/// the limit is reduced by their size in the largest pass so far.
 void Transformer::State::fit_memory() {
   auto& t = training;
   const DType dtype = operators.activation_dtype();
@@ -139,7 +142,7 @@ BlockTensors Transformer::State::training_tensors(std::int64_t layer) {
   return b;
 }
 
-/// `again`: only what backward() needs.
+/// With `again`, backward() recomputes the block, and only the tensors that it needs.
 void Transformer::State::forward_training_block(std::int64_t layer, const TrainingLists& lists,
                                                 bool again) {
   const LayerWeights& weight = layers[static_cast<std::size_t>(layer)];
@@ -169,7 +172,7 @@ Tensor Transformer::State::form_logits(const Chunk& chunk) {
   return logits;
 }
 
-/// Norm of the scored rows of the last layer's output, for the head.
+/// Normalizes the scored rows of the last layer's output, the head's input.
 void Transformer::State::final_rows(Tensor x, Indices rows) {
   const Tensor last = rows_of(training.final_x, training.rows, config.width);
   operators.gather_rows(x, rows, last);

@@ -1,6 +1,7 @@
-// Where the rows of a decode call lie: their places in the KV cache's pages, and the index lists
-// that the operators read. On a device a step of responses alone, each of which draws a token, is
-// padded to its bucket, so that it is one that comes again (model/operators/cuda_graphs.h).
+// The placement of a decode call's rows: their slots in the KV cache's pages, and the index lists
+// that the operators read. On a device, a step in which every row wants logits is padded to a
+// bucket of rows and pages, so that a few CUDA graphs cover all such steps
+// (model/operators/cuda_graphs.h).
 #include <algorithm>
 #include <array>
 #include <cstddef>
@@ -13,11 +14,11 @@
 namespace lie {
 namespace {
 
-constexpr std::int64_t kLeastPages = 16;  // of a bucket: what attention reads at once
+constexpr std::int64_t kLeastPages = 16;  // of a bucket; attention reads as many at once
 
 std::int32_t int32(std::int64_t x) { return static_cast<std::int32_t>(x); }
 
-/// Page numbers of each sequence as rows of a rectangle, elsewhere `other`.
+/// Fills the table [rows, width] with the page numbers of each sequence, and the rest with `other`.
 void fill_table(const std::vector<const KvCache::State::Sequence*>& sequences, std::int64_t rows,
                 std::int64_t width, std::int32_t other, std::vector<std::int32_t>& table) {
   table.assign(static_cast<std::size_t>(rows * width), other);
@@ -72,7 +73,8 @@ void Transformer::State::place_row(const DecodeRow& row, bool is_first, KvCache:
   p.batch.longest = std::max(p.batch.longest, sequence.length);
 }
 
-/// With rows of nobody, which attend to themselves alone.
+/// Pads the step to its bucket. Padding rows write to the scratch page and attend only to
+/// themselves.
 void Transformer::State::pad_to_bucket(KvCache::State& cache) {
   Placement& p = placement;
   const auto rows = static_cast<std::size_t>(cuda_graph_bucket(std::ssize(p.tokens)));
@@ -101,7 +103,7 @@ void Transformer::State::upload_lists() {
   p.device_wanted = lists[5];
 }
 
-/// Where the step reads them each time.
+/// Copies the lists to a fixed address, from which a captured step reads them.
 void Transformer::State::keep_in_place(std::span<Indices> lists) {
   const std::int64_t count = std::ssize(placement.joined);
   const std::int32_t* const uploaded = lists.front().data;
@@ -114,7 +116,7 @@ void Transformer::State::keep_in_place(std::span<Indices> lists) {
   for (Indices& list : lists) list.data = place + (list.data - uploaded);
 }
 
-/// Tokens that the host does not know.
+/// Replaces references to `drawn` by token ids on the device, since the host does not know these.
 void Transformer::State::look_up(Tensor drawn) {
   const std::int64_t rows = std::ssize(placement.tokens);
   const Tensor tokens = decoding.tokens.rows(operators, rows, 1, DType::kInt32);

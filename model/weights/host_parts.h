@@ -1,4 +1,4 @@
-// Tensors copied from and to the host a few MiB at a time, so that no second whole copy exists.
+// Copies of tensors from and to the host in blocks of 4 MiB, so that no second full copy exists.
 #pragma once
 
 #include <algorithm>
@@ -13,7 +13,7 @@ namespace lie {
 
 constexpr std::int64_t kHostPartElements = std::int64_t{1} << 20;
 
-/// Calls use(values) for the parts of a tensor of closed rows in order.
+/// Calls use(values) for the blocks of `from` in order. The rows of `from` must be contiguous.
 template <typename Use>
 void read_parts(Operators& operators, Tensor from, const Use& use) {
   std::vector<float> memory;
@@ -25,8 +25,8 @@ void read_parts(Operators& operators, Tensor from, const Use& use) {
   }
 }
 
-/// Sets a tensor of closed rows from what fill(first, values) leaves in `values`, part by part;
-/// `first`: number of the part's first element.
+/// Sets `to` block by block from the values that fill(first, values) writes. `first` is the index
+/// of the block's first element. The rows of `to` must be contiguous.
 template <typename Fill>
 void write_parts(Operators& operators, Tensor to, const Fill& fill) {
   std::vector<float> memory(static_cast<std::size_t>(std::min(kHostPartElements, to.elements())));
@@ -38,7 +38,7 @@ void write_parts(Operators& operators, Tensor to, const Fill& fill) {
   }
 }
 
-/// Sets a tensor of closed rows from the entry's elements from `first` on.
+/// Sets `to` from the entry's elements beginning with `first`. The rows of `to` must be contiguous.
 inline void read_entry(Operators& operators, const SafetensorsEntry& entry, std::int64_t first,
                        Tensor to) {
   write_parts(operators, to, [&](std::int64_t done, std::span<float> values) {

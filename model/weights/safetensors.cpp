@@ -67,7 +67,7 @@ std::string_view as_text(std::span<const std::byte> bytes) {
   return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
 }
 
-/// Reads one file's header against the format; every failure names the file.
+/// Reads and checks the header of one file. Every error names the file.
 class HeaderReader {
  public:
   HeaderReader(std::string file, std::span<const std::byte> mapping)
@@ -163,7 +163,7 @@ class HeaderReader {
     placed.entry.data = data_.subspan(placed.begin, bytes);
   }
 
-  /// Sorts by place and checks that the tensors lie end to end and fill the file.
+  /// Sorts the tensors by offset and checks that they fill the file without gaps or overlap.
   void check_coverage() {
     std::sort(placed_.begin(), placed_.end(), [](const Placed& a, const Placed& b) {
       return std::pair(a.begin, a.end) < std::pair(b.begin, b.end);
@@ -215,7 +215,7 @@ std::uint64_t bytes_of(const TensorShape& tensor) {
   return bytes;
 }
 
-/// The length field and the header, padded with spaces so that the data begins aligned.
+/// Returns the length field and the header, padded with spaces so that the data is aligned.
 std::string header_bytes(std::span<const TensorShape> tensors) {
   nlohmann::ordered_json header;
   header["__metadata__"]["format"] = "pt";

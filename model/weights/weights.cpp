@@ -10,7 +10,7 @@
 namespace lie {
 namespace {
 
-/// Elements from `first` on of the parameter number `number`.
+/// Fills `values` with the initial elements, beginning with `first`, of parameter number `number`.
 void fill_normal(std::span<float> values, std::int64_t first, double deviation, std::uint64_t seed,
                  std::size_t number) {
   RandomKey key{.seed = seed, .stream = kInitialisationStream};
@@ -39,7 +39,7 @@ Weights Weights::copy() const {
 }
 
 std::int64_t shared_weight_elements(const ModelConfig& config) {
-  constexpr std::int64_t kPadding = 64;  // rows at most, of a packed matrix
+  constexpr std::int64_t kPadding = 64;  // at most so many rows pad a packed matrix
   const std::vector<Parameter> parameters = parameter_layout(config);
   std::int64_t elements = flat_elements(parameters) + kPadding;
   for (const Parameter& parameter : parameters) {

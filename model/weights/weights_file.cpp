@@ -1,4 +1,4 @@
-// Weights from and to the safetensors files of a Hugging Face directory.
+// Reads and writes weights as safetensors files of a Hugging Face model directory.
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -21,8 +21,8 @@ constexpr const char* kWeightsFile = "model.safetensors";
 constexpr const char* kHead = "lm_head.weight";
 constexpr const char* kIndexFile = "model.safetensors.index.json";
 
-/// Gives the whole pages of a mapped file within `bytes` back to the system, which reads them again
-/// where they are touched.
+/// Releases the memory pages of a mapped file that `bytes` contains completely. The system reads
+/// them from the file again on the next access.
 void release_pages(std::span<const std::byte> bytes) {
   const auto page = static_cast<std::uintptr_t>(::sysconf(_SC_PAGESIZE));
   const auto begin = reinterpret_cast<std::uintptr_t>(bytes.data());
@@ -31,7 +31,7 @@ void release_pages(std::span<const std::byte> bytes) {
   if (first < last) ::madvise(reinterpret_cast<void*>(first), last - first, MADV_DONTNEED);
 }
 
-/// Name of tensor -> name of the shard that holds it.
+/// Maps the name of a tensor to the name of its file.
 using WeightMap = std::map<std::string, std::string>;
 
 WeightMap read_index(const std::filesystem::path& path) {
@@ -54,7 +54,7 @@ WeightMap read_index(const std::filesystem::path& path) {
 }  // namespace
 
 std::vector<std::filesystem::path> weights_files(const std::filesystem::path& directory) {
-  if (std::filesystem::exists(directory / kWeightsFile)) {  // first, as transformers does
+  if (std::filesystem::exists(directory / kWeightsFile)) {  // precedence as in transformers
     return {directory / kWeightsFile};
   }
   if (!std::filesystem::exists(directory / kIndexFile)) {
@@ -71,7 +71,7 @@ std::vector<std::filesystem::path> weights_files(const std::filesystem::path& di
 
 namespace {
 
-/// All tensors of a directory's weight files by name.
+/// The tensors of all weight files of a directory, by name.
 class TensorFiles {
  public:
   explicit TensorFiles(const std::filesystem::path& directory) {
@@ -120,7 +120,7 @@ std::vector<std::int64_t> shape_of(const Parameter& parameter) {
   return {parameter.rows, parameter.cols};
 }
 
-/// Those that lie whole in the range.
+/// Returns the parameters that the range contains completely.
 std::vector<Parameter> parameters_in(std::span<const Parameter> layout, FlatRange range) {
   std::vector<Parameter> within;
   for (const ParameterPiece& piece : pieces_of(layout, range)) {
@@ -143,7 +143,7 @@ void check_tensor(const TensorFiles::Found& found, const Parameter& parameter) {
   }
 }
 
-/// A tied model's file may still hold the head; it is the embedding's copy or the config lies.
+/// Throws Error if the head in the files of a tied model is not a copy of the embedding.
 void check_tied_head(const TensorFiles::Found& head, const SafetensorsEntry& embedding,
                      std::int64_t elements) {
   constexpr std::int64_t kPart = 1 << 16;
@@ -163,12 +163,13 @@ void check_tied_head(const TensorFiles::Found& head, const SafetensorsEntry& emb
   release_pages(head.entry->data);
 }
 
-/// Buffers that old Llama checkpoints carry and nobody reads.
+/// Returns whether the tensor is a buffer that old Llama checkpoints contain and no program uses.
 bool is_ignored(std::string_view name) { return name.ends_with(".rotary_emb.inv_freq"); }
 
 }  // namespace
 
-/// Every tensor has its place in the model and every parameter its tensor.
+/// The weight files of a directory, after a check that parameters and tensors correspond one to
+/// one.
 class CheckedFiles {
  public:
   explicit CheckedFiles(const std::filesystem::path& directory)
@@ -191,7 +192,7 @@ class CheckedFiles {
   const TensorFiles::Found& of(const Parameter& parameter) const {
     return files_.tensors().at(parameter.name);
   }
-  /// The head that a tied model's files hold beside the embedding.
+  /// Returns the head, if the files of a tied model contain one besides the embedding.
   const std::optional<TensorFiles::Found>& tied_head() const { return tied_head_; }
 
  private:
@@ -267,7 +268,8 @@ void StoredWeights::read(const Parameter& parameter, std::int64_t first, Operato
 
 Weights load_weights(const std::filesystem::path& directory, Operators& operators,
                      std::optional<FlatRange> shard) {
-  // All shapes are checked before memory is asked for: a wrong config must not allocate terabytes.
+  // StoredWeights checks all shapes before the allocation, since an incorrect config must not
+  // allocate terabytes.
   const StoredWeights stored(directory);
   Weights weights(stored.config(), operators, shard);
   read_all(stored, weights);
