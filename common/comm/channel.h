@@ -31,10 +31,10 @@ class MpiSink : public Sink<T> {
     if (receivers_.empty()) fail("a sink needs a rank to send to");
   }
 
-  /// Blocks only while more than kAhead messages are in flight, and polls the job's progress
+  /// Blocks only while more than kMaxInFlight messages are in flight, and polls the job's progress
   /// meanwhile.
   void send(T value) override {
-    outbox_.drain(kAhead);
+    outbox_.drain(kMaxInFlight);
     outbox_.post(receivers_[group_of(value) % receivers_.size()], tag_,
                  std::make_shared<const Bytes>(wire::pack(value)));
   }
@@ -47,7 +47,7 @@ class MpiSink : public Sink<T> {
   }
 
  private:
-  static constexpr std::size_t kAhead = 16;
+  static constexpr std::size_t kMaxInFlight = 16;
   Outbox outbox_;
   Tag tag_;
   std::vector<int> receivers_;
@@ -61,16 +61,16 @@ class MpiSource : public PollableSource<T> {
 
   std::optional<T> receive() override {
     while (open_senders_ > 0) {
-      if (std::optional<T> value = take_value(inbox_.take())) return value;
+      if (std::optional<T> value = unpack_value(inbox_.receive())) return value;
     }
     return std::nullopt;
   }
 
   std::optional<T> try_receive() override {
     while (open_senders_ > 0) {
-      const std::optional<Message> message = inbox_.try_take();
+      const std::optional<Message> message = inbox_.try_receive();
       if (!message) return std::nullopt;
-      if (std::optional<T> value = take_value(*message)) return value;
+      if (std::optional<T> value = unpack_value(*message)) return value;
     }
     return std::nullopt;
   }
@@ -79,7 +79,7 @@ class MpiSource : public PollableSource<T> {
   bool ended() const { return open_senders_ == 0; }
 
  private:
-  std::optional<T> take_value(const Message& message) {
+  std::optional<T> unpack_value(const Message& message) {
     if (!wire::is_close(message.bytes)) return wire::unpack<T>(message.bytes);
     --open_senders_;
     return std::nullopt;

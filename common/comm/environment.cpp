@@ -21,7 +21,7 @@ struct Process {
   pid_t parent = 0;
 };
 
-Process look_up(pid_t pid) {
+Process read_process(pid_t pid) {
   std::ifstream file("/proc/" + std::to_string(pid) + "/stat");
   std::string line;
   std::getline(file, line);
@@ -43,7 +43,7 @@ bool is_open_mpi_launcher(const std::string& name) {
 pid_t open_mpi_launcher() {
   pid_t pid = getppid();
   while (pid > 1) {
-    const Process process = look_up(pid);
+    const Process process = read_process(pid);
     if (is_open_mpi_launcher(process.name)) return pid;
     pid = process.parent;
   }
@@ -61,7 +61,7 @@ void check_slurm_step(int size) {
   if (size == 1 && tasks > 1) {
     fail(
         "srun started {} tasks but MPI sees only this one: use srun --mpi=pmix (srun --mpi=list "
-        "names what this cluster has), or mpirun",
+        "prints the types of this cluster), or mpirun",
         tasks);
   }
 }
@@ -75,15 +75,15 @@ std::string host_name() {
 /// Makes the kernel kill this rank when mpirun dies; it would continue computing otherwise. Under
 /// srun, Slurm ends the ranks.
 void end_with_launcher() {
-  if (is_open_mpi_launcher(look_up(getppid()).name)) prctl(PR_SET_PDEATHSIG, SIGKILL);
+  if (is_open_mpi_launcher(read_process(getppid()).name)) prctl(PR_SET_PDEATHSIG, SIGKILL);
 }
 
-void initialise() {
+void initialize() {
   end_with_launcher();
   int provided = MPI_THREAD_SINGLE;
   check(MPI_Init_thread(nullptr, nullptr, MPI_THREAD_FUNNELED, &provided), "starting MPI");
   if (provided < MPI_THREAD_FUNNELED) {
-    fail("this MPI does not support threads (MPI_THREAD_FUNNELED): use another build of it");
+    fail("this MPI does not support threads (MPI_THREAD_FUNNELED): use another build of MPI");
   }
   check(MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN), "setting MPI's error handler");
 }
@@ -100,9 +100,9 @@ void check(int code, std::string_view what) {
 
 Environment::Environment() : launched_(launcher::started_this_process()), host_(host_name()) {
   if (launched_) {
-    initialise();
-    check(MPI_Comm_rank(MPI_COMM_WORLD, &rank_), "asking for the rank");
-    check(MPI_Comm_size(MPI_COMM_WORLD, &size_), "asking for the world's size");
+    initialize();
+    check(MPI_Comm_rank(MPI_COMM_WORLD, &rank_), "getting the rank");
+    check(MPI_Comm_size(MPI_COMM_WORLD, &size_), "getting the world's size");
   }
   check_slurm_step(size_);
 }
@@ -127,7 +127,7 @@ std::vector<int> cpus_of(const cpu_set_t& set) {
 
 pid_t parent_mpirun() {
   const pid_t parent = getppid();
-  return is_mpirun(look_up(parent).name) ? parent : 0;
+  return is_mpirun(read_process(parent).name) ? parent : 0;
 }
 
 std::vector<int> usable_cpus() {

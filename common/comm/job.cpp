@@ -14,7 +14,7 @@ namespace lie {
 namespace {
 
 // Time that a failed job gives ranks that compute, before MPI_Abort.
-constexpr std::chrono::seconds kPatience{5};
+constexpr std::chrono::seconds kAbortDelay{5};
 
 }  // namespace
 
@@ -25,47 +25,47 @@ JobEnding::JobEnding(int failed_rank)
 Job::Job(mpi::Environment& environment)
     : environment_(environment),
       state_{.rank = environment.rank(), .host = environment.host()},
-      heard_(static_cast<std::size_t>(environment.size())) {
+      farewells_(static_cast<std::size_t>(environment.size())) {
   if (size() > 1) liveness_ = std::make_unique<Liveness>(environment);
 }
 
 void Job::set_role(std::string role) {
   state_.role = std::move(role);
-  if (liveness_) liveness_->tell(state_);
+  if (liveness_) liveness_->update(state_);
 }
 
 void Job::set_activity(std::string activity) {
   state_.activity = std::move(activity);
-  if (liveness_) liveness_->tell(state_);
+  if (liveness_) liveness_->update(state_);
 }
 
-void Job::remove(Progressing& part) { std::erase(parts_, &part); }
+void Job::remove(Progressing& object) { std::erase(progressing_, &object); }
 
 void Job::poll_progress() {
-  hear_farewells();
-  pass_on_signal();
-  require_all_well();
-  for (Progressing* part : parts_) part->poll_progress();
+  receive_farewells();
+  forward_signal();
+  throw_if_ended_early();
+  for (Progressing* object : progressing_) object->poll_progress();
 }
 
 int Job::run(const std::function<void()>& body) {
   try {
     body();
     const Stopwatch watch;
-    end_well();
-    tell_traffic(watch.seconds());
+    end_complete();
+    print_traffic(watch.seconds());
     return exit_status();
   } catch (const JobEnding&) {
-    return end_badly(Farewell::kFollows, "");
+    return end_early(Farewell::kFollows, "");
   } catch (const JobStopped& stopped) {
     std::fprintf(stderr, "%s\n", stopped.what());
-    return end_badly(Farewell::kInterrupted, "");
+    return end_early(Farewell::kInterrupted, "");
   } catch (const std::exception& error) {
-    return end_badly(Farewell::kFailed, error.what());
+    return end_early(Farewell::kFailed, error.what());
   }
 }
 
-void Job::hear_farewells() {
+void Job::receive_farewells() {
   if (size() == 1) return;
   int waiting = 0;
   MPI_Status status;
@@ -80,22 +80,22 @@ void Job::hear_farewells() {
   if (farewell > static_cast<int>(Farewell::kSignal)) {
     if (stop_signal_ == 0) stop_signal_ = farewell - static_cast<int>(Farewell::kSignal);
   } else {
-    heard_[static_cast<std::size_t>(status.MPI_SOURCE)] = static_cast<Farewell>(farewell);
+    farewells_[static_cast<std::size_t>(status.MPI_SOURCE)] = static_cast<Farewell>(farewell);
   }
 }
 
 int Job::stop_signal() const { return stop_signal_ != 0 ? stop_signal_ : noted_stop_signal(); }
 
 /// Sends nothing after this rank's farewell, because rank 0 may have ended by then.
-void Job::pass_on_signal() {
-  const bool said_farewell = heard_[static_cast<std::size_t>(rank())] != Farewell::kNone;
-  if (rank() == 0 || told_signal_ || said_farewell || noted_stop_signal() == 0) return;
-  told_signal_ = true;
+void Job::forward_signal() {
+  const bool sent_farewell = farewells_[static_cast<std::size_t>(rank())] != Farewell::kNone;
+  if (rank() == 0 || signal_forwarded_ || sent_farewell || noted_stop_signal() == 0) return;
+  signal_forwarded_ = true;
   send(0, static_cast<int>(Farewell::kSignal) + noted_stop_signal());
 }
 
-void Job::tell_all(Farewell mine) {
-  heard_[static_cast<std::size_t>(rank())] = mine;
+void Job::notify_all(Farewell mine) {
+  farewells_[static_cast<std::size_t>(rank())] = mine;
   for (int other = 0; other < size(); ++other) {
     if (other != rank()) send(other, static_cast<int>(mine));
   }
@@ -113,32 +113,32 @@ void Job::send(int other, int value) {
   environment_.traffic().sent(static_cast<int>(Tag::kFarewell), other, sizeof value);
 }
 
-bool Job::all_end_badly() const {
-  return std::all_of(heard_.begin(), heard_.end(), [](Farewell f) {
+bool Job::all_ended_early() const {
+  return std::all_of(farewells_.begin(), farewells_.end(), [](Farewell f) {
     return f == Farewell::kFailed || f == Farewell::kFollows || f == Farewell::kInterrupted;
   });
 }
 
-int Job::first_who_said(Farewell farewell) const {
-  const auto who = std::find(heard_.begin(), heard_.end(), farewell);
-  return who == heard_.end() ? -1 : static_cast<int>(who - heard_.begin());
+int Job::first_rank_with(Farewell farewell) const {
+  const auto who = std::find(farewells_.begin(), farewells_.end(), farewell);
+  return who == farewells_.end() ? -1 : static_cast<int>(who - farewells_.begin());
 }
 
 int Job::exit_status() const {
-  if (first_who_said(Farewell::kFailed) >= 0) return 1;
-  const Farewell decided = heard_.front();
+  if (first_rank_with(Farewell::kFailed) >= 0) return 1;
+  const Farewell decided = farewells_.front();
   const bool stopped = decided == Farewell::kStopped || decided == Farewell::kInterrupted;
   return stopped ? kStoppedStatus : 0;
 }
 
-void Job::require_all_well() const {
-  for (const Farewell bad : {Farewell::kFailed, Farewell::kInterrupted}) {
-    if (const int who = first_who_said(bad); who >= 0) throw JobEnding(who);
+void Job::throw_if_ended_early() const {
+  for (const Farewell early : {Farewell::kFailed, Farewell::kInterrupted}) {
+    if (const int who = first_rank_with(early); who >= 0) throw JobEnding(who);
   }
 }
 
 void Job::await_farewell(int other) {
-  const Farewell& farewell = heard_[static_cast<std::size_t>(other)];
+  const Farewell& farewell = farewells_[static_cast<std::size_t>(other)];
   Backoff backoff;
   while (farewell != Farewell::kDone && farewell != Farewell::kStopped) {
     poll_progress();
@@ -146,39 +146,39 @@ void Job::await_farewell(int other) {
   }
 }
 
-void Job::end_well() {
+void Job::end_complete() {
   const TreePlace place = tree_place(rank(), size());
-  heard_[static_cast<std::size_t>(rank())] = outcome_;
+  farewells_[static_cast<std::size_t>(rank())] = outcome_;
   for (const int child : place.children) await_farewell(child);
   if (place.parent >= 0) {
     send(place.parent, static_cast<int>(Farewell::kDone));
     await_farewell(place.parent);
-    heard_.front() = heard_[static_cast<std::size_t>(place.parent)];
+    farewells_.front() = farewells_[static_cast<std::size_t>(place.parent)];
   }
-  for (const int child : place.children) send(child, static_cast<int>(heard_.front()));
+  for (const int child : place.children) send(child, static_cast<int>(farewells_.front()));
 }
 
-int Job::end_badly(Farewell mine, const std::string& message) {
-  if (liveness_) liveness_->tell_failing();
+int Job::end_early(Farewell mine, const std::string& message) {
+  if (liveness_) liveness_->announce_failure();
   try {
-    const auto deadline = std::chrono::steady_clock::now() + kPatience;
-    tell_all(mine);
-    for (Backoff backoff; !all_end_badly() && std::chrono::steady_clock::now() < deadline;
+    const auto deadline = std::chrono::steady_clock::now() + kAbortDelay;
+    notify_all(mine);
+    for (Backoff backoff; !all_ended_early() && std::chrono::steady_clock::now() < deadline;
          backoff.pause()) {
-      hear_farewells();
+      receive_farewells();
     }
   } catch (const Error&) {
     // MPI itself failed. Only the report below is still possible.
   }
-  if (mine == Farewell::kFailed && first_who_said(mine) == rank()) {
+  if (mine == Farewell::kFailed && first_rank_with(mine) == rank()) {
     write_report(state_, size(), message);
   }
   const int status = exit_status() != 0 ? exit_status() : 1;
-  if (!all_end_badly()) MPI_Abort(MPI_COMM_WORLD, status);
+  if (!all_ended_early()) MPI_Abort(MPI_COMM_WORLD, status);
   return status;
 }
 
-void Job::tell_traffic(double end_seconds) {
+void Job::print_traffic(double end_seconds) {
   if (!Traffic::is_wanted()) return;
   const std::string line = environment_.traffic().line(rank(), state_.role, end_seconds);
   std::fwrite(line.data(), 1, line.size(), stderr);

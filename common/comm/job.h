@@ -84,12 +84,12 @@ class Job {
   /// Otherwise it lets the registered objects (inboxes, relays) receive what has arrived. Ranks
   /// that wait for each other in a cycle thus still accept each other's messages.
   void poll_progress();
-  void add(Progressing& part) { parts_.push_back(&part); }
-  void remove(Progressing& part);
+  void add(Progressing& object) { progressing_.push_back(&object); }
+  void remove(Progressing& object);
 
   /// Keeps an object alive until all ranks have ended, with or without success. The lock on the run
   /// directory is kept this way.
-  void keep(std::shared_ptr<const void> part) { kept_.push_back(std::move(part)); }
+  void keep(std::shared_ptr<const void> object) { kept_.push_back(std::move(object)); }
 
   /// Returns on rank 0 the first stop signal that any rank received, and on other ranks the one
   /// that they received themselves. Returns 0 if there was none. Needs note_stop_signals()
@@ -115,27 +115,27 @@ class Job {
     kSignal = 100,
   };
 
-  void hear_farewells();
-  void pass_on_signal();
+  void receive_farewells();
+  void forward_signal();
   void send(int other, int value);
-  void tell_all(Farewell mine);
-  bool all_end_badly() const;
+  void notify_all(Farewell mine);
+  bool all_ended_early() const;
   void await_farewell(int other);
-  void end_well();
-  int first_who_said(Farewell farewell) const;
+  void end_complete();
+  int first_rank_with(Farewell farewell) const;
   int exit_status() const;
-  void require_all_well() const;
-  int end_badly(Farewell mine, const std::string& message);
-  void tell_traffic(double end_seconds);
+  void throw_if_ended_early() const;
+  int end_early(Farewell mine, const std::string& message);
+  void print_traffic(double end_seconds);
 
   mpi::Environment& environment_;
   RankState state_;
-  std::vector<Progressing*> parts_;
+  std::vector<Progressing*> progressing_;
   std::vector<std::shared_ptr<const void>> kept_;
-  std::vector<Farewell> heard_;  // by rank
+  std::vector<Farewell> farewells_;  // by rank
   Farewell outcome_ = Farewell::kDone;
   int stop_signal_ = 0;  // received from another rank
-  bool told_signal_ = false;
+  bool signal_forwarded_ = false;
   // null in a world of one rank; declared last, so destroyed first
   std::unique_ptr<Liveness> liveness_;
 };

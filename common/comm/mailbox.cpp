@@ -109,7 +109,7 @@ void Inbox::poll_progress() {
   }
 }
 
-std::optional<Message> Inbox::try_take() {
+std::optional<Message> Inbox::try_receive() {
   job_.poll_progress();
   if (arrived_.empty()) return std::nullopt;
   Message message = std::move(arrived_.front());
@@ -117,9 +117,9 @@ std::optional<Message> Inbox::try_take() {
   return message;
 }
 
-Message Inbox::take() {
+Message Inbox::receive() {
   for (Backoff backoff;; backoff.pause()) {
-    if (std::optional<Message> message = try_take()) return std::move(*message);
+    if (std::optional<Message> message = try_receive()) return std::move(*message);
   }
 }
 

@@ -37,13 +37,14 @@ std::string refusal_of(const FileHeader& found, const fs::path& path) {
   const FileHeader here;
   if (found.magic != here.magic) {
     return fmt::format(
-        "{}: is no file of responses, or one without a version; move it away to begin anew",
+        "{}: is not a file of responses, or has no version; move it away to start a new one",
         path.string());
   }
   if (found.version != here.version || found.wire_version != here.wire_version) {
-    return fmt::format("{}: has version {}.{}, here it is {}.{}; move it away to begin anew",
-                       path.string(), found.version, found.wire_version, here.version,
-                       here.wire_version);
+    return fmt::format(
+        "{}: has version {}.{}, but this program reads {}.{}; move it away to start a "
+        "new one",
+        path.string(), found.version, found.wire_version, here.version, here.wire_version);
   }
   return {};
 }
@@ -60,24 +61,24 @@ class RecordReader {
     file_.read(reinterpret_cast<char*>(&found), sizeof found);
     state.refusal = refusal_of(found, path_);
     if (!file_.good() || !state.refusal.empty()) return false;
-    state.whole_bytes = sizeof found;
+    state.valid_bytes = sizeof found;
     return true;
   }
 
   /// Reads the next record. Returns false after the last complete one. Leaves `message` empty if
   /// the record's payload is damaged.
   bool next(MessageFileState& state, Bytes& message) {
-    const std::uint64_t left = size_ - state.whole_bytes;
+    const std::uint64_t left = size_ - state.valid_bytes;
     if (left == 0) return false;
-    if (left < kHeadBytes) return tear(state);
+    if (left < kHeadBytes) return end_incomplete(state);
     const RecordHeader crc = read_head(message);
     if (crc32c(text_of(message)) != crc.header_crc) return lose_rest(state, "is damaged");
     std::uint64_t payload = 0;  // see the layout in common/comm/wire.h
     std::memcpy(&payload, message.data() + 8, sizeof payload);
-    if (payload > left - kHeadBytes) return tear(state);
+    if (payload > left - kHeadBytes) return end_incomplete(state);
     read_payload(message, payload);
     check_payload(state, message, crc);
-    state.whole_bytes += kHeadBytes + payload;
+    state.valid_bytes += kHeadBytes + payload;
     return true;
   }
 
@@ -101,18 +102,18 @@ class RecordReader {
   void check_payload(MessageFileState& state, Bytes& message, RecordHeader crc) const {
     if (crc32c(text_of(message).substr(wire::kHeaderBytes)) == crc.payload_crc) return;
     state.damage.push_back(fmt::format("{}: the record at byte {} is damaged; its group is lost",
-                                       path_.string(), state.whole_bytes));
+                                       path_.string(), state.valid_bytes));
     message.clear();
   }
 
-  bool tear(MessageFileState& state) const {
-    state.torn = true;
+  bool end_incomplete(MessageFileState& state) const {
+    state.ends_incomplete = true;
     return lose_rest(state, "ends within a record");
   }
 
   bool lose_rest(MessageFileState& state, std::string_view how) const {
-    state.damage.push_back(fmt::format("{} {} at byte {}: what follows there is lost",
-                                       path_.string(), how, state.whole_bytes));
+    state.damage.push_back(
+        fmt::format("{} {} at byte {}: the rest is lost", path_.string(), how, state.valid_bytes));
     return false;
   }
 
@@ -135,11 +136,11 @@ MessageFileState read_messages(const fs::path& path,
   return state;
 }
 
-MessageFile::MessageFile(fs::path path, std::uint64_t whole_bytes) : path_(std::move(path)) {
-  if (fs::exists(path_)) fs::resize_file(path_, whole_bytes);
+MessageFile::MessageFile(fs::path path, std::uint64_t valid_bytes) : path_(std::move(path)) {
+  if (fs::exists(path_)) fs::resize_file(path_, valid_bytes);
   file_.open(path_, std::ios::binary | std::ios::app);
   const FileHeader header;
-  if (whole_bytes == 0) write(text_of(std::as_bytes(std::span(&header, 1))));
+  if (valid_bytes == 0) write(text_of(std::as_bytes(std::span(&header, 1))));
 }
 
 void MessageFile::append(std::span<const std::byte> message) {

@@ -24,9 +24,9 @@ inline constexpr std::uint32_t kMessageFileVersion = 2;
 
 /// The result of reading a file, apart from its intact messages.
 struct MessageFileState {
-  std::uint64_t whole_bytes = 0;    // end of the last complete record, where appending continues
+  std::uint64_t valid_bytes = 0;    // end of the last complete record, where appending continues
   std::vector<std::string> damage;  // one sentence per lost record or rest of the file
-  bool torn = false;                // the last entry of `damage` is an incomplete last record
+  bool ends_incomplete = false;     // the last entry of `damage` is an incomplete last record
   std::string refusal;              // why nothing in the file can be read; empty if it can
 };
 
@@ -37,8 +37,8 @@ MessageFileState read_messages(const std::filesystem::path& path,
 
 class MessageFile {
  public:
-  /// Opens or creates the file and truncates it to `whole_bytes`, as returned by read_messages().
-  MessageFile(std::filesystem::path path, std::uint64_t whole_bytes);
+  /// Opens or creates the file and truncates it to `valid_bytes`, as returned by read_messages().
+  MessageFile(std::filesystem::path path, std::uint64_t valid_bytes);
   /// Appends a message and hands it to the operating system before returning. Throws Error if the
   /// disk is full.
   void append(std::span<const std::byte> message);

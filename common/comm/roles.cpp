@@ -21,10 +21,10 @@ struct Counts {
   std::int64_t actors = 0;
 };
 
-[[noreturn]] void misfit(const RolesOptions& o, std::int64_t ranks, std::string_view problem) {
+[[noreturn]] void fail_to_fit(const RolesOptions& o, std::int64_t ranks, std::string_view problem) {
   fail(
       "roles: actors {}, reward_workers {}, learners {} do not fit a world of {} rank{}: {}; set "
-      "them to 0 to have them chosen",
+      "them to 0 to choose them automatically",
       o.actors, o.reward_workers, o.learners, ranks, ranks == 1 ? "" : "s", problem);
 }
 
@@ -33,18 +33,18 @@ struct Counts {
 std::int64_t free_reward_workers(const RolesOptions& options, std::int64_t ranks,
                                  std::int64_t learners) {
   if (options.actors > 0 && options.learners > 0) return ranks - learners - options.actors;
-  const std::int64_t room = ranks - learners - std::max<std::int64_t>(options.actors, 1);
+  const std::int64_t free_ranks = ranks - learners - std::max<std::int64_t>(options.actors, 1);
   const std::int64_t wanted = std::max<std::int64_t>(1, ranks / 16);
-  return std::clamp<std::int64_t>(room, 0, options.actors > 0 ? room : wanted);
+  return std::clamp<std::int64_t>(free_ranks, 0, options.actors > 0 ? free_ranks : wanted);
 }
 
-Counts count_roles(const RolesOptions& options, std::int64_t ranks, std::int64_t most_learners) {
+Counts count_roles(const RolesOptions& options, std::int64_t ranks, std::int64_t max_learners) {
   Counts counts;
   counts.learners = options.learners;
   if (counts.learners == 0 && options.actors > 0 && options.reward_workers > 0) {
     counts.learners = ranks - options.actors - options.reward_workers;
   } else if (counts.learners == 0) {
-    counts.learners = std::clamp<std::int64_t>(ranks / 8, 1, most_learners);
+    counts.learners = std::clamp<std::int64_t>(ranks / 8, 1, max_learners);
   }
   counts.reward_workers = options.reward_workers > 0
                               ? options.reward_workers
@@ -55,13 +55,13 @@ Counts count_roles(const RolesOptions& options, std::int64_t ranks, std::int64_t
 }
 
 void check_counts(const Counts& counts, const RolesOptions& options, std::int64_t ranks,
-                  std::int64_t most_learners) {
-  check_gradient_shards(counts.learners, most_learners, "update.gradient_shards");
+                  std::int64_t max_learners) {
+  check_gradient_shards(counts.learners, max_learners, "update.gradient_shards");
   const std::int64_t needed = counts.learners + counts.reward_workers + counts.actors;
   if (needed > ranks || counts.learners < 1 || counts.reward_workers < 0 || counts.actors < 1) {
-    misfit(options, ranks, "there are more roles than ranks");
+    fail_to_fit(options, ranks, "there are more roles than ranks");
   }
-  if (needed < ranks) misfit(options, ranks, fmt::format("{} would be idle", ranks - needed));
+  if (needed < ranks) fail_to_fit(options, ranks, fmt::format("{} would be idle", ranks - needed));
 }
 
 std::vector<int> consecutive(std::int64_t first, std::int64_t count) {
@@ -85,21 +85,21 @@ RankPlace place_from_text(const std::string& text) {
   return place;
 }
 
-constexpr std::size_t kMostRows = 16;  // lines of the table before it is folded further
-constexpr std::size_t kColumns = 78;   // width of an indented line on a terminal
+constexpr std::size_t kMaxRows = 16;  // lines of the table before it is folded further
+constexpr std::size_t kColumns = 78;  // width of an indented line on a terminal
 
 /// The ranks of one line of the table.
-struct Seats {
+struct TableRow {
   int first = 0, last = 0;
   std::string roles;
-  std::int64_t least_threads = 1, most_threads = 1;
+  std::int64_t min_threads = 1, max_threads = 1;
   std::string first_host, last_host;
   std::int64_t hosts = 1;  // counts changes of host between neighboring ranks, plus one
 
-  void add(const Seats& next) {
+  void add(const TableRow& next) {
     last = next.last;
-    least_threads = std::min(least_threads, next.least_threads);
-    most_threads = std::max(most_threads, next.most_threads);
+    min_threads = std::min(min_threads, next.min_threads);
+    max_threads = std::max(max_threads, next.max_threads);
     hosts += next.first_host != last_host ? 1 : 0;
     last_host = next.last_host;
   }
@@ -107,9 +107,9 @@ struct Seats {
 
 /// Merges neighboring rows that are `alike`.
 template <typename Alike>
-std::vector<Seats> fold(std::span<const Seats> rows, const Alike& alike) {
-  std::vector<Seats> folded;
-  for (const Seats& row : rows) {
+std::vector<TableRow> fold(std::span<const TableRow> rows, const Alike& alike) {
+  std::vector<TableRow> folded;
+  for (const TableRow& row : rows) {
     if (!folded.empty() && alike(folded.back(), row)) {
       folded.back().add(row);
     } else {
@@ -119,38 +119,38 @@ std::vector<Seats> fold(std::span<const Seats> rows, const Alike& alike) {
   return folded;
 }
 
-std::string ranks_text(const Seats& seats) {
-  if (seats.first == seats.last) return fmt::format("rank {}", seats.first);
-  return fmt::format("ranks {}-{}", seats.first, seats.last);
+std::string ranks_text(const TableRow& row) {
+  if (row.first == row.last) return fmt::format("rank {}", row.first);
+  return fmt::format("ranks {}-{}", row.first, row.last);
 }
 
-std::string threads_text(const Seats& seats) {
-  if (seats.most_threads == 1) return "1 thread";
-  if (seats.least_threads == seats.most_threads) {
-    return fmt::format("{} threads", seats.most_threads);
+std::string threads_text(const TableRow& row) {
+  if (row.max_threads == 1) return "1 thread";
+  if (row.min_threads == row.max_threads) {
+    return fmt::format("{} threads", row.max_threads);
   }
-  return fmt::format("{}-{} threads", seats.least_threads, seats.most_threads);
+  return fmt::format("{}-{} threads", row.min_threads, row.max_threads);
 }
 
-std::string hosts_text(const Seats& seats) {
-  if (seats.hosts == 1) return seats.first_host;
-  return fmt::format("{} hosts, {} to {}", seats.hosts, seats.first_host, seats.last_host);
+std::string hosts_text(const TableRow& row) {
+  if (row.hosts == 1) return row.first_host;
+  return fmt::format("{} hosts, {} to {}", row.hosts, row.first_host, row.last_host);
 }
 
 /// Returns one line per row, in aligned columns. Lines that are too long lose the end of their host
 /// names.
-std::string text_of(std::span<const Seats> rows) {
+std::string text_of(std::span<const TableRow> rows) {
   std::size_t wide[3] = {};
-  for (const Seats& seats : rows) {
-    wide[0] = std::max(wide[0], ranks_text(seats).size());
-    wide[1] = std::max(wide[1], seats.roles.size());
-    wide[2] = std::max(wide[2], threads_text(seats).size());
+  for (const TableRow& row : rows) {
+    wide[0] = std::max(wide[0], ranks_text(row).size());
+    wide[1] = std::max(wide[1], row.roles.size());
+    wide[2] = std::max(wide[2], threads_text(row).size());
   }
   std::string text;
-  for (const Seats& seats : rows) {
+  for (const TableRow& row : rows) {
     const std::string line =
-        fmt::format("{:<{}}  {:<{}}  {:<{}}  {}", ranks_text(seats), wide[0], seats.roles, wide[1],
-                    threads_text(seats), wide[2], hosts_text(seats));
+        fmt::format("{:<{}}  {:<{}}  {:<{}}  {}", ranks_text(row), wide[0], row.roles, wide[1],
+                    threads_text(row), wide[2], hosts_text(row));
     text += line.substr(0, kColumns) + "\n";
   }
   return text;
@@ -172,24 +172,25 @@ void describe(FieldList& fields, RolesOptions& options) {
              {.help = "Ranks that generate; 0 = all remaining ranks.", .unit = "ranks", .min = 0});
   fields.add(
       "reward_workers", options.reward_workers,
-      {.help = "Ranks that verify and score; 0 = one per 16 ranks, or all that the other two "
-               "leave; learner 0 scores where no rank is left.",
+      {.help = "Ranks that verify and score; 0 = one per 16 ranks, or all remaining ranks if "
+               "actors and learners are set. Without such a rank, learner 0 scores.",
        .unit = "ranks",
        .min = 0});
   fields.add(
       "learners", options.learners,
       {.help = "Ranks that update the weights, at most update.gradient_shards; 0 = one per 8 "
-               "ranks, or all that the other two leave.",
+               "ranks, or all remaining ranks if actors and reward_workers are set.",
        .unit = "ranks",
        .min = 0});
   fields.add(
       "keep_binding", options.keep_binding,
       {.help =
-           "Keep the binding to cores that mpirun gave each rank, instead of sharing the host."});
+           "Keep the core binding of each rank that mpirun set. By default ranks share all CPUs "
+           "of the host."});
   fields.add(
       "share_weights", options.share_weights,
-      {.help = "The actors of a host hold one copy of the weights in memory that they share, and "
-               "one of them receives it, where they compute with model.device cpu."});
+      {.help = "With model.device cpu, the actors of a host share one copy of the weights in "
+               "memory. One of them receives it."});
 }
 
 std::vector<RankPlace> gather_places(Job& job, const RankPlace& mine) {
@@ -220,14 +221,14 @@ bool RoleLayout::has(int rank, Role role) const { return index(rank, role) >= 0;
 int RoleLayout::threads(int rank, Role role) const {
   if (role == Role::kRewardWorker) return 1;
   const RankPlace& here = places[static_cast<std::size_t>(rank)];
-  std::vector<const RankPlace*> beside;  // ranks of the role on this host, including this one
+  std::vector<const RankPlace*> sharing;  // ranks of the role on this host, including this one
   for (const int other : ranks(role)) {
     const RankPlace& place = places[static_cast<std::size_t>(other)];
-    if (place.host == here.host) beside.push_back(&place);
+    if (place.host == here.host) sharing.push_back(&place);
   }
   double share = 0;
   for (const int cpu : here.cpus) {
-    share += 1.0 / static_cast<double>(std::ranges::count_if(beside, [&](const RankPlace* place) {
+    share += 1.0 / static_cast<double>(std::ranges::count_if(sharing, [&](const RankPlace* place) {
                return std::ranges::find(place->cpus, cpu) != place->cpus.end();
              }));
   }
@@ -243,7 +244,7 @@ std::string RoleLayout::roles_of(int rank) const {
   return fmt::format("{}", fmt::join(names, ", "));
 }
 
-std::int64_t RoleLayout::most_threads(int rank, std::int64_t set_threads) const {
+std::int64_t RoleLayout::max_threads(int rank, std::int64_t set_threads) const {
   std::int64_t most = 1;
   for (const Role role : kAllRoles) {
     if (!has(rank, role)) continue;
@@ -254,22 +255,22 @@ std::int64_t RoleLayout::most_threads(int rank, std::int64_t set_threads) const 
 }
 
 std::string RoleLayout::table(std::int64_t set_threads) const {
-  std::vector<Seats> rows;
+  std::vector<TableRow> rows;
   for (int rank = 0; rank < static_cast<int>(places.size()); ++rank) {
-    const std::int64_t threads = most_threads(rank, set_threads);
+    const std::int64_t threads = max_threads(rank, set_threads);
     rows.push_back({.first = rank,
                     .last = rank,
                     .roles = roles_of(rank),
-                    .least_threads = threads,
-                    .most_threads = threads,
+                    .min_threads = threads,
+                    .max_threads = threads,
                     .first_host = places[static_cast<std::size_t>(rank)].host,
                     .last_host = places[static_cast<std::size_t>(rank)].host});
   }
-  std::vector<Seats> folded = fold(rows, [](const Seats& a, const Seats& b) {
-    return a.roles == b.roles && a.first_host == b.first_host && a.most_threads == b.most_threads;
+  std::vector<TableRow> folded = fold(rows, [](const TableRow& a, const TableRow& b) {
+    return a.roles == b.roles && a.first_host == b.first_host && a.max_threads == b.max_threads;
   });
-  if (folded.size() > kMostRows) {
-    folded = fold(rows, [](const Seats& a, const Seats& b) { return a.roles == b.roles; });
+  if (folded.size() > kMaxRows) {
+    folded = fold(rows, [](const TableRow& a, const TableRow& b) { return a.roles == b.roles; });
   }
   return text_of(folded);
 }
@@ -284,19 +285,19 @@ void check_gradient_shards(std::int64_t learners, std::int64_t gradient_shards,
 }
 
 RoleLayout plan_roles(const RolesOptions& options, std::vector<RankPlace> places,
-                      std::int64_t most_learners) {
+                      std::int64_t max_learners) {
   const auto ranks = static_cast<std::int64_t>(places.size());
   RoleLayout layout;
   layout.places = std::move(places);
   if (ranks == 1) {
     if (std::max({options.actors, options.reward_workers, options.learners}) > 1) {
-      misfit(options, ranks, "one rank plays each role once");
+      fail_to_fit(options, ranks, "a single rank has each role once");
     }
     layout.learners = layout.reward_workers = layout.actors = {0};
     return layout;
   }
-  const Counts counts = count_roles(options, ranks, most_learners);
-  check_counts(counts, options, ranks, most_learners);
+  const Counts counts = count_roles(options, ranks, max_learners);
+  check_counts(counts, options, ranks, max_learners);
   layout.learners = consecutive(0, counts.learners);
   layout.reward_workers = consecutive(counts.learners, counts.reward_workers);
   layout.actors = consecutive(counts.learners + counts.reward_workers, counts.actors);

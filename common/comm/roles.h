@@ -58,7 +58,7 @@ struct RoleLayout {
   std::string table(std::int64_t set_threads = 0) const;
 
  private:
-  std::int64_t most_threads(int rank, std::int64_t set_threads) const;
+  std::int64_t max_threads(int rank, std::int64_t set_threads) const;
 };
 
 /// Throws Error if there are more learners than gradient shards. `key` is the config key of the
@@ -69,9 +69,9 @@ void check_gradient_shards(std::int64_t learners, std::int64_t gradient_shards,
 /// Assigns roles to ranks. The automatic choice is one learner per 8 ranks and one reward worker
 /// per 16, at least one of each, and actors on the other ranks: 2 = learner with reward worker |
 /// actor; 3 = one each; 4 = 1 learner, 1 reward worker, 2 actors; 64 = 8, 4, 52. There are at most
-/// `most_learners` learners. Results are bit-identical for every assignment. Throws Error if the
+/// `max_learners` learners. Results are bit-identical for every assignment. Throws Error if the
 /// options do not fit the number of ranks.
 RoleLayout plan_roles(const RolesOptions& options, std::vector<RankPlace> places,
-                      std::int64_t most_learners = 64);
+                      std::int64_t max_learners = 64);
 
 }  // namespace lie

@@ -10,10 +10,10 @@ namespace lie {
 namespace {
 
 /// Removes an actor that is about to be answered from the waiting list.
-void take_off(std::vector<WaitingActor>& waiting, int actor) {
+void remove_waiting(std::vector<WaitingActor>& waiting, int actor) {
   const auto found = std::ranges::find(waiting, actor, &WaitingActor::actor);
   if (found == waiting.end()) {
-    fail("ticket desk: actor {} was answered without having asked", actor);
+    fail("ticket queue: actor {} was answered without an open request", actor);
   }
   waiting.erase(found);
 }
@@ -24,7 +24,7 @@ class MpiTicketQueue : public TicketQueue {
       : requests_(job, Tag::kTicketRequest), answers_(job), actors_(std::move(actors)) {}
 
   std::vector<WaitingActor> waiting_actors() override {
-    while (const std::optional<Message> request = requests_.try_take()) {
+    while (const std::optional<Message> request = requests_.try_receive()) {
       waiting_.push_back({actor_of(request->source), wire::unpack<TicketRequest>(request->bytes)});
     }
     answers_.pending();
@@ -32,7 +32,7 @@ class MpiTicketQueue : public TicketQueue {
   }
 
   void answer(int actor, Assignment assignment) override {
-    take_off(waiting_, actor);
+    remove_waiting(waiting_, actor);
     answers_.post(actors_[static_cast<std::size_t>(actor)], Tag::kTicketAnswer,
                   std::make_shared<const Bytes>(wire::pack(assignment)));
   }
@@ -41,7 +41,7 @@ class MpiTicketQueue : public TicketQueue {
   int actor_of(int rank) const {
     const auto found = std::find(actors_.begin(), actors_.end(), rank);
     if (found == actors_.end())
-      fail("ticket desk: rank {} asks for a ticket but is no actor", rank);
+      fail("ticket queue: rank {} requested tickets but is not an actor", rank);
     return static_cast<int>(found - actors_.begin());
   }
 
@@ -57,14 +57,14 @@ class MpiTicketClient : public TicketClient {
       : answers_(job, Tag::kTicketAnswer), requests_(job), ticket_queue_rank_(ticket_queue_rank) {}
 
  private:
-  void ask(TicketRequest request) override {
+  void send_request(TicketRequest request) override {
     requests_.pending();
     requests_.post(ticket_queue_rank_, Tag::kTicketRequest,
                    std::make_shared<const Bytes>(wire::pack(request)));
   }
-  Assignment wait_answer() override { return wire::unpack<Assignment>(answers_.take().bytes); }
+  Assignment wait_answer() override { return wire::unpack<Assignment>(answers_.receive().bytes); }
   std::optional<Assignment> try_answer() override {
-    const std::optional<Message> answer = answers_.try_take();
+    const std::optional<Message> answer = answers_.try_receive();
     if (!answer) return std::nullopt;
     return wire::unpack<Assignment>(answer->bytes);
   }
@@ -78,23 +78,23 @@ class MpiTicketClient : public TicketClient {
 
 Assignment TicketClient::receive(TicketRequest request) {
   if (finished_) return {};
-  ask_once(request);
-  return note(wait_answer());
+  send_request_once(request);
+  return accept(wait_answer());
 }
 
 std::optional<Assignment> TicketClient::try_receive(TicketRequest request) {
   if (finished_) return Assignment();
-  ask_once(request);
+  send_request_once(request);
   std::optional<Assignment> answer = try_answer();
-  return answer ? note(std::move(*answer)) : answer;
+  return answer ? accept(std::move(*answer)) : answer;
 }
 
-void TicketClient::ask_once(TicketRequest request) {
-  if (!std::exchange(asked_, true)) ask(request);
+void TicketClient::send_request_once(TicketRequest request) {
+  if (!std::exchange(request_open_, true)) send_request(request);
 }
 
-Assignment TicketClient::note(Assignment answer) {
-  asked_ = false;
+Assignment TicketClient::accept(Assignment answer) {
+  request_open_ = false;
   finished_ = answer.kind == Assignment::Kind::kFinish;
   return answer;
 }
@@ -112,7 +112,7 @@ class LocalTicketQueue::Client : public TicketClient {
   Client(LocalTicketQueue& ticket_queue, int actor) : ticket_queue_(ticket_queue), actor_(actor) {}
 
  private:
-  void ask(TicketRequest request) override { ticket_queue_.ask(actor_, request); }
+  void send_request(TicketRequest request) override { ticket_queue_.send_request(actor_, request); }
   Assignment wait_answer() override { return ticket_queue_.wait_answer(actor_); }
   std::optional<Assignment> try_answer() override { return ticket_queue_.try_answer(actor_); }
 
@@ -139,7 +139,7 @@ std::vector<WaitingActor> LocalTicketQueue::waiting_actors() {
 void LocalTicketQueue::answer(int actor, Assignment assignment) {
   const std::lock_guard lock(mutex_);
   check_poison();
-  take_off(waiting_, actor);
+  remove_waiting(waiting_, actor);
   answers_[static_cast<std::size_t>(actor)] = std::move(assignment);
   answered_.notify_all();
 }
@@ -150,7 +150,7 @@ void LocalTicketQueue::poison(std::exception_ptr cause) {
   answered_.notify_all();
 }
 
-void LocalTicketQueue::ask(int actor, TicketRequest request) {
+void LocalTicketQueue::send_request(int actor, TicketRequest request) {
   const std::lock_guard lock(mutex_);
   check_poison();
   waiting_.push_back({actor, request});

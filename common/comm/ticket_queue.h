@@ -46,13 +46,13 @@ class TicketClient {
   std::optional<Assignment> try_receive(TicketRequest request);
 
  private:
-  virtual void ask(TicketRequest request) = 0;
+  virtual void send_request(TicketRequest request) = 0;
   virtual Assignment wait_answer() = 0;
   virtual std::optional<Assignment> try_answer() = 0;
-  void ask_once(TicketRequest request);
-  Assignment note(Assignment answer);
+  void send_request_once(TicketRequest request);
+  Assignment accept(Assignment answer);
 
-  bool asked_ = false, finished_ = false;
+  bool request_open_ = false, finished_ = false;
 };
 
 /// Creates the queue over MPI on the coordinator's rank. `actors` are world ranks.
@@ -77,7 +77,7 @@ class LocalTicketQueue : public TicketQueue {
  private:
   class Client;
   void check_poison() const;
-  void ask(int actor, TicketRequest request);
+  void send_request(int actor, TicketRequest request);
   std::optional<Assignment> try_answer(int actor);
   Assignment wait_answer(int actor);
 

@@ -107,7 +107,7 @@ class Reader {
   void choice(Enum& chosen, Enum last) {
     raw(&chosen, sizeof chosen);
     if (chosen > last) {
-      fail("message: {} where a value up to {} was expected: the message is damaged",
+      fail("message: {}, but a value up to {} was expected: the message is damaged",
            static_cast<int>(chosen), static_cast<int>(last));
     }
   }
@@ -118,7 +118,7 @@ class Reader {
  private:
   void raw(void* into, std::size_t size) {
     if (size > bytes_.size()) {
-      fail("message: truncated: {} bytes wanted, {} left", size, bytes_.size());
+      fail("message: truncated: {} bytes expected, {} left", size, bytes_.size());
     }
     if (size > 0) std::memcpy(into, bytes_.data(), size);
     bytes_ = bytes_.subspan(size);
@@ -179,19 +179,18 @@ void write_header(Bytes& message, Kind kind) {
 /// Reads the header and checks the fields that do not depend on the kind.
 Header read_header(std::span<const std::byte> bytes) {
   if (bytes.size() < kHeaderBytes) {
-    fail("message: {} bytes, where at least the {} of the header were expected", bytes.size(),
-         kHeaderBytes);
+    fail("message: {} bytes, but the header alone has {}", bytes.size(), kHeaderBytes);
   }
   Header header;
   std::memcpy(&header, bytes.data(), kHeaderBytes);
   if (header.magic != kMagic)
     fail("message: does not begin with \"LIEW\": it is not from this program");
   if (header.version != kVersion) {
-    fail("message: wire version {}, here {}: start all ranks from one build", header.version,
-         kVersion);
+    fail("message: wire version {}, but this rank has {}: start all ranks from one build",
+         header.version, kVersion);
   }
   if (header.payload_bytes != bytes.size() - kHeaderBytes) {
-    fail("message: {} bytes of payload, where the header announces {}", bytes.size() - kHeaderBytes,
+    fail("message: {} bytes of payload, but the header announces {}", bytes.size() - kHeaderBytes,
          header.payload_bytes);
   }
   return header;
@@ -217,7 +216,7 @@ template <typename T>
 T unpack(std::span<const std::byte> bytes) {
   const Header header = read_header(bytes);
   if (header.kind != kind_of<T>()) {
-    fail("message: kind {} where {} was expected", static_cast<int>(header.kind),
+    fail("message: kind {}, but {} was expected", static_cast<int>(header.kind),
          static_cast<int>(kind_of<T>()));
   }
   T value;

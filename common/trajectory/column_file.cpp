@@ -77,7 +77,7 @@ ColumnFile::ColumnFile(const fs::path& path, const TrajectoryInfo& info)
 
 void ColumnFile::appear_as(const fs::path& path) {
   flush();
-  h5::check(H5Fstart_swmr_write(file_.id()), "start writing beside readers");
+  h5::check(H5Fstart_swmr_write(file_.id()), "start writing with concurrent readers");
   fs::rename(path_, path);
   path_ = path;
 }

@@ -43,27 +43,27 @@ class FixedColumns {
   template <typename C>
   void add(const C& column) {
     using T = typename C::Value;
-    const std::size_t at = lacking_.size();
+    const std::size_t at = missing_row_.size();
     const T none = std::numeric_limits<T>::quiet_NaN();
     const auto bytes = std::as_bytes(std::span(&none, 1));
-    lacking_.insert(lacking_.end(), bytes.begin(), bytes.end());
+    missing_row_.insert(missing_row_.end(), bytes.begin(), bytes.end());
     readings_.push_back(run_.each(column, [this, at](std::size_t i, T value) {
-      std::memcpy(&rows_[i * lacking_.size() + at], &value, sizeof value);
+      std::memcpy(&rows_[i * missing_row_.size() + at], &value, sizeof value);
     }));
   }
   void read() {
     for (std::size_t i = 0; i < run_.samples().size(); ++i) {
-      rows_.insert(rows_.end(), lacking_.begin(), lacking_.end());
+      rows_.insert(rows_.end(), missing_row_.begin(), missing_row_.end());
     }
     run_.read(readings_);
   }
   std::span<const std::byte> row(std::size_t index) const {
-    return std::span(rows_).subspan(index * lacking_.size(), lacking_.size());
+    return std::span(rows_).subspan(index * missing_row_.size(), missing_row_.size());
   }
 
  private:
   const RunReader& run_;
-  std::vector<std::byte> lacking_;  // a row of a segment without any of the columns
+  std::vector<std::byte> missing_row_;  // a row of a segment without any of the columns
   std::vector<RunReader::Reading> readings_;
   std::vector<std::byte> rows_;
 };

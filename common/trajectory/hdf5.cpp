@@ -12,7 +12,7 @@ herr_t keep_innermost(unsigned depth, const H5E_error2_t* error, void* out) {
 
 /// Returns the operating system's message from HDF5's two-line description of a failed system call.
 /// Returns other reasons unchanged.
-std::string words_of_system(std::string reason) {
+std::string system_message(std::string reason) {
   constexpr std::string_view kBefore = "error message = '";
   const std::size_t before = reason.find(kBefore);
   if (before == std::string::npos) return reason;
@@ -103,7 +103,7 @@ void Handle::close(std::string_view what) {
 std::string last_reason() {
   std::string reason;
   H5Ewalk2(H5E_DEFAULT, H5E_WALK_UPWARD, keep_innermost, &reason);
-  return reason.empty() ? "no reason given" : words_of_system(std::move(reason));
+  return reason.empty() ? "no reason given" : system_message(std::move(reason));
 }
 
 hid_t checked_id(hid_t id, std::string_view what) {
@@ -146,7 +146,7 @@ Handle create_file(const std::filesystem::path& path) {
   const Handle access = file_access();
   Handle file(H5Fcreate(path.c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, access.id()), H5Fclose);
   if (!file) {
-    fail("{}: cannot create: {}; check that the directory exists, is writable and has room",
+    fail("{}: cannot create: {}; check that the directory exists, is writable and has free space",
          path.string(), last_reason());
   }
   return file;

@@ -34,7 +34,7 @@ h5::Handle open_column(hid_t file, const ColumnInfo& column, const std::string& 
   }
   const h5::Handle type(h5::checked_id(H5Dget_type(dataset.id()), column.path), H5Tclose);
   if (H5Tequal(type.id(), h5::file_type(column.type)) <= 0) {
-    fail("{}: column {} has another element type than schema version {} says", path, column.path,
+    fail("{}: column {} has another element type than schema version {} defines", path, column.path,
          schema::kVersion);
   }
   return dataset;

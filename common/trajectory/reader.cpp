@@ -71,7 +71,7 @@ TrajectoryInfo read_info(OpenFiles& files, const fs::path& of) {
   info.drawn_groups = H5Aexists(file, name::kDrawnGroups) > 0;
   if (H5Aexists(file, name::kChecksum) > 0 &&
       h5::read_uint_attribute(file, name::kChecksum, path) != info_checksum(info)) {
-    fail("{}: its attributes do not fit {}; the file is damaged", path, name::kChecksum);
+    fail("{}: its attributes do not match {}; the file is damaged", path, name::kChecksum);
   }
   return info;
 }
@@ -151,7 +151,7 @@ void SegmentReader::read_ends() {
 void SegmentReader::check_range(const ColumnInfo& column, RowRange range) const {
   const auto [first, count] = range;
   if (first < 0 || count < 0 || first + count > rows(column.table)) {
-    fail("{}: {} has {} rows, but rows {} to {} are asked for; the file is damaged",
+    fail("{}: {} has {} rows, but rows {} to {} were requested; the file is damaged",
          state_->path.string(), column.path, rows(column.table), first, first + count);
   }
 }

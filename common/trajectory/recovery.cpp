@@ -18,22 +18,20 @@ namespace {
 
 using schema::ColumnInfo;
 
-void set_damaged_aside(const Segment& segment, std::int64_t step, const char* fault,
-                       const Log& log) {
+void rename_damaged(const Segment& segment, std::int64_t step, const char* fault, const Log& log) {
   const fs::path aside = set_aside(segment.path, ".damaged");
   const std::int64_t start = segment.starts_after_step;
   const std::string lost =
-      start < step ? fmt::format("what it held of steps {} to {} is lost, ", start + 1, step) : "";
+      start < step ? fmt::format("its steps {} to {} are lost, ", start + 1, step) : "";
   log.warn(
-      "TRAJECTORIES ARE DAMAGED: {}; set aside as {}: {}what it held after step {} is generated "
-      "again",
+      "TRAJECTORIES ARE DAMAGED: {}; renamed to {}: {}its steps after step {} are generated again",
       fault, aside.filename().string(), lost, std::max(start, step));
 }
 
 /// Renames damaged segments. It reads every row of the segments after the checkpoint. Of those
 /// before it, it reads only the attributes and steps of segments that are missing from the index.
-void set_damaged_ones_aside(const fs::path& directory, const SegmentIndex& index, std::int64_t step,
-                            const Log& log) {
+void rename_damaged_segments(const fs::path& directory, const SegmentIndex& index,
+                             std::int64_t step, const Log& log) {
   const std::vector<Segment> after = segments_after(directory, step);
   for (const Segment& segment : segments(directory)) {
     const std::string name = segment.path.filename().string();
@@ -45,7 +43,7 @@ void set_damaged_ones_aside(const fs::path& directory, const SegmentIndex& index
       if (!fault.empty()) fail("{}", fault);
     } catch (const Error& error) {
       if (is_of_another_version(segment.path)) throw;
-      set_damaged_aside(segment, step, error.what(), log);
+      rename_damaged(segment, step, error.what(), log);
     }
   }
 }
@@ -61,7 +59,7 @@ void note_missing(const fs::path& directory, const SegmentIndex& index, std::int
 
 /// Replaces a file by a closed one that holds its steps up to `last`. Shortening it in place would
 /// not be safe, because the order in which HDF5 writes shrunken columns is undefined.
-void cut(SegmentReader file, std::int64_t last) {
+void cut_after(SegmentReader file, std::int64_t last) {
   file.keep_steps_up_to(last);
   const fs::path aside = unfinished_name(file.path());
   ColumnFile rest(aside, file.info());
@@ -81,7 +79,8 @@ bool holds_more_than(const SegmentReader& file, std::int64_t last) {
 }
 
 /// Removes or renames a segment that starts where the next one will, or later.
-void make_way(const Segment& segment, const StepLog& steps, std::int64_t last, const Log& log) {
+void free_next_start(const Segment& segment, const StepLog& steps, std::int64_t last,
+                     const Log& log) {
   const SegmentReader file(segment.path);
   const auto is_whole = [&](std::int64_t step) { return step > last && steps.holds(step); };
   if (std::ranges::none_of(file.steps(), is_whole)) {
@@ -90,7 +89,7 @@ void make_way(const Segment& segment, const StepLog& steps, std::int64_t last, c
   }
   const fs::path aside = set_aside(segment.path, ".gap");
   log.warn(
-      "{}: holds steps up to {}, but step {} is missing before them; set aside as {}, they are "
+      "{}: holds steps up to {}, but step {} is missing before them; renamed to {}, they are "
       "generated again",
       segment.path.string(), file.steps().back(), last + 1, aside.filename().string());
 }
@@ -101,14 +100,14 @@ std::int64_t recover_log(const fs::path& directory, std::int64_t step, const Log
   remove_unfinished(directory);
   const SegmentIndex index = usable_index(directory, log);
   note_missing(directory, index, step, log);
-  set_damaged_ones_aside(directory, index, step, log);
+  rename_damaged_segments(directory, index, step, log);
   const StepLog steps(directory, step);
   const std::int64_t last = steps.last_after(step);
   for (const Segment& segment : segments_after(directory, step)) {
     if (segment.starts_after_step >= last) {
-      make_way(segment, steps, last, log);
+      free_next_start(segment, steps, last, log);
     } else if (SegmentReader file(segment.path); holds_more_than(file, last)) {
-      cut(std::move(file), last);
+      cut_after(std::move(file), last);
     }
   }
   sync_directory(directory);

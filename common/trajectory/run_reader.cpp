@@ -20,14 +20,14 @@ RunReader::RunReader(const fs::path& directory) {
   open(directory);
   keep_common_steps();
   merge_samples();
-  const auto twice = std::ranges::adjacent_find(samples_, {}, &SamplePlace::key);
-  if (twice != samples_.end()) {
+  const auto repeated = std::ranges::adjacent_find(samples_, {}, &SamplePlace::key);
+  if (repeated != samples_.end()) {
     fail(
         "{} and {}: both hold step {} group {} sample {}; remove the one that does not belong to "
         "this run",
-        segments_[twice->segment].path().string(),
-        segments_[std::next(twice)->segment].path().string(), twice->key.step, twice->key.group,
-        twice->key.sample);
+        segments_[repeated->segment].path().string(),
+        segments_[std::next(repeated)->segment].path().string(), repeated->key.step,
+        repeated->key.group, repeated->key.sample);
   }
 }
 
@@ -41,7 +41,7 @@ void RunReader::note_missing(const fs::path& directory) {
                                    segment.learner));
     }
   } catch (const Error& error) {
-    notes_.push_back(fmt::format("{}: missing files would not be noticed", error.what()));
+    notes_.push_back(fmt::format("{}: missing files would not be detected", error.what()));
   }
 }
 
@@ -56,11 +56,11 @@ void RunReader::open(const fs::path& directory) {
 /// Hides steps that are not in the files of all learners. Learners killed during a step may have
 /// logged up to different steps.
 void RunReader::keep_common_steps() {
-  std::map<std::int64_t, std::vector<SegmentReader*>> begun_together;
+  std::map<std::int64_t, std::vector<SegmentReader*>> by_start;
   for (SegmentReader& segment : segments_) {
-    begun_together[segment.info().starts_after_step].push_back(&segment);
+    by_start[segment.info().starts_after_step].push_back(&segment);
   }
-  for (auto& [start, learners] : begun_together) {
+  for (auto& [start, learners] : by_start) {
     const auto expected = static_cast<std::size_t>(learners.front()->info().learner_count);
     std::int64_t farthest = -1;
     std::int64_t common = std::numeric_limits<std::int64_t>::max();
@@ -72,7 +72,7 @@ void RunReader::keep_common_steps() {
     if (learners.size() < expected) common = -1;
     if (common < farthest) {
       notes_.push_back(fmt::format(
-          "steps after {} up to {} are not in the files of all {} learners and are left out",
+          "steps after {} up to {} are not in the files of all {} learners and are excluded",
           std::max(common, start), farthest, expected));
     }
     for (SegmentReader* learner : learners) learner->keep_steps_up_to(common);

@@ -26,11 +26,11 @@ constexpr auto kColumns = all_of(
     step::kGenerateSeconds, step::kUpdateSeconds, step::kTextEnd, step::kPromptEnd, step::kTokenEnd,
     step::kProblemEnd, step::kSampleEnd, step::kStep);
 
-constexpr auto kOfTokenVersions =
+constexpr auto kTokenVersionColumns =
     all_of(version_run::kPolicyVersion, version_run::kTokens, sample::kVersionRunOffset,
            sample::kVersionRunCount, step::kVersionRunEnd);
 
-constexpr const ColumnInfo* kOfDrawnGroups[] = {&problem::kDrawnStep, &problem::kDrawnGroup};
+constexpr const ColumnInfo* kDrawnGroupColumns[] = {&problem::kDrawnStep, &problem::kDrawnGroup};
 
 }  // namespace
 
@@ -39,7 +39,7 @@ NamedColumn<float> reward_column(const std::string& name, std::string about) {
 }
 
 NamedColumn<double> number_column(const std::string& name) {
-  return {"/sample/" + name, "of a reward or verifier program; NaN: it said none"};
+  return {"/sample/" + name, "number of a reward or verifier program; NaN: no value"};
 }
 
 void for_each_column(const TrajectoryInfo& info,
@@ -50,8 +50,8 @@ void for_each_column(const TrajectoryInfo& info,
   const auto visit_all = [&](std::span<const ColumnInfo* const> columns) {
     for (const ColumnInfo* column : columns) visit(*column);
   };
-  if (info.token_versions) visit_all(kOfTokenVersions);
-  if (info.drawn_groups) visit_all(kOfDrawnGroups);
+  if (info.token_versions) visit_all(kTokenVersionColumns);
+  if (info.drawn_groups) visit_all(kDrawnGroupColumns);
 }
 
 std::uint64_t chunk_rows(Table table) {

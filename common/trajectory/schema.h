@@ -79,10 +79,10 @@ namespace token {
 inline constexpr auto kT = Table::kToken;
 inline constexpr I32 kId{kT, "/token/id", "token id", "responses, end of sequence included"};
 inline constexpr F32 kBehaviorLogProb{kT, "/token/behavior_log_prob", "nats",
-                                      "of the policy that sampled it"};
+                                      "under the policy that sampled the token"};
 inline constexpr F32 kLearnerLogProb{
     kT, "/token/learner_log_prob", "nats",
-    "of the learner before the update that used it; NaN: not trained on"};
+    "under the learner before the update that used the token; NaN: not trained on"};
 }  // namespace token
 
 /// One row per group: the problem.
@@ -96,21 +96,22 @@ inline constexpr I64 kTextOffset{kT, "/problem/text_offset", "bytes",
                                  "prompt text, into /text/bytes"};
 inline constexpr I32 kTextCount{kT, "/problem/text_count", "bytes", "prompt text"};
 inline constexpr I64 kGoldOffset{kT, "/problem/gold_offset", "bytes",
-                                 "right answer, into /text/bytes"};
-inline constexpr I32 kGoldCount{kT, "/problem/gold_count", "bytes", "right answer"};
+                                 "correct answer, into /text/bytes"};
+inline constexpr I32 kGoldCount{kT, "/problem/gold_count", "bytes", "correct answer"};
 inline constexpr I64 kSourceOffset{kT, "/problem/data_source_offset", "bytes",
                                    "data source, into /text/bytes"};
 inline constexpr I32 kSourceCount{kT, "/problem/data_source_count", "bytes", "data source"};
 inline constexpr I64 kPromptOffset{kT, "/problem/prompt_offset", "tokens", "into /prompt/id"};
 inline constexpr I32 kPromptCount{kT, "/problem/prompt_count", "tokens", "length of the prompt"};
 inline constexpr I32 kTokensDropped{kT, "/problem/prompt_tokens_dropped", "tokens",
-                                    "cut from the left"};
+                                    "cut from the start of the prompt"};
 inline constexpr F64 kReferenceLength{kT, "/problem/reference_length", "tokens",
-                                      "L_ref; negative: not known"};
+                                      "L_ref; negative: unknown"};
 // These two exist only where steps are complete with the first groups to arrive; -1 in evaluations.
 inline constexpr I64 kDrawnStep{kT, "/problem/drawn_step", "step",
-                                "that drew the prompt; its random keys are of it"};
-inline constexpr I64 kDrawnGroup{kT, "/problem/drawn_group", "", "its group's number there"};
+                                "step that drew the prompt and keys its random numbers"};
+inline constexpr I64 kDrawnGroup{kT, "/problem/drawn_group", "",
+                                 "number of the group in that step"};
 }  // namespace problem
 
 /// One row per response.
@@ -124,7 +125,7 @@ inline constexpr I64 kGroup{kT, "/sample/group", "",
 inline constexpr I32 kSample{kT, "/sample/sample", "", "number of the response in its group"};
 inline constexpr U8 kPurpose{kT, "/sample/purpose", "", "0 train, 1 evaluate"};
 inline constexpr I64 kPolicyVersion{kT, "/sample/policy_version", "steps",
-                                    "training steps behind the weights that sampled it"};
+                                    "number of training steps in the weights that sampled it"};
 inline constexpr I64 kTokenOffset{kT, "/sample/token_offset", "tokens", "into /token/*"};
 inline constexpr I32 kTokenCount{kT, "/sample/token_count", "tokens",
                                  "response length L, end of sequence included"};
@@ -135,16 +136,15 @@ inline constexpr U8 kFinishReason{kT, "/sample/finish_reason", "",
 inline constexpr U8 kVerdict{kT, "/sample/verdict", "",
                              "0 equal, 1 unequal, 2 no answer, 3 unparsable answer, 4 unparsable "
                              "gold, 5 out of budget, 6 undecided"};
-inline constexpr F32 kVerifySeconds{kT, "/sample/verify_seconds", "s", "time of the verdict"};
+inline constexpr F32 kVerifySeconds{kT, "/sample/verify_seconds", "s", "duration of the verdict"};
 inline constexpr I64 kExtractedOffset{kT, "/sample/extracted_offset", "bytes",
                                       "answer as found in the response, into /text/bytes"};
 inline constexpr I32 kExtractedCount{kT, "/sample/extracted_count", "bytes",
                                      "answer as found in the response"};
 inline constexpr F32 kReward{kT, "/sample/reward", "", "sum of the reward terms"};
-inline constexpr F32 kAdvantage{kT, "/sample/advantage", "",
-                                "group-relative; 0 where not trained on"};
+inline constexpr F32 kAdvantage{kT, "/sample/advantage", "", "group-relative; 0: not trained on"};
 inline constexpr F64 kReferenceLength{kT, "/sample/reference_length", "tokens",
-                                      "L_ref; negative: not known"};
+                                      "L_ref; negative: unknown"};
 inline constexpr F64 kTargetLength{kT, "/sample/target_length", "tokens", "L_target"};
 inline constexpr I64 kDistinctNgrams{kT, "/sample/distinct_ngrams", "n-grams", "C_context"};
 inline constexpr I64 kNgrams{kT, "/sample/ngrams", "n-grams",
@@ -159,32 +159,33 @@ inline constexpr U8 kClipped{kT, "/sample/clipped", "",
                              "1: the loss clipped it (GSPO) or any of its tokens (GRPO)"};
 inline constexpr I32 kMiniBatch{kT, "/sample/mini_batch", "",
                                 "update of its step that used it, from 0; -1: not trained on"};
-inline constexpr I32 kActorRank{kT, "/sample/actor_rank", "rank", "that generated it"};
-inline constexpr I32 kRewardRank{kT, "/sample/reward_rank", "rank", "that scored it"};
+inline constexpr I32 kActorRank{kT, "/sample/actor_rank", "rank", "rank that generated it"};
+inline constexpr I32 kRewardRank{kT, "/sample/reward_rank", "rank", "rank that scored it"};
 // These two exist only where weights change in flight. policy_version is then that of the group's
 // first token.
 inline constexpr I64 kVersionRunOffset{kT, "/sample/version_run_offset", "runs",
                                        "into /version_run/*"};
 inline constexpr I32 kVersionRunCount{kT, "/sample/version_run_count", "runs",
-                                      "runs of tokens that weights of one version sampled"};
+                                      "runs of tokens from weights of one version"};
 }  // namespace sample
 
 /// One row per run of a response's tokens that weights of one version sampled, in the order of the
 /// tokens. The table exists only in files of runs whose weights change in flight.
 namespace version_run {
 inline constexpr auto kT = Table::kVersionRun;
-inline constexpr I64 kPolicyVersion{kT, "/version_run/policy_version", "steps",
-                                    "training steps behind the weights that sampled the tokens"};
-inline constexpr I64 kTokens{kT, "/version_run/tokens", "tokens", "of the response, in a row"};
+inline constexpr I64 kPolicyVersion{
+    kT, "/version_run/policy_version", "steps",
+    "number of training steps in the weights that sampled the tokens"};
+inline constexpr I64 kTokens{kT, "/version_run/tokens", "tokens", "length of the run"};
 }  // namespace version_run
 
 /// One row per step, whose existence makes the step complete.
 namespace step {
 inline constexpr auto kT = Table::kStep;
-inline constexpr F64 kUnixTime{kT, "/step/unix_time", "s", "when it was written, since 1970"};
+inline constexpr F64 kUnixTime{kT, "/step/unix_time", "s", "time of writing, since 1970"};
 inline constexpr F64 kSeconds{kT, "/step/seconds", "s", "duration of the step"};
-inline constexpr F64 kGenerateSeconds{kT, "/step/generate_seconds", "s", "of it generating"};
-inline constexpr F64 kUpdateSeconds{kT, "/step/update_seconds", "s", "of it updating"};
+inline constexpr F64 kGenerateSeconds{kT, "/step/generate_seconds", "s", "time spent generating"};
+inline constexpr F64 kUpdateSeconds{kT, "/step/update_seconds", "s", "time spent updating"};
 inline constexpr I64 kTextEnd{kT, "/step/text_end", "bytes", "rows of /text after this step"};
 inline constexpr I64 kPromptEnd{kT, "/step/prompt_end", "tokens",
                                 "rows of /prompt after this step"};

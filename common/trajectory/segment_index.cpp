@@ -78,13 +78,13 @@ SegmentIndex read_index(const fs::path& directory) {
   if (!fs::exists(path)) return index;
   const std::string text = read_file(path);
   const bool checked = has_checksum(text);
-  const auto take = [&](std::string_view line, std::size_t number) {
+  const auto add_line = [&](std::string_view line, std::size_t number) {
     const std::string place = fmt::format("{}:{}", path.string(), number);
     index.push_back(segment_of(parse_json_row(line, place)));
-    if (checked && !is_valid(line)) fail("{}: does not fit its checksum; it is damaged", place);
+    if (checked && !is_valid(line)) fail("{}: does not match its checksum; it is damaged", place);
   };
   // The file is written atomically, so an incomplete last line is damage.
-  if (!for_each_whole_line(text, take).empty()) fail("{}: its end is damaged", path.string());
+  if (!for_each_whole_line(text, add_line).empty()) fail("{}: its end is damaged", path.string());
   return index;
 }
 
@@ -93,7 +93,7 @@ SegmentIndex usable_index(const fs::path& directory, const Log& log) {
     return read_index(directory);
   } catch (const Error& error) {
     set_aside(index_path(directory), ".damaged");
-    log.warn("{}; set aside, made again from the files", error.what());
+    log.warn("{}; renamed, and rebuilt from the files", error.what());
   }
   return {};
 }

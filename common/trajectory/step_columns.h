@@ -1,14 +1,14 @@
 // The mapping between columns and the fields of a step. Both the writer (writer.cpp) and the reader
 // of steps (step_log.cpp) follow it. Each provides an Io with these functions:
 //
-//   io(column, field)                        the value of the current row is the field
-//   io.copy(column, value)                   written for other readers, not read back
-//   io.part(packed, offset, count, field)    the row's own elements of a packed column
-//   io.beside(packed, offset, count, field)  as many elements at the same place of another
-//                                            packed column
-//   io.again(packed, offset, count, field)   the place of the latest part of `packed`, written for
-//                                            other readers
-//   io.next(table)                           advances to the next row of the table
+//   io(column, field)                          the value of the current row is the field
+//   io.copy(column, value)                     written for other readers, not read back
+//   io.slice(packed, offset, count, field)     the row's own elements of a packed column
+//   io.parallel(packed, offset, count, field)  as many elements at the same place of another
+//                                              packed column
+//   io.repeat(packed, offset, count, field)    the place of the latest slice of `packed`, written
+//                                              for other readers
+//   io.next(table)                             advances to the next row of the table
 #pragma once
 
 #include <algorithm>
@@ -32,10 +32,10 @@ void group_columns(auto& io, const TrajectoryInfo& info, GroupRecord& group) {
   io(c::kGroup, ticket.group);
   io(c::kPurpose, ticket.purpose);
   io(c::kProblem, prompt.problem);
-  io.part(schema::text::kBytes, c::kTextOffset, c::kTextCount, prompt.text);
-  io.part(schema::text::kBytes, c::kGoldOffset, c::kGoldCount, prompt.gold);
-  io.part(schema::text::kBytes, c::kSourceOffset, c::kSourceCount, prompt.data_source);
-  io.part(schema::prompt::kId, c::kPromptOffset, c::kPromptCount, rollout.prompt_ids);
+  io.slice(schema::text::kBytes, c::kTextOffset, c::kTextCount, prompt.text);
+  io.slice(schema::text::kBytes, c::kGoldOffset, c::kGoldCount, prompt.gold);
+  io.slice(schema::text::kBytes, c::kSourceOffset, c::kSourceCount, prompt.data_source);
+  io.slice(schema::prompt::kId, c::kPromptOffset, c::kPromptCount, rollout.prompt_ids);
   io(c::kTokensDropped, rollout.prompt_tokens_dropped);
   io(c::kReferenceLength, prompt.reference_length);
   if (info.drawn_groups) {
@@ -55,9 +55,9 @@ struct SampleFields {
 template <typename Io>
 void response_columns(Io& io, const TrajectoryInfo& info, Response& response) {
   namespace c = schema::sample;
-  io.part(schema::token::kId, c::kTokenOffset, c::kTokenCount, response.ids);
-  io.beside(schema::token::kBehaviorLogProb, c::kTokenOffset, c::kTokenCount,
-            response.behavior_log_probs);
+  io.slice(schema::token::kId, c::kTokenOffset, c::kTokenCount, response.ids);
+  io.parallel(schema::token::kBehaviorLogProb, c::kTokenOffset, c::kTokenCount,
+              response.behavior_log_probs);
   io(c::kFinishReason, response.finish);
   io(c::kActorRank, response.actor);
   if (!info.token_versions) return;
@@ -66,8 +66,9 @@ void response_columns(Io& io, const TrajectoryInfo& info, Response& response) {
     versions.push_back(run.policy_version);
     tokens.push_back(run.tokens);
   }
-  io.part(schema::version_run::kPolicyVersion, c::kVersionRunOffset, c::kVersionRunCount, versions);
-  io.beside(schema::version_run::kTokens, c::kVersionRunOffset, c::kVersionRunCount, tokens);
+  io.slice(schema::version_run::kPolicyVersion, c::kVersionRunOffset, c::kVersionRunCount,
+           versions);
+  io.parallel(schema::version_run::kTokens, c::kVersionRunOffset, c::kVersionRunCount, tokens);
   if constexpr (Io::kReads) {
     for (std::size_t i = 0; i < tokens.size(); ++i) {
       response.versions.push_back({versions[i], tokens[i]});
@@ -97,7 +98,7 @@ void score_columns(auto& io, Score& score) {
   namespace c = schema::sample;
   io(c::kVerdict, score.verdict);
   io(c::kVerifySeconds, score.verify_seconds);
-  io.part(schema::text::kBytes, c::kExtractedOffset, c::kExtractedCount, score.extracted);
+  io.slice(schema::text::kBytes, c::kExtractedOffset, c::kExtractedCount, score.extracted);
   io.copy(c::kReward, score.reward());
   io(c::kTargetLength, score.target_length);
   io(c::kDistinctNgrams, score.coverage.distinct_ngrams);
@@ -116,7 +117,7 @@ void result_columns(Io& io, LearnerResult& result, std::size_t tokens) {
   io(c::kMiniBatch, result.mini_batch);
   std::vector<float> log_probs = result.log_probs;
   log_probs.resize(tokens, std::numeric_limits<float>::quiet_NaN());
-  io.beside(schema::token::kLearnerLogProb, c::kTokenOffset, c::kTokenCount, log_probs);
+  io.parallel(schema::token::kLearnerLogProb, c::kTokenOffset, c::kTokenCount, log_probs);
   if (Io::kReads && result.mini_batch >= 0) result.log_probs = std::move(log_probs);
 }
 
@@ -132,7 +133,7 @@ void sample_columns(auto& io, const TrajectoryInfo& info, GroupRecord& group, st
   io.copy(c::kSample, number);
   io.copy(c::kPurpose, ticket.purpose);
   io(c::kPolicyVersion, rollout.ticket.policy_version);
-  io.again(schema::prompt::kId, c::kPromptOffset, c::kPromptCount, rollout.prompt_ids);
+  io.repeat(schema::prompt::kId, c::kPromptOffset, c::kPromptCount, rollout.prompt_ids);
   io.copy(c::kReferenceLength, ticket.prompt.reference_length);
   io(c::kRewardRank, group.scored.reward_worker);
   response_columns(io, info, sample.response);

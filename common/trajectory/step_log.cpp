@@ -33,10 +33,10 @@ class RowReader {
     field = static_cast<std::remove_cvref_t<decltype(field)>>(value(column));
   }
   void copy(const auto&, const auto&) {}
-  void again(const auto&, const schema::I64&, const schema::I32&, const auto&) {}
+  void repeat(const auto&, const schema::I64&, const schema::I32&, const auto&) {}
   template <typename T>
-  void part(const Column<T>& packed, const schema::I64& offset, const schema::I32& count,
-            auto& field) {
+  void slice(const Column<T>& packed, const schema::I64& offset, const schema::I32& count,
+             auto& field) {
     const std::span<const std::byte> all = bytes(packed);
     const std::int64_t from = value(offset) - file_.rows_of_step(packed.table, index_).first;
     const std::int64_t size = value(count);
@@ -50,9 +50,9 @@ class RowReader {
         all.subspan(static_cast<std::size_t>(from) * sizeof(T), field.size() * sizeof(T));
     std::ranges::copy(own, std::as_writable_bytes(std::span(field)).begin());
   }
-  void beside(const auto& packed, const schema::I64& offset, const schema::I32& count,
-              auto& field) {
-    part(packed, offset, count, field);
+  void parallel(const auto& packed, const schema::I64& offset, const schema::I32& count,
+                auto& field) {
+    slice(packed, offset, count, field);
   }
   void next(Table table) { ++row_[static_cast<std::size_t>(table)]; }
 
@@ -149,7 +149,7 @@ void StepLog::add_steps(std::size_t first, std::size_t end) {
     if (std::ssize(places) < holders) continue;
     if (!places_.try_emplace(step, std::move(places)).second) {
       fail(
-          "{}: holds step {}, and so does an earlier file; remove the one that does not belong to "
+          "{}: holds step {}, as does an earlier file; remove the one that does not belong to "
           "this run",
           file.path().string(), step);
     }
@@ -163,7 +163,7 @@ std::vector<std::int64_t> StepLog::steps() const {
 }
 
 const TrajectoryInfo& StepLog::info() const {
-  if (segments_.empty()) fail("{}: holds no trajectory file", directory_.string());
+  if (segments_.empty()) fail("{}: contains no trajectory file", directory_.string());
   return segments_.front().info();
 }
 
@@ -174,7 +174,7 @@ std::int64_t StepLog::last_after(std::int64_t after) const {
 
 StepRecord StepLog::read(std::int64_t step) const {
   const auto found = places_.find(step);
-  if (found == places_.end()) fail("trajectory log: step {} is not complete in it", step);
+  if (found == places_.end()) fail("trajectory log: step {} is not complete", step);
   StepRecord record{.step = step, .groups = {}};
   for (const auto& [segment, index] : found->second) {
     std::ranges::move(groups_of(segments_[segment], index), std::back_inserter(record.groups));

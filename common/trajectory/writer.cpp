@@ -76,18 +76,18 @@ class RowWriter {
     add(column, std::span(&value, 1));
   }
   void copy(const auto& column, const auto& value) { (*this)(column, value); }
-  void part(const auto& packed, const schema::I64& offset, const schema::I32& count,
-            const auto& field) {
+  void slice(const auto& packed, const schema::I64& offset, const schema::I32& count,
+             const auto& field) {
     (*this)(offset, end(packed.table));
     (*this)(count, narrow(field.size()));
-    beside(packed, offset, count, field);
+    parallel(packed, offset, count, field);
     end(packed.table) += std::ssize(field);
   }
-  void beside(const auto& packed, const schema::I64&, const schema::I32&, const auto& field) {
+  void parallel(const auto& packed, const schema::I64&, const schema::I32&, const auto& field) {
     add(packed, std::span(field));
   }
-  void again(const auto& packed, const schema::I64& offset, const schema::I32& count,
-             const auto& field) {
+  void repeat(const auto& packed, const schema::I64& offset, const schema::I32& count,
+              const auto& field) {
     (*this)(offset, end(packed.table) - std::ssize(field));
     (*this)(count, field.size());
   }

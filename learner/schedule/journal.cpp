@@ -99,7 +99,7 @@ Journal::Step& Journal::opened(std::int64_t number) {
       });
   for (const std::string& loss : state.damage) Log("learner", 0).warn("{}", loss);
   if (!state.refusal.empty()) Log("learner", 0).warn("{}; it is not used", state.refusal);
-  step.valid_bytes = state.whole_bytes;
+  step.valid_bytes = state.valid_bytes;
   remove_up_to(number - ahead_ - kStepsAfterTheLog);
   return step;
 }

@@ -27,9 +27,10 @@ enum class BeyondCap : std::uint8_t { kTruncate, kMask };
 /// Options of the loss; describe() documents each field, as --help prints it.
 struct PolicyLossOptions {
   Algorithm algorithm = Algorithm::kGspo;
-  std::optional<double> clip_low;   // ratio is at least 1 - clip_low; 0 to 1; unset: by algorithm
-  std::optional<double> clip_high;  // ratio is at most 1 + clip_high; at least 0; unset: likewise
-  double dual_clip = 0;             // c of dual clip, above 1; 0: off
+  /// The ratio is clipped to [1 - clip_low, 1 + clip_high]. clip_low is 0 to 1, clip_high at least
+  /// 0. An unset bound depends on the algorithm: see clip_low() and clip_high().
+  std::optional<double> clip_low = {}, clip_high = {};
+  double dual_clip = 0;  // c of dual clip, above 1; 0: off
   Aggregation aggregation = Aggregation::kSequenceMean;
   double constant_divisor = 1000;  // tokens, at least 1; with Aggregation::kConstant
   double kl_coefficient = 0;       // weight of the KL term, at least 0; 0: off

@@ -56,15 +56,15 @@ class Transformer {
   /// one's memory. Both share the weights and the packed weights, so a change copies nothing. This
   /// one must outlive the result. Neither may compute during weights_changed() of this one.
   Transformer beside(Operators& operators) const;
-  /// All that it computes with, for borrow() in other processes; empty: `refusal` says why. From
-  /// then on a call that takes in weights returns when they lie there, because the others know
+  /// All that it computes with, for open_shared() in other processes; empty: `refusal` says why.
+  /// From then on a call that takes in weights returns when they lie there, because the others know
   /// nothing of this device's queue. They stay where they are for the policy's life.
   std::optional<std::vector<SharedTensor>> share(std::string& refusal);
   /// As beside(), of a policy in another process on the same device, which outlives this one. Empty
   /// where its memory cannot be opened. Throws Error where it is another model's.
-  static std::optional<Transformer> borrow(const ModelConfig& config, Operators& operators,
-                                           std::span<const SharedTensor> lent,
-                                           std::string& refusal);
+  static std::optional<Transformer> open_shared(const ModelConfig& config, Operators& operators,
+                                                std::span<const SharedTensor> handles,
+                                                std::string& refusal);
   Transformer(Transformer&&) noexcept;
   ~Transformer();
 

@@ -73,7 +73,7 @@ struct Transformer::State {
   /// Constructs a policy that shares the weights of `other`.
   State(const State& other, Operators& operators);
   /// Constructs a policy from weights that another process packs.
-  State(const ModelConfig& config, Operators& operators, std::shared_ptr<PolicyWeights> borrowed);
+  State(const ModelConfig& config, Operators& operators, std::shared_ptr<PolicyWeights> opened);
 
   const Weights* const weights;           // null for a fixed policy, or if another process packs
   const bool is_beside = false;           // another policy packs the weights

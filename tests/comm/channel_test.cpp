@@ -19,7 +19,7 @@ RolloutGroup long_rollout(std::int64_t group, std::size_t tokens) {
   return rollout;
 }
 
-TEST(Channel, AllSendersReachOneSourceAndItEndsWhenAllHaveClosed) {
+TEST(Channel, SourceReceivesFromAllSendersAndEndsWhenAllHaveClosed) {
   Job& job = test_job();
   if (job.size() == 1) GTEST_SKIP() << "needs two ranks";
   constexpr std::int64_t kEach = 40;
@@ -43,7 +43,7 @@ TEST(Channel, AllSendersReachOneSourceAndItEndsWhenAllHaveClosed) {
   EXPECT_FALSE(source.try_receive());
 }
 
-TEST(Channel, AllOfAGroupGoesToOneReceiver) {
+TEST(Channel, AllFragmentsOfAGroupReachOneReceiver) {
   Job& job = test_job();
   if (job.size() == 1) GTEST_SKIP() << "needs two ranks";
   if (job.rank() == 0) {
@@ -66,7 +66,7 @@ TEST(Channel, AllOfAGroupGoesToOneReceiver) {
 
 /// Every rank sends more messages than a sink keeps in flight before any rank receives. This cycle
 /// would deadlock if waiting ranks did not receive messages.
-TEST(Channel, SendersInACircleDoNotLockUp) {
+TEST(Channel, CyclicSendersDoNotDeadlock) {
   Job& job = test_job();
   if (job.size() == 1) GTEST_SKIP() << "needs two ranks";
   constexpr std::int64_t kCount = 60;
@@ -78,7 +78,7 @@ TEST(Channel, SendersInACircleDoNotLockUp) {
   EXPECT_FALSE(source.receive());
 }
 
-TEST(Channel, AWorldOfOneHasNoMessages) {
+TEST(Channel, WorldOfOneRankHasNoMessages) {
   if (test_job().size() > 1) GTEST_SKIP() << "needs one rank";
   EXPECT_THROW((MpiSource<RolloutGroup>(test_job(), stream_tag(3), 1)), Error);
 }

@@ -69,15 +69,15 @@ void expect_exchange(Collective& group, std::size_t count) {
   const auto values = [&](std::size_t from, std::size_t to) {
     return member_values<T>(static_cast<int>(from * size + to), (from + 2 * to) % 3 * count);
   };
-  std::vector<std::vector<T>> sent, taken;
+  std::vector<std::vector<T>> sent, received;
   for (std::size_t other = 0; other < size; ++other) {
     sent.push_back(values(me, other));
-    taken.emplace_back(values(other, me).size());
+    received.emplace_back(values(other, me).size());
   }
   group.exchange(std::vector<DeviceSpan>(sent.begin(), sent.end()),
-                 std::vector<DeviceSpan>(taken.begin(), taken.end()));
+                 std::vector<DeviceSpan>(received.begin(), received.end()));
   for (std::size_t other = 0; other < size; ++other) {
-    EXPECT_EQ(taken[other], values(other, me)) << other << " to " << me;
+    EXPECT_EQ(received[other], values(other, me)) << other << " to " << me;
   }
 }
 
@@ -122,49 +122,51 @@ TEST(Collective, ThreadsAddInRankOrderAndBroadcastFromAnyRoot) {
   }
 }
 
-TEST(Collective, TheGroupOfOneIsTheIdentity) { check_group(*solo_collective()); }
+TEST(Collective, GroupOfOneIsTheIdentity) { check_group(*solo_collective()); }
 
 /// Checks that operations that no group of hosts supports fail immediately on every member, before
 /// anything is sent.
 void check_refusals(Collective& group) {
   std::vector<float> values(12);
-  const DeviceSpan far(values.data(), 12, DType::kFloat32, {.device = 3});
-  const DeviceSpan whole = std::span(values);
-  const auto reason = "lie on CUDA device 3";
-  expect_refused(group, reason, [&](Collective& g) { g.broadcast(far, 0); });
-  expect_refused(group, reason, [&](Collective& g) { g.all_reduce_sum(far); });
+  const DeviceSpan on_device(values.data(), 12, DType::kFloat32, {.device = 3});
+  const DeviceSpan on_host = std::span(values);
+  const auto reason = "are on CUDA device 3";
+  expect_refused(group, reason, [&](Collective& g) { g.broadcast(on_device, 0); });
+  expect_refused(group, reason, [&](Collective& g) { g.all_reduce_sum(on_device); });
   const auto all = [](Collective& g, DeviceSpan span) {
     return std::vector<DeviceSpan>(static_cast<std::size_t>(g.size()), span);
   };
-  expect_refused(group, reason, [&](Collective& g) { g.exchange(all(g, far), all(g, far)); });
+  expect_refused(group, reason,
+                 [&](Collective& g) { g.exchange(all(g, on_device), all(g, on_device)); });
   expect_refused(group, "adds fp32 and fp64 only", [&](Collective& g) {
     g.all_reduce_sum({values.data(), 24, DType::kBFloat16, {}});
   });
-  expect_refused(group, "sends itself 44 bytes and takes 48",
-                 [&](Collective& g) { g.exchange(all(g, whole.part(0, 11)), all(g, whole)); });
-  expect_refused(group, "0 spans for and 0 from", [&](Collective& g) { g.exchange({}, {}); });
+  expect_refused(group, "sends itself 44 bytes but receives 48",
+                 [&](Collective& g) { g.exchange(all(g, on_host.part(0, 11)), all(g, on_host)); });
+  expect_refused(group, "0 spans to send and 0 to receive",
+                 [&](Collective& g) { g.exchange({}, {}); });
 }
 
-TEST(Collective, MemoryThatIsNotReachedIsRefused) {
+TEST(Collective, UnreachableMemoryIsRefused) {
   if (test_job().size() > 1) check_refusals(*world_collective(test_job()));
   ThreadGroup group(2);
   run_threads(group, 2, check_refusals);
 }
 
-TEST(Collective, TheGroupOfOneLeavesMemoryOfAnyKindInPlace) {
+TEST(Collective, GroupOfOneAcceptsMemoryOfAnyKindInPlace) {
   const auto alone = solo_collective();
-  const DeviceSpan far(nullptr, 5, DType::kBFloat16, {.device = 3});
-  alone->all_reduce_sum(far);
-  alone->broadcast(far, 0);
-  alone->exchange({{far}}, {{far}});
+  const DeviceSpan on_device(nullptr, 5, DType::kBFloat16, {.device = 3});
+  alone->all_reduce_sum(on_device);
+  alone->broadcast(on_device, 0);
+  alone->exchange({{on_device}}, {{on_device}});
   std::vector<float> values(5), others(5);
-  expect_refused(*alone, "lie on CUDA device 3", [&](Collective& g) {
+  expect_refused(*alone, "are on CUDA device 3", [&](Collective& g) {
     g.exchange({{DeviceSpan(others.data(), 5, DType::kFloat32, {.device = 3})}},
                {{std::span(values)}});
   });
 }
 
-TEST(Collective, SubgroupsDoNotMeet) {
+TEST(Collective, SubgroupsAreIndependent) {
   Job& job = test_job();
   if (job.size() < 4) GTEST_SKIP() << "needs four ranks";
   const std::vector<int> members = job.rank() < 2 ? std::vector{0, 1} : std::vector{3, 2};
@@ -174,13 +176,13 @@ TEST(Collective, SubgroupsDoNotMeet) {
   check_group(*group);
 }
 
-TEST(Collective, AStrangerIsRefused) {
+TEST(Collective, RankThatIsNotAMemberIsRefused) {
   EXPECT_THROW(
       mpi_collective(test_job(), {test_job().size(), test_job().size() + 1}, Tag::kWeightGroup),
       Error);
 }
 
-TEST(Collective, ABadRootIsRefused) {
+TEST(Collective, InvalidRootIsRefused) {
   ThreadGroup group(2);
   EXPECT_THROW(group.member(0)->broadcast_bytes({}, 2), Error);
 }

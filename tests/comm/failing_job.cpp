@@ -45,7 +45,7 @@ void all_reduce_for_ever(Job& job) {
   for (;;) world->all_reduce_sum(std::span(values));
 }
 
-[[noreturn]] void break_down(Job& job) {
+[[noreturn]] void fail_as_actor(Job& job) {
   job.set_role("actor");
   job.set_activity("generating for step 12");
   fail("the model broke");
@@ -53,7 +53,7 @@ void all_reduce_for_ever(Job& job) {
 
 /// The last rank fails while the others wait for messages.
 void while_waiting(Job& job) {
-  if (job.rank() == job.size() - 1) break_down(job);
+  if (job.rank() == job.size() - 1) fail_as_actor(job);
   wait_for_a_message(job);
 }
 
@@ -63,17 +63,17 @@ void in_a_collective(Job& job) {
     const auto world = world_collective(job);
     std::vector<float> values(3'000'000, 1.0f);
     for (int i = 0; i < 3; ++i) world->all_reduce_sum(std::span(values));
-    break_down(job);
+    fail_as_actor(job);
   }
   all_reduce_for_ever(job);
 }
 
 /// Rank 1 fails while large messages are in flight, to it and between the others.
-void with_messages_on_their_way(Job& job) {
+void with_messages_in_flight(Job& job) {
   MpiSink<RolloutGroup> to_next(job, Tag::kRollouts, {(job.rank() + 1) % job.size()});
   MpiSource<RolloutGroup> from_before(job, Tag::kRollouts, 1);
   for (int i = 0; i < 3; ++i) to_next.send(large_rollout());
-  if (job.rank() == 1) break_down(job);
+  if (job.rank() == 1) fail_as_actor(job);
   while (from_before.receive()) to_next.send(large_rollout());
 }
 
@@ -81,13 +81,13 @@ void two_at_once(Job& job) {
   // Unlike meet(), MPI_Barrier does not poll progress, so a late rank is not yet notified of the
   // other's failure.
   MPI_Barrier(MPI_COMM_WORLD);
-  if (job.rank() % 2 == 1) break_down(job);
+  if (job.rank() % 2 == 1) fail_as_actor(job);
   wait_for_a_message(job);
 }
 
 /// Rank 0 computes when rank 1 fails, and then waits for a message.
 void while_another_computes(Job& job, double seconds) {
-  if (job.rank() == 1) break_down(job);
+  if (job.rank() == 1) fail_as_actor(job);
   if (job.rank() == 0) compute(seconds);
   wait_for_a_message(job);
 }
@@ -96,7 +96,7 @@ void while_another_computes(Job& job, double seconds) {
 void after_the_others_are_done(Job& job) {
   if (job.rank() != job.size() - 1) return;
   compute(0.3);
-  break_down(job);
+  fail_as_actor(job);
 }
 
 /// All ranks finish, and rank 0 announces that work is left.
@@ -115,9 +115,9 @@ void interrupted(Job& job) {
 }
 
 /// A rank fails while another stops.
-void failed_beside_a_stop(Job& job) {
+void failed_during_a_stop(Job& job) {
   stopped(job);
-  if (job.rank() == 1) break_down(job);
+  if (job.rank() == 1) fail_as_actor(job);
 }
 
 /// The second Ctrl-C ends the process immediately.
@@ -129,7 +129,7 @@ void signalled_twice(Job&) {
   std::raise(SIGINT);
 }
 
-void tell_pid(Job& job) {
+void print_pid(Job& job) {
   std::printf("pid %d\n", static_cast<int>(getpid()));
   std::fflush(stdout);
   meet(job);
@@ -145,15 +145,15 @@ void die(Job& job) {
 /// A rank is killed while the others wait. mpirun's SIGTERM to the others is noted, as in training.
 void killed(Job& job, int rank) {
   note_stop_signals();
-  tell_pid(job);
+  print_pid(job);
   if (job.rank() == rank) die(job);
   all_reduce_for_ever(job);
 }
 
 /// A rank is killed while no other calls MPI.
-void killed_beside_computations(Job& job) {
+void killed_during_computations(Job& job) {
   note_stop_signals();
-  tell_pid(job);
+  print_pid(job);
   if (job.rank() == 1) die(job);
   compute(60);
 }
@@ -161,14 +161,14 @@ void killed_beside_computations(Job& job) {
 /// A rank is suspended for some seconds while the others wait for it.
 void paused(Job& job) {
   meet(job);
-  const std::string go_on = "(sleep 4; kill -CONT " + std::to_string(getpid()) + ") &";
-  if (job.rank() == 1 && std::system(go_on.c_str()) == 0) std::raise(SIGSTOP);
+  const std::string resume = "(sleep 4; kill -CONT " + std::to_string(getpid()) + ") &";
+  if (job.rank() == 1 && std::system(resume.c_str()) == 0) std::raise(SIGSTOP);
   meet(job);
 }
 
 /// mpirun is killed while the ranks wait.
 void launcher_killed(Job& job) {
-  tell_pid(job);
+  print_pid(job);
   if (job.rank() == 0) {
     compute(1);  // gives mpirun time to forward the output
     kill(getppid(), SIGKILL);
@@ -178,45 +178,45 @@ void launcher_killed(Job& job) {
 
 // These do not fail. environment_test.cpp runs them.
 
-void tells_cpus(Job&) {
+void print_cpus(Job&) {
   const std::size_t bound = usable_cpus().size();
   widen_binding();
   std::printf("bound to %zu, widened to %zu\n", bound, usable_cpus().size());
   std::fflush(stdout);
 }
 
-void tells_mpi(Job&) {
+void print_mpi(Job&) {
   int started = 0;
   MPI_Initialized(&started);
-  std::printf("MPI %s\n", started != 0 ? "started" : "untouched");
+  std::printf("MPI %s\n", started != 0 ? "initialized" : "not initialized");
   std::fflush(stdout);
 }
 
-int run(const std::string& way) {
-  const std::map<std::string, std::function<void(Job&)>> ways = {
-      {"well", [](Job&) {}},
+int run(const std::string& ending) {
+  const std::map<std::string, std::function<void(Job&)>> endings = {
+      {"succeed", [](Job&) {}},
       {"while_waiting", while_waiting},
       {"in_a_collective", in_a_collective},
-      {"with_messages_on_their_way", with_messages_on_their_way},
+      {"with_messages_in_flight", with_messages_in_flight},
       {"two_at_once", two_at_once},
       {"while_another_computes", [](Job& job) { while_another_computes(job, 2); }},
       {"while_another_is_stuck", [](Job& job) { while_another_computes(job, 60); }},
       {"after_the_others_are_done", after_the_others_are_done},
       {"stopped", stopped},
       {"interrupted", interrupted},
-      {"failed_beside_a_stop", failed_beside_a_stop},
+      {"failed_during_a_stop", failed_during_a_stop},
       {"signalled_twice", signalled_twice},
       {"killed", [](Job& job) { killed(job, 1); }},
       {"first_killed", [](Job& job) { killed(job, 0); }},
-      {"killed_beside_computations", killed_beside_computations},
+      {"killed_during_computations", killed_during_computations},
       {"paused", paused},
       {"launcher_killed", launcher_killed},
-      {"tells_cpus", tells_cpus},
-      {"tells_mpi", tells_mpi},
+      {"print_cpus", print_cpus},
+      {"print_mpi", print_mpi},
   };
   mpi::Environment environment;
   Job job(environment);
-  const int status = job.run([&] { ways.at(way)(job); });
+  const int status = job.run([&] { endings.at(ending)(job); });
   std::printf("rank %d of %d ends with %d\n", job.rank(), job.size(), status);
   std::fflush(stdout);
   return status;

@@ -15,9 +15,9 @@
 namespace lie {
 namespace {
 
-Outcome run_job(const std::string& way, int ranks = 4) {
+Outcome run_job(const std::string& ending, int ranks = 4) {
   return run_command("timeout -k 1 40 " LIE_MPIEXEC " --oversubscribe -n " + std::to_string(ranks) +
-                     " " LIE_FAILING_JOB " " + way);
+                     " " LIE_FAILING_JOB " " + ending);
 }
 
 /// Checks that every rank left through MPI_Finalize with status 1, that exactly one printed the
@@ -56,20 +56,20 @@ void expect_all_dead(const std::string& output) {
 // Starting and ending four ranks takes one to three seconds on two busy cores.
 constexpr double kSoon_seconds = 10;
 
-TEST(Job, EndsWellTogether) {
-  const Outcome outcome = run_job("well");
+TEST(Job, AllRanksSucceedTogether) {
+  const Outcome outcome = run_job("succeed");
   EXPECT_EQ(outcome.status, 0);
   EXPECT_EQ(count(outcome.output, "of 4 ends with 0"), 4) << outcome.output;
 }
 
-TEST(Job, StopsTogetherWithTheStatusOfWorkLeft) {
+TEST(Job, AllRanksStopWithTheStatusForWorkLeft) {
   const Outcome outcome = run_job("stopped");
   EXPECT_EQ(outcome.status, 75);
   EXPECT_EQ(count(outcome.output, "of 4 ends with 75"), 4) << outcome.output;
   EXPECT_EQ(run_command(LIE_FAILING_JOB " stopped").status, 75);
 }
 
-TEST(Job, ASignalToAnyRankReachesRank0WhichEndsAllInTheMiddle) {
+TEST(Job, SignalToAnyRankLetsRank0StopTheJobEarly) {
   const Outcome outcome = run_job("interrupted");
   EXPECT_EQ(outcome.status, 75);
   EXPECT_EQ(count(outcome.output, "stopped by SIGUSR1\n"), 1) << outcome.output;
@@ -77,47 +77,47 @@ TEST(Job, ASignalToAnyRankReachesRank0WhichEndsAllInTheMiddle) {
   EXPECT_EQ(count(outcome.output, "error on rank"), 0) << outcome.output;
 }
 
-TEST(Job, AFailureWinsOverAStop) {
-  expect_failed_as_one(run_job("failed_beside_a_stop"), "error on rank 1 (actor)", kSoon_seconds);
+TEST(Job, FailureTakesPrecedenceOverAStop) {
+  expect_failed_as_one(run_job("failed_during_a_stop"), "error on rank 1 (actor)", kSoon_seconds);
 }
 
-TEST(Job, ASecondInterruptEndsAtOnce) {
+TEST(Job, SecondInterruptEndsTheProcessImmediately) {
   const Outcome outcome = run_command(LIE_FAILING_JOB " signalled_twice; echo status $?");
   EXPECT_EQ(count(outcome.output, "noted SIGINT\n"), 1) << outcome.output;
   EXPECT_EQ(count(outcome.output, "status 130"), 1) << outcome.output;
 }
 
-TEST(Job, AWorldOfOneReportsItsFailure) {
+TEST(Job, SingleRankReportsItsFailure) {
   const Outcome outcome = run_command(LIE_FAILING_JOB " while_waiting");
   EXPECT_EQ(outcome.status, 1);
   EXPECT_EQ(count(outcome.output, "error on rank 0 (actor) of 1"), 1) << outcome.output;
 }
 
-TEST(Job, OneReportNamesRankRoleHostAndWork) {
+TEST(Job, SingleReportNamesRankRoleHostAndActivity) {
   const Outcome outcome = run_job("while_waiting");
   expect_failed_as_one(outcome, "error on rank 3 (actor) of 4, host ", kSoon_seconds);
   EXPECT_EQ(count(outcome.output, ", generating for step 12: the model broke\n"), 1)
       << outcome.output;
 }
 
-TEST(Job, AFailureReachesRanksInACollective) {
+TEST(Job, FailureReachesRanksInACollective) {
   expect_failed_as_one(run_job("in_a_collective"), "error on rank 1 (actor)", kSoon_seconds);
 }
 
-TEST(Job, AFailureWithLargeMessagesOnTheirWayEndsCleanly) {
-  expect_failed_as_one(run_job("with_messages_on_their_way"), "error on rank 1 (actor)",
+TEST(Job, FailureWithLargeMessagesInFlightEndsCleanly) {
+  expect_failed_as_one(run_job("with_messages_in_flight"), "error on rank 1 (actor)",
                        kSoon_seconds);
 }
 
-TEST(Job, OfTwoFailuresAtOnceTheLowestRankReports) {
+TEST(Job, LowestRankReportsSimultaneousFailures) {
   expect_failed_as_one(run_job("two_at_once"), "error on rank 1 (actor)", kSoon_seconds);
 }
 
-TEST(Job, ARankThatComputesHearsWhenItNextWaits) {
+TEST(Job, ComputingRankIsNotifiedWhenItNextWaits) {
   expect_failed_as_one(run_job("while_another_computes"), "error on rank 1 (actor)", kSoon_seconds);
 }
 
-TEST(Job, ARankThatDoesNotAnswerIsTornDown) {
+TEST(Job, UnresponsiveRankIsAborted) {
   const Outcome outcome = run_job("while_another_is_stuck");
   EXPECT_NE(outcome.status, 0);
   EXPECT_NE(outcome.status, 124) << "hangs";
@@ -125,7 +125,7 @@ TEST(Job, ARankThatDoesNotAnswerIsTornDown) {
   EXPECT_LT(outcome.seconds, kSoon_seconds + 5);
 }
 
-TEST(Job, RanksThatAreDoneFailWithTheLast) {
+TEST(Job, FinishedRanksFailWithALaterFailure) {
   expect_failed_as_one(run_job("after_the_others_are_done"), "error on rank 3 (actor)",
                        kSoon_seconds);
 }
@@ -142,24 +142,26 @@ void expect_killed_rank_is_reported(const Outcome& outcome, int rank) {
   expect_all_dead(outcome.output);
 }
 
-TEST(Job, AKilledRankIsReportedAndEndsAll) { expect_killed_rank_is_reported(run_job("killed"), 1); }
+TEST(Job, KilledRankIsReportedAndEndsAllRanks) {
+  expect_killed_rank_is_reported(run_job("killed"), 1);
+}
 
-TEST(Job, AKilledRank0IsReportedByAnother) {
+TEST(Job, KilledRank0IsReportedByAnotherRank) {
   expect_killed_rank_is_reported(run_job("first_killed"), 0);
 }
 
-TEST(Job, AKilledRankEndsRanksThatDoNotCallMpi) {
-  expect_killed_rank_is_reported(run_job("killed_beside_computations"), 1);
+TEST(Job, KilledRankEndsRanksThatDoNotCallMpi) {
+  expect_killed_rank_is_reported(run_job("killed_during_computations"), 1);
 }
 
-TEST(Job, APausedRankIsNotLost) {
+TEST(Job, SuspendedRankIsNotLost) {
   const Outcome outcome = run_job("paused");
   EXPECT_EQ(outcome.status, 0) << outcome.output;
   EXPECT_EQ(count(outcome.output, "of 4 ends with 0"), 4) << outcome.output;
   EXPECT_GT(outcome.seconds, 4);
 }
 
-TEST(Job, AKilledLauncherLeavesNoOrphan) { expect_all_dead(run_job("launcher_killed").output); }
+TEST(Job, KilledLauncherLeavesNoOrphans) { expect_all_dead(run_job("launcher_killed").output); }
 
 }  // namespace
 }  // namespace lie

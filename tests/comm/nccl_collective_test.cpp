@@ -10,7 +10,7 @@
 namespace lie {
 namespace {
 
-TEST(NcclCollective, SaysWhatIsMissingWithoutCudaOrAGpu) {
+TEST(NcclCollective, ErrorWithoutCudaOrGpuNamesWhatIsMissing) {
   constexpr int kNoSuchDevice = 1000;
   try {
     nccl_collective(test_job(), solo_collective(), kNoSuchDevice);

@@ -11,18 +11,18 @@
 namespace lie {
 namespace {
 
-constexpr int kPatience_milliseconds = 10'000;
+constexpr int kTimeout_milliseconds = 10'000;
 
-class Meeting : public testing::Test {
+class RankLinkTest : public testing::Test {
  protected:
   /// Returns a connection to the listener, and its other end.
   std::pair<Descriptor, RankLink> connect() {
     Descriptor socket;
-    for (int i = 0; i < point_.address_count && !socket.is_open(); ++i) {
-      socket = connect_to_host(point_, i, kPatience_milliseconds, wake_.number());
+    for (int i = 0; i < rendezvous_.address_count && !socket.is_open(); ++i) {
+      socket = connect_to_host(rendezvous_, i, kTimeout_milliseconds, wake_.number());
     }
-    wait_for_link(listener_.number(), false, kPatience_milliseconds, wake_.number());
-    return {std::move(socket), RankLink(accept_link(listener_), point_.token)};
+    wait_for_link(listener_.number(), false, kTimeout_milliseconds, wake_.number());
+    return {std::move(socket), RankLink(accept_link(listener_), rendezvous_.token)};
   }
 
   /// Reads until a message has arrived or the connection has ended.
@@ -31,22 +31,20 @@ class Meeting : public testing::Test {
       link.read();
       if (auto news = link.next()) return news;
       if (link.loss() || link.is_foreign()) return std::nullopt;
-      if (!wait_for_link(link.descriptor(), false, kPatience_milliseconds, wake_.number())) {
+      if (!wait_for_link(link.descriptor(), false, kTimeout_milliseconds, wake_.number())) {
         return std::nullopt;
       }
     }
   }
 
-  MeetingPoint point_ = make_meeting_point();
-  Descriptor listener_ = listen_to_hosts(point_);
+  Rendezvous rendezvous_ = make_rendezvous();
+  Descriptor listener_ = listen_to_hosts(rendezvous_);
   Descriptor wake_{::eventfd(0, EFD_CLOEXEC)};
 };
 
-using RankLinkMeeting = Meeting;
-
-TEST_F(RankLinkMeeting, NewsArriveWithTextsCutToTheWire) {
+TEST_F(RankLinkTest, NewsArriveWithTextsCutToTheWireFormat) {
   auto [socket, link] = connect();
-  RankLink sender(std::move(socket), point_.token);
+  RankLink sender(std::move(socket), rendezvous_.token);
   sender.send({RankNews::Kind::kRunning, {3, "h1", "actor", std::string(500, 'x')}});
   sender.flush();
   const auto news = receive(link);
@@ -58,10 +56,10 @@ TEST_F(RankLinkMeeting, NewsArriveWithTextsCutToTheWire) {
   EXPECT_EQ(news->rank.activity, std::string(119, 'x'));
 }
 
-TEST_F(RankLinkMeeting, LastWordsComeBeforeTheLoss) {
+TEST_F(RankLinkTest, LastMessageArrivesBeforeTheLoss) {
   auto [socket, link] = connect();
   {
-    RankLink sender(std::move(socket), point_.token);
+    RankLink sender(std::move(socket), rendezvous_.token);
     sender.send({RankNews::Kind::kEnded, {3}});
     sender.flush();
   }
@@ -72,7 +70,7 @@ TEST_F(RankLinkMeeting, LastWordsComeBeforeTheLoss) {
   EXPECT_EQ(link.loss(), Loss::kDied);
 }
 
-TEST_F(RankLinkMeeting, AStrangerIsNotHeard) {
+TEST_F(RankLinkTest, ForeignBytesAreIgnored) {
   auto [socket, link] = connect();
   const std::string request = "GET / HTTP/1.1\r\n\r\n";
   ::send(socket.number(), request.data(), request.size(), 0);
@@ -80,22 +78,22 @@ TEST_F(RankLinkMeeting, AStrangerIsNotHeard) {
   EXPECT_TRUE(link.is_foreign());
 }
 
-TEST_F(RankLinkMeeting, ARankOfAnotherJobIsNotHeard) {
+TEST_F(RankLinkTest, RankOfAnotherJobIsIgnored) {
   auto [socket, link] = connect();
-  RankLink other(std::move(socket), make_meeting_point().token);
+  RankLink other(std::move(socket), make_rendezvous().token);
   other.send({RankNews::Kind::kRunning, {1}});
   other.flush();
   EXPECT_FALSE(receive(link));
   EXPECT_TRUE(link.is_foreign());
 }
 
-TEST_F(RankLinkMeeting, OneRankOfAHostListensToItsNeighbours) {
-  EXPECT_FALSE(connect_to_neighbour(point_, "h1").is_open());
-  const Descriptor first = listen_to_neighbours(point_, "h1");
+TEST_F(RankLinkTest, OneRankPerHostListensForItsNeighbors) {
+  EXPECT_FALSE(connect_to_neighbor(rendezvous_, "h1").is_open());
+  const Descriptor first = listen_to_neighbors(rendezvous_, "h1");
   EXPECT_TRUE(first.is_open());
-  EXPECT_FALSE(listen_to_neighbours(point_, "h1").is_open());
-  EXPECT_TRUE(listen_to_neighbours(point_, "h2").is_open());
-  EXPECT_TRUE(connect_to_neighbour(point_, "h1").is_open());
+  EXPECT_FALSE(listen_to_neighbors(rendezvous_, "h1").is_open());
+  EXPECT_TRUE(listen_to_neighbors(rendezvous_, "h2").is_open());
+  EXPECT_TRUE(connect_to_neighbor(rendezvous_, "h1").is_open());
 }
 
 }  // namespace

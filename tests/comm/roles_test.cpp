@@ -26,7 +26,7 @@ RoleLayout split(int ranks, const RolesOptions& options = {}) {
   return plan_roles(options, one_host(ranks, 8));
 }
 
-TEST(Roles, AutomaticSplit) {
+TEST(Roles, AutomaticSplitDependsOnTheNumberOfRanks) {
   const struct {
     int ranks;
     std::size_t learners, reward_workers, actors;
@@ -44,7 +44,7 @@ TEST(Roles, AutomaticSplit) {
   }
 }
 
-TEST(Roles, LearnersAreAtMostTheLanes) {
+TEST(Roles, LearnersAreAtMostTheGradientShards) {
   EXPECT_EQ(plan_roles({}, one_host(256, 8), 8).learners.size(), 8U);
   try {
     plan_roles({.learners = 9}, one_host(256, 8), 8);
@@ -64,7 +64,7 @@ TEST(Roles, OnlySmallWorldsGiveARankTwoRoles) {
   EXPECT_EQ(crowded.roles_of(1), "learner");
 }
 
-TEST(Roles, OptionsAreObeyed) {
+TEST(Roles, OptionsSetTheNumberOfRanks) {
   const RoleLayout layout = split(8, {.reward_workers = 2, .learners = 2});
   EXPECT_EQ(layout.learners, (std::vector{0, 1}));
   EXPECT_EQ(layout.reward_workers, (std::vector{2, 3}));
@@ -100,7 +100,7 @@ TEST(Roles, BoundRanksKeepTheirOwnCpus) {
   EXPECT_EQ(plan_roles({}, places).threads(2, Role::kActor), 3) << "other hosts do not count";
 }
 
-TEST(Roles, TheTableFoldsEqualNeighbours) {
+TEST(Roles, TableMergesEqualNeighbors) {
   EXPECT_NE(plan_roles({}, one_host(2, 2)).table(3).find("  3 threads"), std::string::npos);
   EXPECT_EQ(plan_roles({}, one_host(4, 2)).table(),
             "rank 0     learner        2 threads  node1\n"
@@ -117,21 +117,21 @@ RoleLayout cluster(int hosts, const std::string& name) {
   return plan_roles({}, std::move(places));
 }
 
-TEST(Roles, TheTableOfManyHostsHasALineForEachRole) {
+TEST(Roles, TableOfManyHostsHasOneLinePerRole) {
   EXPECT_EQ(cluster(512, "n").table(),
             "ranks 0-63      learner        2-3 threads  8 hosts, n0 to n7\n"
             "ranks 64-319    reward worker  1 thread     32 hosts, n8 to n39\n"
             "ranks 320-4095  actor          2 threads    472 hosts, n40 to n511\n");
 }
 
-TEST(Roles, TheTableFitsATerminalWhateverTheHostsAreCalled) {
+TEST(Roles, TableFitsATerminalForAnyHostNames) {
   for (const int hosts : {1, 3, 512}) {
     std::istringstream lines(cluster(hosts, "ip-10-0-0-12.some-region.internal-").table(128));
     for (std::string line; std::getline(lines, line);) EXPECT_LE(line.size(), 78u) << line;
   }
 }
 
-TEST(Roles, PlacesOfAllRanksAreKnownToAll) {
+TEST(Roles, EveryRankGathersThePlacesOfAllRanks) {
   const RankPlace mine{"host" + std::to_string(test_job().rank()), cpus(test_job().rank(), 3)};
   const std::vector<RankPlace> places = gather_places(test_job(), mine);
   ASSERT_EQ(std::ssize(places), test_job().size());

@@ -73,7 +73,7 @@ std::vector<std::int64_t> work(TicketClient& tickets) {
 }
 
 /// Returns the waiting actors and the free slots of each.
-std::vector<std::pair<int, std::int64_t>> waiting_at(TicketQueue& ticket_queue) {
+std::vector<std::pair<int, std::int64_t>> waiting_actors_of(TicketQueue& ticket_queue) {
   std::vector<std::pair<int, std::int64_t>> waiting;
   for (const auto& [actor, request] : ticket_queue.waiting_actors()) {
     waiting.emplace_back(actor, request.room);
@@ -81,7 +81,7 @@ std::vector<std::pair<int, std::int64_t>> waiting_at(TicketQueue& ticket_queue) 
   return waiting;
 }
 
-TEST(TicketQueue, RanksPullEachTicketOnce) {
+TEST(TicketQueue, RanksReceiveEachTicketOnce) {
   Job& job = test_job();
   if (job.size() == 1) GTEST_SKIP() << "needs two ranks";
   std::vector<int> actors(static_cast<std::size_t>(job.size() - 1));
@@ -101,7 +101,7 @@ TEST(TicketQueue, RanksPullEachTicketOnce) {
   EXPECT_EQ(std::set(groups.begin(), groups.end()).size(), groups.size());
 }
 
-TEST(TicketQueue, ThreadsPullEachTicketOnce) {
+TEST(TicketQueue, ThreadsReceiveEachTicketOnce) {
   constexpr int kActors = 3;
   LocalTicketQueue ticket_queue(kActors);
   std::vector<std::vector<std::int64_t>> groups(kActors);
@@ -119,26 +119,26 @@ TEST(TicketQueue, ThreadsPullEachTicketOnce) {
   EXPECT_EQ(all.size(), static_cast<std::size_t>(kTickets));
 }
 
-TEST(TicketQueue, AnActorHasOneRequestOpenAndWaitsUntilAnswered) {
+TEST(TicketQueue, ActorHasOneOpenRequestUntilItIsAnswered) {
   LocalTicketQueue ticket_queue(2);
   const auto first = ticket_queue.client(0);
   const auto second = ticket_queue.client(1);
   using Waiting = std::vector<std::pair<int, std::int64_t>>;
-  EXPECT_EQ(waiting_at(ticket_queue), Waiting());
+  EXPECT_EQ(waiting_actors_of(ticket_queue), Waiting());
   EXPECT_FALSE(second->try_receive({3}));
   EXPECT_FALSE(second->try_receive({9}));
   EXPECT_FALSE(first->try_receive({7}));
-  EXPECT_EQ(waiting_at(ticket_queue), (Waiting{{1, 3}, {0, 7}}));
-  EXPECT_EQ(waiting_at(ticket_queue), (Waiting{{1, 3}, {0, 7}}));
+  EXPECT_EQ(waiting_actors_of(ticket_queue), (Waiting{{1, 3}, {0, 7}}));
+  EXPECT_EQ(waiting_actors_of(ticket_queue), (Waiting{{1, 3}, {0, 7}}));
   ticket_queue.answer(1, example_assignment(5));
-  EXPECT_EQ(waiting_at(ticket_queue), (Waiting{{0, 7}}));
+  EXPECT_EQ(waiting_actors_of(ticket_queue), (Waiting{{0, 7}}));
   EXPECT_EQ(second->try_receive({9})->tickets.at(0).group, 5);
-  EXPECT_EQ(waiting_at(ticket_queue), (Waiting{{0, 7}}))
+  EXPECT_EQ(waiting_actors_of(ticket_queue), (Waiting{{0, 7}}))
       << "nothing is asked before the actor wants more";
   EXPECT_THROW(ticket_queue.answer(1, finish()), Error);
 }
 
-TEST(TicketQueue, PoisonWakesAWaitingActor) {
+TEST(TicketQueue, PoisonWakesWaitingActors) {
   LocalTicketQueue ticket_queue(1);
   std::jthread actor([&] { EXPECT_THROW(ticket_queue.client(0)->receive({1}), Error); });
   ticket_queue.poison(std::make_exception_ptr(Error("the learner failed")));

@@ -71,7 +71,7 @@ TEST(Wire, ScoredGroupKeepsEveryField) {
   EXPECT_EQ(got.reward_clock.idle_seconds, 8);
 }
 
-TEST(Wire, PackingWhatWasUnpackedGivesTheSameBytes) {
+TEST(Wire, RoundTripIsByteIdentical) {
   Assignment two = example_assignment(3);
   two.tickets.push_back(example_ticket(4));
   const Bytes assignment = pack(two);
@@ -86,9 +86,9 @@ TEST(Wire, PackingWhatWasUnpackedGivesTheSameBytes) {
 }
 
 TEST(Wire, EveryTruncationIsAnError) {
-  const Bytes whole = pack(example_scored(1));
-  for (std::size_t size = 0; size < whole.size(); ++size) {
-    Bytes cut(whole.begin(), whole.begin() + static_cast<std::ptrdiff_t>(size));
+  const Bytes intact = pack(example_scored(1));
+  for (std::size_t size = 0; size < intact.size(); ++size) {
+    Bytes cut(intact.begin(), intact.begin() + static_cast<std::ptrdiff_t>(size));
     EXPECT_THROW(unpack<ScoredGroup>(cut), Error) << size;
     if (size < wire::kHeaderBytes) continue;
     // a header with the correct length
@@ -117,10 +117,10 @@ TEST(Wire, ForeignMessagesAreRefused) {
 }
 
 TEST(Wire, DamageNeverCrashes) {
-  const Bytes whole = pack(std::vector{example_scored(1), example_scored(2)});
-  for (std::size_t at = 0; at < whole.size(); ++at) {
+  const Bytes intact = pack(std::vector{example_scored(1), example_scored(2)});
+  for (std::size_t at = 0; at < intact.size(); ++at) {
     for (const auto value : {std::byte{0x00}, std::byte{0x7f}, std::byte{0xff}}) {
-      Bytes damaged = whole;
+      Bytes damaged = intact;
       damaged[at] = value;
       try {
         unpack<std::vector<ScoredGroup>>(damaged);
@@ -139,7 +139,7 @@ TEST(Wire, UnknownEnumeratorsAreRefused) {
   EXPECT_THROW(unpack<ScoredGroup>(pack(scored)), Error);
 }
 
-TEST(Wire, CloseIsTold) {
+TEST(Wire, CloseMessageIsRecognized) {
   EXPECT_TRUE(wire::is_close(wire::pack_close()));
   EXPECT_FALSE(wire::is_close(pack(example_assignment(1))));
   EXPECT_THROW(wire::is_close(Bytes(3)), Error);

@@ -352,10 +352,6 @@ TEST_F(Config, DifferencesNameBothSides) {
             (std::vector<std::string>{"gone.key: there 1, here unknown"}));
 }
 
-<<<<<<< HEAD
-<<<<<<< HEAD
-=======
->>>>>>> main
 TEST_F(Config, AFormerNameOfAKeyIsAcceptedAndReported) {
   std::int64_t shards = 8;
   fields.add("shards", shards, {.help = "Shards.", .renamed_from = "lanes"});
@@ -370,12 +366,8 @@ TEST_F(Config, AFormerNameOfAKeyIsAcceptedAndReported) {
   EXPECT_EQ(config_differences(fields, older, {}),
             std::vector<std::string>{"shards: there 4, here 2"});
   EXPECT_EQ(dump_config(fields).find("lanes"), std::string::npos);
-<<<<<<< HEAD
-=======
-=======
 }
 
->>>>>>> main
 TEST_F(Config, OptionalNumbersReadAndPrintAutoWhenUnset) {
   std::optional<double> clip_high;
   fields.add("clip_high", clip_high, {.help = "Upper clip.", .min = 0, .max = 1});
@@ -403,10 +395,6 @@ TEST_F(Config, NegativeNumbersOfEarlierVersionsAreUnsetOptionalNumbers) {
   load_config(fields, older, {});
   EXPECT_EQ(clip_high, std::nullopt);
   EXPECT_TRUE(config_differences(fields, older, {}).empty());
-<<<<<<< HEAD
->>>>>>> learner-words
-=======
->>>>>>> main
 }
 
 TEST_F(Config, AKeyThatAnOlderRunLacksIsWhatRunsDidBefore) {

@@ -45,15 +45,15 @@ std::string fault_of(const fs::path& path, const std::string& expected) {
   }
 }
 
-TEST(Checksums, ASingleFlippedBitIsNoticedOrChangesNothing) {
+TEST(Checksums, SingleBitFlipIsDetectedOrChangesNothing) {
   const fs::path path = write_segment("flips", {});
-  const std::string whole = read_file(path);
+  const std::string intact = read_file(path);
   const std::string expected = everything(path);
   std::mt19937_64 random(1);
-  int noticed = 0;
+  int detected = 0;
   constexpr int kFlips = 250;
   for (int flip = 0; flip < kFlips; ++flip) {
-    std::string bytes = whole;
+    std::string bytes = intact;
     const std::size_t bit = random() % (8 * bytes.size());
     bytes[bit / 8] = static_cast<char>(bytes[bit / 8] ^ (1 << bit % 8));
     write_bytes(path, bytes);
@@ -61,13 +61,14 @@ TEST(Checksums, ASingleFlippedBitIsNoticedOrChangesNothing) {
     EXPECT_NE(fault, "OTHER VALUES") << "bit " << bit;
     if (fault.empty()) continue;
     EXPECT_NE(fault.find(path.string()), std::string::npos) << fault;
-    ++noticed;
+    ++detected;
   }
-  fmt::print("{} of {} flips noticed, the others changed nothing that is read\n", noticed, kFlips);
-  EXPECT_GT(noticed, 0);
+  fmt::print("{} of {} flips detected, the others changed nothing that is read\n", detected,
+             kFlips);
+  EXPECT_GT(detected, 0);
 }
 
-TEST(Checksums, TheErrorNamesFileAndColumn) {
+TEST(Checksums, ErrorNamesFileAndColumn) {
   const fs::path path = write_segment("named", {.mean_tokens = 2000});
   const std::string expected = everything(path);
   std::string bytes = read_file(path);

@@ -50,7 +50,7 @@ TEST(TrajectoriesDigest, DoesNotDependOnTimesAndRanks) {
             digest);
 }
 
-TEST(TrajectoriesDigest, ChangesWithTheWeightsOfAToken) {
+TEST(TrajectoriesDigest, ChangesWithThePolicyVersionOfAToken) {
   const auto digest = [](const char* name, VersionRuns runs) {
     const auto directory = fresh_directory(name);
     TrajectoryInfo info = example_info();

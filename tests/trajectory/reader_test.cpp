@@ -38,7 +38,7 @@ std::string message_of(const fs::path& path) {
   return "";
 }
 
-TEST(SegmentReader, ForeignFilesAreErrorsThatNameThem) {
+TEST(SegmentReader, ErrorForAForeignFileNamesIt) {
   const fs::path directory = fresh_directory("foreign");
   std::ofstream(directory / "text.h5") << "step,reward\n1,0.5\n";
   std::ofstream(directory / "empty.h5");
@@ -48,7 +48,7 @@ TEST(SegmentReader, ForeignFilesAreErrorsThatNameThem) {
   }
 }
 
-TEST(SegmentReader, AnotherSchemaVersionIsRefused) {
+TEST(SegmentReader, OtherSchemaVersionsAreRefused) {
   for (const std::int64_t version : {1, 3}) {
     const fs::path path = fresh_directory("version") / "other.h5";
     {
@@ -60,7 +60,7 @@ TEST(SegmentReader, AnotherSchemaVersionIsRefused) {
   }
 }
 
-TEST(SegmentReader, ATruncatedFileIsAnErrorWhereverItIsCut) {
+TEST(SegmentReader, TruncatedFileIsAnErrorWhereverItEnds) {
   const fs::path path = write_run("truncated", 1, 6) / segment_name(0, 0);
   const auto size = fs::file_size(path);
   for (int percent : {90, 75, 50, 25, 10, 1}) {
@@ -69,7 +69,7 @@ TEST(SegmentReader, ATruncatedFileIsAnErrorWhereverItIsCut) {
   }
 }
 
-TEST(SegmentReader, OverwrittenBytesAreAnErrorOrUnseen) {
+TEST(SegmentReader, OverwrittenBytesAreAnError) {
   const fs::path path = write_run("corrupt", 1, 6) / segment_name(0, 0);
   const auto size = static_cast<std::streamoff>(fs::file_size(path));
   for (std::streamoff at = 1000; at < size; at += size / 20) {
@@ -95,7 +95,7 @@ TEST(RunReader, MergesLearnersInCanonicalOrder) {
   for (std::size_t i = 0; i < group.size(); ++i) EXPECT_EQ(group[i], run.samples()[i].key.group);
 }
 
-TEST(RunReader, AStepThatOneLearnerLacksIsLeftOutAndNoted) {
+TEST(RunReader, StepMissingForOneLearnerIsExcludedAndNoted) {
   const fs::path directory = fresh_directory("uneven");
   TrajectoryWriter first(directory, example_info(0, 2));
   TrajectoryWriter second(directory, example_info(1, 2));
@@ -108,7 +108,7 @@ TEST(RunReader, AStepThatOneLearnerLacksIsLeftOutAndNoted) {
   ASSERT_EQ(run.notes().size(), 1U);
 }
 
-TEST(RunReader, AnEvaluationThatOnlyOneLearnerKeepsBelongsToTheRun) {
+TEST(RunReader, EvaluationLoggedByOneLearnerBelongsToTheRun) {
   const fs::path directory = fresh_directory("evaluation");
   TrajectoryWriter first(directory, example_info(0, 2));
   TrajectoryWriter second(directory, example_info(1, 2));
@@ -122,14 +122,14 @@ TEST(RunReader, AnEvaluationThatOnlyOneLearnerKeepsBelongsToTheRun) {
   EXPECT_TRUE(run.notes().empty());
 }
 
-TEST(RunReader, AResponseThatStandsTwiceIsAnError) {
+TEST(RunReader, RepeatedResponseIsAnError) {
   const fs::path directory = write_run("twice", 1, 3);
   TrajectoryWriter again(directory, example_info(0, 1, 2));
   again.append(example_step({}, 3));
   EXPECT_THROW(RunReader run(directory), Error);
 }
 
-TEST(RunReader, ADirectoryWithoutFilesIsAnEmptyRun) {
+TEST(RunReader, DirectoryWithoutFilesIsAnEmptyRun) {
   EXPECT_TRUE(RunReader(fresh_directory("none")).samples().empty());
 }
 

@@ -36,8 +36,8 @@ void write_closed(const fs::path& directory, std::initializer_list<std::int64_t>
 
 /// Writes a segment of two learners as a kill leaves it: files that were not closed, with different
 /// last steps.
-void write_torn(const fs::path& directory, std::int64_t start, std::int64_t last_of_0,
-                std::int64_t last_of_1) {
+void write_killed(const fs::path& directory, std::int64_t start, std::int64_t last_of_0,
+                  std::int64_t last_of_1) {
   const fs::path live = fresh_directory("live-files");
   TrajectoryWriter first(live, example_info(0, 2, start));
   TrajectoryWriter second(live, example_info(1, 2, start));
@@ -74,19 +74,19 @@ std::string digest_of_steps(const char* name, std::int64_t last) {
   return trajectories_digest(RunReader(directory));
 }
 
-TEST(RecoverLog, KeepsWhatAllLearnersCompletedAndClosesTheFiles) {
+TEST(RecoverLog, KeepsStepsThatAllLearnersCompletedAndClosesTheFiles) {
   const fs::path directory = fresh_directory("kill");
   write_closed(directory, {0, 2});
-  write_torn(directory, 2, 5, 4);
+  write_killed(directory, 2, 5, 4);
   EXPECT_FALSE(is_closed(directory / segment_name(0, 2)));
   EXPECT_EQ(recover(directory, 2), 4);
   expect_steps(directory, 4);
   EXPECT_EQ(trajectories_digest(RunReader(directory)), digest_of_steps("kill-whole", 4));
 }
 
-TEST(RecoverLog, TheRunGoesOnInASegmentOfItsOwn) {
+TEST(RecoverLog, ResumedRunWritesItsOwnSegment) {
   const fs::path directory = fresh_directory("goes-on");
-  write_torn(directory, 0, 3, 3);
+  write_killed(directory, 0, 3, 3);
   const std::int64_t last = recover(directory, 0);
   write_closed(directory, {last, 6});
   EXPECT_EQ(trajectories_digest(RunReader(directory)), digest_of_steps("goes-on-whole", 6));
@@ -95,7 +95,7 @@ TEST(RecoverLog, TheRunGoesOnInASegmentOfItsOwn) {
 TEST(RecoverLog, SegmentsWithoutACompleteStepAreRemoved) {
   const fs::path directory = fresh_directory("nothing");
   write_closed(directory, {0, 2});
-  write_torn(directory, 2, 3, 2);
+  write_killed(directory, 2, 3, 2);
   std::ofstream(directory / (segment_name(0, 3) + ".new"));
   EXPECT_EQ(recover(directory, 2), 2);
   expect_steps(directory, 2);
@@ -103,7 +103,7 @@ TEST(RecoverLog, SegmentsWithoutACompleteStepAreRemoved) {
             (std::vector<std::string>{"index.jsonl", segment_name(0, 0), segment_name(1, 0)}));
 }
 
-TEST(RecoverLog, ClosedSegmentsBehindAnOlderCheckpointStay) {
+TEST(RecoverLog, ClosedSegmentsAfterAnOlderCheckpointAreUnchanged) {
   const fs::path directory = fresh_directory("older");
   write_closed(directory, {0, 2, 4, 6});
   const auto untouched = fs::last_write_time(directory / segment_name(0, 4));
@@ -111,45 +111,45 @@ TEST(RecoverLog, ClosedSegmentsBehindAnOlderCheckpointStay) {
   EXPECT_EQ(fs::last_write_time(directory / segment_name(0, 4)), untouched);
 }
 
-TEST(RecoverLog, ADamagedSegmentIsSetAsideAndWhatFollowsItToo) {
+TEST(RecoverLog, DamagedSegmentAndLaterSegmentsAreRenamed) {
   const fs::path directory = fresh_directory("damaged");
   write_closed(directory, {0, 2, 4, 6});
   damage(directory / segment_name(1, 2));
   testing::internal::CaptureStderr();
   EXPECT_EQ(recover(directory, 2), 2);
-  const std::string said = testing::internal::GetCapturedStderr();
-  EXPECT_NE(said.find(segment_name(1, 2) + ".damaged"), std::string::npos) << said;
-  EXPECT_NE(said.find("after step 2 is generated again"), std::string::npos) << said;
+  const std::string output = testing::internal::GetCapturedStderr();
+  EXPECT_NE(output.find(segment_name(1, 2) + ".damaged"), std::string::npos) << output;
+  EXPECT_NE(output.find("its steps after step 2 are generated again"), std::string::npos) << output;
   EXPECT_TRUE(fs::exists(directory / (segment_name(1, 2) + ".damaged")));
   EXPECT_TRUE(fs::exists(directory / (segment_name(0, 4) + ".gap")));
   expect_steps(directory, 2);
 }
 
-TEST(RecoverLog, DamageBeforeTheCheckpointDoesNotStandInTheWay) {
+TEST(RecoverLog, DamageBeforeTheCheckpointDoesNotPreventRecovery) {
   const fs::path directory = fresh_directory("before");
   write_closed(directory, {0, 2, 4});
   damage(directory / segment_name(1, 0));
   testing::internal::CaptureStderr();
   EXPECT_EQ(recover(directory, 2), 4);
-  const std::string said = testing::internal::GetCapturedStderr();
-  EXPECT_NE(said.find("what it held of steps 1 to 2 is lost"), std::string::npos) << said;
+  const std::string output = testing::internal::GetCapturedStderr();
+  EXPECT_NE(output.find("its steps 1 to 2 are lost"), std::string::npos) << output;
   EXPECT_TRUE(fs::exists(directory / (segment_name(1, 0) + ".damaged")));
 }
 
-TEST(RecoverLog, AMissingSegmentIsNamedWithItsSteps) {
+TEST(RecoverLog, MissingSegmentIsNamedWithItsSteps) {
   const fs::path directory = fresh_directory("missing");
   write_closed(directory, {0, 2, 4});
   update_index(directory, 4);
   fs::remove(directory / segment_name(1, 2));
   testing::internal::CaptureStderr();
   EXPECT_EQ(recover(directory, 2), 2);
-  const std::string said = testing::internal::GetCapturedStderr();
-  EXPECT_NE(said.find(segment_name(1, 2) + " IS MISSING: of its steps 3 to 4, those after 2"),
+  const std::string output = testing::internal::GetCapturedStderr();
+  EXPECT_NE(output.find(segment_name(1, 2) + " IS MISSING: of its steps 3 to 4, those after 2"),
             std::string::npos)
-      << said;
+      << output;
 }
 
-TEST(RecoverLog, ALogOfAnotherVersionIsRefusedAndLeftAlone) {
+TEST(RecoverLog, LogOfAnotherVersionIsRefusedAndUnchanged) {
   const fs::path path = fresh_directory("version-log") / segment_name(0, 0);
   {
     const h5::Handle file = h5::create_file(path);
@@ -159,7 +159,7 @@ TEST(RecoverLog, ALogOfAnotherVersionIsRefusedAndLeftAlone) {
   EXPECT_TRUE(fs::exists(path));
 }
 
-TEST(RecoverLog, ADamagedIndexIsMadeAgain) {
+TEST(RecoverLog, DamagedIndexIsRebuilt) {
   const fs::path directory = fresh_directory("index-damaged");
   write_closed(directory, {0, 2, 4});
   std::ofstream(directory / "index.jsonl") << "{\"file\":";
@@ -176,30 +176,30 @@ std::map<std::string, std::string> contents(const fs::path& directory) {
   return files;
 }
 
-TEST(RecoverLog, KilledBetweenItsActsItEndsTheSame) {
-  const fs::path torn = fresh_directory("states-torn");
-  write_closed(torn, {0, 2});
-  write_torn(torn, 2, 5, 4);
-  write_torn(torn, 5, 5, 5);  // started, without a step yet
-  const fs::path whole = fresh_directory("states-whole");
-  fs::copy(torn, whole, fs::copy_options::overwrite_existing | fs::copy_options::recursive);
-  ASSERT_EQ(recover(whole, 2), 4);
-  const auto before = contents(torn);
-  const auto after = contents(whole);
-  const std::string digest = trajectories_digest(RunReader(whole));
+TEST(RecoverLog, ResultIsTheSameAfterAKillBetweenFileChanges) {
+  const fs::path killed = fresh_directory("states-killed");
+  write_closed(killed, {0, 2});
+  write_killed(killed, 2, 5, 4);
+  write_killed(killed, 5, 5, 5);  // started, without a step yet
+  const fs::path recovered = fresh_directory("states-whole");
+  fs::copy(killed, recovered, fs::copy_options::overwrite_existing | fs::copy_options::recursive);
+  ASSERT_EQ(recover(recovered, 2), 4);
+  const auto before = contents(killed);
+  const auto after = contents(recovered);
+  const std::string digest = trajectories_digest(RunReader(recovered));
   // recover_log changes single files atomically, so after a kill any subset of its changes may have
   // happened.
   for (unsigned done = 0; done < (1U << before.size()); ++done) {
     const fs::path state = fresh_directory("states");
     unsigned bit = 0;
     for (const auto& [name, bytes] : before) {
-      const bool acted = (done >> bit++ & 1U) != 0;
-      if (acted && !after.contains(name)) continue;
-      std::ofstream(state / name, std::ios::binary) << (acted ? after.at(name) : bytes);
+      const bool changed = (done >> bit++ & 1U) != 0;
+      if (changed && !after.contains(name)) continue;
+      std::ofstream(state / name, std::ios::binary) << (changed ? after.at(name) : bytes);
     }
     std::ofstream(state / (segment_name(0, 2) + ".new")) << "part of a copy";
     EXPECT_EQ(recover(state, 2), 4);
-    EXPECT_EQ(list_directory(state), list_directory(whole)) << done;
+    EXPECT_EQ(list_directory(state), list_directory(recovered)) << done;
     EXPECT_EQ(trajectories_digest(RunReader(state)), digest) << done;
     expect_steps(state, 4);
   }

@@ -43,7 +43,7 @@ TEST(SegmentIndex, ListsTheClosedSegments) {
   EXPECT_TRUE(is_there(directory, index[1]));
 }
 
-TEST(SegmentIndex, ASegmentThatIsLostOrCutShortStaysListed) {
+TEST(SegmentIndex, LostOrTruncatedSegmentStaysListed) {
   const fs::path directory = write_run("lost", 3);
   fs::remove(directory / segment_name(0, 0));
   fs::resize_file(directory / segment_name(0, 2), 100);
@@ -55,7 +55,7 @@ TEST(SegmentIndex, ASegmentThatIsLostOrCutShortStaysListed) {
   EXPECT_TRUE(is_there(directory, index[2]));
 }
 
-TEST(SegmentIndex, ReadersNoteWhatIsMissing) {
+TEST(SegmentIndex, ReadersNoteMissingSegments) {
   const fs::path directory = write_run("noted", 3);
   fs::remove(directory / segment_name(0, 2));
   const RunReader run(directory);
@@ -63,7 +63,7 @@ TEST(SegmentIndex, ReadersNoteWhatIsMissing) {
   EXPECT_NE(run.notes()[0].find("steps 3 to 4 of learner 0 are lost"), std::string::npos);
 }
 
-TEST(SegmentIndex, StepsAfterAnOlderCheckpointAreListedAnew) {
+TEST(SegmentIndex, StepsAfterAnOlderCheckpointAreListedAgain) {
   const fs::path directory = write_run("older-index", 3);
   fs::remove(directory / segment_name(0, 4));
   update_index(directory, 3);  // step 3 is in the second segment
@@ -72,7 +72,7 @@ TEST(SegmentIndex, StepsAfterAnOlderCheckpointAreListedAnew) {
   EXPECT_EQ(index[1].last_step, 4);
 }
 
-TEST(SegmentIndex, WhatWasRemovedOnPurposeIsNotMissed) {
+TEST(SegmentIndex, RemovedSegmentIsNotReportedAsMissing) {
   const fs::path directory = write_run("removed", 3);
   remove_segments_up_to(directory, 3);
   EXPECT_EQ(segments(directory).size(), 2U);
@@ -80,7 +80,7 @@ TEST(SegmentIndex, WhatWasRemovedOnPurposeIsNotMissed) {
   EXPECT_TRUE(RunReader(directory).notes().empty());
 }
 
-TEST(SegmentIndex, DamageIsAnErrorThatNamesTheLine) {
+TEST(SegmentIndex, ErrorForDamageNamesTheLine) {
   const fs::path directory = write_run("damaged-index", 2);
   std::ofstream(directory / "index.jsonl", std::ios::app) << "{\"file\":\"learner-000\"}\n";
   try {
@@ -105,7 +105,7 @@ class FileLimit {
   rlimit before_ = {};
 };
 
-TEST(OpenFiles, MoreSegmentsThanAProcessMayOpenAreReadAllTheSame) {
+TEST(OpenFiles, MoreSegmentsThanTheOpenFileLimitCanBeRead) {
   constexpr std::int64_t kSegments = 60;
   const fs::path directory = write_run("many", kSegments);
   const std::string expected = trajectories_digest(RunReader(directory));

@@ -19,12 +19,12 @@ std::vector<std::string> names(const fs::path& directory) {
   return found;
 }
 
-TEST(Segments, NamesSayLearnerAndStep) {
+TEST(Segments, NameContainsLearnerAndStep) {
   EXPECT_EQ(segment_name(0, 0), "learner-000-segment-000000.h5");
   EXPECT_EQ(segment_name(12, 1234567), "learner-012-segment-1234567.h5");
 }
 
-TEST(Segments, AreListedByStepThenLearnerAndOtherFilesAreLeftOut) {
+TEST(Segments, AreSortedByStepThenLearnerAndOtherFilesAreIgnored) {
   const fs::path directory = fresh_directory("list");
   for (const char* name : {"learner-001-segment-000000.h5", "learner-000-segment-000050.h5",
                            "learner-000-segment-000000.h5", "notes.txt", "learner-x-segment-0.h5",
@@ -37,7 +37,7 @@ TEST(Segments, AreListedByStepThenLearnerAndOtherFilesAreLeftOut) {
   EXPECT_TRUE(segments(directory / "absent").empty());
 }
 
-TEST(Segments, ThoseAfterAStepBeginWithTheOneThatItLiesIn) {
+TEST(Segments, SegmentsAfterAStepBeginWithTheOneThatHoldsTheNextStep) {
   const fs::path directory = fresh_directory("after");
   for (const char* name : {"learner-000-segment-000000.h5", "learner-000-segment-000050.h5",
                            "learner-001-segment-000050.h5", "learner-000-segment-000100.h5"}) {
@@ -48,7 +48,7 @@ TEST(Segments, ThoseAfterAStepBeginWithTheOneThatItLiesIn) {
   }
 }
 
-TEST(Segments, RemovingThemLeavesOtherFiles) {
+TEST(Segments, RemovalKeepsOtherFiles) {
   const fs::path directory = fresh_directory("remove");
   for (const char* name : {"learner-000-segment-000000.h5", "learner-001-segment-000050.h5",
                            "learner-000-segment-000100.h5.new", "notes.txt"}) {
@@ -69,7 +69,7 @@ TEST(Segments, RepairIsHarmlessOnAClosedFile) {
   EXPECT_EQ(RunReader(directory).samples().size(), 16U);
 }
 
-TEST(Segments, RepairOfAForeignFileIsAnErrorThatNamesIt) {
+TEST(Segments, RepairOfAForeignFileIsAnError) {
   const fs::path path = fresh_directory("repair-foreign") / "learner-000-segment-000000.h5";
   std::ofstream(path) << "no HDF5 file";
   EXPECT_THROW(clear_after_crash(path), Error);

@@ -101,7 +101,7 @@ void expect_same(const StepRecord& read, const StepRecord& written) {
 }
 
 /// Returns a step of one learner with its groups in canonical order.
-StepRecord whole_step(std::int64_t step) {
+StepRecord expected_step(std::int64_t step) {
   StepRecord record = example_step({}, step);
   std::ranges::stable_sort(record.groups, {}, [](const GroupRecord& group) {
     return group.scored.rollout.ticket.purpose;
@@ -109,17 +109,17 @@ StepRecord whole_step(std::int64_t step) {
   return record;
 }
 
-TEST(StepLog, AStepIsReadAsItWasWrittenWhateverTheNumberOfLearners) {
+TEST(StepLog, StepsAreReadAsWrittenForAnyNumberOfLearners) {
   for (const std::int64_t learners : {1, 2, 3}) {
     const fs::path directory = fresh_directory("steps");
     write_segments(directory, learners, 0, 3);
     write_segments(directory, learners, 3, 5);
     const StepLog log(directory);
-    for (std::int64_t step = 1; step <= 5; ++step) expect_same(log.read(step), whole_step(step));
+    for (std::int64_t step = 1; step <= 5; ++step) expect_same(log.read(step), expected_step(step));
   }
 }
 
-TEST(StepLog, WhatDiffersFromResponseToResponseKeepsItsPlace) {
+TEST(StepLog, ValuesStayWithTheirResponses) {
   const fs::path directory = fresh_directory("odd-values");
   StepRecord record{.step = 1, .groups = {example_group({}, 1, 3, Purpose::kTrain)}};
   record.seconds = 3.25;
@@ -139,7 +139,7 @@ TEST(StepLog, WhatDiffersFromResponseToResponseKeepsItsPlace) {
   expect_same(StepLog(directory).read(1), record);
 }
 
-TEST(StepLog, TheVersionsOfTokensAreReadAsRuns) {
+TEST(StepLog, PolicyVersionsOfTokensAreReadAsRuns) {
   const fs::path directory = fresh_directory("versions");
   TrajectoryInfo info = example_info();
   info.token_versions = true;
@@ -168,7 +168,7 @@ TEST(StepLog, TheVersionsOfTokensAreReadAsRuns) {
   }
 }
 
-TEST(StepLog, TheStepThatDrewAGroupIsReadBesideTheOneThatTookIt) {
+TEST(StepLog, StepForWhichAGroupWasDrawnIsRead) {
   const fs::path directory = fresh_directory("drawn");
   TrajectoryInfo info = example_info();
   info.drawn_groups = true;
@@ -183,7 +183,7 @@ TEST(StepLog, TheStepThatDrewAGroupIsReadBesideTheOneThatTookIt) {
   EXPECT_EQ(read.groups[1].drawn, DrawnGroup());
 }
 
-TEST(StepLog, TheStartPolicysEvaluationIsLearner0sAlone) {
+TEST(StepLog, OnlyLearner0LogsTheEvaluationOfTheStartPolicy) {
   const fs::path directory = fresh_directory("start");
   StepRecord start{.step = 0, .groups = {example_group({}, 0, 0, Purpose::kEvaluate)}};
   for (const std::int64_t rank : {0, 1}) {
@@ -212,7 +212,7 @@ TEST(StepLog, OnlyStepsThatAllLearnersLoggedAreComplete) {
   EXPECT_THROW(log.read(5), Error);
 }
 
-TEST(StepLog, AGapEndsTheStepsThatFollow) {
+TEST(StepLog, GapEndsTheConsecutiveSteps) {
   const fs::path directory = fresh_directory("gap");
   write_segments(directory, 1, 0, 2);
   write_segments(directory, 1, 4, 6);
@@ -230,7 +230,7 @@ TEST(StepLog, FilesOfEarlierStepsAreNotOpened) {
   EXPECT_THROW(StepLog(directory, 1), Error);
 }
 
-TEST(StepLog, AStepThatStandsTwiceIsAnError) {
+TEST(StepLog, RepeatedStepIsAnError) {
   const fs::path directory = fresh_directory("step-twice");
   write_segments(directory, 1, 0, 3);
   write_segments(directory, 1, 2, 4);

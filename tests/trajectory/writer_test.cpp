@@ -38,7 +38,7 @@ void expect_same_as_written(const RunReader& run, const ExampleShape& shape) {
   }
 }
 
-TEST(TrajectoryWriter, WhatIsWrittenIsRead) {
+TEST(TrajectoryWriter, WrittenStepsAreReadBack) {
   const fs::path directory = fresh_directory("round-trip");
   const ExampleShape shape;
   TrajectoryWriter writer(directory, example_info());
@@ -91,7 +91,7 @@ TEST(TrajectoryWriter, EveryColumnKeepsItsValue) {
   EXPECT_EQ(run.segments()[0].read(schema::step::kSeconds)[0], 1.5);
 }
 
-TEST(TrajectoryWriter, FurtherNumbersAreNaNWhereAResponseOrASegmentHasNone) {
+TEST(TrajectoryWriter, FurtherNumbersAreNaNWhereAResponseOrSegmentHasNone) {
   const fs::path directory = fresh_directory("numbers");
   for (const std::int64_t step : {1, 2}) {
     StepRecord record = example_step({.groups = 1, .samples = 2}, step);
@@ -114,14 +114,14 @@ TEST(TrajectoryWriter, FurtherNumbersAreNaNWhereAResponseOrASegmentHasNone) {
   EXPECT_EQ(b[3], 0.1);
 }
 
-TEST(TrajectoryWriter, AScoreOfOtherTermsThanTheRunsIsRefused) {
+TEST(TrajectoryWriter, ScoreWithOtherTermsThanTheRunIsRefused) {
   TrajectoryWriter writer(fresh_directory("terms"), example_info());
   StepRecord record = example_step({}, 1);
   record.groups[0].scored.scores[0].rewards.pop_back();
   EXPECT_THROW(writer.append(record), Error);
 }
 
-TEST(TrajectoryWriter, LogProbsKeepTheirBitsAndAreNaNWhereNotTrainedOn) {
+TEST(TrajectoryWriter, LogProbsAreBitIdenticalAndNaNWhereNotTrainedOn) {
   const fs::path directory = fresh_directory("log-probs");
   TrajectoryWriter writer(directory, example_info());
   StepRecord record = example_step({.groups = 1, .samples = 3}, 3);  // train and evaluate
@@ -161,13 +161,13 @@ TEST(TrajectoryWriter, SizesMustAgree) {
   EXPECT_THROW(writer.append(record), Error);
 }
 
-TEST(TrajectoryWriter, AFileThatExistsIsNotOverwritten) {
+TEST(TrajectoryWriter, ExistingFileIsNotOverwritten) {
   const fs::path directory = fresh_directory("exists");
   TrajectoryWriter writer(directory, example_info());
   EXPECT_THROW(TrajectoryWriter(directory, example_info()), Error);
 }
 
-TEST(TrajectoryWriter, AMissingDirectoryIsAnErrorThatNamesIt) {
+TEST(TrajectoryWriter, ErrorForAMissingDirectoryNamesIt) {
   try {
     TrajectoryWriter writer("/nonexistent/trajectories", example_info());
     FAIL();
@@ -176,7 +176,7 @@ TEST(TrajectoryWriter, AMissingDirectoryIsAnErrorThatNamesIt) {
   }
 }
 
-TEST(TrajectoryWriter, AStepIsReadableWhileTheFileIsOpen) {
+TEST(TrajectoryWriter, StepIsReadableWhileTheFileIsOpen) {
   const fs::path directory = fresh_directory("live");
   TrajectoryWriter writer(directory, example_info());
   EXPECT_TRUE(RunReader(directory).samples().empty());
@@ -226,7 +226,7 @@ class Child {
 };
 
 /// Checks that all complete steps can be read, and returns their number.
-std::size_t expect_whole_steps(const fs::path& directory, int at_least) {
+std::size_t expect_complete_steps(const fs::path& directory, int at_least) {
   const RunReader run(directory);
   const std::size_t steps = run.segments().at(0).steps().size();
   EXPECT_GE(steps, static_cast<std::size_t>(at_least));
@@ -241,7 +241,7 @@ void expect_plainly_readable(const fs::path& path) {
   EXPECT_TRUE(file) << h5::last_reason();
 }
 
-TEST(TrajectoryWriter, KilledAtAnyMomentItLeavesAReadableFile) {
+TEST(TrajectoryWriter, KillAtAnyMomentLeavesAReadableFile) {
   std::mt19937 random(1);
   for (int round = 0; round < 12; ++round) {
     const fs::path directory = fresh_directory("killed");
@@ -252,10 +252,10 @@ TEST(TrajectoryWriter, KilledAtAnyMomentItLeavesAReadableFile) {
                                      6000));  // a random time within a step, which must not matter
     child.kill();
     for (const Segment& segment : segments(directory)) {
-      const std::size_t readable = expect_whole_steps(directory, reported);
+      const std::size_t readable = expect_complete_steps(directory, reported);
       clear_after_crash(segment.path);
       expect_plainly_readable(segment.path);
-      EXPECT_EQ(expect_whole_steps(directory, reported), readable);
+      EXPECT_EQ(expect_complete_steps(directory, reported), readable);
     }
     fs::remove_all(directory);
   }

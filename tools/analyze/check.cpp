@@ -187,13 +187,13 @@ void check_checkpoints(const fs::path& directory, Validity& found) {
 void check_messages(const fs::path& path, Validity& found) {
   const MessageFileState state = read_messages(path, [](std::span<const std::byte>) {});
   std::vector<std::string> damage = state.damage;
-  if (state.torn) damage.pop_back();
+  if (state.ends_incomplete) damage.pop_back();
   if (!state.refusal.empty()) damage.push_back(state.refusal);
   for (const std::string& fault : damage) {
     found.faults.push_back({fault, "the scored groups from there on",
                             "none is needed: the next start generates them again"});
   }
-  found.read.push_back(fmt::format("{}: {} bytes", path.filename().string(), state.whole_bytes));
+  found.read.push_back(fmt::format("{}: {} bytes", path.filename().string(), state.valid_bytes));
 }
 
 }  // namespace

@@ -120,7 +120,7 @@ class Generation {
       check_same_row(group, prompts_, log_path_);
       there[number] = true;
     });
-    whole_bytes_ = log.whole_bytes;
+    valid_bytes_ = log.valid_bytes;
     for (const std::string& loss : log.damage) Log("eval", 0).warn("{}", loss);
     for (std::size_t g = 0; g < prompts_.size(); ++g) {
       if (!there[g]) tickets_.push_back(ticket_of(config_, prompts_, g));
@@ -132,7 +132,7 @@ class Generation {
 
   /// Begins to log groups as they come; their verdicts are for the progress line only.
   TakeGroup taker() {
-    log_.emplace(log_path_, whole_bytes_);
+    log_.emplace(log_path_, valid_bytes_);
     const auto prompts = std::ssize(prompts_);
     progress_.emplace(stderr, prompts, prompts - std::ssize(tickets_));
     return [this](const ScoredGroup& group) {
@@ -148,7 +148,7 @@ class Generation {
   const EvalConfig& config_;
   std::vector<Prompt> prompts_;
   fs::path log_path_;
-  std::uint64_t whole_bytes_ = 0;
+  std::uint64_t valid_bytes_ = 0;
   std::deque<Ticket> tickets_;
   std::optional<MessageFile> log_;
   std::optional<GroupProgress> progress_;
@@ -275,7 +275,7 @@ void evaluate(Job& job, const fs::path& path, std::span<const std::string> overr
   } else if (job.rank() == 0) {
     evaluate_on_rank_0(job, config, options, ends.text);
   } else {
-    help_to_generate(job, options);
+    run_generation_actor(job, options);
   }
 }
 

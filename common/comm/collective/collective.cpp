@@ -37,11 +37,12 @@ void check_exchange(const Collective& group, std::span<const DeviceSpan> out,
                     std::span<const DeviceSpan> in) {
   const auto size = static_cast<std::size_t>(group.size());
   if (out.size() != size || in.size() != size) {
-    fail("collective: {} spans for and {} from {} members", out.size(), in.size(), size);
+    fail("collective: {} spans to send and {} to receive in a group of {}", out.size(), in.size(),
+         size);
   }
   const auto me = static_cast<std::size_t>(group.rank());
   if (out[me].bytes() != in[me].bytes()) {
-    fail("collective: a member sends itself {} bytes and takes {}", out[me].bytes(),
+    fail("collective: a member sends itself {} bytes but receives {}", out[me].bytes(),
          in[me].bytes());
   }
 }
@@ -53,8 +54,8 @@ void check_host_sum(DType dtype, std::string_view implementation) {
 std::span<std::byte> host_bytes(DeviceSpan values, std::string_view implementation) {
   if (!values.place.is_host()) {
     fail(
-        "collective: {} reaches host memory only, and {} elements lie on CUDA device {}: give them "
-        "to a group over NCCL, or copy them to the host",
+        "collective: {} supports host memory only, but {} elements are on CUDA device {}: use a "
+        "group over NCCL, or copy them to the host",
         implementation, values.count, values.place.device);
   }
   return {static_cast<std::byte*>(values.data), static_cast<std::size_t>(values.bytes())};

@@ -14,7 +14,7 @@ namespace {
 constexpr std::size_t kBroadcastChunkBytes = std::size_t{1} << 20;
 // largest share of one member in a block
 constexpr std::int64_t kPartBytes = std::int64_t{1} << 20;
-constexpr std::size_t kChunksAhead = 8;  // chunks in flight per child
+constexpr std::size_t kMaxChunksInFlight = 8;  // chunks in flight per child
 constexpr std::string_view kName = "a group over MPI";
 
 std::shared_ptr<const Bytes> copy_of(std::span<const std::byte> bytes) {
@@ -72,7 +72,7 @@ void MpiCollective::broadcast_bytes(std::span<std::byte> bytes, int root) {
     const auto chunk = bytes.subspan(done, std::min(kBroadcastChunkBytes, bytes.size() - done));
     if (place.parent >= 0) receive(place.parent, chunk);
     if (place.children.empty()) continue;
-    outbox_.drain(kChunksAhead);
+    outbox_.drain(kMaxChunksInFlight);
     const auto copy = copy_of(chunk);
     for (const int child : place.children) send(child, copy);
   }

@@ -42,7 +42,7 @@ class Stream {
 
   /// Makes work enqueued here from now on wait for all work enqueued on `other` so far.
   void follow(cudaStream_t other) {
-    check(cudaEventRecord(event_, other), "marking the place in the compute stream");
+    check(cudaEventRecord(event_, other), "recording an event in the compute stream");
     check(cudaStreamWaitEvent(stream_, event_, 0), "waiting for the compute stream");
   }
 
@@ -62,7 +62,7 @@ class Communicator {
   }
   ~Communicator() {
     if (communicator_ == nullptr) return;
-    left_in_order() ? ncclCommDestroy(communicator_) : ncclCommAbort(communicator_);
+    finalized() ? ncclCommDestroy(communicator_) : ncclCommAbort(communicator_);
   }
   Communicator(const Communicator&) = delete;
   Communicator& operator=(const Communicator&) = delete;
@@ -84,7 +84,7 @@ class Communicator {
   /// Returns whether the communicator was finalized, so that all sent data has arrived. An abort is
   /// for failures only. It cancels data that NCCL's threads still send after this device has
   /// finished, and a slower member would wait for that data forever.
-  bool left_in_order() {
+  bool finalized() {
     if (std::uncaught_exceptions() > 0) return false;
     try {
       check(ncclCommFinalize(communicator_), "leaving the group");
@@ -152,7 +152,7 @@ class NcclCollective : public Collective {
   }
   void exchange(std::span<const DeviceSpan> out, std::span<const DeviceSpan> in) override {
     check_exchange(*this, out, in);
-    if (lie_on_host(out) && lie_on_host(in)) return host_->exchange(out, in);
+    if (are_on_host(out) && are_on_host(in)) return host_->exchange(out, in);
     for (const auto& spans : {out, in}) {
       for (const DeviceSpan& span : spans) {
         if (span.count > 0) check_place(span);
@@ -167,11 +167,11 @@ class NcclCollective : public Collective {
  private:
   void check_place(DeviceSpan values) const {
     if (values.place == place_) return;
-    fail("collective: {} elements lie on CUDA device {}, but this group's member is on device {}",
+    fail("collective: {} elements are on CUDA device {}, but this group's member is on device {}",
          values.count, values.place.device, place_.device);
   }
 
-  static bool lie_on_host(std::span<const DeviceSpan> spans) {
+  static bool are_on_host(std::span<const DeviceSpan> spans) {
     return std::ranges::all_of(
         spans, [](const DeviceSpan& span) { return span.count == 0 || span.place.is_host(); });
   }
@@ -247,7 +247,7 @@ class NcclCollective : public Collective {
 std::string gpu_bus_address(int device) {
   std::array<char, 32> address{};
   check(cudaDeviceGetPCIBusId(address.data(), static_cast<int>(address.size()), device),
-        "asking for a device's address");
+        "getting a device's address");
   return address.data();
 }
 

@@ -17,9 +17,9 @@ constexpr std::string_view kName = "a group of threads";
 }  // namespace
 
 /// A barrier of the threads that can be poisoned, with the span that each thread contributes.
-class ThreadGroup::Meeting {
+class ThreadGroup::Barrier {
  public:
-  explicit Meeting(int size) : spans_(static_cast<std::size_t>(size)) {}
+  explicit Barrier(int size) : spans_(static_cast<std::size_t>(size)) {}
 
   int size() const { return static_cast<int>(spans_.size()); }
   std::span<std::byte>& span(int rank) { return spans_[static_cast<std::size_t>(rank)]; }
@@ -28,41 +28,41 @@ class ThreadGroup::Meeting {
   void wait() {
     std::unique_lock lock(mutex_);
     const std::size_t round = round_;
-    if (++here_ == spans_.size()) {
-      here_ = 0;
+    if (++arrived_ == spans_.size()) {
+      arrived_ = 0;
       ++round_;
-      all_here_.notify_all();
+      all_arrived_.notify_all();
     }
-    all_here_.wait(lock, [&] { return poison_ || round_ != round; });
+    all_arrived_.wait(lock, [&] { return poison_ || round_ != round; });
     if (poison_) std::rethrow_exception(poison_);
   }
 
   void poison(std::exception_ptr cause) {
     const std::lock_guard lock(mutex_);
     if (!poison_) poison_ = std::move(cause);
-    all_here_.notify_all();
+    all_arrived_.notify_all();
   }
 
  private:
   std::mutex mutex_;
-  std::condition_variable all_here_;
+  std::condition_variable all_arrived_;
   std::vector<std::span<std::byte>> spans_;  // by thread; others read them between two waits
-  std::size_t here_ = 0, round_ = 0;
+  std::size_t arrived_ = 0, round_ = 0;
   std::exception_ptr poison_;
 };
 
 class ThreadGroup::Member : public Collective {
  public:
-  Member(Meeting& meeting, int rank) : meeting_(meeting), rank_(rank) {}
+  Member(Barrier& barrier, int rank) : barrier_(barrier), rank_(rank) {}
 
   int rank() const override { return rank_; }
-  int size() const override { return meeting_.size(); }
+  int size() const override { return barrier_.size(); }
 
   void broadcast_bytes(std::span<std::byte> bytes, int root) override {
     if (root < 0 || root >= size()) fail("broadcast from member {} of a group of {}", root, size());
-    bring(bytes);
-    if (rank_ != root) copy(meeting_.span(root), bytes);
-    meeting_.wait();
+    contribute(bytes);
+    if (rank_ != root) copy(barrier_.span(root), bytes);
+    barrier_.wait();
   }
   void broadcast(DeviceSpan values, int root) override {
     broadcast_bytes(host_bytes(values, kName), root);
@@ -75,30 +75,30 @@ class ThreadGroup::Member : public Collective {
     check_exchange(*this, out, in);
     for (const DeviceSpan& span : out) host_bytes(span, kName);  // throws before other threads wait
     std::vector<DeviceSpan> mine(out.begin(), out.end());
-    bring(std::as_writable_bytes(std::span(mine)));
+    contribute(std::as_writable_bytes(std::span(mine)));
     for (int member = 0; member < size(); ++member) {
       const DeviceSpan from = data<DeviceSpan>(member)[rank_];
       const DeviceSpan to = in[static_cast<std::size_t>(member)];
       if (from.bytes() != to.bytes()) {
-        fail("collective: thread {} sends {} bytes to thread {}, which takes {}", member,
+        fail("collective: thread {} sends {} bytes to thread {}, which expects {}", member,
              from.bytes(), rank_, to.bytes());
       }
       copy(host_bytes(from, kName), host_bytes(to, kName));
     }
-    meeting_.wait();
+    barrier_.wait();
   }
 
  private:
   /// Makes this thread's bytes visible to the others. All must contribute the same number of bytes.
-  void bring(std::span<std::byte> bytes) {
-    meeting_.span(rank_) = bytes;
-    meeting_.wait();
+  void contribute(std::span<std::byte> bytes) {
+    barrier_.span(rank_) = bytes;
+    barrier_.wait();
     for (int other = 0; other < size(); ++other) {
-      if (meeting_.span(other).size() != bytes.size()) {
+      if (barrier_.span(other).size() != bytes.size()) {
         fail(
-            "collective: thread {} brought {} bytes, thread {} {}: the threads disagree on the "
+            "collective: thread {} contributed {} bytes, thread {} {}: the threads disagree on the "
             "order of calls",
-            rank_, bytes.size(), other, meeting_.span(other).size());
+            rank_, bytes.size(), other, barrier_.span(other).size());
       }
     }
   }
@@ -109,13 +109,13 @@ class ThreadGroup::Member : public Collective {
   /// Adds this thread's share of the elements and writes the sums to all members.
   template <typename T>
   void reduce(DeviceSpan values) {
-    bring(host_bytes(values, kName));
+    contribute(host_bytes(values, kName));
     const std::int64_t end = values.count * (rank_ + 1) / size();
     for (std::int64_t i = values.count * rank_ / size(); i < end; ++i) {
       const T sum = rank_order_sum<T>(i);
       for (int member = 0; member < size(); ++member) data<T>(member)[i] = sum;
     }
-    meeting_.wait();
+    barrier_.wait();
   }
 
   template <typename T>
@@ -127,26 +127,26 @@ class ThreadGroup::Member : public Collective {
 
   template <typename T>
   T* data(int member) {
-    return reinterpret_cast<T*>(meeting_.span(member).data());
+    return reinterpret_cast<T*>(barrier_.span(member).data());
   }
 
-  Meeting& meeting_;
+  Barrier& barrier_;
   int rank_;
 };
 
 ThreadGroup::ThreadGroup(int size) {
   if (size < 1) fail("a group needs at least one thread, not {}", size);
-  meeting_ = std::make_unique<Meeting>(size);
+  barrier_ = std::make_unique<Barrier>(size);
 }
 
 ThreadGroup::~ThreadGroup() = default;
 
 std::unique_ptr<Collective> ThreadGroup::member(int rank) {
-  if (rank < 0 || rank >= meeting_->size())
-    fail("no thread {} in a group of {}", rank, meeting_->size());
-  return std::make_unique<Member>(*meeting_, rank);
+  if (rank < 0 || rank >= barrier_->size())
+    fail("no thread {} in a group of {}", rank, barrier_->size());
+  return std::make_unique<Member>(*barrier_, rank);
 }
 
-void ThreadGroup::poison(std::exception_ptr cause) { meeting_->poison(std::move(cause)); }
+void ThreadGroup::poison(std::exception_ptr cause) { barrier_->poison(std::move(cause)); }
 
 }  // namespace lie

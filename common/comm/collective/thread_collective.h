@@ -21,9 +21,9 @@ class ThreadGroup {
   void poison(std::exception_ptr cause);
 
  private:
-  class Meeting;
+  class Barrier;
   class Member;
-  std::unique_ptr<Meeting> meeting_;
+  std::unique_ptr<Barrier> barrier_;
 };
 
 }  // namespace lie

@@ -26,21 +26,21 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-constexpr std::chrono::seconds kFindEachOther{60};
+constexpr std::chrono::seconds kConnectTimeout{60};
 constexpr int kAnswer_milliseconds = 3000;  // for an answer at one address of rank 0
-constexpr int kAgain_milliseconds = 20;
+constexpr int kRetry_milliseconds = 20;
 // The reporter's kernel may detect an unresponsive host this much later than this one's.
 constexpr std::chrono::seconds kTimeToReport{8};
 // After the death of a process, the reporter may have to wait this long for a processor.
 constexpr std::chrono::seconds kTimeToReportDeath{2};
 // Time for mpirun to print what it was given. When a rank has ended, it kills the others after 1 s.
-constexpr std::chrono::milliseconds kTimeToPassOn{500};
+constexpr std::chrono::milliseconds kTimeToForward{500};
 
 /// Broadcasts where rank 0 listens. Rank 0 must already listen. Collective over all ranks.
-MeetingPoint share(MeetingPoint point) {
-  mpi::check(MPI_Bcast(&point, sizeof point, MPI_BYTE, 0, MPI_COMM_WORLD),
-             "telling where rank 0 listens");
-  return point;
+Rendezvous broadcast_rendezvous(Rendezvous rendezvous) {
+  mpi::check(MPI_Bcast(&rendezvous, sizeof rendezvous, MPI_BYTE, 0, MPI_COMM_WORLD),
+             "broadcasting where rank 0 listens");
+  return rendezvous;
 }
 
 /// Raises the limit of open descriptors: at most one for each rank, besides those of the run
@@ -54,15 +54,15 @@ void allow_descriptors(int ranks) {
 }
 
 /// Threads started during its lifetime receive no signals, which are for the main thread.
-class WithoutSignals {
+class SignalsBlocked {
  public:
-  WithoutSignals() {
+  SignalsBlocked() {
     sigset_t all;
     ::sigfillset(&all);
     ::pthread_sigmask(SIG_SETMASK, &all, &before_);
   }
-  ~WithoutSignals() { ::pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
-  WithoutSignals(const WithoutSignals&) = delete;
+  ~SignalsBlocked() { ::pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
+  SignalsBlocked(const SignalsBlocked&) = delete;
 
  private:
   sigset_t before_;
@@ -75,8 +75,8 @@ class Liveness::Watcher {
   explicit Watcher(const mpi::Environment& environment);
   ~Watcher();
 
-  void tell(const RankState& state);
-  void tell_failing();
+  void update(const RankState& state);
+  void announce_failure();
 
  private:
   bool is_root() const { return own_.rank == 0; }
@@ -85,139 +85,142 @@ class Liveness::Watcher {
   void run();
   void find_parent(Clock::time_point deadline);
   void connect_to_root();
-  RankLink& greet(Descriptor socket);
-  void leave(RankLink& link);
+  RankLink& open_link(Descriptor socket);
+  void close_link(RankLink& link);
   void watch();
   void wait();
-  void take_in(const Descriptor& listener);
-  void pass_on_own_news();
+  void accept_links(const Descriptor& listener);
+  void send_own_news();
   void serve(RankLink& link);
   void serve(RankLink& link, const RankNews& news);
-  void meet(RankLink& link, const RankState& rank);
-  void see_who_is_here();
+  void identify(RankLink& link, const RankState& rank);
+  void check_all_connected();
   void end_if(const std::optional<LossEnding>& ending);
 
   const RankState own_;  // its initial state
   const int size_;
-  MeetingPoint point_;
-  Descriptor news_, stop_;         // events: news to pass on; stop
-  Descriptor hosts_, neighbours_;  // listeners of rank 0; of the first rank of a host
+  Rendezvous rendezvous_;
+  Descriptor news_event_, stop_event_;  // events: news to pass on; stop
+  Descriptor host_listener_;            // rank 0: listens for ranks of other hosts
+  Descriptor neighbor_listener_;        // first rank of a host: listens for the others on it
 
   std::mutex mutex_;
-  RankState told_;
-  bool is_told_ = false, failing_ = false;
+  RankState state_;
+  bool state_changed_ = false, failing_ = false;
   std::atomic<bool> stopping_ = false;
 
   // Used by the watching thread only.
   std::list<RankLink> links_;
   RankLink* parent_ = nullptr;
   RankWatch ranks_;
-  std::optional<Clock::time_point> all_here_by_;  // rank 0: set while some ranks are missing
+  std::optional<Clock::time_point> connect_deadline_;  // rank 0: set while some ranks are missing
   std::thread thread_;
 };
 
 Liveness::Watcher::Watcher(const mpi::Environment& environment)
     : own_{.rank = environment.rank(), .host = environment.host()},
       size_(environment.size()),
-      news_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)),
-      stop_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)),
-      told_(own_),
-      ranks_(own_, [this](int neighbour, const RankNews& news) {
+      news_event_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)),
+      stop_event_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)),
+      state_(own_),
+      ranks_(own_, [this](int neighbor, const RankNews& news) {
         for (RankLink& link : links_) {
-          if (link.peer == neighbour) link.send(news);
+          if (link.peer == neighbor) link.send(news);
         }
       }) {
   if (is_root()) open_root();
-  point_ = share(point_);
-  if (point_.port == 0) return;
-  const WithoutSignals guard;
+  rendezvous_ = broadcast_rendezvous(rendezvous_);
+  if (rendezvous_.port == 0) return;
+  const SignalsBlocked guard;
   thread_ = std::thread([this] { run(); });
 }
 
 Liveness::Watcher::~Watcher() {
   stopping_ = true;
-  ::eventfd_write(stop_.number(), 1);
+  ::eventfd_write(stop_event_.number(), 1);
   if (thread_.joinable()) thread_.join();
 }
 
 void Liveness::Watcher::open_root() {
   try {
     allow_descriptors(size_);
-    point_ = make_meeting_point();
-    neighbours_ = listen_to_neighbours(point_, own_.host);
-    hosts_ = listen_to_hosts(point_);
+    rendezvous_ = make_rendezvous();
+    neighbor_listener_ = listen_to_neighbors(rendezvous_, own_.host);
+    host_listener_ = listen_to_hosts(rendezvous_);
   } catch (const Error& error) {
-    Log("liveness", 0).warn("{}; a lost rank or host may not be noticed", error.what());
+    Log("liveness", 0).warn("{}; a lost rank or host may not be detected", error.what());
   }
 }
 
-void Liveness::Watcher::tell(const RankState& state) {
+void Liveness::Watcher::update(const RankState& state) {
   const std::lock_guard lock(mutex_);
-  told_ = state;
-  is_told_ = true;
-  ::eventfd_write(news_.number(), 1);
+  state_ = state;
+  state_changed_ = true;
+  ::eventfd_write(news_event_.number(), 1);
 }
 
-void Liveness::Watcher::tell_failing() {
+void Liveness::Watcher::announce_failure() {
   const std::lock_guard lock(mutex_);
   failing_ = true;
-  ::eventfd_write(news_.number(), 1);
+  ::eventfd_write(news_event_.number(), 1);
 }
 
 void Liveness::Watcher::run() {
   try {
-    const auto deadline = Clock::now() + kFindEachOther;
+    const auto deadline = Clock::now() + kConnectTimeout;
     if (is_root()) {
-      all_here_by_ = deadline;
+      connect_deadline_ = deadline;
     } else {
       find_parent(deadline);
     }
     watch();
   } catch (const std::exception& error) {
-    Log("liveness", own_.rank).warn("{}; a lost rank or host may not be noticed", error.what());
+    Log("liveness", own_.rank).warn("{}; a lost rank or host may not be detected", error.what());
   }
-  for (RankLink& link : links_) leave(link);
+  for (RankLink& link : links_) close_link(link);
 }
 
 /// Finds a parent: rank 0 for the first rank of this host that listens for its neighbors, and that
 /// rank for all others of the host.
 void Liveness::Watcher::find_parent(Clock::time_point deadline) {
   while (!stopping_ && parent_ == nullptr && Clock::now() < deadline) {
-    if (!neighbours_.is_open()) neighbours_ = listen_to_neighbours(point_, own_.host);
-    if (neighbours_.is_open()) {
+    if (!neighbor_listener_.is_open())
+      neighbor_listener_ = listen_to_neighbors(rendezvous_, own_.host);
+    if (neighbor_listener_.is_open()) {
       connect_to_root();
-    } else if (Descriptor socket = connect_to_neighbour(point_, own_.host); socket.is_open()) {
-      parent_ = &greet(std::move(socket));
+    } else if (Descriptor socket = connect_to_neighbor(rendezvous_, own_.host); socket.is_open()) {
+      parent_ = &open_link(std::move(socket));
     }
-    if (parent_ == nullptr) wait_for_link(-1, false, kAgain_milliseconds, stop_.number());
+    if (parent_ == nullptr) wait_for_link(-1, false, kRetry_milliseconds, stop_event_.number());
   }
 }
 
 /// Tries rank 0's addresses. An address may belong to another host or be unreachable, so it counts
 /// only if rank 0 answers there.
 void Liveness::Watcher::connect_to_root() {
-  for (int i = 0; i < point_.address_count && parent_ == nullptr && !stopping_; ++i) {
-    Descriptor socket = connect_to_host(point_, i, kAnswer_milliseconds, stop_.number());
+  for (int i = 0; i < rendezvous_.address_count && parent_ == nullptr && !stopping_; ++i) {
+    Descriptor socket = connect_to_host(rendezvous_, i, kAnswer_milliseconds, stop_event_.number());
     if (!socket.is_open()) continue;
-    RankLink& link = greet(std::move(socket));
-    if (wait_for_link(link.descriptor(), false, kAnswer_milliseconds, stop_.number())) link.read();
-    if (link.speaks()) {
+    RankLink& link = open_link(std::move(socket));
+    if (wait_for_link(link.descriptor(), false, kAnswer_milliseconds, stop_event_.number()))
+      link.read();
+    if (link.has_token()) {
       parent_ = &link;
     } else {
-      leave(link);
+      close_link(link);
     }
   }
 }
 
-RankLink& Liveness::Watcher::greet(Descriptor socket) {
-  RankLink& link = links_.emplace_back(std::move(socket), point_.token);
+RankLink& Liveness::Watcher::open_link(Descriptor socket) {
+  RankLink& link = links_.emplace_back(std::move(socket), rendezvous_.token);
   link.send({RankNews::Kind::kRunning, own_});
   link.flush();
   return link;
 }
 
 /// Closes a connection such that the other side does not count a loss.
-void Liveness::Watcher::leave(RankLink& link) {
+void Liveness::Watcher::close_link(RankLink& link) {
   link.send({RankNews::Kind::kEnded, own_});
   link.flush();
   link.close();
@@ -227,42 +230,43 @@ void Liveness::Watcher::watch() {
   while (!stopping_) {
     for (RankLink& link : links_) serve(link);
     links_.remove_if([](const RankLink& link) { return link.descriptor() < 0; });
-    see_who_is_here();
+    check_all_connected();
     for (RankLink& link : links_) link.flush();
     wait();
-    take_in(neighbours_);
-    take_in(hosts_);
-    pass_on_own_news();
+    accept_links(neighbor_listener_);
+    accept_links(host_listener_);
+    send_own_news();
   }
 }
 
 /// Waits until data arrives, or until unsent data can be sent.
 void Liveness::Watcher::wait() {
   std::vector<pollfd> descriptors;
-  for (const Descriptor* each : {&news_, &stop_, &hosts_, &neighbours_}) {
+  for (const Descriptor* each :
+       {&news_event_, &stop_event_, &host_listener_, &neighbor_listener_}) {
     descriptors.push_back({each->number(), POLLIN, 0});
   }
   for (const RankLink& link : links_) {
     const int events = link.has_unsent() ? POLLIN | POLLOUT : POLLIN;
     descriptors.push_back({link.descriptor(), static_cast<short>(events), 0});
   }
-  ::poll(descriptors.data(), descriptors.size(), all_here_by_ ? 1000 : -1);
+  ::poll(descriptors.data(), descriptors.size(), connect_deadline_ ? 1000 : -1);
 }
 
-void Liveness::Watcher::take_in(const Descriptor& listener) {
+void Liveness::Watcher::accept_links(const Descriptor& listener) {
   while (listener.is_open()) {
     Descriptor socket = accept_link(listener);
     if (!socket.is_open()) return;
-    links_.emplace_back(std::move(socket), point_.token);
+    links_.emplace_back(std::move(socket), rendezvous_.token);
   }
 }
 
-void Liveness::Watcher::pass_on_own_news() {
+void Liveness::Watcher::send_own_news() {
   eventfd_t ignored = 0;
-  ::eventfd_read(news_.number(), &ignored);
+  ::eventfd_read(news_event_.number(), &ignored);
   const std::lock_guard lock(mutex_);
-  if (std::exchange(is_told_, false)) ranks_.tell(told_);
-  if (failing_) ranks_.tell_failing();
+  if (std::exchange(state_changed_, false)) ranks_.update(state_);
+  if (failing_) ranks_.announce_failure();
 }
 
 void Liveness::Watcher::serve(RankLink& link) {
@@ -278,29 +282,29 @@ void Liveness::Watcher::serve(RankLink& link) {
 /// also be the last message, from a parent that accepted the link and then ended.
 void Liveness::Watcher::serve(RankLink& link, const RankNews& news) {
   const bool is_first = link.peer < 0;
-  if (is_first) meet(link, news.rank);
-  if (!is_first || news.kind != RankNews::Kind::kRunning) end_if(ranks_.hear(link.peer, news));
+  if (is_first) identify(link, news.rank);
+  if (!is_first || news.kind != RankNews::Kind::kRunning) end_if(ranks_.receive(link.peer, news));
 }
 
-void Liveness::Watcher::meet(RankLink& link, const RankState& rank) {
+void Liveness::Watcher::identify(RankLink& link, const RankState& rank) {
   link.peer = rank.rank;
   if (&link != parent_) return ranks_.add_child(rank);
   ranks_.add_parent(rank);
   const std::lock_guard lock(mutex_);
-  ranks_.tell(told_);  // news from the time without a parent
+  ranks_.update(state_);  // news from the time without a parent
 }
 
-void Liveness::Watcher::see_who_is_here() {
-  if (!all_here_by_) return;
+void Liveness::Watcher::check_all_connected() {
+  if (!connect_deadline_) return;
   const bool complete = ranks_.count_others() == size_ - 1;
-  if (!complete && Clock::now() < *all_here_by_) return;
-  all_here_by_.reset();
+  if (!complete && Clock::now() < *connect_deadline_) return;
+  connect_deadline_.reset();
   if (complete) return;
   Log("liveness", 0)
       .warn(
-          "of {} other ranks only {} have found port {} of {} within {} s (a firewall?): if a host "
-          "of the others falls silent, the run will wait for it",
-          size_ - 1, ranks_.count_others(), point_.port, own_.host, kFindEachOther.count());
+          "of {} other ranks only {} connected to port {} of {} within {} s (a firewall?): if the "
+          "host of another one becomes unresponsive, the run will wait for it",
+          size_ - 1, ranks_.count_others(), rendezvous_.port, own_.host, kConnectTimeout.count());
 }
 
 /// Reports the loss and exits. The report comes first, because a launcher that also detected the
@@ -309,12 +313,13 @@ void Liveness::Watcher::see_who_is_here() {
 void Liveness::Watcher::end_if(const std::optional<LossEnding>& ending) {
   if (!ending) return;
   if (ending->rank) write_report(*ending->rank, size_, ending->message);
-  const bool silent = ending->loss == Loss::kSilent;
-  if (ending->gives_time) std::this_thread::sleep_for(silent ? kTimeToReport : kTimeToReportDeath);
-  const pid_t waits = silent ? parent_mpirun() : 0;
-  if (waits != 0) std::this_thread::sleep_for(kTimeToPassOn);
+  const bool unresponsive = ending->loss == Loss::kUnresponsive;
+  if (ending->waits_for_reporter)
+    std::this_thread::sleep_for(unresponsive ? kTimeToReport : kTimeToReportDeath);
+  const pid_t launcher = unresponsive ? parent_mpirun() : 0;
+  if (launcher != 0) std::this_thread::sleep_for(kTimeToForward);
   for (RankLink& link : links_) link.flush();
-  if (waits != 0) ::kill(waits, SIGKILL);
+  if (launcher != 0) ::kill(launcher, SIGKILL);
   ::_exit(1);
 }
 
@@ -323,8 +328,8 @@ Liveness::Liveness(const mpi::Environment& environment)
 
 Liveness::~Liveness() = default;
 
-void Liveness::tell(const RankState& state) { watcher_->tell(state); }
+void Liveness::update(const RankState& state) { watcher_->update(state); }
 
-void Liveness::tell_failing() { watcher_->tell_failing(); }
+void Liveness::announce_failure() { watcher_->announce_failure(); }
 
 }  // namespace lie

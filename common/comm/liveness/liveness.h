@@ -31,11 +31,11 @@ class Liveness {
   Liveness(const Liveness&) = delete;
   Liveness& operator=(const Liveness&) = delete;
 
-  /// Updates the state with which a loss of this rank is reported. This and tell_failing() are
+  /// Updates the state with which a loss of this rank is reported. This and announce_failure() are
   /// called by one thread.
-  void tell(const RankState& state);
+  void update(const RankState& state);
   /// Announces that the job ends by Job's protocol. Losses are not reported from now on.
-  void tell_failing();
+  void announce_failure();
 
  private:
   class Watcher;

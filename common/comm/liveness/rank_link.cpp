@@ -24,9 +24,9 @@ namespace {
 
 // An unresponsive host counts as lost after 15 to 25 s. The kernel sends probes every 5 s,
 // independently of what the process does.
-constexpr int kAskEvery_seconds = 5;
-constexpr int kAsk_times = 4;
-constexpr int kSilentAfter_milliseconds = 20'000;
+constexpr int kProbeInterval_seconds = 5;
+constexpr int kProbes = 4;
+constexpr int kUnresponsiveAfter_milliseconds = 20'000;
 
 /// A message on the wire. Both ends run the same program. Texts end with a zero byte.
 struct Wire {
@@ -52,19 +52,19 @@ std::string text_of(const std::array<char, N>& bytes) {
 
 bool is_kind(int kind) {
   return kind >= static_cast<int>(RankNews::Kind::kRunning) &&
-         kind <= static_cast<int>(RankNews::Kind::kOverSilent);
+         kind <= static_cast<int>(RankNews::Kind::kOverUnresponsive);
 }
 
 void set(const Descriptor& socket, int level, int option, int value) {
   ::setsockopt(socket.number(), level, option, &value, sizeof value);
 }
 
-void let_the_kernel_watch(const Descriptor& socket) {
+void enable_keepalive(const Descriptor& socket) {
   set(socket, SOL_SOCKET, SO_KEEPALIVE, 1);
-  set(socket, IPPROTO_TCP, TCP_KEEPIDLE, kAskEvery_seconds);
-  set(socket, IPPROTO_TCP, TCP_KEEPINTVL, kAskEvery_seconds);
-  set(socket, IPPROTO_TCP, TCP_KEEPCNT, kAsk_times);
-  set(socket, IPPROTO_TCP, TCP_USER_TIMEOUT, kSilentAfter_milliseconds);
+  set(socket, IPPROTO_TCP, TCP_KEEPIDLE, kProbeInterval_seconds);
+  set(socket, IPPROTO_TCP, TCP_KEEPINTVL, kProbeInterval_seconds);
+  set(socket, IPPROTO_TCP, TCP_KEEPCNT, kProbes);
+  set(socket, IPPROTO_TCP, TCP_USER_TIMEOUT, kUnresponsiveAfter_milliseconds);
 }
 
 Descriptor open_socket(int family) {
@@ -108,9 +108,9 @@ in6_addr mapped(const in_addr& four) {
 
 /// Returns an address in the abstract socket namespace, which is not visible in file systems or
 /// from other hosts.
-Address neighbourhood(const MeetingPoint& point, std::string_view host) {
+Address host_socket_address(const Rendezvous& rendezvous, std::string_view host) {
   std::string name = "lie-";
-  for (const unsigned char byte : point.name) name += fmt::format("{:02x}", byte);
+  for (const unsigned char byte : rendezvous.name) name += fmt::format("{:02x}", byte);
   name += fmt::format("-{}", host.substr(0, 64));
   sockaddr_un address = {};
   address.sun_family = AF_UNIX;
@@ -118,26 +118,26 @@ Address neighbourhood(const MeetingPoint& point, std::string_view host) {
   return address_of(address, offsetof(sockaddr_un, sun_path) + 1 + name.size());
 }
 
-void add_address(MeetingPoint& point, const in6_addr& address) {
-  const auto count = static_cast<std::size_t>(point.address_count);
-  if (count == point.addresses.size()) return;
-  point.addresses[count] = address;
-  ++point.address_count;
+void add_address(Rendezvous& rendezvous, const in6_addr& address) {
+  const auto count = static_cast<std::size_t>(rendezvous.address_count);
+  if (count == rendezvous.addresses.size()) return;
+  rendezvous.addresses[count] = address;
+  ++rendezvous.address_count;
 }
 
 /// Skips link-local addresses, which are incomplete without the name of an interface.
-void add_address(MeetingPoint& point, const sockaddr& address) {
+void add_address(Rendezvous& rendezvous, const sockaddr& address) {
   if (address.sa_family == AF_INET) {
-    add_address(point, mapped(reinterpret_cast<const sockaddr_in&>(address).sin_addr));
+    add_address(rendezvous, mapped(reinterpret_cast<const sockaddr_in&>(address).sin_addr));
   } else if (address.sa_family == AF_INET6) {
     const in6_addr& six = reinterpret_cast<const sockaddr_in6&>(address).sin6_addr;
-    if (!IN6_IS_ADDR_LINKLOCAL(&six)) add_address(point, six);
+    if (!IN6_IS_ADDR_LINKLOCAL(&six)) add_address(rendezvous, six);
   }
 }
 
 /// Adds the loopback addresses last. They can be needed, because ranks with different host names
 /// may share a host.
-void add_addresses(MeetingPoint& point) {
+void add_addresses(Rendezvous& rendezvous) {
   ifaddrs* list = nullptr;
   if (::getifaddrs(&list) != 0) fail("cannot list this host's addresses: {}", std::strerror(errno));
   const std::unique_ptr<ifaddrs, decltype(&::freeifaddrs)> owner(list, ::freeifaddrs);
@@ -145,7 +145,8 @@ void add_addresses(MeetingPoint& point) {
     for (const ifaddrs* each = list; each != nullptr; each = each->ifa_next) {
       const bool is_up = (each->ifa_flags & IFF_UP) != 0;
       const bool is_loopback = (each->ifa_flags & IFF_LOOPBACK) != 0;
-      if (is_up && is_loopback == loopback && each->ifa_addr) add_address(point, *each->ifa_addr);
+      if (is_up && is_loopback == loopback && each->ifa_addr)
+        add_address(rendezvous, *each->ifa_addr);
     }
   }
 }
@@ -194,16 +195,16 @@ void RankLink::read() {
     if (got > 0) in_.append(bytes.data(), static_cast<std::size_t>(got));
     if (got > 0 || (got < 0 && errno == EINTR)) continue;
     if (got < 0 && errno == EAGAIN) return;
-    loss_ = got == 0 || errno == ECONNRESET || errno == EPIPE ? Loss::kDied : Loss::kSilent;
+    loss_ = got == 0 || errno == ECONNRESET || errno == EPIPE ? Loss::kDied : Loss::kUnresponsive;
   }
 }
 
-bool RankLink::speaks() const {
+bool RankLink::has_token() const {
   return in_.size() >= token_.size() && std::memcmp(in_.data(), token_.data(), token_.size()) == 0;
 }
 
 std::optional<RankNews> RankLink::next() {
-  foreign_ = foreign_ || (in_.size() >= token_.size() && !speaks());
+  foreign_ = foreign_ || (in_.size() >= token_.size() && !has_token());
   if (foreign_ || in_.size() < sizeof(Wire)) return std::nullopt;
   Wire wire;
   std::memcpy(&wire, in_.data(), sizeof wire);
@@ -214,18 +215,18 @@ std::optional<RankNews> RankLink::next() {
                   {wire.rank, text_of(wire.host), text_of(wire.role), text_of(wire.activity)}};
 }
 
-MeetingPoint make_meeting_point() {
-  MeetingPoint point;
+Rendezvous make_rendezvous() {
+  Rendezvous rendezvous;
   for (const std::span<unsigned char> part :
-       {std::span<unsigned char>(point.token), std::span<unsigned char>(point.name)}) {
+       {std::span<unsigned char>(rendezvous.token), std::span<unsigned char>(rendezvous.name)}) {
     if (::getrandom(part.data(), part.size(), 0) != static_cast<ssize_t>(part.size())) {
-      fail("the system gives no random numbers: {}", std::strerror(errno));
+      fail("cannot get random numbers from the system: {}", std::strerror(errno));
     }
   }
-  return point;
+  return rendezvous;
 }
 
-Descriptor listen_to_hosts(MeetingPoint& point) {
+Descriptor listen_to_hosts(Rendezvous& rendezvous) {
   Descriptor socket = open_socket(AF_INET6);
   if (socket.is_open()) set(socket, IPPROTO_IPV6, IPV6_V6ONLY, 0);
   if (!listen_at(socket, internet_address(in6addr_any, 0))) {  // the system has no IPv6
@@ -234,17 +235,17 @@ Descriptor listen_to_hosts(MeetingPoint& point) {
       fail("cannot listen on this host: {}", std::strerror(errno));
     }
   }
-  add_addresses(point);
-  point.port = port_of(socket);
+  add_addresses(rendezvous);
+  rendezvous.port = port_of(socket);
   return socket;
 }
 
-Descriptor connect_to_host(const MeetingPoint& point, int address, int milliseconds, int wake) {
+Descriptor connect_to_host(const Rendezvous& rendezvous, int address, int milliseconds, int wake) {
   const Address where =
-      internet_address(point.addresses.at(static_cast<std::size_t>(address)), point.port);
+      internet_address(rendezvous.addresses.at(static_cast<std::size_t>(address)), rendezvous.port);
   Descriptor socket = open_socket(where.bytes.ss_family);
   if (!socket.is_open()) return closed();
-  let_the_kernel_watch(socket);
+  enable_keepalive(socket);
   if (::connect(socket.number(), where.get(), where.length) == 0) return socket;
   if (errno != EINPROGRESS || !wait_for_link(socket.number(), true, milliseconds, wake)) {
     return closed();
@@ -255,22 +256,22 @@ Descriptor connect_to_host(const MeetingPoint& point, int address, int milliseco
   return error == 0 ? std::move(socket) : closed();
 }
 
-Descriptor listen_to_neighbours(const MeetingPoint& point, std::string_view host) {
+Descriptor listen_to_neighbors(const Rendezvous& rendezvous, std::string_view host) {
   Descriptor socket = open_socket(AF_UNIX);
-  return listen_at(socket, neighbourhood(point, host)) ? std::move(socket) : closed();
+  return listen_at(socket, host_socket_address(rendezvous, host)) ? std::move(socket) : closed();
 }
 
-Descriptor connect_to_neighbour(const MeetingPoint& point, std::string_view host) {
+Descriptor connect_to_neighbor(const Rendezvous& rendezvous, std::string_view host) {
   Descriptor socket = open_socket(AF_UNIX);
-  const Address where = neighbourhood(point, host);
-  const bool stands =
+  const Address where = host_socket_address(rendezvous, host);
+  const bool connected =
       socket.is_open() && ::connect(socket.number(), where.get(), where.length) == 0;
-  return stands ? std::move(socket) : closed();
+  return connected ? std::move(socket) : closed();
 }
 
 Descriptor accept_link(const Descriptor& listener) {
   Descriptor socket(::accept4(listener.number(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
-  if (socket.is_open()) let_the_kernel_watch(socket);
+  if (socket.is_open()) enable_keepalive(socket);
   if (!socket.is_open() && (errno == EMFILE || errno == ENFILE)) {
     fail("no more connections can be opened: {}; raise the limit of descriptors (ulimit -n)",
          std::strerror(errno));

@@ -20,7 +20,7 @@ using JobToken = std::array<unsigned char, 16>;
 
 /// The addresses at which rank 0 listens. They are sent to all ranks as plain bytes. IPv4 addresses
 /// are stored as IPv6 addresses (::ffff:a.b.c.d).
-struct MeetingPoint {
+struct Rendezvous {
   JobToken token = {};
   // name of the job, for sockets within a host; not a secret
   std::array<unsigned char, 8> name = {};
@@ -43,7 +43,7 @@ class RankLink {
   /// Receives the bytes that have arrived.
   void read();
   /// Returns whether the received bytes begin with this job's token.
-  bool speaks() const;
+  bool has_token() const;
   /// Returns the next message. If there is none, loss() and is_foreign() say whether the connection
   /// has ended, and how.
   std::optional<RankNews> next();
@@ -62,21 +62,21 @@ class RankLink {
   bool foreign_ = false;
 };
 
-/// Returns a meeting point with a random token and name and without addresses.
-MeetingPoint make_meeting_point();
+/// Returns a rendezvous with a random token and name and without addresses.
+Rendezvous make_rendezvous();
 
 /// Listens on all addresses of this host, IPv4 and IPv6, at a port that the system chooses. Writes
-/// addresses and port into `point`. Throws Error.
-Descriptor listen_to_hosts(MeetingPoint& point);
+/// addresses and port into `rendezvous`. Throws Error.
+Descriptor listen_to_hosts(Rendezvous& rendezvous);
 /// Waits up to `milliseconds` for a connection, or until `wake` is readable. Returns a closed
 /// descriptor if there is none.
-Descriptor connect_to_host(const MeetingPoint& point, int address, int milliseconds, int wake);
+Descriptor connect_to_host(const Rendezvous& rendezvous, int address, int milliseconds, int wake);
 
 /// Listens for ranks of the same host, under the job's name. Returns a closed descriptor if another
 /// process of this host already listens.
-Descriptor listen_to_neighbours(const MeetingPoint& point, std::string_view host);
+Descriptor listen_to_neighbors(const Rendezvous& rendezvous, std::string_view host);
 /// Connects to the listening rank of this host. Returns a closed descriptor if no rank listens yet.
-Descriptor connect_to_neighbour(const MeetingPoint& point, std::string_view host);
+Descriptor connect_to_neighbor(const Rendezvous& rendezvous, std::string_view host);
 
 /// Returns the next connection that waits at a listener, or a closed descriptor. Throws Error if
 /// the descriptor limit is reached.

@@ -18,12 +18,12 @@ struct RankNews {
   enum class Kind : int {
     // upward, and from a parent about itself: role, host and activity, at each change
     kRunning = 1,
-    kEnded,       // same directions: the rank ends, and any failure of it is reported
-    kDied,        // upward: a neighbor of this rank has lost it
-    kFailing,     // to all: a rank fails or stops by itself, and the job ends by Job's protocol
-    kDeputy,      // downward from rank 0: this rank reports if rank 0 is lost
-    kOver,        // downward: a death is being reported; exit immediately
-    kOverSilent,  // downward: the same for an unresponsive host
+    kEnded,    // same directions: the rank ends, and any failure of it is reported
+    kDied,     // upward: a neighbor of this rank has lost it
+    kFailing,  // to all: a rank fails or stops by itself, and the job ends by Job's protocol
+    kDeputy,   // downward from rank 0: this rank reports if rank 0 is lost
+    kOver,     // downward: a death is being reported; exit immediately
+    kOverUnresponsive,  // downward: the same for an unresponsive host
   };
   Kind kind = Kind::kRunning;
   RankState rank = {};
@@ -31,8 +31,8 @@ struct RankNews {
 
 /// How a neighbor was lost.
 enum class Loss {
-  kDied,    // the connection was closed without kEnded
-  kSilent,  // its host no longer responds
+  kDied,          // the connection was closed without kEnded
+  kUnresponsive,  // its host no longer responds
 };
 
 /// Tells that this process must end because of a loss.
@@ -43,7 +43,7 @@ struct LossEnding {
   Loss loss = Loss::kDied;
   // Wait before ending: the reporter may detect the loss later, and mpirun ends it along with this
   // one.
-  bool gives_time = false;
+  bool waits_for_reporter = false;
 };
 
 /// One rank's place in the tree. Rank 0 is the parent of the first rank of each other host and of
@@ -53,7 +53,7 @@ struct LossEnding {
 /// thread-safe.
 class RankWatch {
  public:
-  using Send = std::function<void(int neighbour, const RankNews&)>;
+  using Send = std::function<void(int neighbor, const RankNews&)>;
   RankWatch(RankState own, Send send);
 
   /// Call these when a connection is established and its other end has identified itself.
@@ -61,11 +61,11 @@ class RankWatch {
   void add_child(const RankState& child);
 
   /// Pass on that this rank has a new role or activity, or that it fails by itself.
-  void tell(const RankState& own);
-  void tell_failing();
+  void update(const RankState& own);
+  void announce_failure();
 
-  std::optional<LossEnding> hear(int neighbour, const RankNews& news);
-  std::optional<LossEnding> lose(int neighbour, Loss loss);
+  std::optional<LossEnding> receive(int neighbor, const RankNews& news);
+  std::optional<LossEnding> lose(int neighbor, Loss loss);
 
   /// Returns the number of other ranks that this one has news of.
   int count_others() const { return static_cast<int>(known_.size()); }
@@ -73,13 +73,13 @@ class RankWatch {
  private:
   struct Known {
     RankState state;
-    int by = 0;  // neighbor that sent the news; a child sends its own
+    int sender = 0;  // neighbor that sent the news; a child sends its own
     bool ended = false;
   };
 
-  void note(int neighbour, const RankNews& news);
-  void tell_all(const RankNews& news, int but = -1);
-  void tell_children(const RankNews& news);
+  void store(int neighbor, const RankNews& news);
+  void send_to_all(const RankNews& news, int except = -1);
+  void send_to_children(const RankNews& news);
   void choose_deputy();
   LossEnding parent_lost(int parent, Loss loss);
   std::optional<LossEnding> child_lost(int child, Loss loss);
@@ -91,7 +91,7 @@ class RankWatch {
   std::set<int> children_;
   std::map<int, Known> known_;  // of other ranks, by rank
   int deputy_ = -1;
-  bool quiet_ = false;  // losses are no longer reported: the job fails or ends by itself
+  bool ignores_losses_ = false;  // losses are no longer reported: the job fails or ends by itself
 };
 
 }  // namespace lie
