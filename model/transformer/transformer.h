@@ -56,12 +56,14 @@ class Transformer {
   /// one's memory. Both share the weights and the packed weights, so a change copies nothing. This
   /// one must outlive the result. Neither may compute during weights_changed() of this one.
   Transformer beside(Operators& operators) const;
-  /// All that it computes with, for open_shared() in other processes; empty: `refusal` says why.
-  /// From then on a call that takes in weights returns when they lie there, because the others know
-  /// nothing of this device's queue. They stay where they are for the policy's life.
+  /// Returns handles of all weights, for open_shared() in other processes. If it returns none,
+  /// `refusal` is the reason. The weights do not move during the policy's lifetime. Afterwards each
+  /// call that sets weights blocks until they are written, since the other processes are not
+  /// synchronized with this device's queue.
   std::optional<std::vector<SharedTensor>> share(std::string& refusal);
-  /// As beside(), of a policy in another process on the same device, which outlives this one. Empty
-  /// where its memory cannot be opened. Throws Error where it is another model's.
+  /// Returns a policy with the weights of a policy in another process on the same device, which
+  /// must outlive it. Returns none if that memory cannot be opened, with the reason in `refusal`.
+  /// Throws Error if the handles are those of another model.
   static std::optional<Transformer> open_shared(const ModelConfig& config, Operators& operators,
                                                 std::span<const SharedTensor> handles,
                                                 std::string& refusal);

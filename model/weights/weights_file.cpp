@@ -168,8 +168,7 @@ bool is_ignored(std::string_view name) { return name.ends_with(".rotary_emb.inv_
 
 }  // namespace
 
-/// The weight files of a directory, after a check that parameters and tensors correspond one to
-/// one.
+/// The weight files of a directory, after a check that parameters and tensors match one to one.
 class CheckedFiles {
  public:
   explicit CheckedFiles(const std::filesystem::path& directory)
