@@ -46,7 +46,7 @@ AddedTokenFinder::Match AddedTokenFinder::next_match(std::string_view text,
   return {};
 }
 
-/// Narrows the sorted tokens, byte by byte, to those that begin as the text does.
+/// Narrows the sorted tokens, byte by byte, to those with the same prefix as the text.
 const AddedToken* AddedTokenFinder::longest_at(std::string_view text, std::size_t position) const {
   const AddedToken* longest = nullptr;
   const std::string_view rest = text.substr(position);
@@ -61,7 +61,7 @@ const AddedToken* AddedTokenFinder::longest_at(std::string_view text, std::size_
     const auto byte_of = [&](const AddedToken& token) {
       return static_cast<unsigned char>(token.pattern[length]);
     };
-    // Not the range of both: clang 14 cannot read it.
+    // Two calls instead of equal_range, which clang 14 does not compile.
     const auto low = std::ranges::lower_bound(range, next, {}, byte_of);
     const auto high = std::ranges::upper_bound(range, next, {}, byte_of);
     range = {low, high};

@@ -11,7 +11,7 @@
 namespace lie {
 namespace {
 
-constexpr std::size_t kShortWord = 32;  // up to here a scan for the lowest rank beats a queue
+constexpr std::size_t kShortWord = 32;  // tokens up to which a scan is faster than a queue
 constexpr std::uint32_t kNoRank = ~std::uint32_t{0};
 constexpr std::int32_t kGone = -1;
 
@@ -76,7 +76,7 @@ void Bpe::add_merge(const Merge& merge) {
   std::size_t i = slot(merge.pair);
   while (merges_[i].pair != kNoPair && merges_[i].pair != merge.pair)
     i = (i + 1) & (merges_.size() - 1);
-  merges_[i] = merge;  // of equal pairs the last counts, as in the library
+  merges_[i] = merge;  // the last of equal pairs has precedence, as in the tokenizers library
 }
 
 const Bpe::Merge* Bpe::find(std::int32_t left, std::int32_t right) const {
@@ -113,8 +113,8 @@ std::vector<std::int32_t> Bpe::symbols_of(std::string_view word) const {
   return symbols;
 }
 
-/// Keeps the rank of each neighbouring pair and scans for the lowest; the word closes up at each
-/// merge.
+/// Stores the rank of each pair of adjacent tokens and scans for the lowest rank. Each merge closes
+/// the gap in the arrays.
 void Bpe::merge_short(std::vector<std::int32_t>& symbols) const {
   std::uint32_t ranks[kShortWord];
   std::int32_t joined[kShortWord];
@@ -142,8 +142,8 @@ void Bpe::merge_short(std::vector<std::int32_t>& symbols) const {
   symbols.resize(count);
 }
 
-/// A queue of merges by (rank, position) over a linked list; stale entries are recognised by the
-/// token they would make.
+/// Uses a priority queue of merges by (rank, position) over a linked list of tokens. A queue entry
+/// is outdated if its pair no longer merges into the same token.
 void Bpe::merge_long(std::vector<std::int32_t>& symbols) const {
   const std::size_t count = symbols.size();
   if (count >= kNoRank)

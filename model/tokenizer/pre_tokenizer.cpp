@@ -7,11 +7,11 @@
 namespace lie {
 namespace {
 
-// Radford et al. 2019, as in tokenizers' ByteLevel.
+// The pattern of GPT-2 (Radford et al. 2019), as in the library's ByteLevel.
 constexpr const char* kGpt2Pattern =
     R"('s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+)";
 
-/// The pattern of a step that cuts by one, else none.
+/// Returns the pattern of a step, or null if it splits by no pattern.
 const char* pattern_of(const PreTokenizerStep& step) {
   if (const auto* split = std::get_if<SplitStep>(&step)) return split->pattern.c_str();
   const auto* byte_level = std::get_if<ByteLevelStep>(&step);

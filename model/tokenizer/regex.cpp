@@ -15,17 +15,18 @@
 namespace lie {
 namespace {
 
-// Latin-1 characters that PCRE2 takes for a letter, a number, a space and none of these.
+// Latin-1 characters that PCRE2 classifies as a letter, a number, a space and none of these.
 constexpr char kShadowLetter = '\xc0';
 constexpr char kShadowNumber = '\xb2';
 constexpr char kShadowSpace = '\xa0';
 constexpr char kShadowOther = '\xa7';
-// The two letters beyond ASCII that equal an ASCII letter when case is ignored. Upper case stands
-// for them, since the patterns' literals are lower case and must not match them when case counts.
+// The two letters beyond ASCII that equal an ASCII letter if case is ignored. Their substitutes are
+// upper case letters. The patterns' literals are lower case, so a case-sensitive pattern does not
+// match them.
 constexpr std::uint32_t kLongS = 0x17f;
 constexpr std::uint32_t kKelvin = 0x212a;
 
-/// True if the pattern sees no more of a text than its shadow shows.
+/// Returns whether the pattern gives the same matches on a text's shadow as on the text.
 bool is_shadow_enough(std::string_view pattern) {
   for (std::size_t i = 0; i < pattern.size(); ++i) {
     if (static_cast<unsigned char>(pattern[i]) >= 0x80) return false;
@@ -61,7 +62,7 @@ bool is_ascii(std::string_view text) {
                      [](char c) { return static_cast<unsigned char>(c) < 0x80; });
 }
 
-/// Turns positions in the shadow (code points) into positions in the text (bytes).
+/// Converts positions in the shadow (code points) into positions in the text (bytes).
 void to_byte_positions(std::string_view text, std::span<Stretch> stretches) {
   std::size_t byte = 0;
   for (Stretch& stretch : stretches) {
@@ -76,7 +77,7 @@ void to_byte_positions(std::string_view text, std::span<Stretch> stretches) {
 
 struct Regex::Compiled {
   std::unique_ptr<pcre2_code, Freed<pcre2_code_free>> code;
-  // Without PCRE2's default limit of ten million steps, which one long run of blanks reaches.
+  // Raises PCRE2's default limit of ten million steps, which one long run of blanks reaches.
   std::unique_ptr<pcre2_match_context, Freed<pcre2_match_context_free>> limits{
       pcre2_match_context_create(nullptr)};
   bool is_jit = false;
@@ -112,7 +113,7 @@ void Regex::split_bytes(std::string_view subject, std::vector<Stretch>& out) con
   const std::unique_ptr<pcre2_match_data, Freed<pcre2_match_data_free>> match(
       pcre2_match_data_create(1, nullptr));
   const PCRE2_SIZE* range = pcre2_get_ovector_pointer(match.get());
-  std::size_t done = 0;  // all before is in `out`
+  std::size_t done = 0;  // the text before this position is in `out`
   for (std::size_t start = 0; start < subject.size();) {
     const int found = compiled_->is_jit
                           ? pcre2_jit_match(compiled_->code.get(), bytes, subject.size(), start, 0,
@@ -125,7 +126,7 @@ void Regex::split_bytes(std::string_view subject, std::vector<Stretch>& out) con
     if (range[1] > range[0]) out.push_back({range[0], range[1], true});
     done = range[1];
     start = range[1];
-    // An empty match also cuts; the search resumes after the next character.
+    // An empty match also splits the text. The search resumes after the next character.
     if (range[1] == range[0] && start < subject.size())
       start += uses_shadow_ ? 1 : utf8_length(subject[start]);
   }

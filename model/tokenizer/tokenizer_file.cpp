@@ -8,7 +8,7 @@
 namespace lie {
 namespace {
 
-/// Receives the parser's events. Returns false from one to stop it.
+/// Receives the events of the JSON parser. An event handler that returns false stops the parser.
 class Receiver : public nlohmann::json_sax<Json> {
  public:
   Receiver(TokenizerFile& file, std::string name) : file_(file), name_(std::move(name)) {}
@@ -100,7 +100,7 @@ class Receiver : public nlohmann::json_sax<Json> {
     return true;
   }
 
-  /// Puts a value at the parser's position.
+  /// Adds a value to the tree at the parser's position.
   Json& put(Json v) {
     if (list_ == List::kVocabulary) refuse("model.vocab." + key_, shown(v), "a token id");
     if (list_ == List::kMerges) refuse_merge(shown(v));
@@ -140,12 +140,12 @@ class Receiver : public nlohmann::json_sax<Json> {
 
   TokenizerFile& file_;
   std::string name_;
-  std::vector<Json*> open_;  // containers of the tree, outermost first
-  std::string key_;          // the last one met
-  std::string section_;      // the key of the outermost container's member
+  std::vector<Json*> open_;  // open containers of the tree, outermost first
+  std::string key_;          // the latest key
+  std::string section_;      // the top-level key that the parser is in
   List list_ = List::kNone;  // the list that the parser is in
-  bool in_pair_ = false;     // within one merge of two tokens, of which so many were met
-  int pair_tokens_ = 0;
+  bool in_pair_ = false;     // the parser is in a merge written as a list of two tokens
+  int pair_tokens_ = 0;      // tokens of that list so far
 };
 
 }  // namespace
@@ -155,7 +155,7 @@ TokenizerFile read_tokenizer_file(const std::filesystem::path& path) {
   TokenizerFile file;
   Receiver receiver(file, path.string());
   if (Json::sax_parse(text, &receiver)) return file;
-  file.tree = parse_json(text, path.string());  // tells where it is no JSON
+  file.tree = parse_json(text, path.string());  // throws with the position of the syntax error
   fail("{}: not valid JSON", path.string());
 }
 

@@ -10,10 +10,10 @@
 namespace lie {
 namespace {
 
-/// One value of the file with its place, so that every error names file and key.
+/// One value of the file with its path, so that every error names file and key.
 class Node {
  public:
-  /// A null pointer stands for a key that is absent.
+  /// `json` is null for an absent key.
   Node(const Json* json, std::string place) : json_(json), place_(std::move(place)) {}
 
   const std::string& place() const { return place_; }
@@ -86,7 +86,7 @@ Normalization read_normalizer(const Node& node) {
   node.at("type").refuse("\"NFC\" or no normalizer");
 }
 
-/// A pattern that matches just this text.
+/// Returns a pattern that matches exactly this text.
 std::string escaped(const std::string& text) {
   std::string out;
   for (const char c : text) {
@@ -131,7 +131,8 @@ void read_pre_tokenizer(const Node& node, std::vector<PreTokenizerStep>& steps) 
   }
 }
 
-/// The byte-level alphabet is applied once, at the end; a vocabulary without it is of another kind.
+/// Throws Error unless the byte-level alphabet is applied exactly once, at the end. Otherwise the
+/// vocabulary is not byte-level.
 void check_byte_level(const Node& node, const std::vector<PreTokenizerStep>& steps) {
   const auto is_byte_level = [](const PreTokenizerStep& step) {
     return std::holds_alternative<ByteLevelStep>(step);
@@ -142,7 +143,7 @@ void check_byte_level(const Node& node, const std::vector<PreTokenizerStep>& ste
 }
 
 BpeSpec read_bpe(const Node& node, const std::string& name, TokenizerFile file) {
-  // Older files leave the type out.
+  // Older files have no type.
   if (!node.at("type").is_null() && node.at("type").text() != "BPE")
     node.at("type").refuse("\"BPE\"");
   if (!node.at("dropout").is_null() && !node.at("dropout").is_zero())
@@ -180,7 +181,7 @@ std::vector<AddedToken> read_added_tokens(const Node& node) {
   return tokens;
 }
 
-/// "single" of a TemplateProcessing: special tokens before and after the text, "Sequence A".
+/// Reads "single" of a TemplateProcessing: special tokens before and after the text, "Sequence A".
 void read_template(const Node& node, TokenizerSpec& spec) {
   const Node pieces = node.at("single");
   std::vector<std::int32_t>* side = &spec.prefix;
@@ -205,18 +206,19 @@ void read_post_processor(const Node& node, TokenizerSpec& spec) {
       read_post_processor(members.item(i), spec);
   } else if (type == "TemplateProcessing") {
     read_template(node, spec);
-  } else if (type != "ByteLevel") {  // which only moves offsets
+  } else if (type != "ByteLevel") {  // ByteLevel changes only offsets, which are not used here
     node.at("type").refuse("Sequence, TemplateProcessing or ByteLevel");
   }
 }
 
-/// "<0x0A>": a byte in the spelling of SentencePiece.
+/// Returns whether the token is a byte in SentencePiece's form, such as "<0x0A>".
 bool is_byte_name(std::string_view token) {
   return token.size() == 6 && token.starts_with("<0x") && token.ends_with('>');
 }
 
-/// ByteFallback and Replace as transformers writes them for a model that came as GGUF: they concern
-/// tokens of SentencePiece, of which a byte-level vocabulary has none.
+/// Returns whether a decoder step changes no token of a byte-level vocabulary. transformers writes
+/// such steps, ByteFallback, Fuse and Replace, for models converted from GGUF. They apply only to
+/// SentencePiece tokens.
 bool changes_nothing(const Node& step) {
   const std::string type = step.at("type").text();
   if (type == "ByteFallback" || type == "Fuse") return true;
@@ -224,9 +226,9 @@ bool changes_nothing(const Node& step) {
          step.at("pattern").at("String").text() == "\u2581";
 }
 
-/// The decoder must be ByteLevel, alone or behind steps that change no token of this vocabulary.
-/// Then it makes no difference either that Fuse joins all tokens before their characters become
-/// bytes.
+/// Throws Error unless the decoder is ByteLevel, alone or after steps that change no token of this
+/// vocabulary. Fuse, which joins all tokens before their characters become bytes, then has no
+/// effect either.
 void check_decoder(const Node& node, const TokenizerSpec& spec) {
   if (node.is_object() && !node.at("type").is_null()) {
     if (node.at("type").text() == "ByteLevel") return;

@@ -1,4 +1,4 @@
-// Stands in for jinja.cpp where the engine is not there (cmake/Jinja.cmake).
+// Replaces jinja.cpp in a build without the Jinja engine (cmake/Jinja.cmake).
 #include "common/base/error.h"
 #include "model/tokenizer/template/jinja.h"
 

@@ -31,14 +31,14 @@ std::string chatml_turn(std::string_view role, std::string_view content) {
   return fmt::format("<|im_start|>{}\n{}<|im_end|>\n", role, content);
 }
 
-/// What Qwen3's template keeps of an earlier answer: not its thought.
+/// Returns an earlier answer without its thought, as Qwen3's template renders it.
 std::string_view without_thought(std::string_view content) {
   const std::size_t end = content.rfind(kThinkEnd);
   if (end == std::string_view::npos) return content;
   return without_leading(content.substr(end + kThinkEnd.size()), "\n");
 }
 
-/// The text between <think> and the first </think> of an answer; empty without one.
+/// Returns the text between <think> and the first </think> of an answer, or an empty string.
 std::string_view thought_of(std::string_view content) {
   const std::size_t end = content.find(kThinkEnd);
   if (end == std::string_view::npos) return "";
@@ -58,7 +58,7 @@ std::string chatml_prompt(std::span<const ChatMessage> messages) {
   return text + "<|im_start|>assistant\n";
 }
 
-/// chatml, with this system message where the conversation has none of its own.
+/// Renders chatml, with this system message if the conversation has none.
 std::string chatml_prompt_after(std::string_view system, std::span<const ChatMessage> messages) {
   std::string text;
   if (messages.front().role != "system") text = chatml_turn("system", system);
@@ -102,8 +102,9 @@ std::string llama3_prompt(std::span<const ChatMessage> messages) {
   return text + "<|start_header_id|>assistant<|end_header_id|>\n\n";
 }
 
-/// "Complex template" of arXiv:2506.20512. The chat_template of the tokenizer that the LIE runs had
-/// is not published; Llama models expect their first token, so it is included here.
+/// Renders the "complex template" of arXiv:2506.20512. The chat template of the tokenizer used in
+/// the LIE paper's runs is not published. The first token is included here, since Llama models
+/// expect it.
 std::string octothinker_prompt(std::span<const ChatMessage> messages) {
   return "<|begin_of_text|>A conversation between User and Assistant. The user asks a question, "
          "and the Assistant solves it. The assistant first thinks about the reasoning process in "
@@ -125,13 +126,14 @@ std::string qwen3_no_thinking_answer(std::string_view content) {
   return std::string(without_leading(without_thought(content), "\n"));
 }
 
-/// Chat templates are recognised by the SHA-256 of their text, white space around it left out.
+/// A template with a name. A model's chat template is recognized by the SHA-256 of its text without
+/// surrounding white space.
 struct Known {
   std::string_view name;
   std::string (*prompt)(std::span<const ChatMessage>);
   std::string (*answer)(std::string_view content);
   std::string_view end_of_turn;
-  std::string_view jinja_sha256;  // of the chat template that it renders; empty: of none
+  std::string_view jinja_sha256;  // of the equivalent chat template; empty if there is none
 };
 
 constexpr std::array<Known, 9> kKnown = {{
