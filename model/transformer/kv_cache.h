@@ -26,7 +26,7 @@ class KvCache {
   std::int32_t fork(std::int32_t parent);
   /// Truncates the sequence to `length` positions. Throws Error if it has fewer, or if its new last
   /// page would not be full and is shared, since the next position would be written into it.
-  void cut(std::int32_t sequence, std::int64_t length);
+  void truncate(std::int32_t sequence, std::int64_t length);
   /// Closes the handle and frees the pages that no other sequence shares.
   void close(std::int32_t sequence);
 

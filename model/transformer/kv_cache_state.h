@@ -18,18 +18,18 @@ struct KvCache::State {
   Operators* operators = nullptr;
   Buffer pool;  // [pages, L * 2 * kPageTokens * K * E], plus the scratch page on a device
   std::vector<std::int32_t> free_pages;      // a stack: the last is allocated first
-  std::vector<std::int32_t> sharers;         // [pages] number of sequences that use the page
+  std::vector<std::int32_t> users;           // [pages] number of sequences that use the page
   std::vector<Sequence> sequences;           // by handle
   std::vector<std::int32_t> free_sequences;  // handles that can be reused
 
   /// Returns the slot that padding rows write to, in the scratch page after all other pages.
-  std::int32_t spare_slot() const {
-    return static_cast<std::int32_t>(std::ssize(sharers) * Operators::kPageTokens);
+  std::int32_t scratch_slot() const {
+    return static_cast<std::int32_t>(std::ssize(users) * Operators::kPageTokens);
   }
   /// Returns the sequence of an open handle. Throws Error for any other handle.
   Sequence& at(std::int32_t handle);
   /// Allocates a page for one sequence. Throws Error if no page is free.
-  std::int32_t take_page();
+  std::int32_t allocate_page();
   void release_page(std::int32_t page);
   /// Adds one position to the sequence, with a new page if necessary. Returns its slot, which is
   /// page * kPageTokens + the place in the page.

@@ -50,11 +50,11 @@ class PassLayout {
   /// Returns how many layers backward() recomputes. The last layer is not among them, since the
   /// shared place still holds it.
   std::int64_t recomputed_layers() const;
-  bool recomputes(std::int64_t layer) const;
+  bool recomputes_layer(std::int64_t layer) const;
   /// Returns whether backward() has to recompute the rotated queries and keys of a layer.
-  bool rotates_again(std::int64_t layer) const { return rotations_.shares(layer); }
+  bool recomputes_rotation(std::int64_t layer) const { return rotations_.shares(layer); }
   /// Returns whether backward() has to recompute the logits of a chunk.
-  bool forms_again(std::int64_t chunk) const { return chunks_.shares(chunk); }
+  bool recomputes_logits(std::int64_t chunk) const { return chunks_.shares(chunk); }
 
   // Each of these returns tensors in the block that begins at `memory`.
   Tensor stream(void* memory, std::int64_t before_layer) const;  // [T, D]

@@ -45,7 +45,7 @@ class Transformer {
  public:
   /// Computes with the operators that own the memory of the weights. Keeps references to both,
   /// which must outlive it. After each change of the weights, call weights_changed(). If `weights`
-  /// is a shard, call take_weights() before the first use and after each change instead. The
+  /// is a shard, call set_weights() before the first use and after each change instead. The
   /// transformer then stores all weights in its own memory.
   explicit Transformer(const Weights& weights);
   /// Returns a policy whose weights never change. They are packed while they are read from a model
@@ -55,7 +55,7 @@ class Transformer {
   /// Returns the same policy for the operators of another thread, which must be able to read this
   /// one's memory. Both share the weights and the packed weights, so a change copies nothing. This
   /// one must outlive the result. Neither may compute during weights_changed() of this one.
-  Transformer beside(Operators& operators) const;
+  Transformer with_shared_weights(Operators& operators) const;
   /// Returns handles of all weights, for open_shared() in other processes. If it returns none,
   /// `refusal` is the reason. The weights do not move during the policy's lifetime. Afterwards each
   /// call that sets weights blocks until they are written, since the other processes are not
@@ -76,7 +76,7 @@ class Transformer {
   /// Repacks from `flat` [1, N], which holds all weights in the operators' memory. If the policy
   /// was constructed from a shard, `flat` may be freed or overwritten after the call. Otherwise the
   /// policy keeps views of `flat`, which must stay valid.
-  void take_weights(Tensor flat);
+  void set_weights(Tensor flat);
 
   /// Returns the size of the packed matrices. Memory that gradients need for them is not included.
   PackedSize packed_size() const;
@@ -89,12 +89,11 @@ class Transformer {
 
   /// Sets whether decode steps are captured as CUDA graphs (model/operators/cuda_graphs.h). The
   /// default is true. It has no effect on operators without CUDA graphs.
-  void record_steps(bool on);
-  CudaGraphs::Usage recorded_steps() const;
+  void use_cuda_graphs(bool on);
+  CudaGraphs::Usage cuda_graph_usage() const;
 
   /// Returns log-probs and entropies of the scored rows. With `keep_for_backward` it keeps the
-  /// activations that backward() needs. Logits are computed in chunks, so [R, V] never exists as a
-  /// whole.
+  /// activations that backward() needs. Logits are computed in chunks, never as a full [R, V].
   RowLogProbs forward(const PackedBatch& batch, float temperature, bool keep_for_backward);
 
   /// Limits the memory of a pass that keeps activations: activations, their gradients and logits.

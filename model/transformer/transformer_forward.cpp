@@ -20,7 +20,7 @@ void check_batch(const PackedBatch& batch, const ModelConfig& config) {
          batch.targets.size());
   }
   if (!batch.rows.empty() && (batch.rows.front() < 0 || batch.rows.back() >= batch.starts.back())) {
-    fail("packed batch: scored rows must lie within its {} tokens", batch.tokens.size());
+    fail("packed batch: scored rows must be within its {} tokens", batch.tokens.size());
   }
   for (const auto* ids : {&batch.tokens, &batch.targets}) {
     for (const std::int32_t id : *ids) {
@@ -114,15 +114,16 @@ void Transformer::State::begin_training(const PackedBatch& batch, float temperat
 void Transformer::State::fit_memory() {
   auto& t = training;
   const DType dtype = operators.activation_dtype();
-  if (t.kept && t.most_bytes == 0) t.most_bytes = free_training_bytes(operators);
+  if (t.kept && t.max_bytes == 0) t.max_bytes = free_training_bytes(operators);
   PassSize& largest = t.largest;
   largest = {std::max(largest.tokens, t.tokens), std::max(largest.rows, t.rows),
              largest.kept || t.kept};
-  const std::int64_t room = t.most_bytes - shared_pass_bytes(config, largest.tokens, dtype);
-  t.layout = PassLayout(config, dtype, {t.tokens, t.rows, t.kept}, room);
+  const std::int64_t available = t.max_bytes - shared_pass_bytes(config, largest.tokens, dtype);
+  t.layout = PassLayout(config, dtype, {t.tokens, t.rows, t.kept}, available);
   const std::int64_t wanted = t.layout.bytes();
   const std::int64_t held = t.memory.view().elements() * dtype_bytes(DType::kFloat32);
-  const std::int64_t most = std::max(room, PassLayout(config, dtype, largest, room).bytes());
+  const std::int64_t most =
+      std::max(available, PassLayout(config, dtype, largest, available).bytes());
   if (held >= wanted && held <= most) return;
   const std::int64_t bytes = held == 0 ? wanted : std::min(most, wanted + wanted / 4);
   t.memory = Buffer();
@@ -142,17 +143,17 @@ BlockTensors Transformer::State::training_tensors(std::int64_t layer) {
   return b;
 }
 
-/// With `again`, backward() recomputes the block, and only the tensors that it needs.
+/// With `recompute`, it computes only the tensors that backward() needs.
 void Transformer::State::forward_training_block(std::int64_t layer, const TrainingLists& lists,
-                                                bool again) {
+                                                bool recompute) {
   const LayerWeights& weight = layers[static_cast<std::size_t>(layer)];
   const BlockTensors tensors = training_tensors(layer);
-  const auto poll_progress = [&](const BlockTensors& t) {
+  const auto attention = [&](const BlockTensors& t) {
     operators.qk_norm_rope(t.qkv, rotation(weight, lists.positions), t.rotated);
     operators.attention(t.rotated, t.qkv, shape, lists.sequences, t.attended, t.log_sum);
   };
-  if (again) return forward_to_gate_up(operators, weight, tensors, poll_progress);
-  forward_block(operators, weight, tensors, poll_progress);
+  if (recompute) return forward_to_gate_up(operators, weight, tensors, attention);
+  forward_block(operators, weight, tensors, attention);
 }
 
 Transformer::State::Chunk Transformer::State::chunk_of(std::int64_t row) const {
@@ -207,7 +208,7 @@ RowLogProbs Transformer::forward(const PackedBatch& batch, float temperature,
   s.grow_rope(lists.sequences.longest);
   s.embed(s.operators, lists.tokens, s.training_tensors(0).x);
   for (std::int64_t l = 0; l < s.config.layers; ++l)
-    s.forward_training_block(l, lists, /*again=*/false);
+    s.forward_training_block(l, lists, /*recompute=*/false);
   s.final_rows(s.training_tensors(s.config.layers - 1).out, lists.rows);
   return s.score_rows(lists.targets);
 }

@@ -14,7 +14,7 @@
 namespace lie {
 namespace {
 
-constexpr std::int64_t kLeastPages = 16;  // of a bucket; attention reads as many at once
+constexpr std::int64_t kMinPages = 16;  // of a bucket; attention reads as many at once
 
 std::int32_t int32(std::int64_t x) { return static_cast<std::int32_t>(x); }
 
@@ -39,13 +39,13 @@ void Transformer::State::place(std::span<const DecodeRow> rows, KvCache& cache, 
   }
   placement.starts.push_back(int32(std::ssize(rows)));
   grow_rope(placement.batch.longest);
-  placement.is_padded = steps.recorder && placement.wanted.size() == rows.size();
+  placement.is_padded = graphs.cuda_graphs && placement.wanted.size() == rows.size();
   placement.is_padded ? pad_to_bucket(cache.state())
                       : fill_table(placement.table_sequences, std::ssize(placement.table_sequences),
                                    placement.batch.table_width, 0, placement.table);
   upload_lists();
   if (!std::ranges::all_of(rows, [](const DecodeRow& row) { return row.token >= 0; })) {
-    look_up(drawn);
+    look_up_drawn_tokens(drawn);
   }
 }
 
@@ -78,23 +78,23 @@ void Transformer::State::place_row(const DecodeRow& row, bool is_first, KvCache:
 void Transformer::State::pad_to_bucket(KvCache::State& cache) {
   Placement& p = placement;
   const auto rows = static_cast<std::size_t>(cuda_graph_bucket(std::ssize(p.tokens)));
-  const auto nobody = int32(std::ssize(p.table_sequences));
+  const auto padding_sequence = int32(std::ssize(p.table_sequences));
   p.tokens.resize(rows, 0);
   p.positions.resize(rows, 0);
-  p.slots.resize(rows, cache.spare_slot());
-  p.sequences.resize(rows, nobody);
+  p.slots.resize(rows, cache.scratch_slot());
+  p.sequences.resize(rows, padding_sequence);
   while (p.wanted.size() < rows) p.wanted.push_back(int32(std::ssize(p.wanted)));
-  p.batch.table_width = cuda_graph_bucket(std::max(p.batch.table_width, kLeastPages));
+  p.batch.table_width = cuda_graph_bucket(std::max(p.batch.table_width, kMinPages));
   p.batch.longest = p.batch.table_width * KvCache::kPageTokens;
   fill_table(p.table_sequences, std::ssize(p.tokens), p.batch.table_width,
-             cache.spare_slot() / int32(KvCache::kPageTokens), p.table);
+             cache.scratch_slot() / int32(KvCache::kPageTokens), p.table);
 }
 
 void Transformer::State::upload_lists() {
   Placement& p = placement;
   auto lists = upload_together<6>(operators, p.joined,
                                   {p.positions, p.slots, p.sequences, p.table, p.tokens, p.wanted});
-  if (p.is_padded) keep_in_place(lists);
+  if (p.is_padded) copy_to_fixed_address(lists);
   p.batch.positions = lists[0];
   p.batch.slots = lists[1];
   p.batch.sequences = lists[2];
@@ -104,7 +104,7 @@ void Transformer::State::upload_lists() {
 }
 
 /// Copies the lists to a fixed address, from which a captured step reads them.
-void Transformer::State::keep_in_place(std::span<Indices> lists) {
+void Transformer::State::copy_to_fixed_address(std::span<Indices> lists) {
   const std::int64_t count = std::ssize(placement.joined);
   const std::int32_t* const uploaded = lists.front().data;
   auto* const place =
@@ -117,7 +117,7 @@ void Transformer::State::keep_in_place(std::span<Indices> lists) {
 }
 
 /// Replaces references to `drawn` by token ids on the device, since the host does not know these.
-void Transformer::State::look_up(Tensor drawn) {
+void Transformer::State::look_up_drawn_tokens(Tensor drawn) {
   const std::int64_t rows = std::ssize(placement.tokens);
   const Tensor tokens = decoding.tokens.rows(operators, rows, 1, DType::kInt32);
   operators.look_up_drawn(placement.device_tokens, drawn, tokens);

@@ -76,7 +76,7 @@ struct Transformer::State {
   State(const ModelConfig& config, Operators& operators, std::shared_ptr<PolicyWeights> opened);
 
   const Weights* const weights;           // null for a fixed policy, or if another process packs
-  const bool is_beside = false;           // another policy packs the weights
+  const bool shares_weights = false;      // another policy packs the weights
   std::unique_ptr<StoredWeights> stored;  // of a fixed policy, until its weights are packed
   Tensor flat;                            // all weights, while they are packed
   const ModelConfig config;
@@ -108,10 +108,10 @@ struct Transformer::State {
   };
   Placement placement;
   struct {
-    std::unique_ptr<CudaGraphs> recorder;  // null on the CPU
-    bool records = true;                   // if false, steps are padded but not captured
-    std::vector<const void*> memory = {};  // addresses that the captured graphs refer to
-  } steps;
+    std::unique_ptr<CudaGraphs> cuda_graphs;  // null on the CPU
+    bool is_enabled = true;                   // if false, steps are padded but not captured
+    std::vector<const void*> memory = {};     // addresses that the captured graphs refer to
+  } graphs;
   struct {
     GrowingTensor lists, tokens, x, normed, qkv, rotated, attended, gate_up, activated;
     GrowingTensor wanted, wanted_normed, logits;
@@ -125,7 +125,7 @@ struct Transformer::State {
     std::vector<std::int32_t> positions;
     std::vector<std::int32_t> scored;  // [S + 1] first scored row of each sequence, then the end
     std::vector<std::int64_t> chunks;  // first row of each chunk, then the end
-    std::int64_t most_bytes = 0;       // memory limit of a pass; 0 if not yet known
+    std::int64_t max_bytes = 0;        // memory limit of a pass; 0 if not yet known
     PassSize largest{.kept = false};   // the maximum over all passes so far
     PassLayout layout;                 // of `memory`
     Buffer memory;
@@ -141,12 +141,12 @@ struct Transformer::State {
   void wait() const;
   std::unique_ptr<PackedWeight> make_weight(std::int64_t out, std::int64_t in) const;
   LayerWeights make_layer(std::int64_t layer) const;
-  bool views_weights() const { return weights != nullptr && weights->is_whole(); }
+  bool views_weights() const { return weights != nullptr && weights->is_complete(); }
   /// Returns the named parameter as a view of `flat`.
   Tensor in_flat(const std::string& name) const;
   void pack_weights(Tensor all);
   void pack_layer(LayerWeights& layer);
-  void pack_ends();
+  void pack_embedding_and_head();
   std::vector<const PackedWeight*> packed_weights() const;
   void embed(Operators& ops, Indices tokens, Tensor x) const;
   /// Packs the named matrix into rows [first_out, ...) of `weight`.
@@ -164,23 +164,23 @@ struct Transformer::State {
 
   /// Computes one block as far as backward() needs it. attention(t) computes t.rotated, then
   /// t.attended, from t.qkv.
-  template <typename Attend>
+  template <typename Attention>
   void forward_to_gate_up(Operators& ops, const LayerWeights& layer, const BlockTensors& t,
-                          const Attend& poll_progress) const {
+                          const Attention& attention) const {
     ops.rms_norm(t.x, layer.input_norm, eps, t.normed, t.inverse_rms_1);
     ops.linear(t.normed, *layer.qkv, t.qkv);
     if (config.qkv_bias) add_qkv_bias(ops, layer, t.qkv);
-    poll_progress(t);
+    attention(t);
     ops.linear_add(t.attended, *layer.o, t.x, t.middle);
     if (config.output_bias) ops.add_bias(t.middle, layer.o_bias);
     ops.rms_norm(t.middle, layer.post_norm, eps, t.normed, t.inverse_rms_2);
     ops.linear(t.normed, *layer.gate_up, t.gate_up);
   }
   /// Computes one complete block.
-  template <typename Attend>
+  template <typename Attention>
   void forward_block(Operators& ops, const LayerWeights& layer, const BlockTensors& t,
-                     const Attend& poll_progress) const {
-    forward_to_gate_up(ops, layer, t, poll_progress);
+                     const Attention& attention) const {
+    forward_to_gate_up(ops, layer, t, attention);
     ops.swiglu(t.gate_up, t.activated);
     ops.linear_add(t.activated, *layer.down, t.middle, t.out);
   }
@@ -190,20 +190,20 @@ struct Transformer::State {
   void place_row(const DecodeRow& row, bool is_first, KvCache::State& cache);
   void pad_to_bucket(KvCache::State& cache);
   void upload_lists();
-  void keep_in_place(std::span<Indices> lists);
-  void look_up(Tensor drawn);
+  void copy_to_fixed_address(std::span<Indices> lists);
+  void look_up_drawn_tokens(Tensor drawn);
   // transformer_decode.cpp
   DecodeTensors decode_tensors();
-  void run_step(const DecodeTensors& whole, KvPages pages);
-  void run_parts(const DecodeTensors& whole, KvPages pages);
-  void decode_part(Operators& ops, const DecodeTensors& whole, KvPages pages, std::int64_t first,
+  void run_step(const DecodeTensors& all, KvPages pages);
+  void run_on_workers(const DecodeTensors& all, KvPages pages);
+  void decode_rows(Operators& ops, const DecodeTensors& all, KvPages pages, std::int64_t first,
                    std::int64_t end) const;
   // transformer_forward.cpp
   TrainingLists upload(const PackedBatch& batch);
   void begin_training(const PackedBatch& batch, float temperature, bool keep);
   void fit_memory();
   BlockTensors training_tensors(std::int64_t layer);
-  void forward_training_block(std::int64_t layer, const TrainingLists& lists, bool again);
+  void forward_training_block(std::int64_t layer, const TrainingLists& lists, bool recompute);
   void final_rows(Tensor x, Indices rows);
   RowLogProbs score_rows(Indices targets);
   /// Log-probs and entropies of all scored rows, or their gradients.
