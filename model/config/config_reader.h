@@ -27,16 +27,16 @@ class ConfigReader {
   /// if the value is not an object.
   ConfigReader object(const char* key) const;
 
-  /// Returns an integer from 1 to `max`. Returns `otherwise` if the key is absent. Throws Error for
-  /// any other value, or if the key is absent and there is no `otherwise`.
-  std::int64_t size(const char* key, std::optional<std::int64_t> otherwise = {},
+  /// Returns an integer from 1 to `max`. Returns `fallback` if the key is absent. Throws Error for
+  /// any other value, or if the key is absent and there is no `fallback`.
+  std::int64_t size(const char* key, std::optional<std::int64_t> fallback = {},
                     std::int64_t max = kMaxWidth) const;
-  /// Returns a finite number above 0, with `otherwise` and errors as in size().
-  double positive(const char* key, std::optional<double> otherwise = {}) const;
-  bool flag(const char* key, bool otherwise) const;
+  /// Returns a finite number above 0, with `fallback` and errors as in size().
+  double positive(const char* key, std::optional<double> fallback = {}) const;
+  bool flag(const char* key, bool fallback) const;
 
   /// Throws Error for an unsupported value of a key that transformers supports.
-  [[noreturn]] void refuse(const char* key, const Json& value, std::string_view supported) const;
+  [[noreturn]] void reject(const char* key, const Json& value, std::string_view supported) const;
 
   /// Far above the width of any model, and small enough that parameter counts fit into 63 bits.
   static constexpr std::int64_t kMaxWidth = 1 << 20;

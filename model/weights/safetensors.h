@@ -50,7 +50,7 @@ bool is_float_dtype(std::string_view dtype);
 void read_floats(const SafetensorsEntry& entry, std::span<float> out);
 
 /// Returns the elements [first, first + count) of an entry of floats, without a shape.
-SafetensorsEntry part_of(const SafetensorsEntry& entry, std::int64_t first, std::int64_t count);
+SafetensorsEntry elements_of(const SafetensorsEntry& entry, std::int64_t first, std::int64_t count);
 
 /// A named fp32 tensor to be written.
 struct TensorShape {

@@ -34,7 +34,7 @@ class Weights {
   }
   std::span<const Parameter> parameters() const { return parameters_; }
   FlatRange shard() const { return shard_; }
-  bool is_whole() const { return shard_.count == flat_elements(parameters_); }
+  bool is_complete() const { return shard_.count == flat_elements(parameters_); }
   Tensor flat() const { return memory_.view(); }  // [1, shard().count]
   DeviceSpan span() const { return operators_->span(flat()); }
   /// Returns the elements of `range` [1, count]. The range must be within this shard.

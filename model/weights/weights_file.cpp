@@ -10,7 +10,7 @@
 
 #include "common/base/error.h"
 #include "common/io/json.h"
-#include "model/weights/host_parts.h"
+#include "model/weights/host_blocks.h"
 #include "model/weights/safetensors.h"
 #include "model/weights/weights.h"
 
@@ -43,7 +43,7 @@ WeightMap read_index(const std::filesystem::path& path) {
   for (const auto& [tensor, file] : index["weight_map"].items()) {
     const std::string shard = file.is_string() ? file.get<std::string>() : "";
     if (shard.empty() || shard != std::filesystem::path(shard).filename()) {
-      fail("{}: tensor \"{}\": {} is not the name of a file beside the index", path.string(),
+      fail("{}: tensor \"{}\": {} is not a file name in the index's directory", path.string(),
            tensor, file.dump());
     }
     map[tensor] = shard;
@@ -58,7 +58,7 @@ std::vector<std::filesystem::path> weights_files(const std::filesystem::path& di
     return {directory / kWeightsFile};
   }
   if (!std::filesystem::exists(directory / kIndexFile)) {
-    fail("{}: neither {} nor {} is there; is this a Hugging Face model directory?",
+    fail("{}: contains neither {} nor {}; is this a Hugging Face model directory?",
          directory.string(), kWeightsFile, kIndexFile);
   }
   std::set<std::filesystem::path> files;
@@ -105,7 +105,7 @@ class TensorFiles {
     for (const auto& [tensor, shard] : read_index(directory / kIndexFile)) {
       const auto found = tensors_.find(tensor);
       if (found == tensors_.end() || found->second.file != (directory / shard).string()) {
-        fail("{}: tensor \"{}\" is not in \"{}\" as the index says",
+        fail("{}: tensor \"{}\" is not in \"{}\", which the index names",
              (directory / kIndexFile).string(), tensor, shard);
       }
     }
@@ -134,7 +134,7 @@ std::vector<Parameter> parameters_in(std::span<const Parameter> layout, FlatRang
 void check_tensor(const TensorFiles::Found& found, const Parameter& parameter) {
   const std::vector<std::int64_t> expected = shape_of(parameter);
   if (found.entry->shape != expected) {
-    fail("{}: tensor \"{}\" has shape [{}], config.json asks for [{}]", found.file, parameter.name,
+    fail("{}: tensor \"{}\" has shape [{}], config.json requires [{}]", found.file, parameter.name,
          fmt::join(found.entry->shape, ", "), fmt::join(expected, ", "));
   }
   if (!is_float_dtype(found.entry->dtype)) {
@@ -146,14 +146,14 @@ void check_tensor(const TensorFiles::Found& found, const Parameter& parameter) {
 /// Throws Error if the head in the files of a tied model is not a copy of the embedding.
 void check_tied_head(const TensorFiles::Found& head, const SafetensorsEntry& embedding,
                      std::int64_t elements) {
-  constexpr std::int64_t kPart = 1 << 16;
-  std::vector<float> values(kPart), expected(kPart);
-  for (std::int64_t first = 0; first < elements; first += kPart) {
-    const auto count = static_cast<std::size_t>(std::min(kPart, elements - first));
+  constexpr std::int64_t kBlock = 1 << 16;
+  std::vector<float> values(kBlock), expected(kBlock);
+  for (std::int64_t first = 0; first < elements; first += kBlock) {
+    const auto count = static_cast<std::size_t>(std::min(kBlock, elements - first));
     values.resize(count);
     expected.resize(count);
-    read_floats(part_of(*head.entry, first, std::ssize(values)), values);
-    read_floats(part_of(embedding, first, std::ssize(expected)), expected);
+    read_floats(elements_of(*head.entry, first, std::ssize(values)), values);
+    read_floats(elements_of(embedding, first, std::ssize(expected)), expected);
     if (values == expected) continue;
     fail(
         "{}: \"tie_word_embeddings\" is true in config.json, but tensor \"{}\" differs from "
@@ -260,9 +260,9 @@ const ModelConfig& StoredWeights::config() const { return files_->config(); }
 
 void StoredWeights::read(const Parameter& parameter, std::int64_t first, Operators& operators,
                          Tensor to) const {
-  const SafetensorsEntry part = part_of(*files_->of(parameter).entry, first, to.elements());
-  read_entry(operators, part, 0, to);
-  release_pages(part.data);
+  const SafetensorsEntry elements = elements_of(*files_->of(parameter).entry, first, to.elements());
+  read_entry(operators, elements, 0, to);
+  release_pages(elements.data);
 }
 
 Weights load_weights(const std::filesystem::path& directory, Operators& operators,
@@ -279,7 +279,8 @@ void check_weights(const std::filesystem::path& directory, const Weights& weight
   const CheckedFiles checked(directory);
   if (std::ranges::equal(checked.layout(), weights.parameters())) return;
   fail(
-      "{}: its parameters are not those of the run's model; resume with the model it was made from",
+      "{}: its parameters differ from those of the run's model; resume with the model that the run "
+      "was started from",
       (directory / "config.json").string());
 }
 
@@ -300,8 +301,8 @@ void save_parameters(const Weights& weights, const RangeFile& file,
   for (const Parameter& parameter : within) shapes.push_back({parameter.name, shape_of(parameter)});
   SafetensorsWriter writer(directory / file.name, shapes);
   for (const Parameter& parameter : within) {
-    read_parts(weights.operators(), weights.tensor(parameter.name),
-               [&](std::span<const float> values) { writer.append(values); });
+    read_blocks(weights.operators(), weights.tensor(parameter.name),
+                [&](std::span<const float> values) { writer.append(values); });
   }
   writer.close();
 }
