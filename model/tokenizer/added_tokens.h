@@ -37,7 +37,7 @@ class AddedTokenFinder {
   };
   Match next_match(std::string_view text, std::size_t from) const;
   const AddedToken* longest_at(std::string_view text, std::size_t position) const;
-  bool stands_alone(std::string_view text, const Match& match) const;
+  bool is_separate_word(std::string_view text, const Match& match) const;
   std::size_t begin_of_spaces(std::string_view text, std::size_t position) const;
   std::size_t end_of_spaces(std::string_view text, std::size_t position) const;
 

@@ -47,7 +47,7 @@ class Bpe {
   std::vector<Merge> merges_;  // a hash table with open addressing; its size is a power of two
   bool ignores_merges_ = false;
   // The id of each token, by its bytes. Empty unless ignores_merges_.
-  std::unordered_map<std::string, std::int32_t> whole_words_;
+  std::unordered_map<std::string, std::int32_t> word_ids_;
 };
 
 }  // namespace lie

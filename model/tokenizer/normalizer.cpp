@@ -37,7 +37,7 @@ std::size_t end_of_active(std::string_view text, std::size_t position, const Uni
 /// Returns the start of the substring to normalize. It includes the previous code point, which may
 /// combine with the next. It excludes a mark that the library's older tables classify as an
 /// ordinary character, since utf8proc would move it.
-std::size_t begin_of_stretch(std::string_view text, std::size_t active, std::size_t earliest) {
+std::size_t start_of_change(std::string_view text, std::size_t active, std::size_t earliest) {
   if (active == earliest) return active;
   const std::size_t before = utf8_previous(text, active);
   const auto code_point = static_cast<utf8proc_int32_t>(utf8_decode(text, before));
@@ -73,8 +73,8 @@ void sort_marks(std::vector<utf8proc_int32_t>& points) {
   }
 }
 
-void append_nfc(std::string_view stretch, std::string& out) {
-  std::vector<utf8proc_int32_t> points = decompose(stretch);
+void append_nfc(std::string_view range, std::string& out) {
+  std::vector<utf8proc_int32_t> points = decompose(range);
   sort_marks(points);
   const auto count =
       utf8proc_normalize_utf32(points.data(), static_cast<utf8proc_ssize_t>(points.size()),
@@ -101,7 +101,7 @@ std::string to_nfc(std::string_view text, const UnicodeTable& table) {
   while (done < text.size()) {
     const std::size_t active = next_active(text, done, table);
     if (active == text.size()) break;
-    const std::size_t begin = begin_of_stretch(text, active, done);
+    const std::size_t begin = start_of_change(text, active, done);
     const std::size_t end = end_of_active(text, active, table);
     out += text.substr(done, begin - done);
     append_nfc(text.substr(begin, end - begin), out);

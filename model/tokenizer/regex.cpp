@@ -27,7 +27,7 @@ constexpr std::uint32_t kLongS = 0x17f;
 constexpr std::uint32_t kKelvin = 0x212a;
 
 /// Returns whether the pattern gives the same matches on a text's shadow as on the text.
-bool is_shadow_enough(std::string_view pattern) {
+bool can_match_shadow(std::string_view pattern) {
   for (std::size_t i = 0; i < pattern.size(); ++i) {
     if (static_cast<unsigned char>(pattern[i]) >= 0x80) return false;
     if (pattern[i] != '\\' || i + 1 == pattern.size()) continue;
@@ -63,13 +63,13 @@ bool is_ascii(std::string_view text) {
 }
 
 /// Converts positions in the shadow (code points) into positions in the text (bytes).
-void to_byte_positions(std::string_view text, std::span<Stretch> stretches) {
+void to_byte_positions(std::string_view text, std::span<TextRange> ranges) {
   std::size_t byte = 0;
-  for (Stretch& stretch : stretches) {
-    const std::size_t code_points = stretch.end - stretch.begin;
-    stretch.begin = byte;
+  for (TextRange& range : ranges) {
+    const std::size_t code_points = range.end - range.begin;
+    range.begin = byte;
     for (std::size_t i = 0; i < code_points; ++i) byte += utf8_length(text[byte]);
-    stretch.end = byte;
+    range.end = byte;
   }
 }
 
@@ -85,7 +85,7 @@ struct Regex::Compiled {
 
 Regex::Regex(const std::string& pattern, const UnicodeTable& table)
     : table_(table),
-      uses_shadow_(is_shadow_enough(pattern)),
+      uses_shadow_(can_match_shadow(pattern)),
       compiled_(std::make_unique<Compiled>()) {
   int error = 0;
   PCRE2_SIZE position = 0;
@@ -101,14 +101,14 @@ Regex::Regex(const std::string& pattern, const UnicodeTable& table)
 
 Regex::~Regex() = default;
 
-void Regex::split(std::string_view text, std::vector<Stretch>& out) const {
+void Regex::split(std::string_view text, std::vector<TextRange>& out) const {
   if (!uses_shadow_ || is_ascii(text)) return split_bytes(text, out);
   const std::size_t first = out.size();
   split_bytes(shadow(text), out);
   to_byte_positions(text, std::span(out).subspan(first));
 }
 
-void Regex::split_bytes(std::string_view subject, std::vector<Stretch>& out) const {
+void Regex::split_bytes(std::string_view subject, std::vector<TextRange>& out) const {
   const auto* bytes = reinterpret_cast<PCRE2_SPTR>(subject.data());
   const std::unique_ptr<pcre2_match_data, Freed<pcre2_match_data_free>> match(
       pcre2_match_data_create(1, nullptr));
@@ -143,13 +143,13 @@ std::string Regex::shadow(std::string_view text) const {
     }
     const std::uint32_t code_point = utf8_decode(text, i);
     const std::uint8_t flags = table_.flags(code_point);
-    char stand_in = kShadowOther;
-    if ((flags & kLetter) != 0) stand_in = kShadowLetter;
-    if ((flags & kNumber) != 0) stand_in = kShadowNumber;
-    if ((flags & kSpace) != 0) stand_in = kShadowSpace;
-    if (code_point == kLongS) stand_in = 'S';
-    if (code_point == kKelvin) stand_in = 'K';
-    out += stand_in;
+    char substitute = kShadowOther;
+    if ((flags & kLetter) != 0) substitute = kShadowLetter;
+    if ((flags & kNumber) != 0) substitute = kShadowNumber;
+    if ((flags & kSpace) != 0) substitute = kShadowSpace;
+    if (code_point == kLongS) substitute = 'S';
+    if (code_point == kKelvin) substitute = 'K';
+    out += substitute;
   }
   return out;
 }

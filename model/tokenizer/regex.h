@@ -13,7 +13,7 @@
 namespace lie {
 
 /// A range of a text: a match of the pattern, or text between two matches.
-struct Stretch {
+struct TextRange {
   std::size_t begin = 0, end = 0;
   bool is_match = false;
 };
@@ -36,11 +36,11 @@ class Regex {
 
   /// Splits `text`, which must be valid UTF-8, into matches and the text between them, without
   /// gaps.
-  void split(std::string_view text, std::vector<Stretch>& out) const;
+  void split(std::string_view text, std::vector<TextRange>& out) const;
 
  private:
   struct Compiled;
-  void split_bytes(std::string_view subject, std::vector<Stretch>& out) const;
+  void split_bytes(std::string_view subject, std::vector<TextRange>& out) const;
   std::string shadow(std::string_view text) const;
 
   const UnicodeTable& table_;

@@ -12,7 +12,7 @@
 namespace lie {
 namespace {
 
-constexpr std::string_view kProbe = "an answer that no template contains";
+constexpr std::string_view kProbeAnswer = "an answer that no template contains";
 
 Json tokenizer_config(const fs::path& model_directory) {
   const fs::path path = model_directory / "tokenizer_config.json";
@@ -114,8 +114,8 @@ std::string ChatTemplate::answer(std::span<const ChatMessage> messages,
   if (follows) answer.erase(0, asked.size());
   if (!follows || answer.find(trimmed(content)) == std::string::npos) {
     fail(
-        "{}: the chat template renders this answer otherwise than it asks for one: behind the "
-        "prompt there is no text to learn; set sft.prompt_template to a template by name",
+        "{}: the chat template renders this answer differently from the prompt, so there is no "
+        "text to learn after the prompt; set sft.prompt_template to a named template",
         place_);
   }
   // The text after the end of turn belongs to the next turn. No model writes it.
@@ -126,10 +126,10 @@ std::string ChatTemplate::answer(std::span<const ChatMessage> messages,
 
 std::string ChatTemplate::find_end_of_turn(const fs::path& model_directory) const {
   const std::vector<ChatMessage> question = {{"user", "a question"}};
-  const std::string text = rendered_answer(question, kProbe);
-  const std::size_t at = text.rfind(kProbe);
+  const std::string text = rendered_answer(question, kProbeAnswer);
+  const std::size_t at = text.rfind(kProbeAnswer);
   if (at == std::string::npos) return "";
-  return first_token(std::string_view(text).substr(at + kProbe.size()),
+  return first_token(std::string_view(text).substr(at + kProbeAnswer.size()),
                      added_tokens(model_directory));
 }
 

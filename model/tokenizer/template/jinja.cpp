@@ -33,7 +33,7 @@ constexpr std::int64_t kStepsOfPass = 10;     // per iteration, as the engine co
 constexpr std::int64_t kMaxBytes = 64 << 20;  // of all texts computed in one rendering
 constexpr std::int64_t kMaxRange = 20'000;    // numbers in range()
 constexpr std::intptr_t kMaxStackBytes = 2 << 20;
-constexpr std::time_t kNow = 1'721'995'200;  // 2024-07-26 12:00 UTC
+constexpr std::time_t kFixedTime = 1'721'995'200;  // 2024-07-26 12:00 UTC
 
 /// The name of the variable that holds the meter. No template can access it, since names in Jinja
 /// contain no blanks.
@@ -50,16 +50,16 @@ struct Meter : jinja::value_t {
 
   void charge_bytes(std::int64_t count) {
     bytes += count;
-    if (bytes > kMaxBytes) fail("more than {} bytes of text come up", kMaxBytes);
+    if (bytes > kMaxBytes) fail("rendering exceeds {} bytes of text", kMaxBytes);
   }
   void charge_steps(std::int64_t count) {
     steps += count;
-    if (steps > kMaxSteps) fail("more than {} steps are taken", kMaxSteps);
+    if (steps > kMaxSteps) fail("rendering exceeds {} steps", kMaxSteps);
   }
   void check_depth() const {
     const char here = 0;
     if (std::abs(stack - reinterpret_cast<std::intptr_t>(&here)) > kMaxStackBytes) {
-      fail("macros or blocks nest too deep");
+      fail("macros or blocks nest too deeply");
     }
   }
 };
@@ -99,10 +99,10 @@ struct Constant : jinja::expression {
 };
 
 /// The operator `*`, which can repeat a text. The bytes are charged before they are allocated.
-struct Product : jinja::expression {
+struct Multiplication : jinja::expression {
   jinja::token op;
   statement_ptr left, right;
-  explicit Product(jinja::binary_expression& node)
+  explicit Multiplication(jinja::binary_expression& node)
       : op(node.op), left(std::move(node.left)), right(std::move(node.right)) {
     pos = node.pos;
   }
@@ -166,9 +166,9 @@ bool prepare_statement(jinja::statement& node) {
          visit_as<jinja::for_statement>(
              node,
              [](auto& n) {
-               auto* const chosen = dynamic_cast<jinja::select_expression*>(n.iterable.get());
-               meter(chosen != nullptr ? chosen->lhs : n.iterable);
-               if (chosen != nullptr) meter(chosen->test);
+               auto* const filtered = dynamic_cast<jinja::select_expression*>(n.iterable.get());
+               meter(filtered != nullptr ? filtered->lhs : n.iterable);
+               if (filtered != nullptr) meter(filtered->test);
                meter_all(n.body);
                meter_all(n.default_block);
              }) ||
@@ -265,7 +265,7 @@ void prepare(statement_ptr& node) {
     node = std::make_unique<Name>(*name);
   } else if (auto* binary = dynamic_cast<jinja::binary_expression*>(node.get());
              binary != nullptr && binary->op.value == "*") {
-    node = std::make_unique<Product>(*binary);
+    node = std::make_unique<Multiplication>(*binary);
   }
 }
 
@@ -278,12 +278,12 @@ value bounded_range(const jinja::func_args& args) {
   return jinja::global_builtins().at("range")(args);
 }
 
-/// The function strftime_now, which formats kNow in UTC.
+/// The function strftime_now, which formats kFixedTime in UTC.
 value fixed_date(const jinja::func_args& args) {
   args.ensure_vals<jinja::value_string>();
   const std::string format = args.get_pos(0)->as_string().str();
   std::tm now{};
-  gmtime_r(&kNow, &now);
+  gmtime_r(&kFixedTime, &now);
   std::array<char, 256> text;
   const std::size_t length = std::strftime(text.data(), text.size(), format.c_str(), &now);
   return jinja::mk_val<jinja::value_string>(std::string(text.data(), length));
@@ -294,10 +294,10 @@ value fixed_date(const jinja::func_args& args) {
 /// contain the rest of it.
 class Nesting {
  public:
-  void take(const jinja::token& token) {
-    if (is_block_word_) take_block(token.value);
+  void add(const jinja::token& token) {
+    if (is_block_word_) add_block_word(token.value);
     is_block_word_ = token.t == Kind::open_statement;
-    take_expression(token);
+    add_to_expression(token);
     if (token.t == Kind::equals) is_set_block_ = false;
     if (token.t != Kind::close_statement && token.t != Kind::close_expression) return;
     if (std::exchange(is_set_block_, false)) blocks_.push_back(1);
@@ -311,7 +311,7 @@ class Nesting {
  private:
   using Kind = jinja::token;
 
-  void take_block(const std::string& word) {
+  void add_block_word(const std::string& word) {
     is_set_block_ = word == "set";  // an equals sign resets it
     if (word.starts_with("end")) {
       if (!blocks_.empty() && word != "endgeneration") blocks_.pop_back();
@@ -322,7 +322,7 @@ class Nesting {
     }
   }
 
-  void take_expression(const jinja::token& token) {
+  void add_to_expression(const jinja::token& token) {
     const int outside = opened_.empty() ? 0 : opened_.back() + 1;
     switch (token.t) {
       case Kind::open_paren:
@@ -336,14 +336,14 @@ class Nesting {
         break;
       case Kind::comma: depth_ = outside; break;
       default:
-        if (operates(token)) ++depth_;
+        if (is_operator(token)) ++depth_;
     }
   }
 
   static bool is_one_of(const std::string& word, std::initializer_list<const char*> words) {
     return std::ranges::find(words, word) != words.end();
   }
-  static bool operates(const jinja::token& token) {
+  static bool is_operator(const jinja::token& token) {
     return (token.t >= Kind::call_operator && token.t <= Kind::unary_operator) ||
            token.t == Kind::pipe || token.t == Kind::dot ||
            (token.t == Kind::identifier &&
@@ -412,7 +412,7 @@ jinja::lexer_result lexed(const std::string& source, const std::string& place) {
 jinja::program parsed(const jinja::lexer_result& tokens, const std::string& place) {
   Nesting nesting;
   for (const jinja::token& token : tokens.tokens) {
-    nesting.take(token);
+    nesting.add(token);
     if (!nesting.is_too_deep()) continue;
     fail("{}, line {}: the chat template nests more than {} deep", place,
          line_of(tokens.source, token.pos), kMaxNesting);
@@ -478,7 +478,7 @@ std::string JinjaTemplate::render(std::span<const ChatMessage> messages, bool ad
     return jinja::render_string_parts(jinja::runtime::gather_string_parts(parts));
   } catch (const std::exception& error) {
     const std::string line = line_in(error.what());
-    fail("{}{}{}: the chat template refuses the conversation: {}", program_->place,
+    fail("{}{}{}: the chat template rejects the conversation: {}", program_->place,
          line.empty() ? "" : ", ", line, reason_of(error.what()));
   }
 }
