@@ -41,7 +41,7 @@ struct ModelConfig {
   bool output_bias = false;     // attention's output projection has a bias
   bool tied_embeddings = true;  // the output head is the embedding matrix
   std::vector<std::int32_t> end_of_sequence_ids;  // each of them ends a response
-  // Not used by this program, but saved for other programs that read the model.
+  // These ids are not used here, but saved for other programs that read the model.
   std::optional<std::int32_t> begin_of_sequence_id = {}, padding_id = {};
 };
 

@@ -14,7 +14,7 @@ namespace lie {
 struct Parameter {
   std::string name;         // in Hugging Face's form: "model.layers.0.self_attn.q_proj.weight"
   std::int64_t offset = 0;  // elements
-  std::int64_t rows = 0;    // out features; 1 for a vector
+  std::int64_t rows = 0;    // out features, or 1 for a vector
   std::int64_t cols = 0;    // in features
   bool decay = true;        // weight decay applies: true for matrices, not for norms and biases
   bool operator==(const Parameter&) const = default;

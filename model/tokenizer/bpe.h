@@ -44,7 +44,7 @@ class Bpe {
   std::int32_t byte_ids_[256] = {};  // -1 for a byte that is not in the vocabulary
   std::int32_t unknown_id_ = -1;     // -1 if there is no unknown token
   bool fuses_unknown_ = false;
-  std::vector<Merge> merges_;  // a hash table with open addressing; its size is a power of two
+  std::vector<Merge> merges_;  // a hash table with open addressing, of 2^n entries
   bool ignores_merges_ = false;
   // The id of each token, by its bytes. Empty unless ignores_merges_.
   std::unordered_map<std::string, std::int32_t> word_ids_;

@@ -18,7 +18,7 @@ struct EncodeOptions {
   bool add_special_tokens = false;
 };
 
-/// A byte-level BPE tokenizer of the Qwen3, Llama 3 or GPT-2 family. Thread-safe; move-only.
+/// A byte-level BPE tokenizer of the Qwen3, Llama 3 or GPT-2 family. Thread-safe and move-only.
 class Tokenizer {
  public:
   /// Reads `directory/tokenizer.json`, and tokenizer_config.json if it exists. Throws Error that

@@ -27,8 +27,9 @@ struct TokenizerFile {
   std::optional<Merges> merges;          // model.merges by rank, written as pairs or "left right"
 };
 
-/// Reads a file. Throws Error that names the position if the file cannot be read or is not JSON,
-/// if a key occurs twice outside of model.vocab, or if a list entry is not a token id or a merge.
+/// Reads a file. Throws Error that names the position if the file cannot be read or is not JSON.
+/// Also throws if a key occurs twice outside of model.vocab, or if an entry of the two lists is not
+/// a token id or a merge.
 TokenizerFile read_tokenizer_file(const std::filesystem::path& path);
 
 }  // namespace lie

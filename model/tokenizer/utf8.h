@@ -49,9 +49,9 @@ inline std::size_t utf8_start(std::string_view text, std::size_t position) {
 /// Returns whether the text is valid UTF-8.
 bool is_valid_utf8(std::string_view text);
 
-/// Returns the text with each maximal invalid subpart replaced by U+FFFD, as Rust's from_utf8_lossy
-/// and Python's errors="replace" do (Unicode standard, section 3.9, "U+FFFD Substitution of Maximal
-/// Subparts").
+/// Returns the text with each maximal invalid subpart replaced by U+FFFD (Unicode standard, section
+/// 3.9, "U+FFFD Substitution of Maximal Subparts"). Rust's from_utf8_lossy and Python's
+/// errors="replace" do the same.
 std::string repair_utf8(std::string_view text);
 
 }  // namespace lie

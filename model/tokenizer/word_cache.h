@@ -61,7 +61,7 @@ class WordCache {
   struct alignas(64) Entry {
     std::array<std::uint64_t, kMaxWordBytes / 8> words = {};
     std::array<std::int32_t, kMaxIds> ids = {};
-    std::uint16_t bytes = 0;  // of the word; 0 for an empty entry
+    std::uint16_t bytes = 0;  // of the word, or 0 for an empty entry
     std::uint16_t count = 0;
   };
   static_assert(sizeof(Entry) == 64);

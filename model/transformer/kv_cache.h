@@ -24,8 +24,8 @@ class KvCache {
   /// Returns the handle of a new sequence that begins with all positions of `parent`. Full pages
   /// are shared. A last page that is not full is copied.
   std::int32_t fork(std::int32_t parent);
-  /// Truncates the sequence to `length` positions. Throws Error if it has fewer, or if its new last
-  /// page would not be full and is shared, since the next position would be written into it.
+  /// Truncates the sequence to `length` positions. Throws Error if it has fewer. Also throws if the
+  /// new last page would not be full and is shared, since the next position would be written there.
   void truncate(std::int32_t sequence, std::int64_t length);
   /// Closes the handle and frees the pages that no other sequence shares.
   void close(std::int32_t sequence);

@@ -32,8 +32,8 @@ struct KeptTensors {
   Tensor gate_up;        // [T, 2F]
 };
 
-/// The layout of one block of memory. It holds the residual streams of a pass, KeptTensors of each
-/// layer, the head's logits in chunks of rows, and rotated queries and keys of each layer. Layers
+/// The layout of one block of memory. It holds the residual streams of a pass, the head's logits in
+/// chunks of rows, and for each layer its KeptTensors and its rotated queries and keys. Layers
 /// receive places of their own as long as memory lasts, then chunks, then rotations. All others of
 /// a kind share one place.
 class PassLayout {

@@ -98,8 +98,8 @@ class Transformer {
 
   /// Limits the memory of a pass that keeps activations: activations, their gradients and logits.
   /// backward() recomputes what does not fit, with bit-identical results. The default, 0, is three
-  /// quarters of the memory that the operators report free at the first such pass, or
-  /// kTrainingBytes if they do not report it.
+  /// quarters of the memory that is free at the first such pass. It is kTrainingBytes if the
+  /// operators do not report free memory.
   void limit_training_bytes(std::int64_t bytes);
 
   /// Adds d(loss)/d(weights) to `gradient` [1, N], which is fp32 in the operators' memory, in the

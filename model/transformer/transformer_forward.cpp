@@ -143,7 +143,7 @@ BlockTensors Transformer::State::training_tensors(std::int64_t layer) {
   return b;
 }
 
-/// With `recompute`, it computes only the tensors that backward() needs.
+/// Computes one block. With `recompute`, it computes only the tensors that backward() needs.
 void Transformer::State::forward_training_block(std::int64_t layer, const TrainingLists& lists,
                                                 bool recompute) {
   const LayerWeights& weight = layers[static_cast<std::size_t>(layer)];

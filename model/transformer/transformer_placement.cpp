@@ -1,6 +1,6 @@
 // The placement of a decode call's rows: their slots in the KV cache's pages, and the index lists
-// that the operators read. On a device, a step in which every row wants logits is padded to a
-// bucket of rows and pages, so that a few CUDA graphs cover all such steps
+// that the operators read. On a device, steps in which every row wants logits are padded to a
+// bucket of rows and pages. A few CUDA graphs then cover all such steps
 // (model/operators/cuda_graphs.h).
 #include <algorithm>
 #include <array>
@@ -14,7 +14,7 @@
 namespace lie {
 namespace {
 
-constexpr std::int64_t kMinPages = 16;  // of a bucket; attention reads as many at once
+constexpr std::int64_t kMinPages = 16;  // of a bucket, as many as attention reads at once
 
 std::int32_t int32(std::int64_t x) { return static_cast<std::int32_t>(x); }
 

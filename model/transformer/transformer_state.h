@@ -125,7 +125,7 @@ struct Transformer::State {
     std::vector<std::int32_t> positions;
     std::vector<std::int32_t> scored;  // [S + 1] first scored row of each sequence, then the end
     std::vector<std::int64_t> chunks;  // first row of each chunk, then the end
-    std::int64_t max_bytes = 0;        // memory limit of a pass; 0 if not yet known
+    std::int64_t max_bytes = 0;        // memory limit of a pass, or 0 if not yet known
     PassSize largest{.kept = false};   // the maximum over all passes so far
     PassLayout layout;                 // of `memory`
     Buffer memory;

@@ -1,5 +1,6 @@
-// Tests that actor and learner compute the same policy (invariant E5) and that results are
-// bit-identical for all batches, pages, forks, threads and instruction sets (E1, E3, E4).
+// Tests that actor and learner compute the same policy (invariant E5). Results must be
+// bit-identical for all batches, pages, forks, threads and instruction sets (invariants E1, E3,
+// E4).
 #include <gtest/gtest.h>
 
 #include <algorithm>

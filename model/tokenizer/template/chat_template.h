@@ -37,8 +37,8 @@ class ChatTemplate {
 
   /// Returns the text that follows prompt(messages) in the conversation with this answer, up to its
   /// end of turn. Throws Error if the rendered conversation does not begin with prompt(messages) or
-  /// lacks the content, for example because the template drops a thought or opens one in the
-  /// prompt. No text could then be learned as the continuation of the prompt.
+  /// lacks the content, since no text could then be learned as the continuation of the prompt. This
+  /// happens if the template drops a thought or opens one in the prompt.
   std::string answer(std::span<const ChatMessage> messages, std::string_view content) const;
 
   /// Returns the first special token after an assistant's content, or an empty string.

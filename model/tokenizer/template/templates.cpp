@@ -133,7 +133,7 @@ struct NamedTemplate {
   std::string (*prompt)(std::span<const ChatMessage>);
   std::string (*answer)(std::string_view content);
   std::string_view end_of_turn;
-  std::string_view jinja_sha256;  // of the equivalent chat template; empty if there is none
+  std::string_view jinja_sha256;  // of the equivalent chat template, if there is one
 };
 
 constexpr std::array<NamedTemplate, 9> kNamedTemplates = {{
