@@ -108,7 +108,7 @@ class Actor {
           "rollout.cache_mebibytes avoids this",
           generator_.in_flight());
     }
-    const std::string refusal = parts_.weights.policy().recorded_steps().refusal;
+    const std::string refusal = parts_.weights.policy().cuda_graph_usage().refusal;
     if (!refusal.empty() && !std::exchange(warned_of_graphs_, true)) {
       log_.warn(
           "decode steps run without CUDA graphs from now on, which takes time but changes no "

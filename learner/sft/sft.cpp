@@ -115,7 +115,7 @@ class Tuner {
   void share() {
     const Tensor all = gathered_weights(parts_.weights, gradient_.scratch());
     gather_shards(parts_.learners, parts_.weights, all);
-    parts_.model.take_weights(all);
+    parts_.model.set_weights(all);
   }
 
   SftOptions options_;

@@ -239,7 +239,7 @@ UpdateOutcome PolicyUpdater::update_weights(std::int64_t step, UpdateSeconds& se
 
 void PolicyUpdater::share_weights(UpdateSeconds& seconds) {
   timed(seconds.gradient_sync, [&] { gather_shards(parts_.learners, parts_.weights, weights()); });
-  timed(seconds.optimizer, [&] { parts_.policy.take_weights(weights()); });
+  timed(seconds.optimizer, [&] { parts_.policy.set_weights(weights()); });
   if (is_shared_with_actors_) timed(seconds.gradient_sync, [&] { wait_for_all_learners(); });
 }
 

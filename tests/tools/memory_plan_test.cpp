@@ -123,7 +123,7 @@ TEST(MemoryPlan, OneOfSeveralLearnersHoldsItsShareAndOneGradient) {
       GradientShardSum gradient(operators, learners, flat_elements(layout), 4, "gradient_shards");
       Transformer policy(weights);
       operators.zero(gradient.scratch());
-      policy.take_weights(gathered_weights(weights, gradient.scratch()));
+      policy.set_weights(gathered_weights(weights, gradient.scratch()));
       const std::int64_t panels = policy.packed_size().bytes;
       const std::int64_t transposed = tied ? panels : panels - 300 * 64 * 4;
       bytes[static_cast<std::size_t>(learners.rank())] =

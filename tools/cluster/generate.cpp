@@ -126,7 +126,7 @@ void generate(const GenerateArguments& arguments, std::ostream& out) {
     for (RolloutGroup& group : generator.step()) writer.take(std::move(group));
   }
   report(generator, rows.size(), std::chrono::steady_clock::now() - start);
-  const std::string refusal = policy.recorded_steps().refusal;
+  const std::string refusal = policy.cuda_graph_usage().refusal;
   if (!refusal.empty()) std::cerr << "without recorded steps, which is slower: " << refusal << '\n';
 }
 

@@ -1,5 +1,6 @@
-// One policy (E5) and row invariance (E1, E3, E4): bits do not depend on batches, pages, forks,
-// threads or targets.
+// Tests that actor and learner compute the same policy (invariant E5). Results must be
+// bit-identical for all batches, pages, forks, threads and instruction sets (invariants E1, E3,
+// E4).
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -25,31 +26,32 @@ bool same_bits(std::span<const float> a, std::span<const float> b) {
   return a.size() == b.size() && std::memcmp(a.data(), b.data(), a.size_bytes()) == 0;
 }
 
-/// Widths that are no multiple of a register, and long enough for several pages and tiles.
+/// Returns a model whose widths are not multiples of a register.
 ModelConfig config_with(bool tied) {
   ModelConfig config = test::tiny_config({.vocabulary = 45, .width = 24, .ffn_width = 40});
   config.tied_embeddings = tied;
-  // The untied one with biases and slowed rotations, so that both kinds of layer are met.
+  // The untied model has biases and scaled rotations, so that both kinds of layers are tested.
   config.qkv_bias = config.output_bias = !tied;
   if (!tied) config.llama3_rope = Llama3Rope{.original_positions = 48};
   return config;
 }
 
+// Tokens of each sequence. Some sequences need several pages and tiles.
 const std::vector<int> kLengths = {5, 70, 16, 17, 1, 33, 48, 64, 2};
 
-/// The operators of the CPU that a test is run with.
-class TransformerBits : public testing::TestWithParam<DType> {};
-INSTANTIATE_TEST_SUITE_P(Products, TransformerBits,
-                         testing::Values(DType::kFloat32, DType::kBFloat16), [](const auto& of) {
-                           return of.param == DType::kFloat32 ? "fp32" : "bf16";
+/// A test that runs with each type of the CPU operators: fp32 and bf16.
+class TransformerBitIdentity : public testing::TestWithParam<DType> {};
+INSTANTIATE_TEST_SUITE_P(MatmulTypes, TransformerBitIdentity,
+                         testing::Values(DType::kFloat32, DType::kBFloat16), [](const auto& test) {
+                           return test.param == DType::kFloat32 ? "fp32" : "bf16";
                          });
 
-/// A transformer with what it stands on.
+/// A transformer with its operators and weights.
 struct Policy {
-  explicit Policy(const ModelConfig& config, DType products = DType::kFloat32)
-      : Policy(config, make_cpu_operators(1, {}, products)) {}
-  Policy(const ModelConfig& config, std::unique_ptr<Operators> these)
-      : operators(std::move(these)),
+  explicit Policy(const ModelConfig& config, DType matmul_type = DType::kFloat32)
+      : Policy(config, make_cpu_operators(1, {}, matmul_type)) {}
+  Policy(const ModelConfig& config, std::unique_ptr<Operators> own)
+      : operators(std::move(own)),
         weights(test::tiny_weights(config, *operators)),
         transformer(weights) {}
   std::unique_ptr<Operators> operators;
@@ -57,7 +59,7 @@ struct Policy {
   Transformer transformer;
 };
 
-/// The log-prob of `target` in one row of logits.
+/// Returns the log-prob of `target` in one row of logits.
 float score(Policy& policy, Tensor logits, std::int32_t target) {
   float log_prob = 0, entropy = 0, log_sum = 0;
   const auto one = [](float& x) { return Tensor{&x, 1, 1, 1, DType::kFloat32}; };
@@ -66,8 +68,8 @@ float score(Policy& policy, Tensor logits, std::int32_t target) {
   return log_prob;
 }
 
-/// Log-probs of every scored row, each sequence decoded in chunks of `step` rows, all sequences
-/// side by side; by a transformer on the policy's operators.
+/// Returns the log-probs of all scored rows from decoding, with `step` rows of each sequence per
+/// call. `transformer` must use the policy's operators.
 std::vector<float> decoded_log_probs(Policy& policy, Transformer& transformer,
                                      const PackedBatch& batch, int step) {
   KvCache cache(policy.weights.config(), *policy.operators, 64);
@@ -102,7 +104,7 @@ std::vector<float> decoded_log_probs(Policy& policy, const PackedBatch& batch, i
   return decoded_log_probs(policy, policy.transformer, batch, step);
 }
 
-/// By a transformer on the policy's operators.
+/// Returns the gradient accumulated over `parts`. `transformer` must use the policy's operators.
 std::vector<float> gradient_of(Policy& policy, Transformer& transformer,
                                const std::vector<PackedBatch>& parts) {
   const Buffer gradient = test::gradient_for(policy.weights);
@@ -123,7 +125,7 @@ std::vector<float> gradient_of(Policy& policy, const std::vector<PackedBatch>& p
   return gradient_of(policy, policy.transformer, parts);
 }
 
-TEST_P(TransformerBits, DecodeEqualsPackedForwardWhateverTheChunks) {
+TEST_P(TransformerBitIdentity, DecodeEqualsPackedForwardForEveryChunkSize) {
   for (const bool tied : {true, false}) {
     Policy policy(config_with(tied), GetParam());
     const PackedBatch batch =
@@ -135,11 +137,11 @@ TEST_P(TransformerBits, DecodeEqualsPackedForwardWhateverTheChunks) {
   }
 }
 
-TEST_P(TransformerBits, ForwardDoesNotDependOnNeighbours) {
+TEST_P(TransformerBitIdentity, ForwardDoesNotDependOnOtherSequences) {
   Policy policy(config_with(true), GetParam());
   const PackedBatch batch =
       test::tiny_batch("tokens", kLengths, policy.weights.config().vocabulary);
-  const RowLogProbs whole = policy.transformer.forward(batch, kTemperature, false);
+  const RowLogProbs full = policy.transformer.forward(batch, kTemperature, false);
   std::vector<float> log_probs, entropies;
   for (std::size_t s = 0; s < kLengths.size(); ++s) {
     const RowLogProbs alone =
@@ -147,11 +149,11 @@ TEST_P(TransformerBits, ForwardDoesNotDependOnNeighbours) {
     log_probs.insert(log_probs.end(), alone.log_probs.begin(), alone.log_probs.end());
     entropies.insert(entropies.end(), alone.entropies.begin(), alone.entropies.end());
   }
-  EXPECT_TRUE(same_bits(log_probs, whole.log_probs));
-  EXPECT_TRUE(same_bits(entropies, whole.entropies));
+  EXPECT_TRUE(same_bits(log_probs, full.log_probs));
+  EXPECT_TRUE(same_bits(entropies, full.entropies));
 }
 
-TEST_P(TransformerBits, ForkedSequencesDecodeAsIfAlone) {
+TEST_P(TransformerBitIdentity, ForkedSequencesDecodeLikeSeparateOnes) {
   Policy policy(config_with(true), GetParam());
   for (const int prompt : {1, 15, 16, 17, 40}) {
     const PackedBatch batch =
@@ -168,7 +170,7 @@ TEST_P(TransformerBits, ForkedSequencesDecodeAsIfAlone) {
     cache.close(parent);
     for (int t = prompt; t + 1 < prompt + 20; ++t) {
       const auto at = static_cast<std::size_t>(t);
-      // The sibling goes another way in the same call.
+      // The sibling decodes another token in the same call.
       const std::vector<DecodeRow> step = {{(batch.tokens[at] + 1) % 45, other, true},
                                            {batch.tokens[at], child, true}};
       const Tensor logits = policy.transformer.decode(step, cache).rows_at(1, 1);
@@ -181,30 +183,30 @@ TEST_P(TransformerBits, ForkedSequencesDecodeAsIfAlone) {
   }
 }
 
-TEST_P(TransformerBits, MicroBatchesAddUpToTheWholeBatch) {
+TEST_P(TransformerBitIdentity, GradientsOfMicroBatchesAddUpToThatOfTheBatch) {
   for (const bool tied : {true, false}) {
     Policy policy(config_with(tied), GetParam());
     const PackedBatch batch =
         test::tiny_batch("tokens", kLengths, policy.weights.config().vocabulary);
-    const std::vector<float> whole = gradient_of(policy, {batch});
-    const std::vector<float> cut = gradient_of(
+    const std::vector<float> full = gradient_of(policy, {batch});
+    const std::vector<float> micro_batched = gradient_of(
         policy,
         {test::part_of(batch, 0, 2), test::part_of(batch, 2, 3), test::part_of(batch, 3, 9)});
-    EXPECT_TRUE(same_bits(whole, cut));
-    EXPECT_TRUE(std::ranges::all_of(whole, [](float g) { return std::isfinite(g); }));
+    EXPECT_TRUE(same_bits(full, micro_batched));
+    EXPECT_TRUE(std::ranges::all_of(full, [](float g) { return std::isfinite(g); }));
   }
 }
 
-/// Chunks of logits that backward() forms again.
-std::int64_t formed_again(const PassLayout& layout) {
+/// Returns the number of chunks whose logits backward() recomputes.
+std::int64_t recomputed_chunks(const PassLayout& layout) {
   std::int64_t count = 0;
   for (std::int64_t chunk = 0; chunk < layout.chunks(); ++chunk) {
-    count += layout.forms_again(chunk) ? 1 : 0;
+    count += layout.recomputes_logits(chunk) ? 1 : 0;
   }
   return count;
 }
 
-TEST_P(TransformerBits, WhatIsComputedAgainChangesNothing) {
+TEST_P(TransformerBitIdentity, RecomputationDoesNotChangeTheGradient) {
   for (const bool tied : {true, false}) {
     ModelConfig config = config_with(tied);
     config.vocabulary = 1000;
@@ -218,7 +220,7 @@ TEST_P(TransformerBits, WhatIsComputedAgainChangesNothing) {
       const PassSize size{std::ssize(batch.tokens), std::ssize(batch.rows)};
       const PassLayout layout = layout_within(config, DType::kFloat32, size, kibibytes << 10);
       layers.insert(layout.recomputed_layers());
-      chunks.insert(formed_again(layout));
+      chunks.insert(recomputed_chunks(layout));
       Policy policy(config, GetParam());
       policy.transformer.limit_training_bytes(kibibytes << 10);
       EXPECT_TRUE(same_bits(gradient_of(policy, {batch}), expected)) << kibibytes;
@@ -229,20 +231,20 @@ TEST_P(TransformerBits, WhatIsComputedAgainChangesNothing) {
   }
 }
 
-std::unique_ptr<Operators> sharing_operators(DType products, int threads,
+std::unique_ptr<Operators> sharing_operators(DType matmul_type, int threads,
                                              const cpu::SharingLimits& limits) {
-  if (products == DType::kBFloat16) return std::make_unique<cpu::Bf16Operators>(threads, limits);
+  if (matmul_type == DType::kBFloat16) return std::make_unique<cpu::Bf16Operators>(threads, limits);
   return std::make_unique<cpu::CpuOperators>(threads, limits);
 }
 
-TEST_P(TransformerBits, ThreadsChangeNothing) {
+TEST_P(TransformerBitIdentity, ResultsDoNotDependOnThreads) {
   const ModelConfig config = config_with(true);
   const PackedBatch batch = test::tiny_batch("tokens", kLengths, config.vocabulary);
   Policy one(config, GetParam());
   const std::vector<float> log_probs =
       one.transformer.forward(batch, kTemperature, false).log_probs;
   const std::vector<float> gradient = gradient_of(one, {batch});
-  // Every operator shared however small, with the batch cut by sequences and without.
+  // Even the smallest operator is distributed over threads, with and without division of the batch.
   for (const std::int64_t cached_bytes : {0, 1 << 30}) {
     for (const int threads : {2, 3, 5}) {
       Policy policy(config, sharing_operators(GetParam(), threads, {0, cached_bytes}));
@@ -256,7 +258,7 @@ TEST_P(TransformerBits, ThreadsChangeNothing) {
   }
 }
 
-TEST_P(TransformerBits, InstructionSetsChangeNothing) {
+TEST_P(TransformerBitIdentity, ResultsDoNotDependOnInstructionSets) {
   const ModelConfig config = config_with(true);
   const PackedBatch batch = test::tiny_batch("tokens", kLengths, config.vocabulary);
   std::vector<float> log_probs, gradient;
@@ -276,13 +278,13 @@ TEST_P(TransformerBits, InstructionSetsChangeNothing) {
   hwy::SetSupportedTargetsForTest(0);
 }
 
-/// Rounds all weights to bf16, as those of published checkpoints are.
+/// Rounds all weights to bf16, the dtype of published checkpoints.
 void round_weights(Policy& policy) {
   for (float& w : test::host(policy.weights)) w = from_bfloat16(to_bfloat16(w));
   policy.transformer.weights_changed();
 }
 
-TEST_P(TransformerBits, AFixedPolicyComputesTheSameFromItsFiles) {
+TEST_P(TransformerBitIdentity, FixedPolicyFromFilesEqualsPolicyInMemory) {
   for (const bool tied : {true, false}) {
     Policy policy(config_with(tied), GetParam());
     const TemporaryDirectory directory;
@@ -295,7 +297,7 @@ TEST_P(TransformerBits, AFixedPolicyComputesTheSameFromItsFiles) {
   }
 }
 
-TEST(FixedTransformer, AFixedPolicyComputesTheSameFromItsFilesInHalfTheMemoryWhereBf16HoldsThem) {
+TEST(FixedTransformer, HalvesItsMemoryIfBf16RepresentsTheWeightsExactly) {
   for (const bool tied : {true, false}) {
     std::int64_t bytes[2] = {};
     for (const bool exact : {false, true}) {
@@ -318,7 +320,7 @@ TEST(FixedTransformer, AFixedPolicyComputesTheSameFromItsFilesInHalfTheMemoryWhe
   }
 }
 
-TEST(Transformer, AFixedPolicyTakesNoOtherWeightsAndHasNoGradient) {
+TEST(Transformer, FixedPolicyRejectsNewWeightsAndGradients) {
   Policy policy(config_with(true));
   const TemporaryDirectory directory;
   save_weights(policy.weights, directory.path());
@@ -331,7 +333,7 @@ TEST(Transformer, AFixedPolicyTakesNoOtherWeightsAndHasNoGradient) {
                Error);
 }
 
-TEST_P(TransformerBits, AProcessComputesTheSameWithWhatAnotherWroteAndPacked) {
+TEST_P(TransformerBitIdentity, ReaderOfSharedMemoryEqualsItsWriter) {
   for (const bool tied : {true, false}) {
     const ModelConfig config = config_with(tied);
     std::vector<float> memory(static_cast<std::size_t>(shared_weight_elements(config)));
@@ -341,7 +343,7 @@ TEST_P(TransformerBits, AProcessComputesTheSameWithWhatAnotherWroteAndPacked) {
     const std::vector<float> packed = memory;
     const Weights weights(config, *operators);
     Transformer reader(weights);
-    EXPECT_TRUE(same_bits(memory, packed)) << "a reader writes nothing";
+    EXPECT_TRUE(same_bits(memory, packed)) << "the reader must not write";
     const PackedBatch batch = test::tiny_batch("tokens", kLengths, config.vocabulary);
     for (const float factor : {1.0f, 1.25f}) {
       for (Policy* policy : {&writer, &alone}) {
@@ -354,15 +356,15 @@ TEST_P(TransformerBits, AProcessComputesTheSameWithWhatAnotherWroteAndPacked) {
   }
 }
 
-TEST(Transformer, SharedMemoryThatIsTooSmallIsRefused) {
+TEST(Transformer, RejectsSharedMemoryThatIsTooSmall) {
   const ModelConfig config = config_with(true);
   std::vector<float> memory(static_cast<std::size_t>(flat_elements(parameter_layout(config))));
   const auto operators = make_cpu_operators(1, {memory, true});
   const Weights weights(config, *operators);
-  EXPECT_THROW(Transformer{weights}, Error) << "no room for the packed matrices";
+  EXPECT_THROW(Transformer{weights}, Error) << "the packed matrices do not fit";
 }
 
-TEST(Transformer, NewWeightsAreUsedOnceAnnounced) {
+TEST(Transformer, NewWeightsTakeEffectAfterWeightsChanged) {
   const ModelConfig config = config_with(false);
   Policy policy(config), fresh(config);
   const PackedBatch batch = test::tiny_batch("tokens", {20, 9}, config.vocabulary);
@@ -378,51 +380,51 @@ TEST(Transformer, NewWeightsAreUsedOnceAnnounced) {
   EXPECT_TRUE(same_bits(gradient_of(policy, {batch}), gradient_of(fresh, {batch})));
 }
 
-TEST_P(TransformerBits, OfAShardComputesTheSameAndNeedsTheWholeNoMore) {
+TEST_P(TransformerBitIdentity, PolicyOfAShardKeepsNoReferenceToTheFullWeights) {
   for (const bool tied : {true, false}) {
     const ModelConfig config = config_with(tied);
     const PackedBatch batch = test::tiny_batch("tokens", kLengths, config.vocabulary);
-    Policy whole(config, GetParam());
-    const Weights shard(config, *whole.operators, FlatRange{64, 16});
+    Policy full(config, GetParam());
+    const Weights shard(config, *full.operators, FlatRange{64, 16});
     Transformer transformer(shard);
-    const Weights passing = whole.weights.copy();
+    const Weights temporary = full.weights.copy();
     for (const float factor : {1.0f, 1.25f}) {
-      for (float& w : test::host(whole.weights)) w *= factor;
-      whole.transformer.weights_changed();
-      whole.operators->copy(whole.weights.flat(), passing.flat());
-      transformer.take_weights(passing.flat());
-      whole.operators->zero(passing.flat());
-      EXPECT_TRUE(same_bits(decoded_log_probs(whole, transformer, batch, 3),
-                            decoded_log_probs(whole, batch, 3)));
-      const std::vector<float> expected = gradient_of(whole, {batch});
-      EXPECT_TRUE(same_bits(gradient_of(whole, transformer, {batch}), expected));
+      for (float& w : test::host(full.weights)) w *= factor;
+      full.transformer.weights_changed();
+      full.operators->copy(full.weights.flat(), temporary.flat());
+      transformer.set_weights(temporary.flat());
+      full.operators->zero(temporary.flat());
+      EXPECT_TRUE(same_bits(decoded_log_probs(full, transformer, batch, 3),
+                            decoded_log_probs(full, batch, 3)));
+      const std::vector<float> expected = gradient_of(full, {batch});
+      EXPECT_TRUE(same_bits(gradient_of(full, transformer, {batch}), expected));
     }
-    EXPECT_THROW(transformer.weights_changed(), Error) << "a shard is not all";
+    EXPECT_THROW(transformer.weights_changed(), Error) << "a shard does not contain all weights";
   }
 }
 
-TEST_P(TransformerBits, APolicyBesideAnotherHasItsWeightsOldAndNew) {
+TEST_P(TransformerBitIdentity, PolicyWithSharedWeightsFollowsTheirChanges) {
   for (const bool tied : {true, false}) {
     Policy policy(config_with(tied), GetParam());
     const PackedBatch batch =
         test::tiny_batch("tokens", {20, 9}, policy.weights.config().vocabulary);
     const auto own = make_cpu_operators(1, {}, GetParam());
-    Transformer beside = policy.transformer.beside(*own);
+    Transformer sharing = policy.transformer.with_shared_weights(*own);
     const auto expect_same = [&] {
       const std::vector<float> expected = decoded_log_probs(policy, batch, 3);
-      EXPECT_TRUE(same_bits(decoded_log_probs(policy, beside, batch, 3), expected));
-      EXPECT_TRUE(same_bits(beside.forward(batch, kTemperature, false).log_probs, expected));
+      EXPECT_TRUE(same_bits(decoded_log_probs(policy, sharing, batch, 3), expected));
+      EXPECT_TRUE(same_bits(sharing.forward(batch, kTemperature, false).log_probs, expected));
       return expected;
     };
     const std::vector<float> before = expect_same();
     for (float& w : test::host(policy.weights)) w *= 1.25f;
     policy.transformer.weights_changed();
-    beside.weights_changed();
+    sharing.weights_changed();
     EXPECT_FALSE(same_bits(expect_same(), before));
   }
 }
 
-TEST(Transformer, WrongUseIsRefusedWithReason) {
+TEST(Transformer, RejectsInvalidCalls) {
   Policy policy(config_with(true));
   PackedBatch batch = test::tiny_batch("tokens", {4}, 45);
   const std::vector<float> d(3);
@@ -440,24 +442,25 @@ TEST(Transformer, WrongUseIsRefusedWithReason) {
   EXPECT_THROW(policy.transformer.decode(std::vector<DecodeRow>{{-1, s, true}}, cache),
                std::runtime_error);
   std::vector<DecodeRow> many(17, DecodeRow{1, s, false});
-  EXPECT_THROW(policy.transformer.decode(many, cache), std::runtime_error);  // one page only
+  EXPECT_THROW(policy.transformer.decode(many, cache),
+               std::runtime_error);  // the cache has one page
 }
 
-TEST(KvCache, IsCutWhereNoOtherSequenceReads) {
+TEST(KvCache, TruncatesOnlyWithinUnsharedPages) {
   Policy policy(config_with(true));
   KvCache cache(policy.weights.config(), *policy.operators, 8);
   const std::int32_t parent = cache.open();
   policy.transformer.decode(std::vector<DecodeRow>(20, {1, parent, false}), cache);
   const std::int32_t child = cache.fork(parent);
   policy.transformer.decode(std::vector<DecodeRow>(30, {1, child, false}), cache);
-  EXPECT_EQ(cache.free_pages(), 8 - 2 - 3);  // the first is shared
-  cache.cut(child, 20);
+  EXPECT_EQ(cache.free_pages(), 8 - 2 - 3);  // the first page is shared
+  cache.truncate(child, 20);
   EXPECT_EQ(cache.length(child), 20);
   EXPECT_EQ(cache.free_pages(), 8 - 2 - 1);
-  EXPECT_THROW(cache.cut(child, 21), std::runtime_error);
-  EXPECT_THROW(cache.cut(child, 15), std::runtime_error) << "the parent reads the rest";
+  EXPECT_THROW(cache.truncate(child, 21), std::runtime_error);
+  EXPECT_THROW(cache.truncate(child, 15), std::runtime_error) << "the parent uses the page";
   cache.close(parent);
-  cache.cut(child, 0);
+  cache.truncate(child, 0);
   EXPECT_EQ(cache.free_pages(), 8);
 }
 

@@ -1,5 +1,5 @@
-// The published shapes of the models that researchers bring: what config.json asks for against what
-// transformers makes of it (configs/make_expected.py), and the loader against files of that size.
+// Tests the published shapes of popular models. Their parameter layouts must equal those of
+// transformers (configs/make_expected.py), and the loader must handle files of that size.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -18,7 +18,7 @@ using testing::HasSubstr;
 using Shape = std::vector<std::int64_t>;
 using Shapes = std::map<std::string, Shape>;
 
-class ShapePlan : public testing::TestWithParam<const char*> {
+class PublishedShapes : public testing::TestWithParam<const char*> {
  protected:
   std::filesystem::path folder() const {
     return std::filesystem::path(source_directory()) / "tests/model/configs" / GetParam();
@@ -27,7 +27,7 @@ class ShapePlan : public testing::TestWithParam<const char*> {
   Json expected() const { return read_json(folder() / "expected.json"); }
 };
 
-INSTANTIATE_TEST_SUITE_P(Published, ShapePlan,
+INSTANTIATE_TEST_SUITE_P(Models, PublishedShapes,
                          testing::Values("qwen3-0.6b", "qwen3-1.7b", "qwen3-4b", "qwen3-8b",
                                          "qwen2.5-1.5b", "llama-3.2-1b", "llama-3.2-3b"),
                          [](const auto& test) {
@@ -55,10 +55,11 @@ Shapes shapes_in(const Json& expected) {
   return shapes;
 }
 
-/// A bf16 model directory in shards of some gigabytes that take no disk: headers, then holes.
-class HollowModel {
+/// A model directory with shards of several gigabytes that occupy no disk space, since the files
+/// are sparse after their headers.
+class SparseModel {
  public:
-  HollowModel(const std::filesystem::path& folder, Shapes shapes, const std::string& dtype = "BF16")
+  SparseModel(const std::filesystem::path& folder, Shapes shapes, const std::string& dtype = "BF16")
       : dtype_(dtype) {
     std::filesystem::copy_file(folder / "config.json", directory_.path() / "config.json");
     for (const auto& [name, shape] : shapes) add(name, shape);
@@ -97,19 +98,19 @@ class HollowModel {
   int shard_ = 0;
 };
 
-TEST_P(ShapePlan, TensorsAreThoseOfTransformers) {
+TEST_P(PublishedShapes, TensorsEqualThoseOfTransformers) {
   EXPECT_EQ(shapes_of(config()), shapes_in(expected()));
 }
 
-TEST_P(ShapePlan, RotationsAreThoseOfTransformers) {
+TEST_P(PublishedShapes, RotaryFrequenciesEqualThoseOfTransformers) {
   const std::vector<float> ours = rope_frequencies(config());
   const auto theirs = expected()["inverse_frequencies"].get<std::vector<float>>();
   ASSERT_EQ(ours.size(), theirs.size());
   for (std::size_t i = 0; i < ours.size(); ++i) EXPECT_FLOAT_EQ(ours[i], theirs[i]) << i;
 }
 
-TEST_P(ShapePlan, FilesOfThatSizeAreCheckedWithoutMemory) {
-  const HollowModel model(folder(), shapes_of(config()));
+TEST_P(PublishedShapes, LargeFilesAreCheckedWithoutAllocation) {
+  const SparseModel model(folder(), shapes_of(config()));
   const WeightsPlan plan = plan_weights(model.path());
   EXPECT_EQ(plan.parameters, expected()["parameters"].get<std::int64_t>());
   EXPECT_EQ(plan.file_bytes, 2 * plan.parameters);
@@ -119,12 +120,12 @@ TEST_P(ShapePlan, FilesOfThatSizeAreCheckedWithoutMemory) {
   EXPECT_EQ(plan.shards > 1, plan.file_bytes > std::int64_t{5} << 30);
 }
 
-TEST_P(ShapePlan, WhatDoesNotFitIsNamed) {
+TEST_P(PublishedShapes, ErrorsNameTheTensorThatDoesNotFit) {
   const Shapes shapes = shapes_of(config());
   const std::string last =
       "model.layers." + std::to_string(config().layers - 1) + ".mlp.down_proj.weight";
   const auto error = [&](const Shapes& changed, const std::string& dtype = "BF16") {
-    const HollowModel model(folder(), changed, dtype);
+    const SparseModel model(folder(), changed, dtype);
     return error_of([&] { plan_weights(model.path()); });
   };
   Shapes changed = shapes;
