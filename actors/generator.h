@@ -15,77 +15,82 @@
 
 namespace lie {
 
-/// A prompt's token ids, template and all.
+/// Returns a prompt's token ids, including its template.
 using EncodePrompt = std::function<std::vector<std::int32_t>(const Prompt&)>;
 
-/// Pages of the KV cache, whose elements are `dtype`: for all slots at their longest, or as
-/// many as the memory limit allows. Throws Error if the options do not fit the model, or the cache
-/// cannot hold even one response.
+/// Returns the number of pages of the KV cache, whose elements are `dtype`: enough for all slots at
+/// their longest, or as many as the memory limit allows. Throws Error if the options do not fit the
+/// model, or if the cache cannot hold even one response.
 std::int64_t kv_cache_pages(const ModelConfig& model, const RolloutOptions& options, DType dtype);
 
-/// What became of the KV cache's pages since the generator was made.
+/// Use of the KV cache since the generator was constructed.
 struct CacheUse {
   std::int64_t pages = 0;               // of the cache
-  std::int64_t peak_pages = 0;          // in use at once
-  std::int64_t peak_responses = 0;      // in flight at once
-  std::int64_t preempted = 0;           // responses, each time that one was for want of pages
-  std::int64_t tokens_reprefilled = 0;  // of what was put back so, prompts too
+  std::int64_t peak_pages = 0;          // most pages in use at once
+  std::int64_t peak_responses = 0;      // most responses in flight at once
+  std::int64_t preempted = 0;           // preemptions for lack of pages
+  std::int64_t tokens_reprefilled = 0;  // prompt and response tokens that preemptions discarded
 };
 
-/// Turns tickets into rollout groups. With the CPU operators the ids and log-probs of a response
-/// depend on weights, prompt, sampling options and random key alone: not on slots, cache size,
-/// order of tickets or neighbours, nor on how often it is put back (invariant E3); with ATen's
-/// operators rounding also depends on these. One thread.
+/// Turns tickets into rollout groups. Not thread-safe.
 ///
-/// Responses have an age: that of their ticket, within a group of their number. The oldest begin
-/// first, while the cache has pages for each at half of what responses came to so far, which is
-/// what they hold over their lives. Where it is full nevertheless, the youngest is put back: it
-/// loses its pages to an older one, and its tokens are read again when there is room. So those in
-/// flight are always the oldest, and the oldest of all always goes on.
+/// Independence (invariant E3): with the CPU operators, the ids and log-probs of a response depend
+/// only on weights, prompt, sampling options and random key. They do not depend on slots, cache
+/// size, order of tickets, neighbors or preemptions. With ATen's operators, rounding does.
 ///
-/// On a device a pass begins before the host knows what the pass before has drawn: its rows take
-/// those ids where they were drawn, and the host reads them while the device works. That a response
-/// has ended is found a pass late, and the token drawn behind its end is dropped, which changes no
-/// other: a token's random key names its place. The host waits for all tokens first where responses
-/// must be put back, where weights change, and where a plan says which weights a token is of.
+/// Preemption: responses are ordered by age, first by ticket, then by position in the group. The
+/// oldest begin first, while the cache has pages for each at half the mean length of the responses
+/// so far, which is what a response holds on average. If the cache runs full nevertheless, the
+/// youngest response is preempted: an older one gets its pages, and its tokens are re-prefilled
+/// when pages are free. So the responses in flight are always the oldest ones, and the oldest one
+/// always advances.
+///
+/// Running ahead on a device: a pass starts before the host knows the tokens that the previous pass
+/// drew. Its rows read these ids in device memory, and the host receives them while the device
+/// computes. The end of a response is therefore noticed one pass late, and the token drawn after
+/// the end is dropped. This changes no other token, because a token's random key depends on its
+/// place only. The host waits for all tokens before it preempts, before weights change, and in
+/// every pass that follows a plan of policy versions.
 class Generator {
  public:
   /// Keeps references to policy and operators. Throws Error as kv_cache_pages() does.
   Generator(Transformer& policy, Operators& operators, const ModelConfig& model,
             const RolloutOptions& options, std::uint64_t seed, EncodePrompt encode);
 
-  /// Queues a ticket. Throws Error naming the problem's row if its prompt is empty, or has ids the
-  /// model does not know, or samples are asked for that its group does not have.
+  /// Queues a ticket. Throws Error naming the problem's row if its prompt is empty or has ids
+  /// outside the vocabulary, or if it requests samples that its group does not have.
   void add(Ticket ticket);
 
-  /// How many more responses could begin: the slots that no response of its tickets will take.
-  std::int64_t room() const;
+  /// Returns how many more responses could begin: slots that no queued response needs.
+  std::int64_t free_slots() const;
   std::int64_t slots() const { return options_.slots; }
-  /// Whether nothing is queued or in flight.
+  /// Returns whether nothing is queued or in flight.
   bool idle() const { return groups_.empty(); }
 
-  /// One forward pass: a token for every running response, a chunk of what is being read, prompts
-  /// and what was put back, and the first token of responses for which slots are free. Logits stay
-  /// with the operators; ids and log-probs are copied to the host once, on a device those of the
-  /// pass before. Returns the groups that they finish, as far as they were asked for. Throws Error
-  /// where a ticket's plan cannot be followed.
+  /// Runs one forward pass: a token for every response in flight, a chunk of prefill (prompts and
+  /// preempted responses), and the first token of responses for which slots are free. Logits stay
+  /// in the operators' memory. Ids and log-probs are copied to the host once, on a device those of
+  /// the previous pass. Returns the finished groups, each with the samples that its ticket
+  /// requested. Throws Error if a ticket's plan cannot be followed.
   std::vector<RolloutGroup> step();
 
-  /// What a forward pass is to take at least.
-  auto least_pass() const { return std::chrono::milliseconds(options_.pass_milliseconds); }
+  /// Returns the configured minimum duration of a forward pass, 0 except in measurements.
+  auto min_pass_duration() const { return std::chrono::milliseconds(options_.pass_milliseconds); }
 
-  // New weights (actors/in_flight_weights.cpp).
-  /// Whether responses in flight go on under them.
+  // ---- New weights: in_flight_weights.cpp.
+  /// Returns whether responses in flight continue under new weights.
   bool weights_change_in_flight() const { return options_.weights_change_in_flight(); }
-  /// Whether the policy's weights may change now.
-  bool may_take_weights() const;
-  /// Whether all that is in flight is planned for newer weights: step() would do nothing.
-  bool awaits_weights() const;
-  /// The policy has these weights from now on; responses in flight go on under them. Between steps.
-  void take_weights(std::int64_t policy_version);
+  /// Returns whether the policy's weights may change now.
+  bool may_change_weights() const;
+  /// Returns whether all responses in flight are planned for newer weights: step() would do
+  /// nothing.
+  bool waits_for_weights() const;
+  /// Call after the policy's weights have changed to those of `policy_version`, between steps.
+  /// Responses in flight continue under them.
+  void weights_changed(std::int64_t policy_version);
 
-  /// Puts back all that is in flight and forgets the prompts: the cache is filled anew, under the
-  /// weights that the policy has then. Between steps.
+  /// Preempts all responses in flight and drops all prompts, so that the current weights compute
+  /// the whole cache again. Call between steps.
   void preempt_all();
 
   std::int64_t in_flight() const { return std::ssize(running_); }
@@ -94,85 +99,91 @@ class Generator {
   const CacheUse& cache_use() const { return use_; }
 
  private:
-  /// A ticket, for a group or a part.
+  /// A ticket and its responses: a group, or the part of one that the ticket requests.
   struct Group {
     RolloutGroup rollout;
-    std::vector<std::int32_t> waiting;  // samples not in flight, those to begin first at the back
-    std::vector<std::int32_t> later;    // likewise, but planned for newer weights
-    std::int32_t prompt_sequence = -1;  // handle in the cache, held only while samples wait
-    std::int64_t first_logits = -1;     // row of those behind the prompt, once it is read
-    std::int64_t version = 0;           // of the weights that computed them
-    std::int32_t finished = 0;
+    std::vector<std::int32_t> waiting;  // samples not in flight; the next to begin is at the back
+    std::vector<std::int32_t> waiting_for_weights;  // likewise, but planned for newer weights
+    std::int32_t prompt_sequence = -1;              // handle in the cache, held while samples wait
+    std::int64_t first_logits = -1;  // row in first_logits_ once the prompt is prefilled
+    std::int64_t version = 0;        // policy version that computed these logits
+    std::int32_t finished = 0;       // responses
   };
-  struct Member {
+  /// A response of a group.
+  struct SampleId {
     Group* group = nullptr;
-    std::int32_t sample = 0;  // position among those that its ticket asks for
-    bool operator==(const Member&) const = default;
+    std::int32_t position = 0;  // among the samples that the ticket requests
+    bool operator==(const SampleId&) const = default;
   };
-  /// A response in flight: the prompt is in the cache, and of its tokens what has been read.
-  struct Running : Member {
-    std::int32_t sequence = -1;
-    std::int32_t place = -1;  // of its last token among those drawn, while the host has kUnknown
+  /// A response in flight. The cache holds its prompt and some of its tokens.
+  struct Running : SampleId {
+    std::int32_t sequence = -1;  // handle in the cache
+    std::int32_t place = -1;     // index of its last token in the pass that drew it, while unknown
   };
-  /// A token that a pass draws.
-  struct Drawn : Member {   // of no group: the response has ended before it
+  /// A token that a pass draws. The group is null if the response ended before this token.
+  struct DrawnToken : SampleId {
     std::size_t index = 0;  // in its response
   };
-  /// What the host does not know yet.
-  struct DrawnPass {
-    std::vector<Drawn> tokens;
+  /// Tokens that the host has not received yet.
+  struct PendingTokens {
+    std::vector<DrawnToken> tokens;
     ReceiveTokens receive;
   };
-  static constexpr std::int32_t kUnknown = -1;
+  static constexpr std::int32_t kUnknown = -1;  // id of a token that the host has not received
 
   static std::int32_t samples_of(const Group& group);
-  static Response& response_of(const Member& member);
-  static std::int64_t tokens_of(const Member& member);
-  static std::int32_t number_of(const Member& member);
+  static Response& response_of(const SampleId& sample);
+  static std::int64_t tokens_of(const SampleId& sample);
+  static std::int32_t number_of(const SampleId& sample);
   const SamplingOptions& sampling(const Ticket& ticket) const;
-  bool runs_ahead() const { return on_device_ && !follows_; }
-  bool has_pages_for_next() const;
-  bool is_full(const Member& member) const;
-  std::int64_t rows_wanted(const Running& running, std::int64_t prefill_rows) const;
-  void lay_out_rows();
-  void lay_out_response(std::size_t place);
-  void lay_out_prompt(Group& group);
-  std::int64_t rows_that_fit(std::int32_t sequence, std::int64_t wanted) const;
-  std::int64_t least_rows() const { return rows_.empty() ? 1 : 0; }
-  void lay_out(std::int32_t sequence, std::span<const std::int32_t> prompt,
-               std::span<const std::int32_t> response, std::int64_t rows, std::int32_t place = -1);
-  void keep_first_logits(Tensor logits);
+  bool runs_ahead() const { return on_device_ && !follows_plan_; }
+  std::vector<RolloutGroup> remove_finished();
 
-  // Which responses have pages: generator_pages.cpp.
-  std::int64_t tokens_to_hold(const Ticket& ticket) const;
-  std::int64_t pages_to_come(const Group& group, std::int32_t sample, std::int64_t held) const;
-  std::int64_t pages_of_next(const Group& group) const;
+  // The rows of a pass: generator_rows.cpp.
+  bool next_pass_fits() const;
+  bool has_all_tokens(const SampleId& sample) const;
+  std::int64_t rows_wanted(const Running& running, std::int64_t prefill_rows) const;
+  void add_rows();
+  void add_response_rows(std::size_t place);
+  void add_prompt_rows(Group& group);
+  std::int64_t rows_that_fit(std::int32_t sequence, std::int64_t wanted) const;
+  std::int64_t min_rows() const { return rows_.empty() ? 1 : 0; }
+  void append_rows(std::int32_t sequence, std::span<const std::int32_t> prompt,
+                   std::span<const std::int32_t> response, std::int64_t rows,
+                   std::int32_t place = -1);
+
+  // The tokens of a pass: generator_tokens.cpp.
+  void keep_first_logits(Tensor logits);
+  void draw_next(Running& running, std::int64_t row);
+  void sample_tokens(Tensor logits, std::int64_t decoded);
+  void append_unknown_tokens();
+  void receive_tokens(PendingTokens& pending);
+  bool store_token(const DrawnToken& drawn, std::int32_t id, float log_prob);
+  void drop_extra_token(const Running& running);
+  void end(const Running& running);
+
+  // Which responses have pages of the cache: generator_pages.cpp.
+  std::int64_t expected_tokens(const Ticket& ticket) const;
+  std::int64_t pages_still_needed(const Group& group, std::int32_t position,
+                                  std::int64_t held) const;
+  std::int64_t pages_for_next_sample(const Group& group) const;
   std::int64_t spare_pages() const;
-  bool is_read(const Group& group) const;
+  bool is_prefilled(const Group& group) const;
   void open_prompts();
   void begin_samples();
   void begin_sample(Group& group);
   bool preempt_youngest(std::size_t keep);
   void preempt_last();
-  void forget_prompt(Group& group);
+  void drop_prompt(Group& group);
   void release_first_logits(Group& group);
-  void note_use();
+  void record_use();
 
-  // What is of which weights: in_flight_weights.cpp.
-  bool is_due(const Member& member) const;
+  // Policy versions of tokens: in_flight_weights.cpp.
+  bool is_due(const SampleId& sample) const;
   void plan_samples(Group& group);
-  void note_version(const Member& member);
-  bool puts_by(const Running& running);
+  void record_version(const SampleId& sample);
+  bool set_aside(const Running& running);
   void check_progress() const;
-
-  void draw_next(Running& running, std::int64_t row);
-  void draw_tokens(Tensor logits, std::int64_t decoded);
-  void expect_tokens();
-  void take_tokens(DrawnPass& drawn);
-  bool take_token(const Drawn& drawn, std::int32_t id, float log_prob);
-  void drop_last(const Running& running);
-  void end(const Running& running);
-  std::vector<RolloutGroup> take_finished();
 
   Transformer& policy_;
   Operators& operators_;
@@ -188,18 +199,18 @@ class Generator {
   std::vector<std::int32_t> host_ids_;
   std::vector<float> host_log_probs_;
   std::int64_t samples_to_begin_ = 0;
-  std::list<Group> groups_;             // the oldest first; addresses are held by Running
-  std::vector<Running> running_;        // the oldest first: all of them older than any that waits
-  std::vector<Draw> draws_;             // of those of running_ that are read to their end
-  DrawnPass drawn_;                     // by draws_
-  DrawnPass before_;                    // of the pass before; empty between passes
-  std::vector<DecodeRow> rows_;         // of the pass
-  std::vector<Group*> read_;            // whose prompts they read to the end
-  std::int64_t rows_pages_ = 0;         // that they will take
-  std::int64_t prefill_rows_left_ = 0;  // rows, besides one for each response
-  std::int64_t ended_ = 0, ended_tokens_ = 0;  // responses so far
-  std::int64_t version_ = 0;                   // of the policy's weights
-  bool follows_ = false;                       // a plan
+  std::list<Group> groups_;        // oldest first; Running holds their addresses
+  std::vector<Running> running_;   // oldest first; all are older than every waiting sample
+  std::vector<Draw> draws_;        // of this pass, for responses whose tokens are all prefilled
+  PendingTokens pending_;          // tokens that draws_ draw
+  PendingTokens previous_;         // tokens of the previous pass; empty between passes
+  std::vector<DecodeRow> rows_;    // of this pass
+  std::vector<Group*> prefilled_;  // groups whose prompts these rows complete
+  std::int64_t new_pages_ = 0;     // that these rows will take
+  std::int64_t prefill_rows_left_ = 0;  // rows left in this pass besides one for each response
+  std::int64_t finished_responses_ = 0, finished_tokens_ = 0;
+  std::int64_t version_ = 0;   // of the policy's weights
+  bool follows_plan_ = false;  // a ticket had a plan of policy versions
   CacheUse use_;
   std::int64_t tokens_generated_ = 0;
 };

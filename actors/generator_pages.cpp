@@ -1,4 +1,4 @@
-// Which responses have pages of the KV cache: the oldest, as many as are expected to fit.
+// Which responses have pages of the KV cache: the oldest ones, as many as are expected to fit.
 #include <algorithm>
 #include <ranges>
 #include <utility>
@@ -25,47 +25,48 @@ std::int64_t kv_cache_pages(const ModelConfig& model, const RolloutOptions& opti
 }
 
 void Generator::preempt_all() {
-  take_tokens(drawn_);
-  const CacheUse so_far = use_;  // which is of the cache's size, and this is not
+  receive_tokens(pending_);
+  const CacheUse so_far = use_;  // these preemptions are not for lack of pages
   while (!running_.empty()) preempt_last();
   for (Group& group : groups_) {
-    if (group.prompt_sequence >= 0) forget_prompt(group);
+    if (group.prompt_sequence >= 0) drop_prompt(group);
   }
   use_ = so_far;
 }
 
-// Half of what responses came to so far: what one holds in the middle of its life. With the whole,
-// a fifth fewer are in flight, by simulation, of lengths with a long tail; with none, half as much
-// again was read again.
-std::int64_t Generator::tokens_to_hold(const Ticket& ticket) const {
+/// Returns the response tokens to reserve pages for: half the mean length so far, which a response
+/// holds on average. In simulations of long-tailed lengths, the whole mean allowed a fifth fewer
+/// responses in flight, and no reserve caused half as much re-prefill again.
+std::int64_t Generator::expected_tokens(const Ticket& ticket) const {
   if (!options_.preemption) return sampling(ticket).max_response_tokens;
-  return ended_ > 0 ? ended_tokens_ / (2 * ended_) : 0;
+  return finished_responses_ > 0 ? finished_tokens_ / (2 * finished_responses_) : 0;
 }
 
-// Besides the `held` ones, for tokens_to_hold(), but for at least a page's tokens more.
-std::int64_t Generator::pages_to_come(const Group& group, std::int32_t sample,
-                                      std::int64_t held) const {
+/// Returns the pages that a response needs besides the `held` ones to hold expected_tokens(), and
+/// at least one page of tokens more than it has.
+std::int64_t Generator::pages_still_needed(const Group& group, std::int32_t position,
+                                           std::int64_t held) const {
   const Ticket& ticket = group.rollout.ticket;
-  const std::int64_t come =
-      std::ssize(group.rollout.responses[static_cast<std::size_t>(sample)].ids);
+  const std::int64_t tokens_so_far =
+      std::ssize(group.rollout.responses[static_cast<std::size_t>(position)].ids);
   const std::int64_t tokens =
-      std::min(std::max(tokens_to_hold(ticket), come + KvCache::kPageTokens),
+      std::min(std::max(expected_tokens(ticket), tokens_so_far + KvCache::kPageTokens),
                sampling(ticket).max_response_tokens);
   return KvCache::pages_for(std::ssize(group.rollout.prompt_ids) + tokens) - held;
 }
 
-// Of the sample that begins next, which shares the prompt's full pages.
-std::int64_t Generator::pages_of_next(const Group& group) const {
-  return pages_to_come(group, group.waiting.back(),
-                       std::ssize(group.rollout.prompt_ids) / KvCache::kPageTokens);
+/// The sample shares the full pages of the prompt.
+std::int64_t Generator::pages_for_next_sample(const Group& group) const {
+  return pages_still_needed(group, group.waiting.back(),
+                            std::ssize(group.rollout.prompt_ids) / KvCache::kPageTokens);
 }
 
-// Free ones that no response in flight and no prompt on its way is expected to take.
+/// Returns the free pages that no response in flight and no prompt in prefill is expected to take.
 std::int64_t Generator::spare_pages() const {
   std::int64_t spare = cache_.free_pages();
   for (const Running& running : running_) {
     const std::int64_t held = KvCache::pages_for(cache_.length(running.sequence));
-    spare -= pages_to_come(*running.group, running.sample, held);
+    spare -= pages_still_needed(*running.group, running.position, held);
   }
   for (const Group& group : groups_) {
     if (group.prompt_sequence < 0) continue;
@@ -75,13 +76,13 @@ std::int64_t Generator::spare_pages() const {
   return spare;
 }
 
-bool Generator::is_read(const Group& group) const {
+bool Generator::is_prefilled(const Group& group) const {
   return group.prompt_sequence >= 0 &&
          cache_.length(group.prompt_sequence) == std::ssize(group.rollout.prompt_ids);
 }
 
-// Prompts are read once there are slots to fill and pages for one response to each, so that the
-// oldest can go on whatever the others do.
+/// Opens prompts for prefill while there are free slots, and pages for the prompt and one response
+/// to it, so that the oldest response can always advance.
 void Generator::open_prompts() {
   std::int64_t slots = options_.slots - std::ssize(running_);
   std::int64_t spare = spare_pages();
@@ -89,7 +90,7 @@ void Generator::open_prompts() {
     if (group.waiting.empty()) continue;
     if (slots <= 0) return;
     slots -= std::ssize(group.waiting);
-    spare -= pages_of_next(group);
+    spare -= pages_for_next_sample(group);
     if (group.prompt_sequence >= 0) continue;
     spare -= KvCache::pages_for(std::ssize(group.rollout.prompt_ids));
     if (spare < 0) return;
@@ -97,13 +98,14 @@ void Generator::open_prompts() {
   }
 }
 
-// Slots and pages freed by this pass's tokens are filled in the next one: waiting for them would
-// cost a device a round trip. With nothing in flight the oldest begins, whatever is expected.
+/// Fills the slots and pages that were free before this pass's tokens: waiting for these would cost
+/// a device a round trip. With nothing in flight the oldest sample begins, even if it is not
+/// expected to fit.
 void Generator::begin_samples() {
   std::int64_t spare = spare_pages();
   for (Group& group : groups_) {
-    while (!group.waiting.empty() && is_read(group) && std::ssize(running_) < options_.slots) {
-      spare -= pages_of_next(group);
+    while (!group.waiting.empty() && is_prefilled(group) && std::ssize(running_) < options_.slots) {
+      spare -= pages_for_next_sample(group);
       if (spare < 0 && !running_.empty()) return;
       begin_sample(group);
     }
@@ -111,26 +113,26 @@ void Generator::begin_samples() {
   }
 }
 
-// The last that waits takes the prompt's own sequence.
+/// The last waiting sample takes the prompt's own sequence, the others a fork of it.
 void Generator::begin_sample(Group& group) {
-  const std::int32_t sample = group.waiting.back();
+  const std::int32_t position = group.waiting.back();
   group.waiting.pop_back();
   --samples_to_begin_;
   const bool is_last = group.waiting.empty();
   Running& running = running_.emplace_back(Running{
-      {&group, sample},
+      {&group, position},
       is_last ? std::exchange(group.prompt_sequence, -1) : cache_.fork(group.prompt_sequence)});
   if (response_of(running).ids.empty()) draw_next(running, group.first_logits);
   if (is_last) release_first_logits(group);
 }
 
-// A prompt that is read ahead, or else a response, but for the `keep` oldest. False if there is
-// none.
+/// Drops the youngest prompt that is prefilled ahead, or else preempts the youngest response, but
+/// none of the `keep` oldest. Returns false if there is none.
 bool Generator::preempt_youngest(std::size_t keep) {
   for (Group& group : groups_ | std::views::reverse) {
     if (!running_.empty() && running_.back().group == &group) break;
     if (group.prompt_sequence < 0) continue;
-    forget_prompt(group);
+    drop_prompt(group);
     return true;
   }
   if (running_.size() <= keep) return false;
@@ -138,7 +140,7 @@ bool Generator::preempt_youngest(std::size_t keep) {
   return true;
 }
 
-// The prompt stays in the cache until no other response to it is in flight.
+/// Keeps the prompt in the cache, for the sample to begin again.
 void Generator::preempt_last() {
   const Running running = running_.back();
   running_.pop_back();
@@ -146,24 +148,24 @@ void Generator::preempt_last() {
   const std::int64_t prompt_tokens = std::ssize(group.rollout.prompt_ids);
   ++use_.preempted;
   use_.tokens_reprefilled += cache_.length(running.sequence) - prompt_tokens;
-  group.waiting.push_back(running.sample);
+  group.waiting.push_back(running.position);
   ++samples_to_begin_;
   if (group.prompt_sequence >= 0) return cache_.close(running.sequence);
   cache_.cut(running.sequence, prompt_tokens);
   group.prompt_sequence = running.sequence;
 }
 
-void Generator::forget_prompt(Group& group) {
+void Generator::drop_prompt(Group& group) {
   use_.tokens_reprefilled += cache_.length(group.prompt_sequence);
   cache_.close(std::exchange(group.prompt_sequence, -1));
   release_first_logits(group);
 }
 
 void Generator::release_first_logits(Group& group) {
-  if (group.first_logits >= 0) first_logits_.give_back(std::exchange(group.first_logits, -1));
+  if (group.first_logits >= 0) first_logits_.release(std::exchange(group.first_logits, -1));
 }
 
-void Generator::note_use() {
+void Generator::record_use() {
   use_.peak_pages = std::max(use_.peak_pages, use_.pages - cache_.free_pages());
   use_.peak_responses = std::max(use_.peak_responses, std::ssize(running_));
 }

@@ -8,15 +8,15 @@
 
 namespace lie {
 
-/// Rows [V] fp32 in the operators' memory, which grows to the largest number kept at once.
+/// Holds rows [V] fp32 in the operators' memory, which grows to the most rows kept at once.
 class LogitStore {
  public:
   /// Keeps a reference to the operators.
   LogitStore(Operators& operators, std::int64_t vocabulary);
 
-  /// Copies `logits` [1, V]; returns which row of all() it is until it is given back.
+  /// Copies `logits` [1, V] and returns its row in all(), which is valid until release().
   std::int64_t keep(Tensor logits);
-  void give_back(std::int64_t row) { free_.push_back(row); }
+  void release(std::int64_t row) { free_.push_back(row); }
   const Tensor& all() const { return memory_.view(); }
 
  private:

@@ -5,16 +5,18 @@
 namespace lie {
 
 void describe(FieldList& fields, SamplingOptions& options) {
-  fields.add("temperature", options.temperature,
-             {.help = "Logits are divided by this; 0: greedy, the likeliest token.", .min = 0});
-  fields.add("top_p", options.top_p,
-             {.help = "Draw from the likeliest tokens that hold this share of the probability.",
-              .min = 1e-6,
-              .max = 1});
+  fields.add(
+      "temperature", options.temperature,
+      {.help = "Logits are divided by this. 0: greedy, always the likeliest token.", .min = 0});
+  fields.add(
+      "top_p", options.top_p,
+      {.help = "Tokens are drawn from the likeliest ones that hold this share of the probability.",
+       .min = 1e-6,
+       .max = 1});
   fields.add("top_k", options.top_k,
-             {.help = "Draw from this many likeliest tokens; 0: from all.", .min = 0});
+             {.help = "Tokens are drawn from this many likeliest ones. 0: from all.", .min = 0});
   fields.add("max_response_tokens", options.max_response_tokens,
-             {.help = "A response is cut at this length.", .unit = "tokens", .min = 1});
+             {.help = "Responses are cut at this length.", .unit = "tokens", .min = 1});
 }
 
 void describe(FieldList& fields, RolloutOptions& options) {
@@ -24,7 +26,7 @@ void describe(FieldList& fields, RolloutOptions& options) {
              {.help = "Longer prompts lose their first tokens.", .unit = "tokens", .min = 1});
   fields.add(
       "prefill_tokens", options.prefill_tokens,
-      {.help = "Prompt tokens read in one forward pass, in addition to the running responses.",
+      {.help = "Tokens prefilled in one forward pass, in addition to the responses in flight.",
        .unit = "tokens",
        .min = 1});
   fields.add("cache_mebibytes", options.cache_mebibytes,
@@ -33,29 +35,29 @@ void describe(FieldList& fields, RolloutOptions& options) {
               .min = 1});
   fields.add(
       "preemption", options.preemption,
-      {"Responses begin as far as the KV cache is expected to hold them; where it runs full, "
-       "the youngest gives its pages up and is read again later. false: each begins once "
+      {"Responses begin as far as the KV cache is expected to hold them. If it runs full, the "
+       "youngest response is preempted and re-prefilled later. false: a response begins once "
        "there are pages for the longest response."});
   fields.add(
       "end_of_sequence_ids", options.end_of_sequence_ids,
       {.help =
-           "Token ids that end a response. These and end_of_sequence_tokens both empty: all that "
-           "the model's files and the prompt template call an end.",
+           "Token ids that end a response. If this and end_of_sequence_tokens are empty: the ends "
+           "that the model's files and the prompt template name.",
        .min = 0});
   fields.add("end_of_sequence_tokens", options.end_of_sequence_tokens,
-             {"Tokens that end a response, by name, besides end_of_sequence_ids."});
+             {"Names of tokens that end a response, in addition to end_of_sequence_ids."});
   fields.add("in_flight_weights", options.in_flight_weights,
              {{"finish", InFlightWeights::kFinish},
               {"keep_cache", InFlightWeights::kKeepCache},
               {"recompute_cache", InFlightWeights::kRecomputeCache}},
-             {.help = "With rollout.max_staleness, responses in flight when there are new weights "
-                      "finish: end under the old ones, which the new ones wait for; keep_cache: go "
-                      "on under the new ones from the next token, with the KV cache that the old "
-                      "ones computed; recompute_cache: go on, once the new ones have computed the "
-                      "KV cache again."});
+             {.help = "What happens to responses in flight when there are new weights, with "
+                      "rollout.max_staleness above 0. finish: they end under the old weights, and "
+                      "the new ones wait. keep_cache: they continue under the new weights with the "
+                      "KV cache that the old ones computed. recompute_cache: they continue after "
+                      "the new weights have computed the KV cache again."});
   fields.add("pass_milliseconds", options.pass_milliseconds,
-             {.help = "For measurements: a forward pass of an actor takes no less, so that a small "
-                      "model has the schedule of a large one. Changes no token.",
+             {.help = "Minimum duration of an actor's forward pass, for measurements that give a "
+                      "small model the timing of a large one. Changes no token.",
               .unit = "ms",
               .min = 0,
               .max = 60000});

@@ -1,4 +1,4 @@
-// What an actor may use, and how it samples.
+// Options of generation: memory, batching and sampling.
 #pragma once
 
 #include <algorithm>
@@ -20,15 +20,15 @@ struct SamplingOptions {
 };
 void describe(FieldList& fields, SamplingOptions& options);
 
-/// What becomes of responses in flight when there are newer weights.
+/// What happens to responses in flight when there are newer weights.
 enum class InFlightWeights : std::uint8_t {
-  kFinish,          // they end under those that they began with
-  kKeepCache,       // they go on under the newer ones, with the KV cache of the older
-  kRecomputeCache,  // they go on, and the newer ones compute their KV cache again
+  kFinish,          // they end under the old weights
+  kKeepCache,       // they continue under the new weights with the old KV cache
+  kRecomputeCache,  // they continue after the new weights have computed the KV cache again
 };
 
-/// Options of generation. Only the sampling options, max_prompt_tokens, what ends a response and,
-/// where weights change in flight, how can change a token.
+/// Options of generation. Only `sampling`, `evaluation`, max_prompt_tokens, the ends of sequence
+/// and in_flight_weights can change a token.
 struct RolloutOptions {
   std::int64_t slots = 128;
   std::int64_t max_prompt_tokens = 1024;
@@ -48,7 +48,7 @@ struct RolloutOptions {
   }
 };
 
-/// All fields except `evaluation`, which has its own section.
+/// Lists all fields except `evaluation`, which has its own section.
 void describe(FieldList& fields, RolloutOptions& options);
 
 /// Throws Error if the longest prompt and response together exceed the model's positions.

@@ -25,7 +25,6 @@ pkg_check_modules(PCRE2 REQUIRED IMPORTED_TARGET libpcre2-8)    # model/tokenize
 pkg_check_modules(UTF8PROC REQUIRED IMPORTED_TARGET libutf8proc) # model/tokenizer
 pkg_check_modules(HWY REQUIRED IMPORTED_TARGET libhwy)          # model
 include(Jinja)                                        # model/tokenizer
-find_package(CURL 7.66)                               # tools; without it lie_analyze judge is refused
 include(LibTorch)                                     # model
 include(Arrow)                                        # common/dataset
 if(LIE_CUDA)

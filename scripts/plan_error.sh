@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# How far off is lie_cluster plan? Costs are measured once; then the demo runs on 1 to 6 ranks of this machine, and each run
-# is planned with those costs and the lengths of its own log. plan_error.py prints the table of docs/benchmarks/plan-error.md.
+# Measures the error of lie_cluster plan. Costs are measured once; then the demo runs on 1 to 6 ranks of this machine, and each
+# run is planned with those costs and the lengths of its own log. plan_error.py prints the table of docs/benchmarks/plan-error.md.
 # plan_error.sh WORK [KEY=VALUE...]   BIN, STEPS (8) and LAYOUTS, such as "2 4:learners=2", from the environment
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -23,21 +23,19 @@ overrides() {  # layout
   esac
 }
 
-run() {  # directory, steps, ranks, overrides...: leaves the processor seconds beside it
-  [ ! -e "$1.seconds" ] || return 0
+run() {  # directory, ranks, overrides...
+  [ ! -e "$1/done" ] || return 0
   rm -rf "$1"
-  local TIMEFORMAT='%U %S'
-  { time mpirun --oversubscribe -n "$3" "$bin/lie_cluster" train configs/demo.yaml "${common[@]}" "${@:4}" \
-    --set "run.steps=$2" --set "run.directory=$1" >"$1.log" 2>&1; } 2>"$1.time"
-  mv "$1.time" "$1.seconds"
+  mpirun --oversubscribe -n "$2" "$bin/lie_cluster" train configs/demo.yaml "${common[@]}" "${@:3}" \
+    --set "run.steps=$steps" --set "run.directory=$1" >"$1.log" 2>&1
+  touch "$1/done"
 }
 
 for layout in $layouts; do
   read -ra own <<<"$(overrides "$layout")"
   name="$WORK/${layout//[:=]/-}" ranks="${layout%%:*}"
-  run "$name" "$steps" "$ranks" "${own[@]}"
-  run "$name-start" 2 "$ranks" "${own[@]}"  # what starting costs
-  "$bin/lie_cluster" plan configs/demo.yaml "${common[@]}" "${own[@]}" --ranks "$ranks" --steps 24 \
+  run "$name" "$ranks" "${own[@]}"
+  "$bin/lie_cluster" plan configs/demo.yaml "${common[@]}" "${own[@]}" --ranks "$ranks" \
     --costs "$WORK/costs.json" --lengths "$name" --json >"$name.json"
 done
 python3 scripts/plan_error.py "$WORK" $layouts

@@ -4,8 +4,8 @@
 #
 #   scripts/study.sh [--file ROWS.yaml] [--rows gspo,gspo-lie] [--seeds 101-108] [--jobs N] [--set KEY=VALUE]... DIRECTORY
 #
-# By default all rows, N = cores. A row's own keys win over --set. A run is one process of one thread in
-# DIRECTORY/ROW/seed-N, its messages beside it. Started again, it leaves out the runs that are done and goes on with
+# By default all rows run, N = cores. A row's own keys override --set. A run is one process of one thread in
+# DIRECTORY/ROW/seed-N, with its messages in DIRECTORY/ROW/seed-N.log. The same command skips finished runs and resumes
 # those that were stopped.
 # LIE_BIN: folder of the programs [build/release/bin].
 set -euo pipefail
@@ -27,6 +27,7 @@ bin="$(realpath "${LIE_BIN:-$(dirname "$0")/../build/release/bin}")"
 mkdir -p "$1"
 study="$(realpath "$1")"
 cd "$(dirname "$0")/.."
+source scripts/python_lib.sh
 export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
 
 cp "$file" "$study/rows.yaml"
@@ -35,14 +36,14 @@ names=()
 while IFS=$'\t' read -r name rest; do
   names+=("$name")
   overrides["$name"]="$rest"
-done < <("$bin/lie_analyze" study --overrides "$study")
+done < <("$python" -m lie_cluster.study --overrides "$study")
 [ "${#names[@]}" -gt 0 ] || exit 1
 [ -z "$wanted" ] || IFS=, read -ra names <<<"$wanted"
 for name in "${names[@]}"; do
   [ -v "overrides[$name]" ] || { echo "study: no row is named $name; the rows: ${!overrides[*]}" >&2; exit 2; }
 done
 
-# A run that is stopped goes on from its checkpoint and its journal.
+# A stopped run resumes from its checkpoint and its journal.
 run_one() {  # row, seed
   local run="$study/$1/seed-$2" sets=() key_values
   IFS=$'\t' read -ra key_values <<<"${overrides[$1]}"
@@ -74,7 +75,7 @@ end_one() {  # waits for any run
 }
 stop() {
   [ "${#running[@]}" = 0 ] || { kill "${!running[@]}" || true; wait; } 2>/dev/null
-  echo "[study] stopped; the same command goes on" >&2
+  echo "[study] stopped; the same command resumes it" >&2
   exit 75
 }
 trap stop INT TERM
@@ -91,5 +92,5 @@ for name in "${names[@]}"; do
   done
 done
 while [ "${#running[@]}" -gt 0 ]; do end_one; done
-"$bin/lie_analyze" study "$study" --json "$study/study.json"
+"$python" -m lie_cluster.study "$study" --json "$study/study.json"
 [ "${#failed[@]}" = 0 ] || { echo "[study] not done: ${failed[*]}" >&2; exit 1; }

@@ -135,10 +135,10 @@ class GuardedOperators : public Operators {
     call(&Operators::linear_backward_weight, dy, x, starts, dw);
   }
   void embed(Tensor table, Indices tokens, Tensor y) override {
-    unlocked_and_captured([this, table, tokens, y] { inner_->embed(table, tokens, y); });
+    run_unlocked([this, table, tokens, y] { inner_->embed(table, tokens, y); });
   }
   void embed(const PackedWeight& table, Indices tokens, Tensor y) override {
-    unlocked_and_captured([this, &table, tokens, y] { inner_->embed(table, tokens, y); });
+    run_unlocked([this, &table, tokens, y] { inner_->embed(table, tokens, y); });
   }
   void embed_backward(Tensor dy, Indices tokens, Tensor dtable) override {
     call(&Operators::embed_backward, dy, tokens, dtable);
@@ -224,7 +224,7 @@ class GuardedOperators : public Operators {
     GuardedOperators& all_;
   };
 
-  using Step = std::vector<std::function<void()>>;
+  using CapturedCalls = std::vector<std::function<void()>>;
 
   class Graphs final : public CudaGraphs {
    public:
@@ -232,9 +232,9 @@ class GuardedOperators : public Operators {
     void run(const CudaGraphKey& key, const std::function<void()>& step) override {
       const auto [known, is_new] = steps_.try_emplace(key);
       if (is_new) {
-        all_.captured_ = &known->second;
+        all_.capture_ = &known->second;
         step();
-        all_.captured_ = nullptr;
+        all_.capture_ = nullptr;
         ++usage_.captured;
       } else {
         for (const auto& call : known->second) call();
@@ -245,19 +245,20 @@ class GuardedOperators : public Operators {
 
    private:
     GuardedOperators& all_;
-    std::map<CudaGraphKey, Step> steps_;
+    std::map<CudaGraphKey, CapturedCalls> steps_;
   };
 
   void forbid_in_capture() const {
-    if (captured_) fail("a captured step allocates, uploads or waits");
+    if (capture_) fail("a captured step allocates, uploads or waits");
   }
-  void unlocked_and_captured(std::function<void()> call) {
+  /// Runs `call` with the memory unlocked, and adds it to the capture in progress.
+  void run_unlocked(std::function<void()> call) {
     {
       const Unlocked unlocked(*this);
       call();
     }
-    if (!captured_) return;
-    captured_->push_back([this, call = std::move(call)] {
+    if (!capture_) return;
+    capture_->push_back([this, call = std::move(call)] {
       const Unlocked unlocked(*this);
       call();
     });
@@ -265,18 +266,19 @@ class GuardedOperators : public Operators {
 
   void protect(int how) { ::mprotect(memory_, kBytes, how); }
 
-  /// The type in which a captured call keeps an argument. Weights stay in place and are kept by
+  /// The type in which a captured call keeps an argument. Weights stay in place and are captured by
   /// reference; all other arguments may be temporary and are copied.
   template <typename Parameter>
-  using Kept = std::conditional_t<std::is_base_of_v<PackedWeight, std::remove_cvref_t<Parameter>>,
-                                  Parameter, std::remove_cvref_t<Parameter>>;
+  using CapturedArgument =
+      std::conditional_t<std::is_base_of_v<PackedWeight, std::remove_cvref_t<Parameter>>, Parameter,
+                         std::remove_cvref_t<Parameter>>;
 
   template <typename Result, typename... Parameters, typename... Arguments>
   Result call(Result (Operators::*method)(Parameters...), Arguments&&... arguments) {
     if constexpr (std::is_void_v<Result>) {
-      std::tuple<Kept<Parameters>...> kept(arguments...);
-      unlocked_and_captured([this, method, kept] {
-        std::apply([&](auto&... all) { (*inner_.*method)(all...); }, kept);
+      std::tuple<CapturedArgument<Parameters>...> captured(arguments...);
+      run_unlocked([this, method, captured] {
+        std::apply([&](auto&... all) { (*inner_.*method)(all...); }, captured);
       });
     } else {
       forbid_in_capture();
@@ -291,7 +293,7 @@ class GuardedOperators : public Operators {
   Traffic traffic_;
   std::optional<std::int64_t> free_;
   std::int64_t passes_ = 0, unreceived_ = 0;
-  Step* captured_ = nullptr;
+  CapturedCalls* capture_ = nullptr;
 };
 
 }  // namespace lie::test

@@ -24,7 +24,6 @@ enum RandomStream : std::uint32_t {
   kInitialisationStream = 4,
   kBootstrapStream = 5,
   kJudgeStream = 6,
-  kPlanStream = 7,
 };
 
 /// 64 uniform random bits for `key`: Philox 4x32-10 (Salmon et al., SC 2011).

@@ -21,7 +21,7 @@ std::string_view flow_name(std::size_t tag) {
     case Tag::kWorldGroup: return "world";
     case Tag::kWeightGroup: return "weights";
     case Tag::kLearnerGroup: return "learners";
-    case Tag::kLoanGroup: return "loans";
+    case Tag::kSharedPolicyGroup: return "shared_policy";
     case Tag::kFirstFree: break;
   }
   return "other";

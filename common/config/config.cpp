@@ -335,6 +335,16 @@ std::vector<std::string> set_config(const FieldList& fields,
   return notes;
 }
 
+namespace {
+
+/// Replaces the negative number that earlier versions wrote for an unset field by kUnset.
+std::vector<std::string> as_written_now(const Field& field, std::vector<std::string> values) {
+  const bool is_unset = field.is_optional && values.size() == 1 && values[0].starts_with('-');
+  return is_unset ? std::vector<std::string>{kUnset} : std::move(values);
+}
+
+}  // namespace
+
 std::vector<std::string> config_differences(const FieldList& fields,
                                             const std::filesystem::path& other,
                                             std::span<const std::string> ignored) {
@@ -356,7 +366,8 @@ std::vector<std::string> config_differences(const FieldList& fields,
   for (const Field& field : fields.fields()) {
     const auto found = there.find(field.key);
     const bool is_new = found == there.end();
-    const bool differs = is_new ? field.info.before != field.text() : found->second != field.get();
+    const bool differs = is_new ? field.info.before != field.text()
+                                : as_written_now(field, found->second) != field.get();
     if (differs && !is_ignored(field.key)) {
       differences.push_back(fmt::format(
           "{}: there {}, here {}", field.key,

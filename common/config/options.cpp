@@ -40,6 +40,20 @@ void FieldList::add(std::string_view name, double& value, FieldInfo info) {
   append(std::move(field));
 }
 
+void FieldList::add(std::string_view name, std::optional<double>& value, FieldInfo info) {
+  Field field{.key = prefix_ + std::string(name),
+              .info = info,
+              .range = fmt::format("{}, or {}", kUnset, range_text(info)),
+              .is_optional = true};
+  field.get = [&value] { return std::vector{value ? fmt::format("{}", *value) : kUnset}; };
+  field.set = [&value, info](const auto& texts) {
+    const std::string& text = only(texts);
+    value.reset();
+    if (text != kUnset && !text.starts_with('-')) value = parse_number(text, info);
+  };
+  append(std::move(field));
+}
+
 void FieldList::add(std::string_view name, std::int64_t& value, FieldInfo info) {
   Field field{.key = prefix_ + std::string(name), .info = info, .range = range_text(info)};
   field.get = [&value] { return std::vector{std::to_string(value)}; };

@@ -6,12 +6,16 @@
 #include <functional>
 #include <initializer_list>
 #include <limits>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
 namespace lie {
+
+/// The text of an unset optional field in configs and --help.
+inline constexpr const char* kUnset = "auto";
 
 /// What --help says of a field, and what values it takes.
 struct FieldInfo {
@@ -30,8 +34,9 @@ struct Field {
   std::string range = {};  // as help prints it: "0 to 1", "grpo | gspo"; empty: any number
   std::string default_text = {};
   bool is_list = false;
-  bool takes_one = false;  // a list that may be one plain value, and is printed so; "" is none
-  bool is_text = false;    // of strings: a dump quotes what else would read as a number
+  bool takes_one = false;    // a list that may be one plain value, and is printed so; "" is none
+  bool is_text = false;      // of strings: a dump quotes what else would read as a number
+  bool is_optional = false;  // a number that may be unset, which is written kUnset
   std::function<std::vector<std::string>()> get = {};             // scalar: one element
   std::function<void(const std::vector<std::string>&)> set = {};  // throws Error: what was expected
 
@@ -50,6 +55,9 @@ class FieldList {
   void add(std::string_view name, bool& value, FieldInfo info);
   void add(std::string_view name, std::int64_t& value, FieldInfo info);
   void add(std::string_view name, double& value, FieldInfo info);
+  /// Adds a number that may be unset, which is written kUnset. `info` must give a range of numbers
+  /// of at least 0. A negative number reads as unset, because earlier versions wrote one for it.
+  void add(std::string_view name, std::optional<double>& value, FieldInfo info);
   void add(std::string_view name, std::string& value, FieldInfo info);
   void add(std::string_view name, std::vector<std::int64_t>& value, FieldInfo info);
   void add(std::string_view name, std::vector<std::string>& value, FieldInfo info);

@@ -1,14 +1,12 @@
-// Parquet files through Arrow, which only parquet.cpp and parquet_writer.cpp see; in a build
-// without it parquet_missing.cpp answers.
+// Parquet files through Arrow, which only parquet.cpp sees; in a build without it
+// parquet_missing.cpp answers.
 #pragma once
 
 #include <filesystem>
 #include <functional>
-#include <memory>
 #include <span>
 #include <string>
 
-#include "common/dataset/row_file.h"
 #include "common/io/json_lines.h"
 
 namespace lie {
@@ -28,8 +26,5 @@ void for_each_parquet_row(const std::filesystem::path& path,
 /// Error.
 void add_parquet_column(const std::filesystem::path& input, const std::filesystem::path& output,
                         const std::string& name, std::span<const double> values);
-
-/// As open_row_file of row_file.h, whatever the file's name.
-std::unique_ptr<Sink<Row>> open_parquet(const std::filesystem::path& path, const Row& example);
 
 }  // namespace lie

@@ -26,8 +26,4 @@ void add_parquet_column(const std::filesystem::path& input, const std::filesyste
   fail_missing(input);
 }
 
-std::unique_ptr<Sink<Row>> open_parquet(const std::filesystem::path& path, const Row&) {
-  fail_missing(path);
-}
-
 }  // namespace lie

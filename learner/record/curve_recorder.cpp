@@ -30,7 +30,7 @@ RoleClock learner_clock(const StepSeconds& seconds) {
           .idle_seconds = seconds.generate + seconds.publish + seconds.evaluate};
 }
 
-StepFacts facts_of(const StepOutcome& step, const RewardNames& rewards) {
+StepMetricsInput metrics_input(const StepOutcome& step, const RewardNames& rewards) {
   const StepSeconds& seconds = step.seconds;
   return {.step = step.step,
           .rewards = rewards,
@@ -81,13 +81,13 @@ void CurveRecorder::draw(const MetricsRow& row) {
 
 void CurveRecorder::record(StepOutcome& step) {
   if (step.step == 0 && step.evaluation.empty()) return;
-  StepFacts facts = facts_of(step, rewards_);
-  facts.coverage = coverage_.add_step(step.groups);
+  StepMetricsInput input = metrics_input(step, rewards_);
+  input.coverage = coverage_.add_step(step.groups);
   if (step.is_logged && log_.holds(step.step)) return;
-  facts.roles = clocks_.advance(step.groups);
-  facts.roles.emplace_back("learner", learner_clock(step.seconds));
+  input.roles = clocks_.advance(step.groups);
+  input.roles.emplace_back("learner", learner_clock(step.seconds));
   const MetricsRow row{
-      .step = step.step, .wall_time = unix_seconds(), .values = step_metrics(facts)};
+      .step = step.step, .wall_time = unix_seconds(), .values = step_metrics(input)};
   log_.append(row);
   draw(row);
   if (row.step > 0) show_step(row);

@@ -17,9 +17,9 @@ inline constexpr std::string_view kOnSource = "_on_";
 /// The metric that the paper calls "Avg.": every source has the same weight, whatever its size.
 inline constexpr std::string_view kSourceMean = "eval_accuracy_source_mean";
 
-/// Adds eval_accuracy and others over all responses. With several data sources it also adds
-/// accuracy, length, truncation and program numbers per source, in alphabetical order, and the
-/// means over sources of accuracy and program numbers.
+/// Adds eval_accuracy and others over all responses. With several data sources it also adds the
+/// means over sources of accuracy and program numbers. Accuracy, length, truncation and program
+/// numbers per source follow, in alphabetical order of sources.
 void add_evaluation_metrics(MetricsWriter& out, std::span<const ScoredGroup> evaluation);
 
 /// Returns the names of the metrics above for an evaluation of `prompts` with scores like

@@ -9,8 +9,8 @@
 namespace lie {
 
 /// Returns the effective sample size (Kong 1992) of a step's N responses, divided by N:
-/// (sum w)^2 / (N sum w^2). A response y has the weight w = pi(y) / mu(y), where pi is the
-/// learner's policy when it first trains on y and mu the behavior policy. The value is 1 if all
+/// (sum w)^2 / (N sum w^2). The weight of a response y is w = pi(y) / mu(y). Here pi is the
+/// learner's policy when it first trains on y, and mu the behavior policy. The result is 1 if all
 /// weights are equal, as on-policy, and 1/N if one response has all the weight. NaN without
 /// responses. `groups` must be the groups of `update`.
 double effective_sample_share(std::span<const ScoredGroup> groups, const StepUpdate& update);

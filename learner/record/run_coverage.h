@@ -1,9 +1,9 @@
 // C_global: the number of distinct n-grams over all training responses of a step, and of the run so
 // far. Checkpoints contain the n-grams of the run, so that a resume does not read the log.
 //
-//   coverage.bin, version 1, little-endian: the 8 bytes "LIECOV01". Then for each kind of n-gram:
-//   n, the unit (0 tokens, 1 words) and the number of n-grams of the run, repeats included, as
-//   int64 each; then the distinct n-grams as DistinctCount::write() writes them.
+//   coverage.bin, version 1, little-endian: the 8 bytes "LIECOV01", then for each kind of n-gram
+//     int64 n, int64 unit (0 tokens, 1 words), int64 n-grams of the run with repeats,
+//     the distinct n-grams as DistinctCount::write() writes them.
 #pragma once
 
 #include <cstdint>

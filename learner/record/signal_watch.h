@@ -11,17 +11,17 @@
 namespace lie {
 
 /// Watches the shares of the reward terms in the advantages. If few responses are correct, a term
-/// that every response can earn dominates the signal (docs/rewards.md, configs/gsm8k/README.md).
+/// that every response can earn dominates the signal (docs/how-to/choose-reward-settings.md, configs/gsm8k/README.md).
 class SignalWatch {
  public:
   /// The first of `rewards` is the term for correct answers. `cautions` are the warnings for the
   /// first terms of `rewards`, by index; an empty text is no warning.
   SignalWatch(RewardNames rewards, std::vector<std::string> cautions);
 
-  /// Receives the metrics of the steps in order. Returns the warnings to show, at most once: after
-  /// the eighth step with advantages, if the first term made less than a tenth of them (the mean of
-  /// its advantage_mass over these steps). Each other term with a caution and a larger share then
-  /// gives one warning.
+  /// Receives the metrics of the steps in order. Returns warnings after the eighth step with
+  /// advantages, otherwise nothing. The condition is that the mean share of the first term
+  /// (advantage_mass) over these steps is below a tenth. Each other term with a caution and a
+  /// larger share then gives one warning.
   std::vector<std::string> after(const MetricsRow& row);
 
  private:

@@ -113,16 +113,16 @@ void add_beyond_right(MetricsWriter& out, std::span<const ScoredGroup> groups) {
   out.add("wrong_beyond_right_share", beyond / wrong);  // NaN, hence omitted, without any
 }
 
-void add_groups(MetricsWriter& out, const StepFacts& record) {
+void add_groups(MetricsWriter& out, const StepMetricsInput& input) {
   double right = 0, wrong = 0, idle = 0;
-  for (std::size_t g = 0; g < record.groups.size(); ++g) {
-    const double accuracy = mean_of(rows_of(record.groups.subspan(g, 1)), accuracy_of);
+  for (std::size_t g = 0; g < input.groups.size(); ++g) {
+    const double accuracy = mean_of(rows_of(input.groups.subspan(g, 1)), accuracy_of);
     right += accuracy == 1.0 ? 1 : 0;
     wrong += accuracy == 0.0 ? 1 : 0;
-    const auto& values = record.advantages[g].values;
+    const auto& values = input.advantages[g].values;
     idle += std::all_of(values.begin(), values.end(), [](double a) { return a == 0; }) ? 1 : 0;
   }
-  const double count = static_cast<double>(record.groups.size());
+  const double count = static_cast<double>(input.groups.size());
   out.add("groups_all_right_share", right / count);
   out.add("groups_mixed_share", (count - right - wrong) / count);
   out.add("groups_all_wrong_share", wrong / count);
@@ -130,29 +130,29 @@ void add_groups(MetricsWriter& out, const StepFacts& record) {
 }
 
 /// Returns all responses that were generated for the step.
-std::vector<ResponseRow> generated_rows(const StepFacts& record) {
-  std::vector<ResponseRow> rows = rows_of(record.groups);
-  std::ranges::copy(rows_of(record.dropped), std::back_inserter(rows));
+std::vector<ResponseRow> generated_rows(const StepMetricsInput& input) {
+  std::vector<ResponseRow> rows = rows_of(input.groups);
+  std::ranges::copy(rows_of(input.dropped), std::back_inserter(rows));
   return rows;
 }
 
 /// Adds the metrics of dynamic sampling. groups_surplus counts dropped groups of mixed accuracy:
 /// more than the wanted number was generated.
-void add_dynamic_sampling(MetricsWriter& out, const StepFacts& record) {
+void add_dynamic_sampling(MetricsWriter& out, const StepMetricsInput& input) {
   double right = 0, wrong = 0;
-  for (std::size_t g = 0; g < record.dropped.size(); ++g) {
-    const double accuracy = mean_of(rows_of(record.dropped.subspan(g, 1)), accuracy_of);
+  for (std::size_t g = 0; g < input.dropped.size(); ++g) {
+    const double accuracy = mean_of(rows_of(input.dropped.subspan(g, 1)), accuracy_of);
     right += accuracy == 1.0 ? 1 : 0;
     wrong += accuracy == 0.0 ? 1 : 0;
   }
-  const auto kept = static_cast<double>(record.groups.size());
-  const auto dropped = static_cast<double>(record.dropped.size());
-  add_mean(out, "generated_accuracy", generated_rows(record), accuracy_of);
+  const auto kept = static_cast<double>(input.groups.size());
+  const auto dropped = static_cast<double>(input.dropped.size());
+  add_mean(out, "generated_accuracy", generated_rows(input), accuracy_of);
   out.add("groups_generated", kept + dropped);
   out.add("groups_dropped_all_right", right);
   out.add("groups_dropped_all_wrong", wrong);
   out.add("groups_surplus", dropped - right - wrong);
-  out.add("groups_missing", static_cast<double>(record.wanted_groups) - kept);
+  out.add("groups_missing", static_cast<double>(input.wanted_groups) - kept);
 }
 
 void add_advantages(MetricsWriter& out, std::span<const GroupAdvantages> advantages,
@@ -173,90 +173,90 @@ void add_advantages(MetricsWriter& out, std::span<const GroupAdvantages> advanta
 
 /// Adds the shares of groups that were drawn for another step, if there are any
 /// (learner/schedule/first_groups.h).
-void add_drawn(MetricsWriter& out, const StepFacts& record) {
+void add_drawn(MetricsWriter& out, const StepMetricsInput& input) {
   double earlier = 0, later = 0, most = 0;
-  for (const ScoredGroup& group : record.groups) {
-    const std::int64_t steps = record.step - group.rollout.ticket.step;
+  for (const ScoredGroup& group : input.groups) {
+    const std::int64_t steps = input.step - group.rollout.ticket.step;
     earlier += steps > 0 ? 1 : 0;
     later += steps < 0 ? 1 : 0;
     most = std::max(most, static_cast<double>(steps));
   }
   if (earlier + later == 0) return;
-  const auto count = static_cast<double>(record.groups.size());
+  const auto count = static_cast<double>(input.groups.size());
   out.add("drawn_earlier_share", earlier / count);
   out.add("drawn_earlier_max", most);
   out.add("drawn_later_share", later / count);
 }
 
-void add_training(MetricsWriter& out, const StepFacts& record) {
-  const std::vector<ResponseRow> rows = rows_of(record.groups);
+void add_training(MetricsWriter& out, const StepMetricsInput& input) {
+  const std::vector<ResponseRow> rows = rows_of(input.groups);
   add_mean(out, "accuracy", rows, accuracy_of);
   add_lengths(out, rows);
-  add_coverage(out, rows, record.coverage);
-  add_rewards(out, rows, record.rewards);
+  add_coverage(out, rows, input.coverage);
+  add_rewards(out, rows, input.rewards);
   add_numbers(out, rows, "");
   add_verdicts(out, rows);
-  add_beyond_right(out, record.groups);
-  add_groups(out, record);
-  add_advantages(out, record.advantages, record.rewards);
+  add_beyond_right(out, input.groups);
+  add_groups(out, input);
+  add_advantages(out, input.advantages, input.rewards);
   add_mean(out, "prompt_length_mean", rows, [](const ResponseRow& row) {
     return static_cast<double>(row.group->rollout.prompt_ids.size());
   });
   add_mean(out, "prompt_truncation_rate", rows, [](const ResponseRow& row) {
     return row.group->rollout.prompt_tokens_dropped > 0 ? 1.0 : 0.0;
   });
-  const Staleness staleness = staleness_of(record.step, record.groups);
+  const Staleness staleness = staleness_of(input.step, input.groups);
   out.add("staleness_mean", staleness.mean);
   out.add("staleness_max", static_cast<double>(staleness.max));
-  add_drawn(out, record);
+  add_drawn(out, input);
   const auto has_versions = [](const ResponseRow& row) { return !row.response->versions.empty(); };
   if (std::ranges::none_of(rows, has_versions)) return;
   add_mean(out, "mixed_version_share", rows,
            [](const ResponseRow& row) { return row.response->versions.size() > 1 ? 1.0 : 0.0; });
 }
 
-void add_times(MetricsWriter& out, const StepFacts& record) {
+void add_times(MetricsWriter& out, const StepMetricsInput& input) {
   double tokens = 0;
-  for (const ResponseRow& row : generated_rows(record)) tokens += length_of(row);
+  for (const ResponseRow& row : generated_rows(input)) tokens += length_of(row);
   out.add("response_tokens", tokens);
-  for (const auto& [phase, seconds] : record.phase_seconds) {
+  for (const auto& [phase, seconds] : input.phase_seconds) {
     out.add(phase + "_seconds", seconds);
     if (phase == "step" && seconds > 0) out.add("tokens_per_second", tokens / seconds);
   }
-  for (const auto& [role, clock] : record.roles) {
+  for (const auto& [role, clock] : input.roles) {
     const double seconds = clock.busy_seconds + clock.idle_seconds;
     out.add("idle_share_" + role, seconds > 0 ? clock.idle_seconds / seconds : 0.0);
   }
 }
 
-void check_terms(const StepFacts& record) {
-  for (const ResponseRow& row : rows_of(record.groups)) {
-    if (row.score->rewards.size() == record.rewards.size()) continue;
+void check_terms(const StepMetricsInput& input) {
+  for (const ResponseRow& row : rows_of(input.groups)) {
+    if (row.score->rewards.size() == input.rewards.size()) continue;
     fail("step metrics: a score has {} reward terms, but the run has {}", row.score->rewards.size(),
-         record.rewards.size());
+         input.rewards.size());
   }
 }
 
 }  // namespace
 
-Metrics step_metrics(const StepFacts& record) {
-  if (record.groups.size() != record.advantages.size()) {
-    fail("step metrics: {} groups, but advantages of {}", record.groups.size(),
-         record.advantages.size());
+Metrics step_metrics(const StepMetricsInput& input) {
+  if (input.groups.size() != input.advantages.size()) {
+    fail("step metrics: {} groups, but advantages of {}", input.groups.size(),
+         input.advantages.size());
   }
-  check_terms(record);
+  check_terms(input);
   MetricsWriter out;
-  if (!record.groups.empty()) add_training(out, record);
-  if (record.wanted_groups > 0) add_dynamic_sampling(out, record);
-  if (record.update != nullptr) {
-    out.add("effective_sample_share", effective_sample_share(record.groups, *record.update));
-    add_update_metrics(out, *record.update);
-    const LogProbDifference difference = log_prob_difference(record.groups, *record.update);
+  if (!input.groups.empty()) add_training(out, input);
+  if (input.wanted_groups > 0) add_dynamic_sampling(out, input);
+  if (input.update != nullptr) {
+    out.add("effective_sample_share", effective_sample_share(input.groups, *input.update));
+    add_update_metrics(out, *input.update);
+    const LogProbDifference difference = log_prob_difference(input.groups, *input.update);
     out.add("log_prob_difference_mean", difference.mean);
     out.add("log_prob_difference_sequence_max", difference.sequence_max);
   }
-  if (!record.evaluation.empty()) add_evaluation_metrics(out, record.evaluation);
-  add_times(out, record);
+  if (!input.evaluation.empty()) add_evaluation_metrics(out, input.evaluation);
+  add_times(out, input);
   return out.take();
 }
 

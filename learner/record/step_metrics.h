@@ -26,7 +26,7 @@ struct GlobalCoverage {
 };
 
 /// The inputs of a step's metrics.
-struct StepFacts {
+struct StepMetricsInput {
   std::int64_t step = 0;
   RewardNames rewards;                        // the reward terms of the scores
   std::span<const ScoredGroup> groups;        // trained on; may be empty
@@ -43,7 +43,7 @@ struct StepFacts {
 
 /// Returns all metrics of a step. Throws Error if groups and advantages differ in number, or if a
 /// score has another number of reward terms than `rewards`.
-Metrics step_metrics(const StepFacts& record);
+Metrics step_metrics(const StepMetricsInput& input);
 
 /// Returns the names of the numbers that reward and verifier programs gave for the responses.
 std::set<std::string> number_names(std::span<const ScoredGroup> groups);

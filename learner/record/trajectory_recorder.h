@@ -24,11 +24,12 @@ struct TrajectoryOptions {
 };
 void describe(FieldList& fields, TrajectoryOptions& options);
 
-/// Writes the log in segments. A segment ends at a checkpoint, and before a step whose reward
-/// program returns numbers of new names, because a file's columns are fixed at its creation. Each
-/// learner writes its share of the groups. Learner 0 also writes the groups that were not trained
-/// on, the evaluations, and the index of segments. A background thread writes a step while the next
-/// one runs, one step at a time. Step 0, which only evaluates, is written together with step 1.
+/// Writes the log in segments. A segment ends at a checkpoint. It also ends before a step whose
+/// reward program returns numbers of new names, because the columns of a file are fixed at its
+/// creation. Each learner writes its share of the groups. Learner 0 also writes the groups that
+/// were not trained on, the evaluations, and the index of segments. A background thread writes a
+/// step while the next one runs, one step at a time. Step 0, which only evaluates, is written with
+/// step 1.
 class TrajectoryRecorder : public StepRecorder {
  public:
   /// Starts the first segment after info.starts_after_step. The log already holds the steps up to

@@ -3,25 +3,16 @@
 
 #include <cstdint>
 
-#include "common/comm/collective/collective.h"
-#include "common/comm/weight_sync.h"
 #include "learner/schedule/coordinator.h"
+#include "model/weight_sync/weight_sync.h"
 
 namespace lie {
 
 class Publisher {
  public:
-  /// Keeps references. `weight_group`: learner 0 and the actors, see common/comm/weight_sync.h.
-  /// `weights`: the updated weights after each step; empty where an actor computes with the
-  /// learner's weights.
-  /// `first_version`: the first version that anything is generated with.
-  Publisher(Coordinator& coordinator, Collective& weight_group, DeviceSpan weights,
-            const WeightSyncOptions& options, std::int64_t first_version)
-      : coordinator_(coordinator),
-        weight_group_(weight_group),
-        weights_(weights),
-        options_(options),
-        first_version_(first_version) {}
+  /// Keeps references. `first_version` is the first version that anything is generated with.
+  Publisher(Coordinator& coordinator, WeightSender& weights, std::int64_t first_version)
+      : coordinator_(coordinator), weights_(weights), first_version_(first_version) {}
 
   /// Sends the weights after training step `policy_version`, unless nothing is generated with them.
   /// Blocks until all actors have them.
@@ -31,9 +22,7 @@ class Publisher {
 
  private:
   Coordinator& coordinator_;
-  Collective& weight_group_;
-  DeviceSpan weights_;
-  const WeightSyncOptions& options_;
+  WeightSender& weights_;
   std::int64_t first_version_;
 };
 

@@ -120,9 +120,9 @@ void describe_rows(FieldList& fields, SftRowOptions& options) {
   fields.add("prompt_field", options.prompt_field,
              {"Field of the prompt: a text, or chat messages that end with a user turn."});
   fields.add("response_field", options.response_field, {"Field of the response, a text."});
-  fields.add(
-      "skip_bad_rows", options.skip_bad_rows,
-      {"Skip malformed and overlong rows, and report how many. Off: such a row is an error."});
+  fields.add("skip_bad_rows", options.skip_bad_rows,
+             {"Skip malformed rows and rows that are too long, and report how many. Off: such a "
+              "row is an error."});
 }
 
 void describe_data(FieldList& fields, SftOptions& options) {

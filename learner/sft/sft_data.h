@@ -80,12 +80,13 @@ struct SftData {
   std::vector<std::string> skipped;  // reason per skipped row; only with skip_bad_rows
 };
 
-/// Reads the examples of a JSONL or Parquet file. A row holds either
-/// - a prompt (a text, which is one user turn, or chat messages that end with a user turn) and a
-///   response, a text: one example; or
-/// - messages, [{"role": "system" | "user" | "assistant", "content": text}, ...]: one example per
-///   assistant turn, with all earlier turns as its prompt. Each turn is learned once, after the
-///   same text that the model reads during generation.
+/// Reads the examples of a JSONL or Parquet file. A row has one of two forms:
+/// - A prompt and a response, a text, which make one example. The prompt is a text (one user turn),
+///   or chat messages that end with a user turn.
+/// - messages, [{"role": "system" | "user" | "assistant", "content": text}, ...]. Each assistant
+/// turn
+///   makes one example, with all earlier turns as its prompt. Each turn is therefore learned once,
+///   after the same text that the model reads during generation.
 /// Prompt and response are encoded separately. Throws Error naming file and row if a row is
 /// malformed, empty, or longer than `max_tokens` (0: any length), unless bad rows are skipped.
 /// Throws Error if no example remains.

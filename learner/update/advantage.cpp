@@ -28,8 +28,8 @@ bool all_equal(std::span<const double> rewards) {
   return *high - *low <= kResidue * std::max({1.0, std::abs(*low), std::abs(*high)});
 }
 
-/// Returns the divisor of the group's centered rewards. The leave-one-out baseline enters as a
-/// factor, because R_i - mean of the others is G / (G - 1) times R_i - mean of all.
+/// Returns the divisor of the group's centered rewards. With the leave-one-out baseline it includes
+/// a factor: R_i - mean of the others is G / (G - 1) times R_i - mean of all.
 double divisor_of(std::span<const double> rewards, const AdvantageOptions& options) {
   const double count = static_cast<double>(rewards.size());
   const double spread =

@@ -29,8 +29,8 @@ struct GroupAdvantages {
 };
 
 /// Returns the advantages of one group, the responses to one prompt occurrence. A group of one has
-/// A = R. A group of equal rewards has exactly 0: rewards count as equal if they differ by at most
-/// 1e-6 * max(1, magnitude), so that rounding never becomes an advantage. With per_term this
+/// A = R. A group of equal rewards has exactly 0. Rewards count as equal if they differ by at most
+/// 1e-6 * max(1, magnitude), so that rounding never becomes an advantage; with per_term this
 /// applies to each term. Throws Error if the group is empty or its members differ in their number
 /// of terms.
 GroupAdvantages group_advantages(std::span<const Score> scores, const AdvantageOptions& options);

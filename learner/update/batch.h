@@ -1,6 +1,7 @@
-// Divides a step's scored groups into the units of training: mini-batches of complete groups (one
-// weight update each), gradient shards of sequences (summed in a fixed tree), and micro-batches of
-// complete sequences (one forward and backward pass each).
+// Divides a step's scored groups into the units of training:
+// - mini-batches of complete groups, with one weight update each;
+// - gradient shards of sequences, whose gradients are summed in a fixed tree;
+// - micro-batches of complete sequences, with one forward and backward pass each.
 #pragma once
 
 #include <cstdint>

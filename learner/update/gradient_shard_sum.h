@@ -31,8 +31,8 @@ class GradientShardSum {
   GradientShardSum(Operators& operators, Collective& learners, std::int64_t elements,
                    std::int64_t max_shards, std::string_view key);
 
-  /// Returns the workers that compute shards at the same time: operators.workers(elements) if this
-  /// learner can have at least one shard per worker, otherwise the operators alone.
+  /// Returns the workers that compute shards at the same time. They are operators.workers(elements)
+  /// if this learner can have at least one shard per worker, otherwise just the operators.
   const std::vector<Operators*>& workers() const { return workers_; }
   /// Returns the number of tokens of a training pass: `most`, or fewer if that is faster. Results
   /// do not depend on it (E4).

@@ -33,9 +33,9 @@ void describe(FieldList& fields, OptimizerOptions& options);
 /// Throws Error if options contradict each other.
 void check_options(const OptimizerOptions& options);
 
-/// Returns the learning rate of update (or step) k, counted from 1. The warm-up is that of the
-/// published code: a factor (k - 1) / warmup, so that the first update has rate 0 unless warmup is
-/// 0. Afterwards the rate is constant, or decays by half a cosine to min_ratio.
+/// Returns the learning rate of update (or step) k, counted from 1. The warm-up factor is that of
+/// the published code, (k - 1) / warmup. The first update therefore has rate 0, unless warmup is 0.
+/// Afterwards the rate is constant, or decays by half a cosine to min_ratio.
 double learning_rate_at(const OptimizerOptions& options, std::int64_t k);
 
 /// The outcome of one update.

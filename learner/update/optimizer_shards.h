@@ -35,8 +35,8 @@ FlatRange chunk_of_shard(FlatRange shard, std::int64_t done);
 /// Returns this learner's shard of `weights`.
 FlatRange own_shard(const Weights& weights, const Collective& learners);
 
-/// Returns the Euclidean norm of the gradient of `elements`, of which each learner holds its
-/// `shard`: the root of the blocks' sums of squares, added in ascending order. Collective; blocks.
+/// Returns the Euclidean norm of a gradient of `elements`, of which each learner holds its `shard`.
+/// It is the root of the blocks' sums of squares, added in ascending order. Collective; blocks.
 double gradient_norm(Collective& learners, Operators& operators, Tensor shard,
                      std::int64_t elements);
 
@@ -45,8 +45,8 @@ double gradient_norm(Collective& learners, Operators& operators, Tensor shard,
 UpdateOutcome update_shard(Collective& learners, AdamW& optimizer, std::int64_t step,
                            Tensor gradient, Weights& weights);
 
-/// Returns the memory in which gather_shards() collects the weights of all learners, [1, N]: the
-/// weights themselves if they are complete, otherwise `scratch`, which has that size.
+/// Returns the memory in which gather_shards() collects the weights of all learners, [1, N]. It is
+/// the weights themselves if they are complete, otherwise `scratch`, which has that size.
 Tensor gathered_weights(const Weights& weights, Tensor scratch);
 
 /// Copies the shards of all learners into `all`, which must be gathered_weights() on each learner.

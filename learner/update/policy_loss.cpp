@@ -152,14 +152,13 @@ void describe(FieldList& fields, PolicyLossOptions& options) {
              {"Importance ratio per token (grpo), or per sequence and length-normalized (gspo)."});
   fields.add(
       "clip_low", options.clip_low,
-      {"The importance ratio is clipped below at 1 - clip_low. Negative: 0.2 for grpo, 3e-4 for "
-       "gspo.",
-       "", -1, 1});
+      {"The importance ratio is clipped below at 1 - clip_low. auto: 0.2 for grpo, 3e-4 for gspo.",
+       "", 0, 1});
   fields.add(
       "clip_high", options.clip_high,
-      {"The importance ratio is clipped above at 1 + clip_high. Negative: 0.2 for grpo, 4e-4 "
-       "for gspo. 0.28 with grpo is clip-higher (DAPO).",
-       "", -1});
+      {"The importance ratio is clipped above at 1 + clip_high. auto: 0.2 for grpo, 4e-4 for gspo. "
+       "0.28 with grpo is clip-higher (DAPO).",
+       "", 0});
   fields.add(
       "dual_clip", options.dual_clip,
       {"Dual clip: for a negative advantage A the token loss is at most -A times this, which "
@@ -206,10 +205,10 @@ void describe(FieldList& fields, PolicyLossOptions& options) {
              {{"truncate", BeyondCap::kTruncate}, {"mask", BeyondCap::kMask}},
              {"Weight of tokens whose ratio is above tis_cap: truncate uses the cap, mask uses 0. "
               "Masked tokens still count in the denominator. Ignored with tis_cap 0."});
-  fields.add(
-      "mask_truncated", options.mask_truncated,
-      {"Responses cut at the response limit have no loss (overlong filtering of DAPO). Their "
-       "rewards still count in the advantages of their group."});
+  fields.add("mask_truncated", options.mask_truncated,
+             {"Responses cut at the response limit have no loss (filtering of truncated responses, "
+              "DAPO). Their "
+              "rewards still count in the advantages of their group."});
 }
 
 void check_options(const PolicyLossOptions& options) {
@@ -233,12 +232,12 @@ void check_options(const PolicyLossOptions& options) {
 }
 
 double clip_low(const PolicyLossOptions& options) {
-  if (options.clip_low >= 0) return options.clip_low;
+  if (options.clip_low) return *options.clip_low;
   return options.algorithm == Algorithm::kGspo ? 3e-4 : 0.2;
 }
 
 double clip_high(const PolicyLossOptions& options) {
-  if (options.clip_high >= 0) return options.clip_high;
+  if (options.clip_high) return *options.clip_high;
   return options.algorithm == Algorithm::kGspo ? 4e-4 : 0.2;
 }
 

@@ -6,24 +6,31 @@
 #include <array>
 #include <cstdint>
 #include <limits>
+#include <optional>
 #include <span>
 
 #include "common/config/options.h"
 
 namespace lie {
 
+/// Importance ratios per token (GRPO) or per sequence (GSPO).
 enum class Algorithm : std::uint8_t { kGrpo, kGspo };
+/// How token losses become the loss of a mini-batch: see token_weight().
 enum class Aggregation : std::uint8_t { kSequenceMean, kTokenMean, kConstant };
+/// Estimators of KL(policy || reference), named as by Schulman.
 enum class KlEstimator : std::uint8_t { kK1, kK2, kK3 };
+/// Whether a TIS weight is computed per token or per response.
 enum class TisLevel : std::uint8_t { kToken, kSequence };
+/// Whether TIS weights above the cap become the cap or 0.
 enum class BeyondCap : std::uint8_t { kTruncate, kMask };
 
 /// Options of the loss; describe() documents each field, as --help prints it.
 struct PolicyLossOptions {
   Algorithm algorithm = Algorithm::kGspo;
-  double clip_low = -1;   // ratio is clipped at 1 - clip_low, 0 to 1; negative: by algorithm
-  double clip_high = -1;  // ratio is clipped at 1 + clip_high, at least 0; negative: by algorithm
-  double dual_clip = 0;   // c of dual clip, above 1; 0: off
+  /// The ratio is clipped to [1 - clip_low, 1 + clip_high]. clip_low is 0 to 1, clip_high at least
+  /// 0. An unset bound depends on the algorithm: see clip_low() and clip_high().
+  std::optional<double> clip_low = {}, clip_high = {};
+  double dual_clip = 0;  // c of dual clip, above 1; 0: off
   Aggregation aggregation = Aggregation::kSequenceMean;
   double constant_divisor = 1000;  // tokens, at least 1; with Aggregation::kConstant
   double kl_coefficient = 0;       // weight of the KL term, at least 0; 0: off
@@ -37,8 +44,7 @@ struct PolicyLossOptions {
 };
 void describe(FieldList& fields, PolicyLossOptions& options);
 
-/// Throws Error if options contradict each other, such as GSPO with another aggregation than its
-/// own.
+/// Throws Error if options contradict each other. GSPO, for example, allows one aggregation only.
 void check_options(const PolicyLossOptions& options);
 
 /// Returns the bound that applies below the ratio 1. The default is 0.2 for GRPO, 3e-4 for GSPO.
@@ -53,8 +59,9 @@ struct Denominators {
   std::int64_t tokens = 0;  // response tokens
 };
 
-/// Returns the weight of each token loss of a sequence with `tokens` response tokens: 1/(S T_i) for
-/// the sequence mean, 1/(sum T) for the token mean, 1/(S divisor) for the constant divisor.
+/// Returns the weight of each token loss of a sequence with T_i = `tokens` response tokens. It is
+/// 1/(S T_i) for the sequence mean, 1/(sum T) for the token mean, and 1/(S divisor) for the
+/// constant divisor.
 double token_weight(const PolicyLossOptions& options, const Denominators& whole,
                     std::int64_t tokens);
 

@@ -240,10 +240,10 @@ UpdateOutcome PolicyUpdater::update_weights(std::int64_t step, UpdateSeconds& se
 void PolicyUpdater::share_weights(UpdateSeconds& seconds) {
   timed(seconds.gradient_sync, [&] { gather_shards(parts_.learners, parts_.weights, weights()); });
   timed(seconds.optimizer, [&] { parts_.policy.take_weights(weights()); });
-  if (is_lent_) timed(seconds.gradient_sync, [&] { wait_for_all(); });
+  if (is_shared_with_actors_) timed(seconds.gradient_sync, [&] { wait_for_all_learners(); });
 }
 
-void PolicyUpdater::wait_for_all() {
+void PolicyUpdater::wait_for_all_learners() {
   double nothing = 0;
   parts_.learners.all_reduce_sum(std::span(&nothing, 1));
 }

@@ -83,12 +83,9 @@ class PolicyUpdater {
     UpdateSeconds seconds;
     share_weights(seconds);
   }
-  /// Declares that actors in other processes compute with the learners' weights from now on. Every
-  /// later share_weights() then also waits until all learners' devices hold the new weights.
-  void lend() { is_lent_ = true; }
-  bool is_lent() const { return is_lent_; }
-  /// Returns when all learners have called it. Collective over the learners.
-  void wait_for_all();
+  /// Declares that actors compute with the learners' weights from now on. Every later
+  /// share_weights() then also waits until all learners' devices hold the new weights.
+  void share_with_actors() { is_shared_with_actors_ = true; }
   /// Returns all weights as of the last share_weights(), [1, N] fp32. Invalid during run().
   Tensor weights() { return gathered_weights(parts_.weights, gradient_.scratch()); }
 
@@ -120,6 +117,7 @@ class PolicyUpdater {
                   const GradientShard& shard, StepUpdate& update);
   PolicyLossStats run_shards(const Pass& pass, const MiniBatch& batch, StepUpdate& update);
   void share_weights(UpdateSeconds& seconds);
+  void wait_for_all_learners();
   UpdateOutcome update_weights(std::int64_t step, UpdateSeconds& seconds);
   MiniBatchUpdate update_once(const Pass& pass, const MiniBatch& batch, StepUpdate& update);
 
@@ -129,7 +127,7 @@ class PolicyUpdater {
   WorkerPolicies policies_;
   std::optional<WorkerPolicies> references_;
   std::function<void()> poll_progress_ = [] {};
-  bool is_lent_ = false;
+  bool is_shared_with_actors_ = false;
 };
 
 }  // namespace lie

@@ -17,9 +17,9 @@
 #include "model/aten/attention.h"
 #include "model/aten/flash_attention.h"
 #include "model/aten/heads.h"
+#include "model/aten/matmul.h"
 #include "model/aten/optimizer.h"
 #include "model/aten/pages.h"
-#include "model/aten/products.h"
 #include "model/aten/rows.h"
 #include "model/aten/sampling.h"
 #include "model/aten/tensor.h"
@@ -210,7 +210,7 @@ class AtenOperators : public Operators {
                  const PackedSequences& sequences, Tensor y, Tensor log_sum) override {
     const at::Tensor queries_keys = tensor(rotated), v = values(qkv, shape);
     const AttentionOutput output =
-        flash_ && aten::flash_attention_takes(queries_keys, shape)
+        flash_ && aten::flash_attention_supports(queries_keys, shape)
             ? aten::flash_attention(queries_keys, v, shape, tensor(sequences.device_starts),
                                     sequences.longest)
             : aten::attention(queries_keys, v, shape, sequences.starts);
@@ -222,7 +222,7 @@ class AtenOperators : public Operators {
                           Tensor d_rotated, Tensor d_qkv) override {
     const at::Tensor queries_keys = tensor(rotated), v = values(qkv, shape);
     const AttentionGradient gradient =
-        flash_ && aten::flash_attention_takes(queries_keys, shape)
+        flash_ && aten::flash_attention_supports(queries_keys, shape)
             ? aten::flash_attention_backward(tensor(dy), queries_keys, v, tensor(y),
                                              tensor(log_sum), shape,
                                              tensor(sequences.device_starts), sequences.longest)

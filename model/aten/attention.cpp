@@ -81,7 +81,7 @@ at::Tensor causal_scores(const Heads& heads, const Slice& slice, const Attention
 }
 
 /// Computes attention of one sequence and writes its rows.
-void poll_progress(const Heads& heads, const AttentionShape& shape, const AttentionOutput& to) {
+void attend_sequence(const Heads& heads, const AttentionShape& shape, const AttentionOutput& to) {
   const std::int64_t group = shape.heads / shape.kv_heads;
   each_slice(heads.k.size(1), shape, [&](const Slice& slice) {
     at::Tensor scores = causal_scores(heads, slice, shape);
@@ -105,9 +105,9 @@ at::Tensor score_gradient(const at::Tensor& p, const at::Tensor& dy, const at::T
 
 /// Computes the gradients of one sequence and writes its rows. `dy` and `y` [K, G, n, E], `log_sum`
 /// [K, G, n].
-void attend_backward(const Heads& heads, const at::Tensor& dy, const at::Tensor& y,
-                     const at::Tensor& log_sum, const AttentionShape& shape,
-                     const AttentionGradient& to) {
+void attend_sequence_backward(const Heads& heads, const at::Tensor& dy, const at::Tensor& y,
+                              const at::Tensor& log_sum, const AttentionShape& shape,
+                              const AttentionGradient& to) {
   at::Tensor dk = at::zeros(heads.k.sizes(), heads.k.options()), dv = at::zeros_like(dk);
   each_slice(heads.k.size(1), shape, [&](const Slice& slice) {
     at::Tensor p = causal_scores(heads, slice, shape);
@@ -149,8 +149,8 @@ AttentionOutput attention(const at::Tensor& rotated, const at::Tensor& values,
                           const AttentionShape& shape, std::span<const std::int32_t> starts) {
   const AttentionOutput all{float_rows(rotated, shape.q_cols()), float_rows(rotated, shape.heads)};
   each_sequence(starts, [&](const auto& rows) {
-    poll_progress(split_heads(rows(rotated), rows(values), shape), shape,
-                  {rows(all.y), rows(all.log_sum)});
+    attend_sequence(split_heads(rows(rotated), rows(values), shape), shape,
+                    {rows(all.y), rows(all.log_sum)});
   });
   return all;
 }
@@ -162,9 +162,10 @@ AttentionGradient attention_backward(const at::Tensor& dy, const at::Tensor& rot
   const AttentionGradient all{float_rows(rotated, shape.q_cols() + shape.kv_cols()),
                               float_rows(rotated, shape.kv_cols())};
   each_sequence(starts, [&](const auto& rows) {
-    attend_backward(split_heads(rows(rotated), rows(values), shape), query_heads(rows(dy), shape),
-                    query_heads(rows(y), shape), query_statistics(rows(log_sum), shape), shape,
-                    {rows(all.d_rotated), rows(all.d_values)});
+    attend_sequence_backward(split_heads(rows(rotated), rows(values), shape),
+                             query_heads(rows(dy), shape), query_heads(rows(y), shape),
+                             query_statistics(rows(log_sum), shape), shape,
+                             {rows(all.d_rotated), rows(all.d_values)});
   });
   return all;
 }

@@ -12,7 +12,7 @@ at::Context& all() { return at::globalContext(); }
 }  // namespace
 
 Deterministic::Deterministic()
-    : alone_(switch_mutex),
+    : lock_(switch_mutex),
       before_(all().deterministicAlgorithms()),
       only_warn_(all().deterministicAlgorithmsWarnOnly()),
       fills_(all().deterministicFillUninitializedMemory()) {

@@ -16,7 +16,7 @@ class Deterministic {
   Deterministic& operator=(const Deterministic&) = delete;
 
  private:
-  std::unique_lock<std::mutex> alone_;
+  std::unique_lock<std::mutex> lock_;
   bool before_, only_warn_, fills_;
 };
 

@@ -81,7 +81,7 @@ void require_flash_attention(at::Device device) {
       device.str(), reason);
 }
 
-bool flash_attention_takes(const at::Tensor& rotated, const AttentionShape& shape) {
+bool flash_attention_supports(const at::Tensor& rotated, const AttentionShape& shape) {
   return rotated.scalar_type() == at::kBFloat16 && shape.head_width % 8 == 0 &&
          shape.head_width <= 256;
 }

@@ -11,7 +11,7 @@ namespace lie::aten {
 void require_flash_attention(at::Device device);
 
 /// Whether the kernels support tensors of this shape.
-bool flash_attention_takes(const at::Tensor& rotated, const AttentionShape& shape);
+bool flash_attention_supports(const at::Tensor& rotated, const AttentionShape& shape);
 
 /// Computes attention() with y in bf16. `starts` [S + 1] is int32 on the device. No sequence is
 /// longer than `longest`.

@@ -4,7 +4,7 @@
 #include <limits>
 
 #include "model/aten/attention.h"
-#include "model/aten/products.h"
+#include "model/aten/matmul.h"
 
 namespace lie::aten {
 namespace {
@@ -42,9 +42,9 @@ at::Tensor gather(const PagedHeads& part, const at::Tensor& places_of_pages, std
 }
 
 /// Computes attention of a few rows. `pages` [c, w] and `positions` [c] are int64.
-at::Tensor poll_progress(const at::Tensor& queries, const PagedHeads& keys,
-                         const PagedHeads& values, const at::Tensor& pages,
-                         const at::Tensor& positions, const AttentionShape& shape) {
+at::Tensor attend_rows(const at::Tensor& queries, const PagedHeads& keys, const PagedHeads& values,
+                       const at::Tensor& pages, const at::Tensor& positions,
+                       const AttentionShape& shape) {
   const std::int64_t rows = queries.size(0), length = pages.size(1) * kPage;
   const std::int64_t group = shape.heads / shape.kv_heads;
   const at::Tensor at_pages = page_places(pages, keys, shape);
@@ -87,9 +87,8 @@ at::Tensor attention_decode(const at::Tensor& queries, const PagedHeads& keys,
   for (std::int64_t first = 0; first < count; first += at_once) {
     const std::int64_t some = std::min(at_once, count - first);
     const auto part = [&](const at::Tensor& x) { return x.narrow(0, first, some); };
-    part(y).copy_(poll_progress(part(queries), keys, values,
-                                table.index_select(0, part(rows.sequences)), part(positions),
-                                shape));
+    part(y).copy_(attend_rows(part(queries), keys, values,
+                              table.index_select(0, part(rows.sequences)), part(positions), shape));
   }
   return y;
 }

@@ -76,7 +76,7 @@ void CpuOperators::attention_decode(Tensor rotated, const AttentionShape& shape,
   const AttentionKernels& kernels = attention_kernels();
   const std::int64_t group = shape.heads / shape.kv_heads;
   reserve_scratch(kernels.pages_scratch(batch.longest, group, shape.head_width));
-  const auto poll_progress = [&](std::int64_t task, int member) {
+  const auto attend = [&](std::int64_t task, int member) {
     const std::int64_t t = task / shape.kv_heads, kv_head = task % shape.kv_heads;
     const std::int64_t col = kv_head * group * shape.head_width;
     kernels.attend_pages({shape.head_width, group, score_scale(shape), row(rotated, t) + col,
@@ -88,9 +88,9 @@ void CpuOperators::attention_decode(Tensor rotated, const AttentionShape& shape,
   const std::int64_t tasks = rotated.rows * shape.kv_heads;
   const std::int64_t most_cycles = tasks * batch.longest * group * shape.head_width / 2;
   if (most_cycles < sharing_.cycles) {
-    for (std::int64_t task = 0; task < tasks; ++task) poll_progress(task, 0);
+    for (std::int64_t task = 0; task < tasks; ++task) attend(task, 0);
   } else {
-    team_.each(tasks, poll_progress);
+    team_.each(tasks, attend);
   }
 }
 

@@ -44,7 +44,8 @@ void TileWeight::copy_row(std::int64_t out, float* to) const {
 
 /// Writes one tile of the transposed weight: outputs from panel * 16 on, inner indices from
 /// first_out on.
-void TileWeight::turn_tile(std::int64_t panel, std::int64_t first_out, std::uint16_t* to) const {
+void TileWeight::transpose_tile(std::int64_t panel, std::int64_t first_out,
+                                std::uint16_t* to) const {
   const std::int64_t k = panel * kPanel;
   for (std::int64_t n = 0; n < kTileDepth; ++n) {
     const bool is_there = first_out + n < layout().panels * kPanel;
@@ -59,14 +60,14 @@ void TileWeight::turn_tile(std::int64_t panel, std::int64_t first_out, std::uint
 
 const std::uint16_t* TileWeight::transposed(ThreadTeam& team) {
   if (use_ == WeightUse::kFixed) fail("a fixed weight has no gradient");
-  const std::lock_guard lock(turning_);
-  const TileLayout turned{out(), panels_for(in())};
-  if (transposed_.size() == 0) transposed_ = AlignedFloats(turned.elements() / 2);
+  const std::lock_guard lock(transpose_mutex_);
+  const TileLayout transposed_layout{out(), panels_for(in())};
+  if (transposed_.size() == 0) transposed_ = AlignedFloats(transposed_layout.elements() / 2);
   auto* to = reinterpret_cast<std::uint16_t*>(transposed_.data());
   if (transposed_current_) return to;
-  team.each(turned.panels, [&](std::int64_t panel, int) {
+  team.each(transposed_layout.panels, [&](std::int64_t panel, int) {
     for (std::int64_t n = 0; n < out(); n += kTileDepth) {
-      turn_tile(panel, n, to + turned.at(panel, n));
+      transpose_tile(panel, n, to + transposed_layout.at(panel, n));
     }
   });
   transposed_current_ = true;
@@ -84,7 +85,7 @@ const AttentionKernels& Bf16Operators::attention_kernels() const {
   return kKernels;
 }
 
-std::unique_ptr<CpuOperators> Bf16Operators::of_one_thread() const {
+std::unique_ptr<CpuOperators> Bf16Operators::single_threaded() const {
   return std::make_unique<Bf16Operators>(1);
 }
 
@@ -121,12 +122,12 @@ std::uint16_t* Bf16Operators::scratch_of(int member) const {
   return reinterpret_cast<std::uint16_t*>(scratch_[static_cast<std::size_t>(member)].data());
 }
 
-void Bf16Operators::multiply_tiles(const TileProduct& product, std::int64_t rows) {
-  reserve_scratch(kTileProductScratch / 2);
-  split_product(rows, panels_for(product.out), product.in * product.out / 128,
-                [&](Range some, Range panels, int member) {
-                  multiply(product, some, panels, scratch_of(member));
-                });
+void Bf16Operators::multiply_tiles(const TileMatmul& matmul, std::int64_t rows) {
+  reserve_scratch(kTileMatmulScratch / 2);
+  split_matmul(rows, panels_for(matmul.out), matmul.in * matmul.out / 128,
+               [&](Range some, Range panels, int member) {
+                 multiply(matmul, some, panels, scratch_of(member));
+               });
 }
 
 void Bf16Operators::linear_add(Tensor x, const PackedWeight& w, Tensor residual, Tensor y) {

@@ -29,11 +29,11 @@ class TileWeight : public PackedWeight {
 
  private:
   void pack_panel(std::int64_t panel, Range columns, const float* matrix);
-  void turn_tile(std::int64_t panel, std::int64_t first_out, std::uint16_t* to) const;
+  void transpose_tile(std::int64_t panel, std::int64_t first_out, std::uint16_t* to) const;
 
   WeightUse use_;
   Buffer memory_;
-  std::mutex turning_;  // workers may request the transpose concurrently
+  std::mutex transpose_mutex_;  // workers may request the transpose concurrently
   AlignedFloats transposed_;
   bool transposed_current_ = false;
 };
@@ -58,8 +58,8 @@ class Bf16Operators : public CpuOperators {
 
  private:
   const AttentionKernels& attention_kernels() const override;
-  std::unique_ptr<CpuOperators> of_one_thread() const override;
-  void multiply_tiles(const TileProduct& product, std::int64_t rows);
+  std::unique_ptr<CpuOperators> single_threaded() const override;
+  void multiply_tiles(const TileMatmul& matmul, std::int64_t rows);
   void round_columns(Tensor x);
   std::uint16_t* scratch_of(int member) const;
 };

@@ -73,9 +73,9 @@ Buffer CpuOperators::allocate(std::int64_t rows, std::int64_t cols, DType dtype)
 Buffer CpuOperators::allocate_weights(std::int64_t count) {
   constexpr std::int64_t kLine = 16;  // elements of a cache line
   if (shared_.memory.empty()) return Operators::allocate_weights(count);
-  const std::int64_t first = places_;
-  places_ += (count + kLine - 1) / kLine * kLine;
-  if (places_ > std::ssize(shared_.memory)) {
+  const std::int64_t first = shared_used_;
+  shared_used_ += (count + kLine - 1) / kLine * kLine;
+  if (shared_used_ > std::ssize(shared_.memory)) {
     fail("shared memory of {} elements is too small for this model", shared_.memory.size());
   }
   const Tensor view{shared_.memory.data() + first, 1, count, count, DType::kFloat32};
@@ -176,9 +176,9 @@ void CpuOperators::embed_backward(Tensor dy, Indices tokens, Tensor dtable) {
 namespace lie {
 
 std::unique_ptr<Operators> make_cpu_operators(int threads, const SharedFloats& shared,
-                                              DType products) {
+                                              DType matmul_dtype) {
   if (threads < 1) fail("CPU operators with {} threads: expected 1 or more", threads);
-  if (products == DType::kBFloat16) {
+  if (matmul_dtype == DType::kBFloat16) {
     return std::make_unique<cpu::Bf16Operators>(threads, cpu::SharingLimits{}, shared);
   }
   return std::make_unique<cpu::CpuOperators>(threads, cpu::SharingLimits{}, shared);

@@ -68,7 +68,7 @@ class CpuWeight : public PackedWeight {
   WeightUse use_;
   bool is_narrow_;
   Buffer memory_;
-  std::mutex turning_;  // workers may request the transpose concurrently
+  std::mutex transpose_mutex_;  // workers may request the transpose concurrently
   AlignedFloats transposed_;
   bool transposed_current_ = false;
 };
@@ -156,7 +156,7 @@ class CpuOperators : public Operators {
   void split(std::int64_t count, std::int64_t grain, std::int64_t work, const F& body);
   /// Cuts a matmul into calls of body(rows, panels, member). `cycles` is the work of one row.
   template <typename F>
-  void split_product(std::int64_t rows, std::int64_t panels, std::int64_t cycles, const F& body);
+  void split_matmul(std::int64_t rows, std::int64_t panels, std::int64_t cycles, const F& body);
   /// Cuts a weight's gradient [out, in] along its longer side into calls of body(out, in, member).
   /// `grain` counts outputs.
   template <typename F>
@@ -166,7 +166,7 @@ class CpuOperators : public Operators {
   bool writes_weights() const { return shared_.memory.empty() || shared_.writes; }
   virtual const AttentionKernels& attention_kernels() const;
   /// Returns operators of the same arithmetic with one thread and without shared memory.
-  virtual std::unique_ptr<CpuOperators> of_one_thread() const;
+  virtual std::unique_ptr<CpuOperators> single_threaded() const;
 
   ThreadTeam team_;
   std::vector<AlignedFloats> scratch_;  // per member
@@ -175,13 +175,13 @@ class CpuOperators : public Operators {
   bool are_cached(std::int64_t weights) const {
     return weights * dtype_bytes(packed_dtype()) <= sharing_.cached_bytes;
   }
-  void multiply_split(const Product& product, std::int64_t rows);
+  void matmul_in_parts(const Matmul& matmul, std::int64_t rows);
 
   SharingLimits sharing_;
   SharedFloats shared_;               // empty: weights are in this process's own memory
-  std::int64_t places_ = 0;           // elements of shared_ in use
+  std::int64_t shared_used_ = 0;      // elements of shared_ in use
   std::vector<RowSampler> samplers_;  // per member
-  std::vector<std::unique_ptr<CpuOperators>> alone_;  // per member, single-threaded
+  std::vector<std::unique_ptr<CpuOperators>> single_thread_workers_;  // per member, single-threaded
 };
 
 inline float* floats(const Tensor& x) { return static_cast<float*>(x.data); }
@@ -212,8 +212,8 @@ void CpuOperators::split(std::int64_t count, std::int64_t grain, std::int64_t wo
 /// With few rows, each member computes its own panels, so that its share of the weights stays in
 /// its cache. With many rows, each member computes its own rows.
 template <typename F>
-void CpuOperators::split_product(std::int64_t rows, std::int64_t panels, std::int64_t cycles,
-                                 const F& body) {
+void CpuOperators::split_matmul(std::int64_t rows, std::int64_t panels, std::int64_t cycles,
+                                const F& body) {
   constexpr std::int64_t kManyRows = 512;
   if (rows >= kManyRows || panels < team_.size()) {
     split(rows, 1, rows * cycles, [&](Range some, int member) {

@@ -72,7 +72,7 @@ std::int32_t RowSampler::draw_from_all(float uniform) {
 }
 
 std::int32_t RowSampler::draw_from_likeliest(const Draw& how, float uniform) {
-  const double wanted = how.top_p * take_likeliest(how);
+  const double wanted = how.top_p * fill_likeliest(how);
   double kept = 0;
   std::size_t count = 0;
   while (count < likeliest_.size() && (count == 0 || kept < wanted)) {
@@ -89,7 +89,7 @@ std::int32_t RowSampler::draw_from_likeliest(const Draw& how, float uniform) {
 
 // Fills likeliest_ with the tokens that top_k keeps or, without top_k, with at least those that
 // top_p keeps. Returns the probability that top_p is a share of.
-double RowSampler::take_likeliest(const Draw& how) {
+double RowSampler::fill_likeliest(const Draw& how) {
   const bool all = how.top_k == 0;
   // All tokens below this probability together hold less than 1 - top_p, so top_p drops them.
   const double floor = all ? (1 - how.top_p) / static_cast<double>(probabilities_.size()) : 0;

@@ -25,7 +25,7 @@ class RowSampler {
  private:
   std::int32_t draw_from_all(float uniform);
   std::int32_t draw_from_likeliest(const Draw& how, float uniform);
-  double take_likeliest(const Draw& how);
+  double fill_likeliest(const Draw& how);
   void collect(double floor);  // into heap_, unordered
   double probability(std::int32_t id) const {
     return static_cast<double>(probabilities_[static_cast<std::size_t>(id)]);

@@ -49,12 +49,12 @@ class ExactOperators final : public Cuda {
         this->allocate(std::max<std::int64_t>(packed_->first.pages(), 1),
                        2 * Operators::kPageTokens * shape.kv_cols(), this->packed_dtype());
     const KvPages pages{pool.view(), 0};
-    if (!attention_decode_takes(shape, pages)) {
+    if (!attention_decode_supports(shape, pages)) {
       fail("model.device cuda-exact: heads of width {} are not a multiple of 16 bytes; use cuda",
            shape.head_width);
     }
     this->store_kv(rotated, qkv, shape, packed_->second, pages);
-    poll_progress(rotated, shape, pages, y, log_sum);
+    attend_rows(rotated, shape, pages, y, log_sum);
   }
 
  private:
@@ -63,23 +63,23 @@ class ExactOperators final : public Cuda {
     packed_for_ = sequences.device_starts.data;
     packed_->second = packed_->first.batch(*this);
   }
-  void poll_progress(Tensor rotated, const AttentionShape& shape, KvPages pages, Tensor y,
-                     Tensor log_sum) {
-    const auto of_row = [&](std::int64_t longest) {
+  void attend_rows(Tensor rotated, const AttentionShape& shape, KvPages pages, Tensor y,
+                   Tensor log_sum) {
+    const auto floats_per_row = [&](std::int64_t longest) {
       return attention_decode_scratch(shape, longest);
     };
     const auto& [packed, all] = *packed_;
     for (std::int64_t first = 0, count = 0; first < packed.rows(); first += count) {
-      const DecodeBatch part = packed.part(all, first, Cuda::kScratchFloats, of_row);
+      const DecodeBatch part = packed.part(all, first, Cuda::kScratchFloats, floats_per_row);
       count = part.positions.count;
       const auto rows = [&](Tensor x) { return x.empty() ? x : x.rows_at(first, count); };
-      Cuda::poll_progress(rows(rotated), shape, part, pages, rows(y), rows(log_sum));
+      Cuda::attend_rows(rows(rotated), shape, part, pages, rows(y), rows(log_sum));
     }
   }
-  /// Calls product(in, out, first, count) for the rows [first, first + count) of x and y, in memory
+  /// Calls matmul(in, out, first, count) for the rows [first, first + count) of x and y, in memory
   /// of kRows rows. Every call has the same shapes, strides and alignment.
-  template <typename Product>
-  void by_blocks(Tensor x, Tensor y, const Product& product) {
+  template <typename Matmul>
+  void by_blocks(Tensor x, Tensor y, const Matmul& matmul) {
     const Buffer in = this->allocate(kRows, x.cols, x.dtype);
     const Buffer out = this->allocate(kRows, y.cols, y.dtype);
     this->zero(in.view());
@@ -87,7 +87,7 @@ class ExactOperators final : public Cuda {
     for (std::int64_t first = 0; first < x.rows; first += kRows) {
       const std::int64_t count = std::min(kRows, x.rows - first);
       this->copy(x.rows_at(first, count), in.view().rows_at(0, count));
-      product(in.view(), out.view(), first, count);
+      matmul(in.view(), out.view(), first, count);
       this->copy(out.view().rows_at(0, count), y.rows_at(first, count));
     }
   }

@@ -70,17 +70,18 @@ class CudaOperators : public aten::AtenOperators {
   }
   void attention_decode(Tensor rotated, const AttentionShape& shape, const DecodeBatch& batch,
                         KvPages pages, Tensor y) override {
-    if (!cuda::attention_decode_takes(shape, pages)) {
+    if (!cuda::attention_decode_supports(shape, pages)) {
       return AtenOperators::attention_decode(rotated, shape, batch, pages, y);
     }
-    const std::int64_t of_row = cuda::attention_decode_scratch(shape, batch.longest);
-    const std::int64_t at_once = std::clamp<std::int64_t>(kScratchFloats / of_row, 1, rotated.rows);
+    const std::int64_t floats_per_row = cuda::attention_decode_scratch(shape, batch.longest);
+    const std::int64_t at_once =
+        std::clamp<std::int64_t>(kScratchFloats / floats_per_row, 1, rotated.rows);
     for (std::int64_t first = 0; first < rotated.rows; first += at_once) {
       const std::int64_t count = std::min(at_once, rotated.rows - first);
       DecodeBatch part = batch;
       part.positions = batch.positions.from(first, count);
       part.sequences = batch.sequences.from(first, count);
-      poll_progress(rotated.rows_at(first, count), shape, part, pages, y.rows_at(first, count), {});
+      attend_rows(rotated.rows_at(first, count), shape, part, pages, y.rows_at(first, count), {});
     }
   }
   void log_probs(Tensor logits, Indices targets, float temperature, Tensor log_probs,
@@ -111,10 +112,10 @@ class CudaOperators : public aten::AtenOperators {
  protected:
   /// Computes attention_decode() of rows for which the scratch memory suffices. log_sum [T, H] is
   /// written unless empty.
-  void poll_progress(Tensor rotated, const AttentionShape& shape, const DecodeBatch& batch,
-                     KvPages pages, Tensor y, Tensor log_sum) {
-    const std::int64_t of_row = cuda::attention_decode_scratch(shape, batch.longest);
-    const at::Tensor scratch = at::empty({rotated.rows * of_row}, options(at::kFloat));
+  void attend_rows(Tensor rotated, const AttentionShape& shape, const DecodeBatch& batch,
+                   KvPages pages, Tensor y, Tensor log_sum) {
+    const std::int64_t floats_per_row = cuda::attention_decode_scratch(shape, batch.longest);
+    const at::Tensor scratch = at::empty({rotated.rows * floats_per_row}, options(at::kFloat));
     cuda::attention_decode(queue(), rotated, shape, batch, pages, scratch.data_ptr<float>(), y,
                            log_sum);
   }

@@ -21,17 +21,17 @@ class PackedPages {
   /// long.
   DecodeBatch batch(Operators& operators);
   /// Returns the rows from `first` on whose scratch memory fits into `most` floats, but at least
-  /// one, and sets its `longest`. of_row(longest) returns the scratch floats of a row in a batch
-  /// whose longest row has `longest` positions.
-  template <typename OfRow>
+  /// one, and sets its `longest`. floats_per_row(longest) returns the scratch floats of a row in a
+  /// batch whose longest row has `longest` positions.
+  template <typename FloatsPerRow>
   DecodeBatch part(const DecodeBatch& all, std::int64_t first, std::int64_t most,
-                   const OfRow& of_row) const {
+                   const FloatsPerRow& floats_per_row) const {
     DecodeBatch part = all;
     part.longest = 0;
     std::int64_t count = 0;
     for (; first + count < rows(); ++count) {
       const std::int64_t longest = std::max(part.longest, length(first + count));
-      if (count > 0 && (count + 1) * of_row(longest) > most) break;
+      if (count > 0 && (count + 1) * floats_per_row(longest) > most) break;
       part.longest = longest;
     }
     part.positions = all.positions.from(first, count);

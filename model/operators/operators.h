@@ -309,10 +309,10 @@ struct SharedFloats {
 /// If `shared` is given, weights and packed weights are placed in it in the order of their
 /// creation, which must be the same in all its processes. pack() does nothing in processes that do
 /// not write. Throws Error, here or on a later allocation, if `shared` is too small.
-/// With `products` kBFloat16, matmul operands are rounded to bf16 and sums are fp32. The
+/// With `matmul_dtype` kBFloat16, matmul operands are rounded to bf16 and sums are fp32. The
 /// processor's matrix unit (AMX) is used if present, with bit-identical results without one.
 std::unique_ptr<Operators> make_cpu_operators(int threads, const SharedFloats& shared = {},
-                                              DType products = DType::kFloat32);
+                                              DType matmul_dtype = DType::kFloat32);
 
 /// Whether the processor has a matrix unit (AMX). Without one, matmuls in bf16 are slower than in
 /// fp32.

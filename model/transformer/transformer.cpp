@@ -58,7 +58,7 @@ Transformer::State::State(const State& other, Operators& own)
       shared(other.shared) {}
 
 Transformer::State::State(const ModelConfig& model, Operators& own,
-                          std::shared_ptr<PolicyWeights> borrowed)
+                          std::shared_ptr<PolicyWeights> opened)
     : weights(nullptr),
       is_beside(true),
       config(model),
@@ -66,7 +66,7 @@ Transformer::State::State(const ModelConfig& model, Operators& own,
       shape{model.heads, model.kv_heads, model.head_width},
       eps(static_cast<float>(model.rms_norm_eps)),
       elements(flat_elements(parameter_layout(model))),
-      shared(std::move(borrowed)) {}
+      shared(std::move(opened)) {}
 
 std::unique_ptr<PackedWeight> Transformer::State::make_weight(std::int64_t out,
                                                               std::int64_t in) const {

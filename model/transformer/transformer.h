@@ -56,15 +56,15 @@ class Transformer {
   /// this one's weights, packed ones too, so that none are copied when they change. This one
   /// outlives it, and neither computes while weights_changed() of this one runs.
   Transformer beside(Operators& operators) const;
-  /// All that it computes with, for borrow() in other processes; empty: `refusal` says why. From
-  /// then on a call that takes in weights returns when they lie there, because the others know
+  /// All that it computes with, for open_shared() in other processes; empty: `refusal` says why.
+  /// From then on a call that takes in weights returns when they lie there, because the others know
   /// nothing of this device's queue. They stay where they are for the policy's life.
   std::optional<std::vector<SharedTensor>> share(std::string& refusal);
   /// As beside(), of a policy in another process on the same device, which outlives this one. Empty
   /// where its memory cannot be opened. Throws Error where it is another model's.
-  static std::optional<Transformer> borrow(const ModelConfig& config, Operators& operators,
-                                           std::span<const SharedTensor> lent,
-                                           std::string& refusal);
+  static std::optional<Transformer> open_shared(const ModelConfig& config, Operators& operators,
+                                                std::span<const SharedTensor> handles,
+                                                std::string& refusal);
   Transformer(Transformer&&) noexcept;
   ~Transformer();
 

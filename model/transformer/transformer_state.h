@@ -73,7 +73,7 @@ struct Transformer::State {
   /// Beside another policy.
   State(const State& other, Operators& operators);
   /// Of weights that another process packs.
-  State(const ModelConfig& config, Operators& operators, std::shared_ptr<PolicyWeights> borrowed);
+  State(const ModelConfig& config, Operators& operators, std::shared_ptr<PolicyWeights> opened);
 
   const Weights* const weights;           // null: a fixed policy
   const bool is_beside = false;           // another policy, which packs the weights, or borrowed

@@ -9,4 +9,5 @@
 from .error import Error
 from .run import Run, Tokens
 
+__version__ = "0.1.0"
 __all__ = ["Error", "Run", "Tokens"]

@@ -1,4 +1,4 @@
-"""What a reader cannot go on from."""
+"""The one exception of this package."""
 
 
 class Error(Exception):

@@ -5,7 +5,7 @@ from .error import Error
 
 
 def as_frame(columns, frame):
-    """`columns` as they are for None, else as DataFrame of "pandas" or "polars"."""
+    """Returns `columns` unchanged for None, else as a DataFrame of "pandas" or "polars"."""
     if frame is None:
         return columns
     if frame not in ("pandas", "polars"):

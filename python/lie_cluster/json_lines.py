@@ -22,20 +22,20 @@ def crc32c(data):
     return crc ^ 0xFFFFFFFF
 
 
-def _is_sound(line):
-    """The checksum is that of the object without it."""
+def _is_intact(line):
+    """Whether the checksum is that of the object without it."""
     object_, field, checksum = line.rpartition(_FIELD)
     return field and checksum == f"{crc32c((object_ + '}').encode())}}}"
 
 
 def read_json_lines(path, convert, expected):
-    """convert(object) of each line; a last one without its end was left by a killed process and does not count. If any
-    line of the file has a checksum, all must fit theirs. `expected`: what a line should be, for the error."""
+    """Returns convert(object) of each line. A last line without its end was left by a killed process and is skipped. If any
+    line of the file has a checksum, all must match theirs. `expected` says in errors what a line should be."""
     text = path.read_text(errors="replace")
     checked, rows = _FIELD in text, []
     for number, line in enumerate(text.split("\n")[:-1], 1):
-        if checked and not _is_sound(line):
-            raise Error(f"{path}:{number}: the line does not fit its checksum; it is damaged: remove it")
+        if checked and not _is_intact(line):
+            raise Error(f"{path}:{number}: the line does not match its checksum; it is damaged: remove it")
         try:
             rows.append(convert({name: value for name, value in json.loads(line).items() if name != "crc32c"}))
         except (ValueError, TypeError, KeyError, AttributeError) as error:

@@ -1,5 +1,5 @@
-"""All trajectory files of a run as one: every learner's segments in canonical order, as common/trajectory/run_reader.cpp
-merges them."""
+"""All trajectory files of a run: every learner's segments merged in canonical order, as by
+common/trajectory/run_reader.cpp."""
 import collections
 import re
 
@@ -14,19 +14,19 @@ _NAME = re.compile(r"learner-(\d+)-segment-(\d+)\.h5")
 
 
 def _segment_paths(directory):
-    """By start step and learner."""
+    """Returns the trajectory files by start step and learner."""
     found = [(_NAME.fullmatch(path.name), path) for path in directory.glob("*.h5")]
     return [path for _, _, path in sorted((int(m[2]), int(m[1]), path) for m, path in found if m)]
 
 
 def _missing_note(entry):
-    """The file of a line of index.jsonl, and what is lost without it; None if it was removed on purpose."""
+    """Returns the file of a line of index.jsonl and a note about its loss; None if it was removed on purpose."""
     note = "{file} is missing: steps {first_step} to {last_step} of learner {learner} are lost".format(**entry)
     return None if entry.get("removed") else (entry["file"], note)
 
 
 def _missing_notes(directory):
-    """index.jsonl knows which files were written: what is not there cannot be read, so it is noted."""
+    """Returns a note for each file that index.jsonl lists and that is missing."""
     index = directory / "index.jsonl"
     if not index.exists():
         return []
@@ -38,8 +38,8 @@ def _missing_notes(directory):
 
 
 def _keep_common_steps(segments):
-    """Of segments that all learners began together, the steps that all of them have: a killed job's learners may have
-    logged up to different steps. Returns a note for those left out."""
+    """Keeps the steps that all of these segments have, which all learners began together: the learners of a killed job may
+    have logged up to different steps. Returns a note for the steps that are left out."""
     start, expected = segments[0].starts_after, segments[0].learners
     last = [int(segment.steps[-1]) if len(segment.steps) else -1 for segment in segments]
     common = min(last) if len(segments) >= expected else -1
@@ -52,13 +52,13 @@ def _keep_common_steps(segments):
 
 
 def _group_keys(segment, table):
-    """One number for each row's (purpose, step, group)."""
+    """Returns one number for each row's (purpose, step, group)."""
     purpose, step, group = (segment.column(f"{table}/{name}") for name in ("purpose", "step", "group"))
     return (step << 33) + (group << 1) + purpose
 
 
 def _problem_rows(segment):
-    """The row of /problem of each row of /sample."""
+    """Returns the row of /problem of each row of /sample."""
     problems, samples = _group_keys(segment, "problem"), _group_keys(segment, "sample")
     order = np.argsort(problems, kind="stable")
     place = np.searchsorted(problems[order], samples, side="right") - 1
@@ -95,7 +95,7 @@ class Log:
             self.notes += _keep_common_steps(together[start])
 
     def _merged(self, parts):
-        """A part per segment, in canonical order."""
+        """Merges one part per segment in canonical order."""
         return np.concatenate(parts)[self._order] if parts else np.empty(0, np.int64)
 
     def _check_differ(self, keys):
@@ -109,14 +109,15 @@ class Log:
                     "not belong to this run")
 
     def sample_columns(self):
-        """Names of all columns of /sample but those that point into the file: the key, the others, terms and numbers."""
+        """Returns the names of all columns of /sample that do not point into the file: the key, the others, terms and
+        numbers."""
         first = ["step", "group", "sample", "purpose", "problem"]
         named = [f"reward_{name}" for name in self.rewards] + self.numbers
         names = [name for segment in self.segments[:1] for name in segment.columns("sample")]
         return first + [n for n in names if n not in first + named and not n.endswith(("_offset", "run_count"))] + named
 
     def columns(self, names):
-        """Columns of /sample, [N] each; NaN where a segment lacks a reward term or a number."""
+        """Returns columns of /sample, [N] each; NaN where a segment lacks a reward term or a number."""
         parts = [[self._part(segment, name) for name in names] for segment in self.segments]
         return {name: self._merged([part[i] for part in parts]) for i, name in enumerate(names)}
 
@@ -129,17 +130,18 @@ class Log:
         return segment.column(f"sample/{name}")
 
     def about(self, name):
-        """What a column of /sample holds, with its unit."""
+        """Returns what a column of /sample holds, with its unit."""
         holder = next(segment for segment in self.segments if name in segment.columns("sample"))
         return holder.about(f"sample/{name}")
 
     def parts(self, samples, owner, packed):
-        """Of each of these responses its part of a packed column; `owner` says whose: "sample/token", "problem/gold"."""
+        """Returns each response's part of a packed column. `owner` names the table and field that own it: "sample/token",
+        "problem/gold"."""
         rows = self.row if owner.startswith("sample/") else self.problem
         return self._by_segment(samples, lambda segment, at: segment.parts(owner, packed, rows[at]))
 
     def versions_of_tokens(self, samples):
-        """Of each of these responses the policy version of every token."""
+        """Returns for each response the policy version of every token."""
         return self._by_segment(samples, lambda segment, at: segment.versions_of_tokens(self.row[at]))
 
     def _by_segment(self, samples, read):
@@ -151,7 +153,7 @@ class Log:
         return parts
 
     def steps(self):
-        """Columns of /step but those that point into the file; of a step of several learners, the first one's."""
+        """Returns the columns of /step that do not point into the file; of a step of several learners, the first one's."""
         names = [name for segment in self.segments[:1] for name in segment.columns("step") if not name.endswith("_end")]
         columns = {name: np.concatenate([s.column(f"step/{name}") for s in self.segments])
                    for name in sorted(names, key=lambda name: name != "step")}

@@ -16,24 +16,24 @@ from .tokenizer import Decoder
 
 
 class Tokens(NamedTuple):
-    """Of one response: prompt_ids [P]; ids, behavior_log_probs and learner_log_probs [T], nats; NaN: not trained on;
-    policy_versions [T]: training steps behind the weights that sampled each token."""
+    """The tokens of one response."""
 
-    prompt_ids: np.ndarray
-    ids: np.ndarray
-    behavior_log_probs: np.ndarray
-    learner_log_probs: np.ndarray
-    policy_versions: np.ndarray
+    prompt_ids: np.ndarray  # [P]
+    ids: np.ndarray  # [T]
+    behavior_log_probs: np.ndarray  # [T], nats
+    learner_log_probs: np.ndarray  # [T], nats; NaN: not trained on
+    policy_versions: np.ndarray  # [T], training steps of the weights that sampled each token
 
 
 class _Loader(yaml.SafeLoader):
-    """PyYAML takes 1e-08 for a text, since YAML 1.1 wants a point in it."""
+    """Reads 1e-08 as a number. PyYAML reads it as a text, because YAML 1.1 requires a point."""
 
 
 _Loader.add_implicit_resolver("tag:yaml.org,2002:float", re.compile(r"[-+]?\d+(\.\d*)?[eE][-+]?\d+$"),
                               list("-+0123456789"))
 
 
+_SHOWN_METRICS = ("step", "accuracy", "eval_accuracy", "response_length_mean")
 _TEXTS = {"prompt": "problem/text", "gold": "problem/gold", "data_source": "problem/data_source",
           "extracted": "sample/extracted"}
 
@@ -47,27 +47,59 @@ def _require_a_run(directory):
 
 
 def _metric_row(row):
-    return {"step": row["step"], **{name: math.nan if v is None else float(v) for name, v in row.items()}}
+    return {**{name: math.nan if v is None else float(v) for name, v in row.items()}, "step": int(row["step"])}
+
+
+def read_metrics(path):
+    """Returns the rows of a metrics.jsonl: dicts of numbers, NaN where the file has null."""
+    return read_json_lines(path, _metric_row, 'one flat JSON object of numbers with a "step"')
 
 
 class Run:
-    """A run as it is when this is made: the responses of all steps that are complete in the files of all learners. Make
-    another to see what a running job has added. What is missing, and why, is in `notes`. Raises Error naming file and
-    remedy where nothing can be read. Columns come as a dict of NumPy arrays, or as a frame ("pandas", "polars")."""
+    """A run directory as it is at construction: the responses of all steps that are complete in the files of all
+    learners. Construct another Run to see what a running job has added. `notes` says what is missing, and why. Raises
+    Error naming file and remedy if nothing can be read. Columns come as a dict of NumPy arrays, or as a frame ("pandas",
+    "polars")."""
 
     def __init__(self, directory):
         self.directory = pathlib.Path(directory)
         _require_a_run(self.directory)
         self._log = Log(self.directory / "trajectories")
+        self._decoders = {}
+
+    def __repr__(self):
+        """Says what the run holds: Run("runs/demo/lie"): 60 steps, 38912 samples, last metrics: step 60, accuracy 0.861."""
+        steps = self.steps().get("step", np.empty(0, np.int64))
+        return (f'Run("{self.directory}"): {np.count_nonzero(steps)} steps, {len(self._log.row)} samples, last metrics: '
+                f"{self._last_metrics()}" + (f", {len(self.notes)} notes" if self.notes else ""))
+
+    def _last_metrics(self):
+        try:
+            metrics = self.metrics()
+        except Error:
+            return "none"
+        known = (name for name in _SHOWN_METRICS if name in metrics and np.isfinite(metrics[name]).any())
+        last = (f"{name} {metrics[name][np.isfinite(metrics[name])][-1]:.4g}" for name in known)
+        return ", ".join(last) or "none"
 
     @property
     def notes(self):
-        """What is left out or lost, a sentence each; empty if all is there."""
+        """What is left out or lost, a sentence each; empty if nothing is."""
         return list(self._log.notes)
 
     @property
+    def reward_terms(self):
+        """Returns the columns of samples() that hold reward terms, in the order of their sum."""
+        return [f"reward_{name}" for name in self._log.rewards]
+
+    @property
+    def numbers(self):
+        """Returns the columns of samples() that hold further numbers of reward and verifier programs, and of coverage."""
+        return list(self._log.numbers)
+
+    @property
     def config(self):
-        """Every setting: config["reward"]["length"]["eta"]. From config.yaml, else from the log."""
+        """Returns every setting: config["reward"]["length"]["eta"]. They are of config.yaml, else of the log."""
         path = self.directory / "config.yaml"
         if path.exists():
             return yaml.load(path.read_text(), _Loader)
@@ -76,11 +108,12 @@ class Run:
         return yaml.load(self._log.segments[0].config, _Loader)
 
     def metrics(self, frame=None):
-        """metrics.jsonl, a row per step; NaN where a step lacks a metric. A last line without its end is left out."""
+        """Returns metrics.jsonl, a row per step; NaN where a step lacks a metric. A last line without its end is left
+        out."""
         path = self.directory / "metrics.jsonl"
         if not path.exists():
             raise Error(f"{path}: no such file; the responses themselves are in samples()")
-        rows = read_json_lines(path, _metric_row, 'one flat JSON object of numbers with a "step"')
+        rows = read_metrics(path)
         names = dict.fromkeys(name for row in rows for name in row)
         columns = {name: np.array([row.get(name, math.nan) for row in rows]) for name in names}
         if rows:
@@ -88,25 +121,28 @@ class Run:
         return as_frame(columns, frame)
 
     def steps(self, frame=None):
-        """The steps of the log and their times, ascending; of several learners, the first one's."""
+        """Returns the steps of the log and their times, ascending; of several learners, the first one's."""
         return as_frame(self._log.steps(), frame)
 
-    def samples(self, columns=None, frame=None):
-        """The responses, [N] in canonical order: purpose (0 train, 1 evaluate), step, group, sample. `columns`: names of
-        those wanted; about() says what there is."""
+    def samples(self, columns=None, frame=None, texts=False):
+        """Returns the responses, [N] in canonical order: purpose (0 train, 1 evaluate), step, group, sample. `columns`
+        names those wanted; about() lists all. `texts` adds the columns of texts()."""
         known = self._log.sample_columns()
         for name in columns or ():
             if name not in known:
                 near = difflib.get_close_matches(name, known, 1)
                 raise Error(f'no column "{name}"' + (f', but "{near[0]}"' if near else "") + "; about() lists them")
-        return as_frame(self._log.columns(known if columns is None else columns), frame)
+        found = self._log.columns(known if columns is None else columns)
+        if texts:
+            found.update((name, np.array(values, object)) for name, values in self.texts().items())
+        return as_frame(found, frame)
 
     def about(self):
-        """What each column of samples() holds: name to sentence and unit."""
+        """Returns what each column of samples() holds: name to sentence and unit."""
         return {name: self._log.about(name) for name in self._log.sample_columns()}
 
     def tokens(self, samples):
-        """The Tokens of a row of samples(); of several rows a list, read at once."""
+        """Returns the Tokens of a row of samples(); of several rows a list, read at once."""
         rows = np.atleast_1d(np.asarray(samples, np.int64))
         columns = [self._log.parts(rows, "problem/prompt", "prompt/id")]
         columns += [self._log.parts(rows, "sample/token", f"token/{name}")
@@ -115,21 +151,30 @@ class Run:
         tokens = [Tokens(*parts) for parts in zip(*columns)]
         return tokens if np.ndim(samples) else tokens[0]
 
-    def texts(self, samples=None, tokenizer=None, frame=None):
-        """Prompt, gold, data_source, response and extracted answer of rows `samples` of samples(), of all by default.
-        `tokenizer`: directory of tokenizer.json, by default the last checkpoint's, else the start model's."""
+    def texts(self, samples=None, tokenizer=None, frame=None, special_tokens=True):
+        """Returns prompt, gold, data_source, response and extracted answer of rows `samples` of samples(), of all by
+        default. `tokenizer` is the directory of tokenizer.json, by default the last checkpoint's, else the start model's.
+        `special_tokens`: whether a response shows them, such as its end of sequence."""
         rows = np.arange(len(self._log.row)) if samples is None else np.asarray(samples, np.int64)
-        decode = Decoder(self._tokenizer_path(tokenizer), self._log.segments[0].tokenizer_sha256) if len(rows) else None
+        decode = self._decoder(tokenizer, special_tokens) if len(rows) else None
         columns = {name: [part.tobytes().decode("utf-8", "replace") for part in self._log.parts(rows, owner, "text/bytes")]
                    for name, owner in _TEXTS.items()}
         columns["response"] = [decode(ids) for ids in self._log.parts(rows, "sample/token", "token/id")]
         return as_frame(columns, frame)
 
-    def _tokenizer_path(self, directory):
+    def _decoder(self, tokenizer, special_tokens):
+        key = str(tokenizer), special_tokens
+        if key not in self._decoders:
+            self._decoders[key] = self._make_decoder(tokenizer, special_tokens)
+        return self._decoders[key]
+
+    def _make_decoder(self, tokenizer, special_tokens):
         checkpoints = sorted((self.directory / "checkpoints").glob("step-*[0-9]"), key=lambda path: int(path.name[5:]))
-        likely = [directory] if directory else checkpoints[::-1] + [self.config["model"]["path"]]
-        for path in likely:
-            if (pathlib.Path(path) / "tokenizer.json").exists():
-                return pathlib.Path(path) / "tokenizer.json"
-        raise Error(f"{pathlib.Path(likely[-1]).absolute()}: holds no tokenizer.json, which turns the responses' token ids into text; give the "
-                    "start model's directory: texts(tokenizer=DIRECTORY)")
+        start_model = (self.config.get("model") or {}).get("path")
+        likely = [tokenizer] if tokenizer else checkpoints[::-1] + ([start_model] if start_model else [])
+        for directory in map(pathlib.Path, likely):
+            if (directory / "tokenizer.json").exists():
+                return Decoder(directory / "tokenizer.json", self._log.segments[0].tokenizer_sha256, special_tokens)
+        where = pathlib.Path(likely[-1]).absolute() if likely else self.directory
+        raise Error(f"{where}: holds no tokenizer.json, which turns the responses' token ids into text; restore it, or give "
+                    "the start model's directory: texts(tokenizer=DIRECTORY)")

@@ -1,4 +1,4 @@
-"""One trajectory file. Format: common/trajectory/schema.h; what is checked: common/trajectory/reader.cpp."""
+"""One trajectory file. common/trajectory/schema.h describes the format, common/trajectory/reader.cpp the checks."""
 import collections
 import contextlib
 import ctypes
@@ -22,7 +22,7 @@ def damaged(path, what):
 
 @contextlib.contextmanager
 def _naming(path, what):
-    """HDF5's errors name neither file nor remedy."""
+    """Turns errors of HDF5, which name neither file nor remedy, into Error."""
     try:
         yield
     except (OSError, KeyError, RuntimeError, ValueError) as error:
@@ -30,13 +30,14 @@ def _naming(path, what):
 
 
 def _open(path):
-    """As open_file() in common/trajectory/open_files.cpp: SWMR, whether a writer is there, was killed, or has closed it."""
+    """Opens a file as open_file() in common/trajectory/open_files.cpp does: by SWMR, whether a writer has it open, was
+    killed, or has closed it."""
     access = h5py.h5p.create(h5py.h5p.FILE_ACCESS)
     access.set_libver_bounds(h5py.h5f.LIBVER_LATEST, h5py.h5f.LIBVER_LATEST)
     access.set_fclose_degree(h5py.h5f.CLOSE_STRONG)
-    access.set_file_locking(False, True)  # so that nobody's run or repair is refused because of a reader
-    # HDF5 takes a damaged block for one that is just being written. It reads it up to 100 times, and each wait is twice
-    # the one before: for ever. h5py has no call for the number, but the library below it has.
+    access.set_file_locking(False, True)  # a reader must block no run or repair
+    # HDF5 treats a damaged block as one that is being written. It reads it up to 100 times and doubles each wait, which
+    # would take forever. h5py has no call for the number of attempts, but the HDF5 library has.
     set_attempts = getattr(ctypes.CDLL(h5py.h5p.__file__), "H5Pset_metadata_read_attempts", None)
     if set_attempts:
         set_attempts(ctypes.c_int64(access.id), ctypes.c_uint(25))
@@ -44,7 +45,7 @@ def _open(path):
 
 
 class OpenFiles:
-    """Trajectory files held open, the last used: a long run has more than a process may open."""
+    """The most recently used trajectory files, kept open: a long run has more files than a process may open."""
 
     LIMIT = 256
 
@@ -77,7 +78,7 @@ class Segment:
         self.path, self._files = path, files
         with _naming(path, "its attributes"):
             self._read_info(files.get(path))
-        # First of all columns, so that those read later hold what it points to.
+        # This column is read first, so that columns read later contain what it points to.
         self.steps = self._read("step/step")
         tables = _PACKED + (("version_run",) if self.token_versions else ())
         self.ends = {table: self._read(f"step/{table}_end", len(self.steps)) for table in tables}
@@ -98,10 +99,10 @@ class Segment:
         self.numbers = _names(_text(file.attrs["numbers"]))
         self.token_versions = "token_versions" in file.attrs  # weights may have changed in flight
         if "attributes_checksum" in file.attrs and int(file.attrs["attributes_checksum"]) != self._checksum(file, texts):
-            raise ValueError("they do not fit attributes_checksum")
+            raise ValueError("they do not match attributes_checksum")
 
     def _checksum(self, file, texts):
-        """As info_checksum() in common/trajectory/record.cpp."""
+        """Computes info_checksum() of common/trajectory/record.cpp."""
         parts = list(texts.values())
         for name in self.rewards:
             parts += [name, _text(file[f"sample/reward_{name}"].attrs["about"])]
@@ -136,23 +137,23 @@ class Segment:
             return values
 
     def column(self, column):
-        """All complete rows, such as "sample/reward"."""
+        """Returns all complete rows of a column such as "sample/reward"."""
         return self._read(column, self.rows(column.split("/")[0]))
 
     def columns(self, table):
-        """The names of a table's columns."""
+        """Returns the names of a table's columns."""
         with _naming(self.path, f"/{table}"):
             return list(self._files.get(self.path)[table])
 
     def about(self, column):
-        """What a column holds, with its unit."""
+        """Returns what a column holds, with its unit."""
         with _naming(self.path, f"/{column}"):
             attributes = self._files.get(self.path)[column].attrs
             about, unit = _text(attributes["about"]), _text(attributes["unit"])
         return f"{about} [{unit}]" if unit else about
 
     def versions_of_tokens(self, rows):
-        """Of each row of /sample, [T]."""
+        """Returns for each row of /sample the version of every token, [T]."""
         if self.token_versions:
             runs = [self.parts("sample/version_run", f"version_run/{name}", rows) for name in ("policy_version", "tokens")]
             return [np.repeat(version, tokens) for version, tokens in zip(*runs)]
@@ -160,8 +161,8 @@ class Segment:
         return [np.full(t, v) for v, t in zip(version, tokens)]
 
     def parts(self, owner, packed, rows):
-        """Of each row its part of a packed column, as <owner>_offset and <owner>_count say: "sample/token", "token/id".
-        Reads what lies between the parts at once."""
+        """Returns each row's part of a packed column by <owner>_offset and <owner>_count: "sample/token", "token/id".
+        Reads the range from the first part to the last at once."""
         first = int(rows.min())
         offsets, counts = (self._read(f"{owner}_{end}", int(rows.max()) + 1, first)[rows - first].astype(np.int64)
                            for end in ("offset", "count"))

@@ -1,4 +1,4 @@
-// The actor's loop between in-process streams and a group of threads for the weights.
+// The actor's loop, between in-process streams and with a thread that publishes weights.
 #include "actors/actor.h"
 
 #include <gtest/gtest.h>
@@ -12,7 +12,7 @@
 #include "common/base/error.h"
 #include "common/base/queue.h"
 #include "common/comm/collective/thread_collective.h"
-#include "common/comm/weight_sync.h"
+#include "model/weight_sync/weight_sync.h"
 #include "tests/actors/letters.h"
 
 namespace lie {
@@ -20,18 +20,18 @@ namespace {
 
 using test::LetterPolicy, test::ticket_for, test::tiny_rollout;
 
-// Hands out assignments in order; try_receive answers every second time only.
+// Hands out assignments in order. try_receive() answers only every second call.
 class Script : public TicketClient {
  public:
   void tickets(std::vector<Ticket> tickets) {
     script_.push_back({Assignment::Kind::kTickets, std::move(tickets)});
   }
   void add(Assignment::Kind kind) { script_.push_back({kind, {}}); }
-  /// What each request asked for.
-  const std::vector<std::int64_t>& rooms() const { return rooms_; }
+  /// Returns the free slots that each request reported.
+  const std::vector<std::int64_t>& free_slots() const { return free_slots_; }
 
  private:
-  void ask(TicketRequest request) override { rooms_.push_back(request.room); }
+  void ask(TicketRequest request) override { free_slots_.push_back(request.room); }
   Assignment wait_answer() override {
     Assignment next = std::move(script_.at(0));
     script_.pop_front();
@@ -44,7 +44,7 @@ class Script : public TicketClient {
   }
 
   std::deque<Assignment> script_;
-  std::vector<std::int64_t> rooms_;
+  std::vector<std::int64_t> free_slots_;
   bool answers_ = false;
 };
 
@@ -62,42 +62,39 @@ std::vector<Ticket> tickets_at(std::int64_t first, std::int64_t end, std::int64_
   return tickets;
 }
 
-// Runs an actor through `script`, publishing each of `published` when it waits for weights.
+// Runs an actor through `script`; the learner publishes `published`, one when the actor waits for
+// weights.
 std::vector<RolloutGroup> run(Script& script, const std::vector<Weights>& published,
                               InFlightWeights how = InFlightWeights::kFinish,
                               std::int64_t pass_milliseconds = 0) {
-  LetterPolicy policy;
+  const auto operators = make_cpu_operators(1);
   RolloutOptions options = tiny_rollout();
   options.slots = 6;
   options.in_flight_weights = how;
   options.pass_milliseconds = pass_milliseconds;
-  Generator generator = policy.generator(options);
   BoundedQueue<RolloutGroup> rollouts(100);
   ThreadGroup threads(2);
-  std::thread learner([&, group = threads.member(0)] {
+  std::jthread learner([&, group = threads.member(0)] {
     std::int64_t version = 0;
-    for (const Weights& weights : published) publish_weights(*group, version++, weights.span());
+    for (const Weights& weights : published) {
+      WeightSender(*group, weights.span(), {}).publish(version++);
+    }
   });
-  const std::unique_ptr<Collective> weight_group = threads.member(1);
-  try {
-    run_actor({.weights = policy.weights.span(),
-               .policy = policy.transformer,
-               .generator = generator,
-               .tickets = script,
-               .rollouts = rollouts,
-               .weight_group = *weight_group,
-               .rank = 2});
-  } catch (...) {
-    learner.join();
-    throw;
-  }
-  learner.join();
+  const std::unique_ptr<Collective> group = threads.member(1);
+  WeightReceiver weights(test::tiny_config(), *operators, *group);
+  Generator generator(weights.policy(), *operators, test::tiny_config(), options, 11,
+                      test::encode_letters);
+  run_actor({.weights = weights,
+             .generator = generator,
+             .tickets = script,
+             .rollouts = rollouts,
+             .rank = 2});
   std::vector<RolloutGroup> groups;
-  while (std::optional<RolloutGroup> group = rollouts.receive()) groups.push_back(*group);
+  while (std::optional<RolloutGroup> done = rollouts.receive()) groups.push_back(*done);
   return groups;
 }
 
-TEST(Actor, GeneratesUnderTheWeightsThatWereSent) {
+TEST(Actor, GeneratesWithTheWeightsItReceived) {
   const auto operators = make_cpu_operators(1);
   std::vector<Weights> versions;
   versions.push_back(initial_weights(test::tiny_config(), 21, *operators));
@@ -133,20 +130,20 @@ TEST(Actor, GeneratesUnderTheWeightsThatWereSent) {
   }
 }
 
-TEST(Actor, FinishesWhatIsInFlightWhenTheRunEnds) {
+TEST(Actor, FinishesResponsesInFlightAtTheEndOfTheRun) {
   Script script;
   for (int i = 0; i < 3; ++i) script.tickets({ticket_at(i, 0)});
   script.add(Assignment::Kind::kFinish);
   EXPECT_EQ(run(script, {}).size(), 3U);
 }
 
-TEST(Actor, TakesAsLongAPassAsAsked) {
+TEST(Actor, APassTakesTheConfiguredMinimumTime) {
   Script script;
   script.tickets({ticket_at(0, 0)});
   script.add(Assignment::Kind::kFinish);
   const auto groups = run(script, {}, InFlightWeights::kFinish, 20);
   ASSERT_EQ(groups.size(), 1U);
-  std::size_t longest = 0;  // each of its tokens is of a pass of its own
+  std::size_t longest = 0;  // tokens, each drawn by a pass of its own
   for (const Response& response : groups[0].responses) {
     longest = std::max(longest, response.ids.size());
   }
@@ -154,15 +151,15 @@ TEST(Actor, TakesAsLongAPassAsAsked) {
   EXPECT_GE(groups[0].actor_clocks.at(0).clock.busy_seconds, 0.02 * static_cast<double>(longest));
 }
 
-TEST(Actor, AsksForTheSlotsThatNoResponseTakes) {
+TEST(Actor, RequestsTicketsForItsFreeSlots) {
   Script script;
   script.tickets({ticket_at(0, 0)});
   script.add(Assignment::Kind::kFinish);
   EXPECT_EQ(run(script, {}).size(), 1U);
-  EXPECT_EQ(script.rooms(), (std::vector<std::int64_t>{6, 2}));  // 6 slots, 4 samples
+  EXPECT_EQ(script.free_slots(), (std::vector<std::int64_t>{6, 2}));  // 6 slots, 4 samples
 }
 
-TEST(Actor, TakesWeightsWithoutRoomAndWithResponsesInFlight) {
+TEST(Actor, ReceivesWeightsWithoutFreeSlotsAndWithResponsesInFlight) {
   const auto operators = make_cpu_operators(1);
   std::vector<Weights> versions;
   versions.push_back(initial_weights(test::tiny_config(), 21, *operators));
@@ -170,12 +167,12 @@ TEST(Actor, TakesWeightsWithoutRoomAndWithResponsesInFlight) {
   Script script;
   script.add(Assignment::Kind::kWeights);
   script.tickets(tickets_at(0, 3, 0));
-  script.tickets({});  // there is nothing yet
+  script.tickets({});  // nothing to assign yet
   script.add(Assignment::Kind::kWeights);
   script.add(Assignment::Kind::kFinish);
   const auto groups = run(script, versions, InFlightWeights::kRecomputeCache);
   EXPECT_EQ(groups.size(), 3U);
-  EXPECT_EQ(script.rooms(), (std::vector<std::int64_t>{6, 6, 0, 0, 0}));
+  EXPECT_EQ(script.free_slots(), (std::vector<std::int64_t>{6, 6, 0, 0, 0}));
   std::size_t mixed = 0;
   for (const RolloutGroup& group : groups) {
     for (const Response& response : group.responses) mixed += response.versions.size() > 1 ? 1 : 0;
@@ -183,7 +180,7 @@ TEST(Actor, TakesWeightsWithoutRoomAndWithResponsesInFlight) {
   EXPECT_GT(mixed, 0U);
 }
 
-TEST(Actor, RefusesATicketForOtherWeights) {
+TEST(Actor, RejectsATicketForAnotherPolicyVersion) {
   Script script;
   script.add(Assignment::Kind::kWeights);
   script.tickets({ticket_at(0, 3)});

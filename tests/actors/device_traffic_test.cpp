@@ -1,4 +1,4 @@
-// What a decode step moves where the host cannot see the device's memory.
+// What a decode step copies between host and device.
 #include <gtest/gtest.h>
 
 #include "actors/generator.h"
@@ -8,8 +8,8 @@
 namespace lie {
 namespace {
 
-// What docs/benchmarks/gpu.md says of a decode step.
-TEST(DeviceTraffic, ASteadyDecodeStepWaitsForThePassBeforeAloneAndUploadsTwice) {
+// docs/benchmarks/gpu.md states these numbers.
+TEST(DeviceTraffic, ADecodeStepWaitsOnlyForThePreviousPassAndUploadsTwice) {
   auto operators = std::make_unique<test::GuardedOperators>();
   test::GuardedOperators& device = *operators;
   test::TinyPolicy policy({}, 5, std::move(operators));
@@ -18,7 +18,7 @@ TEST(DeviceTraffic, ASteadyDecodeStepWaitsForThePassBeforeAloneAndUploadsTwice) 
   Generator generator(policy.transformer, device, policy.weights.config(), options, 11,
                       test::encode_letters);
   generator.add(test::ticket_for(0, "abc", 4));
-  while (generator.tokens_generated() < 8) generator.step();  // all four have begun
+  while (generator.tokens_generated() < 8) generator.step();  // until all four have begun
   const auto before = device.traffic();
   const std::int64_t earlier = generator.tokens_generated();
   generator.step();
@@ -32,7 +32,7 @@ TEST(DeviceTraffic, ASteadyDecodeStepWaitsForThePassBeforeAloneAndUploadsTwice) 
   EXPECT_EQ(step.uploads, 2);           // the rows' index lists, the draws
 }
 
-// Weights that the learner's process changes in place, an actor's device must not read any more.
+// Weights may change in place once no response is in flight, so no pass may still read them then.
 TEST(DeviceTraffic, WithoutAResponseInFlightNoPassRuns) {
   auto operators = std::make_unique<test::GuardedOperators>();
   const test::GuardedOperators& device = *operators;

@@ -1,4 +1,4 @@
-// Tickets for a random policy, and whether two generators answered them alike.
+// Tickets for a random policy, and comparison of the groups that generators made from them.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -19,9 +19,9 @@ using Groups = std::map<std::int64_t, RolloutGroup>;
 inline std::vector<Ticket> some_tickets() {
   return {ticket_for(0, "abcdefghij", 5),
           ticket_for(1, "q", 3),
-          ticket_for(2, "thequickbrownfoxjumps", 4),  // 21 tokens: a page and a part
+          ticket_for(2, "thequickbrownfoxjumps", 4),  // 21 tokens: more than a page
           ticket_for(3, "sixteenletterswww", 2),
-          ticket_for(4, "abcdefghijklmnop", 6),  // 16 tokens: just a page
+          ticket_for(4, "abcdefghijklmnop", 6),  // 16 tokens: exactly a page
           ticket_for(5, std::string(50, 'k') + "x", 3)};
 }
 

@@ -1,4 +1,4 @@
-// The generator on a tiny random model: what may change tokens, what may not, and when it stops.
+// The generator on a tiny random model: what changes tokens, what does not, and when it stops.
 #include "actors/generator.h"
 
 #include <gtest/gtest.h>
@@ -17,7 +17,7 @@ namespace {
 using test::expect_same, test::generate, test::Groups, test::LetterPolicy, test::some_tickets,
     test::ticket_for, test::tiny_rollout;
 
-/// `samples` responses to each prompt; group i answers prompts[i].
+/// Generates `samples` responses to each prompt. Group i is for prompts[i].
 std::vector<RolloutGroup> generate_all(Generator& generator, const std::vector<Prompt>& prompts,
                                        std::int32_t samples, Purpose purpose) {
   for (std::size_t i = 0; i < prompts.size(); ++i) {
@@ -45,7 +45,7 @@ TEST(Generator, SlotsChangeNoTokenAndNoLogProb) {
   }
 }
 
-TEST(Generator, OrderAndCompanyOfTicketsChangeNothing) {
+TEST(Generator, OrderAndNeighborsOfTicketsChangeNothing) {
   LetterPolicy policy;
   const RolloutOptions options = tiny_rollout();
   const Groups all = generate(policy, options, some_tickets());
@@ -55,7 +55,7 @@ TEST(Generator, OrderAndCompanyOfTicketsChangeNothing) {
   expect_same(all, generate(policy, options, some_tickets(), true));
 }
 
-TEST(Generator, APartHasTheTokensOfItsSamplesInTheWholeGroup) {
+TEST(Generator, ATicketForSomeSamplesGivesTheTokensOfTheCompleteGroup) {
   LetterPolicy policy;
   const Ticket whole = ticket_for(4, "abcdefghijklmnop", 6);
   const RolloutGroup group = generate(policy, tiny_rollout(), {whole})[4];
@@ -73,7 +73,7 @@ TEST(Generator, APartHasTheTokensOfItsSamplesInTheWholeGroup) {
   }
 }
 
-TEST(Generator, PrefillChunksChangeNothing) {
+TEST(Generator, PrefillChunkSizeChangesNothing) {
   LetterPolicy policy;
   RolloutOptions options = tiny_rollout();
   const Groups all = generate(policy, options, some_tickets());
@@ -83,8 +83,8 @@ TEST(Generator, PrefillChunksChangeNothing) {
   }
 }
 
-TEST(Generator, ACacheThatHoldsOnlySomeOfTheResponsesChangesNothing) {
-  // A page is 8 KiB here, so a mebibyte holds 128; 46 responses of up to 12 pages want more.
+TEST(Generator, ASmallCacheChangesNothing) {
+  // A page is 8 KiB here, so a mebibyte holds 128; 46 responses of up to 12 pages need more.
   LetterPolicy policy;
   RolloutOptions options = tiny_rollout();
   options.sampling.max_response_tokens = 180;
@@ -119,7 +119,7 @@ TEST(Generator, ResponsesDifferBySampleProblemStepAndSeed) {
   EXPECT_NE(groups[0].responses[0].ids, again[0].responses[0].ids);
 }
 
-TEST(Generator, LogProbsAreTheLearnersBitForBit) {
+TEST(Generator, LogProbsAreBitIdenticalToTheLearners) {
   LetterPolicy policy;
   RolloutOptions options = tiny_rollout();
   options.sampling.temperature = 0.7;
@@ -139,7 +139,7 @@ TEST(Generator, LogProbsAreTheLearnersBitForBit) {
   }
 }
 
-TEST(Generator, StopsAtTheEndTokenAndKeepsIt) {
+TEST(Generator, StopsAfterTheEndToken) {
   LetterPolicy policy;
   int ended = 0;
   for (const auto& [number, group] : generate(policy, tiny_rollout(), some_tickets())) {
@@ -154,7 +154,7 @@ TEST(Generator, StopsAtTheEndTokenAndKeepsIt) {
   EXPECT_GT(ended, 0);
 }
 
-TEST(Generator, EndTokensCanBeReplaced) {
+TEST(Generator, OptionsOverrideTheModelsEndTokens) {
   LetterPolicy policy;
   RolloutOptions options = tiny_rollout();
   for (std::int64_t id = 0; id < 40; ++id) options.end_of_sequence_ids.push_back(id);
@@ -166,7 +166,7 @@ TEST(Generator, EndTokensCanBeReplaced) {
   }
 }
 
-TEST(Generator, EvaluationHasItsOwnSamplingAndRandomStream) {
+TEST(Generator, EvaluationHasItsOwnSamplingOptionsAndRandomStream) {
   LetterPolicy policy;
   RolloutOptions options = tiny_rollout();
   options.evaluation = {.temperature = 0, .max_response_tokens = 9};
@@ -194,7 +194,7 @@ TEST(Generator, LongPromptsLoseTheirFirstTokens) {
   EXPECT_EQ(groups[1].prompt_tokens_dropped, 0);
 }
 
-TEST(Generator, GivesAllPagesOfTheCacheBack) {
+TEST(Generator, ReleasesAllPagesOfTheCache) {
   LetterPolicy policy;
   RolloutOptions options = tiny_rollout();
   options.slots = 5;
@@ -210,18 +210,18 @@ TEST(Generator, GivesAllPagesOfTheCacheBack) {
   EXPECT_EQ(generator.free_pages(), pages);
 }
 
-TEST(Generator, HasRoomUntilItsSlotsAreSpokenFor) {
+TEST(Generator, FreeSlotsExcludeQueuedSamples) {
   LetterPolicy policy;
   RolloutOptions options = tiny_rollout();
   options.slots = 4;
   Generator generator = policy.generator(options);
   EXPECT_TRUE(generator.idle());
-  EXPECT_EQ(generator.room(), 4);
+  EXPECT_EQ(generator.free_slots(), 4);
   generator.add(ticket_for(0, "abc", 3));
   EXPECT_FALSE(generator.idle());
-  EXPECT_EQ(generator.room(), 1);
+  EXPECT_EQ(generator.free_slots(), 1);
   generator.add(ticket_for(1, "abc", 3));
-  EXPECT_EQ(generator.room(), 0);
+  EXPECT_EQ(generator.free_slots(), 0);
 }
 
 template <typename Action>
@@ -234,7 +234,7 @@ void expect_error(Action&& action, const std::string& part) {
   }
 }
 
-TEST(Generator, RefusesWhatItCannotGenerate) {
+TEST(Generator, RejectsInvalidTicketsAndOptions) {
   LetterPolicy policy;
   RolloutOptions options = tiny_rollout();
   Generator generator = policy.generator(options);
@@ -248,7 +248,7 @@ TEST(Generator, RefusesWhatItCannotGenerate) {
   expect_error([&] { policy.generator(options); }, "max_position_embeddings");
 }
 
-TEST(Generator, SaysWhenTheWeightsHaveDiverged) {
+TEST(Generator, NonFiniteLogitsAreAnError) {
   LetterPolicy policy;
   for (float& weight : test::host(policy.weights.tensor("model.norm.weight")))
     weight = std::nanf("");

@@ -1,5 +1,5 @@
-// Weights that change while responses are in flight: which weights each token is of, and that a
-// plan repeats it.
+// Weights that change while responses are in flight: the policy version of each token, and plans
+// that repeat it.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -38,7 +38,7 @@ std::vector<Ticket> some_tickets() {
           ticket_for(2, "thequickbrownfoxjumps", 4), ticket_for(3, std::string(50, 'k') + "x", 3)};
 }
 
-/// A policy whose weights are of one of three versions, which have little in common.
+/// A policy with three versions of weights, which differ strongly.
 class Policy : public LetterPolicy {
  public:
   explicit Policy(std::unique_ptr<Operators> these = make_cpu_operators(1))
@@ -56,20 +56,21 @@ class Policy : public LetterPolicy {
   std::vector<Weights> versions_;
 };
 
-/// Newer weights whenever may_change(passes so far) and the generator may take them.
+/// Changes to the next version whenever may_change(passes so far) and the generator allows it.
 Groups generate(Policy& policy, const RolloutOptions& options, const std::vector<Ticket>& tickets,
                 const std::function<bool(int)>& may_change) {
   Generator generator = policy.generator(options);
   std::int64_t version = 0;
   policy.use(0);
-  generator.take_weights(0);
+  generator.weights_changed(0);
   for (const Ticket& ticket : tickets) generator.add(ticket);
   Groups groups;
   for (int passes = 1; !generator.idle(); ++passes) {
     for (RolloutGroup& group : generator.step()) groups[group.ticket.group] = std::move(group);
-    if (version + 1 == kVersions || !may_change(passes) || !generator.may_take_weights()) continue;
+    if (version + 1 == kVersions || !may_change(passes) || !generator.may_change_weights())
+      continue;
     policy.use(++version);
-    generator.take_weights(version);
+    generator.weights_changed(version);
   }
   return groups;
 }
@@ -78,7 +79,7 @@ Groups with_changes_in_flight(Policy& policy, const RolloutOptions& options) {
   return generate(policy, options, some_tickets(), [](int passes) { return passes % 15 == 0; });
 }
 
-/// The same groups by their schedule.
+/// Returns tickets that plan the policy versions of these groups.
 std::vector<Ticket> planned(const Groups& groups) {
   std::vector<Ticket> tickets;
   for (const auto& [number, group] : groups) {
@@ -94,8 +95,9 @@ double log_prob(std::span<const float> logits, std::int32_t id) {
   return logits[static_cast<std::size_t>(id)] - std::log(sum);
 }
 
-/// Teacher forcing, a token a pass: each token's log-prob under the weights that it is said to be
-/// of, with a cache that each of them went on with (`keeps`) or began anew.
+/// Computes each token's log-prob by teacher forcing, one token a pass, under the weights of its
+/// recorded version. With `keeps` the cache is kept across versions, otherwise each version
+/// computes it again.
 std::vector<double> expected_log_probs(Policy& policy, const RolloutGroup& group,
                                        const Response& response, bool keeps) {
   KvCache cache(policy.weights.config(), *policy.operators, 64);
@@ -124,7 +126,7 @@ class InFlight : public testing::TestWithParam<InFlightWeights> {
   Policy policy_;
 };
 
-TEST_P(InFlight, EveryTokenIsOfTheWeightsThatItSays) {
+TEST_P(InFlight, EveryTokenHasTheLogProbOfItsRecordedVersion) {
   const Groups groups = with_changes_in_flight(policy_, options_of(GetParam()));
   std::size_t most_runs = 0;
   ASSERT_EQ(groups.size(), some_tickets().size());
@@ -142,10 +144,10 @@ TEST_P(InFlight, EveryTokenIsOfTheWeightsThatItSays) {
       }
     }
   }
-  EXPECT_EQ(most_runs, 3U) << "some response goes through all weights";
+  EXPECT_EQ(most_runs, 3U) << "some response has tokens of all versions";
 }
 
-TEST_P(InFlight, APlanRepeatsItWhateverTheSlotsAndTheTimeOfTheChange) {
+TEST_P(InFlight, APlanRepeatsTheTokensForAnySlotsAndTimesOfChange) {
   const Groups groups = with_changes_in_flight(policy_, options_of(GetParam()));
   const bool keeps = GetParam() == InFlightWeights::kKeepCache;
   for (const std::int64_t slots : {keeps ? 15 : 2, 40}) {
@@ -164,7 +166,7 @@ TEST_P(InFlight, APlanRepeatsItWhateverTheSlotsAndTheTimeOfTheChange) {
   }
 }
 
-TEST_P(InFlight, ADeviceAStepAheadOfTheHostDoesWhatItSays) {
+TEST_P(InFlight, ADeviceThatRunsAheadRecordsTheCorrectVersions) {
   Policy ahead(std::make_unique<test::GuardedOperators>());
   const Groups groups = with_changes_in_flight(ahead, options_of(GetParam()));
   const Groups again =
@@ -180,10 +182,10 @@ TEST_P(InFlight, ADeviceAStepAheadOfTheHostDoesWhatItSays) {
       most_runs = std::max(most_runs, response.versions.size());
     }
   }
-  EXPECT_EQ(most_runs, 3U) << "some response goes through all weights";
+  EXPECT_EQ(most_runs, 3U) << "some response has tokens of all versions";
 }
 
-TEST_P(InFlight, APromptThatIsHalfReadIsReadAgain) {
+TEST_P(InFlight, APartlyPrefilledPromptIsPrefilledAgain) {
   RolloutOptions options = options_of(GetParam());
   options.prefill_tokens = 3;
   const Groups groups = generate(policy_, options, {ticket_for(0, std::string(20, 'k'), 2)},
@@ -194,7 +196,7 @@ TEST_P(InFlight, APromptThatIsHalfReadIsReadAgain) {
   }
 }
 
-TEST_P(InFlight, OnlyAKeptCacheTakesASlotWhileItWaits) {
+TEST_P(InFlight, AWaitingResponseOccupiesASlotOnlyWithAKeptCache) {
   std::vector<Ticket> tickets;
   for (std::int64_t problem = 0; problem < 8; ++problem) {
     Ticket& ticket = tickets.emplace_back(ticket_for(problem, "abc", 4));
@@ -206,12 +208,12 @@ TEST_P(InFlight, OnlyAKeptCacheTakesASlotWhileItWaits) {
   EXPECT_EQ(error.find("raise rollout.slots") != std::string::npos, keeps) << error;
 }
 
-TEST_P(InFlight, APlanOfOtherWeightsIsNoticed) {
+TEST_P(InFlight, APlanForOtherWeightsIsAnError) {
   Ticket ticket = ticket_for(0, "abc", 1);
   ticket.planned = {{{0, 1}, {1, 100}}};
   Generator generator = policy_.generator(options_of(GetParam()));
   policy_.use(1);
-  generator.take_weights(1);
+  generator.weights_changed(1);
   generator.add(ticket);
   EXPECT_NE(error_of([&] { generator.step(), generator.step(); }).find("against the schedule"),
             std::string::npos);
@@ -224,7 +226,7 @@ INSTANTIATE_TEST_SUITE_P(Caches, InFlight,
                            return test.param == InFlightWeights::kKeepCache ? "Kept" : "Recomputed";
                          });
 
-TEST(InFlightWeights, FinishHasWeightsWaitForAllThatIsInFlight) {
+TEST(InFlightWeights, FinishDelaysNewWeightsUntilNothingIsInFlight) {
   Policy policy;
   const Groups groups = with_changes_in_flight(policy, options_of(InFlightWeights::kFinish));
   for (const auto& [number, group] : groups) {

@@ -1,4 +1,4 @@
-// Responses that lose their pages to older ones: that it changes no token, and stops no one.
+// Preemption of responses: it changes no token, and every response finishes.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -17,13 +17,13 @@ namespace {
 using test::expect_same, test::generate, test::Groups, test::LetterPolicy, test::some_tickets,
     test::ticket_for, test::tiny_rollout;
 
-/// Whose pages are so large that 64 / layers fill a mebibyte.
+/// A policy whose pages are so large that 64 / layers of them fill a mebibyte.
 LetterPolicy policy_of_large_pages(std::int64_t layers,
                                    std::unique_ptr<Operators> these = make_cpu_operators(1)) {
   return LetterPolicy({.layers = layers, .heads = 8, .kv_heads = 8}, std::move(these));
 }
 
-/// A response may need 16 pages, its prompt's 4 included: just a mebibyte with 4 layers.
+/// A response may need 16 pages including its prompt's 4, exactly a mebibyte with 4 layers.
 RolloutOptions long_rollout() {
   RolloutOptions options = tiny_rollout();
   options.sampling.max_response_tokens = options.evaluation.max_response_tokens = 176;
@@ -40,7 +40,7 @@ std::vector<Ticket> many_tickets() {
   return tickets;
 }
 
-/// Adds the tickets one after the other, while the generator works.
+/// Adds the tickets one by one while the generator runs.
 Groups trickled(Generator& generator, std::vector<Ticket> tickets) {
   Groups groups;
   std::size_t next = 0;
@@ -51,7 +51,7 @@ Groups trickled(Generator& generator, std::vector<Ticket> tickets) {
   return groups;
 }
 
-TEST(Preemption, ChangesNoTokenWhateverThePages) {
+TEST(Preemption, ChangesNoTokenForAnyCacheSize) {
   std::mt19937 random(7);
   const auto up_to = [&](std::uint32_t most) {
     return static_cast<std::int64_t>(random() % most) + 1;
@@ -79,8 +79,8 @@ TEST(Preemption, ChangesNoTokenWhateverThePages) {
   EXPECT_GT(preempted, 200);
 }
 
-// On a device passes run ahead of the host: see Generator.
-TEST(Preemption, ChangesNoTokenOfADeviceAStepAheadOfTheHost) {
+// On a device, passes run ahead of the host; see Generator.
+TEST(Preemption, ChangesNoTokenOnADeviceThatRunsAhead) {
   std::mt19937 random(8);
   LetterPolicy host = policy_of_large_pages(4);
   const Groups expected = generate(host, long_rollout(), many_tickets());
@@ -93,7 +93,7 @@ TEST(Preemption, ChangesNoTokenOfADeviceAStepAheadOfTheHost) {
     options.cache_mebibytes = 1 + i;
     options.slots = 10 + static_cast<std::int64_t>(random() % 30);
     options.prefill_tokens = 1 + static_cast<std::int64_t>(random() % 40);
-    {  // what a generator leaves that ends in the middle changes nothing
+    {  // a generator that is destroyed with responses in flight changes nothing
       Generator ended = policy.generator(options);
       for (Ticket& ticket : many_tickets()) ended.add(ticket);
       for (int pass = 0; pass < 20; ++pass) ended.step();
@@ -109,7 +109,7 @@ TEST(Preemption, ChangesNoTokenOfADeviceAStepAheadOfTheHost) {
   EXPECT_GT(preempted, 10);
 }
 
-/// Passes until the first ticket is answered.
+/// Returns the number of passes until the first ticket's group is finished.
 std::int64_t passes_of_first(Generator& generator) {
   for (std::int64_t passes = 1;; ++passes) {
     for (const RolloutGroup& group : generator.step()) {
@@ -118,7 +118,7 @@ std::int64_t passes_of_first(Generator& generator) {
   }
 }
 
-TEST(Preemption, TheOldestIsAsFastAsAlone) {
+TEST(Preemption, TheOldestResponseTakesAsManyPassesAsAlone) {
   LetterPolicy policy = policy_of_large_pages(4);
   RolloutOptions options = long_rollout();
   options.cache_mebibytes = 1;
@@ -134,7 +134,7 @@ TEST(Preemption, TheOldestIsAsFastAsAlone) {
   EXPECT_GT(generator.cache_use().preempted, 0);
 }
 
-TEST(Preemption, AllCanBePutBackBetweenAnyTwoPasses) {
+TEST(Preemption, AllResponsesCanBePreemptedBetweenAnyTwoPasses) {
   LetterPolicy policy, ahead({}, std::make_unique<test::GuardedOperators>());
   const Groups expected = generate(policy, tiny_rollout(), some_tickets());
   for (const int every : {1, 2, 7, -1, -2, -7}) {
@@ -149,14 +149,14 @@ TEST(Preemption, AllCanBePutBackBetweenAnyTwoPasses) {
       for (RolloutGroup& group : generator.step()) groups[group.ticket.group] = std::move(group);
     }
     expect_same(expected, groups);
-    EXPECT_EQ(generator.cache_use().preempted, 0) << "for want of pages";
+    EXPECT_EQ(generator.cache_use().preempted, 0) << "for lack of pages";
   }
 }
 
-TEST(Preemption, MoreAreInFlightThanWithPagesForTheLongest) {
+TEST(Preemption, AllowsMoreResponsesInFlightThanReservingTheLongest) {
   LetterPolicy policy;
   RolloutOptions options = tiny_rollout();
-  options.cache_mebibytes = 1;  // 128 pages, of which a response needs 12 at its longest
+  options.cache_mebibytes = 1;  // 128 pages; the longest response needs 12
   options.sampling.max_response_tokens = 180;
   const auto in_flight = [&](bool preemption) {
     options.preemption = preemption;

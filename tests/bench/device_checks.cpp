@@ -64,7 +64,8 @@ class Checks {
 
   void products() {
     const std::int64_t rows = 33, in = 512, out = 96;
-    const Tensor x = s_.put("x", rows, in), y = s_.room(rows, out), wide = s_.float_room(rows, out);
+    const Tensor x = s_.put("x", rows, in), y = s_.output(rows, out),
+                 wide = s_.float_output(rows, out);
     PackedWeight& weight = s_.weight("w", out, in);
     s_->linear(x, weight, y);
     s_->linear(x, weight, wide);
@@ -95,7 +96,7 @@ class Checks {
 
   void norm() {
     const std::int64_t rows = 17, width = 1024;
-    const Tensor x = s_.put("x", rows, width), y = s_.room(rows, width);
+    const Tensor x = s_.put("x", rows, width), y = s_.output(rows, width);
     const Tensor weight = s_.parameter("weight", 1, width);
     s_->rms_norm(x, weight, 1e-6f, y, {});
     const Matrix a = held(x), w = held(weight);
@@ -110,9 +111,9 @@ class Checks {
   void log_probs() {
     const std::int64_t rows = 5, vocabulary = 151936;
     const Tensor logits = s_.put_floats("logits", rows, vocabulary, 20);
-    const Tensor log_p = s_.float_room(1, rows), entropy = s_.float_room(1, rows);
+    const Tensor log_p = s_.float_output(1, rows), entropy = s_.float_output(1, rows);
     const std::vector<std::int32_t> targets = {0, 151935, 77, 2048, 100000};
-    s_->log_probs(logits, s_.indices(targets), 1, log_p, entropy, s_.float_room(1, rows));
+    s_->log_probs(logits, s_.indices(targets), 1, log_p, entropy, s_.float_output(1, rows));
     const Matrix z = held(logits);
     Matrix expected(1, rows), entropies(1, rows);
     for (std::int64_t r = 0; r < rows; ++r) {
@@ -175,7 +176,8 @@ class Checks {
     const Tensor keys = s_.put("keys", 16 * pages, rotated_cols, 2);
     const Tensor qkv = s_.put("qkv", 16 * pages, shape.qkv_cols(), 2);
     const Tensor queries = s_.put("queries", rows, rotated_cols, 2);
-    const Tensor pool = s_.room(pages, 2 * 16 * shape.kv_cols()), y = s_.room(rows, shape.q_cols());
+    const Tensor pool = s_.output(pages, 2 * 16 * shape.kv_cols()),
+                 y = s_.output(rows, shape.q_cols());
     DecodeBatch filling;
     filling.slots = s_.indices(slots);
     s_->store_kv(keys, qkv, shape, filling, {pool, 0});
@@ -200,8 +202,8 @@ class Checks {
     const std::vector<std::int32_t> starts = {0, 5, 6, 96, 300};
     const Tensor rotated = s_.put("keys", starts.back(), shape.q_cols() + shape.kv_cols(), 2);
     const Tensor qkv = s_.put("qkv", starts.back(), shape.qkv_cols(), 2);
-    const Tensor y = s_.room(starts.back(), shape.q_cols());
-    const Tensor log_sum = s_.float_room(starts.back(), shape.heads);
+    const Tensor y = s_.output(starts.back(), shape.q_cols());
+    const Tensor log_sum = s_.float_output(starts.back(), shape.heads);
     s_->attention(rotated, qkv, shape, {starts, s_.indices(starts), 204}, y, log_sum);
     const Matrix q = held(rotated), v = held(qkv);
     Reference expected = reference(shape, q, q, v);

@@ -8,7 +8,7 @@
 
 #include "common/comm/channel.h"
 #include "common/comm/collective/mpi_collective.h"
-#include "common/comm/weight_sync.h"
+#include "model/weight_sync/weight_sync.h"
 #include "tests/bench/arguments.h"
 
 namespace lie {

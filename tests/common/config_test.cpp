@@ -368,6 +368,35 @@ TEST_F(Config, AFormerNameOfAKeyIsAcceptedAndReported) {
   EXPECT_EQ(dump_config(fields).find("lanes"), std::string::npos);
 }
 
+TEST_F(Config, OptionalNumbersReadAndPrintAutoWhenUnset) {
+  std::optional<double> clip_high;
+  fields.add("clip_high", clip_high, {.help = "Upper clip.", .min = 0, .max = 1});
+  const auto set = [&](const std::string& text) {
+    set_config(fields, std::vector{"clip_high=" + text});
+    return clip_high;
+  };
+  EXPECT_NE(explain_config(fields).find("default auto; auto, or 0 to 1\n"), std::string::npos);
+  EXPECT_NE(dump_config(fields).find("clip_high: auto\n"), std::string::npos);
+  EXPECT_EQ(set("0.25"), 0.25);
+  EXPECT_NE(dump_config(fields).find("clip_high: 0.25\n"), std::string::npos);
+  EXPECT_EQ(set("auto"), std::nullopt);
+  EXPECT_THROW(set("2"), Error);
+  EXPECT_THROW(set("none"), Error);
+}
+
+TEST_F(Config, NegativeNumbersOfEarlierVersionsAreUnsetOptionalNumbers) {
+  std::optional<double> clip_high = 0.5;
+  fields.add("clip_high", clip_high, {.help = "Upper clip.", .min = 0});
+  std::string text = dump_config(fields);
+  text.replace(text.find("clip_high: 0.5"), 14, "clip_high: -1");
+  const auto older = scratch.write("older.yaml", text);
+  EXPECT_EQ(config_differences(fields, older, {}),
+            std::vector<std::string>{"clip_high: there -1, here 0.5"});
+  load_config(fields, older, {});
+  EXPECT_EQ(clip_high, std::nullopt);
+  EXPECT_TRUE(config_differences(fields, older, {}).empty());
+}
+
 TEST_F(Config, AKeyThatAnOlderRunLacksIsWhatRunsDidBefore) {
   std::int64_t lanes = 8;
   fields.add("lanes", lanes, {.help = "Lanes.", .min = 1, .before = "1"});

@@ -1,6 +1,6 @@
-// No folder includes itself by way of others, and no file either. A folder without subfolders is one
-// node; the files beside subfolders (learner/learner.cpp, learner/step.h) are a node each, because
-// some of them are the base of the subfolders and others build on them.
+// No folder includes itself by way of others, and no file either. A folder without subfolders is
+// one node; the files beside subfolders (learner/learner.cpp, learner/step.h) are a node each,
+// because some of them are the base of the subfolders and others build on them.
 #include <gtest/gtest.h>
 
 #include <functional>

@@ -17,26 +17,33 @@ bool is_source(const fs::path& path) {
   return kEndings.contains(path.extension().string());
 }
 
-void read_includes(const fs::path& path, std::vector<Include>& found) {
+void read_includes(const std::string& source, std::vector<Include>& found) {
   static const std::regex kInclude(R"(^\s*#\s*include\s*[<"]([^>"]+)[>"])");
-  std::ifstream file(path);
+  std::ifstream file(fs::path(source_directory()) / source);
   std::string text;
   for (int line = 1; std::getline(file, text); ++line) {
     std::smatch match;
-    if (std::regex_search(text, match, kInclude))
-      found.push_back({fs::relative(path, source_directory()).string(), line, match[1]});
+    if (std::regex_search(text, match, kInclude)) found.push_back({source, line, match[1]});
   }
 }
 
 }  // namespace
 
-std::vector<Include> includes_below(const std::vector<std::string>& folders) {
-  std::vector<Include> found;
+std::vector<std::string> sources_below(const std::vector<std::string>& folders) {
+  std::vector<std::string> sources;
   for (const std::string& folder : folders) {
     for (const auto& entry :
-         fs::recursive_directory_iterator(fs::path(source_directory()) / folder))
-      if (entry.is_regular_file() && is_source(entry.path())) read_includes(entry.path(), found);
+         fs::recursive_directory_iterator(fs::path(source_directory()) / folder)) {
+      if (entry.is_regular_file() && is_source(entry.path()))
+        sources.push_back(fs::relative(entry.path(), source_directory()).string());
+    }
   }
+  return sources;
+}
+
+std::vector<Include> includes_below(const std::vector<std::string>& folders) {
+  std::vector<Include> found;
+  for (const std::string& source : sources_below(folders)) read_includes(source, found);
   return found;
 }
 

@@ -1,4 +1,4 @@
-// Every include of the project's sources, as the rules of the house read them.
+// The sources of the project and their include directives.
 #pragma once
 
 #include <string>
@@ -6,20 +6,24 @@
 
 namespace lie {
 
-/// One include directive; both paths from the repository root, where `path` is the project's.
+/// One include directive. `file` is relative to the repository root, and so is `path` if it names a
+/// file of the project.
 struct Include {
   std::string file;
   int line = 0;
   std::string path;
 };
 
-/// The includes of all sources below the folders, file by file.
+/// Returns the paths of all sources below the folders, from the repository root.
+std::vector<std::string> sources_below(const std::vector<std::string>& folders);
+
+/// Returns the includes of all sources below the folders, file by file.
 std::vector<Include> includes_below(const std::vector<std::string>& folders);
 
-/// The folders that hold the program; tests stand beside them.
+/// Returns the folders that hold the program, without the tests.
 const std::vector<std::string>& program_folders();
 
-/// Whether a path names a file of the project.
+/// Returns whether a path names a file of the project.
 bool is_ours(const std::string& path);
 
 }  // namespace lie

@@ -51,7 +51,7 @@ constexpr std::int64_t kRowCounts[] = {1, 7, 33};
 TEST_P(AtenOperators, MatmulsAgree) {
   for (const std::int64_t rows : kRowCounts) {
     expect_same(kOneSum, [&](Side& s) {
-      const Tensor x = s.put("x", rows, 24), y = s.room(rows, 45), sum = s.room(rows, 45);
+      const Tensor x = s.put("x", rows, 24), y = s.output(rows, 45), sum = s.output(rows, 45);
       const Tensor in_place = s.put("residual", rows, 45);
       PackedWeight& w = s.weight("w", 45, 24);
       s->linear(x, w, y);
@@ -65,7 +65,7 @@ TEST_P(AtenOperators, MatmulsAgree) {
 TEST_P(AtenOperators, MatmulGradientsAgreeAndWeightGradientsAccumulate) {
   for (const std::int64_t rows : kRowCounts) {
     expect_same(kOneSum, [&](Side& s) {
-      const Tensor dy = s.put("dy", rows, 45), dx = s.room(rows, 24);
+      const Tensor dy = s.put("dy", rows, 45), dx = s.output(rows, 24);
       const Tensor dw = s.put_floats("dw", 45, 24, 30);
       s->linear_backward_input(dy, s.weight("w", 45, 24), dx);
       s->linear_backward_weight(dy, s.put("x", rows, 24), {}, dw);
@@ -76,7 +76,7 @@ TEST_P(AtenOperators, MatmulGradientsAgreeAndWeightGradientsAccumulate) {
 
 TEST_P(AtenOperators, CopiesAreBitIdentical) {
   expect_same(1e-30, [](Side& s) {
-    const Tensor x = s.put("x", 5, 11), y = s.room(5, 11), zeroed = s.put("x", 5, 11);
+    const Tensor x = s.put("x", 5, 11), y = s.output(5, 11), zeroed = s.put("x", 5, 11);
     s->copy(x, y);
     s->zero(zeroed.rows_at(1, 2));
     const Tensor gradient = s.parameter("gradient", 1, 37);
@@ -88,15 +88,15 @@ TEST_P(AtenOperators, CopiesAreBitIdentical) {
 TEST_P(AtenOperators, EmbeddingGatherAndScatterAgree) {
   expect_same(kOneSum, [](Side& s) {
     const Indices tokens = s.indices({3, 0, 44, 3, 3, 17, 0});
-    const Tensor y = s.room(7, 24), dtable = s.put_floats("dtable", 45, 24);
-    const Tensor from_packed = s.room(7, 24);
+    const Tensor y = s.output(7, 24), dtable = s.put_floats("dtable", 45, 24);
+    const Tensor from_packed = s.output(7, 24);
     const auto packed = s->make_weight(45, 24);
     s->pack(*packed, 0, s.parameter("table", 45, 24));
     s->embed(*packed, tokens, from_packed);
     s->embed(s.parameter("table", 45, 24), tokens, y);
     s->embed_backward(s.put("dy", 7, 24), tokens, dtable);
     const Indices some = s.indices({1, 4, 5});
-    const Tensor gathered = s.room(3, 24), scattered = s.room(7, 24);
+    const Tensor gathered = s.output(3, 24), scattered = s.output(7, 24);
     s->gather_rows(y, some, gathered);
     s->scatter_rows(gathered, some, scattered);
     return Results{{"embed", s.get(y)},
@@ -111,8 +111,8 @@ TEST_P(AtenOperators, RmsNormAgreesAndItsGradientsAccumulate) {
   for (const std::int64_t rows : kRowCounts) {
     expect_same(kChain, [&](Side& s) {
       const Tensor x = s.put("x", rows, 40), weight = s.parameter("weight", 1, 40);
-      const Tensor y = s.room(rows, 40), unkept = s.room(rows, 40);
-      const Tensor inverse_rms = s.float_room(1, rows);
+      const Tensor y = s.output(rows, 40), unkept = s.output(rows, 40);
+      const Tensor inverse_rms = s.float_output(1, rows);
       s->rms_norm(x, weight, 1e-6f, y, inverse_rms);
       s->rms_norm(x, weight, 1e-6f, unkept, {});
       const Tensor dx = s.put("dx", rows, 40), dweight = s.put_floats("dweight", 1, 40);
@@ -159,8 +159,8 @@ TEST_P(AtenOperators, SwigluAgrees) {
   for (const std::int64_t rows : kRowCounts) {
     expect_same(kChain, [&](Side& s) {
       const Tensor gate_up = s.put("gate_up", rows, 2 * 19, 20);
-      const Tensor y = s.room(rows, 19), again = s.room(rows, 19);
-      const Tensor d_gate_up = s.room(rows, 2 * 19);
+      const Tensor y = s.output(rows, 19), again = s.output(rows, 19);
+      const Tensor d_gate_up = s.output(rows, 2 * 19);
       s->swiglu(gate_up, y);
       s->swiglu_backward(s.put("dy", rows, 19), gate_up, d_gate_up, again);
       return Results{{"y", s.get(y)}, {"again", s.get(again)}, {"d_gate_up", s.get(d_gate_up)}};
@@ -181,7 +181,8 @@ TEST_P(AtenOperators, QkNormAndRopeAgreeAndTheirGradientsAccumulate) {
         if (norm) how.q_norm = s.parameter("q", 1, width), how.k_norm = s.parameter("k", 1, width);
         const Tensor qkv = s.put("qkv", rows, shape.qkv_cols());
         const std::int64_t rotated_cols = shape.q_cols() + shape.kv_cols();
-        const Tensor rotated = s.room(rows, rotated_cols), d_qkv = s.room(rows, shape.qkv_cols());
+        const Tensor rotated = s.output(rows, rotated_cols),
+                     d_qkv = s.output(rows, shape.qkv_cols());
         s->qk_norm_rope(qkv, how, rotated);
         s->qk_norm_rope_backward(s.put("d_rotated", rows, rotated_cols), qkv, how, d_qkv,
                                  norm ? dq : Tensor(), norm ? dk : Tensor());
@@ -204,11 +205,11 @@ Results packed_attention(Side& s, const AttentionShape& shape,
   const PackedSequences sequences{starts, s.indices(starts), longest};
   const Tensor rotated = s.put("rotated", rows, shape.q_cols() + shape.kv_cols());
   const Tensor qkv = s.put("qkv", rows, shape.qkv_cols());
-  const Tensor y = s.room(rows, shape.q_cols()), unkept = s.room(rows, shape.q_cols());
-  const Tensor log_sum = s.float_room(rows, shape.heads);
+  const Tensor y = s.output(rows, shape.q_cols()), unkept = s.output(rows, shape.q_cols());
+  const Tensor log_sum = s.float_output(rows, shape.heads);
   s->attention(rotated, qkv, shape, sequences, y, log_sum);
   s->attention(rotated, qkv, shape, sequences, unkept, {});
-  const Tensor d_rotated = s.room(rows, rotated.cols), d_qkv = s.room(rows, qkv.cols);
+  const Tensor d_rotated = s.output(rows, rotated.cols), d_qkv = s.output(rows, qkv.cols);
   s->attention_backward(s.put("dy", rows, shape.q_cols()), rotated, qkv, y, log_sum, shape,
                         sequences, d_rotated, d_qkv);
   return {{"y", s.get(y)},
@@ -298,7 +299,7 @@ std::vector<float> decode_pages(Side& s, const AttentionShape& shape, float stal
                 {pool.view(), layer});
   }
   const auto count = static_cast<std::int64_t>(c.last.size());
-  const Tensor queries = s.room(count, rotated.cols), y = s.room(count, shape.q_cols());
+  const Tensor queries = s.output(count, rotated.cols), y = s.output(count, shape.q_cols());
   s->gather_rows(rotated, s.indices(c.last), queries);
   batch.positions = s.indices(c.of_last(c.positions));
   batch.sequences = s.indices(c.of_last(c.sequences));
@@ -342,7 +343,7 @@ TEST_P(AtenOperators, DecodingManyRowsOfALongSequenceInPartsAgrees) {
                 {pool.view(), 0});
     batch.positions = s.indices(positions);
     batch.sequences = s.indices(sequences);
-    const Tensor y = s.room(rows, shape.q_cols());
+    const Tensor y = s.output(rows, shape.q_cols());
     s->attention_decode(s.put("queries", rows, 256), shape, batch, {pool.view(), 0}, y);
     return s.get(y);
   };
@@ -356,8 +357,8 @@ TEST_P(AtenOperators, LogProbsAndTheirGradientAgree) {
       const std::int64_t rows = 7, vocabulary = 45;
       const Tensor logits = s.put_floats("logits", rows, vocabulary, 20);
       const Indices targets = s.indices({0, 44, 3, 3, 17, 20, 1});
-      const Tensor log_probs = s.float_room(1, rows), entropies = s.float_room(1, rows);
-      const Tensor log_sum = s.float_room(1, rows);
+      const Tensor log_probs = s.float_output(1, rows), entropies = s.float_output(1, rows);
+      const Tensor log_sum = s.float_output(1, rows);
       s->log_probs(logits, targets, temperature, log_probs, entropies, log_sum);
       s->log_probs_backward(logits, targets, temperature, entropies, log_sum,
                             s.put_floats("d_log_probs", 1, rows),
@@ -397,8 +398,8 @@ TEST(AtenDeterminism, SamplingWorksWhileALearnerComputesGradients) {
     for (int i = 0; i < 200; ++i) packed_attention(learner, {4, 2, 64}, {0, 5, 96});
   });
   Side actor(test::make_side("cuda", DType::kBFloat16), 0);
-  const Tensor logits = actor.put_floats("logits", 8, 1000), ids = actor.float_room(1, 8);
-  const DrawnTokens drawn{{ids.data, 1, 8, 8, DType::kInt32}, actor.float_room(1, 8)};
+  const Tensor logits = actor.put_floats("logits", 8, 1000), ids = actor.float_output(1, 8);
+  const DrawnTokens drawn{{ids.data, 1, 8, 8, DType::kInt32}, actor.float_output(1, 8)};
   const std::vector<Draw> draws(8, {.top_p = 0.9});
   while (goes_back.wait_for(std::chrono::seconds(0)) != std::future_status::ready) {
     actor->sample(logits, draws, drawn);

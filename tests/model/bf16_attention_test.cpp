@@ -41,12 +41,12 @@ Matrix attended(const float* q, const Matrix& k, const Matrix& v, std::int64_t l
     weights[at(j)] = score * scale;
     largest = std::max(largest, weights[at(j)]);
   }
-  float stretch[2][16] = {}, lane[16];  // blocks of 256 positions
+  float block[2][16] = {}, lane[16];  // blocks of 256 positions
   for (std::int64_t j = 0; j < length; ++j) {
     weights[at(j)] = rounded(test::scalar_exp(weights[at(j)] - largest));
-    stretch[j / 256][j % 16] += weights[at(j)];
+    block[j / 256][j % 16] += weights[at(j)];
   }
-  for (int i = 0; i < 16; ++i) lane[i] = stretch[0][i] + stretch[1][i];
+  for (int i = 0; i < 16; ++i) lane[i] = block[0][i] + block[1][i];
   const float inverse = 1.0f / test::folded(lane);
   Matrix y(at(width));
   for (std::int64_t d = 0; d < width; ++d) {
@@ -167,7 +167,7 @@ void add_head(const Packed& packed, std::int64_t first, std::int64_t end, std::i
     const float* q = &rotated[at(i * both + q_col)];
     const float* dy = &d_y[at(i * q_cols + q_col)];
     std::vector<double> weight, d_weight;
-    double total = 0, centre = 0;
+    double total = 0, center = 0;
     for (std::int64_t j = first; j <= i; ++j) {
       weight.push_back(std::exp(scale * dot(q, &rotated[at(j * both + q_cols + kv)])));
       d_weight.push_back(dot(dy, &qkv[at(j * of_qkv + both + kv)]));
@@ -175,11 +175,11 @@ void add_head(const Packed& packed, std::int64_t first, std::int64_t end, std::i
     }
     for (std::size_t j = 0; j < weight.size(); ++j) {
       weight[j] /= total;
-      centre += weight[j] * d_weight[j];
+      center += weight[j] * d_weight[j];
     }
     for (std::int64_t j = first; j <= i; ++j) {
       const double p = weight[at(j - first)],
-                   d_score = p * (d_weight[at(j - first)] - centre) * scale;
+                   d_score = p * (d_weight[at(j - first)] - center) * scale;
       for (std::int64_t d = 0; d < width; ++d) {
         const std::size_t k_at = at(j * both + q_cols + kv + d),
                           v_at = at(j * of_qkv + both + kv + d);
@@ -248,9 +248,9 @@ TEST(Bf16Attention, ResultsDoNotDependOnThreadsNeighborsOrInstructionSet) {
 }
 
 /// Attention's matmuls on arbitrary operands, with and without the matrix unit.
-class AttentionProducts {
+class AttentionMatmuls {
  public:
-  AttentionProducts(int round, std::int64_t width, std::int64_t rows)
+  AttentionMatmuls(int round, std::int64_t width, std::int64_t rows)
       : numbers_(round % 2 == 0), width_(width), rows_(rows), count_(1 + round % 6) {
     table_ = {5, 0, 3, 1, 4, 2};
     pool_.resize(at(6 * cpu::page_part_elements(width)));
@@ -272,7 +272,7 @@ class AttentionProducts {
   }
   Matrix of_16(bool on_unit) {
     Matrix sums(at(width_ * kPage), 1.0f);
-    const auto add = on_unit ? cpu::add_product_of_16 : cpu::add_product_of_16_in_vectors;
+    const auto add = on_unit ? cpu::add_matmul_of_16 : cpu::add_matmul_of_16_in_vectors;
     add(width_, left_.data(), pool_.data(), sums.data());
     return sums;
   }
@@ -293,15 +293,15 @@ TEST(MatrixUnit, AttentionIsBitIdenticalToVectorCode) {
   for (int round = 0; round < 200; ++round) {
     const std::int64_t width = 16 * (1 + round % 9), rows = round % 3 == 0 ? 16 : 1 + round % 15;
     SCOPED_TRACE(testing::Message() << "round " << round << ", " << rows << " rows of " << width);
-    AttentionProducts products(round, width, rows);
+    AttentionMatmuls matmuls(round, width, rows);
     const cpu::AttentionUnit unit(rows);
-    const Matrix keys = products.keys(true), values = products.values(true);
-    const Matrix of_16 = rows == 16 ? products.of_16(true) : Matrix();
+    const Matrix keys = matmuls.keys(true), values = matmuls.values(true);
+    const Matrix of_16 = rows == 16 ? matmuls.of_16(true) : Matrix();
     test::on_every_target([&] {
-      EXPECT_EQ(test::different(products.keys(false), keys), 0);
-      EXPECT_EQ(test::different(products.values(false), values), 0);
+      EXPECT_EQ(test::different(matmuls.keys(false), keys), 0);
+      EXPECT_EQ(test::different(matmuls.values(false), values), 0);
       if (rows != 16) return;
-      EXPECT_EQ(test::different(products.of_16(false), of_16), 0);
+      EXPECT_EQ(test::different(matmuls.of_16(false), of_16), 0);
     });
   }
 }

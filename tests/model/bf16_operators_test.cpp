@@ -29,15 +29,15 @@ std::unique_ptr<Operators> bf16_operators(int threads) {
 }
 
 /// Computes residual + x w^T in scalar code.
-Matrix expected_product(const Matrix& x, const Matrix& w, const Matrix& residual, std::int64_t rows,
-                        std::int64_t in, std::int64_t out) {
+Matrix expected_matmul(const Matrix& x, const Matrix& w, const Matrix& residual, std::int64_t rows,
+                       std::int64_t in, std::int64_t out) {
   Matrix y = residual;
   for (std::int64_t t = 0; t < rows; ++t) {
     for (std::int64_t n = 0; n < out; ++n) {
-      for (std::int64_t stretch = 0; stretch < in; stretch += 4096) {
+      for (std::int64_t block = 0; block < in; block += 4096) {
         float sum = 0;
-        const std::int64_t end = std::min(stretch + 4096, in);
-        for (std::int64_t k = stretch; k < end; k += 32) {
+        const std::int64_t end = std::min(block + 4096, in);
+        for (std::int64_t k = block; k < end; k += 32) {
           sum += tile_sum(
               std::min<std::int64_t>(32, end - k), [&](auto i) { return x[at(t * in + k + i)]; },
               [&](auto i) { return w[at(n * in + k + i)]; });
@@ -49,12 +49,12 @@ Matrix expected_product(const Matrix& x, const Matrix& w, const Matrix& residual
   return y;
 }
 
-void check_product(std::int64_t rows, std::int64_t in, std::int64_t out) {
+void check_matmul(std::int64_t rows, std::int64_t in, std::int64_t out) {
   SCOPED_TRACE(testing::Message() << rows << " rows, " << in << " to " << out);
   const Matrix x = float_values("x", at(rows * in)), w = float_values("w", at(out * in));
   const Matrix residual = float_values("r", at(rows * out));
-  const Matrix expected = expected_product(x, w, residual, rows, in, out);
-  const Matrix without = expected_product(x, w, Matrix(at(rows * out)), rows, in, out);
+  const Matrix expected = expected_matmul(x, w, residual, rows, in, out);
+  const Matrix without = expected_matmul(x, w, Matrix(at(rows * out)), rows, in, out);
   test::on_every_target([&] {
     const auto operators = bf16_operators(2);
     const auto weight = operators->make_weight(out, in);
@@ -70,21 +70,21 @@ void check_product(std::int64_t rows, std::int64_t in, std::int64_t out) {
 }
 
 TEST(Bf16ExactSums, MatmulsAddTilesInOrder) {
-  for (const std::int64_t rows : {1, 2, 16, 17, 32, 33, 70}) check_product(rows, 301, 77);
-  for (const std::int64_t in : {1, 2, 31, 32, 33, 64, 128}) check_product(19, in, 32);
-  for (const std::int64_t out : {1, 15, 16, 17, 33, 48}) check_product(35, 40, out);
-  check_product(3, 8300, 20);
-  check_product(2100, 40, 33);
+  for (const std::int64_t rows : {1, 2, 16, 17, 32, 33, 70}) check_matmul(rows, 301, 77);
+  for (const std::int64_t in : {1, 2, 31, 32, 33, 64, 128}) check_matmul(19, in, 32);
+  for (const std::int64_t out : {1, 15, 16, 17, 33, 48}) check_matmul(35, 40, out);
+  check_matmul(3, 8300, 20);
+  check_matmul(2100, 40, 33);
 }
 
 TEST(Bf16ExactSums, InputGradientsAreMatmulsWithTheTranspose) {
   const std::int64_t rows = 37, in = 45, out = 77;
   const Matrix dy = float_values("dy", at(rows * out)), w = float_values("w", at(out * in));
-  Matrix turned(at(in * out));
+  Matrix transposed(at(in * out));
   for (std::int64_t n = 0; n < out; ++n) {
-    for (std::int64_t k = 0; k < in; ++k) turned[at(k * out + n)] = w[at(n * in + k)];
+    for (std::int64_t k = 0; k < in; ++k) transposed[at(k * out + n)] = w[at(n * in + k)];
   }
-  const Matrix expected = expected_product(dy, turned, Matrix(at(rows * in)), rows, out, in);
+  const Matrix expected = expected_matmul(dy, transposed, Matrix(at(rows * in)), rows, out, in);
   test::on_every_target([&] {
     const auto operators = bf16_operators(3);
     const auto weight = operators->make_weight(out, in);

@@ -60,10 +60,10 @@ class Numbers {
 };
 
 /// A tensor in two copies: in fp32 for the CPU operators, and in `dtype` for the kernels.
-class Twice {
+class PairedTensor {
  public:
   /// With `scale` > 0, numbers are uniform in [-scale/2, scale/2). With 0, they are of all kinds.
-  Twice(DType dtype, std::int64_t rows, std::int64_t cols, Numbers& numbers, float scale = 0)
+  PairedTensor(DType dtype, std::int64_t rows, std::int64_t cols, Numbers& numbers, float scale = 0)
       : dtype_(dtype), rows_(rows), cols_(cols), cpu_(count()), floats_(count()), halves_(count()) {
     const auto kind = static_cast<std::int64_t>(numbers.bits() % 8);  // kind of the first row
     for (std::size_t i = 0; i < count(); ++i) {
@@ -91,7 +91,7 @@ class Twice {
   }
   /// Returns the number of differences between the kernels' results here and in another tensor, in
   /// the first columns.
-  std::int64_t different_from(const Twice& other, std::int64_t cols) const {
+  std::int64_t different_from(const PairedTensor& other, std::int64_t cols) const {
     std::int64_t found = 0;
     for (std::size_t i = 0; i < count(); ++i) {
       const bool counts = static_cast<std::int64_t>(i) % cols_ < cols;
@@ -130,11 +130,11 @@ class CudaRows : public testing::TestWithParam<DType> {
   void SetUp() override {
     if (!cuda::kernels_are_emulated()) GTEST_SKIP() << "the kernels of this build need a GPU";
   }
-  Twice activations(std::int64_t rows, std::int64_t cols) {
-    return Twice(GetParam(), rows, cols, numbers_);
+  PairedTensor activations(std::int64_t rows, std::int64_t cols) {
+    return PairedTensor(GetParam(), rows, cols, numbers_);
   }
-  Twice floats(std::int64_t rows, std::int64_t cols) {
-    return Twice(DType::kFloat32, rows, cols, numbers_);
+  PairedTensor floats(std::int64_t rows, std::int64_t cols) {
+    return PairedTensor(DType::kFloat32, rows, cols, numbers_);
   }
   /// Calls compare(width) until the requested number of rows was compared.
   template <typename F>
@@ -161,8 +161,9 @@ INSTANTIATE_TEST_SUITE_P(DTypes, CudaRows, testing::Values(DType::kFloat32, DTyp
 
 TEST_P(CudaRows, RmsNormIsBitIdenticalToTheCpu) {
   over_rows(kRows, [&](std::int64_t width) {
-    Twice x = activations(kRows, width), weight = floats(1, width), y = activations(kRows, width);
-    Twice inverse_rms = floats(1, kRows);
+    PairedTensor x = activations(kRows, width), weight = floats(1, width),
+                 y = activations(kRows, width);
+    PairedTensor inverse_rms = floats(1, kRows);
     cpu_->rms_norm(x.cpu(), weight.cpu(), 1e-6f, y.cpu(), inverse_rms.cpu());
     cuda::rms_norm(kDevice, x.kernel(), weight.kernel(), 1e-6f, y.kernel(), inverse_rms.kernel());
     EXPECT_EQ(y.different() + inverse_rms.different(), 0) << width;
@@ -171,8 +172,10 @@ TEST_P(CudaRows, RmsNormIsBitIdenticalToTheCpu) {
 
 TEST_P(CudaRows, RmsNormBackwardIsBitIdenticalToTheCpu) {
   over_rows(kRows, [&](std::int64_t width) {
-    Twice dy = activations(kRows, width), x = activations(kRows, width), weight = floats(1, width);
-    Twice inverse_rms = floats(1, kRows), dx = activations(kRows, width), dw = floats(1, width);
+    PairedTensor dy = activations(kRows, width), x = activations(kRows, width),
+                 weight = floats(1, width);
+    PairedTensor inverse_rms = floats(1, kRows), dx = activations(kRows, width),
+                 dw = floats(1, width);
     cpu_->rms_norm_backward(dy.cpu(), x.cpu(), weight.cpu(), inverse_rms.cpu(), dx.cpu(), dw.cpu());
     cuda::rms_norm_backward(kDevice, dy.kernel(), x.kernel(), weight.kernel(), inverse_rms.kernel(),
                             dx.kernel(), dw.kernel(), partial_.data());
@@ -182,12 +185,12 @@ TEST_P(CudaRows, RmsNormBackwardIsBitIdenticalToTheCpu) {
 
 TEST_P(CudaRows, SwigluAndItsGradientAreBitIdenticalToTheCpu) {
   over_rows(kRows, [&](std::int64_t width) {
-    Twice gate_up = activations(kRows, 2 * width), y = activations(kRows, width);
+    PairedTensor gate_up = activations(kRows, 2 * width), y = activations(kRows, width);
     cpu_->swiglu(gate_up.cpu(), y.cpu());
     cuda::swiglu(kDevice, gate_up.kernel(), y.kernel());
     EXPECT_EQ(y.different(), 0) << width;
-    Twice dy = activations(kRows, width), d = activations(kRows, 2 * width);
-    Twice again = activations(kRows, width);
+    PairedTensor dy = activations(kRows, width), d = activations(kRows, 2 * width);
+    PairedTensor again = activations(kRows, width);
     cpu_->swiglu_backward(dy.cpu(), gate_up.cpu(), d.cpu(), again.cpu());
     cuda::swiglu_backward(kDevice, dy.kernel(), gate_up.kernel(), d.kernel(), again.kernel());
     EXPECT_EQ(d.different() + again.different(), 0) << width;
@@ -201,11 +204,11 @@ TEST_P(CudaRows, HeadRotationAndItsGradientAreBitIdenticalToTheCpu) {
     const AttentionShape shape{5, 2, width};
     const std::int64_t rotated_cols = shape.q_cols() + shape.kv_cols();
     const std::vector<std::int32_t> positions = indices(numbers_, kTokens, 30);
-    Twice rope = floats(30, width), q_norm = floats(1, width), k_norm = floats(1, width);
-    Twice qkv = activations(kTokens, shape.qkv_cols());
+    PairedTensor rope = floats(30, width), q_norm = floats(1, width), k_norm = floats(1, width);
+    PairedTensor qkv = activations(kTokens, shape.qkv_cols());
     for (const bool norm : {true, false}) {
       const auto how = [&](bool cpu) {
-        const auto side = [&](Twice& x) { return cpu ? x.cpu() : x.kernel(); };
+        const auto side = [&](PairedTensor& x) { return cpu ? x.cpu() : x.kernel(); };
         return QkNormRope{shape,
                           norm ? side(q_norm) : Tensor(),
                           norm ? side(k_norm) : Tensor(),
@@ -213,12 +216,12 @@ TEST_P(CudaRows, HeadRotationAndItsGradientAreBitIdenticalToTheCpu) {
                           side(rope),
                           view(positions)};
       };
-      Twice rotated = activations(kTokens, rotated_cols);
+      PairedTensor rotated = activations(kTokens, rotated_cols);
       cpu_->qk_norm_rope(qkv.cpu(), how(true), rotated.cpu());
       cuda::qk_norm_rope(kDevice, qkv.kernel(), how(false), rotated.kernel());
       EXPECT_EQ(rotated.different(), 0) << width;
-      Twice d_rotated = activations(kTokens, rotated_cols), dq = floats(1, width);
-      Twice d_qkv = activations(kTokens, shape.qkv_cols()), dk = floats(1, width);
+      PairedTensor d_rotated = activations(kTokens, rotated_cols), dq = floats(1, width);
+      PairedTensor d_qkv = activations(kTokens, shape.qkv_cols()), dk = floats(1, width);
       cpu_->qk_norm_rope_backward(d_rotated.cpu(), qkv.cpu(), how(true), d_qkv.cpu(),
                                   norm ? dq.cpu() : Tensor(), norm ? dk.cpu() : Tensor());
       cuda::qk_norm_rope_backward(kDevice, d_rotated.kernel(), qkv.kernel(), how(false),
@@ -278,13 +281,13 @@ TEST_P(CudaRows, PagedAttentionIsBitIdenticalToTheCpu) {
     Cached cached(numbers_, longest);
     const std::int64_t page_cols = 2 * 2 * 16 * shape.kv_cols(), held = cached.positions_held();
     const auto tame = [&](std::int64_t rows, std::int64_t cols) {
-      return Twice(GetParam(), rows, cols, numbers_, 4.0f);
+      return PairedTensor(GetParam(), rows, cols, numbers_, 4.0f);
     };
-    Twice keys = tame(held, shape.q_cols() + shape.kv_cols());
-    Twice qkv = tame(held, shape.qkv_cols());
-    Twice pool = tame(cached.pages(), page_cols), y = tame(Cached::kRows, shape.q_cols());
+    PairedTensor keys = tame(held, shape.q_cols() + shape.kv_cols());
+    PairedTensor qkv = tame(held, shape.qkv_cols());
+    PairedTensor pool = tame(cached.pages(), page_cols), y = tame(Cached::kRows, shape.q_cols());
     const DecodeBatch filling = cached.filling(), reading = cached.reading();
-    Twice rotated = tame(Cached::kRows, shape.q_cols() + shape.kv_cols());
+    PairedTensor rotated = tame(Cached::kRows, shape.q_cols() + shape.kv_cols());
     cpu_->store_kv(keys.cpu(), qkv.cpu(), shape, filling, {pool.cpu(), 1});
     cpu_->attention_decode(rotated.cpu(), shape, reading, {pool.cpu(), 1}, y.cpu());
     cuda::store_kv(kDevice, keys.kernel(), qkv.kernel(), shape, filling, {pool.kernel(), 1});
@@ -303,13 +306,13 @@ TEST_P(CudaRows, RotateAndStoreIsBitIdenticalToSeparateCalls) {
     Cached cached(numbers_, 16);
     const DecodeBatch batch = cached.filling();
     const std::vector<std::int32_t> positions = indices(numbers_, kTokens, 30);
-    Twice rope = floats(30, shape.head_width), norm = floats(1, shape.head_width);
+    PairedTensor rope = floats(30, shape.head_width), norm = floats(1, shape.head_width);
     const QkNormRope how{shape, norm.kernel(), norm.kernel(),
                          1e-6f, rope.kernel(), view(positions)};
-    Twice qkv = activations(kTokens, shape.qkv_cols());
-    Twice rotated = activations(kTokens, shape.q_cols() + shape.kv_cols());
-    Twice pool = activations(cached.pages(), 2 * 2 * 16 * shape.kv_cols());
-    Twice queries = rotated, filled = pool;
+    PairedTensor qkv = activations(kTokens, shape.qkv_cols());
+    PairedTensor rotated = activations(kTokens, shape.q_cols() + shape.kv_cols());
+    PairedTensor pool = activations(cached.pages(), 2 * 2 * 16 * shape.kv_cols());
+    PairedTensor queries = rotated, filled = pool;
     cuda::qk_norm_rope(kDevice, qkv.kernel(), how, rotated.kernel());
     cuda::store_kv(kDevice, rotated.kernel(), qkv.kernel(), shape, batch, {pool.kernel(), 1});
     cuda::rotate_and_store(kDevice, qkv.kernel(), how, queries.kernel(), batch,
@@ -322,11 +325,11 @@ TEST_P(CudaRows, RotateAndStoreIsBitIdenticalToSeparateCalls) {
 TEST_P(CudaRows, EmbeddingAndItsGradientAreBitIdenticalToTheCpu) {
   over_rows(kRows, [&](std::int64_t width) {
     const std::vector<std::int32_t> tokens = indices(numbers_, kRows, 40);
-    Twice table = floats(40, width), y = activations(kRows, width);
+    PairedTensor table = floats(40, width), y = activations(kRows, width);
     cpu_->embed(table.cpu(), view(tokens), y.cpu());
     cuda::embed(kDevice, table.kernel(), view(tokens), y.kernel());
     EXPECT_EQ(y.different(), 0) << width;
-    Twice dy = activations(kRows, width), dtable = floats(40, width);
+    PairedTensor dy = activations(kRows, width), dtable = floats(40, width);
     cpu_->embed_backward(dy.cpu(), view(tokens), dtable.cpu());
     cuda::embed_backward(kDevice, dy.kernel(), view(tokens), dtable.kernel());
     EXPECT_EQ(dtable.different(), 0) << width;
@@ -345,9 +348,9 @@ TEST_P(CudaHead, LogProbsEntropiesAndGradientsAreBitIdenticalToTheCpu) {
     // One call in a hundred spans several parts of a row's sum.
     const std::int64_t vocabulary = ++call % 100 == 0 ? 2048 * (call % 3 + 1) + some : some;
     const std::vector<std::int32_t> targets = indices(numbers_, kHeadRows, vocabulary);
-    Twice logits = floats(kHeadRows, vocabulary), log_probs = floats(1, kHeadRows);
-    Twice entropies = floats(1, kHeadRows), log_sum = floats(1, kHeadRows);
-    Twice d_log_probs = floats(1, kHeadRows), d_entropies = floats(1, kHeadRows);
+    PairedTensor logits = floats(kHeadRows, vocabulary), log_probs = floats(1, kHeadRows);
+    PairedTensor entropies = floats(1, kHeadRows), log_sum = floats(1, kHeadRows);
+    PairedTensor d_log_probs = floats(1, kHeadRows), d_entropies = floats(1, kHeadRows);
     const float temperature = call % 2 == 0 ? 1.0f : 0.7f;
     cpu_->log_probs(logits.cpu(), view(targets), temperature, log_probs.cpu(), entropies.cpu(),
                     log_sum.cpu());
@@ -365,8 +368,8 @@ TEST_P(CudaHead, LogProbsEntropiesAndGradientsAreBitIdenticalToTheCpu) {
 
 /// Draws a token from each row with both implementations. `how(i)` describes the draw from row i.
 template <typename How>
-void expect_same_draws(Operators& cpu, Numbers& numbers, Twice logits, const How& how) {
-  Twice log_probs(DType::kFloat32, 1, kHeadRows, numbers);
+void expect_same_draws(Operators& cpu, Numbers& numbers, PairedTensor logits, const How& how) {
+  PairedTensor log_probs(DType::kFloat32, 1, kHeadRows, numbers);
   std::vector<std::int32_t> cpu_ids(kHeadRows), ids(kHeadRows);
   std::vector<Draw> draws;
   for (std::int64_t i = 0; i < kHeadRows; ++i) {
@@ -422,8 +425,8 @@ TEST_P(CudaHead, SumsOfSquaresAndAdamWAreBitIdenticalToTheCpu) {
   over_rows(kRows, [&](std::int64_t width) {
     const std::int64_t count = kRows * width, block = 3 * width + 1;
     const auto flat = [&](Tensor x) { return x.elements_at(0, count); };
-    Twice g = floats(kRows, width), w = floats(kRows, width);
-    Twice m = floats(kRows, width), v = floats(kRows, width);
+    PairedTensor g = floats(kRows, width), w = floats(kRows, width);
+    PairedTensor m = floats(kRows, width), v = floats(kRows, width);
     std::vector<double> sums(static_cast<std::size_t>((count + block - 1) / block)), own = sums;
     cpu_->sums_of_squares(flat(g.cpu()), block, sums);
     cuda::sums_of_squares(kDevice, flat(g.kernel()), block,

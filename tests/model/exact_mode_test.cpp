@@ -30,8 +30,8 @@ ModelConfig config() {
   return config;
 }
 
-/// Sequences whose rows fill more than one block of a matmul. The first is longer than a position
-/// block of attention. The log-probs of all next tokens are compared.
+/// Sequences whose rows fill more than one block of a matmul. The first is longer than a split of
+/// attention. The log-probs of all next tokens are compared.
 PackedBatch long_and_short() {
   PackedBatch batch;
   batch.starts = {0};
@@ -168,7 +168,7 @@ TEST_P(ExactMode, LogProbsAreBitIdenticalInReplayedSteps) {
 
 /// Counts the matmuls that the exact operators pass to their base class, here the CPU's. Checks the
 /// shape, the strides and the alignment of each, because cuBLAS chooses the order of sums by them.
-class Recording : public test::GuardedOperators {
+class CountingOperators : public test::GuardedOperators {
  public:
   static constexpr std::int64_t kScratchFloats = 1;
 
@@ -181,14 +181,14 @@ class Recording : public test::GuardedOperators {
     EXPECT_EQ(residual.data, y.data);
     GuardedOperators::linear_add(x, w, residual, y);
   }
-  std::int64_t products = 0;
+  std::int64_t matmuls = 0;
 
  protected:
-  void poll_progress(Tensor, const AttentionShape&, const DecodeBatch&, KvPages, Tensor, Tensor) {}
+  void attend_rows(Tensor, const AttentionShape&, const DecodeBatch&, KvPages, Tensor, Tensor) {}
 
  private:
   void note(Tensor x, Tensor y) {
-    ++products;
+    ++matmuls;
     for (const Tensor& side : {x, y}) {
       EXPECT_EQ(side.rows, 256);
       EXPECT_EQ(side.stride, side.cols);
@@ -206,11 +206,11 @@ Buffer filled(Operators& operators, const char* name, std::int64_t rows, std::in
 
 TEST(ExactMatmuls, HaveAFixedNumberOfRows) {
   constexpr std::int64_t kIn = 40, kOut = 24;
-  cuda::ExactOperators<Recording> exact;
+  cuda::ExactOperators<CountingOperators> exact;
   const auto plain = make_cpu_operators(1);
   for (const std::int64_t rows : {1, 255, 256, 257, 600}) {
     // The tensors are columns of wider tensors, as q, k and v are.
-    const auto product = [&](Operators& operators) {
+    const auto run_matmuls = [&](Operators& operators) {
       const auto w = operators.make_weight(kOut, kIn);
       operators.pack(*w, 0, filled(operators, "w", kOut, kIn).view());
       const Buffer x = filled(operators, "x", rows, kIn + 8);
@@ -223,9 +223,9 @@ TEST(ExactMatmuls, HaveAFixedNumberOfRows) {
       operators.copy_to_host(y.view(), host);
       return host;
     };
-    exact.products = 0;
-    EXPECT_EQ(product(exact), product(*plain)) << rows << " rows";
-    EXPECT_EQ(exact.products, 3 * ((rows + 255) / 256));
+    exact.matmuls = 0;
+    EXPECT_EQ(run_matmuls(exact), run_matmuls(*plain)) << rows << " rows";
+    EXPECT_EQ(exact.matmuls, 3 * ((rows + 255) / 256));
   }
 }
 

@@ -28,18 +28,18 @@ class Side {
 
   /// Returns activations, uniform in [-scale/2, scale/2) and determined by `name`.
   Tensor put(const std::string& name, std::int64_t rows, std::int64_t cols, double scale = 4) {
-    return fill(room(rows, cols), name, scale);
+    return fill(output(rows, cols), name, scale);
   }
   /// Returns fp32 numbers of the same kind.
   Tensor put_floats(const std::string& name, std::int64_t rows, std::int64_t cols,
                     double scale = 4) {
-    return fill(float_room(rows, cols), name, scale);
+    return fill(float_output(rows, cols), name, scale);
   }
   /// Returns an output tensor filled with NaN, which must be overwritten.
-  Tensor room(std::int64_t rows, std::int64_t cols) {
+  Tensor output(std::int64_t rows, std::int64_t cols) {
     return garbage(rows, cols, operators_->activation_dtype());
   }
-  Tensor float_room(std::int64_t rows, std::int64_t cols) {
+  Tensor float_output(std::int64_t rows, std::int64_t cols) {
     return garbage(rows, cols, DType::kFloat32);
   }
   /// Returns an fp32 parameter with contiguous rows.

@@ -47,17 +47,17 @@ Matrix rounded(Matrix x) {
 
 /// Computes residual + x w^T in scalar code and by the operators on every instruction set. The
 /// weight is fp32, or bf16 in half the memory.
-void check_product(std::int64_t rows, std::int64_t in, std::int64_t stretch,
-                   std::int64_t out = 77 /* no multiple of a panel */) {
+void check_matmul(std::int64_t rows, std::int64_t in, std::int64_t block,
+                  std::int64_t out = 77 /* no multiple of a panel */) {
   const Matrix x = float_values("x", at(rows * in)), w = rounded(float_values("w", at(out * in)));
   const Matrix residual = float_values("r", at(rows * out));
   Matrix expected = residual;
   for (std::int64_t t = 0; t < rows; ++t) {
     for (std::int64_t n = 0; n < out; ++n) {
       float& total = expected[at(t * out + n)];
-      for (std::int64_t first = 0; first < in; first += stretch) {
+      for (std::int64_t first = 0; first < in; first += block) {
         float sum = 0.0f;
-        for (std::int64_t k = first; k < std::min(first + stretch, in); ++k)
+        for (std::int64_t k = first; k < std::min(first + block, in); ++k)
           sum = std::fma(x[at(t * in + k)], w[at(n * in + k)], sum);
         total += sum;
       }
@@ -82,12 +82,12 @@ void check_product(std::int64_t rows, std::int64_t in, std::int64_t stretch,
 
 TEST(CpuExactSums, MatmulsAddKBlocksInOrder) {
   for (const std::int64_t rows : {1, 2, 3, 5, 14, 31, 71, 300}) {
-    check_product(rows, 301, 128);
-    check_product(rows, 1029, 64);
+    check_matmul(rows, 301, 128);
+    check_matmul(rows, 1029, 64);
   }
-  check_product(2, 8200, 128);
-  check_product(5, 130, 128, 1100);
-  check_product(300, 100, 128, 1100);
+  check_matmul(2, 8200, 128);
+  check_matmul(5, 130, 128, 1100);
+  check_matmul(300, 100, 128, 1100);
 }
 
 TEST(CpuExactSums, WeightGradientsAddTokensInOrder) {

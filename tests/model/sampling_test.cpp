@@ -247,7 +247,7 @@ TEST_P(Sampling, LogProbsAreBitIdenticalToTheLearners) {
         draws.push_back({.row = row, .temperature = temperature, .key = {.problem = 1}});
       }
       const Drawn drawn = sample(side.operators(), logits, draws);
-      const Tensor learners = side.float_room(1, rows), unused = side.float_room(2, rows);
+      const Tensor learners = side.float_output(1, rows), unused = side.float_output(2, rows);
       side->log_probs(logits, side.indices(drawn.ids), temperature, learners, unused.rows_at(0, 1),
                       unused.rows_at(1, 1));
       EXPECT_EQ(drawn.log_probs, side.get(learners)) << rows << " rows";

@@ -32,7 +32,7 @@ ENVIRONMENT = {**os.environ, "OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_R
 
 
 def train(name, *overrides, ranks=1, fault=None):
-    """Trains the small model of the tests in WORK/name; whether it came to its end."""
+    """Trains the small model of the tests in WORK/name. Returns whether the run ended."""
     launcher = ["mpirun", "--oversubscribe", "-n", str(ranks)] if ranks > 1 else []
     settings = [f"run.directory={WORK / name}", "run.steps=4", *overrides]
     command = launcher + [BIN / "lie_cluster", "train", "tests/tools/small.yaml"]
@@ -52,7 +52,7 @@ def expected_digest(run):
 
 
 def sized(values):
-    """With the length before it, as common/trajectory/digest.h says."""
+    """Returns the bytes after their length, as common/trajectory/digest.h describes."""
     values = np.frombuffer(values, np.uint8) if isinstance(values, bytes) else values
     return np.int64(len(values)).tobytes() + values.tobytes()
 
@@ -69,7 +69,7 @@ def runs_of(versions):
 
 
 def digest(run):
-    """lie_analyze --digest over what the reader says, by its description in common/trajectory/digest.h."""
+    """Computes lie_analyze --digest from the reader's values, by its description in common/trajectory/digest.h."""
     samples, texts = run.samples(), run.texts()
     terms = [name for name in samples if name.startswith("reward_") and name != "reward_rank"]
     numbers = [name for name in samples if name.startswith(("command_", "c_context_", "r_context_", "right_at_"))]
@@ -119,13 +119,13 @@ class Reader(unittest.TestCase):
         self.assertEqual([f"{directory}: {note}" for note in run.notes], analyze("--digest", directory).stderr.splitlines())
         return run
 
-    def test_every_value_of_a_run_of_several_segments_is_the_logs(self):
+    def test_every_value_of_several_segments_is_that_of_the_log(self):
         run = self.assert_reads_as_lie_analyze(WORK / "whole")
         self.assertGreater(len(files(WORK / "whole")), 1)
         self.assertEqual(run.steps()["step"].tolist(), [0, 1, 2, 3, 4])
         self.assertEqual(len(run.samples()["c_context_3"]), 4 * 24 + 3 * 8)
 
-    def test_a_run_that_was_killed_and_goes_on_has_every_step_once(self):
+    def test_a_killed_and_resumed_run_has_every_step_once(self):
         self.assertFalse(train("killed", fault="metrics:4"))
         torn = lie_cluster.Run(WORK / "killed").metrics()["step"].tolist()
         self.assert_reads_as_lie_analyze(WORK / "killed")
@@ -243,6 +243,30 @@ class Reader(unittest.TestCase):
         with self.assertRaisesRegex(lie_cluster.Error, f"{other}/tokenizer.json: not the tokenizer of this run"):
             lie_cluster.Run(WORK / "whole").texts([0], tokenizer=other)
 
+    def test_a_run_says_what_it_holds(self):
+        run = lie_cluster.Run(WORK / "whole")
+        self.assertRegex(repr(run), rf'^Run\("{WORK}/whole"\): 4 steps, 120 samples, last metrics: step 4, accuracy \S+, '
+                                    r"eval_accuracy \S+, response_length_mean \S+$")
+        missing = copy("whole", "no_metrics")
+        (missing / "metrics.jsonl").unlink()
+        files(missing)[0].unlink()
+        self.assertRegex(repr(lie_cluster.Run(missing)), r"last metrics: none, 1 notes$")
+
+    def test_samples_may_have_their_texts(self):
+        run = lie_cluster.Run(WORK / "whole")
+        samples, texts = run.samples(["reward"], texts=True), run.texts()
+        self.assertEqual(list(samples), ["reward", *texts])
+        for name in texts:
+            self.assertEqual(samples[name].tolist(), texts[name])
+
+    def test_special_tokens_may_be_left_out_of_responses(self):
+        run = lie_cluster.Run(WORK / "whole")
+        shown, plain = run.texts()["response"], run.texts(special_tokens=False)["response"]
+        ended = run.samples()["finish_reason"] == 0
+        self.assertTrue(ended.any())
+        for i in range(len(shown)):
+            self.assertEqual(shown[i], plain[i] + "<|endoftext|>" * int(ended[i]))
+
     def test_settings_have_their_types(self):
         run = lie_cluster.Run(WORK / "whole")
         self.assertEqual(run.config["optimizer"]["eps"], 1e-8)
@@ -258,7 +282,7 @@ class Reader(unittest.TestCase):
         with self.assertRaisesRegex(lie_cluster.Error, 'no column "rewards", but "reward"; about'):
             run.samples(["step", "rewards"])
 
-    def test_what_is_no_run_is_refused(self):
+    def test_a_directory_without_a_run_is_refused(self):
         with self.assertRaisesRegex(lie_cluster.Error, "no such directory; give the run.directory"):
             lie_cluster.Run(WORK / "nowhere")
         with self.assertRaisesRegex(lie_cluster.Error, "holds neither config.yaml nor metrics.jsonl nor trajectories"):
@@ -268,7 +292,7 @@ class Reader(unittest.TestCase):
         with self.assertRaisesRegex(lie_cluster.Error, f"{torn}:2: .*; remove the line"):
             lie_cluster.Run(torn.parent).metrics()
 
-    def test_a_line_that_does_not_fit_its_checksum_is_refused(self):
+    def test_a_line_that_does_not_match_its_checksum_is_refused(self):
         from lie_cluster.json_lines import crc32c
         self.assertEqual(crc32c(b"123456789"), 0xE3069283)  # the check value of CRC-32C's catalogue entry
         path = copy("whole", "checked") / "metrics.jsonl"
@@ -277,7 +301,7 @@ class Reader(unittest.TestCase):
         path.write_text("".join(lines))
         self.assertEqual(list(lie_cluster.Run(path.parent).metrics()), ["step", "accuracy"])
         path.write_text(lines[0] + lines[1].replace("0.5", "0.7"))
-        with self.assertRaisesRegex(lie_cluster.Error, f"{path}:2: the line does not fit its checksum"):
+        with self.assertRaisesRegex(lie_cluster.Error, f"{path}:2: the line does not match its checksum"):
             lie_cluster.Run(path.parent).metrics()
 
     def test_frames_hold_the_same_columns(self):

@@ -6,6 +6,8 @@ source "$(dirname "$0")/begin.sh"
 export PATH="$BIN:$PATH"
 model="$PWD/assets/count_pairs/model" data="$PWD/assets/count_pairs/train.jsonl"
 trials=0 root="$PWD"
+source scripts/python_lib.sh
+behaviors="$python -m lie_cluster.behaviors"
 cd "$WORK" || exit 1
 
 # ends STATUS "words" "shell command": it ends with that status and says the words. STATUS bad: any but 0 and those of
@@ -56,7 +58,7 @@ ends bad 'expected an integer, 1 to 1024, found 100000' 'train_bench 100000'
 
 # Standard output: a full disk, a reader that goes away, none at all.
 for command in "lie_verify 1 1" "lie_verify rows.jsonl" "lie_verify --rules" "lie_analyze --no-html run" \
-  "lie_analyze --digest run" "lie_analyze --check run" "lie_analyze behaviours rows.jsonl" "lie_cluster data $data" \
+  "lie_analyze --digest run" "lie_analyze --check run" "$behaviors rows.jsonl" "lie_cluster data $data" \
   "lie_cluster init $model $data" "lie_cluster tokenize $model rows.jsonl" \
   "lie_cluster generate $model rows.jsonl --max-tokens 1"; do
   ends bad "$full" "$command >/dev/full"
@@ -65,8 +67,8 @@ done
 ends 141 '' 'lie_verify rows.jsonl | head -1'
 ends gone '' 'lie_analyze run | head -0' # its report is written all the same
 [ -s run/report.html ] || fail "the report is lost with its reader"
-ends gone '' 'lie_analyze behaviours rows.jsonl --json behaviours.json | head -0'
-[ -s behaviours.json ] || fail "the JSON file is lost with its reader"
+ends gone '' "$behaviors rows.jsonl --json behaviors.json | head -0"
+[ -s behaviors.json ] || fail "the JSON file is lost with its reader"
 
 # Progress that nobody can read stops no run.
 for to in '2>/dev/full' '2>&-' '2>&1 | head -0'; do
@@ -91,7 +93,7 @@ for file in empty nosuch binary rows.jsonl/; do
   ends bad '' "lie_cluster data $file"
   ends bad '' "lie_cluster init $model $file"
   ends bad '' "lie_cluster generate $model $file"
-  ends bad '' "lie_analyze behaviours $file"
+  ends bad '' "$behaviors $file"
 done
 for command in "lie_verify empty" "lie_cluster data empty" "lie_cluster tokenize $model empty" \
   "lie_cluster score $model empty"; do
@@ -129,13 +131,14 @@ ends bad 'nosuch/r.html: there is no directory nosuch; make it first' 'lie_analy
 ends bad 'there is no directory nosuch' 'lie_replay score run --json nosuch/scores.json'
 ends bad 'set by --set KEY=VALUE' 'lie_cluster train x.yaml rollout.slots=4'
 : >phrases
-ends bad 'phrases: holds no phrase' 'lie_analyze behaviours rows.jsonl --phrases phrases'
-ends bad 'empty holds no study' 'lie_analyze study empty'
-ends bad '--steps x: expected' "lie_analyze behaviours rows.jsonl --steps x"
+ends bad 'phrases: holds no phrase' "$behaviors rows.jsonl --phrases phrases"
+ends bad 'empty holds no study' "$python -m lie_cluster.study empty"
+for moved in judge behaviours behaviors study; do ends bad "python3 -m lie_cluster." "lie_analyze $moved run --any option"; done
+ends bad '--steps x: expected' "$behaviors rows.jsonl --steps x"
 
 # Tables fit 80 columns.
 for step in 1 2 3 4; do echo "{\"prompt\": \"1 2\", \"response\": \"wait\", \"step\": $step}"; done >steps.jsonl
-for command in "lie_analyze --no-html run" "lie_analyze behaviours steps.jsonl" "lie_cluster data $data --model $model"; do
+for command in "lie_analyze --no-html run" "$behaviors steps.jsonl" "lie_cluster data $data --model $model"; do
   ends 0 '' "$command"
   awk 'NR > 1 && length > 80 {exit 1}' out || { cat out; fail "$command: wider than 80 columns"; }
 done

@@ -1,15 +1,16 @@
 #!/usr/bin/env bash
-# A run's responses as data sets: what check_export.py chooses of all of them by itself, and what training reads.
+# A run's responses as data sets: the rows equal those that check_export.py chooses itself, and training reads them.
 # export_test.sh BIN WORK
 set -euo pipefail
 source "$(dirname "$0")/begin.sh"
+source scripts/python_lib.sh
 
 # exports FILE RUN... [options...]
 exports() {
-  "$BIN/lie_replay" export "${@:2}" --output "$WORK/$1" >"$WORK/export.log" 2>&1 || { cat "$WORK/export.log"; fail "$*"; }
+  "$python" -m lie_cluster.export "${@:2}" --output "$WORK/$1" >"$WORK/export.log" 2>&1 || { cat "$WORK/export.log"; fail "$*"; }
 }
 refuses() {
-  ! "$BIN/lie_replay" export "$WORK/run" "${@:2}" >"$WORK/refused.log" 2>&1 || fail "not refused: ${*:2}"
+  ! "$python" -m lie_cluster.export "$WORK/run" "${@:2}" >"$WORK/refused.log" 2>&1 || fail "not refused: ${*:2}"
   grep -qF -- "$1" "$WORK/refused.log" || { cat "$WORK/refused.log"; fail "no \"$1\""; }
 }
 described() { "$BIN/lie_cluster" data "$1" | sed '1s/^.*: \([0-9]* rows, .* bad rows\);.*/\1/'; }
@@ -25,16 +26,16 @@ exports two_runs.jsonl "$WORK/program" "$WORK/run" --columns run,step,reward_acc
 exports sft.jsonl "$WORK/run" --as sft
 exports messages.jsonl "$WORK/run" --as messages --best 0 --steps 2-3
 exports pairs.jsonl "$WORK/run" --as pairs --messages --kind all
-grep -q 'groups without a right response left out' "$WORK/export.log" || { cat "$WORK/export.log"; fail "what is left out is not said"; }
+grep -q 'groups without a right response left out' "$WORK/export.log" || { cat "$WORK/export.log"; fail "what is left out is not reported"; }
 exports problems.jsonl "$WORK/run" --as problems --least-accuracy 0.25 --most-accuracy 0.5
 grep -qE '; [0-9]+ problems of an accuracy out of bounds left out' "$WORK/export.log" || { cat "$WORK/export.log"; fail "problems"; }
 python3 tests/tools/check_export.py "$WORK" || fail "other rows than chosen by hand"
 
-if "$BIN/lie_replay" export "$WORK/run" --output "$WORK/problems.parquet" --as problems --least-accuracy 0.25 \
+if "$python" -m lie_cluster.export "$WORK/run" --output "$WORK/problems.parquet" --as problems --least-accuracy 0.25 \
   --most-accuracy 0.5 >"$WORK/parquet.log" 2>&1; then
   [ "$(described "$WORK/problems.jsonl")" = "$(described "$WORK/problems.parquet")" ] || fail "Parquet and JSONL differ"
 else
-  grep -q 'does not read Parquet' "$WORK/parquet.log" || { cat "$WORK/parquet.log"; fail "Parquet"; }
+  grep -q 'Parquet needs pyarrow' "$WORK/parquet.log" || { cat "$WORK/parquet.log"; fail "Parquet"; }
 fi
 train 1 "$WORK/on" --set "data.train_file=$WORK/problems.jsonl" --set run.steps=1 >"$WORK/on.log" 2>&1 ||
   { cat "$WORK/on.log"; fail "training on problems"; }
@@ -51,4 +52,7 @@ refuses 'no row of its data files gives the prompt of step 1' --output "$WORK/no
   --set data.train_file=assets/count_pairs/eval.jsonl
 [ -z "$(ls "$WORK" | grep -E 'none|partial')" ] || fail "something was written"
 
-echo "exports hold the rows that they say"
+"$BIN/lie_replay" export "$WORK/run" --output "$WORK/none.jsonl" >"$WORK/refused.log" 2>&1 && fail "lie_replay export succeeds"
+grep -q "python3 -m lie_cluster.export" "$WORK/refused.log" || { cat "$WORK/refused.log"; fail "the new command is not named"; }
+
+echo "exports hold the expected rows"

@@ -10,7 +10,7 @@
 namespace lie {
 namespace {
 
-using testing::ElementsAre, testing::HasSubstr, testing::IsEmpty;
+using testing::AllOf, testing::ElementsAre, testing::HasSubstr, testing::IsEmpty;
 
 struct ConfigWarnings : testing::Test {
   ConfigWarnings() {
@@ -52,7 +52,11 @@ TEST_F(ConfigWarnings, PromptsThatWouldBeCutAreCounted) {
 
 TEST_F(ConfigWarnings, StaleResponsesUnderANarrowClip) {
   config.tickets.max_staleness = 2;
-  EXPECT_THAT(slips(), ElementsAre(HasSubstr("rollout.max_staleness is 2")));
+  EXPECT_THAT(slips(), ElementsAre(AllOf(HasSubstr("rollout.max_staleness is 2"),
+                                         HasSubstr("as narrow as 0.0004"))));
+  config.policy_loss.algorithm = Algorithm::kGrpo;
+  EXPECT_THAT(slips(), IsEmpty()) << "its default of 0.2 is not narrow";
+  config.policy_loss.algorithm = Algorithm::kGspo;
   config.policy_loss.recompute_old_log_probs = true;
   EXPECT_THAT(slips(), IsEmpty());
   config.policy_loss.recompute_old_log_probs = false;

@@ -72,7 +72,7 @@ TEST_F(LoggedGroup, DiffersInANumberThatIsGone) {
 
 TEST(OrderOfAdvantages, TurnsWhereTwoResponsesChangePlaces) {
   const auto turns = [](std::vector<double> before, std::vector<double> after) {
-    return order_turns(before, after);
+    return order_changes(before, after);
   };
   EXPECT_TRUE(turns({1, 0, -1}, {1, -1, 0}));
   EXPECT_FALSE(turns({1, 0, -1}, {9, 0, -0.1}));
@@ -88,7 +88,7 @@ TEST(ScoreTable, MixesRangesOfStepsByTheirResponses) {
     steps.push_back({.first_step = step, .last_step = step});
     steps.back().logged.add_training(mixed, group_advantages(mixed, {}));
     steps.back().now.add_training(right, group_advantages(right, {}));
-    if (step == 7) steps.back().turned = 1;
+    if (step == 7) steps.back().reordered = 1;
   }
   const RewardNames names = {{"accuracy", "R_acc"}};
   const std::string table = score_table(steps, {names, names});

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# A run's log asked again: its scores and its weights come out with the same bits, and other rewards with those of a run that
-# has them.
+# A run's log is scored and learned again: scores and weights are bit-identical to the run's, and under other rewards to those of
+# a run that has them.
 # replay_test.sh BIN WORK
 set -euo pipefail
 source "$(dirname "$0")/begin.sh"
@@ -126,7 +126,7 @@ same_later_checkpoints whole first 2 4
 replay whole last --steps 3-6 --groups mixed
 [ "$(grep -c '"effective_sample_share":' "$WORK/last/metrics.jsonl")" = 4 ] || fail "not four steps"
 score last || { cat "$WORK/score.log"; fail "score of chosen steps"; }
-refuses 'its log lacks step 1, which follows on the start model' "$BIN/lie_replay" train "$WORK/later" --run-directory "$WORK/none"
+refuses 'its log lacks step 1, the one after the start model' "$BIN/lie_replay" train "$WORK/later" --run-directory "$WORK/none"
 refuses '--steps 7-: ' "$BIN/lie_replay" train "$WORK/whole" --run-directory "$WORK/none" --steps 7-
 refuses '--groups right: give all, mixed or a range' "$BIN/lie_replay" train "$WORK/whole" --run-directory "$WORK/none" --groups right
 
@@ -142,7 +142,7 @@ refuses 'run.replay_of: there' "$BIN/lie_replay" train "$WORK/fresh_seed" "$WORK
   --run-directory "$WORK/both"
 refuses 'differ in rollout.temperature' "$BIN/lie_replay" train "$WORK/whole" "$WORK/cold" --run-directory "$WORK/none"
 refuses 'began with other weights (SHA-256' "$BIN/lie_replay" train "$WORK/whole" "$WORK/onward" --run-directory "$WORK/none"
-refuses '--programs: programs are shown the row' "$BIN/lie_replay" train "$WORK/whole" --run-directory "$WORK/none" --programs --steps 2-
+refuses '--programs: programs receive the row' "$BIN/lie_replay" train "$WORK/whole" --run-directory "$WORK/none" --programs --steps 2-
 
 # Programs run only if asked to; without them their answers are the log's.
 command="python3 examples/reward_program.py --ngram 2 --threshold 3 --beta 0.5"

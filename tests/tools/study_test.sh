@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# A study of two rows and two seeds whose runs die, which is then stopped, and then ends: what was done is left alone, the bits
-# are those of runs by hand, and the table holds what the runs' metrics say.
+# A study of two rows and two seeds whose runs die, which is then stopped and resumed: finished runs are skipped, the runs are
+# bit-identical to runs by hand, and the table holds what the runs' metrics say.
 # study_test.sh BIN WORK
 set -euo pipefail
 source "$(dirname "$0")/begin.sh"
@@ -11,7 +11,7 @@ tiny=(--set run.steps=3 --set rollout.prompts_per_step=4 --set rollout.samples_p
 export LIE_BIN="$BIN"
 study() { scripts/study.sh --seeds 7-8 "${tiny[@]}" "$@" "$WORK/study"; }
 
-study --rows gspo,no-such-row >"$WORK/log" 2>&1 && fail "an unknown row is taken"
+study --rows gspo,no-such-row >"$WORK/log" 2>&1 && fail "an unknown row is accepted"
 grep -q "no row is named no-such-row" "$WORK/log" || fail "an unknown row is not named: $(cat "$WORK/log")"
 
 # Both runs die in their first step.
@@ -31,12 +31,16 @@ wait "$script" || status=$?
 before="$(stat -c %Y.%i "$WORK/study/gspo/seed-7/metrics.jsonl")"
 
 study --rows gspo,gspo-lie >"$WORK/log" 2>&1 || fail "$(cat "$WORK/log")"
-grep -q "gspo/seed-7: was done" "$WORK/log" || fail "a run that was done is not left out"
-[ "$(stat -c %Y.%i "$WORK/study/gspo/seed-7/metrics.jsonl")" = "$before" ] || fail "a run that was done was begun again"
+grep -q "gspo/seed-7: was done" "$WORK/log" || fail "a finished run is not skipped"
+[ "$(stat -c %Y.%i "$WORK/study/gspo/seed-7/metrics.jsonl")" = "$before" ] || fail "a finished run was started again"
 for seed in 7 8; do
   "$BIN/lie_cluster" train configs/demo.yaml "${tiny[@]}" --set "run.seed=$seed" --set "run.directory=$WORK/by-hand-$seed" \
     --set reward.length.enabled=false --set reward.redundancy.enabled=false >"$WORK/by-hand.log" 2>&1 || fail "$(cat "$WORK/by-hand.log")"
-  [ "$(digest "$WORK/study/gspo/seed-$seed")" = "$(digest "$WORK/by-hand-$seed")" ] || fail "seed $seed: not the bits of a run by hand"
+  [ "$(digest "$WORK/study/gspo/seed-$seed")" = "$(digest "$WORK/by-hand-$seed")" ] || fail "seed $seed: not bit-identical to a run by hand"
 done
 python3 tests/tools/check_study.py "$WORK/study"
 grep -q "gspo-lie" "$WORK/study/study.html" || fail "the page lacks a row"
+
+# The command that this was before names its successor.
+"$BIN/lie_analyze" study "$WORK/study" --json "$WORK/x.json" >"$WORK/log" 2>&1 && fail "lie_analyze study succeeds"
+grep -q "python3 -m lie_cluster.study" "$WORK/log" || fail "lie_analyze study does not name its successor: $(cat "$WORK/log")"

@@ -14,13 +14,13 @@
 #include "common/trajectory/segments.h"
 #include "learner/checkpoint/checkpoint.h"
 #include "learner/checkpoint/valid_checkpoint.h"
-#include "tools/analyze/analyze_commands.h"
 #include "tools/analyze/check.h"
 #include "tools/analyze/report/report.h"
 #include "tools/analyze/run.h"
 #include "tools/analyze/table.h"
 #include "tools/analyze/weights_digest.h"
 #include "tools/arguments/help.h"
+#include "tools/arguments/moved_command.h"
 #include "tools/arguments/number_arguments.h"
 #include "tools/arguments/output_argument.h"
 
@@ -218,11 +218,12 @@ int main(int argc, char** argv) {
   lie::fit_help(app);
   Request request;
   declare(app, request);
-  lie::Chosen chosen;
-  lie::add_judge_commands(app, chosen);
-  lie::add_study_command(app, chosen);
+  lie::add_moved_command(app, "judge", "lie_cluster.judge", "how-to/judge-behaviors.md");
+  lie::add_moved_command(app, "behaviours", "lie_cluster.behaviors", "how-to/judge-behaviors.md");
+  lie::add_moved_command(app, "behaviors", "lie_cluster.behaviors", "how-to/judge-behaviors.md");
+  lie::add_moved_command(app, "study", "lie_cluster.study", "studies/length-incentives.md");
   return lie::run_program("lie_analyze", [&] {
     CLI11_PARSE(app, argc, argv);
-    return chosen ? chosen() : run(request);
+    return run(request);
   });
 }

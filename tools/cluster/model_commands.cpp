@@ -148,7 +148,7 @@ void add_plan(CLI::App& program, Chosen& chosen) {
   const auto arguments = std::make_shared<PlanArguments>();
   CLI::App* command = program.add_subcommand(
       "plan",
-      "Memory, step time, idle shares and the best split of roles of a training run, simulated");
+      "Memory of each role, expected step time and idle shares of a training run");
   command->add_option("CONFIG", arguments->config, "YAML file, as for train")->required();
   add_overrides(*command, arguments->overrides,
                 "Set one key of the config: --set rollout.max_staleness=1");
@@ -164,13 +164,10 @@ void add_plan(CLI::App& program, Chosen& chosen) {
                    "here, or 0 with model.device cuda")
       ->check(integers(0, 4096));
   add_lengths_and_costs(*command, *arguments);
-  add_integer(*command, "--steps", arguments->steps, "Steps to simulate, besides the first ones", 1,
-              1000);
-  command->add_flag("--json", arguments->json, "JSON, with all splits tried and the costs");
+  command->add_flag("--json", arguments->json, "JSON, with the costs, for --costs");
   command->footer(
-      "\nStarts and writes nothing. stale: steps that the weights of a token lack, on average.\n"
-      "docs/benchmarks/plan-error.md says what is simulated, what is not, and how far off\n"
-      "it is.");
+      "\nStarts and writes nothing. Memory is exact; step time is a formula over measured costs\n"
+      "(tools/plan/step_time.h). docs/benchmarks/plan-error.md says how far off it is.");
   command->callback([&chosen, arguments] { chosen = [=] { plan(*arguments, std::cout); }; });
 }
 

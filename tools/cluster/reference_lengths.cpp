@@ -147,7 +147,7 @@ void reference_lengths(Job& job, const ReferenceLengthsArguments& arguments) {
                                .seed = static_cast<std::uint64_t>(config.run.seed),
                                .keep_binding = config.roles.keep_binding};
   generation.rollout.end_of_sequence_ids = ends.ids;
-  if (job.rank() > 0) return help_to_generate(job, generation);
+  if (job.rank() > 0) return run_generation_actor(job, generation);
 
   Log("actor", 0).info("responses {}", ends.text);
   const fs::path input = config.data.train_file;

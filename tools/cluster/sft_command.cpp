@@ -19,13 +19,13 @@
 #include "common/process/writer_lock.h"
 #include "learner/checkpoint/valid_checkpoint.h"
 #include "learner/sft/sft.h"
+#include "model/collective/through_host_collective.h"
 #include "model/tokenizer/template/templates.h"
 #include "model/tokenizer/tokenizer.h"
 #include "tools/run/config/devices.h"
 #include "tools/run/config/memory_plan.h"
 #include "tools/run/config/options.h"
 #include "tools/run/input/end_tokens.h"
-#include "tools/run/roles/staged_collective.h"
 #include "tools/run/start/announcements.h"
 #include "tools/run/start/resume.h"
 #include "tools/run/start/writer.h"
@@ -65,8 +65,8 @@ SftConfig load_sft_config(const fs::path& path, std::span<const std::string> ove
   return config;
 }
 
-/// Returns the keys that a resume of this run may change, besides those that never change a result:
-/// the keys of the run's length, unless the cosine schedule depends on it.
+/// Returns the keys that a resume of this run may change in addition to those that no result
+/// depends on. They are the keys of the run's length, unless the cosine schedule depends on it.
 std::vector<std::string> may_change(const SftConfig& config) {
   const OptimizerOptions& optimizer = config.sft.optimizer;
   if (optimizer.schedule == Schedule::kCosine && optimizer.decay_until == 0) return {};
@@ -282,7 +282,7 @@ void sft(Job& job, const fs::path& path, std::span<const std::string> overrides,
     if (is_first) print_plan(config, inputs, operators->dtypes());
     return;
   }
-  const auto learners = staged_collective(*world, *operators);
+  const auto learners = through_host_collective(*world, *operators);
   Weights weights = start_weights(config, *learners, *operators);
   weights.set_end_of_sequence_ids(
       inputs.ends.ids);  // checkpoints tell train and eval where to stop

@@ -275,7 +275,7 @@ void evaluate(Job& job, const fs::path& path, std::span<const std::string> overr
   } else if (job.rank() == 0) {
     evaluate_on_rank_0(job, config, options, ends.text);
   } else {
-    help_to_generate(job, options);
+    run_generation_actor(job, options);
   }
 }
 

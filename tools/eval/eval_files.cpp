@@ -98,11 +98,11 @@ void write_as_run(std::span<const ScoredGroup> groups, const EvalConfig& config)
   TrajectoryWriter writer(directory / "trajectories", info);
   writer.append(record);
   writer.close();
-  StepFacts facts;
-  facts.evaluation = groups;
+  StepMetricsInput input;
+  input.evaluation = groups;
   fs::remove(directory / "metrics.jsonl");
   MetricsLog(directory / "metrics.jsonl", -1)
-      .append({.step = 0, .wall_time = 0, .values = step_metrics(facts)});
+      .append({.step = 0, .wall_time = 0, .values = step_metrics(input)});
 }
 
 }  // namespace lie::evaluation

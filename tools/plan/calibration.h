@@ -7,7 +7,6 @@
 
 #include "common/rollout/rollout.h"
 #include "tools/plan/costs.h"
-#include "tools/plan/lengths.h"
 #include "tools/run/config/train_config.h"
 
 namespace lie::planning {

@@ -1,4 +1,4 @@
-// How long prompts and responses are: groups of a run's log, or a stated log-normal distribution.
+// How long prompts and responses are: those of a run's log, or a stated log-normal distribution.
 #pragma once
 
 #include <cstdint>
@@ -8,39 +8,21 @@
 
 namespace lie::planning {
 
-/// Tokens of a group's prompt and responses.
-struct GroupLengths {
-  std::int64_t prompt = 0;
-  std::vector<std::int64_t> responses;  // [G], each at least 1
+/// Token counts of prompts and responses, summed up as the step time needs them.
+struct Lengths {
+  double prompt_mean = 0;    // tokens
+  double response_mean = 0;  // tokens
+  /// survivors[t] is the share of responses with more than t tokens. survivors[0] is 1; the sum of
+  /// all entries is response_mean.
+  std::vector<double> survivors = {};
+  std::string text = {};  // "mean 43, median 31, 95 % 120, longest 130 tokens"
 };
 
-/// Responses of exp(N(log(median), sigma)) tokens, at least 1 and at most `longest`.
-struct LogNormalLengths {
-  double median = 0, sigma = 0;
-  std::int64_t longest = 0, prompt = 0;
-};
+/// Returns the lengths of the training responses of a run's log. Throws Error if it holds none.
+Lengths logged_lengths(const std::filesystem::path& run_directory);
 
-/// A group's lengths are a pure function of seed, step and group: the same in every layout.
-class Lengths {
- public:
-  /// Draws whole groups, whose responses resemble each other. `groups`: at least one; a group that
-  /// has fewer responses than are asked for gives its own again.
-  Lengths(std::vector<GroupLengths> groups, std::uint64_t seed)
-      : groups_(std::move(groups)), seed_(seed) {}
-  Lengths(const LogNormalLengths& stated, std::uint64_t seed) : stated_(stated), seed_(seed) {}
-
-  GroupLengths group(std::int64_t step, std::int64_t group, std::int64_t samples) const;
-
- private:
-  std::vector<GroupLengths> groups_;  // empty: stated_
-  LogNormalLengths stated_;
-  std::uint64_t seed_;
-};
-
-/// The training groups of a run's log. Throws Error if there are none.
-std::vector<GroupLengths> logged_lengths(const std::filesystem::path& run_directory);
-
-/// Of all responses: "mean 43, median 31, 95 % 120, longest 130 tokens".
-std::string describe_lengths(const Lengths& lengths, std::int64_t groups, std::int64_t samples);
+/// Returns the distribution of exp(N(log(median), sigma)) tokens, at least 1 and at most `longest`.
+Lengths log_normal_lengths(double median, double sigma, std::int64_t longest,
+                           std::int64_t prompt_tokens);
 
 }  // namespace lie::planning

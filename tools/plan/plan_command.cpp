@@ -3,6 +3,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cmath>
 #include <filesystem>
 #include <utility>
 
@@ -12,7 +13,6 @@
 #include "model/tokenizer/tokenizer.h"
 #include "tools/plan/calibration.h"
 #include "tools/plan/plan_text.h"
-#include "tools/plan/workload.h"
 #include "tools/run/config/devices.h"
 #include "tools/run/input/prompts.h"
 
@@ -27,27 +27,11 @@ constexpr std::int64_t kPromptsRead = 256;         // whose lengths tell a usual
 
 bool is_on_gpu(const TrainConfig& config) { return config.model.device.starts_with("cuda"); }
 
-/// Lengths, and what they are.
+/// The lengths to plan with, and where they are from.
 struct KnownLengths {
   Lengths lengths;
-  std::string text;
-  MeanTokens mean;
+  std::string origin;
 };
-
-KnownLengths described(Lengths lengths, const std::string& origin, const TrainConfig& config) {
-  constexpr std::int64_t kGroups = 256;
-  const std::int64_t samples = config.tickets.samples_per_prompt;
-  std::int64_t prompts = 0, responses = 0;
-  for (std::int64_t g = 0; g < kGroups; ++g) {
-    const GroupLengths group = lengths.group(1, g, samples);
-    prompts += group.prompt;
-    for (const std::int64_t tokens : group.responses) responses += tokens;
-  }
-  return {lengths,
-          origin + ": " + describe_lengths(lengths, kGroups, samples),
-          {.prompt = std::max<std::int64_t>(prompts / kGroups, 1),
-           .response = std::max<std::int64_t>(responses / (kGroups * samples), 1)}};
-}
 
 bool holds_a_log(const fs::path& run) {
   if (!fs::is_directory(run / "trajectories")) return false;
@@ -55,25 +39,18 @@ bool holds_a_log(const fs::path& run) {
                              [](const auto& entry) { return entry.path().extension() == ".h5"; });
 }
 
-KnownLengths logged(const fs::path& run, const TrainConfig& config) {
-  std::vector<GroupLengths> groups = logged_lengths(run);
-  const std::string origin = fmt::format("{} groups of {}", groups.size(), run.string());
-  return described({std::move(groups), static_cast<std::uint64_t>(config.run.seed)}, origin,
-                   config);
-}
-
 KnownLengths known_lengths(const PlanArguments& arguments, const TrainConfig& config,
                            std::int64_t prompt_tokens) {
-  if (!arguments.lengths.empty()) return logged(arguments.lengths, config);
   const bool is_stated = arguments.median_tokens > 0;
-  if (!is_stated && holds_a_log(config.run.directory)) return logged(config.run.directory, config);
+  std::string log = arguments.lengths;
+  if (log.empty() && !is_stated && holds_a_log(config.run.directory)) log = config.run.directory;
+  if (!log.empty()) return {logged_lengths(log), "responses of " + log};
   const std::int64_t longest = config.rollout.sampling.max_response_tokens;
   const double median =
       is_stated ? arguments.median_tokens : std::max(static_cast<double>(longest) / 4, 1.0);
-  const LogNormalLengths stated{median, arguments.sigma, longest, prompt_tokens};
-  const std::string origin = fmt::format("{}, log-normal with median {:.4g} and sigma {:.3g}",
-                                         is_stated ? "stated" : "assumed", median, arguments.sigma);
-  return described({stated, static_cast<std::uint64_t>(config.run.seed)}, origin, config);
+  return {log_normal_lengths(median, arguments.sigma, longest, prompt_tokens),
+          fmt::format("{}, log-normal with median {:.4g} and sigma {:.3g}",
+                      is_stated ? "stated" : "assumed", median, arguments.sigma)};
 }
 
 /// Throws Error where something is missing that costs are measured with.
@@ -112,12 +89,14 @@ std::int64_t tokens_of(const std::vector<Prompt>& prompts, const TrainConfig& co
 }
 
 Costs costs_of(const PlanArguments& arguments, const TrainConfig& config,
-               const std::vector<Prompt>& prompts, const KnownLengths& known) {
+               const std::vector<Prompt>& prompts, const Lengths& lengths) {
   if (!arguments.costs.empty()) return read_costs(arguments.costs);
   std::vector<int> threads = {1, static_cast<int>(usable_cpus().size())};
   if (config.model.threads > 0) threads = {static_cast<int>(config.model.threads)};
   if (is_on_gpu(config) || threads.back() == 1) threads.resize(1);
-  Costs costs = measure_costs({config, prompts, known.mean.prompt, known.mean.response}, threads);
+  const auto tokens = [](double mean) { return std::max<std::int64_t>(std::llround(mean), 1); };
+  Costs costs = measure_costs(
+      {config, prompts, tokens(lengths.prompt_mean), tokens(lengths.response_mean)}, threads);
   costs.bytes_per_second = kAssumedBytesPerSecond;
   return costs;
 }
@@ -132,23 +111,11 @@ ModelConfig model_of(const TrainConfig& config) {
       config.model.path);
 }
 
-/// What is not taken from a measurement.
-std::string assumptions(const PlanArguments& arguments, const TrainConfig& config,
-                        const Question& question, const std::vector<RanksPlan>& plans) {
+/// Lists what is not taken from a measurement.
+std::string assumptions(const PlanArguments& arguments, const TrainConfig& config) {
   std::vector<std::string> texts;
   if (arguments.costs.empty() && arguments.bytes_per_second == 0) {
     texts.push_back(fmt::format("{:.3g} GB/s between ranks", kAssumedBytesPerSecond / 1e9));
-  }
-  std::int64_t most = 1;
-  for (const RanksPlan& plan : plans) {
-    const RoleLayout& layout = plan.splits.front().layout;
-    for (const Role role : {Role::kActor, Role::kLearner}) {
-      most = std::max<std::int64_t>(most, layout.threads(layout.ranks(role).front(), role));
-    }
-  }
-  const std::int64_t known = question.costs.ranks.back().threads;
-  if (question.set_threads == 0 && most > known) {
-    texts.push_back(fmt::format("{} threads no faster than the {} known", most, known));
   }
   if (config.evaluation.every > 0) texts.push_back("no evaluations");
   if (config.checkpoint.every > 0) texts.push_back("no checkpoints");
@@ -156,12 +123,11 @@ std::string assumptions(const PlanArguments& arguments, const TrainConfig& confi
   return fmt::format("{}", fmt::join(texts, ", "));
 }
 
-std::string step_text(const Question& question, const TrainConfig& config) {
-  const Workload& work = question.workload;
+std::string step_text(const Workload& work) {
   return fmt::format(
       "{} prompts with {} responses, {} prompts an update, staleness {}, {} responses in flight",
-      work.prompts_per_step, work.samples_per_prompt, config.update.mini_batch_prompts,
-      work.max_staleness, work.generator.in_flight);
+      work.prompts, work.samples_per_prompt, work.mini_batch_prompts, work.max_staleness,
+      work.in_flight);
 }
 
 std::string hosts_text(const Machine& machine) {
@@ -177,33 +143,61 @@ std::int64_t cores_of(const PlanArguments& arguments, const TrainConfig& config)
   return is_on_gpu(config) ? 0 : std::ssize(usable_cpus());
 }
 
-Plan make_plan(const PlanArguments& arguments) {
-  const TrainConfig config = load_train_config(arguments.config, arguments.overrides);
+bool sets_roles(const RolesOptions& roles) {
+  return roles.actors > 0 || roles.reward_workers > 0 || roles.learners > 0;
+}
+
+/// Everything that a plan is made from.
+struct Inputs {
+  TrainConfig config;
+  ModelConfig model;
+  ComputeDTypes dtypes;
+  KnownLengths known;
+  Costs costs;
+  Workload work;
+  Machine machine;
+};
+
+Inputs inputs_of(const PlanArguments& arguments) {
+  TrainConfig config = load_train_config(arguments.config, arguments.overrides);
   const ModelConfig model = model_of(config);
   const std::vector<Prompt> prompts = prompts_of(arguments, config);
-  const KnownLengths known = known_lengths(arguments, config, tokens_of(prompts, config));
+  KnownLengths known = known_lengths(arguments, config, tokens_of(prompts, config));
   const ComputeDTypes dtypes = is_on_gpu(config) ? ComputeDTypes(DType::kBFloat16)
                                                  : make_operators(config.model, 1)->dtypes();
-  Question question{.workload = workload_of(config, model, dtypes.packed, known.mean),
-                    .costs = costs_of(arguments, config, prompts, known),
-                    .lengths = known.lengths,
-                    .machine = {arguments.ranks_per_host, cores_of(arguments, config)},
-                    .configured = config.roles,
-                    .set_threads = config.model.threads,
-                    .shares_weights = config.roles.share_weights && can_share_weights(config.model),
-                    .steps = arguments.steps};
-  if (arguments.bytes_per_second > 0) question.costs.bytes_per_second = arguments.bytes_per_second;
-  Plan plan{.config = arguments.config, .facts = {}, .costs = question.costs, .ranks = {}};
-  for (const std::int64_t ranks : arguments.ranks) {
-    std::vector<Split> splits = splits_of(question, ranks);
-    plan.ranks.push_back(
-        {ranks, memory_of_roles(config, model, dtypes, splits.front().layout), std::move(splits)});
-  }
-  plan.facts = {{"step", step_text(question, config)},
-                {"lengths", known.text},
-                {"costs", question.costs.origin},
-                {"hosts", hosts_text(question.machine)},
-                {"assumed", assumptions(arguments, config, question, plan.ranks)},
+  Costs costs = costs_of(arguments, config, prompts, known.lengths);
+  if (arguments.bytes_per_second > 0) costs.bytes_per_second = arguments.bytes_per_second;
+  const Workload work = workload_of(config, model, dtypes.packed, known.lengths);
+  const Machine machine{
+      .ranks_per_host = arguments.ranks_per_host,
+      .cores = cores_of(arguments, config),
+      .threads = config.model.threads,
+      .shares_weights = config.roles.share_weights && can_share_weights(config.model)};
+  return {std::move(config), model, dtypes, std::move(known), std::move(costs), work, machine};
+}
+
+RanksPlan plan_of(const Inputs& in, std::int64_t ranks) {
+  RanksPlan plan{.ranks = ranks, .memory = {}, .forecasts = {}};
+  const auto add = [&](const RolesOptions& roles, bool is_configured) {
+    RoleLayout layout = layout_of(roles, in.machine, ranks, in.work.gradient_shards);
+    const StepTime time = step_time(in.work, in.costs, in.known.lengths, in.machine, layout);
+    plan.forecasts.push_back({std::move(layout), time, is_configured});
+  };
+  add({}, false);
+  if (sets_roles(in.config.roles)) add(in.config.roles, true);
+  plan.memory = memory_of_roles(in.config, in.model, in.dtypes, plan.forecasts.back().layout);
+  return plan;
+}
+
+Plan make_plan(const PlanArguments& arguments) {
+  const Inputs in = inputs_of(arguments);
+  Plan plan{.config = arguments.config, .facts = {}, .costs = in.costs, .ranks = {}};
+  for (const std::int64_t ranks : arguments.ranks) plan.ranks.push_back(plan_of(in, ranks));
+  plan.facts = {{"step", step_text(in.work)},
+                {"lengths", in.known.origin + ": " + in.known.lengths.text},
+                {"costs", in.costs.origin},
+                {"hosts", hosts_text(in.machine)},
+                {"assumed", assumptions(arguments, in.config)},
                 memory_fact(plan.ranks.front().memory)};
   return plan;
 }

@@ -1,5 +1,4 @@
-// lie_cluster plan: memory, step time and idle shares of a config before it runs, and the split of
-// ranks that serves it best.
+// lie_cluster plan: memory, expected step time and idle shares of a config before it runs.
 #pragma once
 
 #include <cstdint>
@@ -19,7 +18,6 @@ struct PlanArguments {
   std::string lengths;                    // a run directory; empty: run.directory, if it holds any
   double median_tokens = 0, sigma = 0.7;  // of stated lengths; 0: not stated
   double bytes_per_second = 0;            // 0: assumed
-  std::int64_t steps = 8;
   bool json = false;
 };
 

@@ -1,30 +1,36 @@
-// A plan as people and programs read it.
+// A plan as a table for people and as JSON for programs.
 #pragma once
 
 #include <string>
 #include <vector>
 
-#include "tools/plan/search.h"
+#include "tools/plan/step_time.h"
 #include "tools/run/start/announcements.h"
 
 namespace lie::planning {
 
-/// The splits of so many ranks, the fastest first.
+/// One layout of roles, and the step time that is expected of it.
+struct Forecast {
+  RoleLayout layout;
+  StepTime time;
+  bool is_configured = false;  // by roles.*; otherwise the layout that train chooses
+};
+
+/// What is expected of one number of ranks.
 struct RanksPlan {
   std::int64_t ranks = 0;
-  std::vector<RoleMemory> memory;  // of the fastest
-  std::vector<Split> splits;
+  std::vector<RoleMemory> memory;   // of the last forecast's layout
+  std::vector<Forecast> forecasts;  // the automatic layout, then the configured one if there is one
 };
 
 struct Plan {
   std::string config;
-  std::vector<Fact> facts;  // what is planned, what of it was measured, what is assumed
+  std::vector<Fact> facts;  // what is planned, and whether it was measured, stated or assumed
   Costs costs;
   std::vector<RanksPlan> ranks;
 };
 
-/// Facts and a table, 80 columns wide. Of each number of ranks the fastest split, the automatic,
-/// the configured and, where only one number was asked for, some of the others.
+/// Returns the facts and a table, 80 columns wide.
 std::string text_of(const Plan& plan);
 
 Json json_of(const Plan& plan);

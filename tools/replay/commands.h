@@ -1,6 +1,6 @@
-// The commands of lie_replay: score says what a run's responses are worth under its own settings or
-// under others, train has a learner learn from the logs of one or more runs with no token
-// generated, export hands logged responses on as a data set.
+// The commands of lie_replay. score computes what a run's responses are worth under its own
+// settings or under others. train runs a learner on the logs of one or more runs without generating
+// a token.
 #pragma once
 
 #include <filesystem>
@@ -8,7 +8,6 @@
 #include <vector>
 
 #include "common/comm/job.h"
-#include "tools/replay/data_shapes.h"
 #include "tools/replay/replay_task.h"
 
 namespace lie::replay {
@@ -21,26 +20,13 @@ struct ScoreArguments {
   int threads = 0;  // of a rank; 0: the cores are shared
 };
 
-/// The ranks share the steps; rank 0 prints to standard output. Returns rank 0's exit status: 1
-/// where no setting was changed and yet a value differs. Collective over the world. Throws Error.
+/// Scores every logged response again. The ranks share the steps; rank 0 prints to standard output.
+/// Returns rank 0's exit status: 1 if no setting was changed and yet a value differs. Collective
+/// over the world. Throws Error.
 int score_command(Job& job, const ScoreArguments& arguments);
 
-/// Runs this rank's part: each rank is a learner, the first also reads and scores. Goes on where
-/// the directory holds this replay. Throws Error. Collective over the world.
+/// Runs this rank as a learner; rank 0 also reads and scores. Resumes if the directory holds this
+/// replay. Throws Error. Collective over the world.
 void train_command(Job& job, const TrainArguments& arguments);
-
-struct ExportArguments {
-  std::vector<std::filesystem::path> runs;
-  std::filesystem::path output;  // *.parquet, or JSONL
-  ShapeOptions shape;
-  std::string steps;           // "5-10"; empty: all
-  std::string kind = "train";  // "train", "eval" or "all"
-  bool overwrite = false;
-  std::vector<std::string> overrides;  // key=value: where data files and tokenizer are now
-};
-
-/// Writes the rows by run, step, kind (training first), group and sample, and prints how many and
-/// what was left out. Throws Error, also where not a row comes of it; `output` is then as it was.
-void export_command(const ExportArguments& arguments);
 
 }  // namespace lie::replay

@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "common/base/error.h"
-#include "tools/replay/group_choice.h"
+#include "tools/replay/score_summary.h"
 #include "tools/run/roles/role_runners.h"
 #include "verifier/verify.h"
 
@@ -15,8 +15,9 @@ namespace {
 
 void require_programs(const char* key) {
   fail(
-      "{} is other than the run's, so the log has no answers to it; it is a command that is run "
-      "only with --programs",
+      "{} differs from the run's, so the log lacks the program's answers; the command runs only "
+      "with "
+      "--programs",
       key);
 }
 
@@ -31,8 +32,8 @@ void check_answers_are_logged(const LoggedRun& run) {
   for (const std::string& key : changed_keys(run)) {
     if (!is_under(key, {"verifier"})) continue;
     fail(
-        "{}: reward.command, which may overrule verdicts, must be asked again then; it is a "
-        "command that is run only with --programs",
+        "{}: reward.command may overrule verdicts, so it must run again; it does so only with "
+        "--programs",
         key);
   }
 }
@@ -42,7 +43,7 @@ bool is_of_a_program(const NamedNumber& number) {
 }
 
 double accuracy_of(std::span<const Score> scores) {
-  return static_cast<double>(count_right(scores)) / static_cast<double>(scores.size());
+  return static_cast<double>(count_correct(scores)) / static_cast<double>(scores.size());
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-// Logged groups decided and scored again, on many threads.
+// Scores logged groups again, on many threads.
 #pragma once
 
 #include <memory>
@@ -11,24 +11,25 @@
 
 namespace lie::replay {
 
-/// How to score again what a program had its part in.
+/// How to score groups again that reward or verifier programs may have scored.
 struct ScoringPlan {
-  ScoringOptions options;       // with the programs that are to run
-  bool keeps_verdicts = false;  // they may be a program's: verdict and answer are the log's
-  bool keeps_reward = false;    // so is the last term
+  ScoringOptions options;       // with the programs that run
+  bool keeps_verdicts = false;  // verdict and answer stay those of the log, for a program gave them
+  bool keeps_reward = false;    // the last reward term stays that of the log
 };
 
-/// Programs run only with `run_programs`; otherwise what they answered is taken from the log.
-/// Throws Error where the settings need other answers than those.
+/// Returns the plan for a run. Programs run only with `run_programs`; otherwise their logged
+/// answers are used. Throws Error if the settings need other answers than the logged ones.
 ScoringPlan scoring_plan(const LoggedRun& run, bool run_programs);
 
-/// Scores groups in parallel. Each thread has its own Scorer, and its own programs.
+/// Scores groups in parallel. Each thread has its own Scorer and its own programs.
 class GroupScorer {
  public:
   /// `decode` may be called by many threads at once.
   GroupScorer(ScoringPlan plan, DecodeText decode, int threads);
 
-  /// [groups][G], the same as reward workers would give. Throws Error as Scorer::score does.
+  /// Returns the scores [groups][G], which are those of reward workers. Throws Error as
+  /// Scorer::score does.
   std::vector<std::vector<Score>> score(std::span<const ScoredGroup* const> groups);
   /// Ends the programs.
   void finish();

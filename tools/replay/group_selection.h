@@ -10,15 +10,15 @@
 namespace lie::replay {
 
 struct GroupSelection {
-  bool only_mixed = false;  // with right and wrong responses
+  bool only_mixed = false;  // only groups with correct and incorrect responses
   NumberRange numbers;      // positions in the step, from 0
 };
 
-/// "all", "mixed", or positions such as "0-7". Throws Error for any other text.
+/// Parses "all", "mixed", or positions such as "0-7". Throws Error for any other text.
 GroupSelection parse_group_selection(const std::string& text);
 
-/// Keeps those of `groups` that are selected, by their verdicts as they are now. False, and all are
-/// kept, where none is: a step must teach something.
+/// Removes the groups that are not selected, by their current verdicts. Returns false and keeps all
+/// groups if none is selected, because a step needs a group.
 bool keep_selected(std::vector<ScoredGroup>& groups, const GroupSelection& selection);
 
 }  // namespace lie::replay

@@ -1,5 +1,5 @@
-// lie_replay: a finished run's log asked again: scored under other settings, learned from, or
-// handed on as a data set.
+// lie_replay: works on the log of a finished run. It scores the log under other settings, or learns
+// from it.
 #include <CLI/CLI.hpp>
 #include <functional>
 #include <string>
@@ -9,6 +9,7 @@
 #include "common/process/program.h"
 #include "tools/arguments/help.h"
 #include "tools/arguments/job_program.h"
+#include "tools/arguments/moved_command.h"
 #include "tools/arguments/number_arguments.h"
 #include "tools/arguments/output_argument.h"
 #include "tools/replay/commands.h"
@@ -20,9 +21,10 @@ using Chosen = std::function<int()>;
 void add_score(CLI::App& program, lie::replay::ScoreArguments& arguments, Chosen& chosen) {
   CLI::App* score = program.add_subcommand(
       "score",
-      "Decide and score every logged response again. Without --set all values must equal the "
+      "Verify and score every logged response again. Without --set all values must be "
+      "bit-identical to the logged ones: exit status 1 if they are not. With --set: a table, "
       "logged "
-      "ones, bit for bit: exit status 1 where they do not. With --set: a table, logged and now");
+      "and now");
   score->add_option("RUN_DIR", arguments.run, "Run directory of lie_cluster train")->required();
   lie::add_overrides(
       *score, arguments.overrides,
@@ -32,11 +34,12 @@ void add_score(CLI::App& program, lie::replay::ScoreArguments& arguments, Chosen
       ->check(lie::output_file());
   score->add_option("--html", arguments.html, "Write the comparison as a page with charts")
       ->check(lie::output_file());
-  score->add_flag("--programs", arguments.run_programs,
-                  "Run reward.command and verifier.command, one of each a thread; without it their "
-                  "logged answers are taken");
-  lie::add_integer(*score, "--threads", arguments.threads, "Of a rank; 0: the cores are shared", 0,
-                   1024);
+  score->add_flag(
+      "--programs", arguments.run_programs,
+      "Run reward.command and verifier.command, one of each per thread; without it their "
+      "logged answers are used");
+  lie::add_integer(*score, "--threads", arguments.threads,
+                   "Threads of a rank; 0: the ranks share the cores", 0, 1024);
   score->callback([&] {
     chosen = [&] {
       int status = 0;
@@ -50,24 +53,25 @@ void add_score(CLI::App& program, lie::replay::ScoreArguments& arguments, Chosen
 void add_train(CLI::App& program, lie::replay::TrainArguments& arguments, Chosen& chosen) {
   CLI::App* train = program.add_subcommand(
       "train",
-      "Run the learner over the logged steps, with no token generated. Without --set the weights "
-      "are the run's, bit for bit, in every checkpoint. Under mpirun -n N: N learners");
+      "Run the learner over the logged steps without generating a token. Without --set the weights "
+      "of every checkpoint are bit-identical to the run's. Under mpirun -n N: N learners");
   train
       ->add_option("RUN_DIR", arguments.runs,
                    "Run directory of lie_cluster train; of several, the first one's settings are "
-                   "taken, and steps are learned by number, then by run")
+                   "used, and steps are learned by number, then by run")
       ->required();
   train->add_option("--from-checkpoint", arguments.from_checkpoint,
                     "Begin with this checkpoint of the run and the step after it");
   train->add_option("--steps", arguments.steps, "Only these logged steps: 5-10, 5-, -10 or 7");
   train
-      ->add_option("--groups", arguments.groups,
-                   "all; mixed: those with right and wrong responses; or positions in the step, "
-                   "from 0: 0-7")
+      ->add_option(
+          "--groups", arguments.groups,
+          "all; mixed: those with correct and incorrect responses; or positions in the step, "
+          "from 0: 0-7")
       ->capture_default_str();
   train
       ->add_option("--run-directory", arguments.directory,
-                   "Run directory to write; the same command goes on with it")
+                   "Run directory to write; the same command resumes it")
       ->required();
   lie::add_overrides(
       *train, arguments.overrides,
@@ -75,7 +79,7 @@ void add_train(CLI::App& program, lie::replay::TrainArguments& arguments, Chosen
       "optimizer.* key; --set run.steps=N ends with step N");
   train->add_flag("--programs", arguments.run_programs,
                   "Score again with reward.command and verifier.command; without it their logged "
-                  "answers are taken");
+                  "answers are used");
   lie::add_number(*train, "--warn-below", arguments.least_sample_share,
                   "Warn when the effective sample size is less than this share of a step's "
                   "responses",
@@ -87,63 +91,11 @@ void add_train(CLI::App& program, lie::replay::TrainArguments& arguments, Chosen
   });
 }
 
-void add_selection(CLI::App& command, lie::replay::ExportArguments& arguments) {
-  auto& [least, most] = arguments.shape.accuracy;
-  command.add_option("--steps", arguments.steps, "Only these: 5-10, 5-, -10 or 7; default: all");
-  command.add_option("--kind", arguments.kind, "Groups of training, of evaluation, or both")
-      ->check(CLI::IsMember({"train", "eval", "all"}))
-      ->capture_default_str();
-  command
-      .add_option("--least-accuracy", least,
-                  "Only groups with at least this share of right responses")
-      ->check(lie::numbers(0, 1));
-  command.add_option("--most-accuracy", most, "Only groups with at most this share")
-      ->check(lie::numbers(0, 1));
-}
-
-void add_shape(CLI::App& command, lie::replay::ShapeOptions& shape) {
-  command
-      .add_option("--as", shape.shape,
-                  "responses: a row a response; sft: prompt and completion; messages: a chat; "
-                  "pairs: prompt, chosen and rejected; problems: each problem once")
-      ->check(CLI::IsMember({"responses", "sft", "messages", "pairs", "problems"}))
-      ->capture_default_str();
-  command.add_option("--columns", shape.columns, "Of responses: step,reward,response,...")
-      ->delimiter(',')
-      ->allow_extra_args(false);
-  lie::add_integer(command, "--best", shape.best,
-                   "Of sft and messages: this many right responses of each group, those of highest "
-                   "reward; 0: all",
-                   0);
-  command.add_flag("--messages", shape.messages,
-                   "Of sft and pairs: chat messages, from the run's data files; without it texts, "
-                   "the prompt's with the template around it");
-}
-
-void add_export(CLI::App& program, lie::replay::ExportArguments& arguments, Chosen& chosen) {
-  CLI::App* to_file = program.add_subcommand(
-      "export", "Write logged responses as a data set: Parquet or JSONL, as TRL and verl read it");
-  to_file->add_option("RUN_DIR", arguments.runs, "Run directories, one or more")->required();
-  to_file->add_option("--output", arguments.output, "FILE.parquet, or FILE.jsonl")
-      ->required()
-      ->check(lie::output_file());
-  to_file->add_flag("--overwrite", arguments.overwrite, "Replace the file if it is there");
-  add_shape(*to_file, arguments.shape);
-  add_selection(*to_file, arguments);
-  lie::add_overrides(*to_file, arguments.overrides,
-                     "Where the run's data and tokenizer are now: data.* and model.path");
-  to_file->callback([&] {
-    chosen = [&] {
-      if (lie::launcher::rank() == 0) lie::replay::export_command(arguments);
-      return 0;
-    };
-  });
-}
-
 }  // namespace
 
 int main(int argc, char** argv) {
-  CLI::App program("Asks a finished run of LIE Cluster again, from its log.", "lie_replay");
+  CLI::App program("Scores a run of LIE Cluster again from its log, or learns from the log.",
+                   "lie_replay");
   lie::fit_help(program);
   program.set_version_flag("--version", std::string(lie::build_id()));
   program.require_subcommand(1);
@@ -152,8 +104,7 @@ int main(int argc, char** argv) {
   add_score(program, score, chosen);
   lie::replay::TrainArguments train;
   add_train(program, train, chosen);
-  lie::replay::ExportArguments to_file;
-  add_export(program, to_file, chosen);
+  lie::add_moved_command(program, "export", "lie_cluster.export", "how-to/export.md");
   return lie::run_program("lie_replay",
                           [&] {
                             lie::require_command(program, argc, argv);

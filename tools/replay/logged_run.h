@@ -1,4 +1,4 @@
-// A run that was: its config, the same under other settings, and its log.
+// A logged run: its config, the config with overrides, and its log.
 #pragma once
 
 #include <filesystem>
@@ -16,24 +16,25 @@ namespace lie::replay {
 
 struct LoggedRun {
   std::filesystem::path directory;
-  TrainConfig logged;  // as the run had it
+  TrainConfig logged;  // of the run
   TrainConfig now;     // with the overrides
-  StepLog log;         // of at least one training step
+  StepLog log;         // holds at least one training step
 };
 
-/// Throws Error if the directory holds no run or no complete training step, or for an override as
-/// load_config does.
+/// Loads a run. Throws Error if the directory holds no run or no complete training step, or for an
+/// override as load_config does.
 LoggedRun load_logged_run(const std::filesystem::path& directory,
                           std::span<const std::string> overrides);
 
-/// The keys whose values the overrides change.
+/// Returns the keys whose values the overrides change.
 std::vector<std::string> changed_keys(const LoggedRun& run);
+
 /// Whether `key` is one of `names` or in a section of that name.
 bool is_under(std::string_view key, std::initializer_list<const char*> names);
 
-/// Decodes with the tokenizer that the run had: of its start model, or where those files are gone
-/// or changed, of a checkpoint. Throws Error naming the tokenizer's hash if neither has it. May be
-/// called by many threads at once.
+/// Returns a decoder with the run's tokenizer: that of its start model, or that of a checkpoint if
+/// those files are missing or changed. Throws Error naming the tokenizer's hash if neither has it.
+/// Many threads may call the decoder at once.
 DecodeText logged_decoder(const LoggedRun& run);
 
 }  // namespace lie::replay

@@ -13,8 +13,8 @@ void OffPolicyWarning::record(StepOutcome& step) {
   Log("learner", 0)
       .warn(
           "FAR OFF POLICY FROM STEP {} ON: the effective sample size is {:.3f} of the responses, "
-          "below {}; the policy has left the one that wrote the log, so what it learns from here "
-          "says little of a run that generates (effective_sample_share in metrics.jsonl)",
+          "below {}; the policy is far from the one that wrote the log, so further steps say "
+          "little about a run that generates (effective_sample_share in metrics.jsonl)",
           step.step, share, bound_);
 }
 

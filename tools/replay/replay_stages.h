@@ -1,4 +1,4 @@
-// What a replay adds to the stages of a learner.
+// Step recorders that only a replay has.
 #pragma once
 
 #include <cstdint>
@@ -8,8 +8,8 @@
 
 namespace lie::replay {
 
-/// Waits for the log of each step, since the next one is read from another log by this thread, and
-/// HDF5 is used by one thread at a time.
+/// Waits until the log of each step is written. This thread reads the next step from another log,
+/// and only one thread at a time may use HDF5.
 class WrittenLog : public StepRecorder {
  public:
   explicit WrittenLog(TrajectoryRecorder& trajectories) : trajectories_(trajectories) {}
@@ -25,7 +25,7 @@ class OffPolicyWarning : public StepRecorder {
   explicit OffPolicyWarning(double bound) : bound_(bound) {}
   void record(StepOutcome& step) override;
 
-  /// Of the steps so far.
+  /// The least effective sample share of the steps so far, and the step that had it.
   double least_share() const { return least_; }
   std::int64_t least_step() const { return least_step_; }
 

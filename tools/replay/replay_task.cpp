@@ -14,11 +14,11 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// What says where things are, how far to go and what to keep.
+/// Keys that change where files are, how far the replay goes and what it keeps.
 const auto kElse = {"run.steps",    "run.time_limit_minutes", "model.path",
                     "model.device", "model.threads",          "data.train_file",
                     "checkpoint",   "trajectories",           "roles.keep_binding"};
-/// What the responses of all runs must have been made with.
+/// Keys that must be equal in all runs, because their responses depend on them.
 const auto kShared = {"rollout.temperature", "rollout.top_p", "rollout.top_k",
                       "rollout.max_response_tokens"};
 
@@ -36,11 +36,11 @@ void check_goes_with(const LoggedRun& run, const LoggedRun& first) {
   const std::string both = run.directory.string() + " and " + first.directory.string();
   const TrajectoryInfo &here = run.log.info(), &there = first.log.info();
   if (here.model_sha256 != there.model_sha256) {
-    fail("{} began with other weights (SHA-256 {} and {}): they cannot be learned from together",
-         both, here.model_sha256, there.model_sha256);
+    fail("{} began with other weights (SHA-256 {} and {}): they cannot be replayed together", both,
+         here.model_sha256, there.model_sha256);
   }
   if (here.tokenizer_sha256 != there.tokenizer_sha256) {
-    fail("{} have other tokenizers (SHA-256 {} and {}): they cannot be learned from together", both,
+    fail("{} have other tokenizers (SHA-256 {} and {}): they cannot be replayed together", both,
          here.tokenizer_sha256, there.tokenizer_sha256);
   }
   for (const std::string& key : changed_keys(run)) {
@@ -76,13 +76,13 @@ std::int64_t step_of_checkpoint(const fs::path& checkpoint, const LoggedRun& run
 [[noreturn]] void fail_without_next(const LoggedRun& run, std::int64_t after) {
   const std::vector<std::int64_t> steps = run.log.steps();
   fail(
-      "{}: its log lacks step {}, which follows on the {}, and begins with step {}; --steps takes "
+      "{}: its log lacks step {}, the one after the {}, and begins with step {}; --steps chooses "
       "other steps, --from-checkpoint begins later",
       run.directory.string(), after + 1, after > 0 ? "checkpoint" : "start model",
       *std::ranges::find_if(steps, [](auto step) { return step > 0; }));
 }
 
-/// The steps of one run: the asked ones, or all that follow on step `after`.
+/// Adds the steps of one run: the requested ones, or all after step `after`.
 void add_steps(const LoggedRun& run, std::size_t number, const std::string& asked,
                std::int64_t after, std::vector<LoggedStep>& steps) {
   NumberRange range = {after + 1, run.log.last_after(after)};
@@ -108,7 +108,7 @@ std::vector<LoggedStep> chosen_steps(const std::vector<LoggedRun>& runs,
   return steps;
 }
 
-/// The last step of the new run. Throws Error where more are asked for than there are.
+/// Returns the last step of the new run. Throws Error if more are requested than there are.
 std::int64_t last_step(const ReplayTask& task, const TrainArguments& arguments) {
   const std::int64_t last = task.first_step + std::ssize(task.steps);
   const bool is_asked = std::ranges::any_of(
@@ -122,7 +122,7 @@ std::int64_t last_step(const ReplayTask& task, const TrainArguments& arguments) 
   return asked;
 }
 
-/// The config of the new run. It evaluates nothing: that would take generation.
+/// Returns the config of the new run. It evaluates nothing, because an evaluation generates.
 TrainConfig replay_config(const ReplayTask& task, const TrainArguments& arguments) {
   TrainConfig config = task.runs.front().now;
   config.run.directory = arguments.directory.string();
@@ -142,7 +142,7 @@ TrainConfig replay_config(const ReplayTask& task, const TrainArguments& argument
   return config;
 }
 
-/// Whether the run's steps are what its data file gives in order.
+/// Whether the run's steps follow the order of its data file.
 bool follows_data(const RunOptions& run) {
   return run.replay_of.size() <= 1 && run.replay_steps.empty() && run.replay_groups.empty();
 }
@@ -171,8 +171,9 @@ ReplayTask load_task(const TrainArguments& arguments) {
   task.config = replay_config(task, arguments);
   if (arguments.run_programs && !task.is_whole) {
     fail(
-        "--programs: programs are shown the row of the data file, which only a replay of one run's "
-        "whole steps has; leave it, or --steps, --groups and the other runs");
+        "--programs: programs receive the row of the data file, which only a replay of all steps "
+        "of one "
+        "run has; drop it, or --steps, --groups and the other runs");
   }
   return task;
 }

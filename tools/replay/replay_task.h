@@ -1,4 +1,4 @@
-// What a replay learns: from which logs, which of their steps and groups, under which settings.
+// What a replay learns: the logs, their steps and groups, and the settings.
 #pragma once
 
 #include <cstddef>
@@ -18,9 +18,9 @@ struct TrainArguments {
   std::vector<std::string> overrides;       // key=value
   std::filesystem::path from_checkpoint;    // of a run; empty: begin with the start model
   std::string steps;                        // "5-10"; empty: all, from the first
-  std::string groups = "all";               // as parse_group_selection has it
+  std::string groups = "all";               // a text for parse_group_selection
   bool run_programs = false;
-  double least_sample_share = 0.5;  // below it, a warning
+  double least_sample_share = 0.5;  // a smaller effective sample share causes a warning
 };
 
 /// A step of one of the logs.
@@ -30,19 +30,20 @@ struct LoggedStep {
 };
 
 struct ReplayTask {
-  /// The first one's settings, with the overrides, are the replay's: LoggedRun::now of all.
+  /// The replay's settings are those of the first run with the overrides: LoggedRun::now of all.
   std::vector<LoggedRun> runs;
   TrainConfig config;             // of the new run
-  std::int64_t first_step = 0;    // of the checkpoint; 0: of the start model
-  std::vector<LoggedStep> steps;  // learned as steps first_step + 1 and on
+  std::int64_t first_step = 0;    // step of the checkpoint; 0: the start model
+  std::vector<LoggedStep> steps;  // learned as steps first_step + 1, first_step + 2, ...
   GroupSelection groups;
-  /// One run's groups, all and in its order: nothing changed, the same bits come out.
+  /// Whether these are all groups of one run in its order. Without changed settings the replay is
+  /// then bit-identical to the run.
   bool is_whole = false;
 };
 
-/// Steps of several runs are learned by their number, and of the same number by run. Throws Error
-/// for settings that the logged responses do not allow, runs that do not go together, a checkpoint
-/// that is damaged or of another run, and steps that are not there.
+/// Loads the runs and chooses steps. Steps of several runs are learned by number, and those of
+/// equal number by run. Throws Error for settings that the logged responses do not allow,
+/// incompatible runs, a checkpoint that is damaged or of another run, and steps that are missing.
 ReplayTask load_task(const TrainArguments& arguments);
 
 /// Whether the replay changes a key in one of the sections.

@@ -57,8 +57,10 @@ StepGroups PlannedSteps::replayed(std::int64_t step) {
   if (scorers_[run] != nullptr) score_again(found, *scorers_[run]);
   if (!keep_selected(found.groups, task_.groups)) {
     Log("learner", 0)
-        .warn("step {}, which is step {} of {}, has no group of --groups {}: it is learned whole",
-              step, logged, task_.runs[run].directory.string(), task_.config.run.replay_groups);
+        .warn(
+            "step {}, which is step {} of {}, has no group of --groups {}: all its groups are "
+            "learned",
+            step, logged, task_.runs[run].directory.string(), task_.config.run.replay_groups);
   }
   return found;
 }

@@ -1,5 +1,5 @@
-// The steps of other runs' logs as if they were generated now: those of one whole run, or chosen
-// ones of one or more as the steps of a new run.
+// Sources of logged steps that a learner treats as generated now: all steps of one run, or chosen
+// steps of one or more runs as the steps of a new run.
 #pragma once
 
 #include <cstdint>
@@ -15,17 +15,17 @@
 
 namespace lie::replay {
 
-/// The end of what is logged.
+/// A source without steps: the end of a log.
 class NoSteps : public Source<StepGroups> {
  public:
   std::optional<StepGroups> receive() override { return {}; }
 };
 
 /// Passes on logged steps as new ones, scored again by `scorer` (null: with the logged scores).
-/// Their evaluations are left out: those were of the other run's policy.
+/// Evaluations are dropped, because they measure the other run's policy.
 class ReplayedSteps : public Source<StepGroups> {
  public:
-  /// Keeps references. `compares`: the learner's results must equal the logged ones, so these stay.
+  /// Keeps references. With `compares` the logged results stay, which the learner's must equal.
   ReplayedSteps(Source<StepGroups>& logged, GroupScorer* scorer, bool compares)
       : logged_(logged), scorer_(scorer), compares_(compares) {}
 
@@ -37,17 +37,18 @@ class ReplayedSteps : public Source<StepGroups> {
   bool compares_;
 };
 
-/// Where the new run stands.
+/// The state of the new run.
 struct OwnSteps {
   const StepLog& log;
   std::int64_t step = 0;         // of its checkpoint
-  std::int64_t logged_step = 0;  // up to here it has logged them itself
+  std::int64_t logged_step = 0;  // the last step that it has logged itself
 };
 
-/// Unlike a whole replay's, the steps are not compared with what the data file gives.
+/// The chosen steps of a task. Unlike those of a whole replay, they are not compared with the data
+/// file.
 class PlannedSteps : public Source<StepGroups> {
  public:
-  /// Keeps references. `scorers`: a run's, or null where its logged scores hold.
+  /// Keeps references. `scorers` has one entry per run, null if the logged scores stay valid.
   PlannedSteps(const ReplayTask& task, std::vector<GroupScorer*> scorers, OwnSteps own,
                TextOfResponse text, EarlyStop& stop);
 

@@ -21,22 +21,23 @@
 
 namespace lie::replay {
 
-/// What scoring a log again comes to.
+/// The result of scoring a log again.
 struct ScoreOutcome {
   ScoreDifferences differences;
   std::vector<StepScores> steps;  // ascending
 };
 
-/// What one step adds.
+/// The result of one step.
 struct StepOutcome {
   StepScores scores;
   ScoreDifferences differences = {};
 };
 
-// Written and read by one build; a double's text reads back to the same double.
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(ScoreTally, groups, all_right, all_wrong, responses, right,
-                                   reward_sums, mass, evaluation_responses, evaluation_right)
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(StepScores, first_step, last_step, logged, now, turned)
+// One build writes and reads these; a double's text reads back to the same double.
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(ScoreTally, groups, all_correct, all_incorrect, responses,
+                                   correct, reward_sums, mass, evaluation_responses,
+                                   evaluation_correct)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(StepScores, first_step, last_step, logged, now, reordered)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(ScoreDifferences, compared, responses, values, first)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(StepOutcome, scores, differences)
 
@@ -61,7 +62,7 @@ GroupAdvantages compare_training(const LoggedRun& run, const std::vector<Score>&
   GroupAdvantages after = group_advantages(now, run.now.advantage);
   step.logged.add_training(logged, before);
   step.now.add_training(now, after);
-  step.turned += order_turns(before.values, after.values) ? 1 : 0;
+  step.reordered += order_changes(before.values, after.values) ? 1 : 0;
   return after;
 }
 
@@ -88,7 +89,7 @@ std::vector<std::vector<Score>> score_step(GroupScorer& scorer, const StepRecord
   return scorer.score(groups);
 }
 
-/// The logged steps, dealt to the ranks.
+/// Returns the logged steps of this rank: every size()-th one.
 std::vector<std::int64_t> steps_of(const Job& job, const LoggedRun& run) {
   const std::vector<std::int64_t> all = run.log.steps();
   std::vector<std::int64_t> mine;
@@ -99,7 +100,7 @@ std::vector<std::int64_t> steps_of(const Job& job, const LoggedRun& run) {
   return mine;
 }
 
-/// A step is read while the one before is scored.
+/// Scores the steps. Each step is read while the previous one is scored.
 std::vector<StepOutcome> score_all(const LoggedRun& run, const std::vector<std::int64_t>& steps,
                                    GroupScorer& scorer) {
   std::vector<StepOutcome> outcomes;
@@ -114,7 +115,7 @@ std::vector<StepOutcome> score_all(const LoggedRun& run, const std::vector<std::
   return outcomes;
 }
 
-/// Of the steps of all ranks, at rank 0; nothing at the others. Collective over the world.
+/// Returns the outcomes of all ranks at rank 0, and none at the others. Collective over the world.
 ScoreOutcome gather_outcome(Job& job, const std::vector<StepOutcome>& mine) {
   const std::vector<std::string> texts = gather_texts(job, Json(mine).dump());
   if (job.rank() != 0) return {};

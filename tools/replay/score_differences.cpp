@@ -8,7 +8,7 @@
 namespace lie::replay {
 namespace {
 
-/// The values of one response that differ.
+/// Counts the values of one response that differ.
 class Comparison {
  public:
   void exact(const std::string& name, auto logged, auto now) {

@@ -14,7 +14,7 @@ using analyze::Chart, analyze::PageSection, analyze::Series;
 
 constexpr const char* kSides[] = {"logged", "now"};
 
-/// A side's values of a quantity, in the steps that have it.
+/// Returns the values of a quantity as logged or as scored now, in the steps that have it.
 Series series_of(const Json& rows, int side, const std::string& quantity) {
   Series series{.name = kSides[side], .colour = side, .points = {}, .run = side};
   for (const Json& row : rows) {
@@ -36,7 +36,7 @@ std::string compared(const Json& rows, const std::string& quantity) {
 std::string turned_groups(const Json& rows) {
   Series series{.name = kSides[1], .colour = 1, .points = {}, .run = 1};
   for (const Json& row : rows) {
-    if (row.at("groups") == 0) continue;  // an evaluation alone
+    if (row.at("groups") == 0) continue;  // the step only evaluates
     const double y = row.at("turned_groups_share");
     series.points.push_back({row.at("step").get<double>(), y, y, y});
   }
@@ -45,7 +45,7 @@ std::string turned_groups(const Json& rows) {
                           .series = {series}});
 }
 
-/// The quantities whose names begin so.
+/// Returns the charts of the quantities whose names start with `beginning`.
 std::string charts_of(const Json& rows, std::span<const std::string> names,
                       std::string_view beginning) {
   std::string html;

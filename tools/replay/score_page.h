@@ -1,4 +1,4 @@
-// The comparison of `lie_replay score` as a page: each quantity by step, as logged and as it is
+// The comparison of `lie_replay score` as a page: each quantity by step, as logged and as scored
 // now.
 #pragma once
 
@@ -9,8 +9,8 @@
 
 namespace lie::replay {
 
-/// HTML that needs nothing else. `title`: of the run; `words`: what was changed and what came of
-/// it, as plain text.
+/// Returns an HTML page that needs no other file. `title` names the run. `words` is plain text
+/// about the changed settings and their effect.
 std::string score_page(const std::string& title, const std::string& words,
                        std::span<const StepScores> steps, const BothRewards& rewards);
 

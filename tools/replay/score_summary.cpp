@@ -6,12 +6,10 @@
 #include <numeric>
 #include <optional>
 
-#include "tools/replay/group_choice.h"
-
 namespace lie::replay {
 namespace {
 
-constexpr std::size_t kColumns = 5;  // of 8, behind names and sides: 79
+constexpr std::size_t kColumns = 5;  // 8 characters each after 39 of names and sides: 79
 
 using Quantities = std::vector<std::pair<std::string, double>>;
 
@@ -26,7 +24,7 @@ double share(std::int64_t part, std::int64_t whole) {
   return share(static_cast<double>(part), static_cast<double>(whole));
 }
 
-/// "reward_<term>_mean", "advantage_mass_<term>", the sums divided by `whole`.
+/// Adds "reward_<term>_mean" or "advantage_mass_<term>": the sums divided by `whole`.
 void add_terms(Quantities& all, const char* before, const char* after, const RewardNames& rewards,
                const std::vector<double>& sums, double whole) {
   for (std::size_t i = 0; i < rewards.size() && i < sums.size(); ++i) {
@@ -40,22 +38,22 @@ double total(const std::vector<double>& sums) {
 
 void add_training(Quantities& all, const ScoreTally& tally, const RewardNames& rewards) {
   const auto responses = static_cast<double>(tally.responses);
-  const std::int64_t mixed = tally.groups - tally.all_right - tally.all_wrong;
-  all.emplace_back("accuracy", share(tally.right, tally.responses));
+  const std::int64_t mixed = tally.groups - tally.all_correct - tally.all_incorrect;
+  all.emplace_back("accuracy", share(tally.correct, tally.responses));
   all.emplace_back("reward_mean", share(total(tally.reward_sums), responses));
   add_terms(all, "reward_", "_mean", rewards, tally.reward_sums, responses);
-  all.emplace_back("groups_all_right_share", share(tally.all_right, tally.groups));
+  all.emplace_back("groups_all_right_share", share(tally.all_correct, tally.groups));
   all.emplace_back("groups_mixed_share", share(mixed, tally.groups));
-  all.emplace_back("groups_all_wrong_share", share(tally.all_wrong, tally.groups));
+  all.emplace_back("groups_all_wrong_share", share(tally.all_incorrect, tally.groups));
   add_terms(all, "advantage_mass_", "", rewards, tally.mass, total(tally.mass));
 }
 
-/// By the names that metrics.jsonl has.
+/// Returns the quantities by their names in metrics.jsonl.
 Quantities quantities(const ScoreTally& tally, const RewardNames& rewards) {
   Quantities all;
   if (tally.groups > 0) add_training(all, tally, rewards);
   if (tally.evaluation_responses > 0) {
-    all.emplace_back("eval_accuracy", share(tally.evaluation_right, tally.evaluation_responses));
+    all.emplace_back("eval_accuracy", share(tally.evaluation_correct, tally.evaluation_responses));
   }
   return all;
 }
@@ -65,11 +63,11 @@ std::optional<double> value_of(const Quantities& all, const std::string& name) {
   return found == all.end() ? std::nullopt : std::optional(found->second);
 }
 
-/// Both sides' quantities of a range of steps.
+/// The logged and the new quantities of a range of steps.
 struct Column {
   std::string title;
   Quantities logged, now;
-  double turned = 0;
+  double reordered = 0;
 };
 
 std::string title_of(const StepScores& range) {
@@ -78,7 +76,7 @@ std::string title_of(const StepScores& range) {
              : fmt::format("{}-{}", range.first_step, range.last_step);
 }
 
-/// At most kColumns ranges of steps, as equal as can be.
+/// Returns at most kColumns ranges of steps, of as equal size as possible.
 std::vector<Column> columns_of(std::span<const StepScores> steps, const BothRewards& rewards) {
   const std::size_t count = std::min(steps.size(), kColumns);
   std::vector<Column> columns;
@@ -87,12 +85,14 @@ std::vector<Column> columns_of(std::span<const StepScores> steps, const BothRewa
     StepScores range = steps[first];
     while (++first < end) range.merge(steps[first]);
     columns.push_back({title_of(range), quantities(range.logged, rewards.logged),
-                       quantities(range.now, rewards.now), share(range.turned, range.now.groups)});
+                       quantities(range.now, rewards.now),
+                       share(range.reordered, range.now.groups)});
   }
   return columns;
 }
 
-/// Names of both sides in their order, of what is not 0 or absent everywhere.
+/// Returns the names of both sides in their order, without quantities that are 0 or absent
+/// everywhere.
 std::vector<std::string> names_of(const std::vector<Column>& columns) {
   std::vector<std::string> names;
   for (const Column& column : columns) {
@@ -123,13 +123,17 @@ Json as_json(const Quantities& all) {
 
 }  // namespace
 
+std::int64_t count_correct(std::span<const Score> scores) {
+  return std::ranges::count(scores, VerdictCode::kEqual, &Score::verdict);
+}
+
 void ScoreTally::add_training(std::span<const Score> scores, const GroupAdvantages& advantages) {
-  const std::int64_t count = count_right(scores);
+  const std::int64_t count = count_correct(scores);
   ++groups;
-  all_right += count == std::ssize(scores) ? 1 : 0;
-  all_wrong += count == 0 ? 1 : 0;
+  all_correct += count == std::ssize(scores) ? 1 : 0;
+  all_incorrect += count == 0 ? 1 : 0;
   responses += std::ssize(scores);
-  right += count;
+  correct += count;
   for (const Score& score : scores) {
     add_to(reward_sums, std::vector<double>(score.rewards.begin(), score.rewards.end()));
   }
@@ -138,29 +142,29 @@ void ScoreTally::add_training(std::span<const Score> scores, const GroupAdvantag
 
 void ScoreTally::add_evaluation(std::span<const Score> scores) {
   evaluation_responses += std::ssize(scores);
-  evaluation_right += count_right(scores);
+  evaluation_correct += count_correct(scores);
 }
 
 void ScoreTally::merge(const ScoreTally& other) {
   groups += other.groups;
-  all_right += other.all_right;
-  all_wrong += other.all_wrong;
+  all_correct += other.all_correct;
+  all_incorrect += other.all_incorrect;
   responses += other.responses;
-  right += other.right;
+  correct += other.correct;
   add_to(reward_sums, other.reward_sums);
   add_to(mass, other.mass);
   evaluation_responses += other.evaluation_responses;
-  evaluation_right += other.evaluation_right;
+  evaluation_correct += other.evaluation_correct;
 }
 
 void StepScores::merge(const StepScores& next) {
   last_step = next.last_step;
   logged.merge(next.logged);
   now.merge(next.now);
-  turned += next.turned;
+  reordered += next.reordered;
 }
 
-bool order_turns(std::span<const double> before, std::span<const double> after) {
+bool order_changes(std::span<const double> before, std::span<const double> after) {
   for (std::size_t i = 0; i < before.size(); ++i) {
     for (std::size_t j = 0; j < before.size(); ++j) {
       if (before[i] > before[j] && after[i] < after[j]) return true;
@@ -180,7 +184,7 @@ std::string score_table(std::span<const StepScores> steps, const BothRewards& re
     text += line("", "now", columns, [&](const Column& c) { return value_of(c.now, name); });
   }
   return text + line("turned_groups_share", "", columns,
-                     [](const Column& c) { return std::optional(c.turned); });
+                     [](const Column& c) { return std::optional(c.reordered); });
 }
 
 std::vector<std::string> quantity_names(std::span<const StepScores> steps,
@@ -194,7 +198,7 @@ Json score_json(std::span<const StepScores> steps, const BothRewards& rewards) {
     rows.push_back({{"step", step.first_step},
                     {"groups", step.now.groups},
                     {"responses", step.now.responses},
-                    {"turned_groups_share", share(step.turned, step.now.groups)},
+                    {"turned_groups_share", share(step.reordered, step.now.groups)},
                     {"logged", as_json(quantities(step.logged, rewards.logged))},
                     {"now", as_json(quantities(step.now, rewards.now))}});
   }

@@ -43,7 +43,7 @@ void check_start_model(const LoggedRun& run, int threads) {
        run.directory.string(), sha256, hint);
 }
 
-/// What rank 0 has besides the others.
+/// The state that only rank 0 has.
 struct Replay {
   ReplayTask task;
   PreparedRun prepared;
@@ -60,7 +60,7 @@ Replay prepare(Job& job, ReplayTask task, int threads) {
   return {std::move(task), std::move(prepared)};
 }
 
-/// One a run; null where its logged scores hold.
+/// One scorer per run; null if the logged scores stay valid.
 using Scorers = std::vector<std::unique_ptr<GroupScorer>>;
 
 Scorers make_scorers(const ReplayTask& task, bool run_programs, int threads) {
@@ -84,7 +84,8 @@ void tell_outcome(const LoggedRun& run, bool compares, const LogComparison& comp
            off_policy.least_share(), off_policy.least_step());
 }
 
-/// The steps that the replay has logged itself since its checkpoint, then those of the logs.
+/// A source of the steps that the replay has logged itself since its checkpoint, then of those of
+/// the logs.
 class ReplaySource {
  public:
   /// Keeps references to all. `compares`: the learner's results must equal the logged ones.
@@ -113,14 +114,14 @@ class ReplaySource {
 
  private:
   std::optional<PlannedSteps> planned_;
-  // Of a whole run:
+  // These are empty unless the replay is whole.
   NoSteps end_;
   std::optional<LoggedSteps> run_;
   std::optional<ReplayedSteps> replayed_;
   std::optional<LoggedSteps> own_;
 };
 
-/// Learner 0.
+/// Runs learner 0.
 void learn(Replay replay, const TrainArguments& arguments, const LearnerTransport& transport,
            EarlyStop& stop) {
   Learner0 learner(replay.task.config, replay.prepared.start,

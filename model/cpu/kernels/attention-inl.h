@@ -41,8 +41,9 @@ HWY_INLINE void transpose_sequence(const float* rows, std::int64_t stride, std::
 
 /// s[r] = the sum over d, in order, of x[r][d] page[d][16 positions].
 template <int kRows>
-HWY_INLINE void page_products(const float* HWY_RESTRICT x, std::int64_t stride,
-                              const float* HWY_RESTRICT page, std::int64_t width, V16 (&s)[kRows]) {
+HWY_INLINE void page_dot_products(const float* HWY_RESTRICT x, std::int64_t stride,
+                                  const float* HWY_RESTRICT page, std::int64_t width,
+                                  V16 (&s)[kRows]) {
   for (int r = 0; r < kRows; ++r) s[r] = zero16();
   for (std::int64_t d = 0; d < width; ++d) {
     const V16 k = load16(page + d * cpu::kPage);
@@ -79,8 +80,8 @@ HWY_INLINE void zero(V16 (&sum)[kRows][kVecs]) {
 
 /// total += sum, or total = sum for the first block.
 template <int kRows, int kVecs>
-HWY_INLINE void add_stretch(bool first, const V16 (&sum)[kRows][kVecs],
-                            V16 (&total)[kRows][kVecs]) {
+HWY_INLINE void add_block_sum(bool first, const V16 (&sum)[kRows][kVecs],
+                              V16 (&total)[kRows][kVecs]) {
   for (int r = 0; r < kRows; ++r) {
     for (int c = 0; c < kVecs; ++c) total[r][c] = first ? sum[r][c] : add(total[r][c], sum[r][c]);
   }
@@ -102,7 +103,7 @@ HWY_INLINE void weigh_rows_columns(const float* weights, std::int64_t weights_st
     weigh_columns<kRows, kVecs>(weights + first, weights_stride,
                                 values.rows + first * values.stride + column, values.stride,
                                 std::min(kPositions, values.count - first), sum);
-    add_stretch(first == 0, sum, total);
+    add_block_sum(first == 0, sum, total);
   }
   for (int r = 0; r < kRows; ++r) {
     for (int c = 0; c < kVecs; ++c) {

@@ -49,7 +49,7 @@ struct TileRows {
   const float* q;
   const float* dy;
   float log_sum[kRows];
-  float centre[kRows];  // dy . y
+  float center[kRows];  // dy . y
 };
 
 template <int kRows>
@@ -62,7 +62,7 @@ HWY_INLINE TileRows<kRows> tile_rows(const GradientTile& tile) {
   for (int r = 0; r < kRows; ++r) {
     const float* y = f.y + (tile.row + r) * f.y_stride + tile.head * f.head_width;
     rows.log_sum[r] = f.log_sum[(tile.row + r) * f.log_sum_stride + tile.head];
-    rows.centre[r] = row_dot(rows.dy + r * job.dy_stride, y, f.head_width);
+    rows.center[r] = row_dot(rows.dy + r * job.dy_stride, y, f.head_width);
   }
   return rows;
 }
@@ -75,14 +75,14 @@ HWY_INLINE void page_backward(const GradientTile& tile, const TileRows<kRows>& r
   const std::int64_t at = p * kPage * f.head_width;
   const V16 scale = set16(f.scale);
   V16 prob[kRows], d_score[kRows];
-  page_products<kRows>(rows.q, f.qk_stride, tile.keys + at, f.head_width, prob);
+  page_dot_products<kRows>(rows.q, f.qk_stride, tile.keys + at, f.head_width, prob);
   for (int r = 0; r < kRows; ++r) {
     const V16 score = keep_first(mul(prob[r], scale), tile.row + r + 1 - p * kPage, -INFINITY);
     prob[r] = exp(sub(score, set16(rows.log_sum[r])));
   }
-  page_products<kRows>(rows.dy, job.dy_stride, tile.values + at, f.head_width, d_score);
+  page_dot_products<kRows>(rows.dy, job.dy_stride, tile.values + at, f.head_width, d_score);
   for (int r = 0; r < kRows; ++r) {
-    d_score[r] = mul(mul(prob[r], sub(d_score[r], set16(rows.centre[r]))), scale);
+    d_score[r] = mul(mul(prob[r], sub(d_score[r], set16(rows.center[r]))), scale);
     store16(d_score[r], tile.d_scores + (r * pages + p) * kPage);
   }
   add_to_page<kRows>(rows.dy, job.dy_stride, prob, f.head_width, tile.d_values + at);
@@ -165,8 +165,8 @@ HWY_EXPORT(attend_sequence_backward);
 namespace cpu {
 
 std::int64_t sequence_gradient_scratch(std::int64_t length, std::int64_t head_width) {
-  constexpr std::int64_t kMostRows = 8;
-  return (length + kPage) * (4 * head_width + kMostRows);
+  constexpr std::int64_t kMaxTileRows = 8;
+  return (length + kPage) * (4 * head_width + kMaxTileRows);
 }
 
 void attend_sequence_backward(const SequenceAttentionGradient& job, float* scratch) {

@@ -83,7 +83,7 @@ HWY_INLINE void weigh_pages(const PagedAttention& job, const float* weights,
                                    values_of(job, at / kPage) + column, job.head_width,
                                    std::min(kPage, end - at), sum);
     }
-    add_stretch(first == 0, sum, total);
+    add_block_sum(first == 0, sum, total);
   }
   for (int h = 0; h < kHeads; ++h) {
     for (int c = 0; c < kVecs; ++c) {
@@ -134,8 +134,8 @@ HWY_INLINE void score_tile(const QueryTile& tile, const float* q, std::int64_t p
   const V16 scale = set16(job.scale);
   for (std::int64_t p = 0; p < pages; ++p) {
     V16 s[kRows];
-    page_products<kRows>(q, job.qk_stride, tile.keys + p * kPage * job.head_width, job.head_width,
-                         s);
+    page_dot_products<kRows>(q, job.qk_stride, tile.keys + p * kPage * job.head_width,
+                             job.head_width, s);
     for (int r = 0; r < kRows; ++r) {
       const V16 scaled = keep_first(mul(s[r], scale), tile.row + r + 1 - p * kPage, -INFINITY);
       store16(scaled, tile.scores + (r * pages + p) * kPage);
@@ -205,8 +205,8 @@ void store_position(const float* key, const float* value, std::int64_t head_widt
 }
 
 std::int64_t sequence_attention_scratch(std::int64_t length, std::int64_t head_width) {
-  constexpr std::int64_t kMostRows = 8;
-  return (length + kPage) * (head_width + kMostRows);
+  constexpr std::int64_t kMaxTileRows = 8;
+  return (length + kPage) * (head_width + kMaxTileRows);
 }
 
 void attend_sequence(const SequenceAttention& job, float* scratch) {

@@ -24,14 +24,14 @@ struct GradientScratch {
       : count(pages * kPage),
         d_q(at),
         log_sums(d_q + count * width),
-        centres(log_sums + count),
-        scores(centres + count),
+        centers(log_sums + count),
+        scores(centers + count),
         d_weights(scores + kPage * count),
         sums(d_weights + kPage * count),
         k(reinterpret_cast<std::uint16_t*>(sums + kPage * width)),
         v(k + count * width),
-        k_turned(v + count * width),
-        q(k_turned + count * width),
+        k_transposed(v + count * width),
+        q(k_transposed + count * width),
         d_y(q + 2 * count * width),
         pairs(d_y + 2 * count * width) {}
   static std::int64_t floats(std::int64_t pages, std::int64_t width) {
@@ -39,19 +39,19 @@ struct GradientScratch {
   }
 
   std::int64_t count;
-  float* d_q;                 // [pages][E][16 queries]
-  float *log_sums, *centres;  // [count]
-  float *scores, *d_weights;  // [16 positions][count], later overwritten by bf16 numbers
-  float* sums;                // [16 positions][E]
-  std::uint16_t *k, *v;       // [count][E]
-  std::uint16_t* k_turned;    // [pages][E][16 positions]
-  std::uint16_t *q, *d_y;     // [pages, 2, 16, E]
-  std::uint16_t* pairs;       // [pages][8 pairs of positions, 16 queries, 2]
+  float* d_q;                   // [pages][E][16 queries]
+  float *log_sums, *centers;    // [count]
+  float *scores, *d_weights;    // [16 positions][count], later overwritten by bf16 numbers
+  float* sums;                  // [16 positions][E]
+  std::uint16_t *k, *v;         // [count][E]
+  std::uint16_t* k_transposed;  // [pages][E][16 positions]
+  std::uint16_t *q, *d_y;       // [pages, 2, 16, E]
+  std::uint16_t* pairs;         // [pages][8 pairs of positions, 16 queries, 2]
 };
 
 /// Returns dy . y, with dy rounded as in the gradients of the weights. A rounding error common to
 /// all positions of a row then cancels in the gradients of the scores.
-HWY_INLINE float centre_of(const float* dy, const float* y, std::int64_t width) {
+HWY_INLINE float center_of(const float* dy, const float* y, std::int64_t width) {
   V16 sum = zero16();
   for (std::int64_t i = 0; i < width; i += 16)
     sum = fma(rounded(load16(dy + i)), load16(y + i), sum);
@@ -59,8 +59,8 @@ HWY_INLINE float centre_of(const float* dy, const float* y, std::int64_t width) 
 }
 
 /// Writes up to 16 rows rounded and transposed, [width][16], padded with zeros.
-HWY_INLINE void turn_page(FloatRows rows, std::int64_t count, std::int64_t width,
-                          std::uint16_t* to) {
+HWY_INLINE void transpose_page_rounded(FloatRows rows, std::int64_t count, std::int64_t width,
+                                       std::uint16_t* to) {
   for (std::int64_t c = 0; c < width; c += 16, to += 16 * kPage) {
     alignas(64) std::uint16_t pairs[16 * kPage];
     pack_values(rows.at + c, rows.stride, count, 16, pairs);
@@ -83,10 +83,10 @@ HWY_INLINE void gather_head(const SequenceAttentionGradient& job, std::int64_t h
   pack_pages(d_y, d_y, f.length, f.head_width, to.d_y);
   for (std::int64_t t = 0; t < f.length; ++t) {
     to.log_sums[t] = f.log_sum[t * f.log_sum_stride + head];
-    to.centres[t] = centre_of(d_y.at + t * d_y.stride, f.y + t * f.y_stride + col, f.head_width);
+    to.centers[t] = center_of(d_y.at + t * d_y.stride, f.y + t * f.y_stride + col, f.head_width);
   }
   std::fill(to.log_sums + f.length, to.log_sums + to.count, INFINITY);
-  std::fill(to.centres + f.length, to.centres + to.count, 0.0f);
+  std::fill(to.centers + f.length, to.centers + to.count, 0.0f);
   std::fill_n(to.d_q, to.count * f.head_width, 0.0f);
 }
 
@@ -99,7 +99,7 @@ HWY_INLINE V16 score_gradients(const GradientScratch& s, float scale, std::int64
   const V16 shifted = sub(mul(load16(score), set16(scale)), load16(s.log_sums + t * kPage));
   V16 weight = exp(shifted);
   if (diagonal) weight = drop_first(weight, j);
-  const V16 d_weight = sub(load16(s.d_weights + j * s.count + at), load16(s.centres + t * kPage));
+  const V16 d_weight = sub(load16(s.d_weights + j * s.count + at), load16(s.centers + t * kPage));
   const V16 d_score = mul(mul(weight, d_weight), set16(scale));
   store_rounded(weight, reinterpret_cast<std::uint16_t*>(s.scores + j * s.count) + at);
   store_rounded(d_score, reinterpret_cast<std::uint16_t*>(s.d_weights + j * s.count) + at);
@@ -107,8 +107,8 @@ HWY_INLINE V16 score_gradients(const GradientScratch& s, float scale, std::int64
 }
 
 /// to [rows, width] = sums, or += sums if `add_to`.
-HWY_INLINE void hand_over(const float* sums, std::int64_t rows, std::int64_t width, bool add_to,
-                          float* to, std::int64_t stride) {
+HWY_INLINE void store_or_add(const float* sums, std::int64_t rows, std::int64_t width, bool add_to,
+                             float* to, std::int64_t stride) {
   for (std::int64_t r = 0; r < rows; ++r) {
     for (std::int64_t c = 0; c < width; c += 16) {
       const V16 sum = load16(sums + r * width + c);
@@ -127,7 +127,7 @@ HWY_INLINE void store_d_q(const GradientScratch& s, std::int64_t first, std::int
     for (int i = 0; i < 4; ++i) four[i] = load_words(page + (d + i) * 2 * kPage);
     store_columns(four, reinterpret_cast<std::uint32_t*>(s.sums + d), width);
   }
-  hand_over(s.sums, rows, width, false, to, stride);
+  store_or_add(s.sums, rows, width, false, to, stride);
 }
 
 /// Computes the gradients between one page's positions and the queries that see them, for one head.
@@ -155,12 +155,12 @@ HWY_INLINE void page_gradients(const SequenceAttentionGradient& job, std::int64_
     return cpu::TileRowsOf{reinterpret_cast<std::uint16_t*>(at), 2 * s.count, kPage};
   };
   cpu::multiply_values(d_y, left(s.scores), s.sums, width);
-  hand_over(s.sums, rows, width, head > 0, job.dv + first * job.dv_stride, job.dv_stride);
+  store_or_add(s.sums, rows, width, head > 0, job.dv + first * job.dv_stride, job.dv_stride);
   cpu::multiply_values(q, left(s.d_weights), s.sums, width);
-  hand_over(s.sums, rows, width, head > 0, job.dk + first * job.d_qk_stride, job.d_qk_stride);
+  store_or_add(s.sums, rows, width, head > 0, job.dk + first * job.d_qk_stride, job.d_qk_stride);
   for (std::int64_t t = page; t < pages; ++t) {
-    cpu::add_product_of_16(width, s.k_turned + first * width, s.pairs + (t - page) * kPage * kPage,
-                           s.d_q + t * kPage * width);
+    cpu::add_matmul_of_16(width, s.k_transposed + first * width,
+                          s.pairs + (t - page) * kPage * kPage, s.d_q + t * kPage * width);
   }
 }
 
@@ -174,8 +174,8 @@ void attend_sequence_backward_in_bf16(const SequenceAttentionGradient& job, floa
   round_rows(f.k, f.qk_stride, f.length, s.count, f.head_width, s.k);
   round_rows(f.v, f.v_stride, f.length, s.count, f.head_width, s.v);
   for (std::int64_t t = 0; t < f.length; t += kPage) {
-    turn_page({f.k + t * f.qk_stride, f.qk_stride}, std::min(kPage, f.length - t), f.head_width,
-              s.k_turned + t * f.head_width);
+    transpose_page_rounded({f.k + t * f.qk_stride, f.qk_stride}, std::min(kPage, f.length - t),
+                           f.head_width, s.k_transposed + t * f.head_width);
   }
   const cpu::AttentionUnit unit(kPage);
   for (std::int64_t head = 0; head < f.group; ++head) {

@@ -46,8 +46,8 @@ void multiply_values_in_vectors(const TilePages& pages, const TileRowsOf& weight
   }
 }
 
-void add_product_of_16_in_vectors(std::int64_t width, const std::uint16_t* x,
-                                  const std::uint16_t* right, float* sums) {
+void add_matmul_of_16_in_vectors(std::int64_t width, const std::uint16_t* x,
+                                 const std::uint16_t* right, float* sums) {
   const WithoutSubnormals arithmetic;
   add_block({x, kPage, width, right, kPage}, sums, 16);
 }
@@ -193,7 +193,7 @@ namespace lie {
 
 HWY_EXPORT(multiply_keys_in_vectors);
 HWY_EXPORT(multiply_values_in_vectors);
-HWY_EXPORT(add_product_of_16_in_vectors);
+HWY_EXPORT(add_matmul_of_16_in_vectors);
 HWY_EXPORT(attend_pages_in_bf16);
 HWY_EXPORT(attend_sequence_in_bf16);
 
@@ -209,9 +209,9 @@ void multiply_values_in_vectors(const TilePages& pages, const TileRowsOf& weight
   HWY_DYNAMIC_DISPATCH(lie::multiply_values_in_vectors)(pages, weights, sums, stride);
 }
 
-void add_product_of_16_in_vectors(std::int64_t width, const std::uint16_t* x,
-                                  const std::uint16_t* right, float* sums) {
-  HWY_DYNAMIC_DISPATCH(lie::add_product_of_16_in_vectors)(width, x, right, sums);
+void add_matmul_of_16_in_vectors(std::int64_t width, const std::uint16_t* x,
+                                 const std::uint16_t* right, float* sums) {
+  HWY_DYNAMIC_DISPATCH(lie::add_matmul_of_16_in_vectors)(width, x, right, sums);
 }
 
 void store_position_in_bf16(const float* key, const float* value, std::int64_t head_width,

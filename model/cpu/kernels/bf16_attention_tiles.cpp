@@ -46,11 +46,11 @@ void keys_on_unit(Sums<kSum...>, const TilePages& pages, const TileRowsOf& x, st
   std::int64_t k = 0;
   for (; k + kTileDepth <= pages.width; k += kTileDepth) {
     unit::load<4>(x.at + k, x.stride * 2);
-    ((unit::load<6>(keys[kSum] + k * kTileRows, kLine), unit::add_product<kSum, 4, 6>()), ...);
+    ((unit::load<6>(keys[kSum] + k * kTileRows, kLine), unit::multiply_add<kSum, 4, 6>()), ...);
   }
   if (k < pages.width) {
     unit::load<5>(x.at + k, x.stride * 2);
-    ((unit::load<7>(keys[kSum] + k * kTileRows, kLine), unit::add_product<kSum, 5, 7>()), ...);
+    ((unit::load<7>(keys[kSum] + k * kTileRows, kLine), unit::multiply_add<kSum, 5, 7>()), ...);
   }
   (unit::store<kSum>(sums + (page + kSum) * kTileRows, stride * 4), ...);
 }
@@ -64,7 +64,7 @@ void values_on_unit(Sums<kSum...>, const TilePages& pages, const TileRowsOf& wei
     if (pages.table != nullptr && panel == 0) prefetch_place(pages, pages.count + page + 1);
     const std::uint16_t* values = pages.values(page) + panel * kHalf;
     unit::load<5>(weights.at + page * kTileRows, weights.stride * 2);
-    ((unit::load<7>(values + kSum * kHalf, kLine), unit::add_product<kSum, 5, 7>()), ...);
+    ((unit::load<7>(values + kSum * kHalf, kLine), unit::multiply_add<kSum, 5, 7>()), ...);
   }
   (unit::store<kSum>(sums + (panel + kSum) * kTileRows, stride * 4), ...);
 }
@@ -73,7 +73,7 @@ void add_16_on_unit(const std::uint16_t* x, const std::uint16_t* right, float* s
   unit::load<0>(sums, kLine);
   unit::load<5>(x, kLine / 2);
   unit::load<7>(right, kLine);
-  unit::add_product<0, 5, 7>();
+  unit::multiply_add<0, 5, 7>();
   unit::store<0>(sums, kLine);
 }
 
@@ -91,11 +91,11 @@ void by_fours(std::int64_t count, const F& some) {
 }  // namespace
 
 AttentionUnit::AttentionUnit(std::int64_t rows) {
-  if (has_tile_unit()) unit::make_ready(shapes_for(rows));
+  if (has_tile_unit()) unit::configure(shapes_for(rows));
 }
 
 AttentionUnit::~AttentionUnit() {
-  if (has_tile_unit()) unit::put_away();
+  if (has_tile_unit()) unit::release();
 }
 
 void multiply_keys(const TilePages& pages, const TileRowsOf& x, float* sums, std::int64_t stride) {
@@ -113,9 +113,9 @@ void multiply_values(const TilePages& pages, const TileRowsOf& weights, float* s
   });
 }
 
-void add_product_of_16(std::int64_t width, const std::uint16_t* x, const std::uint16_t* right,
-                       float* sums) {
-  if (!has_tile_unit()) return add_product_of_16_in_vectors(width, x, right, sums);
+void add_matmul_of_16(std::int64_t width, const std::uint16_t* x, const std::uint16_t* right,
+                      float* sums) {
+  if (!has_tile_unit()) return add_matmul_of_16_in_vectors(width, x, right, sums);
   for (std::int64_t row = 0; row < width; row += kTileRows) {
     add_16_on_unit(x + row * kTileRows, right, sums + row * kTileRows);
   }

@@ -55,15 +55,15 @@ void multiply_values(const TilePages& pages, const TileRowsOf& weights, float* s
                      std::int64_t stride);
 /// sums [width, 16] += x [width, 16] times right [8 pairs, 16, 2]. Requires an AttentionUnit of 16
 /// rows.
-void add_product_of_16(std::int64_t width, const std::uint16_t* x, const std::uint16_t* right,
-                       float* sums);
+void add_matmul_of_16(std::int64_t width, const std::uint16_t* x, const std::uint16_t* right,
+                      float* sums);
 
 /// The same functions without the matrix unit.
 void multiply_keys_in_vectors(const TilePages& pages, const TileRowsOf& x, float* sums,
                               std::int64_t stride);
 void multiply_values_in_vectors(const TilePages& pages, const TileRowsOf& weights, float* sums,
                                 std::int64_t stride);
-void add_product_of_16_in_vectors(std::int64_t width, const std::uint16_t* x,
-                                  const std::uint16_t* right, float* sums);
+void add_matmul_of_16_in_vectors(std::int64_t width, const std::uint16_t* x,
+                                 const std::uint16_t* right, float* sums);
 
 }  // namespace lie::cpu

@@ -10,7 +10,7 @@ namespace lie {
 namespace HWY_NAMESPACE {
 
 using cpu::kTile, cpu::kTileDepth, cpu::kTileRows;
-using cpu::Range, cpu::TileLayout, cpu::TileOuterProduct, cpu::TileProduct, cpu::TileRun;
+using cpu::Range, cpu::TileLayout, cpu::TileOuterProduct, cpu::TileMatmul, cpu::TileRun;
 
 void round_row(float* x, std::int64_t width) {
   for (std::int64_t i = 0; i < width; i += 16) {
@@ -51,7 +51,7 @@ struct Place {
 };
 
 /// Adds the sums of the k-block from k on to `init` or y.
-void add_sums(const TileProduct& p, const Sums& sums, const Place& place, std::int64_t k) {
+void add_sums(const TileMatmul& p, const Sums& sums, const Place& place, std::int64_t k) {
   const float* onto = k == 0 ? p.init : p.y;
   const std::int64_t stride = k == 0 ? p.init_stride : p.y_stride;
   const float* from = sums.at;
@@ -66,7 +66,7 @@ void add_sums(const TileProduct& p, const Sums& sums, const Place& place, std::i
 }
 
 /// Multiplies all packed rows, from inner index k on, by some panels.
-void multiply_panels(const TileProduct& p, Range rows, Range panels, std::int64_t k,
+void multiply_panels(const TileMatmul& p, Range rows, Range panels, std::int64_t k,
                      std::int64_t depth, const std::uint16_t* packed) {
   const TileLayout layout = p.layout();
   const std::int64_t of_block = cpu::tiles_for(depth) * kTile;
@@ -91,14 +91,14 @@ void multiply_panels(const TileProduct& p, Range rows, Range panels, std::int64_
   }
 }
 
-void multiply_tiles(const TileProduct& p, Range rows, Range panels, std::uint16_t* scratch) {
+void multiply_tiles(const TileMatmul& p, Range rows, Range panels, std::uint16_t* scratch) {
   const cpu::TileUnit unit;
-  const std::int64_t deepest = cpu::tiles_for(std::min(p.in, cpu::kTileStretch)) * kTileDepth;
-  const std::int64_t group = cpu::kTileProductScratch / deepest / (2 * kTileRows) * 2 * kTileRows;
+  const std::int64_t deepest = cpu::tiles_for(std::min(p.in, cpu::kTileKBlock)) * kTileDepth;
+  const std::int64_t group = cpu::kTileMatmulScratch / deepest / (2 * kTileRows) * 2 * kTileRows;
   for (std::int64_t row = rows.begin; row < rows.end; row += group) {
     const Range some{row, std::min(row + group, rows.end)};
-    for (std::int64_t k = 0; k < p.in; k += cpu::kTileStretch) {
-      const std::int64_t depth = std::min(cpu::kTileStretch, p.in - k);
+    for (std::int64_t k = 0; k < p.in; k += cpu::kTileKBlock) {
+      const std::int64_t depth = std::min(cpu::kTileKBlock, p.in - k);
       pack_rows(p.x + row * p.x_stride + k, p.x_stride, some.size(), depth, scratch);
       multiply_panels(p, some, panels, k, depth, scratch);
     }
@@ -203,8 +203,8 @@ HWY_EXPORT(run_tiles_in_vectors);
 
 namespace cpu {
 
-void multiply(const TileProduct& product, Range rows, Range panels, std::uint16_t* scratch) {
-  HWY_DYNAMIC_DISPATCH(lie::multiply_tiles)(product, rows, panels, scratch);
+void multiply(const TileMatmul& matmul, Range rows, Range panels, std::uint16_t* scratch) {
+  HWY_DYNAMIC_DISPATCH(lie::multiply_tiles)(matmul, rows, panels, scratch);
 }
 
 void add_outer_product(const TileOuterProduct& product, Range out, Range in,

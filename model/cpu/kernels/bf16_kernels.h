@@ -24,9 +24,9 @@ struct TileLayout {
 };
 
 /// y[t, n] = init[t, n] + sum over k of x[t, k] w[n, k], with x and w rounded to bf16. K-blocks of
-/// kTileStretch terms, each summed as in TileRun, are added to init in order. Without init they are
+/// kTileKBlock terms, each summed as in TileRun, are added to init in order. Without init they are
 /// added to the first k-block.
-struct TileProduct {
+struct TileMatmul {
   const float* x = nullptr;
   std::int64_t x_stride = 0;
   const std::uint16_t* tiles = nullptr;  // w, in the order of layout()
@@ -36,11 +36,11 @@ struct TileProduct {
   std::int64_t y_stride = 0, in = 0, out = 0;
   TileLayout layout() const { return {in, panels_for(out)}; }
 };
-constexpr std::int64_t kTileStretch = 4096;
-/// `scratch` is kTileProductScratch bf16 numbers, aligned to cache lines.
-void multiply(const TileProduct& product, Range rows, Range panels, std::uint16_t* scratch);
+constexpr std::int64_t kTileKBlock = 4096;
+/// `scratch` is kTileMatmulScratch bf16 numbers, aligned to cache lines.
+void multiply(const TileMatmul& matmul, Range rows, Range panels, std::uint16_t* scratch);
 /// Elements of the packed rows of one k-block. They stay in L2 while all panels are multiplied.
-constexpr std::int64_t kTileProductScratch = 512 << 10;
+constexpr std::int64_t kTileMatmulScratch = 512 << 10;
 
 /// dw[n, k] += sum over t of dy[t, n] x[t, k], both rounded to bf16. Tiles are made of the tokens
 /// of `blocks`, each of at most 32 tokens and padded with zeros, and added as in TileRun.

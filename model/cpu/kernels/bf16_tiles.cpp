@@ -44,7 +44,7 @@ void run_on_unit(const TileRun& run) {
     if constexpr (kPanels == 2) unit::load<7>(right + run.next_right, kTileBytes);
     if constexpr (kRowBlocks == 2) unit::load<5>(left + run.next_left, kTileBytes);
     each_sum<kRowBlocks, kPanels>(
-        []<int kSum, int kRow, int kPanel>() { unit::add_product<kSum, 4 + kRow, 6 + kPanel>(); });
+        []<int kSum, int kRow, int kPanel>() { unit::multiply_add<kSum, 4 + kRow, 6 + kPanel>(); });
   }
   each_sum<kRowBlocks, kPanels>([&]<int kSum, int kRow, int kPanel>() {
     unit::store<kSum>(place(kRow, kPanel), run.sums_stride * 4);
@@ -60,11 +60,11 @@ bool has_tile_unit() {
 
 TileUnit::TileUnit() {
   static constexpr unit::Shapes kShapes;
-  if (has_tile_unit()) unit::make_ready(kShapes);
+  if (has_tile_unit()) unit::configure(kShapes);
 }
 
 TileUnit::~TileUnit() {
-  if (has_tile_unit()) unit::put_away();
+  if (has_tile_unit()) unit::release();
 }
 
 void run_tiles(const TileRun& run) {

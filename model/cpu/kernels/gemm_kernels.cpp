@@ -15,7 +15,7 @@ HWY_BEFORE_NAMESPACE();
 namespace lie {
 namespace HWY_NAMESPACE {
 
-using cpu::Product, cpu::Range;
+using cpu::Matmul, cpu::Range;
 
 constexpr int kMaxRows = kWide ? 14 : 6;
 // Up to this number of rows, reading the weights from memory is the bottleneck. The outputs of
@@ -38,7 +38,7 @@ constexpr int kMaxVecs = vecs_for(1);
 
 /// The distance between rows of x that tiles read: an odd number of cache lines, so that no two
 /// rows map to the same set of L1.
-constexpr std::int64_t kRowStride = cpu::kStretch + 16;
+constexpr std::int64_t kRowStride = cpu::kMaxKBlock + 16;
 
 struct Tile {
   const float* x;     // rows with stride kRowStride
@@ -128,7 +128,7 @@ HWY_NOINLINE void multiply_tile(const Tile& tile) {
 }
 
 /// The panels of one k-block, as floats.
-struct PanelStretch {
+struct PanelBlock {
   Range panels;
   std::int64_t k, depth;  // the k-block
   const float* floats;
@@ -138,16 +138,16 @@ struct PanelStretch {
 
 /// One block of kRows rows that is multiplied by some panels.
 struct Block {
-  const Product* product;
-  const PanelStretch* weights;
+  const Matmul* matmul;
+  const PanelBlock* weights;
   const float* x;  // its rows from k on, with stride kRowStride
   std::int64_t row;
 };
 
 template <int kRows, int kVecs>
 HWY_INLINE void multiply_columns(const Block& block, std::int64_t& at) {
-  const Product& p = *block.product;
-  const PanelStretch& w = *block.weights;
+  const Matmul& p = *block.matmul;
+  const PanelBlock& w = *block.weights;
   const bool first = w.k == 0;
   const float* onto = first ? p.init : p.y;
   const std::int64_t onto_stride = first ? p.init_stride : p.y_stride;
@@ -187,7 +187,7 @@ void multiply_block_of(int rows, const Block& block) {
 }
 
 /// Copies one k-block of the rows to the memory that tiles read.
-void gather_rows(const Product& p, Range rows, std::int64_t k, std::int64_t depth, float* x) {
+void gather_rows(const Matmul& p, Range rows, std::int64_t k, std::int64_t depth, float* x) {
   for (std::int64_t r = rows.begin; r < rows.end; ++r, x += kRowStride) {
     std::copy_n(p.x + r * p.x_stride + k, depth, x);
   }
@@ -204,8 +204,8 @@ HWY_INLINE void for_blocks(Range rows, const F& f) {
 
 /// Returns the panels of a k-block: fp32 weights in place, bf16 weights widened into `memory`. What
 /// follows them is to be prefetched.
-PanelStretch stretch_of_panels(const Product& p, Range panels, std::int64_t k, std::int64_t depth,
-                               float* memory) {
+PanelBlock block_of_panels(const Matmul& p, Range panels, std::int64_t k, std::int64_t depth,
+                           float* memory) {
   const std::int64_t first = p.layout().at(panels.begin, k);
   const std::int64_t count = panels.size() * depth * cpu::kPanel;
   if (p.narrow == nullptr) {
@@ -228,16 +228,16 @@ HWY_INLINE void for_panels(Range panels, std::int64_t count, const F& f) {
 /// With few rows, reading the weights takes the most time. They are read once: all rows are
 /// multiplied by one tile's panels before the next are read. Panels are grouped so that a group's
 /// outputs stay in L2.
-void multiply_few(const Product& p, Range rows, Range panels) {
+void multiply_few(const Matmul& p, Range rows, Range panels) {
   alignas(64) float x[kFewRows * kRowStride];
-  alignas(64) float memory[kMaxVecs * cpu::kStretch * cpu::kPanel];
+  alignas(64) float memory[kMaxVecs * cpu::kMaxKBlock * cpu::kPanel];
   const std::int64_t width =
       std::max(2, vecs_for(static_cast<int>(std::min<std::int64_t>(rows.size(), kMaxRows))));
   for_panels(panels, kFewGroupPanels, [&](Range group) {
-    cpu::for_stretches(p.in, [&](std::int64_t k, std::int64_t depth) {
+    cpu::for_k_blocks(p.in, [&](std::int64_t k, std::int64_t depth) {
       gather_rows(p, rows, k, depth, x);
       for_panels(group, width, [&](Range some) {
-        const PanelStretch weights = stretch_of_panels(p, some, k, depth, memory);
+        const PanelBlock weights = block_of_panels(p, some, k, depth, memory);
         for_blocks(rows, [&](Range block) {
           multiply_block_of<kMaxRows>(
               static_cast<int>(block.size()),
@@ -248,14 +248,14 @@ void multiply_few(const Product& p, Range rows, Range panels) {
   });
 }
 
-void multiply_many(const Product& p, Range rows, Range panels) {
+void multiply_many(const Matmul& p, Range rows, Range panels) {
   alignas(64) float x[kMaxRows * kRowStride];
-  alignas(64) float memory[kGroupPanels * cpu::kStretch * cpu::kPanel];
+  alignas(64) float memory[kGroupPanels * cpu::kMaxKBlock * cpu::kPanel];
   for (std::int64_t row = rows.begin; row < rows.end; row += kGroupRows) {
     const Range group{row, std::min(row + kGroupRows, rows.end)};
     for_panels(panels, kGroupPanels, [&](Range some) {
-      cpu::for_stretches(p.in, [&](std::int64_t k, std::int64_t depth) {
-        PanelStretch weights = stretch_of_panels(p, some, k, depth, memory);
+      cpu::for_k_blocks(p.in, [&](std::int64_t k, std::int64_t depth) {
+        PanelBlock weights = block_of_panels(p, some, k, depth, memory);
         weights.ahead = weights.floats + vecs_for(kMaxRows) * depth * cpu::kPanel;  // in L2
         weights.ahead_bytes = cpu::kPanel * std::int64_t{sizeof(float)};
         for_blocks(group, [&](Range block) {
@@ -268,7 +268,7 @@ void multiply_many(const Product& p, Range rows, Range panels) {
   }
 }
 
-void multiply(const Product& p, Range rows, Range panels) {
+void multiply(const Matmul& p, Range rows, Range panels) {
   if (rows.size() <= kFewRows) {
     multiply_few(p, rows, panels);
   } else {
@@ -389,8 +389,8 @@ HWY_EXPORT(add_outer_product);
 
 namespace cpu {
 
-void multiply(const Product& product, Range rows, Range panels) {
-  HWY_DYNAMIC_DISPATCH(lie::multiply)(product, rows, panels);
+void multiply(const Matmul& matmul, Range rows, Range panels) {
+  HWY_DYNAMIC_DISPATCH(lie::multiply)(matmul, rows, panels);
 }
 
 void add_outer_product(const OuterProduct& product, Range out, Range in, float* scratch) {

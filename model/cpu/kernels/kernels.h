@@ -19,7 +19,7 @@ inline std::int64_t panels_for(std::int64_t out) { return (out + kPanel - 1) / k
 
 /// The largest number of terms that one accumulator sums. Its rounding error grows with this
 /// number.
-constexpr std::int64_t kStretch = 128;
+constexpr std::int64_t kMaxKBlock = 128;
 
 /// Returns the number of terms that one accumulator of a matmul sums (a k-block). Shorter blocks
 /// have smaller rounding errors, but adding more blocks has larger ones. The error's variance grows
@@ -28,16 +28,16 @@ constexpr std::int64_t kStretch = 128;
 /// 128 and 5.9e-6 with 32. Shorter blocks also take longer, above all in short matmuls: with 64,
 /// training a model of 128 and 384 terms takes 5 % more processor time (train_bench). Such matmuls
 /// keep 128.
-constexpr std::int64_t stretch_of(std::int64_t in) {
-  return in < 512 || in >= 8192 ? kStretch : kStretch / 2;
+constexpr std::int64_t k_block_size(std::int64_t in) {
+  return in < 512 || in >= 8192 ? kMaxKBlock : kMaxKBlock / 2;
 }
 
 /// Calls f(k, depth) for each k-block of the inner index.
 template <typename F>
-void for_stretches(std::int64_t in, const F& f) {
-  const std::int64_t stretch = stretch_of(in);
-  for (std::int64_t k = 0; k < std::max<std::int64_t>(in, 1); k += stretch) {
-    f(k, std::min(stretch, in - k));
+void for_k_blocks(std::int64_t in, const F& f) {
+  const std::int64_t block = k_block_size(in);
+  for (std::int64_t k = 0; k < std::max<std::int64_t>(in, 1); k += block) {
+    f(k, std::min(block, in - k));
   }
 }
 
@@ -49,16 +49,16 @@ struct PanelLayout {
   /// Returns the offset of the first column at inner index `first` + `past`, where `past` is an
   /// index within the k-block that begins at `first`.
   std::int64_t at(std::int64_t panel, std::int64_t first, std::int64_t past = 0) const {
-    const std::int64_t depth = std::min(stretch_of(in), in - first);
+    const std::int64_t depth = std::min(k_block_size(in), in - first);
     return (first * panels + panel * depth + past) * kPanel;
   }
 };
 
-/// y[t, n] = init[t, n] + sum over k of x[t, k] w[n, k]. K-blocks of stretch_of(in) terms, each
+/// y[t, n] = init[t, n] + sum over k of x[t, k] w[n, k]. K-blocks of k_block_size(in) terms, each
 /// summed in order with fused multiply-add, are added to init in order. Without init they are added
 /// to the first k-block. No sum starts at init: a residual stream may be a thousand times larger
 /// than the terms, and each term would be rounded to its magnitude.
-struct Product {
+struct Matmul {
   const float* x = nullptr;
   std::int64_t x_stride = 0;
   // w in the order of layout(), either as fp32 or as bf16; columns past `out` are zero.
@@ -70,7 +70,7 @@ struct Product {
   std::int64_t y_stride = 0, in = 0, out = 0;
   PanelLayout layout() const { return {in, panels_for(out)}; }
 };
-void multiply(const Product& product, Range rows, Range panels);
+void multiply(const Matmul& matmul, Range rows, Range panels);
 
 /// dw[n, k] += the sum over t, in order, of dy[t, n] x[t, k], with fused multiply-add.
 struct OuterProduct {

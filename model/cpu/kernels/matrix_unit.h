@@ -13,8 +13,8 @@ struct alignas(64) Shapes {
   std::uint8_t rows[16] = {16, 16, 16, 16, 16, 16, 16, 16};
 };
 
-inline void make_ready(const Shapes& shapes) { asm volatile("ldtilecfg %0" : : "m"(shapes)); }
-inline void put_away() { asm volatile("tilerelease"); }
+inline void configure(const Shapes& shapes) { asm volatile("ldtilecfg %0" : : "m"(shapes)); }
+inline void release() { asm volatile("tilerelease"); }
 
 template <int kTile>
 void zero() {
@@ -30,7 +30,7 @@ void store(void* to, std::int64_t row_bytes) {
 }
 /// sum += left times right, with bf16 operands.
 template <int kSum, int kLeft, int kRight>
-void add_product() {
+void multiply_add() {
   asm volatile("tdpbf16ps %%tmm%c0, %%tmm%c1, %%tmm%c2" : : "i"(kRight), "i"(kLeft), "i"(kSum));
 }
 

@@ -67,8 +67,8 @@ HWY_INLINE NormGradient norm_gradient(const float* dy, const float* x, const flo
   return {r, sum_lanes(sum) * r / static_cast<float>(width)};
 }
 HWY_INLINE V16 norm_dx(const NormGradient& how, const V16& dy, const V16& x, const V16& weight) {
-  const V16 centre = mul(mul(x, set16(how.r)), set16(how.mean));
-  return mul(sub(mul(dy, weight), centre), set16(how.r));
+  const V16 center = mul(mul(x, set16(how.r)), set16(how.mean));
+  return mul(sub(mul(dy, weight), center), set16(how.r));
 }
 
 void rms_norm_backward(const RmsNorm& norm, const float* dy, std::int64_t dy_stride, float* dx,
@@ -229,7 +229,7 @@ void add_heads(const float* x, std::int64_t x_stride, std::int64_t rows, std::in
 /// The number of columns in a block, whose terms are summed before they are added to the total.
 /// Added one by one next to the likeliest token, the tail of a large vocabulary would be lost to
 /// rounding, a systematic error.
-constexpr std::int64_t kTermsOfSum = 16 * cpu::kStretch;
+constexpr std::int64_t kSumBlock = 16 * cpu::kMaxKBlock;
 
 cpu::Softmax softmax_statistics(const float* logits, std::int64_t vocabulary,
                                 float inverse_temperature) {
@@ -241,9 +241,9 @@ cpu::Softmax softmax_statistics(const float* logits, std::int64_t vocabulary,
   for_sixteens(vocabulary, [&](std::int64_t i, std::int64_t n) { best = max(best, z_at(i, n)); });
   const float top = max_lane(best);
   V16 sum = zero16(), weighted = zero16();
-  for (std::int64_t first = 0; first < vocabulary; first += kTermsOfSum) {
+  for (std::int64_t first = 0; first < vocabulary; first += kSumBlock) {
     V16 part = zero16(), weighted_part = zero16();
-    for_sixteens(std::min(kTermsOfSum, vocabulary - first), [&](std::int64_t i, std::int64_t n) {
+    for_sixteens(std::min(kSumBlock, vocabulary - first), [&](std::int64_t i, std::int64_t n) {
       // A lane past the end has e = 0. Its shifted value must be finite for 0 * it to be 0.
       const V16 shifted = sub(z_at(first + i, n), set16(top)), e = exp(shifted);
       part = add(part, e);

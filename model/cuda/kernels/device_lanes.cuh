@@ -16,7 +16,7 @@ struct DeviceLane {
 class DeviceLanes {
  public:
   template <typename T>
-  using Of = DeviceLane<T>;
+  using PerLane = DeviceLane<T>;
 
   template <typename F>
   __device__ void each(const F& f) const {
@@ -27,7 +27,7 @@ class DeviceLanes {
     if (lane_ == 0) f();
   }
   template <typename F>
-  __device__ float fold(Of<float> v, const F& f) const {
+  __device__ float fold(PerLane<float> v, const F& f) const {
     float mine = v.value;
     for (int half = kLanes / 2; half > 0; half /= 2) {
       const float other = __shfl_xor_sync(mask_, mine, half, kLanes);
@@ -35,7 +35,7 @@ class DeviceLanes {
     }
     return mine;
   }
-  __device__ double sum_in_order(Of<double> v) const {
+  __device__ double sum_in_order(PerLane<double> v) const {
     double sum = 0;
     for (int lane = 0; lane < kLanes; ++lane) sum += __shfl_sync(mask_, v.value, lane, kLanes);
     return sum;
@@ -44,7 +44,7 @@ class DeviceLanes {
   __device__ std::uint32_t where(const F& f) const {
     return (__ballot_sync(mask_, f(lane_)) >> first_) & 0xffffu;
   }
-  __device__ void wait() const { __syncwarp(mask_); }
+  __device__ void sync() const { __syncwarp(mask_); }
 
  private:
   int lane_ = static_cast<int>(threadIdx.x) % kLanes;
@@ -70,7 +70,7 @@ struct DeviceBlock {
     if (threadIdx.x == 0) f();
   }
   __device__ std::int32_t add(std::int32_t& to) const { return atomicAdd(&to, 1); }
-  __device__ void wait() const { __syncthreads(); }
+  __device__ void sync() const { __syncthreads(); }
 };
 
 }  // namespace lie::cuda

@@ -63,7 +63,7 @@ template <typename Block>
 LIE_ROW Softmax softmax_of(const Block& block, const ScaledLogits& z, const SoftmaxParts& parts) {
   const auto z_at = [&](std::int64_t i) { return i < z.vocabulary ? z(i) : -kInfinity; };
   block.rows(parts.count, [&](const auto& lanes, std::int64_t part) {
-    typename std::remove_cvref_t<decltype(lanes)>::template Of<float> best;
+    typename std::remove_cvref_t<decltype(lanes)>::template PerLane<float> best;
     lanes.each([&](int lane) {
       best[lane] = -kInfinity;
       each_of_part(part, z.vocabulary, lane,
@@ -72,7 +72,7 @@ LIE_ROW Softmax softmax_of(const Block& block, const ScaledLogits& z, const Soft
     const float top = lanes.fold(best, larger);
     lanes.once([&] { parts.best[part] = top; });
   });
-  block.wait();
+  block.sync();
   float top = -kInfinity;
   for (std::int64_t part = 0; part < parts.count; ++part) top = larger(top, parts.best[part]);
   block.rows(parts.count, [&](const auto& lanes, std::int64_t part) {
@@ -87,9 +87,9 @@ LIE_ROW Softmax softmax_of(const Block& block, const ScaledLogits& z, const Soft
       parts.weighted[part * kLanes + lane] = weighted;
     });
   });
-  block.wait();
+  block.sync();
   block.rows(1, [&](const auto& lanes, std::int64_t) {
-    typename std::remove_cvref_t<decltype(lanes)>::template Of<float> sum, weighted;
+    typename std::remove_cvref_t<decltype(lanes)>::template PerLane<float> sum, weighted;
     lanes.each([&](int lane) {
       for (std::int64_t part = 0; part < parts.count; ++part) {
         sum[lane] += parts.sums[part * kLanes + lane];
@@ -100,7 +100,7 @@ LIE_ROW Softmax softmax_of(const Block& block, const ScaledLogits& z, const Soft
     const float log_total = log_of(total);
     lanes.once([&] { *parts.result = {top + log_total, log_total - share}; });
   });
-  block.wait();
+  block.sync();
   return *parts.result;
 }
 
@@ -178,7 +178,7 @@ struct DrawTokens {
     } else if (finite && how.from_all()) {
       double* const sums = static_cast<double*>(block.memory);
       block.each(blocks(), [&](std::int64_t b) { sums[b] = sum_of(z, log_sum, b); });
-      block.wait();
+      block.sync();
       block.once([&] { id = drawn(z, log_sum, sums, uniform_of(how.key)); });
     } else if (finite) {
       id = drawn_from_likeliest(block, z, log_sum, how);

@@ -28,9 +28,9 @@ void by_dtype(DType dtype, const F& f) {
 template <typename Terms>
 void add_rows(const Queue& queue, const Terms& terms, std::int64_t rows, std::int64_t columns,
               float* sums, float* partial) {
-  const std::int64_t stretches = stretches_of(rows);
-  for_elements(queue, stretches * columns, Stretches<Terms>{terms, rows, columns, sums, partial});
-  if (stretches > 1) for_elements(queue, columns, StretchSums{stretches, columns, sums, partial});
+  const std::int64_t blocks = row_blocks_of(rows);
+  for_elements(queue, blocks * columns, RowBlockSums<Terms>{terms, rows, columns, sums, partial});
+  if (blocks > 1) for_elements(queue, columns, AddRowBlocks{blocks, columns, sums, partial});
 }
 
 HeadRotation rotation_of(const lie::QkNormRope& how) {
@@ -50,7 +50,7 @@ KvPlaces<T> places_of(const AttentionShape& shape, const DecodeBatch& batch, KvP
 bool kernels_are_emulated() { return kEmulated; }
 
 std::int64_t partial_sums(std::int64_t rows, std::int64_t columns) {
-  return (stretches_of(rows) - 1) * columns;
+  return (row_blocks_of(rows) - 1) * columns;
 }
 
 void rms_norm(const Queue& queue, Tensor x, Tensor weight, float eps, Tensor y,
@@ -144,10 +144,10 @@ void rotate_and_store(const Queue& queue, Tensor qkv, const lie::QkNormRope& how
 
 std::int64_t attention_decode_scratch(const AttentionShape& shape, std::int64_t longest) {
   using Attention = PagedAttention<float>;
-  return Attention::scratch(shape.heads, shape.head_width, Attention::stretches_of(longest));
+  return Attention::scratch(shape.heads, shape.head_width, Attention::splits_of(longest));
 }
 
-bool attention_decode_takes(const AttentionShape& shape, const KvPages& pages) {
+bool attention_decode_supports(const AttentionShape& shape, const KvPages& pages) {
   constexpr std::int64_t kElements = Pack<BFloat16>::kSize;
   return shape.head_width % kElements == 0 && pages.pool.stride % kElements == 0 &&
          reinterpret_cast<std::uintptr_t>(pages.pool.data) % alignof(Pack<BFloat16>) == 0;
@@ -159,8 +159,8 @@ void attention_decode(const Queue& queue, Tensor rotated, const AttentionShape& 
   by_dtype(y.dtype, [&](auto zero) {
     using T = decltype(zero);
     using Attention = PagedAttention<T>;
-    const std::int64_t stretches = Attention::stretches_of(batch.longest);
-    const std::int64_t of_all = rotated.rows * shape.heads * stretches;
+    const std::int64_t splits = Attention::splits_of(batch.longest);
+    const std::int64_t of_all = rotated.rows * shape.heads * splits;
     float* const sums = scratch + of_all * Attention::kPositions;
     const Attention all{rows<const T>(rotated),
                         rows<const T>(pages.pool),
@@ -172,7 +172,7 @@ void attention_decode(const Queue& queue, Tensor rotated, const AttentionShape& 
                         batch.sequences.data,
                         batch.table.data,
                         batch.table_width,
-                        stretches,
+                        splits,
                         1.0f / std::sqrt(static_cast<float>(shape.head_width)),
                         scratch,
                         sums,

@@ -34,7 +34,7 @@ void rotate_and_store(const Queue& queue, Tensor qkv, const QkNormRope& how, Ten
 std::int64_t attention_decode_scratch(const AttentionShape& shape, std::int64_t longest);
 /// Whether attention_decode() supports such heads and pages. It reads sixteen bytes of a key at
 /// once.
-bool attention_decode_takes(const AttentionShape& shape, const KvPages& pages);
+bool attention_decode_supports(const AttentionShape& shape, const KvPages& pages);
 /// log_sum [T, H] of the scaled scores is written unless empty.
 void attention_decode(const Queue& queue, Tensor rotated, const AttentionShape& shape,
                       const DecodeBatch& batch, KvPages pages, float* scratch, Tensor y,

@@ -27,7 +27,7 @@ struct HostLane {
 /// All lanes of a row on the host, one after another.
 struct HostLanes {
   template <typename T>
-  using Of = HostLane<T>;
+  using PerLane = HostLane<T>;
 
   template <typename F>
   void each(const F& f) const {
@@ -40,14 +40,14 @@ struct HostLanes {
   }
   /// Reduces all lanes by halving: lane i with i + 8, then with i + 4, i + 2, i + 1.
   template <typename F>
-  float fold(Of<float> v, const F& f) const {
+  float fold(PerLane<float> v, const F& f) const {
     for (int half = kLanes / 2; half > 0; half /= 2) {
       for (int i = 0; i < half; ++i) v[i] = f(v[i], v[i + half]);
     }
     return v[0];
   }
   /// Returns the sum of all lanes in ascending order.
-  double sum_in_order(Of<double> v) const {
+  double sum_in_order(PerLane<double> v) const {
     double sum = 0;
     for (int lane = 0; lane < kLanes; ++lane) sum += v[lane];
     return sum;
@@ -60,7 +60,7 @@ struct HostLanes {
     return bits;
   }
   /// A barrier: all lanes see what any lane wrote before.
-  void wait() const {}
+  void sync() const {}
 };
 
 /// A block of threads on the host, one after another. `memory` is shared by its threads and aligned
@@ -83,7 +83,7 @@ struct HostBlock {
   }
   /// Adds one atomically and returns the previous value.
   std::int32_t add(std::int32_t& to) const { return to++; }
-  void wait() const {}
+  void sync() const {}
 };
 
 }  // namespace lie::cuda

@@ -34,7 +34,7 @@ struct TokenWindow {
   std::int32_t bins[kBins];  // number of keys per value of a digit
   std::int32_t count, gathered;
   std::int32_t bin;  // the highest bin that exceeds the window; -1 if none does
-  bool goes_on;
+  bool continues;
 };
 
 /// Iterates over the tokens with probability of at least `floor`, or over all tokens if there are
@@ -58,8 +58,8 @@ class Likeliest {
   /// result.
   LIE_ROW std::int64_t draw(const Draw& how, float uniform) {
     const std::int64_t most = how.top_k == 0 ? vocabulary_ : how.top_k;
-    const double whole = how.top_k == 0 ? 1.0 : take(most, INFINITY).sum;
-    Taken kept = take(most, how.top_p * whole);
+    const double whole = how.top_k == 0 ? 1.0 : accumulate(most, INFINITY).sum;
+    Prefix kept = accumulate(most, how.top_p * whole);
     double left = static_cast<double>(uniform) * kept.sum;
     std::int64_t id = 0;
     walk([&](TokenKey key) {
@@ -71,33 +71,33 @@ class Likeliest {
   }
 
  private:
-  struct Taken {
+  struct Prefix {
     double sum = 0;  // sum of probabilities
     std::int64_t count = 0;
   };
   /// Returns the sum and the number of the likeliest tokens, at least one, until there are `most`
   /// tokens or they hold `wanted`.
-  LIE_ROW Taken take(std::int64_t most, double wanted) {
-    Taken taken;
+  LIE_ROW Prefix accumulate(std::int64_t most, double wanted) {
+    Prefix prefix;
     walk([&](TokenKey key) {
-      taken.sum += probability_of(key);
-      return ++taken.count < most && taken.sum < wanted;
+      prefix.sum += probability_of(key);
+      return ++prefix.count < most && prefix.sum < wanted;
     });
-    return taken;
+    return prefix;
   }
   /// Calls visit(key) in one thread, from the likeliest token on, while it returns true.
   template <typename Visit>
   LIE_ROW void walk(const Visit& visit) {
     for (bool more = end_ == kAll || rewind(); more; more = advance()) {
       block_.once([&] {
-        bool goes_on = true;
-        for (int i = 0; goes_on && i < window_.count; ++i) goes_on = visit(window_.keys[i]);
-        window_.goes_on = goes_on;
+        bool continues = true;
+        for (int i = 0; continues && i < window_.count; ++i) continues = visit(window_.keys[i]);
+        window_.continues = continues;
       });
-      block_.wait();
-      const bool goes_on = window_.goes_on;
-      block_.wait();
-      if (!goes_on) return;
+      block_.sync();
+      const bool continues = window_.continues;
+      block_.sync();
+      if (!continues) return;
     }
   }
 
@@ -136,9 +136,9 @@ class Likeliest {
   /// keys with the highest digit values, as many values as fit into a window.
   LIE_ROW void count_digits(TokenKey first, TokenKey last, int shift) {
     block_.each(TokenWindow::kBins, [&](std::int64_t bin) { window_.bins[bin] = 0; });
-    block_.wait();
+    block_.sync();
     each_key(first, last, [&](TokenKey key) { block_.add(window_.bins[(key - first) >> shift]); });
-    block_.wait();
+    block_.sync();
     block_.once([&] {
       int bin = TokenWindow::kBins - 1, count = 0;
       for (; bin >= 0 && count + window_.bins[bin] <= TokenWindow::kKeys; --bin) {
@@ -148,7 +148,7 @@ class Likeliest {
       window_.count = count;
       window_.gathered = 0;
     });
-    block_.wait();
+    block_.sync();
   }
   /// Sorts the window with Batcher's bitonic sort, the largest first.
   LIE_ROW void sort() {
@@ -156,7 +156,7 @@ class Likeliest {
     while (size < window_.count) size *= 2;
     TokenKey* const keys = window_.keys;
     block_.each(size - window_.count, [&](std::int64_t i) { keys[window_.count + i] = 0; });
-    block_.wait();
+    block_.sync();
     for (int run = 2; run <= size; run *= 2) {
       for (int step = run / 2; step > 0; step /= 2) {
         block_.each(size / 2, [&](std::int64_t i) {
@@ -166,7 +166,7 @@ class Likeliest {
           keys[a] = of_b;
           keys[b] = of_a;
         });
-        block_.wait();
+        block_.sync();
       }
     }
   }

@@ -73,7 +73,7 @@ LIE_ROW float sigmoid(float x) { return 1.0f / (1.0f + exp_of(0.0f - x)); }
 /// term. Lanes past the end add 0.0f, because the CPU's last vector has zeros there.
 template <typename Lanes, typename Term>
 LIE_ROW float sum_row(const Lanes& lanes, std::int64_t width, const Term& term) {
-  typename Lanes::template Of<float> sum;
+  typename Lanes::template PerLane<float> sum;
   lanes.each([&](int lane) {
     for (std::int64_t i = lane; i - lane < width; i += kLanes) {
       sum[lane] = i < width ? term(i, sum[lane]) : sum[lane] + 0.0f;

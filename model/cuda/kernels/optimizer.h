@@ -31,7 +31,7 @@ struct SumsOfSquares {
   template <typename Lanes>
   LIE_ROW void operator()(const Lanes& lanes, std::int64_t b) const {
     const std::int64_t first = b * block, end = first + block < count ? first + block : count;
-    typename Lanes::template Of<double> sum;
+    typename Lanes::template PerLane<double> sum;
     lanes.each([&](int lane) {
       for (std::int64_t i = first + lane; i < end; i += kLanes) {
         const double v = static_cast<double>(x[i]);

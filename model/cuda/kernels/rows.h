@@ -1,7 +1,7 @@
 // Row functions of the transformer blocks: norms, heads, SwiGLU, embedding. Arithmetic is in fp32
 // for every dtype T of activations, and rounded once when stored. With T = float every result is
 // bit-identical to the CPU operators (model/cpu/kernels/row_kernels.cpp, which has the formulas),
-// except for sums over more than kStretch rows; see Stretches.
+// except for sums over more than kRowBlock rows; see RowBlockSums.
 #pragma once
 
 #include <cstdint>
@@ -32,7 +32,7 @@ struct RmsNorm {
     float* const in = static_cast<float*>(block.memory);
     float* const inverse = in + width;
     block.each(width, [&](std::int64_t i) { in[i] = widen(x[row][i]); });
-    block.wait();
+    block.sync();
     block.rows(1, [&](const auto& lanes, std::int64_t) {
       const float sum = sum_row(
           lanes, width, [&](std::int64_t i, float before) { return fmaf(in[i], in[i], before); });
@@ -41,7 +41,7 @@ struct RmsNorm {
         if (kept != nullptr) kept[row] = *inverse;
       });
     });
-    block.wait();
+    block.sync();
     block.each(width, [&](std::int64_t i) { put(in[i] * *inverse * weight[i], y[row][i]); });
   }
 };
@@ -70,13 +70,13 @@ struct RmsNormBackward {
       in[i] = widen(x[row][i]);
       g[i] = widen(dy[row][i]) * weight[i];
     });
-    block.wait();
+    block.sync();
     block.rows(1, [&](const auto& lanes, std::int64_t) {
       const float sum = sum_row(
           lanes, width, [&](std::int64_t i, float before) { return fmaf(g[i], in[i], before); });
       lanes.once([&] { *mean = norm_mean(sum, r, width); });
     });
-    block.wait();
+    block.sync();
     block.each(width, [&](std::int64_t i) {
       put(widen(dx[row][i]) + norm_dx(g[i], in[i], r, *mean), dx[row][i]);
     });
@@ -87,39 +87,39 @@ struct RmsNormBackward {
 
 /// The number of rows that are summed one after another. Blocks of rows are summed concurrently on
 /// the GPU and then added in order. The first block starts at the result's previous value. So the
-/// result is bit-identical to the CPU operators up to kStretch rows. Beyond, with n terms t and u =
-/// 2^-24, this order has an error below (kStretch + n / kStretch) u sum|t| to first order, and the
-/// CPU's order below n u sum|t|. They differ by no more than the sum of both.
-constexpr std::int64_t kStretch = 256;
-LIE_ROW std::int64_t stretches_of(std::int64_t rows) { return (rows + kStretch - 1) / kStretch; }
+/// result is bit-identical to the CPU operators up to kRowBlock rows. Beyond, with n terms t and u
+/// = 2^-24, this order has an error below (kRowBlock + n / kRowBlock) u sum|t| to first order, and
+/// the CPU's order below n u sum|t|. They differ by no more than the sum of both.
+constexpr std::int64_t kRowBlock = 256;
+LIE_ROW std::int64_t row_blocks_of(std::int64_t rows) { return (rows + kRowBlock - 1) / kRowBlock; }
 
 /// Sums one block of rows of one column. Terms is called with (row, column, sum before) and returns
-/// the new sum. `partial` is [stretches - 1, columns].
+/// the new sum. `partial` is [blocks - 1, columns].
 template <typename Terms>
-struct Stretches {
+struct RowBlockSums {
   Terms terms;
   std::int64_t rows, columns;
   float *sums, *partial;
 
   LIE_ROW void operator()(std::int64_t i) const {
-    const std::int64_t stretch = i / columns, column = i % columns, first = stretch * kStretch;
-    const std::int64_t end = first + kStretch < rows ? first + kStretch : rows;
-    float* const to = stretch == 0 ? sums + column : partial + (stretch - 1) * columns + column;
-    float sum = stretch == 0 ? *to : 0.0f;
+    const std::int64_t block = i / columns, column = i % columns, first = block * kRowBlock;
+    const std::int64_t end = first + kRowBlock < rows ? first + kRowBlock : rows;
+    float* const to = block == 0 ? sums + column : partial + (block - 1) * columns + column;
+    float sum = block == 0 ? *to : 0.0f;
     for (std::int64_t row = first; row < end; ++row) sum = terms(row, column, sum);
     *to = sum;
   }
 };
 
 /// Adds the sums of the later blocks to the first.
-struct StretchSums {
-  std::int64_t stretches, columns;
+struct AddRowBlocks {
+  std::int64_t blocks, columns;
   float* sums;
   const float* partial;
 
   LIE_ROW void operator()(std::int64_t column) const {
     float sum = sums[column];
-    for (std::int64_t s = 0; s + 1 < stretches; ++s) sum += partial[s * columns + column];
+    for (std::int64_t b = 0; b + 1 < blocks; ++b) sum += partial[b * columns + column];
     sums[column] = sum;
   }
 };
@@ -191,8 +191,8 @@ struct HeadRotation {
 /// Returns element i of a head with two halves, rotated by the angle of i % half. Sign -1 rotates
 /// back.
 template <typename At>
-LIE_ROW float turned(const At& x, std::int64_t i, const float* angles, std::int64_t width,
-                     float sign) {
+LIE_ROW float rotated_element(const At& x, std::int64_t i, const float* angles, std::int64_t width,
+                              float sign) {
   const std::int64_t half = width / 2, p = i < half ? i : i - half;
   const float cosine = angles[p], sine = sign * angles[half + p];
   return i < half ? x(p) * cosine - x(half + p) * sine : x(half + p) * cosine + x(p) * sine;
@@ -235,8 +235,8 @@ struct QkNormRope {
     };
     each_pair(lanes, how.width, [&](std::int64_t i) {
       const std::int64_t other = how.width / 2 + i;
-      put(turned(normed, i, angles, how.width, 1.0f), y[i]);
-      put(turned(normed, other, angles, how.width, 1.0f), y[other]);
+      put(rotated_element(normed, i, angles, how.width, 1.0f), y[i]);
+      put(rotated_element(normed, other, angles, how.width, 1.0f), y[other]);
     });
   }
 };
@@ -255,7 +255,9 @@ struct QkNormRopeBackward {
     T *const d = d_rotated[row] + head * how.width, *const dx = d_qkv[row] + head * how.width;
     const float *const weight = how.norm(head), *const angles = how.angles(row);
     const auto d_at = [&](std::int64_t i) { return widen(d[i]); };
-    const auto dy = [&](std::int64_t i) { return turned(d_at, i, angles, how.width, -1.0f); };
+    const auto dy = [&](std::int64_t i) {
+      return rotated_element(d_at, i, angles, how.width, -1.0f);
+    };
     if (weight == nullptr) {
       each_pair(lanes, how.width, [&](std::int64_t i) {
         put(dy(i), dx[i]);
@@ -268,7 +270,7 @@ struct QkNormRopeBackward {
       return fmaf(dy(i) * weight[i], widen(x[i]), before);
     });
     const float mean = norm_mean(sum, r, how.width);
-    lanes.wait();
+    lanes.sync();
     each_pair(lanes, how.width, [&](std::int64_t i) {
       const float d_low = dy(i), d_high = dy(half + i);
       const auto store = [&](std::int64_t at, float of) {
@@ -312,23 +314,24 @@ struct StoreKv {
   }
 };
 
-/// QkNormRope and StoreKv in one: stores queries in `of.rotated`, and keys and values in their
-/// slots only.
+/// QkNormRope and StoreKv in one: stores queries in `norm_rope.rotated`, and keys and values in
+/// their slots only.
 template <typename T>
 struct RotateAndStore {
-  QkNormRope<T> of;
+  QkNormRope<T> norm_rope;
   KvPlaces<T> to;
 
-  LIE_ROW std::int64_t heads() const { return of.how.all() + to.kv_heads; }
+  LIE_ROW std::int64_t heads() const { return norm_rope.how.all() + to.kv_heads; }
   template <typename Lanes>
   LIE_ROW void operator()(const Lanes& lanes, std::int64_t item) const {
-    const std::int64_t row = item / heads(), head = item % heads(), queries = of.how.heads;
-    if (head < of.how.all()) {
-      T* const query = of.rotated[row] + head * to.width;
-      return of.rotate(lanes, row, head, head < queries ? query : to.key(row, head - queries));
+    const std::int64_t row = item / heads(), head = item % heads(), queries = norm_rope.how.heads;
+    if (head < norm_rope.how.all()) {
+      T* const query = norm_rope.rotated[row] + head * to.width;
+      return norm_rope.rotate(lanes, row, head,
+                              head < queries ? query : to.key(row, head - queries));
     }
-    const T* const from = of.qkv[row] + head * to.width;
-    T* const value = to.value(row, head - of.how.all());
+    const T* const from = norm_rope.qkv[row] + head * to.width;
+    T* const value = to.value(row, head - norm_rope.how.all());
     lanes.each([&](int lane) {
       for (std::int64_t i = lane; i < to.width; i += kLanes) value[i] = from[i];
     });
@@ -354,10 +357,10 @@ struct Embed {
 /// keep sixteen lanes busy while the device is idle.
 template <typename T>
 struct EmbedBackward {
-  static constexpr int kOfLane = 16;  // columns per lane, summed in registers
-  static constexpr std::int64_t kColumns = kLanes * kOfLane;
+  static constexpr int kColumnsPerLane = 16;  // columns per lane, summed in registers
+  static constexpr std::int64_t kColumns = kLanes * kColumnsPerLane;
   struct Sums {
-    float of[kOfLane];
+    float column[kColumnsPerLane];
   };
 
   Rows<const T> dy;
@@ -370,7 +373,7 @@ struct EmbedBackward {
   LIE_ROW void operator()(const Lanes& lanes, std::int64_t item) const {
     const std::int64_t row = item % rows, column = item / rows * kColumns;
     float* const table = dtable[tokens[row]];
-    typename Lanes::template Of<Sums> sums;
+    typename Lanes::template PerLane<Sums> sums;
     for (std::int64_t first = 0; first < rows; first += kLanes) {
       std::uint32_t same = lanes.where(
           [&](int lane) { return first + lane < rows && tokens[first + lane] == tokens[row]; });
@@ -378,19 +381,19 @@ struct EmbedBackward {
         if ((same & 1u) == 0) continue;
         if (other < row) return;  // the item of row `other` adds this row
         each(lanes, column, [&](int lane, int c, std::int64_t i) {
-          const float before = other == row ? table[i] : sums[lane].of[c];
-          sums[lane].of[c] = before + widen(dy[other][i]);
+          const float before = other == row ? table[i] : sums[lane].column[c];
+          sums[lane].column[c] = before + widen(dy[other][i]);
         });
       }
     }
-    each(lanes, column, [&](int lane, int c, std::int64_t i) { table[i] = sums[lane].of[c]; });
+    each(lanes, column, [&](int lane, int c, std::int64_t i) { table[i] = sums[lane].column[c]; });
   }
 
  private:
   template <typename Lanes, typename F>
   LIE_ROW void each(const Lanes& lanes, std::int64_t column, const F& f) const {
     lanes.each([&](int lane) {
-      for (int c = 0; c < kOfLane; ++c) {
+      for (int c = 0; c < kColumnsPerLane; ++c) {
         const std::int64_t i = column + c * kLanes + lane;
         if (i < width) f(lane, c, i);
       }

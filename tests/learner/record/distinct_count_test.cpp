@@ -29,13 +29,13 @@ std::string bytes_of(const DistinctCount& count) {
   return out.str();
 }
 
-TEST(KeySet, IsTheUnion) {
+TEST(KeySet, HoldsTheUnionOfAllAddedKeys) {
   KeySet set;
   std::set<std::pair<std::uint64_t, std::uint64_t>> expected;
   std::mt19937_64 bits(1);
   for (int round = 0; round < 200; ++round) {
     std::vector<StateKey> keys(bits() % 300);
-    // Few shards and few places, so that searches run into each other and round the end.
+    // Few shards and few slots, so that searches collide and wrap around.
     for (StateKey& key : keys) key = {(bits() % 3) << 54, ~(bits() % 5000)};
     for (const StateKey& key : keys) expected.emplace(key.high, key.low);
     set.add(keys);
@@ -44,11 +44,11 @@ TEST(KeySet, IsTheUnion) {
   set.clear();
   EXPECT_EQ(set.size(), 0);
   set.add(std::vector<StateKey>{{0, 5}, {0, 5}, {1, 5}, {std::uint64_t{1} << 54, 5}});
-  EXPECT_EQ(set.size(), 2) << "the upper 10 bits count, the lower ones do not";
+  EXPECT_EQ(set.size(), 2) << "only the upper 10 bits are kept";
 }
 
-// 14.3 bytes a key and a fixed part, at every size: the tables of all parts grow at about the same.
-TEST(KeySet, KeepsToItsBytesAtEverySize) {
+// The bound must hold at every size, although all shards grow at about the same time.
+TEST(KeySet, NeverExceedsItsBytesPerKey) {
   KeySet set;
   for (std::uint64_t seed = 0; seed < 400; ++seed) {
     set.add(random_keys(seed, 3001));
@@ -57,7 +57,7 @@ TEST(KeySet, KeepsToItsBytesAtEverySize) {
   }
 }
 
-TEST(HyperLogLog, IsWithinFourStandardErrorsOfTheTruth) {
+TEST(HyperLogLog, EstimatesWithinFourStandardErrors) {
   for (std::uint64_t seed = 0; seed < 3; ++seed) {
     HyperLogLog sketch;
     std::mt19937_64 bits(seed);
@@ -69,8 +69,8 @@ TEST(HyperLogLog, IsWithinFourStandardErrorsOfTheTruth) {
   }
 }
 
-// 64 sketches: the mean's own standard error is an eighth, that of the spread 1 / sqrt(128).
-TEST(HyperLogLog, IsUnbiasedAndItsSpreadIsTheStatedError) {
+// Over 64 sketches the standard error of the mean is 1 / 8, and that of the spread 1 / sqrt(128).
+TEST(HyperLogLog, IsUnbiasedWithTheStatedStandardError) {
   constexpr int kSketches = 64, kKeys = 600000;
   double sum = 0, squares = 0;
   std::mt19937_64 bits(7);
@@ -84,14 +84,14 @@ TEST(HyperLogLog, IsUnbiasedAndItsSpreadIsTheStatedError) {
   EXPECT_NEAR(std::sqrt(squares / kSketches), 1, 3 / std::sqrt(128.0));
 }
 
-TEST(HyperLogLog, EmptyAndFullHaveTheLimitsOfTheEstimator) {
+TEST(HyperLogLog, EmptyAndFullSketchesGiveTheLimitsOfTheEstimator) {
   EXPECT_EQ(HyperLogLog().estimate(), 0);
   HyperLogLog full;
   for (std::uint64_t i = 0; i < HyperLogLog::kBytes; ++i) full.add(i << 46);
   EXPECT_GT(full.estimate(), 1e18);
 }
 
-TEST(DistinctCount, IsExactUpToItsBudgetAndThenAnEstimateThatSaysSo) {
+TEST(DistinctCount, IsExactWithinItsBudgetAndThenAnEstimateWithItsError) {
   DistinctCount count(kMebibyte);
   const auto keys = random_keys(1, kExactInOne + 1);
   count.add(std::span(keys).first(kExactInOne));
@@ -108,7 +108,7 @@ TEST(DistinctCount, IsExactUpToItsBudgetAndThenAnEstimateThatSaysSo) {
   EXPECT_EQ(count.error(), 0);
 }
 
-TEST(DistinctCount, DependsOnTheSetAloneNotOnOrderRepeatsOrPortions) {
+TEST(DistinctCount, DependsOnTheSetOnlyNotOnOrderRepeatsOrPortions) {
   auto keys = random_keys(2, 80000);
   DistinctCount at_once(kMebibyte);
   at_once.add(keys);
@@ -127,24 +127,24 @@ TEST(DistinctCount, DependsOnTheSetAloneNotOnOrderRepeatsOrPortions) {
   }
 }
 
-TEST(DistinctCount, GoesOnFromWhatWasWrittenAsIfNothingHadHappened) {
+TEST(DistinctCount, ResumesFromAStreamLikeAnUninterruptedCount) {
   for (const std::size_t before : {0u, 100u, 30000u, 54995u, 54996u, 70000u}) {
     const auto keys = random_keys(before, before + 20000);
-    DistinctCount undisturbed(kMebibyte), stopped(kMebibyte), resumed(kMebibyte);
+    DistinctCount uninterrupted(kMebibyte), stopped(kMebibyte), resumed(kMebibyte);
     stopped.add(std::span(keys).first(before));
     std::istringstream in(bytes_of(stopped));
-    resumed.add(random_keys(99, 10));  // replaced by what is read
+    resumed.add(random_keys(99, 10));  // read() replaces these
     resumed.read(in);
     EXPECT_TRUE(in && in.peek() == std::istringstream::traits_type::eof());
     EXPECT_EQ(resumed.count(), stopped.count());
-    undisturbed.add(keys);
+    uninterrupted.add(keys);
     resumed.add(std::span(keys).subspan(before / 2));
-    EXPECT_EQ(resumed.count(), undisturbed.count());
-    EXPECT_EQ(resumed.error(), undisturbed.error());
+    EXPECT_EQ(resumed.count(), uninterrupted.count());
+    EXPECT_EQ(resumed.error(), uninterrupted.error());
   }
 }
 
-TEST(DistinctCount, ADamagedStreamFails) {
+TEST(DistinctCount, ReadingADamagedStreamFails) {
   DistinctCount count(kMebibyte);
   count.add(random_keys(4, 5000));
   std::string bytes = bytes_of(count);

@@ -21,7 +21,7 @@ std::vector<std::string> hex_keys(std::span<const UnitHash> units, std::int64_t 
   return texts;
 }
 
-TEST(NgramKeys, EqualPythonsIntegersForWordsAndTokens) {
+TEST(NgramKeys, AgreeWithPythonForWordsAndTokens) {
   int rows = 0;
   for (const JsonRow& row : golden_rows("global_coverage.jsonl")) {
     if (!row.has("n")) continue;
@@ -35,7 +35,7 @@ TEST(NgramKeys, EqualPythonsIntegersForWordsAndTokens) {
   EXPECT_EQ(rows, 3);
 }
 
-TEST(NgramKeys, OfAWordDependOnNothingAroundIt) {
+TEST(NgramKeys, HashOfAWordDoesNotDependOnItsSurroundings) {
   for (std::size_t length = 0; length <= 40; ++length) {
     const std::string word(length, 'x');
     std::vector<UnitHash> alone, between;
@@ -46,8 +46,8 @@ TEST(NgramKeys, OfAWordDependOnNothingAroundIt) {
   }
 }
 
-// Words that differ in one byte at any place, or in the number of zero bytes at their end.
-TEST(NgramKeys, EveryByteOfAWordCounts) {
+// The words differ in one byte at any position, or in the number of zero bytes at the end.
+TEST(NgramKeys, HashOfAWordDependsOnEveryByte) {
   std::string text;
   std::size_t words = 0;
   for (std::size_t length = 1; length <= 40; ++length) {
@@ -65,7 +65,7 @@ TEST(NgramKeys, EveryByteOfAWordCounts) {
   EXPECT_EQ(second.size(), words);
 }
 
-TEST(NgramKeys, FewerThanNUnitsHaveNoneAndNBelowOneIsRefused) {
+TEST(NgramKeys, AreNoneForFewerThanNUnitsAndRejectNBelowOne) {
   const std::vector<UnitHash> units(3);
   EXPECT_TRUE(hex_keys(units, 4).empty());
   EXPECT_EQ(hex_keys(units, 3).size(), 1U);

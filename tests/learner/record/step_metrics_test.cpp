@@ -62,17 +62,17 @@ class StepMetrics : public ::testing::Test {
   StepMetrics() {
     for (const auto& group : groups_) advantages_.push_back(group_advantages(group.scores, {}));
     update_.mini_batches = {mini_batch(0, 2, false), mini_batch(0.5, NAN, true)};
-    StepFacts record;
-    record.step = 5;
-    record.rewards = {{"accuracy", "R_acc"}, {"length", "R_len"}};
-    record.groups = groups_;
-    record.advantages = advantages_;
-    record.update = &update_;
-    record.coverage = {{20, 40, 50, 200}, {10, 40, 25, 200, 0, 0.002, "_15"}};
-    record.evaluation = std::span(groups_).first(1);
-    record.phase_seconds = {{"step", 4.0}, {"generate", 3.0}};
-    record.roles = {{"actor", {3, 1}}, {"learner", {1, 3}}};
-    all_ = step_metrics(record);
+    StepMetricsInput input;
+    input.step = 5;
+    input.rewards = {{"accuracy", "R_acc"}, {"length", "R_len"}};
+    input.groups = groups_;
+    input.advantages = advantages_;
+    input.update = &update_;
+    input.coverage = {{20, 40, 50, 200}, {10, 40, 25, 200, 0, 0.002, "_15"}};
+    input.evaluation = std::span(groups_).first(1);
+    input.phase_seconds = {{"step", 4.0}, {"generate", 3.0}};
+    input.roles = {{"actor", {3, 1}}, {"learner", {1, 3}}};
+    all_ = step_metrics(input);
     for (const auto& [name, value] : all_)
       EXPECT_TRUE(by_name_.emplace(name, value).second) << name;
   }
@@ -186,16 +186,16 @@ TEST_F(StepMetrics, ValuesAreFinite) {
 }
 
 double beyond_right_share(std::vector<ScoredGroup> groups, double target_length) {
-  StepFacts record;
-  record.rewards = {{"accuracy", "R_acc"}, {"length", "R_len"}};
-  record.groups = groups;
+  StepMetricsInput input;
+  input.rewards = {{"accuracy", "R_acc"}, {"length", "R_len"}};
+  input.groups = groups;
   std::vector<GroupAdvantages> advantages;
   for (ScoredGroup& group : groups) {
     for (Score& score : group.scores) score.target_length = target_length;
     advantages.push_back(group_advantages(group.scores, {}));
   }
-  record.advantages = advantages;
-  for (const auto& [name, value] : step_metrics(record)) {
+  input.advantages = advantages;
+  for (const auto& [name, value] : step_metrics(input)) {
     if (name == "wrong_beyond_right_share") return value;
   }
   return -1;
@@ -217,13 +217,13 @@ TEST(DynamicSamplingMetrics, CountAllGeneratedGroups) {
   const auto all = three_groups();
   const std::vector<ScoredGroup> kept = {all[1]}, dropped = {all[0], all[2], all[1]};
   const std::vector<GroupAdvantages> advantages = {group_advantages(kept[0].scores, {})};
-  StepFacts record;
-  record.rewards = {{"accuracy", "R_acc"}, {"length", "R_len"}};
-  record.groups = kept;
-  record.advantages = advantages;
-  record.dropped = dropped;
-  record.wanted_groups = 2;
-  const Metrics metrics = step_metrics(record);
+  StepMetricsInput input;
+  input.rewards = {{"accuracy", "R_acc"}, {"length", "R_len"}};
+  input.groups = kept;
+  input.advantages = advantages;
+  input.dropped = dropped;
+  input.wanted_groups = 2;
+  const Metrics metrics = step_metrics(input);
   const std::map<std::string, double> by_name(metrics.begin(), metrics.end());
   EXPECT_EQ(by_name.at("groups_generated"), 4);
   EXPECT_EQ(by_name.at("groups_dropped_all_right"), 1);
@@ -241,12 +241,12 @@ TEST(FirstGroupsMetrics, ShowGroupsDrawnForOtherSteps) {
   for (const ScoredGroup& group : groups) advantages.push_back(group_advantages(group.scores, {}));
   const auto metrics_of = [&](std::vector<std::int64_t> drawn) {
     for (std::size_t g = 0; g < 3; ++g) groups[g].rollout.ticket.step = drawn[g];
-    StepFacts record;
-    record.step = 7;
-    record.rewards = {{"accuracy", "R_acc"}, {"length", "R_len"}};
-    record.groups = groups;
-    record.advantages = advantages;
-    const Metrics metrics = step_metrics(record);
+    StepMetricsInput input;
+    input.step = 7;
+    input.rewards = {{"accuracy", "R_acc"}, {"length", "R_len"}};
+    input.groups = groups;
+    input.advantages = advantages;
+    const Metrics metrics = step_metrics(input);
     return std::map<std::string, double>(metrics.begin(), metrics.end());
   };
   const auto mixed = metrics_of({4, 6, 8});
@@ -258,9 +258,9 @@ TEST(FirstGroupsMetrics, ShowGroupsDrawnForOtherSteps) {
 
 TEST(StepMetricsOfStepZero, ContainOnlyTheEvaluation) {
   const auto groups = three_groups();
-  StepFacts record;
-  record.evaluation = groups;
-  for (const auto& [name, value] : step_metrics(record)) {
+  StepMetricsInput input;
+  input.evaluation = groups;
+  for (const auto& [name, value] : step_metrics(input)) {
     EXPECT_TRUE(name == "response_tokens" || name.starts_with("eval_")) << name;
   }
 }

@@ -159,16 +159,15 @@ class SharedSink : public Sink<RolloutGroup> {
 
 void act(LocalTicketQueue& ticket_queue, int number, Sink<RolloutGroup>& rollouts) {
   test::LetterPolicy policy;
-  Generator generator = policy.generator(test::tiny_rollout());
+  WeightReceiver weights(std::move(policy.transformer));
+  Generator generator(weights.policy(), *policy.operators, policy.weights.config(),
+                      test::tiny_rollout(), 11, test::encode_letters);
   const auto tickets = ticket_queue.client(number);
   SharedSink sink(rollouts);
-  const auto no_weights = solo_collective();
-  run_actor({.weights = {},
-             .policy = policy.transformer,
+  run_actor({.weights = weights,
              .generator = generator,
              .tickets = *tickets,
              .rollouts = sink,
-             .weight_group = *no_weights,
              .rank = number});
 }
 

@@ -69,11 +69,12 @@ void check_staleness(const TrainConfig& config, std::vector<std::string>& slips)
   constexpr double kNarrow = 0.1;
   const PolicyLossOptions& loss = config.policy_loss;
   if (config.tickets.max_staleness == 0 || loss.recompute_old_log_probs) return;
-  if (loss.clip_high >= kNarrow) return;
+  const double range = clip_high(loss);
+  if (range >= kNarrow) return;
   slips.push_back(fmt::format(
       "rollout.max_staleness is {}: stale responses leave a clip range as narrow as {} and are not "
       "learned from; set policy_loss.recompute_old_log_probs to true and tis_cap to 2",
-      config.tickets.max_staleness, loss.clip_high));
+      config.tickets.max_staleness, range));
 }
 
 /// Keys that were set, and that others keep from having any effect.

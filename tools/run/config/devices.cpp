@@ -13,18 +13,18 @@ namespace lie {
 namespace {
 
 /// "cuda" shares the GPUs that this process may use among the node's ranks.
-std::string gpu_of_this_rank(int turn) {
+std::string gpu_of_this_rank(int local_gpu) {
   const int gpus = usable_gpus();
-  if (turn < 0) turn = launcher::rank_on_node();
-  return gpus == 0 ? "cuda" : fmt::format("cuda:{}", turn % gpus);
+  if (local_gpu < 0) local_gpu = launcher::rank_on_node();
+  return gpus == 0 ? "cuda" : fmt::format("cuda:{}", local_gpu % gpus);
 }
 
 /// Of cuda and cuda-exact, each with ":<number>" or without; else null.
-std::unique_ptr<Operators> make_gpu_operators(std::string name, int turn) {
+std::unique_ptr<Operators> make_gpu_operators(std::string name, int local_gpu) {
   constexpr std::string_view kExact = "cuda-exact";
   const bool exact = name.starts_with(kExact);
   if (exact) name.replace(0, kExact.size(), "cuda");
-  if (name == "cuda") name = gpu_of_this_rank(turn);
+  if (name == "cuda") name = gpu_of_this_rank(local_gpu);
   if (name != "cuda" && !name.starts_with("cuda:")) return nullptr;
   return make_cuda_operators(name, DType::kBFloat16, 0, exact ? CudaBits::kExact : CudaBits::kFast);
 }
@@ -36,19 +36,19 @@ bool can_share_weights(const ModelOptions& options) {
 }
 
 std::unique_ptr<Operators> make_operators(const ModelOptions& options, int threads,
-                                          const SharedFloats& shared, int turn) {
+                                          const SharedFloats& shared, int local_gpu) {
   if (options.threads > 0) threads = static_cast<int>(options.threads);
   if (options.device == "cpu") return make_cpu_operators(threads, shared);
   if (options.device == "cpu-bf16") return make_cpu_operators(threads, shared, DType::kBFloat16);
   if (options.device == "aten-cpu") return make_aten_operators("cpu", DType::kFloat32, threads);
-  if (auto on_gpu = make_gpu_operators(options.device, turn)) return on_gpu;
+  if (auto on_gpu = make_gpu_operators(options.device, local_gpu)) return on_gpu;
   fail(
       "model.device is \"{}\": expected cpu, cpu-bf16, aten-cpu, cuda, cuda-exact or one of the "
       "last two with :<number>",
       options.device);
 }
 
-int turn_on_host(const RoleLayout& layout, int rank) {
+int local_gpu_index(const RoleLayout& layout, int rank) {
   int before = 0;
   for (int other = 0; other < rank; ++other) {
     const bool computes = layout.has(other, Role::kLearner) || layout.has(other, Role::kActor);

@@ -13,14 +13,15 @@
 namespace lie {
 
 /// `threads`: the rank's share of the host's cores, unless model.threads says otherwise. Throws
-/// Error if the device is unknown or absent. `shared`: for those that can_share_weights(). `turn`:
-/// which of the GPUs that this process may use is this rank's, in turn; -1: by its number on the
-/// host.
+/// Error if the device is unknown or absent. `shared`: for those that can_share_weights().
+/// `local_gpu`: this rank's index among the GPUs of its host, modulo their number; -1: its rank on
+/// the host.
 std::unique_ptr<Operators> make_operators(const ModelOptions& options, int threads,
-                                          const SharedFloats& shared = {}, int turn = -1);
+                                          const SharedFloats& shared = {}, int local_gpu = -1);
 
-/// A learner's or an actor's number among those of its host: a reward worker takes no GPU's turn.
-int turn_on_host(const RoleLayout& layout, int rank);
+/// Returns the local GPU index of a learner or an actor: its number among the learners and actors
+/// of its host. Reward workers use no GPU.
+int local_gpu_index(const RoleLayout& layout, int rank);
 
 /// Whether operators of this device can have their weights in memory that processes share.
 bool can_share_weights(const ModelOptions& options);

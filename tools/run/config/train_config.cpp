@@ -93,7 +93,7 @@ TrainConfig load_train_config(const std::filesystem::path& path,
   return config;
 }
 
-bool lends_policy(const TrainConfig& config) {
+bool allows_shared_policy(const TrainConfig& config) {
   return config.tickets.max_staleness == 0 && !config.tickets.takes_first_groups() &&
          config.weight_sync.weights == DType::kFloat32;
 }

@@ -8,7 +8,6 @@
 
 #include "actors/rollout_options.h"
 #include "common/comm/roles.h"
-#include "common/comm/weight_sync.h"
 #include "common/config/options.h"
 #include "common/dataset/dataset.h"
 #include "learner/checkpoint/best_checkpoint.h"
@@ -20,6 +19,7 @@
 #include "learner/update/batch.h"
 #include "learner/update/optimizer.h"
 #include "learner/update/policy_loss.h"
+#include "model/weight_sync/weight_sync.h"
 #include "rewards/score.h"
 #include "tools/run/config/options.h"
 
@@ -59,7 +59,7 @@ TrainConfig load_train_config(const std::filesystem::path& path,
 
 /// Whether actors in the learner's process, or on its GPU, may compute with the learner's own
 /// weights: they change only while nothing is in flight, and are not rounded for the actors.
-bool lends_policy(const TrainConfig& config);
+bool allows_shared_policy(const TrainConfig& config);
 
 /// Returns the options with which reward workers score the responses of a run.
 ScoringOptions scoring_options(const TrainConfig& config);

@@ -29,34 +29,34 @@ namespace {
 
 constexpr std::size_t kGroupsAhead = 64;
 
-/// Rank 0's count, on all ranks.
+/// Returns rank 0's count on all ranks.
 std::int64_t shared_count(Collective& world, std::int64_t count) {
   broadcast_value(world, count);
   return count;
 }
 
-/// An actor whose weights stay as they are.
-void play_fixed_actor(const GenerationOptions& options, const ActorTransport& transport) {
+/// Runs an actor whose weights never change.
+void run_fixed_actor(const GenerationOptions& options, int threads,
+                     const ActorTransport& transport) {
   const Tokenizer tokenizer = Tokenizer::load(options.model.path);
-  const auto operators = make_operators(options.model, transport.threads);
-  Transformer policy = Transformer::fixed(options.model.path, *operators);
+  const auto operators = make_operators(options.model, threads);
+  WeightReceiver weights(Transformer::fixed(options.model.path, *operators));
   if (transport.rank == 0) {
-    Log("actor", 0).info("{}", describe_held(options.model, policy.packed_size()));
+    const PackedSize size = weights.policy().packed_size();
+    Log("actor", 0).info("{}", describe_held(options.model, size));
   }
-  Generator generator(policy, *operators, load_model_config(options.model.path), options.rollout,
-                      options.seed,
+  Generator generator(weights.policy(), *operators, load_model_config(options.model.path),
+                      options.rollout, options.seed,
                       [&](const Prompt& prompt) { return tokenizer.encode(prompt.text); });
-  run_actor({.weights = {},
-             .policy = policy,
+  run_actor({.weights = weights,
              .generator = generator,
              .tickets = transport.tickets,
              .rollouts = transport.rollouts,
-             .weight_group = transport.weight_group,
              .rank = transport.rank,
              .poll_progress = transport.poll_progress});
 }
 
-/// Two desks as one: the actor of this process is number 0, those of the other ranks follow.
+/// Joins two ticket queues: the actor of this process is number 0, those of the other ranks follow.
 class JoinedTicketQueue : public TicketQueue {
  public:
   JoinedTicketQueue(TicketQueue& own, TicketQueue& others) : own_(own), others_(others) {}
@@ -76,7 +76,7 @@ class JoinedTicketQueue : public TicketQueue {
   TicketQueue& others_;
 };
 
-/// Two sources as one; does not end.
+/// Joins two sources. The joined source does not end.
 class JoinedRollouts : public PollableSource<RolloutGroup> {
  public:
   JoinedRollouts(PollableSource<RolloutGroup>& own, PollableSource<RolloutGroup>& others)
@@ -97,28 +97,29 @@ class JoinedRollouts : public PollableSource<RolloutGroup> {
   PollableSource<RolloutGroup>& others_;
 };
 
-/// Never returns a signal: each group is kept as it is finished, so the program may end at once.
-int stop_if_asked(const Job& job) {
+/// Throws JobStopped after a stop signal. No finished group is lost by that, because each is kept
+/// as it is finished.
+int check_stop_signal(const Job& job) {
   const int signal = job.stop_signal();
   if (signal == 0) return 0;
   throw JobStopped(
-      fmt::format("stopped by {}; start the same command again to go on", signal_name(signal)));
+      fmt::format("stopped by {}; start the same command again to continue", signal_name(signal)));
 }
 
 using Coordinate =
     std::function<void(TicketQueue& ticket_queue, int actors, PollableSource<RolloutGroup>& parts)>;
 
-/// Coordinates the actors of the other ranks with that of this process.
-void coordinate_all(Job& job, TicketQueue& own_desk, PollableSource<RolloutGroup>& own_rollouts,
+/// Coordinates the actor of this process together with those of the other ranks.
+void coordinate_all(Job& job, TicketQueue& own_queue, PollableSource<RolloutGroup>& own_rollouts,
                     const Coordinate& coordinate) {
   std::vector<int> others(static_cast<std::size_t>(job.size() - 1));
   std::iota(others.begin(), others.end(), 1);
-  const auto desk_of_others = mpi_ticket_queue(job, others);
-  MpiSource<RolloutGroup> rollouts_of_others(job, Tag::kRollouts, job.size() - 1);
-  JoinedTicketQueue ticket_queue(own_desk, *desk_of_others);
-  JoinedRollouts rollouts(own_rollouts, rollouts_of_others);
+  const auto others_queue = mpi_ticket_queue(job, others);
+  MpiSource<RolloutGroup> others_rollouts(job, Tag::kRollouts, job.size() - 1);
+  JoinedTicketQueue ticket_queue(own_queue, *others_queue);
+  JoinedRollouts rollouts(own_rollouts, others_rollouts);
   coordinate(ticket_queue, job.size(), rollouts);
-  rollouts_of_others.receive();  // blocks until all have closed
+  others_rollouts.receive();  // blocks until all other ranks have closed theirs
 }
 
 }  // namespace
@@ -127,14 +128,14 @@ void generate_over_ranks(Job& job, const GenerationOptions& options, std::deque<
                          const ScoreGroup& score, const TakeGroup& take) {
   const auto world = world_collective(job);
   const int threads = threads_of_equal_ranks(job, options.keep_binding);
-  if (shared_count(*world, std::ssize(tickets)) == 0) return;  // without loading the model
+  if (shared_count(*world, std::ssize(tickets)) == 0) return;
   note_stop_signals();
   job.set_activity("generating");
   const Coordinate coordinate = [&](TicketQueue& ticket_queue, int actors,
                                     PollableSource<RolloutGroup>& parts) {
     WholeGroups rollouts(parts);
     ScoringSource scored(rollouts, score);
-    EarlyStop stop([&] { return stop_if_asked(job); });
+    EarlyStop stop([&] { return check_stop_signal(job); });
     Coordinator coordinator(
         {.ticket_queue = ticket_queue, .actors = actors, .scored = scored, .stop = stop});
     const StepPhase phase = phase_of(tickets.front());
@@ -146,23 +147,21 @@ void generate_over_ranks(Job& job, const GenerationOptions& options, std::deque<
   };
   LocalTicketQueue ticket_queue(1);
   BoundedQueue<RolloutGroup> rollouts(kGroupsAhead);
-  const auto no_weights = solo_collective();
   RoleThreads roles;
   roles.poisons(ticket_queue);
   roles.poisons(rollouts);
   roles.start([&] {
     const auto own_tickets = ticket_queue.client(0);
-    play_fixed_actor(options,
-                     {*own_tickets, rollouts, *no_weights, 0, threads, [&] { roles.check(); }});
+    run_fixed_actor(options, threads, {*own_tickets, rollouts, 0, [&] { roles.check(); }});
   });
-  // The thread that calls MPI; generation is on the other.
+  // This thread calls MPI; the actor generates on the other one.
   roles.run([&] {
     job.size() == 1 ? coordinate(ticket_queue, 1, rollouts)
                     : coordinate_all(job, ticket_queue, rollouts, coordinate);
   });
 }
 
-void help_to_generate(Job& job, const GenerationOptions& options) {
+void run_generation_actor(Job& job, const GenerationOptions& options) {
   const auto world = world_collective(job);
   const int threads = threads_of_equal_ranks(job, options.keep_binding);
   if (shared_count(*world, 0) == 0) return;
@@ -170,9 +169,8 @@ void help_to_generate(Job& job, const GenerationOptions& options) {
   job.set_activity("generating");
   const auto tickets = mpi_ticket_client(job, 0);
   MpiSink<RolloutGroup> rollouts(job, Tag::kRollouts, {0});
-  const auto no_weights = solo_collective();
-  play_fixed_actor(options, {*tickets, rollouts, *no_weights, job.rank(), threads,
-                             [&job] { job.poll_progress(); }});
+  run_fixed_actor(options, threads,
+                  {*tickets, rollouts, job.rank(), [&job] { job.poll_progress(); }});
 }
 
 }  // namespace lie

@@ -1,5 +1,5 @@
-// Generation over all ranks of a job, without training: every rank is an actor, rank 0 is also the
-// coordinator and scores what comes back. The base of eval and reference-lengths.
+// Generation over all ranks of a job, without training. Every rank is an actor; rank 0 also
+// coordinates and scores. eval and reference-lengths use it.
 #pragma once
 
 #include <cstdint>
@@ -24,13 +24,13 @@ struct GenerationOptions {
   bool keep_binding = false;
 };
 
-/// Rank 0: answers `tickets` with the model's own weights, scores each group as it finishes and
-/// passes it to `take`, one at a time. The number of ranks changes only the order of groups
-/// (invariant E3). Collective over the world. Throws Error; JobStopped where a signal asks for it.
+/// Rank 0: generates responses to `tickets` with the model's own weights, scores each group as it
+/// finishes and passes it to `take`, one at a time. The number of ranks changes only the order of
+/// groups (invariant E3). Collective over the world. Throws Error, and JobStopped after a signal.
 void generate_over_ranks(Job& job, const GenerationOptions& options, std::deque<Ticket> tickets,
                          const ScoreGroup& score, const TakeGroup& take);
 
-/// Every other rank's part.
-void help_to_generate(Job& job, const GenerationOptions& options);
+/// Every other rank: generates until rank 0 has all groups.
+void run_generation_actor(Job& job, const GenerationOptions& options);
 
 }  // namespace lie

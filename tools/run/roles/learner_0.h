@@ -26,16 +26,16 @@ namespace lie {
 struct Learner0 {
   const TrainConfig& config;
   const RunStart& start;
-  std::shared_ptr<LearnerState> state;  // policy, optimizer and updater
-  bool lends_policy;                    // whether an actor computes with the learner's weights
-  PromptStream prompts;                 // continues where the checkpoint left it
-  StepLog log;                          // holds the steps that earlier starts have logged
-  TrajectoryRecorder trajectories;      // writes the trajectory log
-  LogComparison comparison;             // compares steps that are learned again with the log
-  RunCoverage coverage;                 // counts the distinct n-grams of the run
-  CurveRecorder curves;                 // writes metrics and TensorBoard events, shows progress
-  StepRecorders recorders;              // the recorders above
-  CheckpointRecorder checkpoints;       // saves policy, optimizer, prompts and coverage
+  std::shared_ptr<LearnerState> state;    // policy, optimizer and updater
+  std::unique_ptr<WeightSender> weights;  // to the actors
+  PromptStream prompts;                   // continues where the checkpoint left it
+  StepLog log;                            // holds the steps that earlier starts have logged
+  TrajectoryRecorder trajectories;        // writes the trajectory log
+  LogComparison comparison;               // compares steps that are learned again with the log
+  RunCoverage coverage;                   // counts the distinct n-grams of the run
+  CurveRecorder curves;                   // writes metrics and TensorBoard events, shows progress
+  StepRecorders recorders;                // the recorders above
+  CheckpointRecorder checkpoints;         // saves policy, optimizer, prompts and coverage
 
   /// Keeps references to config, start, transport and stop.
   Learner0(const TrainConfig& run_config, const RunStart& run_start,

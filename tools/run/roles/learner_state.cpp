@@ -9,8 +9,8 @@ namespace lie {
 
 LearnerState::LearnerState(const TrainConfig& config, const RunStart& start,
                            const LearnerTransport& transport)
-    : operators(make_operators(config.model, transport.threads, {}, transport.turn)),
-      learners(transport.on_device(transport.learners, *operators)),
+    : operators(make_operators(config.model, transport.threads, {}, transport.local_gpu)),
+      learners(transport.device_collective(transport.learners, *operators)),
       weights(load_weights(config.model.path, *operators,
                            held_range(parameter_layout(load_model_config(config.model.path)),
                                       learners->rank(), learners->size()))),
@@ -32,6 +32,17 @@ LearnerState::LearnerState(const TrainConfig& config, const RunStart& start,
   if (!start.from_checkpoint) return;
   saved = load_checkpoint(start.model_directory, weights, optimizer);
   updater->share_weights();
+}
+
+std::unique_ptr<WeightSender> make_weight_sender(const LearnerTransport& transport,
+                                                 const std::shared_ptr<LearnerState>& state) {
+  auto sender =
+      transport.weight_sender({.policy = {state, &state->policy},
+                               .operators = *state->operators,
+                               .weights = state->operators->span(state->updater->weights()),
+                               .learners = *state->learners});
+  if (sender->shares_memory()) state->updater->share_with_actors();
+  return sender;
 }
 
 }  // namespace lie

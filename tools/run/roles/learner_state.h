@@ -33,4 +33,8 @@ struct LearnerState {
   LearnerState(const TrainConfig& config, const RunStart& start, const LearnerTransport& transport);
 };
 
+/// Returns this learner's end of weight sync. Collective over learners and actors.
+std::unique_ptr<WeightSender> make_weight_sender(const LearnerTransport& transport,
+                                                 const std::shared_ptr<LearnerState>& state);
+
 }  // namespace lie

@@ -18,7 +18,6 @@
 #include "learner/schedule/shared_groups.h"
 #include "learner/schedule/step_source.h"
 #include "model/tokenizer/tokenizer.h"
-#include "tools/run/config/devices.h"
 #include "tools/run/roles/learner_0.h"
 #include "tools/run/roles/learner_state.h"
 
@@ -26,13 +25,6 @@ namespace lie {
 namespace {
 
 namespace fs = std::filesystem;
-
-/// The memory that an actor shares with those of its host; empty where it shares none.
-SharedFloats shared_floats(const HostWeights* host) {
-  if (host == nullptr) return {};
-  const std::span<std::byte> bytes = host->bytes();
-  return {{reinterpret_cast<float*>(bytes.data()), bytes.size() / sizeof(float)}, host->writes()};
-}
 
 /// Returns the first policy version that anything is generated with: a version beyond the run's
 /// last one if the log has all steps. A schedule to follow may need versions of logged steps.
@@ -65,12 +57,6 @@ std::int64_t journal_span(const TicketOptions& tickets) {
   return tickets.max_staleness * (tickets.takes_first_groups() ? 2 : 1);
 }
 
-/// Where the policy is lent headers alone travel, and need no group of devices.
-std::unique_ptr<Collective> weight_group_on_device(const auto& transport, Collective& host,
-                                                   Operators& operators, bool is_lent) {
-  return is_lent ? staged_collective(host, operators) : transport.on_device(host, operators);
-}
-
 /// Learner 0 of a run that generates, built in the order of the members.
 struct GeneratingLearner0 : Learner0 {
   const bool follows;                                 // whether it repeats a given schedule
@@ -81,7 +67,6 @@ struct GeneratingLearner0 : Learner0 {
   StepSource generated;                               // steps that the actors generate
   LoggedSteps logged;                                 // the logged steps, then those of `generated`
   SharedGroups groups;                                // sends all steps to the other learners
-  const std::unique_ptr<Collective> weight_group;     // learner 0 and the actors
   Publisher publisher;                                // sends the actors new weights
   std::optional<ScheduleRecorder> schedule_recorder;  // writes the schedule of this run
 
@@ -105,11 +90,7 @@ struct GeneratingLearner0 : Learner0 {
         logged(log, {start.step, start.logged_step}, text_of_response(config, start), prompts,
                config.tickets, stop, generated),
         groups(logged, transport.learners),
-        weight_group(weight_group_on_device(transport, actors.weight_group, *state->operators,
-                                            lends_policy)),
-        publisher(coordinator, *weight_group,
-                  lends_policy ? DeviceSpan() : state->operators->span(state->updater->weights()),
-                  config.weight_sync, first_version(config, start)),
+        publisher(coordinator, *weights, first_version(config, start)),
         schedule_recorder(make_schedule_recorder(config, start)) {
     coordinator.watch([this](const GroupsDone& done) { curves.show(done); });
     if (config.tickets.max_staleness > 0) {
@@ -155,7 +136,6 @@ struct GeneratingLearner0 : Learner0 {
   void end() {
     coordinator.finish_in_flight(follows && config.rollout.weights_change_in_flight());
     publisher.finish();
-    if (state->updater->is_lent()) state->updater->wait_for_all();  // they end after the actors
     coordinator.drain();
     journal.remove_up_to(generated.last_complete());
   }
@@ -175,33 +155,20 @@ TextOfResponse text_of_response(const TrainConfig& config, const RunStart& start
   return text_decoder(start);
 }
 
-void run_actor_role(const TrainConfig& config, const RunStart& start,
-                    const ActorTransport& transport) {
+void run_actor_role(const TrainConfig& config, const RunStart& start, Operators& operators,
+                    WeightReceiver& weights, const ActorTransport& transport) {
   const Tokenizer tokenizer = Tokenizer::load(start.model_directory);
-  const auto operators = make_operators(config.model, transport.threads,
-                                        shared_floats(transport.host_weights), transport.turn);
-  const ModelConfig model = load_model_config(start.model_directory);
-  std::optional<Transformer> borrowed =
-      transport.borrow_policy ? transport.borrow_policy(model, *operators) : std::nullopt;
-  std::optional<Weights> own;  // overwritten by the first weight sync
-  if (!borrowed) own.emplace(model, *operators);
-  const auto weight_group =
-      weight_group_on_device(transport, transport.weight_group, *operators, borrowed.has_value());
-  Transformer policy = own ? Transformer(*own) : std::move(*borrowed);
   RolloutOptions rollout = config.rollout;
   rollout.end_of_sequence_ids = start.end_of_sequence_ids;
-  Generator generator(policy, *operators, model, rollout,
-                      static_cast<std::uint64_t>(config.run.seed),
+  Generator generator(weights.policy(), operators, load_model_config(start.model_directory),
+                      rollout, static_cast<std::uint64_t>(config.run.seed),
                       [&](const Prompt& prompt) { return tokenizer.encode(prompt.text); });
-  run_actor({.weights = own ? own->span() : DeviceSpan(),
-             .policy = policy,
+  run_actor({.weights = weights,
              .generator = generator,
              .tickets = transport.tickets,
              .rollouts = transport.rollouts,
-             .weight_group = *weight_group,
              .rank = transport.rank,
-             .poll_progress = transport.poll_progress,
-             .host_weights = transport.host_weights});
+             .poll_progress = transport.poll_progress});
 }
 
 void run_reward_worker_role(const TrainConfig& config, const RunStart& start,
@@ -220,14 +187,14 @@ void run_learner_0_role(const TrainConfig& config, const RunStart& start, RunPro
 void run_learner_role(const TrainConfig& config, const RunStart& start,
                       const LearnerTransport& transport) {
   const auto state = std::make_shared<LearnerState>(config, start, transport);
-  if (transport.lend_policy) transport.lend_policy(state);
+  const auto weights = make_weight_sender(transport, state);
   GroupsOfLearner0 groups(transport.learners);
   TrajectoryRecorder trajectories = trajectory_recorder(config, start, *state, transport.learners);
   CheckpointRecorder checkpoints(checkpointed_run(config, start), state->weights, state->optimizer,
                                  *state->learners);
   run_learner({groups, config.advantage, *state->updater, trajectories, checkpoints,
                config.tickets.max_staleness});
-  if (state->updater->is_lent()) state->updater->wait_for_all();  // learner 0: the actors' end
+  weights->finish();
 }
 
 }  // namespace lie

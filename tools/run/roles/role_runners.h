@@ -1,4 +1,4 @@
-// One function a role: makes its parts from the config and runs its loop to the end of the run.
+// One function per role: makes its parts from the config and runs its loop to the end of the run.
 #pragma once
 
 #include "learner/schedule/early_stop.h"
@@ -10,8 +10,9 @@
 
 namespace lie {
 
-void run_actor_role(const TrainConfig& config, const RunStart& start,
-                    const ActorTransport& transport);
+/// Runs an actor that generates with the policy of `weights`, which computes with `operators`.
+void run_actor_role(const TrainConfig& config, const RunStart& start, Operators& operators,
+                    WeightReceiver& weights, const ActorTransport& transport);
 
 void run_reward_worker_role(const TrainConfig& config, const RunStart& start,
                             const RewardTransport& transport);
@@ -29,7 +30,7 @@ void run_learner_role(const TrainConfig& config, const RunStart& start,
 /// Returns a function that decodes token ids with the tokenizer of the model that the run starts
 /// from.
 DecodeText text_decoder(const RunStart& start);
-/// Empty where coverage counts no words.
+/// Returns text_decoder(), or an empty function if coverage counts no words.
 TextOfResponse text_of_response(const TrainConfig& config, const RunStart& start);
 
 }  // namespace lie

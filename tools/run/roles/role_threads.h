@@ -1,4 +1,4 @@
-// Roles on threads of one process. They fail as one (invariant E8): the first failure ends all.
+// Roles on threads of one process. They fail together (invariant E8): the first failure ends all.
 #pragma once
 
 #include <exception>
@@ -10,10 +10,12 @@
 
 namespace lie {
 
-/// Declare it after what its roles use. Runs them on threads, one of them on the caller's.
+/// Runs roles on threads, one of them on the calling thread. Must be declared after everything that
+/// its roles use.
 class RoleThreads {
  public:
-  /// When a role fails, stream.poison(cause) ends all waits on it. Call it before start().
+  /// Calls stream.poison(cause) when a role fails, which ends all waits on the stream. Call before
+  /// start().
   template <typename Stream>
   void poisons(Stream& stream) {
     poisons_.push_back([&stream](std::exception_ptr cause) { stream.poison(std::move(cause)); });
@@ -21,10 +23,10 @@ class RoleThreads {
 
   /// Runs a role on a thread of its own.
   void start(std::function<void()> role);
-  /// Runs a role on this thread, then waits for all. Throws what failed first.
+  /// Runs a role on this thread, then waits for all. Throws the first failure.
   void run(const std::function<void()>& role);
 
-  /// Throws what failed first, if anything: for roles that compute for long without a stream.
+  /// Throws the first failure, if any. For roles that compute for long without a stream.
   void check();
 
  private:
@@ -34,7 +36,7 @@ class RoleThreads {
   std::mutex mutex_;
   std::exception_ptr failure_;
   std::vector<std::function<void(std::exception_ptr)>> poisons_;
-  std::vector<std::jthread> threads_;  // joined first of all
+  std::vector<std::jthread> threads_;  // last, so that they are joined first
 };
 
 }  // namespace lie

@@ -1,5 +1,5 @@
-// Who plays the roles of a run: threads of one process (local_run.cpp), or ranks over MPI
-// (mpi_run.cpp).
+// Runs the roles of a run: on threads of one process (in_process_runtime.cpp), or on ranks over MPI
+// (mpi_runtime.cpp).
 #pragma once
 
 #include "common/comm/job.h"
@@ -10,13 +10,13 @@
 
 namespace lie {
 
-/// All roles, over in-process queues: a world of one rank. Returns at the end of the run, or where
-/// `stop` ends it; throws what failed first.
+/// Runs all roles on threads of this process, connected by in-process queues. Returns at the end of
+/// the run, or when `stop` ends it early. Throws the first failure of a role.
 void run_in_one_process(const TrainConfig& config, const RunStart& start, RunPrompts prompts,
                         const RoleLayout& layout, EarlyStop& stop);
 
-/// This rank's role in a world of several. `prompts`, `stop`: rank 0's count. Collective over the
-/// world.
+/// Runs this rank's role in a job of several ranks. `prompts` and `stop` matter on rank 0 only.
+/// Collective over the world.
 void run_over_mpi(Job& job, const TrainConfig& config, const RunStart& start, RunPrompts prompts,
                   const RoleLayout& layout, EarlyStop& stop);
 

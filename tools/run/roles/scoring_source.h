@@ -1,4 +1,4 @@
-// A reward worker within another role: groups are scored by the thread that receives them.
+// A source that scores each group on the thread that receives it, in place of a reward worker.
 #pragma once
 
 #include <functional>
@@ -12,7 +12,7 @@ namespace lie {
 
 using ScoreGroup = std::function<ScoredGroup(RolloutGroup)>;
 
-/// For programs that do not score.
+/// Leaves a group without scores.
 inline ScoredGroup unscored(RolloutGroup group) {
   ScoredGroup scored;
   scored.rollout = std::move(group);

@@ -64,15 +64,15 @@ std::vector<Fact> data_facts(const TrainConfig& config, const PreparedRun& run) 
 
 /// Whether actors need no weights of their own, as far as a start can tell; a log line says where
 /// the learner's cannot be opened after all.
-bool all_borrow(const TrainConfig& config, const RoleLayout& layout) {
-  if (!lends_policy(config)) return false;
+bool all_share_policy(const TrainConfig& config, const RoleLayout& layout) {
+  if (!allows_shared_policy(config)) return false;
   if (layout.places.size() == 1) return true;
   const std::string& device = config.model.device;
   const int gpus = device.find(':') == std::string::npos ? usable_gpus() : 1;
   if (!device.starts_with("cuda") || gpus == 0) return false;
   const auto gpu = [&](int rank) {
     return std::pair(layout.places[static_cast<std::size_t>(rank)].host,
-                     turn_on_host(layout, rank) % gpus);
+                     local_gpu_index(layout, rank) % gpus);
   };
   std::set<std::pair<std::string, int>> of_learners;
   for (const int learner : layout.learners) of_learners.insert(gpu(learner));
@@ -160,7 +160,7 @@ std::vector<RoleMemory> memory_of_roles(const TrainConfig& config, const ModelCo
   if (layout.actors.empty()) return roles;
   MemoryPlan actor = actor_memory(model, dtypes, config.rollout);
   const bool shares = config.roles.share_weights && can_share_weights(config.model);
-  if (all_borrow(config, layout)) actor.parts.front().bytes = 0;
+  if (all_share_policy(config, layout)) actor.parts.front().bytes = 0;
   if (shares && layout.actors.size() > 1) actor.parts.front().what = "weights (one copy a host)";
   roles.push_back({"actor", std::move(actor)});
   return roles;

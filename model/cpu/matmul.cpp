@@ -1,0 +1,198 @@
+// Matmuls of the CPU operators: packing of weights, and how threads share a matmul.
+#include <algorithm>
+#include <exception>
+
+#include "common/base/bfloat16.h"
+#include "common/base/error.h"
+#include "model/cpu/operators.h"
+
+namespace lie::cpu {
+
+namespace {
+
+void put(float value, float& to) { to = value; }
+void put(float value, std::uint16_t& to) { to = to_bfloat16(value); }
+float wide(float value) { return value; }
+float wide(std::uint16_t value) { return from_bfloat16(value); }
+
+}  // namespace
+
+CpuWeight::CpuWeight(std::int64_t out, std::int64_t in, WeightUse use, Buffer panels)
+    : PackedWeight(out, in),
+      use_(use),
+      is_narrow_(use == WeightUse::kFixed),
+      memory_(std::move(panels)) {}
+
+void CpuWeight::widen(Buffer panels) {
+  const std::uint16_t* from = narrow();
+  std::transform(from, from + layout().elements(), floats(panels.view()), from_bfloat16);
+  memory_ = std::move(panels);
+  is_narrow_ = false;
+}
+
+void CpuWeight::pack(ThreadTeam& team, std::int64_t first_out, std::int64_t rows,
+                     const float* matrix) {
+  const std::int64_t end_out = first_out + rows, first_panel = first_out / kPanel;
+  team.each(panels_for(end_out) - first_panel, [&](std::int64_t task, int) {
+    const std::int64_t panel = first_panel + task;
+    const std::int64_t begin = std::max(panel * kPanel, first_out);
+    const Range columns{begin % kPanel, std::min(end_out - panel * kPanel, kPanel)};
+    const float* from = matrix + (begin - first_out) * in();
+    narrow() ? pack_columns(narrow(), panel, columns, from)
+             : pack_columns(panels(), panel, columns, from);
+  });
+  transposed_current_ = false;
+}
+
+template <typename T>
+void CpuWeight::pack_columns(T* panels, std::int64_t panel, Range columns,
+                             const float* matrix) const {
+  const std::int64_t filled = panel * kPanel + columns.end == out() ? kPanel : columns.end;
+  for_k_blocks(in(), [&](std::int64_t first, std::int64_t depth) {
+    T* to = panels + layout().at(panel, first);
+    for (std::int64_t k = first; k < first + depth; ++k, to += kPanel) {
+      for (std::int64_t c = columns.begin; c < columns.end; ++c) {
+        put(matrix[(c - columns.begin) * in() + k], to[c]);
+      }
+      std::fill(to + columns.end, to + filled, T{});
+    }
+  });
+}
+
+void CpuWeight::copy_row(std::int64_t out, float* to) const {
+  const auto copy = [&](const auto* panels) {
+    for_k_blocks(in(), [&](std::int64_t first, std::int64_t depth) {
+      const auto* from = panels + layout().at(out / kPanel, first) + out % kPanel;
+      for (std::int64_t k = 0; k < depth; ++k) *to++ = wide(from[k * kPanel]);
+    });
+  };
+  narrow() ? copy(narrow()) : copy(panels());
+}
+
+const float* CpuWeight::transposed(ThreadTeam& team) {
+  if (use_ == WeightUse::kFixed) fail("a fixed weight has no gradient");
+  const std::lock_guard lock(transpose_mutex_);
+  if (transposed_current_) return transposed_.data();
+  const PanelLayout transposed_layout{out(), panels_for(in())};
+  if (transposed_.size() == 0) transposed_ = AlignedFloats(transposed_layout.elements());
+  const std::int64_t block = k_block_size(in());
+  team.each(transposed_layout.panels, [&](std::int64_t panel, int) {
+    const std::int64_t k = panel * kPanel, count = std::min(kPanel, in() - k);
+    for_k_blocks(out(), [&](std::int64_t first, std::int64_t depth) {
+      float* to = transposed_.data() + transposed_layout.at(panel, first);
+      for (std::int64_t n = first; n < first + depth; ++n, to += kPanel) {
+        const float* from =
+            panels() + layout().at(n / kPanel, k / block * block, k % block) + n % kPanel;
+        for (std::int64_t i = 0; i < count; ++i) to[i] = from[i * kPanel];
+        std::fill(to + count, to + kPanel, 0.0f);
+      }
+    });
+  });
+  transposed_current_ = true;
+  return transposed_.data();
+}
+
+std::unique_ptr<PackedWeight> CpuOperators::make_weight(std::int64_t out, std::int64_t in,
+                                                        WeightUse use) {
+  const std::int64_t count = PanelLayout{in, panels_for(out)}.elements();
+  const auto memory = [&] {
+    if (use == WeightUse::kFixed) return allocate(1, count / 2, DType::kFloat32);
+    return shared_.memory.empty() ? allocate(1, count, DType::kFloat32) : allocate_weights(count);
+  };
+  return std::make_unique<CpuWeight>(out, in, use, memory());
+}
+
+void CpuOperators::pack(PackedWeight& packed, std::int64_t first_out, Tensor part) {
+  auto& weight = static_cast<CpuWeight&>(packed);
+  if (!writes_weights()) return;
+  if (weight.narrow() &&
+      !exact_in_bfloat16({floats(part), static_cast<std::size_t>(part.elements())})) {
+    weight.widen(allocate(1, weight.layout().elements(), DType::kFloat32));
+  }
+  weight.pack(team_, first_out, part.rows, floats(part));
+}
+
+void CpuOperators::matmul_in_parts(const Matmul& matmul, std::int64_t rows) {
+  split_matmul(rows, panels_for(matmul.out), matmul.in * matmul.out / 16,
+               [&](Range some, Range panels, int) { multiply(matmul, some, panels); });
+}
+
+void CpuOperators::linear(Tensor x, const PackedWeight& w, Tensor y) { linear_add(x, w, {}, y); }
+
+void CpuOperators::linear_add(Tensor x, const PackedWeight& w, Tensor residual, Tensor y) {
+  const auto& weight = static_cast<const CpuWeight&>(w);
+  matmul_in_parts({floats(x), x.stride, weight.panels(), weight.narrow(), floats(residual),
+                   residual.stride, floats(y), y.stride, w.in(), w.out()},
+                  x.rows);
+}
+
+void CpuOperators::add_bias(Tensor x, Tensor bias) {
+  split(x.rows, 1, x.elements() / 8, [&](Range rows) {
+    for (std::int64_t t = rows.begin; t < rows.end; ++t) add_row(floats(bias), row(x, t), x.cols);
+  });
+}
+
+void CpuOperators::add_bias_backward(Tensor dy, Tensor dbias) {
+  split(dy.cols, 16, dy.elements() / 8, [&](Range cols) {
+    for (std::int64_t t = 0; t < dy.rows; ++t) {
+      add_row(row(dy, t) + cols.begin, floats(dbias) + cols.begin, cols.size());
+    }
+  });
+}
+
+void CpuOperators::linear_backward_input(Tensor dy, PackedWeight& w, Tensor dx) {
+  const float* panels = static_cast<CpuWeight&>(w).transposed(team_);
+  matmul_in_parts(
+      {floats(dy), dy.stride, panels, nullptr, nullptr, 0, floats(dx), dx.stride, w.out(), w.in()},
+      dy.rows);
+}
+
+void CpuOperators::linear_backward_weight(Tensor dy, Tensor x, std::span<const std::int32_t>,
+                                          Tensor dw) {
+  const OuterProduct product{floats(dy), dy.stride, floats(x), x.stride,
+                             floats(dw), dw.stride, dy.rows};
+  const std::int64_t cycles = dy.rows * dy.cols * x.cols / 16;
+  reserve_scratch(outer_product_scratch());
+  constexpr std::int64_t kTileRows = 14;  // rows of dw in a tile with AVX-512
+  split_gradient(dw, kTileRows, cycles, [&](Range out, Range in, int member) {
+    add_outer_product(product, out, in, scratch_[static_cast<std::size_t>(member)].data());
+  });
+}
+
+std::unique_ptr<CpuOperators> CpuOperators::single_threaded() const {
+  return std::make_unique<CpuOperators>(1);
+}
+
+/// Weights that fit into the cores' caches are read by every worker, which avoids synchronization.
+/// Larger weights are read once, by all threads together.
+std::vector<Operators*> CpuOperators::workers(std::int64_t weights) {
+  if (team_.size() == 1 || !are_cached(weights)) return {this};
+  while (std::ssize(single_thread_workers_) < team_.size())
+    single_thread_workers_.push_back(single_threaded());
+  std::vector<Operators*> workers;
+  for (const auto& worker : single_thread_workers_) workers.push_back(worker.get());
+  return workers;
+}
+
+void CpuOperators::run_workers(std::int64_t count, const std::function<void(std::int64_t)>& work) {
+  if (count == 1) return work(0);  // work(0) may share its operator calls among the threads
+  std::vector<std::exception_ptr> thrown(static_cast<std::size_t>(count));
+  team_.run([&](int member) {
+    if (member >= count) return;
+    try {
+      work(member);
+    } catch (...) {
+      thrown[static_cast<std::size_t>(member)] = std::current_exception();
+    }
+  });
+  for (const std::exception_ptr& e : thrown) {
+    if (e) std::rethrow_exception(e);
+  }
+}
+
+std::int64_t CpuOperators::most_pass_tokens(std::int64_t weights) const {
+  constexpr std::int64_t kInCache = 256;
+  return team_.size() == 1 && are_cached(weights) ? kInCache : Operators::most_pass_tokens(weights);
+}
+
+}  // namespace lie::cpu

@@ -1,0 +1,86 @@
+#include "model/weight_sync/mpi_weight_sync.h"
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+#include "common/comm/collective/mpi_collective.h"
+#include "model/collective/device_collective.h"
+
+namespace lie {
+namespace {
+
+HostCopies host_copies(Job& job, const RoleLayout& layout, std::size_t bytes) {
+  return bytes > 0 ? make_host_copies(job, layout, bytes) : no_host_copies(layout);
+}
+
+/// Returns the group of learner 0 and the actors that receive weights; null on all other ranks.
+std::unique_ptr<Collective> receiving_group(Job& job, const RoleLayout& layout,
+                                            const HostCopies& copies) {
+  std::vector<int> members = {layout.learners.front()};
+  members.insert(members.end(), copies.receivers.begin(), copies.receivers.end());
+  if (std::ranges::find(members, job.rank()) == members.end()) return nullptr;
+  return mpi_collective(job, std::move(members), Tag::kWeightGroup);
+}
+
+}  // namespace
+
+MpiWeightSync::MpiWeightSync(Job& job, const RoleLayout& layout, const WeightSyncOptions& options,
+                             const WeightTransports& transports)
+    : job_(job),
+      layout_(layout),
+      options_(options),
+      transports_(transports),
+      copies_(host_copies(job, layout, transports.host_copy_bytes)),
+      host_group_(receiving_group(job, layout, copies_)) {}
+
+SharedFloats MpiWeightSync::memory() const {
+  return copies_.mine ? copies_.mine->weights() : SharedFloats();
+}
+
+std::unique_ptr<WeightSender> MpiWeightSync::sender(const LearnerWeights& learner) {
+  if (may_share_policy(learner.operators)) {
+    const auto members = policy_members();
+    if (share_policy(policy_group(*members, learner.operators), *learner.policy)) {
+      return std::make_unique<WeightSender>(host_group_.get(), learner.learners);
+    }
+  }
+  if (!host_group_) return std::make_unique<WeightSender>();
+  return std::make_unique<WeightSender>(group_for(learner.operators), learner.weights, options_);
+}
+
+std::unique_ptr<WeightReceiver> MpiWeightSync::receiver(const ModelConfig& config,
+                                                        Operators& operators) {
+  if (may_share_policy(operators)) {
+    const auto members = policy_members();
+    auto policy = open_shared_policy(policy_group(*members, operators), config, operators);
+    if (policy) return std::make_unique<WeightReceiver>(std::move(*policy), *host_group_);
+  }
+  return std::make_unique<WeightReceiver>(config, operators, group_for(operators),
+                                          copies_.mine.get());
+}
+
+bool MpiWeightSync::may_share_policy(const Operators& operators) const {
+  return transports_.shared_policy && !operators.place().is_host();
+}
+
+/// All learners, then all actors.
+std::unique_ptr<Collective> MpiWeightSync::policy_members() const {
+  std::vector<int> members = layout_.learners;
+  members.insert(members.end(), layout_.actors.begin(), layout_.actors.end());
+  return mpi_collective(job_, std::move(members), Tag::kSharedPolicyGroup);
+}
+
+SharedPolicyGroup MpiWeightSync::policy_group(Collective& members,
+                                              const Operators& operators) const {
+  return {members, static_cast<int>(layout_.learners.size()), gpu_name(job_, operators)};
+}
+
+/// A reader of a host's copy receives nothing itself: its group is this rank alone.
+Collective& MpiWeightSync::group_for(Operators& operators) {
+  if (!host_group_) host_group_ = solo_collective();
+  group_ = device_collective(job_, *host_group_, operators);
+  return *group_;
+}
+
+}  // namespace lie

@@ -1,0 +1,125 @@
+// Weights from the learners to the actors: one sender, one receiver, and the messages between them.
+//
+// An update is a WeightHeader, broadcast by learner 0 as host bytes. All weights follow, fp32 or
+// rounded to bf16, unless the actors compute with the learners' weights. There are four transports:
+//   broadcast         each actor receives the weights into memory of its own
+//   one copy a host   one actor of a host receives them into memory that its other actors map
+//                     (host_copy.h)
+//   same process      the actor computes with the learner's weights; only headers are sent
+//                     (local_weight_sync.h)
+//   same GPU          likewise, by CUDA IPC with a learner in another process (shared_policy.h)
+// MpiWeightSync and LocalWeightSync choose one and make the two ends.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+
+#include "common/base/clock.h"
+#include "common/comm/collective/collective.h"
+#include "common/config/options.h"
+#include "model/transformer/transformer.h"
+#include "model/weight_sync/host_copy.h"
+#include "model/weights/weights.h"
+
+namespace lie {
+
+/// How learner 0 sends the weights. Rounding depends on one weight alone, so all actors receive
+/// bit-identical weights, also after a resume.
+struct WeightSyncOptions {
+  DType weights = DType::kFloat32;  // or kBFloat16
+};
+void describe(FieldList& fields, WeightSyncOptions& options);
+
+/// Precedes the weights of every update.
+struct WeightHeader {
+  std::uint64_t magic = kMagic;
+  std::int64_t policy_version = 0;
+  std::int64_t elements = 0;  // of the weights that follow; kFinish: the run is over
+  std::int64_t type = 0;      // DType of these elements: kFloat32 or kBFloat16
+  static constexpr std::uint64_t kMagic = 0x3254'4857'4945'494c;  // "LIEIWHT2"
+  static constexpr std::int64_t kFinish = -1;
+};
+
+// ---- Both ends of the broadcast. Learner 0 is member 0 of the group.
+
+/// Learner 0: sends fp32 weights to all actors. An empty span sends the header only. Blocks until
+/// the actors have received them.
+void publish_weights(Collective& group, std::int64_t policy_version, DeviceSpan weights,
+                     const WeightSyncOptions& options = {});
+/// Learner 0: notifies all actors that no more weights follow.
+void publish_finish(Collective& group);
+/// Actor: waits for the next update, writes its weights to `weights` (fp32) and returns its policy
+/// version, or nothing at the end of the run. Throws Error if the learner's model has another
+/// number of parameters, or the weights have an unknown type.
+std::optional<std::int64_t> receive_weights(Collective& group, DeviceSpan weights);
+
+// ---- The two ends that learners and actors see.
+
+/// What a learner's end of weight sync needs. All of it must outlive the sender.
+struct LearnerWeights {
+  std::shared_ptr<Transformer> policy;  // with all that it computes with
+  Operators& operators;
+  DeviceSpan weights;    // all weights [1, N], fp32, as they are after each update
+  Collective& learners;  // for the operators' memory
+};
+
+/// A learner's end. Only learner 0 sends; the senders of the other learners take part in finish().
+class WeightSender {
+ public:
+  /// A sender without actors.
+  WeightSender() = default;
+  /// Learner 0: sends `weights` to the other members of `actors`. Keeps a reference to the group.
+  WeightSender(Collective& actors, DeviceSpan weights, const WeightSyncOptions& options)
+      : actors_(&actors), weights_(weights), options_(options) {}
+  /// A learner whose weights actors compute with. `actors` is null except on learner 0, which sends
+  /// headers only. Keeps references to both groups.
+  WeightSender(Collective* actors, Collective& learners) : actors_(actors), learners_(&learners) {}
+
+  /// Whether actors compute with the learners' weights. An update must then be complete on the
+  /// devices of all learners before publish().
+  bool shares_memory() const { return learners_ != nullptr; }
+
+  /// Makes the current weights those of `policy_version` on all actors. Blocks until the actors
+  /// have received them.
+  void publish(std::int64_t policy_version);
+  /// Notifies the actors that the run is over, and returns when they have received this. Where
+  /// actors compute with the learners' weights, it is collective over the learners: no learner's
+  /// memory may go away before the actors have finished.
+  void finish();
+
+ private:
+  Collective* actors_ = nullptr;    // null: this learner sends to no actor
+  Collective* learners_ = nullptr;  // null: actors hold weights of their own
+  DeviceSpan weights_;              // empty where actors compute with the learners' weights
+  WeightSyncOptions options_;
+};
+
+/// An actor's end. Holds the policy that the actor generates with.
+class WeightReceiver {
+ public:
+  /// A policy with weights of its own, zeros until the first receive(). With `host_copy` they are
+  /// the copy that the actors of this host share. Keeps references to all but the config.
+  WeightReceiver(const ModelConfig& config, Operators& operators, Collective& group,
+                 HostCopy* host_copy = nullptr);
+  /// A policy that computes with a learner's weights. Keeps a reference to the group.
+  WeightReceiver(Transformer policy, Collective& group);
+  /// A policy whose weights never change. receive() must not be called.
+  explicit WeightReceiver(Transformer policy);
+
+  Transformer& policy() { return policy_; }
+
+  /// Waits for the next weights, makes the policy compute with them, and returns their policy
+  /// version, or nothing at the end of the run. Counts waiting as idle and packing as busy.
+  std::optional<std::int64_t> receive(BusyIdleClock& clock);
+
+ private:
+  std::optional<std::int64_t> receive_and_pack(BusyIdleClock& clock);
+
+  Collective* group_ = nullptr;
+  HostCopy* host_copy_ = nullptr;  // null: no other actor uses these weights
+  std::unique_ptr<Weights> own_;   // null where the policy computes with a learner's weights
+  Transformer policy_;
+};
+
+}  // namespace lie

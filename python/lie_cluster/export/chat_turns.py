@@ -1,0 +1,78 @@
+"""The chat messages of logged prompts.
+
+The log has the text that a prompt template made of them; the messages themselves are in the run's data files. A row of
+the data belongs to a prompt if it has the same gold answer and the prompt's text holds its messages in order.
+"""
+import collections
+import json
+
+from ..error import Error
+from ..rows import field, read_rows
+
+_GOLD_FIELDS = ("gold", "answer", "reward_model.ground_truth")
+
+
+def _gold_of(row, data, choices):
+    """Returns the gold answer as text, as common/dataset/dataset.cpp reads it."""
+    for name in [data["gold_field"]] if data.get("gold_field") else _GOLD_FIELDS:
+        gold = field(row, name)
+        if gold is not None:
+            gold = gold if isinstance(gold, str) else json.dumps(gold)
+            is_number = choices and len(gold) == 1 and "1" <= gold <= "9"
+            return chr(ord("A") + int(gold) - 1) if is_number else gold
+    return None
+
+
+def _messages_of(row, data):
+    """Returns the messages that the prompt template was given, and the gold answer; None for a malformed row."""
+    prompt = field(row, data.get("prompt_field") or "prompt")
+    turns = [{"role": "user", "content": prompt}] if isinstance(prompt, str) else prompt
+    try:
+        messages = [{"role": turn["role"], "content": turn["content"]} for turn in turns]
+        choices = field(row, data["choices_field"]) if data.get("choices_field") else []
+        lines = "".join(f"\n{chr(ord('A') + i)}. {choice}" for i, choice in enumerate(choices))
+        messages[-1]["content"] += (f"\n{lines}" if lines else "") + (data.get("prompt_suffix") or "")
+    except (TypeError, KeyError, IndexError):
+        return None, None
+    return messages, _gold_of(row, data, choices)
+
+
+def _holds(text, messages):
+    """Whether the text holds the contents in order. Templates may drop what an earlier assistant turn thought, and spaces
+    around a content."""
+    at = 0
+    for message in messages:
+        content = message["content"].strip()
+        found = text.find(content, at)
+        if message["role"] == "assistant":
+            continue
+        if found < 0:
+            return False
+        at = found + len(content)
+    return True
+
+
+class ChatTurns:
+    def __init__(self, logged):
+        """Reads the data files that the run's settings, with the overrides, name."""
+        self._directory = logged.directory
+        self._by_gold, self._found = collections.defaultdict(list), {}
+        evaluation = logged.data.get("evaluation_file") or []
+        for path in [logged.data["train_file"], *([evaluation] if isinstance(evaluation, str) else evaluation)]:
+            for _, row in read_rows(path):
+                messages, gold = _messages_of(row, logged.data)
+                if messages:
+                    self._by_gold[gold].append(messages)
+
+    def of(self, batch, i):
+        """Returns the messages of a response's prompt. Raises Error if no row of the data gives it."""
+        key = batch.text("prompt")[i], batch.text("gold")[i]
+        if key not in self._found:
+            fitting = [messages for messages in self._by_gold[key[1]] if _holds(key[0], messages)]
+            # A shorter row may be a part of the prompt's own by chance.
+            self._found[key] = max(fitting, key=lambda found: sum(len(turn["content"]) for turn in found), default=None)
+        if self._found[key] is None:
+            raise Error(f"{self._directory}: no row of its data files gives the prompt of step {batch['step'][i]}, group "
+                        f"{batch['group'][i]}: restore the files that it was made with, or name them by --set "
+                        "data.train_file=FILE and data.evaluation_file")
+        return self._found[key]

@@ -1,0 +1,35 @@
+"""python -m lie_cluster.study: the rows of scripts/study.sh as tables.
+
+Shows seeds, intervals and differences between matched pairs: a table for each of the paper's, and one HTML file.
+"""
+import pathlib
+
+from ..command_line import make_parser, output_file, run, write_json, write_text
+from .page import study_page
+from .report import study_json, study_text
+from .results import load_study
+from .rows import load_rows, overrides_text
+
+
+def main():
+    parser = make_parser("study", __doc__)
+    parser.add_argument("directory", type=pathlib.Path, help="holds rows.yaml and <row>/seed-<n>")
+    parser.add_argument("--json", type=output_file, help="write the tables with all intervals")
+    parser.add_argument("--html", type=output_file, help="where to write the page; default: study.html in the directory")
+    parser.add_argument("--overrides", action="store_true",
+                        help="only print each row's name and overrides, one row a line, separated by tabs")
+    options = parser.parse_args()
+    if options.overrides:
+        print(overrides_text(load_rows(options.directory / "rows.yaml")), end="")
+        return 0
+    study = load_study(options.directory)
+    if options.json:
+        write_json(options.json, study_json(study))
+    page = options.html or options.directory / "study.html"
+    write_text(page, study_page(study))
+    print(f"{study_text(study)}page: {page}")
+    return 0
+
+
+if __name__ == "__main__":
+    run("study", main)

@@ -1,0 +1,12 @@
+# Sourced: sets `python` to a Python that has what python/lie_cluster needs (h5py, NumPy, PyYAML), and lets it import the
+# package from the source tree. LIE_PYTHON names another one.
+python=
+for candidate in "${LIE_PYTHON:-python3}" /usr/bin/python3; do
+  if "$candidate" -c 'import h5py, numpy, yaml' 2>/dev/null; then
+    python="$candidate"
+    break
+  fi
+done
+[ -n "$python" ] || { echo "no Python with h5py and PyYAML: run scripts/setup.sh, or name one by LIE_PYTHON" >&2; exit 1; }
+PYTHONPATH="$(realpath "$(dirname "${BASH_SOURCE[0]}")/../python")${PYTHONPATH:+:$PYTHONPATH}"
+export PYTHONPATH

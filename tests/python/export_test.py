@@ -1,0 +1,121 @@
+"""python -m lie_cluster.export in parts: the choice of responses, messages of prompts, files. tests/tools/export_test.sh
+exports whole runs.
+
+usage: export_test.py BIN WORK [unittest arguments]        (exit status 77: h5py or PyYAML is not there)
+"""
+import json
+import os
+import pathlib
+import shutil
+import sys
+import types
+import unittest
+
+try:
+    import h5py  # noqa: F401
+    import yaml  # noqa: F401
+except ImportError as error:
+    print("skipped:", error)
+    sys.exit(77)
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+if os.environ.get("LIE_INSTALLED") is None:  # scripts/check_python.sh tries the installed package
+    sys.path.insert(0, str(ROOT / "python"))
+from lie_cluster import Error  # noqa: E402
+from lie_cluster.export.chat_turns import ChatTurns  # noqa: E402
+from lie_cluster.export.row_file import write_rows  # noqa: E402
+from lie_cluster.export.shapes import best_right, worst_wrong  # noqa: E402
+from lie_cluster.rows import read_rows  # noqa: E402
+
+WORK = pathlib.Path(sys.argv[2]).resolve()
+
+
+class Choice(unittest.TestCase):
+    def test_the_right_ones_come_by_reward_and_then_by_number(self):
+        right, reward = [True, False, True, True, True], [0.5, 9, 1, 0.5, 1]
+        self.assertEqual(best_right(right, reward), [2, 4, 0, 3])
+
+    def test_the_first_of_the_worst_is_rejected(self):
+        self.assertEqual(worst_wrong([False, False, True, False, False], [0, -1, -2, -1, -0.5]), 1)
+        self.assertIsNone(worst_wrong([True], [0]))
+
+
+class InWork(unittest.TestCase):
+    def setUp(self):
+        shutil.rmtree(WORK, ignore_errors=True)
+        WORK.mkdir(parents=True)
+
+    def write(self, name, rows):
+        (WORK / name).write_text("".join(json.dumps(row) + "\n" for row in rows))
+        return str(WORK / name)
+
+
+class Turns(InWork):
+    def turns(self, rows, text, gold, **data):
+        data = {"train_file": self.write("train.jsonl", rows), "evaluation_file": [], **data}
+        batch = types.SimpleNamespace(text=lambda name: [{"prompt": text, "gold": gold}[name]])
+        return ChatTurns(types.SimpleNamespace(directory=WORK, data=data)).of(batch, 0)
+
+    def test_a_text_is_one_users_turn_with_the_suffix(self):
+        rows = [{"prompt": "1+1", "gold": 2}, {"prompt": "1+11", "gold": 12}, {"prompt": "1+1?", "gold": "2"}]
+        found = self.turns(rows, "<user>1+1? Box it.<end>", "2", prompt_suffix=" Box it.")
+        self.assertEqual(found, [{"role": "user", "content": "1+1? Box it."}])
+
+    def test_messages_are_those_of_the_row(self):
+        turns = [{"role": "system", "content": "Be brief.\n"}, {"role": "user", "content": "a"},
+                 {"role": "assistant", "content": "<think>x</think>b"}, {"role": "user", "content": "c"}]
+        rows = [{"prompt": turns, "reward_model": {"ground_truth": "g"}}]
+        self.assertEqual(self.turns(rows, "S:Be brief. U:a A:b U:c", "g"), turns)
+
+    def test_choices_are_put_under_the_question(self):
+        rows = [{"q": "Which?", "options": ["two", "four"], "answer": "2"}]
+        found = self.turns(rows, "Which?\n\nA. two\nB. four", "B", prompt_field="q", choices_field="options")
+        self.assertEqual(found[0]["content"], "Which?\n\nA. two\nB. four")
+
+
+EXAMPLE = {"text": "", "integer": 0, "number": 0.5, "flag": False, "numbers": [0.5],
+           "messages": [{"role": "", "content": ""}], "outer": {"inner": {"truth": ""}}}
+
+
+def row_of(i):
+    messages = None if i % 5 == 0 else [{"role": "user", "content": "c"}]
+    return {"text": f'中 " \n{i}', "integer": i, "number": None if i % 5 == 0 else 0.1 * i, "flag": i % 2 == 1,
+            "numbers": [1 / 3] * (i % 3), "messages": messages, "outer": {"inner": {"truth": str(i)}}}
+
+
+class Files(InWork):
+    def assert_reads_back(self, path):
+        rows = [row_of(i) for i in range(2500)]  # more than two row groups of Parquet
+        write_rows(path, iter(rows), EXAMPLE)
+        self.assertEqual([row for _, row in read_rows(path)], rows)
+        self.assertEqual(os.listdir(WORK), [path.name])
+
+    def test_json_lines_read_back_as_written(self):
+        self.assert_reads_back(WORK / "rows.jsonl")
+
+    def test_parquet_reads_back_as_written(self):
+        try:
+            import pyarrow.parquet
+        except ImportError:
+            with self.assertRaisesRegex(Error, "Parquet needs pyarrow: pip install"):
+                write_rows(WORK / "rows.parquet", iter([row_of(1)]), EXAMPLE)
+            return
+        self.assert_reads_back(WORK / "rows.parquet")
+        write_rows(WORK / "nulls.parquet", iter([row_of(0)]), EXAMPLE)
+        types_ = [str(pyarrow.parquet.read_schema(WORK / name)) for name in ("rows.parquet", "nulls.parquet")]
+        self.assertEqual(*types_)
+
+    def test_a_file_appears_complete_or_not_at_all(self):
+        path = WORK / "rows.jsonl"
+        path.write_text("{}\n")
+
+        def rows():
+            yield row_of(1)
+            raise Error("no more")
+        with self.assertRaises(Error):
+            write_rows(path, rows(), EXAMPLE)
+        self.assertEqual((os.listdir(WORK), path.read_text()), (["rows.jsonl"], "{}\n"))
+
+
+if __name__ == "__main__":
+    unittest.main(argv=[sys.argv[0], *sys.argv[3:]])

@@ -1,0 +1,307 @@
+"""The judge without its endpoint: reading answers, counting phrases, drawing responses, tables, cached answers.
+
+usage: judge_test.py BIN WORK [unittest arguments]        (exit status 77: h5py or PyYAML is not there)
+"""
+import hashlib
+import json
+import math
+import os
+import pathlib
+import shutil
+import subprocess
+import sys
+import types
+import unittest
+
+try:
+    import h5py  # noqa: F401
+    import numpy as np
+    import yaml  # noqa: F401
+except ImportError as error:
+    print("skipped:", error)
+    sys.exit(77)
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+if os.environ.get("LIE_INSTALLED") is None:  # scripts/check_python.sh tries the installed package
+    sys.path.insert(0, str(ROOT / "python"))
+from lie_cluster import Error  # noqa: E402
+from lie_cluster.command_line import number_range, without_open_end  # noqa: E402
+from lie_cluster.judge.answer_cache import AnswerCache, AnswerCode, Completion  # noqa: E402
+from lie_cluster.judge.endpoint import endpoint_url  # noqa: E402
+from lie_cluster.judge.measures import MEASURES, TOPICS, graph_shape, prompt_text, read_answer  # noqa: E402
+from lie_cluster.judge.phrases import count_phrases, parse_phrases  # noqa: E402
+from lie_cluster.judge.questions import Asking, key_of, questions_about  # noqa: E402
+from lie_cluster.judge.sampled_responses import Sample, SampledResponse, draw, without_middle  # noqa: E402
+from lie_cluster.judge.summary import agreement, cohen_kappa, summarize  # noqa: E402
+from lie_cluster.random_bits import random_bits  # noqa: E402
+
+BIN, WORK = (pathlib.Path(argument).resolve() for argument in sys.argv[1:3])
+
+
+class RandomBits(unittest.TestCase):
+    def test_words_are_the_published_known_answers(self):
+        # Random123's kat_vectors of philox4x32-10; the program takes output words 1 and 0.
+        self.assertEqual(int(random_bits(0, 0)), 0xE169C58D6627E8D5)
+        every = 0xFFFFFFFF
+        self.assertEqual(int(random_bits(2 ** 64 - 1, 0, every, every, every, every)), 0x41C83B0E408F276D)
+        self.assertEqual(int(random_bits(0x299F31D0A4093822, 0, 0x243F6A88, 0x85A308D3, 0x13198A2E, 0x03707344)),
+                         0x94FDCCEBD16CFE09)
+
+
+class ReasoningGraph(unittest.TestCase):
+    def test_depth_is_the_longest_chain_and_width_the_fullest_level(self):
+        self.assertEqual(graph_shape([[], [1], [1], [3], [2, 4]]), (4, 2))  # levels 1 2 2 3 4
+
+    def test_a_chain_is_deep_and_separate_attempts_are_wide(self):
+        self.assertEqual(graph_shape([[], [1], [2], [3]]), (4, 1))
+        self.assertEqual(graph_shape([[], [], []]), (1, 3))
+        self.assertEqual(graph_shape([]), (0, 0))
+
+    def test_a_step_builds_on_earlier_ones_only(self):
+        for steps in ([[1]], [[], [3], []], [[], [0]]):
+            self.assertIsNone(graph_shape(steps))
+
+
+class Answers(unittest.TestCase):
+    def test_the_examples_of_the_prompts_are_no_counts_but_a_graph(self):
+        for topic in TOPICS[:-1]:
+            self.assertEqual(read_answer(topic, prompt_text(topic)), {})
+        self.assertEqual(read_answer("graph", prompt_text("graph")), {"graph_depth": 4, "graph_width": 2})
+
+    def test_only_the_object_at_the_end_counts(self):
+        found = read_answer("backtracking", '{"count": 5} at first, but\n{"count": 3}\n```\n')
+        self.assertEqual(found, {"backtracking": 3})
+        self.assertEqual(read_answer("subgoals", '{"count": 3}.'), {})
+        self.assertEqual(read_answer("subgoals", '{"builds_on": []}'), {})
+        self.assertEqual(read_answer("graph", '{"count": 3}'), {})
+        self.assertEqual(read_answer("graph", '{"builds_on": [[], 1]}'), {})
+        self.assertEqual(read_answer("subgoals", '{"count": true}'), {})
+
+    def test_a_prompt_that_is_missing_is_named(self):
+        with self.assertRaisesRegex(Error, "cannot read .*none/verification.txt"):
+            prompt_text("verification", WORK / "none")
+
+    def test_a_url_loses_its_last_slash_and_may_hold_no_secret(self):
+        self.assertEqual(endpoint_url("http://localhost:8000/v1/"), "http://localhost:8000/v1")
+        for bad in ("https://me:secret@host/v1", "https://host/v1?key=secret"):
+            with self.assertRaises(Error) as caught:
+                endpoint_url(bad)
+            self.assertNotIn("secret", str(caught.exception))
+
+
+class Phrases(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.patterns = parse_phrases(prompt_text("phrases"), "phrases.txt")
+
+    def count(self, behavior, text):
+        return count_phrases(self.patterns, text)[behavior]
+
+    def test_a_sentence_counts_once_for_a_behavior(self):
+        text = "Wait, hold on. Let me check and verify that x = 1.5 works! So 3."
+        self.assertEqual(count_phrases(self.patterns, text),
+                         {"verification": 1, "backtracking": 1, "subgoals": 0, "backward_chaining": 0})
+
+    def test_case_apostrophes_and_punctuation_do_not_matter_but_words_are_whole(self):
+        self.assertEqual(self.count("verification", "LET\u2019S, check it."), 1)
+        self.assertEqual(self.count("backtracking", "They waited; await it."), 0)
+        self.assertEqual(self.count("backtracking", "Try\nagain"), 1)
+        self.assertEqual(self.count("backtracking", "Try\n\nagain"), 0)  # another paragraph
+
+    def test_a_gap_holds_up_to_twelve_words_of_the_same_sentence(self):
+        twelve = "a b c d e f g h i j k l"
+        self.assertEqual(self.count("subgoals", f"First {twelve} then"), 1)
+        self.assertEqual(self.count("subgoals", f"First {twelve} m then"), 0)
+        self.assertEqual(self.count("subgoals", "First a. Now then"), 0)
+        # The second "then" is out of reach of the first "first", not of the second.
+        self.assertEqual(self.count("subgoals", f"First {twelve} m first then"), 1)
+
+    def test_a_list_with_an_unknown_behavior_or_no_words_names_its_line(self):
+        for bad in ("guessing: maybe", "verification", "subgoals: ...", "subgoals:", "graph_depth: deep"):
+            with self.assertRaisesRegex(Error, "^mine.txt:2:"):
+                parse_phrases(f"# x\n{bad}", "mine.txt")
+
+
+class Draw(unittest.TestCase):
+    step = np.repeat(np.arange(1, 31), 20)  # 30 steps of 4 groups of 5 responses
+    group, sample = np.tile(np.repeat(np.arange(4), 5), 30), np.tile(np.arange(5), 120)
+
+    def draw(self, ranges, count, seed):
+        return draw(self.step, self.group, self.sample, ranges, count, seed)
+
+    def test_every_step_gives_one_before_any_gives_two(self):
+        by_step = np.bincount(self.step[self.draw([(1, 10), (11, 30)], 60, 1)])
+        self.assertEqual(set(by_step[1:11]), {3})
+        self.assertEqual(set(by_step[11:]), {1, 2})
+
+    def test_the_draw_depends_on_the_seed_alone_and_a_larger_one_holds_the_smaller(self):
+        small, large = self.draw([(1, 30)], 40, 1), self.draw([(1, 30)], 90, 1)
+        self.assertEqual(small.tolist(), self.draw([(1, 30)], 40, 1).tolist())
+        self.assertNotEqual(small.tolist(), self.draw([(1, 30)], 40, 2).tolist())
+        self.assertLess(set(small), set(large))
+        self.assertEqual(len(self.draw([(1, 30)], 0, 1)), 600)
+
+    def test_a_long_response_loses_its_middle_and_no_character_is_cut(self):
+        self.assertEqual(without_middle("short", 5), "short")
+        self.assertEqual(without_middle("abécdéef", 6), "ab\n[... 4 bytes left out here ...]\néef")
+
+    def test_a_range_may_be_open_on_either_side(self):
+        parse = number_range("--steps")
+        self.assertEqual([parse(text) for text in ("5-10", "-5", "7")], [(5, 10), (0, 5), (7, 7)])
+        self.assertEqual(without_open_end(parse("5-"), 40), (5, 40))
+        self.assertEqual(without_open_end(parse(""), 40), (0, 40))
+        for bad in ("a", "5-4", "1-2-3", "5 - 6", "1.5", "--5"):
+            with self.assertRaisesRegex(Exception, f"--steps {bad}: expected a range such as 5-10"):
+                parse(bad)
+
+
+class Summary(unittest.TestCase):
+    def test_kappa_is_that_of_the_textbook(self):
+        # Cohen (1960), in the form of Wikipedia's example.
+        ratings = 20 * [(True, True)] + 5 * [(True, False)] + 10 * [(False, True)] + 15 * [(False, False)]
+        self.assertAlmostEqual(cohen_kappa(ratings), 0.4, 12)
+        self.assertTrue(math.isnan(cohen_kappa([(True, True)] * 3)))
+
+    def test_a_response_is_the_mean_of_its_passes_and_missing_ones_are_left_out(self):
+        measured = [[{"verification": 2}, {"verification": 4}], [{"verification": 1}, {}], [{}, {}]]
+        found = summarize(measured, ["verification", "subgoals"])
+        self.assertEqual(found["verification"]["responses"], 2)
+        self.assertEqual(found["verification"]["mean"]["value"], 2)  # of 3 and 1
+        self.assertEqual(found["verification"]["share_above_0"]["value"], 1)
+        self.assertEqual(found["subgoals"], {"responses": 0})
+
+    def test_agreement_is_over_responses_that_both_passes_have(self):
+        pairs = [(0, 0), (2, 3), (5, 5)]
+        measured = [[{"subgoals": a}, {"subgoals": b}] for a, b in pairs] + [[{"subgoals": 7}, {}]]
+        found = agreement(measured)["subgoals"]
+        self.assertEqual(found["responses"], 3)
+        self.assertAlmostEqual(found["exactly_equal"]["value"], 2 / 3, 12)
+        self.assertEqual(found["kappa_of_presence"], 1)
+        self.assertGreater(found["pearson"], 0.97)
+
+
+class Asked(unittest.TestCase):
+    options = types.SimpleNamespace(model="judge-1", temperature=0.0, judge_seed=1, max_tokens=4096, passes=1, prompts=None,
+                                    extra={}, concurrency=3, requests_per_minute=None, input_price=2.0, output_price=10.0)
+    response = SampledResponse(1, "rows.jsonl:1", "1+1?", "2", False)
+
+    def setUp(self):
+        shutil.rmtree(WORK, ignore_errors=True)
+
+    def questions(self, responses=1, **changes):
+        options = types.SimpleNamespace(**{**vars(self.options), **changes})
+        return questions_about(Sample("rows.jsonl", [(1, 1)], [self.response] * responses), options)
+
+    def ask(self, questions, play):
+        cache = AnswerCache(WORK / "judge")
+        self.addCleanup(cache.close)
+        asking = Asking(questions, cache, types.SimpleNamespace(ask=play), self.options)
+        asking.run()
+        return asking, cache
+
+    def test_a_key_is_that_of_the_cpp_program(self):
+        # The SHA-256 of nlohmann's compact form: sorted keys, characters beyond ASCII as they are.
+        body = {"temperature": 0.0, "model": "m\u2028\x00\x7fé", "seed": 1, "x": [1, 2.5, None, True]}
+        self.assertEqual(key_of(body), hashlib.sha256(
+            '{"model":"m\u2028\\u0000\x7fé","seed":1,"temperature":0.0,"x":[1,2.5,null,true]}'.encode()).hexdigest())
+
+    def test_equal_responses_are_one_question(self):
+        asking, _ = self.ask(self.questions(3), lambda body: Completion(AnswerCode.OK, '{"count": 1}', "", 100, 10))
+        self.assertEqual((asking.asked, asking.from_cache), (5, 10))
+        self.assertEqual((asking.prompt_tokens, asking.completion_tokens), (500, 50))
+        self.assertAlmostEqual(asking.cost, 500 * 2e-6 + 50 * 10e-6)
+
+    def test_eight_failures_in_a_row_end_the_asking_and_are_not_kept(self):
+        questions = [q for i in range(10) for q in self.questions(judge_seed=i)]
+        failed, cache = self.ask(questions, lambda body: Completion(AnswerCode.UNREACHABLE))
+        self.assertTrue(8 <= failed.asked <= 10, failed.asked)  # three threads at once
+        cache.close()
+        self.assertEqual((WORK / "judge/answers.jsonl").read_text(), "")
+
+    def test_a_second_pass_shows_the_texts_first_and_has_the_next_seed(self):
+        first, second = (q for q in self.questions(passes=2, judge_seed=7) if q.topic == "graph")
+        self.assertEqual((first.body["seed"], second.body["seed"]), (7, 8))
+        self.assertFalse(first.body["messages"][0]["content"].startswith("<problem>"))
+        self.assertTrue(second.body["messages"][0]["content"].startswith("<problem>\n1+1?\n</problem>"))
+
+    def test_an_extra_parameter_is_merged_and_null_removes_one(self):
+        extra = {"max_tokens": None, "thinking": {"type": "off", "budget": None}}
+        body = self.questions(extra=extra)[0].body
+        self.assertNotIn("max_tokens", body)
+        self.assertEqual(body["thinking"], {"type": "off"})
+
+    def test_a_cache_of_the_cpp_program_is_read_and_its_torn_line_cut_off(self):
+        (WORK / "judge").mkdir(parents=True)
+        line = ('{"code":"ok","completion_tokens":10,"detail":"","key":"k1","pass":1,"prompt_tokens":100,'
+                '"text":"{\\"count\\": 2}","topic":"subgoals"}\n')
+        (WORK / "judge/answers.jsonl").write_text(line + '{"key": "torn')
+        cache = AnswerCache(WORK / "judge")
+        self.addCleanup(cache.close)
+        self.assertEqual(cache.find("k1"), Completion(AnswerCode.OK, '{"count": 2}', "", 100, 10))
+        self.assertEqual((WORK / "judge/answers.jsonl").read_text(), line)
+        with self.assertRaisesRegex(Error, "another process uses it"):
+            AnswerCache(WORK / "judge")
+
+
+class Behaviors(unittest.TestCase):
+    def behaviors(self, *arguments):
+        return subprocess.run([sys.executable, "-m", "lie_cluster.behaviors", *map(str, arguments)], capture_output=True,
+                              text=True, env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)})
+
+    def setUp(self):
+        shutil.rmtree(WORK, ignore_errors=True)
+        WORK.mkdir(parents=True)
+        self.rows, self.report = WORK / "rows.jsonl", WORK / "report.json"
+
+    def write(self, *responses):
+        self.rows.write_text("".join(json.dumps({"prompt": "1+1?", "response": text}) + "\n" for text in responses))
+
+    def test_phrases_are_counted_without_a_server(self):
+        self.write("2. Let me check. Wait, is this correct?", "2")
+        done = self.behaviors(self.rows, "--json", self.report)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        found = json.loads(self.report.read_text())["sources"][0]["ranges"][0]["measures"]
+        self.assertEqual(found["verification"]["mean"]["value"], 1)
+        self.assertEqual(found["backtracking"]["mean"]["value"], 0.5)
+        self.assertEqual(list(found), list(MEASURES[:4]))
+        self.assertIn("proxy", done.stdout)
+
+    def test_a_runs_responses_are_drawn_over_its_steps(self):
+        subprocess.run([BIN / "write_example_run", WORK / "run", "1", "90"], check=True)
+        self.assertIn("holds no tokenizer.json", self.behaviors(WORK / "run").stderr)
+        for name in ("tokenizer.json", "tokenizer_config.json"):
+            shutil.copy(ROOT / "assets/count_pairs/model" / name, WORK / "run/checkpoints/step-000040")
+        done = self.behaviors(WORK / "run", "--samples", 40, "--json", self.report)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        found = json.loads(self.report.read_text())["sources"][0]
+        self.assertEqual(sorted(row["step"] for row in found["rows"]), list(range(1, 41)))
+        self.assertEqual([row["first_step"] for row in found["ranges"]], [1, 11, 21, 31])
+        # A seed draws the responses that it drew in the C++ program.
+        self.assertEqual([row["place"] for row in found["rows"][:3]],
+                         ["step 1, group 11, sample 10", "step 2, group 3, sample 4", "step 3, group 1, sample 3"])
+        self.behaviors(WORK / "run", "--samples", 9, "--evaluation", "--steps", "0", "--steps", "10-20", "--json", self.report)
+        found = json.loads(self.report.read_text())["sources"][0]
+        self.assertEqual([row["step"] for row in found["rows"]], 5 * [0] + 2 * [10] + 2 * [20])
+
+    def test_bad_input_is_one_line_that_names_the_place(self):
+        (WORK / "bad.jsonl").write_text('{"prompt": "a"}\n')
+        (WORK / "empty").write_text("")
+        for arguments, words in ((["bad.jsonl"], "bad.jsonl:1: field response: expected a text"),
+                                 (["empty"], "empty: holds no row"), (["none"], "none: no such file"),
+                                 (["bad.jsonl", "--steps", "7-3"], "--steps 7-3: expected a range such as")):
+            done = self.behaviors(WORK / arguments[0], *arguments[1:])
+            self.assertEqual(done.returncode, 1)
+            self.assertIn(words, done.stderr)
+            self.assertNotIn("Traceback", done.stderr)
+
+    def test_an_output_that_is_lost_is_an_error(self):
+        self.write("2")
+        with open("/dev/full", "w") as full:
+            done = subprocess.run([sys.executable, "-m", "lie_cluster.behaviors", self.rows], stdout=full, stderr=subprocess.PIPE,
+                                  text=True, env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)})
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("standard output cannot be written: No space left on device", done.stderr)
+
+
+if __name__ == "__main__":
+    unittest.main(argv=[sys.argv[0], *sys.argv[3:]])

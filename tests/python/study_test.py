@@ -1,0 +1,146 @@
+"""python -m lie_cluster.study: rows, means over seeds, matched pairs, and what is refused.
+
+usage: study_test.py BIN WORK [unittest arguments]        (exit status 77: h5py or PyYAML is not there)
+"""
+import os
+import pathlib
+import re
+import shutil
+import sys
+import unittest
+
+try:
+    import h5py  # noqa: F401
+    import yaml  # noqa: F401
+except ImportError as error:
+    print("skipped:", error)
+    sys.exit(77)
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+if os.environ.get("LIE_INSTALLED") is None:  # scripts/check_python.sh tries the installed package
+    sys.path.insert(0, str(ROOT / "python"))
+from lie_cluster import Error  # noqa: E402
+from lie_cluster.estimates import bootstrap_means, mean_interval, wilson  # noqa: E402
+from lie_cluster.study.page import study_page  # noqa: E402
+from lie_cluster.study.report import study_json, study_text  # noqa: E402
+from lie_cluster.study.results import load_study  # noqa: E402
+from lie_cluster.study.rows import load_rows, overrides_text  # noqa: E402
+
+WORK = pathlib.Path(sys.argv[2]).resolve()
+ROWS = """plain:
+  table: First
+  reward: {length: {enabled: false}}
+full:
+  table: First
+  against: plain
+wide:
+  table: Second
+  against: full
+  policy_loss: {clip_high: 2.8e-1}
+unborn:
+  table: Third
+"""
+PLAIN, FULL = "reward: {length: {enabled: false}}", "reward: {length: {enabled: true}}"
+
+
+class Study(unittest.TestCase):
+    def setUp(self):
+        shutil.rmtree(WORK, ignore_errors=True)
+        WORK.mkdir(parents=True)
+        (WORK / "rows.yaml").write_text(ROWS)
+
+    def add_run(self, row, seed, accuracy, settings, steps=2):
+        """Writes a run of two steps that ends with this held-out accuracy."""
+        run = WORK / row / f"seed-{seed}"
+        run.mkdir(parents=True)
+        (run / "config.yaml").write_text(f"run: {{seed: {seed}, steps: {steps}}}\n{settings}\n")
+        (run / "metrics.jsonl").write_text('{"step":0,"wall_time":1,"eval_accuracy":0.5,"update_seconds":9}\n'
+                                           '{"step":1,"wall_time":1,"wrong_beyond_right_share":0.75}\n'
+                                           f'{{"step":2,"wall_time":1,"eval_accuracy":{accuracy}}}\n')
+
+    def assert_refused(self, words):
+        with self.assertRaisesRegex(Error, re.escape(words)):
+            load_study(WORK)
+
+    def test_differences_are_of_the_seeds_that_both_have(self):
+        for seed in (1, 2, 3):
+            self.add_run("plain", seed, 0.5, PLAIN)
+        for seed, accuracy in ((2, 0.75), (3, 1.0), (10, 0.0)):  # seed 10 has no partner
+            self.add_run("full", seed, accuracy, FULL)
+        study = load_study(WORK)
+        full = study.find("full")
+        self.assertEqual(list(full.runs), [2, 3, 10])
+        difference = study.difference(full)
+        self.assertEqual((difference.pairs, difference.above), (2, 2))
+        self.assertAlmostEqual(difference.mean.value, 0.375, 12)  # of .25 and .5; s / sqrt(2) is .125
+        self.assertAlmostEqual(difference.mean.low, 0.375 - 12.706 * 0.125, 12)
+        self.assertIsNone(study.difference(study.find("plain")))
+        self.assertEqual(full.final_mean("wrong_beyond_right_share").value, 0.75)
+        self.assertIsNone(full.final_mean("update_seconds"))  # of step 0, which trains nothing
+
+    def test_a_table_shows_the_rows_of_others_that_its_own_are_compared_with(self):
+        self.add_run("plain", 1, 0.5, PLAIN)
+        self.add_run("full", 1, 0.75, FULL)
+        self.add_run("wide", 1, 0.625, FULL + "\npolicy_loss: {clip_high: 0.28}")
+        self.add_run("wide", 2, 0.625, FULL + "\npolicy_loss: {clip_high: 0.28}", steps=9)
+        study = load_study(WORK)
+        tables = {title: [result.row.name for result in rows] for title, rows in study.tables().items()}
+        self.assertEqual(tables, {"First": ["plain", "full"], "Second": ["full", "wide"]})  # the third has no run
+        self.assertIn("-0.125", study_text(study))
+        self.assertIn("seed-2: left out: step 2 of 9: in progress, or stopped and resumable", study_text(study))
+        self.assertIn("seed 1: 0.625", study_page(study))
+        self.assertEqual([row["name"] for row in study_json(study)["rows"]], ["plain", "full", "wide"])
+
+    def test_a_share_stays_within_its_bounds(self):
+        for seed, accuracy in ((1, 0.9), (2, 1.0)):
+            self.add_run("plain", seed, accuracy, PLAIN)
+        found = load_study(WORK).find("plain").final_mean("eval_accuracy")
+        self.assertEqual(found.high, 1)
+        self.assertAlmostEqual(found.low, 0.95 - 12.706 * 0.05, 12)
+
+    def test_a_run_without_its_rows_settings_is_refused(self):
+        self.add_run("plain", 1, 0.5, FULL)
+        self.assert_refused("reward.length.enabled is true, and false in the row plain")
+
+    def test_runs_that_differ_in_a_key_of_neither_row_are_refused(self):
+        self.add_run("plain", 1, 0.5, PLAIN + "\nrollout: {prompts_per_step: 16}")
+        self.add_run("full", 1, 0.75, FULL + "\nrollout: {prompts_per_step: 32}")
+        self.assert_refused("differ in rollout.prompts_per_step (32, 16), which neither row sets")
+
+    def test_a_directory_without_rows_is_refused(self):
+        (WORK / "rows.yaml").unlink()
+        self.assert_refused("holds no study (rows.yaml is missing)")
+
+    def test_rows_name_what_is_missing(self):
+        for text, words in (("a:\n  against: b\n", "row a has no table"), ("a: 1\n", "a is no row"),
+                            ("a:\n  table: T\n  against: b\n", "compared with b, which is no row")):
+            (WORK / "rows.yaml").write_text(text)
+            self.assert_refused(words)
+
+    def test_overrides_are_separated_by_tabs(self):
+        self.assertEqual(overrides_text(load_rows(WORK / "rows.yaml")),
+                         "plain\treward.length.enabled=false\nfull\nwide\tpolicy_loss.clip_high=2.8e-1\nunborn\n")
+
+
+class Intervals(unittest.TestCase):
+    def test_one_value_has_no_interval(self):
+        self.assertEqual(mean_interval([0.5]), (0.5, 0.5, 0.5))
+
+    def test_wilson_is_that_of_the_textbook(self):
+        # Newcombe (1998), table I: 81 of 263.
+        value, low, high = wilson(81 / 263, 263)
+        self.assertAlmostEqual(low, 0.2553, 4)
+        self.assertAlmostEqual(high, 0.3662, 4)
+        self.assertEqual(wilson(0.5, 0), (0.5, 0.5, 0.5))
+
+    def test_the_bootstrap_is_near_the_normal_interval_and_repeats(self):
+        values = [i % 10 for i in range(1000)]
+        found, again = (bootstrap_means([values], 2000)[0] for _ in range(2))
+        self.assertEqual(found, again)
+        half = 1.96 * (8.25 / 1000) ** 0.5
+        self.assertAlmostEqual(found.low, 4.5 - half, delta=0.02)
+        self.assertAlmostEqual(found.high, 4.5 + half, delta=0.02)
+
+
+if __name__ == "__main__":
+    unittest.main(argv=[sys.argv[0], *sys.argv[3:]])
