@@ -98,30 +98,23 @@ fs::path floor_plan_file() {
   return fs::path(lie::source_directory()) / "tests/house/floor_plan.txt";
 }
 
-// A line is a folder, a colon, and the folders that it may include besides itself; "#" begins a
-// comment.
+// Reads the floor plan: a folder and a colon, then the folders that it may include besides itself,
+// which indented lines continue. "#" begins a comment.
 lie::Graph floor_plan() {
   lie::Graph plan;
-  std::ifstream file(floor_plan_file());
-  for (std::string line; std::getline(file, line);) {
+  std::string folder, line, word;
+  for (std::ifstream file(floor_plan_file()); std::getline(file, line);) {
     std::istringstream words(line.substr(0, line.find('#')));
-    std::string folder, allowed;
-    if (!std::getline(words >> std::ws, folder, ':')) continue;
-    plan[folder];
-    while (words >> allowed) plan[folder].insert(allowed);
+    while (words >> word) {
+      if (word.ends_with(':')) {
+        folder = word.substr(0, word.size() - 1);
+        plan[folder];
+      } else {
+        plan[folder].insert(word);
+      }
+    }
   }
   return plan;
-}
-
-std::vector<Include> all_includes() { return lie::includes_below(lie::program_folders()); }
-
-// Returns the library that a header belongs to; empty for the project's own and C++'s.
-std::string library_of(const std::string& path) {
-  const auto by_name = kLibraries.find(path);
-  if (by_name != kLibraries.end()) return by_name->second;
-  const auto by_folder = kLibraries.find(path.substr(0, path.find('/')));
-  return by_folder != kLibraries.end() && path.find('/') != std::string::npos ? by_folder->second
-                                                                              : "";
 }
 
 std::string without_ending(std::string unit, const std::string& ending) {
