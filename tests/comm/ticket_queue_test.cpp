@@ -134,7 +134,7 @@ TEST(TicketQueue, ActorHasOneOpenRequestUntilItIsAnswered) {
   EXPECT_EQ(waiting_actors_of(ticket_queue), (Waiting{{0, 7}}));
   EXPECT_EQ(second->try_receive({9})->tickets.at(0).group, 5);
   EXPECT_EQ(waiting_actors_of(ticket_queue), (Waiting{{0, 7}}))
-      << "nothing is asked before the actor wants more";
+      << "no request is sent before the actor wants more";
   EXPECT_THROW(ticket_queue.answer(1, finish()), Error);
 }
 
