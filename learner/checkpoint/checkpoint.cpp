@@ -102,8 +102,7 @@ fs::path partial_path(const fs::path& checkpoints, std::int64_t step) {
 void describe(FieldList& fields, CheckpointOptions& options) {
   fields.add("every", options.every,
              {"Steps between checkpoints; a checkpoint is always written after the last step. 0: "
-              "only that "
-              "one. After a kill, the steps after the last checkpoint are learned again.",
+              "only that one. After a kill, the steps after the last checkpoint are learned again.",
               "steps", 0});
   fields.add("keep_last", options.keep_last,
              {"Keep this many of the latest checkpoints; 0: all.", "", 0});

@@ -69,17 +69,17 @@ void save_moments(const AdamW& optimizer, const Weights& weights, const fs::path
 StoredMoments::StoredMoments(const fs::path& checkpoint, std::span<const Parameter> layout)
     : layout_(layout), files_(open_files(checkpoint)), pieces_(matching(checkpoint)) {}
 
-bool StoredMoments::fit(const Pieces& pieces, const TensorShape& whole) {
+bool StoredMoments::fit(const Pieces& pieces, const TensorShape& moment) {
   std::int64_t elements = 0;
   for (const SafetensorsEntry* piece : pieces) {
     if (piece->dtype != "F32") return false;
     elements += elements_of(*piece);
   }
-  if (pieces.size() == 1) return pieces.front()->shape == whole.shape;
-  return elements == whole.shape[0] * whole.shape[1];
+  if (pieces.size() == 1) return pieces.front()->shape == moment.shape;
+  return elements == moment.shape[0] * moment.shape[1];
 }
 
-/// The pieces of all moments; Error if the files do not hold exactly these.
+/// Returns the pieces of all moments. Throws Error unless the files hold exactly these.
 std::vector<StoredMoments::Pieces> StoredMoments::matching(const fs::path& checkpoint) const {
   std::map<std::string_view, Pieces> by_name;
   for (const SafetensorsFile& file : files_) {
@@ -89,7 +89,7 @@ std::vector<StoredMoments::Pieces> StoredMoments::matching(const fs::path& check
                                                : fmt::format("{} ({} files of moments)",
                                                              checkpoint.string(), files_.size());
   constexpr std::string_view kRemedy =
-      "the checkpoint is of another model: resume from one of this run";
+      "the checkpoint belongs to another model: resume from one of this run";
   std::vector<Pieces> found;
   for (const TensorShape& moment : shapes_of(layout_, {0, flat_elements(layout_)})) {
     const auto at = by_name.find(moment.name);
@@ -106,7 +106,7 @@ std::vector<StoredMoments::Pieces> StoredMoments::matching(const fs::path& check
   return found;
 }
 
-/// Sets `to` from the elements of the whole moment from `first` on.
+/// Sets `to` to the elements of a moment from `first` on.
 void StoredMoments::read_pieces(Operators& operators, const Pieces& pieces, std::int64_t first,
                                 Tensor to) {
   std::int64_t begin = 0;  // of the piece

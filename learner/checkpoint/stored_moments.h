@@ -34,7 +34,7 @@ class StoredMoments {
   using Pieces = std::vector<const SafetensorsEntry*>;
 
   std::vector<Pieces> matching(const std::filesystem::path& checkpoint) const;
-  static bool fit(const Pieces& pieces, const TensorShape& whole);
+  static bool fit(const Pieces& pieces, const TensorShape& moment);
   static void read_pieces(Operators& operators, const Pieces& pieces, std::int64_t first,
                           Tensor to);
 

@@ -158,8 +158,8 @@ class DynamicSampling : public SamplingMode {
     Log("learner", 0)
         .warn(
             "step {}: after {} rounds {} of {} groups have correct and incorrect responses, and "
-            "the "
-            "step trains on these; groups_missing in metrics.jsonl counts what later steps lack",
+            "the step trains on these; groups_missing in metrics.jsonl counts what later steps "
+            "lack",
             step, max_rounds(), found, parts_.options.prompts_per_step);
   }
 

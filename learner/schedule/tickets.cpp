@@ -55,8 +55,7 @@ void check_options(const TicketOptions& options) {
   if (options.takes_first_groups() && options.max_staleness == 0) {
     fail(
         "rollout.complete_with is first_groups, but rollout.max_staleness is 0: a step may only "
-        "take "
-        "its own groups; set max_staleness to 1 or more");
+        "take its own groups; set max_staleness to 1 or more");
   }
   if (!options.dynamic_sampling.enabled) return;
   if (options.max_staleness > 0) {
