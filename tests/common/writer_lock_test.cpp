@@ -183,7 +183,7 @@ TEST_F(WriterLockTest, AnotherContainersIsGoneWhereTheKernelSaysSo) {
 TEST_F(WriterLockTest, OneThatNamesNobodyIsRefused) {
   for (const char* text : {"", "{\"token\": ", "[1, 2]", "{\"token\": 7}\n"}) {
     scratch_.write(kWriterLockName, text);
-    expect_in_error("its lock " + file_.string() + " does not say who holds it; if no process");
+    expect_in_error("its lock " + file_.string() + " does not name its holder; if no process");
   }
 }
 

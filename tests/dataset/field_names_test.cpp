@@ -46,7 +46,7 @@ TEST(FieldNames, ManyFieldsAreCut) {
   EXPECT_TRUE(text.starts_with("the row has f0, f1, ")) << text;
   EXPECT_TRUE(text.ends_with(", ...")) << text;
   EXPECT_EQ(std::ranges::count(text, ','), 20) << text;
-  EXPECT_EQ(fields_text(parse_json_row("{}", "row")), "the row has no field");
+  EXPECT_EQ(fields_text(parse_json_row("{}", "row")), "the row has no fields");
 }
 
 }  // namespace

@@ -43,7 +43,7 @@ TEST_F(ParquetFile, GivesVerlsNestedColumns) {
   EXPECT_EQ(data.prompts[2].gold, "\\frac{1}{2}");
   EXPECT_EQ(data.prompts[2].problem, 2);
   ASSERT_EQ(data.skipped.size(), 1u);
-  EXPECT_NE(data.skipped[0].find("verl.parquet:row 4: no right answer"), std::string::npos);
+  EXPECT_NE(data.skipped[0].find("verl.parquet:row 4: no correct answer"), std::string::npos);
   EXPECT_EQ(skipped_rows_text(data).substr(0, 31), "1 of 4 rows skipped; the first:");
 }
 

@@ -45,5 +45,5 @@ int run(int argc, char** argv) {
 
 int main(int argc, char** argv) {
   return lie::run_program("error", [&] { return run(argc, argv); },
-                          {.speaks = speaks_for_the_job()});
+                          {.reports_errors = speaks_for_the_job()});
 }
