@@ -209,9 +209,10 @@ TEST_F(Config, WrongValuesNamePlaceKeyExpectationAndRemedy) {
   EXPECT_EQ(load("policy_loss:\n  clip_low: 2\n"),
             "c.yaml:2: policy_loss.clip_low: expected a number, 0 to 1, found 2; correct it, or "
             "leave the key out for the default 0.2");
-  EXPECT_EQ(load("seed: 99999999999999999999\n"),
-            "c.yaml:1: seed: expected an integer, at least 0, found 99999999999999999999, which no "
-            "64-bit integer holds; correct it, or leave the key out for the default 1");
+  EXPECT_EQ(
+      load("seed: 99999999999999999999\n"),
+      "c.yaml:1: seed: expected an integer, at least 0, found 99999999999999999999, which does "
+      "not fit into 64 bits; correct it, or leave the key out for the default 1");
   EXPECT_EQ(load("policy_loss: {algorithm: ppo}\n"),
             "c.yaml:1: policy_loss.algorithm: expected one of grpo, gspo, found \"ppo\"; correct "
             "it, or leave the key out for the default gspo");

@@ -53,7 +53,7 @@ TEST(ChildProcess, MegabytesEachWayAtOnceDoNotLockUp) {
 TEST(ChildProcess, ComplaintsDoNotBlockIt) {
   ChildProcess process("sh -c 'head -c 1000000 /dev/zero | tr \"\\0\" e >&2; echo done'");
   EXPECT_EQ(next_line(process, process.output()), "done");
-  EXPECT_EQ(next_line(process, process.complaints())->size(), 1000000U);
+  EXPECT_EQ(next_line(process, process.errors())->size(), 1000000U);
 }
 
 TEST(ChildProcess, WritingToOneThatHasEndedHarmsNobody) {

@@ -44,8 +44,8 @@ struct Example {
 ProgramAnswer ask_once(Kind kind, const std::string& command) {
   const Example example;
   RewardProgram program(kind, command, {});
-  program.ask(example.request());
-  return program.answer();
+  program.send(example.request());
+  return program.receive();
 }
 
 std::string error_in(const std::string& command, Kind kind = Kind::kReward) {
@@ -68,8 +68,8 @@ TEST(RewardProgram, IsToldAllOfTheResponse) {
              R"("response": "It is \\boxed{4}.", "tokens": 5, "finish": "end_of_sequence", )"
              R"("verdict": "unequal", "answer": "5"} else 0.0}))"),
       {});
-  program.ask(example.request(6, &score));
-  EXPECT_EQ(program.answer().reward, 1.0F);
+  program.send(example.request(6, &score));
+  EXPECT_EQ(program.receive().reward, 1.0F);
   program.finish();
 }
 
@@ -99,9 +99,9 @@ TEST(RewardProgram, ManyLargeRequestsAreSentAheadWithoutLockingUp) {
   example.text.assign(4 << 20, 'a');
   RewardProgram program(
       Kind::kReward, python(R"(json.dumps({"reward": len(q["response"]), "s": q["sample"]}))"), {});
-  for (std::size_t i = 0; i < 6; ++i) program.ask(example.request(i));
+  for (std::size_t i = 0; i < 6; ++i) program.send(example.request(i));
   for (std::size_t i = 0; i < 6; ++i) {
-    const ProgramAnswer answer = program.answer();
+    const ProgramAnswer answer = program.receive();
     EXPECT_EQ(answer.reward, static_cast<float>(4 << 20));
     EXPECT_EQ(answer.numbers.at(0).value, static_cast<double>(i));
   }
@@ -116,8 +116,8 @@ TEST(RewardProgram, BytesThatAreNoTextAreReplaced) {
   RewardProgram program(
       Kind::kReward, python(R"(json.dumps({"reward": 1 if q["response"] == "a\ufffdb" else 0}))"),
       {});
-  program.ask(example.request());
-  EXPECT_EQ(program.answer().reward, 1.0F);
+  program.send(example.request());
+  EXPECT_EQ(program.receive().reward, 1.0F);
 }
 
 TEST(RewardProgram, ItsStandardErrorIsSaidLineByLine) {
@@ -158,10 +158,10 @@ TEST(RewardProgram, ALeftOutRequestIsNoticedByItsId) {
   const Example example;
   RewardProgram program(Kind::kReward,
                         python(R"(json.dumps({"id": q["id"] + (q["id"] > 0), "reward": 0}))"), {});
-  program.ask(example.request(0));
-  program.ask(example.request(1));
-  program.answer();
-  EXPECT_HOLDS(error_of([&] { program.answer(); }), "id 2 where 1 is the next");
+  program.send(example.request(0));
+  program.send(example.request(1));
+  program.receive();
+  EXPECT_HOLDS(error_of([&] { program.receive(); }), "id 2 where 1 is the next");
 }
 
 TEST(RewardProgram, TooManyNumbersAreRefused) {
@@ -184,7 +184,7 @@ TEST(RewardProgram, OneThatClosesItsOutputAndGoesOnIsNotWaitedFor) {
 
 TEST(RewardProgram, AnAnswerThatNobodyAskedForIsAnError) {
   RewardProgram program(Kind::kReward, "sh -c 'echo {}; cat'", {});
-  EXPECT_HOLDS(error_of([&] { program.finish(); }), "nobody asked");
+  EXPECT_HOLDS(error_of([&] { program.finish(); }), "no request is pending");
 }
 
 TEST(RewardProgram, AWaitAttendsAndSaysSo) {
@@ -196,8 +196,8 @@ TEST(RewardProgram, AWaitAttendsAndSaysSo) {
   ::testing::internal::CaptureStderr();
   RewardProgram program(Kind::kReward, "tail -f /dev/null",
                         {.rank = 5, .poll_progress = poll_progress, .patience_seconds = 0});
-  program.ask(example.request());
-  EXPECT_EQ(error_of([&] { program.answer(); }), "another rank has failed");
+  program.send(example.request());
+  EXPECT_EQ(error_of([&] { program.receive(); }), "another rank has failed");
   const std::string said = ::testing::internal::GetCapturedStderr();
   EXPECT_HOLDS(said, "[reward.command 5] warning: ");
   EXPECT_HOLDS(said, "request 0 (step 3, problem 41, sample 0)");

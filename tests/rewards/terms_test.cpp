@@ -48,12 +48,12 @@ TEST(LengthReward, AbsoluteTargetIsTheSameForEveryPrompt) {
 }
 
 TEST(LengthReward, CountsInItsBandOfGroupAccuracyOnly) {
-  for (const double accuracy : {0.0, 0.5, 1.0}) EXPECT_TRUE(counts_at({}, accuracy));
+  for (const double accuracy : {0.0, 0.5, 1.0}) EXPECT_TRUE(applies_at({}, accuracy));
   const LengthRewardOptions options{.min_group_accuracy = 0.125, .max_group_accuracy = 0.5};
-  EXPECT_FALSE(counts_at(options, 0.0));
-  EXPECT_TRUE(counts_at(options, 0.125));
-  EXPECT_TRUE(counts_at(options, 0.5));
-  EXPECT_FALSE(counts_at(options, 0.625));
+  EXPECT_FALSE(applies_at(options, 0.0));
+  EXPECT_TRUE(applies_at(options, 0.125));
+  EXPECT_TRUE(applies_at(options, 0.5));
+  EXPECT_FALSE(applies_at(options, 0.625));
   EXPECT_THROW(
       reward_term(LengthRewardOptions{.min_group_accuracy = 0.5, .max_group_accuracy = 0.4}, 8192),
       Error);
