@@ -49,7 +49,7 @@ TEST_F(DatasetFile, ReadsVerlRows) {
   EXPECT_EQ(prompts[0].reference_length, 8175);
 }
 
-TEST_F(DatasetFile, FieldsAreAMatterOfOptions) {
+TEST_F(DatasetFile, OptionsNameTheFields) {
   options.prompt_field = std::string("q.text");
   options.gold_field = std::string("a");
   options.data_source_field = std::string("from");
@@ -62,7 +62,7 @@ TEST_F(DatasetFile, FieldsAreAMatterOfOptions) {
   EXPECT_EQ(prompts[0].reference_length, 7);
 }
 
-TEST_F(DatasetFile, EveryRowProblemNamesFileAndRow) {
+TEST_F(DatasetFile, RowErrorsNameFileAndRow) {
   const std::string good = "{\"prompt\": \"x\", \"gold\": \"y\"}\n";
   EXPECT_EQ(error(good + "{\"gold\": \"y\"}"),
             "d.jsonl:2: field prompt: expected a prompt, found nothing; the row has gold; set "
@@ -121,7 +121,7 @@ TEST_F(DatasetFile, RendersMessagesWithSuffixAndChoices) {
   EXPECT_EQ(data.prompts[0].gold, "B");
 }
 
-TEST_F(DatasetFile, ANumberOfAChoiceIsItsLetterAndIsCounted) {
+TEST_F(DatasetFile, ChoiceNumbersBecomeLettersAndAreCounted) {
   options.choices_field = "options";
   const auto row = [](const std::string& key) {
     return R"({"prompt": "Two?", "options": ["1", "2"], "answer": ")" + key + "\"}\n";
@@ -136,7 +136,7 @@ TEST_F(DatasetFile, ANumberOfAChoiceIsItsLetterAndIsCounted) {
   }
 }
 
-TEST_F(DatasetFile, CountsTheRowsItSkips) {
+TEST_F(DatasetFile, CountsSkippedRows) {
   options.skip_bad_rows = true;
   const std::string good = "{\"prompt\": \"x\", \"gold\": \"y\"}\n";
   const Dataset data =
