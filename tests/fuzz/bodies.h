@@ -1,4 +1,4 @@
-// What each fuzz target does with its input; the test suite runs the same bodies over a fixed
+// The bodies of the verifier's fuzz targets. The test suite runs the same bodies over a fixed
 // series of mutations.
 #pragma once
 
@@ -7,19 +7,20 @@
 
 namespace lie::fuzz {
 
-/// A broken promise ends the process, so that a fuzzer keeps the input.
+/// Ends the process if a property does not hold, so that the fuzzer keeps the input.
 inline void require(bool promise) {
   if (!promise) std::abort();
 }
 
-/// Boxes, gold and prose of a text: no crash, and every box is balanced.
+/// Extracts the boxes, the gold and the prose answer of a text. Must not crash, and every box must
+/// be balanced.
 void extract_body(std::string_view input);
 
-/// Parses a text: no crash, no endless work, the same tree twice.
+/// Parses a text twice. Must not crash or hang, and both trees must be equal.
 void parse_body(std::string_view input);
 
-/// Verifies the first line as gold against the rest as response, in both modes: an answer within
-/// the budget.
+/// Verifies the first line as gold against the rest as response, in both modes. Must give a verdict
+/// within the budget.
 void verify_body(std::string_view input);
 
 }  // namespace lie::fuzz
