@@ -64,7 +64,7 @@ void check_prompts(const TrainConfig& config, std::span<const Prompt> training,
                   count, training.size(), limit));
 }
 
-/// What it costs is measured in docs/studies/staleness.md.
+/// The cost is measured in docs/studies/staleness.md.
 void check_staleness(const TrainConfig& config, std::vector<std::string>& slips) {
   constexpr double kNarrow = 0.1;
   const PolicyLossOptions& loss = config.policy_loss;
@@ -77,7 +77,7 @@ void check_staleness(const TrainConfig& config, std::vector<std::string>& slips)
       config.tickets.max_staleness, range));
 }
 
-/// Keys that were set, and that others keep from having any effect.
+/// Finds keys that are set but have no effect because of other keys.
 void check_idle_keys(const TrainConfig& config, std::vector<std::string>& slips) {
   const PolicyLossOptions& loss = config.policy_loss;
   const std::int64_t limit = config.rollout.evaluation.max_response_tokens;

@@ -22,8 +22,8 @@ constexpr std::int64_t kFloat = sizeof(float);
 
 struct Elements {
   std::int64_t flat = 0;      // all parameters
-  std::int64_t matrices = 0;  // among them
-  std::int64_t packed = 0;    // matrices that products read
+  std::int64_t matrices = 0;  // elements of matrices
+  std::int64_t packed = 0;    // elements of matrices that matmuls read
 };
 
 Elements elements_of(const ModelConfig& model) {
@@ -39,14 +39,16 @@ Elements elements_of(const ModelConfig& model) {
   return elements;
 }
 
-/// Elements of a row of a decode call: one block's tensors.
+/// Returns the activation elements of one row of a decode call, which holds the tensors of one
+/// block at a time.
 std::int64_t decode_row(const ModelConfig& model) {
   const std::int64_t attention = (3 * model.heads + 3 * model.kv_heads) * model.head_width;
   return 3 * model.width + attention + 3 * model.ffn_width;
 }
 
-/// One learner's policy looks embeddings, norms and biases up in the master weights; one of several
-/// has only a part of these.
+/// Returns the bytes of a learner's weights. A single learner reads embeddings, norms and biases
+/// from the master weights. One of several learners holds only a fragment of the master weights, so
+/// it needs copies.
 std::int64_t learner_weights(const ModelConfig& model, const ComputeDTypes& dtypes, int learners) {
   const Elements elements = elements_of(model);
   const std::int64_t copies = dtypes.activations == DType::kFloat32 ? 2 : 1;
@@ -57,8 +59,8 @@ std::int64_t learner_weights(const ModelConfig& model, const ComputeDTypes& dtyp
          (elements.flat - elements.matrices) * kFloat;
 }
 
-/// On a GPU what is free decides how much is kept of a pass: the plan has the least, and says what
-/// all would take.
+/// Adds the activations of a micro-batch. On a GPU the free memory decides how many are saved; the
+/// plan then holds the minimum, and its note says what saving all would take.
 void add_micro_batch(const ModelConfig& model, DType activations, const LearnerSizes& sizes,
                      MemoryPlan& plan) {
   const std::int64_t tokens = sizes.micro_batch_tokens;

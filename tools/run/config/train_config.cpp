@@ -85,7 +85,7 @@ TrainConfig load_train_config(const std::filesystem::path& path,
                               std::span<const std::string> overrides) {
   TrainConfig config;
   config.former_keys = load_config(fields_of(config), path, overrides);
-  // Limits of evaluations that never take place must not stand in the way of training.
+  // Limits of evaluations that never run must not prevent training.
   if (config.evaluation.every == 0) config.rollout.evaluation = config.rollout.sampling;
   config.data.keep_rows =
       !config.reward.command.empty() || !config.verifier_program.command.empty();

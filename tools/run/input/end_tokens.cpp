@@ -14,7 +14,7 @@ namespace fs = std::filesystem;
 
 using Ids = std::vector<std::int64_t>;
 
-/// Ids in the order in which they are named, each once.
+/// Appends `id` unless it is already in `ids`.
 void add(Ids& ids, std::int64_t id) {
   if (std::ranges::find(ids, id) == ids.end()) ids.push_back(id);
 }

@@ -8,7 +8,7 @@
 namespace lie {
 namespace {
 
-/// "amc" of "data/amc.parquet"; the path itself where another file has the same name.
+/// Returns "amc" for "data/amc.parquet", or the path itself if another file has the same name.
 std::string source_of_file(std::span<const std::string> files, const std::string& file) {
   const auto name_of = [](const std::filesystem::path& path) { return path.stem().string(); };
   const std::string name = name_of(file);
@@ -42,7 +42,7 @@ std::vector<Prompt> read_evaluation_prompts(std::span<const std::string> files,
                                             const std::filesystem::path& model_directory,
                                             const Log& voice) {
   std::vector<Prompt> prompts;
-  std::int64_t rows = 0;  // of the files before
+  std::int64_t rows = 0;  // rows of the previous files
   for (const std::string& file : files) {
     Dataset dataset = read_run_prompts(file, options, model_directory, voice);
     if (prompts_of_file > 0 && prompts_of_file < std::ssize(dataset.prompts)) {

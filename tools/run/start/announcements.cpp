@@ -21,7 +21,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Of the largest micro-batch: no sequence is split.
+/// Returns the tokens of the largest micro-batch. Sequences are never split.
 std::int64_t micro_batch_tokens(const TrainConfig& config) {
   const std::int64_t longest =
       config.rollout.max_prompt_tokens + config.rollout.sampling.max_response_tokens;
@@ -30,7 +30,7 @@ std::int64_t micro_batch_tokens(const TrainConfig& config) {
   return std::min(std::max(config.update.max_micro_batch_tokens, longest), of_mini_batch);
 }
 
-/// Negative where a prompt's is not known.
+/// Returns the mean L_ref of the prompts in tokens, or -1 if it is unknown for any of them.
 double mean_reference_length(const std::vector<Prompt>& prompts) {
   double sum = 0;
   for (const Prompt& prompt : prompts) {
@@ -40,7 +40,7 @@ double mean_reference_length(const std::vector<Prompt>& prompts) {
   return sum / static_cast<double>(prompts.size());
 }
 
-/// The start knows the prompts' lengths, too.
+/// Returns the memory entry with the KV cache capacity at the prompts' mean L_ref.
 Fact memory_and_cache(const TrainConfig& config, const PreparedRun& run, const RoleLayout& layout) {
   Fact fact = memory_fact(memory_of_roles(config, run.model.config, run.dtypes, layout));
   if (!layout.actors.empty()) {
@@ -62,8 +62,8 @@ std::vector<Fact> data_facts(const TrainConfig& config, const PreparedRun& run) 
   return facts;
 }
 
-/// Whether actors need no weights of their own, as far as a start can tell; a log line says where
-/// the learner's cannot be opened after all.
+/// Returns whether no actor needs its own copy of the weights, as far as it is known at the start.
+/// If an actor cannot open the learner's weights after all, a log line says so.
 bool all_share_policy(const TrainConfig& config, const RoleLayout& layout) {
   if (!allows_shared_policy(config)) return false;
   if (layout.places.size() == 1) return true;
@@ -87,7 +87,7 @@ std::string indented(const std::string& table) {
   return text;
 }
 
-/// Where a run's results are, and what to type next.
+/// Returns the summary of where a run's results are, with the command to type next.
 std::string end_text(const TrainConfig& config, std::string_view how) {
   const fs::path directory = config.run.directory;
   std::vector<Fact> facts = checkpoint_facts(directory);

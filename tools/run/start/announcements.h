@@ -1,4 +1,4 @@
-// What a training run says at its start and at its end.
+// Texts that a training run logs at its start and at its end.
 #pragma once
 
 #include <cstdint>
@@ -18,39 +18,40 @@
 
 namespace lie {
 
-/// The run, where it begins, its model and data, the memory of its roles, and the ranks of
-/// `layout`; of a run that has all its steps what end_run() says. Lines of at most 80 columns, but
-/// for paths and commands.
+/// Returns the text logged at the start of a run: its directory and first step, its model and data,
+/// the memory of its roles, and the ranks of `layout`. If the run has all its steps, returns the
+/// text of end_run() instead. Lines have at most 80 columns, except paths and commands.
 std::string start_text(const TrainConfig& config, const PreparedRun& run, const RoleLayout& layout);
 
-/// After the run: rank 0 says how it ended, where its results are and what comes next; if it came
-/// to a stop, the job's exit status says so, too.
+/// Logs on rank 0 how the run ended, where its results are and which command to type next. If the
+/// run was stopped, also sets the exit status of the job to "stopped".
 void end_run(Job& job, const TrainConfig& config, const EarlyStop& stop);
 
-/// A dry run's result: on standard output `config`, which starts the same run, beside it what a
-/// start says.
+/// Prints the resolved `config` to standard output and logs `start`, the start text, for `role`.
 void tell_dry_run(const std::string& config, std::string_view role, const std::string& start);
 
-/// What one process of a role holds.
+/// Memory of one process of a role.
 struct RoleMemory {
   std::string role;
   MemoryPlan memory;
 };
-/// Of learner 0 and, where there are any, an actor. Throws Error as actor_memory() does.
+/// Returns the memory of learner 0 and, if there are actors, of one actor. Throws Error as
+/// actor_memory() does.
 std::vector<RoleMemory> memory_of_roles(const TrainConfig& config, const ModelConfig& model,
                                         const ComputeDTypes& dtypes, const RoleLayout& layout);
 
-// Facts that several commands tell.
-/// "learner 130 MiB: ...", a line each.
+// The functions below make entries of the run summary that several commands share.
+/// Returns the entry "memory" with a line for each role: "learner 130 MiB: ...".
 Fact memory_fact(std::span<const RoleMemory> roles);
-/// "assets/count_pairs/model: 0.413 M parameters"
+/// Returns the entry "model": "assets/count_pairs/model: 0.413 M parameters".
 Fact model_fact(const std::string& path, std::int64_t parameters);
-/// How prompts are made and responses end; `ends`: EndTokens::text.
+/// Returns the entries on how prompts are rendered and where responses end. `ends` is
+/// EndTokens::text.
 std::vector<Fact> text_facts(const std::string& prompt_template, const RolloutOptions& rollout,
                              const std::string& ends);
-/// Where the last checkpoint is; nothing where there is none.
+/// Returns the entry with the path of the last checkpoint, or none if there is no checkpoint.
 std::vector<Fact> checkpoint_facts(const std::filesystem::path& run_directory);
-/// "runs/demo: a new run of 40 steps", or "runs/demo: goes on after step 12 of 40".
+/// Returns "runs/demo: a new run of 40 steps", or "runs/demo: resumes after step 12 of 40".
 std::string run_headline(const std::string& directory, std::optional<std::int64_t> step,
                          const std::string& length);
 

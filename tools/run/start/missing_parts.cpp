@@ -20,11 +20,12 @@ Steps steps_with_metrics(const fs::path& file) {
   return steps;
 }
 
-/// Steps of which all learners' segments are there; with `allows_removed` or were removed on
-/// purpose.
+/// Returns the steps for which the segments of all learners exist. With `allows_removed`, segments
+/// removed on purpose count as existing.
 Steps steps_with_trajectories(const fs::path& directory, const SegmentIndex& index,
                               bool allows_removed) {
-  std::map<std::int64_t, std::int64_t> learners;  // that lack nothing of a step
+  std::map<std::int64_t, std::int64_t>
+      learners;  // by step: number of learners whose segment exists
   Steps steps;
   for (const IndexedSegment& segment : index) {
     const bool is_removed = segment.removed && allows_removed;

@@ -1,4 +1,4 @@
-// What a resumed run has lost of its past.
+// Finds files and steps that a resumed run has lost.
 #pragma once
 
 #include <cstdint>
@@ -10,14 +10,14 @@
 
 namespace lie {
 
-/// A sentence each for metrics.jsonl and trajectories/ of a run, if they lack any of the training
-/// steps `first` to `last`, and for each segment that is not as its index says. Opens no segment.
-/// The run can continue without them.
+/// Returns one sentence for each loss: for metrics.jsonl and trajectories/ if they lack any of the
+/// training steps `first` to `last`, and for each segment that is missing or differs from its line
+/// in the index. Opens no segment. The run can continue without the lost data.
 std::vector<std::string> missing_parts(const std::filesystem::path& run_directory,
                                        std::int64_t first, std::int64_t last);
 
-/// Whether the trajectories of all steps from 1 to `step` are there, by index and sizes. For the
-/// directory's writer only.
+/// Returns whether the trajectories of all steps from 1 to `step` exist, according to the index and
+/// the file sizes. Only the writer of the directory may call it.
 bool log_holds_all_up_to(std::int64_t step, const std::filesystem::path& run_directory,
                          const Log& log);
 

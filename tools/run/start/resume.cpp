@@ -13,22 +13,23 @@
 namespace lie {
 namespace {
 
-/// Keys and sections, of any command, that change no result.
+/// Keys and sections of all commands that change no result.
 const std::vector<std::string> kChangeNoResult = {
-    // where the run is, how it begins, how far it goes
+    // location, start and length of the run
     "run.directory", "run.resume", "run.steps", "run.time_limit_minutes",
-    // what is kept
+    // files that are kept
     "checkpoint", "sft.checkpoint", "trajectories",
-    // who computes, with how much memory
+    // layout and memory
     "roles", "eval.keep_binding", "model.threads", "rollout.slots", "rollout.prefill_tokens",
     "rollout.cache_mebibytes", "rollout.preemption", "rollout.pass_milliseconds",
     "update.max_micro_batch_tokens", "sft.max_micro_batch_tokens", "update.activation_mebibytes",
     "sft.activation_mebibytes"};
 
-/// Of a run of another command nearly every key differs.
+/// Limits the list: nearly every key differs from a run of another command.
 constexpr std::size_t kDifferencesShown = 6;
 
-/// What differs from the config of the run in `directory`, for a person; empty: nothing.
+/// Returns a readable list of the differences from the config of the run in `directory`; empty if
+/// there are none.
 std::string differences_text(const std::filesystem::path& directory, const FieldList& config,
                              std::span<const std::string> may_change) {
   std::vector<std::string> ignored = kChangeNoResult;

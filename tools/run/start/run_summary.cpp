@@ -14,8 +14,9 @@ namespace {
 
 constexpr std::size_t kColumns = 80;
 
-/// Where a line that is too wide is broken: the space behind its last comma that fits, or else the
-/// last that fits, or the first at all, behind a long path.
+/// Returns the position of the space at which to break a line that is too wide. It is the space
+/// after the last comma that fits, else the last space that fits, else the first space (after a
+/// long path).
 std::size_t break_of(const std::string& line, std::size_t columns) {
   const std::size_t comma = line.rfind(", ", columns - 1);
   if (comma != std::string::npos) return comma + 1;
@@ -23,7 +24,7 @@ std::size_t break_of(const std::string& line, std::size_t columns) {
   return space != std::string::npos ? space : line.find(' ');
 }
 
-/// One line of a value, broken where it does not fit behind a name.
+/// Wraps one line of a value; continuation lines are indented by `name_columns`.
 std::string wrapped(std::string line, std::size_t name_columns) {
   std::string text;
   while (line.size() > kColumns - name_columns) {
@@ -35,7 +36,8 @@ std::string wrapped(std::string line, std::size_t name_columns) {
   return text + line;
 }
 
-/// As a shell reads it back: between quotes where a character may mean something to it.
+/// Returns `text` as one word of a shell command, quoted if it has characters that are special
+/// there.
 std::string shell_word(const std::string& text) {
   const auto is_plain = [](char c) {
     return is_letter_or_digit(c) || static_cast<unsigned char>(c) >= 0x80 ||

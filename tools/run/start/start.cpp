@@ -30,7 +30,7 @@
 namespace lie {
 namespace {
 
-/// Throws Error where the config forbids continuing what the directory holds, or beginning anew.
+/// Throws Error if run.resume forbids continuing the run in the directory, or beginning a new one.
 void check_directory(TrainConfig config) {
   const std::string& directory = config.run.directory;
   const bool goes_on = holds_this_run(directory, fields_of(config));
@@ -44,8 +44,8 @@ void check_directory(TrainConfig config) {
   }
 }
 
-/// The metrics of the run's evaluations, besides programs' numbers, which only answers name. Empty:
-/// there are none.
+/// Returns the names of the run's evaluation metrics, or none if it does not evaluate. Numbers of
+/// reward programs are missing, since their names are known only from their replies.
 std::vector<std::string> evaluation_metrics(const TrainConfig& config,
                                             std::span<const Prompt> prompts) {
   if (config.evaluation.every == 0) return {};
@@ -60,7 +60,8 @@ std::vector<std::string> evaluation_metrics(const TrainConfig& config,
   return evaluation_metric_names(prompts, score_group(scorer, empty, no_text).scores.front());
 }
 
-/// Throws Error where keep_best names no metric of the evaluations; says what it cannot keep.
+/// Throws Error if keep_best names no evaluation metric. Warns if evaluated steps are not always
+/// saved.
 void check_best(const TrainConfig& config, std::span<const Prompt> evaluation, const Log& voice) {
   check_options(config.best_checkpoint, evaluation_metrics(config, evaluation));
   const std::int64_t every = config.checkpoint.every, evaluated = config.evaluation.every;
@@ -71,13 +72,15 @@ void check_best(const TrainConfig& config, std::span<const Prompt> evaluation, c
       evaluated, every);
 }
 
-/// Loads what every role will need, so that bad input is reported before anything is written.
+/// Loads what every role needs, so that bad input is reported before anything is written.
 RunPrompts check_prompts(const TrainConfig& config) {
   RunPrompts prompts;
   const Log voice("learner", 0);
   prompts.training =
       read_run_prompts(config.data.train_file, config.data, config.model.path, voice).prompts;
-  reward_terms(config.reward, config.rollout.sampling.max_response_tokens);  // do all fit it?
+  reward_terms(
+      config.reward,
+      config.rollout.sampling.max_response_tokens);  // throws if a term does not fit the limit
   for (const Prompt& prompt : prompts.training) {
     Ticket ticket;
     ticket.prompt = prompt;
@@ -93,8 +96,8 @@ RunPrompts check_prompts(const TrainConfig& config) {
   return prompts;
 }
 
-/// Asks the programs that the config names for a first time, as a reward worker does, about a
-/// prompt that is answered as its gold says.
+/// Runs the reward and verifier programs of the config once, as a reward worker does, on a prompt
+/// whose response is its gold answer.
 void ask_programs(const TrainConfig& config, const Prompt& prompt) {
   const ScoringOptions scoring = scoring_options(config);
   if (scoring.rewards.command.empty() && scoring.verifier_program.command.empty()) return;
@@ -115,14 +118,16 @@ RunStart start_at(const fs::path& checkpoint) {
           .from_checkpoint = true};
 }
 
-/// From the config's model, or of a replay the checkpoint that it was told to begin with.
+/// Returns the start of a run without own checkpoint: the configured model, or for a replay the
+/// checkpoint of run.replay_from.
 RunStart first_start(const TrainConfig& config) {
   if (!config.run.replay_from.empty()) return start_at(config.run.replay_from);
   return {.step = 0, .model_directory = config.model.path, .from_checkpoint = false};
 }
 
-/// From the last sound checkpoint, of step `at_most` or before. Where there is none, as at first:
-/// then the log holds all steps since. `find`: valid_checkpoint, or find_valid_checkpoint.
+/// Returns the start from the last valid checkpoint of step `at_most` or before. Without one, the
+/// run starts as it first did, and the log holds all steps since. `find` is valid_checkpoint or
+/// find_valid_checkpoint.
 RunStart start_of(const TrainConfig& config, const auto& find, std::int64_t at_most = kAnyStep) {
   const fs::path directory = config.run.directory;
   const Log log("learner", 0);
@@ -133,8 +138,8 @@ RunStart start_of(const TrainConfig& config, const auto& find, std::int64_t at_m
   return checkpoint ? start_at(*checkpoint) : first_start(config);
 }
 
-/// A schedule may ask for the weights of max_staleness steps before the first that is generated:
-/// the run goes through those again.
+/// Returns an earlier start if the schedule needs older weights. It may request the weights of
+/// max_staleness steps before the first generated step, so the run repeats those steps.
 RunStart early_enough(RunStart start, const TrainConfig& config) {
   const fs::path directory = config.run.directory;
   const std::int64_t oldest = start.logged_step - config.tickets.max_staleness;
@@ -152,8 +157,8 @@ RunStart early_enough(RunStart start, const TrainConfig& config) {
       directory.string(), oldest);
 }
 
-/// Throws Error where a schedule is named that does not reach to the run's end; says what cannot be
-/// repeated.
+/// Throws Error if run.follow_schedule does not reach the end of the run. Warns if the run cannot
+/// be repeated.
 void check_schedule(TrainConfig config) {
   const RunOptions& run = config.run;
   if (!run.follow_schedule.empty()) {
@@ -185,13 +190,14 @@ PreparedRun check_inputs(const TrainConfig& config) {
   run.ends = std::move(ends.text);
   run.model = plan_weights(config.model.path);
   run.dtypes = make_operators(config.model, 1)->dtypes();
-  kv_cache_pages(run.model.config, config.rollout, run.dtypes.packed);  // checks that responses fit
+  kv_cache_pages(run.model.config, config.rollout,
+                 run.dtypes.packed);  // throws if responses do not fit
   run.prompts = check_prompts(config);
   check_schedule(config);
   return run;
 }
 
-/// Keeps where responses end.
+/// Replaces run.start but keeps its end_of_sequence_ids.
 void set_start(PreparedRun& run, RunStart start) {
   start.end_of_sequence_ids = std::move(run.start.end_of_sequence_ids);
   run.start = std::move(start);
@@ -205,9 +211,9 @@ PreparedRun prepare_run(Job& job, const TrainConfig& config, std::string_view co
   const fs::path directory = config.run.directory;
   make_directories(directory);
   become_writer(job, directory, command);
-  // Again, now that it is locked: another process may have begun a run there meanwhile.
+  // Check again under the lock: another process may have created a run there in the meantime.
   check_directory(config);
-  // Written first: files without a config are not taken for a run.
+  // The config comes first, because files without a config do not count as a run.
   TrainConfig resolved = config;
   write_run_config(directory, fields_of(resolved));
   make_directories(directory / "trajectories");
@@ -216,7 +222,7 @@ PreparedRun prepare_run(Job& job, const TrainConfig& config, std::string_view co
   const std::int64_t last = recover_log(directory / "trajectories", start.step, Log("learner", 0));
   start.logged_step = std::min(last, config.run.steps);
   set_start(run, early_enough(std::move(start), config));
-  // Behind them another step may take a group of theirs.
+  // With first_groups, a later step may still use a journaled group of these steps.
   const bool takes_first = config.tickets.takes_first_groups();
   Journal(directory).remove_up_to(last - (takes_first ? config.tickets.max_staleness : 0));
   for (const std::string& note :
